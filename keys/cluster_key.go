@@ -1,0 +1,87 @@
+package keys
+
+import (
+	"bytes"
+	"crypto/subtle"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+)
+
+const clusterKeySize = 32
+
+// ErrNoKey is returned by operations on a zero key.
+var ErrNoKey = errors.New("no key")
+
+// ErrBadKey says that bytes or a text are not a key of the kind asked for. It
+// never carries what was read.
+var ErrBadKey = errors.New("not a valid key")
+
+// ClusterKey is the one secret that every node of a cluster is given out of
+// band; the cluster's other secrets are replicated sealed under it. Losing it
+// means losing them. The zero value is refused by every operation.
+type ClusterKey struct {
+	redacted
+	key *[clusterKeySize]byte // nil in the zero value
+}
+
+// NewClusterKey makes a cluster key from 32 random bytes.
+func NewClusterKey(rand io.Reader) (ClusterKey, error) {
+	key := new([clusterKeySize]byte)
+	if _, err := io.ReadFull(rand, key[:]); err != nil {
+		return ClusterKey{}, fmt.Errorf("make cluster key: %w", err)
+	}
+	return clusterKeyOf(key)
+}
+
+// ParseClusterKey reads the text form of a cluster key, as it is found in a key
+// file, an environment variable or a systemd credential: 43 base64url
+// characters, and at most one line ending.
+func ParseClusterKey(text []byte) (ClusterKey, error) {
+	text = bytes.TrimSuffix(text, []byte("\n"))
+	text = bytes.TrimSuffix(text, []byte("\r"))
+	key := new([clusterKeySize]byte)
+	if len(text) != base64.RawURLEncoding.EncodedLen(clusterKeySize) {
+		return ClusterKey{}, fmt.Errorf("parse cluster key: %w", ErrBadKey)
+	}
+	// The decoder skips line breaks, so the count is checked too. Its error
+	// names an offset only, but what is wrong with a secret is not told.
+	if n, err := base64.RawURLEncoding.Strict().Decode(key[:], text); err != nil || n != clusterKeySize {
+		return ClusterKey{}, fmt.Errorf("parse cluster key: %w", ErrBadKey)
+	}
+	return clusterKeyOf(key)
+}
+
+// clusterKeyOf refuses the all-zero key, which no generator makes and a
+// truncated or zeroed file does.
+func clusterKeyOf(key *[clusterKeySize]byte) (ClusterKey, error) {
+	if isZero(key[:]) {
+		return ClusterKey{}, fmt.Errorf("cluster key of zeros: %w", ErrBadKey)
+	}
+	return ClusterKey{key: key}, nil
+}
+
+// text is the form that ParseClusterKey reads, with its line ending.
+func (k ClusterKey) text() []byte {
+	return append(base64.RawURLEncoding.AppendEncode(nil, k.key[:]), '\n')
+}
+
+// IsZero reports whether k is the zero value.
+func (k ClusterKey) IsZero() bool { return k.key == nil }
+
+// Equal compares in constant time. A zero key equals nothing.
+func (k ClusterKey) Equal(other ClusterKey) bool {
+	if k.key == nil || other.key == nil {
+		return false
+	}
+	return subtle.ConstantTimeCompare(k.key[:], other.key[:]) == 1
+}
+
+func isZero(b []byte) bool {
+	var or byte
+	for _, c := range b {
+		or |= c
+	}
+	return or == 0
+}

@@ -1,0 +1,74 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// ErrExposed says that a key file can be read or written by more than its owner.
+var ErrExposed = errors.New("key file is open to others than its owner (want mode 0600 or 0400)")
+
+// ReadClusterKey reads a key file. A file that its group or the world has any
+// right to is refused, because what it holds may already be known.
+func ReadClusterKey(path string) (ClusterKey, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return ClusterKey{}, fmt.Errorf("read cluster key: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	// The mode is that of the open file, so it cannot be another's by the time
+	// it is read.
+	info, err := f.Stat()
+	if err != nil {
+		return ClusterKey{}, fmt.Errorf("read cluster key: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return ClusterKey{}, fmt.Errorf("read cluster key %s: not a regular file", path)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return ClusterKey{}, fmt.Errorf("read cluster key %s: %w", path, ErrExposed)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, 256))
+	if err != nil {
+		return ClusterKey{}, fmt.Errorf("read cluster key: %w", err)
+	}
+	key, err := ParseClusterKey(text)
+	if err != nil {
+		return ClusterKey{}, fmt.Errorf("read %s: %w", path, err)
+	}
+	return key, nil
+}
+
+// WriteFile writes the key to a new file of mode 0600 and returns when file and
+// folder entry are on disk. It never overwrites: the file that is there may be
+// the only copy of the key that a cluster is sealed under.
+func (k ClusterKey) WriteFile(path string) error {
+	if k.key == nil {
+		return fmt.Errorf("write cluster key: %w", ErrNoKey)
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return fmt.Errorf("write cluster key: %w", err)
+	}
+	_, err = f.Write(k.text())
+	err = errors.Join(err, f.Sync(), f.Close())
+	if err == nil {
+		err = syncFolder(filepath.Dir(path))
+	}
+	if err != nil {
+		_ = os.Remove(path) // ours: O_EXCL made it
+		return fmt.Errorf("write cluster key: %w", err)
+	}
+	return nil
+}
+
+func syncFolder(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

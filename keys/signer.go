@@ -1,0 +1,107 @@
+package keys
+
+import (
+	"crypto"
+	"crypto/ecdsa"
+	"crypto/ed25519"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/rsa"
+	"crypto/sha256"
+	"crypto/x509"
+	"fmt"
+)
+
+// Signer is a private signing key that knows its name and its public half. It
+// is safe for concurrent use and has no zero value to be used.
+type Signer struct {
+	redacted
+	key    crypto.Signer // *ecdsa.PrivateKey, ed25519.PrivateKey or *rsa.PrivateKey
+	public PublicKey
+}
+
+// GenerateSigner makes a key for an algorithm, from the system's randomness.
+func GenerateSigner(alg Algorithm) (*Signer, error) {
+	var key crypto.Signer
+	var err error
+	switch alg {
+	case ES256:
+		key, err = ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	case EdDSA:
+		_, key, err = ed25519.GenerateKey(rand.Reader)
+	case RS256:
+		key, err = rsa.GenerateKey(rand.Reader, rsaBits)
+	default:
+		err = fmt.Errorf("%w: %q", ErrUnknownAlgorithm, alg)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("generate signing key: %w", err)
+	}
+	return newSigner(key)
+}
+
+// ParseSigner reads what PKCS8 wrote. The kind of key says the algorithm; keys
+// of other curves and RSA keys that are too short are refused.
+func ParseSigner(der []byte) (*Signer, error) {
+	parsed, err := x509.ParsePKCS8PrivateKey(der)
+	if err != nil {
+		// The parser's own text may quote from the key.
+		return nil, fmt.Errorf("parse signing key: %w", ErrBadKey)
+	}
+	key, ok := parsed.(crypto.Signer)
+	if !ok {
+		return nil, fmt.Errorf("parse signing key: %w", ErrBadKey)
+	}
+	return newSigner(key)
+}
+
+func newSigner(key crypto.Signer) (*Signer, error) {
+	public, err := newPublicKey(key.Public())
+	if err != nil {
+		return nil, err
+	}
+	return &Signer{key: key, public: public}, nil
+}
+
+// PKCS8 returns the private key as DER (RFC 5958), to be sealed.
+func (s *Signer) PKCS8() ([]byte, error) {
+	der, err := x509.MarshalPKCS8PrivateKey(s.key)
+	if err != nil {
+		return nil, fmt.Errorf("marshal signing key: %w", err)
+	}
+	return der, nil
+}
+
+// KeyID is the JWK thumbprint of the public key (RFC 7638, SHA-256, base64url).
+func (s *Signer) KeyID() string { return s.public.kid }
+
+// Algorithm says how Sign signs.
+func (s *Signer) Algorithm() Algorithm { return s.public.alg }
+
+// Alg is Algorithm as the "alg" header parameter has it (RFC 7515 §4.1.1).
+func (s *Signer) Alg() string { return string(s.public.alg) }
+
+// Public returns the half that is published.
+func (s *Signer) Public() PublicKey { return s.public }
+
+// Sign returns the JWS signature of a JWS signing input (RFC 7515 §5.1).
+func (s *Signer) Sign(input []byte) ([]byte, error) {
+	var sig []byte
+	var err error
+	switch key := s.key.(type) {
+	case *ecdsa.PrivateKey:
+		digest := sha256.Sum256(input)
+		sig, err = signES256(key, digest)
+	case ed25519.PrivateKey:
+		sig = ed25519.Sign(key, input)
+	case *rsa.PrivateKey:
+		digest := sha256.Sum256(input)
+		sig, err = rsa.SignPKCS1v15(nil, key, crypto.SHA256, digest[:])
+	default:
+		err = ErrNoKey
+	}
+	if err != nil {
+		return nil, fmt.Errorf("sign: %w", err)
+	}
+	return sig, nil
+}
