@@ -1,0 +1,9 @@
+// Package credential holds the formats of everything the issuer hands out or
+// is shown: authorization codes and refresh tokens, access tokens, client
+// secrets, session ids, error ids, PKCE challenges and people's passwords. It
+// mints, parses and checks them.
+//
+// It does not own the keys, which come in as small interfaces; nor whether a
+// credential is still due, revoked or expired, which only the ledger can say.
+// What it answers depends on the bytes and the keys alone: no state, no clock.
+package credential

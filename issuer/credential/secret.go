@@ -1,0 +1,62 @@
+package credential
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"io"
+	"unicode/utf8"
+)
+
+const (
+	secretPrefix  = "mms_"
+	sessionPrefix = "mmx_"
+	randomSize    = 32 // 256 bits
+)
+
+// NewSecret makes a client secret of 256 random bits.
+func NewSecret(rand io.Reader) Secret {
+	return Secret{hide(randomText(rand, secretPrefix))}
+}
+
+// Tail returns the last 4 characters of a secret, which the owner is shown to
+// tell secrets apart. Imported secrets may be short: of fewer than 16 characters
+// nothing is shown.
+func Tail(secret string) string {
+	const shown, least = 4, 16
+	if utf8.RuneCountInString(secret) < least {
+		return ""
+	}
+	end := len(secret)
+	for range shown {
+		_, size := utf8.DecodeLastRuneInString(secret[:end])
+		end -= size
+	}
+	return secret[end:]
+}
+
+// Digest is what is kept of a client secret: HMAC(key, SHA-256(secret)). The
+// inner digest is what other systems export; the key makes imported secrets of
+// little strength safe in a stolen backup.
+func Digest(m MAC, secret string) [32]byte {
+	return DigestOfSHA256(m, sha256.Sum256([]byte(secret)))
+}
+
+// DigestOfSHA256 is Digest for a secret of which only the SHA-256 is known.
+func DigestOfSHA256(m MAC, sum [32]byte) [32]byte {
+	return m.Sum(sum[:])
+}
+
+// NewSessionID makes a session id of 256 random bits.
+func NewSessionID(rand io.Reader) SessionID {
+	return SessionID{hide(randomText(rand, sessionPrefix))}
+}
+
+// SessionDigest is what is kept of a session id. The id is random and long, so
+// a plain SHA-256 can be neither guessed nor turned back.
+func SessionDigest(id string) [32]byte { return sha256.Sum256([]byte(id)) }
+
+func randomText(rand io.Reader, prefix string) string {
+	random := make([]byte, randomSize) // escapes into the reader anyway
+	mustRead(rand, random)
+	return prefix + base64.RawURLEncoding.EncodeToString(random)
+}
