@@ -1,0 +1,129 @@
+package ledger
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// maxGrantsOfUser bounds a user's row. No person has so many; a program that
+// abuses an account might.
+const maxGrantsOfUser = 10_000
+
+// Allow is the user's answer on the consent page: it makes a grant whose
+// generation 0, the authorization code, is due.
+type Allow struct {
+	Actor   Actor                      `cbor:"1,keyasint"`
+	User    string                     `cbor:"2,keyasint"` // whom the page named
+	Request oauth.AuthorizationRequest `cbor:"3,keyasint"`
+	Grant   GrantID                    `cbor:"4,keyasint"`
+}
+
+// Kind is KindAllow.
+func (*Allow) Kind() Kind { return KindAllow }
+
+// Decide checks again everything that the page was shown for.
+func (c *Allow) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	switch {
+	case cause != NoCause:
+		return deny(cause)
+	case who.user == nil || who.user.ID != c.User:
+		return deny(NotAllowed)
+	}
+	a, problem := v.Authorize(c.Request)
+	if problem != nil {
+		return refuse(problem.Error.Code, problem.Cause)
+	}
+	if g := v.Grant(c.Grant); g != nil {
+		if g.Last == m.ID {
+			return accept(c.outcome(g))
+		}
+		return deny(AlreadyExists)
+	}
+	key := v.ActiveKey(ForCredentials)
+	if key == nil {
+		return deny(KeyNotSeen)
+	}
+	if len(who.user.Grants) >= maxGrantsOfUser {
+		return refuse(oauth.AccessDenied, TooManyGrants)
+	}
+	g := &Grant{
+		ID: c.Grant, Client: a.Client.ID, User: who.user.ID,
+		Scope: a.Scope, Legacy: a.Legacy,
+		Key: key.Number, Born: m.Seq,
+		Challenge: a.Challenge, Redirect: digest(a.RedirectURI),
+		Created: m.At, Last: m.ID,
+	}
+	u := *who.user
+	u.Grants = append(slices.Clip(u.Grants), g.ID)
+	changes := []Change{
+		put(TableGrants, g),
+		put(TableUsers, &u),
+		event(m, Event{Kind: EventAllowed, Actor: u.ID, User: u.ID, Client: g.Client, Grant: g.ID, Detail: scopeDetail(g)}),
+	}
+	if a.Client.Legacy {
+		changes = append(changes, put(TableClients, a.Client.counted(g, m)))
+	}
+	return accept(c.outcome(g), changes...)
+}
+
+func (c *Allow) outcome(g *Grant) Outcome {
+	return Outcome{Issued: &Issued{
+		Grant: g.ID, Client: g.Client, User: g.User, Scope: g.Scope, Legacy: g.Legacy,
+		CredentialKey: g.Key, At: g.Created, RedirectURI: c.Request.RedirectURI, State: c.Request.State,
+	}}
+}
+
+func scopeDetail(g *Grant) string {
+	if g.Legacy {
+		return "legacy"
+	}
+	return g.Scope
+}
+
+const (
+	day         = Time(24 * 60 * 60 * 1000)
+	trafficDays = 30
+)
+
+// counted is a copy of a legacy client that has counted one authorization, so
+// that its owner can see whether links without scope are still in use.
+func (c *Client) counted(g *Grant, m Meta) *Client {
+	next := *c // not a change of the client: Last and Changed stay
+	today := int32(m.At / day)
+	next.Traffic = make([]Day, 0, len(c.Traffic)+1)
+	for _, d := range c.Traffic {
+		if d.Day > today-trafficDays {
+			next.Traffic = append(next.Traffic, d)
+		}
+	}
+	if n := len(next.Traffic); n == 0 || next.Traffic[n-1].Day != today {
+		next.Traffic = append(next.Traffic, Day{Day: today})
+	}
+	d := &next.Traffic[len(next.Traffic)-1]
+	if g.Legacy {
+		d.Without++
+		return &next
+	}
+	d.With++
+	for name := range strings.FieldsSeq(g.Scope) {
+		if !slices.Contains(next.Asked, name) {
+			next.Asked = append(slices.Clip(next.Asked), name)
+		}
+	}
+	return &next
+}
+
+// RecentTraffic adds up the authorizations of the last 30 days.
+func (c *Client) RecentTraffic(at Time) (without, with uint32) {
+	today := int32(at / day)
+	for _, d := range c.Traffic {
+		if d.Day > today-trafficDays {
+			without += d.Without
+			with += d.With
+		}
+	}
+	return without, with
+}

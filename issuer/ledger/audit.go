@@ -1,0 +1,60 @@
+package ledger
+
+// An EventKind names what happened.
+type EventKind string
+
+// Events of the audit trail. An ordinary refresh is not among them: it
+// happens every half hour for every grant, and the grant's row says when it
+// was last. Everything that gives, widens, narrows or takes away access is.
+const (
+	EventConfigured     EventKind = "settings.changed"
+	EventUserPut        EventKind = "user.put"
+	EventUserState      EventKind = "user.state"
+	EventPasswordSet    EventKind = "user.password"
+	EventSignedIn       EventKind = "session.created"
+	EventSignedOut      EventKind = "session.ended"
+	EventClientCreated  EventKind = "client.created"
+	EventClientEdited   EventKind = "client.edited"
+	EventClientProposed EventKind = "client.proposed"
+	EventClientReviewed EventKind = "client.reviewed"
+	EventClientDeleted  EventKind = "client.deleted"
+	EventClientImported EventKind = "client.imported"
+	EventScopesSelected EventKind = "client.scopes_selected" // the migration of a legacy client
+	EventSecretAdded    EventKind = "secret.added"
+	EventSecretRevoked  EventKind = "secret.revoked"
+	EventAllowed        EventKind = "grant.allowed"
+	EventExchanged      EventKind = "grant.exchanged"
+	EventRetried        EventKind = "grant.retried" // a refresh answered again inside the retry window
+	EventReuse          EventKind = "grant.reuse"   // an earlier credential came again; the grant was ended
+	EventGrantRevoked   EventKind = "grant.revoked"
+	EventDisconnected   EventKind = "grant.disconnected"
+	EventKeyAdded       EventKind = "key.added"
+	EventKeyActivated   EventKind = "key.activated"
+	EventKeyDropped     EventKind = "key.dropped"
+	EventKeyEmergency   EventKind = "key.dropped_in_emergency"
+)
+
+// An Event is one entry of the audit trail, in log order. A command makes at
+// most one.
+type Event struct {
+	Seq    uint64    `cbor:"1,keyasint"` // Meta.Seq
+	At     Time      `cbor:"2,keyasint"`
+	Kind   EventKind `cbor:"3,keyasint"`
+	Actor  string    `cbor:"4,keyasint,omitempty"` // a user's id, a client's id, or Operator
+	Client string    `cbor:"5,keyasint,omitempty"`
+	User   string    `cbor:"6,keyasint,omitempty"`
+	Grant  GrantID   `cbor:"7,keyasint,omitempty"`
+	Detail string    `cbor:"8,keyasint,omitempty"` // never a secret
+}
+
+// Operator is the Actor of what comes over the local socket or from a
+// node's own duties.
+const Operator = "operator"
+
+// MaxEvents bounds the audit trail; the leader sweeps the oldest beyond it.
+const MaxEvents = 100_000
+
+func event(m Meta, e Event) Change {
+	e.Seq, e.At = m.Seq, m.At
+	return put(TableAudit, &e)
+}

@@ -1,0 +1,101 @@
+package ledger
+
+import (
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// An Authorization is an authorization request that may be shown to its user
+// for consent: the client is approved, the redirection URI is its own, and
+// what is asked for exists and is allowed to it.
+type Authorization struct {
+	Client      *Client
+	RedirectURI string
+	Scope       string // in the order asked, single spaces; empty when Legacy
+	Legacy      bool
+	Challenge   string
+}
+
+// A Problem is why an authorization request is not one. Page says that the
+// redirection URI can't be trusted, so the user is told and nothing is
+// redirected (RFC 6749 §4.1.2.1).
+type Problem struct {
+	Cause Cause
+	Page  bool
+	Error oauth.Error
+}
+
+// Authorize checks an authorization request: first what decides where an
+// answer may go, then the rest, in the order in which it stands here. The
+// pages call it to know what to show; Allow calls it again to decide.
+func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) {
+	page := func(c Cause, code oauth.Code, text string) (Authorization, *Problem) {
+		return Authorization{}, &Problem{Cause: c, Page: true, Error: oauth.Error{Code: code, Description: text}}
+	}
+	c := v.Client(r.ClientID)
+	switch {
+	case c == nil || c.State == Deleted:
+		return page(UnknownClient, oauth.InvalidRequest, "There is no application with this client_id.")
+	case c.usable() != NoCause:
+		return page(c.usable(), oauth.UnauthorizedClient, "This application can not be used now.")
+	case r.RedirectURI == "":
+		return page(RedirectURIMissing, oauth.InvalidRequest, "The parameter redirect_uri is missing.")
+	case !c.Registered(r.RedirectURI):
+		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is not one of this application's.")
+	}
+
+	tell := func(cause Cause, code oauth.Code, text string) (Authorization, *Problem) {
+		return Authorization{Client: c, RedirectURI: r.RedirectURI}, &Problem{Cause: cause, Error: oauth.Error{Code: code, Description: text}}
+	}
+	switch {
+	case r.Fault != nil:
+		return tell(ParameterRepeated, r.Fault.Code, r.Fault.Description)
+	case r.ResponseType != "" && r.ResponseType != "code":
+		return tell(ResponseTypeUnsupported, oauth.UnsupportedResponseType, "The response_type must be code.")
+	case r.CodeChallenge == "" && c.Public():
+		return tell(ChallengeMissing, oauth.InvalidRequest, "A public client must send a code_challenge.")
+	case r.CodeChallengeMethod != "" && r.CodeChallengeMethod != "S256":
+		return tell(ChallengeMethod, oauth.InvalidRequest, "The code_challenge_method must be S256.")
+	case r.CodeChallenge == "" && r.CodeChallengeMethod != "":
+		return tell(ChallengeMissing, oauth.InvalidRequest, "The parameter code_challenge is missing.")
+	case r.CodeChallenge != "" && !validChallenge(r.CodeChallenge):
+		return tell(ChallengeMalformed, oauth.InvalidRequest, "The code_challenge must be 43 base64url characters.")
+	}
+
+	a := Authorization{Client: c, RedirectURI: r.RedirectURI, Challenge: r.CodeChallenge}
+	asked, text, err := scope.Parse(r.Scope)
+	switch {
+	case err != nil:
+		return tell(ScopeUnknown, oauth.InvalidScope, "A scope is unknown.")
+	case asked.Empty() && c.Legacy:
+		a.Legacy = true
+	case asked.Empty():
+		return tell(ScopeMissing, oauth.InvalidScope, "The parameter scope is missing.")
+	case !c.Legacy && !c.scopes().Contains(asked):
+		return tell(ScopeTooWide, oauth.InvalidScope, "A scope is not enabled for this application.")
+	}
+	a.Scope = text
+	return a, nil
+}
+
+// scopes are the ones enabled on the client, compared literally: ORG_X on a
+// client doesn't permit asking for TEAM_X.
+func (c *Client) scopes() scope.Set { return scope.FromClaim(strings.Join(c.Scopes, " ")) }
+
+// validChallenge reports whether s can be a SHA-256 in base64url (RFC 7636
+// §4.2): 43 characters, of which the last carries 4 bits.
+func validChallenge(s string) bool {
+	if len(s) != 43 {
+		return false
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
+		default:
+			return false
+		}
+	}
+	return strings.IndexByte("AEIMQUYcgkosw048", s[42]) >= 0
+}

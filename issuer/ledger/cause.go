@@ -1,0 +1,190 @@
+package ledger
+
+import "github.com/mintmark-auth/mintmark/issuer/oauth"
+
+// A Refusal says that a command was not accepted, and why. Code is what the
+// public is told; the rest is for the log, and for the owner who opens an
+// error_id.
+type Refusal struct {
+	Code  oauth.Code `cbor:"1,keyasint"`
+	Cause Cause      `cbor:"2,keyasint"`
+	Field string     `cbor:"3,keyasint,omitempty"` // of a form or a file: the field at fault
+	Note  string     `cbor:"4,keyasint,omitempty"` // what is wrong with it; never a secret
+
+	// Named only where the client authenticated and owns the grant.
+	Grant     GrantID `cbor:"5,keyasint,omitempty"`
+	Named     bool    `cbor:"6,keyasint,omitempty"`
+	Presented uint32  `cbor:"7,keyasint,omitempty"` // generation
+	Due       uint32  `cbor:"8,keyasint,omitempty"` // generation
+	When      Time    `cbor:"9,keyasint,omitempty"` // of what the cause speaks about
+}
+
+// A Cause is the exact rule that refused. The number is sealed into error
+// ids, so causes are appended and never renumbered.
+type Cause uint16
+
+// Causes.
+const (
+	NoCause Cause = 0
+
+	// Client authentication.
+	UnknownClient      Cause = 1
+	SecretMissing      Cause = 2
+	SecretWrong        Cause = 3
+	SecretRevoked      Cause = 4
+	PublicClientSecret Cause = 5
+	ClientDeleted      Cause = 6
+
+	// State of the client.
+	ClientPending   Cause = 10
+	ClientRejected  Cause = 11
+	ClientSuspended Cause = 12
+
+	// The credential and its grant.
+	NotACredential     Cause = 20 // of this client: garbage, forged, or another client's
+	GrantGone          Cause = 21 // the grant ended long ago and was swept
+	GrantEnded         Cause = 22 // withdrawn by the user, the owner or an administrator
+	GrantEndedByReuse  Cause = 23
+	CodeExpired        Cause = 24
+	RefreshIdle        Cause = 25
+	GrantExpired       Cause = 26
+	CodeReused         Cause = 27
+	RefreshReused      Cause = 28
+	LaterThanDue       Cause = 29
+	WrongKind          Cause = 30 // a code where a refresh token belongs, or the reverse
+	KeyNotRecorded     Cause = 31
+	RedirectMismatch   Cause = 32
+	VerifierMissing    Cause = 33
+	VerifierWrong      Cause = 34
+	VerifierUnexpected Cause = 35
+	UserDisabled       Cause = 36
+	UserDeleted        Cause = 37
+	Reauthorized       Cause = 38 // a legacy grant, replaced as its user allowed scopes
+
+	// Scope.
+	ScopeUnknown Cause = 50
+	ScopeTooWide Cause = 51
+	ScopeMissing Cause = 52
+
+	// The authorization step.
+	RedirectURIMissing      Cause = 60
+	RedirectURIUnregistered Cause = 61
+	ResponseTypeUnsupported Cause = 62
+	ChallengeMissing        Cause = 63
+	ChallengeMalformed      Cause = 64
+	ChallengeMethod         Cause = 65
+	TooManyGrants           Cause = 66
+	ParameterRepeated       Cause = 67
+	RequestMalformed        Cause = 68
+	GrantTypeUnsupported    Cause = 69
+	AuthenticationMalformed Cause = 70
+	UserRefused             Cause = 71
+	TwoWaysOfAuthentication Cause = 72
+
+	// People, settings and everything that is managed.
+	NotSignedIn       Cause = 80
+	NotAllowed        Cause = 81
+	NotFound          Cause = 82
+	AlreadyExists     Cause = 83
+	BadField          Cause = 84
+	Moved             Cause = 85 // the row changed since it was looked at
+	WrongState        Cause = 86
+	TooManySecrets    Cause = 87
+	LastSecret        Cause = 88
+	TooManyURIs       Cause = 89
+	ConfirmMigration  Cause = 90
+	PasswordChanged   Cause = 91
+	KeyNotSeen        Cause = 92
+	KeyTooYoung       Cause = 93
+	KeyInUse          Cause = 94
+	SettingConflict   Cause = 95
+	PublicClientNoKey Cause = 96 // a public client has no secrets
+)
+
+// sentences are for people who manage a client: exact, and without a value
+// that a stranger chose.
+var sentences = map[Cause]string{
+	UnknownClient:           "there is no client with this client_id",
+	SecretMissing:           "the client is confidential and sent no client_secret",
+	SecretWrong:             "the client_secret is none of this client's",
+	SecretRevoked:           "the client_secret was revoked",
+	PublicClientSecret:      "the client is public and must not send a client_secret",
+	ClientDeleted:           "the client was deleted",
+	ClientPending:           "the client is pending: an administrator has not reviewed it yet",
+	ClientRejected:          "the client was rejected at its review",
+	ClientSuspended:         "the client is suspended by an administrator",
+	NotACredential:          "what was presented is not a credential of this client",
+	GrantGone:               "the grant ended long ago",
+	GrantEnded:              "the grant was withdrawn",
+	GrantEndedByReuse:       "the grant ended because one of its earlier credentials was presented again",
+	CodeExpired:             "the authorization code expired before it was exchanged",
+	RefreshIdle:             "the refresh token was not used for too long",
+	GrantExpired:            "the grant reached its greatest age; the user must allow the client again",
+	CodeReused:              "the authorization code was presented a second time, so the grant was ended",
+	RefreshReused:           "a refresh token was presented after its successor was used or its retry window had passed, so the grant was ended",
+	LaterThanDue:            "the credential is later than the one that is due",
+	WrongKind:               "a code was presented as a refresh token, or a refresh token as a code",
+	KeyNotRecorded:          "the credential was made under another key than the one recorded for it",
+	RedirectMismatch:        "redirect_uri differs from the one of the authorization request",
+	VerifierMissing:         "the authorization request had a code_challenge, and no code_verifier was sent",
+	VerifierWrong:           "the code_verifier does not match the code_challenge",
+	VerifierUnexpected:      "a code_verifier was sent, and the authorization request had no code_challenge",
+	UserDisabled:            "the user's account is disabled",
+	UserDeleted:             "the user's account was deleted",
+	Reauthorized:            "the user allowed this client again with scopes, which ended the older grant without limits",
+	ScopeUnknown:            "a scope was asked for that does not exist",
+	ScopeTooWide:            "more scopes were asked for than are enabled or granted",
+	ScopeMissing:            "no scope was asked for",
+	RedirectURIMissing:      "redirect_uri is missing",
+	RedirectURIUnregistered: "redirect_uri is not one of the client's",
+	ResponseTypeUnsupported: "response_type must be code",
+	ChallengeMissing:        "a public client must send a code_challenge",
+	ChallengeMalformed:      "code_challenge must be 43 base64url characters",
+	ChallengeMethod:         "code_challenge_method must be S256",
+	TooManyGrants:           "the account has too many connected applications",
+	ParameterRepeated:       "a parameter came more than once",
+	RequestMalformed:        "the request could not be read, or a parameter is missing",
+	GrantTypeUnsupported:    "the grant_type is neither authorization_code nor refresh_token",
+	AuthenticationMalformed: "the Authorization header holds no HTTP Basic credentials",
+	UserRefused:             "the user refused",
+	TwoWaysOfAuthentication: "the client authenticated in two ways",
+	NotSignedIn:             "there is no such session any more; sign in again",
+	NotAllowed:              "this account may not do that",
+	NotFound:                "there is no such thing",
+	AlreadyExists:           "this name is taken",
+	BadField:                "a field is not valid",
+	Moved:                   "it has changed since it was looked at; look again",
+	WrongState:              "its state does not allow that",
+	TooManySecrets:          "a client has at most 2 active secrets; revoke one first",
+	LastSecret:              "the last active secret of a confidential client can't be revoked, only replaced",
+	TooManyURIs:             "a client has at most 10 redirect URIs",
+	ConfirmMigration:        "authorization requests of the last 30 days still came without scope; users who follow such a link would meet an error: confirm to go on",
+	PasswordChanged:         "the password has changed meanwhile",
+	KeyNotSeen:              "a node has not opened the key yet",
+	KeyTooYoung:             "the key was announced too recently; verifiers may not have learnt it yet",
+	KeyInUse:                "the key is still needed",
+	SettingConflict:         "the setting has another value in the cluster",
+	PublicClientNoKey:       "a public client has no secrets",
+}
+
+// String is the cause in words, fit for the client's owner.
+func (c Cause) String() string {
+	if s, ok := sentences[c]; ok {
+		return s
+	}
+	return "unknown cause"
+}
+
+func refuse(code oauth.Code, cause Cause) Decision {
+	return Decision{Outcome: Outcome{Refusal: &Refusal{Code: code, Cause: cause}}}
+}
+
+// deny refuses a management command; these answer no protocol request, so
+// the code is invalid_request throughout and Cause tells them apart.
+func deny(cause Cause) Decision { return refuse(oauth.InvalidRequest, cause) }
+
+func badField(field, note string) Decision {
+	d := deny(BadField)
+	d.Outcome.Refusal.Field, d.Outcome.Refusal.Note = field, note
+	return d
+}

@@ -1,0 +1,91 @@
+package ledger
+
+import "crypto/subtle"
+
+// A Proof is what a client presented to authenticate (RFC 6749 §2.3.1). A
+// secret arrives as its digest under every credential key that the node has
+// opened, normally one.
+type Proof struct {
+	Client  string   `cbor:"1,keyasint"`
+	Secret  bool     `cbor:"2,keyasint,omitempty"` // one was presented
+	Digests []Digest `cbor:"3,keyasint,omitempty"`
+}
+
+// A Digest of a secret under one credential key.
+type Digest struct {
+	Key uint32   `cbor:"1,keyasint"`
+	MAC [32]byte `cbor:"2,keyasint"`
+}
+
+// authentication is a client that proved who it is, and by which secret.
+type authentication struct {
+	client *Client
+	secret int // index in client.Secrets; -1 for a public client
+}
+
+// authenticate finds the client and checks its proof. Every failure is told
+// as one invalid_client; only the sealed cause tells them apart.
+//
+// again is true where the node could not compute the digest that matters:
+// the secret was made under a key that the node has not opened yet.
+func (v View) authenticate(p Proof) (a authentication, cause Cause, again bool) {
+	c := v.Client(p.Client)
+	if c == nil || c.State == Deleted {
+		p.matches(&Secret{}) // the same work as for a wrong secret
+		if c == nil {
+			return a, UnknownClient, false
+		}
+		return a, ClientDeleted, false
+	}
+	if c.Public() {
+		if p.Secret {
+			return a, PublicClientSecret, false
+		}
+		return authentication{client: c, secret: -1}, NoCause, false
+	}
+	if !p.Secret {
+		return a, SecretMissing, false
+	}
+	cause = SecretWrong
+	for i := range c.Secrets {
+		s := &c.Secrets[i]
+		known, match := p.matches(s)
+		switch {
+		case match && s.Active():
+			return authentication{client: c, secret: i}, NoCause, false
+		case match:
+			cause = SecretRevoked
+		case !known && s.Active():
+			again = true
+		}
+	}
+	return a, cause, again
+}
+
+func (p Proof) matches(s *Secret) (known, match bool) {
+	for i := range p.Digests {
+		if d := &p.Digests[i]; d.Key == s.Key {
+			known = true
+			match = subtle.ConstantTimeCompare(d.MAC[:], s.Digest[:]) == 1
+		}
+	}
+	return known, match
+}
+
+const minute = Time(60_000)
+
+// noteUse is the change that records the use of a secret, to the minute. It
+// rides on commands that are logged anyway.
+func (a authentication) noteUse(m Meta) []Change {
+	if a.secret < 0 {
+		return nil
+	}
+	now := m.At - m.At%minute
+	if a.client.Secrets[a.secret].Used >= now {
+		return nil
+	}
+	next := *a.client // not a change of the client: Last and Changed stay
+	next.Secrets = append([]Secret(nil), a.client.Secrets...)
+	next.Secrets[a.secret].Used = now
+	return []Change{put(TableClients, &next)}
+}

@@ -1,0 +1,68 @@
+package ledger
+
+// A NewSecret is a client secret that was just generated or imported, as its
+// digest.
+type NewSecret struct {
+	ID     string   `cbor:"1,keyasint"`
+	Key    uint32   `cbor:"2,keyasint"`
+	Digest [32]byte `cbor:"3,keyasint"`
+	Tail   string   `cbor:"4,keyasint,omitempty"`
+}
+
+func (n NewSecret) at(t Time) Secret {
+	return Secret{ID: n.ID, Key: n.Key, Digest: n.Digest, Tail: n.Tail, Created: t}
+}
+
+// CreateClient registers a client. It is pending until an administrator has
+// reviewed it (service document, section 2.1).
+type CreateClient struct {
+	Actor   Actor      `cbor:"1,keyasint"`
+	ID      string     `cbor:"2,keyasint"`
+	Owner   string     `cbor:"3,keyasint"` // a user's id; of an operator's choosing, else the actor's own
+	Type    ClientType `cbor:"4,keyasint"`
+	Profile Profile    `cbor:"5,keyasint"`
+	Secret  *NewSecret `cbor:"6,keyasint,omitempty"` // the first secret of a confidential client
+}
+
+// Kind is KindCreateClient.
+func (*CreateClient) Kind() Kind { return KindCreateClient }
+
+// Decide checks every field and the owner.
+func (c *CreateClient) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	if cause != NoCause {
+		return deny(cause)
+	}
+	if note := checkID(c.ID); note != "" {
+		return badField("id", note)
+	}
+	if old := v.Client(c.ID); old != nil {
+		if old.Last == m.ID {
+			return accept(Outcome{ID: c.ID})
+		}
+		return deny(AlreadyExists)
+	}
+	switch {
+	case c.Type != Confidential && c.Type != Public:
+		return badField("type", "must be confidential or public")
+	case v.User(c.Owner).gone() != NoCause:
+		return badField("owner", "is not a user")
+	case !who.owns(c.Owner):
+		return deny(NotAllowed)
+	case c.Type == Public && c.Secret != nil:
+		return deny(PublicClientNoKey)
+	}
+	p, refused := checkProfile(c.Profile, c.Type, MinScopes)
+	if refused != nil {
+		return Decision{Outcome: Outcome{Refusal: refused}}
+	}
+	row := &Client{
+		ID: c.ID, Type: c.Type, State: Pending, Owner: c.Owner, Profile: p,
+		Revision: 1, Created: m.At, Changed: m.At, Last: m.ID,
+	}
+	if c.Secret != nil {
+		row.Secrets = []Secret{c.Secret.at(m.At)}
+	}
+	return accept(Outcome{ID: c.ID}, put(TableClients, row),
+		event(m, Event{Kind: EventClientCreated, Actor: who.name(), Client: c.ID, User: c.Owner}))
+}

@@ -1,0 +1,92 @@
+package ledger
+
+import "strings"
+
+// EditClient changes what a review looks at. The owner's edit of an approved
+// client is split: what narrows is immediate, what widens or renames waits as
+// a proposed revision. An operator's edit is immediate.
+type EditClient struct {
+	Actor    Actor   `cbor:"1,keyasint"`
+	ID       string  `cbor:"2,keyasint"`
+	Revision uint64  `cbor:"3,keyasint"` // the one the form was shown for
+	Profile  Profile `cbor:"4,keyasint"`
+	// Confirm is the answer to ConfirmMigration: select the scopes of a
+	// legacy client although requests still come without scope.
+	Confirm bool `cbor:"5,keyasint,omitempty"`
+}
+
+// Kind is KindEditClient.
+func (*EditClient) Kind() Kind { return KindEditClient }
+
+// Decide takes the paths of PRODUCT's "Client states" and "Legacy clients".
+func (c *EditClient) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	if cause != NoCause {
+		return deny(cause)
+	}
+	old := v.Client(c.ID)
+	switch {
+	case old == nil || old.State == Deleted || !who.owns(old.Owner):
+		return deny(NotFound)
+	case old.Last == m.ID:
+		return accept(Outcome{ID: c.ID})
+	case old.Revision != c.Revision:
+		return deny(Moved)
+	}
+	least := MinScopes
+	if old.Legacy {
+		least = 0
+	}
+	p, refused := checkProfile(c.Profile, old.Type, least)
+	if refused != nil {
+		return Decision{Outcome: Outcome{Refusal: refused}}
+	}
+
+	next := old.changed(m)
+	next.Revision++
+	kind := EventClientEdited
+	migrates := old.Legacy && len(p.Scopes) > 0
+	if migrates {
+		if unscoped, _ := old.RecentTraffic(m.At); unscoped > 0 && !c.Confirm {
+			return deny(ConfirmMigration)
+		}
+		// The first selection narrows a client that had no limits, so it
+		// needs no review.
+		next.Legacy, kind = false, EventScopesSelected
+		next.Scopes = p.Scopes
+	}
+	switch {
+	case who.operator || old.State == Pending:
+		next.Profile, next.Proposed = p, nil
+	case old.State == Rejected:
+		next.Profile, next.Proposed = p, nil
+		next.State, next.Reason = Pending, ""
+	default:
+		next.narrowTo(p)
+		next.Proposed = nil
+		if !next.Profile.equal(&p) {
+			next.Proposed, kind = &p, EventClientProposed
+			if migrates {
+				kind = EventScopesSelected
+			}
+		}
+	}
+	if next.Profile.equal(&old.Profile) && sameProposal(next.Proposed, old.Proposed) && next.State == old.State && !migrates {
+		return accept(Outcome{ID: c.ID})
+	}
+	return accept(Outcome{ID: c.ID}, put(TableClients, next),
+		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: strings.Join(next.Scopes, " ")}))
+}
+
+// narrowTo takes away at once the scopes and redirection URIs that p lacks.
+func (c *Client) narrowTo(p Profile) {
+	c.Scopes = both(c.Scopes, p.Scopes)
+	c.RedirectURIs = both(c.RedirectURIs, p.RedirectURIs)
+}
+
+func sameProposal(a, b *Profile) bool {
+	if a == nil || b == nil {
+		return a == b
+	}
+	return a.equal(b)
+}

@@ -1,0 +1,133 @@
+package ledger
+
+import (
+	"bytes"
+	"slices"
+)
+
+// ImportClient makes a client as an operator declares it: a legacy client
+// from before scopes, or a fixture. An existing client of the same id is
+// changed to what is declared, unless the same declaration was applied
+// before: what happened to the client since then stays.
+type ImportClient struct {
+	ID       string      `cbor:"1,keyasint"`
+	Owner    string      `cbor:"2,keyasint"`
+	Type     ClientType  `cbor:"3,keyasint"`
+	State    ClientState `cbor:"4,keyasint"`
+	Legacy   bool        `cbor:"5,keyasint,omitempty"`
+	Profile  Profile     `cbor:"6,keyasint"`
+	Secrets  []NewSecret `cbor:"7,keyasint,omitempty"`
+	Revoked  []NewSecret `cbor:"8,keyasint,omitempty"`
+	Declared string      `cbor:"9,keyasint,omitempty"` // keyed digest of the declaration
+}
+
+// Kind is KindImportClient.
+func (*ImportClient) Kind() Kind { return KindImportClient }
+
+// Decide checks the same fields and limits as CreateClient.
+func (c *ImportClient) Decide(v View, m Meta) Decision {
+	old := v.Client(c.ID)
+	if old != nil && (old.Last == m.ID || c.Declared != "" && old.Declared == c.Declared) {
+		return accept(Outcome{ID: c.ID})
+	}
+	if refused := c.check(v, old); refused != nil {
+		return Decision{Outcome: Outcome{Refusal: refused}}
+	}
+	least := MinScopes
+	if c.Legacy {
+		least = 0
+	}
+	p, refused := checkProfile(c.Profile, c.Type, least)
+	if refused != nil {
+		return Decision{Outcome: Outcome{Refusal: refused}}
+	}
+	row := &Client{ID: c.ID, Type: c.Type, Created: m.At}
+	if old != nil {
+		*row = *old
+	}
+	row.Owner, row.State, row.Profile = c.Owner, c.State, p
+	row.Proposed, row.Reason = nil, ""
+	row.Legacy, row.WasLegacy = c.Legacy, row.WasLegacy || c.Legacy
+	row.Declared = c.Declared
+	row.Revision++
+	row.Changed, row.Last = m.At, m.ID
+	row.Secrets = c.secrets(row.Secrets, m)
+	return accept(Outcome{ID: c.ID, Count: 1}, put(TableClients, row),
+		event(m, Event{Kind: EventClientImported, Actor: Operator, Client: c.ID, User: c.Owner}))
+}
+
+func (c *ImportClient) check(v View, old *Client) *Refusal {
+	bad := func(field, note string) *Refusal { return badField(field, note).Outcome.Refusal }
+	if note := checkID(c.ID); note != "" {
+		return bad("id", note)
+	}
+	switch {
+	case c.Type != Confidential && c.Type != Public:
+		return bad("type", "must be confidential or public")
+	case old != nil && old.State == Deleted:
+		return bad("id", "is that of a client that was deleted")
+	case old != nil && old.Type != c.Type:
+		return bad("type", "never changes")
+	case c.State != Pending && c.State != Approved && c.State != Rejected && c.State != Suspended:
+		return bad("state", "must be pending, approved, rejected or suspended")
+	case v.User(c.Owner).gone() != NoCause:
+		return bad("owner", "is not a user")
+	case c.Legacy && len(c.Profile.Scopes) > 0:
+		return bad("scopes", "must be empty for a legacy client: it selects them at its migration")
+	case c.Type == Public && len(c.Secrets)+len(c.Revoked) > 0:
+		return bad("secrets", "must be empty for a public client")
+	case len(c.Secrets) > MaxActiveSecrets:
+		r := deny(TooManySecrets).Outcome.Refusal
+		r.Field, r.Note = "secrets", "has more than 2"
+		return r
+	}
+	all := slices.Concat(c.Secrets, c.Revoked)
+	for i := range all {
+		for j := range i {
+			if bytes.Equal(all[i].Digest[:], all[j].Digest[:]) {
+				return bad("secrets", "has the same secret twice")
+			}
+		}
+	}
+	return nil
+}
+
+// secrets are the declared ones. A secret that is there already keeps its id
+// and its history; one that is not declared is revoked.
+func (c *ImportClient) secrets(old []Secret, m Meta) []Secret {
+	known := func(n NewSecret) Secret {
+		for _, s := range old {
+			if s.Key == n.Key && s.Digest == n.Digest {
+				return s
+			}
+		}
+		return n.at(m.At)
+	}
+	var list []Secret
+	listed := func(s Secret) bool {
+		return slices.ContainsFunc(list, func(o Secret) bool { return o.ID == s.ID })
+	}
+	for _, n := range c.Secrets {
+		s := known(n)
+		s.Revoked = 0
+		list = append(list, s)
+	}
+	for _, n := range c.Revoked {
+		s := known(n)
+		if s.Active() {
+			s.Revoked = m.At
+		}
+		list = append(list, s)
+	}
+	for _, s := range old {
+		if !listed(s) {
+			if s.Active() {
+				s.Revoked = m.At
+			}
+			list = append(list, s)
+		}
+	}
+	row := Client{Secrets: list}
+	row.forgetOldSecrets()
+	return row.Secrets
+}

@@ -1,0 +1,104 @@
+package ledger
+
+// A Verdict is an administrator's decision about a client.
+type Verdict string
+
+// Verdicts. Approve and Reject answer a pending client or a proposed
+// revision; Suspend and Resume stop and restart an approved one.
+const (
+	Approve Verdict = "approve"
+	Reject  Verdict = "reject"
+	Suspend Verdict = "suspend"
+	Resume  Verdict = "resume"
+)
+
+// ReviewClient changes the state of a client.
+type ReviewClient struct {
+	Actor   Actor   `cbor:"1,keyasint"`
+	ID      string  `cbor:"2,keyasint"`
+	Verdict Verdict `cbor:"3,keyasint"`
+	Reason  string  `cbor:"4,keyasint,omitempty"` // required to reject
+	// Revision is what the administrator looked at, so that two reviewers or
+	// a repeated command can't undo each other.
+	Revision uint64 `cbor:"5,keyasint"`
+}
+
+// Kind is KindReviewClient.
+func (*ReviewClient) Kind() Kind { return KindReviewClient }
+
+// Decide walks one edge of the state diagram.
+func (c *ReviewClient) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	switch {
+	case cause != NoCause:
+		return deny(cause)
+	case !who.administrator():
+		return deny(NotAllowed)
+	}
+	old := v.Client(c.ID)
+	switch {
+	case old == nil || old.State == Deleted:
+		return deny(NotFound)
+	case old.Last == m.ID:
+		return accept(Outcome{ID: c.ID})
+	case old.Revision != c.Revision:
+		return deny(Moved)
+	}
+	if note := checkText(c.Reason, 0, 500); note != "" {
+		return badField("reason", note)
+	}
+	next := old.changed(m)
+	next.Revision++
+	next.Reason = c.Reason
+	switch {
+	case c.Verdict == Approve && old.State == Pending:
+		next.State = Approved
+	case c.Verdict == Approve && old.Proposed != nil:
+		next.Profile, next.Proposed = *old.Proposed, nil
+	case c.Verdict == Reject && c.Reason == "":
+		return badField("reason", "is missing: the owner must learn what to change")
+	case c.Verdict == Reject && old.State == Pending:
+		next.State = Rejected
+	case c.Verdict == Reject && old.Proposed != nil:
+		next.Proposed = nil
+	case c.Verdict == Suspend && old.State == Approved:
+		next.State = Suspended
+	case c.Verdict == Resume && old.State == Suspended:
+		next.State = Approved
+	default:
+		return deny(WrongState)
+	}
+	return accept(Outcome{ID: c.ID}, put(TableClients, next),
+		event(m, Event{Kind: EventClientReviewed, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: string(c.Verdict)}))
+}
+
+// DeleteClient ends a client and all its grants. The row stays as a
+// tombstone: it is one row, whatever hangs on it, and the id is not given to
+// anybody else.
+type DeleteClient struct {
+	Actor Actor  `cbor:"1,keyasint"`
+	ID    string `cbor:"2,keyasint"`
+}
+
+// Kind is KindDeleteClient.
+func (*DeleteClient) Kind() Kind { return KindDeleteClient }
+
+// Decide accepts a client that is deleted already.
+func (c *DeleteClient) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	if cause != NoCause {
+		return deny(cause)
+	}
+	old := v.Client(c.ID)
+	switch {
+	case old == nil || !who.owns(old.Owner) && !who.administrator():
+		return deny(NotFound)
+	case old.State == Deleted:
+		return accept(Outcome{ID: c.ID})
+	}
+	next := old.changed(m)
+	next.State, next.Proposed, next.Secrets = Deleted, nil, nil
+	next.Revision++
+	return accept(Outcome{ID: c.ID}, put(TableClients, next),
+		event(m, Event{Kind: EventClientDeleted, Actor: who.name(), Client: c.ID, User: old.Owner}))
+}

@@ -1,0 +1,105 @@
+package ledger
+
+import "slices"
+
+// maxRevokedSecrets is how many revoked secrets a client's row remembers, so
+// that its owner can be told which one an application still sends.
+const maxRevokedSecrets = 8
+
+// AddSecret adds a second secret beside the one in use; both work (service
+// document, section 5.4).
+type AddSecret struct {
+	Actor  Actor     `cbor:"1,keyasint"`
+	Client string    `cbor:"2,keyasint"`
+	Secret NewSecret `cbor:"3,keyasint"`
+}
+
+// Kind is KindAddSecret.
+func (*AddSecret) Kind() Kind { return KindAddSecret }
+
+// Decide refuses a third active secret.
+func (c *AddSecret) Decide(v View, m Meta) Decision {
+	old, who, refused, ok := v.managed(c.Actor, c.Client, m)
+	if !ok {
+		return refused
+	}
+	if i := old.secret(c.Secret.ID); i >= 0 {
+		if old.Last == m.ID {
+			return accept(Outcome{ID: c.Secret.ID})
+		}
+		return deny(AlreadyExists)
+	}
+	switch {
+	case old.Public():
+		return deny(PublicClientNoKey)
+	case old.ActiveSecrets() >= MaxActiveSecrets:
+		return deny(TooManySecrets)
+	}
+	next := old.changed(m)
+	next.Secrets = append(slices.Clone(old.Secrets), c.Secret.at(m.At))
+	return accept(Outcome{ID: c.Secret.ID}, put(TableClients, next),
+		event(m, Event{Kind: EventSecretAdded, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret.ID}))
+}
+
+// RevokeSecret ends a secret. It takes effect before the answer is sent.
+type RevokeSecret struct {
+	Actor  Actor  `cbor:"1,keyasint"`
+	Client string `cbor:"2,keyasint"`
+	Secret string `cbor:"3,keyasint"` // its id
+}
+
+// Kind is KindRevokeSecret.
+func (*RevokeSecret) Kind() Kind { return KindRevokeSecret }
+
+// Decide refuses to revoke the last active secret: it is replaced, not
+// revoked, or the application could never ask for anything again.
+func (c *RevokeSecret) Decide(v View, m Meta) Decision {
+	old, who, refused, ok := v.managed(c.Actor, c.Client, m)
+	if !ok {
+		return refused
+	}
+	i := old.secret(c.Secret)
+	switch {
+	case i < 0:
+		return deny(NotFound)
+	case !old.Secrets[i].Active():
+		return accept(Outcome{ID: c.Secret})
+	case old.ActiveSecrets() == 1:
+		return deny(LastSecret)
+	}
+	next := old.changed(m)
+	next.Secrets = slices.Clone(old.Secrets)
+	next.Secrets[i].Revoked = m.At
+	next.forgetOldSecrets()
+	return accept(Outcome{ID: c.Secret}, put(TableClients, next),
+		event(m, Event{Kind: EventSecretRevoked, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret}))
+}
+
+// managed is a client that the actor may manage.
+func (v View) managed(a Actor, id string, m Meta) (*Client, identity, Decision, bool) {
+	who, cause := v.identify(a, m)
+	if cause != NoCause {
+		return nil, who, deny(cause), false
+	}
+	c := v.Client(id)
+	if c == nil || c.State == Deleted || !who.owns(c.Owner) {
+		return nil, who, deny(NotFound), false
+	}
+	return c, who, Decision{}, true
+}
+
+func (c *Client) secret(id string) int {
+	return slices.IndexFunc(c.Secrets, func(s Secret) bool { return s.ID == id })
+}
+
+// forgetOldSecrets drops the oldest revoked secrets; c.Secrets must be c's own.
+func (c *Client) forgetOldSecrets() {
+	surplus := len(c.Secrets) - c.ActiveSecrets() - maxRevokedSecrets
+	c.Secrets = slices.DeleteFunc(c.Secrets, func(s Secret) bool {
+		if s.Active() || surplus <= 0 {
+			return false
+		}
+		surplus--
+		return true
+	})
+}

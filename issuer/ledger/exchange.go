@@ -1,0 +1,89 @@
+package ledger
+
+import (
+	"crypto/subtle"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// Exchange redeems an authorization code (RFC 6749 §4.1.3).
+type Exchange struct {
+	Proof Proof `cbor:"1,keyasint"`
+	Link  *Link `cbor:"2,keyasint,omitempty"` // nil: what was presented is no code of ours
+	// Redirect is the SHA-256 of redirect_uri.
+	Redirect [32]byte `cbor:"3,keyasint"`
+	// Verified is the code_challenge that the code_verifier yields (RFC 7636
+	// §4.6), so that the verifier itself stays out of the log. It is
+	// BadVerifier for one that no challenge can have come from.
+	Verified string `cbor:"4,keyasint,omitempty"`
+}
+
+// BadVerifier stands for a code_verifier outside RFC 7636 §4.1. It equals no
+// challenge.
+const BadVerifier = "-"
+
+// Kind is KindExchange.
+func (*Exchange) Kind() Kind { return KindExchange }
+
+// Decide runs the proofs, then the rules of the chain.
+func (c *Exchange) Decide(v View, m Meta) Decision {
+	r, refused, ok := begin(v, m, c.Proof, c.Link)
+	if !ok {
+		return refused
+	}
+	if d, ok := c.proofs(r); !ok {
+		return d
+	}
+	g := r.grant
+	if g.Last == m.ID && g.Ended == 0 {
+		return r.issue(g, g.Scope, false) // the same command again: the same answer
+	}
+	if d, moved := r.moved(c.Link); moved {
+		return d
+	}
+	if d, ok := r.live(c.Link); !ok {
+		return d
+	}
+	if g.Due > 0 {
+		return r.reuse(CodeReused, c.Link)
+	}
+	if d, ok := r.fresh(c.Link); !ok {
+		return d
+	}
+	key := v.ActiveKey(ForCredentials)
+	next := g.spends(key.Number, m)
+	changes := append(r.auth.noteUse(m), put(TableGrants, next),
+		event(m, Event{Kind: EventExchanged, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
+	return r.issue(next, next.Scope, false, append(changes, r.endLegacy(m)...)...)
+}
+
+// proofs are the ones a code needs beside its client: the redirection URI of
+// the authorization request (RFC 6749 §4.1.3) and PKCE (RFC 7636 §4.6).
+func (c *Exchange) proofs(r redemption) (Decision, bool) {
+	g := r.grant
+	switch {
+	case c.Redirect != g.Redirect:
+		return r.refuse(oauth.InvalidGrant, RedirectMismatch, c.Link, 0), false
+	case g.Challenge == "" && c.Verified != "":
+		// RFC 9700 §4.8.2: else an attacker could strip the challenge.
+		return r.refuse(oauth.InvalidRequest, VerifierUnexpected, c.Link, 0), false
+	case g.Challenge != "" && c.Verified == "":
+		return r.refuse(oauth.InvalidGrant, VerifierMissing, c.Link, 0), false
+	case subtle.ConstantTimeCompare([]byte(g.Challenge), []byte(c.Verified)) != 1:
+		return r.refuse(oauth.InvalidGrant, VerifierWrong, c.Link, 0), false
+	}
+	return Decision{}, true
+}
+
+// endLegacy ends the user's older grants without limits for this client, as
+// the user has now authorized it with scopes (service document, section 9).
+func (r redemption) endLegacy(m Meta) []Change {
+	if r.grant.Legacy || !r.auth.client.WasLegacy || r.user.cut(r.grant.Client).Legacy >= r.grant.Born {
+		return nil
+	}
+	next := *r.user
+	cut := next.cut(r.grant.Client)
+	cut.Legacy = r.grant.Born
+	next.setCut(cut)
+	return []Change{put(TableUsers, &next)}
+}

@@ -1,0 +1,100 @@
+package ledger
+
+import "time"
+
+// GrantID is 128 random bits.
+type GrantID [16]byte
+
+// A Grant is one "Allow" of one user for one client. Its credentials form a
+// chain of one-time values numbered by generation: generation 0 is the
+// authorization code, 1 the first refresh token, and so on. The row keeps no
+// credential, only the generation that is due and the key it was made under.
+type Grant struct {
+	ID     GrantID `cbor:"1,keyasint"`
+	Client string  `cbor:"2,keyasint"`
+	User   string  `cbor:"3,keyasint"`
+	// Scope and Legacy are those of the authorization, for the grant's life.
+	Scope  string `cbor:"4,keyasint,omitempty"`
+	Legacy bool   `cbor:"5,keyasint,omitempty"`
+
+	Due  uint32 `cbor:"6,keyasint,omitempty"` // the generation that may be presented next
+	Key  uint32 `cbor:"7,keyasint"`           // the credential key that Due was made under
+	Born uint64 `cbor:"8,keyasint"`           // Meta.Seq of the Allow
+
+	Challenge string   `cbor:"9,keyasint,omitempty"` // PKCE S256 (RFC 7636 §4.2), for life
+	Redirect  [32]byte `cbor:"10,keyasint"`          // SHA-256 of the redirection URI, for life
+
+	Created Time `cbor:"11,keyasint"`
+	Spent   Time `cbor:"12,keyasint,omitempty"` // when generation Due-1 was spent first
+	Used    Time `cbor:"13,keyasint,omitempty"` // the last acceptance
+
+	Ended    Time      `cbor:"14,keyasint,omitempty"` // 0 while live
+	EndCause Cause     `cbor:"15,keyasint,omitempty"`
+	Last     CommandID `cbor:"16,keyasint"`
+}
+
+// ended says why the grant accepts nothing any more, whatever is presented:
+// it was ended itself, its user or client is gone, or a cut covers it.
+// When is the time it speaks of, where there is one.
+func (g *Grant) ended(u *User) (cause Cause, when Time) {
+	if g.Ended != 0 {
+		return g.EndCause, g.Ended
+	}
+	if cause := u.gone(); cause != NoCause {
+		return cause, 0
+	}
+	if g.Born <= u.GrantsCut {
+		return GrantEnded, 0
+	}
+	if len(u.Cuts) > 0 {
+		cut := u.cut(g.Client)
+		switch {
+		case g.Born <= cut.Seq:
+			return GrantEnded, 0
+		case g.Legacy && g.Born <= cut.Legacy:
+			return Reauthorized, 0
+		}
+	}
+	return NoCause, 0
+}
+
+// expired says whether the credential that is due has run out at state time.
+func (g *Grant) expired(s *Settings, at Time) (cause Cause, when Time) {
+	if end := g.Created.Add(s.GrantAbsolute); at >= end {
+		return GrantExpired, end
+	}
+	if g.Due == 0 {
+		if end := g.Created.Add(s.CodeLifetime); at >= end {
+			return CodeExpired, end
+		}
+		return NoCause, 0
+	}
+	if end := g.Used.Add(s.RefreshIdle); at >= end {
+		return RefreshIdle, end
+	}
+	return NoCause, 0
+}
+
+// ends is a copy of g that has ended for cause.
+func (g *Grant) ends(cause Cause, m Meta) *Grant {
+	next := *g
+	next.Ended, next.EndCause, next.Last = m.At, cause, m.ID
+	return &next
+}
+
+// spends is a copy of g whose due credential was accepted: the next
+// generation is due, under the credential key that is active now.
+func (g *Grant) spends(key uint32, m Meta) *Grant {
+	next := *g
+	next.Due++
+	next.Key, next.Spent, next.Used, next.Last = key, m.At, m.At, m.ID
+	return &next
+}
+
+// retryWindow is how long a lost response may be asked for again.
+func retryWindow(s *Settings, c *Client) time.Duration {
+	if c.Public() {
+		return s.RetryWindowPublic
+	}
+	return s.RetryWindow
+}

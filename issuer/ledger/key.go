@@ -1,0 +1,217 @@
+package ledger
+
+import (
+	"time"
+)
+
+// A Purpose is what a key is for.
+type Purpose string
+
+// Purposes.
+const (
+	ForSigning     Purpose = "signing"    // access tokens; its public half is in the JWKS
+	ForCredentials Purpose = "credential" // codes, refresh tokens, digests of secrets, error ids
+)
+
+// A KeyState is a stage of a key's life: announced → active → retiring → gone.
+// A key that is gone has no row.
+type KeyState string
+
+// Key states.
+const (
+	KeyAnnounced KeyState = "announced" // published, not used yet
+	KeyActive    KeyState = "active"    // minted with
+	KeyRetiring  KeyState = "retiring"  // verified with
+)
+
+// A Key is a row of the ring. Its private part is sealed under the cluster
+// key, which is in no row.
+type Key struct {
+	ID        string   `cbor:"1,keyasint"` // the RFC 7638 thumbprint of a signing key; "c1", "c2" … of credential keys
+	Purpose   Purpose  `cbor:"2,keyasint"`
+	Number    uint32   `cbor:"3,keyasint,omitempty"` // of a credential key, as credentials carry it
+	Algorithm string   `cbor:"4,keyasint,omitempty"` // of a signing key
+	Public    []byte   `cbor:"5,keyasint,omitempty"` // JWK of a signing key
+	Sealed    []byte   `cbor:"6,keyasint"`
+	State     KeyState `cbor:"7,keyasint"`
+
+	Announced Time      `cbor:"8,keyasint"`
+	Activated Time      `cbor:"9,keyasint,omitempty"`
+	Retired   Time      `cbor:"10,keyasint,omitempty"`
+	Last      CommandID `cbor:"11,keyasint"`
+}
+
+// tokenOverlap is how long a retired signing key stays: the life of an access
+// token, and a minute for clocks that differ.
+const tokenOverlap = (1800 + 60) * time.Second
+
+// NextStep is the earliest time at which the ring's published half may
+// change; Cache-Control of the JWKS never promises longer. ok is false where
+// nothing is under way.
+func (v View) NextStep() (at Time, ok bool) {
+	s := v.Settings()
+	for k := range v.Keys() {
+		if k.Purpose != ForSigning || k.State == KeyActive {
+			continue
+		}
+		if t := k.due(s); !ok || t < at {
+			at, ok = t, true
+		}
+	}
+	return at, ok
+}
+
+// due is when the key may take its next step.
+func (k *Key) due(s *Settings) Time {
+	switch {
+	case k.State == KeyAnnounced && k.Purpose == ForSigning:
+		return k.Announced.Add(2 * s.JWKSMaxAge)
+	case k.State == KeyAnnounced:
+		return k.Announced
+	case k.Purpose == ForSigning:
+		return k.Retired.Add(tokenOverlap)
+	}
+	// A credential key verifies until one greatest grant lifetime after it
+	// last minted, so that reuse of any earlier credential is recognised.
+	return k.Retired.Add(s.GrantAbsolute)
+}
+
+// AddKey announces a key that the leader has made and sealed. The first of a
+// purpose is active at once: nobody can have cached a ring without it.
+type AddKey struct {
+	Key Key `cbor:"1,keyasint"`
+}
+
+// Kind is KindAddKey.
+func (*AddKey) Kind() Kind { return KindAddKey }
+
+// Decide refuses a second announced key of one purpose.
+func (c *AddKey) Decide(v View, m Meta) Decision {
+	k := c.Key
+	if old := v.Key(k.ID); old != nil {
+		if old.Last == m.ID {
+			return accept(Outcome{ID: k.ID})
+		}
+		return deny(AlreadyExists)
+	}
+	if k.ID == "" || len(k.Sealed) == 0 || k.Purpose != ForSigning && k.Purpose != ForCredentials {
+		return badField("key", "is not complete")
+	}
+	if first[Key](v, TableKeys, "use", useKey(k.Purpose, KeyAnnounced)) != nil {
+		return deny(WrongState)
+	}
+	if k.Purpose == ForCredentials {
+		for other := range v.Keys() {
+			if other.Purpose == ForCredentials && other.Number >= k.Number {
+				return deny(Moved) // numbers rise, so that none is ever used twice
+			}
+		}
+	}
+	k.State, k.Announced, k.Activated, k.Retired, k.Last = KeyAnnounced, m.At, 0, 0, m.ID
+	if v.ActiveKey(k.Purpose) == nil {
+		k.State, k.Activated = KeyActive, m.At
+	}
+	return accept(Outcome{ID: k.ID}, put(TableKeys, &k),
+		event(m, Event{Kind: EventKeyAdded, Actor: Operator, Detail: k.ID}))
+}
+
+// ActivateKey makes an announced key the one to mint with; the active one
+// retires.
+type ActivateKey struct {
+	ID string `cbor:"1,keyasint"`
+	// Voters are the nodes that the leader saw as voters: each must have
+	// opened the key.
+	Voters []string `cbor:"2,keyasint"`
+	// Emergency skips the wait of two JWKS max-ages: verifiers that have not
+	// fetched the key yet will refuse its tokens for a while.
+	Emergency bool `cbor:"3,keyasint,omitempty"`
+}
+
+// Kind is KindActivateKey.
+func (*ActivateKey) Kind() Kind { return KindActivateKey }
+
+// Decide refuses a step that would break a node or a verifier.
+func (c *ActivateKey) Decide(v View, m Meta) Decision {
+	k := v.Key(c.ID)
+	switch {
+	case k == nil:
+		return deny(NotFound)
+	case k.State == KeyActive && k.Last == m.ID:
+		return accept(Outcome{ID: k.ID})
+	case k.State != KeyAnnounced:
+		return deny(WrongState)
+	case len(c.Voters) == 0:
+		return deny(KeyNotSeen)
+	}
+	for _, id := range c.Voters {
+		if n := v.Node(id); n == nil || !n.opened(k.ID) {
+			return deny(KeyNotSeen)
+		}
+	}
+	if due := k.due(v.Settings()); m.At < due && !c.Emergency {
+		d := deny(KeyTooYoung)
+		d.Outcome.Refusal.When = due
+		return d
+	}
+	next := *k
+	next.State, next.Activated, next.Last = KeyActive, m.At, m.ID
+	changes := []Change{put(TableKeys, &next), event(m, Event{Kind: EventKeyActivated, Actor: Operator, Detail: k.ID})}
+	if old := v.ActiveKey(k.Purpose); old != nil {
+		retiring := *old
+		retiring.State, retiring.Retired, retiring.Last = KeyRetiring, m.At, m.ID
+		changes = append(changes, put(TableKeys, &retiring))
+	}
+	return accept(Outcome{ID: k.ID}, changes...)
+}
+
+// DropKey removes a retiring key, or an announced one that was never used.
+type DropKey struct {
+	ID string `cbor:"1,keyasint"`
+	// Emergency drops a key that leaked, whatever still hangs on it: tokens
+	// signed with it are refused, grants due under it end, secrets recorded
+	// under it must be made again.
+	Emergency bool `cbor:"2,keyasint,omitempty"`
+}
+
+// Kind is KindDropKey.
+func (*DropKey) Kind() Kind { return KindDropKey }
+
+// Decide refuses while something that is still valid needs the key. The
+// active key is never dropped: another is activated first.
+func (c *DropKey) Decide(v View, m Meta) Decision {
+	k := v.Key(c.ID)
+	switch {
+	case k == nil:
+		return deny(NotFound)
+	case k.State == KeyActive:
+		return deny(KeyInUse)
+	}
+	kind := EventKeyDropped
+	if c.Emergency {
+		kind = EventKeyEmergency
+	} else if k.State == KeyRetiring {
+		if due := k.due(v.Settings()); m.At < due {
+			d := deny(KeyInUse)
+			d.Outcome.Refusal.When = due
+			return d
+		}
+		if k.Purpose == ForCredentials && v.secretsUnder(k.Number) {
+			return deny(KeyInUse)
+		}
+	}
+	return accept(Outcome{ID: k.ID}, remove(TableKeys, k),
+		event(m, Event{Kind: kind, Actor: Operator, Detail: k.ID}))
+}
+
+// secretsUnder reports whether a client's active secret is recorded under a
+// credential key.
+func (v View) secretsUnder(number uint32) bool {
+	for c := range v.Clients() {
+		for i := range c.Secrets {
+			if c.Secrets[i].Key == number && c.Secrets[i].Active() && c.State != Deleted {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,126 @@
+package ledger
+
+import "github.com/mintmark-auth/mintmark/issuer/oauth"
+
+// A Link is what a genuine credential names: a grant, a generation, and the
+// key it was made under. The node that has the request has checked the MAC.
+type Link struct {
+	Grant      GrantID `cbor:"1,keyasint"`
+	Generation uint32  `cbor:"2,keyasint,omitempty"`
+	Key        uint32  `cbor:"3,keyasint"`
+}
+
+// A redemption is one attempt to spend a credential, as far as Exchange and
+// Refresh have it in common: the proofs come first, and whoever fails one of
+// them changes nothing.
+type redemption struct {
+	v        View
+	m        Meta
+	auth     authentication
+	settings *Settings
+	grant    *Grant
+	user     *User
+}
+
+// begin authenticates the client and finds its grant. A nil link is a value
+// that is not a credential at all; it is refused only after the client
+// authenticated, so that a wrong secret is always invalid_client.
+//
+// The decision is final where ok is false.
+func begin(v View, m Meta, p Proof, link *Link) (r redemption, d Decision, ok bool) {
+	auth, cause, again := v.authenticate(p)
+	genuine := func(d Decision) Decision {
+		if link == nil {
+			return d
+		}
+		return d.recheck()
+	}
+	switch {
+	case cause != NoCause && again:
+		return r, Decision{Outcome: Outcome{Unknown: true}}, false
+	case cause != NoCause:
+		return r, genuine(refuse(oauth.InvalidClient, cause)), false
+	}
+	if cause := auth.client.usable(); cause != NoCause {
+		return r, genuine(refuse(oauth.UnauthorizedClient, cause)), false
+	}
+	if link == nil {
+		return r, refuse(oauth.InvalidGrant, NotACredential), false
+	}
+	g := v.Grant(link.Grant)
+	switch {
+	case g == nil:
+		return r, refuse(oauth.InvalidGrant, GrantGone).recheck(), false
+	case g.Client != auth.client.ID:
+		return r, refuse(oauth.InvalidGrant, NotACredential).recheck(), false
+	}
+	return redemption{v: v, m: m, auth: auth, settings: v.Settings(), grant: g, user: v.User(g.User)}, Decision{}, true
+}
+
+// refuse names grant and generation: the client has proven that both are its
+// own.
+func (r redemption) refuse(code oauth.Code, cause Cause, l *Link, when Time) Decision {
+	return Decision{Outcome: Outcome{Refusal: &Refusal{
+		Code: code, Cause: cause, Named: true,
+		Grant: r.grant.ID, Presented: l.Generation, Due: r.grant.Due, When: when,
+	}}, Recheck: true}
+}
+
+// moved answers a command that was proposed before with an unknown fate and
+// finds that the row has moved on since. Whether it was this command that
+// moved it can't be told any more, so nothing may be concluded from it, least
+// of all reuse.
+func (r redemption) moved(l *Link) (Decision, bool) {
+	if r.m.Again && r.grant.Due != l.Generation {
+		return Decision{Outcome: Outcome{Unknown: true}}, true
+	}
+	return Decision{}, false
+}
+
+// reuse ends the grant: somebody presented a credential that was spent
+// before (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
+func (r redemption) reuse(cause Cause, l *Link) Decision {
+	d := r.refuse(oauth.InvalidGrant, cause, l, r.grant.Spent)
+	d.Recheck = false
+	d.Changes = []Change{
+		put(TableGrants, r.grant.ends(GrantEndedByReuse, r.m)),
+		event(r.m, Event{
+			Kind: EventReuse, Actor: r.auth.client.ID, Client: r.grant.Client, User: r.grant.User, Grant: r.grant.ID,
+			Detail: cause.String(),
+		}),
+	}
+	return d
+}
+
+// live refuses a grant that accepts nothing any more.
+func (r redemption) live(l *Link) (Decision, bool) {
+	if cause, when := r.grant.ended(r.user); cause != NoCause {
+		return r.refuse(oauth.InvalidGrant, cause, l, when), false
+	}
+	return Decision{}, true
+}
+
+// fresh refuses a credential that is due and has expired, or that isn't the
+// one that was made.
+func (r redemption) fresh(l *Link) (Decision, bool) {
+	if cause, when := r.grant.expired(r.settings, r.m.At); cause != NoCause {
+		return r.refuse(oauth.InvalidGrant, cause, l, when), false
+	}
+	if l.Key != r.grant.Key {
+		return r.refuse(oauth.InvalidGrant, KeyNotRecorded, l, 0), false
+	}
+	return Decision{}, true
+}
+
+// issue accepts: g is the grant's row afterwards. A legacy grant that was
+// asked for some scopes gives a token of these scopes, limited by them.
+func (r redemption) issue(g *Grant, scope string, retry bool, changes ...Change) Decision {
+	signing := r.v.ActiveKey(ForSigning)
+	if signing == nil {
+		return Decision{Outcome: Outcome{Unknown: true}}
+	}
+	return accept(Outcome{Issued: &Issued{
+		Grant: g.ID, Client: g.Client, User: g.User, Scope: scope, Legacy: g.Legacy && scope == "",
+		Generation: g.Due, CredentialKey: g.Key, SigningKey: signing.ID, At: r.m.At, Retry: retry,
+	}}, changes...)
+}

@@ -1,0 +1,93 @@
+package ledger
+
+import (
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// Refresh redeems a refresh token (RFC 6749 §6).
+type Refresh struct {
+	Proof Proof  `cbor:"1,keyasint"`
+	Link  *Link  `cbor:"2,keyasint,omitempty"` // nil: what was presented is no refresh token of ours
+	Scope string `cbor:"3,keyasint,omitempty"` // a narrower scope for this access token, as sent
+}
+
+// Kind is KindRefresh.
+func (*Refresh) Kind() Kind { return KindRefresh }
+
+// Decide runs the proofs, then the rules of the chain.
+func (c *Refresh) Decide(v View, m Meta) Decision {
+	r, refused, ok := begin(v, m, c.Proof, c.Link)
+	if !ok {
+		return refused
+	}
+	g := r.grant
+	narrowed, cause := c.narrow(g)
+	if g.Last == m.ID && g.Ended == 0 && cause == NoCause {
+		return r.issue(g, narrowed, false) // the same command again: the same answer
+	}
+	if d, moved := r.moved(c.Link); moved {
+		return d
+	}
+	if d, ok := r.live(c.Link); !ok {
+		return d
+	}
+	if c.Link.Generation > g.Due {
+		return r.refuse(oauth.InvalidGrant, LaterThanDue, c.Link, 0)
+	}
+	retry := c.Link.Generation < g.Due
+	if retry && !c.mayRetry(r) {
+		return r.reuse(RefreshReused, c.Link)
+	}
+	if cause != NoCause {
+		return r.refuse(oauth.InvalidScope, cause, c.Link, 0)
+	}
+	if retry {
+		return c.again(r, narrowed)
+	}
+	if d, ok := r.fresh(c.Link); !ok {
+		return d
+	}
+	next := g.spends(v.ActiveKey(ForCredentials).Number, m)
+	return r.issue(next, narrowed, false, append(r.auth.noteUse(m), put(TableGrants, next))...)
+}
+
+// mayRetry reports whether a response that was lost may be asked for again:
+// the successor of the token has not been used, and the token was spent no
+// longer ago than the retry window.
+func (c *Refresh) mayRetry(r redemption) bool {
+	window := retryWindow(r.settings, r.auth.client)
+	return window > 0 && c.Link.Generation == r.grant.Due-1 && r.m.At <= r.grant.Spent.Add(window)
+}
+
+// again gives the same successor with a fresh access token. It is an
+// acceptance like any other, so it goes through the log.
+func (c *Refresh) again(r redemption, narrowed string) Decision {
+	g := r.grant
+	if cause, when := g.expired(r.settings, r.m.At); cause != NoCause {
+		return r.refuse(oauth.InvalidGrant, cause, c.Link, when)
+	}
+	next := *g
+	next.Used, next.Last = r.m.At, r.m.ID
+	changes := append(r.auth.noteUse(r.m), put(TableGrants, &next),
+		event(r.m, Event{Kind: EventRetried, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
+	return r.issue(&next, narrowed, true, changes...)
+}
+
+// narrow is the scope of the access token: all of the grant, or less where
+// less was asked for. The grant keeps its own.
+func (c *Refresh) narrow(g *Grant) (string, Cause) {
+	if c.Scope == "" {
+		return g.Scope, NoCause
+	}
+	asked, text, err := scope.Parse(c.Scope)
+	switch {
+	case err != nil:
+		return "", ScopeUnknown
+	case asked.Empty():
+		return g.Scope, NoCause
+	case !g.Legacy && !scope.FromClaim(g.Scope).Contains(asked):
+		return "", ScopeTooWide
+	}
+	return text, NoCause
+}

@@ -1,0 +1,64 @@
+package ledger
+
+// RevokeGrant ends one grant: by its user, or by an operator or
+// administrator.
+type RevokeGrant struct {
+	Actor Actor   `cbor:"1,keyasint"`
+	Grant GrantID `cbor:"2,keyasint"`
+}
+
+// Kind is KindRevokeGrant.
+func (*RevokeGrant) Kind() Kind { return KindRevokeGrant }
+
+// Decide accepts a grant that has ended already: what was asked for is so.
+func (c *RevokeGrant) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	if cause != NoCause {
+		return deny(cause)
+	}
+	g := v.Grant(c.Grant)
+	if g == nil || !who.owns(g.User) && !who.administrator() {
+		return deny(NotFound)
+	}
+	if g.Ended != 0 {
+		return accept(Outcome{ID: g.User})
+	}
+	return accept(Outcome{ID: g.User, Count: 1},
+		put(TableGrants, g.ends(GrantEnded, m)),
+		event(m, Event{Kind: EventGrantRevoked, Actor: who.name(), Client: g.Client, User: g.User, Grant: g.ID}))
+}
+
+// Disconnect ends all grants of a user for one client, or for all clients.
+type Disconnect struct {
+	Actor  Actor  `cbor:"1,keyasint"`
+	User   string `cbor:"2,keyasint"`
+	Client string `cbor:"3,keyasint,omitempty"` // "" for all
+}
+
+// Kind is KindDisconnect.
+func (*Disconnect) Kind() Kind { return KindDisconnect }
+
+// Decide cuts: one row, however many grants there are.
+func (c *Disconnect) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	if cause != NoCause {
+		return deny(cause)
+	}
+	u := v.User(c.User)
+	if u == nil || !who.owns(u.ID) && !who.administrator() {
+		return deny(NotFound)
+	}
+	next := u.changed(m)
+	if c.Client == "" {
+		next.GrantsCut = m.Seq
+	} else {
+		if v.Client(c.Client) == nil {
+			return deny(NotFound)
+		}
+		cut := u.cut(c.Client)
+		cut.Seq = m.Seq
+		next.setCut(cut)
+	}
+	return accept(Outcome{ID: u.ID}, put(TableUsers, next),
+		event(m, Event{Kind: EventDisconnected, Actor: who.name(), User: u.ID, Client: c.Client}))
+}

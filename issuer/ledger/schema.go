@@ -1,0 +1,160 @@
+package ledger
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"strings"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// Tables.
+const (
+	TableClients  = "clients"
+	TableUsers    = "users"
+	TableSessions = "sessions"
+	TableGrants   = "grants"
+	TableSettings = "settings"
+	TableKeys     = "keys"
+	TableNodes    = "nodes"
+	TableAudit    = "audit"
+)
+
+const indexID = "id"
+
+// Tables describes every table. Grants have one index, the id: each further
+// index of a table costs about 700 bytes and 25 µs a row at a million rows.
+func Tables() map[string]*memdb.TableSchema {
+	table := func(name string, indexes ...*memdb.IndexSchema) *memdb.TableSchema {
+		t := &memdb.TableSchema{Name: name, Indexes: map[string]*memdb.IndexSchema{}}
+		for _, i := range indexes {
+			t.Indexes[i.Name] = i
+		}
+		return t
+	}
+	unique := func(name string, optional bool, i memdb.Indexer) *memdb.IndexSchema {
+		return &memdb.IndexSchema{Name: name, Unique: true, AllowMissing: optional, Indexer: i}
+	}
+	many := func(name string, i memdb.Indexer) *memdb.IndexSchema {
+		return &memdb.IndexSchema{Name: name, AllowMissing: true, Indexer: i}
+	}
+	return map[string]*memdb.TableSchema{
+		TableClients: table(TableClients,
+			unique(indexID, false, text(func(c *Client) string { return c.ID })),
+			many("owner", text(func(c *Client) string { return c.Owner })),
+		),
+		TableUsers: table(TableUsers,
+			unique(indexID, false, text(func(u *User) string { return u.ID })),
+			unique("username", true, text(func(u *User) string { return fold(u.Username) })),
+			unique("subject", true, text(func(u *User) string { return subjectKey(u.Upstream, u.Subject) })),
+		),
+		TableSessions: table(TableSessions,
+			unique(indexID, false, bits(func(s *Session) []byte { return s.ID[:] })),
+		),
+		TableGrants: table(TableGrants,
+			unique(indexID, false, bits(func(g *Grant) []byte { return g.ID[:] })),
+		),
+		TableSettings: table(TableSettings,
+			unique(indexID, false, text(func(s *Settings) string { return s.ID })),
+		),
+		TableKeys: table(TableKeys,
+			unique(indexID, false, text(func(k *Key) string { return k.ID })),
+			many("use", text(func(k *Key) string { return useKey(k.Purpose, k.State) })),
+		),
+		TableNodes: table(TableNodes,
+			unique(indexID, false, text(func(n *Node) string { return n.ID })),
+		),
+		TableAudit: table(TableAudit,
+			unique(indexID, false, bits(func(e *Event) []byte { return sequence(e.Seq) })),
+		),
+	}
+}
+
+// Rows has an empty row of every table, for decoding snapshots.
+func Rows() map[string]func() any {
+	return map[string]func() any{
+		TableClients:  func() any { return new(Client) },
+		TableUsers:    func() any { return new(User) },
+		TableSessions: func() any { return new(Session) },
+		TableGrants:   func() any { return new(Grant) },
+		TableSettings: func() any { return new(Settings) },
+		TableKeys:     func() any { return new(Key) },
+		TableNodes:    func() any { return new(Node) },
+		TableAudit:    func() any { return new(Event) },
+	}
+}
+
+func sequence(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
+
+// fold is how user names are compared.
+func fold(username string) string { return strings.ToLower(username) }
+
+func subjectKey(upstream, subject string) string {
+	if upstream == "" {
+		return ""
+	}
+	return upstream + "\x01" + subject
+}
+
+func useKey(p Purpose, s KeyState) string { return string(p) + "/" + string(s) }
+
+var errIndex = errors.New("ledger: a row or an argument of the wrong type met an index")
+
+// textIndex indexes rows of type R by a string, ended by a zero byte so that
+// no key is the beginning of another. memdb's own field indexes go by
+// reflection, which is several times slower.
+type textIndex[R any] struct{ of func(*R) string }
+
+func text[R any](of func(*R) string) *textIndex[R] { return &textIndex[R]{of} }
+
+func (i *textIndex[R]) FromObject(row any) (bool, []byte, error) {
+	r, ok := row.(*R)
+	if !ok {
+		return false, nil, errIndex
+	}
+	s := i.of(r)
+	if s == "" {
+		return false, nil, nil
+	}
+	return true, zeroEnded(s), nil
+}
+
+func (i *textIndex[R]) FromArgs(args ...any) ([]byte, error) {
+	if len(args) == 1 {
+		if s, ok := args[0].(string); ok {
+			return zeroEnded(s), nil
+		}
+	}
+	return nil, errIndex
+}
+
+func zeroEnded(s string) []byte {
+	b := make([]byte, len(s)+1)
+	copy(b, s)
+	return b
+}
+
+// bitsIndex indexes rows of type R by bytes of one fixed length.
+type bitsIndex[R any] struct{ of func(*R) []byte }
+
+func bits[R any](of func(*R) []byte) *bitsIndex[R] { return &bitsIndex[R]{of} }
+
+func (i *bitsIndex[R]) FromObject(row any) (bool, []byte, error) {
+	r, ok := row.(*R)
+	if !ok {
+		return false, nil, errIndex
+	}
+	// A copy, since the tree keeps pieces of its keys, and a piece would keep
+	// a whole old row alive.
+	return true, bytes.Clone(i.of(r)), nil
+}
+
+func (i *bitsIndex[R]) FromArgs(args ...any) ([]byte, error) {
+	if len(args) == 1 {
+		if b, ok := args[0].([]byte); ok {
+			return b, nil
+		}
+	}
+	return nil, errIndex
+}

@@ -1,0 +1,164 @@
+package ledger
+
+// A Session is one signed-in browser. The row has the digest of the session
+// id, so that a snapshot lets nobody in.
+type Session struct {
+	ID      [32]byte  `cbor:"1,keyasint"` // SHA-256 of the session id
+	User    string    `cbor:"2,keyasint"`
+	Born    uint64    `cbor:"3,keyasint"`
+	Created Time      `cbor:"4,keyasint"`
+	Seen    Time      `cbor:"5,keyasint"` // to touchEvery
+	Agent   string    `cbor:"6,keyasint,omitempty"`
+	Last    CommandID `cbor:"7,keyasint"`
+}
+
+// touchEvery is how exactly Seen is kept: a session that is used all day
+// costs one small command in this time, not one a page.
+const touchEvery = 10 * minute
+
+// SignedIn is the user of a live session, nil otherwise.
+func (v View) SignedIn(id [32]byte, at Time) (*User, *Session) {
+	s := v.Session(id)
+	if s == nil {
+		return nil, nil
+	}
+	set := v.Settings()
+	if at >= s.Seen.Add(set.SessionIdle) || at >= s.Created.Add(set.SessionAbsolute) {
+		return nil, nil
+	}
+	u := v.User(s.User)
+	if u.gone() != NoCause || s.Born <= u.SessionsCut {
+		return nil, nil
+	}
+	return u, s
+}
+
+// StaleSeen reports whether a TouchSession is due.
+func (s *Session) StaleSeen(at Time) bool { return at >= s.Seen+touchEvery }
+
+// An Actor says who asks. The session is looked up again in every command,
+// so a page that was rendered for somebody who has lost the right since can
+// do nothing.
+type Actor struct {
+	Session  [32]byte `cbor:"1,keyasint,omitempty"`
+	Operator bool     `cbor:"2,keyasint,omitempty"` // the local socket, fixtures, duties
+}
+
+// identity is an actor that was looked up.
+type identity struct {
+	user     *User // nil for an operator
+	operator bool
+}
+
+func (v View) identify(a Actor, m Meta) (identity, Cause) {
+	if a.Operator {
+		return identity{operator: true}, NoCause
+	}
+	u, _ := v.SignedIn(a.Session, m.At)
+	if u == nil {
+		return identity{}, NotSignedIn
+	}
+	return identity{user: u}, NoCause
+}
+
+func (i identity) administrator() bool { return i.operator || i.user.Admin }
+
+// owns reports whether i may manage what belongs to owner.
+func (i identity) owns(owner string) bool { return i.operator || i.user.ID == owner }
+
+func (i identity) name() string {
+	if i.operator {
+		return Operator
+	}
+	return i.user.ID
+}
+
+// SignIn makes a session for a user whose password was checked against the
+// hash that Verified digests. The check itself is slow by design and can't
+// run here; that the hash is still the user's is decided here.
+type SignIn struct {
+	Session  [32]byte `cbor:"1,keyasint"`
+	User     string   `cbor:"2,keyasint"`
+	Verified [32]byte `cbor:"3,keyasint"` // SHA-256 of User.Password
+	Agent    string   `cbor:"4,keyasint,omitempty"`
+	// Replaces is the session the browser had, which ends: a session id is
+	// new at each sign-in.
+	Replaces [32]byte `cbor:"5,keyasint,omitempty"`
+}
+
+// Kind is KindSignIn.
+func (*SignIn) Kind() Kind { return KindSignIn }
+
+// Decide refuses a user that is gone or has changed password meanwhile.
+func (c *SignIn) Decide(v View, m Meta) Decision {
+	u := v.User(c.User)
+	if cause := u.gone(); cause != NoCause {
+		return deny(cause)
+	}
+	if u.Password == "" || digest(u.Password) != c.Verified {
+		return deny(PasswordChanged)
+	}
+	if s := v.Session(c.Session); s != nil {
+		if s.Last == m.ID {
+			return accept(Outcome{ID: u.ID})
+		}
+		return deny(AlreadyExists)
+	}
+	changes := []Change{
+		put(TableSessions, &Session{
+			ID: c.Session, User: u.ID, Born: m.Seq, Created: m.At, Seen: m.At, Agent: clip(c.Agent, 200), Last: m.ID,
+		}),
+		event(m, Event{Kind: EventSignedIn, Actor: u.ID, User: u.ID}),
+	}
+	if old := v.Session(c.Replaces); old != nil {
+		changes = append(changes, remove(TableSessions, old))
+	}
+	return accept(Outcome{ID: u.ID}, changes...)
+}
+
+// TouchSession moves a session's idle time on.
+type TouchSession struct {
+	Session [32]byte `cbor:"1,keyasint"`
+}
+
+// Kind is KindTouchSession.
+func (*TouchSession) Kind() Kind { return KindTouchSession }
+
+// Decide changes nothing for a session that is over or was seen just now.
+func (c *TouchSession) Decide(v View, m Meta) Decision {
+	u, s := v.SignedIn(c.Session, m.At)
+	if u == nil {
+		return deny(NotSignedIn)
+	}
+	if !s.StaleSeen(m.At) {
+		return accept(Outcome{ID: u.ID})
+	}
+	next := *s
+	next.Seen, next.Last = m.At, m.ID
+	return accept(Outcome{ID: u.ID}, put(TableSessions, &next))
+}
+
+// SignOut ends one session, or with Everywhere all of its user's.
+type SignOut struct {
+	Session    [32]byte `cbor:"1,keyasint"`
+	Everywhere bool     `cbor:"2,keyasint,omitempty"`
+}
+
+// Kind is KindSignOut.
+func (*SignOut) Kind() Kind { return KindSignOut }
+
+// Decide accepts a session that is already over: the user is signed out.
+func (c *SignOut) Decide(v View, m Meta) Decision {
+	s := v.Session(c.Session)
+	if s == nil {
+		return accept(Outcome{})
+	}
+	changes := []Change{remove(TableSessions, s)}
+	if u, _ := v.SignedIn(c.Session, m.At); u != nil && c.Everywhere {
+		next := u.changed(m)
+		next.SessionsCut = m.Seq
+		changes = append(changes, put(TableUsers, next))
+	}
+	changes = append(changes, event(m, Event{Kind: EventSignedOut, Actor: s.User, User: s.User}))
+	return accept(Outcome{ID: s.User}, changes...)
+}

@@ -1,0 +1,114 @@
+package ledger
+
+import (
+	"strings"
+	"time"
+)
+
+// Settings are replicated, so that no node's flag reaches a decision. There
+// is one row.
+type Settings struct {
+	ID string `cbor:"1,keyasint"` // always SettingsID
+
+	BaseURL   string `cbor:"2,keyasint"` // of the API; it is the issuer, so it has no path
+	AppURL    string `cbor:"3,keyasint"` // of the web application
+	Audience  string `cbor:"4,keyasint"` // of access tokens
+	Algorithm string `cbor:"5,keyasint"` // of signing keys: ES256, EdDSA or RS256
+
+	CodeLifetime      time.Duration `cbor:"6,keyasint"`  // at most 10 minutes
+	RefreshIdle       time.Duration `cbor:"7,keyasint"`  // sliding
+	GrantAbsolute     time.Duration `cbor:"8,keyasint"`  // from the Allow
+	RetryWindow       time.Duration `cbor:"9,keyasint"`  // of confidential clients; 0 turns it off
+	RetryWindowPublic time.Duration `cbor:"10,keyasint"` // of public clients
+	SessionIdle       time.Duration `cbor:"11,keyasint"` // sliding
+	SessionAbsolute   time.Duration `cbor:"12,keyasint"`
+	JWKSMaxAge        time.Duration `cbor:"13,keyasint"`
+
+	Last     CommandID `cbor:"14,keyasint"`
+	Declared string    `cbor:"15,keyasint,omitempty"` // as Client.Declared
+}
+
+// SettingsID is the id of the one row of settings.
+const SettingsID = "settings"
+
+// DefaultSettings are those of a new cluster, but for its addresses.
+func DefaultSettings() Settings {
+	return Settings{
+		ID:                SettingsID,
+		Algorithm:         "ES256",
+		CodeLifetime:      5 * time.Minute,
+		RefreshIdle:       30 * 24 * time.Hour,
+		GrantAbsolute:     365 * 24 * time.Hour,
+		RetryWindow:       time.Minute,
+		RetryWindowPublic: 30 * time.Second,
+		SessionIdle:       12 * time.Hour,
+		SessionAbsolute:   30 * 24 * time.Hour,
+		JWKSMaxAge:        5 * time.Minute,
+	}
+}
+
+// Check says which setting is out of its bounds, and why.
+func (s *Settings) Check() (field, note string) {
+	within := func(d, least, most time.Duration) bool { return d >= least && d <= most }
+	switch {
+	case !origin(s.BaseURL):
+		return "base_url", "must be an http or https address without a path"
+	case !origin(s.AppURL):
+		return "app_url", "must be an http or https address without a path"
+	case s.Audience == "":
+		return "audience", "is empty"
+	case s.Algorithm != "ES256" && s.Algorithm != "EdDSA" && s.Algorithm != "RS256":
+		return "algorithm", "must be ES256, EdDSA or RS256"
+	case !within(s.CodeLifetime, time.Second, 10*time.Minute):
+		return "code_lifetime", "must be from 1s to 600s"
+	case !within(s.RefreshIdle, time.Second, 10*365*24*time.Hour):
+		return "refresh_idle", "must be from 1s to ten years"
+	case !within(s.GrantAbsolute, time.Second, 10*365*24*time.Hour):
+		return "grant_absolute", "must be from 1s to ten years"
+	case !within(s.RetryWindow, 0, 10*time.Minute):
+		return "retry_window", "must be from 0s to 600s"
+	case !within(s.RetryWindowPublic, 0, 10*time.Minute):
+		return "retry_window_public", "must be from 0s to 600s"
+	case !within(s.SessionIdle, time.Minute, 365*24*time.Hour):
+		return "session_idle", "must be from 1m to a year"
+	case !within(s.SessionAbsolute, time.Minute, 365*24*time.Hour):
+		return "session_absolute", "must be from 1m to a year"
+	case !within(s.JWKSMaxAge, time.Second, 24*time.Hour):
+		return "jwks_max_age", "must be from 1s to a day"
+	}
+	return "", ""
+}
+
+// origin reports whether s is scheme://host[:port] and nothing more.
+func origin(s string) bool {
+	host, ok := strings.CutPrefix(s, "https://")
+	if !ok {
+		host, ok = strings.CutPrefix(s, "http://")
+	}
+	return ok && host != "" && !strings.ContainsAny(host, "/?#@ \\\"'<>;,\t\r\n\x00")
+}
+
+// Configure replaces the settings. Only an operator sends it.
+type Configure struct {
+	Settings Settings `cbor:"1,keyasint"`
+}
+
+// Kind is KindConfigure.
+func (*Configure) Kind() Kind { return KindConfigure }
+
+// Decide accepts settings within their bounds.
+func (c *Configure) Decide(v View, m Meta) Decision {
+	s := c.Settings
+	if field, note := s.Check(); field != "" {
+		return badField(field, note)
+	}
+	s.ID = SettingsID
+	old := *v.Settings()
+	s.Last = old.Last
+	if s == old && old.Last != (CommandID{}) {
+		return accept(Outcome{ID: s.ID})
+	}
+	s.Last = m.ID
+	return accept(Outcome{ID: s.ID}, put(TableSettings, &s),
+		event(m, Event{Kind: EventConfigured, Actor: Operator}))
+}

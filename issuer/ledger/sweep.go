@@ -1,0 +1,100 @@
+package ledger
+
+import (
+	"slices"
+	"time"
+)
+
+// MaxSweep bounds one Sweep: it may touch a grant, its user and no more than
+// 256 rows in all.
+const MaxSweep = 100
+
+// keepEnded is how long a grant that ended stays, so that an access token of
+// it is still recognised here and its owner can be told why it ended.
+const keepEnded = 24 * time.Hour
+
+// Sweepable reports whether a grant can be removed: nothing of its chain will
+// ever be accepted again, and has not been for a while.
+func (v View) Sweepable(g *Grant, at Time) bool {
+	if g.Ended != 0 {
+		return at >= g.Ended.Add(keepEnded)
+	}
+	if cause, when := g.expired(v.Settings(), at); cause != NoCause {
+		return at >= when.Add(keepEnded)
+	}
+	// Tombstones and cuts bear no time; the last use stands in for it.
+	newest := max(g.Created, g.Used)
+	if at < newest.Add(keepEnded) {
+		return false
+	}
+	if c := v.Client(g.Client); c == nil || c.State == Deleted {
+		return true
+	}
+	cause, _ := g.ended(v.User(g.User))
+	return cause != NoCause
+}
+
+// SessionOver reports whether a session can be removed.
+func (v View) SessionOver(s *Session, at Time) bool {
+	u, _ := v.SignedIn(s.ID, at)
+	return u == nil
+}
+
+// Sweep removes rows that have no effect any more. The leader finds them on
+// its own copy, in small chunks; each is judged again here.
+type Sweep struct {
+	Grants   []GrantID  `cbor:"1,keyasint,omitempty"` // at most MaxSweep
+	Sessions [][32]byte `cbor:"2,keyasint,omitempty"` // at most MaxSweep
+	Events   uint64     `cbor:"3,keyasint,omitempty"` // remove up to MaxSweep of the oldest events at or below this Seq
+}
+
+// Kind is KindSweep.
+func (*Sweep) Kind() Kind { return KindSweep }
+
+// Decide skips what turns out to be alive.
+func (c *Sweep) Decide(v View, m Meta) Decision {
+	var changes []Change
+	lists := map[string]*User{} // users whose lists of grants change
+	var order []string          // maps have no order, and decisions must
+	for _, id := range c.Grants[:min(len(c.Grants), MaxSweep)] {
+		g := v.Grant(id)
+		if g == nil || !v.Sweepable(g, m.At) {
+			continue
+		}
+		changes = append(changes, remove(TableGrants, g))
+		u := lists[g.User]
+		if u == nil {
+			if old := v.User(g.User); old != nil {
+				next := *old
+				next.Grants = slices.Clone(old.Grants)
+				u = &next
+				lists[g.User] = u
+				order = append(order, g.User)
+			}
+		}
+		if u != nil {
+			u.Grants = slices.DeleteFunc(u.Grants, func(other GrantID) bool { return other == id })
+		}
+	}
+	for _, id := range order {
+		changes = append(changes, put(TableUsers, lists[id]))
+	}
+	// The three kinds share one bound; what does not fit waits for the next.
+	for _, id := range c.Sessions {
+		if len(changes) >= 2*MaxSweep {
+			break
+		}
+		if s := v.Session(id); s != nil && v.SessionOver(s, m.At) {
+			changes = append(changes, remove(TableSessions, s))
+		}
+	}
+	if c.Events > 0 {
+		for e := range v.Events() {
+			if e.Seq > c.Events || len(changes) >= 2*MaxSweep {
+				break
+			}
+			changes = append(changes, remove(TableAudit, e))
+		}
+	}
+	return accept(Outcome{Count: len(changes)}, changes...)
+}

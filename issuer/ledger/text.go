@@ -1,0 +1,65 @@
+package ledger
+
+import (
+	"crypto/sha256"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+func digest(s string) [32]byte { return sha256.Sum256([]byte(s)) }
+
+// clip is s with at most n bytes, cut between characters.
+func clip(s string, n int) string {
+	if len(s) <= n {
+		return s
+	}
+	for n > 0 && !utf8.RuneStart(s[n]) {
+		n--
+	}
+	return s[:n]
+}
+
+// checkText says why s can't be a field that people read, or "".
+func checkText(s string, least, most int) string {
+	switch {
+	case !utf8.ValidString(s):
+		return "is not valid UTF-8"
+	case utf8.RuneCountInString(s) > most:
+		return "is too long"
+	case utf8.RuneCountInString(strings.TrimSpace(s)) < least:
+		return "is empty"
+	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) }):
+		return "holds a control character"
+	}
+	return ""
+}
+
+// checkID says why s can't be an identifier: 1 to 128 printable characters of
+// ASCII without those that have a meaning in a URL, in HTTP Basic or in a log.
+func checkID(s string) string {
+	if s == "" || len(s) > 128 {
+		return "must have 1 to 128 characters"
+	}
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_', c == '.', c == '~', c == '@', c == '|':
+		default:
+			return "may hold letters, digits and - _ . ~ @ | only"
+		}
+	}
+	return ""
+}
+
+// checkWebsite says why s can't be an address that people follow, or "".
+func checkWebsite(s string) string {
+	switch {
+	case s == "":
+		return ""
+	case len(s) > 1024 || strings.ContainsAny(s, " \t\r\n\"<>\\") || strings.ContainsFunc(s, unicode.IsControl):
+		return "is not an address"
+	case !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://"):
+		return "must begin with https:// or http://"
+	}
+	return ""
+}

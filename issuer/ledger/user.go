@@ -1,0 +1,94 @@
+package ledger
+
+// A User signs in, allows clients and may own some.
+type User struct {
+	ID       string `cbor:"1,keyasint"`
+	Username string `cbor:"2,keyasint,omitempty"`
+	Person
+
+	// Password is an argon2id hash in PHC form; empty where the user signs in
+	// elsewhere.
+	Password string `cbor:"3,keyasint,omitempty"`
+	// Upstream and Subject identify a user of an upstream OpenID Connect
+	// provider. An e-mail address never does.
+	Upstream string `cbor:"4,keyasint,omitempty"`
+	Subject  string `cbor:"5,keyasint,omitempty"`
+
+	Admin    bool `cbor:"6,keyasint,omitempty"`
+	Disabled bool `cbor:"7,keyasint,omitempty"`
+	Deleted  bool `cbor:"8,keyasint,omitempty"`
+
+	// Grants lists this user's grants, so that grants need no index by user.
+	Grants []GrantID `cbor:"9,keyasint,omitempty"`
+
+	// Whatever was born at or before a cut has ended. A cut is one row, where
+	// ending a hundred grants would be a hundred.
+	SessionsCut uint64 `cbor:"10,keyasint,omitempty"`
+	GrantsCut   uint64 `cbor:"11,keyasint,omitempty"`
+	Cuts        []Cut  `cbor:"12,keyasint,omitempty"`
+
+	Created  Time      `cbor:"13,keyasint"`
+	Last     CommandID `cbor:"14,keyasint"`
+	Declared string    `cbor:"15,keyasint,omitempty"` // as Client.Declared
+}
+
+// A Cut ends a user's grants for one client that were born at or before it.
+type Cut struct {
+	Client string `cbor:"1,keyasint"`
+	Seq    uint64 `cbor:"2,keyasint,omitempty"` // all grants
+	Legacy uint64 `cbor:"3,keyasint,omitempty"` // legacy grants
+}
+
+// A Person is what GET /v2/me shows of a user. Empty means null.
+type Person struct {
+	Email             string `cbor:"20,keyasint,omitempty"`
+	Name              string `cbor:"21,keyasint,omitempty"`
+	AvatarURL         string `cbor:"22,keyasint,omitempty"`
+	Bio               string `cbor:"23,keyasint,omitempty"`
+	TimeFormat        int    `cbor:"24,keyasint,omitempty"` // 12 or 24; 0 means 24
+	DefaultScheduleID string `cbor:"25,keyasint,omitempty"`
+	WeekStart         string `cbor:"26,keyasint,omitempty"`
+	TimeZone          string `cbor:"27,keyasint,omitempty"`
+	Locale            string `cbor:"28,keyasint,omitempty"`
+	OrganizationID    string `cbor:"29,keyasint,omitempty"`
+}
+
+// gone says why the user may do nothing any more, if so.
+func (u *User) gone() Cause {
+	switch {
+	case u == nil || u.Deleted:
+		return UserDeleted
+	case u.Disabled:
+		return UserDisabled
+	}
+	return NoCause
+}
+
+// cut is the cut for one client, the zero Cut where there is none.
+func (u *User) cut(client string) Cut {
+	for _, c := range u.Cuts {
+		if c.Client == client {
+			return c
+		}
+	}
+	return Cut{Client: client}
+}
+
+// changed is a copy of u for a command to change; slices are shared with u
+// and must be replaced.
+func (u *User) changed(m Meta) *User {
+	next := *u
+	next.Last = m.ID
+	return &next
+}
+
+// setCut replaces the cut of one client in a fresh slice.
+func (u *User) setCut(cut Cut) {
+	cuts := make([]Cut, 0, len(u.Cuts)+1)
+	for _, c := range u.Cuts {
+		if c.Client != cut.Client {
+			cuts = append(cuts, c)
+		}
+	}
+	u.Cuts = append(cuts, cut)
+}

@@ -1,0 +1,94 @@
+package ledger
+
+import "strings"
+
+// PutUser creates a user or changes one, as an operator says. An empty
+// Password leaves the one there is.
+type PutUser struct {
+	ID       string `cbor:"1,keyasint"`
+	Username string `cbor:"2,keyasint"`
+	Person   Person `cbor:"3,keyasint"`
+	Password string `cbor:"4,keyasint,omitempty"` // argon2id, PHC form
+	Admin    bool   `cbor:"5,keyasint,omitempty"`
+	New      bool   `cbor:"6,keyasint,omitempty"` // refuse to change one that is there
+	Declared string `cbor:"7,keyasint,omitempty"` // as ImportClient.Declared
+}
+
+// Kind is KindPutUser.
+func (*PutUser) Kind() Kind { return KindPutUser }
+
+// Decide refuses a name that another user has.
+func (c *PutUser) Decide(v View, m Meta) Decision {
+	old := v.User(c.ID)
+	switch {
+	case old != nil && (old.Last == m.ID || c.Declared != "" && old.Declared == c.Declared):
+		return accept(Outcome{ID: c.ID})
+	case old != nil && (c.New || old.Deleted):
+		return deny(AlreadyExists)
+	}
+	if note := checkID(c.ID); note != "" {
+		return badField("id", note)
+	}
+	if note := checkUsername(c.Username); note != "" {
+		return badField("username", note)
+	}
+	if other := v.UserByName(c.Username); other != nil && other.ID != c.ID {
+		d := deny(AlreadyExists)
+		d.Outcome.Refusal.Field, d.Outcome.Refusal.Note = "username", "is taken"
+		return d
+	}
+	if field, note := c.Person.check(); note != "" {
+		return badField(field, note)
+	}
+	next := &User{ID: c.ID, Created: m.At}
+	if old != nil {
+		*next = *old
+	}
+	next.Username, next.Person, next.Admin, next.Last = c.Username, c.Person, c.Admin, m.ID
+	next.Declared = c.Declared
+	if c.Password != "" && c.Password != next.Password {
+		next.Password = c.Password
+		if old != nil {
+			next.SessionsCut = m.Seq // a password change ends sessions
+		}
+	}
+	return accept(Outcome{ID: c.ID, Count: 1}, put(TableUsers, next),
+		event(m, Event{Kind: EventUserPut, Actor: Operator, User: c.ID}))
+}
+
+func checkUsername(s string) string {
+	if note := checkText(s, 1, 64); note != "" {
+		return note
+	}
+	if strings.ContainsAny(s, " \t/\\\"<>:") {
+		return `may not hold spaces or any of / \ " < > :`
+	}
+	return ""
+}
+
+func (p *Person) check() (field, note string) {
+	for _, f := range []struct {
+		name, value string
+		most        int
+	}{
+		{"email", p.Email, 254},
+		{"name", p.Name, 100},
+		{"bio", p.Bio, 1000},
+		{"default_schedule_id", p.DefaultScheduleID, 64},
+		{"week_start", p.WeekStart, 16},
+		{"time_zone", p.TimeZone, 64},
+		{"locale", p.Locale, 35},
+		{"organization_id", p.OrganizationID, 64},
+	} {
+		if note := checkText(strings.ReplaceAll(f.value, "\n", " "), 0, f.most); note != "" {
+			return f.name, note
+		}
+	}
+	if note := checkWebsite(p.AvatarURL); note != "" {
+		return "avatar_url", note
+	}
+	if p.TimeFormat != 0 && p.TimeFormat != 12 && p.TimeFormat != 24 {
+		return "time_format", "must be 12 or 24"
+	}
+	return "", ""
+}

@@ -1,0 +1,102 @@
+package ledger
+
+// A UserState is what SetUserState asks for.
+type UserState string
+
+// States of an account.
+const (
+	Enable     UserState = "enable"
+	Disable    UserState = "disable"
+	DeleteUser UserState = "delete"
+)
+
+// SetUserState disables, enables or deletes a user. Disabling and deleting
+// end all sessions and grants at once, for good: enabling brings none back.
+type SetUserState struct {
+	Actor Actor     `cbor:"1,keyasint"`
+	User  string    `cbor:"2,keyasint"`
+	State UserState `cbor:"3,keyasint"`
+}
+
+// Kind is KindSetUserState.
+func (*SetUserState) Kind() Kind { return KindSetUserState }
+
+// Decide writes one row: the cuts end what hangs on the user.
+func (c *SetUserState) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	switch {
+	case cause != NoCause:
+		return deny(cause)
+	case !who.administrator():
+		return deny(NotAllowed)
+	}
+	old := v.User(c.User)
+	if old == nil || old.Deleted {
+		return deny(NotFound)
+	}
+	next := old.changed(m)
+	switch c.State {
+	case Enable:
+		next.Disabled = false
+	case Disable:
+		next.Disabled = true
+	case DeleteUser:
+		// The tombstone keeps the list of grants for the sweep, and the id,
+		// so that nobody inherits it.
+		next.Deleted, next.Username, next.Person = true, "", Person{}
+		next.Password, next.Upstream, next.Subject, next.Admin = "", "", "", false
+	default:
+		return badField("state", "must be enable, disable or delete")
+	}
+	if c.State != Enable {
+		next.SessionsCut, next.GrantsCut, next.Cuts = m.Seq, m.Seq, nil
+	}
+	if old.Last == m.ID {
+		return accept(Outcome{ID: c.User})
+	}
+	return accept(Outcome{ID: c.User}, put(TableUsers, next),
+		event(m, Event{Kind: EventUserState, Actor: who.name(), User: c.User, Detail: string(c.State)}))
+}
+
+// SetPassword changes a password. It ends the user's other sessions.
+type SetPassword struct {
+	Actor    Actor  `cbor:"1,keyasint"`
+	User     string `cbor:"2,keyasint"`
+	Password string `cbor:"3,keyasint"` // argon2id, PHC form
+	// Verified is the SHA-256 of the hash that the old password was checked
+	// against, where users change their own.
+	Verified [32]byte `cbor:"4,keyasint,omitempty"`
+}
+
+// Kind is KindSetPassword.
+func (*SetPassword) Kind() Kind { return KindSetPassword }
+
+// Decide lets users change their own password, and an operator or
+// administrator any.
+func (c *SetPassword) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	if cause != NoCause {
+		return deny(cause)
+	}
+	old := v.User(c.User)
+	switch {
+	case old == nil || old.Deleted || !who.owns(c.User) && !who.administrator():
+		return deny(NotFound)
+	case old.Last == m.ID:
+		return accept(Outcome{ID: c.User})
+	case c.Password == "":
+		return badField("password", "is empty")
+	case !who.operator && who.user.ID == c.User && digest(old.Password) != c.Verified:
+		return deny(PasswordChanged)
+	}
+	next := old.changed(m)
+	next.Password, next.SessionsCut = c.Password, m.Seq
+	changes := []Change{put(TableUsers, next), event(m, Event{Kind: EventPasswordSet, Actor: who.name(), User: c.User})}
+	if s := v.Session(c.Actor.Session); s != nil && s.User == c.User {
+		// The browser that changed the password stays signed in.
+		kept := *s
+		kept.Born = m.Seq + 1
+		changes = append(changes, put(TableSessions, &kept))
+	}
+	return accept(Outcome{ID: c.User}, changes...)
+}

@@ -1,0 +1,166 @@
+package oauth
+
+import (
+	"net/url"
+	"strings"
+)
+
+// MaxRedirectURI is the longest redirection URI of a client, in bytes.
+const MaxRedirectURI = 1024
+
+// CheckRedirectURI says why uri can't be registered for a client, or "" if it
+// can. https anywhere; http on the loopback only; for public clients also
+// private-use schemes with a dot in them (RFC 8252 §7.1). Never a fragment
+// (RFC 6749 §3.1.2), user information, or a wildcard.
+func CheckRedirectURI(uri string, public bool) string {
+	switch {
+	case uri == "":
+		return "is empty"
+	case len(uri) > MaxRedirectURI:
+		return "is longer than 1,024 bytes"
+	case !printable(uri):
+		return "holds a space, a control character or a character outside ASCII"
+	case strings.ContainsAny(uri, `\<>"{}|^`+"`"):
+		return "holds a character that no URI may have"
+	case strings.Contains(uri, "#"):
+		return "has a fragment"
+	}
+	u, err := url.Parse(uri)
+	switch {
+	case err != nil || !u.IsAbs():
+		return "is not an absolute URI"
+	case u.User != nil:
+		return "has user information"
+	case u.Scheme != schemeOf(uri):
+		return "must have its scheme in lower case"
+	}
+	switch u.Scheme {
+	case "https", "http":
+		switch {
+		case u.Opaque != "" || u.Hostname() == "":
+			return "has no host"
+		case strings.Contains(u.Host, "*"):
+			return "has a wildcard in its host"
+		case !validPort(u.Host, u.Port()):
+			return "has a bad port"
+		case u.Scheme == "http" && !loopback(u.Hostname()):
+			return "must be https; http is for localhost, 127.0.0.1 and [::1] only"
+		}
+		return ""
+	}
+	switch {
+	case !strings.Contains(u.Scheme, "."):
+		return "must be https, or a private-use scheme with a dot in it"
+	case !public:
+		return "may have a private-use scheme for public clients only"
+	}
+	return ""
+}
+
+// MatchRedirectURI reports whether a request may use requested where
+// registered is registered: exact string equality (RFC 9700 §2.1), but for a
+// public client the port of an http URI on a loopback IP literal is free,
+// since a native app can't know its port (RFC 8252 §7.3).
+func MatchRedirectURI(registered, requested string, public bool) bool {
+	if registered == requested {
+		return true
+	}
+	if !public {
+		return false
+	}
+	r, ok := cutLoopbackPort(registered)
+	if !ok {
+		return false
+	}
+	q, ok := cutLoopbackPort(requested)
+	return ok && r == q
+}
+
+// cutLoopbackPort removes the port of an http URI on 127.0.0.1 or [::1].
+func cutLoopbackPort(uri string) (string, bool) {
+	for _, origin := range []string{"http://127.0.0.1", "http://[::1]"} {
+		rest, ok := strings.CutPrefix(uri, origin)
+		if !ok {
+			continue
+		}
+		if port, hasPort := strings.CutPrefix(rest, ":"); hasPort {
+			digits := 0
+			for digits < len(port) && port[digits] >= '0' && port[digits] <= '9' {
+				digits++
+			}
+			if !validPort(":", port[:digits]) {
+				return "", false
+			}
+			rest = port[digits:]
+		}
+		if rest != "" && rest[0] != '/' && rest[0] != '?' {
+			return "", false // 127.0.0.1.example.com, or a port that is no number
+		}
+		if strings.ContainsAny(rest, "# \t\r\n") || !printable(rest) {
+			return "", false
+		}
+		return origin + rest, true
+	}
+	return "", false
+}
+
+// RedirectOrigin is what Content-Security-Policy's form-action must name for
+// a browser to follow a redirect to uri: scheme, host and port of an http
+// URI, or only the scheme of another. uri must be a registered URI.
+func RedirectOrigin(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return "'none'"
+	}
+	if u.Scheme == "http" || u.Scheme == "https" {
+		return u.Scheme + "://" + u.Host
+	}
+	return u.Scheme + ":"
+}
+
+// RedirectHost is what a person is told about where a code goes: the host of
+// an http URI, or the scheme of another.
+func RedirectHost(uri string) string {
+	u, err := url.Parse(uri)
+	if err != nil {
+		return ""
+	}
+	if u.Scheme == "http" || u.Scheme == "https" {
+		return u.Host
+	}
+	return u.Scheme
+}
+
+func schemeOf(uri string) string {
+	scheme, _, _ := strings.Cut(uri, ":")
+	return scheme
+}
+
+func loopback(host string) bool {
+	return host == "localhost" || host == "127.0.0.1" || host == "::1"
+}
+
+// validPort accepts no port, or a number from 1 to 65535. A host that ends in
+// a colon has an empty port, which would compare unequal to itself elsewhere.
+func validPort(host, port string) bool {
+	if port == "" {
+		return !strings.HasSuffix(host, ":")
+	}
+	n := 0
+	for _, c := range []byte(port) {
+		if c < '0' || c > '9' || n > 65535 {
+			return false
+		}
+		n = n*10 + int(c-'0')
+	}
+	return n >= 1 && n <= 65535 && port[0] != '0'
+}
+
+func printable(s string) bool {
+	for i := range len(s) {
+		if s[i] <= ' ' || s[i] > '~' {
+			return false
+		}
+	}
+	return true
+}

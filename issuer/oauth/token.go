@@ -1,0 +1,180 @@
+package oauth
+
+import (
+	"encoding/base64"
+	"errors"
+	"mime"
+	"net/url"
+	"strings"
+)
+
+// A GrantType is a value of the parameter grant_type.
+type GrantType string
+
+// The grant types that the token endpoint serves.
+const (
+	AuthorizationCode GrantType = "authorization_code" // RFC 6749 §4.1.3
+	RefreshToken      GrantType = "refresh_token"      // RFC 6749 §6
+)
+
+// MaxBody is the largest body of a token request, in bytes.
+const MaxBody = 64 << 10
+
+// A TokenRequest is one well-formed request to the token endpoint. Nothing
+// in it is proven yet.
+type TokenRequest struct {
+	GrantType GrantType
+	Client    ClientCredentials
+
+	// AuthorizationCode only.
+	Code         string
+	RedirectURI  string
+	CodeVerifier string // RFC 7636 §4.5; empty where none was sent
+
+	// RefreshToken only.
+	RefreshToken string
+	Scope        string // a narrower scope for the access token (RFC 6749 §6); empty for all of the grant
+}
+
+// ClientCredentials are what a client sent to say who it is (RFC 6749 §2.3.1).
+type ClientCredentials struct {
+	ID     string
+	Secret string // empty where none was sent, as a public client does
+	Basic  bool   // sent by the Authorization header, so an error is answered with a challenge
+}
+
+// wire has every parameter of a token request that this server knows.
+type wire struct {
+	grantType, clientID, clientSecret, code, redirectURI, codeVerifier, refreshToken, scope string
+}
+
+func (w *wire) field(name string) *string {
+	switch name {
+	case "grant_type":
+		return &w.grantType
+	case "client_id":
+		return &w.clientID
+	case "client_secret":
+		return &w.clientSecret
+	case "code":
+		return &w.code
+	case "redirect_uri":
+		return &w.redirectURI
+	case "code_verifier":
+		return &w.codeVerifier
+	case "refresh_token":
+		return &w.refreshToken
+	case "scope":
+		return &w.scope
+	}
+	return nil
+}
+
+// ParseTokenRequest reads the body of a POST to the token endpoint, as a form
+// or as JSON, and the client's credentials from the body or from the
+// Authorization header. The checks run in the order in which they stand here.
+// The credentials are filled in as far as they were read even where the
+// request is refused, so that the answer can carry the right challenge.
+func ParseTokenRequest(contentType, authorization string, body []byte) (TokenRequest, *Error) {
+	var w wire
+	if err := readBody(contentType, body, &w); err != nil {
+		return TokenRequest{Client: ClientCredentials{Basic: authorization != ""}}, err
+	}
+	client, err := clientCredentials(authorization, w.clientID, w.clientSecret)
+	r := TokenRequest{GrantType: GrantType(w.grantType), Client: client}
+	switch {
+	case w.grantType == "":
+		return r, invalidRequest("The parameter grant_type is missing.")
+	case r.GrantType != AuthorizationCode && r.GrantType != RefreshToken:
+		return r, &Error{Code: UnsupportedGrantType, Description: "The grant types are authorization_code and refresh_token."}
+	case err != nil:
+		return r, err
+	case client.ID == "":
+		return r, invalidRequest("The parameter client_id is missing.")
+	}
+	switch r.GrantType {
+	case AuthorizationCode:
+		r.Code, r.RedirectURI, r.CodeVerifier = w.code, w.redirectURI, w.codeVerifier
+		switch {
+		case r.Code == "":
+			return r, invalidRequest("The parameter code is missing.")
+		case r.RedirectURI == "":
+			return r, invalidRequest("The parameter redirect_uri is missing.")
+		}
+	case RefreshToken:
+		r.RefreshToken, r.Scope = w.refreshToken, w.scope
+		if r.RefreshToken == "" {
+			return r, invalidRequest("The parameter refresh_token is missing.")
+		}
+	}
+	return r, nil
+}
+
+func readBody(contentType string, body []byte, w *wire) *Error {
+	media, _, err := mime.ParseMediaType(contentType)
+	if err != nil {
+		return invalidRequest("The body must be application/x-www-form-urlencoded or application/json.")
+	}
+	p := parameters{field: w.field}
+	switch media {
+	case "application/x-www-form-urlencoded":
+		err = p.form(string(body), func(string) error { return errRepeated })
+	case "application/json":
+		err = p.object(body)
+	default:
+		return invalidRequest("The body must be application/x-www-form-urlencoded or application/json.")
+	}
+	switch {
+	case err == nil:
+		return nil
+	case errors.Is(err, errRepeated):
+		return invalidRequest("A parameter came more than once.")
+	case errors.Is(err, errNotText):
+		return invalidRequest("A parameter of the JSON object is not a string.")
+	}
+	return invalidRequest("The body can not be read as its Content-Type says.")
+}
+
+// clientCredentials joins the two places where a client may authenticate and
+// refuses a request that uses both (RFC 6749 §2.3).
+func clientCredentials(authorization, id, secret string) (ClientCredentials, *Error) {
+	if authorization == "" {
+		return ClientCredentials{ID: id, Secret: secret}, nil
+	}
+	basicID, basicSecret, ok := basic(authorization)
+	switch {
+	case !ok:
+		return ClientCredentials{Basic: true}, &Error{Code: InvalidClient, Description: "Client authentication failed."}
+	case secret != "":
+		return ClientCredentials{Basic: true}, invalidRequest("The client authenticated in two ways.")
+	case id != "" && id != basicID:
+		return ClientCredentials{Basic: true}, invalidRequest("The parameter client_id differs from the Authorization header.")
+	}
+	return ClientCredentials{ID: basicID, Secret: basicSecret, Basic: true}, nil
+}
+
+// basic reads HTTP Basic credentials. Both halves are form-encoded (RFC 6749
+// §2.3.1); a half that is no valid form encoding is taken as it stands, since
+// common tools send secrets with a lone percent sign that way.
+func basic(authorization string) (id, secret string, ok bool) {
+	scheme, encoded, found := strings.Cut(authorization, " ")
+	if !found || !strings.EqualFold(scheme, "Basic") {
+		return "", "", false
+	}
+	decoded, err := base64.StdEncoding.DecodeString(strings.TrimLeft(encoded, " "))
+	if err != nil {
+		return "", "", false
+	}
+	id, secret, found = strings.Cut(string(decoded), ":")
+	if !found || id == "" {
+		return "", "", false
+	}
+	return unescape(id), unescape(secret), true
+}
+
+func unescape(s string) string {
+	if u, err := url.QueryUnescape(s); err == nil {
+		return u
+	}
+	return s
+}
