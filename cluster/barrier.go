@@ -1,0 +1,75 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"sync"
+)
+
+// barriers shares Barriers: at most one is under way, and everybody who asks
+// meanwhile waits for the next one. One that is under way is no use to them: it
+// may have been put into the log before the write they want to see.
+type barriers struct {
+	mu      sync.Mutex
+	running *round
+	next    *round // only while running is not nil
+	passed  uint64 // how many went through the log
+}
+
+// round is one Barrier and those who wait for it.
+type round struct {
+	done chan struct{}
+	err  error // set before done is closed
+}
+
+// barrier waits for a Barrier that starts after the call.
+func (n *Node) barrier(ctx context.Context) error {
+	r := n.joinBarrier()
+	if r == nil {
+		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, errClosed)
+	}
+	select {
+	case <-r.done:
+		if r.err != nil {
+			return fmt.Errorf("barrier: %w: %w", ErrUnavailable, r.err)
+		}
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, ctx.Err())
+	}
+}
+
+// joinBarrier returns the round to wait for, or nil when the node closes.
+func (n *Node) joinBarrier() *round {
+	b := &n.barriers
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if n.isClosing() {
+		return nil
+	}
+	if b.running == nil {
+		b.running = &round{done: make(chan struct{})}
+		n.running.Go(n.runBarriers)
+		return b.running
+	}
+	if b.next == nil {
+		b.next = &round{done: make(chan struct{})}
+	}
+	return b.next
+}
+
+// runBarriers runs rounds until nobody waits.
+func (n *Node) runBarriers() {
+	b := &n.barriers
+	for r := b.running; r != nil; {
+		r.err = await(n.raft.Barrier(n.config.ProposeTimeout), n.stopped)
+		close(r.done)
+		b.mu.Lock()
+		if r.err == nil {
+			b.passed++
+		}
+		b.running, b.next = b.next, nil
+		r = b.running
+		b.mu.Unlock()
+	}
+}

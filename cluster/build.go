@@ -1,0 +1,149 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/raft"
+)
+
+// entriesUnderWay is how many entries may be on their way through the log. With
+// two, one is built and stored while the other is applied; more would only make
+// entries smaller.
+const entriesUnderWay = 2
+
+// buildEntries puts the commands that wait together into one log entry: one
+// write, one fsync and one transaction for all of them.
+func (n *Node) buildEntries() {
+	defer close(n.built)
+	var next *request // taken, but too large for the entry before
+	for {
+		if next == nil {
+			if next = n.takeOne(); next == nil {
+				return
+			}
+		}
+		select {
+		case n.entries <- struct{}{}:
+		case <-n.stopped:
+			next.answer(nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errClosed))
+			return
+		}
+		// Only now, so that commands gather while the entries before are stored.
+		var batch []*request
+		batch, next = n.gather(next)
+		n.propose(batch)
+	}
+}
+
+// takeOne waits for a command. It returns nil when the node closes and none
+// waits any more.
+func (n *Node) takeOne() *request {
+	for {
+		select {
+		case r := <-n.queue:
+			if r.take() {
+				return r
+			}
+			continue
+		default:
+		}
+		select {
+		case r := <-n.queue:
+			if r.take() {
+				return r
+			}
+		case <-n.closing:
+			return nil
+		}
+	}
+}
+
+// gather returns first and what waits behind it, up to the size of an entry, and
+// the one that did not fit.
+func (n *Node) gather(first *request) (batch []*request, next *request) {
+	batch = append(make([]*request, 0, min(1+len(n.queue), maxCommands)), first)
+	size := entryOverhead + commandSize(first)
+	for len(batch) < maxCommands {
+		select {
+		case r := <-n.queue:
+			if !r.take() {
+				continue
+			}
+			if size += commandSize(r); size > maxBatch {
+				return batch, r
+			}
+			batch = append(batch, r)
+		default:
+			return batch, nil
+		}
+	}
+	return batch, nil
+}
+
+// The most bytes that an entry, and a command beside its body, take.
+const (
+	entryOverhead   = 1 + 3
+	commandOverhead = 1 + 3 + 1 + 17 + 9 + 5
+)
+
+func commandSize(r *request) int { return commandOverhead + len(r.sealed.body) }
+
+// propose stamps the commands, gives them to raft as one entry, and has them
+// answered when raft is done with it.
+func (n *Node) propose(batch []*request) {
+	size := entryOverhead
+	for _, r := range batch {
+		size += commandSize(r)
+	}
+	entry := appendBatch(make([]byte, 0, size), len(batch))
+	at := n.now()
+	for _, r := range batch {
+		r.sealed.at = at
+		entry = appendCommand(entry, &r.sealed)
+	}
+	future := n.apply(entry)
+	go func() {
+		// Not await: whoever waits for an answer also waits for n.stopped.
+		err := future.Error()
+		<-n.entries
+		n.answer(batch, future, err)
+	}()
+}
+
+func (n *Node) apply(entry []byte) raft.ApplyFuture {
+	if n.config.hooks.apply != nil {
+		return n.config.hooks.apply(n.raft, entry)
+	}
+	return n.raft.Apply(entry, n.config.QueueTimeout)
+}
+
+// answer tells every proposer what became of its command.
+func (n *Node) answer(batch []*request, future raft.ApplyFuture, err error) {
+	if err != nil {
+		err = fate(err)
+		for _, r := range batch {
+			r.answer(nil, 0, err)
+		}
+		return
+	}
+	outcomes, _ := future.Response().([]outcome)
+	if len(outcomes) != len(batch) {
+		panic(fmt.Sprintf("cluster: %d outcomes for %d commands", len(outcomes), len(batch)))
+	}
+	index := future.Index()
+	for i, r := range batch {
+		r.answer(outcomes[i].value, index, nil)
+	}
+}
+
+// fate says whether an entry that raft refused may be in the log. raft checks
+// these before it appends; every other error may come after.
+func fate(err error) error {
+	for _, never := range []error{raft.ErrNotLeader, raft.ErrEnqueueTimeout, raft.ErrLeadershipTransferInProgress} {
+		if errors.Is(err, never) {
+			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+		}
+	}
+	return fmt.Errorf("%w: %w", ErrUnknown, err)
+}

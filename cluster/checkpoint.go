@@ -1,0 +1,52 @@
+package cluster
+
+import (
+	"errors"
+	"time"
+
+	"github.com/hashicorp/raft-wal/verifier"
+)
+
+// checkpoints has the leader mark the log from time to time, which makes the
+// verifier of every node read back what was written since the last mark.
+func (n *Node) checkpoints() {
+	ticker := time.NewTicker(n.config.CheckpointInterval)
+	defer ticker.Stop()
+	var last uint64
+	for {
+		select {
+		case <-ticker.C:
+		case <-n.closing:
+			return
+		}
+		leading, _ := n.Leading()
+		if !leading || n.raft.LastIndex() == last {
+			continue // an idle cluster writes nothing
+		}
+		future := n.raft.Apply([]byte{entryCheckpoint}, n.config.QueueTimeout)
+		if await(future, n.stopped) == nil {
+			last = future.Index()
+		}
+	}
+}
+
+// verified is called by the verifier after each range.
+func (n *Node) verified(r verifier.VerificationReport) {
+	var mismatch verifier.ErrChecksumMismatch
+	switch {
+	case r.Err == nil:
+		n.corrupt.Store(nil)
+	case errors.Is(r.Err, verifier.ErrRangeMismatch):
+		// The range was compacted away before it could be read.
+	case errors.As(r.Err, &mismatch):
+		n.corrupt.Store(&r.Err)
+		n.log.Error("cluster: the log on disk is damaged", "error", r.Err)
+	default:
+		if !n.isClosing() {
+			n.log.Warn("cluster: the log could not be verified", "error", r.Err)
+		}
+	}
+	if n.config.hooks.report != nil {
+		n.config.hooks.report(r.Err)
+	}
+}

@@ -1,0 +1,28 @@
+package cluster
+
+import (
+	"fmt"
+	"reflect"
+
+	"github.com/fxamacker/cbor/v2"
+)
+
+// encoding is core-deterministic (RFC 8949 §4.2.1): the same row has the same
+// bytes on every node, which the checksum of the state rests on.
+var encoding = must(cbor.CoreDetEncOptions().UserBufferEncMode())
+
+// decoding ignores unknown map keys, which is what lets an older node meet a
+// newer row, and refuses duplicate ones, which could be read in two ways.
+var decoding = must(cbor.DecOptions{
+	DupMapKey:        cbor.DupMapKeyEnforcedAPF,
+	MaxArrayElements: 1 << 20,
+	MaxMapPairs:      1 << 20,
+}.DecMode())
+
+// must is for values that only depend on the program text.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic(fmt.Sprintf("cluster: %s: %v", reflect.TypeFor[T](), err))
+	}
+	return v
+}

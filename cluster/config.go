@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"crypto/rand"
+	"errors"
+	"io"
+	"log/slog"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Config is what a node needs. It is not changed after Open.
+type Config struct {
+	// Dir holds the log and the snapshots. It is created, with mode 0700, when
+	// it does not exist, and used by one process at a time.
+	Dir string
+	// Machine is the state and the rules.
+	Machine Machine
+	// Logger gets what operators should know. Default: slog.Default().
+	Logger *slog.Logger
+	// Now is the wall clock that stamps commands. Default: time.Now.
+	Now func() time.Time
+	// Rand makes command and node ids. It must be safe for concurrent use.
+	// Default: crypto/rand.Reader.
+	Rand io.Reader
+	// Fatal is called when the log holds an entry that this program can't apply:
+	// carrying on would let this node's state differ from that of the others. It
+	// must not return; it may log and exit. Default: panic.
+	Fatal func(error)
+
+	// QueueSize is how many commands may wait to be put into the log; one more
+	// is refused. Default: 2048.
+	QueueSize int
+	// ProposeTimeout is how long Propose tries, when its context does not end
+	// earlier. Default: 5 s.
+	ProposeTimeout time.Duration
+	// QueueTimeout is how long a command may wait to be put into the log; then
+	// nothing was proposed. Default: 1 s.
+	QueueTimeout time.Duration
+	// CommitTimeout is how long the leader waits before it tells idle followers
+	// of a commit. Default: 10 ms.
+	CommitTimeout time.Duration
+	// SnapshotInterval is how often, up to twice that, a node asks itself
+	// whether a snapshot is due. Default: 30 s.
+	SnapshotInterval time.Duration
+	// SnapshotThreshold is how many log entries make one due. Default: 8192.
+	SnapshotThreshold uint64
+	// TrailingLogs is how many entries are kept after a snapshot for followers
+	// that are a little behind. Default, and least: 10240.
+	TrailingLogs uint64
+	// CheckpointInterval is how often the leader has the log read back and
+	// compared with what was written. Default: 60 s.
+	CheckpointInterval time.Duration
+	// SegmentSize is the size of a file of the log in bytes; one is allocated
+	// ahead. Default: 16 MiB.
+	SegmentSize int
+
+	hooks hooks
+}
+
+// hooks let the tests of this package stand between the parts.
+type hooks struct {
+	logs   func(raft.LogStore) raft.LogStore         // around the log on disk
+	stable func(raft.StableStore) raft.StableStore   // around the stable store on disk
+	apply  func(*raft.Raft, []byte) raft.ApplyFuture // instead of raft.Apply
+	fsm    func()                                    // before each batch is applied
+	report func(err error)                           // after each verification
+}
+
+const minTrailingLogs = 10240
+
+func (c Config) withDefaults() (Config, error) {
+	if c.Dir == "" {
+		return c, errors.New("no data directory given")
+	}
+	if c.Logger == nil {
+		c.Logger = slog.Default()
+	}
+	if c.Now == nil {
+		c.Now = time.Now
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
+	if c.Fatal == nil {
+		c.Fatal = func(err error) { panic("cluster: the node stops: " + err.Error()) }
+	}
+	setDefault(&c.QueueSize, 2048)
+	setDefault(&c.ProposeTimeout, 5*time.Second)
+	setDefault(&c.QueueTimeout, time.Second)
+	setDefault(&c.CommitTimeout, 10*time.Millisecond)
+	setDefault(&c.SnapshotInterval, 30*time.Second)
+	setDefault(&c.SnapshotThreshold, 8192)
+	c.TrailingLogs = max(c.TrailingLogs, minTrailingLogs)
+	setDefault(&c.CheckpointInterval, time.Minute)
+	setDefault(&c.SegmentSize, 16<<20)
+	return c, nil
+}
+
+func setDefault[T int | uint64 | time.Duration](v *T, d T) {
+	if *v <= 0 {
+		*v = d
+	}
+}

@@ -1,0 +1,18 @@
+package cluster
+
+import "errors"
+
+var (
+	// ErrUnavailable says that nothing was proposed: there is no leader, the
+	// queue is full, the node is closing, or no fresh view could be had. Nothing
+	// has changed; retry.
+	ErrUnavailable = errors.New("cluster unavailable, nothing was changed; retry")
+
+	// ErrUnknown says that the command was proposed and its outcome can't be
+	// known in time: it may or may not have happened, as a whole. Retry, with a
+	// command that can tell.
+	ErrUnknown = errors.New("cluster can't tell the outcome in time; retry")
+)
+
+// errClosed is the reason when the node stopped.
+var errClosed = errors.New("node closed")

@@ -1,0 +1,85 @@
+package cluster
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/go-memdb"
+	"github.com/hashicorp/raft"
+)
+
+// fsm gives raft's log to the core. Its methods are called by one goroutine of
+// raft, Persist by another.
+type fsm struct {
+	core   *core
+	fatal  func(error)
+	stop   <-chan struct{} // closed when snapshots under way are to be given up
+	before func()          // for tests
+	steps  []step          // buffer of ApplyBatch
+}
+
+var _ raft.BatchingFSM = (*fsm)(nil)
+
+// ApplyBatch implements raft.BatchingFSM: all entries that were committed
+// together are one transaction. The response to an entry is its []outcome.
+func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
+	if f.before != nil {
+		f.before()
+	}
+	responses := make([]any, len(logs))
+	steps := f.steps[:0]
+	for _, l := range logs {
+		if l.Type == raft.LogCommand {
+			steps = append(steps, step{index: l.Index, data: l.Data})
+		}
+	}
+	if len(steps) > 0 {
+		if err := f.core.apply(steps); err != nil {
+			f.fatal(err)
+			panic("cluster: Config.Fatal returned after: " + err.Error())
+		}
+	}
+	i := 0
+	for j, l := range logs {
+		if l.Type == raft.LogCommand {
+			responses[j] = steps[i].outcomes
+			i++
+		}
+	}
+	clear(steps)
+	f.steps = steps
+	return responses
+}
+
+// Apply implements raft.FSM. raft calls ApplyBatch instead.
+func (f *fsm) Apply(l *raft.Log) any { return f.ApplyBatch([]*raft.Log{l})[0] }
+
+// Restore implements raft.FSM.
+func (f *fsm) Restore(r io.ReadCloser) error { return f.core.restore(r) }
+
+// Snapshot implements raft.FSM. The state is immutable, so that taking it is
+// taking a pointer.
+func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
+	s := &fsmSnapshot{schema: f.core.schema, stop: f.stop}
+	f.core.progress.with(func(index uint64) { s.txn, s.applied = f.core.view(), index })
+	return s, nil
+}
+
+// fsmSnapshot is written while commands are applied to newer versions.
+type fsmSnapshot struct {
+	schema  *schema
+	txn     *memdb.Txn
+	applied uint64
+	stop    <-chan struct{}
+}
+
+// Persist implements raft.FSMSnapshot. raft cancels the sink on an error.
+func (s *fsmSnapshot) Persist(sink raft.SnapshotSink) error {
+	if err := s.schema.writeSnapshot(sink, s.txn, s.applied, s.stop); err != nil {
+		return fmt.Errorf("write snapshot: %w", err)
+	}
+	return sink.Close()
+}
+
+// Release implements raft.FSMSnapshot.
+func (s *fsmSnapshot) Release() { s.txn = nil }

@@ -1,0 +1,142 @@
+package cluster
+
+import (
+	"context"
+	"sync"
+	"time"
+)
+
+// leadership is whether this node leads and has applied everything that was
+// committed before it did.
+type leadership struct {
+	mu       sync.Mutex
+	election uint64 // counts elections and losses seen by this node
+	leading  bool
+	changed  chan struct{} // closed at the next change
+}
+
+func (l *leadership) get() (bool, <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.changed == nil {
+		l.changed = make(chan struct{})
+	}
+	return l.leading, l.changed
+}
+
+// lose ends what is known and returns the number of the election that follows.
+func (l *leadership) lose() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.election++
+	l.set(false)
+	return l.election
+}
+
+// confirm says that this node leads since the given election.
+func (l *leadership) confirm(election uint64) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.election == election {
+		l.set(true)
+	}
+}
+
+func (l *leadership) current(election uint64) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.election == election
+}
+
+// set is called with mu held.
+func (l *leadership) set(leading bool) {
+	if l.leading != leading && l.changed != nil {
+		close(l.changed)
+		l.changed = nil
+	}
+	l.leading = leading
+}
+
+// Leading says whether this node leads, which it does when it has been elected
+// and has applied everything that was committed before, and returns a channel
+// that is closed when that changes.
+func (n *Node) Leading() (bool, <-chan struct{}) { return n.leader.get() }
+
+// WhileLeading runs duty whenever this node leads, with a context that ends when
+// it no longer does, and waits for it to return. It returns when ctx ends or the
+// node closes. A duty that returns early is run again at the next election.
+func (n *Node) WhileLeading(ctx context.Context, duty func(context.Context)) {
+	for {
+		leading, changed := n.Leading()
+		if leading {
+			n.runDuty(ctx, changed, duty)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return
+		case <-n.closing:
+			return
+		}
+	}
+}
+
+func (n *Node) runDuty(ctx context.Context, lost <-chan struct{}, duty func(context.Context)) {
+	ctx, cancel := context.WithCancel(ctx)
+	var watcher sync.WaitGroup
+	watcher.Go(func() {
+		select {
+		case <-lost:
+		case <-n.closing:
+		case <-ctx.Done():
+		}
+		cancel()
+	})
+	defer watcher.Wait()
+	defer cancel()
+	duty(ctx)
+}
+
+// notifyBuffer is enough for what happens while the reader is descheduled.
+const notifyBuffer = 16
+
+// watchLeadership drains raft's NotifyCh. raft blocks its main goroutine on a
+// full channel (and its LeaderCh loses values), so nothing here waits: a new
+// leader passes its Barrier in a goroutine of its own.
+func (n *Node) watchLeadership() {
+	var barriers sync.WaitGroup
+	defer barriers.Wait()
+	for {
+		select {
+		case elected := <-n.notify:
+			election := n.leader.lose()
+			if elected {
+				barriers.Go(func() { n.takeOver(election) })
+			}
+		case <-n.stopped:
+			n.leader.lose()
+			return
+		}
+	}
+}
+
+// takeOver makes an elected node one that leads, once everything that was
+// committed before its election is applied. An election that is over has a
+// higher number by now.
+func (n *Node) takeOver(election uint64) {
+	for n.leader.current(election) {
+		err := await(n.raft.Barrier(0), n.stopped)
+		if err == nil {
+			n.leader.confirm(election)
+			return
+		}
+		select {
+		case <-time.After(retryPause):
+		case <-n.stopped:
+			return
+		}
+	}
+}
+
+// retryPause keeps a retry from spinning while raft changes its mind.
+const retryPause = 10 * time.Millisecond

@@ -1,0 +1,101 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"log/slog"
+
+	"github.com/hashicorp/go-hclog"
+)
+
+// logger gives raft's log lines to slog. What raft calls information is about
+// its own workings, so it is one level less here.
+type logger struct {
+	to   *slog.Logger
+	name string
+	args []any
+}
+
+var _ hclog.Logger = (*logger)(nil)
+
+func newLogger(to *slog.Logger) *logger {
+	return &logger{to: to, name: "raft"}
+}
+
+func slogLevel(l hclog.Level) slog.Level {
+	switch l {
+	case hclog.Error:
+		return slog.LevelError
+	case hclog.Warn:
+		return slog.LevelWarn
+	case hclog.Info:
+		return slog.LevelDebug
+	default:
+		return slog.LevelDebug - 4
+	}
+}
+
+func (l *logger) Log(level hclog.Level, msg string, args ...any) {
+	sl := slogLevel(level)
+	if !l.to.Enabled(context.Background(), sl) {
+		return
+	}
+	for i, a := range args {
+		if f, ok := a.(hclog.Format); ok && len(f) > 0 {
+			args[i] = fmt.Sprintf(fmt.Sprint(f[0]), f[1:]...)
+		}
+	}
+	l.to.Log(context.Background(), sl, l.name+": "+msg, args...)
+}
+
+func (l *logger) Trace(msg string, args ...any) { l.Log(hclog.Trace, msg, args...) }
+func (l *logger) Debug(msg string, args ...any) { l.Log(hclog.Debug, msg, args...) }
+func (l *logger) Info(msg string, args ...any)  { l.Log(hclog.Info, msg, args...) }
+func (l *logger) Warn(msg string, args ...any)  { l.Log(hclog.Warn, msg, args...) }
+func (l *logger) Error(msg string, args ...any) { l.Log(hclog.Error, msg, args...) }
+
+func (l *logger) enabled(level hclog.Level) bool {
+	return l.to.Enabled(context.Background(), slogLevel(level))
+}
+
+func (l *logger) IsTrace() bool { return l.enabled(hclog.Trace) }
+func (l *logger) IsDebug() bool { return l.enabled(hclog.Debug) }
+func (l *logger) IsInfo() bool  { return l.enabled(hclog.Info) }
+func (l *logger) IsWarn() bool  { return l.enabled(hclog.Warn) }
+func (l *logger) IsError() bool { return l.enabled(hclog.Error) }
+
+func (l *logger) ImpliedArgs() []any { return l.args }
+
+func (l *logger) With(args ...any) hclog.Logger {
+	return &logger{to: l.to.With(args...), name: l.name, args: append(l.args[:len(l.args):len(l.args)], args...)}
+}
+
+func (l *logger) Name() string { return l.name }
+
+func (l *logger) Named(name string) hclog.Logger { return l.ResetNamed(l.name + "." + name) }
+
+func (l *logger) ResetNamed(name string) hclog.Logger {
+	return &logger{to: l.to, name: name, args: l.args}
+}
+
+// SetLevel does nothing: the level is that of the slog handler.
+func (l *logger) SetLevel(hclog.Level) {}
+
+func (l *logger) GetLevel() hclog.Level {
+	for level := hclog.Trace; level < hclog.Error; level++ {
+		if l.enabled(level) {
+			return level
+		}
+	}
+	return hclog.Error
+}
+
+func (l *logger) StandardLogger(*hclog.StandardLoggerOptions) *log.Logger {
+	return slog.NewLogLogger(l.to.Handler(), slog.LevelDebug)
+}
+
+func (l *logger) StandardWriter(opts *hclog.StandardLoggerOptions) io.Writer {
+	return l.StandardLogger(opts).Writer()
+}

@@ -1,0 +1,84 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
+	"github.com/hashicorp/raft-wal/fs"
+	"github.com/hashicorp/raft-wal/metrics"
+	"github.com/hashicorp/raft-wal/segment"
+	"github.com/hashicorp/raft-wal/verifier"
+)
+
+// cachedEntries is how many entries LogCache keeps: what a follower that keeps
+// up asks for, and at most 64 * 64 KiB of memory.
+const cachedEntries = 64
+
+// stores are the log and the stable store of a node:
+//
+//	LogCache -> verifier -> raft-wal      votes -> raft-wal
+//
+// raft-wal does not check what it reads of a sealed segment. The verifier does:
+// it sums up what is written and, at each checkpoint entry of the leader, reads
+// the range back and compares. It sits below the cache, so that it reads the
+// disk. All of them say that the log is monotonic, which raft must know or a
+// follower that installs a snapshot may do so for ever (hashicorp/raft #697).
+type stores struct {
+	logs     *raft.LogCache
+	stable   raft.StableStore
+	verifier *verifier.LogStore
+}
+
+func openStores(c *Config, log *logger, report verifier.ReportFn) (*stores, error) {
+	dir := filepath.Join(c.Dir, "log")
+	if err := privateDir(dir); err != nil {
+		return nil, fmt.Errorf("create log folder: %w", err)
+	}
+	w, err := wal.Open(dir,
+		wal.WithSegmentFiler(segment.NewFiler(dir, privateFiles{fs.New()})),
+		wal.WithSegmentSize(c.SegmentSize),
+		wal.WithLogger(log.Named("wal")),
+	)
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "wal-meta.db"), modeFile); err != nil {
+		return nil, errors.Join(fmt.Errorf("protect log: %w", err), w.Close())
+	}
+	var logs raft.LogStore = w
+	var stable raft.StableStore = w
+	if c.hooks.logs != nil {
+		logs = &hookedLogs{c.hooks.logs(w), w}
+	}
+	if c.hooks.stable != nil {
+		stable = c.hooks.stable(w)
+	}
+	s := &stores{stable: &votes{StableStore: stable}}
+	s.verifier = verifier.NewLogStore(logs, isCheckpoint, report, &metrics.NoOpCollector{})
+	s.logs, err = raft.NewLogCache(cachedEntries, s.verifier)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("log cache: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// Close closes the log. raft must have stopped.
+func (s *stores) Close() error { return s.verifier.Close() }
+
+// isCheckpoint is the verifier's question for every entry it stores.
+func isCheckpoint(l *raft.Log) (bool, error) {
+	return l.Type == raft.LogCommand && len(l.Data) > 0 && l.Data[0] == entryCheckpoint, nil
+}
+
+// hookedLogs keeps what the verifier asks of a log beside a test's own.
+type hookedLogs struct {
+	raft.LogStore
+	w *wal.WAL
+}
+
+func (h *hookedLogs) IsMonotonic() bool { return h.w.IsMonotonic() }
+func (h *hookedLogs) Close() error      { return h.w.Close() }

@@ -1,0 +1,72 @@
+package cluster
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// Memory is a machine without a log, for tests of its rules: it decides and
+// writes with the code that a Node runs, encoding included. It is safe for
+// concurrent use.
+type Memory struct {
+	mu    sync.Mutex // serializes Do
+	core  *core
+	now   func() time.Time
+	index uint64
+}
+
+// NewMemory returns an empty machine whose leader stamps commands with now. It
+// panics when m is not valid.
+func NewMemory(m Machine, now func() time.Time) *Memory {
+	return &Memory{core: must(newCore(m)), now: now}
+}
+
+// Do proposes a command. As on a Node, a command that would change nothing is
+// answered without entering the log, and a re-proposal (again) always enters
+// it. It panics where a Node would return an error or stop: what it is given is
+// the text of a test.
+func (m *Memory) Do(cmd Command, id CommandID, again bool) (value any, wrote bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.now().UnixMilli()
+	if !again {
+		d := must(m.core.preview(cmd, Meta{ID: id}, now))
+		if len(d.Changes) == 0 {
+			return d.Outcome, false
+		}
+	}
+	var buf bytes.Buffer
+	s := must(m.core.schema.seal(cmd, id, again, &buf))
+	s.at = max(now, 0)
+	out := m.apply(appendCommand(appendBatch(nil, 1), &s))
+	return out[0].value, out[0].wrote
+}
+
+// apply gives one entry to the machine.
+func (m *Memory) apply(entry []byte) []outcome {
+	m.index++
+	steps := []step{{index: m.index, data: entry}}
+	if err := m.core.apply(steps); err != nil {
+		panic(fmt.Sprintf("cluster: %v", err))
+	}
+	return steps[0].outcomes
+}
+
+// View returns the state as a read transaction.
+func (m *Memory) View() *memdb.Txn { return m.core.view() }
+
+// Changed returns a channel that is closed at the next change of table.
+func (m *Memory) Changed(table string) <-chan struct{} { return m.core.changed(table) }
+
+// Checksum returns the hash of the whole state, see Node.Checksum.
+func (m *Memory) Checksum() [32]byte {
+	sum, _, err := m.core.checksum()
+	if err != nil {
+		panic(fmt.Sprintf("cluster: %v", err))
+	}
+	return sum
+}

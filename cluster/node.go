@@ -1,0 +1,112 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-memdb"
+	"github.com/hashicorp/raft"
+)
+
+// Node is one member of a cluster. Its methods may be called by any goroutine.
+type Node struct {
+	config Config
+	log    *slog.Logger
+	core   *core
+	lock   *os.File
+	id     raft.ServerID
+
+	stores    *stores
+	transport *transport
+	raft      *raft.Raft
+
+	queue    chan *request
+	entries  chan struct{} // one element for each entry under way
+	barriers barriers
+	leader   leadership
+	notify   chan bool // leadership, from raft
+
+	corrupt atomic.Pointer[error] // what the last verification found
+
+	closing   chan struct{} // closed first: nothing new
+	built     chan struct{} // closed when no entry will be built any more
+	stopped   chan struct{} // closed when raft was told to stop: no answers any more
+	closeOnce sync.Once
+	closeErr  error
+	running   sync.WaitGroup // goroutines of this package, but for those of await
+}
+
+// ID is the name of this node, chosen at random when its folder was empty.
+func (n *Node) ID() string { return string(n.id) }
+
+// View returns the state as this node has it, which may be behind that of the
+// cluster. It never blocks and needs no end. The watch channels of memdb do not
+// fire: use Changed.
+func (n *Node) View() *memdb.Txn { return n.core.view() }
+
+// ViewAt returns a view in which the log was applied up to index, as Propose
+// returned it.
+func (n *Node) ViewAt(ctx context.Context, index uint64) (*memdb.Txn, error) {
+	if err := n.core.progress.wait(ctx, n.stopped, index); err != nil {
+		return nil, fmt.Errorf("wait for index %d: %w: %w", index, ErrUnavailable, err)
+	}
+	return n.core.view(), nil
+}
+
+// ViewFresh returns a view that holds everything that was acknowledged, by any
+// node, before the call. Calls that wait together share one Barrier.
+func (n *Node) ViewFresh(ctx context.Context) (*memdb.Txn, error) {
+	if err := n.barrier(ctx); err != nil {
+		return nil, err
+	}
+	return n.core.view(), nil
+}
+
+// Ready returns nil only when a command would be committed now: a leader is
+// known and an empty entry went through the log.
+func (n *Node) Ready(ctx context.Context) error { return n.barrier(ctx) }
+
+// Changed returns a channel that is closed at the next change of table, and
+// after a restore. Ask for it before the view that is to be kept up to date.
+func (n *Node) Changed(table string) <-chan struct{} { return n.core.changed(table) }
+
+// Applied is the index of the last log entry whose commands a View shows.
+func (n *Node) Applied() uint64 { return n.core.progress.applied() }
+
+// Checksum returns the SHA-256 of the whole state, all tables in order of id,
+// and the index it belongs to. The same commands give the same checksum on every
+// node, live, replayed or restored. It reads every row.
+func (n *Node) Checksum() (sum [32]byte, applied uint64) {
+	sum, applied, err := n.core.checksum()
+	if err != nil {
+		panic(fmt.Sprintf("cluster: checksum: %v", err)) // rows of this state were encoded before
+	}
+	return sum, applied
+}
+
+// Corruption returns what the last verification of the log found, nil if
+// nothing.
+func (n *Node) Corruption() error {
+	if err := n.corrupt.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+// Snapshot writes a snapshot now and drops the log that it replaces, but for
+// Config.TrailingLogs.
+func (n *Node) Snapshot() error {
+	err := await(n.raft.Snapshot(), n.stopped)
+	if errors.Is(err, raft.ErrNothingNewToSnapshot) {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("snapshot: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package cluster_test
+
+import (
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+func TestOpenEmptyFolderIsQuick(t *testing.T) {
+	started := time.Now()
+	n := open(t, config(t, ""))
+	require.Less(t, time.Since(started), time.Second, "a sole voter waits for nobody")
+	t.Logf("open took %v", time.Since(started))
+	require.NoError(t, n.Ready(t.Context()))
+	require.Len(t, n.ID(), 16)
+}
+
+func TestProposeDecidesInOrder(t *testing.T) {
+	n := open(t, config(t, ""))
+	const callers, each = 64, 20
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			known := uint64(0)
+			for done := 0; done < each; {
+				r, index, err := proposeRaise(t.Context(), n, "shared", known)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if r.OK {
+					done++
+					if r.Value != known+1 {
+						t.Errorf("caller %d: raised %d to %d", i, known, r.Value)
+					}
+					txn, err := n.ViewAt(t.Context(), index)
+					if err != nil || find(txn, "shared").Value < r.Value {
+						t.Errorf("the view at %d does not show %d: %v", index, r.Value, err)
+					}
+				}
+				known = r.Value
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, uint64(callers*each), find(n.View(), "shared").Value)
+}
+
+func TestRestartReplays(t *testing.T) {
+	for _, snapshot := range []bool{false, true} {
+		t.Run(fmt.Sprintf("snapshot=%v", snapshot), func(t *testing.T) {
+			c := config(t, "")
+			n := open(t, c)
+			for i := range 50 {
+				_, _, err := n.Propose(t.Context(), &set{Name: fmt.Sprint(i), Value: uint64(i)})
+				require.NoError(t, err)
+				if snapshot && i == 30 {
+					require.NoError(t, n.Snapshot())
+				}
+			}
+			sum, applied := n.Checksum()
+			id := n.ID()
+			shut(t, n)
+
+			n = open(t, c)
+			require.Equal(t, id, n.ID())
+			again, appliedAgain := n.Checksum()
+			require.Equal(t, sum, again)
+			require.Equal(t, applied, appliedAgain)
+			v, _, err := n.Propose(t.Context(), &set{Name: "after"})
+			require.NoError(t, err)
+			require.Equal(t, uint64(51), v.(cluster.Meta).Seq, "the sequence survives")
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/raft"
+	"github.com/hashicorp/raft-wal/fs"
+	"github.com/hashicorp/raft-wal/types"
+)
+
+// The libraries create folders with mode 0755 and files with 0644. What is in
+// them is for nobody else to read, whatever the folder above allows.
+const (
+	modeDir  = 0o700
+	modeFile = 0o600
+)
+
+// privateDir creates a folder for its owner only, and makes it so if it exists.
+func privateDir(path string) error {
+	if err := os.MkdirAll(path, modeDir); err != nil {
+		return err
+	}
+	return os.Chmod(path, modeDir)
+}
+
+// privateFiles is the file system of the log.
+type privateFiles struct{ *fs.FS }
+
+// Create implements types.VFS.
+func (p privateFiles) Create(dir, name string, size uint64) (types.WritableFile, error) {
+	f, err := p.FS.Create(dir, name, size)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(filepath.Join(dir, name), modeFile); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return f, nil
+}
+
+// privateSnapshots is raft's store of snapshots in files.
+//
+// The store syncs a snapshot's files and the folder above, but not the folder
+// that names the files; that is done here, before anything is renamed.
+type privateSnapshots struct {
+	*raft.FileSnapshotStore
+	dir string
+}
+
+// openSnapshots opens the store in dir and drops what a crash left unfinished.
+func openSnapshots(dir string, log *logger) (*privateSnapshots, error) {
+	if err := privateDir(filepath.Join(dir, "snapshots")); err != nil {
+		return nil, fmt.Errorf("create snapshot folder: %w", err)
+	}
+	left, err := filepath.Glob(filepath.Join(dir, "snapshots", "*.tmp"))
+	if err != nil {
+		return nil, fmt.Errorf("list snapshots: %w", err)
+	}
+	for _, path := range left {
+		if err := os.RemoveAll(path); err != nil {
+			return nil, fmt.Errorf("remove an unfinished snapshot: %w", err)
+		}
+	}
+	s, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, log)
+	if err != nil {
+		return nil, fmt.Errorf("open snapshots: %w", err)
+	}
+	return &privateSnapshots{s, filepath.Join(dir, "snapshots")}, nil
+}
+
+// keptSnapshots is one more than is needed: a damaged one has a predecessor.
+const keptSnapshots = 2
+
+// Create implements raft.SnapshotStore.
+func (p *privateSnapshots) Create(version raft.SnapshotVersion, index, term uint64, conf raft.Configuration,
+	confIndex uint64, trans raft.Transport,
+) (raft.SnapshotSink, error) {
+	sink, err := p.FileSnapshotStore.Create(version, index, term, conf, confIndex, trans)
+	if err != nil {
+		return nil, err
+	}
+	dir := filepath.Join(p.dir, sink.ID()+".tmp")
+	if err := privateTree(dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("protect snapshot: %w", err), sink.Cancel())
+	}
+	return sink, nil
+}
+
+func privateTree(dir string) error {
+	if err := os.Chmod(dir, modeDir); err != nil {
+		return err
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return err
+	}
+	for _, e := range entries {
+		if err := os.Chmod(filepath.Join(dir, e.Name()), modeFile); err != nil {
+			return err
+		}
+	}
+	return syncDir(dir)
+}
+
+func syncDir(path string) error {
+	d, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	return errors.Join(d.Sync(), d.Close())
+}

@@ -1,0 +1,92 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// request is a command on its way into the log. Its proposer owns it, the
+// goroutine that builds entries reads sealed once it has taken it, and whoever
+// answers writes the answer before it sends on done.
+type request struct {
+	sealed sealed
+	buf    bytes.Buffer // holds sealed.body
+	state  atomic.Int32
+	done   chan struct{} // gets one element with the answer
+
+	value any
+	index uint64
+	err   error
+}
+
+// A request is taken by the builder of entries or withdrawn by its proposer,
+// whoever comes first.
+const (
+	requestWaiting = iota
+	requestTaken
+	requestWithdrawn
+)
+
+func (r *request) take() bool     { return r.state.CompareAndSwap(requestWaiting, requestTaken) }
+func (r *request) withdraw() bool { return r.state.CompareAndSwap(requestWaiting, requestWithdrawn) }
+
+func (r *request) answer(value any, index uint64, err error) {
+	r.value, r.index, r.err = value, index, err
+	r.done <- struct{}{}
+}
+
+// requestPool keeps the buffers of requests that were answered. One that was
+// given up is still in somebody's hands and is left to the garbage collector.
+var requestPool = sync.Pool{New: func() any { return &request{done: make(chan struct{}, 1)} }}
+
+func newRequest() *request { return requestPool.Get().(*request) }
+
+func (r *request) free() {
+	r.state.Store(requestWaiting)
+	r.sealed, r.value, r.err = sealed{}, nil, nil
+	requestPool.Put(r)
+}
+
+// enqueue hands r to the builder of entries and waits for its answer. The error
+// is ErrUnavailable when r was certainly not proposed, or ErrUnknown.
+func (n *Node) enqueue(ctx context.Context, r *request, deadline time.Time) error {
+	if n.isClosing() {
+		return fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
+	}
+	select {
+	case n.queue <- r:
+	default:
+		return fmt.Errorf("%w: the queue of commands is full", ErrUnavailable)
+	}
+	// First how long r may wait in the queue, then how long for its answer.
+	timer := time.NewTimer(min(n.config.QueueTimeout, time.Until(deadline)))
+	defer timer.Stop()
+	var cause error
+	for cause == nil {
+		select {
+		case <-r.done:
+			return r.err
+		case <-timer.C:
+			if left := time.Until(deadline); r.state.Load() == requestTaken && left > 0 {
+				timer.Reset(left)
+				continue
+			}
+			cause = errDeadline
+		case <-ctx.Done():
+			cause = ctx.Err()
+		case <-n.stopped:
+			cause = errClosed
+		}
+	}
+	if r.withdraw() {
+		return fmt.Errorf("%w: %w", ErrUnavailable, cause)
+	}
+	return fmt.Errorf("%w: %w", ErrUnknown, cause)
+}
+
+var errDeadline = errors.New("the log gave no answer in time")

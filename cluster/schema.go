@@ -1,0 +1,87 @@
+package cluster
+
+import (
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// schema is a Machine that was checked and completed with the table of this
+// package. It is immutable.
+type schema struct {
+	db       *memdb.DBSchema
+	tables   map[string]*table
+	names    []string // of tables, sorted: the order of snapshots
+	commands map[Kind]func() Command
+}
+
+// table is what writing and restoring need to know of one table.
+type table struct {
+	name   string
+	schema *memdb.TableSchema
+	empty  func() any
+	row    reflect.Type
+}
+
+// compile checks a machine.
+func compile(m Machine) (*schema, error) {
+	s := &schema{
+		db:       &memdb.DBSchema{Tables: maps.Clone(m.Tables)},
+		tables:   make(map[string]*table),
+		commands: maps.Clone(m.Commands),
+	}
+	if s.db.Tables == nil {
+		s.db.Tables = make(map[string]*memdb.TableSchema)
+	}
+	if _, taken := s.db.Tables[statusTable]; taken {
+		return nil, fmt.Errorf("table %q belongs to the cluster package", statusTable)
+	}
+	s.db.Tables[statusTable] = statusSchema()
+	if err := s.db.Validate(); err != nil {
+		return nil, fmt.Errorf("schema: %w", err)
+	}
+	for name, ts := range s.db.Tables {
+		empty := m.Rows[name]
+		if name == statusTable {
+			empty = func() any { return new(status) }
+		}
+		if empty == nil {
+			return nil, fmt.Errorf("table %q has no prototype row", name)
+		}
+		row := reflect.TypeOf(empty())
+		if row == nil || row.Kind() != reflect.Pointer {
+			return nil, fmt.Errorf("prototype row of table %q is not a pointer", name)
+		}
+		s.tables[name] = &table{name: name, schema: ts, empty: empty, row: row}
+	}
+	for name := range m.Rows {
+		if s.tables[name] == nil {
+			return nil, fmt.Errorf("prototype row for unknown table %q", name)
+		}
+	}
+	for kind, empty := range s.commands {
+		c := empty()
+		if c == nil || reflect.TypeOf(c).Kind() != reflect.Pointer {
+			return nil, fmt.Errorf("command kind %d: the empty command is not a pointer", kind)
+		}
+		if c.Kind() != kind {
+			return nil, fmt.Errorf("command kind %d calls itself %d", kind, c.Kind())
+		}
+	}
+	s.names = slices.Sorted(maps.Keys(s.tables))
+	return s, nil
+}
+
+// open returns an empty database of this schema.
+func (s *schema) open() *memdb.MemDB {
+	db, err := memdb.NewMemDB(s.db)
+	if err != nil {
+		panic(fmt.Sprintf("cluster: a checked schema was refused: %v", err))
+	}
+	// A snapshot does not track which watch channels a write must close. That
+	// halves the work of a write, and nobody here waits on them: see Changed.
+	return db.Snapshot()
+}

@@ -1,0 +1,189 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-memdb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// The toy machine: registers that are set, and counters that are raised by one
+// who knows their value.
+
+type register struct {
+	Name  string            `cbor:"1,keyasint"`
+	Value uint64            `cbor:"2,keyasint"`
+	Last  cluster.CommandID `cbor:"3,keyasint"`
+	At    int64             `cbor:"4,keyasint"`
+	Seq   uint64            `cbor:"5,keyasint"`
+	Pad   []byte            `cbor:"6,keyasint,omitempty"`
+}
+
+const (
+	kindRaise  cluster.Kind = 1
+	kindSet    cluster.Kind = 2
+	kindForget cluster.Kind = 3
+	kindHint   cluster.Kind = 4
+)
+
+// raise adds one to a register, if it has the value that the caller knows.
+type raise struct {
+	Name  string `cbor:"1,keyasint"`
+	Known uint64 `cbor:"2,keyasint"`
+	Hurts bool   `cbor:"3,keyasint,omitempty"`
+}
+
+// raised is the outcome of raise.
+type raised struct {
+	OK    bool
+	Value uint64
+	Again bool
+}
+
+func (*raise) Kind() cluster.Kind { return kindRaise }
+
+func (c *raise) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
+	old := find(txn, c.Name)
+	if old.Last == m.ID {
+		return cluster.Decision{Outcome: raised{OK: true, Value: old.Value, Again: m.Again}}
+	}
+	if old.Value != c.Known {
+		return cluster.Decision{Outcome: raised{Value: old.Value, Again: m.Again}, Recheck: c.Hurts}
+	}
+	row := &register{Name: c.Name, Value: old.Value + 1, Last: m.ID, At: m.At, Seq: m.Seq}
+	return cluster.Decision{
+		Outcome: raised{OK: true, Value: row.Value, Again: m.Again},
+		Changes: []cluster.Change{{Table: "registers", Row: row}},
+	}
+}
+
+// set writes a register whatever it holds, and may do so many times over.
+type set struct {
+	Name  string `cbor:"1,keyasint"`
+	Value uint64 `cbor:"2,keyasint"`
+	Pad   []byte `cbor:"3,keyasint,omitempty"`
+	Times int    `cbor:"4,keyasint,omitempty"`
+	Table string `cbor:"5,keyasint,omitempty"`
+}
+
+func (*set) Kind() cluster.Kind { return kindSet }
+
+func (c *set) Decide(_ *memdb.Txn, m cluster.Meta) cluster.Decision {
+	table := "registers"
+	if c.Table != "" {
+		table = c.Table
+	}
+	d := cluster.Decision{Outcome: m}
+	for range max(c.Times, 1) {
+		row := &register{Name: c.Name, Value: c.Value, Last: m.ID, At: m.At, Seq: m.Seq, Pad: c.Pad}
+		d.Changes = append(d.Changes, cluster.Change{Table: table, Row: row})
+	}
+	return d
+}
+
+// forget deletes a register.
+type forget struct {
+	Name string `cbor:"1,keyasint"`
+}
+
+func (*forget) Kind() cluster.Kind { return kindForget }
+
+func (c *forget) Decide(*memdb.Txn, cluster.Meta) cluster.Decision {
+	return cluster.Decision{Changes: []cluster.Change{
+		{Table: "registers", Row: &register{Name: c.Name}, Delete: true},
+	}}
+}
+
+// hint may be skipped by a node that does not know it.
+type hint struct {
+	set
+}
+
+func (*hint) Kind() cluster.Kind { return kindHint }
+func (*hint) Ignorable()         {}
+
+func find(txn *memdb.Txn, name string) register {
+	row, err := txn.First("registers", "id", name)
+	if err != nil {
+		panic(err)
+	}
+	if row == nil {
+		return register{Name: name}
+	}
+	return *row.(*register)
+}
+
+func toy() cluster.Machine {
+	tables := make(map[string]*memdb.TableSchema)
+	rows := make(map[string]func() any)
+	for _, name := range []string{"registers", "others"} {
+		tables[name] = &memdb.TableSchema{
+			Name: name,
+			Indexes: map[string]*memdb.IndexSchema{
+				"id": {Name: "id", Unique: true, Indexer: &memdb.StringFieldIndex{Field: "Name"}},
+			},
+		}
+		rows[name] = func() any { return new(register) }
+	}
+	return cluster.Machine{
+		Tables: tables,
+		Rows:   rows,
+		Commands: map[cluster.Kind]func() cluster.Command{
+			kindRaise:  func() cluster.Command { return new(raise) },
+			kindSet:    func() cluster.Command { return new(set) },
+			kindForget: func() cluster.Command { return new(forget) },
+			kindHint:   func() cluster.Command { return new(hint) },
+		},
+	}
+}
+
+// config is for a node in dir, a new one if it is empty.
+func config(t testing.TB, dir string) cluster.Config {
+	if dir == "" {
+		dir = t.TempDir()
+	}
+	return cluster.Config{
+		Dir:         dir,
+		Machine:     toy(),
+		Logger:      slog.New(slog.NewTextHandler(io.Discard, nil)),
+		SegmentSize: 4 << 20,
+	}
+}
+
+// open starts a node that is closed with the test, if it was not before.
+func open(t testing.TB, c cluster.Config) *cluster.Node {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	n, err := cluster.Open(ctx, c)
+	require.NoError(t, err)
+	t.Cleanup(func() { shut(t, n) })
+	return n
+}
+
+func shut(t testing.TB, n *cluster.Node) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	require.NoError(t, n.Close(ctx))
+}
+
+// proposeRaise raises a register until it was this caller who did it.
+func proposeRaise(ctx context.Context, n *cluster.Node, name string, known uint64) (raised, uint64, error) {
+	v, index, err := n.Propose(ctx, &raise{Name: name, Known: known})
+	if err != nil {
+		return raised{}, 0, err
+	}
+	r, ok := v.(raised)
+	if !ok {
+		return raised{}, 0, errors.New("not the outcome of raise")
+	}
+	return r, index, nil
+}

@@ -1,0 +1,39 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// transport is raft's network transport without the fast path for heartbeats.
+//
+// On the fast path a heartbeat is handled beside raft's main goroutine, and may
+// raise the term and the state of a leader that is in the middle of storing an
+// entry: hashicorp/raft #695, open. Without a handler every heartbeat takes its
+// turn in the main goroutine. The price is that a stalled disk looks like a dead
+// node, so the election timeout must be above the worst stall of an fsync.
+//
+// The pointer is embedded, not the interface: raft finds out by type assertion
+// that the transport can pre-vote and be closed.
+type transport struct {
+	*raft.NetworkTransport
+}
+
+var (
+	_ raft.Transport   = (*transport)(nil)
+	_ raft.WithPreVote = (*transport)(nil)
+	_ raft.WithClose   = (*transport)(nil)
+)
+
+// SetHeartbeatHandler keeps the fast path off.
+func (*transport) SetHeartbeatHandler(func(raft.RPC)) {}
+
+func newTransport(layer raft.StreamLayer, log *logger) *transport {
+	return &transport{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+		Stream:  layer,
+		MaxPool: 3,
+		Timeout: 10 * time.Second,
+		Logger:  log,
+	})}
+}
