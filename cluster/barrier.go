@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"sync"
+	"time"
 )
 
 // barriers shares Barriers: at most one is under way, and everybody who asks
@@ -22,12 +23,15 @@ type round struct {
 	err  error // set before done is closed
 }
 
-// barrier waits for a Barrier that starts after the call.
+// barrier waits for a Barrier that starts after the call, at most
+// Config.ProposeTimeout.
 func (n *Node) barrier(ctx context.Context) error {
 	r := n.joinBarrier()
 	if r == nil {
 		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, errClosed)
 	}
+	timer := time.NewTimer(n.config.ProposeTimeout)
+	defer timer.Stop()
 	select {
 	case <-r.done:
 		if r.err != nil {
@@ -36,6 +40,8 @@ func (n *Node) barrier(ctx context.Context) error {
 		return nil
 	case <-ctx.Done():
 		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, ctx.Err())
+	case <-timer.C:
+		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, errDeadline)
 	}
 }
 

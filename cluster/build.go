@@ -16,29 +16,32 @@ const entriesUnderWay = 2
 // write, one fsync and one transaction for all of them.
 func (n *Node) buildEntries() {
 	defer close(n.built)
-	var next *request // taken, but too large for the entry before
+	var next *request // left over from the entry before
 	for {
-		if next == nil {
-			if next = n.takeOne(); next == nil {
-				return
-			}
-		}
+		// First a place, then commands: they gather while the entries before are
+		// stored, and what was not taken can be withdrawn.
 		select {
 		case n.entries <- struct{}{}:
 		case <-n.stopped:
-			next.answer(nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errClosed))
 			return
 		}
-		// Only now, so that commands gather while the entries before are stored.
+		first := n.takeFirst(next)
+		if first == nil {
+			<-n.entries
+			return
+		}
 		var batch []*request
-		batch, next = n.gather(next)
+		batch, next = n.gather(first)
 		n.propose(batch)
 	}
 }
 
-// takeOne waits for a command. It returns nil when the node closes and none
+// takeFirst waits for a command. It returns nil when the node closes and none
 // waits any more.
-func (n *Node) takeOne() *request {
+func (n *Node) takeFirst(next *request) *request {
+	if next != nil && next.take() {
+		return next
+	}
 	for {
 		select {
 		case r := <-n.queue:
@@ -54,7 +57,9 @@ func (n *Node) takeOne() *request {
 				return r
 			}
 		case <-n.closing:
-			return nil
+			if len(n.queue) == 0 {
+				return nil
+			}
 		}
 	}
 }
@@ -67,13 +72,12 @@ func (n *Node) gather(first *request) (batch []*request, next *request) {
 	for len(batch) < maxCommands {
 		select {
 		case r := <-n.queue:
-			if !r.take() {
-				continue
-			}
 			if size += commandSize(r); size > maxBatch {
 				return batch, r
 			}
-			batch = append(batch, r)
+			if r.take() {
+				batch = append(batch, r)
+			}
 		default:
 			return batch, nil
 		}
@@ -115,7 +119,7 @@ func (n *Node) apply(entry []byte) raft.ApplyFuture {
 	if n.config.hooks.apply != nil {
 		return n.config.hooks.apply(n.raft, entry)
 	}
-	return n.raft.Apply(entry, n.config.QueueTimeout)
+	return n.raft.Apply(entry, n.config.QueueTimeout/2)
 }
 
 // answer tells every proposer what became of its command.

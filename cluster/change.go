@@ -8,49 +8,52 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// check says whether changes can be written. memdb has no savepoints, so that
-// every change is checked before the first one is written.
+// check says whether changes are of this schema.
 func (s *schema) check(changes []Change) error {
 	if len(changes) > MaxChanges {
 		return fmt.Errorf("a decision of %d changes, more than %d", len(changes), MaxChanges)
 	}
 	for i := range changes {
-		if err := s.checkOne(&changes[i]); err != nil {
-			return err
+		c := &changes[i]
+		t := s.tables[c.Table]
+		if t == nil || c.Table == statusTable {
+			return fmt.Errorf("a change of unknown table %q", c.Table)
+		}
+		row := reflect.ValueOf(c.Row)
+		if !row.IsValid() || row.Type() != t.row || row.IsNil() {
+			return fmt.Errorf("a change of table %q with a %T, not a %s", c.Table, c.Row, t.row)
 		}
 	}
 	return nil
 }
 
-func (s *schema) checkOne(c *Change) error {
-	t := s.tables[c.Table]
-	if t == nil || c.Table == statusTable {
-		return fmt.Errorf("a change of unknown table %q", c.Table)
-	}
-	row := reflect.ValueOf(c.Row)
-	if !row.IsValid() || row.Type() != t.row || row.IsNil() {
-		return fmt.Errorf("a change of table %q with a %T, not a %s", c.Table, c.Row, t.row)
-	}
-	for name, index := range t.schema.Indexes {
-		var ok bool
-		var err error
-		switch indexer := index.Indexer.(type) {
-		case memdb.SingleIndexer:
-			ok, _, err = indexer.FromObject(c.Row)
-		case memdb.MultiIndexer:
-			ok, _, err = indexer.FromObject(c.Row)
-		}
-		if err != nil {
-			return fmt.Errorf("a change of table %q, index %q: %w", c.Table, name, err)
-		}
-		if !ok && !index.AllowMissing {
-			return fmt.Errorf("a change of table %q has no value for index %q", c.Table, name)
+// checkIndexes says whether changes that passed check can be written. It is for
+// previews: what could not be written must not enter the log, where it would
+// stop every node, and stop it again at each start.
+func (s *schema) checkIndexes(changes []Change) error {
+	for i := range changes {
+		for name, index := range s.tables[changes[i].Table].schema.Indexes {
+			var ok bool
+			var err error
+			switch indexer := index.Indexer.(type) {
+			case memdb.SingleIndexer:
+				ok, _, err = indexer.FromObject(changes[i].Row)
+			case memdb.MultiIndexer:
+				ok, _, err = indexer.FromObject(changes[i].Row)
+			}
+			if err != nil {
+				return fmt.Errorf("a change of table %q, index %q: %w", changes[i].Table, name, err)
+			}
+			if !ok && !index.AllowMissing {
+				return fmt.Errorf("a change of table %q has no value for index %q", changes[i].Table, name)
+			}
 		}
 	}
 	return nil
 }
 
-// write is the only place where commands change rows.
+// write is the only place where commands change rows. After an error the caller
+// drops the transaction: memdb has no savepoints.
 func write(txn *memdb.Txn, changes []Change) error {
 	for i := range changes {
 		c := &changes[i]

@@ -35,8 +35,9 @@ type Config struct {
 	// ProposeTimeout is how long Propose tries, when its context does not end
 	// earlier. Default: 5 s.
 	ProposeTimeout time.Duration
-	// QueueTimeout is how long a command may wait to be put into the log; then
-	// nothing was proposed. Default: 1 s.
+	// QueueTimeout is how long a command may wait to be put into the log, half
+	// of it in the queue and half of it before raft; then nothing was proposed.
+	// Default: 1 s.
 	QueueTimeout time.Duration
 	// CommitTimeout is how long the leader waits before it tells idle followers
 	// of a commit. Default: 10 ms.

@@ -46,8 +46,12 @@ func (c *core) preview(cmd Command, m Meta, now int64) (Decision, error) {
 	m.Seq = c.seq.Load() + 1
 	m.At = max(now, c.at.Load())
 	d := cmd.Decide(txn, m)
-	if err := c.schema.check(d.Changes); err != nil {
-		return d, fmt.Errorf("command kind %d: %w", cmd.Kind(), err)
+	err := c.schema.check(d.Changes)
+	if err == nil {
+		err = c.schema.checkIndexes(d.Changes)
+	}
+	if err != nil {
+		return Decision{}, fmt.Errorf("command kind %d: %w", cmd.Kind(), err)
 	}
 	return d, nil
 }

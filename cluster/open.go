@@ -111,12 +111,21 @@ func (n *Node) raftConfig(log *logger) *raft.Config {
 
 // bootstrap makes an empty folder a cluster of this node.
 func (n *Node) bootstrap(conf *raft.Config, snapshots raft.SnapshotStore) error {
-	used, err := raft.HasExistingState(n.stores.logs, n.stores.stable, snapshots)
+	last, err := n.stores.logs.LastIndex()
 	if err != nil {
-		return fmt.Errorf("look for existing state: %w", err)
+		return fmt.Errorf("bootstrap: read log: %w", err)
 	}
-	if used {
+	taken, err := snapshots.List()
+	if err != nil {
+		return fmt.Errorf("bootstrap: list snapshots: %w", err)
+	}
+	if last > 0 || len(taken) > 0 {
 		return nil
+	}
+	// A term without a log is a bootstrap that was killed between its two writes:
+	// raft would take it for a used folder that nobody belongs to.
+	if err := n.stores.stable.SetUint64([]byte("CurrentTerm"), 0); err != nil {
+		return fmt.Errorf("bootstrap: reset term: %w", err)
 	}
 	alone := raft.Configuration{Servers: []raft.Server{{ID: n.id, Address: n.transport.LocalAddr()}}}
 	if err := raft.BootstrapCluster(conf, n.stores.logs, n.stores.stable, snapshots, n.transport, alone); err != nil {

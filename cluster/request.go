@@ -18,6 +18,7 @@ type request struct {
 	buf    bytes.Buffer // holds sealed.body
 	state  atomic.Int32
 	done   chan struct{} // gets one element with the answer
+	timer  *time.Timer   // the proposer's
 
 	value any
 	index uint64
@@ -42,7 +43,11 @@ func (r *request) answer(value any, index uint64, err error) {
 
 // requestPool keeps the buffers of requests that were answered. One that was
 // given up is still in somebody's hands and is left to the garbage collector.
-var requestPool = sync.Pool{New: func() any { return &request{done: make(chan struct{}, 1)} }}
+var requestPool = sync.Pool{New: func() any {
+	r := &request{done: make(chan struct{}, 1), timer: time.NewTimer(time.Hour)}
+	r.timer.Stop()
+	return r
+}}
 
 func newRequest() *request { return requestPool.Get().(*request) }
 
@@ -64,16 +69,16 @@ func (n *Node) enqueue(ctx context.Context, r *request, deadline time.Time) erro
 		return fmt.Errorf("%w: the queue of commands is full", ErrUnavailable)
 	}
 	// First how long r may wait in the queue, then how long for its answer.
-	timer := time.NewTimer(min(n.config.QueueTimeout, time.Until(deadline)))
-	defer timer.Stop()
+	r.timer.Reset(min(n.config.QueueTimeout/2, time.Until(deadline)))
+	defer r.timer.Stop()
 	var cause error
 	for cause == nil {
 		select {
 		case <-r.done:
 			return r.err
-		case <-timer.C:
+		case <-r.timer.C:
 			if left := time.Until(deadline); r.state.Load() == requestTaken && left > 0 {
-				timer.Reset(left)
+				r.timer.Reset(left)
 				continue
 			}
 			cause = errDeadline

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-memdb"
+	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
@@ -120,6 +121,9 @@ func find(txn *memdb.Txn, name string) register {
 	return *row.(*register)
 }
 
+// fixedNow is a clock that stands still.
+func fixedNow() time.Time { return time.UnixMilli(1_800_000_000_000) }
+
 func toy() cluster.Machine {
 	tables := make(map[string]*memdb.TableSchema)
 	rows := make(map[string]func() any)
@@ -186,4 +190,12 @@ func proposeRaise(ctx context.Context, n *cluster.Node, name string, known uint6
 		return raised{}, 0, errors.New("not the outcome of raise")
 	}
 	return r, index, nil
+}
+
+// entryAt returns a log entry of a running node.
+func entryAt(t testing.TB, n *cluster.Node, index uint64) []byte {
+	t.Helper()
+	var l raft.Log
+	require.NoError(t, n.Logs().GetLog(index, &l))
+	return l.Data
 }

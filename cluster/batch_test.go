@@ -1,0 +1,83 @@
+package cluster_test
+
+import (
+	"bytes"
+	"testing"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+func TestEntryIsDeterministicCBOR(t *testing.T) {
+	cmds := []cluster.Sealed{
+		{Kind: 0, Body: []byte{}},
+		{Kind: 23, Flags: cluster.FlagAgain, ID: cluster.CommandID{1}, At: 24, Body: []byte("body")},
+		{Kind: 24, Flags: cluster.FlagIgnorable, At: 1 << 8, Body: bytes.Repeat([]byte{7}, 300)},
+		{Kind: 65535, Flags: 3, At: 1_800_000_000_000, Body: bytes.Repeat([]byte{7}, cluster.MaxBody)},
+		{Kind: 256, At: 1<<63 - 1, Body: []byte{0xf6}},
+	}
+	entry := cluster.Entry(cmds...)
+
+	// An independent encoder writes the same bytes.
+	var rows []any
+	for _, c := range cmds {
+		rows = append(rows, []any{uint16(c.Kind), c.Flags, c.ID[:], c.At, c.Body})
+	}
+	mode, err := cbor.CoreDetEncOptions().EncMode()
+	require.NoError(t, err)
+	want, err := mode.Marshal(rows)
+	require.NoError(t, err)
+	require.Equal(t, want, entry[1:])
+
+	got, err := cluster.DecodeEntry(entry)
+	require.NoError(t, err)
+	require.Equal(t, cmds, got)
+}
+
+func TestDamagedEntryIsRefused(t *testing.T) {
+	good := cluster.Entry(cluster.Sealed{Kind: 1, At: 5, Body: []byte("x")})
+	_, err := cluster.DecodeEntry(good)
+	require.NoError(t, err)
+	for cut := range good {
+		_, err := cluster.DecodeEntry(good[:cut])
+		require.Error(t, err, "cut at %d", cut)
+	}
+	for name, entry := range map[string][]byte{
+		"newer version":       append([]byte{9}, good[1:]...),
+		"trailing bytes":      append(bytes.Clone(good), 0),
+		"too many commands":   {1, 0x99, 0x01, 0x01},
+		"not an array":        {1, 0x40},
+		"four elements":       {1, 0x81, 0x84, 1, 0, 0x40, 1},
+		"unknown flag":        {1, 0x81, 0x85, 1, 4},
+		"not shortest":        {1, 0x98, 0x01, 0x85},
+		"not shortest, two":   {1, 0x99, 0x00, 0x41},
+		"indefinite length":   {1, 0x9f},
+		"short id":            {1, 0x81, 0x85, 1, 0, 0x41, 1, 1, 0x40},
+		"body over its limit": cluster.Entry(cluster.Sealed{Kind: 1, Body: make([]byte, cluster.MaxBody+1)}),
+		"huge":                make([]byte, 1<<20),
+	} {
+		_, err := cluster.DecodeEntry(entry)
+		require.Error(t, err, name)
+	}
+}
+
+// FuzzDecodeEntry: what is accepted is written back as the same bytes, so that
+// there is one way to say a thing.
+func FuzzDecodeEntry(f *testing.F) {
+	f.Add(cluster.Entry())
+	f.Add(cluster.Entry(cluster.Sealed{Kind: 1, At: 5, Body: []byte("x")}))
+	f.Add(cluster.Entry(
+		cluster.Sealed{Kind: 300, Flags: 3, At: 1 << 40, Body: make([]byte, 300)},
+		cluster.Sealed{Kind: 65535},
+	))
+	f.Add([]byte{1, 0x99, 0x00, 0x41})
+	f.Fuzz(func(t *testing.T, data []byte) {
+		cmds, err := cluster.DecodeEntry(data)
+		if err != nil {
+			return
+		}
+		require.Equal(t, data, cluster.Entry(cmds...))
+	})
+}

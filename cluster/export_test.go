@@ -1,0 +1,141 @@
+package cluster
+
+import (
+	"bytes"
+	"io"
+
+	"github.com/hashicorp/raft"
+)
+
+// What the tests of this package may see and bend.
+
+// Hooks is hooks.
+type Hooks struct {
+	Logs   func(raft.LogStore) raft.LogStore
+	Stable func(raft.StableStore) raft.StableStore
+	Apply  func(*raft.Raft, []byte) raft.ApplyFuture
+	FSM    func()
+	Report func(error)
+}
+
+// WithHooks returns c with hooks.
+func WithHooks(c Config, h Hooks) Config {
+	c.hooks = hooks{logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, report: h.Report}
+	return c
+}
+
+// Fill inserts rows as they are.
+func Fill(m *Memory, rows int, row func(int) (string, any)) error {
+	txn := m.core.db.Load().Txn(true)
+	defer txn.Abort()
+	for i := range rows {
+		table, r := row(i)
+		if err := txn.Insert(table, r); err != nil {
+			return err
+		}
+	}
+	txn.Commit()
+	return nil
+}
+
+// WriteSnapshot writes a snapshot of m.
+func WriteSnapshot(m *Memory, w io.Writer) error {
+	return m.core.schema.writeSnapshot(w, m.core.view(), m.index, nil)
+}
+
+// ReadSnapshot replaces the state of m.
+func ReadSnapshot(m *Memory, r io.Reader) error {
+	err := m.core.restore(r)
+	m.index = m.core.progress.applied()
+	return err
+}
+
+// ApplyEntry applies one entry, which brings its own time.
+func (m *Memory) ApplyEntry(entry []byte) error {
+	m.index++
+	return m.core.apply([]step{{index: m.index, data: entry}})
+}
+
+// ApplyEntries applies entries in one transaction.
+func (m *Memory) ApplyEntries(entries [][]byte) error {
+	steps := make([]step, len(entries))
+	for i, e := range entries {
+		m.index++
+		steps[i] = step{index: m.index, data: e}
+	}
+	return m.core.apply(steps)
+}
+
+// Sealed is a command for Entry.
+type Sealed struct {
+	Kind  Kind
+	Flags uint8
+	ID    CommandID
+	At    int64
+	Body  []byte
+}
+
+// Entry encodes a log entry.
+func Entry(cmds ...Sealed) []byte {
+	b := appendBatch(nil, len(cmds))
+	for _, c := range cmds {
+		b = appendCommand(b, &sealed{kind: c.Kind, flags: c.Flags, id: c.ID, at: c.At, body: c.Body})
+	}
+	return b
+}
+
+// DecodeEntry is the reverse of Entry.
+func DecodeEntry(data []byte) ([]Sealed, error) {
+	cmds, err := decodeBatch(data, nil)
+	out := make([]Sealed, len(cmds))
+	for i, c := range cmds {
+		out[i] = Sealed{c.kind, c.flags, c.id, c.at, c.body}
+	}
+	return out, err
+}
+
+// The flags of a command and the bytes of a checkpoint.
+const (
+	FlagIgnorable = flagIgnorable
+	FlagAgain     = flagAgain
+)
+
+// Checkpoint is a checkpoint entry.
+func Checkpoint() []byte { return []byte{entryCheckpoint} }
+
+// Encode is the encoding of commands and rows.
+func Encode(v any) []byte {
+	var buf bytes.Buffer
+	if err := encoding.MarshalToBuffer(v, &buf); err != nil {
+		panic(err)
+	}
+	return buf.Bytes()
+}
+
+// Seq is how many commands were applied.
+func (n *Node) Seq() uint64 { return n.core.seq.Load() }
+
+// BarriersPassed is how many Barriers went through the log for a view.
+func (n *Node) BarriersPassed() uint64 {
+	n.barriers.mu.Lock()
+	defer n.barriers.mu.Unlock()
+	return n.barriers.passed
+}
+
+// Raft is the node's raft.
+func (n *Node) Raft() *raft.Raft { return n.raft }
+
+// Logs is what raft reads its log from.
+func (n *Node) Logs() raft.LogStore { return n.stores.logs }
+
+// Transport is what raft talks through.
+func (n *Node) Transport() raft.Transport { return n.transport }
+
+// RestoreNow replaces the state of a running node, as an installed snapshot does.
+func (n *Node) RestoreNow(r io.Reader) error { return n.core.restore(r) }
+
+// NewVotes is the wrapper around a stable store.
+func NewVotes(s raft.StableStore) raft.StableStore { return &votes{StableStore: s} }
+
+// Await is await.
+func Await(f raft.Future, stop <-chan struct{}) error { return await(f, stop) }

@@ -1,0 +1,119 @@
+package cluster_test
+
+import (
+	"bytes"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+// goldenCommands is a fixed mix of commands: writes, refusals, repetitions,
+// deletions, and some that this version does not know.
+func goldenCommands(n int) []cluster.Sealed {
+	var cmds []cluster.Sealed
+	for i := range n {
+		c := cluster.Sealed{
+			ID: cluster.CommandID{byte(i), byte(i >> 8)}, At: 1_700_000_000_000 + int64(i*37%1000),
+		}
+		name := fmt.Sprint("r", i%17)
+		switch i % 7 {
+		case 0, 1, 2:
+			c.Kind, c.Body = kindRaise, cluster.Encode(&raise{Name: name, Known: uint64(i / 40)})
+		case 3, 4:
+			c.Kind, c.Body = kindSet, cluster.Encode(&set{Name: name, Value: uint64(i / 40), Pad: []byte(name)})
+		case 5:
+			c.Kind, c.Body = kindForget, cluster.Encode(&forget{Name: name})
+		case 6:
+			c.Kind, c.Flags, c.Body = 999, cluster.FlagIgnorable, []byte{byte(i)}
+		}
+		if i%11 == 0 {
+			c.Flags |= cluster.FlagAgain
+		}
+		cmds = append(cmds, c)
+	}
+	return cmds
+}
+
+// TestGolden replays a log written by the first version and restores its
+// snapshot. When it fails, nodes of two versions would differ, or old logs could
+// not be read: add a version, do not rewrite the files.
+func TestGolden(t *testing.T) {
+	const logFile, snapshotFile, sumFile = "testdata/log.hex", "testdata/snapshot.hex", "testdata/checksum.txt"
+	if *update {
+		writeGolden(t, logFile, snapshotFile, sumFile)
+	}
+	sum, err := os.ReadFile(sumFile)
+	require.NoError(t, err)
+	want := strings.TrimSpace(string(sum))
+
+	replayed := cluster.NewMemory(toy(), fixedNow)
+	for _, entry := range readHex(t, logFile) {
+		require.NoError(t, replayed.ApplyEntry(entry))
+	}
+	require.Equal(t, want, fmt.Sprintf("%x", replayed.Checksum()), "the log")
+
+	snapshot := bytes.Join(readHex(t, snapshotFile), nil)
+	restored := cluster.NewMemory(toy(), fixedNow)
+	require.NoError(t, cluster.ReadSnapshot(restored, bytes.NewReader(snapshot)))
+	require.Equal(t, want, fmt.Sprintf("%x", restored.Checksum()), "the snapshot")
+
+	var again bytes.Buffer
+	require.NoError(t, cluster.WriteSnapshot(replayed, &again))
+	require.Equal(t, snapshot, again.Bytes(), "the format of snapshots")
+}
+
+func writeGolden(t *testing.T, logFile, snapshotFile, sumFile string) {
+	m := cluster.NewMemory(toy(), fixedNow)
+	var log [][]byte
+	cmds := goldenCommands(400)
+	for i := 0; len(cmds) > 0; i++ {
+		n := min(1+i*5%23, len(cmds))
+		log = append(log, cluster.Entry(cmds[:n]...))
+		cmds = cmds[n:]
+		if i%4 == 3 {
+			log = append(log, cluster.Checkpoint())
+		}
+	}
+	for _, entry := range log {
+		require.NoError(t, m.ApplyEntry(entry))
+	}
+	var snapshot bytes.Buffer
+	require.NoError(t, cluster.WriteSnapshot(m, &snapshot))
+	require.NoError(t, os.MkdirAll("testdata", 0o755))
+	writeHex(t, logFile, log)
+	var lines [][]byte
+	for b := snapshot.Bytes(); len(b) > 0; b = b[min(64, len(b)):] {
+		lines = append(lines, b[:min(64, len(b))])
+	}
+	writeHex(t, snapshotFile, lines)
+	require.NoError(t, os.WriteFile(sumFile, fmt.Appendf(nil, "%x\n", m.Checksum()), 0o644))
+}
+
+func writeHex(t *testing.T, name string, lines [][]byte) {
+	var out strings.Builder
+	for _, l := range lines {
+		fmt.Fprintf(&out, "%x\n", l)
+	}
+	require.NoError(t, os.WriteFile(name, []byte(out.String()), 0o644))
+}
+
+func readHex(t *testing.T, name string) [][]byte {
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	var lines [][]byte
+	for line := range strings.Lines(string(text)) {
+		b, err := hex.DecodeString(strings.TrimSpace(line))
+		require.NoError(t, err)
+		lines = append(lines, b)
+	}
+	return lines
+}
