@@ -109,9 +109,8 @@ func (n *Node) propose(batch []*request) {
 	future := n.apply(entry)
 	go func() {
 		// Not await: whoever waits for an answer also waits for n.stopped.
-		err := future.Error()
-		<-n.entries
-		n.answer(batch, future, err)
+		n.answer(batch, future, future.Error())
+		<-n.entries // last, because Close takes a free place for an answered entry
 	}()
 }
 

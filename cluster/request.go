@@ -91,6 +91,11 @@ func (n *Node) enqueue(ctx context.Context, r *request, deadline time.Time) erro
 	if r.withdraw() {
 		return fmt.Errorf("%w: %w", ErrUnavailable, cause)
 	}
+	select {
+	case <-r.done: // select has no order, and an answer is better than a cause
+		return r.err
+	default:
+	}
 	return fmt.Errorf("%w: %w", ErrUnknown, cause)
 }
 

@@ -1,0 +1,60 @@
+package cluster_test
+
+import (
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// gate stops whoever passes while it is shut.
+type gate struct {
+	mu      sync.Mutex
+	way     chan struct{} // closed while the gate is open
+	arrived chan struct{}
+}
+
+func newGate() *gate {
+	g := &gate{way: make(chan struct{}), arrived: make(chan struct{}, 1)}
+	close(g.way)
+	return g
+}
+
+func (g *gate) shut() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.way = make(chan struct{})
+}
+
+func (g *gate) open() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.way)
+}
+
+func (g *gate) pass() {
+	g.mu.Lock()
+	way := g.way
+	g.mu.Unlock()
+	select {
+	case <-way:
+		return
+	default:
+	}
+	select {
+	case g.arrived <- struct{}{}:
+	default:
+	}
+	<-way
+}
+
+// held waits until somebody stands at the gate.
+func (g *gate) held(t testing.TB) {
+	t.Helper()
+	select {
+	case <-g.arrived:
+	case <-time.After(10 * time.Second):
+		require.Fail(t, "nobody came to the gate")
+	}
+}

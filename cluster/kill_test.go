@@ -1,0 +1,103 @@
+package cluster_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+const killDir = "CLUSTER_TEST_KILL_DIR"
+
+func TestMain(m *testing.M) {
+	if dir := os.Getenv(killDir); dir != "" {
+		victim(dir)
+		return
+	}
+	os.Exit(m.Run())
+}
+
+// victim raises eight registers and prints what was acknowledged, until it is
+// killed.
+func victim(dir string) {
+	n, err := cluster.Open(context.Background(), cluster.Config{
+		Dir: dir, Machine: toy(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		SegmentSize: 64 << 10, SnapshotInterval: 50 * time.Millisecond, SnapshotThreshold: 20,
+	})
+	if err != nil {
+		fmt.Println("error", err)
+		os.Exit(1)
+	}
+	var wg sync.WaitGroup
+	for i := range 8 {
+		wg.Go(func() {
+			name := strconv.Itoa(i)
+			for known := find(n.View(), name).Value; ; known++ {
+				r, _, err := proposeRaise(context.Background(), n, name, known)
+				if err != nil || !r.OK {
+					fmt.Println("error", r, err)
+					os.Exit(1)
+				}
+				fmt.Println(name, r.Value) // one write, so that lines stay whole
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// TestKilledNodeKeepsItsWord: what was acknowledged before SIGKILL is there
+// after the next start, and nothing was done twice. The kernel survives, so this
+// does not test what the disk loses.
+func TestKilledNodeKeepsItsWord(t *testing.T) {
+	rounds := 6
+	if testing.Short() {
+		rounds = 2
+	}
+	dir := t.TempDir()
+	acknowledged := make(map[string]uint64)
+	for round := range rounds {
+		runVictim(t, dir, 20+rand.IntN(600), acknowledged)
+		require.Len(t, acknowledged, 8, "round %d", round)
+
+		n := open(t, config(t, dir))
+		for name, value := range acknowledged {
+			has := find(n.View(), name).Value
+			require.GreaterOrEqual(t, has, value, "register %s lost a raise", name)
+			require.LessOrEqual(t, has, value+1, "register %s: only one raise was under way", name)
+		}
+		shut(t, n)
+	}
+}
+
+// runVictim kills a victim after some lines.
+func runVictim(t *testing.T, dir string, lines int, acknowledged map[string]uint64) {
+	cmd := exec.Command(os.Args[0], "-test.run=^$")
+	cmd.Env = append(os.Environ(), killDir+"="+dir)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	in := bufio.NewScanner(out)
+	for i := 0; in.Scan(); i++ {
+		name, value, ok := strings.Cut(in.Text(), " ")
+		require.True(t, ok && name != "error", "victim: %s", in.Text())
+		acknowledged[name], err = strconv.ParseUint(value, 10, 64)
+		require.NoError(t, err)
+		if i == lines {
+			require.NoError(t, cmd.Process.Kill())
+		}
+	}
+	_ = cmd.Wait() // killed
+}

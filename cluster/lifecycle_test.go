@@ -1,0 +1,146 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	wal "github.com/hashicorp/raft-wal"
+	"github.com/stretchr/testify/require"
+	"go.uber.org/goleak"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+func TestCloseLeavesNothing(t *testing.T) {
+	ignore := goleak.IgnoreCurrent()
+	n := open(t, config(t, ""))
+	duties := make(chan struct{})
+	go func() {
+		defer close(duties)
+		n.WhileLeading(context.Background(), func(ctx context.Context) { <-ctx.Done() })
+	}()
+	var wg sync.WaitGroup
+	for i := range 64 {
+		wg.Go(func() {
+			for j := 0; ; j++ {
+				_, _, err := n.Propose(context.Background(), &set{Name: fmt.Sprint(i), Value: uint64(j)})
+				if err == nil {
+					_, err = n.ViewFresh(context.Background())
+				}
+				if err != nil {
+					if !errors.Is(err, cluster.ErrUnavailable) {
+						t.Error("what was proposed before a graceful end has an answer:", err)
+					}
+					return
+				}
+			}
+		})
+	}
+	for n.Seq() < 500 {
+		runtime.Gosched()
+	}
+	require.NoError(t, n.Snapshot())
+	shut(t, n)
+	wg.Wait()
+	<-duties
+	require.NoError(t, n.Close(t.Context()), "twice is once")
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	require.NotZero(t, find(n.View(), "1").Seq, "views outlive the node")
+	goleak.VerifyNone(t, ignore)
+}
+
+func TestFailedOpenLeavesNothing(t *testing.T) {
+	ignore := goleak.IgnoreCurrent()
+	c := config(t, "")
+	n := open(t, c)
+	_, err := cluster.Open(t.Context(), c)
+	require.ErrorContains(t, err, "another process")
+	shut(t, n)
+
+	ended, cancel := context.WithCancel(t.Context())
+	cancel()
+	for range 3 {
+		if n, err := cluster.Open(ended, c); err == nil {
+			shut(t, n) // it was elected before it looked
+		} else {
+			require.ErrorIs(t, err, context.Canceled)
+		}
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(c.Dir, "log", "wal-meta.db"), []byte("rubbish"), 0o600))
+	_, err = cluster.Open(t.Context(), c)
+	require.Error(t, err)
+	goleak.VerifyNone(t, ignore)
+}
+
+// TestKilledBootstrap: a first start that ended between raft's two writes.
+func TestKilledBootstrap(t *testing.T) {
+	c := config(t, "")
+	dir := filepath.Join(c.Dir, "log")
+	require.NoError(t, os.MkdirAll(dir, 0o700))
+	w, err := wal.Open(dir)
+	require.NoError(t, err)
+	require.NoError(t, w.SetUint64([]byte("CurrentTerm"), 1))
+	require.NoError(t, w.Close())
+	n := open(t, c)
+	require.NoError(t, n.Ready(t.Context()))
+}
+
+// TestUnfinishedSnapshotIsDropped: a crash while a snapshot is written.
+func TestUnfinishedSnapshotIsDropped(t *testing.T) {
+	c := config(t, "")
+	left := filepath.Join(c.Dir, "snapshots", "2-9-1.tmp")
+	require.NoError(t, os.MkdirAll(left, 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(left, "state.bin"), []byte("half"), 0o600))
+	open(t, c)
+	require.NoDirExists(t, left)
+}
+
+// TestUnreadableLogStopsTheNode: carrying on would let nodes differ.
+func TestUnreadableLogStopsTheNode(t *testing.T) {
+	for name, entry := range map[string][]byte{
+		"unknown kind": cluster.Entry(cluster.Sealed{Kind: 99, Body: []byte{0xa0}}),
+		"rubbish":      []byte("rubbish"),
+		"empty":        {},
+	} {
+		t.Run(name, func(t *testing.T) {
+			stopped := make(chan error, 1)
+			c := config(t, "")
+			c.Fatal = func(err error) {
+				stopped <- err
+				runtime.Goexit()
+			}
+			n := open(t, c)
+			_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: 1})
+			require.NoError(t, err)
+			n.Raft().Apply(entry, time.Second)
+			require.ErrorContains(t, <-stopped, "log entry")
+			require.Equal(t, uint64(1), n.Seq())
+		})
+	}
+}
+
+func TestWhileLeading(t *testing.T) {
+	n := open(t, config(t, ""))
+	leads, _ := n.Leading()
+	require.True(t, leads)
+	started, ended := make(chan struct{}), make(chan struct{})
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		defer close(ended)
+		n.WhileLeading(ctx, func(ctx context.Context) {
+			close(started)
+			<-ctx.Done()
+		})
+	}()
+	<-started
+	cancel()
+	<-ended
+}

@@ -1,0 +1,311 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+func TestRefusalsLogNothing(t *testing.T) {
+	n := open(t, config(t, ""))
+	_, index, err := n.Propose(t.Context(), &set{Name: "a", Value: 1})
+	require.NoError(t, err)
+	last := n.Raft().LastIndex()
+	for range 10_000 {
+		r, at, err := proposeRaise(t.Context(), n, "a", 7)
+		require.NoError(t, err)
+		require.Equal(t, raised{Value: 1}, r)
+		require.Equal(t, index, at)
+	}
+	require.Equal(t, uint64(1), n.Seq())
+	require.Equal(t, last, n.Raft().LastIndex(), "no entry of any kind")
+}
+
+func TestHurtfulRefusalsShareBarriers(t *testing.T) {
+	n := open(t, config(t, ""))
+	_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: 1})
+	require.NoError(t, err)
+	const callers, each = 100, 100
+	before := n.BarriersPassed()
+	var wg sync.WaitGroup
+	for range callers {
+		wg.Go(func() {
+			for range each {
+				v, _, err := n.Propose(t.Context(), &raise{Name: "a", Known: 7, Hurts: true})
+				if err != nil || v.(raised).OK {
+					t.Errorf("%v, %v", v, err)
+				}
+			}
+		})
+	}
+	wg.Wait()
+	passed := n.BarriersPassed() - before
+	require.Equal(t, uint64(1), n.Seq(), "no command was logged")
+	// Each caller needs one for each refusal; together they need little more
+	// than two for each time all of them were refused.
+	require.GreaterOrEqual(t, passed, uint64(each))
+	require.LessOrEqual(t, passed, uint64(callers*each/5))
+}
+
+// TestHurtfulRefusalIsDecidedOnFreshView: what was acknowledged and not yet
+// applied here turns the refusal into an answer.
+func TestHurtfulRefusalIsDecidedOnFreshView(t *testing.T) {
+	gate := newGate()
+	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass}))
+	gate.shut()
+	wrote := make(chan error, 1)
+	go func() {
+		_, _, err := n.Propose(context.Background(), &set{Name: "a", Value: 7})
+		wrote <- err
+	}()
+	gate.held(t) // committed, not applied
+	raise7 := make(chan any, 1)
+	go func() {
+		v, _, _ := n.Propose(context.Background(), &raise{Name: "a", Known: 7, Hurts: true})
+		raise7 <- v
+	}()
+	r, _, err := proposeRaise(t.Context(), n, "a", 7)
+	require.NoError(t, err)
+	require.False(t, r.OK, "a refusal that does not hurt is answered at once")
+	select {
+	case v := <-raise7:
+		t.Fatalf("answered %v before the view was fresh", v)
+	default:
+	}
+	gate.open()
+	require.NoError(t, <-wrote)
+	require.Equal(t, raised{OK: true, Value: 8}, <-raise7)
+}
+
+func TestQueueFull(t *testing.T) {
+	gate := newGate()
+	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
+	c.QueueSize = 4
+	c.QueueTimeout = 20 * time.Second
+	n := open(t, c)
+	gate.shut()
+	const callers = 40
+	results := make(chan error, callers)
+	for i := range callers {
+		go func() {
+			_, _, err := n.Propose(context.Background(), &set{Name: fmt.Sprint(i)})
+			results <- err
+		}()
+		if i == 0 {
+			gate.held(t)
+		}
+	}
+	// One is applied, at most five are in the second entry, four wait.
+	const accepted = 10
+	refused := 0
+	for range callers - accepted {
+		require.ErrorIs(t, <-results, cluster.ErrUnavailable, "refused at once")
+		refused++
+	}
+	gate.open()
+	for range accepted {
+		if err := <-results; err != nil {
+			require.ErrorIs(t, err, cluster.ErrUnavailable)
+			refused++
+		}
+	}
+	require.Equal(t, uint64(callers-refused), n.Seq(), "refused is refused, the rest was applied")
+}
+
+func TestContextEnds(t *testing.T) {
+	gate := newGate()
+	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass}))
+	gate.shut()
+	var wg sync.WaitGroup
+	var unknown, unavailable atomic.Int64
+	ctx, cancel := context.WithCancel(t.Context())
+	const callers = 8
+	for i := range callers {
+		wg.Go(func() {
+			_, _, err := n.Propose(ctx, &set{Name: fmt.Sprint(i)})
+			switch {
+			case errors.Is(err, cluster.ErrUnknown):
+				unknown.Add(1)
+			case errors.Is(err, cluster.ErrUnavailable):
+				unavailable.Add(1)
+			}
+			if errors.Is(err, cluster.ErrUnknown) == errors.Is(err, cluster.ErrUnavailable) {
+				t.Errorf("one of the two: %v", err)
+			}
+			if !errors.Is(err, context.Canceled) {
+				t.Errorf("the cause is the context: %v", err)
+			}
+		})
+	}
+	gate.held(t)
+	cancel()
+	wg.Wait()
+	require.Positive(t, unknown.Load())
+	require.Equal(t, int64(callers), unknown.Load()+unavailable.Load())
+	gate.open()
+	_, err := n.ViewFresh(t.Context())
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, n.Seq(), uint64(0))
+	require.LessOrEqual(t, n.Seq(), uint64(unknown.Load()), "what was unavailable was not proposed")
+}
+
+// brokenApply is raft.Apply that fails a number of times, before or after the
+// entry got into the log.
+type brokenApply struct {
+	failures atomic.Int64
+	after    bool
+	err      error
+}
+
+func (b *brokenApply) apply(r *raft.Raft, entry []byte) raft.ApplyFuture {
+	if b.failures.Add(-1) < 0 {
+		return r.Apply(entry, time.Second)
+	}
+	if b.after {
+		if err := r.Apply(entry, time.Second).Error(); err != nil {
+			return failedApply{err: err}
+		}
+	}
+	return failedApply{err: b.err}
+}
+
+type failedApply struct {
+	raft.ApplyFuture
+	err error
+}
+
+func (f failedApply) Error() error { return f.err }
+
+func TestUnknownFateIsProposedAgain(t *testing.T) {
+	for _, after := range []bool{false, true} {
+		for _, fail := range []error{raft.ErrLeadershipLost, raft.ErrAbortedByRestore, errors.New("disk")} {
+			t.Run(fmt.Sprintf("%v, applied=%v", fail, after), func(t *testing.T) {
+				b := &brokenApply{after: after, err: fail}
+				n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply}))
+				b.failures.Store(3)
+				r, index, err := proposeRaise(t.Context(), n, "a", 0)
+				require.NoError(t, err)
+				require.Equal(t, raised{OK: true, Value: 1, Again: true}, r, "the same answer, marked")
+				txn, err := n.ViewAt(t.Context(), index)
+				require.NoError(t, err)
+				require.Equal(t, uint64(1), find(txn, "a").Value, "raised once")
+			})
+		}
+	}
+}
+
+func TestUnknownFateUntilTheEnd(t *testing.T) {
+	b := &brokenApply{err: raft.ErrLeadershipLost}
+	c := cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply})
+	c.ProposeTimeout = 100 * time.Millisecond
+	n := open(t, c)
+	b.failures.Store(1 << 40)
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.ErrorIs(t, err, cluster.ErrUnknown)
+	require.NotErrorIs(t, err, cluster.ErrUnavailable)
+}
+
+func TestCertainFailureIsNotProposedAgain(t *testing.T) {
+	for _, fail := range []error{raft.ErrNotLeader, raft.ErrEnqueueTimeout, raft.ErrLeadershipTransferInProgress} {
+		b := &brokenApply{err: fail}
+		n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply}))
+		b.failures.Store(1)
+		_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+		require.ErrorIs(t, err, cluster.ErrUnavailable)
+		require.NotErrorIs(t, err, cluster.ErrUnknown)
+		require.Zero(t, n.Seq())
+	}
+}
+
+// TestFailureAfterUnknownIsUnknown: once a command may be in the log, a later
+// certain failure does not make it certain.
+func TestFailureAfterUnknownIsUnknown(t *testing.T) {
+	var calls atomic.Int64
+	c := cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: func(*raft.Raft, []byte) raft.ApplyFuture {
+		if calls.Add(1) == 1 {
+			return failedApply{err: raft.ErrLeadershipLost}
+		}
+		return failedApply{err: raft.ErrNotLeader}
+	}})
+	c.ProposeTimeout = 100 * time.Millisecond
+	n := open(t, c)
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.ErrorIs(t, err, cluster.ErrUnknown)
+	require.NotErrorIs(t, err, cluster.ErrUnavailable)
+	require.Greater(t, calls.Load(), int64(1))
+}
+
+func TestBadCommandsAreErrors(t *testing.T) {
+	machine := toy()
+	delete(machine.Commands, kindHint)
+	c := config(t, "")
+	c.Machine = machine
+	n := open(t, c)
+	for name, cmd := range map[string]cluster.Command{
+		"kind that is not in the list": &hint{set{Name: "a"}},
+		"unknown table":                &set{Name: "a", Table: "nowhere"},
+		"own table":                    &set{Name: "a", Table: "cluster"},
+		"too many changes":             &set{Name: "a", Times: cluster.MaxChanges + 1},
+		"no value for the index":       &set{},
+		"too long":                     &set{Name: "a", Pad: make([]byte, cluster.MaxBody)},
+	} {
+		_, _, err := n.Propose(t.Context(), cmd)
+		require.Error(t, err, name)
+		require.NotErrorIs(t, err, cluster.ErrUnavailable, name)
+		require.NotErrorIs(t, err, cluster.ErrUnknown, name)
+	}
+	_, _, err := n.Propose(t.Context(), &set{Name: "a", Times: cluster.MaxChanges})
+	require.NoError(t, err, "at the limit")
+	require.Equal(t, uint64(1), n.Seq())
+}
+
+// TestLargeCommandsShareEntries: an entry is closed at its size, and nobody is
+// forgotten at the border.
+func TestLargeCommandsShareEntries(t *testing.T) {
+	n := open(t, config(t, ""))
+	var wg sync.WaitGroup
+	for i := range 100 {
+		wg.Go(func() {
+			_, index, err := n.Propose(t.Context(), &set{Name: fmt.Sprint(i), Pad: make([]byte, 20<<10)})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			if size := len(entryAt(t, n, index)); size > 64<<10 {
+				t.Errorf("an entry of %d bytes", size)
+			}
+		})
+	}
+	wg.Wait()
+	require.Equal(t, uint64(100), n.Seq())
+}
+
+func TestClockRunsBack(t *testing.T) {
+	var now atomic.Int64
+	now.Store(10_000)
+	c := config(t, "")
+	c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
+	n := open(t, c)
+	at := func() int64 {
+		v, _, err := n.Propose(t.Context(), &set{Name: "a"})
+		require.NoError(t, err)
+		return v.(cluster.Meta).At
+	}
+	require.Equal(t, int64(10_000), at())
+	now.Store(4_000)
+	require.Equal(t, int64(10_000), at())
+	shut(t, n)
+	n = open(t, c)
+	require.Equal(t, int64(10_000), at(), "after a restart too")
+	now.Store(10_001)
+	require.Equal(t, int64(10_001), at())
+}

@@ -1,0 +1,135 @@
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-memdb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+func TestViewAtWaits(t *testing.T) {
+	n := open(t, config(t, ""))
+	_, index, err := n.Propose(t.Context(), &set{Name: "a", Value: 1})
+	require.NoError(t, err)
+	txn, err := n.ViewAt(t.Context(), index)
+	require.NoError(t, err)
+	require.Equal(t, uint64(1), find(txn, "a").Value)
+	require.Equal(t, index, n.Applied())
+
+	type result struct {
+		txn *memdb.Txn
+		err error
+	}
+	later := make(chan result, 1)
+	go func() {
+		txn, err := n.ViewAt(context.Background(), index+1)
+		later <- result{txn, err}
+	}()
+	short, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, err = n.ViewAt(short, index+1)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	select {
+	case <-later:
+		t.Fatal("answered before the index was applied")
+	default:
+	}
+	_, next, err := n.Propose(t.Context(), &set{Name: "a", Value: 2})
+	require.NoError(t, err)
+	require.Equal(t, index+1, next)
+	r := <-later
+	require.NoError(t, r.err)
+	require.Equal(t, uint64(2), find(r.txn, "a").Value)
+
+	go func() {
+		_, err := n.ViewAt(context.Background(), index+1000)
+		later <- result{nil, err}
+	}()
+	shut(t, n)
+	require.ErrorIs(t, (<-later).err, cluster.ErrUnavailable, "a wait ends with the node")
+}
+
+func TestViewsDoNotChange(t *testing.T) {
+	n := open(t, config(t, ""))
+	old := n.View()
+	_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: 1})
+	require.NoError(t, err)
+	require.Zero(t, find(old, "a").Value)
+	require.Equal(t, uint64(1), find(n.View(), "a").Value)
+}
+
+func TestChanged(t *testing.T) {
+	n := open(t, config(t, ""))
+	registers, others := n.Changed("registers"), n.Changed("others")
+	require.Equal(t, registers, n.Changed("registers"), "one channel for all who wait")
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	<-registers
+	select {
+	case <-others:
+		t.Fatal("a change of another table")
+	default:
+	}
+
+	var snapshot bytes.Buffer
+	require.NoError(t, cluster.WriteSnapshot(filled(t, 3), &snapshot))
+	registers = n.Changed("registers")
+	require.NoError(t, n.RestoreNow(&snapshot))
+	<-registers
+	<-others
+	require.Equal(t, uint64(2), find(n.View(), "2").Value)
+	require.Panics(t, func() { n.Changed("nowhere") })
+}
+
+// TestChangedMissesNothing: who asks for the channel before the view sees every
+// value, or a later one.
+func TestChangedMissesNothing(t *testing.T) {
+	n := open(t, config(t, ""))
+	const last = 300
+	var wg sync.WaitGroup
+	for range 8 {
+		wg.Go(func() {
+			for {
+				changed := n.Changed("registers")
+				if find(n.View(), "a").Value == last {
+					return
+				}
+				select {
+				case <-changed:
+				case <-time.After(10 * time.Second):
+					t.Error("missed a change")
+					return
+				}
+			}
+		})
+	}
+	for i := uint64(1); i <= last; i++ {
+		_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: i})
+		require.NoError(t, err)
+	}
+	wg.Wait()
+}
+
+func TestReadyMeansCommit(t *testing.T) {
+	gate := newGate()
+	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
+	c.ProposeTimeout = 50 * time.Millisecond
+	n := open(t, c)
+	require.NoError(t, n.Ready(t.Context()))
+	gate.shut()
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.ErrorIs(t, err, cluster.ErrUnknown)
+	require.ErrorIs(t, n.Ready(context.Background()), cluster.ErrUnavailable, "without a deadline of the caller's")
+	gate.open()
+	require.NoError(t, n.Ready(t.Context()))
+	require.Equal(t, uint64(1), n.Seq(), "what was unknown has happened")
+	shut(t, n)
+	require.ErrorIs(t, n.Ready(t.Context()), cluster.ErrUnavailable)
+}

@@ -1,0 +1,331 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// Each wrapper around raft has a test here that fails without it.
+
+// crashingStable fails the write that a crash would have prevented.
+type crashingStable struct {
+	*raft.InmemStore
+	writes int // that still succeed
+}
+
+func (c *crashingStable) Set(key, val []byte) error {
+	if c.writes--; c.writes < 0 {
+		return errors.New("crash")
+	}
+	return c.InmemStore.Set(key, val)
+}
+
+func (c *crashingStable) SetUint64(key []byte, val uint64) error {
+	if c.writes--; c.writes < 0 {
+		return errors.New("crash")
+	}
+	return c.InmemStore.SetUint64(key, val)
+}
+
+// TestVoteIsOneRecord: hashicorp/raft #661.
+func TestVoteIsOneRecord(t *testing.T) {
+	for writes := range 3 {
+		disk := &crashingStable{InmemStore: raft.NewInmemStore(), writes: 10}
+		vote := func(s raft.StableStore, term uint64, candidate string) error {
+			if err := s.SetUint64([]byte("LastVoteTerm"), term); err != nil {
+				return err
+			}
+			return s.Set([]byte("LastVoteCand"), []byte(candidate))
+		}
+		require.NoError(t, vote(cluster.NewVotes(disk), 7, "a"))
+		disk.writes = writes
+		_ = vote(cluster.NewVotes(disk), 8, "b") // crashes, or not
+
+		after := cluster.NewVotes(disk)
+		term, err := after.GetUint64([]byte("LastVoteTerm"))
+		require.NoError(t, err)
+		candidate, err := after.Get([]byte("LastVoteCand"))
+		require.NoError(t, err)
+		require.Contains(t, []string{"7a", "8b"}, string(rune('0'+term))+string(candidate), "a vote that was cast")
+	}
+}
+
+// TestNodeVotesInOneRecord: the node's own votes go through the wrapper.
+func TestNodeVotesInOneRecord(t *testing.T) {
+	c := config(t, "")
+	shut(t, open(t, c))
+	w, err := wal.Open(filepath.Join(c.Dir, "log"))
+	require.NoError(t, err)
+	defer w.Close()
+	for _, key := range []string{"LastVoteTerm", "LastVoteCand"} {
+		v, err := w.Get([]byte(key))
+		require.NoError(t, err)
+		require.Nil(t, v, key)
+	}
+	term, err := cluster.NewVotes(w).GetUint64([]byte("LastVoteTerm"))
+	require.NoError(t, err)
+	require.Equal(t, uint64(2), term, "it voted for itself in its first election")
+}
+
+// stallingLogs is a log that can be made to hang while it stores.
+type stallingLogs struct {
+	raft.LogStore
+	gate *gate
+}
+
+func (s *stallingLogs) StoreLogs(l []*raft.Log) error {
+	s.gate.pass()
+	return s.LogStore.StoreLogs(l)
+}
+
+// TestHeartbeatWaitsItsTurn: hashicorp/raft #695. A heartbeat of a higher term
+// comes while the leader is storing an entry. It must not touch the leader's
+// term before that is done.
+func TestHeartbeatWaitsItsTurn(t *testing.T) {
+	gate := newGate()
+	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{
+		Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, gate} },
+	}))
+	gate.shut()
+	wrote := make(chan error, 1)
+	go func() {
+		_, _, err := n.Propose(context.Background(), &set{Name: "a"})
+		wrote <- err
+	}()
+	gate.held(t)
+	term := n.Raft().CurrentTerm()
+	beat := make(chan error, 1)
+	go func() {
+		beat <- n.Transport().AppendEntries(raft.ServerID(n.ID()), n.Transport().LocalAddr(), &raft.AppendEntriesRequest{
+			RPCHeader: raft.RPCHeader{ProtocolVersion: 3, ID: []byte("other"), Addr: []byte("other")},
+			Term:      term + 10,
+		}, &raft.AppendEntriesResponse{})
+	}()
+	select {
+	case err := <-beat:
+		t.Fatalf("the heartbeat was handled beside the main goroutine: %v", err)
+	case <-time.After(200 * time.Millisecond): // the fast path takes less than one
+	}
+	require.Equal(t, term, n.Raft().CurrentTerm(), "the term of a working leader")
+	gate.open()
+	require.NoError(t, <-beat)
+	require.NoError(t, <-wrote, "proposed again when the node leads again")
+}
+
+// TestTransportKeepsPreVote: embedding the interface would turn it off.
+func TestTransportKeepsPreVote(t *testing.T) {
+	n := open(t, config(t, ""))
+	require.Implements(t, (*raft.WithPreVote)(nil), n.Transport())
+	require.Implements(t, (*raft.WithClose)(nil), n.Transport())
+}
+
+// deadFuture is a future that raft has forgotten.
+type deadFuture struct{ raft.ApplyFuture }
+
+func (deadFuture) Error() error { select {} }
+
+// TestForgottenFuture: hashicorp/raft #498.
+func TestForgottenFuture(t *testing.T) {
+	stop := make(chan struct{})
+	close(stop)
+	require.Error(t, cluster.Await(deadFuture{}, stop))
+
+	proposed := make(chan struct{})
+	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{
+		Apply: func(*raft.Raft, []byte) raft.ApplyFuture {
+			close(proposed)
+			return deadFuture{}
+		},
+	}))
+	answer := make(chan error, 1)
+	go func() {
+		_, _, err := n.Propose(context.Background(), &set{Name: "a"})
+		answer <- err
+	}()
+	<-proposed
+	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+	defer cancel()
+	require.NoError(t, n.Close(ctx))
+	require.ErrorIs(t, <-answer, cluster.ErrUnknown)
+}
+
+// flippingLogs is a disk that returns something else than was written.
+type flippingLogs struct {
+	raft.LogStore
+	flip atomic.Uint64 // index of the entry
+	read atomic.Int64
+}
+
+func (f *flippingLogs) GetLog(index uint64, l *raft.Log) error {
+	f.read.Add(1)
+	err := f.LogStore.GetLog(index, l)
+	if err == nil && index == f.flip.Load() {
+		l.Data = append([]byte{l.Data[0] ^ 1}, l.Data[1:]...)
+	}
+	return err
+}
+
+func TestFlippedBitIsReported(t *testing.T) {
+	reports := make(chan error, 100)
+	var disk *flippingLogs
+	c := cluster.WithHooks(config(t, ""), cluster.Hooks{
+		Logs: func(l raft.LogStore) raft.LogStore {
+			disk = &flippingLogs{LogStore: l}
+			return disk
+		},
+		Report: func(err error) { reports <- err },
+	})
+	c.CheckpointInterval = 5 * time.Millisecond
+	n := open(t, c)
+	write := func() uint64 {
+		_, index, err := n.Propose(t.Context(), &set{Name: "a"})
+		require.NoError(t, err)
+		return index
+	}
+	write()
+	require.NoError(t, <-reports, "what was written is read")
+	require.NoError(t, n.Corruption())
+
+	disk.flip.Store(n.Raft().LastIndex() + 1)
+	for n.Raft().LastIndex() < disk.flip.Load() {
+		write()
+	}
+	for err := range reports {
+		if err != nil {
+			require.ErrorContains(t, err, "storage corruption")
+			break
+		}
+		write()
+	}
+	require.Error(t, n.Corruption())
+}
+
+// TestIdleClusterWritesNothing: no checkpoint without an entry.
+func TestIdleClusterWritesNothing(t *testing.T) {
+	reports := make(chan error, 100)
+	c := cluster.WithHooks(config(t, ""), cluster.Hooks{Report: func(err error) { reports <- err }})
+	c.CheckpointInterval = time.Millisecond
+	n := open(t, c)
+	require.NoError(t, <-reports)
+	last := n.Raft().LastIndex()
+	time.Sleep(20 * time.Millisecond) // nothing to wait for: nothing must happen
+	require.Equal(t, last, n.Raft().LastIndex())
+}
+
+// TestRecentEntriesAreCached: a follower that keeps up costs the leader no read.
+func TestRecentEntriesAreCached(t *testing.T) {
+	var disk *flippingLogs
+	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{
+		Logs: func(l raft.LogStore) raft.LogStore {
+			disk = &flippingLogs{LogStore: l}
+			return disk
+		},
+	}))
+	_, index, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	before := disk.read.Load()
+	require.NotEmpty(t, entryAt(t, n, index))
+	require.Equal(t, before, disk.read.Load())
+}
+
+// TestLogIsMonotonic: hashicorp/raft #697. A wrapper that hides it makes a
+// follower install the same snapshot for ever.
+func TestLogIsMonotonic(t *testing.T) {
+	n := open(t, config(t, ""))
+	logs, ok := n.Logs().(raft.MonotonicLogStore)
+	require.True(t, ok)
+	require.True(t, logs.IsMonotonic())
+	require.GreaterOrEqual(t, n.Raft().ReloadableConfig().TrailingLogs, uint64(10240))
+}
+
+// TestLeadershipFlaps: raft blocks on a NotifyCh that nobody drains.
+func TestLeadershipFlaps(t *testing.T) {
+	n := open(t, config(t, ""))
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	for i := range 4 {
+		wg.Go(func() {
+			name := fmt.Sprint(i)
+			done := uint64(0)
+			defer func() {
+				if v := find(n.View(), name).Value; v != done {
+					t.Errorf("%d was answered, %d was done", done, v)
+				}
+			}()
+			for {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				r, _, err := proposeRaise(t.Context(), n, name, done)
+				switch {
+				case errors.Is(err, cluster.ErrUnavailable):
+				case err != nil || !r.OK:
+					t.Errorf("%+v, %v", r, err)
+					return
+				default:
+					done++
+				}
+			}
+		})
+	}
+	for range 100 {
+		err := n.Transport().TimeoutNow(raft.ServerID(n.ID()), n.Transport().LocalAddr(), &raft.TimeoutNowRequest{
+			RPCHeader: raft.RPCHeader{ProtocolVersion: 3},
+		}, &raft.TimeoutNowResponse{})
+		require.NoError(t, err)
+	}
+	close(stop)
+	wg.Wait()
+	require.Eventually(t, func() bool { leads, _ := n.Leading(); return leads }, 10*time.Second, time.Millisecond)
+	require.NoError(t, n.Ready(t.Context()))
+	require.Greater(t, n.Raft().CurrentTerm(), uint64(20), "some of the messages fell into one election")
+}
+
+// TestDataIsPrivate: nothing that the libraries create may be read by others.
+func TestDataIsPrivate(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "made", "by", "open")
+	n := open(t, config(t, dir))
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	require.NoError(t, n.Snapshot())
+	files := 0
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := d.Info()
+		require.NoError(t, err)
+		want := fs.FileMode(0o600)
+		if d.IsDir() {
+			want = 0o700
+		} else {
+			files++
+		}
+		require.Equal(t, want, info.Mode().Perm(), path)
+		return nil
+	}))
+	require.GreaterOrEqual(t, files, 5, "lock, log, its metadata, snapshot, its metadata")
+}
+
+func TestNodeAloneHasNoNetwork(t *testing.T) {
+	n := open(t, config(t, ""))
+	err := n.Transport().TimeoutNow("other", "192.0.2.1:1", &raft.TimeoutNowRequest{}, &raft.TimeoutNowResponse{})
+	require.Error(t, err)
+	shut(t, n)
+	err = n.Transport().TimeoutNow("self", n.Transport().LocalAddr(), &raft.TimeoutNowRequest{}, &raft.TimeoutNowResponse{})
+	require.ErrorIs(t, err, net.ErrClosed)
+}
