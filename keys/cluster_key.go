@@ -23,13 +23,13 @@ var ErrBadKey = errors.New("not a valid key")
 // means losing them. The zero value is refused by every operation.
 type ClusterKey struct {
 	redacted
-	key *[clusterKeySize]byte // nil in the zero value
+	key *string // 32 bytes; nil in the zero value
 }
 
 // NewClusterKey makes a cluster key from 32 random bytes.
 func NewClusterKey(rand io.Reader) (ClusterKey, error) {
-	key := new([clusterKeySize]byte)
-	if _, err := io.ReadFull(rand, key[:]); err != nil {
+	key := make([]byte, clusterKeySize)
+	if _, err := io.ReadFull(rand, key); err != nil {
 		return ClusterKey{}, fmt.Errorf("make cluster key: %w", err)
 	}
 	return clusterKeyOf(key)
@@ -41,13 +41,13 @@ func NewClusterKey(rand io.Reader) (ClusterKey, error) {
 func ParseClusterKey(text []byte) (ClusterKey, error) {
 	text = bytes.TrimSuffix(text, []byte("\n"))
 	text = bytes.TrimSuffix(text, []byte("\r"))
-	key := new([clusterKeySize]byte)
+	key := make([]byte, clusterKeySize)
 	if len(text) != base64.RawURLEncoding.EncodedLen(clusterKeySize) {
 		return ClusterKey{}, fmt.Errorf("parse cluster key: %w", ErrBadKey)
 	}
 	// The decoder skips line breaks, so the count is checked too. Its error
 	// names an offset only, but what is wrong with a secret is not told.
-	if n, err := base64.RawURLEncoding.Strict().Decode(key[:], text); err != nil || n != clusterKeySize {
+	if n, err := base64.RawURLEncoding.Strict().Decode(key, text); err != nil || n != clusterKeySize {
 		return ClusterKey{}, fmt.Errorf("parse cluster key: %w", ErrBadKey)
 	}
 	return clusterKeyOf(key)
@@ -55,16 +55,17 @@ func ParseClusterKey(text []byte) (ClusterKey, error) {
 
 // clusterKeyOf refuses the all-zero key, which no generator makes and a
 // truncated or zeroed file does.
-func clusterKeyOf(key *[clusterKeySize]byte) (ClusterKey, error) {
-	if isZero(key[:]) {
+func clusterKeyOf(key []byte) (ClusterKey, error) {
+	if isZero(key) {
 		return ClusterKey{}, fmt.Errorf("cluster key of zeros: %w", ErrBadKey)
 	}
-	return ClusterKey{key: key}, nil
+	hidden := string(key)
+	return ClusterKey{key: &hidden}, nil
 }
 
 // text is the form that ParseClusterKey reads, with its line ending.
 func (k ClusterKey) text() []byte {
-	return append(base64.RawURLEncoding.AppendEncode(nil, k.key[:]), '\n')
+	return append(base64.RawURLEncoding.AppendEncode(nil, []byte(*k.key)), '\n')
 }
 
 // IsZero reports whether k is the zero value.
@@ -75,7 +76,7 @@ func (k ClusterKey) Equal(other ClusterKey) bool {
 	if k.key == nil || other.key == nil {
 		return false
 	}
-	return subtle.ConstantTimeCompare(k.key[:], other.key[:]) == 1
+	return subtle.ConstantTimeCompare([]byte(*k.key), []byte(*other.key)) == 1
 }
 
 func isZero(b []byte) bool {

@@ -43,7 +43,7 @@ func encodeJWK(key crypto.PublicKey, alg Algorithm) (kid string, text []byte, er
 // decodeJWK returns the key in a public JWK and what the JWK says of it.
 func decodeJWK(text []byte) (crypto.PublicKey, claims, error) {
 	k, err := jwk.ParseKey(text)
-	if err != nil {
+	if err != nil || !json.Valid(text) { // jwx reads one value and leaves the rest
 		return nil, claims{}, fmt.Errorf("JWK: %w", ErrBadKey) // jwx quotes its input
 	}
 	if err := mustBePublic(k); err != nil {

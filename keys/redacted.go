@@ -13,8 +13,9 @@ const redactedText = "REDACTED"
 // a secret is compared in constant time or not at all.
 //
 // fmt cannot call methods on unexported fields of somebody else's struct, so a
-// type that embeds redacted must also keep its bytes behind a pointer: fmt
-// prints a nested pointer as an address and does not follow it.
+// type that embeds redacted must also keep its bytes where fmt prints an address:
+// behind a pointer to a string or to an interface. (A pointer to an array, slice
+// or struct it may follow: for a verb that does not fit, %s say.)
 type redacted struct{ _ [0]func() }
 
 // Format implements [fmt.Formatter] for all verbs, %x and %d included.

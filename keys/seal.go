@@ -62,7 +62,7 @@ func (k ClusterKey) aead() (cipher.AEAD, error) {
 	if k.key == nil {
 		return nil, ErrNoKey
 	}
-	block, err := aes.NewCipher(subkey(k.key[:], sealPurpose))
+	block, err := aes.NewCipher(subkey([]byte(*k.key), sealPurpose))
 	if err != nil {
 		return nil, err
 	}

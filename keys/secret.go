@@ -18,7 +18,7 @@ const SecretSize = 32
 // purpose has its own subkey (HKDF-SHA256, RFC 5869). The zero value is refused.
 type Secret struct {
 	redacted
-	root *[SecretSize]byte // nil in the zero value
+	root *string // 32 bytes; nil in the zero value
 }
 
 // GenerateSecret makes a root from 32 random bytes.
@@ -35,14 +35,13 @@ func ParseSecret(root []byte) (Secret, error) {
 	if len(root) != SecretSize || isZero(root) {
 		return Secret{}, fmt.Errorf("parse secret: %w", ErrBadKey)
 	}
-	s := Secret{root: new([SecretSize]byte)}
-	copy(s.root[:], root)
-	return s, nil
+	hidden := string(root)
+	return Secret{root: &hidden}, nil
 }
 
 // Bytes returns a copy of the root, to be sealed.
 func (s Secret) Bytes() []byte {
-	return append([]byte(nil), s.mustRoot()...)
+	return s.mustRoot()
 }
 
 // Equal compares in constant time. A zero secret equals nothing.
@@ -50,7 +49,7 @@ func (s Secret) Equal(other Secret) bool {
 	if s.root == nil || other.root == nil {
 		return false
 	}
-	return subtle.ConstantTimeCompare(s.root[:], other.root[:]) == 1
+	return subtle.ConstantTimeCompare([]byte(*s.root), []byte(*other.root)) == 1
 }
 
 // MAC returns the HMAC-SHA256 key for a purpose. Make it once and keep it.
@@ -68,13 +67,13 @@ func (s Secret) AEAD(purpose string) cipher.AEAD {
 	return &hiddenAEAD{AEAD: a}
 }
 
-// mustRoot panics on the zero value: a subkey of nothing would be a key that
+// mustRoot returns a copy, and panics on the zero value: a subkey of nothing would be a key that
 // everybody can compute.
 func (s Secret) mustRoot() []byte {
 	if s.root == nil {
 		panic("keys: use of a zero Secret")
 	}
-	return s.root[:]
+	return []byte(*s.root)
 }
 
 // hiddenAEAD keeps fmt away from the key inside the AEAD.

@@ -16,7 +16,7 @@ import (
 // is safe for concurrent use and has no zero value to be used.
 type Signer struct {
 	redacted
-	key    crypto.Signer // *ecdsa.PrivateKey, ed25519.PrivateKey or *rsa.PrivateKey
+	key    *crypto.Signer // *ecdsa.PrivateKey, ed25519.PrivateKey or *rsa.PrivateKey
 	public PublicKey
 }
 
@@ -60,12 +60,12 @@ func newSigner(key crypto.Signer) (*Signer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Signer{key: key, public: public}, nil
+	return &Signer{key: &key, public: public}, nil
 }
 
 // PKCS8 returns the private key as DER (RFC 5958), to be sealed.
 func (s *Signer) PKCS8() ([]byte, error) {
-	der, err := x509.MarshalPKCS8PrivateKey(s.key)
+	der, err := x509.MarshalPKCS8PrivateKey(*s.key)
 	if err != nil {
 		return nil, fmt.Errorf("marshal signing key: %w", err)
 	}
@@ -88,7 +88,7 @@ func (s *Signer) Public() PublicKey { return s.public }
 func (s *Signer) Sign(input []byte) ([]byte, error) {
 	var sig []byte
 	var err error
-	switch key := s.key.(type) {
+	switch key := (*s.key).(type) {
 	case *ecdsa.PrivateKey:
 		digest := sha256.Sum256(input)
 		sig, err = signES256(key, digest)

@@ -33,6 +33,7 @@ const (
 	maxSalt    = 64
 	minTag     = 16
 	maxTag     = 64
+	maxPHC     = 256 // longer than any hash within these bounds
 )
 
 // phc is a parsed argon2id hash:
@@ -60,6 +61,9 @@ func (h phc) text() string {
 // parsePHC accepts exactly what text writes: this order, no unknown parameters,
 // no other spelling of a number or of base64.
 func parsePHC(text string) (phc, error) {
+	if len(text) > maxPHC {
+		return phc{}, ErrPHC
+	}
 	fields := strings.Split(text, "$")
 	if len(fields) != 6 || fields[0] != "" || fields[1] != "argon2id" ||
 		fields[2] != "v="+strconv.Itoa(argon2.Version) {
@@ -82,7 +86,7 @@ func parsePHC(text string) (phc, error) {
 
 func parameter(field, name string, least, most uint32) (uint32, bool) {
 	digits, ok := strings.CutPrefix(field, name)
-	if !ok || digits == "" || digits[0] == '0' || digits[0] == '+' {
+	if !ok || digits == "" || digits[0] == '0' {
 		return 0, false
 	}
 	n, err := strconv.ParseUint(digits, 10, 32)

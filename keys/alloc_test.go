@@ -1,0 +1,17 @@
+//go:build !race
+
+package keys_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// The race detector makes pools forget on purpose, so this runs without it.
+func TestMACAllocations(t *testing.T) {
+	m := secretOf(t, sequence()).MAC("chain")
+	parts := [][]byte{make([]byte, 29)}
+	n := testing.AllocsPerRun(1000, func() { m.Sum(parts...) })
+	assert.Less(t, n, 1.0) // the garbage collector may empty the pool
+}
