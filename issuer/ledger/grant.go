@@ -1,9 +1,21 @@
 package ledger
 
-import "time"
+import (
+	"encoding/hex"
+	"time"
+)
 
 // GrantID is 128 random bits.
 type GrantID [16]byte
+
+// String is the id as tokens, lists and the log have it.
+func (id GrantID) String() string { return hex.EncodeToString(id[:]) }
+
+// ParseGrantID reads what String wrote.
+func ParseGrantID(s string) (id GrantID, ok bool) {
+	n, err := hex.Decode(id[:], []byte(s[:min(len(s), 2*len(id))]))
+	return id, err == nil && n == len(id) && len(s) == 2*n
+}
 
 // A Grant is one "Allow" of one user for one client. Its credentials form a
 // chain of one-time values numbered by generation: generation 0 is the

@@ -40,6 +40,47 @@ func (v View) SessionOver(s *Session, at Time) bool {
 	return u == nil
 }
 
+// SweepableGrants looks at up to limit grants from an id on, and returns
+// those to sweep and where to go on; at the end of the table that is the
+// beginning.
+func (v View) SweepableGrants(from GrantID, limit int, at Time) (ids []GrantID, next GrantID) {
+	for g := range rowsFrom[Grant](v, TableGrants, from[:]) {
+		if limit--; limit < 0 {
+			return ids, g.ID
+		}
+		if v.Sweepable(g, at) {
+			ids = append(ids, g.ID)
+		}
+	}
+	return ids, GrantID{}
+}
+
+// OverSessions does for sessions what SweepableGrants does for grants.
+func (v View) OverSessions(from [32]byte, limit int, at Time) (ids [][32]byte, next [32]byte) {
+	for s := range rowsFrom[Session](v, TableSessions, from[:]) {
+		if limit--; limit < 0 {
+			return ids, s.ID
+		}
+		if v.SessionOver(s, at) {
+			ids = append(ids, s.ID)
+		}
+	}
+	return ids, [32]byte{}
+}
+
+// SurplusEvents is the Seq up to which events are beyond MaxEvents, 0 where
+// there are no such.
+func (v View) SurplusEvents() uint64 {
+	n, newest := 0, uint64(0)
+	for e := range v.EventsBackwards() {
+		if n++; n > MaxEvents {
+			newest = e.Seq
+			break
+		}
+	}
+	return newest
+}
+
 // Sweep removes rows that have no effect any more. The leader finds them on
 // its own copy, in small chunks; each is judged again here.
 type Sweep struct {

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"iter"
+	"math"
 
 	"github.com/hashicorp/go-memdb"
 )
@@ -27,18 +28,21 @@ func first[R any](v View, table, index string, arg any) *R {
 	return row.(*R)
 }
 
-// rows iterates in the order of the index. Without arguments it yields the
-// whole table.
-func rows[R any](v View, table, index string, args ...any) iter.Seq[*R] {
-	var it memdb.ResultIterator
-	var err error
-	if len(args) == 0 {
-		it, err = v.txn.LowerBound(table, index, least[table])
-	} else {
-		it, err = v.txn.Get(table, index, args...)
-	}
+// rows are those that an index has under one value.
+func rows[R any](v View, table, index string, value any) iter.Seq[*R] {
+	it, err := v.txn.Get(table, index, value)
+	return walk[R](it, err, table)
+}
+
+// rowsFrom are the rows of a table in order of id, from one on.
+func rowsFrom[R any](v View, table string, from any) iter.Seq[*R] {
+	it, err := v.txn.LowerBound(table, indexID, from)
+	return walk[R](it, err, table)
+}
+
+func walk[R any](it memdb.ResultIterator, err error, table string) iter.Seq[*R] {
 	if err != nil {
-		panic(fmt.Sprintf("ledger: walk %s by %s: %v", table, index, err))
+		panic(fmt.Sprintf("ledger: walk %s: %v", table, err))
 	}
 	return func(yield func(*R) bool) {
 		for row := it.Next(); row != nil; row = it.Next() {
@@ -47,12 +51,6 @@ func rows[R any](v View, table, index string, args ...any) iter.Seq[*R] {
 			}
 		}
 	}
-}
-
-// least is an argument below every id of a table.
-var least = map[string]any{
-	TableClients: "", TableUsers: "", TableKeys: "", TableNodes: "",
-	TableSessions: []byte{}, TableGrants: []byte{}, TableAudit: []byte{},
 }
 
 // Settings are never nil: before the first Configure they are the defaults.
@@ -73,7 +71,7 @@ func (v View) Client(id string) *Client {
 }
 
 // Clients are all clients, deleted ones included, by id.
-func (v View) Clients() iter.Seq[*Client] { return rows[Client](v, TableClients, indexID) }
+func (v View) Clients() iter.Seq[*Client] { return rowsFrom[Client](v, TableClients, "") }
 
 // ClientsOf are the clients that a user owns, deleted ones included.
 func (v View) ClientsOf(user string) iter.Seq[*Client] {
@@ -97,13 +95,13 @@ func (v View) UserByName(name string) *User {
 }
 
 // Users are all users, deleted ones included, by id.
-func (v View) Users() iter.Seq[*User] { return rows[User](v, TableUsers, indexID) }
+func (v View) Users() iter.Seq[*User] { return rowsFrom[User](v, TableUsers, "") }
 
 // Grant is nil where there is none, or none any more.
 func (v View) Grant(id GrantID) *Grant { return first[Grant](v, TableGrants, indexID, id[:]) }
 
 // Grants are all grants, by id. It walks the table: never on a request's path.
-func (v View) Grants() iter.Seq[*Grant] { return rows[Grant](v, TableGrants, indexID) }
+func (v View) Grants() iter.Seq[*Grant] { return rowsFrom[Grant](v, TableGrants, []byte{}) }
 
 // GrantsOf are the grants of a user that still accept something, oldest first.
 func (v View) GrantsOf(user string) []*Grant {
@@ -146,13 +144,13 @@ func (v View) Session(id [32]byte) *Session {
 }
 
 // Sessions are all sessions. It walks the table.
-func (v View) Sessions() iter.Seq[*Session] { return rows[Session](v, TableSessions, indexID) }
+func (v View) Sessions() iter.Seq[*Session] { return rowsFrom[Session](v, TableSessions, []byte{}) }
 
 // Key is nil where there is none.
 func (v View) Key(id string) *Key { return first[Key](v, TableKeys, indexID, id) }
 
 // Keys are all keys, by id.
-func (v View) Keys() iter.Seq[*Key] { return rows[Key](v, TableKeys, indexID) }
+func (v View) Keys() iter.Seq[*Key] { return rowsFrom[Key](v, TableKeys, "") }
 
 // ActiveKey is the one key of a purpose to mint with, nil in a cluster that
 // has made none yet.
@@ -164,7 +162,13 @@ func (v View) ActiveKey(p Purpose) *Key {
 func (v View) Node(id string) *Node { return first[Node](v, TableNodes, indexID, id) }
 
 // Nodes are all nodes, by id.
-func (v View) Nodes() iter.Seq[*Node] { return rows[Node](v, TableNodes, indexID) }
+func (v View) Nodes() iter.Seq[*Node] { return rowsFrom[Node](v, TableNodes, "") }
+
+// EventsBackwards are the audit trail, newest first.
+func (v View) EventsBackwards() iter.Seq[*Event] {
+	it, err := v.txn.ReverseLowerBound(TableAudit, indexID, sequence(math.MaxUint64))
+	return walk[Event](it, err, TableAudit)
+}
 
 // Events are the audit trail, oldest first.
-func (v View) Events() iter.Seq[*Event] { return rows[Event](v, TableAudit, indexID) }
+func (v View) Events() iter.Seq[*Event] { return rowsFrom[Event](v, TableAudit, []byte{}) }

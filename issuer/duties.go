@@ -1,0 +1,140 @@
+package issuer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// tick is how often a leader looks for something to do; nothing it does is
+// urgent.
+const tick = 15 * time.Second
+
+// followKeys keeps the ring of this node as new as its state and tells the
+// cluster which keys this node has opened. It runs on every node.
+func (i *Issuer) followKeys(ctx context.Context) {
+	for {
+		changed := i.Node.Changed(ledger.TableKeys)
+		if err := i.reopen(); err != nil {
+			i.Log.Error("open the keys", "error", err)
+		} else if err := i.acknowledge(ctx); err != nil && ctx.Err() == nil {
+			i.Log.Warn("acknowledge the keys", "error", err)
+		}
+		select {
+		case <-changed:
+		case <-time.After(time.Minute): // an acknowledgement that failed is sent again
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+func (i *Issuer) acknowledge(ctx context.Context) error {
+	_, _, err := i.Propose(ctx, &ledger.AcknowledgeKeys{
+		Node: i.Node.ID(), Opened: i.keys.Load().opened, Version: i.Version,
+	})
+	return err
+}
+
+// lead does the leader's duties while this node leads.
+func (i *Issuer) lead(ctx context.Context) {
+	ticker := time.NewTicker(tick)
+	defer ticker.Stop()
+	var sweep sweeper
+	for {
+		if leading, _ := i.Node.Leading(); leading {
+			i.stepKeys(ctx)
+			if err := sweep.run(ctx, i); err != nil && ctx.Err() == nil {
+				i.Log.Warn("sweep", "error", err)
+			}
+		}
+		select {
+		case <-ticker.C:
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// ensureKeys makes the first key of each purpose in a new cluster.
+func (i *Issuer) ensureKeys(ctx context.Context) error {
+	v, err := i.ViewFresh(ctx)
+	if err != nil {
+		return fmt.Errorf("look for keys: %w", err)
+	}
+	for _, p := range []ledger.Purpose{ledger.ForCredentials, ledger.ForSigning} {
+		if v.ActiveKey(p) == nil {
+			if _, err := i.AddKey(ctx, p); err != nil {
+				return err
+			}
+		}
+	}
+	return i.reopen()
+}
+
+// AddKey makes a key, seals it and announces it. The first of its purpose is
+// active at once; another becomes so by the leader's duties, when every voter
+// has opened it and verifiers have had the time to learn it.
+func (i *Issuer) AddKey(ctx context.Context, p ledger.Purpose) (id string, err error) {
+	row := ledger.Key{Purpose: p}
+	var plain []byte
+	switch p {
+	case ledger.ForSigning:
+		s, err := keys.GenerateSigner(keys.Algorithm(i.View().Settings().Algorithm))
+		if err != nil {
+			return "", fmt.Errorf("make a signing key: %w", err)
+		}
+		if plain, err = s.PKCS8(); err != nil {
+			return "", fmt.Errorf("make a signing key: %w", err)
+		}
+		row.ID, row.Algorithm, row.Public = s.KeyID(), s.Alg(), s.Public().JWK()
+	case ledger.ForCredentials:
+		s, err := keys.GenerateSecret(i.Rand)
+		if err != nil {
+			return "", fmt.Errorf("make a credential key: %w", err)
+		}
+		plain = s.Bytes()
+		for k := range i.View().Keys() {
+			row.Number = max(row.Number, k.Number)
+		}
+		row.Number++
+		row.ID = fmt.Sprintf("c%d", row.Number)
+	}
+	if row.Sealed, err = i.ClusterKey.Seal(i.Rand, sealContext(p, row.ID), plain); err != nil {
+		return "", fmt.Errorf("seal key %s: %w", row.ID, err)
+	}
+	outcome, _, err := i.Propose(ctx, &ledger.AddKey{Key: row})
+	switch {
+	case err != nil:
+		return "", fmt.Errorf("add key %s: %w", row.ID, err)
+	case outcome.Refusal != nil:
+		return "", fmt.Errorf("add key %s: %s", row.ID, outcome.Refusal.Cause)
+	}
+	return row.ID, nil
+}
+
+// stepKeys proposes each step that may be due; the ledger decides whether it
+// is. A refusal is no event: it is asked again at the next tick.
+func (i *Issuer) stepKeys(ctx context.Context) {
+	for k := range i.View().Keys() {
+		var step ledger.Command
+		switch k.State {
+		case ledger.KeyAnnounced:
+			step = &ledger.ActivateKey{ID: k.ID, Voters: []string{i.Node.ID()}}
+		case ledger.KeyRetiring:
+			step = &ledger.DropKey{ID: k.ID}
+		default:
+			continue
+		}
+		outcome, _, err := i.Propose(ctx, step)
+		switch {
+		case err != nil:
+			i.Log.Warn("step a key", "key", k.ID, "error", err)
+		case outcome.Refusal == nil:
+			i.Log.Info("key stepped", "key", k.ID, "from", string(k.State))
+		}
+	}
+}

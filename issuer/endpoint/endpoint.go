@@ -1,0 +1,109 @@
+package endpoint
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/limit"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// Server is what the endpoints are given.
+type Server interface {
+	// Token answers a token request. A refusal is an *oauth.Error with its ID;
+	// oauth.ErrUnavailable says that nothing could be decided.
+	Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error)
+	// ErrorID seals the cause of a refusal that was made here.
+	ErrorID(client string, r ledger.Refusal) string
+	// View is the state of this node.
+	View() ledger.View
+	// KeySet is the current JWKS document.
+	KeySet() oauth.KeySet
+}
+
+// Config is what the endpoints are made of.
+type Config struct {
+	Server Server
+	// Verifier checks the tokens that come to GET /v2/me. It must refuse those
+	// of a grant that has ended: here, unlike at a resource server, that is
+	// known.
+	Verifier *verifier.Verifier
+	// ClientIP is the address that failures are counted by.
+	ClientIP func(*http.Request) string
+	Log      *slog.Logger
+	Now      func() time.Time
+}
+
+// Failures of one client from one address: this many at once, then so many a
+// second. The answers beyond it are 429; a correct credential is never among
+// them, since only failures are counted and only failures are answered so.
+const (
+	failureBurst  = 500
+	failureRate   = 5
+	failuresKnown = 20_000 // pairs of client and address remembered
+)
+
+// Endpoints are the handlers of this package.
+type Endpoints struct {
+	Config
+	failures *limit.Limiter
+}
+
+// New checks nothing but wires all.
+func New(c Config) *Endpoints {
+	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, failuresKnown, c.Now)}
+}
+
+// Register adds the routes. HEAD stands beside each GET, since the router
+// does not imply it.
+func (e *Endpoints) Register(r *httprouter.Router) {
+	r.POST(oauth.PathToken, e.token)
+	r.OPTIONS(oauth.PathToken, e.tokenOptions)
+	me := middleware.New(e.Verifier, middleware.Config{}).Require("PROFILE_READ")(http.HandlerFunc(e.me))
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		r.Handle(method, oauth.PathJWKS, e.keySet)
+		r.Handle(method, oauth.PathMetadata, e.metadata)
+		r.Handler(method, oauth.PathMe, me)
+	}
+}
+
+// NotFound answers a path of the API that does not exist.
+func NotFound(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusNotFound, map[string]string{"error": "not_found"})
+}
+
+// MethodNotAllowed answers a method that a path does not have. The router
+// has set Allow.
+func MethodNotAllowed(w http.ResponseWriter, _ *http.Request) {
+	writeJSON(w, http.StatusMethodNotAllowed, map[string]string{"error": "method_not_allowed"})
+}
+
+// IsAPI reports whether a path is answered in JSON rather than as a page.
+func IsAPI(path string) bool {
+	return strings.HasPrefix(path, "/v2/") || path == "/v2" || strings.HasPrefix(path, "/.well-known/")
+}
+
+// fail writes an error that is no refusal: 503 where the server can't decide
+// now, 500 where it is at fault, with no word about why.
+func (e *Endpoints) fail(w http.ResponseWriter, r *http.Request, err error) {
+	if errors.Is(err, oauth.ErrUnavailable) {
+		w.Header().Set("Retry-After", "1")
+		writeError(w, http.StatusServiceUnavailable, &oauth.Error{
+			Code: oauth.TemporarilyUnavailable, Description: "The server can not decide now. Try again.",
+		})
+		return
+	}
+	e.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	writeError(w, http.StatusInternalServerError, &oauth.Error{
+		Code: oauth.ServerError, Description: "The server failed.",
+	})
+}

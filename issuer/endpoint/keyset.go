@@ -1,0 +1,52 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// keySet is GET /.well-known/jwks.json. It asks no leader, so it is answered
+// through every outage.
+func (e *Endpoints) keySet(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+	k := e.Server.KeySet()
+	serveDocument(w, r, "application/jwk-set+json", k.Body, k.ETag, k.MaxAge)
+}
+
+// metadata is GET /.well-known/oauth-authorization-server (RFC 8414 §3).
+func (e *Endpoints) metadata(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+	s := e.Server.View().Settings()
+	body, err := json.Marshal(oauth.DescribeServer(s.BaseURL, s.AppURL, scope.All().Names()))
+	if err != nil {
+		e.fail(w, r, fmt.Errorf("render metadata: %w", err))
+		return
+	}
+	serveDocument(w, r, "application/json", body, "", s.JWKSMaxAge)
+}
+
+// serveDocument serves what any origin may read and anybody may cache.
+func serveDocument(w http.ResponseWriter, r *http.Request, contentType string, body []byte, etag string, maxAge time.Duration) {
+	h := w.Header()
+	h["Access-Control-Allow-Origin"] = anyOrigin
+	h["X-Content-Type-Options"] = noSniff
+	h.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(maxAge.Seconds())))
+	if etag != "" {
+		h.Set("ETag", etag)
+		if r.Header.Get("If-None-Match") == etag {
+			w.WriteHeader(http.StatusNotModified)
+			return
+		}
+	}
+	h.Set("Content-Type", contentType)
+	h.Set("Content-Length", strconv.Itoa(len(body)))
+	if r.Method != http.MethodHead {
+		w.Write(body) //nolint:errcheck // the client is gone
+	}
+}

@@ -1,0 +1,63 @@
+package endpoint
+
+import (
+	"errors"
+	"net/http"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/middleware"
+)
+
+// profile is the body of GET /v2/me. Empty values are null.
+type profile struct {
+	ID                string  `json:"id"`
+	Username          string  `json:"username"`
+	Email             *string `json:"email"`
+	Name              *string `json:"name"`
+	AvatarURL         *string `json:"avatarUrl"`
+	Bio               *string `json:"bio"`
+	TimeFormat        int     `json:"timeFormat"` // 12 or 24
+	DefaultScheduleID *string `json:"defaultScheduleId"`
+	WeekStart         *string `json:"weekStart"`
+	TimeZone          *string `json:"timeZone"`
+	Locale            *string `json:"locale"`
+	OrganizationID    *string `json:"organizationId"`
+}
+
+func profileOf(u *ledger.User) profile {
+	text := func(s string) *string {
+		if s == "" {
+			return nil
+		}
+		return &s
+	}
+	format := u.TimeFormat
+	if format == 0 {
+		format = 24
+	}
+	return profile{
+		ID: u.ID, Username: u.Username, Email: text(u.Email), Name: text(u.Name),
+		AvatarURL: text(u.AvatarURL), Bio: text(u.Bio), TimeFormat: format,
+		DefaultScheduleID: text(u.DefaultScheduleID), WeekStart: text(u.WeekStart),
+		TimeZone: text(u.TimeZone), Locale: text(u.Locale), OrganizationID: text(u.OrganizationID),
+	}
+}
+
+// me is GET /v2/me behind the guard: the token is valid, its grant lives, and
+// it has PROFILE_READ.
+func (e *Endpoints) me(w http.ResponseWriter, r *http.Request) {
+	claims, ok := middleware.FromContext(r.Context())
+	if !ok {
+		e.fail(w, r, errors.New("the guard let a request through without claims"))
+		return
+	}
+	u := e.Server.View().User(claims.Subject)
+	if u == nil {
+		e.fail(w, r, errors.New("a token names a user that is not there"))
+		return
+	}
+	writeJSON(w, http.StatusOK, struct {
+		Status string  `json:"status"`
+		Data   profile `json:"data"`
+	}{"success", profileOf(u)})
+}

@@ -1,0 +1,64 @@
+package endpoint
+
+import (
+	"log/slog"
+	"net/http"
+	"runtime/debug"
+	"strings"
+
+	"github.com/julienschmidt/httprouter"
+)
+
+// NewRouter is a router with every convenience off that answers for a path
+// nobody registered: redirects to a cleaned path can leave the site, and a
+// POST that is redirected is sent twice.
+func NewRouter() *httprouter.Router {
+	r := httprouter.New()
+	r.RedirectTrailingSlash = false
+	r.RedirectFixedPath = false
+	r.HandleOPTIONS = false
+	r.HandleMethodNotAllowed = true
+	r.PanicHandler = nil // it would swallow http.ErrAbortHandler
+	return r
+}
+
+// Guard refuses paths that could mean two things, and turns a panic into a
+// 500 without a word about why.
+func Guard(next http.Handler, log *slog.Logger) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		defer func() {
+			switch err := recover(); err {
+			case nil:
+			case http.ErrAbortHandler:
+				panic(err)
+			default:
+				log.Error("panic", "method", r.Method, "path", r.URL.Path, "error", err, "stack", string(debug.Stack()))
+				w.WriteHeader(http.StatusInternalServerError)
+			}
+		}()
+		if ambiguous(r) {
+			NotFound(w, r)
+			return
+		}
+		next.ServeHTTP(w, r)
+	})
+}
+
+// ambiguous reports whether a path has a spelling that another program in
+// front of this one might read differently.
+func ambiguous(r *http.Request) bool {
+	path := r.URL.EscapedPath()
+	if strings.Contains(path, "//") || strings.Contains(path, "/./") || strings.Contains(path, "/../") {
+		return true
+	}
+	if !strings.Contains(path, "%") {
+		return false
+	}
+	lower := strings.ToLower(path)
+	for _, code := range []string{"%2f", "%5c", "%00", "%2e"} {
+		if strings.Contains(lower, code) {
+			return true
+		}
+	}
+	return false
+}

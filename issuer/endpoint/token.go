@@ -1,0 +1,120 @@
+package endpoint
+
+import (
+	"errors"
+	"io"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// token is POST /v2/auth/oauth2/token (RFC 6749 §3.2): parse, decide and
+// mint, write.
+func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+	body, err := readBody(w, r)
+	if err != nil {
+		e.refuseBody(w, err)
+		return
+	}
+	request, refused := e.parse(r, body)
+	if refused != nil {
+		refused.ID = e.Server.ErrorID(request.Client.ID, ledger.Refusal{Code: refused.Code, Cause: causeOf(refused.Code)})
+		e.refuse(w, r, request.Client, refused)
+		return
+	}
+	response, err := e.Server.Token(r.Context(), request)
+	if errors.As(err, &refused) {
+		e.refuse(w, r, request.Client, refused)
+		return
+	}
+	if err != nil {
+		e.fail(w, r, err)
+		return
+	}
+	writeJSON(w, http.StatusOK, response)
+}
+
+// tokenOptions answers without a body and allows no foreign origin: a
+// confidential client's secret has no place in a browser.
+func (e *Endpoints) tokenOptions(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+	w.Header().Set("Allow", "POST, OPTIONS")
+	w.WriteHeader(http.StatusNoContent)
+}
+
+func (e *Endpoints) parse(r *http.Request, body []byte) (oauth.TokenRequest, *oauth.Error) {
+	authorization := r.Header["Authorization"]
+	if len(authorization) > 1 {
+		return oauth.TokenRequest{}, &oauth.Error{
+			Code: oauth.InvalidRequest, Description: "There is more than one Authorization header.",
+		}
+	}
+	header := ""
+	if len(authorization) == 1 {
+		header = authorization[0]
+	}
+	return oauth.ParseTokenRequest(r.Header.Get("Content-Type"), header, body)
+}
+
+func readBody(w http.ResponseWriter, r *http.Request) ([]byte, error) {
+	if r.ContentLength > oauth.MaxBody {
+		return nil, &http.MaxBytesError{Limit: oauth.MaxBody}
+	}
+	return io.ReadAll(http.MaxBytesReader(w, r.Body, oauth.MaxBody))
+}
+
+func (e *Endpoints) refuseBody(w http.ResponseWriter, err error) {
+	status, text := http.StatusBadRequest, "The body can not be read."
+	var large *http.MaxBytesError
+	if errors.As(err, &large) {
+		status, text = http.StatusRequestEntityTooLarge, "The body is longer than 64 KiB."
+	}
+	w.Header().Set("Connection", "close")
+	refused := &oauth.Error{Code: oauth.InvalidRequest, Description: text}
+	refused.ID = e.Server.ErrorID("", ledger.Refusal{Code: refused.Code, Cause: ledger.RequestMalformed})
+	writeError(w, status, refused)
+}
+
+// causeOf is the cause of what the parser refused.
+func causeOf(c oauth.Code) ledger.Cause {
+	switch c {
+	case oauth.UnsupportedGrantType:
+		return ledger.GrantTypeUnsupported
+	case oauth.InvalidClient:
+		return ledger.AuthenticationMalformed
+	}
+	return ledger.RequestMalformed
+}
+
+// refuse answers a refusal of RFC 6749 §5.2, or 429 where this client has
+// failed too often from this address.
+func (e *Endpoints) refuse(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials, refused *oauth.Error) {
+	if refused.Code == oauth.InvalidClient || refused.Code == oauth.InvalidGrant {
+		if ok, wait := e.failures.Take(c.ID + "\x00" + e.ClientIP(r)); !ok {
+			w.Header().Set("Retry-After", seconds(wait))
+			writeError(w, http.StatusTooManyRequests, &oauth.Error{
+				Code: oauth.TemporarilyUnavailable, Description: "There were too many failures. Wait before the next try.",
+				ID: refused.ID,
+			})
+			return
+		}
+	}
+	status := http.StatusBadRequest
+	if refused.Code == oauth.InvalidClient {
+		status = http.StatusUnauthorized
+		if c.Basic {
+			w.Header().Set("WWW-Authenticate", `Basic realm="token", charset="UTF-8"`)
+		}
+	}
+	writeError(w, status, refused)
+}
+
+// seconds is d for Retry-After, at least 1.
+func seconds(d time.Duration) string {
+	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
+}

@@ -1,0 +1,47 @@
+package endpoint
+
+import (
+	"encoding/json"
+	"net/http"
+	"strconv"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// errorBody is RFC 6749 §5.2 with our error_id.
+type errorBody struct {
+	Error       oauth.Code `json:"error"`
+	Description string     `json:"error_description"`
+	ID          string     `json:"error_id,omitempty"`
+}
+
+func writeError(w http.ResponseWriter, status int, e *oauth.Error) {
+	writeJSON(w, status, errorBody{e.Code, e.Description, e.ID})
+}
+
+// Header values that never change are shared, so that an answer allocates
+// none of them.
+var (
+	typeJSON  = []string{"application/json"}
+	noStore   = []string{"no-store"}
+	noCache   = []string{"no-cache"}
+	noSniff   = []string{"nosniff"}
+	anyOrigin = []string{"*"}
+)
+
+// writeJSON is the only writer of an answer with a body that may not be kept
+// (RFC 6749 §5.1).
+func writeJSON(w http.ResponseWriter, status int, body any) {
+	text, err := json.Marshal(body)
+	if err != nil {
+		panic(err) // all bodies are types of this package or of oauth
+	}
+	h := w.Header()
+	h["Content-Type"] = typeJSON
+	h["Cache-Control"] = noStore
+	h["Pragma"] = noCache
+	h["X-Content-Type-Options"] = noSniff
+	h["Content-Length"] = []string{strconv.Itoa(len(text))}
+	w.WriteHeader(status)
+	w.Write(text) //nolint:errcheck // the client is gone; there is nobody to tell
+}

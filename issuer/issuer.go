@@ -1,0 +1,151 @@
+package issuer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// Config is what an issuer is made of.
+type Config struct {
+	Node       *cluster.Node
+	ClusterKey keys.ClusterKey
+	Version    string // of the program, for the table of nodes
+	Log        *slog.Logger
+	Now        func() time.Time
+	Rand       io.Reader // safe for concurrent use
+}
+
+// An Issuer answers requests on one node. Its methods may be called by any
+// goroutine.
+type Issuer struct {
+	Config
+
+	keys    atomic.Pointer[ring]
+	opening sync.Mutex // held while a new ring is made
+
+	stop context.CancelFunc
+	done sync.WaitGroup
+}
+
+// New opens the keys of the node's state, makes the first ones of a new
+// cluster, and starts the duties. It returns when tokens can be minted.
+func New(ctx context.Context, c Config) (*Issuer, error) {
+	i := &Issuer{Config: c}
+	if err := i.reopen(); err != nil {
+		return nil, err
+	}
+	if err := i.ensureKeys(ctx); err != nil {
+		return nil, err
+	}
+	duties, stop := context.WithCancel(context.WithoutCancel(ctx))
+	i.stop = stop
+	i.done.Go(func() { i.followKeys(duties) })
+	i.done.Go(func() { i.lead(duties) })
+	return i, nil
+}
+
+// Close ends the duties. The node is its owner's to close.
+func (i *Issuer) Close() {
+	i.stop()
+	i.done.Wait()
+}
+
+// View is the state of this node, which may lag.
+func (i *Issuer) View() ledger.View { return ledger.At(i.Node.View()) }
+
+// ViewAt is a state that has the command of index applied.
+func (i *Issuer) ViewAt(ctx context.Context, index uint64) (ledger.View, error) {
+	txn, err := i.Node.ViewAt(ctx, index)
+	if err != nil {
+		return ledger.View{}, unavailable(err)
+	}
+	return ledger.At(txn), nil
+}
+
+// ViewFresh is a state that no command answered before this call is missing
+// from.
+func (i *Issuer) ViewFresh(ctx context.Context) (ledger.View, error) {
+	txn, err := i.Node.ViewFresh(ctx)
+	if err != nil {
+		return ledger.View{}, unavailable(err)
+	}
+	return ledger.At(txn), nil
+}
+
+// Propose has a command decided. The index is where a view shows its effect.
+// The error is oauth.ErrUnavailable where nothing could be decided, which
+// includes an outcome that can't be told.
+func (i *Issuer) Propose(ctx context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
+	value, index, err := i.Node.Propose(ctx, &Entry{c})
+	if err != nil {
+		return ledger.Outcome{}, 0, unavailable(err)
+	}
+	outcome := value.(ledger.Outcome)
+	if outcome.Unknown {
+		return ledger.Outcome{}, 0, oauth.ErrUnavailable
+	}
+	return outcome, index, nil
+}
+
+func unavailable(err error) error {
+	if errors.Is(err, cluster.ErrUnavailable) || errors.Is(err, cluster.ErrUnknown) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", oauth.ErrUnavailable, err)
+	}
+	return err
+}
+
+// Now is a reading of the clock for what is only shown: pages that ask
+// whether a session has run out. Decisions are stamped by the leader.
+func (i *Issuer) Now() ledger.Time { return ledger.Time(i.Config.Now().UnixMilli()) }
+
+// reopen makes a new ring from the node's state.
+func (i *Issuer) reopen() error {
+	i.opening.Lock()
+	defer i.opening.Unlock()
+	r, err := openRing(i.View(), i.ClusterKey)
+	if err != nil {
+		return err
+	}
+	i.keys.Store(r)
+	return nil
+}
+
+// signer finds the key that an outcome names. The ring may be a moment behind
+// the log, so an unknown key is looked for once more.
+func (i *Issuer) signer(id string) (*keys.Signer, error) {
+	if s, ok := i.keys.Load().signing[id]; ok {
+		return s, nil
+	}
+	if err := i.reopen(); err != nil {
+		return nil, err
+	}
+	if s, ok := i.keys.Load().signing[id]; ok {
+		return s, nil
+	}
+	return nil, fmt.Errorf("signing key %s is not open here", id)
+}
+
+func (i *Issuer) credentialKey(number uint32) (*credentialKey, error) {
+	if k, ok := i.keys.Load().credentials[number]; ok {
+		return k, nil
+	}
+	if err := i.reopen(); err != nil {
+		return nil, err
+	}
+	if k, ok := i.keys.Load().credentials[number]; ok {
+		return k, nil
+	}
+	return nil, fmt.Errorf("credential key %d is not open here", number)
+}

@@ -1,0 +1,136 @@
+package ledger_test
+
+import (
+	"crypto/sha256"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// command is the ledger's command for a line of a scenario.
+func (w *world) command(l line) ledger.Command {
+	v := w.view()
+	switch l.verb {
+	case "settings":
+		return w.settings(l)
+	case "user":
+		return &ledger.PutUser{ID: "u-" + l.name, Username: l.name, Password: l.or("password", "hash"), Admin: l.bool("admin"), New: l.bool("new")}
+	case "user-state":
+		return &ledger.SetUserState{Actor: l.actor(), User: "u-" + l.name, State: ledger.UserState(l.args["to"])}
+	case "password":
+		c := &ledger.SetPassword{Actor: l.actor(), User: "u-" + l.name, Password: l.args["to"]}
+		c.Verified = sha256.Sum256([]byte(l.args["old"]))
+		return c
+	case "sign-in":
+		return &ledger.SignIn{
+			Session: sha256.Sum256([]byte("session " + l.or("session", l.name))), User: "u-" + l.name,
+			Verified: sha256.Sum256([]byte(l.or("password", "hash"))),
+			Replaces: sha256.Sum256([]byte("session " + l.args["replaces"])),
+		}
+	case "touch":
+		return &ledger.TouchSession{Session: sha256.Sum256([]byte("session " + l.name))}
+	case "sign-out":
+		return &ledger.SignOut{Session: sha256.Sum256([]byte("session " + l.name)), Everywhere: l.bool("everywhere")}
+
+	case "create":
+		c := &ledger.CreateClient{
+			Actor: l.actor(), ID: l.name, Owner: "u-" + l.or("owner", l.args["by"]),
+			Type: ledger.ClientType(l.or("type", "confidential")), Profile: l.profile(nil),
+		}
+		if s, ok := l.args["secret"]; ok {
+			n := secretOf(s)
+			c.Secret = &n
+		}
+		return c
+	case "import":
+		return &ledger.ImportClient{
+			ID: l.name, Owner: "u-" + l.args["owner"], Type: ledger.ClientType(l.or("type", "confidential")),
+			State: ledger.ClientState(l.or("state", "approved")), Legacy: l.bool("legacy"), Profile: l.profile(nil),
+			Secrets: secretsOf(l.list("secrets")), Revoked: secretsOf(l.list("revoked")), Declared: l.args["declared"],
+		}
+	case "edit":
+		old := v.Client(l.name)
+		c := &ledger.EditClient{Actor: l.actor(), ID: l.name, Profile: l.profile(old), Confirm: l.bool("confirm")}
+		if old != nil {
+			c.Revision = old.Revision
+		}
+		if _, ok := l.args["revision"]; ok {
+			c.Revision = uint64(l.number("revision"))
+		}
+		return c
+	case "review":
+		c := &ledger.ReviewClient{Actor: l.actor(), ID: l.name, Verdict: ledger.Verdict(l.args["verdict"]), Reason: l.args["reason"]}
+		if old := v.Client(l.name); old != nil {
+			c.Revision = old.Revision
+		}
+		if _, ok := l.args["revision"]; ok {
+			c.Revision = uint64(l.number("revision"))
+		}
+		return c
+	case "delete":
+		return &ledger.DeleteClient{Actor: l.actor(), ID: l.name}
+	case "add-secret":
+		return &ledger.AddSecret{Actor: l.actor(), Client: l.name, Secret: secretOf(l.args["secret"])}
+	case "revoke-secret":
+		return &ledger.RevokeSecret{Actor: l.actor(), Client: l.name, Secret: l.args["secret"]}
+
+	case "allow":
+		return &ledger.Allow{
+			Actor: ledger.Actor{Session: sha256.Sum256([]byte("session " + l.name))}, User: "u-" + l.or("user", l.name),
+			Request: l.request(), Grant: id16(l.args["grant"]),
+		}
+	case "exchange":
+		c := &ledger.Exchange{Proof: l.proof(), Link: l.link(), Redirect: sha256.Sum256([]byte(l.or("uri", "https://app.example/cb")))}
+		c.Verified = challengeOf(l.args["verifier"])
+		if l.bool("bad-verifier") {
+			c.Verified = ledger.BadVerifier
+		}
+		return c
+	case "refresh":
+		return &ledger.Refresh{Proof: l.proof(), Link: l.link(), Scope: l.args["scope"]}
+	case "revoke":
+		return &ledger.RevokeGrant{Actor: l.actor(), Grant: id16(l.name)}
+	case "disconnect":
+		return &ledger.Disconnect{Actor: l.actor(), User: "u-" + l.name, Client: l.args["client"]}
+
+	case "add-key":
+		return &ledger.AddKey{Key: ledger.Key{
+			ID: l.name, Purpose: ledger.Purpose(l.args["purpose"]), Number: l.number("number"), Sealed: []byte("sealed"),
+		}}
+	case "acknowledge":
+		return &ledger.AcknowledgeKeys{Node: l.name, Opened: l.list("keys")}
+	case "activate":
+		return &ledger.ActivateKey{ID: l.name, Voters: l.list("voters"), Emergency: l.bool("emergency")}
+	case "drop":
+		return &ledger.DropKey{ID: l.name, Emergency: l.bool("emergency")}
+	case "sweep":
+		c := &ledger.Sweep{}
+		for g := range v.Grants() {
+			c.Grants = append(c.Grants, g.ID)
+		}
+		for s := range v.Sessions() {
+			c.Sessions = append(c.Sessions, s.ID)
+		}
+		return c
+	}
+	w.t.Fatalf("%q?", l.verb)
+	return nil
+}
+
+func (w *world) settings(l line) ledger.Command {
+	s := *w.view().Settings()
+	for key, field := range map[string]*time.Duration{
+		"code_lifetime": &s.CodeLifetime, "refresh_idle": &s.RefreshIdle, "grant_absolute": &s.GrantAbsolute,
+		"retry_window": &s.RetryWindow, "retry_window_public": &s.RetryWindowPublic,
+		"session_idle": &s.SessionIdle, "session_absolute": &s.SessionAbsolute, "jwks_max_age": &s.JWKSMaxAge,
+	} {
+		if v, ok := l.args[key]; ok {
+			d, err := time.ParseDuration(v)
+			require.NoError(w.t, err)
+			*field = d
+		}
+	}
+	return &ledger.Configure{Settings: s}
+}

@@ -1,0 +1,352 @@
+package ledger_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// A world is a ledger on the real machine, without a log. Names of a scenario
+// become ids by hashing, so that a text needs no random value.
+type world struct {
+	t      *testing.T
+	memory *cluster.Memory
+	now    time.Time
+	serial int
+	past   map[ledger.GrantID]ledger.Grant // for what must never come back
+}
+
+func newWorld(t *testing.T) *world {
+	w := &world{t: t, now: time.UnixMilli(1_800_000_000_000), past: map[ledger.GrantID]ledger.Grant{}}
+	w.memory = cluster.NewMemory(issuer.Machine(), func() time.Time { return w.now })
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
+	w.must(&ledger.Configure{Settings: s})
+	w.must(&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}})
+	w.must(&ledger.AddKey{Key: ledger.Key{ID: "k1", Purpose: ledger.ForSigning, Sealed: []byte("sealed")}})
+	return w
+}
+
+func (w *world) view() ledger.View { return ledger.At(w.memory.View()) }
+
+func (w *world) at() ledger.Time { return ledger.Time(w.now.UnixMilli()) }
+
+func (w *world) must(c ledger.Command) {
+	w.t.Helper()
+	o, _ := w.do(c, "", false)
+	require.Nil(w.t, o.Refusal, "%T", c)
+}
+
+// do proposes a command. A name gives it the id that another command of the
+// scenario with the same name has.
+func (w *world) do(c ledger.Command, name string, again bool) (ledger.Outcome, bool) {
+	w.t.Helper()
+	w.serial++
+	if name == "" {
+		name = fmt.Sprintf("command %d", w.serial)
+	}
+	value, wrote := w.memory.Do(&issuer.Entry{Command: c}, cluster.CommandID(id16(name)), again)
+	w.check()
+	return value.(ledger.Outcome), wrote
+}
+
+func id16(name string) (id [16]byte) {
+	sum := sha256.Sum256([]byte(name))
+	copy(id[:], sum[:])
+	return id
+}
+
+// check looks at the whole world after every command: what must hold at every
+// index of the log (S4, S7 of the invariants).
+func (w *world) check() {
+	w.t.Helper()
+	v := w.view()
+	for c := range v.Clients() {
+		if c.State == ledger.Deleted {
+			continue
+		}
+		require.LessOrEqual(w.t, c.ActiveSecrets(), ledger.MaxActiveSecrets, c.ID)
+		require.NotEmpty(w.t, c.RedirectURIs, c.ID)
+		require.LessOrEqual(w.t, len(c.RedirectURIs), ledger.MaxRedirectURIs, c.ID)
+		if !c.Legacy {
+			require.NotEmpty(w.t, c.Scopes, c.ID)
+		}
+		require.False(w.t, c.Public() && len(c.Secrets) > 0, c.ID)
+	}
+	for g := range v.Grants() {
+		if was, ok := w.past[g.ID]; ok {
+			require.Equal(w.t, was.Scope, g.Scope, "the scope of a grant never changes")
+			require.Equal(w.t, was.Legacy, g.Legacy)
+			require.GreaterOrEqual(w.t, g.Due, was.Due, "a generation never comes back")
+			require.False(w.t, was.Ended != 0 && g.Ended == 0, "an ended grant never lives again")
+		}
+		w.past[g.ID] = *g
+	}
+}
+
+// line is one parsed command of a scenario.
+type line struct {
+	verb string
+	name string
+	args map[string]string
+}
+
+func parseLine(text string) line {
+	l := line{args: map[string]string{}}
+	for i, word := range words(text) {
+		key, value, pair := strings.Cut(word, "=")
+		switch {
+		case i == 0:
+			l.verb = word
+		case pair:
+			l.args[key] = value
+		case l.name == "" && i == 1:
+			l.name = word
+		default:
+			l.args[word] = "true"
+		}
+	}
+	return l
+}
+
+func (l line) list(key string) []string {
+	if l.args[key] == "" {
+		return nil
+	}
+	return strings.Split(l.args[key], ",")
+}
+
+func (l line) bool(key string) bool { return l.args[key] == "true" }
+
+func (l line) or(key, value string) string {
+	if v, ok := l.args[key]; ok {
+		return v
+	}
+	return value
+}
+
+func (l line) number(key string) uint32 {
+	n, err := strconv.ParseUint(l.or(key, "0"), 10, 32)
+	if err != nil {
+		panic(err)
+	}
+	return uint32(n)
+}
+
+// actor is a session of that name, or the operator.
+func (l line) actor() ledger.Actor {
+	if by, ok := l.args["by"]; ok {
+		return ledger.Actor{Session: sha256.Sum256([]byte("session " + by))}
+	}
+	return ledger.Actor{Operator: true}
+}
+
+func secretOf(name string) ledger.NewSecret {
+	return ledger.NewSecret{ID: name, Key: 1, Digest: sha256.Sum256([]byte(name)), Tail: "tail"}
+}
+
+func secretsOf(names []string) (list []ledger.NewSecret) {
+	for _, n := range names {
+		list = append(list, secretOf(n))
+	}
+	return list
+}
+
+func (l line) proof() ledger.Proof {
+	p := ledger.Proof{Client: l.args["client"]}
+	if s, ok := l.args["secret"]; ok {
+		p.Secret = true
+		p.Digests = []ledger.Digest{{Key: 1, MAC: sha256.Sum256([]byte(s))}}
+	}
+	return p
+}
+
+// link is the credential that the line presents; "forged" presents none.
+func (l line) link() *ledger.Link {
+	if l.bool("forged") {
+		return nil
+	}
+	return &ledger.Link{Grant: id16(l.args["grant"]), Generation: l.number("gen"), Key: uint32(max(1, int(l.number("key"))))}
+}
+
+func challengeOf(verifier string) string {
+	if verifier == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+func (l line) profile(old *ledger.Client) ledger.Profile {
+	p := ledger.Profile{Name: "An Application", RedirectURIs: []string{"https://app.example/cb"}}
+	if old != nil {
+		p = old.Profile
+	}
+	if v, ok := l.args["name"]; ok {
+		p.Name = v
+	}
+	if v, ok := l.args["website"]; ok {
+		p.Website = v
+	}
+	if _, ok := l.args["uris"]; ok {
+		p.RedirectURIs = l.list("uris")
+	}
+	if _, ok := l.args["scopes"]; ok {
+		p.Scopes = l.list("scopes")
+	}
+	return p
+}
+
+// run plays one line and prints what came of it.
+func (w *world) run(text string) string {
+	l := parseLine(text)
+	switch l.verb {
+	case "now":
+		d, err := time.ParseDuration(strings.TrimPrefix(l.name, "+"))
+		require.NoError(w.t, err)
+		w.now = w.now.Add(d)
+		return "ok"
+	case "show":
+		return w.show(l)
+	case "authorize":
+		return w.authorize(l)
+	}
+	c := w.command(l)
+	outcome, changed := w.do(c, l.args["id"], l.bool("again"))
+	return result(outcome, changed)
+}
+
+// result is an outcome in words. A refusal that changed something says so,
+// and an acceptance that changed nothing does too.
+func result(o ledger.Outcome, changed bool) string {
+	switch r := o.Refusal; {
+	case o.Unknown:
+		return "unknown" + suffix(changed, "; STATE CHANGED", "")
+	case r != nil:
+		text := fmt.Sprintf("%s: %s", r.Code, r.Cause)
+		if r.Field != "" {
+			text += fmt.Sprintf(" (%s %s)", r.Field, r.Note)
+		}
+		if r.Named {
+			text += fmt.Sprintf(" [generation %d, due %d]", r.Presented, r.Due)
+		}
+		return text + suffix(changed, "; the grant ended", "")
+	case o.Issued != nil:
+		i := o.Issued
+		text := fmt.Sprintf("issued generation %d for %s", i.Generation, i.User)
+		if i.Legacy {
+			text += ", legacy"
+		} else {
+			text += ", scope " + i.Scope
+		}
+		if i.Retry {
+			text += ", retry"
+		}
+		return text + suffix(changed, "", "; nothing changed")
+	}
+	return "ok" + suffix(changed, "", "; nothing changed")
+}
+
+func suffix(b bool, yes, no string) string {
+	if b {
+		return yes
+	}
+	return no
+}
+
+func (w *world) authorize(l line) string {
+	a, problem := w.view().Authorize(l.request())
+	switch {
+	case problem == nil && a.Legacy:
+		return "consent to everything"
+	case problem == nil:
+		return "consent to " + a.Scope
+	case problem.Page:
+		return fmt.Sprintf("page: %s", problem.Cause)
+	}
+	return fmt.Sprintf("redirect: %s: %s", problem.Error.Code, problem.Cause)
+}
+
+func (l line) request() oauth.AuthorizationRequest {
+	r := oauth.AuthorizationRequest{
+		ClientID: l.args["client"], RedirectURI: l.or("uri", "https://app.example/cb"), State: l.args["state"],
+		Scope: l.args["scope"], ResponseType: l.args["response_type"],
+		CodeChallenge: challengeOf(l.args["verifier"]), CodeChallengeMethod: l.args["method"],
+	}
+	if v, ok := l.args["challenge"]; ok {
+		r.CodeChallenge = v
+	}
+	return r
+}
+
+func (w *world) show(l line) string {
+	v := w.view()
+	switch l.name {
+	case "client":
+		c := v.Client(l.args["id"])
+		if c == nil {
+			return "none"
+		}
+		var b strings.Builder
+		fmt.Fprintf(&b, "%s %s, revision %d", c.Type, c.State, c.Revision)
+		if c.Legacy {
+			b.WriteString(", legacy")
+		}
+		if c.Reason != "" {
+			fmt.Fprintf(&b, ", reason %q", c.Reason)
+		}
+		fmt.Fprintf(&b, "\nname %q\nuris %s\nscopes %s\n", c.Name, strings.Join(c.RedirectURIs, " "), strings.Join(c.Scopes, " "))
+		for _, s := range c.Secrets {
+			fmt.Fprintf(&b, "secret %s %s\n", s.ID, suffix(s.Active(), "active", "revoked"))
+		}
+		if p := c.Proposed; p != nil {
+			fmt.Fprintf(&b, "proposed name %q, uris %s, scopes %s\n", p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "))
+		}
+		if len(c.Traffic) > 0 {
+			without, with := c.RecentTraffic(w.at())
+			fmt.Fprintf(&b, "last 30 days: %d without scope, %d with; asked %s\n", without, with, strings.Join(c.Asked, " "))
+		}
+		return b.String()
+	case "grants":
+		var b strings.Builder
+		for _, g := range v.GrantsOf("u-" + l.args["user"]) {
+			fmt.Fprintf(&b, "%s for %s, due %d, scope %q\n", map[bool]string{true: "legacy", false: "scoped"}[g.Legacy], g.Client, g.Due, g.Scope)
+		}
+		return suffix(b.Len() == 0, "none", b.String())
+	case "session":
+		u, _ := v.SignedIn(sha256.Sum256([]byte("session "+l.args["id"])), w.at())
+		if u == nil {
+			return "signed out"
+		}
+		return "signed in as " + u.Username
+	case "keys":
+		var b strings.Builder
+		for k := range v.Keys() {
+			fmt.Fprintf(&b, "%s %s %s\n", k.ID, k.Purpose, k.State)
+		}
+		return b.String()
+	case "audit":
+		var kinds []string
+		for e := range v.Events() {
+			kinds = append(kinds, string(e.Kind))
+		}
+		return strings.Join(kinds[max(0, len(kinds)-int(l.number("last"))):], "\n")
+	case "scopes":
+		return strings.Join(slices.Sorted(slices.Values(scope.All().Names())), "\n")
+	}
+	w.t.Fatalf("show %q?", l.name)
+	return ""
+}

@@ -1,0 +1,57 @@
+package issuer
+
+import (
+	"github.com/fxamacker/cbor/v2"
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// Machine is the ledger as the cluster replicates it.
+func Machine() cluster.Machine {
+	m := cluster.Machine{
+		Tables:   ledger.Tables(),
+		Rows:     ledger.Rows(),
+		Commands: map[cluster.Kind]func() cluster.Command{},
+	}
+	for kind, empty := range ledger.Commands() {
+		m.Commands[cluster.Kind(kind)] = func() cluster.Command { return &Entry{empty()} }
+	}
+	return m
+}
+
+// An Entry is a ledger's command as the cluster sees it.
+type Entry struct{ Command ledger.Command }
+
+// Kind is the command's number in the log.
+func (e *Entry) Kind() cluster.Kind { return cluster.Kind(e.Command.Kind()) }
+
+// Decide is the ledger's decision; its Outcome is a ledger.Outcome.
+func (e *Entry) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
+	d := e.Command.Decide(ledger.At(txn), ledger.Meta{
+		ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again,
+	})
+	out := cluster.Decision{Outcome: d.Outcome, Recheck: d.Recheck}
+	if len(d.Changes) > 0 {
+		out.Changes = make([]cluster.Change, len(d.Changes))
+		for i, c := range d.Changes {
+			out.Changes[i] = cluster.Change(c)
+		}
+	}
+	return out
+}
+
+var encoding = func() cbor.EncMode {
+	mode, err := cbor.CoreDetEncOptions().EncMode()
+	if err != nil {
+		panic(err) // depends on the program text only
+	}
+	return mode
+}()
+
+// MarshalCBOR writes the command itself: an Entry adds nothing to the log.
+func (e *Entry) MarshalCBOR() ([]byte, error) { return encoding.Marshal(e.Command) }
+
+// UnmarshalCBOR reads into the empty command that Machine made.
+func (e *Entry) UnmarshalCBOR(b []byte) error { return cbor.Unmarshal(b, e.Command) }

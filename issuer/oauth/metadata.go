@@ -1,0 +1,54 @@
+package oauth
+
+import "time"
+
+// Paths of the endpoints. The service document fixes the first three; the
+// others are well-known.
+const (
+	PathAuthorize = "/auth/oauth2/authorize"                  // of the web application
+	PathToken     = "/v2/auth/oauth2/token"                   // of the API
+	PathMe        = "/v2/me"                                  // of the API
+	PathJWKS      = "/.well-known/jwks.json"                  // RFC 7517 §5
+	PathMetadata  = "/.well-known/oauth-authorization-server" // RFC 8414 §3
+)
+
+// A KeySet is the JWKS document, ready to be served (RFC 7517 §5).
+type KeySet struct {
+	Body   []byte
+	ETag   string
+	MaxAge time.Duration // for Cache-Control: never beyond the next step of a key
+}
+
+// Metadata is the authorization server's description of itself (RFC 8414
+// §2). It names only what works.
+type Metadata struct {
+	Issuer                string   `json:"issuer"`
+	AuthorizationEndpoint string   `json:"authorization_endpoint"`
+	TokenEndpoint         string   `json:"token_endpoint"`
+	JWKSURI               string   `json:"jwks_uri"`
+	Scopes                []string `json:"scopes_supported"`
+	ResponseTypes         []string `json:"response_types_supported"`
+	ResponseModes         []string `json:"response_modes_supported"`
+	GrantTypes            []string `json:"grant_types_supported"`
+	AuthMethods           []string `json:"token_endpoint_auth_methods_supported"`
+	ChallengeMethods      []string `json:"code_challenge_methods_supported"`
+	IssParameter          bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207 §3
+}
+
+// DescribeServer is the metadata of a server at two addresses, without a
+// trailing slash, that knows these scopes.
+func DescribeServer(baseURL, appURL string, scopes []string) Metadata {
+	return Metadata{
+		Issuer:                baseURL,
+		AuthorizationEndpoint: appURL + PathAuthorize,
+		TokenEndpoint:         baseURL + PathToken,
+		JWKSURI:               baseURL + PathJWKS,
+		Scopes:                scopes,
+		ResponseTypes:         []string{"code"},
+		ResponseModes:         []string{"query"},
+		GrantTypes:            []string{string(AuthorizationCode), string(RefreshToken)},
+		AuthMethods:           []string{"client_secret_basic", "client_secret_post", "none"},
+		ChallengeMethods:      []string{"S256"},
+		IssParameter:          true,
+	}
+}

@@ -1,0 +1,64 @@
+package issuer
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// descriptions are all that the public learns: one text a code, so that it
+// never tells which check failed.
+var descriptions = map[oauth.Code]string{
+	oauth.InvalidClient:      "Client authentication failed.",
+	oauth.UnauthorizedClient: "The client can not be used now.",
+	oauth.InvalidGrant:       "The code or refresh token is not valid for this request.",
+	oauth.InvalidScope:       "The scope is unknown, or wider than what was granted.",
+	oauth.InvalidRequest:     "The request does not fit the authorization that it belongs to.",
+}
+
+// refused is the public answer to a refusal: its code, the text of the code,
+// and the cause sealed in the error_id.
+func (i *Issuer) refused(client string, r ledger.Refusal) *oauth.Error {
+	return &oauth.Error{Code: r.Code, Description: descriptions[r.Code], ID: i.ErrorID(client, r)}
+}
+
+// ErrorID seals the cause of a refusal for the client's owner. Nothing is
+// stored, so a refusal costs no log entry.
+func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
+	ring := i.keys.Load()
+	key := ring.credentials[ring.active]
+	return credential.SealCause(i.Rand, key.errors, ring.active, credential.Cause{
+		Code: uint16(r.Cause), At: int64(i.Now()), Client: credential.ClientDigest(client),
+		Named: r.Named, Grant: r.Grant, Presented: r.Presented, Due: r.Due, When: int64(r.When),
+	})
+}
+
+// An Explanation is an error_id, opened.
+type Explanation struct {
+	Client [16]byte // credential.ClientDigest of the client that was refused
+	Cause  ledger.Cause
+	At     ledger.Time // of the refusal
+
+	Named          bool // the client authenticated and owns the grant; else the rest is empty
+	Grant          ledger.GrantID
+	Presented, Due uint32
+	When           ledger.Time // of what the cause speaks about; 0 where it names no time
+}
+
+// ErrNotAnErrorID is returned for a text that no node of this cluster made.
+var ErrNotAnErrorID = errors.New("this is not an error_id of this server")
+
+// Explain opens an error_id. Who may see it is the caller's to check.
+func (i *Issuer) Explain(id string) (Explanation, error) {
+	c, err := credential.OpenCause(i.keys.Load().errorAEAD, id)
+	if err != nil {
+		return Explanation{}, fmt.Errorf("%w: %w", ErrNotAnErrorID, err)
+	}
+	return Explanation{
+		Client: c.Client, Cause: ledger.Cause(c.Code), At: ledger.Time(c.At),
+		Named: c.Named, Grant: c.Grant, Presented: c.Presented, Due: c.Due, When: ledger.Time(c.When),
+	}, nil
+}

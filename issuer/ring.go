@@ -1,0 +1,114 @@
+package issuer
+
+import (
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/keys"
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// Purposes of the subkeys of a credential key.
+const (
+	forChain        = "mintmark chained credential"
+	forSecret       = "mintmark client secret"
+	forErrorID      = "mintmark error id"
+	forDeclarations = "mintmark declaration"
+)
+
+// A ring is every key of one state of the ledger, opened. It is immutable; a
+// new one is made when the keys change.
+type ring struct {
+	signing     map[string]*keys.Signer
+	credentials map[uint32]*credentialKey
+	active      uint32   // the credential key to make digests and error ids with
+	opened      []string // ids of all keys in here
+
+	jwks   []byte
+	etag   string
+	source verifier.KeySource // the same keys, for tokens that come back to us
+}
+
+type credentialKey struct {
+	chain, secret, declarations *keys.MACKey
+	errors                      cipher.AEAD
+}
+
+// openRing opens the keys of a view with the cluster key. A key that can't be
+// opened is an error that names it: the node has another cluster key.
+func openRing(v ledger.View, k keys.ClusterKey) (*ring, error) {
+	r := &ring{signing: map[string]*keys.Signer{}, credentials: map[uint32]*credentialKey{}}
+	var published [][]byte
+	for row := range v.Keys() {
+		plain, err := k.Open(sealContext(row.Purpose, row.ID), row.Sealed)
+		if err != nil {
+			return nil, fmt.Errorf("open key %s: %w", row.ID, err)
+		}
+		switch row.Purpose {
+		case ledger.ForSigning:
+			s, err := keys.ParseSigner(plain)
+			if err != nil {
+				return nil, fmt.Errorf("read key %s: %w", row.ID, err)
+			}
+			r.signing[row.ID] = s
+			published = append(published, row.Public)
+		case ledger.ForCredentials:
+			s, err := keys.ParseSecret(plain)
+			if err != nil {
+				return nil, fmt.Errorf("read key %s: %w", row.ID, err)
+			}
+			r.credentials[row.Number] = &credentialKey{
+				chain: s.MAC(forChain), secret: s.MAC(forSecret), declarations: s.MAC(forDeclarations),
+				errors: s.AEAD(forErrorID),
+			}
+			if row.State == ledger.KeyActive {
+				r.active = row.Number
+			}
+		}
+		r.opened = append(r.opened, row.ID)
+	}
+	slices.Sort(r.opened)
+	var err error
+	if r.jwks, err = keys.JWKS(published); err != nil {
+		return nil, fmt.Errorf("render the key set: %w", err)
+	}
+	sum := sha256.Sum256(r.jwks)
+	r.etag = `"` + hex.EncodeToString(sum[:16]) + `"`
+	if r.source, err = verifier.StaticKeys(r.jwks); err != nil {
+		return nil, fmt.Errorf("read the key set: %w", err)
+	}
+	return r, nil
+}
+
+func sealContext(p ledger.Purpose, id string) string { return "mintmark/" + string(p) + "/" + id }
+
+func (r *ring) chainMAC(number uint32) (credential.MAC, bool) {
+	k, ok := r.credentials[number]
+	if !ok {
+		return nil, false
+	}
+	return k.chain, true
+}
+
+func (r *ring) errorAEAD(number uint32) (cipher.AEAD, bool) {
+	k, ok := r.credentials[number]
+	if !ok {
+		return nil, false
+	}
+	return k.errors, true
+}
+
+// digests are those of a presented secret under every key of the ring: the
+// ledger knows which one the client's secrets were recorded under.
+func (r *ring) digests(secret string) []ledger.Digest {
+	d := make([]ledger.Digest, 0, len(r.credentials))
+	for number, k := range r.credentials {
+		d = append(d, ledger.Digest{Key: number, MAC: credential.Digest(k.secret, secret)})
+	}
+	return d
+}

@@ -1,0 +1,44 @@
+package issuer
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// Secret is what the ledger records of a client secret: its digest under the
+// active credential key.
+func (i *Issuer) Secret(plain string) (ledger.NewSecret, error) {
+	if plain == "" {
+		return ledger.NewSecret{}, errors.New("a client secret is empty")
+	}
+	s, err := i.SecretOfSHA256(sha256.Sum256([]byte(plain)))
+	s.Tail = credential.Tail(plain)
+	return s, err
+}
+
+// SecretOfSHA256 is Secret for one of which only the SHA-256 is known.
+func (i *Issuer) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
+	var id [8]byte
+	if _, err := io.ReadFull(i.Rand, id[:]); err != nil {
+		return ledger.NewSecret{}, fmt.Errorf("make a secret's id: %w", err)
+	}
+	ring := i.keys.Load()
+	return ledger.NewSecret{
+		ID: "s_" + hex.EncodeToString(id[:]), Key: ring.active,
+		Digest: credential.DigestOfSHA256(ring.credentials[ring.active].secret, sum),
+	}, nil
+}
+
+// Declared is a keyed digest of a declaration, by which the ledger knows one
+// that it has applied. It is keyed because declarations hold weak secrets.
+func (i *Issuer) Declared(text []byte) string {
+	ring := i.keys.Load()
+	sum := ring.credentials[ring.active].declarations.Sum(text)
+	return hex.EncodeToString(sum[:16])
+}

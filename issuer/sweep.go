@@ -1,0 +1,47 @@
+package issuer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// lookAt is how many rows of a table one tick of the sweeper looks at, so
+// that a large table is walked in many short steps.
+const lookAt = 50_000
+
+// A sweeper walks the tables of grants and sessions on the leader's own copy
+// and proposes to remove what has no effect any more.
+type sweeper struct {
+	grant   ledger.GrantID // where the next walk goes on
+	session [32]byte
+}
+
+func (s *sweeper) run(ctx context.Context, i *Issuer) error {
+	v, at := i.View(), i.Now()
+	var grants []ledger.GrantID
+	grants, s.grant = v.SweepableGrants(s.grant, lookAt, at)
+	var sessions [][32]byte
+	sessions, s.session = v.OverSessions(s.session, lookAt, at)
+	events := v.SurplusEvents()
+	for len(grants) > 0 || len(sessions) > 0 || events > 0 {
+		var c ledger.Sweep
+		c.Grants, grants = cut(grants)
+		c.Sessions, sessions = cut(sessions)
+		c.Events = events
+		outcome, _, err := i.Propose(ctx, &c)
+		if err != nil {
+			return fmt.Errorf("propose: %w", err)
+		}
+		if outcome.Count == 0 {
+			break // somebody else was faster, or the clock here is ahead
+		}
+	}
+	return nil
+}
+
+func cut[T any](list []T) (head, tail []T) {
+	n := min(len(list), ledger.MaxSweep)
+	return list[:n], list[n:]
+}

@@ -1,0 +1,126 @@
+package issuer
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// Token answers a token request: propose, then mint what the outcome names.
+// A refusal is an *oauth.Error with its error_id; oauth.ErrUnavailable says
+// that nothing could be decided; any other error is this server's fault.
+func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error) {
+	command, parse := i.command(r)
+	var outcome ledger.Outcome
+	if parse == nil {
+		var err error
+		if outcome, _, err = i.Propose(ctx, command); err != nil {
+			return oauth.TokenResponse{}, err
+		}
+	} else {
+		// Not a credential of ours, which the MAC alone tells: it needs no
+		// leader and no log, only the answer that its client deserves.
+		outcome = command.Decide(i.View(), ledger.Meta{At: i.Now()}).Outcome
+		if outcome.Unknown {
+			return oauth.TokenResponse{}, oauth.ErrUnavailable
+		}
+		if outcome.Refusal.Cause == ledger.NotACredential && errors.Is(parse, credential.ErrWrongKind) {
+			outcome.Refusal.Cause = ledger.WrongKind
+		}
+	}
+	if outcome.Refusal != nil {
+		return oauth.TokenResponse{}, i.refused(r.Client.ID, *outcome.Refusal)
+	}
+	return i.mint(outcome.Issued)
+}
+
+// command is the decision that the request asks for. The error says why what
+// was presented is no credential of ours; the command then has no link, and
+// is refused.
+func (i *Issuer) command(r oauth.TokenRequest) (ledger.Command, error) {
+	ring := i.keys.Load()
+	proof := ledger.Proof{Client: r.Client.ID, Secret: r.Client.Secret != ""}
+	if proof.Secret {
+		proof.Digests = ring.digests(r.Client.Secret)
+	}
+	if r.GrantType == oauth.AuthorizationCode {
+		l, err := credential.ParseCode(r.Code, ring.chainMAC)
+		return &ledger.Exchange{
+			Proof: proof, Link: link(l, err),
+			Redirect: sha256.Sum256([]byte(r.RedirectURI)), Verified: challengeOf(r.CodeVerifier),
+		}, err
+	}
+	l, err := credential.ParseRefresh(r.RefreshToken, ring.chainMAC)
+	return &ledger.Refresh{Proof: proof, Link: link(l, err), Scope: r.Scope}, err
+}
+
+func link(l credential.Link, err error) *ledger.Link {
+	if err != nil {
+		return nil
+	}
+	return &ledger.Link{Grant: l.Grant, Generation: l.Generation, Key: l.Key}
+}
+
+// challengeOf is the S256 challenge that a verifier answers (RFC 7636 §4.2).
+func challengeOf(verifier string) string {
+	switch {
+	case verifier == "":
+		return ""
+	case !credential.ValidVerifier(verifier):
+		return ledger.BadVerifier
+	}
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// mint makes the two tokens of an outcome, with the keys that it names.
+func (i *Issuer) mint(o *ledger.Issued) (oauth.TokenResponse, error) {
+	signer, err := i.signer(o.SigningKey)
+	if err != nil {
+		return oauth.TokenResponse{}, err
+	}
+	key, err := i.credentialKey(o.CredentialKey)
+	if err != nil {
+		return oauth.TokenResponse{}, err
+	}
+	var jti [16]byte
+	if _, err := io.ReadFull(i.Rand, jti[:]); err != nil {
+		return oauth.TokenResponse{}, fmt.Errorf("make a token id: %w", err)
+	}
+	s := i.View().Settings()
+	access, err := credential.MintAccess(signer, credential.AccessClaims{
+		Issuer: s.BaseURL, Subject: o.User, Audience: s.Audience, ClientID: o.Client,
+		Scope: o.Scope, Legacy: o.Legacy, GrantID: o.Grant.String(), ID: hex.EncodeToString(jti[:]),
+		IssuedAt: o.At.Unix(), ExpiresAt: o.At.Unix() + oauth.AccessTokenLifetime,
+	})
+	if err != nil {
+		return oauth.TokenResponse{}, fmt.Errorf("mint an access token: %w", err)
+	}
+	refresh := credential.MintRefresh(key.chain, credential.Link{
+		Key: o.CredentialKey, Grant: o.Grant, Generation: o.Generation,
+	})
+	return oauth.TokenResponse{
+		AccessToken:  access.Reveal(),
+		RefreshToken: refresh.Reveal(),
+		TokenType:    oauth.TokenTypeBearer,
+		ExpiresIn:    oauth.AccessTokenLifetime,
+		Scope:        o.Scope,
+	}, nil
+}
+
+// Code mints the authorization code of an Allow.
+func (i *Issuer) Code(o *ledger.Issued) (credential.Code, error) {
+	key, err := i.credentialKey(o.CredentialKey)
+	if err != nil {
+		return credential.Code{}, err
+	}
+	return credential.MintCode(key.chain, credential.Link{Key: o.CredentialKey, Grant: o.Grant}), nil
+}
