@@ -1,0 +1,105 @@
+package web
+
+import (
+	"net/http"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// authorize is the authorization step (RFC 6749 §4.1.1). The order matters:
+//
+//  1. a request that can't be read, or names no client and redirection URI of
+//     ours: a page, never a redirect (RFC 6749 §4.1.2.1);
+//  2. nobody is signed in: the sign-in page. Nothing redirects before, errors
+//     included, so that we are nobody's open redirector (RFC 9700 §4.11.2);
+//  3. any other fault: a redirect that says so;
+//  4. the consent page, also for a user who has allowed the same before.
+func (w *Web) authorize(c *call) error {
+	request, bad := oauth.ParseAuthorizationRequest(c.r.URL.RawQuery)
+	if bad != nil {
+		return unreadableRequest(bad)
+	}
+	v := w.visit(c)
+	a, problem, err := w.examine(c, &v, request)
+	switch {
+	case err != nil:
+		return err
+	case problem != nil && problem.Page:
+		return explain(problem)
+	case v.user == nil:
+		w.showSignIn(c, http.StatusOK, v.view, signInBody{Next: carried(c.r.URL.RawQuery)})
+		return nil
+	case problem != nil:
+		return w.respond(c, request, &problem.Error)
+	}
+	w.showConsent(c, http.StatusOK, v, request, a, "")
+	return nil
+}
+
+// examine checks the request on the visit's view, and where the answer is no
+// for a reason that a lagging node may be wrong about, on a fresh one.
+func (w *Web) examine(c *call, v *visit, r oauth.AuthorizationRequest) (ledger.Authorization, *ledger.Problem, error) {
+	a, problem := v.view.Authorize(r)
+	if problem != nil && mayBeStale(problem.Cause) && r.ClientID != "" {
+		fresh, err := w.fresh(c.r.Context())
+		if err != nil {
+			return a, nil, err
+		}
+		v.view = fresh
+		if v.user != nil {
+			w.look(c, v)
+		}
+		a, problem = fresh.Authorize(r)
+	}
+	if a.Client != nil {
+		c.client = a.Client.ID
+	}
+	if problem != nil {
+		c.cause = problem.Cause
+	}
+	return a, problem, nil
+}
+
+// mayBeStale says which refusals rest on the client's row.
+func mayBeStale(c ledger.Cause) bool {
+	switch c {
+	case ledger.UnknownClient, ledger.ClientPending, ledger.ClientRejected, ledger.ClientSuspended,
+		ledger.RedirectURIUnregistered, ledger.ScopeTooWide, ledger.ScopeMissing:
+		return true
+	}
+	return false
+}
+
+// respond redirects an error to the client (RFC 6749 §4.1.2.1).
+func (w *Web) respond(c *call, r oauth.AuthorizationRequest, e *oauth.Error) error {
+	return c.redirect(oauth.AuthorizationResponse{
+		RedirectURI: r.RedirectURI, Error: e, State: r.State, Issuer: w.config.Issuer(),
+	}.Location())
+}
+
+// carried is a query in a form that may stand in a header: what can't is
+// percent-encoded, so that it is read to the same request. It is the query as
+// it was sent and not the request written anew, which would lose its faults.
+func carried(query string) string {
+	clean := func(b byte) bool { return b > ' ' && b < 0x7f && b != '#' }
+	const hex = "0123456789ABCDEF"
+	var b strings.Builder
+	for i := range len(query) {
+		if clean(query[i]) {
+			b.WriteByte(query[i])
+		} else {
+			b.Write([]byte{'%', hex[query[i]>>4], hex[query[i]&15]})
+		}
+	}
+	return b.String()
+}
+
+// continueAt is where a browser goes on after it has signed in or out.
+func continueAt(next string) string {
+	if next == "" {
+		return pathHome
+	}
+	return pathAuthorize + "?" + carried(next)
+}

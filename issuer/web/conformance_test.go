@@ -1,0 +1,371 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+func keys(v url.Values) []string {
+	var names []string
+	for name := range v {
+		names = append(names, name)
+	}
+	return names
+}
+
+// A request that names no client and redirection URI of ours is a page,
+// whoever is signed in.
+func TestConformancePages(t *testing.T) {
+	for _, test := range []struct {
+		id, name string
+		query    string
+		status   int
+		says     string
+	}{
+		{"AZ06", "unknown client", with(good(), "client_id", "nobody").Encode(), 400, "Application not found"},
+		{"AZ07", "no client_id", with(good(), "client_id", "").Encode(), 400, "Application not found"},
+		{"AZ08", "no redirect_uri", with(good(), "redirect_uri", "").Encode(), 400, "does not lead back"},
+		{"AZ09", "another origin", with(good(), "redirect_uri", "https://evil.example/cb").Encode(), 400, "does not lead back"},
+		{"AZ10", "trailing slash", with(good(), "redirect_uri", callback+"/").Encode(), 400, "does not lead back"},
+		{"AZ12", "query added", with(good(), "redirect_uri", callback+"?x=1").Encode(), 400, "does not lead back"},
+		{"AZ14", "http for https", with(good(), "redirect_uri", "http://app.example.com/cb").Encode(), 400, "does not lead back"},
+		{"AZ16", "fragment added", with(good(), "redirect_uri", callback+"#f").Encode(), 400, "does not lead back"},
+		{"AZ18", "localhost for a loopback IP", with(good(), "client_id", "native", "redirect_uri", "http://localhost:4000/cb").Encode(), 400, "does not lead back"},
+		{"AZ20", "two client ids", good().Encode() + "&client_id=calendar", 400, "not complete"},
+		{"AZ20", "two redirection URIs", good().Encode() + "&redirect_uri=" + url.QueryEscape(callback), 400, "not complete"},
+		{"AZ43", "pending", with(good(), "client_id", "waiting").Encode(), 403, "has not been reviewed yet"},
+		{"AZ43", "rejected", with(good(), "client_id", "refused").Encode(), 403, "was not approved"},
+		{"AZ43", "suspended", with(good(), "client_id", "stopped").Encode(), 403, "is suspended"},
+		{"AZ33", "unreadable", "client_id=calendar&x=%zz", 400, "not complete"},
+		{"AZ33", "too long", good().Encode() + "&x=" + strings.Repeat("x", 9000), 400, "not complete"},
+	} {
+		t.Run(test.id+" "+test.name, func(t *testing.T) {
+			w := newWorld(t)
+			for who, b := range map[string]*browser{"a stranger": w.browser(), "a user": w.signedIn()} {
+				for _, method := range []string{http.MethodGet, http.MethodHead} {
+					res := b.send(method, "/auth/oauth2/authorize?"+test.query, nil, nil)
+					assert.Equal(t, test.status, res.StatusCode, "%s %s", method, who)
+					assert.Empty(t, res.Header.Get("Location"))
+					assert.Empty(t, res.Header.Get("Refresh"))
+					if method == http.MethodHead {
+						assert.Empty(t, res.body)
+						continue
+					}
+					assert.Contains(t, res.body, test.says)
+					for _, uri := range []string{"evil.example", "app.example.com", "127.0.0.1", "localhost"} {
+						assert.NotContains(t, res.body, uri, "the redirection URI is not shown")
+					}
+				}
+			}
+			assert.Empty(t, w.grants())
+		})
+	}
+}
+
+// Any other fault is told to the client, after the user has signed in.
+func TestConformanceRedirects(t *testing.T) {
+	native := func(pairs ...string) url.Values {
+		return with(with(good(), "client_id", "native", "redirect_uri", "http://127.0.0.1:4000/cb"), pairs...)
+	}
+	for _, test := range []struct {
+		id, name string
+		query    string
+		uri      string
+		code     string
+	}{
+		{"AZ24", "token", with(good(), "response_type", "token").Encode(), callback, "unsupported_response_type"},
+		{"AZ24", "code token", with(good(), "response_type", "code token").Encode(), callback, "unsupported_response_type"},
+		{"AZ27", "unknown scope", with(good(), "scope", "openid").Encode(), callback, "invalid_scope"},
+		{"AZ28", "scope outside the client's", with(good(), "scope", "PROFILE_READ").Encode(), callback, "invalid_scope"},
+		{"AZ28", "an ORG_ scope doesn't permit its TEAM_ scope", with(good(), "scope", "TEAM_PROFILE_READ").Encode(), callback, "invalid_scope"},
+		{"AZ28", "no scope", with(good(), "scope", "").Encode(), callback, "invalid_scope"},
+		{"AZ33", "quote", with(good(), "scope", `BOOKING_READ "`).Encode(), callback, "invalid_scope"},
+		{"AZ33", "backslash", with(good(), "scope", `BOOKING\READ`).Encode(), callback, "invalid_scope"},
+		{"AZ33", "control character", with(good(), "scope", "BOOKING_READ\r\nX: y").Encode(), callback, "invalid_scope"},
+		{"AZ36", "public, no challenge", native("code_challenge", "", "code_challenge_method", "").Encode(), "http://127.0.0.1:4000/cb", "invalid_request"},
+		{"AZ37", "plain", with(good(), "code_challenge_method", "plain").Encode(), callback, "invalid_request"},
+		{"AZ40", "challenge of 42", with(good(), "code_challenge", challenge[:42]).Encode(), callback, "invalid_request"},
+		{"AZ40", "challenge of 129", with(good(), "code_challenge", strings.Repeat("a", 129)).Encode(), callback, "invalid_request"},
+		{"AZ40", "challenge with =", with(good(), "code_challenge", challenge[:42]+"=").Encode(), callback, "invalid_request"},
+		{"AZ40", "challenge with +", with(good(), "code_challenge", "+"+challenge[1:]).Encode(), callback, "invalid_request"},
+		{"6749 3.1", "scope twice", good().Encode() + "&scope=BOOKING_READ", callback, "invalid_request"},
+	} {
+		t.Run(test.id+" "+test.name, func(t *testing.T) {
+			w := newWorld(t)
+			stranger := w.browser()
+			page := stranger.get("/auth/oauth2/authorize?" + test.query)
+			require.Equal(t, http.StatusOK, page.StatusCode, "nothing redirects before the user signs in")
+			in := stranger.signIn(page, "ada", password)
+			require.Equal(t, http.StatusSeeOther, in.StatusCode)
+
+			for _, method := range []string{http.MethodGet, http.MethodHead} {
+				res := stranger.send(method, in.Header.Get("Location"), nil, nil)
+				got := res.location(t, test.uri)
+				assert.ElementsMatch(t, []string{"error", "error_description", "state", "iss"}, keys(got))
+				assert.Equal(t, test.code, got.Get("error"))
+				assert.Equal(t, "xyz", got.Get("state"))
+				assert.Equal(t, issuer, got.Get("iss"))
+				assert.NotContains(t, got.Get("error_description"), `"`)
+				assert.NotContains(t, got.Get("error_description"), `\`)
+				assert.NotContains(t, res.Header.Get("Location"), "\r")
+			}
+			assert.Empty(t, w.grants())
+		})
+	}
+}
+
+// Good requests end in a code.
+func TestConformanceCodes(t *testing.T) {
+	for _, test := range []struct {
+		id, name string
+		request  url.Values
+		uri      string
+		params   []string
+		scope    string
+		legacy   bool
+	}{
+		{id: "AZ01", name: "good request", request: good()},
+		{id: "AZ03", name: "no state", request: with(good(), "state", ""), params: []string{"code", "iss"}},
+		{id: "AZ22", name: "empty state", request: url.Values{"client_id": {"calendar"}, "redirect_uri": {callback}, "scope": {"BOOKING_READ BOOKING_WRITE"}, "state": {""}}, params: []string{"code", "iss"}},
+		{id: "AZ18", name: "loopback with any port", request: with(good(), "client_id", "native", "redirect_uri", "http://127.0.0.1:49152/cb"), uri: "http://127.0.0.1:49152/cb"},
+		{id: "AZ18", name: "loopback without a port", request: with(good(), "client_id", "native", "redirect_uri", "http://127.0.0.1/cb"), uri: "http://127.0.0.1/cb"},
+		{id: "AZ18", name: "IPv6 loopback", request: with(good(), "client_id", "native", "redirect_uri", "http://[::1]:49152/cb"), uri: "http://[::1]:49152/cb"},
+		{id: "8252 7.1", name: "private-use scheme", request: with(good(), "client_id", "native", "redirect_uri", "com.example.native:/cb"), uri: "com.example.native:/cb"},
+		{id: "AZ23", name: "unknown parameter", request: with(good(), "foo", "bar")},
+		{id: "AZ26", name: "no response_type", request: with(good(), "response_type", "")},
+		{id: "AZ30", name: "commas", request: with(good(), "scope", "BOOKING_WRITE,BOOKING_READ,BOOKING_WRITE"), scope: "BOOKING_WRITE BOOKING_READ"},
+		{id: "AZ34", name: "legacy without scope", request: with(good(), "client_id", "old", "scope", ""), legacy: true},
+		{id: "AZ34", name: "legacy with scope", request: with(good(), "client_id", "old", "scope", "PROFILE_READ"), scope: "PROFILE_READ"},
+		{id: "AZ39", name: "no method", request: with(good(), "code_challenge_method", "")},
+		{id: "7636", name: "no PKCE for a confidential client", request: with(good(), "code_challenge_method", "", "code_challenge", "")},
+	} {
+		t.Run(test.id+" "+test.name, func(t *testing.T) {
+			w := newWorld(t)
+			b := w.browser()
+			in := b.signIn(b.get(at(test.request)), "ada", password)
+			require.Equal(t, http.StatusSeeOther, in.StatusCode, "AZ50")
+			page := b.get(in.Header.Get("Location"))
+			res := b.decide(page, "allow")
+			if test.uri == "" {
+				test.uri = callback
+			}
+			got := res.location(t, test.uri)
+			if test.params == nil {
+				test.params = []string{"code", "state", "iss"}
+				assert.Equal(t, "xyz", got.Get("state"))
+			}
+			assert.ElementsMatch(t, test.params, keys(got))
+			assert.Equal(t, issuer, got.Get("iss"), "AZ04")
+			assert.Equal(t, "no-store", res.Header.Get("Cache-Control"), "AZ49")
+
+			require.Len(t, w.grants(), 1)
+			g := w.grants()[0]
+			link, err := credential.ParseCode(got.Get("code"), func(n uint32) (credential.MAC, bool) { return mac("code key"), n == 1 })
+			require.NoError(t, err)
+			assert.Equal(t, [16]byte(g.ID), link.Grant)
+			assert.Equal(t, test.request.Get("code_challenge"), g.Challenge, "taken as S256")
+			assert.Equal(t, test.legacy, g.Legacy)
+			if test.scope != "" {
+				assert.Equal(t, test.scope, g.Scope)
+			}
+		})
+	}
+}
+
+func TestConformance(t *testing.T) {
+	t.Run("AZ42 the user cancels", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		got := b.decide(b.get(at(good())), "cancel").location(t, callback)
+		assert.Equal(t, "access_denied", got.Get("error"))
+		assert.Equal(t, "xyz", got.Get("state"))
+		assert.Equal(t, issuer, got.Get("iss"))
+		assert.ElementsMatch(t, []string{"error", "error_description", "state", "iss"}, keys(got))
+		assert.Empty(t, w.grants())
+	})
+	t.Run("AZ45 POST without a form of ours", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		for name, send := range map[string]func() answer{
+			"form":  func() answer { return b.post("/auth/oauth2/authorize", good()) },
+			"query": func() answer { return b.post(at(good()), nil) },
+			"JSON": func() answer {
+				return b.send("POST", at(good()), strings.NewReader(`{"token":"x"}`), http.Header{"Content-Type": {"application/json"}})
+			},
+			"no type": func() answer { return b.send("POST", at(good()), strings.NewReader("token=x"), nil) },
+			"cross-site": func() answer {
+				return b.send("POST", at(good()), strings.NewReader(good().Encode()), http.Header{"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"cross-site"}})
+			},
+		} {
+			res := send()
+			assert.Equal(t, http.StatusMethodNotAllowed, res.StatusCode, name)
+			assert.Equal(t, "GET, HEAD", res.Header.Get("Allow"), name)
+		}
+		assert.Empty(t, w.grants())
+	})
+	t.Run("AZ55 the consent page names client, scopes in words and host", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		page := b.get(at(with(good(), "scope", "BOOKING_READ BOOKING_WRITE TEAM_BOOKING_READ ORG_PROFILE_READ")))
+		for _, text := range []string{
+			"<title>Allow The calendar app? · Mintmark</title>", "<bdi>The calendar app</bdi>",
+			"Ada Lovelace", "<bdi>ada</bdi>", "Use another account",
+			`<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
+			"Your own account", "See your bookings, who attends them",
+			`<span class="badge">Can change</span> Confirm, decline and reassign your bookings`,
+			"Your teams", "See your teams&#39; bookings.", "Your organization", "This includes all teams of the organization.",
+			`<strong class="host">app.example.com</strong>`,
+		} {
+			assert.Contains(t, page.body, text)
+		}
+		assert.NotContains(t, page.body, "BOOKING_READ</", "scopes are shown in words")
+		assert.Equal(t, 1, strings.Count(page.body, "badge"))
+		assert.NotContains(t, page.body, "everything")
+	})
+	t.Run("AZ55 a legacy request says that it may do everything", func(t *testing.T) {
+		w := newWorld(t)
+		page := w.signedIn().get(at(with(good(), "client_id", "old", "scope", "")))
+		assert.Contains(t, page.body, "This application will be able to do everything that you can do.")
+	})
+	t.Run("AZ55 a program on the device", func(t *testing.T) {
+		w := newWorld(t)
+		page := w.signedIn().get(at(with(good(), "client_id", "native", "redirect_uri", "http://127.0.0.1:4000/cb")))
+		assert.Contains(t, page.body, `a program on this device, at <strong class="host">127.0.0.1:4000</strong>`)
+	})
+	t.Run("AZ57 asked again, with a wider scope and with the same", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		first := b.get(at(with(good(), "scope", "BOOKING_READ")))
+		assert.NotContains(t, first.body, "before")
+		b.decide(first, "allow").location(t, callback)
+		for _, scope := range []string{"BOOKING_READ", "BOOKING_READ BOOKING_WRITE"} {
+			page := b.get(at(with(good(), "scope", scope)))
+			require.Equal(t, http.StatusOK, page.StatusCode)
+			assert.Contains(t, page.body, `You allowed this application before, on <time datetime="2026-03-04">4 March 2026</time>`)
+		}
+		assert.Len(t, w.grants(), 1)
+	})
+	t.Run("AZ58 codes are distinct", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		page := b.get(at(good()))
+		seen := map[string]bool{}
+		for range 1000 {
+			code := b.decide(page, "allow").location(t, callback).Get("code")
+			require.False(t, seen[code])
+			seen[code] = true
+		}
+		ids := map[ledger.GrantID]bool{}
+		for _, g := range w.grants() {
+			ids[g.ID] = true
+		}
+		assert.Len(t, ids, 1000)
+	})
+	t.Run("AZ60 logs", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.browser()
+		page := b.get(at(good()))
+		b.signIn(page, "ada", "a wrong guess of a password")
+		in := b.signIn(page, "ada", password)
+		consent := b.get(in.Header.Get("Location"))
+		code := b.decide(consent, "allow").location(t, callback).Get("code")
+		b.get("/")
+		log := w.log.String()
+		assert.Contains(t, log, "route=/auth/oauth2/authorize")
+		assert.Contains(t, log, "client=calendar")
+		assert.Contains(t, log, "user=u-ada")
+		for name, secret := range map[string]string{
+			"code": code, "password": password, "wrong password": "a wrong guess", "challenge": challenge, "state": "xyz",
+			"session": strings.Split(b.cookies["mintmark"], ".")[0], "form cookie": b.cookies["mintmark-form"],
+			"form token": consent.form(t, "/auth/oauth2/authorize").Get("token"), "user name": "ada ",
+		} {
+			require.NotEmpty(t, secret, name)
+			assert.NotContains(t, log, secret, name)
+		}
+	})
+	t.Run("AZ62 state with line breaks", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		state := "a\r\nSet-Cookie: evil=1\r\n\r\n<b>\x00\xff&code=stolen#f"
+		for _, decision := range []string{"allow", "cancel"} {
+			res := b.decide(b.get(at(with(good(), "state", state))), decision)
+			got := res.location(t, callback)
+			assert.Equal(t, state, got.Get("state"), "byte for byte")
+			assert.NotContains(t, res.Header.Get("Location"), "\n")
+			assert.NotContains(t, got.Get("code"), "stolen")
+			for _, line := range res.Header["Set-Cookie"] {
+				assert.NotContains(t, line, "evil")
+			}
+		}
+	})
+	t.Run("AZ64 HEAD makes and changes nothing", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		w.pass(20 * 60e9) // a GET would move the session's idle time on
+		w.proposals = nil
+		for _, target := range []string{at(good()), "/", "/auth/sign-in"} {
+			res := b.send(http.MethodHead, target, nil, nil)
+			assert.Less(t, res.StatusCode, 400)
+			assert.Empty(t, res.body)
+		}
+		assert.Empty(t, w.proposals)
+		b.get("/")
+		assert.Len(t, w.proposals, 1)
+	})
+}
+
+// AZ47, AZ49: every page, whatever it says.
+func TestConformanceHeaders(t *testing.T) {
+	w := newWorld(t, func(c *web.Config) { c.Secure = true })
+	b := w.browser()
+	in := b.get(at(good()))
+	pages := map[string]answer{
+		"sign-in": in, "home": b.get("/"), "not found": b.get("/nowhere"), "wrong method": b.post("/", nil),
+		"error":          b.get(at(with(good(), "client_id", "waiting"))),
+		"wrong password": b.signIn(in, "ada", "wrong"),
+		"right password": b.signIn(in, "ada", password),
+	}
+	consent := b.get(at(good()))
+	pages["consent"] = consent
+	pages["code"] = b.decide(consent, "allow")
+	for name, page := range pages {
+		t.Run("AZ47 AZ49 "+name, func(t *testing.T) {
+			assert.Equal(t, "DENY", page.Header.Get("X-Frame-Options"))
+			csp := page.Header.Get("Content-Security-Policy")
+			assert.Contains(t, csp, "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'")
+			assert.Contains(t, csp, "frame-ancestors 'none'; base-uri 'none'")
+			assert.NotContains(t, csp, "unsafe")
+			assert.Equal(t, "no-store", page.Header.Get("Cache-Control"))
+			assert.Equal(t, "nosniff", page.Header.Get("X-Content-Type-Options"))
+			assert.Equal(t, "same-origin", page.Header.Get("Referrer-Policy"))
+			assert.Equal(t, "same-origin", page.Header.Get("Cross-Origin-Opener-Policy"))
+			assert.Equal(t, "max-age=31536000", page.Header.Get("Strict-Transport-Security"), "AB12")
+		})
+	}
+	t.Run("AZ52 cookies on https", func(t *testing.T) {
+		cookies := append(pages["right password"].Cookies(), in.Cookies()...)
+		require.Len(t, cookies, 2)
+		for _, c := range cookies {
+			assert.Contains(t, []string{"__Host-mintmark", "__Host-mintmark-form"}, c.Name)
+			assert.True(t, c.HttpOnly && c.Secure, c.Name)
+			assert.Equal(t, http.SameSiteLaxMode, c.SameSite)
+			assert.Equal(t, "/", c.Path)
+			assert.Empty(t, c.Domain)
+		}
+	})
+	t.Run("AZ52 cookies on http", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		assert.Contains(t, b.cookies, "mintmark")
+		assert.Empty(t, b.get("/nowhere").Header.Get("Strict-Transport-Security"))
+	})
+}

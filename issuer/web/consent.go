@@ -1,0 +1,173 @@
+package web
+
+import (
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+type consentBody struct {
+	Notice string // why the page is shown again
+
+	Client      string
+	Initial     string
+	Website     string
+	WebsiteHost string
+	Person      person
+	Before      ledger.Time // when the user allowed it first; 0 for never
+	Legacy      bool
+	Permissions []permissions
+	Target      target
+
+	Request      string // the query the form carries
+	UserID       string
+	Token        string
+	SignOutToken string
+}
+
+// A target is who gets the code, in words.
+type target struct {
+	Host   string
+	Device bool // a program on the person's own device
+}
+
+func targetOf(uri string) target {
+	u, err := url.Parse(uri)
+	t := target{Host: oauth.RedirectHost(uri)}
+	t.Device = err == nil && u.Scheme != "https" // http is registered for the loopback only
+	return t
+}
+
+// showConsent asks. The form is bound to the session, to the user it names and
+// to the exact request.
+func (w *Web) showConsent(c *call, status int, v visit, r oauth.AuthorizationRequest, a ledger.Authorization, notice string) {
+	formsReach(c, a.RedirectURI)
+	query := r.Query()
+	body := consentBody{
+		Notice: notice,
+		Client: a.Client.Name, Initial: initial(a.Client.Name), Website: a.Client.Website,
+		Person: personOf(v.user), Before: firstAllowed(v.view, v.user.ID, a.Client.ID),
+		Legacy: a.Legacy, Permissions: permissionsOf(a.Scope), Target: targetOf(a.RedirectURI),
+		Request: query, UserID: v.user.ID,
+		Token:        formToken(v.id, forConsent, v.user.ID, query),
+		SignOutToken: formToken(v.id, forSignOut, "", query),
+	}
+	if u, err := url.Parse(a.Client.Website); err == nil {
+		body.WebsiteHost = u.Host
+	}
+	w.render(c, status, "consent", page{Title: "Allow " + a.Client.Name + "?", Body: body})
+}
+
+// firstAllowed is when the oldest of the user's grants for a client was made.
+func firstAllowed(view ledger.View, user, client string) ledger.Time {
+	for _, g := range view.GrantsOf(user) { // oldest first
+		if g.Client == client {
+			return g.Created
+		}
+	}
+	return 0
+}
+
+// What a page says that is shown instead of an answer.
+const (
+	noticeOld   = "This page was no longer up to date, so nothing was done. Please look again and decide."
+	noticeMoved = "Something changed while the page was open, so nothing was done. Please look again and decide."
+)
+
+// decide is the answer to the consent page. Everything the page was shown for
+// is checked again here, and once more by the command.
+func (w *Web) decide(c *call, f form) error {
+	request, bad := oauth.ParseAuthorizationRequest(f.next)
+	if bad != nil {
+		return unreadableRequest(bad)
+	}
+	v := w.visit(c)
+	a, problem, err := w.examine(c, &v, request)
+	switch {
+	case err != nil:
+		return err
+	case problem != nil && problem.Page:
+		return explain(problem)
+	case v.user == nil:
+		w.showSignIn(c, http.StatusForbidden, v.view, signInBody{Next: carried(f.next), Alert: alertSignedOut})
+		return nil
+	case problem != nil:
+		return w.respond(c, request, &problem.Error)
+	case f.user != v.user.ID || !genuine(f.token, v.id, forConsent, v.user.ID, f.next):
+		w.showConsent(c, http.StatusForbidden, v, request, a, noticeOld)
+		return nil
+	}
+	switch f.decision {
+	case "allow":
+		return w.allow(c, v, request)
+	case "cancel":
+		c.cause = ledger.UserRefused
+		return w.respond(c, request, &oauth.Error{Code: oauth.AccessDenied, Description: "The user refused."})
+	}
+	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, "Please choose Allow or Cancel.")
+	return nil
+}
+
+// allow makes the grant and sends its code to the client. A form that is sent
+// twice makes two grants, of which one is never used and ends with its code.
+func (w *Web) allow(c *call, v visit, r oauth.AuthorizationRequest) error {
+	command := &ledger.Allow{Actor: v.actor(), User: v.user.ID, Request: r}
+	// The state is the client's own secret (RFC 6749 §10.12), may be any bytes,
+	// and decides nothing: it stays out of the log.
+	command.Request.State = ""
+	if _, err := io.ReadFull(w.config.Rand, command.Grant[:]); err != nil {
+		return fmt.Errorf("make a grant id: %w", err)
+	}
+	out, index, err := w.config.Ledger.Propose(c.r.Context(), command)
+	switch {
+	case err != nil:
+		return fmt.Errorf("allow: %w", err)
+	case out.Refusal != nil:
+		return w.refused(c, v, r, out.Refusal)
+	case out.Unknown || out.Issued == nil:
+		return fmt.Errorf("allow: %w", oauth.ErrUnavailable)
+	}
+	code, err := w.config.Code(out.Issued)
+	if err != nil {
+		return fmt.Errorf("mint the code: %w", err)
+	}
+	w.setSession(c, v.id, index)
+	return c.redirect(oauth.AuthorizationResponse{
+		RedirectURI: r.RedirectURI, Code: code.Reveal(), State: r.State, Issuer: w.config.Issuer(),
+	}.Location())
+}
+
+// refused answers an Allow that lost a race: what the page was shown for has
+// changed since. A fresh view says what it is now.
+func (w *Web) refused(c *call, v visit, r oauth.AuthorizationRequest, refusal *ledger.Refusal) error {
+	switch refusal.Cause {
+	case ledger.TooManyGrants:
+		c.cause = refusal.Cause
+		return w.respond(c, r, &oauth.Error{Code: oauth.AccessDenied, Description: "The account has too many connected applications."})
+	case ledger.KeyNotSeen:
+		return fmt.Errorf("allow: no key to mint with: %w", oauth.ErrUnavailable)
+	}
+	fresh, err := w.fresh(c.r.Context())
+	if err != nil {
+		return fmt.Errorf("look again: %w", err)
+	}
+	v.view = fresh
+	w.look(c, &v)
+	a, problem := fresh.Authorize(r)
+	c.cause = refusal.Cause
+	switch {
+	case problem != nil && problem.Page:
+		return explain(problem)
+	case v.user == nil:
+		w.showSignIn(c, http.StatusForbidden, v.view, signInBody{Next: r.Query(), Alert: alertSignedOut})
+	case problem != nil:
+		return w.respond(c, r, &problem.Error)
+	default:
+		w.showConsent(c, http.StatusConflict, v, r, a, noticeMoved)
+	}
+	return nil
+}

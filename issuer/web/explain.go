@@ -1,0 +1,49 @@
+package web
+
+import (
+	"net/http"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// unreadableRequest is a request whose client and redirection URI can't be
+// told.
+func unreadableRequest(e *oauth.Error) *failure {
+	return &failure{
+		status: http.StatusBadRequest, title: "This link is not complete", cause: ledger.RequestMalformed,
+		text:   "The application sent you here with a request that can not be read. Nothing was shared with it.",
+		detail: e.Description,
+	}
+}
+
+// explain says in plain words why a request is not shown for consent. It
+// neither links nor repeats the redirection URI, and does not name a client
+// that isn't approved: both are the words of somebody nobody has looked at.
+func explain(p *ledger.Problem) *failure {
+	f := &failure{status: http.StatusBadRequest, cause: p.Cause, detail: p.Error.Description}
+	switch p.Cause {
+	case ledger.UnknownClient:
+		f.title = "Application not found"
+		f.text = "The link that brought you here names an application that is not registered with this service. Nothing was shared with it."
+	case ledger.ClientPending:
+		f.status = http.StatusForbidden
+		f.title = "This application has not been reviewed yet"
+		f.text = "An administrator of this service has to review an application before anybody can use it. Nothing was shared with it. Please try again later."
+		f.detail = "The client is pending. Its state is shown in your developer settings."
+	case ledger.ClientRejected:
+		f.status = http.StatusForbidden
+		f.title = "This application was not approved"
+		f.text = "An administrator of this service has reviewed the application and did not approve it. Nothing was shared with it."
+		f.detail = "The client was rejected. The reason is shown in your developer settings."
+	case ledger.ClientSuspended:
+		f.status = http.StatusForbidden
+		f.title = "This application is suspended"
+		f.text = "An administrator of this service has stopped the application for now. Nothing was shared with it."
+		f.detail = "The client is suspended. The reason is shown in your developer settings."
+	default: // the redirection URI
+		f.title = "This link does not lead back to its application"
+		f.text = "The address to return to is missing, or is not one that the application has registered. To keep you safe we stopped here. Nothing was shared."
+	}
+	return f
+}

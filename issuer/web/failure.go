@@ -1,0 +1,94 @@
+package web
+
+import (
+	"context"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// A failure is an error with words for the person in front of the page.
+type failure struct {
+	status int
+	title  string
+	text   string
+	detail string // for the developer of the application; never a value of the request
+	allow  string // the header Allow of a 405
+	after  time.Duration
+	cause  ledger.Cause
+}
+
+func (f *failure) Error() string { return f.title }
+
+var (
+	errNotFound = &failure{
+		status: http.StatusNotFound, title: "Page not found",
+		text: "There is no page at this address. Check the address, or start from your account.",
+	}
+	errInternal = &failure{
+		status: http.StatusInternalServerError, title: "Something went wrong",
+		text: "That is our fault, not yours. Please try again in a moment.",
+	}
+	errUnavailable = &failure{
+		status: http.StatusServiceUnavailable, title: "Not available right now",
+		text:  "The service can not answer at the moment. Nothing was changed that you need to undo: please try again in a few seconds.",
+		after: retryUnavailable,
+	}
+	errNotOurForm = &failure{
+		status: http.StatusForbidden, title: "This form can not be used",
+		text: "It was not sent by a page of this service, or the page is too old. Please go back, reload the page and try again.",
+	}
+	errTooLarge = &failure{
+		status: http.StatusRequestEntityTooLarge, title: "Too much was sent",
+		text: "The form holds more than this service accepts.",
+	}
+	errUnreadable = &failure{
+		status: http.StatusBadRequest, title: "The form could not be read",
+		text: "Please go back, reload the page and try again.",
+	}
+)
+
+// retryUnavailable is long enough for a cluster to choose a new leader.
+const retryUnavailable = 5 * time.Second
+
+func methodNotAllowed(allow string) *failure {
+	return &failure{
+		status: http.StatusMethodNotAllowed, title: "This address can not be used like that", allow: allow,
+		text: "The request has a method that this page does not know. Please start again from the application you came from.",
+	}
+}
+
+// fail is the only place that turns an error into a page.
+func (w *Web) fail(c *call, err error) {
+	f, known := errors.AsType[*failure](err)
+	switch {
+	case known:
+	case errors.Is(err, oauth.ErrUnavailable), errors.Is(err, context.DeadlineExceeded), errors.Is(err, context.Canceled):
+		f, c.err = errUnavailable, err
+	default:
+		f, c.err = errInternal, err
+	}
+	if f.cause != ledger.NoCause {
+		c.cause = f.cause
+	}
+	if f.allow != "" {
+		c.Header().Set("Allow", f.allow)
+	}
+	if f.after > 0 {
+		retryAfter(c, f.after)
+	}
+	w.render(c, f.status, "error", page{Title: f.title, Body: errorBody{Title: f.title, Text: f.text, Detail: f.detail}})
+}
+
+type errorBody struct{ Title, Text, Detail string }
+
+// retryAfter rounds up: a browser that comes back too early would be refused
+// again.
+func retryAfter(c *call, d time.Duration) {
+	c.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Seconds())))))
+}

@@ -1,0 +1,198 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+const (
+	maxUsername = 200  // bytes
+	maxPassword = 1024 // bytes
+	maxAgent    = 200  // bytes of User-Agent, kept with the session
+
+	// waitPassword is how long a person waits for a free place to hash in.
+	waitPassword = 5 * time.Second
+)
+
+// What the sign-in page says beside its form.
+const (
+	alertWrong     = "The user name or the password is not right."
+	alertEmpty     = "Please enter your user name and your password."
+	alertTooMany   = "There were too many attempts. Please wait a little before you try again."
+	alertOldForm   = "The page was open for too long, or your browser did not send back its cookie. Please sign in again."
+	alertSignedOut = "You have been signed out meanwhile, so nothing was done. Please sign in again."
+)
+
+type signInBody struct {
+	Next     string // the query of the authorization request that waits, or ""
+	Client   string // its application
+	Username string
+	Alert    string
+	Token    string
+}
+
+// signInPage is the sign-in page by itself.
+func (w *Web) signInPage(c *call) error {
+	v := w.visit(c)
+	if v.user != nil {
+		return c.redirect(pathHome)
+	}
+	w.showSignIn(c, http.StatusOK, v.view, signInBody{})
+	return nil
+}
+
+// showSignIn shows the form. What waits behind it is read again from the query
+// it carries: signing in may end in a redirect to the client at once.
+func (w *Web) showSignIn(c *call, status int, view ledger.View, body signInBody) {
+	if body.Next != "" {
+		if r, bad := oauth.ParseAuthorizationRequest(body.Next); bad == nil {
+			if a, problem := view.Authorize(r); problem == nil || !problem.Page {
+				body.Client = a.Client.Name
+				formsReach(c, r.RedirectURI)
+			}
+		}
+	}
+	body.Token = formToken(w.formKey(c), forSignIn, "", body.Next)
+	title := "Sign in"
+	if body.Alert != "" {
+		title = "Sign in again"
+	}
+	w.render(c, status, "signin", page{Title: title, Body: body})
+}
+
+// signIn checks a password and makes a session. Whatever is wrong with name or
+// password, the answer is the same and takes the same time.
+func (w *Web) signIn(c *call, f form) error {
+	view := w.config.Ledger.View()
+	next := carried(f.next)
+	again := func(status int, alert string) error {
+		w.showSignIn(c, status, view, signInBody{Next: next, Username: f.username, Alert: alert})
+		return nil
+	}
+	name := strings.TrimSpace(f.username)
+	switch {
+	case len(name) > maxUsername:
+		f.username = ""
+		return again(http.StatusUnprocessableEntity, alertWrong)
+	case len(f.password) > maxPassword:
+		return again(http.StatusUnprocessableEntity, alertWrong)
+	case !genuine(f.token, w.sentFormKey(c), forSignIn, "", f.next):
+		return again(http.StatusForbidden, alertOldForm)
+	case name == "" || f.password == "":
+		return again(http.StatusUnprocessableEntity, alertEmpty)
+	}
+	address := w.config.ClientIP(c.r)
+	if wait := w.attempts.take(name, address, w.config.Ledger.Now().Std()); wait > 0 {
+		retryAfter(c, wait)
+		return again(http.StatusTooManyRequests, alertTooMany)
+	}
+	u, err := w.check(c, view, name, f.password)
+	if err != nil {
+		return fmt.Errorf("check a password: %w", err)
+	}
+	if u != nil {
+		switch done, err := w.startSession(c, u); {
+		case err != nil:
+			return fmt.Errorf("sign in: %w", err)
+		case done:
+			w.attempts.forgive(name, address)
+			return c.redirect(continueAt(next))
+		}
+	}
+	return again(http.StatusUnprocessableEntity, alertWrong)
+}
+
+// check is the user of a name and password, or nil. Before it says no it looks
+// once more: this node may not have heard of a new user or password.
+func (w *Web) check(c *call, view ledger.View, name, password string) (*ledger.User, error) {
+	ctx, cancel := context.WithTimeout(c.r.Context(), waitPassword)
+	defer cancel()
+	u, hash := account(view, name)
+	right, err := w.matches(ctx, c, hash, password)
+	if err != nil || right {
+		return u, err
+	}
+	fresh, err := w.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u, newer := account(fresh, name)
+	if newer == hash {
+		return nil, nil
+	}
+	right, err = w.matches(ctx, c, newer, password)
+	if err != nil || !right {
+		return nil, err
+	}
+	return u, nil
+}
+
+// account is a user and the hash to check against. There is none for a user who
+// may not sign in: the check then costs the same and says no.
+func account(view ledger.View, name string) (*ledger.User, string) {
+	u := view.UserByName(name)
+	if u == nil || u.Disabled || u.Deleted {
+		return nil, ""
+	}
+	return u, u.Password
+}
+
+// matches says no to a damaged hash, and leaves it to the log: an error page
+// would tell a stranger that there is such an account.
+func (w *Web) matches(ctx context.Context, c *call, hash, password string) (bool, error) {
+	right, err := w.config.Passwords.Check(ctx, hash, password)
+	if errors.Is(err, credential.ErrPHC) {
+		c.err = err
+		return false, nil
+	}
+	return right, err
+}
+
+// startSession makes a session with an id of its own and ends the one that the
+// browser had. It is not done where the user has changed since the check.
+func (w *Web) startSession(c *call, u *ledger.User) (done bool, err error) {
+	id := credential.NewSessionID(w.config.Rand).Reveal()
+	command := &ledger.SignIn{
+		Session: credential.SessionDigest(id), User: u.ID,
+		Verified: sha256.Sum256([]byte(u.Password)), Agent: agent(c.r),
+	}
+	if old, _ := w.sessionCookie(c.r); old != "" {
+		command.Replaces = credential.SessionDigest(old)
+	}
+	out, index, err := w.config.Ledger.Propose(c.r.Context(), command)
+	switch {
+	case err != nil:
+		return false, err
+	case out.Unknown:
+		return false, oauth.ErrUnavailable
+	case out.Refusal != nil:
+		c.cause = out.Refusal.Cause
+		return false, nil
+	}
+	c.user = u.ID
+	w.setSession(c, id, index)
+	return true, nil
+}
+
+// agent is the browser's name as text that may stand in the log of commands:
+// a header can hold any bytes.
+func agent(r *http.Request) string {
+	s := r.UserAgent()
+	if len(s) > maxAgent {
+		s = s[:maxAgent]
+	}
+	if !utf8.ValidString(s) {
+		s = strings.ToValidUTF8(s, "")
+	}
+	return s
+}

@@ -1,0 +1,34 @@
+package web
+
+import (
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// signOut ends the browser's session. A browser that has none is signed out
+// already. The authorization request that waits, if any, goes on with the
+// sign-in page.
+func (w *Web) signOut(c *call, f form) error {
+	id, _ := w.sessionCookie(c.r)
+	if id == "" {
+		return c.redirect(continueAt(f.next))
+	}
+	if !genuine(f.token, id, forSignOut, "", f.next) {
+		return errNotOurForm
+	}
+	out, _, err := w.config.Ledger.Propose(c.r.Context(), &ledger.SignOut{Session: credential.SessionDigest(id)})
+	switch {
+	case err != nil:
+		// The cookie stays: without it the person could not try again, and the
+		// session would live on.
+		return fmt.Errorf("sign out: %w", err)
+	case out.Unknown:
+		return fmt.Errorf("sign out: %w", oauth.ErrUnavailable)
+	}
+	c.user = out.ID
+	w.dropSession(c)
+	return c.redirect(continueAt(f.next))
+}

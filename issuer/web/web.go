@@ -1,0 +1,151 @@
+package web
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"html/template"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+
+	"github.com/julienschmidt/httprouter"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// Ledger is what pages read and propose.
+type Ledger interface {
+	// View is this node's state, which may lag.
+	View() ledger.View
+	// ViewAt waits until the command of an index is applied.
+	ViewAt(ctx context.Context, index uint64) (ledger.View, error)
+	// ViewFresh misses no command that was answered before the call.
+	ViewFresh(ctx context.Context) (ledger.View, error)
+	// Propose has a command decided. The index is where a view shows its
+	// effect. The error is oauth.ErrUnavailable where nothing could be decided.
+	Propose(ctx context.Context, c ledger.Command) (ledger.Outcome, uint64, error)
+	// Now is a reading of a clock that runs, for what is only shown and for
+	// limits. Decisions are stamped elsewhere.
+	Now() ledger.Time
+}
+
+// Passwords checks a password against a hash, as credential.Hasher does: an
+// empty hash costs as much time as any other and is never right.
+type Passwords interface {
+	Check(ctx context.Context, hash, password string) (bool, error)
+}
+
+// Config is what the pages are made of. It is not changed after New.
+type Config struct {
+	Ledger Ledger
+	// Code mints the authorization code of an accepted Allow.
+	Code func(*ledger.Issued) (credential.Code, error)
+	// Issuer is the issuer identifier that authorization responses carry (RFC
+	// 9207 §2).
+	Issuer func() string
+	// Secure says that browsers reach the pages by https: cookies are Secure
+	// with the prefix __Host-, and HSTS is sent.
+	Secure bool
+	// Rand must be safe for concurrent use. Default: crypto/rand.Reader.
+	Rand io.Reader
+	// Log gets one record a request. Default: slog.Default().
+	Log *slog.Logger
+	// Passwords must bound how many hashes are computed at once. Default: a
+	// credential.Hasher with one for each CPU.
+	Passwords Passwords
+	// ClientIP is the address that attempts to sign in are counted by.
+	// Default: the peer's.
+	ClientIP func(*http.Request) string
+}
+
+// Web serves the pages. Its methods may be called by any goroutine.
+type Web struct {
+	config   Config
+	pages    map[string]*template.Template
+	assets   assets
+	attempts *attempts
+	origin   *http.CrossOriginProtection
+}
+
+// New checks the configuration and parses the templates.
+func New(c Config) (*Web, error) {
+	switch {
+	case c.Ledger == nil:
+		return nil, errors.New("web: no ledger given")
+	case c.Code == nil:
+		return nil, errors.New("web: nothing mints codes")
+	case c.Issuer == nil:
+		return nil, errors.New("web: no issuer given")
+	}
+	if c.Rand == nil {
+		c.Rand = rand.Reader
+	}
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	if c.Passwords == nil {
+		c.Passwords = credential.NewHasher(c.Rand, 0)
+	}
+	if c.ClientIP == nil {
+		c.ClientIP = peer
+	}
+	pages, err := parsePages()
+	if err != nil {
+		return nil, err
+	}
+	return &Web{
+		config: c, pages: pages, assets: newAssets(),
+		attempts: newAttempts(), origin: http.NewCrossOriginProtection(),
+	}, nil
+}
+
+// Paths of the pages.
+const (
+	pathHome       = "/"
+	pathAuthorize  = "/auth/oauth2/authorize" // service document, section 4.1
+	pathSignIn     = "/auth/sign-in"
+	pathSignOut    = "/auth/sign-out"
+	pathDisconnect = "/connected-apps/disconnect"
+	pathAssets     = "/assets/"
+)
+
+// Register adds the routes of the pages.
+func (w *Web) Register(r *httprouter.Router) {
+	get := func(path string, h handler) {
+		r.Handle(http.MethodGet, path, w.handle(path, h))
+		r.Handle(http.MethodHead, path, w.handle(path, h))
+	}
+	post := func(path string, h formHandler, without error) {
+		r.Handle(http.MethodPost, path, w.handle(path, w.form(h, without)))
+	}
+	get(pathHome, w.home)
+	get(pathAuthorize, w.authorize)
+	get(pathSignIn, w.signInPage)
+	get(pathAssets+":name", w.asset)
+	post(pathAuthorize, w.decide, methodNotAllowed("GET, HEAD"))
+	post(pathSignIn, w.signIn, errNotOurForm)
+	post(pathSignOut, w.signOut, errNotOurForm)
+	post(pathDisconnect, w.disconnect, errNotOurForm)
+}
+
+// NotFound answers a path that nothing serves.
+func (w *Web) NotFound(rw http.ResponseWriter, r *http.Request) {
+	w.serve(rw, r, "", func(*call) error { return errNotFound })
+}
+
+// MethodNotAllowed answers a method that a path does not have. The router has
+// set Allow.
+func (w *Web) MethodNotAllowed(rw http.ResponseWriter, r *http.Request) {
+	w.serve(rw, r, "", func(*call) error { return methodNotAllowed("") })
+}
+
+func peer(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

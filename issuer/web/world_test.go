@@ -1,0 +1,391 @@
+package web_test
+
+import (
+	"bytes"
+	"context"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"html"
+	"io"
+	"log/slog"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/hashicorp/go-memdb"
+	"github.com/julienschmidt/httprouter"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// entry is a ledger's command as the cluster sees it.
+type entry struct{ ledger.Command }
+
+func (e *entry) Kind() cluster.Kind { return cluster.Kind(e.Command.Kind()) }
+
+func (e *entry) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
+	d := e.Command.Decide(ledger.At(txn), ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again})
+	out := cluster.Decision{Outcome: d.Outcome, Recheck: d.Recheck}
+	for _, c := range d.Changes {
+		out.Changes = append(out.Changes, cluster.Change(c))
+	}
+	return out
+}
+
+func (e *entry) MarshalCBOR() ([]byte, error) { return cbor.Marshal(e.Command) }
+func (e *entry) UnmarshalCBOR(b []byte) error { return cbor.Unmarshal(b, e.Command) }
+
+func machine() cluster.Machine {
+	m := cluster.Machine{Tables: ledger.Tables(), Rows: ledger.Rows(), Commands: map[cluster.Kind]func() cluster.Command{}}
+	for kind, empty := range ledger.Commands() {
+		m.Commands[cluster.Kind(kind)] = func() cluster.Command { return &entry{empty()} }
+	}
+	return m
+}
+
+// world is a service with a real ledger, one user, Ada, and some clients.
+type world struct {
+	t       *testing.T
+	memory  *cluster.Memory
+	web     *web.Web
+	handler http.Handler
+	log     *lockedBuffer
+	hashed  []string // the hashes that were checked against
+
+	mu        sync.Mutex
+	now       time.Time
+	index     uint64
+	lagging   *memdb.Txn // what View answers, if set
+	down      bool       // no leader
+	before    func()     // runs once, before the next command
+	proposals []ledger.Command
+}
+
+const (
+	issuer    = "https://auth.example.com"
+	verifier  = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk"
+	challenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
+	password  = "correct horse battery staple"
+	callback  = "https://app.example.com/cb"
+)
+
+var passwordHash = sync.OnceValue(func() string { return credential.HashPassword(rand.Reader, password) })
+
+func newWorld(t *testing.T, change ...func(*web.Config)) *world {
+	t.Helper()
+	w := &world{t: t, now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), log: &lockedBuffer{}}
+	w.memory = cluster.NewMemory(machine(), w.clock)
+	settings := ledger.DefaultSettings()
+	settings.BaseURL, settings.AppURL, settings.Audience = issuer, "https://app.mintmark.example", "api"
+	w.must(&ledger.Configure{Settings: settings})
+	w.must(&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte{1}}})
+	w.user("u-ada", "ada", "Ada Lovelace")
+	w.client("calendar", nil)
+	w.client("native", func(c *ledger.ImportClient) {
+		c.Type = ledger.Public
+		c.Profile.RedirectURIs = []string{"http://127.0.0.1/cb", "com.example.native:/cb", "http://[::1]/cb"}
+	})
+	w.client("old", func(c *ledger.ImportClient) { c.Legacy, c.Profile.Scopes = true, nil })
+	w.client("waiting", func(c *ledger.ImportClient) { c.State = ledger.Pending })
+	w.client("refused", func(c *ledger.ImportClient) { c.State = ledger.Rejected })
+	w.client("stopped", func(c *ledger.ImportClient) { c.State = ledger.Suspended })
+
+	config := web.Config{
+		Ledger: w, Issuer: func() string { return issuer }, Passwords: w,
+		Code: func(i *ledger.Issued) (credential.Code, error) {
+			return credential.MintCode(mac("code key"), credential.Link{Key: i.CredentialKey, Grant: i.Grant}), nil
+		},
+		Log:      slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		ClientIP: func(r *http.Request) string { return r.Header.Get("Test-Address") },
+	}
+	for _, f := range change {
+		f(&config)
+	}
+	var err error
+	w.web, err = web.New(config)
+	require.NoError(t, err)
+	r := httprouter.New()
+	r.RedirectTrailingSlash, r.RedirectFixedPath, r.HandleOPTIONS = false, false, false
+	r.NotFound, r.MethodNotAllowed = http.HandlerFunc(w.web.NotFound), http.HandlerFunc(w.web.MethodNotAllowed)
+	w.web.Register(r)
+	w.handler = r
+	return w
+}
+
+func (w *world) user(id, name, full string) {
+	w.must(&ledger.PutUser{ID: id, Username: name, Person: ledger.Person{Name: full, Email: name + "@example.com"}, Password: passwordHash()})
+}
+
+func (w *world) client(id string, change func(*ledger.ImportClient)) {
+	c := &ledger.ImportClient{
+		ID: id, Owner: "u-ada", Type: ledger.Confidential, State: ledger.Approved,
+		Profile: ledger.Profile{
+			Name: "The " + id + " app", Website: "https://" + id + ".example.com/about", RedirectURIs: []string{callback},
+			Scopes: []string{"BOOKING_READ", "BOOKING_WRITE", "TEAM_BOOKING_READ", "ORG_PROFILE_READ"},
+		},
+	}
+	if change != nil {
+		change(c)
+	}
+	w.must(c)
+}
+
+func (w *world) must(c ledger.Command) ledger.Outcome {
+	w.t.Helper()
+	out := w.do(c)
+	require.Nil(w.t, out.Refusal, "%T", c)
+	return out
+}
+
+func (w *world) do(c ledger.Command) ledger.Outcome {
+	var id cluster.CommandID
+	_, _ = rand.Read(id[:])
+	value, wrote := w.memory.Do(&entry{c}, id, false)
+	if wrote {
+		w.mu.Lock()
+		w.index++
+		w.mu.Unlock()
+	}
+	return value.(ledger.Outcome)
+}
+
+func (w *world) clock() time.Time {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.now
+}
+
+func (w *world) pass(d time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.now = w.now.Add(d)
+}
+
+// lag freezes what this node has applied.
+func (w *world) lag() { w.lagging = w.memory.View() }
+
+// View and the others are web.Ledger.
+func (w *world) View() ledger.View {
+	if w.lagging != nil {
+		return ledger.At(w.lagging)
+	}
+	return ledger.At(w.memory.View())
+}
+
+func (w *world) ViewAt(ctx context.Context, index uint64) (ledger.View, error) {
+	w.mu.Lock()
+	applied := w.index
+	w.mu.Unlock()
+	if index > applied {
+		<-ctx.Done()
+		return ledger.View{}, ctx.Err()
+	}
+	return w.View(), nil
+}
+
+func (w *world) ViewFresh(context.Context) (ledger.View, error) {
+	if w.down {
+		return ledger.View{}, oauth.ErrUnavailable
+	}
+	return ledger.At(w.memory.View()), nil
+}
+
+func (w *world) Propose(_ context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
+	if f := w.before; f != nil {
+		w.before = nil
+		f()
+	}
+	if w.down {
+		return ledger.Outcome{}, 0, oauth.ErrUnavailable
+	}
+	w.proposals = append(w.proposals, c)
+	out := w.do(c)
+	return out, w.index, nil
+}
+
+func (w *world) Now() ledger.Time { return ledger.Time(w.clock().UnixMilli()) }
+
+// Check is web.Passwords. It notes what was asked, and saves the time where the
+// answer is known.
+func (w *world) Check(_ context.Context, hash, got string) (bool, error) {
+	w.hashed = append(w.hashed, hash)
+	return hash == passwordHash() && got == password, nil
+}
+
+func (w *world) grants() []*ledger.Grant { return ledger.At(w.memory.View()).GrantsOf("u-ada") }
+
+type macKey string
+
+func mac(k string) macKey { return macKey(k) }
+
+func (k macKey) Sum(parts ...[]byte) (sum [32]byte) {
+	m := hmac.New(sha256.New, []byte(k))
+	for _, p := range parts {
+		_, _ = m.Write(p)
+	}
+	m.Sum(sum[:0])
+	return sum
+}
+
+type lockedBuffer struct {
+	mu sync.Mutex
+	b  bytes.Buffer
+}
+
+func (l *lockedBuffer) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *lockedBuffer) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// browser keeps cookies and follows nothing by itself.
+type browser struct {
+	w       *world
+	cookies map[string]string
+	address string
+	header  http.Header // sent with every request
+}
+
+func (w *world) browser() *browser {
+	return &browser{w: w, cookies: map[string]string{}, address: "192.0.2.1", header: http.Header{}}
+}
+
+// answer is what came back, its body read.
+type answer struct {
+	*http.Response
+	body string
+}
+
+func (b *browser) send(method, target string, body io.Reader, header http.Header) answer {
+	b.w.t.Helper()
+	r := httptest.NewRequest(method, target, body)
+	for name, values := range b.header {
+		r.Header[name] = values
+	}
+	for name, values := range header {
+		r.Header[name] = values
+	}
+	r.Header.Set("Test-Address", b.address)
+	for name, value := range b.cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	rec := httptest.NewRecorder()
+	b.w.handler.ServeHTTP(rec, r)
+	res := rec.Result()
+	for _, c := range res.Cookies() {
+		if c.MaxAge < 0 {
+			delete(b.cookies, c.Name)
+		} else {
+			b.cookies[c.Name] = c.Value
+		}
+	}
+	text, err := io.ReadAll(res.Body)
+	require.NoError(b.w.t, err)
+	return answer{res, string(text)}
+}
+
+func (b *browser) get(target string) answer {
+	b.w.t.Helper()
+	return b.send(http.MethodGet, target, nil, http.Header{"Sec-Fetch-Site": {"cross-site"}})
+}
+
+func (b *browser) post(target string, form url.Values) answer {
+	b.w.t.Helper()
+	return b.send(http.MethodPost, target, strings.NewReader(form.Encode()), http.Header{
+		"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"},
+	})
+}
+
+var hidden = regexp.MustCompile(`<input type="hidden" name="([a-z]+)" value="([^"]*)">`)
+
+// form is what the page's form for a path would post.
+func (a answer) form(t *testing.T, action string) url.Values {
+	t.Helper()
+	_, rest, found := strings.Cut(a.body, `<form method="post" action="`+action+`">`)
+	require.True(t, found, "no form for %s in %d %s", action, a.StatusCode, a.body)
+	rest, _, _ = strings.Cut(rest, "</form>")
+	values := url.Values{}
+	for _, m := range hidden.FindAllStringSubmatch(rest, -1) {
+		values.Set(m[1], html.UnescapeString(m[2]))
+	}
+	return values
+}
+
+// signIn fills in the sign-in form of a page.
+func (b *browser) signIn(page answer, username, password string) answer {
+	b.w.t.Helper()
+	form := page.form(b.w.t, "/auth/sign-in")
+	form.Set("username", username)
+	form.Set("password", password)
+	return b.post("/auth/sign-in", form)
+}
+
+// signedIn is a browser in which Ada is signed in.
+func (w *world) signedIn() *browser {
+	w.t.Helper()
+	b := w.browser()
+	res := b.signIn(b.get("/auth/sign-in"), "ada", password)
+	require.Equal(w.t, http.StatusSeeOther, res.StatusCode, res.body)
+	return b
+}
+
+// decide presses a button of a consent page.
+func (b *browser) decide(page answer, decision string) answer {
+	b.w.t.Helper()
+	require.Equal(b.w.t, http.StatusOK, page.StatusCode, page.body)
+	form := page.form(b.w.t, "/auth/oauth2/authorize")
+	form.Set("decision", decision)
+	return b.post("/auth/oauth2/authorize", form)
+}
+
+// good is the "good request" of the conformance statements.
+func good() url.Values {
+	return url.Values{
+		"client_id": {"calendar"}, "redirect_uri": {callback}, "state": {"xyz"}, "scope": {"BOOKING_READ BOOKING_WRITE"},
+		"response_type": {"code"}, "code_challenge": {challenge}, "code_challenge_method": {"S256"},
+	}
+}
+
+// with changes a request: name and value in turn, an empty value removes.
+func with(v url.Values, pairs ...string) url.Values {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			v.Del(pairs[i])
+		} else {
+			v.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return v
+}
+
+func at(v url.Values) string { return "/auth/oauth2/authorize?" + v.Encode() }
+
+// location is the query of a redirect to a redirection URI.
+func (a answer) location(t *testing.T, uri string) url.Values {
+	t.Helper()
+	require.Equal(t, http.StatusSeeOther, a.StatusCode, a.body)
+	query, found := strings.CutPrefix(a.Header.Get("Location"), uri+"?")
+	require.True(t, found, "redirected to %s", a.Header.Get("Location"))
+	require.NotContains(t, query, "#")
+	values, err := url.ParseQuery(query)
+	require.NoError(t, err)
+	return values
+}
