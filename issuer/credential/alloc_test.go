@@ -1,0 +1,24 @@
+//go:build !race
+
+package credential_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+)
+
+// The race detector makes pools forget on purpose, so this runs without it.
+func TestAllocations(t *testing.T) {
+	keys := ring(t)
+	m := mac(t, keys, 1)
+	l := credential.Link{Key: 1, Grant: grant, Generation: 2}
+	refresh := credential.MintRefresh(m, l).Reveal()
+	assert.LessOrEqual(t, testing.AllocsPerRun(500, func() { _, _ = credential.ParseRefresh(refresh, keys) }), 2.0)
+	assert.LessOrEqual(t, testing.AllocsPerRun(500, func() { credential.MintRefresh(m, l) }), 3.0)
+	forged := refresh[:79] + flip(refresh[79])
+	assert.LessOrEqual(t, testing.AllocsPerRun(500, func() { _, _ = credential.ParseRefresh(forged, keys) }), 2.0)
+	assert.Zero(t, testing.AllocsPerRun(500, func() { _, _ = credential.ParseRefresh("mmr_garbage", keys) }))
+}
