@@ -1,0 +1,57 @@
+package verifier
+
+import "strings"
+
+// header is what we need of the JOSE header.
+type header struct {
+	alg, kid, typ string
+}
+
+// refusedMembers are header members that a token of ours never has. Those that
+// bring or point to a key would let the sender choose it (RFC 8725 §3.10); an
+// extension marked critical is one that we would have to understand (RFC 7515
+// §4.1.11); zip and b64 change what the signature is over.
+var refusedMembers = []string{"crit", "jwk", "jku", "x5u", "x5c", "zip", "b64"}
+
+var headerMembers = append([]string{"alg", "kid", "typ"}, refusedMembers...)
+
+func parseHeader(text string) (header, error) {
+	var h header
+	s := scanner{in: text}
+	err := s.object(func(name string) (err error) {
+		switch name {
+		case "alg":
+			h.alg, err = s.text()
+		case "kid":
+			h.kid, err = s.text()
+		case "typ":
+			h.typ, err = s.text()
+		default:
+			if isAmong(name, headerMembers) {
+				return refuse(ReasonHeader, "a member that is not allowed")
+			}
+			err = s.value()
+		}
+		return err
+	})
+	if err == nil {
+		err = s.end()
+	}
+	switch {
+	case err == errJSON:
+		return header{}, refuse(ReasonMalformed, "header is not strict JSON")
+	case err != nil:
+		return header{}, err
+	case h.alg == "" || h.kid == "":
+		return header{}, refuse(ReasonHeader, "alg or kid is missing")
+	case !isAccessTokenType(h.typ):
+		return header{}, refuse(ReasonType, "typ is not at+jwt")
+	}
+	return h, nil
+}
+
+// isAccessTokenType follows RFC 9068 §4; media types compare without regard to
+// letter case (RFC 7515 §4.1.9).
+func isAccessTokenType(typ string) bool {
+	return strings.EqualFold(typ, "at+jwt") || strings.EqualFold(typ, "application/at+jwt")
+}

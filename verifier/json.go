@@ -1,0 +1,245 @@
+package verifier
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// Bounds on the JSON of headers, claims and keys. Real ones nest two deep.
+const (
+	maxDepth   = 8
+	maxMembers = 64 // of one object
+)
+
+var errJSON = errors.New("not strict JSON")
+
+// scanner reads RFC 8259 JSON with nothing left to interpretation. Unlike
+// encoding/json it refuses a name that an object has twice, or twice but for
+// letter case, since two readers could take different ones for the truth
+// (RFC 8725 §2.6); it refuses invalid UTF-8, lone surrogates and numbers beyond
+// a float64 too. Strings are substrings of the input where no escape forbids.
+//
+// Every method that reads stops behind what it has read, or returns errJSON.
+type scanner struct {
+	in        string
+	pos       int
+	depth     int
+	anyNames  bool // skip the check of names: the value is only being measured
+	validUTF8 bool
+}
+
+// object reads an object. It calls member behind each name; member reads the
+// value.
+func (s *scanner) object(member func(name string) error) error {
+	if err := s.open('{'); err != nil {
+		return err
+	}
+	if s.closes('}') {
+		return nil
+	}
+	var seen [maxMembers]string
+	for n := 0; n < maxMembers; n++ {
+		name, err := s.text()
+		if err != nil {
+			return err
+		}
+		if !s.anyNames && isAmong(name, seen[:n]) {
+			return errJSON
+		}
+		seen[n] = name
+		if s.peek() != ':' {
+			return errJSON
+		}
+		s.pos++
+		if err := member(name); err != nil {
+			return err
+		}
+		if s.closes('}') {
+			return nil
+		}
+		if err := s.comma(); err != nil {
+			return err
+		}
+	}
+	return errJSON
+}
+
+// array reads an array. It calls element before each element; element reads it.
+func (s *scanner) array(element func() error) error {
+	if err := s.open('['); err != nil {
+		return err
+	}
+	if s.closes(']') {
+		return nil
+	}
+	for {
+		if err := element(); err != nil {
+			return err
+		}
+		if s.closes(']') {
+			return nil
+		}
+		if err := s.comma(); err != nil {
+			return err
+		}
+	}
+}
+
+// value reads a value of any type, checks it and drops it.
+func (s *scanner) value() error {
+	switch s.peek() {
+	case '{':
+		return s.object(func(string) error { return s.value() })
+	case '[':
+		return s.array(func() error { return s.value() })
+	case '"':
+		_, err := s.text()
+		return err
+	case 't', 'f':
+		_, err := s.boolean()
+		return err
+	case 'n':
+		return s.literal("null")
+	}
+	number, err := s.number()
+	if err != nil {
+		return err
+	}
+	if _, err := strconv.ParseFloat(number, 64); err != nil {
+		return errJSON // beyond the range of a float64
+	}
+	return nil
+}
+
+func (s *scanner) boolean() (bool, error) {
+	if s.peek() == 't' {
+		return true, s.literal("true")
+	}
+	return false, s.literal("false")
+}
+
+// seconds reads a NumericDate (RFC 7519 §2): whole seconds, plain digits, up to
+// the end of the year 9999. The RFC would allow fractions and exponents, which
+// no issuer needs and which round differently in different readers.
+func (s *scanner) seconds() (int64, error) {
+	const year9999 = 253402300799
+	number, err := s.number()
+	if err != nil {
+		return 0, err
+	}
+	n, err := strconv.ParseUint(number, 10, 64)
+	if err != nil || n > year9999 {
+		return 0, errJSON
+	}
+	return int64(n), nil
+}
+
+// end reports an error unless only white space is left: no second value.
+func (s *scanner) end() error {
+	if s.peek() != 0 || s.pos != len(s.in) {
+		return errJSON
+	}
+	return nil
+}
+
+// peek skips white space and returns the next byte, 0 at the end.
+func (s *scanner) peek() byte {
+	for ; s.pos < len(s.in); s.pos++ {
+		switch c := s.in[s.pos]; c {
+		case ' ', '\t', '\n', '\r':
+		default:
+			return c
+		}
+	}
+	return 0
+}
+
+// open enters an object or array.
+func (s *scanner) open(bracket byte) error {
+	if s.peek() != bracket || s.depth == maxDepth {
+		return errJSON
+	}
+	if !s.validUTF8 {
+		if !utf8.ValidString(s.in) {
+			return errJSON
+		}
+		s.validUTF8 = true
+	}
+	s.depth++
+	s.pos++
+	return nil
+}
+
+// closes leaves an object or array if it ends here.
+func (s *scanner) closes(bracket byte) bool {
+	if s.peek() != bracket {
+		return false
+	}
+	s.depth--
+	s.pos++
+	return true
+}
+
+func (s *scanner) comma() error {
+	if s.peek() != ',' {
+		return errJSON
+	}
+	s.pos++
+	return nil
+}
+
+func (s *scanner) literal(word string) error {
+	if !strings.HasPrefix(s.in[s.pos:], word) {
+		return errJSON
+	}
+	s.pos += len(word)
+	return nil
+}
+
+// number checks the grammar of RFC 8259 §6 and returns the number's text.
+func (s *scanner) number() (string, error) {
+	s.peek()
+	start := s.pos
+	s.skip('-')
+	if !s.skip('0') && !s.digits() {
+		return "", errJSON
+	}
+	if s.skip('.') && !s.digits() {
+		return "", errJSON
+	}
+	if s.skip('e') || s.skip('E') {
+		_ = s.skip('+') || s.skip('-')
+		if !s.digits() {
+			return "", errJSON
+		}
+	}
+	return s.in[start:s.pos], nil
+}
+
+func (s *scanner) skip(c byte) bool {
+	if s.pos < len(s.in) && s.in[s.pos] == c {
+		s.pos++
+		return true
+	}
+	return false
+}
+
+func (s *scanner) digits() bool {
+	start := s.pos
+	for s.pos < len(s.in) && '0' <= s.in[s.pos] && s.in[s.pos] <= '9' {
+		s.pos++
+	}
+	return s.pos > start
+}
+
+// isAmong reports whether name is in names, letter case apart.
+func isAmong(name string, names []string) bool {
+	for _, other := range names {
+		if strings.EqualFold(name, other) {
+			return true
+		}
+	}
+	return false
+}

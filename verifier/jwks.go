@@ -1,0 +1,184 @@
+package verifier
+
+import (
+	"bytes"
+	"context"
+	"crypto/ed25519"
+	"crypto/rsa"
+	"errors"
+	"fmt"
+	"math/big"
+	"strings"
+)
+
+// ParseJWKS reads a JWK Set (RFC 7517 §5) and returns the keys that we may
+// verify with. An entry that is malformed, of an unknown kind, not for
+// signatures, too weak, or that holds anything private is skipped, one by one.
+// The set as a whole is refused if two usable keys have one kid or if none is
+// usable.
+func ParseJWKS(document []byte) ([]Key, error) {
+	var keys []Key
+	var hasKeys bool
+	s := scanner{in: string(document)}
+	err := s.object(func(name string) error {
+		if name != "keys" {
+			return s.value()
+		}
+		hasKeys = true
+		return s.array(func() error {
+			entry, err := s.raw()
+			if err != nil {
+				return err
+			}
+			if key, err := parseJWK(entry); err == nil {
+				keys = append(keys, key)
+			}
+			return nil
+		})
+	})
+	if err == nil {
+		err = s.end()
+	}
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("parse key set: %w", err)
+	case !hasKeys:
+		return nil, errors.New("parse key set: no member keys")
+	case len(keys) == 0:
+		return nil, errors.New("parse key set: no usable key")
+	}
+	seen := make(map[string]bool, len(keys))
+	for _, key := range keys {
+		if seen[key.id] {
+			return nil, errors.New("parse key set: two keys of one kid")
+		}
+		seen[key.id] = true
+	}
+	return keys, nil
+}
+
+// StaticKeys is a KeySource of a key set that never changes.
+func StaticKeys(jwks []byte) (KeySource, error) {
+	keys, err := ParseJWKS(jwks)
+	if err != nil {
+		return nil, err
+	}
+	return byID(keys), nil
+}
+
+// keySet finds keys by kid.
+type keySet map[string]Key
+
+func byID(keys []Key) keySet {
+	set := make(keySet, len(keys))
+	for _, key := range keys {
+		set[key.id] = key
+	}
+	return set
+}
+
+func (s keySet) Key(_ context.Context, kid string) (Key, error) {
+	if key, ok := s[kid]; ok {
+		return key, nil
+	}
+	return Key{}, ErrUnknownKey
+}
+
+// jwk is one entry of the set, as text.
+type jwk struct {
+	kty, kid, use, alg string
+	crv, x, y          string // RFC 7518 §6.2.1, RFC 8037 §2
+	n, e               string // RFC 7518 §6.3.1
+}
+
+var errJWK = errors.New("not a key to verify with")
+
+// raw measures a value and returns its text. Its syntax is checked, names in it
+// are not: a key with a doubtful member must not take the others with it.
+func (s *scanner) raw() (string, error) {
+	s.peek()
+	start, before := s.pos, s.anyNames
+	s.anyNames = true
+	err := s.value()
+	s.anyNames = before
+	return s.in[start:s.pos], err
+}
+
+func parseJWK(entry string) (Key, error) {
+	var k jwk
+	members := map[string]*string{
+		"kty": &k.kty, "kid": &k.kid, "use": &k.use, "alg": &k.alg,
+		"crv": &k.crv, "x": &k.x, "y": &k.y, "n": &k.n, "e": &k.e,
+	}
+	s := scanner{in: entry}
+	err := s.object(func(name string) (err error) {
+		switch name {
+		case "d", "p", "q", "dp", "dq", "qi", "oth", "k":
+			return errJWK // somebody's secret: not a key that anyone should trust
+		}
+		if member := members[name]; member != nil {
+			*member, err = s.text()
+			return err
+		}
+		return s.value()
+	})
+	if err != nil {
+		return Key{}, err
+	}
+	if k.use != "sig" || k.kid == "" {
+		return Key{}, errJWK
+	}
+	k.kid = strings.Clone(k.kid) // the rest of the document need not stay
+	switch {
+	case k.kty == "EC" && k.crv == "P-256" && k.alg == ES256:
+		return k.es256()
+	case k.kty == "OKP" && k.crv == "Ed25519" && k.alg == EdDSA:
+		x, err := octets(k.x)
+		if err != nil {
+			return Key{}, err
+		}
+		return NewKey(k.kid, EdDSA, ed25519.PublicKey(x))
+	case k.kty == "RSA" && k.alg == RS256:
+		return k.rs256()
+	}
+	return Key{}, errJWK
+}
+
+func (k jwk) es256() (Key, error) {
+	x, err := octets(k.x)
+	if err != nil {
+		return Key{}, err
+	}
+	y, err := octets(k.y)
+	if err != nil {
+		return Key{}, err
+	}
+	if len(x) != 32 || len(y) != 32 {
+		return Key{}, errJWK // full size, leading zeros kept: RFC 7518 §6.2.1.2
+	}
+	return newES256(k.kid, bytes.Join([][]byte{{4}, x, y}, nil))
+}
+
+func (k jwk) rs256() (Key, error) {
+	n, err := octets(k.n)
+	if err != nil {
+		return Key{}, err
+	}
+	e, err := octets(k.e)
+	if err != nil {
+		return Key{}, err
+	}
+	exponent := new(big.Int).SetBytes(e)
+	if len(n) > maxModulusBits/8+1 || exponent.BitLen() > 31 {
+		return Key{}, errJWK
+	}
+	return NewKey(k.kid, RS256, &rsa.PublicKey{N: new(big.Int).SetBytes(n), E: int(exponent.Int64())})
+}
+
+// octets decodes the base64url of a key's number.
+func octets(text string) ([]byte, error) {
+	if strings.ContainsAny(text, "\r\n") {
+		return nil, errJWK // encoding would skip them
+	}
+	return encoding.DecodeString(text)
+}

@@ -1,0 +1,387 @@
+package verifier_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// origin stands in for the issuer's HTTP server: it answers in memory, so that
+// tests can run on synctest's clock.
+type origin struct {
+	mu      sync.Mutex
+	asked   []string // URLs
+	running int
+	most    int // requests at once
+	answer  func(*http.Request) (*http.Response, error)
+}
+
+func (o *origin) RoundTrip(req *http.Request) (*http.Response, error) {
+	o.mu.Lock()
+	o.asked = append(o.asked, req.URL.String())
+	o.running++
+	o.most = max(o.most, o.running)
+	answer := o.answer
+	o.mu.Unlock()
+	defer func() {
+		o.mu.Lock()
+		o.running--
+		o.mu.Unlock()
+	}()
+	return answer(req)
+}
+
+func (o *origin) set(answer func(*http.Request) (*http.Response, error)) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.answer = answer
+}
+
+func (o *origin) fetches() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return len(o.asked)
+}
+
+func serve(document []byte, header ...string) func(*http.Request) (*http.Response, error) {
+	return func(*http.Request) (*http.Response, error) {
+		w := httptest.NewRecorder()
+		for i := 0; i < len(header); i += 2 {
+			w.Header().Set(header[i], header[i+1])
+		}
+		w.Write(document)
+		return w.Result(), nil
+	}
+}
+
+func down(*http.Request) (*http.Response, error) { return nil, errors.New("connection refused") }
+
+// hang answers only when the request is given up.
+func hang(req *http.Request) (*http.Response, error) {
+	<-req.Context().Done()
+	return nil, req.Context().Err()
+}
+
+// newJWKS asks o on the bubble's clock.
+func newJWKS(t testing.TB, o *origin) *verifier.JWKS {
+	t.Helper()
+	j, err := verifier.NewJWKS(verifier.JWKSConfig{
+		URL: "https://auth.example.com/jwks", Client: &http.Client{Transport: o},
+	})
+	require.NoError(t, err)
+	return j
+}
+
+func find(j *verifier.JWKS, kid string) error {
+	key, err := j.Key(context.Background(), kid)
+	if err == nil && key.ID() != kid {
+		return fmt.Errorf("asked for %q, got %q", kid, key.ID())
+	}
+	return err
+}
+
+func only(kid string) []byte { return jwks(ecJWK(kid, &ecKey().PublicKey)) }
+
+func TestJWKSIsFetchedOnceAndKept(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &origin{answer: serve(published(), "Cache-Control", "public, max-age=300")}
+		j := newJWKS(t, o)
+		assert.Zero(t, o.fetches(), "nothing is fetched before the first token")
+		for range 10 {
+			assert.NoError(t, find(j, "ec"))
+			assert.NoError(t, find(j, "ed"))
+		}
+		assert.Equal(t, 1, o.fetches())
+
+		time.Sleep(300*time.Second - time.Nanosecond)
+		assert.NoError(t, find(j, "ec"))
+		synctest.Wait()
+		assert.Equal(t, 1, o.fetches(), "within max-age")
+
+		time.Sleep(time.Nanosecond)
+		assert.NoError(t, find(j, "ec"))
+		synctest.Wait()
+		assert.Equal(t, 2, o.fetches(), "past max-age")
+		assert.NoError(t, find(j, "ec"))
+		synctest.Wait()
+		assert.Equal(t, 2, o.fetches())
+	})
+}
+
+func TestJWKSFreshness(t *testing.T) {
+	tests := []struct {
+		name   string
+		header []string
+		want   time.Duration
+	}{
+		{"none", nil, 5 * time.Minute},
+		{"max-age", []string{"Cache-Control", "max-age=60"}, time.Minute},
+		{"among others, upper case", []string{"Cache-Control", "public , MAX-AGE=60, must-revalidate"}, time.Minute},
+		{"quoted", []string{"Cache-Control", `max-age="60"`}, time.Minute},
+		{"less Age", []string{"Cache-Control", "max-age=60", "Age", "20"}, 40 * time.Second},
+		{"Age beyond it", []string{"Cache-Control", "max-age=60", "Age", "90"}, 10 * time.Second},
+		{"too short", []string{"Cache-Control", "max-age=0"}, 10 * time.Second},
+		{"too long", []string{"Cache-Control", "max-age=31536000"}, time.Hour},
+		{"beyond any number", []string{"Cache-Control", "max-age=99999999999999999999"}, time.Hour},
+		{"no number", []string{"Cache-Control", "max-age=soon"}, 10 * time.Second},
+		{"no-store", []string{"Cache-Control", "no-store, max-age=300"}, 10 * time.Second},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := &origin{answer: serve(published(), tt.header...)}
+				j := newJWKS(t, o)
+				require.NoError(t, find(j, "ec"))
+				time.Sleep(tt.want - time.Nanosecond)
+				require.NoError(t, find(j, "ec"))
+				synctest.Wait()
+				assert.Equal(t, 1, o.fetches(), "still fresh")
+				time.Sleep(time.Nanosecond)
+				require.NoError(t, find(j, "ec"))
+				synctest.Wait()
+				assert.Equal(t, 2, o.fetches(), "no longer fresh")
+			})
+		})
+	}
+}
+
+// A key that the issuer has added is found without waiting for max-age; one
+// that it has dropped goes with the next fetch.
+func TestJWKSFollowsRotation(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &origin{answer: serve(only("old"))}
+		j := newJWKS(t, o)
+		require.NoError(t, find(j, "old"))
+		o.set(serve(only("new")))
+		time.Sleep(10 * time.Second)
+		assert.NoError(t, find(j, "new"))
+		assert.Equal(t, 2, o.fetches())
+		assert.ErrorIs(t, find(j, "old"), verifier.ErrUnknownKey)
+	})
+}
+
+// JB07 and JB31: tokens of invented kids cost at most one fetch per cool-down,
+// and a good token beside them doesn't wait.
+func TestConformance_JB31_unknown_kids(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &origin{answer: serve(published())}
+		j := newJWKS(t, o)
+		v := withKeys(t, j)
+		good := token(nil, nil)
+		_, err := v.Verify(context.Background(), good)
+		require.NoError(t, err)
+		time.Sleep(10 * time.Second)
+		require.Equal(t, 1, o.fetches())
+
+		o.set(func(req *http.Request) (*http.Response, error) {
+			time.Sleep(2 * time.Second) // a slow issuer
+			return serve(published())(req)
+		})
+		var wg sync.WaitGroup
+		for i := range 1000 {
+			wg.Go(func() {
+				assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, token(object{"kid": fmt.Sprint("kid-", i)}, nil)))
+			})
+		}
+		synctest.Wait() // all of them wait for the one fetch
+		began := time.Now()
+		_, err = v.Verify(context.Background(), good)
+		assert.NoError(t, err)
+		assert.Zero(t, time.Since(began), "a good token waits for nothing")
+		wg.Wait()
+		assert.Equal(t, 2, o.fetches())
+		assert.Equal(t, 1, o.most)
+
+		for i := range 100 {
+			assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, token(object{"kid": fmt.Sprint("again-", i)}, nil)))
+		}
+		assert.Equal(t, 2, o.fetches(), "within the cool-down")
+	})
+}
+
+// JB29: with the key set endpoint down, known kids go on verifying and no
+// request waits, up to the bound on staleness.
+func TestConformance_JB29_issuer_down(t *testing.T) {
+	for _, outage := range []struct {
+		name   string
+		answer func(*http.Request) (*http.Response, error)
+	}{
+		{"refused", down},
+		{"hanging", hang},
+		{"500", func(*http.Request) (*http.Response, error) {
+			return &http.Response{StatusCode: 500, Header: http.Header{}, Body: http.NoBody}, nil
+		}},
+		{"a page instead", serve([]byte("<html>"))},
+		{"an empty set", serve([]byte(`{"keys":[]}`))},
+	} {
+		t.Run(outage.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := &origin{answer: serve(published())}
+				j := newJWKS(t, o)
+				require.NoError(t, find(j, "ec"))
+				fetched := time.Now()
+				o.set(outage.answer)
+				for time.Since(fetched) < 24*time.Hour-10*time.Minute {
+					time.Sleep(10 * time.Minute)
+					now := time.Now()
+					require.NoError(t, find(j, "ec"))
+					require.Zero(t, time.Since(now), "no request waits")
+				}
+				synctest.Wait()
+				time.Sleep(10 * time.Second)
+				assert.ErrorIs(t, find(j, "other"), verifier.ErrKeysUnavailable, "who can't ask can't say that a kid is unknown")
+
+				time.Sleep(24*time.Hour - time.Since(fetched))
+				assert.ErrorIs(t, find(j, "ec"), verifier.ErrKeysUnavailable, "too stale")
+
+				o.set(serve(published()))
+				time.Sleep(10 * time.Second)
+				assert.NoError(t, find(j, "ec"), "back again")
+			})
+		})
+	}
+}
+
+// A service that starts before its issuer asks again after a second, not for
+// each token.
+func TestJWKSBeforeTheFirstFetch(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &origin{answer: down}
+		j := newJWKS(t, o)
+		for range 100 {
+			assert.ErrorIs(t, find(j, "ec"), verifier.ErrKeysUnavailable)
+		}
+		assert.Equal(t, 1, o.fetches())
+		o.set(serve(published()))
+		time.Sleep(time.Second)
+		assert.NoError(t, find(j, "ec"))
+		assert.Equal(t, 2, o.fetches())
+	})
+}
+
+func TestJWKSTimeouts(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &origin{answer: hang}
+		j := newJWKS(t, o)
+		began := time.Now()
+		assert.ErrorIs(t, find(j, "ec"), verifier.ErrKeysUnavailable)
+		assert.Equal(t, 5*time.Second, time.Since(began), "one fetch is bounded")
+
+		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
+		defer cancel()
+		began = time.Now()
+		_, err := j.Key(ctx, "ec")
+		assert.ErrorIs(t, err, verifier.ErrKeysUnavailable)
+		assert.ErrorIs(t, err, context.DeadlineExceeded)
+		assert.Equal(t, time.Second, time.Since(began), "a request waits no longer than it wants to")
+		synctest.Wait()
+		time.Sleep(5 * time.Second) // let the fetch that it left behind end
+	})
+}
+
+func TestJWKSRefusesAnswers(t *testing.T) {
+	redirect := func(to string) func(*http.Request) (*http.Response, error) {
+		return func(req *http.Request) (*http.Response, error) {
+			if req.URL.String() != "https://auth.example.com/jwks" {
+				return serve(published())(req)
+			}
+			return &http.Response{StatusCode: 302, Header: http.Header{"Location": {to}}, Body: http.NoBody, Request: req}, nil
+		}
+	}
+	padded := func(size int) []byte {
+		return append(published(), strings.Repeat(" ", size-len(published()))...)
+	}
+	tests := []struct {
+		name   string
+		answer func(*http.Request) (*http.Response, error)
+		ok     bool
+	}{
+		{"256 KiB", serve(padded(256 << 10)), true},
+		{"one byte more", serve(padded(256<<10 + 1)), false},
+		{"redirect within the origin", redirect("/keys/jwks"), true},
+		{"redirect to another host", redirect("https://attacker.example/jwks"), false},
+		{"redirect to another port", redirect("https://auth.example.com:8443/jwks"), false},
+		{"redirect to http", redirect("http://auth.example.com/jwks2"), false},
+		{"redirect without end", redirect("https://auth.example.com/jwks"), false},
+		{"404 with keys", func(*http.Request) (*http.Response, error) {
+			w := httptest.NewRecorder()
+			w.WriteHeader(404)
+			w.Write(published())
+			return w.Result(), nil
+		}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				o := &origin{answer: tt.answer}
+				err := find(newJWKS(t, o), "ec")
+				if tt.ok {
+					assert.NoError(t, err)
+					return
+				}
+				assert.ErrorIs(t, err, verifier.ErrKeysUnavailable)
+				for _, url := range o.asked {
+					assert.True(t, strings.HasPrefix(url, "https://auth.example.com/"), "asked %s", url)
+				}
+			})
+		})
+	}
+}
+
+func TestNewJWKSRefusesAnUnsafeConfig(t *testing.T) {
+	tests := []struct {
+		name string
+		c    verifier.JWKSConfig
+		ok   bool
+	}{
+		{"https", verifier.JWKSConfig{URL: "https://auth.example.com/jwks"}, true},
+		{"http on loopback", verifier.JWKSConfig{URL: "http://127.0.0.1:8080/jwks"}, true},
+		{"http on IPv6 loopback", verifier.JWKSConfig{URL: "http://[::1]/jwks"}, true},
+		{"http on localhost", verifier.JWKSConfig{URL: "http://localhost/jwks"}, true},
+		{"http allowed", verifier.JWKSConfig{URL: "http://auth.internal/jwks", SkipHTTPS: true}, true},
+		{"http", verifier.JWKSConfig{URL: "http://auth.internal/jwks"}, false},
+		{"http on a name like loopback", verifier.JWKSConfig{URL: "http://127.0.0.1.example.com/jwks"}, false},
+		{"empty", verifier.JWKSConfig{}, false},
+		{"relative", verifier.JWKSConfig{URL: "/jwks"}, false},
+		{"other scheme", verifier.JWKSConfig{URL: "file:///jwks"}, false},
+		{"userinfo", verifier.JWKSConfig{URL: "https://a:b@auth.example.com/jwks"}, false},
+		{"unreadable", verifier.JWKSConfig{URL: "https://%"}, false},
+		{"negative bound", verifier.JWKSConfig{URL: "https://auth.example.com/jwks", Stale: -1}, false},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			_, err := verifier.NewJWKS(tt.c)
+			assert.Equal(t, tt.ok, err == nil, "%v", err)
+		})
+	}
+}
+
+// JB06: a token that points to a server for its key makes no request at all.
+func TestConformance_JB06_nobody_is_asked(t *testing.T) {
+	var asked atomic.Int32
+	attacker := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Write(published())
+	}))
+	defer attacker.Close()
+	o := &origin{answer: serve(published())}
+	v := withKeys(t, newJWKS(t, o))
+	for _, member := range []string{"jku", "x5u"} {
+		assert.Equal(t, verifier.ReasonHeader, reason(t, v, token(object{member: attacker.URL, "kid": "theirs"}, nil)))
+	}
+	assert.Zero(t, asked.Load())
+	assert.Zero(t, o.fetches(), "nor is the issuer")
+}
