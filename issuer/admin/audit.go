@@ -1,0 +1,73 @@
+package admin
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// An EventFilter chooses from the audit trail.
+type EventFilter struct {
+	Client string `json:"client,omitempty"`
+	User   string `json:"user,omitempty"`  // name or id, as the actor or as the one it happened to
+	Kind   string `json:"kind,omitempty"`  // "grant.reuse", or "grant" for all of grants
+	Limit  int    `json:"limit,omitempty"` // the newest so many; 0 for all
+}
+
+// An EventList is oldest first.
+type EventList struct {
+	Events    []Event `json:"events"`
+	Truncated bool    `json:"truncated"` // older ones were left out
+}
+
+// An Event is one entry of the audit trail.
+type Event struct {
+	Seq    uint64    `json:"seq"`
+	At     time.Time `json:"at"`
+	Kind   string    `json:"kind"`
+	Actor  string    `json:"actor,omitempty"`
+	Client string    `json:"client,omitempty"`
+	User   string    `json:"user,omitempty"`
+	Grant  string    `json:"grant,omitempty"`
+	Detail string    `json:"detail,omitempty"`
+}
+
+func (c *call) audit(ctx context.Context, q EventFilter) (EventList, error) {
+	list := EventList{Events: []Event{}}
+	v, err := c.view(ctx)
+	if err != nil {
+		return list, err
+	}
+	if u := findUser(v, q.User); u != nil {
+		q.User = u.ID // else it may be one that is gone altogether
+	}
+	for e := range v.EventsBackwards() {
+		if !q.matches(e) {
+			continue
+		}
+		if q.Limit > 0 && len(list.Events) == q.Limit {
+			list.Truncated = true
+			break
+		}
+		out := Event{
+			Seq: e.Seq, At: shown(e.At), Kind: string(e.Kind), Actor: userName(v, e.Actor),
+			Client: e.Client, User: userName(v, e.User), Detail: e.Detail,
+		}
+		if e.Grant != (ledger.GrantID{}) {
+			out.Grant = e.Grant.String()
+		}
+		list.Events = append(list.Events, out)
+	}
+	slices.Reverse(list.Events)
+	return list, nil
+}
+
+func (q *EventFilter) matches(e *ledger.Event) bool {
+	kind := string(e.Kind)
+	return (q.Client == "" || e.Client == q.Client) &&
+		(q.User == "" || e.User == q.User || e.Actor == q.User) &&
+		(q.Kind == "" || kind == q.Kind || strings.HasPrefix(kind, q.Kind+"."))
+}

@@ -1,0 +1,148 @@
+package admin
+
+import (
+	"context"
+	"encoding/base32"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// operator is the actor of all that comes over the socket.
+var operator = ledger.Actor{Operator: true}
+
+// A call is one operation under way.
+type call struct {
+	Config
+	stale    bool   // what was read may lag
+	proposed bool   // something was changed
+	subject  string // of the change
+}
+
+// view is for what is only shown. While nothing fresh can be had it is what
+// this node knows: in an outage operators want to see that rather than nothing.
+func (c *call) view(ctx context.Context) (ledger.View, error) {
+	v, err := c.Ledger.ViewFresh(ctx)
+	if errors.Is(err, oauth.ErrUnavailable) {
+		c.stale = true
+		return c.Ledger.View(), nil
+	}
+	if err != nil {
+		return v, fmt.Errorf("read: %w", err)
+	}
+	return v, nil
+}
+
+// fresh is for what a change is based on.
+func (c *call) fresh(ctx context.Context) (ledger.View, error) {
+	v, err := c.Ledger.ViewFresh(ctx)
+	if err != nil {
+		return v, fmt.Errorf("read: %w", err)
+	}
+	return v, nil
+}
+
+// propose has a command decided; every answer but an acceptance is an error.
+func (c *call) propose(ctx context.Context, subject string, cmd ledger.Command) (ledger.Outcome, error) {
+	out, _, err := c.Ledger.Propose(ctx, cmd)
+	switch {
+	case err != nil:
+		return out, fmt.Errorf("propose: %w", err)
+	case out.Unknown:
+		return out, fmt.Errorf("propose: %w", oauth.ErrUnavailable)
+	case out.Refusal != nil:
+		return out, refusal(subject, out.Refusal)
+	}
+	c.proposed, c.subject = true, subject
+	return out, nil
+}
+
+// newID makes 120 random bits, in letters and digits that no shell or URL
+// minds.
+func (c *call) newID(prefix string) (string, error) {
+	var b [15]byte
+	if _, err := io.ReadFull(c.Rand, b[:]); err != nil {
+		return "", fmt.Errorf("make an id: %w", err)
+	}
+	return prefix + strings.ToLower(base32.StdEncoding.EncodeToString(b[:])), nil
+}
+
+// maxSecret bounds a secret that was chosen elsewhere, in bytes.
+const maxSecret = 1024
+
+// secret is the digest of a secret that came with a request, or of a new one,
+// which is returned to be shown once.
+func (c *call) secret(subject string, given Plain) (ledger.NewSecret, Plain, error) {
+	plain, shown := given.Reveal(), Plain("")
+	if plain == "" {
+		plain = credential.NewSecret(c.Rand).Reveal()
+		shown = Plain(plain)
+	}
+	if len(plain) > maxSecret {
+		return ledger.NewSecret{}, "", badField(subject, "secret", "is longer than 1,024 bytes")
+	}
+	s, err := c.Secret(plain)
+	if err != nil {
+		return s, "", fmt.Errorf("digest a secret: %w", err)
+	}
+	return s, shown, nil
+}
+
+const (
+	minPassword = 8 // characters: NIST SP 800-63B §5.1.1.2
+	maxPassword = 1024
+)
+
+// password is the hash of a password that came with a request, or of a new
+// one, which is returned to be shown once.
+func (c *call) password(ctx context.Context, subject string, given Plain) (string, Plain, error) {
+	plain, shown := given.Reveal(), Plain("")
+	switch n := len([]rune(plain)); {
+	case plain == "":
+		generated, err := c.newID("")
+		if err != nil {
+			return "", "", err
+		}
+		plain, shown = generated, Plain(generated)
+	case n < minPassword:
+		return "", "", badField(subject, "password", "must have at least 8 characters")
+	case len(plain) > maxPassword:
+		return "", "", badField(subject, "password", "is longer than 1,024 bytes")
+	}
+	hash, err := c.Passwords.Hash(ctx, plain)
+	if err != nil {
+		return "", "", fmt.Errorf("hash a password: %w", err)
+	}
+	return hash, shown, nil
+}
+
+// findUser takes a user's id or name; nil where there is none.
+func findUser(v ledger.View, ref string) *ledger.User {
+	if u := v.User(ref); u != nil {
+		return u
+	}
+	return v.UserByName(ref)
+}
+
+// userName is how a user is told to people: the name, or the id of one who
+// has none any more.
+func userName(v ledger.View, id string) string {
+	if u := v.User(id); u != nil && u.Username != "" {
+		return u.Username
+	}
+	return id
+}
+
+// shown is t for JSON: absent where there is none.
+func shown(t ledger.Time) time.Time {
+	if t == 0 {
+		return time.Time{}
+	}
+	return t.Std()
+}

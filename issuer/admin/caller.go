@@ -1,0 +1,101 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/http"
+	"path/filepath"
+	"syscall"
+	"time"
+)
+
+// A Caller sends operations to the server of a data directory.
+type Caller struct {
+	http *http.Client
+	path string
+	// Stale is told that an answer may lag, since the server could not make
+	// sure; nil where nobody wants to know.
+	Stale func()
+}
+
+// NewCaller looks for the server of a data directory when it is first used.
+func NewCaller(dataDir string) (*Caller, error) {
+	path := filepath.Join(dataDir, SocketName)
+	if err := checkPath(path); err != nil {
+		return nil, err
+	}
+	dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
+		d := net.Dialer{Timeout: 5 * time.Second}
+		return d.DialContext(ctx, "unix", path)
+	}
+	return &Caller{http: &http.Client{Transport: &http.Transport{DialContext: dial}}, path: path}, nil
+}
+
+// Close ends the connection that is kept open.
+func (c *Caller) Close() { c.http.CloseIdleConnections() }
+
+// An UnreachableError says that no server answered.
+type UnreachableError struct {
+	Path string
+	Err  error
+}
+
+func (e *UnreachableError) Error() string {
+	why := "does a node run, with this data directory?"
+	if errors.Is(e.Err, fs.ErrPermission) {
+		why = "only the account that runs the node may use it"
+	}
+	return fmt.Sprintf("no answer at %s: %s (%v)", e.Path, why, cause(e.Err))
+}
+
+func (e *UnreachableError) Unwrap() error { return e.Err }
+
+// cause is the system's error where there is one: what stands around it
+// repeats the path and names a URL that means nothing here.
+func cause(err error) error {
+	var errno syscall.Errno
+	if errors.As(err, &errno) {
+		return errno
+	}
+	return err
+}
+
+// Call runs the operation. The error is a *Problem or an *UnreachableError,
+// or says that the two programs do not understand each other.
+func (o Operation[Q, A]) Call(ctx context.Context, c *Caller, q Q) (A, error) {
+	var answer A
+	body, err := json.Marshal(q)
+	if err != nil {
+		return answer, fmt.Errorf("%s: %w", o, err)
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://local"+pathPrefix+string(o), bytes.NewReader(body))
+	if err != nil {
+		return answer, fmt.Errorf("%s: %w", o, err)
+	}
+	r.Header.Set("Content-Type", "application/json")
+	resp, err := c.http.Do(r)
+	if err != nil {
+		return answer, &UnreachableError{c.path, err}
+	}
+	defer func() { _ = resp.Body.Close() }()
+	if resp.Header.Get(staleHeader) != "" && c.Stale != nil {
+		c.Stale()
+	}
+	d := json.NewDecoder(resp.Body)
+	if resp.StatusCode != http.StatusOK {
+		var p Problem
+		if err := d.Decode(&p); err != nil || p.Class == "" {
+			return answer, fmt.Errorf("%s: the server answered %s", o, resp.Status)
+		}
+		return answer, &p
+	}
+	if err := d.Decode(&answer); err != nil {
+		return answer, fmt.Errorf("%s: the server's answer can not be read", o)
+	}
+	return answer, nil
+}

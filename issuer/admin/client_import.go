@@ -1,0 +1,106 @@
+package admin
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A LegacyClient is a client from before scopes, as another system knew it.
+// It is approved at once. Its secrets are there in clear or as their SHA-256.
+type LegacyClient struct {
+	ID            string   `json:"id"`
+	Name          string   `json:"name"`
+	Type          string   `json:"type"`
+	Owner         string   `json:"owner"` // a user's name or id
+	Purpose       string   `json:"purpose,omitempty"`
+	Website       string   `json:"website,omitempty"`
+	RedirectURIs  []string `json:"redirect_uris"`
+	Secrets       []Plain  `json:"secrets,omitempty"`
+	SecretsSHA256 []Plain  `json:"secrets_sha256,omitempty"` // hexadecimal
+}
+
+// Imported says what an import did.
+type Imported struct {
+	ID     string `json:"id"`
+	Result string `json:"result"` // ResultImported, ResultChanged or ResultUnchanged
+}
+
+// Results of an import.
+const (
+	ResultImported  = "imported"
+	ResultChanged   = "changed"
+	ResultUnchanged = "unchanged" // the same was imported before; what happened since stays
+)
+
+func (c *call) importClient(ctx context.Context, q LegacyClient) (Imported, error) {
+	subject := clientSubject(q.ID)
+	declaration, err := json.Marshal(q)
+	if err != nil {
+		return Imported{}, fmt.Errorf("import a client: %w", err)
+	}
+	v, err := c.fresh(ctx)
+	if err != nil {
+		return Imported{}, err
+	}
+	cmd := &ledger.ImportClient{
+		ID: q.ID, Type: ledger.ClientType(q.Type), State: ledger.Approved, Legacy: true,
+		Profile:  ledger.Profile{Name: q.Name, Purpose: q.Purpose, Website: q.Website, RedirectURIs: q.RedirectURIs},
+		Declared: c.Declared(append([]byte("import "), declaration...)),
+	}
+	result := ResultImported
+	if old := v.Client(q.ID); old != nil {
+		switch {
+		case old.Declared == cmd.Declared:
+			return Imported{q.ID, ResultUnchanged}, nil
+		case !old.Legacy && old.State != ledger.Deleted:
+			// It would lose its limits.
+			p := refusal(subject, &ledger.Refusal{Cause: ledger.AlreadyExists})
+			p.Note = "it is there already, with scopes, and an import would take them away"
+			return Imported{}, p
+		}
+		cmd.State, result = old.State, ResultChanged // a line says nothing of the state
+	}
+	owner := findUser(v, q.Owner)
+	if owner == nil {
+		return Imported{}, badField(subject, "owner", "is not a user")
+	}
+	cmd.Owner = owner.ID
+	if cmd.Secrets, err = c.importedSecrets(subject, q); err != nil {
+		return Imported{}, err
+	}
+	if _, err := c.propose(ctx, subject, cmd); err != nil {
+		return Imported{}, err
+	}
+	return Imported{q.ID, result}, nil
+}
+
+func (c *call) importedSecrets(subject string, q LegacyClient) ([]ledger.NewSecret, error) {
+	var all []ledger.NewSecret
+	for i, plain := range q.Secrets {
+		if plain == "" {
+			return nil, badField(subject, fmt.Sprintf("secrets[%d]", i), "is empty")
+		}
+		s, _, err := c.secret(subject, plain)
+		if err != nil {
+			return nil, err
+		}
+		all = append(all, s)
+	}
+	for i, text := range q.SecretsSHA256 {
+		sum, err := hex.DecodeString(text.Reveal())
+		if err != nil || len(sum) != sha256.Size {
+			return nil, badField(subject, fmt.Sprintf("secrets_sha256[%d]", i), "is not a SHA-256 in hexadecimal")
+		}
+		s, err := c.SecretOfSHA256([sha256.Size]byte(sum))
+		if err != nil {
+			return nil, fmt.Errorf("digest a secret: %w", err)
+		}
+		all = append(all, s)
+	}
+	return all, nil
+}

@@ -1,0 +1,66 @@
+package admin
+
+import (
+	"context"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A ClientEdit changes the fields that are there. An operator's edit is
+// immediate.
+type ClientEdit struct {
+	ID           string    `json:"id"`
+	Revision     uint64    `json:"revision,omitempty"` // the one that was looked at; 0 stands for the newest
+	Name         *string   `json:"name,omitempty"`
+	Purpose      *string   `json:"purpose,omitempty"`
+	Website      *string   `json:"website,omitempty"`
+	RedirectURIs *[]string `json:"redirect_uris,omitempty"`
+	Scopes       *[]string `json:"scopes,omitempty"`
+	// Confirm selects the scopes of a legacy client although authorization
+	// requests still come without scope.
+	Confirm bool `json:"confirm,omitempty"`
+}
+
+// EditedClient is the client after an edit.
+type EditedClient struct {
+	Client
+	// Dropped says that a proposed revision was waiting, which the edit
+	// replaced.
+	Dropped bool `json:"dropped_proposal"`
+	// Migrated says that the client was a legacy client until this edit.
+	Migrated bool `json:"migrated"`
+}
+
+func (c *call) setClient(ctx context.Context, q ClientEdit) (EditedClient, error) {
+	old, err := c.freshClient(ctx, q.ID)
+	if err != nil {
+		return EditedClient{}, err
+	}
+	cmd := &ledger.EditClient{Actor: operator, ID: q.ID, Revision: q.Revision, Profile: old.Profile, Confirm: q.Confirm}
+	if cmd.Revision == 0 {
+		cmd.Revision = old.Revision
+	}
+	replace(&cmd.Profile.Name, q.Name)
+	replace(&cmd.Profile.Purpose, q.Purpose)
+	replace(&cmd.Profile.Website, q.Website)
+	replace(&cmd.Profile.RedirectURIs, q.RedirectURIs)
+	replace(&cmd.Profile.Scopes, q.Scopes)
+	if err := checkScopes(clientSubject(q.ID), cmd.Profile.Scopes); err != nil {
+		return EditedClient{}, err
+	}
+	if _, err := c.propose(ctx, clientSubject(q.ID), cmd); err != nil {
+		return EditedClient{}, noted(err, old, c.Ledger.Now())
+	}
+	now, err := c.showClient(ctx, ClientRef{q.ID})
+	return EditedClient{
+		Client:   now,
+		Dropped:  old.Proposed != nil && !now.Proposed,
+		Migrated: old.Legacy && now.Kind == "scoped",
+	}, err
+}
+
+func replace[T any](field *T, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}

@@ -1,0 +1,161 @@
+package admin
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A ClientRef names a client.
+type ClientRef struct {
+	ID string `json:"id"`
+}
+
+// A ClientFilter chooses from the list of clients. Empty fields choose all
+// but deleted ones.
+type ClientFilter struct {
+	State string `json:"state,omitempty"`
+	Owner string `json:"owner,omitempty"` // a user's name or id
+}
+
+// A ClientList is in the order of ids.
+type ClientList struct {
+	Clients []ClientSummary `json:"clients"`
+}
+
+// A ClientSummary is one line of the list.
+type ClientSummary struct {
+	ID       string    `json:"id"`
+	Name     string    `json:"name"`
+	Type     string    `json:"type"`
+	State    string    `json:"state"`
+	Kind     string    `json:"kind"`  // "scoped" or "legacy"
+	Owner    string    `json:"owner"` // user name
+	Proposed bool      `json:"has_proposal"`
+	Revision uint64    `json:"revision"`
+	Created  time.Time `json:"created_at"`
+}
+
+// A Client is everything that is known of one.
+type Client struct {
+	ClientSummary
+	Reason       string       `json:"reason,omitempty"` // of the last review
+	OwnerID      string       `json:"owner_id"`
+	Purpose      string       `json:"purpose,omitempty"`
+	Website      string       `json:"website,omitempty"`
+	RedirectURIs []string     `json:"redirect_uris"`
+	Scopes       []string     `json:"scopes"`
+	Changed      time.Time    `json:"changed_at"`
+	Secrets      []Secret     `json:"secrets"`
+	Difference   []Difference `json:"proposal,omitempty"` // what the waiting revision would change
+
+	// Of clients that are or were legacy: what their authorization requests
+	// of the last 30 days looked like, and the scopes they asked for.
+	Traffic     *Traffic `json:"traffic,omitempty"`
+	AskedScopes []string `json:"asked_scopes,omitempty"`
+}
+
+// A Secret is a client secret as far as anybody can still see it.
+type Secret struct {
+	ID      string    `json:"id"`
+	Tail    string    `json:"tail,omitempty"`
+	State   string    `json:"state"` // "active" or "revoked"
+	Created time.Time `json:"created_at"`
+	Used    time.Time `json:"last_used_at,omitzero"`
+	Revoked time.Time `json:"revoked_at,omitzero"`
+}
+
+// A Difference is one change that a proposed revision makes: of a list one
+// member added or removed, of a text the old and the new one.
+type Difference struct {
+	Field   string `json:"field"`
+	Removed string `json:"removed,omitempty"`
+	Added   string `json:"added,omitempty"`
+}
+
+// Traffic counts authorizations of the last 30 days.
+type Traffic struct {
+	WithoutScope uint32 `json:"without_scope"`
+	WithScope    uint32 `json:"with_scope"`
+}
+
+func summaryOf(v ledger.View, c *ledger.Client) ClientSummary {
+	kind := "scoped"
+	if c.Legacy {
+		kind = "legacy"
+	}
+	return ClientSummary{
+		ID: c.ID, Name: c.Name, Type: string(c.Type), State: string(c.State), Kind: kind,
+		Owner: userName(v, c.Owner), Proposed: c.Proposed != nil, Revision: c.Revision, Created: shown(c.Created),
+	}
+}
+
+func clientOf(v ledger.View, c *ledger.Client, now ledger.Time) Client {
+	out := Client{
+		ClientSummary: summaryOf(v, c),
+		Reason:        c.Reason, OwnerID: c.Owner, Purpose: c.Purpose, Website: c.Website,
+		RedirectURIs: notNil(c.RedirectURIs), Scopes: notNil(c.Scopes), Changed: shown(c.Changed),
+		Secrets: make([]Secret, 0, len(c.Secrets)),
+	}
+	for i := range c.Secrets {
+		s := &c.Secrets[i]
+		state := "revoked"
+		if s.Active() {
+			state = "active"
+		}
+		out.Secrets = append(out.Secrets, Secret{
+			ID: s.ID, Tail: s.Tail, State: state, Created: shown(s.Created), Used: shown(s.Used), Revoked: shown(s.Revoked),
+		})
+	}
+	if c.Proposed != nil {
+		out.Difference = difference(&c.Profile, c.Proposed)
+	}
+	if c.WasLegacy || c.Legacy {
+		without, with := c.RecentTraffic(now)
+		out.Traffic = &Traffic{WithoutScope: without, WithScope: with}
+		out.AskedScopes = c.Asked
+	}
+	return out
+}
+
+// difference says what the proposal would change, texts before lists.
+func difference(old, proposed *ledger.Profile) []Difference {
+	var all []Difference
+	text := func(field, a, b string) {
+		if a != b {
+			all = append(all, Difference{Field: field, Removed: a, Added: b})
+		}
+	}
+	list := func(field string, a, b []string) {
+		for _, s := range a {
+			if !slices.Contains(b, s) {
+				all = append(all, Difference{Field: field, Removed: s})
+			}
+		}
+		for _, s := range b {
+			if !slices.Contains(a, s) {
+				all = append(all, Difference{Field: field, Added: s})
+			}
+		}
+	}
+	text("name", old.Name, proposed.Name)
+	text("purpose", old.Purpose, proposed.Purpose)
+	text("website", old.Website, proposed.Website)
+	list("redirect_uris", old.RedirectURIs, proposed.RedirectURIs)
+	list("scopes", old.Scopes, proposed.Scopes)
+	if string(old.Logo) != string(proposed.Logo) {
+		all = append(all, Difference{Field: "logo", Added: "another picture"})
+	}
+	return all
+}
+
+func notNil(list []string) []string {
+	if list == nil {
+		return []string{}
+	}
+	return list
+}
+
+func clientSubject(id string) string { return strings.TrimSpace("client " + id) }

@@ -1,0 +1,183 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// NewClient asks for a client that waits for its review.
+type NewClient struct {
+	ID           string   `json:"id,omitempty"` // made where absent
+	Name         string   `json:"name"`
+	Owner        string   `json:"owner"` // a user's name or id
+	Type         string   `json:"type"`
+	Purpose      string   `json:"purpose,omitempty"`
+	Website      string   `json:"website,omitempty"`
+	RedirectURIs []string `json:"redirect_uris"`
+	Scopes       []string `json:"scopes"`
+	Secret       Plain    `json:"secret,omitempty"` // of a confidential client; made where absent
+}
+
+// AddedClient has the secret only where it was made here.
+type AddedClient struct {
+	ID       string `json:"id"`
+	State    string `json:"state"`
+	SecretID string `json:"secret_id,omitempty"`
+	Secret   Plain  `json:"secret,omitempty"`
+}
+
+func (c *call) addClient(ctx context.Context, q NewClient) (AddedClient, error) {
+	id := q.ID
+	if id == "" {
+		made, err := c.newID("c_")
+		if err != nil {
+			return AddedClient{}, err
+		}
+		id = made
+	}
+	subject := clientSubject(id)
+	if err := checkScopes(subject, q.Scopes); err != nil {
+		return AddedClient{}, err
+	}
+	v, err := c.fresh(ctx)
+	if err != nil {
+		return AddedClient{}, err
+	}
+	owner := findUser(v, q.Owner)
+	if owner == nil {
+		return AddedClient{}, badField(subject, "owner", "is not a user")
+	}
+	cmd := &ledger.CreateClient{
+		Actor: operator, ID: id, Owner: owner.ID, Type: ledger.ClientType(q.Type),
+		Profile: ledger.Profile{
+			Name: q.Name, Purpose: q.Purpose, Website: q.Website, RedirectURIs: q.RedirectURIs, Scopes: q.Scopes,
+		},
+	}
+	out := AddedClient{ID: id, State: string(ledger.Pending)}
+	if cmd.Type == ledger.Confidential || q.Secret != "" {
+		s, made, err := c.secret(subject, q.Secret)
+		if err != nil {
+			return AddedClient{}, err
+		}
+		cmd.Secret, out.SecretID, out.Secret = &s, s.ID, made
+	}
+	if _, err := c.propose(ctx, subject, cmd); err != nil {
+		return AddedClient{}, err
+	}
+	return out, nil
+}
+
+// checkScopes names a scope that does not exist; the ledger only says that
+// there is one.
+func checkScopes(subject string, names []string) error {
+	if _, err := scope.Of(names...); err != nil {
+		return badField(subject, "scopes", "can't be: "+err.Error())
+	}
+	return nil
+}
+
+func (c *call) listClients(ctx context.Context, q ClientFilter) (ClientList, error) {
+	list := ClientList{Clients: []ClientSummary{}}
+	v, err := c.view(ctx)
+	if err != nil {
+		return list, err
+	}
+	all := v.Clients()
+	if q.Owner != "" {
+		owner := findUser(v, q.Owner)
+		if owner == nil {
+			return list, notFound("user " + q.Owner)
+		}
+		all = v.ClientsOf(owner.ID)
+	}
+	switch ledger.ClientState(q.State) {
+	case "", ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended, ledger.Deleted:
+	default:
+		return list, badField("", "state", "must be pending, approved, rejected, suspended or deleted")
+	}
+	for client := range all {
+		if q.State == "" && client.State != ledger.Deleted || q.State == string(client.State) {
+			list.Clients = append(list.Clients, summaryOf(v, client))
+		}
+	}
+	return list, nil
+}
+
+func (c *call) showClient(ctx context.Context, q ClientRef) (Client, error) {
+	v, err := c.view(ctx)
+	if err != nil {
+		return Client{}, err
+	}
+	client := v.Client(q.ID)
+	if client == nil {
+		return Client{}, notFound(clientSubject(q.ID))
+	}
+	return clientOf(v, client, c.Ledger.Now()), nil
+}
+
+// freshClient is a client to base a change on.
+func (c *call) freshClient(ctx context.Context, id string) (*ledger.Client, error) {
+	v, err := c.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	client := v.Client(id)
+	if client == nil || client.State == ledger.Deleted {
+		return nil, notFound(clientSubject(id))
+	}
+	return client, nil
+}
+
+func (c *call) deleteClient(ctx context.Context, q ClientRef) (Done, error) {
+	out, err := c.propose(ctx, clientSubject(q.ID), &ledger.DeleteClient{Actor: operator, ID: q.ID})
+	return Done{out.ID}, err
+}
+
+// A Review is an administrator's verdict.
+type Review struct {
+	ID      string `json:"id"`
+	Verdict string `json:"verdict"` // approve, reject, suspend or resume
+	Reason  string `json:"reason,omitempty"`
+	// Revision is the one that was looked at; 0 stands for the newest.
+	Revision uint64 `json:"revision,omitempty"`
+}
+
+func (c *call) reviewClient(ctx context.Context, q Review) (Client, error) {
+	client, err := c.freshClient(ctx, q.ID)
+	if err != nil {
+		return Client{}, err
+	}
+	if q.Revision == 0 {
+		q.Revision = client.Revision
+	}
+	_, err = c.propose(ctx, clientSubject(q.ID), &ledger.ReviewClient{
+		Actor: operator, ID: q.ID, Verdict: ledger.Verdict(q.Verdict), Reason: q.Reason, Revision: q.Revision,
+	})
+	if err != nil {
+		return Client{}, noted(err, client, c.Ledger.Now())
+	}
+	return c.showClient(ctx, ClientRef{q.ID})
+}
+
+// noted adds to a refusal what the operator would have to look up.
+func noted(err error, client *ledger.Client, now ledger.Time) error {
+	p, ok := err.(*Problem)
+	if !ok {
+		return err
+	}
+	switch p.Cause {
+	case ledger.WrongState:
+		p.Note = "state: " + string(client.State)
+	case ledger.Moved:
+		p.Note = fmt.Sprintf("revision: %d", client.Revision)
+	case ledger.ConfirmMigration:
+		without, with := client.RecentTraffic(now)
+		p.Note = fmt.Sprintf("without scope: %d, with scope: %d", without, with)
+	case ledger.LastSecret, ledger.TooManySecrets:
+		p.Note = fmt.Sprintf("active: %d", client.ActiveSecrets())
+	}
+	return p
+}

@@ -1,0 +1,66 @@
+package admin
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// An Explanation is an error_id, opened.
+type Explanation struct {
+	Client [16]byte // credential.ClientDigest of the client that was refused
+	Cause  ledger.Cause
+	At     ledger.Time // of the refusal
+
+	Named          bool // the client authenticated and owns the grant; else the rest is empty
+	Grant          ledger.GrantID
+	Presented, Due uint32      // generations
+	When           ledger.Time // of what the cause speaks about; 0 where it names no time
+}
+
+// An ErrorID asks what is sealed in one.
+type ErrorID struct {
+	ErrorID string `json:"error_id"`
+}
+
+// Explained is why a request was refused.
+type Explained struct {
+	Client     string       `json:"client_id,omitempty"` // empty where no client of this digest is known
+	ClientName string       `json:"client_name,omitempty"`
+	Cause      ledger.Cause `json:"cause"`
+	Text       string       `json:"text"`
+	At         time.Time    `json:"at"`
+	When       time.Time    `json:"when,omitzero"` // of what the text speaks about
+	// Of the grant, where the client authenticated and owns it.
+	Grant     string  `json:"grant_id,omitempty"`
+	Presented *uint32 `json:"generation_presented,omitempty"`
+	Due       *uint32 `json:"generation_due,omitempty"`
+}
+
+func (c *call) explain(ctx context.Context, q ErrorID) (Explained, error) {
+	e, err := c.Explain(q.ErrorID)
+	if err != nil {
+		return Explained{}, &Problem{
+			Class: NotFound, Subject: "error_id", Cause: ledger.NotFound,
+			Text: "it can't be opened: it is not one of this server's, or its key is gone",
+		}
+	}
+	v, err := c.view(ctx)
+	if err != nil {
+		return Explained{}, fmt.Errorf("explain: %w", err)
+	}
+	out := Explained{Cause: e.Cause, Text: e.Cause.String(), At: shown(e.At), When: shown(e.When)}
+	for client := range v.Clients() {
+		if credential.ClientDigest(client.ID) == e.Client {
+			out.Client, out.ClientName = client.ID, client.Name
+			break
+		}
+	}
+	if e.Named {
+		out.Grant, out.Presented, out.Due = e.Grant.String(), &e.Presented, &e.Due
+	}
+	return out, nil
+}

@@ -1,0 +1,133 @@
+package admin
+
+import (
+	"context"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A GrantFilter chooses grants of a user, of a client, or of both. Without
+// either nothing is listed: there may be a million.
+type GrantFilter struct {
+	User   string `json:"user,omitempty"` // name or id
+	Client string `json:"client,omitempty"`
+	Ended  bool   `json:"ended,omitempty"` // those that have ended and are still known, too
+	Limit  int    `json:"limit,omitempty"` // 0 for all
+}
+
+// A GrantList has Truncated where the limit left some out.
+type GrantList struct {
+	Grants    []Grant `json:"grants"`
+	Truncated bool    `json:"truncated"`
+}
+
+// A Grant is one "Allow" of a user for a client.
+type Grant struct {
+	ID         string    `json:"id"`
+	User       string    `json:"user"` // name
+	UserID     string    `json:"user_id"`
+	Client     string    `json:"client"`
+	State      string    `json:"state"` // "live" or "ended"
+	EndCause   string    `json:"end_cause,omitempty"`
+	Scopes     []string  `json:"scopes"`
+	Legacy     bool      `json:"legacy"`
+	Generation uint32    `json:"generation_due"`
+	Created    time.Time `json:"created_at"`
+	Used       time.Time `json:"last_used_at,omitzero"`
+	Ended      time.Time `json:"ended_at,omitzero"`
+}
+
+func grantOf(v ledger.View, g *ledger.Grant) Grant {
+	out := Grant{
+		ID: g.ID.String(), User: userName(v, g.User), UserID: g.User, Client: g.Client,
+		State: "live", Scopes: notNil(strings.Fields(g.Scope)), Legacy: g.Legacy, Generation: g.Due,
+		Created: shown(g.Created), Used: shown(g.Used), Ended: shown(g.Ended),
+	}
+	if cause := v.GrantEnded(g.ID); cause != ledger.NoCause {
+		out.State, out.EndCause = "ended", cause.String()
+	}
+	return out
+}
+
+func (c *call) listGrants(ctx context.Context, q GrantFilter) (GrantList, error) {
+	list := GrantList{Grants: []Grant{}}
+	v, err := c.view(ctx)
+	if err != nil {
+		return list, err
+	}
+	if q.User == "" && q.Client == "" {
+		return list, badField("", "user", "or client must be named")
+	}
+	if q.Client != "" && v.Client(q.Client) == nil {
+		return list, notFound(clientSubject(q.Client))
+	}
+	all := v.Grants()
+	if q.User != "" {
+		u := findUser(v, q.User)
+		if u == nil {
+			return list, notFound("user " + q.User)
+		}
+		all = grantsOf(v, u)
+	}
+	for g := range all {
+		if q.Client != "" && g.Client != q.Client || !q.Ended && v.GrantEnded(g.ID) != ledger.NoCause {
+			continue
+		}
+		if q.Limit > 0 && len(list.Grants) == q.Limit {
+			list.Truncated = true
+			break
+		}
+		list.Grants = append(list.Grants, grantOf(v, g))
+	}
+	slices.SortStableFunc(list.Grants, func(a, b Grant) int { return a.Created.Compare(b.Created) })
+	return list, nil
+}
+
+// grantsOf are the grants that a user's row lists, ended ones included.
+func grantsOf(v ledger.View, u *ledger.User) iter.Seq[*ledger.Grant] {
+	return func(yield func(*ledger.Grant) bool) {
+		for _, id := range u.Grants {
+			if g := v.Grant(id); g != nil && !yield(g) {
+				return
+			}
+		}
+	}
+}
+
+// A GrantRef names a grant.
+type GrantRef struct {
+	ID string `json:"id"`
+}
+
+func (c *call) revokeGrant(ctx context.Context, q GrantRef) (Done, error) {
+	subject := "grant " + q.ID
+	id, ok := ledger.ParseGrantID(q.ID)
+	if !ok {
+		return Done{}, notFound(subject)
+	}
+	_, err := c.propose(ctx, subject, &ledger.RevokeGrant{Actor: operator, Grant: id})
+	return Done{q.ID}, err
+}
+
+// A Disconnection ends all grants of a user, for one client or for all.
+type Disconnection struct {
+	User   string `json:"user"`
+	Client string `json:"client,omitempty"`
+}
+
+func (c *call) disconnect(ctx context.Context, q Disconnection) (Done, error) {
+	u, err := c.freshUser(ctx, q.User)
+	if err != nil {
+		return Done{}, err
+	}
+	subject := "user " + q.User
+	if q.Client != "" {
+		subject = clientSubject(q.Client)
+	}
+	_, err = c.propose(ctx, subject, &ledger.Disconnect{Actor: operator, User: u.ID, Client: q.Client})
+	return Done{u.ID}, err
+}

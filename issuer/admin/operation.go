@@ -1,0 +1,83 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"strings"
+)
+
+// An Operation is the name of what can be asked for, with the types of
+// request and answer, so that client and server can't disagree on them.
+type Operation[Request, Answer any] string
+
+// The operations.
+const (
+	AddClient    Operation[NewClient, AddedClient]          = "client.add"
+	ListClients  Operation[ClientFilter, ClientList]        = "client.list"
+	ShowClient   Operation[ClientRef, Client]               = "client.show"
+	ReviewClient Operation[Review, Client]                  = "client.review"
+	SetClient    Operation[ClientEdit, EditedClient]        = "client.set"
+	DeleteClient Operation[ClientRef, Done]                 = "client.delete"
+	ImportClient Operation[LegacyClient, Imported]          = "client.import"
+	AddSecret    Operation[NewSecret, AddedSecret]          = "client.secret.add"
+	RevokeSecret Operation[SecretRef, Done]                 = "client.secret.revoke"
+	AddUser      Operation[NewUser, AddedUser]              = "user.add"
+	ListUsers    Operation[UserFilter, UserList]            = "user.list"
+	ShowUser     Operation[UserRef, User]                   = "user.show"
+	SetUserState Operation[UserStateChange, User]           = "user.state"
+	SetPassword  Operation[PasswordChange, ChangedPassword] = "user.password"
+	SetAdmin     Operation[AdminChange, User]               = "user.admin"
+	ListGrants   Operation[GrantFilter, GrantList]          = "grant.list"
+	RevokeGrant  Operation[GrantRef, Done]                  = "grant.revoke"
+	Disconnect   Operation[Disconnection, Done]             = "grant.disconnect"
+	Explain      Operation[ErrorID, Explained]              = "explain"
+	Audit        Operation[EventFilter, EventList]          = "audit"
+)
+
+// Done is the answer of an operation that has nothing to tell.
+type Done struct {
+	ID string `json:"id"` // of what was changed
+}
+
+// A route is one row of the server's table.
+type route struct {
+	name  string
+	serve func(ctx context.Context, c *call, body []byte) (any, error)
+}
+
+func on[Q, A any](o Operation[Q, A], do func(*call, context.Context, Q) (A, error)) route {
+	return route{string(o), func(ctx context.Context, c *call, body []byte) (any, error) {
+		var q Q
+		if err := decode(body, &q); err != nil {
+			return nil, err
+		}
+		return do(c, ctx, q)
+	}}
+}
+
+// decode reads one JSON value and refuses fields it does not know: a program
+// that is newer than the server must learn that it was not understood. The
+// texts of package json may repeat a value, so only those that name a field
+// are passed on.
+func decode(body []byte, into any) error {
+	d := json.NewDecoder(bytes.NewReader(body))
+	d.DisallowUnknownFields()
+	err := d.Decode(into)
+	if err == nil {
+		if _, err = d.Token(); err == io.EOF {
+			return nil
+		}
+	}
+	p := &Problem{Class: BadRequest, Text: "the request is not the JSON value that belongs here"}
+	var wrong *json.UnmarshalTypeError
+	switch {
+	case errors.As(err, &wrong) && wrong.Field != "":
+		p.Field, p.Note = wrong.Field, "has a value of the wrong type"
+	case err != nil && strings.HasPrefix(err.Error(), "json: unknown field "):
+		p.Text = "this server does not know the field " + strings.TrimPrefix(err.Error(), "json: unknown field ")
+	}
+	return p
+}

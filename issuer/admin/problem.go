@@ -1,0 +1,88 @@
+package admin
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// A Class sorts problems by what the caller can do about them.
+type Class string
+
+// Classes.
+const (
+	Refused     Class = "refused"     // a rule says no
+	NotFound    Class = "not_found"   // what is asked for does not exist
+	Unavailable Class = "unavailable" // nothing can be decided now: try again
+	BadRequest  Class = "bad_request" // caller and server do not understand each other
+	Internal    Class = "internal"    // a fault of the server; its log has it
+)
+
+var status = map[Class]int{
+	Refused:     http.StatusUnprocessableEntity,
+	NotFound:    http.StatusNotFound,
+	Unavailable: http.StatusServiceUnavailable,
+	BadRequest:  http.StatusBadRequest,
+	Internal:    http.StatusInternalServerError,
+}
+
+// A Problem is an operation that was not done. It never holds a secret.
+type Problem struct {
+	Class   Class        `json:"class"`
+	Subject string       `json:"subject,omitempty"` // what it is about: "client cal-app"
+	Cause   ledger.Cause `json:"cause,omitempty"`
+	Text    string       `json:"text"`
+	Field   string       `json:"field,omitempty"` // of the request
+	Note    string       `json:"note,omitempty"`  // what is wrong with the field, or what else helps
+}
+
+// Error is one line for people.
+func (p *Problem) Error() string {
+	var b strings.Builder
+	if p.Subject != "" {
+		b.WriteString(p.Subject + ": ")
+	}
+	switch {
+	case p.Field != "" && p.Note != "":
+		b.WriteString(p.Field + " " + p.Note)
+	case p.Field != "":
+		b.WriteString(p.Field + ": " + p.Text)
+	case p.Note != "":
+		b.WriteString(p.Text + " (" + p.Note + ")")
+	default:
+		b.WriteString(p.Text)
+	}
+	return b.String()
+}
+
+func refusal(subject string, r *ledger.Refusal) *Problem {
+	p := &Problem{Class: Refused, Subject: subject, Cause: r.Cause, Text: r.Cause.String(), Field: r.Field, Note: r.Note}
+	if r.Cause == ledger.NotFound {
+		p.Class = NotFound
+	}
+	return p
+}
+
+func notFound(subject string) *Problem {
+	return refusal(subject, &ledger.Refusal{Cause: ledger.NotFound})
+}
+
+func badField(subject, field, note string) *Problem {
+	return refusal(subject, &ledger.Refusal{Cause: ledger.BadField, Field: field, Note: note})
+}
+
+// problem is what is told of any error. What is not a Problem and not known
+// to pass is a fault of ours, and its text goes to the log only.
+func problem(err error) *Problem {
+	var p *Problem
+	switch {
+	case errors.As(err, &p):
+		return p
+	case errors.Is(err, oauth.ErrUnavailable):
+		return &Problem{Class: Unavailable, Text: "nothing can be decided now: no leader answers, or the outcome can't be told; look at what is there and try again"}
+	}
+	return &Problem{Class: Internal, Text: "the server failed; its log says why"}
+}

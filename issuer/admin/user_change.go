@@ -1,0 +1,75 @@
+package admin
+
+import (
+	"context"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A UserStateChange enables, disables or deletes an account.
+type UserStateChange struct {
+	User  string `json:"user"`
+	State string `json:"state"` // enable, disable or delete
+}
+
+func (c *call) setUserState(ctx context.Context, q UserStateChange) (User, error) {
+	u, err := c.freshUser(ctx, q.User)
+	if err != nil {
+		return User{}, err
+	}
+	_, err = c.propose(ctx, "user "+q.User, &ledger.SetUserState{Actor: operator, User: u.ID, State: ledger.UserState(q.State)})
+	if err != nil {
+		return User{}, err
+	}
+	return c.showUser(ctx, UserRef{u.ID})
+}
+
+// A PasswordChange sets a password, or has one made.
+type PasswordChange struct {
+	User     string `json:"user"`
+	Password Plain  `json:"password,omitempty"`
+}
+
+// ChangedPassword has the password only where it was made here.
+type ChangedPassword struct {
+	ID       string `json:"id"`
+	Password Plain  `json:"password,omitempty"`
+}
+
+func (c *call) setPassword(ctx context.Context, q PasswordChange) (ChangedPassword, error) {
+	u, err := c.freshUser(ctx, q.User)
+	if err != nil {
+		return ChangedPassword{}, err
+	}
+	subject := "user " + q.User
+	hash, made, err := c.password(ctx, subject, q.Password)
+	if err != nil {
+		return ChangedPassword{}, err
+	}
+	if _, err := c.propose(ctx, subject, &ledger.SetPassword{Actor: operator, User: u.ID, Password: hash}); err != nil {
+		return ChangedPassword{}, err
+	}
+	return ChangedPassword{ID: u.ID, Password: made}, nil
+}
+
+// An AdminChange gives or takes the right to review clients.
+type AdminChange struct {
+	User  string `json:"user"`
+	Admin bool   `json:"admin"`
+}
+
+// setAdmin sends the whole user, as PutUser wants it. Only operators write
+// these fields, so what another changed in between is all that could be lost.
+func (c *call) setAdmin(ctx context.Context, q AdminChange) (User, error) {
+	u, err := c.freshUser(ctx, q.User)
+	if err != nil {
+		return User{}, err
+	}
+	if u.Admin != q.Admin {
+		_, err = c.propose(ctx, "user "+q.User, &ledger.PutUser{ID: u.ID, Username: u.Username, Person: u.Person, Admin: q.Admin})
+		if err != nil {
+			return User{}, err
+		}
+	}
+	return c.showUser(ctx, UserRef{u.ID})
+}

@@ -1,0 +1,143 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// NewUser asks for an account of our own.
+type NewUser struct {
+	ID       string `json:"id,omitempty"` // made where absent
+	Username string `json:"username"`
+	Email    string `json:"email,omitempty"`
+	Name     string `json:"name,omitempty"`
+	TimeZone string `json:"time_zone,omitempty"`
+	Admin    bool   `json:"admin,omitempty"`
+	Password Plain  `json:"password,omitempty"` // made where absent
+}
+
+// AddedUser has the password only where it was made here.
+type AddedUser struct {
+	ID       string `json:"id"`
+	Username string `json:"username"`
+	Password Plain  `json:"password,omitempty"`
+}
+
+// A UserRef names a user by name or id.
+type UserRef struct {
+	User string `json:"user"`
+}
+
+// A UserFilter chooses from the list of users: all but deleted ones, or all.
+type UserFilter struct {
+	Deleted bool `json:"deleted,omitempty"`
+}
+
+// A UserList is in the order of ids.
+type UserList struct {
+	Users []User `json:"users"`
+}
+
+// A User is an account as operators see it.
+type User struct {
+	ID       string    `json:"id"`
+	Username string    `json:"username"`
+	Name     string    `json:"name,omitempty"`
+	Email    string    `json:"email,omitempty"`
+	TimeZone string    `json:"time_zone,omitempty"`
+	State    string    `json:"state"` // "enabled", "disabled" or "deleted"
+	Admin    bool      `json:"admin"`
+	Upstream string    `json:"upstream,omitempty"` // where the user signs in, if not here
+	Password bool      `json:"has_password"`
+	Created  time.Time `json:"created_at"`
+
+	// Of one user that is shown alone.
+	Clients []string `json:"clients,omitempty"` // ids of the clients the user owns
+	Grants  int      `json:"grants,omitempty"`  // how many live
+}
+
+func userOf(u *ledger.User) User {
+	state := "enabled"
+	switch {
+	case u.Deleted:
+		state = "deleted"
+	case u.Disabled:
+		state = "disabled"
+	}
+	return User{
+		ID: u.ID, Username: u.Username, Name: u.Name, Email: u.Email, TimeZone: u.TimeZone,
+		State: state, Admin: u.Admin, Upstream: u.Upstream, Password: u.Password != "", Created: shown(u.Created),
+	}
+}
+
+func (c *call) addUser(ctx context.Context, q NewUser) (AddedUser, error) {
+	id := q.ID
+	if id == "" {
+		made, err := c.newID("u_")
+		if err != nil {
+			return AddedUser{}, err
+		}
+		id = made
+	}
+	subject := "user " + q.Username
+	hash, made, err := c.password(ctx, subject, q.Password)
+	if err != nil {
+		return AddedUser{}, err
+	}
+	_, err = c.propose(ctx, subject, &ledger.PutUser{
+		ID: id, Username: q.Username, Password: hash, Admin: q.Admin, New: true,
+		Person: ledger.Person{Email: q.Email, Name: q.Name, TimeZone: q.TimeZone},
+	})
+	if err != nil {
+		return AddedUser{}, err
+	}
+	return AddedUser{ID: id, Username: q.Username, Password: made}, nil
+}
+
+func (c *call) listUsers(ctx context.Context, q UserFilter) (UserList, error) {
+	list := UserList{Users: []User{}}
+	v, err := c.view(ctx)
+	if err != nil {
+		return list, err
+	}
+	for u := range v.Users() {
+		if q.Deleted || !u.Deleted {
+			list.Users = append(list.Users, userOf(u))
+		}
+	}
+	return list, nil
+}
+
+func (c *call) showUser(ctx context.Context, q UserRef) (User, error) {
+	v, err := c.view(ctx)
+	if err != nil {
+		return User{}, err
+	}
+	u := findUser(v, q.User)
+	if u == nil {
+		return User{}, notFound("user " + q.User)
+	}
+	out := userOf(u)
+	for client := range v.ClientsOf(u.ID) {
+		if client.State != ledger.Deleted {
+			out.Clients = append(out.Clients, client.ID)
+		}
+	}
+	out.Grants = len(v.GrantsOf(u.ID))
+	return out, nil
+}
+
+// freshUser is a user to change.
+func (c *call) freshUser(ctx context.Context, ref string) (*ledger.User, error) {
+	v, err := c.fresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	u := findUser(v, ref)
+	if u == nil || u.Deleted {
+		return nil, notFound("user " + ref)
+	}
+	return u, nil
+}
