@@ -1,0 +1,160 @@
+package web_test
+
+import (
+	"html"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// browser keeps cookies and follows nothing by itself.
+type browser struct {
+	w       *world
+	cookies map[string]string
+	address string
+	header  http.Header // sent with every request
+}
+
+func (w *world) browser() *browser {
+	return &browser{w: w, cookies: map[string]string{}, address: "192.0.2.1", header: http.Header{}}
+}
+
+// answer is what came back, its body read.
+type answer struct {
+	*http.Response
+	body string
+}
+
+func (b *browser) send(method, target string, body io.Reader, header http.Header) answer {
+	b.w.t.Helper()
+	return b.do(httptest.NewRequest(method, target, body), func(r *http.Request) {
+		for name, values := range header {
+			r.Header[name] = values
+		}
+	})
+}
+
+func (b *browser) do(r *http.Request, change func(*http.Request)) answer {
+	b.w.t.Helper()
+	for name, values := range b.header {
+		r.Header[name] = values
+	}
+	r.Header.Set("Test-Address", b.address)
+	change(r)
+	for name, value := range b.cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	rec := httptest.NewRecorder()
+	b.w.handler.ServeHTTP(rec, r)
+	res := rec.Result()
+	for _, c := range res.Cookies() {
+		if c.MaxAge < 0 {
+			delete(b.cookies, c.Name)
+		} else {
+			b.cookies[c.Name] = c.Value
+		}
+	}
+	text, err := io.ReadAll(res.Body)
+	require.NoError(b.w.t, err)
+	return answer{res, string(text)}
+}
+
+func (b *browser) get(target string) answer {
+	b.w.t.Helper()
+	return b.send(http.MethodGet, target, nil, http.Header{"Sec-Fetch-Site": {"cross-site"}})
+}
+
+func (b *browser) post(target string, form url.Values) answer {
+	b.w.t.Helper()
+	return b.send(http.MethodPost, target, strings.NewReader(form.Encode()), http.Header{
+		"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"},
+	})
+}
+
+var hidden = regexp.MustCompile(`<input type="hidden" name="([a-z]+)" value="([^"]*)">`)
+
+// form is what the page's form for a path would post.
+func (a answer) form(t *testing.T, action string) url.Values {
+	t.Helper()
+	_, rest, found := strings.Cut(a.body, `<form method="post" action="`+action+`">`)
+	require.True(t, found, "no form for %s in %d %s", action, a.StatusCode, a.body)
+	rest, _, _ = strings.Cut(rest, "</form>")
+	values := url.Values{}
+	for _, m := range hidden.FindAllStringSubmatch(rest, -1) {
+		values.Set(m[1], html.UnescapeString(m[2]))
+	}
+	return values
+}
+
+// signIn fills in the sign-in form of a page.
+func (b *browser) signIn(page answer, username, password string) answer {
+	b.w.t.Helper()
+	form := page.form(b.w.t, "/auth/sign-in")
+	form.Set("username", username)
+	form.Set("password", password)
+	return b.post("/auth/sign-in", form)
+}
+
+// signedIn is a browser in which Ada is signed in.
+func (w *world) signedIn() *browser {
+	w.t.Helper()
+	b := w.browser()
+	res := b.signIn(b.get("/auth/sign-in"), "ada", password)
+	require.Equal(w.t, http.StatusSeeOther, res.StatusCode, res.body)
+	return b
+}
+
+// decide presses a button of a consent page.
+func (b *browser) decide(page answer, decision string) answer {
+	b.w.t.Helper()
+	require.Equal(b.w.t, http.StatusOK, page.StatusCode, page.body)
+	form := page.form(b.w.t, "/auth/oauth2/authorize")
+	form.Set("decision", decision)
+	return b.post("/auth/oauth2/authorize", form)
+}
+
+// good is the "good request" of the conformance statements.
+func good() url.Values {
+	return url.Values{
+		"client_id": {"calendar"}, "redirect_uri": {callback}, "state": {"xyz"}, "scope": {"BOOKING_READ BOOKING_WRITE"},
+		"response_type": {"code"}, "code_challenge": {challenge}, "code_challenge_method": {"S256"},
+	}
+}
+
+// with changes a request: name and value in turn, an empty value removes.
+func with(v url.Values, pairs ...string) url.Values {
+	for i := 0; i < len(pairs); i += 2 {
+		if pairs[i+1] == "" {
+			v.Del(pairs[i])
+		} else {
+			v.Set(pairs[i], pairs[i+1])
+		}
+	}
+	return v
+}
+
+func at(v url.Values) string { return "/auth/oauth2/authorize?" + v.Encode() }
+
+// location is the query of a redirect to a redirection URI.
+func (a answer) location(t *testing.T, uri string) url.Values {
+	t.Helper()
+	require.Equal(t, http.StatusSeeOther, a.StatusCode, a.body)
+	query, found := strings.CutPrefix(a.Header.Get("Location"), uri+"?")
+	require.True(t, found, "redirected to %s", a.Header.Get("Location"))
+	require.NotContains(t, query, "#")
+	values, err := url.ParseQuery(query)
+	require.NoError(t, err)
+	return values
+}
+
+// getRaw asks with a query that holds any bytes, as a careless program may send.
+func (b *browser) getRaw(path, query string) answer {
+	b.w.t.Helper()
+	return b.do(httptest.NewRequest(http.MethodGet, path, nil), func(r *http.Request) { r.URL.RawQuery = query })
+}

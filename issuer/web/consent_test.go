@@ -1,0 +1,212 @@
+package web_test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+const authorizePath = "/auth/oauth2/authorize"
+
+// What the page was shown for may change before the button is pressed, and
+// between the check and the command.
+func TestConsentRaces(t *testing.T) {
+	importCalendar := func(change func(*ledger.ImportClient)) func(*world) {
+		return func(w *world) { w.client("calendar", change) }
+	}
+	session := func(w *world, b *browser) [32]byte {
+		id, _, _ := cutLast(b.cookies["mintmark"])
+		return credential.SessionDigest(id)
+	}
+	for _, test := range []struct {
+		name   string
+		change func(*world, *browser)
+		status int
+		says   string
+		error  string // of a redirect
+	}{
+		{"suspended", func(w *world, _ *browser) {
+			importCalendar(func(c *ledger.ImportClient) { c.State = ledger.Suspended })(w)
+		}, http.StatusForbidden, "is suspended", ""},
+		{"redirection URI removed", func(w *world, _ *browser) {
+			importCalendar(func(c *ledger.ImportClient) { c.Profile.RedirectURIs = []string{"https://other.example/cb"} })(w)
+		}, http.StatusBadRequest, "does not lead back", ""},
+		{"scope removed", func(w *world, _ *browser) {
+			importCalendar(func(c *ledger.ImportClient) { c.Profile.Scopes = []string{"ORG_PROFILE_READ"} })(w)
+		}, http.StatusSeeOther, "", "invalid_scope"},
+		{"deleted", func(w *world, _ *browser) {
+			w.must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
+		}, http.StatusBadRequest, "Application not found", ""},
+		{"signed out", func(w *world, b *browser) { w.must(&ledger.SignOut{Session: session(w, b)}) }, http.StatusForbidden, "signed out meanwhile", ""},
+		{"user disabled", func(w *world, _ *browser) {
+			w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.Disable})
+		}, http.StatusForbidden, "signed out meanwhile", ""},
+	} {
+		for _, when := range []string{"before the form", "before the command"} {
+			t.Run(test.name+" "+when, func(t *testing.T) {
+				w := newWorld(t)
+				b := w.signedIn()
+				page := b.get(at(good()))
+				if when == "before the form" {
+					test.change(w, b)
+				} else {
+					w.before = func() { test.change(w, b) }
+				}
+				res := b.decide(page, "allow")
+				assert.Equal(t, test.status, res.StatusCode)
+				if test.error != "" {
+					assert.Equal(t, test.error, res.location(t, callback).Get("error"))
+				} else {
+					assert.Contains(t, res.body, test.says)
+					assert.Empty(t, res.Header.Get("Location"))
+				}
+				assert.Empty(t, w.grants())
+			})
+		}
+	}
+}
+
+// The form is bound to session, user and the exact request; a page that does
+// not fit is shown again and nothing is done.
+func TestConsentFormIsBound(t *testing.T) {
+	for name, tamper := range map[string]func(w *world, b *browser, page answer) answer{
+		"a wider scope": func(w *world, b *browser, page answer) answer {
+			form := page.form(w.t, authorizePath)
+			return b.post(authorizePath, with(form, "decision", "allow", "next", strings.Replace(form.Get("next"), "BOOKING_READ+", "ORG_PROFILE_READ+", 1)))
+		},
+		"another state": func(w *world, b *browser, page answer) answer {
+			form := page.form(w.t, authorizePath)
+			return b.post(authorizePath, with(form, "decision", "allow", "next", strings.Replace(form.Get("next"), "xyz", "abc", 1)))
+		},
+		"another user": func(w *world, b *browser, page answer) answer {
+			w.user("u-bob", "bob", "Bob")
+			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "user", "u-bob"))
+		},
+		"no user": func(w *world, b *browser, page answer) answer {
+			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "user", ""))
+		},
+		"a token of another page": func(w *world, b *browser, page answer) answer {
+			token := page.form(w.t, "/auth/sign-out").Get("token")
+			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "token", token))
+		},
+		"a token of another browser": func(w *world, b *browser, page answer) answer {
+			other := w.signedIn().get(at(good())).form(w.t, authorizePath)
+			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "token", other.Get("token")))
+		},
+		"a page from before another sign-in": func(w *world, b *browser, page answer) answer {
+			out := page.form(w.t, "/auth/sign-out")
+			in := b.get(b.post("/auth/sign-out", out).Header.Get("Location"))
+			w.user("u-bob", "bob", "Bob")
+			require.Equal(w.t, http.StatusSeeOther, b.signIn(in, "bob", password).StatusCode)
+			return b.decide(page, "allow")
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			b := w.signedIn()
+			res := tamper(w, b, b.get(at(good())))
+			assert.Equal(t, http.StatusForbidden, res.StatusCode)
+			assert.Contains(t, res.body, "nothing was done")
+			assert.Contains(t, res.body, `role="alert"`)
+			assert.Empty(t, w.grants())
+			res.StatusCode = http.StatusOK
+			b.decide(res, "allow").location(t, callback) // the page shown again works
+		})
+	}
+	t.Run("from another origin", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		form := with(b.get(at(good())).form(t, authorizePath), "decision", "allow")
+		for name, header := range map[string]http.Header{
+			"Sec-Fetch-Site": {"Sec-Fetch-Site": {"cross-site"}},
+			"same site":      {"Sec-Fetch-Site": {"same-site"}},
+			"Origin":         {"Origin": {"https://evil.example"}},
+			"null Origin":    {"Origin": {"null"}},
+		} {
+			header.Set("Content-Type", "application/x-www-form-urlencoded")
+			res := b.send("POST", authorizePath, strings.NewReader(form.Encode()), header)
+			assert.Equal(t, http.StatusForbidden, res.StatusCode, name)
+		}
+		assert.Empty(t, w.grants())
+	})
+	t.Run("no decision", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		assert.Equal(t, http.StatusUnprocessableEntity, b.decide(b.get(at(good())), "").StatusCode)
+		assert.Equal(t, http.StatusUnprocessableEntity, b.decide(b.get(at(good())), "ALLOW").StatusCode)
+		assert.Empty(t, w.grants())
+	})
+}
+
+// Parts of a token do not run together to the same text.
+func TestFormTokenParts(t *testing.T) {
+	seen := map[string]bool{}
+	for _, parts := range [][4]string{
+		{"k", "consent", "ab", "c"},
+		{"k", "consent", "a", "bc"},
+		{"k", "consent", "", "abc"},
+		{"k", "consenta", "b", "c"},
+		{"k", "sign-in", "ab", "c"},
+		{"l", "consent", "ab", "c"},
+	} {
+		token := web.FormToken(parts[0], web.Purpose(parts[1]), parts[2], parts[3])
+		assert.False(t, seen[token], "%q", parts)
+		assert.Len(t, token, 43)
+		seen[token] = true
+	}
+}
+
+func TestConsentAgain(t *testing.T) {
+	t.Run("a form that is sent twice", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		page := b.get(at(good()))
+		first := b.decide(page, "allow").location(t, callback).Get("code")
+		second := b.decide(page, "allow").location(t, callback).Get("code")
+		assert.NotEqual(t, first, second)
+		assert.Equal(t, "access_denied", b.decide(page, "cancel").location(t, callback).Get("error"))
+		assert.Len(t, w.grants(), 2, "what was allowed is not undone")
+	})
+	t.Run("no leader", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		page := b.get(at(good()))
+		w.down = true
+		res := b.decide(page, "allow")
+		assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+		assert.Equal(t, "5", res.Header.Get("Retry-After"))
+		assert.Empty(t, res.Header.Get("Location"))
+		assert.Equal(t, "access_denied", b.decide(page, "cancel").location(t, callback).Get("error"), "to cancel needs no leader")
+		w.down = false
+		b.decide(page, "allow").location(t, callback)
+	})
+	t.Run("the state stays out of the log of commands", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		b.decide(b.get(at(good())), "allow").location(t, callback)
+		allow, ok := w.proposals[len(w.proposals)-1].(*ledger.Allow)
+		require.True(t, ok)
+		assert.Empty(t, allow.Request.State)
+	})
+	t.Run("idle time moves on, once in a while", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		for range 4 {
+			w.pass(11 * time.Hour) // idle is 12 h
+			assert.Equal(t, http.StatusOK, b.get(at(good())).StatusCode)
+			n := len(w.proposals)
+			assert.Contains(t, b.get(at(good())).body, "Allow The calendar app?")
+			assert.Len(t, w.proposals, n, "one command for two pages")
+		}
+		w.pass(13 * time.Hour)
+		assert.Contains(t, b.get(at(good())).body, "to continue to")
+	})
+}

@@ -1,0 +1,226 @@
+package web_test
+
+import (
+	"fmt"
+	"io/fs"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// The policy forbids them, so a page that has one is broken.
+func TestTemplatesHoldNoScriptAndNoStyle(t *testing.T) {
+	files, err := fs.Glob(os.DirFS("."), "templates/*.html")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	forbidden := regexp.MustCompile(`(?i)<script|<style|\sstyle=|\son[a-z]+=|javascript:|<iframe|<object|<base|http-equiv|data:`)
+	for _, name := range append(files, "icon.svg") {
+		text, err := os.ReadFile(name)
+		require.NoError(t, err)
+		assert.Empty(t, forbidden.FindAllString(string(text), -1), name)
+	}
+	text, err := os.ReadFile("style.css")
+	require.NoError(t, err)
+	assert.Less(t, len(text), 8<<10)
+	assert.NotContains(t, string(text), "url(")
+	assert.NotContains(t, string(text), "@import")
+}
+
+// Whatever others wrote stays text.
+func TestProbesStayText(t *testing.T) {
+	probes := []string{
+		`<script>alert(1)</script>`, `"><img src=x onerror=alert(1)>`, `' onmouseover='alert(1)`,
+		`</title><script>alert(1)</script>`, `{{.Token}}`, `&lt;b&gt;`, `javascript:alert(1)`, `<!--`, `\u003cscript`,
+	}
+	bad := []string{"<script", "<img src=x", "onerror=alert(1)>", "' onmouseover='", "</title><", "<!--", `href="javascript:`}
+	check := func(t *testing.T, page answer, probe string) {
+		t.Helper()
+		assert.Equal(t, 1, strings.Count(page.body, "</title>"))
+		for _, s := range bad {
+			assert.NotContains(t, page.body, s, "probe %q", probe)
+		}
+		assert.NotContains(t, page.Header.Get("Content-Security-Policy"), "alert")
+	}
+	for i, probe := range probes {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			w := newWorld(t)
+			w.client("probe", func(c *ledger.ImportClient) {
+				c.Profile.Name = probe
+				c.Profile.Website = "https://x.example/?" + strings.NewReplacer(" ", "", `"`, "", "<", "", ">", "", `\`, "").Replace(probe)
+			})
+			w.must(&ledger.PutUser{ID: "u-probe", Username: "p'`&{{}}" + strconv.Itoa(i), Person: ledger.Person{Name: probe}, Password: passwordHash()})
+			b := w.browser()
+			request := with(good(), "client_id", "probe", "state", probe, "foo", probe)
+			in := b.get(at(request))
+			check(t, in, probe)
+			check(t, b.signIn(in, probe, "wrong"), probe)
+			res := b.signIn(in, "p'`&{{}}"+strconv.Itoa(i), password)
+			require.Equal(t, http.StatusSeeOther, res.StatusCode)
+			consent := b.get(res.Header.Get("Location"))
+			require.Equal(t, http.StatusOK, consent.StatusCode)
+			check(t, consent, probe)
+			assert.Contains(t, consent.form(t, authorizePath).Get("next"), "state=")
+			got := b.decide(consent, "allow").location(t, callback)
+			assert.Equal(t, probe, got.Get("state"))
+			home := b.get("/")
+			check(t, home, probe)
+			assert.Contains(t, home.body, "Disconnect")
+			for _, name := range []string{"client_id", "redirect_uri"} {
+				page := b.get(at(with(request, name, probe)))
+				assert.Equal(t, http.StatusBadRequest, page.StatusCode)
+				check(t, page, probe)
+			}
+			check(t, b.do(httptest.NewRequest(http.MethodGet, "/x", nil), func(r *http.Request) { r.URL.Path += probe }), probe)
+		})
+	}
+}
+
+func TestErrorPages(t *testing.T) {
+	t.Run("not found", func(t *testing.T) {
+		res := newWorld(t).browser().get("/nowhere")
+		assert.Equal(t, http.StatusNotFound, res.StatusCode)
+		assert.Contains(t, res.body, "<title>Page not found · Mintmark</title>")
+		assert.Contains(t, res.Header.Get("Content-Type"), "text/html")
+	})
+	t.Run("wrong method", func(t *testing.T) {
+		for _, method := range []string{"PUT", "DELETE", "OPTIONS", "PATCH"} {
+			res := newWorld(t).browser().send(method, authorizePath, nil, nil)
+			assert.Equal(t, http.StatusMethodNotAllowed, res.StatusCode)
+			assert.Contains(t, res.Header.Get("Allow"), "GET")
+		}
+	})
+	t.Run("a panic", func(t *testing.T) {
+		w := newWorld(t, func(c *web.Config) {
+			c.Code = func(*ledger.Issued) (credential.Code, error) { panic("broken invariant") }
+		})
+		b := w.signedIn()
+		res := b.decide(b.get(at(good())), "allow")
+		assert.Equal(t, http.StatusInternalServerError, res.StatusCode)
+		assert.Contains(t, res.body, "Something went wrong")
+		assert.NotContains(t, res.body, "invariant")
+		assert.NotContains(t, res.body, "goroutine")
+		assert.Contains(t, w.log.String(), "broken invariant")
+		assert.Contains(t, w.log.String(), "status=500")
+	})
+	t.Run("an error", func(t *testing.T) {
+		w := newWorld(t, func(c *web.Config) {
+			c.Code = func(*ledger.Issued) (credential.Code, error) { return credential.Code{}, fmt.Errorf("disk on fire") }
+		})
+		b := w.signedIn()
+		res := b.decide(b.get(at(good())), "allow")
+		assert.Equal(t, http.StatusInternalServerError, res.StatusCode)
+		assert.NotContains(t, res.body, "disk")
+		assert.Contains(t, w.log.String(), "disk on fire")
+	})
+	t.Run("an aborted answer stays aborted", func(t *testing.T) {
+		w := newWorld(t, func(c *web.Config) {
+			c.Code = func(*ledger.Issued) (credential.Code, error) { panic(http.ErrAbortHandler) }
+		})
+		b := w.signedIn()
+		page := b.get(at(good()))
+		assert.PanicsWithValue(t, http.ErrAbortHandler, func() { b.decide(page, "allow") })
+	})
+	t.Run("configuration", func(t *testing.T) {
+		_, err := web.New(web.Config{})
+		assert.ErrorContains(t, err, "no ledger")
+	})
+}
+
+func TestAssets(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	page := b.get("/auth/sign-in").body
+	for name, want := range map[string]string{"style": "text/css; charset=utf-8", "icon": "image/svg+xml"} {
+		path := regexp.MustCompile(`/assets/` + name + `-[0-9a-f]{16}\.[a-z]+`).FindString(page)
+		require.NotEmpty(t, path)
+		res := b.get(path)
+		assert.Equal(t, http.StatusOK, res.StatusCode)
+		assert.Equal(t, want, res.Header.Get("Content-Type"))
+		assert.Equal(t, "public, max-age=31536000, immutable", res.Header.Get("Cache-Control"))
+		assert.NotEmpty(t, res.body)
+		assert.Empty(t, b.send(http.MethodHead, path, nil, nil).body)
+
+		older := b.get(regexp.MustCompile(`-[0-9a-f]{16}`).ReplaceAllString(path, "-0123456789abcdef"))
+		assert.Equal(t, http.StatusOK, older.StatusCode, "while a cluster is upgraded")
+		assert.Equal(t, "no-cache", older.Header.Get("Cache-Control"))
+	}
+	for _, path := range []string{"/assets/", "/assets/style.css", "/assets/style-.css", "/assets/other-0123456789abcdef.css", "/assets/style-0123456789abcdef.svg"} {
+		assert.Equal(t, http.StatusNotFound, b.get(path).StatusCode, path)
+	}
+}
+
+// WCAG 2.2, 1.4.3 and 1.4.11, for both themes of the stylesheet.
+func TestContrast(t *testing.T) {
+	text, err := os.ReadFile("style.css")
+	require.NoError(t, err)
+	blocks := regexp.MustCompile(`(?s):root \{(.*?)\n\s*\}`).FindAllStringSubmatch(string(text), -1)
+	require.Len(t, blocks, 2)
+	for i, theme := range []string{"light", "dark"} {
+		colours := map[string]string{}
+		for _, m := range regexp.MustCompile(`--([a-z-]+): #([0-9a-f]{6});`).FindAllStringSubmatch(blocks[i][1], -1) {
+			colours[m[1]] = m[2]
+		}
+		for _, pair := range []struct {
+			front, back string
+			least       float64
+		}{
+			{"text", "card", 4.5},
+			{"text", "ground", 4.5},
+			{"text", "sunken", 4.5},
+			{"text", "soft", 4.5},
+			{"text", "warn-ground", 4.5},
+			{"quiet", "card", 4.5},
+			{"quiet", "sunken", 4.5},
+			{"accent", "card", 4.5},
+			{"accent", "sunken", 4.5},
+			{"accent-strong", "card", 4.5},
+			{"accent-strong", "sunken", 4.5},
+			{"accent-strong", "soft", 4.5},
+			{"on-accent", "accent", 4.5},
+			{"on-accent", "accent-strong", 4.5},
+			{"warn", "warn-ground", 4.5},
+			{"alert", "alert-ground", 4.5},
+			{"edge", "card", 3},
+			{"accent", "ground", 3},
+			{"warn", "card", 3},
+		} {
+			require.NotEmpty(t, colours[pair.front], pair.front)
+			require.NotEmpty(t, colours[pair.back], pair.back)
+			got := contrast(t, colours[pair.front], colours[pair.back])
+			assert.GreaterOrEqual(t, got, pair.least, "%s: %s on %s", theme, pair.front, pair.back)
+		}
+	}
+}
+
+func contrast(t *testing.T, a, b string) float64 {
+	x, y := luminance(t, a), luminance(t, b)
+	return (max(x, y) + 0.05) / (min(x, y) + 0.05)
+}
+
+func luminance(t *testing.T, colour string) float64 {
+	var sum float64
+	for i, weight := range []float64{0.2126, 0.7152, 0.0722} {
+		n, err := strconv.ParseUint(colour[2*i:2*i+2], 16, 8)
+		require.NoError(t, err)
+		c := float64(n) / 255
+		if c <= 0.04045 {
+			c /= 12.92
+		} else {
+			c = math.Pow((c+0.055)/1.055, 2.4)
+		}
+		sum += weight * c
+	}
+	return sum
+}

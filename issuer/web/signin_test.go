@@ -1,0 +1,299 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+func TestSignIn(t *testing.T) {
+	t.Run("AZ50 the password is answered 303", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.browser()
+		res := b.signIn(b.get("/auth/sign-in"), "ada", password)
+		assert.Equal(t, http.StatusSeeOther, res.StatusCode)
+		assert.Equal(t, "/", res.Header.Get("Location"))
+		assert.Empty(t, res.body)
+	})
+	t.Run("the name's case and spaces around it do not matter", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.browser()
+		assert.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "  ADA ", password).StatusCode)
+	})
+	t.Run("who is signed in goes to the account", func(t *testing.T) {
+		res := newWorld(t).signedIn().get("/auth/sign-in")
+		assert.Equal(t, http.StatusSeeOther, res.StatusCode)
+		assert.Equal(t, "/", res.Header.Get("Location"))
+	})
+	t.Run("a new session id each time, and the old one ends", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.browser()
+		page := b.get("/auth/sign-in")
+		b.cookies["mintmark"] = "mmx_fixed-by-somebody.1"
+		require.Equal(t, http.StatusSeeOther, b.signIn(page, "ada", password).StatusCode)
+		first, _, _ := cutLast(b.cookies["mintmark"])
+		assert.NotContains(t, first, "fixed")
+		require.Equal(t, http.StatusSeeOther, b.signIn(page, "ada", password).StatusCode)
+		second, _, _ := cutLast(b.cookies["mintmark"])
+		assert.NotEqual(t, first, second)
+		assert.Nil(t, w.View().Session(credential.SessionDigest(first)))
+		assert.NotNil(t, w.View().Session(credential.SessionDigest(second)))
+	})
+	t.Run("a browser's name can hold any bytes", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.browser()
+		b.header.Set("User-Agent", "Odd\xff\xfe/1 "+strings.Repeat("é", 5000))
+		require.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "ada", password).StatusCode)
+		id, _, _ := cutLast(b.cookies["mintmark"])
+		agent := w.View().Session(credential.SessionDigest(id)).Agent
+		assert.True(t, strings.HasPrefix(agent, "Odd/1 éé"), agent)
+		assert.LessOrEqual(t, len(agent), 200)
+	})
+}
+
+var formKeyed = regexp.MustCompile(`name="token" value="[^"]*"|value="[^"]*" autocomplete="username"`)
+
+// AZ54: the answer does not tell whether there is such an account, and no
+// account is answered without a hash.
+func TestSignInTellsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.must(&ledger.PutUser{ID: "u-upstream", Username: "upstream"})
+	w.user("u-gone", "gone", "Gone")
+	w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-gone", State: ledger.Disable})
+	w.must(&ledger.PutUser{ID: "u-damaged", Username: "damaged", Password: "not a hash"})
+
+	bodies := map[string]string{}
+	for _, name := range []string{"ada", "nobody", "upstream", "gone", "damaged", "x\xff\x00"} {
+		b := w.browser()
+		b.address = name // limits do not matter here
+		page := b.get(at(good()))
+		w.hashed = nil
+		res := b.signIn(page, name, "a wrong password")
+		t.Run("AZ54 "+strconv.Quote(name), func(t *testing.T) {
+			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+			assert.Len(t, w.hashed, 1, "as many hashes for everybody")
+			assert.Contains(t, res.body, "The user name or the password is not right.")
+			assert.Contains(t, res.body, `role="alert"`)
+			assert.Empty(t, res.Cookies())
+		})
+		bodies[formKeyed.ReplaceAllString(res.body, "")] = name
+	}
+	assert.Len(t, bodies, 1, "one body for all")
+
+	b := w.browser()
+	assert.Equal(t, http.StatusUnprocessableEntity, b.signIn(b.get("/auth/sign-in"), "gone", password).StatusCode, "the right password of a disabled account")
+}
+
+func TestSignInKeepsTheName(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	res := b.signIn(b.get(at(good())), "Ada", "wrong")
+	assert.Contains(t, res.body, `value="Ada"`)
+	assert.Contains(t, res.body, "The calendar app")
+	assert.NotContains(t, res.body, "wrong\"")
+	in := b.signIn(res, "Ada", password)
+	assert.Equal(t, http.StatusSeeOther, in.StatusCode)
+	assert.True(t, strings.HasPrefix(in.Header.Get("Location"), "/auth/oauth2/authorize?"))
+}
+
+func TestSignInRefusals(t *testing.T) {
+	for _, test := range []struct {
+		name, username, password string
+		status                   int
+		says                     string
+	}{
+		{"no name", "", password, 422, "Please enter"},
+		{"no password", "ada", "", 422, "Please enter"},
+		{"a long name", strings.Repeat("a", 201), password, 422, "not right"},
+		{"a long password", "ada", strings.Repeat("p", 1025), 422, "not right"},
+		{"a huge form", "ada", strings.Repeat("p", 70_000), 413, "Too much was sent"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			b := w.browser()
+			res := b.signIn(b.get("/auth/sign-in"), test.username, test.password)
+			assert.Equal(t, test.status, res.StatusCode)
+			assert.Contains(t, res.body, test.says)
+			assert.Empty(t, w.hashed)
+		})
+	}
+	t.Run("a form of another browser", func(t *testing.T) {
+		// An outsider must not be able to sign a person in to another account.
+		w := newWorld(t)
+		theirs := w.browser().get("/auth/sign-in")
+		for name, b := range map[string]*browser{"without a cookie": w.browser(), "with its own": w.browser()} {
+			if name == "with its own" {
+				b.get("/auth/sign-in")
+			}
+			res := b.signIn(theirs, "ada", password)
+			assert.Equal(t, http.StatusForbidden, res.StatusCode, name)
+			assert.Contains(t, res.body, "sign in again")
+			assert.Empty(t, w.hashed)
+			assert.Equal(t, http.StatusSeeOther, b.signIn(res, "ada", password).StatusCode, "the form shown again works")
+			w.hashed = nil
+		}
+	})
+	t.Run("another request than the page carried", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.browser()
+		form := b.get(at(good())).form(t, "/auth/sign-in")
+		res := b.post("/auth/sign-in", with(form, "next", "client_id=other", "username", "ada", "password", password))
+		assert.Equal(t, http.StatusForbidden, res.StatusCode)
+	})
+	t.Run("a field twice", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.browser()
+		form := b.get("/auth/sign-in").form(t, "/auth/sign-in")
+		form["username"] = []string{"ada", "bob"}
+		assert.Equal(t, http.StatusBadRequest, b.post("/auth/sign-in", form).StatusCode)
+	})
+	t.Run("no leader", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.browser()
+		page := b.get("/auth/sign-in")
+		w.down = true
+		for _, guess := range []string{password, "wrong"} {
+			res := b.signIn(page, "ada", guess)
+			assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+			assert.NotEmpty(t, res.Header.Get("Retry-After"))
+			assert.NotContains(t, b.cookies, "mintmark")
+		}
+	})
+	t.Run("nowhere to hash", func(t *testing.T) {
+		busy := checker(func(context.Context, string, string) (bool, error) { return false, context.DeadlineExceeded })
+		w := newWorld(t, func(c *web.Config) { c.Passwords = busy })
+		b := w.browser()
+		res := b.signIn(b.get("/auth/sign-in"), "ada", password)
+		assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+		assert.NotEmpty(t, res.Header.Get("Retry-After"))
+	})
+}
+
+type checker func(ctx context.Context, hash, password string) (bool, error)
+
+func (c checker) Check(ctx context.Context, hash, password string) (bool, error) {
+	return c(ctx, hash, password)
+}
+
+// A node that lags takes a password that it has not heard of yet, and does not
+// take one that was changed.
+func TestSignInOnALaggingNode(t *testing.T) {
+	t.Run("a new user", func(t *testing.T) {
+		w := newWorld(t)
+		w.lag()
+		w.user("u-new", "new", "New")
+		b := w.browser()
+		assert.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "new", password).StatusCode)
+	})
+	t.Run("an old password", func(t *testing.T) {
+		w := newWorld(t)
+		w.lag()
+		w.must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: "u-ada", Password: "another hash"})
+		b := w.browser()
+		res := b.signIn(b.get("/auth/sign-in"), "ada", password)
+		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+		assert.Contains(t, res.body, "not right")
+		assert.NotContains(t, b.cookies, "mintmark")
+	})
+}
+
+// The real hasher, once: the seam of the other tests stands for it.
+func TestSignInWithArgon2(t *testing.T) {
+	w := newWorld(t, func(c *web.Config) { c.Passwords = nil })
+	b := w.browser()
+	page := b.get("/auth/sign-in")
+	assert.Equal(t, http.StatusUnprocessableEntity, b.signIn(page, "ada", "wrong").StatusCode)
+	assert.Equal(t, http.StatusUnprocessableEntity, b.signIn(page, "nobody", password).StatusCode)
+	assert.Equal(t, http.StatusSeeOther, b.signIn(page, "ada", password).StatusCode)
+}
+
+func TestAttempts(t *testing.T) {
+	w := newWorld(t)
+	thief := w.browser()
+	thief.address = "203.0.113.9"
+	page := thief.get("/auth/sign-in")
+	for i := range 10 {
+		require.Equal(t, 422, thief.signIn(page, "ada", fmt.Sprint("guess ", i)).StatusCode)
+	}
+	hashed := len(w.hashed)
+	res := thief.signIn(page, "ADA", password)
+	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
+	assert.Equal(t, "10", res.Header.Get("Retry-After"))
+	assert.Contains(t, res.body, "too many attempts")
+	assert.Len(t, w.hashed, hashed, "the right guess is not even looked at")
+
+	owner := w.browser()
+	assert.Equal(t, http.StatusSeeOther, owner.signIn(owner.get("/auth/sign-in"), "ada", password).StatusCode, "nobody elsewhere is locked out")
+	assert.Equal(t, 422, thief.signIn(page, "bob", "guess").StatusCode, "another account")
+
+	w.pass(10 * time.Second)
+	assert.Equal(t, 422, thief.signIn(page, "ada", "guess").StatusCode)
+	assert.Equal(t, http.StatusTooManyRequests, thief.signIn(page, "ada", "guess").StatusCode)
+
+	sprayer := w.browser()
+	sprayer.address = "2001:db8::1"
+	page = sprayer.get("/auth/sign-in")
+	refused := 0
+	for i := range 70 {
+		sprayer.address = fmt.Sprintf("2001:db8::%x", i+1) // one subscriber has all of these
+		if sprayer.signIn(page, fmt.Sprint("user", i), "Password1").StatusCode == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	assert.Equal(t, 10, refused, "one password for everybody")
+
+	right := w.browser()
+	right.address = "198.51.100.1"
+	for range 30 {
+		page := right.get("/auth/sign-in")
+		if page.StatusCode == http.StatusSeeOther {
+			right.cookies = map[string]string{}
+			page = right.get("/auth/sign-in")
+		}
+		require.Equal(t, http.StatusSeeOther, right.signIn(page, "ada", password).StatusCode, "a right password is forgiven")
+	}
+}
+
+func TestSignOut(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	id, _, _ := cutLast(b.cookies["mintmark"])
+	page := b.get("/")
+
+	w.down = true
+	assert.Equal(t, http.StatusServiceUnavailable, b.post("/auth/sign-out", page.form(t, "/auth/sign-out")).StatusCode)
+	assert.Contains(t, b.cookies, "mintmark", "so that it can be tried again")
+	w.down = false
+
+	assert.Equal(t, http.StatusForbidden, b.post("/auth/sign-out", with(page.form(t, "/auth/sign-out"), "token", "x")).StatusCode)
+	assert.Equal(t, http.StatusMethodNotAllowed, b.get("/auth/sign-out").StatusCode)
+	assert.NotNil(t, w.View().Session(credential.SessionDigest(id)))
+
+	res := b.post("/auth/sign-out", page.form(t, "/auth/sign-out"))
+	assert.Equal(t, http.StatusSeeOther, res.StatusCode)
+	assert.Equal(t, "/", res.Header.Get("Location"))
+	assert.NotContains(t, b.cookies, "mintmark")
+	assert.Nil(t, w.View().Session(credential.SessionDigest(id)))
+	assert.Equal(t, "/auth/sign-in", b.get("/").Header.Get("Location"))
+
+	b.cookies["mintmark"] = id + ".1"
+	assert.Equal(t, http.StatusSeeOther, b.get("/").StatusCode, "the cookie is worth nothing now")
+	assert.Equal(t, http.StatusSeeOther, b.post("/auth/sign-out", page.form(t, "/auth/sign-out")).StatusCode, "twice is fine")
+
+	other := w.signedIn()
+	res = other.post("/auth/sign-out", other.get(at(good())).form(t, "/auth/sign-out"))
+	again := other.get(res.Header.Get("Location"))
+	assert.Contains(t, again.body, "to continue to <strong><bdi>The calendar app</bdi>")
+}
