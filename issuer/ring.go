@@ -79,6 +79,9 @@ func openRing(v ledger.View, k keys.ClusterKey) (*ring, error) {
 	}
 	sum := sha256.Sum256(r.jwks)
 	r.etag = `"` + hex.EncodeToString(sum[:16]) + `"`
+	if len(published) == 0 {
+		return r, nil // a cluster that has made none yet
+	}
 	if r.source, err = verifier.StaticKeys(r.jwks); err != nil {
 		return nil, fmt.Errorf("read the key set: %w", err)
 	}

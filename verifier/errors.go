@@ -20,6 +20,7 @@ const (
 	ReasonAudience        Reason = "audience"         // aud doesn't name this resource server
 	ReasonExpired         Reason = "expired"          // exp has passed
 	ReasonNotYetValid     Reason = "not_yet_valid"    // nbf or iat is ahead of the clock
+	ReasonRevoked         Reason = "revoked"          // taken back before its time
 )
 
 // The three classes of refusal, for errors.Is. Every [*Error] is exactly one

@@ -110,7 +110,7 @@ func (c *call) revokeGrant(ctx context.Context, q GrantRef) (Done, error) {
 		return Done{}, notFound(subject)
 	}
 	_, err := c.propose(ctx, subject, &ledger.RevokeGrant{Actor: operator, Grant: id})
-	return Done{q.ID}, err
+	return Done(q), err
 }
 
 // A Disconnection ends all grants of a user, for one client or for all.

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"net"
 	"os"
+	"runtime"
 	"syscall"
 	"time"
 )
@@ -14,9 +15,14 @@ import (
 // SocketName is the socket's file in the data directory.
 const SocketName = "admin.sock"
 
-// maxSocketPath is what every system takes: sockaddr_un has 108 bytes on
-// Linux, 104 elsewhere, and the last is zero.
-const maxSocketPath = 103
+// maxSocketPath is the longest path of a socket in bytes: sockaddr_un has 108
+// on Linux, 104 elsewhere, and the last is zero.
+var maxSocketPath = func() int {
+	if runtime.GOOS == "linux" {
+		return 107
+	}
+	return 103
+}()
 
 func checkPath(path string) error {
 	if len(path) > maxSocketPath {

@@ -1,0 +1,84 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+func (m *management) clientShow() *cobra.Command {
+	c := command("show CLIENT", "Show all that is known of a client", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		return ask(m, cmd, admin.ShowClient, admin.ClientRef{ID: args[0]}, printClient)
+	})
+	c.ValidArgsFunction = m.completeClients
+	return c
+}
+
+func printClient(p *printer, c admin.Client) {
+	traffic := ""
+	if c.Traffic != nil {
+		traffic = fmt.Sprintf("%d without scope, %d with scope, in the last 30 days", c.Traffic.WithoutScope, c.Traffic.WithScope)
+	}
+	scopes := c.Scopes
+	if c.Kind == "legacy" {
+		scopes = []string{"(none selected: no limits)"}
+	}
+	p.properties(
+		one("Client", c.ID),
+		one("Name", c.Name),
+		one("State", c.State),
+		one("Reason", c.Reason),
+		one("Type", c.Type),
+		one("Kind", c.Kind),
+		one("Owner", c.Owner),
+		one("Purpose", c.Purpose),
+		one("Website", c.Website),
+		property{"Redirect URIs", c.RedirectURIs},
+		property{"Scopes", scopes},
+		one("Authorizations", traffic),
+		one("Scopes asked for", strings.Join(c.AskedScopes, " ")),
+		one("Revision", fmt.Sprint(c.Revision)),
+		one("Created", when(c.Created)),
+		one("Changed", when(c.Changed)),
+	)
+	if len(c.Secrets) > 0 {
+		p.line("\nSecrets")
+		printSecrets(p, c.Secrets)
+	}
+	if len(c.Difference) > 0 {
+		p.line("\nProposed changes (approve or reject with --revision %d)", c.Revision)
+		for _, d := range c.Difference {
+			printDifference(p, d)
+		}
+	}
+}
+
+func printSecrets(p *printer, secrets []admin.Secret) {
+	var rows [][]string
+	for _, s := range secrets {
+		tail := s.Tail
+		if tail != "" {
+			tail = "…" + tail
+		}
+		state := s.State
+		if !s.Revoked.IsZero() {
+			state += " " + when(s.Revoked)
+		}
+		rows = append(rows, []string{s.ID, tail, when(s.Created), when(s.Used), state})
+	}
+	p.table([]string{"ID", "ENDS IN", "CREATED", "LAST USED", "STATE"}, rows)
+}
+
+func printDifference(p *printer, d admin.Difference) {
+	switch {
+	case d.Removed == "":
+		p.line("  + %s: %s", d.Field, d.Added)
+	case d.Added == "":
+		p.line("  - %s: %s", d.Field, d.Removed)
+	default:
+		p.line("  ~ %s: %s → %s", d.Field, d.Removed, d.Added)
+	}
+}

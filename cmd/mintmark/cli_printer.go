@@ -1,0 +1,111 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"text/tabwriter"
+	"time"
+)
+
+// A printer writes for people: aligned columns on standard output, remarks on
+// standard error, so that output can be captured.
+type printer struct {
+	out, remarks io.Writer
+	err          error
+}
+
+func newPrinter(out, remarks io.Writer) *printer { return &printer{out: out, remarks: remarks} }
+
+func (p *printer) flush() error { return p.err }
+
+func (p *printer) note(err error) {
+	if p.err == nil {
+		p.err = err
+	}
+}
+
+// line writes to standard output.
+func (p *printer) line(format string, args ...any) {
+	_, err := fmt.Fprintf(p.out, format+"\n", args...)
+	p.note(err)
+}
+
+// remark writes to standard error.
+func (p *printer) remark(format string, args ...any) {
+	_, err := fmt.Fprintf(p.remarks, format+"\n", args...)
+	p.note(err)
+}
+
+// secret writes a secret that is shown this once, on a line of its own.
+func (p *printer) secret(plain string) { p.line("%s", plain) }
+
+// table writes rows below headings. An empty cell is shown as a dash, so that
+// columns can be counted.
+func (p *printer) table(headings []string, rows [][]string) {
+	if len(rows) == 0 {
+		p.remark("nothing found")
+		return
+	}
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	for _, row := range append([][]string{headings}, rows...) {
+		cells := make([]string, len(row))
+		for i, cell := range row {
+			if cells[i] = cell; cell == "" {
+				cells[i] = "-"
+			}
+		}
+		_, err := fmt.Fprintln(w, strings.Join(cells, "\t"))
+		p.note(err)
+	}
+	p.note(w.Flush())
+}
+
+// A property is one line of what is shown of a single thing.
+type property struct {
+	name   string
+	values []string
+}
+
+func one(name, value string) property { return property{name, []string{value}} }
+
+// properties writes names and values in two columns; those without a value
+// are left out.
+func (p *printer) properties(all ...property) {
+	w := tabwriter.NewWriter(p.out, 0, 0, 2, ' ', 0)
+	for _, f := range all {
+		name := f.name
+		for _, v := range f.values {
+			if v == "" {
+				continue
+			}
+			_, err := fmt.Fprintf(w, "%s\t%s\n", name, v)
+			p.note(err)
+			name = ""
+		}
+	}
+	p.note(w.Flush())
+}
+
+// when is a time for people, in their zone; "" where there is none.
+func when(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04")
+}
+
+func yes(b bool) string {
+	if b {
+		return "yes"
+	}
+	return "no"
+}
+
+// exact is when with seconds.
+func exact(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Local().Format("2006-01-02 15:04:05")
+}

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"strings"
+	"time"
+
+	_ "embed"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+//go:embed demo.yaml
+var demoFixtures []byte
+
+// devOptions are the flags of mintmark dev.
+type devOptions struct {
+	listen, opsListen    string
+	publicURL, appURL    string
+	dataDir, fixtures    string
+	verbose              bool
+	fixturesFromTheDemos bool
+}
+
+func devCommand() *cobra.Command {
+	var o devOptions
+	c := &cobra.Command{
+		Use:   "dev",
+		Short: "Run one durable node on this machine, with fixtures",
+		Long: `Run one durable node on this machine, for people who try Mintmark or test
+their own software against it. Without --fixtures it has a demo user, a demo
+administrator and demo clients whose passwords and secrets everybody knows, so
+it listens on the loopback only.
+
+When it is ready it prints one line of JSON on standard output; everything for
+people goes to standard error.`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			o.fixturesFromTheDemos = o.fixtures == ""
+			return runDev(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	f := c.Flags()
+	f.StringVar(&o.listen, "listen", "127.0.0.1:8080", "address of the API and the pages")
+	f.StringVar(&o.opsListen, "ops-listen", "127.0.0.1:0", "address of /livez and /readyz")
+	f.StringVar(&o.publicURL, "public-url", "", "address of the API as others reach it, and the issuer (default: from --listen)")
+	f.StringVar(&o.appURL, "app-url", "", "address of the pages as others reach them (default: the public URL)")
+	f.StringVar(&o.dataDir, "data-dir", defaultDataDir(), "folder of the data")
+	f.StringVar(&o.fixtures, "fixtures", "", "YAML file of users, clients and settings (default: the demo's)")
+	f.BoolVar(&o.verbose, "verbose", false, "log what happens inside")
+	return c
+}
+
+// ready is the line of JSON that programs wait for.
+type ready struct {
+	BaseURL string `json:"base_url"`
+	AppURL  string `json:"app_url"`
+	Issuer  string `json:"issuer"`
+	OpsURL  string `json:"ops_url"`
+}
+
+func runDev(ctx context.Context, o devOptions, stdout, stderr io.Writer) error {
+	c, err := o.server(stderr)
+	if err != nil {
+		return err
+	}
+	s, err := start(ctx, c)
+	if err != nil {
+		return err
+	}
+	line, err := json.Marshal(ready{
+		BaseURL: s.settings.BaseURL, AppURL: s.settings.AppURL, Issuer: s.settings.BaseURL,
+		OpsURL: "http://" + s.opsAddr.String(),
+	})
+	if err != nil {
+		return err
+	}
+	if o.fixturesFromTheDemos {
+		printDemo(stderr, s.settings, o.dataDir)
+	}
+	fmt.Fprintf(stdout, "%s\n", line)
+
+	select {
+	case <-ctx.Done():
+	case err = <-s.failed:
+	}
+	fmt.Fprintln(stderr, "mintmark: stopping")
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
+	defer cancel()
+	return errors.Join(err, s.Close(closing))
+}
+
+// server turns the flags into a configuration. Fixtures are read and checked
+// as a whole before anything is started.
+func (o devOptions) server(stderr io.Writer) (serverConfig, error) {
+	level := slog.LevelWarn
+	if o.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	host, _, err := net.SplitHostPort(o.listen)
+	if err != nil {
+		return serverConfig{}, fmt.Errorf("--listen: %w", err)
+	}
+	var f *fixtures
+	if o.fixturesFromTheDemos {
+		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
+			return serverConfig{}, errors.New("the demo's passwords are known to everybody: listen on 127.0.0.1, or give --fixtures")
+		}
+		f, err = parseFixtures("demo.yaml", demoFixtures)
+	} else {
+		f, err = loadFixtures(o.fixtures)
+	}
+	if err != nil {
+		return serverConfig{}, err
+	}
+	return serverConfig{
+		DataDir: o.dataDir, Listen: o.listen, OpsListen: o.opsListen, Log: log,
+		Settings: func(current ledger.Settings, listening string) (ledger.Settings, error) {
+			return o.settings(current, f, listening)
+		},
+		Prepare: func(ctx context.Context, i *issuer.Issuer, passwords *credential.Hasher) error {
+			return f.apply(ctx, fixtureDeps{
+				Ledger: i, Secret: i.Secret, Declared: i.Declared, Passwords: passwords,
+			})
+		},
+	}, nil
+}
+
+// settings are the cluster's, completed. An address that was given on the
+// command line and differs from the cluster's is refused: it would make every
+// token that was issued worthless. One that only follows from --listen moves.
+func (o devOptions) settings(s ledger.Settings, f *fixtures, listening string) (ledger.Settings, error) {
+	given := func(flag, value, current string) error {
+		if value != "" && current != "" && value != current {
+			return fmt.Errorf("%s is %s, and the data in %s was made for %s: start with that, or with another --data-dir",
+				flag, value, o.dataDir, current)
+		}
+		return nil
+	}
+	if err := errors.Join(given("--public-url", o.publicURL, s.BaseURL), given("--app-url", o.appURL, s.AppURL)); err != nil {
+		return s, err
+	}
+	base := o.publicURL
+	switch {
+	case base != "":
+	case s.BaseURL != "" && !follows(s.BaseURL, listening):
+		base = s.BaseURL // somebody chose it with --public-url
+	default:
+		base = "http://" + listening
+	}
+	app := o.appURL
+	switch {
+	case app != "":
+	case s.AppURL != "" && s.AppURL != s.BaseURL:
+		app = s.AppURL
+	default:
+		app = base
+	}
+	if s.Audience == s.BaseURL || s.Audience == "" {
+		s.Audience = base
+	}
+	s.BaseURL, s.AppURL = base, app
+	f.settings(&s)
+	return s, nil
+}
+
+// follows reports whether url is what a listener on the same host gave it,
+// whatever its port was then.
+func follows(url, listening string) bool {
+	host, _, err := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
+	now, _, _ := net.SplitHostPort(listening)
+	return err == nil && host == now
+}
+
+func defaultDataDir() string {
+	if dir := os.Getenv("MINTMARK_DATA_DIR"); dir != "" {
+		return dir
+	}
+	return ".data"
+}

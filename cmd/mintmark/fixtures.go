@@ -1,0 +1,109 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// fixtures are the users, clients and settings that a file declares. A value
+// of this type was checked as a whole.
+type fixtures struct {
+	file     string
+	users    []userFixture
+	clients  []clientFixture
+	declared settingsFixture
+}
+
+// A userFixture is what the file says of a user. Its JSON is what is digested
+// to tell whether it has changed, so a new field must be omitted when empty.
+type userFixture struct {
+	ID       string        `json:"id"`
+	Username string        `json:"username"`
+	Person   ledger.Person `json:"person"`
+	Password admin.Plain   `json:"password,omitempty"`
+	Admin    bool          `json:"admin,omitempty"`
+}
+
+// A clientFixture is what the file says of a client; as userFixture.
+type clientFixture struct {
+	ID           string        `json:"id"`
+	Name         string        `json:"name"`
+	Purpose      string        `json:"purpose,omitempty"`
+	Website      string        `json:"website,omitempty"`
+	Owner        string        `json:"owner"` // a username
+	Type         string        `json:"type"`
+	RedirectURIs []string      `json:"redirect_uris"`
+	Scopes       []string      `json:"scopes,omitempty"`
+	Secrets      []admin.Plain `json:"secrets,omitempty"`
+	Revoked      []admin.Plain `json:"revoked_secrets,omitempty"`
+	State        string        `json:"state"`
+	Legacy       bool          `json:"legacy,omitempty"`
+}
+
+// A settingsFixture has nil for what the file does not say.
+type settingsFixture struct {
+	retryWindow, retryWindowPublic           *time.Duration
+	codeLifetime, refreshIdle, grantAbsolute *time.Duration
+	sessionIdle, sessionAbsolute, jwksMaxAge *time.Duration
+	algorithm, audience                      *string
+}
+
+// loadFixtures reads a file and checks everything in it.
+func loadFixtures(path string) (*fixtures, error) {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return nil, err
+	}
+	return parseFixtures(path, text)
+}
+
+// parseFixtures is loadFixtures for a file that was read; its name stands in
+// errors. What only the state of a cluster can tell is checked by apply.
+func parseFixtures(name string, text []byte) (*fixtures, error) {
+	f, err := readFixtures(name, text)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Audience = "http://localhost", "http://localhost", "http://localhost" // a file has none
+	f.settings(&s)
+	if field, note := s.Check(); field != "" {
+		return nil, fmt.Errorf("%s: settings: %s %s", name, field, note)
+	}
+	if err := f.rehearse(); err != nil {
+		return nil, err
+	}
+	return f, nil
+}
+
+// publicRetryWindow is the most that public clients get where only
+// retry_window is declared: nothing but the refresh token proves who they are.
+const publicRetryWindow = 30 * time.Second
+
+// settings puts what is declared in the place of what is there.
+func (f *fixtures) settings(s *ledger.Settings) {
+	d := &f.declared
+	if d.retryWindow != nil {
+		s.RetryWindowPublic = min(*d.retryWindow, publicRetryWindow)
+	}
+	declare(&s.RetryWindow, d.retryWindow)
+	declare(&s.RetryWindowPublic, d.retryWindowPublic)
+	declare(&s.CodeLifetime, d.codeLifetime)
+	declare(&s.RefreshIdle, d.refreshIdle)
+	declare(&s.GrantAbsolute, d.grantAbsolute)
+	declare(&s.SessionIdle, d.sessionIdle)
+	declare(&s.SessionAbsolute, d.sessionAbsolute)
+	declare(&s.JWKSMaxAge, d.jwksMaxAge)
+	declare(&s.Algorithm, d.algorithm)
+	declare(&s.Audience, d.audience)
+}
+
+func declare[T any](field, value *T) {
+	if value != nil {
+		*field = *value
+	}
+}

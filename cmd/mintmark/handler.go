@@ -1,0 +1,69 @@
+package main
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net"
+	"net/http"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/endpoint"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// handler is everything that the public listener serves: the endpoints for
+// programs and the pages for people.
+func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, log *slog.Logger) (http.Handler, error) {
+	v, err := verifier.New(verifier.Config{
+		Issuer: s.BaseURL, Audience: s.Audience, Keys: i,
+		Revoked: func(c *verifier.Claims) bool {
+			id, ok := ledger.ParseGrantID(c.GrantID)
+			return !ok || i.View().GrantEnded(id) != ledger.NoCause
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	router := endpoint.NewRouter()
+	endpoint.New(endpoint.Config{
+		Server: i, Verifier: v, ClientIP: clientIP, Log: log, Now: time.Now,
+	}).Register(router)
+	pages, err := web.New(web.Config{
+		Ledger: i, Code: i.Code, Issuer: func() string { return s.BaseURL },
+		Secure: strings.HasPrefix(s.AppURL, "https://"),
+		Rand:   rand.Reader, Log: log, Passwords: passwords, ClientIP: clientIP,
+	})
+	if err != nil {
+		return nil, err
+	}
+	pages.Register(router)
+	router.NotFound = either(endpoint.NotFound, pages.NotFound)
+	router.MethodNotAllowed = either(endpoint.MethodNotAllowed, pages.MethodNotAllowed)
+	return endpoint.Guard(router, log), nil
+}
+
+// either answers in JSON below the API's paths and with a page elsewhere.
+func either(api, page http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if endpoint.IsAPI(r.URL.Path) {
+			api(w, r)
+			return
+		}
+		page(w, r)
+	})
+}
+
+// clientIP is the address of the peer. X-Forwarded-For is whatever a stranger
+// writes into it, so it is not read.
+func clientIP(r *http.Request) string {
+	host, _, err := net.SplitHostPort(r.RemoteAddr)
+	if err != nil {
+		return r.RemoteAddr
+	}
+	return host
+}

@@ -1,0 +1,144 @@
+package main
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+const module = "github.com/mintmark-auth/mintmark/"
+
+// listed is what "go list" says of a package.
+type listed struct {
+	ImportPath, Dir, Doc string
+	Standard             bool
+	Imports, Deps        []string
+	GoFiles, EmbedFiles  []string
+}
+
+func goList(t *testing.T, arguments ...string) []listed {
+	t.Helper()
+	command := exec.Command("go", append([]string{"list", "-json"}, arguments...)...)
+	command.Dir = filepath.Join("..", "..")
+	out, err := command.Output()
+	require.NoError(t, err)
+	var list []listed
+	for d := json.NewDecoder(strings.NewReader(string(out))); d.More(); {
+		var p listed
+		require.NoError(t, d.Decode(&p))
+		list = append(list, p)
+	}
+	return list
+}
+
+// TestImportPolicy holds testdata/imports.txt: arrows point one way.
+func TestImportPolicy(t *testing.T) {
+	type line struct{ own, foreign []string }
+	policy := map[string]line{}
+	text, err := os.ReadFile("testdata/imports.txt")
+	require.NoError(t, err)
+	for row := range strings.Lines(string(text)) {
+		name, rest, ok := strings.Cut(strings.TrimSpace(row), ":")
+		if !ok || strings.HasPrefix(name, "#") {
+			continue
+		}
+		own, foreign, _ := strings.Cut(rest, "|")
+		policy[name] = line{strings.Fields(own), strings.Fields(foreign)}
+	}
+	for _, p := range goList(t, "./...") {
+		name := strings.TrimPrefix(p.ImportPath, module)
+		allowed, ok := policy[name]
+		if !ok {
+			// Packages that only help the tests of the one above them.
+			require.True(t, strings.HasSuffix(name, "test"), "%s is not in the policy", name)
+			continue
+		}
+		for _, i := range p.Imports {
+			own, mine := strings.CutPrefix(i, module)
+			if mine {
+				require.True(t, matches(allowed.own, own), "%s imports %s", name, own)
+				continue
+			}
+			standard := !strings.Contains(strings.Split(i, "/")[0], ".")
+			if len(allowed.foreign) > 0 && !standard {
+				require.Contains(t, allowed.foreign, i, "%s imports %s", name, i)
+			}
+		}
+	}
+}
+
+func matches(patterns []string, name string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		prefix, wild := strings.CutSuffix(p, "*")
+		return p == name || wild && strings.HasPrefix(name, prefix)
+	})
+}
+
+// TestResourceServersLinkTheStandardLibraryOnly: whoever imports middleware
+// takes on no dependency of ours.
+func TestResourceServersLinkTheStandardLibraryOnly(t *testing.T) {
+	for _, p := range goList(t, "-deps", "./middleware", "./verifier/...") {
+		require.True(t, p.Standard || strings.HasPrefix(p.ImportPath, module), p.ImportPath)
+	}
+}
+
+// TestLedgerIsPure: no clock, no randomness, no network, no goroutine, and no
+// walk over a map that could decide anything, in the package that every node
+// must run with the same result.
+func TestLedgerIsPure(t *testing.T) {
+	forbidden := []string{"net", "net/http", "os", "math/rand", "math/rand/v2", "crypto/rand", "log", "log/slog", "sync", "runtime"}
+	for _, p := range goList(t, "./issuer/ledger", "./issuer/oauth", "./verifier/scope") {
+		for _, i := range p.Imports {
+			require.NotContains(t, forbidden, i, p.ImportPath)
+		}
+		for _, file := range p.GoFiles {
+			set := token.NewFileSet()
+			tree, err := parser.ParseFile(set, filepath.Join(p.Dir, file), nil, 0)
+			require.NoError(t, err)
+			ast.Inspect(tree, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.GoStmt:
+					require.Fail(t, "a goroutine", set.Position(n.Pos()))
+				case *ast.SelectorExpr:
+					if x, ok := n.X.(*ast.Ident); ok && x.Name == "time" {
+						require.NotContains(t, []string{"Now", "Since", "Until", "After", "Sleep", "NewTimer", "NewTicker", "Tick"},
+							n.Sel.Name, set.Position(n.Pos()))
+					}
+				case *ast.RangeStmt:
+					if x, ok := n.X.(*ast.Ident); ok && p.ImportPath == module+"issuer/ledger" {
+						require.NotContains(t, []string{"lists"}, x.Name, "a walk over a map at %s", set.Position(n.Pos()))
+					}
+				}
+				return true
+			})
+		}
+	}
+}
+
+// TestPackageDocs: each package says what it owns and what it does not.
+func TestPackageDocs(t *testing.T) {
+	for _, p := range goList(t, "./...") {
+		require.NotEmpty(t, p.Doc, p.ImportPath)
+		require.True(t, strings.HasPrefix(p.Doc, "Package ") || strings.HasPrefix(p.Doc, "Command "), p.Doc)
+	}
+}
+
+// TestTopLevel: the owner fixed it.
+func TestTopLevel(t *testing.T) {
+	out, err := exec.Command("git", "-C", filepath.Join("..", ".."), "ls-files").Output()
+	require.NoError(t, err)
+	fixed := []string{"cmd", "issuer", "verifier", "keys", "cluster", "middleware", "go.mod", "go.sum", "Makefile", "README.md"}
+	for name := range strings.Lines(string(out)) {
+		top, _, _ := strings.Cut(strings.TrimSpace(name), "/")
+		require.True(t, strings.HasPrefix(top, ".") || slices.Contains(fixed, top), top)
+	}
+}

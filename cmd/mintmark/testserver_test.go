@@ -1,0 +1,375 @@
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"html"
+	"io"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// A testServer is the server of "mintmark dev" in this process: the same
+// wiring, a real log on a real disk, real HTTP.
+type testServer struct {
+	t   testing.TB
+	s   *server
+	dir string
+
+	Base, App, Ops string
+}
+
+// fixtureText is what most tests know. Every client's secret is its id with
+// "-secret" behind it.
+const fixtureText = `
+users:
+  - {id: u-alice, username: alice, email: alice@example.com, name: Alice Example, password: "correct horse", time_zone: Europe/London}
+  - {id: u-bob, username: bob, email: bob@example.com, name: Bob Example, password: "battery staple"}
+  - {id: u-admin, username: admin, password: "admin password", admin: true}
+clients:
+  - id: cal-app
+    name: Calendar App
+    owner: alice
+    redirect_uris: ["http://127.0.0.1:9999/callback", "https://cal.example/callback"]
+    scopes: [PROFILE_READ, BOOKING_READ, BOOKING_WRITE, ORG_PROFILE_READ]
+    secrets: [cal-app-secret, second-secret]
+    revoked_secrets: [old-secret]
+  - {id: other-app, name: Other App, owner: bob, redirect_uris: ["http://127.0.0.1:9999/callback"], scopes: [PROFILE_READ, BOOKING_READ], secrets: [other-app-secret]}
+  - {id: native-app, name: Native App, owner: alice, type: public, redirect_uris: ["http://127.0.0.1/callback"], scopes: [PROFILE_READ, BOOKING_READ]}
+  - {id: pending-app, name: Pending App, owner: alice, redirect_uris: ["http://127.0.0.1:9999/callback"], scopes: [PROFILE_READ], secrets: [pending-app-secret], state: pending}
+  - {id: rejected-app, name: Rejected App, owner: alice, redirect_uris: ["http://127.0.0.1:9999/callback"], scopes: [PROFILE_READ], secrets: [rejected-app-secret], state: rejected}
+  - {id: suspended-app, name: Suspended App, owner: alice, redirect_uris: ["http://127.0.0.1:9999/callback"], scopes: [PROFILE_READ], secrets: [suspended-app-secret], state: suspended}
+  - {id: legacy-app, name: Legacy App, owner: alice, redirect_uris: ["http://127.0.0.1:9999/callback"], secrets: [legacy-app-secret], legacy: true}
+`
+
+const callback = "http://127.0.0.1:9999/callback"
+
+// newTestServer starts a server with the fixtures above, or with others.
+func newTestServer(t testing.TB, fixtures ...string) *testServer {
+	t.Helper()
+	text := fixtureText
+	if len(fixtures) > 0 {
+		text = strings.Join(fixtures, "\n")
+	}
+	return startTestServer(t, t.TempDir(), text)
+}
+
+func startTestServer(t testing.TB, dir, fixtures string) *testServer {
+	t.Helper()
+	file := filepath.Join(dir, "fixtures.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(fixtures), 0o600))
+	o := devOptions{
+		listen: "127.0.0.1:0", opsListen: "127.0.0.1:0",
+		dataDir: filepath.Join(dir, "data"), fixtures: file,
+	}
+	c, err := o.server(io.Discard)
+	require.NoError(t, err)
+	s, err := start(t.Context(), c)
+	require.NoError(t, err)
+	ts := &testServer{t: t, s: s, dir: dir, Base: s.settings.BaseURL, App: s.settings.AppURL, Ops: "http://" + s.opsAddr.String()}
+	t.Cleanup(ts.close)
+	return ts
+}
+
+func (ts *testServer) close() {
+	if ts.s == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	require.NoError(ts.t, ts.s.Close(ctx))
+	ts.s = nil
+}
+
+// propose runs a command as an operator does.
+func (ts *testServer) propose(c ledger.Command) ledger.Outcome {
+	ts.t.Helper()
+	o, _, err := ts.s.issuer.Propose(ts.t.Context(), c)
+	require.NoError(ts.t, err)
+	return o
+}
+
+// An answer is an HTTP response that was read to its end.
+type answer struct {
+	Status int
+	Header http.Header
+	Body   string
+}
+
+func (a answer) json(t testing.TB) map[string]any {
+	t.Helper()
+	var m map[string]any
+	require.NoError(t, json.Unmarshal([]byte(a.Body), &m), "%s", a.Body)
+	return m
+}
+
+// errorCode is the member "error" of an answer.
+func (a answer) errorCode(t testing.TB) string {
+	t.Helper()
+	code, _ := a.json(t)["error"].(string)
+	return code
+}
+
+// noRedirects is a client that shows every answer as it came.
+func noRedirects(jar http.CookieJar) *http.Client {
+	return &http.Client{
+		Jar:           jar,
+		Timeout:       20 * time.Second,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+}
+
+func do(t testing.TB, c *http.Client, r *http.Request) answer {
+	t.Helper()
+	response, err := c.Do(r)
+	require.NoError(t, err)
+	defer response.Body.Close()
+	body, err := io.ReadAll(response.Body)
+	require.NoError(t, err)
+	return answer{response.StatusCode, response.Header, string(body)}
+}
+
+// request sends one request without cookies. Headers are pairs.
+func (ts *testServer) request(method, path, body string, headers ...string) answer {
+	ts.t.Helper()
+	if strings.HasPrefix(path, "/") {
+		path = ts.Base + path
+	}
+	r, err := http.NewRequestWithContext(ts.t.Context(), method, path, strings.NewReader(body))
+	require.NoError(ts.t, err)
+	for i := 0; i+1 < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	return do(ts.t, noRedirects(nil), r)
+}
+
+// form posts a form to the token endpoint: pairs of name and value.
+func (ts *testServer) form(pairs ...string) answer {
+	ts.t.Helper()
+	return ts.request(http.MethodPost, oauth.PathToken, encode(pairs...), "Content-Type", "application/x-www-form-urlencoded")
+}
+
+// basicForm is form with HTTP Basic credentials.
+func (ts *testServer) basicForm(id, secret string, pairs ...string) answer {
+	ts.t.Helper()
+	return ts.request(http.MethodPost, oauth.PathToken, encode(pairs...),
+		"Content-Type", "application/x-www-form-urlencoded", "Authorization", basicAuth(id, secret))
+}
+
+func basicAuth(id, secret string) string {
+	return "Basic " + base64.StdEncoding.EncodeToString([]byte(url.QueryEscape(id)+":"+url.QueryEscape(secret)))
+}
+
+func encode(pairs ...string) string {
+	var list []string
+	for i := 0; i+1 < len(pairs); i += 2 {
+		list = append(list, url.QueryEscape(pairs[i])+"="+url.QueryEscape(pairs[i+1]))
+	}
+	return strings.Join(list, "&")
+}
+
+// tokens are those of a successful answer.
+type tokens struct {
+	Access, Refresh, Scope string
+}
+
+func tokensOf(t testing.TB, a answer) tokens {
+	t.Helper()
+	require.Equal(t, http.StatusOK, a.Status, a.Body)
+	m := a.json(t)
+	return tokens{m["access_token"].(string), m["refresh_token"].(string), m["scope"].(string)}
+}
+
+// exchange and refresh are good requests of a client whose secret is its id
+// with "-secret" behind it; a public client has none.
+func (ts *testServer) exchange(client, code string, more ...string) answer {
+	ts.t.Helper()
+	pairs := append([]string{"grant_type", "authorization_code", "code", code, "redirect_uri", callback}, credentials(client)...)
+	return ts.form(append(pairs, more...)...)
+}
+
+func (ts *testServer) refresh(client, token string, more ...string) answer {
+	ts.t.Helper()
+	pairs := append([]string{"grant_type", "refresh_token", "refresh_token", token}, credentials(client)...)
+	return ts.form(append(pairs, more...)...)
+}
+
+func credentials(client string) []string {
+	if client == "native-app" {
+		return []string{"client_id", client}
+	}
+	return []string{"client_id", client, "client_secret", client + "-secret"}
+}
+
+// me calls GET /v2/me.
+func (ts *testServer) me(token string) answer {
+	ts.t.Helper()
+	return ts.request(http.MethodGet, oauth.PathMe, "", "Authorization", "Bearer "+token)
+}
+
+// claims are those of a token, unchecked.
+func claimsOf(t testing.TB, token string) map[string]any {
+	t.Helper()
+	parts := strings.Split(token, ".")
+	require.Len(t, parts, 3)
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	require.NoError(t, err)
+	var m map[string]any
+	require.NoError(t, json.Unmarshal(text, &m))
+	return m
+}
+
+// A browser keeps cookies and fills in forms, as a person would.
+type browser struct {
+	ts     *testServer
+	client *http.Client
+}
+
+func (ts *testServer) browser() *browser {
+	jar, err := cookiejar.New(nil)
+	require.NoError(ts.t, err)
+	return &browser{ts, noRedirects(jar)}
+}
+
+func (b *browser) get(address string) answer {
+	b.ts.t.Helper()
+	if strings.HasPrefix(address, "/") {
+		address = b.ts.App + address
+	}
+	r, err := http.NewRequestWithContext(b.ts.t.Context(), http.MethodGet, address, nil)
+	require.NoError(b.ts.t, err)
+	return do(b.ts.t, b.client, r)
+}
+
+// submit posts the form of a page that holds a button or field of that name,
+// with its hidden fields and what is filled in: pairs of name and value.
+func (b *browser) submit(page answer, holding string, fill ...string) answer {
+	b.ts.t.Helper()
+	action, fields := formOf(b.ts.t, page.Body, holding)
+	for i := 0; i+1 < len(fill); i += 2 {
+		fields.Set(fill[i], fill[i+1])
+	}
+	r, err := http.NewRequestWithContext(b.ts.t.Context(), http.MethodPost, b.ts.App+action, strings.NewReader(fields.Encode()))
+	require.NoError(b.ts.t, err)
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header.Set("Origin", b.ts.App)
+	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	return do(b.ts.t, b.client, r)
+}
+
+var (
+	forms  = regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`)
+	inputs = regexp.MustCompile(`<input[^>]*>`)
+	attrs  = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
+)
+
+func formOf(t testing.TB, page, holding string) (action string, fields url.Values) {
+	t.Helper()
+	for _, form := range forms.FindAllStringSubmatch(page, -1) {
+		if !strings.Contains(form[2], fmt.Sprintf("name=%q", holding)) {
+			continue
+		}
+		fields = url.Values{}
+		for _, input := range inputs.FindAllString(form[2], -1) {
+			a := map[string]string{}
+			for _, pair := range attrs.FindAllStringSubmatch(input, -1) {
+				a[pair[1]] = html.UnescapeString(pair[2])
+			}
+			if a["type"] == "hidden" {
+				fields.Set(a["name"], a["value"])
+			}
+		}
+		return html.UnescapeString(form[1]), fields
+	}
+	require.Fail(t, "no form", "that holds %q in %s", holding, page)
+	return "", nil
+}
+
+var passwords = map[string]string{"alice": "correct horse", "bob": "battery staple", "admin": "admin password"}
+
+// authorizePath is the authorization request as a path: pairs of name and
+// value.
+func authorizePath(pairs ...string) string { return oauth.PathAuthorize + "?" + encode(pairs...) }
+
+// consent opens an authorization request and signs in where it is asked. The
+// answer is the consent page, or a redirect that came instead.
+func (b *browser) consent(user, path string) answer {
+	b.ts.t.Helper()
+	page := b.get(path)
+	if page.Status != http.StatusOK || !strings.Contains(page.Body, `name="password"`) {
+		return page
+	}
+	in := b.submit(page, "password", "username", user, "password", passwords[user])
+	require.Equal(b.ts.t, http.StatusSeeOther, in.Status, in.Body)
+	return b.get(in.Header.Get("Location"))
+}
+
+// allow goes through the whole authorization step as user and returns where
+// the browser was sent.
+func (b *browser) allow(user, path string) *url.URL {
+	b.ts.t.Helper()
+	page := b.consent(user, path)
+	if page.Status == http.StatusOK {
+		page = b.submit(page, "decision", "decision", "allow")
+	}
+	require.Equal(b.ts.t, http.StatusSeeOther, page.Status, page.Body)
+	to, err := url.Parse(page.Header.Get("Location"))
+	require.NoError(b.ts.t, err)
+	return to
+}
+
+// good is a good authorization request of a client.
+func good(client string, more ...string) string {
+	pairs := []string{"client_id", client, "redirect_uri", callback, "state", "a-state"}
+	switch client {
+	case "legacy-app":
+	default:
+		pairs = append(pairs, "scope", "PROFILE_READ BOOKING_READ")
+	}
+	if client == "native-app" {
+		pairs[3] = "http://127.0.0.1:9999/callback"
+		pairs = append(pairs, "code_challenge", challenge(verifierText), "code_challenge_method", "S256")
+	}
+	return authorizePath(append(pairs, more...)...)
+}
+
+const verifierText = "a-code-verifier-of-more-than-forty-three-characters"
+
+func challenge(verifier string) string {
+	sum := sha256.Sum256([]byte(verifier))
+	return base64.RawURLEncoding.EncodeToString(sum[:])
+}
+
+// code is a fresh authorization code of a client for alice.
+func (ts *testServer) code(client string, more ...string) string {
+	ts.t.Helper()
+	to := ts.browser().allow("alice", good(client, more...))
+	code := to.Query().Get("code")
+	require.NotEmpty(ts.t, code, to)
+	return code
+}
+
+// tokens is a whole flow: from sign-in to a token response.
+func (ts *testServer) tokens(client string) tokens {
+	ts.t.Helper()
+	var more []string
+	if client == "native-app" {
+		more = []string{"code_verifier", verifierText}
+	}
+	return tokensOf(ts.t, ts.exchange(client, ts.code(client), more...))
+}

@@ -1,0 +1,204 @@
+// Package admintest is a ledger in memory behind a real admin socket, for
+// tests of the operations and of the command line. It decides with the code
+// that a node runs; it has no log, no peers and no keys that outlive it.
+package admintest
+
+import (
+	"bytes"
+	"context"
+	"crypto/cipher"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// A World is everything that operations act on.
+type World struct {
+	t      testing.TB
+	memory *cluster.Memory
+	now    atomic.Int64 // Unix milliseconds
+	down   atomic.Bool
+	key    keys.Secret
+
+	Passwords *credential.Hasher
+	Log       Log // of the server
+	Proposals atomic.Int64
+}
+
+// New is a world with a credential key and nothing else.
+func New(t testing.TB) *World {
+	t.Helper()
+	key, err := keys.GenerateSecret(rand.Reader)
+	require.NoError(t, err)
+	w := &World{t: t, key: key, Passwords: credential.NewHasher(rand.Reader, 0)}
+	w.now.Store(time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC).UnixMilli())
+	w.memory = cluster.NewMemory(issuer.Machine(), func() time.Time { return w.Now().Std() })
+	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}})
+	return w
+}
+
+// Serve opens the socket and returns the data directory that it is in.
+func (w *World) Serve() string {
+	w.t.Helper()
+	// Not t.TempDir, whose path has the test's name: a socket's is short.
+	dir, err := os.MkdirTemp("", "admin")
+	require.NoError(w.t, err)
+	w.t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	s, err := admin.Listen(filepath.Join(dir, admin.SocketName), w.Config())
+	require.NoError(w.t, err)
+	done := make(chan error, 1)
+	go func() { done <- s.Serve() }()
+	w.t.Cleanup(func() {
+		require.NoError(w.t, s.Close())
+		require.NoError(w.t, <-done)
+	})
+	return dir
+}
+
+// Config is the world as the operations see it.
+func (w *World) Config() admin.Config {
+	return admin.Config{
+		Ledger: w, Rand: rand.Reader, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256,
+		Declared: w.Declared, Explain: w.explain, Passwords: w.Passwords,
+		Log: slog.New(slog.NewTextHandler(&w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+	}
+}
+
+// Do decides a command that must be accepted.
+func (w *World) Do(c ledger.Command) ledger.Outcome {
+	w.t.Helper()
+	out := w.propose(c)
+	require.Nil(w.t, out.Refusal, "%T: %+v", c, out.Refusal)
+	return out
+}
+
+func (w *World) propose(c ledger.Command) ledger.Outcome {
+	var id cluster.CommandID
+	_, _ = rand.Read(id[:]) // never fails
+	out, wrote := w.memory.Do(&issuer.Entry{Command: c}, id, false)
+	if wrote {
+		w.Proposals.Add(1)
+	}
+	return out.(ledger.Outcome)
+}
+
+// Propose implements admin.Ledger.
+func (w *World) Propose(_ context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
+	if w.down.Load() {
+		return ledger.Outcome{}, 0, oauth.ErrUnavailable
+	}
+	return w.propose(c), 0, nil
+}
+
+// ViewFresh implements admin.Ledger.
+func (w *World) ViewFresh(context.Context) (ledger.View, error) {
+	if w.down.Load() {
+		return ledger.View{}, oauth.ErrUnavailable
+	}
+	return w.View(), nil
+}
+
+// View implements admin.Ledger.
+func (w *World) View() ledger.View { return ledger.At(w.memory.View()) }
+
+// Now implements admin.Ledger.
+func (w *World) Now() ledger.Time { return ledger.Time(w.now.Load()) }
+
+// Advance moves the clock on.
+func (w *World) Advance(d time.Duration) { w.now.Add(d.Milliseconds()) }
+
+// Down says whether nothing can be decided.
+func (w *World) Down(down bool) { w.down.Store(down) }
+
+// Secret is the digest of a secret.
+func (w *World) Secret(plain string) (ledger.NewSecret, error) {
+	s, err := w.SecretOfSHA256(sha256.Sum256([]byte(plain)))
+	s.Tail = credential.Tail(plain)
+	return s, err
+}
+
+// SecretOfSHA256 is Secret where only the SHA-256 is known.
+func (w *World) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
+	var id [8]byte
+	_, _ = rand.Read(id[:]) // never fails
+	return ledger.NewSecret{
+		ID: "s_" + hex.EncodeToString(id[:]), Key: 1, Digest: credential.DigestOfSHA256(w.key.MAC("secret"), sum),
+	}, nil
+}
+
+// Declared is a keyed digest.
+func (w *World) Declared(text []byte) string {
+	sum := w.key.MAC("declared").Sum(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// ErrorID seals a cause.
+func (w *World) ErrorID(c credential.Cause) string {
+	return credential.SealCause(rand.Reader, w.key.AEAD("error"), 1, c)
+}
+
+func (w *World) explain(id string) (admin.Explanation, error) {
+	c, err := credential.OpenCause(func(uint32) (cipher.AEAD, bool) { return w.key.AEAD("error"), true }, id)
+	return admin.Explanation{
+		Client: c.Client, Cause: ledger.Cause(c.Code), At: ledger.Time(c.At),
+		Named: c.Named, Grant: c.Grant, Presented: c.Presented, Due: c.Due, When: ledger.Time(c.When),
+	}, err
+}
+
+// SignIn makes a session.
+func (w *World) SignIn(user string) ledger.Actor {
+	w.t.Helper()
+	var id [32]byte
+	_, _ = rand.Read(id[:]) // never fails
+	w.Do(&ledger.SignIn{Session: id, User: user, Verified: sha256.Sum256([]byte(w.View().User(user).Password))})
+	return ledger.Actor{Session: id}
+}
+
+// Allow makes a grant; without a scope it is that of a legacy client.
+func (w *World) Allow(user, client, scope string) ledger.GrantID {
+	w.t.Helper()
+	var id ledger.GrantID
+	_, _ = rand.Read(id[:]) // never fails
+	w.Do(&ledger.Allow{
+		Actor: w.SignIn(user), User: user, Grant: id,
+		Request: oauth.AuthorizationRequest{
+			ClientID: client, RedirectURI: w.View().Client(client).RedirectURIs[0], Scope: scope, ResponseType: "code",
+		},
+	})
+	return id
+}
+
+// A Log keeps what was logged.
+type Log struct {
+	mu   sync.Mutex // of text
+	text bytes.Buffer
+}
+
+func (l *Log) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *Log) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.String()
+}
