@@ -1,0 +1,190 @@
+package admin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A newly created client is pending (service document, section 2.1), and its
+// secret is in the answer to the request that made it, and nowhere else.
+func TestAddClient(t *testing.T) {
+	w, c := newWorld(t)
+	q := calApp()
+	q.ID = ""
+	added := ask(t, c, admin.AddClient, q)
+	require.Equal(t, "pending", added.State)
+	require.NotEmpty(t, added.ID)
+	require.True(t, authenticates(w, added.ID, added.Secret.Reveal()))
+
+	got := ask(t, c, admin.ShowClient, admin.ClientRef{ID: added.ID})
+	require.Equal(t, "alice", got.Owner)
+	require.Equal(t, "scoped", got.Kind)
+	require.Len(t, got.Secrets, 1)
+	require.Equal(t, "active", got.Secrets[0].State)
+	require.Equal(t, added.SecretID, got.Secrets[0].ID)
+	require.NotContains(t, string(marshal(t, got)), added.Secret.Reveal())
+
+	q.Type = "public"
+	public := ask(t, c, admin.AddClient, q)
+	require.Empty(t, public.Secret)
+	require.Empty(t, w.View().Client(public.ID).Secrets)
+
+	q.Type, q.Secret = "confidential", "chosen-elsewhere"
+	chosen := ask(t, c, admin.AddClient, q)
+	require.Empty(t, chosen.Secret, "a secret that the caller knows is not repeated")
+	require.True(t, authenticates(w, chosen.ID, "chosen-elsewhere"))
+}
+
+func TestAddClientRefusals(t *testing.T) {
+	w, c := newWorld(t)
+	for name, test := range map[string]struct {
+		change func(*admin.NewClient)
+		text   string
+	}{
+		"taken id":       {func(*admin.NewClient) {}, "client cal-app: this name is taken"},
+		"unknown owner":  {func(q *admin.NewClient) { q.ID, q.Owner = "new", "nobody" }, "client new: owner is not a user"},
+		"unknown type":   {func(q *admin.NewClient) { q.ID, q.Type = "new", "other" }, "client new: type must be confidential or public"},
+		"unknown scope":  {func(q *admin.NewClient) { q.ID, q.Scopes = "new", []string{"BOOKING_REED"} }, "BOOKING_REED"},
+		"no scope":       {func(q *admin.NewClient) { q.ID, q.Scopes = "new", nil }, "client new: scopes needs at least one"},
+		"fragment":       {func(q *admin.NewClient) { q.ID, q.RedirectURIs = "new", []string{"https://a.example/#x"} }, "client new: redirect_uris[0] has a fragment"},
+		"public, secret": {func(q *admin.NewClient) { q.ID, q.Type, q.Secret = "new", "public", "s" }, "client new: a public client has no secrets"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q, before := calApp(), w.Proposals.Load()
+			test.change(&q)
+			p := refused(t, c, admin.AddClient, q)
+			require.Equal(t, admin.Refused, p.Class)
+			require.ErrorContains(t, p, test.text)
+			require.Equal(t, before, w.Proposals.Load())
+		})
+	}
+}
+
+func TestReviews(t *testing.T) {
+	_, c := newWorld(t)
+	review := func(verdict, reason string) string {
+		return ask(t, c, admin.ReviewClient, admin.Review{ID: "cal-app", Verdict: verdict, Reason: reason}).State
+	}
+	require.Equal(t, "approved", review("approve", ""))
+	require.EqualError(t, refused(t, c, admin.ReviewClient, admin.Review{ID: "cal-app", Verdict: "approve"}),
+		"client cal-app: its state does not allow that (state: approved)")
+	require.Equal(t, "suspended", review("suspend", "abuse"))
+	require.Equal(t, "approved", review("resume", ""))
+
+	p := refused(t, c, admin.ReviewClient, admin.Review{ID: "cal-app", Verdict: "suspend", Revision: 1})
+	require.Equal(t, ledger.Moved, p.Cause)
+	require.ErrorContains(t, p, "revision: 4")
+
+	require.Equal(t, admin.NotFound, refused(t, c, admin.ReviewClient, admin.Review{ID: "nobody", Verdict: "approve"}).Class)
+}
+
+// What an owner's edit of an approved client widens waits for its review,
+// which sees it as a difference.
+func TestProposedRevision(t *testing.T) {
+	w, c := newWorld(t)
+	approve(t, c, "cal-app")
+	old := w.View().Client("cal-app")
+	next := old.Profile
+	next.Name, next.Scopes = "Calendar", []string{"BOOKING_READ", "BOOKING_WRITE"}
+	w.Do(&ledger.EditClient{Actor: w.SignIn("u-alice"), ID: "cal-app", Revision: old.Revision, Profile: next})
+
+	got := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app"})
+	require.True(t, got.Proposed)
+	require.Equal(t, []admin.Difference{
+		{Field: "name", Removed: "Calendar App", Added: "Calendar"},
+		{Field: "scopes", Added: "BOOKING_WRITE"},
+	}, got.Difference) // PROFILE_READ was taken away at once
+
+	got = ask(t, c, admin.ReviewClient, admin.Review{ID: "cal-app", Verdict: "approve", Revision: got.Revision})
+	require.Equal(t, "Calendar", got.Name)
+	require.Empty(t, got.Difference)
+}
+
+func TestListClients(t *testing.T) {
+	_, c := newWorld(t)
+	ask(t, c, admin.ImportClient, legacyApp())
+	list := func(q admin.ClientFilter) (ids []string) {
+		for _, client := range ask(t, c, admin.ListClients, q).Clients {
+			ids = append(ids, client.ID)
+		}
+		return ids
+	}
+	require.Equal(t, []string{"cal-app", "old-app"}, list(admin.ClientFilter{}))
+	require.Equal(t, []string{"old-app"}, list(admin.ClientFilter{State: "approved"}))
+	require.Equal(t, []string{"cal-app", "old-app"}, list(admin.ClientFilter{Owner: "alice"}))
+	ask(t, c, admin.DeleteClient, admin.ClientRef{ID: "old-app"})
+	require.Equal(t, []string{"cal-app"}, list(admin.ClientFilter{}))
+	require.Equal(t, []string{"old-app"}, list(admin.ClientFilter{State: "deleted"}))
+	require.Equal(t, admin.NotFound, refused(t, c, admin.ListClients, admin.ClientFilter{Owner: "nobody"}).Class)
+	require.Equal(t, admin.Refused, refused(t, c, admin.ListClients, admin.ClientFilter{State: "odd"}).Class)
+}
+
+// Section 5.4 of the service document: two secrets at most, and revoking
+// takes effect at once.
+func TestSecrets(t *testing.T) {
+	w, c := newWorld(t)
+	first := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app"}).Secrets[0]
+	require.EqualError(t, refused(t, c, admin.RevokeSecret, admin.SecretRef{Client: "cal-app", ID: first.ID}),
+		"client cal-app: secret "+first.ID+": the last active secret of a confidential client can't be revoked, only replaced (active: 1)")
+
+	second := ask(t, c, admin.AddSecret, admin.NewSecret{Client: "cal-app"})
+	require.True(t, authenticates(w, "cal-app", second.Secret.Reveal()))
+	require.Equal(t, ledger.TooManySecrets, refused(t, c, admin.AddSecret, admin.NewSecret{Client: "cal-app"}).Cause)
+
+	w.Advance(time.Minute)
+	ask(t, c, admin.RevokeSecret, admin.SecretRef{Client: "cal-app", ID: first.ID})
+	got := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app"}).Secrets
+	require.Equal(t, "revoked", got[0].State)
+	require.Equal(t, w.Now().Std(), got[0].Revoked)
+	require.Equal(t, second.Secret.Reveal()[len(second.Secret.Reveal())-4:], got[1].Tail)
+
+	require.Equal(t, admin.NotFound, refused(t, c, admin.RevokeSecret, admin.SecretRef{Client: "cal-app", ID: "s_none"}).Class)
+	require.Equal(t, admin.NotFound, refused(t, c, admin.AddSecret, admin.NewSecret{Client: "nobody"}).Class)
+}
+
+func TestSetClient(t *testing.T) {
+	_, c := newWorld(t)
+	approve(t, c, "cal-app")
+	name, uris := "Renamed", []string{"https://new.example/cb"}
+	got := ask(t, c, admin.SetClient, admin.ClientEdit{ID: "cal-app", Name: &name, RedirectURIs: &uris})
+	require.Equal(t, "Renamed", got.Name)
+	require.Equal(t, uris, got.RedirectURIs)
+	require.Equal(t, []string{"BOOKING_READ", "PROFILE_READ"}, sorted(got.Scopes), "what was not given stays")
+	require.Equal(t, "approved", got.State)
+	require.False(t, got.Dropped)
+	require.False(t, got.Migrated)
+
+	require.Equal(t, ledger.Moved, refused(t, c, admin.SetClient, admin.ClientEdit{ID: "cal-app", Name: &name, Revision: 1}).Cause)
+	none := []string{}
+	require.ErrorContains(t, refused(t, c, admin.SetClient, admin.ClientEdit{ID: "cal-app", Scopes: &none}), "scopes needs at least one")
+}
+
+// Section 9: a legacy client selects its scopes; while authorization requests
+// still come without scope, that must be confirmed.
+func TestMigrationOfALegacyClient(t *testing.T) {
+	w, c := newWorld(t)
+	ask(t, c, admin.ImportClient, legacyApp())
+	w.Allow("u-alice", "old-app", "")
+	w.Allow("u-alice", "old-app", "")
+	w.Allow("u-alice", "old-app", "BOOKING_READ")
+
+	before := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "old-app"})
+	require.Equal(t, "legacy", before.Kind)
+	require.Equal(t, &admin.Traffic{WithoutScope: 2, WithScope: 1}, before.Traffic)
+	require.Equal(t, []string{"BOOKING_READ"}, before.AskedScopes)
+
+	scopes := []string{"BOOKING_READ"}
+	p := refused(t, c, admin.SetClient, admin.ClientEdit{ID: "old-app", Scopes: &scopes})
+	require.Equal(t, ledger.ConfirmMigration, p.Cause)
+	require.ErrorContains(t, p, "without scope: 2, with scope: 1")
+
+	after := ask(t, c, admin.SetClient, admin.ClientEdit{ID: "old-app", Scopes: &scopes, Confirm: true})
+	require.True(t, after.Migrated)
+	require.Equal(t, "scoped", after.Kind)
+	require.Equal(t, scopes, after.Scopes)
+}

@@ -1,0 +1,88 @@
+package admin_test
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+func TestImportIsIdempotent(t *testing.T) {
+	w, c := newWorld(t)
+	require.Equal(t, admin.ResultImported, ask(t, c, admin.ImportClient, legacyApp()).Result)
+	require.True(t, authenticates(w, "old-app", "old-secret-of-1999"))
+	got := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "old-app"})
+	require.Equal(t, "approved", got.State)
+	require.Equal(t, "legacy", got.Kind)
+
+	// What happened since the import stays when it is repeated.
+	ask(t, c, admin.ReviewClient, admin.Review{ID: "old-app", Verdict: "suspend"})
+	before := w.Proposals.Load()
+	require.Equal(t, admin.ResultUnchanged, ask(t, c, admin.ImportClient, legacyApp()).Result)
+	require.Equal(t, before, w.Proposals.Load())
+
+	changed := legacyApp()
+	changed.Name = "Older App"
+	require.Equal(t, admin.ResultChanged, ask(t, c, admin.ImportClient, changed).Result)
+	got = ask(t, c, admin.ShowClient, admin.ClientRef{ID: "old-app"})
+	require.Equal(t, "Older App", got.Name)
+	require.Equal(t, "suspended", got.State, "an import says nothing of the state")
+	require.Len(t, got.Secrets, 1)
+}
+
+func TestImportOfDigests(t *testing.T) {
+	w, c := newWorld(t)
+	sum := sha256.Sum256([]byte("exported"))
+	q := legacyApp()
+	q.Secrets, q.SecretsSHA256 = nil, []admin.Plain{admin.Plain(hex.EncodeToString(sum[:]))}
+	ask(t, c, admin.ImportClient, q)
+	require.True(t, authenticates(w, "old-app", "exported"))
+}
+
+// A migrated client must not lose its limits because an old file is imported
+// once more with a small change, nor a client that was never legacy.
+func TestImportDoesNotWiden(t *testing.T) {
+	_, c := newWorld(t)
+	ask(t, c, admin.ImportClient, legacyApp())
+	scopes := []string{"BOOKING_READ"}
+	ask(t, c, admin.SetClient, admin.ClientEdit{ID: "old-app", Scopes: &scopes})
+
+	require.Equal(t, admin.ResultUnchanged, ask(t, c, admin.ImportClient, legacyApp()).Result)
+	for _, id := range []string{"old-app", "cal-app"} {
+		q := legacyApp()
+		q.ID, q.Name = id, "Changed"
+		p := refused(t, c, admin.ImportClient, q)
+		require.Equal(t, ledger.AlreadyExists, p.Cause)
+		require.Equal(t, "scoped", ask(t, c, admin.ShowClient, admin.ClientRef{ID: id}).Kind)
+	}
+}
+
+func TestImportRefusals(t *testing.T) {
+	w, c := newWorld(t)
+	for name, test := range map[string]struct {
+		change func(*admin.LegacyClient)
+		text   string
+	}{
+		"owner":        {func(q *admin.LegacyClient) { q.Owner = "nobody" }, "client old-app: owner is not a user"},
+		"redirect":     {func(q *admin.LegacyClient) { q.RedirectURIs = []string{"ftp://x"} }, "client old-app: redirect_uris[0] must be https"},
+		"many":         {func(q *admin.LegacyClient) { q.Secrets = []admin.Plain{"a", "b", "c"} }, "client old-app: secrets has more than 2"},
+		"twice":        {func(q *admin.LegacyClient) { q.Secrets = []admin.Plain{"a", "a"} }, "client old-app: secrets has the same secret twice"},
+		"empty":        {func(q *admin.LegacyClient) { q.Secrets = []admin.Plain{""} }, "client old-app: secrets[0] is empty"},
+		"no sha256":    {func(q *admin.LegacyClient) { q.SecretsSHA256 = []admin.Plain{"beef"} }, "client old-app: secrets_sha256[0] is not a SHA-256"},
+		"id":           {func(q *admin.LegacyClient) { q.ID = "a b" }, "client a b: id may hold"},
+		"public":       {func(q *admin.LegacyClient) { q.Type = "public" }, "client old-app: secrets must be empty"},
+		"type is none": {func(q *admin.LegacyClient) { q.Type = "" }, "client old-app: type must be"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q, before := legacyApp(), w.Proposals.Load()
+			test.change(&q)
+			require.ErrorContains(t, refused(t, c, admin.ImportClient, q), test.text)
+			require.Equal(t, before, w.Proposals.Load(), "nothing is half-applied")
+			require.Nil(t, w.View().Client("old-app"))
+		})
+	}
+}
