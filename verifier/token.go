@@ -33,10 +33,12 @@ func split(token string) (compact, error) {
 	if strings.IndexByte(token, '\n') >= 0 || strings.IndexByte(token, '\r') >= 0 {
 		return compact{}, refuse(ReasonMalformed, "not base64url")
 	}
-	// Three allocations, whatever the token: the bytes, the octets of all three
-	// parts, and one string of which header, payload and claims are substrings.
-	raw := []byte(token)
-	octets := make([]byte, encoding.DecodedLen(len(raw)))
+	// Two allocations, whatever the token: one for its bytes and behind them the
+	// octets of all three parts, and one for the string of which header, payload
+	// and claims are substrings.
+	buffer := make([]byte, len(token)+encoding.DecodedLen(len(token)))
+	raw, octets := buffer[:len(token)], buffer[len(token):]
+	copy(raw, token)
 	h, err := encoding.Decode(octets, raw[:first])
 	if err != nil {
 		return compact{}, refuse(ReasonMalformed, "not base64url")

@@ -1,0 +1,113 @@
+package verifier_test
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/lestrrat-go/jwx/v2/jwk"
+	"github.com/lestrrat-go/jwx/v2/jwt"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// judge asks an independent implementation about a token.
+func judge(set jwk.Set, token string) (jwt.Token, error) {
+	return jwt.Parse([]byte(token),
+		jwt.WithKeySet(set), jwt.WithValidate(true),
+		jwt.WithIssuer(issuer), jwt.WithAudience(audience), jwt.WithAcceptableSkew(5*time.Second),
+		jwt.WithClock(jwt.ClockFunc(func() time.Time { return clock })),
+	)
+}
+
+// The judge accepts what we do from all three kinds of key, so its refusals in
+// the fuzz target mean something.
+func TestJudgeAcceptsGoodTokens(t *testing.T) {
+	set, err := jwk.Parse(published())
+	require.NoError(t, err)
+	for alg, kid := range map[string]string{"ES256": "ec", "RS256": "rsa", "EdDSA": "ed"} {
+		tok := sign(alg, goodHeader.with(object{"alg": alg, "kid": kid}).json(), goodClaims.json())
+		_, err := judge(set, tok)
+		assert.NoError(t, err, alg)
+		_, err = newVerifier(t).Verify(context.Background(), tok)
+		assert.NoError(t, err, alg)
+	}
+}
+
+// FuzzAccessToken signs any header and payload, and appends anything. What we
+// accept, the judge accepts and reads the same way; we may only be stricter.
+func FuzzAccessToken(f *testing.F) {
+	header, payload := goodHeader.json(), goodClaims.json()
+	f.Add("ES256", header, payload, "")
+	f.Add("EdDSA", goodHeader.with(object{"alg": "EdDSA", "kid": "ed"}).json(), payload, "")
+	f.Add("RS256", goodHeader.with(object{"alg": "RS256", "kid": "rsa"}).json(), payload, "")
+	f.Add("ES256", header, goodClaims.with(object{"aud": []string{"x", audience}, "nbf": 1, "x": object{"y": []any{1.5, nil}}}).json(), "")
+	f.Add("ES256", strings.Replace(header, "{", "{ \n", 1), strings.Replace(payload, "user-1", `\u0061\ud83d\ude00`, 1), "")
+	f.Add("ES256", header, strings.Replace(payload, "{", `{"exp":1e400,`, 1), "")
+	f.Add("ES256", header, payload+"{}", "=")
+	f.Add("ES256", header, payload, "\n")
+
+	set, err := jwk.Parse(published())
+	require.NoError(f, err)
+	v := newVerifier(f)
+	f.Fuzz(func(t *testing.T, alg, header, payload, tail string) {
+		switch alg {
+		case "ES256", "RS256", "EdDSA":
+		default:
+			alg = "ES256"
+		}
+		tok := sign(alg, header, payload) + tail
+		claims, err := v.Verify(context.Background(), tok)
+		if err != nil {
+			if claims != nil {
+				t.Fatal("claims of a refused token")
+			}
+			return
+		}
+		parsed, err := judge(set, tok)
+		if err != nil {
+			t.Fatalf("we accept what jwx refuses: %v\n%s\n%s", err, header, payload)
+		}
+		clientID, _ := parsed.Get("client_id")
+		if parsed.Subject() != claims.Subject || parsed.JwtID() != claims.ID || clientID != claims.ClientID ||
+			!parsed.Expiration().Equal(claims.ExpiresAt) || !parsed.IssuedAt().Equal(claims.IssuedAt) ||
+			!slices.Equal(parsed.Audience(), claims.Audience) {
+			t.Fatalf("we read %+v, jwx %+v", claims, parsed)
+		}
+		legacy, _ := parsed.Get("legacy")
+		if claims.Legacy != (legacy == true) {
+			t.Fatalf("legacy: we read %v, jwx %v", claims.Legacy, legacy)
+		}
+		if !claims.Legacy && claims.Scope.Empty() && claims.Allows("PROFILE_READ") {
+			t.Fatal("a token without scope opens something")
+		}
+		for part := range strings.SplitSeq(tok, ".") {
+			octets, err := base64.RawURLEncoding.DecodeString(part)
+			if err != nil || b64(octets) != part {
+				t.Fatalf("a second spelling is accepted: %q", part)
+			}
+		}
+		if !json.Valid([]byte(header)) || !json.Valid([]byte(payload)) {
+			t.Fatal("encoding/json refuses it")
+		}
+	})
+}
+
+// FuzzToken is garbage as it comes from the network.
+func FuzzToken(f *testing.F) {
+	f.Add(token(nil, nil))
+	f.Add("a.b.c")
+	f.Add(forged(zero, one))
+	v := newVerifier(f)
+	good := token(nil, nil)
+	f.Fuzz(func(t *testing.T, tok string) {
+		if _, err := v.Verify(context.Background(), tok); err == nil && tok != good && !strings.HasPrefix(tok, good[:strings.LastIndexByte(good, '.')]) {
+			// ECDSA lets (r, n-s) stand for (r, s); nothing else may pass.
+			t.Fatalf("accepted %q", tok)
+		}
+	})
+}
