@@ -1,0 +1,41 @@
+package middleware
+
+import (
+	"errors"
+	"net/http"
+	"strings"
+)
+
+var (
+	errNoToken   = errors.New("no bearer token")
+	errTwoTokens = errors.New("more than one Authorization header")
+	errMalformed = errors.New("malformed Authorization header")
+)
+
+// bearer takes the token from the Authorization header, the one place where we
+// look (RFC 6750 §2.1): a token in the query leaks through logs and referrers
+// and is ignored, one in a form body would cost the handler its body.
+//
+// Credentials of another scheme are no token. One word behind "Bearer" is a
+// token, good or bad; anything else there is a malformed request.
+func bearer(h http.Header) (string, error) {
+	values := h["Authorization"]
+	switch {
+	case len(values) == 0:
+		return "", errNoToken
+	case len(values) > 1:
+		return "", errTwoTokens
+	}
+	scheme, rest := values[0], ""
+	if i := strings.IndexAny(scheme, " \t"); i >= 0 {
+		scheme, rest = scheme[:i], scheme[i:]
+	}
+	if !strings.EqualFold(scheme, "Bearer") {
+		return "", errNoToken
+	}
+	token := strings.TrimLeft(rest, " ")
+	if token == "" || strings.ContainsAny(token, " \t") {
+		return "", errMalformed
+	}
+	return token, nil
+}
