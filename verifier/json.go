@@ -2,7 +2,6 @@ package verifier
 
 import (
 	"errors"
-	"strconv"
 	"strings"
 	"unicode/utf8"
 )
@@ -103,14 +102,7 @@ func (s *scanner) value() error {
 	case 'n':
 		return s.literal("null")
 	}
-	number, err := s.number()
-	if err != nil {
-		return err
-	}
-	if _, err := strconv.ParseFloat(number, 64); err != nil {
-		return errJSON // beyond the range of a float64
-	}
-	return nil
+	return s.float64()
 }
 
 func (s *scanner) boolean() (bool, error) {
@@ -118,22 +110,6 @@ func (s *scanner) boolean() (bool, error) {
 		return true, s.literal("true")
 	}
 	return false, s.literal("false")
-}
-
-// seconds reads a NumericDate (RFC 7519 §2): whole seconds, plain digits, up to
-// the end of the year 9999. The RFC would allow fractions and exponents, which
-// no issuer needs and which round differently in different readers.
-func (s *scanner) seconds() (int64, error) {
-	const year9999 = 253402300799
-	number, err := s.number()
-	if err != nil {
-		return 0, err
-	}
-	n, err := strconv.ParseUint(number, 10, 64)
-	if err != nil || n > year9999 {
-		return 0, errJSON
-	}
-	return int64(n), nil
 }
 
 // end reports an error unless only white space is left: no second value.
@@ -196,42 +172,6 @@ func (s *scanner) literal(word string) error {
 	}
 	s.pos += len(word)
 	return nil
-}
-
-// number checks the grammar of RFC 8259 §6 and returns the number's text.
-func (s *scanner) number() (string, error) {
-	s.peek()
-	start := s.pos
-	s.skip('-')
-	if !s.skip('0') && !s.digits() {
-		return "", errJSON
-	}
-	if s.skip('.') && !s.digits() {
-		return "", errJSON
-	}
-	if s.skip('e') || s.skip('E') {
-		_ = s.skip('+') || s.skip('-')
-		if !s.digits() {
-			return "", errJSON
-		}
-	}
-	return s.in[start:s.pos], nil
-}
-
-func (s *scanner) skip(c byte) bool {
-	if s.pos < len(s.in) && s.in[s.pos] == c {
-		s.pos++
-		return true
-	}
-	return false
-}
-
-func (s *scanner) digits() bool {
-	start := s.pos
-	for s.pos < len(s.in) && '0' <= s.in[s.pos] && s.in[s.pos] <= '9' {
-		s.pos++
-	}
-	return s.pos > start
 }
 
 // isAmong reports whether name is in names, letter case apart.
