@@ -12,11 +12,14 @@ import (
 var encoding = must(cbor.CoreDetEncOptions().UserBufferEncMode())
 
 // decoding ignores unknown map keys, which is what lets an older node meet a
-// newer row, and refuses duplicate ones, which could be read in two ways.
+// newer row, and refuses duplicate ones, which could be read in two ways. Text
+// that is no UTF-8 is taken as it is: whatever was encoded must decode, or one
+// request with such text would stop every node.
 var decoding = must(cbor.DecOptions{
 	DupMapKey:        cbor.DupMapKeyEnforcedAPF,
 	MaxArrayElements: 1 << 20,
 	MaxMapPairs:      1 << 20,
+	UTF8:             cbor.UTF8DecodeInvalid,
 }.DecMode())
 
 // must is for values that only depend on the program text.

@@ -11,7 +11,7 @@ import (
 
 // tick is how often a leader looks for something to do; nothing it does is
 // urgent.
-const tick = 15 * time.Second
+const tick = 5 * time.Second
 
 // followKeys keeps the ring of this node as new as its state and tells the
 // cluster which keys this node has opened. It runs on every node.

@@ -53,5 +53,15 @@ var encoding = func() cbor.EncMode {
 // MarshalCBOR writes the command itself: an Entry adds nothing to the log.
 func (e *Entry) MarshalCBOR() ([]byte, error) { return encoding.Marshal(e.Command) }
 
+// decoding takes back whatever encoding wrote. Text that a stranger sent may
+// be no UTF-8; it is refused by rules, not by a log that can't be read.
+var decoding = func() cbor.DecMode {
+	mode, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid}.DecMode()
+	if err != nil {
+		panic(err) // as above
+	}
+	return mode
+}()
+
 // UnmarshalCBOR reads into the empty command that Machine made.
-func (e *Entry) UnmarshalCBOR(b []byte) error { return cbor.Unmarshal(b, e.Command) }
+func (e *Entry) UnmarshalCBOR(b []byte) error { return decoding.Unmarshal(b, e.Command) }

@@ -9,7 +9,7 @@ import (
 
 // lookAt is how many rows of a table one tick of the sweeper looks at, so
 // that a large table is walked in many short steps.
-const lookAt = 50_000
+const lookAt = 20_000
 
 // A sweeper walks the tables of grants and sessions on the leader's own copy
 // and proposes to remove what has no effect any more.

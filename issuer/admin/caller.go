@@ -33,7 +33,9 @@ func NewCaller(dataDir string) (*Caller, error) {
 		d := net.Dialer{Timeout: 5 * time.Second}
 		return d.DialContext(ctx, "unix", path)
 	}
-	return &Caller{http: &http.Client{Transport: &http.Transport{DialContext: dial}}, path: path}, nil
+	return &Caller{http: &http.Client{Transport: &http.Transport{
+		DialContext: dial, ResponseHeaderTimeout: time.Minute, DisableCompression: true,
+	}}, path: path}, nil
 }
 
 // Close ends the connection that is kept open.

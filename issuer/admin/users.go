@@ -125,7 +125,7 @@ func (c *call) showUser(ctx context.Context, q UserRef) (User, error) {
 			out.Clients = append(out.Clients, client.ID)
 		}
 	}
-	out.Grants = len(v.GrantsOf(u.ID))
+	out.Grants = len(v.GrantsOf(u.ID, c.Ledger.Now()))
 	return out, nil
 }
 

@@ -35,7 +35,6 @@ func (e *Endpoints) metadata(w http.ResponseWriter, r *http.Request, _ httproute
 func serveDocument(w http.ResponseWriter, r *http.Request, contentType string, body []byte, etag string, maxAge time.Duration) {
 	h := w.Header()
 	h["Access-Control-Allow-Origin"] = anyOrigin
-	h["X-Content-Type-Options"] = noSniff
 	h.Set("Cache-Control", "public, max-age="+strconv.Itoa(int(maxAge.Seconds())))
 	if etag != "" {
 		h.Set("ETag", etag)

@@ -22,10 +22,17 @@ func NewRouter() *httprouter.Router {
 	return r
 }
 
-// Guard refuses paths that could mean two things, and turns a panic into a
-// 500 without a word about why.
-func Guard(next http.Handler, log *slog.Logger) http.Handler {
+// Guard is around everything that is public. It sets the headers that every
+// answer has, refuses paths that could mean two things, and turns a panic into
+// a 500 without a word about why. Secure says that the server is reached by
+// https, and is to be reached by nothing else from then on (RFC 6797 §6.1).
+func Guard(next http.Handler, secure bool, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		h := w.Header()
+		h["X-Content-Type-Options"] = noSniff
+		if secure {
+			h["Strict-Transport-Security"] = oneYear
+		}
 		defer func() {
 			switch err := recover(); err {
 			case nil:

@@ -26,6 +26,7 @@ var (
 	noStore   = []string{"no-store"}
 	noCache   = []string{"no-cache"}
 	noSniff   = []string{"nosniff"}
+	oneYear   = []string{"max-age=31536000"}
 	anyOrigin = []string{"*"}
 )
 
@@ -40,7 +41,6 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	h["Content-Type"] = typeJSON
 	h["Cache-Control"] = noStore
 	h["Pragma"] = noCache
-	h["X-Content-Type-Options"] = noSniff
 	h["Content-Length"] = []string{strconv.Itoa(len(text))}
 	w.WriteHeader(status)
 	w.Write(text) //nolint:errcheck // the client is gone; there is nobody to tell

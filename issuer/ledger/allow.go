@@ -72,7 +72,7 @@ func (c *Allow) Decide(v View, m Meta) Decision {
 func (c *Allow) outcome(g *Grant) Outcome {
 	return Outcome{Issued: &Issued{
 		Grant: g.ID, Client: g.Client, User: g.User, Scope: g.Scope, Legacy: g.Legacy,
-		CredentialKey: g.Key, At: g.Created, RedirectURI: c.Request.RedirectURI, State: c.Request.State,
+		CredentialKey: g.Key, At: g.Created, RedirectURI: c.Request.RedirectURI,
 	}}
 }
 

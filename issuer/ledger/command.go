@@ -77,7 +77,6 @@ type Issued struct {
 	At            Time    `cbor:"9,keyasint"`           // iat
 	Retry         bool    `cbor:"10,keyasint,omitempty"`
 	RedirectURI   string  `cbor:"11,keyasint,omitempty"` // of Allow: where the code goes
-	State         string  `cbor:"12,keyasint,omitempty"` // of Allow
 }
 
 func accept(o Outcome, changes ...Change) Decision {

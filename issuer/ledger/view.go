@@ -103,22 +103,28 @@ func (v View) Grant(id GrantID) *Grant { return first[Grant](v, TableGrants, ind
 // Grants are all grants, by id. It walks the table: never on a request's path.
 func (v View) Grants() iter.Seq[*Grant] { return rowsFrom[Grant](v, TableGrants, []byte{}) }
 
-// GrantsOf are the grants of a user that still accept something, oldest first.
-func (v View) GrantsOf(user string) []*Grant {
+// GrantsOf are the grants of a user that still accept something at a time,
+// oldest first.
+func (v View) GrantsOf(user string, at Time) []*Grant {
 	u := v.User(user)
 	if u == nil {
 		return nil
 	}
+	settings := v.Settings()
 	var live []*Grant
 	for _, id := range u.Grants {
 		g := v.Grant(id)
 		if g == nil {
 			continue
 		}
-		if cause, _ := g.ended(u); cause == NoCause {
-			if c := v.Client(g.Client); c != nil && c.State != Deleted {
-				live = append(live, g)
-			}
+		if cause, _ := g.ended(u); cause != NoCause {
+			continue
+		}
+		if cause, _ := g.expired(settings, at); cause != NoCause {
+			continue
+		}
+		if c := v.Client(g.Client); c != nil && c.State != Deleted {
+			live = append(live, g)
 		}
 	}
 	return live

@@ -322,7 +322,7 @@ func (w *world) show(l line) string {
 		return b.String()
 	case "grants":
 		var b strings.Builder
-		for _, g := range v.GrantsOf("u-" + l.args["user"]) {
+		for _, g := range v.GrantsOf("u-"+l.args["user"], w.at()) {
 			fmt.Fprintf(&b, "%s for %s, due %d, scope %q\n", map[bool]string{true: "legacy", false: "scoped"}[g.Legacy], g.Client, g.Due, g.Scope)
 		}
 		return suffix(b.Len() == 0, "none", b.String())

@@ -50,7 +50,7 @@ func (w *Web) showConsent(c *call, status int, v visit, r oauth.AuthorizationReq
 	body := consentBody{
 		Notice: notice,
 		Client: a.Client.Name, Initial: initial(a.Client.Name), Website: a.Client.Website,
-		Person: personOf(v.user), Before: firstAllowed(v.view, v.user.ID, a.Client.ID),
+		Person: personOf(v.user), Before: firstAllowed(v.view, v.user.ID, a.Client.ID, w.config.Ledger.Now()),
 		Legacy: a.Legacy, Permissions: permissionsOf(a.Scope), Target: targetOf(a.RedirectURI),
 		Request: query, UserID: v.user.ID,
 		Token:        formToken(v.id, forConsent, v.user.ID, query),
@@ -63,8 +63,8 @@ func (w *Web) showConsent(c *call, status int, v visit, r oauth.AuthorizationReq
 }
 
 // firstAllowed is when the oldest of the user's grants for a client was made.
-func firstAllowed(view ledger.View, user, client string) ledger.Time {
-	for _, g := range view.GrantsOf(user) { // oldest first
+func firstAllowed(view ledger.View, user, client string, now ledger.Time) ledger.Time {
+	for _, g := range view.GrantsOf(user, now) { // oldest first
 		if g.Client == client {
 			return g.Created
 		}

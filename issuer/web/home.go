@@ -45,7 +45,7 @@ func (w *Web) home(c *call) error {
 		SignOutToken: formToken(v.id, forSignOut, "", ""),
 	}
 	if c.r.URL.RawQuery == disconnected {
-		body.Status = "The application was disconnected. What it was given no longer works."
+		body.Status = "The application was disconnected. It gets no new access; the access it holds ends within 30 minutes."
 	}
 	w.render(c, http.StatusOK, "home", page{Title: "Your account", Body: body})
 	return nil
@@ -54,11 +54,7 @@ func (w *Web) home(c *call) error {
 func (w *Web) connections(v visit) []connection {
 	var list []connection
 	position := map[string]int{}
-	now, settings := w.config.Ledger.Now(), v.view.Settings()
-	for _, g := range v.view.GrantsOf(v.user.ID) { // oldest first
-		if lapsed(g, settings, now) {
-			continue
-		}
+	for _, g := range v.view.GrantsOf(v.user.ID, w.config.Ledger.Now()) { // oldest first
 		i, ok := position[g.Client]
 		if !ok {
 			client := v.view.Client(g.Client)
@@ -77,18 +73,6 @@ func (w *Web) connections(v visit) []connection {
 		list[i].Permissions = permissionsOf(list[i].scopes.String())
 	}
 	return list
-}
-
-// lapsed reports whether nothing of a grant that was not ended is accepted any
-// more. It is for showing only; the ledger decides by the same times.
-func lapsed(g *ledger.Grant, s *ledger.Settings, now ledger.Time) bool {
-	switch {
-	case now >= g.Created.Add(s.GrantAbsolute):
-		return true
-	case g.Due == 0:
-		return now >= g.Created.Add(s.CodeLifetime)
-	}
-	return now >= g.Used.Add(s.RefreshIdle)
 }
 
 // disconnect ends all grants of the user for one application.

@@ -1,0 +1,296 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// runAs makes this test binary a program: the real main, or the ceiling.
+const runAs = "MINTMARK_TEST_RUN_AS"
+
+func TestMain(m *testing.M) {
+	switch os.Getenv(runAs) {
+	case "mintmark":
+		main()
+	case "ceiling":
+		fmt.Fprintln(os.Stderr, runCeiling(os.Getenv("MINTMARK_DATA_DIR")))
+		os.Exit(1)
+	}
+	os.Exit(m.Run())
+}
+
+// A process is this binary, started again.
+type process struct {
+	t       testing.TB
+	command *exec.Cmd
+	line    string // the first of its output
+	ready   time.Duration
+}
+
+func startProcess(t testing.TB, as, dataDir string, arguments ...string) *process {
+	t.Helper()
+	self, err := os.Executable()
+	require.NoError(t, err)
+	c := exec.Command(self, arguments...)
+	c.Env = append(os.Environ(), runAs+"="+as, "MINTMARK_DATA_DIR="+dataDir)
+	c.Stderr = os.Stderr
+	if as == "mintmark" {
+		c.Stderr = io.Discard
+	}
+	out, err := c.StdoutPipe()
+	require.NoError(t, err)
+	began := time.Now()
+	require.NoError(t, c.Start())
+	p := &process{t: t, command: c}
+	t.Cleanup(p.kill)
+	p.line, err = bufio.NewReader(out).ReadString('\n')
+	p.ready = time.Since(began)
+	require.NoError(t, err, "%s did not start", as)
+	p.line = strings.TrimSpace(p.line)
+	return p
+}
+
+// dev starts the real main as "mintmark dev".
+func dev(t testing.TB, dataDir, fixtures string, more ...string) (*process, ready) {
+	t.Helper()
+	p := startProcess(t, "mintmark", dataDir, append([]string{
+		"dev", "--listen", "127.0.0.1:0", "--data-dir", dataDir, "--fixtures", fixtures,
+	}, more...)...)
+	var r ready
+	require.NoError(t, json.Unmarshal([]byte(p.line), &r), p.line)
+	return p, r
+}
+
+func (p *process) pid() int { return p.command.Process.Pid }
+
+// kill ends the process as a power cut does.
+func (p *process) kill() {
+	if p.command.ProcessState == nil {
+		_ = p.command.Process.Kill()
+		_ = p.command.Wait()
+	}
+}
+
+// stop ends it as an operator does.
+func (p *process) stop() {
+	p.t.Helper()
+	require.NoError(p.t, p.command.Process.Signal(syscall.SIGINT))
+	require.NoError(p.t, p.command.Wait())
+}
+
+func hostOf(url string) string { return strings.TrimPrefix(url, "http://") }
+
+const benchFixtures = `
+users:
+  - {id: u-bench, username: bench, password: bench-password}
+clients:
+  - {id: bench-app, name: Bench, owner: bench, redirect_uris: ["http://127.0.0.1:9999/callback"], scopes: [PROFILE_READ, BOOKING_READ], secrets: [bench-secret]}
+`
+
+// seed makes a data folder with live grants and returns a refresh token of
+// each. It proposes the commands of real requests, without their HTTP.
+func seed(t testing.TB, dir string, grants int) (fixtures string, tokens []string, heap uint64) {
+	t.Helper()
+	fixtures = filepath.Join(dir, "fixtures.yaml")
+	require.NoError(t, os.WriteFile(fixtures, []byte(benchFixtures), 0o600))
+	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: filepath.Join(dir, "data"), fixtures: fixtures}
+	c, err := o.server(io.Discard)
+	require.NoError(t, err)
+	c.Log = slog.New(slog.DiscardHandler)
+	s, err := start(t.Context(), c)
+	require.NoError(t, err)
+	tokens = make([]string, grants)
+	const perUser = 20
+	var wait sync.WaitGroup
+	users := make(chan int)
+	for range 4 * runtime.NumCPU() * 8 {
+		wait.Go(func() {
+			for u := range users {
+				seedUser(t, s.issuer, u, tokens[u*perUser:min((u+1)*perUser, grants)])
+			}
+		})
+	}
+	for u := range (grants + perUser - 1) / perUser {
+		users <- u
+	}
+	close(users)
+	wait.Wait()
+	for s.issuer.View().SurplusEvents() > 0 {
+		time.Sleep(100 * time.Millisecond) // the sweep of the audit trail is on its way
+	}
+	require.NoError(t, s.node.Snapshot())
+	heap = liveHeap()
+	require.NoError(t, s.Close(context.WithoutCancel(t.Context())))
+	s = nil
+	return fixtures, tokens, heap - liveHeap()
+}
+
+// liveHeap is what the collector can't free.
+func liveHeap() uint64 {
+	var m runtime.MemStats
+	for range 3 { // finalizers may hold on to something for a round
+		runtime.GC()
+	}
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// seedUser makes a user, signs in, allows the client and redeems each code.
+func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string) {
+	propose := func(c ledger.Command) ledger.Outcome {
+		o, _, err := i.Propose(t.Context(), c)
+		if err != nil || o.Refusal != nil {
+			panic(fmt.Sprintf("%T: %v %v", c, err, o.Refusal))
+		}
+		return o
+	}
+	id := fmt.Sprintf("u-%d", n)
+	propose(&ledger.PutUser{ID: id, Username: "user" + strconv.Itoa(n), Password: "x"})
+	session := sha256.Sum256([]byte(id))
+	propose(&ledger.SignIn{Session: session, User: id, Verified: sha256.Sum256([]byte("x"))})
+	for k := range tokens {
+		var grant ledger.GrantID
+		_, _ = rand.Read(grant[:])
+		o := propose(&ledger.Allow{
+			Actor: ledger.Actor{Session: session}, User: id, Grant: grant,
+			Request: oauth.AuthorizationRequest{ClientID: "bench-app", RedirectURI: callback, Scope: "PROFILE_READ BOOKING_READ"},
+		})
+		code, err := i.Code(o.Issued)
+		if err != nil {
+			panic(err)
+		}
+		response, err := i.Token(t.Context(), oauth.TokenRequest{
+			GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: "bench-app", Secret: "bench-secret"},
+			Code: code.Reveal(), RedirectURI: callback,
+		})
+		if err != nil {
+			panic(err)
+		}
+		tokens[k] = strings.Clone(response.RefreshToken)
+	}
+}
+
+
+// BenchmarkRefresh measures the refresh grant beside its ceiling: rounds in
+// turn, in one run, on the same machine, by the same generator.
+func BenchmarkRefresh(b *testing.B) {
+	dir := b.TempDir()
+	fixtures, tokens, _ := seed(b, dir, 100_000)
+	const round = 4 * time.Second
+	top := startProcess(b, "ceiling", dir)
+	server, r := dev(b, filepath.Join(dir, "data"), fixtures)
+
+	measure := func(p *process, address string) (perSecond, cpu float64) {
+		before, began := cpuOf(b, p.pid()), time.Now()
+		n := load(b, address, tokens, round)
+		return float64(n) / time.Since(began).Seconds(), float64((cpuOf(b, p.pid()) - before).Microseconds()) / float64(n)
+	}
+	dummy := slices.Repeat([]string{strings.Repeat("x", 80)}, connections)
+	ceilingLoad := tokens
+	var rates, cpus, topRates, topCPUs []float64
+	for b.Loop() {
+		for range 3 {
+			tokens = dummy
+			rate, cpu := measure(top, top.line)
+			topRates, topCPUs = append(topRates, rate), append(topCPUs, cpu)
+			tokens = ceilingLoad
+			rate, cpu = measure(server, hostOf(r.BaseURL))
+			rates, cpus = append(rates, rate), append(cpus, cpu)
+		}
+	}
+	b.ReportMetric(median(rates), "refreshes/s")
+	b.ReportMetric(median(topRates), "ceiling/s")
+	b.ReportMetric(median(rates)/median(topRates), "of-ceiling")
+	b.ReportMetric(median(cpus), "cpu-µs/refresh")
+	b.ReportMetric(median(topCPUs), "ceiling-cpu-µs")
+	b.ReportMetric(median(cpus)/median(topCPUs), "cpu-of-ceiling")
+	b.ReportMetric(float64(residentOf(b, server.pid()))/1e6, "MB-resident")
+	counts, err := http.Get("http://" + top.line + "/counts")
+	require.NoError(b, err)
+	defer counts.Body.Close()
+	text, _ := io.ReadAll(counts.Body)
+	b.Logf("rounds: %.0f of %.0f; the ceiling made (signatures, fsyncs, records): %s", rates, topRates, text)
+}
+
+func median(list []float64) float64 {
+	s := slices.Sorted(slices.Values(list))
+	return s[len(s)/2]
+}
+
+// BenchmarkStartUp measures from exec to the line that says "ready", on an
+// empty folder, and the memory of the idle process.
+func BenchmarkStartUp(b *testing.B) {
+	var times []float64
+	var resident int64
+	for b.Loop() {
+		dir := b.TempDir()
+		fixtures := filepath.Join(dir, "fixtures.yaml")
+		require.NoError(b, os.WriteFile(fixtures, []byte("users: []\n"), 0o600))
+		p, _ := dev(b, filepath.Join(dir, "data"), fixtures)
+		times = append(times, float64(p.ready.Milliseconds()))
+		resident = residentOf(b, p.pid())
+		p.kill()
+	}
+	b.ReportMetric(median(times), "ms-to-ready")
+	b.ReportMetric(float64(resident)/1e6, "MB-idle")
+}
+
+// BenchmarkMillion measures what a large state costs: the heap of a live
+// grant, a restart from the snapshot, refreshes meanwhile, and a restart after
+// a kill under full load.
+func BenchmarkMillion(b *testing.B) {
+	grants := 1_000_000
+	if text := os.Getenv("MINTMARK_BENCH_GRANTS"); text != "" {
+		var err error
+		grants, err = strconv.Atoi(text)
+		require.NoError(b, err)
+	}
+	for b.Loop() {
+		dir := b.TempDir()
+		fixtures, tokens, heap := seed(b, dir, grants)
+		b.ReportMetric(float64(heap)/float64(grants), "heap-B/grant")
+
+		p, r := dev(b, filepath.Join(dir, "data"), fixtures)
+		b.ReportMetric(p.ready.Seconds(), "s-restart-from-snapshot")
+		n := load(b, hostOf(r.BaseURL), tokens, 5*time.Second)
+		b.ReportMetric(float64(n)/5, "refreshes/s")
+		b.ReportMetric(float64(residentOf(b, p.pid()))/float64(grants), "resident-B/grant")
+
+		// Load until it breaks off, and kill in the middle of it.
+		broken := make(chan struct{})
+		go func() {
+			defer close(broken)
+			_, _ = tryLoad(hostOf(r.BaseURL), tokens, 40*time.Second)
+		}()
+		time.Sleep(35 * time.Second) // one snapshot and more is taken under the load
+		p.kill()
+		<-broken
+		p, _ = dev(b, filepath.Join(dir, "data"), fixtures)
+		b.ReportMetric(p.ready.Seconds(), "s-restart-after-kill")
+		p.kill()
+	}
+}
