@@ -6,7 +6,6 @@ import (
 	"net"
 	"net/http"
 	"strings"
-	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
@@ -20,7 +19,7 @@ import (
 // programs and the pages for people.
 func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
-		Issuer: s.BaseURL, Audience: s.Audience, Keys: i,
+		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
 			id, ok := ledger.ParseGrantID(c.GrantID)
 			return !ok || i.View().GrantEnded(id) != ledger.NoCause
@@ -31,7 +30,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, 
 	}
 	router := endpoint.NewRouter()
 	endpoint.New(endpoint.Config{
-		Server: i, Verifier: v, ClientIP: clientIP, Log: log, Now: time.Now,
+		Server: i, Verifier: v, ClientIP: clientIP, Log: log, Now: i.Config.Now,
 	}).Register(router)
 	pages, err := web.New(web.Config{
 		Ledger: i, Code: i.Code, Issuer: func() string { return s.BaseURL },
@@ -44,7 +43,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, 
 	pages.Register(router)
 	router.NotFound = either(endpoint.NotFound, pages.NotFound)
 	router.MethodNotAllowed = either(endpoint.MethodNotAllowed, pages.MethodNotAllowed)
-	return endpoint.Guard(router, log), nil
+	return endpoint.Guard(router, strings.HasPrefix(s.BaseURL, "https://"), log), nil
 }
 
 // either answers in JSON below the API's paths and with a page elsewhere.

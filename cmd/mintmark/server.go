@@ -35,6 +35,9 @@ type serverConfig struct {
 	Prepare func(ctx context.Context, i *issuer.Issuer, passwords *credential.Hasher) error
 
 	Log *slog.Logger
+	// Now is the clock that stamps commands and that tokens run out by.
+	// Default: time.Now.
+	Now func() time.Time
 }
 
 // A server is one running node with its listeners.
@@ -55,6 +58,9 @@ type server struct {
 // start returns when the server answers. What it started is closed again
 // where it fails half-way.
 func start(ctx context.Context, c serverConfig) (*server, error) {
+	if c.Now == nil {
+		c.Now = time.Now
+	}
 	s := &server{config: c, failed: make(chan error, 3), started: make(chan struct{}), stopping: make(chan struct{})}
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))
@@ -106,7 +112,7 @@ func (s *server) open(ctx context.Context, key keys.ClusterKey, listening string
 	c := s.config
 	s.node, err = cluster.Open(ctx, cluster.Config{
 		Dir: filepath.Join(c.DataDir, "raft"), Machine: issuer.Machine(), Logger: c.Log,
-		Now: time.Now, Rand: rand.Reader, Fatal: func(err error) {
+		Now: c.Now, Rand: rand.Reader, Fatal: func(err error) {
 			c.Log.Error("the log can not be applied", "error", err)
 			os.Exit(exitLocal)
 		},
@@ -118,7 +124,7 @@ func (s *server) open(ctx context.Context, key keys.ClusterKey, listening string
 		return nil, err
 	}
 	s.issuer, err = issuer.New(ctx, issuer.Config{
-		Node: s.node, ClusterKey: key, Version: version, Log: c.Log, Now: time.Now, Rand: rand.Reader,
+		Node: s.node, ClusterKey: key, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
 	})
 	if err != nil {
 		return nil, err

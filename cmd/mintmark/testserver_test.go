@@ -69,7 +69,9 @@ func newTestServer(t testing.TB, fixtures ...string) *testServer {
 	return startTestServer(t, t.TempDir(), text)
 }
 
-func startTestServer(t testing.TB, dir, fixtures string) *testServer {
+// startTestServer starts a server on a folder that may have data. What
+// change does to the configuration happens last.
+func startTestServer(t testing.TB, dir, fixtures string, change ...func(*serverConfig)) *testServer {
 	t.Helper()
 	file := filepath.Join(dir, "fixtures.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(fixtures), 0o600))
@@ -79,6 +81,9 @@ func startTestServer(t testing.TB, dir, fixtures string) *testServer {
 	}
 	c, err := o.server(io.Discard)
 	require.NoError(t, err)
+	for _, f := range change {
+		f(&c)
+	}
 	s, err := start(t.Context(), c)
 	require.NoError(t, err)
 	ts := &testServer{t: t, s: s, dir: dir, Base: s.settings.BaseURL, App: s.settings.AppURL, Ops: "http://" + s.opsAddr.String()}
