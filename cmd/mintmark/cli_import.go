@@ -32,9 +32,12 @@ func (m *management) clientImport() *cobra.Command {
    "redirect_uris":["https://app.example.com/callback"],"secret_sha256":"..."}
 
 Secrets come as "secret" or "secrets" (in clear), or as "secret_sha256" or
-"secrets_sha256" (hexadecimal). "purpose" and "website" may be given. Lines that
-were imported before are left as they are; a line that is refused changes nothing
-and does not stop the others.`
+"secrets_sha256" (hexadecimal). "purpose" and "website" may be given.
+
+A line that was imported before changes nothing, whatever happened to the client
+since. A line that has changed makes the client what it says now: a secret that it
+does not name is revoked. A client that has selected scopes is not imported again.
+A line that is refused changes nothing and does not stop the others.`
 	return c
 }
 

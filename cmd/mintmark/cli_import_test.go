@@ -68,6 +68,15 @@ func TestImportStopsWithoutAServer(t *testing.T) {
 	require.NotContains(t, r.err, "line 2")
 }
 
+// A file from elsewhere can't write to the operator's terminal.
+func TestImportShowsControlCharacters(t *testing.T) {
+	c := newCLI(t)
+	r := c.run(legacyLine(`a\u001b[2Jb`, "s"), "client", "import", "-")
+	require.Equal(t, exitRefused, r.code)
+	require.Contains(t, r.err, "client a\ufffd[2Jb: id may hold")
+	require.NotContains(t, r.out+r.err, "\x1b")
+}
+
 func TestParseLegacyClient(t *testing.T) {
 	got, err := parseLegacyClient([]byte(`{"id":"a","name":"A","type":null,"owner":"o","purpose":"p","website":"https://w.example",
 		"redirect_uris":["https://x.example/"],"secret":"one","secrets":["two"],"secret_sha256":"aa","secrets_sha256":["bb"]}`))

@@ -26,6 +26,7 @@ func managementCommands() []*cobra.Command {
 		dataDir = ".data"
 	}
 	for _, c := range commands {
+		c.Long = c.Short + ".\n\n" + aboutManagement
 		c.PersistentFlags().StringVar(&m.dataDir, "data-dir", dataDir, "data directory of the running node (MINTMARK_DATA_DIR)")
 		c.PersistentFlags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")
 		_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
@@ -33,6 +34,12 @@ func managementCommands() []*cobra.Command {
 	}
 	return commands
 }
+
+const aboutManagement = `This speaks to the node that runs on this machine, over a socket in its data
+directory that only the node's own account can open.
+
+Exit codes: 0 done, 1 wrong usage or a local fault, 2 refused by a rule, 3 not
+found, 4 no node answers, 5 the node answers and nothing can be decided now.`
 
 // management has what the flags of all these commands say.
 type management struct {

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode"
+	"unicode/utf8"
 )
 
 // A printer writes for people: aligned columns on standard output, remarks on
@@ -27,14 +29,28 @@ func (p *printer) note(err error) {
 
 // line writes to standard output.
 func (p *printer) line(format string, args ...any) {
-	_, err := fmt.Fprintf(p.out, format+"\n", args...)
-	p.note(err)
+	p.write(p.out, fmt.Sprintf(format, args...))
 }
 
 // remark writes to standard error.
 func (p *printer) remark(format string, args ...any) {
-	_, err := fmt.Fprintf(p.remarks, format+"\n", args...)
+	p.write(p.remarks, fmt.Sprintf(format, args...))
+}
+
+func (p *printer) write(w io.Writer, text string) {
+	_, err := fmt.Fprintln(w, visible(text))
 	p.note(err)
+}
+
+// visible replaces characters that a terminal would act on: names may come
+// from a file that somebody else wrote.
+func visible(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) && r != '\n' {
+			return utf8.RuneError
+		}
+		return r
+	}, text)
 }
 
 // secret writes a secret that is shown this once, on a line of its own.
@@ -51,7 +67,7 @@ func (p *printer) table(headings []string, rows [][]string) {
 	for _, row := range append([][]string{headings}, rows...) {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			if cells[i] = cell; cell == "" {
+			if cells[i] = visible(cell); cell == "" {
 				cells[i] = "-"
 			}
 		}
@@ -79,7 +95,7 @@ func (p *printer) properties(all ...property) {
 			if v == "" {
 				continue
 			}
-			_, err := fmt.Fprintf(w, "%s\t%s\n", name, v)
+			_, err := fmt.Fprintf(w, "%s\t%s\n", name, visible(v))
 			p.note(err)
 			name = ""
 		}
