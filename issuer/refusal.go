@@ -36,28 +36,16 @@ func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
 	})
 }
 
-// An Explanation is an error_id, opened.
-type Explanation struct {
-	Client [16]byte // credential.ClientDigest of the client that was refused
-	Cause  ledger.Cause
-	At     ledger.Time // of the refusal
-
-	Named          bool // the client authenticated and owns the grant; else the rest is empty
-	Grant          ledger.GrantID
-	Presented, Due uint32
-	When           ledger.Time // of what the cause speaks about; 0 where it names no time
-}
-
 // ErrNotAnErrorID is returned for a text that no node of this cluster made.
 var ErrNotAnErrorID = errors.New("this is not an error_id of this server")
 
 // Explain opens an error_id. Who may see it is the caller's to check.
-func (i *Issuer) Explain(id string) (Explanation, error) {
+func (i *Issuer) Explain(id string) (ledger.Explanation, error) {
 	c, err := credential.OpenCause(i.keys.Load().errorAEAD, id)
 	if err != nil {
-		return Explanation{}, fmt.Errorf("%w: %w", ErrNotAnErrorID, err)
+		return ledger.Explanation{}, fmt.Errorf("%w: %w", ErrNotAnErrorID, err)
 	}
-	return Explanation{
+	return ledger.Explanation{
 		Client: c.Client, Cause: ledger.Cause(c.Code), At: ledger.Time(c.At),
 		Named: c.Named, Grant: c.Grant, Presented: c.Presented, Due: c.Due, When: ledger.Time(c.When),
 	}, nil

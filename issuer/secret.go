@@ -35,10 +35,22 @@ func (i *Issuer) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	}, nil
 }
 
-// Declared is a keyed digest of a declaration, by which the ledger knows one
-// that it has applied. It is keyed because declarations hold weak secrets.
-func (i *Issuer) Declared(text []byte) string {
+// Declared are keyed digests of a declaration, by which the ledger knows one
+// that it has applied: under the active key first, then under those it may
+// have been applied under. They are keyed because declarations hold secrets
+// that can be guessed.
+func (i *Issuer) Declared(text []byte) []string {
 	ring := i.keys.Load()
-	sum := ring.credentials[ring.active].declarations.Sum(text)
+	list := []string{ring.declared(ring.active, text)}
+	for number := range ring.credentials {
+		if number != ring.active {
+			list = append(list, ring.declared(number, text))
+		}
+	}
+	return list
+}
+
+func (r *ring) declared(number uint32, text []byte) string {
+	sum := r.credentials[number].declarations.Sum(text)
 	return hex.EncodeToString(sum[:16])
 }

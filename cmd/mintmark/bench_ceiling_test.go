@@ -121,4 +121,3 @@ func (c *ceiling) token(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Length", fmt.Sprint(len(text)))
 	_, _ = w.Write(text)
 }
-

@@ -194,7 +194,6 @@ func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string) {
 	}
 }
 
-
 // BenchmarkRefresh measures the refresh grant beside its ceiling: rounds in
 // turn, in one run, on the same machine, by the same generator.
 func BenchmarkRefresh(b *testing.B) {

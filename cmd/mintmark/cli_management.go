@@ -19,7 +19,7 @@ import (
 func managementCommands() []*cobra.Command {
 	m := new(management)
 	commands := []*cobra.Command{
-		m.clientCommand(), m.userCommand(), m.grantCommand(), m.explainCommand(), m.auditCommand(),
+		m.clientCommand(), m.userCommand(), m.grantCommand(), m.keysCommand(), m.explainCommand(), m.auditCommand(),
 	}
 	dataDir := os.Getenv("MINTMARK_DATA_DIR")
 	if dataDir == "" {

@@ -116,8 +116,11 @@ func (m *management) userPassword() *cobra.Command {
 func (m *management) userAdmin() *cobra.Command {
 	var remove bool
 	c := command("admin USER", "Let a user review clients, or no longer", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		q := admin.AdminChange{User: args[0], Admin: !remove}
-		return ask(m, cmd, admin.SetAdmin, q, func(p *printer, u admin.User) {
+		q := admin.UserStateChange{User: args[0], State: "promote"}
+		if remove {
+			q.State = "demote"
+		}
+		return ask(m, cmd, admin.SetUserState, q, func(p *printer, u admin.User) {
 			if u.Admin {
 				p.line("user %s is an administrator", args[0])
 			} else {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
@@ -17,7 +18,7 @@ type fixtureDeps struct {
 		Propose(ctx context.Context, c ledger.Command) (ledger.Outcome, uint64, error)
 	}
 	Secret    func(plain string) (ledger.NewSecret, error)
-	Declared  func(text []byte) string
+	Declared  func(text []byte) []string
 	Passwords *credential.Hasher
 }
 
@@ -90,10 +91,10 @@ func (s fixtureStep) command() ledger.Command {
 func (s fixtureStep) applied(v ledger.View) bool {
 	if s.user != nil {
 		u := v.User(s.user.ID)
-		return u != nil && u.Declared == s.user.Declared
+		return u != nil && slices.Contains(s.user.Declared, u.Declared)
 	}
 	c := v.Client(s.client.ID)
-	return c != nil && c.Declared == s.client.Declared
+	return c != nil && slices.Contains(s.client.Declared, c.Declared)
 }
 
 // ownedIn fills in the owner's id where the owner is a user of the state and
@@ -109,7 +110,7 @@ func (s fixtureStep) ownedIn(v ledger.View) {
 
 // commands are those of all entries, users first. Passwords are left out:
 // hashing is slow, and most of the time nothing has changed.
-func (f *fixtures) commands(declared func([]byte) string, secret func(string) (ledger.NewSecret, error)) ([]fixtureStep, error) {
+func (f *fixtures) commands(declared func([]byte) []string, secret func(string) (ledger.NewSecret, error)) ([]fixtureStep, error) {
 	var steps []fixtureStep
 	for _, u := range f.users {
 		text, err := json.Marshal(u)

@@ -136,10 +136,7 @@ func (s *server) open(ctx context.Context, key keys.ClusterKey, listening string
 	s.admin, err = admin.Listen(filepath.Join(c.DataDir, admin.SocketName), admin.Config{
 		Ledger: s.issuer, Rand: rand.Reader, Passwords: passwords, Log: c.Log,
 		Secret: s.issuer.Secret, SecretOfSHA256: s.issuer.SecretOfSHA256, Declared: s.issuer.Declared,
-		Explain: func(id string) (admin.Explanation, error) {
-			e, err := s.issuer.Explain(id)
-			return admin.Explanation(e), err
-		},
+		Explain: s.issuer.Explain, Rotate: s.issuer.Rotate,
 	})
 	if err != nil {
 		return nil, err

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -55,13 +56,8 @@ func (c *call) importClient(ctx context.Context, q LegacyClient) (Imported, erro
 	result := ResultImported
 	if old := v.Client(q.ID); old != nil {
 		switch {
-		case old.Declared == cmd.Declared:
+		case slices.Contains(cmd.Declared, old.Declared):
 			return Imported{q.ID, ResultUnchanged}, nil
-		case !old.Legacy && old.State != ledger.Deleted:
-			// It would lose its limits.
-			p := refusal(subject, &ledger.Refusal{Cause: ledger.AlreadyExists})
-			p.Note = "it is there already, with scopes, and an import would take them away"
-			return Imported{}, p
 		}
 		cmd.State, result = old.State, ResultChanged // a line says nothing of the state
 	}

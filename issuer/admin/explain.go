@@ -9,18 +9,6 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// An Explanation is an error_id, opened.
-type Explanation struct {
-	Client [16]byte // credential.ClientDigest of the client that was refused
-	Cause  ledger.Cause
-	At     ledger.Time // of the refusal
-
-	Named          bool // the client authenticated and owns the grant; else the rest is empty
-	Grant          ledger.GrantID
-	Presented, Due uint32      // generations
-	When           ledger.Time // of what the cause speaks about; 0 where it names no time
-}
-
 // An ErrorID asks what is sealed in one.
 type ErrorID struct {
 	ErrorID string `json:"error_id"`

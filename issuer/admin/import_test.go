@@ -8,7 +8,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
-	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 func TestImportIsIdempotent(t *testing.T) {
@@ -56,7 +55,7 @@ func TestImportDoesNotWiden(t *testing.T) {
 		q := legacyApp()
 		q.ID, q.Name = id, "Changed"
 		p := refused(t, c, admin.ImportClient, q)
-		require.Equal(t, ledger.AlreadyExists, p.Cause)
+		require.Equal(t, "legacy", p.Field, p.Text)
 		require.Equal(t, "scoped", ask(t, c, admin.ShowClient, admin.ClientRef{ID: id}).Kind)
 	}
 }

@@ -29,12 +29,13 @@ const (
 	ShowUser     Operation[UserRef, User]                   = "user.show"
 	SetUserState Operation[UserStateChange, User]           = "user.state"
 	SetPassword  Operation[PasswordChange, ChangedPassword] = "user.password"
-	SetAdmin     Operation[AdminChange, User]               = "user.admin"
 	ListGrants   Operation[GrantFilter, GrantList]          = "grant.list"
 	RevokeGrant  Operation[GrantRef, Done]                  = "grant.revoke"
 	Disconnect   Operation[Disconnection, Done]             = "grant.disconnect"
 	Explain      Operation[ErrorID, Explained]              = "explain"
 	Audit        Operation[EventFilter, EventList]          = "audit"
+	ListKeys     Operation[KeyFilter, KeyList]              = "keys.list"
+	RotateKeys   Operation[Rotation, Rotated]               = "keys.rotate"
 )
 
 // Done is the answer of an operation that has nothing to tell.

@@ -68,16 +68,16 @@ func TestPasswordChangeEndsSessions(t *testing.T) {
 func TestAdminKeepsTheRest(t *testing.T) {
 	w, c := newWorld(t)
 	session := w.SignIn("u-alice").Session
-	require.True(t, ask(t, c, admin.SetAdmin, admin.AdminChange{User: "alice", Admin: true}).Admin)
+	require.True(t, ask(t, c, admin.SetUserState, admin.UserStateChange{User: "alice", State: "promote"}).Admin)
 	require.True(t, passwordIs(t, w, "u-alice", alicePassword))
 	require.Equal(t, "Alice", w.View().User("u-alice").Name)
 	u, _ := w.View().SignedIn(session, w.Now())
 	require.NotNil(t, u)
 
 	before := w.Proposals.Load()
-	ask(t, c, admin.SetAdmin, admin.AdminChange{User: "alice", Admin: true})
+	ask(t, c, admin.SetUserState, admin.UserStateChange{User: "alice", State: "promote"})
 	require.Equal(t, before, w.Proposals.Load())
-	require.False(t, ask(t, c, admin.SetAdmin, admin.AdminChange{User: "alice", Admin: false}).Admin)
+	require.False(t, ask(t, c, admin.SetUserState, admin.UserStateChange{User: "alice", State: "demote"}).Admin)
 }
 
 func TestGrants(t *testing.T) {

@@ -38,10 +38,14 @@ type Config struct {
 	// key, with a random id and the tail.
 	Secret         func(plain string) (ledger.NewSecret, error)
 	SecretOfSHA256 func(sum [32]byte) (ledger.NewSecret, error)
-	// Declared is a keyed digest of a declaration, which may hold weak secrets.
-	Declared func(text []byte) string
+	// Declared are the keyed digests of a declaration, which may hold weak
+	// secrets: under the active key first.
+	Declared func(text []byte) []string
 	// Explain opens an error_id, or fails for what is none.
-	Explain   func(errorID string) (Explanation, error)
+	Explain func(errorID string) (ledger.Explanation, error)
+	// Rotate announces a new key of a purpose. In an emergency it is active at
+	// once and the key before it is dropped.
+	Rotate    func(ctx context.Context, p ledger.Purpose, emergency bool) (id string, err error)
 	Passwords *credential.Hasher
 	Log       *slog.Logger // default: slog.Default()
 }
@@ -68,12 +72,13 @@ var routes = []route{
 	on(ShowUser, (*call).showUser),
 	on(SetUserState, (*call).setUserState),
 	on(SetPassword, (*call).setPassword),
-	on(SetAdmin, (*call).setAdmin),
 	on(ListGrants, (*call).listGrants),
 	on(RevokeGrant, (*call).revokeGrant),
 	on(Disconnect, (*call).disconnect),
 	on(Explain, (*call).explain),
 	on(Audit, (*call).audit),
+	on(ListKeys, (*call).listKeys),
+	on(RotateKeys, (*call).rotateKeys),
 }
 
 // A Server answers on one socket.

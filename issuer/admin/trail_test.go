@@ -45,7 +45,7 @@ func TestAudit(t *testing.T) {
 		}
 		return kinds
 	}
-	require.Equal(t, []string{"key.added", "user.put", "client.created", "client.reviewed", "session.created", "grant.allowed"}, kinds(admin.EventFilter{}))
+	require.Equal(t, []string{"key.added", "key.added", "user.put", "client.created", "client.reviewed", "session.created", "grant.allowed"}, kinds(admin.EventFilter{}))
 	require.Equal(t, []string{"client.created", "client.reviewed"}, kinds(admin.EventFilter{Kind: "client"}))
 	require.Equal(t, []string{"client.created", "client.reviewed", "grant.allowed"}, kinds(admin.EventFilter{Client: "cal-app"}))
 	require.Equal(t, []string{"session.created", "grant.allowed"}, kinds(admin.EventFilter{User: "alice", Limit: 2}))

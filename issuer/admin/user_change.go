@@ -6,10 +6,11 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A UserStateChange enables, disables or deletes an account.
+// A UserStateChange enables, disables or deletes an account, or gives or takes
+// the right to review clients.
 type UserStateChange struct {
 	User  string `json:"user"`
-	State string `json:"state"` // enable, disable or delete
+	State string `json:"state"` // enable, disable, delete, promote or demote
 }
 
 func (c *call) setUserState(ctx context.Context, q UserStateChange) (User, error) {
@@ -50,26 +51,4 @@ func (c *call) setPassword(ctx context.Context, q PasswordChange) (ChangedPasswo
 		return ChangedPassword{}, err
 	}
 	return ChangedPassword{ID: u.ID, Password: made}, nil
-}
-
-// An AdminChange gives or takes the right to review clients.
-type AdminChange struct {
-	User  string `json:"user"`
-	Admin bool   `json:"admin"`
-}
-
-// setAdmin sends the whole user, as PutUser wants it. Only operators write
-// these fields, so what another changed in between is all that could be lost.
-func (c *call) setAdmin(ctx context.Context, q AdminChange) (User, error) {
-	u, err := c.freshUser(ctx, q.User)
-	if err != nil {
-		return User{}, err
-	}
-	if u.Admin != q.Admin {
-		_, err = c.propose(ctx, "user "+q.User, &ledger.PutUser{ID: u.ID, Username: u.Username, Person: u.Person, Admin: q.Admin})
-		if err != nil {
-			return User{}, err
-		}
-	}
-	return c.showUser(ctx, UserRef{u.ID})
 }

@@ -60,7 +60,7 @@ type Endpoints struct {
 
 // New checks nothing but wires all.
 func New(c Config) *Endpoints {
-	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, failuresKnown, c.Now)}
+	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, failuresKnown)}
 }
 
 // Register adds the routes. HEAD stands beside each GET, since the router

@@ -11,6 +11,7 @@ import (
 	"github.com/julienschmidt/httprouter"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/limit"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -95,7 +96,7 @@ func causeOf(c oauth.Code) ledger.Cause {
 // failed too often from this address.
 func (e *Endpoints) refuse(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials, refused *oauth.Error) {
 	if refused.Code == oauth.InvalidClient || refused.Code == oauth.InvalidGrant {
-		if ok, wait := e.failures.Take(c.ID + "\x00" + e.ClientIP(r)); !ok {
+		if wait := e.failures.Take(c.ID+"\x00"+limit.Network(e.ClientIP(r)), e.Now()); wait > 0 {
 			w.Header().Set("Retry-After", seconds(wait))
 			writeError(w, http.StatusTooManyRequests, &oauth.Error{
 				Code: oauth.TemporarilyUnavailable, Description: "There were too many failures. Wait before the next try.",

@@ -10,15 +10,17 @@ import (
 // changed to what is declared, unless the same declaration was applied
 // before: what happened to the client since then stays.
 type ImportClient struct {
-	ID       string      `cbor:"1,keyasint"`
-	Owner    string      `cbor:"2,keyasint"`
-	Type     ClientType  `cbor:"3,keyasint"`
-	State    ClientState `cbor:"4,keyasint"`
-	Legacy   bool        `cbor:"5,keyasint,omitempty"`
-	Profile  Profile     `cbor:"6,keyasint"`
-	Secrets  []NewSecret `cbor:"7,keyasint,omitempty"`
-	Revoked  []NewSecret `cbor:"8,keyasint,omitempty"`
-	Declared string      `cbor:"9,keyasint,omitempty"` // keyed digest of the declaration
+	ID      string      `cbor:"1,keyasint"`
+	Owner   string      `cbor:"2,keyasint"`
+	Type    ClientType  `cbor:"3,keyasint"`
+	State   ClientState `cbor:"4,keyasint"`
+	Legacy  bool        `cbor:"5,keyasint,omitempty"`
+	Profile Profile     `cbor:"6,keyasint"`
+	Secrets []NewSecret `cbor:"7,keyasint,omitempty"`
+	Revoked []NewSecret `cbor:"8,keyasint,omitempty"`
+	// Declared has keyed digests of the declaration, the newest key first: one
+	// that was applied under any of them is not applied again.
+	Declared []string `cbor:"9,keyasint,omitempty"`
 }
 
 // Kind is KindImportClient.
@@ -27,7 +29,7 @@ func (*ImportClient) Kind() Kind { return KindImportClient }
 // Decide checks the same fields and limits as CreateClient.
 func (c *ImportClient) Decide(v View, m Meta) Decision {
 	old := v.Client(c.ID)
-	if old != nil && (old.Last == m.ID || c.Declared != "" && old.Declared == c.Declared) {
+	if old != nil && (old.Last == m.ID || slices.Contains(c.Declared, old.Declared)) {
 		return accept(Outcome{ID: c.ID})
 	}
 	if refused := c.check(v, old); refused != nil {
@@ -48,12 +50,20 @@ func (c *ImportClient) Decide(v View, m Meta) Decision {
 	row.Owner, row.State, row.Profile = c.Owner, c.State, p
 	row.Proposed, row.Reason = nil, ""
 	row.Legacy, row.WasLegacy = c.Legacy, row.WasLegacy || c.Legacy
-	row.Declared = c.Declared
+	row.Declared = newest(c.Declared)
 	row.Revision++
 	row.Changed, row.Last = m.At, m.ID
 	row.Secrets = c.secrets(row.Secrets, m)
 	return accept(Outcome{ID: c.ID, Count: 1}, put(TableClients, row),
 		event(m, Event{Kind: EventClientImported, Actor: Operator, Client: c.ID, User: c.Owner}))
+}
+
+// newest is the digest to keep of a declaration, "" for what was not declared.
+func newest(declared []string) string {
+	if len(declared) == 0 {
+		return ""
+	}
+	return declared[0]
 }
 
 func (c *ImportClient) check(v View, old *Client) *Refusal {
@@ -66,6 +76,8 @@ func (c *ImportClient) check(v View, old *Client) *Refusal {
 		return bad("type", "must be confidential or public")
 	case old != nil && old.State == Deleted:
 		return bad("id", "is that of a client that was deleted")
+	case old != nil && !old.Legacy && c.Legacy:
+		return bad("legacy", "never returns to a client that has scopes")
 	case old != nil && old.Type != c.Type:
 		return bad("type", "never changes")
 	case c.State != Pending && c.State != Approved && c.State != Rejected && c.State != Suspended:

@@ -54,15 +54,15 @@ func (v View) NextStep() (at Time, ok bool) {
 		if k.Purpose != ForSigning || k.State == KeyActive {
 			continue
 		}
-		if t := k.due(s); !ok || t < at {
+		if t := k.Due(s); !ok || t < at {
 			at, ok = t, true
 		}
 	}
 	return at, ok
 }
 
-// due is when the key may take its next step.
-func (k *Key) due(s *Settings) Time {
+// Due is when the key may take its next step.
+func (k *Key) Due(s *Settings) Time {
 	switch {
 	case k.State == KeyAnnounced && k.Purpose == ForSigning:
 		return k.Announced.Add(2 * s.JWKSMaxAge)
@@ -148,7 +148,7 @@ func (c *ActivateKey) Decide(v View, m Meta) Decision {
 			return deny(KeyNotSeen)
 		}
 	}
-	if due := k.due(v.Settings()); m.At < due && !c.Emergency {
+	if due := k.Due(v.Settings()); m.At < due && !c.Emergency {
 		d := deny(KeyTooYoung)
 		d.Outcome.Refusal.When = due
 		return d
@@ -190,7 +190,7 @@ func (c *DropKey) Decide(v View, m Meta) Decision {
 	if c.Emergency {
 		kind = EventKeyEmergency
 	} else if k.State == KeyRetiring {
-		if due := k.due(v.Settings()); m.At < due {
+		if due := k.Due(v.Settings()); m.At < due {
 			d := deny(KeyInUse)
 			d.Outcome.Refusal.When = due
 			return d

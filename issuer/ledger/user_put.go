@@ -1,6 +1,9 @@
 package ledger
 
-import "strings"
+import (
+	"slices"
+	"strings"
+)
 
 // PutUser creates a user or changes one, as an operator says. An empty
 // Password leaves the one there is.
@@ -11,7 +14,8 @@ type PutUser struct {
 	Password string `cbor:"4,keyasint,omitempty"` // argon2id, PHC form
 	Admin    bool   `cbor:"5,keyasint,omitempty"`
 	New      bool   `cbor:"6,keyasint,omitempty"` // refuse to change one that is there
-	Declared string `cbor:"7,keyasint,omitempty"` // as ImportClient.Declared
+	// Declared is as ImportClient.Declared.
+	Declared []string `cbor:"7,keyasint,omitempty"`
 }
 
 // Kind is KindPutUser.
@@ -21,7 +25,7 @@ func (*PutUser) Kind() Kind { return KindPutUser }
 func (c *PutUser) Decide(v View, m Meta) Decision {
 	old := v.User(c.ID)
 	switch {
-	case old != nil && (old.Last == m.ID || c.Declared != "" && old.Declared == c.Declared):
+	case old != nil && (old.Last == m.ID || slices.Contains(c.Declared, old.Declared)):
 		return accept(Outcome{ID: c.ID})
 	case old != nil && (c.New || old.Deleted):
 		return deny(AlreadyExists)
@@ -45,7 +49,7 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 		*next = *old
 	}
 	next.Username, next.Person, next.Admin, next.Last = c.Username, c.Person, c.Admin, m.ID
-	next.Declared = c.Declared
+	next.Declared = newest(c.Declared)
 	if c.Password != "" && c.Password != next.Password {
 		next.Password = c.Password
 		if old != nil {

@@ -8,10 +8,13 @@ const (
 	Enable     UserState = "enable"
 	Disable    UserState = "disable"
 	DeleteUser UserState = "delete"
+	Promote    UserState = "promote" // to administrator
+	Demote     UserState = "demote"  // to an ordinary user
 )
 
-// SetUserState disables, enables or deletes a user. Disabling and deleting
-// end all sessions and grants at once, for good: enabling brings none back.
+// SetUserState disables, enables or deletes a user, or gives or takes the role
+// of an administrator. Disabling and deleting end all sessions and grants at
+// once, for good: enabling brings none back.
 type SetUserState struct {
 	Actor Actor     `cbor:"1,keyasint"`
 	User  string    `cbor:"2,keyasint"`
@@ -38,25 +41,31 @@ func (c *SetUserState) Decide(v View, m Meta) Decision {
 	switch c.State {
 	case Enable:
 		next.Disabled = false
+	case Promote:
+		next.Admin = true
+	case Demote:
+		next.Admin = false
 	case Disable:
 		next.Disabled = true
+		next.endAll(m)
 	case DeleteUser:
 		// The tombstone keeps the list of grants for the sweep, and the id,
 		// so that nobody inherits it.
 		next.Deleted, next.Username, next.Person = true, "", Person{}
 		next.Password, next.Upstream, next.Subject, next.Admin = "", "", "", false
+		next.endAll(m)
 	default:
-		return badField("state", "must be enable, disable or delete")
+		return badField("state", "must be enable, disable, delete, promote or demote")
 	}
-	if c.State != Enable {
-		next.SessionsCut, next.GrantsCut, next.Cuts = m.Seq, m.Seq, nil
-	}
-	if old.Last == m.ID {
+	if old.Last == m.ID || next.Admin == old.Admin && next.Disabled == old.Disabled && !next.Deleted {
 		return accept(Outcome{ID: c.User})
 	}
 	return accept(Outcome{ID: c.User}, put(TableUsers, next),
 		event(m, Event{Kind: EventUserState, Actor: who.name(), User: c.User, Detail: string(c.State)}))
 }
+
+// endAll ends all sessions and grants that there are.
+func (u *User) endAll(m Meta) { u.SessionsCut, u.GrantsCut, u.Cuts = m.Seq, m.Seq, nil }
 
 // SetPassword changes a password. It ends the user's other sessions.
 type SetPassword struct {

@@ -48,7 +48,7 @@ func (w *world) command(l line) ledger.Command {
 		return &ledger.ImportClient{
 			ID: l.name, Owner: "u-" + l.args["owner"], Type: ledger.ClientType(l.or("type", "confidential")),
 			State: ledger.ClientState(l.or("state", "approved")), Legacy: l.bool("legacy"), Profile: l.profile(nil),
-			Secrets: secretsOf(l.list("secrets")), Revoked: secretsOf(l.list("revoked")), Declared: l.args["declared"],
+			Secrets: secretsOf(l.list("secrets")), Revoked: secretsOf(l.list("revoked")), Declared: l.list("declared"),
 		}
 	case "edit":
 		old := v.Client(l.name)

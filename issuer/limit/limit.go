@@ -1,68 +1,96 @@
-// Package limit counts failures by key and says when there were too many. It
-// owns the bound on how many keys are remembered; it does not own what a key
-// is made of, nor what a caller over the limit is answered.
+// Package limit counts events by key and says when there were too many. It
+// owns the bound on how many keys are remembered, and what part of an address
+// stands for one subscriber; it does not own what else a key is made of, nor
+// what a caller over the limit is answered.
 package limit
 
 import (
 	"container/list"
+	"net/netip"
 	"sync"
 	"time"
 
 	"golang.org/x/time/rate"
 )
 
-// A Limiter allows each key a burst of events and then a steady rate. It
-// remembers the keys that were used last; a key that was forgotten starts
-// with a full burst, which is what a limit of bounded memory can promise.
+// A Limiter allows each key a burst of events and then a steady rate: a token
+// bucket for each of the keys used last. A key that was forgotten starts with
+// a full bucket, which is what a limit of bounded memory can promise.
 type Limiter struct {
 	rate  rate.Limit
 	burst int
 	most  int
-	now   func() time.Time
 
 	mu     sync.Mutex // guards all below
-	recent *list.List // of *entry, the latest first
+	recent *list.List // of *bucket, the latest first
 	byKey  map[string]*list.Element
 }
 
-type entry struct {
-	key    string
-	bucket *rate.Limiter
+type bucket struct {
+	key string
+	*rate.Limiter
 }
 
 // New makes a limiter of at most that many keys.
-func New(perSecond float64, burst, keys int, now func() time.Time) *Limiter {
+func New(perSecond float64, burst, keys int) *Limiter {
 	return &Limiter{
-		rate: rate.Limit(perSecond), burst: burst, most: keys, now: now,
+		rate: rate.Limit(perSecond), burst: burst, most: keys,
 		recent: list.New(), byKey: map[string]*list.Element{},
 	}
 }
 
-// Take counts one event of key. Where that was too many it says how long to
-// wait for the next.
-func (l *Limiter) Take(key string) (ok bool, wait time.Duration) {
-	now := l.now()
+// Take counts one event of key and returns 0, or counts none and says how
+// long to wait for the next.
+func (l *Limiter) Take(key string, now time.Time) (wait time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	b := l.bucket(key)
-	if b.AllowN(now, 1) {
-		return true, 0
+	r := l.bucket(key).ReserveN(now, 1)
+	if wait = r.DelayFrom(now); wait > 0 {
+		r.CancelAt(now)
 	}
-	missing := 1 - b.TokensAt(now)
-	return false, time.Duration(missing / float64(l.rate) * float64(time.Second))
+	return wait
 }
 
-func (l *Limiter) bucket(key string) *rate.Limiter {
+// Forget gives key a full bucket again.
+func (l *Limiter) Forget(key string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if e, ok := l.byKey[key]; ok {
+		l.drop(e)
+	}
+}
+
+func (l *Limiter) bucket(key string) *bucket {
 	if e, ok := l.byKey[key]; ok {
 		l.recent.MoveToFront(e)
-		return e.Value.(*entry).bucket
+		return e.Value.(*bucket)
 	}
 	if len(l.byKey) >= l.most {
-		oldest := l.recent.Back()
-		l.recent.Remove(oldest)
-		delete(l.byKey, oldest.Value.(*entry).key)
+		l.drop(l.recent.Back())
 	}
-	b := rate.NewLimiter(l.rate, l.burst)
-	l.byKey[key] = l.recent.PushFront(&entry{key, b})
+	b := &bucket{key, rate.NewLimiter(l.rate, l.burst)}
+	l.byKey[key] = l.recent.PushFront(b)
 	return b
+}
+
+func (l *Limiter) drop(e *list.Element) {
+	delete(l.byKey, l.recent.Remove(e).(*bucket).key)
+}
+
+// Network is the part of an address that belongs to one subscriber: with IPv6
+// each has a /64 at least.
+func Network(address string) string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil {
+		return address
+	}
+	ip = ip.Unmap()
+	if ip.Is4() {
+		return ip.String()
+	}
+	prefix, err := ip.WithZone("").Prefix(64)
+	if err != nil {
+		return address
+	}
+	return prefix.String()
 }

@@ -12,32 +12,45 @@ import (
 
 func TestLimiter(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	l := limit.New(2, 3, 10, func() time.Time { return now })
+	l := limit.New(2, 3, 10)
 	for range 3 {
-		ok, _ := l.Take("a")
-		require.True(t, ok, "the burst")
+		require.Zero(t, l.Take("a", now), "the burst")
 	}
-	ok, wait := l.Take("a")
-	require.False(t, ok)
-	require.InDelta(t, 500*time.Millisecond, wait, float64(time.Millisecond))
+	require.InDelta(t, 500*time.Millisecond, l.Take("a", now), float64(time.Millisecond))
+	require.InDelta(t, 500*time.Millisecond, l.Take("a", now), float64(time.Millisecond), "asking in vain costs nothing")
+	require.Zero(t, l.Take("b", now), "another key has a bucket of its own")
+	require.Zero(t, l.Take("a", now.Add(500*time.Millisecond)), "one comes back in half a second")
 
-	ok, _ = l.Take("b")
-	require.True(t, ok, "another key has a bucket of its own")
-
-	now = now.Add(500 * time.Millisecond)
-	ok, _ = l.Take("a")
-	require.True(t, ok, "one comes back in half a second")
+	l.Forget("a")
+	l.Forget("nobody")
+	require.Zero(t, l.Take("a", now))
+	require.Zero(t, l.Take("a", now.Add(-time.Hour)), "a clock that is set back")
 }
 
 func TestLimiterIsBounded(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	l := limit.New(1, 1, 2, func() time.Time { return now })
-	l.Take("old")
+	l := limit.New(1, 1, 2)
+	l.Take("old", now)
 	for i := range 1000 {
-		l.Take(fmt.Sprint(i))
+		l.Take(fmt.Sprint(i), now)
+		if i >= 500 {
+			l.Take("used", now)
+		}
 	}
-	ok, _ := l.Take("999")
-	require.False(t, ok, "the latest keys are remembered")
-	ok, _ = l.Take("old")
-	require.True(t, ok, "the oldest is forgotten")
+	require.NotZero(t, l.Take("999", now), "the latest keys are remembered")
+	require.NotZero(t, l.Take("used", now), "so is one that is used all the time")
+	require.Zero(t, l.Take("old", now), "the oldest is forgotten")
+}
+
+func TestNetwork(t *testing.T) {
+	for address, want := range map[string]string{
+		"192.0.2.1":          "192.0.2.1",
+		"::ffff:192.0.2.1":   "192.0.2.1",
+		"2001:db8:1:2:3::4":  "2001:db8:1:2::/64",
+		"fe80::1%eth0":       "fe80::/64",
+		"not an address":     "not an address",
+		"2001:db8:1:2:ff::9": "2001:db8:1:2::/64",
+	} {
+		require.Equal(t, want, limit.Network(address), address)
+	}
 }

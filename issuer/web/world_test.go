@@ -218,7 +218,9 @@ func (w *world) Check(_ context.Context, hash, got string) (bool, error) {
 	return hash == passwordHash() && got == password, nil
 }
 
-func (w *world) grants() []*ledger.Grant { return ledger.At(w.memory.View()).GrantsOf("u-ada", w.Now()) }
+func (w *world) grants() []*ledger.Grant {
+	return ledger.At(w.memory.View()).GrantsOf("u-ada", w.Now())
+}
 
 type macKey string
 

@@ -51,6 +51,7 @@ func New(t testing.TB) *World {
 	w.now.Store(time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC).UnixMilli())
 	w.memory = cluster.NewMemory(issuer.Machine(), func() time.Time { return w.Now().Std() })
 	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}})
+	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "k1", Purpose: ledger.ForSigning, Sealed: []byte("sealed")}})
 	return w
 }
 
@@ -76,7 +77,7 @@ func (w *World) Serve() string {
 func (w *World) Config() admin.Config {
 	return admin.Config{
 		Ledger: w, Rand: rand.Reader, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256,
-		Declared: w.Declared, Explain: w.explain, Passwords: w.Passwords,
+		Declared: w.Declared, Explain: w.explain, Rotate: w.rotate, Passwords: w.Passwords,
 		Log: slog.New(slog.NewTextHandler(&w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 }
@@ -144,9 +145,9 @@ func (w *World) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 }
 
 // Declared is a keyed digest.
-func (w *World) Declared(text []byte) string {
+func (w *World) Declared(text []byte) []string {
 	sum := w.key.MAC("declared").Sum(text)
-	return hex.EncodeToString(sum[:])
+	return []string{hex.EncodeToString(sum[:])}
 }
 
 // ErrorID seals a cause.
@@ -154,12 +155,17 @@ func (w *World) ErrorID(c credential.Cause) string {
 	return credential.SealCause(rand.Reader, w.key.AEAD("error"), 1, c)
 }
 
-func (w *World) explain(id string) (admin.Explanation, error) {
+func (w *World) explain(id string) (ledger.Explanation, error) {
 	c, err := credential.OpenCause(func(uint32) (cipher.AEAD, bool) { return w.key.AEAD("error"), true }, id)
-	return admin.Explanation{
+	return ledger.Explanation{
 		Client: c.Client, Cause: ledger.Cause(c.Code), At: ledger.Time(c.At),
 		Named: c.Named, Grant: c.Grant, Presented: c.Presented, Due: c.Due, When: ledger.Time(c.When),
 	}, err
+}
+
+func (w *World) rotate(_ context.Context, p ledger.Purpose, _ bool) (string, error) {
+	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "k9", Purpose: p, Number: 9, Sealed: []byte("sealed")}})
+	return "k9", nil
 }
 
 // SignIn makes a session.

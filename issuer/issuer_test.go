@@ -1,0 +1,273 @@
+package issuer_test
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+const redirect = "https://app.example/cb"
+
+// A bench is an issuer on a real node whose clock the test sets.
+type bench struct {
+	t      *testing.T
+	dir    string
+	key    keys.ClusterKey
+	offset atomic.Int64 // of the clock, nanoseconds
+	node   *cluster.Node
+	*issuer.Issuer
+}
+
+func newBench(t *testing.T) *bench {
+	key, err := keys.NewClusterKey(rand.Reader)
+	require.NoError(t, err)
+	b := &bench{t: t, dir: t.TempDir(), key: key}
+	b.open()
+	t.Cleanup(b.close)
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
+	b.accept(&ledger.Configure{Settings: s})
+	b.accept(&ledger.PutUser{ID: "u-alice", Username: "alice", Password: "hash"})
+	secret, err := b.Secret("a-secret")
+	require.NoError(t, err)
+	b.accept(&ledger.ImportClient{
+		ID: "app", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved, Secrets: []ledger.NewSecret{secret},
+		Profile: ledger.Profile{Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
+	})
+	return b
+}
+
+func (b *bench) open() {
+	b.t.Helper()
+	now := func() time.Time { return time.Now().Add(time.Duration(b.offset.Load())) }
+	var err error
+	log := slog.New(slog.DiscardHandler)
+	b.node, err = cluster.Open(b.t.Context(), cluster.Config{Dir: b.dir, Machine: issuer.Machine(), Logger: log, Now: now})
+	require.NoError(b.t, err)
+	b.Issuer, err = issuer.New(b.t.Context(), issuer.Config{
+		Node: b.node, ClusterKey: b.key, Version: "test", Log: log, Now: now, Rand: rand.Reader,
+	})
+	require.NoError(b.t, err)
+}
+
+func (b *bench) close() {
+	b.Issuer.Close()
+	require.NoError(b.t, b.node.Close(context.Background()))
+}
+
+func (b *bench) accept(c ledger.Command) ledger.Outcome {
+	b.t.Helper()
+	o, _, err := b.Propose(b.t.Context(), c)
+	require.NoError(b.t, err)
+	require.Nil(b.t, o.Refusal, "%T %+v", c, o.Refusal)
+	return o
+}
+
+func (b *bench) code() string {
+	b.t.Helper()
+	var session, grant [32]byte
+	_, _ = rand.Read(session[:])
+	_, _ = rand.Read(grant[:])
+	b.accept(&ledger.SignIn{Session: session, User: "u-alice", Verified: sha256.Sum256([]byte("hash"))})
+	o := b.accept(&ledger.Allow{
+		Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: ledger.GrantID(grant[:16]),
+		Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ"},
+	})
+	code, err := b.Code(o.Issued)
+	require.NoError(b.t, err)
+	return code.Reveal()
+}
+
+func (b *bench) exchange() oauth.TokenResponse {
+	b.t.Helper()
+	r, err := b.Token(b.t.Context(), oauth.TokenRequest{
+		GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: "app", Secret: "a-secret"},
+		Code: b.code(), RedirectURI: redirect,
+	})
+	require.NoError(b.t, err)
+	return r
+}
+
+func (b *bench) refresh(token string) (oauth.TokenResponse, error) {
+	return b.Token(b.t.Context(), oauth.TokenRequest{
+		GrantType: oauth.RefreshToken, Client: oauth.ClientCredentials{ID: "app", Secret: "a-secret"}, RefreshToken: token,
+	})
+}
+
+func kidOf(t *testing.T, token string) string {
+	t.Helper()
+	text, err := base64.RawURLEncoding.DecodeString(strings.Split(token, ".")[0])
+	require.NoError(t, err)
+	var h struct{ Kid string }
+	require.NoError(t, json.Unmarshal(text, &h))
+	return h.Kid
+}
+
+func (b *bench) key1(p ledger.Purpose) string { return b.View().ActiveKey(p).ID }
+
+// TestRotationOfSigningKeys takes a key through its life by the leader's
+// duties, and looks at what verifiers see at each step.
+func TestRotationOfSigningKeys(t *testing.T) {
+	b := newBench(t)
+	first := b.key1(ledger.ForSigning)
+	require.Equal(t, first, kidOf(t, b.exchange().AccessToken))
+	require.Equal(t, 300*time.Second, b.KeySet().MaxAge)
+
+	second, err := b.Rotate(t.Context(), ledger.ForSigning, false)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		body := string(b.KeySet().Body)
+		return strings.Contains(body, first) && strings.Contains(body, second)
+	}, 10*time.Second, 10*time.Millisecond, "a key is published before it is used")
+	require.Equal(t, first, kidOf(t, b.exchange().AccessToken))
+
+	b.StepKeys(t.Context())
+	require.Equal(t, first, b.key1(ledger.ForSigning), "not before two max-ages")
+
+	b.offset.Store(int64(601 * time.Second))
+	require.LessOrEqual(t, b.KeySet().MaxAge, 300*time.Second)
+	require.Eventually(t, func() bool {
+		b.StepKeys(t.Context())
+		return b.key1(ledger.ForSigning) == second
+	}, 10*time.Second, 10*time.Millisecond)
+	require.Equal(t, second, kidOf(t, b.exchange().AccessToken))
+	require.Contains(t, string(b.KeySet().Body), first, "an unexpired token may carry it")
+
+	b.offset.Store(int64((601 + 1859) * time.Second))
+	b.StepKeys(t.Context())
+	require.Contains(t, string(b.KeySet().Body), first)
+	b.offset.Store(int64((601 + 1900) * time.Second))
+	require.Eventually(t, func() bool {
+		b.StepKeys(t.Context())
+		return !strings.Contains(string(b.KeySet().Body), first)
+	}, 10*time.Second, 10*time.Millisecond)
+}
+
+// TestRotationOfCredentialKeys: nobody is signed out by it.
+func TestRotationOfCredentialKeys(t *testing.T) {
+	b := newBench(t)
+	before := b.exchange()
+	id, err := b.Rotate(t.Context(), ledger.ForCredentials, false)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		b.StepKeys(t.Context())
+		return b.key1(ledger.ForCredentials) == id
+	}, 10*time.Second, 10*time.Millisecond)
+
+	r, err := b.refresh(before.RefreshToken)
+	require.NoError(t, err, "a token made under the older key, and a secret recorded under it")
+	r, err = b.refresh(r.RefreshToken)
+	require.NoError(t, err)
+	_, err = b.refresh(before.RefreshToken)
+	require.Error(t, err, "reuse is recognised across the rotation")
+	_, err = b.refresh(r.RefreshToken)
+	require.Error(t, err)
+}
+
+func TestEmergencyRotation(t *testing.T) {
+	b := newBench(t)
+	leaked := b.key1(ledger.ForSigning)
+	id, err := b.Rotate(t.Context(), ledger.ForSigning, true)
+	require.NoError(t, err)
+	require.NotContains(t, string(b.KeySet().Body), leaked)
+	require.Equal(t, id, kidOf(t, b.exchange().AccessToken))
+
+	token := b.exchange().RefreshToken
+	_, err = b.Rotate(t.Context(), ledger.ForCredentials, true)
+	require.NoError(t, err)
+	_, err = b.refresh(token)
+	require.Error(t, err, "grants due under the leaked key have ended")
+}
+
+// TestRestart: what was promised survives, down to the same refresh token.
+func TestRestart(t *testing.T) {
+	b := newBench(t)
+	token := b.exchange().RefreshToken
+	once, err := b.refresh(token)
+	require.NoError(t, err)
+	b.close()
+	b.open()
+	again, err := b.refresh(token)
+	require.NoError(t, err)
+	require.Equal(t, once.RefreshToken, again.RefreshToken, "the successor is computed again")
+	require.NotEqual(t, once.AccessToken, again.AccessToken)
+}
+
+// TestExplain: the cause is in the error_id, and names the grant only to a
+// client that has proven that it is its own.
+func TestExplain(t *testing.T) {
+	b := newBench(t)
+	first := b.exchange()
+	second, err := b.refresh(first.RefreshToken)
+	require.NoError(t, err)
+	_, err = b.refresh(second.RefreshToken)
+	require.NoError(t, err)
+	_, err = b.refresh(first.RefreshToken)
+	var refused *oauth.Error
+	require.ErrorAs(t, err, &refused)
+	require.Equal(t, oauth.InvalidGrant, refused.Code)
+	e, err := b.Explain(refused.ID)
+	require.NoError(t, err)
+	require.Equal(t, ledger.RefreshReused, e.Cause)
+	require.True(t, e.Named)
+	require.EqualValues(t, 1, e.Presented)
+	require.EqualValues(t, 3, e.Due)
+
+	_, err = b.Token(t.Context(), oauth.TokenRequest{
+		GrantType: oauth.RefreshToken, Client: oauth.ClientCredentials{ID: "app", Secret: "wrong"}, RefreshToken: second.RefreshToken,
+	})
+	require.ErrorAs(t, err, &refused)
+	e, err = b.Explain(refused.ID)
+	require.NoError(t, err)
+	require.Equal(t, ledger.SecretWrong, e.Cause)
+	require.False(t, e.Named)
+	require.Zero(t, e.Grant)
+
+	_, err = b.Explain("mme_nonsense")
+	require.ErrorIs(t, err, issuer.ErrNotAnErrorID)
+}
+
+// TestWrongClusterKey: a node with another cluster key starts nothing.
+func TestWrongClusterKey(t *testing.T) {
+	b := newBench(t)
+	other, err := keys.NewClusterKey(rand.Reader)
+	require.NoError(t, err)
+	_, err = issuer.New(t.Context(), issuer.Config{
+		Node: b.node, ClusterKey: other, Log: slog.New(slog.DiscardHandler), Now: time.Now, Rand: rand.Reader,
+	})
+	require.ErrorContains(t, err, "open key")
+}
+
+// TestSweep: the leader removes what has no effect any more.
+func TestSweep(t *testing.T) {
+	b := newBench(t)
+	live := b.exchange()
+	b.code() // never redeemed
+	count := func() (n int) {
+		for range b.View().Grants() {
+			n++
+		}
+		return n
+	}
+	require.Equal(t, 2, count())
+	b.offset.Store(int64(25 * time.Hour))
+	require.NoError(t, b.SweepOnce(t.Context()))
+	require.Equal(t, 1, count())
+	_, err := b.refresh(live.RefreshToken)
+	require.NoError(t, err)
+}
