@@ -1,0 +1,73 @@
+package oauth_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+func TestParseAuthorizationRequest(t *testing.T) {
+	const query = "client_id=app&redirect_uri=https%3A%2F%2Fa%2Fcb&scope=A+B&state=x%2By&response_type=code&code_challenge=c&code_challenge_method=S256&foo=bar"
+	r, refused := oauth.ParseAuthorizationRequest(query)
+	require.Nil(t, refused)
+	require.Equal(t, oauth.AuthorizationRequest{
+		ClientID: "app", RedirectURI: "https://a/cb", Scope: "A B", State: "x+y",
+		ResponseType: "code", CodeChallenge: "c", CodeChallengeMethod: "S256",
+	}, r)
+
+	again, refused := oauth.ParseAuthorizationRequest(r.Query())
+	require.Nil(t, refused)
+	require.Equal(t, r, again)
+
+	for name, bad := range map[string]string{
+		"client_id twice":    query + "&client_id=app",
+		"redirect_uri twice": query + "&redirect_uri=x",
+		"a bad escape":       query + "&x=%zz",
+		"too long":           query + "&x=" + strings.Repeat("a", oauth.MaxQuery),
+	} {
+		_, refused := oauth.ParseAuthorizationRequest(bad)
+		require.NotNil(t, refused, name)
+	}
+
+	r, refused = oauth.ParseAuthorizationRequest(query + "&scope=C")
+	require.Nil(t, refused)
+	require.Equal(t, oauth.InvalidRequest, r.Fault.Code)
+	require.Equal(t, "x+y", r.State)
+	r, _ = oauth.ParseAuthorizationRequest(query + "&state=other")
+	require.NotNil(t, r.Fault)
+	require.Empty(t, r.State, "neither of two values is the one to return")
+}
+
+func TestLocation(t *testing.T) {
+	r := oauth.AuthorizationResponse{RedirectURI: "https://a/cb", Code: "c", State: "a b\r\nX: y", Issuer: "https://i"}
+	require.Equal(t, "https://a/cb?code=c&state=a+b%0D%0AX%3A+y&iss=https%3A%2F%2Fi", r.Location())
+	r = oauth.AuthorizationResponse{RedirectURI: "https://a/cb?x=1", Error: &oauth.Error{Code: oauth.AccessDenied, Description: "No."}, Issuer: "https://i"}
+	require.Equal(t, "https://a/cb?x=1&error=access_denied&error_description=No.&iss=https%3A%2F%2Fi", r.Location())
+}
+
+// FuzzAuthorizationRequest: what was read is written and read back the same,
+// and state arrives in the redirect byte for byte.
+func FuzzAuthorizationRequest(f *testing.F) {
+	f.Add("client_id=app&redirect_uri=https%3A%2F%2Fa%2Fcb&scope=A+B&state=x%2By")
+	f.Add("state=%ff%00&state=&client_id")
+	f.Fuzz(func(t *testing.T, query string) {
+		r, refused := oauth.ParseAuthorizationRequest(query)
+		if refused != nil {
+			return
+		}
+		location := oauth.AuthorizationResponse{RedirectURI: "https://a/cb", Code: "c", State: r.State, Issuer: "i"}.Location()
+		u, err := url.Parse(location)
+		require.NoError(t, err)
+		require.Equal(t, r.State, u.Query().Get("state"))
+		fault := r.Fault
+		again, refused := oauth.ParseAuthorizationRequest(r.Query())
+		if refused == nil { // the rewritten query may be longer than the limit
+			again.Fault = fault
+			require.Equal(t, r, again)
+		}
+	})
+}

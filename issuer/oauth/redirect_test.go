@@ -1,0 +1,116 @@
+package oauth_test
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+func TestCheckRedirectURI(t *testing.T) {
+	for uri, want := range map[string]string{ // what the reason must say; "" for a good one
+		"https://app.example/cb":                     "",
+		"https://app.example":                        "",
+		"https://app.example:8443/cb?x=1":            "",
+		"http://localhost/cb":                        "",
+		"http://localhost:8080/cb":                   "",
+		"http://127.0.0.1/cb":                        "",
+		"http://[::1]:9/cb":                          "",
+		"com.example.app:/cb":                        "public",
+		"":                                           "empty",
+		"/cb":                                        "absolute",
+		"//app.example/cb":                           "absolute",
+		"https://app.example/cb#f":                   "fragment",
+		"https://app.example/cb#":                    "fragment",
+		"https://user@app.example/cb":                "user information",
+		"https://user:pw@app.example/":               "user information",
+		"http://app.example/cb":                      "https",
+		"http://127.0.0.2/cb":                        "https",
+		"http://localhost.example/cb":                "https",
+		"https:///cb":                                "host",
+		"https:app.example/cb":                       "host",
+		"https://*.example/cb":                       "wildcard",
+		"https://app.example:0/cb":                   "port",
+		"https://app.example:99999/cb":               "port",
+		"https://app.example:/cb":                    "port",
+		"HTTPS://app.example/cb":                     "lower case",
+		"javascript:alert(1)":                        "private-use scheme",
+		"data:text/html,x":                           "private-use scheme",
+		"myapp:/cb":                                  "private-use scheme",
+		"https://app.example/a b":                    "character",
+		"https://app.example/\u00e4":                 "character",
+		"https://app.example/\\evil":                 "character",
+		"https://app.example/\r\nX: y":               "character",
+		"https://" + strings.Repeat("a", 1024) + "/": "1,024",
+	} {
+		reason := oauth.CheckRedirectURI(uri, false)
+		if want == "" {
+			require.Empty(t, reason, uri)
+			continue
+		}
+		require.Contains(t, reason, want, uri)
+	}
+	require.Empty(t, oauth.CheckRedirectURI("com.example.app:/cb", true))
+	require.NotEmpty(t, oauth.CheckRedirectURI("javascript:alert(1)", true))
+}
+
+func TestMatchRedirectURI(t *testing.T) {
+	for _, test := range []struct {
+		registered, requested string
+		public, want          bool
+	}{
+		{"https://a/cb", "https://a/cb", false, true},
+		{"https://a/cb", "https://a/cb/", false, false},
+		{"https://a/cb", "https://a/cb?x=1", false, false},
+		{"https://a/cb", "http://a/cb", false, false},
+		{"https://a/cb", "https://A/cb", false, false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:5555/cb", true, true},
+		{"http://127.0.0.1:80/cb", "http://127.0.0.1:5555/cb", true, true},
+		{"http://127.0.0.1:80/cb", "http://127.0.0.1/cb", true, true},
+		{"http://[::1]/cb", "http://[::1]:5555/cb", true, true},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:5555/cb", false, false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:5555/other", true, false},
+		{"http://127.0.0.1/cb", "http://[::1]:5555/cb", true, false},
+		{"http://localhost/cb", "http://localhost:5555/cb", true, false},
+		{"https://127.0.0.1/cb", "https://127.0.0.1:5555/cb", true, false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:/cb", true, false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:0/cb", true, false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:70000/cb", true, false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:5555@evil.example/cb", true, false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1.evil.example/cb", true, false},
+		{"http://127.0.0.1/cb", "http://127.0.0.1:5555/cb#f", true, false},
+	} {
+		require.Equal(t, test.want, oauth.MatchRedirectURI(test.registered, test.requested, test.public),
+			"%s against %s, public %v", test.requested, test.registered, test.public)
+	}
+}
+
+// FuzzMatchRedirectURI: what matches differs in its port at most, and leads
+// to the same host.
+func FuzzMatchRedirectURI(f *testing.F) {
+	f.Add("http://127.0.0.1/cb", "http://127.0.0.1:5555/cb")
+	f.Add("http://[::1]:1/cb?x", "http://[::1]/cb?x")
+	f.Fuzz(func(t *testing.T, registered, requested string) {
+		if oauth.CheckRedirectURI(registered, true) != "" || !oauth.MatchRedirectURI(registered, requested, true) {
+			return
+		}
+		a, err := url.Parse(registered)
+		require.NoError(t, err)
+		b, err := url.Parse(requested)
+		require.NoError(t, err)
+		require.Equal(t, a.Hostname(), b.Hostname())
+		require.Nil(t, b.User)
+		require.Empty(t, b.Fragment)
+		require.Equal(t, a.RequestURI(), b.RequestURI())
+	})
+}
+
+func TestRedirectOrigin(t *testing.T) {
+	require.Equal(t, "https://a:8443", oauth.RedirectOrigin("https://a:8443/cb?x"))
+	require.Equal(t, "com.example.app:", oauth.RedirectOrigin("com.example.app:/cb"))
+	require.Equal(t, "a:8443", oauth.RedirectHost("https://a:8443/cb?x"))
+	require.Equal(t, "com.example.app", oauth.RedirectHost("com.example.app:/cb"))
+}
