@@ -1,0 +1,63 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// binary is what all tests start; root is the checkout it was built from.
+var binary, root string
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	if os.Getenv(insideReadme) != "" {
+		fmt.Fprintln(os.Stderr, "e2e: README runs these tests, which run README: mark that block no-run")
+		return 1
+	}
+	dir, err := os.MkdirTemp("", "mintmark-e2e-")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	defer os.RemoveAll(dir)
+	if root, err = filepath.Abs(filepath.Join("..", "..", "..")); err == nil {
+		binary, err = build(dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		return 1
+	}
+	defer closeBrowser()
+	return m.Run()
+}
+
+// build is the Makefile's build: static, and never with the race detector of
+// the tests around it.
+func build(dir string) (string, error) {
+	path := filepath.Join(dir, "mintmark")
+	c := exec.Command("go", "build", "-race=false", "-trimpath", "-o", path, "./cmd/mintmark")
+	c.Dir = root
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := c.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("build the binary: %w\n%s", err, out)
+	}
+	return path, nil
+}
+
+// installed is the path of a program that make deps installs.
+func installed(t testing.TB, names ...string) string {
+	t.Helper()
+	for _, name := range names {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Fatalf("%s is not installed: run make deps", names[0])
+	return ""
+}

@@ -1,0 +1,65 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// runNode runs a script of clients/ and reads its result. Where the script
+// sends the person to an authorization URL, who plays the person.
+func runNode(t testing.TB, script string, args any, who *person, result any) {
+	t.Helper()
+	modules := filepath.Join("clients", "node_modules")
+	if _, err := os.Stat(modules); err != nil {
+		t.Fatalf("%s is missing: run make deps", modules)
+	}
+	text, err := json.Marshal(args)
+	require.NoError(t, err)
+	c := exec.Command(installed(t, "node"), script, string(text))
+	c.Dir = "clients"
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	stdin, err := c.StdinPipe()
+	require.NoError(t, err)
+	stdout, err := c.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	slow := time.AfterFunc(time.Minute, func() { _ = c.Process.Kill() })
+	defer slow.Stop()
+	ended := false
+	t.Cleanup(func() { // a person who fails ends this function early
+		if !ended {
+			_ = c.Process.Kill()
+			_ = c.Wait()
+		}
+	})
+
+	var line struct {
+		Visit, Decision string
+		Result          json.RawMessage
+	}
+	lines := bufio.NewScanner(stdout)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		line.Visit = ""
+		require.NoError(t, json.Unmarshal(lines.Bytes(), &line), "%s says %s", script, lines.Text())
+		if line.Visit != "" {
+			_, err := fmt.Fprintln(stdin, who.decide(line.Visit, line.Decision))
+			require.NoError(t, err)
+		}
+	}
+	err = c.Wait()
+	ended = true
+	require.NoError(t, err, "%s: %s", script, &stderr)
+	require.NotEmpty(t, line.Result, "%s has no result", script)
+	require.NoError(t, json.Unmarshal(line.Result, result))
+}

@@ -1,0 +1,125 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// A server is one running "mintmark dev". Its fields are the line of JSON that
+// it prints when it is ready.
+type server struct {
+	BaseURL string `json:"base_url"`
+	AppURL  string `json:"app_url"`
+	Issuer  string `json:"issuer"`
+	OpsURL  string `json:"ops_url"`
+
+	t testing.TB
+}
+
+// start runs the binary with fixtures until the test ends. It must then end by
+// itself and in peace when it is interrupted.
+func start(t testing.TB, fixtures string) *server {
+	t.Helper()
+	dir := t.TempDir()
+	file := filepath.Join(dir, "fixtures.yaml")
+	require.NoError(t, os.WriteFile(file, []byte(fixtures), 0o600))
+	c := exec.Command(binary, "dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--fixtures", file)
+	var stderr bytes.Buffer
+	c.Stderr = &stderr
+	stdout, err := c.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+
+	lines := bufio.NewReader(stdout)
+	first, err := firstLine(c, lines)
+	if err != nil {
+		t.Fatalf("mintmark dev was not ready: %v\n%s", err, &stderr)
+	}
+	s := &server{t: t}
+	require.NoError(t, json.Unmarshal(first, s), "%s", first)
+	t.Cleanup(func() {
+		assert.NoError(t, c.Process.Signal(os.Interrupt))
+		slow := time.AfterFunc(20*time.Second, func() { _ = c.Process.Kill() })
+		defer slow.Stop()
+		more, _ := io.ReadAll(lines)
+		err := c.Wait()
+		assert.NoError(t, err, "mintmark dev after an interrupt: %s", &stderr)
+		assert.Empty(t, more, "standard output has one line only")
+	})
+	for name, address := range map[string]string{"base_url": s.BaseURL, "app_url": s.AppURL, "issuer": s.Issuer, "ops_url": s.OpsURL} {
+		require.Regexp(t, `^http://127\.0\.0\.1:[1-9]\d*$`, address, name)
+	}
+	return s
+}
+
+// firstLine is what the process prints first. A process that prints nothing is
+// ended.
+func firstLine(c *exec.Cmd, lines *bufio.Reader) ([]byte, error) {
+	slow := time.AfterFunc(30*time.Second, func() { _ = c.Process.Kill() })
+	defer slow.Stop()
+	line, err := lines.ReadBytes('\n')
+	if err != nil {
+		_ = c.Process.Kill()
+		_ = c.Wait() // after which its standard error is complete
+	}
+	return line, err
+}
+
+// getJSON reads a public document.
+func (s *server) getJSON(path string, into any) {
+	s.t.Helper()
+	r, err := http.NewRequestWithContext(s.t.Context(), http.MethodGet, s.BaseURL+path, nil)
+	require.NoError(s.t, err)
+	a := send(s.t, http.DefaultClient, r)
+	require.Equal(s.t, http.StatusOK, a.status, a.body)
+	require.NoError(s.t, json.Unmarshal([]byte(a.body), into))
+}
+
+// TestReadyLine: the addresses of the ready line answer, and a second interrupt
+// is not needed (start's cleanup holds that for all tests).
+func TestReadyLine(t *testing.T) {
+	s := start(t, fixtures(""))
+	var metadata struct{ Issuer string }
+	s.getJSON("/.well-known/oauth-authorization-server", &metadata)
+	require.Equal(t, s.Issuer, metadata.Issuer)
+	for _, address := range []string{s.OpsURL + "/livez", s.OpsURL + "/readyz", s.AppURL + "/auth/sign-in"} {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, address, nil)
+		require.NoError(t, err)
+		require.Equal(t, http.StatusOK, send(t, http.DefaultClient, r).status, address)
+	}
+}
+
+// TestTerminate: a service manager sends SIGTERM, and a file that is wrong is
+// refused before anything is served.
+func TestTerminate(t *testing.T) {
+	dir := t.TempDir()
+	file := filepath.Join(dir, "fixtures.yaml")
+	require.NoError(t, os.WriteFile(file, []byte("userz: []\n"), 0o600))
+	c := exec.Command(binary, "dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--fixtures", file)
+	out, err := c.CombinedOutput()
+	var exit *exec.ExitError
+	require.ErrorAs(t, err, &exit)
+	require.Contains(t, string(out), "userz")
+
+	require.NoError(t, os.WriteFile(file, []byte(fixtures("")), 0o600))
+	c = exec.Command(binary, c.Args[1:]...)
+	stdout, err := c.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, c.Start())
+	_, err = firstLine(c, bufio.NewReader(stdout))
+	require.NoError(t, err)
+	require.NoError(t, c.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, c.Wait())
+}
