@@ -23,6 +23,8 @@ import (
 
 const redirect = "https://app.example/cb"
 
+func digestOf(s string) [32]byte { return sha256.Sum256([]byte(s)) }
+
 // A bench is an issuer on a real node whose clock the test sets.
 type bench struct {
 	t      *testing.T

@@ -1,0 +1,192 @@
+package issuer_test
+
+import (
+	"bufio"
+	"encoding/hex"
+	"flag"
+	"fmt"
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+var update = flag.Bool("update", false, "write the golden log anew; only before any log of it is in use")
+
+const goldenLog = "testdata/golden.log"
+
+// goldenCommands has every kind at least once, in an order in which each is
+// accepted.
+func goldenCommands() []ledger.Command {
+	operator := ledger.Actor{Operator: true}
+	id := func(n byte) (id [32]byte) { id[0] = n; return id }
+	grant := func(n byte) ledger.GrantID { return ledger.GrantID{n} }
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
+	secret := func(n byte) ledger.NewSecret {
+		return ledger.NewSecret{ID: fmt.Sprintf("s%d", n), Key: 1, Digest: id(n), Tail: "tail"}
+	}
+	proof := func(n byte) ledger.Proof {
+		return ledger.Proof{Client: "app", Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: id(n)}}}
+	}
+	profile := ledger.Profile{
+		Name: "App", Purpose: "To test.", Website: "https://app.example",
+		RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ", "BOOKING_READ"},
+	}
+	renamed := profile
+	renamed.Name = "Renamed"
+	allow := func(n byte) *ledger.Allow {
+		return &ledger.Allow{
+			Actor: ledger.Actor{Session: id(1)}, User: "u-alice", Grant: grant(n),
+			Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ", ResponseType: "code"},
+		}
+	}
+	verified := digestOf("hash")
+	return []ledger.Command{
+		&ledger.Configure{Settings: s},
+		&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}},
+		&ledger.AddKey{Key: ledger.Key{ID: "k1", Purpose: ledger.ForSigning, Algorithm: "ES256", Public: []byte("{}"), Sealed: []byte("sealed")}},
+		&ledger.AddKey{Key: ledger.Key{ID: "k2", Purpose: ledger.ForSigning, Algorithm: "ES256", Public: []byte("{}"), Sealed: []byte("sealed")}},
+		&ledger.AcknowledgeKeys{Node: "n1", Opened: []string{"c1", "k1", "k2"}, Version: "v1"},
+		&ledger.ActivateKey{ID: "k2", Voters: []string{"n1"}, Emergency: true},
+		&ledger.DropKey{ID: "k1", Emergency: true},
+		&ledger.PutUser{ID: "u-alice", Username: "alice", Person: ledger.Person{Email: "alice@example.com", TimeFormat: 12}, Password: "hash"},
+		&ledger.SignIn{Session: id(1), User: "u-alice", Verified: verified, Agent: "a browser"},
+		&ledger.TouchSession{Session: id(1)},
+		&ledger.CreateClient{Actor: operator, ID: "app", Owner: "u-alice", Type: ledger.Confidential, Profile: profile, Secret: ptr(secret(1))},
+		&ledger.ReviewClient{Actor: operator, ID: "app", Verdict: ledger.Approve, Revision: 1},
+		&ledger.EditClient{Actor: ledger.Actor{Session: id(1)}, ID: "app", Revision: 2, Profile: renamed},
+		&ledger.AddSecret{Actor: operator, Client: "app", Secret: secret(2)},
+		allow(1), allow(2), allow(3),
+		&ledger.Exchange{Proof: proof(1), Link: &ledger.Link{Grant: grant(1), Key: 1}, Redirect: digestOf(redirect)},
+		&ledger.Refresh{Proof: proof(2), Link: &ledger.Link{Grant: grant(1), Key: 1, Generation: 1}},
+		&ledger.RevokeSecret{Actor: operator, Client: "app", Secret: "s1"},
+		&ledger.Exchange{Proof: proof(2), Link: &ledger.Link{Grant: grant(1), Key: 1}, Redirect: digestOf(redirect)}, // reuse
+		&ledger.RevokeGrant{Actor: operator, Grant: grant(2)},
+		&ledger.Disconnect{Actor: operator, User: "u-alice", Client: "app"},
+		&ledger.ImportClient{
+			ID: "old", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved, Legacy: true,
+			Profile: ledger.Profile{Name: "Old", RedirectURIs: []string{redirect}}, Secrets: []ledger.NewSecret{secret(3)}, Declared: []string{"d"},
+		},
+		&ledger.SetPassword{Actor: operator, User: "u-alice", Password: "another hash"},
+		&ledger.SignIn{Session: id(2), User: "u-alice", Verified: digestOf("another hash")},
+		&ledger.SignOut{Session: id(2), Everywhere: true},
+		&ledger.SetUserState{Actor: operator, User: "u-alice", State: ledger.Disable},
+		&ledger.DeleteClient{Actor: operator, ID: "app"},
+		&ledger.Sweep{Grants: []ledger.GrantID{grant(1), grant(2), grant(3)}, Sessions: [][32]byte{id(1), id(2)}, Events: 3},
+	}
+}
+
+// TestGoldenLog replays a log that has every kind of command. It must give
+// the same state for ever: a node that is upgraded reads the log of the one
+// it was.
+func TestGoldenLog(t *testing.T) {
+	mode, err := cbor.CoreDetEncOptions().EncMode()
+	require.NoError(t, err)
+	if *update {
+		var out strings.Builder
+		for _, c := range goldenCommands() {
+			body, err := mode.Marshal(c)
+			require.NoError(t, err)
+			fmt.Fprintf(&out, "%d %x\n", c.Kind(), body)
+		}
+		fmt.Fprintf(&out, "= %x\n", replay(t, out.String()))
+		require.NoError(t, os.WriteFile(goldenLog, []byte(out.String()), 0o644))
+	}
+	text, err := os.ReadFile(goldenLog)
+	require.NoError(t, err)
+	_, sum, ok := strings.Cut(string(text), "= ")
+	require.True(t, ok)
+	require.Equal(t, strings.TrimSpace(sum), fmt.Sprintf("%x", replay(t, string(text))))
+}
+
+// replay decides the commands of a text, a second and two days apart in turn,
+// and returns the checksum of the state. It checks that each kind is there and
+// is accepted.
+func replay(t *testing.T, text string) []byte {
+	t.Helper()
+	now := time.UnixMilli(1_800_000_000_000)
+	memory := cluster.NewMemory(issuer.Machine(), func() time.Time { return now })
+	missing := ledger.Commands()
+	lines := bufio.NewScanner(strings.NewReader(text))
+	lines.Buffer(nil, 1<<20)
+	for n := byte(1); lines.Scan() && !strings.HasPrefix(lines.Text(), "="); n++ {
+		var kind ledger.Kind
+		var body string
+		_, err := fmt.Sscanf(lines.Text(), "%d %s", &kind, &body)
+		require.NoError(t, err)
+		raw, err := hex.DecodeString(body)
+		require.NoError(t, err)
+		c := ledger.Commands()[kind]()
+		require.NoError(t, cbor.Unmarshal(raw, c))
+		delete(missing, kind)
+		now = now.Add(time.Second)
+		switch kind {
+		case ledger.KindTouchSession:
+			now = now.Add(time.Hour)
+		case ledger.KindSweep:
+			now = now.Add(48 * time.Hour)
+		}
+		value, wrote := memory.Do(&issuer.Entry{Command: c}, cluster.CommandID{n}, false)
+		o := value.(ledger.Outcome)
+		require.True(t, wrote, "%T changed nothing: %+v", c, o.Refusal)
+	}
+	require.Empty(t, missing, "kinds that the golden log lacks")
+	sum := memory.Checksum()
+	return sum[:]
+}
+
+// TestEveryFieldTravels: a field of a command or row without an integer key
+// would be written by its name, and renamed by a refactoring.
+func TestEveryFieldTravels(t *testing.T) {
+	var check func(t *testing.T, typ reflect.Type)
+	seen := map[reflect.Type]bool{}
+	check = func(t *testing.T, typ reflect.Type) {
+		switch typ.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			check(t, typ.Elem())
+			return
+		case reflect.Struct:
+		default:
+			return
+		}
+		if seen[typ] {
+			return
+		}
+		seen[typ] = true
+		keys := map[string]string{}
+		for _, f := range reflect.VisibleFields(typ) {
+			if f.Anonymous {
+				check(t, f.Type)
+				continue
+			}
+			tag := f.Tag.Get("cbor")
+			if tag == "-" {
+				continue
+			}
+			key, rest, _ := strings.Cut(tag, ",")
+			require.Contains(t, rest, "keyasint", "%s.%s", typ, f.Name)
+			require.Empty(t, keys[key], "%s.%s has the key of another field", typ, f.Name)
+			keys[key] = f.Name
+			check(t, f.Type)
+		}
+	}
+	for _, empty := range ledger.Commands() {
+		check(t, reflect.TypeOf(empty()))
+	}
+	for _, empty := range ledger.Rows() {
+		check(t, reflect.TypeOf(empty()))
+	}
+	check(t, reflect.TypeFor[ledger.Outcome]())
+}
+
+func ptr[T any](v T) *T { return &v }
