@@ -1,3 +1,170 @@
 package e2e
 
-func closeBrowser() {}
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/log"
+	"github.com/chromedp/cdproto/runtime"
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// chromium is the one browser of the package; each test has a context of its
+// own in it, as a private window has.
+var chromium struct {
+	once  sync.Once
+	ctx   context.Context
+	close func()
+	err   error
+}
+
+func startBrowser() {
+	options := append(chromedp.DefaultExecAllocatorOptions[:],
+		chromedp.NoSandbox, // of which root has none
+		chromedp.Flag("disable-gpu", true),
+		chromedp.Flag("disable-quic", true),
+		chromedp.Flag("disable-component-update", true),
+		// The pages ask for nothing from elsewhere, and neither may the browser.
+		chromedp.Flag("host-resolver-rules", "MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1"),
+	)
+	allocator, stop := chromedp.NewExecAllocator(context.Background(), options...)
+	ctx, cancel := chromedp.NewContext(allocator)
+	chromium.ctx, chromium.close = ctx, func() { cancel(); stop() }
+	chromium.err = chromedp.Do(ctx)
+}
+
+func closeBrowser() {
+	if chromium.close != nil {
+		chromium.close()
+	}
+}
+
+// A tab is one page in a browser context of its own.
+type tab struct {
+	t   testing.TB
+	ctx context.Context
+
+	mu       sync.Mutex
+	problems []string // what the console said, guarded by mu
+}
+
+// newTab opens a tab. Whatever the console then says fails the test: an error
+// of a page, a file that is missing, a breach of the content policy.
+func newTab(t testing.TB) *tab {
+	t.Helper()
+	b := tabWithoutJudge(t)
+	t.Cleanup(func() { assert.Empty(t, b.complaints(), "the console") })
+	return b
+}
+
+func tabWithoutJudge(t testing.TB) *tab {
+	t.Helper()
+	chromium.once.Do(startBrowser)
+	if chromium.err != nil {
+		t.Fatalf("Chromium does not start (make deps installs it): %v", chromium.err)
+	}
+	private, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
+	t.Cleanup(cancel)
+	ctx, stop := context.WithTimeout(private, time.Minute)
+	t.Cleanup(stop)
+	b := &tab{t: t, ctx: ctx}
+	require.NoError(t, chromedp.Listen(ctx, b.listen))
+	return b
+}
+
+func (b *tab) listen(event any) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch e := event.(type) {
+	case *log.EventEntryAdded:
+		b.problems = append(b.problems, fmt.Sprintf("%s: %s: %s (%s)", e.Entry.Source, e.Entry.Level, e.Entry.Text, e.Entry.URL))
+	case *runtime.EventExceptionThrown:
+		b.problems = append(b.problems, "exception: "+e.ExceptionDetails.Text)
+	case *runtime.EventConsoleAPICalled:
+		b.problems = append(b.problems, "console."+e.Type.String())
+	}
+}
+
+// complaints are the problems that no test has asked for: a page that answers
+// 4xx, which Chromium reports, is one that the test looks at.
+func (b *tab) complaints() []string {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var list []string
+	for _, p := range b.problems {
+		_, address, _ := strings.Cut(p, "(")
+		asset := strings.Contains(address, "/assets/")
+		if strings.Contains(p, "the server responded with a status of 4") && !asset {
+			continue
+		}
+		list = append(list, p)
+	}
+	return list
+}
+
+func (b *tab) do(steps ...chromedp.Action[chromedp.Void]) {
+	b.t.Helper()
+	require.NoError(b.t, chromedp.Do(b.ctx, steps...))
+}
+
+func (b *tab) open(address string) { b.t.Helper(); b.do(chromedp.Navigate(address)) }
+
+// press clicks and waits for the page that follows.
+func (b *tab) press(button string) {
+	b.t.Helper()
+	_, err := chromedp.RunResponse(b.ctx, chromedp.Click(chromedp.CSS(button)))
+	require.NoError(b.t, err)
+}
+
+// signIn fills in the sign-in page as a person does, by keys. A page that asks
+// again has kept the name.
+func (b *tab) signIn(name, password string) {
+	b.t.Helper()
+	kept, err := chromedp.Run(b.ctx, chromedp.Value(chromedp.CSS("#username")))
+	require.NoError(b.t, err)
+	if kept == "" {
+		b.do(chromedp.SendKeys(chromedp.CSS("#username"), name))
+	} else {
+		require.Equal(b.t, name, kept)
+	}
+	b.do(chromedp.SendKeys(chromedp.CSS("#password"), password))
+	b.press("form button.primary")
+}
+
+func (b *tab) text(selector string) string {
+	b.t.Helper()
+	text, err := chromedp.Run(b.ctx, chromedp.Text(chromedp.CSS(selector)))
+	require.NoError(b.t, err)
+	return text
+}
+
+func (b *tab) location() string {
+	b.t.Helper()
+	address, err := chromedp.Run(b.ctx, chromedp.Location())
+	require.NoError(b.t, err)
+	return address
+}
+
+// scripts turns JavaScript of the pages on or off.
+func (b *tab) scripts(on bool) {
+	b.t.Helper()
+	_, err := chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: !on})
+	require.NoError(b.t, err)
+}
+
+// looks sets the width of the window and the theme.
+func (b *tab) looks(width int64, theme string) {
+	b.t.Helper()
+	b.do(chromedp.EmulateViewport(width, 800))
+	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: theme}},
+	})
+	require.NoError(b.t, err)
+}

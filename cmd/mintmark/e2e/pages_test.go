@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// authorizeURL is an authorization request: pairs of name and value beside the
+// client and its redirection URI.
+func authorizeURL(s *server, client, redirectURI string, pairs ...string) string {
+	q := url.Values{"client_id": {client}, "redirect_uri": {redirectURI}, "response_type": {"code"}, "state": {"a state/+&="}}
+	for i := 0; i+1 < len(pairs); i += 2 {
+		q.Set(pairs[i], pairs[i+1])
+	}
+	return s.AppURL + "/auth/oauth2/authorize?" + q.Encode()
+}
+
+// TestBrowserFlow: what a person goes through, with JavaScript and without.
+func TestBrowserFlow(t *testing.T) {
+	for _, mode := range []struct {
+		name    string
+		scripts bool
+	}{{"scripts on", true}, {"scripts off", false}} {
+		t.Run(mode.name, func(t *testing.T) {
+			app := startApplication(t)
+			s := start(t, fixturesFor(app.uri, ""))
+			request := authorizeURL(s, "cal-app", app.uri, "scope", "PROFILE_READ BOOKING_WRITE")
+			b := newTab(t)
+			b.scripts(mode.scripts)
+
+			b.open(request)
+			require.Equal(t, "Sign in", b.text("h1"))
+			require.Contains(t, b.text("main"), "Calendar App")
+			b.signIn("alice", "wrong password")
+			require.Contains(t, b.text("[role=alert]"), "The user name or the password is not right.")
+			b.signIn("alice", "correct horse")
+
+			require.Contains(t, b.text("h1"), "Calendar App")
+			page := b.text("main")
+			require.Contains(t, page, "Alice Example")
+			require.Contains(t, page, strings.TrimSuffix(strings.TrimPrefix(app.uri, "http://"), "/callback"))
+			b.press(`button[value="allow"]`)
+			require.Equal(t, "Thank you", b.text("h1"))
+			title, err := chromedp.Run(b.ctx, chromedp.Title())
+			require.NoError(t, err)
+			require.Equal(t, mode.scripts, title == "Scripts ran", title)
+			got := app.answer(t)
+			require.Len(t, got, 3, got)
+			require.NotEmpty(t, got.Get("code"))
+			require.Equal(t, "a state/+&=", got.Get("state"))
+			require.Equal(t, s.Issuer, got.Get("iss"))
+
+			// The same again is asked again, and Cancel is an answer.
+			b.open(request)
+			require.Contains(t, b.text("main"), "You allowed this application before")
+			b.press(`button[value="cancel"]`)
+			got = app.answer(t)
+			require.Equal(t, "access_denied", got.Get("error"))
+			require.Equal(t, "a state/+&=", got.Get("state"))
+			require.Empty(t, got.Get("code"))
+
+			b.open(s.AppURL + "/")
+			require.Contains(t, b.text("ul.apps"), "Calendar App")
+			b.press(`form[action="/connected-apps/disconnect"] button`)
+			require.Contains(t, b.text("[role=status]"), "was disconnected")
+			require.Contains(t, b.text("main"), "No application is connected")
+
+			b.press(`form[action="/auth/sign-out"] button`)
+			b.open(s.AppURL + "/")
+			require.Equal(t, "Sign in", b.text("h1"))
+			require.Equal(t, s.AppURL+"/auth/sign-in", b.location())
+		})
+	}
+}
+
+// TestBrowserLegacy: a client from before scopes, and a change of mind about
+// who is signed in.
+func TestBrowserLegacy(t *testing.T) {
+	app := startApplication(t)
+	s := start(t, fixturesFor(app.uri, ""))
+	b := newTab(t)
+	b.open(authorizeURL(s, "legacy-app", app.uri))
+	b.signIn("bob", "battery staple")
+	require.Contains(t, b.text("main"), "This application will be able to do everything that you can do.")
+	b.press(`form[action="/auth/sign-out"] button`)
+	require.Equal(t, "Sign in", b.text("h1"))
+	require.Contains(t, b.text("main"), "Classic App")
+	b.signIn("alice", "correct horse")
+	require.Contains(t, b.text("main"), "Alice Example")
+	b.press(`button[value="allow"]`)
+	require.NotEmpty(t, app.answer(t).Get("code"))
+}
+
+// TestBrowserNative: a public client on a port of its own choice (RFC 8252
+// §7.3), to which the content policy must let the form end.
+func TestBrowserNative(t *testing.T) {
+	app := startApplication(t)
+	s := start(t, fixtures(""))
+	b := newTab(t)
+	b.open(authorizeURL(s, "native-app", app.uri, "scope", "PROFILE_READ",
+		"code_challenge", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM", "code_challenge_method", "S256"))
+	b.signIn("alice", "correct horse")
+	b.press(`button[value="allow"]`)
+	require.NotEmpty(t, app.answer(t).Get("code"))
+}
+
+// TestBrowserErrors: what ends at a page goes nowhere from there, before the
+// person has signed in and after.
+func TestBrowserErrors(t *testing.T) {
+	app := startApplication(t)
+	s := start(t, fixturesFor(app.uri, ""))
+	b := newTab(t)
+	for _, signedIn := range []bool{false, true} {
+		if signedIn {
+			b.open(s.AppURL + "/auth/sign-in")
+			b.signIn("alice", "correct horse")
+		}
+		for _, c := range []struct{ name, address, title string }{
+			{"an unregistered redirect_uri", authorizeURL(s, "cal-app", app.uri+"/", "scope", "PROFILE_READ"), "This link does not lead back to its application"},
+			{"an unknown client", authorizeURL(s, "nobody", app.uri, "scope", "PROFILE_READ"), "Application not found"},
+			{"a client that was not reviewed", authorizeURL(s, "pending-app", app.uri, "scope", "PROFILE_READ"), "This application has not been reviewed yet"},
+			{"no such page", s.AppURL + "/nothing", "Page not found"},
+		} {
+			b.open(c.address)
+			require.Equal(t, c.title, b.text("h1"), c.name)
+			require.Equal(t, c.address, b.location(), c.name)
+		}
+	}
+	require.Empty(t, app.received)
+	b.open(authorizeURL(s, "cal-app", app.uri, "scope", "NOT_A_SCOPE"))
+	require.Equal(t, "invalid_scope", app.answer(t).Get("error"))
+}
+
+// TestConsoleIsHeard: a page that breaks its content policy does fail a test.
+func TestConsoleIsHeard(t *testing.T) {
+	app := startApplication(t)
+	b := tabWithoutJudge(t)
+	b.open(strings.Replace(app.uri, "/callback", "/breach", 1))
+	require.Equal(t, "Breach", b.text("body"))
+	require.Contains(t, strings.Join(b.complaints(), "\n"), "Content Security Policy")
+}
