@@ -1,3 +1,173 @@
 package e2e
 
+import (
+	"fmt"
+	"net"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// insideReadme is set for all that README's blocks run.
 const insideReadme = "MINTMARK_INSIDE_README"
+
+// TestReadme does what README says, as a newcomer would, in a copy of the
+// checkout.
+func TestReadme(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err, "README.md is what a newcomer begins with")
+	follow(t, string(text))
+}
+
+// TestReadmeRunner does the same for a sample, which has every mark.
+func TestReadmeRunner(t *testing.T) {
+	text, err := os.ReadFile("testdata/README.md")
+	require.NoError(t, err)
+	follow(t, strings.ReplaceAll(string(text), "MINTMARK", binary))
+}
+
+// follow takes all steps of a README.
+func follow(t *testing.T, text string) {
+	steps, err := parseReadme(text)
+	require.NoError(t, err)
+	var shells, programs []step
+	for _, s := range steps {
+		switch {
+		case s.kind == shell && s.noRun == "":
+			shells = append(shells, s)
+		case s.kind == program:
+			programs = append(programs, s)
+		}
+	}
+	require.NotEmpty(t, shells, "README has no sh block that is run")
+	requireFree(t, shells)
+
+	clone := copyCheckout(t)
+	dir, environment := clone, []string(nil)
+	if strings.Contains(shells[0].text, "git clone") {
+		// README begins before there is a clone. The repository is the copy.
+		dir, environment = t.TempDir(), cloneFrom(t, clone)
+	}
+	vetPrograms(t, clone, programs)
+
+	s := startSession(t, dir, environment...)
+	seen := "" // the outputs and texts since the last browser, for its URL
+	for _, step := range steps {
+		where := fmt.Sprintf("README.md:%d", step.line)
+		switch step.kind {
+		case other:
+			seen += step.text
+		case visit:
+			address := authorizationURL(seen)
+			require.NotEmpty(t, address, "%s: no authorization URL in %s", where, seen)
+			s.code = newPerson(t, "demo", "demo-password").decide(address, "allow").Query().Get("code")
+			require.NotEmpty(t, s.code, where)
+			_, err := s.run("CODE='" + s.code + "'\n")
+			require.NoError(t, err, where)
+			seen = ""
+		case shell:
+			if step.noRun != "" {
+				continue
+			}
+			output, err := s.take(step)
+			require.NoError(t, err, "%s:\n%s\nprinted:\n%s", where, step.text, output)
+			for _, expected := range step.expect {
+				require.Contains(t, output, expected, "%s:\n%s", where, step.text)
+			}
+			seen += step.text + output
+		}
+	}
+}
+
+// codeLine is where README shows a code that a person must put in.
+var codeLine = regexp.MustCompile(`(?m)^(\s*(?:export )?CODE=)[^$\n]*$`)
+
+func (s *session) take(step step) (string, error) {
+	s.t.Helper()
+	text := step.text
+	if s.code != "" {
+		text = codeLine.ReplaceAllString(text, "${1}'"+s.code+"'")
+	}
+	if step.background {
+		return s.background(text)
+	}
+	return s.run(text)
+}
+
+var authorizationURLs = regexp.MustCompile(`https?://[^\s"'<>` + "`" + `]+/auth/oauth2/authorize\?[^\s"'<>` + "`" + `]+`)
+
+// authorizationURL is the last one in a text. One that a shell has still to
+// complete is none.
+func authorizationURL(text string) string {
+	last := ""
+	for _, found := range authorizationURLs.FindAllString(text, -1) {
+		if _, err := url.Parse(found); err == nil && !strings.Contains(found, "$") {
+			last = found
+		}
+	}
+	return last
+}
+
+// served are the addresses that blocks call, a redirection URI's apart.
+var served = regexp.MustCompile(`127\.0\.0\.1:[1-9]\d*(/callback)?`)
+
+// requireFree: README's commands use ports that everybody has.
+func requireFree(t *testing.T, blocks []step) {
+	t.Helper()
+	for _, block := range blocks {
+		for _, address := range served.FindAllString(block.text, -1) {
+			if strings.HasSuffix(address, "/callback") {
+				continue
+			}
+			l, err := net.Listen("tcp", address)
+			if err != nil {
+				t.Fatalf("README needs %s, which another program uses; stop that and try again (%v)", address, err)
+			}
+			require.NoError(t, l.Close())
+		}
+	}
+}
+
+// copyCheckout copies the files that git tracks, as they are in the checkout,
+// into a repository of its own.
+func copyCheckout(t *testing.T) string {
+	t.Helper()
+	dir := filepath.Join(t.TempDir(), "mintmark")
+	list, err := exec.Command("git", "-C", root, "ls-files", "-z").Output()
+	require.NoError(t, err)
+	for name := range strings.SplitSeq(strings.TrimRight(string(list), "\x00"), "\x00") {
+		from, to := filepath.Join(root, name), filepath.Join(dir, name)
+		info, err := os.Stat(from)
+		if os.IsNotExist(err) {
+			continue // removed, and not yet committed
+		}
+		require.NoError(t, err)
+		text, err := os.ReadFile(from)
+		require.NoError(t, err)
+		require.NoError(t, os.MkdirAll(filepath.Dir(to), 0o755))
+		require.NoError(t, os.WriteFile(to, text, info.Mode().Perm()))
+	}
+	for _, arguments := range [][]string{
+		{"init", "-q", "-b", "main"},
+		{"add", "-A"},
+		{"-c", "user.name=e2e", "-c", "user.email=e2e@example.com", "-c", "commit.gpgsign=false", "commit", "-q", "-m", "copy"},
+	} {
+		out, err := exec.Command("git", append([]string{"-C", dir}, arguments...)...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	return dir
+}
+
+// cloneFrom is an environment in which git takes the repository from dir.
+func cloneFrom(t *testing.T, dir string) []string {
+	config := filepath.Join(t.TempDir(), "gitconfig")
+	text := fmt.Sprintf("[url %q]\n\tinsteadOf = https://github.com/mintmark-auth/mintmark.git\n\tinsteadOf = https://github.com/mintmark-auth/mintmark\n[safe]\n\tdirectory = *\n", "file://"+dir)
+	require.NoError(t, os.WriteFile(config, []byte(text), 0o600))
+	return []string{"GIT_CONFIG_GLOBAL=" + config}
+}

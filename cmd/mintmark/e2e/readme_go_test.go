@@ -1,0 +1,63 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// vetPrograms vets Go blocks in a module of their own, as somebody has who
+// imports this one.
+func vetPrograms(t *testing.T, checkout string, programs []step) {
+	t.Helper()
+	if len(programs) == 0 {
+		return
+	}
+	out, err := vet(t, checkout, programs)
+	require.NoError(t, err, "%s", out)
+}
+
+func vet(t *testing.T, checkout string, programs []step) (string, error) {
+	t.Helper()
+	const module = "github.com/mintmark-auth/mintmark"
+	dir := t.TempDir()
+	version := "1.26.0"
+	text, err := os.ReadFile(filepath.Join(checkout, "go.mod"))
+	require.NoError(t, err)
+	for line := range strings.Lines(string(text)) {
+		if v, ok := strings.CutPrefix(line, "go "); ok {
+			version = strings.TrimSpace(v)
+		}
+	}
+	files := map[string]string{
+		"go.mod": fmt.Sprintf("module example.com/readme\n\ngo %s\n\nrequire %s v0.0.0\n\nreplace %s => %s\n", version, module, module, checkout),
+	}
+	sums, err := os.ReadFile(filepath.Join(checkout, "go.sum"))
+	require.NoError(t, err)
+	files["go.sum"] = string(sums)
+	for _, p := range programs {
+		files[fmt.Sprintf("line%d/readme.go", p.line)] = p.text
+	}
+	for name, text := range files {
+		path := filepath.Join(dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
+	}
+	c := exec.Command("go", "vet", "./...")
+	c.Dir = dir
+	c.Env = append(os.Environ(), "GOFLAGS=-mod=mod", "GOWORK=off")
+	out, err := c.CombinedOutput()
+	return string(out), err
+}
+
+// TestVetFinds: a block that does not compile fails.
+func TestVetFinds(t *testing.T) {
+	out, err := vet(t, root, []step{{line: 7, kind: program, text: "package main\n\nfunc main() { middleware.New() }\n"}})
+	require.Error(t, err)
+	require.Contains(t, out, "line7")
+}

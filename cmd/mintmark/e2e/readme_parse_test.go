@@ -1,0 +1,185 @@
+package e2e
+
+import (
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A step is one thing that a newcomer does who follows README: a fenced block,
+// or what the browser is for. How README marks them:
+//
+//	```sh                        is run, in order, in one bash session
+//	<!-- background -->          before a block: it goes on running. It is ready
+//	                             when it prints a line that is a JSON object
+//	<!-- no-run: reason -->      before a block of at most three lines: not run
+//	<!-- expect: TEXT -->        on the line before or after a block: its output
+//	                             contains TEXT
+//	<!-- browser -->             after a block: the authorization URL that it
+//	                             prints or holds is opened, demo signs in and
+//	                             allows. CODE is then the authorization code, and
+//	                             lines such as CODE=... in later blocks are that
+//	```go                        is a whole file, and passes go vet
+//
+// Blocks of other languages are not looked at, but a browser may find its URL
+// in one.
+type step struct {
+	line       int // of README
+	kind       kind
+	text       string
+	background bool
+	noRun      string // the reason
+	expect     []string
+}
+
+type kind int
+
+const (
+	shell kind = iota
+	program
+	other
+	visit
+)
+
+var mark = regexp.MustCompile(`^<!--\s*(background|browser|expect|no-run)\s*(?::\s*(.*?))?\s*-->$`)
+
+// parseReadme reads the steps. A mark that is out of place is an error, so that
+// a slip of the pen can't keep a block from being tested.
+func parseReadme(text string) ([]step, error) {
+	var steps []step
+	var next step // what marks say of the block to come
+	pending := false
+	var fence string // that the current block ends with
+	lines := strings.Split(text, "\n")
+	for i, line := range lines {
+		number := i + 1
+		bad := func(format string, a ...any) error {
+			return fmt.Errorf("line %d: %s", number, fmt.Sprintf(format, a...))
+		}
+		trimmed := strings.TrimSpace(line)
+		switch {
+		case fence != "" && trimmed == fence:
+			fence = ""
+			switch s := &steps[len(steps)-1]; {
+			case s.noRun != "" && strings.Count(s.text, "\n") > 3:
+				return nil, bad("a block of more than three lines must be run")
+			case s.noRun != "" && len(s.expect) > 0:
+				return nil, bad("nothing can be expected of a block that is not run")
+			}
+		case fence != "":
+			s := &steps[len(steps)-1]
+			s.text += line + "\n"
+		case strings.HasPrefix(trimmed, "```"):
+			name := strings.TrimLeft(trimmed, "`")
+			fence = strings.TrimSuffix(trimmed, name)
+			s := next
+			s.line = number
+			switch name {
+			case "sh":
+				s.kind = shell
+			case "go":
+				s.kind = program
+			case "bash", "shell", "console", "zsh":
+				return nil, bad("name blocks that are run sh, not %s", name)
+			default:
+				s.kind = other
+			}
+			if pending && s.kind != shell {
+				return nil, bad("the mark before this block is for sh blocks")
+			}
+			steps, next, pending = append(steps, s), step{}, false
+		case trimmed == "":
+		case pending && !mark.MatchString(trimmed):
+			return nil, bad("a block must follow the mark")
+		case mark.MatchString(trimmed):
+			m := mark.FindStringSubmatch(trimmed)
+			last := len(steps) - 1
+			switch m[1] {
+			case "background":
+				next.background, pending = true, true
+			case "no-run":
+				if m[2] == "" {
+					return nil, bad("no-run needs a reason")
+				}
+				next.noRun, pending = m[2], true
+			case "expect":
+				before, after := touches(lines, i, -1), touches(lines, i, 1)
+				switch {
+				case m[2] == "" || before == after:
+					return nil, bad("expect needs a text, and stands on the line before a block or after it")
+				case after:
+					next.expect, pending = append(next.expect, m[2]), true
+				case steps[last].kind != shell || steps[last].noRun != "":
+					return nil, bad("the block before this is not run")
+				default:
+					steps[last].expect = append(steps[last].expect, m[2])
+				}
+			case "browser":
+				if last < 0 || steps[last].kind == program || steps[last].kind == visit {
+					return nil, bad("browser needs a block with the authorization URL before it")
+				}
+				steps = append(steps, step{line: number, kind: visit})
+			}
+		case strings.HasPrefix(trimmed, "<!--") && regexp.MustCompile(`background|browser|expect|no-run`).MatchString(trimmed):
+			return nil, bad("this looks like a mark, and is none")
+		}
+	}
+	switch {
+	case fence != "":
+		return nil, fmt.Errorf("the last block has no end")
+	case pending:
+		return nil, fmt.Errorf("the last mark has no block")
+	}
+	return steps, nil
+}
+
+// touches reports whether a fence is the next line in a direction from a mark,
+// other marks apart.
+func touches(lines []string, i, direction int) bool {
+	for i += direction; i >= 0 && i < len(lines); i += direction {
+		line := strings.TrimSpace(lines[i])
+		if !mark.MatchString(line) {
+			return strings.HasPrefix(line, "```")
+		}
+	}
+	return false
+}
+
+func TestParseReadme(t *testing.T) {
+	text, err := os.ReadFile("testdata/README.md")
+	require.NoError(t, err)
+	steps, err := parseReadme(string(text))
+	require.NoError(t, err)
+	var got []string
+	for _, s := range steps {
+		got = append(got, fmt.Sprint(s.kind, s.background, s.noRun != "", len(s.expect)))
+	}
+	require.Equal(t, []string{
+		"0 false true 0", "0 true false 1", "0 false false 1", "3 false false 0",
+		"0 false false 1", "0 false false 2", "2 false false 0", "0 false false 0", "3 false false 0", "0 false false 1", "1 false false 0",
+	}, got)
+
+	for name, bad := range map[string]string{
+		"an unnamed shell":         "```bash\nls\n```\n",
+		"no end":                   "```sh\nls\n",
+		"a long block not run":     "<!-- no-run: long -->\n```sh\na\nb\nc\nd\n```\n",
+		"no reason":                "<!-- no-run -->\n```sh\na\n```\n",
+		"a mark for nothing":       "<!-- background -->\ntext\n",
+		"a mark at the end":        "<!-- background -->\n",
+		"a mark before Go":         "<!-- background -->\n```go\npackage a\n```\n",
+		"an expectation first":     "<!-- expect: a -->\n",
+		"an expectation of no-run": "<!-- no-run: b -->\n```sh\na\n```\n<!-- expect: a -->\n",
+		"one before no-run":        "<!-- expect: a -->\n<!-- no-run: b -->\n```sh\na\n```\n",
+		"one between two blocks":   "```sh\na\n```\n<!-- expect: a -->\n```sh\na\n```\n",
+		"one that stands alone":    "```sh\na\n```\n\n<!-- expect: a -->\n\ntext\n",
+		"a browser first":          "<!-- browser -->\n",
+		"a misspelt mark":          "<!-- expects: a -->\n",
+	} {
+		_, err := parseReadme(bad)
+		require.Error(t, err, name)
+	}
+}

@@ -1,0 +1,157 @@
+package e2e
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// The session reads the names of blocks from descriptor 3 and answers on 4. A
+// block that fails ends it, as -e demands. Blocks in the background are jobs of
+// their own, so that an interrupt reaches all of one and nothing else.
+const sessionScript = `
+set -euo pipefail
+while read -r how block <&3; do
+	case $how in
+	run) . "$block" >"$block.out" 2>&1 </dev/null 3<&- 4>&-; echo done >&4 ;;
+	background)
+		set -m
+		( . "$block" ) >"$block.out" 2>"$block.err" </dev/null 3<&- 4>&- &
+		set +m
+		echo $! >&4 ;;
+	interrupt)
+		kill -INT -- "-$block" 2>/dev/null || :
+		wait "$block" || :
+		echo done >&4 ;;
+	esac
+done
+`
+
+// A session is one bash in which blocks run one after the other.
+type session struct {
+	t       testing.TB
+	scratch string
+	command *exec.Cmd
+	say     *os.File
+	answers *bufio.Reader
+	blocks  int
+	code    string // what CODE is in later blocks, "" before a browser
+}
+
+// startSession begins in dir.
+func startSession(t testing.TB, dir string, environment ...string) *session {
+	t.Helper()
+	s := &session{t: t, scratch: t.TempDir()}
+	commands, say, err := os.Pipe()
+	require.NoError(t, err)
+	answers, answer, err := os.Pipe()
+	require.NoError(t, err)
+	s.say, s.answers = say, bufio.NewReader(answers)
+	s.command = exec.Command("bash", "-c", sessionScript)
+	s.command.Dir = dir
+	s.command.Env = append(os.Environ(), append(environment, insideReadme+"=1")...)
+	s.command.ExtraFiles = []*os.File{commands, answer}
+	s.command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	require.NoError(t, s.command.Start())
+	require.NoError(t, commands.Close())
+	require.NoError(t, answer.Close())
+	t.Cleanup(func() {
+		say.Close()
+		slow := time.AfterFunc(20*time.Second, func() { _ = syscall.Kill(-s.command.Process.Pid, syscall.SIGKILL) })
+		defer slow.Stop()
+		_ = s.command.Wait()
+		answers.Close()
+	})
+	return s
+}
+
+// tell gives the session a command and waits for its answer.
+func (s *session) tell(how, what string, patience time.Duration) (string, error) {
+	if _, err := fmt.Fprintln(s.say, how, what); err != nil {
+		return "", err
+	}
+	slow := time.AfterFunc(patience, func() { _ = syscall.Kill(-s.command.Process.Pid, syscall.SIGKILL) })
+	defer slow.Stop()
+	answer, err := s.answers.ReadString('\n')
+	return strings.TrimSpace(answer), err
+}
+
+func (s *session) write(text string) (path string) {
+	s.t.Helper()
+	s.blocks++
+	path = filepath.Join(s.scratch, fmt.Sprintf("block-%d.sh", s.blocks))
+	require.NoError(s.t, os.WriteFile(path, []byte(text), 0o600))
+	return path
+}
+
+// run runs a block to its end and returns what it printed.
+func (s *session) run(text string) (output string, err error) {
+	s.t.Helper()
+	path := s.write(text)
+	_, err = s.tell("run", path, 5*time.Minute)
+	out, readErr := os.ReadFile(path + ".out")
+	if err != nil {
+		return string(out), fmt.Errorf("the block failed or took too long: %w", err)
+	}
+	return string(out), readErr
+}
+
+// background starts a block and waits until it prints a line that is a JSON
+// object. It is interrupted, as by Ctrl-C, at the end of the test.
+func (s *session) background(text string) (output string, err error) {
+	s.t.Helper()
+	path := s.write(text)
+	answer, err := s.tell("background", path, time.Minute)
+	if err != nil {
+		return "", err
+	}
+	pid, err := strconv.Atoi(answer)
+	if err != nil {
+		return "", err
+	}
+	s.t.Cleanup(func() { s.interrupt(pid) })
+	ready := func() bool {
+		out, _ := os.ReadFile(path + ".out")
+		for line := range strings.Lines(string(out)) {
+			if strings.HasPrefix(line, "{") && strings.HasSuffix(line, "}\n") {
+				return true
+			}
+		}
+		return false
+	}
+	until := time.Now().Add(5 * time.Minute) // it may build first
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for !ready() && err == nil {
+		switch {
+		case syscall.Kill(pid, 0) != nil && !ready():
+			err = fmt.Errorf("the block ended before it was ready")
+		case time.Now().After(until):
+			err = fmt.Errorf("the block was not ready in time")
+		}
+		<-tick.C
+	}
+	out, _ := os.ReadFile(path + ".out")
+	problems, _ := os.ReadFile(path + ".err")
+	return string(problems) + string(out), err
+}
+
+// interrupt ends a job, and whatever of it is left when the session has ended
+// before.
+func (s *session) interrupt(pid int) {
+	if _, err := s.tell("interrupt", strconv.Itoa(pid), 20*time.Second); err == nil {
+		gone := func() bool { return syscall.Kill(-pid, 0) != nil }
+		assert.Eventually(s.t, gone, 20*time.Second, 10*time.Millisecond, "a process in the background is left")
+	}
+	_ = syscall.Kill(-pid, syscall.SIGKILL)
+}
