@@ -33,7 +33,7 @@ func runNode(t testing.TB, script string, args any, who *person, result any) {
 	stdout, err := c.StdoutPipe()
 	require.NoError(t, err)
 	require.NoError(t, c.Start())
-	slow := time.AfterFunc(time.Minute, func() { _ = c.Process.Kill() })
+	slow := time.AfterFunc(3*time.Minute, func() { _ = c.Process.Kill() })
 	defer slow.Stop()
 	ended := false
 	t.Cleanup(func() { // a person who fails ends this function early

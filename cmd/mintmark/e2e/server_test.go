@@ -87,8 +87,7 @@ func (s *server) getJSON(path string, into any) {
 	require.NoError(s.t, json.Unmarshal([]byte(a.body), into))
 }
 
-// TestReadyLine: the addresses of the ready line answer, and a second interrupt
-// is not needed (start's cleanup holds that for all tests).
+// TestReadyLine: every address of the ready line answers.
 func TestReadyLine(t *testing.T) {
 	s := start(t, fixtures(""))
 	var metadata struct{ Issuer string }
@@ -101,25 +100,31 @@ func TestReadyLine(t *testing.T) {
 	}
 }
 
-// TestTerminate: a service manager sends SIGTERM, and a file that is wrong is
-// refused before anything is served.
-func TestTerminate(t *testing.T) {
+// TestStartAndStop: a file that is wrong is refused before anything is served,
+// and a folder of data is found again by the process after SIGTERM, which
+// service managers send.
+func TestStartAndStop(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "fixtures.yaml")
-	require.NoError(t, os.WriteFile(file, []byte("userz: []\n"), 0o600))
-	c := exec.Command(binary, "dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--fixtures", file)
-	out, err := c.CombinedOutput()
+	dev := func(fixtures string) *exec.Cmd {
+		require.NoError(t, os.WriteFile(file, []byte(fixtures), 0o600))
+		return exec.Command(binary, "dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--fixtures", file)
+	}
+	out, err := dev("userz: []\n").CombinedOutput()
 	var exit *exec.ExitError
 	require.ErrorAs(t, err, &exit)
+	require.Equal(t, 1, exit.ExitCode(), "%s", out)
 	require.Contains(t, string(out), "userz")
 
-	require.NoError(t, os.WriteFile(file, []byte(fixtures("")), 0o600))
-	c = exec.Command(binary, c.Args[1:]...)
-	stdout, err := c.StdoutPipe()
-	require.NoError(t, err)
-	require.NoError(t, c.Start())
-	_, err = firstLine(c, bufio.NewReader(stdout))
-	require.NoError(t, err)
-	require.NoError(t, c.Process.Signal(syscall.SIGTERM))
-	require.NoError(t, c.Wait())
+	for range 2 {
+		c := dev(fixtures(""))
+		stdout, err := c.StdoutPipe()
+		require.NoError(t, err)
+		require.NoError(t, c.Start())
+		line, err := firstLine(c, bufio.NewReader(stdout))
+		require.NoError(t, err)
+		require.Contains(t, string(line), "base_url")
+		require.NoError(t, c.Process.Signal(syscall.SIGTERM))
+		require.NoError(t, c.Wait())
+	}
 }
