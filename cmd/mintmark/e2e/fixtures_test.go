@@ -1,8 +1,6 @@
 package e2e
 
-import (
-	"strings"
-)
+import "strings"
 
 // callback is where the clients of programs take codes. Nothing listens there:
 // a person's browser is stopped at the redirect.
@@ -18,7 +16,7 @@ func fixtures(settings string) string { return fixturesFor(callback, settings) }
 
 // fixturesFor registers another redirection URI: a browser's must be served.
 func fixturesFor(redirectURI, settings string) string {
-	return strings.ReplaceAll(`
+	return strings.NewReplacer("CALLBACK", redirectURI, "ODD", oddSecret).Replace(`
 users:
   - {id: u-alice, username: alice, email: alice@example.com, name: Alice Example, password: "correct horse", time_zone: Europe/London}
   - {id: u-bob, username: bob, name: Bob Example, password: "battery staple"}
@@ -29,9 +27,9 @@ clients:
     owner: bob
     redirect_uris: ["CALLBACK"]
     scopes: [PROFILE_READ, BOOKING_READ, BOOKING_WRITE, TEAM_BOOKING_READ, ORG_PROFILE_READ]
-    secrets: [cal-app-secret, 'p@ss:w+rd%2F/=& ~"é']
+    secrets: [cal-app-secret, 'ODD']
   - {id: native-app, name: Native App, owner: bob, type: public, redirect_uris: ["http://127.0.0.1/callback"], scopes: [PROFILE_READ, BOOKING_READ]}
   - {id: legacy-app, name: Classic App, owner: bob, redirect_uris: ["CALLBACK"], secrets: [legacy-app-secret], legacy: true}
   - {id: pending-app, name: Pending App, owner: bob, redirect_uris: ["CALLBACK"], scopes: [PROFILE_READ], secrets: [pending-app-secret], state: pending}
-`, "CALLBACK", redirectURI) + settings
+`) + settings
 }

@@ -2,10 +2,12 @@ package e2e
 
 import (
 	"net/url"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -142,4 +144,30 @@ func TestConsoleIsHeard(t *testing.T) {
 	b.open(strings.Replace(app.uri, "/callback", "/breach", 1))
 	require.Equal(t, "Breach", b.text("body"))
 	require.Contains(t, strings.Join(b.complaints(), "\n"), "Content Security Policy")
+}
+
+// TestBrowserKeyboard: nobody needs a mouse (WCAG 2.2 §2.1.1). The sign-in page
+// has its first field in focus, and Tab reaches Cancel before Allow.
+func TestBrowserKeyboard(t *testing.T) {
+	app := startApplication(t)
+	s := start(t, fixturesFor(app.uri, ""))
+	b := newTab(t)
+	enter := func(keys string) {
+		t.Helper()
+		_, err := chromedp.RunResponse(b.ctx, chromedp.KeyEvent(keys+kb.Enter))
+		require.NoError(t, err)
+	}
+	b.open(authorizeURL(s, "cal-app", app.uri, "scope", "PROFILE_READ"))
+	enter("alice" + kb.Tab + "correct horse")
+	var passed []string
+	for !slices.Contains(passed, "Allow") {
+		b.do(chromedp.KeyEvent(kb.Tab))
+		focused, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.activeElement.textContent.trim()"))
+		require.NoError(t, err)
+		passed = append(passed, focused)
+		require.Less(t, len(passed), 20, passed)
+	}
+	require.Equal(t, []string{"Mintmark", "calendar.example", "Not you? Use another account", "Cancel", "Allow"}, passed)
+	enter("")
+	require.NotEmpty(t, app.answer(t).Get("code"))
 }
