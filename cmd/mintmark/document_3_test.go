@@ -1,0 +1,98 @@
+package main
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// documentTransitions: section 3 leaves them open. Every verdict is tried on
+// every state.
+func documentTransitions(t *testing.T) {
+	d := newDesk(t)
+
+	// "Transitions: not shown."
+	d.run("3_not_shown_transitions", func(d *desk) {
+		to := map[string]map[string]string{
+			"pending":   {"approve": "approved", "reject": "rejected"},
+			"approved":  {"suspend": "suspended"},
+			"rejected":  {},
+			"suspended": {"resume": "approved"},
+		}
+		for from, edges := range to {
+			for _, verdict := range []string{"approve", "reject", "suspend", "resume"} {
+				id := from + "-" + verdict
+				d.cli().ok("", addClient(id, "--scope", "PROFILE_READ")...)
+				switch from {
+				case "approved":
+					d.cli().ok("", "client", "approve", id)
+				case "rejected":
+					d.cli().ok("", "client", "reject", id, "--reason", "no purpose")
+				case "suspended":
+					d.cli().ok("", "client", "approve", id)
+					d.cli().ok("", "client", "suspend", id)
+				}
+				require.Equal(d.t, from, d.client(id)["state"])
+				args := []string{"client", verdict, id}
+				if verdict == "reject" {
+					args = append(args, "--reason", "none")
+				}
+				r := d.cli().run("", args...)
+				if edges[verdict] == "" {
+					require.Equal(d.t, exitRefused, r.code, "%s of a %s client: %s", verdict, from, r.out)
+					require.Equal(d.t, from, d.client(id)["state"])
+				} else {
+					require.Equal(d.t, exitOK, r.code, r.err)
+					require.Equal(d.t, edges[verdict], d.client(id)["state"])
+				}
+			}
+		}
+	})
+	// "Transitions: not shown."
+	d.run("3_not_shown_an_edit_of_the_owner_returns_a_rejected_client_to_pending", func(d *desk) {
+		c := d.s.issuer.View().Client("rejected-app")
+		p := c.Profile
+		p.Purpose = "Shows bookings."
+		edit := &ledger.EditClient{Actor: d.actor("alice"), ID: c.ID, Revision: c.Revision, Profile: p}
+		require.Equal(d.t, ledger.NoCause, d.decided(edit))
+		require.Equal(d.t, "pending", d.client(c.ID)["state"])
+		require.Equal(d.t, ledger.Moved, d.decided(edit), "a state change carries the revision it was decided on")
+	})
+	// "Transitions: not shown."
+	d.run("3_not_shown_a_suspended_client_stops_at_once_and_revives", func(d *desk) {
+		issued := d.granted(asking("other-app"))
+		d.cli().ok("", "client", "suspend", "other-app")
+		d.showsPage(d.as("alice").get(good("other-app")), http.StatusForbidden)
+		d.refuses(d.refresh("other-app", issued.Refresh), http.StatusBadRequest, oauth.UnauthorizedClient)
+		d.cli().ok("", "client", "resume", "other-app")
+		issued = tokensOf(d.t, d.refresh("other-app", issued.Refresh))
+		require.Equal(d.t, http.StatusOK, d.me(issued.Access).Status)
+	})
+	// "Transitions: not shown."
+	d.run("3_not_shown_an_approved_client_stays_live_while_an_edit_waits", func(d *desk) {
+		c := d.s.issuer.View().Client("cal-app")
+		p := c.Profile
+		p.Name, p.RedirectURIs = "Better Calendar", []string{callback, "https://new.example/callback"} // one is added, one is removed
+		require.Equal(d.t, ledger.NoCause, d.decided(&ledger.EditClient{Actor: d.actor("alice"), ID: c.ID, Revision: c.Revision, Profile: p}))
+		require.NotEmpty(d.t, d.answered(good("cal-app")).Get("code"))
+		added := asking("cal-app", "redirect_uri", "https://new.example/callback")
+		removed := asking("cal-app", "redirect_uri", "https://cal.example/callback")
+		d.showsPage(d.as("alice").get(added), http.StatusBadRequest)
+		d.showsPage(d.as("alice").get(removed), http.StatusBadRequest)
+		d.cli().ok("", "client", "approve", "cal-app")
+		require.NotEmpty(d.t, d.answered(added).Get("code"))
+		d.showsPage(d.as("alice").get(removed), http.StatusBadRequest)
+	})
+	// "Transitions: not shown."
+	d.run("3_not_shown_a_deleted_client_ends_its_grants", func(d *desk) {
+		issued := d.granted(good("other-app"))
+		d.cli().ok("", "client", "delete", "other-app")
+		d.showsPage(d.as("alice").get(good("other-app")), http.StatusBadRequest)
+		d.refuses(d.refresh("other-app", issued.Refresh), http.StatusUnauthorized, oauth.InvalidClient)
+		require.Equal(d.t, http.StatusUnauthorized, d.me(issued.Access).Status)
+	})
+}
