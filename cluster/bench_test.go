@@ -65,7 +65,7 @@ func snapshotOf(tb testing.TB, rows int) []byte {
 		}
 	}))
 	var buf bytes.Buffer
-	require.NoError(tb, cluster.WriteSnapshot(m, &buf))
+	require.NoError(tb, m.Save(&buf))
 	return buf.Bytes()
 }
 
@@ -77,7 +77,7 @@ func BenchmarkRestore(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		m := cluster.NewMemory(toy(), fixedNow)
-		require.NoError(b, cluster.ReadSnapshot(m, bytes.NewReader(data)))
+		require.NoError(b, m.Load(bytes.NewReader(data)))
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/restore")
 }

@@ -38,18 +38,6 @@ func Fill(m *Memory, rows int, row func(int) (string, any)) error {
 	return nil
 }
 
-// WriteSnapshot writes a snapshot of m.
-func WriteSnapshot(m *Memory, w io.Writer) error {
-	return m.core.schema.writeSnapshot(w, m.core.view(), m.index, nil)
-}
-
-// ReadSnapshot replaces the state of m.
-func ReadSnapshot(m *Memory, r io.Reader) error {
-	err := m.core.restore(r)
-	m.index = m.core.progress.applied()
-	return err
-}
-
 // ApplyEntry applies one entry, which brings its own time.
 func (m *Memory) ApplyEntry(entry []byte) error {
 	m.index++

@@ -63,11 +63,11 @@ func TestGolden(t *testing.T) {
 
 	snapshot := bytes.Join(readHex(t, snapshotFile), nil)
 	restored := cluster.NewMemory(toy(), fixedNow)
-	require.NoError(t, cluster.ReadSnapshot(restored, bytes.NewReader(snapshot)))
+	require.NoError(t, restored.Load(bytes.NewReader(snapshot)))
 	require.Equal(t, want, fmt.Sprintf("%x", restored.Checksum()), "the snapshot")
 
 	var again bytes.Buffer
-	require.NoError(t, cluster.WriteSnapshot(replayed, &again))
+	require.NoError(t, replayed.Save(&again))
 	require.Equal(t, snapshot, again.Bytes(), "the format of snapshots")
 }
 
@@ -87,7 +87,7 @@ func writeGolden(t *testing.T, logFile, snapshotFile, sumFile string) {
 		require.NoError(t, m.ApplyEntry(entry))
 	}
 	var snapshot bytes.Buffer
-	require.NoError(t, cluster.WriteSnapshot(m, &snapshot))
+	require.NoError(t, m.Save(&snapshot))
 	require.NoError(t, os.MkdirAll("testdata", 0o755))
 	writeHex(t, logFile, log)
 	var lines [][]byte

@@ -3,6 +3,7 @@ package cluster
 import (
 	"bytes"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -54,6 +55,24 @@ func (m *Memory) apply(entry []byte) []outcome {
 		panic(fmt.Sprintf("cluster: %v", err))
 	}
 	return steps[0].outcomes
+}
+
+// Save writes a snapshot of the state, as a Node does: it holds up no command.
+func (m *Memory) Save(w io.Writer) error {
+	m.mu.Lock()
+	view, index := m.core.view(), m.index
+	m.mu.Unlock()
+	return m.core.schema.writeSnapshot(w, view, index, nil)
+}
+
+// Load replaces the state by that of a snapshot. Where it fails the state is
+// as it was.
+func (m *Memory) Load(r io.Reader) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	err := m.core.restore(r)
+	m.index = m.core.progress.applied()
+	return err
 }
 
 // View returns the state as a read transaction.

@@ -25,11 +25,11 @@ func TestSnapshotRestores(t *testing.T) {
 	for _, rows := range []int{0, 1, 511, 512, 513, 3000} {
 		m := filled(t, rows)
 		var buf bytes.Buffer
-		require.NoError(t, cluster.WriteSnapshot(m, &buf))
+		require.NoError(t, m.Save(&buf))
 
 		r := filled(t, 5) // what was there before is gone
 		changed := []<-chan struct{}{r.Changed("registers"), r.Changed("others")}
-		require.NoError(t, cluster.ReadSnapshot(r, &buf))
+		require.NoError(t, r.Load(&buf))
 		require.Equal(t, m.Checksum(), r.Checksum(), "%d rows", rows)
 		for _, ch := range changed {
 			<-ch // a restore may have changed any table
@@ -42,13 +42,13 @@ func TestSnapshotRestores(t *testing.T) {
 
 func TestDamagedSnapshotChangesNothing(t *testing.T) {
 	var buf bytes.Buffer
-	require.NoError(t, cluster.WriteSnapshot(filled(t, 20), &buf))
+	require.NoError(t, filled(t, 20).Save(&buf))
 	good := buf.Bytes()
 	m := filled(t, 3)
 	before := m.Checksum()
 	refused := func(data []byte, what string, at int) {
 		t.Helper()
-		require.Error(t, cluster.ReadSnapshot(m, bytes.NewReader(data)), "%s at %d", what, at)
+		require.Error(t, m.Load(bytes.NewReader(data)), "%s at %d", what, at)
 	}
 	for i := range good {
 		refused(good[:i], "cut", i)
@@ -64,7 +64,7 @@ func TestDamagedSnapshotChangesNothing(t *testing.T) {
 	less := toy()
 	delete(less.Tables, "others")
 	delete(less.Rows, "others")
-	require.ErrorContains(t, cluster.ReadSnapshot(cluster.NewMemory(less, fixedNow), bytes.NewReader(good)), "unknown table")
+	require.ErrorContains(t, cluster.NewMemory(less, fixedNow).Load(bytes.NewReader(good)), "unknown table")
 }
 
 // TestNewTableKeepsChecksum: a later version that adds a table replays an old
@@ -86,7 +86,7 @@ func TestSnapshotDoesNotStopCommands(t *testing.T) {
 	before := m.Checksum()
 	r, w := io.Pipe()
 	written := make(chan error, 1)
-	go func() { written <- cluster.WriteSnapshot(m, w) }()
+	go func() { written <- m.Save(w) }()
 	head := make([]byte, 20)
 	_, err := io.ReadFull(r, head) // it has begun, and hangs until it is read
 	require.NoError(t, err)
@@ -95,7 +95,7 @@ func TestSnapshotDoesNotStopCommands(t *testing.T) {
 		require.True(t, wrote)
 	}
 	restored := cluster.NewMemory(toy(), fixedNow)
-	require.NoError(t, cluster.ReadSnapshot(restored, io.MultiReader(bytes.NewReader(head), r)))
+	require.NoError(t, restored.Load(io.MultiReader(bytes.NewReader(head), r)))
 	require.NoError(t, <-written)
 	require.Equal(t, before, restored.Checksum())
 	require.NotEqual(t, before, m.Checksum())
@@ -103,13 +103,13 @@ func TestSnapshotDoesNotStopCommands(t *testing.T) {
 
 func FuzzReadSnapshot(f *testing.F) {
 	var buf bytes.Buffer
-	require.NoError(f, cluster.WriteSnapshot(filled(f, 3), &buf))
+	require.NoError(f, filled(f, 3).Save(&buf))
 	f.Add(buf.Bytes())
 	f.Add([]byte("cluster\x01"))
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m := cluster.NewMemory(toy(), fixedNow)
 		before := m.Checksum()
-		if err := cluster.ReadSnapshot(m, bytes.NewReader(data)); err != nil {
+		if err := m.Load(bytes.NewReader(data)); err != nil {
 			require.Equal(t, before, m.Checksum())
 		}
 	})

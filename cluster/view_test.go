@@ -79,7 +79,7 @@ func TestChanged(t *testing.T) {
 	}
 
 	var snapshot bytes.Buffer
-	require.NoError(t, cluster.WriteSnapshot(filled(t, 3), &snapshot))
+	require.NoError(t, filled(t, 3).Save(&snapshot))
 	registers = n.Changed("registers")
 	require.NoError(t, n.RestoreNow(&snapshot))
 	<-registers

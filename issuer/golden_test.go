@@ -2,6 +2,7 @@ package issuer_test
 
 import (
 	"bufio"
+	"bytes"
 	"encoding/hex"
 	"flag"
 	"fmt"
@@ -22,7 +23,10 @@ import (
 
 var update = flag.Bool("update", false, "write the golden log anew; only before any log of it is in use")
 
-const goldenLog = "testdata/golden.log"
+const (
+	goldenLog      = "testdata/golden.log"
+	goldenSnapshot = "testdata/golden.snapshot"
+)
 
 // goldenCommands has every kind at least once, in an order in which each is
 // accepted.
@@ -86,9 +90,9 @@ func goldenCommands() []ledger.Command {
 	}
 }
 
-// TestGoldenLog replays a log that has every kind of command. It must give
-// the same state for ever: a node that is upgraded reads the log of the one
-// it was.
+// TestGoldenLog replays a log that has every kind of command, and reads a
+// snapshot of where it ends. Both must give the same state for ever: a node
+// that is upgraded reads what the one before it wrote.
 func TestGoldenLog(t *testing.T) {
 	mode, err := cbor.CoreDetEncOptions().EncMode()
 	require.NoError(t, err)
@@ -99,20 +103,30 @@ func TestGoldenLog(t *testing.T) {
 			require.NoError(t, err)
 			fmt.Fprintf(&out, "%d %x\n", c.Kind(), body)
 		}
-		fmt.Fprintf(&out, "= %x\n", replay(t, out.String()))
+		memory := replay(t, out.String())
+		fmt.Fprintf(&out, "= %x\n", memory.Checksum())
 		require.NoError(t, os.WriteFile(goldenLog, []byte(out.String()), 0o644))
+		var snapshot bytes.Buffer
+		require.NoError(t, memory.Save(&snapshot))
+		require.NoError(t, os.WriteFile(goldenSnapshot, snapshot.Bytes(), 0o644))
 	}
 	text, err := os.ReadFile(goldenLog)
 	require.NoError(t, err)
 	_, sum, ok := strings.Cut(string(text), "= ")
 	require.True(t, ok)
-	require.Equal(t, strings.TrimSpace(sum), fmt.Sprintf("%x", replay(t, string(text))))
+	require.Equal(t, strings.TrimSpace(sum), fmt.Sprintf("%x", replay(t, string(text)).Checksum()))
+
+	snapshot, err := os.Open(goldenSnapshot)
+	require.NoError(t, err)
+	defer snapshot.Close()
+	restored := cluster.NewMemory(issuer.Machine(), time.Now)
+	require.NoError(t, restored.Load(snapshot))
+	require.Equal(t, strings.TrimSpace(sum), fmt.Sprintf("%x", restored.Checksum()), "a snapshot of the same state")
 }
 
 // replay decides the commands of a text, a second and two days apart in turn,
-// and returns the checksum of the state. It checks that each kind is there and
-// is accepted.
-func replay(t *testing.T, text string) []byte {
+// and returns the state. It checks that each kind is there and is accepted.
+func replay(t *testing.T, text string) *cluster.Memory {
 	t.Helper()
 	now := time.UnixMilli(1_800_000_000_000)
 	memory := cluster.NewMemory(issuer.Machine(), func() time.Time { return now })
@@ -141,8 +155,7 @@ func replay(t *testing.T, text string) []byte {
 		require.True(t, wrote, "%T changed nothing: %+v", c, o.Refusal)
 	}
 	require.Empty(t, missing, "kinds that the golden log lacks")
-	sum := memory.Checksum()
-	return sum[:]
+	return memory
 }
 
 // TestEveryFieldTravels: a field of a command or row without an integer key
