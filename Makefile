@@ -34,11 +34,12 @@ check: ## Format, vet, staticcheck, tidy modules, nothing generated left over
 	$(GO) mod verify
 
 bench: ## Measure: requests beside their ceiling, minting, verification (about 3 minutes)
-	$(GO) test -run '^$$' -bench . -benchtime 2s ./verifier ./issuer/credential ./cluster
-	$(GO) test -run '^$$' -bench 'Refresh|Ceiling|StartUp' -benchtime 5s -timeout 20m ./$(E2E)
+	$(GO) test -run '^$$' -bench . -benchtime 2s ./verifier ./issuer/credential
+	$(GO) test -run '^$$' -bench 'Propose' -benchtime 2s ./cluster
+	$(GO) test -run '^$$' -bench 'Refresh|StartUp' -benchtime 1x -timeout 20m ./cmd/mintmark
 
 bench-large: ## Measure with 1,000,000 live grants (about 10 minutes, 4 GB of memory)
-	MINTMARK_BENCH_GRANTS=1000000 $(GO) test -run '^$$' -bench 'Million' -benchtime 1x -timeout 60m ./$(E2E)
+	$(GO) test -run '^$$' -bench 'Million' -benchtime 1x -timeout 60m ./cmd/mintmark
 
 fuzz: ## Run every fuzz target for a minute
 	@for package in $$($(GO) list ./...); do \

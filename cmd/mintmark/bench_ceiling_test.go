@@ -24,7 +24,6 @@ import (
 // signatures and fsyncs, so that it can't be soft.
 type ceiling struct {
 	key        *ecdsa.PrivateKey
-	answer     string
 	file       *os.File
 	queue      chan chan struct{}
 	signatures atomic.Int64

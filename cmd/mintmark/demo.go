@@ -17,9 +17,7 @@ import (
 )
 
 func demoCommand() *cobra.Command {
-	c := &cobra.Command{Use: "demo", Short: "Examples that run"}
-	c.AddCommand(demoAPICommand())
-	return c
+	return group("demo", "Examples that run", demoAPICommand())
 }
 
 func demoAPICommand() *cobra.Command {
