@@ -62,8 +62,9 @@ func documentPurpose(t *testing.T) {
 	})
 
 	var code, secret string
+	s := story{desk: d}
 	// "An application registers an OAuth client, sends the user to an authorization page, and receives an authorization code."
-	d.run("1_from_registration_to_a_code", func(d *desk) {
+	s.step("1_from_registration_to_a_code", func(d *desk) {
 		made := d.cli().object("client", "add", "--id", "story-app", "--name", "Story", "--owner", "alice", "--redirect-uri", callback, "--scope", "PROFILE_READ")
 		secret = made["secret"].(string)
 		d.cli().ok("", "client", "approve", "story-app")
@@ -73,7 +74,7 @@ func documentPurpose(t *testing.T) {
 		code = d.codeFor(asking("story-app", "scope", "PROFILE_READ"))
 	})
 	// "The application exchanges the code for an access token and a refresh token."
-	d.run("1_a_code_is_exchanged_for_two_tokens", func(d *desk) {
+	s.step("1_a_code_is_exchanged_for_two_tokens", func(d *desk) {
 		issued := tokensOf(d.t, d.form("grant_type", "authorization_code", "code", code, "redirect_uri", callback,
 			"client_id", "story-app", "client_secret", secret))
 		require.NotEmpty(d.t, issued.Access)

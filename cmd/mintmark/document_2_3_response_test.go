@@ -46,7 +46,7 @@ func (d *desk) raw(a answer) map[string]json.RawMessage {
 // documentResponse: section 2.3, for exchange and refresh alike.
 func documentResponse(t *testing.T) {
 	d := newDesk(t)
-	exchanged := d.exchange("cal-app", d.codeFor(asking("cal-app", "scope", "PROFILE_READ,BOOKING_READ, BOOKING_WRITE")))
+	exchanged := d.exchange("cal-app", d.codeFor(asking("cal-app", "scope", "PROFILE_READ BOOKING_READ BOOKING_WRITE")))
 	refreshed := d.refresh("cal-app", tokensOf(t, exchanged).Refresh)
 	both := func(d *desk, check func(map[string]json.RawMessage)) {
 		d.t.Helper()

@@ -11,89 +11,6 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// everyApp may ask for every scope.
-var everyApp = `  - {id: every-app, name: Every App, owner: alice, redirect_uris: ["` + callback + `"], secrets: [every-app-secret], scopes: [` +
-	strings.Join(scope.All().Names(), ", ") + `]}`
-
-// A scopeRow is one row of a table of section 2.4, with routes that do what
-// it says.
-type scopeRow struct{ name, allows, under string }
-
-func (r scopeRow) scope() string { return strings.TrimPrefix(r.name, "2.4_") }
-
-func (r scopeRow) level() scope.Level {
-	switch prefix, _, _ := strings.Cut(r.scope(), "_"); prefix {
-	case "TEAM":
-		return scope.Team
-	case "ORG":
-		return scope.Organization
-	}
-	return scope.User
-}
-
-const (
-	team         = "/v2/teams/{teamId}"
-	teamOf       = "/v2/organizations/{orgId}/teams/{teamId}"
-	organization = "/v2/organizations/{orgId}"
-)
-
-// routes are those of under, which are separated by commas; those of a team
-// are there below both of its addresses.
-func (r scopeRow) routes() (list []string) {
-	for route := range strings.SplitSeq(r.under, ", ") {
-		method, path, _ := strings.Cut(route, " ")
-		switch r.level() {
-		case scope.User:
-			list = append(list, method+" /v2"+path)
-		case scope.Team:
-			list = append(list, method+" "+team+path, method+" "+teamOf+path)
-		case scope.Organization:
-			list = append(list, method+" "+organization+path)
-		}
-	}
-	return list
-}
-
-var scopeRows = []scopeRow{
-	{"2.4_EVENT_TYPE_READ", "Listing and viewing event types, their private links, and event type webhooks.", "GET /event-types, GET /event-types/{id}, GET /event-types/{id}/private-links, GET /event-types/{id}/webhooks"},
-	{"2.4_EVENT_TYPE_WRITE", "Creating, updating and deleting event types; managing private links; managing event type webhooks.", "POST /event-types, PATCH /event-types/{id}, DELETE /event-types/{id}, POST /event-types/{id}/private-links, POST /event-types/{id}/webhooks"},
-	{"2.4_BOOKING_READ", "Listing bookings; viewing recordings, transcripts, calendar links, references, and booking attendees.", "GET /bookings, GET /bookings/{uid}/recordings, GET /bookings/{uid}/transcripts, GET /bookings/{uid}/calendar-links, GET /bookings/{uid}/references, GET /bookings/{uid}/attendees"},
-	{"2.4_BOOKING_WRITE", "Adding guests and attendees, updating locations, confirming, declining, and reassigning bookings.", "POST /bookings/{uid}/guests, POST /bookings/{uid}/attendees, PATCH /bookings/{uid}/location, POST /bookings/{uid}/confirm, POST /bookings/{uid}/decline, POST /bookings/{uid}/reassign"},
-	{"2.4_SCHEDULE_READ", "Listing and viewing schedules; viewing out-of-office entries.", "GET /schedules, GET /schedules/{id}, GET /me/ooo"},
-	{"2.4_SCHEDULE_WRITE", "Creating, updating and deleting schedules and out-of-office entries.", "POST /schedules, PATCH /schedules/{id}, DELETE /schedules/{id}, POST /me/ooo, PATCH /me/ooo/{id}, DELETE /me/ooo/{id}"},
-	{"2.4_APPS_READ", "Listing connected calendars, checking busy times, checking ICS feeds, verifying calendar connections, viewing conferencing apps.", "GET /calendars, GET /calendars/busy-times, GET /calendars/ics-feed/check, GET /conferencing"},
-	{"2.4_APPS_WRITE", "Saving ICS feeds, connecting calendars via OAuth, saving Apple calendar credentials, disconnecting calendars, connecting and disconnecting conferencing apps, managing selected and destination calendars.", "POST /calendars/ics-feed/save, GET /calendars/{calendar}/connect, POST /calendars/{calendar}/credentials, POST /calendars/{calendar}/disconnect, POST /conferencing/{app}/connect, DELETE /conferencing/{app}/disconnect, POST /selected-calendars, PUT /destination-calendars"},
-	{"2.4_PROFILE_READ", "Viewing the authorized user's profile.", "GET /me"},
-	{"2.4_PROFILE_WRITE", "Updating the authorized user's profile.", "PATCH /me"},
-
-	{"2.4_TEAM_EVENT_TYPE_READ", "View team event types, their private links, and webhooks.", "GET /event-types, GET /event-types/{id}/private-links, GET /event-types/{id}/webhooks"},
-	{"2.4_TEAM_EVENT_TYPE_WRITE", "Create, edit, delete team event types, their private links, and webhooks.", "POST /event-types, PATCH /event-types/{id}, DELETE /event-types/{id}, POST /event-types/{id}/private-links, POST /event-types/{id}/webhooks"},
-	{"2.4_TEAM_BOOKING_READ", "View team bookings.", "GET /bookings"},
-	{"2.4_TEAM_BOOKING_WRITE", "Create, edit, delete team bookings.", "POST /bookings, PATCH /bookings/{uid}, DELETE /bookings/{uid}"},
-	{"2.4_TEAM_SCHEDULE_READ", "View team schedules and out-of-office entries.", "GET /schedules, GET /users/{userId}/ooo"},
-	{"2.4_TEAM_SCHEDULE_WRITE", "Create, edit, delete team schedules and out-of-office entries.", "POST /schedules, PATCH /schedules/{id}, DELETE /schedules/{id}, POST /users/{userId}/ooo"},
-	{"2.4_TEAM_PROFILE_READ", "View team profiles.", "GET /profile"},
-	{"2.4_TEAM_PROFILE_WRITE", "Create, edit, delete teams.", "PATCH /profile, DELETE /profile"},
-	{"2.4_TEAM_MEMBERSHIP_READ", "View team memberships.", "GET /memberships, GET /memberships/{id}"},
-	{"2.4_TEAM_MEMBERSHIP_WRITE", "Create, edit, delete team memberships.", "POST /memberships, PATCH /memberships/{id}, DELETE /memberships/{id}"},
-
-	{"2.4_ORG_EVENT_TYPE_READ", "View all event types across the organization.", "GET /teams/event-types"},
-	{"2.4_ORG_EVENT_TYPE_WRITE", "Create, edit, delete event types across the organization.", "POST /event-types, PATCH /event-types/{id}, DELETE /event-types/{id}"},
-	{"2.4_ORG_BOOKING_READ", "View all bookings across the organization.", "GET /bookings"},
-	{"2.4_ORG_BOOKING_WRITE", "Create, edit, delete bookings across the organization.", "POST /bookings, PATCH /bookings/{uid}, DELETE /bookings/{uid}"},
-	{"2.4_ORG_SCHEDULE_READ", "View schedules and out-of-office entries across the organization.", "GET /schedules, GET /ooo, GET /users/{userId}/schedules"},
-	{"2.4_ORG_SCHEDULE_WRITE", "Create, edit, delete schedules and out-of-office entries across the organization.", "POST /users/{userId}/schedules, PATCH /users/{userId}/schedules/{id}, DELETE /users/{userId}/schedules/{id}, POST /users/{userId}/ooo"},
-	{"2.4_ORG_PROFILE_READ", "View organization teams.", "GET /teams"},
-	{"2.4_ORG_PROFILE_WRITE", "Create, edit, delete organization teams.", "POST /teams, PATCH /teams/{teamId}, DELETE /teams/{teamId}"},
-	{"2.4_ORG_MEMBERSHIP_READ", "View organization memberships and users.", "GET /memberships, GET /users"},
-	{"2.4_ORG_MEMBERSHIP_WRITE", "Create, edit, delete organization memberships and users.", "POST /memberships, PATCH /memberships/{id}, DELETE /memberships/{id}, POST /users, PATCH /users/{userId}"},
-}
-
-// grants says whether one scope opens what another names.
-func (r scopeRow) grants(other scopeRow) bool {
-	return r == other || r.scope() == strings.Replace(other.scope(), "TEAM_", "ORG_", 1)
-}
-
 // documentScopes: section 2.4 and what 5.1 says of scopes. Each token comes
 // from a whole authorization that asks for one scope.
 func documentScopes(t *testing.T) {
@@ -104,7 +21,16 @@ func documentScopes(t *testing.T) {
 		described[s.Name] = s
 	}
 	supported := d.request(http.MethodGet, oauth.PathMetadata, "").json(t)["scopes_supported"]
-	only := map[string]string{} // the token of each scope
+	held := map[string]string{}
+	only := func(d *desk, name string) string { // the token of one scope
+		d.t.Helper()
+		if held[name] == "" {
+			issued := d.granted(asking("every-app", "scope", name))
+			require.Equal(d.t, name, issued.Scope)
+			held[name] = issued.Access
+		}
+		return held[name]
+	}
 	for _, row := range scopeRows {
 		d.run(row.name, func(d *desk) {
 			require.Equal(d.t, row.allows, described[row.scope()].Allows)
@@ -112,18 +38,16 @@ func documentScopes(t *testing.T) {
 			require.Equal(d.t, strings.HasSuffix(row.name, "_WRITE"), described[row.scope()].Writes)
 			require.Contains(d.t, supported, row.scope())
 
-			issued := d.granted(asking("every-app", "scope", row.scope()))
-			only[row.scope()] = issued.Access
-			require.Equal(d.t, row.scope(), issued.Scope)
+			token := only(d, row.scope())
 			for _, route := range row.routes() {
-				api.opens(d, "alice", route, issued.Access)
+				api.opens(d, "alice", route, token)
 				require.Equal(d.t, http.StatusUnauthorized, api.call(d, route, "").Status, "%s without a token", route)
 			}
 			for _, other := range scopeRows {
 				if row.grants(other) {
-					api.opens(d, "alice", other.routes()[0], issued.Access)
+					api.opens(d, "alice", other.routes()[0], token)
 				} else {
-					api.closed(d, other.routes()[0], other.scope(), issued.Access)
+					api.closed(d, other.routes()[0], other.scope(), token)
 				}
 			}
 		})
@@ -206,15 +130,15 @@ func documentScopes(t *testing.T) {
 	d.run("5.1_public_endpoints_need_no_scope", func(d *desk) {
 		for _, route := range publicRoutes {
 			require.Equal(d.t, http.StatusOK, api.call(d, route, "").Status, route)
-			require.Equal(d.t, http.StatusUnauthorized, api.call(d, route, only["APPS_READ"]+"x").Status, "a token that comes along must be good")
+			require.Equal(d.t, http.StatusUnauthorized, api.call(d, route, only(d, "APPS_READ")+"x").Status, "a token that comes along must be good")
 		}
 	})
 	// "An access token may call them, and no additional scope is required."
 	d.run("5.1_an_access_token_may_call_public_endpoints", func(d *desk) {
-		for name, token := range only {
+		for _, row := range scopeRows {
 			for _, route := range publicRoutes {
-				a := api.call(d, route, token)
-				require.Equal(d.t, http.StatusOK, a.Status, "%s with %s", route, name)
+				a := api.call(d, route, only(d, row.scope()))
+				require.Equal(d.t, http.StatusOK, a.Status, "%s with %s", route, row.scope())
 				require.Equal(d.t, "u-alice", a.Body)
 			}
 		}
@@ -229,16 +153,16 @@ func documentScopes(t *testing.T) {
 			}
 			pairs++
 			for _, route := range row.routes() {
-				api.opens(d, "alice", route, only["ORG_"+area])
+				api.opens(d, "alice", route, only(d, "ORG_"+area))
 			}
 			for _, other := range scopeRows {
 				if other.scope() == "ORG_"+area {
-					api.closed(d, other.routes()[0], other.scope(), only["TEAM_"+area]) // not the reverse
+					api.closed(d, other.routes()[0], other.scope(), only(d, "TEAM_"+area)) // not the reverse
 				}
 			}
 		}
 		require.Equal(d.t, 10, pairs)
-		api.opens(d, "alice", "GET "+team+"/profile", only["ORG_PROFILE_READ"])
+		api.opens(d, "alice", "GET "+team+"/profile", only(d, "ORG_PROFILE_READ"))
 	})
 	// "Tokens of a legacy client are not limited by scope (section 9)."
 	d.run("5.1_tokens_of_a_legacy_client_are_not_limited", func(d *desk) {
@@ -252,7 +176,7 @@ func documentScopes(t *testing.T) {
 	})
 	// "API calls carry the header `Authorization: Bearer <ACCESS_TOKEN>`."
 	d.run("5.1_calls_carry_the_Authorization_header", func(d *desk) {
-		token := only["PROFILE_READ"]
+		token := only(d, "PROFILE_READ")
 		for _, base := range []string{d.Base, api.URL} {
 			get := func(path string, headers ...string) int {
 				d.t.Helper()

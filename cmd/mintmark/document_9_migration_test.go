@@ -12,64 +12,6 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// documentVersion: the version of the API, and what a legacy client is.
-func documentVersion(t *testing.T) {
-	d := newDesk(t)
-
-	// "API paths carry the version prefix `/v2`."
-	d.run("9_paths_carry_the_prefix_v2", func(d *desk) {
-		token := d.granted(good("cal-app")).Access
-		for _, prefix := range []string{"", "/v1", "/v3", "/api/v2"} {
-			require.Equal(d.t, http.StatusNotFound, d.request(http.MethodGet, prefix+"/me", "", "Authorization", "Bearer "+token).Status)
-			a := d.request(http.MethodPost, prefix+"/auth/oauth2/token", "", "Content-Type", "application/x-www-form-urlencoded")
-			require.Equal(d.t, http.StatusNotFound, a.Status)
-		}
-		require.Equal(d.t, http.StatusOK, d.me(token).Status)
-		require.Equal(d.t, http.StatusBadRequest, d.form().Status)
-	})
-	// "Any version header or deprecation policy: not shown."
-	d.run("9_not_shown_no_version_header_and_no_deprecation", func(d *desk) {
-		issued := d.granted(good("cal-app"))
-		plain := d.me(issued.Access)
-		a := d.request(http.MethodGet, oauth.PathMe, "", "Authorization", "Bearer "+issued.Access, "Api-Version", "2019-01-01", "Accept-Version", "1")
-		require.Equal(d.t, plain.Body, a.Body)
-		for _, a := range []answer{plain, d.refresh("cal-app", issued.Refresh), d.as("alice").get(good("cal-app"))} {
-			for name := range a.Header {
-				require.NotContains(d.t, strings.ToLower(name), "version")
-			}
-			require.Empty(d.t, a.Header.Get("Deprecation"), "nothing is to be removed")
-			require.Empty(d.t, a.Header.Get("Sunset"))
-		}
-	})
-
-	// "Legacy client: a client created before scopes were introduced."
-	d.run("9_a_legacy_client_is_imported", func(d *desk) {
-		r := d.importing(`{"id":"imported","name":"Imported","owner":"alice","redirect_uris":["` + callback + `"],"secret":"imported-secret"}`)
-		require.Equal(d.t, exitOK, r.code, r.err)
-		require.Equal(d.t, "legacy", d.client("imported")["kind"])
-		require.Empty(d.t, d.granted(asking("imported", "scope", "")).Scope)
-		require.Equal(d.t, exitLocal, d.cli().run("", addClient("made-legacy", "--legacy", "--scope", "PROFILE_READ")...).code, "none is made after it")
-	})
-	// "Its tokens access any resource on behalf of the authorizing user without scope restrictions."
-	d.run("9_legacy_tokens_access_any_resource_of_their_user", func(d *desk) {
-		api := newResourceServer(d)
-		for _, user := range []string{"alice", "bob"} {
-			issued := d.grantedBy(user, good("legacy-app"))
-			require.Empty(d.t, issued.Scope)
-			refreshed := tokensOf(d.t, d.refresh("legacy-app", issued.Refresh))
-			for _, token := range []string{issued.Access, refreshed.Access} {
-				require.Equal(d.t, true, claimsOf(d.t, token)["legacy"])
-				for _, row := range scopeRows {
-					api.opens(d, user, row.routes()[0], token)
-				}
-				for _, route := range publicRoutes {
-					require.Equal(d.t, http.StatusOK, api.call(d, route, token).Status)
-				}
-			}
-		}
-	})
-}
-
 const (
 	oldURL   = "" // without the parameter scope
 	selected = "PROFILE_READ BOOKING_READ"
@@ -80,12 +22,13 @@ func legacyAsking(scopes string) string { return asking("legacy-app", "scope", s
 // documentMigration: section 9 in the right order.
 func documentMigration(t *testing.T) {
 	d, clock := newClockedDesk(t)
+	s := story{desk: d}
 	api := newResourceServerAt(d, clock.Now)
 	d.granted(legacyAsking(oldURL)) // in use, as ever
 	before := d.client("legacy-app")
 
 	// "Add a `scope` parameter to the authorization URL first."
-	d.run("9_first_scope_is_added_to_the_authorization_URL", func(d *desk) {
+	s.step("9_first_scope_is_added_to_the_authorization_URL", func(d *desk) {
 		page := d.as("alice").get(legacyAsking(selected))
 		require.Equal(d.t, http.StatusOK, page.Status)
 		require.Contains(d.t, page.Body, "See your bookings")
@@ -95,7 +38,7 @@ func documentMigration(t *testing.T) {
 		d.tells(legacyAsking("PROFILE_READ nonsense"), "invalid_scope")
 	})
 	// "New tokens carry only the scopes given."
-	d.run("9_new_tokens_carry_only_the_scopes_given", func(d *desk) {
+	s.step("9_new_tokens_carry_only_the_scopes_given", func(d *desk) {
 		issued := d.granted(legacyAsking(selected))
 		refreshed := tokensOf(d.t, d.refresh("legacy-app", issued.Refresh))
 		for _, t := range []tokens{issued, refreshed} {
@@ -112,7 +55,7 @@ func documentMigration(t *testing.T) {
 		require.Equal(d.t, "SCHEDULE_READ", d.granted(legacyAsking("SCHEDULE_READ")).Scope, "any scope that exists")
 	})
 	// "Then select the matching scopes in the client settings."
-	d.run("9_then_scopes_are_selected_in_the_settings", func(d *desk) {
+	s.step("9_then_scopes_are_selected_in_the_settings", func(d *desk) {
 		shown := d.client("legacy-app")
 		require.Contains(d.t, shown["asked_scopes"], "BOOKING_READ", "what requests asked for")
 		require.NotZero(d.t, shown["traffic"].(map[string]any)["without_scope"])
@@ -131,7 +74,7 @@ func documentMigration(t *testing.T) {
 		require.ElementsMatch(d.t, []any{"PROFILE_READ", "BOOKING_READ"}, after["scopes"])
 	})
 	// "After saving, scope validation is enforced for all new authorization requests."
-	d.run("9_after_saving_scopes_are_validated", func(d *desk) {
+	s.step("9_after_saving_scopes_are_validated", func(d *desk) {
 		d.tells(legacyAsking("SCHEDULE_READ"), "invalid_scope") // it was good before
 		d.tells(legacyAsking(selected+" SCHEDULE_READ"), "invalid_scope")
 		d.tells(legacyAsking(oldURL), "invalid_scope")
@@ -139,7 +82,7 @@ func documentMigration(t *testing.T) {
 		require.Equal(d.t, "PROFILE_READ", d.granted(legacyAsking("PROFILE_READ")).Scope)
 	})
 	// "Migration of a legacy client to explicit scopes, without creating a new client, in this order:"
-	d.run("9_migration_makes_no_new_client", func(d *desk) {
+	s.step("9_migration_makes_no_new_client", func(d *desk) {
 		after := d.client("legacy-app")
 		for _, same := range []string{"id", "name", "type", "owner", "state", "redirect_uris", "created_at"} {
 			require.Equal(d.t, before[same], after[same], same)
@@ -149,7 +92,7 @@ func documentMigration(t *testing.T) {
 		tokensOf(d.t, d.refresh("legacy-app", d.granted(legacyAsking(selected)).Refresh)) // with the same secret
 	})
 	// "Migration of a legacy client to explicit scopes, without creating a new client, in this order:"
-	d.run("9_migration_is_not_undone", func(d *desk) {
+	s.step("9_migration_is_not_undone", func(d *desk) {
 		line := `{"id":"legacy-app","name":"Legacy App","owner":"alice","redirect_uris":["` + callback + `"],"secret":"legacy-app-secret"}`
 		require.Equal(d.t, exitRefused, d.importing(line).code)
 		require.Equal(d.t, exitRefused, d.cli().run("", "client", "set", "legacy-app", "--scope", "").code)
@@ -183,6 +126,7 @@ func documentWrongOrder(t *testing.T) {
 // documentOldTokens: what was issued before the migration.
 func documentOldTokens(t *testing.T) {
 	d := newDesk(t)
+	s := story{desk: d}
 	api := newResourceServer(d)
 	alice, second, bob := d.grantedBy("alice", legacyAsking(oldURL)), d.grantedBy("alice", legacyAsking(oldURL)), d.grantedBy("bob", legacyAsking(oldURL))
 	code := d.codeFor(legacyAsking(oldURL)) // not exchanged yet
@@ -199,7 +143,7 @@ func documentOldTokens(t *testing.T) {
 		}
 	}
 	// "Tokens issued before the migration continue to work until users re-authorize."
-	d.run("9_tokens_from_before_the_migration_continue_to_work", func(d *desk) {
+	s.step("9_tokens_from_before_the_migration_continue_to_work", func(d *desk) {
 		works(d, "alice", &alice)
 		works(d, "alice", &second)
 		works(d, "bob", &bob)
@@ -207,7 +151,7 @@ func documentOldTokens(t *testing.T) {
 		require.Equal(d.t, true, claimsOf(d.t, late.Access)["legacy"])
 	})
 	// "until users re-authorize."
-	d.run("9_tokens_from_before_the_migration_end_as_the_user_re_authorizes", func(d *desk) {
+	s.step("9_tokens_from_before_the_migration_end_as_the_user_re_authorizes", func(d *desk) {
 		code := d.codeFor(legacyAsking(selected))
 		works(d, "alice", &alice) // to the last moment: the code may never be redeemed
 		fresh := tokensOf(d.t, d.exchange("legacy-app", code))

@@ -2,8 +2,6 @@ package main
 
 import (
 	"net/http"
-	"net/url"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -12,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // TestDocument holds the service document, sentence by sentence and row by
@@ -53,7 +50,8 @@ func newDesk(t *testing.T, more ...string) *desk {
 // A handClock is the real one, moved by hand.
 type handClock struct{ ahead atomic.Int64 }
 
-func (c *handClock) Now() time.Time          { return time.Now().Add(time.Duration(c.ahead.Load())) }
+func (c *handClock) Now() time.Time { return time.Now().Add(time.Duration(c.ahead.Load())) }
+
 func (c *handClock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
 
 // newClockedDesk is newDesk with a clock to move.
@@ -72,6 +70,26 @@ func (d *desk) run(name string, f func(*desk)) {
 		ts := *d.testServer
 		ts.t = t
 		f(&desk{&ts, t, d.people})
+	})
+}
+
+// A story is a row of subtests of which each goes on where the one before
+// ended. Where that one was not run or failed, the rest is skipped.
+type story struct {
+	*desk
+	told, done int
+}
+
+func (s *story) step(name string, f func(*desk)) {
+	s.t.Helper()
+	before := s.told
+	s.told++
+	s.run(name, func(d *desk) {
+		if s.done != before {
+			d.t.Skip("it goes on from a step that was not run to its end")
+		}
+		f(d)
+		s.done++
 	})
 }
 
@@ -101,97 +119,4 @@ func (d *desk) actor(user string) ledger.Actor {
 	}
 	require.NotNil(d.t, last)
 	return ledger.Actor{Session: last.ID}
-}
-
-// asking is the good request of a client with some parameters changed: pairs
-// of name and value, where no value takes the parameter away.
-func asking(client string, pairs ...string) string {
-	path, query, _ := strings.Cut(good(client), "?")
-	q, err := url.ParseQuery(query)
-	if err != nil {
-		panic(err)
-	}
-	for i := 0; i+1 < len(pairs); i += 2 {
-		if q.Del(pairs[i]); pairs[i+1] != "" {
-			q.Set(pairs[i], pairs[i+1])
-		}
-	}
-	return path + "?" + q.Encode()
-}
-
-// answered is the query of the redirect that an authorization request ends
-// in when alice has clicked Allow, or before where it is refused.
-func (d *desk) answered(path string) url.Values { return d.answeredTo("alice", path) }
-
-func (d *desk) answeredTo(user, path string) url.Values {
-	d.t.Helper()
-	return d.as(user).allow(user, path).Query()
-}
-
-// codeFor is a fresh code for alice.
-func (d *desk) codeFor(path string) string {
-	d.t.Helper()
-	q := d.answered(path)
-	require.NotEmpty(d.t, q.Get("code"), q)
-	return q.Get("code")
-}
-
-// granted are the tokens of a new grant of alice's.
-func (d *desk) granted(path string) tokens { return d.grantedBy("alice", path) }
-
-func (d *desk) grantedBy(user, path string) tokens {
-	d.t.Helper()
-	u, err := url.Parse(path)
-	require.NoError(d.t, err)
-	q := u.Query()
-	code := d.answeredTo(user, path).Get("code")
-	require.NotEmpty(d.t, code)
-	var verifier []string
-	if q.Get("code_challenge") != "" {
-		verifier = []string{"code_verifier", verifierText}
-	}
-	return tokensOf(d.t, d.exchange(q.Get("client_id"), code, verifier...))
-}
-
-// refuses checks a refusal of the token endpoint.
-func (d *desk) refuses(a answer, status int, code oauth.Code) {
-	d.t.Helper()
-	require.Equal(d.t, status, a.Status, a.Body)
-	require.Equal(d.t, string(code), a.errorCode(d.t), a.Body)
-	require.NotContains(d.t, a.Body, "_token\":")
-}
-
-// showsPage checks that an authorization request ends on a page: nobody is
-// redirected, and no code is made.
-func (d *desk) showsPage(a answer, status int) {
-	d.t.Helper()
-	require.Equal(d.t, status, a.Status, a.Body)
-	require.Contains(d.t, a.Header.Get("Content-Type"), "text/html")
-	require.Empty(d.t, a.Header.Get("Location"))
-	require.NotContains(d.t, a.Body, `name="decision"`)
-}
-
-// cli is the command line of this server's operator.
-func (d *desk) cli() *cliWorld {
-	return &cliWorld{t: d.t, dir: filepath.Join(d.dir, "data")}
-}
-
-// client is what the command line shows of a client.
-func (d *desk) client(id string) map[string]any {
-	d.t.Helper()
-	return d.cli().object("client", "show", id)
-}
-
-// profile is a good form of a client, with these scopes.
-func profile(scopes ...string) ledger.Profile {
-	return ledger.Profile{Name: "Made By Its Owner", RedirectURIs: []string{callback}, Scopes: scopes}
-}
-
-// decided is the cause with which a command was refused.
-func (d *desk) decided(c ledger.Command) ledger.Cause {
-	d.t.Helper()
-	if r := d.propose(c).Refusal; r != nil {
-		return r.Cause
-	}
-	return ledger.NoCause
 }
