@@ -42,13 +42,21 @@ func New(perSecond float64, burst, keys int) *Limiter {
 // Take counts one event of key and returns 0, or counts none and says how
 // long to wait for the next.
 func (l *Limiter) Take(key string, now time.Time) (wait time.Duration) {
+	wait, _ = l.Try(key, now)
+	return wait
+}
+
+// Try is Take for an event that may turn out to be none of those that are
+// limited: undo then gives it back.
+func (l *Limiter) Try(key string, now time.Time) (wait time.Duration, undo func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	r := l.bucket(key).ReserveN(now, 1)
+	undo = func() { r.CancelAt(now) }
 	if wait = r.DelayFrom(now); wait > 0 {
-		r.CancelAt(now)
+		undo()
 	}
-	return wait
+	return wait, undo
 }
 
 // Forget gives key a full bucket again.

@@ -27,6 +27,19 @@ func TestLimiter(t *testing.T) {
 	require.Zero(t, l.Take("a", now.Add(-time.Hour)), "a clock that is set back")
 }
 
+func TestUndo(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	l := limit.New(1, 2, 10)
+	for range 100 {
+		wait, undo := l.Try("a", now)
+		require.Zero(t, wait, "what is given back costs nothing")
+		undo()
+	}
+	l.Take("a", now)
+	l.Take("a", now)
+	require.NotZero(t, l.Take("a", now))
+}
+
 func TestLimiterIsBounded(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	l := limit.New(1, 1, 2)

@@ -20,18 +20,20 @@ func newAttempts() *attempts {
 }
 
 // take counts one attempt, or says how long to wait. The name is folded as the
-// ledger does.
-func (a *attempts) take(username, address string, now time.Time) (wait time.Duration) {
+// ledger does. A right password is no guess: forgive then gives the attempt
+// back, and the person's own wrong ones before it, but not what others at the
+// address have tried.
+func (a *attempts) take(username, address string, now time.Time) (wait time.Duration, forgive func()) {
 	address = limit.Network(address)
-	if wait := a.address.Take(address, now); wait > 0 {
-		return wait
+	wait, undo := a.address.Try(address, now)
+	if wait > 0 {
+		return wait, nil
 	}
-	return a.account.Take(accountKey(username, address), now)
-}
-
-// forgive is called after a right password.
-func (a *attempts) forgive(username, address string) {
-	a.account.Forget(accountKey(username, limit.Network(address)))
+	key := accountKey(username, address)
+	return a.account.Take(key, now), func() {
+		undo()
+		a.account.Forget(key)
+	}
 }
 
 func accountKey(username, network string) string { return network + "\x00" + strings.ToLower(username) }

@@ -91,8 +91,8 @@ func (w *Web) signIn(c *call, f form) error {
 	case name == "" || f.password == "":
 		return again(http.StatusUnprocessableEntity, alertEmpty)
 	}
-	address := w.config.ClientIP(c.r)
-	if wait := w.attempts.take(name, address, w.config.Ledger.Now().Std()); wait > 0 {
+	wait, forgive := w.attempts.take(name, w.config.ClientIP(c.r), w.config.Ledger.Now().Std())
+	if wait > 0 {
 		retryAfter(c, wait)
 		return again(http.StatusTooManyRequests, alertTooMany)
 	}
@@ -105,7 +105,7 @@ func (w *Web) signIn(c *call, f form) error {
 		case err != nil:
 			return fmt.Errorf("sign in: %w", err)
 		case done:
-			w.attempts.forgive(name, address)
+			forgive()
 			return c.redirect(continueAt(next))
 		}
 	}
