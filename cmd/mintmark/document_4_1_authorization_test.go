@@ -37,6 +37,10 @@ func documentAuthorization(t *testing.T) {
 		before := len(d.cli().object("grant", "list", "--user", "alice")["grants"].([]any))
 		require.Empty(d.t, page.Header.Get("Location"), "nothing happens before the click")
 		require.Contains(d.t, page.Body, ">Allow</button>")
+		forged := d.as("alice").submit(page, "decision", "decision", "allow", "token", "x")
+		d.refusesForm(forged) // a click on our page, not any POST
+		others := d.as("alice").submit(d.as("bob").get(good("cal-app")), "decision", "decision", "allow")
+		d.refusesForm(others)
 		a := d.as("alice").submit(page, "decision", "decision", "allow")
 		require.Equal(d.t, http.StatusSeeOther, a.Status)
 		location, query, _ := strings.Cut(a.Header.Get("Location"), "?")
@@ -63,6 +67,13 @@ func documentAuthorization(t *testing.T) {
 		require.Equal(d.t, "a-state", to.Query().Get("state"))
 		require.Empty(d.t, to.Query().Get("code"))
 	})
+}
+
+// refusesForm checks that a form was not taken: it sends nobody anywhere.
+func (d *desk) refusesForm(a answer) {
+	d.t.Helper()
+	require.Equal(d.t, http.StatusForbidden, a.Status)
+	require.Empty(d.t, a.Header.Get("Location"))
 }
 
 // tells checks that an authorization request is refused by a redirect.
