@@ -41,6 +41,7 @@ by itself, also while the issuer is stopped.`,
 			if err != nil {
 				return fmt.Errorf("listen: %w", err)
 			}
+			fmt.Fprintf(c.ErrOrStderr(), "The API is at http://%s, for tokens of %s; stop it with Ctrl-C. Its routes:\n%s", l.Addr(), issuer, demoRoutes)
 			fmt.Fprintf(c.OutOrStdout(), "{\"api_url\":%q}\n", "http://"+l.Addr().String())
 			return serveUntil(c.Context(), &http.Server{Handler: h, ReadHeaderTimeout: 5 * time.Second}, l)
 		},
@@ -50,6 +51,16 @@ by itself, also while the issuer is stopped.`,
 	c.Flags().StringVar(&audience, "audience", "", "audience of the tokens (default: the issuer)")
 	return c
 }
+
+const demoRoutes = `
+  GET  /v2/bookings                       BOOKING_READ
+  POST /v2/bookings                       public
+  POST /v2/bookings/{bookingUid}/confirm  BOOKING_WRITE
+  GET  /v2/schedules                      SCHEDULE_READ
+  GET  /v2/teams/{teamId}/bookings        TEAM_BOOKING_READ
+  GET  /v2/slots                          public
+
+`
 
 // demoAPI is what an author of a resource server writes.
 func demoAPI(issuer, audience string) (http.Handler, error) {
@@ -63,6 +74,7 @@ func demoAPI(issuer, audience string) (http.Handler, error) {
 	}
 	guard := middleware.New(v, middleware.Config{})
 	mux := http.NewServeMux()
+	mux.Handle("GET /v2/slots", guard.Optional()(demoRoute("free all day")))
 	mux.Handle("GET /v2/bookings", guard.Require("BOOKING_READ")(demoRoute("your bookings")))
 	mux.Handle("POST /v2/bookings", guard.Optional()(demoRoute("a new booking")))
 	mux.Handle("POST /v2/bookings/{bookingUid}/confirm", guard.Require("BOOKING_WRITE")(demoRoute("a confirmed booking")))

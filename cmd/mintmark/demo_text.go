@@ -7,11 +7,11 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// demoText is what a person reads who has just started the demo. The steps
-// are those of README.
-var demoText = template.Must(template.New("demo").Parse(`
-Mintmark is ready. Its data is in {{.Dir}}; stop it with Ctrl-C.
-
+// readyText is what a person reads when the server has started. The steps of
+// the demo are those of README.
+var readyText = template.Must(template.New("ready").Parse(`
+Mintmark is ready at {{.Base}}. Its data is in {{.Dir}}; stop it with Ctrl-C.
+{{if .Demo}}
   Pages     {{.App}}/            sign in as demo / demo-password, or admin / admin-password
   Clients   demo-app (confidential, secret demo-secret), demo-native (public), demo-legacy (from before scopes)
   Metadata  {{.Base}}/.well-known/oauth-authorization-server
@@ -27,8 +27,11 @@ A first token:
   4. Use the access token:
      curl -H "Authorization: Bearer $TOKEN" {{.Base}}/v2/me
 
-`))
+{{end}}`))
 
-func printDemo(w io.Writer, s ledger.Settings, dir string) {
-	_ = demoText.Execute(w, struct{ Base, App, Dir string }{s.BaseURL, s.AppURL, dir})
+func printReady(w io.Writer, s ledger.Settings, o devOptions) {
+	_ = readyText.Execute(w, struct {
+		Base, App, Dir string
+		Demo           bool
+	}{s.BaseURL, s.AppURL, o.dataDir, o.fixturesFromTheDemos})
 }

@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"net/url"
 	"os"
 	"strings"
 	"time"
@@ -86,9 +87,7 @@ func runDev(ctx context.Context, o devOptions, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if o.fixturesFromTheDemos {
-		printDemo(stderr, s.settings, o.dataDir)
-	}
+	printReady(stderr, s.settings, o)
 	fmt.Fprintf(stdout, "%s\n", line)
 
 	select {
@@ -114,9 +113,10 @@ func (o devOptions) server(stderr io.Writer) (serverConfig, error) {
 		return serverConfig{}, fmt.Errorf("--listen: %w", err)
 	}
 	var f *fixtures
+	o.publicURL, o.appURL = strings.TrimSuffix(o.publicURL, "/"), strings.TrimSuffix(o.appURL, "/")
 	if o.fixturesFromTheDemos {
-		if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-			return serverConfig{}, errors.New("the demo's passwords are known to everybody: listen on 127.0.0.1, or give --fixtures")
+		if !loopback(host) || !loopbackURL(o.publicURL) || !loopbackURL(o.appURL) {
+			return serverConfig{}, errors.New("the demo's passwords are known to everybody: stay on the loopback, or give --fixtures")
 		}
 		f, err = parseFixtures("demo.yaml", demoFixtures)
 	} else {
@@ -128,7 +128,12 @@ func (o devOptions) server(stderr io.Writer) (serverConfig, error) {
 	return serverConfig{
 		DataDir: o.dataDir, Listen: o.listen, OpsListen: o.opsListen, Log: log,
 		Settings: func(current ledger.Settings, listening string) (ledger.Settings, error) {
-			return o.settings(current, f, listening)
+			wanted, err := o.settings(current, f, listening)
+			if current.BaseURL != "" && wanted.BaseURL != current.BaseURL {
+				log.Warn("the issuer changes with --listen: access tokens issued before are refused from now on",
+					"from", current.BaseURL, "to", wanted.BaseURL)
+			}
+			return wanted, err
 		},
 		Prepare: func(ctx context.Context, i *issuer.Issuer, passwords *credential.Hasher) error {
 			return f.apply(ctx, fixtureDeps{
@@ -174,6 +179,18 @@ func (o devOptions) settings(s ledger.Settings, f *fixtures, listening string) (
 	s.BaseURL, s.AppURL = base, app
 	f.settings(&s)
 	return s, nil
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// loopbackURL reports whether an address, where one is given, stays on this
+// machine.
+func loopbackURL(address string) bool {
+	u, err := url.Parse(address)
+	return address == "" || err == nil && loopback(u.Hostname())
 }
 
 // follows reports whether url is what a listener on the same host gave it,

@@ -71,13 +71,9 @@ func start(ctx context.Context, c serverConfig) (*server, error) {
 
 func (s *server) start(ctx context.Context) error {
 	c := s.config
-	key, err := clusterKey(c.DataDir, c.Log)
-	if err != nil {
-		return err
-	}
 	ops, err := net.Listen("tcp", c.OpsListen)
 	if err != nil {
-		return fmt.Errorf("listen for operators: %w", err)
+		return fmt.Errorf("listen for operators (see --ops-listen): %w", err)
 	}
 	s.opsAddr = ops.Addr()
 	s.ops = &http.Server{Handler: s.health(), ReadHeaderTimeout: 5 * time.Second}
@@ -87,9 +83,9 @@ func (s *server) start(ctx context.Context) error {
 	// is opened. Whoever connects early waits until the server answers.
 	public, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("listen: %w", err)
+		return fmt.Errorf("listen (see --listen): %w", err)
 	}
-	h, err := s.open(ctx, key, public.Addr().String())
+	h, err := s.open(ctx, public.Addr().String())
 	if err != nil {
 		return errors.Join(err, public.Close())
 	}
@@ -108,8 +104,12 @@ func (s *server) start(ctx context.Context) error {
 
 // open brings up the state, from the log to the handler of all that is
 // public.
-func (s *server) open(ctx context.Context, key keys.ClusterKey, listening string) (_ http.Handler, err error) {
+func (s *server) open(ctx context.Context, listening string) (http.Handler, error) {
 	c := s.config
+	key, err := clusterKey(c.DataDir, c.Log)
+	if err != nil {
+		return nil, err
+	}
 	s.node, err = cluster.Open(ctx, cluster.Config{
 		Dir: filepath.Join(c.DataDir, "raft"), Machine: issuer.Machine(), Logger: c.Log,
 		Now: c.Now, Rand: rand.Reader, Fatal: func(err error) {

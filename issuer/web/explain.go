@@ -30,17 +30,17 @@ func explain(p *ledger.Problem) *failure {
 		f.status = http.StatusForbidden
 		f.title = "This application has not been reviewed yet"
 		f.text = "An administrator of this service has to review an application before anybody can use it. Nothing was shared with it. Please try again later."
-		f.detail = "The client is pending. Its state is shown in your developer settings."
+		f.detail = "The client is pending. If it is yours, ask an administrator of this service."
 	case ledger.ClientRejected:
 		f.status = http.StatusForbidden
 		f.title = "This application was not approved"
 		f.text = "An administrator of this service has reviewed the application and did not approve it. Nothing was shared with it."
-		f.detail = "The client was rejected. The reason is shown in your developer settings."
+		f.detail = "The client was rejected. If it is yours, ask an administrator for the reason."
 	case ledger.ClientSuspended:
 		f.status = http.StatusForbidden
 		f.title = "This application is suspended"
 		f.text = "An administrator of this service has stopped the application for now. Nothing was shared with it."
-		f.detail = "The client is suspended. The reason is shown in your developer settings."
+		f.detail = "The client is suspended. If it is yours, ask an administrator for the reason."
 	default: // the redirection URI
 		f.title = "This link does not lead back to its application"
 		f.text = "The address to return to is missing, or is not one that the application has registered. To keep you safe we stopped here. Nothing was shared."
