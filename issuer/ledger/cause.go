@@ -79,7 +79,6 @@ const (
 	GrantTypeUnsupported    Cause = 69
 	AuthenticationMalformed Cause = 70
 	UserRefused             Cause = 71
-	TwoWaysOfAuthentication Cause = 72
 
 	// People, settings and everything that is managed.
 	NotSignedIn       Cause = 80
@@ -97,7 +96,6 @@ const (
 	KeyNotSeen        Cause = 92
 	KeyTooYoung       Cause = 93
 	KeyInUse          Cause = 94
-	SettingConflict   Cause = 95
 	PublicClientNoKey Cause = 96 // a public client has no secrets
 )
 
@@ -147,7 +145,6 @@ var sentences = map[Cause]string{
 	GrantTypeUnsupported:    "the grant_type is neither authorization_code nor refresh_token",
 	AuthenticationMalformed: "the Authorization header holds no HTTP Basic credentials",
 	UserRefused:             "the user refused",
-	TwoWaysOfAuthentication: "the client authenticated in two ways",
 	NotSignedIn:             "there is no such session any more; sign in again",
 	NotAllowed:              "this account may not do that",
 	NotFound:                "there is no such thing",
@@ -163,7 +160,6 @@ var sentences = map[Cause]string{
 	KeyNotSeen:              "a node has not opened the key yet",
 	KeyTooYoung:             "the key was announced too recently; verifiers may not have learnt it yet",
 	KeyInUse:                "the key is still needed",
-	SettingConflict:         "the setting has another value in the cluster",
 	PublicClientNoKey:       "a public client has no secrets",
 }
 

@@ -12,42 +12,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fxamacker/cbor/v2"
 	"github.com/hashicorp/go-memdb"
 	"github.com/julienschmidt/httprouter"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	server "github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
-
-// entry is a ledger's command as the cluster sees it.
-type entry struct{ ledger.Command }
-
-func (e *entry) Kind() cluster.Kind { return cluster.Kind(e.Command.Kind()) }
-
-func (e *entry) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
-	d := e.Command.Decide(ledger.At(txn), ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again})
-	out := cluster.Decision{Outcome: d.Outcome, Recheck: d.Recheck}
-	for _, c := range d.Changes {
-		out.Changes = append(out.Changes, cluster.Change(c))
-	}
-	return out
-}
-
-func (e *entry) MarshalCBOR() ([]byte, error) { return cbor.Marshal(e.Command) }
-func (e *entry) UnmarshalCBOR(b []byte) error { return cbor.Unmarshal(b, e.Command) }
-
-func machine() cluster.Machine {
-	m := cluster.Machine{Tables: ledger.Tables(), Rows: ledger.Rows(), Commands: map[cluster.Kind]func() cluster.Command{}}
-	for kind, empty := range ledger.Commands() {
-		m.Commands[cluster.Kind(kind)] = func() cluster.Command { return &entry{empty()} }
-	}
-	return m
-}
 
 // world is a service with a real ledger, one user, Ada, and some clients.
 type world struct {
@@ -80,7 +55,7 @@ var passwordHash = sync.OnceValue(func() string { return credential.HashPassword
 func newWorld(t *testing.T, change ...func(*web.Config)) *world {
 	t.Helper()
 	w := &world{t: t, now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), log: &lockedBuffer{}}
-	w.memory = cluster.NewMemory(machine(), w.clock)
+	w.memory = cluster.NewMemory(server.Machine(), w.clock)
 	settings := ledger.DefaultSettings()
 	settings.BaseURL, settings.AppURL, settings.Audience = issuer, "https://app.mintmark.example", "api"
 	w.must(&ledger.Configure{Settings: settings})
@@ -146,7 +121,7 @@ func (w *world) must(c ledger.Command) ledger.Outcome {
 func (w *world) do(c ledger.Command) ledger.Outcome {
 	var id cluster.CommandID
 	_, _ = rand.Read(id[:])
-	value, wrote := w.memory.Do(&entry{c}, id, false)
+	value, wrote := w.memory.Do(&server.Entry{Command: c}, id, false)
 	if wrote {
 		w.mu.Lock()
 		w.index++
