@@ -5,6 +5,7 @@ import (
 	"io"
 
 	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
 )
 
 // What the tests of this package may see and bend.
@@ -127,3 +128,6 @@ func NewVotes(s raft.StableStore) raft.StableStore { return &votes{StableStore: 
 
 // Await is await.
 func Await(f raft.Future, stop <-chan struct{}) error { return await(f, stop) }
+
+// NewFailStop is what the log on disk is wrapped in.
+func NewFailStop(w *wal.WAL, fatal func(error)) raft.LogStore { return &failStop{w, fatal} }

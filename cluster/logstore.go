@@ -49,10 +49,10 @@ func openStores(c *Config, log *logger, report verifier.ReportFn) (*stores, erro
 	if err := os.Chmod(filepath.Join(dir, "wal-meta.db"), modeFile); err != nil {
 		return nil, errors.Join(fmt.Errorf("protect log: %w", err), w.Close())
 	}
-	var logs raft.LogStore = w
+	var logs raft.LogStore = &failStop{WAL: w, fatal: c.Fatal}
 	var stable raft.StableStore = w
 	if c.hooks.logs != nil {
-		logs = &hookedLogs{c.hooks.logs(w), w}
+		logs = &hookedLogs{c.hooks.logs(logs), w}
 	}
 	if c.hooks.stable != nil {
 		stable = c.hooks.stable(w)

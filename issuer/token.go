@@ -12,6 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // Token answers a token request: propose, then mint what the outcome names.
@@ -48,6 +49,9 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 func (i *Issuer) command(r oauth.TokenRequest) (ledger.Command, error) {
 	ring := i.keys.Load()
 	proof := ledger.Proof{Client: r.Client.ID, Secret: r.Client.Secret != ""}
+	if len(proof.Client) > ledger.MaxID {
+		proof.Client = "" // no client has it
+	}
 	if proof.Secret {
 		proof.Digests = ring.digests(r.Client.Secret)
 	}
@@ -59,7 +63,7 @@ func (i *Issuer) command(r oauth.TokenRequest) (ledger.Command, error) {
 		}, err
 	}
 	l, err := credential.ParseRefresh(r.RefreshToken, ring.chainMAC)
-	return &ledger.Refresh{Proof: proof, Link: link(l, err), Scope: r.Scope}, err
+	return &ledger.Refresh{Proof: proof, Link: link(l, err), Scope: scopeOf(r.Scope)}, err
 }
 
 func link(l credential.Link, err error) *ledger.Link {
@@ -67,6 +71,16 @@ func link(l credential.Link, err error) *ledger.Link {
 		return nil
 	}
 	return &ledger.Link{Grant: l.Grant, Generation: l.Generation, Key: l.Key}
+}
+
+// scopeOf is the scope that was asked for as a command carries it: each name
+// once, so that what a stranger sends can't swell the log.
+func scopeOf(asked string) string {
+	_, text, err := scope.Parse(asked)
+	if err != nil {
+		return ledger.UnknownScope
+	}
+	return text
 }
 
 // challengeOf is the S256 challenge that a verifier answers (RFC 7636 §4.2).

@@ -3,7 +3,6 @@ package main
 import (
 	"crypto/rand"
 	"log/slog"
-	"net"
 	"net/http"
 	"strings"
 
@@ -17,7 +16,7 @@ import (
 
 // handler is everything that the public listener serves: the endpoints for
 // programs and the pages for people.
-func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, log *slog.Logger) (http.Handler, error) {
+func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, trusted proxies, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
@@ -28,6 +27,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, 
 	if err != nil {
 		return nil, err
 	}
+	clientIP := trusted.clientIP
 	router := endpoint.NewRouter()
 	endpoint.New(endpoint.Config{
 		Server: i, Verifier: v, ClientIP: clientIP, Log: log, Now: i.Config.Now,
@@ -55,14 +55,4 @@ func either(api, page http.HandlerFunc) http.Handler {
 		}
 		page(w, r)
 	})
-}
-
-// clientIP is the address of the peer. X-Forwarded-For is whatever a stranger
-// writes into it, so it is not read.
-func clientIP(r *http.Request) string {
-	host, _, err := net.SplitHostPort(r.RemoteAddr)
-	if err != nil {
-		return r.RemoteAddr
-	}
-	return host
 }

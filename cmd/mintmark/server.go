@@ -34,6 +34,9 @@ type serverConfig struct {
 	// Prepare runs before anything is served: it applies fixtures.
 	Prepare func(ctx context.Context, i *issuer.Issuer, passwords *credential.Hasher) error
 
+	// Proxies are the peers whose X-Forwarded-For is believed.
+	Proxies proxies
+
 	Log *slog.Logger
 	// Now is the clock that stamps commands and that tokens run out by.
 	// Default: time.Now.
@@ -77,7 +80,7 @@ func (s *server) start(ctx context.Context) error {
 	}
 	s.opsAddr = ops.Addr()
 	s.ops = &http.Server{Handler: s.health(), ReadHeaderTimeout: 5 * time.Second}
-	go s.serve(s.ops, ops)
+	go s.serve(s.ops, bounded(ops, maxOpsConnections))
 
 	// A port in use is the likeliest mistake, so it is found before the data
 	// is opened. Whoever connects early waits until the server answers.
@@ -98,7 +101,7 @@ func (s *server) start(ctx context.Context) error {
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
 	}
-	go s.serve(s.public, public)
+	go s.serve(s.public, bounded(public, maxConnections))
 	return nil
 }
 
@@ -142,7 +145,7 @@ func (s *server) open(ctx context.Context, listening string) (http.Handler, erro
 		return nil, err
 	}
 	go func() { s.report("admin socket", s.admin.Serve()) }()
-	return handler(s.issuer, s.settings, passwords, c.Log)
+	return handler(s.issuer, s.settings, passwords, c.Proxies, c.Log)
 }
 
 // configure brings the replicated settings to what the server was started
@@ -205,6 +208,9 @@ func (s *server) Close(ctx context.Context) error {
 func clusterKey(dir string, log *slog.Logger) (keys.ClusterKey, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return keys.ClusterKey{}, fmt.Errorf("make the data folder: %w", err)
+	}
+	if i, err := os.Stat(dir); err == nil && i.Mode().Perm()&0o022 != 0 {
+		return keys.ClusterKey{}, fmt.Errorf("others may write to %s, and so replace what is in it: chmod go-w %s", dir, dir)
 	}
 	path := filepath.Join(dir, "cluster.key")
 	key, err := keys.ReadClusterKey(path)

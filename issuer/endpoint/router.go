@@ -43,6 +43,11 @@ func Guard(next http.Handler, secure bool, log *slog.Logger) http.Handler {
 				w.WriteHeader(http.StatusInternalServerError)
 			}
 		}()
+		if len(r.TransferEncoding) > 0 {
+			// With a length beside it a program in front may have read another
+			// end of this request (RFC 9112 §6.1): nothing follows on it.
+			h["Connection"] = closing
+		}
 		if ambiguous(r) {
 			NotFound(w, r)
 			return

@@ -50,9 +50,9 @@ func (e *Endpoints) tokenOptions(w http.ResponseWriter, _ *http.Request, _ httpr
 
 func (e *Endpoints) parse(r *http.Request, body []byte) (oauth.TokenRequest, *oauth.Error) {
 	authorization := r.Header["Authorization"]
-	if len(authorization) > 1 {
+	if len(authorization) > 1 || len(r.Header["Content-Type"]) > 1 {
 		return oauth.TokenRequest{}, &oauth.Error{
-			Code: oauth.InvalidRequest, Description: "There is more than one Authorization header.",
+			Code: oauth.InvalidRequest, Description: "A header that may come once came more than once.",
 		}
 	}
 	header := ""
@@ -96,7 +96,7 @@ func causeOf(c oauth.Code) ledger.Cause {
 // failed too often from this address.
 func (e *Endpoints) refuse(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials, refused *oauth.Error) {
 	if refused.Code == oauth.InvalidClient || refused.Code == oauth.InvalidGrant {
-		if wait := e.failures.Take(c.ID+"\x00"+limit.Network(e.ClientIP(r)), e.Now()); wait > 0 {
+		if wait := e.failures.Take(failureKey(c.ID, e.ClientIP(r)), e.Now()); wait > 0 {
 			w.Header().Set("Retry-After", seconds(wait))
 			writeError(w, http.StatusTooManyRequests, &oauth.Error{
 				Code: oauth.TemporarilyUnavailable, Description: "There were too many failures. Wait before the next try.",
@@ -113,6 +113,15 @@ func (e *Endpoints) refuse(w http.ResponseWriter, r *http.Request, c oauth.Clien
 		}
 	}
 	writeError(w, status, refused)
+}
+
+// failureKey joins client and address. An id that no client can have shares
+// one key, so that strangers can't fill the memory with long ones.
+func failureKey(client, address string) string {
+	if len(client) > ledger.MaxID {
+		client = ""
+	}
+	return limit.Network(address) + "\x00" + client
 }
 
 // seconds is d for Retry-After, at least 1.

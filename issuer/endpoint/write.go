@@ -28,6 +28,7 @@ var (
 	noSniff   = []string{"nosniff"}
 	oneYear   = []string{"max-age=31536000"}
 	anyOrigin = []string{"*"}
+	closing   = []string{"close"}
 )
 
 // writeJSON is the only writer of an answer with a body that may not be kept

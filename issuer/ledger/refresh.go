@@ -9,8 +9,12 @@ import (
 type Refresh struct {
 	Proof Proof  `cbor:"1,keyasint"`
 	Link  *Link  `cbor:"2,keyasint,omitempty"` // nil: what was presented is no refresh token of ours
-	Scope string `cbor:"3,keyasint,omitempty"` // a narrower scope for this access token, as sent
+	Scope string `cbor:"3,keyasint,omitempty"` // a narrower scope for this access token, or UnknownScope
 }
+
+// UnknownScope stands for a scope that names something unknown. No scope has
+// this name.
+const UnknownScope = "?"
 
 // Kind is KindRefresh.
 func (*Refresh) Kind() Kind { return KindRefresh }
@@ -68,9 +72,13 @@ func (c *Refresh) again(r redemption, narrowed string) Decision {
 		return r.refuse(oauth.InvalidGrant, cause, c.Link, when)
 	}
 	next := *g
-	next.Used, next.Last = r.m.At, r.m.ID
-	changes := append(r.auth.noteUse(r.m), put(TableGrants, &next),
-		event(r.m, Event{Kind: EventRetried, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
+	next.Used, next.Last = max(r.m.At, g.Spent+1), r.m.ID
+	changes := append(r.auth.noteUse(r.m), put(TableGrants, &next))
+	if g.Used == g.Spent {
+		// The first retry of this generation is the event; a client that asks
+		// again and again must not push others out of the audit trail.
+		changes = append(changes, event(r.m, Event{Kind: EventRetried, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
+	}
 	return r.issue(&next, narrowed, true, changes...)
 }
 

@@ -48,17 +48,35 @@ func (c *Disconnect) Decide(v View, m Meta) Decision {
 	if u == nil || !who.owns(u.ID) && !who.administrator() {
 		return deny(NotFound)
 	}
+	if c.Client != "" && v.Client(c.Client) == nil {
+		return deny(NotFound)
+	}
+	if !v.connected(u, c.Client) {
+		return accept(Outcome{ID: u.ID})
+	}
 	next := u.changed(m)
 	if c.Client == "" {
 		next.GrantsCut = m.Seq
 	} else {
-		if v.Client(c.Client) == nil {
-			return deny(NotFound)
-		}
 		cut := u.cut(c.Client)
 		cut.Seq = m.Seq
 		next.setCut(cut)
 	}
 	return accept(Outcome{ID: u.ID}, put(TableUsers, next),
 		event(m, Event{Kind: EventDisconnected, Actor: who.name(), User: u.ID, Client: c.Client}))
+}
+
+// connected reports whether a user has a grant for a client, or for any, that
+// has not ended.
+func (v View) connected(u *User, client string) bool {
+	for _, id := range u.Grants {
+		g := v.Grant(id)
+		if g == nil || client != "" && g.Client != client {
+			continue
+		}
+		if cause, _ := g.ended(u); cause == NoCause {
+			return true
+		}
+	}
+	return false
 }

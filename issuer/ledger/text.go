@@ -35,10 +35,13 @@ func checkText(s string, least, most int) string {
 	return ""
 }
 
+// MaxID is the length of the longest identifier of a client or user.
+const MaxID = 128
+
 // checkID says why s can't be an identifier: 1 to 128 printable characters of
 // ASCII without those that have a meaning in a URL, in HTTP Basic or in a log.
 func checkID(s string) string {
-	if s == "" || len(s) > 128 {
+	if s == "" || len(s) > MaxID {
 		return "must have 1 to 128 characters"
 	}
 	for i := range len(s) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 type consentBody struct {
@@ -119,6 +120,9 @@ func (w *Web) allow(c *call, v visit, r oauth.AuthorizationRequest) error {
 	// The state is the client's own secret (RFC 6749 §10.12), may be any bytes,
 	// and decides nothing: it stays out of the log.
 	command.Request.State = ""
+	if _, text, err := scope.Parse(r.Scope); err == nil {
+		command.Request.Scope = text // each name once
+	}
 	if _, err := io.ReadFull(w.config.Rand, command.Grant[:]); err != nil {
 		return fmt.Errorf("make a grant id: %w", err)
 	}

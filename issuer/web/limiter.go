@@ -10,12 +10,14 @@ import (
 // attempts bounds guessing at passwords: by user name and address together, so
 // that nobody elsewhere can lock a person out, and by address alone, so that
 // one address can't try one password on everybody. A node counts what it sees.
-type attempts struct{ account, address *limit.Limiter }
+type attempts struct{ account, address, accepted *limit.Limiter }
 
 func newAttempts() *attempts {
 	return &attempts{
 		account: limit.New(0.1, 10, 10_000),
 		address: limit.New(1, 60, 10_000),
+		// Right passwords are not guesses, but each costs a hash and a session.
+		accepted: limit.New(1, 200, 10_000),
 	}
 }
 
@@ -31,6 +33,9 @@ func (a *attempts) take(username, address string, now time.Time) (wait time.Dura
 	}
 	key := accountKey(username, address)
 	return a.account.Take(key, now), func() {
+		if a.accepted.Take(key, now) > 0 {
+			return // so many that they count like guesses
+		}
 		undo()
 		a.account.Forget(key)
 	}

@@ -1,0 +1,194 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+func (ts *testServer) eventsOf(kind ledger.EventKind) (n int) {
+	for e := range ts.s.issuer.View().Events() {
+		if e.Kind == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// TestLongScope: reuse is recognised however long the scope beside it is, and
+// a scope is written to the log with each name once.
+func TestLongScope(t *testing.T) {
+	ts := newTestServer(t)
+	first := ts.tokens("cal-app")
+	long := strings.Repeat("PROFILE_READ ", 2800)
+	second := tokensOf(t, ts.refresh("cal-app", first.Refresh, "scope", long))
+	require.Equal(t, "PROFILE_READ", second.Scope)
+	third := tokensOf(t, ts.refresh("cal-app", second.Refresh))
+
+	a := ts.refresh("cal-app", first.Refresh, "scope", strings.Repeat("Z", 36_000))
+	require.Equal(t, 400, a.Status, a.Body)
+	require.Equal(t, "invalid_grant", a.errorCode(t))
+	require.Equal(t, 400, ts.refresh("cal-app", third.Refresh).Status, "the grant has ended")
+}
+
+// TestAuditCantBeFlooded: who asks for the same again and again makes one
+// event of it.
+func TestAuditCantBeFlooded(t *testing.T) {
+	ts := newTestServer(t)
+	first := ts.tokens("cal-app")
+	tokensOf(t, ts.refresh("cal-app", first.Refresh))
+	for range 50 {
+		tokensOf(t, ts.refresh("cal-app", first.Refresh))
+	}
+	require.Equal(t, 1, ts.eventsOf(ledger.EventRetried))
+	for range 10 {
+		o := ts.propose(&ledger.Disconnect{Actor: ledger.Actor{Operator: true}, User: "u-alice", Client: "cal-app"})
+		require.Nil(t, o.Refusal)
+	}
+	require.Equal(t, 1, ts.eventsOf(ledger.EventDisconnected))
+}
+
+// TestLongClientIDs share one bucket: they can't fill the memory.
+func TestLongClientIDs(t *testing.T) {
+	ts := newTestServer(t)
+	limited := 0
+	for i := range 600 {
+		a := ts.form("grant_type", "refresh_token", "refresh_token", "x", "client_secret", "x",
+			"client_id", fmt.Sprintf("%d-%s", i, strings.Repeat("x", 200)))
+		require.Contains(t, []int{401, 429}, a.Status)
+		if a.Status == 429 {
+			limited++
+		}
+	}
+	require.NotZero(t, limited)
+}
+
+// TestTwoLengths: what comes with a length and in chunks is the last request
+// of its connection (RFC 9112 §6.1).
+func TestTwoLengths(t *testing.T) {
+	ts := newTestServer(t)
+	c, err := net.Dial("tcp", hostOf(ts.Base))
+	require.NoError(t, err)
+	defer c.Close()
+	_, err = io.WriteString(c, "POST "+oauth.PathToken+" HTTP/1.1\r\nHost: x\r\nContent-Type: application/x-www-form-urlencoded\r\n"+
+		"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET "+oauth.PathJWKS+" HTTP/1.1\r\nHost: x\r\n\r\n")
+	require.NoError(t, err)
+	r := bufio.NewReader(c)
+	first, err := http.ReadResponse(r, nil)
+	require.NoError(t, err)
+	require.True(t, first.Close)
+	_, _ = io.Copy(io.Discard, first.Body)
+	_, err = http.ReadResponse(r, nil)
+	require.Error(t, err, "nothing follows")
+}
+
+func TestTwoContentTypes(t *testing.T) {
+	ts := newTestServer(t)
+	a := ts.request("POST", oauth.PathToken, "{}", "Content-Type", "application/json", "Content-Type", "application/x-www-form-urlencoded")
+	require.Equal(t, "invalid_request", a.errorCode(t))
+}
+
+func TestSharedDataFolderIsRefused(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	require.NoError(t, os.Chmod(dir, 0o777))
+	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: dir, fixturesFromTheDemos: true}
+	c, err := o.server(io.Discard)
+	require.NoError(t, err)
+	_, err = start(t.Context(), c)
+	require.ErrorContains(t, err, "others may write")
+}
+
+func TestDemoStaysOnTheLoopback(t *testing.T) {
+	for _, o := range []devOptions{
+		{listen: "0.0.0.0:8080"},
+		{listen: "127.0.0.1:8080", publicURL: "https://auth.example.com"},
+		{listen: "127.0.0.1:8080", appURL: "https://app.example.com"},
+	} {
+		o.fixturesFromTheDemos, o.opsListen = true, "127.0.0.1:0"
+		_, err := o.server(io.Discard)
+		require.ErrorContains(t, err, "--fixtures")
+	}
+}
+
+// TestFixtureErrorsKeepSecrets: the rest of a password with a comma is no key
+// to be printed.
+func TestFixtureErrorsKeepSecrets(t *testing.T) {
+	_, err := parseFixtures("f.yaml", []byte("users:\n  - {id: u-a, username: alice, password: correct,horse battery staple}\n"))
+	require.ErrorContains(t, err, "unknown key")
+	require.NotContains(t, err.Error(), "staple")
+}
+
+func TestClientIP(t *testing.T) {
+	p, err := parseProxies([]string{"10.0.0.0/8", "::1"})
+	require.NoError(t, err)
+	for name, row := range map[string]struct {
+		peer      string
+		forwarded []string
+		want      string
+	}{
+		"a stranger":                {"192.0.2.1:5", nil, "192.0.2.1"},
+		"a stranger's header":       {"192.0.2.1:5", []string{"198.51.100.1"}, "192.0.2.1"},
+		"through a proxy":           {"10.1.1.1:5", []string{"198.51.100.1"}, "198.51.100.1"},
+		"forged through a proxy":    {"10.1.1.1:5", []string{"203.0.113.7, 198.51.100.1"}, "198.51.100.1"},
+		"through two":               {"10.1.1.1:5", []string{"198.51.100.1, 10.2.2.2"}, "198.51.100.1"},
+		"two headers":               {"10.1.1.1:5", []string{"203.0.113.7", "198.51.100.1"}, "198.51.100.1"},
+		"a proxy that says nothing": {"10.1.1.1:5", nil, "10.1.1.1"},
+		"a proxy that says rubbish": {"10.1.1.1:5", []string{"rubbish"}, "10.1.1.1"},
+		"IPv6":                      {"[::1]:5", []string{"2001:db8::1"}, "2001:db8::1"},
+	} {
+		r := &http.Request{RemoteAddr: row.peer, Header: http.Header{"X-Forwarded-For": row.forwarded}}
+		require.Equal(t, row.want, p.clientIP(r), name)
+	}
+	_, err = parseProxies([]string{"example.com"})
+	require.Error(t, err)
+}
+
+// TestBoundedListener: one connection more than the bound waits until another
+// is closed.
+func TestBoundedListener(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	b := bounded(l, 2)
+	defer b.Close()
+	accepted := make(chan net.Conn, 3)
+	go func() {
+		for {
+			c, err := b.Accept()
+			if err != nil {
+				close(accepted)
+				return
+			}
+			accepted <- c
+		}
+	}()
+	for range 3 {
+		c, err := net.Dial("tcp", l.Addr().String())
+		require.NoError(t, err)
+		defer c.Close()
+	}
+	first := <-accepted
+	second := <-accepted
+	select {
+	case <-accepted:
+		require.Fail(t, "a third was let in")
+	default:
+	}
+	require.NoError(t, first.Close())
+	_ = first.Close() // twice is one place
+	third := <-accepted
+	require.NotNil(t, third)
+	_ = second.Close()
+	_ = third.Close()
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"net"
+	"sync"
+	"syscall"
+)
+
+// Connections at once. Beyond it new ones wait in the kernel's queue. Without
+// a bound strangers could use up the descriptors that the log needs.
+const (
+	maxConnections    = 8192
+	maxOpsConnections = 64
+)
+
+// bounded lets at most that many connections be open, and at most half of the
+// descriptors that this process may have.
+func bounded(l net.Listener, most int) net.Listener {
+	var limit syscall.Rlimit
+	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil {
+		most = int(min(uint64(most), max(16, limit.Cur/2)))
+	}
+	return &boundedListener{Listener: l, places: make(chan struct{}, most), closed: make(chan struct{})}
+}
+
+type boundedListener struct {
+	net.Listener
+	places chan struct{}
+	once   sync.Once
+	closed chan struct{}
+}
+
+func (l *boundedListener) Accept() (net.Conn, error) {
+	select {
+	case l.places <- struct{}{}:
+	case <-l.closed:
+		return nil, net.ErrClosed
+	}
+	c, err := l.Listener.Accept()
+	if err != nil {
+		<-l.places
+		return nil, err
+	}
+	return &boundedConn{Conn: c, leave: sync.OnceFunc(func() { <-l.places })}, nil
+}
+
+func (l *boundedListener) Close() error {
+	l.once.Do(func() { close(l.closed) })
+	return l.Listener.Close()
+}
+
+type boundedConn struct {
+	net.Conn
+	leave func()
+}
+
+func (c *boundedConn) Close() error {
+	err := c.Conn.Close()
+	c.leave()
+	return err
+}
