@@ -111,6 +111,13 @@ func (n *Node) BarriersPassed() uint64 {
 	return n.barriers.passed
 }
 
+// BarrierWaits says whether somebody waits for the Barrier after the one under way.
+func (n *Node) BarrierWaits() bool {
+	n.barriers.mu.Lock()
+	defer n.barriers.mu.Unlock()
+	return n.barriers.next != nil
+}
+
 // Raft is the node's raft.
 func (n *Node) Raft() *raft.Raft { return n.raft }
 

@@ -28,7 +28,7 @@ const cachedEntries = 64
 // disk. All of them say that the log is monotonic, which raft must know or a
 // follower that installs a snapshot may do so for ever (hashicorp/raft #697).
 type stores struct {
-	logs     *raft.LogCache
+	logs     raft.LogStore
 	stable   raft.StableStore
 	verifier *verifier.LogStore
 }

@@ -121,6 +121,31 @@ func TestQueueFull(t *testing.T) {
 	require.Equal(t, uint64(callers-refused), n.Seq(), "refused is refused, the rest was applied")
 }
 
+// TestStalledDisk: what is certainly not proposed is refused soon, what is under
+// way at its deadline is unknown, and neither waits for the disk.
+func TestStalledDisk(t *testing.T) {
+	gate := newGate()
+	c := cluster.WithHooks(config(t, ""), cluster.Hooks{
+		Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, gate} },
+	})
+	c.QueueTimeout, c.ProposeTimeout = 100*time.Millisecond, 500*time.Millisecond
+	n := open(t, c)
+	gate.shut()
+	defer gate.open()
+	first := make(chan error, 1)
+	go func() {
+		_, _, err := n.Propose(context.Background(), &set{Name: "a"})
+		first <- err
+	}()
+	gate.held(t)
+	for range 5 {
+		_, _, err := n.Propose(context.Background(), &set{Name: "b"})
+		require.ErrorIs(t, err, cluster.ErrUnavailable)
+	}
+	require.ErrorIs(t, <-first, cluster.ErrUnknown)
+	require.ErrorIs(t, n.Ready(context.Background()), cluster.ErrUnavailable)
+}
+
 func TestContextEnds(t *testing.T) {
 	gate := newGate()
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass}))

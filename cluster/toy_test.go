@@ -158,6 +158,9 @@ func config(t testing.TB, dir string) cluster.Config {
 		Machine:     toy(),
 		Logger:      slog.New(slog.NewTextHandler(io.Discard, nil)),
 		SegmentSize: 4 << 20,
+		// A busy machine must not make a test fail.
+		QueueTimeout:   20 * time.Second,
+		ProposeTimeout: 20 * time.Second,
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-memdb"
+	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
@@ -132,4 +133,34 @@ func TestReadyMeansCommit(t *testing.T) {
 	require.Equal(t, uint64(1), n.Seq(), "what was unknown has happened")
 	shut(t, n)
 	require.ErrorIs(t, n.Ready(t.Context()), cluster.ErrUnavailable)
+}
+
+// TestBarrierUnderWayIsNotShared: it may have entered the log before the write
+// that a later caller wants to see. Those who come while it is under way share
+// the next one.
+func TestBarrierUnderWayIsNotShared(t *testing.T) {
+	gate := newGate()
+	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{
+		Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, gate} },
+	}))
+	before := n.BarriersPassed()
+	gate.shut()
+	fresh := make(chan error, 10)
+	look := func() {
+		_, err := n.ViewFresh(context.Background())
+		fresh <- err
+	}
+	go look()
+	gate.held(t)
+	for range 9 {
+		go look()
+	}
+	require.Eventually(t, n.BarrierWaits, 10*time.Second, time.Millisecond)
+	gate.open()
+	for range 10 {
+		require.NoError(t, <-fresh)
+	}
+	passed := n.BarriersPassed() - before
+	require.GreaterOrEqual(t, passed, uint64(2))
+	require.LessOrEqual(t, passed, uint64(10))
 }

@@ -145,7 +145,9 @@ func TestForgottenFuture(t *testing.T) {
 	require.Error(t, cluster.Await(deadFuture{}, stop))
 
 	proposed := make(chan struct{})
-	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{
+	c := config(t, "")
+	c.ProposeTimeout = time.Hour // or the deadline would answer
+	n := open(t, cluster.WithHooks(c, cluster.Hooks{
 		Apply: func(*raft.Raft, []byte) raft.ApplyFuture {
 			close(proposed)
 			return deadFuture{}
@@ -160,7 +162,12 @@ func TestForgottenFuture(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 	defer cancel()
 	require.NoError(t, n.Close(ctx))
-	require.ErrorIs(t, <-answer, cluster.ErrUnknown)
+	select {
+	case err := <-answer:
+		require.ErrorIs(t, err, cluster.ErrUnknown)
+	case <-time.After(10 * time.Second):
+		t.Fatal("the proposer waits for ever")
+	}
 }
 
 // flippingLogs is a disk that returns something else than was written.
@@ -212,6 +219,22 @@ func TestFlippedBitIsReported(t *testing.T) {
 		write()
 	}
 	require.Error(t, n.Corruption())
+}
+
+// TestFailedWriteOfNodeStopsIt: the node's own log is wrapped.
+func TestFailedWriteOfNodeStopsIt(t *testing.T) {
+	var log raft.LogStore
+	fatal := make(chan error, 1)
+	c := cluster.WithHooks(config(t, ""), cluster.Hooks{
+		Logs: func(l raft.LogStore) raft.LogStore {
+			log = l
+			return l
+		},
+	})
+	c.Fatal = func(err error) { fatal <- err }
+	open(t, c)
+	require.Error(t, log.StoreLogs([]*raft.Log{{Index: 1 << 40}}), "a gap in the log")
+	require.ErrorContains(t, <-fatal, "write the log")
 }
 
 // TestIdleClusterWritesNothing: no checkpoint without an entry.

@@ -27,6 +27,7 @@ func documentEvents(t *testing.T) {
 			tokensOf(d.t, d.form(append([]string{"grant_type", "refresh_token", "refresh_token", issued.Refresh}, client...)...))
 		}
 		d.refuses(d.form(pairs...), http.StatusBadRequest, oauth.InvalidGrant)
+		d.codeFor(asking("audited", "scope", "PROFILE_READ")) // a grant that there is to disconnect
 		d.cli().ok("", "grant", "disconnect", "--user", "alice", "--client", "audited")
 		d.cli().ok("", "client", "set", "audited", "--name", "Another")
 		d.cli().ok("", "client", "suspend", "audited")
@@ -41,7 +42,7 @@ func documentEvents(t *testing.T) {
 		}
 		require.Equal(d.t, []string{
 			"client.created", "client.reviewed", "secret.added", "secret.revoked",
-			"grant.allowed", "grant.exchanged", "grant.retried", "grant.reuse", "grant.disconnected",
+			"grant.allowed", "grant.exchanged", "grant.retried", "grant.reuse", "grant.allowed", "grant.disconnected",
 			"client.edited", "client.reviewed", "client.deleted",
 		}, kinds)
 	})
