@@ -150,7 +150,7 @@ func must[V any](v V, err error) V {
 // conformSignIn: pages, the session, and what is kept from logs.
 func conformSignIn(t *testing.T) {
 	s := newSuite(t)
-	s.run("AZ47_AZ49_every_page", func(s *suite) {
+	s.run("AZ47_AZ49_AZ50_every_page", func(s *suite) {
 		stranger := s.browser()
 		signIn := stranger.get(good("cal-app"))
 		pages := map[string]answer{

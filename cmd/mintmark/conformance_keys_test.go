@@ -423,6 +423,17 @@ func conformResource(t *testing.T) {
 			found := challenged(s.t, get(s, "Authorization", "Bearer "+at.missing), 403, "insufficient_scope")
 			require.Equal(s.t, at.scope, found["scope"])
 		})
+		s.run("RS17_challenge_syntax_"+name, func(s *suite) {
+			for code, a := range map[string]answer{
+				"": get(s), "invalid_request": get(s, "Authorization", "Bearer a b"),
+				"invalid_token":      get(s, "Authorization", `Bearer "<x>",scope="y"`),
+				"insufficient_scope": get(s, "Authorization", "Bearer "+at.missing),
+			} {
+				found := challenged(s.t, a, a.Status, code)
+				require.Equal(s.t, code != "", found["error_description"] != "", code)
+				require.Equal(s.t, code == "insufficient_scope", found["scope"] != "", code)
+			}
+		})
 		s.run("RS05_token_in_the_query_"+name, func(s *suite) {
 			require.Empty(s.t, challenged(s.t, s.request("GET", at.url+"?access_token="+at.good, ""), 401, ""))
 		})

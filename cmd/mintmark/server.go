@@ -100,6 +100,8 @@ func (s *server) start(ctx context.Context) error {
 		IdleTimeout:       2 * time.Minute,
 		MaxHeaderBytes:    32 << 10,
 		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+		// "OPTIONS *" is answered as everything else is, by the handler.
+		DisableGeneralOptionsHandler: true,
 	}
 	go s.serve(s.public, bounded(public, maxConnections))
 	return nil

@@ -43,9 +43,10 @@ func Guard(next http.Handler, secure bool, log *slog.Logger) http.Handler {
 				w.WriteHeader(http.StatusInternalServerError)
 			}
 		}()
-		if len(r.TransferEncoding) > 0 {
+		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
 			// With a length beside it a program in front may have read another
-			// end of this request (RFC 9112 §6.1): nothing follows on it.
+			// end of this request (RFC 9112 §6.1): nothing follows on it. Of
+			// HTTP/1.0 net/http drops the field without a trace.
 			h["Connection"] = closing
 		}
 		if ambiguous(r) {
