@@ -146,6 +146,37 @@ func TestStalledDisk(t *testing.T) {
 	require.ErrorIs(t, n.Ready(context.Background()), cluster.ErrUnavailable)
 }
 
+// TestStalledMachine: with all places taken a command waits in the queue, and
+// not as long as for an answer.
+func TestStalledMachine(t *testing.T) {
+	gate := newGate()
+	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
+	c.QueueTimeout, c.ProposeTimeout = 50*time.Millisecond, time.Hour
+	n := open(t, c)
+	gate.shut()
+	answers := make(chan error, 2)
+	for range 2 { // as many as entries may be under way
+		last := n.Raft().LastIndex()
+		go func() {
+			_, _, err := n.Propose(context.Background(), &set{Name: "a"})
+			answers <- err
+		}()
+		require.Eventually(t, func() bool { return n.Raft().LastIndex() > last }, 10*time.Second, time.Millisecond)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
+	defer cancel()
+	_, _, err := n.Propose(ctx, &set{Name: "b"})
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	require.NoError(t, ctx.Err(), "before the caller lost patience")
+	gate.open()
+	for range 2 {
+		require.NoError(t, <-answers)
+	}
+	_, err = n.ViewFresh(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, uint64(2), n.Seq(), "what was withdrawn did not happen")
+}
+
 func TestContextEnds(t *testing.T) {
 	gate := newGate()
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass}))
