@@ -107,7 +107,7 @@ func TestSharedDataFolderIsRefused(t *testing.T) {
 	c, err := o.server(io.Discard)
 	require.NoError(t, err)
 	_, err = start(t.Context(), c)
-	require.ErrorContains(t, err, "others may write")
+	require.ErrorContains(t, err, "everybody may write")
 }
 
 func TestDemoStaysOnTheLoopback(t *testing.T) {

@@ -169,7 +169,7 @@ func (o devOptions) settings(s ledger.Settings, f *fixtures, listening string) (
 	case s.BaseURL != "" && !follows(s.BaseURL, listening):
 		base = s.BaseURL // somebody chose it with --public-url
 	default:
-		base = "http://" + listening
+		base = "http://" + reachable(listening)
 	}
 	app := o.appURL
 	switch {
@@ -199,11 +199,21 @@ func loopbackURL(address string) bool {
 	return address == "" || err == nil && loopback(u.Hostname())
 }
 
+// reachable is an address of a listener that a program on this machine can
+// call: one that listens everywhere has no host of its own.
+func reachable(listening string) string {
+	host, port, err := net.SplitHostPort(listening)
+	if ip := net.ParseIP(host); err == nil && ip != nil && ip.IsUnspecified() {
+		return net.JoinHostPort("localhost", port)
+	}
+	return listening
+}
+
 // follows reports whether url is what a listener on the same host gave it,
 // whatever its port was then.
 func follows(url, listening string) bool {
 	host, _, err := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
-	now, _, _ := net.SplitHostPort(listening)
+	now, _, _ := net.SplitHostPort(reachable(listening))
 	return err == nil && host == now
 }
 

@@ -118,7 +118,7 @@ func (s *server) open(ctx context.Context, listening string) (http.Handler, erro
 	s.node, err = cluster.Open(ctx, cluster.Config{
 		Dir: filepath.Join(c.DataDir, "raft"), Machine: issuer.Machine(), Logger: c.Log,
 		Now: c.Now, Rand: rand.Reader, Fatal: func(err error) {
-			c.Log.Error("the log can not be applied", "error", err)
+			c.Log.Error("the log failed; this node stops", "error", err)
 			os.Exit(exitLocal)
 		},
 	})
@@ -211,8 +211,8 @@ func clusterKey(dir string, log *slog.Logger) (keys.ClusterKey, error) {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return keys.ClusterKey{}, fmt.Errorf("make the data folder: %w", err)
 	}
-	if i, err := os.Stat(dir); err == nil && i.Mode().Perm()&0o022 != 0 {
-		return keys.ClusterKey{}, fmt.Errorf("others may write to %s, and so replace what is in it: chmod go-w %s", dir, dir)
+	if i, err := os.Stat(dir); err == nil && i.Mode().Perm()&0o002 != 0 {
+		return keys.ClusterKey{}, fmt.Errorf("everybody may write to %s, and so replace what is in it: chmod o-w %s", dir, dir)
 	}
 	path := filepath.Join(dir, "cluster.key")
 	key, err := keys.ReadClusterKey(path)
