@@ -118,7 +118,7 @@ func TestErrorTableOfTheServer(t *testing.T) {
 		a := ts.request("GET", oauth.PathToken, "")
 		require.Equal(t, 405, a.Status)
 		require.Equal(t, "OPTIONS, POST", a.Header.Get("Allow"))
-		require.Equal(t, `{"error":"method_not_allowed"}`, a.Body)
+		require.Equal(t, `{"error":"invalid_request","error_description":"The path does not have this method; see the header Allow."}`, a.Body)
 		uncached(t, a)
 	})
 	t.Run("OPTIONS", func(t *testing.T) {
@@ -166,7 +166,7 @@ func TestErrorTableOfTheServer(t *testing.T) {
 		a := ts.refresh("cal-app", held.Refresh)
 		require.Less(t, time.Since(began), time.Second)
 		unavailable(t, a)
-		require.Equal(t, `{"error":"temporarily_unavailable","error_description":"The server can not decide now. Try again."}`, a.Body)
+		exactError(t, a, "temporarily_unavailable", "The server can not decide now. Try again.")
 	})
 }
 

@@ -84,7 +84,9 @@ func NotFound(w http.ResponseWriter, _ *http.Request) {
 // MethodNotAllowed answers a method that a path does not have. The router
 // has set Allow.
 func MethodNotAllowed(w http.ResponseWriter, _ *http.Request) {
-	writeJSON(w, http.StatusMethodNotAllowed, map[string]string{"error": "method_not_allowed"})
+	writeError(w, http.StatusMethodNotAllowed, &oauth.Error{
+		Code: oauth.InvalidRequest, Description: "The path does not have this method; see the header Allow.",
+	})
 }
 
 // IsAPI reports whether a path is answered in JSON rather than as a page.
@@ -95,15 +97,15 @@ func IsAPI(path string) bool {
 // fail writes an error that is no refusal: 503 where the server can't decide
 // now, 500 where it is at fault, with no word about why.
 func (e *Endpoints) fail(w http.ResponseWriter, r *http.Request, err error) {
+	status, cause := http.StatusInternalServerError, ledger.ServerFailed
+	answer := &oauth.Error{Code: oauth.ServerError, Description: "The server failed."}
 	if errors.Is(err, oauth.ErrUnavailable) {
+		status, cause = http.StatusServiceUnavailable, ledger.Undecided
+		answer = &oauth.Error{Code: oauth.TemporarilyUnavailable, Description: "The server can not decide now. Try again."}
 		w.Header().Set("Retry-After", "1")
-		writeError(w, http.StatusServiceUnavailable, &oauth.Error{
-			Code: oauth.TemporarilyUnavailable, Description: "The server can not decide now. Try again.",
-		})
-		return
+	} else {
+		e.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}
-	e.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
-	writeError(w, http.StatusInternalServerError, &oauth.Error{
-		Code: oauth.ServerError, Description: "The server failed.",
-	})
+	answer.ID = e.Server.ErrorID("", ledger.Refusal{Code: answer.Code, Cause: cause})
+	writeError(w, status, answer)
 }

@@ -79,6 +79,8 @@ const (
 	GrantTypeUnsupported    Cause = 69
 	AuthenticationMalformed Cause = 70
 	UserRefused             Cause = 71
+	Undecided               Cause = 72
+	ServerFailed            Cause = 73
 
 	// People, settings and everything that is managed.
 	NotSignedIn       Cause = 80
@@ -145,6 +147,8 @@ var sentences = map[Cause]string{
 	GrantTypeUnsupported:    "the grant_type is neither authorization_code nor refresh_token",
 	AuthenticationMalformed: "the Authorization header holds no HTTP Basic credentials",
 	UserRefused:             "the user refused",
+	Undecided:               "nothing could be decided at that moment; what was presented is as good as before, but for a code, which may have been spent",
+	ServerFailed:            "the server failed; its log says why",
 	NotSignedIn:             "there is no such session any more; sign in again",
 	NotAllowed:              "this account may not do that",
 	NotFound:                "there is no such thing",
