@@ -3,7 +3,6 @@ package issuer
 import (
 	"context"
 	"crypto/sha256"
-	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -83,16 +82,15 @@ func scopeOf(asked string) string {
 	return text
 }
 
-// challengeOf is the S256 challenge that a verifier answers (RFC 7636 §4.2).
+// challengeOf is the challenge of a code_verifier as a command carries it.
 func challengeOf(verifier string) string {
-	switch {
-	case verifier == "":
+	if verifier == "" {
 		return ""
-	case !credential.ValidVerifier(verifier):
-		return ledger.BadVerifier
 	}
-	sum := sha256.Sum256([]byte(verifier))
-	return base64.RawURLEncoding.EncodeToString(sum[:])
+	if challenge, ok := oauth.S256(verifier); ok {
+		return challenge
+	}
+	return ledger.BadVerifier
 }
 
 // mint makes the two tokens of an outcome, with the keys that it names.

@@ -2,7 +2,6 @@ package keys
 
 import (
 	"errors"
-	"fmt"
 )
 
 // Algorithm is a JWS signature algorithm by its registered name (RFC 7518 §3.1,
@@ -22,14 +21,3 @@ const rsaBits = 3072
 
 // ErrUnknownAlgorithm says that a name is not one of the algorithms offered.
 var ErrUnknownAlgorithm = errors.New("unknown signing algorithm (want ES256, EdDSA or RS256)")
-
-// ParseAlgorithm reads a name exactly as registered. The empty name is ES256.
-func ParseAlgorithm(name string) (Algorithm, error) {
-	switch a := Algorithm(name); a {
-	case "":
-		return ES256, nil
-	case ES256, EdDSA, RS256:
-		return a, nil
-	}
-	return "", fmt.Errorf("%w: %q", ErrUnknownAlgorithm, name)
-}

@@ -3,7 +3,6 @@ package keys
 import (
 	"crypto/hmac"
 	"crypto/sha256"
-	"crypto/subtle"
 	"hash"
 	"sync"
 )
@@ -46,9 +45,4 @@ func (m *MACKey) Sum(parts ...[]byte) [sha256.Size]byte {
 	clear(s.sum[:])
 	m.states.Put(s)
 	return sum
-}
-
-// Equal compares two sums in constant time.
-func Equal(a, b [sha256.Size]byte) bool {
-	return subtle.ConstantTimeCompare(a[:], b[:]) == 1
 }

@@ -38,20 +38,6 @@ var signers = sync.OnceValue(func() map[keys.Algorithm]*keys.Signer {
 	return made
 })
 
-func TestParseAlgorithm(t *testing.T) {
-	for name, want := range map[string]keys.Algorithm{"": keys.ES256, "ES256": keys.ES256, "EdDSA": keys.EdDSA, "RS256": keys.RS256} {
-		got, err := keys.ParseAlgorithm(name)
-		require.NoError(t, err)
-		assert.Equal(t, want, got)
-	}
-	for _, name := range []string{"none", "HS256", "es256", "EDDSA", "ES384", "PS256", " ES256"} {
-		_, err := keys.ParseAlgorithm(name)
-		require.ErrorIs(t, err, keys.ErrUnknownAlgorithm, name)
-	}
-	_, err := keys.GenerateSigner("none")
-	require.ErrorIs(t, err, keys.ErrUnknownAlgorithm)
-}
-
 // TestSignaturesVerifyWithTheStandardLibrary also holds the form of RFC 7518 §3.4.
 func TestSignaturesVerifyWithTheStandardLibrary(t *testing.T) {
 	input := []byte("header.payload")

@@ -1,6 +1,6 @@
 // Package credential holds the formats of everything the issuer hands out or
 // is shown: authorization codes and refresh tokens, access tokens, client
-// secrets, session ids, error ids, PKCE challenges and people's passwords. It
+// secrets, session ids, error ids and people's passwords. It
 // mints, parses and checks them.
 //
 // It does not own the keys, which come in as small interfaces; nor whether a

@@ -60,7 +60,7 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 		return tell(ChallengeMethod, oauth.InvalidRequest, "The code_challenge_method must be S256.")
 	case r.CodeChallenge == "" && r.CodeChallengeMethod != "":
 		return tell(ChallengeMissing, oauth.InvalidRequest, "The parameter code_challenge is missing.")
-	case r.CodeChallenge != "" && !validChallenge(r.CodeChallenge):
+	case r.CodeChallenge != "" && !oauth.ValidChallenge(r.CodeChallenge):
 		return tell(ChallengeMalformed, oauth.InvalidRequest, "The code_challenge must be 43 base64url characters.")
 	}
 
@@ -83,19 +83,3 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 // scopes are the ones enabled on the client, compared literally: ORG_X on a
 // client doesn't permit asking for TEAM_X.
 func (c *Client) scopes() scope.Set { return scope.FromClaim(strings.Join(c.Scopes, " ")) }
-
-// validChallenge reports whether s can be a SHA-256 in base64url (RFC 7636
-// §4.2): 43 characters, of which the last carries 4 bits.
-func validChallenge(s string) bool {
-	if len(s) != 43 {
-		return false
-	}
-	for i := range len(s) {
-		switch c := s[i]; {
-		case c >= 'a' && c <= 'z', c >= 'A' && c <= 'Z', c >= '0' && c <= '9', c == '-', c == '_':
-		default:
-			return false
-		}
-	}
-	return strings.IndexByte("AEIMQUYcgkosw048", s[42]) >= 0
-}

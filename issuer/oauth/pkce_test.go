@@ -1,4 +1,4 @@
-package credential_test
+package oauth_test
 
 import (
 	"crypto/sha256"
@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 func challengeOf(verifier string) string {
@@ -33,7 +33,7 @@ func TestValidChallenge(t *testing.T) {
 		"not canonical":  {good[:42] + "N", false},
 		"a verifier":     {good[:42] + "~", false},
 	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, tc.want, credential.ValidChallenge(tc.text)) })
+		t.Run(name, func(t *testing.T) { assert.Equal(t, tc.want, oauth.ValidChallenge(tc.text)) })
 	}
 }
 
@@ -57,22 +57,26 @@ func TestValidVerifier(t *testing.T) {
 		"zero byte":     {all + "\x00", false},
 		"before a or A": {all + "`@", false},
 	} {
-		t.Run(name, func(t *testing.T) { assert.Equal(t, tc.want, credential.ValidVerifier(tc.text)) })
+		t.Run(name, func(t *testing.T) { assert.Equal(t, tc.want, oauth.ValidVerifier(tc.text)) })
 	}
 }
 
-// TestVerifyS256 has the example of RFC 7636 appendix B.
-func TestVerifyS256(t *testing.T) {
+// TestS256 has the example of RFC 7636 appendix B.
+func TestS256(t *testing.T) {
 	const verifier, challenge = "dBjftJeZ4CVP-mB92K27uhbUJU1p1r_wW1gFWFOEjXk", "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"
-	assert.True(t, credential.VerifyS256(challenge, verifier))
-	assert.False(t, credential.VerifyS256(challenge, verifier[:42]+"l"))
-	assert.False(t, credential.VerifyS256(challenge, challenge), "plain")
-	assert.False(t, credential.VerifyS256(challenge[:42], verifier))
-	assert.False(t, credential.VerifyS256(challenge, ""))
-	assert.False(t, credential.VerifyS256("", verifier))
-	assert.False(t, credential.VerifyS256("", ""))
+	answers := func(challenge, verifier string) bool {
+		got, ok := oauth.S256(verifier)
+		return ok && got == challenge
+	}
+	assert.True(t, answers(challenge, verifier))
+	assert.False(t, answers(challenge, verifier[:42]+"l"))
+	assert.False(t, answers(challenge, challenge), "plain")
+	assert.False(t, answers(challenge[:42], verifier))
+	assert.False(t, answers(challenge, ""))
+	assert.False(t, answers("", verifier))
+	assert.False(t, answers("", ""))
 	short := strings.Repeat("a", 42)
-	require.False(t, credential.VerifyS256(challengeOf(short), short), "RFC 7636 §4.1 wants 43 characters")
+	require.False(t, answers(challengeOf(short), short), "RFC 7636 §4.1 wants 43 characters")
 	long := strings.Repeat("a", 43)
-	require.True(t, credential.VerifyS256(challengeOf(long), long))
+	require.True(t, answers(challengeOf(long), long))
 }

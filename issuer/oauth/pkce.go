@@ -1,8 +1,7 @@
-package credential
+package oauth
 
 import (
 	"crypto/sha256"
-	"crypto/subtle"
 	"encoding/base64"
 )
 
@@ -39,13 +38,12 @@ func ValidVerifier(s string) bool {
 	return true
 }
 
-// VerifyS256 reports whether verifier is the one that challenge was made of
-// (RFC 7636 §4.6). How long it takes does not depend on where they differ.
-func VerifyS256(challenge, verifier string) bool {
+// S256 is the code challenge that a verifier answers (RFC 7636 §4.2). It is
+// not ok for what no challenge can have come from.
+func S256(verifier string) (challenge string, ok bool) {
 	if !ValidVerifier(verifier) {
-		return false
+		return "", false
 	}
 	sum := sha256.Sum256([]byte(verifier))
-	want := base64.RawURLEncoding.AppendEncode(make([]byte, 0, challengeSize), sum[:])
-	return subtle.ConstantTimeCompare(want, []byte(challenge)) == 1
+	return base64.RawURLEncoding.EncodeToString(sum[:]), true
 }
