@@ -54,6 +54,8 @@ func goldenCommands() []ledger.Command {
 			Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ", ResponseType: "code"},
 		}
 	}
+	old := proof(3)
+	old.Client = "old"
 	verified := digestOf("hash")
 	return []ledger.Command{
 		&ledger.Configure{Settings: s},
@@ -87,6 +89,17 @@ func goldenCommands() []ledger.Command {
 		&ledger.SetUserState{Actor: operator, User: "u-alice", State: ledger.Disable},
 		&ledger.DeleteClient{Actor: operator, ID: "app"},
 		&ledger.Sweep{Grants: []ledger.GrantID{grant(1), grant(2), grant(3)}, Sessions: [][32]byte{id(1), id(2)}, Events: 3},
+
+		// A grant of a backup leaps, once.
+		&ledger.SetUserState{Actor: operator, User: "u-alice", State: ledger.Enable},
+		&ledger.SignIn{Session: id(3), User: "u-alice", Verified: digestOf("another hash")},
+		&ledger.Allow{
+			Actor: ledger.Actor{Session: id(3)}, User: "u-alice", Grant: grant(4),
+			Request: oauth.AuthorizationRequest{ClientID: "old", RedirectURI: redirect},
+		},
+		&ledger.BeginRestore{},
+		&ledger.Refresh{Proof: old, Link: &ledger.Link{Grant: grant(4), Key: 1, Generation: 5}},
+		&ledger.Refresh{Proof: old, Link: &ledger.Link{Grant: grant(4), Key: 1, Generation: 8}},
 	}
 }
 

@@ -25,13 +25,15 @@ const (
 	EventAllowed        EventKind = "grant.allowed"
 	EventExchanged      EventKind = "grant.exchanged"
 	EventRetried        EventKind = "grant.retried" // a refresh answered again inside the retry window
-	EventReuse          EventKind = "grant.reuse"   // an earlier credential came again; the grant was ended
+	EventReuse          EventKind = "grant.reuse"   // a credential of the chain came twice; the grant was ended
+	EventLeapt          EventKind = "grant.leapt"   // after a restore, the chain moved forward to a later refresh token
 	EventGrantRevoked   EventKind = "grant.revoked"
 	EventDisconnected   EventKind = "grant.disconnected"
 	EventKeyAdded       EventKind = "key.added"
 	EventKeyActivated   EventKind = "key.activated"
 	EventKeyDropped     EventKind = "key.dropped"
 	EventKeyEmergency   EventKind = "key.dropped_in_emergency"
+	EventRestored       EventKind = "restore.begun"
 )
 
 // An Event is one entry of the audit trail, in log order. A command makes at

@@ -60,6 +60,7 @@ const (
 	UserDisabled       Cause = 36
 	UserDeleted        Cause = 37
 	Reauthorized       Cause = 38 // a legacy grant, replaced as its user allowed scopes
+	LeaptAgain         Cause = 39 // a second one later than due, after one restore
 
 	// Scope.
 	ScopeUnknown Cause = 50
@@ -132,6 +133,7 @@ var sentences = map[Cause]string{
 	UserDisabled:            "the user's account is disabled",
 	UserDeleted:             "the user's account was deleted",
 	Reauthorized:            "the user allowed this client again with scopes, which ended the older grant without limits",
+	LeaptAgain:              "after a restore from a backup, a second refresh token later than the one that was due was presented, so the grant was ended",
 	ScopeUnknown:            "a scope was asked for that does not exist",
 	ScopeTooWide:            "more scopes were asked for than are enabled or granted",
 	ScopeMissing:            "no scope was asked for",

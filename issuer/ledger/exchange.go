@@ -45,13 +45,13 @@ func (c *Exchange) Decide(v View, m Meta) Decision {
 		return d
 	}
 	if g.Due > 0 {
-		return r.reuse(CodeReused, c.Link)
+		return r.reuse(CodeReused, GrantEndedByReuse, c.Link)
 	}
-	if d, ok := r.fresh(c.Link); !ok {
+	key, d, ok := r.fresh(c.Link)
+	if !ok {
 		return d
 	}
-	key := v.ActiveKey(ForCredentials)
-	next := g.spends(key.Number, m)
+	next := g.spends(0, key, m)
 	changes := append(r.auth.noteUse(m), put(TableGrants, next),
 		event(m, Event{Kind: EventExchanged, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
 	return r.issue(next, next.Scope, false, append(changes, r.endLegacy(m)...)...)

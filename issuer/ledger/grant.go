@@ -29,9 +29,12 @@ type Grant struct {
 	Scope  string `cbor:"4,keyasint,omitempty"`
 	Legacy bool   `cbor:"5,keyasint,omitempty"`
 
-	Due  uint32 `cbor:"6,keyasint,omitempty"` // the generation that may be presented next
-	Key  uint32 `cbor:"7,keyasint"`           // the credential key that Due was made under
-	Born uint64 `cbor:"8,keyasint"`           // Meta.Seq of the Allow
+	Due uint32 `cbor:"6,keyasint,omitempty"` // the generation that may be presented next
+	Key uint32 `cbor:"7,keyasint"`           // the credential key that Due was made under
+	// Leapt is the Restore.Count for which the chain leapt to a later
+	// generation. It stands here to fill a gap of the struct.
+	Leapt uint32 `cbor:"17,keyasint,omitempty"`
+	Born  uint64 `cbor:"8,keyasint"` // Meta.Seq of the Allow
 
 	Challenge string   `cbor:"9,keyasint,omitempty"` // PKCE S256 (RFC 7636 §4.2), for life
 	Redirect  [32]byte `cbor:"10,keyasint"`          // SHA-256 of the redirection URI, for life
@@ -70,21 +73,40 @@ func (g *Grant) ended(u *User) (cause Cause, when Time) {
 	return NoCause, 0
 }
 
-// expired says whether the credential that is due has run out at state time.
-func (g *Grant) expired(s *Settings, at Time) (cause Cause, when Time) {
+// expired says whether a generation of g's chain has run out at state time:
+// the code, or the refresh token that may be presented next.
+func (v View) expired(g *Grant, s *Settings, generation uint32, at Time) (cause Cause, when Time) {
 	if end := g.Created.Add(s.GrantAbsolute); at >= end {
 		return GrantExpired, end
 	}
-	if g.Due == 0 {
+	if generation == 0 {
 		if end := g.Created.Add(s.CodeLifetime); at >= end {
 			return CodeExpired, end
 		}
 		return NoCause, 0
 	}
-	if end := g.Used.Add(s.RefreshIdle); at >= end {
+	if at < g.Used.Add(s.RefreshIdle) {
+		return NoCause, 0
+	}
+	// Uses since the backup are lost with it, so idle time starts anew at a
+	// restore.
+	end := max(g.Used, v.restored(g.Born)).Add(s.RefreshIdle)
+	if at >= end {
 		return RefreshIdle, end
 	}
 	return NoCause, 0
+}
+
+// latest is the last generation that may be presented, as far as expiry
+// goes: where a leap is open, some refresh token, although the code is due.
+func (v View) latest(g *Grant) uint32 {
+	if g.Due > 0 {
+		return g.Due
+	}
+	if r := v.Restore(); r.covers(g.Born) && g.Leapt != r.Count {
+		return 1
+	}
+	return 0
 }
 
 // ends is a copy of g that has ended for cause.
@@ -94,11 +116,11 @@ func (g *Grant) ends(cause Cause, m Meta) *Grant {
 	return &next
 }
 
-// spends is a copy of g whose due credential was accepted: the next
-// generation is due, under the credential key that is active now.
-func (g *Grant) spends(key uint32, m Meta) *Grant {
+// spends is a copy of g of which a generation was accepted: the next one is
+// due, under the credential key that is active now.
+func (g *Grant) spends(generation, key uint32, m Meta) *Grant {
 	next := *g
-	next.Due++
+	next.Due = generation + 1
 	next.Key, next.Spent, next.Used, next.Last = key, m.At, m.At, m.ID
 	return &next
 }

@@ -29,6 +29,7 @@ const (
 	KindActivateKey     Kind = 22
 	KindDropKey         Kind = 23
 	KindSweep           Kind = 24
+	KindBeginRestore    Kind = 25
 )
 
 // Commands has an empty command of every kind, for decoding the log.
@@ -58,5 +59,6 @@ func Commands() map[Kind]func() Command {
 		KindActivateKey:     func() Command { return new(ActivateKey) },
 		KindDropKey:         func() Command { return new(DropKey) },
 		KindSweep:           func() Command { return new(Sweep) },
+		KindBeginRestore:    func() Command { return new(BeginRestore) },
 	}
 }

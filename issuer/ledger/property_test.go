@@ -12,9 +12,18 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// TestChainProperties plays random presentations of random generations
-// against a model of ten lines that knows nothing of rows: what is due, when
-// it was spent, and whether the grant lives.
+// A chain is what the model of TestChainProperties knows of a grant.
+type chain struct {
+	due      uint32
+	spent    time.Time
+	live     bool
+	restored bool // the state came out of a backup
+	leapt    bool // since then
+}
+
+// TestChainProperties plays random presentations of random generations, with
+// backups and restores between them, against a model that knows nothing of
+// rows.
 func TestChainProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newWorld(t)
@@ -23,12 +32,21 @@ func TestChainProperties(t *testing.T) {
 		w.run("import app owner=alice secrets=s1 scopes=PROFILE_READ")
 		w.run("allow alice client=app scope=PROFILE_READ grant=g")
 
-		var due uint32
-		var spent time.Time
-		live := true
+		chain, saved := chain{live: true}, chain{live: true}
+		w.backup("b")
 		for range rapid.IntRange(1, 25).Draw(r, "steps") {
+			switch rapid.IntRange(0, 9).Draw(r, "restore") {
+			case 0:
+				w.backup("b")
+				saved = chain
+			case 1:
+				w.restore("b")
+				w.must(&ledger.BeginRestore{})
+				chain = saved
+				chain.restored, chain.leapt = true, false
+			}
 			w.now = w.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 20, 45, 61}).Draw(r, "seconds")) * time.Second)
-			generation := uint32(rapid.IntRange(0, int(due)+1).Draw(r, "generation"))
+			generation := uint32(rapid.IntRange(0, int(chain.due)+3).Draw(r, "generation"))
 			secret := rapid.SampledFrom([]string{"s1", "s1", "s1", "wrong"}).Draw(r, "secret")
 			again := rapid.SampledFrom([]bool{false, false, false, true}).Draw(r, "again")
 			refresh := generation > 0
@@ -43,37 +61,42 @@ func TestChainProperties(t *testing.T) {
 			o, _ := w.do(c, "", again)
 			after := *w.view().Grant(id16("g"))
 
-			inWindow := refresh && generation+1 == due && !w.now.After(spent.Add(time.Minute))
+			inWindow := refresh && generation+1 == chain.due && !w.now.After(chain.spent.Add(time.Minute))
+			later := generation > chain.due
+			leaps := later && chain.restored && !chain.leapt
 			switch {
 			case secret != "s1":
 				require.Equal(r, oauth.InvalidClient, o.Refusal.Code)
 				require.Equal(r, before, after, "a failed proof changes nothing")
-			case again && generation != due:
+			case again && generation != chain.due && !leaps:
 				require.True(r, o.Unknown, "a marked command that finds the row moved on concludes nothing")
 				require.Equal(r, before, after)
-			case !live:
+			case !chain.live:
 				require.Equal(r, oauth.InvalidGrant, o.Refusal.Code, "nothing is accepted of a grant that ended")
 				require.Equal(r, before, after)
-			case generation == due && due == 0 && w.now.Sub(before.Created.Std()) >= 5*time.Minute:
+			case generation == 0 && chain.due == 0 && w.now.Sub(before.Created.Std()) >= 5*time.Minute:
 				require.Equal(r, ledger.CodeExpired, o.Refusal.Cause)
 				require.Equal(r, before, after)
-			case generation == due:
+			case generation == chain.due, leaps:
 				require.NotNil(r, o.Issued)
-				due, spent = due+1, w.now
-				require.Equal(r, due, o.Issued.Generation)
-			case generation > due:
+				chain.due, chain.spent, chain.leapt = generation+1, w.now, chain.leapt || leaps
+				require.Equal(r, chain.due, o.Issued.Generation)
+			case later && chain.restored:
+				require.Equal(r, ledger.LeaptAgain, o.Refusal.Cause)
+				chain.live = false
+			case later:
 				require.Equal(r, ledger.LaterThanDue, o.Refusal.Cause)
 				require.Equal(r, before, after)
 			case inWindow:
 				require.NotNil(r, o.Issued)
 				require.True(r, o.Issued.Retry)
-				require.Equal(r, due, o.Issued.Generation, "the same successor")
+				require.Equal(r, chain.due, o.Issued.Generation, "the same successor")
 			default:
 				require.Equal(r, oauth.InvalidGrant, o.Refusal.Code)
-				live = false
+				chain.live = false
 			}
-			require.Equal(r, due, after.Due)
-			require.Equal(r, live, after.Ended == 0)
+			require.Equal(r, chain.due, after.Due)
+			require.Equal(r, chain.live, after.Ended == 0)
 		}
 	})
 }

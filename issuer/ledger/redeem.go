@@ -69,21 +69,22 @@ func (r redemption) refuse(code oauth.Code, cause Cause, l *Link, when Time) Dec
 // moved answers a command that was proposed before with an unknown fate and
 // finds that the row has moved on since. Whether it was this command that
 // moved it can't be told any more, so nothing may be concluded from it, least
-// of all reuse.
+// of all reuse. A leap that is still open has not moved it.
 func (r redemption) moved(l *Link) (Decision, bool) {
-	if r.m.Again && r.grant.Due != l.Generation {
+	if r.m.Again && r.grant.Due != l.Generation && !r.mayLeap(l) {
 		return Decision{Outcome: Outcome{Unknown: true}}, true
 	}
 	return Decision{}, false
 }
 
 // reuse ends the grant: somebody presented a credential that was spent
-// before (RFC 6749 §4.1.2, RFC 9700 §4.14.2).
-func (r redemption) reuse(cause Cause, l *Link) Decision {
+// before (RFC 6749 §4.1.2, RFC 9700 §4.14.2). end is what is told from now
+// on.
+func (r redemption) reuse(cause, end Cause, l *Link) Decision {
 	d := r.refuse(oauth.InvalidGrant, cause, l, r.grant.Spent)
 	d.Recheck = false
 	d.Changes = []Change{
-		put(TableGrants, r.grant.ends(GrantEndedByReuse, r.m)),
+		put(TableGrants, r.grant.ends(end, r.m)),
 		event(r.m, Event{
 			Kind: EventReuse, Actor: r.auth.client.ID, Client: r.grant.Client, User: r.grant.User, Grant: r.grant.ID,
 			Detail: cause.String(),
@@ -101,15 +102,17 @@ func (r redemption) live(l *Link) (Decision, bool) {
 }
 
 // fresh refuses a credential that is due and has expired, or that isn't the
-// one that was made.
-func (r redemption) fresh(l *Link) (Decision, bool) {
-	if cause, when := r.grant.expired(r.settings, r.m.At); cause != NoCause {
-		return r.refuse(oauth.InvalidGrant, cause, l, when), false
+// one that was made. key is the one to make its successor under.
+func (r redemption) fresh(l *Link) (key uint32, d Decision, ok bool) {
+	if cause, when := r.v.expired(r.grant, r.settings, r.grant.Due, r.m.At); cause != NoCause {
+		return 0, r.refuse(oauth.InvalidGrant, cause, l, when), false
 	}
-	if l.Key != r.grant.Key {
-		return r.refuse(oauth.InvalidGrant, KeyNotRecorded, l, 0), false
+	key = r.v.ActiveKey(ForCredentials).Number
+	if l.Key != r.grant.Key || l.Key != key && !r.v.keeps(l.Key) {
+		// A node that lags may have checked the MAC with a key that is gone.
+		return 0, r.refuse(oauth.InvalidGrant, KeyNotRecorded, l, 0), false
 	}
-	return Decision{}, true
+	return key, Decision{}, true
 }
 
 // issue accepts: g is the grant's row afterwards. A legacy grant that was

@@ -37,11 +37,11 @@ func (c *Refresh) Decide(v View, m Meta) Decision {
 		return d
 	}
 	if c.Link.Generation > g.Due {
-		return r.refuse(oauth.InvalidGrant, LaterThanDue, c.Link, 0)
+		return c.leap(r, narrowed, cause)
 	}
 	retry := c.Link.Generation < g.Due
 	if retry && !c.mayRetry(r) {
-		return r.reuse(RefreshReused, c.Link)
+		return r.reuse(RefreshReused, GrantEndedByReuse, c.Link)
 	}
 	if cause != NoCause {
 		return r.refuse(oauth.InvalidScope, cause, c.Link, 0)
@@ -49,10 +49,11 @@ func (c *Refresh) Decide(v View, m Meta) Decision {
 	if retry {
 		return c.again(r, narrowed)
 	}
-	if d, ok := r.fresh(c.Link); !ok {
+	key, d, ok := r.fresh(c.Link)
+	if !ok {
 		return d
 	}
-	next := g.spends(v.ActiveKey(ForCredentials).Number, m)
+	next := g.spends(g.Due, key, m)
 	return r.issue(next, narrowed, false, append(r.auth.noteUse(m), put(TableGrants, next))...)
 }
 
@@ -68,7 +69,7 @@ func (c *Refresh) mayRetry(r redemption) bool {
 // acceptance like any other, so it goes through the log.
 func (c *Refresh) again(r redemption, narrowed string) Decision {
 	g := r.grant
-	if cause, when := g.expired(r.settings, r.m.At); cause != NoCause {
+	if cause, when := r.v.expired(g, r.settings, g.Due, r.m.At); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, c.Link, when)
 	}
 	next := *g

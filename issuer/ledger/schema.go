@@ -19,6 +19,7 @@ const (
 	TableKeys     = "keys"
 	TableNodes    = "nodes"
 	TableAudit    = "audit"
+	TableRestores = "restores"
 )
 
 const indexID = "id"
@@ -68,6 +69,9 @@ func Tables() map[string]*memdb.TableSchema {
 		TableAudit: table(TableAudit,
 			unique(indexID, false, bits(func(e *Event) []byte { return sequence(e.Seq) })),
 		),
+		TableRestores: table(TableRestores,
+			unique(indexID, false, text(func(r *Restore) string { return r.ID })),
+		),
 	}
 }
 
@@ -82,6 +86,7 @@ func Rows() map[string]func() any {
 		TableKeys:     func() any { return new(Key) },
 		TableNodes:    func() any { return new(Node) },
 		TableAudit:    func() any { return new(Event) },
+		TableRestores: func() any { return new(Restore) },
 	}
 }
 

@@ -23,7 +23,11 @@ func (v View) SignedIn(id [32]byte, at Time) (*User, *Session) {
 		return nil, nil
 	}
 	set := v.Settings()
-	if at >= s.Seen.Add(set.SessionIdle) || at >= s.Created.Add(set.SessionAbsolute) {
+	if at >= s.Created.Add(set.SessionAbsolute) {
+		return nil, nil
+	}
+	// As with grants, idle time starts anew at a restore.
+	if at >= s.Seen.Add(set.SessionIdle) && at >= max(s.Seen, v.restored(s.Born)).Add(set.SessionIdle) {
 		return nil, nil
 	}
 	u := v.User(s.User)

@@ -16,22 +16,35 @@ const keepEnded = 24 * time.Hour
 // Sweepable reports whether a grant can be removed: nothing of its chain will
 // ever be accepted again, and has not been for a while.
 func (v View) Sweepable(g *Grant, at Time) bool {
-	if g.Ended != 0 {
-		return at >= g.Ended.Add(keepEnded)
-	}
-	if cause, when := g.expired(v.Settings(), at); cause != NoCause {
-		return at >= when.Add(keepEnded)
-	}
-	// Tombstones and cuts bear no time; the last use stands in for it.
-	newest := max(g.Created, g.Used)
-	if at < newest.Add(keepEnded) {
+	since, over := v.over(g, at)
+	if !over || at < since.Add(keepEnded) {
 		return false
 	}
+	// The wait starts anew at a restore, as all that happened since the
+	// backup is unknown.
+	return at >= v.restored(g.Born).Add(keepEnded)
+}
+
+// over reports whether nothing of g's chain will ever be accepted again, and
+// since when.
+func (v View) over(g *Grant, at Time) (since Time, over bool) {
+	if g.Ended != 0 {
+		return g.Ended, true
+	}
+	if cause, when := v.expired(g, v.Settings(), v.latest(g), at); cause != NoCause {
+		return when, true
+	}
+	// Tombstones and cuts bear no time; the last use stands in for it. They
+	// are looked for only where that is long ago.
+	since = max(g.Created, g.Used)
+	if at < since.Add(keepEnded) {
+		return since, false
+	}
 	if c := v.Client(g.Client); c == nil || c.State == Deleted {
-		return true
+		return since, true
 	}
 	cause, _ := g.ended(v.User(g.User))
-	return cause != NoCause
+	return since, cause != NoCause
 }
 
 // SessionOver reports whether a session can be removed.

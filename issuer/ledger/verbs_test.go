@@ -105,6 +105,8 @@ func (w *world) command(l line) ledger.Command {
 		return &ledger.ActivateKey{ID: l.name, Voters: l.list("voters"), Emergency: l.bool("emergency")}
 	case "drop":
 		return &ledger.DropKey{ID: l.name, Emergency: l.bool("emergency")}
+	case "begin-restore":
+		return &ledger.BeginRestore{}
 	case "sweep":
 		c := &ledger.Sweep{}
 		for g := range v.Grants() {

@@ -120,7 +120,7 @@ func (v View) GrantsOf(user string, at Time) []*Grant {
 		if cause, _ := g.ended(u); cause != NoCause {
 			continue
 		}
-		if cause, _ := g.expired(settings, at); cause != NoCause {
+		if cause, _ := v.expired(g, settings, v.latest(g), at); cause != NoCause {
 			continue
 		}
 		if c := v.Client(g.Client); c != nil && c.State != Deleted {

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/base64"
 	"fmt"
@@ -27,10 +28,12 @@ type world struct {
 	now    time.Time
 	serial int
 	past   map[ledger.GrantID]ledger.Grant // for what must never come back
+
+	backups map[string]*bytes.Buffer
 }
 
 func newWorld(t *testing.T) *world {
-	w := &world{t: t, now: time.UnixMilli(1_800_000_000_000), past: map[ledger.GrantID]ledger.Grant{}}
+	w := &world{t: t, now: time.UnixMilli(1_800_000_000_000), past: map[ledger.GrantID]ledger.Grant{}, backups: map[string]*bytes.Buffer{}}
 	w.memory = cluster.NewMemory(issuer.Machine(), func() time.Time { return w.now })
 	s := ledger.DefaultSettings()
 	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
@@ -61,6 +64,18 @@ func (w *world) do(c ledger.Command, name string, again bool) (ledger.Outcome, b
 	value, wrote := w.memory.Do(&issuer.Entry{Command: c}, cluster.CommandID(id16(name)), again)
 	w.check()
 	return value.(ledger.Outcome), wrote
+}
+
+// backup keeps the state under a name; restore goes back to it, and the
+// state's time with it, while the clock goes on.
+func (w *world) backup(name string) {
+	w.backups[name] = new(bytes.Buffer)
+	require.NoError(w.t, w.memory.Save(w.backups[name]))
+}
+
+func (w *world) restore(name string) {
+	require.NoError(w.t, w.memory.Load(bytes.NewReader(w.backups[name].Bytes())))
+	clear(w.past)
 }
 
 func id16(name string) (id [16]byte) {
@@ -223,6 +238,12 @@ func (w *world) run(text string) string {
 		return w.show(l)
 	case "authorize":
 		return w.authorize(l)
+	case "backup":
+		w.backup(l.name)
+		return "ok"
+	case "restore":
+		w.restore(l.name)
+		l.verb = "begin-restore"
 	}
 	c := w.command(l)
 	outcome, changed := w.do(c, l.args["id"], l.bool("again"))
