@@ -1,0 +1,10 @@
+//go:build !linux
+
+package cluster
+
+import "time"
+
+// clockElapsed returns Go's monotonic clock. Where that stands still while the
+// machine is suspended, as on macOS, waking up is a jump that an operator has to
+// accept if it was longer than the limit.
+func clockElapsed() func() time.Duration { return clockRunning() }

@@ -1,0 +1,83 @@
+package cluster
+
+import (
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// clockSampleLife is how old a sample may be. Clocks are compared at least three
+// times as often, so that one lost answer makes no clock unknown.
+const clockSampleLife = 30 * time.Second
+
+// clockSample is what this node knows of the clock of a voter.
+type clockSample struct {
+	voter       raft.ServerID
+	offset      time.Duration // positive: ahead of this node's
+	uncertainty time.Duration // the offset is off by this much at most
+	age         time.Duration
+}
+
+// clockOffset says how far the wall clock of a peer is ahead of this node's. The
+// peer read its clock at some moment between sent and received, which this
+// node read from its elapsed clock; ownWall is this node's wall clock at
+// received. Half of what lies between can be wrong, so an answer that took long
+// tells little. Who sends times in milliseconds adds one to the uncertainty.
+func clockOffset(sent, received time.Duration, ownWall, remoteWall time.Time) (offset, uncertainty time.Duration) {
+	half := max(received-sent, 0) / 2
+	return remoteWall.Round(0).Sub(ownWall.Round(0).Add(-half)), half
+}
+
+// clockVote counts voters by what their clocks say of this node's.
+type clockVote struct {
+	agree   int // within the limit for certain; this node among them
+	differ  int // beyond the limit for certain
+	unknown int // no fresh sample, or too uncertain a one
+}
+
+// clockVerdict compares this node's clock with those of the voters. A leader
+// stamps for all, so it must not be the one whose clock is wrong: the majority
+// says who that is. Of two voters that differ neither can know, and none leads.
+//
+// Of a voter with several samples the youngest counts. Samples of nodes that are
+// no voters, or none any more, do not.
+func clockVerdict(self raft.ServerID, voters []raft.ServerID, samples []clockSample, limit time.Duration) clockVote {
+	var v clockVote
+	for _, id := range voters {
+		if id == self {
+			v.agree++
+			continue
+		}
+		switch s, ok := youngestSample(id, samples); {
+		case !ok:
+			v.unknown++
+		case s.offset.Abs() <= limit-s.uncertainty: // this way round it can't overflow
+			v.agree++
+		case s.offset.Abs()-s.uncertainty > limit:
+			v.differ++
+		default:
+			v.unknown++
+		}
+	}
+	return v
+}
+
+func youngestSample(id raft.ServerID, samples []clockSample) (youngest clockSample, ok bool) {
+	for _, s := range samples {
+		if s.voter == id && s.age <= clockSampleLife && s.uncertainty >= 0 && (!ok || s.age < youngest.age) {
+			youngest, ok = s, true
+		}
+	}
+	return youngest, ok
+}
+
+func (v clockVote) majority() int { return (v.agree+v.differ+v.unknown)/2 + 1 }
+
+// mayLead says that a majority of the voters, this node included, agrees. Who
+// does not lead yet waits for that.
+func (v clockVote) mayLead() bool { return v.agree >= v.majority() }
+
+// mustStepDown says that no majority agrees even if all that is unknown did. Who
+// leads goes on until then: a cut link is no proof of a wrong clock, and has its
+// own rule.
+func (v clockVote) mustStepDown() bool { return v.agree+v.unknown < v.majority() }

@@ -1,0 +1,345 @@
+package cluster
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// twoClocks is a machine with a wall clock and one that only elapses.
+type twoClocks struct {
+	start   time.Time
+	wall    time.Duration
+	elapsed time.Duration
+	pause   func() // called between any two readings
+}
+
+func newTwoClocks() *twoClocks {
+	return &twoClocks{start: time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC), elapsed: 5 * time.Hour, pause: func() {}}
+}
+
+func (m *twoClocks) readWall() time.Time        { m.pause(); return m.start.Add(m.wall) }
+func (m *twoClocks) readElapsed() time.Duration { m.pause(); return m.elapsed }
+func (m *twoClocks) run(d time.Duration)        { m.wall += d; m.elapsed += d }
+func (m *twoClocks) clock(l time.Duration) *stampClock {
+	return newStampClock(m.readWall, m.readElapsed, l)
+}
+
+func (m *twoClocks) requireRead(t *testing.T, c *stampClock) {
+	t.Helper()
+	ms, err := c.read()
+	require.NoError(t, err)
+	require.Equal(t, m.start.Add(m.wall).UnixMilli(), ms)
+}
+
+func upTo(r *rand.Rand, d time.Duration) time.Duration { return time.Duration(r.Int64N(int64(d))) }
+
+func requireJump(t *testing.T, c *stampClock) *ClockJumpError {
+	t.Helper()
+	_, err := c.read()
+	var jump *ClockJumpError
+	require.ErrorAs(t, err, &jump)
+	return jump
+}
+
+// A wall clock that steps by more than the limit stamps nothing.
+func TestStampClockRefusesJumps(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		step    time.Duration
+		limit   time.Duration
+		refused bool
+	}{
+		{"none", 0, clockLimitPeers, false},
+		{"leap second", -time.Second, clockLimitPeers, false},
+		{"forward to the limit", 10 * time.Second, clockLimitPeers, false},
+		{"back to the limit", -10 * time.Second, clockLimitPeers, false},
+		{"forward beyond", 12 * time.Second, clockLimitPeers, true},
+		{"back beyond", -12 * time.Second, clockLimitPeers, true},
+		{"an hour of summer time, alone", time.Hour, clockLimitAlone, true},
+		{"minutes, alone", 4 * time.Minute, clockLimitAlone, false},
+		{"to 1970", -500000 * time.Hour, clockLimitAlone, true},
+		{"to the end of days", 1 << 62, clockLimitAlone, true},
+		{"before the Christian era", -1 << 63, clockLimitAlone, true},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m := newTwoClocks()
+			c := m.clock(tc.limit)
+			for range 100 {
+				m.run(time.Second)
+				m.requireRead(t, c)
+			}
+			m.wall += tc.step
+			m.run(time.Second)
+			if !tc.refused {
+				m.requireRead(t, c)
+				return
+			}
+			jump := requireJump(t, c)
+			require.InDelta(t, tc.step, jump.By, float64(2*time.Millisecond))
+			require.Equal(t, tc.limit, jump.Limit)
+		})
+	}
+}
+
+// A refusal lasts, also when the wall clock comes back, until it is accepted.
+func TestStampClockStaysRefused(t *testing.T) {
+	m := newTwoClocks()
+	c := m.clock(clockLimitAlone)
+	m.wall += time.Hour
+	first := requireJump(t, c)
+	require.ErrorContains(t, first, "jumped forward by 1h0m0s, more than 5m0s")
+	m.wall -= time.Hour
+	m.run(48 * time.Hour)
+	require.Same(t, first, requireJump(t, c), "it came back")
+	c.setLimit(24 * time.Hour)
+	require.Same(t, first, requireJump(t, c), "a wider limit is no acceptance")
+
+	c.setLimit(clockLimitAlone)
+	m.wall += time.Hour
+	c.accept()
+	m.requireRead(t, c)
+	m.run(time.Minute)
+	m.requireRead(t, c)
+	m.wall -= time.Hour
+	require.ErrorContains(t, requireJump(t, c), "jumped back by 1h0m0s")
+}
+
+// Suspended time elapses on both clocks, and is no jump.
+func TestStampClockAfterSuspension(t *testing.T) {
+	m := newTwoClocks()
+	c := m.clock(clockLimitPeers)
+	m.run(30 * 24 * time.Hour)
+	m.requireRead(t, c)
+}
+
+// NTP's slewing and a bad crystal together, in both directions, with idle weeks
+// in between: never refused in three years, under the narrower limit.
+func TestStampClockFollowsDriftForYears(t *testing.T) {
+	const year = 365 * 24 * time.Hour
+	random := rand.New(rand.NewPCG(1, 2))
+	for _, tc := range []struct {
+		name string
+		ppm  func(at time.Duration) time.Duration
+		idle func() time.Duration
+	}{
+		{"ahead", func(time.Duration) time.Duration { return 700 }, func() time.Duration { return 10 * time.Minute }},
+		{"behind", func(time.Duration) time.Duration { return -700 }, func() time.Duration { return 10 * time.Minute }},
+		{"ahead, read all the time", func(at time.Duration) time.Duration {
+			return 700
+		}, func() time.Duration { return 1300 * time.Millisecond }},
+		{"to and fro", func(at time.Duration) time.Duration {
+			return 700 - 1400*(at/(30*24*time.Hour)%2)
+		}, func() time.Duration { return time.Second + upTo(random, 10*time.Minute) }},
+		{"idle for weeks", func(time.Duration) time.Duration { return 700 }, func() time.Duration {
+			return upTo(random, 14*24*time.Hour)
+		}},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m := newTwoClocks()
+			c := m.clock(clockLimitPeers)
+			for n := 0; m.elapsed < 3*year && n < 200_000; n++ {
+				d := tc.idle()
+				m.run(d)
+				m.wall += d / 1_000_000 * tc.ppm(m.elapsed)
+				if _, err := c.read(); err != nil {
+					t.Fatalf("after %s: %v", m.elapsed, err)
+				}
+			}
+		})
+	}
+}
+
+// However a clock steps and whenever it is read, what is stamped stays within
+// the limit and a thousandth of the time that elapsed.
+func TestStampClockBoundsEveryStamp(t *testing.T) {
+	stamped, refused := 0, 0
+	for seed := range uint64(60) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		limit := time.Second + upTo(random, 5*time.Minute)
+		m := newTwoClocks()
+		c := m.clock(limit)
+		start, from := m.start, m.elapsed
+		for range 2000 {
+			switch random.IntN(4) {
+			case 0:
+				m.wall += upTo(random, limit/4) - limit/8
+			case 1:
+				m.wall += upTo(random, 2*time.Millisecond) - time.Millisecond // around what is trusted
+			default:
+				m.run(upTo(random, 20*time.Second))
+			}
+			ms, err := c.read()
+			if err != nil {
+				refused++
+				break
+			}
+			stamped++
+			elapsed := m.elapsed - from
+			off := (time.UnixMilli(ms).Sub(start) - elapsed).Abs()
+			require.LessOrEqual(t, off, limit+elapsed/clockDrift+clockTrust+time.Millisecond, "seed %d", seed)
+		}
+	}
+	require.Positive(t, refused)
+	require.Greater(t, stamped, 5_000)
+}
+
+// Steps that are small one by one are one large one.
+func TestStampClockAddsUpSteps(t *testing.T) {
+	for _, step := range []time.Duration{time.Second, -time.Second} {
+		m := newTwoClocks()
+		c := m.clock(clockLimitPeers)
+		steps := 0
+		for ; steps < 100; steps++ {
+			m.run(10 * time.Second)
+			m.wall += step
+			if _, err := c.read(); err != nil {
+				break
+			}
+		}
+		require.InDelta(t, 10, steps, 1)
+	}
+}
+
+// A process that is stopped between two readings of the clocks (SIGSTOP, a
+// starved machine) did not see a jump, and one that jumped is found after.
+func TestStampClockOfStoppedProcess(t *testing.T) {
+	random := rand.New(rand.NewPCG(3, 4))
+	m := newTwoClocks()
+	stops := 0
+	m.pause = func() {
+		if random.IntN(4) == 0 {
+			m.run(upTo(random, 20*time.Second))
+			stops++
+		}
+	}
+	c := m.clock(clockLimitPeers)
+	for range 10_000 {
+		m.run(time.Second)
+		_, err := c.read()
+		require.NoError(t, err)
+	}
+	require.Greater(t, stops, 5_000)
+	m.wall += 3 * time.Hour
+	require.Eventually(t, func() bool { _, err := c.read(); return err != nil }, 10*time.Second, time.Millisecond)
+}
+
+// A node that gets peers judges by the narrower limit what happens from then on.
+func TestStampClockLimitChanges(t *testing.T) {
+	m := newTwoClocks()
+	c := m.clock(clockLimitAlone)
+	m.wall += time.Minute
+	m.requireRead(t, c)
+	c.setLimit(clockLimitPeers)
+	m.run(time.Second)
+	m.requireRead(t, c)
+	c.setLimit(clockLimitPeers)
+	m.wall += 6 * time.Second
+	m.requireRead(t, c)
+	c.setLimit(clockLimitPeers) // the same again forgets nothing
+	m.wall += 6 * time.Second
+	requireJump(t, c)
+
+	c = m.clock(clockLimitPeers)
+	m.wall += time.Minute
+	c.setLimit(clockLimitAlone) // what jumped before is judged by the old limit
+	require.Equal(t, clockLimitPeers, requireJump(t, c).Limit)
+}
+
+// The elapsed clock is asked at most once a millisecond of the wall clock, and
+// again at once when a reading is not right after a checked one.
+func TestStampClockSparesTheElapsedClock(t *testing.T) {
+	m := newTwoClocks()
+	c := m.clock(clockLimitPeers)
+	asked := 0
+	count := c.elapsed
+	c.elapsed = func() time.Duration { asked++; return count() }
+	for range 1000 {
+		m.run(time.Microsecond)
+		m.requireRead(t, c)
+	}
+	require.Equal(t, 2, asked)
+	for _, step := range []time.Duration{-time.Microsecond, time.Millisecond, -time.Hour} {
+		asked = 0
+		m.wall += step
+		_, _ = c.read()
+		require.Positive(t, asked, "%s", step)
+	}
+}
+
+// A time that no log entry can hold is the nearest that it can.
+func TestStampIsNeverNegative(t *testing.T) {
+	require.Zero(t, stampOf(time.Unix(-5, 0)))
+	require.Equal(t, int64(5000), stampOf(time.Unix(5, 0)))
+}
+
+// On this machine: many readers, a real clock, then one that jumps.
+func TestStampClockConcurrently(t *testing.T) {
+	var step atomic.Int64
+	wall := func() time.Time { return time.Now().Add(time.Duration(step.Load())) }
+	c := newStampClock(wall, clockElapsed(), clockLimitPeers)
+	var readers sync.WaitGroup
+	for range 4 {
+		readers.Go(func() {
+			for range 10_000 {
+				if _, err := c.read(); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	readers.Go(func() {
+		for i := range 100 {
+			c.setLimit(clockLimitPeers + time.Duration(i%2))
+			c.accept()
+		}
+	})
+	readers.Wait()
+	step.Store(int64(time.Hour))
+	require.InDelta(t, time.Hour, requireJump(t, c).By, float64(time.Second))
+}
+
+// The elapsed clock goes at the pace of Go's.
+func TestClockElapsed(t *testing.T) {
+	for name, clock := range map[string]func() time.Duration{"best": clockElapsed(), "running": clockRunning()} {
+		start, from := time.Now(), clock()
+		for time.Since(start) < 5*time.Millisecond {
+		}
+		d, by := clock()-from, time.Since(start)
+		require.GreaterOrEqual(t, d, 4*time.Millisecond, name)
+		require.LessOrEqual(t, d, by+time.Millisecond, name)
+	}
+}
+
+func BenchmarkStampClock(b *testing.B) {
+	c := newStampClock(time.Now, clockElapsed(), clockLimitPeers)
+	b.Run("read", func(b *testing.B) {
+		b.ReportAllocs()
+		for b.Loop() {
+			_, _ = c.read()
+		}
+	})
+	b.Run("parallel", func(b *testing.B) {
+		b.RunParallel(func(p *testing.PB) {
+			for p.Next() {
+				_, _ = c.read()
+			}
+		})
+	})
+	elapsed := clockElapsed()
+	b.Run("elapsed", func(b *testing.B) {
+		for b.Loop() {
+			elapsed()
+		}
+	})
+	b.Run("now", func(b *testing.B) {
+		for b.Loop() {
+			time.Now()
+		}
+	})
+}
