@@ -36,6 +36,7 @@ func goldenCommands() []ledger.Command {
 	grant := func(n byte) ledger.GrantID { return ledger.GrantID{n} }
 	s := ledger.DefaultSettings()
 	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
+	s.RotateEvery = 0 // as rows have it that are older than the schedule
 	secret := func(n byte) ledger.NewSecret {
 		return ledger.NewSecret{ID: fmt.Sprintf("s%d", n), Key: 1, Digest: id(n), Tail: "tail"}
 	}
@@ -54,6 +55,8 @@ func goldenCommands() []ledger.Command {
 			Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ", ResponseType: "code"},
 		}
 	}
+	scheduled := s
+	scheduled.RotateEvery = 30 * 24 * time.Hour
 	old := proof(3)
 	old.Client = "old"
 	verified := digestOf("hash")
@@ -100,6 +103,14 @@ func goldenCommands() []ledger.Command {
 		&ledger.BeginRestore{},
 		&ledger.Refresh{Proof: old, Link: &ledger.Link{Grant: grant(4), Key: 1, Generation: 5}},
 		&ledger.Refresh{Proof: old, Link: &ledger.Link{Grant: grant(4), Key: 1, Generation: 8}},
+
+		&ledger.Configure{Settings: scheduled},
+		&ledger.AcknowledgeKeys{Node: "n1", Opened: []string{"c1", "k2"}, Holds: []string{"ck2"}, Version: "v2"},
+		&ledger.Reseal{To: "ck2", Voters: []string{"n1"}, Keys: []ledger.SealedKey{
+			{ID: "c1", Sealed: []byte("resealed")}, {ID: "k2", Sealed: []byte("resealed")},
+		}},
+		&ledger.AddKey{Key: ledger.Key{ID: "c2", Purpose: ledger.ForCredentials, Number: 2, Sealed: []byte("sealed"), Under: "ck2"}},
+		&ledger.ForgetNode{Node: "n1"},
 	}
 }
 

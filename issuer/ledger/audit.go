@@ -33,6 +33,8 @@ const (
 	EventKeyActivated   EventKind = "key.activated"
 	EventKeyDropped     EventKind = "key.dropped"
 	EventKeyEmergency   EventKind = "key.dropped_in_emergency"
+	EventResealed       EventKind = "key.resealed" // under another cluster key
+	EventNodeForgotten  EventKind = "node.forgotten"
 	EventRestored       EventKind = "restore.begun"
 )
 

@@ -100,6 +100,10 @@ const (
 	KeyTooYoung       Cause = 93
 	KeyInUse          Cause = 94
 	PublicClientNoKey Cause = 96 // a public client has no secrets
+	NotRestored       Cause = 97 // a Replay without a BeginRestore
+	ClusterKeyNotHeld Cause = 98
+	RingDiffers       Cause = 99  // from the keys that a Reseal lists
+	SealedOtherwise   Cause = 100 // a key under another cluster key than the ring's
 )
 
 // sentences are for people who manage a client: exact, and without a value
@@ -167,6 +171,10 @@ var sentences = map[Cause]string{
 	KeyTooYoung:             "the key was announced too recently; verifiers may not have learnt it yet",
 	KeyInUse:                "the key is still needed",
 	PublicClientNoKey:       "a public client has no secrets",
+	NotRestored:             "the state was not restored from a backup, so there is nothing to replay onto it",
+	ClusterKeyNotHeld:       "a node does not hold the new cluster key yet",
+	RingDiffers:             "the list does not name each key of the ring once; look again",
+	SealedOtherwise:         "the key is sealed under another cluster key than the ring is",
 }
 
 // String is the cause in words, fit for the client's owner.

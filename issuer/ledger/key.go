@@ -39,6 +39,8 @@ type Key struct {
 	Activated Time      `cbor:"9,keyasint,omitempty"`
 	Retired   Time      `cbor:"10,keyasint,omitempty"`
 	Last      CommandID `cbor:"11,keyasint"`
+
+	Under string `cbor:"12,keyasint,omitempty"` // the public id of the cluster key that Sealed is sealed under
 }
 
 // tokenOverlap is how long a retired signing key stays: the life of an access
@@ -97,8 +99,11 @@ func (c *AddKey) Decide(v View, m Meta) Decision {
 	if k.ID == "" || len(k.Sealed) == 0 || k.Purpose != ForSigning && k.Purpose != ForCredentials {
 		return badField("key", "is not complete")
 	}
-	if first[Key](v, TableKeys, "use", useKey(k.Purpose, KeyAnnounced)) != nil {
+	if v.announcedKey(k.Purpose) != nil {
 		return deny(WrongState)
+	}
+	if under := v.SealedUnder(); under != "" && k.Under != under {
+		return deny(SealedOtherwise) // a Reseal came between
 	}
 	if k.Purpose == ForCredentials {
 		for other := range v.Keys() {

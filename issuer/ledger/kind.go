@@ -30,6 +30,9 @@ const (
 	KindDropKey         Kind = 23
 	KindSweep           Kind = 24
 	KindBeginRestore    Kind = 25
+	KindReplay          Kind = 26
+	KindReseal          Kind = 27
+	KindForgetNode      Kind = 28
 )
 
 // Commands has an empty command of every kind, for decoding the log.
@@ -60,5 +63,7 @@ func Commands() map[Kind]func() Command {
 		KindDropKey:         func() Command { return new(DropKey) },
 		KindSweep:           func() Command { return new(Sweep) },
 		KindBeginRestore:    func() Command { return new(BeginRestore) },
+		KindReseal:          func() Command { return new(Reseal) },
+		KindForgetNode:      func() Command { return new(ForgetNode) },
 	}
 }

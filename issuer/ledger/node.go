@@ -3,13 +3,14 @@ package ledger
 import "slices"
 
 // A Node is a member of the cluster, as far as rules need to know it: which
-// keys it has opened.
+// keys it has opened, and which cluster keys it holds.
 type Node struct {
 	ID      string    `cbor:"1,keyasint"`
 	Opened  []string  `cbor:"2,keyasint,omitempty"` // ids of keys, sorted
 	Version string    `cbor:"3,keyasint,omitempty"`
 	Seen    Time      `cbor:"4,keyasint"`
 	Last    CommandID `cbor:"5,keyasint"`
+	Holds   []string  `cbor:"6,keyasint,omitempty"` // public ids of cluster keys, sorted
 }
 
 func (n *Node) opened(key string) bool {
@@ -23,6 +24,9 @@ type AcknowledgeKeys struct {
 	Node    string   `cbor:"1,keyasint"`
 	Opened  []string `cbor:"2,keyasint"`
 	Version string   `cbor:"3,keyasint,omitempty"`
+	// Holds has the public ids of the cluster keys that the node has at hand,
+	// more than one while the cluster key is being changed.
+	Holds []string `cbor:"4,keyasint,omitempty"`
 }
 
 // Kind is KindAcknowledgeKeys.
@@ -34,10 +38,31 @@ func (c *AcknowledgeKeys) Decide(v View, m Meta) Decision {
 		return badField("node", "is empty")
 	}
 	opened := slices.Compact(slices.Sorted(slices.Values(c.Opened)))
-	if n := v.Node(c.Node); n != nil && slices.Equal(n.Opened, opened) && n.Version == c.Version {
+	holds := slices.Compact(slices.Sorted(slices.Values(c.Holds)))
+	if n := v.Node(c.Node); n != nil && slices.Equal(n.Opened, opened) && slices.Equal(n.Holds, holds) && n.Version == c.Version {
 		return accept(Outcome{ID: n.ID})
 	}
 	return accept(Outcome{ID: c.Node}, put(TableNodes, &Node{
-		ID: c.Node, Opened: opened, Version: c.Version, Seen: m.At, Last: m.ID,
+		ID: c.Node, Opened: opened, Holds: holds, Version: c.Version, Seen: m.At, Last: m.ID,
 	}))
+}
+
+// ForgetNode removes the row of a node that has left the cluster. Rules ask
+// for voters by name, so a row that stays holds up nothing; it only puzzles
+// whoever reads the list.
+type ForgetNode struct {
+	Node string `cbor:"1,keyasint"`
+}
+
+// Kind is KindForgetNode.
+func (*ForgetNode) Kind() Kind { return KindForgetNode }
+
+// Decide accepts a node that is not known.
+func (c *ForgetNode) Decide(v View, m Meta) Decision {
+	n := v.Node(c.Node)
+	if n == nil {
+		return accept(Outcome{ID: c.Node})
+	}
+	return accept(Outcome{ID: c.Node}, remove(TableNodes, n),
+		event(m, Event{Kind: EventNodeForgotten, Actor: Operator, Detail: c.Node}))
 }

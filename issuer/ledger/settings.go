@@ -26,6 +26,8 @@ type Settings struct {
 
 	Last     CommandID `cbor:"14,keyasint"`
 	Declared string    `cbor:"15,keyasint,omitempty"` // as Client.Declared
+
+	RotateEvery time.Duration `cbor:"16,keyasint,omitempty"` // see Rotation; RotateNever is off, 0 the default
 }
 
 // SettingsID is the id of the one row of settings.
@@ -44,6 +46,7 @@ func DefaultSettings() Settings {
 		SessionIdle:       12 * time.Hour,
 		SessionAbsolute:   30 * 24 * time.Hour,
 		JWKSMaxAge:        5 * time.Minute,
+		RotateEvery:       rotateEvery,
 	}
 }
 
@@ -75,6 +78,8 @@ func (s *Settings) Check() (field, note string) {
 		return "session_absolute", "must be from 1m to a year"
 	case !within(s.JWKSMaxAge, time.Second, 24*time.Hour):
 		return "jwks_max_age", "must be from 1s to a day"
+	case s.RotateEvery != 0 && s.RotateEvery != RotateNever && !within(s.RotateEvery, 24*time.Hour, 10*365*24*time.Hour):
+		return "rotate_every", "must be from a day to ten years, or off"
 	}
 	return "", ""
 }

@@ -98,9 +98,18 @@ func (w *world) command(l line) ledger.Command {
 	case "add-key":
 		return &ledger.AddKey{Key: ledger.Key{
 			ID: l.name, Purpose: ledger.Purpose(l.args["purpose"]), Number: l.number("number"), Sealed: []byte("sealed"),
+			Under: l.args["under"],
 		}}
 	case "acknowledge":
-		return &ledger.AcknowledgeKeys{Node: l.name, Opened: l.list("keys")}
+		return &ledger.AcknowledgeKeys{Node: l.name, Opened: l.list("keys"), Holds: l.list("holds")}
+	case "reseal":
+		c := &ledger.Reseal{To: l.name, Voters: l.list("voters")}
+		for _, id := range l.list("keys") {
+			c.Keys = append(c.Keys, ledger.SealedKey{ID: id, Sealed: []byte("sealed under " + l.name)})
+		}
+		return c
+	case "forget":
+		return &ledger.ForgetNode{Node: l.name}
 	case "activate":
 		return &ledger.ActivateKey{ID: l.name, Voters: l.list("voters"), Emergency: l.bool("emergency")}
 	case "drop":
@@ -127,8 +136,12 @@ func (w *world) settings(l line) ledger.Command {
 		"code_lifetime": &s.CodeLifetime, "refresh_idle": &s.RefreshIdle, "grant_absolute": &s.GrantAbsolute,
 		"retry_window": &s.RetryWindow, "retry_window_public": &s.RetryWindowPublic,
 		"session_idle": &s.SessionIdle, "session_absolute": &s.SessionAbsolute, "jwks_max_age": &s.JWKSMaxAge,
+		"rotate_every": &s.RotateEvery,
 	} {
 		if v, ok := l.args[key]; ok {
+			if v == "never" {
+				v = ledger.RotateNever.String()
+			}
 			d, err := time.ParseDuration(v)
 			require.NoError(w.t, err)
 			*field = d

@@ -359,6 +359,21 @@ func (w *world) show(l line) string {
 			fmt.Fprintf(&b, "%s %s %s\n", k.ID, k.Purpose, k.State)
 		}
 		return b.String()
+	case "ring":
+		var b strings.Builder
+		fmt.Fprintf(&b, "sealed under %q\n", v.SealedUnder())
+		for k := range v.Keys() {
+			fmt.Fprintf(&b, "%s %q %q\n", k.ID, k.Under, k.Sealed)
+		}
+		return b.String()
+	case "nodes":
+		var b strings.Builder
+		for n := range v.Nodes() {
+			fmt.Fprintf(&b, "%s opened %v, holds %v\n", n.ID, n.Opened, n.Holds)
+		}
+		return suffix(b.Len() == 0, "none", b.String())
+	case "rotation":
+		return fmt.Sprintf("signing %t, credential %t", v.RotationDue(ledger.ForSigning, w.at()), v.RotationDue(ledger.ForCredentials, w.at()))
 	case "audit":
 		var kinds []string
 		for e := range v.Events() {
