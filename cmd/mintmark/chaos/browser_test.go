@@ -1,0 +1,108 @@
+package chaos
+
+import (
+	"context"
+	"html"
+	"net/http"
+	"net/http/cookiejar"
+	"net/url"
+	"regexp"
+	"strings"
+	"time"
+)
+
+// A browser has a user in front of it, who signs in and clicks on Allow. Its
+// cookies are for all nodes, as behind a balancer.
+type browser struct {
+	w    *world
+	user string
+	http *http.Client
+}
+
+func newBrowser(w *world) *browser {
+	jar, err := cookiejar.New(nil)
+	if err != nil {
+		panic(err) // no options are given
+	}
+	return &browser{w, w.nextUser(), newHTTP(jar)}
+}
+
+// allow goes through the authorization step, each request to another node, and
+// returns the new grant. It is nil where the cluster could not say.
+func (b *browser) allow(ctx context.Context, client string) *grant {
+	o := op{Kind: allow, Node: b.w.c.any().name, Client: client, Start: b.w.c.now(), Class: unknown}
+	b.w.h.begin(o.Node)
+	g := b.steps(ctx, client)
+	if g != nil {
+		o.Class, o.Grant = ok, g.id
+	}
+	o.End = b.w.c.now()
+	b.w.h.end(o)
+	return g
+}
+
+func (b *browser) steps(ctx context.Context, client string) *grant {
+	query := url.Values{"client_id": {client}, "redirect_uri": {callback}, "scope": {scopes}, "state": {"a-state"}}
+	path := pathAuthorize + "?" + query.Encode()
+	page := b.get(ctx, path)
+	if page.status == http.StatusOK && strings.Contains(page.body, `name="password"`) {
+		in := b.submit(ctx, page, "password", "username", b.user, "password", b.w.password)
+		if in.status != http.StatusSeeOther {
+			if in.status == http.StatusTooManyRequests {
+				time.Sleep(200 * time.Millisecond) // as it says, but impatient
+			}
+			return nil
+		}
+		page = b.get(ctx, path)
+	}
+	if page.status != http.StatusOK || !strings.Contains(page.body, `name="decision"`) {
+		return nil
+	}
+	done := b.submit(ctx, page, "decision", "decision", "allow")
+	to, err := url.Parse(done.header.Get("Location"))
+	if done.status != http.StatusSeeOther || err != nil {
+		return nil
+	}
+	code := to.Query().Get("code")
+	l, genuine := parseLink(code)
+	if !genuine || !strings.HasPrefix(to.String(), callback) {
+		return nil
+	}
+	return &grant{client: client, id: l.grant, code: code, tokens: []string{""}}
+}
+
+func (b *browser) get(ctx context.Context, path string) reply {
+	return send(ctx, b.http, http.MethodGet, "http://"+b.w.c.any().public+path, nil)
+}
+
+var (
+	forms  = regexp.MustCompile(`(?s)<form[^>]*action="([^"]*)"[^>]*>(.*?)</form>`)
+	inputs = regexp.MustCompile(`<input[^>]*>`)
+	attrs  = regexp.MustCompile(`([a-z-]+)="([^"]*)"`)
+)
+
+// submit sends the form of a page that holds a field or button of that name,
+// filled in with pairs of name and value.
+func (b *browser) submit(ctx context.Context, page reply, holding string, fill ...string) reply {
+	for _, form := range forms.FindAllStringSubmatch(page.body, -1) {
+		if !strings.Contains(form[2], `name="`+holding+`"`) {
+			continue
+		}
+		fields := url.Values{}
+		for _, input := range inputs.FindAllString(form[2], -1) {
+			a := map[string]string{}
+			for _, pair := range attrs.FindAllStringSubmatch(input, -1) {
+				a[pair[1]] = html.UnescapeString(pair[2])
+			}
+			if a["type"] == "hidden" {
+				fields.Set(a["name"], a["value"])
+			}
+		}
+		for i := 0; i+1 < len(fill); i += 2 {
+			fields.Set(fill[i], fill[i+1])
+		}
+		to := "http://" + b.w.c.any().public
+		return send(ctx, b.http, http.MethodPost, to+html.UnescapeString(form[1]), fields, "Origin", to, "Sec-Fetch-Site", "same-origin")
+	}
+	return reply{}
+}

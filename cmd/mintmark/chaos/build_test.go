@@ -1,0 +1,110 @@
+package chaos
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A patch changes one file of the program while it is built, and leaves the
+// checkout alone.
+type patch struct {
+	file string // below the root of the checkout
+	old  string // stands in the file exactly once; "" adds or replaces the whole file
+	new  string
+}
+
+// hooks let a running node's disk and clock be tampered with. The program has
+// no such hooks of its own.
+func hooks(t testing.TB) []patch {
+	t.Helper()
+	p := []patch{
+		{file: "cluster/chaos_disk.go", new: overlayText(t, "disk")},
+		{file: "cluster/private.go", old: "\treturn f, nil\n", new: "\treturn tampered(f, dir, name)\n"},
+	}
+	if hasClockHook() {
+		p = append(p, patch{file: clockFile, new: overlayText(t, "clock")})
+	}
+	return p
+}
+
+const clockFile = "cmd/mintmark/clock.go"
+
+// hasClockHook reports whether the program reads its wall clock in one place.
+func hasClockHook() bool {
+	text, err := os.ReadFile(filepath.Join(root, clockFile))
+	return err == nil && strings.Contains(string(text), "func wallClock()")
+}
+
+func overlayText(t testing.TB, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join("testdata", "overlay", name+".go.txt"))
+	require.NoError(t, err)
+	return string(text)
+}
+
+// built are the binaries of this run, by their patches.
+var built = struct {
+	sync.Mutex
+	paths map[string]string
+}{paths: map[string]string{}}
+
+// build makes the program with the hooks and the given patches, once.
+func build(t testing.TB, patches ...patch) string {
+	t.Helper()
+	patches = append(hooks(t), patches...)
+	key := fmt.Sprint(patches)
+	built.Lock()
+	defer built.Unlock()
+	if path, ok := built.paths[key]; ok {
+		return path
+	}
+	dir, err := os.MkdirTemp(scratch, "build-")
+	require.NoError(t, err)
+	path := filepath.Join(dir, "mintmark")
+	c := exec.Command("go", "build", "-race=false", "-trimpath", "-overlay", overlay(t, dir, patches), "-o", path, "./cmd/mintmark")
+	c.Dir = root
+	c.Env = append(os.Environ(), "CGO_ENABLED=0")
+	out, err := c.CombinedOutput()
+	require.NoError(t, err, "build the binary: %s", out)
+	built.paths[key] = path
+	return path
+}
+
+// overlay writes the patched files and the list that "go build" reads. Several
+// patches may change one file.
+func overlay(t testing.TB, dir string, patches []patch) string {
+	t.Helper()
+	text := map[string]string{}
+	for _, p := range patches {
+		if p.old == "" {
+			text[p.file] = p.new
+			continue
+		}
+		if _, ok := text[p.file]; !ok {
+			b, err := os.ReadFile(filepath.Join(root, p.file))
+			require.NoError(t, err)
+			text[p.file] = string(b)
+		}
+		require.Equal(t, 1, strings.Count(text[p.file], p.old), "%q in %s: the patch must follow the program", p.old, p.file)
+		text[p.file] = strings.Replace(text[p.file], p.old, p.new, 1)
+	}
+	replace := map[string]string{}
+	for file, content := range text {
+		changed := filepath.Join(dir, strings.ReplaceAll(file, "/", "_"))
+		require.NoError(t, os.WriteFile(changed, []byte(content), 0o600))
+		replace[filepath.Join(root, file)] = changed
+	}
+	list, err := json.Marshal(map[string]any{"Replace": replace})
+	require.NoError(t, err)
+	path := filepath.Join(dir, "overlay.json")
+	require.NoError(t, os.WriteFile(path, list, 0o600))
+	return path
+}

@@ -1,0 +1,122 @@
+package chaos
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// An application asks the token endpoint of any node and notes the answers.
+type application struct {
+	w    *world
+	http *http.Client
+}
+
+func newApplication(w *world) *application { return &application{w, newHTTP(nil)} }
+
+// A grant is what an application holds of one "Allow".
+type grant struct {
+	client, id string
+	code       string
+	secret     int      // which of the client's secrets the code is exchanged with
+	tokens     []string // refresh tokens by generation, from 1; [0] is ""
+	access     string   // the last one
+	ended      bool     // and said so
+}
+
+func (g *grant) gen() uint32 { return uint32(len(g.tokens) - 1) }
+
+// exchange redeems the code. Deliberate is for one that was redeemed before.
+func (a *application) exchange(ctx context.Context, n *node, g *grant, deliberate bool) (op, string) {
+	o := op{Kind: exchange, Client: g.client, Secret: g.secret, Grant: g.id, Deliberate: deliberate}
+	return a.token(ctx, n, g, o, url.Values{"grant_type": {"authorization_code"}, "code": {g.code}, "redirect_uri": {callback}})
+}
+
+// refresh presents the refresh token of a generation, with one of the client's
+// secrets.
+func (a *application) refresh(ctx context.Context, n *node, g *grant, gen uint32, secret int) (op, string) {
+	o := op{Kind: refresh, Client: g.client, Secret: secret, Grant: g.id, Gen: gen}
+	o.Deliberate = g.ended || gen+1 < uint32(len(g.tokens))
+	return a.token(ctx, n, g, o, url.Values{"grant_type": {"refresh_token"}, "refresh_token": {g.tokens[gen]}})
+}
+
+// token sends one request and notes what came of it. It returns the refresh
+// token of a success.
+func (a *application) token(ctx context.Context, n *node, g *grant, o op, form url.Values) (op, string) {
+	form.Set("client_id", g.client)
+	form.Set("client_secret", a.w.secretText(g.client, o.Secret))
+	o.Node = n.name
+	a.w.h.begin(n.name)
+	o.Start = a.w.c.now()
+	r := send(ctx, a.http, http.MethodPost, "http://"+n.public+pathToken, form)
+	o.End = a.w.c.now()
+	o.Class = r.class(a.w.c.single)
+	var next string
+	switch {
+	case o.Class == refused:
+		o.Code = r.errorCode()
+	case o.Class == ok:
+		next = a.accept(&o, g, r)
+	case r.err == nil && r.status != http.StatusServiceUnavailable && r.status != http.StatusTooManyRequests:
+		a.w.h.wrong("%s answers %s with %d: %s", n.name, o.Kind, r.status, r.body)
+	}
+	a.w.h.end(o)
+	return o, next
+}
+
+// accept checks everything about a success that needs no knowledge of the
+// state: that the tokens belong to the request, and that the access token
+// verifies offline.
+func (a *application) accept(o *op, g *grant, r reply) string {
+	var m struct {
+		Access  string `json:"access_token"`
+		Refresh string `json:"refresh_token"`
+		Scope   string `json:"scope"`
+	}
+	if err := json.Unmarshal([]byte(r.body), &m); err != nil {
+		a.w.h.wrong("%s answers 200 with %q", o.Node, r.body)
+		o.Class = unknown
+		return ""
+	}
+	l, genuine := parseLink(m.Refresh)
+	if !genuine || l.grant != g.id {
+		a.w.h.wrong("a refresh token of grant %s came for grant %s", l.grant, g.id)
+	}
+	o.Got, o.Scope, o.Key = l.gen, m.Scope, keyOf(m.Access)
+	a.w.received(l.grant, l.gen, m.Refresh)
+	claims, err := a.w.j.verify(m.Access)
+	if err != nil {
+		a.w.h.wrong("an access token of %s under key %s does not verify offline: %v", o.Node, o.Key, err)
+		return m.Refresh
+	}
+	if claims.GrantID != g.id || claims.ClientID != g.client || claims.ScopeText != m.Scope || claims.Legacy {
+		a.w.h.wrong("the access token of grant %s says grant %s, client %s, scope %q", g.id, claims.GrantID, claims.ClientID, claims.ScopeText)
+	}
+	o.IssuedAt = claims.IssuedAt.Unix()
+	g.access = m.Access
+	return m.Refresh
+}
+
+// keyOf is the kid of a token.
+func keyOf(token string) string {
+	header, _, _ := strings.Cut(token, ".")
+	text, err := base64.RawURLEncoding.DecodeString(header)
+	var m struct{ Kid string }
+	if err != nil || json.Unmarshal(text, &m) != nil {
+		return ""
+	}
+	return m.Kid
+}
+
+// me reads the profile with the grant's access token.
+func (a *application) me(ctx context.Context, n *node, g *grant) reply {
+	o := op{Kind: read, Node: n.name, Start: a.w.c.now()}
+	a.w.h.begin(n.name)
+	r := send(ctx, a.http, http.MethodGet, "http://"+n.public+pathMe, nil, "Authorization", "Bearer "+g.access)
+	o.End, o.Class = a.w.c.now(), r.class(a.w.c.single)
+	a.w.h.end(o)
+	return r
+}

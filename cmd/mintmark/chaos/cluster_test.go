@@ -1,0 +1,247 @@
+package chaos
+
+import (
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A cluster is some nodes, each a process of its own, and the links between
+// them. A cluster of no links is one "mintmark dev".
+type cluster struct {
+	t       testing.TB
+	binary  string
+	dir     string
+	single  bool
+	started time.Time // what the history counts from
+	links   *links
+
+	mu    sync.Mutex
+	nodes []*node // guarded by mu; a node that was replaced is not in it
+}
+
+// A node keeps its addresses and its folder over all its processes.
+type node struct {
+	c                 *cluster
+	name, dir, log    string
+	public, ops, raft string // host:port
+	invitation        string // file of the token to join with
+
+	mu   sync.Mutex
+	proc *process // guarded by mu
+}
+
+// newCluster starts n nodes and makes them one cluster.
+func newCluster(t testing.TB, binary string, n int) *cluster {
+	t.Helper()
+	c := newSingle(t, binary, false)
+	for i := range n {
+		c.add(fmt.Sprintf("n%d", i+1))
+	}
+	for i, node := range c.nodes {
+		if i > 0 {
+			c.invite(node, "cluster", "invite", "--name", node.name)
+		}
+		require.NoError(t, node.start())
+		if i == 0 {
+			require.True(t, until(eventually, node.alive), "%s does not live", node.name)
+			node.must("cluster", "init", "--public-url", c.baseURL())
+		}
+		c.requireReady(node)
+	}
+	require.True(t, until(eventually, func() bool { return len(c.voters()) == n }), "all are voters")
+	return c
+}
+
+// newDev starts the one node of "mintmark dev".
+func newDev(t testing.TB, binary string) *cluster {
+	t.Helper()
+	c := newSingle(t, binary, true)
+	n := c.add("n1")
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "fixtures.yaml"), []byte("users: []\n"), 0o600))
+	require.NoError(t, n.start())
+	c.requireReady(n)
+	return c
+}
+
+func newSingle(t testing.TB, binary string, single bool) *cluster {
+	t.Helper()
+	c := &cluster{t: t, binary: binary, dir: t.TempDir(), single: single, started: time.Now(), links: newLinks()}
+	t.Cleanup(func() {
+		for _, n := range c.all() {
+			n.release()
+			if t.Failed() {
+				printTail(t, n.name, n.log)
+			}
+		}
+	})
+	return c
+}
+
+// add makes a node without starting it.
+func (c *cluster) add(name string) *node {
+	c.t.Helper()
+	n := &node{
+		c: c, name: name, dir: filepath.Join(c.dir, name), log: filepath.Join(c.dir, name+".log"),
+		public: freeAddress(c.t), ops: freeAddress(c.t), raft: freeAddress(c.t),
+	}
+	c.mu.Lock()
+	c.nodes = append(c.nodes, n)
+	c.mu.Unlock()
+	return n
+}
+
+// forget drops a node that was replaced.
+func (c *cluster) forget(gone *node) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var left []*node
+	for _, n := range c.nodes {
+		if n != gone {
+			left = append(left, n)
+		}
+	}
+	c.nodes = left
+}
+
+// invite gets the token that a node joins with from another node.
+func (c *cluster) invite(n *node, arguments ...string) {
+	c.t.Helper()
+	n.invitation = filepath.Join(c.dir, n.name+".token")
+	token := c.nodes[0].must(arguments...)
+	require.NoError(c.t, os.WriteFile(n.invitation, token, 0o600))
+	key, err := os.ReadFile(filepath.Join(c.nodes[0].dir, "cluster.key"))
+	require.NoError(c.t, err)
+	require.NoError(c.t, os.MkdirAll(n.dir, 0o700))
+	require.NoError(c.t, os.WriteFile(filepath.Join(n.dir, "cluster.key"), key, 0o600))
+}
+
+func (c *cluster) all() []*node {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return append([]*node(nil), c.nodes...)
+}
+
+func (c *cluster) node(name string) *node {
+	for _, n := range c.all() {
+		if n.name == name {
+			return n
+		}
+	}
+	return nil
+}
+
+func (c *cluster) any() *node {
+	all := c.all()
+	return all[rand.IntN(len(all))]
+}
+
+// baseURL is the issuer: the address of the first node, as if it were that of
+// a balancer.
+func (c *cluster) baseURL() string { return "http://" + c.nodes[0].public }
+
+// now is the time since the cluster was made, which is what histories have.
+func (c *cluster) now() time.Duration { return time.Since(c.started) }
+
+// start starts the node's process. It joins the cluster if it is not in it.
+func (n *node) start() error {
+	arguments := []string{"--listen", n.public, "--ops-listen", n.ops, "--data-dir", n.dir}
+	if n.c.single {
+		arguments = append([]string{
+			"dev", "--public-url", "http://" + n.public,
+			"--fixtures", filepath.Join(n.c.dir, "fixtures.yaml"),
+		}, arguments...)
+	} else {
+		arguments = append([]string{"serve", "--name", n.name, "--cluster-listen", n.raft}, arguments...)
+		for _, to := range n.c.all() {
+			if to != n {
+				arguments = append(arguments, "--peer", to.name+"="+n.c.links.address(n.c.t, pair{n.name, to.name}, to.raft))
+			}
+		}
+		if n.invitation != "" {
+			first := n.c.nodes[0]
+			arguments = append(arguments, "--token-file", n.invitation,
+				"--join", n.c.links.address(n.c.t, pair{n.name, first.name}, first.raft))
+		}
+	}
+	p, err := launch(n.c.binary, n.log, []string{
+		"MINTMARK_TEST_DISK=" + n.order("disk"), "MINTMARK_TEST_CLOCK=" + n.order("clock"),
+	}, arguments...)
+	n.mu.Lock()
+	n.proc = p
+	n.mu.Unlock()
+	return err
+}
+
+// order is the file by which the node's disk or clock is told what to do.
+func (n *node) order(what string) string { return filepath.Join(n.c.dir, n.name+"."+what) }
+
+func (n *node) process() *process {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.proc
+}
+
+func (n *node) running() bool { p := n.process(); return p != nil && p.running() }
+
+// release ends the node whatever state it is in.
+func (n *node) release() {
+	if n.running() {
+		_ = n.process().signal(syscall.SIGCONT)
+		n.process().kill()
+	}
+}
+
+func (n *node) alive() bool { return n.asks("/livez") }
+func (n *node) ready() bool { return n.asks("/readyz") }
+
+// probe asks the operators' listener; it waits for nobody long.
+var probe = &http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true}}
+
+func (n *node) asks(path string) bool {
+	if !n.running() {
+		return false
+	}
+	r, err := probe.Get("http://" + n.ops + path)
+	if err != nil {
+		return false
+	}
+	defer r.Body.Close()
+	_, _ = io.Copy(io.Discard, r.Body)
+	return r.StatusCode == http.StatusOK
+}
+
+func (c *cluster) requireReady(nodes ...*node) {
+	c.t.Helper()
+	for _, n := range nodes {
+		require.True(c.t, until(eventually, n.ready), "%s is not ready", n.name)
+	}
+}
+
+// freeAddress is a loopback address that nobody listens on, below the range
+// that the kernel takes the ports of clients from, so that it stays free while
+// its node is down.
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	for range 1000 {
+		address := fmt.Sprintf("127.0.0.1:%d", 18000+rand.IntN(14000))
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			continue
+		}
+		require.NoError(t, l.Close())
+		return address
+	}
+	require.Fail(t, "no free port")
+	return ""
+}

@@ -1,0 +1,166 @@
+package chaos
+
+import (
+	"fmt"
+	"sync"
+	"time"
+)
+
+// A class is what the one who asked may conclude from an answer.
+type class int
+
+const (
+	ok       class = iota // done
+	refused               // decided against; the code says why
+	noEffect              // certainly not done: nothing was proposed
+	unknown               // done or not done, now or later
+)
+
+func (c class) String() string { return [...]string{"ok", "refused", "no effect", "unknown"}[c] }
+
+// A kind is what was asked for.
+type kind string
+
+const (
+	exchange     kind = "exchange"
+	refresh      kind = "refresh"
+	revokeGrant  kind = "revoke grant"
+	addSecret    kind = "add secret"
+	revokeSecret kind = "revoke secret"
+	suspend      kind = "suspend"
+	resume       kind = "resume"
+	allow        kind = "allow"
+	read         kind = "read"
+)
+
+// An op is one question and its answer. Times count from the cluster's start.
+type op struct {
+	Kind       kind
+	Node       string
+	Start, End time.Duration
+	Class      class
+	Code       string // error code of a refusal
+
+	Client string
+	Secret int    // which of the client's secrets was used, added or revoked
+	Grant  string // id
+	Gen    uint32 // generation presented
+	Got    uint32 // generation received
+	// Deliberate marks a presentation that the client knows to be reuse.
+	Deliberate bool
+	Age        age // of the token presented; see aged
+
+	// Of the access token received.
+	IssuedAt   int64
+	Scope, Key string
+}
+
+func (o op) String() string {
+	s := fmt.Sprintf("%8.3f-%8.3f %s %-13s %s", o.Start.Seconds(), o.End.Seconds(), o.Node, o.Kind, o.Class)
+	if o.Code != "" {
+		s += " " + o.Code
+	}
+	if o.Grant != "" {
+		s += fmt.Sprintf(" grant %.8s gen %d", o.Grant, o.Gen)
+		if o.Class == ok {
+			s += fmt.Sprintf(" got %d", o.Got)
+		}
+	}
+	if o.Client != "" {
+		s += fmt.Sprintf(" client %s secret %d", o.Client, o.Secret)
+	}
+	if o.Deliberate {
+		s += " deliberate"
+	}
+	return s
+}
+
+// writes reports whether the op changed the state.
+func (o op) wrote() bool { return o.Class == ok && o.Kind != read }
+
+// A history is all ops, in the order in which they ended. It may be appended to
+// by any goroutine.
+type history struct {
+	mu       sync.Mutex
+	ops      []op           // guarded by mu
+	inFlight map[string]int // asked of a node and not answered yet; guarded by mu
+	faults   []string       // answers that are wrong whatever the state; guarded by mu
+}
+
+func newHistory() *history { return &history{inFlight: map[string]int{}} }
+
+func (h *history) begin(node string) {
+	h.mu.Lock()
+	h.inFlight[node]++
+	h.mu.Unlock()
+}
+
+func (h *history) end(o op) {
+	h.mu.Lock()
+	h.inFlight[o.Node]--
+	h.ops = append(h.ops, o)
+	h.mu.Unlock()
+}
+
+// wrong notes an answer that no state can explain.
+func (h *history) wrong(format string, arguments ...any) {
+	h.mu.Lock()
+	if len(h.faults) < 100 {
+		h.faults = append(h.faults, fmt.Sprintf(format, arguments...))
+	}
+	h.mu.Unlock()
+}
+
+func (h *history) wrongs() []string {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return append([]string(nil), h.faults...)
+}
+
+// waiting is how many answers of a node are awaited.
+func (h *history) waiting(node string) int {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.inFlight[node]
+}
+
+// since are the ops that ended at or after a time.
+func (h *history) since(start time.Duration) []op {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	i := len(h.ops)
+	for i > 0 && h.ops[i-1].End >= start-time.Second {
+		i--
+	}
+	var list []op
+	for _, o := range h.ops[i:] {
+		if o.End >= start {
+			list = append(list, o)
+		}
+	}
+	return list
+}
+
+func (h *history) all() []op { return h.since(0) }
+
+// written counts the writes that started and were acknowledged since a time.
+func (h *history) written(start time.Duration) int {
+	n := 0
+	for _, o := range h.since(start) {
+		if o.wrote() && o.Start >= start {
+			n++
+		}
+	}
+	return n
+}
+
+// gap is the time from an event to the first write that was asked for after it
+// and acknowledged. ok is false where there is none yet.
+func (h *history) gap(event time.Duration) (gap time.Duration, ok bool) {
+	for _, o := range h.since(event) {
+		if o.wrote() && o.Start >= event && (!ok || o.End-event < gap) {
+			gap, ok = o.End-event, true
+		}
+	}
+	return gap, ok
+}

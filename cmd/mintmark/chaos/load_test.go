@@ -1,0 +1,213 @@
+package chaos
+
+import (
+	"context"
+	"math/rand/v2"
+	"sync"
+	"time"
+)
+
+// A load is what clients do all the time, until it is stopped.
+type load struct {
+	w    *world
+	stop context.CancelFunc
+	all  sync.WaitGroup
+
+	mu     sync.Mutex
+	grants []*grant // those whose worker has let go of them; guarded by mu
+}
+
+// chains is how many grants are used at a time.
+const chains = 6
+
+func startLoad(w *world) *load {
+	ctx, stop := context.WithCancel(context.Background())
+	l := &load{w: w, stop: stop}
+	l.all.Go(func() { w.j.watch(ctx) })
+	for i := range chains {
+		l.all.Go(func() { l.chain(ctx, steady[i%len(steady)]) })
+	}
+	l.all.Go(func() { l.turn(ctx) })
+	l.all.Go(func() { l.toggle(ctx) })
+	return l
+}
+
+// end stops the load and waits until every answer is there.
+func (l *load) end() {
+	l.stop()
+	l.all.Wait()
+}
+
+// leave hands a grant over to the last look.
+func (l *load) leave(g *grant) {
+	l.mu.Lock()
+	l.grants = append(l.grants, g)
+	l.mu.Unlock()
+}
+
+// breath is the pause after a request that could not be answered: a client
+// backs off, and the history stays short enough to be checked.
+func breath(ctx context.Context) {
+	select {
+	case <-time.After(time.Duration(20+rand.IntN(60)) * time.Millisecond):
+	case <-ctx.Done():
+	}
+}
+
+// chance is true in so many of a hundred cases.
+func chance(percent int) bool { return rand.IntN(100) < percent }
+
+// chain makes one grant after the other and uses each for a while.
+func (l *load) chain(ctx context.Context, client string) {
+	a, b := newApplication(l.w), newBrowser(l.w)
+	for ctx.Err() == nil {
+		g := b.allow(ctx, client)
+		if g == nil {
+			breath(ctx)
+			continue
+		}
+		if l.redeem(ctx, a, g) {
+			l.use(ctx, a, g)
+		}
+		l.leave(g)
+	}
+}
+
+// redeem exchanges the code; now and then several at once do. It returns false
+// where the grant has no token after that.
+func (l *load) redeem(ctx context.Context, a *application, g *grant) bool {
+	if chance(5) {
+		var all sync.WaitGroup
+		for range 3 {
+			all.Go(func() {
+				a.exchange(ctx, l.w.c.any(), &grant{client: g.client, id: g.id, code: g.code, secret: g.secret}, false)
+			})
+		}
+		all.Wait()
+		// One of them may have won, and the others have ended the grant.
+		return false
+	}
+	for tries := 0; ctx.Err() == nil && tries < maxTries; tries++ {
+		o, next := a.exchange(ctx, l.w.c.any(), g, false)
+		switch o.Class {
+		case ok:
+			g.tokens = append(g.tokens, next)
+			return true
+		case refused, unknown: // a code may have been spent: the user is asked again
+			return false
+		}
+		breath(ctx)
+	}
+	return false
+}
+
+// maxTries bounds the unanswered requests for one credential: each of unknown
+// fate doubles the work of the check.
+const maxTries = 12
+
+// use refreshes for a while, and perhaps ends the grant.
+func (l *load) use(ctx context.Context, a *application, g *grant) {
+	for range 5 + rand.IntN(30) {
+		if ctx.Err() != nil || !l.step(ctx, a, g, 0) {
+			return
+		}
+		if chance(10) {
+			a.me(ctx, l.w.c.any(), g)
+		}
+	}
+	switch {
+	case chance(30):
+		l.steal(ctx, a, g)
+	case chance(15):
+		l.revoke(ctx, a, g)
+	}
+}
+
+// step moves a grant on by one generation, as clients do: responses get lost,
+// requests are sent twice, and what could not be answered is asked again. It
+// returns false where the grant can't go on.
+func (l *load) step(ctx context.Context, a *application, g *grant, secret int) bool {
+	gen := g.gen()
+	switch {
+	case chance(6): // the response gets lost
+		short, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(6000))*time.Microsecond)
+		a.refresh(short, l.w.c.any(), g, gen, secret)
+		cancel()
+	case chance(6): // sent twice
+		var all sync.WaitGroup
+		for range 2 {
+			all.Go(func() {
+				copied := *g
+				a.refresh(ctx, l.w.c.any(), &copied, gen, secret)
+			})
+		}
+		all.Wait()
+	}
+	for tries := 0; ctx.Err() == nil && tries < maxTries; tries++ {
+		o, next := a.refresh(ctx, l.w.c.any(), g, gen, secret)
+		switch {
+		case o.Class == ok:
+			if o.Got == gen+1 {
+				g.tokens = append(g.tokens, next)
+			}
+			return o.Got == gen+1
+		case o.Class == refused:
+			return false // the models say whether it may be
+		}
+		breath(ctx)
+	}
+	return false
+}
+
+// steal presents a token that was used long before, until somebody answers.
+// After that no node accepts any member of the grant.
+func (l *load) steal(ctx context.Context, a *application, g *grant) {
+	if g.gen() < 3 {
+		return
+	}
+	for tries := 0; ctx.Err() == nil && tries < maxTries; tries++ {
+		if o, _ := a.refresh(ctx, l.w.c.any(), g, 1+rand.Uint32N(g.gen()-2), 0); o.Class == refused {
+			l.everywhere(ctx, a, g)
+			return
+		}
+		breath(ctx)
+	}
+}
+
+// revoke ends a grant by an operator's command.
+func (l *load) revoke(ctx context.Context, a *application, g *grant) {
+	o := l.command(revokeGrant, op{Grant: g.id}, "grant", "revoke", g.id)
+	if o.Class == ok {
+		l.everywhere(ctx, a, g)
+	}
+}
+
+// everywhere presents the newest token of a grant that has ended on each node.
+func (l *load) everywhere(ctx context.Context, a *application, g *grant) {
+	g.ended = true
+	for _, n := range l.w.c.all() {
+		if n.running() {
+			a.refresh(ctx, n, g, g.gen(), 0)
+		}
+	}
+}
+
+// command runs an operators' command on some node as an op of the history.
+func (l *load) command(k kind, o op, arguments ...string) op {
+	n := l.w.c.any()
+	o.Kind, o.Node = k, n.name
+	l.w.h.begin(n.name)
+	o.Start = l.w.c.now()
+	a := n.run(arguments...)
+	o.End = l.w.c.now()
+	switch a.code {
+	case exitOK:
+		o.Class = ok
+	case exitRefused, exitNotFound:
+		o.Class, o.Code = refused, string(a.errors)
+	default:
+		o.Class = unknown
+	}
+	l.w.h.end(o)
+	return o
+}

@@ -1,0 +1,62 @@
+package chaos
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strconv"
+	"testing"
+	"time"
+)
+
+var (
+	root    string // of the checkout that binaries are built from
+	scratch string // a folder that goes with the tests
+)
+
+var (
+	rounds = flag.Int("rounds", environment("MINTMARK_CHAOS_ROUNDS", 0), "faults to play, drawn at random (default: each once)")
+	seed   = flag.Uint64("seed", rand.Uint64(), "of the order of faults")
+)
+
+func environment(name string, otherwise int) int {
+	if n, err := strconv.Atoi(os.Getenv(name)); err == nil {
+		return n
+	}
+	return otherwise
+}
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	var err error
+	if root, err = filepath.Abs(filepath.Join("..", "..", "..")); err == nil {
+		scratch, err = os.MkdirTemp("", "mintmark-chaos-")
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "chaos:", err)
+		return 1
+	}
+	defer os.RemoveAll(scratch)
+	return m.Run()
+}
+
+// until waits for a condition and reports whether it came to hold in time.
+func until(limit time.Duration, holds func() bool) bool {
+	end := time.Now().Add(limit)
+	for !holds() {
+		if time.Now().After(end) {
+			return false
+		}
+		time.Sleep(pollPause)
+	}
+	return true
+}
+
+// pollPause is how long a poll of a process leaves it alone.
+const pollPause = 15 * time.Millisecond

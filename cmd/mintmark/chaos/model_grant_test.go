@@ -1,0 +1,149 @@
+package chaos
+
+import "time"
+
+// A chain is the row of a grant: S1 and S2.
+type chain struct {
+	due   uint32 // the generation that may be presented next
+	ended bool
+}
+
+// chains are the models of grants. late also lets a request whose answer never
+// came end the grant when it arrives at last: no rule is broken then, but a user
+// was signed out by a slow network, and the report says so.
+func chainModel(late bool) model[chain] {
+	return model[chain]{
+		name: "the chain",
+		key: func(o op) string {
+			switch o.Kind {
+			case exchange, refresh, revokeGrant:
+				return o.Grant
+			}
+			return ""
+		},
+		step: func(s chain, o op) []chain { return s.step(o, late) },
+	}
+}
+
+func (s chain) step(o op, late bool) []chain {
+	switch o.Kind {
+	case exchange:
+		return s.exchange(o)
+	case refresh:
+		return s.refresh(o, late)
+	}
+	over := chain{s.due, true}
+	switch o.Class {
+	case ok:
+		return []chain{over}
+	case unknown:
+		return []chain{s, over}
+	}
+	return []chain{s}
+}
+
+// exchange is the redemption of generation 0.
+func (s chain) exchange(o op) []chain {
+	spent, over := chain{1, false}, chain{s.due, true}
+	fresh := s.due == 0 && !s.ended
+	switch {
+	case o.Class == ok && fresh && o.Got == 1:
+		return []chain{spent}
+	case o.Class == ok:
+		return nil
+	case o.Class == unknown && fresh:
+		return []chain{s, spent}
+	case o.Class == unknown:
+		return []chain{s, over} // who repeats it has used the code twice
+	case o.Code != invalidGrant:
+		return []chain{s} // another model's matter
+	case s.ended:
+		return []chain{s}
+	case s.due > 0:
+		return []chain{over}
+	}
+	return nil // the code was good
+}
+
+const invalidGrant = "invalid_grant"
+
+func (s chain) refresh(o op, late bool) []chain {
+	next, over := chain{s.due + 1, false}, chain{s.due, true}
+	isDue := !s.ended && o.Gen == s.due && s.due > 0
+	isRetry := !s.ended && o.Gen+1 == s.due && o.Gen > 0
+	switch {
+	case o.Class == ok && isDue && o.Got == s.due+1:
+		return []chain{next}
+	case o.Class == ok && isRetry && o.Got == s.due && o.Age != expired:
+		return []chain{s}
+	case o.Class == ok:
+		return nil
+	case o.Class == unknown && isDue:
+		return []chain{s, next}
+	case o.Class == unknown && o.Gen+1 < s.due && (o.Deliberate || late):
+		return []chain{s, over}
+	case o.Class == unknown:
+		return []chain{s}
+	case o.Code != invalidGrant:
+		return []chain{s}
+	case s.ended:
+		return []chain{s}
+	case o.Gen+1 < s.due, isRetry && o.Age != young:
+		return []chain{over} // reuse
+	}
+	return nil // it was due, or within the retry window
+}
+
+// retryWindow is how long a spent token may be presented again. clockSlack is
+// what the clocks of nodes, and ours, may make of that.
+const (
+	retryWindow = 60 * time.Second
+	clockSlack  = 10 * time.Second
+)
+
+// An age says where a presentation stands to the retry window of its token, as
+// far as the times of asking and answering tell.
+type age int
+
+const (
+	young   age = iota // inside
+	dubious            // perhaps inside
+	expired            // outside
+)
+
+// aged fills in the ages. A token was spent not before it was first presented,
+// and not after the first success.
+func aged(ops []op) []op {
+	type token struct {
+		grant string
+		gen   uint32
+	}
+	first, done := map[token]time.Duration{}, map[token]time.Duration{}
+	for _, o := range ops {
+		k := token{o.Grant, o.Gen}
+		if o.Kind != refresh {
+			continue
+		}
+		if was, seen := first[k]; !seen || o.Start < was {
+			first[k] = o.Start
+		}
+		if was, seen := done[k]; o.Class == ok && (!seen || o.End < was) {
+			done[k] = o.End
+		}
+	}
+	for i := range ops {
+		o := &ops[i]
+		k := token{o.Grant, o.Gen}
+		if o.Kind != refresh {
+			continue
+		}
+		spent, known := done[k]
+		switch {
+		case known && o.Start > spent+retryWindow+clockSlack:
+			o.Age = expired
+		case o.End > first[k]+retryWindow-clockSlack:
+			o.Age = dubious
+		}
+	}
+	return ops
+}

@@ -1,0 +1,112 @@
+package chaos
+
+import (
+	"testing"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+	"github.com/stretchr/testify/require"
+)
+
+// at writes a history by hand: the op that started at a and ended at b, in
+// milliseconds.
+func at(a, b int, o op) op {
+	o.Start, o.End = time.Duration(a)*time.Millisecond, time.Duration(b)*time.Millisecond
+	o.Node = "n1"
+	return o
+}
+
+func exchanged(c class, code string) op {
+	return op{Kind: exchange, Grant: "g", Class: c, Code: code, Got: 1}
+}
+
+func refreshed(gen uint32, c class, got uint32) op {
+	o := op{Kind: refresh, Grant: "g", Gen: gen, Class: c, Got: got}
+	if c == refused {
+		o.Code = invalidGrant
+	}
+	return o
+}
+
+func (o op) deliberately() op { o.Deliberate = true; return o }
+
+func revoked(c class) op { return op{Kind: revokeGrant, Grant: "g", Class: c} }
+
+func with(secret int, c class, code string) op {
+	return op{Kind: refresh, Client: turning, Secret: secret, Class: c, Code: code}
+}
+
+func turned(k kind, secret int, c class) op {
+	return op{Kind: k, Client: turning, Secret: secret, Class: c}
+}
+
+func toggled(k kind, c class) op { return op{Kind: k, Client: toggling, Class: c} }
+
+func used(c class, code string) op { return op{Kind: refresh, Client: toggling, Class: c, Code: code} }
+
+// TestModels: each model accepts what may happen and rejects what may not.
+func TestModels(t *testing.T) {
+	chains := func(ops []op) []verdict { bad, _ := chainModel(false).check(aged(ops)); return bad }
+	tolerant := func(ops []op) []verdict { bad, _ := chainModel(true).check(ops); return bad }
+	secrets := func(ops []op) []verdict { bad, _ := secretModel.check(ops); return bad }
+	states := func(ops []op) []verdict { bad, _ := stateModel.check(ops); return bad }
+	start := at(0, 1, exchanged(ok, ""))
+	for name, c := range map[string]struct {
+		check func([]op) []verdict
+		ops   []op
+		good  bool
+	}{
+		"a chain":                       {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(4, 5, refreshed(2, ok, 3))}, true},
+		"a retry":                       {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(4, 5, refreshed(1, ok, 2)), at(6, 7, refreshed(2, ok, 3))}, true},
+		"a lost response and its retry": {chains, []op{start, at(2, 3, refreshed(1, unknown, 0)), at(4, 5, refreshed(1, ok, 2))}, true},
+		"two at once":                   {chains, []op{start, at(2, 9, refreshed(1, ok, 2)), at(3, 8, refreshed(1, ok, 2))}, true},
+		"reuse ends":                    {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(4, 5, refreshed(2, ok, 3)), at(6, 7, refreshed(1, refused, 0)), at(8, 9, refreshed(3, refused, 0))}, true},
+		"a code twice ends":             {chains, []op{start, at(2, 3, exchanged(refused, invalidGrant)), at(4, 5, refreshed(1, refused, 0))}, true},
+		"a revocation of unknown fate":  {chains, []op{start, at(2, 3, revoked(unknown)), at(4, 5, refreshed(1, ok, 2)), at(6, 7, refreshed(2, refused, 0))}, true},
+		"a suspended client's grant":    {chains, []op{start, at(2, 3, op{Kind: refresh, Grant: "g", Gen: 1, Class: refused, Code: "unauthorized_client"}), at(4, 5, refreshed(1, ok, 2))}, true},
+		"without effect":                {chains, []op{start, at(2, 3, refreshed(1, noEffect, 0)), at(4, 5, refreshed(1, ok, 2))}, true},
+
+		"a code redeemed twice":                  {chains, []op{start, at(2, 3, exchanged(ok, ""))}, false},
+		"a code redeemed twice at once":          {chains, []op{at(0, 9, exchanged(ok, "")), at(1, 8, exchanged(ok, ""))}, false},
+		"a good code refused":                    {chains, []op{at(0, 1, exchanged(refused, invalidGrant))}, false},
+		"alive after a second redemption":        {chains, []op{start, at(2, 3, exchanged(refused, invalidGrant)), at(4, 5, refreshed(1, ok, 2))}, false},
+		"a retry after the window is reuse":      {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(80_000, 80_001, refreshed(1, refused, 0)), at(80_002, 80_003, refreshed(2, refused, 0))}, true},
+		"a retry after the window":               {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(80_000, 80_001, refreshed(1, ok, 2))}, false},
+		"a fork":                                 {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(4, 5, refreshed(2, ok, 3)), at(6, 7, refreshed(1, ok, 2))}, false},
+		"a retry that forks":                     {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(4, 5, refreshed(1, ok, 3))}, false},
+		"a lost write":                           {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(4, 5, refreshed(2, refused, 0))}, false},
+		"a retry that is an alarm":               {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(4, 5, refreshed(1, refused, 0))}, false},
+		"an alarm after an unknown outcome":      {chains, []op{start, at(2, 3, refreshed(1, unknown, 0)), at(4, 5, refreshed(1, refused, 0))}, false},
+		"alive after reuse":                      {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(4, 5, refreshed(2, ok, 3)), at(6, 7, refreshed(1, refused, 0)), at(8, 9, refreshed(3, ok, 4))}, false},
+		"alive after revocation":                 {chains, []op{start, at(2, 3, revoked(ok)), at(4, 5, refreshed(1, ok, 2))}, false},
+		"a generation skipped":                   {chains, []op{start, at(2, 3, refreshed(1, ok, 3))}, false},
+		"ended by a late request":                {chains, []op{start, at(2, 3, refreshed(1, unknown, 0)), at(4, 5, refreshed(1, ok, 2)), at(6, 7, refreshed(2, ok, 3)), at(8, 9, refreshed(3, refused, 0))}, false},
+		"ended by a late request, which is told": {tolerant, []op{start, at(2, 3, refreshed(1, unknown, 0)), at(4, 5, refreshed(1, ok, 2)), at(6, 7, refreshed(2, ok, 3)), at(8, 9, refreshed(3, refused, 0))}, true},
+		"ended by reuse of unknown fate":         {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(4, 5, refreshed(2, ok, 3)), at(6, 7, refreshed(1, unknown, 0).deliberately()), at(8, 9, refreshed(3, refused, 0))}, true},
+
+		"a rotation":                   {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, with(1, ok, "")), at(4, 5, with(0, ok, "")), at(6, 7, turned(revokeSecret, 0, ok)), at(8, 9, with(0, refused, "invalid_client"))}, true},
+		"a revocation that may come":   {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, turned(revokeSecret, 0, unknown)), at(4, 5, with(0, ok, "")), at(6, 7, with(0, refused, "invalid_client"))}, true},
+		"the last secret stays":        {secrets, []op{at(0, 1, turned(revokeSecret, 0, refused))}, true},
+		"used after revocation":        {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, turned(revokeSecret, 0, ok)), at(4, 5, with(0, ok, ""))}, false},
+		"known after revocation":       {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, turned(revokeSecret, 0, ok)), at(4, 5, with(0, refused, invalidGrant))}, false},
+		"an added secret is not known": {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, with(1, refused, "invalid_client"))}, false},
+		"a third secret":               {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, turned(addSecret, 2, ok))}, false},
+		"the last secret revoked":      {secrets, []op{at(0, 1, turned(revokeSecret, 0, ok))}, false},
+		"revived":                      {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, turned(revokeSecret, 0, unknown)), at(4, 5, with(0, refused, "invalid_client")), at(6, 7, with(0, ok, ""))}, false},
+
+		"suspended and resumed":        {states, []op{at(0, 1, used(ok, "")), at(2, 3, toggled(suspend, ok)), at(4, 5, used(refused, "unauthorized_client")), at(6, 7, toggled(resume, ok)), at(8, 9, used(ok, ""))}, true},
+		"a suspension that may come":   {states, []op{at(0, 1, toggled(suspend, unknown)), at(2, 3, used(ok, "")), at(4, 5, used(refused, "unauthorized_client"))}, true},
+		"used while suspended":         {states, []op{at(0, 1, toggled(suspend, ok)), at(2, 3, used(ok, ""))}, false},
+		"told of while suspended":      {states, []op{at(0, 1, toggled(suspend, ok)), at(2, 3, used(refused, invalidGrant))}, false},
+		"stopped after it was resumed": {states, []op{at(0, 1, toggled(suspend, ok)), at(2, 3, toggled(resume, ok)), at(4, 5, used(refused, "unauthorized_client"))}, false},
+		"suspended twice":              {states, []op{at(0, 1, toggled(suspend, ok)), at(2, 3, toggled(suspend, ok))}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			bad := c.check(c.ops)
+			require.Equal(t, c.good, len(bad) == 0, "%v", bad)
+			for _, v := range bad {
+				require.Equal(t, porcupine.Illegal, v.result, "rejected, not given up")
+			}
+		})
+	}
+}

@@ -1,0 +1,127 @@
+package chaos
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+)
+
+// A process is one start of the binary. It is signalled by its handle and by
+// nothing else, so that no other process can be met.
+type process struct {
+	command *exec.Cmd
+	log     string // file of standard error, which outlives the process
+	exited  chan struct{}
+
+	mu    sync.Mutex
+	ready []byte // the line of JSON, guarded by mu
+}
+
+// launch starts the binary and returns at once.
+func launch(binary, log string, environment []string, arguments ...string) (*process, error) {
+	stderr, err := os.OpenFile(log, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	defer stderr.Close()
+	c := exec.Command(binary, arguments...)
+	c.Env = append(os.Environ(), environment...)
+	c.Stderr = stderr
+	stdout, err := c.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Start(); err != nil {
+		return nil, fmt.Errorf("start %s: %w", binary, err)
+	}
+	p := &process{command: c, log: log, exited: make(chan struct{})}
+	go p.follow(stdout)
+	return p, nil
+}
+
+// follow reads standard output to its end and reaps the process.
+func (p *process) follow(stdout io.Reader) {
+	lines := bufio.NewReader(stdout)
+	if line, err := lines.ReadBytes('\n'); err == nil {
+		p.mu.Lock()
+		p.ready = line
+		p.mu.Unlock()
+	}
+	_, _ = io.Copy(io.Discard, lines)
+	_ = p.command.Wait()
+	close(p.exited)
+}
+
+// readyLine is the line that the process printed, or nil.
+func (p *process) readyLine() map[string]string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	var m map[string]string
+	if json.Unmarshal(p.ready, &m) != nil {
+		return nil
+	}
+	return m
+}
+
+func (p *process) running() bool {
+	select {
+	case <-p.exited:
+		return false
+	default:
+		return true
+	}
+}
+
+func (p *process) signal(s syscall.Signal) error { return p.command.Process.Signal(s) }
+
+// kill ends the process as a crash does, and returns when it is gone.
+func (p *process) kill() {
+	_ = p.signal(syscall.SIGKILL)
+	<-p.exited
+}
+
+// stop ends the process as a service manager does.
+func (p *process) stop(limit time.Duration) error {
+	if err := p.signal(syscall.SIGTERM); err != nil {
+		return err
+	}
+	select {
+	case <-p.exited:
+	case <-time.After(limit):
+		p.kill()
+		return fmt.Errorf("the process did not stop within %s of SIGTERM", limit)
+	}
+	if code := p.command.ProcessState.ExitCode(); code != 0 {
+		return fmt.Errorf("exit code %d after SIGTERM", code)
+	}
+	return nil
+}
+
+// paused reports whether the kernel has stopped the process (proc(5), stat).
+func (p *process) paused() bool {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
+	if err != nil {
+		return false
+	}
+	rest := text[bytes.LastIndexByte(text, ')')+1:]
+	return len(rest) > 1 && rest[1] == 'T'
+}
+
+// printTail shows the end of a log.
+func printTail(t testing.TB, name, file string) {
+	const lines = 60
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return
+	}
+	all := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	t.Logf("the end of the log of %s:\n%s", name, bytes.Join(all[max(0, len(all)-lines):], []byte("\n")))
+}
