@@ -1,0 +1,107 @@
+package backup
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+const (
+	magic     = "mintmark backup "
+	version   = "1"
+	maxHeader = 64 << 10
+)
+
+// What a file can hold.
+const (
+	KindState   = "state"   // the whole state of a cluster
+	KindJournal = "journal" // what a node's journal has
+)
+
+var (
+	// ErrFormat says that a file is not a backup, or of a version that this
+	// program does not know.
+	ErrFormat = errors.New("not a backup file that this program knows")
+
+	// ErrDamaged says that a file is not as it was written: changed, cut or
+	// longer.
+	ErrDamaged = errors.New("backup file is damaged")
+)
+
+// Header is the part of the file that is not sealed. It says what the body is
+// and which key opens it. Readers skip fields they do not know, so that later
+// versions may add some.
+type Header struct {
+	Kind       string            `json:"kind"`
+	Cluster    string            `json:"cluster"`             // id of the cluster
+	Node       string            `json:"node,omitempty"`      // name of the node that wrote it
+	Taken      time.Time         `json:"taken"`               // by the clock of that node
+	StateTime  time.Time         `json:"state_time,omitzero"` // of the last command in it
+	From       uint64            `json:"from,omitempty"`      // of a journal: first Seq that it covers
+	Seq        uint64            `json:"seq"`                 // of the last command in it
+	LogIndex   uint64            `json:"log_index,omitempty"`
+	Version    string            `json:"version"` // of the program
+	Level      uint32            `json:"level"`   // feature level of the cluster
+	ClusterKey string            `json:"cluster_key"`
+	Counts     map[string]uint64 `json:"counts,omitempty"` // rows of each table, or what else is in the body
+
+	// Size is that of the whole file in bytes, when Inspect read it. It is not
+	// written.
+	Size int64 `json:"size,omitempty"`
+}
+
+// encode returns the two lines in front of the body.
+func (h Header) encode() ([]byte, error) {
+	h.Size = 0
+	line, err := json.Marshal(h)
+	if err != nil {
+		return nil, fmt.Errorf("header: %w", err)
+	}
+	if len(line) >= maxHeader {
+		return nil, fmt.Errorf("header of %d bytes, more than %d", len(line), maxHeader)
+	}
+	return fmt.Appendf(nil, "%s%s\n%s\n", magic, version, line), nil
+}
+
+// readHeader returns the header and the bytes it was read from.
+func readHeader(r *bufio.Reader) (Header, []byte, error) {
+	first, err := readLine(r, len(magic)+16, ErrFormat)
+	if err != nil {
+		return Header{}, nil, err
+	}
+	if string(first) != magic+version+"\n" {
+		return Header{}, nil, ErrFormat
+	}
+	second, err := readLine(r, maxHeader, ErrDamaged)
+	if err != nil {
+		return Header{}, nil, err
+	}
+	var h Header
+	if err := json.Unmarshal(second, &h); err != nil {
+		return Header{}, nil, ErrDamaged // its own text could quote what it met
+	}
+	h.Size = 0
+	return h, append(first, second...), nil
+}
+
+// readLine reads a line of at most limit bytes with its end. Where there is
+// none the error is bad.
+func readLine(r *bufio.Reader, limit int, bad error) ([]byte, error) {
+	var line []byte
+	for len(line) < limit {
+		b, err := r.ReadByte()
+		if errors.Is(err, io.EOF) {
+			return nil, bad
+		}
+		if err != nil {
+			return nil, err
+		}
+		if line = append(line, b); b == '\n' {
+			return line, nil
+		}
+	}
+	return nil, bad
+}
