@@ -24,6 +24,7 @@ type world struct {
 	password string
 	minted   map[string]string // refresh tokens by grant and generation; guarded by mu
 	running  int               // number of the last user; guarded by mu
+	excuses  []excuse          // guarded by mu
 }
 
 // A secret of a client. Its id is "" while the answer that has it is missing.

@@ -1,0 +1,300 @@
+package chaos
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Bounds that a cluster must keep.
+const (
+	writesAgain = 3 * time.Second  // L1: with a healthy majority, after a fault and after its end
+	catchesUp   = 10 * time.Second // L3: what a healed node may take, its start apart
+	extraTerms  = 1                // of L4: an election whose votes were split moves the term twice
+	starts      = 15 * time.Second // what a node may take to start
+
+	// leastWrites are the acknowledged writes without which a round is void:
+	// before the fault, and again after it.
+	leastWrites = 30
+)
+
+// A campaign is some faults, one after the other, on one cluster under load.
+type campaign struct {
+	w       *world
+	load    *load
+	summary *summary
+}
+
+// summary is what all campaigns came to.
+type summary struct {
+	rounds, voids int
+	bit           map[string]int
+	void          []string
+	violations    []string
+	reports       []report
+
+	afterCrash, afterPlan, afterHeal []time.Duration
+	terms                            map[uint64]int
+	began                            time.Time
+}
+
+func newSummary() *summary {
+	return &summary{bit: map[string]int{}, terms: map[uint64]int{}, began: time.Now()}
+}
+
+func (s *summary) violated(format string, arguments ...any) {
+	s.violations = append(s.violations, fmt.Sprintf(format, arguments...))
+}
+
+// run plays faults on a cluster and then judges what the clients saw.
+func (s *summary) run(t testing.TB, c *cluster, faults ...fault) {
+	t.Helper()
+	w := newWorld(t, c)
+	p := &campaign{w: w, load: startLoad(w), summary: s}
+	for _, f := range faults {
+		p.play(f)
+		if t.Failed() {
+			break
+		}
+	}
+	p.load.end()
+	p.close()
+}
+
+// play is one round. A round that proves nothing is played again, once.
+func (p *campaign) play(f fault) {
+	p.w.t.Helper()
+	for range 2 {
+		why := p.once(f)
+		p.summary.rounds++
+		if why == "" {
+			p.summary.bit[f.name]++
+			return
+		}
+		p.summary.voids++
+		p.summary.void = append(p.summary.void, f.name+": "+why)
+		p.w.t.Logf("void: %s: %s", f.name, why)
+	}
+}
+
+// once returns why the round is void, or "".
+func (p *campaign) once(f fault) (void string) {
+	t, w := p.w.t, p.w
+	t.Helper()
+	start := w.c.now()
+	if !until(starts, func() bool { return w.h.written(start) >= leastWrites }) {
+		return fmt.Sprintf("only %d writes before it", w.h.written(start))
+	}
+	r := &round{world: w, fault: f}
+	if !until(starts, func() bool { r.leader = w.c.leader(); return r.leader != nil }) {
+		return "nobody leads before it"
+	}
+	term := p.term()
+
+	r.injected = w.c.now()
+	if err := f.inject(r); err != nil {
+		void = "inject: " + err.Error()
+	}
+	hold := time.Now().Add(f.lasts)
+	if !until(max(8*time.Second, f.lasts), func() bool { r.bitten = r.bitten || f.bit(r); return r.bitten }) {
+		void = "it did not bite"
+	}
+	time.Sleep(time.Until(hold)) // the fault lasts
+	if f.majority && void == "" {
+		p.writes(r, "during", r.injected)
+	}
+	if err := f.heal(r); err != nil {
+		p.summary.violated("%s: heal: %v", f.name, err)
+	}
+	r.healed = w.c.now()
+	p.recover(r)
+	p.elections(r, term)
+	t.Logf("%6.1fs %s", w.c.now().Seconds(), f.name)
+	return void
+}
+
+// writes is L1: there must be a write within 3 s.
+func (p *campaign) writes(r *round, when string, since time.Duration) {
+	var gap time.Duration
+	wrote := until(writesAgain+starts, func() bool {
+		var done bool
+		gap, done = p.w.h.gap(since)
+		return done
+	})
+	switch {
+	case !wrote:
+		p.summary.violated("L1: no write %s %s", when, r.fault.name)
+		return
+	case gap > writesAgain:
+		p.summary.violated("L1: the first write %s %s took %s", when, r.fault.name, gap)
+	}
+	s := p.summary
+	switch {
+	case when == "after":
+		s.afterHeal = append(s.afterHeal, gap)
+	case r.fault.crash:
+		s.afterCrash = append(s.afterCrash, gap)
+	case r.fault.planned:
+		s.afterPlan = append(s.afterPlan, gap)
+	}
+}
+
+// recover waits until all is well again, which must not take long.
+func (p *campaign) recover(r *round) {
+	w := p.w
+	for _, n := range r.victims {
+		w.mu.Lock()
+		w.excuses = append(w.excuses, excuse{n.name, r.injected, r.healed + time.Second})
+		w.mu.Unlock()
+	}
+	for _, n := range w.c.all() {
+		if !until(starts, n.ready) {
+			p.summary.violated("L3: %s is not ready %s after %s", n.name, starts, r.fault.name)
+			if !n.running() { // so that the next round has it
+				_ = n.start()
+			}
+		}
+	}
+	ready := w.c.now()
+	p.writes(r, "after", ready)
+	if w.c.single {
+		return
+	}
+	if !until(catchesUp, func() bool { return p.caughtUp(ready) }) {
+		p.summary.violated("L3: not all nodes caught up %s after %s", catchesUp, r.fault.name)
+	}
+	if !until(starts, func() bool { return w.h.written(ready) >= leastWrites }) {
+		p.summary.violated("only %d writes after %s", w.h.written(ready), r.fault.name)
+	}
+}
+
+// caughtUp reports whether all nodes have applied what had been applied before.
+func (p *campaign) caughtUp(time.Duration) bool {
+	s, err := p.w.c.status()
+	if err != nil {
+		return false
+	}
+	var most uint64
+	for _, m := range s.Nodes {
+		most = max(most, m.Applied)
+	}
+	return until(catchesUp/4, func() bool {
+		now, err := p.w.c.status()
+		if err != nil {
+			return false
+		}
+		for _, m := range now.Nodes {
+			if m.State == "unreachable" || m.Applied < most {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+func (p *campaign) term() uint64 {
+	if p.w.c.single {
+		return 0
+	}
+	s, err := p.w.c.status()
+	if err != nil {
+		return 0
+	}
+	return s.Term
+}
+
+// elections is L4. The term counts elections, won or not.
+func (p *campaign) elections(r *round, before uint64) {
+	if p.w.c.single {
+		return
+	}
+	moved := p.term() - before
+	p.summary.terms[moved]++
+	if moved > uint64(r.fault.moves+extraTerms) {
+		p.summary.violated("L4: %s moved the term by %d", r.fault.name, moved)
+	}
+}
+
+// close takes the last look, lets the cluster come to rest, and restarts it: all
+// that was promised must hold then too.
+func (p *campaign) close() {
+	w, s := p.w, p.summary
+	w.t.Helper()
+	w.lastLook(p.load)
+	if err := w.agree(); err != nil {
+		s.violated("%v", err)
+	}
+	for _, n := range w.c.all() {
+		if err := n.process().stop(longest); err != nil {
+			s.violated("%s: %v", n.name, err)
+		}
+	}
+	for _, n := range w.c.all() {
+		require.NoError(w.t, n.start())
+	}
+	w.c.requireReady(w.c.all()...)
+	w.lastLook(p.load)
+	if err := w.agree(); err != nil {
+		s.violated("after a restart: %v", err)
+	}
+	r := w.judge()
+	s.violations = append(append(s.violations, r.violations...), w.scan()...)
+	s.reports = append(s.reports, r)
+}
+
+// print says what it all came to, and fails the test where a promise was broken.
+func (s *summary) print(t testing.TB) {
+	t.Helper()
+	ops, classes := map[kind]int{}, map[class]int{}
+	grants, undecided, late, total := 0, 0, 0, 0
+	for _, r := range s.reports {
+		grants, undecided, late = grants+r.grants, undecided+r.undecided, late+r.late
+		for k, n := range r.ops {
+			ops[k] += n
+			total += n
+		}
+		for c, n := range r.classes {
+			classes[c] += n
+		}
+	}
+	t.Logf("%d rounds in %s, %d of them void: %v", s.rounds, time.Since(s.began).Round(time.Second), s.voids, s.void)
+	t.Logf("%d operations on %d grants: %v, %v", total, grants, ops, classes)
+	t.Logf("faults that bit: %v", s.bit)
+	t.Logf("write gap after a crash of the leader: %s; after a planned stop: %s; after recovery: %s",
+		spread(s.afterCrash), spread(s.afterPlan), spread(s.afterHeal))
+	t.Logf("terms moved per fault: %v; grants ended by a late request: %d; undecided: %d; violations: %d",
+		s.terms, late, undecided, len(s.violations))
+	for i, v := range s.violations {
+		if i == 20 {
+			t.Errorf("and %d more", len(s.violations)-i)
+			break
+		}
+		t.Error(shortened(v))
+	}
+	if undecided > 0 {
+		t.Errorf("%d parts of the history could not be decided", undecided)
+	}
+}
+
+func shortened(v string) string {
+	const lines = 120
+	all := strings.Split(v, "\n")
+	if len(all) <= lines {
+		return v
+	}
+	return all[0] + "\n...\n" + strings.Join(all[len(all)-lines:], "\n")
+}
+
+// spread is median and maximum.
+func spread(d []time.Duration) string {
+	if len(d) == 0 {
+		return "none"
+	}
+	d = slices.Clone(d)
+	slices.Sort(d)
+	return fmt.Sprintf("median %s, max %s (of %d)", d[len(d)/2].Round(time.Millisecond), d[len(d)-1].Round(time.Millisecond), len(d))
+}

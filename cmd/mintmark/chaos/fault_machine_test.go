@@ -1,0 +1,120 @@
+package chaos
+
+import (
+	"encoding/binary"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// disk tells a node's disk what to do: "slow 50ms", "hang", "fail", "full".
+func disk(whom target, orders string, lasts time.Duration) fault {
+	return fault{
+		name: "disk of " + whom.name + ": " + orders, lasts: lasts, majority: whom.left, moves: whom.moves,
+		inject: func(r *round) error {
+			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error { return n.tell("disk", orders) })
+		},
+		bit: func(r *round) bool { return r.obeyed("disk") },
+		heal: func(r *round) error {
+			err := eachOf(r.victims, func(n *node) error { return n.tell("disk", "") })
+			// A node whose disk failed stops by itself, in its own time.
+			for _, n := range r.victims {
+				until(3*time.Second, func() bool { return !n.running() || n.ready() })
+			}
+			return errors.Join(err, r.restart())
+		},
+	}
+}
+
+// clock steps the wall clock of nodes, and back.
+func clock(whom target, by time.Duration, lasts time.Duration) fault {
+	return fault{
+		name: "clock of " + whom.name + " by " + by.String(), lasts: lasts, majority: whom.left, moves: 1,
+		inject: func(r *round) error {
+			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error { return n.tell("clock", by.String()) })
+		},
+		bit: func(r *round) bool { return r.obeyed("clock") },
+		heal: func(r *round) error {
+			err := eachOf(r.victims, func(n *node) error { return n.tell("clock", "0s") })
+			for _, n := range r.victims {
+				// A node that refuses because of the jump is told by its operator.
+				if !until(2*time.Second, n.ready) && n.running() {
+					n.run("cluster", "accept-clock")
+				}
+			}
+			return errors.Join(err, r.restart())
+		},
+	}
+}
+
+// tell writes an order for a node.
+func (n *node) tell(what, orders string) error {
+	file := n.order(what)
+	if err := os.Remove(file + ".bit"); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	next := file + ".next"
+	if err := os.WriteFile(next, []byte(orders), 0o600); err != nil {
+		return err
+	}
+	return os.Rename(next, file)
+}
+
+// obeyed reports whether all victims have met what they were told.
+func (r *round) obeyed(what string) bool {
+	for _, n := range r.victims {
+		if _, err := os.Stat(n.order(what) + ".bit"); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// loseUnsynced takes back what the node wrote to its log and did not sync, last
+// write first. It must be down.
+func (n *node) loseUnsynced() error {
+	undos, err := filepath.Glob(filepath.Join(n.dir, "raft", "*.undo"))
+	if err != nil {
+		return err
+	}
+	for _, undo := range undos {
+		text, err := os.ReadFile(undo)
+		if err != nil {
+			return err
+		}
+		file := filepath.Join(n.dir, "raft", "log", strings.TrimSuffix(filepath.Base(undo), ".undo"))
+		if err := takeBack(file, text); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+	}
+	return nil
+}
+
+func takeBack(file string, records []byte) error {
+	f, err := os.OpenFile(file, os.O_RDWR, 0)
+	if err != nil {
+		return err
+	}
+	type write struct {
+		at  int64
+		was []byte
+	}
+	var writes []write
+	for len(records) >= 16 {
+		at, length := int64(binary.BigEndian.Uint64(records)), binary.BigEndian.Uint64(records[8:])
+		if uint64(len(records)-16) < length {
+			break // the record itself was cut off, so its write did not happen
+		}
+		writes = append(writes, write{at, records[16 : 16+length]})
+		records = records[16+length:]
+	}
+	for i := len(writes) - 1; i >= 0; i-- {
+		if _, err := f.WriteAt(writes[i].was, writes[i].at); err != nil {
+			return errors.Join(err, f.Close())
+		}
+	}
+	return f.Close()
+}

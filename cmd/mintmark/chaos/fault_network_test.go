@@ -1,0 +1,145 @@
+package chaos
+
+import (
+	"errors"
+	"fmt"
+	"time"
+)
+
+// A shape is the directions that a fault of the network touches.
+type shape struct {
+	name  string
+	pairs func(*round) []pair
+	left  bool
+	moves int
+}
+
+// around are all directions to and from a node.
+func (r *round) around(n *node) []pair { return append(r.from(n), r.to(n)...) }
+
+func (r *round) from(n *node) (list []pair) {
+	for _, o := range r.c.all() {
+		if o != n {
+			list = append(list, pair{n.name, o.name})
+		}
+	}
+	return list
+}
+
+func (r *round) to(n *node) (list []pair) {
+	for _, p := range r.from(n) {
+		list = append(list, pair{p.to, p.from})
+	}
+	return list
+}
+
+var (
+	leaderAlone   = shape{"the leader and the others", func(r *round) []pair { return r.around(r.leader) }, true, 1}
+	followerAlone = shape{"a follower and the others", func(r *round) []pair { return r.around(r.other(r.leader)) }, true, 1}
+	leaderMute    = shape{"what the leader sends", func(r *round) []pair { return r.from(r.leader) }, true, 1}
+	leaderDeaf    = shape{"what the leader hears", func(r *round) []pair { return r.to(r.leader) }, true, 1}
+	everywhere    = shape{"all nodes", func(r *round) (all []pair) {
+		for _, n := range r.c.all() {
+			all = append(all, r.from(n)...)
+		}
+		return all
+	}, false, 2}
+	ring = shape{"a ring", func(r *round) (all []pair) {
+		nodes := r.c.all()
+		for i, n := range nodes {
+			all = append(all, pair{n.name, nodes[(i+1)%len(nodes)].name})
+		}
+		return all
+	}, false, 2}
+	twoApart = shape{"the leader and a follower", func(r *round) []pair {
+		o := r.other(r.leader)
+		return []pair{{r.leader.name, o.name}, {o.name, r.leader.name}}
+	}, true, 1}
+)
+
+// disturbed puts a toxic on some directions.
+func disturbed(what, kind, attributes string, s shape, lasts time.Duration, count func() int64) fault {
+	var touched []pair
+	return fault{
+		name: fmt.Sprintf("%s between %s", what, s.name), lasts: lasts, majority: s.left, moves: s.moves,
+		inject: func(r *round) error {
+			touched = s.pairs(r)
+			r.before = map[string]int64{kind: count()}
+			return eachPair(touched, func(p pair) error { return r.c.links.disturb(p, kind, attributes) })
+		},
+		bit: func(r *round) bool { return count() > r.before[kind] },
+		heal: func(r *round) error {
+			return eachPair(touched, func(p pair) error { return r.c.links.calm(p, kind) })
+		},
+	}
+}
+
+func cut(s shape, lasts time.Duration) fault {
+	f := disturbed("partition", "hole", "", s, lasts, swallowed.Load)
+	f.crash = s.name == leaderAlone.name
+	return f
+}
+
+func stallOf(s shape, lasts time.Duration) fault {
+	return disturbed("stall", "stall", "", s, lasts, stalled.Load)
+}
+
+// slowed delays all packets; leadership has no reason to move.
+func slowed(s shape, milliseconds, jitter int, lasts time.Duration) fault {
+	f := disturbed(fmt.Sprintf("delay of %d±%d ms", milliseconds, jitter), "lag",
+		fmt.Sprintf(`"ms": %d, "jitter": %d`, milliseconds, jitter), s, lasts, delayed.Load)
+	f.majority = true
+	return f
+}
+
+// resets closes all connections between nodes again and again.
+func resets() fault {
+	stop := make(chan struct{})
+	done := make(chan error, 1)
+	return fault{
+		name: "connections reset", lasts: 2 * time.Second, majority: true, moves: 2,
+		inject: func(r *round) error {
+			r.before = map[string]int64{"": dialledAll(r)}
+			stop = make(chan struct{})
+			go func() {
+				tick := time.NewTicker(250 * time.Millisecond)
+				defer tick.Stop()
+				for {
+					if err := eachPair(everywhere.pairs(r), r.c.links.reset); err != nil {
+						done <- err
+						return
+					}
+					select {
+					case <-tick.C:
+					case <-stop:
+						done <- nil
+						return
+					}
+				}
+			}()
+			return nil
+		},
+		bit: func(r *round) bool { return dialledAll(r) > r.before[""]+4 },
+		heal: func(*round) error {
+			close(stop)
+			return <-done
+		},
+	}
+}
+
+func dialledAll(r *round) (n int64) {
+	for _, p := range everywhere.pairs(r) {
+		n += int64(dialled(p))
+	}
+	return n
+}
+
+func eachPair(pairs []pair, do func(pair) error) error {
+	var errs []error
+	for _, p := range pairs {
+		if err := do(p); err != nil {
+			errs = append(errs, fmt.Errorf("%s to %s: %w", p.from, p.to, err))
+		}
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,130 @@
+package chaos
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+	"time"
+)
+
+// killed is SIGKILL, and the start of what is left. What the kernel has been
+// given survives.
+func killed(whom target) fault {
+	return fault{
+		name: "kill " + whom.name, majority: whom.left, moves: whom.moves, crash: whom.name == theLeader.name,
+		lasts: 500 * time.Millisecond,
+		inject: func(r *round) error {
+			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
+				err := r.caught(n)
+				n.process().kill()
+				return err
+			})
+		},
+		bit: func(r *round) bool {
+			for _, n := range r.victims {
+				if n.running() {
+					return false
+				}
+			}
+			return true
+		},
+		heal: (*round).restart,
+	}
+}
+
+// powerCut is a kill of all nodes after which their disks lack whatever had
+// not been synced.
+func powerCut() fault {
+	f := killed(allNodes)
+	f.name = "power cut of all nodes"
+	f.heal = func(r *round) error {
+		for _, n := range r.victims {
+			if err := n.loseUnsynced(); err != nil {
+				return err
+			}
+		}
+		return r.restart()
+	}
+	return f
+}
+
+// paused is SIGSTOP with requests in the queue, and SIGCONT.
+func paused(whom target, lasts time.Duration) fault {
+	return fault{
+		name: fmt.Sprintf("pause %s for %s", whom.name, lasts), lasts: lasts,
+		majority: whom.left && lasts > time.Second, moves: whom.moves,
+		inject: func(r *round) error {
+			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
+				return errors.Join(r.caught(n), n.process().signal(syscall.SIGSTOP))
+			})
+		},
+		bit: func(r *round) bool {
+			for _, n := range r.victims {
+				if !n.process().paused() || r.h.waiting(n.name) == 0 {
+					return false
+				}
+			}
+			return true
+		},
+		heal: func(r *round) error {
+			return eachOf(r.victims, func(n *node) error { return n.process().signal(syscall.SIGCONT) })
+		},
+	}
+}
+
+// rolling restarts all nodes in peace, one after the other.
+func rolling() fault {
+	return fault{
+		name: "rolling restart", planned: true, majority: true, moves: 3,
+		inject: func(r *round) error {
+			// The leader goes first, so that the gap is that of its stop.
+			order := []*node{r.leader}
+			for _, n := range r.c.all() {
+				if n != r.leader {
+					order = append(order, n)
+				}
+			}
+			return eachOf(r.hits(order...), func(n *node) error {
+				if err := n.process().stop(longest); err != nil {
+					return fmt.Errorf("%s: %w", n.name, err)
+				}
+				if err := n.start(); err != nil {
+					return err
+				}
+				if !until(eventually, n.ready) {
+					return fmt.Errorf("%s is not ready after a restart", n.name)
+				}
+				return nil
+			})
+		},
+		bit:  func(*round) bool { return true },
+		heal: func(*round) error { return nil },
+	}
+}
+
+// transferred hands leadership over.
+func transferred() fault {
+	return fault{
+		name: "transfer of leadership", planned: true, majority: true, moves: 1,
+		inject: func(r *round) error {
+			a := r.leader.run("cluster", "transfer-leader")
+			if a.code != exitOK {
+				return fmt.Errorf("transfer-leader: exit code %d: %s", a.code, a.errors)
+			}
+			return nil
+		},
+		bit: func(r *round) bool {
+			now := r.c.leader()
+			return now != nil && now != r.leader
+		},
+		heal: func(*round) error { return nil },
+	}
+}
+
+func eachOf(nodes []*node, do func(*node) error) error {
+	var errs []error
+	for _, n := range nodes {
+		errs = append(errs, do(n))
+	}
+	return errors.Join(errs...)
+}

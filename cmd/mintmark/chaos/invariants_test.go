@@ -1,0 +1,236 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/anishathalye/porcupine"
+)
+
+// A report is what a history came to.
+type report struct {
+	violations []string
+	undecided  int // parts of the history that no order was found for in time
+	late       int // grants that a late request has ended
+	grants     int // checked
+	ops        map[kind]int
+	classes    map[class]int
+}
+
+// judge checks a finished history.
+func (w *world) judge() report {
+	ops := aged(w.h.all())
+	r := report{violations: w.h.wrongs(), ops: map[kind]int{}, classes: map[class]int{}}
+	for _, o := range ops {
+		r.ops[o.Kind]++
+		r.classes[o.Class]++
+	}
+	bad, n := chainModel(false).check(ops)
+	r.grants = n
+	for _, v := range bad {
+		if v.result == porcupine.Illegal {
+			if worse, _ := chainModel(true).check(v.ops); len(worse) == 0 {
+				r.late++
+				continue
+			}
+		}
+		r.add(v)
+	}
+	for _, check := range []func([]op) ([]verdict, int){secretModel.check, stateModel.check} {
+		bad, _ := check(ops)
+		for _, v := range bad {
+			r.add(v)
+		}
+	}
+	r.violations = append(r.violations, timeRunsOn(ops)...)
+	r.violations = append(r.violations, w.keysWereKnown(ops)...)
+	r.violations = append(r.violations, w.nothingTakesLong(ops)...)
+	return r
+}
+
+func (r *report) add(v verdict) {
+	if v.result == porcupine.Unknown {
+		r.undecided++
+		return
+	}
+	r.violations = append(r.violations, v.String())
+}
+
+// timeRunsOn is S7: a token of a later generation is not older, and the scope of
+// a grant stays.
+func timeRunsOn(ops []op) (bad []string) {
+	type span struct{ first, last int64 }
+	issued := map[string]map[uint32]*span{}
+	for _, o := range ops {
+		if o.Class != ok || o.IssuedAt == 0 {
+			continue
+		}
+		if o.Scope != scopes {
+			bad = append(bad, fmt.Sprintf("S7: the scope of grant %s is %q", o.Grant, o.Scope))
+		}
+		if issued[o.Grant] == nil {
+			issued[o.Grant] = map[uint32]*span{}
+		}
+		r := issued[o.Grant][o.Got]
+		if r == nil {
+			r = &span{o.IssuedAt, o.IssuedAt}
+			issued[o.Grant][o.Got] = r
+		}
+		r.first, r.last = min(r.first, o.IssuedAt), max(r.last, o.IssuedAt)
+	}
+	for grant, gens := range issued {
+		for gen, r := range gens {
+			if before := gens[gen-1]; before != nil && before.last > r.first {
+				bad = append(bad, fmt.Sprintf("S7: time ran back for grant %s between generations %d and %d: %d, %d", grant, gen-1, gen, before.last, r.first))
+			}
+		}
+	}
+	return bad
+}
+
+// keysWereKnown is S9: before a key was used first, every node had published it.
+func (w *world) keysWereKnown(ops []op) (bad []string) {
+	first := map[string]op{}
+	for _, o := range ops {
+		if f, seen := first[o.Key]; o.Key != "" && (!seen || o.End < f.End) {
+			first[o.Key] = o
+		}
+	}
+	for key, o := range first {
+		for _, node := range w.j.lacked(key, o.Start) {
+			bad = append(bad, fmt.Sprintf("S9: %s did not publish key %s when it was first used: %s", node, key, o))
+		}
+	}
+	return bad
+}
+
+// longest is what a request may take (L2).
+const longest = 10 * time.Second
+
+// An excuse is a time in which a node can't answer, whatever it does.
+type excuse struct {
+	node     string
+	from, to time.Duration
+}
+
+// nothingTakesLong is L2.
+func (w *world) nothingTakesLong(ops []op) (bad []string) {
+	w.mu.Lock()
+	excuses := slices.Clone(w.excuses)
+	w.mu.Unlock()
+	for _, o := range ops {
+		if o.End-o.Start <= longest || o.Kind == allow { // which is several requests
+			continue
+		}
+		if !slices.ContainsFunc(excuses, func(e excuse) bool { return e.node == o.Node && o.Start < e.to && o.End > e.from }) {
+			bad = append(bad, fmt.Sprintf("L2: a request outlived its deadline: %s", o))
+		}
+	}
+	return bad
+}
+
+// lastLook is S6: what was acknowledged is still there. Each grant is used once
+// more, and the models say what the answer must be.
+func (w *world) lastLook(l *load) {
+	a := newApplication(w)
+	work := make(chan *grant)
+	var all sync.WaitGroup
+	for range chains {
+		all.Go(func() {
+			for g := range work {
+				if len(g.tokens) < 2 {
+					continue
+				}
+				for range maxTries {
+					if o, _ := a.refresh(context.Background(), w.c.any(), g, g.gen(), g.secret); o.Class == ok || o.Class == refused {
+						break
+					}
+					breath(context.Background())
+				}
+			}
+		})
+	}
+	for _, g := range l.grants {
+		work <- g
+	}
+	close(work)
+	all.Wait()
+}
+
+// agree is S8: at the same applied index all nodes have the same state.
+func (w *world) agree() error {
+	if w.c.single {
+		return nil
+	}
+	var last error
+	same := func() bool {
+		var sums []checksum
+		for _, n := range w.c.all() {
+			s, err := n.checksum()
+			if err != nil {
+				last = err
+				return false
+			}
+			sums = append(sums, s)
+		}
+		for _, s := range sums[1:] {
+			if s.Applied != sums[0].Applied {
+				last = fmt.Errorf("S8: the applied indexes differ: %v", sums)
+				return false
+			}
+		}
+		last = nil
+		for _, s := range sums[1:] {
+			if s.Checksum != sums[0].Checksum {
+				last = fmt.Errorf("S8: at index %d the states differ: %v", s.Applied, sums)
+			}
+		}
+		return true
+	}
+	if !until(eventually, same) && last == nil {
+		last = fmt.Errorf("S8: the nodes do not come to rest")
+	}
+	return last
+}
+
+// secretShapes are the shapes of what must never be written: secrets, codes, refresh
+// tokens, sessions, and access tokens.
+var secretShapes = regexp.MustCompile(`mm[csrx]_[A-Za-z0-9_-]{40,}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}|(?:secret|password)-marker-[0-9a-f]{48}`)
+
+// scan is the other half of S9: nothing secret is in any file of any node.
+func (w *world) scan() (bad []string) {
+	seen := false
+	look := func(path string) error {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		seen = seen || bytes.Contains(text, []byte(marker))
+		if hit := secretShapes.Find(text); hit != nil {
+			bad = append(bad, fmt.Sprintf("S9: %s has %.12s… in clear", path, hit))
+		}
+		return nil
+	}
+	err := filepath.WalkDir(w.c.dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || !d.Type().IsRegular() || strings.HasSuffix(path, "new-secret") || strings.HasSuffix(path, ".token") {
+			return err
+		}
+		return look(path)
+	})
+	if err != nil {
+		bad = append(bad, "S9: the files can't be read: "+err.Error())
+	}
+	if !seen {
+		bad = append(bad, "S9: the scan sees nothing, not even what is no secret")
+	}
+	return bad
+}

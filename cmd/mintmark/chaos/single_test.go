@@ -1,0 +1,25 @@
+package chaos
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestOneNode plays what can go wrong with one node. It is the whole kit but
+// for the links.
+func TestOneNode(t *testing.T) {
+	s := newSummary()
+	c := newDev(t, build(t))
+	s.run(t, c,
+		killed(allNodes),
+		paused(allNodes, 500*time.Millisecond),
+		powerCut(),
+		disk(allNodes, "slow 20ms", time.Second),
+		disk(allNodes, "fail", 0),
+		killed(allNodes),
+	)
+	s.print(t)
+	require.Zero(t, s.voids, "%v", s.void)
+}
