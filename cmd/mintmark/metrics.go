@@ -1,0 +1,142 @@
+package main
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+	"github.com/prometheus/client_golang/prometheus/promhttp"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// metrics are what operators read at /metrics. What the node knows is asked
+// for at each scrape; what happens is counted where it happens, by methods
+// that any goroutine may call, that allocate nothing and that wait for nobody.
+//
+// The values of every label are known beforehand: a client, a user, a path
+// that a stranger made up or a secret never becomes one.
+type metrics struct {
+	registry *prometheus.Registry
+
+	refusals  []prometheus.Counter // by ledger.Cause; nil where there is no such cause
+	unnamed   prometheus.Counter   // refusals whose cause is none of these
+	reused    map[ledger.Cause]prometheus.Counter
+	later     prometheus.Counter
+	tokens    map[oauth.GrantType]prometheus.Counter
+	commits   prometheus.Histogram
+	requests  *prometheus.CounterVec
+	durations *prometheus.HistogramVec
+	elsewhere *routeMetrics // requests that no route has
+}
+
+// requestBuckets cover a refresh on an idle node and what a client gives up
+// on, in seconds.
+var requestBuckets = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
+
+// commitBuckets begin below one fsync of a good disk, in seconds.
+var commitBuckets = []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
+
+// newMetrics has a registry of its own, so that two nodes can run in one
+// process.
+func newMetrics(src metricsSource) *metrics {
+	m := &metrics{
+		registry: prometheus.NewRegistry(),
+		later: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "mintmark_later_than_due_total",
+			Help: "Refresh tokens presented that are later than the one that is due. Each is an alarm: data were lost, or somebody has the keys.",
+		}),
+		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
+			Name: "mintmark_commit_duration_seconds", Buckets: commitBuckets,
+			Help: "Time from a command's proposal on this node to its outcome.",
+		}),
+		requests: prometheus.NewCounterVec(prometheus.CounterOpts{
+			Name: "mintmark_http_requests_total",
+			Help: "Requests by the route's pattern and the class of the status.",
+		}, []string{"method", "route", "status"}),
+		durations: prometheus.NewHistogramVec(prometheus.HistogramOpts{
+			Name: "mintmark_http_request_duration_seconds", Buckets: requestBuckets,
+			Help: "Time to answer a request, by the route's pattern.",
+		}, []string{"method", "route"}),
+	}
+	m.registry.MustRegister(
+		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
+		newNodeCollector(src), m.later, m.commits, m.requests, m.durations,
+	)
+	m.countRefusals()
+	m.countTokens()
+	m.elsewhere = m.route(otherLabel, otherLabel)
+	return m
+}
+
+// otherLabel stands for everything that has no name of its own.
+const otherLabel = "other"
+
+// Handler answers a scrape. A collector that fails costs its own metrics, not
+// those of the others.
+func (m *metrics) Handler() http.Handler {
+	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
+		ErrorHandling: promhttp.ContinueOnError, Registry: m.registry, MaxRequestsInFlight: 4,
+	})
+}
+
+func (m *metrics) countRefusals() {
+	refusals := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "mintmark_refusals_total", Help: "Refusals by the rule that refused.",
+	}, []string{"cause"})
+	reused := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "mintmark_reuse_detected_total",
+		Help: "Grants that ended because a spent credential of theirs was presented again.",
+	}, []string{"credential"})
+	m.registry.MustRegister(refusals, reused)
+	m.unnamed = refusals.WithLabelValues(otherLabel)
+	m.refusals = make([]prometheus.Counter, len(causeNames))
+	for cause, name := range causeNames {
+		if name != "" {
+			m.refusals[cause] = refusals.WithLabelValues(name)
+		}
+	}
+	m.reused = map[ledger.Cause]prometheus.Counter{
+		ledger.CodeReused:    reused.WithLabelValues("code"),
+		ledger.RefreshReused: reused.WithLabelValues("refresh_token"),
+	}
+}
+
+func (m *metrics) countTokens() {
+	tokens := prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "mintmark_tokens_issued_total", Help: "Access tokens issued by the type of the grant.",
+	}, []string{"grant_type"})
+	m.registry.MustRegister(tokens)
+	m.tokens = map[oauth.GrantType]prometheus.Counter{}
+	for _, g := range []oauth.GrantType{oauth.AuthorizationCode, oauth.RefreshToken} {
+		m.tokens[g] = tokens.WithLabelValues(string(g))
+	}
+}
+
+// refused counts a refusal that was answered. Reuse and a credential later
+// than due are counted with it.
+func (m *metrics) refused(c ledger.Cause) {
+	counter := m.unnamed
+	if int(c) < len(m.refusals) && m.refusals[c] != nil {
+		counter = m.refusals[c]
+	}
+	counter.Inc()
+	switch c {
+	case ledger.CodeReused, ledger.RefreshReused:
+		m.reused[c].Inc()
+	case ledger.LaterThanDue:
+		m.later.Inc()
+	}
+}
+
+// issued counts a token response.
+func (m *metrics) issued(g oauth.GrantType) {
+	if c, ok := m.tokens[g]; ok {
+		c.Inc()
+	}
+}
+
+// committed notes how long a command took that was decided.
+func (m *metrics) committed(d time.Duration) { m.commits.Observe(d.Seconds()) }

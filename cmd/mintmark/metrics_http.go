@@ -1,0 +1,121 @@
+package main
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+	"github.com/prometheus/client_golang/prometheus"
+)
+
+// statusClasses are the values of the label status, by the status' first
+// digit. A request whose connection was cut before it had one is aborted.
+var statusClasses = [...]string{0: "aborted", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx"}
+
+// routeMetrics are those of one route, found once, when it is registered.
+type routeMetrics struct {
+	requests [len(statusClasses)]prometheus.Counter
+	duration prometheus.Observer
+}
+
+// route finds or makes the metrics of a route. Pattern is the router's, with
+// the names of its parameters and never their values.
+func (m *metrics) route(method, pattern string) *routeMetrics {
+	r := &routeMetrics{duration: m.durations.WithLabelValues(method, pattern)}
+	for i, class := range statusClasses {
+		if class != "" {
+			r.requests[i] = m.requests.WithLabelValues(method, pattern, class)
+		}
+	}
+	return r
+}
+
+// served counts a request that was answered; status 0 is one that was not.
+func (r *routeMetrics) served(status int, d time.Duration) {
+	class := status / 100
+	if class < 0 || class >= len(r.requests) || r.requests[class] == nil {
+		class = 5 // no handler of ours answers so
+	}
+	r.requests[class].Inc()
+	r.duration.Observe(d.Seconds())
+}
+
+// timed measures all that next answers. It stands outside of everything else,
+// so that what is refused before the router is counted too. The route is told
+// by the handler that the router finds; see routes.
+func (m *metrics) timed(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		t := &timedWriter{ResponseWriter: w, route: m.elsewhere}
+		begun, returned := time.Now(), false
+		defer func() {
+			if returned && t.status == 0 {
+				t.status = http.StatusOK // as net/http does for a handler that writes nothing
+			}
+			t.route.served(t.status, time.Since(begun))
+		}()
+		next.ServeHTTP(t, r)
+		returned = true
+	})
+}
+
+// A timedWriter remembers the status and the route of one request. It belongs
+// to that request's goroutine.
+type timedWriter struct {
+	http.ResponseWriter
+	route  *routeMetrics
+	status int // 0: none yet
+}
+
+// WriteHeader notes the first status that is final.
+func (w *timedWriter) WriteHeader(status int) {
+	if w.status == 0 && status >= 200 {
+		w.status = status
+	}
+	w.ResponseWriter.WriteHeader(status)
+}
+
+func (w *timedWriter) Write(b []byte) (int, error) {
+	if w.status == 0 {
+		w.status = http.StatusOK
+	}
+	return w.ResponseWriter.Write(b)
+}
+
+// Unwrap lets http.ResponseController reach the writer of net/http.
+func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+// A timedRouter registers handlers with a router so that requests are counted
+// by the pattern that they were registered with. The router itself tells a
+// handler the parameters and not the pattern.
+type timedRouter struct {
+	router  *httprouter.Router
+	metrics *metrics
+}
+
+func (m *metrics) routes(r *httprouter.Router) timedRouter { return timedRouter{r, m} }
+
+// Handle is httprouter.Router's.
+func (r timedRouter) Handle(method, path string, h httprouter.Handle) {
+	route := r.metrics.route(method, path)
+	r.router.Handle(method, path, func(w http.ResponseWriter, req *http.Request, p httprouter.Params) {
+		follow(w, route)
+		h(w, req, p)
+	})
+}
+
+// Handler is httprouter.Router's.
+func (r timedRouter) Handler(method, path string, h http.Handler) {
+	route := r.metrics.route(method, path)
+	r.router.Handler(method, path, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		follow(w, route)
+		h.ServeHTTP(w, req)
+	}))
+}
+
+// follow tells the request's writer its route. Nothing between timed and the
+// router may wrap the writer.
+func follow(w http.ResponseWriter, route *routeMetrics) {
+	if t, ok := w.(*timedWriter); ok {
+		t.route = route
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/julienschmidt/httprouter"
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/endpoint"
+)
+
+// timedServer has a route of each kind behind the middleware.
+func timedServer(m *metrics) http.Handler {
+	router := endpoint.NewRouter()
+	routes := m.routes(router)
+	routes.Handle(http.MethodGet, "/clients/:id", func(w http.ResponseWriter, _ *http.Request, p httprouter.Params) {
+		_, _ = io.WriteString(w, p.ByName("id"))
+	})
+	routes.Handler(http.MethodPost, "/me", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.WriteHeader(http.StatusEarlyHints)
+		w.WriteHeader(http.StatusForbidden)
+		w.WriteHeader(http.StatusOK) // too late
+	}))
+	routes.Handle(http.MethodGet, "/empty", func(http.ResponseWriter, *http.Request, httprouter.Params) {})
+	routes.Handle(http.MethodGet, "/cut", func(http.ResponseWriter, *http.Request, httprouter.Params) {
+		panic(http.ErrAbortHandler)
+	})
+	routes.Handle(http.MethodGet, "/cut-late", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+		_, _ = io.WriteString(w, "half of it")
+		panic(http.ErrAbortHandler)
+	})
+	routes.Handle(http.MethodGet, "/flush", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+		if err := http.NewResponseController(w).Flush(); err != nil {
+			w.WriteHeader(http.StatusInternalServerError)
+		}
+	})
+	return m.timed(router)
+}
+
+func TestTimedRequests(t *testing.T) {
+	for name, row := range map[string]struct{ method, path, labelMethod, label, status string }{
+		"parameter":       {"GET", "/clients/cal-app", "GET", "/clients/:id", "2xx"},
+		"status":          {"POST", "/me", "POST", "/me", "4xx"},
+		"nothing written": {"GET", "/empty", "GET", "/empty", "2xx"},
+		"cut":             {"GET", "/cut", "GET", "/cut", "aborted"},
+		"cut late":        {"GET", "/cut-late", "GET", "/cut-late", "2xx"},
+		"flushed":         {"GET", "/flush", "GET", "/flush", "2xx"},
+		"no such path":    {"GET", "/wp-login.php", "other", "other", "4xx"},
+		"no such method":  {"DELETE", "/me", "other", "other", "4xx"},
+		"own method":      {"X-MADE-UP", "/me", "other", "other", "4xx"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			m := newMetrics(leadingNode())
+			h := timedServer(m)
+			before := testutil.CollectAndCount(m.requests)
+			serveCut(h, httptest.NewRequest(row.method, row.path, nil))
+			require.InDelta(t, 1, testutil.ToFloat64(m.requests.WithLabelValues(row.labelMethod, row.label, row.status)), 0)
+			require.Equal(t, before, testutil.CollectAndCount(m.requests), "a request made a new series")
+			total := 0.0
+			for line := range strings.Lines(scrape(t, m)) {
+				if strings.HasPrefix(line, "mintmark_http_request_duration_seconds_count{") && strings.HasSuffix(line, " 1\n") {
+					total++
+				}
+			}
+			require.InDelta(t, 1, total, 0)
+		})
+	}
+}
+
+// serveCut survives a handler that cuts the connection, as net/http does.
+func serveCut(h http.Handler, r *http.Request) {
+	defer func() {
+		if err := recover(); err != nil && err != http.ErrAbortHandler {
+			panic(err)
+		}
+	}()
+	h.ServeHTTP(httptest.NewRecorder(), r)
+}
+
+// TestTimedRequestsNameNobody: nothing that a request carries is told.
+func TestTimedRequestsNameNobody(t *testing.T) {
+	m := newMetrics(leadingNode())
+	h := timedServer(m)
+	for _, target := range []string{"/clients/marked", "/marked", "/me?marked=marked", "/clients/marked/marked"} {
+		r := httptest.NewRequest("GET", target, strings.NewReader("marked"))
+		r.Header.Set("Authorization", "Bearer marked")
+		r.Host = "marked"
+		h.ServeHTTP(httptest.NewRecorder(), r)
+	}
+	serveCut(h, httptest.NewRequest("MARKED", "/", nil))
+	require.NotContains(t, strings.ToLower(scrape(t, m)), "marked")
+}
+
+// TestTimedBehindNetHTTP: the wrapped writer works with a real connection.
+func TestTimedBehindNetHTTP(t *testing.T) {
+	m := newMetrics(leadingNode())
+	s := httptest.NewServer(timedServer(m))
+	defer s.Close()
+	r, err := s.Client().Get(s.URL + "/clients/cal-app")
+	require.NoError(t, err)
+	body, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	require.Equal(t, "cal-app", string(body))
+	r, err = s.Client().Get(s.URL + "/flush")
+	require.NoError(t, err)
+	require.NoError(t, r.Body.Close())
+	require.Equal(t, http.StatusOK, r.StatusCode)
+}
+
+func BenchmarkTimed(b *testing.B) {
+	m := newMetrics(leadingNode())
+	router := endpoint.NewRouter()
+	m.routes(router).Handle(http.MethodGet, "/", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+		w.WriteHeader(http.StatusNoContent)
+	})
+	bare := endpoint.NewRouter()
+	bare.Handle(http.MethodGet, "/", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+		w.WriteHeader(http.StatusNoContent)
+	})
+	for name, h := range map[string]http.Handler{"timed": m.timed(router), "bare": bare} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			r, w := httptest.NewRequest(http.MethodGet, "/", nil), httptest.NewRecorder()
+			for b.Loop() {
+				h.ServeHTTP(w, r)
+			}
+		})
+	}
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A metricsSource is what a scrape asks about the node.
+type metricsSource interface {
+	// sample is what the node knows at this moment. It waits for nothing, in
+	// particular not for a disk, which may be what is broken.
+	sample() nodeSample
+}
+
+// A nodeSample is the state of one node as it sees itself.
+type nodeSample struct {
+	Ready bool // as /readyz says
+	Open  bool // the state is open; where it is not, nothing below is told
+
+	Leader      bool
+	LeaderKnown bool // some node is known to lead
+	Term        uint64
+	Applied     uint64 // index of the last entry in the state
+	Commit      uint64 // index of the last entry that is known to be committed
+	Last        uint64 // index of the last entry in the log
+	Lag         uint64 // entries that the leader has committed and this node has not applied
+
+	Members          int // voters and others
+	MembersReachable int // this node included; -1: not known here, as only a leader may
+	FeatureLevel     uint32
+
+	Queue         int // commands that wait to be put into the log
+	QueueCapacity int
+	InFlight      int // commands proposed here and not answered yet
+
+	DiskFree           uint64 // bytes, of the folder of the log
+	DiskHung           bool   // a write does not come back
+	ClockOffsetMax     time.Duration
+	CertificateExpires time.Time // of this node's among the others; zero: it has none
+
+	Keys map[nodeKey]int // how many of each kind are in the ring
+}
+
+// A nodeKey is a kind of keys.
+type nodeKey struct {
+	Purpose ledger.Purpose
+	State   ledger.KeyState
+}
+
+// nodeGauges are the metrics of a sample that have no labels. A value is left
+// out where known says so.
+var nodeGauges = []struct {
+	name, help string
+	value      func(nodeSample) float64
+	known      func(nodeSample) bool // nil: always
+}{
+	{"mintmark_cluster_is_leader", "1 where this node leads.", func(s nodeSample) float64 { return zeroOrOne(s.Leader) }, nil},
+	{"mintmark_cluster_leader_known", "1 where this node knows who leads.", func(s nodeSample) float64 { return zeroOrOne(s.LeaderKnown) }, nil},
+	{"mintmark_cluster_term", "Term of the election that this node knows of.", func(s nodeSample) float64 { return float64(s.Term) }, nil},
+	{"mintmark_cluster_applied_index", "Index of the last log entry that is in this node's state.", func(s nodeSample) float64 { return float64(s.Applied) }, nil},
+	{"mintmark_cluster_commit_index", "Index of the last log entry that this node knows to be committed.", func(s nodeSample) float64 { return float64(s.Commit) }, nil},
+	{"mintmark_cluster_last_index", "Index of the last entry in this node's log.", func(s nodeSample) float64 { return float64(s.Last) }, nil},
+	{"mintmark_cluster_lag_entries", "Log entries that the leader has committed and this node has not applied.", func(s nodeSample) float64 { return float64(s.Lag) }, nil},
+	{"mintmark_cluster_members", "Members of the cluster.", func(s nodeSample) float64 { return float64(s.Members) }, nil},
+	{
+		"mintmark_cluster_members_reachable", "Members that answer this node, itself included. Not told by a node that does not know.",
+		func(s nodeSample) float64 { return float64(s.MembersReachable) },
+		func(s nodeSample) bool { return s.MembersReachable >= 0 },
+	},
+	{"mintmark_cluster_feature_level", "Feature level that all voters support.", func(s nodeSample) float64 { return float64(s.FeatureLevel) }, nil},
+	{"mintmark_queue_commands", "Commands that wait to be put into the log.", func(s nodeSample) float64 { return float64(s.Queue) }, nil},
+	{"mintmark_queue_capacity_commands", "Commands that may wait; one more is answered 503.", func(s nodeSample) float64 { return float64(s.QueueCapacity) }, nil},
+	{"mintmark_in_flight_commands", "Commands that were proposed on this node and are not answered yet.", func(s nodeSample) float64 { return float64(s.InFlight) }, nil},
+	{"mintmark_disk_free_bytes", "Free space where the log is.", func(s nodeSample) float64 { return float64(s.DiskFree) }, nil},
+	{"mintmark_disk_hung", "1 where a write to the disk of the log does not come back.", func(s nodeSample) float64 { return zeroOrOne(s.DiskHung) }, nil},
+	{"mintmark_clock_offset_max_seconds", "Greatest difference between this node's clock and another's.", func(s nodeSample) float64 { return s.ClockOffsetMax.Abs().Seconds() }, nil},
+	{
+		"mintmark_certificate_expiry_timestamp_seconds", "When this node's certificate for the other nodes expires, in Unix time.",
+		func(s nodeSample) float64 { return float64(s.CertificateExpires.Unix()) },
+		func(s nodeSample) bool { return !s.CertificateExpires.IsZero() },
+	},
+}
+
+// The kinds of keys that are told, also where there is none: an alarm on "no
+// active key" needs the zero.
+var (
+	keyPurposes = []ledger.Purpose{ledger.ForSigning, ledger.ForCredentials}
+	keyStates   = []ledger.KeyState{ledger.KeyAnnounced, ledger.KeyActive, ledger.KeyRetiring}
+)
+
+// A nodeCollector turns one sample a scrape into metrics, so that the values
+// of one scrape belong together.
+type nodeCollector struct {
+	src    metricsSource
+	build  prometheus.Metric
+	ready  *prometheus.Desc
+	gauges []*prometheus.Desc
+	keys   *prometheus.Desc
+}
+
+func newNodeCollector(src metricsSource) *nodeCollector {
+	build := prometheus.NewDesc("mintmark_build_info", "The version of this program; always 1.", nil, prometheus.Labels{"version": version})
+	c := &nodeCollector{
+		src:   src,
+		build: prometheus.MustNewConstMetric(build, prometheus.GaugeValue, 1),
+		ready: prometheus.NewDesc("mintmark_ready", "1 where /readyz says so.", nil, nil),
+		keys:  prometheus.NewDesc("mintmark_keys", "Keys of the ring by what they are for and the stage of their life.", []string{"purpose", "state"}, nil),
+	}
+	for _, g := range nodeGauges {
+		c.gauges = append(c.gauges, prometheus.NewDesc(g.name, g.help, nil, nil))
+	}
+	return c
+}
+
+// Describe is of prometheus.Collector.
+func (c *nodeCollector) Describe(out chan<- *prometheus.Desc) {
+	out <- c.build.Desc()
+	out <- c.ready
+	out <- c.keys
+	for _, d := range c.gauges {
+		out <- d
+	}
+}
+
+// Collect is of prometheus.Collector.
+func (c *nodeCollector) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	s := c.src.sample()
+	out <- c.build
+	gauge(c.ready, zeroOrOne(s.Ready))
+	if !s.Open {
+		return
+	}
+	for i, g := range nodeGauges {
+		if g.known == nil || g.known(s) {
+			gauge(c.gauges[i], g.value(s))
+		}
+	}
+	for _, purpose := range keyPurposes {
+		for _, state := range keyStates {
+			gauge(c.keys, float64(s.Keys[nodeKey{purpose, state}]), string(purpose), string(state))
+		}
+	}
+}
+
+func zeroOrOne(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+	"unicode"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// aNode is a source whose answer a test chooses.
+type aNode nodeSample
+
+func (n *aNode) sample() nodeSample { return nodeSample(*n) }
+
+func leadingNode() *aNode {
+	return &aNode{
+		Ready: true, Open: true, Leader: true, LeaderKnown: true,
+		Term: 7, Applied: 1199, Commit: 1200, Last: 1201, Lag: 1,
+		Members: 3, MembersReachable: 2, FeatureLevel: 1,
+		Queue: 5, QueueCapacity: 2048, InFlight: 6,
+		DiskFree: 1 << 30, DiskHung: true, ClockOffsetMax: -1500 * time.Millisecond,
+		CertificateExpires: time.Unix(1_800_000_000, 0),
+		Keys: map[nodeKey]int{
+			{ledger.ForSigning, ledger.KeyActive}:     1,
+			{ledger.ForSigning, ledger.KeyRetiring}:   2,
+			{ledger.ForCredentials, ledger.KeyActive}: 1,
+			{"of-a-later-version", "whatever"}:        9,
+		},
+	}
+}
+
+// scrape is the answer of /metrics, without the metrics of Go, of the process
+// and of the handler itself.
+func scrape(t testing.TB, m *metrics) string {
+	t.Helper()
+	w := httptest.NewRecorder()
+	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	require.Equal(t, http.StatusOK, w.Code, w.Body)
+	var ours strings.Builder
+	for line := range strings.Lines(w.Body.String()) {
+		name := strings.TrimPrefix(strings.TrimPrefix(line, "# HELP "), "# TYPE ")
+		if strings.HasPrefix(name, "mintmark_") || strings.HasPrefix(name, "raft_") {
+			ours.WriteString(line)
+		}
+	}
+	return ours.String()
+}
+
+// TestMetricsScrape compares with testdata/metrics.txt, which is also what a
+// change of a name or a help text is reviewed in. MINTMARK_TEST_UPDATE=1
+// writes it anew.
+func TestMetricsScrape(t *testing.T) {
+	m := newMetrics(leadingNode())
+	m.refused(ledger.SecretWrong)
+	m.refused(ledger.SecretWrong)
+	m.refused(ledger.CodeReused)
+	m.refused(ledger.RefreshReused)
+	m.refused(ledger.LaterThanDue)
+	m.refused(ledger.NoCause)
+	m.refused(ledger.Cause(60000))
+	m.issued(oauth.AuthorizationCode)
+	m.issued(oauth.RefreshToken)
+	m.issued(oauth.RefreshToken)
+	m.issued("made up by a stranger")
+	m.committed(700 * time.Microsecond)
+	m.committed(20 * time.Second)
+	token := m.route(http.MethodPost, oauth.PathToken)
+	token.served(200, 3*time.Millisecond)
+	token.served(503, 2*time.Second)
+	token.served(0, time.Second)
+	// Causes come and go with the rules; TestMetricsNameEveryCause has them.
+	got := regexp.MustCompile(`mintmark_refusals_total\{.*\} 0\n`).ReplaceAllString(scrape(t, m), "")
+
+	file := filepath.Join("testdata", "metrics.txt")
+	if os.Getenv("MINTMARK_TEST_UPDATE") != "" {
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
+	}
+	want, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, string(want), got)
+}
+
+// TestMetricsOfANodeThatWaits: a node without a cluster tells that it is not
+// ready, and no numbers that somebody could take for true ones.
+func TestMetricsOfANodeThatWaits(t *testing.T) {
+	got := scrape(t, newMetrics(&aNode{Term: 7}))
+	require.Contains(t, got, "mintmark_ready 0\n")
+	require.Contains(t, got, `mintmark_build_info{version="`)
+	for _, name := range []string{"mintmark_cluster_", "mintmark_disk_", "mintmark_keys", "mintmark_queue_"} {
+		require.NotContains(t, got, name)
+	}
+}
+
+func TestMetricsLeaveOutWhatIsUnknown(t *testing.T) {
+	got := scrape(t, newMetrics(&aNode{Open: true, MembersReachable: -1}))
+	require.NotContains(t, got, "mintmark_cluster_members_reachable")
+	require.NotContains(t, got, "mintmark_certificate_expiry")
+	require.Contains(t, got, `mintmark_keys{purpose="signing",state="active"} 0`)
+}
+
+func TestMetricsAreLinted(t *testing.T) {
+	m := newMetrics(leadingNode())
+	m.route(http.MethodGet, "/")
+	problems, err := testutil.GatherAndLint(m.registry)
+	require.NoError(t, err)
+	require.Empty(t, problems)
+	families, err := m.registry.Gather()
+	require.NoError(t, err)
+	for _, f := range families {
+		name := f.GetName()
+		require.True(t, strings.HasPrefix(name, "mintmark_") || strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_"), name)
+	}
+}
+
+// TestMetricsNameEveryCause reads the causes where they are declared: one
+// that has no name here would be counted as "other".
+func TestMetricsNameEveryCause(t *testing.T) {
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "issuer", "ledger", "cause.go"), nil, 0)
+	require.NoError(t, err)
+	named := map[string]bool{}
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok || len(spec.Values) != 1 {
+			return true
+		}
+		number, ok := spec.Values[0].(*ast.BasicLit)
+		if kind, isIdent := spec.Type.(*ast.Ident); !ok || !isIdent || kind.Name != "Cause" || number.Value == "0" {
+			return true
+		}
+		i, err := strconv.Atoi(number.Value)
+		require.NoError(t, err)
+		name := snake(spec.Names[0].Name)
+		require.Less(t, i, len(causeNames), "%s has no name", spec.Names[0].Name)
+		require.Equal(t, name, causeNames[i])
+		named[name] = true
+		return true
+	})
+	require.Greater(t, len(named), 50)
+	for _, name := range causeNames {
+		require.True(t, name == "" || named[name], "%s is no cause", name)
+	}
+}
+
+// snake is a Go name as a label: RedirectURIMissing is redirect_uri_missing.
+func snake(name string) string {
+	name = strings.ReplaceAll(name, "URIs", "Uris")
+	var b strings.Builder
+	for i, r := range name {
+		last := i == 0 || i+1 == len(name)
+		if unicode.IsUpper(r) && i > 0 && (unicode.IsLower(rune(name[i-1])) || !last && unicode.IsLower(rune(name[i+1]))) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
+}
+
+// TestMetricsDoNotAllocate: they are on the path of every request.
+func TestMetricsDoNotAllocate(t *testing.T) {
+	m := newMetrics(leadingNode())
+	route := m.route(http.MethodPost, oauth.PathToken)
+	for name, f := range pushes(m, route) {
+		require.Zero(t, testing.AllocsPerRun(100, f), name)
+	}
+}
+
+func BenchmarkMetrics(b *testing.B) {
+	m := newMetrics(leadingNode())
+	for name, f := range pushes(m, m.route(http.MethodPost, oauth.PathToken)) {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				f()
+			}
+		})
+	}
+}
+
+func pushes(m *metrics, route *routeMetrics) map[string]func() {
+	return map[string]func(){
+		"refused":   func() { m.refused(ledger.SecretWrong) },
+		"reused":    func() { m.refused(ledger.RefreshReused) },
+		"issued":    func() { m.issued(oauth.RefreshToken) },
+		"committed": func() { m.committed(time.Millisecond) },
+		"served":    func() { route.served(200, time.Millisecond) },
+	}
+}
