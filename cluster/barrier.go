@@ -2,9 +2,13 @@ package cluster
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/raft"
 )
 
 // barriers shares Barriers: at most one is under way, and everybody who asks
@@ -68,7 +72,7 @@ func (n *Node) joinBarrier() *round {
 func (n *Node) runBarriers() {
 	b := &n.barriers
 	for r := b.running; r != nil; {
-		r.err = await(n.raft.Barrier(n.config.ProposeTimeout), n.stopped)
+		r.err = n.passBarrier()
 		close(r.done)
 		b.mu.Lock()
 		if r.err == nil {
@@ -78,4 +82,44 @@ func (n *Node) runBarriers() {
 		r = b.running
 		b.mu.Unlock()
 	}
+}
+
+// passBarrier has a Barrier go through the log, by way of the leader, and
+// returns when this node has applied what was before it.
+func (n *Node) passBarrier() error {
+	patience := time.Now().Add(n.config.LeaderTimeout)
+	for {
+		w := n.leader.route()
+		err := n.barrierBy(w)
+		if !errors.Is(err, errNotLeading) || n.pause(context.Background(), w, patience) != nil {
+			return err
+		}
+	}
+}
+
+func (n *Node) barrierBy(w way) error {
+	switch {
+	case w.leading:
+		err := await(n.raft.Barrier(n.config.ProposeTimeout), n.stopped)
+		if errors.Is(err, raft.ErrNotLeader) || errors.Is(err, raft.ErrLeadershipLost) ||
+			errors.Is(err, raft.ErrLeadershipTransferInProgress) {
+			return fmt.Errorf("%w: %w", errNotLeading, err) // a Barrier does no harm twice
+		}
+		return err
+	case w.leader == "" || w.leader == string(n.id):
+		return errNotLeading
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout)
+	defer cancel()
+	answer, err := n.ask(ctx, w.leader, w.moved, opBarrier, nil, n.config.ProposeTimeout)
+	if err != nil {
+		return fmt.Errorf("%w: %w", errNotLeading, err)
+	}
+	if answer.status != replyOK {
+		return answer.err()
+	}
+	if len(answer.body) != 8 {
+		return errors.New("a short answer of the leader")
+	}
+	return n.core.progress.wait(ctx, n.stopped, binary.BigEndian.Uint64(answer.body))
 }

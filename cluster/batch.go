@@ -66,20 +66,7 @@ func decodeBatch(data []byte, buf []sealed) ([]sealed, error) {
 	r := reader{b: data[1:]}
 	n := r.head(majorArray, maxCommands)
 	for i := uint64(0); i < n && r.err == nil; i++ {
-		if r.head(majorArray, 5) != 5 {
-			r.fail("a command is not an array of five")
-		}
-		var c sealed
-		c.kind = Kind(r.head(majorUint, math.MaxUint16))
-		c.flags = uint8(r.head(majorUint, flagIgnorable|flagAgain))
-		if id := r.bytes(uint64(len(c.id))); len(id) == len(c.id) {
-			c.id = CommandID(id)
-		} else {
-			r.fail("a command id is not 16 bytes")
-		}
-		c.at = int64(r.head(majorUint, math.MaxInt64))
-		c.body = r.bytes(MaxBody)
-		buf = append(buf, c)
+		buf = append(buf, r.command())
 	}
 	if r.err == nil && len(r.b) > 0 {
 		r.fail("bytes after the last command")
@@ -88,4 +75,30 @@ func decodeBatch(data []byte, buf []sealed) ([]sealed, error) {
 		return nil, r.err
 	}
 	return buf, nil
+}
+
+// decodeOne reads what appendCommand wrote, alone.
+func decodeOne(data []byte) (sealed, error) {
+	r := reader{b: data}
+	c := r.command()
+	if r.err == nil && len(r.b) > 0 {
+		r.fail("bytes after the command")
+	}
+	return c, r.err
+}
+
+func (r *reader) command() (c sealed) {
+	if r.head(majorArray, 5) != 5 {
+		r.fail("a command is not an array of five")
+	}
+	c.kind = Kind(r.head(majorUint, math.MaxUint16))
+	c.flags = uint8(r.head(majorUint, flagIgnorable|flagAgain))
+	if id := r.bytes(uint64(len(c.id))); len(id) == len(c.id) {
+		c.id = CommandID(id)
+	} else {
+		r.fail("a command id is not 16 bytes")
+	}
+	c.at = int64(r.head(majorUint, math.MaxInt64))
+	c.body = r.bytes(MaxBody)
+	return c
 }

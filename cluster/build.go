@@ -143,10 +143,13 @@ func (n *Node) answer(batch []*request, future raft.ApplyFuture, err error) {
 // fate says whether an entry that raft refused may be in the log. raft checks
 // these before it appends; every other error may come after.
 func fate(err error) error {
-	for _, never := range []error{raft.ErrNotLeader, raft.ErrEnqueueTimeout, raft.ErrLeadershipTransferInProgress} {
-		if errors.Is(err, never) {
-			return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	for _, elsewhere := range []error{raft.ErrNotLeader, raft.ErrLeadershipTransferInProgress} {
+		if errors.Is(err, elsewhere) {
+			return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 		}
+	}
+	if errors.Is(err, raft.ErrEnqueueTimeout) {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	return fmt.Errorf("%w: %w", ErrUnknown, err)
 }

@@ -16,7 +16,7 @@ func (s *schema) check(changes []Change) error {
 	for i := range changes {
 		c := &changes[i]
 		t := s.tables[c.Table]
-		if t == nil || c.Table == statusTable {
+		if t == nil {
 			return fmt.Errorf("a change of unknown table %q", c.Table)
 		}
 		row := reflect.ValueOf(c.Row)

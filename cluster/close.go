@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Close stops the node: commands that wait are put into the log and answered as
+// Close stops the node: leadership is handed over, commands that wait are put into the log and answered as
 // long as ctx lasts, new ones are refused. After Close the data directory may be
 // opened again, and nothing of the node is left but the views that were taken.
 func (n *Node) Close(ctx context.Context) error {
@@ -16,6 +16,9 @@ func (n *Node) Close(ctx context.Context) error {
 }
 
 func (n *Node) close(ctx context.Context) error {
+	if n.raft != nil {
+		n.stepDown(ctx)
+	}
 	n.barriers.mu.Lock() // so that no Barrier starts after this
 	close(n.closing)
 	n.barriers.mu.Unlock()
@@ -29,11 +32,12 @@ func (n *Node) close(ctx context.Context) error {
 			return err // it still uses the rest
 		}
 	}
-	n.running.Wait()
 	if n.transport != nil {
 		n.transport.CloseStreams()
 		errs = append(errs, n.transport.Close())
+		n.peers.close()
 	}
+	n.running.Wait()
 	if n.stores != nil {
 		errs = append(errs, n.stores.Close())
 	}

@@ -23,6 +23,8 @@ type Meta struct {
 	// Again marks a re-proposal of a command whose fate was unknown: it may have
 	// been applied already.
 	Again bool
+	// Level is the feature level of the cluster.
+	Level uint32
 }
 
 // Command is one decision. Its exported fields travel as CBOR; use integer keys
@@ -83,6 +85,13 @@ type Machine struct {
 	// Commands is the closed list of kinds, each with a function that returns a
 	// pointer to an empty command to decode into.
 	Commands map[Kind]func() Command
+	// Outcome decodes the CBOR of the outcome of a command of some kind, which
+	// another node decided. A machine that runs on one node needs none.
+	Outcome func(Kind, []byte) (any, error)
+	// Level is the highest feature level that this program supports. The cluster
+	// uses a level when every member's program has it, and a program that lacks
+	// it then refuses to run.
+	Level uint32
 }
 
 // Bounds of a command and of a batch. They keep one log entry small enough to

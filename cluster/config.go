@@ -29,12 +29,27 @@ type Config struct {
 	// must not return; it may log and exit. Default: panic.
 	Fatal func(error)
 
+	// Name is what people call this node; Version is that of its program.
+	Name, Version string
+	// Bootstrap makes an empty folder a cluster of this node. Without it, and
+	// without Join before, opening an empty folder is ErrEmpty.
+	Bootstrap bool
+	// Network connects the node with others. Without it, it is alone.
+	Network *Network
+	// Secrets and JoinSecret are needed with a Network. JoinSecret is what a node
+	// that joins is given beside the list of members: the cluster key.
+	Secrets    Secrets
+	JoinSecret func() ([]byte, error)
+
 	// QueueSize is how many commands may wait to be put into the log; one more
 	// is refused. Default: 2048.
 	QueueSize int
 	// ProposeTimeout is how long Propose tries, when its context does not end
 	// earlier. Default: 5 s.
 	ProposeTimeout time.Duration
+	// LeaderTimeout is how long Propose and ViewFresh wait for a leader to be
+	// known, as long as nothing was proposed. Default: 1 s.
+	LeaderTimeout time.Duration
 	// QueueTimeout is how long a command may wait to be put into the log, half
 	// of it in the queue and half of it before raft; then nothing was proposed.
 	// Default: 1 s.
@@ -89,6 +104,7 @@ func (c Config) withDefaults() (Config, error) {
 	}
 	setDefault(&c.QueueSize, 2048)
 	setDefault(&c.ProposeTimeout, 5*time.Second)
+	setDefault(&c.LeaderTimeout, time.Second)
 	setDefault(&c.QueueTimeout, time.Second)
 	setDefault(&c.CommitTimeout, 10*time.Millisecond)
 	setDefault(&c.SnapshotInterval, 30*time.Second)

@@ -19,6 +19,7 @@ type core struct {
 	db       atomic.Pointer[memdb.MemDB] // replaced by a restore
 	at       atomic.Int64                // status.At, never behind what a view shows
 	seq      atomic.Uint64               // status.Seq
+	level    atomic.Uint32               // status.Level
 	progress progress
 	watches  watches
 
@@ -45,6 +46,7 @@ func (c *core) preview(cmd Command, m Meta, now int64) (Decision, error) {
 	// After the view, so that they are not older than its rows.
 	m.Seq = c.seq.Load() + 1
 	m.At = max(now, c.at.Load())
+	m.Level = c.level.Load()
 	d := cmd.Decide(txn, m)
 	err := c.schema.check(d.Changes)
 	if err == nil {
@@ -121,7 +123,7 @@ func (c *core) applyOne(txn *memdb.Txn, now *status, s *sealed, changed map[stri
 	if err := decoding.Unmarshal(s.body, cmd); err != nil {
 		return outcome{}, fmt.Errorf("decode: %w", err)
 	}
-	d := cmd.Decide(txn, Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again()})
+	d := cmd.Decide(txn, Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again(), Level: now.Level})
 	if len(d.Changes) == 0 {
 		return outcome{value: d.Outcome}, nil
 	}
@@ -133,8 +135,19 @@ func (c *core) applyOne(txn *memdb.Txn, now *status, s *sealed, changed map[stri
 	}
 	for i := range d.Changes {
 		changed[d.Changes[i].Table] = struct{}{}
+		if s, ok := d.Changes[i].Row.(*status); ok {
+			now.Level = s.Level // the rest of the row is this function's
+		}
+	}
+	if now.Level > c.schema.level {
+		return outcome{}, levelError(now.Level, c.schema.level)
 	}
 	return outcome{value: d.Outcome, wrote: true}, nil
+}
+
+// levelError stops a node that is older than its cluster.
+func levelError(has, supports uint32) error {
+	return fmt.Errorf("the cluster uses feature level %d, and this version of the program has %d: upgrade it", has, supports)
 }
 
 // publish commits txn so that at, seq and the applied index are never behind a
@@ -142,6 +155,7 @@ func (c *core) applyOne(txn *memdb.Txn, now *status, s *sealed, changed map[stri
 func (c *core) publish(txn *memdb.Txn, s status, index uint64) {
 	c.at.Store(s.At)
 	c.seq.Store(s.Seq)
+	c.level.Store(s.Level)
 	c.progress.advance(index, txn.Commit)
 }
 

@@ -14,5 +14,8 @@ var (
 	ErrUnknown = errors.New("cluster can't tell the outcome in time; retry")
 )
 
+// ErrEmpty says that the folder belongs to no cluster yet.
+var ErrEmpty = errors.New("the data directory belongs to no cluster yet")
+
 // errClosed is the reason when the node stopped.
 var errClosed = errors.New("node closed")

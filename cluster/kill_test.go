@@ -34,7 +34,8 @@ func TestMain(m *testing.M) {
 // killed.
 func victim(dir string) {
 	n, err := cluster.Open(context.Background(), cluster.Config{
-		Dir: dir, Machine: toy(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Bootstrap: true,
+		Dir:       dir, Machine: toy(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		SegmentSize: 64 << 10, SnapshotInterval: 50 * time.Millisecond, SnapshotThreshold: 20,
 	})
 	if err != nil {

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/hashicorp/raft"
 )
 
 // leadership is whether this node leads and has applied everything that was
@@ -12,16 +14,63 @@ type leadership struct {
 	mu       sync.Mutex
 	election uint64 // counts elections and losses seen by this node
 	leading  bool
+	known    string        // id of the node that raft takes for the leader, "" if none
 	changed  chan struct{} // closed at the next change
+	moved    chan struct{} // closed at the next change of known
 }
 
 func (l *leadership) get() (bool, <-chan struct{}) {
+	w := l.route()
+	return w.leading, w.changed
+}
+
+// way is where a command goes.
+type way struct {
+	leading bool            // to this node
+	leader  string          // or to another one, which may have lost its leadership by now or not be ready for it yet; "" where nobody is known
+	changed <-chan struct{} // closed when another way may be better
+	moved   <-chan struct{} // closed when the leader is another one
+}
+
+func (l *leadership) route() way {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.changed == nil {
 		l.changed = make(chan struct{})
 	}
-	return l.leading, l.changed
+	if l.moved == nil {
+		l.moved = make(chan struct{})
+	}
+	return way{l.leading, l.known, l.changed, l.moved}
+}
+
+// hear notes whom raft takes for the leader.
+func (l *leadership) hear(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.know(id)
+}
+
+// hearInstead notes who calls itself the leader, while raft knows of none.
+func (l *leadership) hearInstead(id string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == "" {
+		l.know(id)
+	}
+}
+
+// know is called with mu held.
+func (l *leadership) know(id string) {
+	if l.known == id {
+		return
+	}
+	l.known = id
+	if l.moved != nil {
+		close(l.moved)
+		l.moved = nil
+	}
+	l.wake()
 }
 
 // lose ends what is known and returns the number of the election that follows.
@@ -50,11 +99,18 @@ func (l *leadership) current(election uint64) bool {
 
 // set is called with mu held.
 func (l *leadership) set(leading bool) {
-	if l.leading != leading && l.changed != nil {
+	if l.leading != leading {
+		l.wake()
+	}
+	l.leading = leading
+}
+
+// wake is called with mu held.
+func (l *leadership) wake() {
+	if l.changed != nil {
 		close(l.changed)
 		l.changed = nil
 	}
-	l.leading = leading
 }
 
 // Leading says whether this node leads, which it does when it has been elected
@@ -106,8 +162,20 @@ const notifyBuffer = 16
 func (n *Node) watchLeadership() {
 	var barriers sync.WaitGroup
 	defer barriers.Wait()
+	// Not blocking: what a full channel drops is an older word on the leader,
+	// who is asked for anew at each.
+	heard := make(chan raft.Observation, notifyBuffer)
+	observer := raft.NewObserver(heard, false, func(o *raft.Observation) bool {
+		_, ok := o.Data.(raft.LeaderObservation)
+		return ok
+	})
+	n.raft.RegisterObserver(observer)
+	defer n.raft.DeregisterObserver(observer)
+	n.hearLeader()
 	for {
 		select {
+		case <-heard:
+			n.hearLeader()
 		case elected := <-n.notify:
 			election := n.leader.lose()
 			if elected {
@@ -118,6 +186,11 @@ func (n *Node) watchLeadership() {
 			return
 		}
 	}
+}
+
+func (n *Node) hearLeader() {
+	_, id := n.raft.LeaderWithID()
+	n.leader.hear(string(id))
 }
 
 // takeOver makes an elected node one that leads, once everything that was

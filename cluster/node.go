@@ -21,9 +21,13 @@ type Node struct {
 	lock   *os.File
 	id     raft.ServerID
 
-	stores    *stores
-	transport *transport
-	raft      *raft.Raft
+	stores      *stores
+	roster      *roster
+	credentials *credentials
+	network     *network
+	transport   *transport
+	raft        *raft.Raft
+	peers       peers
 
 	queue    chan *request
 	entries  chan struct{} // one element for each entry under way

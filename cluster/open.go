@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"bytes"
 	"context"
+	"crypto/tls"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -11,9 +13,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// Open starts the node whose folder is c.Dir, and returns when it leads and has
-// applied everything that was committed. An empty folder becomes a cluster of
-// one.
+// Open starts the node whose folder is c.Dir. A sole voter leads, and has
+// applied everything that was committed, when Open returns; another node may
+// still be looking for its leader: ViewFresh waits for it.
 func Open(ctx context.Context, c Config) (*Node, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -54,13 +56,27 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if n.roster, err = openRoster(n.config.Dir); err != nil {
+		return err
+	}
+	fresh, err := n.isFresh(snapshots)
+	if err != nil {
+		return err
+	}
+	if fresh && !n.config.Bootstrap && n.roster.empty() {
+		return ErrEmpty
+	}
 	if n.id, err = n.identity(); err != nil {
 		return err
 	}
-	n.transport = newTransport(newAloneLayer(), log)
-	conf := n.raftConfig(log)
-	if err := n.bootstrap(conf, snapshots); err != nil {
+	if err := n.connect(log); err != nil {
 		return err
+	}
+	conf := n.raftConfig(log)
+	if fresh {
+		if err := n.bootstrap(conf, snapshots); err != nil {
+			return err
+		}
 	}
 	state := &fsm{core: n.core, fatal: n.config.Fatal, stop: n.closing, before: n.config.hooks.fsm}
 	n.raft, err = raft.NewRaft(conf, state, n.stores.logs, n.stores.stable, snapshots, n.transport)
@@ -70,29 +86,71 @@ func (n *Node) open(ctx context.Context) (err error) {
 	n.running.Go(n.watchLeadership)
 	n.running.Go(n.buildEntries)
 	n.running.Go(n.checkpoints)
+	n.running.Go(n.followMembers)
+	n.running.Go(func() { n.WhileLeading(context.Background(), n.tendMembers) })
+	n.running.Go(n.reportMyself)
+	n.network.start()
 	return n.lead(ctx)
+}
+
+// connect prepares the network; nothing is accepted yet.
+func (n *Node) connect(log *logger) (err error) {
+	if n.config.Network != nil {
+		key, err := nodeKey(n.config.Rand, n.config.Dir)
+		if err != nil {
+			return err
+		}
+		n.credentials = &credentials{
+			id: string(n.id), key: key, rand: n.config.Rand, secrets: n.config.Secrets, now: n.config.Now, roster: n.roster,
+		}
+	}
+	n.network = newNetwork(string(n.id), n.config.Network, n.roster, n.credentials, n.log.Warn)
+	n.network.serve = n.servePeers
+	n.transport = newTransport(n.network, log)
+	return nil
+}
+
+// servePeers is what becomes of a connection that is not raft's.
+func (n *Node) servePeers(protocol, peer string, key []byte, c *tls.Conn) {
+	if protocol == protocolJoin {
+		n.serveJoin(c, key)
+		return
+	}
+	n.servePeer(c, peer)
 }
 
 // identity returns this node's id, which it makes when there is none. It lies
 // in the stable store, so that it can't be lost without the votes cast under it.
 func (n *Node) identity() (raft.ServerID, error) {
 	key := []byte("NodeID")
-	id, err := n.stores.stable.Get(key)
+	kept, err := n.stores.stable.Get(key)
 	if err != nil {
 		return "", fmt.Errorf("read node id: %w", err)
 	}
-	if len(id) > 0 {
-		return raft.ServerID(id), nil
+	// A node that joined has told the others its id.
+	id, err := joinedAs(n.config.Dir)
+	switch {
+	case err != nil:
+		return "", err
+	case len(kept) > 0 && (len(id) == 0 || bytes.Equal(kept, id)):
+		return raft.ServerID(kept), nil
+	case len(id) == 0:
+		if id, err = newNodeID(n.config.Rand); err != nil {
+			return "", err
+		}
 	}
-	var random [8]byte
-	if _, err := io.ReadFull(n.config.Rand, random[:]); err != nil {
-		return "", fmt.Errorf("make node id: %w", err)
-	}
-	id = []byte(hex.EncodeToString(random[:]))
 	if err := n.stores.stable.Set(key, id); err != nil {
 		return "", fmt.Errorf("write node id: %w", err)
 	}
 	return raft.ServerID(id), nil
+}
+
+func newNodeID(rand io.Reader) ([]byte, error) {
+	var random [8]byte
+	if _, err := io.ReadFull(rand, random[:]); err != nil {
+		return nil, fmt.Errorf("make node id: %w", err)
+	}
+	return []byte(hex.EncodeToString(random[:])), nil
 }
 
 func (n *Node) raftConfig(log *logger) *raft.Config {
@@ -109,46 +167,59 @@ func (n *Node) raftConfig(log *logger) *raft.Config {
 	return c
 }
 
-// bootstrap makes an empty folder a cluster of this node.
-func (n *Node) bootstrap(conf *raft.Config, snapshots raft.SnapshotStore) error {
+// isFresh reports whether there is neither a log nor a snapshot.
+func (n *Node) isFresh(snapshots raft.SnapshotStore) (bool, error) {
 	last, err := n.stores.logs.LastIndex()
 	if err != nil {
-		return fmt.Errorf("bootstrap: read log: %w", err)
+		return false, fmt.Errorf("read log: %w", err)
 	}
 	taken, err := snapshots.List()
 	if err != nil {
-		return fmt.Errorf("bootstrap: list snapshots: %w", err)
+		return false, fmt.Errorf("list snapshots: %w", err)
 	}
-	if last > 0 || len(taken) > 0 {
+	return last == 0 && len(taken) == 0, nil
+}
+
+// bootstrap makes an empty folder a cluster of this node. One that joined
+// another cluster is left to its leader.
+func (n *Node) bootstrap(conf *raft.Config, snapshots raft.SnapshotStore) error {
+	switch list := n.roster.get(); {
+	case len(list.Members) > 0 && !list.Founding:
 		return nil
+	case len(list.Members) == 0 && n.config.Network != nil:
+		if err := n.prepareFounding(); err != nil {
+			return fmt.Errorf("bootstrap: %w", err)
+		}
 	}
 	// A term without a log is a bootstrap that was killed between its two writes:
 	// raft would take it for a used folder that nobody belongs to.
 	if err := n.stores.stable.SetUint64([]byte("CurrentTerm"), 0); err != nil {
 		return fmt.Errorf("bootstrap: reset term: %w", err)
 	}
-	alone := raft.Configuration{Servers: []raft.Server{{ID: n.id, Address: n.transport.LocalAddr()}}}
-	if err := raft.BootstrapCluster(conf, n.stores.logs, n.stores.stable, snapshots, n.transport, alone); err != nil {
+	first := raft.Configuration{Servers: []raft.Server{{ID: n.id, Address: n.transport.LocalAddr()}}}
+	if err := raft.BootstrapCluster(conf, n.stores.logs, n.stores.stable, snapshots, n.transport, first); err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
 	return nil
 }
 
-// lead returns when this node leads. A sole voter has nobody to wait for and
-// elects itself at once.
+// lead returns when a sole voter leads: it has nobody to wait for and elects
+// itself at once.
 func (n *Node) lead(ctx context.Context) error {
-	if n.soleVoter() {
-		err := n.transport.TimeoutNow(n.id, n.transport.LocalAddr(), &raft.TimeoutNowRequest{
-			RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(n.id)},
-		}, &raft.TimeoutNowResponse{})
-		if err != nil {
-			n.log.WarnContext(ctx, "cluster: the node waits for the election timeout", "error", err)
-		}
+	if !n.soleVoter() {
+		return nil
 	}
+	err := n.transport.TimeoutNow(n.id, n.transport.LocalAddr(), &raft.TimeoutNowRequest{
+		RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(n.id)},
+	}, &raft.TimeoutNowResponse{})
+	if err != nil {
+		n.log.WarnContext(ctx, "cluster: the node waits for the election timeout", "error", err)
+	}
+
 	for {
 		leading, changed := n.Leading()
 		if leading {
-			return nil
+			return n.foundCluster(ctx)
 		}
 		select {
 		case <-changed:

@@ -9,8 +9,9 @@ import (
 )
 
 // Propose decides a command and returns its outcome and the index of the log at
-// which a view shows its effect. Where a view shows that the command would
-// change nothing, that is the answer and nothing enters the log.
+// which a view shows its effect. Any node may be asked: the command goes to the
+// leader. Where a view of the leader shows that the command would change
+// nothing, that is the answer and nothing enters the log.
 //
 // An error is ErrUnavailable (nothing was proposed), ErrUnknown (the command may
 // have happened), or says what is wrong with the command.
@@ -19,14 +20,73 @@ func (n *Node) Propose(ctx context.Context, cmd Command) (value any, index uint6
 	if _, err := io.ReadFull(n.config.Rand, id[:]); err != nil {
 		return nil, 0, fmt.Errorf("make a command id: %w", err)
 	}
+	begun := time.Now()
+	deadline, patience := begun.Add(n.config.ProposeTimeout), begun.Add(n.config.LeaderTimeout)
+	for again := false; ; {
+		w := n.leader.route()
+		value, index, err := n.attempt(ctx, w, cmd, id, again, deadline)
+		switch {
+		case err == nil:
+			return value, index, nil
+		case errors.Is(err, ErrUnknown):
+			// From here on the same command, marked, is put into the log until the
+			// log says what became of it: what was applied is recognised by its id.
+			again = true
+		case again && errors.Is(err, ErrUnavailable): // of this attempt only
+		case errors.Is(err, errNotLeading):
+			if n.pause(ctx, w, patience) != nil {
+				return nil, 0, err
+			}
+			continue
+		default:
+			return nil, 0, err
+		}
+		if ended := n.pause(ctx, w, deadline); ended != nil {
+			// err is not wrapped: it may be ErrUnavailable, which is true of the
+			// last attempt only.
+			return nil, 0, fmt.Errorf("%w: %w (%v)", ErrUnknown, ended, err)
+		}
+	}
+}
+
+// attempt has the leader decide a command once. Without again an error other
+// than ErrUnknown says that nothing was proposed.
+func (n *Node) attempt(ctx context.Context, w way, cmd Command, id CommandID, again bool, deadline time.Time) (any, uint64, error) {
+	switch {
+	case n.isClosing():
+		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
+	case w.leading:
+		return n.attemptHere(ctx, cmd, id, again, deadline)
+	case w.leader != "" && w.leader != string(n.id):
+		return n.attemptThere(ctx, w.leader, w.moved, cmd, id, again, deadline)
+	}
+	return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
+}
+
+// attemptHere decides a command where the leader is this node. A re-proposal
+// has no preview, because the log alone knows what became of the first one.
+func (n *Node) attemptHere(ctx context.Context, cmd Command, id CommandID, again bool, deadline time.Time) (any, uint64, error) {
 	if leading, _ := n.Leading(); !leading {
-		return nil, 0, fmt.Errorf("%w: this node does not lead", ErrUnavailable)
+		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
-	d, index, err := n.preview(ctx, cmd, id)
-	if err != nil || len(d.Changes) == 0 {
-		return d.Outcome, index, err
+	if !again {
+		d, index, err := n.preview(ctx, cmd, id)
+		if err != nil || len(d.Changes) == 0 {
+			return d.Outcome, index, err
+		}
 	}
-	return n.commit(ctx, cmd, id)
+	r := newRequest()
+	var err error
+	if r.sealed, err = n.core.schema.seal(cmd, id, again, &r.buf); err != nil {
+		r.free()
+		return nil, 0, err
+	}
+	if err := n.enqueue(ctx, r, deadline); err != nil {
+		return nil, 0, err
+	}
+	value, index := r.value, r.index
+	r.free()
+	return value, index, nil
 }
 
 // preview decides on a view: on this node's, and for a refusal that would hurt
@@ -48,38 +108,9 @@ func (n *Node) preview(ctx context.Context, cmd Command, id CommandID) (Decision
 // now is the stamp for a command, in milliseconds since the Unix epoch.
 func (n *Node) now() int64 { return max(n.config.Now().UnixMilli(), 0) }
 
-// commit puts a command into the log and waits for its outcome. While its fate
-// is unknown the same command, marked, is put into the log again: what was
-// applied is recognised by its id. Such a re-proposal has no preview, because
-// the log alone knows what became of the first one.
-func (n *Node) commit(ctx context.Context, cmd Command, id CommandID) (any, uint64, error) {
-	deadline := time.Now().Add(n.config.ProposeTimeout)
-	for again := false; ; again = true {
-		r := newRequest()
-		var err error
-		if r.sealed, err = n.core.schema.seal(cmd, id, again, &r.buf); err != nil {
-			r.free()
-			return nil, 0, err
-		}
-		if err = n.enqueue(ctx, r, deadline); err == nil {
-			value, index := r.value, r.index
-			r.free()
-			return value, index, nil
-		}
-		if !again && !errors.Is(err, ErrUnknown) {
-			return nil, 0, err
-		}
-		if ended := n.pause(ctx, deadline); ended != nil {
-			// Not wrapped: the cause may be ErrUnavailable, which is true of the
-			// last attempt only.
-			return nil, 0, fmt.Errorf("%w: %w (%v)", ErrUnknown, ended, err)
-		}
-	}
-}
-
-// pause waits until a command of unknown fate may be proposed again: a moment,
-// and until this node leads.
-func (n *Node) pause(ctx context.Context, deadline time.Time) error {
+// pause waits until a command may be proposed again: until another way than w is
+// known, and in any case a moment. The error says why it is not worth waiting.
+func (n *Node) pause(ctx context.Context, w way, deadline time.Time) error {
 	if time.Until(deadline) <= 0 {
 		return errDeadline
 	}
@@ -87,15 +118,14 @@ func (n *Node) pause(ctx context.Context, deadline time.Time) error {
 	defer end.Stop()
 	moment := time.NewTimer(retryPause)
 	defer moment.Stop()
-	for waited := false; ; {
-		leading, changed := n.Leading()
-		if leading && waited {
-			return nil
-		}
+	lead := w.leading || w.leader != "" && w.leader != string(n.id)
+	for waited := false; !waited || !lead; {
 		select {
 		case <-moment.C:
 			waited = true
-		case <-changed:
+		case <-w.changed:
+			w = n.leader.route()
+			lead = w.leading || w.leader != "" && w.leader != string(n.id)
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-end.C:
@@ -104,4 +134,5 @@ func (n *Node) pause(ctx context.Context, deadline time.Time) error {
 			return errClosed
 		}
 	}
+	return nil
 }

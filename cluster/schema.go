@@ -16,6 +16,8 @@ type schema struct {
 	tables   map[string]*table
 	names    []string // of tables, sorted: the order of snapshots
 	commands map[Kind]func() Command
+	outcome  func(Kind, []byte) (any, error)
+	level    uint32 // highest feature level of this program
 }
 
 // table is what writing and restoring need to know of one table.
@@ -32,21 +34,25 @@ func compile(m Machine) (*schema, error) {
 		db:       &memdb.DBSchema{Tables: maps.Clone(m.Tables)},
 		tables:   make(map[string]*table),
 		commands: maps.Clone(m.Commands),
+		outcome:  m.Outcome,
+		level:    m.Level,
 	}
 	if s.db.Tables == nil {
 		s.db.Tables = make(map[string]*memdb.TableSchema)
 	}
-	if _, taken := s.db.Tables[statusTable]; taken {
-		return nil, fmt.Errorf("table %q belongs to the cluster package", statusTable)
+	for name, own := range ownTables() {
+		if _, taken := s.db.Tables[name]; taken {
+			return nil, fmt.Errorf("table %q belongs to the cluster package", name)
+		}
+		s.db.Tables[name] = own
 	}
-	s.db.Tables[statusTable] = statusSchema()
 	if err := s.db.Validate(); err != nil {
 		return nil, fmt.Errorf("schema: %w", err)
 	}
 	for name, ts := range s.db.Tables {
 		empty := m.Rows[name]
-		if name == statusTable {
-			empty = func() any { return new(status) }
+		if own := ownRows[name]; own != nil {
+			empty = own
 		}
 		if empty == nil {
 			return nil, fmt.Errorf("table %q has no prototype row", name)
@@ -62,6 +68,15 @@ func compile(m Machine) (*schema, error) {
 			return nil, fmt.Errorf("prototype row for unknown table %q", name)
 		}
 	}
+	if s.commands == nil {
+		s.commands = make(map[Kind]func() Command)
+	}
+	for kind := range s.commands {
+		if kind >= ownKinds {
+			return nil, fmt.Errorf("command kind %d belongs to the cluster package", kind)
+		}
+	}
+	maps.Copy(s.commands, ownCommands())
 	for kind, empty := range s.commands {
 		c := empty()
 		if c == nil || reflect.TypeOf(c).Kind() != reflect.Pointer {

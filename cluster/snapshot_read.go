@@ -20,8 +20,12 @@ func (c *core) restore(r io.Reader) error {
 		return fmt.Errorf("restore snapshot: %w", err)
 	}
 	s := readStatus(db.Txn(false))
+	if s.Level > c.schema.level {
+		return fmt.Errorf("restore snapshot: %w", levelError(s.Level, c.schema.level))
+	}
 	c.at.Store(s.At)
 	c.seq.Store(s.Seq)
+	c.level.Store(s.Level)
 	c.progress.advance(applied, func() { c.db.Store(db) })
 	c.watches.fireAll()
 	return nil

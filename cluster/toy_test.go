@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fxamacker/cbor/v2"
 	"github.com/hashicorp/go-memdb"
 	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/require"
@@ -145,6 +146,16 @@ func toy() cluster.Machine {
 			kindForget: func() cluster.Command { return new(forget) },
 			kindHint:   func() cluster.Command { return new(hint) },
 		},
+		Outcome: func(k cluster.Kind, b []byte) (any, error) {
+			if k == kindRaise {
+				var r raised
+				err := cbor.Unmarshal(b, &r)
+				return r, err
+			}
+			var m cluster.Meta
+			err := cbor.Unmarshal(b, &m)
+			return m, err
+		},
 	}
 }
 
@@ -155,6 +166,7 @@ func config(t testing.TB, dir string) cluster.Config {
 	}
 	return cluster.Config{
 		Dir:         dir,
+		Bootstrap:   true,
 		Machine:     toy(),
 		Logger:      slog.New(slog.NewTextHandler(io.Discard, nil)),
 		SegmentSize: 4 << 20,

@@ -31,9 +31,15 @@ func (*transport) SetHeartbeatHandler(func(raft.RPC)) {}
 
 func newTransport(layer raft.StreamLayer, log *logger) *transport {
 	return &transport{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
-		Stream:  layer,
-		MaxPool: 3,
-		Timeout: 10 * time.Second,
-		Logger:  log,
+		Stream:                layer,
+		ServerAddressProvider: addressIsID{},
+		MaxPool:               3,
+		Timeout:               transportTimeout,
+		Logger:                log,
 	})}
 }
+
+// transportTimeout bounds one message to a peer. A connection through which
+// nothing comes any more, because a partition swallowed it, holds up whoever
+// uses it for this long after the network is whole again.
+const transportTimeout = 3 * time.Second

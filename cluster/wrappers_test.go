@@ -348,6 +348,6 @@ func TestNodeAloneHasNoNetwork(t *testing.T) {
 	err := n.Transport().TimeoutNow("other", "192.0.2.1:1", &raft.TimeoutNowRequest{}, &raft.TimeoutNowResponse{})
 	require.Error(t, err)
 	shut(t, n)
-	err = n.Transport().TimeoutNow("self", n.Transport().LocalAddr(), &raft.TimeoutNowRequest{}, &raft.TimeoutNowResponse{})
+	err = n.Transport().TimeoutNow(raft.ServerID(n.ID()), n.Transport().LocalAddr(), &raft.TimeoutNowRequest{}, &raft.TimeoutNowResponse{})
 	require.ErrorIs(t, err, net.ErrClosed)
 }

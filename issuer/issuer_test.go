@@ -59,7 +59,7 @@ func (b *bench) open() {
 	now := func() time.Time { return time.Now().Add(time.Duration(b.offset.Load())) }
 	var err error
 	log := slog.New(slog.DiscardHandler)
-	b.node, err = cluster.Open(b.t.Context(), cluster.Config{Dir: b.dir, Machine: issuer.Machine(), Logger: log, Now: now})
+	b.node, err = cluster.Open(b.t.Context(), cluster.Config{Dir: b.dir, Bootstrap: true, Machine: issuer.Machine(), Logger: log, Now: now})
 	require.NoError(b.t, err)
 	b.Issuer, err = issuer.New(b.t.Context(), issuer.Config{
 		Node: b.node, ClusterKey: b.key, Version: "test", Log: log, Now: now, Rand: rand.Reader,

@@ -116,7 +116,7 @@ func (s *server) open(ctx context.Context, listening string) (http.Handler, erro
 		return nil, err
 	}
 	s.node, err = cluster.Open(ctx, cluster.Config{
-		Dir: filepath.Join(c.DataDir, "raft"), Machine: issuer.Machine(), Logger: c.Log,
+		Dir: filepath.Join(c.DataDir, "raft"), Bootstrap: true, Machine: issuer.Machine(), Logger: c.Log,
 		Now: c.Now, Rand: rand.Reader, Fatal: func(err error) {
 			c.Log.Error("the log failed; this node stops", "error", err)
 			os.Exit(exitLocal)

@@ -1,0 +1,137 @@
+package cluster
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// errNotLeading is the reason when whoever was asked does not lead.
+var errNotLeading = errors.New("no leader is known")
+
+// serveCall does what a peer asks for.
+func (n *Node) serveCall(ctx context.Context, op byte, body []byte) reply {
+	switch op {
+	case opPropose:
+		return n.serveProposal(ctx, body)
+	case opBarrier:
+		if leading, _ := n.Leading(); !leading {
+			return reply{status: replyNotLeading}
+		}
+		if err := n.barrier(ctx); err != nil {
+			return reply{replyUnavailable, []byte(err.Error())}
+		}
+		return reply{replyOK, binary.BigEndian.AppendUint64(nil, n.Applied())}
+	case opStatus:
+		b, err := encoding.Marshal(n.status())
+		if err != nil {
+			return reply{replyFailed, []byte(err.Error())}
+		}
+		return reply{replyOK, b}
+	case opTransfer:
+		if leading, _ := n.Leading(); !leading {
+			return reply{status: replyNotLeading}
+		}
+		err := n.handOver(ctx, string(body))
+		if errors.Is(err, errNotLeading) {
+			return reply{status: replyNotLeading}
+		}
+		if err != nil {
+			return reply{replyFailed, []byte(err.Error())}
+		}
+		return reply{status: replyOK}
+	}
+	return reply{replyFailed, []byte("this version of the program does not know the request")}
+}
+
+// serveProposal decides a command for a follower. It is one attempt: whether to
+// propose a command of unknown fate again is for the node that has the request.
+func (n *Node) serveProposal(ctx context.Context, body []byte) reply {
+	s, err := decodeOne(body)
+	if err != nil {
+		return reply{replyFailed, []byte(err.Error())}
+	}
+	empty := n.core.schema.commands[s.kind]
+	if empty == nil {
+		return reply{replyFailed, fmt.Appendf(nil, "command kind %d is unknown to the leader's version of the program", s.kind)}
+	}
+	cmd := empty()
+	if err := decoding.Unmarshal(s.body, cmd); err != nil {
+		return reply{replyFailed, fmt.Appendf(nil, "decode command kind %d: %v", s.kind, err)}
+	}
+	value, index, err := n.attemptHere(ctx, cmd, s.id, s.again(), time.Now().Add(n.config.ProposeTimeout))
+	switch {
+	case errors.Is(err, errNotLeading), errors.Is(err, errClosed) && errors.Is(err, ErrUnavailable):
+		return reply{status: replyNotLeading}
+	case errors.Is(err, ErrUnknown):
+		return reply{replyUnknown, []byte(err.Error())}
+	case errors.Is(err, ErrUnavailable):
+		return reply{replyUnavailable, []byte(err.Error())}
+	case err != nil:
+		return reply{replyFailed, []byte(err.Error())}
+	}
+	b, err := encoding.Marshal(value)
+	if err != nil {
+		return reply{replyUnknown, fmt.Appendf(nil, "encode an outcome: %v", err)}
+	}
+	return reply{replyOK, append(binary.BigEndian.AppendUint64(nil, index), b...)}
+}
+
+// attemptThere has the leader make one attempt. moved is closed when another
+// node is the leader, as far as this one has heard: then the answer will not
+// come.
+func (n *Node) attemptThere(ctx context.Context, leader string, moved <-chan struct{}, cmd Command, id CommandID, again bool, deadline time.Time) (any, uint64, error) {
+	r := newRequest()
+	defer r.free()
+	s, err := n.core.schema.seal(cmd, id, again, &r.buf)
+	if err != nil {
+		return nil, 0, err
+	}
+	body := appendCommand(make([]byte, 0, commandOverhead+len(s.body)), &s)
+	answer, err := n.ask(ctx, leader, moved, opPropose, body, time.Until(deadline))
+	if errors.Is(err, errNotSent) {
+		return nil, 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
+	}
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
+	}
+	if answer.status != replyOK {
+		return nil, 0, answer.err()
+	}
+	if len(answer.body) < 8 {
+		return nil, 0, fmt.Errorf("%w: a short answer of the leader", ErrUnknown)
+	}
+	value, err := n.core.schema.decodeOutcome(s.kind, answer.body[8:])
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w: decode the leader's answer: %w", ErrUnknown, err)
+	}
+	return value, binary.BigEndian.Uint64(answer.body), nil
+}
+
+// decodeOutcome reads an outcome that travelled.
+func (s *schema) decodeOutcome(k Kind, b []byte) (any, error) {
+	if k >= ownKinds {
+		var m membership
+		err := decoding.Unmarshal(b, &m)
+		return m, err
+	}
+	if s.outcome == nil {
+		return nil, errors.New("this machine has no outcomes that travel")
+	}
+	return s.outcome(k, b)
+}
+
+// err is the error that a refusal to answer stands for.
+func (r reply) err() error {
+	switch r.status {
+	case replyNotLeading:
+		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
+	case replyUnavailable:
+		return fmt.Errorf("%w: %s", ErrUnavailable, r.body)
+	case replyUnknown:
+		return fmt.Errorf("%w: %s", ErrUnknown, r.body)
+	}
+	return errors.New(string(r.body))
+}

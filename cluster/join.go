@@ -1,0 +1,300 @@
+package cluster
+
+import (
+	"bufio"
+	"context"
+	"crypto/ecdsa"
+	"crypto/rand"
+	"crypto/sha256"
+	"crypto/subtle"
+	"crypto/tls"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// A join token is
+//
+//	"mintmark-join-" base64url( version | SHA-256 of the authority's certificate | secret )
+//
+// The fingerprint lets the new node know the cluster, the secret lets the
+// cluster know the new node.
+const (
+	tokenPrefix  = "mintmark-join-"
+	tokenVersion = 1
+	tokenSecret  = 32
+)
+
+// Join is what a node needs to become a member.
+type Join struct {
+	// Dir is the folder of the node, as in Config. It must belong to no cluster.
+	Dir string
+	// Address is any member's.
+	Address string
+	// Token is what Invite made.
+	Token string
+	// Advertise is where the others will reach this node.
+	Advertise string
+	Version   string
+	Level     uint32
+	// Keep stores what Config.JoinSecret of the member returned. It is called
+	// before the folder becomes a member's.
+	Keep func(secret []byte) error
+}
+
+// joinRequest and joinAnswer are CBOR behind a length of four bytes.
+type joinRequest struct {
+	Secret  []byte `cbor:"1,keyasint"`
+	ID      string `cbor:"2,keyasint"`
+	Address string `cbor:"3,keyasint"`
+	Version string `cbor:"4,keyasint"`
+	Level   uint32 `cbor:"5,keyasint"`
+}
+
+type joinAnswer struct {
+	Refused     string      `cbor:"1,keyasint,omitempty"`
+	Again       bool        `cbor:"2,keyasint,omitempty"` // nothing is decided: ask again
+	Name        string      `cbor:"3,keyasint,omitempty"`
+	Seq         uint64      `cbor:"4,keyasint,omitempty"`
+	Members     []Member    `cbor:"5,keyasint,omitempty"`
+	Authorities []authority `cbor:"6,keyasint,omitempty"`
+	Secret      []byte      `cbor:"7,keyasint,omitempty"`
+}
+
+const (
+	joinTimeout = 15 * time.Second
+	maxJoin     = 256 << 10
+)
+
+// JoinCluster makes the node of a folder a member and writes down what it must
+// know to be opened. It may be called again after a failure: the token is bound
+// to the key in the folder. The error is a *RefusedError where another try is of
+// no use.
+func JoinCluster(ctx context.Context, j Join) error {
+	print, secret, err := parseToken(j.Token)
+	if err != nil {
+		return err
+	}
+	if err := privateDir(j.Dir); err != nil {
+		return fmt.Errorf("join: create data directory: %w", err)
+	}
+	key, err := nodeKey(rand.Reader, j.Dir)
+	if err != nil {
+		return fmt.Errorf("join: %w", err)
+	}
+	id, err := joinedAs(j.Dir)
+	if err == nil && len(id) == 0 {
+		if id, err = newNodeID(rand.Reader); err == nil {
+			err = writePrivate(filepath.Join(j.Dir, nodeIDFile), id)
+		}
+	}
+	if err != nil {
+		return fmt.Errorf("join: %w", err)
+	}
+	own, err := selfSigned(key, string(id))
+	if err != nil {
+		return fmt.Errorf("join: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
+	defer cancel()
+	d := tls.Dialer{Config: &tls.Config{
+		MinVersion: tls.VersionTLS13, NextProtos: []string{protocolJoin}, Certificates: []tls.Certificate{own},
+		InsecureSkipVerify: true, // because VerifyConnection knows what to expect
+		VerifyConnection:   func(s tls.ConnectionState) error { return pinned(s, print) },
+	}}
+	c, err := d.DialContext(ctx, "tcp", j.Address)
+	if err != nil {
+		return fmt.Errorf("join by %s: %w", j.Address, err)
+	}
+	defer func() { _ = c.Close() }()
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = c.SetDeadline(deadline)
+	}
+	var a joinAnswer
+	if err = writeJoin(c, joinRequest{
+		Secret: secret, ID: string(id), Address: j.Advertise, Version: j.Version, Level: j.Level,
+	}); err == nil {
+		err = readJoin(c, &a)
+	}
+	switch {
+	case err != nil:
+		return fmt.Errorf("join by %s: %w", j.Address, err)
+	case a.Again:
+		return fmt.Errorf("join by %s: %s", j.Address, a.Refused)
+	case a.Refused != "":
+		return &RefusedError{a.Refused}
+	case len(a.Members) == 0 || len(a.Authorities) == 0:
+		return fmt.Errorf("join by %s: the answer is not complete", j.Address)
+	}
+	if err := j.Keep(a.Secret); err != nil {
+		return fmt.Errorf("join: %w", err)
+	}
+	r := &roster{path: filepath.Join(j.Dir, rosterFile)}
+	return r.replace(rosterList{Seq: a.Seq, Members: a.Members, Authorities: a.Authorities})
+}
+
+const nodeIDFile = "node.id"
+
+// joinedAs is the id under which a folder joined, nil if it has not.
+func joinedAs(dir string) ([]byte, error) {
+	id, err := os.ReadFile(filepath.Join(dir, nodeIDFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read node id: %w", err)
+	}
+	if id = []byte(strings.TrimSpace(string(id))); !hexID(string(id)) {
+		return nil, fmt.Errorf("%s does not hold a node id", filepath.Join(dir, nodeIDFile))
+	}
+	return id, nil
+}
+
+func parseToken(token string) (print, secret []byte, err error) {
+	bad := &RefusedError{"this is not a join token: mintmark cluster invite prints one"}
+	text, ok := strings.CutPrefix(strings.TrimSpace(token), tokenPrefix)
+	if !ok {
+		return nil, nil, bad
+	}
+	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
+	if err != nil || len(raw) != 1+sha256.Size+tokenSecret || raw[0] != tokenVersion {
+		return nil, nil, bad
+	}
+	return raw[1 : 1+sha256.Size], raw[1+sha256.Size:], nil
+}
+
+// selfSigned is how a node that has no certificate yet shows its key: the
+// handshake proves that it has the private half.
+func selfSigned(key *ecdsa.PrivateKey, id string) (tls.Certificate, error) {
+	serial, err := newSerial(rand.Reader)
+	if err != nil {
+		return tls.Certificate{}, err
+	}
+	template := &x509.Certificate{
+		SerialNumber: serial, Subject: pkix.Name{CommonName: id},
+		NotBefore: time.Now().Add(-backdated), NotAfter: time.Now().Add(backdated),
+	}
+	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
+	if err != nil {
+		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
+	}
+	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+}
+
+// pinned accepts the server whose certificate is from the authority that the
+// token names.
+func pinned(s tls.ConnectionState, print []byte) error {
+	if len(s.PeerCertificates) != 2 || s.NegotiatedProtocol != protocolJoin {
+		return errors.New("whoever answers is not a Mintmark node")
+	}
+	leaf, root := s.PeerCertificates[0], s.PeerCertificates[1]
+	sum := sha256.Sum256(root.Raw)
+	if subtle.ConstantTimeCompare(sum[:], print) != 1 {
+		return errors.New("whoever answers belongs to another cluster than the join token")
+	}
+	pool := x509.NewCertPool()
+	pool.AddCert(root)
+	_, err := leaf.Verify(x509.VerifyOptions{Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
+	if err != nil {
+		return fmt.Errorf("the certificate of whoever answers: %w", err)
+	}
+	return nil
+}
+
+// serveJoin admits whoever presents a valid token.
+func (n *Node) serveJoin(c *tls.Conn, key []byte) {
+	_ = c.SetDeadline(time.Now().Add(joinTimeout))
+	var q joinRequest
+	if err := readJoin(c, &q); err != nil {
+		return
+	}
+	a := n.admit(q, key)
+	if a.Refused != "" {
+		n.log.Warn("cluster: a node was not let in", "from", c.RemoteAddr().String(), "why", a.Refused)
+	} else {
+		n.log.Info("cluster: a node was let in", "name", a.Name, "address", q.Address)
+	}
+	_ = writeJoin(c, a)
+}
+
+func (n *Node) admit(q joinRequest, key []byte) joinAnswer {
+	ctx, cancel := context.WithTimeout(context.Background(), joinTimeout)
+	defer cancel()
+	if _, _, err := net.SplitHostPort(q.Address); err != nil {
+		return joinAnswer{Refused: "the node's own address (see --advertise) is not host:port"}
+	}
+	if n.config.JoinSecret == nil {
+		return joinAnswer{Refused: "this node lets nobody in"}
+	}
+	id := inviteID(q.Secret)
+	value, index, err := n.Propose(ctx, &enroll{Invite: id, Member: Member{
+		ID: q.ID, Address: q.Address, Key: key, Version: q.Version, Level: q.Level,
+	}})
+	if err != nil {
+		return joinAnswer{Again: true, Refused: err.Error()}
+	}
+	if m := value.(membership); m.Refused != "" {
+		return joinAnswer{Refused: m.Refused}
+	}
+	view, err := n.ViewAt(ctx, index)
+	if err != nil {
+		return joinAnswer{Again: true, Refused: err.Error()}
+	}
+	secret, err := n.config.JoinSecret()
+	if err != nil {
+		return joinAnswer{Again: true, Refused: "this node can't give its secret away: " + err.Error()}
+	}
+	return welcomed(view, q.ID, secret)
+}
+
+func welcomed(view *memdb.Txn, id string, secret []byte) joinAnswer {
+	a := joinAnswer{Seq: readStatus(view).Seq, Secret: secret}
+	for _, m := range members(view) {
+		a.Members = append(a.Members, *m)
+		if m.ID == id {
+			a.Name = m.Name
+		}
+	}
+	for _, au := range list[authority](view, authoritiesTable) {
+		a.Authorities = append(a.Authorities, *au)
+	}
+	return a
+}
+
+func writeJoin(c io.Writer, v any) error {
+	body, err := encoding.Marshal(v)
+	if err != nil {
+		return fmt.Errorf("encode: %w", err)
+	}
+	b := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
+	_, err = c.Write(append(b, body...))
+	return err
+}
+
+func readJoin(c io.Reader, into any) error {
+	in := bufio.NewReader(c)
+	var length [4]byte
+	if _, err := io.ReadFull(in, length[:]); err != nil {
+		return noEOF(err)
+	}
+	size := binary.BigEndian.Uint32(length[:])
+	if size > maxJoin {
+		return fmt.Errorf("a message of %d bytes", size)
+	}
+	b := make([]byte, size)
+	if _, err := io.ReadFull(in, b); err != nil {
+		return noEOF(err)
+	}
+	return decoding.Unmarshal(b, into)
+}

@@ -1,0 +1,133 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// The tables of this package, beside status: who belongs to the cluster, who
+// was invited, and who vouches for certificates.
+const (
+	membersTable     = "cluster_members"
+	invitesTable     = "cluster_invites"
+	authoritiesTable = "cluster_authorities"
+)
+
+// A Member is a node that belongs to the cluster. It is known by its key: a
+// connection is accepted because its key stands in a row, whatever certificate
+// is shown with it.
+type Member struct {
+	ID       string `cbor:"1,keyasint" json:"id"`                              // random, for ever
+	Name     string `cbor:"2,keyasint" json:"name"`                            // for people, one of a kind
+	Address  string `cbor:"3,keyasint" json:"address"`                         // host:port that others dial
+	Key      []byte `cbor:"4,keyasint" json:"key"`                             // SHA-256 of the public key (SubjectPublicKeyInfo, RFC 5280 §4.1)
+	Version  string `cbor:"5,keyasint,omitempty" json:"version,omitempty"`     // of its program
+	Level    uint32 `cbor:"6,keyasint,omitempty" json:"level,omitempty"`       // highest feature level its program supports
+	Replaces string `cbor:"7,keyasint,omitempty" json:"replaces,omitempty"`    // id of a member that goes when this one is a voter
+	Joined   int64  `cbor:"8,keyasint,omitempty" json:"joined,omitempty"`      // state time, ms
+	Issuer   string `cbor:"9,keyasint,omitempty" json:"certificate,omitempty"` // id of the authority its certificate is from
+}
+
+// An invite lets the first key that presents its secret become a member.
+type invite struct {
+	ID       string `cbor:"1,keyasint"` // SHA-256 of the secret, hexadecimal: the secret is in no row
+	Name     string `cbor:"2,keyasint"` // of the node it is for
+	Expires  int64  `cbor:"3,keyasint"` // state time, ms
+	Replaces string `cbor:"4,keyasint,omitempty"`
+	Node     string `cbor:"5,keyasint,omitempty"` // id of the member that used it
+}
+
+// An authority signs the certificates of members. There is one but while the
+// authority is being changed; the last one made signs.
+type authority struct {
+	ID          string `cbor:"1,keyasint" json:"id"`          // SHA-256 of the certificate, hexadecimal
+	Certificate []byte `cbor:"2,keyasint" json:"certificate"` // DER
+	Sealed      []byte `cbor:"3,keyasint" json:"sealed"`      // its private key (PKCS #8), sealed under the cluster key
+	Made        int64  `cbor:"4,keyasint" json:"made"`        // orders authorities
+}
+
+// ownRows are the rows of this package's tables, for decoding snapshots.
+var ownRows = map[string]func() any{
+	statusTable:      func() any { return new(status) },
+	membersTable:     func() any { return new(Member) },
+	invitesTable:     func() any { return new(invite) },
+	authoritiesTable: func() any { return new(authority) },
+}
+
+func ownTables() map[string]*memdb.TableSchema {
+	return map[string]*memdb.TableSchema{
+		statusTable:      statusSchema(),
+		membersTable:     idTable(membersTable, func(m *Member) string { return m.ID }),
+		invitesTable:     idTable(invitesTable, func(i *invite) string { return i.ID }),
+		authoritiesTable: idTable(authoritiesTable, func(a *authority) string { return a.ID }),
+	}
+}
+
+// idTable is a table with one index, a string that is never empty.
+func idTable[R any](name string, id func(*R) string) *memdb.TableSchema {
+	return &memdb.TableSchema{
+		Name:    name,
+		Indexes: map[string]*memdb.IndexSchema{"id": {Name: "id", Unique: true, Indexer: idIndex[R]{id}}},
+	}
+}
+
+type idIndex[R any] struct{ of func(*R) string }
+
+func (i idIndex[R]) FromArgs(args ...any) ([]byte, error) {
+	if len(args) == 1 {
+		if s, ok := args[0].(string); ok {
+			return []byte(s), nil
+		}
+	}
+	return nil, fmt.Errorf("an id is one string")
+}
+
+func (i idIndex[R]) FromObject(row any) (bool, []byte, error) {
+	r, ok := row.(*R)
+	if !ok {
+		return false, nil, fmt.Errorf("a row of another table: %T", row)
+	}
+	id := i.of(r)
+	return id != "", []byte(id), nil
+}
+
+// find returns the row with an id, nil if there is none.
+func find[R any](txn *memdb.Txn, table, id string) *R {
+	row, err := txn.First(table, "id", id)
+	if err != nil {
+		panic(fmt.Sprintf("cluster: read own table: %v", err))
+	}
+	if row == nil {
+		return nil
+	}
+	return row.(*R)
+}
+
+// list returns all rows of a table in order of id.
+func list[R any](txn *memdb.Txn, table string) []*R {
+	it, err := txn.LowerBound(table, "id", "")
+	if err != nil {
+		panic(fmt.Sprintf("cluster: read own table: %v", err))
+	}
+	var rows []*R
+	for row := it.Next(); row != nil; row = it.Next() {
+		rows = append(rows, row.(*R))
+	}
+	return rows
+}
+
+func members(txn *memdb.Txn) []*Member { return list[Member](txn, membersTable) }
+
+// memberNamed returns the member with a name or an id.
+func memberNamed(txn *memdb.Txn, name string) *Member {
+	if m := find[Member](txn, membersTable, name); m != nil {
+		return m
+	}
+	all := members(txn)
+	if i := slices.IndexFunc(all, func(m *Member) bool { return m.Name == name }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}

@@ -1,0 +1,315 @@
+package cluster
+
+import (
+	"encoding/hex"
+	"regexp"
+	"slices"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// The kinds of this package's own commands. A Machine's kinds are below them.
+// They are appended, never renumbered or given a new meaning.
+const (
+	ownKinds Kind = 0xff00 + iota
+	kindFound
+	kindInvite
+	kindEnroll
+	kindUpdate
+	kindRemove
+	kindRaise
+	kindAuthority
+	kindExpire
+)
+
+func ownCommands() map[Kind]func() Command {
+	return map[Kind]func() Command{
+		kindFound:     func() Command { return new(found) },
+		kindInvite:    func() Command { return new(addInvite) },
+		kindEnroll:    func() Command { return new(enroll) },
+		kindUpdate:    func() Command { return new(updateMember) },
+		kindRemove:    func() Command { return new(removeMember) },
+		kindRaise:     func() Command { return new(raiseLevel) },
+		kindAuthority: func() Command { return new(setAuthorities) },
+		kindExpire:    func() Command { return new(expireInvites) },
+	}
+}
+
+// membership is the outcome of every command of this package.
+type membership struct {
+	Refused string `cbor:"1,keyasint,omitempty"` // why, for people; "" when it was accepted
+	ID      string `cbor:"2,keyasint,omitempty"` // of the row
+}
+
+func refuseMember(why string) Decision { return Decision{Outcome: membership{Refused: why}} }
+
+// refuseAgain is for a refusal on a view that may lag.
+func refuseAgain(why string) Decision {
+	return Decision{Outcome: membership{Refused: why}, Recheck: true}
+}
+
+func acceptMember(id string, changes ...Change) Decision {
+	return Decision{Outcome: membership{ID: id}, Changes: changes}
+}
+
+// nodeName is what a name may look like: it stands in commands, file names and
+// metrics.
+var nodeName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$`)
+
+// found makes the members and authorities that a cluster starts with.
+type found struct {
+	Members     []Member    `cbor:"1,keyasint"`
+	Authorities []authority `cbor:"2,keyasint"`
+}
+
+func (*found) Kind() Kind { return kindFound }
+
+// Decide does nothing in a cluster that has members: every node that could have
+// been the first leader has the same list.
+func (c *found) Decide(txn *memdb.Txn, m Meta) Decision {
+	if len(members(txn)) > 0 {
+		return acceptMember("")
+	}
+	var changes []Change
+	for i := range c.Members {
+		row := c.Members[i]
+		row.Joined = m.At
+		changes = append(changes, Change{Table: membersTable, Row: &row})
+	}
+	for i := range c.Authorities {
+		changes = append(changes, Change{Table: authoritiesTable, Row: &c.Authorities[i]})
+	}
+	return acceptMember("", changes...)
+}
+
+// addInvite records a join token.
+type addInvite struct {
+	ID       string `cbor:"1,keyasint"`
+	Name     string `cbor:"2,keyasint"`
+	Lifetime int64  `cbor:"3,keyasint"` // ms
+	Replaces string `cbor:"4,keyasint,omitempty"`
+}
+
+func (*addInvite) Kind() Kind { return kindInvite }
+
+// Decide refuses a name that is taken; a later invite for the same name takes
+// the place of an unused one.
+func (c *addInvite) Decide(txn *memdb.Txn, m Meta) Decision {
+	if old := find[invite](txn, invitesTable, c.ID); old != nil {
+		return acceptMember(old.ID) // the same command again
+	}
+	if !nodeName.MatchString(c.Name) {
+		return refuseMember("a node's name is 1 to 63 letters, digits, dots, dashes and underscores")
+	}
+	if len(members(txn)) == 0 {
+		return refuseAgain("this cluster has no members yet")
+	}
+	if memberNamed(txn, c.Name) != nil {
+		return refuseAgain("the cluster has a node " + c.Name + " already; mintmark cluster replace takes another one in its place")
+	}
+	if c.Replaces != "" && find[Member](txn, membersTable, c.Replaces) == nil {
+		return refuseAgain("the node to be replaced is not a member")
+	}
+	var changes []Change
+	for _, i := range list[invite](txn, invitesTable) {
+		if i.Name == c.Name && i.Node == "" {
+			changes = append(changes, Change{Table: invitesTable, Row: i, Delete: true})
+		}
+	}
+	row := &invite{ID: c.ID, Name: c.Name, Expires: m.At + c.Lifetime, Replaces: c.Replaces}
+	return acceptMember(c.ID, append(changes, Change{Table: invitesTable, Row: row})...)
+}
+
+// enroll makes whoever presents an invite a member.
+type enroll struct {
+	Invite string `cbor:"1,keyasint"`
+	Member Member `cbor:"2,keyasint"`
+}
+
+func (*enroll) Kind() Kind { return kindEnroll }
+
+// Decide binds the invite to the key that uses it first. The same key may ask
+// again, because the answer may have been lost, as long as it is a member.
+func (c *enroll) Decide(txn *memdb.Txn, m Meta) Decision {
+	i := find[invite](txn, invitesTable, c.Invite)
+	if i == nil || m.At >= i.Expires {
+		return refuseAgain("the join token is not known, or has expired: make another one")
+	}
+	if i.Node != "" {
+		if old := find[Member](txn, membersTable, i.Node); old != nil && old.ID == c.Member.ID && slices.Equal(old.Key, c.Member.Key) {
+			return acceptMember(old.ID)
+		}
+		return refuseAgain("the join token was used by another node: make another one")
+	}
+	switch all := members(txn); {
+	case len(all) == 0:
+		return refuseAgain("this cluster has no members yet")
+	case !hexID(c.Member.ID) || len(c.Member.Key) != 32 || c.Member.Address == "":
+		return refuseMember("the node's own description is not complete")
+	case slices.ContainsFunc(all, func(o *Member) bool {
+		return o.ID == c.Member.ID || o.Name == i.Name || slices.Equal(o.Key, c.Member.Key)
+	}):
+		return refuseAgain("a member has this name, id or key already")
+	case c.Member.Level < readStatus(txn).Level:
+		return refuseMember("the cluster uses features that this version of the program does not have: upgrade it first")
+	}
+	row := c.Member
+	row.Name, row.Replaces, row.Joined = i.Name, i.Replaces, m.At
+	used := *i
+	used.Node = row.ID
+	return acceptMember(row.ID, Change{Table: membersTable, Row: &row}, Change{Table: invitesTable, Row: &used})
+}
+
+func hexID(id string) bool {
+	b, err := hex.DecodeString(id)
+	return err == nil && len(b) == 8
+}
+
+// updateMember is how a node says what changed about it.
+type updateMember struct {
+	ID      string `cbor:"1,keyasint"`
+	Address string `cbor:"2,keyasint"`
+	Version string `cbor:"3,keyasint,omitempty"`
+	Level   uint32 `cbor:"4,keyasint,omitempty"`
+	Issuer  string `cbor:"5,keyasint,omitempty"`
+}
+
+func (*updateMember) Kind() Kind { return kindUpdate }
+
+// Decide changes nothing where all of it is known.
+func (c *updateMember) Decide(txn *memdb.Txn, _ Meta) Decision {
+	old := find[Member](txn, membersTable, c.ID)
+	switch {
+	case old == nil:
+		return refuseAgain("not a member")
+	case c.Level < readStatus(txn).Level:
+		return refuseMember("the cluster uses features that this version of the program does not have")
+	}
+	next := *old
+	next.Address, next.Version, next.Level, next.Issuer = c.Address, c.Version, c.Level, c.Issuer
+	if next.Address == old.Address && next.Version == old.Version && next.Level == old.Level && next.Issuer == old.Issuer {
+		return acceptMember(c.ID)
+	}
+	return acceptMember(c.ID, Change{Table: membersTable, Row: &next})
+}
+
+// removeMember takes the key of a member out of the list; raft's configuration
+// follows.
+type removeMember struct {
+	ID string `cbor:"1,keyasint"`
+}
+
+func (*removeMember) Kind() Kind { return kindRemove }
+
+// Decide also takes away the invite by which the member came, or it could come
+// back by it.
+func (c *removeMember) Decide(txn *memdb.Txn, m Meta) Decision {
+	all := members(txn)
+	i := slices.IndexFunc(all, func(m *Member) bool { return m.ID == c.ID })
+	switch {
+	case i < 0 && m.Again:
+		return acceptMember(c.ID)
+	case i < 0:
+		return refuseAgain("not a member")
+	case len(all) == 1:
+		return refuseAgain("it is the last node of the cluster")
+	}
+	changes := []Change{{Table: membersTable, Row: all[i], Delete: true}}
+	for _, o := range all {
+		if o.Replaces == c.ID {
+			next := *o
+			next.Replaces = ""
+			changes = append(changes, Change{Table: membersTable, Row: &next})
+		}
+	}
+	for _, i := range list[invite](txn, invitesTable) {
+		if i.Node == c.ID {
+			changes = append(changes, Change{Table: invitesTable, Row: i, Delete: true})
+		}
+	}
+	return acceptMember(c.ID, changes...)
+}
+
+// raiseLevel turns a feature level on when every member's program has it.
+type raiseLevel struct {
+	Level uint32 `cbor:"1,keyasint"`
+}
+
+func (*raiseLevel) Kind() Kind { return kindRaise }
+
+// Decide writes the status row, from which core takes the level.
+func (c *raiseLevel) Decide(txn *memdb.Txn, _ Meta) Decision {
+	s := readStatus(txn)
+	if c.Level <= s.Level {
+		return acceptMember("")
+	}
+	for _, m := range members(txn) {
+		if m.Level < c.Level {
+			return refuseMember("node " + m.Name + " does not have this feature level")
+		}
+	}
+	s.Level = c.Level
+	return acceptMember("", Change{Table: statusTable, Row: &s})
+}
+
+// setAuthorities replaces the authorities that vouch for members: an added one,
+// a dropped one, or the same ones sealed anew.
+type setAuthorities struct {
+	Authorities []authority `cbor:"1,keyasint"`
+	Instead     []string    `cbor:"2,keyasint"` // ids of those that were read: others mean that it was decided on an old list
+}
+
+func (*setAuthorities) Kind() Kind { return kindAuthority }
+
+// Decide refuses to drop an authority that a member's certificate is from.
+func (c *setAuthorities) Decide(txn *memdb.Txn, m Meta) Decision {
+	old := list[authority](txn, authoritiesTable)
+	ids := func(a *authority) string { return a.ID }
+	if had := mapped(old, ids); !slices.Equal(had, c.Instead) && !m.Again {
+		return refuseAgain("the authorities have changed meanwhile")
+	}
+	if len(c.Authorities) == 0 {
+		return refuseMember("a cluster needs an authority")
+	}
+	kept := func(id string) bool {
+		return slices.ContainsFunc(c.Authorities, func(a authority) bool { return a.ID == id })
+	}
+	for _, member := range members(txn) {
+		if member.Issuer != "" && !kept(member.Issuer) {
+			return refuseMember("the certificate of node " + member.Name + " is from the authority that would go")
+		}
+	}
+	var changes []Change
+	for _, a := range old {
+		if !kept(a.ID) {
+			changes = append(changes, Change{Table: authoritiesTable, Row: a, Delete: true})
+		}
+	}
+	for i := range c.Authorities {
+		changes = append(changes, Change{Table: authoritiesTable, Row: &c.Authorities[i]})
+	}
+	return acceptMember("", changes...)
+}
+
+func mapped[A, B any](list []A, f func(A) B) []B {
+	out := make([]B, len(list))
+	for i, a := range list {
+		out[i] = f(a)
+	}
+	return out
+}
+
+// expireInvites removes invites that nobody can use any more.
+type expireInvites struct{}
+
+func (*expireInvites) Kind() Kind { return kindExpire }
+
+func (*expireInvites) Decide(txn *memdb.Txn, m Meta) Decision {
+	var changes []Change
+	for _, i := range list[invite](txn, invitesTable) {
+		if m.At >= i.Expires && len(changes) < MaxChanges {
+			changes = append(changes, Change{Table: invitesTable, Row: i, Delete: true})
+		}
+	}
+	return acceptMember("", changes...)
+}

@@ -1,0 +1,442 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// A RefusedError is the answer to a change of membership that the rules do not
+// allow.
+type RefusedError struct{ Reason string }
+
+func (e *RefusedError) Error() string { return e.Reason }
+
+// decide proposes a command of this package.
+func (n *Node) decide(ctx context.Context, c Command) (membership, error) {
+	value, _, err := n.Propose(ctx, c)
+	if err != nil {
+		return membership{}, err
+	}
+	m := value.(membership)
+	if m.Refused != "" {
+		return m, &RefusedError{m.Refused}
+	}
+	return m, nil
+}
+
+// prepareFounding makes the list of a cluster that starts with this node.
+func (n *Node) prepareFounding() error {
+	hash, err := keyHash(n.credentials.key)
+	if err != nil {
+		return err
+	}
+	a, err := newAuthority(n.config.Rand, n.config.Secrets, n.config.Now())
+	if err != nil {
+		return err
+	}
+	return n.roster.replace(rosterList{
+		Founding: true,
+		Members: []Member{{
+			ID: string(n.id), Name: n.config.Name, Address: n.config.Network.Advertise, Key: hash,
+			Version: n.config.Version, Level: n.core.schema.level, Issuer: a.ID,
+		}},
+		Authorities: []authority{a},
+	})
+}
+
+// followMembers keeps the roster as new as the state, and closes connections
+// with those who are no members any more.
+func (n *Node) followMembers() {
+	for {
+		membersChanged, authoritiesChanged := n.Changed(membersTable), n.Changed(authoritiesTable)
+		if n.config.Network != nil {
+			if changed, err := n.roster.follow(n.View()); err != nil {
+				n.log.Error("cluster: keep the list of peers", "error", err)
+			} else if changed {
+				n.network.dropStrangers()
+			}
+		}
+		select {
+		case <-membersChanged:
+		case <-authoritiesChanged:
+		case <-n.stopped:
+			return
+		}
+	}
+}
+
+const (
+	tendInterval = 500 * time.Millisecond
+	// caughtUp is how many entries a node that joins may be behind when it
+	// becomes a voter: what is under way at any time.
+	caughtUp = 512
+)
+
+// tendMembers is the leader's duty: raft's configuration follows the members.
+// There is no autopilot: nothing here removes a member because it is silent.
+func (n *Node) tendMembers(ctx context.Context) {
+	if n.config.Network == nil {
+		return
+	}
+	ticker := time.NewTicker(tendInterval)
+	defer ticker.Stop()
+	for ctx.Err() == nil {
+		changed := n.Changed(membersTable)
+		if err := n.tend(ctx); err != nil && ctx.Err() == nil {
+			n.log.Warn("cluster: tend the members", "error", err)
+		}
+		select {
+		case <-changed:
+		case <-ticker.C:
+		case <-ctx.Done():
+		}
+	}
+}
+
+// tend takes one round of steps. Each is safe to repeat.
+func (n *Node) tend(ctx context.Context) error {
+	view := n.View()
+	all := members(view)
+	if len(all) == 0 {
+		return n.foundCluster(ctx)
+	}
+	servers := n.raft.GetConfiguration().Configuration().Servers
+	if err := n.tendServers(ctx, all, servers); err != nil {
+		return err
+	}
+	now := n.now()
+	for _, i := range list[invite](view, invitesTable) {
+		if now >= i.Expires {
+			if _, err := n.decide(ctx, &expireInvites{}); err != nil {
+				return err
+			}
+			break
+		}
+	}
+	return n.tendLevel(ctx, all)
+}
+
+// foundCluster writes the first members into the state.
+func (n *Node) foundCluster(ctx context.Context) error {
+	if n.config.Network == nil || len(members(n.View())) > 0 {
+		return nil
+	}
+	list := n.roster.get()
+	_, err := n.decide(ctx, &found{Members: list.Members, Authorities: list.Authorities})
+	return err
+}
+
+// tendServers makes one change of raft's configuration, if one is due.
+func (n *Node) tendServers(ctx context.Context, all []*Member, servers []raft.Server) error {
+	member := make(map[raft.ServerID]*Member, len(all))
+	for _, m := range all {
+		member[raft.ServerID(m.ID)] = m
+	}
+	suffrage := make(map[raft.ServerID]raft.ServerSuffrage, len(servers))
+	for _, s := range servers {
+		suffrage[s.ID] = s.Suffrage
+		if member[s.ID] != nil {
+			continue
+		}
+		if s.ID == n.id {
+			// This node was removed: another one must lead the change.
+			return n.handOver(ctx, "")
+		}
+		n.log.Info("cluster: a node leaves the configuration", "id", s.ID)
+		return await(n.raft.RemoveServer(s.ID, 0, n.config.ProposeTimeout), n.stopped)
+	}
+	for id, m := range member {
+		role, known := suffrage[id]
+		switch {
+		case !known:
+			n.log.Info("cluster: a node joins and catches up", "name", m.Name, "id", id)
+			return await(n.raft.AddNonvoter(id, raft.ServerAddress(id), 0, n.config.ProposeTimeout), n.stopped)
+		case role == raft.Voter && m.Replaces != "":
+			n.log.Info("cluster: a node has taken the place of another", "name", m.Name, "old", m.Replaces)
+			_, err := n.decide(ctx, &removeMember{ID: m.Replaces})
+			return err
+		case role != raft.Voter:
+			committed := n.raft.CommitIndex()
+			s, err := n.askStatus(ctx, string(id))
+			if err != nil || s.Applied+caughtUp < committed {
+				continue
+			}
+			n.log.Info("cluster: a node has caught up and becomes a voter", "name", m.Name, "id", id)
+			return await(n.raft.AddVoter(id, raft.ServerAddress(id), 0, n.config.ProposeTimeout), n.stopped)
+		}
+	}
+	return nil
+}
+
+// tendLevel raises the feature level when every member's program has it.
+func (n *Node) tendLevel(ctx context.Context, all []*Member) error {
+	lowest := n.core.schema.level
+	for _, m := range all {
+		lowest = min(lowest, m.Level)
+	}
+	if lowest <= n.core.level.Load() {
+		return nil
+	}
+	n.log.Info("cluster: every node has a higher feature level", "level", lowest)
+	_, err := n.decide(ctx, &raiseLevel{Level: lowest})
+	return err
+}
+
+// reportMyself tells the cluster what this node's row should say.
+func (n *Node) reportMyself() {
+	if n.config.Network == nil {
+		return
+	}
+	ticker := time.NewTicker(time.Second)
+	defer ticker.Stop()
+	for {
+		changed := n.Changed(membersTable)
+		n.findLeader()
+		if err := n.report(); err != nil && !n.isClosing() {
+			n.log.Debug("cluster: report this node's address and version", "error", err)
+		}
+		select {
+		case <-changed:
+		case <-ticker.C:
+		case <-n.closing:
+			return
+		}
+	}
+}
+
+// findLeader asks the others who leads when raft has not heard from a leader:
+// it may not know yet where this node listens now.
+func (n *Node) findLeader() {
+	if w := n.leader.route(); w.leader != "" || n.isClosing() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
+	defer cancel()
+	var asking sync.WaitGroup
+	for _, m := range n.roster.get().Members {
+		if m.ID == string(n.id) {
+			continue
+		}
+		asking.Go(func() {
+			if s, err := n.askStatus(ctx, m.ID); err == nil && s.State == StateLeader {
+				n.leader.hearInstead(m.ID)
+			}
+		})
+	}
+	asking.Wait()
+}
+
+func (n *Node) report() error {
+	m, ok := n.roster.member(string(n.id))
+	if !ok || n.roster.get().Seq == 0 {
+		return nil // the state is not there yet, or this node was removed
+	}
+	_, issuer := n.credentials.expiry()
+	want := updateMember{
+		ID: m.ID, Address: n.config.Network.Advertise, Version: n.config.Version, Level: n.core.schema.level, Issuer: issuer,
+	}
+	if want == (updateMember{m.ID, m.Address, m.Version, m.Level, m.Issuer}) {
+		return nil
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout)
+	defer cancel()
+	_, err := n.decide(ctx, &want)
+	return err
+}
+
+// Members returns the members as this node knows them.
+func (n *Node) Members() []Member { return n.roster.get().Members }
+
+// Invite makes a join token for a node that will have the given name. With
+// replaces, a member's name, that member goes when the new one has become a
+// voter. The error is a *RefusedError where a rule stands against it.
+func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.Duration) (token string, expires time.Time, err error) {
+	a := n.roster.authority()
+	if a == nil {
+		return "", time.Time{}, &RefusedError{"this node has no network for others to join: run it with mintmark serve"}
+	}
+	if replaces != "" {
+		old := memberNamed(n.View(), replaces)
+		if old == nil {
+			return "", time.Time{}, &RefusedError{"the cluster has no node " + replaces}
+		}
+		replaces = old.ID
+	}
+	var secret [tokenSecret]byte
+	if _, err := io.ReadFull(rand.Reader, secret[:]); err != nil {
+		return "", time.Time{}, fmt.Errorf("make a join token: %w", err)
+	}
+	if _, err := n.decide(ctx, &addInvite{
+		ID: inviteID(secret[:]), Name: name, Lifetime: lifetime.Milliseconds(), Replaces: replaces,
+	}); err != nil {
+		return "", time.Time{}, err
+	}
+	print, err := hex.DecodeString(a.ID)
+	if err != nil {
+		return "", time.Time{}, fmt.Errorf("read the authority's fingerprint: %w", err)
+	}
+	raw := append([]byte{tokenVersion}, print...)
+	raw = append(raw, secret[:]...)
+	return tokenPrefix + base64.RawURLEncoding.EncodeToString(raw), n.config.Now().Add(lifetime), nil
+}
+
+func inviteID(secret []byte) string {
+	sum := sha256.Sum256(append([]byte("mintmark join "), secret...))
+	return hex.EncodeToString(sum[:])
+}
+
+// Remove takes a member, named by name or id, out of the cluster: its key is
+// refused from now on. Unless forced it is refused when the voters that are left
+// and can be reached would be no majority.
+func (n *Node) Remove(ctx context.Context, name string, force bool) error {
+	txn, err := n.ViewFresh(ctx)
+	if err != nil && !force {
+		return err
+	}
+	if err != nil {
+		txn = n.View()
+	}
+	m := memberNamed(txn, name)
+	if m == nil {
+		return &RefusedError{"the cluster has no node " + name}
+	}
+	if !force {
+		if err := n.spare(ctx, m); err != nil {
+			return err
+		}
+	}
+	if _, err := n.decide(ctx, &removeMember{ID: m.ID}); err != nil {
+		return err
+	}
+	return n.waitFor(ctx, func() bool {
+		for _, s := range n.raft.GetConfiguration().Configuration().Servers {
+			if string(s.ID) == m.ID && m.ID != string(n.id) {
+				return false
+			}
+		}
+		return true
+	})
+}
+
+// spare says why the cluster could not do without a member.
+func (n *Node) spare(ctx context.Context, m *Member) error {
+	o := n.Overview(ctx)
+	voters, alive := 0, 0
+	for _, s := range o.Nodes {
+		if s.Role != RoleVoter || s.ID == m.ID {
+			continue
+		}
+		voters++
+		if s.State != StateUnreachable {
+			alive++
+		}
+	}
+	if alive < voters/2+1 {
+		return &RefusedError{fmt.Sprintf("without %s only %d of %d voters could be reached, which is no majority: start the others first, or force it", m.Name, alive, voters)}
+	}
+	return nil
+}
+
+// waitFor polls a condition that nothing announces.
+func (n *Node) waitFor(ctx context.Context, met func() bool) error {
+	for !met() {
+		select {
+		case <-time.After(20 * time.Millisecond):
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-n.stopped:
+			return errClosed
+		}
+	}
+	return nil
+}
+
+// TransferLeadership hands leadership to a member, or with "" to the voter that
+// is furthest. It returns when the leader has heard that it was taken.
+func (n *Node) TransferLeadership(ctx context.Context, name string) error {
+	to := ""
+	if name != "" {
+		m := memberNamed(n.View(), name)
+		if m == nil {
+			return &RefusedError{"the cluster has no node " + name}
+		}
+		to = m.ID
+	}
+	patience := time.Now().Add(n.config.LeaderTimeout)
+	for {
+		w := n.leader.route()
+		err := n.handOverBy(ctx, w, to)
+		if !errors.Is(err, errNotLeading) || n.pause(ctx, w, patience) != nil {
+			return err
+		}
+	}
+}
+
+func (n *Node) handOverBy(ctx context.Context, w way, to string) error {
+	switch {
+	case w.leading:
+		return n.handOver(ctx, to)
+	case w.leader == "" || w.leader == string(n.id):
+		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
+	}
+	answer, err := n.ask(ctx, w.leader, nil, opTransfer, []byte(to), n.config.ProposeTimeout)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: ask the leader: %w", ErrUnavailable, err)
+	case answer.status == replyFailed:
+		return &RefusedError{string(answer.body)}
+	case answer.status != replyOK:
+		return answer.err()
+	}
+	return nil
+}
+
+// handOver transfers the leadership of this node.
+func (n *Node) handOver(ctx context.Context, to string) error {
+	var f raft.Future
+	switch {
+	case to == string(n.id):
+		return nil
+	case to == "":
+		f = n.raft.LeadershipTransfer()
+	default:
+		f = n.raft.LeadershipTransferToServer(raft.ServerID(to), raft.ServerAddress(to))
+	}
+	done := make(chan error, 1)
+	go func() { done <- await(f, n.stopped) }()
+	select {
+	case err := <-done:
+		if errors.Is(err, raft.ErrNotLeader) {
+			return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
+		}
+		if err != nil {
+			return fmt.Errorf("hand over leadership: %w", err)
+		}
+		return nil
+	case <-ctx.Done():
+		return fmt.Errorf("hand over leadership: %w", ctx.Err())
+	}
+}
+
+// stepDown hands leadership over before the node stops, if somebody else can
+// take it.
+func (n *Node) stepDown(ctx context.Context) {
+	if leading, _ := n.Leading(); !leading || n.soleVoter() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := n.handOver(ctx, ""); err != nil && !errors.Is(err, errNotLeading) {
+		n.log.Warn("cluster: the node stops as a leader; the others elect another one when they miss it", "error", err)
+	}
+}

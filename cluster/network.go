@@ -1,0 +1,368 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Network is how a node and its peers reach each other.
+type Network struct {
+	// Listener accepts the connections of other nodes. The node closes it.
+	Listener net.Listener
+	// Advertise is the host:port at which others reach the listener.
+	Advertise string
+	// Peers says by name where a peer is dialled, instead of what it advertises.
+	Peers map[string]string
+}
+
+// One port serves three protocols, told apart by ALPN (RFC 7301). The first two
+// want the certificates of members on both sides.
+const (
+	protocolRaft = "mintmark-raft/1"
+	protocolPeer = "mintmark-peer/1" // commands on their way to the leader, and questions among nodes
+	protocolJoin = "mintmark-join/1" // the server is authenticated by the join token, the client by its secret
+)
+
+const (
+	dialTimeout      = 2 * time.Second
+	handshakeTimeout = 5 * time.Second
+	// maxHandshakes bounds what strangers on the port can make this node do at
+	// a time.
+	maxHandshakes = 64
+)
+
+// network is raft's stream layer and the connections among nodes. A node that
+// has no Network reaches itself only, for the message by which a sole voter
+// elects itself.
+//
+// raft's addresses are the ids of nodes. Where a node listens is looked up when
+// it is dialled, so that a change of address touches no configuration.
+type network struct {
+	self        string
+	config      *Network // nil without peers
+	roster      *roster
+	credentials *credentials
+	serve       func(protocol string, peer string, key []byte, c *tls.Conn) // of all protocols but raft's
+	warn        func(msg string, args ...any)
+
+	accepted  chan net.Conn
+	done      chan struct{}
+	closeOnce sync.Once
+	running   sync.WaitGroup
+
+	isolated atomic.Bool // the disk hangs: nobody is let in, nobody is dialled
+
+	mu    sync.Mutex
+	conns map[*peerConn]struct{}
+}
+
+var _ raft.StreamLayer = (*network)(nil)
+
+func newNetwork(self string, c *Network, r *roster, cred *credentials, warn func(string, ...any)) *network {
+	return &network{
+		self: self, config: c, roster: r, credentials: cred, warn: warn,
+		accepted: make(chan net.Conn), done: make(chan struct{}), conns: make(map[*peerConn]struct{}),
+	}
+}
+
+// start accepts connections; serve must be set.
+func (n *network) start() {
+	if n.config != nil {
+		n.running.Go(n.acceptAll)
+	}
+}
+
+// Dial implements raft.StreamLayer: the address is the id of a node.
+func (n *network) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	if string(address) == n.self {
+		return n.dialSelf(timeout)
+	}
+	return n.dial(string(address), protocolRaft, min(timeout, dialTimeout))
+}
+
+func (n *network) dialSelf(timeout time.Duration) (net.Conn, error) {
+	here, there := net.Pipe()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case n.accepted <- there:
+		return here, nil
+	case <-timer.C:
+		return nil, errors.New("dial: timeout")
+	case <-n.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// dial connects to a member and makes sure that it is the one.
+func (n *network) dial(id, protocol string, timeout time.Duration) (net.Conn, error) {
+	if n.config == nil {
+		return nil, fmt.Errorf("dial node %s: this node has no network", id)
+	}
+	if n.isolated.Load() {
+		return nil, errIsolated
+	}
+	m, ok := n.roster.member(id)
+	if !ok {
+		return nil, fmt.Errorf("dial node %s: not a member", id)
+	}
+	address := m.Address
+	if a := n.config.Peers[m.Name]; a != "" {
+		address = a
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	var d tls.Dialer
+	d.Config = n.clientConfig(id, protocol)
+	c, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, fmt.Errorf("dial node %s at %s: %w", m.Name, address, err)
+	}
+	return n.track(id, c)
+}
+
+var errIsolated = errors.New("this node keeps away from the others while its disk does not answer")
+
+// clientConfig is for dialling one member.
+func (n *network) clientConfig(id, protocol string) *tls.Config {
+	c := n.tlsConfig()
+	c.NextProtos = []string{protocol}
+	c.ServerName = id
+	c.InsecureSkipVerify = true // because VerifyConnection does more
+	c.VerifyConnection = func(s tls.ConnectionState) error { return n.verify(s, id) }
+	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		return n.credentials.current()
+	}
+	return c
+}
+
+func (n *network) tlsConfig() *tls.Config {
+	return &tls.Config{
+		MinVersion:             tls.VersionTLS13,
+		SessionTicketsDisabled: true, // so that every connection is verified anew
+		Time:                   n.credentials.now,
+	}
+}
+
+// serverConfig accepts members, and those who join.
+func (n *network) serverConfig() *tls.Config {
+	c := n.tlsConfig()
+	c.NextProtos = []string{protocolRaft, protocolPeer, protocolJoin}
+	c.ClientAuth = tls.RequireAnyClientCert
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		if s.NegotiatedProtocol == protocolJoin {
+			return nil // its key is what the invite will be bound to
+		}
+		return n.verify(s, "")
+	}
+	c.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return n.credentials.current() }
+	return c
+}
+
+// verify accepts a peer whose certificate is from the cluster's authority, names
+// the node, and has the key that the node joined with. With id "" any member
+// will do.
+func (n *network) verify(s tls.ConnectionState, id string) error {
+	if len(s.PeerCertificates) == 0 || s.NegotiatedProtocol == "" {
+		return errors.New("the peer shows no certificate, or speaks another protocol")
+	}
+	leaf := s.PeerCertificates[0]
+	owner := n.roster.owner(hashSPKI(leaf.RawSubjectPublicKeyInfo))
+	if owner == "" {
+		return errors.New("the peer's key is not that of a member")
+	}
+	if id != "" && owner != id {
+		return errors.New("the peer is another member than the one that was dialled")
+	}
+	_, err := leaf.Verify(x509.VerifyOptions{
+		Roots: n.roster.pool(), DNSName: owner, CurrentTime: n.credentials.now(),
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	})
+	if err != nil {
+		return fmt.Errorf("the peer's certificate: %w", err)
+	}
+	return nil
+}
+
+// acceptAll shakes hands with whoever connects.
+func (n *network) acceptAll() {
+	places := make(chan struct{}, maxHandshakes)
+	config := n.serverConfig()
+	for {
+		c, err := n.config.Listener.Accept()
+		if err != nil {
+			select {
+			case <-n.done:
+				return
+			case <-time.After(50 * time.Millisecond): // out of descriptors, most likely
+				continue
+			}
+		}
+		select {
+		case places <- struct{}{}:
+		case <-n.done:
+			_ = c.Close()
+			return
+		}
+		n.running.Go(func() {
+			defer func() { <-places }()
+			n.welcome(tls.Server(c, config))
+		})
+	}
+}
+
+// welcome finds out who connects and hands the connection on. It returns when
+// the handshake is over.
+func (n *network) welcome(c *tls.Conn) {
+	if n.isolated.Load() {
+		_ = c.NetConn().Close()
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
+	defer cancel()
+	if err := c.HandshakeContext(ctx); err != nil {
+		n.warn("cluster: refused a connection", "from", c.RemoteAddr().String(), "error", err)
+		_ = c.Close()
+		return
+	}
+	s := c.ConnectionState()
+	key := hashSPKI(s.PeerCertificates[0].RawSubjectPublicKeyInfo)
+	id := n.roster.owner(key)
+	tracked, err := n.track(id, c)
+	if err != nil {
+		return
+	}
+	if s.NegotiatedProtocol == protocolRaft {
+		select {
+		case n.accepted <- tracked:
+		case <-n.done:
+			_ = tracked.Close()
+		}
+		return
+	}
+	n.running.Go(func() {
+		defer func() { _ = tracked.Close() }()
+		n.serve(s.NegotiatedProtocol, id, key, c)
+	})
+}
+
+// Accept implements net.Listener for raft.
+func (n *network) Accept() (net.Conn, error) {
+	select {
+	case c := <-n.accepted:
+		return c, nil
+	case <-n.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. Connections are closed too.
+func (n *network) Close() error {
+	n.closeOnce.Do(func() {
+		close(n.done)
+		if n.config != nil {
+			_ = n.config.Listener.Close()
+		}
+		n.closeConns(func(string) bool { return true })
+	})
+	n.running.Wait()
+	return nil
+}
+
+// Addr implements net.Listener. It is this node's address in raft.
+func (n *network) Addr() net.Addr { return nodeAddr(n.self) }
+
+type nodeAddr string
+
+func (nodeAddr) Network() string  { return "node" }
+func (a nodeAddr) String() string { return string(a) }
+
+// addressIsID tells raft to dial a node by its id, whatever address its
+// configuration has.
+type addressIsID struct{}
+
+func (addressIsID) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
+	return raft.ServerAddress(id), nil
+}
+
+// peerConn is a connection that can be closed because of whom it is with.
+type peerConn struct {
+	net.Conn
+	peer string // id; "" of one that joins
+	n    *network
+}
+
+// track remembers a connection. One that came too late is closed.
+func (n *network) track(peer string, c net.Conn) (net.Conn, error) {
+	p := &peerConn{c, peer, n}
+	n.mu.Lock()
+	n.conns[p] = struct{}{}
+	n.mu.Unlock()
+	select {
+	case <-n.done:
+		return nil, errors.Join(net.ErrClosed, p.Close())
+	default:
+	}
+	// Removed, or away from the others, since the handshake began.
+	if _, member := n.roster.member(peer); peer != "" && !member || n.isolated.Load() {
+		return nil, errors.Join(errors.New("the peer was removed"), p.Close())
+	}
+	return p, nil
+}
+
+// Close implements net.Conn.
+func (p *peerConn) Close() error {
+	p.n.mu.Lock()
+	delete(p.n.conns, p)
+	p.n.mu.Unlock()
+	return p.Conn.Close()
+}
+
+// closeConns closes the connections with peers of whom f says so.
+func (n *network) closeConns(f func(peer string) bool) {
+	n.mu.Lock()
+	var closing []net.Conn
+	for p := range n.conns {
+		if f(p.peer) {
+			closing = append(closing, p.Conn)
+			delete(n.conns, p)
+		}
+	}
+	n.mu.Unlock()
+	for _, c := range closing {
+		if t, ok := c.(*tls.Conn); ok {
+			c = t.NetConn() // without waiting to say goodbye
+		}
+		_ = c.Close()
+	}
+}
+
+// dropStrangers closes standing connections with those who are not members any
+// more.
+func (n *network) dropStrangers() {
+	n.closeConns(func(peer string) bool {
+		if peer == "" {
+			return false
+		}
+		_, ok := n.roster.member(peer)
+		return !ok
+	})
+}
+
+// isolate cuts this node off, or lets it back. A leader whose disk hangs goes on
+// sending heartbeats (hashicorp/raft #503); without connections the others
+// elect one whose disk works.
+func (n *network) isolate(on bool) {
+	if n.isolated.Swap(on) != on && on {
+		n.closeConns(func(string) bool { return true })
+	}
+}

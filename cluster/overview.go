@@ -1,0 +1,168 @@
+package cluster
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Roles and states of a node in an Overview.
+const (
+	RoleVoter    = "voter"
+	RoleNonvoter = "nonvoter" // it catches up, or is not in raft's configuration yet
+
+	StateLeader      = "leader"
+	StateFollower    = "follower"
+	StateCandidate   = "candidate"
+	StateUnreachable = "unreachable"
+)
+
+// peerStatus is what a node says of itself.
+type peerStatus struct {
+	ID      string `cbor:"1,keyasint"`
+	State   string `cbor:"2,keyasint"`
+	Leader  string `cbor:"3,keyasint,omitempty"` // as far as it knows
+	Term    uint64 `cbor:"4,keyasint"`
+	Applied uint64 `cbor:"5,keyasint"` // of raft's log
+	Last    uint64 `cbor:"6,keyasint"`
+	Wall    int64  `cbor:"7,keyasint"`           // its clock, ms
+	Expires int64  `cbor:"8,keyasint,omitempty"` // of its certificate, ms
+	Version string `cbor:"9,keyasint,omitempty"`
+	Level   uint32 `cbor:"10,keyasint,omitempty"`
+	Free    uint64 `cbor:"11,keyasint,omitempty"` // bytes left for its data
+	Trouble string `cbor:"12,keyasint,omitempty"` // what is wrong with it, for people
+}
+
+func (n *Node) status() peerStatus {
+	_, leader := n.raft.LeaderWithID()
+	s := peerStatus{
+		ID: string(n.id), State: strings.ToLower(n.raft.State().String()), Leader: string(leader),
+		Term: n.raft.CurrentTerm(), Applied: n.raft.AppliedIndex(), Last: n.raft.LastIndex(),
+		Wall: n.now(), Version: n.config.Version, Level: n.core.schema.level,
+	}
+	if n.credentials != nil {
+		expires, _ := n.credentials.expiry()
+		s.Expires = expires.UnixMilli()
+	}
+	if err := n.Corruption(); err != nil {
+		s.Trouble = err.Error()
+	}
+	return s
+}
+
+// statusTimeout is how long a member may take to say how it is.
+const statusTimeout = time.Second
+
+// askStatus asks a member how it is.
+func (n *Node) askStatus(ctx context.Context, id string) (peerStatus, error) {
+	if id == string(n.id) {
+		return n.status(), nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	answer, err := n.ask(ctx, id, nil, opStatus, nil, statusTimeout)
+	if err != nil {
+		return peerStatus{}, err
+	}
+	if answer.status != replyOK {
+		return peerStatus{}, answer.err()
+	}
+	var s peerStatus
+	if err := decoding.Unmarshal(answer.body, &s); err != nil {
+		return peerStatus{}, fmt.Errorf("decode status: %w", err)
+	}
+	return s, nil
+}
+
+// NodeStatus is one node of an Overview.
+type NodeStatus struct {
+	Name, ID, Address  string
+	Role, State        string
+	Term               uint64
+	Applied, Last, Lag uint64 // entries of raft's log; Lag is behind the furthest node
+	Version            string
+	Level              uint32
+	ClockOffset        time.Duration // against the node that was asked
+	CertificateExpires time.Time
+	Free               uint64 // bytes left for its data; 0 if unknown
+	Err                string // why it can't be reached, or what is wrong with it
+}
+
+// Overview is the cluster as one node sees it.
+type Overview struct {
+	Name, ID string // of the node that was asked
+	Leader   string // name, "" if none is known
+	Term     uint64
+	Level    uint32 // feature level in use
+	Nodes    []NodeStatus
+}
+
+// Overview asks every member how it is.
+func (n *Node) Overview(ctx context.Context) Overview {
+	all := n.roster.get().Members
+	if len(all) == 0 {
+		all = []Member{{ID: string(n.id), Name: n.config.Name, Version: n.config.Version}}
+	}
+	role := make(map[string]string)
+	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
+		role[string(s.ID)] = RoleNonvoter
+		if s.Suffrage == raft.Voter {
+			role[string(s.ID)] = RoleVoter
+		}
+	}
+	o := Overview{ID: string(n.id), Name: n.config.Name, Term: n.raft.CurrentTerm(), Level: n.core.level.Load()}
+	o.Nodes = make([]NodeStatus, len(all))
+	var asking sync.WaitGroup
+	for i, m := range all {
+		asking.Go(func() {
+			o.Nodes[i] = n.nodeStatus(ctx, m)
+			if o.Nodes[i].Role = role[m.ID]; o.Nodes[i].Role == "" {
+				o.Nodes[i].Role = RoleNonvoter
+			}
+		})
+	}
+	asking.Wait()
+	_, leader := n.raft.LeaderWithID()
+	furthest := uint64(0)
+	for _, s := range o.Nodes {
+		furthest = max(furthest, s.Applied)
+		if s.ID == string(leader) {
+			o.Leader = s.Name
+		}
+		if s.ID == string(n.id) {
+			o.Name = s.Name
+		}
+	}
+	for i := range o.Nodes {
+		if s := &o.Nodes[i]; s.State != StateUnreachable {
+			s.Lag = furthest - s.Applied
+		}
+	}
+	return o
+}
+
+func (n *Node) nodeStatus(ctx context.Context, m Member) NodeStatus {
+	s := NodeStatus{
+		Name: m.Name, ID: m.ID, Address: m.Address, State: StateUnreachable, Version: m.Version, Level: m.Level,
+	}
+	asked := time.Now()
+	p, err := n.askStatus(ctx, m.ID)
+	if err != nil {
+		s.Err = err.Error()
+		return s
+	}
+	s.State, s.Term, s.Applied, s.Last = p.State, p.Term, p.Applied, p.Last
+	s.Version, s.Level, s.Free, s.Err = p.Version, p.Level, p.Free, p.Trouble
+	if p.Expires > 0 {
+		s.CertificateExpires = time.UnixMilli(p.Expires)
+	}
+	if m.ID != string(n.id) {
+		half := time.Since(asked) / 2
+		s.ClockOffset = time.UnixMilli(p.Wall).Sub(n.config.Now().Add(-half))
+	}
+	return s
+}

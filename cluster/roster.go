@@ -1,0 +1,161 @@
+package cluster
+
+import (
+	"bytes"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// A roster is what a node knows of the members without its log: whom to dial,
+// whose key to accept, and who signs. After a start the log is applied only
+// when a leader says how far it is committed, and the leader must be let in
+// before, so the list is kept in a file too.
+type roster struct {
+	path string
+
+	mu    sync.RWMutex // guards the rest
+	list  rosterList
+	roots *x509.CertPool
+}
+
+// rosterList is the file.
+type rosterList struct {
+	// Seq is the position in the log it was taken at; 0 is a list that was made
+	// before there was a log.
+	Seq uint64 `json:"seq"`
+	// Founding says that these members start a cluster together, each with an
+	// empty log.
+	Founding    bool        `json:"founding,omitempty"`
+	Members     []Member    `json:"members"`
+	Authorities []authority `json:"authorities"`
+}
+
+const rosterFile = "peers.json"
+
+// openRoster reads the file of a node's folder. Without one the roster is empty.
+func openRoster(dir string) (*roster, error) {
+	r := &roster{path: filepath.Join(dir, rosterFile)}
+	data, err := os.ReadFile(r.path)
+	if errors.Is(err, os.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the list of peers: %w", err)
+	}
+	var l rosterList
+	if err := json.Unmarshal(data, &l); err != nil {
+		return nil, fmt.Errorf("read the list of peers in %s: %w", r.path, err)
+	}
+	return r, r.set(l)
+}
+
+// replace makes l the list, on disk first.
+func (r *roster) replace(l rosterList) error {
+	data, err := json.MarshalIndent(l, "", "  ")
+	if err != nil {
+		return fmt.Errorf("encode the list of peers: %w", err)
+	}
+	if err := writePrivate(r.path, append(data, '\n')); err != nil {
+		return fmt.Errorf("write the list of peers: %w", err)
+	}
+	return r.set(l)
+}
+
+func (r *roster) set(l rosterList) error {
+	roots := x509.NewCertPool()
+	for i := range l.Authorities {
+		cert, err := x509.ParseCertificate(l.Authorities[i].Certificate)
+		if err != nil {
+			return fmt.Errorf("read the certificate of an authority: %w", err)
+		}
+		roots.AddCert(cert)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list, r.roots = l, roots
+	return nil
+}
+
+// follow takes the list from the state, where there is one.
+func (r *roster) follow(txn *memdb.Txn) (changed bool, err error) {
+	l := rosterList{Seq: readStatus(txn).Seq}
+	for _, m := range members(txn) {
+		l.Members = append(l.Members, *m)
+	}
+	for _, a := range list[authority](txn, authoritiesTable) {
+		l.Authorities = append(l.Authorities, *a)
+	}
+	old := r.get()
+	if len(l.Members) == 0 || l.Seq < old.Seq ||
+		slices.EqualFunc(old.Members, l.Members, sameMember) && slices.EqualFunc(old.Authorities, l.Authorities, sameAuthority) && old.Seq > 0 {
+		return false, nil
+	}
+	return true, r.replace(l)
+}
+
+func sameMember(a, b Member) bool {
+	return a.ID == b.ID && a.Name == b.Name && a.Address == b.Address && bytes.Equal(a.Key, b.Key) &&
+		a.Version == b.Version && a.Level == b.Level && a.Replaces == b.Replaces && a.Issuer == b.Issuer
+}
+
+func sameAuthority(a, b authority) bool { return a.ID == b.ID && bytes.Equal(a.Sealed, b.Sealed) }
+
+func (r *roster) get() rosterList {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.list
+}
+
+func (r *roster) empty() bool { return len(r.get().Members) == 0 }
+
+// member returns the member with an id.
+func (r *roster) member(id string) (Member, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for i := range r.list.Members {
+		if r.list.Members[i].ID == id {
+			return r.list.Members[i], true
+		}
+	}
+	return Member{}, false
+}
+
+// authority returns the one that signs, nil if none is known.
+func (r *roster) authority() *authority {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var newest *authority
+	for i := range r.list.Authorities {
+		if a := &r.list.Authorities[i]; newest == nil || a.Made > newest.Made {
+			newest = a
+		}
+	}
+	return newest
+}
+
+// pool returns the authorities whose certificates are accepted.
+func (r *roster) pool() *x509.CertPool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.roots
+}
+
+// owner returns the id of the member whose key this is, "" if it is nobody's.
+func (r *roster) owner(hash []byte) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for i := range r.list.Members {
+		if bytes.Equal(r.list.Members[i].Key, hash) {
+			return r.list.Members[i].ID
+		}
+	}
+	return ""
+}
