@@ -20,9 +20,6 @@ const (
 	// a bad crystal runs off by one in 5,000: both together fit, and a jump still
 	// takes hours to be forgotten.
 	clockDrift = 1000
-	// clockFollow is how often what drifted is taken for right. Much less often
-	// than readings are checked, so that rounding down costs nothing.
-	clockFollow = time.Second
 
 	// clockNarrow is how close together the three readings of a look should be,
 	// and clockLooks how often it is tried.
@@ -67,7 +64,7 @@ type stampClock struct {
 	mu     sync.Mutex
 	limit  time.Duration // guarded by mu, as is all below
 	zero   time.Time     // the wall clock when elapsed was zero, had it never moved
-	follow time.Duration // elapsed, when zero was last moved along with the drift
+	follow time.Duration // elapsed, up to when zero was moved along with the drift
 }
 
 // clockCheck is a reading that was checked against the elapsed clock, or why
@@ -119,20 +116,20 @@ func (c *stampClock) read() (ms int64, err error) {
 
 // covers says that now needs no check of its own.
 func (k *clockCheck) covers(now time.Time) bool {
-	byMonotonic, byWall := now.Sub(k.at), now.Round(0).Sub(k.at)
-	return byMonotonic >= 0 && byMonotonic < clockTrust && byWall >= 0 && byWall < clockTrust
+	return clockTrusted(now.Sub(k.at)) && clockTrusted(now.Round(0).Sub(k.at)) // monotonic, and wall
 }
+
+func clockTrusted(sinceCheck time.Duration) bool { return sinceCheck >= 0 && sinceCheck < clockTrust }
 
 // check is called with mu held, and while the clock is not refused.
 func (c *stampClock) check() (int64, error) {
 	l := c.look()
 	moved := l.against(c.zero)
-	if d := l.late - c.follow; d >= clockFollow {
-		drift := min(max(moved, -d/clockDrift), d/clockDrift)
-		c.zero = c.zero.Add(drift)
-		c.follow = l.late
-		moved -= drift
-	}
+	allowed := max(l.late-c.follow, 0) / clockDrift
+	drift := min(max(moved, -allowed), allowed)
+	c.zero = c.zero.Add(drift)
+	c.follow = l.late
+	moved -= drift
 	if moved.Abs() > c.limit {
 		err := &ClockJumpError{By: moved, Limit: c.limit}
 		c.last.Store(&clockCheck{err: err})

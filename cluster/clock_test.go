@@ -188,6 +188,21 @@ func TestStampClockBoundsEveryStamp(t *testing.T) {
 	require.Greater(t, stamped, 5_000)
 }
 
+// Nor is it when it is read all the time: a millisecond's drift is followed as
+// exactly as a week's.
+func TestStampClockFollowsDriftClosely(t *testing.T) {
+	m := newTwoClocks()
+	c := m.clock(500 * time.Millisecond)
+	for range 1_000_000 {
+		m.run(1900 * time.Microsecond)
+		m.wall += 1900 * 950 * time.Nanosecond / 1000
+		if _, err := c.read(); err != nil {
+			t.Fatalf("after %s: %v", m.elapsed, err)
+		}
+	}
+	require.Greater(t, m.wall-m.elapsed+5*time.Hour, time.Second, "it did drift")
+}
+
 // Steps that are small one by one are one large one.
 func TestStampClockAddsUpSteps(t *testing.T) {
 	for _, step := range []time.Duration{time.Second, -time.Second} {
@@ -226,6 +241,47 @@ func TestStampClockOfStoppedProcess(t *testing.T) {
 	require.Greater(t, stops, 5_000)
 	m.wall += 3 * time.Hour
 	require.Eventually(t, func() bool { _, err := c.read(); return err != nil }, 10*time.Second, time.Millisecond)
+}
+
+// Of several looks the narrowest counts, and one that is narrow is enough.
+func TestStampClockLooks(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		waits []time.Duration // between the readings, ms
+		early time.Duration
+		late  time.Duration
+		looks int
+	}{
+		{"at once", []time.Duration{0, 0, 0}, 0, 0, 1},
+		{"the second", []time.Duration{0, 0, 9, 0, 0, 0}, 9, 9, 2},
+		{"none: the narrowest", []time.Duration{0, 9, 0, 0, 3, 0, 0, 0, 2, 0, 4, 0, 0, 5, 0}, 12, 14, clockLooks},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			m := newTwoClocks()
+			c := m.clock(clockLimitPeers)
+			from, reads := m.elapsed, 0
+			m.pause = func() { m.run(tc.waits[reads] * time.Millisecond); reads++ }
+			l := c.look()
+			require.Equal(t, tc.looks*3, reads)
+			require.Equal(t, tc.early*time.Millisecond, l.early-from)
+			require.Equal(t, tc.late*time.Millisecond, l.late-from)
+		})
+	}
+}
+
+// Only what was read right after a check is trusted. (No test can take the two
+// parts of a time.Time apart, as a suspended machine does.)
+func TestClockTrusted(t *testing.T) {
+	for d, want := range map[time.Duration]bool{
+		0: true, clockTrust - 1: true, clockTrust: false, time.Hour: false, -1: false, -time.Hour: false,
+	} {
+		require.Equal(t, want, clockTrusted(d), "%s", d)
+	}
+	now := time.Now()
+	k := clockCheck{at: now}
+	require.True(t, k.covers(now.Add(time.Microsecond)))
+	require.False(t, k.covers(now.Add(clockTrust)), "later by both")
+	require.False(t, k.covers(now.Add(-1)), "before it")
 }
 
 // A node that gets peers judges by the narrower limit what happens from then on.
