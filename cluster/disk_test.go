@@ -1,0 +1,415 @@
+package cluster
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// toyDisk hangs, fails and fills up as it is told.
+type toyDisk struct {
+	mu       sync.Mutex
+	hang     chan struct{} // when not nil, a write waits until it is closed
+	err      error
+	spaceErr error
+	free     uint64
+	total    uint64
+	takes    time.Duration // a write
+
+	count diskCount
+}
+
+type diskCount struct {
+	writes, under, most int // writes so far, under way, at once
+	closed              int
+}
+
+func newToyDisk() *toyDisk {
+	return &toyDisk{free: 8000, total: 10_000, takes: time.Millisecond}
+}
+
+func (d *toyDisk) probe() error {
+	d.mu.Lock()
+	d.count.writes++
+	d.count.under++
+	d.count.most = max(d.count.most, d.count.under)
+	hang, takes := d.hang, d.takes
+	d.mu.Unlock()
+	time.Sleep(takes)
+	if hang != nil {
+		<-hang
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.count.under--
+	return d.err
+}
+
+func (d *toyDisk) space() (uint64, uint64, error) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.free, d.total, d.spaceErr
+}
+
+func (d *toyDisk) close() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.count.closed++
+}
+
+func (d *toyDisk) seen() diskCount {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.count
+}
+
+func (d *toyDisk) set(f func()) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	f()
+}
+
+func (d *toyDisk) watch() *diskWatch { return newDiskWatch(diskConfig{files: d, low: 400}) }
+
+func isOver(ch <-chan struct{}) bool {
+	select {
+	case <-ch:
+		return true
+	default:
+		return false
+	}
+}
+
+func TestDiskIsFine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newToyDisk()
+		w := d.watch()
+		state, over := w.get()
+		require.Equal(t, diskState{Free: 8000}, state, "known at once")
+		d.set(func() { d.free = 7000 })
+		time.Sleep(time.Minute)
+		require.Equal(t, diskState{Free: 7000}, w.state())
+		require.False(t, isOver(over), "another number of bytes is no change")
+		w.close()
+		require.InDelta(t, 120, d.seen().writes, 2)
+		require.Equal(t, 1, d.seen().most)
+		require.Equal(t, 1, d.seen().closed)
+	})
+}
+
+// A write that never returns is noticed by the limit. Nothing piles up behind
+// it, and all is well again when it returns after all.
+func TestDiskHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newToyDisk()
+		w := d.watch()
+		_, over := w.get()
+		hang := make(chan struct{})
+		d.set(func() { d.hang = hang })
+		from := time.Now()
+		<-over
+		state, over := w.get()
+		require.True(t, state.Hung)
+		require.True(t, state.bad())
+		require.NoError(t, state.Err)
+		require.WithinDuration(t, from, state.Since, diskInterval)
+		require.Equal(t, diskLimit, time.Since(state.Since))
+		require.Equal(t, uint64(8000), state.Free, "what was known")
+
+		writes := d.seen().writes
+		time.Sleep(time.Hour)
+		require.Equal(t, writes, d.seen().writes)
+		require.Equal(t, state, w.state())
+		require.False(t, isOver(over))
+
+		d.set(func() { d.hang = nil })
+		close(hang)
+		<-over
+		require.Equal(t, diskState{Free: 8000}, w.state())
+		time.Sleep(time.Minute)
+		require.Greater(t, d.seen().writes, writes+100, "it goes on")
+		require.Equal(t, 1, d.seen().most)
+		w.close()
+		require.Equal(t, 1, d.seen().closed)
+	})
+}
+
+// A slow disk is none that hangs, up to the limit.
+func TestDiskIsSlow(t *testing.T) {
+	for takes, hung := range map[time.Duration]bool{
+		diskLimit - 10*time.Millisecond: false,
+		diskLimit + 10*time.Millisecond: true,
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newToyDisk()
+			w := d.watch()
+			_, over := w.get()
+			d.set(func() { d.takes = takes })
+			time.Sleep(time.Minute)
+			require.Equal(t, hung, isOver(over), "%s", takes)
+			w.close()
+			<-w.ended
+		})
+	}
+}
+
+// A disk that hangs when the node starts makes it wait no longer than the limit.
+func TestDiskHangsFromTheStart(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newToyDisk()
+		d.hang = make(chan struct{})
+		start := time.Now()
+		w := d.watch()
+		require.Equal(t, diskLimit, time.Since(start))
+		require.True(t, w.state().Hung)
+		w.close()
+		close(d.hang)
+	})
+}
+
+// A write that fails after it hung is a failure since it began to hang.
+func TestDiskHangsThenFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newToyDisk()
+		d.hang = make(chan struct{})
+		start := time.Now()
+		w := d.watch()
+		time.Sleep(time.Minute)
+		d.set(func() { d.err = syscall.EIO })
+		_, over := w.get()
+		close(d.hang)
+		<-over
+		state := w.state()
+		require.False(t, state.Hung)
+		require.ErrorIs(t, state.Err, syscall.EIO)
+		require.Equal(t, start, state.Since)
+		w.close()
+	})
+}
+
+// And a disk that fails, then hangs, does neither well since it failed.
+func TestDiskFailsThenHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newToyDisk()
+		d.err = syscall.EIO
+		start := time.Now()
+		w := d.watch()
+		time.Sleep(time.Minute)
+		hang := make(chan struct{})
+		d.set(func() { d.hang = hang })
+		time.Sleep(time.Minute)
+		state := w.state()
+		require.True(t, state.Hung)
+		require.ErrorIs(t, state.Err, syscall.EIO)
+		require.Equal(t, start, state.Since)
+		w.close()
+		close(hang)
+	})
+}
+
+func TestDiskFails(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newToyDisk()
+		w := d.watch()
+		_, over := w.get()
+		d.set(func() { d.err = syscall.EIO })
+		<-over
+		state, over := w.get()
+		require.ErrorIs(t, state.Err, syscall.EIO)
+		require.True(t, state.bad())
+		require.False(t, state.Hung)
+		require.WithinDuration(t, time.Now(), state.Since, diskInterval)
+		d.set(func() { d.err = syscall.EROFS })
+		time.Sleep(time.Minute)
+		require.False(t, isOver(over), "it fails still")
+		require.ErrorIs(t, w.state().Err, syscall.EROFS)
+		require.Equal(t, state.Since, w.state().Since)
+		d.set(func() { d.err = nil; d.spaceErr = syscall.EIO })
+		time.Sleep(time.Minute)
+		require.ErrorIs(t, w.state().Err, syscall.EIO, "asking fails as well")
+		require.Equal(t, uint64(8000), w.state().Free, "what was known")
+		d.set(func() { d.spaceErr = nil })
+		<-over
+		require.Equal(t, diskState{Free: 8000}, w.state())
+		w.close()
+	})
+}
+
+// A full disk fails a write, and says why.
+func TestDiskFillsUp(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newToyDisk()
+		w := d.watch()
+		for _, step := range []struct {
+			free  uint64
+			err   error
+			level spaceLevel
+		}{
+			{399, nil, spaceLow},
+			{99, nil, spaceOut},
+			{0, syscall.ENOSPC, spaceOut},
+			{105, nil, spaceOut}, // the failure is over, the level isn't
+			{120, nil, spaceLow},
+			{420, nil, spaceLow},
+			{441, nil, spaceOK},
+		} {
+			_, over := w.get()
+			d.set(func() { d.free, d.err = step.free, step.err })
+			if step.free != 420 {
+				<-over
+			}
+			time.Sleep(2 * diskInterval)
+			state := w.state()
+			require.Equal(t, step.level, state.Space, "%d free", step.free)
+			require.Equal(t, step.free, state.Free)
+			require.ErrorIs(t, state.Err, step.err)
+		}
+		w.close()
+	})
+}
+
+// Where space can't be told nothing is said of it.
+func TestDiskOfUnknownSize(t *testing.T) {
+	for name, tell := range map[string]func(*toyDisk){
+		"not on this system": func(d *toyDisk) { d.spaceErr = errors.ErrUnsupported },
+		"not counted":        func(d *toyDisk) { d.free, d.total = 0, 0 },
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newToyDisk()
+			tell(d)
+			d.free = 0
+			w := d.watch()
+			require.Equal(t, diskState{}, w.state(), name)
+			w.close()
+		})
+	}
+}
+
+// Closing waits for a write that is within the limit, and then for its file.
+func TestDiskCloseWaitsForTheWrite(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newToyDisk()
+		w := d.watch()
+		d.set(func() { d.takes = diskLimit / 2 })
+		time.Sleep(diskInterval + time.Millisecond) // a write is under way
+		require.Equal(t, 1, d.seen().under)
+		w.close()
+		require.Zero(t, d.seen().under)
+		require.Equal(t, 1, d.seen().closed)
+	})
+}
+
+// Closing does not wait for a write that hangs, and no longer than the limit for
+// one that is about to. The write's goroutine ends with the write, or synctest
+// would fail this test.
+func TestDiskCloseLeavesAHungWrite(t *testing.T) {
+	for name, after := range map[string]time.Duration{"known to hang": time.Hour, "about to": diskInterval + time.Millisecond} {
+		synctest.Test(t, func(t *testing.T) {
+			d := newToyDisk()
+			w := d.watch()
+			hang := make(chan struct{})
+			d.set(func() { d.hang = hang })
+			time.Sleep(after)
+			require.Equal(t, 1, d.seen().under, name)
+			start := time.Now()
+			w.close()
+			require.Equal(t, w.state().Since.Add(diskLimit).After(start), time.Since(start) > 0, name)
+			require.LessOrEqual(t, time.Since(start), diskLimit, name)
+			require.Zero(t, d.seen().closed)
+			close(hang)
+			synctest.Wait()
+			require.Equal(t, 1, d.seen().closed, "once it returned")
+		})
+	}
+}
+
+// State and changes may be asked for from anywhere.
+func TestDiskReadersSeeEveryChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d := newToyDisk()
+		w := d.watch()
+		var readers sync.WaitGroup
+		for range 4 {
+			readers.Go(func() {
+				for want := range 20 {
+					state, over := w.get()
+					for (state.Err != nil) != (want%2 == 1) {
+						<-over
+						state, over = w.get()
+					}
+				}
+			})
+		}
+		for i := range 20 {
+			time.Sleep(2 * diskInterval)
+			d.set(func() {
+				d.err = nil
+				if i%2 == 0 {
+					d.err = syscall.EIO
+				}
+			})
+		}
+		readers.Wait()
+		w.close()
+	})
+}
+
+// On a real folder.
+func TestDiskFolder(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "data")
+	w := newDiskWatch(diskConfig{files: &diskFolder{dir: dir}, interval: time.Millisecond})
+	state, over := w.get()
+	require.ErrorIs(t, state.Err, os.ErrNotExist)
+	require.NoError(t, os.Mkdir(dir, 0o700))
+	<-over
+	require.NoError(t, w.state().Err, "it is opened again after an error")
+	require.Positive(t, w.state().Free)
+	info, err := os.Stat(filepath.Join(dir, "probe"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(modeFile), info.Mode())
+	require.Equal(t, int64(8), info.Size())
+	w.close()
+	require.NoError(t, os.RemoveAll(dir))
+	time.Sleep(5 * time.Millisecond)
+	require.NoDirExists(t, dir, "left alone")
+}
+
+// A write that the kernel refuses is told.
+func TestDiskFolderIsFull(t *testing.T) {
+	if _, err := os.Stat("/dev/full"); err != nil {
+		t.Skip(err)
+	}
+	dir := t.TempDir()
+	d := &diskFolder{dir: dir}
+	defer d.close()
+	require.NoError(t, os.Symlink("/dev/full", filepath.Join(dir, "probe")))
+	require.ErrorIs(t, d.probe(), syscall.ENOSPC)
+	require.NoError(t, os.Remove(filepath.Join(dir, "probe")))
+	require.NoError(t, d.probe())
+}
+
+func BenchmarkDisk(b *testing.B) {
+	b.Run("state", func(b *testing.B) {
+		w := newDiskWatch(diskConfig{files: &diskFolder{dir: b.TempDir()}})
+		for b.Loop() {
+			_ = w.state()
+		}
+		w.close()
+	})
+	b.Run("probe", func(b *testing.B) {
+		d := &diskFolder{dir: b.TempDir()}
+		defer d.close()
+		for b.Loop() {
+			if err := d.probe(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
