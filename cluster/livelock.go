@@ -1,0 +1,45 @@
+package cluster
+
+// installWatchLimit is how many snapshots in a row are too many.
+const installWatchLimit = 3
+
+// installWatch tells a follower that is sent one snapshot after the other and
+// never gets on: hashicorp/raft #697. An installed snapshot leaves entries of
+// an older term in the follower's log; it refuses what the leader sends next,
+// is sent a snapshot again, and so on for ever, while its process looks alive.
+// raft-wal, which drops its log after an installation, makes that unlikely, and
+// a drop that fails only logs. Starting raft again heals it.
+//
+// It is used by the goroutine that applies the log.
+type installWatch struct {
+	limit int    // default: installWatchLimit
+	count int    // installations without progress
+	first uint64 // index of the first of them
+}
+
+// installed is called after a snapshot was installed whose last entry has the
+// given index, and says whether raft should be started again. It then counts
+// from zero. What is restored when raft starts is no installation.
+func (w *installWatch) installed(index uint64) (stuck bool) {
+	if w.count == 0 {
+		w.first = index
+	}
+	w.count++
+	limit := w.limit
+	if limit <= 0 {
+		limit = installWatchLimit
+	}
+	if w.count < limit {
+		return false
+	}
+	w.count = 0
+	return true
+}
+
+// applied is called after entries up to index were applied from the log. That
+// is progress if the first snapshot did not have them.
+func (w *installWatch) applied(index uint64) {
+	if index > w.first {
+		w.count = 0
+	}
+}
