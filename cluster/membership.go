@@ -254,6 +254,17 @@ func (n *Node) report() error {
 	return err
 }
 
+// Voters returns the ids of the nodes that vote, as this node knows them.
+func (n *Node) Voters() []string {
+	var ids []string
+	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
+		if s.Suffrage == raft.Voter {
+			ids = append(ids, string(s.ID))
+		}
+	}
+	return ids
+}
+
 // Members returns the members as this node knows them.
 func (n *Node) Members() []Member { return n.roster.get().Members }
 

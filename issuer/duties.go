@@ -2,10 +2,12 @@ package issuer
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -45,11 +47,9 @@ func (i *Issuer) lead(ctx context.Context) {
 	defer ticker.Stop()
 	var sweep sweeper
 	for {
-		if leading, _ := i.Node.Leading(); leading {
-			i.stepKeys(ctx)
-			if err := sweep.run(ctx, i); err != nil && ctx.Err() == nil {
-				i.Log.Warn("sweep", "error", err)
-			}
+		i.stepKeys(ctx)
+		if err := sweep.run(ctx, i); err != nil && ctx.Err() == nil {
+			i.Log.Warn("sweep", "error", err)
 		}
 		select {
 		case <-ticker.C:
@@ -59,21 +59,40 @@ func (i *Issuer) lead(ctx context.Context) {
 	}
 }
 
-// ensureKeys makes the first key of each purpose in a new cluster.
+func (i *Issuer) hasKeys() bool {
+	v := i.View()
+	return v.ActiveKey(ledger.ForSigning) != nil && v.ActiveKey(ledger.ForCredentials) != nil
+}
+
+// ensureKeys makes the first key of each purpose in a new cluster. Another
+// node may be doing the same: its keys will do.
 func (i *Issuer) ensureKeys(ctx context.Context) error {
-	v, err := i.ViewFresh(ctx)
-	if err != nil {
-		return fmt.Errorf("look for keys: %w", err)
-	}
-	for _, p := range []ledger.Purpose{ledger.ForCredentials, ledger.ForSigning} {
-		if v.ActiveKey(p) == nil {
-			if _, err := i.AddKey(ctx, p); err != nil {
+	for {
+		v, err := i.ViewFresh(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return fmt.Errorf("look for keys: %w", ctx.Err())
+		case errors.Is(err, oauth.ErrUnavailable):
+			continue // no leader yet; each try waits for one
+		case err != nil:
+			return fmt.Errorf("look for keys: %w", err)
+		}
+		for _, p := range []ledger.Purpose{ledger.ForCredentials, ledger.ForSigning} {
+			if v.ActiveKey(p) != nil {
+				continue
+			}
+			if _, err := i.AddKey(ctx, p); err != nil && !errors.Is(err, errRefused) && !errors.Is(err, oauth.ErrUnavailable) {
 				return err
 			}
 		}
+		if i.hasKeys() {
+			return i.reopen()
+		}
 	}
-	return i.reopen()
 }
+
+// errRefused says that the ledger did not allow a step.
+var errRefused = errors.New("refused")
 
 // AddKey makes a key, seals it and announces it. The first of its purpose is
 // active at once; another becomes so by the leader's duties, when every voter
@@ -111,7 +130,7 @@ func (i *Issuer) AddKey(ctx context.Context, p ledger.Purpose) (id string, err e
 	case err != nil:
 		return "", fmt.Errorf("add key %s: %w", row.ID, err)
 	case outcome.Refusal != nil:
-		return "", fmt.Errorf("add key %s: %s", row.ID, outcome.Refusal.Cause)
+		return "", fmt.Errorf("add key %s: %w: %s", row.ID, errRefused, outcome.Refusal.Cause)
 	}
 	return row.ID, nil
 }
@@ -123,7 +142,7 @@ func (i *Issuer) stepKeys(ctx context.Context) {
 		var step ledger.Command
 		switch k.State {
 		case ledger.KeyAnnounced:
-			step = &ledger.ActivateKey{ID: k.ID, Voters: []string{i.Node.ID()}}
+			step = &ledger.ActivateKey{ID: k.ID, Voters: i.Node.Voters()}
 		case ledger.KeyRetiring:
 			step = &ledger.DropKey{ID: k.ID}
 		default:

@@ -34,24 +34,30 @@ type Issuer struct {
 	keys    atomic.Pointer[ring]
 	opening sync.Mutex // held while a new ring is made
 
+	looking chan struct{} // holds an element while somebody looks again
+	looked  time.Time     // when the last look began; guarded by looking
+
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
 
 // New opens the keys of the node's state, makes the first ones of a new
-// cluster, and starts the duties. It returns when tokens can be minted.
+// cluster, and starts the duties. It returns when tokens can be minted: a node
+// that was a member before needs no leader for that.
 func New(ctx context.Context, c Config) (*Issuer, error) {
-	i := &Issuer{Config: c}
+	i := &Issuer{Config: c, looking: make(chan struct{}, 1)}
 	if err := i.reopen(); err != nil {
 		return nil, err
 	}
-	if err := i.ensureKeys(ctx); err != nil {
-		return nil, err
+	if !i.hasKeys() {
+		if err := i.ensureKeys(ctx); err != nil {
+			return nil, err
+		}
 	}
 	duties, stop := context.WithCancel(context.WithoutCancel(ctx))
 	i.stop = stop
 	i.done.Go(func() { i.followKeys(duties) })
-	i.done.Go(func() { i.lead(duties) })
+	i.done.Go(func() { i.Node.WhileLeading(duties, i.lead) })
 	return i, nil
 }
 
@@ -122,30 +128,37 @@ func (i *Issuer) reopen() error {
 	return nil
 }
 
-// signer finds the key that an outcome names. The ring may be a moment behind
-// the log, so an unknown key is looked for once more.
-func (i *Issuer) signer(id string) (*keys.Signer, error) {
-	if s, ok := i.keys.Load().signing[id]; ok {
-		return s, nil
-	}
-	if err := i.reopen(); err != nil {
-		return nil, err
-	}
-	if s, ok := i.keys.Load().signing[id]; ok {
-		return s, nil
-	}
-	return nil, fmt.Errorf("signing key %s is not open here", id)
+// signer finds the key that an outcome names.
+func (i *Issuer) signer(ctx context.Context, id string, index uint64) (*keys.Signer, error) {
+	return opened(ctx, i, index, func(r *ring) (*keys.Signer, bool) {
+		s, ok := r.signing[id]
+		return s, ok
+	}, "signing key "+id)
 }
 
-func (i *Issuer) credentialKey(number uint32) (*credentialKey, error) {
-	if k, ok := i.keys.Load().credentials[number]; ok {
+func (i *Issuer) credentialKey(ctx context.Context, number uint32, index uint64) (*credentialKey, error) {
+	return opened(ctx, i, index, func(r *ring) (*credentialKey, bool) {
+		k, ok := r.credentials[number]
+		return k, ok
+	}, fmt.Sprintf("credential key %d", number))
+}
+
+// opened looks for a key that the command at index named. The ring may be a
+// moment behind the state, and the state behind the leader's, so what is not
+// there is looked for again when this node has applied the command.
+func opened[K any](ctx context.Context, i *Issuer, index uint64, find func(*ring) (K, bool), name string) (K, error) {
+	if k, ok := find(i.keys.Load()); ok {
 		return k, nil
+	}
+	var none K
+	if _, err := i.ViewAt(ctx, index); err != nil {
+		return none, err
 	}
 	if err := i.reopen(); err != nil {
-		return nil, err
+		return none, err
 	}
-	if k, ok := i.keys.Load().credentials[number]; ok {
+	if k, ok := find(i.keys.Load()); ok {
 		return k, nil
 	}
-	return nil, fmt.Errorf("credential key %d is not open here", number)
+	return none, fmt.Errorf("%s is not open here", name)
 }

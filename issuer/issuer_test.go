@@ -90,7 +90,7 @@ func (b *bench) code() string {
 		Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: ledger.GrantID(grant[:16]),
 		Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ"},
 	})
-	code, err := b.Code(o.Issued)
+	code, err := b.Code(b.t.Context(), o.Issued, 0)
 	require.NoError(b.t, err)
 	return code.Reveal()
 }

@@ -8,12 +8,23 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
+// Level is the feature level of this program: a rule that an older node would
+// get wrong is used only where every node's program has its level. Level 1 is
+// that of the first program for several nodes.
+const Level = 1
+
 // Machine is the ledger as the cluster replicates it.
 func Machine() cluster.Machine {
 	m := cluster.Machine{
 		Tables:   ledger.Tables(),
 		Rows:     ledger.Rows(),
 		Commands: map[cluster.Kind]func() cluster.Command{},
+		Outcome: func(_ cluster.Kind, b []byte) (any, error) {
+			var o ledger.Outcome
+			err := decoding.Unmarshal(b, &o)
+			return o, err
+		},
+		Level: Level,
 	}
 	for kind, empty := range ledger.Commands() {
 		m.Commands[cluster.Kind(kind)] = func() cluster.Command { return &Entry{empty()} }

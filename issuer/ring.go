@@ -1,11 +1,13 @@
 package issuer
 
 import (
+	"context"
 	"crypto/cipher"
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -114,4 +116,34 @@ func (r *ring) digests(secret string) []ledger.Digest {
 		d = append(d, ledger.Digest{Key: number, MAC: credential.Digest(k.secret, secret)})
 	}
 	return d
+}
+
+// lookPause keeps strangers, who can name any key, from having the cluster
+// asked for each of their forgeries.
+const lookPause = 250 * time.Millisecond
+
+// lookAgain makes a ring that is not older than the call. Calls that wait
+// together share one.
+func (i *Issuer) lookAgain(ctx context.Context) error {
+	called := time.Now()
+	select {
+	case i.looking <- struct{}{}:
+	case <-ctx.Done():
+		return unavailable(ctx.Err())
+	}
+	defer func() { <-i.looking }()
+	if i.looked.After(called) {
+		return nil
+	}
+	select {
+	case <-time.After(time.Until(i.looked.Add(lookPause))):
+	case <-ctx.Done():
+		return unavailable(ctx.Err())
+	}
+	looked := time.Now()
+	if _, err := i.ViewFresh(ctx); err != nil {
+		return err
+	}
+	i.looked = looked
+	return i.reopen()
 }

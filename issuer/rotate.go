@@ -3,6 +3,8 @@ package issuer
 import (
 	"context"
 	"fmt"
+	"slices"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -29,8 +31,12 @@ func (i *Issuer) Rotate(ctx context.Context, p ledger.Purpose, emergency bool) (
 	if err := i.acknowledge(ctx); err != nil {
 		return "", fmt.Errorf("acknowledge key %s: %w", id, err)
 	}
+	voters, err := i.seenBy(ctx, id)
+	if err != nil {
+		return "", err
+	}
 	for _, step := range []ledger.Command{
-		&ledger.ActivateKey{ID: id, Voters: []string{i.Node.ID()}, Emergency: true},
+		&ledger.ActivateKey{ID: id, Voters: voters, Emergency: true},
 		&ledger.DropKey{ID: leaked.ID, Emergency: true},
 	} {
 		outcome, _, err := i.Propose(ctx, step)
@@ -52,4 +58,36 @@ func (i *Issuer) announced(ctx context.Context, p ledger.Purpose) (string, error
 		}
 	}
 	return i.AddKey(ctx, p)
+}
+
+// emergencyWait is how long an emergency waits for nodes that may be down.
+const emergencyWait = 5 * time.Second
+
+// seenBy waits until every voter has opened a key. A leaked key must go even
+// while a node is down, so after a while those that have opened it will do:
+// the node finds the key in the state when it is back.
+func (i *Issuer) seenBy(ctx context.Context, key string) ([]string, error) {
+	late, cancel := context.WithTimeout(ctx, emergencyWait)
+	defer cancel()
+	for {
+		changed := i.Node.Changed(ledger.TableNodes)
+		v, voters := i.View(), i.Node.Voters()
+		seen := slices.DeleteFunc(slices.Clone(voters), func(id string) bool {
+			n := v.Node(id)
+			return n == nil || !n.HasOpened(key)
+		})
+		if len(seen) == len(voters) {
+			return seen, nil
+		}
+		select {
+		case <-changed:
+			continue
+		case <-late.Done():
+		}
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
+		i.Log.Warn("a key becomes active before every node has opened it", "key", key, "opened", len(seen), "voters", len(voters))
+		return seen, nil
+	}
 }

@@ -19,10 +19,18 @@ import (
 // that nothing could be decided; any other error is this server's fault.
 func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error) {
 	command, parse := i.command(r)
+	if errors.Is(parse, credential.ErrUnknownKey) {
+		// Minted under a key that this node may not have heard of yet.
+		if err := i.lookAgain(ctx); err != nil {
+			return oauth.TokenResponse{}, err
+		}
+		command, parse = i.command(r)
+	}
 	var outcome ledger.Outcome
+	var index uint64
 	if parse == nil {
 		var err error
-		if outcome, _, err = i.Propose(ctx, command); err != nil {
+		if outcome, index, err = i.Propose(ctx, command); err != nil {
 			return oauth.TokenResponse{}, err
 		}
 	} else {
@@ -39,7 +47,7 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	if outcome.Refusal != nil {
 		return oauth.TokenResponse{}, i.refused(r.Client.ID, *outcome.Refusal)
 	}
-	return i.mint(outcome.Issued)
+	return i.mint(ctx, outcome.Issued, index)
 }
 
 // command is the decision that the request asks for. The error says why what
@@ -94,12 +102,12 @@ func challengeOf(verifier string) string {
 }
 
 // mint makes the two tokens of an outcome, with the keys that it names.
-func (i *Issuer) mint(o *ledger.Issued) (oauth.TokenResponse, error) {
-	signer, err := i.signer(o.SigningKey)
+func (i *Issuer) mint(ctx context.Context, o *ledger.Issued, index uint64) (oauth.TokenResponse, error) {
+	signer, err := i.signer(ctx, o.SigningKey, index)
 	if err != nil {
 		return oauth.TokenResponse{}, err
 	}
-	key, err := i.credentialKey(o.CredentialKey)
+	key, err := i.credentialKey(ctx, o.CredentialKey, index)
 	if err != nil {
 		return oauth.TokenResponse{}, err
 	}
@@ -128,9 +136,9 @@ func (i *Issuer) mint(o *ledger.Issued) (oauth.TokenResponse, error) {
 	}, nil
 }
 
-// Code mints the authorization code of an Allow.
-func (i *Issuer) Code(o *ledger.Issued) (credential.Code, error) {
-	key, err := i.credentialKey(o.CredentialKey)
+// Code mints the authorization code of an Allow, which was decided at index.
+func (i *Issuer) Code(ctx context.Context, o *ledger.Issued, index uint64) (credential.Code, error) {
+	key, err := i.credentialKey(ctx, o.CredentialKey, index)
 	if err != nil {
 		return credential.Code{}, err
 	}

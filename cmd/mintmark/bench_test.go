@@ -179,7 +179,7 @@ func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string) {
 			Actor: ledger.Actor{Session: session}, User: id, Grant: grant,
 			Request: oauth.AuthorizationRequest{ClientID: "bench-app", RedirectURI: callback, Scope: "PROFILE_READ BOOKING_READ"},
 		})
-		code, err := i.Code(o.Issued)
+		code, err := i.Code(t.Context(), o.Issued, 0)
 		if err != nil {
 			panic(err)
 		}

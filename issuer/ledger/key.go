@@ -149,7 +149,7 @@ func (c *ActivateKey) Decide(v View, m Meta) Decision {
 		return deny(KeyNotSeen)
 	}
 	for _, id := range c.Voters {
-		if n := v.Node(id); n == nil || !n.opened(k.ID) {
+		if n := v.Node(id); n == nil || !n.HasOpened(k.ID) {
 			return deny(KeyNotSeen)
 		}
 	}

@@ -13,7 +13,8 @@ type Node struct {
 	Holds   []string  `cbor:"6,keyasint,omitempty"` // public ids of cluster keys, sorted
 }
 
-func (n *Node) opened(key string) bool {
+// HasOpened reports whether the node has opened a key.
+func (n *Node) HasOpened(key string) bool {
 	_, ok := slices.BinarySearch(n.Opened, key)
 	return ok
 }

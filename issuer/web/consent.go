@@ -135,7 +135,7 @@ func (w *Web) allow(c *call, v visit, r oauth.AuthorizationRequest) error {
 	case out.Unknown || out.Issued == nil:
 		return fmt.Errorf("allow: %w", oauth.ErrUnavailable)
 	}
-	code, err := w.config.Code(out.Issued)
+	code, err := w.config.Code(c.r.Context(), out.Issued, index)
 	if err != nil {
 		return fmt.Errorf("mint the code: %w", err)
 	}

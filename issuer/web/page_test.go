@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"context"
 	"fmt"
 	"io/fs"
 	"math"
@@ -103,7 +104,7 @@ func TestErrorPages(t *testing.T) {
 	})
 	t.Run("a panic", func(t *testing.T) {
 		w := newWorld(t, func(c *web.Config) {
-			c.Code = func(*ledger.Issued) (credential.Code, error) { panic("broken invariant") }
+			c.Code = func(context.Context, *ledger.Issued, uint64) (credential.Code, error) { panic("broken invariant") }
 		})
 		b := w.signedIn()
 		res := b.decide(b.get(at(good())), "allow")
@@ -126,7 +127,7 @@ func TestErrorPages(t *testing.T) {
 	})
 	t.Run("an aborted answer stays aborted", func(t *testing.T) {
 		w := newWorld(t, func(c *web.Config) {
-			c.Code = func(*ledger.Issued) (credential.Code, error) { panic(http.ErrAbortHandler) }
+			c.Code = func(context.Context, *ledger.Issued, uint64) (credential.Code, error) { panic(http.ErrAbortHandler) }
 		})
 		b := w.signedIn()
 		page := b.get(at(good()))

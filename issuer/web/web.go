@@ -42,7 +42,7 @@ type Passwords interface {
 type Config struct {
 	Ledger Ledger
 	// Code mints the authorization code of an accepted Allow.
-	Code func(*ledger.Issued) (credential.Code, error)
+	Code func(ctx context.Context, o *ledger.Issued, index uint64) (credential.Code, error)
 	// Issuer is the issuer identifier that authorization responses carry (RFC
 	// 9207 §2).
 	Issuer func() string

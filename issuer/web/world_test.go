@@ -73,7 +73,7 @@ func newWorld(t *testing.T, change ...func(*web.Config)) *world {
 
 	config := web.Config{
 		Ledger: w, Issuer: func() string { return issuer }, Passwords: w,
-		Code: func(i *ledger.Issued) (credential.Code, error) {
+		Code: func(_ context.Context, i *ledger.Issued, _ uint64) (credential.Code, error) {
 			return credential.MintCode(mac("code key"), credential.Link{Key: i.CredentialKey, Grant: i.Grant}), nil
 		},
 		Log:      slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
