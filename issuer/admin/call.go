@@ -20,9 +20,10 @@ var operator = ledger.Actor{Operator: true}
 // A call is one operation under way.
 type call struct {
 	Config
-	stale    bool   // what was read may lag
-	proposed bool   // something was changed
-	subject  string // of the change
+	stale    bool    // what was read may lag
+	proposed bool    // something was changed
+	subject  string  // of the change
+	stream   *stream // of a download
 }
 
 // view is for what is only shown. While nothing fresh can be had it is what

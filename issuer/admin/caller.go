@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"net"
 	"net/http"
@@ -16,8 +17,9 @@ import (
 
 // A Caller sends operations to the server of a data directory.
 type Caller struct {
-	http *http.Client
-	path string
+	http    *http.Client
+	streams *http.Client // for what may take its time
+	path    string
 	// Stale is told that an answer may lag, since the server could not make
 	// sure; nil where nobody wants to know.
 	Stale func()
@@ -33,13 +35,19 @@ func NewCaller(dataDir string) (*Caller, error) {
 		d := net.Dialer{Timeout: 5 * time.Second}
 		return d.DialContext(ctx, "unix", path)
 	}
-	return &Caller{http: &http.Client{Transport: &http.Transport{
-		DialContext: dial, ResponseHeaderTimeout: time.Minute, DisableCompression: true,
-	}}, path: path}, nil
+	client := func(patience time.Duration) *http.Client {
+		return &http.Client{Transport: &http.Transport{
+			DialContext: dial, ResponseHeaderTimeout: patience, DisableCompression: true,
+		}}
+	}
+	return &Caller{http: client(time.Minute), streams: client(0), path: path}, nil
 }
 
-// Close ends the connection that is kept open.
-func (c *Caller) Close() { c.http.CloseIdleConnections() }
+// Close ends the connections that are kept open.
+func (c *Caller) Close() {
+	c.http.CloseIdleConnections()
+	c.streams.CloseIdleConnections()
+}
 
 // An UnreachableError says that no server answered.
 type UnreachableError struct {
@@ -75,29 +83,42 @@ func (o Operation[Q, A]) Call(ctx context.Context, c *Caller, q Q) (A, error) {
 	if err != nil {
 		return answer, fmt.Errorf("%s: %w", o, err)
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://local"+pathPrefix+string(o), bytes.NewReader(body))
+	resp, err := c.post(ctx, c.http, string(o), "application/json", bytes.NewReader(body))
 	if err != nil {
-		return answer, fmt.Errorf("%s: %w", o, err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	resp, err := c.http.Do(r)
-	if err != nil {
-		return answer, &UnreachableError{c.path, err}
+		return answer, err
 	}
 	defer func() { _ = resp.Body.Close() }()
+	return readAnswer[A](string(o), resp)
+}
+
+// post sends a request. Its answer is one that is no Problem.
+func (c *Caller) post(ctx context.Context, via *http.Client, operation, kind string, body io.Reader) (*http.Response, error) {
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, "http://local"+pathPrefix+operation, body)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", operation, err)
+	}
+	r.Header.Set("Content-Type", kind)
+	resp, err := via.Do(r)
+	if err != nil {
+		return nil, &UnreachableError{c.path, err}
+	}
 	if resp.Header.Get(staleHeader) != "" && c.Stale != nil {
 		c.Stale()
 	}
-	d := json.NewDecoder(resp.Body)
-	if resp.StatusCode != http.StatusOK {
-		var p Problem
-		if err := d.Decode(&p); err != nil || p.Class == "" {
-			return answer, fmt.Errorf("%s: the server answered %s", o, resp.Status)
-		}
-		return answer, &p
+	if resp.StatusCode == http.StatusOK {
+		return resp, nil
 	}
-	if err := d.Decode(&answer); err != nil {
-		return answer, fmt.Errorf("%s: the server's answer can not be read", o)
+	defer func() { _ = resp.Body.Close() }()
+	var p Problem
+	if err := json.NewDecoder(resp.Body).Decode(&p); err != nil || p.Class == "" {
+		return nil, fmt.Errorf("%s: the server answered %s", operation, resp.Status)
+	}
+	return nil, &p
+}
+
+func readAnswer[A any](operation string, resp *http.Response) (answer A, err error) {
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		return answer, fmt.Errorf("%s: the server's answer can not be read", operation)
 	}
 	return answer, nil
 }

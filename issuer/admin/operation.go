@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"net/http"
 	"strings"
 )
 
@@ -36,6 +37,18 @@ const (
 	Audit        Operation[EventFilter, EventList]          = "audit"
 	ListKeys     Operation[KeyFilter, KeyList]              = "keys.list"
 	RotateKeys   Operation[Rotation, Rotated]               = "keys.rotate"
+
+	InitCluster    Operation[NewCluster, Founded]            = "cluster.init"
+	InviteNode     Operation[Invitation, Invited]            = "cluster.invite"
+	ReplaceNode    Operation[Replacement, Invited]           = "cluster.replace"
+	ShowCluster    Operation[StatusQuery, ClusterStatus]     = "cluster.status"
+	ChecksumNode   Operation[ChecksumQuery, ClusterChecksum] = "cluster.checksum"
+	TransferLeader Operation[Transfer, Done]                 = "cluster.transfer"
+	RemoveNode     Operation[Removal, Done]                  = "cluster.remove"
+	AcceptClock    Operation[Acceptance, Done]               = "cluster.accept-clock"
+
+	saveBackup    download[SaveQuery]                 = "cluster.backup.save"
+	restoreBackup upload[restoreQuery, RestoreReport] = "cluster.backup.restore"
 )
 
 // Done is the answer of an operation that has nothing to tell.
@@ -43,20 +56,30 @@ type Done struct {
 	ID string `json:"id"` // of what was changed
 }
 
-// A route is one row of the server's table.
+// A route is one row of the server's table. Without an error the answer is
+// what remains to be sent, as JSON.
 type route struct {
 	name  string
-	serve func(ctx context.Context, c *call, body []byte) (any, error)
+	serve func(c *call, w http.ResponseWriter, r *http.Request) (any, error)
 }
 
 func on[Q, A any](o Operation[Q, A], do func(*call, context.Context, Q) (A, error)) route {
-	return route{string(o), func(ctx context.Context, c *call, body []byte) (any, error) {
-		var q Q
-		if err := decode(body, &q); err != nil {
+	return route{string(o), func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
+		q, err := request[Q](w, r)
+		if err != nil {
 			return nil, err
 		}
-		return do(c, ctx, q)
+		return do(c, r.Context(), q)
 	}}
+}
+
+// request is a body that is one JSON value.
+func request[Q any](w http.ResponseWriter, r *http.Request) (q Q, err error) {
+	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
+	if err != nil {
+		return q, &Problem{Class: BadRequest, Text: "the request could not be read, or is too long"}
+	}
+	return q, decode(body, &q)
 }
 
 // decode reads one JSON value and refuses fields it does not know: a program

@@ -2,14 +2,13 @@ package admin
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"net"
 	"net/http"
-	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
@@ -30,8 +29,16 @@ type Ledger interface {
 	Now() ledger.Time
 }
 
-// Config is what the operations are made of. All fields but Log are needed.
+// Config is what the operations are made of. Without a comment that says
+// otherwise a field is needed.
 type Config struct {
+	// Name is this node's, for people. It may be empty where Cluster is nil.
+	Name string
+	// Cluster is nil on a node that runs alone for good.
+	Cluster Cluster
+	// Backup writes what operators keep, whole. Nil on a node that runs alone.
+	Backup func(ctx context.Context, w io.Writer) error
+
 	Ledger Ledger
 	Rand   io.Reader // safe for concurrent use
 	// Secret is the digest of a client secret under the active credential
@@ -79,27 +86,49 @@ var routes = []route{
 	on(Audit, (*call).audit),
 	on(ListKeys, (*call).listKeys),
 	on(RotateKeys, (*call).rotateKeys),
+	on(InitCluster, (*call).initCluster),
+	on(InviteNode, (*call).inviteNode),
+	on(ReplaceNode, (*call).replaceNode),
+	on(ShowCluster, (*call).showCluster),
+	on(ChecksumNode, (*call).checksumNode),
+	on(TransferLeader, (*call).transferLeader),
+	on(RemoveNode, (*call).removeNode),
+	on(AcceptClock, (*call).acceptClock),
+	onDownload(saveBackup, (*call).saveBackup),
+	onUpload(restoreBackup, (*call).restoreBackup),
 }
 
 // A Server answers on one socket.
 type Server struct {
 	http     *http.Server
 	listener net.Listener
+	handler  atomic.Pointer[http.Handler]
 }
 
-// Listen opens the socket at a path. Nothing is answered before Serve.
-func Listen(path string, c Config) (*Server, error) {
+// Open makes the socket at a path, for a handler of NewHandler or
+// NewSetupHandler. Nothing is answered before Serve.
+func Open(path string, h http.Handler) (*Server, error) {
 	l, err := listen(path)
 	if err != nil {
 		return nil, err
 	}
-	return &Server{
-		http: &http.Server{
-			Handler: NewHandler(c), ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute,
-		},
-		listener: l,
-	}, nil
+	s := &Server{listener: l}
+	s.Handle(h)
+	s.http = &http.Server{
+		Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			(*s.handler.Load()).ServeHTTP(w, r)
+		}),
+		ReadHeaderTimeout: 10 * time.Second, ReadTimeout: time.Minute, IdleTimeout: time.Minute,
+	}
+	return s, nil
 }
+
+// Handle gives what is asked from now on to another handler. What the one
+// before it has begun it ends.
+func (s *Server) Handle(h http.Handler) { s.handler.Store(&h) }
+
+// Listen is Open for the operations of a node that serves.
+func Listen(path string, c Config) (*Server, error) { return Open(path, NewHandler(c)) }
 
 // Serve answers until Close; its error is then nil.
 func (s *Server) Serve() error {
@@ -119,62 +148,4 @@ func (s *Server) Close() error {
 	}
 	_ = s.listener.Close() // Shutdown does not know it before Serve
 	return err
-}
-
-type handler struct {
-	Config
-	routes map[string]route
-}
-
-// NewHandler serves the operations. It checks nobody's identity: whoever can
-// open the socket is an operator.
-func NewHandler(c Config) http.Handler {
-	if c.Log == nil {
-		c.Log = slog.Default()
-	}
-	h := &handler{Config: c, routes: make(map[string]route, len(routes))}
-	for _, r := range routes {
-		h.routes[pathPrefix+r.name] = r
-	}
-	return h
-}
-
-// ServeHTTP runs one operation and logs it. Neither request nor answer is
-// logged: both may hold secrets.
-func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	name := strings.TrimPrefix(r.URL.Path, pathPrefix)
-	c := &call{Config: h.Config}
-	answer, err := h.run(w, r, c)
-	code := http.StatusOK
-	if err != nil {
-		p := problem(err)
-		answer, code = p, status[p.Class]
-		switch p.Class {
-		case Internal:
-			h.Log.Error("operator command failed", "operation", name, "error", err)
-		default:
-			h.Log.Info("operator command not done", "operation", name, "class", p.Class, "cause", p.Cause, "subject", p.Subject)
-		}
-	} else if c.proposed {
-		h.Log.Info("operator command done", "operation", name, "subject", c.subject)
-	}
-	if c.stale {
-		w.Header().Set(staleHeader, "true")
-	}
-	w.Header().Set("Content-Type", "application/json")
-	w.Header().Set("Cache-Control", "no-store")
-	w.WriteHeader(code)
-	_ = json.NewEncoder(w).Encode(answer)
-}
-
-func (h *handler) run(w http.ResponseWriter, r *http.Request, c *call) (any, error) {
-	route, ok := h.routes[r.URL.Path]
-	if !ok || r.Method != http.MethodPost {
-		return nil, &Problem{Class: BadRequest, Text: "this server has no such operation"}
-	}
-	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, maxBody))
-	if err != nil {
-		return nil, &Problem{Class: BadRequest, Text: "the request could not be read, or is too long"}
-	}
-	return route.serve(r.Context(), c, body)
 }

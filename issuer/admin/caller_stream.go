@@ -1,0 +1,88 @@
+package admin
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"sync/atomic"
+)
+
+// call runs a download. Without an error w has all of it.
+func (o download[Q]) call(ctx context.Context, c *Caller, q Q, w io.Writer) error {
+	body, err := json.Marshal(q)
+	if err != nil {
+		return fmt.Errorf("%s: %w", o, err)
+	}
+	resp, err := c.post(ctx, c.streams, string(o), "application/json", bytes.NewReader(body))
+	if err != nil {
+		return err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	in := &reader{Reader: resp.Body}
+	if _, err := io.Copy(w, in); err != nil && in.failed() == nil {
+		return fmt.Errorf("write what the server sends: %w", err)
+	}
+	switch said := resp.Trailer.Get(endTrailer); {
+	case ctx.Err() != nil:
+		return fmt.Errorf("%s: %w", o, ctx.Err())
+	case in.failed() != nil:
+		return cutOff()
+	case said == endWhole:
+		return nil
+	default:
+		var p Problem
+		if err := json.Unmarshal([]byte(said), &p); err != nil || p.Class == "" {
+			return cutOff()
+		}
+		return &p
+	}
+}
+
+func cutOff() *Problem {
+	return &Problem{Class: Unavailable, Text: "the node stopped in the middle of its answer"}
+}
+
+// call runs an upload: r is sent to its end.
+func (o upload[Q, A]) call(ctx context.Context, c *Caller, q Q, r io.Reader) (A, error) {
+	var none A
+	line, err := json.Marshal(q)
+	if err != nil {
+		return none, fmt.Errorf("%s: %w", o, err)
+	}
+	in := &reader{Reader: r}
+	resp, err := c.post(ctx, c.streams, string(o), "application/octet-stream",
+		io.MultiReader(bytes.NewReader(append(line, '\n')), in))
+	if err := in.failed(); err != nil {
+		return none, fmt.Errorf("read what is to be sent: %w", err)
+	}
+	if err != nil {
+		return none, err
+	}
+	defer func() { _ = resp.Body.Close() }()
+	return readAnswer[A](string(o), resp)
+}
+
+// A reader remembers why it could not be read: whoever copies can't tell that
+// from a failure to write.
+type reader struct {
+	io.Reader
+	err atomic.Pointer[error] // read after, or while, another goroutine sends
+}
+
+func (r *reader) Read(b []byte) (int, error) {
+	n, err := r.Reader.Read(b)
+	if err != nil && err != io.EOF {
+		r.err.CompareAndSwap(nil, &err)
+	}
+	return n, err
+}
+
+// failed is what Read failed with, nil if it did not.
+func (r *reader) failed() error {
+	if err := r.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}

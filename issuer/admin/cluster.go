@@ -1,0 +1,156 @@
+package admin
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// many is the cluster, or why there is none.
+func (c *call) many() (Cluster, error) {
+	if c.Cluster == nil {
+		return nil, errAlone
+	}
+	return c.Cluster, nil
+}
+
+var errAlone = &Problem{Class: Refused, Text: "this node runs alone; mintmark serve makes clusters"}
+
+func (c *call) initCluster(context.Context, NewCluster) (Founded, error) {
+	return Founded{}, c.initialised()
+}
+
+// initialised is why this node can't be made a cluster.
+func (c *call) initialised() error {
+	if _, err := c.many(); err != nil {
+		return err
+	}
+	return errMember
+}
+
+var errMember = &Problem{Class: Refused, Text: "this node belongs to a cluster already"}
+
+// done notes a change that was made, for the log.
+func (c *call) done(subject, id string) Done {
+	c.proposed, c.subject = true, subject
+	return Done{id}
+}
+
+func (c *call) inviteNode(ctx context.Context, q Invitation) (Invited, error) {
+	return c.invite(ctx, q.Name, "", q.Lifetime)
+}
+
+func (c *call) replaceNode(ctx context.Context, q Replacement) (Invited, error) {
+	if q.Old == "" {
+		return Invited{}, badField("cluster", "old", "is empty")
+	}
+	return c.invite(ctx, q.Name, q.Old, q.Lifetime)
+}
+
+// maxInvitation bounds for how long a token that nobody used lies around.
+const maxInvitation = 7 * 24 * time.Hour
+
+func (c *call) invite(ctx context.Context, name, replaces string, lifetime time.Duration) (Invited, error) {
+	cluster, err := c.many()
+	if err != nil {
+		return Invited{}, err
+	}
+	if lifetime < time.Second || lifetime > maxInvitation {
+		return Invited{}, badField(nodeSubject(name), "lifetime", "must be from 1s to 168h")
+	}
+	token, expires, err := cluster.Invite(ctx, name, replaces, lifetime)
+	if err != nil {
+		return Invited{}, fmt.Errorf("invite: %w", err)
+	}
+	c.done(nodeSubject(name), name)
+	return Invited{Token: token, Name: name, Expires: expires.UTC()}, nil
+}
+
+func (c *call) showCluster(ctx context.Context, _ StatusQuery) (ClusterStatus, error) {
+	cluster, err := c.many()
+	if err != nil {
+		return ClusterStatus{}, err
+	}
+	s := cluster.Status(ctx)
+	s.Nodes = append([]ClusterNode{}, s.Nodes...) // not null, and ours to change
+	for i := range s.Nodes {
+		if t := &s.Nodes[i].CertificateExpires; !t.IsZero() {
+			*t = t.UTC()
+		}
+	}
+	s.Keys = c.clusterKeys()
+	s.Problems = s.problems(c.Ledger.Now().Std())
+	s.Healthy = len(s.Problems) == 0
+	return s, nil
+}
+
+// clusterKeys are the keys as this node knows them: somebody who wants to know
+// how the cluster is does not want to wait for a leader.
+func (c *call) clusterKeys() []ClusterKey {
+	list := []ClusterKey{}
+	v := c.Ledger.View()
+	s := v.Settings()
+	for k := range v.Keys() {
+		out := ClusterKey{ID: k.ID, Purpose: string(k.Purpose), State: string(k.State)}
+		if k.State != ledger.KeyActive {
+			out.NextStep = shown(k.Due(s))
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+func (c *call) checksumNode(context.Context, ChecksumQuery) (ClusterChecksum, error) {
+	cluster, err := c.many()
+	if err != nil {
+		return ClusterChecksum{}, err
+	}
+	sum, applied := cluster.Checksum()
+	return ClusterChecksum{Name: c.Name, Applied: applied, Checksum: hex.EncodeToString(sum[:])}, nil
+}
+
+func (c *call) transferLeader(ctx context.Context, q Transfer) (Done, error) {
+	cluster, err := c.many()
+	if err != nil {
+		return Done{}, err
+	}
+	if err := cluster.TransferLeadership(ctx, q.To); err != nil {
+		return Done{}, fmt.Errorf("transfer leadership: %w", err)
+	}
+	return c.done(nodeSubject(q.To), q.To), nil
+}
+
+func (c *call) removeNode(ctx context.Context, q Removal) (Done, error) {
+	cluster, err := c.many()
+	if err != nil {
+		return Done{}, err
+	}
+	if q.Name == "" {
+		return Done{}, badField("cluster", "name", "is empty")
+	}
+	if err := cluster.Remove(ctx, q.Name, q.Force); err != nil {
+		return Done{}, fmt.Errorf("remove: %w", err)
+	}
+	return c.done(nodeSubject(q.Name), q.Name), nil
+}
+
+func (c *call) acceptClock(context.Context, Acceptance) (Done, error) {
+	cluster, err := c.many()
+	if err != nil {
+		return Done{}, err
+	}
+	if err := cluster.AcceptClock(); err != nil {
+		return Done{}, fmt.Errorf("accept the clock: %w", err)
+	}
+	return c.done(nodeSubject(c.Name), c.Name), nil
+}
+
+func nodeSubject(name string) string {
+	if name == "" {
+		return "cluster"
+	}
+	return "node " + name
+}

@@ -1,0 +1,70 @@
+package admin
+
+import (
+	"fmt"
+	"time"
+)
+
+// From when on something is a problem.
+const (
+	maxLag          = 10_000             // entries
+	leastValid      = 7 * 24 * time.Hour // of a certificate: it renews itself long before
+	maxClockOffset  = 5 * time.Second
+	defaultDiskLow  = 128 << 20 // bytes
+	millisOffsetMax = int64(maxClockOffset / time.Millisecond)
+)
+
+// problems is why a cluster is not healthy, of the whole first and then node by
+// node in their order.
+func (s *ClusterStatus) problems(now time.Time) []string {
+	all := []string{}
+	if s.Leader == "" {
+		all = append(all, "no leader is known, so nothing can be decided")
+	}
+	member := false
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		member = member || n.ID == s.ID
+		for _, p := range n.problems(now) {
+			all = append(all, n.Name+": "+p)
+		}
+	}
+	if !member {
+		all = append(all, fmt.Sprintf("this node, %s, is not in the cluster", s.Name))
+	}
+	return all
+}
+
+func (n *ClusterNode) problems(now time.Time) (all []string) {
+	switch {
+	case n.State == StateUnreachable && n.Error != "":
+		return []string{"it can't be reached: " + n.Error}
+	case n.State == StateUnreachable && n.Role == RoleVoter:
+		return []string{"it can't be reached"}
+	case n.State == StateUnreachable:
+		return nil // it is about to come, and nobody depends on it
+	case n.Error != "":
+		all = append(all, n.Error)
+	}
+	if n.Lag > maxLag {
+		all = append(all, fmt.Sprintf("it is %d entries behind", n.Lag))
+	}
+	switch left := n.CertificateExpires.Sub(now); {
+	case n.CertificateExpires.IsZero():
+	case left <= 0:
+		all = append(all, "its certificate has expired")
+	case left < leastValid:
+		all = append(all, "its certificate expires on "+n.CertificateExpires.UTC().Format(time.RFC3339))
+	}
+	if o := n.ClockOffset; o > millisOffsetMax || o < -millisOffsetMax {
+		all = append(all, fmt.Sprintf("its clock differs by %s", time.Duration(o)*time.Millisecond))
+	}
+	low := n.DiskLow
+	if low == 0 {
+		low = defaultDiskLow
+	}
+	if n.DiskFree > 0 && n.DiskFree < low {
+		all = append(all, fmt.Sprintf("its disk has %d MiB left", n.DiskFree>>20))
+	}
+	return all
+}

@@ -1,0 +1,162 @@
+package admin
+
+import (
+	"context"
+	"time"
+)
+
+// A Cluster is what operators do with the nodes as a whole. An error of it that
+// has the method Refusal() string is a rule that says no, in words for people;
+// one that is oauth.ErrUnavailable says that nothing can be decided now.
+type Cluster interface {
+	// Status is what this node sees. Healthy, Problems and Keys are not its
+	// to fill in.
+	Status(ctx context.Context) ClusterStatus
+	// Invite makes a token with which a node of that name joins. With replaces,
+	// the name of a member, that one goes when the new one has become a voter.
+	Invite(ctx context.Context, name, replaces string, lifetime time.Duration) (token Plain, expires time.Time, err error)
+	// Remove takes a member out. Unless forced it is refused where the rest
+	// would have no majority that can be reached.
+	Remove(ctx context.Context, name string, force bool) error
+	// TransferLeadership makes a member the leader, or with "" the one that is
+	// furthest.
+	TransferLeadership(ctx context.Context, to string) error
+	// Checksum is of the whole state of this node, as of an applied command.
+	Checksum() (sum [32]byte, applied uint64)
+	// AcceptClock lets this node go on after its wall clock has jumped.
+	AcceptClock() error
+}
+
+// Roles and states of a node that decide on health.
+const (
+	RoleVoter        = "voter"
+	StateUnreachable = "unreachable"
+)
+
+// A ClusterStatus is the cluster as one node sees it.
+type ClusterStatus struct {
+	Name     string        `json:"name"` // of the node that was asked
+	ID       string        `json:"id"`
+	Healthy  bool          `json:"healthy"`  // there are no problems
+	Problems []string      `json:"problems"` // in words for people
+	Leader   string        `json:"leader"`   // name, "" where none is known
+	Term     uint64        `json:"term"`
+	Level    uint32        `json:"level"` // feature level in use
+	Nodes    []ClusterNode `json:"nodes"`
+	Keys     []ClusterKey  `json:"keys"`
+}
+
+// A ClusterNode is one node of a ClusterStatus.
+type ClusterNode struct {
+	Name               string    `json:"name"`
+	ID                 string    `json:"id"`
+	Address            string    `json:"address"`
+	Role               string    `json:"role"`  // voter or nonvoter
+	State              string    `json:"state"` // leader, follower, candidate or unreachable
+	Term               uint64    `json:"term"`
+	Applied            uint64    `json:"applied"`
+	Last               uint64    `json:"last"`
+	Lag                uint64    `json:"lag"` // entries behind the furthest node
+	Version            string    `json:"version"`
+	Level              uint32    `json:"level"`
+	ClockOffset        int64     `json:"clock_offset_ms"` // against the node that was asked
+	CertificateExpires time.Time `json:"certificate_expires,omitzero"`
+	DiskFree           uint64    `json:"disk_free"` // bytes, 0 where unknown
+	Error              string    `json:"error"`     // why it can't be reached, or what is wrong with it
+
+	// DiskLow is how many bytes should be free there; 0 stands for the least
+	// that a node of any size wants.
+	DiskLow uint64 `json:"-"`
+}
+
+// A ClusterKey is one key of the ring, in short.
+type ClusterKey struct {
+	ID       string    `json:"id"`
+	Purpose  string    `json:"purpose"`
+	State    string    `json:"state"`
+	NextStep time.Time `json:"next_step,omitzero"` // not before then
+}
+
+// NewCluster asks for a cluster of one. Both addresses are origins; the one of
+// the pages is that of the API where it is absent.
+type NewCluster struct {
+	PublicURL string `json:"public_url"` // of the API, and the issuer
+	AppURL    string `json:"app_url,omitempty"`
+}
+
+// Founded is the cluster that was asked for, with nothing absent.
+type Founded struct {
+	PublicURL string `json:"public_url"`
+	AppURL    string `json:"app_url"`
+}
+
+// An Invitation asks for a token for a node that does not exist yet.
+type Invitation struct {
+	Name     string        `json:"name"`
+	Lifetime time.Duration `json:"lifetime"` // nanoseconds
+}
+
+// A Replacement asks for a token for the node that takes a member's place.
+type Replacement struct {
+	Old      string        `json:"old"` // name
+	Name     string        `json:"name"`
+	Lifetime time.Duration `json:"lifetime"` // nanoseconds
+}
+
+// Invited has the token, which is shown this once.
+type Invited struct {
+	Token   Plain     `json:"token"`
+	Name    string    `json:"name"`
+	Expires time.Time `json:"expires"`
+}
+
+// A StatusQuery asks how the cluster is.
+type StatusQuery struct{}
+
+// A ChecksumQuery asks for the checksum of a node.
+type ChecksumQuery struct{}
+
+// A ClusterChecksum is that of the whole state of one node. Two nodes that have
+// applied the same commands have the same.
+type ClusterChecksum struct {
+	Name     string `json:"name"`
+	Applied  uint64 `json:"applied"`
+	Checksum string `json:"checksum"` // SHA-256, hexadecimal
+}
+
+// A Transfer asks that another node leads.
+type Transfer struct {
+	To string `json:"to,omitempty"` // name; "" for the one that is furthest
+}
+
+// A Removal asks that a member goes.
+type Removal struct {
+	Name  string `json:"name"`
+	Force bool   `json:"force,omitempty"`
+}
+
+// An Acceptance asks that this node goes on with the clock as it is.
+type Acceptance struct{}
+
+// A SaveQuery asks for a backup.
+type SaveQuery struct{}
+
+// RestoreOptions say how a backup comes back.
+type RestoreOptions struct {
+	AcceptGap bool   // restore although the journal leaves something out
+	DryRun    bool   // only say what would happen
+	Journal   []byte // what happened since the backup; nil where there is none
+}
+
+// A RestoreReport says what a backup brought back, or would.
+type RestoreReport struct {
+	DryRun    bool              `json:"dry_run"`
+	Cluster   string            `json:"cluster"`               // id of the cluster that it was taken of
+	Taken     time.Time         `json:"taken"`                 // by the clock of the node that took it
+	StateTime time.Time         `json:"state_time,omitzero"`   // of the last command in it
+	Seq       uint64            `json:"seq"`                   // of the last command in it
+	Journal   uint64            `json:"journal_seq,omitempty"` // of the last command that the journal brought back
+	Counts    map[string]uint64 `json:"counts,omitempty"`      // rows of each table of the backup
+	Changes   []string          `json:"changes"`               // what the journal changed in it, in words
+	Gap       string            `json:"gap,omitempty"`         // what is lost that was accepted to be lost, in words
+}

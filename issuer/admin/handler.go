@@ -1,0 +1,80 @@
+package admin
+
+import (
+	"encoding/json"
+	"log/slog"
+	"net/http"
+	"strings"
+)
+
+type handler struct {
+	Config
+	routes map[string]route // by path
+}
+
+// NewHandler serves the operations. It checks nobody's identity: whoever can
+// open the socket is an operator.
+func NewHandler(c Config) http.Handler { return newHandler(c, routes) }
+
+func newHandler(c Config, routes []route) *handler {
+	if c.Log == nil {
+		c.Log = slog.Default()
+	}
+	h := &handler{Config: c, routes: make(map[string]route, len(routes))}
+	for _, r := range routes {
+		h.routes[pathPrefix+r.name] = r
+	}
+	return h
+}
+
+// ServeHTTP runs one operation and logs it. Neither request nor answer is
+// logged: both may hold secrets.
+func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	c := &call{Config: h.Config}
+	answer, err := h.run(c, w, r)
+	p := h.log(c, r, err)
+	if c.stream.begun() {
+		c.stream.end(p)
+		return
+	}
+	code := http.StatusOK
+	if p != nil {
+		answer, code = p, status[p.Class]
+	}
+	if c.stale {
+		w.Header().Set(staleHeader, "true")
+	}
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(answer)
+}
+
+func (h *handler) run(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
+	route, ok := h.routes[r.URL.Path]
+	if !ok || r.Method != http.MethodPost {
+		return nil, &Problem{Class: BadRequest, Text: "this server has no such operation"}
+	}
+	return route.serve(c, w, r)
+}
+
+// log says what came of an operation, and returns what is told of its error.
+func (h *handler) log(c *call, r *http.Request, err error) *Problem {
+	name := strings.TrimPrefix(r.URL.Path, pathPrefix)
+	if err == nil {
+		if c.proposed {
+			h.Log.Info("operator command done", "operation", name, "subject", c.subject)
+		}
+		return nil
+	}
+	p := problem(err)
+	switch {
+	case r.Context().Err() != nil:
+		h.Log.Info("operator did not wait for the command", "operation", name, "error", err)
+	case p.Class == Internal:
+		h.Log.Error("operator command failed", "operation", name, "error", err)
+	default:
+		h.Log.Info("operator command not done", "operation", name, "class", p.Class, "cause", p.Cause, "subject", p.Subject)
+	}
+	return p
+}

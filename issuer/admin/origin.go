@@ -1,0 +1,39 @@
+package admin
+
+import (
+	"net/netip"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+)
+
+// checkOrigin refuses what is not an origin (RFC 6454 §6.2) in its one
+// spelling: the issuer is compared character by character in every token, and
+// an Origin header with what a browser makes of the address.
+func checkOrigin(field, text string) error {
+	if !isOrigin(text) {
+		return badField("cluster", field, "must be scheme://host or scheme://host:port, http or https, in small letters, and nothing behind it")
+	}
+	return nil
+}
+
+var hostName = regexp.MustCompile(`^[a-z0-9_]([a-z0-9._-]{0,251}[a-z0-9_])?$`)
+
+func isOrigin(text string) bool {
+	u, err := url.Parse(text)
+	if err != nil || text != u.Scheme+"://"+u.Host {
+		return false
+	}
+	usual, known := map[string]string{"http": "80", "https": "443"}[u.Scheme]
+	if !known || u.Port() == usual || strings.HasSuffix(u.Host, ":") {
+		return false
+	}
+	if port := u.Port(); port != "" {
+		if n, err := strconv.ParseUint(port, 10, 16); err != nil || n == 0 || port[0] == '0' {
+			return false
+		}
+	}
+	ip, err := netip.ParseAddr(u.Hostname())
+	return err == nil && ip.Zone() == "" && ip.String() == u.Hostname() || hostName.MatchString(u.Hostname())
+}
