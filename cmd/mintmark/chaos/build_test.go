@@ -29,10 +29,25 @@ func hooks(t testing.TB) []patch {
 		{file: "cluster/chaos_disk.go", new: overlayText(t, "disk")},
 		{file: "cluster/private.go", old: "\treturn f, nil\n", new: "\treturn tampered(f, dir, name)\n"},
 	}
+	if exists(probeFile) {
+		p = append(p, patch{
+			file: probeFile,
+			old:  "func (d *diskFolder) probe() (err error) {\n",
+			new:  "func (d *diskFolder) probe() (err error) {\n\tif err := diskFault(); err != nil {\n\t\treturn err\n\t}\n",
+		})
+	}
 	if hasClockHook() {
 		p = append(p, patch{file: clockFile, new: overlayText(t, "clock")})
 	}
 	return p
+}
+
+// probeFile is what looks after the disk beside the log.
+const probeFile = "cluster/disk_folder.go"
+
+func exists(file string) bool {
+	_, err := os.Stat(filepath.Join(root, file))
+	return err == nil
 }
 
 const clockFile = "cmd/mintmark/clock.go"

@@ -6,8 +6,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/stretchr/testify/require"
 )
 
 // Bounds that a cluster must keep.
@@ -99,13 +97,16 @@ func (p *campaign) once(f fault) (void string) {
 	if err := f.inject(r); err != nil {
 		void = "inject: " + err.Error()
 	}
+	if r.struck == 0 {
+		r.struck = r.injected
+	}
 	hold := time.Now().Add(f.lasts)
 	if !until(max(8*time.Second, f.lasts), func() bool { r.bitten = r.bitten || f.bit(r); return r.bitten }) {
 		void = "it did not bite"
 	}
 	time.Sleep(time.Until(hold)) // the fault lasts
 	if f.majority && void == "" {
-		p.writes(r, "during", r.injected)
+		p.writes(r, "during", r.struck)
 	}
 	if err := f.heal(r); err != nil {
 		p.summary.violated("%s: heal: %v", f.name, err)
@@ -234,9 +235,15 @@ func (p *campaign) close() {
 		}
 	}
 	for _, n := range w.c.all() {
-		require.NoError(w.t, n.start())
+		if err := n.start(); err != nil {
+			s.violated("%s does not start again: %v", n.name, err)
+		}
 	}
-	w.c.requireReady(w.c.all()...)
+	for _, n := range w.c.all() {
+		if !until(starts, n.ready) {
+			s.violated("%s is not ready after a restart", n.name)
+		}
+	}
 	w.lastLook(p.load)
 	if err := w.agree(); err != nil {
 		s.violated("after a restart: %v", err)

@@ -104,17 +104,6 @@ func (c *cluster) leader() *node {
 	return c.node(s.Leader)
 }
 
-// follower is a node that does not lead.
-func (c *cluster) follower() *node {
-	leader := c.leader()
-	for _, n := range c.all() {
-		if n != leader && n.running() {
-			return n
-		}
-	}
-	return nil
-}
-
 func (c *cluster) voters() (names []string) {
 	s, err := c.status()
 	if err != nil {

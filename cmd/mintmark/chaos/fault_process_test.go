@@ -16,6 +16,7 @@ func killed(whom target) fault {
 		inject: func(r *round) error {
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
 				err := r.caught(n)
+				r.strike()
 				n.process().kill()
 				return err
 			})
@@ -55,7 +56,9 @@ func paused(whom target, lasts time.Duration) fault {
 		majority: whom.left && lasts > time.Second, moves: whom.moves,
 		inject: func(r *round) error {
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
-				return errors.Join(r.caught(n), n.process().signal(syscall.SIGSTOP))
+				err := r.caught(n)
+				r.strike()
+				return errors.Join(err, n.process().signal(syscall.SIGSTOP))
 			})
 		},
 		bit: func(r *round) bool {

@@ -32,6 +32,7 @@ type round struct {
 	victims []*node
 
 	injected, healed time.Duration
+	struck           time.Duration    // when it hit, which may be later than injected
 	before           map[string]int64 // counters, from before the injection
 	bitten           bool
 }
@@ -40,6 +41,13 @@ type round struct {
 func (r *round) hits(nodes ...*node) []*node {
 	r.victims = append(r.victims, nodes...)
 	return nodes
+}
+
+// strike notes that the fault hits now; the first time counts.
+func (r *round) strike() {
+	if r.struck == 0 {
+		r.struck = r.c.now()
+	}
 }
 
 // caught waits until an answer of a node is awaited, so that what happens to it

@@ -10,6 +10,7 @@ import (
 // A load is what clients do all the time, until it is stopped.
 type load struct {
 	w    *world
+	ctx  context.Context // ends with the load
 	stop context.CancelFunc
 	all  sync.WaitGroup
 
@@ -21,14 +22,20 @@ type load struct {
 const chains = 6
 
 func startLoad(w *world) *load {
-	ctx, stop := context.WithCancel(context.Background())
-	l := &load{w: w, stop: stop}
-	l.all.Go(func() { w.j.watch(ctx) })
+	l := startChains(w)
+	l.all.Go(func() { l.turn(l.ctx) })
+	l.all.Go(func() { l.toggle(l.ctx) })
+	return l
+}
+
+// startChains is a load of grants only. It can be started again.
+func startChains(w *world) *load {
+	l := &load{w: w}
+	l.ctx, l.stop = context.WithCancel(context.Background())
+	l.all.Go(func() { w.j.watch(l.ctx) })
 	for i := range chains {
-		l.all.Go(func() { l.chain(ctx, steady[i%len(steady)]) })
+		l.all.Go(func() { l.chain(l.ctx, steady[i%len(steady)]) })
 	}
-	l.all.Go(func() { l.turn(ctx) })
-	l.all.Go(func() { l.toggle(ctx) })
 	return l
 }
 

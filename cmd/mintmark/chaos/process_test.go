@@ -1,14 +1,10 @@
 package chaos
 
 import (
-	"bufio"
 	"bytes"
-	"encoding/json"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
-	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -20,9 +16,6 @@ type process struct {
 	command *exec.Cmd
 	log     string // file of standard error, which outlives the process
 	exited  chan struct{}
-
-	mu    sync.Mutex
-	ready []byte // the line of JSON, guarded by mu
 }
 
 // launch starts the binary and returns at once.
@@ -35,40 +28,15 @@ func launch(binary, log string, environment []string, arguments ...string) (*pro
 	c := exec.Command(binary, arguments...)
 	c.Env = append(os.Environ(), environment...)
 	c.Stderr = stderr
-	stdout, err := c.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
 	if err := c.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", binary, err)
 	}
 	p := &process{command: c, log: log, exited: make(chan struct{})}
-	go p.follow(stdout)
+	go func() {
+		_ = c.Wait()
+		close(p.exited)
+	}()
 	return p, nil
-}
-
-// follow reads standard output to its end and reaps the process.
-func (p *process) follow(stdout io.Reader) {
-	lines := bufio.NewReader(stdout)
-	if line, err := lines.ReadBytes('\n'); err == nil {
-		p.mu.Lock()
-		p.ready = line
-		p.mu.Unlock()
-	}
-	_, _ = io.Copy(io.Discard, lines)
-	_ = p.command.Wait()
-	close(p.exited)
-}
-
-// readyLine is the line that the process printed, or nil.
-func (p *process) readyLine() map[string]string {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	var m map[string]string
-	if json.Unmarshal(p.ready, &m) != nil {
-		return nil
-	}
-	return m
 }
 
 func (p *process) running() bool {

@@ -1,0 +1,131 @@
+package chaos
+
+import (
+	"math/rand/v2"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const nodes = 3
+
+// three starts a cluster of three, or skips the test where the program can run
+// one node only.
+func three(t testing.TB, binary string) *cluster {
+	t.Helper()
+	if err := exec.Command(binary, "serve", "--help").Run(); err != nil {
+		t.Skip("this program has no \"mintmark serve\"")
+	}
+	return newCluster(t, binary, nodes)
+}
+
+// short are the faults that each run plays once.
+func short() []fault {
+	return append(everyRun(), []fault{
+		paused(aFollower, 300*time.Millisecond),
+		cut(twoApart, 2*time.Second),
+		cut(everywhere, 2*time.Second),
+		cut(ring, 2*time.Second),
+		slowed(everywhere, 20, 10, 2*time.Second),
+		stallOf(leaderAlone, 2*time.Second),
+		resets(),
+		disk(theLeader, "slow 30ms", 2*time.Second),
+		clock(aFollower, -time.Hour, 2*time.Second),
+	}...)
+}
+
+// everyRun are those that nobody may break.
+func everyRun() []fault {
+	return []fault{
+		killed(theLeader),
+		killed(aFollower),
+		paused(theLeader, 4*time.Second),
+		cut(leaderAlone, 4*time.Second),
+		cut(leaderMute, 3*time.Second),
+		cut(leaderDeaf, 3*time.Second),
+		killed(twoNodes),
+		powerCut(),
+		disk(theLeader, "hang", 4*time.Second),
+		disk(theLeader, "fail", time.Second),
+		disk(aFollower, "full", time.Second),
+		clock(theLeader, time.Hour, 3*time.Second),
+		transferred(),
+		rolling(),
+	}
+}
+
+// long are those that random rounds are drawn from.
+func long() []fault {
+	return append(short(), []fault{
+		killed(theLeader),
+		killed(allNodes),
+		paused(theLeader, 100*time.Millisecond),
+		paused(theLeader, time.Second),
+		paused(theLeader, 10*time.Second),
+		paused(twoNodes, 3*time.Second),
+		paused(allNodes, 2*time.Second),
+		cut(followerAlone, 3*time.Second),
+		cut(followerAlone, 12*time.Second),
+		cut(leaderAlone, 12*time.Second),
+		stallOf(everywhere, 3*time.Second),
+		stallOf(leaderMute, 8*time.Second),
+		slowed(everywhere, 100, 80, 4*time.Second),
+		slowed(leaderAlone, 300, 100, 4*time.Second),
+		disk(aFollower, "hang", 4*time.Second),
+		disk(theLeader, "full", time.Second),
+		disk(allNodes, "slow 50ms", 3*time.Second),
+		disk(twoNodes, "fail", time.Second),
+		clock(theLeader, -time.Hour, 3*time.Second),
+		clock(theLeader, 5*time.Minute, 3*time.Second),
+		clock(theLeader, -5*time.Minute, 3*time.Second),
+		clock(aFollower, time.Hour, 3*time.Second),
+		replaced(),
+	}...)
+}
+
+// perCluster is how many faults one cluster and one history bear.
+const perCluster = 12
+
+// TestChaos plays faults on three nodes, and lets nothing pass.
+func TestChaos(t *testing.T) {
+	random := rand.New(rand.NewPCG(*seed, 0))
+	faults := short()
+	if *rounds > 0 {
+		faults = nil
+		for all := long(); len(faults) < *rounds; {
+			faults = append(faults, all[random.IntN(len(all))])
+		}
+	}
+	random.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
+	t.Logf("-seed %d", *seed)
+	binary := build(t)
+	if !hasClockHook() {
+		t.Log("the program's clock can't be moved: no faults of the clock")
+	}
+	s := newSummary()
+	for len(faults) > 0 {
+		n := min(perCluster, len(faults))
+		t.Run("cluster", func(t *testing.T) { s.run(t, three(t, binary), faults[:n]...) })
+		faults = faults[n:]
+	}
+	if s.rounds > 0 {
+		s.print(t)
+		require.LessOrEqual(t, s.voids, s.rounds/5, "too many rounds prove nothing")
+	}
+}
+
+// TestSnapshots cuts a follower off until it needs a snapshot. The program
+// keeps more of its log than this test has time to fill, so it is built to keep
+// less.
+func TestSnapshots(t *testing.T) {
+	s := newSummary()
+	s.run(t, three(t, build(t,
+		patch{file: "cluster/config.go", old: "const minTrailingLogs = 10240", new: "const minTrailingLogs = 64"},
+		patch{file: "cluster/config.go", old: "&c.SnapshotThreshold, 8192", new: "&c.SnapshotThreshold, 100"},
+		patch{file: "cluster/config.go", old: "&c.SnapshotInterval, 30*time.Second", new: "&c.SnapshotInterval, time.Second"},
+	)), leftBehind(false), leftBehind(true), killed(allNodes))
+	s.print(t)
+	require.Zero(t, s.voids, "%v", s.void)
+}

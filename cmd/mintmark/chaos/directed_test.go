@@ -1,0 +1,130 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// Schedules that aim at one mistake.
+
+// codes makes grants whose codes are still good.
+func (w *world) codes(n int) (list []*grant) {
+	b := newBrowser(w)
+	for tries := 0; len(list) < n && tries < 3*n; tries++ {
+		if g := b.allow(context.Background(), steady[0]); g != nil {
+			list = append(list, g)
+		}
+	}
+	return list
+}
+
+// race exchanges each of some codes many times at once.
+func (w *world) race(codes int) error {
+	list := w.codes(codes)
+	if len(list) < codes {
+		return errors.New("no codes")
+	}
+	for _, g := range list {
+		var all sync.WaitGroup
+		for range 16 {
+			a := newApplication(w)
+			all.Go(func() {
+				a.exchange(context.Background(), w.c.any(), &grant{client: g.client, id: g.id, code: g.code}, false)
+				a.http.CloseIdleConnections()
+			})
+		}
+		all.Wait()
+	}
+	return nil
+}
+
+// queued is a leader that is paused until another one leads and has moved some
+// grants on. Requests that wait in its queue are the first that it sees when it
+// runs again and still takes itself for the leader.
+func queued(grants int) fault {
+	const requests = 3
+	f := paused(theLeader, time.Millisecond)
+	f.name = "requests queued at a paused leader"
+	inject := f.inject
+	var waiting sync.WaitGroup
+	f.inject = func(r *round) error {
+		list, a := r.codes(grants), newApplication(r.world)
+		for _, g := range list {
+			if o, next := a.exchange(context.Background(), r.leader, g, false); o.Class == ok {
+				g.tokens = append(g.tokens, next)
+			}
+		}
+		if err := inject(r); err != nil {
+			return err
+		}
+		if !until(eventually, r.other(r.leader).ready) {
+			return errors.New("nobody leads instead")
+		}
+		for _, g := range list {
+			if len(g.tokens) < 2 {
+				continue
+			}
+			if o, next := a.refresh(context.Background(), r.other(r.leader), g, 1, 0); o.Class == ok {
+				g.tokens = append(g.tokens, next)
+			}
+		}
+		before := r.h.waiting(r.leader.name)
+		for _, g := range list {
+			if g.gen() < 2 {
+				continue
+			}
+			for range requests {
+				waiting.Go(func() {
+					copied := *g
+					newApplication(r.world).refresh(context.Background(), r.leader, &copied, 2, 0)
+				})
+			}
+		}
+		if !until(eventually, func() bool { return r.h.waiting(r.leader.name) >= before+grants }) {
+			return errors.New("the requests do not wait")
+		}
+		return nil
+	}
+	f.heal = func(r *round) error {
+		err := r.leader.process().signal(syscall.SIGCONT)
+		waiting.Wait()
+		return err
+	}
+	return f
+}
+
+// unheard loses the leader's answers to a follower that has sent it exchanges.
+// They are done, and the follower, which can't know, proposes them again when
+// its connections break.
+func unheard(codes int) fault {
+	var waiting sync.WaitGroup
+	var lost pair
+	return fault{
+		name: "answers of the leader lost", majority: true, lasts: 700 * time.Millisecond,
+		inject: func(r *round) error {
+			list, via := r.codes(codes), r.other(r.leader)
+			lost = pair{r.leader.name, via.name}
+			before := r.h.waiting(via.name)
+			r.before = map[string]int64{"": swallowed.Load()}
+			if err := r.c.links.disturb(lost, "hole", ""); err != nil {
+				return err
+			}
+			for _, g := range list {
+				waiting.Go(func() { newApplication(r.world).exchange(context.Background(), via, g, false) })
+			}
+			if !until(eventually, func() bool { return r.h.waiting(via.name) >= before+len(list) }) || len(list) < codes {
+				return errors.New("the exchanges do not wait")
+			}
+			return nil
+		},
+		bit: func(r *round) bool { return swallowed.Load() > r.before[""]+int64(codes/10) },
+		heal: func(r *round) error {
+			err := r.c.links.calm(lost, "hole")
+			waiting.Wait()
+			return err
+		},
+	}
+}
