@@ -1,0 +1,98 @@
+package journal
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Most commands leave no record. How far they were seen after the last frame is
+// kept in a file of its own, written in place, so that a quiet journal does not
+// grow. It has two slots, written in turn and far enough apart to be in
+// different sectors: a torn write loses the newer of two truths.
+const (
+	coveredName  = "covered"
+	coveredMagic = "mmjc\x00\x00\x00\x01"
+	slotSize     = len(coveredMagic) + 4*8 + 4
+	slotApart    = 4096
+)
+
+func encodeSlot(r run) []byte {
+	b := append(make([]byte, 0, slotSize), coveredMagic...)
+	b = binary.BigEndian.AppendUint64(b, r.from.seq)
+	b = binary.BigEndian.AppendUint64(b, uint64(r.from.at))
+	b = binary.BigEndian.AppendUint64(b, r.to.seq)
+	b = binary.BigEndian.AppendUint64(b, uint64(r.to.at))
+	return binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli))
+}
+
+func decodeSlot(b []byte) (run, bool) {
+	if len(b) < slotSize || string(b[:len(coveredMagic)]) != coveredMagic {
+		return run{}, false
+	}
+	sum, v := b[slotSize-4:slotSize], b[len(coveredMagic):]
+	if crc32.Checksum(b[:slotSize-4], castagnoli) != binary.BigEndian.Uint32(sum) {
+		return run{}, false
+	}
+	r := run{
+		from: point{binary.BigEndian.Uint64(v), int64(binary.BigEndian.Uint64(v[8:]))},
+		to:   point{binary.BigEndian.Uint64(v[16:]), int64(binary.BigEndian.Uint64(v[24:]))},
+	}
+	return r, r.from.seq <= r.to.seq
+}
+
+// slots is the open file. It belongs to the writer.
+type slots struct {
+	file file
+	next int64 // slot to be written
+	last run   // what was written last
+}
+
+// openSlots opens the file in dir, and returns how far commands were seen after
+// the point that the frames end at. A slot that continues other frames is
+// passed over: they are gone, or have been followed by more.
+func openSlots(d disk, dir string, end cursor) (*slots, point, error) {
+	path := filepath.Join(dir, coveredName)
+	b, err := os.ReadFile(path)
+	isNew := errors.Is(err, fs.ErrNotExist)
+	if err != nil && !isNew {
+		return nil, point{}, fmt.Errorf("read %s: %w", coveredName, err)
+	}
+	s := &slots{}
+	covered := end.point
+	for i := range int64(2) {
+		r, ok := decodeSlot(b[min(int64(len(b)), i*slotApart):])
+		if ok && end.known && r.from.seq == end.seq && r.to.seq > covered.seq {
+			covered, s.last, s.next = r.to, r, 1-i
+		}
+	}
+	if s.file, err = d.Open(path); err != nil {
+		return nil, point{}, fmt.Errorf("open %s: %w", coveredName, err)
+	}
+	if err = s.file.Sync(); err == nil && isNew {
+		err = d.SyncDir(dir)
+	}
+	if err != nil {
+		return nil, point{}, errors.Join(fmt.Errorf("sync %s: %w", coveredName, err), s.file.Close())
+	}
+	return s, covered, nil
+}
+
+// write returns when r is on disk, or need not be.
+func (s *slots) write(r run) error {
+	if r == s.last || r.from.seq == r.to.seq {
+		return nil
+	}
+	if _, err := s.file.WriteAt(encodeSlot(r), s.next*slotApart); err != nil {
+		return err
+	}
+	if err := s.file.Sync(); err != nil {
+		return err
+	}
+	s.last, s.next = r, 1-s.next
+	return nil
+}

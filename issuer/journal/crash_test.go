@@ -1,0 +1,220 @@
+package journal_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/journal"
+)
+
+// life is the commands of a small cluster: how many records each has.
+var life = []int{1, 0, 2, 0, 0, 1, 3, 1, 0, 0, 1, 0}
+
+// replay gives the commands after a Seq, as a node does after a restart.
+func replay(j *journal.Journal, after uint64) {
+	for i, n := range life[after:] {
+		if seq := after + uint64(i) + 1; n > 0 {
+			give(j, seq, n)
+		} else {
+			j.Covered(seq, at(seq))
+		}
+	}
+}
+
+var whole = []journal.Span{span(1, 12)}
+
+// lived is a folder with that life in it, flushed after each command.
+func lived(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	j := open(t, in(dir))
+	j.Covered(0, at(0))
+	for i := range life {
+		replay := life[i]
+		if seq := uint64(i) + 1; replay > 0 {
+			give(j, seq, replay)
+		} else {
+			j.Covered(seq, at(seq))
+		}
+		require.NoError(t, j.Flush())
+	}
+	require.NoError(t, j.Close())
+	return dir
+}
+
+// copyOf copies a folder, with the files in changed instead of its own.
+func copyOf(t testing.TB, dir string, changed map[string][]byte) string {
+	t.Helper()
+	to := t.TempDir()
+	list, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	for _, e := range list {
+		b, ok := changed[e.Name()]
+		if !ok {
+			b, err = os.ReadFile(filepath.Join(dir, e.Name()))
+			require.NoError(t, err)
+		}
+		require.NoError(t, os.WriteFile(filepath.Join(to, e.Name()), b, 0o600))
+	}
+	return to
+}
+
+// honest holds what must hold of any journal of that life: what it covers it
+// has, whole and as it was given, and nothing else.
+func honest(t testing.TB, j *journal.Journal) {
+	t.Helper()
+	have := map[uint64]int{}
+	last := uint64(0)
+	for r, err := range j.Records(0) {
+		if err != nil {
+			require.ErrorIs(t, err, journal.ErrDamaged)
+			continue
+		}
+		require.GreaterOrEqual(t, r.Seq, last)
+		last = r.Seq
+		require.Equal(t, string(data(r.Seq, have[r.Seq])), string(r.Data))
+		require.Equal(t, at(r.Seq), r.At)
+		have[r.Seq]++
+	}
+	for seq, n := range have {
+		require.Equal(t, life[seq-1], n, "command %d is there in part", seq)
+	}
+	end := uint64(0)
+	for _, s := range j.Spans() {
+		require.Greater(t, s.From, end)
+		require.GreaterOrEqual(t, s.To, s.From)
+		end = s.To
+		for seq := s.From; seq <= s.To; seq++ {
+			require.Equal(t, life[seq-1], have[seq], "command %d is covered and not there", seq)
+		}
+	}
+	require.LessOrEqual(t, end, uint64(len(life)))
+	require.LessOrEqual(t, end, j.Last())
+}
+
+// TestCrashAtEveryByte: whatever part of the last file reached the disk, the
+// journal is whole again when the log has been replayed.
+func TestCrashAtEveryByte(t *testing.T) {
+	dir := lived(t)
+	name := filepath.Base(segments(t, dir)[0])
+	good, err := os.ReadFile(filepath.Join(dir, name))
+	require.NoError(t, err)
+	slots, err := os.ReadFile(filepath.Join(dir, journal.CoveredName))
+	require.NoError(t, err)
+	cutBytes := int64(0)
+	for i := range len(good) + 1 {
+		for what, changed := range map[string]map[string][]byte{
+			"cut":                    {name: good[:i], journal.CoveredName: nil},
+			"cut, coverage as it is": {name: good[:i]},
+			"zeros at the end":       {name: append(bytes.Clone(good[:i]), make([]byte, len(good)-i)...), journal.CoveredName: slots},
+		} {
+			j := open(t, in(copyOf(t, dir, changed)))
+			cut := j.Recovered().Cut
+			cutBytes += cut
+			require.Less(t, cut, int64(len(good)+1))
+			require.Zero(t, j.Recovered().Damaged, "%s at %d", what, i)
+			honest(t, j)
+			j.Skipped(0, 0, at(0)) // restored, and replayed from nothing
+			replay(j, 0)
+			honest(t, j)
+			require.Equal(t, whole, j.Spans(), "%s at %d", what, i)
+			require.NoError(t, j.Close())
+			j = open(t, in(j.Dir()))
+			require.Zero(t, j.Recovered(), "%s at %d", what, i)
+			honest(t, j)
+			require.Equal(t, whole, j.Spans(), "%s at %d", what, i)
+			require.NoError(t, j.Close())
+		}
+	}
+	require.NotZero(t, cutBytes)
+}
+
+// TestEveryFlippedByte: damage is a gap or a shorter journal, never a wrong
+// record or a false promise, and never the end of it.
+func TestEveryFlippedByte(t *testing.T) {
+	dir := lived(t)
+	gaps := 0
+	for _, name := range []string{filepath.Base(segments(t, dir)[0]), journal.CoveredName} {
+		good, err := os.ReadFile(filepath.Join(dir, name))
+		require.NoError(t, err)
+		for i := range good {
+			if name == journal.CoveredName && i > 64 && i < 4096 {
+				continue // between the slots
+			}
+			bad := bytes.Clone(good)
+			bad[i] ^= 0x10
+			j := open(t, in(copyOf(t, dir, map[string][]byte{name: bad})))
+			honest(t, j)
+			gaps += len(journal.Gaps(j.Spans(), 0))
+			replay(j, 0)
+			honest(t, j)
+			j.Covered(12, at(12))
+			require.NoError(t, j.Flush())
+			require.Equal(t, uint64(12), j.Last())
+			require.NoError(t, j.Close())
+			j = open(t, in(j.Dir()))
+			honest(t, j)
+			require.Equal(t, uint64(12), j.Last())
+			require.NoError(t, j.Close())
+		}
+	}
+	require.NotZero(t, gaps, "no flip hit a frame in the middle")
+}
+
+// TestDamageInTheMiddle: what a damaged body took is missing, what follows is
+// not, and both are told.
+func TestDamageInTheMiddle(t *testing.T) {
+	dir := lived(t)
+	name := filepath.Base(segments(t, dir)[0])
+	b, err := os.ReadFile(filepath.Join(dir, name))
+	require.NoError(t, err)
+	i := bytes.Index(b, data(7, 1))
+	require.Positive(t, i)
+	b[i]++
+	j := open(t, in(copyOf(t, dir, map[string][]byte{name: b})))
+	assert.Equal(t, journal.Recovery{Damaged: 1}, j.Recovered())
+	assert.Equal(t, []journal.Span{span(1, 6), span(8, 12)}, j.Spans())
+	var seen []uint64
+	damage := 0
+	for r, err := range j.Records(0) {
+		if err != nil {
+			require.ErrorIs(t, err, journal.ErrDamaged)
+			damage++
+			continue
+		}
+		seen = append(seen, r.Seq)
+	}
+	assert.Equal(t, 1, damage)
+	assert.Equal(t, []uint64{1, 3, 3, 6, 8, 11}, seen)
+
+	var out bytes.Buffer
+	require.NoError(t, j.Export(&out))
+	h, err := journal.Read(&out)
+	require.NoError(t, err)
+	assert.Equal(t, j.Spans(), h.Spans())
+}
+
+// TestForeignFilesAreLeftAlone: those of a later version, and what is not ours.
+func TestForeignFilesAreLeftAlone(t *testing.T) {
+	dir := lived(t)
+	later := filepath.Join(dir, "0000000000000002.journal")
+	require.NoError(t, os.WriteFile(later, []byte("mmjrnl\x00\x02later"), 0o600))
+	other := filepath.Join(dir, "2.journal")
+	require.NoError(t, os.WriteFile(other, []byte("notes"), 0o600))
+	j := open(t, in(dir))
+	assert.Equal(t, journal.Recovery{Damaged: 1}, j.Recovered())
+	assert.Equal(t, whole, j.Spans())
+	give(j, 13, 1)
+	require.NoError(t, j.Close())
+	b, err := os.ReadFile(later)
+	require.NoError(t, err)
+	assert.Equal(t, "mmjrnl\x00\x02later", string(b))
+	assert.FileExists(t, other)
+	j = open(t, in(dir))
+	assert.Equal(t, []journal.Span{span(1, 13)}, j.Spans())
+}

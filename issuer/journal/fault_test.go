@@ -1,0 +1,354 @@
+package journal_test
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/journal"
+)
+
+var errDisk = errors.New("disk on fire")
+
+// faulty is a disk on which operations fail, by name, or wait.
+type faulty struct {
+	journal.Disk
+	mu    sync.Mutex
+	fails map[string]bool // "create", "write", "sync", "dir", "truncate", "remove"
+	half  bool            // a failing write writes half
+	hang  chan struct{}   // what a sync waits for
+	syncs int
+}
+
+func newFaulty() *faulty { return &faulty{Disk: journal.RealDisk, fails: map[string]bool{}} }
+
+func (d *faulty) set(half bool, operations ...string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	clear(d.fails)
+	d.half = half
+	for _, o := range operations {
+		d.fails[o] = true
+	}
+}
+
+func (d *faulty) fail(operation string) error {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.fails[operation] {
+		return errDisk
+	}
+	return nil
+}
+
+func (d *faulty) Create(path string) (journal.File, error) {
+	if err := d.fail("create"); err != nil {
+		return nil, err
+	}
+	f, err := d.Disk.Create(path)
+	return &faultyFile{f, d}, err
+}
+
+func (d *faulty) Open(path string) (journal.File, error) {
+	f, err := d.Disk.Open(path)
+	return &faultyFile{f, d}, err
+}
+
+func (d *faulty) Remove(path string) error {
+	return errors.Join(d.fail("remove"), d.Disk.Remove(path))
+}
+
+func (d *faulty) SyncDir(path string) error {
+	return errors.Join(d.fail("dir"), d.Disk.SyncDir(path))
+}
+
+type faultyFile struct {
+	journal.File
+	d *faulty
+}
+
+func (f *faultyFile) WriteAt(b []byte, at int64) (int, error) {
+	if err := f.d.fail("write"); err != nil {
+		if f.d.half {
+			_, _ = f.File.WriteAt(b[:len(b)/2], at)
+		}
+		return 0, err
+	}
+	return f.File.WriteAt(b, at)
+}
+
+func (f *faultyFile) Sync() error {
+	f.d.mu.Lock()
+	f.d.syncs++
+	hang := f.d.hang
+	f.d.mu.Unlock()
+	if hang != nil {
+		<-hang
+	}
+	if err := f.d.fail("sync"); err != nil {
+		return err
+	}
+	return f.File.Sync()
+}
+
+func (f *faultyFile) Truncate(size int64) error {
+	if err := f.d.fail("truncate"); err != nil {
+		return err
+	}
+	return f.File.Truncate(size)
+}
+
+// told collects what OnError is given.
+type told struct {
+	mu   sync.Mutex
+	list []error
+}
+
+func (l *told) on(err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.list = append(l.list, err)
+}
+
+func (l *told) errors() []error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]error(nil), l.list...)
+}
+
+// TestDiskFailsAndRecovers: what could not be written is written when it can
+// be, once, whatever part of it had reached the disk.
+func TestDiskFailsAndRecovers(t *testing.T) {
+	for name, tc := range map[string]struct {
+		half       bool
+		operations []string
+	}{
+		"no new file":                   {false, []string{"create"}},
+		"write":                         {false, []string{"write"}},
+		"half a write":                  {true, []string{"write"}},
+		"half a write, not cut":         {true, []string{"write", "truncate"}},
+		"sync":                          {false, []string{"sync"}},
+		"sync, not cut":                 {false, []string{"sync", "truncate"}},
+		"sync, neither cut nor removed": {false, []string{"sync", "truncate", "remove"}},
+		"folder":                        {false, []string{"dir"}},
+		"folder, not removed":           {false, []string{"dir", "remove"}},
+		"all":                           {true, []string{"create", "write", "sync", "truncate", "dir", "remove"}},
+	} {
+		for _, when := range []string{"on the first file", "later"} {
+			t.Run(name+" "+when, func(t *testing.T) {
+				d, l := newFaulty(), &told{}
+				c := journal.OnDisk(journal.Config{Dir: t.TempDir(), OnError: l.on, Delay: time.Hour}, d)
+				j := open(t, c)
+				j.Covered(0, at(0))
+				first := uint64(0)
+				if when == "later" {
+					first = 6
+					for i, n := range life[:first] {
+						give(j, uint64(i)+1, n)
+					}
+					require.NoError(t, j.Flush())
+				}
+				d.set(tc.half, tc.operations...)
+				replay(j, first)
+				fails := when == "on the first file" || tc.operations[0] != "create" && tc.operations[0] != "dir"
+				if fails {
+					require.ErrorIs(t, j.Flush(), errDisk)
+					require.ErrorIs(t, j.Flush(), errDisk)
+					require.ErrorIs(t, j.Err(), errDisk)
+					require.Len(t, l.errors(), 1, "told once")
+				}
+				honest(t, j)
+				require.Equal(t, whole, j.Spans(), "it waits in memory")
+
+				d.set(false)
+				require.NoError(t, j.Flush())
+				require.NoError(t, j.Err())
+				honest(t, j)
+				require.NoError(t, j.Close())
+				j = open(t, in(c.Dir))
+				honest(t, j)
+				require.Equal(t, whole, j.Spans())
+			})
+		}
+	}
+}
+
+// TestCrashWhileTheDiskFails: what a failing disk left behind is found by the
+// next start, with what the log gives again.
+func TestCrashWhileTheDiskFails(t *testing.T) {
+	for _, half := range []bool{true, false} {
+		d := newFaulty()
+		c := journal.OnDisk(journal.Config{Dir: t.TempDir(), Delay: time.Hour}, d)
+		j := open(t, c)
+		j.Covered(0, at(0))
+		for i, n := range life[:6] {
+			give(j, uint64(i)+1, n)
+		}
+		require.NoError(t, j.Flush())
+		operations := []string{"sync", "truncate", "remove"}
+		if half {
+			operations[0] = "write"
+		}
+		d.set(half, operations...)
+		replay(j, 6)
+		require.Error(t, j.Flush())
+		require.Error(t, j.Flush())
+		require.Error(t, j.Close())
+		j = open(t, in(c.Dir))
+		honest(t, j)
+		replay(j, 3)
+		honest(t, j)
+		require.Equal(t, whole, j.Spans())
+		require.NoError(t, j.Close())
+		j = open(t, in(c.Dir))
+		honest(t, j)
+		require.Equal(t, whole, j.Spans())
+	}
+}
+
+// TestRetried: nobody needs to ask.
+func TestRetried(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		d, l := newFaulty(), &told{}
+		j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), OnError: l.on}, d))
+		d.set(false, "write")
+		give(j, 1, 1)
+		time.Sleep(10 * time.Second)
+		synctest.Wait()
+		require.ErrorIs(t, j.Err(), errDisk)
+		require.Len(t, l.errors(), 1)
+		d.set(false)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.NoError(t, j.Err())
+		require.Len(t, segments(t, j.Dir()), 1, "failed attempts leave no files")
+		// The same for what is only covered.
+		j.Covered(5, at(5))
+		d.set(false, "write")
+		require.ErrorIs(t, j.Flush(), errDisk)
+		time.Sleep(5 * time.Second)
+		synctest.Wait()
+		require.ErrorIs(t, j.Err(), errDisk)
+		require.Len(t, l.errors(), 2)
+		d.set(false)
+		time.Sleep(2 * time.Second)
+		synctest.Wait()
+		require.NoError(t, j.Err())
+		require.NoError(t, j.Close())
+		j = open(t, in(j.Dir()))
+		require.Equal(t, uint64(5), j.Last())
+		require.NoError(t, j.Close())
+	})
+}
+
+// TestNothingWaitsForTheDisk: not even while a sync hangs.
+func TestNothingWaitsForTheDisk(t *testing.T) {
+	d := newFaulty()
+	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), Delay: time.Nanosecond}, d))
+	j.Covered(0, at(0))
+	require.NoError(t, j.Flush())
+	d.mu.Lock()
+	d.hang = make(chan struct{})
+	began := d.syncs
+	d.mu.Unlock()
+	flushed := make(chan error)
+	give(j, 1, 1)
+	go func() { flushed <- j.Flush() }()
+	require.Eventually(t, func() bool {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		return d.syncs > began
+	}, 5*time.Second, time.Millisecond)
+	replay(j, 1)
+	honest(t, j)
+	assert.Equal(t, whole, j.Spans())
+	assert.Equal(t, uint64(12), j.Last())
+	select {
+	case <-flushed:
+		assert.Fail(t, "flushed before the sync was done")
+	default:
+	}
+	d.mu.Lock()
+	close(d.hang)
+	d.hang = nil
+	d.mu.Unlock()
+	require.NoError(t, <-flushed)
+	require.NoError(t, j.Close())
+	honest(t, open(t, in(j.Dir())))
+}
+
+// TestMemoryIsBounded: what waits too long for a disk is given up, which is
+// told, and is a gap.
+func TestMemoryIsBounded(t *testing.T) {
+	d, l := newFaulty(), &told{}
+	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), OnError: l.on, Delay: time.Hour}, d))
+	j.Covered(0, at(0))
+	give(j, 1, 1)
+	require.NoError(t, j.Flush())
+	d.set(false, "write")
+	big := []byte(strings.Repeat("x", 1<<20))
+	for seq := uint64(2); seq <= 11; seq++ {
+		j.Append(seq, at(seq), big)
+	}
+	d.set(false)
+	j.Append(12, at(12), []byte("small"))
+	require.NoError(t, j.Flush())
+	spans := j.Spans()
+	require.Len(t, spans, 2)
+	assert.Equal(t, span(1, 1), spans[0])
+	assert.Equal(t, uint64(12), spans[1].To)
+	require.NotEmpty(t, l.errors())
+	var have []uint64
+	for r, err := range j.Records(0) {
+		require.NoError(t, err)
+		have = append(have, r.Seq)
+	}
+	for _, s := range spans {
+		for seq := s.From; seq <= s.To; seq++ {
+			assert.Contains(t, have, seq)
+		}
+	}
+	assert.Contains(t, have, uint64(12))
+	require.NoError(t, j.Close())
+	assert.Equal(t, spans, open(t, in(j.Dir())).Spans())
+}
+
+// TestOversizedCommand: it is lost, told, and no more than a gap.
+func TestOversizedCommand(t *testing.T) {
+	l := &told{}
+	j := open(t, journal.Config{Dir: t.TempDir(), OnError: l.on})
+	j.Covered(0, at(0))
+	give(j, 1, 1)
+	j.Append(2, at(2), make([]byte, journal.MaxFrame))
+	give(j, 3, 1)
+	require.NoError(t, j.Flush())
+	assert.Equal(t, []journal.Span{span(1, 1), span(3, 3)}, j.Spans())
+	assert.Len(t, l.errors(), 1)
+	assert.Equal(t, []uint64{1, 3}, numbers(records(t, j, 0)))
+}
+
+// TestReadErrors: a segment that somebody removed or cut is told of.
+func TestReadErrors(t *testing.T) {
+	j := open(t, in(lived(t)))
+	path := segments(t, j.Dir())[0]
+	require.NoError(t, os.Truncate(path, 100))
+	damaged := false
+	for _, err := range j.Records(0) {
+		damaged = damaged || errors.Is(err, journal.ErrDamaged)
+	}
+	assert.True(t, damaged)
+	require.NoError(t, os.Rename(path, filepath.Join(j.Dir(), "away")))
+	for _, err := range j.Records(0) {
+		require.ErrorIs(t, err, fs.ErrNotExist)
+	}
+	require.ErrorIs(t, j.Export(new(strings.Builder)), fs.ErrNotExist)
+}

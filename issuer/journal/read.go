@@ -1,0 +1,117 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+)
+
+// Records yields what the journal has of commands after a Seq, in order, what
+// is not on disk yet included. At a place that cannot be read it yields
+// ErrDamaged and goes on behind it; any other error is the last.
+func (j *Journal) Records(after uint64) iter.Seq2[Record, error] {
+	return func(yield func(Record, error) bool) {
+		for f, err := range j.take(after).frames() {
+			if err != nil {
+				if !yield(Record{}, fmt.Errorf("read journal: %w", err)) {
+					return
+				}
+				continue
+			}
+			if f.to.seq <= after {
+				continue
+			}
+			for _, d := range f.data {
+				if !yield(Record{Seq: f.to.seq, At: f.to.at, Data: bytes.Clone(d)}, nil) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// taken is the journal at one moment.
+type taken struct {
+	files  []*os.File // of the segments; read once
+	sizes  []int64    // how much of each was written
+	memory []byte     // frames that are not in them
+	after  run        // what is covered after the frames
+	err    error
+}
+
+// take opens the segments that reach beyond a Seq. What waits in memory is
+// taken as it is, so that a journal whose disk is full can still be saved.
+func (j *Journal) take(after uint64) *taken {
+	j.files.RLock() // none is removed until all are open
+	defer j.files.RUnlock()
+	t := &taken{}
+	var paths []string
+	j.mu.Lock()
+	for _, s := range j.segments {
+		if n := len(s.runs); n > 0 && s.runs[n-1].to.seq <= after {
+			continue
+		}
+		paths = append(paths, s.path)
+		t.sizes = append(t.sizes, s.size)
+	}
+	t.memory = append(bytes.Clone(j.writing.buf), j.waiting.buf...)
+	t.after = run{j.last.point, j.covered}
+	j.mu.Unlock()
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			t.err = err
+			break
+		}
+		t.files = append(t.files, f)
+	}
+	return t
+}
+
+// frames yields all frames, and ErrDamaged for each stretch that cannot be read.
+// It closes the files.
+func (t *taken) frames() iter.Seq2[frame, error] {
+	return func(yield func(frame, error) bool) {
+		defer func() {
+			for _, f := range t.files {
+				_ = f.Close() // only read
+			}
+		}()
+		if t.err != nil {
+			yield(frame{}, t.err)
+			return
+		}
+		var c cursor
+		for i, file := range t.files {
+			b := make([]byte, t.sizes[i])
+			n, err := io.ReadFull(file, b)
+			if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				yield(frame{}, err)
+				return
+			}
+			b, ok := bytes.CutPrefix(b[:n], []byte(segmentMagic))
+			if !ok || err != nil { // another's file, or shorter than what we wrote
+				if !yield(frame{}, ErrDamaged) {
+					return
+				}
+			}
+			if ok && !c.yield(b, yield) {
+				return
+			}
+		}
+		c.yield(t.memory, yield)
+	}
+}
+
+// yield passes on the frames in b, and reports whether more are wanted.
+func (c *cursor) yield(b []byte, yield func(frame, error) bool) bool {
+	for f, err := range c.walk(b) {
+		if !yield(f.frame, err) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,235 @@
+package journal
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"time"
+)
+
+// writer is what the goroutine that writes has for itself.
+type writer struct {
+	file   file     // nil: the next batch starts a segment
+	active *segment // that file is open on
+	number uint64   // of the next segment
+	slots  *slots
+	owed   bool // what is covered was to be written, and was not
+}
+
+// run writes what waits: soon after it was noted, at once on Flush.
+func (j *Journal) run() {
+	defer close(j.done)
+	soon, armed := time.NewTimer(time.Hour), false
+	soon.Stop()
+	every := time.NewTicker(coverEvery)
+	defer every.Stop()
+	for {
+		var err error
+		delay := retryEvery
+		select {
+		case <-j.wake:
+			err, delay = errWaiting, j.config.Delay
+		case <-soon.C:
+			armed = false
+			err = j.write(false)
+		case <-every.C:
+			err = j.write(true)
+		case reply := <-j.flushes:
+			err = j.write(true)
+			reply <- err
+		case <-j.stop:
+			j.closing = errors.Join(j.write(true), j.closeFiles())
+			return
+		}
+		if err != nil && !armed {
+			soon.Reset(delay)
+			armed = true
+		}
+	}
+}
+
+// errWaiting: there is something to be written.
+var errWaiting = errors.New("not written yet")
+
+// write writes and syncs the frames that wait and, when asked to, what is
+// covered after them.
+func (j *Journal) write(cover bool) error {
+	j.mu.Lock()
+	b, lost := j.waiting, j.lost
+	j.waiting, j.writing, j.spare, j.lost = batch{buf: j.spare[:0]}, b, nil, nil
+	after := run{j.last.point, j.covered}
+	j.mu.Unlock()
+
+	s, err := j.writer.append(&j.config, b)
+
+	j.mu.Lock()
+	j.writing = batch{}
+	if err != nil { // as if it had not been taken
+		waiting := batch{buf: append(b.buf, j.waiting.buf...), runs: join(b.runs, j.waiting.runs)}
+		j.waiting, j.spare = waiting, j.waiting.buf
+	} else if len(b.buf) > 0 {
+		if n := len(j.segments); n == 0 || j.segments[n-1] != s {
+			j.segments = append(j.segments, s)
+		}
+		s.add(len(b.buf), b.runs)
+	}
+	if err == nil && cap(b.buf) <= maxSpareBuffer {
+		j.spare = b.buf
+	}
+	j.mu.Unlock()
+
+	j.writer.owed = j.writer.owed || cover
+	if err == nil && j.writer.owed {
+		err = j.writer.slots.write(after)
+		j.writer.owed = err != nil
+	}
+	if err == nil {
+		err = j.prune(after.to.at)
+	}
+	if err != nil {
+		err = fmt.Errorf("write journal: %w", err)
+	}
+	j.tell(err, lost)
+	return err
+}
+
+// tell keeps the error, and passes on what is new.
+func (j *Journal) tell(err, lost error) {
+	j.mu.Lock()
+	isNew := err != nil && j.err == nil
+	j.err = err
+	j.mu.Unlock()
+	if j.config.OnError == nil {
+		return
+	}
+	if lost != nil {
+		j.config.OnError(fmt.Errorf("journal: %w", lost))
+	}
+	if isNew {
+		j.config.OnError(err)
+	}
+}
+
+// append writes a batch to the active segment, or to a new one, and returns
+// which when it is on disk. After an error nothing more is written to the file
+// it happened on: what is in it is not known.
+func (w *writer) append(c *Config, b batch) (*segment, error) {
+	if len(b.buf) == 0 {
+		return w.active, nil
+	}
+	if w.file != nil && w.full(c, b) {
+		f := w.file
+		w.file = nil
+		if err := f.Close(); err != nil {
+			return nil, fmt.Errorf("close segment: %w", err)
+		}
+	}
+	isNew := w.file == nil
+	if isNew {
+		if err := w.start(c); err != nil {
+			return nil, fmt.Errorf("start segment: %w", err)
+		}
+	}
+	_, err := w.file.WriteAt(b.buf, w.active.size)
+	if err == nil {
+		err = w.file.Sync()
+	}
+	if err == nil && isNew {
+		err = c.disk.SyncDir(c.Dir)
+	}
+	if err != nil {
+		w.abandon(c, isNew)
+		return nil, err
+	}
+	return w.active, nil
+}
+
+// full reports whether the active segment has its share of MaxBytes or MaxAge.
+func (w *writer) full(c *Config, b batch) bool {
+	if w.active.size >= c.MaxBytes/segmentsKept {
+		return true
+	}
+	age := b.runs[len(b.runs)-1].to.at - c.MaxAge.Milliseconds()/segmentsKept
+	return len(w.active.runs) > 0 && w.active.runs[0].from.at < age
+}
+
+// start makes the next segment the active one.
+func (w *writer) start(c *Config) error {
+	s := &segment{number: w.number, path: segmentPath(c.Dir, w.number), size: int64(len(segmentMagic))}
+	w.number++ // whatever happens: what is there is not touched
+	f, err := c.disk.Create(s.path)
+	if err != nil {
+		return err
+	}
+	w.file, w.active = f, s
+	if _, err := f.WriteAt([]byte(segmentMagic), 0); err != nil {
+		w.abandon(c, true)
+		return err
+	}
+	return nil
+}
+
+// abandon closes a file that could not be written, without what may have
+// reached it. Where that fails too, the frames are found twice, which a reader
+// passes over.
+func (w *writer) abandon(c *Config, isNew bool) {
+	if isNew {
+		_ = w.file.Close()
+		_ = c.disk.Remove(w.active.path)
+	} else {
+		_ = w.file.Truncate(w.active.size)
+		_ = w.file.Close()
+	}
+	w.file, w.active = nil, nil
+}
+
+// prune removes segments from the front that are too old, or too much. The last
+// one stays: it says how far the journal has come.
+func (j *Journal) prune(now int64) error {
+	j.mu.Lock()
+	n := j.surplus(now)
+	j.mu.Unlock()
+	if n == 0 {
+		return nil
+	}
+	j.files.Lock()
+	defer j.files.Unlock()
+	for range n {
+		// One by one from the front: a crash in between leaves no hole. Only
+		// the writer changes the list.
+		if err := j.config.disk.Remove(j.segments[0].path); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return fmt.Errorf("prune: %w", err)
+		}
+		j.mu.Lock()
+		j.segments = j.segments[1:]
+		j.mu.Unlock()
+	}
+	return nil
+}
+
+func (j *Journal) surplus(now int64) int {
+	var size int64
+	for _, s := range j.segments {
+		size += s.size
+	}
+	n := 0
+	for ; n < len(j.segments)-1; n++ {
+		s := j.segments[n]
+		if size <= j.config.MaxBytes && s.newest >= now-j.config.MaxAge.Milliseconds() {
+			break
+		}
+		size -= s.size
+	}
+	return n
+}
+
+func (j *Journal) closeFiles() error {
+	var err error
+	if j.writer.slots != nil {
+		err = j.writer.slots.file.Close()
+	}
+	if j.writer.file != nil {
+		err = errors.Join(err, j.writer.file.Close())
+	}
+	return err
+}
