@@ -101,7 +101,14 @@ func (n *Node) propose(batch []*request) {
 		size += commandSize(r)
 	}
 	entry := appendBatch(make([]byte, 0, size), len(batch))
-	at := n.now()
+	at, err := n.stamp()
+	if err != nil {
+		for _, r := range batch {
+			r.answer(nil, 0, err)
+		}
+		<-n.entries
+		return
+	}
 	for _, r := range batch {
 		r.sealed.at = at
 		entry = appendCommand(entry, &r.sealed)

@@ -214,3 +214,7 @@ func clockRunning() func() time.Duration {
 	start := time.Now()
 	return func() time.Duration { return time.Since(start) }
 }
+
+// Elapsed is for Config.Elapsed: the time since now that went by on this
+// machine, suspended time included where the system can tell.
+func Elapsed() func() time.Duration { return clockElapsed() }

@@ -17,7 +17,7 @@ func (n *Node) Close(ctx context.Context) error {
 
 func (n *Node) close(ctx context.Context) error {
 	if n.raft != nil {
-		n.stepDown(ctx)
+		n.StepDown(ctx)
 	}
 	n.barriers.mu.Lock() // so that no Barrier starts after this
 	close(n.closing)
@@ -38,6 +38,9 @@ func (n *Node) close(ctx context.Context) error {
 		n.peers.close()
 	}
 	n.running.Wait()
+	if n.raft == nil && n.guards.disk != nil {
+		n.guards.disk.close() // nobody guards
+	}
 	if n.stores != nil {
 		errs = append(errs, n.stores.Close())
 	}

@@ -21,6 +21,10 @@ type Config struct {
 	Logger *slog.Logger
 	// Now is the wall clock that stamps commands. Default: time.Now.
 	Now func() time.Time
+	// Elapsed is time that runs on whatever happens to the wall clock, suspended
+	// time included, by which a jump of Now is found: see Elapsed. Default: Now
+	// itself, which then may be set at will.
+	Elapsed func() time.Duration
 	// Rand makes command and node ids. It must be safe for concurrent use.
 	// Default: crypto/rand.Reader.
 	Rand io.Reader

@@ -140,7 +140,7 @@ func Await(f raft.Future, stop <-chan struct{}) error { return await(f, stop) }
 func NewFailStop(w *wal.WAL, fatal func(error)) raft.LogStore { return &failStop{w, fatal} }
 
 // Isolate cuts a node off from the others, or lets it back.
-func Isolate(n *Node, on bool) { n.network.isolate(on) }
+func Isolate(n *Node, on bool) { _ = n.network.isolate(awayForTest, on) }
 
 // Closing says whether the node is on its way down.
 func (n *Node) Closing() bool { return n.isClosing() }

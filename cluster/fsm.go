@@ -1,8 +1,10 @@
 package cluster
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"sync/atomic"
 
 	"github.com/hashicorp/go-memdb"
 	"github.com/hashicorp/raft"
@@ -16,6 +18,9 @@ type fsm struct {
 	stop   <-chan struct{} // closed when snapshots under way are to be given up
 	before func()          // for tests
 	steps  []step          // buffer of ApplyBatch
+
+	running  atomic.Bool // raft has started: what is restored now was installed
+	installs installWatch
 }
 
 var _ raft.BatchingFSM = (*fsm)(nil)
@@ -46,6 +51,9 @@ func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
 			i++
 		}
 	}
+	if f.running.Load() {
+		f.installs.applied(logs[len(logs)-1].Index)
+	}
 	clear(steps)
 	f.steps = steps
 	return responses
@@ -54,8 +62,19 @@ func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
 // Apply implements raft.FSM. raft calls ApplyBatch instead.
 func (f *fsm) Apply(l *raft.Log) any { return f.ApplyBatch([]*raft.Log{l})[0] }
 
-// Restore implements raft.FSM.
-func (f *fsm) Restore(r io.ReadCloser) error { return f.core.restore(r) }
+// Restore implements raft.FSM. A follower that is sent one snapshot after the
+// other and never gets on is started again as a process, which heals it.
+func (f *fsm) Restore(r io.ReadCloser) error {
+	if err := f.core.restore(r); err != nil {
+		return err
+	}
+	if f.running.Load() && f.installs.installed(f.core.progress.applied()) {
+		f.fatal(errLivelock)
+	}
+	return nil
+}
+
+var errLivelock = errors.New("this node installs snapshots and never gets on (hashicorp/raft #697); starting it again heals that")
 
 // Snapshot implements raft.FSM. The state is immutable, so that taking it is
 // taking a pointer.

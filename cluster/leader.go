@@ -194,14 +194,19 @@ func (n *Node) hearLeader() {
 }
 
 // takeOver makes an elected node one that leads, once everything that was
-// committed before its election is applied. An election that is over has a
+// committed before its election is applied and its clock is found to be that of
+// a majority. An election that is over has a
 // higher number by now.
 func (n *Node) takeOver(election uint64) {
 	for n.leader.current(election) {
 		err := await(n.raft.Barrier(0), n.stopped)
-		if err == nil {
+		if err == nil && n.clockAgrees() {
 			n.leader.confirm(election)
 			return
+		}
+		if err == nil && n.leader.current(election) {
+			n.log.Error("cluster: this node was elected, and its clock differs from the others' or can't be compared with them")
+			n.yield()
 		}
 		select {
 		case <-time.After(retryPause):

@@ -114,7 +114,7 @@ func (n *Node) tend(ctx context.Context) error {
 	if err := n.tendServers(ctx, all, servers); err != nil {
 		return err
 	}
-	now := n.now()
+	now := n.config.Now().UnixMilli()
 	for _, i := range list[invite](view, invitesTable) {
 		if now >= i.Expires {
 			if _, err := n.decide(ctx, &expireInvites{}); err != nil {
@@ -130,6 +130,12 @@ func (n *Node) tend(ctx context.Context) error {
 func (n *Node) foundCluster(ctx context.Context) error {
 	if n.config.Network == nil || len(members(n.View())) > 0 {
 		return nil
+	}
+	if n.roster.empty() {
+		// The folder was made by a node that ran alone.
+		if err := n.prepareFounding(); err != nil {
+			return err
+		}
 	}
 	list := n.roster.get()
 	_, err := n.decide(ctx, &found{Members: list.Members, Authorities: list.Authorities})
@@ -439,9 +445,9 @@ func (n *Node) handOver(ctx context.Context, to string) error {
 	}
 }
 
-// stepDown hands leadership over before the node stops, if somebody else can
-// take it.
-func (n *Node) stepDown(ctx context.Context) {
+// StepDown hands leadership over before the node stops, if somebody else can
+// take it. Until then the node goes on answering, by way of the new leader.
+func (n *Node) StepDown(ctx context.Context) {
 	if leading, _ := n.Leading(); !leading || n.soleVoter() {
 		return
 	}

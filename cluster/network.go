@@ -59,7 +59,7 @@ type network struct {
 	closeOnce sync.Once
 	running   sync.WaitGroup
 
-	isolated atomic.Bool // the disk hangs: nobody is let in, nobody is dialled
+	isolated atomic.Uint32 // reasons, as bits: nobody is let in, nobody is dialled
 
 	mu    sync.Mutex
 	conns map[*peerConn]struct{}
@@ -108,7 +108,7 @@ func (n *network) dial(id, protocol string, timeout time.Duration) (net.Conn, er
 	if n.config == nil {
 		return nil, fmt.Errorf("dial node %s: this node has no network", id)
 	}
-	if n.isolated.Load() {
+	if n.isolated.Load() != 0 {
 		return nil, errIsolated
 	}
 	m, ok := n.roster.member(id)
@@ -223,7 +223,7 @@ func (n *network) acceptAll() {
 // welcome finds out who connects and hands the connection on. It returns when
 // the handshake is over.
 func (n *network) welcome(c *tls.Conn) {
-	if n.isolated.Load() {
+	if n.isolated.Load() != 0 {
 		_ = c.NetConn().Close()
 		return
 	}
@@ -313,7 +313,7 @@ func (n *network) track(peer string, c net.Conn) (net.Conn, error) {
 	default:
 	}
 	// Removed, or away from the others, since the handshake began.
-	if _, member := n.roster.member(peer); peer != "" && !member || n.isolated.Load() {
+	if _, member := n.roster.member(peer); peer != "" && !member || n.isolated.Load() != 0 {
 		return nil, errors.Join(errors.New("the peer was removed"), p.Close())
 	}
 	return p, nil
@@ -358,11 +358,23 @@ func (n *network) dropStrangers() {
 	})
 }
 
+// Reasons to be isolated.
+const (
+	awayForDisk = 1 << iota
+	awayForTest
+)
+
 // isolate cuts this node off, or lets it back. A leader whose disk hangs goes on
 // sending heartbeats (hashicorp/raft #503); without connections the others
 // elect one whose disk works.
-func (n *network) isolate(on bool) {
-	if n.isolated.Swap(on) != on && on {
+func (n *network) isolate(reason uint32, on bool) (changed bool) {
+	if on {
+		changed = n.isolated.Or(reason)&reason == 0
+	} else {
+		changed = n.isolated.And(^reason)&reason != 0
+	}
+	if changed && on {
 		n.closeConns(func(string) bool { return true })
 	}
+	return changed
 }

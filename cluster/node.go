@@ -28,6 +28,7 @@ type Node struct {
 	transport   *transport
 	raft        *raft.Raft
 	peers       peers
+	guards      guards
 
 	queue    chan *request
 	entries  chan struct{} // one element for each entry under way

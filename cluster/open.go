@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -72,6 +73,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err := n.connect(log); err != nil {
 		return err
 	}
+	n.startGuards()
 	conf := n.raftConfig(log)
 	if fresh {
 		if err := n.bootstrap(conf, snapshots); err != nil {
@@ -83,12 +85,14 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("start raft: %w", err)
 	}
+	state.running.Store(true)
 	n.running.Go(n.watchLeadership)
 	n.running.Go(n.buildEntries)
 	n.running.Go(n.checkpoints)
 	n.running.Go(n.followMembers)
 	n.running.Go(func() { n.WhileLeading(context.Background(), n.tendMembers) })
 	n.running.Go(n.reportMyself)
+	n.running.Go(n.guard)
 	n.network.start()
 	return n.lead(ctx)
 }
@@ -246,4 +250,15 @@ func (n *Node) abandon() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	return n.Close(ctx)
+}
+
+// IsMember reports whether a folder belongs to a cluster: it has joined one, or
+// has a log.
+func IsMember(dir string) (bool, error) {
+	r, err := openRoster(dir)
+	if err != nil || !r.empty() {
+		return err == nil, err
+	}
+	logs, err := filepath.Glob(filepath.Join(dir, "log", "*.wal"))
+	return len(logs) > 0, err
 }

@@ -42,15 +42,13 @@ func (n *Node) status() peerStatus {
 	s := peerStatus{
 		ID: string(n.id), State: strings.ToLower(n.raft.State().String()), Leader: string(leader),
 		Term: n.raft.CurrentTerm(), Applied: n.raft.AppliedIndex(), Last: n.raft.LastIndex(),
-		Wall: n.now(), Version: n.config.Version, Level: n.core.schema.level,
+		Wall: n.config.Now().UnixMilli(), Version: n.config.Version, Level: n.core.schema.level,
 	}
 	if n.credentials != nil {
 		expires, _ := n.credentials.expiry()
 		s.Expires = expires.UnixMilli()
 	}
-	if err := n.Corruption(); err != nil {
-		s.Trouble = err.Error()
-	}
+	s.Free, s.Trouble = n.guards.disk.state().Free, n.trouble()
 	return s
 }
 
@@ -64,6 +62,7 @@ func (n *Node) askStatus(ctx context.Context, id string) (peerStatus, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
+	sent := n.guards.elapsed()
 	answer, err := n.ask(ctx, id, nil, opStatus, nil, statusTimeout)
 	if err != nil {
 		return peerStatus{}, err
@@ -75,6 +74,7 @@ func (n *Node) askStatus(ctx context.Context, id string) (peerStatus, error) {
 	if err := decoding.Unmarshal(answer.body, &s); err != nil {
 		return peerStatus{}, fmt.Errorf("decode status: %w", err)
 	}
+	n.heard(s, sent, n.guards.elapsed())
 	return s, nil
 }
 
@@ -149,7 +149,6 @@ func (n *Node) nodeStatus(ctx context.Context, m Member) NodeStatus {
 	s := NodeStatus{
 		Name: m.Name, ID: m.ID, Address: m.Address, State: StateUnreachable, Version: m.Version, Level: m.Level,
 	}
-	asked := time.Now()
 	p, err := n.askStatus(ctx, m.ID)
 	if err != nil {
 		s.Err = err.Error()
@@ -161,8 +160,9 @@ func (n *Node) nodeStatus(ctx context.Context, m Member) NodeStatus {
 		s.CertificateExpires = time.UnixMilli(p.Expires)
 	}
 	if m.ID != string(n.id) {
-		half := time.Since(asked) / 2
-		s.ClockOffset = time.UnixMilli(p.Wall).Sub(n.config.Now().Add(-half))
+		n.guards.mu.Lock()
+		s.ClockOffset = n.guards.peers[m.ID].offset
+		n.guards.mu.Unlock()
 	}
 	return s
 }

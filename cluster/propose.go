@@ -93,7 +93,11 @@ func (n *Node) attemptHere(ctx context.Context, cmd Command, id CommandID, again
 // again on one that is fresh.
 func (n *Node) preview(ctx context.Context, cmd Command, id CommandID) (Decision, uint64, error) {
 	index := n.Applied() // before the view, which is at least as new
-	d, err := n.core.preview(cmd, Meta{ID: id}, n.now())
+	at, err := n.stamp()
+	if err != nil {
+		return Decision{}, 0, err
+	}
+	d, err := n.core.preview(cmd, Meta{ID: id}, at)
 	if err != nil || len(d.Changes) > 0 || !d.Recheck {
 		return d, index, err
 	}
@@ -101,12 +105,9 @@ func (n *Node) preview(ctx context.Context, cmd Command, id CommandID) (Decision
 		return Decision{}, 0, err
 	}
 	index = n.Applied()
-	d, err = n.core.preview(cmd, Meta{ID: id}, n.now())
+	d, err = n.core.preview(cmd, Meta{ID: id}, at)
 	return d, index, err
 }
-
-// now is the stamp for a command, in milliseconds since the Unix epoch.
-func (n *Node) now() int64 { return max(n.config.Now().UnixMilli(), 0) }
 
 // pause waits until a command may be proposed again: until another way than w is
 // known, and in any case a moment. The error says why it is not worth waiting.

@@ -63,8 +63,9 @@ func clusterKeyOf(key []byte) (ClusterKey, error) {
 	return ClusterKey{key: &hidden}, nil
 }
 
-// text is the form that ParseClusterKey reads, with its line ending.
-func (k ClusterKey) text() []byte {
+// Text is the form that ParseClusterKey reads, with its line ending: the secret
+// itself, to be written into a file or given to another node of the cluster.
+func (k ClusterKey) Text() []byte {
 	return append(base64.RawURLEncoding.AppendEncode(nil, []byte(*k.key)), '\n')
 }
 

@@ -53,7 +53,7 @@ func (k ClusterKey) WriteFile(path string) error {
 	if err != nil {
 		return fmt.Errorf("write cluster key: %w", err)
 	}
-	_, err = f.Write(k.text())
+	_, err = f.Write(k.Text())
 	err = errors.Join(err, f.Sync(), f.Close())
 	if err == nil {
 		err = syncFolder(filepath.Dir(path))

@@ -10,6 +10,7 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 
@@ -133,6 +134,7 @@ func (o devOptions) server(stderr io.Writer) (serverConfig, error) {
 	}
 	return serverConfig{
 		DataDir: o.dataDir, Listen: o.listen, OpsListen: o.opsListen, Proxies: trusted, Log: log,
+		Key: keySource{File: filepath.Join(o.dataDir, "cluster.key")},
 		Settings: func(current ledger.Settings, listening string) (ledger.Settings, error) {
 			wanted, err := o.settings(current, f, listening)
 			if current.BaseURL != "" && wanted.BaseURL != current.BaseURL {

@@ -16,7 +16,7 @@ import (
 
 // handler is everything that the public listener serves: the endpoints for
 // programs and the pages for people.
-func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, trusted proxies, log *slog.Logger) (http.Handler, error) {
+func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, trusted proxies, m *metrics, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
@@ -31,7 +31,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, 
 	router := endpoint.NewRouter()
 	endpoint.New(endpoint.Config{
 		Server: i, Verifier: v, ClientIP: clientIP, Log: log, Now: i.Config.Now,
-	}).Register(router)
+	}).Register(m.routes(router))
 	pages, err := web.New(web.Config{
 		Ledger: i, Code: i.Code, Issuer: func() string { return s.BaseURL },
 		Secure: strings.HasPrefix(s.AppURL, "https://"),
@@ -40,10 +40,10 @@ func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, 
 	if err != nil {
 		return nil, err
 	}
-	pages.Register(router)
+	pages.Register(m.routes(router))
 	router.NotFound = either(endpoint.NotFound, pages.NotFound)
 	router.MethodNotAllowed = either(endpoint.MethodNotAllowed, pages.MethodNotAllowed)
-	return endpoint.Guard(router, strings.HasPrefix(s.BaseURL, "https://"), log), nil
+	return m.timed(endpoint.Guard(router, strings.HasPrefix(s.BaseURL, "https://"), log)), nil
 }
 
 // either answers in JSON below the API's paths and with a page elsewhere.

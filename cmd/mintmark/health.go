@@ -15,7 +15,7 @@ type check struct {
 }
 
 // health serves the operators' listener: /livez says that the process runs,
-// /readyz that a commit would work.
+// /readyz that a commit, here or by way of the leader, would work.
 func (s *server) health() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, r *http.Request) {
@@ -24,8 +24,15 @@ func (s *server) health() http.Handler {
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
 		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
 		defer cancel()
-		answerHealth(w, r, check{"started", s.isStarted()}, check{"stopping", s.isStopping()}, check{"commit", s.canCommit(ctx)})
+		checks := []check{{"started", s.isStarted()}, {"stopping", s.isStopping()}, {"commit", s.canCommit(ctx)}}
+		if s.isOpen() {
+			for _, c := range s.node.Checks() {
+				checks = append(checks, check{c.Name, c.Err})
+			}
+		}
+		answerHealth(w, r, checks...)
 	})
+	mux.Handle("GET /metrics", s.metrics.Handler())
 	return mux
 }
 
@@ -54,8 +61,11 @@ func (s *server) isStarted() error {
 	case <-s.started:
 		return nil
 	default:
-		return errors.New("still starting")
 	}
+	if s.config.Cluster != nil && !s.isOpen() {
+		return errors.New("cluster not created yet, or not joined")
+	}
+	return errors.New("still starting")
 }
 
 func (s *server) isStopping() error {

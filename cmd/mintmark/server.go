@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"net"
 	"net/http"
@@ -26,45 +25,66 @@ import (
 type serverConfig struct {
 	DataDir   string
 	Listen    string // of the API and the pages
-	OpsListen string // of /livez and /readyz
+	OpsListen string // of /livez, /readyz and /metrics
+
+	// Cluster connects the node with others; nil is a node alone, which makes
+	// itself a cluster of one.
+	Cluster *clusterConfig
+	// Key is where the cluster key comes from.
+	Key keySource
 
 	// Settings completes what the cluster has, or refuses it, when the
 	// server's own addresses are known and before anything is served.
 	Settings func(current ledger.Settings, listening string) (ledger.Settings, error)
-	// Prepare runs before anything is served: it applies fixtures.
+	// Prepare runs before anything is served: it applies fixtures. It may be nil.
 	Prepare func(ctx context.Context, i *issuer.Issuer, passwords *credential.Hasher) error
 
 	// Proxies are the peers whose X-Forwarded-For is believed.
 	Proxies proxies
 
+	// Drain is how long a node that stops goes on answering after it has said
+	// that it isn't ready.
+	Drain time.Duration
+
 	Log *slog.Logger
 	// Now is the clock that stamps commands and that tokens run out by.
-	// Default: time.Now.
+	// Default: the machine's.
 	Now func() time.Time
+	// Elapsed is by which a jump of Now is found; without it Now may be set at
+	// will. Default where Now has its own: the machine's.
+	Elapsed func() time.Duration
 }
 
 // A server is one running node with its listeners.
 type server struct {
 	config   serverConfig
+	key      keys.ClusterKey
 	node     *cluster.Node
 	issuer   *issuer.Issuer
 	settings ledger.Settings
+	metrics  *metrics
 
-	public, ops *http.Server
-	opsAddr     net.Addr
-	admin       *admin.Server
-	failed      chan error    // of a listener
-	started     chan struct{} // closed when everything above is there
-	stopping    chan struct{}
+	public, ops         *http.Server
+	publicAddr, opsAddr net.Addr
+	clusterListener     net.Listener
+	admin               *admin.Server
+	failed              chan error    // of a listener
+	opened              chan struct{} // closed when the node runs
+	started             chan struct{} // closed when everything above is there
+	stopping            chan struct{}
 }
 
 // start returns when the server answers. What it started is closed again
 // where it fails half-way.
 func start(ctx context.Context, c serverConfig) (*server, error) {
 	if c.Now == nil {
-		c.Now = time.Now
+		c.Now, c.Elapsed = wallClock, cluster.Elapsed()
 	}
-	s := &server{config: c, failed: make(chan error, 3), started: make(chan struct{}), stopping: make(chan struct{})}
+	s := &server{
+		config: c, failed: make(chan error, 3),
+		opened: make(chan struct{}), started: make(chan struct{}), stopping: make(chan struct{}),
+	}
+	s.metrics = newMetrics(s)
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))
 	}
@@ -74,6 +94,9 @@ func start(ctx context.Context, c serverConfig) (*server, error) {
 
 func (s *server) start(ctx context.Context) error {
 	c := s.config
+	if err := dataDir(c.DataDir); err != nil {
+		return err
+	}
 	ops, err := net.Listen("tcp", c.OpsListen)
 	if err != nil {
 		return fmt.Errorf("listen for operators (see --ops-listen): %w", err)
@@ -88,7 +111,13 @@ func (s *server) start(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("listen (see --listen): %w", err)
 	}
-	h, err := s.open(ctx, public.Addr().String())
+	s.publicAddr = public.Addr()
+	if c.Cluster != nil {
+		if s.clusterListener, err = net.Listen("tcp", c.Cluster.Listen); err != nil {
+			return errors.Join(fmt.Errorf("listen for other nodes (see --cluster-listen): %w", err), public.Close())
+		}
+	}
+	h, err := s.open(ctx)
 	if err != nil {
 		return errors.Join(err, public.Close())
 	}
@@ -109,52 +138,80 @@ func (s *server) start(ctx context.Context) error {
 
 // open brings up the state, from the log to the handler of all that is
 // public.
-func (s *server) open(ctx context.Context, listening string) (http.Handler, error) {
+func (s *server) open(ctx context.Context) (http.Handler, error) {
 	c := s.config
-	key, err := clusterKey(c.DataDir, c.Log)
-	if err != nil {
+	wanted := c.Settings
+	if err := s.openNode(ctx, &wanted); err != nil {
 		return nil, err
 	}
-	s.node, err = cluster.Open(ctx, cluster.Config{
-		Dir: filepath.Join(c.DataDir, "raft"), Bootstrap: true, Machine: issuer.Machine(), Logger: c.Log,
-		Now: c.Now, Rand: rand.Reader, Fatal: func(err error) {
-			c.Log.Error("the log failed; this node stops", "error", err)
-			os.Exit(exitLocal)
-		},
-	})
-	if err != nil {
-		return nil, fmt.Errorf("open the data in %s: %w", c.DataDir, err)
-	}
-	if s.settings, err = configure(ctx, s.node, c.Settings, listening); err != nil {
+	close(s.opened)
+	var err error
+	if s.settings, err = configure(ctx, s.node, wanted, s.publicAddr.String()); err != nil {
 		return nil, err
 	}
 	s.issuer, err = issuer.New(ctx, issuer.Config{
-		Node: s.node, ClusterKey: key, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
+		Node: s.node, ClusterKey: s.key, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
 	})
 	if err != nil {
 		return nil, err
 	}
 	passwords := credential.NewHasher(rand.Reader, 0)
-	if err := c.Prepare(ctx, s.issuer, passwords); err != nil {
+	if c.Prepare != nil {
+		if err := c.Prepare(ctx, s.issuer, passwords); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.administer(passwords); err != nil {
 		return nil, err
 	}
-	s.admin, err = admin.Listen(filepath.Join(c.DataDir, admin.SocketName), admin.Config{
-		Ledger: s.issuer, Rand: rand.Reader, Passwords: passwords, Log: c.Log,
+	return handler(s.issuer, s.settings, passwords, c.Proxies, s.metrics, c.Log)
+}
+
+// administer answers operators on the socket from now on.
+func (s *server) administer(passwords *credential.Hasher) error {
+	c := admin.Config{
+		Ledger: s.issuer, Rand: rand.Reader, Passwords: passwords, Log: s.config.Log,
 		Secret: s.issuer.Secret, SecretOfSHA256: s.issuer.SecretOfSHA256, Declared: s.issuer.Declared,
 		Explain: s.issuer.Explain, Rotate: s.issuer.Rotate,
-	})
-	if err != nil {
-		return nil, err
+	}
+	if s.config.Cluster != nil {
+		c.Cluster = clusterOps{s.node}
+	}
+	return s.answerOperators(admin.NewHandler(c))
+}
+
+// answerOperators opens the socket, or changes who answers there.
+func (s *server) answerOperators(h http.Handler) error {
+	if s.admin != nil {
+		s.admin.Handle(h)
+		return nil
+	}
+	var err error
+	if s.admin, err = admin.Open(filepath.Join(s.config.DataDir, admin.SocketName), h); err != nil {
+		return err
 	}
 	go func() { s.report("admin socket", s.admin.Serve()) }()
-	return handler(s.issuer, s.settings, passwords, c.Proxies, c.Log)
+	return nil
 }
 
 // configure brings the replicated settings to what the server was started
-// with.
+// with. A node of a cluster that has settings waits for nobody.
 func configure(ctx context.Context, n *cluster.Node, complete func(ledger.Settings, string) (ledger.Settings, error), listening string) (ledger.Settings, error) {
-	wanted, err := complete(*ledger.At(n.View()).Settings(), listening)
-	if err != nil {
+	current := *ledger.At(n.View()).Settings()
+	wanted, err := complete(current, listening)
+	for errors.Is(err, errNoSettings) {
+		// A node that has just joined has no state yet.
+		view, fresh := n.ViewFresh(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return wanted, fmt.Errorf("wait for the cluster's settings: %w", ctx.Err())
+		case fresh != nil:
+			continue // each try waits for a leader
+		}
+		current = *ledger.At(view).Settings()
+		wanted, err = complete(current, listening)
+	}
+	if err != nil || wanted == current {
 		return wanted, err
 	}
 	value, _, err := n.Propose(ctx, &issuer.Entry{Command: &ledger.Configure{Settings: wanted}})
@@ -166,6 +223,10 @@ func configure(ctx context.Context, n *cluster.Node, complete func(ledger.Settin
 	}
 	return wanted, nil
 }
+
+// errNoSettings is returned by serverConfig.Settings of a server that finds its
+// settings in the cluster, while there are none.
+var errNoSettings = errors.New("the cluster has no settings yet")
 
 func (s *server) serve(h *http.Server, l net.Listener) {
 	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
@@ -182,12 +243,19 @@ func (s *server) report(what string, err error) {
 	}
 }
 
-// Close ends the server in order: not ready first, then the listeners when
-// their requests have been answered, then the duties, then the node.
+// Close ends the server in order: not ready first, while it still answers for
+// a while; then leadership goes to another node and the listeners close when
+// their requests have been answered; then the duties, then the node.
 func (s *server) Close(ctx context.Context) error {
 	close(s.stopping)
 	var errs []error
 	if s.public != nil {
+		s.public.SetKeepAlivesEnabled(false) // so that clients come back elsewhere
+		select {
+		case <-time.After(s.config.Drain):
+		case <-ctx.Done():
+		}
+		s.node.StepDown(ctx)
 		errs = append(errs, s.public.Shutdown(ctx))
 	}
 	if s.admin != nil {
@@ -198,6 +266,8 @@ func (s *server) Close(ctx context.Context) error {
 	}
 	if s.node != nil {
 		errs = append(errs, s.node.Close(ctx))
+	} else if s.clusterListener != nil {
+		errs = append(errs, s.clusterListener.Close())
 	}
 	if s.ops != nil {
 		errs = append(errs, s.ops.Close())
@@ -205,29 +275,13 @@ func (s *server) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// clusterKey reads the key file of a data folder, or makes one for a folder
-// that is new.
-func clusterKey(dir string, log *slog.Logger) (keys.ClusterKey, error) {
+// dataDir makes the folder of everything.
+func dataDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return keys.ClusterKey{}, fmt.Errorf("make the data folder: %w", err)
+		return fmt.Errorf("make the data folder: %w", err)
 	}
 	if i, err := os.Stat(dir); err == nil && i.Mode().Perm()&0o002 != 0 {
-		return keys.ClusterKey{}, fmt.Errorf("everybody may write to %s, and so replace what is in it: chmod o-w %s", dir, dir)
+		return fmt.Errorf("everybody may write to %s, and so replace what is in it: chmod o-w %s", dir, dir)
 	}
-	path := filepath.Join(dir, "cluster.key")
-	key, err := keys.ReadClusterKey(path)
-	if !errors.Is(err, fs.ErrNotExist) {
-		return key, err
-	}
-	if _, err := os.Stat(filepath.Join(dir, "raft")); err == nil {
-		return key, fmt.Errorf("%s is missing, and the data beside it is sealed under it: put the key back", path)
-	}
-	if key, err = keys.NewClusterKey(rand.Reader); err != nil {
-		return key, err
-	}
-	if err := key.WriteFile(path); err != nil {
-		return key, err
-	}
-	log.Warn("made a cluster key; whoever loses it loses every key that is sealed under it", "file", path)
-	return key, nil
+	return nil
 }

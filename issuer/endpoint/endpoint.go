@@ -63,11 +63,18 @@ func New(c Config) *Endpoints {
 	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, failuresKnown)}
 }
 
+// Routes is where routes are added: an httprouter.Router, or what stands before
+// one.
+type Routes interface {
+	Handle(method, path string, h httprouter.Handle)
+	Handler(method, path string, h http.Handler)
+}
+
 // Register adds the routes. HEAD stands beside each GET, since the router
 // does not imply it.
-func (e *Endpoints) Register(r *httprouter.Router) {
-	r.POST(oauth.PathToken, e.token)
-	r.OPTIONS(oauth.PathToken, e.tokenOptions)
+func (e *Endpoints) Register(r Routes) {
+	r.Handle(http.MethodPost, oauth.PathToken, e.token)
+	r.Handle(http.MethodOptions, oauth.PathToken, e.tokenOptions)
 	me := middleware.New(e.Verifier, middleware.Config{}).Require("PROFILE_READ")(http.HandlerFunc(e.me))
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		r.Handle(method, oauth.PathJWKS, e.keySet)

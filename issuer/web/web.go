@@ -113,7 +113,10 @@ const (
 )
 
 // Register adds the routes of the pages.
-func (w *Web) Register(r *httprouter.Router) {
+func (w *Web) Register(r interface {
+	Handle(method, path string, h httprouter.Handle)
+},
+) {
 	get := func(path string, h handler) {
 		r.Handle(http.MethodGet, path, w.handle(path, h))
 		r.Handle(http.MethodHead, path, w.handle(path, h))

@@ -1,0 +1,303 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// guards are what watches over a node beside raft: its clock, its disk, and how
+// it compares with the others.
+type guards struct {
+	clock   *stampClock
+	elapsed func() time.Duration
+	disk    *diskWatch
+
+	mu    sync.Mutex
+	peers map[string]peerSample // what the others last said of themselves
+}
+
+// peerSample is one answer of a peer.
+type peerSample struct {
+	status              peerStatus
+	offset, uncertainty time.Duration
+	at                  time.Duration // elapsed
+}
+
+// guardInterval is how often the clock is read and the others are asked.
+const guardInterval = time.Second
+
+// startGuards begins to watch. The disk is known to work, or not to, when it
+// returns.
+func (n *Node) startGuards() {
+	g := &n.guards
+	g.elapsed = n.config.Elapsed
+	if g.elapsed == nil {
+		// A clock of the caller's own is the only one there is.
+		start := n.config.Now()
+		g.elapsed = func() time.Duration { return n.config.Now().Sub(start) }
+	}
+	g.clock = newStampClock(n.config.Now, g.elapsed, clockLimitAlone)
+	g.disk = newDiskWatch(diskConfig{files: &diskFolder{dir: n.config.Dir}})
+	g.peers = make(map[string]peerSample)
+}
+
+// stamp is the time for a command, in milliseconds since the Unix epoch. It is
+// refused while the clock is not to be believed, or the disk has no room: the
+// command was then not proposed.
+func (n *Node) stamp() (int64, error) {
+	at, err := n.guards.clock.read()
+	if err != nil {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	if s := n.guards.disk.state(); s.Space == spaceOut {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, errNoSpace)
+	}
+	return at, nil
+}
+
+var errNoSpace = errors.New("the disk is full, but for what the log needs to be kept whole")
+
+// guard runs until the node stops.
+func (n *Node) guard() {
+	ticker := time.NewTicker(guardInterval)
+	defer ticker.Stop()
+	defer n.guards.disk.close()
+	for {
+		state, over := n.guards.disk.get()
+		n.guardDisk(state)
+		select {
+		case <-over:
+			continue
+		case <-ticker.C:
+		case <-n.stopped:
+			return
+		}
+		n.pollPeers(statusTimeout)
+		n.guardClock()
+	}
+}
+
+// guardDisk keeps a node whose disk does not take writes away from the others,
+// so that they elect one whose disk does (hashicorp/raft #503, #614).
+func (n *Node) guardDisk(s diskState) {
+	away := s.bad() || s.Space == spaceOut
+	if n.config.Network != nil && n.network.isolate(awayForDisk, away) {
+		if away {
+			n.log.Error("cluster: this node keeps away from the others until its disk takes writes again",
+				"hung", s.Hung, "error", s.Err, "space", s.Space.String(), "free", s.Free)
+		} else {
+			n.log.Warn("cluster: the disk takes writes again, this node is back")
+		}
+	}
+	if leading, _ := n.Leading(); leading && s.Space == spaceLow && n.roomElsewhere() {
+		n.log.Warn("cluster: the disk fills up, a node with more room shall lead", "free", s.Free)
+		n.yield()
+	}
+}
+
+// roomElsewhere reports whether a voter could lead whose disk is not full.
+func (n *Node) roomElsewhere() bool {
+	voters := n.Voters()
+	n.guards.mu.Lock()
+	defer n.guards.mu.Unlock()
+	for _, id := range voters {
+		if p, ok := n.guards.peers[id]; ok && n.guards.elapsed()-p.at < clockSampleLife && p.status.Trouble == "" {
+			return true
+		}
+	}
+	return false
+}
+
+// guardClock applies the rule of clocks: who is not within the limit of a
+// majority's does not lead.
+func (n *Node) guardClock() {
+	voters := n.Voters()
+	if len(voters) > 1 {
+		n.guards.clock.setLimit(clockLimitPeers)
+	} else {
+		n.guards.clock.setLimit(clockLimitAlone)
+	}
+	vote := n.clockVote(voters)
+	_, err := n.guards.clock.read()
+	if err != nil && len(voters) > 1 && vote.mayLead() {
+		// It was set right: a majority has the same time.
+		n.log.Warn("cluster: the clock jumped to the time of the other nodes", "error", err)
+		n.guards.clock.accept()
+		err = nil
+	}
+	leading, _ := n.Leading()
+	switch {
+	case !leading || len(voters) < 2:
+		if err != nil {
+			n.log.Error("cluster: nothing is decided by this clock; if it is right, mintmark cluster accept-clock says so", "error", err)
+		}
+	case err != nil || vote.mustStepDown():
+		n.log.Error("cluster: the clock of this leader differs from the others', it steps down", "error", err)
+		n.yield()
+	}
+}
+
+// yield makes a leader stop deciding and hands leadership over.
+func (n *Node) yield() {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	if err := n.handOver(ctx, ""); err != nil {
+		n.log.Warn("cluster: leadership stays for want of another node", "error", err)
+	}
+}
+
+// clockVote compares the clock with the voters', by what they last said.
+func (n *Node) clockVote(voters []string) clockVote {
+	ids := mapped(voters, func(id string) raft.ServerID { return raft.ServerID(id) })
+	n.guards.mu.Lock()
+	defer n.guards.mu.Unlock()
+	now := n.guards.elapsed()
+	var samples []clockSample
+	for id, p := range n.guards.peers {
+		samples = append(samples, clockSample{raft.ServerID(id), p.offset, p.uncertainty, now - p.at})
+	}
+	return clockVerdict(n.id, ids, samples, clockLimitPeers)
+}
+
+// clockAgrees reports whether this node's clock allows it to lead. It asks the
+// others when it has not heard from enough of them.
+func (n *Node) clockAgrees() bool {
+	voters := n.Voters()
+	if len(voters) < 2 {
+		return true // stamp refuses what a jump makes doubtful
+	}
+	if _, err := n.guards.clock.read(); err != nil {
+		return false
+	}
+	if n.clockVote(voters).mayLead() {
+		return true
+	}
+	n.pollPeers(statusTimeout)
+	return n.clockVote(voters).mayLead()
+}
+
+// pollPeers asks the other members how they are.
+func (n *Node) pollPeers(timeout time.Duration) {
+	if n.config.Network == nil {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	var asking sync.WaitGroup
+	for _, m := range n.roster.get().Members {
+		if m.ID != string(n.id) {
+			asking.Go(func() { _, _ = n.askStatus(ctx, m.ID) })
+		}
+	}
+	asking.Wait()
+}
+
+// heard keeps what a peer said between two readings of the elapsed clock.
+func (n *Node) heard(s peerStatus, sent, received time.Duration) {
+	offset, uncertainty := clockOffset(sent, received, n.config.Now(), time.UnixMilli(s.Wall))
+	n.guards.mu.Lock()
+	defer n.guards.mu.Unlock()
+	n.guards.peers[s.ID] = peerSample{s, offset, uncertainty + time.Millisecond, received}
+}
+
+// AcceptClock tells a node whose clock jumped that the clock is right.
+func (n *Node) AcceptClock() { n.guards.clock.accept() }
+
+// Check is one condition of health, nil where it holds.
+type Check struct {
+	Name string
+	Err  error
+}
+
+// Checks are the conditions that this node knows of itself, without asking
+// anybody.
+func (n *Node) Checks() []Check {
+	_, clock := n.guards.clock.read()
+	return []Check{
+		{"disk", n.diskTrouble()},
+		{"clock", clock},
+		{"log", n.Corruption()},
+		{"member", n.membershipTrouble()},
+	}
+}
+
+func (n *Node) diskTrouble() error {
+	switch s := n.guards.disk.state(); {
+	case s.Hung:
+		return fmt.Errorf("a write has not returned since %s", s.Since.Format(time.RFC3339))
+	case s.Err != nil:
+		return fmt.Errorf("it does not take writes: %w", s.Err)
+	case s.Space == spaceOut:
+		return errNoSpace
+	}
+	return nil
+}
+
+func (n *Node) membershipTrouble() error {
+	if n.config.Network == nil || n.roster.empty() || n.isMember(string(n.id)) {
+		return nil
+	}
+	return errors.New("this node was removed from the cluster")
+}
+
+// trouble is what this node tells others is wrong with it.
+func (n *Node) trouble() string {
+	for _, c := range n.Checks() {
+		if c.Err != nil {
+			return c.Name + ": " + c.Err.Error()
+		}
+	}
+	if s := n.guards.disk.state(); s.Space == spaceLow {
+		return fmt.Sprintf("disk: only %d MiB are left", s.Free>>20)
+	}
+	return ""
+}
+
+// Stats is what this node knows at this moment. It waits for nothing.
+type Stats struct {
+	Leading, LeaderKnown  bool
+	Term                  uint64
+	Applied, Commit, Last uint64 // of raft's log
+	Lag                   uint64 // entries that another node has applied and this one has not
+	Level                 uint32
+	Members, Reachable    int // Reachable counts this node
+	Queue, QueueSize      int
+	InFlight              int // entries on their way through the log
+	DiskFree              uint64
+	DiskHung              bool
+	ClockOffset           time.Duration // the largest, against another node
+	CertificateExpires    time.Time     // zero without peers
+}
+
+// Stats returns the numbers that operators watch.
+func (n *Node) Stats() Stats {
+	w := n.leader.route()
+	disk := n.guards.disk.state()
+	s := Stats{
+		Leading: w.leading, LeaderKnown: w.leading || w.leader != "",
+		Term: n.raft.CurrentTerm(), Applied: n.raft.AppliedIndex(), Commit: n.raft.CommitIndex(), Last: n.raft.LastIndex(),
+		Level: n.core.level.Load(), Members: max(len(n.roster.get().Members), 1), Reachable: 1,
+		Queue: len(n.queue), QueueSize: cap(n.queue), InFlight: len(n.entries),
+		DiskFree: disk.Free, DiskHung: disk.Hung,
+	}
+	if n.credentials != nil {
+		s.CertificateExpires, _ = n.credentials.expiry()
+	}
+	n.guards.mu.Lock()
+	defer n.guards.mu.Unlock()
+	now := n.guards.elapsed()
+	for id, p := range n.guards.peers {
+		if _, member := n.roster.member(id); !member || now-p.at > 3*guardInterval {
+			continue
+		}
+		s.Reachable++
+		s.Lag = max(s.Lag, p.status.Applied-min(p.status.Applied, s.Applied))
+		s.ClockOffset = max(s.ClockOffset, p.offset.Abs())
+	}
+	return s
+}

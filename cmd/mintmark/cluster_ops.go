@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// clusterOps is the cluster as operators' commands see it.
+type clusterOps struct{ node *cluster.Node }
+
+var _ admin.Cluster = clusterOps{}
+
+func (c clusterOps) Status(ctx context.Context) admin.ClusterStatus {
+	o := c.node.Overview(ctx)
+	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level}
+	for _, n := range o.Nodes {
+		s.Nodes = append(s.Nodes, admin.ClusterNode{
+			Name: n.Name, ID: n.ID, Address: n.Address, Role: n.Role, State: n.State, Term: n.Term,
+			Applied: n.Applied, Last: n.Last, Lag: n.Lag, Version: n.Version, Level: n.Level,
+			ClockOffset: n.ClockOffset.Milliseconds(), CertificateExpires: n.CertificateExpires,
+			DiskFree: n.Free, Error: n.Err,
+		})
+	}
+	return s
+}
+
+func (c clusterOps) Invite(ctx context.Context, name, replaces string, lifetime time.Duration) (admin.Plain, time.Time, error) {
+	token, expires, err := c.node.Invite(ctx, name, replaces, lifetime)
+	return admin.Plain(token), expires, forOperators(err)
+}
+
+func (c clusterOps) Remove(ctx context.Context, name string, force bool) error {
+	return forOperators(c.node.Remove(ctx, name, force))
+}
+
+func (c clusterOps) TransferLeadership(ctx context.Context, to string) error {
+	return forOperators(c.node.TransferLeadership(ctx, to))
+}
+
+func (c clusterOps) Checksum() (sum [32]byte, applied uint64) { return c.node.Checksum() }
+
+func (c clusterOps) AcceptClock() error {
+	c.node.AcceptClock()
+	return nil
+}
+
+// forOperators gives an error of the cluster the shape that operators'
+// commands know.
+func forOperators(err error) error {
+	var refused *cluster.RefusedError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &refused):
+		return refusal{refused}
+	case errors.Is(err, cluster.ErrUnavailable), errors.Is(err, cluster.ErrUnknown):
+		return fmt.Errorf("%w: %w", oauth.ErrUnavailable, err)
+	}
+	return err
+}
+
+type refusal struct{ error }
+
+func (r refusal) Refusal() string { return r.Error() }
+func (r refusal) Unwrap() error   { return r.error }

@@ -1,0 +1,206 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// clusterConfig is what a node needs to have peers.
+type clusterConfig struct {
+	Name      string // of this node
+	Listen    string // of the port for other nodes
+	Advertise string // where others reach it; "": where it listens
+	Peers     map[string]string
+	Join      string // address of a node to join by, at the first start
+	TokenFile string
+}
+
+// openNode starts the node. An empty folder joins a cluster, or waits until an
+// operator makes it one: settings then becomes what the operator chose.
+func (s *server) openNode(ctx context.Context, settings *completion) error {
+	c := s.config
+	dir := filepath.Join(c.DataDir, "raft")
+	if c.Cluster == nil {
+		return s.openAlone(ctx, dir)
+	}
+	advertise := c.Cluster.Advertise
+	if advertise == "" {
+		advertise = s.clusterListener.Addr().String()
+	}
+	conf := s.nodeConfig(dir)
+	conf.Name = c.Cluster.Name
+	conf.Network = &cluster.Network{Listener: s.clusterListener, Advertise: advertise, Peers: c.Cluster.Peers}
+	conf.Secrets = sealer{s}
+	conf.JoinSecret = func() ([]byte, error) { return s.key.Text(), nil }
+
+	member, err := cluster.IsMember(dir)
+	if err != nil {
+		return fmt.Errorf("look at the data in %s: %w", c.DataDir, err)
+	}
+	switch {
+	case member:
+	case c.Cluster.Join != "":
+		if err := s.join(ctx, dir, advertise); err != nil {
+			return err
+		}
+	default:
+		return s.openWhenAsked(ctx, conf, settings)
+	}
+	if s.key, err = c.Key.load(); err != nil {
+		return missingKey(err, c.Key)
+	}
+	return s.openWith(ctx, conf)
+}
+
+func (s *server) nodeConfig(dir string) cluster.Config {
+	return cluster.Config{
+		Dir: dir, Machine: issuer.Machine(), Version: version, Logger: s.config.Log,
+		Now: s.config.Now, Elapsed: s.config.Elapsed, Rand: rand.Reader, Fatal: func(err error) {
+			s.config.Log.Error("the log failed; this node stops", "error", err)
+			os.Exit(exitLocal)
+		},
+	}
+}
+
+func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) {
+	if s.node, err = cluster.Open(ctx, conf); err != nil {
+		return fmt.Errorf("open the data in %s: %w", s.config.DataDir, err)
+	}
+	return nil
+}
+
+// openAlone makes an empty folder a cluster of one without being asked.
+func (s *server) openAlone(ctx context.Context, dir string) error {
+	var err error
+	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) {
+		s.key, err = s.config.Key.make(s.config.Log)
+	} else if s.key, err = s.config.Key.load(); err != nil {
+		err = missingKey(err, s.config.Key)
+	}
+	if err != nil {
+		return err
+	}
+	conf := s.nodeConfig(dir)
+	conf.Bootstrap = true
+	return s.openWith(ctx, conf)
+}
+
+func missingKey(err error, k keySource) error {
+	if errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s is missing, and the data beside it is sealed under it: put the key back", k.File)
+	}
+	return err
+}
+
+// joinPause is between two tries to join: the node asked may be starting too.
+const joinPause = 2 * time.Second
+
+// join makes the folder a member's. It tries again until it is refused.
+func (s *server) join(ctx context.Context, dir, advertise string) error {
+	c := s.config.Cluster
+	token, err := readToken(c.TokenFile)
+	if err != nil {
+		return err
+	}
+	if err := s.answerOperators(admin.NewSetupHandler(admin.Setup{Name: c.Name})); err != nil {
+		return err
+	}
+	for {
+		err := cluster.JoinCluster(ctx, cluster.Join{
+			Dir: dir, Address: c.Join, Token: token, Advertise: advertise,
+			Version: version, Level: issuer.Level, Keep: s.config.Key.keep,
+		})
+		var refused *cluster.RefusedError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &refused):
+			return fmt.Errorf("join the cluster at %s: %w", c.Join, err)
+		}
+		s.config.Log.Warn("not joined yet", "error", err)
+		select {
+		case <-time.After(joinPause):
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+func readToken(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
+	}
+	return string(b), nil
+}
+
+// completion is serverConfig.Settings.
+type completion = func(current ledger.Settings, listening string) (ledger.Settings, error)
+
+// openWhenAsked waits until an operator has said on the socket what the cluster
+// shall be.
+func (s *server) openWhenAsked(ctx context.Context, conf cluster.Config, settings *completion) error {
+	asked := make(chan admin.NewCluster)
+	err := s.answerOperators(admin.NewSetupHandler(admin.Setup{
+		Name: s.config.Cluster.Name,
+		Create: func(ctx context.Context, c admin.NewCluster) error {
+			select {
+			case asked <- c:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+			select {
+			case <-s.started:
+				return nil
+			case <-s.stopping:
+				return errors.New("the node could not start; its log says why")
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		},
+	}))
+	if err != nil {
+		return err
+	}
+	s.config.Log.Warn("this node belongs to no cluster yet: mintmark cluster init makes one, --join joins one", "data", s.config.DataDir)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case c := <-asked:
+		if s.key, err = s.config.Key.make(s.config.Log); err != nil {
+			return err
+		}
+		chosen := *settings
+		*settings = func(current ledger.Settings, listening string) (ledger.Settings, error) {
+			current.BaseURL, current.AppURL, current.Audience = c.PublicURL, c.AppURL, c.PublicURL
+			return chosen(current, listening)
+		}
+		conf.Bootstrap = true
+		return s.openWith(ctx, conf)
+	}
+}
+
+// sealer gives the cluster what it needs of the cluster key.
+type sealer struct{ s *server }
+
+func (x sealer) Seal(context string, plain []byte) ([]byte, error) {
+	return x.key().Seal(rand.Reader, context, plain)
+}
+
+func (x sealer) Open(context string, sealed []byte) ([]byte, error) {
+	return x.key().Open(context, sealed)
+}
+
+func (x sealer) key() keys.ClusterKey { return x.s.key }

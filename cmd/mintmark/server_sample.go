@@ -1,0 +1,38 @@
+package main
+
+import "github.com/mintmark-auth/mintmark/issuer/ledger"
+
+// sample is what /metrics tells of the node.
+func (s *server) sample() nodeSample {
+	if !s.isOpen() {
+		return nodeSample{}
+	}
+	n := s.node.Stats()
+	m := nodeSample{
+		Ready: s.isStarted() == nil && s.isStopping() == nil && n.LeaderKnown, Open: true,
+		Leader: n.Leading, LeaderKnown: n.LeaderKnown, Term: n.Term,
+		Applied: n.Applied, Commit: n.Commit, Last: n.Last, Lag: n.Lag,
+		Members: n.Members, MembersReachable: n.Reachable, FeatureLevel: n.Level,
+		Queue: n.Queue, QueueCapacity: n.QueueSize, InFlight: n.InFlight,
+		DiskFree: n.DiskFree, DiskHung: n.DiskHung,
+		ClockOffsetMax: n.ClockOffset, CertificateExpires: n.CertificateExpires,
+		Keys: make(map[nodeKey]int),
+	}
+	for k := range ledger.At(s.node.View()).Keys() {
+		m.Keys[nodeKey{k.Purpose, k.State}]++
+	}
+	for _, c := range s.node.Checks() {
+		m.Ready = m.Ready && c.Err == nil
+	}
+	return m
+}
+
+// isOpen reports whether there is a node to ask.
+func (s *server) isOpen() bool {
+	select {
+	case <-s.opened:
+		return true
+	default:
+		return false
+	}
+}
