@@ -117,7 +117,9 @@ func TestErrorPages(t *testing.T) {
 	})
 	t.Run("an error", func(t *testing.T) {
 		w := newWorld(t, func(c *web.Config) {
-			c.Code = func(context.Context, *ledger.Issued, uint64) (credential.Code, error) { return credential.Code{}, fmt.Errorf("disk on fire") }
+			c.Code = func(context.Context, *ledger.Issued, uint64) (credential.Code, error) {
+				return credential.Code{}, fmt.Errorf("disk on fire")
+			}
 		})
 		b := w.signedIn()
 		res := b.decide(b.get(at(good())), "allow")
