@@ -24,7 +24,28 @@ type Config struct {
 	Log        *slog.Logger
 	Now        func() time.Time
 	Rand       io.Reader // safe for concurrent use
+	// Observer is told what happens. It may be nil.
+	Observer Observer
 }
+
+// An Observer counts. Its methods are called by any goroutine, on the path of
+// requests.
+type Observer interface {
+	// Refused is told the cause of each refusal that somebody is given.
+	Refused(cause ledger.Cause)
+	// Issued is told of each token response.
+	Issued(grant oauth.GrantType)
+	// Committed is told how long an accepted command took, from the request's
+	// node to the log and back.
+	Committed(took time.Duration)
+}
+
+// nobody observes.
+type nobody struct{}
+
+func (nobody) Refused(ledger.Cause)    {}
+func (nobody) Issued(oauth.GrantType)  {}
+func (nobody) Committed(time.Duration) {}
 
 // An Issuer answers requests on one node. Its methods may be called by any
 // goroutine.
@@ -46,6 +67,9 @@ type Issuer struct {
 // that was a member before needs no leader for that.
 func New(ctx context.Context, c Config) (*Issuer, error) {
 	i := &Issuer{Config: c, looking: make(chan struct{}, 1)}
+	if i.Observer == nil {
+		i.Observer = nobody{}
+	}
 	if err := i.reopen(); err != nil {
 		return nil, err
 	}
@@ -93,6 +117,7 @@ func (i *Issuer) ViewFresh(ctx context.Context) (ledger.View, error) {
 // The error is oauth.ErrUnavailable where nothing could be decided, which
 // includes an outcome that can't be told.
 func (i *Issuer) Propose(ctx context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
+	began := time.Now()
 	value, index, err := i.Node.Propose(ctx, &Entry{c})
 	if err != nil {
 		return ledger.Outcome{}, 0, unavailable(err)
@@ -100,6 +125,9 @@ func (i *Issuer) Propose(ctx context.Context, c ledger.Command) (ledger.Outcome,
 	outcome := value.(ledger.Outcome)
 	if outcome.Unknown {
 		return ledger.Outcome{}, 0, oauth.ErrUnavailable
+	}
+	if outcome.Refusal == nil {
+		i.Observer.Committed(time.Since(began))
 	}
 	return outcome, index, nil
 }

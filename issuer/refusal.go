@@ -28,6 +28,7 @@ func (i *Issuer) refused(client string, r ledger.Refusal) *oauth.Error {
 // ErrorID seals the cause of a refusal for the client's owner. Nothing is
 // stored, so a refusal costs no log entry.
 func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
+	i.Observer.Refused(r.Cause)
 	ring := i.keys.Load()
 	key := ring.credentials[ring.active]
 	return credential.SealCause(i.Rand, key.errors, ring.active, credential.Cause{

@@ -47,7 +47,11 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	if outcome.Refusal != nil {
 		return oauth.TokenResponse{}, i.refused(r.Client.ID, *outcome.Refusal)
 	}
-	return i.mint(ctx, outcome.Issued, index)
+	response, err := i.mint(ctx, outcome.Issued, index)
+	if err == nil {
+		i.Observer.Issued(r.GrantType)
+	}
+	return response, err
 }
 
 // command is the decision that the request asks for. The error says why what

@@ -151,6 +151,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	}
 	s.issuer, err = issuer.New(ctx, issuer.Config{
 		Node: s.node, ClusterKey: s.key, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
+		Observer: observer{s.metrics},
 	})
 	if err != nil {
 		return nil, err

@@ -1,6 +1,18 @@
 package main
 
-import "github.com/mintmark-auth/mintmark/issuer/ledger"
+import (
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// observer gives the metrics what the issuer tells.
+type observer struct{ m *metrics }
+
+func (o observer) Refused(c ledger.Cause)       { o.m.refused(c) }
+func (o observer) Issued(g oauth.GrantType)     { o.m.issued(g) }
+func (o observer) Committed(took time.Duration) { o.m.committed(took) }
 
 // sample is what /metrics tells of the node.
 func (s *server) sample() nodeSample {
