@@ -31,7 +31,6 @@ func onDownload[Q any](o download[Q], do func(*call, context.Context, Q, io.Writ
 		if err != nil {
 			return nil, err
 		}
-		takeTime(w)
 		c.stream = &stream{w: w}
 		if err := do(c, r.Context(), q, c.stream); err != nil {
 			return nil, err
@@ -43,10 +42,8 @@ func onDownload[Q any](o download[Q], do func(*call, context.Context, Q, io.Writ
 
 func onUpload[Q, A any](o upload[Q, A], do func(*call, context.Context, Q, io.Reader) (A, error)) route {
 	return route{string(o), func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
-		takeTime(w)
-		// A server that answers while the client still sends may be heard only
-		// by chance, so the rest is taken and thrown away.
-		defer func() { _, _ = io.Copy(io.Discard, r.Body) }()
+		// The deadline for reading a request is for one that is short.
+		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 		in := bufio.NewReaderSize(r.Body, maxLine)
 		line, err := in.ReadSlice('\n')
 		if err != nil {
@@ -58,13 +55,6 @@ func onUpload[Q, A any](o upload[Q, A], do func(*call, context.Context, Q, io.Re
 		}
 		return do(c, r.Context(), q, in)
 	}}
-}
-
-// takeTime lifts the deadline for reading that a request has, which would end
-// whatever takes longer: the server reads on while it answers, to see whether
-// the client is still there.
-func takeTime(w http.ResponseWriter) {
-	_ = http.NewResponseController(w).SetReadDeadline(time.Time{})
 }
 
 // A stream is the answer to a download. The first byte settles that it is one:

@@ -10,7 +10,9 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"log/slog"
+	"net/http"
 	"os"
 	"path/filepath"
 	"sync"
@@ -40,6 +42,10 @@ type World struct {
 	Passwords *credential.Hasher
 	Log       Log // of the server
 	Proposals atomic.Int64
+
+	// Of a node that has peers; to be set before Config or Serve.
+	Cluster *Cluster
+	Backup  func(context.Context, io.Writer) error
 }
 
 // New is a world with a credential key and nothing else.
@@ -48,7 +54,7 @@ func New(t testing.TB) *World {
 	key, err := keys.GenerateSecret(rand.Reader)
 	require.NoError(t, err)
 	w := &World{t: t, key: key, Passwords: credential.NewHasher(rand.Reader, 0)}
-	w.now.Store(time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC).UnixMilli())
+	w.now.Store(Started.UnixMilli())
 	w.memory = cluster.NewMemory(issuer.Machine(), func() time.Time { return w.Now().Std() })
 	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}})
 	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "k1", Purpose: ledger.ForSigning, Sealed: []byte("sealed")}})
@@ -58,28 +64,40 @@ func New(t testing.TB) *World {
 // Serve opens the socket and returns the data directory that it is in.
 func (w *World) Serve() string {
 	w.t.Helper()
+	dir, _ := Open(w.t, admin.NewHandler(w.Config()))
+	return dir
+}
+
+// Open is Serve for any handler.
+func Open(t testing.TB, h http.Handler) (dir string, s *admin.Server) {
+	t.Helper()
 	// Not t.TempDir, whose path has the test's name: a socket's is short.
 	dir, err := os.MkdirTemp("", "admin")
-	require.NoError(w.t, err)
-	w.t.Cleanup(func() { _ = os.RemoveAll(dir) })
-	s, err := admin.Listen(filepath.Join(dir, admin.SocketName), w.Config())
-	require.NoError(w.t, err)
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	s, err = admin.Open(filepath.Join(dir, admin.SocketName), h)
+	require.NoError(t, err)
 	done := make(chan error, 1)
 	go func() { done <- s.Serve() }()
-	w.t.Cleanup(func() {
-		require.NoError(w.t, s.Close())
-		require.NoError(w.t, <-done)
+	t.Cleanup(func() {
+		require.NoError(t, s.Close())
+		require.NoError(t, <-done)
 	})
-	return dir
+	return dir, s
 }
 
 // Config is the world as the operations see it.
 func (w *World) Config() admin.Config {
-	return admin.Config{
+	c := admin.Config{
+		Backup: w.Backup,
 		Ledger: w, Rand: rand.Reader, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256,
 		Declared: w.Declared, Explain: w.explain, Rotate: w.rotate, Passwords: w.Passwords,
 		Log: slog.New(slog.NewTextHandler(&w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
+	if w.Cluster != nil {
+		c.Name, c.Cluster = "n1", w.Cluster
+	}
+	return c
 }
 
 // Do decides a command that must be accepted.

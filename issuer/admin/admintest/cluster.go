@@ -1,0 +1,110 @@
+package admintest
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// Started is when a World's clock stands at first.
+var Started = time.Date(2026, 11, 21, 9, 0, 0, 0, time.UTC)
+
+// Token is the join token that a Cluster gives to everybody.
+const Token = admin.Plain("mintmark-join-AbCdEf0123456789")
+
+// A Cluster says what a test wants it to, and keeps what it was asked for.
+type Cluster struct {
+	mu    sync.Mutex // of all below
+	state admin.ClusterStatus
+	err   error
+	calls []string
+}
+
+// NewCluster is a cluster of three healthy nodes, n1 to n3, of which n2 leads
+// and n1 is asked.
+func NewCluster() *Cluster {
+	c := &Cluster{state: admin.ClusterStatus{Name: "n1", ID: "id-n1", Leader: "n2", Term: 7, Level: 1}}
+	for i, state := range []string{"follower", "leader", "follower"} {
+		c.state.Nodes = append(c.state.Nodes, admin.ClusterNode{
+			Name: fmt.Sprintf("n%d", i+1), ID: fmt.Sprintf("id-n%d", i+1), Address: fmt.Sprintf("10.0.0.%d:8300", i+1),
+			Role: admin.RoleVoter, State: state, Term: 7, Applied: 1000, Last: 1000, Version: "v1", Level: 1,
+			CertificateExpires: Started.Add(30 * 24 * time.Hour), DiskFree: 1 << 30,
+		})
+	}
+	return c
+}
+
+// Change changes what the cluster says of itself.
+func (c *Cluster) Change(change func(*admin.ClusterStatus)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	change(&c.state)
+}
+
+// Fail is what all changes fail with from now on; nil for none.
+func (c *Cluster) Fail(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = err
+}
+
+// Calls are the changes that were made, as "remove n3 force=true".
+func (c *Cluster) Calls() []string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return slices.Clone(c.calls)
+}
+
+func (c *Cluster) do(format string, args ...any) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err == nil {
+		c.calls = append(c.calls, fmt.Sprintf(format, args...))
+	}
+	return c.err
+}
+
+// Status implements admin.Cluster.
+func (c *Cluster) Status(context.Context) admin.ClusterStatus {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	s := c.state
+	s.Nodes = slices.Clone(s.Nodes)
+	return s
+}
+
+// Invite implements admin.Cluster.
+func (c *Cluster) Invite(_ context.Context, name, replaces string, lifetime time.Duration) (admin.Plain, time.Time, error) {
+	if err := c.do("invite %s replaces=%s %s", name, replaces, lifetime); err != nil {
+		return "", time.Time{}, err
+	}
+	return Token, Started.Add(lifetime), nil
+}
+
+// Remove implements admin.Cluster.
+func (c *Cluster) Remove(_ context.Context, name string, force bool) error {
+	return c.do("remove %s force=%t", name, force)
+}
+
+// TransferLeadership implements admin.Cluster.
+func (c *Cluster) TransferLeadership(_ context.Context, to string) error {
+	return c.do("transfer to=%s", to)
+}
+
+// Checksum implements admin.Cluster.
+func (c *Cluster) Checksum() (sum [32]byte, applied uint64) { return [32]byte{0xab, 31: 1}, 1000 }
+
+// AcceptClock implements admin.Cluster.
+func (c *Cluster) AcceptClock() error { return c.do("accept-clock") }
+
+// A Rule is a refusal of a Cluster.
+type Rule string
+
+func (r Rule) Error() string { return "rule: " + string(r) }
+
+// Refusal is the rule in words for people.
+func (r Rule) Refusal() string { return string(r) }

@@ -1,0 +1,92 @@
+package admin_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
+)
+
+func TestHealth(t *testing.T) {
+	const day = 24 * time.Hour
+	// third changes the third node only.
+	third := func(change func(n *admin.ClusterNode)) func(*admin.ClusterStatus) {
+		return func(s *admin.ClusterStatus) { change(&s.Nodes[2]) }
+	}
+	for name, test := range map[string]struct {
+		change func(*admin.ClusterStatus)
+		want   []string
+	}{
+		"all is well": {func(*admin.ClusterStatus) {}, []string{}},
+		"no leader": {
+			func(s *admin.ClusterStatus) { s.Leader = "" },
+			[]string{"no leader is known, so nothing can be decided"},
+		},
+		"removed": {
+			func(s *admin.ClusterStatus) { s.Nodes = s.Nodes[1:] },
+			[]string{"this node, n1, is not in the cluster"},
+		},
+		"nothing is known": {
+			func(s *admin.ClusterStatus) { s.Nodes, s.Leader = nil, "" },
+			[]string{"no leader is known, so nothing can be decided", "this node, n1, is not in the cluster"},
+		},
+		"voter unreachable": {
+			third(func(n *admin.ClusterNode) { n.State = admin.StateUnreachable }),
+			[]string{"n3: it can't be reached"},
+		},
+		"voter unreachable, with the reason once, and nothing of what is not known": {
+			third(func(n *admin.ClusterNode) {
+				n.State, n.Error, n.Lag, n.DiskFree = admin.StateUnreachable, "connection refused", 20_000, 1
+			}),
+			[]string{"n3: it can't be reached: connection refused"},
+		},
+		"nonvoter that does not answer yet": {
+			third(func(n *admin.ClusterNode) { n.State, n.Role = admin.StateUnreachable, "nonvoter" }),
+			[]string{},
+		},
+		"nonvoter that fails": {
+			third(func(n *admin.ClusterNode) {
+				n.State, n.Role, n.Error = admin.StateUnreachable, "nonvoter", "connection refused"
+			}),
+			[]string{"n3: it can't be reached: connection refused"},
+		},
+		"trouble": {
+			third(func(n *admin.ClusterNode) { n.Error = "the log is corrupt" }),
+			[]string{"n3: the log is corrupt"},
+		},
+		"a little behind":      {third(func(n *admin.ClusterNode) { n.Lag = 10_000 }), []string{}},
+		"behind":               {third(func(n *admin.ClusterNode) { n.Lag = 10_001 }), []string{"n3: it is 10001 entries behind"}},
+		"certificate is fine":  {third(func(n *admin.ClusterNode) { n.CertificateExpires = admintest.Started.Add(7 * day) }), []string{}},
+		"certificate expires":  {third(func(n *admin.ClusterNode) { n.CertificateExpires = admintest.Started.Add(7*day - 1) }), []string{"n3: its certificate expires on 2026-11-28T08:59:59Z"}},
+		"certificate expired":  {third(func(n *admin.ClusterNode) { n.CertificateExpires = admintest.Started }), []string{"n3: its certificate has expired"}},
+		"certificate unknown":  {third(func(n *admin.ClusterNode) { n.CertificateExpires = time.Time{} }), []string{}},
+		"clock within":         {third(func(n *admin.ClusterNode) { n.ClockOffset = -5000 }), []string{}},
+		"clock ahead":          {third(func(n *admin.ClusterNode) { n.ClockOffset = 5001 }), []string{"n3: its clock differs by 5.001s"}},
+		"clock behind":         {third(func(n *admin.ClusterNode) { n.ClockOffset = -5001 }), []string{"n3: its clock differs by -5.001s"}},
+		"clock a century away": {third(func(n *admin.ClusterNode) { n.ClockOffset = -100 * 365 * 24 * 3600 * 1000 }), []string{"n3: its clock differs by -876000h0m0s"}},
+		"disk is at its mark":  {third(func(n *admin.ClusterNode) { n.DiskFree, n.DiskLow = 300<<20, 300<<20 }), []string{}},
+		"disk is low":          {third(func(n *admin.ClusterNode) { n.DiskFree, n.DiskLow = 300<<20-1, 300<<20 }), []string{"n3: its disk has 299 MiB left"}},
+		"disk, mark unknown":   {third(func(n *admin.ClusterNode) { n.DiskFree = 100 << 20 }), []string{"n3: its disk has 100 MiB left"}},
+		"disk unknown":         {third(func(n *admin.ClusterNode) { n.DiskFree, n.DiskLow = 0, 300<<20 }), []string{}},
+		"much at once, in the order of nodes": {
+			func(s *admin.ClusterStatus) {
+				s.Leader = ""
+				s.Nodes[2].Lag, s.Nodes[2].ClockOffset = 20_000, 9000
+				s.Nodes[0].Error = "the disk hangs"
+			},
+			[]string{
+				"no leader is known, so nothing can be decided", "n1: the disk hangs",
+				"n3: it is 20000 entries behind", "n3: its clock differs by 9s",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := admintest.NewCluster().Status(t.Context())
+			test.change(&s)
+			require.Equal(t, test.want, admin.Problems(s, admintest.Started))
+		})
+	}
+}
