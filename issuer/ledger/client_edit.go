@@ -79,9 +79,11 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 }
 
 // narrowTo takes away at once the scopes and redirection URIs that p lacks.
+// Where p keeps none of them, what replaces them waits, and they stay until
+// then: a client has at least one of each and stays live while an edit waits.
 func (c *Client) narrowTo(p Profile) {
-	c.Scopes = both(c.Scopes, p.Scopes)
-	c.RedirectURIs = both(c.RedirectURIs, p.RedirectURIs)
+	c.Scopes = orElse(both(c.Scopes, p.Scopes), c.Scopes)
+	c.RedirectURIs = orElse(both(c.RedirectURIs, p.RedirectURIs), c.RedirectURIs)
 }
 
 func sameProposal(a, b *Profile) bool {

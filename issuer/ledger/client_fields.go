@@ -67,6 +67,14 @@ func without(a, b []string) []string {
 // both are the members of a that b has too.
 func both(a, b []string) []string { return without(a, without(a, b)) }
 
+// orElse is list, or other where it is empty.
+func orElse(list, other []string) []string {
+	if len(list) == 0 {
+		return other
+	}
+	return list
+}
+
 func (p *Profile) equal(o *Profile) bool {
 	return p.Name == o.Name && p.Purpose == o.Purpose && p.Website == o.Website && string(p.Logo) == string(o.Logo) &&
 		slices.Equal(p.RedirectURIs, o.RedirectURIs) && slices.Equal(p.Scopes, o.Scopes)
