@@ -111,7 +111,54 @@ func goldenCommands() []ledger.Command {
 		}},
 		&ledger.AddKey{Key: ledger.Key{ID: "c2", Purpose: ledger.ForCredentials, Number: 2, Sealed: []byte("sealed"), Under: "ck2"}},
 		&ledger.ForgetNode{Node: "n1"},
+		goldenReplay(secret(9)),
 	}
+}
+
+// goldenReplay has every kind of effect. Those on what is not there change
+// nothing, but must be read for ever.
+func goldenReplay(secret ledger.NewSecret) *ledger.Replay {
+	c := &ledger.Replay{Backup: 1}
+	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectResealed; kind++ {
+		e := ledger.Effect{Kind: kind}
+		switch kind {
+		case ledger.EffectGrantEnded:
+			e.Grant, e.Cause, e.At = ledger.GrantID{4}, ledger.GrantEnded, 1_800_000_000_000
+		case ledger.EffectSignedOut:
+			e.User, e.Session = "u-alice", [32]byte{3}
+		case ledger.EffectPassword:
+			e.User, e.Password = "u-alice", "a third hash"
+		case ledger.EffectUserDeleted:
+			e.User = "u-bob"
+		case ledger.EffectClientState:
+			e.Client, e.State, e.Reason = "old", ledger.Suspended, "a reason"
+		case ledger.EffectClientDeleted:
+			e.Client = "app"
+		case ledger.EffectClientNarrowed:
+			e.Client, e.URIs, e.Scopes = "old", []string{redirect}, []string{"PROFILE_READ"}
+		case ledger.EffectScopesSelected:
+			e.Client, e.Scopes = "old", []string{"PROFILE_READ"}
+		case ledger.EffectSecretRevoked:
+			e.Client, e.ID = "old", "s3"
+		case ledger.EffectSecretAdded:
+			e.Client, e.Secret = "old", &secret
+		case ledger.EffectKeyAdded:
+			e.Key = &ledger.Key{
+				ID: "k3", Purpose: ledger.ForSigning, Algorithm: "ES256", Public: []byte("{}"), Sealed: []byte("sealed"),
+				State: ledger.KeyAnnounced, Announced: 1_800_000_000_000, Under: "ck2",
+			}
+		case ledger.EffectKeyActivated:
+			e.ID = "k3"
+		case ledger.EffectKeyDropped:
+			e.ID, e.Emergency = "k2", true
+		case ledger.EffectResealed:
+			e.ID, e.Sealed = "ck3", []ledger.SealedKey{{ID: "k3", Sealed: []byte("sealed again")}}
+		default:
+			e.User, e.Client = "u-alice", "old"
+		}
+		c.Records = append(c.Records, ledger.Record{Seq: uint64(kind) + 1, At: 1_800_000_000_000, Actor: "u-alice", Effects: []ledger.Effect{e}})
+	}
+	return c
 }
 
 // TestGoldenLog replays a log that has every kind of command, and reads a
@@ -224,6 +271,7 @@ func TestEveryFieldTravels(t *testing.T) {
 		check(t, reflect.TypeOf(empty()))
 	}
 	check(t, reflect.TypeFor[ledger.Outcome]())
+	check(t, reflect.TypeFor[ledger.Record]())
 }
 
 func ptr[T any](v T) *T { return &v }

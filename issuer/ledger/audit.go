@@ -36,6 +36,7 @@ const (
 	EventResealed       EventKind = "key.resealed" // under another cluster key
 	EventNodeForgotten  EventKind = "node.forgotten"
 	EventRestored       EventKind = "restore.begun"
+	EventReplayed       EventKind = "restore.replayed"
 )
 
 // An Event is one entry of the audit trail, in log order. A command makes at

@@ -104,6 +104,7 @@ const (
 	ClusterKeyNotHeld Cause = 98
 	RingDiffers       Cause = 99  // from the keys that a Reseal lists
 	SealedOtherwise   Cause = 100 // a key under another cluster key than the ring's
+	ReplayTooLate     Cause = 101
 )
 
 // sentences are for people who manage a client: exact, and without a value
@@ -174,6 +175,7 @@ var sentences = map[Cause]string{
 	NotRestored:             "the state was not restored from a backup, so there is nothing to replay onto it",
 	ClusterKeyNotHeld:       "a node does not hold the new cluster key yet",
 	RingDiffers:             "the list does not name each key of the ring once; look again",
+	ReplayTooLate:           "a key that was made since the restore has the number of a key that was lost; restore once more, and replay before anything else",
 	SealedOtherwise:         "the key is sealed under another cluster key than the ring is",
 }
 

@@ -97,8 +97,10 @@ func (c *DeleteClient) Decide(v View, m Meta) Decision {
 		return accept(Outcome{ID: c.ID})
 	}
 	next := old.changed(m)
-	next.State, next.Proposed, next.Secrets = Deleted, nil, nil
+	next.tombstone()
 	next.Revision++
 	return accept(Outcome{ID: c.ID}, put(TableClients, next),
 		event(m, Event{Kind: EventClientDeleted, Actor: who.name(), Client: c.ID, User: old.Owner}))
 }
+
+func (c *Client) tombstone() { c.State, c.Proposed, c.Secrets = Deleted, nil, nil }

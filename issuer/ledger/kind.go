@@ -63,6 +63,7 @@ func Commands() map[Kind]func() Command {
 		KindDropKey:         func() Command { return new(DropKey) },
 		KindSweep:           func() Command { return new(Sweep) },
 		KindBeginRestore:    func() Command { return new(BeginRestore) },
+		KindReplay:          func() Command { return new(Replay) },
 		KindReseal:          func() Command { return new(Reseal) },
 		KindForgetNode:      func() Command { return new(ForgetNode) },
 	}

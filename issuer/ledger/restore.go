@@ -9,6 +9,10 @@ type Restore struct {
 	Seq   uint64    `cbor:"3,keyasint"` // Meta.Seq of BeginRestore: whatever was born at or before it came out of the backup
 	At    Time      `cbor:"4,keyasint"`
 	Last  CommandID `cbor:"5,keyasint"`
+
+	// Replayed is the Seq of the last Record that was replayed since, in the
+	// counting of the cluster that wrote it.
+	Replayed uint64 `cbor:"6,keyasint,omitempty"`
 }
 
 // RestoreID is the id of the one row of restores.

@@ -55,13 +55,7 @@ func (c *Disconnect) Decide(v View, m Meta) Decision {
 		return accept(Outcome{ID: u.ID})
 	}
 	next := u.changed(m)
-	if c.Client == "" {
-		next.GrantsCut = m.Seq
-	} else {
-		cut := u.cut(c.Client)
-		cut.Seq = m.Seq
-		next.setCut(cut)
-	}
+	next.disconnect(c.Client, m)
 	return accept(Outcome{ID: u.ID}, put(TableUsers, next),
 		event(m, Event{Kind: EventDisconnected, Actor: who.name(), User: u.ID, Client: c.Client}))
 }
@@ -69,9 +63,25 @@ func (c *Disconnect) Decide(v View, m Meta) Decision {
 // connected reports whether a user has a grant for a client, or for any, that
 // has not ended.
 func (v View) connected(u *User, client string) bool {
+	return v.hasGrant(u, func(g *Grant) bool { return client == "" || g.Client == client })
+}
+
+// disconnect cuts the grants for one client, or for all.
+func (u *User) disconnect(client string, m Meta) {
+	if client == "" {
+		u.GrantsCut = m.Seq
+		return
+	}
+	cut := u.cut(client)
+	cut.Seq = m.Seq
+	u.setCut(cut)
+}
+
+// hasGrant reports whether a user has a grant of some sort that has not ended.
+func (v View) hasGrant(u *User, of func(*Grant) bool) bool {
 	for _, id := range u.Grants {
 		g := v.Grant(id)
-		if g == nil || client != "" && g.Client != client {
+		if g == nil || !of(g) {
 			continue
 		}
 		if cause, _ := g.ended(u); cause == NoCause {

@@ -46,14 +46,9 @@ func (c *SetUserState) Decide(v View, m Meta) Decision {
 	case Demote:
 		next.Admin = false
 	case Disable:
-		next.Disabled = true
-		next.endAll(m)
+		next.disable(m)
 	case DeleteUser:
-		// The tombstone keeps the list of grants for the sweep, and the id,
-		// so that nobody inherits it.
-		next.Deleted, next.Username, next.Person = true, "", Person{}
-		next.Password, next.Upstream, next.Subject, next.Admin = "", "", "", false
-		next.endAll(m)
+		next.tombstone(m)
 	default:
 		return badField("state", "must be enable, disable, delete, promote or demote")
 	}
@@ -62,6 +57,19 @@ func (c *SetUserState) Decide(v View, m Meta) Decision {
 	}
 	return accept(Outcome{ID: c.User}, put(TableUsers, next),
 		event(m, Event{Kind: EventUserState, Actor: who.name(), User: c.User, Detail: string(c.State)}))
+}
+
+func (u *User) disable(m Meta) {
+	u.Disabled = true
+	u.endAll(m)
+}
+
+// tombstone keeps the list of grants for the sweep, and the id, so that nobody
+// inherits it.
+func (u *User) tombstone(m Meta) {
+	u.Deleted, u.Username, u.Person = true, "", Person{}
+	u.Password, u.Upstream, u.Subject, u.Admin = "", "", "", false
+	u.endAll(m)
 }
 
 // endAll ends all sessions and grants that there are.

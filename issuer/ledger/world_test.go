@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/fxamacker/cbor/v2"
+	"github.com/hashicorp/go-memdb"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
@@ -23,18 +25,31 @@ import (
 // A world is a ledger on the real machine, without a log. Names of a scenario
 // become ids by hashing, so that a text needs no random value.
 type world struct {
-	t      *testing.T
+	t      testing.TB
 	memory *cluster.Memory
 	now    time.Time
 	serial int
 	past   map[ledger.GrantID]ledger.Grant // for what must never come back
 
-	backups map[string]*bytes.Buffer
+	backups map[string]backup
+	seq     uint64          // of the last command
+	journal []ledger.Record // of this cluster, since it began or was restored
+	lost    []ledger.Record // of the cluster before the restore
+	behind  uint64          // the Seq of the backup it was restored from
 }
 
-func newWorld(t *testing.T) *world {
-	w := &world{t: t, now: time.UnixMilli(1_800_000_000_000), past: map[ledger.GrantID]ledger.Grant{}, backups: map[string]*bytes.Buffer{}}
-	w.memory = cluster.NewMemory(issuer.Machine(), func() time.Time { return w.now })
+type backup struct {
+	state *bytes.Buffer
+	seq   uint64
+}
+
+func newWorld(t testing.TB) *world {
+	w := &world{t: t, now: time.UnixMilli(1_800_000_000_000), past: map[ledger.GrantID]ledger.Grant{}, backups: map[string]backup{}}
+	machine := issuer.Machine()
+	for kind, empty := range machine.Commands {
+		machine.Commands[kind] = func() cluster.Command { return &journaled{empty().(*issuer.Entry), w} }
+	}
+	w.memory = cluster.NewMemory(machine, func() time.Time { return w.now })
 	s := ledger.DefaultSettings()
 	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
 	w.must(&ledger.Configure{Settings: s})
@@ -69,13 +84,56 @@ func (w *world) do(c ledger.Command, name string, again bool) (ledger.Outcome, b
 // backup keeps the state under a name; restore goes back to it, and the
 // state's time with it, while the clock goes on.
 func (w *world) backup(name string) {
-	w.backups[name] = new(bytes.Buffer)
-	require.NoError(w.t, w.memory.Save(w.backups[name]))
+	b := backup{new(bytes.Buffer), w.seq}
+	require.NoError(w.t, w.memory.Save(b.state))
+	w.backups[name] = b
 }
 
 func (w *world) restore(name string) {
-	require.NoError(w.t, w.memory.Load(bytes.NewReader(w.backups[name].Bytes())))
+	b := w.backups[name]
+	require.NoError(w.t, w.memory.Load(bytes.NewReader(b.state.Bytes())))
 	clear(w.past)
+	w.lost, w.journal, w.behind = w.journal, nil, b.seq
+}
+
+// journaled is a command that writes the journal when the log applies it.
+type journaled struct {
+	*issuer.Entry
+	w *world
+}
+
+func (j *journaled) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
+	v, meta := ledger.At(txn), ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again}
+	j.w.seq = m.Seq
+	if r := ledger.Journal(v, j.Command, j.Command.Decide(v, meta), meta); r != nil {
+		encoded, err := cbor.Marshal(r)
+		require.NoError(j.w.t, err)
+		var read ledger.Record
+		require.NoError(j.w.t, cbor.Unmarshal(encoded, &read))
+		require.Equal(j.w.t, *r, read, "a record is read as it was written")
+		j.w.journal = append(j.w.journal, read)
+	}
+	return j.Entry.Decide(txn, m)
+}
+
+// replay brings back what the lost journal has, in the commands that the
+// ledger makes of it.
+func (w *world) replay() string {
+	var b strings.Builder
+	for _, c := range ledger.Replays(w.behind, w.lost) {
+		fmt.Fprintln(&b, result(w.do(c, "", false)))
+	}
+	return suffix(b.Len() == 0, "nothing to replay", b.String())
+}
+
+func (w *world) preview() string {
+	p, refused := w.view().PreviewReplay(w.behind, w.lost)
+	require.Nil(w.t, refused)
+	lines := p.Lines
+	for _, n := range p.Counts {
+		lines = append(lines, fmt.Sprintf("%s: %d, skipped %d", n.Kind, n.Changes, n.Skipped))
+	}
+	return strings.Join(lines, "\n")
 }
 
 func id16(name string) (id [16]byte) {
@@ -244,6 +302,10 @@ func (w *world) run(text string) string {
 	case "restore":
 		w.restore(l.name)
 		l.verb = "begin-restore"
+	case "replay":
+		return w.replay()
+	case "preview":
+		return w.preview()
 	}
 	c := w.command(l)
 	outcome, changed := w.do(c, l.args["id"], l.bool("again"))
@@ -359,6 +421,25 @@ func (w *world) show(l line) string {
 			fmt.Fprintf(&b, "%s %s %s\n", k.ID, k.Purpose, k.State)
 		}
 		return b.String()
+	case "journal":
+		var lines []string
+		for _, r := range w.journal {
+			for _, e := range r.Effects {
+				lines = append(lines, fmt.Sprintf("%s, by %s", &e, r.Actor))
+			}
+		}
+		if last, ok := l.args["last"]; ok {
+			n, err := strconv.Atoi(last)
+			require.NoError(w.t, err)
+			lines = lines[max(0, len(lines)-n):]
+		}
+		return suffix(len(lines) == 0, "empty", strings.Join(lines, "\n"))
+	case "user":
+		u := v.User("u-" + l.args["id"])
+		if u == nil {
+			return "none"
+		}
+		return fmt.Sprintf("%q password %q, admin %t, disabled %t, deleted %t", u.Username, u.Password, u.Admin, u.Disabled, u.Deleted)
 	case "ring":
 		var b strings.Builder
 		fmt.Fprintf(&b, "sealed under %q\n", v.SealedUnder())

@@ -1,0 +1,177 @@
+package ledger
+
+// Journal says what a command took away, so that a restore of an older backup
+// can be followed by a Replay of it. It is nil for all but a few commands; an
+// ordinary refresh costs a comparison. v is the state that d was decided on,
+// before its changes are written.
+//
+// It reads rows and not commands, so that a new command that takes something
+// away is in the journal without having been thought of here.
+func Journal(v View, c Command, d Decision, m Meta) *Record {
+	if len(d.Changes) == 0 {
+		return nil
+	}
+	if d.Outcome.Refusal == nil {
+		switch c := c.(type) {
+		case *Refresh, *Allow, *TouchSession, *Sweep:
+			return nil // they only give, or remove what has no effect
+		case *Replay:
+			return c.journal(v, m)
+		}
+	}
+	var actor string
+	var emergency bool
+	for i := range d.Changes {
+		if e, ok := d.Changes[i].Row.(*Event); ok {
+			actor, emergency = e.Actor, e.Kind == EventKeyEmergency
+		}
+	}
+	var effects []Effect
+	for i := range d.Changes {
+		effects = v.effects(effects, &d.Changes[i], emergency)
+	}
+	if len(effects) == 0 {
+		return nil
+	}
+	return &Record{Seq: m.Seq, At: m.At, Actor: actor, Effects: effects}
+}
+
+// effects adds those of one change.
+func (v View) effects(to []Effect, c *Change, emergency bool) []Effect {
+	switch row := c.Row.(type) {
+	case *Grant:
+		if row.Ended == 0 || c.Delete {
+			return to
+		}
+		if before := v.Grant(row.ID); before == nil || before.Ended != 0 {
+			return to
+		}
+		return append(to, Effect{Kind: EffectGrantEnded, Grant: row.ID, User: row.User, Client: row.Client, Cause: row.EndCause})
+	case *Session:
+		if c.Delete {
+			return append(to, Effect{Kind: EffectSignedOut, User: row.User, Session: row.ID})
+		}
+	case *User:
+		if before := v.User(row.ID); before != nil && !before.Deleted {
+			return userEffects(to, before, row)
+		}
+	case *Client:
+		// A use of a secret and a count of traffic leave Last.
+		if before := v.Client(row.ID); before != nil && before.State != Deleted && before.Last != row.Last {
+			return clientEffects(to, before, row)
+		}
+	case *Key:
+		return v.keyEffects(to, row, c.Delete, emergency)
+	}
+	return to
+}
+
+func userEffects(to []Effect, before, after *User) []Effect {
+	add := func(kind EffectKind, client string) {
+		to = append(to, Effect{Kind: kind, User: after.ID, Client: client})
+	}
+	if after.Deleted {
+		add(EffectUserDeleted, "")
+		return to
+	}
+	sessions, grants := after.SessionsCut > before.SessionsCut, after.GrantsCut > before.GrantsCut
+	switch {
+	case after.Disabled && !before.Disabled:
+		add(EffectUserDisabled, "")
+		sessions, grants = false, false // it ends both
+	case before.Disabled && !after.Disabled:
+		add(EffectUserEnabled, "")
+	}
+	switch {
+	case after.Admin && !before.Admin:
+		add(EffectAdminGiven, "")
+	case before.Admin && !after.Admin:
+		add(EffectAdminTaken, "")
+	}
+	if after.Password != before.Password {
+		to = append(to, Effect{Kind: EffectPassword, User: after.ID, Password: after.Password})
+		sessions = false
+	}
+	if sessions {
+		add(EffectSignedOutAll, "")
+	}
+	if grants {
+		add(EffectDisconnected, "")
+	}
+	for _, cut := range after.Cuts {
+		old := before.cut(cut.Client)
+		if cut.Seq > old.Seq {
+			add(EffectDisconnected, cut.Client)
+		}
+		if cut.Legacy > old.Legacy {
+			add(EffectLegacyEnded, cut.Client)
+		}
+	}
+	return to
+}
+
+func clientEffects(to []Effect, before, after *Client) []Effect {
+	if after.State == Deleted {
+		return append(to, Effect{Kind: EffectClientDeleted, Client: after.ID})
+	}
+	if after.State != before.State && stateTravels(before.State, after.State) {
+		to = append(to, Effect{Kind: EffectClientState, Client: after.ID, State: after.State, Reason: after.Reason})
+	}
+	if before.Legacy && !after.Legacy {
+		to = append(to, Effect{Kind: EffectScopesSelected, Client: after.ID, Scopes: after.Scopes})
+	}
+	if len(without(before.RedirectURIs, after.RedirectURIs))+len(without(before.Scopes, after.Scopes)) > 0 {
+		to = append(to, Effect{Kind: EffectClientNarrowed, Client: after.ID, URIs: after.RedirectURIs, Scopes: after.Scopes})
+	}
+	// Revoked ones first: at no time are more active than are allowed.
+	for i := range before.Secrets {
+		if s := &before.Secrets[i]; s.Active() && !after.active(s.ID) {
+			to = append(to, Effect{Kind: EffectSecretRevoked, Client: after.ID, ID: s.ID})
+		}
+	}
+	for i := range after.Secrets {
+		if s := &after.Secrets[i]; s.Active() && !before.active(s.ID) {
+			to = append(to, Effect{Kind: EffectSecretAdded, Client: after.ID, Secret: &NewSecret{ID: s.ID, Key: s.Key, Digest: s.Digest, Tail: s.Tail}})
+		}
+	}
+	return to
+}
+
+// stateTravels reports whether a client's change of state is in the journal.
+// An approval is not: it was given to a profile that an older state may not
+// have, so an administrator looks again. To go on after a suspension is.
+func stateTravels(before, after ClientState) bool {
+	switch after {
+	case Approved:
+		return before == Suspended
+	case Pending:
+		return before != Rejected // an edit after a review; neither may be used
+	}
+	return true
+}
+
+// active reports whether c has an active secret of an id.
+func (c *Client) active(secret string) bool {
+	i := c.secret(secret)
+	return i >= 0 && c.Secrets[i].Active()
+}
+
+func (v View) keyEffects(to []Effect, row *Key, dropped, emergency bool) []Effect {
+	before := v.Key(row.ID)
+	switch {
+	case dropped:
+		return append(to, Effect{Kind: EffectKeyDropped, ID: row.ID, Emergency: emergency})
+	case before == nil:
+		return append(to, Effect{Kind: EffectKeyAdded, Key: row})
+	case before.State == KeyAnnounced && row.State == KeyActive:
+		return append(to, Effect{Kind: EffectKeyActivated, ID: row.ID}) // which retires the one before
+	case before.Under != row.Under:
+		sealed := SealedKey{ID: row.ID, Sealed: row.Sealed}
+		if n := len(to); n > 0 && to[n-1].Kind == EffectResealed {
+			to[n-1].Sealed = append(to[n-1].Sealed, sealed)
+			return to
+		}
+		return append(to, Effect{Kind: EffectResealed, ID: row.Under, Sealed: []SealedKey{sealed}})
+	}
+	return to
+}

@@ -1,0 +1,182 @@
+package ledger_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// TestReplayProperties loses a random history after a backup and replays its
+// journal: whatever was taken away before the disaster is away after it, and
+// what was not is still there.
+func TestReplayProperties(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		w := newWorld(t)
+		for _, line := range []string{
+			"settings session_absolute=2000h session_idle=1000h", "user alice", "user bob",
+			"import cal owner=bob secrets=s1 scopes=PROFILE_READ,BOOKING_READ uris=https://app.example/cb,https://app.example/2",
+			"import old owner=bob secrets=o1 legacy",
+		} {
+			w.run(line)
+		}
+		history := func(label string) {
+			for range rapid.IntRange(0, 25).Draw(r, label) {
+				w.now = w.now.Add(time.Second)
+				for _, line := range w.event(r) {
+					w.run(line)
+				}
+			}
+		}
+		history("before the backup")
+		w.backup("b")
+		history("after the backup")
+		lost := w.view()
+
+		// Twice: the second restore finds all of it in the journal of the first.
+		for range 2 {
+			w.run("restore b")
+			w.replay()
+			sum := w.memory.Checksum()
+			w.comparePeople(r, lost)
+			w.compareClients(r, lost)
+			require.Equal(r, ring(lost), ring(w.view()))
+			w.replay()
+			require.Equal(r, sum, w.memory.Checksum(), "a second replay changes nothing")
+		}
+	})
+}
+
+// event is something that happens: a few lines of a scenario.
+func (w *world) event(r *rapid.T) []string {
+	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(r, label) }
+	user, client, session := pick("user", "alice", "bob"), pick("client", "cal", "cal", "old"), pick("session", "1", "2")
+	grant := fmt.Sprintf("g%d", rapid.IntRange(1, 6).Draw(r, "grant"))
+	secret := map[string]string{"cal": "s", "old": "o"}[client] + pick("secret", "1", "2", "3")
+	key := fmt.Sprintf("k%d", rapid.IntRange(1, 4).Draw(r, "key"))
+	due := uint32(0)
+	if g := w.view().Grant(id16(grant)); g != nil {
+		due, client = g.Due, g.Client
+	}
+	password := "hash"
+	if u := w.view().User("u-" + user); u.Password != "" {
+		password = u.Password
+	}
+	switch pick("event", "user", "password", "sign-in", "sign-in", "sign-out", "allow", "allow", "reuse", "refresh", "revoke", "disconnect",
+		"add-secret", "revoke-secret", "import", "edit", "select", "owner edits", "review", "review", "rare", "keys", "keys") {
+	case "user":
+		return []string{"user-state " + user + " to=" + pick("state", "disable", "enable", "enable", "promote", "demote")}
+	case "password":
+		return []string{"password " + user + " to=" + pick("password", "p1", "p2", "p3")}
+	case "sign-in":
+		return []string{"sign-in " + user + " session=" + user + session + " password=" + password}
+	case "sign-out":
+		return []string{"sign-out " + user + session + pick("everywhere", "", " everywhere")}
+	case "allow":
+		scope := pick("scope", "", " scope=PROFILE_READ")
+		return []string{
+			"allow " + user + session + " user=" + user + " client=" + client + scope + " grant=" + grant,
+			"exchange client=" + client + " secret=" + secret + " grant=" + grant,
+		}
+	case "reuse":
+		return []string{"exchange client=" + client + " secret=" + secret + " grant=" + grant}
+	case "refresh":
+		return []string{fmt.Sprintf("refresh client=%s secret=%s grant=%s gen=%d", client, secret, grant, max(due, 1))}
+	case "revoke":
+		return []string{"revoke " + grant}
+	case "disconnect":
+		return []string{"disconnect " + user + pick("which", "", " client="+client)}
+	case "add-secret":
+		return []string{"add-secret " + client + " secret=" + secret}
+	case "revoke-secret":
+		return []string{"revoke-secret " + client + " secret=" + secret}
+	case "import":
+		return []string{"import cal owner=bob secrets=" + secret + pick("another", "", ",s1", ",s2") + " scopes=" + pick("scopes", "PROFILE_READ", "BOOKING_READ") +
+			" state=" + pick("state", "approved", "approved", "pending", "suspended", "rejected")}
+	case "edit":
+		return []string{"edit cal uris=https://app.example/" + pick("uri", "cb", "2", "3,https://app.example/cb") + " scopes=" + pick("scopes", "PROFILE_READ", "BOOKING_READ", "BOOKING_READ,PROFILE_READ")}
+	case "select":
+		return []string{"edit old scopes=PROFILE_READ confirm"}
+	case "owner edits":
+		return []string{"edit cal by=bob" + session + " uris=https://app.example/" + pick("uri", "cb", "2", "3") + " scopes=" + pick("scopes", "PROFILE_READ", "BOOKING_READ", "BOOKING_READ,PROFILE_READ")}
+	case "review":
+		return []string{"review " + client + " verdict=" + pick("verdict", "approve", "approve", "reject", "suspend", "suspend", "resume", "resume") + " reason=because"}
+	case "rare":
+		return []string{pick("end", "delete "+client, "user-state "+user+" to=delete", "now +1h", "now +1h", "now +1h", "now +1h")}
+	}
+	switch pick("step", "add", "add", "activate", "activate", "drop", "reseal") {
+	case "add":
+		return []string{"add-key " + key + " purpose=signing under=" + w.view().SealedUnder()}
+	case "activate":
+		return []string{"acknowledge n1 keys=k1,k2,k3,k4 holds=A,B", "activate " + key + " voters=n1 emergency"}
+	case "drop":
+		return []string{"drop " + key + " emergency"}
+	}
+	line := "reseal " + pick("cluster key", "A", "B") + " voters=n1 keys="
+	for k := range w.view().Keys() {
+		line += k.ID + ","
+	}
+	return []string{"acknowledge n1 keys=k1,k2,k3,k4 holds=A,B", line[:len(line)-1]}
+}
+
+func (w *world) comparePeople(r *rapid.T, lost ledger.View) {
+	v := w.view()
+	for u := range v.Users() {
+		was := lost.User(u.ID)
+		require.Equal(r,
+			[]any{was.Disabled, was.Deleted, was.Admin, was.Password},
+			[]any{u.Disabled, u.Deleted, u.Admin, u.Password}, u.ID)
+	}
+	for s := range v.Sessions() {
+		now, _ := v.SignedIn(s.ID, w.at())
+		was, _ := lost.SignedIn(s.ID, w.at())
+		require.False(r, now != nil && was == nil, "a session that had ended")
+	}
+	for g := range v.Grants() {
+		now, was := v.GrantEnded(g.ID), lost.GrantEnded(g.ID)
+		switch {
+		case was != ledger.NoCause:
+			require.NotEqual(r, ledger.NoCause, now, "a grant that had ended: %s", was)
+		case now != ledger.Reauthorized:
+			require.Equal(r, ledger.NoCause, now, "a grant that had not ended")
+		}
+	}
+}
+
+func (w *world) compareClients(r *rapid.T, lost ledger.View) {
+	for c := range w.view().Clients() {
+		was := lost.Client(c.ID)
+		require.Equal(r, was.State == ledger.Deleted, c.State == ledger.Deleted)
+		if c.State == ledger.Deleted {
+			continue
+		}
+		require.False(r, c.State == ledger.Approved && was.State != ledger.Approved, "%s was %s", c.ID, was.State)
+		require.Equal(r, was.Legacy, c.Legacy)
+		require.Subset(r, was.RedirectURIs, c.RedirectURIs)
+		require.Subset(r, was.Scopes, c.Scopes)
+		require.Equal(r, active(was), active(c), "the active secrets of %s", c.ID)
+	}
+}
+
+func active(c *ledger.Client) (ids []string) {
+	for _, s := range c.Secrets {
+		if s.Active() {
+			ids = append(ids, s.ID)
+		}
+	}
+	slices.Sort(ids)
+	return ids
+}
+
+// ring is what matters of the keys of a state.
+func ring(v ledger.View) (rows []string) {
+	for k := range v.Keys() {
+		rows = append(rows, fmt.Sprint(k.ID, k.State, string(k.Sealed), k.Under, k.Announced, k.Activated, k.Retired))
+	}
+	return rows
+}

@@ -1,0 +1,52 @@
+package ledger_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// refresh is an ordinary refresh as the log applies it.
+func refresh(t testing.TB) (v ledger.View, c ledger.Command, d ledger.Decision, m ledger.Meta) {
+	w := newWorld(t)
+	for _, line := range []string{
+		"user alice", "sign-in alice", "import cal owner=alice secrets=s1 scopes=PROFILE_READ",
+		"allow alice client=cal scope=PROFILE_READ grant=g", "exchange client=cal secret=s1 grant=g",
+		"now +1h", // so that the secret's use is noted as well
+	} {
+		w.run(line)
+	}
+	v, m = w.view(), ledger.Meta{Seq: w.seq + 1, At: w.at()}
+	c = w.command(parseLine("refresh client=cal secret=s1 grant=g gen=1"))
+	d = c.Decide(v, m)
+	require.NotNil(t, d.Outcome.Issued)
+	require.Len(t, d.Changes, 2)
+	return v, c, d, m
+}
+
+// TestRefreshCostsTheJournalNothing: it is what a server does all day.
+func TestRefreshCostsTheJournalNothing(t *testing.T) {
+	v, c, d, m := refresh(t)
+	require.Nil(t, ledger.Journal(v, c, d, m))
+	require.Zero(t, testing.AllocsPerRun(100, func() { ledger.Journal(v, c, d, m) }))
+}
+
+func BenchmarkJournalOfARefresh(b *testing.B) {
+	v, c, d, m := refresh(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		if ledger.Journal(v, c, d, m) != nil {
+			b.Fatal("a refresh takes nothing away")
+		}
+	}
+}
+
+func BenchmarkDecideRefresh(b *testing.B) {
+	v, c, _, m := refresh(b)
+	b.ReportAllocs()
+	for b.Loop() {
+		c.Decide(v, m)
+	}
+}

@@ -1,0 +1,114 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// effectNames are what counts of effects are headed by.
+var effectNames = map[EffectKind]string{
+	EffectGrantEnded:     "grants ended",
+	EffectDisconnected:   "users disconnected",
+	EffectLegacyEnded:    "grants without limits ended",
+	EffectSignedOut:      "sessions ended",
+	EffectSignedOutAll:   "users signed out everywhere",
+	EffectPassword:       "passwords changed",
+	EffectUserDisabled:   "users disabled",
+	EffectUserEnabled:    "users enabled",
+	EffectUserDeleted:    "users deleted",
+	EffectAdminGiven:     "administrators made",
+	EffectAdminTaken:     "administrators dismissed",
+	EffectClientState:    "states of clients changed",
+	EffectClientDeleted:  "clients deleted",
+	EffectClientNarrowed: "clients narrowed",
+	EffectScopesSelected: "legacy clients given scopes",
+	EffectSecretRevoked:  "client secrets revoked",
+	EffectSecretAdded:    "client secrets added",
+	EffectKeyAdded:       "keys added",
+	EffectKeyActivated:   "keys activated",
+	EffectKeyDropped:     "keys dropped",
+	EffectResealed:       "changes of the cluster key",
+}
+
+// String is what effects of the kind are, in the plural.
+func (k EffectKind) String() string {
+	if s, ok := effectNames[k]; ok {
+		return s
+	}
+	return fmt.Sprintf("effects of kind %d", uint8(k))
+}
+
+// String is e in words. It names no secret, hash or session.
+func (e *Effect) String() string {
+	switch e.Kind {
+	case EffectGrantEnded:
+		return fmt.Sprintf("grant %s of user %s for client %s ended: %s", e.Grant, e.User, e.Client, e.Cause)
+	case EffectDisconnected:
+		if e.Client == "" {
+			return fmt.Sprintf("user %s disconnected from every client", e.User)
+		}
+		return fmt.Sprintf("user %s disconnected from client %s", e.User, e.Client)
+	case EffectLegacyEnded:
+		return fmt.Sprintf("user %s's grants without limits for client %s ended", e.User, e.Client)
+	case EffectSignedOut:
+		return fmt.Sprintf("user %s signed out of one browser", e.User)
+	case EffectSignedOutAll:
+		return fmt.Sprintf("user %s signed out everywhere", e.User)
+	case EffectPassword:
+		return fmt.Sprintf("user %s's password changed", e.User)
+	case EffectUserDisabled:
+		return fmt.Sprintf("user %s disabled", e.User)
+	case EffectUserEnabled:
+		return fmt.Sprintf("user %s enabled", e.User)
+	case EffectUserDeleted:
+		return fmt.Sprintf("user %s deleted", e.User)
+	case EffectAdminGiven:
+		return fmt.Sprintf("user %s made an administrator", e.User)
+	case EffectAdminTaken:
+		return fmt.Sprintf("user %s no administrator any more", e.User)
+	case EffectClientState:
+		if e.State == Approved {
+			return fmt.Sprintf("client %s resumed", e.Client)
+		}
+		return fmt.Sprintf("client %s %s", e.Client, e.State)
+	case EffectClientDeleted:
+		return fmt.Sprintf("client %s deleted", e.Client)
+	case EffectClientNarrowed:
+		return fmt.Sprintf("client %s narrowed to redirect URIs %s and scopes %s", e.Client, list(e.URIs), list(e.Scopes))
+	case EffectScopesSelected:
+		return fmt.Sprintf("legacy client %s given the scopes %s", e.Client, list(e.Scopes))
+	case EffectSecretRevoked:
+		return fmt.Sprintf("client %s: secret %s revoked", e.Client, e.ID)
+	case EffectSecretAdded:
+		return fmt.Sprintf("client %s: secret %s added", e.Client, e.Secret.ID)
+	case EffectKeyAdded:
+		return fmt.Sprintf("%s key %s added", e.Key.Purpose, e.Key.ID)
+	case EffectKeyActivated:
+		return fmt.Sprintf("key %s activated", e.ID)
+	case EffectKeyDropped:
+		if e.Emergency {
+			return fmt.Sprintf("key %s dropped in emergency", e.ID)
+		}
+		return fmt.Sprintf("key %s dropped", e.ID)
+	case EffectResealed:
+		return fmt.Sprintf("%d keys sealed under cluster key %s", len(e.Sealed), e.ID)
+	}
+	return e.Kind.String()
+}
+
+// line is e with the time and the author of its record.
+func (r *Record) line(e *Effect) string {
+	text := r.when(e).Std().Format(time.RFC3339) + " " + e.String()
+	if r.Actor != "" {
+		text += ", by " + r.Actor
+	}
+	return text
+}
+
+func list(words []string) string {
+	if len(words) == 0 {
+		return "(none)"
+	}
+	return strings.Join(words, " ")
+}

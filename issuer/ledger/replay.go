@@ -1,0 +1,161 @@
+package ledger
+
+import (
+	"fmt"
+	"slices"
+)
+
+// Replay applies what was taken away after a backup to the state that came
+// out of it, before anybody is served.
+//
+// A cut that is applied again covers what was born up to this command, not up
+// to the record's: positions run on from the backup's, so the record's own
+// would also cover what is made from now on.
+type Replay struct {
+	Backup uint64 `cbor:"1,keyasint"` // Meta.Seq of the last command that the backup has
+	// Records are in order of Seq; those that the backup has, or that were
+	// replayed before, are skipped. Replays splits a longer list.
+	Records []Record `cbor:"2,keyasint"`
+}
+
+// MaxReplay bounds the effects of one Replay.
+const MaxReplay = 200
+
+// maxReplayBytes keeps a Replay below the greatest command.
+const maxReplayBytes = 24 << 10
+
+// Replays are the commands that replay records, which are in order of Seq,
+// onto a backup.
+func Replays(backup uint64, records []Record) []*Replay {
+	var all []*Replay
+	effects, bytes := 0, 0
+	for _, r := range records {
+		if r.Seq <= backup {
+			continue
+		}
+		effects, bytes = effects+len(r.Effects), bytes+r.size()
+		if len(all) == 0 || effects > MaxReplay || bytes > maxReplayBytes {
+			all = append(all, &Replay{Backup: backup})
+			effects, bytes = len(r.Effects), r.size()
+		}
+		last := all[len(all)-1]
+		last.Records = append(last.Records, r)
+	}
+	return all
+}
+
+// Kind is KindReplay.
+func (*Replay) Kind() Kind { return KindReplay }
+
+// Decide skips what the state does not have: it was made after the backup.
+func (c *Replay) Decide(v View, m Meta) Decision {
+	restore := v.Restore()
+	switch {
+	case restore.Count == 0:
+		return deny(NotRestored)
+	case c.Backup >= restore.Seq:
+		return badField("backup", "is later than the restore")
+	}
+	if refused := checkRecords(c.Records); refused != nil {
+		return Decision{Outcome: Outcome{Refusal: refused}}
+	}
+	records := c.unseen(restore)
+	effects, changed := 0, 0
+	for i := range records {
+		effects += len(records[i].Effects)
+	}
+	switch {
+	case effects > MaxReplay:
+		return badField("records", "have too many effects for one command")
+	case len(records) == 0:
+		return accept(Outcome{ID: RestoreID})
+	}
+	s := newRestored(v, m)
+	for i := range records {
+		for j := range records[i].Effects {
+			e := &records[i].Effects[j]
+			if s.apply(e, records[i].when(e)) {
+				changed++
+			}
+		}
+	}
+	if s.tooLate {
+		return deny(ReplayTooLate)
+	}
+	next := *restore // Last stays that of the BeginRestore
+	next.Replayed = records[len(records)-1].Seq
+	return accept(Outcome{ID: RestoreID}, append(s.changes(), put(TableRestores, &next),
+		event(m, Event{Kind: EventReplayed, Actor: Operator, Detail: fmt.Sprintf("%d effects, %d of them on what the backup has", effects, changed)}))...)
+}
+
+// unseen are the records that are not in the state yet.
+func (c *Replay) unseen(r *Restore) []Record {
+	seen := max(c.Backup, r.Replayed)
+	i := slices.IndexFunc(c.Records, func(r Record) bool { return r.Seq > seen })
+	if i < 0 {
+		return nil
+	}
+	return c.Records[i:]
+}
+
+// journal has the effects once more, under their new position: a second
+// restore of the same backup finds them in the journal of this cluster.
+func (c *Replay) journal(v View, m Meta) *Record {
+	r := &Record{Seq: m.Seq, At: m.At, Actor: Operator}
+	for _, old := range c.unseen(v.Restore()) {
+		for _, e := range old.Effects {
+			e.At = old.when(&e)
+			r.Effects = append(r.Effects, e)
+		}
+	}
+	return r
+}
+
+// checkRecords refuses what can't be replayed as a whole. To skip a record
+// silently would give back what it took.
+func checkRecords(records []Record) *Refusal {
+	bad := func(note string) *Refusal { return badField("records", note).Outcome.Refusal }
+	for i := range records {
+		if i > 0 && records[i].Seq <= records[i-1].Seq {
+			return bad("are not in order")
+		}
+		if records[i].At <= 0 {
+			return bad("have no time")
+		}
+		for j := range records[i].Effects {
+			if !records[i].Effects[j].whole() {
+				return bad("have an effect that this version does not know")
+			}
+		}
+	}
+	return nil
+}
+
+// size is at least the number of bytes that r takes in a command.
+func (r *Record) size() int {
+	n := 32 + len(r.Actor)
+	for i := range r.Effects {
+		n += r.Effects[i].size()
+	}
+	return n
+}
+
+func (e *Effect) size() int {
+	n := 128 + len(e.User) + len(e.Client) + len(e.Password) + len(e.State) + len(e.Reason) + len(e.ID)
+	for _, s := range e.URIs {
+		n += 3 + len(s)
+	}
+	for _, s := range e.Scopes {
+		n += 3 + len(s)
+	}
+	for _, s := range e.Sealed {
+		n += 16 + len(s.ID) + len(s.Sealed)
+	}
+	if s := e.Secret; s != nil {
+		n += 64 + len(s.ID) + len(s.Tail)
+	}
+	if k := e.Key; k != nil {
+		n += 128 + len(k.ID) + len(k.Algorithm) + len(k.Public) + len(k.Sealed) + len(k.Under)
+	}
+	return n
+}

@@ -1,0 +1,95 @@
+package ledger
+
+import "slices"
+
+func (s *restored) applyClient(e *Effect, at Time) bool {
+	c := s.clients.get(e.Client)
+	if c == nil || c.State == Deleted {
+		return false
+	}
+	next := c.changed(s.m)
+	var changed bool
+	switch e.Kind {
+	case EffectClientState:
+		changed = next.moveTo(e.State, e.Reason)
+	case EffectClientDeleted:
+		next.tombstone()
+		changed = true
+	case EffectClientNarrowed:
+		changed = next.leave(e.URIs, e.Scopes)
+	case EffectScopesSelected:
+		changed = c.Legacy
+		next.Legacy, next.Scopes, next.Proposed = false, e.Scopes, nil
+	case EffectSecretRevoked:
+		changed = next.revoke(e.ID, at)
+	case EffectSecretAdded:
+		changed = next.restoreSecret(*e.Secret, at)
+	}
+	if !changed {
+		return false
+	}
+	next.Revision++ // whoever reviews looks again
+	s.clients.put(c.ID, next)
+	return true
+}
+
+// moveTo takes the state of a record. It leaves a client that may not be used
+// as it is, but for one that goes on after its suspension.
+func (c *Client) moveTo(state ClientState, reason string) bool {
+	switch {
+	case state == Approved && c.State == Suspended:
+	case state == Suspended && c.State == Approved:
+	case state == Rejected && c.State != Rejected:
+	case state == Pending && c.State != Pending && c.State != Rejected:
+	default:
+		return false
+	}
+	c.State, c.Reason = state, reason
+	return true
+}
+
+// leave takes away redirect URIs and scopes that were not left. Where none
+// would remain, those that came in their place do: a client has at least one
+// of each, unless it is a legacy one.
+func (c *Client) leave(uris, scopes []string) bool {
+	old := c.Profile
+	if len(uris) > 0 {
+		c.RedirectURIs = orElse(both(c.RedirectURIs, uris), uris)
+	}
+	if len(scopes) > 0 && !c.Legacy {
+		c.Scopes = orElse(both(c.Scopes, scopes), scopes)
+	}
+	if c.Profile.equal(&old) {
+		return false
+	}
+	c.Proposed = nil // it may have what was taken away
+	return true
+}
+
+// revoke ends a secret although it may be the last one: its application was
+// given another, which may be lost.
+func (c *Client) revoke(id string, at Time) bool {
+	i := c.secret(id)
+	if i < 0 || !c.Secrets[i].Active() {
+		return false
+	}
+	c.Secrets = slices.Clone(c.Secrets)
+	c.Secrets[i].Revoked = at
+	c.forgetOldSecrets()
+	return true
+}
+
+// restoreSecret adds a secret, or makes one active again, which an import can
+// do.
+func (c *Client) restoreSecret(n NewSecret, at Time) bool {
+	if c.Public() || c.active(n.ID) || c.ActiveSecrets() >= MaxActiveSecrets {
+		return false
+	}
+	c.Secrets = slices.Clone(c.Secrets)
+	if i := c.secret(n.ID); i >= 0 {
+		c.Secrets[i].Revoked = 0
+	} else {
+		c.Secrets = append(c.Secrets, n.at(at))
+	}
+	return true
+}

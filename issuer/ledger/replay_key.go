@@ -1,0 +1,78 @@
+package ledger
+
+import "slices"
+
+func (s *restored) applyKey(e *Effect, at Time) bool {
+	switch e.Kind {
+	case EffectKeyAdded:
+		return s.addKey(*e.Key)
+	case EffectKeyActivated:
+		return s.activateKey(e.ID, at)
+	case EffectKeyDropped:
+		i := s.key(e.ID)
+		if i < 0 || s.ring[i].State == KeyActive {
+			return false // there is no other to mint with
+		}
+		s.ring = slices.Delete(s.ring, i, i+1)
+		return true
+	}
+	changed := false
+	for _, sealed := range e.Sealed {
+		i := s.key(sealed.ID)
+		if i < 0 || s.ring[i].Under == e.ID {
+			continue
+		}
+		next := s.changedKey(i)
+		next.Sealed, next.Under = sealed.Sealed, e.ID
+		changed = true
+	}
+	return changed
+}
+
+// addKey takes a key: tokens of the time after the backup were made with it.
+// One that is there already was made since the restore, and can't be the same.
+func (s *restored) addKey(k Key) bool {
+	for _, other := range s.ring {
+		if other.ID == k.ID || k.Purpose == ForCredentials && other.Purpose == k.Purpose && other.Number == k.Number {
+			s.tooLate = true
+			return false
+		}
+	}
+	if k.State == KeyActive && s.activeKey(k.Purpose) >= 0 {
+		k.State, k.Activated = KeyAnnounced, 0
+	}
+	k.Last = s.m.ID
+	s.ring = append(s.ring, &k)
+	return true
+}
+
+func (s *restored) activateKey(id string, at Time) bool {
+	i := s.key(id)
+	if i < 0 || s.ring[i].State != KeyAnnounced {
+		return false
+	}
+	if j := s.activeKey(s.ring[i].Purpose); j >= 0 {
+		old := s.changedKey(j)
+		old.State, old.Retired = KeyRetiring, at
+	}
+	next := s.changedKey(i)
+	next.State, next.Activated = KeyActive, at
+	return true
+}
+
+// key is where a key stands in the ring, -1 where it is not there.
+func (s *restored) key(id string) int {
+	return slices.IndexFunc(s.ring, func(k *Key) bool { return k.ID == id })
+}
+
+func (s *restored) activeKey(p Purpose) int {
+	return slices.IndexFunc(s.ring, func(k *Key) bool { return k.Purpose == p && k.State == KeyActive })
+}
+
+// changedKey puts a copy to change in a key's place.
+func (s *restored) changedKey(i int) *Key {
+	next := *s.ring[i]
+	next.Last = s.m.ID
+	s.ring[i] = &next
+	return &next
+}

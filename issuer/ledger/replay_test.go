@@ -1,0 +1,138 @@
+package ledger_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+func TestReplayRefuses(t *testing.T) {
+	record := func(seq uint64, effects ...ledger.Effect) ledger.Record {
+		return ledger.Record{Seq: seq, At: 1, Effects: effects}
+	}
+	disabled := ledger.Effect{Kind: ledger.EffectUserDisabled, User: "u-alice"}
+	tests := []struct {
+		name  string
+		c     ledger.Replay
+		cause ledger.Cause
+	}{
+		{"in order", ledger.Replay{Records: []ledger.Record{record(1, disabled), record(2)}}, ledger.NoCause},
+		{"nothing", ledger.Replay{}, ledger.NoCause},
+		{"out of order", ledger.Replay{Records: []ledger.Record{record(2), record(1)}}, ledger.BadField},
+		{"a position twice", ledger.Replay{Records: []ledger.Record{record(2), record(2)}}, ledger.BadField},
+		{"a backup later than the restore", ledger.Replay{Backup: 1000}, ledger.BadField},
+		{"no kind", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{})}}, ledger.BadField},
+		{"a later version's kind", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: 22})}}, ledger.BadField},
+		{"no secret", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: ledger.EffectSecretAdded})}}, ledger.BadField},
+		{"no key", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: ledger.EffectKeyAdded})}}, ledger.BadField},
+		{"no scopes", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: ledger.EffectScopesSelected})}}, ledger.BadField},
+		{"no time", ledger.Replay{Records: []ledger.Record{{Seq: 1}}}, ledger.BadField},
+		{"too many", ledger.Replay{Records: []ledger.Record{record(1, make201(disabled)...)}}, ledger.BadField},
+	}
+	for _, test := range tests {
+		t.Run(test.name, func(t *testing.T) {
+			w := newWorld(t)
+			w.run("user alice")
+			o, _ := w.do(&test.c, "", false)
+			require.Equal(t, ledger.NotRestored, o.Refusal.Cause, "before a restore")
+			w.must(&ledger.BeginRestore{})
+			before := w.memory.Checksum()
+			o, wrote := w.do(&test.c, "", false)
+			if test.cause == ledger.NoCause {
+				require.Nil(t, o.Refusal)
+				return
+			}
+			require.Equal(t, test.cause, o.Refusal.Cause)
+			require.False(t, wrote)
+			require.Equal(t, before, w.memory.Checksum())
+		})
+	}
+}
+
+// TestReplaySkipsWhatTheBackupHas: by position, both the backup's and that of
+// the last record that was replayed.
+func TestReplaySkipsWhatTheBackupHas(t *testing.T) {
+	w := newWorld(t)
+	w.run("user alice")
+	w.must(&ledger.BeginRestore{})
+	record := func(seq uint64, kind ledger.EffectKind) ledger.Record {
+		return ledger.Record{Seq: seq, At: 1, Effects: []ledger.Effect{{Kind: kind, User: "u-alice"}}}
+	}
+	disabled, enabled := record(3, ledger.EffectUserDisabled), record(4, ledger.EffectUserEnabled)
+
+	_, wrote := w.do(&ledger.Replay{Backup: 3, Records: []ledger.Record{disabled}}, "", false)
+	require.False(t, wrote)
+	w.must(&ledger.Replay{Backup: 2, Records: []ledger.Record{disabled}})
+	require.True(t, w.view().User("u-alice").Disabled)
+	w.must(&ledger.Replay{Backup: 2, Records: []ledger.Record{disabled, enabled}})
+	require.False(t, w.view().User("u-alice").Disabled)
+	_, wrote = w.do(&ledger.Replay{Backup: 2, Records: []ledger.Record{disabled, enabled}}, "", false)
+	require.False(t, wrote)
+}
+
+func make201(e ledger.Effect) (list []ledger.Effect) {
+	for range ledger.MaxReplay + 1 {
+		list = append(list, e)
+	}
+	return list
+}
+
+// TestReplaysFit: a long journal is split into commands that the log takes,
+// and none of its records is lost, split or moved.
+func TestReplaysFit(t *testing.T) {
+	long := strings.Repeat("x", 500)
+	var records []ledger.Record
+	for seq := uint64(1); seq <= 700; seq++ {
+		client := fmt.Sprintf("client-%d", seq)
+		r := ledger.Record{Seq: seq, At: 1_800_000_000_000, Actor: "u-" + client, Effects: []ledger.Effect{
+			{Kind: ledger.EffectClientNarrowed, Client: client, URIs: []string{long, long}, Scopes: []string{"PROFILE_READ", "BOOKING_READ"}},
+			{Kind: ledger.EffectSecretAdded, Client: client, Secret: &ledger.NewSecret{ID: "s", Key: 1 << 31, Digest: id32(1), Tail: "tail"}},
+			{Kind: ledger.EffectSignedOut, User: "u-" + client, Session: id32(2)},
+			{Kind: ledger.EffectKeyAdded, Key: &ledger.Key{
+				ID: client, Purpose: ledger.ForCredentials, Number: 1 << 31, Algorithm: "ES256", Public: []byte(long), Sealed: []byte(long),
+				State: ledger.KeyRetiring, Announced: 1 << 60, Activated: 1 << 60, Retired: 1 << 60, Under: long,
+			}},
+			{Kind: ledger.EffectResealed, ID: long, Sealed: []ledger.SealedKey{{ID: client, Sealed: []byte(long)}}},
+			{Kind: ledger.EffectGrantEnded, Grant: id16(client), Client: client, User: client, Cause: ledger.LeaptAgain},
+			{Kind: ledger.EffectClientState, Client: client, State: ledger.Suspended, Reason: long},
+			{Kind: ledger.EffectPassword, User: client, Password: long},
+		}}
+		if seq%7 != 0 {
+			r.Effects = r.Effects[2:3] // most are small
+		}
+		records = append(records, r)
+	}
+	var back []ledger.Record
+	commands := ledger.Replays(100, records)
+	for _, c := range commands {
+		encoded, err := cbor.Marshal(c)
+		require.NoError(t, err)
+		require.Less(t, len(encoded), cluster.MaxBody)
+		effects := 0
+		for _, r := range c.Records {
+			effects += len(r.Effects)
+		}
+		require.LessOrEqual(t, effects, ledger.MaxReplay)
+		require.Equal(t, uint64(100), c.Backup)
+		back = append(back, c.Records...)
+	}
+	require.Equal(t, records[100:], back)
+	require.Less(t, len(commands), 60, "and they are filled")
+}
+
+func id32(n byte) (id [32]byte) { id[0] = n; return id }
+
+// TestEffectsHaveNames: each kind is told to whoever runs a restore.
+func TestEffectsHaveNames(t *testing.T) {
+	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectResealed; kind++ {
+		require.NotContains(t, kind.String(), "effects of kind")
+		e := ledger.Effect{Kind: kind, Secret: &ledger.NewSecret{}, Key: &ledger.Key{}}
+		require.NotEqual(t, kind.String(), e.String())
+	}
+}
