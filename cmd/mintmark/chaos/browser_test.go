@@ -17,6 +17,7 @@ type browser struct {
 	w    *world
 	user string
 	http *http.Client
+	pick func() *node // whom it asks next
 }
 
 func newBrowser(w *world) *browser {
@@ -24,13 +25,13 @@ func newBrowser(w *world) *browser {
 	if err != nil {
 		panic(err) // no options are given
 	}
-	return &browser{w, w.nextUser(), newHTTP(jar)}
+	return &browser{w, w.nextUser(), newHTTP(jar), w.c.any}
 }
 
 // allow goes through the authorization step, each request to another node, and
 // returns the new grant. It is nil where the cluster could not say.
 func (b *browser) allow(ctx context.Context, client string) *grant {
-	o := op{Kind: allow, Node: b.w.c.any().name, Client: client, Start: b.w.c.now(), Class: unknown}
+	o := op{Kind: allow, Node: b.pick().name, Client: client, Start: b.w.c.now(), Class: unknown}
 	b.w.h.begin(o.Node)
 	g := b.steps(ctx, client)
 	if g != nil {
@@ -72,7 +73,7 @@ func (b *browser) steps(ctx context.Context, client string) *grant {
 }
 
 func (b *browser) get(ctx context.Context, path string) reply {
-	return send(ctx, b.http, http.MethodGet, "http://"+b.w.c.any().public+path, nil)
+	return send(ctx, b.http, http.MethodGet, "http://"+b.pick().public+path, nil)
 }
 
 var (
@@ -101,7 +102,7 @@ func (b *browser) submit(ctx context.Context, page reply, holding string, fill .
 		for i := 0; i+1 < len(fill); i += 2 {
 			fields.Set(fill[i], fill[i+1])
 		}
-		to := "http://" + b.w.c.any().public
+		to := "http://" + b.pick().public
 		return send(ctx, b.http, http.MethodPost, to+html.UnescapeString(form[1]), fields, "Origin", to, "Sec-Fetch-Site", "same-origin")
 	}
 	return reply{}

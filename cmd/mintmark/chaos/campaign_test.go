@@ -14,6 +14,7 @@ const (
 	catchesUp   = 10 * time.Second // L3: what a healed node may take, its start apart
 	extraTerms  = 1                // of L4: an election whose votes were split moves the term twice
 	starts      = 15 * time.Second // what a node may take to start
+	bites       = 15 * time.Second // what a fault may take to show
 
 	// leastWrites are the acknowledged writes without which a round is void:
 	// before the fault, and again after it.
@@ -101,7 +102,7 @@ func (p *campaign) once(f fault) (void string) {
 		r.struck = r.injected
 	}
 	hold := time.Now().Add(f.lasts)
-	if !until(max(8*time.Second, f.lasts), func() bool { r.bitten = r.bitten || f.bit(r); return r.bitten }) {
+	if !until(max(bites, f.lasts), func() bool { r.bitten = r.bitten || f.bit(r); return r.bitten }) {
 		void = "it did not bite"
 	}
 	time.Sleep(time.Until(hold)) // the fault lasts
@@ -257,24 +258,34 @@ func (p *campaign) close() {
 func (s *summary) print(t testing.TB) {
 	t.Helper()
 	ops, classes := map[kind]int{}, map[class]int{}
-	grants, undecided, late, total := 0, 0, 0, 0
+	grants, undecided, total := 0, 0, 0
+	var late []verdict
+	took := map[class][]time.Duration{}
 	for _, r := range s.reports {
-		grants, undecided, late = grants+r.grants, undecided+r.undecided, late+r.late
+		grants, undecided, late = grants+r.grants, undecided+r.undecided, append(late, r.late...)
 		for k, n := range r.ops {
 			ops[k] += n
 			total += n
 		}
-		for c, n := range r.classes {
-			classes[c] += n
+		for c, d := range r.took {
+			classes[c] += len(d)
+			took[c] = append(took[c], d...)
 		}
 	}
 	t.Logf("%d rounds in %s, %d of them void: %v", s.rounds, time.Since(s.began).Round(time.Second), s.voids, s.void)
 	t.Logf("%d operations on %d grants: %v, %v", total, grants, ops, classes)
+	for _, c := range []class{ok, refused, noEffect, unknown} {
+		t.Logf("answers %q took: %s", c, spread(took[c]))
+	}
 	t.Logf("faults that bit: %v", s.bit)
 	t.Logf("write gap after a crash of the leader: %s; after a planned stop: %s; after recovery: %s",
 		spread(s.afterCrash), spread(s.afterPlan), spread(s.afterHeal))
 	t.Logf("terms moved per fault: %v; grants ended by a late request: %d; undecided: %d; violations: %d",
-		s.terms, late, undecided, len(s.violations))
+		s.terms, len(late), undecided, len(s.violations))
+	if len(late) > 0 {
+		lines := strings.Split(strings.TrimSpace(late[0].String()), "\n")
+		t.Logf("one of these ends:\n%s", strings.Join(lines[max(0, len(lines)-20):], "\n"))
+	}
 	for i, v := range s.violations {
 		if i == 20 {
 			t.Errorf("and %d more", len(s.violations)-i)
@@ -296,12 +307,13 @@ func shortened(v string) string {
 	return all[0] + "\n...\n" + strings.Join(all[len(all)-lines:], "\n")
 }
 
-// spread is median and maximum.
+// spread is median, 99th percentile and maximum.
 func spread(d []time.Duration) string {
 	if len(d) == 0 {
 		return "none"
 	}
 	d = slices.Clone(d)
 	slices.Sort(d)
-	return fmt.Sprintf("median %s, max %s (of %d)", d[len(d)/2].Round(time.Millisecond), d[len(d)-1].Round(time.Millisecond), len(d))
+	at := func(percent int) time.Duration { return d[(len(d)-1)*percent/100].Round(time.Millisecond) }
+	return fmt.Sprintf("median %s, p99 %s, max %s (of %d)", at(50), at(99), at(100), len(d))
 }

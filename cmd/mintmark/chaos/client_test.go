@@ -13,9 +13,10 @@ import (
 type application struct {
 	w    *world
 	http *http.Client
+	pick func() *node // whom it asks next
 }
 
-func newApplication(w *world) *application { return &application{w, newHTTP(nil)} }
+func newApplication(w *world) *application { return &application{w, newHTTP(nil), w.c.any} }
 
 // A grant is what an application holds of one "Allow".
 type grant struct {

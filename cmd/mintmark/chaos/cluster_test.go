@@ -146,6 +146,16 @@ func (c *cluster) any() *node {
 	return all[rand.IntN(len(all))]
 }
 
+// named picks one node, and any other where that is replaced.
+func (c *cluster) named(name string) func() *node {
+	return func() *node {
+		if n := c.node(name); n != nil {
+			return n
+		}
+		return c.any()
+	}
+}
+
 // baseURL is the issuer: the address of the first node, as if it were that of
 // a balancer.
 func (c *cluster) baseURL() string { return "http://" + c.nodes[0].public }

@@ -128,3 +128,63 @@ func unheard(codes int) fault {
 		},
 	}
 }
+
+// overtaken sends a refresh by a follower that is cut off from the leader in one
+// direction, and the same by another node, which is answered and goes on. What
+// the follower sent is decided first, and its answer lost (toxic "hole" on what
+// the leader sends), or decided last (toxic "stall" on what the leader hears).
+// Neither is reuse.
+func overtaken(kind string, grants int) fault {
+	var waiting sync.WaitGroup
+	var touched pair
+	counted := &swallowed
+	if kind == "stall" {
+		counted = &stalled
+	}
+	return fault{
+		name: "refreshes overtaken by their copies: " + kind, majority: true, lasts: 700 * time.Millisecond,
+		inject: func(r *round) error {
+			list, a, via := r.codes(grants), newApplication(r.world), r.other(r.leader)
+			for _, g := range list {
+				if o, next := a.exchange(context.Background(), r.leader, g, false); o.Class == ok {
+					g.tokens = append(g.tokens, next)
+				}
+			}
+			touched = pair{r.leader.name, via.name}
+			if kind == "stall" {
+				touched = pair{via.name, r.leader.name}
+			}
+			r.before = map[string]int64{"": counted.Load()}
+			if err := r.c.links.disturb(touched, kind, ""); err != nil {
+				return err
+			}
+			before := r.h.waiting(via.name)
+			for _, g := range list {
+				copied := *g
+				waiting.Go(func() { newApplication(r.world).refresh(context.Background(), via, &copied, copied.gen(), 0) })
+			}
+			if !until(eventually, func() bool { return r.h.waiting(via.name) >= before+len(list) }) || len(list) < grants {
+				return errors.New("the refreshes do not wait")
+			}
+			for _, g := range list {
+				for range 2 {
+					if o, next := a.refresh(context.Background(), r.leader, g, g.gen(), 0); o.Class == ok && o.Got == g.gen()+1 {
+						g.tokens = append(g.tokens, next)
+					}
+				}
+			}
+			r.held = list
+			return nil
+		},
+		bit: func(r *round) bool { return counted.Load() > r.before[""] },
+		heal: func(r *round) error {
+			err := r.c.links.calm(touched, kind)
+			waiting.Wait()
+			a := newApplication(r.world)
+			for _, g := range r.held {
+				a.refresh(context.Background(), r.leader, g, g.gen(), 0)
+			}
+			return err
+		},
+	}
+}

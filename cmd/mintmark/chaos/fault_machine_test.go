@@ -29,10 +29,13 @@ func disk(whom target, orders string, lasts time.Duration) fault {
 	}
 }
 
+// clockPrefix begins the names of the faults of clocks.
+const clockPrefix = "clock of "
+
 // clock steps the wall clock of nodes, and back.
 func clock(whom target, by time.Duration, lasts time.Duration) fault {
 	return fault{
-		name: "clock of " + whom.name + " by " + by.String(), lasts: lasts, majority: whom.left, moves: 1,
+		name: clockPrefix + whom.name + " by " + by.String(), lasts: lasts, majority: whom.left, moves: 1,
 		inject: func(r *round) error {
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error { return n.tell("clock", by.String()) })
 		},

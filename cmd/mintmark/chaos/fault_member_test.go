@@ -41,6 +41,9 @@ func replaced() fault {
 	}
 }
 
+// trailing is how much of the log the nodes of TestSnapshots keep.
+const trailing = 64
+
 // leftBehind cuts a follower off until the others have dropped the log that it
 // lacks. With kill it is killed while it installs the snapshot.
 func leftBehind(kill bool) fault {
@@ -51,7 +54,7 @@ func leftBehind(kill bool) fault {
 			follower = r.other(r.leader)
 			return eachPair(r.around(follower), func(p pair) error { return r.c.links.disturb(p, "hole", "") })
 		},
-		bit: func(r *round) bool { return firstSnapshot(r.leader) > lastApplied(r, follower) },
+		bit: func(r *round) bool { return newestSnapshot(r.leader) > lastApplied(follower)+trailing },
 		heal: func(r *round) error {
 			err := eachPair(r.around(follower), func(p pair) error { return r.c.links.calm(p, "hole") })
 			if !kill {
@@ -63,7 +66,7 @@ func leftBehind(kill bool) fault {
 				return len(unfinished) > 0
 			}
 			// It may be done before we look: then it is killed right after.
-			until(5*time.Second, func() bool { return installing() || lastApplied(r, follower) > 0 && follower.ready() })
+			until(5*time.Second, func() bool { return installing() || lastApplied(follower) > 0 && follower.ready() })
 			follower.process().kill()
 			return errors.Join(err, r.restart())
 		},
@@ -74,23 +77,23 @@ func leftBehind(kill bool) fault {
 	return f
 }
 
-// firstSnapshot is the index of a node's oldest snapshot, 0 if it has none.
-func firstSnapshot(n *node) (oldest uint64) {
+// newestSnapshot is the index of a node's newest snapshot, 0 if it has none.
+func newestSnapshot(n *node) (newest uint64) {
 	entries, err := os.ReadDir(filepath.Join(n.dir, "raft", "snapshots"))
 	if err != nil {
 		return 0
 	}
 	for _, e := range entries {
 		var term, index, at uint64
-		if _, err := fmt.Sscanf(e.Name(), "%d-%d-%d", &term, &index, &at); err == nil && (oldest == 0 || index < oldest) {
-			oldest = index
+		if _, err := fmt.Sscanf(e.Name(), "%d-%d-%d", &term, &index, &at); err == nil {
+			newest = max(newest, index)
 		}
 	}
-	return oldest
+	return newest
 }
 
 // lastApplied is what a node has applied, which it says itself.
-func lastApplied(_ *round, n *node) uint64 {
+func lastApplied(n *node) uint64 {
 	s, err := n.checksum()
 	if err != nil {
 		return 0

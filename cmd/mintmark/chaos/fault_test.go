@@ -35,6 +35,7 @@ type round struct {
 	struck           time.Duration    // when it hit, which may be later than injected
 	before           map[string]int64 // counters, from before the injection
 	bitten           bool
+	held             []*grant // by a directed schedule
 }
 
 // hits adds victims, which are excused for what they can't answer.

@@ -19,27 +19,29 @@ import (
 // A report is what a history came to.
 type report struct {
 	violations []string
-	undecided  int // parts of the history that no order was found for in time
-	late       int // grants that a late request has ended
-	grants     int // checked
+	undecided  int       // parts of the history that no order was found for in time
+	late       []verdict // on grants that a late request has ended
+	grants     int       // checked
 	ops        map[kind]int
-	classes    map[class]int
+	took       map[class][]time.Duration // but of nodes that could not answer
 }
 
 // judge checks a finished history.
 func (w *world) judge() report {
 	ops := aged(w.h.all())
-	r := report{violations: w.h.wrongs(), ops: map[kind]int{}, classes: map[class]int{}}
+	r := report{violations: w.h.wrongs(), ops: map[kind]int{}, took: map[class][]time.Duration{}}
 	for _, o := range ops {
 		r.ops[o.Kind]++
-		r.classes[o.Class]++
+		if o.Kind != allow && !w.excused(o) {
+			r.took[o.Class] = append(r.took[o.Class], o.End-o.Start)
+		}
 	}
 	bad, n := chainModel(false).check(ops)
 	r.grants = n
 	for _, v := range bad {
 		if v.result == porcupine.Illegal {
 			if worse, _ := chainModel(true).check(v.ops); len(worse) == 0 {
-				r.late++
+				r.late = append(r.late, v)
 				continue
 			}
 		}
@@ -122,16 +124,18 @@ type excuse struct {
 	from, to time.Duration
 }
 
+// excused reports whether the node could not answer an op in time.
+func (w *world) excused(o op) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return slices.ContainsFunc(w.excuses, func(e excuse) bool { return e.node == o.Node && o.Start < e.to && o.End > e.from })
+}
+
 // nothingTakesLong is L2.
 func (w *world) nothingTakesLong(ops []op) (bad []string) {
-	w.mu.Lock()
-	excuses := slices.Clone(w.excuses)
-	w.mu.Unlock()
 	for _, o := range ops {
-		if o.End-o.Start <= longest || o.Kind == allow { // which is several requests
-			continue
-		}
-		if !slices.ContainsFunc(excuses, func(e excuse) bool { return e.node == o.Node && o.Start < e.to && o.End > e.from }) {
+		// An Allow is several requests.
+		if o.End-o.Start > longest && o.Kind != allow && !w.excused(o) {
 			bad = append(bad, fmt.Sprintf("L2: a request outlived its deadline: %s", o))
 		}
 	}

@@ -18,8 +18,10 @@ type load struct {
 	grants []*grant // those whose worker has let go of them; guarded by mu
 }
 
-// chains is how many grants are used at a time.
-const chains = 6
+// chains is how many grants are used on all nodes at a time. Beside them each
+// node has one of its own: a client that waits for a node that can't answer
+// must not hide that the others can.
+const chains = 4
 
 func startLoad(w *world) *load {
 	l := startChains(w)
@@ -34,7 +36,10 @@ func startChains(w *world) *load {
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	l.all.Go(func() { w.j.watch(l.ctx) })
 	for i := range chains {
-		l.all.Go(func() { l.chain(l.ctx, steady[i%len(steady)]) })
+		l.all.Go(func() { l.chain(l.ctx, w.c.any, steady[i%len(steady)]) })
+	}
+	for _, n := range w.c.all() {
+		l.all.Go(func() { l.chain(l.ctx, w.c.named(n.name), steady[0]) })
 	}
 	return l
 }
@@ -65,8 +70,9 @@ func breath(ctx context.Context) {
 func chance(percent int) bool { return rand.IntN(100) < percent }
 
 // chain makes one grant after the other and uses each for a while.
-func (l *load) chain(ctx context.Context, client string) {
+func (l *load) chain(ctx context.Context, pick func() *node, client string) {
 	a, b := newApplication(l.w), newBrowser(l.w)
+	a.pick, b.pick = pick, pick
 	for ctx.Err() == nil {
 		g := b.allow(ctx, client)
 		if g == nil {
@@ -87,7 +93,7 @@ func (l *load) redeem(ctx context.Context, a *application, g *grant) bool {
 		var all sync.WaitGroup
 		for range 3 {
 			all.Go(func() {
-				a.exchange(ctx, l.w.c.any(), &grant{client: g.client, id: g.id, code: g.code, secret: g.secret}, false)
+				a.exchange(ctx, a.pick(), &grant{client: g.client, id: g.id, code: g.code, secret: g.secret}, false)
 			})
 		}
 		all.Wait()
@@ -95,7 +101,7 @@ func (l *load) redeem(ctx context.Context, a *application, g *grant) bool {
 		return false
 	}
 	for tries := 0; ctx.Err() == nil && tries < maxTries; tries++ {
-		o, next := a.exchange(ctx, l.w.c.any(), g, false)
+		o, next := a.exchange(ctx, a.pick(), g, false)
 		switch o.Class {
 		case ok:
 			g.tokens = append(g.tokens, next)
@@ -119,7 +125,7 @@ func (l *load) use(ctx context.Context, a *application, g *grant) {
 			return
 		}
 		if chance(10) {
-			a.me(ctx, l.w.c.any(), g)
+			a.me(ctx, a.pick(), g)
 		}
 	}
 	switch {
@@ -138,20 +144,20 @@ func (l *load) step(ctx context.Context, a *application, g *grant, secret int) b
 	switch {
 	case chance(6): // the response gets lost
 		short, cancel := context.WithTimeout(ctx, time.Duration(rand.IntN(6000))*time.Microsecond)
-		a.refresh(short, l.w.c.any(), g, gen, secret)
+		a.refresh(short, a.pick(), g, gen, secret)
 		cancel()
 	case chance(6): // sent twice
 		var all sync.WaitGroup
 		for range 2 {
 			all.Go(func() {
 				copied := *g
-				a.refresh(ctx, l.w.c.any(), &copied, gen, secret)
+				a.refresh(ctx, a.pick(), &copied, gen, secret)
 			})
 		}
 		all.Wait()
 	}
 	for tries := 0; ctx.Err() == nil && tries < maxTries; tries++ {
-		o, next := a.refresh(ctx, l.w.c.any(), g, gen, secret)
+		o, next := a.refresh(ctx, a.pick(), g, gen, secret)
 		switch {
 		case o.Class == ok:
 			if o.Got == gen+1 {
@@ -173,7 +179,7 @@ func (l *load) steal(ctx context.Context, a *application, g *grant) {
 		return
 	}
 	for tries := 0; ctx.Err() == nil && tries < maxTries; tries++ {
-		if o, _ := a.refresh(ctx, l.w.c.any(), g, 1+rand.Uint32N(g.gen()-2), 0); o.Class == refused {
+		if o, _ := a.refresh(ctx, a.pick(), g, 1+rand.Uint32N(g.gen()-2), 0); o.Class == refused {
 			l.everywhere(ctx, a, g)
 			return
 		}

@@ -8,9 +8,11 @@ type chain struct {
 	ended bool
 }
 
-// chains are the models of grants. late also lets a request whose answer never
-// came end the grant when it arrives at last: no rule is broken then, but a user
-// was signed out by a slow network, and the report says so.
+// chainModel is the model of grants. An honest client sends a token twice only as
+// long as it knows of no answer; still the first copy may be decided last, when
+// the second has been answered and its successor was used. That looks like reuse
+// and must end nothing. With late it may: the report tells such ends apart, as a
+// user was signed out then, and no thief let in.
 func chainModel(late bool) model[chain] {
 	return model[chain]{
 		name: "the chain",
@@ -88,7 +90,7 @@ func (s chain) refresh(o op, late bool) []chain {
 		return []chain{s}
 	case s.ended:
 		return []chain{s}
-	case o.Gen+1 < s.due, isRetry && o.Age != young:
+	case o.Gen+1 < s.due && (o.Deliberate || late), isRetry && o.Age != young:
 		return []chain{over} // reuse
 	}
 	return nil // it was due, or within the retry window

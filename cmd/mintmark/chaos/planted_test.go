@@ -24,7 +24,11 @@ func find(t *testing.T, c *cluster, what string, times int, f fault) {
 		if err := w.agree(); err != nil {
 			s.violated("%v", err)
 		}
-		s.violations = append(s.violations, w.judge().violations...)
+		found := w.judge()
+		s.violations = append(s.violations, found.violations...)
+		if len(found.late) > 0 {
+			s.violated(signedOut)
+		}
 		for _, v := range s.violations {
 			if strings.HasPrefix(v, what) {
 				t.Logf("found after %d rounds: %.400s", n+1, v)
@@ -37,6 +41,9 @@ func find(t *testing.T, c *cluster, what string, times int, f fault) {
 
 // breaksChain is how a history begins that no chain can explain.
 const breaksChain = "the chain of"
+
+// signedOut stands for a user whose grant a late request has ended.
+const signedOut = "a late request ended a grant"
 
 // lost is a log that says it is on the disk when it is not, after a while.
 var lost = []patch{
@@ -106,11 +113,23 @@ func TestPlantedNoCommandID(t *testing.T) {
 	find(t, three(t, binary), breaksChain, 5, unheard(20))
 }
 
+// TestPlantedMarkedRevokes: a command that is proposed again and finds that the
+// grant has moved on meanwhile takes that for reuse.
+func TestPlantedMarkedRevokes(t *testing.T) {
+	binary := build(t, patch{
+		file: "issuer/ledger/redeem.go",
+		old:  "if r.m.Again && r.grant.Due != l.Generation",
+		new:  "if r.m.Again && r.grant == nil",
+	})
+	find(t, three(t, binary), signedOut, 5, overtaken("hole", 20))
+}
+
 // TestDirected plays the same schedules on the program as it is: nothing is
 // found.
 func TestDirected(t *testing.T) {
 	s := newSummary()
-	s.run(t, three(t, build(t)), raced(10), queued(20), unheard(20), queued(20), unheard(20))
+	s.run(t, three(t, build(t)), raced(10), queued(20), unheard(20), queued(20), unheard(20),
+		overtaken("hole", 20), overtaken("stall", 20))
 	s.print(t)
 	require.Zero(t, s.voids, "%v", s.void)
 }

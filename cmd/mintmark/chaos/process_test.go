@@ -85,11 +85,15 @@ func (p *process) paused() bool {
 
 // printTail shows the end of a log.
 func printTail(t testing.TB, name, file string) {
-	const lines = 60
+	const lines, width = 40, 300
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return
 	}
 	all := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
-	t.Logf("the end of the log of %s:\n%s", name, bytes.Join(all[max(0, len(all)-lines):], []byte("\n")))
+	all = all[max(0, len(all)-lines):]
+	for i, line := range all {
+		all[i] = line[:min(len(line), width)]
+	}
+	t.Logf("the end of the log of %s:\n%s", name, bytes.Join(all, []byte("\n")))
 }
