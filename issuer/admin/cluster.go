@@ -103,13 +103,14 @@ func (c *call) clusterKeys() []ClusterKey {
 	return list
 }
 
-func (c *call) checksumNode(context.Context, ChecksumQuery) (ClusterChecksum, error) {
+func (c *call) checksumNode(ctx context.Context, _ ChecksumQuery) (ClusterChecksum, error) {
 	cluster, err := c.many()
 	if err != nil {
 		return ClusterChecksum{}, err
 	}
+	name := cluster.Status(ctx).Name // the cluster's for this node, not its own
 	sum, applied := cluster.Checksum()
-	return ClusterChecksum{Name: c.Name, Applied: applied, Checksum: hex.EncodeToString(sum[:])}, nil
+	return ClusterChecksum{Name: name, Applied: applied, Checksum: hex.EncodeToString(sum[:])}, nil
 }
 
 func (c *call) transferLeader(ctx context.Context, q Transfer) (Done, error) {
@@ -137,7 +138,7 @@ func (c *call) removeNode(ctx context.Context, q Removal) (Done, error) {
 	return c.done(nodeSubject(q.Name), q.Name), nil
 }
 
-func (c *call) acceptClock(context.Context, Acceptance) (Done, error) {
+func (c *call) acceptClock(ctx context.Context, _ Acceptance) (Done, error) {
 	cluster, err := c.many()
 	if err != nil {
 		return Done{}, err
@@ -145,7 +146,8 @@ func (c *call) acceptClock(context.Context, Acceptance) (Done, error) {
 	if err := cluster.AcceptClock(); err != nil {
 		return Done{}, fmt.Errorf("accept the clock: %w", err)
 	}
-	return c.done(nodeSubject(c.Name), c.Name), nil
+	name := cluster.Status(ctx).Name
+	return c.done(nodeSubject(name), name), nil
 }
 
 func nodeSubject(name string) string {

@@ -32,8 +32,6 @@ type Ledger interface {
 // Config is what the operations are made of. Without a comment that says
 // otherwise a field is needed.
 type Config struct {
-	// Name is this node's, for people. It may be empty where Cluster is nil.
-	Name string
 	// Cluster is nil on a node that runs alone for good.
 	Cluster Cluster
 	// Backup writes what operators keep, whole. Nil on a node that runs alone.

@@ -47,7 +47,7 @@ func NewSetupHandler(s Setup) http.Handler {
 	for _, r := range byName {
 		all = append(all, r)
 	}
-	return newHandler(Config{Name: s.Name, Log: s.Log}, all)
+	return newHandler(Config{Log: s.Log}, all)
 }
 
 func notYet(*call, http.ResponseWriter, *http.Request) (any, error) {

@@ -95,7 +95,7 @@ func (w *World) Config() admin.Config {
 		Log: slog.New(slog.NewTextHandler(&w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if w.Cluster != nil {
-		c.Name, c.Cluster = "n1", w.Cluster
+		c.Cluster = w.Cluster
 	}
 	return c
 }
