@@ -53,8 +53,9 @@ type slots struct {
 }
 
 // openSlots opens the file in dir, and returns how far commands were seen after
-// the point that the frames end at. A slot that continues other frames is
-// passed over: they are gone, or have been followed by more.
+// the point that the frames end at. A slot that continues other frames is not
+// used: they have been followed by more, or are gone. In that case it is wiped, so
+// that it is not believed once the journal has come as far again.
 func openSlots(d disk, dir string, end cursor) (*slots, point, error) {
 	path := filepath.Join(dir, coveredName)
 	b, err := os.ReadFile(path)
@@ -64,16 +65,29 @@ func openSlots(d disk, dir string, end cursor) (*slots, point, error) {
 	}
 	s := &slots{}
 	covered := end.point
+	gone := [2]bool{}
 	for i := range int64(2) {
 		r, ok := decodeSlot(b[min(int64(len(b)), i*slotApart):])
-		if ok && end.known && r.from.seq == end.seq && r.to.seq > covered.seq {
+		switch {
+		case !ok:
+		case !end.known || r.from.seq > end.seq:
+			gone[i] = true
+		case r.from.seq == end.seq && r.to.seq > covered.seq:
 			covered, s.last, s.next = r.to, r, 1-i
 		}
 	}
 	if s.file, err = d.Open(path); err != nil {
 		return nil, point{}, fmt.Errorf("open %s: %w", coveredName, err)
 	}
-	if err = s.file.Sync(); err == nil && isNew {
+	for i := range gone {
+		if gone[i] && err == nil {
+			_, err = s.file.WriteAt(make([]byte, slotSize), int64(i)*slotApart)
+		}
+	}
+	if err == nil {
+		err = s.file.Sync()
+	}
+	if err == nil && isNew {
 		err = d.SyncDir(dir)
 	}
 	if err != nil {

@@ -26,6 +26,28 @@ func replay(j *journal.Journal, after uint64) {
 	}
 }
 
+// unsynced is a disk on which thousands of small journals can be opened in a
+// test: nothing cuts the power.
+type unsynced struct{ journal.Disk }
+
+func (d unsynced) Create(path string) (journal.File, error) {
+	f, err := d.Disk.Create(path)
+	return unsyncedFile{f}, err
+}
+
+func (d unsynced) Open(path string) (journal.File, error) {
+	f, err := d.Disk.Open(path)
+	return unsyncedFile{f}, err
+}
+
+func (unsynced) SyncDir(string) error { return nil }
+
+type unsyncedFile struct{ journal.File }
+
+func (unsyncedFile) Sync() error { return nil }
+
+func fast(dir string) journal.Config { return journal.OnDisk(in(dir), unsynced{journal.RealDisk}) }
+
 var whole = []journal.Span{span(1, 12)}
 
 // lived is a folder with that life in it, flushed after each command.
@@ -35,9 +57,8 @@ func lived(t testing.TB) string {
 	j := open(t, in(dir))
 	j.Covered(0, at(0))
 	for i := range life {
-		replay := life[i]
-		if seq := uint64(i) + 1; replay > 0 {
-			give(j, seq, replay)
+		if seq := uint64(i) + 1; life[i] > 0 {
+			give(j, seq, life[i])
 		} else {
 			j.Covered(seq, at(seq))
 		}
@@ -113,7 +134,7 @@ func TestCrashAtEveryByte(t *testing.T) {
 			"cut, coverage as it is": {name: good[:i]},
 			"zeros at the end":       {name: append(bytes.Clone(good[:i]), make([]byte, len(good)-i)...), journal.CoveredName: slots},
 		} {
-			j := open(t, in(copyOf(t, dir, changed)))
+			j := open(t, fast(copyOf(t, dir, changed)))
 			cut := j.Recovered().Cut
 			cutBytes += cut
 			require.Less(t, cut, int64(len(good)+1))
@@ -124,7 +145,7 @@ func TestCrashAtEveryByte(t *testing.T) {
 			honest(t, j)
 			require.Equal(t, whole, j.Spans(), "%s at %d", what, i)
 			require.NoError(t, j.Close())
-			j = open(t, in(j.Dir()))
+			j = open(t, fast(j.Dir()))
 			require.Zero(t, j.Recovered(), "%s at %d", what, i)
 			honest(t, j)
 			require.Equal(t, whole, j.Spans(), "%s at %d", what, i)
@@ -148,7 +169,7 @@ func TestEveryFlippedByte(t *testing.T) {
 			}
 			bad := bytes.Clone(good)
 			bad[i] ^= 0x10
-			j := open(t, in(copyOf(t, dir, map[string][]byte{name: bad})))
+			j := open(t, fast(copyOf(t, dir, map[string][]byte{name: bad})))
 			honest(t, j)
 			gaps += len(journal.Gaps(j.Spans(), 0))
 			replay(j, 0)
@@ -157,7 +178,7 @@ func TestEveryFlippedByte(t *testing.T) {
 			require.NoError(t, j.Flush())
 			require.Equal(t, uint64(12), j.Last())
 			require.NoError(t, j.Close())
-			j = open(t, in(j.Dir()))
+			j = open(t, fast(j.Dir()))
 			honest(t, j)
 			require.Equal(t, uint64(12), j.Last())
 			require.NoError(t, j.Close())
@@ -176,7 +197,7 @@ func TestDamageInTheMiddle(t *testing.T) {
 	i := bytes.Index(b, data(7, 1))
 	require.Positive(t, i)
 	b[i]++
-	j := open(t, in(copyOf(t, dir, map[string][]byte{name: b})))
+	j := open(t, fast(copyOf(t, dir, map[string][]byte{name: b})))
 	assert.Equal(t, journal.Recovery{Damaged: 1}, j.Recovered())
 	assert.Equal(t, []journal.Span{span(1, 6), span(8, 12)}, j.Spans())
 	var seen []uint64

@@ -1,5 +1,7 @@
 package journal
 
+import "errors"
+
 // The seams that tests of this package take hold of.
 
 type (
@@ -18,8 +20,15 @@ var RealDisk Disk = realDisk{}
 
 const (
 	MaxFrame    = maxFrame
+	SlotSize    = slotSize
 	CoveredName = coveredName
 )
 
 // Dir is where it is.
 func (j *Journal) Dir() string { return j.config.Dir }
+
+// OpenStill opens a journal without the goroutine that writes.
+func OpenStill(c Config) (*Journal, error) { return open(c) }
+
+// WriteStill does what a Flush and a Close would have it do.
+func (j *Journal) WriteStill() error { return errors.Join(j.write(true), j.closeFiles()) }
