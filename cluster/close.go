@@ -41,13 +41,7 @@ func (n *Node) close(ctx context.Context) error {
 	if n.raft == nil && n.guards.disk != nil {
 		n.guards.disk.close() // nobody guards
 	}
-	if n.stores != nil {
-		errs = append(errs, n.stores.Close())
-	}
-	if n.lock != nil {
-		errs = append(errs, n.lock.Close())
-	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, n.closeFiles())...)
 }
 
 // drain waits until what was queued has been answered, or ctx ends.

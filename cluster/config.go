@@ -45,6 +45,9 @@ type Config struct {
 	Secrets    Secrets
 	JoinSecret func() ([]byte, error)
 
+	// Witness is told what the log does. It may be nil.
+	Witness Witness
+
 	// QueueSize is how many commands may wait to be put into the log; one more
 	// is refused. Default: 2048.
 	QueueSize int

@@ -24,6 +24,7 @@ type core struct {
 	watches  watches
 
 	decoded []sealed // buffer of apply
+	witness Witness  // may be nil
 }
 
 func newCore(m Machine) (*core, error) {
@@ -123,7 +124,11 @@ func (c *core) applyOne(txn *memdb.Txn, now *status, s *sealed, changed map[stri
 	if err := decoding.Unmarshal(s.body, cmd); err != nil {
 		return outcome{}, fmt.Errorf("decode: %w", err)
 	}
-	d := cmd.Decide(txn, Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again(), Level: now.Level})
+	m := Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again(), Level: now.Level}
+	d := cmd.Decide(txn, m)
+	if c.witness != nil {
+		c.witness.Applied(txn, cmd, d, m)
+	}
 	if len(d.Changes) == 0 {
 		return outcome{value: d.Outcome}, nil
 	}

@@ -79,7 +79,7 @@ var errLivelock = errors.New("this node installs snapshots and never gets on (ha
 // Snapshot implements raft.FSM. The state is immutable, so that taking it is
 // taking a pointer.
 func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
-	s := &fsmSnapshot{schema: f.core.schema, stop: f.stop}
+	s := &fsmSnapshot{schema: f.core.schema, stop: f.stop, witness: f.core.witness}
 	f.core.progress.with(func(index uint64) { s.txn, s.applied = f.core.view(), index })
 	return s, nil
 }
@@ -90,10 +90,16 @@ type fsmSnapshot struct {
 	txn     *memdb.Txn
 	applied uint64
 	stop    <-chan struct{}
+	witness Witness
 }
 
 // Persist implements raft.FSMSnapshot. raft cancels the sink on an error.
 func (s *fsmSnapshot) Persist(sink raft.SnapshotSink) error {
+	if s.witness != nil {
+		if err := s.witness.Flush(); err != nil {
+			return fmt.Errorf("write snapshot: %w", err)
+		}
+	}
 	if err := s.schema.writeSnapshot(sink, s.txn, s.applied, s.stop); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}

@@ -128,6 +128,8 @@ func (n *Node) tend(ctx context.Context) error {
 
 // foundCluster writes the first members into the state.
 func (n *Node) foundCluster(ctx context.Context) error {
+	n.founding.Lock()
+	defer n.founding.Unlock()
 	if n.config.Network == nil || len(members(n.View())) > 0 {
 		return nil
 	}

@@ -29,6 +29,7 @@ type Node struct {
 	raft        *raft.Raft
 	peers       peers
 	guards      guards
+	founding    sync.Mutex // held while the first members are written
 
 	queue    chan *request
 	entries  chan struct{} // one element for each entry under way

@@ -40,24 +40,8 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 
 // open fills in n. What it opened before an error is closed by abandon.
 func (n *Node) open(ctx context.Context) (err error) {
-	if n.core, err = newCore(n.config.Machine); err != nil {
-		return err
-	}
-	if err := privateDir(n.config.Dir); err != nil {
-		return fmt.Errorf("create data directory: %w", err)
-	}
-	if n.lock, err = lockDir(n.config.Dir); err != nil {
-		return err
-	}
-	log := newLogger(n.log)
-	if n.stores, err = openStores(&n.config, log, n.verified); err != nil {
-		return err
-	}
-	snapshots, err := openSnapshots(n.config.Dir, log)
+	snapshots, err := n.openFiles()
 	if err != nil {
-		return err
-	}
-	if n.roster, err = openRoster(n.config.Dir); err != nil {
 		return err
 	}
 	fresh, err := n.isFresh(snapshots)
@@ -70,6 +54,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if n.id, err = n.identity(); err != nil {
 		return err
 	}
+	log := newLogger(n.log)
 	if err := n.connect(log); err != nil {
 		return err
 	}

@@ -28,6 +28,9 @@ func (c *core) restore(r io.Reader) error {
 	c.level.Store(s.Level)
 	c.progress.advance(applied, func() { c.db.Store(db) })
 	c.watches.fireAll()
+	if c.witness != nil {
+		c.witness.Restored(s.Seq, s.At)
+	}
 	return nil
 }
 

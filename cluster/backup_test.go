@@ -1,0 +1,107 @@
+package cluster_test
+
+import (
+	"bytes"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestBackupStartsANewCluster: the state of a backup goes on in a cluster that
+// others can join, and none of the old nodes is a member.
+func TestBackupStartsANewCluster(t *testing.T) {
+	tr := newTrio(t)
+	for i := range 100 {
+		_, _, err := tr.nodes[i%3].Propose(t.Context(), &set{Name: fmt.Sprint(i), Value: uint64(i)})
+		require.NoError(t, err)
+	}
+	b, err := tr.nodes[1].Backup(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, uint64(100), b.Rows["registers"])
+	_, _, err = tr.nodes[0].Propose(t.Context(), &set{Name: "later"})
+	require.NoError(t, err)
+	var file bytes.Buffer
+	require.NoError(t, b.Write(&file))
+
+	c := networked(t, "", "new")
+	c.Bootstrap = false
+	require.NoError(t, cluster.Restore(c, bytes.NewReader(file.Bytes())))
+	require.ErrorContains(t, cluster.Restore(c, bytes.NewReader(file.Bytes())), "belongs to a cluster already")
+	n := open(t, c)
+	require.Equal(t, uint64(99), find(n.View(), "99").Value)
+	require.Empty(t, find(n.View(), "later").Last)
+	v, _, err := n.Propose(t.Context(), &set{Name: "on"})
+	require.NoError(t, err)
+	require.Greater(t, v.(cluster.Meta).Seq, b.Seq)
+
+	fresh := &trio{t: t, nodes: []*cluster.Node{n}, confs: []cluster.Config{c}}
+	c2 := networked(t, "", "n2") // a name that the old cluster had
+	c2.Bootstrap = false
+	fresh.join(c2)
+	fresh.nodes, fresh.confs = append(fresh.nodes, open(t, c2)), append(fresh.confs, c2)
+	fresh.settle(2)
+	fresh.same()
+
+	bad := networked(t, "", "bad")
+	require.Error(t, cluster.Restore(bad, bytes.NewReader(file.Bytes()[:file.Len()-1])))
+	require.Error(t, cluster.Restore(bad, bytes.NewReader([]byte("rubbish"))))
+	open(t, bad) // nothing was left behind
+}
+
+// TestRecoveryFromOneSurvivor: with two of three lost for good, the third goes
+// on with all that it had, and others join it.
+func TestRecoveryFromOneSurvivor(t *testing.T) {
+	tr := newTrio(t)
+	_, index, err := tr.nodes[0].Propose(t.Context(), &set{Name: "kept", Value: 7})
+	require.NoError(t, err)
+	_, err = tr.nodes[2].ViewAt(t.Context(), index)
+	require.NoError(t, err)
+	for _, n := range tr.nodes {
+		shut(t, n)
+	}
+	c := tr.confs[2]
+	require.NoError(t, cluster.Recover(c))
+	c.Network = networked(t, "", "").Network
+	n := open(t, c)
+	require.Equal(t, uint64(7), find(n.View(), "kept").Value)
+	_, _, err = n.Propose(t.Context(), &set{Name: "on"})
+	require.NoError(t, err)
+	require.Len(t, n.Members(), 1)
+
+	fresh := &trio{t: t, nodes: []*cluster.Node{n}, confs: []cluster.Config{c}}
+	c2 := networked(t, "", "n2")
+	c2.Bootstrap = false
+	fresh.join(c2)
+	fresh.nodes, fresh.confs = append(fresh.nodes, open(t, c2)), append(fresh.confs, c2)
+	fresh.settle(2)
+	fresh.same()
+
+	empty := networked(t, "", "x")
+	require.ErrorContains(t, cluster.Recover(empty), "no data")
+}
+
+// TestDataOfANodeAloneGetsPeers: what mintmark dev made can become the first
+// node of a cluster.
+func TestDataOfANodeAloneGetsPeers(t *testing.T) {
+	alone := config(t, "")
+	n := open(t, alone)
+	_, _, err := n.Propose(t.Context(), &set{Name: "kept", Value: 7})
+	require.NoError(t, err)
+	shut(t, n)
+	c := networked(t, alone.Dir, "n1")
+	c.Bootstrap = false
+	n = open(t, c)
+	tr := &trio{t: t, nodes: []*cluster.Node{n}, confs: []cluster.Config{c}}
+	c2 := networked(t, "", "n2")
+	c2.Bootstrap = false
+	tr.join(c2)
+	tr.nodes, tr.confs = append(tr.nodes, open(t, c2)), append(tr.confs, c2)
+	tr.settle(2)
+	require.NoError(t, tr.nodes[1].TransferLeadership(t.Context(), "n2"))
+	require.Eventually(t, func() bool { l, _ := tr.nodes[1].Leading(); return l }, 10*time.Second, time.Millisecond)
+	tr.same()
+}
