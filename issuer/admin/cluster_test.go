@@ -148,6 +148,7 @@ func TestClusterRefusals(t *testing.T) {
 	require.Equal(t, admin.Refused, p.Class)
 	require.Equal(t, "this node belongs to a cluster already", p.Text)
 	require.Empty(t, w.Cluster.Calls())
+	require.Contains(t, w.Log.String(), `operation=cluster.remove class=refused cause="the cluster has no node n9"`)
 }
 
 func TestNodeThatRunsAlone(t *testing.T) {

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"net/http"
 	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 type handler struct {
@@ -74,7 +76,11 @@ func (h *handler) log(c *call, r *http.Request, err error) *Problem {
 	case p.Class == Internal:
 		h.Log.Error("operator command failed", "operation", name, "error", err)
 	default:
-		h.Log.Info("operator command not done", "operation", name, "class", p.Class, "cause", p.Cause, "subject", p.Subject)
+		cause := p.Text
+		if p.Cause != ledger.NoCause {
+			cause = p.Cause.String()
+		}
+		h.Log.Info("operator command not done", "operation", name, "class", p.Class, "cause", cause, "subject", p.Subject)
 	}
 	return p
 }
