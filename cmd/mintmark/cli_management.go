@@ -20,6 +20,7 @@ func managementCommands() []*cobra.Command {
 	m := new(management)
 	commands := []*cobra.Command{
 		m.clientCommand(), m.userCommand(), m.grantCommand(), m.keysCommand(), m.explainCommand(), m.auditCommand(),
+		m.clusterCommand(),
 	}
 	dataDir := os.Getenv("MINTMARK_DATA_DIR")
 	if dataDir == "" {

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+func (m *management) clusterCommand() *cobra.Command {
+	return group("cluster", "Make a cluster and look after its nodes",
+		m.clusterInit(), m.clusterInvite(), m.clusterReplace(), m.clusterStatus(), m.clusterChecksum(),
+		m.clusterTransfer(), m.clusterRemove(), m.clusterAcceptClock(), m.backupCommand())
+}
+
+func (m *management) clusterInit() *cobra.Command {
+	var q admin.NewCluster
+	c := command("init", "Make the waiting node the first of a new cluster", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		q.PublicURL, q.AppURL = strings.TrimSuffix(q.PublicURL, "/"), strings.TrimSuffix(q.AppURL, "/")
+		return ask(m, cmd, admin.InitCluster, q, func(p *printer, a admin.Founded) {
+			p.line("the cluster is made: the API is %s, the pages are %s", a.PublicURL, a.AppURL)
+			p.remark("other nodes join with a token from: mintmark cluster invite --name NAME")
+		})
+	})
+	c.Flags().StringVar(&q.PublicURL, "public-url", "", "address of the API as others reach it, and the issuer: for good")
+	c.Flags().StringVar(&q.AppURL, "app-url", "", "address of the pages as others reach them (default: the public URL)")
+	_ = c.MarkFlagRequired("public-url")
+	return c
+}
+
+func (m *management) clusterChecksum() *cobra.Command {
+	return command("checksum", "Hash the whole state of this node, to compare with that of others", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return ask(m, cmd, admin.ChecksumNode, admin.ChecksumQuery{}, func(p *printer, a admin.ClusterChecksum) {
+			p.line("%s  %d  %s", a.Checksum, a.Applied, a.Name)
+		})
+	})
+}
+
+func (m *management) clusterTransfer() *cobra.Command {
+	var q admin.Transfer
+	c := command("transfer-leader", "Let another node lead", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return ask(m, cmd, admin.TransferLeader, q, func(p *printer, _ admin.Done) {
+			if q.To == "" {
+				p.line("another node leads; see mintmark cluster status")
+			} else {
+				p.line("node %s leads", q.To)
+			}
+		})
+	})
+	c.Flags().StringVar(&q.To, "to", "", "`NAME` of the node (default: the one that is furthest)")
+	return c
+}
+
+func (m *management) clusterRemove() *cobra.Command {
+	var q admin.Removal
+	c := command("remove NAME", "Take a node out of the cluster for good", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		q.Name = args[0]
+		return ask(m, cmd, admin.RemoveNode, q, func(p *printer, _ admin.Done) {
+			p.line("node %s is removed", q.Name)
+			p.remark("its key is refused from now on: its machine comes back only by an invitation, with an empty data folder")
+		})
+	})
+	c.Flags().BoolVar(&q.Force, "force", false, "even if those that are left and can be reached are no majority")
+	return c
+}
+
+func (m *management) clusterAcceptClock() *cobra.Command {
+	c := command("accept-clock", "Let this node go on after its wall clock has jumped", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return ask(m, cmd, admin.AcceptClock, admin.Acceptance{}, func(p *printer, a admin.Done) {
+			p.line("node %s goes on with its clock as it is", a.ID)
+		})
+	})
+	c.Long = `Let this node go on after its wall clock has jumped.
+
+Make sure first that the clock is right. What the cluster has stamped with a time
+in the future it never takes back: codes, sessions and grants run out at once.`
+	return c
+}

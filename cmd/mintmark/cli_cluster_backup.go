@@ -1,0 +1,143 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+)
+
+func (m *management) backupCommand() *cobra.Command {
+	return group("backup", "Keep what the cluster knows, and bring it back", m.backupSave(), m.backupRestore())
+}
+
+// savedBackup is a backup that is on disk.
+type savedBackup struct {
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
+}
+
+func (m *management) backupSave() *cobra.Command {
+	c := command("save FILE", "Write a backup to a new file", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		c, err := m.open(cmd)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		saved := savedBackup{File: args[0]}
+		err = backup.Create(saved.File, func(w io.Writer) error {
+			counted := &countingWriter{Writer: w}
+			err := admin.SaveBackup(cmdContext(cmd), c, counted)
+			saved.Bytes = counted.n
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return m.show(cmd, saved, func(p *printer) {
+			p.line("%s: %d bytes", saved.File, saved.Bytes)
+			p.remark("it is sealed under the cluster's key (cluster.key), which is not in it: keep that, too, in another place")
+		})
+	})
+	c.Long = `Write a backup to a new file that only its owner can read. A file that is there
+already is never overwritten, and one that is not complete is not left behind.`
+	return c
+}
+
+type countingWriter struct {
+	io.Writer
+	n int64
+}
+
+func (w *countingWriter) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	w.n += int64(n)
+	return n, err
+}
+
+func (m *management) backupRestore() *cobra.Command {
+	var o admin.RestoreOptions
+	var journal string
+	c := command("restore FILE", "Make the waiting node the first of a cluster with the state of a backup", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		c, err := m.open(cmd)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		if o.Journal, err = readJournal(journal); err != nil {
+			return err
+		}
+		f, err := os.Open(args[0])
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }()
+		report, err := admin.RestoreBackup(cmdContext(cmd), c, f, o)
+		if err != nil {
+			return err
+		}
+		return m.show(cmd, report, func(p *printer) { showRestored(p, report) })
+	})
+	c.Long = `Make the waiting node the first of a cluster with the state of a backup. What has
+happened since then comes from a journal (mintmark cluster backup journal).`
+	c.Flags().StringVar(&journal, "journal", "", "`FILE` with the journal of what happened since")
+	c.Flags().BoolVar(&o.AcceptGap, "accept-gap", false, "restore although the journal leaves something out: what was revoked then is not")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would happen")
+	return c
+}
+
+// readJournal is nil without a path.
+func readJournal(path string) ([]byte, error) {
+	if path == "" {
+		return nil, nil
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, admin.MaxJournal+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	case len(b) > admin.MaxJournal:
+		return nil, fmt.Errorf("%s is larger than 1 GiB", path)
+	}
+	return b, nil
+}
+
+func showRestored(p *printer, r admin.RestoreReport) {
+	done, changed := "restored", "changed"
+	if r.DryRun {
+		done, changed = "nothing is done; it would be restored", "would change"
+	}
+	p.line("%s: cluster %s as of %s, up to command %d", done, r.Cluster, exact(r.Taken), r.Seq)
+	var rows []string
+	for _, table := range slices.Sorted(maps.Keys(r.Counts)) {
+		rows = append(rows, fmt.Sprintf("%s: %d", table, r.Counts[table]))
+	}
+	if len(rows) > 0 {
+		p.line("in the backup: %s", strings.Join(rows, ", "))
+	}
+	if r.Journal > 0 {
+		if len(r.Changes) == 0 {
+			changed += " nothing"
+		} else {
+			changed += ":"
+		}
+		p.line("with the journal up to command %d, which %s", r.Journal, changed)
+	}
+	for _, line := range r.Changes {
+		p.line("  %s", line)
+	}
+	if r.Gap != "" {
+		p.remark("lost: %s", r.Gap)
+	}
+}

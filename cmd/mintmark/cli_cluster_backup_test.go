@@ -1,0 +1,142 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
+)
+
+// newBackupCLI is the command line in front of a node whose backup is what
+// write writes.
+func newBackupCLI(t *testing.T, write func(context.Context, io.Writer) error) *cliWorld {
+	t.Helper()
+	w := admintest.New(t)
+	w.Cluster, w.Backup = admintest.NewCluster(), write
+	return &cliWorld{w, t, w.Serve()}
+}
+
+func names(t *testing.T, dir string) []string {
+	t.Helper()
+	all, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	list := []string{}
+	for _, e := range all {
+		list = append(list, e.Name())
+	}
+	return list
+}
+
+func TestBackupSave(t *testing.T) {
+	text := strings.Repeat("state", 1<<18)
+	c := newBackupCLI(t, func(_ context.Context, w io.Writer) error {
+		_, err := io.Copy(w, strings.NewReader(text))
+		return err
+	})
+	dir := t.TempDir()
+	file := filepath.Join(dir, "backup")
+	require.Equal(t, map[string]any{"file": file, "bytes": float64(len(text))}, c.object("cluster", "backup", "save", file))
+	got, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.True(t, string(got) == text)
+	info, err := os.Stat(file)
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), info.Mode().Perm())
+
+	require.NoError(t, os.WriteFile(file, []byte("older"), 0o600))
+	c.fails(exitLocal, "already exists", "cluster", "backup", "save", file)
+	got, err = os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, "older", string(got), "it is not overwritten")
+	require.Equal(t, []string{"backup"}, names(t, dir))
+	c.fails(exitLocal, "no such file", "cluster", "backup", "save", filepath.Join(dir, "none", "backup"))
+}
+
+func TestBackupThatIsCutLeavesNothing(t *testing.T) {
+	begin := func(w io.Writer) { _, _ = io.WriteString(w, strings.Repeat("state", 1<<18)) }
+	for name, test := range map[string]struct {
+		write func(context.Context, io.Writer) error
+		code  int
+		text  string
+	}{
+		"refused": {func(_ context.Context, w io.Writer) error {
+			begin(w)
+			return admintest.Rule("this node lags")
+		}, exitRefused, "this node lags"},
+		"failed": {func(_ context.Context, w io.Writer) error {
+			begin(w)
+			return errors.New("the disk is on fire")
+		}, exitUnhealthy, "its log says why"},
+		"killed": {func(_ context.Context, w io.Writer) error {
+			begin(w)
+			panic(http.ErrAbortHandler)
+		}, exitUnhealthy, "stopped in the middle"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			c := newBackupCLI(t, test.write)
+			c.fails(test.code, test.text, "cluster", "backup", "save", filepath.Join(dir, "backup"))
+			require.Empty(t, names(t, dir))
+		})
+	}
+}
+
+func TestBackupRestore(t *testing.T) {
+	var options []admin.RestoreOptions
+	c := newSetupCLI(t, admin.Setup{
+		Name: "n1",
+		Restore: func(_ context.Context, in io.Reader, o admin.RestoreOptions) (admin.RestoreReport, error) {
+			options = append(options, o)
+			if b, err := io.ReadAll(in); err != nil || string(b) != "state" {
+				return admin.RestoreReport{}, admintest.Rule("the file is damaged")
+			}
+			if o.Journal == nil && !o.AcceptGap {
+				return admin.RestoreReport{}, admintest.Rule("what happened since is missing")
+			}
+			return admin.RestoreReport{
+				Cluster: "c-1", Taken: admintest.Started, Seq: 12, Journal: 14, Counts: map[string]uint64{"users": 2, "clients": 3},
+				Changes: []string{"grant g1 is ended"}, Gap: "commands 13 to 13",
+			}, nil
+		},
+	})
+	dir := t.TempDir()
+	file, damaged, journal := filepath.Join(dir, "backup"), filepath.Join(dir, "damaged"), filepath.Join(dir, "journal")
+	require.NoError(t, os.WriteFile(file, []byte("state"), 0o600))
+	require.NoError(t, os.WriteFile(damaged, []byte("stat"), 0o600))
+	require.NoError(t, os.WriteFile(journal, []byte("lines"), 0o600))
+
+	c.fails(exitLocal, "no such file", "cluster", "backup", "restore", filepath.Join(dir, "none"))
+	c.fails(exitLocal, "no such file", "cluster", "backup", "restore", file, "--journal", filepath.Join(dir, "none"))
+	require.Empty(t, options)
+	c.fails(exitRefused, "what happened since is missing", "cluster", "backup", "restore", file)
+	c.fails(exitRefused, "the file is damaged", "cluster", "backup", "restore", damaged, "--accept-gap")
+
+	r := c.run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run")
+	require.Equal(t, exitOK, r.code, r.err)
+	require.Equal(t, "nothing is done; it would be restored: cluster c-1 as of "+exact(admintest.Started)+", up to command 12\n"+
+		"in the backup: clients: 3, users: 2\n"+
+		"with the journal up to command 14, which would change:\n"+
+		"  grant g1 is ended\n", r.out)
+	require.Equal(t, "lost: commands 13 to 13\n", r.err)
+
+	report := c.object("cluster", "backup", "restore", file, "--accept-gap")
+	require.Equal(t, false, report["dry_run"])
+	require.Equal(t, []any{"grant g1 is ended"}, report["changes"])
+	require.Equal(t, []admin.RestoreOptions{
+		{},
+		{AcceptGap: true},
+		{DryRun: true, Journal: []byte("lines")},
+		{AcceptGap: true},
+	}, options)
+	c.fails(exitRefused, "belongs to a cluster already", "cluster", "backup", "restore", file, "--accept-gap")
+}

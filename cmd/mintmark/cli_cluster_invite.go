@@ -1,0 +1,72 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+const invitationLifetime = time.Hour
+
+func (m *management) clusterInvite() *cobra.Command {
+	var q admin.Invitation
+	c := command("invite", "Make a token with which a new node joins", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return invite(m, cmd, admin.InviteNode, q)
+	})
+	invitationFlags(c, &q.Name, &q.Lifetime)
+	return c
+}
+
+func (m *management) clusterReplace() *cobra.Command {
+	var q admin.Replacement
+	c := command("replace OLD", "Make a token for a new node that takes the place of another", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		q.Old = args[0]
+		return invite(m, cmd, admin.ReplaceNode, q)
+	})
+	c.Long = `Make a token for a new node that takes the place of another. The old one, dead or
+alive, is removed when the new one has become a voter.`
+	invitationFlags(c, &q.Name, &q.Lifetime)
+	return c
+}
+
+func invitationFlags(c *cobra.Command, name *string, lifetime *time.Duration) {
+	c.Flags().StringVar(name, "name", "", "`NAME` of the new node")
+	c.Flags().DurationVar(lifetime, "ttl", invitationLifetime, "for how long the token can be used")
+	_ = c.MarkFlagRequired("name")
+}
+
+// invite prints the token alone on standard output, and on standard error what
+// to do with it.
+func invite[Q any](m *management, cmd *cobra.Command, o admin.Operation[Q, admin.Invited], q Q) error {
+	c, err := m.open(cmd)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	a, err := o.Call(cmdContext(cmd), c, q)
+	if err != nil {
+		return err
+	}
+	return m.show(cmd, a, func(p *printer) {
+		p.secret(a.Token.Reveal())
+		p.remark("put the token into a file on the new machine and start there, before %s:\n\n"+
+			"  mintmark serve --name %s --join %s --token-file FILE\n\n"+
+			"with --cluster-listen and --advertise where the other nodes are to reach it",
+			exact(a.Expires), a.Name, joinAddress(cmd, c))
+	})
+}
+
+// joinAddress is where a new node finds the one that was asked.
+func joinAddress(cmd *cobra.Command, c *admin.Caller) string {
+	s, err := admin.ShowCluster.Call(cmdContext(cmd), c, admin.StatusQuery{})
+	if err == nil {
+		for _, n := range s.Nodes {
+			if n.ID == s.ID && n.Address != "" {
+				return n.Address
+			}
+		}
+	}
+	return "HOST:PORT"
+}

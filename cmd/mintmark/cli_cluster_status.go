@@ -1,0 +1,101 @@
+package main
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+func (m *management) clusterStatus() *cobra.Command {
+	return command("status", "Say how the cluster is; the exit code is 5 unless all is well", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		c, err := m.open(cmd)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		s, err := admin.ShowCluster.Call(cmdContext(cmd), c, admin.StatusQuery{})
+		if err != nil {
+			return err
+		}
+		if err := m.show(cmd, s, func(p *printer) { showStatus(p, s) }); err != nil {
+			return err
+		}
+		if !s.Healthy {
+			return &admin.Problem{Class: admin.Unavailable, Text: "the cluster is not healthy"}
+		}
+		return nil
+	})
+}
+
+// showStatus is for somebody in a hurry: first whether all is well, then what
+// is not, then the rest.
+func showStatus(p *printer, s admin.ClusterStatus) {
+	p.line("%s", summary(s))
+	for _, problem := range s.Problems {
+		p.line("problem: %s", problem)
+	}
+	if len(s.Nodes) > 0 {
+		p.line("")
+		p.table([]string{"NAME", "ROLE", "STATE", "ADDRESS", "TERM", "APPLIED", "LAG", "VERSION", "LEVEL", "CLOCK", "CERTIFICATE UNTIL", "DISK FREE"}, nodeRows(s.Nodes))
+	}
+	if len(s.Keys) > 0 {
+		p.line("")
+		var rows [][]string
+		for _, k := range s.Keys {
+			rows = append(rows, []string{k.ID, k.Purpose, k.State, when(k.NextStep)})
+		}
+		p.table([]string{"KEY", "PURPOSE", "STATE", "NEXT STEP"}, rows)
+	}
+}
+
+func summary(s admin.ClusterStatus) string {
+	state, leader := "not healthy", "no leader"
+	if s.Healthy {
+		state = "healthy"
+	}
+	if s.Leader != "" {
+		leader = "leader " + s.Leader
+	}
+	answer := 0
+	for i := range s.Nodes {
+		if s.Nodes[i].State != admin.StateUnreachable {
+			answer++
+		}
+	}
+	return fmt.Sprintf("%s: %s, %d of %d nodes answer, term %d, feature level %d (asked %s)",
+		state, leader, answer, len(s.Nodes), s.Term, s.Level, s.Name)
+}
+
+func nodeRows(nodes []admin.ClusterNode) [][]string {
+	var rows [][]string
+	for i := range nodes {
+		n := &nodes[i]
+		row := []string{n.Name, n.Role, n.State, n.Address, "", "", "", n.Version, count(uint64(n.Level)), "", "", ""}
+		if n.State != admin.StateUnreachable { // else they are not known, not zero
+			row[4], row[5], row[6] = count(n.Term), count(n.Applied), count(n.Lag)
+			row[9] = (time.Duration(n.ClockOffset) * time.Millisecond).String()
+			row[10], row[11] = when(n.CertificateExpires), size(n.DiskFree)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func count(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// size is a number of bytes for people; "" for 0, which stands for unknown.
+func size(bytes uint64) string {
+	switch {
+	case bytes == 0:
+		return ""
+	case bytes < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
+	case bytes < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+}

@@ -1,0 +1,202 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+var updateCLI = flag.Bool("update-cli", false, "rewrite the golden files of the command line")
+
+// newClusterCLI is the command line in front of a node of three.
+func newClusterCLI(t *testing.T) *cliWorld {
+	t.Helper()
+	w := admintest.New(t)
+	w.Cluster = admintest.NewCluster()
+	return &cliWorld{w, t, w.Serve()}
+}
+
+// newSetupCLI is the command line in front of a node that waits.
+func newSetupCLI(t *testing.T, s admin.Setup) *cliWorld {
+	t.Helper()
+	s.Log = slog.New(slog.DiscardHandler)
+	dir, _ := admintest.Open(t, admin.NewSetupHandler(s))
+	return &cliWorld{nil, t, dir}
+}
+
+// golden compares an output with a file. Times are those of UTC there.
+func (c *cliWorld) golden(name, got string) {
+	c.t.Helper()
+	for _, at := range []time.Time{admintest.Started.Add(10 * time.Minute), admintest.Started.Add(30 * 24 * time.Hour)} {
+		got = strings.ReplaceAll(got, when(at), at.Format("2006-01-02 15:04"))
+	}
+	path := filepath.Join("testdata", "cli", name)
+	if *updateCLI {
+		require.NoError(c.t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(c.t, os.WriteFile(path, []byte(got), 0o644))
+	}
+	want, err := os.ReadFile(path)
+	require.NoError(c.t, err)
+	require.Equal(c.t, string(want), got)
+}
+
+// unhealthy is what an operator finds in the worst hour.
+func unhealthy(s *admin.ClusterStatus) {
+	s.Leader = ""
+	s.Nodes[0].State = "candidate"
+	s.Nodes[1] = admin.ClusterNode{
+		Name: "n2", ID: "id-n2", Address: "10.0.0.2:8300", Role: "voter", State: "unreachable",
+		Version: "v1", Level: 1, Error: "connection refused",
+	}
+	s.Nodes[2].Role, s.Nodes[2].Lag, s.Nodes[2].ClockOffset = "nonvoter", 20_000, -6250
+	s.Nodes[2].DiskFree, s.Nodes[2].Error = 64<<20, "the disk\x1b[31m hangs"
+}
+
+func TestClusterStatusOnTheCommandLine(t *testing.T) {
+	c := newClusterCLI(t)
+	c.Do(&ledger.AddKey{Key: ledger.Key{ID: "k2", Purpose: ledger.ForSigning, Sealed: []byte("sealed")}})
+	c.golden("status.txt", c.ok("", "cluster", "status"))
+	c.golden("status.json", c.ok("", "cluster", "status", "-o", "json"))
+
+	c.Cluster.Change(unhealthy)
+	for name, args := range map[string][]string{
+		"status_unhealthy.txt":  {"cluster", "status"},
+		"status_unhealthy.json": {"cluster", "status", "-o", "json"},
+	} {
+		r := c.run("", args...)
+		require.Equal(t, exitUnhealthy, r.code)
+		require.Equal(t, "the cluster is not healthy\n", r.err)
+		c.golden(name, r.out)
+	}
+}
+
+// A script captures the token as the one line of standard output; a person is
+// told the command that uses it.
+func TestInviteOnTheCommandLine(t *testing.T) {
+	c := newClusterCLI(t)
+	r := c.run("", "cluster", "invite", "--name", "n4")
+	require.Equal(t, exitOK, r.code, r.err)
+	require.Equal(t, admintest.Token.Reveal()+"\n", r.out)
+	require.Contains(t, r.err, "\n  mintmark serve --name n4 --join 10.0.0.1:8300 --token-file FILE\n")
+	require.Contains(t, r.err, exact(admintest.Started.Add(time.Hour)))
+	require.NotContains(t, r.err, admintest.Token.Reveal())
+
+	require.JSONEq(t, fmt.Sprintf(`{"token":%q,"name":"n5","expires":"2026-11-21T09:02:00Z"}`, admintest.Token.Reveal()),
+		c.ok("", "cluster", "replace", "n3", "--name", "n5", "--ttl", "2m", "-o", "json"))
+	require.Equal(t, []string{"invite n4 replaces= 1h0m0s", "invite n5 replaces=n3 2m0s"}, c.Cluster.Calls())
+
+	c.Cluster.Change(func(s *admin.ClusterStatus) { s.Nodes = nil })
+	require.Contains(t, c.run("", "cluster", "invite", "--name", "n4").err, "--join HOST:PORT ")
+}
+
+// What a person is told to type is what serve takes.
+func TestInviteNamesACommandThatExists(t *testing.T) {
+	c := newClusterCLI(t)
+	remark := c.run("", "cluster", "invite", "--name", "n4").err
+	_, line, _ := strings.Cut(remark, "\n\n  mintmark ")
+	line, _, _ = strings.Cut(line, "\n")
+	serve, flags, err := rootCommand().Find(strings.Fields(line))
+	require.NoError(t, err)
+	require.Equal(t, "serve", serve.Name())
+	require.NoError(t, serve.ParseFlags(append(flags, "--cluster-listen", ":8300", "--advertise", "10.0.0.4:8300")))
+}
+
+func TestClusterChangesOnTheCommandLine(t *testing.T) {
+	c := newClusterCLI(t)
+	require.Equal(t, "node n1 leads\n", c.ok("", "cluster", "transfer-leader", "--to", "n1"))
+	require.Contains(t, c.ok("", "cluster", "transfer-leader"), "another node leads")
+	require.Equal(t, "node n3 is removed\n", c.ok("", "cluster", "remove", "n3"))
+	require.Equal(t, "n2", c.object("cluster", "remove", "n2", "--force")["id"])
+	require.Contains(t, c.ok("", "cluster", "accept-clock"), "node n1 goes on")
+	require.Equal(t, []string{
+		"transfer to=n1", "transfer to=", "remove n3 force=false", "remove n2 force=true", "accept-clock",
+	}, c.Cluster.Calls())
+
+	sum := "ab" + strings.Repeat("0", 60) + "01"
+	require.Equal(t, sum+"  1000  n1\n", c.ok("", "cluster", "checksum"))
+	require.Equal(t, map[string]any{"name": "n1", "applied": 1000.0, "checksum": sum}, c.object("cluster", "checksum"))
+}
+
+func TestClusterExitCodes(t *testing.T) {
+	c := newClusterCLI(t)
+	c.fails(exitLocal, "required flag", "cluster", "invite")
+	c.fails(exitLocal, "required flag", "cluster", "replace", "n1")
+	c.fails(exitLocal, "required flag", "cluster", "init")
+	c.fails(exitLocal, "accepts 1 arg", "cluster", "remove")
+	c.fails(exitLocal, "--output must be text or json", "cluster", "status", "-o", "xml")
+	c.fails(exitRefused, "lifetime must be", "cluster", "invite", "--name", "n4", "--ttl", "-1h")
+	c.fails(exitRefused, "belongs to a cluster already", "cluster", "init", "--public-url", "https://id.example")
+
+	changes := [][]string{
+		{"invite", "--name", "n4"},
+		{"replace", "n3", "--name", "n4"},
+		{"transfer-leader"},
+		{"remove", "n3"},
+		{"accept-clock"},
+	}
+	for _, test := range []struct {
+		err  error
+		code int
+		text string
+	}{
+		{admintest.Rule("the cluster has no node n9"), exitRefused, "the cluster has no node n9"},
+		{oauth.ErrUnavailable, exitUnhealthy, "nothing can be decided now"},
+		{fmt.Errorf("a fault"), exitUnhealthy, "its log says why"},
+	} {
+		c.Cluster.Fail(test.err)
+		for _, args := range changes {
+			c.fails(test.code, test.text, append([]string{"cluster"}, args...)...)
+		}
+	}
+	require.Empty(t, c.Cluster.Calls())
+
+	c.dir = filepath.Join(c.dir, "elsewhere")
+	c.fails(exitUnreachable, "no answer at", "cluster", "status")
+
+	alone := newCLI(t)
+	alone.fails(exitRefused, "this node runs alone; mintmark serve makes clusters", "cluster", "status")
+	alone.fails(exitRefused, "this node runs alone", "cluster", "init", "--public-url", "https://id.example")
+}
+
+func TestInitOnTheCommandLine(t *testing.T) {
+	var got []admin.NewCluster
+	c := newSetupCLI(t, admin.Setup{Name: "n1", Create: func(_ context.Context, c admin.NewCluster) error {
+		got = append(got, c)
+		if len(got) == 1 {
+			return fmt.Errorf("no room: %w", oauth.ErrUnavailable)
+		}
+		return nil
+	}})
+	c.fails(exitUnhealthy, "mintmark cluster init", "client", "list")
+	r := c.run("", "cluster", "status", "-o", "json")
+	require.Equal(t, exitUnhealthy, r.code)
+	require.True(t, json.Valid([]byte(r.out)))
+	require.Contains(t, r.out, `"healthy": false`)
+	r = c.run("", "cluster", "status")
+	require.Equal(t, exitUnhealthy, r.code)
+	require.Equal(t, "not healthy: no leader, 0 of 0 nodes answer, term 0, feature level 0 (asked n1)\n"+
+		"problem: created by no cluster init and joined to none yet\n", r.out)
+
+	c.fails(exitRefused, "public_url must be", "cluster", "init", "--public-url", "id.example")
+	c.fails(exitRefused, "app_url must be", "cluster", "init", "--public-url", "https://id.example", "--app-url", "https://id.example/app")
+	require.Empty(t, got)
+	c.fails(exitUnhealthy, "nothing can be decided now", "cluster", "init", "--public-url", "https://id.example")
+	out := c.ok("", "cluster", "init", "--public-url", "https://id.example/", "--app-url", "https://app.example")
+	require.Equal(t, "the cluster is made: the API is https://id.example, the pages are https://app.example\n", out)
+	require.Equal(t, admin.NewCluster{PublicURL: "https://id.example", AppURL: "https://app.example"}, got[1])
+	c.fails(exitRefused, "belongs to a cluster already", "cluster", "init", "--public-url", "https://id.example")
+}
