@@ -258,11 +258,11 @@ func (p *campaign) close() {
 func (s *summary) print(t testing.TB) {
 	t.Helper()
 	ops, classes := map[kind]int{}, map[class]int{}
-	grants, undecided, total := 0, 0, 0
-	var late []verdict
+	grants, total := 0, 0
+	var late, undecided []verdict
 	took := map[class][]time.Duration{}
 	for _, r := range s.reports {
-		grants, undecided, late = grants+r.grants, undecided+r.undecided, append(late, r.late...)
+		grants, undecided, late = grants+r.grants, append(undecided, r.undecided...), append(late, r.late...)
 		for k, n := range r.ops {
 			ops[k] += n
 			total += n
@@ -281,7 +281,7 @@ func (s *summary) print(t testing.TB) {
 	t.Logf("write gap after a crash of the leader: %s; after a planned stop: %s; after recovery: %s",
 		spread(s.afterCrash), spread(s.afterPlan), spread(s.afterHeal))
 	t.Logf("terms moved per fault: %v; grants ended by a late request: %d; undecided: %d; violations: %d",
-		s.terms, len(late), undecided, len(s.violations))
+		s.terms, len(late), len(undecided), len(s.violations))
 	if len(late) > 0 {
 		lines := strings.Split(strings.TrimSpace(late[0].String()), "\n")
 		t.Logf("one of these ends:\n%s", strings.Join(lines[max(0, len(lines)-20):], "\n"))
@@ -293,8 +293,8 @@ func (s *summary) print(t testing.TB) {
 		}
 		t.Error(shortened(v))
 	}
-	if undecided > 0 {
-		t.Errorf("%d parts of the history could not be decided", undecided)
+	for _, v := range undecided {
+		t.Errorf("not decided in time, of %d ops: %s", len(v.ops), shortened(v.String()))
 	}
 }
 

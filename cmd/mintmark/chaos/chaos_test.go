@@ -18,8 +18,10 @@ const nodes = 3
 // one node only.
 func three(t testing.TB, binary string) *cluster {
 	t.Helper()
-	if err := exec.Command(binary, "serve", "--help").Run(); err != nil {
-		t.Skip("this program has no \"mintmark serve\"")
+	for _, command := range [][]string{{"serve", "--help"}, {"cluster", "init", "--help"}} {
+		if err := exec.Command(binary, command...).Run(); err != nil {
+			t.Skipf("this program has no \"mintmark %s\"", command[0])
+		}
 	}
 	return newCluster(t, binary, nodes)
 }

@@ -120,10 +120,6 @@ func (c *cluster) invite(n *node, arguments ...string) {
 	n.invitation = filepath.Join(c.dir, n.name+".token")
 	token := c.nodes[0].must(arguments...)
 	require.NoError(c.t, os.WriteFile(n.invitation, token, 0o600))
-	key, err := os.ReadFile(filepath.Join(c.nodes[0].dir, "cluster.key"))
-	require.NoError(c.t, err)
-	require.NoError(c.t, os.MkdirAll(n.dir, 0o700))
-	require.NoError(c.t, os.WriteFile(filepath.Join(n.dir, "cluster.key"), key, 0o600))
 }
 
 func (c *cluster) all() []*node {

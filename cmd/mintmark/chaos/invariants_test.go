@@ -19,7 +19,7 @@ import (
 // A report is what a history came to.
 type report struct {
 	violations []string
-	undecided  int       // parts of the history that no order was found for in time
+	undecided  []verdict // on parts of the history that no order was found for in time
 	late       []verdict // on grants that a late request has ended
 	grants     int       // checked
 	ops        map[kind]int
@@ -40,10 +40,12 @@ func (w *world) judge() report {
 	r.grants = n
 	for _, v := range bad {
 		if v.result == porcupine.Illegal {
-			if worse, _ := chainModel(true).check(v.ops); len(worse) == 0 {
+			worse, _ := chainModel(true).check(v.ops)
+			if len(worse) == 0 {
 				r.late = append(r.late, v)
 				continue
 			}
+			v = worse[0]
 		}
 		r.add(v)
 	}
@@ -61,7 +63,7 @@ func (w *world) judge() report {
 
 func (r *report) add(v verdict) {
 	if v.result == porcupine.Unknown {
-		r.undecided++
+		r.undecided = append(r.undecided, v)
 		return
 	}
 	r.violations = append(r.violations, v.String())
@@ -118,6 +120,10 @@ func (w *world) keysWereKnown(ops []op) (bad []string) {
 // longest is what a request may take (L2).
 const longest = 10 * time.Second
 
+// soonest is what an answer may take that says that nothing was proposed: a
+// second, by PRODUCT, and as much again on a busy machine.
+const soonest = 2 * time.Second
+
 // An excuse is a time in which a node can't answer, whatever it does.
 type excuse struct {
 	node     string
@@ -135,8 +141,13 @@ func (w *world) excused(o op) bool {
 func (w *world) nothingTakesLong(ops []op) (bad []string) {
 	for _, o := range ops {
 		// An Allow is several requests.
-		if o.End-o.Start > longest && o.Kind != allow && !w.excused(o) {
+		took := o.End - o.Start
+		switch {
+		case o.Kind == allow || w.excused(o):
+		case took > longest:
 			bad = append(bad, fmt.Sprintf("L2: a request outlived its deadline: %s", o))
+		case took > soonest && o.Class == noEffect:
+			bad = append(bad, fmt.Sprintf("L2: nothing was proposed, and that took %s: %s", took, o))
 		}
 	}
 	return bad

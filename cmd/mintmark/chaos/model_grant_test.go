@@ -14,7 +14,7 @@ type chain struct {
 // and must end nothing. With late it may: the report tells such ends apart, as a
 // user was signed out then, and no thief let in.
 func chainModel(late bool) model[chain] {
-	return model[chain]{
+	m := model[chain]{
 		name: "the chain",
 		key: func(o op) string {
 			switch o.Kind {
@@ -25,6 +25,24 @@ func chainModel(late bool) model[chain] {
 		},
 		step: func(s chain, o op) []chain { return s.step(o, late) },
 	}
+	if !late {
+		m.settled = overtakenAt
+	}
+	return m
+}
+
+// overtakenAt is when the token of a refresh of unknown fate was certainly
+// spent, whoever spent it: from then on the refresh changes nothing.
+func overtakenAt(part []op, o op) (at time.Duration, spent bool) {
+	if o.Kind != refresh || o.Deliberate {
+		return 0, false
+	}
+	for _, other := range part {
+		if other.Kind == refresh && other.Class == ok && other.Gen >= o.Gen && (!spent || other.End < at) {
+			at, spent = other.End, true
+		}
+	}
+	return at, spent
 }
 
 func (s chain) step(o op, late bool) []chain {

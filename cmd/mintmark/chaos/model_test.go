@@ -21,6 +21,9 @@ type model[S comparable] struct {
 	// key says which machine an op belongs to; "" for none.
 	key  func(op) string
 	step func(S, op) []S
+	// settled is optional: from when on an op of unknown fate can have no effect
+	// any more. Fewer ops are open at a time then, and the check is faster.
+	settled func(part []op, o op) (time.Duration, bool)
 }
 
 // A verdict on one machine's part of a history.
@@ -54,7 +57,7 @@ func (m model[S]) check(ops []op) (bad []verdict, checked int) {
 	p := m.porcupine()
 	for key, part := range parts {
 		slices.SortStableFunc(part, func(a, b op) int { return cmp.Compare(a.Start, b.Start) })
-		if r := porcupine.CheckOperationsTimeout(p, operations(part), checkLimit); r != porcupine.Ok {
+		if r := porcupine.CheckOperationsTimeout(p, m.operations(part), checkLimit); r != porcupine.Ok {
 			bad = append(bad, verdict{m.name, key, r, part})
 		}
 	}
@@ -77,7 +80,7 @@ func (m model[S]) porcupine() porcupine.Model {
 
 // operations gives each op its time. One of unknown fate may take effect at any
 // time after it was asked; one without effect says nothing and is left out.
-func operations(ops []op) []porcupine.Operation {
+func (m model[S]) operations(ops []op) []porcupine.Operation {
 	var list []porcupine.Operation
 	for _, o := range ops {
 		if o.Class == noEffect {
@@ -86,6 +89,11 @@ func operations(ops []op) []porcupine.Operation {
 		end := int64(o.End)
 		if o.Class == unknown {
 			end = math.MaxInt64
+			if m.settled != nil {
+				if at, ok := m.settled(ops, o); ok {
+					end = int64(max(at, o.End))
+				}
+			}
 		}
 		list = append(list, porcupine.Operation{Input: o, Call: int64(o.Start), Return: end})
 	}
