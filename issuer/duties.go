@@ -4,8 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/keys"
@@ -36,7 +38,7 @@ func (i *Issuer) followKeys(ctx context.Context) {
 
 func (i *Issuer) acknowledge(ctx context.Context) error {
 	_, _, err := i.Propose(ctx, &ledger.AcknowledgeKeys{
-		Node: i.Node.ID(), Opened: i.keys.Load().opened, Version: i.Version,
+		Node: i.Node.ID(), Opened: i.keys.Load().opened, Version: i.Version, Holds: []string{i.ClusterKey.ID()},
 	})
 	return err
 }
@@ -48,6 +50,8 @@ func (i *Issuer) lead(ctx context.Context) {
 	var sweep sweeper
 	for {
 		i.stepKeys(ctx)
+		i.rotateKeys(ctx)
+		i.forgetNodes(ctx)
 		if err := sweep.run(ctx, i); err != nil && ctx.Err() == nil {
 			i.Log.Warn("sweep", "error", err)
 		}
@@ -98,7 +102,7 @@ var errRefused = errors.New("refused")
 // active at once; another becomes so by the leader's duties, when every voter
 // has opened it and verifiers have had the time to learn it.
 func (i *Issuer) AddKey(ctx context.Context, p ledger.Purpose) (id string, err error) {
-	row := ledger.Key{Purpose: p}
+	row := ledger.Key{Purpose: p, Under: i.ClusterKey.ID()}
 	var plain []byte
 	switch p {
 	case ledger.ForSigning:
@@ -154,6 +158,39 @@ func (i *Issuer) stepKeys(ctx context.Context) {
 			i.Log.Warn("step a key", "key", k.ID, "error", err)
 		case outcome.Refusal == nil:
 			i.Log.Info("key stepped", "key", k.ID, "from", string(k.State))
+		}
+	}
+}
+
+// rotateKeys announces the successor of a key that has been used for long
+// enough.
+func (i *Issuer) rotateKeys(ctx context.Context) {
+	v := i.View()
+	for _, p := range []ledger.Purpose{ledger.ForCredentials, ledger.ForSigning} {
+		if !v.RotationDue(p, i.Now()) {
+			continue
+		}
+		id, err := i.AddKey(ctx, p)
+		if err != nil {
+			i.Log.Warn("rotate a key", "purpose", p, "error", err)
+			continue
+		}
+		i.Log.Info("key announced on schedule", "key", id, "purpose", p)
+	}
+}
+
+// forgetNodes drops what the state has of nodes that are members no more.
+func (i *Issuer) forgetNodes(ctx context.Context) {
+	members := i.Node.Members()
+	if len(members) == 0 {
+		return // a node alone has no list
+	}
+	for n := range i.View().Nodes() {
+		if slices.ContainsFunc(members, func(m cluster.Member) bool { return m.ID == n.ID }) {
+			continue
+		}
+		if _, _, err := i.Propose(ctx, &ledger.ForgetNode{Node: n.ID}); err != nil {
+			i.Log.Warn("forget a node", "node", n.ID, "error", err)
 		}
 	}
 }

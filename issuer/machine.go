@@ -40,9 +40,7 @@ func (e *Entry) Kind() cluster.Kind { return cluster.Kind(e.Command.Kind()) }
 
 // Decide is the ledger's decision; its Outcome is a ledger.Outcome.
 func (e *Entry) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
-	d := e.Command.Decide(ledger.At(txn), ledger.Meta{
-		ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again,
-	})
+	d := e.Command.Decide(ledger.At(txn), ledgerMeta(m))
 	out := cluster.Decision{Outcome: d.Outcome, Recheck: d.Recheck}
 	if len(d.Changes) > 0 {
 		out.Changes = make([]cluster.Change, len(d.Changes))
@@ -51,6 +49,10 @@ func (e *Entry) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
 		}
 	}
 	return out
+}
+
+func ledgerMeta(m cluster.Meta) ledger.Meta {
+	return ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again}
 }
 
 var encoding = func() cbor.EncMode {

@@ -77,4 +77,5 @@ var causeNames = [...]string{
 	ledger.ClusterKeyNotHeld: "cluster_key_not_held",
 	ledger.RingDiffers:       "ring_differs",
 	ledger.SealedOtherwise:   "sealed_otherwise",
+	ledger.ReplayTooLate:     "replay_too_late",
 }

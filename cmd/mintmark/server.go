@@ -60,6 +60,7 @@ type server struct {
 	config   serverConfig
 	key      keys.ClusterKey
 	node     *cluster.Node
+	journal  *issuer.Recorder
 	issuer   *issuer.Issuer
 	settings ledger.Settings
 	metrics  *metrics
@@ -176,7 +177,7 @@ func (s *server) administer(passwords *credential.Hasher) error {
 		Explain: s.issuer.Explain, Rotate: s.issuer.Rotate,
 	}
 	if s.config.Cluster != nil {
-		c.Cluster = clusterOps{s.node}
+		c.Cluster, c.Backup = clusterOps{s.node}, s.saveState
 	}
 	return s.answerOperators(admin.NewHandler(c))
 }
@@ -269,6 +270,9 @@ func (s *server) Close(ctx context.Context) error {
 		errs = append(errs, s.node.Close(ctx))
 	} else if s.clusterListener != nil {
 		errs = append(errs, s.clusterListener.Close())
+	}
+	if s.journal != nil {
+		errs = append(errs, s.journal.Journal.Close())
 	}
 	if s.ops != nil {
 		errs = append(errs, s.ops.Close())

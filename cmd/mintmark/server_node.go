@@ -1,10 +1,12 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -75,6 +77,10 @@ func (s *server) nodeConfig(dir string) cluster.Config {
 }
 
 func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) {
+	if err := s.openJournal(); err != nil {
+		return err
+	}
+	conf.Witness = s.journal
 	if s.node, err = cluster.Open(ctx, conf); err != nil {
 		return fmt.Errorf("open the data in %s: %w", s.config.DataDir, err)
 	}
@@ -85,6 +91,9 @@ func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 func (s *server) openAlone(ctx context.Context, dir string) error {
 	var err error
 	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) {
+		if err := s.noJournal(); err != nil {
+			return err
+		}
 		s.key, err = s.config.Key.make(s.config.Log)
 	} else if s.key, err = s.config.Key.load(); err != nil {
 		err = missingKey(err, s.config.Key)
@@ -109,6 +118,9 @@ const joinPause = 2 * time.Second
 
 // join makes the folder a member's. It tries again until it is refused.
 func (s *server) join(ctx context.Context, dir, advertise string) error {
+	if err := s.noJournal(); err != nil {
+		return err
+	}
 	c := s.config.Cluster
 	token, err := readToken(c.TokenFile)
 	if err != nil {
@@ -150,25 +162,39 @@ func readToken(path string) (string, error) {
 type completion = func(current ledger.Settings, listening string) (ledger.Settings, error)
 
 // openWhenAsked waits until an operator has said on the socket what the cluster
-// shall be.
+// shall be: a new one, or one that comes out of a backup.
 func (s *server) openWhenAsked(ctx context.Context, conf cluster.Config, settings *completion) error {
-	asked := make(chan admin.NewCluster)
+	if err := s.noJournal(); err != nil {
+		return err
+	}
+	asked := make(chan func() error)
+	// do has the waiting goroutine make the cluster, and returns when it serves.
+	do := func(ctx context.Context, how func() error) error {
+		select {
+		case asked <- how:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		select {
+		case <-s.started:
+			return nil
+		case <-s.stopping:
+			return errors.New("the node could not start; its log says why")
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 	err := s.answerOperators(admin.NewSetupHandler(admin.Setup{
 		Name: s.config.Cluster.Name,
-		Create: func(ctx context.Context, c admin.NewCluster) error {
-			select {
-			case asked <- c:
-			case <-ctx.Done():
-				return ctx.Err()
+		Create: func(request context.Context, c admin.NewCluster) error {
+			return do(request, func() error { return s.create(ctx, conf, settings, c) })
+		},
+		Restore: func(request context.Context, in io.Reader, o admin.RestoreOptions) (admin.RestoreReport, error) {
+			r, err := s.readRestoration(in, o)
+			if err != nil || o.DryRun {
+				return reportOf(r), err
 			}
-			select {
-			case <-s.started:
-				return nil
-			case <-s.stopping:
-				return errors.New("the node could not start; its log says why")
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+			return r.report, do(request, func() error { return s.restore(ctx, conf, r) })
 		},
 	}))
 	if err != nil {
@@ -178,18 +204,46 @@ func (s *server) openWhenAsked(ctx context.Context, conf cluster.Config, setting
 	select {
 	case <-ctx.Done():
 		return ctx.Err()
-	case c := <-asked:
-		if s.key, err = s.config.Key.make(s.config.Log); err != nil {
-			return err
-		}
-		chosen := *settings
-		*settings = func(current ledger.Settings, listening string) (ledger.Settings, error) {
-			current.BaseURL, current.AppURL, current.Audience = c.PublicURL, c.AppURL, c.PublicURL
-			return chosen(current, listening)
-		}
-		conf.Bootstrap = true
-		return s.openWith(ctx, conf)
+	case how := <-asked:
+		return how()
 	}
+}
+
+func reportOf(r *restoration) admin.RestoreReport {
+	if r == nil {
+		return admin.RestoreReport{}
+	}
+	return r.report
+}
+
+// create makes a new cluster.
+func (s *server) create(ctx context.Context, conf cluster.Config, settings *completion, c admin.NewCluster) (err error) {
+	if s.key, err = s.config.Key.make(s.config.Log); err != nil {
+		return err
+	}
+	chosen := *settings
+	*settings = func(current ledger.Settings, listening string) (ledger.Settings, error) {
+		if current.BaseURL == "" {
+			current.BaseURL, current.AppURL, current.Audience = c.PublicURL, c.AppURL, c.PublicURL
+		}
+		return chosen(current, listening)
+	}
+	conf.Bootstrap = true
+	return s.openWith(ctx, conf)
+}
+
+// restore makes a cluster out of a backup.
+func (s *server) restore(ctx context.Context, conf cluster.Config, r *restoration) (err error) {
+	if s.key, err = s.config.Key.load(); err != nil {
+		return err
+	}
+	if err := cluster.Restore(conf, bytes.NewReader(r.state)); err != nil {
+		return err
+	}
+	if err := s.openWith(ctx, conf); err != nil {
+		return err
+	}
+	return r.begin(ctx, s.node)
 }
 
 // sealer gives the cluster what it needs of the cluster key.

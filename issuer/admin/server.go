@@ -125,9 +125,6 @@ func Open(path string, h http.Handler) (*Server, error) {
 // before it has begun it ends.
 func (s *Server) Handle(h http.Handler) { s.handler.Store(&h) }
 
-// Listen is Open for the operations of a node that serves.
-func Listen(path string, c Config) (*Server, error) { return Open(path, NewHandler(c)) }
-
 // Serve answers until Close; its error is then nil.
 func (s *Server) Serve() error {
 	if err := s.http.Serve(s.listener); !errors.Is(err, http.ErrServerClosed) {

@@ -38,7 +38,7 @@ func TestSocketLeftBehindIsReplaced(t *testing.T) {
 	require.NoError(t, l.Close())
 	require.FileExists(t, path)
 
-	s, err := admin.Listen(path, admintest.New(t).Config())
+	s, err := admin.Open(path, admin.NewHandler(admintest.New(t).Config()))
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	require.NoFileExists(t, path)
@@ -47,7 +47,7 @@ func TestSocketLeftBehindIsReplaced(t *testing.T) {
 func TestSocketThatIsAnsweredIsNotTaken(t *testing.T) {
 	w := admintest.New(t)
 	dir := w.Serve()
-	_, err := admin.Listen(filepath.Join(dir, admin.SocketName), w.Config())
+	_, err := admin.Open(filepath.Join(dir, admin.SocketName), admin.NewHandler(w.Config()))
 	require.ErrorContains(t, err, "another server answers")
 
 	c, err := admin.NewCaller(dir)
@@ -59,14 +59,14 @@ func TestSocketThatIsAnsweredIsNotTaken(t *testing.T) {
 func TestFileThatIsNoSocketIsNotRemoved(t *testing.T) {
 	path := filepath.Join(socketDir(t), admin.SocketName)
 	require.NoError(t, os.WriteFile(path, []byte("mine"), 0o600))
-	_, err := admin.Listen(path, admintest.New(t).Config())
+	_, err := admin.Open(path, admin.NewHandler(admintest.New(t).Config()))
 	require.ErrorContains(t, err, "not a socket")
 	require.FileExists(t, path)
 }
 
 func TestSocketPathTooLong(t *testing.T) {
 	dir := filepath.Join(socketDir(t), strings.Repeat("x", 108))
-	_, err := admin.Listen(filepath.Join(dir, admin.SocketName), admintest.New(t).Config())
+	_, err := admin.Open(filepath.Join(dir, admin.SocketName), admin.NewHandler(admintest.New(t).Config()))
 	require.ErrorContains(t, err, "shorter data directory")
 	_, err = admin.NewCaller(dir)
 	require.ErrorContains(t, err, "shorter data directory")

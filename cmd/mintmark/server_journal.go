@@ -1,0 +1,92 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/issuer/journal"
+)
+
+// openJournal opens what this node keeps beside its data for a restore.
+func (s *server) openJournal() error {
+	j, err := journal.Open(journal.Config{
+		Dir: filepath.Join(s.config.DataDir, "journal"),
+		OnError: func(err error) {
+			s.config.Log.Error("the journal could not be written", "error", err)
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("open the journal: %w", err)
+	}
+	if r := j.Recovered(); r.Damaged > 0 {
+		s.config.Log.Warn("the journal is damaged; a restore that needs what is lost will say so", "places", r.Damaged)
+	}
+	s.journal = &issuer.Recorder{Journal: j, Log: s.config.Log}
+	return nil
+}
+
+// noJournal refuses to begin another history of commands beside the journal of
+// an earlier one.
+func (s *server) noJournal() error {
+	dir := filepath.Join(s.config.DataDir, "journal")
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
+		return nil
+	}
+	if err != nil {
+		return fmt.Errorf("look at the journal: %w", err)
+	}
+	return fmt.Errorf("%s is the journal of another cluster, or of this one before its data was lost: move it away, and keep it for a restore", dir)
+}
+
+// header describes what this node exports.
+func (s *server) header(kind string) backup.Header {
+	h := backup.Header{
+		Kind: kind, Cluster: s.settings.BaseURL, Taken: s.config.Now().UTC(),
+		Version: version, ClusterKey: s.key.ID(),
+	}
+	if s.config.Cluster != nil {
+		h.Node = s.config.Cluster.Name
+	}
+	return h
+}
+
+// seal is for backup.Write.
+func (s *server) seal(w io.Writer, context []byte) (io.WriteCloser, error) {
+	return s.key.SealStream(rand.Reader, w, context)
+}
+
+// saveState writes a backup of the cluster.
+func (s *server) saveState(ctx context.Context, w io.Writer) error {
+	b, err := s.node.Backup(ctx)
+	if err != nil {
+		return forOperators(err)
+	}
+	h := s.header(backup.KindState)
+	h.StateTime, h.Seq, h.LogIndex = time.UnixMilli(b.At).UTC(), b.Seq, b.Index
+	h.Level, h.Counts = b.Level, b.Rows
+	return backup.Write(w, h, s.seal, b.Write)
+}
+
+// saveJournal writes this node's journal.
+func (s *server) saveJournal(_ context.Context, w io.Writer) error {
+	j := s.journal.Journal
+	if err := j.Flush(); err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	h := s.header(backup.KindJournal)
+	if spans := j.Spans(); len(spans) > 0 {
+		last := spans[len(spans)-1]
+		h.From, h.Seq, h.StateTime = spans[0].From, last.To, time.UnixMilli(last.ToAt).UTC()
+	}
+	return backup.Write(w, h, s.seal, j.Export)
+}
