@@ -1,0 +1,194 @@
+package main
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// loadAll refreshes on all connections, spread over some servers, and returns
+// how many requests were answered and how long each took.
+func loadAll(t testing.TB, addresses, tokens []string, conns int, d, pace time.Duration) (int64, []time.Duration) {
+	t.Helper()
+	var done atomic.Int64
+	var wait sync.WaitGroup
+	failed := make([]error, conns)
+	took := make([][]time.Duration, conns)
+	end := time.Now().Add(d)
+	share := len(tokens) / conns
+	for n := range conns {
+		mine := tokens[n*share : (n+1)*share]
+		wait.Go(func() { took[n], failed[n] = walkTimed(addresses[n%len(addresses)], mine, end, pace, &done) })
+	}
+	wait.Wait()
+	for _, err := range failed {
+		require.NoError(t, err)
+	}
+	return done.Load(), slices.Concat(took...)
+}
+
+// walkTimed is walk with the time of each request. With a pace requests begin
+// that far apart, however long the one before took: a slow answer is counted
+// with the time for which the next one had to wait.
+func walkTimed(address string, tokens []string, end time.Time, pace time.Duration, done *atomic.Int64) (took []time.Duration, err error) {
+	w, err := dial(address)
+	if err != nil {
+		return nil, err
+	}
+	defer w.conn.Close()
+	due := time.Now()
+	for i := 0; time.Now().Before(end); i = (i + 1) % len(tokens) {
+		if pace > 0 {
+			time.Sleep(time.Until(due))
+		} else {
+			due = time.Now()
+		}
+		status, body, err := w.post("/v2/auth/oauth2/token",
+			"grant_type=refresh_token&client_id=bench-app&client_secret=bench-secret&refresh_token="+tokens[i])
+		if err != nil {
+			return took, err
+		}
+		next, ok := refreshTokenIn(body)
+		if status != 200 || !ok {
+			return took, fmt.Errorf("status %d: %s", status, body)
+		}
+		tokens[i] = next
+		took = append(took, time.Since(due))
+		due = due.Add(pace)
+		done.Add(1)
+	}
+	return took, nil
+}
+
+func percentile(list []time.Duration, p float64) time.Duration {
+	s := slices.Sorted(slices.Values(list))
+	return s[min(int(float64(len(s))*p), len(s)-1)]
+}
+
+// BenchmarkThree measures refreshes through three nodes in three processes
+// beside the ceiling of one, in turn; then how long answers take at half of the
+// rate that was reached.
+func BenchmarkThree(b *testing.B) {
+	dir := b.TempDir()
+	_, tokens, _ := seed(b, dir, 100_000)
+	top := startProcess(b, "ceiling", dir)
+	c := startThree(b, dir, filepath.Join(dir, "data"))
+	var addresses []string
+	for _, n := range c.nodes {
+		addresses = append(addresses, n.listen)
+	}
+	dummy := slices.Repeat([]string{strings.Repeat("x", 80)}, connections)
+	const round = 3 * time.Second
+	var rates, topRates, ratios []float64
+	for b.Loop() {
+		for range 5 {
+			n, _ := loadAll(b, []string{top.line}, dummy, connections, round, 0)
+			topRates = append(topRates, float64(n)/round.Seconds())
+			n, _ = loadAll(b, addresses, tokens, connections, round, 0)
+			rates = append(rates, float64(n)/round.Seconds())
+			ratios = append(ratios, rates[len(rates)-1]/topRates[len(topRates)-1])
+		}
+	}
+	half := time.Duration(float64(connections) / (median(rates) / 2) * float64(time.Second))
+	_, took := loadAll(b, addresses, tokens, connections, 5*time.Second, half)
+	b.ReportMetric(median(rates), "refreshes/s")
+	b.ReportMetric(median(topRates), "ceiling/s")
+	b.ReportMetric(median(ratios), "of-ceiling")
+	b.ReportMetric(float64(percentile(took, 0.5).Microseconds())/1e3, "ms-p50-half-load")
+	b.ReportMetric(float64(percentile(took, 0.99).Microseconds())/1e3, "ms-p99-half-load")
+}
+
+// BenchmarkLeaderLoss measures for how long no write succeeds after the leader
+// is killed, and after it is stopped as an operator stops it.
+func BenchmarkLeaderLoss(b *testing.B) {
+	dir := b.TempDir()
+	_, tokens, _ := seed(b, dir, 6400)
+	c := startThree(b, dir, filepath.Join(dir, "data"))
+	var killed, stopped []float64
+	for b.Loop() {
+		for round := range 20 {
+			i := c.leader()
+			others := []string{c.nodes[(i+1)%3].listen, c.nodes[(i+2)%3].listen}
+			gap := make(chan time.Duration)
+			begun, stop := make(chan struct{}), make(chan struct{})
+			go func() { gap <- widestGap(others, tokens[round*100:], begun, stop) }()
+			<-begun
+			if round%2 == 0 {
+				c.nodes[i].kill()
+			} else {
+				require.NoError(b, c.nodes[i].command.Process.Signal(syscall.SIGTERM))
+				require.NoError(b, c.nodes[i].command.Wait())
+			}
+			time.Sleep(4 * time.Second)
+			close(stop)
+			g := (<-gap).Seconds()
+			if round%2 == 0 {
+				killed = append(killed, g)
+			} else {
+				stopped = append(stopped, g)
+			}
+			c.nodes[i].start(b)
+			c.settle()
+		}
+	}
+	b.ReportMetric(median(killed), "s-gap-after-kill")
+	b.ReportMetric(slices.Max(killed), "s-gap-after-kill-max")
+	b.ReportMetric(median(stopped)*1e3, "ms-gap-after-stop")
+	b.ReportMetric(slices.Max(stopped)*1e3, "ms-gap-after-stop-max")
+}
+
+// widestGap refreshes all the time, on two connections to each address, and
+// returns the longest time in which none succeeded.
+func widestGap(addresses, tokens []string, begun, stop chan struct{}) time.Duration {
+	var mu sync.Mutex
+	var last time.Time
+	var widest time.Duration
+	var once sync.Once
+	var wait sync.WaitGroup
+	for k := range 4 {
+		token := tokens[k]
+		wait.Go(func() {
+			for {
+				w, err := dial(addresses[k%2])
+				if err != nil {
+					return
+				}
+				for err == nil {
+					select {
+					case <-stop:
+						_ = w.conn.Close()
+						return
+					default:
+					}
+					var status int
+					var body []byte
+					status, body, err = w.post("/v2/auth/oauth2/token",
+						"grant_type=refresh_token&client_id=bench-app&client_secret=bench-secret&refresh_token="+token)
+					next, ok := refreshTokenIn(body)
+					if err != nil || status != 200 || !ok {
+						continue
+					}
+					token = next
+					mu.Lock()
+					if !last.IsZero() {
+						widest = max(widest, time.Since(last))
+					}
+					last = time.Now()
+					mu.Unlock()
+					once.Do(func() { close(begun) })
+				}
+				_ = w.conn.Close()
+			}
+		})
+	}
+	wait.Wait()
+	return widest
+}

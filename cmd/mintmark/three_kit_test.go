@@ -1,0 +1,151 @@
+package main
+
+import (
+	"encoding/json"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// A threesome is three processes that make a cluster.
+type threesome struct {
+	t     testing.TB
+	nodes [3]*nodeProcess
+}
+
+// A nodeProcess is one "mintmark serve".
+type nodeProcess struct {
+	*process
+	name, dir                string
+	listen, ops, clusterAddr string
+	url, opsURL              string
+}
+
+// startThree makes a cluster. The folder of its first node may have data of a
+// node that ran alone.
+func startThree(t testing.TB, dir, first string) *threesome {
+	t.Helper()
+	c := &threesome{t: t}
+	for i, name := range []string{"n1", "n2", "n3"} {
+		n := &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t)}
+		if i == 0 && first != "" {
+			n.dir = first
+		}
+		n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
+		c.nodes[i] = n
+		if i == 0 {
+			n.start(t)
+			require.True(t, n.waitReady(20*time.Second), "the first node is not ready")
+			continue
+		}
+		token := filepath.Join(dir, name+".token")
+		invited, err := admin.InviteNode.Call(t.Context(), c.nodes[0].operator(t), admin.Invitation{Name: name, Lifetime: time.Hour})
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(token, []byte(invited.Token.Reveal()), 0o600))
+		n.start(t, "--join", c.nodes[0].clusterAddr, "--token-file", token)
+	}
+	c.settle()
+	return c
+}
+
+func freeAddress(t testing.TB) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// start runs the node. It returns when it serves.
+func (n *nodeProcess) start(t testing.TB, more ...string) {
+	t.Helper()
+	n.process = startProcess(t, "mintmark", n.dir, append([]string{
+		"serve", "--data-dir", n.dir, "--name", n.name, "--listen", n.listen, "--ops-listen", n.ops,
+		"--cluster-listen", n.clusterAddr,
+	}, more...)...)
+	var s serving
+	require.NoError(t, json.Unmarshal([]byte(n.line), &s), n.line)
+}
+
+func (n *nodeProcess) operator(t testing.TB) *admin.Caller {
+	t.Helper()
+	c, err := admin.NewCaller(n.dir)
+	require.NoError(t, err)
+	t.Cleanup(c.Close)
+	return c
+}
+
+func (n *nodeProcess) isReady() bool {
+	r, err := http.Get(n.opsURL + "/readyz")
+	if err != nil {
+		return false
+	}
+	defer r.Body.Close()
+	return r.StatusCode == http.StatusOK
+}
+
+func (n *nodeProcess) waitReady(within time.Duration) bool {
+	for end := time.Now().Add(within); time.Now().Before(end); time.Sleep(10 * time.Millisecond) {
+		if n.isReady() {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *threesome) status(from int) (admin.ClusterStatus, error) {
+	caller, err := admin.NewCaller(c.nodes[from].dir)
+	if err != nil {
+		return admin.ClusterStatus{}, err
+	}
+	defer caller.Close()
+	return admin.ShowCluster.Call(c.t.Context(), caller, admin.StatusQuery{})
+}
+
+// settle waits until all three vote, and have applied the same.
+func (c *threesome) settle() {
+	c.t.Helper()
+	require.Eventually(c.t, func() bool {
+		for i := range c.nodes {
+			s, err := c.status(i)
+			if err != nil || !s.Healthy || len(s.Nodes) != 3 {
+				return false
+			}
+			for _, n := range s.Nodes {
+				if n.Role != admin.RoleVoter || n.Lag > 100 {
+					return false
+				}
+			}
+		}
+		return true
+	}, time.Minute, 50*time.Millisecond)
+}
+
+// leader is the index of the node that leads, as any node that answers says.
+func (c *threesome) leader() int {
+	c.t.Helper()
+	found := -1
+	require.Eventually(c.t, func() bool {
+		for i := range c.nodes {
+			s, err := c.status(i)
+			if err != nil {
+				continue
+			}
+			for j, n := range c.nodes {
+				if n.name == s.Leader {
+					found = j
+					return true
+				}
+			}
+		}
+		return false
+	}, 20*time.Second, 20*time.Millisecond)
+	return found
+}
