@@ -38,6 +38,7 @@ func short() []fault {
 		resets(),
 		disk(theLeader, "slow 30ms", 2*time.Second),
 		clock(aFollower, -time.Hour, 2*time.Second),
+		replaced(),
 	}...)
 }
 
@@ -86,7 +87,6 @@ func long() []fault {
 		clock(theLeader, 5*time.Minute, 3*time.Second),
 		clock(theLeader, -5*time.Minute, 3*time.Second),
 		clock(aFollower, time.Hour, 3*time.Second),
-		replaced(),
 	}...)
 }
 

@@ -37,6 +37,7 @@ func (n *node) runWith(input []byte, arguments ...string) answered {
 	defer cancel()
 	c := exec.CommandContext(ctx, n.c.binary, append(arguments, "--data-dir", n.dir)...)
 	var out, errors bytes.Buffer
+	c.Env = clean()
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(input), &out, &errors
 	_ = c.Run() // the exit code says it
 	return answered{c.ProcessState.ExitCode(), out.Bytes(), errors.Bytes()}

@@ -154,11 +154,15 @@ func (h *history) written(start time.Duration) int {
 	return n
 }
 
-// gap is the time from an event to the first write that was asked for after it
-// and acknowledged. ok is false where there is none yet.
+// answerTravels is how long an answer may be on its way to a client that was sent
+// before an event.
+const answerTravels = 200 * time.Millisecond
+
+// gap is the time from an event to the first write that was decided after it, as
+// far as a client can tell. ok is false where there is none yet.
 func (h *history) gap(event time.Duration) (gap time.Duration, ok bool) {
 	for _, o := range h.since(event) {
-		if o.wrote() && o.Start >= event && (!ok || o.End-event < gap) {
+		if o.wrote() && (o.Start >= event || o.End >= event+answerTravels) && (!ok || o.End-event < gap) {
 			gap, ok = o.End-event, true
 		}
 	}

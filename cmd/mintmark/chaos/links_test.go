@@ -43,7 +43,7 @@ func (l *links) address(t testing.TB, p pair, upstream string) string {
 	if old := l.proxies[p]; old != nil {
 		return old.Listen
 	}
-	proxy := toxiproxy.NewProxy(l.server, p.from+"-"+p.to, "127.0.0.1:0", upstream)
+	proxy := toxiproxy.NewProxy(l.server, p.from+"-"+p.to, freeAddress(t), upstream)
 	_, err := proxy.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(
 		`{"name":"meter","type":"meter","stream":"upstream","attributes":{"pair":%q}}`, proxy.Name)))
 	require.NoError(t, err)
@@ -89,7 +89,13 @@ func (l *links) reset(p pair) error {
 	proxy := l.proxies[p]
 	l.mu.Unlock()
 	proxy.Stop()
-	return proxy.Start()
+	// A connection that tries to reach a closed port may take it for itself for a
+	// moment.
+	var err error
+	if !until(eventually, func() bool { err = proxy.Start(); return err == nil }) {
+		return err
+	}
+	return nil
 }
 
 // TestLinks: the network that the other tests rely on does what it is told.

@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
@@ -26,7 +28,7 @@ func launch(binary, log string, environment []string, arguments ...string) (*pro
 	}
 	defer stderr.Close()
 	c := exec.Command(binary, arguments...)
-	c.Env = append(os.Environ(), environment...)
+	c.Env = append(clean(), environment...)
 	c.Stderr = stderr
 	if err := c.Start(); err != nil {
 		return nil, fmt.Errorf("start %s: %w", binary, err)
@@ -37,6 +39,11 @@ func launch(binary, log string, environment []string, arguments ...string) (*pro
 		close(p.exited)
 	}()
 	return p, nil
+}
+
+// clean is our environment without what the program would take for its settings.
+func clean() []string {
+	return slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "MINTMARK_") })
 }
 
 func (p *process) running() bool {
