@@ -14,32 +14,43 @@ var ErrExposed = errors.New("key file is open to others than its owner (want mod
 // ReadClusterKey reads a key file. A file that its group or the world has any
 // right to is refused, because what it holds may already be known.
 func ReadClusterKey(path string) (ClusterKey, error) {
-	f, err := os.Open(path)
+	text, err := readKeyFile(path)
 	if err != nil {
-		return ClusterKey{}, fmt.Errorf("read cluster key: %w", err)
-	}
-	defer func() { _ = f.Close() }()
-	// The mode is that of the open file, so it cannot be another's by the time
-	// it is read.
-	info, err := f.Stat()
-	if err != nil {
-		return ClusterKey{}, fmt.Errorf("read cluster key: %w", err)
-	}
-	if !info.Mode().IsRegular() {
-		return ClusterKey{}, fmt.Errorf("read cluster key %s: not a regular file", path)
-	}
-	if info.Mode().Perm()&0o077 != 0 {
-		return ClusterKey{}, fmt.Errorf("read cluster key %s: %w", path, ErrExposed)
-	}
-	text, err := io.ReadAll(io.LimitReader(f, 256))
-	if err != nil {
-		return ClusterKey{}, fmt.Errorf("read cluster key: %w", err)
+		return ClusterKey{}, err
 	}
 	key, err := ParseClusterKey(text)
 	if err != nil {
 		return ClusterKey{}, fmt.Errorf("read %s: %w", path, err)
 	}
 	return key, nil
+}
+
+// maxKeyFile bounds what is read, in bytes: some eighty keys.
+const maxKeyFile = 4096
+
+func readKeyFile(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("read cluster key: %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	// The mode is that of the open file, so it cannot be another's by the time
+	// it is read.
+	info, err := f.Stat()
+	if err != nil {
+		return nil, fmt.Errorf("read cluster key: %w", err)
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("read cluster key %s: not a regular file", path)
+	}
+	if info.Mode().Perm()&0o077 != 0 {
+		return nil, fmt.Errorf("read cluster key %s: %w", path, ErrExposed)
+	}
+	text, err := io.ReadAll(io.LimitReader(f, maxKeyFile))
+	if err != nil {
+		return nil, fmt.Errorf("read cluster key: %w", err)
+	}
+	return text, nil
 }
 
 // WriteFile writes the key to a new file of mode 0600 and returns when file and
@@ -49,20 +60,28 @@ func (k ClusterKey) WriteFile(path string) error {
 	if k.key == nil {
 		return fmt.Errorf("write cluster key: %w", ErrNoKey)
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
+	if err := writeNew(path, k.Text()); err != nil {
 		return fmt.Errorf("write cluster key: %w", err)
 	}
-	_, err = f.Write(k.Text())
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = syncFolder(filepath.Dir(path))
-	}
-	if err != nil {
-		_ = os.Remove(path) // ours: O_EXCL made it
+	if err := syncFolder(filepath.Dir(path)); err != nil {
+		_ = os.Remove(path) // ours: there was none
 		return fmt.Errorf("write cluster key: %w", err)
 	}
 	return nil
+}
+
+// writeNew writes a file that does not exist, of mode 0600. Its content is on
+// disk when it returns; the folder entry is the caller's to sync.
+func writeNew(path string, text []byte) error {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		_ = os.Remove(path) // ours: O_EXCL made it
+	}
+	return err
 }
 
 func syncFolder(path string) error {

@@ -1,0 +1,244 @@
+package keys
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+)
+
+// Beside the file of the current key may lie those of the keys that may follow
+// it, a line each, and of the one that it followed. Every change replaces a
+// file as a whole, in an order in which no key that is held is ever in no file.
+const (
+	suffixNext   = ".new"
+	suffixBefore = ".old"
+	suffixPart   = ".part" // what a crash left of a change
+)
+
+// maxNext bounds how many keys are kept beside the current one. There is more
+// than one only where a change was begun on another node than the change that
+// was not finished.
+const maxNext = 32
+
+// OpenClusterKeys reads the keys that lie in and beside a file. The error is
+// fs.ErrNotExist where the file is missing.
+func OpenClusterKeys(file string) (*ClusterKeys, error) {
+	c := &ClusterKeys{file: file}
+	var err error
+	if c.current, err = ReadClusterKey(file); err != nil {
+		return nil, err
+	}
+	next, err := readClusterKeys(file + suffixNext)
+	if err != nil {
+		return nil, err
+	}
+	for _, k := range next {
+		// A crash between two files of a change leaves a key in both.
+		if !k.Equal(c.current) && !holds(c.next, k) {
+			c.next = append(c.next, k)
+		}
+	}
+	if c.before, err = readClusterKeys(file + suffixBefore); err != nil {
+		return nil, err
+	}
+	c.expired = len(c.before) > 0
+	return c, nil
+}
+
+// readClusterKeys reads a file that may be missing.
+func readClusterKeys(path string) ([]ClusterKey, error) {
+	text, err := readKeyFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := parseClusterKeys(text)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return list, nil
+}
+
+// KeepClusterKeys stores what another node gave to one that joins its cluster,
+// in a file and beside it. A key that is there already must be one of those.
+func KeepClusterKeys(file string, text []byte) error {
+	given, err := parseClusterKeys(text)
+	if err != nil {
+		return err
+	}
+	has, err := ReadClusterKey(file)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		err = given[0].WriteFile(file)
+	case err == nil && !holds(given, has):
+		err = errors.New("this node was given another cluster key than that of the cluster it joins")
+	}
+	if err != nil || len(given) == 1 {
+		return err
+	}
+	c, err := OpenClusterKeys(file)
+	if err != nil {
+		return err
+	}
+	return c.Take(text)
+}
+
+// Changeable returns nil where another key can be kept beside the current one
+// and take its place, and else a *FixedError.
+func (c *ClusterKeys) Changeable() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.changeable()
+}
+
+func (c *ClusterKeys) changeable() error {
+	if c.fixed != "" {
+		return &FixedError{c.fixed}
+	}
+	info, err := os.Lstat(c.file)
+	switch {
+	case err != nil:
+		return &FixedError{"its cluster key is not to be found: " + err.Error()}
+	case !info.Mode().IsRegular():
+		return &FixedError{c.file + ", its cluster key, is a link: what it points at is somebody else's to change; put the key itself there (mode 0600), and start the node again"}
+	case info.Mode().Perm()&0o200 == 0:
+		return &FixedError{c.file + ", its cluster key, is read-only: chmod u+w it, if it is the node's to change"}
+	}
+	// A folder that can't be written to is found by writing to it.
+	part := c.file + suffixPart
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
+	if err == nil {
+		err = errors.Join(f.Close(), os.Remove(part))
+	}
+	if err != nil {
+		return &FixedError{"nothing can be written beside " + c.file + ", its cluster key: " + err.Error()}
+	}
+	return nil
+}
+
+// Take keeps keys beside the current one, from a text that Text or
+// ClusterKey.Text made. They are on disk when it returns nil.
+func (c *ClusterKeys) Take(text []byte) error {
+	given, err := parseClusterKeys(text)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	next := slices.Clone(c.next)
+	for _, k := range given {
+		if !k.Equal(c.current) && !holds(next, k) {
+			next = append(next, k)
+		}
+	}
+	switch {
+	case len(next) == len(c.next):
+		return nil
+	case len(next) > maxNext:
+		return fmt.Errorf("keep a cluster key: %d changes of it were begun and not finished", len(c.next))
+	}
+	if err := c.changeable(); err != nil {
+		return err
+	}
+	if err := c.replace(suffixNext, next); err != nil {
+		return fmt.Errorf("keep a cluster key: %w", err)
+	}
+	c.next = next
+	return nil
+}
+
+// Use makes one of the keys that may follow the current one. The one before
+// it is not held any more; its file stays until Forget after the next start.
+func (c *ClusterKeys) Use(id string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.current.ID() == id {
+		return nil
+	}
+	i := slices.IndexFunc(c.next, func(k ClusterKey) bool { return k.ID() == id })
+	if i < 0 {
+		return fmt.Errorf("use cluster key %s: %w", id, ErrNotHeld)
+	}
+	chosen := c.next[i]
+	before := []ClusterKey{c.current}
+	for _, k := range c.before {
+		if !k.Equal(chosen) && !k.Equal(c.current) {
+			before = append(before, k)
+		}
+	}
+	if err := c.replace(suffixBefore, before); err != nil {
+		return fmt.Errorf("use cluster key %s: %w", id, err)
+	}
+	if err := c.replace("", []ClusterKey{chosen}); err != nil {
+		return fmt.Errorf("use cluster key %s: %w", id, err)
+	}
+	c.current, c.before, c.expired = chosen, before, false
+	c.next = slices.Delete(slices.Clone(c.next), i, i+1)
+	if err := c.replace(suffixNext, c.next); err != nil {
+		return fmt.Errorf("use cluster key %s: %w", id, err) // nothing is lost by a file too much
+	}
+	return nil
+}
+
+// Forget drops keys that nothing is sealed under: of those that may follow,
+// the ones with these ids, and the one before the current one if the node was
+// started since. Nobody may count on them any more.
+func (c *ClusterKeys) Forget(ids []string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.fixed != "" {
+		return nil // it never took another
+	}
+	next := slices.DeleteFunc(slices.Clone(c.next), func(k ClusterKey) bool { return slices.Contains(ids, k.ID()) })
+	if err := c.replace(suffixNext, next); err != nil {
+		return fmt.Errorf("forget a cluster key: %w", err)
+	}
+	c.next = next
+	if !c.expired {
+		return nil
+	}
+	if err := c.replace(suffixBefore, nil); err != nil {
+		return fmt.Errorf("forget a cluster key: %w", err)
+	}
+	c.before, c.expired = nil, false
+	return nil
+}
+
+// replace makes a file hold these keys; no keys are no file. It is called with
+// mu held.
+func (c *ClusterKeys) replace(suffix string, list []ClusterKey) error {
+	path := c.file + suffix
+	if len(list) == 0 {
+		if _, err := os.Lstat(path); errors.Is(err, fs.ErrNotExist) {
+			return nil
+		}
+	}
+	if c.written != nil {
+		if err := c.written(suffix); err != nil {
+			return err
+		}
+	}
+	if len(list) == 0 {
+		return errors.Join(os.Remove(path), syncFolder(filepath.Dir(path)))
+	}
+	var text []byte
+	for _, k := range list {
+		text = append(text, k.Text()...)
+	}
+	part := c.file + suffixPart
+	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	if err := writeNew(part, text); err != nil {
+		return err
+	}
+	if err := os.Rename(part, path); err != nil {
+		return errors.Join(err, os.Remove(part))
+	}
+	return syncFolder(filepath.Dir(path))
+}

@@ -1,0 +1,255 @@
+package keys_test
+
+import (
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// keyFile is a file with a key.
+func keyFile(t testing.TB, k keys.ClusterKey) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "cluster.key")
+	require.NoError(t, k.WriteFile(path))
+	return path
+}
+
+func openKeys(t testing.TB, path string) *keys.ClusterKeys {
+	t.Helper()
+	c, err := keys.OpenClusterKeys(path)
+	require.NoError(t, err)
+	return c
+}
+
+func sealed(t testing.TB, k keys.ClusterKey) []byte {
+	t.Helper()
+	b, err := k.Seal(rand.Reader, "c", []byte("p"))
+	require.NoError(t, err)
+	return b
+}
+
+func TestChangeOfTheClusterKey(t *testing.T) {
+	a, b := newClusterKey(t), newClusterKey(t)
+	path := keyFile(t, a)
+	c := openKeys(t, path)
+	require.NoError(t, c.Changeable())
+	require.Equal(t, []string{a.ID()}, c.Held())
+	require.Empty(t, c.Next())
+	_, err := c.Open("c", sealed(t, b))
+	require.ErrorIs(t, err, keys.ErrUnsealable)
+
+	require.NoError(t, c.Take(b.Text()))
+	require.NoError(t, c.Take(b.Text()), "twice is once")
+	held := []string{a.ID(), b.ID()}
+	slices.Sort(held)
+	for _, c := range []*keys.ClusterKeys{c, openKeys(t, path)} {
+		require.Equal(t, held, c.Held())
+		require.Equal(t, []string{b.ID()}, c.Next())
+		require.True(t, c.Current().Equal(a))
+		require.Equal(t, string(a.Text())+string(b.Text()), string(c.Text()))
+		for _, k := range []keys.ClusterKey{a, b} {
+			_, err = c.Open("c", sealed(t, k))
+			require.NoError(t, err)
+			got, err := c.Get(k.ID())
+			require.NoError(t, err)
+			require.True(t, got.Equal(k))
+		}
+	}
+	info, err := os.Stat(path + ".new")
+	require.NoError(t, err)
+	require.Equal(t, fs.FileMode(0o600), info.Mode())
+
+	require.NoError(t, c.Use(b.ID()))
+	require.NoError(t, c.Use(b.ID()), "twice is once")
+	require.Equal(t, []string{b.ID()}, c.Held())
+	require.Equal(t, string(b.Text()), string(c.Text()), "nobody is given the key before")
+	require.NoError(t, c.Forget(nil))
+	_, err = c.Open("c", sealed(t, a))
+	require.NoError(t, err, "until the next start")
+	require.FileExists(t, path+".old")
+	require.NoFileExists(t, path+".new")
+	got, err := keys.ReadClusterKey(path)
+	require.NoError(t, err)
+	require.True(t, got.Equal(b))
+
+	c = openKeys(t, path)
+	_, err = c.Open("c", sealed(t, a))
+	require.NoError(t, err, "what this node has may be older than what it knew")
+	require.NoError(t, c.Forget(nil))
+	_, err = c.Open("c", sealed(t, a))
+	require.ErrorIs(t, err, keys.ErrUnsealable)
+	require.NoFileExists(t, path+".old")
+}
+
+// TestCrashWhileTheClusterKeyChanges ends the node before each change of a
+// file: a key that is held is never lost, and a second try finishes.
+func TestCrashWhileTheClusterKeyChanges(t *testing.T) {
+	for step := 1; ; step++ {
+		a, b, left := newClusterKey(t), newClusterKey(t), newClusterKey(t)
+		path := keyFile(t, a)
+		died := false
+		reached := "nothing"
+		t.Run(fmt.Sprint("step ", step), func(t *testing.T) {
+			c := openKeys(t, path)
+			n := 0
+			c.OnWrite(func(suffix string) error {
+				if n++; n >= step {
+					died = true
+					return errors.New("killed before " + path + suffix)
+				}
+				return nil
+			})
+			for _, do := range []struct {
+				name string
+				f    func() error
+			}{
+				{"took another that was left unfinished", func() error { return c.Take(left.Text()) }},
+				{"took", func() error { return c.Take(b.Text()) }},
+				{"used", func() error { return c.Use(b.ID()) }},
+				{"forgot", func() error { return c.Forget(c.Next()) }},
+			} {
+				if do.f() != nil {
+					break
+				}
+				reached = do.name
+			}
+			require.NoError(t, os.WriteFile(path+".part", []byte("half a ke"), 0o600))
+
+			c = openKeys(t, path)
+			if reached == "took" || reached == "used" || reached == "forgot" {
+				require.Contains(t, c.Held(), b.ID(), "what was promised is held")
+			}
+			if reached != "used" && reached != "forgot" {
+				_, err := c.Open("c", sealed(t, a))
+				require.NoError(t, err)
+			}
+			require.NoError(t, c.Take(b.Text()))
+			require.NoError(t, c.Use(b.ID()))
+			require.NoError(t, c.Forget(c.Next()))
+			c = openKeys(t, path)
+			require.NoError(t, c.Forget(nil))
+			require.Equal(t, []string{b.ID()}, openKeys(t, path).Held())
+			entries, err := os.ReadDir(filepath.Dir(path))
+			require.NoError(t, err)
+			for _, e := range entries {
+				require.NotContains(t, []string{"cluster.key.new", "cluster.key.old"}, e.Name())
+			}
+		})
+		if !died {
+			require.Equal(t, "forgot", reached)
+			require.Greater(t, step, 5)
+			return
+		}
+	}
+}
+
+func TestClusterKeysThatStay(t *testing.T) {
+	a, b := newClusterKey(t), newClusterKey(t)
+	for name, make := range map[string]func(t *testing.T) *keys.ClusterKeys{
+		"given": func(*testing.T) *keys.ClusterKeys { return keys.FixedClusterKey(a, "it is in the environment") },
+		"read-only": func(t *testing.T) *keys.ClusterKeys {
+			path := keyFile(t, a)
+			require.NoError(t, os.Chmod(path, 0o400))
+			return openKeys(t, path)
+		},
+		"link": func(t *testing.T) *keys.ClusterKeys {
+			path := filepath.Join(t.TempDir(), "link")
+			require.NoError(t, os.Symlink(keyFile(t, a), path))
+			return openKeys(t, path)
+		},
+		"folder that takes nothing": func(t *testing.T) *keys.ClusterKeys {
+			path := keyFile(t, a)
+			require.NoError(t, os.Mkdir(path+".part", 0o700))
+			return openKeys(t, path)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := make(t)
+			var fixed *keys.FixedError
+			require.ErrorAs(t, c.Changeable(), &fixed)
+			require.ErrorAs(t, c.Take(b.Text()), &fixed)
+			require.NoError(t, c.Take(a.Text()), "it is there")
+			require.ErrorIs(t, c.Use(b.ID()), keys.ErrNotHeld)
+			require.NoError(t, c.Use(a.ID()))
+			require.NoError(t, c.Forget([]string{a.ID()}))
+			require.Equal(t, []string{a.ID()}, c.Held())
+		})
+	}
+}
+
+func TestKeepClusterKeys(t *testing.T) {
+	a, b, other := newClusterKey(t), newClusterKey(t), newClusterKey(t)
+	both := append(a.Text(), b.Text()...)
+	for name, test := range map[string]struct {
+		has  *keys.ClusterKey
+		text []byte
+		held []string
+		err  string
+	}{
+		"one":                      {nil, a.Text(), []string{a.ID()}, ""},
+		"two":                      {nil, both, []string{a.ID(), b.ID()}, ""},
+		"the same":                 {&a, a.Text(), []string{a.ID()}, ""},
+		"the first of two":         {&a, both, []string{a.ID(), b.ID()}, ""},
+		"the second of two":        {&b, both, []string{a.ID(), b.ID()}, ""},
+		"that of another cluster":  {&other, both, nil, "another cluster key"},
+		"rubbish":                  {nil, []byte("rubbish"), nil, "not a valid key"},
+		"rubbish after a good one": {nil, append(a.Text(), "rubbish"...), nil, "not a valid key"},
+		"nothing":                  {nil, nil, nil, "not a valid key"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "cluster.key")
+			if test.has != nil {
+				require.NoError(t, test.has.WriteFile(path))
+			}
+			err := keys.KeepClusterKeys(path, test.text)
+			if test.err != "" {
+				require.ErrorContains(t, err, test.err)
+				return
+			}
+			require.NoError(t, err)
+			slices.Sort(test.held)
+			require.Equal(t, test.held, openKeys(t, path).Held())
+		})
+	}
+}
+
+func TestOpenClusterKeysRefusesBadFiles(t *testing.T) {
+	path := keyFile(t, newClusterKey(t))
+	for _, suffix := range []string{".new", ".old"} {
+		require.NoError(t, os.WriteFile(path+suffix, newClusterKey(t).Text(), 0o644))
+		_, err := keys.OpenClusterKeys(path)
+		require.ErrorIs(t, err, keys.ErrExposed)
+		require.NoError(t, os.Chmod(path+suffix, 0o600))
+		require.NoError(t, os.Truncate(path+suffix, 20))
+		_, err = keys.OpenClusterKeys(path)
+		require.ErrorIs(t, err, keys.ErrBadKey)
+		require.NoError(t, os.Remove(path+suffix))
+	}
+	_, err := keys.OpenClusterKeys(path + ".none")
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	c := openKeys(t, path)
+	for range 32 {
+		require.NoError(t, c.Take(newClusterKey(t).Text()))
+	}
+	require.ErrorContains(t, c.Take(newClusterKey(t).Text()), "not finished")
+	require.Len(t, openKeys(t, path).Held(), 33)
+}
+
+func TestClusterKeysDoNotShow(t *testing.T) {
+	a := newClusterKey(t)
+	c := openKeys(t, keyFile(t, a))
+	secret := string(a.Text()[:43])
+	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%x", "%d"} {
+		require.NotContains(t, fmt.Sprintf(verb, c), secret)
+		require.Equal(t, "REDACTED", fmt.Sprintf(verb, c))
+	}
+}
