@@ -89,6 +89,7 @@ type hooks struct {
 	apply  func(*raft.Raft, []byte) raft.ApplyFuture // instead of raft.Apply
 	fsm    func()                                    // before each batch is applied
 	report func(err error)                           // after each verification
+	raft   func(*raft.Config)                        // before raft starts
 }
 
 const minTrailingLogs = 10240

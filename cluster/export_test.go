@@ -17,11 +17,12 @@ type Hooks struct {
 	Apply  func(*raft.Raft, []byte) raft.ApplyFuture
 	FSM    func()
 	Report func(error)
+	Raft   func(*raft.Config)
 }
 
 // WithHooks returns c with hooks.
 func WithHooks(c Config, h Hooks) Config {
-	c.hooks = hooks{logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, report: h.Report}
+	c.hooks = hooks{logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, report: h.Report, raft: h.Raft}
 	return c
 }
 
@@ -144,3 +145,10 @@ func Isolate(n *Node, on bool) { _ = n.network.isolate(awayForTest, on) }
 
 // Closing says whether the node is on its way down.
 func (n *Node) Closing() bool { return n.isClosing() }
+
+// Vanish is what the others see of a node whose process was killed: connections
+// break, and its port refuses new ones.
+func Vanish(n *Node) {
+	n.network.isolate(awayForTest, true)
+	_ = n.config.Network.Listener.Close()
+}

@@ -78,6 +78,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 	n.running.Go(func() { n.WhileLeading(context.Background(), n.tendMembers) })
 	n.running.Go(n.reportMyself)
 	n.running.Go(n.guard)
+	if n.config.Network != nil {
+		n.running.Go(n.watchLeader)
+	}
 	n.network.start()
 	return n.lead(ctx)
 }
@@ -153,6 +156,9 @@ func (n *Node) raftConfig(log *logger) *raft.Config {
 	c.NotifyCh = n.notify
 	c.Logger = log
 	c.NoLegacyTelemetry = true
+	if n.config.hooks.raft != nil {
+		n.config.hooks.raft(c)
+	}
 	return c
 }
 
@@ -198,13 +204,7 @@ func (n *Node) lead(ctx context.Context) error {
 	if !n.soleVoter() {
 		return nil
 	}
-	err := n.transport.TimeoutNow(n.id, n.transport.LocalAddr(), &raft.TimeoutNowRequest{
-		RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(n.id)},
-	}, &raft.TimeoutNowResponse{})
-	if err != nil {
-		n.log.WarnContext(ctx, "cluster: the node waits for the election timeout", "error", err)
-	}
-
+	n.stand()
 	for {
 		leading, changed := n.Leading()
 		if leading {

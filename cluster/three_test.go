@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
@@ -268,6 +269,24 @@ func TestLossOfTheLeader(t *testing.T) {
 	tr.settle(3)
 	require.NotEmpty(t, find(tr.nodes[i].View(), "during").Last)
 	tr.same()
+}
+
+// TestLossOfTheLeadersProcess: a refused connection tells at once what the
+// election timeout, here a minute, would tell late.
+func TestLossOfTheLeadersProcess(t *testing.T) {
+	tr := newTrio(t, func(c *cluster.Config) {
+		*c = cluster.WithHooks(*c, cluster.Hooks{Raft: func(c *raft.Config) {
+			c.HeartbeatTimeout, c.ElectionTimeout = time.Minute, time.Minute
+		}})
+	})
+	i := tr.leader()
+	cluster.Vanish(tr.nodes[i])
+	for j, n := range tr.nodes {
+		if j != i {
+			_, _, err := n.Propose(t.Context(), &set{Name: "after"})
+			require.NoError(t, err)
+		}
+	}
 }
 
 func TestJoinTokens(t *testing.T) {
