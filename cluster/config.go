@@ -45,6 +45,10 @@ type Config struct {
 	Secrets    Secrets
 	JoinSecret func() ([]byte, error)
 
+	// Waiting is told for whom the node waits before it can found its cluster
+	// with them. It may be nil.
+	Waiting func(why string)
+
 	// Witness is told what the log does. It may be nil.
 	Witness Witness
 
@@ -89,7 +93,9 @@ type hooks struct {
 	apply  func(*raft.Raft, []byte) raft.ApplyFuture // instead of raft.Apply
 	fsm    func()                                    // before each batch is applied
 	report func(err error)                           // after each verification
-	raft   func(*raft.Config)                        // before raft starts
+
+	founding func(begins bool, silent []string) error // when all others that found the cluster were asked
+	raft     func(*raft.Config)                       // before raft starts
 }
 
 const minTrailingLogs = 10240

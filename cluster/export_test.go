@@ -18,11 +18,15 @@ type Hooks struct {
 	FSM    func()
 	Report func(error)
 	Raft   func(*raft.Config)
+
+	Founding func(begins bool, silent []string) error
 }
 
 // WithHooks returns c with hooks.
 func WithHooks(c Config, h Hooks) Config {
-	c.hooks = hooks{logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, report: h.Report, raft: h.Raft}
+	c.hooks = hooks{
+		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, report: h.Report, raft: h.Raft, founding: h.Founding,
+	}
 	return c
 }
 
@@ -151,4 +155,30 @@ func (n *Node) Closing() bool { return n.isClosing() }
 func Vanish(n *Node) {
 	n.network.isolate(awayForTest, true)
 	_ = n.config.Network.Listener.Close()
+}
+
+// FoundingAnswer is foundingAnswer: of a node that waits with its Birth, of one
+// that has begun with those of the members in order.
+type FoundingAnswer struct {
+	Begun  bool
+	Birth  string
+	Births []string
+}
+
+// Judge is judge, with births as text, and those of the members in order.
+func Judge(self, birth string, all []string, answers map[string]FoundingAnswer) ([]string, error) {
+	list := mapped(all, func(id string) Member { return Member{ID: id, Name: id} })
+	given := make(map[string]foundingAnswer)
+	for id, a := range answers {
+		births := map[string][]byte{id: []byte(a.Birth)}
+		for i, b := range a.Births {
+			births[all[i]] = []byte(b)
+		}
+		given[id] = foundingAnswer{a.Begun, births}
+	}
+	births, err := judge(self, []byte(birth), list, given)
+	if err != nil || births == nil {
+		return nil, err
+	}
+	return mapped(all, func(id string) string { return string(births[id]) }), nil
 }

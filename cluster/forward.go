@@ -13,6 +13,12 @@ var errNotLeading = errors.New("no leader is known")
 
 // serveCall does what a peer asks for.
 func (n *Node) serveCall(ctx context.Context, op byte, body []byte) reply {
+	switch {
+	case op == opFounding:
+		return n.serveFounding()
+	case n.beforeRaft.waiting():
+		return reply{replyUnavailable, []byte("this node waits for those that found the cluster with it")}
+	}
 	switch op {
 	case opPropose:
 		return n.serveProposal(ctx, body)

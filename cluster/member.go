@@ -28,6 +28,7 @@ type Member struct {
 	Replaces string `cbor:"7,keyasint,omitempty" json:"replaces,omitempty"`    // id of a member that goes when this one is a voter
 	Joined   int64  `cbor:"8,keyasint,omitempty" json:"joined,omitempty"`      // state time, ms
 	Issuer   string `cbor:"9,keyasint,omitempty" json:"certificate,omitempty"` // id of the authority its certificate is from
+	Birth    []byte `cbor:"10,keyasint,omitempty" json:"birth,omitempty"`      // of a node whose folder was generated: see judge
 }
 
 // An invite lets the first key that presents its secret become a member.

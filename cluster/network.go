@@ -52,10 +52,12 @@ type network struct {
 	roster      *roster
 	credentials *credentials
 	serve       func(protocol string, peer string, key []byte, c *tls.Conn) // of all protocols but raft's
+	closed      func(protocol string) bool                                  // whether a protocol is not served yet
 	warn        func(msg string, args ...any)
 
 	accepted  chan net.Conn
 	done      chan struct{}
+	startOnce sync.Once
 	closeOnce sync.Once
 	running   sync.WaitGroup
 
@@ -74,10 +76,10 @@ func newNetwork(self string, c *Network, r *roster, cred *credentials, warn func
 	}
 }
 
-// start accepts connections; serve must be set.
+// start accepts connections; serve and closed must be set.
 func (n *network) start() {
 	if n.config != nil {
-		n.running.Go(n.acceptAll)
+		n.startOnce.Do(func() { n.running.Go(n.acceptAll) })
 	}
 }
 
@@ -235,6 +237,10 @@ func (n *network) welcome(c *tls.Conn) {
 		return
 	}
 	s := c.ConnectionState()
+	if n.closed(s.NegotiatedProtocol) {
+		_ = c.Close()
+		return
+	}
 	key := hashSPKI(s.PeerCertificates[0].RawSubjectPublicKeyInfo)
 	id := n.roster.owner(key)
 	tracked, err := n.track(id, c)

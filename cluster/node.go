@@ -30,6 +30,7 @@ type Node struct {
 	peers       peers
 	guards      guards
 	founding    sync.Mutex // held while the first members are written
+	beforeRaft  beforeRaft
 
 	queue    chan *request
 	entries  chan struct{} // one element for each entry under way

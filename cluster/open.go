@@ -61,6 +61,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 	n.startGuards()
 	conf := n.raftConfig(log)
 	if fresh {
+		if err := n.awaitFounders(ctx); err != nil {
+			return err
+		}
 		if err := n.bootstrap(conf, snapshots); err != nil {
 			return err
 		}
@@ -70,6 +73,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("start raft: %w", err)
 	}
+	n.beforeRaft.over()
 	state.running.Store(true)
 	n.running.Go(n.watchLeadership)
 	n.running.Go(n.buildEntries)
@@ -98,6 +102,7 @@ func (n *Node) connect(log *logger) (err error) {
 	}
 	n.network = newNetwork(string(n.id), n.config.Network, n.roster, n.credentials, n.log.Warn)
 	n.network.serve = n.servePeers
+	n.network.closed = func(protocol string) bool { return protocol != protocolPeer && n.beforeRaft.waiting() }
 	n.transport = newTransport(n.network, log)
 	return nil
 }
@@ -191,7 +196,7 @@ func (n *Node) bootstrap(conf *raft.Config, snapshots raft.SnapshotStore) error 
 	if err := n.stores.stable.SetUint64([]byte("CurrentTerm"), 0); err != nil {
 		return fmt.Errorf("bootstrap: reset term: %w", err)
 	}
-	first := raft.Configuration{Servers: []raft.Server{{ID: n.id, Address: n.transport.LocalAddr()}}}
+	first := raft.Configuration{Servers: n.firstServers()}
 	if err := raft.BootstrapCluster(conf, n.stores.logs, n.stores.stable, snapshots, n.transport, first); err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}

@@ -25,6 +25,7 @@ const (
 	opBarrier  = 2 // reply: an index that holds all that was acknowledged before
 	opStatus   = 3 // reply: a peerStatus
 	opTransfer = 4 // hand leadership to the node whose id is the body, or to any
+	opFounding = 5 // reply: a foundingAnswer
 )
 
 const (

@@ -1,0 +1,409 @@
+package cluster_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// founders are three nodes whose folders were generated, and a copy of each
+// folder as it was.
+type founders struct {
+	*trio
+	copies string
+}
+
+func generated(t testing.TB) *founders {
+	t.Helper()
+	f := &founders{trio: &trio{t: t, nodes: make([]*cluster.Node, 3)}, copies: t.TempDir()}
+	var list []cluster.Founder
+	for i := range 3 {
+		c := networked(t, filepath.Join(t.TempDir(), "raft"), fmt.Sprintf("n%d", i+1))
+		c.Bootstrap = false
+		f.confs = append(f.confs, c)
+		list = append(list, cluster.Founder{Dir: c.Dir, Name: c.Name, Address: c.Network.Advertise})
+	}
+	require.NoError(t, cluster.Generate(list, plain{}, time.Now()))
+	for i, c := range f.confs {
+		require.NoError(t, os.CopyFS(filepath.Join(f.copies, fmt.Sprint(i)), os.DirFS(c.Dir)))
+	}
+	return f
+}
+
+// listen opens the listener of a node anew.
+func (f *founders) listen(i int) {
+	f.t.Helper()
+	n := *f.confs[i].Network
+	l, err := net.Listen("tcp", n.Advertise)
+	require.NoError(f.t, err)
+	n.Listener = l
+	f.confs[i].Network = &n
+}
+
+// lose empties the folder of a node that was shut, and gives it again what was
+// generated for it.
+func (f *founders) lose(i int) {
+	f.t.Helper()
+	require.NoError(f.t, os.RemoveAll(f.confs[i].Dir))
+	require.NoError(f.t, os.CopyFS(f.confs[i].Dir, os.DirFS(filepath.Join(f.copies, fmt.Sprint(i)))))
+	f.listen(i)
+}
+
+// opened is what Open returned.
+type opened struct {
+	node *cluster.Node
+	err  error
+}
+
+// begin opens a node in the background.
+func (f *founders) begin(ctx context.Context, i int) <-chan opened {
+	done := make(chan opened, 1)
+	go func() {
+		n, err := cluster.Open(ctx, f.confs[i])
+		done <- opened{n, err}
+	}()
+	return done
+}
+
+// keep takes a node that opened.
+func (f *founders) keep(i int, done <-chan opened) {
+	f.t.Helper()
+	o := <-done
+	require.NoError(f.t, o.err)
+	f.t.Cleanup(func() { shut(f.t, o.node) })
+	f.nodes[i] = o.node
+}
+
+func (f *founders) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(f.t.Context(), 30*time.Second)
+	f.t.Cleanup(cancel)
+	return ctx
+}
+
+// all founds the cluster.
+func (f *founders) all() {
+	f.t.Helper()
+	ctx := f.ctx()
+	var done []<-chan opened
+	for i := range f.confs {
+		done = append(done, f.begin(ctx, i))
+	}
+	for i := range done {
+		f.keep(i, done[i])
+	}
+	f.settle(3)
+}
+
+// founding is what peers.json says of it.
+func (f *founders) founding(i int) (founding bool, births int) {
+	f.t.Helper()
+	text, err := os.ReadFile(filepath.Join(f.confs[i].Dir, "peers.json"))
+	require.NoError(f.t, err)
+	var list struct {
+		Founding bool
+		Members  []struct{ Birth []byte }
+	}
+	require.NoError(f.t, json.Unmarshal(text, &list))
+	for _, m := range list.Members {
+		if len(m.Birth) > 0 {
+			births++
+		}
+	}
+	return list.Founding, births
+}
+
+// meets has a node tell of each round of questions.
+func (f *founders) meets(i int, hook func(begins bool, silent []string) error) {
+	f.confs[i] = cluster.WithHooks(f.confs[i], cluster.Hooks{Founding: hook})
+}
+
+func TestNodesFoundTheirClusterTogether(t *testing.T) {
+	f := generated(t)
+	founding, births := f.founding(0)
+	require.True(t, founding)
+	require.Zero(t, births)
+	f.all()
+	for i, n := range f.nodes {
+		_, _, err := n.Propose(t.Context(), &set{Name: n.ID()})
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			founding, births := f.founding(i)
+			return !founding && births == 3
+		}, 10*time.Second, 5*time.Millisecond)
+	}
+	f.same()
+
+	// All are started again, and then a fourth joins.
+	for i, n := range f.nodes {
+		shut(t, n)
+		f.listen(i)
+	}
+	for i, c := range f.confs {
+		f.nodes[i] = open(t, c)
+	}
+	f.settle(3)
+	fourth := networked(t, "", "n4")
+	fourth.Bootstrap = false
+	f.join(fourth)
+	f.nodes, f.confs = append(f.nodes, open(t, fourth)), append(f.confs, fourth)
+	f.settle(4)
+	f.same()
+}
+
+// TestNobodyBeginsBeforeAllHaveMet: two of three would be a majority, and must
+// wait all the same.
+func TestNobodyBeginsBeforeAllHaveMet(t *testing.T) {
+	f := generated(t)
+	type round struct {
+		begins bool
+		silent int
+	}
+	rounds := make(chan round, 100)
+	for i := range 2 {
+		f.meets(i, func(begins bool, silent []string) error {
+			rounds <- round{begins, len(silent)}
+			return nil
+		})
+	}
+	late := f.confs[2].Network.Listener
+	require.NoError(t, late.Close())
+	ctx := f.ctx()
+	first, second := f.begin(ctx, 0), f.begin(ctx, 1)
+	// Each has had the answer of the other, several times.
+	for met := 0; met < 6; {
+		r := <-rounds
+		require.False(t, r.begins)
+		if r.silent == 1 {
+			met++
+		}
+	}
+	f.listen(2)
+	third := f.begin(ctx, 2)
+	f.keep(0, first)
+	f.keep(1, second)
+	f.keep(2, third)
+	f.settle(3)
+	_, _, err := f.nodes[2].Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	f.same()
+}
+
+// TestNodeThatLostItsDataIsRefused: it would have forgotten its votes.
+func TestNodeThatLostItsDataIsRefused(t *testing.T) {
+	f := generated(t)
+	f.all()
+	i := f.leader()
+	lost, other := (i+1)%3, (i+2)%3
+	shut(t, f.nodes[lost])
+	_, _, err := f.nodes[i].Propose(t.Context(), &set{Name: "acknowledged", Value: 1})
+	require.NoError(t, err)
+	f.lose(lost)
+	_, err = cluster.Open(f.ctx(), f.confs[lost])
+	require.ErrorIs(t, err, cluster.ErrDataLost)
+	require.ErrorContains(t, err, "mintmark cluster replace")
+	require.NoError(t, f.nodes[i].Ready(t.Context()))
+
+	// While nobody answers it waits, whatever it is told to do.
+	shut(t, f.nodes[i])
+	shut(t, f.nodes[other])
+	f.lose(lost)
+	f.confs[lost].Bootstrap = true
+	ctx, stop := context.WithCancel(f.ctx())
+	f.meets(lost, func(begins bool, silent []string) error {
+		require.False(t, begins)
+		require.Len(t, silent, 2)
+		stop()
+		return nil
+	})
+	_, err = cluster.Open(ctx, f.confs[lost])
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "waits for")
+
+	// The others go on when they are back, and take a new node in its place.
+	for _, j := range []int{i, other} {
+		f.listen(j)
+		f.nodes[j] = open(t, f.confs[j])
+	}
+	require.Eventually(t, func() bool { return f.nodes[i].Ready(t.Context()) == nil }, 20*time.Second, 10*time.Millisecond)
+	f.lose(lost)
+	f.meets(lost, nil)
+	_, err = cluster.Open(f.ctx(), f.confs[lost])
+	require.ErrorIs(t, err, cluster.ErrDataLost, "also by nodes that were started again")
+	token, _, err := f.nodes[i].Invite(t.Context(), "n4", fmt.Sprintf("n%d", lost+1), time.Hour)
+	require.NoError(t, err)
+	c := networked(t, "", "n4")
+	c.Bootstrap = false
+	f.confs[0] = f.confs[i]
+	require.NoError(t, f.joinBy(t.Context(), c, token))
+	f.nodes[lost] = open(t, c)
+	f.settle(3)
+	require.Equal(t, uint64(1), find(f.nodes[lost].View(), "acknowledged").Value)
+}
+
+// TestFounderThatStoppedBeforeItBegan comes back after the others have begun:
+// it has lost nothing.
+func TestFounderThatStoppedBeforeItBegan(t *testing.T) {
+	f := generated(t)
+	begun := make(chan struct{})
+	crash := errors.New("crash")
+	f.meets(2, func(begins bool, _ []string) error {
+		if !begins {
+			return nil
+		}
+		<-begun // so that the others can ask it
+		return crash
+	})
+	ctx := f.ctx()
+	third := f.begin(ctx, 2)
+	first, second := f.begin(ctx, 0), f.begin(ctx, 1)
+	f.keep(0, first)
+	f.keep(1, second)
+	close(begun)
+	require.ErrorIs(t, (<-third).err, crash)
+	f.nodes[2] = f.nodes[0]
+	_, _, err := f.nodes[1].Propose(t.Context(), &set{Name: "without it"})
+	require.NoError(t, err)
+
+	f.listen(2)
+	f.meets(2, nil)
+	f.keep(2, f.begin(ctx, 2))
+	f.settle(3)
+	f.same()
+}
+
+// TestFounderThatLostItsDataWhileItWaited is a new one to those who wait too.
+func TestFounderThatLostItsDataWhileItWaited(t *testing.T) {
+	f := generated(t)
+	require.NoError(t, f.confs[2].Network.Listener.Close())
+	ctx := f.ctx()
+	met := make(chan struct{}, 100)
+	f.meets(0, func(_ bool, silent []string) error {
+		if len(silent) == 1 {
+			met <- struct{}{}
+		}
+		return nil
+	})
+	first := f.begin(ctx, 0)
+	stopping, stop := context.WithCancel(ctx)
+	second := f.begin(stopping, 1)
+	<-met
+	stop()
+	require.Error(t, (<-second).err)
+	f.lose(1)
+	f.listen(2)
+	second, third := f.begin(ctx, 1), f.begin(ctx, 2)
+	f.keep(0, first)
+	f.keep(1, second)
+	f.keep(2, third)
+	f.settle(3)
+}
+
+func TestGeneratedFolderMustBeWhole(t *testing.T) {
+	f := generated(t)
+	key, err := os.ReadFile(filepath.Join(f.confs[1].Dir, "node.key"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(f.confs[0].Dir, "node.key"), key, 0o600))
+	_, err = cluster.Open(f.ctx(), f.confs[0])
+	require.ErrorContains(t, err, "not from the same generated folder")
+
+	c := f.confs[1]
+	c.Secrets = locked{}
+	_, err = cluster.Open(f.ctx(), c)
+	require.ErrorContains(t, err, "another key")
+
+	c = f.confs[2]
+	c.Network, c.Bootstrap = nil, true
+	_, err = cluster.Open(f.ctx(), c)
+	require.ErrorContains(t, err, "no network")
+}
+
+// locked opens nothing.
+type locked struct{ plain }
+
+func (locked) Open(string, []byte) ([]byte, error) {
+	return nil, errors.New("sealed under another key")
+}
+
+func TestGenerate(t *testing.T) {
+	three := func(change func([]cluster.Founder) []cluster.Founder) []cluster.Founder {
+		dir := t.TempDir()
+		var list []cluster.Founder
+		for i := range 3 {
+			name := fmt.Sprintf("n%d", i+1)
+			list = append(list, cluster.Founder{Dir: filepath.Join(dir, name), Name: name, Address: name + ".example:8300"})
+		}
+		return change(list)
+	}
+	for name, row := range map[string]struct {
+		change func([]cluster.Founder) []cluster.Founder
+		want   string
+	}{
+		"one":          {func(l []cluster.Founder) []cluster.Founder { return l[:1] }, "cluster init"},
+		"two":          {func(l []cluster.Founder) []cluster.Founder { return l[:2] }, "even number"},
+		"same name":    {func(l []cluster.Founder) []cluster.Founder { l[2].Name = "n1"; return l }, "two nodes have the name n1"},
+		"same address": {func(l []cluster.Founder) []cluster.Founder { l[2].Address = l[0].Address; return l }, "two nodes have the address"},
+		"no name":      {func(l []cluster.Founder) []cluster.Founder { l[0].Name = "../x"; return l }, "no name"},
+		"no port":      {func(l []cluster.Founder) []cluster.Founder { l[0].Address = "n1.example"; return l }, "not host:port"},
+		"same folder":  {func(l []cluster.Founder) []cluster.Founder { l[1].Dir = l[0].Dir; return l }, "holds a node already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorContains(t, cluster.Generate(three(row.change), plain{}, time.Now()), row.want)
+		})
+	}
+	list := three(func(l []cluster.Founder) []cluster.Founder { return l })
+	require.NoError(t, cluster.Generate(list, plain{}, time.Now()))
+	require.ErrorContains(t, cluster.Generate(list, plain{}, time.Now()), "holds a node already")
+	for _, f := range list {
+		for _, file := range []string{"node.key", "peers.json", "node.id"} {
+			info, err := os.Stat(filepath.Join(f.Dir, file))
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), file)
+		}
+	}
+}
+
+// TestJudgeOfFounders has each combination of answers that matters.
+func TestJudgeOfFounders(t *testing.T) {
+	waits := func(birth string) cluster.FoundingAnswer { return cluster.FoundingAnswer{Birth: birth} }
+	begun := func(births ...string) cluster.FoundingAnswer {
+		return cluster.FoundingAnswer{Begun: true, Births: births}
+	}
+	for name, row := range map[string]struct {
+		answers map[string]cluster.FoundingAnswer
+		want    []string
+		lost    bool
+	}{
+		"nobody answers":         {},
+		"one is missing":         {answers: map[string]cluster.FoundingAnswer{"b": waits("2")}},
+		"all wait":               {answers: map[string]cluster.FoundingAnswer{"b": waits("2"), "c": waits("3")}, want: []string{"1", "2", "3"}},
+		"no birth":               {answers: map[string]cluster.FoundingAnswer{"b": waits("2"), "c": waits("")}},
+		"one knows it":           {answers: map[string]cluster.FoundingAnswer{"b": begun("1", "2", "3")}, want: []string{"1", "2", "3"}},
+		"births of who began":    {answers: map[string]cluster.FoundingAnswer{"b": begun("1", "2", "old"), "c": waits("3")}, want: []string{"1", "2", "old"}},
+		"one knows another":      {answers: map[string]cluster.FoundingAnswer{"b": begun("0", "2", "3")}, lost: true},
+		"one knows none":         {answers: map[string]cluster.FoundingAnswer{"b": begun("", "", "")}, lost: true},
+		"one waits, one began":   {answers: map[string]cluster.FoundingAnswer{"b": waits("2"), "c": begun("0", "2", "3")}, lost: true},
+		"they do not agree":      {answers: map[string]cluster.FoundingAnswer{"b": begun("1", "2", "3"), "c": begun("0", "2", "3")}, lost: true},
+		"who is no member":       {answers: map[string]cluster.FoundingAnswer{"b": waits("2"), "x": waits("3")}},
+		"what it says of itself": {answers: map[string]cluster.FoundingAnswer{"a": waits("0"), "b": waits("2")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			births, err := cluster.Judge("a", "1", []string{"a", "b", "c"}, row.answers)
+			if row.lost {
+				require.ErrorIs(t, err, cluster.ErrDataLost)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, row.want, births)
+		})
+	}
+}
