@@ -201,25 +201,33 @@ type credentials struct {
 	issuer string
 }
 
-// current returns the certificate to show now.
+// current returns the certificate to show now. A node that was down while the
+// cluster key was changed may be able to open the key of an older authority
+// only, which is accepted as long as this node shows a certificate of it.
 func (c *credentials) current() (*tls.Certificate, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	a := c.roster.authority()
-	if a == nil {
-		return nil, errors.New("no authority is known that could sign a certificate")
-	}
 	now := c.now()
-	if c.cert != nil && c.issuer == a.ID && now.Before(c.cert.Leaf.NotAfter.Add(-certificateLifetime/3)) &&
-		!now.Before(c.cert.Leaf.NotBefore) {
-		return c.cert, nil
+	err := errors.New("no authority is known that could sign a certificate")
+	for _, a := range c.roster.signers() {
+		if c.cert != nil && c.issuer == a.ID && now.Before(c.cert.Leaf.NotAfter.Add(-certificateLifetime/3)) &&
+			!now.Before(c.cert.Leaf.NotBefore) {
+			return c.cert, nil
+		}
+		var cert *tls.Certificate
+		if cert, err = a.issue(c.rand, c.secrets, c.id, c.key, now); err == nil {
+			c.cert, c.issuer = cert, a.ID
+			return cert, nil
+		}
 	}
-	cert, err := a.issue(c.rand, c.secrets, c.id, c.key, now)
-	if err != nil {
-		return nil, err
-	}
-	c.cert, c.issuer = cert, a.ID
-	return cert, nil
+	return nil, err
+}
+
+// opensAuthority reports whether this node has the key that an authority's is
+// sealed under.
+func (n *Node) opensAuthority(a *authority) bool {
+	_, err := n.config.Secrets.Open(authorityContext(a.ID), a.Sealed)
+	return err == nil
 }
 
 // expiry is when the certificate that is shown now runs out, and who signed it.

@@ -44,6 +44,12 @@ type Config struct {
 	// that joins is given beside the list of members: the cluster key.
 	Secrets    Secrets
 	JoinSecret func() ([]byte, error)
+	// Receive is handed what another member gives away, see Node.Give; with
+	// nothing in it, it only says whether it would take something. Secret is what
+	// another member is told that asks for it by name, see Node.Obtain. Texts of
+	// their errors travel. Either may be nil.
+	Receive func(secret []byte) error
+	Secret  func(name string) ([]byte, error)
 
 	// Waiting is told for whom the node waits before it can found its cluster
 	// with them. It may be nil.
@@ -93,9 +99,9 @@ type hooks struct {
 	apply  func(*raft.Raft, []byte) raft.ApplyFuture // instead of raft.Apply
 	fsm    func()                                    // before each batch is applied
 	report func(err error)                           // after each verification
+	raft   func(*raft.Config)                        // before raft starts
 
 	founding func(begins bool, silent []string) error // when all others that found the cluster were asked
-	raft     func(*raft.Config)                       // before raft starts
 }
 
 const minTrailingLogs = 10240

@@ -48,6 +48,8 @@ func (n *Node) serveCall(ctx context.Context, op byte, body []byte) reply {
 			return reply{replyFailed, []byte(err.Error())}
 		}
 		return reply{status: replyOK}
+	case opGive, opObtain:
+		return n.serveSecret(op, body)
 	}
 	return reply{replyFailed, []byte("this version of the program does not know the request")}
 }

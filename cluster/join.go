@@ -201,7 +201,7 @@ func pinned(s tls.ConnectionState, print []byte) error {
 	leaf, root := s.PeerCertificates[0], s.PeerCertificates[1]
 	sum := sha256.Sum256(root.Raw)
 	if subtle.ConstantTimeCompare(sum[:], print) != 1 {
-		return errors.New("whoever answers belongs to another cluster than the join token")
+		return errors.New("whoever answers belongs to another cluster than the join token, or its authority was changed since the token was made: make another one (mintmark cluster invite)")
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(root)

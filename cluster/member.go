@@ -29,6 +29,7 @@ type Member struct {
 	Joined   int64  `cbor:"8,keyasint,omitempty" json:"joined,omitempty"`      // state time, ms
 	Issuer   string `cbor:"9,keyasint,omitempty" json:"certificate,omitempty"` // id of the authority its certificate is from
 	Birth    []byte `cbor:"10,keyasint,omitempty" json:"birth,omitempty"`      // of a node whose folder was generated: see judge
+	Knows    string `cbor:"11,keyasint,omitempty" json:"knows,omitempty"`      // id of the authority made last that it accepts certificates of
 }
 
 // An invite lets the first key that presents its secret become a member.
@@ -41,12 +42,13 @@ type invite struct {
 }
 
 // An authority signs the certificates of members. There is one but while the
-// authority is being changed; the last one made signs.
+// authority is being changed: a new one is announced first, and signs when every
+// member accepts its certificates. The last one made of the others signs.
 type authority struct {
 	ID          string `cbor:"1,keyasint" json:"id"`          // SHA-256 of the certificate, hexadecimal
 	Certificate []byte `cbor:"2,keyasint" json:"certificate"` // DER
 	Sealed      []byte `cbor:"3,keyasint" json:"sealed"`      // its private key (PKCS #8), sealed under the cluster key
-	Made        int64  `cbor:"4,keyasint" json:"made"`        // orders authorities
+	Made        int64  `cbor:"4,keyasint" json:"made"`        // orders authorities; 0 of one that is announced
 }
 
 // ownRows are the rows of this package's tables, for decoding snapshots.

@@ -172,6 +172,7 @@ type updateMember struct {
 	Version string `cbor:"3,keyasint,omitempty"`
 	Level   uint32 `cbor:"4,keyasint,omitempty"`
 	Issuer  string `cbor:"5,keyasint,omitempty"`
+	Knows   string `cbor:"6,keyasint,omitempty"`
 }
 
 func (*updateMember) Kind() Kind { return kindUpdate }
@@ -186,8 +187,8 @@ func (c *updateMember) Decide(txn *memdb.Txn, _ Meta) Decision {
 		return refuseMember("the cluster uses features that this version of the program does not have")
 	}
 	next := *old
-	next.Address, next.Version, next.Level, next.Issuer = c.Address, c.Version, c.Level, c.Issuer
-	if next.Address == old.Address && next.Version == old.Version && next.Level == old.Level && next.Issuer == old.Issuer {
+	next.Address, next.Version, next.Level, next.Issuer, next.Knows = c.Address, c.Version, c.Level, c.Issuer, c.Knows
+	if sameMember(next, *old) {
 		return acceptMember(c.ID)
 	}
 	return acceptMember(c.ID, Change{Table: membersTable, Row: &next})
@@ -256,7 +257,8 @@ func (c *raiseLevel) Decide(txn *memdb.Txn, _ Meta) Decision {
 // a dropped one, or the same ones sealed anew.
 type setAuthorities struct {
 	Authorities []authority `cbor:"1,keyasint"`
-	Instead     []string    `cbor:"2,keyasint"` // ids of those that were read: others mean that it was decided on an old list
+	Instead     []string    `cbor:"2,keyasint"`           // ids of those that were read: others mean that it was decided on an old list
+	Had         []byte      `cbor:"3,keyasint,omitempty"` // digestOf those that were read
 }
 
 func (*setAuthorities) Kind() Kind { return kindAuthority }
@@ -265,7 +267,14 @@ func (*setAuthorities) Kind() Kind { return kindAuthority }
 func (c *setAuthorities) Decide(txn *memdb.Txn, m Meta) Decision {
 	old := list[authority](txn, authoritiesTable)
 	ids := func(a *authority) string { return a.ID }
-	if had := mapped(old, ids); !slices.Equal(had, c.Instead) && !m.Again {
+	if len(c.Had) > 0 {
+		switch why, done := c.check(txn, old); {
+		case done:
+			return acceptMember("")
+		case why != "":
+			return refuseAgain(why)
+		}
+	} else if had := mapped(old, ids); !slices.Equal(had, c.Instead) && !m.Again {
 		return refuseAgain("the authorities have changed meanwhile")
 	}
 	if len(c.Authorities) == 0 {

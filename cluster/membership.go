@@ -59,14 +59,20 @@ func (n *Node) prepareFounding() error {
 func (n *Node) followMembers() {
 	for {
 		membersChanged, authoritiesChanged := n.Changed(membersTable), n.Changed(authoritiesTable)
+		var again <-chan time.Time
 		if n.config.Network != nil {
-			if changed, err := n.roster.follow(n.View()); err != nil {
+			changed, later, err := n.roster.follow(n.View(), n.opensAuthority)
+			if err != nil {
 				n.log.Error("cluster: keep the list of peers", "error", err)
 			} else if changed {
 				n.network.dropStrangers()
 			}
+			if later || err != nil {
+				again = time.After(time.Second)
+			}
 		}
 		select {
+		case <-again:
 		case <-membersChanged:
 		case <-authoritiesChanged:
 		case <-n.stopped:
@@ -122,6 +128,9 @@ func (n *Node) tend(ctx context.Context) error {
 			}
 			break
 		}
+	}
+	if err := n.tendAuthorities(ctx, view, all); err != nil {
+		return err
 	}
 	return n.tendLevel(ctx, all)
 }
@@ -251,9 +260,10 @@ func (n *Node) report() error {
 	}
 	_, issuer := n.credentials.expiry()
 	want := updateMember{
-		ID: m.ID, Address: n.config.Network.Advertise, Version: n.config.Version, Level: n.core.schema.level, Issuer: issuer,
+		ID: m.ID, Address: n.config.Network.Advertise, Version: n.config.Version, Level: n.core.schema.level,
+		Issuer: issuer, Knows: n.roster.announced(),
 	}
-	if want == (updateMember{m.ID, m.Address, m.Version, m.Level, m.Issuer}) {
+	if want == (updateMember{m.ID, m.Address, m.Version, m.Level, m.Issuer, m.Knows}) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout)

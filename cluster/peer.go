@@ -26,6 +26,8 @@ const (
 	opStatus   = 3 // reply: a peerStatus
 	opTransfer = 4 // hand leadership to the node whose id is the body, or to any
 	opFounding = 5 // reply: a foundingAnswer
+	opGive     = 6 // the body is a secret, for Config.Receive
+	opObtain   = 7 // reply: the secret whose name is the body, from Config.Secret
 )
 
 const (

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"cmp"
 	"crypto/x509"
 	"encoding/json"
 	"errors"
@@ -84,8 +85,10 @@ func (r *roster) set(l rosterList) error {
 	return nil
 }
 
-// follow takes the list from the state, where there is one.
-func (r *roster) follow(txn *memdb.Txn) (changed bool, err error) {
+// follow takes the list from the state, where there is one. The key of an
+// authority stays sealed as it was until this node opens what it is now, which
+// later says: before it has a state it must be able to make a certificate.
+func (r *roster) follow(txn *memdb.Txn, opens func(*authority) bool) (changed, later bool, err error) {
 	l := rosterList{Seq: readStatus(txn).Seq}
 	for _, m := range members(txn) {
 		l.Members = append(l.Members, *m)
@@ -94,19 +97,28 @@ func (r *roster) follow(txn *memdb.Txn) (changed bool, err error) {
 		l.Authorities = append(l.Authorities, *a)
 	}
 	old := r.get()
+	for i := range l.Authorities {
+		a := &l.Authorities[i]
+		j := slices.IndexFunc(old.Authorities, func(o authority) bool { return o.ID == a.ID })
+		if j >= 0 && !bytes.Equal(old.Authorities[j].Sealed, a.Sealed) && !opens(a) {
+			a.Sealed, later = old.Authorities[j].Sealed, true
+		}
+	}
 	if len(l.Members) == 0 || l.Seq < old.Seq ||
 		slices.EqualFunc(old.Members, l.Members, sameMember) && slices.EqualFunc(old.Authorities, l.Authorities, sameAuthority) && old.Seq > 0 {
-		return false, nil
+		return false, later, nil
 	}
-	return true, r.replace(l)
+	return true, later, r.replace(l)
 }
 
 func sameMember(a, b Member) bool {
 	return a.ID == b.ID && a.Name == b.Name && a.Address == b.Address && bytes.Equal(a.Key, b.Key) &&
-		a.Version == b.Version && a.Level == b.Level && a.Replaces == b.Replaces && a.Issuer == b.Issuer
+		a.Version == b.Version && a.Level == b.Level && a.Replaces == b.Replaces && a.Issuer == b.Issuer && a.Knows == b.Knows
 }
 
-func sameAuthority(a, b authority) bool { return a.ID == b.ID && bytes.Equal(a.Sealed, b.Sealed) }
+func sameAuthority(a, b authority) bool {
+	return a.ID == b.ID && a.Made == b.Made && bytes.Equal(a.Sealed, b.Sealed)
+}
 
 func (r *roster) get() rosterList {
 	r.mu.RLock()
@@ -130,15 +142,38 @@ func (r *roster) member(id string) (Member, bool) {
 
 // authority returns the one that signs, nil if none is known.
 func (r *roster) authority() *authority {
+	if list := r.signers(); len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
+// signers are the authorities whose certificates every member accepts, the one
+// that signs first.
+func (r *roster) signers() []*authority {
 	r.mu.RLock()
 	defer r.mu.RUnlock()
-	var newest *authority
+	var list []*authority
 	for i := range r.list.Authorities {
-		if a := &r.list.Authorities[i]; newest == nil || a.Made > newest.Made {
-			newest = a
+		if a := &r.list.Authorities[i]; a.Made > 0 {
+			list = append(list, a)
 		}
 	}
-	return newest
+	slices.SortFunc(list, func(a, b *authority) int { return cmp.Compare(b.Made, a.Made) })
+	return list
+}
+
+// announced is the id of the authority that is to sign once every member knows
+// it, "" if there is none.
+func (r *roster) announced() string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for i := range r.list.Authorities {
+		if r.list.Authorities[i].Made == 0 {
+			return r.list.Authorities[i].ID
+		}
+	}
+	return ""
 }
 
 // pool returns the authorities whose certificates are accepted.

@@ -1,0 +1,280 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// The change of the authority has three steps, so that no member, whenever it
+// was down or killed, meets others whose certificates it does not accept:
+//
+//	announced    a new authority is in the list, and signs nothing
+//	signing      once every member accepts its certificates
+//	alone        once every member's certificate is from it, and the old one goes
+//
+// The leader takes the second and third step by itself. A member that is down
+// holds them up until it is back, or removed.
+
+// States of an authority.
+const (
+	AuthorityAnnounced = "announced" // accepted, and signs nothing yet
+	AuthoritySigning   = "signing"
+	AuthorityRetiring  = "retiring" // accepted still
+)
+
+// AuthorityStatus is one authority that certificates of members may be from.
+type AuthorityStatus struct {
+	ID    string // SHA-256 of its certificate, which join tokens are pinned to
+	Made  time.Time
+	State string
+	// Waits has the names of members that keep it from its next step.
+	Waits []string
+}
+
+// Authorities are those of the cluster as this node knows them, the one that
+// signs first. There is more than one only during a change.
+func (n *Node) Authorities() []AuthorityStatus {
+	view := n.View()
+	all, by := authorities(view), members(view)
+	signs := signing(all)
+	var list []AuthorityStatus
+	for _, a := range all {
+		s := AuthorityStatus{ID: a.ID, State: AuthorityRetiring}
+		if cert, err := x509.ParseCertificate(a.Certificate); err == nil {
+			s.Made = cert.NotBefore.Add(backdated)
+		}
+		switch {
+		case a == signs:
+			s.State = AuthoritySigning
+		case a.Made == 0:
+			s.State, s.Waits = AuthorityAnnounced, namesUnless(by, func(m *Member) bool { return m.Knows == a.ID })
+		default:
+			s.Waits = namesUnless(by, func(m *Member) bool { return signs != nil && m.Issuer == signs.ID })
+		}
+		list = append(list, s)
+	}
+	slices.SortStableFunc(list, func(a, b AuthorityStatus) int {
+		return strings.Compare(b.State, a.State) // signing, retiring, announced
+	})
+	return list
+}
+
+func namesUnless(all []*Member, holds func(*Member) bool) []string {
+	var names []string
+	for _, m := range all {
+		if !holds(m) {
+			names = append(names, m.Name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+func authorities(txn *memdb.Txn) []*authority { return list[authority](txn, authoritiesTable) }
+
+// signing is the authority that signs, announced the one that will; nil where
+// there is none.
+func signing(all []*authority) (newest *authority) {
+	for _, a := range all {
+		if a.Made > 0 && (newest == nil || a.Made > newest.Made) {
+			newest = a
+		}
+	}
+	return newest
+}
+
+func announced(all []*authority) *authority {
+	if i := slices.IndexFunc(all, func(a *authority) bool { return a.Made == 0 }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// RotateAuthority announces a new authority, and waits a while for it to be the
+// only one. The change goes on by itself where that takes longer: Authorities
+// says who it waits for. The error is a *RefusedError where a rule stands
+// against it.
+func (n *Node) RotateAuthority(ctx context.Context, patience time.Duration) ([]AuthorityStatus, error) {
+	if n.config.Network == nil {
+		return nil, &RefusedError{"this node has no network, and so no authority: run it with mintmark serve"}
+	}
+	view, err := n.ViewFresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	old := authorities(view)
+	switch {
+	case len(old) == 0:
+		return nil, &RefusedError{"this cluster has no members yet"}
+	case len(old) > 1:
+		waits := n.waitsForAuthority()
+		if waits == "" {
+			waits = "nobody, and will be done in a moment"
+		}
+		return n.Authorities(), &RefusedError{"the authority is being changed already, which waits for " + waits}
+	}
+	a, err := newAuthority(n.config.Rand, n.config.Secrets, n.config.Now())
+	if err != nil {
+		return nil, err
+	}
+	a.Made = 0
+	if err := n.setAuthorities(ctx, old, append(valuesOf(old), a)); err != nil {
+		return nil, err
+	}
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	err = n.waitFor(ctx, func() bool {
+		all := authorities(n.View())
+		return len(all) == 1 && all[0].ID == a.ID
+	})
+	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+		return nil, fmt.Errorf("wait for the change of the authority: %w", err)
+	}
+	return n.Authorities(), nil
+}
+
+// waitsForAuthority names the members that hold up a change of the authority.
+func (n *Node) waitsForAuthority() string {
+	var names []string
+	for _, s := range n.Authorities() {
+		names = append(names, s.Waits...)
+	}
+	slices.Sort(names)
+	return strings.Join(slices.Compact(names), ", ")
+}
+
+// tendAuthorities takes the next step of a change of the authority, if it is
+// due.
+func (n *Node) tendAuthorities(ctx context.Context, view *memdb.Txn, all []*Member) error {
+	old := authorities(view)
+	if len(old) < 2 {
+		return nil
+	}
+	signs, next := signing(old), announced(old)
+	switch {
+	case signs == nil:
+		return errors.New("no authority signs certificates")
+	case next != nil && len(namesUnless(all, func(m *Member) bool { return m.Knows == next.ID })) == 0:
+		list := valuesOf(old)
+		for i := range list {
+			if list[i].ID == next.ID {
+				list[i].Made = max(n.config.Now().UnixMilli(), signs.Made+1)
+			}
+		}
+		n.log.Info("cluster: every node accepts the new authority, which signs from now on", "id", short(next.ID))
+		return n.setAuthorities(ctx, old, list)
+	case next == nil && len(namesUnless(all, func(m *Member) bool { return m.Issuer == signs.ID })) == 0:
+		n.log.Info("cluster: every node has a certificate of the new authority, the one before it goes", "id", short(signs.ID))
+		return n.setAuthorities(ctx, old, []authority{*signs})
+	}
+	return nil
+}
+
+// short is enough of a fingerprint for people.
+func short(id string) string { return id[:min(len(id), 12)] }
+
+// setAuthorities replaces a list that was read.
+func (n *Node) setAuthorities(ctx context.Context, old []*authority, list []authority) error {
+	slices.SortFunc(list, func(a, b authority) int { return strings.Compare(a.ID, b.ID) })
+	_, err := n.decide(ctx, &setAuthorities{
+		Authorities: list, Instead: mapped(old, func(a *authority) string { return a.ID }), Had: digestOf(valuesOf(old)),
+	})
+	return err
+}
+
+func valuesOf(all []*authority) []authority {
+	return mapped(all, func(a *authority) authority { return *a })
+}
+
+// digestOf tells two lists of authorities apart, which are in order of id.
+func digestOf(all []authority) []byte {
+	b, err := encoding.Marshal(all)
+	if err != nil {
+		panic(fmt.Sprintf("cluster: encode authorities: %v", err)) // such rows were encoded before
+	}
+	sum := sha256.Sum256(b)
+	return sum[:]
+}
+
+// ResealAuthorities seals what the authorities' certificates are signed with
+// anew: under the key that seal uses, which every member must have.
+func (n *Node) ResealAuthorities(ctx context.Context, seal func(context string, plain []byte) ([]byte, error)) error {
+	view, err := n.ViewFresh(ctx)
+	if err != nil {
+		return err
+	}
+	old := authorities(view)
+	if len(old) == 0 {
+		return nil
+	}
+	list := valuesOf(old)
+	for i := range list {
+		a := &list[i]
+		plain, err := n.config.Secrets.Open(authorityContext(a.ID), a.Sealed)
+		if err != nil {
+			return fmt.Errorf("open the authority's key: %w", err)
+		}
+		if a.Sealed, err = seal(authorityContext(a.ID), plain); err != nil {
+			return fmt.Errorf("seal the authority's key: %w", err)
+		}
+	}
+	return n.setAuthorities(ctx, old, list)
+}
+
+// AuthoritiesOpen reports whether open opens the keys of all authorities, both
+// in the state and in what this node needs at its next start, before it has a
+// state.
+func (n *Node) AuthoritiesOpen(open func(context string, sealed []byte) ([]byte, error)) bool {
+	all := valuesOf(authorities(n.View()))
+	if n.config.Network != nil {
+		all = append(all, n.roster.get().Authorities...)
+	}
+	for i := range all {
+		if _, err := open(authorityContext(all[i].ID), all[i].Sealed); err != nil {
+			return false
+		}
+	}
+	return true
+}
+
+// AuthoritiesChanged is Changed for the authorities.
+func (n *Node) AuthoritiesChanged() <-chan struct{} { return n.Changed(authoritiesTable) }
+
+// check is the part of setAuthorities.Decide that knows of announced
+// authorities. done says that the list is what it shall be.
+func (c *setAuthorities) check(txn *memdb.Txn, old []*authority) (why string, done bool) {
+	had := digestOf(valuesOf(old))
+	switch {
+	case bytes.Equal(had, digestOf(c.Authorities)):
+		return "", true
+	case !bytes.Equal(had, c.Had):
+		return "the authorities have changed meanwhile", false
+	case !slices.ContainsFunc(c.Authorities, func(a authority) bool { return a.Made > 0 }):
+		return "a cluster needs an authority that signs", false
+	}
+	for i := range c.Authorities {
+		a := &c.Authorities[i]
+		was := find[authority](txn, authoritiesTable, a.ID)
+		if a.Made == 0 || was != nil && was.Made > 0 {
+			continue
+		}
+		if was == nil {
+			return "an authority is announced before it signs", false
+		}
+		for _, m := range members(txn) {
+			if m.Knows != a.ID {
+				return "node " + m.Name + " does not accept the authority that would sign", false
+			}
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,289 @@
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// restart stops a node and starts it again on the same address.
+func (tr *trio) restart(i int) {
+	tr.t.Helper()
+	shut(tr.t, tr.nodes[i])
+	tr.start(i)
+}
+
+func (tr *trio) start(i int) {
+	tr.t.Helper()
+	l, err := net.Listen("tcp", tr.confs[i].Network.Advertise)
+	require.NoError(tr.t, err)
+	network := *tr.confs[i].Network
+	network.Listener = l
+	tr.confs[i].Network = &network
+	tr.nodes[i] = open(tr.t, tr.confs[i])
+}
+
+// alone waits until every node knows one authority only, and returns its id.
+func (tr *trio) alone() string {
+	tr.t.Helper()
+	var id string
+	require.Eventually(tr.t, func() bool {
+		for i, n := range tr.nodes {
+			all := n.Authorities()
+			if len(all) != 1 || all[0].State != cluster.AuthoritySigning || i > 0 && all[0].ID != id {
+				return false
+			}
+			id = all[0].ID
+		}
+		return true
+	}, 30*time.Second, 10*time.Millisecond)
+	return id
+}
+
+func TestChangeOfTheAuthority(t *testing.T) {
+	tr := newTrio(t)
+	first := tr.alone()
+	token, _, err := tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
+	require.NoError(t, err)
+	all, err := tr.nodes[(tr.leader()+1)%3].RotateAuthority(t.Context(), 20*time.Second)
+	require.NoError(t, err)
+	require.Len(t, all, 1, "it is done when all nodes are up")
+	second := tr.alone()
+	require.Equal(t, all[0].ID, second)
+	require.NotEqual(t, first, second)
+	require.WithinDuration(t, time.Now(), all[0].Made, time.Minute)
+
+	// A token from before is refused in words that help.
+	c := networked(t, "", "n4")
+	c.Bootstrap = false
+	require.ErrorContains(t, tr.joinBy(t.Context(), c, token), "authority was changed")
+	token, _, err = tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, tr.joinBy(t.Context(), c, token))
+	for i := range tr.nodes {
+		tr.restart(i) // every connection is made with new certificates
+	}
+	tr.nodes, tr.confs = append(tr.nodes, open(t, c)), append(tr.confs, c)
+	tr.settle(4)
+	tr.same()
+}
+
+// TestChangeOfTheAuthorityWaits for a node that is down: it would accept
+// nobody's certificate when it is back.
+func TestChangeOfTheAuthorityWaits(t *testing.T) {
+	tr := newTrio(t)
+	first := tr.alone()
+	i := tr.leader()
+	down := (i + 1) % 3
+	shut(t, tr.nodes[down])
+	all, err := tr.nodes[i].RotateAuthority(t.Context(), 100*time.Millisecond)
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.Equal(t, first, all[0].ID, "it signs still")
+	require.Equal(t, cluster.AuthorityAnnounced, all[1].State)
+	require.Contains(t, all[1].Waits, tr.confs[down].Name)
+	_, err = tr.nodes[i].RotateAuthority(t.Context(), time.Second)
+	var refused *cluster.RefusedError
+	require.ErrorAs(t, err, &refused)
+	require.ErrorContains(t, err, tr.confs[down].Name)
+
+	// Both that are left know it; a token made meanwhile works.
+	other := (i + 2) % 3
+	require.Eventually(t, func() bool {
+		return len(tr.nodes[i].Authorities()[1].Waits) == 1
+	}, 20*time.Second, 10*time.Millisecond)
+	tr.restart(other)
+	require.Eventually(t, func() bool { return tr.nodes[other].Ready(t.Context()) == nil }, 20*time.Second, 10*time.Millisecond)
+	tr.start(down)
+	require.NotEqual(t, first, tr.alone())
+	tr.settle(3)
+}
+
+// TestChangeOfTheAuthorityGoesOnWithoutARemovedNode: that is what it is for.
+func TestChangeOfTheAuthorityGoesOnWithoutARemovedNode(t *testing.T) {
+	tr := newTrio(t)
+	first := tr.alone()
+	i := tr.leader()
+	suspect := (i + 1) % 3
+	shut(t, tr.nodes[suspect])
+	_, err := tr.nodes[i].RotateAuthority(t.Context(), 100*time.Millisecond)
+	require.NoError(t, err)
+	require.NoError(t, tr.nodes[i].Remove(t.Context(), tr.confs[suspect].Name, false))
+	tr.nodes[suspect] = tr.nodes[i]
+	require.NotEqual(t, first, tr.alone())
+}
+
+// TestChangesOfTheAuthorityWhileNodesRestart: whenever a node goes down, it
+// meets others whose certificates it accepts when it is back.
+func TestChangesOfTheAuthorityWhileNodesRestart(t *testing.T) {
+	tr := newTrio(t)
+	last := tr.alone()
+	var rotating sync.WaitGroup
+	for round := range 4 {
+		n := tr.nodes[round%3]
+		rotating.Go(func() { _, _ = n.RotateAuthority(context.Background(), 5*time.Second) })
+		for k := range 2 {
+			tr.restart((round + 1 + k) % 3)
+		}
+		rotating.Wait()
+		id := tr.alone()
+		require.NotEqual(t, last, id, "round %d", round)
+		last = id
+		tr.settle(3)
+	}
+	tr.same()
+}
+
+// locks is a cluster.Secrets of several keys, named by one letter each.
+type locks struct {
+	mu   sync.Mutex // of keys
+	keys string     // the first one seals
+}
+
+var errLocked = errors.New("another key")
+
+func sealedBy(key byte) func(string, []byte) ([]byte, error) {
+	return func(context string, b []byte) ([]byte, error) {
+		return append([]byte{key, byte(len(context))}, b...), nil
+	}
+}
+
+func openedBy(keys string) func(string, []byte) ([]byte, error) {
+	return func(context string, b []byte) ([]byte, error) {
+		if bytes.IndexByte([]byte(keys), b[0]) < 0 || int(b[1]) != len(context) {
+			return nil, errLocked
+		}
+		return b[2:], nil
+	}
+}
+
+func (l *locks) get() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.keys
+}
+
+func (l *locks) set(keys string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.keys = keys
+}
+
+func (l *locks) Seal(context string, b []byte) ([]byte, error) {
+	return sealedBy(l.get()[0])(context, b)
+}
+
+func (l *locks) Open(context string, b []byte) ([]byte, error) {
+	return openedBy(l.get())(context, b)
+}
+
+// TestNodeWithoutTheNewKey was down while the authority was sealed anew: it
+// comes back with what it had, restarts, and is given the key at last.
+func TestNodeWithoutTheNewKey(t *testing.T) {
+	locked := []*locks{{keys: "a"}, {keys: "a"}, {keys: "a"}}
+	next := 0
+	tr := newTrio(t, func(c *cluster.Config) { c.Secrets, next = locked[next], next+1 })
+	i := tr.leader()
+	down := (i + 1) % 3
+	shut(t, tr.nodes[down])
+	require.True(t, tr.nodes[i].AuthoritiesOpen(openedBy("a")))
+	for j := range locked {
+		if j != down {
+			locked[j].set("ab")
+		}
+	}
+	require.NoError(t, tr.nodes[i].ResealAuthorities(t.Context(), sealedBy('b')))
+	up := []int{i, (i + 2) % 3}
+	for _, j := range up {
+		require.Eventually(t, func() bool {
+			return tr.nodes[j].AuthoritiesOpen(openedBy("b"))
+		}, 20*time.Second, 10*time.Millisecond)
+		require.False(t, tr.nodes[j].AuthoritiesOpen(openedBy("a")))
+		locked[j].set("b")
+	}
+	tr.start(down)
+	tr.settle(3)
+	tr.restart(down)
+	tr.settle(3)
+	require.False(t, tr.nodes[down].AuthoritiesOpen(openedBy("b")), "it keeps what it can open")
+	// While it has the old key only it follows a change of the authority too.
+	_, err := tr.nodes[i].RotateAuthority(t.Context(), 100*time.Millisecond)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		all := tr.nodes[i].Authorities()
+		return len(all) == 2 && all[0].Waits == nil && all[1].State == cluster.AuthorityRetiring &&
+			len(all[1].Waits) == 1 && all[1].Waits[0] == tr.confs[down].Name
+	}, 20*time.Second, 10*time.Millisecond, "its certificates are from the old one, which stays for that")
+	tr.restart(down)
+	locked[down].set("ba")
+	id := tr.alone()
+	require.Eventually(t, func() bool {
+		return tr.nodes[down].AuthoritiesOpen(openedBy("b"))
+	}, 20*time.Second, 10*time.Millisecond)
+	locked[down].set("b")
+	tr.restart(down)
+	tr.settle(3)
+	require.Equal(t, id, tr.alone())
+}
+
+func TestGiveAndObtain(t *testing.T) {
+	var mu sync.Mutex
+	had := make(map[string][]string)
+	refusal := make(map[string]error)
+	tr := newTrio(t, func(c *cluster.Config) {
+		name := c.Name
+		c.Receive = func(secret []byte) error {
+			mu.Lock()
+			defer mu.Unlock()
+			if refusal[name] == nil {
+				had[name] = append(had[name], string(secret))
+			}
+			return refusal[name]
+		}
+		c.Secret = func(wanted string) ([]byte, error) {
+			if wanted != "of "+name {
+				return nil, errors.New("not here")
+			}
+			return []byte("secret " + wanted), nil
+		}
+	})
+	ctx := t.Context()
+	require.NoError(t, tr.nodes[0].Give(ctx, nil))
+	require.NoError(t, tr.nodes[0].Give(ctx, []byte("x")))
+	mu.Lock()
+	require.Equal(t, map[string][]string{"n2": {"", "x"}, "n3": {"", "x"}}, had)
+	refusal["n2"] = errors.New("there is no room")
+	mu.Unlock()
+	for _, name := range []string{"of n2", "of n3"} {
+		got, err := tr.nodes[0].Obtain(ctx, name)
+		require.NoError(t, err)
+		require.Equal(t, "secret "+name, string(got))
+	}
+	_, err := tr.nodes[0].Obtain(ctx, "of n1")
+	require.ErrorIs(t, err, cluster.ErrNoSecret)
+
+	shut(t, tr.nodes[2])
+	err = tr.nodes[0].Give(ctx, []byte("y"))
+	var failed *cluster.NotTakenError
+	require.ErrorAs(t, err, &failed)
+	require.Len(t, failed.By, 2)
+	require.Equal(t, cluster.NotTaken{ID: tr.nodes[1].ID(), Name: "n2", Voter: true, Reason: "there is no room"}, failed.By[0])
+	require.Equal(t, "n3", failed.By[1].Name)
+	require.True(t, failed.By[1].Unreachable)
+	_, err = tr.nodes[0].Obtain(ctx, "of n1")
+	require.ErrorIs(t, err, cluster.ErrUnavailable, "n3 may have it")
+
+	// Who is no member any more is not given anything.
+	require.NoError(t, tr.nodes[0].Remove(ctx, "n3", false))
+	require.Eventually(t, func() bool {
+		return errors.As(tr.nodes[0].Give(ctx, []byte("z")), &failed) && len(failed.By) == 1
+	}, 20*time.Second, 10*time.Millisecond)
+}
