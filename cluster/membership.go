@@ -414,7 +414,11 @@ func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 func (n *Node) handOverBy(ctx context.Context, w way, to string) error {
 	switch {
 	case w.leading:
-		return n.handOver(ctx, to)
+		err := n.handOver(ctx, to)
+		if err != nil && !errors.Is(err, errNotLeading) {
+			return &RefusedError{err.Error()} // raft says of whom it is not true
+		}
+		return err
 	case w.leader == "" || w.leader == string(n.id):
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}

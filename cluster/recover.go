@@ -70,3 +70,12 @@ func (n *Node) keepOnlyMyself() error {
 	list.Members, list.Seq = kept, min(list.Seq, max(readStatus(n.core.view()).Seq, 1))
 	return n.roster.replace(list)
 }
+
+// Lock makes sure that no node uses a folder until unlock is called.
+func Lock(dir string) (unlock func() error, err error) {
+	f, err := lockDir(dir)
+	if err != nil {
+		return nil, err
+	}
+	return f.Close, nil
+}

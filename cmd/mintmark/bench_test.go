@@ -47,11 +47,21 @@ func TestMain(m *testing.M) {
 type process struct {
 	t       testing.TB
 	command *exec.Cmd
+	out     io.Reader
+	began   time.Time
 	line    string // the first of its output
 	ready   time.Duration
 }
 
+// startProcess returns when the process has printed its first line.
 func startProcess(t testing.TB, as, dataDir string, arguments ...string) *process {
+	t.Helper()
+	p := launch(t, as, dataDir, arguments...)
+	p.wait()
+	return p
+}
+
+func launch(t testing.TB, as, dataDir string, arguments ...string) *process {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
@@ -63,15 +73,18 @@ func startProcess(t testing.TB, as, dataDir string, arguments ...string) *proces
 	}
 	out, err := c.StdoutPipe()
 	require.NoError(t, err)
-	began := time.Now()
+	p := &process{t: t, command: c, out: out, began: time.Now()}
 	require.NoError(t, c.Start())
-	p := &process{t: t, command: c}
 	t.Cleanup(p.kill)
-	p.line, err = bufio.NewReader(out).ReadString('\n')
-	p.ready = time.Since(began)
-	require.NoError(t, err, "%s did not start", as)
-	p.line = strings.TrimSpace(p.line)
 	return p
+}
+
+func (p *process) wait() {
+	p.t.Helper()
+	line, err := bufio.NewReader(p.out).ReadString('\n')
+	p.ready = time.Since(p.began)
+	require.NoError(p.t, err, "the process did not start")
+	p.line = strings.TrimSpace(line)
 }
 
 // dev starts the real main as "mintmark dev".

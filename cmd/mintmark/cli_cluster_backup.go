@@ -15,7 +15,7 @@ import (
 )
 
 func (m *management) backupCommand() *cobra.Command {
-	return group("backup", "Keep what the cluster knows, and bring it back", m.backupSave(), m.backupRestore())
+	return group("backup", "Keep what the cluster knows, and bring it back", m.backupSave(), m.backupInspect(), m.backupJournal(), m.backupRestore())
 }
 
 // savedBackup is a backup that is on disk.

@@ -177,7 +177,7 @@ func (s *server) administer(passwords *credential.Hasher) error {
 		Explain: s.issuer.Explain, Rotate: s.issuer.Rotate,
 	}
 	if s.config.Cluster != nil {
-		c.Cluster, c.Backup = clusterOps{s.node}, s.saveState
+		c.Cluster, c.Backup, c.Journal = clusterOps{s.node}, s.saveState, s.saveJournal
 	}
 	return s.answerOperators(admin.NewHandler(c))
 }

@@ -85,7 +85,8 @@ func (r *restoration) readJournal(key keys.ClusterKey, o admin.RestoreOptions) e
 		if err != nil {
 			return err
 		}
-		if h.Cluster != r.header.Cluster {
+		// A journal that was read where no node runs doesn't say whose it is.
+		if h.Cluster != "" && h.Cluster != r.header.Cluster {
 			return refusal{fmt.Errorf("the journal is of the cluster %s, the backup of %s", h.Cluster, r.header.Cluster)}
 		}
 		history, err := journal.Read(body)

@@ -18,6 +18,16 @@ func (c *call) saveBackup(ctx context.Context, _ SaveQuery, w io.Writer) error {
 	return nil
 }
 
+func (c *call) saveJournal(ctx context.Context, _ SaveQuery, w io.Writer) error {
+	if c.Journal == nil {
+		return errAlone
+	}
+	if err := c.Journal(ctx, w); err != nil {
+		return fmt.Errorf("save the journal: %w", err)
+	}
+	return nil
+}
+
 func (c *call) restoreBackup(context.Context, restoreQuery, io.Reader) (RestoreReport, error) {
 	return RestoreReport{}, c.initialised()
 }
@@ -54,6 +64,12 @@ func (q restoreQuery) options(in io.Reader) (RestoreOptions, error) {
 // one, whatever was written is of no use.
 func SaveBackup(ctx context.Context, c *Caller, w io.Writer) error {
 	return saveBackup.call(ctx, c, SaveQuery{}, w)
+}
+
+// SaveJournal writes the journal of the node that is asked, as SaveBackup does
+// a backup.
+func SaveJournal(ctx context.Context, c *Caller, w io.Writer) error {
+	return saveJournal.call(ctx, c, SaveQuery{}, w)
 }
 
 // RestoreBackup sends a backup to a node that belongs to no cluster yet, and

@@ -48,6 +48,7 @@ const (
 	AcceptClock    Operation[Acceptance, Done]               = "cluster.accept-clock"
 
 	saveBackup    download[SaveQuery]                 = "cluster.backup.save"
+	saveJournal   download[SaveQuery]                 = "cluster.backup.journal"
 	restoreBackup upload[restoreQuery, RestoreReport] = "cluster.backup.restore"
 )
 

@@ -36,6 +36,8 @@ type Config struct {
 	Cluster Cluster
 	// Backup writes what operators keep, whole. Nil on a node that runs alone.
 	Backup func(ctx context.Context, w io.Writer) error
+	// Journal writes this node's journal likewise.
+	Journal func(ctx context.Context, w io.Writer) error
 
 	Ledger Ledger
 	Rand   io.Reader // safe for concurrent use
@@ -93,6 +95,7 @@ var routes = []route{
 	on(RemoveNode, (*call).removeNode),
 	on(AcceptClock, (*call).acceptClock),
 	onDownload(saveBackup, (*call).saveBackup),
+	onDownload(saveJournal, (*call).saveJournal),
 	onUpload(restoreBackup, (*call).restoreBackup),
 }
 

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+)
+
+func (m *management) backupInspect() *cobra.Command {
+	return command("inspect FILE", "Say what a backup is, and whether it is whole; needs no key and no node", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		f, err := os.Open(args[0])
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }()
+		h, err := backup.Inspect(f)
+		if err != nil {
+			return fmt.Errorf("%s: %w", args[0], err)
+		}
+		return m.show(cmd, h, func(p *printer) {
+			p.line("%s of the cluster %s, whole: %d bytes", h.Kind, h.Cluster, h.Size)
+			p.line("taken %s by node %s, version %s", exact(h.Taken), h.Node, h.Version)
+			if h.From > 0 {
+				p.line("from command %d", h.From)
+			}
+			p.line("up to command %d, %s", h.Seq, exact(h.StateTime))
+			p.line("sealed under cluster key %s", h.ClusterKey)
+			for _, table := range slices.Sorted(maps.Keys(h.Counts)) {
+				p.line("  %s: %d", table, h.Counts[table])
+			}
+		})
+	})
+}
+
+func (m *management) backupJournal() *cobra.Command {
+	c := command("journal FILE", "Write this node's journal to a new file", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		saved := savedBackup{File: args[0]}
+		err := backup.Create(saved.File, func(w io.Writer) error {
+			counted := &countingWriter{Writer: w}
+			err := m.writeJournal(cmd, counted)
+			saved.Bytes = counted.n
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return m.show(cmd, saved, func(p *printer) { p.line("%s: %d bytes", saved.File, saved.Bytes) })
+	})
+	c.Long = `Write this node's journal to a new file that only its owner can read. The journal
+has what was revoked, suspended, disabled or changed, so that a restore of an
+older backup does not undo it. Where no node runs, it is read from the data
+directory: that of a node that can't start any more will do.`
+	return c
+}
+
+// writeJournal has the node write its journal, or reads it where none runs.
+func (m *management) writeJournal(cmd *cobra.Command, w io.Writer) error {
+	c, err := m.open(cmd)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	err = admin.SaveJournal(cmdContext(cmd), c, w)
+	var gone *admin.UnreachableError
+	if !errors.As(err, &gone) {
+		return err
+	}
+	return m.journalOfTheDead(w)
+}
+
+// journalOfTheDead reads the journal in a data directory that no node uses.
+func (m *management) journalOfTheDead(w io.Writer) (err error) {
+	s := &server{config: serverConfig{
+		DataDir: m.dataDir, Log: slog.New(slog.DiscardHandler), Now: wallClock,
+		Key: keySourceOf("", m.dataDir, os.Getenv),
+	}}
+	dir := filepath.Join(m.dataDir, "raft")
+	if _, err := os.Stat(dir); err != nil {
+		return fmt.Errorf("no node runs, and there is no data: %w", err)
+	}
+	unlock, err := cluster.Lock(dir)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, unlock()) }()
+	if s.key, err = s.config.Key.load(); err != nil {
+		return missingKey(err, s.config.Key)
+	}
+	if err := s.openJournal(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.journal.Journal.Close()) }()
+	return s.saveJournal(context.Background(), w)
+}
+
+func (m *management) clusterRecover() *cobra.Command {
+	var sure bool
+	c := command("recover", "Make the only node that is left a cluster of one", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		if !sure {
+			return errors.New("this gives up the other nodes for good: see --help, and say --yes")
+		}
+		cmd.SilenceUsage = true
+		err := cluster.Recover(cluster.Config{
+			Dir: filepath.Join(m.dataDir, "raft"), Machine: issuer.Machine(),
+			Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		})
+		if err != nil {
+			return err
+		}
+		cmd.Println("recovered: start the node, and have others join it with new tokens")
+		return nil
+	})
+	c.Long = `Make the only node that is left a cluster of one, with all that its log has. It is
+for when a majority of the nodes is lost for good, and works on the data
+directory while no node uses it.
+
+What was acknowledged by the lost nodes alone is lost with them. A node that was
+given up must never be started again with its old data: delete that, and have it
+join with a new token.`
+	c.Flags().BoolVar(&sure, "yes", false, "the other nodes are lost for good")
+	return c
+}

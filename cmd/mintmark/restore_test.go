@@ -1,0 +1,178 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+)
+
+// tokenAnswer redeems a refresh token of the benchmark's client.
+func tokenAnswer(t testing.TB, address, token string) (status int, next string) {
+	t.Helper()
+	w, err := dial(address)
+	require.NoError(t, err)
+	defer w.conn.Close()
+	status, body, err := w.post("/v2/auth/oauth2/token",
+		"grant_type=refresh_token&client_id=bench-app&client_secret=bench-secret&refresh_token="+token)
+	require.NoError(t, err)
+	next, _ = refreshTokenIn(body)
+	return status, next
+}
+
+// TestRestoreSignsNobodyOut: what a cluster knew at the backup, and what its
+// journal adds, is what a new one knows; whoever had a grant goes on with the
+// token in hand, and what was taken away stays taken.
+func TestRestoreSignsNobodyOut(t *testing.T) {
+	dir := t.TempDir()
+	_, tokens, _ := seed(t, dir, 60) // three users
+	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t)}
+	n.opsURL = "http://" + n.ops
+	n.start(t)
+	require.True(t, n.waitReady(20*time.Second))
+	refresh := func(i int) {
+		t.Helper()
+		status, next := tokenAnswer(t, n.listen, tokens[i])
+		require.Equal(t, 200, status)
+		tokens[i] = next
+	}
+	for i := range 20 {
+		refresh(i)
+	}
+	spent := tokens[5]
+	operator := n.operator(t)
+	files := t.TempDir()
+	saved, kept := filepath.Join(files, "state"), filepath.Join(files, "journal")
+	var state, journal bytes.Buffer
+	require.NoError(t, admin.SaveBackup(t.Context(), operator, &state))
+
+	for range 3 { // generations that the backup has not heard of
+		for i := range 20 {
+			refresh(i)
+		}
+	}
+	disabled, err := admin.SetUserState.Call(t.Context(), operator, admin.UserStateChange{User: "u-1", State: "disable"})
+	require.NoError(t, err)
+	require.Equal(t, "disabled", disabled.State)
+	grants, err := admin.ListGrants.Call(t.Context(), operator, admin.GrantFilter{User: "u-0"})
+	require.NoError(t, err)
+	ended := grants.Grants[0].ID
+	_, err = admin.RevokeGrant.Call(t.Context(), operator, admin.GrantRef{ID: ended})
+	require.NoError(t, err)
+	require.NoError(t, admin.SaveJournal(t.Context(), operator, &journal))
+	require.NoError(t, os.WriteFile(saved, state.Bytes(), 0o600))
+	require.NoError(t, os.WriteFile(kept, journal.Bytes(), 0o600))
+	h, err := backup.Inspect(bytes.NewReader(state.Bytes()))
+	require.NoError(t, err)
+	require.Equal(t, uint64(60), h.Counts["grants"])
+	n.kill()
+
+	// The journal of a node that runs no more says the same.
+	m := &management{dataDir: n.dir, output: "text"}
+	var dead bytes.Buffer
+	require.NoError(t, m.journalOfTheDead(&dead))
+	require.Greater(t, dead.Len(), 100)
+
+	fresh := newWaiting(t, dir)
+	_, err = admin.RestoreBackup(t.Context(), fresh.operator(t), bytes.NewReader(state.Bytes()), admin.RestoreOptions{AcceptGap: true})
+	require.ErrorContains(t, err, "cluster key", "the key of the backup is not there yet")
+	key, err := os.ReadFile(filepath.Join(n.dir, "cluster.key"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(fresh.dir, "cluster.key"), key, 0o600))
+	restore := func(o admin.RestoreOptions) (admin.RestoreReport, error) {
+		return admin.RestoreBackup(t.Context(), fresh.operator(t), bytes.NewReader(state.Bytes()), o)
+	}
+	_, err = restore(admin.RestoreOptions{})
+	require.ErrorContains(t, err, "--accept-gap", "there is no journal")
+	report, err := restore(admin.RestoreOptions{Journal: journal.Bytes(), DryRun: true})
+	require.NoError(t, err)
+	require.Empty(t, report.Gap)
+	require.NotEmpty(t, report.Changes)
+	fresh.expectWaiting()
+	damaged := bytes.Clone(journal.Bytes())
+	damaged[len(damaged)/2] ^= 1
+	_, err = restore(admin.RestoreOptions{Journal: damaged})
+	require.Error(t, err)
+	again, err := restore(admin.RestoreOptions{Journal: journal.Bytes()})
+	require.NoError(t, err)
+	require.Equal(t, report.Changes, again.Changes)
+	fresh.running()
+
+	signedOut := 0
+	for i := range 20 {
+		status, next := tokenAnswer(t, fresh.listen, tokens[i])
+		if status != 200 {
+			signedOut++
+			continue
+		}
+		tokens[i] = next
+	}
+	require.Equal(t, 1, signedOut, "only the grant that was revoked after the backup")
+	status, _ := tokenAnswer(t, fresh.listen, spent)
+	require.Equal(t, 400, status, "a spent token is spent")
+	status, _ = tokenAnswer(t, fresh.listen, tokens[5])
+	require.Equal(t, 400, status, "and whoever presented it ended the grant")
+	for i := 20; i < 40; i++ {
+		status, _ := tokenAnswer(t, fresh.listen, tokens[i])
+		require.Equal(t, 400, status, "the user was disabled after the backup")
+	}
+	for i := 40; i < 60; i++ {
+		status, _ := tokenAnswer(t, fresh.listen, tokens[i])
+		require.Equal(t, 200, status)
+	}
+	_, err = restore(admin.RestoreOptions{AcceptGap: true})
+	require.ErrorContains(t, err, "belongs to a cluster already")
+}
+
+// waiting is a node that belongs to no cluster yet.
+type waiting struct {
+	*nodeProcess
+	t    testing.TB
+	line chan string
+}
+
+func newWaiting(t testing.TB, dir string) *waiting {
+	t.Helper()
+	w := &waiting{t: t, line: make(chan string, 1), nodeProcess: &nodeProcess{
+		name: "fresh", dir: filepath.Join(dir, "fresh"), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t),
+	}}
+	w.opsURL = "http://" + w.ops
+	w.process = launch(t, "mintmark", w.dir, "serve", "--data-dir", w.dir, "--name", w.name, "--listen", w.listen,
+		"--ops-listen", w.ops, "--cluster-listen", w.clusterAddr)
+	require.Eventually(t, func() bool {
+		c, err := net.Dial("unix", filepath.Join(w.dir, admin.SocketName))
+		if err == nil {
+			_ = c.Close()
+		}
+		return err == nil
+	}, 20*time.Second, 10*time.Millisecond)
+	return w
+}
+
+func (w *waiting) expectWaiting() {
+	w.t.Helper()
+	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Second)
+	defer cancel()
+	s, err := admin.ShowCluster.Call(ctx, w.operator(w.t), admin.StatusQuery{})
+	require.NoError(w.t, err)
+	require.False(w.t, s.Healthy)
+	require.False(w.t, w.isReady())
+}
+
+// running waits for the line that says that the node serves.
+func (w *waiting) running() {
+	w.t.Helper()
+	w.process.wait()
+	var s serving
+	require.NoError(w.t, json.Unmarshal([]byte(w.process.line), &s), w.process.line)
+	require.True(w.t, w.waitReady(20*time.Second))
+}
