@@ -217,9 +217,36 @@ func (w *world) agree() error {
 	return last
 }
 
-// secretShapes are the shapes of what must never be written: secrets, codes, refresh
-// tokens, sessions, and access tokens.
-var secretShapes = regexp.MustCompile(`mm[csrx]_[A-Za-z0-9_-]{40,}|eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}|(?:secret|password)-marker-[0-9a-f]{48}`)
+// secretShapes are the shapes of what must never be written: secrets, codes,
+// refresh tokens, sessions, access tokens, and what this test made up. Each
+// begins with its prefix, for which a file of megabytes is searched much faster.
+var secretShapes = map[string]*regexp.Regexp{
+	"mmc_":             regexp.MustCompile(`^mmc_[A-Za-z0-9_-]{40}`),
+	"mms_":             regexp.MustCompile(`^mms_[A-Za-z0-9_-]{40}`),
+	"mmr_":             regexp.MustCompile(`^mmr_[A-Za-z0-9_-]{40}`),
+	"mmx_":             regexp.MustCompile(`^mmx_[A-Za-z0-9_-]{40}`),
+	"eyJ":              regexp.MustCompile(`^eyJ[A-Za-z0-9_-]{10,200}\.eyJ`),
+	"secret-marker-":   regexp.MustCompile(`^secret-marker-[0-9a-f]{48}`),
+	"password-marker-": regexp.MustCompile(`^password-marker-[0-9a-f]{48}`),
+}
+
+// secretIn is the beginning of something secret in a text, or "".
+func secretIn(text []byte) string {
+	const shown, longest = 12, 256
+	for prefix, shape := range secretShapes {
+		for rest := text; ; rest = rest[1:] {
+			i := bytes.Index(rest, []byte(prefix))
+			if i < 0 {
+				break
+			}
+			rest = rest[i:]
+			if shape.Match(rest[:min(len(rest), longest)]) {
+				return string(rest[:shown])
+			}
+		}
+	}
+	return ""
+}
 
 // scan is the other half of S9: nothing secret is in any file of any node.
 func (w *world) scan() (bad []string) {
@@ -230,8 +257,8 @@ func (w *world) scan() (bad []string) {
 			return err
 		}
 		seen = seen || bytes.Contains(text, []byte(marker))
-		if hit := secretShapes.Find(text); hit != nil {
-			bad = append(bad, fmt.Sprintf("S9: %s has %.12s… in clear", path, hit))
+		if hit := secretIn(text); hit != "" {
+			bad = append(bad, fmt.Sprintf("S9: %s has %s… in clear", path, hit))
 		}
 		return nil
 	}

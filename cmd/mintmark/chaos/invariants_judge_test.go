@@ -1,0 +1,85 @@
+package chaos
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSecretShapes: the scan sees each kind of secret in the middle of a file,
+// and nothing in what only looks like one.
+func TestSecretShapes(t *testing.T) {
+	body := strings.Repeat("A1b2-_C3", 10)
+	for name, c := range map[string]struct {
+		text  string
+		found bool
+	}{
+		"a code":                 {"mmc_" + body, true},
+		"a client secret":        {"mms_" + body, true},
+		"a refresh token":        {"mmr_" + body, true},
+		"a session":              {"mmx_" + body, true},
+		"an access token":        {"eyJhbGciOiJFUzI1NiJ9.eyJpc3MiOiJ4In0.c2ln", true},
+		"a secret of this test":  {random("secret"), true},
+		"a password":             {random("password"), true},
+		"prefixes, then a code":  {"mmc_mmc_ mmc_\x00mmc_" + body, true},
+		"a prefix":               {"mmr_ and more", false},
+		"an error id":            {"mme_" + body, false},
+		"base64":                 {"eyJhbGciOiJFUzI1NiJ9", false},
+		"the name of the marker": {"secret-marker-", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, c.found, secretIn([]byte("before\x00"+c.text+"\x00behind")) != "")
+		})
+	}
+}
+
+// TestTimeRunsOn: S7 is seen to be broken.
+func TestTimeRunsOn(t *testing.T) {
+	token := func(got uint32, issued int64, scope string) op {
+		return op{Kind: refresh, Class: ok, Grant: "g", Got: got, IssuedAt: issued, Scope: scope}
+	}
+	require.Empty(t, timeRunsOn([]op{token(1, 10, scopes), token(2, 10, scopes), token(2, 12, scopes), token(3, 12, scopes)}))
+	require.Len(t, timeRunsOn([]op{token(1, 10, scopes), token(2, 9, scopes)}), 1)
+	require.Len(t, timeRunsOn([]op{token(1, 10, scopes), token(1, 15, scopes), token(2, 14, scopes)}), 1)
+	require.Len(t, timeRunsOn([]op{token(1, 10, "PROFILE_READ BOOKING_READ BOOKING_WRITE")}), 1)
+}
+
+// TestDeadlines: L2 is seen to be broken, and an excuse is one for its node and
+// its time only.
+func TestDeadlines(t *testing.T) {
+	slow := op{Kind: refresh, Node: "n1", Start: 20 * time.Second, End: 31 * time.Second, Class: unknown}
+	w := &world{}
+	require.Len(t, w.nothingTakesLong([]op{slow}), 1)
+	w.excuses = []excuse{{"n2", 0, time.Minute}, {"n1", 0, 10 * time.Second}}
+	require.Len(t, w.nothingTakesLong([]op{slow}), 1)
+	w.excuses = append(w.excuses, excuse{"n1", 25 * time.Second, 26 * time.Second})
+	require.Empty(t, w.nothingTakesLong([]op{slow}))
+	late := op{Kind: refresh, Node: "n1", Start: time.Second, End: 4 * time.Second, Class: noEffect}
+	require.Len(t, (&world{}).nothingTakesLong([]op{late}), 1)
+	late.Class = unknown
+	require.Empty(t, (&world{}).nothingTakesLong([]op{late}))
+}
+
+// TestKeysWereKnown: S9 is seen to be broken by one node that lacks a key when
+// another uses it.
+func TestKeysWereKnown(t *testing.T) {
+	has := func(first time.Duration, keys ...string) edition {
+		e := edition{first: first, keys: map[string]bool{}}
+		for _, k := range keys {
+			e.keys[k] = true
+		}
+		return e
+	}
+	w := &world{j: &journal{published: map[string][]edition{
+		"n1": {has(1*time.Second, "old"), has(5*time.Second, "old", "new")},
+		"n2": {has(1*time.Second, "old"), has(9*time.Second, "old", "new")},
+	}}}
+	use := func(key string, at time.Duration) op {
+		return op{Kind: refresh, Class: ok, Key: key, Start: at, End: at + time.Millisecond}
+	}
+	require.Empty(t, w.keysWereKnown([]op{use("old", 2*time.Second), use("new", 10*time.Second)}))
+	require.Len(t, w.keysWereKnown([]op{use("new", 6*time.Second)}), 1)
+	require.Len(t, w.keysWereKnown([]op{use("unknown", 10*time.Second)}), 2)
+}
