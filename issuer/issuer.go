@@ -124,7 +124,7 @@ func (i *Issuer) Propose(ctx context.Context, c ledger.Command) (ledger.Outcome,
 	}
 	outcome := value.(ledger.Outcome)
 	if outcome.Unknown {
-		return ledger.Outcome{}, 0, oauth.ErrUnavailable
+		return ledger.Outcome{}, 0, oauth.ErrOutcomeUnknown
 	}
 	if outcome.Refusal == nil {
 		i.Observer.Committed(time.Since(began))
@@ -133,7 +133,10 @@ func (i *Issuer) Propose(ctx context.Context, c ledger.Command) (ledger.Outcome,
 }
 
 func unavailable(err error) error {
-	if errors.Is(err, cluster.ErrUnavailable) || errors.Is(err, cluster.ErrUnknown) ||
+	if errors.Is(err, cluster.ErrUnknown) {
+		return fmt.Errorf("%w: %w", oauth.ErrOutcomeUnknown, err)
+	}
+	if errors.Is(err, cluster.ErrUnavailable) ||
 		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
 		return fmt.Errorf("%w: %w", oauth.ErrUnavailable, err)
 	}

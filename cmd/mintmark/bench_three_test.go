@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
 // loadAll refreshes on all connections, spread over some servers, and returns
@@ -191,4 +194,79 @@ func widestGap(addresses, tokens []string, begun, stop chan struct{}) time.Durat
 	}
 	wait.Wait()
 	return widest
+}
+
+// BenchmarkThreeMillion measures what a large state costs three nodes: how much
+// longer answers take while a snapshot is written, and how long a node that has
+// lost everything takes to be back.
+func BenchmarkThreeMillion(b *testing.B) {
+	grants := benchGrants(b)
+	for b.Loop() {
+		dir := b.TempDir()
+		_, tokens, _ := seed(b, dir, grants)
+		c := startThree(b, dir, filepath.Join(dir, "data"))
+		var addresses []string
+		for _, n := range c.nodes {
+			addresses = append(addresses, n.listen)
+		}
+		n, _ := loadAll(b, addresses, tokens, connections, 3*time.Second, 0)
+		pace := time.Duration(float64(connections) / (float64(n) / 3 / 2) * float64(time.Second))
+		calm, busy := c.loadAndWatch(b, addresses, tokens, pace, 100*time.Second)
+		b.ReportMetric(float64(percentile(calm, 0.99).Microseconds())/1e3, "ms-p99")
+		b.ReportMetric(float64(percentile(busy, 0.99).Microseconds())/1e3, "ms-p99-while-snapshot")
+		b.ReportMetric(float64(percentile(busy, 0.99))/float64(percentile(calm, 0.99)), "p99-ratio")
+
+		lost := c.nodes[(c.leader()+1)%3]
+		lost.kill()
+		began := time.Now()
+		token := filepath.Join(dir, "again.token")
+		asked := c.nodes[c.leader()]
+		invited, err := admin.ReplaceNode.Call(b.Context(), asked.operator(b), admin.Replacement{
+			Old: lost.name, Name: "again", Lifetime: time.Hour,
+		})
+		require.NoError(b, err)
+		require.NoError(b, os.WriteFile(token, []byte(invited.Token.Reveal()), 0o600))
+		lost.name, lost.dir = "again", filepath.Join(dir, "again")
+		lost.start(b, "--join", asked.clusterAddr, "--token-file", token)
+		c.settle()
+		b.ReportMetric(time.Since(began).Seconds(), "s-wiped-node-back")
+	}
+}
+
+// loadAndWatch loads for a while, and tells the answers that were waited for
+// while a node wrote a snapshot from the others.
+func (c *threesome) loadAndWatch(t testing.TB, addresses, tokens []string, pace, d time.Duration) (calm, busy []time.Duration) {
+	t.Helper()
+	var writing atomic.Bool
+	stop := make(chan struct{})
+	var watcher sync.WaitGroup
+	watcher.Go(func() {
+		for {
+			found := false
+			for _, n := range c.nodes {
+				left, _ := filepath.Glob(filepath.Join(n.dir, "raft", "snapshots", "*.tmp"))
+				found = found || len(left) > 0
+			}
+			writing.Store(found)
+			select {
+			case <-time.After(5 * time.Millisecond):
+			case <-stop:
+				return
+			}
+		}
+	})
+	for end := time.Now().Add(d); time.Now().Before(end); {
+		before := writing.Load()
+		_, took := loadAll(t, addresses, tokens, connections, time.Second, pace)
+		switch {
+		case before && writing.Load():
+			busy = append(busy, took...)
+		case !before && !writing.Load():
+			calm = append(calm, took...)
+		}
+	}
+	close(stop)
+	watcher.Wait()
+	require.NotEmpty(t, busy, "no snapshot was written meanwhile")
+	return calm, busy
 }

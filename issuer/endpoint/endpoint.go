@@ -110,6 +110,9 @@ func (e *Endpoints) fail(w http.ResponseWriter, r *http.Request, err error) {
 		status, cause = http.StatusServiceUnavailable, ledger.Undecided
 		answer = &oauth.Error{Code: oauth.TemporarilyUnavailable, Description: "The server can not decide now. Try again."}
 		w.Header().Set("Retry-After", "1")
+		if errors.Is(err, oauth.ErrOutcomeUnknown) {
+			w.Header().Set("Retry-After", "2") // an election takes its time
+		}
 	} else {
 		e.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 	}

@@ -1,6 +1,9 @@
 package oauth
 
-import "errors"
+import (
+	"errors"
+	"fmt"
+)
 
 // A Code is an error code of OAuth 2.0, as it stands in the "error" member
 // of an answer or the "error" parameter of a redirect.
@@ -40,6 +43,10 @@ func (e *Error) Error() string { return string(e.Code) + ": " + e.Description }
 // time. It is answered 503 with Retry-After, and nothing that the caller
 // holds is burnt.
 var ErrUnavailable = errors.New("temporarily unavailable")
+
+// ErrOutcomeUnknown is an ErrUnavailable of a request that may have been
+// decided all the same. To repeat a refresh is safe; a code may be spent.
+var ErrOutcomeUnknown = fmt.Errorf("%w, and whether it was decided can't be told", ErrUnavailable)
 
 func invalidRequest(description string) *Error {
 	return &Error{Code: InvalidRequest, Description: description}
