@@ -50,8 +50,8 @@ type management struct {
 
 // open prepares to speak to the node.
 func (m *management) open(cmd *cobra.Command) (*admin.Caller, error) {
-	if m.output != "text" && m.output != "json" {
-		return nil, errors.New("--output must be text or json")
+	if err := m.checkOutput(); err != nil {
+		return nil, err
 	}
 	cmd.SilenceUsage = true // from here on the command line itself is right
 	c, err := admin.NewCaller(m.dataDir)
@@ -62,6 +62,13 @@ func (m *management) open(cmd *cobra.Command) (*admin.Caller, error) {
 		cmd.PrintErrln("warning: the cluster can't decide now; this is what the node knew last")
 	}
 	return c, nil
+}
+
+func (m *management) checkOutput() error {
+	if m.output != "text" && m.output != "json" {
+		return errors.New("--output must be text or json")
+	}
+	return nil
 }
 
 // ask runs one operation and shows its answer: as JSON, or by text.

@@ -105,7 +105,7 @@ func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
 			Name: o.Name, Listen: o.ClusterListen, Advertise: o.Advertise, Peers: o.peerAddresses(),
 			Join: o.Join, TokenFile: o.TokenFile,
 		},
-		Settings: o.agree, Drain: o.Drain, Log: slog.New(h),
+		Settings: o.agree, PublicURL: o.PublicURL, AppURL: o.AppURL, Drain: o.Drain, Log: slog.New(h),
 	}, nil
 }
 

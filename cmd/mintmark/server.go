@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
@@ -36,6 +37,9 @@ type serverConfig struct {
 	// Settings completes what the cluster has, or refuses it, when the
 	// server's own addresses are known and before anything is served.
 	Settings func(current ledger.Settings, listening string) (ledger.Settings, error)
+	// PublicURL and AppURL are proposed to a cluster that has no settings yet.
+	// Without PublicURL the server waits until somebody else has.
+	PublicURL, AppURL string
 	// Prepare runs before anything is served: it applies fixtures. It may be nil.
 	Prepare func(ctx context.Context, i *issuer.Issuer, passwords *credential.Hasher) error
 
@@ -69,6 +73,7 @@ type server struct {
 	publicAddr, opsAddr net.Addr
 	clusterListener     net.Listener
 	admin               *admin.Server
+	waitsFor            atomic.Pointer[string]
 	failed              chan error    // of a listener
 	opened              chan struct{} // closed when the node runs
 	started             chan struct{} // closed when everything above is there
@@ -147,7 +152,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	}
 	close(s.opened)
 	var err error
-	if s.settings, err = configure(ctx, s.node, wanted, s.publicAddr.String()); err != nil {
+	if s.settings, err = s.configure(ctx, wanted, s.publicAddr.String()); err != nil {
 		return nil, err
 	}
 	s.issuer, err = issuer.New(ctx, issuer.Config{
@@ -195,40 +200,6 @@ func (s *server) answerOperators(h http.Handler) error {
 	go func() { s.report("admin socket", s.admin.Serve()) }()
 	return nil
 }
-
-// configure brings the replicated settings to what the server was started
-// with. A node of a cluster that has settings waits for nobody.
-func configure(ctx context.Context, n *cluster.Node, complete func(ledger.Settings, string) (ledger.Settings, error), listening string) (ledger.Settings, error) {
-	current := *ledger.At(n.View()).Settings()
-	wanted, err := complete(current, listening)
-	for errors.Is(err, errNoSettings) {
-		// A node that has just joined has no state yet.
-		view, fresh := n.ViewFresh(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return wanted, fmt.Errorf("wait for the cluster's settings: %w", ctx.Err())
-		case fresh != nil:
-			continue // each try waits for a leader
-		}
-		current = *ledger.At(view).Settings()
-		wanted, err = complete(current, listening)
-	}
-	if err != nil || wanted == current {
-		return wanted, err
-	}
-	value, _, err := n.Propose(ctx, &issuer.Entry{Command: &ledger.Configure{Settings: wanted}})
-	if err != nil {
-		return wanted, fmt.Errorf("write the settings: %w", err)
-	}
-	if r := value.(ledger.Outcome).Refusal; r != nil {
-		return wanted, fmt.Errorf("setting %s %s", r.Field, r.Note)
-	}
-	return wanted, nil
-}
-
-// errNoSettings is returned by serverConfig.Settings of a server that finds its
-// settings in the cluster, while there are none.
-var errNoSettings = errors.New("the cluster has no settings yet")
 
 func (s *server) serve(h *http.Server, l net.Listener) {
 	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {

@@ -46,6 +46,7 @@ func (s *server) openNode(ctx context.Context, settings *completion) error {
 	conf.Network = &cluster.Network{Listener: s.clusterListener, Advertise: advertise, Peers: c.Cluster.Peers}
 	conf.Secrets = sealer{s}
 	conf.JoinSecret = func() ([]byte, error) { return s.key.Text(), nil }
+	conf.Waiting = s.waitForFounders
 
 	member, err := cluster.IsMember(dir)
 	if err != nil {

@@ -96,6 +96,9 @@ func origin(s string) bool {
 // Configure replaces the settings. Only an operator sends it.
 type Configure struct {
 	Settings Settings `cbor:"1,keyasint"`
+	// First changes nothing where there are settings: each of the nodes that
+	// found a cluster together proposes those it was started with.
+	First bool `cbor:"2,keyasint,omitempty"`
 }
 
 // Kind is KindConfigure.
@@ -110,7 +113,7 @@ func (c *Configure) Decide(v View, m Meta) Decision {
 	s.ID = SettingsID
 	old := *v.Settings()
 	s.Last = old.Last
-	if s == old && old.Last != (CommandID{}) {
+	if (s == old || c.First) && old.Last != (CommandID{}) {
 		return accept(Outcome{ID: s.ID})
 	}
 	s.Last = m.ID

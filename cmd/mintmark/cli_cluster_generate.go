@@ -1,0 +1,252 @@
+package main
+
+import (
+	"crypto/rand"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// What a service manager and an orchestrator need, for people to begin with.
+// Tests hold that they name what exists.
+var (
+	//go:embed generate/mintmark.service
+	systemdUnit string
+	//go:embed generate/statefulset.yaml
+	statefulSet string
+)
+
+const aboutGenerate = `Make the folders of a cluster's first nodes, without asking anybody: for those
+who put files on machines rather than have nodes join one another.
+
+OUT gets one folder for each node, of mode 0700. It is the data folder of that
+node: the cluster's key, the node's id and key, the list of all nodes, and a
+config.yaml. Copy each to its machine, as the folder that --data-dir names, and
+start all:
+
+  mintmark serve --config /var/lib/mintmark/config.yaml
+
+The nodes wait until all of them run, and found the cluster together. Then
+delete OUT, but keep cluster.key in a safe place: whoever loses it loses every
+key that is sealed under it.
+
+A generated folder is for one life of a node. A node that lost its data and is
+given its folder again has forgotten what it voted for and acknowledged, so the
+others refuse it. Take a new node in its place: mintmark cluster replace.`
+
+// A generation is what "cluster generate" is told.
+type generation struct {
+	nodes             []string // NAME=HOST:PORT
+	publicURL, appURL string
+	out, dataDir      string
+	listen, opsListen string
+}
+
+// generated is what it made.
+type generatedCluster struct {
+	Out   string          `json:"out"`
+	Nodes []generatedNode `json:"nodes"`
+}
+
+type generatedNode struct {
+	Name    string `json:"name"`
+	Address string `json:"address"`
+	Folder  string `json:"folder"`
+}
+
+func (m *management) clusterGenerate() *cobra.Command {
+	g := generation{}
+	c := command("generate", "Make the folders of nodes that found a cluster together", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		if err := m.checkOutput(); err != nil {
+			return err
+		}
+		cmd.SilenceUsage = true
+		made, err := g.make()
+		if err != nil {
+			return err
+		}
+		return m.show(cmd, made, func(p *printer) {
+			for _, n := range made.Nodes {
+				p.line("%s  %s  %s", n.Name, n.Address, n.Folder)
+			}
+			p.remark("copy each folder to its machine as %s, start all nodes, then delete %s; keep cluster.key in a safe place", g.dataDir, made.Out)
+		})
+	})
+	c.Long = aboutGenerate + "\n\nFor systemd:\n\n" + indented(systemdUnit) + "\nFor Kubernetes:\n\n" + indented(statefulSet)
+	f, o := c.Flags(), defaultServeOptions()
+	f.StringArrayVar(&g.nodes, "node", nil, "`NAME=HOST:PORT` of a node, and where the others will reach it (3, 5 or 7 times)")
+	f.StringVar(&g.publicURL, "public-url", "", "address of the API as others reach it, and the issuer: for good")
+	f.StringVar(&g.appURL, "app-url", "", "address of the pages as others reach them (default: the public URL)")
+	f.StringVar(&g.out, "out", "", "`DIR` to make, with a folder for each node")
+	f.StringVar(&g.dataDir, "data-dir", "/var/lib/mintmark", "`DIR` on the nodes' machines that the folder will be")
+	f.StringVar(&g.listen, "listen", o.Listen, "`HOST:PORT` of the API and the pages, on each machine")
+	f.StringVar(&g.opsListen, "ops-listen", o.OpsListen, "`HOST:PORT` of /livez, /readyz and /metrics, on each machine")
+	for _, name := range []string{"node", "public-url", "out"} {
+		_ = c.MarkFlagRequired(name)
+	}
+	return c
+}
+
+func indented(text string) string {
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		if line != "\n" {
+			b.WriteString("  ")
+		}
+		b.WriteString(line)
+	}
+	return b.String()
+}
+
+// make writes all folders, or none.
+func (g *generation) make() (made generatedCluster, err error) {
+	options, err := g.options()
+	if err != nil {
+		return made, err
+	}
+	if err := vacant(g.out); err != nil {
+		return made, err
+	}
+	parent := filepath.Dir(filepath.Clean(g.out))
+	if err := os.MkdirAll(parent, 0o755); err != nil {
+		return made, err
+	}
+	draft, err := os.MkdirTemp(parent, ".mintmark-generate-") // mode 0700
+	if err != nil {
+		return made, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(draft)) }()
+	if err := g.write(draft, options); err != nil {
+		return made, err
+	}
+	if err := os.Remove(g.out); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return made, err
+	}
+	if err := os.Rename(draft, g.out); err != nil {
+		return made, err
+	}
+	made.Out = g.out
+	for _, o := range options {
+		made.Nodes = append(made.Nodes, generatedNode{o.Name, o.Advertise, filepath.Join(g.out, o.Name)})
+	}
+	return made, nil
+}
+
+// vacant refuses a folder in which something is: it may hold the keys of a
+// cluster.
+func vacant(dir string) error {
+	entries, err := os.ReadDir(dir)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return nil
+	case err != nil:
+		return fmt.Errorf("--out: %w", err)
+	case len(entries) > 0:
+		return fmt.Errorf("--out: there is something in %s already", dir)
+	}
+	return nil
+}
+
+// options are those of each node, checked as "serve" checks them.
+func (g *generation) options() ([]serveOptions, error) {
+	from := sources{
+		keyName: {fromFlag, "--node"}, keyClusterListen: {fromFlag, "--node"}, keyAdvertise: {fromFlag, "--node"},
+	}
+	for _, key := range []string{keyDataDir, keyListen, keyOpsListen, keyPublicURL, keyAppURL} {
+		from[key] = source{fromFlag, "--" + key}
+	}
+	var list []serveOptions
+	for _, n := range g.nodes {
+		name, address, _ := strings.Cut(n, "=")
+		o := defaultServeOptions()
+		o.DataDir, o.Name, o.Advertise, o.ClusterListen = g.dataDir, name, address, listenFor(address)
+		o.Listen, o.OpsListen, o.PublicURL, o.AppURL = g.listen, g.opsListen, g.publicURL, g.appURL
+		if err := o.check(from); err != nil {
+			return nil, fmt.Errorf("node %q: %w", name, err)
+		}
+		if o.PublicURL == "" {
+			return nil, wrong(keyPublicURL, from, "expected "+expectedOrigin)
+		}
+		list = append(list, o)
+	}
+	return list, nil
+}
+
+// listenFor is where a node listens that others reach at an address: its port,
+// whatever the machine's own address is called. Who reaches it by loopback needs
+// no other way in.
+func listenFor(address string) string {
+	host, port, _ := net.SplitHostPort(address)
+	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
+		return address
+	}
+	return ":" + port
+}
+
+func (g *generation) write(dir string, options []serveOptions) error {
+	key, err := keys.NewClusterKey(rand.Reader)
+	if err != nil {
+		return err
+	}
+	var founders []cluster.Founder
+	for _, o := range options {
+		node := filepath.Join(dir, o.Name)
+		if err := os.Mkdir(node, 0o700); err != nil {
+			return err
+		}
+		if err := key.WriteFile(filepath.Join(node, "cluster.key")); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(node, "config.yaml"), g.config(&o), 0o600); err != nil {
+			return err
+		}
+		founders = append(founders, cluster.Founder{Dir: filepath.Join(node, "raft"), Name: o.Name, Address: o.Advertise})
+	}
+	return cluster.Generate(founders, keySealer{key}, time.Now())
+}
+
+// config is the text of a node's config.yaml.
+func (g *generation) config(o *serveOptions) []byte {
+	text := "# Made by mintmark cluster generate; mintmark config example has every setting.\n"
+	for _, s := range []struct{ key, value string }{
+		{keyDataDir, o.DataDir},
+		{keyName, o.Name},
+		{keyListen, o.Listen},
+		{keyOpsListen, o.OpsListen},
+		{keyClusterListen, o.ClusterListen},
+		{keyAdvertise, o.Advertise},
+		{keyPublicURL, o.PublicURL},
+		{keyAppURL, o.AppURL},
+	} {
+		if s.value == "" {
+			continue
+		}
+		quoted, _ := json.Marshal(s.value) // which is YAML, too
+		text += s.key + ": " + string(quoted) + "\n"
+	}
+	return []byte(text)
+}
+
+// keySealer seals under a key that no server has yet.
+type keySealer struct{ key keys.ClusterKey }
+
+func (k keySealer) Seal(context string, plain []byte) ([]byte, error) {
+	return k.key.Seal(rand.Reader, context, plain)
+}
+
+func (k keySealer) Open(context string, sealed []byte) ([]byte, error) {
+	return k.key.Open(context, sealed)
+}

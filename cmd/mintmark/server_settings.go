@@ -1,0 +1,80 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// errNoSettings is returned by serverConfig.Settings of a server that finds its
+// settings in the cluster, while there are none.
+var errNoSettings = errors.New("the cluster has no settings yet")
+
+// settingsPause is between two looks for settings that somebody else makes.
+const settingsPause = 100 * time.Millisecond
+
+// configure brings the replicated settings to what the server was started
+// with. A node of a cluster that has settings waits for nobody.
+func (s *server) configure(ctx context.Context, complete completion, listening string) (ledger.Settings, error) {
+	current := *ledger.At(s.node.View()).Settings()
+	wanted, err := complete(current, listening)
+	for errors.Is(err, errNoSettings) {
+		// A node that has just joined has no state yet.
+		view, fresh := s.node.ViewFresh(ctx)
+		switch {
+		case ctx.Err() != nil:
+			return wanted, fmt.Errorf("wait for the cluster's settings: %w", ctx.Err())
+		case fresh != nil:
+			continue // each try waits for a leader
+		}
+		current = *ledger.At(view).Settings()
+		if wanted, err = complete(current, listening); errors.Is(err, errNoSettings) {
+			if err := s.proposeFirst(ctx, current); err != nil {
+				return wanted, err
+			}
+		}
+	}
+	if err != nil || wanted == current {
+		return wanted, err
+	}
+	return wanted, s.writeSettings(ctx, &ledger.Configure{Settings: wanted})
+}
+
+// proposeFirst proposes the addresses that this server was started with, for a
+// cluster that has none. Another node may be faster, and then its addresses are
+// compared with these.
+func (s *server) proposeFirst(ctx context.Context, defaults ledger.Settings) error {
+	if s.config.PublicURL == "" {
+		select {
+		case <-time.After(settingsPause):
+		case <-ctx.Done():
+		}
+		return nil
+	}
+	first := defaults
+	first.BaseURL, first.AppURL, first.Audience = s.config.PublicURL, s.config.AppURL, s.config.PublicURL
+	if first.AppURL == "" {
+		first.AppURL = first.BaseURL
+	}
+	err := s.writeSettings(ctx, &ledger.Configure{Settings: first, First: true})
+	if errors.Is(err, cluster.ErrUnavailable) || errors.Is(err, cluster.ErrUnknown) {
+		return nil // the next look will tell
+	}
+	return err
+}
+
+func (s *server) writeSettings(ctx context.Context, c *ledger.Configure) error {
+	value, _, err := s.node.Propose(ctx, &issuer.Entry{Command: c})
+	if err != nil {
+		return fmt.Errorf("write the settings: %w", err)
+	}
+	if r := value.(ledger.Outcome).Refusal; r != nil {
+		return fmt.Errorf("setting %s %s", r.Field, r.Note)
+	}
+	return nil
+}
