@@ -182,3 +182,9 @@ func Judge(self, birth string, all []string, answers map[string]FoundingAnswer) 
 	}
 	return mapped(all, func(id string) string { return string(births[id]) }), nil
 }
+
+// NewFSM is an fsm, and what is called when its raft has started.
+func NewFSM(m Machine, fatal func(error)) (f raft.FSM, running func()) {
+	s := &fsm{core: must(newCore(m)), fatal: fatal}
+	return s, func() { s.running.Store(true) }
+}

@@ -69,12 +69,13 @@ func (f *fsm) Restore(r io.ReadCloser) error {
 		return err
 	}
 	if f.running.Load() && f.installs.installed(f.core.progress.applied()) {
-		f.fatal(errLivelock)
+		f.fatal(ErrLivelock)
 	}
 	return nil
 }
 
-var errLivelock = errors.New("this node installs snapshots and never gets on (hashicorp/raft #697); starting it again heals that")
+// ErrLivelock is given to Config.Fatal by a node that starting again heals.
+var ErrLivelock = errors.New("this node installs snapshots and never gets on (hashicorp/raft #697); starting it again heals that")
 
 // Snapshot implements raft.FSM. The state is immutable, so that taking it is
 // taking a pointer.

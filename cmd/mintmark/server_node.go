@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
@@ -70,11 +71,21 @@ func (s *server) openNode(ctx context.Context, settings *completion) error {
 func (s *server) nodeConfig(dir string) cluster.Config {
 	return cluster.Config{
 		Dir: dir, Machine: issuer.Machine(), Version: version, Logger: s.config.Log,
-		Now: s.config.Now, Elapsed: s.config.Elapsed, Rand: rand.Reader, Fatal: func(err error) {
-			s.config.Log.Error("the log failed; this node stops", "error", err)
-			os.Exit(exitLocal)
-		},
+		Now: s.config.Now, Elapsed: s.config.Elapsed, Rand: rand.Reader, Fatal: s.fatal,
 	}
+}
+
+// fatal ends the process. Where starting again is the cure it starts again, in
+// its own place, so that nothing depends on who watches over it.
+func (s *server) fatal(err error) {
+	if errors.Is(err, cluster.ErrLivelock) {
+		s.config.Log.Error("this node starts again", "error", err)
+		if self, found := os.Executable(); found == nil {
+			_ = syscall.Exec(self, os.Args, os.Environ()) // returns only when it failed
+		}
+	}
+	s.config.Log.Error("the log failed; this node stops", "error", err)
+	os.Exit(exitLocal)
 }
 
 func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) {
