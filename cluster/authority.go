@@ -205,9 +205,9 @@ func digestOf(all []authority) []byte {
 	return sum[:]
 }
 
-// ResealAuthorities seals what the authorities' certificates are signed with
-// anew: under the key that seal uses, which every member must have.
-func (n *Node) ResealAuthorities(ctx context.Context, seal func(context string, plain []byte) ([]byte, error)) error {
+// ResealAuthorities seals what certificates are signed with anew, under a key
+// that every member must have. It changes nothing where that is done.
+func (n *Node) ResealAuthorities(ctx context.Context, under Secrets) error {
 	view, err := n.ViewFresh(ctx)
 	if err != nil {
 		return err
@@ -216,16 +216,23 @@ func (n *Node) ResealAuthorities(ctx context.Context, seal func(context string, 
 	if len(old) == 0 {
 		return nil
 	}
-	list := valuesOf(old)
+	list, done := valuesOf(old), true
 	for i := range list {
 		a := &list[i]
+		if _, err := under.Open(authorityContext(a.ID), a.Sealed); err == nil {
+			continue
+		}
+		done = false
 		plain, err := n.config.Secrets.Open(authorityContext(a.ID), a.Sealed)
 		if err != nil {
 			return fmt.Errorf("open the authority's key: %w", err)
 		}
-		if a.Sealed, err = seal(authorityContext(a.ID), plain); err != nil {
+		if a.Sealed, err = under.Seal(authorityContext(a.ID), plain); err != nil {
 			return fmt.Errorf("seal the authority's key: %w", err)
 		}
+	}
+	if done {
+		return nil
 	}
 	return n.setAuthorities(ctx, old, list)
 }

@@ -17,30 +17,44 @@ import (
 // urgent.
 const tick = 5 * time.Second
 
-// followKeys keeps the ring of this node as new as its state and tells the
-// cluster which keys this node has opened. It runs on every node.
+// followKeys keeps the ring of this node as new as its state, tells the cluster
+// which keys this node has opened, and follows a change of the cluster key. It
+// runs on every node.
 func (i *Issuer) followKeys(ctx context.Context) {
+	failing := false
 	for {
-		changed := i.Node.Changed(ledger.TableKeys)
-		if err := i.reopen(); err != nil {
-			i.Log.Error("open the keys", "error", err)
-		} else if err := i.acknowledge(ctx); err != nil && ctx.Err() == nil {
-			i.Log.Warn("acknowledge the keys", "error", err)
+		ring, authorities := i.Node.Changed(ledger.TableKeys), i.Node.AuthoritiesChanged()
+		pause := time.Minute
+		settled, err := i.followOnce(ctx)
+		if err != nil && ctx.Err() == nil && !failing {
+			i.Log.Error("follow the keys", "error", err)
+		}
+		if failing = err != nil; failing || !settled {
+			pause = time.Second
 		}
 		select {
-		case <-changed:
-		case <-time.After(time.Minute): // an acknowledgement that failed is sent again
+		case <-ring:
+		case <-authorities:
+		case <-i.nudged:
+		case <-time.After(pause):
 		case <-ctx.Done():
 			return
 		}
 	}
 }
 
-func (i *Issuer) acknowledge(ctx context.Context) error {
-	_, _, err := i.Propose(ctx, &ledger.AcknowledgeKeys{
-		Node: i.Node.ID(), Opened: i.keys.Load().opened, Version: i.Version, Holds: []string{i.ClusterKey.ID()},
-	})
-	return err
+func (i *Issuer) followOnce(ctx context.Context) (settled bool, err error) {
+	err = i.reopen()
+	if errors.Is(err, keys.ErrUnsealable) {
+		err = i.fetchClusterKey(ctx, err)
+	}
+	if err != nil {
+		return false, fmt.Errorf("open the keys: %w", err)
+	}
+	if settled, err = i.settle(ctx); err != nil {
+		return false, fmt.Errorf("acknowledge the keys: %w", err)
+	}
+	return settled, nil
 }
 
 // lead does the leader's duties while this node leads.
@@ -52,6 +66,7 @@ func (i *Issuer) lead(ctx context.Context) {
 		i.stepKeys(ctx)
 		i.rotateKeys(ctx)
 		i.forgetNodes(ctx)
+		i.completeReseal(ctx)
 		if err := sweep.run(ctx, i); err != nil && ctx.Err() == nil {
 			i.Log.Warn("sweep", "error", err)
 		}
@@ -102,7 +117,11 @@ var errRefused = errors.New("refused")
 // active at once; another becomes so by the leader's duties, when every voter
 // has opened it and verifiers have had the time to learn it.
 func (i *Issuer) AddKey(ctx context.Context, p ledger.Purpose) (id string, err error) {
-	row := ledger.Key{Purpose: p, Under: i.ClusterKey.ID()}
+	under, err := i.keyOfState()
+	if err != nil {
+		return "", fmt.Errorf("make a key: %w", err)
+	}
+	row := ledger.Key{Purpose: p, Under: under.ID()}
 	var plain []byte
 	switch p {
 	case ledger.ForSigning:
@@ -126,7 +145,7 @@ func (i *Issuer) AddKey(ctx context.Context, p ledger.Purpose) (id string, err e
 		row.Number++
 		row.ID = fmt.Sprintf("c%d", row.Number)
 	}
-	if row.Sealed, err = i.ClusterKey.Seal(i.Rand, sealContext(p, row.ID), plain); err != nil {
+	if row.Sealed, err = under.Seal(i.Rand, sealContext(p, row.ID), plain); err != nil {
 		return "", fmt.Errorf("seal key %s: %w", row.ID, err)
 	}
 	outcome, _, err := i.Propose(ctx, &ledger.AddKey{Key: row})

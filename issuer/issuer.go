@@ -18,12 +18,12 @@ import (
 
 // Config is what an issuer is made of.
 type Config struct {
-	Node       *cluster.Node
-	ClusterKey keys.ClusterKey
-	Version    string // of the program, for the table of nodes
-	Log        *slog.Logger
-	Now        func() time.Time
-	Rand       io.Reader // safe for concurrent use
+	Node        *cluster.Node
+	ClusterKeys *keys.ClusterKeys
+	Version     string // of the program, for the table of nodes
+	Log         *slog.Logger
+	Now         func() time.Time
+	Rand        io.Reader // safe for concurrent use
 	// Observer is told what happens. It may be nil.
 	Observer Observer
 }
@@ -58,6 +58,10 @@ type Issuer struct {
 	looking chan struct{} // holds an element while somebody looks again
 	looked  time.Time     // when the last look began; guarded by looking
 
+	resealing sync.Mutex    // held while this node changes the cluster key
+	holding   sync.Mutex    // held while what this node holds changes, or is told
+	nudged    chan struct{} // of followKeys
+
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
@@ -66,12 +70,14 @@ type Issuer struct {
 // cluster, and starts the duties. It returns when tokens can be minted: a node
 // that was a member before needs no leader for that.
 func New(ctx context.Context, c Config) (*Issuer, error) {
-	i := &Issuer{Config: c, looking: make(chan struct{}, 1)}
+	i := &Issuer{Config: c, looking: make(chan struct{}, 1), nudged: make(chan struct{}, 1)}
 	if i.Observer == nil {
 		i.Observer = nobody{}
 	}
 	if err := i.reopen(); err != nil {
-		return nil, err
+		if err := i.catchUp(ctx, err); err != nil {
+			return nil, err
+		}
 	}
 	if !i.hasKeys() {
 		if err := i.ensureKeys(ctx); err != nil {
@@ -151,7 +157,7 @@ func (i *Issuer) Now() ledger.Time { return ledger.Time(i.Config.Now().UnixMilli
 func (i *Issuer) reopen() error {
 	i.opening.Lock()
 	defer i.opening.Unlock()
-	r, err := openRing(i.View(), i.ClusterKey)
+	r, err := openRing(i.View(), i.ClusterKeys)
 	if err != nil {
 		return err
 	}

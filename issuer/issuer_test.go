@@ -62,7 +62,7 @@ func (b *bench) open() {
 	b.node, err = cluster.Open(b.t.Context(), cluster.Config{Dir: b.dir, Bootstrap: true, Machine: issuer.Machine(), Logger: log, Now: now})
 	require.NoError(b.t, err)
 	b.Issuer, err = issuer.New(b.t.Context(), issuer.Config{
-		Node: b.node, ClusterKey: b.key, Version: "test", Log: log, Now: now, Rand: rand.Reader,
+		Node: b.node, ClusterKeys: keys.FixedClusterKey(b.key, "a test"), Version: "test", Log: log, Now: now, Rand: rand.Reader,
 	})
 	require.NoError(b.t, err)
 }
@@ -250,7 +250,7 @@ func TestWrongClusterKey(t *testing.T) {
 	other, err := keys.NewClusterKey(rand.Reader)
 	require.NoError(t, err)
 	_, err = issuer.New(t.Context(), issuer.Config{
-		Node: b.node, ClusterKey: other, Log: slog.New(slog.DiscardHandler), Now: time.Now, Rand: rand.Reader,
+		Node: b.node, ClusterKeys: keys.FixedClusterKey(other, "a test"), Log: slog.New(slog.DiscardHandler), Now: time.Now, Rand: rand.Reader,
 	})
 	require.ErrorContains(t, err, "open key")
 }

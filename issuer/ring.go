@@ -41,9 +41,9 @@ type credentialKey struct {
 	errors                      cipher.AEAD
 }
 
-// openRing opens the keys of a view with the cluster key. A key that can't be
+// openRing opens the keys of a view with the cluster keys. A key that can't be
 // opened is an error that names it: the node has another cluster key.
-func openRing(v ledger.View, k keys.ClusterKey) (*ring, error) {
+func openRing(v ledger.View, k *keys.ClusterKeys) (*ring, error) {
 	r := &ring{signing: map[string]*keys.Signer{}, credentials: map[uint32]*credentialKey{}}
 	var published [][]byte
 	for row := range v.Keys() {

@@ -96,7 +96,7 @@ func (m *management) journalOfTheDead(w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if s.key, err = s.config.Key.load(); err != nil {
+	if s.keys, err = s.config.Key.open(); err != nil {
 		return missingKey(err, s.config.Key)
 	}
 	if err := s.openJournal(); err != nil {

@@ -19,6 +19,9 @@ type keySource struct {
 	// Given is the text of a key that the environment holds; nothing is written
 	// then.
 	Given []byte
+	// Fixed says why the key can't be changed while the node runs, and what to
+	// do about it; "" where it can.
+	Fixed string
 }
 
 // keySourceOf looks where an operator may have put the key: a file that was
@@ -27,13 +30,17 @@ func keySourceOf(file, dataDir string, getenv func(string) string) keySource {
 	if file != "" {
 		return keySource{File: file}
 	}
-	if text := getenv("MINTMARK_CLUSTER_KEY"); text != "" {
-		return keySource{Given: []byte(text)}
+	if text := getenv(envClusterKey); text != "" {
+		return keySource{Given: []byte(text), Fixed: fmt.Sprintf("its cluster key comes from the environment (%s), "+
+			"which the node can't change: put the key into %s (mode 0600), start the node without the variable, and try again",
+			envClusterKey, filepath.Join(dataDir, "cluster.key"))}
 	}
 	if dir := getenv("CREDENTIALS_DIRECTORY"); dir != "" {
 		path := filepath.Join(dir, "cluster.key")
 		if _, err := os.Stat(path); err == nil {
-			return keySource{File: path}
+			return keySource{File: path, Fixed: fmt.Sprintf("its cluster key is a systemd credential, "+
+				"which the node can't change: put the key into %s (mode 0600), start the node without the credential, and try again",
+				filepath.Join(dataDir, "cluster.key"))}
 		}
 	}
 	return keySource{File: filepath.Join(dataDir, "cluster.key")}
@@ -47,37 +54,49 @@ func (s keySource) load() (keys.ClusterKey, error) {
 	return keys.ReadClusterKey(s.File)
 }
 
-// make returns the key of a cluster that is about to be made: the operator's,
-// or a new one.
-func (s keySource) make(log *slog.Logger) (keys.ClusterKey, error) {
+// open returns the key with those that lie beside it while it is being changed;
+// fs.ErrNotExist where there is none yet.
+func (s keySource) open() (*keys.ClusterKeys, error) {
+	if s.Fixed == "" {
+		return keys.OpenClusterKeys(s.File)
+	}
 	key, err := s.load()
-	if !errors.Is(err, fs.ErrNotExist) {
-		return key, err
+	if err != nil {
+		return nil, err
 	}
-	if key, err = keys.NewClusterKey(rand.Reader); err != nil {
-		return key, err
-	}
-	if err := key.WriteFile(s.File); err != nil {
-		return key, err
-	}
-	log.Warn("made a cluster key; whoever loses it loses every key that is sealed under it", "file", s.File)
-	return key, nil
+	return keys.FixedClusterKey(key, s.Fixed), nil
 }
 
-// keep stores the key that another node gave to this one.
+// make returns the key of a cluster that is about to be made: the operator's,
+// or a new one.
+func (s keySource) make(log *slog.Logger) (*keys.ClusterKeys, error) {
+	held, err := s.open()
+	if !errors.Is(err, fs.ErrNotExist) {
+		return held, err
+	}
+	key, err := keys.NewClusterKey(rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	if err := key.WriteFile(s.File); err != nil {
+		return nil, err
+	}
+	log.Warn("made a cluster key; whoever loses it loses every key that is sealed under it", "file", s.File)
+	return s.open()
+}
+
+// keep stores the keys that another node gave to this one: more than one while
+// the cluster key is being changed.
 func (s keySource) keep(text []byte) error {
-	given, err := keys.ParseClusterKey(bytes.TrimSpace(text))
+	if s.Fixed == "" {
+		return keys.KeepClusterKeys(s.File, text)
+	}
+	has, err := s.load()
 	if err != nil {
 		return err
 	}
-	has, err := s.load()
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return given.WriteFile(s.File)
-	case err != nil:
-		return err
-	case !has.Equal(given):
-		return fmt.Errorf("this node was given another cluster key than that of the cluster it joins")
+	if !bytes.Equal(has.Text(), text) {
+		return errors.New("this node was given another cluster key than that of the cluster it joins")
 	}
 	return nil
 }

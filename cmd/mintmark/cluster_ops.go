@@ -7,18 +7,23 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // clusterOps is the cluster as operators' commands see it.
-type clusterOps struct{ node *cluster.Node }
+type clusterOps struct {
+	node   *cluster.Node
+	issuer *issuer.Issuer
+	now    func() time.Time
+}
 
 var _ admin.Cluster = clusterOps{}
 
 func (c clusterOps) Status(ctx context.Context) admin.ClusterStatus {
 	o := c.node.Overview(ctx)
-	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level}
+	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level, Unfinished: c.unfinished()}
 	for _, n := range o.Nodes {
 		s.Nodes = append(s.Nodes, admin.ClusterNode{
 			Name: n.Name, ID: n.ID, Address: n.Address, Role: n.Role, State: n.State, Term: n.Term,

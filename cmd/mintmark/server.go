@@ -62,7 +62,7 @@ type serverConfig struct {
 // A server is one running node with its listeners.
 type server struct {
 	config   serverConfig
-	key      keys.ClusterKey
+	keys     *keys.ClusterKeys
 	node     *cluster.Node
 	journal  *issuer.Recorder
 	issuer   *issuer.Issuer
@@ -156,7 +156,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	s.issuer, err = issuer.New(ctx, issuer.Config{
-		Node: s.node, ClusterKey: s.key, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
+		Node: s.node, ClusterKeys: s.keys, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
 		Observer: observer{s.metrics},
 	})
 	if err != nil {
@@ -179,10 +179,10 @@ func (s *server) administer(passwords *credential.Hasher) error {
 	c := admin.Config{
 		Ledger: s.issuer, Rand: rand.Reader, Passwords: passwords, Log: s.config.Log,
 		Secret: s.issuer.Secret, SecretOfSHA256: s.issuer.SecretOfSHA256, Declared: s.issuer.Declared,
-		Explain: s.issuer.Explain, Rotate: s.issuer.Rotate,
+		Explain: s.issuer.Explain, Rotate: s.issuer.Rotate, Reseal: s.reseal,
 	}
 	if s.config.Cluster != nil {
-		c.Cluster, c.Backup, c.Journal = clusterOps{s.node}, s.saveState, s.saveJournal
+		c.Cluster, c.Backup, c.Journal = clusterOps{s.node, s.issuer, s.config.Now}, s.saveState, s.saveJournal
 	}
 	return s.answerOperators(admin.NewHandler(c))
 }

@@ -52,7 +52,7 @@ func (s *server) noJournal() error {
 func (s *server) header(kind string) backup.Header {
 	h := backup.Header{
 		Kind: kind, Cluster: s.settings.BaseURL, Taken: s.config.Now().UTC(),
-		Version: version, ClusterKey: s.key.ID(),
+		Version: version, ClusterKey: s.keys.Current().ID(),
 	}
 	if s.config.Cluster != nil {
 		h.Node = s.config.Cluster.Name
@@ -62,7 +62,7 @@ func (s *server) header(kind string) backup.Header {
 
 // seal is for backup.Write.
 func (s *server) seal(w io.Writer, context []byte) (io.WriteCloser, error) {
-	return s.key.SealStream(rand.Reader, w, context)
+	return s.keys.Current().SealStream(rand.Reader, w, context)
 }
 
 // saveState writes a backup of the cluster.

@@ -17,7 +17,6 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/keys"
 )
 
 // clusterConfig is what a node needs to have peers.
@@ -46,7 +45,8 @@ func (s *server) openNode(ctx context.Context, settings *completion) error {
 	conf.Name = c.Cluster.Name
 	conf.Network = &cluster.Network{Listener: s.clusterListener, Advertise: advertise, Peers: c.Cluster.Peers}
 	conf.Secrets = sealer{s}
-	conf.JoinSecret = func() ([]byte, error) { return s.key.Text(), nil }
+	conf.JoinSecret = func() ([]byte, error) { return s.keys.Text(), nil }
+	conf.Receive, conf.Secret = s.receiveKey, s.keyNamed
 	conf.Waiting = s.waitForFounders
 
 	member, err := cluster.IsMember(dir)
@@ -62,7 +62,7 @@ func (s *server) openNode(ctx context.Context, settings *completion) error {
 	default:
 		return s.openWhenAsked(ctx, conf, settings)
 	}
-	if s.key, err = c.Key.load(); err != nil {
+	if s.keys, err = c.Key.open(); err != nil {
 		return missingKey(err, c.Key)
 	}
 	return s.openWith(ctx, conf)
@@ -106,8 +106,8 @@ func (s *server) openAlone(ctx context.Context, dir string) error {
 		if err := s.noJournal(); err != nil {
 			return err
 		}
-		s.key, err = s.config.Key.make(s.config.Log)
-	} else if s.key, err = s.config.Key.load(); err != nil {
+		s.keys, err = s.config.Key.make(s.config.Log)
+	} else if s.keys, err = s.config.Key.open(); err != nil {
 		err = missingKey(err, s.config.Key)
 	}
 	if err != nil {
@@ -230,7 +230,7 @@ func reportOf(r *restoration) admin.RestoreReport {
 
 // create makes a new cluster.
 func (s *server) create(ctx context.Context, conf cluster.Config, settings *completion, c admin.NewCluster) (err error) {
-	if s.key, err = s.config.Key.make(s.config.Log); err != nil {
+	if s.keys, err = s.config.Key.make(s.config.Log); err != nil {
 		return err
 	}
 	chosen := *settings
@@ -246,7 +246,7 @@ func (s *server) create(ctx context.Context, conf cluster.Config, settings *comp
 
 // restore makes a cluster out of a backup.
 func (s *server) restore(ctx context.Context, conf cluster.Config, r *restoration) (err error) {
-	if s.key, err = s.config.Key.load(); err != nil {
+	if s.keys, err = s.config.Key.open(); err != nil {
 		return err
 	}
 	if err := cluster.Restore(conf, bytes.NewReader(r.state)); err != nil {
@@ -258,15 +258,13 @@ func (s *server) restore(ctx context.Context, conf cluster.Config, r *restoratio
 	return r.begin(ctx, s.node)
 }
 
-// sealer gives the cluster what it needs of the cluster key.
+// sealer gives the cluster what it needs of the cluster keys.
 type sealer struct{ s *server }
 
 func (x sealer) Seal(context string, plain []byte) ([]byte, error) {
-	return x.key().Seal(rand.Reader, context, plain)
+	return x.s.keys.Seal(rand.Reader, context, plain)
 }
 
 func (x sealer) Open(context string, sealed []byte) ([]byte, error) {
-	return x.key().Open(context, sealed)
+	return x.s.keys.Open(context, sealed)
 }
-
-func (x sealer) key() keys.ClusterKey { return x.s.key }

@@ -21,6 +21,7 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 	if s.Leader == "" {
 		all = append(all, "no leader is known, so nothing can be decided")
 	}
+	all = append(all, s.Unfinished...)
 	member := false
 	for i := range s.Nodes {
 		n := &s.Nodes[i]

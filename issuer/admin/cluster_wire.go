@@ -25,6 +25,9 @@ type Cluster interface {
 	Checksum() (sum [32]byte, applied uint64)
 	// AcceptClock lets this node go on after its wall clock has jumped.
 	AcceptClock() error
+	// RotateAuthority changes who vouches for the nodes' certificates. It waits
+	// for a while for that to be done, and it goes on by itself after that.
+	RotateAuthority(ctx context.Context) (AuthorityChange, error)
 }
 
 // Roles and states of a node that decide on health.
@@ -44,6 +47,10 @@ type ClusterStatus struct {
 	Level    uint32        `json:"level"` // feature level in use
 	Nodes    []ClusterNode `json:"nodes"`
 	Keys     []ClusterKey  `json:"keys"`
+
+	// Unfinished are changes that were begun and wait for somebody for too long,
+	// in words for people.
+	Unfinished []string `json:"-"`
 }
 
 // A ClusterNode is one node of a ClusterStatus.

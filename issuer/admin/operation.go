@@ -37,6 +37,7 @@ const (
 	Audit        Operation[EventFilter, EventList]          = "audit"
 	ListKeys     Operation[KeyFilter, KeyList]              = "keys.list"
 	RotateKeys   Operation[Rotation, Rotated]               = "keys.rotate"
+	ResealKeys   Operation[Resealing, Resealed]             = "keys.reseal"
 
 	InitCluster    Operation[NewCluster, Founded]            = "cluster.init"
 	InviteNode     Operation[Invitation, Invited]            = "cluster.invite"
@@ -46,6 +47,8 @@ const (
 	TransferLeader Operation[Transfer, Done]                 = "cluster.transfer"
 	RemoveNode     Operation[Removal, Done]                  = "cluster.remove"
 	AcceptClock    Operation[Acceptance, Done]               = "cluster.accept-clock"
+
+	RotateAuthority Operation[AuthorityRotation, AuthorityChange] = "cluster.rotate-authority"
 
 	saveBackup    download[SaveQuery]                 = "cluster.backup.save"
 	saveJournal   download[SaveQuery]                 = "cluster.backup.journal"

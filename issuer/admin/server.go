@@ -52,7 +52,11 @@ type Config struct {
 	Explain func(errorID string) (ledger.Explanation, error)
 	// Rotate announces a new key of a purpose. In an emergency it is active at
 	// once and the key before it is dropped.
-	Rotate    func(ctx context.Context, p ledger.Purpose, emergency bool) (id string, err error)
+	Rotate func(ctx context.Context, p ledger.Purpose, emergency bool) (id string, err error)
+	// Reseal changes the cluster key of all nodes. With force a voter that can't
+	// be reached is no obstacle. A rule that stands against it is told as by
+	// Cluster.
+	Reseal    func(ctx context.Context, force bool) (Resealed, error)
 	Passwords *credential.Hasher
 	Log       *slog.Logger // default: slog.Default()
 }
@@ -86,6 +90,7 @@ var routes = []route{
 	on(Audit, (*call).audit),
 	on(ListKeys, (*call).listKeys),
 	on(RotateKeys, (*call).rotateKeys),
+	on(ResealKeys, (*call).resealKeys),
 	on(InitCluster, (*call).initCluster),
 	on(InviteNode, (*call).inviteNode),
 	on(ReplaceNode, (*call).replaceNode),
@@ -94,6 +99,7 @@ var routes = []route{
 	on(TransferLeader, (*call).transferLeader),
 	on(RemoveNode, (*call).removeNode),
 	on(AcceptClock, (*call).acceptClock),
+	on(RotateAuthority, (*call).rotateAuthority),
 	onDownload(saveBackup, (*call).saveBackup),
 	onDownload(saveJournal, (*call).saveJournal),
 	onUpload(restoreBackup, (*call).restoreBackup),

@@ -45,6 +45,7 @@ type World struct {
 
 	// Of a node that has peers; to be set before Config or Serve.
 	Cluster *Cluster
+	Reseal  func(ctx context.Context, force bool) (admin.Resealed, error)
 	Backup  func(context.Context, io.Writer) error
 }
 
@@ -89,7 +90,7 @@ func Open(t testing.TB, h http.Handler) (dir string, s *admin.Server) {
 // Config is the world as the operations see it.
 func (w *World) Config() admin.Config {
 	c := admin.Config{
-		Backup: w.Backup,
+		Backup: w.Backup, Reseal: w.Reseal,
 		Ledger: w, Rand: rand.Reader, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256,
 		Declared: w.Declared, Explain: w.explain, Rotate: w.rotate, Passwords: w.Passwords,
 		Log: slog.New(slog.NewTextHandler(&w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),

@@ -1,0 +1,93 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// What it takes to change the cluster key and the authority of a cluster that
+// runs: the cluster carries keys from node to node without knowing them, and
+// the issuer knows when to use which.
+
+// receiveKey is cluster.Config.Receive.
+func (s *server) receiveKey(text []byte) error {
+	if err := s.isStarted(); err != nil {
+		return errors.New("it is still starting")
+	}
+	return s.issuer.ReceiveClusterKey(text)
+}
+
+// keyNamed is cluster.Config.Secret.
+func (s *server) keyNamed(id string) ([]byte, error) {
+	key, err := s.keys.Get(id)
+	if err != nil {
+		return nil, err
+	}
+	return key.Text(), nil
+}
+
+// reseal is admin.Config.Reseal.
+func (s *server) reseal(ctx context.Context, force bool) (admin.Resealed, error) {
+	r, err := s.issuer.Reseal(ctx, force)
+	if err != nil {
+		return admin.Resealed{}, forOperators(err)
+	}
+	return admin.Resealed{ID: r.ID, Resumed: r.Resumed}, nil
+}
+
+// authorityPatience is how long an operator waits for a change of the authority,
+// which takes a second where every node is up.
+const authorityPatience = 15 * time.Second
+
+// RotateAuthority implements admin.Cluster.
+func (c clusterOps) RotateAuthority(ctx context.Context) (admin.AuthorityChange, error) {
+	all, err := c.node.RotateAuthority(ctx, authorityPatience)
+	if err != nil {
+		return admin.AuthorityChange{}, forOperators(err)
+	}
+	a := admin.AuthorityChange{Done: len(all) == 1, Authorities: []admin.Authority{}}
+	for _, s := range all {
+		a.Authorities = append(a.Authorities, admin.Authority{
+			ID: s.ID, State: s.State, Made: s.Made.UTC(), Waits: append([]string{}, s.Waits...),
+		})
+	}
+	return a, nil
+}
+
+// changeOverdue is for how long a change of the authority may wait for a node
+// before operators are told.
+const changeOverdue = time.Hour
+
+// unfinished is what was begun and waits for somebody, in words for people.
+func (c clusterOps) unfinished() []string {
+	return append(overdue(c.node.Authorities(), c.now()), c.issuer.ClusterKeyTrouble()...)
+}
+
+func overdue(all []cluster.AuthorityStatus, now time.Time) []string {
+	if len(all) < 2 {
+		return nil
+	}
+	var begun time.Time
+	var parts []string
+	for _, a := range all {
+		if a.Made.After(begun) {
+			begun = a.Made
+		}
+		part := a.ID[:min(len(a.ID), 12)] + " is " + a.State
+		if len(a.Waits) > 0 {
+			part += " and waits for " + strings.Join(a.Waits, ", ")
+		}
+		parts = append(parts, part)
+	}
+	if now.Sub(begun) < changeOverdue {
+		return nil
+	}
+	return []string{fmt.Sprintf("the change of the authority that began on %s is not finished: %s; start those nodes, or remove them",
+		begun.UTC().Format(time.RFC3339), strings.Join(parts, "; "))}
+}

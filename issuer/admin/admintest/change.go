@@ -1,0 +1,28 @@
+package admintest
+
+import (
+	"context"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// RotateAuthority implements admin.Cluster: a node that can't be reached holds
+// it up.
+func (c *Cluster) RotateAuthority(ctx context.Context) (admin.AuthorityChange, error) {
+	if err := c.do("rotate-authority"); err != nil {
+		return admin.AuthorityChange{}, err
+	}
+	a := admin.AuthorityChange{Done: true, Authorities: []admin.Authority{
+		{ID: "aaaaaaaaaaaaaaaaaaaa", State: "signing", Made: Started, Waits: []string{}},
+	}}
+	for _, n := range c.Status(ctx).Nodes {
+		if n.State == admin.StateUnreachable {
+			a.Done = false
+			a.Authorities = append(a.Authorities, admin.Authority{
+				ID: "bbbbbbbbbbbbbbbbbbbb", State: "announced", Made: Started.Add(time.Hour), Waits: []string{n.Name},
+			})
+		}
+	}
+	return a, nil
+}

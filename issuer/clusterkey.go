@@ -1,0 +1,170 @@
+package issuer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// Every node keeps its cluster keys so that it can open what the state is
+// sealed under, now and at its next start. What it tells the ledger that it
+// holds it has on disk, and it says that it holds a key no more before it lets
+// go of it: so Reseal never locks out a node that it was told of.
+
+// ReceiveClusterKey is for cluster.Config.Receive: it keeps a key that another
+// node made. Without a text it says whether it could.
+func (i *Issuer) ReceiveClusterKey(text []byte) error {
+	if len(text) == 0 {
+		return i.ClusterKeys.Changeable()
+	}
+	i.holding.Lock()
+	defer i.holding.Unlock()
+	if err := i.ClusterKeys.Take(text); err != nil {
+		return err
+	}
+	i.nudge()
+	return nil
+}
+
+// nudge has followKeys look at once.
+func (i *Issuer) nudge() {
+	select {
+	case i.nudged <- struct{}{}:
+	default:
+	}
+}
+
+// acknowledge tells the cluster which keys this node has opened and holds.
+func (i *Issuer) acknowledge(ctx context.Context) error {
+	i.holding.Lock()
+	defer i.holding.Unlock()
+	return i.say(ctx, i.ClusterKeys.Held())
+}
+
+// say is called with holding held.
+func (i *Issuer) say(ctx context.Context, holds []string) error {
+	_, _, err := i.Propose(ctx, &ledger.AcknowledgeKeys{
+		Node: i.Node.ID(), Opened: i.keys.Load().opened, Version: i.Version, Holds: holds,
+	})
+	return err
+}
+
+// settle acknowledges the keys. When all that the cluster key seals is under
+// one that may follow this node's, it becomes this node's. done is false where
+// it can't tell when it should look again.
+func (i *Issuer) settle(ctx context.Context) (done bool, err error) {
+	i.holding.Lock()
+	defer i.holding.Unlock()
+	held := i.ClusterKeys
+	under := i.View().SealedUnder()
+	key, err := held.Get(under)
+	if under == "" || err != nil || !i.Node.AuthoritiesOpen(key.Open) {
+		return under == "", i.say(ctx, held.Held())
+	}
+	next := held.Next()
+	if at := slices.Index(next, under); at >= 0 {
+		if err := held.Use(under); err != nil {
+			return false, err
+		}
+		i.Log.Info("the cluster key has changed", "id", under)
+		// Those that came before it are of changes that were given up; one that
+		// came later is of the next change.
+		holds := append([]string{under}, next[at+1:]...)
+		if err := i.say(ctx, holds); err != nil {
+			return false, err
+		}
+		return true, held.Forget(next[:at])
+	}
+	if err := held.Forget(nil); err != nil {
+		return false, err
+	}
+	return true, i.say(ctx, held.Held())
+}
+
+// fetchClusterKey asks the other nodes for the key that the state is sealed
+// under: it was changed while this node was down. cause is why the ring could
+// not be opened.
+func (i *Issuer) fetchClusterKey(ctx context.Context, cause error) error {
+	under := i.View().SealedUnder()
+	if _, err := i.ClusterKeys.Get(under); under == "" || err == nil {
+		return cause // another key would not help
+	}
+	text, err := i.Node.Obtain(ctx, under)
+	if err != nil {
+		return fmt.Errorf("%w; cluster key %s: %w", cause, under, err)
+	}
+	key, err := keys.ParseClusterKey(text)
+	if err != nil || key.ID() != under {
+		return fmt.Errorf("%w; cluster key %s: another node gave a different one", cause, under)
+	}
+	i.holding.Lock()
+	err = i.ClusterKeys.Take(text)
+	i.holding.Unlock()
+	if err != nil {
+		return fmt.Errorf("the cluster key was changed to %s while this node was down: %w", under, err)
+	}
+	i.Log.Warn("the cluster key was changed while this node was down; another node gave it the new one", "id", under)
+	return i.reopen()
+}
+
+// catchUpPause is between two tries to reach somebody who has the cluster key.
+const catchUpPause = 200 * time.Millisecond
+
+// catchUp opens the ring of a node that could not at its start. What it has of
+// the state may be older than its cluster key, or newer.
+func (i *Issuer) catchUp(ctx context.Context, err error) error {
+	for errors.Is(err, keys.ErrUnsealable) {
+		if _, fresh := i.ViewFresh(ctx); fresh == nil {
+			if err = i.reopen(); errors.Is(err, keys.ErrUnsealable) {
+				err = i.fetchClusterKey(ctx, err)
+			}
+			if !errors.Is(err, cluster.ErrUnavailable) {
+				return err
+			}
+		}
+		select {
+		case <-time.After(catchUpPause):
+		case <-ctx.Done():
+			return fmt.Errorf("%w: %w", err, ctx.Err())
+		}
+	}
+	return err
+}
+
+// keyOfState is the cluster key to seal a new row with: that of the others.
+func (i *Issuer) keyOfState() (keys.ClusterKey, error) {
+	under := i.View().SealedUnder()
+	if under == "" {
+		return i.ClusterKeys.Current(), nil
+	}
+	return i.ClusterKeys.Get(under)
+}
+
+// changeOverdue is for how long a change of the cluster key may be under way
+// before operators are told.
+const changeOverdue = time.Hour
+
+// ClusterKeyTrouble is what operators should know of the cluster key, in words
+// for people.
+func (i *Issuer) ClusterKeyTrouble() []string {
+	v := i.View()
+	under := v.SealedUnder()
+	var all []string
+	for _, m := range i.Node.Members() {
+		n := v.Node(m.ID)
+		switch {
+		case under == "" || n == nil || len(n.Holds) == 0: // it has said nothing yet
+		case !slices.Contains(n.Holds, under):
+			all = append(all, fmt.Sprintf("node %s does not hold cluster key %s, which the state is sealed under", m.Name, under))
+		case len(n.Holds) > 1 && i.Now() >= n.Seen.Add(changeOverdue):
+			all = append(all, fmt.Sprintf("node %s holds %d cluster keys: a change was begun and not finished; mintmark keys reseal on the node that began it goes on with it", m.Name, len(n.Holds)))
+		}
+	}
+	return all
+}
