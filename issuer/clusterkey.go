@@ -116,8 +116,9 @@ func (i *Issuer) fetchClusterKey(ctx context.Context, cause error) error {
 // catchUpPause is between two tries to reach somebody who has the cluster key.
 const catchUpPause = 200 * time.Millisecond
 
-// catchUp opens the ring of a node that could not at its start. What it has of
-// the state may be older than its cluster key, or newer.
+// catchUp opens the ring of a node that starts, where err says that it could not
+// be opened. What the node has of the state may be older than its cluster key,
+// or newer.
 func (i *Issuer) catchUp(ctx context.Context, err error) error {
 	for errors.Is(err, keys.ErrUnsealable) {
 		if _, fresh := i.ViewFresh(ctx); fresh == nil {

@@ -105,7 +105,7 @@ func (i *Issuer) ensureKeys(ctx context.Context) error {
 			}
 		}
 		if i.hasKeys() {
-			return i.reopen()
+			return i.catchUp(ctx, i.reopen())
 		}
 	}
 }

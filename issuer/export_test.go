@@ -1,6 +1,10 @@
 package issuer
 
-import "context"
+import (
+	"context"
+
+	"github.com/mintmark-auth/mintmark/keys"
+)
 
 // StepKeys and SweepOnce are the leader's duties without their clock.
 func (i *Issuer) StepKeys(ctx context.Context) { i.stepKeys(ctx) }
@@ -8,4 +12,17 @@ func (i *Issuer) StepKeys(ctx context.Context) { i.stepKeys(ctx) }
 func (i *Issuer) SweepOnce(ctx context.Context) error {
 	var s sweeper
 	return s.run(ctx, i)
+}
+
+// ResealSteps are those of Reseal, one by one.
+func (i *Issuer) ResealSteps(ctx context.Context) []func() error {
+	var key keys.ClusterKey
+	var voters []string
+	return []func() error{
+		func() (err error) { key, err = i.keyToOffer(); return err },
+		func() (err error) { key, err = i.offerKey(ctx, false); return err },
+		func() (err error) { voters, err = i.heldBy(ctx, key.ID(), false); return err },
+		func() error { return i.resealRing(ctx, key, voters) },
+		func() error { return i.Node.ResealAuthorities(ctx, oneKey{key, i.Rand}) },
+	}
 }

@@ -74,10 +74,8 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 	if i.Observer == nil {
 		i.Observer = nobody{}
 	}
-	if err := i.reopen(); err != nil {
-		if err := i.catchUp(ctx, err); err != nil {
-			return nil, err
-		}
+	if err := i.catchUp(ctx, i.reopen()); err != nil {
+		return nil, err
 	}
 	if !i.hasKeys() {
 		if err := i.ensureKeys(ctx); err != nil {

@@ -30,6 +30,7 @@ type bench struct {
 	t      *testing.T
 	dir    string
 	key    keys.ClusterKey
+	held   *keys.ClusterKeys
 	offset atomic.Int64 // of the clock, nanoseconds
 	node   *cluster.Node
 	*issuer.Issuer
@@ -38,7 +39,7 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	key, err := keys.NewClusterKey(rand.Reader)
 	require.NoError(t, err)
-	b := &bench{t: t, dir: t.TempDir(), key: key}
+	b := &bench{t: t, dir: t.TempDir(), key: key, held: keys.FixedClusterKey(key, "a test")}
 	b.open()
 	t.Cleanup(b.close)
 	s := ledger.DefaultSettings()
@@ -62,7 +63,7 @@ func (b *bench) open() {
 	b.node, err = cluster.Open(b.t.Context(), cluster.Config{Dir: b.dir, Bootstrap: true, Machine: issuer.Machine(), Logger: log, Now: now})
 	require.NoError(b.t, err)
 	b.Issuer, err = issuer.New(b.t.Context(), issuer.Config{
-		Node: b.node, ClusterKeys: keys.FixedClusterKey(b.key, "a test"), Version: "test", Log: log, Now: now, Rand: rand.Reader,
+		Node: b.node, ClusterKeys: b.held, Version: "test", Log: log, Now: now, Rand: rand.Reader,
 	})
 	require.NoError(b.t, err)
 }

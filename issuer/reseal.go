@@ -30,6 +30,8 @@ const (
 	// holdTimeout is how long a node may take to say that it holds a key that it
 	// was given.
 	holdTimeout = 10 * time.Second
+	// forcedTimeout is the same where some are known to be down.
+	forcedTimeout = 3 * time.Second
 )
 
 // Resealed says what became of the cluster key.
@@ -149,7 +151,11 @@ func obstacles(err error, force bool) error {
 // heldBy waits until every voter has said that it holds a key.
 func (i *Issuer) heldBy(ctx context.Context, key string, force bool) ([]string, error) {
 	i.nudge()
-	late, cancel := context.WithTimeout(ctx, holdTimeout)
+	patience := holdTimeout
+	if force {
+		patience = forcedTimeout
+	}
+	late, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for {
 		changed := i.Node.Changed(ledger.TableNodes)
