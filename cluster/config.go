@@ -100,6 +100,7 @@ type hooks struct {
 	fsm    func()                                    // before each batch is applied
 	report func(err error)                           // after each verification
 	raft   func(*raft.Config)                        // before raft starts
+	disk   diskFiles                                 // instead of the folder's disk
 
 	founding func(begins bool, silent []string) error // when all others that found the cluster were asked
 }

@@ -188,3 +188,21 @@ func NewFSM(m Machine, fatal func(error)) (f raft.FSM, running func()) {
 	s := &fsm{core: must(newCore(m)), fatal: fatal}
 	return s, func() { s.running.Store(true) }
 }
+
+// Disk is diskFiles.
+type Disk interface {
+	Probe() error
+	Space() (free, total uint64, err error)
+}
+
+// WithDisk returns c with another disk to watch.
+func WithDisk(c Config, d Disk) Config {
+	c.hooks.disk = testDisk{d}
+	return c
+}
+
+type testDisk struct{ Disk }
+
+func (d testDisk) probe() error                           { return d.Probe() }
+func (d testDisk) space() (free, total uint64, err error) { return d.Space() }
+func (testDisk) close()                                   {}

@@ -16,6 +16,7 @@ type guards struct {
 	clock   *stampClock
 	elapsed func() time.Duration
 	disk    *diskWatch
+	look    chan struct{} // gets an element when something must be looked at now
 
 	mu    sync.Mutex
 	peers map[string]peerSample // what the others last said of themselves
@@ -42,8 +43,13 @@ func (n *Node) startGuards() {
 		g.elapsed = func() time.Duration { return n.config.Now().Sub(start) }
 	}
 	g.clock = newStampClock(n.config.Now, g.elapsed, clockLimitAlone)
-	g.disk = newDiskWatch(diskConfig{files: &diskFolder{dir: n.config.Dir}})
+	var files diskFiles = &diskFolder{dir: n.config.Dir}
+	if n.config.hooks.disk != nil {
+		files = n.config.hooks.disk
+	}
+	g.disk = newDiskWatch(diskConfig{files: files})
 	g.peers = make(map[string]peerSample)
+	g.look = make(chan struct{}, 1)
 }
 
 // stamp is the time for a command, in milliseconds since the Unix epoch. It is
@@ -51,13 +57,21 @@ func (n *Node) startGuards() {
 // command was then not proposed.
 func (n *Node) stamp() (int64, error) {
 	at, err := n.guards.clock.read()
-	if err != nil {
+	if err == nil && n.guards.disk.state().Space == spaceOut {
+		err = errNoSpace
+	}
+	switch {
+	case err == nil:
+		return at, nil
+	case n.config.Network == nil:
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
-	if s := n.guards.disk.state(); s.Space == spaceOut {
-		return 0, fmt.Errorf("%w: %w", ErrUnavailable, errNoSpace)
+	// Another node can decide: whoever proposes waits until one leads.
+	select {
+	case n.guards.look <- struct{}{}:
+	default:
 	}
-	return at, nil
+	return 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 }
 
 var errNoSpace = errors.New("the disk is full, but for what the log needs to be kept whole")
@@ -72,6 +86,9 @@ func (n *Node) guard() {
 		n.guardDisk(state)
 		select {
 		case <-over:
+			continue
+		case <-n.guards.look:
+			n.guardClock()
 			continue
 		case <-ticker.C:
 		case <-n.stopped:
@@ -122,23 +139,33 @@ func (n *Node) guardClock() {
 	} else {
 		n.guards.clock.setLimit(clockLimitAlone)
 	}
-	vote := n.clockVote(voters)
-	_, err := n.guards.clock.read()
-	if err != nil && len(voters) > 1 && vote.mayLead() {
-		// It was set right: a majority has the same time.
-		n.log.Warn("cluster: the clock jumped to the time of the other nodes", "error", err)
-		n.guards.clock.accept()
-		err = nil
-	}
 	leading, _ := n.Leading()
+	_, err := n.guards.clock.read()
 	switch {
-	case !leading || len(voters) < 2:
-		if err != nil {
-			n.log.Error("cluster: nothing is decided by this clock; if it is right, mintmark cluster accept-clock says so", "error", err)
-		}
-	case err != nil || vote.mustStepDown():
-		n.log.Error("cluster: the clock of this leader differs from the others', it steps down", "error", err)
+	case err == nil && leading && n.clockVote(voters).mustStepDown():
+		n.log.Error("cluster: the clock of this leader differs from the others', it steps down")
 		n.yield()
+	case err != nil && len(voters) < 2:
+		n.log.Error("cluster: nothing is decided by this clock; if it is right, mintmark cluster accept-clock says so", "error", err)
+	case err != nil:
+		if leading {
+			n.log.Error("cluster: the clock of this leader jumped, it steps down", "error", err)
+			n.yield()
+		}
+		n.compareAnew(voters, err)
+	}
+}
+
+// compareAnew accepts a clock that jumped if it jumped to the time of a
+// majority. What is known of the others' clocks was read off the one before.
+func (n *Node) compareAnew(voters []string, jump error) {
+	n.guards.mu.Lock()
+	clear(n.guards.peers)
+	n.guards.mu.Unlock()
+	n.pollPeers(statusTimeout)
+	if n.clockVote(voters).mayLead() {
+		n.log.Warn("cluster: the clock jumped to the time of the other nodes", "error", jump)
+		n.guards.clock.accept()
 	}
 }
 

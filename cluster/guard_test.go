@@ -1,0 +1,202 @@
+package cluster_test
+
+import (
+	"errors"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// stepped is a wall clock that can be set, beside the time that elapses.
+type stepped struct{ by atomic.Int64 }
+
+func (s *stepped) now() time.Time { return time.Now().Add(time.Duration(s.by.Load())) }
+
+func (s *stepped) set(c *cluster.Config) {
+	c.Now, c.Elapsed = s.now, cluster.Elapsed()
+}
+
+func TestClockOfANodeAloneJumps(t *testing.T) {
+	clock := new(stepped)
+	c := config(t, "")
+	clock.set(&c)
+	n := open(t, c)
+	_, _, err := n.Propose(t.Context(), &set{Name: "before"})
+	require.NoError(t, err)
+	clock.by.Store(int64(time.Hour))
+	_, _, err = n.Propose(t.Context(), &set{Name: "during"})
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	require.ErrorContains(t, err, "jumped forward")
+	require.Empty(t, find(n.View(), "during").Last)
+	require.ErrorContains(t, checkOf(n, "clock"), "jumped")
+	n.AcceptClock()
+	v, _, err := n.Propose(t.Context(), &set{Name: "after"})
+	require.NoError(t, err)
+	require.WithinDuration(t, clock.now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute)
+}
+
+func checkOf(n *cluster.Node, name string) error {
+	for _, c := range n.Checks() {
+		if c.Name == name {
+			return c.Err
+		}
+	}
+	return errors.New("no such check")
+}
+
+// TestClockOfALeaderJumps: it stamps nothing, steps down, and another leads by
+// the right time.
+func TestClockOfALeaderJumps(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			var clocks []*stepped
+			tr := newTrio(t, func(c *cluster.Config) {
+				clocks = append(clocks, new(stepped))
+				clocks[len(clocks)-1].set(c)
+			})
+			tr.compared()
+			i := tr.leader()
+			clocks[i].by.Store(int64(by))
+			for j := range 30 {
+				v, _, err := tr.nodes[(i+j)%3].Propose(t.Context(), &set{Name: "a"})
+				require.NoError(t, err)
+				require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute)
+			}
+			require.NotEqual(t, i, tr.leader())
+			require.Error(t, checkOf(tr.nodes[i], "clock"))
+			clocks[i].by.Store(0)
+			require.Eventually(t, func() bool { return checkOf(tr.nodes[i], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
+		})
+	}
+}
+
+// compared waits until every node knows the clocks of the others.
+func (tr *trio) compared() {
+	tr.t.Helper()
+	require.Eventually(tr.t, func() bool {
+		for _, n := range tr.nodes {
+			if n.Stats().Reachable != 3 {
+				return false
+			}
+		}
+		return true
+	}, 10*time.Second, 10*time.Millisecond)
+}
+
+// TestClockSetRight: a node whose clock was wrong from the start may lead when
+// its clock has come to that of the others.
+func TestClockSetRight(t *testing.T) {
+	var clocks []*stepped
+	tr := newTrio(t, func(c *cluster.Config) {
+		clocks = append(clocks, new(stepped))
+		clocks[len(clocks)-1].set(c)
+		if len(clocks) == 3 {
+			clocks[2].by.Store(int64(time.Hour))
+		}
+	})
+	tr.compared()
+	_ = tr.nodes[0].TransferLeadership(t.Context(), "n3")
+	v, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute, "n3 does not lead")
+	clocks[2].by.Store(0)
+	require.Eventually(t, func() bool {
+		if err := tr.nodes[0].TransferLeadership(t.Context(), "n3"); err != nil {
+			return false
+		}
+		time.Sleep(50 * time.Millisecond)
+		return tr.leader() == 2
+	}, 20*time.Second, 50*time.Millisecond)
+}
+
+// slowDisk answers the watch over the disk.
+type slowDisk struct {
+	gate *gate
+	free atomic.Uint64
+	err  atomic.Pointer[error]
+}
+
+func newSlowDisk() *slowDisk {
+	d := &slowDisk{gate: newGate()}
+	d.free.Store(100 << 30)
+	return d
+}
+
+func (d *slowDisk) Probe() error {
+	d.gate.pass()
+	if err := d.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (d *slowDisk) Space() (free, total uint64, err error) { return d.free.Load(), 200 << 30, nil }
+
+// TestDiskOfALeaderHangs: raft would go on to lead (hashicorp/raft #503).
+func TestDiskOfALeaderHangs(t *testing.T) {
+	for name, fault := range map[string]func(*slowDisk){
+		"hangs": func(d *slowDisk) { d.gate.shut() },
+		"fails": func(d *slowDisk) { err := errors.New("input/output error"); d.err.Store(&err) },
+		"full":  func(d *slowDisk) { d.free.Store(1 << 20) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			var disks []*slowDisk
+			tr := newTrio(t, func(c *cluster.Config) {
+				disks = append(disks, newSlowDisk())
+				*c = cluster.WithDisk(*c, disks[len(disks)-1])
+			})
+			i := tr.leader()
+			fault(disks[i])
+			require.Eventually(t, func() bool { return checkOf(tr.nodes[i], "disk") != nil }, 10*time.Second, time.Millisecond)
+			for j, n := range tr.nodes {
+				if j != i {
+					_, _, err := n.Propose(t.Context(), &set{Name: "during"})
+					require.NoError(t, err)
+				}
+			}
+			require.NotEqual(t, i, tr.leader())
+			if name == "hangs" {
+				disks[i].gate.open()
+			}
+			disks[i].err.Store(nil)
+			disks[i].free.Store(100 << 30)
+			tr.settle(3)
+			tr.same()
+		})
+	}
+}
+
+// TestDiskOfANodeAloneIsFull: it refuses what would need room, and goes on when
+// there is some.
+func TestDiskOfANodeAloneIsFull(t *testing.T) {
+	d := newSlowDisk()
+	n := open(t, cluster.WithDisk(config(t, ""), d))
+	d.free.Store(1 << 20)
+	require.Eventually(t, func() bool { return checkOf(n, "disk") != nil }, 10*time.Second, time.Millisecond)
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	d.free.Store(100 << 30)
+	require.Eventually(t, func() bool { return checkOf(n, "disk") == nil }, 10*time.Second, time.Millisecond)
+	_, _, err = n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+}
+
+// TestLowDiskLeadsNoMore: a leader whose disk fills up hands over to one with
+// room, and stays a member.
+func TestLowDiskLeadsNoMore(t *testing.T) {
+	var disks []*slowDisk
+	tr := newTrio(t, func(c *cluster.Config) {
+		disks = append(disks, newSlowDisk())
+		*c = cluster.WithDisk(*c, disks[len(disks)-1])
+	})
+	tr.compared()
+	i := tr.leader()
+	disks[i].free.Store(300 << 20)
+	require.Eventually(t, func() bool { return tr.leader() != i }, 10*time.Second, 10*time.Millisecond)
+	_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "by way of another"})
+	require.NoError(t, err)
+}
