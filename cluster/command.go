@@ -92,6 +92,10 @@ type Machine struct {
 	// uses a level when every member's program has it, and a program that lacks
 	// it then refuses to run.
 	Level uint32
+	// Since has the level of the cluster from which on commands of a kind may be
+	// proposed, where a program without the level would not know them, or would
+	// decide them otherwise.
+	Since map[Kind]uint32
 }
 
 // Bounds of a command and of a batch. They keep one log entry small enough to

@@ -23,6 +23,7 @@ type core struct {
 	progress progress
 	watches  watches
 
+	least   uint32   // level of a state that has none: of a Memory
 	decoded []sealed // buffer of apply
 	witness Witness  // may be nil
 }
@@ -47,7 +48,7 @@ func (c *core) preview(cmd Command, m Meta, now int64) (Decision, error) {
 	// After the view, so that they are not older than its rows.
 	m.Seq = c.seq.Load() + 1
 	m.At = max(now, c.at.Load())
-	m.Level = c.level.Load()
+	m.Level = max(c.level.Load(), c.least)
 	d := cmd.Decide(txn, m)
 	err := c.schema.check(d.Changes)
 	if err == nil {
@@ -124,7 +125,7 @@ func (c *core) applyOne(txn *memdb.Txn, now *status, s *sealed, changed map[stri
 	if err := decoding.Unmarshal(s.body, cmd); err != nil {
 		return outcome{}, fmt.Errorf("decode: %w", err)
 	}
-	m := Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again(), Level: now.Level}
+	m := Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again(), Level: max(now.Level, c.least)}
 	d := cmd.Decide(txn, m)
 	if c.witness != nil {
 		c.witness.Applied(txn, cmd, d, m)

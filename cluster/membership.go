@@ -58,7 +58,7 @@ func (n *Node) prepareFounding() error {
 // with those who are no members any more.
 func (n *Node) followMembers() {
 	for {
-		membersChanged, authoritiesChanged := n.Changed(membersTable), n.Changed(authoritiesTable)
+		membersChanged, authoritiesChanged, levelRaised := n.Changed(membersTable), n.Changed(authoritiesTable), n.Changed(statusTable)
 		var again <-chan time.Time
 		if n.config.Network != nil {
 			changed, later, err := n.roster.follow(n.View(), n.opensAuthority)
@@ -75,6 +75,7 @@ func (n *Node) followMembers() {
 		case <-again:
 		case <-membersChanged:
 		case <-authoritiesChanged:
+		case <-levelRaised:
 		case <-n.stopped:
 			return
 		}

@@ -20,10 +20,12 @@ type Memory struct {
 	index uint64
 }
 
-// NewMemory returns an empty machine whose leader stamps commands with now. It
-// panics when m is not valid.
+// NewMemory returns an empty machine whose leader stamps commands with now, and
+// which has the machine's own feature level. It panics when m is not valid.
 func NewMemory(m Machine, now func() time.Time) *Memory {
-	return &Memory{core: must(newCore(m)), now: now}
+	c := must(newCore(m))
+	c.least = m.Level
+	return &Memory{core: c, now: now}
 }
 
 // Do proposes a command. As on a Node, a command that would change nothing is

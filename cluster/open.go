@@ -48,6 +48,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if err := n.checkLevel(); err != nil {
+		return err
+	}
 	if fresh && !n.config.Bootstrap && n.roster.empty() {
 		return ErrEmpty
 	}
@@ -213,7 +216,10 @@ func (n *Node) lead(ctx context.Context) error {
 	for {
 		leading, changed := n.Leading()
 		if leading {
-			return n.foundCluster(ctx)
+			if err := n.foundCluster(ctx); err != nil {
+				return err
+			}
+			return n.tendLevel(ctx, members(n.View()))
 		}
 		select {
 		case <-changed:

@@ -16,6 +16,9 @@ import (
 // An error is ErrUnavailable (nothing was proposed), ErrUnknown (the command may
 // have happened), or says what is wrong with the command.
 func (n *Node) Propose(ctx context.Context, cmd Command) (value any, index uint64, err error) {
+	if err := n.allowed(cmd.Kind()); err != nil {
+		return nil, 0, err
+	}
 	var id CommandID
 	if _, err := io.ReadFull(n.config.Rand, id[:]); err != nil {
 		return nil, 0, fmt.Errorf("make a command id: %w", err)

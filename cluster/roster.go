@@ -32,6 +32,8 @@ type rosterList struct {
 	// Seq is the position in the log it was taken at; 0 is a list that was made
 	// before there was a log.
 	Seq uint64 `json:"seq"`
+	// Level is the feature level of the cluster.
+	Level uint32 `json:"level,omitempty"`
 	// Founding says that these members start a cluster together, each with an
 	// empty log.
 	Founding    bool        `json:"founding,omitempty"`
@@ -89,7 +91,8 @@ func (r *roster) set(l rosterList) error {
 // authority stays sealed as it was until this node opens what it is now, which
 // later says: before it has a state it must be able to make a certificate.
 func (r *roster) follow(txn *memdb.Txn, opens func(*authority) bool) (changed, later bool, err error) {
-	l := rosterList{Seq: readStatus(txn).Seq}
+	s := readStatus(txn)
+	l := rosterList{Seq: s.Seq, Level: s.Level}
 	for _, m := range members(txn) {
 		l.Members = append(l.Members, *m)
 	}
@@ -104,7 +107,7 @@ func (r *roster) follow(txn *memdb.Txn, opens func(*authority) bool) (changed, l
 			a.Sealed, later = old.Authorities[j].Sealed, true
 		}
 	}
-	if len(l.Members) == 0 || l.Seq < old.Seq ||
+	if len(l.Members) == 0 || l.Seq < old.Seq || l.Level == old.Level &&
 		slices.EqualFunc(old.Members, l.Members, sameMember) && slices.EqualFunc(old.Authorities, l.Authorities, sameAuthority) && old.Seq > 0 {
 		return false, later, nil
 	}

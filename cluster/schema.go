@@ -18,6 +18,7 @@ type schema struct {
 	commands map[Kind]func() Command
 	outcome  func(Kind, []byte) (any, error)
 	level    uint32 // highest feature level of this program
+	since    map[Kind]uint32
 }
 
 // table is what writing and restoring need to know of one table.
@@ -36,6 +37,10 @@ func compile(m Machine) (*schema, error) {
 		commands: maps.Clone(m.Commands),
 		outcome:  m.Outcome,
 		level:    m.Level,
+		since:    maps.Clone(m.Since),
+	}
+	if err := checkSince(m); err != nil {
+		return nil, err
 	}
 	if s.db.Tables == nil {
 		s.db.Tables = make(map[string]*memdb.TableSchema)

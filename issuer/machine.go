@@ -8,10 +8,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// Level is the feature level of this program: a rule that an older node would
-// get wrong is used only where every node's program has its level. Level 1 is
-// that of the first program for several nodes.
-const Level = 1
+// Level is the feature level of this program: what an older node would not know
+// or get wrong is used only where every node's program has its level.
+const Level = ledger.Level
 
 // Machine is the ledger as the cluster replicates it.
 func Machine() cluster.Machine {
@@ -25,8 +24,13 @@ func Machine() cluster.Machine {
 			return o, err
 		},
 		Level: Level,
+		// A program of level 1 says of no authority that it accepts it.
+		Since: map[cluster.Kind]uint32{cluster.KindSetAuthorities: 2},
 	}
 	for kind, empty := range ledger.Commands() {
+		if level := kind.Level(); level > 1 {
+			m.Since[cluster.Kind(kind)] = level
+		}
 		m.Commands[cluster.Kind(kind)] = func() cluster.Command { return &Entry{empty()} }
 	}
 	return m
@@ -52,7 +56,7 @@ func (e *Entry) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
 }
 
 func ledgerMeta(m cluster.Meta) ledger.Meta {
-	return ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again}
+	return ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again, Level: m.Level}
 }
 
 var encoding = func() cbor.EncMode {

@@ -78,6 +78,10 @@ func badField(subject, field, note string) *Problem {
 // to pass is a fault of ours, and its text goes to the log only.
 func problem(err error) *Problem {
 	var p *Problem
+	var later interface {
+		error
+		Later() string
+	}
 	var rule interface {
 		error
 		Refusal() string
@@ -87,6 +91,8 @@ func problem(err error) *Problem {
 		return p
 	case errors.As(err, &rule):
 		return &Problem{Class: Refused, Text: rule.Refusal()}
+	case errors.As(err, &later):
+		return &Problem{Class: Unavailable, Text: later.Later()}
 	case errors.Is(err, oauth.ErrUnavailable):
 		return &Problem{Class: Unavailable, Text: "nothing can be decided now: no leader answers, or the outcome can't be told; look at what is there and try again"}
 	}

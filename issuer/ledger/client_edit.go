@@ -62,7 +62,7 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 		next.Profile, next.Proposed = p, nil
 		next.State, next.Reason = Pending, ""
 	default:
-		next.narrowTo(p)
+		next.narrowTo(p, m)
 		next.Proposed = nil
 		if !next.Profile.equal(&p) {
 			next.Proposed, kind = &p, EventClientProposed
@@ -81,7 +81,11 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 // narrowTo takes away at once the scopes and redirection URIs that p lacks.
 // Where p keeps none of them, what replaces them waits, and they stay until
 // then: a client has at least one of each and stays live while an edit waits.
-func (c *Client) narrowTo(p Profile) {
+func (c *Client) narrowTo(p Profile, m Meta) {
+	if m.Level < levelKeepsLast {
+		c.Scopes, c.RedirectURIs = both(c.Scopes, p.Scopes), both(c.RedirectURIs, p.RedirectURIs)
+		return
+	}
 	c.Scopes = orElse(both(c.Scopes, p.Scopes), c.Scopes)
 	c.RedirectURIs = orElse(both(c.RedirectURIs, p.RedirectURIs), c.RedirectURIs)
 }

@@ -23,7 +23,8 @@ type Meta struct {
 	ID    CommandID
 	Seq   uint64 // position among all commands ever applied: a total order, finer than At
 	At    Time
-	Again bool // a re-proposal of a command whose fate was unknown: it must never revoke
+	Again bool   // a re-proposal of a command whose fate was unknown: it must never revoke
+	Level uint32 // feature level of the cluster
 }
 
 // A Command is one decision. Kinds are appended, never renumbered and never

@@ -103,7 +103,7 @@ type journaled struct {
 }
 
 func (j *journaled) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
-	v, meta := ledger.At(txn), ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again}
+	v, meta := ledger.At(txn), ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again, Level: m.Level}
 	j.w.seq = m.Seq
 	if r := ledger.Journal(v, j.Command, j.Command.Decide(v, meta), meta); r != nil {
 		encoded, err := cbor.Marshal(r)

@@ -1,0 +1,70 @@
+package cluster
+
+import (
+	"fmt"
+	"strings"
+)
+
+// KindSetAuthorities is the kind of the commands by which the authority is
+// changed, for Machine.Since.
+const KindSetAuthorities = kindAuthority
+
+// A LevelError says that a command can't be proposed yet, because a node would
+// not know it, or would decide it otherwise. It is an ErrUnavailable: nothing
+// was proposed, and later it will be possible.
+type LevelError struct {
+	Needs, Has uint32   // feature levels: of the command, and of the cluster
+	Behind     []string // names of the nodes whose program has not the level, with what it is
+}
+
+func (e *LevelError) Error() string {
+	if len(e.Behind) == 0 {
+		return fmt.Sprintf("not before the cluster uses feature level %d: every node's program has it, try again in a moment", e.Needs)
+	}
+	return fmt.Sprintf("not before every node runs a version with feature level %d: upgrade %s", e.Needs, strings.Join(e.Behind, ", "))
+}
+
+// Later is the reason, for people.
+func (e *LevelError) Later() string { return e.Error() }
+
+// Is makes it an ErrUnavailable.
+func (e *LevelError) Is(target error) bool { return target == ErrUnavailable }
+
+// allowed withholds a command that this cluster's level does not have. The level
+// never falls, so what is allowed here is so wherever in the log it ends up.
+func (n *Node) allowed(k Kind) error {
+	needs, has := n.core.schema.since[k], n.core.level.Load()
+	if needs <= has {
+		return nil
+	}
+	e := &LevelError{Needs: needs, Has: has}
+	for _, m := range n.roster.get().Members {
+		if m.Level < needs {
+			version := m.Version
+			if version == "" {
+				version = "version unknown"
+			}
+			e.Behind = append(e.Behind, fmt.Sprintf("%s (%s, level %d)", m.Name, version, m.Level))
+		}
+	}
+	return e
+}
+
+// checkSince refuses a table of levels that the machine itself does not reach.
+func checkSince(m Machine) error {
+	for kind, level := range m.Since {
+		if level > m.Level {
+			return fmt.Errorf("command kind %d needs level %d, and the machine has %d", kind, level, m.Level)
+		}
+	}
+	return nil
+}
+
+// checkLevel refuses a program that is older than the cluster its folder belongs
+// to, before it takes part in anything.
+func (n *Node) checkLevel() error {
+	if has, supports := n.roster.get().Level, n.core.schema.level; has > supports {
+		return levelError(has, supports)
+	}
+	return nil
+}

@@ -1,0 +1,183 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// newer is the toy with a kind that came with level 2, older is the program
+// before it.
+func newer() cluster.Machine {
+	m := toy()
+	m.Level, m.Since = 2, map[cluster.Kind]uint32{kindForget: 2}
+	return m
+}
+
+func older() cluster.Machine {
+	m := toy()
+	m.Level, m.Commands = 1, maps.Clone(m.Commands)
+	delete(m.Commands, kindForget)
+	return m
+}
+
+// upgraded restarts a node with another program.
+func (tr *trio) upgraded(i int, m cluster.Machine, version string) {
+	tr.t.Helper()
+	shut(tr.t, tr.nodes[i])
+	l, err := net.Listen("tcp", tr.confs[i].Network.Advertise)
+	require.NoError(tr.t, err)
+	network := *tr.confs[i].Network
+	network.Listener = l
+	tr.confs[i].Network, tr.confs[i].Machine, tr.confs[i].Version = &network, m, version
+	tr.nodes[i] = open(tr.t, tr.confs[i])
+	tr.settle(3)
+}
+
+func (tr *trio) level(want uint32) {
+	tr.t.Helper()
+	require.Eventually(tr.t, func() bool {
+		for _, n := range tr.nodes {
+			if n.Stats().Level != want {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, 5*time.Millisecond)
+}
+
+// TestRollingUpgrade: a command that an older program does not know is withheld
+// until no node runs one.
+func TestRollingUpgrade(t *testing.T) {
+	tr := newTrio(t, func(c *cluster.Config) { c.Machine, c.Version = older(), "v1" })
+	tr.level(1)
+	for i := range 3 {
+		tr.upgraded(i, newer(), "v2")
+		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a", Value: uint64(i)})
+		require.NoError(t, err)
+		if i == 2 {
+			break
+		}
+		// Whoever leads, and through whichever of the new nodes it is proposed.
+		for _, n := range tr.nodes {
+			require.Eventually(t, func() bool { // raft may try a connection of before the restart first
+				return n.TransferLeadership(t.Context(), n.ID()) == nil
+			}, 20*time.Second, 10*time.Millisecond)
+			tr.settle(3)
+			for j := range i + 1 {
+				_, _, err := tr.nodes[j].Propose(t.Context(), &forget{Name: "a"})
+				var level *cluster.LevelError
+				require.ErrorAs(t, err, &level)
+				require.ErrorIs(t, err, cluster.ErrUnavailable)
+				require.Equal(t, uint32(2), level.Needs)
+				require.Equal(t, uint32(1), level.Has)
+				require.ErrorContains(t, err, "n3 (v1, level 1)")
+				require.NotContains(t, err.Error(), "n1 (")
+			}
+		}
+		tr.level(1)
+		tr.same()
+	}
+	tr.level(2)
+	for _, n := range tr.nodes {
+		_, _, err := n.Propose(t.Context(), &forget{Name: "a"})
+		require.NoError(t, err)
+	}
+	tr.same()
+
+	// Back again is not possible. The folder says so at once, and so does the
+	// log, where an older program wrote the folder.
+	shut(t, tr.nodes[2])
+	c := tr.confs[2]
+	c.Machine = older()
+	peers := filepath.Join(c.Dir, "peers.json")
+	for _, inFolder := range []bool{true, false} {
+		l, err := net.Listen("tcp", c.Network.Advertise)
+		require.NoError(t, err)
+		network := *c.Network
+		network.Listener = l
+		c.Network = &network
+		stopped := make(chan error, 1)
+		c.Fatal = func(err error) {
+			select {
+			case stopped <- err:
+			default:
+			}
+			runtime.Goexit()
+		}
+		if !inFolder {
+			text, err := os.ReadFile(peers)
+			require.NoError(t, err)
+			without := regexp.MustCompile(`\n  "level": 2,`).ReplaceAll(text, nil)
+			require.NotEqual(t, text, without)
+			require.NoError(t, os.WriteFile(peers, without, 0o600))
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+		defer cancel()
+		n, err := cluster.Open(ctx, c)
+		if inFolder {
+			require.NoError(t, l.Close())
+		} else {
+			require.NoError(t, err)
+			t.Cleanup(func() { shut(t, n) })
+			err = <-stopped
+		}
+		require.ErrorContains(t, err, "the cluster uses feature level 2, and this version of the program has 1: upgrade it")
+	}
+}
+
+// TestLevelOfANodeAlone is its program's at once: nobody else has to be waited
+// for.
+func TestLevelOfANodeAlone(t *testing.T) {
+	for name, change := range map[string]func(*cluster.Config){
+		"without a network": func(*cluster.Config) {},
+		"with a network": func(c *cluster.Config) {
+			n := networked(t, "", "n1")
+			c.Network, c.Secrets, c.JoinSecret, c.Name = n.Network, n.Secrets, n.JoinSecret, n.Name
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := config(t, "")
+			change(&c)
+			c.Machine = newer()
+			n := open(t, c)
+			require.Equal(t, uint32(2), n.Stats().Level)
+			_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+			require.NoError(t, err)
+			_, _, err = n.Propose(t.Context(), &forget{Name: "a"})
+			require.NoError(t, err)
+		})
+	}
+}
+
+// TestUpgradeOfANodeAlone: its old data rises with it.
+func TestUpgradeOfANodeAlone(t *testing.T) {
+	c := config(t, "")
+	c.Machine = older()
+	n := open(t, c)
+	require.Equal(t, uint32(1), n.Stats().Level)
+	shut(t, n)
+	c.Machine = newer()
+	n = open(t, c)
+	_, _, err := n.Propose(t.Context(), &forget{Name: "a"})
+	require.NoError(t, err)
+}
+
+func TestMachineReachesItsLevels(t *testing.T) {
+	c := config(t, "")
+	c.Machine.Since = map[cluster.Kind]uint32{kindForget: 1}
+	_, err := cluster.Open(t.Context(), c)
+	require.ErrorContains(t, err, "needs level 1, and the machine has 0")
+	require.False(t, errors.Is(err, cluster.ErrUnavailable))
+}

@@ -1,0 +1,4 @@
+package ledger
+
+// NarrowTo is narrowTo.
+func (c *Client) NarrowTo(p Profile, m Meta) { c.narrowTo(p, m) }

@@ -1,0 +1,29 @@
+package ledger
+
+// Level is the feature level of these rules. A cluster has a level too
+// (Meta.Level): that of the oldest program among its nodes, which rises when the
+// last of them was upgraded. What an older program does not know, or would
+// decide otherwise, happens from a level on that it does not have, or its state
+// would differ from that of the others.
+//
+//	1	the first program for several nodes
+//	2	Replay; the cluster key and the authority change; an edit keeps the
+//		last scope and redirection URI of a client while their replacement
+//		waits for a review
+const Level = 2
+
+// levelOf is the level from which on a command of a kind may be proposed. A
+// kind that is appended gets the level that is appended with it; one that is
+// not here may always be proposed.
+var levelOf = map[Kind]uint32{
+	KindReplay: 2,
+	KindReseal: 2, // a program of level 1 can't be given another cluster key
+}
+
+// Level is the level of the cluster from which on a command of this kind may be
+// proposed.
+func (k Kind) Level() uint32 { return max(levelOf[k], 1) }
+
+// levelKeepsLast is from which on EditClient leaves an approved client its last
+// scope and redirection URI.
+const levelKeepsLast = 2
