@@ -71,6 +71,11 @@ type Decision struct {
 	// caller: it is decided again on a view that is certainly fresh before it is
 	// answered, so that a paused or deposed leader refuses nobody.
 	Recheck bool
+	// Accuses marks changes that are made because somebody used what was used
+	// before. A request that comes late, since a network held it up, must accuse
+	// nobody: the node that has it makes sure that somebody still waits for the
+	// answer, after it is known that there is ground for it.
+	Accuses bool
 }
 
 // Machine is the state and the rules that a cluster replicates. It is not

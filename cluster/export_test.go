@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"bytes"
+	"context"
 	"io"
 
 	"github.com/hashicorp/raft"
@@ -206,3 +207,12 @@ type testDisk struct{ Disk }
 func (d testDisk) probe() error                           { return d.Probe() }
 func (d testDisk) space() (free, total uint64, err error) { return d.Space() }
 func (testDisk) close()                                   {}
+
+// ServeProposal is what a leader answers another node that forwards a command,
+// as a text.
+func ServeProposal(n *Node, cmd Command, id CommandID, awaited bool) string {
+	var buf bytes.Buffer
+	s := must(n.core.schema.seal(cmd, id, false, &buf))
+	r := n.serveProposal(context.Background(), appendCommand(nil, &s), awaited)
+	return []string{"ok", "unavailable", "unknown", "failed", "not leading", "confirm"}[r.status]
+}

@@ -12,7 +12,7 @@ import (
 var errNotLeading = errors.New("no leader is known")
 
 // serveCall does what a peer asks for.
-func (n *Node) serveCall(ctx context.Context, op byte, body []byte) reply {
+func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte) reply {
 	switch {
 	case op == opFounding:
 		return n.serveFounding()
@@ -20,8 +20,8 @@ func (n *Node) serveCall(ctx context.Context, op byte, body []byte) reply {
 		return reply{replyUnavailable, []byte("this node waits for those that found the cluster with it")}
 	}
 	switch op {
-	case opPropose:
-		return n.serveProposal(ctx, body)
+	case opPropose, opAwaited:
+		return n.serveProposal(ctx, body, op == opAwaited)
 	case opBarrier:
 		if leading, _ := n.Leading(); !leading {
 			return reply{status: replyNotLeading}
@@ -48,6 +48,12 @@ func (n *Node) serveCall(ctx context.Context, op byte, body []byte) reply {
 			return reply{replyFailed, []byte(err.Error())}
 		}
 		return reply{status: replyOK}
+	case opStand:
+		if w := n.leader.route(); w.leader == peer {
+			n.log.Warn("cluster: the leader can't lead any more, this node stands for election", "leader", peer)
+			n.stand()
+		}
+		return reply{status: replyOK}
 	case opGive, opObtain:
 		return n.serveSecret(op, body)
 	}
@@ -56,7 +62,7 @@ func (n *Node) serveCall(ctx context.Context, op byte, body []byte) reply {
 
 // serveProposal decides a command for a follower. It is one attempt: whether to
 // propose a command of unknown fate again is for the node that has the request.
-func (n *Node) serveProposal(ctx context.Context, body []byte) reply {
+func (n *Node) serveProposal(ctx context.Context, body []byte, awaited bool) reply {
 	s, err := decodeOne(body)
 	if err != nil {
 		return reply{replyFailed, []byte(err.Error())}
@@ -69,10 +75,12 @@ func (n *Node) serveProposal(ctx context.Context, body []byte) reply {
 	if err := decoding.Unmarshal(s.body, cmd); err != nil {
 		return reply{replyFailed, fmt.Appendf(nil, "decode command kind %d: %v", s.kind, err)}
 	}
-	value, index, err := n.attemptHere(ctx, cmd, s.id, s.again(), time.Now().Add(n.config.ProposeTimeout))
+	value, index, err := n.attemptHere(ctx, cmd, s.id, s.again(), awaited, time.Now().Add(n.config.ProposeTimeout))
 	switch {
 	case errors.Is(err, errNotLeading), errors.Is(err, errClosed) && errors.Is(err, ErrUnavailable):
 		return reply{status: replyNotLeading}
+	case errors.Is(err, errConfirm):
+		return reply{status: replyConfirm}
 	case errors.Is(err, ErrUnknown):
 		return reply{replyUnknown, []byte(err.Error())}
 	case errors.Is(err, ErrUnavailable):
@@ -99,6 +107,11 @@ func (n *Node) attemptThere(ctx context.Context, leader string, moved <-chan str
 	}
 	body := appendCommand(make([]byte, 0, commandOverhead+len(s.body)), &s)
 	answer, err := n.ask(ctx, leader, moved, opPropose, body, time.Until(deadline))
+	if err == nil && answer.status == replyConfirm {
+		// Whoever asked still waits: else ctx had ended, and the answer that took
+		// too long had been given up.
+		answer, err = n.ask(ctx, leader, moved, opAwaited, body, time.Until(deadline))
+	}
 	if errors.Is(err, errNotSent) {
 		return nil, 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 	}

@@ -103,6 +103,9 @@ func (n *Node) guard() {
 // so that they elect one whose disk does (hashicorp/raft #503, #614).
 func (n *Node) guardDisk(s diskState) {
 	away := s.bad() || s.Space == spaceOut
+	if leading, _ := n.Leading(); leading && away && n.config.Network != nil {
+		n.askToStand()
+	}
 	if n.config.Network != nil && n.network.isolate(awayForDisk, away) {
 		if away {
 			n.log.Error("cluster: this node keeps away from the others until its disk takes writes again",
@@ -114,6 +117,21 @@ func (n *Node) guardDisk(s diskState) {
 	if leading, _ := n.Leading(); leading && s.Space == spaceLow && n.roomElsewhere() {
 		n.log.Warn("cluster: the disk fills up, a node with more room shall lead", "free", s.Free)
 		n.yield()
+	}
+}
+
+// askToStand has another voter take over from a leader whose own raft may hang
+// in the disk and can't hand over.
+func (n *Node) askToStand() {
+	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
+	defer cancel()
+	for _, id := range n.Voters() {
+		if id == string(n.id) {
+			continue
+		}
+		if _, err := n.ask(ctx, id, nil, opStand, nil, statusTimeout); err == nil {
+			return
+		}
 	}
 }
 

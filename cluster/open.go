@@ -153,6 +153,16 @@ func newNodeID(rand io.Reader) ([]byte, error) {
 	return []byte(hex.EncodeToString(random[:])), nil
 }
 
+// How long a leader may be silent before others stand for election, at random up
+// to twice that; and how soon a leader that hears from no majority stops. Two
+// nodes may stand against each other once: writes still go on within three
+// seconds. A node that was slow itself does no harm, since the others don't vote
+// against a leader they hear from (raft §9.6).
+const (
+	electionTimeout = 700 * time.Millisecond
+	leaseTimeout    = 400 * time.Millisecond
+)
+
 func (n *Node) raftConfig(log *logger) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = n.id
@@ -161,6 +171,7 @@ func (n *Node) raftConfig(log *logger) *raft.Config {
 	c.SnapshotThreshold = n.config.SnapshotThreshold
 	c.TrailingLogs = n.config.TrailingLogs
 	c.ShutdownOnRemove = false
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = electionTimeout, electionTimeout, leaseTimeout
 	c.NotifyCh = n.notify
 	c.Logger = log
 	c.NoLegacyTelemetry = true

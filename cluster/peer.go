@@ -28,6 +28,8 @@ const (
 	opFounding = 5 // reply: a foundingAnswer
 	opGive     = 6 // the body is a secret, for Config.Receive
 	opObtain   = 7 // reply: the secret whose name is the body, from Config.Secret
+	opAwaited  = 8 // opPropose, of a command that was answered replyConfirm, and is still waited for
+	opStand    = 9 // from the leader: stand for election, it can't lead any more
 )
 
 const (
@@ -36,6 +38,7 @@ const (
 	replyUnknown     = 2 // body: why
 	replyFailed      = 3 // body: what is wrong with the request
 	replyNotLeading  = 4 // nothing was proposed, ask another node
+	replyConfirm     = 5 // nothing was proposed: the decision accuses, see Decision.Accuses
 )
 
 const (
@@ -264,7 +267,7 @@ func (n *Node) servePeer(c net.Conn, peer string) {
 			defer func() { <-places }()
 			ctx, cancel := context.WithTimeout(ctx, min(timeout, n.config.ProposeTimeout))
 			defer cancel()
-			answer(n.serveCall(ctx, op, b[requestHead:]))
+			answer(n.serveCall(ctx, peer, op, b[requestHead:]))
 		})
 	}
 }

@@ -59,16 +59,21 @@ func (n *Node) attempt(ctx context.Context, w way, cmd Command, id CommandID, ag
 	case n.isClosing():
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
 	case w.leading:
-		return n.attemptHere(ctx, cmd, id, again, deadline)
+		return n.attemptHere(ctx, cmd, id, again, true, deadline)
 	case w.leader != "" && w.leader != string(n.id):
 		return n.attemptThere(ctx, w.leader, w.moved, cmd, id, again, deadline)
 	}
 	return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 }
 
+// errConfirm says that a decision would accuse, and that it is not known whether
+// anybody still waits for it. Nothing was proposed.
+var errConfirm = errors.New("to be confirmed")
+
 // attemptHere decides a command where the leader is this node. A re-proposal
 // has no preview, because the log alone knows what became of the first one.
-func (n *Node) attemptHere(ctx context.Context, cmd Command, id CommandID, again bool, deadline time.Time) (any, uint64, error) {
+// Awaited says that whoever made the request waited for it a moment ago.
+func (n *Node) attemptHere(ctx context.Context, cmd Command, id CommandID, again, awaited bool, deadline time.Time) (any, uint64, error) {
 	if leading, _ := n.Leading(); !leading {
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
@@ -76,6 +81,12 @@ func (n *Node) attemptHere(ctx context.Context, cmd Command, id CommandID, again
 		d, index, err := n.preview(ctx, cmd, id)
 		if err != nil || len(d.Changes) == 0 {
 			return d.Outcome, index, err
+		}
+		if d.Accuses && !awaited {
+			return nil, 0, errConfirm
+		}
+		if err := ctx.Err(); err != nil {
+			return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 		}
 	}
 	r := newRequest()

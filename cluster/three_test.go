@@ -427,3 +427,25 @@ func TestStrangersOnThePort(t *testing.T) {
 	_, _, err := tr.nodes[1].Propose(t.Context(), &set{Name: "still here"})
 	require.NoError(t, err)
 }
+
+// TestLateCommandAccusesNobody: a command that a network held up may find that
+// what it uses was used meanwhile, by those who came instead of it. The leader
+// asks whether it is still waited for, and who waits is answered.
+func TestLateCommandAccusesNobody(t *testing.T) {
+	tr := newTrio(t)
+	i := tr.leader()
+	require.Equal(t, "confirm", cluster.ServeProposal(tr.nodes[i], &set{Name: "a", Accuses: true}, cluster.CommandID{1}, false))
+	require.Empty(t, find(tr.nodes[i].View(), "a").Last)
+	for j := range tr.nodes {
+		name := fmt.Sprint(j)
+		_, index, err := tr.nodes[j].Propose(t.Context(), &set{Name: name, Accuses: true})
+		require.NoError(t, err)
+		view, err := tr.nodes[i].ViewAt(t.Context(), index)
+		require.NoError(t, err)
+		require.NotEmpty(t, find(view, name).Last)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := tr.nodes[i].Propose(gone, &set{Name: "b", Accuses: true})
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+}

@@ -73,6 +73,8 @@ type set struct {
 	Pad   []byte `cbor:"3,keyasint,omitempty"`
 	Times int    `cbor:"4,keyasint,omitempty"`
 	Table string `cbor:"5,keyasint,omitempty"`
+
+	Accuses bool `cbor:"6,keyasint,omitempty"`
 }
 
 func (*set) Kind() cluster.Kind { return kindSet }
@@ -82,7 +84,7 @@ func (c *set) Decide(_ *memdb.Txn, m cluster.Meta) cluster.Decision {
 	if c.Table != "" {
 		table = c.Table
 	}
-	d := cluster.Decision{Outcome: m}
+	d := cluster.Decision{Outcome: m, Accuses: c.Accuses}
 	for range max(c.Times, 1) {
 		row := &register{Name: c.Name, Value: c.Value, Last: m.ID, At: m.At, Seq: m.Seq, Pad: c.Pad}
 		d.Changes = append(d.Changes, cluster.Change{Table: table, Row: row})

@@ -45,6 +45,9 @@ type Decision struct {
 	// genuine: it is decided again on a fresh view before it is answered, so
 	// that a leader that was deposed without knowing signs nobody out.
 	Recheck bool
+	// Accuses marks changes that are made because a credential was used that was
+	// used before: see cluster.Decision.
+	Accuses bool
 }
 
 // A Change writes or deletes one row.

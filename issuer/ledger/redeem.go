@@ -82,7 +82,7 @@ func (r redemption) moved(l *Link) (Decision, bool) {
 // on.
 func (r redemption) reuse(cause, end Cause, l *Link) Decision {
 	d := r.refuse(oauth.InvalidGrant, cause, l, r.grant.Spent)
-	d.Recheck = false
+	d.Recheck, d.Accuses = false, true
 	d.Changes = []Change{
 		put(TableGrants, r.grant.ends(end, r.m)),
 		event(r.m, Event{
