@@ -29,8 +29,11 @@ func (i *Issuer) followKeys(ctx context.Context) {
 		if err != nil && ctx.Err() == nil && !failing {
 			i.Log.Error("follow the keys", "error", err)
 		}
-		if failing = err != nil; failing || !settled {
+		switch failing = err != nil; {
+		case failing:
 			pause = time.Second
+		case !settled:
+			pause = 200 * time.Millisecond
 		}
 		select {
 		case <-ring:

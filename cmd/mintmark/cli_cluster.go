@@ -11,7 +11,7 @@ import (
 func (m *management) clusterCommand() *cobra.Command {
 	return group("cluster", "Make a cluster and look after its nodes",
 		m.clusterInit(), m.clusterGenerate(), m.clusterInvite(), m.clusterReplace(), m.clusterStatus(), m.clusterChecksum(),
-		m.clusterTransfer(), m.clusterRemove(), m.clusterAcceptClock(), m.clusterRecover(), m.backupCommand())
+		m.clusterTransfer(), m.clusterRemove(), m.clusterAcceptClock(), m.clusterRotateAuthority(), m.clusterRecover(), m.backupCommand())
 }
 
 func (m *management) clusterInit() *cobra.Command {
@@ -62,6 +62,7 @@ func (m *management) clusterRemove() *cobra.Command {
 		})
 	})
 	c.Flags().BoolVar(&q.Force, "force", false, "even if those that are left and can be reached are no majority")
+	c.Long = "Take a node out of the cluster for good.\n\n" + aboutSuspects
 	return c
 }
 

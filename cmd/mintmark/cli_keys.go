@@ -7,7 +7,7 @@ import (
 )
 
 func (m *management) keysCommand() *cobra.Command {
-	return group("keys", "List and rotate signing and credential keys", m.keysList(), m.keysRotate())
+	return group("keys", "List and rotate signing and credential keys, and change the cluster key", m.keysList(), m.keysRotate(), m.keysReseal())
 }
 
 func (m *management) keysList() *cobra.Command {

@@ -22,7 +22,7 @@ func (c *call) resealKeys(ctx context.Context, q Resealing) (Resealed, error) {
 	if err != nil {
 		return Resealed{}, fmt.Errorf("change the cluster key: %w", err)
 	}
-	c.done("cluster key", r.ID)
+	c.done("cluster key "+r.ID, r.ID)
 	return r, nil
 }
 
@@ -52,7 +52,7 @@ func (c *call) rotateAuthority(ctx context.Context, _ AuthorityRotation) (Author
 	if err != nil {
 		return AuthorityChange{}, fmt.Errorf("change the authority: %w", err)
 	}
-	c.done("authority", a.newest())
+	c.done("authority "+a.newest(), a.newest())
 	return a, nil
 }
 

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+func (m *management) keysReseal() *cobra.Command {
+	var q admin.Resealing
+	c := command("reseal", "Change the cluster key, which the other keys are sealed under", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return ask(m, cmd, admin.ResealKeys, q, func(p *printer, a admin.Resealed) {
+			if a.Resumed {
+				p.line("a change that was begun before is finished: everything is sealed under cluster key %s", a.ID)
+				p.remark("no other change was begun: run this again if the key shall be a new one")
+				return
+			}
+			p.line("everything is sealed under the new cluster key %s", a.ID)
+			p.remark("a backup from before opens with the cluster key of then: keep cluster.key.old of one node with it, " +
+				"elsewhere, before the node is started again; make a backup now")
+		})
+	})
+	c.Flags().BoolVar(&q.Force, "force", false, "even while voters can't be reached, as long as a majority can")
+	c.Long = `Change the cluster key, which the other keys are sealed under, while the cluster
+runs. The signing and credential keys stay what they are, so nobody notices.
+
+The node that is asked makes the new key and gives it to the others, over
+connections that only members have; it goes through no other hands. Each keeps
+it as cluster.key.new until everything is sealed under it, then as cluster.key;
+the one before it is cluster.key.old until the node starts again.
+
+It is refused, and nothing is changed, while a voter can't be reached (--force
+goes on without it: it asks the others for the key when it is back) and where a
+node has its key from somewhere that it can't change, as from the environment.
+A change that was interrupted is finished by the cluster itself, or by running
+this again.
+
+` + aboutSuspects
+	return c
+}
+
+func (m *management) clusterRotateAuthority() *cobra.Command {
+	c := command("rotate-authority", "Change who vouches for the certificates that nodes show each other", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return ask(m, cmd, admin.RotateAuthority, admin.AuthorityRotation{}, func(p *printer, a admin.AuthorityChange) {
+			for _, one := range a.Authorities {
+				p.line("authority %s is %s%s", one.ID[:min(len(one.ID), 12)], one.State, waitsFor(one.Waits))
+			}
+			if a.Done {
+				p.remark("it is the only one: join tokens from before are refused from now on")
+			} else {
+				p.remark("the rest happens by itself when those nodes are back, or removed; see mintmark cluster status")
+			}
+		})
+	})
+	c.Long = `Change who vouches for the certificates that nodes show each other.
+
+A new authority is announced, signs certificates once every node accepts them,
+and is the only one once every node has one. That takes a second where all nodes
+are up. A node that is down holds it up until it is back, or removed, for it
+could speak to nobody otherwise; the cluster works meanwhile, and "mintmark
+cluster status" says so after an hour.
+
+A join token works with the authority that signed when it was made. Afterwards
+the new node says that the authority was changed: make another token.
+
+` + aboutSuspects
+	return c
+}
+
+func waitsFor(names []string) string {
+	if len(names) == 0 {
+		return ""
+	}
+	return ", and waits for " + strings.Join(names, ", ")
+}
+
+// aboutSuspects is the whole procedure, told wherever a part of it is.
+const aboutSuspects = `If a node may be in wrong hands, do this on another node, in this order:
+
+  mintmark cluster remove NAME          its key is refused at once, everywhere
+  mintmark cluster rotate-authority     it had what certificates are signed with
+  mintmark keys reseal                  it had the cluster key
+
+That keeps it from the cluster, and from what the cluster makes from now on. If
+somebody may have read its disk or memory they have the keys that were in use,
+which must go too, after the others:
+
+  mintmark keys rotate --emergency      tokens signed with the old key are refused;
+                                        verifiers take minutes to learn the new one
+  mintmark keys rotate --emergency --purpose credential
+                                        every grant ends, and every client secret
+                                        must be made again: tell the owners
+
+Start a machine in its place with an empty data folder (mintmark cluster invite).`
