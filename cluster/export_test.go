@@ -3,7 +3,11 @@ package cluster
 import (
 	"bytes"
 	"context"
+	"crypto/ecdsa"
+	"crypto/rand"
+	"crypto/tls"
 	"io"
+	"time"
 
 	"github.com/hashicorp/raft"
 	wal "github.com/hashicorp/raft-wal"
@@ -215,4 +219,12 @@ func ServeProposal(n *Node, cmd Command, id CommandID, awaited bool) string {
 	s := must(n.core.schema.seal(cmd, id, false, &buf))
 	r := n.serveProposal(context.Background(), appendCommand(nil, &s), awaited)
 	return []string{"ok", "unavailable", "unknown", "failed", "not leading", "confirm"}[r.status]
+}
+
+// KeyOf is a node's own key.
+func KeyOf(n *Node) *ecdsa.PrivateKey { return n.credentials.key }
+
+// CertificateFrom is a certificate for any id and key, of the authority of n.
+func CertificateFrom(n *Node, id string, key *ecdsa.PrivateKey, at time.Time) *tls.Certificate {
+	return must(n.roster.authority().issue(rand.Reader, n.config.Secrets, id, key, at))
 }

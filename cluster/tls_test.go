@@ -1,0 +1,95 @@
+package cluster_test
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"fmt"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestWhoIsLetIn: a peer needs the key of a member, and a certificate that names
+// that member, is valid now, and is from the cluster's authority.
+func TestWhoIsLetIn(t *testing.T) {
+	tr := newTrio(t)
+	other := networked(t, "", "elsewhere")
+	alien := open(t, other)
+	member, strange := cluster.KeyOf(tr.nodes[1]), newKey(t)
+	id, now := tr.nodes[1].ID(), time.Now()
+	for name, c := range map[string]struct {
+		from     *cluster.Node
+		id       string
+		key      *ecdsa.PrivateKey
+		at       time.Time
+		protocol string
+		in       bool
+	}{
+		"the member itself":                   {tr.nodes[0], id, member, now, "mintmark-peer/1", true},
+		"raft's protocol":                     {tr.nodes[0], id, member, now, "mintmark-raft/1", true},
+		"a key that is no member's":           {tr.nodes[0], id, strange, now, "mintmark-peer/1", false},
+		"a member's key, another name":        {tr.nodes[0], tr.nodes[2].ID(), member, now, "mintmark-peer/1", false},
+		"another authority":                   {alien, id, member, now, "mintmark-peer/1", false},
+		"expired":                             {tr.nodes[0], id, member, now.Add(-60 * 24 * time.Hour), "mintmark-peer/1", false},
+		"not valid yet":                       {tr.nodes[0], id, member, now.Add(48 * time.Hour), "mintmark-peer/1", false},
+		"a protocol that nobody speaks":       {tr.nodes[0], id, member, now, "http/1.1", false},
+		"a key that is no member's, by raft":  {tr.nodes[0], id, strange, now, "mintmark-raft/1", false},
+		"a member of another cluster, itself": {alien, alien.ID(), cluster.KeyOf(alien), now, "mintmark-raft/1", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			cert := cluster.CertificateFrom(c.from, c.id, c.key, c.at)
+			conn, err := tls.Dial("tcp", tr.confs[0].Network.Advertise, &tls.Config{
+				InsecureSkipVerify: true, NextProtos: []string{c.protocol}, Certificates: []tls.Certificate{*cert},
+			})
+			if err == nil {
+				defer conn.Close()
+				// The server judges after the client has finished (RFC 8446 §4.4).
+				require.NoError(t, conn.SetReadDeadline(time.Now().Add(300*time.Millisecond)))
+				_, err = conn.Read(make([]byte, 1))
+				if timeout, ok := err.(interface{ Timeout() bool }); ok && timeout.Timeout() {
+					err = nil // it listens to us
+				}
+			}
+			require.Equal(t, c.in, err == nil, "%v", err)
+		})
+	}
+	for i := range 3 { // and none of this did any harm
+		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: fmt.Sprint(i)})
+		require.NoError(t, err)
+	}
+}
+
+func newKey(t testing.TB) *ecdsa.PrivateKey {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	require.NoError(t, err)
+	return key
+}
+
+// TestCertificatesRenewThemselves: a month passes, connections break, and the
+// nodes find together again with certificates that are new.
+func TestCertificatesRenewThemselves(t *testing.T) {
+	var passed atomic.Int64
+	tr := newTrio(t, func(c *cluster.Config) {
+		c.Now = func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
+	})
+	for _, days := range []time.Duration{22, 90} {
+		passed.Add(int64(days * 24 * time.Hour))
+		for _, n := range tr.nodes {
+			cluster.Isolate(n, true)
+		}
+		for _, n := range tr.nodes {
+			cluster.Isolate(n, false)
+		}
+		tr.settle(3)
+		for _, s := range tr.nodes[0].Overview(t.Context()).Nodes {
+			require.Greater(t, s.CertificateExpires, tr.confs[0].Now().Add(20*24*time.Hour))
+		}
+	}
+	tr.same()
+}
