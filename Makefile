@@ -8,13 +8,16 @@ GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 E2E        := cmd/mintmark/e2e
 
 .DEFAULT_GOAL := help
-.PHONY: help run build deps test check bench bench-large fuzz
+.PHONY: help run cluster build deps test check chaos bench bench-large fuzz
 
 help: ## List these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
 
 run: build ## Build and start one durable node with a demo user and demo clients
 	./$(BINARY) dev
+
+cluster: build ## Build and run a cluster of three durable nodes on this machine
+	@MINTMARK=./$(BINARY) ./$(E2E)/three-nodes
 
 build: ## Build the one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath -o $(BINARY) ./cmd/mintmark
@@ -32,6 +35,11 @@ check: ## Format, vet, staticcheck, tidy modules, nothing generated left over
 	$(GO) run $(STATICCHECK) ./...
 	$(GO) mod tidy -diff
 	$(GO) mod verify
+
+ROUNDS ?= 500
+
+chaos: ## Break a cluster of three in 500 ways drawn at random, or ROUNDS=n (long)
+	$(GO) test -count=1 -timeout 0 -v ./cmd/mintmark/chaos -rounds $(ROUNDS)
 
 bench: ## Measure: requests beside their ceiling, minting, verification (about 3 minutes)
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./verifier ./issuer/credential

@@ -14,8 +14,13 @@ import (
 // or what the browser is for. How README marks them:
 //
 //	```sh                        is run, in order, in one bash session
-//	<!-- background -->          before a block: it goes on running. It is ready
-//	                             when it prints a line that is a JSON object
+//	<!-- background: NAME -->    before a block: it goes on running. It is ready
+//	                             when it prints a line that is a JSON object.
+//	                             The name is for the next two marks
+//	<!-- ready: TEXT -->         as well: it is ready too when it prints TEXT
+//	<!-- ctrl-c: NAME -->        after a block: what runs in the background under
+//	                             this name, or these names, is interrupted
+//	<!-- again: NAME -->         after a block: what was interrupted starts again
 //	<!-- no-run: reason -->      before a block of at most three lines: not run
 //	<!-- expect: TEXT -->        on the line before or after a block: its output
 //	                             contains TEXT
@@ -32,7 +37,10 @@ type step struct {
 	kind       kind
 	text       string
 	background bool
-	noRun      string // the reason
+	name       string   // of what runs in the background
+	ready      string   // what is printed when it is, "" for a JSON object
+	names      []string // whom ctrl-c and again are about
+	noRun      string   // the reason
 	expect     []string
 }
 
@@ -43,9 +51,13 @@ const (
 	program
 	other
 	visit
+	interrupt
+	again
 )
 
-var mark = regexp.MustCompile(`^<!--\s*(background|browser|expect|no-run)\s*(?::\s*(.*?))?\s*-->$`)
+const marks = `background|ready|ctrl-c|again|browser|expect|no-run`
+
+var mark = regexp.MustCompile(`^<!--\s*(` + marks + `)\s*(?::\s*(.*?))?\s*-->$`)
 
 // parseReadme reads the steps. A mark that is out of place is an error, so that
 // a slip of the pen can't keep a block from being tested.
@@ -53,7 +65,8 @@ func parseReadme(text string) ([]step, error) {
 	var steps []step
 	var next step // what marks say of the block to come
 	pending := false
-	var fence string // that the current block ends with
+	var fence string          // that the current block ends with
+	runs := map[string]bool{} // whether what has a name runs at this point
 	lines := strings.Split(text, "\n")
 	for i, line := range lines {
 		number := i + 1
@@ -69,6 +82,8 @@ func parseReadme(text string) ([]step, error) {
 				return nil, bad("a block of more than three lines must be run")
 			case s.noRun != "" && len(s.expect) > 0:
 				return nil, bad("nothing can be expected of a block that is not run")
+			case s.ready != "" && !s.background:
+				return nil, bad("only a block in the background gets ready")
 			}
 		case fence != "":
 			s := &steps[len(steps)-1]
@@ -100,7 +115,34 @@ func parseReadme(text string) ([]step, error) {
 			last := len(steps) - 1
 			switch m[1] {
 			case "background":
-				next.background, pending = true, true
+				if _, taken := runs[m[2]]; taken {
+					return nil, bad("another block has this name")
+				}
+				if m[2] != "" {
+					runs[m[2]] = true
+				}
+				next.background, next.name, pending = true, m[2], true
+			case "ready":
+				if m[2] == "" {
+					return nil, bad("ready needs a text")
+				}
+				next.ready, pending = m[2], true
+			case "ctrl-c", "again":
+				s := step{line: number, kind: interrupt, names: strings.Fields(m[2])}
+				if m[1] == "again" {
+					s.kind = again
+				}
+				if len(s.names) == 0 {
+					return nil, bad("%s needs a name", m[1])
+				}
+				for _, name := range s.names {
+					running, known := runs[name]
+					if !known || running != (s.kind == interrupt) {
+						return nil, bad("%s does not fit what %q does at this point", m[1], name)
+					}
+					runs[name] = !running
+				}
+				steps = append(steps, s)
 			case "no-run":
 				if m[2] == "" {
 					return nil, bad("no-run needs a reason")
@@ -119,12 +161,12 @@ func parseReadme(text string) ([]step, error) {
 					steps[last].expect = append(steps[last].expect, m[2])
 				}
 			case "browser":
-				if last < 0 || steps[last].kind == program || steps[last].kind == visit {
+				if last < 0 || steps[last].kind != shell && steps[last].kind != other {
 					return nil, bad("browser needs a block with the authorization URL before it")
 				}
 				steps = append(steps, step{line: number, kind: visit})
 			}
-		case strings.HasPrefix(trimmed, "<!--") && regexp.MustCompile(`background|browser|expect|no-run`).MatchString(trimmed):
+		case strings.HasPrefix(trimmed, "<!--") && regexp.MustCompile(marks).MatchString(trimmed):
 			return nil, bad("this looks like a mark, and is none")
 		}
 	}
@@ -160,7 +202,7 @@ func TestParseReadme(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"0 false true 0", "0 true false 1", "0 false false 1", "3 false false 0",
-		"0 false false 1", "0 false false 2", "2 false false 0", "0 false false 0", "3 false false 0", "0 false false 1", "1 false false 0",
+		"0 false false 1", "0 false false 2", "0 true false 0", "4 false false 0", "0 false false 1", "5 false false 0", "0 false false 1", "4 false false 0", "5 false false 0", "2 false false 0", "0 false false 0", "3 false false 0", "0 false false 1", "1 false false 0",
 	}, got)
 
 	for name, bad := range map[string]string{
@@ -178,6 +220,13 @@ func TestParseReadme(t *testing.T) {
 		"one that stands alone":    "```sh\na\n```\n\n<!-- expect: a -->\n\ntext\n",
 		"a browser first":          "<!-- browser -->\n",
 		"a misspelt mark":          "<!-- expects: a -->\n",
+		"ready in the foreground":  "<!-- ready: a -->\n```sh\na\n```\n",
+		"ready without a text":     "<!-- background -->\n<!-- ready -->\n```sh\na\n```\n",
+		"a name twice":             "<!-- background: a -->\n```sh\na\n```\n<!-- background: a -->\n```sh\na\n```\n",
+		"ctrl-c of nobody":         "<!-- background: a -->\n```sh\na\n```\n<!-- ctrl-c -->\n",
+		"ctrl-c of a stranger":     "<!-- background: a -->\n```sh\na\n```\n<!-- ctrl-c: b -->\n",
+		"ctrl-c twice":             "<!-- background: a -->\n```sh\na\n```\n<!-- ctrl-c: a a -->\n",
+		"again while it runs":      "<!-- background: a -->\n```sh\na\n```\n<!-- again: a -->\n",
 	} {
 		_, err := parseReadme(bad)
 		require.Error(t, err, name)

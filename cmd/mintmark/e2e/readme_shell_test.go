@@ -46,12 +46,19 @@ type session struct {
 	answers *bufio.Reader
 	blocks  int
 	code    string // what CODE is in later blocks, "" before a browser
+	named   map[string]*job
+}
+
+// A job runs in the background.
+type job struct {
+	step step
+	pid  int // of its group; 0 when it was interrupted
 }
 
 // startSession begins in dir.
 func startSession(t testing.TB, dir string, environment ...string) *session {
 	t.Helper()
-	s := &session{t: t, scratch: t.TempDir()}
+	s := &session{t: t, scratch: t.TempDir(), named: map[string]*job{}}
 	commands, say, err := os.Pipe()
 	require.NoError(t, err)
 	answers, answer, err := os.Pipe()
@@ -106,52 +113,83 @@ func (s *session) run(text string) (output string, err error) {
 	return string(out), readErr
 }
 
-// background starts a block and waits until it prints a line that is a JSON
-// object. It is interrupted, as by Ctrl-C, at the end of the test.
-func (s *session) background(text string) (output string, err error) {
+// background starts a block and waits until it is ready. It is interrupted, as
+// by Ctrl-C, at the end of the test, if not before.
+func (s *session) background(step step, text string) (output string, err error) {
 	s.t.Helper()
 	path := s.write(text)
 	answer, err := s.tell("background", path, time.Minute)
 	if err != nil {
 		return "", err
 	}
-	pid, err := strconv.Atoi(answer)
-	if err != nil {
+	j := &job{step: step}
+	if j.pid, err = strconv.Atoi(answer); err != nil {
 		return "", err
 	}
-	s.t.Cleanup(func() { s.interrupt(pid) })
-	ready := func() bool {
-		out, _ := os.ReadFile(path + ".out")
-		for line := range strings.Lines(string(out)) {
-			if strings.HasPrefix(line, "{") && strings.HasSuffix(line, "}\n") {
-				return true
-			}
-		}
-		return false
+	if step.name != "" {
+		s.named[step.name] = j
 	}
+	s.t.Cleanup(func() { assert.NoError(s.t, s.interrupt(j)) })
+	printed := func() (output, problems string) {
+		o, _ := os.ReadFile(path + ".out")
+		p, _ := os.ReadFile(path + ".err")
+		return string(o), string(p)
+	}
+	ready := func() bool { return step.isReady(printed()) }
 	until := time.Now().Add(5 * time.Minute) // it may build first
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for !ready() && err == nil {
 		switch {
-		case syscall.Kill(pid, 0) != nil && !ready():
+		case syscall.Kill(j.pid, 0) != nil && !ready():
 			err = fmt.Errorf("the block ended before it was ready")
 		case time.Now().After(until):
 			err = fmt.Errorf("the block was not ready in time")
 		}
 		<-tick.C
 	}
-	out, _ := os.ReadFile(path + ".out")
-	problems, _ := os.ReadFile(path + ".err")
-	return string(problems) + string(out), err
+	out, problems := printed()
+	return problems + out, err
+}
+
+func (s step) isReady(output, problems string) bool {
+	if s.ready != "" && strings.Contains(output+problems, s.ready) {
+		return true
+	}
+	for line := range strings.Lines(output) {
+		if strings.HasPrefix(line, "{") && strings.HasSuffix(line, "}\n") {
+			return true
+		}
+	}
+	return false
+}
+
+// stop interrupts a job that has a name.
+func (s *session) stop(name string) error {
+	j, ok := s.named[name]
+	if !ok {
+		return fmt.Errorf("nothing of this name was started")
+	}
+	return s.interrupt(j)
 }
 
 // interrupt ends a job, and whatever of it is left when the session has ended
 // before.
-func (s *session) interrupt(pid int) {
-	if _, err := s.tell("interrupt", strconv.Itoa(pid), 20*time.Second); err == nil {
-		gone := func() bool { return syscall.Kill(-pid, 0) != nil }
-		assert.Eventually(s.t, gone, 20*time.Second, 10*time.Millisecond, "a process in the background is left")
+func (s *session) interrupt(j *job) error {
+	pid := j.pid
+	if j.pid = 0; pid == 0 {
+		return nil
 	}
-	_ = syscall.Kill(-pid, syscall.SIGKILL)
+	defer func() { _ = syscall.Kill(-pid, syscall.SIGKILL) }()
+	if _, err := s.tell("interrupt", strconv.Itoa(pid), 20*time.Second); err != nil {
+		return nil // the session failed, and the test with it
+	}
+	until := time.Now().Add(20 * time.Second)
+	for syscall.Kill(-pid, 0) == nil {
+		if time.Now().After(until) {
+			return fmt.Errorf("a process in the background is left")
+		}
+		time.Sleep(10 * time.Millisecond)
+	}
+	return nil
 }

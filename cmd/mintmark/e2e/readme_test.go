@@ -71,6 +71,15 @@ func follow(t *testing.T, text string) {
 			_, err := s.run("CODE='" + s.code + "'\n")
 			require.NoError(t, err, where)
 			seen = ""
+		case interrupt:
+			for _, name := range step.names {
+				require.NoError(t, s.stop(name), "%s: %s", where, name)
+			}
+		case again:
+			for _, name := range step.names {
+				output, err := s.take(s.named[name].step)
+				require.NoError(t, err, "%s: %s\nprinted:\n%s", where, name, output)
+			}
 		case shell:
 			if step.noRun != "" {
 				continue
@@ -95,7 +104,7 @@ func (s *session) take(step step) (string, error) {
 		text = codeLine.ReplaceAllString(text, "${1}'"+s.code+"'")
 	}
 	if step.background {
-		return s.background(text)
+		return s.background(step, text)
 	}
 	return s.run(text)
 }
