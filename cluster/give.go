@@ -35,6 +35,11 @@ func (e *NotTakenError) Error() string {
 // each has taken it; else the error is a *NotTakenError. Nothing of it enters the
 // log. An empty secret only asks whether they would take one.
 func (n *Node) Give(ctx context.Context, secret []byte) error {
+	if n.config.Network != nil {
+		if err := n.barrier(ctx); err != nil { // who was removed before this is not given anything
+			return err
+		}
+	}
 	voters := n.Voters()
 	var mu sync.Mutex // of e
 	var e NotTakenError
@@ -85,12 +90,16 @@ func (n *Node) Obtain(ctx context.Context, name string) ([]byte, error) {
 	return nil, fmt.Errorf("obtain secret %s: %w", name, ErrNoSecret)
 }
 
-// others are the other members, none where the node has no network.
+// others are the other members, none where the node has no network. The state
+// has the last word: a member that was removed is in the roster for a moment
+// still, and must not be told the secret that was changed because of it.
 func (n *Node) others() []Member {
 	if n.config.Network == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(n.roster.get().Members), func(m Member) bool { return m.ID == string(n.id) })
+	return slices.DeleteFunc(slices.Clone(n.roster.get().Members), func(m Member) bool {
+		return m.ID == string(n.id) || !n.isMember(m.ID)
+	})
 }
 
 // serveSecret answers opGive and opObtain. That the peer is a member is all that
