@@ -10,6 +10,11 @@ type Refresh struct {
 	Proof Proof  `cbor:"1,keyasint"`
 	Link  *Link  `cbor:"2,keyasint,omitempty"` // nil: what was presented is no refresh token of ours
 	Scope string `cbor:"3,keyasint,omitempty"` // a narrower scope for this access token, or UnknownScope
+	// Unspent says that the node which has the request had not heard that the
+	// token was spent when the request came. Where it is decided after its own
+	// repetition and the next refresh, since a node or the network between nodes
+	// was slow, that is no reuse by anybody. Rules of level 2 know it.
+	Unspent bool `cbor:"4,keyasint,omitempty"`
 }
 
 // UnknownScope stands for a scope that names something unknown. No scope has
@@ -41,6 +46,9 @@ func (c *Refresh) Decide(v View, m Meta) Decision {
 	}
 	retry := c.Link.Generation < g.Due
 	if retry && !c.mayRetry(r) {
+		if c.Unspent && m.Level >= 2 {
+			return Decision{Outcome: Outcome{Unknown: true}, Recheck: true}
+		}
 		return r.reuse(RefreshReused, GrantEndedByReuse, c.Link)
 	}
 	if cause != NoCause {

@@ -89,7 +89,7 @@ func (w *world) command(l line) ledger.Command {
 		}
 		return c
 	case "refresh":
-		return &ledger.Refresh{Proof: l.proof(), Link: l.link(), Scope: l.args["scope"]}
+		return &ledger.Refresh{Proof: l.proof(), Link: l.link(), Scope: l.args["scope"], Unspent: l.bool("unspent")}
 	case "revoke":
 		return &ledger.RevokeGrant{Actor: l.actor(), Grant: id16(l.name)}
 	case "disconnect":

@@ -284,7 +284,7 @@ func (s *summary) print(t testing.TB) {
 		s.terms, len(late), len(undecided), len(s.violations))
 	if len(late) > 0 {
 		lines := strings.Split(strings.TrimSpace(late[0].String()), "\n")
-		t.Logf("one of these ends:\n%s", strings.Join(lines[max(0, len(lines)-20):], "\n"))
+		t.Errorf("a late request ended a grant; one of these ends:\n%s", strings.Join(lines[max(0, len(lines)-20):], "\n"))
 	}
 	for i, v := range s.violations {
 		if i == 20 {
