@@ -64,15 +64,20 @@ func (w *countingWriter) Write(b []byte) (int, error) {
 
 func (m *management) backupRestore() *cobra.Command {
 	var o admin.RestoreOptions
-	var journal string
+	var journals []string
 	c := command("restore FILE", "Make the waiting node the first of a cluster with the state of a backup", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		c, err := m.open(cmd)
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		if o.Journal, err = readJournal(journal); err != nil {
-			return err
+		o.Journals = nil
+		for _, path := range journals {
+			j, err := readJournal(path)
+			if err != nil {
+				return err
+			}
+			o.Journals = append(o.Journals, j)
 		}
 		f, err := os.Open(args[0])
 		if err != nil {
@@ -87,17 +92,13 @@ func (m *management) backupRestore() *cobra.Command {
 	})
 	c.Long = `Make the waiting node the first of a cluster with the state of a backup. What has
 happened since then comes from a journal (mintmark cluster backup journal).`
-	c.Flags().StringVar(&journal, "journal", "", "`FILE` with the journal of what happened since")
+	c.Flags().StringArrayVar(&journals, "journal", nil, "`FILE` with a node's journal of what happened since (repeatable: nodes complete each other)")
 	c.Flags().BoolVar(&o.AcceptGap, "accept-gap", false, "restore although the journal leaves something out: what was revoked then is not")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would happen")
 	return c
 }
 
-// readJournal is nil without a path.
 func readJournal(path string) ([]byte, error) {
-	if path == "" {
-		return nil, nil
-	}
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, err

@@ -100,7 +100,7 @@ func TestBackupRestore(t *testing.T) {
 			if b, err := io.ReadAll(in); err != nil || string(b) != "state" {
 				return admin.RestoreReport{}, admintest.Rule("the file is damaged")
 			}
-			if o.Journal == nil && !o.AcceptGap {
+			if o.Journals == nil && !o.AcceptGap {
 				return admin.RestoreReport{}, admintest.Rule("what happened since is missing")
 			}
 			return admin.RestoreReport{
@@ -135,7 +135,7 @@ func TestBackupRestore(t *testing.T) {
 	require.Equal(t, []admin.RestoreOptions{
 		{},
 		{AcceptGap: true},
-		{DryRun: true, Journal: []byte("lines")},
+		{DryRun: true, Journals: [][]byte{[]byte("lines")}},
 		{AcceptGap: true},
 	}, options)
 	c.fails(exitRefused, "belongs to a cluster already", "cluster", "backup", "restore", file, "--accept-gap")

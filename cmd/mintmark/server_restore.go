@@ -80,23 +80,15 @@ func openBackup(in io.Reader, key keys.ClusterKey, kind string) (backup.Header, 
 func (r *restoration) readJournal(key keys.ClusterKey, o admin.RestoreOptions) error {
 	gap := "there is no journal: whatever was revoked, suspended, disabled or changed after " +
 		r.header.StateTime.Format(time.RFC3339) + " is as it was then"
-	if o.Journal != nil {
-		h, body, err := openBackup(bytes.NewReader(o.Journal), key, backup.KindJournal)
+	if len(o.Journals) > 0 {
+		history, last, err := r.mergeJournals(key, o.Journals)
 		if err != nil {
 			return err
-		}
-		// A journal that was read where no node runs doesn't say whose it is.
-		if h.Cluster != "" && h.Cluster != r.header.Cluster {
-			return refusal{fmt.Errorf("the journal is of the cluster %s, the backup of %s", h.Cluster, r.header.Cluster)}
-		}
-		history, err := journal.Read(body)
-		if err != nil {
-			return refusal{fmt.Errorf("read the journal: %w", err)}
 		}
 		if r.records, err = issuer.ReadRecords(history, r.header.Seq); err != nil {
 			return refusal{fmt.Errorf("read the journal: %w", err)}
 		}
-		r.report.Journal = max(h.Seq, r.header.Seq)
+		r.report.Journal = max(last, r.header.Seq)
 		gap = ""
 		for _, g := range journal.Gaps(history.Spans(), r.header.Seq) {
 			gap += fmt.Sprintf("the journal has nothing from %s to %s (commands %d to %d); ",
@@ -108,6 +100,33 @@ func (r *restoration) readJournal(key keys.ClusterKey, o admin.RestoreOptions) e
 		return refusal{fmt.Errorf("%s; --accept-gap restores all the same", gap)}
 	}
 	return nil
+}
+
+// mergeJournals is what some nodes have seen together, and the last command of
+// it.
+func (r *restoration) mergeJournals(key keys.ClusterKey, files [][]byte) (*journal.History, uint64, error) {
+	var parts []*journal.History
+	last := uint64(0)
+	for _, file := range files {
+		h, body, err := openBackup(bytes.NewReader(file), key, backup.KindJournal)
+		if err != nil {
+			return nil, 0, err
+		}
+		// A journal that was read where no node runs doesn't say whose it is.
+		if h.Cluster != "" && h.Cluster != r.header.Cluster {
+			return nil, 0, refusal{fmt.Errorf("the journal is of the cluster %s, the backup of %s", h.Cluster, r.header.Cluster)}
+		}
+		part, err := journal.Read(body)
+		if err != nil {
+			return nil, 0, refusal{fmt.Errorf("read the journal: %w", err)}
+		}
+		parts, last = append(parts, part), max(last, h.Seq)
+	}
+	history, err := journal.Merge(parts...)
+	if err != nil {
+		return nil, 0, refusal{fmt.Errorf("the journals contradict each other: %w", err)}
+	}
+	return history, last, nil
 }
 
 func timeOr(ms int64, unknown string) string {

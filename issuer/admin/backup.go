@@ -32,31 +32,33 @@ func (c *call) restoreBackup(context.Context, restoreQuery, io.Reader) (RestoreR
 	return RestoreReport{}, c.initialised()
 }
 
-// restoreQuery is RestoreOptions on the wire: the journal comes first among the
-// bytes that follow, and the backup behind it.
+// restoreQuery is RestoreOptions on the wire: the journals come first among the
+// bytes that follow, and the backup behind them.
 type restoreQuery struct {
-	AcceptGap bool  `json:"accept_gap,omitempty"`
-	DryRun    bool  `json:"dry_run,omitempty"`
-	Journal   int64 `json:"journal"` // its size in bytes; -1 where there is none
+	AcceptGap bool    `json:"accept_gap,omitempty"`
+	DryRun    bool    `json:"dry_run,omitempty"`
+	Journals  []int64 `json:"journals,omitempty"` // their sizes in bytes
 }
 
-// MaxJournal is how large a journal may be, in bytes: it is held in memory.
+// MaxJournal is how large journals may be together, in bytes: they are held in
+// memory.
 const MaxJournal = 1 << 30
 
-// options reads the journal and leaves the backup.
+// options reads the journals and leaves the backup.
 func (q restoreQuery) options(in io.Reader) (RestoreOptions, error) {
 	o := RestoreOptions{AcceptGap: q.AcceptGap, DryRun: q.DryRun}
-	if q.Journal < 0 {
-		return o, nil
+	left := int64(MaxJournal)
+	for _, size := range q.Journals {
+		if size < 0 || size > left {
+			return o, badField("backup", "journals", "are larger than 1 GiB")
+		}
+		left -= size
+		var b bytes.Buffer
+		if n, err := io.CopyN(&b, in, size); err != nil {
+			return o, fmt.Errorf("read a journal: only %d of %d bytes came: %w", n, size, err)
+		}
+		o.Journals = append(o.Journals, append([]byte{}, b.Bytes()...))
 	}
-	if q.Journal > MaxJournal {
-		return o, badField("backup", "journal", "is larger than 1 GiB")
-	}
-	var b bytes.Buffer
-	if n, err := io.CopyN(&b, in, q.Journal); err != nil {
-		return o, fmt.Errorf("read the journal: only %d of %d bytes came: %w", n, q.Journal, err)
-	}
-	o.Journal = append([]byte{}, b.Bytes()...)
 	return o, nil
 }
 
@@ -75,12 +77,16 @@ func SaveJournal(ctx context.Context, c *Caller, w io.Writer) error {
 // RestoreBackup sends a backup to a node that belongs to no cluster yet, and
 // returns when the node serves what was in it.
 func RestoreBackup(ctx context.Context, c *Caller, backup io.Reader, o RestoreOptions) (RestoreReport, error) {
-	if len(o.Journal) > MaxJournal {
-		return RestoreReport{}, errors.New("the journal is larger than 1 GiB")
+	q := restoreQuery{AcceptGap: o.AcceptGap, DryRun: o.DryRun}
+	all := int64(0)
+	var parts []io.Reader
+	for _, j := range o.Journals {
+		q.Journals = append(q.Journals, int64(len(j)))
+		parts = append(parts, bytes.NewReader(j))
+		all += int64(len(j))
 	}
-	q := restoreQuery{AcceptGap: o.AcceptGap, DryRun: o.DryRun, Journal: -1}
-	if o.Journal != nil {
-		q.Journal = int64(len(o.Journal))
+	if all > MaxJournal {
+		return RestoreReport{}, errors.New("the journals are larger than 1 GiB")
 	}
-	return restoreBackup.call(ctx, c, q, io.MultiReader(bytes.NewReader(o.Journal), backup))
+	return restoreBackup.call(ctx, c, q, io.MultiReader(append(parts, backup)...))
 }

@@ -150,9 +150,9 @@ type SaveQuery struct{}
 
 // RestoreOptions say how a backup comes back.
 type RestoreOptions struct {
-	AcceptGap bool   // restore although the journal leaves something out
-	DryRun    bool   // only say what would happen
-	Journal   []byte // what happened since the backup; nil where there is none
+	AcceptGap bool     // restore although the journal leaves something out
+	DryRun    bool     // only say what would happen
+	Journals  [][]byte // what happened since the backup, as some nodes have it
 }
 
 // A RestoreReport says what a backup brought back, or would.

@@ -176,9 +176,9 @@ func TestRestoreBackup(t *testing.T) {
 		"plain":               {"state", admin.RestoreOptions{}},
 		"large":               {large, admin.RestoreOptions{DryRun: true}},
 		"empty":               {"", admin.RestoreOptions{AcceptGap: true}},
-		"with a journal":      {large, admin.RestoreOptions{AcceptGap: true, DryRun: true, Journal: []byte("line\nline\n" + large)}},
-		"with an empty one":   {"state", admin.RestoreOptions{Journal: []byte{}}},
-		"that looks like one": {"{}\n{}\n", admin.RestoreOptions{Journal: []byte("{}\n")}},
+		"with a journal":      {large, admin.RestoreOptions{AcceptGap: true, DryRun: true, Journals: [][]byte{[]byte("line\nline\n" + large), []byte("second")}}},
+		"with an empty one":   {"state", admin.RestoreOptions{Journals: [][]byte{{}}}},
+		"that looks like one": {"{}\n{}\n", admin.RestoreOptions{Journals: [][]byte{[]byte("{}\n")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c, got := restorer(t, nil)
@@ -244,7 +244,7 @@ func TestBackupOutlivesTheDeadlineOfRequests(t *testing.T) {
 	defer s.Close()
 	in, out := io.Pipe()
 	go func() {
-		_, _ = io.WriteString(out, "{\"journal\":-1}\nfirst")
+		_, _ = io.WriteString(out, "{}\nfirst")
 		time.Sleep(4 * s.Config.ReadTimeout) // what must not matter
 		_, _ = io.WriteString(out, " and last")
 		_ = out.Close()
@@ -266,12 +266,12 @@ func TestUploadsThatAreNotUnderstood(t *testing.T) {
 		code       int
 	}{
 		"nothing":       {"", "could not be read", http.StatusBadRequest},
-		"no line":       {`{"journal":-1}`, "could not be read", http.StatusBadRequest},
-		"long line":     {`{"journal":-1` + strings.Repeat(" ", 1<<17) + "}\n", "too long", http.StatusBadRequest},
+		"no line":       {`{"journals":[]}`, "could not be read", http.StatusBadRequest},
+		"long line":     {`{"journals":[]` + strings.Repeat(" ", 1<<17) + "}\n", "too long", http.StatusBadRequest},
 		"not JSON":      {"journal\n", "not the JSON value", http.StatusBadRequest},
-		"unknown field": {`{"journal":-1,"force":true}` + "\n", "force", http.StatusBadRequest},
-		"short journal": {`{"journal":10}` + "\nshort", "internal", http.StatusInternalServerError},
-		"huge journal":  {fmt.Sprintf("{\"journal\":%d}\n", admin.MaxJournal+1), "larger than 1 GiB", http.StatusUnprocessableEntity},
+		"unknown field": {`{"journals":[],"force":true}` + "\n", "force", http.StatusBadRequest},
+		"short journal": {`{"journals":[10]}` + "\nshort", "internal", http.StatusInternalServerError},
+		"huge journal":  {fmt.Sprintf("{\"journals\":[%d]}\n", admin.MaxJournal+1), "larger than 1 GiB", http.StatusUnprocessableEntity},
 	} {
 		t.Run(name, func(t *testing.T) {
 			code, body := post(h, "POST", "/v1/cluster.backup.restore", test.body)
