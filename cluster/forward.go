@@ -21,7 +21,7 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 	}
 	switch op {
 	case opPropose, opAwaited:
-		return n.serveProposal(ctx, body, op == opAwaited)
+		return n.serveProposal(ctx, body, op == opAwaited || n.isOlder(peer))
 	case opBarrier:
 		if leading, _ := n.Leading(); !leading {
 			return reply{status: replyNotLeading}

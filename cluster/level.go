@@ -68,3 +68,10 @@ func (n *Node) checkLevel() error {
 	}
 	return nil
 }
+
+// isOlder reports whether a member's program has not the level of this one. It
+// may not know an answer that this one gives, and is answered as of old.
+func (n *Node) isOlder(id string) bool {
+	m, ok := n.roster.member(id)
+	return ok && m.Level < n.core.schema.level
+}

@@ -223,11 +223,11 @@ func (s *server) Close(ctx context.Context) error {
 	close(s.stopping)
 	var errs []error
 	if s.public != nil {
-		s.public.SetKeepAlivesEnabled(false) // so that clients come back elsewhere
-		select {
-		case <-time.After(s.config.Drain):
-		case <-ctx.Done():
-		}
+		// Whoever asks /readyz has gone elsewhere when standing connections that
+		// are idle are closed: a request could be on its way on one of them.
+		s.linger(ctx, s.config.Drain/2)
+		s.public.SetKeepAlivesEnabled(false) // so that the others come back elsewhere
+		s.linger(ctx, s.config.Drain/2)
 		s.node.StepDown(ctx)
 		errs = append(errs, s.public.Shutdown(ctx))
 	}
@@ -249,6 +249,13 @@ func (s *server) Close(ctx context.Context) error {
 		errs = append(errs, s.ops.Close())
 	}
 	return errors.Join(errs...)
+}
+
+func (s *server) linger(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
 }
 
 // dataDir makes the folder of everything.

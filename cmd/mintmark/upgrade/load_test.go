@@ -1,0 +1,133 @@
+package upgrade
+
+import (
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// A load keeps asking the nodes that are ready: clients behind a balancer that
+// looks at /readyz. Any failure is one that such a client would see.
+type load struct {
+	c    *cluster
+	stop chan struct{}
+	wait sync.WaitGroup
+	gate sync.RWMutex // held by who wants nobody to ask
+
+	done   atomic.Int64
+	mu     sync.Mutex
+	failed []error // guarded by mu
+}
+
+const (
+	clients = 6
+	// look is how often a balancer looks at /readyz. A node that stops goes on
+	// answering for a second.
+	look = 100 * time.Millisecond
+)
+
+func startLoad(c *cluster, app string, standing bool) *load {
+	l := &load{c: c, stop: make(chan struct{})}
+	for _, n := range c.nodes {
+		n.ready.Store(n.asks("/readyz"))
+		l.wait.Go(func() { l.watch(n) })
+	}
+	for i := range clients {
+		client := newClient(user(i), app, l.pick, standing)
+		l.wait.Go(func() { l.ask(client) })
+	}
+	return l
+}
+
+func (l *load) watch(n *node) {
+	for {
+		n.ready.Store(n.asks("/readyz"))
+		select {
+		case <-time.After(look):
+		case <-l.stop:
+			return
+		}
+	}
+}
+
+// pick is a node that was ready when it was last looked at.
+func (l *load) pick() *node {
+	for {
+		n := l.c.nodes[rand.IntN(len(l.c.nodes))]
+		if n.ready.Load() {
+			return n
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+
+func (l *load) stopping() bool {
+	select {
+	case <-l.stop:
+		return true
+	default:
+		return false
+	}
+}
+
+// ask has a grant made, uses it for a while, and begins anew.
+func (l *load) ask(c *client) {
+	for !l.stopping() {
+		var code, token string
+		var err error
+		l.one(func() error { code, err = c.allow(); return err })
+		if err != nil {
+			continue
+		}
+		l.one(func() error { token, err = c.exchange(l.pick(), code); return err })
+		for i := 0; err == nil && i < 40 && !l.stopping(); i++ {
+			l.one(func() error { token, err = c.refresh(l.pick(), token); return err })
+			time.Sleep(5 * time.Millisecond) // two processors are for three nodes, too
+		}
+	}
+}
+
+func (l *load) one(request func() error) {
+	l.gate.RLock()
+	defer l.gate.RUnlock()
+	if err := request(); err != nil {
+		l.mu.Lock()
+		l.failed = append(l.failed, err)
+		l.mu.Unlock()
+		return
+	}
+	l.done.Add(1)
+}
+
+// hold lets nobody ask while f runs.
+func (l *load) hold(f func()) {
+	l.gate.Lock()
+	defer l.gate.Unlock()
+	f()
+}
+
+// advances waits until the clients have got on, so that a step was under load.
+func (l *load) advances(t testing.TB) {
+	t.Helper()
+	from := l.done.Load()
+	require.True(t, until(eventually, func() bool { return l.done.Load() > from+200 }), "the load gets nowhere")
+}
+
+// end stops the clients; none of them may have failed.
+func (l *load) end(t testing.TB) {
+	t.Helper()
+	close(l.stop)
+	l.wait.Wait()
+	t.Logf("%d requests were answered", l.done.Load())
+	for i, err := range l.failed {
+		if i == 20 {
+			break
+		}
+		t.Errorf("a request failed: %v", err)
+	}
+	require.Empty(t, l.failed, "requests that failed")
+}

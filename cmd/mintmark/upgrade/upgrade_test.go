@@ -1,0 +1,178 @@
+package upgrade
+
+import (
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+const app = "app"
+
+func user(i int) string { return fmt.Sprintf("user-%d", i) }
+
+// people makes accounts and a client by the operators' commands.
+func (c *cluster) people() {
+	c.t.Helper()
+	first := c.nodes[0]
+	for i := range clients {
+		first.mustWith(password, "user", "add", user(i), "--password-file", "-")
+	}
+	first.mustWith(secret, "client", "add", "--id", app, "--name", "App", "--owner", user(0),
+		"--redirect-uri", callback, "--scope", "PROFILE_READ", "--secret-file", "-")
+	first.must("client", "approve", app)
+}
+
+// level waits until every node says that the cluster uses a feature level.
+func (c *cluster) level(want uint32) {
+	c.t.Helper()
+	require.True(c.t, until(eventually, func() bool {
+		for _, n := range c.nodes {
+			if s, err := n.status(); err != nil || s.Level != want {
+				return false
+			}
+		}
+		return true
+	}), "the cluster does not come to level %d", want)
+}
+
+// replace stops a node and starts it again with another binary.
+func (c *cluster) replace(n *node, binary string) {
+	c.t.Helper()
+	n.stop()
+	n.start(binary)
+	require.True(c.t, until(eventually, func() bool { return n.asks("/readyz") }), "%s is not ready", n.name)
+}
+
+// mixed holds what must be so while nodes of both versions run.
+func (c *cluster) mixed(l *load, upgraded int) {
+	t := c.t
+	t.Helper()
+	l.advances(t)
+	c.level(1)
+	s, err := c.nodes[0].status()
+	require.NoError(t, err)
+	for i, m := range s.Nodes {
+		want, level := "old", uint32(1)
+		if c.named(m.Name).binary == newBinary {
+			want, level = "new", 2
+		}
+		require.Equal(t, want, m.Version, "node %d", i)
+		require.Equal(t, level, m.Level)
+	}
+	// What an old node does not know is not sent, whoever is asked.
+	for _, n := range c.nodes[:upgraded] {
+		_, code, remarks := n.run("", "cluster", "rotate-authority")
+		require.Equal(t, 5, code, remarks)
+		require.Contains(t, remarks, "n3 (old, level 1)")
+	}
+	// The state is the same, and every process still runs.
+	l.hold(c.same)
+	for _, n := range c.nodes {
+		require.True(t, n.running(), n.name)
+	}
+}
+
+func (c *cluster) named(name string) *node {
+	for _, n := range c.nodes {
+		if n.name == name {
+			return n
+		}
+	}
+	return nil
+}
+
+// TestRollingUpgrade goes from the older version to this one, a node at a time,
+// with a leader of either version in between.
+func TestRollingUpgrade(t *testing.T) {
+	c := newCluster(t, oldBinary)
+	c.level(1)
+	c.people()
+	l := startLoad(c, app, false)
+	l.advances(t)
+	for i, n := range c.nodes {
+		c.replace(n, newBinary)
+		c.settle()
+		if i == 2 {
+			break
+		}
+		for _, leader := range []string{"n1", "n3"} { // a new one and an old one
+			c.lead(leader)
+			c.mixed(l, i+1)
+		}
+		c.reuse(l, i)
+	}
+	c.level(2)
+	l.advances(t)
+	l.end(t)
+	c.same()
+
+	// Now that each node has it, what was withheld is done.
+	c.nodes[1].must("cluster", "rotate-authority")
+	c.same()
+	c.refusesTheOld()
+	c.restarts()
+}
+
+// reuse: a refresh token that is used again, at an old node while a new one
+// leads and the other way round, is refused in words and ends its grant.
+func (c *cluster) reuse(l *load, i int) {
+	t := c.t
+	t.Helper()
+	for _, leader := range []string{"n1", "n3"} {
+		c.lead(leader)
+		for _, at := range []int{0, 2} {
+			client := newClient(user(i), app, l.pick, false)
+			code, err := client.allow()
+			require.NoError(t, err)
+			first, err := client.exchange(c.nodes[at], code)
+			require.NoError(t, err)
+			second, err := client.refresh(c.nodes[at], first)
+			require.NoError(t, err)
+			third, err := client.refresh(c.nodes[at], second)
+			require.NoError(t, err)
+			_, err = client.refresh(c.nodes[at], first)
+			require.ErrorContains(t, err, "status 400", "leader %s, asked %s", leader, c.nodes[at].name)
+			require.ErrorContains(t, err, "invalid_grant")
+			_, err = client.refresh(c.nodes[2-at], third)
+			require.ErrorContains(t, err, "invalid_grant", "the grant has ended")
+		}
+	}
+}
+
+// refusesTheOld: a node can't go back, and says why.
+func (c *cluster) refusesTheOld() {
+	t, n := c.t, c.nodes[2]
+	t.Helper()
+	n.stop()
+	from, err := os.ReadFile(n.log)
+	require.NoError(t, err)
+	n.start(oldBinary)
+	n.wait()
+	require.NotZero(t, n.command.ProcessState.ExitCode())
+	text, err := os.ReadFile(n.log)
+	require.NoError(t, err)
+	require.Contains(t, string(text[len(from):]), "the cluster uses feature level 2, and this version of the program has 1: upgrade it")
+	require.True(t, c.nodes[0].asks("/readyz"))
+	n.start(newBinary)
+	require.True(t, until(eventually, func() bool { return n.asks("/readyz") }))
+	c.settle()
+}
+
+// restarts restarts each node once more, with clients that keep connections
+// standing.
+func (c *cluster) restarts() {
+	c.t.Helper()
+	l := startLoad(c, app, true)
+	for _, n := range c.nodes {
+		l.advances(c.t)
+		c.replace(n, newBinary)
+		time.Sleep(2 * look) // until the balancers have seen it
+		c.settle()
+	}
+	l.advances(c.t)
+	l.end(c.t)
+	c.same()
+}
