@@ -2,13 +2,35 @@
 // decided and written on a go-memdb in the order of a replicated log, and come
 // out as (outcome, index).
 //
-// It owns the log, its durability, snapshots, state time, leadership and the
-// question "is this view fresh?". It does not know what a command means: kinds,
-// rows and rules belong to the Machine it is given. It has no clock but
-// Config.Now and no randomness but Config.Rand, and neither reaches a decision
-// except through the log.
+// It owns the log, its durability, snapshots, state time, leadership, the
+// question "is this view fresh?", and the nodes: who is a member, how they reach
+// and recognise each other, who leads, and what watches over all that. It does
+// not know what a command means: kinds, rows and rules belong to the Machine it
+// is given. It has no clock but Config.Now and Config.Elapsed and no randomness
+// but Config.Rand, and none of them reaches a decision except through the log.
+//
+// # The walk of a command
+//
+//	propose.go     any node: attempt it, here or there, and again while its fate is unknown
+//	forward.go     there: sent to the leader over peer.go, and served by it
+//	core.go        the leader previews it: a refusal is answered, and logged nowhere
+//	build.go       commands that wait together become one entry
+//	guard.go       which is stamped, unless clock or disk are not to be trusted
+//	fsm.go         raft gives the entry to every node
+//	core.go        decides again, writes, and moves the index that views wait for
+//
+// # The nodes
+//
+//	network.go     one port, told apart by ALPN: raft, calls among nodes, joining
+//	certificate.go the authority, keys and certificates; roster.go, what a node knows of members without its log
+//	member.go      the replicated rows; member_command.go, the rules; membership.go, the leader's duty
+//	join.go        a token makes a node a member
+//	hasten.go      an election at once when the leader's process is gone
+//	overview.go    what operators see
+//	backup.go, recover.go  out of a backup, or from one survivor
 //
 // The log is hashicorp/raft on raft-wal. What those libraries do not do for us
 // is done by small wrappers, each in a file of its own with its reason: votes.go,
-// transport.go, future.go, logstore.go, leader.go, private.go, lock.go.
+// transport.go, future.go, logstore.go, leader.go, private.go, lock.go, clock.go,
+// disk.go, livelock.go.
 package cluster
