@@ -35,9 +35,6 @@ const (
 const (
 	dialTimeout      = 2 * time.Second
 	handshakeTimeout = 5 * time.Second
-	// maxHandshakes bounds what strangers on the port can make this node do at
-	// a time.
-	maxHandshakes = 64
 )
 
 // network is raft's stream layer and the connections among nodes. A node that
@@ -63,6 +60,8 @@ type network struct {
 
 	isolated atomic.Uint32 // reasons, as bits: nobody is let in, nobody is dialled
 
+	shaking, joining strangers
+
 	mu    sync.Mutex
 	conns map[*peerConn]struct{}
 }
@@ -73,6 +72,7 @@ func newNetwork(self string, c *Network, r *roster, cred *credentials, warn func
 	return &network{
 		self: self, config: c, roster: r, credentials: cred, warn: warn,
 		accepted: make(chan net.Conn), done: make(chan struct{}), conns: make(map[*peerConn]struct{}),
+		shaking: strangers{most: maxHandshakes}, joining: strangers{most: maxJoining},
 	}
 }
 
@@ -197,7 +197,6 @@ func (n *network) verify(s tls.ConnectionState, id string) error {
 
 // acceptAll shakes hands with whoever connects.
 func (n *network) acceptAll() {
-	places := make(chan struct{}, maxHandshakes)
 	config := n.serverConfig()
 	for {
 		c, err := n.config.Listener.Accept()
@@ -209,14 +208,9 @@ func (n *network) acceptAll() {
 				continue
 			}
 		}
-		select {
-		case places <- struct{}{}:
-		case <-n.done:
-			_ = c.Close()
-			return
-		}
+		leave := n.shaking.enter(c)
 		n.running.Go(func() {
-			defer func() { <-places }()
+			defer leave()
 			n.welcome(tls.Server(c, config))
 		})
 	}
@@ -232,7 +226,9 @@ func (n *network) welcome(c *tls.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
 	if err := c.HandshakeContext(ctx); err != nil {
-		n.warn("cluster: refused a connection", "from", c.RemoteAddr().String(), "error", err)
+		if n.shaking.mayWarn() {
+			n.warn("cluster: refused a connection", "from", c.RemoteAddr().String(), "error", err)
+		}
 		_ = c.Close()
 		return
 	}
@@ -255,7 +251,12 @@ func (n *network) welcome(c *tls.Conn) {
 		}
 		return
 	}
+	leave := func() {}
+	if s.NegotiatedProtocol == protocolJoin {
+		leave = n.joining.enter(c.NetConn()) // to be closed without a goodbye
+	}
 	n.running.Go(func() {
+		defer leave()
 		defer func() { _ = tracked.Close() }()
 		n.serve(s.NegotiatedProtocol, id, key, c)
 	})

@@ -426,6 +426,17 @@ func TestStrangersOnThePort(t *testing.T) {
 	}
 	_, _, err := tr.nodes[1].Propose(t.Context(), &set{Name: "still here"})
 	require.NoError(t, err)
+
+	// Those who connect and say nothing don't keep members out.
+	for range 200 {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer c.Close()
+	}
+	i := 1
+	cluster.Isolate(tr.nodes[i], true)
+	cluster.Isolate(tr.nodes[i], false)
+	tr.settle(3)
 }
 
 // TestLateCommandAccusesNobody: a command that a network held up may find that
