@@ -108,8 +108,9 @@ func (n *Node) attemptThere(ctx context.Context, leader string, moved <-chan str
 	body := appendCommand(make([]byte, 0, commandOverhead+len(s.body)), &s)
 	answer, err := n.ask(ctx, leader, moved, opPropose, body, time.Until(deadline))
 	if err == nil && answer.status == replyConfirm {
-		// Whoever asked still waits: else ctx had ended, and the answer that took
-		// too long had been given up.
+		if err := stillAwaited(ctx, true); err != nil {
+			return nil, 0, err
+		}
 		answer, err = n.ask(ctx, leader, moved, opAwaited, body, time.Until(deadline))
 	}
 	if errors.Is(err, errNotSent) {

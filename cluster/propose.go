@@ -85,8 +85,8 @@ func (n *Node) attemptHere(ctx context.Context, cmd Command, id CommandID, again
 		if d.Accuses && !awaited {
 			return nil, 0, errConfirm
 		}
-		if err := ctx.Err(); err != nil {
-			return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
+		if err := stillAwaited(ctx, d.Accuses); err != nil {
+			return nil, 0, err
 		}
 	}
 	r := newRequest()
@@ -101,6 +101,25 @@ func (n *Node) attemptHere(ctx context.Context, cmd Command, id CommandID, again
 	value, index := r.value, r.index
 	r.free()
 	return value, index, nil
+}
+
+// accusePause is how long a node that is about to accuse looks whether whoever
+// made the request has gone. A process that was stopped for a while, or starved,
+// finds requests in its sockets before it finds that their clients hung up.
+const accusePause = 50 * time.Millisecond
+
+// stillAwaited returns ErrUnavailable when nobody waits for the answer any more.
+func stillAwaited(ctx context.Context, accuses bool) error {
+	if accuses {
+		select {
+		case <-ctx.Done():
+		case <-time.After(accusePause):
+		}
+	}
+	if err := ctx.Err(); err != nil {
+		return fmt.Errorf("%w: %w", ErrUnavailable, err)
+	}
+	return nil
 }
 
 // preview decides on a view: on this node's, and for a refusal that would hurt
