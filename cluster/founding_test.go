@@ -181,7 +181,12 @@ func TestNobodyBeginsBeforeAllHaveMet(t *testing.T) {
 	first, second := f.begin(ctx, 0), f.begin(ctx, 1)
 	// Each has had the answer of the other, several times.
 	for met := 0; met < 6; {
-		r := <-rounds
+		var r round
+		select {
+		case r = <-rounds:
+		case <-ctx.Done():
+			require.Fail(t, "nobody asks")
+		}
 		require.False(t, r.begins)
 		if r.silent == 1 {
 			met++

@@ -9,7 +9,7 @@ package ledger
 //	1	the first program for several nodes
 //	2	Replay; the cluster key and the authority change; an edit keeps the
 //		last scope and redirection URI of a client while their replacement
-//		waits for a review
+//		waits for a review; Refresh.Unspent
 const Level = 2
 
 // levelOf is the level from which on a command of a kind may be proposed. A
