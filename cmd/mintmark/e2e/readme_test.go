@@ -15,7 +15,7 @@ import (
 )
 
 // insideReadme is set for all that README's blocks run.
-const insideReadme = "MINTMARK_INSIDE_README"
+const insideReadme = "MINTMARK_TEST_INSIDE_README"
 
 // TestReadme does what README says, as a newcomer would, in a copy of the
 // checkout.
