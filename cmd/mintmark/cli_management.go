@@ -19,7 +19,7 @@ import (
 func managementCommands() []*cobra.Command {
 	m := new(management)
 	commands := []*cobra.Command{
-		m.clientCommand(), m.userCommand(), m.grantCommand(), m.keysCommand(), m.explainCommand(), m.auditCommand(),
+		m.clientCommand(), m.userCommand(), m.grantCommand(), m.keysCommand(), m.settingsCommand(), m.explainCommand(), m.auditCommand(),
 		m.clusterCommand(),
 	}
 	dataDir := os.Getenv("MINTMARK_DATA_DIR")

@@ -36,6 +36,8 @@ const (
 	Explain      Operation[ErrorID, Explained]              = "explain"
 	Audit        Operation[EventFilter, EventList]          = "audit"
 	ListKeys     Operation[KeyFilter, KeyList]              = "keys.list"
+	ShowSettings Operation[SettingsQuery, Settings]         = "settings.show"
+	SetSettings  Operation[SettingsChange, Settings]        = "settings.set"
 	RotateKeys   Operation[Rotation, Rotated]               = "keys.rotate"
 	ResealKeys   Operation[Resealing, Resealed]             = "keys.reseal"
 

@@ -89,6 +89,8 @@ var routes = []route{
 	on(Explain, (*call).explain),
 	on(Audit, (*call).audit),
 	on(ListKeys, (*call).listKeys),
+	on(ShowSettings, (*call).showSettings),
+	on(SetSettings, (*call).setSettings),
 	on(RotateKeys, (*call).rotateKeys),
 	on(ResealKeys, (*call).resealKeys),
 	on(InitCluster, (*call).initCluster),

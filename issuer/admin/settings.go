@@ -1,0 +1,127 @@
+package admin
+
+import (
+	"context"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A SettingsQuery asks for all settings.
+type SettingsQuery struct{}
+
+// A SettingsChange sets some of them, all or none.
+type SettingsChange struct {
+	Set map[string]string `json:"set"`
+}
+
+// Settings are the settings of the cluster, which hold on every node.
+type Settings struct {
+	Settings []Setting `json:"settings"`
+}
+
+// A Setting is one of them.
+type Setting struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+	Fixed bool   `json:"fixed,omitempty"` // it can't be changed any more
+	About string `json:"about"`
+}
+
+// rotationOff is how a schedule of no rotations is written.
+const rotationOff = "off"
+
+// settings are all of them, in the order in which they are shown.
+var settings = []struct {
+	key, about string
+	text       func(*ledger.Settings) *string // one of text, duration
+	duration   func(*ledger.Settings) *time.Duration
+	fixed      bool
+}{
+	{key: "base_url", about: "address of the API, and the issuer", fixed: true, text: func(s *ledger.Settings) *string { return &s.BaseURL }},
+	{key: "app_url", about: "address of the pages", fixed: true, text: func(s *ledger.Settings) *string { return &s.AppURL }},
+	{key: "audience", about: "audience of access tokens", fixed: true, text: func(s *ledger.Settings) *string { return &s.Audience }},
+	{key: "algorithm", about: "of signing keys made from now on: ES256, EdDSA or RS256", text: func(s *ledger.Settings) *string { return &s.Algorithm }},
+	{key: "code_lifetime", about: "of authorization codes", duration: func(s *ledger.Settings) *time.Duration { return &s.CodeLifetime }},
+	{key: "refresh_idle", about: "of refresh tokens that nobody uses", duration: func(s *ledger.Settings) *time.Duration { return &s.RefreshIdle }},
+	{key: "grant_absolute", about: "of grants, from the user's Allow", duration: func(s *ledger.Settings) *time.Duration { return &s.GrantAbsolute }},
+	{key: "retry_window", about: "in which a lost response may be asked for again, confidential clients", duration: func(s *ledger.Settings) *time.Duration { return &s.RetryWindow }},
+	{key: "retry_window_public", about: "the same for public clients", duration: func(s *ledger.Settings) *time.Duration { return &s.RetryWindowPublic }},
+	{key: "session_idle", about: "of sessions that nobody uses", duration: func(s *ledger.Settings) *time.Duration { return &s.SessionIdle }},
+	{key: "session_absolute", about: "of sessions, from the sign-in", duration: func(s *ledger.Settings) *time.Duration { return &s.SessionAbsolute }},
+	{key: "jwks_max_age", about: "for which verifiers may keep the key set", duration: func(s *ledger.Settings) *time.Duration { return &s.JWKSMaxAge }},
+	{key: "rotate_every", about: "age at which keys are replaced, or off", duration: func(s *ledger.Settings) *time.Duration { return &s.RotateEvery }},
+}
+
+func (c *call) showSettings(ctx context.Context, _ SettingsQuery) (Settings, error) {
+	v, err := c.view(ctx)
+	if err != nil {
+		return Settings{}, err
+	}
+	return shownSettings(v.Settings()), nil
+}
+
+func shownSettings(s *ledger.Settings) Settings {
+	row := *s
+	row.RotateEvery, _ = row.Rotation()
+	var all Settings
+	for _, k := range settings {
+		shown := Setting{Key: k.key, About: k.about, Fixed: k.fixed}
+		switch {
+		case k.text != nil:
+			shown.Value = *k.text(&row)
+		case k.key == "rotate_every" && s.RotateEvery == ledger.RotateNever:
+			shown.Value = rotationOff
+		default:
+			shown.Value = k.duration(&row).String()
+		}
+		all.Settings = append(all.Settings, shown)
+	}
+	return all
+}
+
+func (c *call) setSettings(ctx context.Context, q SettingsChange) (Settings, error) {
+	v, err := c.fresh(ctx)
+	if err != nil {
+		return Settings{}, err
+	}
+	next := *v.Settings()
+	for key, value := range q.Set {
+		if note := set(&next, key, value); note != "" {
+			return Settings{}, badField("settings", key, note)
+		}
+	}
+	if _, err := c.propose(ctx, "settings", &ledger.Configure{Settings: next}); err != nil {
+		return Settings{}, err
+	}
+	return shownSettings(&next), nil
+}
+
+// set says what is wrong with a value, "" if nothing; bounds are the ledger's to
+// check.
+func set(s *ledger.Settings, key, value string) (note string) {
+	for _, k := range settings {
+		switch {
+		case k.key != key:
+			continue
+		case k.fixed:
+			return "was chosen when the cluster was made, for good"
+		case k.text != nil:
+			*k.text(s) = value
+			return ""
+		case key == "rotate_every" && value == rotationOff:
+			s.RotateEvery = ledger.RotateNever
+			return ""
+		}
+		d, err := time.ParseDuration(value)
+		if err != nil {
+			return "must be a duration such as 60s or 720h"
+		}
+		if key == "rotate_every" && d == 0 {
+			return "must be a duration such as 2160h, or off"
+		}
+		*k.duration(s) = d
+		return ""
+	}
+	return "is not a setting"
+}
