@@ -435,30 +435,40 @@ func (n *Node) handOverBy(ctx context.Context, w way, to string) error {
 	return nil
 }
 
-// handOver transfers the leadership of this node.
+// handOver transfers the leadership of this node. It tries twice, since raft may
+// find only then that a connection it had kept is broken: the other node may
+// have been started again.
 func (n *Node) handOver(ctx context.Context, to string) error {
-	var f raft.Future
-	switch {
-	case to == string(n.id):
+	if to == string(n.id) {
 		return nil
-	case to == "":
+	}
+	err := n.transfer(ctx, to)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, raft.ErrNotLeader) {
+		err = n.transfer(ctx, to)
+	}
+	switch {
+	case errors.Is(err, raft.ErrNotLeader):
+		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
+	case err != nil:
+		return fmt.Errorf("hand over leadership: %w", err)
+	}
+	return nil
+}
+
+func (n *Node) transfer(ctx context.Context, to string) error {
+	var f raft.Future
+	if to == "" {
 		f = n.raft.LeadershipTransfer()
-	default:
+	} else {
 		f = n.raft.LeadershipTransferToServer(raft.ServerID(to), raft.ServerAddress(to))
 	}
 	done := make(chan error, 1)
 	go func() { done <- await(f, n.stopped) }()
 	select {
 	case err := <-done:
-		if errors.Is(err, raft.ErrNotLeader) {
-			return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
-		}
-		if err != nil {
-			return fmt.Errorf("hand over leadership: %w", err)
-		}
-		return nil
+		return err
 	case <-ctx.Done():
-		return fmt.Errorf("hand over leadership: %w", ctx.Err())
+		return ctx.Err()
 	}
 }
 
