@@ -231,7 +231,7 @@ func (p *campaign) close() {
 		s.violated("%v", err)
 	}
 	for _, n := range w.c.all() {
-		if err := n.process().stop(longest); err != nil {
+		if err := n.process().stop(2 * longest); err != nil {
 			s.violated("%s: %v", n.name, err)
 		}
 	}

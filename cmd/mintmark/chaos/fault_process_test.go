@@ -88,7 +88,7 @@ func rolling() fault {
 				}
 			}
 			return eachOf(r.hits(order...), func(n *node) error {
-				if err := n.process().stop(longest); err != nil {
+				if err := n.process().stop(2 * longest); err != nil {
 					return fmt.Errorf("%s: %w", n.name, err)
 				}
 				if err := n.start(); err != nil {

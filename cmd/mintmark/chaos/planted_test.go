@@ -125,6 +125,10 @@ func TestPlantedMarkedRevokes(t *testing.T) {
 		file: "issuer/ledger/redeem.go",
 		old:  "if r.m.Again && r.grant.Due != l.Generation",
 		new:  "if r.m.Again && r.grant == nil",
+	}, patch{
+		file: "issuer/ledger/refresh.go",
+		old:  "if c.Unspent && m.Level >= 2",
+		new:  "if c.Unspent && m.Level >= 2 && !m.Again",
 	})
 	find(t, three(t, binary), signedOut, 5, overtaken("hole", 20))
 }
