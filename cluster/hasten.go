@@ -43,6 +43,7 @@ func (n *Node) watchLeader() {
 		switch gone, met := n.leaderIsGone(w); {
 		case gone:
 			n.hasten(w)
+			pause = min(2*pause, time.Second)
 		case met:
 			pause = hastenPause
 		default:
@@ -87,7 +88,9 @@ func (n *Node) hasten(w way) {
 	case <-n.stopped:
 		return
 	}
-	if turn < len(voters) {
+	// Only who has missed heartbeats too may call the leader gone: a port can
+	// refuse this node alone.
+	if turn < len(voters) && n.misses(w.leader) {
 		n.log.Info("cluster: the leader's process is gone, this node stands for election", "leader", w.leader)
 		n.stand()
 	}
@@ -96,6 +99,23 @@ func (n *Node) hasten(w way) {
 	case <-w.moved:
 	case <-n.stopped:
 	}
+}
+
+// misses says whether this follower has not heard from its leader for longer
+// than heartbeats are apart: a fifth of the election timeout at most.
+func (n *Node) misses(leader string) bool {
+	_, known := n.raft.LeaderWithID()
+	if n.raft.State() != raft.Follower || string(known) != leader {
+		return false
+	}
+	wait := time.NewTimer(max(0, electionTimeout/3-time.Since(n.raft.LastContact())))
+	defer wait.Stop()
+	select {
+	case <-wait.C:
+	case <-n.stopped:
+		return false
+	}
+	return time.Since(n.raft.LastContact()) >= electionTimeout/3
 }
 
 // stand has this node ask for votes now, as one that was asked by its leader to

@@ -64,7 +64,8 @@ func (n *Node) followMembers() {
 			changed, later, err := n.roster.follow(n.View(), n.opensAuthority)
 			if err != nil {
 				n.log.Error("cluster: keep the list of peers", "error", err)
-			} else if changed {
+			}
+			if changed {
 				n.network.dropStrangers()
 			}
 			if later || err != nil {
@@ -179,7 +180,7 @@ func (n *Node) tendServers(ctx context.Context, all []*Member, servers []raft.Se
 		case !known:
 			n.log.Info("cluster: a node joins and catches up", "name", m.Name, "id", id)
 			return await(n.raft.AddNonvoter(id, raft.ServerAddress(id), 0, n.config.ProposeTimeout), n.stopped)
-		case role == raft.Voter && m.Replaces != "":
+		case role == raft.Voter && member[raft.ServerID(m.Replaces)] != nil:
 			n.log.Info("cluster: a node has taken the place of another", "name", m.Name, "old", m.Replaces)
 			_, err := n.decide(ctx, &removeMember{ID: m.Replaces})
 			return err

@@ -228,11 +228,14 @@ func writeMessages(c net.Conn, out <-chan []byte, done <-chan struct{}) {
 func (n *Node) servePeer(c net.Conn, peer string) {
 	out, done := make(chan []byte, 256), make(chan struct{})
 	var writer, calls sync.WaitGroup
-	writer.Go(func() { writeMessages(c, out, done) })
+	ctx, cancel := context.WithCancel(context.Background())
+	writer.Go(func() {
+		defer cancel() // nobody is answered any more
+		writeMessages(c, out, done)
+	})
 	defer writer.Wait()
 	defer close(done)
 	defer calls.Wait()
-	ctx, cancel := context.WithCancel(context.Background())
 	defer cancel()
 	places := make(chan struct{}, maxCalls)
 	in := bufio.NewReaderSize(c, 64<<10)

@@ -41,6 +41,8 @@ func (n *Node) Propose(ctx context.Context, cmd Command) (value any, index uint6
 				return nil, 0, err
 			}
 			continue
+		case again:
+			return nil, 0, fmt.Errorf("%w: %v", ErrUnknown, err) // the first attempt may have happened
 		default:
 			return nil, 0, err
 		}

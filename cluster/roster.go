@@ -11,6 +11,7 @@ import (
 	"path/filepath"
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/hashicorp/go-memdb"
 )
@@ -21,6 +22,8 @@ import (
 // before, so the list is kept in a file too.
 type roster struct {
 	path string
+
+	behind atomic.Bool // the file could not be written
 
 	mu    sync.RWMutex // guards the rest
 	list  rosterList
@@ -62,14 +65,21 @@ func openRoster(dir string) (*roster, error) {
 
 // replace makes l the list, on disk first.
 func (r *roster) replace(l rosterList) error {
+	// In memory first: a member that was removed is refused though the file
+	// can't be written.
+	if err := r.set(l); err != nil {
+		return err
+	}
 	data, err := json.MarshalIndent(l, "", "  ")
 	if err != nil {
 		return fmt.Errorf("encode the list of peers: %w", err)
 	}
-	if err := writePrivate(r.path, append(data, '\n')); err != nil {
+	err = writePrivate(r.path, append(data, '\n'))
+	r.behind.Store(err != nil)
+	if err != nil {
 		return fmt.Errorf("write the list of peers: %w", err)
 	}
-	return r.set(l)
+	return nil
 }
 
 func (r *roster) set(l rosterList) error {
@@ -108,7 +118,7 @@ func (r *roster) follow(txn *memdb.Txn, opens func(*authority) bool) (changed, l
 		}
 	}
 	if len(l.Members) == 0 || l.Seq < old.Seq || l.Level == old.Level &&
-		slices.EqualFunc(old.Members, l.Members, sameMember) && slices.EqualFunc(old.Authorities, l.Authorities, sameAuthority) && old.Seq > 0 {
+		slices.EqualFunc(old.Members, l.Members, sameMember) && slices.EqualFunc(old.Authorities, l.Authorities, sameAuthority) && old.Seq > 0 && !r.behind.Load() {
 		return false, later, nil
 	}
 	return true, later, r.replace(l)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"io"
 	"net"
 	"os"
 	"path/filepath"
@@ -106,6 +107,7 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, report.Changes, again.Changes)
 	fresh.running()
+	require.NoFileExists(t, filepath.Join(fresh.dir, "restoring"))
 
 	signedOut := 0
 	for i := range 20 {
@@ -175,4 +177,20 @@ func (w *waiting) running() {
 	var s serving
 	require.NoError(w.t, json.Unmarshal([]byte(w.process.line), &s), w.process.line)
 	require.True(w.t, w.waitReady(20*time.Second))
+}
+
+// TestRestoreCutShortNeverServes: without its journal a restored state would
+// give back what was taken away.
+func TestRestoreCutShortNeverServes(t *testing.T) {
+	dir := t.TempDir()
+	seed(t, dir, 1)
+	data := filepath.Join(dir, "data")
+	require.NoError(t, os.WriteFile(filepath.Join(data, "restoring"), nil, 0o600))
+	o := defaultServeOptions()
+	o.DataDir, o.Name = data, "n1"
+	o.Listen, o.OpsListen, o.ClusterListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	c, err := o.server(io.Discard)
+	require.NoError(t, err)
+	_, err = start(t.Context(), c)
+	require.ErrorContains(t, err, "cut short")
 }

@@ -34,6 +34,9 @@ type clusterConfig struct {
 func (s *server) openNode(ctx context.Context, settings *completion) error {
 	c := s.config
 	dir := filepath.Join(c.DataDir, "raft")
+	if err := s.noHalfRestore(); err != nil {
+		return err
+	}
 	if c.Cluster == nil {
 		return s.openAlone(ctx, dir)
 	}
@@ -249,13 +252,19 @@ func (s *server) restore(ctx context.Context, conf cluster.Config, r *restoratio
 	if s.keys, err = s.config.Key.open(); err != nil {
 		return err
 	}
+	if err := s.markRestore(); err != nil {
+		return err
+	}
 	if err := cluster.Restore(conf, bytes.NewReader(r.state)); err != nil {
 		return err
 	}
 	if err := s.openWith(ctx, conf); err != nil {
 		return err
 	}
-	return r.begin(ctx, s.node)
+	if err := r.begin(ctx, s.node); err != nil {
+		return err
+	}
+	return os.Remove(s.restoreMark())
 }
 
 // sealer gives the cluster what it needs of the cluster keys.

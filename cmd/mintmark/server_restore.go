@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
+	"path/filepath"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
@@ -158,4 +160,34 @@ func (r *restoration) begin(ctx context.Context, n *cluster.Node) error {
 		}
 	}
 	return nil
+}
+
+// restoreMark is a file that is there while a restore is under way. A state
+// whose journal was not replayed must never serve: what was taken away since
+// the backup would be back.
+func (s *server) restoreMark() string { return filepath.Join(s.config.DataDir, "restoring") }
+
+func (s *server) markRestore() error {
+	f, err := os.OpenFile(s.restoreMark(), os.O_WRONLY|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("mark the restore: %w", err)
+	}
+	if err := errors.Join(f.Sync(), f.Close()); err != nil {
+		return fmt.Errorf("mark the restore: %w", err)
+	}
+	d, err := os.Open(s.config.DataDir)
+	if err != nil {
+		return fmt.Errorf("mark the restore: %w", err)
+	}
+	return errors.Join(d.Sync(), d.Close())
+}
+
+// noHalfRestore refuses what a restore that was cut short left behind.
+func (s *server) noHalfRestore() error {
+	if _, err := os.Stat(s.restoreMark()); err != nil {
+		return nil
+	}
+	dir := s.config.DataDir
+	return fmt.Errorf("a restore was cut short here: delete %s, %s and then %s, and restore again",
+		filepath.Join(dir, "raft"), filepath.Join(dir, "journal"), s.restoreMark())
 }

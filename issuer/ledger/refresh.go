@@ -46,7 +46,7 @@ func (c *Refresh) Decide(v View, m Meta) Decision {
 	}
 	retry := c.Link.Generation < g.Due
 	if retry && !c.mayRetry(r) {
-		if c.Unspent && m.Level >= 2 {
+		if c.Unspent && m.Level >= 2 && c.lately(r) {
 			return Decision{Outcome: Outcome{Unknown: true}, Recheck: true}
 		}
 		return r.reuse(RefreshReused, GrantEndedByReuse, c.Link)
@@ -63,6 +63,14 @@ func (c *Refresh) Decide(v View, m Meta) Decision {
 	}
 	next := g.spends(g.Due, key, m)
 	return r.issue(next, narrowed, false, append(r.auth.noteUse(m), put(TableGrants, next))...)
+}
+
+// lately reports whether the grant moved on so short a time ago that a slow node
+// may be why this was decided after its own repetition. Where nothing may be
+// asked for again, nothing is forgiven.
+func (c *Refresh) lately(r redemption) bool {
+	window := retryWindow(r.settings, r.auth.client)
+	return window > 0 && r.m.At <= r.grant.Spent.Add(window)
 }
 
 // mayRetry reports whether a response that was lost may be asked for again:

@@ -128,7 +128,7 @@ func TestPlantedMarkedRevokes(t *testing.T) {
 	}, patch{
 		file: "issuer/ledger/refresh.go",
 		old:  "if c.Unspent && m.Level >= 2",
-		new:  "if c.Unspent && m.Level >= 2 && !m.Again",
+		new:  "if !m.Again && c.Unspent && m.Level >= 2",
 	})
 	find(t, three(t, binary), signedOut, 5, overtaken("hole", 20))
 }
