@@ -119,6 +119,11 @@ func (p *campaign) once(f fault) (void string) {
 	return void
 }
 
+// timed says that how long things take is judged, and not only told: in the long
+// form, which has a quiet machine. A test among others must not fail because
+// the machine was busy.
+func timed() bool { return *rounds > 0 }
+
 // writes is L1: there must be a write within 3 s.
 func (p *campaign) writes(r *round, when string, since time.Duration) {
 	var gap time.Duration
@@ -131,7 +136,7 @@ func (p *campaign) writes(r *round, when string, since time.Duration) {
 	case !wrote:
 		p.summary.violated("L1: no write %s %s", when, r.fault.name)
 		return
-	case gap > writesAgain:
+	case gap > writesAgain && timed():
 		p.summary.violated("L1: the first write %s %s took %s", when, r.fault.name, gap)
 	}
 	s := p.summary
@@ -166,8 +171,12 @@ func (p *campaign) recover(r *round) {
 	if w.c.single {
 		return
 	}
-	if !until(catchesUp, func() bool { return p.caughtUp(ready) }) {
-		p.summary.violated("L3: not all nodes caught up %s after %s", catchesUp, r.fault.name)
+	within := catchesUp
+	if !timed() {
+		within *= 3
+	}
+	if !until(within, func() bool { return p.caughtUp(ready) }) {
+		p.summary.violated("L3: not all nodes caught up %s after %s", within, r.fault.name)
 	}
 	if !until(starts, func() bool { return w.h.written(ready) >= leastWrites }) {
 		p.summary.violated("only %d writes after %s", w.h.written(ready), r.fault.name)
@@ -216,7 +225,7 @@ func (p *campaign) elections(r *round, before uint64) {
 	}
 	moved := p.term() - before
 	p.summary.terms[moved]++
-	if moved > uint64(r.fault.moves+extraTerms) {
+	if moved > uint64(r.fault.moves+extraTerms) && timed() {
 		p.summary.violated("L4: %s moved the term by %d", r.fault.name, moved)
 	}
 }
