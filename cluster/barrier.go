@@ -106,7 +106,7 @@ func (n *Node) barrierBy(w way) error {
 			return fmt.Errorf("%w: %w", errNotLeading, err) // a Barrier does no harm twice
 		}
 		return err
-	case w.leader == "" || w.leader == string(n.id):
+	case !n.elsewhere(w):
 		return errNotLeading
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout)

@@ -32,7 +32,7 @@ func (n *Node) watchLeader() {
 	pause := hastenPause
 	for {
 		w := n.leader.route()
-		if w.leading || w.leader == "" || w.leader == string(n.id) {
+		if w.leading || !n.elsewhere(w) {
 			select {
 			case <-w.changed:
 			case <-n.stopped:

@@ -32,6 +32,9 @@ type way struct {
 	moved   <-chan struct{} // closed when the leader is another one
 }
 
+// elsewhere reports whether another node is known to lead.
+func (n *Node) elsewhere(w way) bool { return w.leader != "" && w.leader != string(n.id) }
+
 func (l *leadership) route() way {
 	l.mu.Lock()
 	defer l.mu.Unlock()

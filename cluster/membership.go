@@ -421,7 +421,7 @@ func (n *Node) handOverBy(ctx context.Context, w way, to string) error {
 			return &RefusedError{err.Error()} // raft says of whom it is not true
 		}
 		return err
-	case w.leader == "" || w.leader == string(n.id):
+	case !n.elsewhere(w):
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
 	answer, err := n.ask(ctx, w.leader, nil, opTransfer, []byte(to), n.config.ProposeTimeout)

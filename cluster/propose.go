@@ -62,7 +62,7 @@ func (n *Node) attempt(ctx context.Context, w way, cmd Command, id CommandID, ag
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
 	case w.leading:
 		return n.attemptHere(ctx, cmd, id, again, true, deadline)
-	case w.leader != "" && w.leader != string(n.id):
+	case n.elsewhere(w):
 		return n.attemptThere(ctx, w.leader, w.moved, cmd, id, again, deadline)
 	}
 	return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
@@ -154,14 +154,12 @@ func (n *Node) pause(ctx context.Context, w way, deadline time.Time) error {
 	defer end.Stop()
 	moment := time.NewTimer(retryPause)
 	defer moment.Stop()
-	lead := w.leading || w.leader != "" && w.leader != string(n.id)
-	for waited := false; !waited || !lead; {
+	for waited := false; !waited || !w.leading && !n.elsewhere(w); {
 		select {
 		case <-moment.C:
 			waited = true
 		case <-w.changed:
 			w = n.leader.route()
-			lead = w.leading || w.leader != "" && w.leader != string(n.id)
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-end.C:

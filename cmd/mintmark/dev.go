@@ -92,15 +92,7 @@ func runDev(ctx context.Context, o devOptions, stdout, stderr io.Writer) error {
 	}
 	printReady(stderr, s.settings, o)
 	fmt.Fprintf(stdout, "%s\n", line)
-
-	select {
-	case <-ctx.Done():
-	case err = <-s.failed:
-	}
-	fmt.Fprintln(stderr, "mintmark: stopping")
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), 10*time.Second)
-	defer cancel()
-	return errors.Join(err, s.Close(closing))
+	return s.untilStopped(ctx, 10*time.Second, stderr)
 }
 
 // server turns the flags into a configuration. Fixtures are read and checked

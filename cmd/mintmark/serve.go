@@ -74,14 +74,7 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) err
 		return err
 	}
 	fmt.Fprintf(stdout, "%s\n", line)
-	select {
-	case <-ctx.Done():
-	case err = <-s.failed:
-	}
-	fmt.Fprintln(stderr, "mintmark: stopping")
-	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.Drain+o.StopTimeout)
-	defer cancel()
-	return errors.Join(err, s.Close(closing))
+	return s.untilStopped(ctx, o.Drain+o.StopTimeout, stderr)
 }
 
 // server turns the options into a configuration.

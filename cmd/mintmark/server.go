@@ -5,6 +5,7 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -214,6 +215,20 @@ func (s *server) report(what string, err error) {
 		default: // an earlier failure ends the server already
 		}
 	}
+}
+
+// untilStopped serves until ctx ends or a listener fails, and then closes the
+// server, within a time.
+func (s *server) untilStopped(ctx context.Context, within time.Duration, stderr io.Writer) error {
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-s.failed:
+	}
+	fmt.Fprintln(stderr, "mintmark: stopping")
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	defer cancel()
+	return errors.Join(err, s.Close(closing))
 }
 
 // Close ends the server in order: not ready first, while it still answers for

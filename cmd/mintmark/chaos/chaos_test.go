@@ -3,7 +3,6 @@ package chaos
 import (
 	"fmt"
 	"math/rand/v2"
-	"os/exec"
 	"slices"
 	"strings"
 	"testing"
@@ -14,15 +13,9 @@ import (
 
 const nodes = 3
 
-// three starts a cluster of three, or skips the test where the program can run
-// one node only.
+// three starts a cluster of three.
 func three(t testing.TB, binary string) *cluster {
 	t.Helper()
-	for _, command := range [][]string{{"serve", "--help"}, {"cluster", "init", "--help"}} {
-		if err := exec.Command(binary, command...).Run(); err != nil {
-			t.Skipf("this program has no \"mintmark %s\"", command[0])
-		}
-	}
 	return newCluster(t, binary, nodes)
 }
 
