@@ -68,7 +68,11 @@ func (s *summary) run(t testing.TB, c *cluster, faults ...fault) {
 func (p *campaign) play(f fault) {
 	p.w.t.Helper()
 	for range 2 {
+		before := len(p.summary.violations)
 		why := p.once(f)
+		if len(p.summary.violations) > before {
+			p.w.c.printTails()
+		}
 		p.summary.rounds++
 		if why == "" {
 			p.summary.bit[f.name]++

@@ -80,12 +80,19 @@ func newSingle(t testing.TB, binary string, single bool) *cluster {
 	t.Cleanup(func() {
 		for _, n := range c.all() {
 			n.release()
-			if t.Failed() {
-				printTail(t, n.name, n.log)
-			}
+		}
+		if t.Failed() {
+			c.printTails()
 		}
 	})
 	return c
+}
+
+// printTails shows the end of every node's log.
+func (c *cluster) printTails() {
+	for _, n := range c.all() {
+		printTail(c.t, n.name, n.log)
+	}
 }
 
 // add makes a node without starting it.

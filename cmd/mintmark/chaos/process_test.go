@@ -92,7 +92,7 @@ func (p *process) paused() bool {
 
 // printTail shows the end of a log.
 func printTail(t testing.TB, name, file string) {
-	const lines, width = 40, 300
+	const lines, width = 60, 400
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return
