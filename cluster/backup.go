@@ -66,10 +66,14 @@ func Restore(c Config, backup io.Reader) (err error) {
 		return fmt.Errorf("restore: %w", err)
 	}
 	fresh, err := n.isFresh(snapshots)
+	if err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	noted, err := notedBirth(n.config.Dir)
 	switch {
 	case err != nil:
 		return fmt.Errorf("restore: %w", err)
-	case !fresh || !n.roster.empty():
+	case !fresh || !n.roster.empty() || noted != nil:
 		return errors.New("restore: the data directory belongs to a cluster already")
 	}
 	if err := n.core.restore(backup); err != nil {
@@ -86,40 +90,6 @@ func Restore(c Config, backup io.Reader) (err error) {
 		return fmt.Errorf("restore: %w", err)
 	}
 	return nil
-}
-
-// openFiles opens what lies in the folder, without raft.
-func (n *Node) openFiles() (*privateSnapshots, error) {
-	var err error
-	if n.core, err = newCore(n.config.Machine); err != nil {
-		return nil, err
-	}
-	n.core.witness = n.config.Witness
-	if err := privateDir(n.config.Dir); err != nil {
-		return nil, fmt.Errorf("create data directory: %w", err)
-	}
-	if n.lock, err = lockDir(n.config.Dir); err != nil {
-		return nil, err
-	}
-	log := newLogger(n.log)
-	if n.stores, err = openStores(&n.config, log, n.verified); err != nil {
-		return nil, err
-	}
-	if n.roster, err = openRoster(n.config.Dir); err != nil {
-		return nil, err
-	}
-	return openSnapshots(n.config.Dir, log)
-}
-
-func (n *Node) closeFiles() error {
-	var errs []error
-	if n.stores != nil {
-		errs = append(errs, n.stores.Close())
-	}
-	if n.lock != nil {
-		errs = append(errs, n.lock.Close())
-	}
-	return errors.Join(errs...)
 }
 
 // forgetMembers drops members, with what could bring others in, from a state

@@ -27,6 +27,7 @@
 //	join.go        a token makes a node a member
 //	hasten.go      an election at once when the leader's process is gone
 //	overview.go    what operators see
+//	birth.go       a node whose log is lost must not go on without it
 //	backup.go, recover.go  out of a backup, or from one survivor
 //
 // The log is hashicorp/raft on raft-wal. What those libraries do not do for us

@@ -17,5 +17,11 @@ var (
 // ErrEmpty says that the folder belongs to no cluster yet.
 var ErrEmpty = errors.New("the data directory belongs to no cluster yet")
 
+// ErrDataLost says that a folder lacks data that its node had. The node has
+// forgotten its votes and what it acknowledged, and would harm the cluster.
+var ErrDataLost = errors.New("the node has lost data that it had, and can't go on under the same name: " +
+	"take a new node with an empty folder in its place (mintmark cluster replace), " +
+	"or, if it was the only one, restore a backup into an empty folder (mintmark cluster backup restore)")
+
 // errClosed is the reason when the node stopped.
 var errClosed = errors.New("node closed")

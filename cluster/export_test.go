@@ -228,3 +228,9 @@ func KeyOf(n *Node) *ecdsa.PrivateKey { return n.credentials.key }
 func CertificateFrom(n *Node, id string, key *ecdsa.PrivateKey, at time.Time) *tls.Certificate {
 	return must(n.roster.authority().issue(rand.Reader, n.config.Secrets, id, key, at))
 }
+
+// Reported says whether a node has told the cluster of itself.
+func Reported(n *Node) bool {
+	me, ok := n.roster.member(string(n.id))
+	return ok && me.Issuer != ""
+}

@@ -5,7 +5,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -26,11 +25,6 @@ import (
 // births down. A node is let begin by those who wait as it does, or by one that
 // has begun and knows its birth: then it was there, and has lost nothing since.
 // One that has begun and knows another birth, or none, refuses it for good.
-
-// ErrDataLost says that a generated folder is used again for a node that its
-// cluster knows.
-var ErrDataLost = errors.New("the cluster exists already, and this node has lost the data it had there: " +
-	"it can't go on under the same name. Take a new node in its place: mintmark cluster replace")
 
 // beforeRaft is what a node has while it waits for those that found its cluster
 // with it.
@@ -96,27 +90,6 @@ func (n *Node) checkGenerated() error {
 	}
 	_, err = n.credentials.current() // opens the authority's key
 	return err
-}
-
-// birth returns what tells this life of the node from another one under the
-// same id. It lies in the stable store, so that it is lost with the votes.
-func (n *Node) birth() ([]byte, error) {
-	key := []byte("Birth")
-	birth, err := n.stores.stable.Get(key)
-	if err != nil {
-		return nil, fmt.Errorf("read birth: %w", err)
-	}
-	if len(birth) > 0 {
-		return birth, nil
-	}
-	birth = make([]byte, 16)
-	if _, err := io.ReadFull(n.config.Rand, birth); err != nil {
-		return nil, fmt.Errorf("make birth: %w", err)
-	}
-	if err := n.stores.stable.Set(key, birth); err != nil {
-		return nil, fmt.Errorf("write birth: %w", err)
-	}
-	return birth, nil
 }
 
 // meet asks all others again and again. What counts is said in one round: a node

@@ -89,6 +89,11 @@ func JoinCluster(ctx context.Context, j Join) error {
 	if err := privateDir(j.Dir); err != nil {
 		return fmt.Errorf("join: create data directory: %w", err)
 	}
+	if noted, err := notedBirth(j.Dir); err != nil {
+		return fmt.Errorf("join: %w", err)
+	} else if noted != nil {
+		return fmt.Errorf("join: %s says that a node has run here: %w", filepath.Join(j.Dir, birthFile), ErrDataLost)
+	}
 	key, err := nodeKey(rand.Reader, j.Dir)
 	if err != nil {
 		return fmt.Errorf("join: %w", err)

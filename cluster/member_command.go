@@ -129,7 +129,8 @@ type enroll struct {
 func (*enroll) Kind() Kind { return kindEnroll }
 
 // Decide binds the invite to the key that uses it first. The same key may ask
-// again, because the answer may have been lost, as long as it is a member.
+// again, because the answer may have been lost, as long as it is a member that
+// has not run: one that has told of itself, and asks, has lost its data.
 func (c *enroll) Decide(txn *memdb.Txn, m Meta) Decision {
 	i := find[invite](txn, invitesTable, c.Invite)
 	if i == nil || m.At >= i.Expires {
@@ -137,6 +138,9 @@ func (c *enroll) Decide(txn *memdb.Txn, m Meta) Decision {
 	}
 	if i.Node != "" {
 		if old := find[Member](txn, membersTable, i.Node); old != nil && old.ID == c.Member.ID && slices.Equal(old.Key, c.Member.Key) {
+			if old.Issuer != "" {
+				return refuseAgain("node " + old.Name + " has run as a member, and lost its data: take a new node with an empty folder in its place (mintmark cluster replace)")
+			}
 			return acceptMember(old.ID)
 		}
 		return refuseAgain("the join token was used by another node: make another one")

@@ -1,14 +1,10 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"crypto/tls"
-	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
-	"path/filepath"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -51,6 +47,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err := n.checkLevel(); err != nil {
 		return err
 	}
+	if err := n.checkBirth(fresh, snapshots); err != nil {
+		return err
+	}
 	if fresh && !n.config.Bootstrap && n.roster.empty() {
 		return ErrEmpty
 	}
@@ -70,6 +69,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 		if err := n.bootstrap(conf, snapshots); err != nil {
 			return err
 		}
+	}
+	if err := n.noteBirth(); err != nil {
+		return err
 	}
 	state := &fsm{core: n.core, fatal: n.config.Fatal, stop: n.closing, before: n.config.hooks.fsm}
 	n.raft, err = raft.NewRaft(conf, state, n.stores.logs, n.stores.stable, snapshots, n.transport)
@@ -117,40 +119,6 @@ func (n *Node) servePeers(protocol, peer string, key []byte, c *tls.Conn) {
 		return
 	}
 	n.servePeer(c, peer)
-}
-
-// identity returns this node's id, which it makes when there is none. It lies
-// in the stable store, so that it can't be lost without the votes cast under it.
-func (n *Node) identity() (raft.ServerID, error) {
-	key := []byte("NodeID")
-	kept, err := n.stores.stable.Get(key)
-	if err != nil {
-		return "", fmt.Errorf("read node id: %w", err)
-	}
-	// A node that joined has told the others its id.
-	id, err := joinedAs(n.config.Dir)
-	switch {
-	case err != nil:
-		return "", err
-	case len(kept) > 0 && (len(id) == 0 || bytes.Equal(kept, id)):
-		return raft.ServerID(kept), nil
-	case len(id) == 0:
-		if id, err = newNodeID(n.config.Rand); err != nil {
-			return "", err
-		}
-	}
-	if err := n.stores.stable.Set(key, id); err != nil {
-		return "", fmt.Errorf("write node id: %w", err)
-	}
-	return raft.ServerID(id), nil
-}
-
-func newNodeID(rand io.Reader) ([]byte, error) {
-	var random [8]byte
-	if _, err := io.ReadFull(rand, random[:]); err != nil {
-		return nil, fmt.Errorf("make node id: %w", err)
-	}
-	return []byte(hex.EncodeToString(random[:])), nil
 }
 
 // How long a leader may be silent before others stand for election, at random up
@@ -257,15 +225,4 @@ func (n *Node) abandon() error {
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
 	return n.Close(ctx)
-}
-
-// IsMember reports whether a folder belongs to a cluster: it has joined one, or
-// has a log.
-func IsMember(dir string) (bool, error) {
-	r, err := openRoster(dir)
-	if err != nil || !r.empty() {
-		return err == nil, err
-	}
-	logs, err := filepath.Glob(filepath.Join(dir, "log", "*.wal"))
-	return len(logs) > 0, err
 }

@@ -40,6 +40,10 @@ func Recover(c Config) (err error) {
 	if err := raft.RecoverCluster(conf, state, n.stores.logs, n.stores.stable, snapshots, transport, alone); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
+	// Whatever this node has lost, there is nobody left whom that could harm.
+	if err := n.noteBirth(); err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
 	return n.keepOnlyMyself()
 }
 
@@ -69,13 +73,4 @@ func (n *Node) keepOnlyMyself() error {
 	}
 	list.Members, list.Seq = kept, min(list.Seq, max(readStatus(n.core.view()).Seq, 1))
 	return n.roster.replace(list)
-}
-
-// Lock makes sure that no node uses a folder until unlock is called.
-func Lock(dir string) (unlock func() error, err error) {
-	f, err := lockDir(dir)
-	if err != nil {
-		return nil, err
-	}
-	return f.Close, nil
 }

@@ -1,0 +1,155 @@
+package cluster
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/raft"
+)
+
+// A node whose log is lost must not go on with the rest of its folder: it has
+// forgotten its votes and what it acknowledged, and could make a majority with
+// another node that lacks an acknowledged command. Raft can't tell it from a
+// node that has never run.
+//
+// So each life of a node has a birth, made at random, which lies with the votes,
+// and is noted in a file beside the log before raft first runs. Where the file
+// says another one than the log, the log is not that of this node's life.
+
+const birthFile = "node.birth"
+
+// birth returns what tells this life of the node from another one under the
+// same id. It lies in the stable store, so that it is lost with the votes.
+func (n *Node) birth() ([]byte, error) {
+	birth, err := n.storedBirth()
+	if err != nil || len(birth) > 0 {
+		return birth, err
+	}
+	birth = make([]byte, 16)
+	if _, err := io.ReadFull(n.config.Rand, birth); err != nil {
+		return nil, fmt.Errorf("make birth: %w", err)
+	}
+	if err := n.stores.stable.Set([]byte(keyBirth), birth); err != nil {
+		return nil, fmt.Errorf("write birth: %w", err)
+	}
+	return birth, nil
+}
+
+// The names under which this package keeps things in the stable store.
+const (
+	keyBirth  = "Birth"
+	keyNodeID = "NodeID"
+)
+
+func (n *Node) storedBirth() ([]byte, error) {
+	birth, err := n.stores.stable.Get([]byte(keyBirth))
+	if err != nil {
+		return nil, fmt.Errorf("read birth: %w", err)
+	}
+	return birth, nil
+}
+
+// notedBirth is what the file of a folder says, nil if there is none: no node
+// has run there, or one of a version that noted nothing.
+func notedBirth(dir string) ([]byte, error) {
+	path := filepath.Join(dir, birthFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read birth: %w", err)
+	}
+	birth, err := hex.DecodeString(string(bytes.TrimSpace(text)))
+	if err != nil || len(birth) == 0 {
+		return nil, fmt.Errorf("%s does not hold a node's birth", path)
+	}
+	return birth, nil
+}
+
+// noteBirth writes the file. From then on this folder needs its log.
+func (n *Node) noteBirth() error {
+	birth, err := n.birth()
+	if err != nil {
+		return err
+	}
+	noted, err := notedBirth(n.config.Dir)
+	if err != nil || bytes.Equal(noted, birth) {
+		return err
+	}
+	if err := writePrivate(filepath.Join(n.config.Dir, birthFile), []byte(hex.EncodeToString(birth)+"\n")); err != nil {
+		return fmt.Errorf("note birth: %w", err)
+	}
+	return nil
+}
+
+// checkBirth returns ErrDataLost where the log or the snapshots of a node that
+// has run are missing.
+func (n *Node) checkBirth(fresh bool, snapshots raft.SnapshotStore) error {
+	noted, err := notedBirth(n.config.Dir)
+	if err != nil {
+		return err
+	}
+	birth, err := n.storedBirth()
+	if err != nil {
+		return err
+	}
+	switch {
+	case noted != nil && len(birth) == 0:
+		return fmt.Errorf("%s says that a node has run here, and its log is gone: %w", filepath.Join(n.config.Dir, birthFile), ErrDataLost)
+	case noted != nil && !bytes.Equal(noted, birth):
+		return fmt.Errorf("the log in %s is not that of this node: %w", n.config.Dir, ErrDataLost)
+	case noted == nil:
+		if err := n.checkUnnoted(fresh); err != nil {
+			return err
+		}
+	}
+	return n.checkSnapshots(snapshots)
+}
+
+// checkUnnoted finds a lost log of a node whose version did not note its birth:
+// by snapshots without an id, and by a list of peers that says what the node
+// told of itself when it ran, or that knows it by an id that only the log had.
+func (n *Node) checkUnnoted(fresh bool) error {
+	kept, joined, err := n.knownAs()
+	list := n.roster.get()
+	switch {
+	case err != nil:
+		return err
+	case !fresh && len(kept) == 0:
+		return fmt.Errorf("there are snapshots of a node that has run, and its log is gone: %w", ErrDataLost)
+	case !fresh || len(list.Members) == 0 || list.Founding:
+		return nil
+	case len(joined) == 0:
+		joined = kept
+	}
+	if me, ok := n.roster.member(string(joined)); !ok || me.Issuer != "" {
+		return fmt.Errorf("%s is that of a node that has run, and its log is gone: %w", n.roster.path, ErrDataLost)
+	}
+	return nil
+}
+
+// checkSnapshots finds a log that was shortened after a snapshot that is gone.
+func (n *Node) checkSnapshots(snapshots raft.SnapshotStore) error {
+	first, err := n.stores.logs.FirstIndex()
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	taken, err := snapshots.List()
+	if err != nil {
+		return fmt.Errorf("list snapshots: %w", err)
+	}
+	covered := uint64(0)
+	for _, s := range taken {
+		covered = max(covered, s.Index)
+	}
+	if first > covered+1 {
+		return fmt.Errorf("the log begins with entry %d, and no snapshot has what was before it: %w", first, ErrDataLost)
+	}
+	return nil
+}
