@@ -3,6 +3,7 @@ package chaos
 import (
 	"fmt"
 	"math/rand/v2"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -32,6 +33,11 @@ func short() []fault {
 		disk(theLeader, "slow 30ms", 2*time.Second),
 		clock(aFollower, -time.Hour, 2*time.Second),
 		replaced(),
+		rotated("signing"),
+		starved(theLeader, 2*time.Second),
+		descriptors(aFollower, time.Second),
+		anotherAuthority(),
+		noClusterKey(),
 	}...)
 }
 
@@ -80,7 +86,24 @@ func long() []fault {
 		clock(theLeader, 5*time.Minute, 3*time.Second),
 		clock(theLeader, -5*time.Minute, 3*time.Second),
 		clock(aFollower, time.Hour, 3*time.Second),
+		rotated("credential"),
+		rotatedUnderKill(),
+		rotatedWithout(),
+		starved(allNodes, 3*time.Second),
+		descriptors(theLeader, 2*time.Second),
+		expiredCertificate(),
+		wrongName(),
+		anotherKey(),
+		anotherClusterKey(),
+		juggled(200*time.Millisecond, 10*time.Second),
+		removed(),
 	}...)
+}
+
+// named are the faults that -faults asks for.
+func named(faults []fault) []fault {
+	name := regexp.MustCompile(*only)
+	return slices.DeleteFunc(faults, func(f fault) bool { return !name.MatchString(f.name) })
 }
 
 // perCluster is how many faults one cluster and one history bear.
@@ -89,10 +112,13 @@ const perCluster = 12
 // TestChaos plays faults on three nodes, and lets nothing pass.
 func TestChaos(t *testing.T) {
 	random := rand.New(rand.NewPCG(*seed, 0))
-	faults := short()
+	faults, all := short(), named(long())
+	if *only != "" {
+		faults = all
+	}
 	if *rounds > 0 {
 		faults = nil
-		for all := long(); len(faults) < *rounds; {
+		for len(faults) < *rounds && len(all) > 0 {
 			faults = append(faults, all[random.IntN(len(all))])
 		}
 	}

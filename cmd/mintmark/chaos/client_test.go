@@ -86,7 +86,7 @@ func (a *application) accept(o *op, g *grant, r reply) string {
 	if !genuine || l.grant != g.id {
 		a.w.h.wrong("a refresh token of grant %s came for grant %s", l.grant, g.id)
 	}
-	o.Got, o.Scope, o.Key = l.gen, m.Scope, keyOf(m.Access)
+	o.Got, o.MadeUnder, o.Scope, o.Key = l.gen, l.key, m.Scope, keyOf(m.Access)
 	a.w.received(l.grant, l.gen, m.Refresh)
 	claims, err := a.w.j.verify(m.Access)
 	if err != nil {
@@ -96,7 +96,7 @@ func (a *application) accept(o *op, g *grant, r reply) string {
 	if claims.GrantID != g.id || claims.ClientID != g.client || claims.ScopeText != m.Scope || claims.Legacy {
 		a.w.h.wrong("the access token of grant %s says grant %s, client %s, scope %q", g.id, claims.GrantID, claims.ClientID, claims.ScopeText)
 	}
-	o.IssuedAt = claims.IssuedAt.Unix()
+	o.IssuedAt, o.Expires = claims.IssuedAt.Unix(), claims.ExpiresAt.Unix()
 	g.access = m.Access
 	return m.Refresh
 }

@@ -24,7 +24,8 @@ type cluster struct {
 	dir     string
 	single  bool
 	started time.Time // what the history counts from
-	links   *links
+	links   *links    // nil: nodes are reached where they say themselves
+	base    string    // the issuer: the address of the first node, as if it were that of a balancer
 
 	mu    sync.Mutex
 	nodes []*node // guarded by mu; a node that was replaced is not in it
@@ -41,10 +42,18 @@ type node struct {
 	proc *process // guarded by mu
 }
 
-// newCluster starts n nodes and makes them one cluster.
+// newCluster is some nodes that see each other through links.
 func newCluster(t testing.TB, binary string, n int) *cluster {
 	t.Helper()
 	c := newSingle(t, binary, false)
+	c.assemble(n)
+	return c
+}
+
+// assemble starts n nodes and makes them one cluster.
+func (c *cluster) assemble(n int) {
+	c.t.Helper()
+	t := c.t
 	for i := range n {
 		c.add(fmt.Sprintf("n%d", i+1))
 	}
@@ -55,12 +64,11 @@ func newCluster(t testing.TB, binary string, n int) *cluster {
 		require.NoError(t, node.start())
 		if i == 0 {
 			require.True(t, until(eventually, node.alive), "%s does not live", node.name)
-			node.must("cluster", "init", "--public-url", c.baseURL())
+			node.must("cluster", "init", "--public-url", c.base)
 		}
 		c.requireReady(node)
 	}
 	require.True(t, until(eventually, func() bool { return len(c.voters()) == n }), "all are voters")
-	return c
 }
 
 // newDev starts the one node of "mintmark dev".
@@ -103,8 +111,10 @@ func (c *cluster) add(name string) *node {
 		public: freeAddress(c.t), ops: freeAddress(c.t), raft: freeAddress(c.t),
 	}
 	c.mu.Lock()
-	c.nodes = append(c.nodes, n)
-	c.mu.Unlock()
+	defer c.mu.Unlock()
+	if c.nodes = append(c.nodes, n); c.base == "" {
+		c.base = "http://" + n.public
+	}
 	return n
 }
 
@@ -125,7 +135,7 @@ func (c *cluster) forget(gone *node) {
 func (c *cluster) invite(n *node, arguments ...string) {
 	c.t.Helper()
 	n.invitation = filepath.Join(c.dir, n.name+".token")
-	token := c.nodes[0].must(arguments...)
+	token := c.not(n).must(arguments...)
 	require.NoError(c.t, os.WriteFile(n.invitation, token, 0o600))
 }
 
@@ -144,6 +154,15 @@ func (c *cluster) node(name string) *node {
 	return nil
 }
 
+// not is the first node but for one.
+func (c *cluster) not(one *node) *node {
+	all := c.all()
+	if all[0] == one {
+		return all[1]
+	}
+	return all[0]
+}
+
 func (c *cluster) any() *node {
 	all := c.all()
 	return all[rand.IntN(len(all))]
@@ -159,10 +178,6 @@ func (c *cluster) named(name string) func() *node {
 	}
 }
 
-// baseURL is the issuer: the address of the first node, as if it were that of
-// a balancer.
-func (c *cluster) baseURL() string { return "http://" + c.nodes[0].public }
-
 // now is the time since the cluster was made, which is what histories have.
 func (c *cluster) now() time.Duration { return time.Since(c.started) }
 
@@ -177,14 +192,12 @@ func (n *node) start() error {
 	} else {
 		arguments = append([]string{"serve", "--name", n.name, "--cluster-listen", n.raft}, arguments...)
 		for _, to := range n.c.all() {
-			if to != n {
-				arguments = append(arguments, "--peer", to.name+"="+n.c.links.address(n.c.t, pair{n.name, to.name}, to.raft))
+			if to != n && n.c.links != nil {
+				arguments = append(arguments, "--peer", to.name+"="+n.reaches(to))
 			}
 		}
 		if n.invitation != "" {
-			first := n.c.nodes[0]
-			arguments = append(arguments, "--token-file", n.invitation,
-				"--join", n.c.links.address(n.c.t, pair{n.name, first.name}, first.raft))
+			arguments = append(arguments, "--token-file", n.invitation, "--join", n.reaches(n.c.not(n)))
 		}
 	}
 	p, err := launch(n.c.binary, n.log, []string{
@@ -194,6 +207,14 @@ func (n *node) start() error {
 	n.proc = p
 	n.mu.Unlock()
 	return err
+}
+
+// reaches is where the node finds another.
+func (n *node) reaches(to *node) string {
+	if n.c.links == nil {
+		return to.raft
+	}
+	return n.c.links.address(n.c.t, pair{n.name, to.name}, to.raft)
 }
 
 // order is the file by which the node's disk or clock is told what to do.

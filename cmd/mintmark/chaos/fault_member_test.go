@@ -18,7 +18,7 @@ func replaced() fault {
 			next := r.c.add(old.name + "x")
 			r.c.invite(next, "cluster", "replace", old.name, "--name", next.name)
 			old.release()
-			r.c.forget(old)
+			r.dismiss(old)
 			return next.start()
 		},
 		bit: func(r *round) bool {
@@ -31,12 +31,54 @@ func replaced() fault {
 			return len(names) == nodes
 		},
 		// The others learn where the links to the new node are.
-		heal: func(r *round) error {
-			r.leader = r.c.leader()
-			if r.leader == nil {
-				return errors.New("nobody leads after a replacement")
+		heal: (*round).relink,
+	}
+}
+
+// relink restarts all nodes, which learn the links to new ones so.
+func (r *round) relink() error {
+	if !until(eventually, func() bool { r.leader = r.c.leader(); return r.leader != nil }) {
+		return errors.New("nobody leads after a change of members")
+	}
+	return rolling().inject(r)
+}
+
+// dismiss drops a node that is no member any more.
+func (w *world) dismiss(n *node) {
+	w.c.forget(n)
+	w.j.left(n.name)
+}
+
+// removed takes the leader out of the cluster, and a new node in.
+func removed() fault {
+	var gone *node
+	return fault{
+		name: "removal of the leader", majority: true, planned: true, moves: 6,
+		inject: func(r *round) error {
+			gone = r.leader
+			r.hits(gone)
+			if a := r.other(gone).run("cluster", "remove", gone.name); a.code != exitOK {
+				return fmt.Errorf("remove: exit code %d: %s", a.code, a.errors)
 			}
-			return rolling().inject(r)
+			r.dismiss(gone)
+			return nil
+		},
+		// It is refused, though it runs.
+		bit: func(r *round) bool {
+			return gone.running() && !gone.ready() && r.c.leader() != nil && len(r.c.voters()) == nodes-1
+		},
+		heal: func(r *round) error {
+			gone.release()
+			next := r.c.add(gone.name + "x")
+			r.c.invite(next, "cluster", "invite", "--name", next.name)
+			if err := next.start(); err != nil {
+				return err
+			}
+			if !until(eventually, func() bool { return len(r.c.voters()) == nodes }) {
+				return errors.New("the new node does not become a voter")
+			}
+			r.victims = nil
+			return r.relink()
 		},
 	}
 }

@@ -51,8 +51,9 @@ type op struct {
 	Age        age // of the token presented; see aged
 
 	// Of the access token received.
-	IssuedAt   int64
-	Scope, Key string
+	IssuedAt, Expires int64
+	Scope, Key        string
+	MadeUnder         uint32 // number of the credential key of the refresh token received
 }
 
 func (o op) String() string {

@@ -100,6 +100,7 @@ func (r reply) errorCode() string {
 // A link is what a code or refresh token says in the clear: version, key,
 // grant, generation, MAC.
 type link struct {
+	key   uint32
 	grant string
 	gen   uint32
 }
@@ -110,5 +111,5 @@ func parseLink(text string) (link, bool) {
 	if err != nil || len(raw) != 57 {
 		return link{}, false
 	}
-	return link{hex.EncodeToString(raw[5:21]), binary.BigEndian.Uint32(raw[21:25])}, true
+	return link{binary.BigEndian.Uint32(raw[1:5]), hex.EncodeToString(raw[5:21]), binary.BigEndian.Uint32(raw[21:25])}, true
 }

@@ -61,25 +61,3 @@ func TestDeadlines(t *testing.T) {
 	late.Class = unknown
 	require.Empty(t, (&world{}).nothingTakesLong([]op{late}))
 }
-
-// TestKeysWereKnown: S9 is seen to be broken by one node that lacks a key when
-// another uses it.
-func TestKeysWereKnown(t *testing.T) {
-	has := func(first time.Duration, keys ...string) edition {
-		e := edition{first: first, keys: map[string]bool{}}
-		for _, k := range keys {
-			e.keys[k] = true
-		}
-		return e
-	}
-	w := &world{j: &journal{published: map[string][]edition{
-		"n1": {has(1*time.Second, "old"), has(5*time.Second, "old", "new")},
-		"n2": {has(1*time.Second, "old"), has(9*time.Second, "old", "new")},
-	}}}
-	use := func(key string, at time.Duration) op {
-		return op{Kind: refresh, Class: ok, Key: key, Start: at, End: at + time.Millisecond}
-	}
-	require.Empty(t, w.keysWereKnown([]op{use("old", 2*time.Second), use("new", 10*time.Second)}))
-	require.Len(t, w.keysWereKnown([]op{use("new", 6*time.Second)}), 1)
-	require.Len(t, w.keysWereKnown([]op{use("unknown", 10*time.Second)}), 2)
-}

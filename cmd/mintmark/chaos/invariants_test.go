@@ -28,7 +28,7 @@ type report struct {
 
 // judge checks a finished history.
 func (w *world) judge() report {
-	ops := aged(w.h.all())
+	ops := aged(w.h.all(), w.told)
 	r := report{violations: w.h.wrongs(), ops: map[kind]int{}, took: map[class][]time.Duration{}}
 	for _, o := range ops {
 		r.ops[o.Kind]++
@@ -56,7 +56,8 @@ func (w *world) judge() report {
 		}
 	}
 	r.violations = append(r.violations, timeRunsOn(ops)...)
-	r.violations = append(r.violations, w.keysWereKnown(ops)...)
+	r.violations = append(r.violations, w.j.keysWereKnown(ops)...)
+	r.violations = append(r.violations, w.j.keysStayed(ops)...)
 	r.violations = append(r.violations, w.nothingTakesLong(ops)...)
 	return r
 }
@@ -96,22 +97,6 @@ func timeRunsOn(ops []op) (bad []string) {
 			if before := gens[gen-1]; before != nil && before.last > r.first {
 				bad = append(bad, fmt.Sprintf("S7: time ran back for grant %s between generations %d and %d: %d, %d", grant, gen-1, gen, before.last, r.first))
 			}
-		}
-	}
-	return bad
-}
-
-// keysWereKnown is S9: before a key was used first, every node had published it.
-func (w *world) keysWereKnown(ops []op) (bad []string) {
-	first := map[string]op{}
-	for _, o := range ops {
-		if f, seen := first[o.Key]; o.Key != "" && (!seen || o.End < f.End) {
-			first[o.Key] = o
-		}
-	}
-	for key, o := range first {
-		for _, node := range w.j.lacked(key, o.Start) {
-			bad = append(bad, fmt.Sprintf("S9: %s did not publish key %s when it was first used: %s", node, key, o))
 		}
 	}
 	return bad

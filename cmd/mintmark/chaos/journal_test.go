@@ -18,18 +18,21 @@ type journal struct {
 
 	mu        sync.Mutex
 	published map[string][]edition // by node; guarded by mu
+	gone      map[string]bool      // names of nodes that are no members any more; guarded by mu
 	offline   *verifier.Verifier   // by the newest edition of any node; guarded by mu
 }
 
 // An edition is a JWKS from when it was first seen until the next one was.
 type edition struct {
 	first, last time.Duration // the ends of the first and last answer that had it
+	at          int64         // first, as the nodes' clocks have it: seconds since the Unix epoch
+	until       int64         // and last
 	text        string
 	keys        map[string]bool
 }
 
 func newJournal(w *world) *journal {
-	j := &journal{w: w, http: &http.Client{Timeout: time.Second}, published: map[string][]edition{}}
+	j := &journal{w: w, http: &http.Client{Timeout: time.Second}, published: map[string][]edition{}, gone: map[string]bool{}}
 	for _, n := range w.c.all() {
 		if !until(eventually, func() bool { return j.fetch(n) }) {
 			w.t.Fatalf("%s publishes no keys", n.name)
@@ -78,7 +81,7 @@ func (j *journal) note(node, text string) {
 	defer j.mu.Unlock()
 	list := j.published[node]
 	if len(list) > 0 && list[len(list)-1].text == text {
-		list[len(list)-1].last = now
+		list[len(list)-1].last, list[len(list)-1].until = now, j.w.clock().Unix()
 		return
 	}
 	keys, err := verifier.ParseJWKS([]byte(text))
@@ -86,14 +89,17 @@ func (j *journal) note(node, text string) {
 		j.w.h.wrong("%s publishes a JWKS that can't be used: %v", node, err)
 		return
 	}
-	e := edition{first: now, last: now, text: text, keys: map[string]bool{}}
+	clock := j.w.clock().Unix()
+	e := edition{first: now, last: now, at: clock, until: clock, text: text, keys: map[string]bool{}}
 	for _, k := range keys {
 		e.keys[k.ID()] = true
 	}
 	j.published[node] = append(list, e)
 	source, err := verifier.StaticKeys([]byte(text))
 	if err == nil {
-		j.offline, err = verifier.New(verifier.Config{Issuer: j.w.c.baseURL(), Audience: j.w.c.baseURL(), Keys: source})
+		j.offline, err = verifier.New(verifier.Config{
+			Issuer: j.w.c.base, Audience: j.w.c.base, Keys: source, Now: j.w.clock,
+		})
 	}
 	if err != nil {
 		j.w.h.wrong("no verifier from the JWKS of %s: %v", node, err)
@@ -106,22 +112,4 @@ func (j *journal) verify(token string) (*verifier.Claims, error) {
 	v := j.offline
 	j.mu.Unlock()
 	return v.Verify(context.Background(), token)
-}
-
-// knewBefore returns the nodes whose JWKS lacked a key when it was last
-// fetched before a time.
-func (j *journal) lacked(key string, before time.Duration) (nodes []string) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	for name, list := range j.published {
-		for i := len(list) - 1; i >= 0; i-- {
-			if list[i].first < before {
-				if !list[i].keys[key] {
-					nodes = append(nodes, name)
-				}
-				break
-			}
-		}
-	}
-	return nodes
 }

@@ -18,6 +18,7 @@ var (
 
 var (
 	rounds = flag.Int("rounds", environment("MINTMARK_CHAOS_ROUNDS", 0), "faults to play, drawn at random (default: each once)")
+	only   = flag.String("faults", "", "regular expression of the names of the faults to play")
 	seed   = flag.Uint64("seed", rand.Uint64(), "of the order of faults")
 )
 

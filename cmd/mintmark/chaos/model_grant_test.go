@@ -132,8 +132,9 @@ const (
 )
 
 // aged fills in the ages. A token was spent not before it was first presented,
-// and not after the first success.
-func aged(ops []op) []op {
+// and not after the first success. clock says what the nodes' clocks showed at a
+// time of the history.
+func aged(ops []op, clock func(time.Duration) time.Duration) []op {
 	type token struct {
 		grant string
 		gen   uint32
@@ -144,11 +145,12 @@ func aged(ops []op) []op {
 		if o.Kind != refresh {
 			continue
 		}
-		if was, seen := first[k]; !seen || o.Start < was {
-			first[k] = o.Start
+		start, end := clock(o.Start), clock(o.End)
+		if was, seen := first[k]; !seen || start < was {
+			first[k] = start
 		}
-		if was, seen := done[k]; o.Class == ok && (!seen || o.End < was) {
-			done[k] = o.End
+		if was, seen := done[k]; o.Class == ok && (!seen || end < was) {
+			done[k] = end
 		}
 	}
 	for i := range ops {
@@ -159,9 +161,9 @@ func aged(ops []op) []op {
 		}
 		spent, known := done[k]
 		switch {
-		case known && o.Start > spent+retryWindow+clockSlack:
+		case known && clock(o.Start) > spent+retryWindow+clockSlack:
 			o.Age = expired
-		case o.End > first[k]+retryWindow-clockSlack:
+		case clock(o.End) > first[k]+retryWindow-clockSlack:
 			o.Age = dubious
 		}
 	}

@@ -46,7 +46,7 @@ func used(c class, code string) op { return op{Kind: refresh, Client: toggling, 
 
 // TestModels: each model accepts what may happen and rejects what may not.
 func TestModels(t *testing.T) {
-	chains := func(ops []op) []verdict { bad, _ := chainModel(false).check(aged(ops)); return bad }
+	chains := func(ops []op) []verdict { bad, _ := chainModel(false).check(aged(ops, (&world{}).told)); return bad }
 	tolerant := func(ops []op) []verdict { bad, _ := chainModel(true).check(ops); return bad }
 	secrets := func(ops []op) []verdict { bad, _ := secretModel.check(ops); return bad }
 	states := func(ops []op) []verdict { bad, _ := stateModel.check(ops); return bad }

@@ -25,6 +25,7 @@ type world struct {
 	minted   map[string]string // refresh tokens by grant and generation; guarded by mu
 	running  int               // number of the last user; guarded by mu
 	excuses  []excuse          // guarded by mu
+	leaps    []leap            // of the clocks of all nodes; guarded by mu
 }
 
 // A secret of a client. Its id is "" while the answer that has it is missing.
@@ -52,6 +53,9 @@ func newWorld(t testing.TB, c *cluster) *world {
 	t.Helper()
 	w := &world{t: t, c: c, h: newHistory(), secrets: map[string][]secret{}, minted: map[string]string{}, password: random("password")}
 	first := c.nodes[0]
+	if !c.single {
+		first.must("settings", "set", shortMaxAge)
+	}
 	for n := range users {
 		a := first.runWith([]byte(w.password), "user", "add", user(n), "--password-file", "-")
 		require.Equal(t, exitOK, a.code, "%s", a.errors)

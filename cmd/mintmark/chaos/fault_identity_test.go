@@ -1,0 +1,214 @@
+package chaos
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// keptOut starts a follower with something wrong about who it is. It must refuse
+// to start, or the others must not let it in, and an operator must be able to
+// see which; with everything in its place again it goes on.
+func keptOut(what string, spoil func(*round, *node) error) fault {
+	var kept *backup
+	return fault{
+		name: what, lasts: time.Second, majority: true, moves: 1,
+		inject: func(r *round) error {
+			n := r.joined()
+			r.hits(n)
+			n.process().kill()
+			kept = &backup{}
+			for _, file := range []string{"cluster.key", "raft/peers.json", "raft/node.key", "raft/node.id"} {
+				if err := kept.keep(filepath.Join(n.dir, filepath.FromSlash(file))); err != nil {
+					return err
+				}
+			}
+			if err := spoil(r, n); err != nil {
+				return err
+			}
+			r.strike()
+			return n.start()
+		},
+		bit: func(r *round) bool { return r.isKeptOut(r.victims[0]) },
+		heal: func(r *round) error {
+			n := r.victims[0]
+			if n.ready() {
+				r.h.wrong("%s is ready in spite of %s", n.name, what)
+			}
+			n.release()
+			for _, o := range r.h.since(r.struck) {
+				if o.Node == n.name && o.wrote() && o.Kind != allow && o.Start > r.struck {
+					r.h.wrong("in spite of %s it was answered: %s", what, o)
+				}
+			}
+			return errors.Join(kept.putBack(), n.tell("clock", "0s"), n.start())
+		},
+	}
+}
+
+// joined is a follower that has its id in a file, as those have that joined.
+func (r *round) joined() *node {
+	for {
+		n := r.other(r.leader)
+		if _, err := os.Stat(filepath.Join(n.dir, "raft", "node.id")); err == nil {
+			return n
+		}
+	}
+}
+
+// isKeptOut reports whether a node has refused to start, or runs and is not let
+// in by the leader, which says why.
+func (r *round) isKeptOut(n *node) bool {
+	if !n.running() {
+		return n.process().command.ProcessState.ExitCode() > 0
+	}
+	if !n.alive() || n.ready() {
+		return false
+	}
+	s, err := r.leader.status()
+	if err != nil {
+		return false
+	}
+	for _, m := range s.Nodes {
+		if m.Name == n.name {
+			return m.State == "unreachable" && m.Error != ""
+		}
+	}
+	return false
+}
+
+// expiredCertificate has a node make itself a certificate that has run out.
+func expiredCertificate() fault {
+	return keptOut("a certificate that has expired", func(_ *round, n *node) error {
+		return n.tell("clock", (-40 * 24 * time.Hour).String())
+	})
+}
+
+// wrongName has a node make itself a certificate in the leader's name.
+func wrongName() fault {
+	return keptOut("a certificate of the wrong name", func(r *round, n *node) error {
+		s, err := r.leader.status()
+		if err != nil {
+			return err
+		}
+		for _, m := range s.Nodes {
+			if m.Name == r.leader.name {
+				return os.WriteFile(filepath.Join(n.dir, "raft", "node.id"), []byte(m.ID), 0o600)
+			}
+		}
+		return errors.New("the leader has no id")
+	})
+}
+
+// anotherKey gives a node the key of a node elsewhere.
+func anotherKey() fault {
+	return keptOut("a node key that nobody knows", func(r *round, n *node) error {
+		from, err := r.elsewhere()
+		if err != nil {
+			return err
+		}
+		return copyFile(filepath.Join(from, "raft", "node.key"), filepath.Join(n.dir, "raft", "node.key"))
+	})
+}
+
+// anotherAuthority has the certificate of a node signed by another cluster's
+// authority.
+func anotherAuthority() fault {
+	return keptOut("a certificate of another authority", func(r *round, n *node) error {
+		from, err := r.elsewhere()
+		if err != nil {
+			return err
+		}
+		own, theirs := map[string]json.RawMessage{}, map[string]json.RawMessage{}
+		file := filepath.Join(n.dir, "raft", "peers.json")
+		if err := errors.Join(readJSON(file, &own), readJSON(filepath.Join(from, "raft", "peers.json"), &theirs)); err != nil {
+			return err
+		}
+		own["authorities"] = theirs["authorities"]
+		text, err := json.Marshal(own)
+		if err != nil {
+			return err
+		}
+		// Without the key that it is sealed under the authority could sign nothing.
+		return errors.Join(os.WriteFile(file, text, 0o600),
+			copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.dir, "cluster.key")))
+	})
+}
+
+func noClusterKey() fault {
+	return keptOut("a missing cluster key", func(_ *round, n *node) error {
+		return os.Remove(filepath.Join(n.dir, "cluster.key"))
+	})
+}
+
+func anotherClusterKey() fault {
+	return keptOut("a wrong cluster key", func(r *round, n *node) error {
+		from, err := r.elsewhere()
+		if err != nil {
+			return err
+		}
+		return copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.dir, "cluster.key"))
+	})
+}
+
+// elsewhere is the folder of a node of another cluster.
+func (r *round) elsewhere() (string, error) {
+	out := filepath.Join(r.c.dir, fmt.Sprintf("elsewhere-%d", r.c.now()))
+	a := r.leader.run("cluster", "generate", "--public-url", "http://elsewhere.test", "--out", out,
+		"--node", "e1=127.0.0.1:1", "--node", "e2=127.0.0.1:2", "--node", "e3=127.0.0.1:3")
+	if a.code != exitOK {
+		return "", fmt.Errorf("generate: exit code %d: %s", a.code, a.errors)
+	}
+	return filepath.Join(out, "e1"), nil
+}
+
+// A backup is files as they were, or that they were not.
+type backup struct {
+	files map[string][]byte
+}
+
+func (b *backup) keep(file string) error {
+	if b.files == nil {
+		b.files = map[string][]byte{}
+	}
+	text, err := os.ReadFile(file)
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	b.files[file] = text
+	return nil
+}
+
+func (b *backup) putBack() error {
+	var errs []error
+	for file, text := range b.files {
+		if text == nil {
+			if err := os.Remove(file); err != nil && !errors.Is(err, fs.ErrNotExist) {
+				errs = append(errs, err)
+			}
+			continue
+		}
+		errs = append(errs, os.WriteFile(file, text, 0o600))
+	}
+	return errors.Join(errs...)
+}
+
+func readJSON(file string, value any) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, value)
+}
+
+func copyFile(from, to string) error {
+	text, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, text, 0o600)
+}

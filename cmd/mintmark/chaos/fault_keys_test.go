@@ -1,0 +1,168 @@
+package chaos
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+// shortMaxAge is how long verifiers may keep the key set here: as short as the
+// rules allow, since a new key waits for twice that.
+const shortMaxAge = "jwks_max_age=1s"
+
+// rotated announces a key and lasts until tokens are made with it.
+func rotated(purpose string) fault {
+	var id string
+	return fault{
+		name: "rotation of a " + purpose + " key", majority: true, planned: true,
+		inject: func(r *round) (err error) {
+			id, err = r.rotate(r.c.any(), purpose)
+			return err
+		},
+		bit:  func(r *round) bool { return r.used(purpose, id) },
+		heal: func(*round) error { return nil },
+	}
+}
+
+// rotatedUnderKill kills the leader that has announced a key.
+func rotatedUnderKill() fault {
+	f := rotated("signing")
+	f.name += ", and a kill of the leader"
+	f.crash, f.planned, f.moves = true, false, 1
+	announce := f.inject
+	f.inject = func(r *round) error {
+		err := announce(r)
+		r.hits(r.leader)
+		r.strike()
+		r.leader.process().kill()
+		return errors.Join(err, r.restart())
+	}
+	return f
+}
+
+// rotatedWithout announces a key while a node is down that can't learn it: it
+// must not be used until that node is back.
+func rotatedWithout() fault {
+	var id string
+	f := killed(aFollower)
+	f.name = "rotation of a signing key while a node is down"
+	f.lasts = 8 * time.Second // longer than two max-ages, and the leader's look at what is due
+	kill := f.inject
+	f.inject = func(r *round) error {
+		if err := kill(r); err != nil {
+			return err
+		}
+		var err error
+		id, err = r.rotate(r.leader, "signing")
+		return err
+	}
+	start := f.heal
+	f.heal = func(r *round) error {
+		if r.used("signing", id) {
+			r.h.wrong("S9: key %s is used, and a node was down that could not know it", id)
+		}
+		if err := start(r); err != nil {
+			return err
+		}
+		if !until(eventually, func() bool { return r.used("signing", id) }) {
+			return fmt.Errorf("key %s is not used after the node is back", id)
+		}
+		return nil
+	}
+	return f
+}
+
+func (r *round) rotate(n *node, purpose string) (id string, err error) {
+	a := n.run("keys", "rotate", "--purpose", purpose, "-o", "json")
+	if a.code != exitOK {
+		return "", fmt.Errorf("keys rotate: exit code %d: %s", a.code, a.errors)
+	}
+	var made struct{ ID string }
+	return made.ID, json.Unmarshal(a.out, &made)
+}
+
+// used reports whether somebody has a token since the round began that was made
+// with a key.
+func (r *round) used(purpose, id string) bool {
+	return slices.ContainsFunc(r.h.since(r.injected), func(o op) bool {
+		if purpose == "signing" {
+			return o.Key == id
+		}
+		return fmt.Sprint("c", o.MadeUnder) == id
+	})
+}
+
+// A leap is a step of the clocks of all nodes, between two of their lives.
+type leap struct {
+	at, by time.Duration
+}
+
+// leapt lets time go by: all nodes are stopped, and start again when their
+// clocks are ahead. Nothing steps while they run, so they are content. The
+// clocks stay there: no other fault of clocks may follow.
+func leapt(by time.Duration, then func(*round) error) fault {
+	return fault{
+		name: "nothing for " + by.String(), moves: 2,
+		inject: func(r *round) error {
+			if err := eachOf(r.hits(r.c.all()...), func(n *node) error { return n.process().stop(2 * longest) }); err != nil {
+				return err
+			}
+			ahead := r.leap(by)
+			return eachOf(r.victims, func(n *node) error { return errors.Join(n.tell("clock", ahead.String()), n.start()) })
+		},
+		bit:  func(r *round) bool { return r.obeyed("clock") },
+		heal: then,
+	}
+}
+
+// stepsOfKeys is how often a leader looks whether a key is due.
+const stepsOfKeys = 5 * time.Second
+
+// keptThrough waits until a leader has looked for keys to drop, which must not be
+// any: the judge says so.
+func keptThrough(r *round) error {
+	if !until(eventually, func() bool { return r.c.leader() != nil }) {
+		return errors.New("nobody leads")
+	}
+	before := r.j.most()
+	time.Sleep(stepsOfKeys + time.Second)
+	if now := r.j.most(); now < 2 || now < before {
+		return fmt.Errorf("of %d keys %d are left", before, now)
+	}
+	return nil
+}
+
+// droppedAll waits until no node publishes more than the one key in use.
+func droppedAll(r *round) error {
+	if !until(eventually, func() bool { return r.j.most() == 1 }) {
+		return fmt.Errorf("there are still %d keys", r.j.most())
+	}
+	return nil
+}
+
+// leap notes a step of all clocks and returns how far ahead they are after it.
+func (w *world) leap(by time.Duration) (ahead time.Duration) {
+	w.mu.Lock()
+	w.leaps = append(w.leaps, leap{w.c.now(), by})
+	w.mu.Unlock()
+	return w.told(w.c.now()) - w.c.now()
+}
+
+// told is what the clocks of nodes show at a time of the history, counted as
+// that is.
+func (w *world) told(at time.Duration) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	shown := at
+	for _, l := range w.leaps {
+		if at >= l.at {
+			shown += l.by
+		}
+	}
+	return shown
+}
+
+// clock is what the clocks of nodes show now.
+func (w *world) clock() time.Time { return w.c.started.Add(w.told(w.c.now())) }

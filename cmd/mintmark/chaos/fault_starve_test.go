@@ -1,0 +1,121 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A starved process runs for a little of each turn.
+const (
+	turnPause = 17 * time.Millisecond
+	turnRuns  = 3 * time.Millisecond
+)
+
+// starved takes the processor away from nodes, most of the time, as a machine
+// does that has too much to do.
+func starved(whom target, lasts time.Duration) fault {
+	var turns atomic.Int64 // seen in a pause
+	var stop chan struct{}
+	var all sync.WaitGroup
+	return fault{
+		name: "no processor for " + whom.name, lasts: lasts, majority: true, moves: 1,
+		inject: func(r *round) error {
+			turns.Store(0)
+			stop = make(chan struct{})
+			for _, n := range r.hits(whom.nodes(r)...) {
+				p := n.process()
+				all.Go(func() {
+					for {
+						_ = p.signal(syscall.SIGSTOP)
+						if p.paused() {
+							turns.Add(1)
+						}
+						time.Sleep(turnPause)
+						_ = p.signal(syscall.SIGCONT)
+						select {
+						case <-stop:
+							return
+						case <-time.After(turnRuns):
+						}
+					}
+				})
+			}
+			return nil
+		},
+		bit: func(r *round) bool {
+			return turns.Load() >= int64(len(r.victims))*int64(lasts/(turnPause+turnRuns)/4)
+		},
+		heal: func(r *round) error {
+			close(stop)
+			all.Wait()
+			return r.restart()
+		},
+	}
+}
+
+// descriptors lets nodes open nothing more, neither a file nor a connection.
+func descriptors(whom target, lasts time.Duration) fault {
+	had := map[*node]unix.Rlimit{}
+	return fault{
+		name: "no descriptor for " + whom.name, lasts: lasts, majority: whom.left, moves: whom.moves,
+		inject: func(r *round) error {
+			clear(had)
+			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
+				pid := n.process().command.Process.Pid
+				open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+				if err != nil {
+					return err
+				}
+				var old unix.Rlimit
+				if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &old); err != nil {
+					return err
+				}
+				had[n] = old
+				return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(len(open)), Max: old.Max}, nil)
+			})
+		},
+		// Who connects now waits, or the node has stopped because it could not write.
+		bit: func(r *round) bool {
+			for _, n := range r.victims {
+				if n.running() && n.answersAtOnce() {
+					return false
+				}
+			}
+			return true
+		},
+		heal: func(r *round) error {
+			err := eachOf(r.victims, func(n *node) error {
+				if !n.running() {
+					return nil
+				}
+				old := had[n]
+				return unix.Prlimit(n.process().command.Process.Pid, unix.RLIMIT_NOFILE, &old, nil)
+			})
+			return errors.Join(err, r.restart())
+		},
+	}
+}
+
+// answersAtOnce reports whether the node takes a new connection.
+func (n *node) answersAtOnce() bool {
+	ctx, cancel := context.WithTimeout(context.Background(), 300*time.Millisecond)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+n.ops+"/livez", nil)
+	if err != nil {
+		return false
+	}
+	answer, err := probe.Do(r)
+	if err != nil {
+		return false
+	}
+	return answer.Body.Close() == nil
+}

@@ -1,0 +1,135 @@
+package chaos
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// Two halves of S9, judged by what all nodes published all the while.
+
+// looked is how long after a key was published somebody has certainly looked, if
+// its node answered then. A node that was not seen with a key so long after the
+// first use lacked it.
+const looked = time.Second
+
+// keysWereKnown: before a key was used first, every node had published it.
+func (j *journal) keysWereKnown(ops []op) (bad []string) {
+	first := map[string]op{}
+	for _, o := range ops {
+		if f, seen := first[o.Key]; o.Key != "" && (!seen || o.End < f.End) {
+			first[o.Key] = o
+		}
+	}
+	for key, o := range first {
+		for _, node := range j.lacked(key, o) {
+			bad = append(bad, fmt.Sprintf("S9: %s did not publish key %s when it was first used: %s", node, key, o))
+		}
+	}
+	return bad
+}
+
+// lacked returns the nodes whose JWKS had no key when it was used by an op.
+func (j *journal) lacked(key string, o op) (nodes []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for name, list := range j.published {
+		last, soon := -1, false
+		for i, e := range list {
+			if e.first < o.Start {
+				last = i
+			}
+			soon = soon || e.keys[key] && e.first < o.End+looked
+		}
+		if last >= 0 && !list[last].keys[key] && !soon && !j.gone[name] {
+			nodes = append(nodes, name)
+		}
+	}
+	return nodes
+}
+
+// keysStayed: as long as a token is good, every node publishes its key.
+func (j *journal) keysStayed(ops []op) (bad []string) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	told := map[string]bool{}
+	for _, o := range ops {
+		if o.Key == "" || o.Class != ok {
+			continue
+		}
+		for name, list := range j.published {
+			for _, e := range list {
+				if e.keys[o.Key] || e.last <= o.End {
+					continue
+				}
+				seen := e.until // somewhere after the token came: at the latest then
+				if e.first > o.End {
+					seen = e.at
+				}
+				if what := name + o.Key; seen < o.Expires && !told[what] {
+					told[what] = true
+					bad = append(bad, fmt.Sprintf("S9: %s does not publish key %s, %d s before the end of a token: %s", name, o.Key, o.Expires-seen, o))
+				}
+			}
+		}
+	}
+	return bad
+}
+
+// left notes that a node is a member no more.
+func (j *journal) left(node string) {
+	j.mu.Lock()
+	j.gone[node] = true
+	j.mu.Unlock()
+}
+
+// most is how many keys the longest JWKS of a member has now.
+func (j *journal) most() (most int) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for name, list := range j.published {
+		if !j.gone[name] {
+			most = max(most, len(list[len(list)-1].keys))
+		}
+	}
+	return most
+}
+
+func seenWith(first, last time.Duration, keys ...string) edition {
+	e := edition{first: first, last: last, at: int64(first.Seconds()), until: int64(last.Seconds()), keys: map[string]bool{}}
+	for _, k := range keys {
+		e.keys[k] = true
+	}
+	return e
+}
+
+func usedKey(key string, at time.Duration) op {
+	return op{Kind: refresh, Class: ok, Key: key, Start: at, End: at + time.Millisecond, Expires: int64(at.Seconds()) + 30}
+}
+
+// TestKeysWereKnown: S9 is seen to be broken by one node that lacks a key when
+// another uses it.
+func TestKeysWereKnown(t *testing.T) {
+	j := &journal{published: map[string][]edition{
+		"n1": {seenWith(1*time.Second, 5*time.Second, "old"), seenWith(5*time.Second, 20*time.Second, "old", "new")},
+		"n2": {seenWith(1*time.Second, 9*time.Second, "old"), seenWith(9*time.Second, 20*time.Second, "old", "new")},
+		"n3": {seenWith(1*time.Second, 3*time.Second, "old")},
+	}, gone: map[string]bool{"n3": true}}
+	require.Empty(t, j.keysWereKnown([]op{usedKey("old", 2*time.Second), usedKey("new", 10*time.Second)}))
+	require.Empty(t, j.keysWereKnown([]op{usedKey("new", 8900*time.Millisecond)}), "nobody looked in between")
+	require.Len(t, j.keysWereKnown([]op{usedKey("new", 6*time.Second)}), 1)
+	require.Len(t, j.keysWereKnown([]op{usedKey("unknown", 10*time.Second)}), 2)
+}
+
+// TestKeysStayed: S9 is seen to be broken by one node that drops a key too soon.
+func TestKeysStayed(t *testing.T) {
+	j := &journal{published: map[string][]edition{
+		"n1": {seenWith(1*time.Second, 60*time.Second, "old", "new"), seenWith(60*time.Second, 99*time.Second, "new")},
+		"n2": {seenWith(1*time.Second, 40*time.Second, "old", "new"), seenWith(40*time.Second, 99*time.Second, "new")},
+	}}
+	require.Empty(t, j.keysStayed([]op{usedKey("old", 5*time.Second), usedKey("new", 50*time.Second)}))
+	require.Len(t, j.keysStayed([]op{usedKey("old", 5*time.Second), usedKey("old", 20*time.Second)}), 1)
+	require.Len(t, j.keysStayed([]op{usedKey("old", 35*time.Second)}), 2)
+}
