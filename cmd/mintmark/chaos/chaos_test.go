@@ -107,7 +107,7 @@ func named(faults []fault) []fault {
 }
 
 // perCluster is how many faults one cluster and one history bear.
-const perCluster = 12
+const perCluster = 15
 
 // TestChaos plays faults on three nodes, and lets nothing pass.
 func TestChaos(t *testing.T) {
