@@ -90,7 +90,7 @@ func (n *Node) noteBirth() error {
 
 // checkBirth returns ErrDataLost where the log or the snapshots of a node that
 // has run are missing.
-func (n *Node) checkBirth(fresh bool, snapshots raft.SnapshotStore) error {
+func (n *Node) checkBirth(fresh bool, snapshots raft.SnapshotStore, known logPosition) error {
 	noted, err := notedBirth(n.config.Dir)
 	if err != nil {
 		return err
@@ -109,7 +109,7 @@ func (n *Node) checkBirth(fresh bool, snapshots raft.SnapshotStore) error {
 			return err
 		}
 	}
-	return n.checkSnapshots(snapshots)
+	return n.checkLog(snapshots, known)
 }
 
 // checkUnnoted finds a lost log of a node whose version did not note its birth:
@@ -134,8 +134,9 @@ func (n *Node) checkUnnoted(fresh bool) error {
 	return nil
 }
 
-// checkSnapshots finds a log that was shortened after a snapshot that is gone.
-func (n *Node) checkSnapshots(snapshots raft.SnapshotStore) error {
+// checkLog finds a log of which something is gone: what a snapshot had that is
+// missing, or the end.
+func (n *Node) checkLog(snapshots raft.SnapshotStore, known logPosition) error {
 	first, err := n.stores.logs.FirstIndex()
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
@@ -151,5 +152,5 @@ func (n *Node) checkSnapshots(snapshots raft.SnapshotStore) error {
 	if first > covered+1 {
 		return fmt.Errorf("the log begins with entry %d, and no snapshot has what was before it: %w", first, ErrDataLost)
 	}
-	return nil
+	return n.checkCommitted(known, covered)
 }

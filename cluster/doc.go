@@ -28,6 +28,7 @@
 //	hasten.go      an election at once when the leader's process is gone
 //	overview.go    what operators see
 //	birth.go       a node whose log is lost must not go on without it
+//	committed.go, replay.go  a node shows what it had before it finds a leader
 //	backup.go, recover.go  out of a backup, or from one survivor
 //
 // The log is hashicorp/raft on raft-wal. What those libraries do not do for us

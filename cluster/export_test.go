@@ -190,9 +190,16 @@ func Judge(self, birth string, all []string, answers map[string]FoundingAnswer) 
 
 // NewFSM is an fsm, and what is called when its raft has started.
 func NewFSM(m Machine, fatal func(error)) (f raft.FSM, running func()) {
-	s := &fsm{core: must(newCore(m)), fatal: fatal}
+	s := newFSM(must(newCore(m)), fatal, new(privateSnapshots), new(committed))
+	close(s.replayed.ready)
 	return s, func() { s.running.Store(true) }
 }
+
+// ReplayThrough has an fsm take the entries up to index as applied.
+func ReplayThrough(f raft.FSM, index uint64) { f.(*fsm).replayed.through = index }
+
+// Committed is what is noted beside the log of a folder.
+func Committed(dir string) uint64 { return must(readCommitted(dir)).index }
 
 // Disk is diskFiles.
 type Disk interface {

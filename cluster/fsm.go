@@ -18,6 +18,12 @@ type fsm struct {
 	stop   <-chan struct{} // closed when snapshots under way are to be given up
 	before func()          // for tests
 	steps  []step          // buffer of ApplyBatch
+	last   uint64          // index of the last entry that raft gave
+
+	snapshots *privateSnapshots
+	begun     uint64 // index of the snapshot that raft began with
+	replayed  replayed
+	committed *committed
 
 	running  atomic.Bool // raft has started: what is restored now was installed
 	installs installWatch
@@ -25,16 +31,21 @@ type fsm struct {
 
 var _ raft.BatchingFSM = (*fsm)(nil)
 
+func newFSM(c *core, fatal func(error), s *privateSnapshots, done *committed) *fsm {
+	return &fsm{core: c, fatal: fatal, snapshots: s, committed: done, replayed: replayed{ready: make(chan struct{})}}
+}
+
 // ApplyBatch implements raft.BatchingFSM: all entries that were committed
 // together are one transaction. The response to an entry is its []outcome.
 func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
 	if f.before != nil {
 		f.before()
 	}
+	<-f.replayed.ready
 	responses := make([]any, len(logs))
 	steps := f.steps[:0]
 	for _, l := range logs {
-		if l.Type == raft.LogCommand {
+		if f.isNews(l) {
 			steps = append(steps, step{index: l.Index, data: l.Data})
 		}
 	}
@@ -46,17 +57,26 @@ func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
 	}
 	i := 0
 	for j, l := range logs {
-		if l.Type == raft.LogCommand {
+		if f.isNews(l) {
 			responses[j] = steps[i].outcomes
 			i++
 		}
 	}
+	end := logs[len(logs)-1]
+	f.last = end.Index
+	f.committed.note(logPosition{end.Index, end.Term})
 	if f.running.Load() {
-		f.installs.applied(logs[len(logs)-1].Index)
+		f.installs.applied(end.Index)
 	}
 	clear(steps)
 	f.steps = steps
 	return responses
+}
+
+// isNews says that an entry is a command which the state does not have. Nobody
+// waits for the outcome of one that it has: this process did not propose it.
+func (f *fsm) isNews(l *raft.Log) bool {
+	return l.Type == raft.LogCommand && l.Index > f.replayed.through
 }
 
 // Apply implements raft.FSM. raft calls ApplyBatch instead.
@@ -65,10 +85,19 @@ func (f *fsm) Apply(l *raft.Log) any { return f.ApplyBatch([]*raft.Log{l})[0] }
 // Restore implements raft.FSM. A follower that is sent one snapshot after the
 // other and never gets on is started again as a process, which heals it.
 func (f *fsm) Restore(r io.ReadCloser) error {
+	if f.running.Load() {
+		<-f.replayed.ready
+	}
 	if err := f.core.restore(r); err != nil {
 		return err
 	}
-	if f.running.Load() && f.installs.installed(f.core.progress.applied()) {
+	if !f.running.Load() {
+		f.begun = f.snapshots.opened.Load()
+		return nil
+	}
+	f.replayed.through = 0 // the state is that of the snapshot
+	f.committed.replace(logPosition{index: f.core.progress.applied()})
+	if f.installs.installed(f.core.progress.applied()) {
 		f.fatal(ErrLivelock)
 	}
 	return nil
@@ -78,8 +107,12 @@ func (f *fsm) Restore(r io.ReadCloser) error {
 var ErrLivelock = errors.New("this node installs snapshots and never gets on (hashicorp/raft #697); starting it again heals that")
 
 // Snapshot implements raft.FSM. The state is immutable, so that taking it is
-// taking a pointer.
+// taking a pointer. Raft must have given all that is in it, since it says how far
+// the snapshot goes.
 func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
+	if f.last < f.replayed.through {
+		return nil, raft.ErrNothingNewToSnapshot
+	}
 	s := &fsmSnapshot{schema: f.core.schema, stop: f.stop, witness: f.core.witness}
 	f.core.progress.with(func(index uint64) { s.txn, s.applied = f.core.view(), index })
 	return s, nil

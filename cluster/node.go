@@ -31,6 +31,7 @@ type Node struct {
 	guards      guards
 	founding    sync.Mutex // held while the first members are written
 	beforeRaft  beforeRaft
+	committed   committed
 
 	queue    chan *request
 	entries  chan struct{} // one element for each entry under way

@@ -11,8 +11,9 @@ import (
 )
 
 // Open starts the node whose folder is c.Dir. A sole voter leads, and has
-// applied everything that was committed, when Open returns; another node may
-// still be looking for its leader: ViewFresh waits for it.
+// applied everything that was committed, when Open returns; another node shows
+// what it had applied when it stopped, but for the last moment, and may still be
+// looking for its leader: ViewFresh waits for it.
 func Open(ctx context.Context, c Config) (*Node, error) {
 	c, err := c.withDefaults()
 	if err != nil {
@@ -47,7 +48,11 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err := n.checkLevel(); err != nil {
 		return err
 	}
-	if err := n.checkBirth(fresh, snapshots); err != nil {
+	known, err := readCommitted(n.config.Dir)
+	if err != nil {
+		return err
+	}
+	if err := n.checkBirth(fresh, snapshots, known); err != nil {
 		return err
 	}
 	if fresh && !n.config.Bootstrap && n.roster.empty() {
@@ -73,13 +78,17 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err := n.noteBirth(); err != nil {
 		return err
 	}
-	state := &fsm{core: n.core, fatal: n.config.Fatal, stop: n.closing, before: n.config.hooks.fsm}
+	n.committed.replace(known)
+	state := newFSM(n.core, n.config.Fatal, snapshots, &n.committed)
+	state.stop, state.before = n.closing, n.config.hooks.fsm
 	n.raft, err = raft.NewRaft(conf, state, n.stores.logs, n.stores.stable, snapshots, n.transport)
 	if err != nil {
 		return fmt.Errorf("start raft: %w", err)
 	}
 	n.beforeRaft.over()
 	state.running.Store(true)
+	n.running.Go(func() { n.replay(state, known.index) })
+	n.running.Go(n.keepCommitted)
 	n.running.Go(n.watchLeadership)
 	n.running.Go(n.buildEntries)
 	n.running.Go(n.checkpoints)
@@ -91,6 +100,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 		n.running.Go(n.watchLeader)
 	}
 	n.network.start()
+	if err := n.awaitReplay(ctx, state); err != nil {
+		return err
+	}
 	return n.lead(ctx)
 }
 

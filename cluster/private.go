@@ -3,8 +3,10 @@ package cluster
 import (
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
+	"sync/atomic"
 
 	"github.com/hashicorp/raft"
 	"github.com/hashicorp/raft-wal/fs"
@@ -47,7 +49,17 @@ func (p privateFiles) Create(dir, name string, size uint64) (types.WritableFile,
 // that names the files; that is done here, before anything is renamed.
 type privateSnapshots struct {
 	*raft.FileSnapshotStore
-	dir string
+	dir    string
+	opened atomic.Uint64 // index of the one that was opened last
+}
+
+// Open implements raft.SnapshotStore.
+func (p *privateSnapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
+	meta, r, err := p.FileSnapshotStore.Open(id)
+	if err == nil {
+		p.opened.Store(meta.Index)
+	}
+	return meta, r, err
 }
 
 // openSnapshots opens the store in dir and drops what a crash left unfinished.
@@ -68,7 +80,7 @@ func openSnapshots(dir string, log *logger) (*privateSnapshots, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open snapshots: %w", err)
 	}
-	return &privateSnapshots{s, filepath.Join(dir, "snapshots")}, nil
+	return &privateSnapshots{FileSnapshotStore: s, dir: filepath.Join(dir, "snapshots")}, nil
 }
 
 // keptSnapshots is one more than is needed: a damaged one has a predecessor.

@@ -32,7 +32,8 @@ func Recover(c Config) (err error) {
 	if n.id, err = n.identity(); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	state := &survivor{fsm{core: n.core, fatal: c.Fatal}, string(n.id)}
+	state := &survivor{newFSM(n.core, c.Fatal, snapshots, &n.committed), string(n.id)}
+	close(state.replayed.ready) // with nothing in it
 	conf := n.raftConfig(newLogger(n.log))
 	conf.NotifyCh = nil
 	_, transport := raft.NewInmemTransport(raft.ServerAddress(n.id)) // only encodes the configuration
@@ -41,7 +42,7 @@ func Recover(c Config) (err error) {
 		return fmt.Errorf("recover: %w", err)
 	}
 	// Whatever this node has lost, there is nobody left whom that could harm.
-	if err := n.noteBirth(); err != nil {
+	if err := errors.Join(forgetCommitted(c.Dir), n.noteBirth()); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
 	return n.keepOnlyMyself()
@@ -49,7 +50,7 @@ func Recover(c Config) (err error) {
 
 // survivor is the state machine of a node that goes on alone.
 type survivor struct {
-	fsm
+	*fsm
 	id string
 }
 

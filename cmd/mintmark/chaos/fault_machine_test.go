@@ -77,8 +77,12 @@ func (r *round) obeyed(what string) bool {
 }
 
 // loseUnsynced takes back what the node wrote to its log and did not sync, last
-// write first. It must be down.
+// write first, and the note of what was committed, which never is synced. It must
+// be down.
 func (n *node) loseUnsynced() error {
+	if err := os.Remove(filepath.Join(n.dir, "raft", "committed")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
 	undos, err := filepath.Glob(filepath.Join(n.dir, "raft", "*.undo"))
 	if err != nil {
 		return err

@@ -1,0 +1,168 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Raft applies nothing after a start, but its last snapshot, until a leader says
+// how far the log is committed. A node that finds no leader would know nothing
+// of the last minutes or days, and could answer nobody what it answered before.
+//
+// So a node notes beside its log how far it was committed. What was committed
+// once is so for ever, so a note that is late is as true as any, and need not be
+// synced. At a start the node applies the log up to there by itself; what raft
+// gives it again later is skipped.
+
+// committedFile holds the index and the term of an entry that is committed, and
+// a checksum of both.
+const committedFile = "committed"
+
+const (
+	committedSize  = 20
+	committedPause = 100 * time.Millisecond // between two writes
+)
+
+// A logPosition is one entry's place in raft's log.
+// A term of 0 is not known.
+type logPosition struct{ index, term uint64 }
+
+// committed keeps the file of a node that runs.
+type committed struct {
+	mu  sync.Mutex // guards now
+	now logPosition
+
+	file    *os.File // of the goroutine that keeps it, as is the rest
+	written logPosition
+}
+
+// note is called when entries were applied. What a start goes through again says
+// less than what was noted before it.
+func (c *committed) note(p logPosition) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if p.index > c.now.index {
+		c.now = p
+	}
+}
+
+// replace is called at a start, and with a snapshot that took the place of the
+// log, whatever that had.
+func (c *committed) replace(p logPosition) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.now = p
+}
+
+func (c *committed) get() logPosition {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.now
+}
+
+// write brings the file up to date, where there is news.
+func (c *committed) write(dir string) (err error) {
+	p := c.get()
+	if p == c.written {
+		return nil
+	}
+	if c.file == nil {
+		if c.file, err = os.OpenFile(filepath.Join(dir, committedFile), os.O_CREATE|os.O_WRONLY, modeFile); err != nil {
+			c.file = nil
+			return fmt.Errorf("note what is committed: %w", err)
+		}
+	}
+	b := make([]byte, 0, committedSize)
+	b = binary.BigEndian.AppendUint64(b, p.index)
+	b = binary.BigEndian.AppendUint64(b, p.term)
+	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+	if _, err := c.file.WriteAt(b, 0); err != nil {
+		return fmt.Errorf("note what is committed: %w", err)
+	}
+	c.written = p
+	return nil
+}
+
+// keepCommitted writes the file until the node has stopped.
+func (n *Node) keepCommitted() {
+	ticker := time.NewTicker(committedPause)
+	defer ticker.Stop()
+	failing := false
+	for {
+		err := n.committed.write(n.config.Dir)
+		if err != nil && !failing {
+			n.log.Warn("cluster: this node would know less after a start", "error", err)
+		}
+		failing = err != nil
+		select {
+		case <-ticker.C:
+		case <-n.stopped:
+			return
+		}
+	}
+}
+
+// close writes what raft has applied on its way down.
+func (c *committed) close(dir string) error {
+	err := c.write(dir)
+	if c.file != nil {
+		err = errors.Join(err, c.file.Close())
+	}
+	return err
+}
+
+// readCommitted returns what the file of a folder says, the zero position where
+// there is none, or one that was cut short.
+func readCommitted(dir string) (logPosition, error) {
+	b, err := os.ReadFile(filepath.Join(dir, committedFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return logPosition{}, nil
+	}
+	if err != nil {
+		return logPosition{}, fmt.Errorf("read what is committed: %w", err)
+	}
+	if len(b) != committedSize || crc32.ChecksumIEEE(b[:16]) != binary.BigEndian.Uint32(b[16:]) {
+		return logPosition{}, nil
+	}
+	return logPosition{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}, nil
+}
+
+// checkCommitted finds a log that ends before what was committed in it, or has
+// something else there: an older copy.
+func (n *Node) checkCommitted(p logPosition, covered uint64) error {
+	last, err := n.stores.logs.LastIndex()
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	if p.index > max(last, covered) {
+		return fmt.Errorf("the log ends with entry %d, and the node had entry %d: %w", max(last, covered), p.index, ErrDataLost)
+	}
+	if p.term == 0 || p.index > last {
+		return nil
+	}
+	var l raft.Log
+	switch err := n.stores.logs.GetLog(p.index, &l); {
+	case errors.Is(err, raft.ErrLogNotFound): // a snapshot has it
+	case err != nil:
+		return fmt.Errorf("read log: %w", err)
+	case l.Term != p.term:
+		return fmt.Errorf("entry %d of the log is not the one that the node had: %w", p.index, ErrDataLost)
+	}
+	return nil
+}
+
+// forgetCommitted is for a node that goes on with what it has left.
+func forgetCommitted(dir string) error {
+	if err := os.Remove(filepath.Join(dir, committedFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("forget what is committed: %w", err)
+	}
+	return nil
+}
