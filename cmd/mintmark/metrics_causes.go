@@ -12,6 +12,7 @@ var causeNames = [...]string{
 	ledger.SecretRevoked:      "secret_revoked",
 	ledger.PublicClientSecret: "public_client_secret",
 	ledger.ClientDeleted:      "client_deleted",
+	ledger.SecretUnkept:       "secret_unkept",
 
 	ledger.ClientPending:   "client_pending",
 	ledger.ClientRejected:  "client_rejected",

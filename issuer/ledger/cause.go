@@ -34,6 +34,7 @@ const (
 	SecretRevoked      Cause = 4
 	PublicClientSecret Cause = 5
 	ClientDeleted      Cause = 6
+	SecretUnkept       Cause = 7 // wrong, or recorded under a key that was dropped
 
 	// State of the client.
 	ClientPending   Cause = 10
@@ -115,6 +116,7 @@ var sentences = map[Cause]string{
 	SecretWrong:             "the client_secret is none of this client's",
 	SecretRevoked:           "the client_secret was revoked",
 	PublicClientSecret:      "the client is public and must not send a client_secret",
+	SecretUnkept:            "the client_secret is none of this client's that still count: one was recorded under a key that leaked and was dropped; make another",
 	ClientDeleted:           "the client was deleted",
 	ClientPending:           "the client is pending: an administrator has not reviewed it yet",
 	ClientRejected:          "the client was rejected at its review",

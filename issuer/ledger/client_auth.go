@@ -1,6 +1,9 @@
 package ledger
 
-import "crypto/subtle"
+import (
+	"crypto/subtle"
+	"slices"
+)
 
 // A Proof is what a client presented to authenticate (RFC 6749 §2.3.1). A
 // secret arrives as its digest under every credential key that the node has
@@ -27,7 +30,8 @@ type authentication struct {
 // as one invalid_client; only the sealed cause tells them apart.
 //
 // again is true where the node could not compute the digest that matters:
-// the secret was made under a key that the node has not opened yet.
+// the secret was made under a key that the node has not opened yet. A key that
+// was dropped nobody opens any more: the secrets under it are gone with it.
 func (v View) authenticate(p Proof) (a authentication, cause Cause, again bool) {
 	c := v.Client(p.Client)
 	if c == nil || c.State == Deleted {
@@ -55,8 +59,11 @@ func (v View) authenticate(p Proof) (a authentication, cause Cause, again bool) 
 			return authentication{client: c, secret: i}, NoCause, false
 		case match:
 			cause = SecretRevoked
-		case !known && s.Active():
+		case known || !s.Active():
+		case v.keeps(s.Key):
 			again = true
+		default:
+			cause = SecretUnkept
 		}
 	}
 	return a, cause, again
@@ -75,17 +82,41 @@ func (p Proof) matches(s *Secret) (known, match bool) {
 const minute = Time(60_000)
 
 // noteUse is the change that records the use of a secret, to the minute. It
-// rides on commands that are logged anyway.
-func (a authentication) noteUse(m Meta) []Change {
+// rides on commands that are logged anyway. A secret that is recorded under
+// another credential key than the active one is recorded anew under that, as
+// the presented secret proves what it is: so the older key can go in time.
+func (a authentication) noteUse(v View, m Meta, p Proof) []Change {
 	if a.secret < 0 {
 		return nil
 	}
-	now := m.At - m.At%minute
-	if a.client.Secrets[a.secret].Used >= now {
+	s := a.client.Secrets[a.secret]
+	used := m.At - m.At%minute
+	anew, ok := p.recorded(v, &s)
+	ok = ok && m.Level >= levelRecords
+	if s.Used >= used && !ok {
 		return nil
 	}
+	s.Used = max(s.Used, used)
+	if ok {
+		s.Key, s.Digest = anew.Key, anew.MAC
+	}
 	next := *a.client // not a change of the client: Last and Changed stay
-	next.Secrets = append([]Secret(nil), a.client.Secrets...)
-	next.Secrets[a.secret].Used = now
+	next.Secrets = slices.Clone(a.client.Secrets)
+	next.Secrets[a.secret] = s
 	return []Change{put(TableClients, &next)}
+}
+
+// recorded is the digest of the presented secret under the active key, where
+// that is not what s has already.
+func (p Proof) recorded(v View, s *Secret) (Digest, bool) {
+	active := v.ActiveKey(ForCredentials)
+	if active == nil || s.Key == active.Number {
+		return Digest{}, false
+	}
+	for _, d := range p.Digests {
+		if d.Key == active.Number {
+			return d, true
+		}
+	}
+	return Digest{}, false
 }

@@ -52,7 +52,7 @@ func (c *Exchange) Decide(v View, m Meta) Decision {
 		return d
 	}
 	next := g.spends(0, key, m)
-	changes := append(r.auth.noteUse(m), put(TableGrants, next),
+	changes := append(r.auth.noteUse(v, m, c.Proof), put(TableGrants, next),
 		event(m, Event{Kind: EventExchanged, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
 	return r.issue(next, next.Scope, false, append(changes, r.endLegacy(m)...)...)
 }

@@ -41,6 +41,15 @@ type Key struct {
 	Last      CommandID `cbor:"11,keyasint"`
 
 	Under string `cbor:"12,keyasint,omitempty"` // the public id of the cluster key that Sealed is sealed under
+
+	// Learnt is when every verifier knows a signing key that was announced. It
+	// is fixed at the announcement, by what the JWKS had promised until then: to
+	// promise less from then on makes no cache forget sooner. 0 in rows of level
+	// 1, which had no such field.
+	Learnt Time `cbor:"13,keyasint,omitempty"`
+	// Highest is the greatest number that a credential key had which is gone,
+	// where that is greater than those of the ring: no number is used twice.
+	Highest uint32 `cbor:"14,keyasint,omitempty"`
 }
 
 // tokenOverlap is how long a retired signing key stays: the life of an access
@@ -66,6 +75,8 @@ func (v View) NextStep() (at Time, ok bool) {
 // Due is when the key may take its next step.
 func (k *Key) Due(s *Settings) Time {
 	switch {
+	case k.State == KeyAnnounced && k.Learnt > 0:
+		return k.Learnt
 	case k.State == KeyAnnounced && k.Purpose == ForSigning:
 		return k.Announced.Add(2 * s.JWKSMaxAge)
 	case k.State == KeyAnnounced:
@@ -107,14 +118,18 @@ func (c *AddKey) Decide(v View, m Meta) Decision {
 	}
 	if k.Purpose == ForCredentials {
 		for other := range v.Keys() {
-			if other.Purpose == ForCredentials && other.Number >= k.Number {
+			if other.Purpose == ForCredentials && max(other.Number, other.Highest) >= k.Number {
 				return deny(Moved) // numbers rise, so that none is ever used twice
 			}
 		}
 	}
-	k.State, k.Announced, k.Activated, k.Retired, k.Last = KeyAnnounced, m.At, 0, 0, m.ID
-	if v.ActiveKey(k.Purpose) == nil {
+	k.State, k.Announced, k.Activated, k.Retired, k.Learnt, k.Highest, k.Last = KeyAnnounced, m.At, 0, 0, 0, 0, m.ID
+	switch {
+	case v.ActiveKey(k.Purpose) == nil:
 		k.State, k.Activated = KeyActive, m.At
+	case k.Purpose == ForSigning && m.Level >= levelLearnt:
+		s := v.Settings()
+		k.Learnt = max(m.At.Add(2*s.JWKSMaxAge), s.KeySetsUntil)
 	}
 	return accept(Outcome{ID: k.ID}, put(TableKeys, &k),
 		event(m, Event{Kind: EventKeyAdded, Actor: Operator, Detail: k.ID}))
@@ -167,56 +182,4 @@ func (c *ActivateKey) Decide(v View, m Meta) Decision {
 		changes = append(changes, put(TableKeys, &retiring))
 	}
 	return accept(Outcome{ID: k.ID}, changes...)
-}
-
-// DropKey removes a retiring key, or an announced one that was never used.
-type DropKey struct {
-	ID string `cbor:"1,keyasint"`
-	// Emergency drops a key that leaked, whatever still hangs on it: tokens
-	// signed with it are refused, grants due under it end, secrets recorded
-	// under it must be made again.
-	Emergency bool `cbor:"2,keyasint,omitempty"`
-}
-
-// Kind is KindDropKey.
-func (*DropKey) Kind() Kind { return KindDropKey }
-
-// Decide refuses while something that is still valid needs the key. The
-// active key is never dropped: another is activated first.
-func (c *DropKey) Decide(v View, m Meta) Decision {
-	k := v.Key(c.ID)
-	switch {
-	case k == nil:
-		return deny(NotFound)
-	case k.State == KeyActive:
-		return deny(KeyInUse)
-	}
-	kind := EventKeyDropped
-	if c.Emergency {
-		kind = EventKeyEmergency
-	} else if k.State == KeyRetiring {
-		if due := k.Due(v.Settings()); m.At < due {
-			d := deny(KeyInUse)
-			d.Outcome.Refusal.When = due
-			return d
-		}
-		if k.Purpose == ForCredentials && v.secretsUnder(k.Number) {
-			return deny(KeyInUse)
-		}
-	}
-	return accept(Outcome{ID: k.ID}, remove(TableKeys, k),
-		event(m, Event{Kind: kind, Actor: Operator, Detail: k.ID}))
-}
-
-// secretsUnder reports whether a client's active secret is recorded under a
-// credential key.
-func (v View) secretsUnder(number uint32) bool {
-	for c := range v.Clients() {
-		for i := range c.Secrets {
-			if c.Secrets[i].Key == number && c.Secrets[i].Active() && c.State != Deleted {
-				return true
-			}
-		}
-	}
-	return false
 }

@@ -52,7 +52,7 @@ func (c *Refresh) leap(r redemption, narrowed string, cause Cause) Decision {
 	}
 	next := g.spends(c.Link.Generation, r.v.ActiveKey(ForCredentials).Number, r.m)
 	next.Leapt = restore.Count
-	changes := append(r.auth.noteUse(r.m), put(TableGrants, next), event(r.m, Event{
+	changes := append(r.auth.noteUse(r.v, r.m, c.Proof), put(TableGrants, next), event(r.m, Event{
 		Kind: EventLeapt, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID, Detail: fmt.Sprintf("generation %d was due, %d came", g.Due, c.Link.Generation),
 	}))
 	return r.issue(next, narrowed, false, changes...)
@@ -60,6 +60,9 @@ func (c *Refresh) leap(r redemption, narrowed string, cause Cause) Decision {
 
 // keeps reports whether credentials made under a key are still verified.
 func (v View) keeps(number uint32) bool {
+	if k := v.ActiveKey(ForCredentials); k != nil && k.Number == number {
+		return true // as nearly always
+	}
 	for k := range v.Keys() {
 		if k.Purpose == ForCredentials && k.Number == number {
 			return true

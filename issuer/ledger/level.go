@@ -9,7 +9,10 @@ package ledger
 //	1	the first program for several nodes
 //	2	Replay; the cluster key and the authority change; an edit keeps the
 //		last scope and redirection URI of a client while their replacement
-//		waits for a review; Refresh.Unspent
+//		waits for a review; Refresh.Unspent; Configure.Seen; a signing key waits
+//		for what the JWKS had promised; the number of a credential key that is
+//		dropped is kept; a credential under a key that was dropped proves
+//		nothing, in no branch; a secret in use moves to the active key
 const Level = 2
 
 // levelOf is the level from which on a command of a kind may be proposed. A
@@ -27,3 +30,12 @@ func (k Kind) Level() uint32 { return max(levelOf[k], 1) }
 // levelKeepsLast is from which on EditClient leaves an approved client its last
 // scope and redirection URI.
 const levelKeepsLast = 2
+
+// Levels from which on: Configure.Seen is looked at; keys have Learnt and
+// Highest; a Link's key must be one of the ring; noteUse records a secret anew.
+const (
+	levelSeen     = 2
+	levelLearnt   = 2
+	levelKeptKeys = 2
+	levelRecords  = 2
+)

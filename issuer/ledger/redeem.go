@@ -54,7 +54,13 @@ func begin(v View, m Meta, p Proof, link *Link) (r redemption, d Decision, ok bo
 	case g.Client != auth.client.ID:
 		return r, refuse(oauth.InvalidGrant, NotACredential).recheck(), false
 	}
-	return redemption{v: v, m: m, auth: auth, settings: v.Settings(), grant: g, user: v.User(g.User)}, Decision{}, true
+	r = redemption{v: v, m: m, auth: auth, settings: v.Settings(), grant: g, user: v.User(g.User)}
+	if m.Level >= levelKeptKeys && (!v.keeps(link.Key) || g.Last == m.ID && !v.keeps(g.Key)) {
+		// A node that lags may have checked the MAC with a key that is gone, as
+		// it leaked: that is no proof. Nor can what is due be minted under one.
+		return r, r.refuse(oauth.InvalidGrant, KeyNotRecorded, link, 0), false
+	}
+	return r, Decision{}, true
 }
 
 // refuse names grant and generation: the client has proven that both are its
@@ -109,7 +115,6 @@ func (r redemption) fresh(l *Link) (key uint32, d Decision, ok bool) {
 	}
 	key = r.v.ActiveKey(ForCredentials).Number
 	if l.Key != r.grant.Key || l.Key != key && !r.v.keeps(l.Key) {
-		// A node that lags may have checked the MAC with a key that is gone.
 		return 0, r.refuse(oauth.InvalidGrant, KeyNotRecorded, l, 0), false
 	}
 	return key, Decision{}, true

@@ -62,7 +62,7 @@ func (c *Refresh) Decide(v View, m Meta) Decision {
 		return d
 	}
 	next := g.spends(g.Due, key, m)
-	return r.issue(next, narrowed, false, append(r.auth.noteUse(m), put(TableGrants, next))...)
+	return r.issue(next, narrowed, false, append(r.auth.noteUse(v, m, c.Proof), put(TableGrants, next))...)
 }
 
 // lately reports whether the grant moved on so short a time ago that a slow node
@@ -88,9 +88,13 @@ func (c *Refresh) again(r redemption, narrowed string) Decision {
 	if cause, when := r.v.expired(g, r.settings, g.Due, r.m.At); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, c.Link, when)
 	}
+	if r.m.Level >= levelKeptKeys && !r.v.keeps(g.Key) {
+		// The successor was made under a key that leaked, and is worth nothing.
+		return r.refuse(oauth.InvalidGrant, KeyNotRecorded, c.Link, 0)
+	}
 	next := *g
 	next.Used, next.Last = max(r.m.At, g.Spent+1), r.m.ID
-	changes := append(r.auth.noteUse(r.m), put(TableGrants, &next))
+	changes := append(r.auth.noteUse(r.v, r.m, c.Proof), put(TableGrants, &next))
 	if g.Used == g.Spent {
 		// The first retry of this generation is the event; a client that asks
 		// again and again must not push others out of the audit trail.

@@ -13,7 +13,7 @@ func (s *restored) applyKey(e *Effect, at Time) bool {
 		if i < 0 || s.ring[i].State == KeyActive {
 			return false // there is no other to mint with
 		}
-		s.ring = slices.Delete(s.ring, i, i+1)
+		s.dropKey(i)
 		return true
 	}
 	changed := false
@@ -27,6 +27,18 @@ func (s *restored) applyKey(e *Effect, at Time) bool {
 		changed = true
 	}
 	return changed
+}
+
+// dropKey removes a key, as DropKey does.
+func (s *restored) dropKey(i int) {
+	gone := s.ring[i]
+	s.ring = slices.Delete(s.ring, i, i+1)
+	if gone.Purpose != ForCredentials {
+		return
+	}
+	if a := s.activeKey(ForCredentials); a >= 0 && max(s.ring[a].Number, s.ring[a].Highest) < gone.Number {
+		s.changedKey(a).Highest = gone.Number
+	}
 }
 
 // addKey takes a key: tokens of the time after the backup were made with it.

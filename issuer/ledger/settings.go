@@ -28,6 +28,10 @@ type Settings struct {
 	Declared string    `cbor:"15,keyasint,omitempty"` // as Client.Declared
 
 	RotateEvery time.Duration `cbor:"16,keyasint,omitempty"` // see Rotation; RotateNever is off, 0 the default
+
+	// KeySetsUntil is until when verifiers may hold a JWKS that was served with
+	// a greater JWKSMaxAge than this. It is the ledger's own, not to be chosen.
+	KeySetsUntil Time `cbor:"17,keyasint,omitempty"`
 }
 
 // SettingsID is the id of the one row of settings.
@@ -99,6 +103,10 @@ type Configure struct {
 	// First changes nothing where there are settings: each of the nodes that
 	// found a cluster together proposes those it was started with.
 	First bool `cbor:"2,keyasint,omitempty"`
+	// Seen is the Settings.Last that the sender has changed: where they have
+	// changed since, nothing is, or one of two operators would undo what the
+	// other did. Zero replaces any. Rules of level 2 know it.
+	Seen CommandID `cbor:"3,keyasint,omitzero"`
 }
 
 // Kind is KindConfigure.
@@ -112,9 +120,15 @@ func (c *Configure) Decide(v View, m Meta) Decision {
 	}
 	s.ID = SettingsID
 	old := *v.Settings()
-	s.Last = old.Last
-	if (s == old || c.First) && old.Last != (CommandID{}) {
+	s.Last, s.KeySetsUntil = old.Last, old.KeySetsUntil
+	if (s == old || c.First || old.Last == m.ID) && old.Last != (CommandID{}) {
 		return accept(Outcome{ID: s.ID})
+	}
+	if m.Level >= levelSeen && c.Seen != (CommandID{}) && c.Seen != old.Last {
+		return deny(Moved)
+	}
+	if m.Level >= levelLearnt && s.JWKSMaxAge < old.JWKSMaxAge && old.Last != (CommandID{}) {
+		s.KeySetsUntil = max(old.KeySetsUntil, m.At.Add(2*old.JWKSMaxAge))
 	}
 	s.Last = m.ID
 	return accept(Outcome{ID: s.ID}, put(TableSettings, &s),

@@ -147,5 +147,9 @@ func (w *world) settings(l line) ledger.Command {
 			*field = d
 		}
 	}
-	return &ledger.Configure{Settings: s}
+	c := &ledger.Configure{Settings: s}
+	if seen, ok := l.args["seen"]; ok {
+		c.Seen = id16(seen)
+	}
+	return c
 }

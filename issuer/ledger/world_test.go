@@ -228,7 +228,12 @@ func (l line) actor() ledger.Actor {
 }
 
 func secretOf(name string) ledger.NewSecret {
-	return ledger.NewSecret{ID: name, Key: 1, Digest: sha256.Sum256([]byte(name)), Tail: "tail"}
+	return ledger.NewSecret{ID: name, Key: 1, Digest: digestUnder(1, name), Tail: "tail"}
+}
+
+// digestUnder is that of a secret under a credential key.
+func digestUnder(key uint32, secret string) [32]byte {
+	return sha256.Sum256([]byte(suffix(key == 1, "", fmt.Sprintf("key %d ", key)) + secret))
 }
 
 func secretsOf(names []string) (list []ledger.NewSecret) {
@@ -242,7 +247,13 @@ func (l line) proof() ledger.Proof {
 	p := ledger.Proof{Client: l.args["client"]}
 	if s, ok := l.args["secret"]; ok {
 		p.Secret = true
-		p.Digests = []ledger.Digest{{Key: 1, MAC: sha256.Sum256([]byte(s))}}
+		for _, text := range strings.Split(l.or("digests", "1"), ",") {
+			key, err := strconv.ParseUint(text, 10, 32)
+			if err != nil {
+				panic(err)
+			}
+			p.Digests = append(p.Digests, ledger.Digest{Key: uint32(key), MAC: digestUnder(uint32(key), s)})
+		}
 	}
 	return p
 }
@@ -393,7 +404,7 @@ func (w *world) show(l line) string {
 		}
 		fmt.Fprintf(&b, "\nname %q\nuris %s\nscopes %s\n", c.Name, strings.Join(c.RedirectURIs, " "), strings.Join(c.Scopes, " "))
 		for _, s := range c.Secrets {
-			fmt.Fprintf(&b, "secret %s %s\n", s.ID, suffix(s.Active(), "active", "revoked"))
+			fmt.Fprintf(&b, "secret %s %s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), suffix(s.Key == 1, "", fmt.Sprintf(", under key %d", s.Key)))
 		}
 		if p := c.Proposed; p != nil {
 			fmt.Fprintf(&b, "proposed name %q, uris %s, scopes %s\n", p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "))
@@ -421,6 +432,11 @@ func (w *world) show(l line) string {
 			fmt.Fprintf(&b, "%s %s %s\n", k.ID, k.Purpose, k.State)
 		}
 		return b.String()
+	case "stranded":
+		return suffix(len(v.Stranded()) == 0, "none", strings.Join(v.Stranded(), " "))
+	case "settings":
+		s := v.Settings()
+		return fmt.Sprintf("jwks_max_age %s, retry_window %s", s.JWKSMaxAge, s.RetryWindow)
 	case "journal":
 		var lines []string
 		for _, r := range w.journal {
