@@ -103,7 +103,8 @@ func (i *Issuer) ensureKeys(ctx context.Context) error {
 			if v.ActiveKey(p) != nil {
 				continue
 			}
-			if _, err := i.AddKey(ctx, p); err != nil && !errors.Is(err, errRefused) && !errors.Is(err, oauth.ErrUnavailable) {
+			var refused Refused
+			if _, err := i.AddKey(ctx, p); err != nil && !errors.As(err, &refused) && !errors.Is(err, oauth.ErrUnavailable) {
 				return err
 			}
 		}
@@ -113,12 +114,10 @@ func (i *Issuer) ensureKeys(ctx context.Context) error {
 	}
 }
 
-// errRefused says that the ledger did not allow a step.
-var errRefused = errors.New("refused")
-
 // AddKey makes a key, seals it and announces it. The first of its purpose is
 // active at once; another becomes so by the leader's duties, when every voter
-// has opened it and verifiers have had the time to learn it.
+// has opened it and verifiers have had the time to learn it. A rule that stands
+// against it is Refused.
 func (i *Issuer) AddKey(ctx context.Context, p ledger.Purpose) (id string, err error) {
 	under, err := i.keyOfState()
 	if err != nil {
@@ -143,10 +142,10 @@ func (i *Issuer) AddKey(ctx context.Context, p ledger.Purpose) (id string, err e
 		}
 		plain = s.Bytes()
 		for k := range i.View().Keys() {
-			row.Number = max(row.Number, k.Number)
+			row.Number = max(row.Number, k.Number, k.Highest)
 		}
 		row.Number++
-		row.ID = fmt.Sprintf("c%d", row.Number)
+		row.ID = credentialKeyID(row.Number)
 	}
 	if row.Sealed, err = under.Seal(i.Rand, sealContext(p, row.ID), plain); err != nil {
 		return "", fmt.Errorf("seal key %s: %w", row.ID, err)
@@ -156,9 +155,20 @@ func (i *Issuer) AddKey(ctx context.Context, p ledger.Purpose) (id string, err e
 	case err != nil:
 		return "", fmt.Errorf("add key %s: %w", row.ID, err)
 	case outcome.Refusal != nil:
-		return "", fmt.Errorf("add key %s: %w: %s", row.ID, errRefused, outcome.Refusal.Cause)
+		return "", Refused(fmt.Sprintf("key %s was not added: %s", row.ID, outcome.Refusal.Cause))
 	}
 	return row.ID, nil
+}
+
+func credentialKeyID(number uint32) string { return fmt.Sprintf("c%d", number) }
+
+// purposeOf tells by the id what a key is for that is gone.
+func purposeOf(id string) ledger.Purpose {
+	var number uint32
+	if _, err := fmt.Sscanf(id, "c%d", &number); err == nil && credentialKeyID(number) == id {
+		return ledger.ForCredentials
+	}
+	return ledger.ForSigning
 }
 
 // stepKeys proposes each step that may be due; the ledger decides whether it

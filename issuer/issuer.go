@@ -62,15 +62,17 @@ type Issuer struct {
 	holding   sync.Mutex    // held while what this node holds changes, or is told
 	nudged    chan struct{} // of followKeys
 
+	fresh chan struct{} // closed when the ring is not older than the start
+
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
 
 // New opens the keys of the node's state, makes the first ones of a new
 // cluster, and starts the duties. It returns when tokens can be minted: a node
-// that was a member before needs no leader for that.
+// that was a member before needs no leader for that, but waits a little for one.
 func New(ctx context.Context, c Config) (*Issuer, error) {
-	i := &Issuer{Config: c, looking: make(chan struct{}, 1), nudged: make(chan struct{}, 1)}
+	i := &Issuer{Config: c, looking: make(chan struct{}, 1), nudged: make(chan struct{}, 1), fresh: make(chan struct{})}
 	if i.Observer == nil {
 		i.Observer = nobody{}
 	}
@@ -86,6 +88,8 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 	i.stop = stop
 	i.done.Go(func() { i.followKeys(duties) })
 	i.done.Go(func() { i.Node.WhileLeading(duties, i.lead) })
+	i.done.Go(func() { i.freshen(duties) })
+	i.awaitFresh(ctx)
 	return i, nil
 }
 

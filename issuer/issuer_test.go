@@ -131,7 +131,7 @@ func TestRotationOfSigningKeys(t *testing.T) {
 	require.Equal(t, first, kidOf(t, b.exchange().AccessToken))
 	require.Equal(t, 300*time.Second, b.KeySet().MaxAge)
 
-	second, err := b.Rotate(t.Context(), ledger.ForSigning, false)
+	second, err := b.Rotate(t.Context(), ledger.ForSigning)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		body := string(b.KeySet().Body)
@@ -165,7 +165,7 @@ func TestRotationOfSigningKeys(t *testing.T) {
 func TestRotationOfCredentialKeys(t *testing.T) {
 	b := newBench(t)
 	before := b.exchange()
-	id, err := b.Rotate(t.Context(), ledger.ForCredentials, false)
+	id, err := b.Rotate(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		b.StepKeys(t.Context())
@@ -180,21 +180,6 @@ func TestRotationOfCredentialKeys(t *testing.T) {
 	require.Error(t, err, "reuse is recognised across the rotation")
 	_, err = b.refresh(r.RefreshToken)
 	require.Error(t, err)
-}
-
-func TestEmergencyRotation(t *testing.T) {
-	b := newBench(t)
-	leaked := b.key1(ledger.ForSigning)
-	id, err := b.Rotate(t.Context(), ledger.ForSigning, true)
-	require.NoError(t, err)
-	require.NotContains(t, string(b.KeySet().Body), leaked)
-	require.Equal(t, id, kidOf(t, b.exchange().AccessToken))
-
-	token := b.exchange().RefreshToken
-	_, err = b.Rotate(t.Context(), ledger.ForCredentials, true)
-	require.NoError(t, err)
-	_, err = b.refresh(token)
-	require.Error(t, err, "grants due under the leaked key have ended")
 }
 
 // TestRestart: what was promised survives, down to the same refresh token.

@@ -184,16 +184,20 @@ func (i *Issuer) heldBy(ctx context.Context, key string, force bool) ([]string, 
 }
 
 func (i *Issuer) names(ids []string) string {
-	var all []string
+	return "node " + strings.Join(i.nodeNames(ids), ", node ")
+}
+
+// nodeNames are the names of nodes, or the id of one that has none.
+func (i *Issuer) nodeNames(ids []string) (all []string) {
 	for _, id := range ids {
 		for _, m := range i.Node.Members() {
-			if m.ID == id {
+			if m.ID == id && m.Name != "" {
 				id = m.Name
 			}
 		}
-		all = append(all, "node "+id)
+		all = append(all, id)
 	}
-	return strings.Join(all, ", ")
+	return all
 }
 
 // resealTries is how often the ring may change between the moment it is read

@@ -248,7 +248,7 @@ func TestReseal(t *testing.T) {
 			return errors.Is(err, fs.ErrNotExist)
 		}, 20*time.Second, 10*time.Millisecond, "the old one goes with the next start")
 	}
-	_, err = c.all[2].issuer.Rotate(t.Context(), ledger.ForSigning, false)
+	_, err = c.all[2].issuer.Rotate(t.Context(), ledger.ForSigning)
 	require.NoError(t, err)
 	// All at once, so that none can ask another: each has what it needs.
 	for _, p := range c.all {
@@ -332,7 +332,7 @@ func TestResealNamesWhoIsDown(t *testing.T) {
 	r, err := c.all[0].issuer.Reseal(t.Context(), true)
 	require.NoError(t, err)
 	require.NotEqual(t, before, r.ID)
-	_, err = c.all[1].issuer.Rotate(t.Context(), ledger.ForCredentials, false)
+	_, err = c.all[1].issuer.Rotate(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
 	down.start(false) // with a key that opens nothing of what it will be sent
 	require.Equal(t, r.ID, c.settle())

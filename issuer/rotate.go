@@ -2,7 +2,6 @@ package issuer
 
 import (
 	"context"
-	"fmt"
 	"slices"
 	"time"
 
@@ -11,53 +10,25 @@ import (
 
 // Rotate announces a new key of a purpose; the leader's duties take it and the
 // key before it through their steps.
-//
-// In an emergency the new key is active at once and the one before it is
-// dropped, because it leaked. That breaks what hangs on it: access tokens that
-// it signed are refused, verifiers refuse the new key's tokens until they have
-// fetched it, grants that are due under it have ended, and secrets that are
-// recorded under it must be made again.
-func (i *Issuer) Rotate(ctx context.Context, p ledger.Purpose, emergency bool) (id string, err error) {
-	if !emergency {
-		return i.AddKey(ctx, p)
-	}
-	leaked := i.View().ActiveKey(p)
-	if id, err = i.announced(ctx, p); err != nil {
-		return "", err
-	}
-	if err := i.reopen(); err != nil {
-		return "", err
-	}
-	if err := i.acknowledge(ctx); err != nil {
-		return "", fmt.Errorf("acknowledge key %s: %w", id, err)
-	}
-	voters, err := i.seenBy(ctx, id)
+func (i *Issuer) Rotate(ctx context.Context, p ledger.Purpose) (id string, err error) {
+	v, err := i.ViewFresh(ctx)
 	if err != nil {
 		return "", err
 	}
-	for _, step := range []ledger.Command{
-		&ledger.ActivateKey{ID: id, Voters: voters, Emergency: true},
-		&ledger.DropKey{ID: leaked.ID, Emergency: true},
-	} {
-		outcome, _, err := i.Propose(ctx, step)
-		switch {
-		case err != nil:
-			return "", fmt.Errorf("replace key %s: %w", leaked.ID, err)
-		case outcome.Refusal != nil:
-			return "", fmt.Errorf("replace key %s: %s", leaked.ID, outcome.Refusal.Cause)
-		}
-	}
-	return id, i.reopen()
-}
-
-// announced is a key that waits to become active, made now if there is none.
-func (i *Issuer) announced(ctx context.Context, p ledger.Purpose) (string, error) {
-	for k := range i.View().Keys() {
-		if k.Purpose == p && k.State == ledger.KeyAnnounced {
-			return k.ID, nil
-		}
+	if k := waiting(v, p); k != nil {
+		return "", Refused("key " + k.ID + " is announced already, and becomes active by itself")
 	}
 	return i.AddKey(ctx, p)
+}
+
+// waiting is the announced key of a purpose, nil where there is none.
+func waiting(v ledger.View, p ledger.Purpose) *ledger.Key {
+	for k := range v.Keys() {
+		if k.Purpose == p && k.State == ledger.KeyAnnounced {
+			return k
+		}
+	}
+	return nil
 }
 
 // emergencyWait is how long an emergency waits for nodes that may be down.
@@ -66,18 +37,19 @@ const emergencyWait = 5 * time.Second
 // seenBy waits until every voter has opened a key. A leaked key must go even
 // while a node is down, so after a while those that have opened it will do:
 // the node finds the key in the state when it is back.
-func (i *Issuer) seenBy(ctx context.Context, key string) ([]string, error) {
+func (i *Issuer) seenBy(ctx context.Context, key string) (seen, not []string, err error) {
 	late, cancel := context.WithTimeout(ctx, emergencyWait)
 	defer cancel()
 	for {
 		changed := i.Node.Changed(ledger.TableNodes)
 		v, voters := i.View(), i.Node.Voters()
-		seen := slices.DeleteFunc(slices.Clone(voters), func(id string) bool {
+		opened := func(id string) bool {
 			n := v.Node(id)
-			return n == nil || !n.HasOpened(key)
-		})
+			return n != nil && n.HasOpened(key)
+		}
+		seen = slices.DeleteFunc(slices.Clone(voters), func(id string) bool { return !opened(id) })
 		if len(seen) == len(voters) {
-			return seen, nil
+			return seen, nil, nil
 		}
 		select {
 		case <-changed:
@@ -85,9 +57,9 @@ func (i *Issuer) seenBy(ctx context.Context, key string) ([]string, error) {
 		case <-late.Done():
 		}
 		if ctx.Err() != nil {
-			return nil, ctx.Err()
+			return nil, nil, unavailable(ctx.Err())
 		}
 		i.Log.Warn("a key becomes active before every node has opened it", "key", key, "opened", len(seen), "voters", len(voters))
-		return seen, nil
+		return seen, slices.DeleteFunc(voters, opened), nil
 	}
 }

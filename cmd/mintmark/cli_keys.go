@@ -1,9 +1,14 @@
 package main
 
 import (
+	"errors"
+	"strconv"
+	"strings"
+
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 func (m *management) keysCommand() *cobra.Command {
@@ -11,31 +16,69 @@ func (m *management) keysCommand() *cobra.Command {
 }
 
 func (m *management) keysList() *cobra.Command {
-	return command("list", "List the keys and what comes next for each", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("list", "List the keys and what comes next for each", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		return ask(m, cmd, admin.ListKeys, admin.KeyFilter{}, func(p *printer, a admin.KeyList) {
 			var rows [][]string
 			for _, k := range a.Keys {
-				rows = append(rows, []string{k.ID, k.Purpose, k.Algorithm, k.State, when(k.Announced), when(k.NextStep)})
+				secrets := ""
+				if k.Purpose == string(ledger.ForCredentials) {
+					secrets = strconv.Itoa(k.Secrets)
+				}
+				rows = append(rows, []string{k.ID, k.Purpose, k.Algorithm, k.State, secrets, when(k.Announced), when(k.NextStep)})
 			}
-			p.table([]string{"ID", "PURPOSE", "ALGORITHM", "STATE", "ANNOUNCED", "NEXT STEP"}, rows)
+			p.table([]string{"ID", "PURPOSE", "ALGORITHM", "STATE", "SECRETS", "ANNOUNCED", "NEXT STEP"}, rows)
 		})
 	})
+	c.Long = `List the keys and what comes next for each.
+
+SECRETS are the client secrets that are recorded under a credential key. One
+moves to the key in use when its application uses it; a retiring key goes at its
+next step, or when none is left.`
+	return c
 }
 
 func (m *management) keysRotate() *cobra.Command {
 	q := admin.Rotation{}
 	c := command("rotate", "Announce a new key", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.RotateKeys, q, func(p *printer, a admin.Rotated) {
-			if q.Emergency {
-				p.line("key %s is active", a.ID)
-				p.remark("the key before it is gone: what it signed or made is refused from now on")
-				return
-			}
-			p.line("key %s is announced", a.ID)
-			p.remark("it becomes active by itself when verifiers have had the time to learn it; see mintmark keys list")
-		})
+		if !cmd.Flags().Changed("emergency") {
+			return ask(m, cmd, admin.RotateKeys, q, func(p *printer, a admin.Rotated) {
+				p.line("key %s is announced", a.ID)
+				p.remark("it becomes active by itself when verifiers have had the time to learn it; see mintmark keys list")
+			})
+		}
+		if cmd.Flags().Changed("purpose") || q.Leaked == "" {
+			return errors.New("--emergency names the key that leaked, and goes without --purpose; mintmark keys list has the keys")
+		}
+		return ask(m, cmd, admin.RotateKeys, admin.Rotation{Leaked: q.Leaked}, showReplaced)
 	})
-	c.Flags().StringVar(&q.Purpose, "purpose", "signing", "signing or credential")
-	c.Flags().BoolVar(&q.Emergency, "emergency", false, "the key in use has leaked: replace it now, whatever breaks")
+	c.Flags().StringVar(&q.Purpose, "purpose", string(ledger.ForSigning), "signing or credential")
+	c.Flags().StringVar(&q.Leaked, "emergency", "", "the key with this `ID` has leaked: drop it now, whatever breaks")
+	c.Long = `Announce a new key, which takes the place of the one in use by itself.
+
+With --emergency ID the key of that id is dropped at once, since it has leaked;
+where it is in use another takes its place first. "mintmark keys list" has the
+ids. A command that was interrupted is given again as it was: it goes on where
+the first one ended, and touches no other key.`
 	return c
+}
+
+// showReplaced says what happened to a key that leaked, and what remains.
+func showReplaced(p *printer, a admin.Rotated) {
+	for _, step := range a.Did {
+		p.line("%s", step)
+	}
+	if len(a.Did) == 0 {
+		p.line("key %s was dropped before; nothing was done", a.Dropped)
+	}
+	for _, node := range a.Waits {
+		p.remark("node %s has not opened key %s yet: start it, or remove it", node, a.ID)
+	}
+	if a.Purpose == string(ledger.ForSigning) {
+		p.remark("what key %s signed is refused as soon as verifiers fetch the keys again, which takes them up to jwks_max_age; until then some refuse tokens of key %s", a.Dropped, a.ID)
+		return
+	}
+	p.remark("codes and refresh tokens that were made under key %s are refused: their users allow the applications again", a.Dropped)
+	if len(a.Stranded) > 0 {
+		p.remark("these clients can't sign in until another secret is made for them (mintmark client secret add): %s", strings.Join(a.Stranded, ", "))
+	}
 }

@@ -84,13 +84,15 @@ const aboutSuspects = `If a node may be in wrong hands, do this on another node,
   mintmark keys reseal                  it had the cluster key
 
 That keeps it from the cluster, and from what the cluster makes from now on. If
-somebody may have read its disk or memory they have the keys that were in use,
-which must go too, after the others:
+somebody may have read its disk or memory they have all keys that "mintmark keys
+list" shows, which must go too, after the others: first those that are announced,
+then those that are active or retiring.
 
-  mintmark keys rotate --emergency      tokens signed with the old key are refused;
-                                        verifiers take minutes to learn the new one
-  mintmark keys rotate --emergency --purpose credential
-                                        every grant ends, and every client secret
-                                        must be made again: tell the owners
+  mintmark keys rotate --emergency ID   tokens that a signing key signed are
+                                        refused, and verifiers take minutes to
+                                        learn the new one; grants that are due
+                                        under a credential key end, and client
+                                        secrets that are recorded under it must
+                                        be made again: tell the owners
 
 Start a machine in its place with an empty data folder (mintmark cluster invite).`

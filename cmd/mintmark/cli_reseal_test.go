@@ -248,8 +248,17 @@ func TestSuspectNode(t *testing.T) {
 	r = c.nodes[0].operate(t, "keys", "reseal")
 	require.Equal(t, exitOK, r.code, r.err)
 	c.sameKey()
-	r = c.nodes[0].operate(t, "keys", "rotate", "--emergency")
+	var ring admin.KeyList
+	require.NoError(t, json.Unmarshal([]byte(c.nodes[0].operate(t, "keys", "list", "-o", "json").out), &ring))
+	var leaked string
+	for _, k := range ring.Keys {
+		if k.Purpose == "signing" && k.State == "active" {
+			leaked = k.ID
+		}
+	}
+	r = c.nodes[0].operate(t, "keys", "rotate", "--emergency", leaked)
 	require.Equal(t, exitOK, r.code, r.err)
+	require.Contains(t, r.out, "key "+leaked+" is dropped\n")
 	for _, n := range c.nodes {
 		refresh(n)
 	}

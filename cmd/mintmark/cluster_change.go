@@ -41,6 +41,17 @@ func (s *server) reseal(ctx context.Context, force bool) (admin.Resealed, error)
 	return admin.Resealed{ID: r.ID, Resumed: r.Resumed}, nil
 }
 
+// replace is admin.Config.Replace.
+func (s *server) replace(ctx context.Context, leaked string) (admin.Rotated, error) {
+	r, err := s.issuer.Replace(ctx, leaked)
+	if err != nil {
+		return admin.Rotated{}, err
+	}
+	return admin.Rotated{
+		ID: r.Active, Purpose: string(r.Purpose), Dropped: r.Leaked, Did: r.Did, Waits: r.Waits, Stranded: r.Stranded,
+	}, nil
+}
+
 // authorityPatience is how long an operator waits for a change of the authority,
 // which takes a second where every node is up.
 const authorityPatience = 15 * time.Second

@@ -180,7 +180,7 @@ func (s *server) administer(passwords *credential.Hasher) error {
 	c := admin.Config{
 		Ledger: s.issuer, Rand: rand.Reader, Passwords: passwords, Log: s.config.Log,
 		Secret: s.issuer.Secret, SecretOfSHA256: s.issuer.SecretOfSHA256, Declared: s.issuer.Declared,
-		Explain: s.issuer.Explain, Rotate: s.issuer.Rotate, Reseal: s.reseal,
+		Explain: s.issuer.Explain, Rotate: s.issuer.Rotate, Replace: s.replace, Reseal: s.reseal,
 	}
 	if s.config.Cluster != nil {
 		c.Cluster, c.Backup, c.Journal = clusterOps{s.node, s.issuer, s.config.Now}, s.saveState, s.saveJournal

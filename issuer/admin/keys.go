@@ -2,6 +2,7 @@ package admin
 
 import (
 	"context"
+	"fmt"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -25,6 +26,9 @@ type Key struct {
 	Activated time.Time `json:"activated,omitzero"`
 	Retired   time.Time `json:"retired,omitzero"`
 	NextStep  time.Time `json:"next_step,omitzero"` // not before then
+	// Secrets are the clients' active secrets that are recorded under a
+	// credential key: a retiring one stays as long as there are any.
+	Secrets int `json:"secrets,omitempty"`
 }
 
 func (c *call) listKeys(ctx context.Context, _ KeyFilter) (KeyList, error) {
@@ -39,6 +43,9 @@ func (c *call) listKeys(ctx context.Context, _ KeyFilter) (KeyList, error) {
 			ID: k.ID, Purpose: string(k.Purpose), Algorithm: k.Algorithm, State: string(k.State),
 			Announced: shown(k.Announced), Activated: shown(k.Activated), Retired: shown(k.Retired),
 		}
+		if k.Purpose == ledger.ForCredentials {
+			out.Secrets = v.SecretsUnder(k.Number)
+		}
 		if k.State != ledger.KeyActive {
 			out.NextStep = shown(k.Due(s))
 		}
@@ -47,33 +54,47 @@ func (c *call) listKeys(ctx context.Context, _ KeyFilter) (KeyList, error) {
 	return list, nil
 }
 
-// A Rotation asks for a new key.
+// A Rotation asks for a new key of a purpose, or for another in the place of
+// one that leaked.
 type Rotation struct {
-	Purpose   string `json:"purpose"` // signing or credential
-	Emergency bool   `json:"emergency,omitempty"`
+	Purpose string `json:"purpose,omitempty"` // signing or credential
+	// Leaked is the id of a key that is dropped at once, whatever breaks. It is
+	// named, and not "the one in use", so that a request that comes again
+	// finishes what the first has begun. Purpose is then empty.
+	Leaked string `json:"leaked,omitempty"`
 }
 
-// Rotated names the new key.
+// Rotated says what was done.
 type Rotated struct {
-	ID string `json:"id"`
+	ID string `json:"id"` // of the new key; after an emergency, of the one in use
+	// Of an emergency:
+	Purpose  string   `json:"purpose,omitempty"`
+	Dropped  string   `json:"dropped,omitempty"`
+	Did      []string `json:"did,omitempty"`      // the steps; none where all was done before
+	Waits    []string `json:"waits,omitempty"`    // names of nodes that have not opened the key in use
+	Stranded []string `json:"stranded,omitempty"` // ids of clients that need another secret
 }
 
 func (c *call) rotateKeys(ctx context.Context, q Rotation) (Rotated, error) {
+	if q.Leaked != "" {
+		if q.Purpose != "" {
+			return Rotated{}, badField("keys", "purpose", "is that of the key that leaked, and not to be said")
+		}
+		r, err := c.Replace(ctx, q.Leaked)
+		if err != nil {
+			return Rotated{}, fmt.Errorf("replace key %s: %w", q.Leaked, err)
+		}
+		c.done("key "+q.Leaked, q.Leaked)
+		return r, nil
+	}
 	p := ledger.Purpose(q.Purpose)
 	if p != ledger.ForSigning && p != ledger.ForCredentials {
 		return Rotated{}, badField("keys", "purpose", "must be signing or credential")
 	}
-	v, err := c.fresh(ctx)
+	id, err := c.Rotate(ctx, p)
 	if err != nil {
-		return Rotated{}, err
+		return Rotated{}, fmt.Errorf("rotate keys: %w", err)
 	}
-	for k := range v.Keys() {
-		if k.Purpose == p && k.State == ledger.KeyAnnounced && !q.Emergency {
-			r := refusal("keys", &ledger.Refusal{Cause: ledger.WrongState})
-			r.Note = "key " + k.ID + " is announced already and becomes active by itself"
-			return Rotated{}, r
-		}
-	}
-	id, err := c.Rotate(ctx, p, q.Emergency)
-	return Rotated{id}, err
+	c.done("key "+id, id)
+	return Rotated{ID: id}, nil
 }

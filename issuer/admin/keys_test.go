@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
-	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
 )
 
 func TestKeys(t *testing.T) {
@@ -23,7 +23,7 @@ func TestKeys(t *testing.T) {
 	_, err := admin.RotateKeys.Call(context.Background(), c, admin.Rotation{Purpose: "signing"})
 	problem := new(admin.Problem)
 	require.ErrorAs(t, err, &problem)
-	require.Equal(t, ledger.WrongState, problem.Cause, "one at a time")
+	require.Equal(t, admin.Refused, problem.Class, "one at a time")
 
 	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
 		if k.ID == "k9" {
@@ -33,4 +33,39 @@ func TestKeys(t *testing.T) {
 	}
 	_, err = admin.RotateKeys.Call(context.Background(), c, admin.Rotation{Purpose: "lunch"})
 	require.ErrorAs(t, err, &problem)
+}
+
+// TestReplaceKey: a key that leaked is named, and how far it went is told.
+func TestReplaceKey(t *testing.T) {
+	w := admintest.New(t)
+	var asked []string
+	answer, failure := admin.Rotated{ID: "k2", Purpose: "signing", Dropped: "k1", Did: []string{"key k1 is dropped"}}, error(nil)
+	w.Replace = func(_ context.Context, leaked string) (admin.Rotated, error) {
+		asked = append(asked, leaked)
+		return answer, failure
+	}
+	c, err := admin.NewCaller(w.Serve())
+	require.NoError(t, err)
+	defer c.Close()
+	require.Equal(t, answer, ask(t, c, admin.RotateKeys, admin.Rotation{Leaked: "k1"}))
+	require.Contains(t, w.Log.String(), "key k1", "the log names it")
+
+	problem := new(admin.Problem)
+	_, err = admin.RotateKeys.Call(t.Context(), c, admin.Rotation{Leaked: "k1", Purpose: "signing"})
+	require.ErrorAs(t, err, &problem)
+	require.Equal(t, admin.Refused, problem.Class)
+	require.Equal(t, []string{"k1"}, asked)
+	failure = admintest.Rule("there is no key k1")
+	_, err = admin.RotateKeys.Call(t.Context(), c, admin.Rotation{Leaked: "k1"})
+	require.ErrorAs(t, err, &problem)
+	require.Equal(t, admin.Refused, problem.Class)
+	require.ErrorContains(t, err, "there is no key k1")
+}
+
+// TestSecretsOfKeys: the list says what keeps a credential key.
+func TestSecretsOfKeys(t *testing.T) {
+	_, c := newWorld(t)
+	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
+		require.Equal(t, map[string]int{"credential": 1}[k.Purpose], k.Secrets)
+	}
 }

@@ -50,12 +50,14 @@ type Config struct {
 	Declared func(text []byte) []string
 	// Explain opens an error_id, or fails for what is none.
 	Explain func(errorID string) (ledger.Explanation, error)
-	// Rotate announces a new key of a purpose. In an emergency it is active at
-	// once and the key before it is dropped.
-	Rotate func(ctx context.Context, p ledger.Purpose, emergency bool) (id string, err error)
+	// Rotate announces a new key of a purpose. A rule that stands against it is
+	// told as by Cluster, here and below.
+	Rotate func(ctx context.Context, p ledger.Purpose) (id string, err error)
+	// Replace drops a key that leaked at once; another takes its place where it
+	// is in use. To repeat it finishes what was begun.
+	Replace func(ctx context.Context, leaked string) (Rotated, error)
 	// Reseal changes the cluster key of all nodes. With force a voter that can't
-	// be reached is no obstacle. A rule that stands against it is told as by
-	// Cluster.
+	// be reached is no obstacle.
 	Reseal    func(ctx context.Context, force bool) (Resealed, error)
 	Passwords *credential.Hasher
 	Log       *slog.Logger // default: slog.Default()

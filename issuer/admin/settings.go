@@ -2,6 +2,9 @@ package admin
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -80,21 +83,34 @@ func shownSettings(s *ledger.Settings) Settings {
 	return all
 }
 
+// setTries is how often somebody else may change the settings between the
+// moment they are read and the moment they are replaced.
+const setTries = 5
+
+// setSettings changes those that are named. The others stay what they are even
+// where another operator changes them at the same time.
 func (c *call) setSettings(ctx context.Context, q SettingsChange) (Settings, error) {
-	v, err := c.fresh(ctx)
-	if err != nil {
-		return Settings{}, err
-	}
-	next := *v.Settings()
-	for key, value := range q.Set {
-		if note := set(&next, key, value); note != "" {
-			return Settings{}, badField("settings", key, note)
+	for try := 1; ; try++ {
+		v, err := c.fresh(ctx)
+		if err != nil {
+			return Settings{}, err
+		}
+		next := *v.Settings()
+		for _, key := range slices.Sorted(maps.Keys(q.Set)) {
+			if note := set(&next, key, q.Set[key]); note != "" {
+				return Settings{}, badField("settings", key, note)
+			}
+		}
+		_, err = c.propose(ctx, "settings", &ledger.Configure{Settings: next, Seen: next.Last})
+		var p *Problem
+		switch {
+		case err == nil:
+			return shownSettings(&next), nil
+		case errors.As(err, &p) && p.Cause == ledger.Moved && try < setTries:
+		default:
+			return Settings{}, err
 		}
 	}
-	if _, err := c.propose(ctx, "settings", &ledger.Configure{Settings: next}); err != nil {
-		return Settings{}, err
-	}
-	return shownSettings(&next), nil
 }
 
 // set says what is wrong with a value, "" if nothing; bounds are the ledger's to

@@ -1,6 +1,7 @@
 package admin_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
@@ -65,4 +66,51 @@ func TestSettings(t *testing.T) {
 			require.Equal(t, before, *w.View().Settings(), "all or none")
 		})
 	}
+}
+
+// meanwhile is a ledger in which somebody changes something after each read.
+type meanwhile struct {
+	*admintest.World
+	do func()
+}
+
+func (m meanwhile) ViewFresh(ctx context.Context) (ledger.View, error) {
+	v, err := m.World.ViewFresh(ctx)
+	m.do()
+	return v, err
+}
+
+// TestSettingsOfTwoOperators: neither undoes what the other has set.
+func TestSettingsOfTwoOperators(t *testing.T) {
+	w := admintest.New(t)
+	first := ledger.DefaultSettings()
+	first.BaseURL, first.AppURL, first.Audience = "https://api.example", "https://app.example", "https://api.example"
+	w.Do(&ledger.Configure{Settings: first})
+	times, most := 0, 1
+	config := w.Config()
+	config.Ledger = meanwhile{w, func() {
+		if times++; times > most {
+			return
+		}
+		other := *w.View().Settings()
+		other.RetryWindow += time.Second
+		w.Do(&ledger.Configure{Settings: other})
+	}}
+	dir, _ := admintest.Open(t, admin.NewHandler(config))
+	c, err := admin.NewCaller(dir)
+	require.NoError(t, err)
+	defer c.Close()
+	change := admin.SettingsChange{Set: map[string]string{"jwks_max_age": "60s"}}
+	_, err = admin.SetSettings.Call(t.Context(), c, change)
+	require.NoError(t, err)
+	require.Equal(t, first.RetryWindow+time.Second, w.View().Settings().RetryWindow)
+	require.Equal(t, time.Minute, w.View().Settings().JWKSMaxAge)
+
+	times, most = 0, 1000
+	change.Set["jwks_max_age"] = "90s"
+	_, err = admin.SetSettings.Call(t.Context(), c, change)
+	problem := new(admin.Problem)
+	require.ErrorAs(t, err, &problem)
+	require.Equal(t, ledger.Moved, problem.Cause)
+	require.Equal(t, time.Minute, w.View().Settings().JWKSMaxAge)
 }

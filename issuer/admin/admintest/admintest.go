@@ -46,6 +46,7 @@ type World struct {
 	// Of a node that has peers; to be set before Config or Serve.
 	Cluster *Cluster
 	Reseal  func(ctx context.Context, force bool) (admin.Resealed, error)
+	Replace func(ctx context.Context, leaked string) (admin.Rotated, error)
 	Backup  func(context.Context, io.Writer) error
 }
 
@@ -92,7 +93,7 @@ func (w *World) Config() admin.Config {
 	c := admin.Config{
 		Backup: w.Backup, Reseal: w.Reseal,
 		Ledger: w, Rand: rand.Reader, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256,
-		Declared: w.Declared, Explain: w.explain, Rotate: w.rotate, Passwords: w.Passwords,
+		Declared: w.Declared, Explain: w.explain, Rotate: w.rotate, Replace: w.Replace, Passwords: w.Passwords,
 		Log: slog.New(slog.NewTextHandler(&w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	}
 	if w.Cluster != nil {
@@ -182,8 +183,11 @@ func (w *World) explain(id string) (ledger.Explanation, error) {
 	}, err
 }
 
-func (w *World) rotate(_ context.Context, p ledger.Purpose, _ bool) (string, error) {
-	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "k9", Purpose: p, Number: 9, Sealed: []byte("sealed")}})
+func (w *World) rotate(_ context.Context, p ledger.Purpose) (string, error) {
+	out := w.propose(&ledger.AddKey{Key: ledger.Key{ID: "k9", Purpose: p, Number: 9, Sealed: []byte("sealed")}})
+	if out.Refusal != nil {
+		return "", Rule(out.Refusal.Cause.String())
+	}
 	return "k9", nil
 }
 
