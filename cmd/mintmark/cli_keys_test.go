@@ -1,0 +1,61 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
+)
+
+func TestRotateOnTheCommandLine(t *testing.T) {
+	w := admintest.New(t)
+	c := &cliWorld{w, t, w.Serve()}
+	require.Contains(t, c.ok("", "keys", "list"), "SECRETS")
+	require.Equal(t, "key k9 is announced\n", c.ok("", "keys", "rotate"))
+	c.fails(exitRefused, "this name is taken", "keys", "rotate")
+}
+
+// TestEmergencyOnTheCommandLine: it says what happened and what remains.
+func TestEmergencyOnTheCommandLine(t *testing.T) {
+	w := admintest.New(t)
+	var asked []string
+	answer, failure := admin.Rotated{
+		ID: "k2", Purpose: "signing", Dropped: "k1", Did: []string{"key k2 is active in the place of k1", "key k1 is dropped"}, Waits: []string{"n3"},
+	}, error(nil)
+	w.Replace = func(_ context.Context, leaked string) (admin.Rotated, error) {
+		asked = append(asked, leaked)
+		return answer, failure
+	}
+	c := &cliWorld{w, t, w.Serve()}
+	r := c.run("", "keys", "rotate", "--emergency", "k1")
+	require.Equal(t, exitOK, r.code, r.err)
+	require.Equal(t, "key k2 is active in the place of k1\nkey k1 is dropped\n", r.out)
+	require.Contains(t, r.err, "node n3 has not opened key k2")
+	require.Contains(t, r.err, "as soon as verifiers fetch the keys again")
+
+	answer = admin.Rotated{ID: "c2", Purpose: "credential", Dropped: "c1", Stranded: []string{"old", "older"}}
+	r = c.run("", "keys", "rotate", "--emergency", "c1")
+	require.Equal(t, "key c1 was dropped before; nothing was done\n", r.out)
+	require.Contains(t, r.err, "client secret add): old, older\n")
+	require.Equal(t, []string{"k1", "c1"}, asked)
+
+	c.fails(exitLocal, "names the key that leaked", "keys", "rotate", "--emergency", "")
+	c.fails(exitLocal, "names the key that leaked", "keys", "rotate", "--emergency", "k1", "--purpose", "signing")
+	require.Len(t, asked, 2)
+
+	failure = admintest.Rule("there is no key k7")
+	c.fails(exitRefused, "there is no key k7", "keys", "rotate", "--emergency", "k7")
+	failure = fmt.Errorf("replace: %w", interrupted{})
+	c.fails(exitUnhealthy, "the same command again", "keys", "rotate", "--emergency", "k1")
+}
+
+type interrupted struct{}
+
+func (interrupted) Error() string { return "interrupted" }
+func (interrupted) Later() string {
+	return "so far: nothing; the same command again goes on where this one ended"
+}

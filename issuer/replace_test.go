@@ -1,0 +1,160 @@
+package issuer_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+func TestReplaceASigningKey(t *testing.T) {
+	b := newBench(t)
+	leaked := b.key1(ledger.ForSigning)
+	r, err := b.Replace(t.Context(), leaked)
+	require.NoError(t, err)
+	require.Len(t, r.Did, 3)
+	require.Equal(t, r.Active, b.key1(ledger.ForSigning))
+	require.Empty(t, r.Waits)
+	require.NotContains(t, string(b.KeySet().Body), leaked)
+	require.Equal(t, r.Active, kidOf(t, b.exchange().AccessToken))
+}
+
+func TestReplaceACredentialKey(t *testing.T) {
+	b := newBench(t)
+	first, err := b.Secret("another-secret")
+	require.NoError(t, err)
+	b.accept(&ledger.ImportClient{
+		ID: "idle", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved, Secrets: []ledger.NewSecret{first},
+		Profile: ledger.Profile{Name: "Idle", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
+	})
+	second, err := b.Rotate(t.Context(), ledger.ForCredentials)
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		b.StepKeys(t.Context())
+		return b.key1(ledger.ForCredentials) == second
+	}, 10*time.Second, 10*time.Millisecond)
+	token := b.exchange().RefreshToken // its client's secret moves to the second key
+
+	r, err := b.Replace(t.Context(), "c1")
+	require.NoError(t, err)
+	require.Equal(t, []string{"key c1 is dropped"}, r.Did)
+	require.Equal(t, []string{"idle"}, r.Stranded)
+	next, err := b.refresh(token)
+	require.NoError(t, err, "made under the second key, by a client whose secret has moved")
+
+	var refused *oauth.Error
+	_, err = b.Token(t.Context(), oauth.TokenRequest{
+		GrantType: oauth.RefreshToken, Client: oauth.ClientCredentials{ID: "idle", Secret: "another-secret"}, RefreshToken: token,
+	})
+	require.ErrorAs(t, err, &refused, "no 503, which would ask it to try again for ever")
+	require.Equal(t, oauth.InvalidClient, refused.Code)
+	e, err := b.Explain(refused.ID)
+	require.NoError(t, err)
+	require.Equal(t, ledger.SecretUnkept, e.Cause)
+
+	_, err = b.Replace(t.Context(), second)
+	require.NoError(t, err)
+	_, err = b.refresh(next.RefreshToken)
+	require.ErrorAs(t, err, &refused, "grants due under the leaked key have ended")
+}
+
+// TestReplaceGoesOn: what was interrupted after any of its steps is finished by
+// the same request, and another key is not touched.
+func TestReplaceGoesOn(t *testing.T) {
+	for _, p := range []ledger.Purpose{ledger.ForSigning, ledger.ForCredentials} {
+		for done, want := range []int{3, 2, 1, 0} {
+			b := newBench(t)
+			leaked := b.key1(p)
+			var next string
+			steps := []func(){
+				func() {
+					var err error
+					next, err = b.AddKey(t.Context(), p)
+					require.NoError(t, err)
+				},
+				func() {
+					require.Eventually(t, func() bool {
+						n := b.View().Node(b.node.ID())
+						return n != nil && n.HasOpened(next)
+					}, 10*time.Second, 10*time.Millisecond)
+					b.accept(&ledger.ActivateKey{ID: next, Voters: []string{b.node.ID()}, Emergency: true})
+				},
+				func() { b.accept(&ledger.DropKey{ID: leaked, Emergency: true}) },
+			}
+			for _, step := range steps[:done] {
+				step()
+			}
+			r, err := b.Replace(t.Context(), leaked)
+			require.NoError(t, err)
+			if done < 2 {
+				require.LessOrEqual(t, len(r.Did), want, "a duty may have taken one of them")
+				require.Contains(t, r.Did, "key "+leaked+" is dropped")
+			} else {
+				require.Len(t, r.Did, want, "%s, %d steps were done", p, done)
+			}
+			require.Equal(t, p, r.Purpose)
+			require.Equal(t, b.key1(p), r.Active)
+			if done > 0 {
+				require.Equal(t, next, r.Active, "one that was made is used")
+			}
+			again, err := b.Replace(t.Context(), leaked)
+			require.NoError(t, err)
+			require.Empty(t, again.Did)
+			require.Equal(t, r.Active, again.Active)
+			kept := 0
+			for k := range b.View().Keys() {
+				if k.Purpose == p {
+					kept++
+				}
+			}
+			require.Equal(t, 1, kept)
+		}
+	}
+}
+
+// TestReplaceAnAnnouncedKey: nothing was made with it, so that it just goes.
+func TestReplaceAnAnnouncedKey(t *testing.T) {
+	b := newBench(t)
+	active := b.key1(ledger.ForCredentials)
+	announced, err := b.AddKey(t.Context(), ledger.ForCredentials)
+	require.NoError(t, err)
+	r, err := b.Replace(t.Context(), announced)
+	require.NoError(t, err)
+	require.Equal(t, active, r.Active)
+	next, err := b.AddKey(t.Context(), ledger.ForCredentials)
+	require.NoError(t, err)
+	require.NotEqual(t, announced, next)
+}
+
+func TestRefusedRotation(t *testing.T) {
+	b := newBench(t)
+	announced, err := b.Rotate(t.Context(), ledger.ForSigning)
+	require.NoError(t, err)
+	for _, again := range []func() error{
+		func() error { _, err := b.Rotate(t.Context(), ledger.ForSigning); return err },
+		func() error { _, err := b.AddKey(t.Context(), ledger.ForSigning); return err },
+		func() error { _, err := b.Replace(t.Context(), "c7"); return err },
+	} {
+		var refused issuer.Refused
+		require.ErrorAs(t, again(), &refused)
+		require.NotEmpty(t, refused.Refusal())
+	}
+	require.NotEqual(t, announced, b.key1(ledger.ForSigning))
+}
+
+// TestReplaceTellsHowFarItCame where nothing can be decided any more.
+func TestReplaceTellsHowFarItCame(t *testing.T) {
+	c := newPeers(t)
+	leaked := c.all[0].issuer.View().ActiveKey(ledger.ForSigning).ID
+	c.all[1].stop()
+	c.all[2].stop()
+	_, err := c.all[0].issuer.Replace(t.Context(), leaked)
+	var unfinished *issuer.Unfinished
+	require.ErrorAs(t, err, &unfinished)
+	require.Contains(t, unfinished.Later(), "key "+leaked+" is dropped")
+	require.Contains(t, unfinished.Later(), "the same command again")
+}
