@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A node that starts has what its last snapshot has: how much of its log is
-// committed it learns from a leader. Its keys may be old ones until then, and a
-// verifier that takes the key set from it would refuse tokens of the others. So
-// it first waits for a leader, and where none comes promises nothing of what it
+// A node that starts has the keys of when it was stopped. If one leaked since it
+// was dropped without this node, and a verifier that takes the key set from it
+// would accept what the leaked key signs, and refuse tokens of the others. So it
+// first waits for a leader, and where none comes promises nothing of what it
 // serves.
 
 // freshWait is how long a node waits at its start. It is not longer, as the keys

@@ -80,6 +80,8 @@ func (i *Issuer) replaced(v ledger.View, r *Replaced) error {
 	}
 	if k := v.ActiveKey(r.Purpose); k != nil {
 		r.Active = k.ID
+		_, without := i.openedBy(k.ID)
+		r.Waits = i.nodeNames(without)
 	}
 	if r.Purpose == ledger.ForCredentials {
 		r.Stranded = v.Stranded()
@@ -119,7 +121,7 @@ func (i *Issuer) supersede(ctx context.Context, v ledger.View, r *Replaced) erro
 	if err := i.acknowledge(ctx); err != nil {
 		return fmt.Errorf("acknowledge key %s: %w", next.ID, err)
 	}
-	seen, not, err := i.seenBy(ctx, next.ID)
+	seen, err := i.seenBy(ctx, next.ID)
 	if err != nil {
 		return err
 	}
@@ -129,7 +131,6 @@ func (i *Issuer) supersede(ctx context.Context, v ledger.View, r *Replaced) erro
 		return fmt.Errorf("activate key %s: %w", next.ID, err)
 	case outcome.Refusal == nil:
 		r.did("key %s is active in the place of %s", next.ID, r.Leaked)
-		r.Waits = i.nodeNames(not)
 	}
 	return nil // where it was refused the state has moved on
 }

@@ -29,7 +29,8 @@ type peer struct {
 	t          testing.TB
 	name, dir  string
 	address    string
-	fixed      string // why its cluster key can't be changed
+	fixed      string        // why its cluster key can't be changed
+	offset     *atomic.Int64 // of the clocks of all, nanoseconds
 	keys       *keys.ClusterKeys
 	node       *cluster.Node
 	issuer     *issuer.Issuer
@@ -51,8 +52,9 @@ func (p *peer) start(first bool) {
 	require.NoError(p.t, err)
 	p.address = l.Addr().String()
 	log := slog.New(slog.DiscardHandler)
+	now := func() time.Time { return time.Now().Add(time.Duration(p.offset.Load())) }
 	p.node, err = cluster.Open(p.t.Context(), cluster.Config{
-		Dir: filepath.Join(p.dir, "raft"), Machine: issuer.Machine(), Logger: log, Name: p.name, Version: "test", Bootstrap: first,
+		Dir: filepath.Join(p.dir, "raft"), Machine: issuer.Machine(), Logger: log, Now: now, Name: p.name, Version: "test", Bootstrap: first,
 		Network: &cluster.Network{Listener: l, Advertise: p.address}, Secrets: sealing{held},
 		JoinSecret: func() ([]byte, error) { return held.Text(), nil },
 		Receive: func(text []byte) error {
@@ -74,7 +76,7 @@ func (p *peer) start(first bool) {
 	ctx, cancel := context.WithTimeout(p.t.Context(), 30*time.Second)
 	defer cancel()
 	p.issuer, err = issuer.New(ctx, issuer.Config{
-		Node: p.node, ClusterKeys: held, Version: "test", Log: log, Now: time.Now, Rand: rand.Reader,
+		Node: p.node, ClusterKeys: held, Version: "test", Log: log, Now: now, Rand: rand.Reader,
 	})
 	require.NoError(p.t, err)
 	p.answersFor.Store(p.issuer)
@@ -104,8 +106,9 @@ func (s sealing) Open(context string, b []byte) ([]byte, error) { return s.keys.
 
 // peers are a cluster of three.
 type peers struct {
-	t   testing.TB
-	all []*peer
+	t      testing.TB
+	all    []*peer
+	offset atomic.Int64
 }
 
 func newPeers(t testing.TB) *peers {
@@ -132,7 +135,7 @@ func newPeers(t testing.TB) *peers {
 }
 
 func (c *peers) add() *peer {
-	p := &peer{t: c.t, name: fmt.Sprintf("n%d", len(c.all)+1), dir: c.t.TempDir(), address: "127.0.0.1:0"}
+	p := &peer{t: c.t, name: fmt.Sprintf("n%d", len(c.all)+1), dir: c.t.TempDir(), address: "127.0.0.1:0", offset: &c.offset}
 	c.all = append(c.all, p)
 	c.t.Cleanup(p.stop)
 	return p

@@ -2,7 +2,6 @@ package issuer
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -37,19 +36,14 @@ const emergencyWait = 5 * time.Second
 // seenBy waits until every voter has opened a key. A leaked key must go even
 // while a node is down, so after a while those that have opened it will do:
 // the node finds the key in the state when it is back.
-func (i *Issuer) seenBy(ctx context.Context, key string) (seen, not []string, err error) {
+func (i *Issuer) seenBy(ctx context.Context, key string) ([]string, error) {
 	late, cancel := context.WithTimeout(ctx, emergencyWait)
 	defer cancel()
 	for {
 		changed := i.Node.Changed(ledger.TableNodes)
-		v, voters := i.View(), i.Node.Voters()
-		opened := func(id string) bool {
-			n := v.Node(id)
-			return n != nil && n.HasOpened(key)
-		}
-		seen = slices.DeleteFunc(slices.Clone(voters), func(id string) bool { return !opened(id) })
-		if len(seen) == len(voters) {
-			return seen, nil, nil
+		seen, without := i.openedBy(key)
+		if len(without) == 0 {
+			return seen, nil
 		}
 		select {
 		case <-changed:
@@ -57,9 +51,23 @@ func (i *Issuer) seenBy(ctx context.Context, key string) (seen, not []string, er
 		case <-late.Done():
 		}
 		if ctx.Err() != nil {
-			return nil, nil, unavailable(ctx.Err())
+			return nil, unavailable(ctx.Err())
 		}
-		i.Log.Warn("a key becomes active before every node has opened it", "key", key, "opened", len(seen), "voters", len(voters))
-		return seen, slices.DeleteFunc(voters, opened), nil
+		i.Log.Warn("a key becomes active before every node has opened it", "key", key, "without", i.nodeNames(without))
+		return seen, nil
 	}
+}
+
+// openedBy are the voters that have said that they opened a key, and those
+// that have not.
+func (i *Issuer) openedBy(key string) (seen, without []string) {
+	v := i.View()
+	for _, id := range i.Node.Voters() {
+		if n := v.Node(id); n != nil && n.HasOpened(key) {
+			seen = append(seen, id)
+		} else {
+			without = append(without, id)
+		}
+	}
+	return seen, without
 }

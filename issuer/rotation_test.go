@@ -1,0 +1,310 @@
+package issuer_test
+
+import (
+	"bufio"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// TestRotationScenarios plays the texts of testdata/rotation on three nodes: a
+// step, "----", what came of it. After each step every node that runs must
+// publish what signed a token that has not expired: the kid of a token is in
+// every key set before its first use, and stays until it expires.
+func TestRotationScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/rotation/*.txt")
+	require.NoError(t, err)
+	require.NotEmpty(t, files)
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txt"), func(t *testing.T) {
+			text, err := os.ReadFile(file)
+			require.NoError(t, err)
+			got := newRotation(t).play(string(text))
+			if *update {
+				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
+				return
+			}
+			require.Equal(t, string(text), got)
+		})
+	}
+}
+
+// A rotation is a cluster with what a scenario knows of it.
+type rotation struct {
+	*peers
+	t       *testing.T
+	named   []string             // ids of signing keys, in order of their first sight: K1, K2 …
+	expires map[string]time.Time // of the last token that a key signed
+	away    *peer                // the leader that was stopped
+}
+
+func newRotation(t *testing.T) *rotation {
+	r := &rotation{peers: newPeers(t), t: t, expires: map[string]time.Time{}}
+	first := r.all[0].issuer
+	accept := func(c ledger.Command) {
+		o, _, err := first.Propose(t.Context(), c)
+		require.NoError(t, err)
+		require.Nil(t, o.Refusal, "%T", c)
+	}
+	secret, err := first.Secret("a-secret")
+	require.NoError(t, err)
+	accept(&ledger.PutUser{ID: "u-alice", Username: "alice", Password: "hash"})
+	accept(&ledger.ImportClient{
+		ID: "app", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved, Secrets: []ledger.NewSecret{secret},
+		Profile: ledger.Profile{Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
+	})
+	r.name(first.View().ActiveKey(ledger.ForSigning).ID)
+	return r
+}
+
+func (r *rotation) play(text string) string {
+	var out strings.Builder
+	lines := bufio.NewScanner(strings.NewReader(text))
+	for lines.Scan() {
+		line := lines.Text()
+		out.WriteString(line + "\n")
+		if line == "" || strings.HasPrefix(line, "#") {
+			continue
+		}
+		require.True(r.t, lines.Scan() && lines.Text() == "----", "%q has no result", line)
+		for lines.Scan() && lines.Text() != "" {
+		}
+		fmt.Fprintf(&out, "----\n%s\n\n", r.step(strings.Fields(line)))
+		r.check(line)
+	}
+	return strings.TrimRight(out.String(), "\n") + "\n"
+}
+
+func (r *rotation) step(words []string) string {
+	switch verb := words[0]; verb {
+	case "now":
+		d, err := time.ParseDuration(strings.TrimPrefix(words[1], "+"))
+		require.NoError(r.t, err)
+		r.offset.Add(int64(d))
+	case "rotate":
+		id, err := r.node(words[1]).issuer.Rotate(r.t.Context(), ledger.ForSigning)
+		if err != nil {
+			return "refused"
+		}
+		return r.name(id) + " is announced"
+	case "replace":
+		done, err := r.running()[0].issuer.Replace(r.t.Context(), r.id(words[1]))
+		require.NoError(r.t, err)
+		delete(r.expires, r.id(words[1])) // its tokens are refused, and that is meant
+		return fmt.Sprintf("%s is active, %d steps, waits for %v", r.name(done.Active), len(done.Did), done.Waits)
+	case "opened":
+		r.await(func(p *peer) bool {
+			for _, other := range r.running() {
+				if n := p.issuer.View().Node(other.node.ID()); n == nil || !n.HasOpened(r.id(words[1])) {
+					return false
+				}
+			}
+			return true
+		})
+	case "becomes":
+		r.await(func(p *peer) bool { return r.state(p, words[1]) == words[2] })
+	case "stays":
+		for range 3 {
+			r.awaitLeader().issuer.StepKeys(r.t.Context())
+		}
+		return words[1] + " is " + r.state(r.running()[0], words[1])
+	case "stop":
+		r.stop(words[1])
+	case "start":
+		p := r.away
+		if words[1] != "leader" {
+			p = r.node(words[1])
+		}
+		p.start(false)
+	case "depose":
+		r.depose()
+	case "join":
+		p := r.add()
+		r.join(p)
+		p.start(false)
+		r.await(func(o *peer) bool { return len(o.node.Voters()) == len(r.all) })
+	case "mint":
+		return r.mint()
+	case "promises":
+		if len(words) > 2 {
+			r.await(func(*peer) bool { return r.node(words[1]).issuer.KeySet().MaxAge.String() == words[2] })
+		}
+		return r.node(words[1]).issuer.KeySet().MaxAge.String()
+	default:
+		r.t.Fatalf("%s?", verb)
+	}
+	return "ok"
+}
+
+// check is S9, on what every node serves now. A node that finds no leader can't
+// know better, and says so.
+func (r *rotation) check(step string) {
+	r.t.Helper()
+	now := time.Now().Add(time.Duration(r.offset.Load()))
+	for _, p := range r.running() {
+		k := p.issuer.KeySet()
+		for id, until := range r.expires {
+			if now.Before(until) && (k.MaxAge > 0 || r.leader() != nil) {
+				require.Contains(r.t, kids(r.t, k), id, "after %q, %s: %s has live tokens", step, p.name, r.name(id))
+			}
+		}
+	}
+}
+
+// mint has every node issue tokens, by keys that all published before.
+func (r *rotation) mint() string {
+	var used []string
+	for _, p := range r.running() {
+		before := map[string][]string{}
+		for _, other := range r.running() {
+			before[other.name] = kids(r.t, other.issuer.KeySet())
+		}
+		kid := kidOf(r.t, r.token(p).AccessToken)
+		for name, published := range before {
+			require.Contains(r.t, published, kid, "%s had not published it", name)
+		}
+		r.expires[kid] = time.Now().Add(time.Duration(r.offset.Load()) + oauth.AccessTokenLifetime*time.Second)
+		if name := r.name(kid); !slices.Contains(used, name) {
+			used = append(used, name)
+		}
+	}
+	return strings.Join(used, " ")
+}
+
+func (r *rotation) token(p *peer) oauth.TokenResponse {
+	var session [32]byte
+	var grant ledger.GrantID
+	_, _ = rand.Read(session[:])
+	_, _ = rand.Read(grant[:])
+	_, _, err := p.issuer.Propose(r.t.Context(), &ledger.SignIn{Session: session, User: "u-alice", Verified: sha256.Sum256([]byte("hash"))})
+	require.NoError(r.t, err)
+	o, index, err := p.issuer.Propose(r.t.Context(), &ledger.Allow{
+		Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: grant,
+		Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ"},
+	})
+	require.NoError(r.t, err)
+	require.Nil(r.t, o.Refusal)
+	code, err := p.issuer.Code(r.t.Context(), o.Issued, index)
+	require.NoError(r.t, err)
+	answer, err := p.issuer.Token(r.t.Context(), oauth.TokenRequest{
+		GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: "app", Secret: "a-secret"}, Code: code.Reveal(), RedirectURI: redirect,
+	})
+	require.NoError(r.t, err)
+	return answer
+}
+
+func kids(t *testing.T, k oauth.KeySet) (ids []string) {
+	var set struct {
+		Keys []struct{ Kid string }
+	}
+	require.NoError(t, json.Unmarshal(k.Body, &set))
+	for _, key := range set.Keys {
+		ids = append(ids, key.Kid)
+	}
+	return ids
+}
+
+// await has the duties done until all that run agree.
+func (r *rotation) await(holds func(*peer) bool) {
+	r.t.Helper()
+	require.Eventually(r.t, func() bool {
+		r.duties()
+		return !slices.ContainsFunc(r.running(), func(p *peer) bool { return !holds(p) })
+	}, 30*time.Second, 10*time.Millisecond)
+}
+
+// duties are those of whoever leads, without their clock.
+func (r *rotation) duties() {
+	if p := r.leader(); p != nil {
+		p.issuer.StepKeys(r.t.Context())
+	}
+}
+
+func (r *rotation) leader() *peer {
+	for _, p := range r.running() {
+		if leads, _ := p.node.Leading(); leads {
+			return p
+		}
+	}
+	return nil
+}
+
+func (r *rotation) awaitLeader() (p *peer) {
+	require.Eventually(r.t, func() bool { p = r.leader(); return p != nil }, 20*time.Second, 10*time.Millisecond)
+	return p
+}
+
+// depose has another node lead.
+func (r *rotation) depose() {
+	old := r.awaitLeader()
+	require.Eventually(r.t, func() bool {
+		for _, p := range r.running() {
+			if p != old && old.node.TransferLeadership(r.t.Context(), p.name) == nil {
+				return true
+			}
+		}
+		return false
+	}, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(r.t, func() bool { p := r.leader(); return p != nil && p != old }, 20*time.Second, 10*time.Millisecond)
+}
+
+func (r *rotation) stop(name string) {
+	if name != "leader" {
+		r.node(name).stop()
+		return
+	}
+	r.away = r.awaitLeader()
+	r.away.stop()
+}
+
+func (r *rotation) running() (list []*peer) {
+	for _, p := range r.all {
+		if p.issuer != nil {
+			list = append(list, p)
+		}
+	}
+	return list
+}
+
+func (r *rotation) node(name string) *peer {
+	i := slices.IndexFunc(r.all, func(p *peer) bool { return p.name == name })
+	require.GreaterOrEqual(r.t, i, 0, name)
+	return r.all[i]
+}
+
+func (r *rotation) state(p *peer, name string) string {
+	k := p.issuer.View().Key(r.id(name))
+	if k == nil {
+		return "gone"
+	}
+	return string(k.State)
+}
+
+// name is the one of a key in a scenario, and id the other way round.
+func (r *rotation) name(id string) string {
+	i := slices.Index(r.named, id)
+	if i < 0 {
+		i = len(r.named)
+		r.named = append(r.named, id)
+	}
+	return fmt.Sprintf("K%d", i+1)
+}
+
+func (r *rotation) id(name string) string {
+	var n int
+	_, err := fmt.Sscanf(name, "K%d", &n)
+	require.NoError(r.t, err)
+	return r.named[n-1]
+}
