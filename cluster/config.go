@@ -101,6 +101,8 @@ type hooks struct {
 	report func(err error)                           // after each verification
 	raft   func(*raft.Config)                        // before raft starts
 	disk   diskFiles                                 // instead of the folder's disk
+	knows  func(op byte) bool                        // whether this is a version that knows a request of a peer
+	leaves func()                                    // when a node that is removed has left raft's configuration, and not the members
 
 	founding func(begins bool, silent []string) error // when all others that found the cluster were asked
 }

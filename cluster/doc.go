@@ -24,7 +24,8 @@
 //	network.go     one port, told apart by ALPN: raft, calls among nodes, joining
 //	certificate.go the authority, keys and certificates; roster.go, what a node knows of members without its log
 //	member.go      the replicated rows; member_command.go, the rules; membership.go, the leader's duty
-//	join.go        a token makes a node a member
+//	removal.go     a member goes: raft's configuration first, its key second; quorum.go, when it may; expelled.go, how it learns
+//	join.go        a token makes a node a member; look.go, what strangers may cost
 //	hasten.go      an election at once when the leader's process is gone
 //	overview.go    what operators see
 //	birth.go       a node whose log is lost must not go on without it

@@ -5,8 +5,12 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"crypto/rand"
+	"crypto/sha256"
 	"crypto/tls"
+	"encoding/base64"
 	"io"
+	"math"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -23,6 +27,8 @@ type Hooks struct {
 	FSM    func()
 	Report func(error)
 	Raft   func(*raft.Config)
+	Leaves func()
+	Knows  func(op byte) bool
 
 	Founding func(begins bool, silent []string) error
 }
@@ -30,7 +36,7 @@ type Hooks struct {
 // WithHooks returns c with hooks.
 func WithHooks(c Config, h Hooks) Config {
 	c.hooks = hooks{
-		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, report: h.Report, raft: h.Raft, founding: h.Founding,
+		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, knows: h.Knows,
 	}
 	return c
 }
@@ -240,4 +246,46 @@ func CertificateFrom(n *Node, id string, key *ecdsa.PrivateKey, at time.Time) *t
 func Reported(n *Node) bool {
 	me, ok := n.roster.member(string(n.id))
 	return ok && me.Issuer != ""
+}
+
+// Hears says whether a node listens to a peer.
+func Hears(n *Node, id string) bool {
+	s := n.status()
+	return s.hears(id)
+}
+
+// OpRemove is opRemove.
+const OpRemove = opRemove
+
+// AskWhetherExpelled asks all others.
+func AskWhetherExpelled(n *Node) {
+	n.askWhetherExpelled(mapped(n.heardOf(), func(m Member) string { return m.ID }))
+}
+
+// Admit is what a node does for somebody who joins.
+func Admit(ctx context.Context, n *Node, token, id, address string, key []byte) (refused string, secret []byte) {
+	_, presented, err := parseToken(token)
+	if err != nil {
+		return err.Error(), nil
+	}
+	a := n.admit(ctx, joinRequest{Secret: presented, ID: id, Address: address, Level: n.core.schema.level}, key)
+	return a.Refused, a.Secret
+}
+
+// InventToken is a token that nobody made.
+func InventToken(secret string) string {
+	raw := make([]byte, 1+sha256.Size+tokenSecret)
+	raw[0] = tokenVersion
+	copy(raw[1+sha256.Size:], secret)
+	return tokenPrefix + base64.RawURLEncoding.EncodeToString(raw)
+}
+
+// ForgetPeer takes a member off the list by which a node dials.
+func ForgetPeer(n *Node, name string) {
+	l := n.roster.get()
+	l.Members = slices.DeleteFunc(slices.Clone(l.Members), func(m Member) bool { return m.Name == name })
+	l.Seq = math.MaxUint64 // for good
+	if err := n.roster.set(l); err != nil {
+		panic(err)
+	}
 }

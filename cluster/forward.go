@@ -14,6 +14,8 @@ var errNotLeading = errors.New("no leader is known")
 // serveCall does what a peer asks for.
 func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte) reply {
 	switch {
+	case n.config.hooks.knows != nil && !n.config.hooks.knows(op):
+		return reply{replyFailed, []byte(unknownRequest)}
 	case op == opFounding:
 		return n.serveFounding()
 	case n.beforeRaft.waiting():
@@ -56,9 +58,14 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 		return reply{status: replyOK}
 	case opGive, opObtain:
 		return n.serveSecret(op, body)
+	case opRemove:
+		return n.serveRemoval(ctx, body)
 	}
-	return reply{replyFailed, []byte("this version of the program does not know the request")}
+	return reply{replyFailed, []byte(unknownRequest)}
 }
+
+// unknownRequest is what every version answers to a request that came after it.
+const unknownRequest = "this version of the program does not know the request"
 
 // serveProposal decides a command for a follower. It is one attempt: whether to
 // propose a command of unknown fate again is for the node that has the request.

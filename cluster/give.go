@@ -35,16 +35,15 @@ func (e *NotTakenError) Error() string {
 // each has taken it; else the error is a *NotTakenError. Nothing of it enters the
 // log. An empty secret only asks whether they would take one.
 func (n *Node) Give(ctx context.Context, secret []byte) error {
-	if n.config.Network != nil {
-		if err := n.barrier(ctx); err != nil { // who was removed before this is not given anything
-			return err
-		}
+	others, err := n.others(ctx)
+	if err != nil {
+		return err
 	}
 	voters := n.Voters()
 	var mu sync.Mutex // of e
 	var e NotTakenError
 	var giving sync.WaitGroup
-	for _, m := range n.others() {
+	for _, m := range others {
 		giving.Go(func() {
 			answer, err := n.ask(ctx, m.ID, nil, opGive, secret, n.config.ProposeTimeout)
 			if err == nil && answer.status == replyOK {
@@ -73,7 +72,7 @@ func (n *Node) Give(ctx context.Context, secret []byte) error {
 // ErrUnavailable.
 func (n *Node) Obtain(ctx context.Context, name string) ([]byte, error) {
 	silent := 0
-	for _, m := range n.others() {
+	for _, m := range n.heardOf() {
 		answer, err := n.ask(ctx, m.ID, nil, opObtain, []byte(name), statusTimeout)
 		switch {
 		case ctx.Err() != nil:
@@ -91,9 +90,36 @@ func (n *Node) Obtain(ctx context.Context, name string) ([]byte, error) {
 }
 
 // others are the other members, none where the node has no network. The state
-// has the last word: a member that was removed is in the roster for a moment
-// still, and must not be told the secret that was changed because of it.
-func (n *Node) others() []Member {
+// has the last word, and what was acknowledged before is in it: who was removed
+// is not told the secret that is changed because of it, and nobody who has just
+// joined is passed over.
+func (n *Node) others(ctx context.Context) (others []*Member, err error) {
+	if n.config.Network == nil {
+		return nil, nil
+	}
+	view, err := n.ViewFresh(ctx)
+	if err != nil {
+		return nil, err
+	}
+	for _, m := range members(view) {
+		if m.ID != string(n.id) {
+			others = append(others, m)
+		}
+	}
+	listed, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	_ = n.waitFor(listed, func() bool { // who is not can't be dialled, and is found not to have answered
+		return !slices.ContainsFunc(others, func(m *Member) bool {
+			_, ok := n.roster.member(m.ID)
+			return !ok
+		})
+	})
+	return others, nil
+}
+
+// heardOf are the other members as far as this node has heard, which may have to
+// ask them before there is a leader.
+func (n *Node) heardOf() []Member {
 	if n.config.Network == nil {
 		return nil
 	}

@@ -284,10 +284,10 @@ func (n *Node) diskTrouble() error {
 }
 
 func (n *Node) membershipTrouble() error {
-	if n.config.Network == nil || n.roster.empty() || n.isMember(string(n.id)) {
+	if n.config.Network == nil || n.roster.empty() || n.isMember(string(n.id)) && !n.expelled.Load() {
 		return nil
 	}
-	return errors.New("this node was removed from the cluster")
+	return errExpelled
 }
 
 // trouble is what this node tells others is wrong with it.

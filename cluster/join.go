@@ -18,6 +18,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -60,6 +61,8 @@ type joinRequest struct {
 	Address string `cbor:"3,keyasint"`
 	Version string `cbor:"4,keyasint"`
 	Level   uint32 `cbor:"5,keyasint"`
+	// Standing asks whether the key is a member's, and for nothing else.
+	Standing bool `cbor:"6,keyasint,omitempty"`
 }
 
 type joinAnswer struct {
@@ -70,6 +73,7 @@ type joinAnswer struct {
 	Members     []Member    `cbor:"5,keyasint,omitempty"`
 	Authorities []authority `cbor:"6,keyasint,omitempty"`
 	Secret      []byte      `cbor:"7,keyasint,omitempty"`
+	Stranger    bool        `cbor:"8,keyasint,omitempty"` // the key is no member's, for who asks for its standing
 }
 
 const (
@@ -224,7 +228,13 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 	if err := readJoin(c, &q); err != nil {
 		return
 	}
-	a := n.admit(q, key)
+	ctx, cancel := context.WithTimeout(context.Background(), joinTimeout)
+	defer cancel()
+	if q.Standing {
+		_ = writeJoin(c, n.standing(ctx, key))
+		return
+	}
+	a := n.admit(ctx, q, key)
 	if a.Refused != "" && n.network.joining.mayWarn() {
 		n.log.Warn("cluster: a node was not let in", "from", c.RemoteAddr().String(), "why", a.Refused)
 	} else if a.Refused == "" {
@@ -233,32 +243,46 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 	_ = writeJoin(c, a)
 }
 
-func (n *Node) admit(q joinRequest, key []byte) joinAnswer {
-	ctx, cancel := context.WithTimeout(context.Background(), joinTimeout)
-	defer cancel()
+// admit decides whether somebody may join. Whoever makes tokens up costs the
+// cluster no more than look does. What a member is told, above all the secret, it
+// is told by a node that is sure of being up to date: it may have been removed
+// where this node does not hear of it.
+func (n *Node) admit(ctx context.Context, q joinRequest, key []byte) joinAnswer {
 	if _, _, err := net.SplitHostPort(q.Address); err != nil {
 		return joinAnswer{Refused: "the node's own address (see --advertise) is not host:port"}
 	}
 	if n.config.JoinSecret == nil {
 		return joinAnswer{Refused: "this node lets nobody in"}
 	}
+	again := func(err error) joinAnswer { return joinAnswer{Again: true, Refused: err.Error()} }
 	id := inviteID(q.Secret)
-	value, index, err := n.Propose(ctx, &enroll{Invite: id, Member: Member{
+	if find[invite](n.View(), invitesTable, id) == nil {
+		if err := n.look(ctx); err != nil {
+			return again(err)
+		}
+		if find[invite](n.View(), invitesTable, id) == nil {
+			return joinAnswer{Refused: unknownInvite}
+		}
+	}
+	value, _, err := n.Propose(ctx, &enroll{Invite: id, Member: Member{
 		ID: q.ID, Address: q.Address, Key: key, Version: q.Version, Level: q.Level,
 	}})
 	if err != nil {
-		return joinAnswer{Again: true, Refused: err.Error()}
+		return again(err)
 	}
 	if m := value.(membership); m.Refused != "" {
 		return joinAnswer{Refused: m.Refused}
 	}
-	view, err := n.ViewAt(ctx, index)
+	view, err := n.ViewFresh(ctx)
 	if err != nil {
-		return joinAnswer{Again: true, Refused: err.Error()}
+		return again(err)
+	}
+	if m := find[Member](view, membersTable, q.ID); m == nil || !slices.Equal(m.Key, key) {
+		return joinAnswer{Refused: unknownInvite} // removed since
 	}
 	secret, err := n.config.JoinSecret()
 	if err != nil {
-		return joinAnswer{Again: true, Refused: "this node can't give its secret away: " + err.Error()}
+		return again(fmt.Errorf("this node can't give its secret away: %w", err))
 	}
 	return welcomed(view, q.ID, secret)
 }

@@ -120,6 +120,9 @@ func (c *addInvite) Decide(txn *memdb.Txn, m Meta) Decision {
 	return acceptMember(c.ID, append(changes, Change{Table: invitesTable, Row: row})...)
 }
 
+// unknownInvite is also of one that was used and whose node was removed.
+const unknownInvite = "the join token is not known, or has expired: make another one"
+
 // enroll makes whoever presents an invite a member.
 type enroll struct {
 	Invite string `cbor:"1,keyasint"`
@@ -134,7 +137,7 @@ func (*enroll) Kind() Kind { return kindEnroll }
 func (c *enroll) Decide(txn *memdb.Txn, m Meta) Decision {
 	i := find[invite](txn, invitesTable, c.Invite)
 	if i == nil || m.At >= i.Expires {
-		return refuseAgain("the join token is not known, or has expired: make another one")
+		return refuseAgain(unknownInvite)
 	}
 	if i.Node != "" {
 		if old := find[Member](txn, membersTable, i.Node); old != nil && old.ID == c.Member.ID && slices.Equal(old.Key, c.Member.Key) {
@@ -198,8 +201,9 @@ func (c *updateMember) Decide(txn *memdb.Txn, _ Meta) Decision {
 	return acceptMember(c.ID, Change{Table: membersTable, Row: &next})
 }
 
-// removeMember takes the key of a member out of the list; raft's configuration
-// follows.
+// removeMember takes the key of a member out of the list. The leader proposes it
+// when raft's configuration has lost the node, see removal.go; where a node of an
+// older version does so before, the configuration follows.
 type removeMember struct {
 	ID string `cbor:"1,keyasint"`
 }

@@ -118,8 +118,7 @@ func (n *Node) tend(ctx context.Context) error {
 	if len(all) == 0 {
 		return n.foundCluster(ctx)
 	}
-	servers := n.raft.GetConfiguration().Configuration().Servers
-	if err := n.tendServers(ctx, all, servers); err != nil {
+	if err := n.tendServers(ctx); err != nil {
 		return err
 	}
 	now := n.config.Now().UnixMilli()
@@ -155,24 +154,25 @@ func (n *Node) foundCluster(ctx context.Context) error {
 	return err
 }
 
-// tendServers makes one change of raft's configuration, if one is due.
-func (n *Node) tendServers(ctx context.Context, all []*Member, servers []raft.Server) error {
-	member := make(map[raft.ServerID]*Member, len(all))
-	for _, m := range all {
-		member[raft.ServerID(m.ID)] = m
+// tendServers makes one change of raft's configuration, if one is due, and
+// unless somebody else is making one: a member that is being removed must not be
+// taken in again meanwhile.
+func (n *Node) tendServers(ctx context.Context) error {
+	if !n.configuring.try() {
+		return nil
 	}
-	suffrage := make(map[raft.ServerID]raft.ServerSuffrage, len(servers))
-	for _, s := range servers {
-		suffrage[s.ID] = s.Suffrage
-		if member[s.ID] != nil {
+	defer n.configuring.end()
+	member, suffrage := n.membersAndServers() // as the change before left them
+	for id := range suffrage {
+		if member[id] != nil {
 			continue
 		}
-		if s.ID == n.id {
+		if id == n.id {
 			// This node was removed: another one must lead the change.
 			return n.handOver(ctx, "")
 		}
-		n.log.Info("cluster: a node leaves the configuration", "id", s.ID)
-		return await(n.raft.RemoveServer(s.ID, 0, n.config.ProposeTimeout), n.stopped)
+		n.log.Info("cluster: a node leaves the configuration", "id", id)
+		return await(n.raft.RemoveServer(id, 0, n.config.ProposeTimeout), n.stopped)
 	}
 	for id, m := range member {
 		role, known := suffrage[id]
@@ -181,9 +181,9 @@ func (n *Node) tendServers(ctx context.Context, all []*Member, servers []raft.Se
 			n.log.Info("cluster: a node joins and catches up", "name", m.Name, "id", id)
 			return await(n.raft.AddNonvoter(id, raft.ServerAddress(id), 0, n.config.ProposeTimeout), n.stopped)
 		case role == raft.Voter && member[raft.ServerID(m.Replaces)] != nil:
-			n.log.Info("cluster: a node has taken the place of another", "name", m.Name, "old", m.Replaces)
-			_, err := n.decide(ctx, &removeMember{ID: m.Replaces})
-			return err
+			if gone, err := n.takeReplaced(ctx, m); gone || err != nil {
+				return err
+			}
 		case role != raft.Voter:
 			committed := n.raft.CommitIndex()
 			s, err := n.askStatus(ctx, string(id))
@@ -195,6 +195,19 @@ func (n *Node) tendServers(ctx context.Context, all []*Member, servers []raft.Se
 		}
 	}
 	return nil
+}
+
+// membersAndServers are those of the state, and those of raft's configuration.
+func (n *Node) membersAndServers() (map[raft.ServerID]*Member, map[raft.ServerID]raft.ServerSuffrage) {
+	member := make(map[raft.ServerID]*Member)
+	for _, m := range members(n.View()) {
+		member[raft.ServerID(m.ID)] = m
+	}
+	suffrage := make(map[raft.ServerID]raft.ServerSuffrage)
+	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
+		suffrage[s.ID] = s.Suffrage
+	}
+	return member, suffrage
 }
 
 // tendLevel raises the feature level when every member's program has it.
@@ -218,9 +231,13 @@ func (n *Node) reportMyself() {
 	}
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
+	var asked time.Time
 	for {
 		changed := n.Changed(membersTable)
-		n.findLeader()
+		if silent := n.findLeader(); len(silent) > 0 && time.Since(asked) >= expelledPause {
+			n.askWhetherExpelled(silent)
+			asked = time.Now()
+		}
 		if err := n.report(); err != nil && !n.isClosing() {
 			n.log.Debug("cluster: report this node's address and version", "error", err)
 		}
@@ -234,25 +251,33 @@ func (n *Node) reportMyself() {
 }
 
 // findLeader asks the others who leads when raft has not heard from a leader:
-// it may not know yet where this node listens now.
-func (n *Node) findLeader() {
+// it may not know yet where this node listens now. It returns those who did not
+// answer.
+func (n *Node) findLeader() (silent []string) {
 	if w := n.leader.route(); w.leader != "" || n.isClosing() {
-		return
+		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
 	defer cancel()
+	var mu sync.Mutex // of silent
 	var asking sync.WaitGroup
 	for _, m := range n.roster.get().Members {
 		if m.ID == string(n.id) {
 			continue
 		}
 		asking.Go(func() {
-			if s, err := n.askStatus(ctx, m.ID); err == nil && s.State == StateLeader {
+			switch s, err := n.askStatus(ctx, m.ID); {
+			case err != nil:
+				mu.Lock()
+				defer mu.Unlock()
+				silent = append(silent, m.ID)
+			case s.State == StateLeader:
 				n.leader.hearInstead(m.ID)
 			}
 		})
 	}
 	asking.Wait()
+	return silent
 }
 
 func (n *Node) report() error {
@@ -324,58 +349,6 @@ func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.
 func inviteID(secret []byte) string {
 	sum := sha256.Sum256(append([]byte("mintmark join "), secret...))
 	return hex.EncodeToString(sum[:])
-}
-
-// Remove takes a member, named by name or id, out of the cluster: its key is
-// refused from now on. Unless forced it is refused when the voters that are left
-// and can be reached would be no majority.
-func (n *Node) Remove(ctx context.Context, name string, force bool) error {
-	txn, err := n.ViewFresh(ctx)
-	if err != nil && !force {
-		return err
-	}
-	if err != nil {
-		txn = n.View()
-	}
-	m := memberNamed(txn, name)
-	if m == nil {
-		return &RefusedError{"the cluster has no node " + name}
-	}
-	if !force {
-		if err := n.spare(ctx, m); err != nil {
-			return err
-		}
-	}
-	if _, err := n.decide(ctx, &removeMember{ID: m.ID}); err != nil {
-		return err
-	}
-	return n.waitFor(ctx, func() bool {
-		for _, s := range n.raft.GetConfiguration().Configuration().Servers {
-			if string(s.ID) == m.ID && m.ID != string(n.id) {
-				return false
-			}
-		}
-		return true
-	})
-}
-
-// spare says why the cluster could not do without a member.
-func (n *Node) spare(ctx context.Context, m *Member) error {
-	o := n.Overview(ctx)
-	voters, alive := 0, 0
-	for _, s := range o.Nodes {
-		if s.Role != RoleVoter || s.ID == m.ID {
-			continue
-		}
-		voters++
-		if s.State != StateUnreachable {
-			alive++
-		}
-	}
-	if alive < voters/2+1 {
-		return &RefusedError{fmt.Sprintf("without %s only %d of %d voters could be reached, which is no majority: start the others first, or force it", m.Name, alive, voters)}
-	}
-	return nil
 }
 
 // waitFor polls a condition that nothing announces.

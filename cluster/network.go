@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -363,6 +364,19 @@ func (n *network) dropStrangers() {
 		_, ok := n.roster.member(peer)
 		return !ok
 	})
+}
+
+// peers are the ids of the members, and of whomever a connection is left with.
+func (n *network) peers() []string {
+	ids := mapped(n.roster.get().Members, func(m Member) string { return m.ID })
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for p := range n.conns {
+		if p.peer != "" && !slices.Contains(ids, p.peer) {
+			ids = append(ids, p.peer)
+		}
+	}
+	return ids
 }
 
 // Reasons to be isolated.

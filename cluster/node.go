@@ -33,6 +33,12 @@ type Node struct {
 	beforeRaft  beforeRaft
 	committed   committed
 
+	removing     sync.Mutex  // held while a member is removed, of which there is one at a time
+	configuring  turn        // to change raft's configuration
+	replaceWaits string      // why a replaced member can't go, as it was last said; of who has removing
+	expelled     atomic.Bool // a member has said that this node is none any more
+	looks        looks
+
 	queue    chan *request
 	entries  chan struct{} // one element for each entry under way
 	barriers barriers

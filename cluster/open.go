@@ -28,6 +28,8 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		closing: make(chan struct{}),
 		built:   make(chan struct{}),
 		stopped: make(chan struct{}),
+
+		configuring: newTurn(),
 	}
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open cluster: %w", err), n.abandon())

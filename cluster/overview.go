@@ -3,6 +3,7 @@ package cluster
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -35,7 +36,13 @@ type peerStatus struct {
 	Level   uint32 `cbor:"10,keyasint,omitempty"`
 	Free    uint64 `cbor:"11,keyasint,omitempty"` // bytes left for its data
 	Trouble string `cbor:"12,keyasint,omitempty"` // what is wrong with it, for people
+	// Hears are the ids of those that it accepts as peers, or is connected with;
+	// a node of an older version does not say.
+	Hears []string `cbor:"13,keyasint,omitempty"`
 }
+
+// hears says whether a node listens to a peer still.
+func (s *peerStatus) hears(id string) bool { return slices.Contains(s.Hears, id) }
 
 func (n *Node) status() peerStatus {
 	_, leader := n.raft.LeaderWithID()
@@ -49,6 +56,9 @@ func (n *Node) status() peerStatus {
 		s.Expires = expires.UnixMilli()
 	}
 	s.Free, s.Trouble = n.guards.disk.state().Free, n.trouble()
+	if n.config.Network != nil {
+		s.Hears = n.network.peers()
+	}
 	return s
 }
 

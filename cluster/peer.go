@@ -21,15 +21,16 @@ import (
 //
 // length counts what follows it.
 const (
-	opPropose  = 1 // a command: body as in a log entry, without a stamp
-	opBarrier  = 2 // reply: an index that holds all that was acknowledged before
-	opStatus   = 3 // reply: a peerStatus
-	opTransfer = 4 // hand leadership to the node whose id is the body, or to any
-	opFounding = 5 // reply: a foundingAnswer
-	opGive     = 6 // the body is a secret, for Config.Receive
-	opObtain   = 7 // reply: the secret whose name is the body, from Config.Secret
-	opAwaited  = 8 // opPropose, of a command that was answered replyConfirm, and is still waited for
-	opStand    = 9 // from the leader: stand for election, it can't lead any more
+	opPropose  = 1  // a command: body as in a log entry, without a stamp
+	opBarrier  = 2  // reply: an index that holds all that was acknowledged before
+	opStatus   = 3  // reply: a peerStatus
+	opTransfer = 4  // hand leadership to the node whose id is the body, or to any
+	opFounding = 5  // reply: a foundingAnswer
+	opGive     = 6  // the body is a secret, for Config.Receive
+	opObtain   = 7  // reply: the secret whose name is the body, from Config.Secret
+	opAwaited  = 8  // opPropose, of a command that was answered replyConfirm, and is still waited for
+	opStand    = 9  // from the leader: stand for election, it can't lead any more
+	opRemove   = 10 // remove a member, see encodeRemoval; reply: an index that holds it
 )
 
 const (

@@ -20,8 +20,8 @@ func (n *Node) Propose(ctx context.Context, cmd Command) (value any, index uint6
 		return nil, 0, err
 	}
 	var id CommandID
-	if _, err := io.ReadFull(n.config.Rand, id[:]); err != nil {
-		return nil, 0, fmt.Errorf("make a command id: %w", err)
+	if err := n.newCommandID(&id); err != nil {
+		return nil, 0, err
 	}
 	begun := time.Now()
 	deadline, patience := begun.Add(n.config.ProposeTimeout), begun.Add(n.config.LeaderTimeout)
@@ -52,6 +52,13 @@ func (n *Node) Propose(ctx context.Context, cmd Command) (value any, index uint6
 			return nil, 0, fmt.Errorf("%w: %w (%v)", ErrUnknown, ended, err)
 		}
 	}
+}
+
+func (n *Node) newCommandID(id *CommandID) error {
+	if _, err := io.ReadFull(n.config.Rand, id[:]); err != nil {
+		return fmt.Errorf("make a command id: %w", err)
+	}
+	return nil
 }
 
 // attempt has the leader decide a command once. Without again an error other

@@ -61,7 +61,7 @@ func (m *management) clusterRemove() *cobra.Command {
 			p.remark("its key is refused from now on: its machine comes back only by an invitation, with an empty data folder")
 		})
 	})
-	c.Flags().BoolVar(&q.Force, "force", false, "even if those that are left and can be reached are no majority")
+	c.Flags().BoolVar(&q.Force, "force", false, "wait for the others, rather than refuse at once, where those that are left and can be reached are no majority")
 	c.Long = "Take a node out of the cluster for good.\n\n" + aboutSuspects
 	return c
 }

@@ -15,8 +15,8 @@ type Cluster interface {
 	// Invite makes a token with which a node of that name joins. With replaces,
 	// the name of a member, that one goes when the new one has become a voter.
 	Invite(ctx context.Context, name, replaces string, lifetime time.Duration) (token Plain, expires time.Time, err error)
-	// Remove takes a member out. Unless forced it is refused where the rest
-	// would have no majority that can be reached.
+	// Remove takes a member out. It is refused where the rest would have no
+	// majority that can be reached, if forced only after a wait for one.
 	Remove(ctx context.Context, name string, force bool) error
 	// TransferLeadership makes a member the leader, or with "" the one that is
 	// furthest.

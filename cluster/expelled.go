@@ -1,0 +1,89 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+)
+
+// A node that was removed hears nothing of it: it is in no configuration, so no
+// log reaches it, and those whom it calls end the handshake. From a leader that
+// is gone it can't tell that. So it asks, as those who join do, whether its key
+// is a member's still; whoever answers is known by its certificate.
+
+// expelledPause is between two times that a node without a leader asks.
+const expelledPause = 3 * time.Second
+
+// errExpelled tells people what to do about it.
+var errExpelled = errors.New("this node was removed from the cluster: stop it; its machine comes back only by an invitation " +
+	"(mintmark cluster invite), with an empty data folder")
+
+// askWhetherExpelled asks those who answer nothing else.
+func (n *Node) askWhetherExpelled(silent []string) {
+	if n.expelled.Load() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), expelledPause)
+	defer cancel()
+	var asking sync.WaitGroup
+	for _, id := range silent {
+		asking.Go(func() { n.isExpelledBy(ctx, id) })
+	}
+	asking.Wait()
+}
+
+// isExpelledBy asks a member whether this node is none any more, and remembers
+// that it is so.
+func (n *Node) isExpelledBy(ctx context.Context, id string) bool {
+	if n.expelled.Load() {
+		return true
+	}
+	a, err := n.askStanding(ctx, id)
+	if err != nil || !a.Stranger {
+		return false
+	}
+	if n.expelled.CompareAndSwap(false, true) {
+		by, _ := n.roster.member(id)
+		n.log.Error("cluster: "+errExpelled.Error(), "says", by.Name)
+	}
+	return true
+}
+
+// askStanding makes one call of the join protocol. A node of an older version
+// takes it for somebody who joins without an address, and says nothing of use.
+func (n *Node) askStanding(ctx context.Context, id string) (a joinAnswer, err error) {
+	c, err := n.network.dial(id, protocolJoin, dialTimeout)
+	if err != nil {
+		return a, err
+	}
+	defer func() { _ = c.Close() }()
+	deadline := time.Now().Add(joinTimeout)
+	if d, ok := ctx.Deadline(); ok && d.Before(deadline) {
+		deadline = d
+	}
+	_ = c.SetDeadline(deadline)
+	if err := writeJoin(c, joinRequest{Standing: true}); err != nil {
+		return a, err
+	}
+	err = readJoin(c, &a)
+	return a, err
+}
+
+// standing answers whoever asks whether its key is a member's.
+func (n *Node) standing(ctx context.Context, key []byte) joinAnswer {
+	isMember := func() bool {
+		return slices.ContainsFunc(members(n.View()), func(m *Member) bool { return slices.Equal(m.Key, key) })
+	}
+	if isMember() {
+		return joinAnswer{}
+	}
+	if err := n.look(ctx); err != nil {
+		return joinAnswer{Again: true, Refused: err.Error()}
+	}
+	if len(members(n.View())) == 0 {
+		return joinAnswer{Again: true, Refused: "this cluster has no members yet"}
+	}
+	return joinAnswer{Stranger: !isMember()}
+}

@@ -1,0 +1,151 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// quorum is which voters can be reached.
+type quorum struct {
+	voters []string // names
+	silent []string // those of them that do not answer
+	behind []string // those that answer, and do not follow this leader yet
+}
+
+func (q quorum) alive() int { return len(q.voters) - len(q.silent) }
+
+// holds reports whether those that answer are enough to commit.
+func (q quorum) holds() bool { return q.alive() > len(q.voters)/2 }
+
+// commits reports whether they would do so at once.
+func (q quorum) commits() bool { return q.alive()-len(q.behind) > len(q.voters)/2 }
+
+// without is the quorum once a voter has gone.
+func (q quorum) without(name string) quorum {
+	drop := func(names []string) []string {
+		return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == name })
+	}
+	return quorum{drop(q.voters), drop(q.silent), drop(q.behind)}
+}
+
+// quorum asks the voters of raft's configuration how they are.
+func (n *Node) quorum(ctx context.Context) quorum {
+	var q quorum
+	var mu sync.Mutex // of q.silent and q.behind
+	var asking sync.WaitGroup
+	for _, id := range n.Voters() {
+		name := n.nameOf(id)
+		q.voters = append(q.voters, name)
+		if id == string(n.id) {
+			continue
+		}
+		asking.Go(func() {
+			follows, err := n.follows(ctx, id)
+			mu.Lock()
+			defer mu.Unlock()
+			switch {
+			case err != nil:
+				q.silent = append(q.silent, name)
+			case !follows:
+				q.behind = append(q.behind, name)
+			}
+		})
+	}
+	asking.Wait()
+	slices.Sort(q.silent)
+	return q
+}
+
+// follows says whether a voter has what this leader has committed. One that has
+// come back may answer for seconds before raft calls it again: until then it
+// commits nothing, and a leader that depends on it would fall.
+func (n *Node) follows(ctx context.Context, id string) (bool, error) {
+	committed := n.raft.CommitIndex()
+	s, err := n.askStatus(ctx, id)
+	return s.Leader == string(n.id) && s.Term == n.raft.CurrentTerm() && s.Last >= committed, err
+}
+
+func (n *Node) nameOf(id string) string {
+	if m := find[Member](n.View(), membersTable, id); m != nil {
+		return m.Name
+	}
+	return id
+}
+
+// The reasons that are gone in a moment.
+var (
+	// raft's configuration does not follow the members yet.
+	errUnsettled = &RefusedError{"another change of the nodes is under way: try again in a moment"}
+	errCatchUp   = &RefusedError{"a node has not caught up with the leader yet: try again in a moment"}
+)
+
+// mayGoSoon is mayGo, and waits for what is gone in a moment; with forced for
+// everything.
+func (n *Node) mayGoSoon(ctx context.Context, id string, patience time.Duration, force bool) (refused error) {
+	waiting, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	_ = n.waitFor(waiting, func() bool {
+		refused = n.mayGo(ctx, id)
+		return refused == nil || !force && !errors.Is(refused, errUnsettled) && !errors.Is(refused, errCatchUp)
+	})
+	return refused
+}
+
+// mayGo says why a member can't be removed now. The change of raft's
+// configuration must be committed by the voters that are left, and until then
+// the leader needs a majority of those that are.
+func (n *Node) mayGo(ctx context.Context, id string) error {
+	member, suffrage := n.membersAndServers()
+	m := member[raft.ServerID(id)]
+	if m == nil {
+		return nil // it is gone already
+	}
+	if len(member) != len(suffrage) {
+		return errUnsettled
+	}
+	for id := range member {
+		if _, known := suffrage[id]; !known {
+			return errUnsettled
+		}
+	}
+	q := n.quorum(ctx)
+	left := q.without(m.Name)
+	switch {
+	case !q.holds():
+		return q.refused()
+	case len(left.voters) == 0:
+		return &RefusedError{"without " + m.Name + " there would be no voter left: have another node join first, or become a voter"}
+	case !left.holds():
+		return &RefusedError{fmt.Sprintf("without %s only %d of %d voters could be reached, which is no majority: start %s first, "+
+			"or, if lost for good, remove that first", m.Name, left.alive(), len(left.voters), strings.Join(left.silent, ", "))}
+	case !q.commits() || !left.commits():
+		return errCatchUp
+	}
+	return nil
+}
+
+// refused says what to do where nothing can be decided.
+func (q quorum) refused() error {
+	return &RefusedError{fmt.Sprintf("only %d of %d voters can be reached, which is no majority, so nothing can be decided: start %s. "+
+		"Where a majority is lost for good, stop the node that is left and run mintmark cluster recover on it",
+		q.alive(), len(q.voters), strings.Join(q.silent, ", "))}
+}
+
+// explain gives an error of a cluster without a leader the reason, where it is
+// that too few voters are there.
+func (n *Node) explain(ctx context.Context, err error) error {
+	if !errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
+		return err
+	}
+	if q := n.quorum(ctx); !q.holds() {
+		return q.refused()
+	}
+	return err
+}

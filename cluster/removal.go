@@ -1,0 +1,301 @@
+package cluster
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// A removal runs on the leader, one at a time, in this order:
+//
+//  1. A leader that is to go hands over, and the next one carries on.
+//  2. raft's configuration loses the node, and that is committed.
+//  3. The member's row goes, and the key in it is refused from then on.
+//
+// The other way round the configuration would still count a node to whom nobody
+// listens: a leader that falls between the two would leave it without the
+// majority that it takes to change anything, for good. As it is, the next leader
+// finds a member that is in no configuration and takes it in again, as one that
+// does not vote: the removal did not happen, and can be asked for again.
+
+// turn is held by whoever changes raft's configuration: one change at a time.
+type turn chan struct{}
+
+func newTurn() turn { return make(turn, 1) }
+
+func (t turn) try() bool {
+	select {
+	case t <- struct{}{}:
+		return true
+	default:
+		return false
+	}
+}
+
+func (t turn) take(ctx context.Context) error {
+	select {
+	case t <- struct{}{}:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func (t turn) end() { <-t }
+
+// Remove takes a member, named by name or id, out of the cluster: when it
+// returns, the members that can be reached refuse its key, on standing
+// connections too. It is refused where a majority of the voters, as they are or
+// as they would be, can't be reached: the change could not be committed then.
+// With force it waits for them first, as long as Config.ProposeTimeout allows.
+//
+// The error is a *RefusedError where nothing was done and a rule stands against
+// it, ErrUnavailable where nothing was done, and ErrUnknown where it is to be
+// asked for again.
+func (n *Node) Remove(ctx context.Context, name string, force bool) error {
+	if err := n.membershipTrouble(); err != nil {
+		return &RefusedError{err.Error()}
+	}
+	view, err := n.ViewFresh(ctx)
+	if err != nil && force {
+		waiting, cancel := context.WithTimeout(ctx, n.config.ProposeTimeout)
+		defer cancel()
+		_ = n.waitFor(waiting, func() bool {
+			view, err = n.ViewFresh(waiting)
+			return err == nil
+		})
+	}
+	if err != nil {
+		return n.explain(ctx, err)
+	}
+	m := memberNamed(view, name)
+	if m == nil {
+		return &RefusedError{"the cluster has no node " + name}
+	}
+	patience := time.Now().Add(n.config.ProposeTimeout)
+	for {
+		w := n.leader.route()
+		err := n.removeBy(ctx, w, m.ID, force)
+		if !errors.Is(err, errNotLeading) || n.pause(ctx, w, patience) != nil {
+			return err
+		}
+	}
+}
+
+// removeBy has the leader remove a member.
+func (n *Node) removeBy(ctx context.Context, w way, id string, force bool) error {
+	switch {
+	case w.leading:
+		_, err := n.removeHere(ctx, id, force)
+		return err
+	case !n.elsewhere(w):
+		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
+	}
+	answer, err := n.ask(ctx, w.leader, nil, opRemove, encodeRemoval(id, force), n.config.ProposeTimeout)
+	switch {
+	case errors.Is(err, errNotSent):
+		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
+	case err != nil && id == string(n.id) && n.isExpelledBy(ctx, w.leader):
+		return nil // this node's own removal ended the connection that the answer would have come by
+	case err != nil:
+		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
+	case answer.status == replyFailed && string(answer.body) == unknownRequest:
+		return &RefusedError{"the node that leads runs an older version of the program, which can't remove nodes safely: " +
+			"upgrade it, or let a node of this version lead (mintmark cluster transfer-leader)"}
+	case answer.status == replyFailed:
+		return &RefusedError{string(answer.body)}
+	case answer.status != replyOK:
+		return answer.err()
+	case id != string(n.id) && len(answer.body) == 8:
+		return n.forget(ctx, id, binary.BigEndian.Uint64(answer.body))
+	}
+	return nil
+}
+
+// The body of opRemove: whether it is forced, and the id.
+func encodeRemoval(id string, force bool) []byte {
+	b := []byte{0}
+	if force {
+		b[0] = 1
+	}
+	return append(b, id...)
+}
+
+// serveRemoval answers opRemove. Where it is done the answer is the index of the
+// log at which a view has it.
+func (n *Node) serveRemoval(ctx context.Context, body []byte) reply {
+	if len(body) < 2 {
+		return reply{replyFailed, []byte("remove: no node is named")}
+	}
+	index, err := n.removeHere(ctx, string(body[1:]), body[0] == 1)
+	switch {
+	case err == nil:
+		return reply{replyOK, binary.BigEndian.AppendUint64(nil, index)}
+	case errors.Is(err, errNotLeading):
+		return reply{status: replyNotLeading}
+	case errors.Is(err, ErrUnknown):
+		return reply{replyUnknown, []byte(err.Error())}
+	case errors.Is(err, ErrUnavailable):
+		return reply{replyUnavailable, []byte(err.Error())}
+	}
+	return reply{replyFailed, []byte(err.Error())}
+}
+
+// settlePatience is how long a removal that is asked for waits for the change
+// before it, such as a node that joins.
+const settlePatience = 2 * tendInterval
+
+// removeHere removes a member where the leader is this node.
+func (n *Node) removeHere(ctx context.Context, id string, force bool) (index uint64, err error) {
+	if leading, _ := n.Leading(); !leading {
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
+	}
+	if index, err = n.removeInTurn(ctx, id, force); err != nil {
+		return 0, err
+	}
+	return index, n.forgetEverywhere(ctx, id, index)
+}
+
+func (n *Node) removeInTurn(ctx context.Context, id string, force bool) (index uint64, err error) {
+	if !n.removing.TryLock() {
+		return 0, &RefusedError{"another node is being removed: try again when that is done"}
+	}
+	defer n.removing.Unlock()
+	patience := settlePatience
+	if force {
+		patience = n.config.ProposeTimeout / 2 // so that there is time left for what is waited for
+	}
+	if err := n.mayGoSoon(ctx, id, patience, force); err != nil {
+		return 0, err
+	}
+	if err := n.configuring.take(ctx); err != nil {
+		return 0, fmt.Errorf("%w: wait for a change of the nodes: %w", ErrUnavailable, err)
+	}
+	defer n.configuring.end()
+	return n.takeOut(ctx, id)
+}
+
+// takeReplaced removes the member whose place a new one has taken, if it may go
+// now. Why it may not is said once.
+func (n *Node) takeReplaced(ctx context.Context, m *Member) (gone bool, err error) {
+	if !n.removing.TryLock() {
+		return false, nil
+	}
+	defer n.removing.Unlock()
+	_, err = n.takeOut(ctx, m.Replaces)
+	var refused *RefusedError
+	switch {
+	case errors.As(err, &refused):
+		if n.replaceWaits != refused.Reason {
+			n.replaceWaits = refused.Reason
+			n.log.Warn("cluster: the node that was replaced can't go yet", "name", m.Name, "old", m.Replaces, "why", refused.Reason)
+		}
+		return false, nil
+	case errors.Is(err, errNotLeading):
+		return true, nil // the next leader carries on
+	case err != nil:
+		return false, err
+	}
+	n.replaceWaits = ""
+	n.log.Info("cluster: a node has taken the place of another", "name", m.Name, "old", m.Replaces)
+	return true, nil
+}
+
+// takeOut is called with removing and configuring held.
+func (n *Node) takeOut(ctx context.Context, id string) (index uint64, err error) {
+	m := find[Member](n.View(), membersTable, id)
+	if m == nil {
+		return n.Applied(), nil // somebody else has removed it
+	}
+	term := n.raft.CurrentTerm()
+	// Again, since the change before is done only now.
+	if err := n.mayGoSoon(ctx, id, settlePatience, false); err != nil {
+		return 0, err
+	}
+	if id == string(n.id) {
+		if err := n.handOver(ctx, ""); err != nil && !errors.Is(err, errNotLeading) {
+			return 0, &RefusedError{"node " + m.Name + " leads, and no other one could take over: " + err.Error()}
+		}
+		return 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading) // the next leader carries on
+	}
+	ctx = context.WithoutCancel(ctx) // what is begun is not left half done because somebody hung up
+	n.log.Info("cluster: a node is removed", "name", m.Name, "id", id)
+	err = await(n.raft.RemoveServer(raft.ServerID(id), 0, n.config.ProposeTimeout), n.stopped)
+	switch {
+	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress):
+		return 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
+	case err != nil:
+		return 0, fmt.Errorf("%w: take node %s out of raft's configuration: %w", ErrUnknown, m.Name, err)
+	}
+	if n.config.hooks.leaves != nil {
+		n.config.hooks.leaves()
+	}
+	if n.raft.CurrentTerm() != term {
+		// A leader in between may have taken it into the configuration again.
+		return 0, fmt.Errorf("%w: leadership was lost while node %s was removed", ErrUnknown, m.Name)
+	}
+	return n.dropMember(ctx, id)
+}
+
+// dropMember has this node, as the leader, take the key of a member off the
+// list. No other leader may do it instead: it may have taken the member into the
+// configuration again.
+func (n *Node) dropMember(ctx context.Context, id string) (uint64, error) {
+	var command CommandID
+	if err := n.newCommandID(&command); err != nil {
+		return 0, err
+	}
+	value, index, err := n.attemptHere(ctx, &removeMember{ID: id}, command, false, true, time.Now().Add(n.config.ProposeTimeout))
+	if err != nil {
+		// The configuration was changed, so that it is not as if nothing had been.
+		return 0, fmt.Errorf("%w: take the key of a removed node off the list: %v", ErrUnknown, err)
+	}
+	if why := value.(membership).Refused; why != "" && find[Member](n.View(), membersTable, id) != nil {
+		return 0, &RefusedError{why}
+	}
+	return index, nil
+}
+
+// forget returns when this node refuses a member that was removed at an index.
+func (n *Node) forget(ctx context.Context, id string, index uint64) error {
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	if _, err := n.ViewAt(ctx, index); err != nil {
+		return fmt.Errorf("%w: the node is removed, and this one has not heard of it yet: %w", ErrUnknown, err)
+	}
+	_ = n.waitFor(ctx, func() bool {
+		_, listed := n.roster.member(id)
+		return !listed
+	})
+	n.network.dropStrangers()
+	return nil
+}
+
+// forgetEverywhere returns when no member that can be reached listens to a
+// removed one any more.
+func (n *Node) forgetEverywhere(ctx context.Context, id string, index uint64) error {
+	if err := n.forget(ctx, id, index); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	var asking sync.WaitGroup
+	for _, m := range members(n.View()) {
+		if m.ID == string(n.id) {
+			continue
+		}
+		asking.Go(func() {
+			_ = n.waitFor(ctx, func() bool {
+				s, err := n.askStatus(ctx, m.ID)
+				return err != nil || s.Applied >= index && !s.hears(id)
+			})
+		})
+	}
+	asking.Wait()
+	return nil
+}

@@ -1,0 +1,510 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// drop takes a node out of the trio that is stopped or no member any more.
+func (tr *trio) drop(i int) {
+	tr.nodes = slices.Delete(tr.nodes, i, i+1)
+	tr.confs = slices.Delete(tr.confs, i, i+1)
+}
+
+// newDuo is a cluster of two.
+func newDuo(t testing.TB, change ...func(*cluster.Config)) *trio {
+	t.Helper()
+	tr := newTrio(t, change...)
+	i := (tr.leader() + 1) % 3
+	require.NoError(t, tr.nodes[tr.leader()].Remove(t.Context(), tr.confs[i].Name, false))
+	tr.drop(i)
+	tr.settle(2)
+	return tr
+}
+
+func refused(t testing.TB, err error, text string) {
+	t.Helper()
+	var r *cluster.RefusedError
+	require.ErrorAs(t, err, &r)
+	require.ErrorContains(t, err, text)
+}
+
+// writes makes sure that a node can have something decided.
+func writes(t testing.TB, n *cluster.Node) {
+	t.Helper()
+	_, _, err := n.Propose(t.Context(), &set{Name: "goes on"})
+	require.NoError(t, err)
+}
+
+// TestRemovedLeaderOfTwo: the node that is left needs the one that goes until
+// the configuration has one voter only.
+func TestRemovedLeaderOfTwo(t *testing.T) {
+	for _, by := range []string{"the other", "itself"} {
+		t.Run(by, func(t *testing.T) {
+			tr := newDuo(t)
+			i := tr.leader()
+			asked := tr.nodes[1-i]
+			if by == "itself" {
+				asked = tr.nodes[i]
+			}
+			require.NoError(t, asked.Remove(t.Context(), tr.confs[i].Name, false))
+			require.Equal(t, []string{tr.nodes[1-i].ID()}, tr.nodes[1-i].Voters())
+			require.Len(t, tr.nodes[1-i].Members(), 1)
+			writes(t, tr.nodes[1-i])
+			tr.restart(1 - i)
+			writes(t, tr.nodes[1-i])
+		})
+	}
+}
+
+// TestRemovedFollowerOfTwo: whatever becomes of it, the leader goes on alone.
+func TestRemovedFollowerOfTwo(t *testing.T) {
+	tr := newDuo(t)
+	i := tr.leader()
+	require.NoError(t, tr.nodes[1-i].Remove(t.Context(), tr.confs[1-i].Name, false), "asked of itself")
+	require.Len(t, tr.nodes[i].Members(), 1)
+	shut(t, tr.nodes[1-i])
+	writes(t, tr.nodes[i])
+	var err error
+	require.Eventually(t, func() bool {
+		err = tr.nodes[i].Remove(t.Context(), tr.confs[i].Name, true)
+		require.Error(t, err)
+		return !strings.Contains(err.Error(), "another node is being removed") // who was removed heard it first
+	}, 20*time.Second, time.Millisecond)
+	refused(t, err, "no voter left")
+	require.Len(t, tr.nodes[i].Members(), 1)
+}
+
+// TestTwoRemovalsAtOnce never take away more than one at a time: each is done or
+// refused, and those that are left decide.
+func TestTwoRemovalsAtOnce(t *testing.T) {
+	tr := newTrio(t)
+	i := tr.leader()
+	errs := make([]error, 3)
+	var removing sync.WaitGroup
+	for k := 1; k < 3; k++ {
+		removing.Go(func() {
+			errs[k] = tr.nodes[(i+k)%3].Remove(t.Context(), tr.confs[(i+3-k)%3].Name, false) // each asks for the other's
+		})
+	}
+	removing.Wait()
+	var r *cluster.RefusedError
+	gone := 0
+	for k := 1; k < 3; k++ {
+		if errs[k] == nil {
+			gone++
+		} else if !errors.As(errs[k], &r) {
+			require.True(t, errors.Is(errs[k], cluster.ErrUnavailable) || errors.Is(errs[k], cluster.ErrUnknown), "%v", errs[k])
+		}
+	}
+	require.NotZero(t, gone, "%v", errs)
+	left := tr.nodes[i]
+	require.Len(t, left.Members(), 3-gone)
+	require.Len(t, left.Voters(), 3-gone)
+	writes(t, left)
+}
+
+// TestRemovalsOneAtATime: while one is between its steps another is refused, and
+// the leader does not take the node in again.
+func TestRemovalsOneAtATime(t *testing.T) {
+	g := newGate()
+	tr := newTrio(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{Leaves: g.pass}) })
+	i := tr.leader()
+	first, second := (i+1)%3, (i+2)%3
+	g.shut()
+	done := make(chan error, 1)
+	go func() { done <- tr.nodes[second].Remove(context.Background(), tr.confs[first].Name, false) }()
+	g.held(t)
+	for range 3 { // as often as the leader looks
+		refused(t, tr.nodes[i].Remove(t.Context(), tr.confs[second].Name, false), "another node is being removed")
+		require.NotContains(t, tr.nodes[i].Voters(), tr.nodes[first].ID())
+		require.Len(t, tr.nodes[i].Members(), 3, "its key is good until the configuration has followed")
+		time.Sleep(300 * time.Millisecond)
+	}
+	require.Len(t, tr.nodes[i].Raft().GetConfiguration().Configuration().Servers, 2)
+	g.open()
+	require.NoError(t, <-done)
+	for _, j := range []int{i, second} {
+		require.Len(t, tr.nodes[j].Members(), 2)
+		require.False(t, cluster.Hears(tr.nodes[j], tr.nodes[first].ID()))
+	}
+}
+
+// TestRemovedNodeIsRefusedEverywhere when the answer is there, on connections
+// that stood before too, whomever was asked.
+func TestRemovedNodeIsRefusedEverywhere(t *testing.T) {
+	tr := newTrio(t)
+	i := tr.leader()
+	victim, other := (i+1)%3, (i+2)%3
+	for range 3 {
+		for _, j := range []int{i, other} {
+			require.Equal(t, 3, len(tr.nodes[victim].Overview(t.Context()).Nodes), "so that it has connections")
+			require.True(t, cluster.Hears(tr.nodes[j], tr.nodes[victim].ID()))
+		}
+	}
+	require.NoError(t, tr.nodes[other].Remove(t.Context(), tr.nodes[victim].ID(), false))
+	for _, j := range []int{i, other} {
+		require.False(t, cluster.Hears(tr.nodes[j], tr.nodes[victim].ID()))
+	}
+	refused(t, tr.nodes[other].Remove(t.Context(), tr.confs[victim].Name, false), "has no node")
+}
+
+// TestRemovalWaitsForThoseThatAreBehind: a member that has not applied it yet
+// would listen to the removed one still.
+func TestRemovalWaitsForThoseThatAreBehind(t *testing.T) {
+	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
+	tr := newTrio(t, func(c *cluster.Config) {
+		*c = cluster.WithHooks(*c, cluster.Hooks{FSM: gates[c.Name].pass})
+	})
+	i := tr.leader()
+	victim, slow := (i+1)%3, (i+2)%3
+	g := gates[tr.confs[slow].Name]
+	g.shut()
+	done := make(chan error, 1)
+	go func() { done <- tr.nodes[i].Remove(context.Background(), tr.confs[victim].Name, false) }()
+	g.held(t)
+	select {
+	case err := <-done:
+		require.Fail(t, "it was answered", "%v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	g.open()
+	require.NoError(t, <-done)
+	require.False(t, cluster.Hears(tr.nodes[slow], tr.nodes[victim].ID()))
+}
+
+// TestRemovalDoesNotDependOnAVoterThatHangs: it answers, and would commit
+// nothing; without the node that goes the leader would fall.
+func TestRemovalDoesNotDependOnAVoterThatHangs(t *testing.T) {
+	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
+	tr := newTrio(t, func(c *cluster.Config) {
+		*c = cluster.WithHooks(*c, cluster.Hooks{Logs: func(l raft.LogStore) raft.LogStore {
+			return &stallingLogs{l, gates[c.Name]}
+		}})
+	})
+	i := tr.leader()
+	living, hung := (i+1)%3, (i+2)%3
+	g := gates[tr.confs[hung].Name]
+	g.shut()
+	defer g.open()
+	writes(t, tr.nodes[i])
+	g.held(t)
+	refused(t, tr.nodes[i].Remove(t.Context(), tr.confs[living].Name, false), "not caught up")
+	require.Len(t, tr.nodes[i].Voters(), 3)
+	writes(t, tr.nodes[i])
+	require.NoError(t, tr.nodes[i].Remove(t.Context(), tr.confs[hung].Name, false))
+	writes(t, tr.nodes[living])
+}
+
+// TestRemovalNeedsAQuorum: where one of two is down nothing can be decided, not
+// even that, with force or without.
+func TestRemovalNeedsAQuorum(t *testing.T) {
+	tr := newDuo(t, func(c *cluster.Config) { c.LeaderTimeout, c.ProposeTimeout = time.Second, 3*time.Second })
+	i := tr.leader()
+	down := 1 - i
+	shut(t, tr.nodes[down])
+	for _, j := range []int{down, i} {
+		for _, force := range []bool{false, true} {
+			refused(t, tr.nodes[i].Remove(t.Context(), tr.confs[j].Name, force), "mintmark cluster recover")
+		}
+	}
+	require.Len(t, tr.nodes[i].Members(), 2)
+	tr.start(down)
+	tr.settle(2)
+	writes(t, tr.nodes[down])
+}
+
+// TestForcedRemovalLeavesNothingHalfDone: it waits for the others in vain, and
+// the cluster is as it was.
+func TestForcedRemovalLeavesNothingHalfDone(t *testing.T) {
+	tr := newTrio(t, func(c *cluster.Config) { c.ProposeTimeout = 3 * time.Second })
+	i := tr.leader()
+	down, living := (i+1)%3, (i+2)%3
+	shut(t, tr.nodes[down])
+	err := tr.nodes[living].Remove(t.Context(), tr.confs[living].Name, true)
+	refused(t, err, "no majority")
+	refused(t, err, "start "+tr.confs[down].Name)
+	require.Len(t, tr.nodes[i].Members(), 3)
+	require.Len(t, tr.nodes[i].Voters(), 3)
+	writes(t, tr.nodes[living])
+
+	// It is done as soon as those that it waits for are there.
+	done := make(chan error, 1)
+	go func() { done <- tr.nodes[i].Remove(context.Background(), tr.confs[living].Name, true) }()
+	tr.start(down)
+	require.NoError(t, <-done)
+	require.Len(t, tr.nodes[i].Members(), 2)
+	tr.drop(living)
+	tr.settle(2)
+}
+
+// TestReplacedLeader: it hands over and goes, as any other.
+func TestReplacedLeader(t *testing.T) {
+	tr := newTrio(t)
+	i := tr.leader()
+	old := tr.confs[i].Name
+	token, _, err := tr.nodes[i].Invite(t.Context(), "n4", old, time.Hour)
+	require.NoError(t, err)
+	c := networked(t, "", "n4")
+	c.Bootstrap = false
+	tr.confs[0] = tr.confs[(i+1)%3]
+	require.NoError(t, tr.joinBy(t.Context(), c, token))
+	gone := tr.nodes[i]
+	tr.nodes[i] = open(t, c)
+	tr.settle(3)
+	for _, n := range tr.nodes {
+		require.NotContains(t, n.Voters(), gone.ID())
+		require.False(t, cluster.Hears(n, gone.ID()))
+		writes(t, n)
+	}
+}
+
+// TestReplacedNodeWaitsForAMajority: with the new node and another one down, the
+// old one does not go.
+func TestReplacedNodeWaitsForAMajority(t *testing.T) {
+	g := newGate()
+	tr := newTrio(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{Leaves: g.pass}) })
+	i := tr.leader()
+	old, other := (i+1)%3, (i+2)%3
+	token, _, err := tr.nodes[i].Invite(t.Context(), "n4", tr.confs[old].Name, time.Hour)
+	require.NoError(t, err)
+	g.shut()
+	c := networked(t, "", "n4")
+	c.Bootstrap = false
+	tr.confs[0], tr.confs[i] = tr.confs[i], tr.confs[0]
+	require.NoError(t, tr.joinBy(t.Context(), c, token))
+	open(t, c)
+	g.held(t) // the old node is out of the configuration, and its key is good
+	require.Len(t, tr.nodes[i].Members(), 4)
+	refused(t, tr.nodes[other].Remove(t.Context(), "n4", false), "another node is being removed")
+	g.open()
+	require.Eventually(t, func() bool { return len(tr.nodes[other].Members()) == 3 }, 10*time.Second, time.Millisecond)
+}
+
+// TestLeaderFallsBetweenTheStepsOfARemoval: the next one takes the node in again,
+// and the removal can be asked for again.
+func TestLeaderFallsBetweenTheStepsOfARemoval(t *testing.T) {
+	g := newGate()
+	tr := newTrio(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{Leaves: g.pass}) })
+	i := tr.leader()
+	victim, other := (i+1)%3, (i+2)%3
+	g.shut()
+	done := make(chan error, 1)
+	go func() { done <- tr.nodes[i].Remove(context.Background(), tr.confs[victim].Name, false) }()
+	g.held(t)
+	cluster.Isolate(tr.nodes[i], true)
+	require.Eventually(t, func() bool { leading, _ := tr.nodes[i].Leading(); return !leading }, 10*time.Second, time.Millisecond)
+	g.open()
+	require.ErrorIs(t, <-done, cluster.ErrUnknown)
+
+	// Of the two that the configuration has, one is cut off: its key was not
+	// dropped, so the cluster is whole when it is back.
+	require.Len(t, tr.nodes[other].Members(), 3)
+	cluster.Isolate(tr.nodes[i], false)
+	tr.settle(3)
+	writes(t, tr.nodes[victim])
+	require.NoError(t, tr.nodes[victim].Remove(t.Context(), tr.confs[victim].Name, false))
+	tr.drop(victim)
+	tr.settle(2)
+	writes(t, tr.nodes[0])
+}
+
+// TestRemovalByALeaderOfOldWords: an older leader does not know how, and is not
+// asked to do it in another way.
+func TestRemovalByALeaderOfOldWords(t *testing.T) {
+	var asked atomic.Int32
+	tr := newTrio(t, func(c *cluster.Config) {
+		*c = cluster.WithHooks(*c, cluster.Hooks{Knows: func(op byte) bool {
+			if op == cluster.OpRemove {
+				asked.Add(1)
+			}
+			return op != cluster.OpRemove
+		}})
+	})
+	i := tr.leader()
+	refused(t, tr.nodes[(i+1)%3].Remove(t.Context(), tr.confs[(i+2)%3].Name, false), "older version")
+	require.EqualValues(t, 1, asked.Load())
+	require.Len(t, tr.nodes[i].Members(), 3)
+}
+
+// TestRemovedNodeLearnsIt from those who refuse it, and says so, after a restart
+// too.
+func TestRemovedNodeLearnsIt(t *testing.T) {
+	tr := newTrio(t)
+	i := tr.leader()
+	victim := (i + 1) % 3
+	require.NoError(t, tr.nodes[i].Remove(t.Context(), tr.confs[victim].Name, false))
+	says := func() bool {
+		o := tr.nodes[victim].Overview(t.Context())
+		for _, s := range o.Nodes {
+			if s.ID == tr.nodes[victim].ID() && s.Err != "" {
+				require.Contains(t, s.Err, "was removed from the cluster")
+				return true
+			}
+		}
+		return false
+	}
+	require.Eventually(t, says, 20*time.Second, 20*time.Millisecond)
+	for _, c := range tr.nodes[victim].Checks() {
+		if c.Name == "member" {
+			require.ErrorContains(t, c.Err, "mintmark cluster invite")
+		}
+	}
+	refused(t, tr.nodes[victim].Remove(t.Context(), tr.confs[i].Name, false), "was removed")
+	tr.restart(victim)
+	require.Eventually(t, says, 20*time.Second, 20*time.Millisecond)
+	for _, j := range []int{i, (i + 2) % 3} {
+		for _, c := range tr.nodes[j].Checks() {
+			require.NoError(t, c.Err)
+		}
+	}
+}
+
+// TestCutOffNodeIsNoRemovedNode: nobody answers it, which says nothing.
+func TestCutOffNodeIsNoRemovedNode(t *testing.T) {
+	tr := newTrio(t)
+	i := (tr.leader() + 1) % 3
+	for j := range tr.nodes {
+		if j != i {
+			cluster.Isolate(tr.nodes[j], true)
+		}
+	}
+	cluster.AskWhetherExpelled(tr.nodes[i])
+	for j := range tr.nodes {
+		cluster.Isolate(tr.nodes[j], false)
+	}
+	cluster.AskWhetherExpelled(tr.nodes[i])
+	for _, c := range tr.nodes[i].Checks() {
+		require.NoError(t, c.Err)
+	}
+}
+
+// slowToDepose lets the first node lead on for a while when the others do
+// without it.
+func slowToDepose(c *cluster.Config) {
+	if c.Name == "n1" {
+		*c = cluster.WithHooks(*c, cluster.Hooks{Raft: func(r *raft.Config) {
+			r.HeartbeatTimeout, r.ElectionTimeout, r.LeaderLeaseTimeout = time.Minute, time.Minute, time.Minute
+		}})
+	}
+}
+
+// TestDeposedLeaderGivesNoSecretAway: a node that was removed asks again, by the
+// token it once used, where nobody has heard of that.
+func TestDeposedLeaderGivesNoSecretAway(t *testing.T) {
+	tr := newTrio(t, slowToDepose, func(c *cluster.Config) { c.ProposeTimeout = 3 * time.Second })
+	require.Zero(t, tr.leader())
+	ctx := t.Context()
+	token, _, err := tr.nodes[0].Invite(ctx, "n4", "", time.Hour)
+	require.NoError(t, err)
+	key := make([]byte, 32)
+	const id, address = "0011223344556677", "127.0.0.1:1"
+	refusal, secret := cluster.Admit(ctx, tr.nodes[0], token, id, address, key)
+	require.Empty(t, refusal)
+	require.Equal(t, "the cluster key", string(secret))
+	refusal, secret = cluster.Admit(ctx, tr.nodes[1], token, id, address, key)
+	require.Empty(t, refusal, "the answer may have been lost")
+	require.Equal(t, "the cluster key", string(secret))
+
+	cluster.Isolate(tr.nodes[0], true)
+	require.Eventually(t, func() bool {
+		return tr.nodes[1].Remove(ctx, "n4", false) == nil
+	}, 20*time.Second, 10*time.Millisecond)
+	leading, _ := tr.nodes[0].Leading()
+	require.True(t, leading, "or the test shows nothing")
+	refusal, secret = cluster.Admit(ctx, tr.nodes[0], token, id, address, key)
+	require.NotEmpty(t, refusal)
+	require.Empty(t, secret)
+	refusal, secret = cluster.Admit(ctx, tr.nodes[1], token, id, address, key)
+	require.Contains(t, refusal, "not known")
+	require.Empty(t, secret)
+}
+
+// TestInventedTokensCostLittle: however many come, they share one look a second.
+func TestInventedTokensCostLittle(t *testing.T) {
+	tr := newTrio(t)
+	i := tr.leader()
+	started, before := time.Now(), tr.nodes[i].BarriersPassed()
+	var strangers sync.WaitGroup
+	for j := range tr.nodes {
+		for k := range 100 {
+			strangers.Go(func() {
+				token := cluster.InventToken(fmt.Sprintf("%d-%d", j, k))
+				refusal, secret := cluster.Admit(t.Context(), tr.nodes[j], token, "0011223344556677", "127.0.0.1:1", make([]byte, 32))
+				if refusal == "" || len(secret) > 0 {
+					t.Error("somebody was let in")
+				}
+			})
+		}
+		strangers.Wait() // the next hundred come later, and see to it that looks add up
+	}
+	took := uint64(time.Since(started)/time.Second) + 1
+	passed := tr.nodes[i].BarriersPassed() - before
+	require.LessOrEqual(t, passed, 3*took+3)
+}
+
+// TestNewTokenWorksEverywhere, at a node that has not heard of it yet too.
+func TestNewTokenWorksEverywhere(t *testing.T) {
+	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
+	tr := newTrio(t, func(c *cluster.Config) {
+		*c = cluster.WithHooks(*c, cluster.Hooks{FSM: gates[c.Name].pass})
+	})
+	i := tr.leader()
+	behind := (i + 1) % 3
+	g := gates[tr.confs[behind].Name]
+	g.shut()
+	token, _, err := tr.nodes[i].Invite(t.Context(), "n4", "", time.Hour)
+	require.NoError(t, err)
+	g.held(t)
+	c := networked(t, "", "n4")
+	c.Bootstrap = false
+	tr.confs[0] = tr.confs[behind]
+	done := make(chan error, 1)
+	go func() { done <- tr.joinBy(context.Background(), c, token) }()
+	select {
+	case err := <-done:
+		require.Fail(t, "it was answered by a node that can't know", "%v", err)
+	case <-time.After(100 * time.Millisecond):
+	}
+	g.open()
+	require.NoError(t, <-done)
+}
+
+// TestNobodyIsPassedOverWithASecret: who is a member is in the state, whatever
+// list this node dials by.
+func TestNobodyIsPassedOverWithASecret(t *testing.T) {
+	var mu sync.Mutex
+	had := make(map[string]string)
+	tr := newTrio(t, func(c *cluster.Config) {
+		name := c.Name
+		c.Receive = func(secret []byte) error {
+			mu.Lock()
+			defer mu.Unlock()
+			had[name] = string(secret)
+			return nil
+		}
+	})
+	require.NoError(t, tr.nodes[0].Give(t.Context(), []byte("x")))
+	cluster.ForgetPeer(tr.nodes[0], "n3")
+	require.NoError(t, tr.nodes[0].Give(t.Context(), []byte("y")), "by the connection that stands")
+	mu.Lock()
+	require.Equal(t, map[string]string{"n2": "y", "n3": "y"}, had)
+	mu.Unlock()
+	cluster.Isolate(tr.nodes[2], true) // and ends it
+	var failed *cluster.NotTakenError
+	require.ErrorAs(t, tr.nodes[0].Give(t.Context(), []byte("z")), &failed)
+	require.Len(t, failed.By, 1)
+	require.Equal(t, "n3", failed.By[0].Name)
+}
