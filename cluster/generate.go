@@ -60,8 +60,8 @@ func checkFounders(founders []Founder) error {
 	for _, f := range founders {
 		_, port, err := net.SplitHostPort(f.Address)
 		switch {
-		case !nodeName.MatchString(f.Name):
-			return fmt.Errorf("%q is no name: a node's name is 1 to 63 letters, digits, dots, dashes and underscores", f.Name)
+		case !ValidName(f.Name):
+			return fmt.Errorf("%q is no name: a node's name is %s", f.Name, NameRule)
 		case err != nil || port == "" || port == "0":
 			return fmt.Errorf("the address of node %s is not host:port", f.Name)
 		case names[f.Name]:

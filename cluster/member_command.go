@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"encoding/hex"
-	"regexp"
 	"slices"
 
 	"github.com/hashicorp/go-memdb"
@@ -52,10 +51,6 @@ func acceptMember(id string, changes ...Change) Decision {
 	return Decision{Outcome: membership{ID: id}, Changes: changes}
 }
 
-// nodeName is what a name may look like: it stands in commands, file names and
-// metrics.
-var nodeName = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$`)
-
 // found makes the members and authorities that a cluster starts with.
 type found struct {
 	Members     []Member    `cbor:"1,keyasint"`
@@ -98,8 +93,8 @@ func (c *addInvite) Decide(txn *memdb.Txn, m Meta) Decision {
 	if old := find[invite](txn, invitesTable, c.ID); old != nil {
 		return acceptMember(old.ID) // the same command again
 	}
-	if !nodeName.MatchString(c.Name) {
-		return refuseMember("a node's name is 1 to 63 letters, digits, dots, dashes and underscores")
+	if !ValidName(c.Name) {
+		return refuseMember("a node's name is " + NameRule)
 	}
 	if len(members(txn)) == 0 {
 		return refuseAgain("this cluster has no members yet")

@@ -9,6 +9,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster"
 )
 
 // check finds what is wrong before anything is started, all of it at once,
@@ -21,7 +23,7 @@ func (o *serveOptions) check(from sources) error {
 		}
 	}
 	expect(keyDataDir, o.DataDir != "", "a folder")
-	expect(keyName, nodeName.MatchString(o.Name), expectedName)
+	expect(keyName, cluster.ValidName(o.Name), expectedName)
 
 	expect(keyListen, listenable(o.Listen), expectedListen)
 	expect(keyOpsListen, listenable(o.OpsListen), expectedListen)
@@ -45,13 +47,11 @@ func (o *serveOptions) check(from sources) error {
 }
 
 const (
-	expectedName   = "a name of at most 64 letters, digits and . _ - that begins and ends with a letter or digit"
+	expectedName   = "a name of " + cluster.NameRule
 	expectedListen = "HOST:PORT or :PORT, with a port from 0 to 65535"
 	expectedDial   = "HOST:PORT that others can reach"
 	expectedOrigin = "scheme://host or scheme://host:port, http or https, and nothing behind it"
 )
-
-var nodeName = regexp.MustCompile(`^[A-Za-z0-9]([A-Za-z0-9._-]{0,62}[A-Za-z0-9])?$`)
 
 // checkAdvertise: others can't call a node at "everywhere".
 func (o *serveOptions) checkAdvertise(from sources) error {
@@ -72,7 +72,7 @@ func (o *serveOptions) checkPeers(from sources) error {
 	seen := map[string]bool{}
 	for _, p := range o.Peers {
 		name, address, _ := strings.Cut(p, "=")
-		if !nodeName.MatchString(name) || !dialable(address) {
+		if !cluster.ValidName(name) || !dialable(address) {
 			return wrong(keyPeer, from, "expected NAME=HOST:PORT")
 		}
 		if seen[name] {

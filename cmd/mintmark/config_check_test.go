@@ -1,6 +1,7 @@
 package main
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -16,6 +17,8 @@ func TestConfigChecks(t *testing.T) {
 		"name with a space":         {[]string{"--name=n 1"}, "name (flag --name): expected a name"},
 		"name ends with a dot":      {[]string{"--name=n1."}, "expected a name"},
 		"name of one letter":        {[]string{"--name=a"}, ""},
+		"name that is long":         {[]string{"--name=" + strings.Repeat("n", 63)}, ""},
+		"name no cluster takes":     {[]string{"--name=" + strings.Repeat("n", 64)}, "expected a name of 1 to 63"},
 		"listen everywhere":         {[]string{"--listen=:8080"}, ""},
 		"listen on IPv6":            {[]string{"--listen=[::1]:8080"}, ""},
 		"listen without a port":     {[]string{"--listen=127.0.0.1"}, "listen (flag --listen): expected HOST:PORT"},
