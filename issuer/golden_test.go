@@ -7,7 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"reflect"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -18,260 +18,166 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-var update = flag.Bool("update", false, "write the golden log anew; only before any log of it is in use")
+var update = flag.Bool("update", false, "write the texts of scenarios anew, and golden logs that are not there yet")
 
-const (
-	goldenLog      = "testdata/golden.log"
-	goldenSnapshot = "testdata/golden.snapshot"
-)
+// golden are the frozen logs of each level, testdata/golden/LEVEL-NAME.log, each
+// with a snapshot of where it ends. They are never written anew: a node that is
+// upgraded reads what the one before it wrote, and decides as it did. When the
+// test fails, add a level and let the old rules hold below it; -update then
+// makes the logs of the new level.
+var golden = map[string]func() []goldenStep{"life": goldenLife, "keys": goldenKeys}
 
-// goldenCommands has every kind at least once, in an order in which each is
-// accepted.
-func goldenCommands() []ledger.Command {
-	operator := ledger.Actor{Operator: true}
-	id := func(n byte) (id [32]byte) { id[0] = n; return id }
-	grant := func(n byte) ledger.GrantID { return ledger.GrantID{n} }
-	s := ledger.DefaultSettings()
-	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
-	s.RotateEvery = 0 // as rows have it that are older than the schedule
-	secret := func(n byte) ledger.NewSecret {
-		return ledger.NewSecret{ID: fmt.Sprintf("s%d", n), Key: 1, Digest: id(n), Tail: "tail"}
-	}
-	proof := func(n byte) ledger.Proof {
-		return ledger.Proof{Client: "app", Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: id(n)}}}
-	}
-	profile := ledger.Profile{
-		Name: "App", Purpose: "To test.", Website: "https://app.example",
-		RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ", "BOOKING_READ"},
-	}
-	renamed := profile
-	renamed.Name = "Renamed"
-	allow := func(n byte) *ledger.Allow {
-		return &ledger.Allow{
-			Actor: ledger.Actor{Session: id(1)}, User: "u-alice", Grant: grant(n),
-			Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ", ResponseType: "code"},
-		}
-	}
-	scheduled := s
-	scheduled.RotateEvery = 30 * 24 * time.Hour
-	old := proof(3)
-	old.Client = "old"
-	verified := digestOf("hash")
-	return []ledger.Command{
-		&ledger.Configure{Settings: s},
-		&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}},
-		&ledger.AddKey{Key: ledger.Key{ID: "k1", Purpose: ledger.ForSigning, Algorithm: "ES256", Public: []byte("{}"), Sealed: []byte("sealed")}},
-		&ledger.AddKey{Key: ledger.Key{ID: "k2", Purpose: ledger.ForSigning, Algorithm: "ES256", Public: []byte("{}"), Sealed: []byte("sealed")}},
-		&ledger.AcknowledgeKeys{Node: "n1", Opened: []string{"c1", "k1", "k2"}, Version: "v1"},
-		&ledger.ActivateKey{ID: "k2", Voters: []string{"n1"}, Emergency: true},
-		&ledger.DropKey{ID: "k1", Emergency: true},
-		&ledger.PutUser{ID: "u-alice", Username: "alice", Person: ledger.Person{Email: "alice@example.com", TimeFormat: 12}, Password: "hash"},
-		&ledger.SignIn{Session: id(1), User: "u-alice", Verified: verified, Agent: "a browser"},
-		&ledger.TouchSession{Session: id(1)},
-		&ledger.CreateClient{Actor: operator, ID: "app", Owner: "u-alice", Type: ledger.Confidential, Profile: profile, Secret: ptr(secret(1))},
-		&ledger.ReviewClient{Actor: operator, ID: "app", Verdict: ledger.Approve, Revision: 1},
-		&ledger.EditClient{Actor: ledger.Actor{Session: id(1)}, ID: "app", Revision: 2, Profile: renamed},
-		&ledger.AddSecret{Actor: operator, Client: "app", Secret: secret(2)},
-		allow(1), allow(2), allow(3),
-		&ledger.Exchange{Proof: proof(1), Link: &ledger.Link{Grant: grant(1), Key: 1}, Redirect: digestOf(redirect)},
-		&ledger.Refresh{Proof: proof(2), Link: &ledger.Link{Grant: grant(1), Key: 1, Generation: 1}},
-		&ledger.RevokeSecret{Actor: operator, Client: "app", Secret: "s1"},
-		&ledger.Exchange{Proof: proof(2), Link: &ledger.Link{Grant: grant(1), Key: 1}, Redirect: digestOf(redirect)}, // reuse
-		&ledger.RevokeGrant{Actor: operator, Grant: grant(2)},
-		&ledger.Disconnect{Actor: operator, User: "u-alice", Client: "app"},
-		&ledger.ImportClient{
-			ID: "old", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved, Legacy: true,
-			Profile: ledger.Profile{Name: "Old", RedirectURIs: []string{redirect}}, Secrets: []ledger.NewSecret{secret(3)}, Declared: []string{"d"},
-		},
-		&ledger.SetPassword{Actor: operator, User: "u-alice", Password: "another hash"},
-		&ledger.SignIn{Session: id(2), User: "u-alice", Verified: digestOf("another hash")},
-		&ledger.SignOut{Session: id(2), Everywhere: true},
-		&ledger.SetUserState{Actor: operator, User: "u-alice", State: ledger.Disable},
-		&ledger.DeleteClient{Actor: operator, ID: "app"},
-		&ledger.Sweep{Grants: []ledger.GrantID{grant(1), grant(2), grant(3)}, Sessions: [][32]byte{id(1), id(2)}, Events: 3},
-
-		// A grant of a backup leaps, once.
-		&ledger.SetUserState{Actor: operator, User: "u-alice", State: ledger.Enable},
-		&ledger.SignIn{Session: id(3), User: "u-alice", Verified: digestOf("another hash")},
-		&ledger.Allow{
-			Actor: ledger.Actor{Session: id(3)}, User: "u-alice", Grant: grant(4),
-			Request: oauth.AuthorizationRequest{ClientID: "old", RedirectURI: redirect},
-		},
-		&ledger.BeginRestore{},
-		&ledger.Refresh{Proof: old, Link: &ledger.Link{Grant: grant(4), Key: 1, Generation: 5}},
-		&ledger.Refresh{Proof: old, Link: &ledger.Link{Grant: grant(4), Key: 1, Generation: 8}},
-
-		&ledger.Configure{Settings: scheduled},
-		&ledger.AcknowledgeKeys{Node: "n1", Opened: []string{"c1", "k2"}, Holds: []string{"ck2"}, Version: "v2"},
-		&ledger.Reseal{To: "ck2", Voters: []string{"n1"}, Keys: []ledger.SealedKey{
-			{ID: "c1", Sealed: []byte("resealed")}, {ID: "k2", Sealed: []byte("resealed")},
-		}},
-		&ledger.AddKey{Key: ledger.Key{ID: "c2", Purpose: ledger.ForCredentials, Number: 2, Sealed: []byte("sealed"), Under: "ck2"}},
-		&ledger.ForgetNode{Node: "n1"},
-		goldenReplay(secret(9)),
-	}
+// A goldenStep is a command, and the time since the one before it.
+type goldenStep struct {
+	after   time.Duration
+	command ledger.Command
 }
 
-// goldenReplay has every kind of effect. Those on what is not there change
-// nothing, but must be read for ever.
-func goldenReplay(secret ledger.NewSecret) *ledger.Replay {
-	c := &ledger.Replay{Backup: 1}
-	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectResealed; kind++ {
-		e := ledger.Effect{Kind: kind}
-		switch kind {
-		case ledger.EffectGrantEnded:
-			e.Grant, e.Cause, e.At = ledger.GrantID{4}, ledger.GrantEnded, 1_800_000_000_000
-		case ledger.EffectSignedOut:
-			e.User, e.Session = "u-alice", [32]byte{3}
-		case ledger.EffectPassword:
-			e.User, e.Password = "u-alice", "a third hash"
-		case ledger.EffectUserDeleted:
-			e.User = "u-bob"
-		case ledger.EffectClientState:
-			e.Client, e.State, e.Reason = "old", ledger.Suspended, "a reason"
-		case ledger.EffectClientDeleted:
-			e.Client = "app"
-		case ledger.EffectClientNarrowed:
-			e.Client, e.URIs, e.Scopes = "old", []string{redirect}, []string{"PROFILE_READ"}
-		case ledger.EffectScopesSelected:
-			e.Client, e.Scopes = "old", []string{"PROFILE_READ"}
-		case ledger.EffectSecretRevoked:
-			e.Client, e.ID = "old", "s3"
-		case ledger.EffectSecretAdded:
-			e.Client, e.Secret = "old", &secret
-		case ledger.EffectKeyAdded:
-			e.Key = &ledger.Key{
-				ID: "k3", Purpose: ledger.ForSigning, Algorithm: "ES256", Public: []byte("{}"), Sealed: []byte("sealed"),
-				State: ledger.KeyAnnounced, Announced: 1_800_000_000_000, Under: "ck2",
+// seconds are steps a second apart; two kinds have an effect only later.
+func seconds(commands ...ledger.Command) (steps []goldenStep) {
+	for _, c := range commands {
+		after := time.Second
+		switch c.Kind() {
+		case ledger.KindTouchSession:
+			after += time.Hour
+		case ledger.KindSweep:
+			after += 48 * time.Hour
+		}
+		steps = append(steps, goldenStep{after, c})
+	}
+	return steps
+}
+
+// A line of a golden log is a step: milliseconds since the one before, kind,
+// command, outcome, and the beginning of the checksum of the state after it.
+const goldenLine = "%d %d %s %s %s"
+
+func TestGoldenLogs(t *testing.T) {
+	for level := uint32(1); level <= issuer.Level; level++ {
+		missing := machineOf(level).Commands
+		for name := range golden {
+			file := filepath.Join("testdata", "golden", fmt.Sprintf("%d-%s", level, name))
+			if _, err := os.Stat(file + ".log"); *update && os.IsNotExist(err) {
+				writeGolden(t, file, level, golden[name]())
 			}
-		case ledger.EffectKeyActivated:
-			e.ID = "k3"
-		case ledger.EffectKeyDropped:
-			e.ID, e.Emergency = "k2", true
-		case ledger.EffectResealed:
-			e.ID, e.Sealed = "ck3", []ledger.SealedKey{{ID: "k3", Sealed: []byte("sealed again")}}
-		default:
-			e.User, e.Client = "u-alice", "old"
+			t.Run(filepath.Base(file), func(t *testing.T) {
+				for kind := range playGolden(t, file, level) {
+					delete(missing, cluster.Kind(kind))
+				}
+			})
 		}
-		c.Records = append(c.Records, ledger.Record{Seq: uint64(kind) + 1, At: 1_800_000_000_000, Actor: "u-alice", Effects: []ledger.Effect{e}})
+		require.Empty(t, missing, "kinds that the golden logs of level %d lack", level)
 	}
-	return c
 }
 
-// TestGoldenLog replays a log that has every kind of command, and reads a
-// snapshot of where it ends. Both must give the same state for ever: a node
-// that is upgraded reads what the one before it wrote.
-func TestGoldenLog(t *testing.T) {
-	mode, err := cbor.CoreDetEncOptions().EncMode()
+// playGolden replays a log and reads its snapshot, and returns the kinds that
+// changed something.
+func playGolden(t *testing.T, file string, level uint32) map[ledger.Kind]bool {
+	log, err := os.Open(file + ".log")
 	require.NoError(t, err)
-	if *update {
-		var out strings.Builder
-		for _, c := range goldenCommands() {
-			body, err := mode.Marshal(c)
-			require.NoError(t, err)
-			fmt.Fprintf(&out, "%d %x\n", c.Kind(), body)
-		}
-		memory := replay(t, out.String())
-		fmt.Fprintf(&out, "= %x\n", memory.Checksum())
-		require.NoError(t, os.WriteFile(goldenLog, []byte(out.String()), 0o644))
-		var snapshot bytes.Buffer
-		require.NoError(t, memory.Save(&snapshot))
-		require.NoError(t, os.WriteFile(goldenSnapshot, snapshot.Bytes(), 0o644))
-	}
-	text, err := os.ReadFile(goldenLog)
-	require.NoError(t, err)
-	_, sum, ok := strings.Cut(string(text), "= ")
-	require.True(t, ok)
-	require.Equal(t, strings.TrimSpace(sum), fmt.Sprintf("%x", replay(t, string(text)).Checksum()))
-
-	snapshot, err := os.Open(goldenSnapshot)
-	require.NoError(t, err)
-	defer snapshot.Close()
-	restored := cluster.NewMemory(issuer.Machine(), time.Now)
-	require.NoError(t, restored.Load(snapshot))
-	require.Equal(t, strings.TrimSpace(sum), fmt.Sprintf("%x", restored.Checksum()), "a snapshot of the same state")
-}
-
-// replay decides the commands of a text, a second and two days apart in turn,
-// and returns the state. It checks that each kind is there and is accepted.
-func replay(t *testing.T, text string) *cluster.Memory {
-	t.Helper()
-	now := time.UnixMilli(1_800_000_000_000)
-	memory := cluster.NewMemory(issuer.Machine(), func() time.Time { return now })
-	missing := ledger.Commands()
-	lines := bufio.NewScanner(strings.NewReader(text))
+	defer log.Close()
+	w := newGoldenWorld(level)
+	changed := map[ledger.Kind]bool{}
+	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<20)
-	for n := byte(1); lines.Scan() && !strings.HasPrefix(lines.Text(), "="); n++ {
+	for lines.Scan() {
+		if strings.HasPrefix(lines.Text(), "#") {
+			continue
+		}
+		var after int64
 		var kind ledger.Kind
-		var body string
-		_, err := fmt.Sscanf(lines.Text(), "%d %s", &kind, &body)
+		var body, outcome, sum string
+		_, err := fmt.Sscanf(lines.Text(), goldenLine, &after, &kind, &body, &outcome, &sum)
 		require.NoError(t, err)
 		raw, err := hex.DecodeString(body)
 		require.NoError(t, err)
-		c := ledger.Commands()[kind]()
-		require.NoError(t, cbor.Unmarshal(raw, c))
-		delete(missing, kind)
-		now = now.Add(time.Second)
-		switch kind {
-		case ledger.KindTouchSession:
-			now = now.Add(time.Hour)
-		case ledger.KindSweep:
-			now = now.Add(48 * time.Hour)
+		entry := machineOf(level).Commands[cluster.Kind(kind)]().(*issuer.Entry)
+		require.NoError(t, cbor.Unmarshal(raw, entry))
+		again, err := cbor.Marshal(entry)
+		require.NoError(t, err)
+		require.Equal(t, body, hex.EncodeToString(again), "%T is written as it was", entry.Command)
+		result, wrote := w.do(t, goldenStep{time.Duration(after) * time.Millisecond, entry.Command})
+		require.Equal(t, outcome, result, "outcome of command %d, %T", w.n, entry.Command)
+		require.Equal(t, sum, w.sum(), "state after command %d, %T", w.n, entry.Command)
+		if wrote {
+			changed[kind] = true
 		}
-		value, wrote := memory.Do(&issuer.Entry{Command: c}, cluster.CommandID{n}, false)
-		o := value.(ledger.Outcome)
-		require.True(t, wrote, "%T changed nothing: %+v", c, o.Refusal)
 	}
-	require.Empty(t, missing, "kinds that the golden log lacks")
-	return memory
+	require.NoError(t, lines.Err())
+
+	want, err := os.ReadFile(file + ".snapshot")
+	require.NoError(t, err)
+	var saved bytes.Buffer
+	require.NoError(t, w.memory.Save(&saved))
+	require.Equal(t, want, saved.Bytes(), "the format of snapshots")
+	restored := newGoldenWorld(level)
+	require.NoError(t, restored.memory.Load(bytes.NewReader(want)))
+	require.Equal(t, w.sum(), restored.sum(), "a snapshot of the same state")
+	return changed
 }
 
-// TestEveryFieldTravels: a field of a command or row without an integer key
-// would be written by its name, and renamed by a refactoring.
-func TestEveryFieldTravels(t *testing.T) {
-	var check func(t *testing.T, typ reflect.Type)
-	seen := map[reflect.Type]bool{}
-	check = func(t *testing.T, typ reflect.Type) {
-		switch typ.Kind() {
-		case reflect.Pointer, reflect.Slice, reflect.Array:
-			check(t, typ.Elem())
-			return
-		case reflect.Struct:
-		default:
-			return
+func writeGolden(t *testing.T, file string, level uint32, steps []goldenStep) {
+	w := newGoldenWorld(level)
+	var out strings.Builder
+	for _, s := range steps {
+		if s.command.Kind().Level() > level {
+			continue
 		}
-		if seen[typ] {
-			return
-		}
-		seen[typ] = true
-		keys := map[string]string{}
-		for _, f := range reflect.VisibleFields(typ) {
-			if f.Anonymous {
-				check(t, f.Type)
-				continue
-			}
-			tag := f.Tag.Get("cbor")
-			if tag == "-" {
-				continue
-			}
-			key, rest, _ := strings.Cut(tag, ",")
-			require.Contains(t, rest, "keyasint", "%s.%s", typ, f.Name)
-			require.Empty(t, keys[key], "%s.%s has the key of another field", typ, f.Name)
-			keys[key] = f.Name
-			check(t, f.Type)
-		}
+		body, err := cbor.Marshal(&issuer.Entry{Command: s.command})
+		require.NoError(t, err)
+		outcome, wrote := w.do(t, s)
+		fmt.Fprintf(&out, "# %d %T%s\n", w.n, s.command, map[bool]string{false: ": nothing changed"}[wrote])
+		fmt.Fprintf(&out, goldenLine+"\n", s.after.Milliseconds(), s.command.Kind(), hex.EncodeToString(body), outcome, w.sum())
 	}
-	for _, empty := range ledger.Commands() {
-		check(t, reflect.TypeOf(empty()))
-	}
-	for _, empty := range ledger.Rows() {
-		check(t, reflect.TypeOf(empty()))
-	}
-	check(t, reflect.TypeFor[ledger.Outcome]())
-	check(t, reflect.TypeFor[ledger.Record]())
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(t, os.WriteFile(file+".log", []byte(out.String()), 0o644))
+	var snapshot bytes.Buffer
+	require.NoError(t, w.memory.Save(&snapshot))
+	require.NoError(t, os.WriteFile(file+".snapshot", snapshot.Bytes(), 0o644))
 }
 
-func ptr[T any](v T) *T { return &v }
+// A goldenWorld is a state with a clock.
+type goldenWorld struct {
+	memory *cluster.Memory
+	now    time.Time
+	n      byte // of commands
+}
+
+func newGoldenWorld(level uint32) *goldenWorld {
+	w := &goldenWorld{now: time.UnixMilli(1_800_000_000_000)}
+	w.memory = cluster.NewMemory(machineOf(level), func() time.Time { return w.now })
+	return w
+}
+
+func (w *goldenWorld) do(t *testing.T, s goldenStep) (outcome string, wrote bool) {
+	t.Helper()
+	w.now = w.now.Add(s.after)
+	w.n++
+	value, wrote := w.memory.Do(&issuer.Entry{Command: s.command}, cluster.CommandID{w.n}, false)
+	mode, err := cbor.CoreDetEncOptions().EncMode()
+	require.NoError(t, err)
+	text, err := mode.Marshal(value)
+	require.NoError(t, err)
+	return hex.EncodeToString(text), wrote
+}
+
+func (w *goldenWorld) sum() string {
+	sum := w.memory.Checksum()
+	return hex.EncodeToString(sum[:8])
+}
+
+// machineOf is the machine in a cluster of a level, which is that of its oldest
+// program.
+func machineOf(level uint32) cluster.Machine {
+	m := issuer.Machine()
+	m.Level = level
+	for kind, since := range m.Since {
+		if since > level {
+			delete(m.Since, kind)
+			delete(m.Commands, kind)
+		}
+	}
+	return m
+}

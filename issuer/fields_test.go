@@ -1,0 +1,58 @@
+package issuer_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// TestEveryFieldTravels: a field of a command or row without an integer key
+// would be written by its name, and renamed by a refactoring.
+func TestEveryFieldTravels(t *testing.T) {
+	var check func(t *testing.T, typ reflect.Type)
+	seen := map[reflect.Type]bool{}
+	check = func(t *testing.T, typ reflect.Type) {
+		switch typ.Kind() {
+		case reflect.Pointer, reflect.Slice, reflect.Array:
+			check(t, typ.Elem())
+			return
+		case reflect.Struct:
+		default:
+			return
+		}
+		if seen[typ] {
+			return
+		}
+		seen[typ] = true
+		keys := map[string]string{}
+		for _, f := range reflect.VisibleFields(typ) {
+			if f.Anonymous {
+				check(t, f.Type)
+				continue
+			}
+			tag := f.Tag.Get("cbor")
+			if tag == "-" {
+				continue
+			}
+			key, rest, _ := strings.Cut(tag, ",")
+			require.Contains(t, rest, "keyasint", "%s.%s", typ, f.Name)
+			require.Empty(t, keys[key], "%s.%s has the key of another field", typ, f.Name)
+			keys[key] = f.Name
+			check(t, f.Type)
+		}
+	}
+	for _, empty := range ledger.Commands() {
+		check(t, reflect.TypeOf(empty()))
+	}
+	for _, empty := range ledger.Rows() {
+		check(t, reflect.TypeOf(empty()))
+	}
+	check(t, reflect.TypeFor[ledger.Outcome]())
+	check(t, reflect.TypeFor[ledger.Record]())
+}
+
+func ptr[T any](v T) *T { return &v }
