@@ -28,7 +28,7 @@ const committedFile = "committed"
 
 const (
 	committedSize  = 20
-	committedPause = 100 * time.Millisecond // between two writes
+	committedPause = 5 * time.Millisecond // between two writes
 )
 
 // A logPosition is one entry's place in raft's log.
@@ -37,6 +37,8 @@ type logPosition struct{ index, term uint64 }
 
 // committed keeps the file of a node that runs.
 type committed struct {
+	news chan struct{} // holds an element when there may be something to write
+
 	mu  sync.Mutex // guards now
 	now logPosition
 
@@ -50,7 +52,7 @@ func (c *committed) note(p logPosition) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if p.index > c.now.index {
-		c.now = p
+		c.set(p)
 	}
 }
 
@@ -59,7 +61,16 @@ func (c *committed) note(p logPosition) {
 func (c *committed) replace(p logPosition) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	c.set(p)
+}
+
+// set is called with mu held.
+func (c *committed) set(p logPosition) {
 	c.now = p
+	select {
+	case c.news <- struct{}{}:
+	default:
+	}
 }
 
 func (c *committed) get() logPosition {
@@ -93,17 +104,20 @@ func (c *committed) write(dir string) (err error) {
 
 // keepCommitted writes the file until the node has stopped.
 func (n *Node) keepCommitted() {
-	ticker := time.NewTicker(committedPause)
-	defer ticker.Stop()
 	failing := false
 	for {
+		select {
+		case <-n.committed.news:
+		case <-n.stopped:
+			return
+		}
 		err := n.committed.write(n.config.Dir)
 		if err != nil && !failing {
 			n.log.Warn("cluster: this node would know less after a start", "error", err)
 		}
 		failing = err != nil
 		select {
-		case <-ticker.C:
+		case <-time.After(committedPause):
 		case <-n.stopped:
 			return
 		}

@@ -325,7 +325,7 @@ func (n *Node) Stats() Stats {
 	disk := n.guards.disk.state()
 	s := Stats{
 		Leading: w.leading, LeaderKnown: w.leading || w.leader != "",
-		Term: n.raft.CurrentTerm(), Applied: n.raft.AppliedIndex(), Commit: n.raft.CommitIndex(), Last: n.raft.LastIndex(),
+		Term: n.raft.CurrentTerm(), Applied: n.appliedLog(), Commit: n.raft.CommitIndex(), Last: n.raft.LastIndex(),
 		Level: n.core.level.Load(), Members: max(len(n.roster.get().Members), 1), Reachable: 1,
 		Queue: len(n.queue), QueueSize: cap(n.queue), InFlight: len(n.entries),
 		DiskFree: disk.Free, DiskHung: disk.Hung,

@@ -31,6 +31,7 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 
 		configuring: newTurn(),
 	}
+	n.committed.news = make(chan struct{}, 1)
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open cluster: %w", err), n.abandon())
 	}

@@ -48,7 +48,7 @@ func (n *Node) status() peerStatus {
 	_, leader := n.raft.LeaderWithID()
 	s := peerStatus{
 		ID: string(n.id), State: strings.ToLower(n.raft.State().String()), Leader: string(leader),
-		Term: n.raft.CurrentTerm(), Applied: n.raft.AppliedIndex(), Last: n.raft.LastIndex(),
+		Term: n.raft.CurrentTerm(), Applied: n.appliedLog(), Last: n.raft.LastIndex(),
 		Wall: n.config.Now().UnixMilli(), Version: n.config.Version, Level: n.core.schema.level,
 	}
 	if n.credentials != nil {
@@ -61,6 +61,10 @@ func (n *Node) status() peerStatus {
 	}
 	return s
 }
+
+// appliedLog is the index of the last entry of any kind that is applied: by raft,
+// or by this node itself after a start.
+func (n *Node) appliedLog() uint64 { return max(n.raft.AppliedIndex(), n.Applied()) }
 
 // statusTimeout is how long a member may take to say how it is.
 const statusTimeout = time.Second
@@ -113,7 +117,8 @@ type Overview struct {
 
 // Overview asks every member how it is.
 func (n *Node) Overview(ctx context.Context) Overview {
-	all := n.roster.get().Members
+	all := slices.Clone(n.roster.get().Members)
+	slices.SortFunc(all, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
 	if len(all) == 0 {
 		all = []Member{{ID: string(n.id), Name: n.config.Name, Version: n.config.Version}}
 	}

@@ -460,3 +460,15 @@ func TestLateCommandAccusesNobody(t *testing.T) {
 	_, _, err := tr.nodes[i].Propose(gone, &set{Name: "b", Accuses: true})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 }
+
+// TestOverviewIsInOrderOfNames, whatever the ids are.
+func TestOverviewIsInOrderOfNames(t *testing.T) {
+	tr := newTrio(t)
+	for _, n := range tr.nodes {
+		var names []string
+		for _, s := range n.Overview(t.Context()).Nodes {
+			names = append(names, s.Name)
+		}
+		require.Equal(t, []string{"n1", "n2", "n3"}, names)
+	}
+}

@@ -22,8 +22,13 @@ type clusterOps struct {
 var _ admin.Cluster = clusterOps{}
 
 func (c clusterOps) Status(ctx context.Context) admin.ClusterStatus {
-	o := c.node.Overview(ctx)
-	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level, Unfinished: c.unfinished()}
+	s := statusOf(c.node.Overview(ctx))
+	s.Unfinished = c.unfinished()
+	return s
+}
+
+func statusOf(o cluster.Overview) admin.ClusterStatus {
+	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level}
 	for _, n := range o.Nodes {
 		s.Nodes = append(s.Nodes, admin.ClusterNode{
 			Name: n.Name, ID: n.ID, Address: n.Address, Role: n.Role, State: n.State, Term: n.Term,

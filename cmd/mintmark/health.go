@@ -3,7 +3,9 @@ package main
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 )
@@ -22,18 +24,30 @@ func (s *server) health() http.Handler {
 		answerHealth(w, r, check{name: "process"})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		ctx, cancel := context.WithTimeout(r.Context(), time.Second)
-		defer cancel()
-		checks := []check{{"started", s.isStarted()}, {"stopping", s.isStopping()}, {"commit", s.canCommit(ctx)}}
-		if s.isOpen() {
-			for _, c := range s.node.Checks() {
-				checks = append(checks, check{c.Name, c.Err})
-			}
-		}
-		answerHealth(w, r, checks...)
+		answerHealth(w, r, s.readiness(r.Context())...)
 	})
 	mux.Handle("GET /metrics", s.metrics.Handler())
 	return mux
+}
+
+// readyPatience is how long a node that is ready may take for a commit.
+const readyPatience = time.Second
+
+// readiness is what /readyz and mintmark_ready say.
+func (s *server) readiness(ctx context.Context) []check {
+	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	defer cancel()
+	checks := []check{{"started", s.isStarted()}, {"stopping", s.isStopping()}, {"commit", s.canCommit(ctx)}}
+	if s.isOpen() {
+		for _, c := range s.node.Checks() {
+			checks = append(checks, check{c.Name, c.Err})
+		}
+	}
+	return checks
+}
+
+func (s *server) isReady(ctx context.Context) bool {
+	return !slices.ContainsFunc(s.readiness(ctx), func(c check) bool { return c.err != nil })
 }
 
 func answerHealth(w http.ResponseWriter, r *http.Request, checks ...check) {
@@ -62,10 +76,7 @@ func (s *server) isStarted() error {
 		return nil
 	default:
 	}
-	if s.config.Cluster != nil && !s.isOpen() {
-		return errors.New("cluster not created yet, or not joined")
-	}
-	return errors.New("still starting")
+	return errors.New(s.whatFor())
 }
 
 func (s *server) isStopping() error {
@@ -81,5 +92,9 @@ func (s *server) canCommit(ctx context.Context) error {
 	if err := s.isStarted(); err != nil {
 		return err
 	}
-	return s.node.Ready(ctx)
+	err := s.node.Ready(ctx)
+	if n := s.node.Stats(); err != nil && !n.LeaderKnown {
+		return fmt.Errorf("no leader is known, and of %d nodes %d answer (this one counted); mintmark cluster status says more", n.Members, n.Reachable)
+	}
+	return err
 }

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -71,14 +72,21 @@ type server struct {
 	metrics  *metrics
 
 	public, ops         *http.Server
+	publicListener      net.Listener
+	front               front
 	publicAddr, opsAddr net.Addr
 	clusterListener     net.Listener
-	admin               *admin.Server
-	waitsFor            atomic.Pointer[string]
-	failed              chan error    // of a listener
-	opened              chan struct{} // closed when the node runs
-	started             chan struct{} // closed when everything above is there
-	stopping            chan struct{}
+
+	answering sync.Mutex    // guards the next two while the server starts
+	serving   bool          // the public listener's connections are accepted
+	admin     *admin.Server // nil until there is something to ask
+
+	waitsFor atomic.Pointer[string]
+	inits    chan admin.NewCluster // for a cluster that has no addresses
+	failed   chan error            // of a listener
+	opened   chan struct{}         // closed when the node runs
+	started  chan struct{}         // closed when everything above is there
+	stopping chan struct{}
 }
 
 // start returns when the server answers. What it started is closed again
@@ -88,7 +96,7 @@ func start(ctx context.Context, c serverConfig) (*server, error) {
 		c.Now, c.Elapsed = wallClock, cluster.Elapsed()
 	}
 	s := &server{
-		config: c, failed: make(chan error, 3),
+		config: c, failed: make(chan error, 3), inits: make(chan admin.NewCluster),
 		opened: make(chan struct{}), started: make(chan struct{}), stopping: make(chan struct{}),
 	}
 	s.metrics = newMetrics(s)
@@ -113,23 +121,18 @@ func (s *server) start(ctx context.Context) error {
 	go s.serve(s.ops, bounded(ops, maxOpsConnections))
 
 	// A port in use is the likeliest mistake, so it is found before the data
-	// is opened. Whoever connects early waits until the server answers.
-	public, err := net.Listen("tcp", c.Listen)
-	if err != nil {
+	// is opened. Whoever connects early waits a while until the server answers.
+	if s.publicListener, err = net.Listen("tcp", c.Listen); err != nil {
 		return fmt.Errorf("listen (see --listen): %w", err)
 	}
-	s.publicAddr = public.Addr()
+	s.publicAddr = s.publicListener.Addr()
 	if c.Cluster != nil {
 		if s.clusterListener, err = net.Listen("tcp", c.Cluster.Listen); err != nil {
-			return errors.Join(fmt.Errorf("listen for other nodes (see --cluster-listen): %w", err), public.Close())
+			return fmt.Errorf("listen for other nodes (see --cluster-listen): %w", err)
 		}
 	}
-	h, err := s.open(ctx)
-	if err != nil {
-		return errors.Join(err, public.Close())
-	}
 	s.public = &http.Server{
-		Handler:           h,
+		Handler:           &s.front,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      30 * time.Second,
@@ -139,23 +142,46 @@ func (s *server) start(ctx context.Context) error {
 		// "OPTIONS *" is answered as everything else is, by the handler.
 		DisableGeneralOptionsHandler: true,
 	}
-	go s.serve(s.public, bounded(public, maxConnections))
+	late := time.AfterFunc(startPatience, s.answerMeanwhile)
+	defer late.Stop()
+	h, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	s.front.behind.Store(&h)
+	s.servePublic()
 	return nil
+}
+
+// servePublic accepts connections, from the first call on.
+func (s *server) servePublic() {
+	s.answering.Lock()
+	defer s.answering.Unlock()
+	if !s.serving && s.isStopping() == nil {
+		s.serving = true
+		go s.serve(s.public, bounded(s.publicListener, maxConnections))
+	}
 }
 
 // open brings up the state, from the log to the handler of all that is
 // public.
 func (s *server) open(ctx context.Context) (http.Handler, error) {
 	c := s.config
-	wanted := c.Settings
-	if err := s.openNode(ctx, &wanted); err != nil {
+	if err := s.openNode(ctx); err != nil {
 		return nil, err
 	}
 	close(s.opened)
+	s.waits("still starting")
 	var err error
-	if s.settings, err = s.configure(ctx, wanted, s.publicAddr.String()); err != nil {
+	if c.Cluster != nil {
+		if err := s.answerOperators(s.waiting(nil)); err != nil {
+			return nil, err
+		}
+	}
+	if s.settings, err = s.configure(ctx); err != nil {
 		return nil, err
 	}
+	s.waits("it opens its keys, or waits for a leader who has them")
 	s.issuer, err = issuer.New(ctx, issuer.Config{
 		Node: s.node, ClusterKeys: s.keys, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
 		Observer: observer{s.metrics},
@@ -190,15 +216,35 @@ func (s *server) administer(passwords *credential.Hasher) error {
 
 // answerOperators opens the socket, or changes who answers there.
 func (s *server) answerOperators(h http.Handler) error {
+	s.answering.Lock()
+	defer s.answering.Unlock()
 	if s.admin != nil {
 		s.admin.Handle(h)
 		return nil
 	}
-	var err error
+	return s.openSocket(h)
+}
+
+// answerOperatorsFirst opens the socket unless somebody answers there already.
+func (s *server) answerOperatorsFirst(h http.Handler) error {
+	s.answering.Lock()
+	defer s.answering.Unlock()
+	if s.admin != nil {
+		return nil
+	}
+	return s.openSocket(h)
+}
+
+// openSocket is called with answering held.
+func (s *server) openSocket(h http.Handler) (err error) {
+	if err := s.isStopping(); err != nil {
+		return err
+	}
 	if s.admin, err = admin.Open(filepath.Join(s.config.DataDir, admin.SocketName), h); err != nil {
 		return err
 	}
-	go func() { s.report("admin socket", s.admin.Serve()) }()
+	served := s.admin
+	go func() { s.report("admin socket", served.Serve()) }()
 	return nil
 }
 
@@ -235,16 +281,22 @@ func (s *server) untilStopped(ctx context.Context, within time.Duration, stderr 
 // a while; then leadership goes to another node and the listeners close when
 // their requests have been answered; then the duties, then the node.
 func (s *server) Close(ctx context.Context) error {
+	s.answering.Lock() // nobody begins to answer after this
 	close(s.stopping)
+	s.answering.Unlock()
 	var errs []error
-	if s.public != nil {
+	if s.isStarted() == nil {
 		// Whoever asks /readyz has gone elsewhere when standing connections that
 		// are idle are closed: a request could be on its way on one of them.
 		s.linger(ctx, s.config.Drain/2)
 		s.public.SetKeepAlivesEnabled(false) // so that the others come back elsewhere
 		s.linger(ctx, s.config.Drain/2)
 		s.node.StepDown(ctx)
+	}
+	if s.serving {
 		errs = append(errs, s.public.Shutdown(ctx))
+	} else if s.publicListener != nil {
+		errs = append(errs, s.publicListener.Close())
 	}
 	if s.admin != nil {
 		errs = append(errs, s.admin.Close())

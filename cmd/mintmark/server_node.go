@@ -6,7 +6,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
-	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // clusterConfig is what a node needs to have peers.
@@ -30,8 +28,8 @@ type clusterConfig struct {
 }
 
 // openNode starts the node. An empty folder joins a cluster, or waits until an
-// operator makes it one: settings then becomes what the operator chose.
-func (s *server) openNode(ctx context.Context, settings *completion) error {
+// operator makes it one.
+func (s *server) openNode(ctx context.Context) error {
 	c := s.config
 	dir := filepath.Join(c.DataDir, "raft")
 	if err := s.noHalfRestore(); err != nil {
@@ -63,7 +61,7 @@ func (s *server) openNode(ctx context.Context, settings *completion) error {
 			return err
 		}
 	default:
-		return s.openWhenAsked(ctx, conf, settings)
+		return s.openWhenAsked(ctx, conf)
 	}
 	if s.keys, err = c.Key.open(); err != nil {
 		return missingKey(err, c.Key)
@@ -141,7 +139,8 @@ func (s *server) join(ctx context.Context, dir, advertise string) error {
 	if err != nil {
 		return err
 	}
-	if err := s.answerOperators(admin.NewSetupHandler(admin.Setup{Name: c.Name})); err != nil {
+	s.waits("it joins by the node at " + c.Join)
+	if err := s.answerOperators(admin.NewSetupHandler(admin.Setup{Name: c.Name, Waiting: s.whatFor, Log: s.config.Log})); err != nil {
 		return err
 	}
 	for {
@@ -157,6 +156,7 @@ func (s *server) join(ctx context.Context, dir, advertise string) error {
 			return fmt.Errorf("join the cluster at %s: %w", c.Join, err)
 		}
 		s.config.Log.Warn("not joined yet", "error", err)
+		s.waits(err.Error())
 		select {
 		case <-time.After(joinPause):
 		case <-ctx.Done():
@@ -171,80 +171,6 @@ func readToken(path string) (string, error) {
 		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
 	}
 	return string(b), nil
-}
-
-// completion is serverConfig.Settings.
-type completion = func(current ledger.Settings, listening string) (ledger.Settings, error)
-
-// openWhenAsked waits until an operator has said on the socket what the cluster
-// shall be: a new one, or one that comes out of a backup.
-func (s *server) openWhenAsked(ctx context.Context, conf cluster.Config, settings *completion) error {
-	if err := s.noJournal(); err != nil {
-		return err
-	}
-	asked := make(chan func() error)
-	// do has the waiting goroutine make the cluster, and returns when it serves.
-	do := func(ctx context.Context, how func() error) error {
-		select {
-		case asked <- how:
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-		select {
-		case <-s.started:
-			return nil
-		case <-s.stopping:
-			return errors.New("the node could not start; its log says why")
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-	err := s.answerOperators(admin.NewSetupHandler(admin.Setup{
-		Name: s.config.Cluster.Name,
-		Create: func(request context.Context, c admin.NewCluster) error {
-			return do(request, func() error { return s.create(ctx, conf, settings, c) })
-		},
-		Restore: func(request context.Context, in io.Reader, o admin.RestoreOptions) (admin.RestoreReport, error) {
-			r, err := s.readRestoration(in, o)
-			if err != nil || o.DryRun {
-				return reportOf(r), err
-			}
-			return r.report, do(request, func() error { return s.restore(ctx, conf, r) })
-		},
-	}))
-	if err != nil {
-		return err
-	}
-	s.config.Log.Warn("this node belongs to no cluster yet: mintmark cluster init makes one, --join joins one", "data", s.config.DataDir)
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case how := <-asked:
-		return how()
-	}
-}
-
-func reportOf(r *restoration) admin.RestoreReport {
-	if r == nil {
-		return admin.RestoreReport{}
-	}
-	return r.report
-}
-
-// create makes a new cluster.
-func (s *server) create(ctx context.Context, conf cluster.Config, settings *completion, c admin.NewCluster) (err error) {
-	if s.keys, err = s.config.Key.make(s.config.Log); err != nil {
-		return err
-	}
-	chosen := *settings
-	*settings = func(current ledger.Settings, listening string) (ledger.Settings, error) {
-		if current.BaseURL == "" {
-			current.BaseURL, current.AppURL, current.Audience = c.PublicURL, c.AppURL, c.PublicURL
-		}
-		return chosen(current, listening)
-	}
-	conf.Bootstrap = true
-	return s.openWith(ctx, conf)
 }
 
 // restore makes a cluster out of a backup.

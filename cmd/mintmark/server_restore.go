@@ -49,6 +49,9 @@ func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restora
 	if err := state.Load(bytes.NewReader(r.state)); err != nil {
 		return nil, refusal{fmt.Errorf("read the backup: %w", err)}
 	}
+	if err := s.agreesWith(*ledger.At(state.View()).Settings()); err != nil {
+		return nil, err
+	}
 	h := r.header
 	r.report = admin.RestoreReport{
 		DryRun: o.DryRun, Cluster: h.Cluster, Taken: h.Taken, StateTime: h.StateTime, Seq: h.Seq, Counts: h.Counts,

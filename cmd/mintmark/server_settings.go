@@ -8,6 +8,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -19,10 +20,13 @@ var errNoSettings = errors.New("the cluster has no settings yet")
 const settingsPause = 100 * time.Millisecond
 
 // configure brings the replicated settings to what the server was started
-// with. A node of a cluster that has settings waits for nobody.
-func (s *server) configure(ctx context.Context, complete completion, listening string) (ledger.Settings, error) {
+// with. A node that knows settings waits for nobody.
+func (s *server) configure(ctx context.Context) (ledger.Settings, error) {
+	complete := func(current ledger.Settings) (ledger.Settings, error) {
+		return s.config.Settings(current, s.publicAddr.String())
+	}
 	current := *ledger.At(s.node.View()).Settings()
-	wanted, err := complete(current, listening)
+	wanted, err := complete(current)
 	for errors.Is(err, errNoSettings) {
 		// A node that has just joined has no state yet.
 		view, fresh := s.node.ViewFresh(ctx)
@@ -30,10 +34,11 @@ func (s *server) configure(ctx context.Context, complete completion, listening s
 		case ctx.Err() != nil:
 			return wanted, fmt.Errorf("wait for the cluster's settings: %w", ctx.Err())
 		case fresh != nil:
+			s.waits("it knows too little of the cluster by itself, and no leader tells it more")
 			continue // each try waits for a leader
 		}
 		current = *ledger.At(view).Settings()
-		if wanted, err = complete(current, listening); errors.Is(err, errNoSettings) {
+		if wanted, err = complete(current); errors.Is(err, errNoSettings) {
 			if err := s.proposeFirst(ctx, current); err != nil {
 				return wanted, err
 			}
@@ -45,12 +50,17 @@ func (s *server) configure(ctx context.Context, complete completion, listening s
 	return wanted, s.writeSettings(ctx, &ledger.Configure{Settings: wanted})
 }
 
-// proposeFirst proposes the addresses that this server was started with, for a
-// cluster that has none. Another node may be faster, and then its addresses are
-// compared with these.
+// proposeFirst proposes the addresses that this server was started with, or that
+// an operator says, for a cluster that has none. Another node may be faster, and
+// then its addresses are compared with these.
 func (s *server) proposeFirst(ctx context.Context, defaults ledger.Settings) error {
 	if s.config.PublicURL == "" {
+		if err := s.askForAddresses(); err != nil {
+			return err
+		}
 		select {
+		case q := <-s.inits:
+			s.config.PublicURL, s.config.AppURL = q.PublicURL, q.AppURL
 		case <-time.After(settingsPause):
 		case <-ctx.Done():
 		}
@@ -66,6 +76,30 @@ func (s *server) proposeFirst(ctx context.Context, defaults ledger.Settings) err
 		return nil // the next look will tell
 	}
 	return err
+}
+
+const needsAddresses = "the cluster was made and has no addresses yet: say mintmark cluster init --public-url … again"
+
+// askForAddresses lets an operator complete a cluster whose making was cut
+// short.
+func (s *server) askForAddresses() error {
+	if s.whatFor() == needsAddresses {
+		return nil
+	}
+	s.waits(needsAddresses)
+	s.config.Log.Warn(needsAddresses)
+	return s.answerOperators(s.waiting(func(ctx context.Context, c admin.NewCluster) error {
+		if err := s.agrees(c); err != nil {
+			return err
+		}
+		select {
+		case s.inits <- c:
+		case <-s.started: // somebody else was faster
+			return refusal{errors.New("this node belongs to a cluster already")}
+		case <-s.stopping:
+		}
+		return s.awaitStart(ctx)
+	}))
 }
 
 func (s *server) writeSettings(ctx context.Context, c *ledger.Configure) error {

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"fmt"
+	"strings"
 	"time"
 )
 
@@ -19,7 +20,7 @@ const (
 func (s *ClusterStatus) problems(now time.Time) []string {
 	all := []string{}
 	if s.Leader == "" {
-		all = append(all, "no leader is known, so nothing can be decided")
+		all = append(all, "no leader is known, so nothing can be decided"+s.lostMajority())
 	}
 	all = append(all, s.Unfinished...)
 	member := false
@@ -34,6 +35,27 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 		all = append(all, fmt.Sprintf("this node, %s, is not in the cluster", s.Name))
 	}
 	return all
+}
+
+// lostMajority says what to do where too few voters answer to elect a leader.
+func (s *ClusterStatus) lostMajority() string {
+	voters := 0
+	var silent []string
+	for i := range s.Nodes {
+		switch n := &s.Nodes[i]; {
+		case n.Role != RoleVoter:
+		case n.State == StateUnreachable:
+			silent = append(silent, n.Name)
+			fallthrough
+		default:
+			voters++
+		}
+	}
+	if 2*len(silent) < voters || voters == 0 {
+		return ""
+	}
+	return fmt.Sprintf(": of %d voters %s can't be reached; start them again, or where they are lost for good, see mintmark cluster recover --help",
+		voters, strings.Join(silent, " and "))
 }
 
 func (n *ClusterNode) problems(now time.Time) (all []string) {

@@ -2,7 +2,6 @@ package admin
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log/slog"
@@ -82,13 +81,11 @@ func (s *setup) init(c *call, ctx context.Context, q NewCluster) (Founded, error
 	if s.Create == nil {
 		return Founded{}, errJoins
 	}
-	if q.AppURL == "" {
-		q.AppURL = q.PublicURL
-	}
-	if err := errors.Join(checkOrigin("public_url", q.PublicURL), checkOrigin("app_url", q.AppURL)); err != nil {
+	q, err := q.complete()
+	if err != nil {
 		return Founded{}, err
 	}
-	err := s.once(func() (bool, error) { return true, s.Create(context.WithoutCancel(ctx), q) })
+	err = s.once(func() (bool, error) { return true, s.Create(context.WithoutCancel(ctx), q) })
 	if err != nil {
 		return Founded{}, fmt.Errorf("create a cluster: %w", err)
 	}

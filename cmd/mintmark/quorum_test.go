@@ -1,0 +1,107 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// asked is the answer to a GET, which must come soon.
+func asked(t testing.TB, url string) (int, http.Header, string) {
+	t.Helper()
+	c := http.Client{Timeout: 5 * time.Second}
+	r, err := c.Get(url)
+	require.NoError(t, err)
+	defer r.Body.Close()
+	body, err := io.ReadAll(r.Body)
+	require.NoError(t, err)
+	return r.StatusCode, r.Header, string(body)
+}
+
+var publicDocuments = []string{"/.well-known/jwks.json", "/.well-known/oauth-authorization-server"}
+
+// startAlone is "mintmark serve" of a member, which may not come to serve.
+func (n *nodeProcess) startAlone(t testing.TB) {
+	t.Helper()
+	n.process = launch(t, "mintmark", n.dir, "serve", "--data-dir", n.dir, "--name", n.name,
+		"--listen", n.listen, "--ops-listen", n.ops, "--cluster-listen", n.clusterAddr)
+}
+
+// TestRestartWithoutMajority: verifiers get what they need, and operators are
+// told what is wrong.
+func TestRestartWithoutMajority(t *testing.T) {
+	dir := t.TempDir()
+	seed(t, dir, 1)
+	c := startThree(t, dir, filepath.Join(dir, "data"))
+	n := c.nodes[1]
+	documents := map[string]string{}
+	for _, path := range publicDocuments {
+		status, _, body := asked(t, n.url+path)
+		require.Equal(t, http.StatusOK, status)
+		documents[path] = body
+	}
+	c.nodes[0].kill()
+	c.nodes[2].kill()
+	n.stop()
+	cli := &cliWorld{t: t, dir: n.dir}
+	unhealthy := func() {
+		t.Helper()
+		var r cliResult
+		require.Eventually(t, func() bool {
+			r = cli.run("", "cluster", "status")
+			return r.code != exitUnreachable
+		}, 20*time.Second, 20*time.Millisecond)
+		require.Equal(t, exitUnhealthy, r.code, r.err)
+		require.Contains(t, r.out, "n1 and n3 can't be reached")
+		require.Contains(t, r.out, "mintmark cluster recover")
+	}
+
+	n.start(t) // waits for the line
+	for path, body := range documents {
+		status, _, got := asked(t, n.url+path)
+		require.Equal(t, http.StatusOK, status, path)
+		require.Equal(t, body, got)
+	}
+	unhealthy()
+	status, _, text := asked(t, n.opsURL+"/readyz?verbose")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Contains(t, text, "[+]started ok")
+	require.Contains(t, text, "[-]commit")
+	require.Contains(t, text, "no leader is known")
+	_, _, text = asked(t, n.opsURL+"/metrics")
+	require.Contains(t, text, "\nmintmark_ready 0\n")
+	n.kill()
+
+	// One that knows nothing by itself, as a node that had just joined.
+	for _, name := range []string{"committed", "snapshots"} {
+		require.NoError(t, os.RemoveAll(filepath.Join(n.dir, "raft", name)))
+	}
+	n.startAlone(t)
+	unhealthy()
+	require.Eventually(t, func() bool {
+		_, _, text = asked(t, n.opsURL+"/readyz?verbose")
+		return strings.Contains(text, "[-]started") && strings.Contains(text, "no leader tells it more")
+	}, 20*time.Second, 20*time.Millisecond)
+	for _, path := range publicDocuments {
+		status, header, body := asked(t, n.url+path)
+		require.Equal(t, http.StatusServiceUnavailable, status, path)
+		require.NotEmpty(t, header.Get("Retry-After"))
+		require.Contains(t, body, "temporarily_unavailable")
+	}
+	r := cli.run("", "client", "list")
+	require.Equal(t, exitUnhealthy, r.code)
+	require.Contains(t, r.err, "no leader tells it more")
+
+	// It goes on when there is another one.
+	c.nodes[0].startAlone(t)
+	n.wait()
+	require.True(t, n.waitReady(20*time.Second))
+	status, _, _ = asked(t, n.url+publicDocuments[0])
+	require.Equal(t, http.StatusOK, status)
+}

@@ -1,0 +1,80 @@
+package admin
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net/http"
+	"time"
+)
+
+// Waiting is what operators can do with a node that does not serve yet although
+// it belongs to a cluster, or will when whom it waits for has come.
+type Waiting struct {
+	// Why says what it waits for.
+	Why func() string
+	// Status is that of Cluster, where the node knows one. May be nil.
+	Status func(ctx context.Context) ClusterStatus
+	Name   string // of this node, for where there is no status
+	// Create completes a cluster that was made and has no addresses yet, and
+	// returns when it serves. Nil where that is not what is missing.
+	Create func(ctx context.Context, c NewCluster) error
+	Now    func() time.Time
+	Log    *slog.Logger // default: slog.Default()
+}
+
+// NewWaitingHandler serves the operations of a node that waits.
+func NewWaitingHandler(w Waiting) http.Handler {
+	refuse := func(*call, http.ResponseWriter, *http.Request) (any, error) {
+		return nil, &Problem{Class: Unavailable, Text: w.problem()}
+	}
+	byName := make(map[string]route, len(routes))
+	for _, r := range routes {
+		byName[r.name] = route{r.name, refuse}
+	}
+	for _, r := range []route{on(ShowCluster, w.status), on(InitCluster, w.init)} {
+		byName[r.name] = r
+	}
+	all := make([]route, 0, len(byName))
+	for _, r := range byName {
+		all = append(all, r)
+	}
+	return newHandler(Config{Log: w.Log}, all)
+}
+
+func (w *Waiting) problem() string { return "this node does not serve yet: " + w.Why() }
+
+func (w *Waiting) status(_ *call, ctx context.Context, _ StatusQuery) (ClusterStatus, error) {
+	s := ClusterStatus{Name: w.Name}
+	if w.Status != nil {
+		s = w.Status(ctx)
+		s.Problems = s.problems(w.Now())
+	}
+	s.Problems = append([]string{w.problem()}, s.Problems...)
+	s.Nodes, s.Keys = append([]ClusterNode{}, s.Nodes...), []ClusterKey{}
+	return s, nil
+}
+
+func (w *Waiting) init(c *call, ctx context.Context, q NewCluster) (Founded, error) {
+	if w.Create == nil {
+		return Founded{}, errMember
+	}
+	q, err := q.complete()
+	if err != nil {
+		return Founded{}, err
+	}
+	if err := w.Create(context.WithoutCancel(ctx), q); err != nil {
+		return Founded{}, fmt.Errorf("create a cluster: %w", err)
+	}
+	c.done("cluster", w.Name)
+	return Founded(q), nil
+}
+
+// complete has the pages where the API is, unless they are said to be elsewhere.
+func (q NewCluster) complete() (NewCluster, error) {
+	if q.AppURL == "" {
+		q.AppURL = q.PublicURL
+	}
+	return q, errors.Join(checkOrigin("public_url", q.PublicURL), checkOrigin("app_url", q.AppURL))
+}
