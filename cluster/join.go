@@ -50,7 +50,7 @@ type Join struct {
 	Version   string
 	Level     uint32
 	// Keep stores what Config.JoinSecret of the member returned. It is called
-	// before the folder becomes a member's.
+	// before the folder becomes a member's. Its error may be a *RefusedError too.
 	Keep func(secret []byte) error
 }
 
@@ -83,8 +83,8 @@ const (
 
 // JoinCluster makes the node of a folder a member and writes down what it must
 // know to be opened. It may be called again after a failure: the token is bound
-// to the key in the folder. The error is a *RefusedError where another try is of
-// no use.
+// to the key in the folder. The error wraps a *RefusedError, or is one, where
+// another try is of no use.
 func JoinCluster(ctx context.Context, j Join) error {
 	print, secret, err := parseToken(j.Token)
 	if err != nil {
@@ -210,7 +210,7 @@ func pinned(s tls.ConnectionState, print []byte) error {
 	leaf, root := s.PeerCertificates[0], s.PeerCertificates[1]
 	sum := sha256.Sum256(root.Raw)
 	if subtle.ConstantTimeCompare(sum[:], print) != 1 {
-		return errors.New("whoever answers belongs to another cluster than the join token, or its authority was changed since the token was made: make another one (mintmark cluster invite)")
+		return &RefusedError{"whoever answers belongs to another cluster than the join token, or its authority was changed since the token was made: make another one (mintmark cluster invite)"}
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(root)

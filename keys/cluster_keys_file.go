@@ -64,8 +64,13 @@ func readClusterKeys(path string) ([]ClusterKey, error) {
 	return list, nil
 }
 
+// ErrOtherCluster says that a node which joins a cluster has another key than
+// that cluster.
+var ErrOtherCluster = errors.New("this node was given another cluster key than that of the cluster it joins")
+
 // KeepClusterKeys stores what another node gave to one that joins its cluster,
-// in a file and beside it. A key that is there already must be one of those.
+// in a file and beside it. A key that is there already must be one of those: else
+// the error is ErrOtherCluster.
 func KeepClusterKeys(file string, text []byte) error {
 	given, err := parseClusterKeys(text)
 	if err != nil {
@@ -76,7 +81,7 @@ func KeepClusterKeys(file string, text []byte) error {
 	case errors.Is(err, fs.ErrNotExist):
 		err = given[0].WriteFile(file)
 	case err == nil && !holds(given, has):
-		err = errors.New("this node was given another cluster key than that of the cluster it joins")
+		err = ErrOtherCluster
 	}
 	if err != nil || len(given) == 1 {
 		return err

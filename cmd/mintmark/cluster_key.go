@@ -96,7 +96,7 @@ func (s keySource) keep(text []byte) error {
 		return err
 	}
 	if !bytes.Equal(has.Text(), text) {
-		return errors.New("this node was given another cluster key than that of the cluster it joins")
+		return keys.ErrOtherCluster
 	}
 	return nil
 }

@@ -10,11 +10,9 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
-	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer"
-	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
 // clusterConfig is what a node needs to have peers.
@@ -124,53 +122,6 @@ func missingKey(err error, k keySource) error {
 		return fmt.Errorf("%s is missing, and the data beside it is sealed under it: put the key back", k.File)
 	}
 	return err
-}
-
-// joinPause is between two tries to join: the node asked may be starting too.
-const joinPause = 2 * time.Second
-
-// join makes the folder a member's. It tries again until it is refused.
-func (s *server) join(ctx context.Context, dir, advertise string) error {
-	if err := s.noJournal(); err != nil {
-		return err
-	}
-	c := s.config.Cluster
-	token, err := readToken(c.TokenFile)
-	if err != nil {
-		return err
-	}
-	s.waits("it joins by the node at " + c.Join)
-	if err := s.answerOperators(admin.NewSetupHandler(admin.Setup{Name: c.Name, Waiting: s.whatFor, Log: s.config.Log})); err != nil {
-		return err
-	}
-	for {
-		err := cluster.JoinCluster(ctx, cluster.Join{
-			Dir: dir, Address: c.Join, Token: token, Advertise: advertise,
-			Version: version, Level: issuer.Level, Keep: s.config.Key.keep,
-		})
-		var refused *cluster.RefusedError
-		switch {
-		case err == nil:
-			return nil
-		case errors.As(err, &refused):
-			return fmt.Errorf("join the cluster at %s: %w", c.Join, err)
-		}
-		s.config.Log.Warn("not joined yet", "error", err)
-		s.waits(err.Error())
-		select {
-		case <-time.After(joinPause):
-		case <-ctx.Done():
-			return ctx.Err()
-		}
-	}
-}
-
-func readToken(path string) (string, error) {
-	b, err := os.ReadFile(path)
-	if err != nil {
-		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
-	}
-	return string(b), nil
 }
 
 // restore makes a cluster out of a backup.

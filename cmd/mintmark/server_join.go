@@ -1,0 +1,117 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// How long a node waits between two tries to join: longer each time, since the
+// node asked may be starting too, or be gone for long. One that was refused is
+// not heard before something has changed, here or at the cluster.
+const (
+	joinPauseFirst   = time.Second
+	joinPauseMost    = 30 * time.Second
+	joinPauseRefused = time.Minute
+	// tokenPause is between two looks at the file with the token.
+	tokenPause = time.Second
+)
+
+// join makes the folder a member's. It tries until it is: where it is refused it
+// waits for another token, and says so to whoever asks.
+func (s *server) join(ctx context.Context, dir, advertise string) error {
+	if err := s.noJournal(); err != nil {
+		return err
+	}
+	c := s.config.Cluster
+	token, err := readToken(c.TokenFile)
+	if err != nil {
+		return err
+	}
+	s.waits("it joins by the node at " + c.Join)
+	if err := s.answerOperators(admin.NewSetupHandler(admin.Setup{Name: c.Name, Waiting: s.whatFor, Log: s.config.Log})); err != nil {
+		return err
+	}
+	for pause := joinPauseFirst; ; {
+		err := cluster.JoinCluster(ctx, cluster.Join{
+			Dir: dir, Address: c.Join, Token: token, Advertise: advertise,
+			Version: version, Level: issuer.Level, Keep: s.config.Key.keepJoined,
+		})
+		var refused *cluster.RefusedError
+		switch {
+		case err == nil:
+			s.waits("still starting")
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, cluster.ErrDataLost):
+			return err
+		case errors.As(err, &refused):
+			s.refuseJoin(refused)
+			token, err = s.anotherToken(ctx, token, joinPauseRefused)
+			pause = joinPauseFirst
+		default:
+			s.waits("not joined yet: " + err.Error())
+			s.config.Log.Warn("not joined yet", "error", err, "again in", pause)
+			token, err = s.anotherToken(ctx, token, pause)
+			pause = min(2*pause, joinPauseMost)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// refuseJoin tells everybody why this node is no member, the log once.
+func (s *server) refuseJoin(refused error) {
+	why := "join refused: " + refused.Error()
+	if told := s.waitsFor.Swap(&why); told == nil || *told != why {
+		s.config.Log.Error(why, "node asked", s.config.Cluster.Join, "goes on with another token in", s.config.Cluster.TokenFile)
+	}
+}
+
+// anotherToken waits for a token other than the one that was used, or for most.
+func (s *server) anotherToken(ctx context.Context, used string, most time.Duration) (string, error) {
+	over := time.NewTimer(most)
+	defer over.Stop()
+	look := time.NewTicker(tokenPause)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+			// A file that can't be read is being written.
+			if token, err := readToken(s.config.Cluster.TokenFile); err == nil && token != "" && token != used {
+				return token, nil
+			}
+		case <-over.C:
+			return used, nil
+		case <-ctx.Done():
+			return used, ctx.Err()
+		}
+	}
+}
+
+func readToken(path string) (string, error) {
+	b, err := os.ReadFile(path)
+	if err != nil {
+		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
+	}
+	return string(b), nil
+}
+
+// keepJoined is keep for a node that joins: another try does not help where it
+// has another key.
+func (s keySource) keepJoined(text []byte) error {
+	err := s.keep(text)
+	if errors.Is(err, keys.ErrOtherCluster) {
+		return &cluster.RefusedError{Reason: err.Error() + ": give it that one, or none, and start it again"}
+	}
+	return err
+}

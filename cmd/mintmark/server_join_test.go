@@ -1,0 +1,113 @@
+package main
+
+import (
+	"bytes"
+	"io"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// newNode is a node with ports of its own, not started.
+func newNode(t testing.TB, name string) *nodeProcess {
+	n := &nodeProcess{name: name, dir: t.TempDir(), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t)}
+	n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
+	return n
+}
+
+// begin starts "mintmark serve" and does not wait for it.
+func (n *nodeProcess) begin(t testing.TB, more ...string) {
+	n.process = launch(t, "mintmark", n.dir, append([]string{
+		"serve", "--data-dir", n.dir, "--name", n.name, "--listen", n.listen, "--ops-listen", n.ops, "--cluster-listen", n.clusterAddr,
+	}, more...)...)
+}
+
+// newCluster is a cluster of one that others can join.
+func newCluster(t testing.TB, name string) *nodeProcess {
+	t.Helper()
+	n := newNode(t, name)
+	n.begin(t)
+	require.Eventually(t, func() bool {
+		return n.operate(t, "cluster", "init", "--public-url", "https://id.example").code == exitOK
+	}, 30*time.Second, 50*time.Millisecond)
+	require.True(t, n.waitReady(30*time.Second))
+	return n
+}
+
+func (n *nodeProcess) invite(t testing.TB, name string) string {
+	t.Helper()
+	r := n.operate(t, "cluster", "invite", "--name", name)
+	require.Equal(t, exitOK, r.code, r.err)
+	return r.out
+}
+
+// says waits until both the readiness check and "cluster status" have a text.
+func (n *nodeProcess) says(t testing.TB, text string) {
+	t.Helper()
+	var ready, status string
+	require.Eventually(t, func() bool {
+		r, err := http.Get(n.opsURL + "/readyz?verbose")
+		if err != nil {
+			return false
+		}
+		defer r.Body.Close()
+		b, err := io.ReadAll(r.Body)
+		ready, status = string(b), n.operate(t, "cluster", "status").out
+		return err == nil && r.StatusCode == http.StatusServiceUnavailable && strings.Contains(ready, text) && strings.Contains(status, text)
+	}, 30*time.Second, 50*time.Millisecond, "%q\n%s\n%s", text, &ready, &status)
+}
+
+// TestRefusedJoinWaitsForAnotherToken: the process stays, says why it was
+// refused, and goes on when the file has a token that works.
+func TestRefusedJoinWaitsForAnotherToken(t *testing.T) {
+	first, other := newCluster(t, "n1"), newCluster(t, "x1")
+	file := filepath.Join(t.TempDir(), "token")
+	write := func(token string) { require.NoError(t, os.WriteFile(file, []byte(token), 0o600)) }
+	used := first.invite(t, "n2")
+	good := first.invite(t, "n2") // takes the place of the one before
+
+	write("mintmark-join-nonsense")
+	joins := newNode(t, "n2")
+	joins.begin(t, "--join", first.clusterAddr, "--token-file", file)
+	joins.says(t, "join refused: this is not a join token")
+	write(other.invite(t, "n2"))
+	joins.says(t, "join refused: whoever answers belongs to another cluster")
+	write(used)
+	joins.says(t, "join refused: the join token is not known, or has expired")
+	write(good)
+	require.True(t, joins.waitReady(30*time.Second))
+	require.Equal(t, exitOK, joins.operate(t, "cluster", "status").code)
+}
+
+// TestJoinWithAnotherClusterKey can't be mended by asking again.
+func TestJoinWithAnotherClusterKey(t *testing.T) {
+	first := newCluster(t, "n1")
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte(first.invite(t, "n2")), 0o600))
+	joins := newNode(t, "n2")
+	key, err := keys.NewClusterKey(bytes.NewReader(bytes.Repeat([]byte{7}, 32)))
+	require.NoError(t, err)
+	require.NoError(t, key.WriteFile(filepath.Join(joins.dir, "cluster.key")))
+	joins.begin(t, "--join", first.clusterAddr, "--token-file", file)
+	joins.says(t, "join refused: this node was given another cluster key")
+}
+
+// TestJoinWaitsForTheNodeItAsks: what is not there yet is asked again.
+func TestJoinWaitsForTheNodeItAsks(t *testing.T) {
+	first := newCluster(t, "n1")
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte(first.invite(t, "n2")), 0o600))
+	first.kill()
+	joins := newNode(t, "n2")
+	joins.begin(t, "--join", first.clusterAddr, "--token-file", file)
+	joins.says(t, "not joined yet: join by "+first.clusterAddr)
+	first.begin(t)
+	require.True(t, joins.waitReady(30*time.Second))
+}
