@@ -75,7 +75,7 @@ func (p *process) stop(limit time.Duration) error {
 		return fmt.Errorf("the process did not stop within %s of SIGTERM", limit)
 	}
 	if code := p.command.ProcessState.ExitCode(); code != 0 {
-		return fmt.Errorf("exit code %d after SIGTERM", code)
+		return fmt.Errorf("exit code %d after SIGTERM: %s", code, lastLine(p.log))
 	}
 	return nil
 }
@@ -88,6 +88,16 @@ func (p *process) paused() bool {
 	}
 	rest := text[bytes.LastIndexByte(text, ')')+1:]
 	return len(rest) > 1 && rest[1] == 'T'
+}
+
+// lastLine is what a process said last, such as why it failed.
+func lastLine(file string) string {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	return lines[len(lines)-1]
 }
 
 // printTail shows the end of a log.
