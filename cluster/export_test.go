@@ -9,6 +9,7 @@ import (
 	"crypto/tls"
 	"encoding/base64"
 	"io"
+	"log/slog"
 	"math"
 	"slices"
 	"time"
@@ -288,4 +289,9 @@ func ForgetPeer(n *Node, name string) {
 	if err := n.roster.set(l); err != nil {
 		panic(err)
 	}
+}
+
+// NewTransport is a node's transport on connections of the test's.
+func NewTransport(layer raft.StreamLayer) raft.Transport {
+	return newTransport(layer, newLogger(slog.New(slog.DiscardHandler)))
 }

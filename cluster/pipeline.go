@@ -1,0 +1,59 @@
+package cluster
+
+import (
+	"sync"
+
+	"github.com/hashicorp/raft"
+)
+
+// AppendEntriesPipeline is raft's own, whose sender is never held up by whoever
+// reads the answers.
+//
+// raft stops to read them at the first that is a refusal or has a newer term.
+// Its sender may then wait for room in the pipeline, for ever: nothing is sent to
+// that follower any more while the node leads, and the node can't be stopped.
+func (t *transport) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAddress) (raft.AppendPipeline, error) {
+	inner, err := t.NetworkTransport.AppendEntriesPipeline(id, target)
+	if err != nil {
+		return nil, err
+	}
+	p := &pipeline{AppendPipeline: inner, answers: make(chan raft.AppendFuture), closed: make(chan struct{})}
+	go p.forward()
+	return p, nil
+}
+
+// A pipeline keeps the answers that nobody has read yet. They are few: the next
+// message is sent when the one before the last was answered, and raft looks
+// after each whether to stop.
+type pipeline struct {
+	raft.AppendPipeline
+	answers chan raft.AppendFuture
+	closed  chan struct{}
+	once    sync.Once // of closed
+}
+
+func (p *pipeline) Consumer() <-chan raft.AppendFuture { return p.answers }
+
+func (p *pipeline) Close() error {
+	p.once.Do(func() { close(p.closed) })
+	return p.AppendPipeline.Close()
+}
+
+func (p *pipeline) forward() {
+	var unread []raft.AppendFuture
+	for {
+		var out chan raft.AppendFuture
+		var next raft.AppendFuture
+		if len(unread) > 0 {
+			out, next = p.answers, unread[0]
+		}
+		select {
+		case answer := <-p.AppendPipeline.Consumer():
+			unread = append(unread, answer)
+		case out <- next:
+			unread = unread[1:]
+		case <-p.closed:
+			return
+		}
+	}
+}

@@ -1,0 +1,69 @@
+package cluster_test
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// unsealed is a raft.StreamLayer without TLS.
+type unsealed struct{ net.Listener }
+
+func (unsealed) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	return net.DialTimeout("tcp", string(to), timeout)
+}
+
+// TestPipelineNobodyReads: raft stops to read the answers when one is a refusal,
+// and its sender must then not wait for room for ever.
+func TestPipelineNobodyReads(t *testing.T) {
+	var ends [2]raft.Transport
+	for i := range ends {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		ends[i] = cluster.NewTransport(unsealed{l})
+		defer func() { require.NoError(t, ends[i].(raft.WithClose).Close()) }()
+	}
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case rpc := <-ends[1].Consumer():
+				rpc.Respond(&raft.AppendEntriesResponse{Term: 2}, nil)
+			case <-done:
+				return
+			}
+		}
+	}()
+	to := ends[1].LocalAddr()
+	p, err := ends[0].AppendEntriesPipeline(raft.ServerID(to), to)
+	require.NoError(t, err)
+	sent := make(chan error, 1)
+	go func() {
+		for range 10 {
+			if _, err := p.AppendEntries(&raft.AppendEntriesRequest{Term: 1}, new(raft.AppendEntriesResponse)); err != nil {
+				sent <- err
+				return
+			}
+		}
+		sent <- nil
+	}()
+	select {
+	case err := <-sent:
+		require.NoError(t, err)
+	case <-time.After(20 * time.Second):
+		t.Fatal("the sender waits for somebody to read the answers")
+	}
+	for range 10 {
+		answer := <-p.Consumer()
+		require.NoError(t, answer.Error())
+		require.EqualValues(t, 2, answer.Response().Term)
+	}
+	require.NoError(t, p.Close())
+	require.NoError(t, p.Close())
+}
