@@ -2,6 +2,7 @@ package issuer
 
 import (
 	"context"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -12,6 +13,12 @@ func (i *Issuer) StepKeys(ctx context.Context) { i.stepKeys(ctx) }
 func (i *Issuer) SweepOnce(ctx context.Context) error {
 	var s sweeper
 	return s.run(ctx, i)
+}
+
+// SetFreshWait is for how long a node that starts waits for a leader.
+func SetFreshWait(d time.Duration) (before time.Duration) {
+	before, freshWait = freshWait, d
+	return before
 }
 
 // ResealSteps are those of Reseal, one by one.

@@ -12,8 +12,8 @@ import (
 // serves.
 
 // freshWait is how long a node waits at its start. It is not longer, as the keys
-// must be served through every outage too.
-const freshWait = 3 * time.Second
+// must be served through every outage too. Tests change it.
+var freshWait = 3 * time.Second
 
 // awaitFresh returns when the ring is not older than the start, or after a while.
 func (i *Issuer) awaitFresh(ctx context.Context) {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -52,6 +53,8 @@ type rotation struct {
 
 func newRotation(t *testing.T) *rotation {
 	r := &rotation{peers: newPeers(t), t: t, expires: map[string]time.Time{}}
+	before := issuer.SetFreshWait(time.Minute) // as long as it takes
+	t.Cleanup(func() { issuer.SetFreshWait(before) })
 	first := r.all[0].issuer
 	accept := func(c ledger.Command) {
 		o, _, err := first.Propose(t.Context(), c)
@@ -126,6 +129,9 @@ func (r *rotation) step(words []string) string {
 		p := r.away
 		if words[1] != "leader" {
 			p = r.node(words[1])
+		}
+		if len(words) > 2 { // alone, so that no leader comes
+			defer issuer.SetFreshWait(issuer.SetFreshWait(100 * time.Millisecond))
 		}
 		p.start(false)
 	case "depose":
