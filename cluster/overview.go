@@ -115,10 +115,14 @@ type Overview struct {
 	Nodes    []NodeStatus
 }
 
-// Overview asks every member how it is.
+// Overview asks every member how it is. A node that was removed is not among
+// them.
 func (n *Node) Overview(ctx context.Context) Overview {
 	all := slices.Clone(n.roster.get().Members)
 	slices.SortFunc(all, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+	if n.expelled.Load() {
+		all = slices.DeleteFunc(all, func(m Member) bool { return m.ID == string(n.id) })
+	}
 	if len(all) == 0 {
 		all = []Member{{ID: string(n.id), Name: n.config.Name, Version: n.config.Version}}
 	}

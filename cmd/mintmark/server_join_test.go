@@ -111,3 +111,22 @@ func TestJoinWaitsForTheNodeItAsks(t *testing.T) {
 	first.begin(t)
 	require.True(t, joins.waitReady(30*time.Second))
 }
+
+// TestRemovedNodeSaysSo: it is not told that it could be made a cluster of one.
+func TestRemovedNodeSaysSo(t *testing.T) {
+	first := newCluster(t, "n1")
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte(first.invite(t, "n2")), 0o600))
+	second := newNode(t, "n2")
+	second.begin(t, "--join", first.clusterAddr, "--token-file", file)
+	require.True(t, second.waitReady(30*time.Second))
+	require.Eventually(t, func() bool { // it votes
+		return strings.Contains(first.operate(t, "cluster", "remove", "n2").out, "is removed")
+	}, 30*time.Second, 50*time.Millisecond)
+	second.says(t, "was removed from the cluster")
+	require.NotContains(t, second.operate(t, "cluster", "status").out, "recover")
+	second.kill()
+	second.begin(t)
+	second.says(t, "was removed from the cluster")
+	require.True(t, first.waitReady(30*time.Second), "it goes on alone")
+}

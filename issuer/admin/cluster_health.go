@@ -2,6 +2,7 @@ package admin
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 )
@@ -19,20 +20,23 @@ const (
 // node in their order.
 func (s *ClusterStatus) problems(now time.Time) []string {
 	all := []string{}
-	if s.Leader == "" {
+	member := slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ID == s.ID })
+	if !member { // and what follows is no wonder
+		all = append(all, fmt.Sprintf("this node, %s, was removed from the cluster: "+
+			"its machine comes back only by an invitation, with an empty data folder", s.Name))
+	}
+	switch {
+	case s.Leader == "" && member:
 		all = append(all, "no leader is known, so nothing can be decided"+s.lostMajority())
+	case s.Leader == "":
+		all = append(all, "no leader is known, so nothing can be decided")
 	}
 	all = append(all, s.Unfinished...)
-	member := false
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		member = member || n.ID == s.ID
 		for _, p := range n.problems(now) {
 			all = append(all, n.Name+": "+p)
 		}
-	}
-	if !member {
-		all = append(all, fmt.Sprintf("this node, %s, is not in the cluster", s.Name))
 	}
 	return all
 }

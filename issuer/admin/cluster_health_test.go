@@ -12,6 +12,7 @@ import (
 
 func TestHealth(t *testing.T) {
 	const day = 24 * time.Hour
+	const removed = "this node, n1, was removed from the cluster: its machine comes back only by an invitation, with an empty data folder"
 	// third changes the third node only.
 	third := func(change func(n *admin.ClusterNode)) func(*admin.ClusterStatus) {
 		return func(s *admin.ClusterStatus) { change(&s.Nodes[2]) }
@@ -27,11 +28,20 @@ func TestHealth(t *testing.T) {
 		},
 		"removed": {
 			func(s *admin.ClusterStatus) { s.Nodes = s.Nodes[1:] },
-			[]string{"this node, n1, is not in the cluster"},
+			[]string{removed},
 		},
 		"nothing is known": {
 			func(s *admin.ClusterStatus) { s.Nodes, s.Leader = nil, "" },
-			[]string{"no leader is known, so nothing can be decided", "this node, n1, is not in the cluster"},
+			[]string{removed, "no leader is known, so nothing can be decided"},
+		},
+		"removed, and cut off from the others": { // who must not be told to make a cluster of one
+			func(s *admin.ClusterStatus) {
+				s.Nodes, s.Leader = s.Nodes[1:], ""
+				for i := range s.Nodes {
+					s.Nodes[i].State = admin.StateUnreachable
+				}
+			},
+			[]string{removed, "no leader is known, so nothing can be decided", "n2: it can't be reached", "n3: it can't be reached"},
 		},
 		"voter unreachable": {
 			third(func(n *admin.ClusterNode) { n.State = admin.StateUnreachable }),
