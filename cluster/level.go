@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"context"
 	"fmt"
 	"strings"
 )
@@ -48,6 +49,24 @@ func (n *Node) allowed(k Kind) error {
 		}
 	}
 	return e
+}
+
+// AwaitLevel returns when this node's state uses a feature level. A cluster of one
+// does a moment after it began, or after it was upgraded.
+func (n *Node) AwaitLevel(ctx context.Context, level uint32) error {
+	for {
+		changed := n.Changed(statusTable)
+		if n.core.level.Load() >= level {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return fmt.Errorf("%w: wait for feature level %d: %w", ErrUnavailable, level, ctx.Err())
+		case <-n.closing:
+			return fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
+		}
+	}
 }
 
 // checkSince refuses a table of levels that the machine itself does not reach.

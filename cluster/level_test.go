@@ -62,12 +62,21 @@ func (tr *trio) level(want uint32) {
 func TestRollingUpgrade(t *testing.T) {
 	tr := newTrio(t, func(c *cluster.Config) { c.Machine, c.Version = older(), "v1" })
 	tr.level(1)
+	waited := make(chan error, 1)
 	for i := range 3 {
+		require.Empty(t, waited)
 		tr.upgraded(i, newer(), "v2")
 		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a", Value: uint64(i)})
 		require.NoError(t, err)
 		if i == 2 {
 			break
+		}
+		if i == 0 {
+			soon, cancel := context.WithTimeout(t.Context(), time.Millisecond)
+			require.ErrorIs(t, tr.nodes[0].AwaitLevel(soon, 2), cluster.ErrUnavailable)
+			require.NoError(t, tr.nodes[0].AwaitLevel(soon, 1))
+			cancel()
+			go func() { waited <- tr.nodes[0].AwaitLevel(t.Context(), 2) }()
 		}
 		// Whoever leads, and through whichever of the new nodes it is proposed.
 		for _, n := range tr.nodes {
@@ -90,6 +99,7 @@ func TestRollingUpgrade(t *testing.T) {
 		tr.same()
 	}
 	tr.level(2)
+	require.NoError(t, <-waited)
 	for _, n := range tr.nodes {
 		_, _, err := n.Propose(t.Context(), &forget{Name: "a"})
 		require.NoError(t, err)

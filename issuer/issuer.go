@@ -88,6 +88,7 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 	i.stop = stop
 	i.done.Go(func() { i.followKeys(duties) })
 	i.done.Go(func() { i.Node.WhileLeading(duties, i.lead) })
+	i.done.Go(func() { i.Node.WhileLeading(duties, i.beginLife) })
 	i.done.Go(func() { i.freshen(duties) })
 	i.awaitFresh(ctx)
 	return i, nil

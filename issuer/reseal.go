@@ -211,19 +211,11 @@ func (i *Issuer) resealRing(ctx context.Context, key keys.ClusterKey, voters []s
 		if err != nil {
 			return err
 		}
-		command := &ledger.Reseal{To: key.ID(), Voters: voters}
-		for row := range v.Keys() {
-			context := sealContext(row.Purpose, row.ID)
-			plain, err := i.ClusterKeys.Open(context, row.Sealed)
-			if err != nil {
-				return fmt.Errorf("open key %s: %w", row.ID, err)
-			}
-			sealed, err := key.Seal(i.Rand, context, plain)
-			if err != nil {
-				return fmt.Errorf("seal key %s: %w", row.ID, err)
-			}
-			command.Keys = append(command.Keys, ledger.SealedKey{ID: row.ID, Sealed: sealed})
+		sealed, err := resealed(v, i.ClusterKeys, key, i.Rand)
+		if err != nil {
+			return err
 		}
+		command := &ledger.Reseal{To: key.ID(), Keys: sealed, Voters: voters}
 		outcome, _, err := i.Propose(ctx, command)
 		switch r := outcome.Refusal; {
 		case err != nil:
@@ -235,6 +227,24 @@ func (i *Issuer) resealRing(ctx context.Context, key keys.ClusterKey, voters []s
 			return Refused("the cluster key stays what it is: " + r.Cause.String())
 		}
 	}
+}
+
+// resealed is the whole ring, sealed under a key.
+func resealed(v ledger.View, held *keys.ClusterKeys, key keys.ClusterKey, random io.Reader) ([]ledger.SealedKey, error) {
+	var all []ledger.SealedKey
+	for row := range v.Keys() {
+		context := sealContext(row.Purpose, row.ID)
+		plain, err := held.Open(context, row.Sealed)
+		if err != nil {
+			return nil, fmt.Errorf("open key %s: %w", row.ID, err)
+		}
+		sealed, err := key.Seal(random, context, plain)
+		if err != nil {
+			return nil, fmt.Errorf("seal key %s: %w", row.ID, err)
+		}
+		all = append(all, ledger.SealedKey{ID: row.ID, Sealed: sealed})
+	}
+	return all, nil
 }
 
 // complete seals the rest under the key of the ring, and waits until it is this

@@ -105,6 +105,34 @@ func (c *ClusterKeys) Open(context string, sealed []byte) (plain []byte, err err
 	return nil, err
 }
 
+// AlsoOpen adds keys that open what they sealed, from the text of a file, as long
+// as c is used: they are not held, and nothing is written.
+func (c *ClusterKeys) AlsoOpen(text []byte) error {
+	given, err := parseClusterKeys(text)
+	if err != nil {
+		return err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, k := range given {
+		if !holds(c.all(), k) {
+			c.before = append(c.before, k)
+		}
+	}
+	return nil
+}
+
+// IDs are the public ids of all keys that are at hand, the current one first.
+func (c *ClusterKeys) IDs() []string {
+	c.mu.RLock()
+	defer c.mu.RUnlock()
+	var ids []string
+	for _, k := range c.all() {
+		ids = append(ids, k.ID())
+	}
+	return ids
+}
+
 // Seal seals under the current key, see ClusterKey.Seal.
 func (c *ClusterKeys) Seal(rand io.Reader, context string, plain []byte) ([]byte, error) {
 	return c.Current().Seal(rand, context, plain)

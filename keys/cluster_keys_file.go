@@ -64,6 +64,18 @@ func readClusterKeys(path string) ([]ClusterKey, error) {
 	return list, nil
 }
 
+// ReadClusterKeys reads a file of one or more keys, which are for AlsoOpen: that of
+// a node, or one that was kept of the time before a change.
+func ReadClusterKeys(path string) (text []byte, err error) {
+	if text, err = readKeyFile(path); err != nil {
+		return nil, err
+	}
+	if _, err := parseClusterKeys(text); err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	return text, nil
+}
+
 // ErrOtherCluster says that a node which joins a cluster has another key than
 // that cluster.
 var ErrOtherCluster = errors.New("this node was given another cluster key than that of the cluster it joins")

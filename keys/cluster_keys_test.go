@@ -253,3 +253,36 @@ func TestClusterKeysDoNotShow(t *testing.T) {
 		require.Equal(t, "REDACTED", fmt.Sprintf(verb, c))
 	}
 }
+
+// TestAlsoOpen: a key that is given for a while opens what it sealed, and is
+// neither held nor kept.
+func TestAlsoOpen(t *testing.T) {
+	a, b, c := newClusterKey(t), newClusterKey(t), newClusterKey(t)
+	path := keyFile(t, a)
+	other := keyFile(t, b)
+	require.NoError(t, os.WriteFile(other, append(b.Text(), c.Text()...), 0o600))
+	text, err := keys.ReadClusterKeys(other)
+	require.NoError(t, err)
+	for name, held := range map[string]*keys.ClusterKeys{"file": openKeys(t, path), "fixed": keys.FixedClusterKey(a, "because")} {
+		require.NoError(t, held.AlsoOpen(text), name)
+		require.NoError(t, held.AlsoOpen(a.Text()))
+		require.Equal(t, []string{a.ID(), b.ID(), c.ID()}, held.IDs())
+		require.Equal(t, []string{a.ID()}, held.Held())
+		require.Equal(t, string(a.Text()), string(held.Text()))
+		for _, k := range []keys.ClusterKey{a, b, c} {
+			_, err := held.Open("c", sealed(t, k))
+			require.NoError(t, err)
+			got, err := held.Get(k.ID())
+			require.NoError(t, err)
+			require.True(t, got.Equal(k))
+		}
+		require.True(t, held.Current().Equal(a))
+		require.Error(t, held.AlsoOpen([]byte("no key")))
+	}
+	require.Equal(t, []string{a.ID()}, openKeys(t, path).IDs())
+	require.NoError(t, os.Chmod(other, 0o644))
+	_, err = keys.ReadClusterKeys(other)
+	require.ErrorIs(t, err, keys.ErrExposed)
+	_, err = keys.ReadClusterKeys(filepath.Join(t.TempDir(), "none"))
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}

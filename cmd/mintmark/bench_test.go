@@ -37,6 +37,7 @@ const runAs = "MINTMARK_TEST_RUN_AS"
 func TestMain(m *testing.M) {
 	switch os.Getenv(runAs) {
 	case "mintmark":
+		restoring = killedAt(os.Getenv(killAt))
 		main()
 	case "ceiling":
 		fmt.Fprintln(os.Stderr, runCeiling(os.Getenv("MINTMARK_DATA_DIR")))

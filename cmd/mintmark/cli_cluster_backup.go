@@ -12,6 +12,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/keys"
 )
 
 func (m *management) backupCommand() *cobra.Command {
@@ -64,14 +65,21 @@ func (w *countingWriter) Write(b []byte) (int, error) {
 
 func (m *management) backupRestore() *cobra.Command {
 	var o admin.RestoreOptions
-	var journals []string
+	var journals, keyFiles []string
 	c := command("restore FILE", "Make the waiting node the first of a cluster with the state of a backup", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		c, err := m.open(cmd)
 		if err != nil {
 			return err
 		}
 		defer c.Close()
-		o.Journals = nil
+		o.Journals, o.Keys = nil, nil
+		for _, path := range keyFiles {
+			text, err := keys.ReadClusterKeys(path)
+			if err != nil {
+				return err
+			}
+			o.Keys = append(o.Keys, admin.Plain(text))
+		}
 		for _, path := range journals {
 			j, err := readJournal(path)
 			if err != nil {
@@ -91,8 +99,17 @@ func (m *management) backupRestore() *cobra.Command {
 		return m.show(cmd, report, func(p *printer) { showRestored(p, report) })
 	})
 	c.Long = `Make the waiting node the first of a cluster with the state of a backup. What has
-happened since then comes from a journal (mintmark cluster backup journal).`
+happened since then comes from a journal (mintmark cluster backup journal).
+
+The files may be sealed under different cluster keys: the node's own, one that
+lies beside it (cluster.key.old), or one that is named. What is restored is sealed
+under the node's own.
+
+A journal goes with a backup only where both are of the same life of the cluster.
+Each restore begins another life.`
 	c.Flags().StringArrayVar(&journals, "journal", nil, "`FILE` with a node's journal of what happened since (repeatable: nodes complete each other)")
+	c.Flags().StringArrayVar(&keyFiles, keyClusterKeyFile, nil,
+		"`FILE` with a cluster key that the backup or a journal is sealed under, where that is not the waiting node's own (repeatable)")
 	c.Flags().BoolVar(&o.AcceptGap, "accept-gap", false, "restore although the journal leaves something out: what was revoked then is not")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would happen")
 	return c
@@ -127,18 +144,41 @@ func showRestored(p *printer, r admin.RestoreReport) {
 	if len(rows) > 0 {
 		p.line("in the backup: %s", strings.Join(rows, ", "))
 	}
-	if r.Journal > 0 {
-		if len(r.Changes) == 0 {
-			changed += " nothing"
-		} else {
-			changed += ":"
+	for _, span := range r.Covered {
+		begins := "the beginning"
+		if !span.Begins.IsZero() {
+			begins = exact(span.Begins)
 		}
-		p.line("with the journal up to command %d, which %s", r.Journal, changed)
+		p.line("the journal covers commands %d to %d, from %s to %s", span.From, span.To, begins, exact(span.Ends))
+	}
+	switch {
+	case len(r.Changes) > 0:
+		p.line("it %s:", changed)
+	case len(r.Covered) > 0:
+		p.line("it %s nothing", changed)
 	}
 	for _, line := range r.Changes {
 		p.line("  %s", line)
 	}
-	if r.Gap != "" {
+	var skipped []string
+	for _, s := range r.Skipped {
+		skipped = append(skipped, fmt.Sprintf("%s: %d", s.What, s.Count))
+	}
+	if len(skipped) > 0 {
+		p.line("left as it is, since the backup does not have it or has it so already: %s", strings.Join(skipped, ", "))
+	}
+	p.line("nothing is known after %s: what was taken away later is as it was then", exact(r.KnownUntil))
+	for _, line := range r.NotDone {
+		p.remark("not done: %s", line)
+	}
+	for _, line := range r.Warnings {
+		p.remark("warning: %s", line)
+	}
+	switch {
+	case r.Gap == "":
+	case r.DryRun:
+		p.remark("would be lost, if --accept-gap accepts it: %s", r.Gap)
+	default:
 		p.remark("lost: %s", r.Gap)
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"io"
 	"io/fs"
@@ -10,11 +11,13 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
+	"github.com/mintmark-auth/mintmark/keys"
 )
 
 // newBackupCLI is the command line in front of a node whose backup is what
@@ -105,7 +108,10 @@ func TestBackupRestore(t *testing.T) {
 			}
 			return admin.RestoreReport{
 				Cluster: "c-1", Taken: admintest.Started, Seq: 12, Journal: 14, Counts: map[string]uint64{"users": 2, "clients": 3},
-				Changes: []string{"grant g1 is ended"}, Gap: "commands 13 to 13",
+				Changes: []string{"grant g1 is ended"}, Gap: "commands 13 to 13", KnownUntil: admintest.Started.Add(time.Hour),
+				Covered: []admin.JournalSpan{{From: 1, To: 12, Ends: admintest.Started}, {From: 14, To: 14, Begins: admintest.Started, Ends: admintest.Started.Add(time.Hour)}},
+				Skipped: []admin.SkippedChanges{{What: "grants ended", Count: 2}, {What: "keys dropped", Count: 1}},
+				NotDone: []string{"key k1 dropped: it is still in use"}, Warnings: []string{"nobody knows"},
 			}, nil
 		},
 	})
@@ -115,7 +121,14 @@ func TestBackupRestore(t *testing.T) {
 	require.NoError(t, os.WriteFile(damaged, []byte("stat"), 0o600))
 	require.NoError(t, os.WriteFile(journal, []byte("lines"), 0o600))
 
+	key := filepath.Join(dir, "key")
+	old, err := keys.NewClusterKey(rand.Reader)
+	require.NoError(t, err)
+	require.NoError(t, old.WriteFile(key))
+
 	c.fails(exitLocal, "no such file", "cluster", "backup", "restore", filepath.Join(dir, "none"))
+	c.fails(exitLocal, "no such file", "cluster", "backup", "restore", file, "--cluster-key-file", filepath.Join(dir, "none"))
+	c.fails(exitLocal, "not a valid key", "cluster", "backup", "restore", file, "--cluster-key-file", journal)
 	c.fails(exitLocal, "no such file", "cluster", "backup", "restore", file, "--journal", filepath.Join(dir, "none"))
 	require.Empty(t, options)
 	c.fails(exitRefused, "what happened since is missing", "cluster", "backup", "restore", file)
@@ -125,18 +138,24 @@ func TestBackupRestore(t *testing.T) {
 	require.Equal(t, exitOK, r.code, r.err)
 	require.Equal(t, "nothing is done; it would be restored: cluster c-1 as of "+exact(admintest.Started)+", up to command 12\n"+
 		"in the backup: clients: 3, users: 2\n"+
-		"with the journal up to command 14, which would change:\n"+
-		"  grant g1 is ended\n", r.out)
-	require.Equal(t, "lost: commands 13 to 13\n", r.err)
+		"the journal covers commands 1 to 12, from the beginning to "+exact(admintest.Started)+"\n"+
+		"the journal covers commands 14 to 14, from "+exact(admintest.Started)+" to "+exact(admintest.Started.Add(time.Hour))+"\n"+
+		"it would change:\n"+
+		"  grant g1 is ended\n"+
+		"left as it is, since the backup does not have it or has it so already: grants ended: 2, keys dropped: 1\n"+
+		"nothing is known after "+exact(admintest.Started.Add(time.Hour))+": what was taken away later is as it was then\n", r.out)
+	require.Equal(t, "not done: key k1 dropped: it is still in use\n"+
+		"warning: nobody knows\n"+
+		"would be lost, if --accept-gap accepts it: commands 13 to 13\n", r.err)
 
-	report := c.object("cluster", "backup", "restore", file, "--accept-gap")
+	report := c.object("cluster", "backup", "restore", file, "--accept-gap", "--cluster-key-file", key)
 	require.Equal(t, false, report["dry_run"])
 	require.Equal(t, []any{"grant g1 is ended"}, report["changes"])
 	require.Equal(t, []admin.RestoreOptions{
 		{},
 		{AcceptGap: true},
 		{DryRun: true, Journals: [][]byte{[]byte("lines")}},
-		{AcceptGap: true},
+		{AcceptGap: true, Keys: []admin.Plain{admin.Plain(old.Text())}},
 	}, options)
 	c.fails(exitRefused, "belongs to a cluster already", "cluster", "backup", "restore", file, "--accept-gap")
 }

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -38,6 +37,9 @@ func (m *management) backupInspect() *cobra.Command {
 			}
 			p.line("up to command %d, %s", h.Seq, exact(h.StateTime))
 			p.line("sealed under cluster key %s", h.ClusterKey)
+			if n := len(h.Lives); n > 0 {
+				p.line("of life %s of the cluster, which began with command %d", h.Lives[n-1].ID, h.Lives[n-1].From)
+			}
 			for _, table := range slices.Sorted(maps.Keys(h.Counts)) {
 				p.line("  %s: %d", table, h.Counts[table])
 			}
@@ -46,11 +48,12 @@ func (m *management) backupInspect() *cobra.Command {
 }
 
 func (m *management) backupJournal() *cobra.Command {
+	keyFile := os.Getenv(envName(keyClusterKeyFile))
 	c := command("journal FILE", "Write this node's journal to a new file", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		saved := savedBackup{File: args[0]}
 		err := backup.Create(saved.File, func(w io.Writer) error {
 			counted := &countingWriter{Writer: w}
-			err := m.writeJournal(cmd, counted)
+			err := m.writeJournal(cmd, keyFile, counted)
 			saved.Bytes = counted.n
 			return err
 		})
@@ -63,11 +66,13 @@ func (m *management) backupJournal() *cobra.Command {
 has what was revoked, suspended, disabled or changed, so that a restore of an
 older backup does not undo it. Where no node runs, it is read from the data
 directory: that of a node that can't start any more will do.`
+	c.Flags().StringVar(&keyFile, keyClusterKeyFile, keyFile,
+		"where no node runs: `FILE` with the cluster's key, if it is not cluster.key in the data directory ("+envName(keyClusterKeyFile)+")")
 	return c
 }
 
 // writeJournal has the node write its journal, or reads it where none runs.
-func (m *management) writeJournal(cmd *cobra.Command, w io.Writer) error {
+func (m *management) writeJournal(cmd *cobra.Command, keyFile string, w io.Writer) error {
 	c, err := m.open(cmd)
 	if err != nil {
 		return err
@@ -78,14 +83,14 @@ func (m *management) writeJournal(cmd *cobra.Command, w io.Writer) error {
 	if !errors.As(err, &gone) {
 		return err
 	}
-	return m.journalOfTheDead(w)
+	return m.journalOfTheDead(keyFile, w)
 }
 
 // journalOfTheDead reads the journal in a data directory that no node uses.
-func (m *management) journalOfTheDead(w io.Writer) (err error) {
+func (m *management) journalOfTheDead(keyFile string, w io.Writer) (err error) {
 	s := &server{config: serverConfig{
 		DataDir: m.dataDir, Log: slog.New(slog.DiscardHandler), Now: wallClock,
-		Key: keySourceOf("", m.dataDir, os.Getenv),
+		Key: keySourceOf(keyFile, m.dataDir, os.Getenv),
 	}}
 	dir := filepath.Join(m.dataDir, "raft")
 	if _, err := os.Stat(dir); err != nil {
@@ -103,7 +108,11 @@ func (m *management) journalOfTheDead(w io.Writer) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, s.journal.Journal.Close()) }()
-	return s.saveJournal(context.Background(), w)
+	h, err := s.deadHeader()
+	if err != nil {
+		return err
+	}
+	return s.writeJournal(w, h)
 }
 
 func (m *management) clusterRecover() *cobra.Command {

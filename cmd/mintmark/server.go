@@ -81,12 +81,13 @@ type server struct {
 	serving   bool          // the public listener's connections are accepted
 	admin     *admin.Server // nil until there is something to ask
 
-	waitsFor atomic.Pointer[string]
-	inits    chan admin.NewCluster // for a cluster that has no addresses
-	failed   chan error            // of a listener
-	opened   chan struct{}         // closed when the node runs
-	started  chan struct{}         // closed when everything above is there
-	stopping chan struct{}
+	labelling sync.WaitGroup
+	waitsFor  atomic.Pointer[string]
+	inits     chan admin.NewCluster // for a cluster that has no addresses
+	failed    chan error            // of a listener
+	opened    chan struct{}         // closed when the node runs
+	started   chan struct{}         // closed when everything above is there
+	stopping  chan struct{}
 }
 
 // start returns when the server answers. What it started is closed again
@@ -309,6 +310,7 @@ func (s *server) Close(ctx context.Context) error {
 	} else if s.clusterListener != nil {
 		errs = append(errs, s.clusterListener.Close())
 	}
+	s.labelling.Wait()
 	if s.journal != nil {
 		errs = append(errs, s.journal.Journal.Close())
 	}

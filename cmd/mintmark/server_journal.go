@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -14,6 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // openJournal opens what this node keeps beside its data for a restore.
@@ -60,30 +62,92 @@ func (s *server) header(kind string) backup.Header {
 	return h
 }
 
+// A journalLabel lies beside the journal and says whose it is, when no more than
+// its folder is left of the node.
+type journalLabel struct {
+	Cluster string        `json:"cluster"`
+	Node    string        `json:"node"`
+	Lives   []backup.Life `json:"lives"`
+}
+
+// labelJournal keeps the label as the state has it until the server stops. A node
+// that joins learns of its life a little later than it starts.
+func (s *server) labelJournal() {
+	for {
+		restores, settings := s.node.Changed(ledger.TableRestores), s.node.Changed(ledger.TableSettings)
+		if err := s.writeLabel(ledger.At(s.node.View())); err != nil {
+			s.config.Log.Error("the label of the journal could not be written", "error", err)
+		}
+		select {
+		case <-restores:
+		case <-settings:
+		case <-s.stopping:
+			return
+		}
+	}
+}
+
+func (s *server) writeLabel(v ledger.View) error {
+	l := journalLabel{Cluster: v.Settings().BaseURL, Lives: issuer.Lives(v)}
+	if len(l.Lives) == 0 || l.Cluster == "" {
+		return nil // not known yet
+	}
+	if s.config.Cluster != nil {
+		l.Node = s.config.Cluster.Name
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		return err
+	}
+	return s.journal.Journal.SetLabel(text)
+}
+
+// deadHeader describes the journal in a folder where no node runs.
+func (s *server) deadHeader() (backup.Header, error) {
+	h := s.header(backup.KindJournal)
+	text, err := s.journal.Journal.Label()
+	if err != nil || text == nil {
+		return h, err
+	}
+	var l journalLabel
+	if err := json.Unmarshal(text, &l); err != nil {
+		return h, fmt.Errorf("read the label of the journal: %w", err)
+	}
+	h.Cluster, h.Node, h.Lives = l.Cluster, l.Node, l.Lives
+	return h, nil
+}
+
 // seal is for backup.Write.
 func (s *server) seal(w io.Writer, context []byte) (io.WriteCloser, error) {
 	return s.keys.Current().SealStream(rand.Reader, w, context)
 }
 
-// saveState writes a backup of the cluster.
+// saveState writes a backup of the cluster. This node's journal reaches as far
+// then, whatever becomes of the node.
 func (s *server) saveState(ctx context.Context, w io.Writer) error {
 	b, err := s.node.Backup(ctx)
 	if err != nil {
 		return forOperators(err)
 	}
+	_ = s.journal.Flush() // which tells the log where it fails
 	h := s.header(backup.KindState)
 	h.StateTime, h.Seq, h.LogIndex = time.UnixMilli(b.At).UTC(), b.Seq, b.Index
-	h.Level, h.Counts = b.Level, b.Rows
+	h.Level, h.Counts, h.Lives = b.Level, b.Rows, issuer.Lives(ledger.At(s.node.View()))
 	return backup.Write(w, h, s.seal, b.Write)
 }
 
 // saveJournal writes this node's journal.
 func (s *server) saveJournal(_ context.Context, w io.Writer) error {
+	h := s.header(backup.KindJournal)
+	h.Lives = issuer.Lives(ledger.At(s.node.View()))
+	return s.writeJournal(w, h)
+}
+
+func (s *server) writeJournal(w io.Writer, h backup.Header) error {
 	j := s.journal.Journal
 	if err := j.Flush(); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
-	h := s.header(backup.KindJournal)
 	if spans := j.Spans(); len(spans) > 0 {
 		last := spans[len(spans)-1]
 		h.From, h.Seq, h.StateTime = spans[0].From, last.To, time.UnixMilli(last.ToAt).UTC()

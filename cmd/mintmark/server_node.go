@@ -95,6 +95,7 @@ func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 	if s.node, err = cluster.Open(ctx, conf); err != nil {
 		return fmt.Errorf("open the data in %s: %w", s.config.DataDir, err)
 	}
+	s.labelling.Go(s.labelJournal)
 	return nil
 }
 
@@ -132,16 +133,24 @@ func (s *server) restore(ctx context.Context, conf cluster.Config, r *restoratio
 	if err := s.markRestore(); err != nil {
 		return err
 	}
+	restoring("marked")
 	if err := cluster.Restore(conf, bytes.NewReader(r.state)); err != nil {
 		return err
 	}
+	restoring("written")
 	if err := s.openWith(ctx, conf); err != nil {
 		return err
 	}
+	restoring("opened")
 	if err := r.begin(ctx, s.node); err != nil {
 		return err
 	}
-	return os.Remove(s.restoreMark())
+	restoring("sealed")
+	if err := s.unmarkRestore(); err != nil {
+		return err
+	}
+	restoring("done")
+	return nil
 }
 
 // sealer gives the cluster what it needs of the cluster keys.

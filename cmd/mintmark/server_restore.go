@@ -3,25 +3,24 @@ package main
 import (
 	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
-	"time"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
-	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// A restoration is a backup that was read, with what its journal adds.
+// A restoration is a backup that was read, with what its journals add.
 type restoration struct {
+	keys    *keys.ClusterKeys // this node's, and those that the files are sealed under
 	header  backup.Header
 	state   []byte // a snapshot of the cluster package
 	records []ledger.Record
@@ -30,115 +29,119 @@ type restoration struct {
 
 // readRestoration reads and judges a backup before anything is made of it.
 func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restoration, error) {
-	key, err := s.config.Key.load()
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, refusal{fmt.Errorf("the cluster key that the backup is sealed under must be in %s first", s.config.Key.File)}
-	}
-	if err != nil {
+	r := new(restoration)
+	if err := r.takeKeys(s.config.Key, o.Keys); err != nil {
 		return nil, err
 	}
-	r := new(restoration)
 	var body io.Reader
-	if r.header, body, err = openBackup(in, key, backup.KindState); err != nil {
+	var err error
+	if r.header, body, err = r.open(in, backup.KindState); err != nil {
 		return nil, err
 	}
 	if r.state, err = io.ReadAll(body); err != nil {
 		return nil, refusal{fmt.Errorf("read the backup: %w", err)}
 	}
-	state := cluster.NewMemory(issuer.Machine(), s.config.Now)
-	if err := state.Load(bytes.NewReader(r.state)); err != nil {
+	memory := cluster.NewMemory(issuer.Machine(), s.config.Now)
+	if err := memory.Load(bytes.NewReader(r.state)); err != nil {
 		return nil, refusal{fmt.Errorf("read the backup: %w", err)}
 	}
-	if err := s.agreesWith(*ledger.At(state.View()).Settings()); err != nil {
+	state := ledger.At(memory.View())
+	if err := s.agreesWith(*state.Settings()); err != nil {
 		return nil, err
 	}
+	r.header.Lives = issuer.Lives(state) // which nobody but who sealed it wrote
 	h := r.header
 	r.report = admin.RestoreReport{
 		DryRun: o.DryRun, Cluster: h.Cluster, Taken: h.Taken, StateTime: h.StateTime, Seq: h.Seq, Counts: h.Counts,
-		Changes: []string{},
+		KnownUntil: h.StateTime,
 	}
-	if err := r.readJournal(key, o); err != nil {
+	if err := r.readJournals(o.Journals); err != nil {
 		return nil, err
 	}
-	preview, refused := ledger.At(state.View()).PreviewReplay(h.Seq, r.records)
-	if refused != nil {
-		return nil, refusal{fmt.Errorf("the journal can't be replayed: its %s %s", refused.Field, refused.Note)}
+	if err := r.preview(state); err != nil {
+		return nil, err
 	}
-	r.report.Changes = append(r.report.Changes, preview.Lines...)
+	if gap := r.report.Gap; gap != "" && !o.AcceptGap && !o.DryRun {
+		return nil, refusal{fmt.Errorf("%s; --accept-gap restores all the same", gap)}
+	}
 	return r, nil
 }
 
-func openBackup(in io.Reader, key keys.ClusterKey, kind string) (backup.Header, io.Reader, error) {
-	h, body, err := backup.Open(in, key.OpenStream)
+// takeKeys opens the cluster keys that are at hand.
+func (r *restoration) takeKeys(source keySource, more []admin.Plain) (err error) {
+	r.keys, err = source.open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return refusal{fmt.Errorf("the cluster key that the backup is sealed under must be in %s first", source.File)}
+	}
+	for _, text := range more {
+		if err == nil {
+			err = r.keys.AlsoOpen([]byte(text.Reveal()))
+		}
+	}
+	return err
+}
+
+// open opens a file with the key that its head names.
+func (r *restoration) open(in io.Reader, kind string) (backup.Header, io.Reader, error) {
+	h, body, err := backup.Open(in, func(h backup.Header, in io.Reader, context []byte) (io.Reader, error) {
+		key, err := r.keys.Get(h.ClusterKey)
+		if err != nil {
+			return nil, fmt.Errorf("this %s is sealed under cluster key %s, and at hand are %s: name a file with it by --cluster-key-file",
+				h.Kind, h.ClusterKey, strings.Join(r.keys.IDs(), ", "))
+		}
+		return key.OpenStream(in, context)
+	})
 	switch {
 	case err != nil:
-		return h, nil, refusal{fmt.Errorf("open the backup: %w", err)}
-	case h.ClusterKey != key.ID():
-		return h, nil, refusal{fmt.Errorf("the backup is sealed under cluster key %s, and this node has %s", h.ClusterKey, key.ID())}
+		return h, nil, refusal{fmt.Errorf("open the %s: %w", nameOfKind(kind), err)}
 	case h.Kind != kind:
 		return h, nil, refusal{fmt.Errorf("this is a backup of a %s, not of a %s", h.Kind, kind)}
 	}
 	return h, body, nil
 }
 
-// readJournal says what happened after the backup, and what of it is not known.
-func (r *restoration) readJournal(key keys.ClusterKey, o admin.RestoreOptions) error {
-	gap := "there is no journal: whatever was revoked, suspended, disabled or changed after " +
-		r.header.StateTime.Format(time.RFC3339) + " is as it was then"
-	if len(o.Journals) > 0 {
-		history, last, err := r.mergeJournals(key, o.Journals)
-		if err != nil {
-			return err
-		}
-		if r.records, err = issuer.ReadRecords(history, r.header.Seq); err != nil {
-			return refusal{fmt.Errorf("read the journal: %w", err)}
-		}
-		r.report.Journal = max(last, r.header.Seq)
-		gap = ""
-		for _, g := range journal.Gaps(history.Spans(), r.header.Seq) {
-			gap += fmt.Sprintf("the journal has nothing from %s to %s (commands %d to %d); ",
-				timeOr(g.FromAt, "an unknown time"), timeOr(g.ToAt, "an unknown time"), g.From, g.To)
-		}
+func nameOfKind(kind string) string {
+	if kind == backup.KindState {
+		return "backup"
 	}
-	r.report.Gap = gap
-	if gap != "" && !o.AcceptGap && !o.DryRun {
-		return refusal{fmt.Errorf("%s; --accept-gap restores all the same", gap)}
+	return kind
+}
+
+// preview says what the journal changes, and makes sure that the keys it leaves
+// can be opened.
+func (r *restoration) preview(state ledger.View) error {
+	p, refused := state.PreviewReplay(r.header.Seq, r.records)
+	if refused != nil {
+		return refusal{fmt.Errorf("the journal can't be replayed: its %s %s", refused.Field, refused.Note)}
+	}
+	if err := issuer.OpensAll(p.Ring, r.keys); err != nil {
+		return refusal{fmt.Errorf("%w; at hand are %s: name a file with it by --cluster-key-file", err, strings.Join(r.keys.IDs(), ", "))}
+	}
+	if to, own := resealedTo(r.records), r.keys.Current().ID(); to != "" && to != own {
+		return refusal{fmt.Errorf("the journal says that the cluster key was changed to %s, and this node has %s: "+
+			"make that this node's own, and name a file with the other by --cluster-key-file", to, own)}
+	}
+	r.report.Changes, r.report.NotDone = p.Lines, p.Missed
+	for _, n := range p.Counts {
+		if n.Skipped > 0 {
+			r.report.Skipped = append(r.report.Skipped, admin.SkippedChanges{What: n.Kind.String(), Count: n.Skipped})
+		}
 	}
 	return nil
 }
 
-// mergeJournals is what some nodes have seen together, and the last command of
-// it.
-func (r *restoration) mergeJournals(key keys.ClusterKey, files [][]byte) (*journal.History, uint64, error) {
-	var parts []*journal.History
-	last := uint64(0)
-	for _, file := range files {
-		h, body, err := openBackup(bytes.NewReader(file), key, backup.KindJournal)
-		if err != nil {
-			return nil, 0, err
+// resealedTo is the cluster key that records change to last, "" if they don't.
+// The node that restores has that one: an older one may have been known to
+// somebody it should not be known to.
+func resealedTo(records []ledger.Record) (id string) {
+	for _, r := range records {
+		for _, e := range r.Effects {
+			if e.Kind == ledger.EffectResealed {
+				id = e.ID
+			}
 		}
-		// A journal that was read where no node runs doesn't say whose it is.
-		if h.Cluster != "" && h.Cluster != r.header.Cluster {
-			return nil, 0, refusal{fmt.Errorf("the journal is of the cluster %s, the backup of %s", h.Cluster, r.header.Cluster)}
-		}
-		part, err := journal.Read(body)
-		if err != nil {
-			return nil, 0, refusal{fmt.Errorf("read the journal: %w", err)}
-		}
-		parts, last = append(parts, part), max(last, h.Seq)
 	}
-	history, err := journal.Merge(parts...)
-	if err != nil {
-		return nil, 0, refusal{fmt.Errorf("the journals contradict each other: %w", err)}
-	}
-	return history, last, nil
-}
-
-func timeOr(ms int64, unknown string) string {
-	if ms == 0 {
-		return unknown
-	}
-	return time.UnixMilli(ms).UTC().Format(time.RFC3339)
+	return id
 }
 
 // begin has the restored cluster know what it is, and what the journal says,
@@ -154,43 +157,17 @@ func (r *restoration) begin(ctx context.Context, n *cluster.Node) error {
 		}
 		return nil
 	}
-	if err := decide(&ledger.BeginRestore{}); err != nil {
+	// The backup may be of a cluster of a lower level; one node alone had its
+	// program's level as soon as it was open.
+	if err := decide(&ledger.BeginRestore{Backup: r.header.Seq}); err != nil {
 		return fmt.Errorf("begin the restored cluster: %w", err)
 	}
+	restoring("begun")
 	for _, replay := range ledger.Replays(r.header.Seq, r.records) {
 		if err := decide(replay); err != nil {
 			return fmt.Errorf("replay the journal: %w", err)
 		}
 	}
-	return nil
-}
-
-// restoreMark is a file that is there while a restore is under way. A state
-// whose journal was not replayed must never serve: what was taken away since
-// the backup would be back.
-func (s *server) restoreMark() string { return filepath.Join(s.config.DataDir, "restoring") }
-
-func (s *server) markRestore() error {
-	f, err := os.OpenFile(s.restoreMark(), os.O_WRONLY|os.O_CREATE, 0o600)
-	if err != nil {
-		return fmt.Errorf("mark the restore: %w", err)
-	}
-	if err := errors.Join(f.Sync(), f.Close()); err != nil {
-		return fmt.Errorf("mark the restore: %w", err)
-	}
-	d, err := os.Open(s.config.DataDir)
-	if err != nil {
-		return fmt.Errorf("mark the restore: %w", err)
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
-
-// noHalfRestore refuses what a restore that was cut short left behind.
-func (s *server) noHalfRestore() error {
-	if _, err := os.Stat(s.restoreMark()); err != nil {
-		return nil
-	}
-	dir := s.config.DataDir
-	return fmt.Errorf("a restore was cut short here: delete %s, %s and then %s, and restore again",
-		filepath.Join(dir, "raft"), filepath.Join(dir, "journal"), s.restoreMark())
+	restoring("replayed")
+	return issuer.Restored{Node: n, Keys: r.keys, Version: version, Rand: rand.Reader}.Seal(ctx)
 }

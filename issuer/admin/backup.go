@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 )
 
 func (c *call) saveBackup(ctx context.Context, _ SaveQuery, w io.Writer) error {
@@ -32,34 +33,51 @@ func (c *call) restoreBackup(context.Context, restoreQuery, io.Reader) (RestoreR
 	return RestoreReport{}, c.initialised()
 }
 
-// restoreQuery is RestoreOptions on the wire: the journals come first among the
-// bytes that follow, and the backup behind them.
+// restoreQuery is RestoreOptions on the wire: the keys and then the journals come
+// first among the bytes that follow, and the backup behind them.
 type restoreQuery struct {
 	AcceptGap bool    `json:"accept_gap,omitempty"`
 	DryRun    bool    `json:"dry_run,omitempty"`
-	Journals  []int64 `json:"journals,omitempty"` // their sizes in bytes
+	Keys      []int64 `json:"keys,omitempty"`     // their sizes in bytes
+	Journals  []int64 `json:"journals,omitempty"` // as well
 }
 
 // MaxJournal is how large journals may be together, in bytes: they are held in
 // memory.
 const MaxJournal = 1 << 30
 
-// options reads the journals and leaves the backup.
+// maxKeys bounds the texts of keys together.
+const maxKeys = 64 << 10
+
+// options reads the keys and journals and leaves the backup.
 func (q restoreQuery) options(in io.Reader) (RestoreOptions, error) {
 	o := RestoreOptions{AcceptGap: q.AcceptGap, DryRun: q.DryRun}
-	left := int64(MaxJournal)
-	for _, size := range q.Journals {
+	texts, err := parts(in, q.Keys, maxKeys, "keys", "64 KiB")
+	if err != nil {
+		return o, err
+	}
+	for _, text := range texts {
+		o.Keys = append(o.Keys, Plain(text))
+	}
+	o.Journals, err = parts(in, q.Journals, MaxJournal, "journals", "1 GiB")
+	return o, err
+}
+
+// parts reads what has these sizes.
+func parts(in io.Reader, sizes []int64, left int64, what, most string) ([][]byte, error) {
+	var all [][]byte
+	for _, size := range sizes {
 		if size < 0 || size > left {
-			return o, badField("backup", "journals", "are larger than 1 GiB")
+			return nil, badField("backup", what, "are larger than "+most)
 		}
 		left -= size
 		var b bytes.Buffer
 		if n, err := io.CopyN(&b, in, size); err != nil {
-			return o, fmt.Errorf("read a journal: only %d of %d bytes came: %w", n, size, err)
+			return nil, fmt.Errorf("read the %s: only %d of %d bytes came: %w", what, n, size, err)
 		}
-		o.Journals = append(o.Journals, append([]byte{}, b.Bytes()...))
+		all = append(all, append([]byte{}, b.Bytes()...))
 	}
-	return o, nil
+	return all, nil
 }
 
 // SaveBackup writes a backup of the cluster. Without an error it is whole; with
@@ -79,14 +97,18 @@ func SaveJournal(ctx context.Context, c *Caller, w io.Writer) error {
 func RestoreBackup(ctx context.Context, c *Caller, backup io.Reader, o RestoreOptions) (RestoreReport, error) {
 	q := restoreQuery{AcceptGap: o.AcceptGap, DryRun: o.DryRun}
 	all := int64(0)
-	var parts []io.Reader
+	var sent []io.Reader
+	for _, k := range o.Keys {
+		q.Keys = append(q.Keys, int64(len(k)))
+		sent = append(sent, strings.NewReader(k.Reveal()))
+	}
 	for _, j := range o.Journals {
 		q.Journals = append(q.Journals, int64(len(j)))
-		parts = append(parts, bytes.NewReader(j))
+		sent = append(sent, bytes.NewReader(j))
 		all += int64(len(j))
 	}
 	if all > MaxJournal {
 		return RestoreReport{}, errors.New("the journals are larger than 1 GiB")
 	}
-	return restoreBackup.call(ctx, c, q, io.MultiReader(append(parts, backup)...))
+	return restoreBackup.call(ctx, c, q, io.MultiReader(append(sent, backup)...))
 }

@@ -151,9 +151,9 @@ func difference(old, proposed *ledger.Profile) []Difference {
 	return all
 }
 
-func notNil(list []string) []string {
+func notNil[E any](list []E) []E {
 	if list == nil {
-		return []string{}
+		return []E{}
 	}
 	return list
 }

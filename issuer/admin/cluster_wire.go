@@ -153,17 +153,38 @@ type RestoreOptions struct {
 	AcceptGap bool     // restore although the journal leaves something out
 	DryRun    bool     // only say what would happen
 	Journals  [][]byte // what happened since the backup, as some nodes have it
+	Keys      []Plain  // texts of files with cluster keys that only the files are sealed under
 }
 
 // A RestoreReport says what a backup brought back, or would.
 type RestoreReport struct {
-	DryRun    bool              `json:"dry_run"`
-	Cluster   string            `json:"cluster"`               // id of the cluster that it was taken of
-	Taken     time.Time         `json:"taken"`                 // by the clock of the node that took it
-	StateTime time.Time         `json:"state_time,omitzero"`   // of the last command in it
-	Seq       uint64            `json:"seq"`                   // of the last command in it
-	Journal   uint64            `json:"journal_seq,omitempty"` // of the last command that the journal brought back
-	Counts    map[string]uint64 `json:"counts,omitempty"`      // rows of each table of the backup
-	Changes   []string          `json:"changes"`               // what the journal changed in it, in words
-	Gap       string            `json:"gap,omitempty"`         // what is lost that was accepted to be lost, in words
+	DryRun     bool              `json:"dry_run"`
+	Cluster    string            `json:"cluster"`               // id of the cluster that it was taken of
+	Taken      time.Time         `json:"taken"`                 // by the clock of the node that took it
+	StateTime  time.Time         `json:"state_time,omitzero"`   // of the last command in it
+	Seq        uint64            `json:"seq"`                   // of the last command in it
+	Journal    uint64            `json:"journal_seq,omitempty"` // of the last command after it that the journals know of
+	Covered    []JournalSpan     `json:"covered"`               // what the journals know of, in order
+	KnownUntil time.Time         `json:"known_until"`           // what was taken away later is as it was then
+	Counts     map[string]uint64 `json:"counts,omitempty"`      // rows of each table of the backup
+	Changes    []string          `json:"changes"`               // what the journals changed in it, in words
+	Skipped    []SkippedChanges  `json:"skipped"`               // what they could not, or need not, change
+	NotDone    []string          `json:"not_done"`              // what of that should be known by name, in words
+	Warnings   []string          `json:"warnings"`              // what could not be checked, in words
+	Gap        string            `json:"gap,omitempty"`         // what is lost that was accepted to be lost, in words
+}
+
+// A JournalSpan is a run of commands that a journal knows of without a hole.
+type JournalSpan struct {
+	From   uint64    `json:"from"`
+	To     uint64    `json:"to"`
+	Begins time.Time `json:"begins,omitzero"`
+	Ends   time.Time `json:"ends"`
+}
+
+// SkippedChanges are changes of one kind on what the backup does not have, or has
+// so already.
+type SkippedChanges struct {
+	What  string `json:"what"`
+	Count int    `json:"count"`
 }

@@ -110,7 +110,8 @@ func (s *setup) restore(c *call, ctx context.Context, q restoreQuery, in io.Read
 	if err != nil {
 		return RestoreReport{}, fmt.Errorf("restore a backup: %w", err)
 	}
-	report.DryRun, report.Changes = o.DryRun, notNil(report.Changes)
+	report.DryRun, report.Changes, report.Covered = o.DryRun, notNil(report.Changes), notNil(report.Covered)
+	report.Skipped, report.NotDone, report.Warnings = notNil(report.Skipped), notNil(report.NotDone), notNil(report.Warnings)
 	if !o.DryRun {
 		c.done("cluster", s.Name)
 	}

@@ -178,6 +178,7 @@ func TestRestoreBackup(t *testing.T) {
 		"empty":               {"", admin.RestoreOptions{AcceptGap: true}},
 		"with a journal":      {large, admin.RestoreOptions{AcceptGap: true, DryRun: true, Journals: [][]byte{[]byte("line\nline\n" + large), []byte("second")}}},
 		"with an empty one":   {"state", admin.RestoreOptions{Journals: [][]byte{{}}}},
+		"with keys":           {"state", admin.RestoreOptions{Keys: []admin.Plain{"one\n", "two\nthree\n"}, Journals: [][]byte{[]byte("lines")}}},
 		"that looks like one": {"{}\n{}\n", admin.RestoreOptions{Journals: [][]byte{[]byte("{}\n")}}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -186,6 +187,7 @@ func TestRestoreBackup(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, admin.RestoreReport{
 				DryRun: test.o.DryRun, Cluster: "c-1", Taken: admintest.Started, Seq: 12, Changes: []string{},
+				Covered: []admin.JournalSpan{}, Skipped: []admin.SkippedChanges{}, NotDone: []string{}, Warnings: []string{},
 			}, report)
 			g := <-got
 			require.NoError(t, g.err)

@@ -53,9 +53,13 @@ func sealer(k keys.ClusterKey, random io.Reader) func(io.Writer, []byte) (io.Wri
 	return func(w io.Writer, context []byte) (io.WriteCloser, error) { return k.SealStream(random, w, context) }
 }
 
+func opener(k keys.ClusterKey) func(backup.Header, io.Reader, []byte) (io.Reader, error) {
+	return func(_ backup.Header, r io.Reader, context []byte) (io.Reader, error) { return k.OpenStream(r, context) }
+}
+
 // read is all of a file, or an error.
 func read(k keys.ClusterKey, r io.Reader) (backup.Header, []byte, error) {
-	h, body, err := backup.Open(r, k.OpenStream)
+	h, body, err := backup.Open(r, opener(k))
 	if err != nil {
 		return h, nil, err
 	}
@@ -85,7 +89,7 @@ func TestWriteInspectOpen(t *testing.T) {
 			h.Size = 0
 			assert.Equal(t, want, h)
 		}
-		_, r, err := backup.Open(bytes.NewReader(data), k.OpenStream)
+		_, r, err := backup.Open(bytes.NewReader(data), opener(k))
 		require.NoError(t, err)
 		require.NoError(t, iotest.TestReader(r, body))
 	}
@@ -174,7 +178,7 @@ func TestAnotherKeyIsNotDamage(t *testing.T) {
 	assert.Equal(t, "0011223344556677", h.ClusterKey)
 
 	refuse := errors.New("no such key here")
-	h, _, err = backup.Open(bytes.NewReader(good), func(io.Reader, []byte) (io.Reader, error) { return nil, refuse })
+	h, _, err = backup.Open(bytes.NewReader(good), func(backup.Header, io.Reader, []byte) (io.Reader, error) { return nil, refuse })
 	require.ErrorIs(t, err, refuse)
 	assert.Equal(t, "0011223344556677", h.ClusterKey, "the header says which key is needed")
 }
@@ -182,7 +186,7 @@ func TestAnotherKeyIsNotDamage(t *testing.T) {
 // TestOpenerThatStopsEarly: what it left is damage, not the end.
 func TestOpenerThatStopsEarly(t *testing.T) {
 	good := file(t, fixedKey(t), rand.Reader, header(), []byte("body"))
-	_, r, err := backup.Open(bytes.NewReader(good), func(r io.Reader, _ []byte) (io.Reader, error) {
+	_, r, err := backup.Open(bytes.NewReader(good), func(_ backup.Header, r io.Reader, _ []byte) (io.Reader, error) {
 		return io.LimitReader(r, 5), nil
 	})
 	require.NoError(t, err)

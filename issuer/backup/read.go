@@ -23,21 +23,21 @@ func Inspect(r io.Reader) (Header, error) {
 	return h, nil
 }
 
-// Open returns the header and a reader of the body. open is given the sealed
-// bytes and the context they are bound to. Where it fails the header is
-// returned all the same: its ClusterKey names the key that is needed.
+// Open returns the header and a reader of the body. open is given the header,
+// whose ClusterKey names the key that is needed, the sealed bytes and the context
+// they are bound to. Where it fails the header is returned all the same.
 //
 // The body ends with io.EOF only when all of it has been read and the checksum
 // is right, otherwise with an error, which is ErrDamaged where the file, rather
 // than the key, is at fault. Nothing that is read may take effect before that.
-func Open(r io.Reader, open func(r io.Reader, context []byte) (io.Reader, error)) (Header, io.Reader, error) {
+func Open(r io.Reader, open func(h Header, r io.Reader, context []byte) (io.Reader, error)) (Header, io.Reader, error) {
 	in := bufio.NewReader(r)
 	h, head, err := readHeader(in)
 	if err != nil {
 		return Header{}, nil, fmt.Errorf("open backup: %w", err)
 	}
 	sealed := newChecked(in, head)
-	plain, err := open(sealed, head)
+	plain, err := open(h, sealed, head)
 	if err != nil {
 		return h, nil, fmt.Errorf("open backup: %w", sealed.explain(err))
 	}

@@ -2,9 +2,10 @@
 // machine did, so that a cluster restored from a backup can be told what
 // happened after it was taken.
 //
-// It owns a folder of files, what is on disk when, what was seen and what was
-// not ([Journal.Spans]), how long records are kept, and the portable form in
-// which the journals of several nodes are brought together ([Read], [Merge]).
+// It owns a folder of files and the label on it, what is on disk when, what was
+// seen and what was not ([Journal.Spans]), how long records are kept, and the
+// portable form in which the journals of several nodes are brought together
+// ([Read], [Merge]).
 // What a record says is the caller's matter: here it is bytes. Sealing the
 // portable form and giving it a file is package backup's.
 //

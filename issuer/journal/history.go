@@ -42,6 +42,30 @@ func (h *History) Records(after uint64) iter.Seq[Record] {
 	return slices.Values(h.records[i:])
 }
 
+// Until is what h has of commands up to a Seq. Where it has later ones, the state
+// time at which it ends is that of its last record.
+func (h *History) Until(seq uint64) *History {
+	out := &History{}
+	for _, r := range h.records {
+		if r.Seq <= seq {
+			out.records = append(out.records, r)
+		}
+	}
+	for _, r := range h.runs {
+		if r.from.seq >= seq {
+			break
+		}
+		if r.to.seq > seq {
+			r.to = point{seq, r.from.at}
+			if n := len(out.records); n > 0 {
+				r.to.at = max(r.to.at, out.records[n-1].At)
+			}
+		}
+		out.runs = append(out.runs, r)
+	}
+	return out
+}
+
 // Export writes the journal's portable form, what is not on disk yet included.
 // What cannot be read for damage is left out, and is a gap in it.
 func (j *Journal) Export(w io.Writer) error {

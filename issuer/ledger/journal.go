@@ -104,7 +104,7 @@ func userEffects(to []Effect, before, after *User) []Effect {
 			add(EffectDisconnected, cut.Client)
 		}
 		if cut.Legacy > old.Legacy {
-			add(EffectLegacyEnded, cut.Client)
+			to = append(to, Effect{Kind: EffectLegacyEnded, User: after.ID, Client: cut.Client, Born: cut.Legacy})
 		}
 	}
 	return to

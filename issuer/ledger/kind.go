@@ -33,6 +33,7 @@ const (
 	KindReplay          Kind = 26
 	KindReseal          Kind = 27
 	KindForgetNode      Kind = 28
+	KindBeginLife       Kind = 29
 )
 
 // Commands has an empty command of every kind, for decoding the log.
@@ -66,5 +67,6 @@ func Commands() map[Kind]func() Command {
 		KindReplay:          func() Command { return new(Replay) },
 		KindReseal:          func() Command { return new(Reseal) },
 		KindForgetNode:      func() Command { return new(ForgetNode) },
+		KindBeginLife:       func() Command { return new(BeginLife) },
 	}
 }

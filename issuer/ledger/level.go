@@ -12,7 +12,8 @@ package ledger
 //		waits for a review; Refresh.Unspent; Configure.Seen; a signing key waits
 //		for what the JWKS had promised; the number of a credential key that is
 //		dropped is kept; a credential under a key that was dropped proves
-//		nothing, in no branch; a secret in use moves to the active key
+//		nothing, in no branch; a secret in use moves to the active key;
+//		lives
 const Level = 2
 
 // levelOf is the level from which on a command of a kind may be proposed. A
@@ -21,6 +22,8 @@ const Level = 2
 var levelOf = map[Kind]uint32{
 	KindReplay: 2,
 	KindReseal: 2, // a program of level 1 can't be given another cluster key
+
+	KindBeginLife: levelLives,
 }
 
 // Level is the level of the cluster from which on a command of this kind may be
@@ -39,3 +42,6 @@ const (
 	levelKeptKeys = 2
 	levelRecords  = 2
 )
+
+// levelLives is from which on a state knows its lives.
+const levelLives = 2

@@ -6,6 +6,8 @@ import "math"
 type Preview struct {
 	Lines  []string // what would change, in the order of the records
 	Counts []EffectCount
+	Missed []string // what would not, though whoever restores should know
+	Ring   []*Key   // all keys afterwards
 }
 
 // An EffectCount counts the effects of one kind.
@@ -34,11 +36,15 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 			if s.apply(e, r.when(e)) {
 				counts[e.Kind].Changes++
 				p.Lines = append(p.Lines, r.line(e))
-			} else {
-				counts[e.Kind].Skipped++
+				continue
+			}
+			counts[e.Kind].Skipped++
+			if why := s.missed(e); why != "" {
+				p.Missed = append(p.Missed, r.line(e)+": "+why)
 			}
 		}
 	}
+	p.Ring = s.ring
 	for kind, n := range counts {
 		if n.Changes+n.Skipped > 0 {
 			n.Kind = EffectKind(kind)
@@ -46,4 +52,41 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 		}
 	}
 	return p, nil
+}
+
+// missed says why an effect that was not applied matters all the same, "" where
+// it does not: mostly it is about what was made after the backup, which is lost,
+// or says what the backup has.
+func (s *restored) missed(e *Effect) string {
+	switch e.Kind {
+	case EffectKeyDropped:
+		switch {
+		case !e.Emergency:
+		case s.key(e.ID) >= 0:
+			return "it is still in use, as there is no other: mintmark keys rotate --emergency " + e.ID + " after the restore"
+		default:
+			return "the backup does not have it"
+		}
+	case EffectKeyActivated:
+		if s.key(e.ID) < 0 {
+			return "it is not there"
+		}
+	case EffectSecretRevoked, EffectSecretAdded:
+		return s.missedSecret(e)
+	}
+	return ""
+}
+
+func (s *restored) missedSecret(e *Effect) string {
+	c := s.clients.get(e.Client)
+	switch {
+	case c == nil:
+		return "the backup does not have the client"
+	case c.State == Deleted:
+	case e.Kind == EffectSecretRevoked && c.secret(e.ID) < 0:
+		return "the backup does not have it"
+	case e.Kind == EffectSecretAdded && !c.active(e.Secret.ID):
+		return "the client has others"
+	}
+	return ""
 }

@@ -26,7 +26,7 @@ type EffectKind uint8
 const (
 	EffectGrantEnded     EffectKind = 1 // Grant: Cause
 	EffectDisconnected   EffectKind = 2 // User: Client, "" for all
-	EffectLegacyEnded    EffectKind = 3 // User: Client; the grants without limits
+	EffectLegacyEnded    EffectKind = 3 // User: Client, Born; the grants without limits
 	EffectSignedOut      EffectKind = 4 // User: Session
 	EffectSignedOutAll   EffectKind = 5 // User
 	EffectPassword       EffectKind = 6 // User: Password; ends sessions
@@ -71,10 +71,24 @@ type Effect struct {
 	Sealed    []SealedKey `cbor:"16,keyasint,omitempty"`
 
 	At Time `cbor:"17,keyasint,omitempty"` // of an effect that was replayed: when it happened first
+
+	// Born is the position up to which grants were ended, where that is not the
+	// command's own. Records of older versions have none.
+	Born uint64 `cbor:"18,keyasint,omitempty"`
 }
 
 // when is the time of e in its record.
 func (r *Record) when(e *Effect) Time { return cmp.Or(e.At, r.At) }
+
+// bornUpTo is the position up to which e ends grants when it is applied at seq. A
+// position that the backup has means the same after a restore. A later one is of
+// a grant that is lost: whatever the backup has was born before it.
+func (e *Effect) bornUpTo(seq uint64) uint64 {
+	if e.Born == 0 {
+		return seq
+	}
+	return min(e.Born, seq)
+}
 
 // whole reports whether e is of a kind that is known here and has what the
 // kind needs.

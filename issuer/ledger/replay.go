@@ -105,6 +105,9 @@ func (c *Replay) journal(v View, m Meta) *Record {
 	for _, old := range c.unseen(v.Restore()) {
 		for _, e := range old.Effects {
 			e.At = old.when(&e)
+			if e.Born > 0 {
+				e.Born = e.bornUpTo(m.Seq)
+			}
 			r.Effects = append(r.Effects, e)
 		}
 	}

@@ -121,11 +121,12 @@ func (s *restored) applyUser(e *Effect) bool {
 		}
 		next.disconnect(e.Client, s.m)
 	case EffectLegacyEnded:
-		if !s.v.hasGrant(u, func(g *Grant) bool { return g.Client == e.Client && g.Legacy }) {
+		born := e.bornUpTo(s.m.Seq)
+		if !s.v.hasGrant(u, func(g *Grant) bool { return g.Client == e.Client && g.Legacy && g.Born <= born }) {
 			return false
 		}
 		cut := u.cut(e.Client)
-		cut.Legacy = s.m.Seq
+		cut.Legacy = max(cut.Legacy, born)
 		next.setCut(cut)
 	case EffectSignedOutAll:
 		next.SessionsCut = s.m.Seq

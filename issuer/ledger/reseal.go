@@ -27,7 +27,7 @@ func (c *Reseal) Decide(v View, m Meta) Decision {
 	if c.To == "" {
 		return badField("to", "is empty")
 	}
-	if v.SealedUnder() == c.To {
+	if v.allUnder(c.To) {
 		return accept(Outcome{ID: c.To}) // the list was right when that was done
 	}
 	sealed, cause := c.check(v)
@@ -78,6 +78,18 @@ func (v View) SealedUnder() string {
 		}
 	}
 	return ""
+}
+
+// allUnder reports whether the whole ring is sealed under a cluster key. After a
+// restore whose journal has holes a part of it may not be.
+func (v View) allUnder(clusterKey string) bool {
+	n := 0
+	for k := range v.Keys() {
+		if n++; k.Under != clusterKey {
+			return false
+		}
+	}
+	return n > 0
 }
 
 func (n *Node) holds(clusterKey string) bool {

@@ -1,8 +1,10 @@
 package ledger
 
-// A Restore is the last restore from a backup. There is one row, and none
-// before the first: what a backup lacks is lost, so some rules that take the
-// state for complete are softened once for what came out of it.
+import "slices"
+
+// A Restore is the last restore from a backup: what a backup lacks is lost, so
+// some rules that take the state for complete are softened once for what came
+// out of it. There is one row; before the first restore it has only Lives.
 type Restore struct {
 	ID    string    `cbor:"1,keyasint"` // always RestoreID
 	Count uint32    `cbor:"2,keyasint"` // of restores, this one included
@@ -13,6 +15,18 @@ type Restore struct {
 	// Replayed is the Seq of the last Record that was replayed since, in the
 	// counting of the cluster that wrote it.
 	Replayed uint64 `cbor:"6,keyasint,omitempty"`
+
+	// Lives are those that led to this state, the present one last. It grows by
+	// some thirty bytes with each restore.
+	Lives []Life `cbor:"7,keyasint,omitempty"`
+}
+
+// A Life is a history of commands. A restore of an older backup begins another:
+// positions are then used again, for other commands, so that a journal of one
+// life says nothing about another.
+type Life struct {
+	ID   CommandID `cbor:"1,keyasint"`
+	From uint64    `cbor:"2,keyasint"` // Seq of its first command
 }
 
 // RestoreID is the id of the one row of restores.
@@ -24,7 +38,11 @@ func (r *Restore) covers(born uint64) bool { return born <= r.Seq }
 
 // BeginRestore says that the state came out of a backup. An operator's
 // command, the first one in a restored cluster.
-type BeginRestore struct{}
+type BeginRestore struct {
+	// Backup is the Seq of the last command that the backup has. With it, from
+	// level 2 on, another life begins after that.
+	Backup uint64 `cbor:"1,keyasint,omitempty"`
+}
 
 // Kind is KindBeginRestore.
 func (*BeginRestore) Kind() Kind { return KindBeginRestore }
@@ -36,9 +54,33 @@ func (c *BeginRestore) Decide(v View, m Meta) Decision {
 	if old.Count > 0 && old.Last == m.ID {
 		return accept(Outcome{ID: RestoreID})
 	}
-	next := &Restore{ID: RestoreID, Count: old.Count + 1, Seq: m.Seq, At: m.At, Last: m.ID}
+	begins := c.Backup > 0 && m.Level >= levelLives
+	if begins && c.Backup >= m.Seq {
+		return badField("backup", "is later than the restore")
+	}
+	next := &Restore{ID: RestoreID, Count: old.Count + 1, Seq: m.Seq, At: m.At, Last: m.ID, Lives: old.Lives}
+	if begins {
+		next.Lives = append(slices.Clip(old.Lives), Life{ID: m.ID, From: c.Backup + 1})
+	}
 	return accept(Outcome{ID: RestoreID}, put(TableRestores, next),
 		event(m, Event{Kind: EventRestored, Actor: Operator}))
+}
+
+// BeginLife gives a cluster that has none its first life. The leader sends it.
+type BeginLife struct{}
+
+// Kind is KindBeginLife.
+func (*BeginLife) Kind() Kind { return KindBeginLife }
+
+// Decide changes nothing where there is a life.
+func (c *BeginLife) Decide(v View, m Meta) Decision {
+	old := v.Restore()
+	if len(old.Lives) > 0 {
+		return accept(Outcome{ID: RestoreID})
+	}
+	next := *old
+	next.ID, next.Lives = RestoreID, []Life{{ID: m.ID, From: 1}}
+	return accept(Outcome{ID: RestoreID}, put(TableRestores, &next))
 }
 
 // Restore is the last restore from a backup, never nil: before the first it
@@ -49,6 +91,10 @@ func (v View) Restore() *Restore {
 	}
 	return &Restore{}
 }
+
+// Lives are those that led to this state, the present one last; none before a
+// cluster has got its first.
+func (v View) Lives() []Life { return v.Restore().Lives }
 
 // restored is when what was born at seq came out of a backup, 0 for what did
 // not.

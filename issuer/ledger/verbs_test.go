@@ -115,7 +115,7 @@ func (w *world) command(l line) ledger.Command {
 	case "drop":
 		return &ledger.DropKey{ID: l.name, Emergency: l.bool("emergency")}
 	case "begin-restore":
-		return &ledger.BeginRestore{}
+		return &ledger.BeginRestore{Backup: uint64(l.number("backup"))}
 	case "sweep":
 		c := &ledger.Sweep{}
 		for g := range v.Grants() {

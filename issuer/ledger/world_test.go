@@ -133,6 +133,9 @@ func (w *world) preview() string {
 	for _, n := range p.Counts {
 		lines = append(lines, fmt.Sprintf("%s: %d, skipped %d", n.Kind, n.Changes, n.Skipped))
 	}
+	for _, line := range p.Missed {
+		lines = append(lines, "not done: "+line)
+	}
 	return strings.Join(lines, "\n")
 }
 
@@ -312,7 +315,12 @@ func (w *world) run(text string) string {
 		return "ok"
 	case "restore":
 		w.restore(l.name)
-		l.verb = "begin-restore"
+		l.verb, l.args["backup"] = "begin-restore", fmt.Sprint(w.behind)
+	case "hole":
+		w.lost = slices.DeleteFunc(w.lost, func(r ledger.Record) bool {
+			return slices.ContainsFunc(r.Effects, func(e ledger.Effect) bool { return e.String() == l.name })
+		})
+		return "ok"
 	case "replay":
 		return w.replay()
 	case "preview":

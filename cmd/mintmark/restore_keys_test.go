@@ -1,0 +1,128 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/issuer/journal"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// TestRestoreAcrossClusterKeys: a backup from before a change of the cluster key
+// goes with a journal from after it. Each file is opened with the key that its
+// head names, and what is restored is sealed under the node's own.
+func TestRestoreAcrossClusterKeys(t *testing.T) {
+	n := newCell(t)
+	old := n.key()
+	state := n.backup()
+	before := n.journal()
+	n.disable("alice")
+	_, err := admin.ResealKeys.Call(t.Context(), n.operator(), admin.Resealing{})
+	require.NoError(t, err)
+	now := n.key()
+	require.NotEqual(t, old.ID(), now.ID())
+	added, err := n.s.issuer.AddKey(t.Context(), ledger.ForSigning)
+	require.NoError(t, err)
+	after := n.journal()
+	n.close()
+	require.Equal(t, old.ID(), inspect(t, state).ClusterKey)
+	require.Equal(t, now.ID(), inspect(t, after).ClusterKey)
+	given := []admin.Plain{admin.Plain(old.Text())}
+
+	// restored checks that nothing but the node's own key is needed any more.
+	restored := func(t *testing.T, w *cell) {
+		t.Helper()
+		require.Equal(t, now.ID(), w.key().ID())
+		for row := range w.view().Keys() {
+			require.Equal(t, now.ID(), row.Under, row.ID)
+		}
+		w.close()
+		_ = os.Remove(filepath.Join(w.dir, "cluster.key.old"))
+		w.start()
+		w.await()
+		require.NoError(t, issuer.OpensAll(slices.Collect(w.view().Keys()), keys.FixedClusterKey(now, "")))
+	}
+
+	t.Run("without the old key", func(t *testing.T) {
+		w := waitingCell(t, now)
+		why := w.refuses(state, admin.RestoreOptions{Journals: [][]byte{after}})
+		require.Contains(t, why, "sealed under cluster key "+old.ID())
+		require.Contains(t, why, "--cluster-key-file")
+	})
+	t.Run("with the old key given", func(t *testing.T) {
+		w := waitingCell(t, now)
+		r, err := w.restore(state, admin.RestoreOptions{Journals: [][]byte{after}, Keys: given})
+		require.NoError(t, err)
+		require.Empty(t, r.Gap)
+		require.True(t, w.disabled("alice"))
+		restored(t, w)
+	})
+	t.Run("with the old key beside the new one", func(t *testing.T) {
+		w := waitingCell(t, now)
+		require.NoError(t, os.WriteFile(filepath.Join(w.dir, "cluster.key.old"), old.Text(), 0o600))
+		_, err := w.restore(state, admin.RestoreOptions{Journals: [][]byte{before, after}})
+		require.NoError(t, err)
+		require.True(t, w.disabled("alice"))
+		restored(t, w)
+	})
+	t.Run("a change is not undone", func(t *testing.T) {
+		w := waitingCell(t, old)
+		why := w.refuses(state, admin.RestoreOptions{Journals: [][]byte{after}, Keys: []admin.Plain{admin.Plain(now.Text())}})
+		require.Contains(t, why, "the cluster key was changed to "+now.ID())
+	})
+	t.Run("without a journal", func(t *testing.T) {
+		w := waitingCell(t, now)
+		_, err := w.restore(state, admin.RestoreOptions{AcceptGap: true, Keys: given})
+		require.NoError(t, err)
+		require.False(t, w.disabled("alice"))
+		restored(t, w)
+	})
+	t.Run("the change is in a hole", func(t *testing.T) {
+		lost := rewritten(t, after, now, func(_ *backup.Header, from *journal.History, to *journal.Journal) {
+			to.Covered(0, 0)
+			known := recordsOf(t, from)
+			for r := range from.Records(0) {
+				if known[r.Seq].Effects[0].Kind == ledger.EffectResealed {
+					to.Skipped(r.Seq, r.Seq, r.At)
+					continue
+				}
+				to.Append(r.Seq, r.At, r.Data)
+			}
+		})
+		w := waitingCell(t, now)
+		r, err := w.restore(state, admin.RestoreOptions{Journals: [][]byte{lost}, AcceptGap: true, Keys: given})
+		require.NoError(t, err)
+		require.NotEmpty(t, r.Gap)
+		require.NotNil(t, w.view().Key(added), "a ring under two keys")
+		restored(t, w)
+	})
+	t.Run("a key that nobody has", func(t *testing.T) {
+		w := waitingCell(t, old)
+		require.Contains(t, w.refuses(state, admin.RestoreOptions{Journals: [][]byte{after}}), "this journal is sealed under cluster key "+now.ID())
+		// A journal that is itself under a key at hand, and what it adds is not.
+		under := resealedFile(t, after, now, old)
+		why := w.refuses(state, admin.RestoreOptions{Journals: [][]byte{under}, AcceptGap: true})
+		require.Contains(t, why, "is sealed under cluster key "+now.ID())
+		require.Contains(t, why, "--cluster-key-file")
+	})
+}
+
+// records are those of a journal by their position.
+func recordsOf(t testing.TB, h *journal.History) map[uint64]ledger.Record {
+	t.Helper()
+	list, err := issuer.ReadRecords(h, 0)
+	require.NoError(t, err)
+	all := map[uint64]ledger.Record{}
+	for _, r := range list {
+		all[r.Seq] = r
+	}
+	return all
+}

@@ -1,0 +1,104 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// killAt names the step of a restore at which a process of this binary kills
+// itself.
+const killAt = envTestPrefix + "KILL_AT"
+
+func killedAt(wanted string) func(string) {
+	return func(step string) {
+		if step == wanted {
+			_ = syscall.Kill(os.Getpid(), syscall.SIGKILL)
+			select {}
+		}
+	}
+}
+
+// TestRestoreKilledAtEachStep: a restore that was killed is never served, says
+// what to delete, and can be done again; one that was killed after its last step
+// is done.
+func TestRestoreKilledAtEachStep(t *testing.T) {
+	n := newCell(t)
+	state := n.backup()
+	n.disable("alice")
+	journal, old := n.journal(), n.key()
+	n.close()
+	own, err := keys.NewClusterKey(rand.Reader)
+	require.NoError(t, err)
+	o := admin.RestoreOptions{Journals: [][]byte{journal}, Keys: []admin.Plain{admin.Plain(old.Text())}}
+
+	for _, step := range []string{"marked", "written", "opened", "begun", "replayed", "sealed", "done"} {
+		t.Run(step, func(t *testing.T) {
+			t.Setenv(killAt, step)
+			w := newWaiting(t, t.TempDir())
+			require.NoError(t, own.WriteFile(filepath.Join(w.dir, "cluster.key")))
+			_, err := admin.RestoreBackup(t.Context(), w.operator(t), bytes.NewReader(state), o)
+			require.Error(t, err, "nobody answers any more")
+			require.Error(t, w.command.Wait())
+			require.Equal(t, syscall.SIGKILL, w.command.ProcessState.Sys().(syscall.WaitStatus).Signal())
+
+			if step != "done" {
+				require.ErrorContains(t, startsNot(t, w.dir), "a restore was cut short here: delete")
+				for _, name := range []string{"raft", "journal", "restoring"} {
+					require.ErrorContains(t, startsNot(t, w.dir), filepath.Join(w.dir, name))
+				}
+				for _, name := range []string{"raft", "journal", "restoring"} {
+					require.NoError(t, os.RemoveAll(filepath.Join(w.dir, name)))
+				}
+			}
+			c := startCellIn(t, w.dir)
+			if step != "done" {
+				_, err = c.restore(state, o)
+				require.NoError(t, err)
+			}
+			c.await()
+			require.True(t, c.disabled("alice"))
+			for row := range c.view().Keys() {
+				require.Equal(t, own.ID(), row.Under)
+			}
+			again := c.dead()
+			r := waitingWith(t, old, own).preview(state, again)
+			require.Empty(t, r.Gap, "its journal is whole, too")
+			require.NotEmpty(t, r.Changes)
+		})
+	}
+}
+
+// startsNot is why a node does not start on a folder.
+func startsNot(t testing.TB, dir string) error {
+	t.Helper()
+	o := defaultServeOptions()
+	o.DataDir, o.Name = dir, "n1"
+	o.Listen, o.OpsListen, o.ClusterListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	c, err := o.server(io.Discard)
+	require.NoError(t, err)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	_, err = start(ctx, c)
+	require.Error(t, err)
+	return err
+}
+
+// waitingWith is a waitingCell that has an older key beside its own.
+func waitingWith(t testing.TB, old, own keys.ClusterKey) *cell {
+	t.Helper()
+	c := waitingCell(t, own)
+	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "cluster.key.old"), old.Text(), 0o600))
+	return c
+}

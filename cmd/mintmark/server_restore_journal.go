@@ -1,0 +1,122 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/issuer/journal"
+)
+
+// readJournals says what happened after the backup, and what of it is not known.
+func (r *restoration) readJournals(files [][]byte) error {
+	if len(files) == 0 {
+		r.report.Gap = "there is no journal: whatever was revoked, suspended, disabled or changed after " +
+			utc(r.header.StateTime) + " is as it was then"
+		return nil
+	}
+	history, err := r.mergeJournals(files)
+	if err != nil {
+		return err
+	}
+	if r.records, err = issuer.ReadRecords(history, r.header.Seq); err != nil {
+		return refusal{fmt.Errorf("read the journal: %w", err)}
+	}
+	spans := history.Spans()
+	for _, s := range spans {
+		r.report.Covered = append(r.report.Covered, admin.JournalSpan{From: s.From, To: s.To, Begins: stateTime(s.FromAt), Ends: stateTime(s.ToAt)})
+	}
+	if n := len(spans); n > 0 && spans[n-1].To > r.header.Seq {
+		r.report.Journal, r.report.KnownUntil = spans[n-1].To, stateTime(spans[n-1].ToAt)
+	}
+	r.report.Gap = strings.Join(r.gaps(spans), "; ")
+	return nil
+}
+
+// gaps are the holes in what is known, up to where it ends.
+func (r *restoration) gaps(spans []journal.Span) []string {
+	h := r.header
+	if len(spans) == 0 {
+		return []string{"the journal is empty: nothing is known of what happened after the backup"}
+	}
+	if last := spans[len(spans)-1]; last.To < h.Seq {
+		return []string{fmt.Sprintf("the journal ends at %s (command %d), before the backup (%s, command %d): nothing is known of what happened after that",
+			utc(stateTime(last.ToAt)), last.To, utc(h.StateTime), h.Seq)}
+	}
+	var all []string
+	for _, g := range journal.Gaps(spans, h.Seq) {
+		begins := h.StateTime
+		if g.FromAt != 0 {
+			begins = stateTime(g.FromAt)
+		}
+		all = append(all, fmt.Sprintf("the journal has nothing from %s to %s (commands %d to %d)", utc(begins), utc(stateTime(g.ToAt)), g.From, g.To))
+	}
+	return all
+}
+
+// stateTime is the zero time before the first command.
+func stateTime(ms int64) time.Time {
+	if ms == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(ms).UTC()
+}
+
+func utc(t time.Time) string { return t.UTC().Format(time.RFC3339) }
+
+// mergeJournals is what some nodes have seen together, as far as it happened in
+// the life of the cluster that is followed.
+func (r *restoration) mergeJournals(files [][]byte) (*journal.History, error) {
+	var headers []backup.Header
+	var parts []*journal.History
+	for _, file := range files {
+		h, body, err := r.open(bytes.NewReader(file), backup.KindJournal)
+		if err != nil {
+			return nil, err
+		}
+		part, err := journal.Read(body)
+		if err != nil {
+			return nil, refusal{fmt.Errorf("read the journal: %w", err)}
+		}
+		if h.Cluster != "" && h.Cluster != r.header.Cluster {
+			return nil, refusal{fmt.Errorf("the journal is of the cluster %s, the backup of %s", h.Cluster, r.header.Cluster)}
+		}
+		headers, parts = append(headers, h), append(parts, part)
+	}
+	upTo, err := backup.Follow(r.header, headers...)
+	var life *backup.LifeError
+	if errors.As(err, &life) {
+		return nil, refusal{life}
+	} else if err != nil {
+		return nil, err
+	}
+	for i := range parts {
+		parts[i] = parts[i].Until(upTo[i])
+	}
+	history, err := journal.Merge(parts...)
+	if err != nil {
+		return nil, refusal{fmt.Errorf("the journals contradict each other: %w", err)}
+	}
+	r.warn(headers)
+	return history, nil
+}
+
+// warn says what could not be checked: files of before there were lives, and
+// the journal of a node that died before it had heard of one.
+func (r *restoration) warn(journals []backup.Header) {
+	if len(r.header.Lives) == 0 {
+		r.report.Warnings = append(r.report.Warnings, "the backup does not say which life of the cluster it is of: "+
+			"whether the journal goes with it is for you to know")
+	}
+	for _, h := range journals {
+		if len(h.Lives) == 0 {
+			r.report.Warnings = append(r.report.Warnings, fmt.Sprintf("the journal that was written at %s does not say which life of the cluster it is of: "+
+				"if the cluster was restored since the backup was saved, it tells of other commands", utc(h.Taken)))
+		}
+	}
+}

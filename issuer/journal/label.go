@@ -1,0 +1,53 @@
+package journal
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+const labelName = "label"
+
+// SetLabel keeps a text about the history that the journal belongs to beside it.
+// It is the caller's, and says whose journal it is when nothing else is left of
+// the node.
+func (j *Journal) SetLabel(text []byte) error {
+	old, err := j.Label()
+	if err == nil && !bytes.Equal(old, text) {
+		err = replaceFile(j.config.Dir, labelName, text)
+	}
+	if err != nil {
+		return fmt.Errorf("label journal: %w", err)
+	}
+	return nil
+}
+
+// Label returns what was set, nil where nothing was.
+func (j *Journal) Label() ([]byte, error) {
+	text, err := os.ReadFile(filepath.Join(j.config.Dir, labelName))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, nil
+	}
+	return text, err
+}
+
+// replaceFile returns when the file is on disk, whole; a crash leaves the one
+// before it.
+func replaceFile(dir, name string, text []byte) error {
+	part := filepath.Join(dir, name+".part")
+	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, modeFile)
+	if err != nil {
+		return err
+	}
+	_, err = f.Write(text)
+	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
+		return err
+	}
+	if err := os.Rename(part, filepath.Join(dir, name)); err != nil {
+		return err
+	}
+	return realDisk{}.SyncDir(dir)
+}

@@ -1,0 +1,70 @@
+package journal_test
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/journal"
+)
+
+// TestUntil: what is cut off is neither covered nor there.
+func TestUntil(t *testing.T) {
+	j := open(t, in(t.TempDir()))
+	j.Covered(0, at(0))
+	give(j, 3, 1)
+	give(j, 7, 2)
+	j.Covered(12, at(12))
+	j.Skipped(13, 19, at(19))
+	give(j, 22, 1)
+	j.Covered(25, at(25))
+	h := read(t, export(t, j))
+	whole := h.Spans()
+	require.Equal(t, []journal.Span{span(1, 12), span(20, 25)}, whole)
+	for seq := uint64(0); seq < 30; seq++ {
+		cut := h.Until(seq)
+		got := slices.Collect(cut.Records(0))
+		want := slices.DeleteFunc(slices.Collect(h.Records(0)), func(r journal.Record) bool { return r.Seq > seq })
+		assert.ElementsMatch(t, want, got)
+		for _, s := range cut.Spans() {
+			assert.LessOrEqual(t, s.To, seq)
+			assert.LessOrEqual(t, s.FromAt, s.ToAt)
+			assert.LessOrEqual(t, s.ToAt, at(s.To), "no time is claimed that was not seen")
+		}
+		for _, s := range whole {
+			for n := s.From; n <= min(s.To, seq); n++ {
+				assert.True(t, slices.ContainsFunc(cut.Spans(), func(s journal.Span) bool { return s.From <= n && n <= s.To }), "%d until %d", n, seq)
+			}
+		}
+		assert.Equal(t, cut, read(t, export(t, cut)), "it can be written")
+	}
+	assert.Equal(t, h, h.Until(25))
+}
+
+// TestLabel: it stays with the folder, and is no record.
+func TestLabel(t *testing.T) {
+	dir := t.TempDir()
+	j := open(t, in(dir))
+	label, err := j.Label()
+	require.NoError(t, err)
+	require.Nil(t, label)
+	require.NoError(t, j.SetLabel([]byte("one")))
+	require.NoError(t, j.SetLabel([]byte("another")))
+	give(j, 1, 1)
+	require.NoError(t, j.Close())
+	j = open(t, in(dir))
+	label, err = j.Label()
+	require.NoError(t, err)
+	require.Equal(t, "another", string(label))
+	require.Len(t, records(t, j, 0), 1)
+	all, err := filepath.Glob(filepath.Join(dir, "*.part"))
+	require.NoError(t, err)
+	require.Empty(t, all)
+	info, err := os.Stat(filepath.Join(dir, "label"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}

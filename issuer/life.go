@@ -1,0 +1,41 @@
+package issuer
+
+import (
+	"context"
+	"encoding/hex"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// lifePause is between two tries to give the cluster its first life.
+const lifePause = 200 * time.Millisecond
+
+// beginLife is the leader's duty in a cluster that has no life yet: a new one, or
+// one of before there were lives. Backups and journals say of which life they
+// are.
+func (i *Issuer) beginLife(ctx context.Context) {
+	if i.Node.AwaitLevel(ctx, (*ledger.BeginLife)(nil).Kind().Level()) != nil {
+		return
+	}
+	for len(i.View().Lives()) == 0 {
+		if _, _, err := i.Propose(ctx, &ledger.BeginLife{}); err == nil {
+			return
+		}
+		select {
+		case <-time.After(lifePause):
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// Lives are the lives of a state as the head of a file has them.
+func Lives(v ledger.View) []backup.Life {
+	var all []backup.Life
+	for _, l := range v.Lives() {
+		all = append(all, backup.Life{ID: hex.EncodeToString(l.ID[:]), From: l.From})
+	}
+	return all
+}
