@@ -44,6 +44,9 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 			}
 		}
 	}
+	for _, id := range s.stranded() {
+		p.Missed = append(p.Missed, "client "+id+" can't authenticate: its secrets are recorded under a key that was dropped in emergency; add another (mintmark client secret add "+id+")")
+	}
 	p.Ring = s.ring
 	for kind, n := range counts {
 		if n.Changes+n.Skipped > 0 {
@@ -61,6 +64,8 @@ func (s *restored) missed(e *Effect) string {
 	switch e.Kind {
 	case EffectKeyDropped:
 		switch {
+		case !e.Emergency && s.key(e.ID) >= 0:
+			return "secrets of the backup are recorded under it; it goes when they have been used"
 		case !e.Emergency:
 		case s.key(e.ID) >= 0:
 			return "it is still in use, as there is no other: mintmark keys rotate --emergency " + e.ID + " after the restore"

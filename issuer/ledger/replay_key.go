@@ -13,6 +13,9 @@ func (s *restored) applyKey(e *Effect, at Time) bool {
 		if i < 0 || s.ring[i].State == KeyActive {
 			return false // there is no other to mint with
 		}
+		if k := s.ring[i]; !e.Emergency && k.Purpose == ForCredentials && s.secretsUnder(k.Number) {
+			return false
+		}
 		s.dropKey(i)
 		return true
 	}
@@ -27,6 +30,34 @@ func (s *restored) applyKey(e *Effect, at Time) bool {
 		changed = true
 	}
 	return changed
+}
+
+// secretsUnder reports whether a client's secret is recorded under a credential
+// key. Before the key went its secrets were recorded anew, which the backup has
+// not heard of: it goes when they have been used once more.
+func (s *restored) secretsUnder(number uint32) bool {
+	for c := range s.v.Clients() {
+		if s.clients.get(c.ID).secretsUnder(number) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// stranded are clients of the backup that can't authenticate any more, as their
+// secrets are recorded under a key that leaked and went.
+func (s *restored) stranded() (ids []string) {
+	kept := func(secret Secret) bool {
+		return secret.Active() && slices.ContainsFunc(s.ring, func(k *Key) bool { return k.Purpose == ForCredentials && k.Number == secret.Key })
+	}
+	before := s.v.Stranded()
+	for c := range s.v.Clients() {
+		c = s.clients.get(c.ID)
+		if c.State != Deleted && c.ActiveSecrets() > 0 && !slices.ContainsFunc(c.Secrets, kept) && !slices.Contains(before, c.ID) {
+			ids = append(ids, c.ID)
+		}
+	}
+	return ids
 }
 
 // dropKey removes a key, as DropKey does.
