@@ -61,7 +61,7 @@ type status struct {
 }
 
 type member struct {
-	ID                       string
+	ID, Address              string
 	Name, Role, State, Error string
 	Term, Applied, Last      uint64
 	ClockOffset              int64 `json:"clock_offset_ms"`

@@ -35,8 +35,9 @@ type cluster struct {
 type node struct {
 	c                 *cluster
 	name, dir, log    string
-	public, ops, raft string // host:port
-	invitation        string // file of the token to join with
+	public, ops, raft string   // host:port
+	invitation        string   // file of the token to join with
+	flags             []string // beside those that every node has
 
 	mu   sync.Mutex
 	proc *process // guarded by mu
@@ -154,13 +155,14 @@ func (c *cluster) node(name string) *node {
 	return nil
 }
 
-// not is the first node but for one.
+// not is the first node but for one, unless that is alone.
 func (c *cluster) not(one *node) *node {
-	all := c.all()
-	if all[0] == one {
-		return all[1]
+	for _, n := range c.all() {
+		if n != one {
+			return n
+		}
 	}
-	return all[0]
+	return one
 }
 
 func (c *cluster) any() *node {
@@ -200,6 +202,7 @@ func (n *node) start() error {
 			arguments = append(arguments, "--token-file", n.invitation, "--join", n.reaches(n.c.not(n)))
 		}
 	}
+	arguments = append(arguments, n.flags...)
 	p, err := launch(n.c.binary, n.log, []string{
 		"MINTMARK_TEST_DISK=" + n.order("disk"), "MINTMARK_TEST_CLOCK=" + n.order("clock"),
 	}, arguments...)

@@ -1,0 +1,60 @@
+package chaos
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// moved starts nodes again somewhere else. Nobody is told but by themselves.
+func moved(whom target) fault {
+	was := map[*node]string{}
+	return fault{
+		name: "new address of " + whom.name, majority: true, planned: true, moves: 1,
+		inject: func(r *round) error {
+			clear(was)
+			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
+				if err := n.process().stop(2 * longest); err != nil {
+					return err
+				}
+				was[n], n.raft = n.raft, freeAddress(r.t)
+				return n.start()
+			})
+		},
+		bit: func(r *round) bool {
+			s, err := r.c.status()
+			if err != nil {
+				return false
+			}
+			known := 0
+			for _, m := range s.Nodes {
+				if n := r.c.node(m.Name); was[n] != "" && m.Address == n.raft && m.State != "unreachable" {
+					known++
+				}
+			}
+			return known == len(r.victims)
+		},
+		heal: func(r *round) error {
+			for _, n := range r.victims {
+				if n.raft == was[n] {
+					return fmt.Errorf("%s has not moved", n.name)
+				}
+			}
+			return nil
+		},
+	}
+}
+
+// TestAddresses moves nodes of a cluster that has no list of addresses but its
+// own.
+func TestAddresses(t *testing.T) {
+	longForm(t)
+	c := newSingle(t, build(t), false)
+	c.links = nil
+	c.assemble(nodes)
+	s := newSummary()
+	s.run(t, c, moved(aFollower), moved(theLeader))
+	s.print(t)
+	require.Zero(t, s.voids, "%v", s.void)
+}

@@ -1,0 +1,135 @@
+package chaos
+
+import (
+	"bufio"
+	"flag"
+	"fmt"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+var (
+	steadyFor = flag.Duration("steady", 10*time.Minute, "in the long form: how long leadership must not change under full load")
+	transfers = flag.Int("transfers", 1000, "in the long form: transfers of leadership, after which no goroutine may be left over")
+)
+
+// TestJuggledLeadership hands leadership over all the time for a minute.
+func TestJuggledLeadership(t *testing.T) {
+	longForm(t)
+	s := newSummary()
+	s.run(t, three(t, build(t)), juggled(200*time.Millisecond, time.Minute))
+	s.print(t)
+	require.Zero(t, s.voids, "%v", s.void)
+}
+
+// TestSteadyLeader is L4: leadership never changes for being busy.
+func TestSteadyLeader(t *testing.T) {
+	longForm(t)
+	const crowd = 24
+	w := newWorld(t, three(t, build(t)))
+	before, err := w.c.status()
+	require.NoError(t, err)
+	l := startChains(w)
+	for i := range crowd {
+		l.all.Go(func() { l.chain(l.ctx, w.c.any, steady[i%len(steady)]) })
+	}
+	began, counted := w.c.now(), 0
+	for end := time.Now().Add(*steadyFor); time.Now().Before(end) && !t.Failed(); {
+		since := w.c.now()
+		time.Sleep(min(5*time.Second, time.Until(end)+time.Millisecond))
+		now, err := w.c.status()
+		require.NoError(t, err)
+		require.Equal(t, before.Term, now.Term, "L4: the term moved after %s", w.c.now()-began)
+		require.Equal(t, before.Leader, now.Leader)
+		n := w.h.written(since)
+		require.GreaterOrEqual(t, n, leastWrites, "there is no load")
+		counted += n
+	}
+	l.end()
+	w.lastLook(l)
+	require.NoError(t, w.agree())
+	s := newSummary()
+	r := w.judge()
+	s.violations, s.reports = r.violations, []report{r}
+	s.print(t)
+	t.Logf("%d writes in %s under one leader", counted, w.c.now()-began)
+}
+
+// TestNoLeakOverTransfers is L2: a change of leadership leaves nothing behind.
+func TestNoLeakOverTransfers(t *testing.T) {
+	times := 100
+	if timed() {
+		times = *transfers
+	}
+	c := three(t, build(t))
+	// The first of anything makes what is kept.
+	c.transfer(t, 20)
+	before := c.goroutines(t)
+	term := c.requireStatus(t).Term
+	c.transfer(t, times)
+	require.GreaterOrEqual(t, c.requireStatus(t).Term, term+uint64(times))
+	var after map[string]int
+	// What waits for a deadline needs its time to end.
+	require.True(t, until(2*longest, func() bool {
+		after = c.goroutines(t)
+		for name, n := range after {
+			if n > before[name]+slackGoroutines {
+				return false
+			}
+		}
+		return true
+	}), "L2: goroutines before %v, after %d transfers %v", before, times, after)
+	t.Logf("goroutines before %v, after %d transfers %v", before, times, after)
+}
+
+// slackGoroutines are those of requests and connections that come and go.
+const slackGoroutines = 15
+
+// transfer hands leadership over so many times.
+func (c *cluster) transfer(t *testing.T, times int) {
+	t.Helper()
+	for n := range times {
+		require.True(t, until(eventually, func() bool { return c.any().run("cluster", "transfer-leader").code == exitOK }), "transfer %d", n)
+	}
+	require.True(t, until(eventually, func() bool { return c.leader() != nil }))
+	c.requireReady(c.all()...)
+}
+
+func (c *cluster) requireStatus(t *testing.T) status {
+	t.Helper()
+	s, err := c.status()
+	require.NoError(t, err)
+	return s
+}
+
+// goroutines is how many each node has.
+func (c *cluster) goroutines(t *testing.T) map[string]int {
+	t.Helper()
+	all := map[string]int{}
+	for _, n := range c.all() {
+		count, err := n.metric("go_goroutines")
+		require.NoError(t, err)
+		all[n.name] = int(count)
+	}
+	return all
+}
+
+// metric is one that has no labels.
+func (n *node) metric(name string) (float64, error) {
+	r, err := probe.Get("http://" + n.ops + "/metrics")
+	if err != nil {
+		return 0, err
+	}
+	defer r.Body.Close()
+	lines := bufio.NewScanner(r.Body)
+	for lines.Scan() {
+		if value, found := strings.CutPrefix(lines.Text(), name+" "); found {
+			return strconv.ParseFloat(value, 64)
+		}
+	}
+	return 0, fmt.Errorf("%s tells no %s", n.name, name)
+}
