@@ -156,6 +156,14 @@ func Await(f raft.Future, stop <-chan struct{}) error { return await(f, stop) }
 // NewFailStop is what the log on disk is wrapped in.
 func NewFailStop(w *wal.WAL, fatal func(error)) raft.LogStore { return &failStop{w, fatal} }
 
+// NewSummed is the layer above that.
+func NewSummed(w *wal.WAL, fatal func(error)) raft.LogStore {
+	return &summed{&failStop{w, fatal}}
+}
+
+// ErrDamaged is what it ends the process with.
+var ErrDamaged = errDamaged
+
 // Isolate cuts a node off from the others, or lets it back.
 func Isolate(n *Node, on bool) { _ = n.network.isolate(awayForTest, on) }
 

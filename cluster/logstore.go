@@ -20,13 +20,14 @@ const cachedEntries = 64
 
 // stores are the log and the stable store of a node:
 //
-//	LogCache -> verifier -> raft-wal      votes -> raft-wal
+//	LogCache -> verifier -> summed -> raft-wal      votes -> raft-wal
 //
-// raft-wal does not check what it reads of a sealed segment. The verifier does:
-// it sums up what is written and, at each checkpoint entry of the leader, reads
-// the range back and compares. It sits below the cache, so that it reads the
-// disk. All of them say that the log is monotonic, which raft must know or a
-// follower that installs a snapshot may do so for ever (hashicorp/raft #697).
+// raft-wal does not check what it reads of a sealed segment. summed does. The
+// verifier compares with other nodes: it sums up what is written and, at each
+// checkpoint entry of the leader, reads the range back. It sits below the cache,
+// so that it reads the disk. All of them say that the log is monotonic, which
+// raft must know or a follower that installs a snapshot may do so for ever
+// (hashicorp/raft #697).
 type stores struct {
 	logs     raft.LogStore
 	stable   raft.StableStore
@@ -49,7 +50,7 @@ func openStores(c *Config, log *logger, report verifier.ReportFn) (*stores, erro
 	if err := os.Chmod(filepath.Join(dir, "wal-meta.db"), modeFile); err != nil {
 		return nil, errors.Join(fmt.Errorf("protect log: %w", err), w.Close())
 	}
-	var logs raft.LogStore = &failStop{WAL: w, fatal: c.Fatal}
+	var logs raft.LogStore = &summed{&failStop{WAL: w, fatal: c.Fatal}}
 	var stable raft.StableStore = w
 	if c.hooks.logs != nil {
 		logs = &hookedLogs{c.hooks.logs(logs), w}

@@ -1,0 +1,94 @@
+package cluster_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// A bit that flips in the log after it was written is found when it is read,
+// wherever it is: nothing else would see it in a sealed segment.
+func TestDamagedEntryStopsTheNode(t *testing.T) {
+	var fatal error
+	dir := t.TempDir()
+	reopen := func() (*wal.WAL, raft.LogStore) {
+		w, err := wal.Open(dir, wal.WithSegmentSize(4<<10))
+		require.NoError(t, err)
+		return w, cluster.NewSummed(w, func(err error) { fatal = err })
+	}
+	w, store := reopen()
+	entry := func(i uint64) raft.Log {
+		l := raft.Log{Index: i, Term: 3, Type: raft.LogCommand, Data: bytes.Repeat([]byte{byte(i)}, 200)}
+		if i%2 == 0 {
+			l.Extensions = []byte("of somebody else")
+		}
+		return l
+	}
+	for i := uint64(1); i <= 100; i++ {
+		l := entry(i)
+		require.NoError(t, store.StoreLogs([]*raft.Log{&l}))
+		require.Equal(t, entry(i), l, "what goes to other nodes is as it was")
+	}
+	require.NoError(t, w.Close())
+
+	segments, err := filepath.Glob(filepath.Join(dir, "*.wal"))
+	require.NoError(t, err)
+	require.Greater(t, len(segments), 2)
+	text, err := os.ReadFile(segments[0])
+	require.NoError(t, err)
+	for what, at := range map[string]int{
+		"nothing":    -1,
+		"data":       bytes.Index(text, entry(5).Data) + 7,
+		"extensions": bytes.Index(text, []byte("of somebody else")),
+		"the sum":    bytes.Index(text, []byte("mmsummed")) + 8,
+	} {
+		t.Run(what, func(t *testing.T) {
+			damaged := bytes.Clone(text)
+			if at >= 0 {
+				damaged[at] ^= 1
+			}
+			require.NoError(t, os.WriteFile(segments[0], damaged, 0o600))
+			fatal = nil
+			w, store := reopen()
+			wrong := 0
+			for i := uint64(1); i <= 100; i++ {
+				var l raft.Log
+				if err := store.GetLog(i, &l); err != nil {
+					require.ErrorIs(t, err, cluster.ErrDamaged)
+					require.ErrorIs(t, fatal, cluster.ErrDamaged)
+					wrong++
+					continue
+				}
+				want := entry(i)
+				require.Equal(t, want.Data, l.Data)
+				require.Equal(t, want.Extensions, l.Extensions)
+			}
+			require.Equal(t, at >= 0, wrong == 1)
+			require.NoError(t, w.Close())
+		})
+	}
+}
+
+// The log of an earlier version has no sums.
+func TestEntriesWithoutSumsAreRead(t *testing.T) {
+	w, err := wal.Open(t.TempDir())
+	require.NoError(t, err)
+	defer w.Close()
+	require.NoError(t, w.StoreLogs([]*raft.Log{
+		{Index: 1, Term: 1, Data: []byte("old")},
+		{Index: 2, Term: 1, Data: []byte("old"), Extensions: []byte("a checkpoint's twenty-four")},
+	}))
+	store := cluster.NewSummed(w, func(err error) { require.NoError(t, err) })
+	for i := uint64(1); i <= 2; i++ {
+		var l raft.Log
+		require.NoError(t, store.GetLog(i, &l))
+		require.Equal(t, "old", string(l.Data))
+	}
+}
