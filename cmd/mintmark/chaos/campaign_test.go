@@ -106,7 +106,7 @@ func (p *campaign) once(f fault) (void string) {
 		r.struck = r.injected
 	}
 	hold := time.Now().Add(f.lasts)
-	if !until(max(bites, f.lasts), func() bool { r.bitten = r.bitten || f.bit(r); return r.bitten }) {
+	if void == "" && !until(max(bites, f.lasts), func() bool { r.bitten = r.bitten || f.bit(r); return r.bitten }) {
 		void = "it did not bite"
 	}
 	time.Sleep(time.Until(hold)) // the fault lasts

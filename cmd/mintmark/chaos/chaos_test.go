@@ -146,11 +146,15 @@ func TestChaos(t *testing.T) {
 // less.
 func TestSnapshots(t *testing.T) {
 	s := newSummary()
+	faults := []fault{leftBehind(false), leftBehind(true), killed(allNodes)}
+	if timed() {
+		faults = append(faults, truncatedSnapshot())
+	}
 	s.run(t, three(t, build(t,
 		patch{file: "cluster/config.go", old: "const minTrailingLogs = 10240", new: fmt.Sprint("const minTrailingLogs = ", trailing)},
 		patch{file: "cluster/config.go", old: "&c.SnapshotThreshold, 8192", new: "&c.SnapshotThreshold, 100"},
 		patch{file: "cluster/config.go", old: "&c.SnapshotInterval, 30*time.Second", new: "&c.SnapshotInterval, time.Second"},
-	)), leftBehind(false), leftBehind(true), killed(allNodes))
+	)), faults...)
 	s.print(t)
 	require.Zero(t, s.voids, "%v", s.void)
 }

@@ -135,8 +135,17 @@ func (c *cluster) forget(gone *node) {
 // invite gets the token that a node joins with from another node.
 func (c *cluster) invite(n *node, arguments ...string) {
 	c.t.Helper()
+	var by *node
+	require.True(c.t, until(eventually, func() bool {
+		for _, other := range c.all() {
+			if by = other; other != n && other.ready() {
+				return true
+			}
+		}
+		return false
+	}), "nobody can invite %s", n.name)
 	n.invitation = filepath.Join(c.dir, n.name+".token")
-	token := c.not(n).must(arguments...)
+	token := by.must(arguments...)
 	require.NoError(c.t, os.WriteFile(n.invitation, token, 0o600))
 }
 

@@ -14,25 +14,31 @@ func replaced() fault {
 	return fault{
 		name: "replacement of a node", majority: true, moves: 4,
 		inject: func(r *round) error {
-			old := r.c.all()[nodes-1]
-			next := r.c.add(old.name + "x")
-			r.c.invite(next, "cluster", "replace", old.name, "--name", next.name)
-			old.release()
-			r.dismiss(old)
-			return next.start()
+			return r.replace(r.c.all()[nodes-1])
 		},
-		bit: func(r *round) bool {
-			names := r.c.voters()
-			for _, n := range r.c.all() {
-				if !slices.Contains(names, n.name) {
-					return false
-				}
-			}
-			return len(names) == nodes
-		},
-		// The others learn where the links to the new node are.
+		bit:  (*round).complete,
 		heal: (*round).relink,
 	}
+}
+
+// replace starts a new node that takes the place of another.
+func (r *round) replace(old *node) error {
+	next := r.c.add(old.name + "x")
+	old.release()
+	r.dismiss(old)
+	r.c.invite(next, "cluster", "replace", old.name, "--name", next.name)
+	return next.start()
+}
+
+// complete reports whether the voters are the nodes that there are.
+func (r *round) complete() bool {
+	names := r.c.voters()
+	for _, n := range r.c.all() {
+		if !slices.Contains(names, n.name) {
+			return false
+		}
+	}
+	return len(names) == nodes
 }
 
 // relink restarts all nodes, which learn the links to new ones so.

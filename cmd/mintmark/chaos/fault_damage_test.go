@@ -1,0 +1,132 @@
+package chaos
+
+import (
+	"bytes"
+	"encoding/hex"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// damaged spoils the data of a follower that is down. It must see that and stop,
+// since what it would serve is not what was decided. An operator takes a new node
+// in its place.
+func damaged(what string, spoil func(*round, *node) error) fault {
+	return fault{
+		name: what, majority: true, moves: 5,
+		inject: func(r *round) error {
+			n := r.other(r.leader)
+			r.hits(n)
+			n.process().kill()
+			if err := spoil(r, n); err != nil {
+				return err
+			}
+			r.strike()
+			return n.start()
+		},
+		bit: func(r *round) bool {
+			n := r.victims[0]
+			return !n.running() && n.process().command.ProcessState.ExitCode() > 0
+		},
+		heal: func(r *round) error {
+			n := r.victims[0]
+			if n.ready() {
+				r.h.wrong("S8: %s is ready with %s", n.name, what)
+			}
+			if err := r.replace(n); err != nil {
+				return err
+			}
+			if !until(eventually, r.complete) {
+				return errors.New("the new node does not become a voter")
+			}
+			return r.relink()
+		},
+	}
+}
+
+// flippedBit changes one bit of an id in a segment that is sealed: no command
+// becomes undecodable by that, only another one.
+func flippedBit() fault {
+	segmentsOf := func(n *node) []string {
+		list, _ := filepath.Glob(filepath.Join(n.dir, "raft", "log", "*.wal")) // the pattern is good
+		slices.Sort(list)
+		return list
+	}
+	f := damaged("a bit flipped in the log", func(r *round, n *node) error {
+		segments := segmentsOf(n)
+		for _, file := range segments[:len(segments)-1] { // the last is open
+			text, err := os.ReadFile(file)
+			if err != nil {
+				return err
+			}
+			for _, o := range r.h.all() {
+				id, err := hex.DecodeString(o.Grant)
+				if err != nil || len(id) == 0 {
+					continue
+				}
+				if at := bytes.Index(text, id); at >= 0 {
+					text[at+rand.IntN(len(id))] ^= 1 << rand.IntN(8)
+					return os.WriteFile(file, text, 0o600)
+				}
+			}
+		}
+		return errors.New("no sealed segment has a grant")
+	})
+	inject := f.inject
+	f.inject = func(r *round) error {
+		if !until(starts, func() bool { return len(segmentsOf(r.leader)) > 3 }) {
+			return errors.New("no segments are sealed")
+		}
+		return inject(r)
+	}
+	return f
+}
+
+// truncatedSnapshot cuts the snapshots in two.
+func truncatedSnapshot() fault {
+	return damaged("snapshots cut short", func(_ *round, n *node) error {
+		files, err := filepath.Glob(filepath.Join(n.dir, "raft", "snapshots", "*", "state.bin"))
+		if err != nil || len(files) == 0 {
+			return errors.Join(err, errors.New("there is no snapshot"))
+		}
+		for _, file := range files {
+			s, err := os.Stat(file)
+			if err != nil {
+				return err
+			}
+			if err := os.Truncate(file, s.Size()/2); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// smallSegments seals a segment after a second or two.
+var smallSegments = patch{file: "cluster/config.go", old: "&c.SegmentSize, 16<<20", new: "&c.SegmentSize, 32<<10"}
+
+// TestDamagedLog: silent corruption of the log is seen before it is served.
+func TestDamagedLog(t *testing.T) {
+	longForm(t)
+	s := newSummary()
+	s.run(t, three(t, build(t, smallSegments)), flippedBit())
+	s.print(t)
+	require.Zero(t, s.voids, "%v", s.void)
+}
+
+// TestPlantedDamage: without a checksum of each entry a changed one is applied,
+// and the states differ.
+func TestPlantedDamage(t *testing.T) {
+	longForm(t)
+	binary := build(t, smallSegments, patch{
+		file: "cluster/summed.go",
+		old:  "log.Index != index || binary.BigEndian.Uint32(ext[at+8:]) != entrySum(log)",
+		new:  "log.Index != index",
+	})
+	find(t, three(t, binary), "S8", 2, flippedBit())
+}
