@@ -8,10 +8,6 @@ import (
 	"time"
 )
 
-// shortMaxAge is how long verifiers may keep the key set here: as short as the
-// rules allow, since a new key waits for twice that.
-const shortMaxAge = "jwks_max_age=1s"
-
 // rotated announces a key and lasts until tokens are made with it.
 func rotated(purpose string) fault {
 	var id string

@@ -53,9 +53,6 @@ func newWorld(t testing.TB, c *cluster) *world {
 	t.Helper()
 	w := &world{t: t, c: c, h: newHistory(), secrets: map[string][]secret{}, minted: map[string]string{}, password: random("password")}
 	first := c.nodes[0]
-	if !c.single {
-		first.must("settings", "set", shortMaxAge)
-	}
 	for n := range users {
 		a := first.runWith([]byte(w.password), "user", "add", user(n), "--password-file", "-")
 		require.Equal(t, exitOK, a.code, "%s", a.errors)
