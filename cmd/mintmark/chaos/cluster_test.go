@@ -274,13 +274,18 @@ func (c *cluster) requireReady(nodes ...*node) {
 	}
 }
 
+var givenAddresses sync.Map
+
 // freeAddress is a loopback address that nobody listens on, below the range
 // that the kernel takes the ports of clients from, so that it stays free while
-// its node is down.
+// its node is down. None is given out twice.
 func freeAddress(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
 		address := fmt.Sprintf("127.0.0.1:%d", 18000+rand.IntN(14000))
+		if _, given := givenAddresses.LoadOrStore(address, true); given {
+			continue
+		}
 		l, err := net.Listen("tcp", address)
 		if err != nil {
 			continue
