@@ -3,9 +3,7 @@ package chaos
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
-	"os"
 	"sync"
 	"sync/atomic"
 	"syscall"
@@ -71,16 +69,13 @@ func descriptors(whom target, lasts time.Duration) fault {
 			clear(had)
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
 				pid := n.process().command.Process.Pid
-				open, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
-				if err != nil {
-					return err
-				}
 				var old unix.Rlimit
 				if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, nil, &old); err != nil {
 					return err
 				}
 				had[n] = old
-				return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: uint64(len(open)), Max: old.Max}, nil)
+				// What is open stays open.
+				return unix.Prlimit(pid, unix.RLIMIT_NOFILE, &unix.Rlimit{Cur: 0, Max: old.Max}, nil)
 			})
 		},
 		// Who connects now waits, or the node has stopped because it could not write.
