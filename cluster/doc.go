@@ -27,6 +27,7 @@
 //	removal.go     a member goes: raft's configuration first, its key second; quorum.go, when it may; expelled.go, how it learns
 //	join.go        a token makes a node a member; look.go, what strangers may cost
 //	hasten.go      an election at once when the leader's process is gone
+//	successor.go   whom a leader that is not well hands over to
 //	overview.go    what operators see
 //	birth.go       a node whose log is lost must not go on without it
 //	committed.go, replay.go  a node shows what it had before it finds a leader

@@ -303,3 +303,28 @@ func ForgetPeer(n *Node, name string) {
 func NewTransport(layer raft.StreamLayer) raft.Transport {
 	return newTransport(layer, newLogger(slog.New(slog.DiscardHandler)))
 }
+
+// Guess has a node take another one for the leader, as it does when that one
+// says so and raft knows of none. It says whether raft did not.
+func Guess(n *Node, id string) bool {
+	n.leader.hearInstead(id)
+	guess, _ := n.leader.unheard()
+	return guess == id
+}
+
+// PeerSample is what a peer said of itself.
+type PeerSample struct {
+	Age, Offset time.Duration
+	Applied     uint64
+	Trouble     string
+}
+
+// ChooseSuccessor is chooseSuccessor.
+func ChooseSuccessor(self string, voters []string, peers map[string]PeerSample) string {
+	const now = time.Hour
+	m := make(map[string]peerSample)
+	for id, p := range peers {
+		m[id] = peerSample{status: peerStatus{Applied: p.Applied, Trouble: p.Trouble}, offset: p.Offset, at: now - p.Age}
+	}
+	return chooseSuccessor(self, voters, m, now)
+}

@@ -114,9 +114,8 @@ func (n *Node) guardDisk(s diskState) {
 			n.log.Warn("cluster: the disk takes writes again, this node is back")
 		}
 	}
-	if leading, _ := n.Leading(); leading && s.Space == spaceLow && n.roomElsewhere() {
-		n.log.Warn("cluster: the disk fills up, a node with more room shall lead", "free", s.Free)
-		n.yield()
+	if leading, _ := n.Leading(); leading && s.Space == spaceLow && n.yield() {
+		n.log.Warn("cluster: the disk fills up, a node with more room leads", "free", s.Free)
 	}
 }
 
@@ -125,27 +124,14 @@ func (n *Node) guardDisk(s diskState) {
 func (n *Node) askToStand() {
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
 	defer cancel()
-	for _, id := range n.Voters() {
-		if id == string(n.id) {
+	for _, id := range append([]string{n.successor()}, n.Voters()...) {
+		if id == "" || id == string(n.id) {
 			continue
 		}
 		if _, err := n.ask(ctx, id, nil, opStand, nil, statusTimeout); err == nil {
 			return
 		}
 	}
-}
-
-// roomElsewhere reports whether a voter could lead whose disk is not full.
-func (n *Node) roomElsewhere() bool {
-	voters := n.Voters()
-	n.guards.mu.Lock()
-	defer n.guards.mu.Unlock()
-	for _, id := range voters {
-		if p, ok := n.guards.peers[id]; ok && n.guards.elapsed()-p.at < clockSampleLife && p.status.Trouble == "" {
-			return true
-		}
-	}
-	return false
 }
 
 // guardClock applies the rule of clocks: who is not within the limit of a
@@ -162,7 +148,9 @@ func (n *Node) guardClock() {
 	switch {
 	case err == nil && leading && n.clockVote(voters).mustStepDown():
 		n.log.Error("cluster: the clock of this leader differs from the others', it steps down")
-		n.yield()
+		if !n.yield() {
+			n.resign()
+		}
 	case err != nil && len(voters) < 2:
 		n.log.Error("cluster: nothing is decided by this clock; if it is right, mintmark cluster accept-clock says so", "error", err)
 	case err != nil:
@@ -187,13 +175,22 @@ func (n *Node) compareAnew(voters []string, jump error) {
 	}
 }
 
-// yield makes a leader stop deciding and hands leadership over.
-func (n *Node) yield() {
+// yieldTo hands leadership over.
+func (n *Node) yieldTo(id string) bool {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
-	if err := n.handOver(ctx, ""); err != nil {
-		n.log.Warn("cluster: leadership stays for want of another node", "error", err)
+	err := n.handOver(ctx, id)
+	if err != nil {
+		n.log.Warn("cluster: leadership stays", "error", err)
 	}
+	return err == nil
+}
+
+// resign makes a leader decide nothing until its clock is that of a majority
+// again. It stays raft's leader: there is nobody whom that would help.
+func (n *Node) resign() {
+	election := n.leader.lose()
+	n.running.Go(func() { n.takeOver(election) })
 }
 
 // clockVote compares the clock with the voters', by what they last said.

@@ -15,6 +15,8 @@ type leadership struct {
 	election uint64 // counts elections and losses seen by this node
 	leading  bool
 	known    string        // id of the node that raft takes for the leader, "" if none
+	guessed  bool          // known only calls itself so, and raft knows of none
+	since    time.Time     // when this node began to lead
 	changed  chan struct{} // closed at the next change
 	moved    chan struct{} // closed at the next change of known
 }
@@ -51,7 +53,18 @@ func (l *leadership) route() way {
 func (l *leadership) hear(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.guessed = false
 	l.know(id)
+}
+
+// unheard reports whether raft knows of no leader, and who is guessed to be it.
+func (l *leadership) unheard() (guess string, unheard bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.known == "" || l.guessed {
+		return l.known, true
+	}
+	return "", false
 }
 
 // hearInstead notes who calls itself the leader, while raft knows of none.
@@ -59,7 +72,18 @@ func (l *leadership) hearInstead(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.known == "" {
+		l.guessed = true
 		l.know(id)
+	}
+}
+
+// forget drops a guess that has proved wrong.
+func (l *leadership) forget(guess string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.guessed && l.known == guess {
+		l.guessed = false
+		l.know("")
 	}
 }
 
@@ -90,8 +114,19 @@ func (l *leadership) confirm(election uint64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.election == election {
+		l.since = time.Now()
 		l.set(true)
 	}
+}
+
+// leadsFor is for how long this node has led.
+func (l *leadership) leadsFor() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.leading {
+		return 0
+	}
+	return time.Since(l.since)
 }
 
 func (l *leadership) current(election uint64) bool {
@@ -198,21 +233,25 @@ func (n *Node) hearLeader() {
 
 // takeOver makes an elected node one that leads, once everything that was
 // committed before its election is applied and its clock is found to be that of
-// a majority. An election that is over has a
-// higher number by now.
+// a majority. An election that is over has a higher number by now.
 func (n *Node) takeOver(election uint64) {
+	said := false
 	for n.leader.current(election) {
+		pause := retryPause
 		err := await(n.raft.Barrier(0), n.stopped)
 		if err == nil && n.clockAgrees() {
 			n.leader.confirm(election)
 			return
 		}
 		if err == nil && n.leader.current(election) {
-			n.log.Error("cluster: this node was elected, and its clock differs from the others' or can't be compared with them")
+			if !said {
+				n.log.Error("cluster: this node was elected, and its clock differs from the others' or can't be compared with them")
+			}
+			said, pause = true, yieldPause
 			n.yield()
 		}
 		select {
-		case <-time.After(retryPause):
+		case <-time.After(pause):
 		case <-n.stopped:
 			return
 		}

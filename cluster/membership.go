@@ -251,10 +251,12 @@ func (n *Node) reportMyself() {
 }
 
 // findLeader asks the others who leads when raft has not heard from a leader:
-// it may not know yet where this node listens now. It returns those who did not
-// answer.
+// it may not know yet where this node listens now. Who was found is asked again,
+// until raft knows better, and forgotten when it leads no more or says nothing.
+// It returns those who did not answer.
 func (n *Node) findLeader() (silent []string) {
-	if w := n.leader.route(); w.leader != "" || n.isClosing() {
+	guess, unheard := n.leader.unheard()
+	if !unheard || n.isClosing() {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
@@ -266,13 +268,17 @@ func (n *Node) findLeader() (silent []string) {
 			continue
 		}
 		asking.Go(func() {
-			switch s, err := n.askStatus(ctx, m.ID); {
-			case err != nil:
+			s, err := n.askStatus(ctx, m.ID)
+			switch {
+			case err == nil && s.State == StateLeader:
+				n.leader.hearInstead(m.ID)
+			case m.ID == guess:
+				n.leader.forget(guess)
+			}
+			if err != nil {
 				mu.Lock()
 				defer mu.Unlock()
 				silent = append(silent, m.ID)
-			case s.State == StateLeader:
-				n.leader.hearInstead(m.ID)
 			}
 		})
 	}
@@ -409,12 +415,16 @@ func (n *Node) handOverBy(ctx context.Context, w way, to string) error {
 	return nil
 }
 
-// handOver transfers the leadership of this node. It tries twice, since raft may
+// handOver transfers the leadership of this node, with "" to the node that is
+// best off, as far as this one knows, or to the one that raft finds. It tries twice, since raft may
 // find only then that a connection it had kept is broken: the other node may
 // have been started again.
 func (n *Node) handOver(ctx context.Context, to string) error {
-	if to == string(n.id) {
+	switch to {
+	case string(n.id):
 		return nil
+	case "":
+		to = n.successor()
 	}
 	err := n.transfer(ctx, to)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, raft.ErrNotLeader) {

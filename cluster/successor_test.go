@@ -1,0 +1,141 @@
+package cluster_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+func TestChooseSuccessor(t *testing.T) {
+	type peers = map[string]cluster.PeerSample
+	fine := func(applied uint64) cluster.PeerSample { return cluster.PeerSample{Applied: applied} }
+	for name, row := range map[string]struct {
+		peers peers
+		want  string
+	}{
+		"nobody is known":          {nil, ""},
+		"the furthest":             {peers{"b": fine(10), "c": fine(11)}, "c"},
+		"not one in trouble":       {peers{"b": fine(10), "c": {Applied: 11, Trouble: "disk: only 100 MiB are left"}}, "b"},
+		"all in trouble":           {peers{"b": {Trouble: "disk"}, "c": {Trouble: "disk"}}, ""},
+		"not one that was silent":  {peers{"b": fine(10), "c": {Applied: 11, Age: 4 * time.Second}}, "b"},
+		"not one of another clock": {peers{"b": fine(10), "c": {Applied: 11, Offset: time.Hour}}, "b"},
+		"this node's clock is the wrong one": {
+			peers{"b": {Applied: 10, Offset: -time.Hour}, "c": {Applied: 11, Offset: -time.Hour + time.Second}}, "c",
+		},
+		"no two clocks agree":       {peers{"b": {Offset: time.Hour}, "c": {Offset: -time.Hour}}, ""},
+		"one that is no voter":      {peers{"b": fine(10), "x": fine(11)}, "b"},
+		"what it says of itself":    {peers{"a": fine(12), "b": fine(10)}, "b"},
+		"a clock that nobody knows": {peers{"c": {Applied: 10, Offset: time.Hour}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.Equal(t, row.want, cluster.ChooseSuccessor("a", []string{"a", "b", "c"}, row.peers))
+		})
+	}
+}
+
+// TestTwoLowDisks: leadership goes to the one node that has room, at once, and
+// where none has any it stays where it is.
+func TestTwoLowDisks(t *testing.T) {
+	var disks []*slowDisk
+	tr := newTrio(t, func(c *cluster.Config) {
+		disks = append(disks, newSlowDisk())
+		*c = cluster.WithDisk(*c, disks[len(disks)-1])
+	})
+	tr.compared()
+	low := func(i int, is bool) {
+		disks[i].free.Store(100 << 30)
+		if is {
+			disks[i].free.Store(300 << 20)
+		}
+	}
+	// told waits until all know of all who is low.
+	told := func(is ...bool) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			for _, n := range tr.nodes {
+				for i, s := range n.Overview(t.Context()).Nodes {
+					if (s.Err != "") != is[i] {
+						return false
+					}
+				}
+			}
+			return true
+		}, 20*time.Second, 10*time.Millisecond)
+	}
+	i := tr.leader()
+	j, k := (i+1)%3, (i+2)%3
+	is := make([]bool, 3)
+	is[j] = true
+	low(j, true)
+	told(is...)
+	term := tr.nodes[i].Stats().Term
+	low(i, true)
+	require.Eventually(t, func() bool { return tr.leader() == k }, 10*time.Second, 5*time.Millisecond)
+	require.Equal(t, term+1, tr.nodes[k].Stats().Term, "it went nowhere else")
+
+	low(k, true)
+	told(true, true, true)
+	require.Never(t, func() bool {
+		leading, _ := tr.nodes[k].Leading()
+		return !leading || tr.nodes[k].Stats().Term != term+1
+	}, 3*time.Second, 20*time.Millisecond)
+}
+
+// TestNoTwoClocksAgree: none knows whose is right, so none decides, and
+// leadership does not go round either. When two agree they go on.
+func TestNoTwoClocksAgree(t *testing.T) {
+	var clocks []*stepped
+	tr := newTrio(t, func(c *cluster.Config) {
+		clocks = append(clocks, new(stepped))
+		c.Now = clocks[len(clocks)-1].now // and what elapses goes with it, so no jump is seen
+	})
+	tr.compared()
+	i := tr.leader()
+	clocks[(i+1)%3].by.Store(int64(time.Hour))
+	clocks[(i+2)%3].by.Store(int64(-time.Hour))
+	nobody := func() bool {
+		for _, n := range tr.nodes {
+			if leading, _ := n.Leading(); leading {
+				return false
+			}
+		}
+		return true
+	}
+	require.Eventually(t, nobody, 10*time.Second, 10*time.Millisecond)
+	term := tr.nodes[i].Stats().Term
+	require.Never(t, func() bool { return !nobody() || tr.nodes[i].Stats().Term > term+1 }, 4*time.Second, 20*time.Millisecond)
+	for _, c := range clocks {
+		c.by.Store(0)
+	}
+	tr.leader()
+	require.Eventually(t, func() bool {
+		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a"})
+		return err == nil
+	}, 20*time.Second, 10*time.Millisecond)
+}
+
+// TestGuessedLeaderIsForgotten: while raft knows of none, whoever called itself
+// the leader may have gone since, or lead no more.
+func TestGuessedLeaderIsForgotten(t *testing.T) {
+	tr := newTrio(t)
+	fourth := networked(t, "", "n4")
+	fourth.Bootstrap = false
+	tr.join(fourth)
+	tr.nodes, tr.confs = append(tr.nodes, open(t, fourth)), append(tr.confs, fourth)
+	tr.settle(4)
+	i := tr.leader()
+	gone, asker, other := i, (i+1)%4, (i+2)%4
+	shut(t, tr.nodes[(i+3)%4])
+	shut(t, tr.nodes[gone]) // so that two of four are left, and nobody leads
+	n := tr.nodes[asker]
+	for name, id := range map[string]string{"gone": tr.nodes[gone].ID(), "no leader": tr.nodes[other].ID()} {
+		require.Eventually(t, func() bool { return cluster.Guess(n, id) }, 10*time.Second, time.Millisecond, name)
+		require.Eventually(t, func() bool { return !n.Stats().LeaderKnown }, 10*time.Second, time.Millisecond, name)
+	}
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.True(t, errors.Is(err, cluster.ErrUnavailable))
+}
