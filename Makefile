@@ -3,6 +3,8 @@
 
 GO         ?= go
 BINARY     := bin/mintmark
+# What the program calls itself; without git it keeps its own word.
+VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 E2E        := cmd/mintmark/e2e
@@ -20,7 +22,7 @@ cluster: build ## Build and run a cluster of three durable nodes on this machine
 	@MINTMARK=./$(BINARY) ./$(E2E)/three-nodes
 
 build: ## Build the one static binary
-	CGO_ENABLED=0 $(GO) build -trimpath -o $(BINARY) ./cmd/mintmark
+	CGO_ENABLED=0 $(GO) build -trimpath $(if $(VERSION),-ldflags '-X main.version=$(VERSION)') -o $(BINARY) ./cmd/mintmark
 
 deps: ## Install what the tests need: a C compiler, Node.js, Chromium, npm packages
 	./$(E2E)/install

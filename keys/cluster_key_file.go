@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 )
@@ -13,8 +14,16 @@ var ErrExposed = errors.New("key file is open to others than its owner (want mod
 
 // ReadClusterKey reads a key file. A file that its group or the world has any
 // right to is refused, because what it holds may already be known.
-func ReadClusterKey(path string) (ClusterKey, error) {
-	text, err := readKeyFile(path)
+func ReadClusterKey(path string) (ClusterKey, error) { return readClusterKey(path, 0o077) }
+
+// ReadClusterCredential reads a key file that a service manager made for this
+// process, in a folder that only the process can enter. Such a file may be
+// readable for its group: that is how systemd grants the service's account the
+// right to it, by an access control list.
+func ReadClusterCredential(path string) (ClusterKey, error) { return readClusterKey(path, 0o037) }
+
+func readClusterKey(path string, exposed fs.FileMode) (ClusterKey, error) {
+	text, err := readKeyFile(path, exposed)
 	if err != nil {
 		return ClusterKey{}, err
 	}
@@ -28,7 +37,8 @@ func ReadClusterKey(path string) (ClusterKey, error) {
 // maxKeyFile bounds what is read, in bytes: some eighty keys.
 const maxKeyFile = 4096
 
-func readKeyFile(path string) ([]byte, error) {
+// readKeyFile refuses a file that has any of the rights in exposed.
+func readKeyFile(path string, exposed fs.FileMode) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
 		return nil, fmt.Errorf("read cluster key: %w", err)
@@ -43,7 +53,7 @@ func readKeyFile(path string) ([]byte, error) {
 	if !info.Mode().IsRegular() {
 		return nil, fmt.Errorf("read cluster key %s: not a regular file", path)
 	}
-	if info.Mode().Perm()&0o077 != 0 {
+	if info.Mode().Perm()&exposed != 0 {
 		return nil, fmt.Errorf("read cluster key %s: %w", path, ErrExposed)
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxKeyFile))

@@ -48,20 +48,27 @@ func TestClusterKeyFile(t *testing.T) {
 }
 
 func TestReadClusterKeyRefusesExposedFiles(t *testing.T) {
-	for mode, ok := range map[fs.FileMode]bool{
-		0o600: true, 0o400: true, 0o700: true,
-		0o640: false, 0o604: false, 0o644: false, 0o620: false, 0o601: false, 0o660: false,
+	for mode, want := range map[fs.FileMode]struct{ file, credential bool }{
+		0o600: {true, true}, 0o400: {true, true}, 0o700: {true, true},
+		0o440: {false, true}, 0o640: {false, true}, // as systemd makes them
+		0o604: {}, 0o644: {}, 0o620: {}, 0o601: {}, 0o660: {}, 0o450: {}, 0o444: {},
 	} {
 		t.Run(mode.String(), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "k")
 			require.NoError(t, newClusterKey(t).WriteFile(path))
 			require.NoError(t, os.Chmod(path, mode))
-			_, err := keys.ReadClusterKey(path)
-			if ok {
-				require.NoError(t, err)
-			} else {
-				require.ErrorIs(t, err, keys.ErrExposed)
+			check := func(ok bool, err error) {
+				t.Helper()
+				if ok {
+					require.NoError(t, err)
+				} else {
+					require.ErrorIs(t, err, keys.ErrExposed)
+				}
 			}
+			_, err := keys.ReadClusterKey(path)
+			check(want.file, err)
+			_, err = keys.ReadClusterCredential(path)
+			check(want.credential, err)
 		})
 	}
 }

@@ -50,7 +50,7 @@ func OpenClusterKeys(file string) (*ClusterKeys, error) {
 
 // readClusterKeys reads a file that may be missing.
 func readClusterKeys(path string) ([]ClusterKey, error) {
-	text, err := readKeyFile(path)
+	text, err := readKeyFile(path, 0o077)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
@@ -67,7 +67,7 @@ func readClusterKeys(path string) ([]ClusterKey, error) {
 // ReadClusterKeys reads a file of one or more keys, which are for AlsoOpen: that of
 // a node, or one that was kept of the time before a change.
 func ReadClusterKeys(path string) (text []byte, err error) {
-	if text, err = readKeyFile(path); err != nil {
+	if text, err = readKeyFile(path, 0o077); err != nil {
 		return nil, err
 	}
 	if _, err := parseClusterKeys(text); err != nil {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -98,7 +99,10 @@ const (
 // TestInitThatDoesNotAgree with how the node was started makes nothing.
 func TestInitThatDoesNotAgree(t *testing.T) {
 	dir := t.TempDir()
-	b := begin(t, servingConfig(t, dir, func(o *serveOptions) { o.PublicURL = hereURL }))
+	c := servingConfig(t, dir, func(o *serveOptions) { o.PublicURL = hereURL })
+	var log bytes.Buffer
+	c.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	b := begin(t, c)
 	b.says(noCluster)
 	var p *admin.Problem
 	require.ErrorAs(t, b.init("https://elsewhere.example"), &p)
@@ -109,6 +113,8 @@ func TestInitThatDoesNotAgree(t *testing.T) {
 	require.NoError(t, b.init(hereURL))
 	require.NoError(t, <-b.done)
 	require.Equal(t, hereURL, b.s.settings.BaseURL)
+	b.close()
+	require.Contains(t, log.String(), `"operation":"cluster.init"`, "also what happens before there is a cluster is in the node's log")
 }
 
 // TestInitCutShort: init can be said again, whenever the first one ended.

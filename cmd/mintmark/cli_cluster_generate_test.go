@@ -142,6 +142,12 @@ func TestGenerateNamesWhatExists(t *testing.T) {
 	serve, flags, err := rootCommand().Find(strings.Fields(line))
 	require.NoError(t, err)
 	require.NoError(t, serve.ParseFlags(flags))
+	readme, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	require.NoError(t, err)
+	for _, setting := range []string{"Restart=always", "RestartSec=1", "ExecStart=/usr/local/bin/mintmark serve --config "} {
+		require.Contains(t, systemdUnit, "\n"+setting)
+		require.Contains(t, string(readme), "\n"+setting)
+	}
 
 	var set struct {
 		Spec struct {

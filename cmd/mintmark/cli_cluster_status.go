@@ -38,6 +38,11 @@ func showStatus(p *printer, s admin.ClusterStatus) {
 	for _, problem := range s.Problems {
 		p.line("problem: %s", problem)
 	}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Role != admin.RoleVoter {
+			p.line("joining: %s catches up, and becomes a voter by itself", n.Name)
+		}
+	}
 	if len(s.Nodes) > 0 {
 		p.line("")
 		p.table([]string{"NAME", "ROLE", "STATE", "ADDRESS", "TERM", "APPLIED", "LAG", "VERSION", "LEVEL", "CLOCK", "CERTIFICATE UNTIL", "DISK FREE"}, nodeRows(s.Nodes))

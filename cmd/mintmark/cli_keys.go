@@ -12,7 +12,7 @@ import (
 )
 
 func (m *management) keysCommand() *cobra.Command {
-	return group("keys", "List and rotate signing and credential keys, and change the cluster key", m.keysList(), m.keysRotate(), m.keysReseal())
+	return group("keys", "List and rotate signing and credential keys, and change the cluster key", m.keysList(), m.keysRotate(), m.keysReseal(), m.keysNewClusterKey())
 }
 
 func (m *management) keysList() *cobra.Command {

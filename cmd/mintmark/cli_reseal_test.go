@@ -107,6 +107,7 @@ func TestWhereTheClusterKeyComesFrom(t *testing.T) {
 	require.NoError(t, err)
 	credentials, data := t.TempDir(), t.TempDir()
 	require.NoError(t, key.WriteFile(filepath.Join(credentials, "cluster.key")))
+	require.NoError(t, os.Chmod(filepath.Join(credentials, "cluster.key"), 0o440)) // as systemd does
 	require.NoError(t, key.WriteFile(filepath.Join(data, "cluster.key")))
 	named := filepath.Join(t.TempDir(), "named")
 	require.NoError(t, key.WriteFile(named))
@@ -120,7 +121,10 @@ func TestWhereTheClusterKeyComesFrom(t *testing.T) {
 		"named":              {named, map[string]string{envClusterKey: "x"}, ""},
 		"environment":        {"", map[string]string{envClusterKey: text}, "comes from the environment"},
 		"systemd credential": {"", map[string]string{"CREDENTIALS_DIRECTORY": credentials}, "systemd credential"},
-		"other credentials":  {"", map[string]string{"CREDENTIALS_DIRECTORY": t.TempDir()}, ""},
+		"named credential": {
+			filepath.Join(credentials, "cluster.key"), map[string]string{"CREDENTIALS_DIRECTORY": credentials + "/"}, "systemd credential",
+		},
+		"other credentials": {"", map[string]string{"CREDENTIALS_DIRECTORY": t.TempDir()}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := keySourceOf(test.file, data, func(name string) string { return test.env[name] })
@@ -262,4 +266,20 @@ func TestSuspectNode(t *testing.T) {
 	for _, n := range c.nodes {
 		refresh(n)
 	}
+}
+
+func TestNewClusterKey(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "cluster.key")
+	c := &cliWorld{t: t, dir: t.TempDir()}
+	var made newClusterKey
+	require.NoError(t, json.Unmarshal([]byte(c.ok("", "keys", "new-cluster-key", file, "-o", "json")), &made))
+	key, err := keys.ReadClusterKey(file)
+	require.NoError(t, err)
+	require.Equal(t, newClusterKey{file, key.ID()}, made)
+	c.fails(exitLocal, "exists", "keys", "new-cluster-key", file)
+	text := strings.TrimSpace(string(key.Text()))
+	r := c.run("", "keys", "new-cluster-key", file+"2")
+	require.Equal(t, exitOK, r.code)
+	require.Contains(t, r.err, "safe place")
+	require.NotContains(t, r.out+r.err, text)
 }

@@ -22,34 +22,47 @@ type keySource struct {
 	// Fixed says why the key can't be changed while the node runs, and what to
 	// do about it; "" where it can.
 	Fixed string
+	// Credential says that a service manager made the file.
+	Credential bool
 }
 
 // keySourceOf looks where an operator may have put the key: a file that was
 // named, the environment, a systemd credential, or the data folder.
 func keySourceOf(file, dataDir string, getenv func(string) string) keySource {
+	own := filepath.Join(dataDir, "cluster.key")
+	credentials := getenv("CREDENTIALS_DIRECTORY")
 	if file != "" {
+		if credentials != "" && filepath.Dir(file) == filepath.Clean(credentials) {
+			return credentialSource(file, own)
+		}
 		return keySource{File: file}
 	}
 	if text := getenv(envClusterKey); text != "" {
 		return keySource{Given: []byte(text), Fixed: fmt.Sprintf("its cluster key comes from the environment (%s), "+
 			"which the node can't change: put the key into %s (mode 0600), start the node without the variable, and try again",
-			envClusterKey, filepath.Join(dataDir, "cluster.key"))}
+			envClusterKey, own)}
 	}
-	if dir := getenv("CREDENTIALS_DIRECTORY"); dir != "" {
-		path := filepath.Join(dir, "cluster.key")
+	if credentials != "" {
+		path := filepath.Join(credentials, "cluster.key")
 		if _, err := os.Stat(path); err == nil {
-			return keySource{File: path, Fixed: fmt.Sprintf("its cluster key is a systemd credential, "+
-				"which the node can't change: put the key into %s (mode 0600), start the node without the credential, and try again",
-				filepath.Join(dataDir, "cluster.key"))}
+			return credentialSource(path, own)
 		}
 	}
-	return keySource{File: filepath.Join(dataDir, "cluster.key")}
+	return keySource{File: own}
+}
+
+func credentialSource(path, own string) keySource {
+	return keySource{File: path, Credential: true, Fixed: fmt.Sprintf("its cluster key is a systemd credential, "+
+		"which the node can't change: put the key into %s (mode 0600), start the node without the credential, and try again", own)}
 }
 
 // load returns the key, fs.ErrNotExist where there is none yet.
 func (s keySource) load() (keys.ClusterKey, error) {
 	if s.Given != nil {
 		return keys.ParseClusterKey(s.Given)
+	}
+	if s.Credential {
+		return keys.ReadClusterCredential(s.File)
 	}
 	return keys.ReadClusterKey(s.File)
 }

@@ -34,8 +34,12 @@ type Setup struct {
 func NewSetupHandler(s Setup) http.Handler {
 	p := &setup{Setup: s}
 	byName := make(map[string]route, len(routes))
+	not := notYet
+	if s.Create == nil {
+		not = notJoined
+	}
 	for _, r := range routes {
-		byName[r.name] = route{r.name, notYet}
+		byName[r.name] = route{r.name, not}
 	}
 	for _, r := range []route{
 		on(InitCluster, p.init), on(ShowCluster, p.status), onUpload(restoreBackup, p.restore),
@@ -51,6 +55,10 @@ func NewSetupHandler(s Setup) http.Handler {
 
 func notYet(*call, http.ResponseWriter, *http.Request) (any, error) {
 	return nil, &Problem{Class: Unavailable, Text: "this node belongs to no cluster yet: mintmark cluster init, or start it with --join"}
+}
+
+func notJoined(*call, http.ResponseWriter, *http.Request) (any, error) {
+	return nil, &Problem{Class: Unavailable, Text: "this node joins a cluster, and is no member yet: mintmark cluster status says what it waits for"}
 }
 
 // setup is a Setup that happens at most once.
@@ -120,6 +128,9 @@ func (s *setup) restore(c *call, ctx context.Context, q restoreQuery, in io.Read
 
 func (s *setup) status(*call, context.Context, StatusQuery) (ClusterStatus, error) {
 	problem := "created by no cluster init and joined to none yet"
+	if s.Create == nil {
+		problem = "this node joins a cluster, and is no member yet"
+	}
 	if s.Waiting != nil {
 		if why := s.Waiting(); why != "" {
 			problem += ": " + why

@@ -38,7 +38,8 @@ func TestNodeThatIsToJoin(t *testing.T) {
 	c := caller(t, dir)
 	s := ask(t, c, admin.ShowCluster, admin.StatusQuery{})
 	require.False(t, s.Healthy)
-	require.Equal(t, []string{"created by no cluster init and joined to none yet: 10.0.0.1:8300 does not answer"}, s.Problems)
+	require.Equal(t, []string{"this node joins a cluster, and is no member yet: 10.0.0.1:8300 does not answer"}, s.Problems)
+	require.Contains(t, refused(t, c, admin.ListClients, admin.ClientFilter{}).Text, "joins a cluster")
 	require.Equal(t, admin.Refused, refused(t, c, admin.InitCluster, admin.NewCluster{PublicURL: "https://id.example"}).Class)
 	var p *admin.Problem
 	require.ErrorAs(t, restoreError(t, c, "backup", admin.RestoreOptions{}), &p)
