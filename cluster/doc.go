@@ -27,6 +27,7 @@
 //	removal.go     a member goes: raft's configuration first, its key second; quorum.go, when it may; expelled.go, how it learns
 //	join.go        a token makes a node a member; look.go, what strangers may cost
 //	hasten.go      an election at once when the leader's process is gone
+//	reach.go       operators are told once who can't be reached
 //	successor.go   whom a leader that is not well hands over to
 //	overview.go    what operators see
 //	birth.go       a node whose log is lost must not go on without it
@@ -35,6 +36,6 @@
 //
 // The log is hashicorp/raft on raft-wal. What those libraries do not do for us
 // is done by small wrappers, each in a file of its own with its reason: votes.go,
-// transport.go, future.go, logstore.go, leader.go, private.go, lock.go, clock.go,
-// disk.go, livelock.go.
+// transport.go, pipeline.go, future.go, logstore.go, leader.go, private.go,
+// lock.go, clock.go, disk.go, livelock.go.
 package cluster

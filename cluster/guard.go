@@ -81,6 +81,7 @@ func (n *Node) guard() {
 	ticker := time.NewTicker(guardInterval)
 	defer ticker.Stop()
 	defer n.guards.disk.close()
+	r := n.newReach()
 	for {
 		state, over := n.guards.disk.get()
 		n.guardDisk(state)
@@ -95,6 +96,7 @@ func (n *Node) guard() {
 			return
 		}
 		n.pollPeers(statusTimeout)
+		n.tellReach(r)
 		n.guardClock()
 	}
 }
@@ -189,7 +191,7 @@ func (n *Node) yieldTo(id string) bool {
 // resign makes a leader decide nothing until its clock is that of a majority
 // again. It stays raft's leader: there is nobody whom that would help.
 func (n *Node) resign() {
-	election := n.leader.lose()
+	election, _ := n.leader.lose()
 	n.running.Go(func() { n.takeOver(election) })
 }
 

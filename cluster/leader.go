@@ -100,23 +100,27 @@ func (l *leadership) know(id string) {
 	l.wake()
 }
 
-// lose ends what is known and returns the number of the election that follows.
-func (l *leadership) lose() uint64 {
+// lose ends what is known. It returns the number of the election that follows,
+// and whether this node led.
+func (l *leadership) lose() (election uint64, led bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.election++
+	led = l.leading
 	l.set(false)
-	return l.election
+	return l.election, led
 }
 
-// confirm says that this node leads since the given election.
-func (l *leadership) confirm(election uint64) {
+// confirm says that this node leads since the given election, and returns
+// whether it does.
+func (l *leadership) confirm(election uint64) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.election == election {
 		l.since = time.Now()
 		l.set(true)
 	}
+	return l.leading
 }
 
 // leadsFor is for how long this node has led.
@@ -215,7 +219,10 @@ func (n *Node) watchLeadership() {
 		case <-heard:
 			n.hearLeader()
 		case elected := <-n.notify:
-			election := n.leader.lose()
+			election, led := n.leader.lose()
+			if led {
+				n.log.Info("cluster: this node leads no more")
+			}
 			if elected {
 				barriers.Go(func() { n.takeOver(election) })
 			}
@@ -240,7 +247,9 @@ func (n *Node) takeOver(election uint64) {
 		pause := retryPause
 		err := await(n.raft.Barrier(0), n.stopped)
 		if err == nil && n.clockAgrees() {
-			n.leader.confirm(election)
+			if n.leader.confirm(election) {
+				n.log.Info("cluster: this node leads", "term", n.raft.CurrentTerm())
+			}
 			return
 		}
 		if err == nil && n.leader.current(election) {

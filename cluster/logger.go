@@ -6,12 +6,16 @@ import (
 	"io"
 	"log"
 	"log/slog"
+	"slices"
+	"strings"
 
 	"github.com/hashicorp/go-hclog"
 )
 
 // logger gives raft's log lines to slog. What raft calls information is about
-// its own workings, so it is one level less here.
+// its own workings, so it is one level less here; and so is what it says of
+// elections and of peers that don't answer, which is no fault or many lines of
+// one: watch over peers and leadership says that once.
 type logger struct {
 	to   *slog.Logger
 	name string
@@ -37,8 +41,25 @@ func slogLevel(l hclog.Level) slog.Level {
 	}
 }
 
+// workings are how raft's warnings and errors begin that nobody has to act on.
+var workings = []string{
+	"Election timeout reached", "appendEntries rejected", "clearing log suffix", "duplicate requestVote",
+	"failed to appendEntries to", "failed to contact", "failed to decode incoming command", "failed to flush response",
+	"failed to get previous log", "failed to heartbeat to", "failed to make requestVote RPC", "failed to pipeline appendEntries",
+	"failed to start pipeline replication to", "heartbeat timeout reached", "new leader elected", "no known peers",
+	"not part of stable configuration", "peer has newer term", "previous log term mis-match", "rejecting pre-vote request",
+	"rejecting vote request", "skipping application of old log", "unable to get address for server",
+}
+
+func isWorking(msg string) bool {
+	return slices.ContainsFunc(workings, func(begin string) bool { return strings.HasPrefix(msg, begin) })
+}
+
 func (l *logger) Log(level hclog.Level, msg string, args ...any) {
 	sl := slogLevel(level)
+	if sl > slog.LevelDebug && isWorking(msg) {
+		sl = slog.LevelDebug
+	}
 	if !l.to.Enabled(context.Background(), sl) {
 		return
 	}

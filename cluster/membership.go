@@ -464,7 +464,7 @@ func (n *Node) StepDown(ctx context.Context) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	if err := n.handOver(ctx, ""); err != nil && !errors.Is(err, errNotLeading) {
+	if err := n.handOver(ctx, ""); err != nil && !errors.Is(err, errNotLeading) && !n.stayed.Swap(true) {
 		n.log.Warn("cluster: the node stops as a leader; the others elect another one when they miss it", "error", err)
 	}
 }

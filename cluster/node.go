@@ -45,6 +45,7 @@ type Node struct {
 	leader   leadership
 	notify   chan bool // leadership, from raft
 
+	stayed  atomic.Bool           // leadership could not be handed over before the stop, and that was said
 	corrupt atomic.Pointer[error] // what the last verification found
 
 	closing   chan struct{} // closed first: nothing new

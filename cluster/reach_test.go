@@ -1,0 +1,60 @@
+package cluster_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// spoken is a log that can be read while it is written.
+type spoken struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *spoken) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *spoken) count(what string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Count(s.text.String(), what)
+}
+
+// TestOperatorsAreToldOnce that a node is gone and is back, and nothing of how
+// raft gets along with that.
+func TestOperatorsAreToldOnce(t *testing.T) {
+	var logs []*spoken
+	tr := newTrio(t, func(c *cluster.Config) {
+		logs = append(logs, new(spoken))
+		c.Logger = slog.New(slog.NewTextHandler(logs[len(logs)-1], nil))
+	})
+	tr.compared()
+	i := tr.leader()
+	follower, other := (i+1)%3, (i+2)%3
+	shut(t, tr.nodes[follower])
+	gone := func(n int) bool {
+		return logs[i].count(`a node can't be reached" name=`+tr.confs[follower].Name) == n && logs[other].count("can't be reached") == n
+	}
+	require.Eventually(t, func() bool { return gone(1) }, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, tr.nodes[i].TransferLeadership(t.Context(), tr.confs[other].Name))
+	require.Eventually(t, func() bool { return logs[other].count("this node leads") == 1 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return logs[i].count("leads no more") == 1 }, 10*time.Second, 10*time.Millisecond)
+	tr.relisten(follower)
+	tr.nodes[follower] = open(t, tr.confs[follower])
+	require.Eventually(t, func() bool { return logs[i].count("can be reached again") == 1 }, 20*time.Second, 10*time.Millisecond)
+	require.True(t, gone(1))
+	for _, l := range logs {
+		require.Zero(t, l.count("raft: "), l.text.String())
+	}
+}
