@@ -23,12 +23,13 @@
 //
 //	network.go     one port, told apart by ALPN: raft, calls among nodes, joining
 //	certificate.go the authority, keys and certificates; roster.go, what a node knows of members without its log
-//	member.go      the replicated rows; member_command.go, the rules; membership.go, the leader's duty
+//	member.go      the replicated rows; member_command.go, the rules; report.go, what a node says of itself
+//	membership.go  the leader's duty: raft's configuration follows the members
 //	removal.go     a member goes: raft's configuration first, its key second; quorum.go, when it may; expelled.go, how it learns
-//	join.go        a token makes a node a member; look.go, what strangers may cost
+//	invite.go, join.go  a token makes a node a member; look.go, what strangers may cost
 //	hasten.go      an election at once when the leader's process is gone
 //	reach.go       operators are told once who can't be reached
-//	successor.go   whom a leader that is not well hands over to
+//	transfer.go    leadership is handed over; successor.go, to whom
 //	overview.go    what operators see
 //	birth.go       a node whose log is lost must not go on without it
 //	committed.go, replay.go  a node shows what it had before it finds a leader

@@ -222,3 +222,41 @@ func (n *Node) firstServers() []raft.Server {
 	}
 	return servers
 }
+
+// prepareFounding makes the list of a cluster that starts with this node.
+func (n *Node) prepareFounding() error {
+	hash, err := keyHash(n.credentials.key)
+	if err != nil {
+		return err
+	}
+	a, err := newAuthority(n.config.Rand, n.config.Secrets, n.config.Now())
+	if err != nil {
+		return err
+	}
+	return n.roster.replace(rosterList{
+		Founding: true,
+		Members: []Member{{
+			ID: string(n.id), Name: n.config.Name, Address: n.config.Network.Advertise, Key: hash,
+			Version: n.config.Version, Level: n.core.schema.level, Issuer: a.ID,
+		}},
+		Authorities: []authority{a},
+	})
+}
+
+// foundCluster writes the first members into the state.
+func (n *Node) foundCluster(ctx context.Context) error {
+	n.founding.Lock()
+	defer n.founding.Unlock()
+	if n.config.Network == nil || len(members(n.View())) > 0 {
+		return nil
+	}
+	if n.roster.empty() {
+		// The folder was made by a node that ran alone.
+		if err := n.prepareFounding(); err != nil {
+			return err
+		}
+	}
+	list := n.roster.get()
+	_, err := n.decide(ctx, &found{Members: list.Members, Authorities: list.Authorities})
+	return err
+}

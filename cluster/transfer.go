@@ -1,0 +1,108 @@
+package cluster
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// TransferLeadership hands leadership to a member, or with "" to the voter that
+// is furthest. It returns when the leader has heard that it was taken.
+func (n *Node) TransferLeadership(ctx context.Context, name string) error {
+	to := ""
+	if name != "" {
+		m := memberNamed(n.View(), name)
+		if m == nil {
+			return &RefusedError{"the cluster has no node " + name}
+		}
+		to = m.ID
+	}
+	patience := time.Now().Add(n.config.LeaderTimeout)
+	for {
+		w := n.leader.route()
+		err := n.handOverBy(ctx, w, to)
+		if !errors.Is(err, errNotLeading) || n.pause(ctx, w, patience) != nil {
+			return err
+		}
+	}
+}
+
+func (n *Node) handOverBy(ctx context.Context, w way, to string) error {
+	switch {
+	case w.leading:
+		err := n.handOver(ctx, to)
+		if err != nil && !errors.Is(err, errNotLeading) {
+			return &RefusedError{err.Error()} // raft says of whom it is not true
+		}
+		return err
+	case !n.elsewhere(w):
+		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
+	}
+	answer, err := n.ask(ctx, w.leader, nil, opTransfer, []byte(to), n.config.ProposeTimeout)
+	switch {
+	case err != nil:
+		return fmt.Errorf("%w: ask the leader: %w", ErrUnavailable, err)
+	case answer.status == replyFailed:
+		return &RefusedError{string(answer.body)}
+	case answer.status != replyOK:
+		return answer.err()
+	}
+	return nil
+}
+
+// handOver transfers the leadership of this node, with "" to the node that is
+// best off, as far as this one knows, or to the one that raft finds. It tries
+// twice, since raft may find only then that a connection it had kept is broken:
+// the other node may have been started again.
+func (n *Node) handOver(ctx context.Context, to string) error {
+	switch to {
+	case string(n.id):
+		return nil
+	case "":
+		to = n.successor()
+	}
+	err := n.transfer(ctx, to)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, raft.ErrNotLeader) {
+		err = n.transfer(ctx, to)
+	}
+	switch {
+	case errors.Is(err, raft.ErrNotLeader):
+		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
+	case err != nil:
+		return fmt.Errorf("hand over leadership: %w", err)
+	}
+	return nil
+}
+
+func (n *Node) transfer(ctx context.Context, to string) error {
+	var f raft.Future
+	if to == "" {
+		f = n.raft.LeadershipTransfer()
+	} else {
+		f = n.raft.LeadershipTransferToServer(raft.ServerID(to), raft.ServerAddress(to))
+	}
+	done := make(chan error, 1)
+	go func() { done <- await(f, n.stopped) }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// StepDown hands leadership over before the node stops, if somebody else can
+// take it. Until then the node goes on answering, by way of the new leader.
+func (n *Node) StepDown(ctx context.Context) {
+	if leading, _ := n.Leading(); !leading || n.soleVoter() {
+		return
+	}
+	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
+	defer cancel()
+	if err := n.handOver(ctx, ""); err != nil && !errors.Is(err, errNotLeading) && !n.stayed.Swap(true) {
+		n.log.Warn("cluster: the node stops as a leader; the others elect another one when they miss it", "error", err)
+	}
+}
