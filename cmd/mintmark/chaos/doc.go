@@ -9,6 +9,8 @@
 // pass. Bugs are planted to see that they are caught. What a single package
 // promises is tested beside that package.
 //
-// "go test" plays each fault once. -rounds (or MINTMARK_CHAOS_ROUNDS) plays so
-// many, drawn at random, and prints what bit and what it cost.
+// "go test" plays the quick faults once. -rounds (or MINTMARK_CHAOS_ROUNDS) is
+// the long form: it plays so many, drawn at random, prints what bit and what it
+// cost, and adds the tests that take long by nature. -faults plays those faults
+// once whose names match.
 package chaos
