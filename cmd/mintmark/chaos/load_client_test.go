@@ -2,6 +2,7 @@ package chaos
 
 import (
 	"context"
+	"math/bits"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -24,17 +25,21 @@ func (l *load) held(ctx context.Context, a *application, b *browser, client stri
 	return nil
 }
 
-// turn rotates the secrets of one client for ever: add, switch, revoke, and use
-// what was revoked.
+// mostSecrets is what the model of secrets has room for, and some more that may
+// be on their way.
+const mostSecrets = bits.UintSize - 4
+
+// turn rotates the secrets of one client, as long as there is room for them: add,
+// switch, revoke, and use what was revoked.
 func (l *load) turn(ctx context.Context) {
 	a, b := newApplication(l.w), newBrowser(l.w)
 	current := 0
-	for ctx.Err() == nil {
+	for ctx.Err() == nil && l.w.dealt() < mostSecrets {
 		g := l.held(ctx, a, b, turning, current)
 		if g == nil {
 			return
 		}
-		for alive := true; alive && ctx.Err() == nil; {
+		for alive := true; alive && ctx.Err() == nil && l.w.dealt() < mostSecrets; {
 			next, added := l.addSecret(ctx)
 			if !added {
 				breath(ctx)
@@ -56,6 +61,13 @@ func (l *load) turn(ctx context.Context) {
 		}
 		l.leave(g)
 	}
+}
+
+// dealt is how many secrets there were.
+func (w *world) dealt() int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return len(w.secrets[turning])
 }
 
 // addSecret adds a secret of our own making. The list of secrets tells its id,
