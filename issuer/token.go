@@ -74,10 +74,9 @@ func (i *Issuer) command(r oauth.TokenRequest) (ledger.Command, error) {
 		}, err
 	}
 	l, err := credential.ParseRefresh(r.RefreshToken, ring.chainMAC)
-	return &ledger.Refresh{
-		Proof: proof, Link: link(l, err), Scope: scopeOf(r.Scope),
-		Unspent: err == nil && !i.spent(l),
-	}, err
+	c := &ledger.Refresh{Proof: proof, Link: link(l, err), Scope: scopeOf(r.Scope)}
+	c.Unspent = c.Link != nil && i.View().Unspent(*c.Link, i.Now())
+	return c, err
 }
 
 func link(l credential.Link, err error) *ledger.Link {
@@ -85,12 +84,6 @@ func link(l credential.Link, err error) *ledger.Link {
 		return nil
 	}
 	return &ledger.Link{Grant: l.Grant, Generation: l.Generation, Key: l.Key}
-}
-
-// spent reports whether this node knows that a credential was spent before.
-func (i *Issuer) spent(l credential.Link) bool {
-	g := i.View().Grant(l.Grant)
-	return g != nil && l.Generation < g.Due
 }
 
 // scopeOf is the scope that was asked for as a command carries it: each name

@@ -1,6 +1,8 @@
 package ledger
 
 import (
+	"time"
+
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
@@ -10,10 +12,11 @@ type Refresh struct {
 	Proof Proof  `cbor:"1,keyasint"`
 	Link  *Link  `cbor:"2,keyasint,omitempty"` // nil: what was presented is no refresh token of ours
 	Scope string `cbor:"3,keyasint,omitempty"` // a narrower scope for this access token, or UnknownScope
-	// Unspent says that the node which has the request had not heard that the
-	// token was spent when the request came. Where it is decided after its own
-	// repetition and the next refresh, since a node or the network between nodes
-	// was slow, that is no reuse by anybody. Rules of level 2 know it.
+	// Unspent says that the token was good when the request came, as far as the
+	// node which has the request had heard: see View.Unspent. Where it is decided
+	// after its own repetition and the next refresh, since a node or the network
+	// between nodes was slow, that is no reuse by anybody. Rules of level 2 know
+	// it.
 	Unspent bool `cbor:"4,keyasint,omitempty"`
 }
 
@@ -77,8 +80,25 @@ func (c *Refresh) lately(r redemption) bool {
 // the successor of the token has not been used, and the token was spent no
 // longer ago than the retry window.
 func (c *Refresh) mayRetry(r redemption) bool {
-	window := retryWindow(r.settings, r.auth.client)
-	return window > 0 && c.Link.Generation == r.grant.Due-1 && r.m.At <= r.grant.Spent.Add(window)
+	return r.grant.repeatable(c.Link.Generation, retryWindow(r.settings, r.auth.client), r.m.At)
+}
+
+// repeatable reports whether the refresh token of a generation may be presented
+// once more.
+func (g *Grant) repeatable(generation uint32, window time.Duration, at Time) bool {
+	return window > 0 && generation+1 == g.Due && at <= g.Spent.Add(window)
+}
+
+// Unspent reports whether a refresh token would be answered as far as this view
+// knows the chain: it is the one that is due, or a later one, or it may be
+// presented once more because its response may have been lost.
+func (v View) Unspent(l Link, at Time) bool {
+	g := v.Grant(l.Grant)
+	if g == nil || l.Generation >= g.Due {
+		return true
+	}
+	c := v.Client(g.Client)
+	return c != nil && g.repeatable(l.Generation, retryWindow(v.Settings(), c), at)
 }
 
 // again gives the same successor with a fresh access token. It is an

@@ -440,6 +440,15 @@ func (w *world) show(l line) string {
 			fmt.Fprintf(&b, "%s %s %s\n", k.ID, k.Purpose, k.State)
 		}
 		return b.String()
+	case "unspent":
+		g := v.Grant(id16(l.args["grant"]))
+		var unspent []string
+		for gen := uint32(1); gen <= g.Due+1; gen++ {
+			if v.Unspent(ledger.Link{Grant: g.ID, Generation: gen}, w.at()) {
+				unspent = append(unspent, fmt.Sprint(gen))
+			}
+		}
+		return strings.Join(unspent, " ")
 	case "stranded":
 		return suffix(len(v.Stranded()) == 0, "none", strings.Join(v.Stranded(), " "))
 	case "settings":
