@@ -163,12 +163,20 @@ func (c *ActivateKey) Decide(v View, m Meta) Decision {
 	case len(c.Voters) == 0:
 		return deny(KeyNotSeen)
 	}
+	settings := v.Settings()
+	due := k.Due(settings)
 	for _, id := range c.Voters {
-		if n := v.Node(id); n == nil || !n.HasOpened(k.ID) {
+		n := v.Node(id)
+		if n == nil || !n.HasOpened(k.ID) {
 			return deny(KeyNotSeen)
 		}
+		if k.Purpose == ForSigning && m.Level >= levelLearnt {
+			// A node that was cut off served key sets without this key until it
+			// opened it, and promised that each was good for a while.
+			due = max(due, n.Seen.Add(settings.JWKSMaxAge))
+		}
 	}
-	if due := k.Due(v.Settings()); m.At < due && !c.Emergency {
+	if m.At < due && !c.Emergency {
 		d := deny(KeyTooYoung)
 		d.Outcome.Refusal.When = due
 		return d
