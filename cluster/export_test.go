@@ -328,3 +328,6 @@ func ChooseSuccessor(self string, voters []string, peers map[string]PeerSample) 
 	}
 	return chooseSuccessor(self, voters, m, now)
 }
+
+// Bounded is bounded.
+var Bounded = bounded

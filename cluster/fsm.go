@@ -110,6 +110,11 @@ var ErrLivelock = errors.New("this node installs snapshots and never gets on (ha
 // taking a pointer. Raft must have given all that is in it, since it says how far
 // the snapshot goes.
 func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
+	select {
+	case <-f.replayed.ready:
+	default:
+		return nil, raft.ErrNothingNewToSnapshot
+	}
 	if f.last < f.replayed.through {
 		return nil, raft.ErrNothingNewToSnapshot
 	}

@@ -191,8 +191,9 @@ func (n *Node) yieldTo(id string) bool {
 // resign makes a leader decide nothing until its clock is that of a majority
 // again. It stays raft's leader: there is nobody whom that would help.
 func (n *Node) resign() {
-	election, _ := n.leader.lose()
-	n.running.Go(func() { n.takeOver(election) })
+	if election, led := n.leader.resign(); led {
+		n.running.Go(func() { n.takeOver(election) })
+	}
 }
 
 // clockVote compares the clock with the voters', by what they last said.

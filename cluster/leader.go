@@ -111,6 +111,19 @@ func (l *leadership) lose() (election uint64, led bool) {
 	return l.election, led
 }
 
+// resign is lose for a node that leads. It does nothing for another, which may be
+// taking over.
+func (l *leadership) resign() (election uint64, led bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.leading {
+		return 0, false
+	}
+	l.election++
+	l.set(false)
+	return l.election, true
+}
+
 // confirm says that this node leads since the given election, and returns
 // whether it does.
 func (l *leadership) confirm(election uint64) bool {

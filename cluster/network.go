@@ -240,6 +240,10 @@ func (n *network) welcome(c *tls.Conn) {
 	}
 	key := hashSPKI(s.PeerCertificates[0].RawSubjectPublicKeyInfo)
 	id := n.roster.owner(key)
+	if id == "" && s.NegotiatedProtocol != protocolJoin {
+		_ = c.Close() // a member until a moment ago
+		return
+	}
 	tracked, err := n.track(id, c)
 	if err != nil {
 		return

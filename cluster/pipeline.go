@@ -32,6 +32,11 @@ type pipeline struct {
 	once    sync.Once // of closed
 }
 
+// AppendEntries sends a message. See bounded.
+func (p *pipeline) AppendEntries(q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
+	return p.AppendPipeline.AppendEntries(bounded(q), r)
+}
+
 func (p *pipeline) Consumer() <-chan raft.AppendFuture { return p.answers }
 
 func (p *pipeline) Close() error {

@@ -235,20 +235,19 @@ func (n *Node) takeOut(ctx context.Context, id string) (index uint64, err error)
 	if n.config.hooks.leaves != nil {
 		n.config.hooks.leaves()
 	}
-	if n.raft.CurrentTerm() != term {
-		// A leader in between may have taken it into the configuration again.
-		return 0, fmt.Errorf("%w: leadership was lost while node %s was removed", ErrUnknown, m.Name)
-	}
-	return n.dropMember(ctx, id)
+	return n.dropMember(ctx, id, term)
 }
 
-// dropMember has this node, as the leader, take the key of a member off the
-// list. No other leader may do it instead: it may have taken the member into the
-// configuration again.
-func (n *Node) dropMember(ctx context.Context, id string) (uint64, error) {
+// dropMember has this node, as the leader of a term, take the key of a member
+// off the list. No other leader may do it instead, nor this one in a later term:
+// the member may have been taken into the configuration again.
+func (n *Node) dropMember(ctx context.Context, id string, term uint64) (uint64, error) {
 	var command CommandID
 	if err := n.newCommandID(&command); err != nil {
 		return 0, err
+	}
+	if n.raft.CurrentTerm() != term {
+		return 0, fmt.Errorf("%w: leadership was lost while node %s was removed", ErrUnknown, id)
 	}
 	value, index, err := n.attemptHere(ctx, &removeMember{ID: id}, command, false, true, time.Now().Add(n.config.ProposeTimeout))
 	if err != nil {

@@ -266,7 +266,7 @@ func TestReplacedLeader(t *testing.T) {
 	tr.settle(3)
 	for _, n := range tr.nodes {
 		require.NotContains(t, n.Voters(), gone.ID())
-		require.False(t, cluster.Hears(n, gone.ID()))
+		require.Eventually(t, func() bool { return !cluster.Hears(n, gone.ID()) }, 10*time.Second, 10*time.Millisecond)
 		writes(t, n)
 	}
 }

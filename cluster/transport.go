@@ -29,6 +29,24 @@ var (
 // SetHeartbeatHandler keeps the fast path off.
 func (*transport) SetHeartbeatHandler(func(raft.RPC)) {}
 
+// AppendEntries sends one message. See bounded.
+func (t *transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) error {
+	return t.NetworkTransport.AppendEntries(id, target, bounded(q), r)
+}
+
+// bounded keeps a message from committing what its receiver was not compared in.
+//
+// A follower takes all that it has, up to the leader's commit index, for
+// committed, and not just what this message has shown to be the same as the
+// leader's (Raft §5.3, "index of last new entry"). The leader chooses the entries
+// first and reads its commit index later, after a pause where the follower did
+// not answer before. An entry that only the follower has, of an earlier term,
+// could so be applied in the place of the leader's.
+func bounded(q *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
+	q.LeaderCommitIndex = min(q.LeaderCommitIndex, q.PrevLogEntry+uint64(len(q.Entries)))
+	return q
+}
+
 func newTransport(layer raft.StreamLayer, log *logger) *transport {
 	return &transport{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream:                layer,

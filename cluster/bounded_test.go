@@ -1,0 +1,191 @@
+package cluster_test
+
+import (
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestStaleEntryIsNotCommitted: a node that led, and has an entry that nobody
+// else has, comes back while its successor waits to try it again. The message
+// that was made before the pause has a commit index from after it.
+func TestStaleEntryIsNotCommitted(t *testing.T) {
+	var away atomic.Bool
+	away.Store(true)
+	b := newBare(t, func(id raft.ServerID) raft.LogStore {
+		store := newMemory(t, "led before")
+		switch id {
+		case "a":
+			require.NoError(t, store.StoreLog(&raft.Log{Index: 3, Term: 3, Type: raft.LogCommand, Data: []byte("only here")}))
+		case "b":
+			return &slowNoop{store, func() {
+				time.Sleep(200 * time.Millisecond) // so that whoever tries a again is at its longest pause
+				time.AfterFunc(5*time.Millisecond, func() { away.Store(false) })
+			}}
+		}
+		return store
+	}, func(to raft.ServerID) bool { return to == "a" && away.Load() })
+	require.Eventually(t, func() bool { return b.rafts["b"].State() == raft.Leader }, 10*time.Second, time.Millisecond)
+	require.NoError(t, b.rafts["b"].Apply([]byte("later"), 5*time.Second).Error())
+	for id := range b.rafts {
+		require.Eventually(t, func() bool { return len(b.states[id].all()) == 2 }, 10*time.Second, time.Millisecond)
+		require.Equal(t, []string{"led before", "later"}, b.states[id].all(), "%s", id)
+	}
+}
+
+// A bare is three rafts without anything of ours but what is tested.
+type bare struct {
+	rafts  map[raft.ServerID]*raft.Raft
+	states map[raft.ServerID]*applied
+}
+
+func newBare(t *testing.T, store func(raft.ServerID) raft.LogStore, away func(to raft.ServerID) bool) *bare {
+	t.Helper()
+	x := &bare{map[raft.ServerID]*raft.Raft{}, map[raft.ServerID]*applied{}}
+	wires := map[raft.ServerID]*raft.InmemTransport{}
+	for _, s := range bareServers().Servers {
+		_, wires[s.ID] = raft.NewInmemTransport(s.Address)
+	}
+	for from, wire := range wires {
+		for to, other := range wires {
+			if from != to {
+				wire.Connect(raft.ServerAddress(to), other)
+			}
+		}
+	}
+	for _, s := range bareServers().Servers {
+		stable := raft.NewInmemStore()
+		require.NoError(t, stable.SetUint64([]byte("CurrentTerm"), 3))
+		require.NoError(t, stable.SetUint64([]byte("LastVoteTerm"), 3))
+		require.NoError(t, stable.Set([]byte("LastVoteCand"), []byte("a")))
+		c := raft.DefaultConfig()
+		c.LocalID, c.Logger, c.CommitTimeout = s.ID, hclog.NewNullLogger(), 10*time.Millisecond
+		c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = 5*time.Second, 5*time.Second, 400*time.Millisecond
+		if s.ID == "b" {
+			c.HeartbeatTimeout, c.ElectionTimeout = 700*time.Millisecond, 700*time.Millisecond
+		}
+		x.states[s.ID] = &applied{}
+		r, err := raft.NewRaft(c, x.states[s.ID], store(s.ID), stable, raft.NewInmemSnapshotStore(), &boundedWire{wires[s.ID], away})
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = r.Shutdown().Error() })
+		x.rafts[s.ID] = r
+	}
+	return x
+}
+
+func bareServers() (c raft.Configuration) {
+	for _, id := range []string{"a", "b", "c"} {
+		c.Servers = append(c.Servers, raft.Server{ID: raft.ServerID(id), Address: raft.ServerAddress(id)})
+	}
+	return c
+}
+
+// newMemory is a log with the configuration and one command.
+func newMemory(t *testing.T, command string) *raft.InmemStore {
+	t.Helper()
+	s := raft.NewInmemStore()
+	require.NoError(t, s.StoreLogs([]*raft.Log{
+		{Index: 1, Term: 1, Type: raft.LogConfiguration, Data: raft.EncodeConfiguration(bareServers())},
+		{Index: 2, Term: 3, Type: raft.LogCommand, Data: []byte(command)},
+	}))
+	return s
+}
+
+type slowNoop struct {
+	*raft.InmemStore
+	noop func()
+}
+
+func (s *slowNoop) StoreLogs(l []*raft.Log) error {
+	if l[0].Type == raft.LogNoop {
+		s.noop()
+	}
+	return s.InmemStore.StoreLogs(l)
+}
+
+// boundedWire is a transport that bounds messages as ours does.
+type boundedWire struct {
+	*raft.InmemTransport
+	away func(to raft.ServerID) bool
+}
+
+func (w *boundedWire) AppendEntries(id raft.ServerID, to raft.ServerAddress, q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) error {
+	if w.away(id) {
+		return errors.New("away")
+	}
+	return w.InmemTransport.AppendEntries(id, to, cluster.Bounded(q), r)
+}
+
+func (*boundedWire) AppendEntriesPipeline(raft.ServerID, raft.ServerAddress) (raft.AppendPipeline, error) {
+	return nil, raft.ErrPipelineReplicationNotSupported
+}
+
+// applied is a state that is the list of commands.
+type applied struct {
+	mu       sync.Mutex
+	commands []string
+}
+
+func (a *applied) Apply(l *raft.Log) any {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.commands = append(a.commands, string(l.Data))
+	return nil
+}
+
+func (*applied) Snapshot() (raft.FSMSnapshot, error) { return nil, raft.ErrNothingNewToSnapshot }
+func (*applied) Restore(io.ReadCloser) error         { return nil }
+
+func (a *applied) all() []string {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return append([]string(nil), a.commands...)
+}
+
+// TestMessagesAreBounded: whatever way a message goes.
+func TestMessagesAreBounded(t *testing.T) {
+	var ends [2]raft.Transport
+	for i := range ends {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		ends[i] = cluster.NewTransport(unsealed{l})
+		defer func() { require.NoError(t, ends[i].(raft.WithClose).Close()) }()
+	}
+	heard := make(chan uint64, 2)
+	done := make(chan struct{})
+	defer close(done)
+	go func() {
+		for {
+			select {
+			case rpc := <-ends[1].Consumer():
+				heard <- rpc.Command.(*raft.AppendEntriesRequest).LeaderCommitIndex
+				rpc.Respond(&raft.AppendEntriesResponse{}, nil)
+			case <-done:
+				return
+			}
+		}
+	}()
+	message := func() *raft.AppendEntriesRequest {
+		return &raft.AppendEntriesRequest{PrevLogEntry: 7, Entries: []*raft.Log{{Index: 8}}, LeaderCommitIndex: 20}
+	}
+	to := ends[1].LocalAddr()
+	var answer raft.AppendEntriesResponse
+	require.NoError(t, ends[0].AppendEntries(raft.ServerID(to), to, message(), &answer))
+	require.EqualValues(t, 8, <-heard)
+	p, err := ends[0].AppendEntriesPipeline(raft.ServerID(to), to)
+	require.NoError(t, err)
+	defer p.Close()
+	_, err = p.AppendEntries(message(), &answer)
+	require.NoError(t, err)
+	require.EqualValues(t, 8, <-heard)
+}
