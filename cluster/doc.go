@@ -32,6 +32,7 @@
 //	transfer.go    leadership is handed over; successor.go, to whom
 //	overview.go    what operators see
 //	birth.go       a node whose log is lost must not go on without it
+//	installed.go   a node killed while it installed a snapshot goes on from that
 //	committed.go, replay.go  a node shows what it had before it finds a leader
 //	backup.go, recover.go  out of a backup, or from one survivor
 //

@@ -58,6 +58,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err := n.checkBirth(fresh, snapshots, known); err != nil {
 		return err
 	}
+	if err := n.dropReplaced(snapshots); err != nil {
+		return err
+	}
 	if fresh && !n.config.Bootstrap && n.roster.empty() {
 		return ErrEmpty
 	}

@@ -15,14 +15,11 @@ import (
 // restore replaces the state by that of a snapshot, or leaves it as it is and
 // returns an error.
 func (c *core) restore(r io.Reader) error {
-	db, applied, err := c.schema.readSnapshot(r)
+	db, applied, err := c.read(r)
 	if err != nil {
 		return fmt.Errorf("restore snapshot: %w", err)
 	}
 	s := readStatus(db.Txn(false))
-	if s.Level > c.schema.level {
-		return fmt.Errorf("restore snapshot: %w", levelError(s.Level, c.schema.level))
-	}
 	c.at.Store(s.At)
 	c.seq.Store(s.Seq)
 	c.level.Store(s.Level)
@@ -32,6 +29,19 @@ func (c *core) restore(r io.Reader) error {
 		c.witness.Restored(s.Seq, s.At)
 	}
 	return nil
+}
+
+// read returns the state of a snapshot, if this version of the program can go on
+// from it.
+func (c *core) read(r io.Reader) (*memdb.MemDB, uint64, error) {
+	db, applied, err := c.schema.readSnapshot(r)
+	if err != nil {
+		return nil, 0, err
+	}
+	if has := readStatus(db.Txn(false)).Level; has > c.schema.level {
+		return nil, 0, levelError(has, c.schema.level)
+	}
+	return db, applied, nil
 }
 
 // readSnapshot builds a new database. Chunks are decoded beside the one

@@ -1,0 +1,94 @@
+package cluster_test
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+)
+
+// TestSnapshotHalfInstalled: a node was killed when a snapshot of the leader's had
+// its name in the folder, and the log that it replaces was still there. It goes
+// on from the snapshot. With that log it would die at the next entry, and at each
+// start.
+func TestSnapshotHalfInstalled(t *testing.T) {
+	tr := newTrio(t)
+	propose := func() {
+		for i := range uint64(20) {
+			_, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: i})
+			require.NoError(t, err)
+		}
+	}
+	propose()
+	tr.same()
+	shut(t, tr.nodes[2])
+	propose()
+	require.NoError(t, tr.nodes[0].Snapshot())
+	taken, err := filepath.Glob(filepath.Join(tr.confs[0].Dir, "snapshots", "*-*"))
+	require.NoError(t, err)
+	require.Len(t, taken, 1)
+	tr.relisten(2)
+	c := tr.confs[2]
+	// A new leader begins with what comes next; the one before it tries all that it
+	// knows to be in the log.
+	require.NoError(t, tr.nodes[0].TransferLeadership(t.Context(), "n2"))
+	require.NoError(t, os.CopyFS(filepath.Join(c.Dir, "snapshots", filepath.Base(taken[0])), os.DirFS(taken[0])))
+	fatal := make(chan error, 1)
+	c.Fatal = func(err error) {
+		select {
+		case fatal <- err:
+		default:
+		}
+	}
+	tr.nodes[2] = open(t, c)
+	_, index, err := tr.nodes[0].Propose(t.Context(), &set{Name: "b"})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool {
+		return len(fatal) > 0 || tr.nodes[2].Applied() >= index
+	}, 20*time.Second, 5*time.Millisecond)
+	require.Empty(t, fatal)
+	tr.same()
+
+	shut(t, tr.nodes[2])
+	tr.relisten(2)
+	c.Network = tr.confs[2].Network
+	tr.nodes[2] = open(t, c)
+	tr.settle(3)
+	tr.same()
+}
+
+// TestSnapshotThatCannotBeRestored takes the place of no log: raft begins with
+// an older one, and what was acknowledged since is in the log alone.
+func TestSnapshotThatCannotBeRestored(t *testing.T) {
+	for name, damage := range map[string][]byte{
+		"to this program": nil,
+		"to any":          []byte("something else"),
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := config(t, "")
+			n := open(t, c)
+			require.NoError(t, n.Snapshot())
+			_, index, err := n.Propose(t.Context(), &set{Name: "a", Value: 7})
+			require.NoError(t, err)
+			servers := n.Raft().GetConfiguration().Configuration()
+			shut(t, n)
+
+			store, err := raft.NewFileSnapshotStore(c.Dir, 2, io.Discard)
+			require.NoError(t, err)
+			sink, err := store.Create(raft.SnapshotVersionMax, index+100, n.Raft().CurrentTerm(), servers, 1, n.Transport())
+			require.NoError(t, err)
+			_, err = sink.Write([]byte("of a later format"))
+			require.NoError(t, err)
+			require.NoError(t, sink.Close())
+			if damage != nil {
+				require.NoError(t, os.WriteFile(filepath.Join(c.Dir, "snapshots", sink.ID(), "state.bin"), damage, 0o600))
+			}
+			n = open(t, c)
+			require.Equal(t, uint64(7), find(n.View(), "a").Value)
+		})
+	}
+}
