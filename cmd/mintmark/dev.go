@@ -44,7 +44,8 @@ func devCommand() *cobra.Command {
 		Long: `Run one durable node on this machine, for people who try Mintmark or test
 their own software against it. Without --fixtures it has a demo user, a demo
 administrator and demo clients whose passwords and secrets everybody knows, so
-it listens on the loopback only.
+it listens on the loopback only. It starts on no data but what it made itself,
+and "mintmark serve" does not start on that.
 
 When it is ready it prints one line of JSON on standard output; everything for
 people goes to standard error.`,

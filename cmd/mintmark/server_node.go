@@ -36,6 +36,9 @@ func (s *server) openNode(ctx context.Context) error {
 	if c.Cluster == nil {
 		return s.openAlone(ctx, dir)
 	}
+	if err := s.notDevs(); err != nil {
+		return err
+	}
 	advertise := c.Cluster.Advertise
 	if advertise == "" {
 		advertise = s.clusterListener.Addr().String()
@@ -106,7 +109,12 @@ func (s *server) openAlone(ctx context.Context, dir string) error {
 		if err := s.noJournal(); err != nil {
 			return err
 		}
+		if err := s.markDev(); err != nil {
+			return err
+		}
 		s.keys, err = s.config.Key.make(s.config.Log)
+	} else if err = s.onlyDevs(); err != nil {
+		return err
 	} else if s.keys, err = s.config.Key.open(); err != nil {
 		err = missingKey(err, s.config.Key)
 	}

@@ -29,7 +29,7 @@ type nodeProcess struct {
 }
 
 // startThree makes a cluster. The folder of its first node may have data of a
-// node that ran alone.
+// node that ran alone, which is served as if mintmark dev had not made it.
 func startThree(t testing.TB, dir, first string) *threesome {
 	t.Helper()
 	c := &threesome{t: t}
@@ -37,6 +37,7 @@ func startThree(t testing.TB, dir, first string) *threesome {
 		n := &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t)}
 		if i == 0 && first != "" {
 			n.dir = first
+			require.NoError(t, os.Remove(filepath.Join(first, devMark)))
 		}
 		n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
 		c.nodes[i] = n

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// TestDevAndServeKeepApart: data that people rely on gets no user whose password
+// everybody knows, and data that has such users is not served as if it had none.
+func TestDevAndServeKeepApart(t *testing.T) {
+	n := newCluster(t, "n1")
+	n.stop()
+	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: n.dir, fixturesFromTheDemos: true}
+	c, err := o.server(io.Discard)
+	require.NoError(t, err)
+	_, err = start(t.Context(), c)
+	require.ErrorContains(t, err, "was not made by mintmark dev")
+	require.NoFileExists(t, filepath.Join(n.dir, devMark))
+
+	// What an older dev made may be claimed, as the refusal says.
+	require.NoError(t, os.WriteFile(filepath.Join(n.dir, devMark), nil, 0o600))
+	c.Settings = func(s ledger.Settings, _ string) (ledger.Settings, error) { return s, nil }
+	s, err := start(t.Context(), c)
+	require.NoError(t, err)
+	require.NoError(t, s.Close(t.Context()))
+
+	serve := defaultServeOptions()
+	serve.Name, serve.DataDir, serve.Listen, serve.OpsListen, serve.ClusterListen = "n1", n.dir, n.listen, n.ops, n.clusterAddr
+	refused, err := serve.server(io.Discard)
+	require.NoError(t, err)
+	_, err = start(t.Context(), refused)
+	require.ErrorContains(t, err, "was made by mintmark dev")
+}
+
+// TestDevMarksWhatItMakes: the second start finds the mark of the first; a folder
+// whose log is lost, though its journal is there, gets none.
+func TestDevMarksWhatItMakes(t *testing.T) {
+	dir := t.TempDir()
+	ts := startTestServer(t, dir, fixtureText)
+	ts.close()
+	require.FileExists(t, filepath.Join(dir, "data", devMark))
+	startTestServer(t, dir, fixtureText).close()
+
+	other := filepath.Join(t.TempDir(), "data")
+	require.NoError(t, os.MkdirAll(filepath.Join(other, "journal"), 0o700))
+	require.NoError(t, os.WriteFile(filepath.Join(other, "journal", "1"), []byte("x"), 0o600))
+	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: other, fixturesFromTheDemos: true}
+	c, err := o.server(io.Discard)
+	require.NoError(t, err)
+	_, err = start(t.Context(), c)
+	require.ErrorContains(t, err, "is the journal of another cluster")
+	require.NoFileExists(t, filepath.Join(other, devMark))
+}
+
