@@ -51,6 +51,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err := n.checkLevel(); err != nil {
 		return err
 	}
+	if _, err := Recovered(n.config.Dir); err != nil {
+		return err
+	}
 	known, err := readCommitted(n.config.Dir)
 	if err != nil {
 		return err

@@ -11,7 +11,7 @@ import (
 // all that its log has. It is for when a majority is lost for good: what was
 // acknowledged by the others alone is lost with them, and a node that was
 // thought lost must never be started again with its old folder. No process may
-// use the folder.
+// use the folder. See Recovered for what is left to do at the next start.
 func Recover(c Config) (err error) {
 	if c, err = c.withDefaults(); err != nil {
 		return fmt.Errorf("recover: %w", err)
@@ -32,7 +32,11 @@ func Recover(c Config) (err error) {
 	if n.id, err = n.identity(); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	state := &survivor{newFSM(n.core, c.Fatal, snapshots, &n.committed), string(n.id)}
+	known, err := readCommitted(c.Dir)
+	if err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
+	state := &survivor{fsm: newFSM(n.core, c.Fatal, snapshots, &n.committed), node: n, known: known.index}
 	close(state.replayed.ready) // with nothing in it
 	conf := n.raftConfig(newLogger(n.log))
 	conf.NotifyCh = nil
@@ -45,18 +49,45 @@ func Recover(c Config) (err error) {
 	if err := errors.Join(forgetCommitted(c.Dir), n.noteBirth()); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	return n.keepOnlyMyself()
+	if err := n.keepOnlyMyself(); err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
+	if err := n.completeRecovery(); err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
+	return nil
 }
 
 // survivor is the state machine of a node that goes on alone.
 type survivor struct {
 	*fsm
-	id string
+	node  *Node
+	known uint64 // index up to which the log was committed for sure; 0: nothing says so
+
+	ahead  bool   // the log had more than that
+	shared uint64 // Seq at known, where it had
 }
 
-// Snapshot implements raft.FSM, when the whole log was applied.
+// Apply implements raft.FSM. The end of the log may be of a leader that nobody
+// followed any more: the others decided something else there. A folder that does
+// not say how far its log was committed is taken by its word.
+func (s *survivor) Apply(l *raft.Log) any {
+	if !s.ahead && s.known > 0 && l.Index > s.known {
+		s.ahead, s.shared = true, readStatus(s.core.view()).Seq
+	}
+	return s.fsm.Apply(l)
+}
+
+// Snapshot implements raft.FSM. It is called when the whole log was applied, and
+// before anything is written.
 func (s *survivor) Snapshot() (raft.FSMSnapshot, error) {
-	s.core.forgetMembers(func(m *Member) bool { return m.ID == s.id })
+	if !s.ahead {
+		s.shared = readStatus(s.core.view()).Seq
+	}
+	if err := s.node.markRecovery(s.shared); err != nil {
+		return nil, err
+	}
+	s.core.forgetMembers(func(m *Member) bool { return m.ID == string(s.node.id) })
 	return s.fsm.Snapshot()
 }
 
