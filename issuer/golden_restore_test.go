@@ -61,5 +61,7 @@ func goldenRestore() []goldenStep {
 		}},
 		&ledger.BeginRestore{Backup: 12},
 		&ledger.BeginRestore{},
+		&ledger.BeginLife{Next: &ledger.Life{ID: ledger.CommandID{200}, From: 20}},
+		&ledger.BeginLife{Next: &ledger.Life{ID: ledger.CommandID{200}, From: 20}},
 	)
 }

@@ -136,9 +136,11 @@ func (m *management) clusterRecover() *cobra.Command {
 for when a majority of the nodes is lost for good, and works on the data
 directory while no node uses it.
 
-What was acknowledged by the lost nodes alone is lost with them. A node that was
-given up must never be started again with its old data: delete that, and have it
-join with a new token.`
+What was acknowledged by the lost nodes alone is lost with them. Another life of
+the cluster begins at the next start, so that a restore never takes their
+journals for those of what happens from then on. A node that was given up must
+never be started again with its old data: delete that, and have it join with a
+new token.`
 	c.Flags().BoolVar(&sure, "yes", false, "the other nodes are lost for good")
 	return c
 }

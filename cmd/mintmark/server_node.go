@@ -98,6 +98,9 @@ func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 	if s.node, err = cluster.Open(ctx, conf); err != nil {
 		return fmt.Errorf("open the data in %s: %w", s.config.DataDir, err)
 	}
+	if err := s.beginRecovered(ctx); err != nil {
+		return fmt.Errorf("begin another life of the cluster: %w", err)
+	}
 	s.labelling.Go(s.labelJournal)
 	return nil
 }

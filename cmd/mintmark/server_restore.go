@@ -148,14 +148,8 @@ func resealedTo(records []ledger.Record) (id string) {
 // before anybody is served.
 func (r *restoration) begin(ctx context.Context, n *cluster.Node) error {
 	decide := func(c ledger.Command) error {
-		value, _, err := n.Propose(ctx, &issuer.Entry{Command: c})
-		if err != nil {
-			return err
-		}
-		if refused := value.(ledger.Outcome).Refusal; refused != nil {
-			return fmt.Errorf("refused: %s %s %s", refused.Cause, refused.Field, refused.Note)
-		}
-		return nil
+		_, err := decide(ctx, n, c)
+		return err
 	}
 	// The backup may be of a cluster of a lower level; one node alone had its
 	// program's level as soon as it was open.
@@ -170,4 +164,17 @@ func (r *restoration) begin(ctx context.Context, n *cluster.Node) error {
 	}
 	restoring("replayed")
 	return issuer.Restored{Node: n, Keys: r.keys, Version: version, Rand: rand.Reader}.Seal(ctx)
+}
+
+// decide has a node decide what must not be refused, before anybody is served.
+// The index is where a view shows it.
+func decide(ctx context.Context, n *cluster.Node, c ledger.Command) (index uint64, err error) {
+	value, index, err := n.Propose(ctx, &issuer.Entry{Command: c})
+	if err != nil {
+		return 0, err
+	}
+	if refused := value.(ledger.Outcome).Refusal; refused != nil {
+		return 0, fmt.Errorf("refused: %s %s %s", refused.Cause, refused.Field, refused.Note)
+	}
+	return index, nil
 }

@@ -116,7 +116,7 @@ func (r *restoration) warn(journals []backup.Header) {
 	for _, h := range journals {
 		if len(h.Lives) == 0 {
 			r.report.Warnings = append(r.report.Warnings, fmt.Sprintf("the journal that was written at %s does not say which life of the cluster it is of: "+
-				"if the cluster was restored since the backup was saved, it tells of other commands", utc(h.Taken)))
+				"if the cluster was restored or recovered since the backup was saved, it tells of other commands", utc(h.Taken)))
 		}
 	}
 }

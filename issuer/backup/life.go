@@ -7,7 +7,8 @@ import (
 )
 
 // A Life is a history of commands. A restore of an older backup begins another
-// one, in which the same positions hold other commands.
+// one, in which the same positions hold other commands, and so does the recovery
+// of the only node that is left.
 type Life struct {
 	ID   string `json:"id"`   // random
 	From uint64 `json:"from"` // Seq of its first command; what came before is of the life it came out of
@@ -20,8 +21,8 @@ func (e *LifeError) Error() string { return e.Reason }
 
 // Follow says how far each of some journals tells what happened after a backup:
 // up to which Seq. Together they follow the latest life among them, in whose
-// past the backup must lie. What an earlier life went on to do after the backup
-// that a later one began with never happened in the later one.
+// past the backup must lie. What an earlier life went on to do after the backup,
+// or the node, that a later one began with never happened in the later one.
 //
 // A journal that does not say its life is taken to be of the latest one.
 func Follow(state Header, journals ...Header) ([]uint64, error) {
@@ -37,15 +38,15 @@ func Follow(state Header, journals ...Header) ([]uint64, error) {
 		case n == 0:
 		case !isPast(j.Lives, way) || !isPast(state.Lives, way):
 			return nil, &LifeError{fmt.Sprintf("the journal is of life %s of the cluster, which is not in the past of life %s, nor follows it: "+
-				"they began with different restores", j.life(), strangerTo(j, state, way))}
+				"they began with different restores or recoveries", j.life(), strangerTo(j, state, way))}
 		case n < own:
-			return nil, &LifeError{fmt.Sprintf("the journal is of life %s of the cluster, which ended when a backup up to command %d was restored; "+
-				"the backup is of life %s, which began then", j.life(), way[n].From-1, state.life())}
+			return nil, &LifeError{fmt.Sprintf("the journal is of life %s of the cluster, which ended when a backup up to command %d was restored, "+
+				"or a node that had no more recovered; the backup is of life %s, which began then", j.life(), way[n].From-1, state.life())}
 		}
 	}
 	if own < len(way) && state.Seq >= way[own].From {
-		return nil, &LifeError{fmt.Sprintf("the journal is of life %s of the cluster, which began when an older backup, up to command %d, was restored: "+
-			"it does not tell what happened after this one, up to command %d", last(way).ID, way[own].From-1, state.Seq)}
+		return nil, &LifeError{fmt.Sprintf("the journal is of life %s of the cluster, which began when an older backup, up to command %d, was restored, "+
+			"or a node that had no more recovered: it does not tell what happened after this one, up to command %d", last(way).ID, way[own].From-1, state.Seq)}
 	}
 	upTo := make([]uint64, len(journals))
 	for i, j := range journals {

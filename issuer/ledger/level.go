@@ -13,7 +13,7 @@ package ledger
 //		for what the JWKS had promised; the number of a credential key that is
 //		dropped is kept; a credential under a key that was dropped proves
 //		nothing, in no branch; a secret in use moves to the active key;
-//		lives
+//		lives, and one that begins with a recovery
 const Level = 2
 
 // levelOf is the level from which on a command of a kind may be proposed. A

@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -47,6 +48,50 @@ func TestLives(t *testing.T) {
 
 	o, _ := w.do(&ledger.BeginRestore{Backup: w.seq + 100}, "", false)
 	require.Equal(t, ledger.BadField, o.Refusal.Cause)
+}
+
+// TestLifeAfterARecovery: the survivor's life begins once, where it may differ
+// from that of the lost nodes, and is no restore.
+func TestLifeAfterARecovery(t *testing.T) {
+	w := newWorld(t)
+	w.must(&ledger.BeginLife{})
+	w.run("user alice")
+	w.backup("b")
+	w.run("user bob")
+	w.run("restore b")
+	before := *w.view().Restore()
+	require.NotZero(t, before.Seq)
+	w.run("user carol")
+
+	next := ledger.Life{ID: ledger.CommandID{7}, From: w.seq + 1}
+	_, wrote := w.do(&ledger.BeginLife{Next: &next}, "", false)
+	require.True(t, wrote)
+	want := before
+	want.Lives = append(slices.Clone(before.Lives), next)
+	require.Equal(t, want, *w.view().Restore(), "nothing else changes")
+	_, wrote = w.do(&ledger.BeginLife{Next: &next}, "", false)
+	require.False(t, wrote, "it has begun")
+	_, wrote = w.do(&ledger.BeginLife{}, "", false)
+	require.False(t, wrote)
+
+	for _, from := range []uint64{0, w.seq + 100} {
+		o, _ := w.do(&ledger.BeginLife{Next: &ledger.Life{ID: ledger.CommandID{8}, From: from}}, "", false)
+		require.Equal(t, ledger.BadField, o.Refusal.Cause)
+	}
+}
+
+// TestLifeAfterARecoveryIsTheSecond: the lost nodes had one, though they did not
+// know it.
+func TestLifeAfterARecoveryIsTheSecond(t *testing.T) {
+	w := newWorld(t)
+	w.run("user alice")
+	next := ledger.Life{ID: ledger.CommandID{7}, From: w.seq + 1}
+	w.must(&ledger.BeginLife{Next: &next})
+	lives := w.view().Lives()
+	require.Len(t, lives, 2)
+	require.Equal(t, uint64(1), lives[0].From)
+	require.Equal(t, next, lives[1])
+	require.Zero(t, w.view().Restore().Count)
 }
 
 // TestLifeBeginsByCommandsOfItsLevel: an older program would not know it.

@@ -17,13 +17,14 @@ type Restore struct {
 	Replayed uint64 `cbor:"6,keyasint,omitempty"`
 
 	// Lives are those that led to this state, the present one last. It grows by
-	// some thirty bytes with each restore.
+	// some thirty bytes with each restore or recovery.
 	Lives []Life `cbor:"7,keyasint,omitempty"`
 }
 
-// A Life is a history of commands. A restore of an older backup begins another:
-// positions are then used again, for other commands, so that a journal of one
-// life says nothing about another.
+// A Life is a history of commands. A restore of an older backup begins another,
+// and so does a node that goes on alone when the others are lost: positions are
+// then used again, for other commands, so that a journal of one life says
+// nothing about another.
 type Life struct {
 	ID   CommandID `cbor:"1,keyasint"`
 	From uint64    `cbor:"2,keyasint"` // Seq of its first command
@@ -67,19 +68,36 @@ func (c *BeginRestore) Decide(v View, m Meta) Decision {
 }
 
 // BeginLife gives a cluster that has none its first life. The leader sends it.
-type BeginLife struct{}
+type BeginLife struct {
+	// Next is a life that begins after that of the nodes that are lost, in the
+	// only one that was left. It is no restore: what that one has is what was
+	// last known, and no rule is softened. It begins once, however often the
+	// command is sent.
+	Next *Life `cbor:"1,keyasint,omitempty"`
+}
 
 // Kind is KindBeginLife.
 func (*BeginLife) Kind() Kind { return KindBeginLife }
 
-// Decide changes nothing where there is a life.
+// Decide changes nothing where there is the life that is to begin, or any where
+// that is the first.
 func (c *BeginLife) Decide(v View, m Meta) Decision {
 	old := v.Restore()
-	if len(old.Lives) > 0 {
+	lives := slices.Clip(old.Lives)
+	if len(lives) == 0 {
+		lives = []Life{{ID: m.ID, From: 1}}
+	}
+	if c.Next != nil && !slices.ContainsFunc(lives, func(l Life) bool { return l.ID == c.Next.ID }) {
+		if c.Next.From == 0 || c.Next.From > m.Seq {
+			return badField("next", "does not begin before this command")
+		}
+		lives = append(lives, *c.Next)
+	}
+	if len(lives) == len(old.Lives) {
 		return accept(Outcome{ID: RestoreID})
 	}
 	next := *old
-	next.ID, next.Lives = RestoreID, []Life{{ID: m.ID, From: 1}}
+	next.ID, next.Lives = RestoreID, lives
 	return accept(Outcome{ID: RestoreID}, put(TableRestores, &next))
 }
 
