@@ -72,6 +72,20 @@ func notedBirth(dir string) ([]byte, error) {
 	return birth, nil
 }
 
+// checkKeyIsThere finds a lost key. The others know this node by it, and would
+// take it with another key for one that was removed.
+func (n *Node) checkKeyIsThere() error {
+	birth, err := notedBirth(n.config.Dir)
+	if err != nil || birth == nil || n.roster.empty() {
+		return err
+	}
+	path := filepath.Join(n.config.Dir, nodeKeyFile)
+	if _, err := os.Stat(path); errors.Is(err, os.ErrNotExist) {
+		return fmt.Errorf("%s is gone, by which the others know this node: put it back, or take a new node in its place: %w", path, ErrDataLost)
+	}
+	return nil
+}
+
 // noteBirth writes the file. From then on this folder needs its log.
 func (n *Node) noteBirth() error {
 	birth, err := n.birth()

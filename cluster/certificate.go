@@ -142,9 +142,12 @@ func hashSPKI(spki []byte) []byte {
 	return sum[:]
 }
 
+// nodeKeyFile holds a node's private key (PKCS #8, DER).
+const nodeKeyFile = "node.key"
+
 // nodeKey reads the key of the node whose folder is dir, or makes one.
 func nodeKey(rand io.Reader, dir string) (*ecdsa.PrivateKey, error) {
-	path := filepath.Join(dir, "node.key")
+	path := filepath.Join(dir, nodeKeyFile)
 	plain, err := os.ReadFile(path)
 	if err == nil {
 		key, err := parseKey(plain)

@@ -31,6 +31,7 @@
 //	reach.go       operators are told once who can't be reached
 //	transfer.go    leadership is handed over; successor.go, to whom
 //	overview.go    what operators see
+//	acknowledged.go  a node gives up nothing that was committed
 //	birth.go       a node whose log is lost must not go on without it
 //	installed.go   a node killed while it installed a snapshot goes on from that
 //	committed.go, replay.go  a node shows what it had before it finds a leader

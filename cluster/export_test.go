@@ -161,6 +161,14 @@ func NewSummed(w *wal.WAL, fatal func(error)) raft.LogStore {
 	return &summed{&failStop{w, fatal}}
 }
 
+// NewAcknowledged is the layer above that.
+func NewAcknowledged(w *wal.WAL, fatal func(error), committed func() uint64) raft.LogStore {
+	return &acknowledged{&summed{&failStop{w, fatal}}, committed}
+}
+
+// ErrTakenBack is what it ends the process with.
+var ErrTakenBack = errTakenBack
+
 // ErrDamaged is what it ends the process with.
 var ErrDamaged = errDamaged
 

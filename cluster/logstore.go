@@ -20,7 +20,7 @@ const cachedEntries = 64
 
 // stores are the log and the stable store of a node:
 //
-//	LogCache -> verifier -> summed -> raft-wal      votes -> raft-wal
+//	LogCache -> verifier -> acknowledged -> summed -> raft-wal      votes -> raft-wal
 //
 // raft-wal does not check what it reads of a sealed segment. summed does. The
 // verifier compares with other nodes: it sums up what is written and, at each
@@ -34,7 +34,7 @@ type stores struct {
 	verifier *verifier.LogStore
 }
 
-func openStores(c *Config, log *logger, report verifier.ReportFn) (*stores, error) {
+func openStores(c *Config, log *logger, committed func() uint64, report verifier.ReportFn) (*stores, error) {
 	dir := filepath.Join(c.Dir, "log")
 	if err := privateDir(dir); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", err)
@@ -50,7 +50,7 @@ func openStores(c *Config, log *logger, report verifier.ReportFn) (*stores, erro
 	if err := os.Chmod(filepath.Join(dir, "wal-meta.db"), modeFile); err != nil {
 		return nil, errors.Join(fmt.Errorf("protect log: %w", err), w.Close())
 	}
-	var logs raft.LogStore = &summed{&failStop{WAL: w, fatal: c.Fatal}}
+	var logs raft.LogStore = &acknowledged{&summed{&failStop{WAL: w, fatal: c.Fatal}}, committed}
 	var stable raft.StableStore = w
 	if c.hooks.logs != nil {
 		logs = &hookedLogs{c.hooks.logs(logs), w}

@@ -118,6 +118,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 // connect prepares the network; nothing is accepted yet.
 func (n *Node) connect(log *logger) (err error) {
 	if n.config.Network != nil {
+		if err := n.checkKeyIsThere(); err != nil {
+			return err
+		}
 		key, err := nodeKey(n.config.Rand, n.config.Dir)
 		if err != nil {
 			return err

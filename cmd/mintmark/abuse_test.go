@@ -2,6 +2,7 @@ package main
 
 import (
 	"bufio"
+	"context"
 	"fmt"
 	"io"
 	"net"
@@ -10,6 +11,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -97,6 +99,28 @@ func TestTwoContentTypes(t *testing.T) {
 	ts := newTestServer(t)
 	a := ts.request("POST", oauth.PathToken, "{}", "Content-Type", "application/json", "Content-Type", "application/x-www-form-urlencoded")
 	require.Equal(t, "invalid_request", a.errorCode(t))
+}
+
+// TestIdleOperatorsConnections: somebody who keeps all connections of the
+// operators' listener, and says nothing on them, keeps nobody out.
+func TestIdleOperatorsConnections(t *testing.T) {
+	ts := newTestServer(t)
+	address := strings.TrimPrefix(ts.Ops, "http://")
+	for range maxOpsConnections {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer c.Close()
+		_, err = fmt.Fprintf(c, "GET /livez HTTP/1.1\r\nHost: %s\r\n\r\n", address)
+		require.NoError(t, err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, ts.Ops+"/livez", nil)
+	require.NoError(t, err)
+	answer, err := http.DefaultTransport.RoundTrip(r)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
 }
 
 func TestSharedDataFolderIsRefused(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 // a bound strangers could use up the descriptors that the log needs.
 const (
 	maxConnections    = 8192
-	maxOpsConnections = 64
+	maxOpsConnections = 256
 )
 
 // bounded lets at most that many connections be open, and at most half of the

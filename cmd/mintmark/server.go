@@ -118,7 +118,12 @@ func (s *server) start(ctx context.Context) error {
 		return fmt.Errorf("listen for operators (see --ops-listen): %w", err)
 	}
 	s.opsAddr = ops.Addr()
-	s.ops = &http.Server{Handler: s.health(), ReadHeaderTimeout: 5 * time.Second}
+	// Connections are few here, so none is kept for long by somebody who says
+	// nothing: whoever asks each few seconds may ask for a new one.
+	s.ops = &http.Server{
+		Handler: s.health(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
+		WriteTimeout: 15 * time.Second, IdleTimeout: 5 * time.Second,
+	}
 	go s.serve(s.ops, bounded(ops, maxOpsConnections))
 
 	// A port in use is the likeliest mistake, so it is found before the data

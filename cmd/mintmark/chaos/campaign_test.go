@@ -255,7 +255,7 @@ func (p *campaign) close() {
 	}
 	for _, n := range w.c.all() {
 		if !until(starts, n.ready) {
-			s.violated("%s is not ready after a restart", n.name)
+			s.violated("%s is not ready after a restart: %s", n.name, lastLine(n.log))
 		}
 	}
 	w.lastLook(p.load)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strings"
 	"syscall"
@@ -100,14 +101,17 @@ func lastLine(file string) string {
 	return lines[len(lines)-1]
 }
 
-// printTail shows the end of a log.
+// ordinary is in what a node logs of each page and command of the load.
+var ordinary = regexp.MustCompile(`msg=(page|"operator command done")`)
+
+// printTail shows the end of a log, without what is ordinary.
 func printTail(t testing.TB, name, file string) {
 	const lines, width = 60, 400
 	text, err := os.ReadFile(file)
 	if err != nil {
 		return
 	}
-	all := bytes.Split(bytes.TrimSpace(text), []byte("\n"))
+	all := slices.DeleteFunc(bytes.Split(bytes.TrimSpace(text), []byte("\n")), ordinary.Match)
 	all = all[max(0, len(all)-lines):]
 	for i, line := range all {
 		all[i] = line[:min(len(line), width)]
