@@ -325,16 +325,18 @@ type PeerSample struct {
 	Age, Offset time.Duration
 	Applied     uint64
 	Trouble     string
+	Decides     bool
 }
 
-// ChooseSuccessor is chooseSuccessor.
-func ChooseSuccessor(self string, voters []string, peers map[string]PeerSample) string {
+// ChooseSuccessor is chooseSuccessor among those that are fine, and among those
+// that can decide.
+func ChooseSuccessor(self string, voters []string, peers map[string]PeerSample) (fine, decides string) {
 	const now = time.Hour
 	m := make(map[string]peerSample)
 	for id, p := range peers {
-		m[id] = peerSample{status: peerStatus{Applied: p.Applied, Trouble: p.Trouble}, offset: p.Offset, at: now - p.Age}
+		m[id] = peerSample{status: peerStatus{Applied: p.Applied, Trouble: p.Trouble, Decides: p.Decides}, offset: p.Offset, at: now - p.Age}
 	}
-	return chooseSuccessor(self, voters, m, now)
+	return chooseSuccessor(self, voters, m, now, isFine), chooseSuccessor(self, voters, m, now, canDecide)
 }
 
 // Bounded is bounded.

@@ -116,7 +116,7 @@ func (n *Node) guardDisk(s diskState) {
 			n.log.Warn("cluster: the disk takes writes again, this node is back")
 		}
 	}
-	if leading, _ := n.Leading(); leading && s.Space == spaceLow && n.yield() {
+	if leading, _ := n.Leading(); leading && s.Space == spaceLow && n.yield(n.successor()) {
 		n.log.Warn("cluster: the disk fills up, a node with more room leads", "free", s.Free)
 	}
 }
@@ -126,7 +126,7 @@ func (n *Node) guardDisk(s diskState) {
 func (n *Node) askToStand() {
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
 	defer cancel()
-	for _, id := range append([]string{n.successor()}, n.Voters()...) {
+	for _, id := range append([]string{n.stopgap()}, n.Voters()...) {
 		if id == "" || id == string(n.id) {
 			continue
 		}
@@ -150,7 +150,7 @@ func (n *Node) guardClock() {
 	switch {
 	case err == nil && leading && n.clockVote(voters).mustStepDown():
 		n.log.Error("cluster: the clock of this leader differs from the others', it steps down")
-		if !n.yield() {
+		if !n.yield(n.stopgap()) {
 			n.resign()
 		}
 	case err != nil && len(voters) < 2:
@@ -158,7 +158,7 @@ func (n *Node) guardClock() {
 	case err != nil:
 		if leading {
 			n.log.Error("cluster: the clock of this leader jumped, it steps down", "error", err)
-			n.yield()
+			n.yield(n.stopgap())
 		}
 		n.compareAnew(voters, err)
 	}
@@ -301,6 +301,13 @@ func (n *Node) trouble() string {
 		return fmt.Sprintf("disk: only %d MiB are left", s.Free>>20)
 	}
 	return ""
+}
+
+// decides reports whether this node could decide commands if it led. A disk that
+// fills up, or damage that the log had, is trouble and no hindrance.
+func (n *Node) decides() bool {
+	_, clock := n.guards.clock.read()
+	return clock == nil && n.diskTrouble() == nil && n.membershipTrouble() == nil
 }
 
 // Stats is what this node knows at this moment. It waits for nothing.

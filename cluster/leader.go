@@ -270,7 +270,7 @@ func (n *Node) takeOver(election uint64) {
 				n.log.Error("cluster: this node was elected, and its clock differs from the others' or can't be compared with them")
 			}
 			said, pause = true, yieldPause
-			n.yield()
+			n.yield(n.stopgap())
 		}
 		select {
 		case <-time.After(pause):

@@ -39,6 +39,9 @@ type peerStatus struct {
 	// Hears are the ids of those that it accepts as peers, or is connected with;
 	// a node of an older version does not say.
 	Hears []string `cbor:"13,keyasint,omitempty"`
+	// Decides says that it could decide commands if it led, whatever its trouble
+	// is; a node of an older version does not say.
+	Decides bool `cbor:"14,keyasint,omitempty"`
 }
 
 // hears says whether a node listens to a peer still.
@@ -55,7 +58,7 @@ func (n *Node) status() peerStatus {
 		expires, _ := n.credentials.expiry()
 		s.Expires = expires.UnixMilli()
 	}
-	s.Free, s.Trouble = n.guards.disk.state().Free, n.trouble()
+	s.Free, s.Trouble, s.Decides = n.guards.disk.state().Free, n.trouble(), n.decides()
 	if n.config.Network != nil {
 		s.Hears = n.network.peers()
 	}

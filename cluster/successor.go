@@ -18,19 +18,36 @@ const yieldPause = time.Second
 // successor is the voter that leadership should go to: one that answered a
 // moment ago, has nothing wrong with it and a clock that a majority agrees with,
 // and of those the one that is furthest. "" if there is none.
-func (n *Node) successor() string {
+func (n *Node) successor() string { return n.choose(isFine) }
+
+// stopgap is for a leader that can't go on: where there is no successor it is a
+// voter that can decide, though something is wrong with it.
+func (n *Node) stopgap() string {
+	if id := n.choose(isFine); id != "" {
+		return id
+	}
+	return n.choose(canDecide)
+}
+
+func isFine(s *peerStatus) bool    { return s.Trouble == "" }
+func canDecide(s *peerStatus) bool { return s.Decides }
+
+func (n *Node) choose(will func(*peerStatus) bool) string {
 	voters := n.Voters()
 	n.guards.mu.Lock()
 	defer n.guards.mu.Unlock()
-	return chooseSuccessor(string(n.id), voters, n.guards.peers, n.guards.elapsed())
+	return chooseSuccessor(string(n.id), voters, n.guards.peers, n.guards.elapsed(), will)
 }
 
-func chooseSuccessor(self string, voters []string, peers map[string]peerSample, now time.Duration) (best string) {
+// chooseSuccessor chooses among the voters of which will is true.
+func chooseSuccessor(
+	self string, voters []string, peers map[string]peerSample, now time.Duration, will func(*peerStatus) bool,
+) (best string) {
 	furthest := uint64(0)
 	for _, id := range voters {
 		p, ok := peers[id]
 		switch {
-		case id == self || !ok || now-p.at > sampleFresh || p.status.Trouble != "":
+		case id == self || !ok || now-p.at > sampleFresh || !will(&p.status):
 		case !clockOf(id, self, voters, peers, now).mayLead():
 		case best == "" || p.status.Applied > furthest:
 			best, furthest = id, p.status.Applied
@@ -54,10 +71,9 @@ func clockOf(id, self string, voters []string, peers map[string]peerSample, now 
 }
 
 // yield hands leadership over to a node that is better off. It returns false
-// where there is none, or when this node has led for a moment only: then it goes
-// on.
-func (n *Node) yield() bool {
-	to := n.successor()
+// where there is none, to being "", or when this node has led for a moment only:
+// then it goes on.
+func (n *Node) yield(to string) bool {
 	if leading, _ := n.Leading(); to == "" || leading && n.leader.leadsFor() < yieldPause {
 		return false
 	}

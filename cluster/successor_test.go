@@ -12,27 +12,38 @@ import (
 
 func TestChooseSuccessor(t *testing.T) {
 	type peers = map[string]cluster.PeerSample
-	fine := func(applied uint64) cluster.PeerSample { return cluster.PeerSample{Applied: applied} }
+	fine := func(applied uint64) cluster.PeerSample { return cluster.PeerSample{Applied: applied, Decides: true} }
+	low := func(applied uint64) cluster.PeerSample {
+		return cluster.PeerSample{Applied: applied, Decides: true, Trouble: "disk: only 100 MiB are left"}
+	}
+	off := func(applied uint64, by time.Duration) cluster.PeerSample {
+		return cluster.PeerSample{Applied: applied, Decides: true, Offset: by}
+	}
 	for name, row := range map[string]struct {
-		peers peers
-		want  string
+		peers         peers
+		fine, decides string
 	}{
-		"nobody is known":          {nil, ""},
-		"the furthest":             {peers{"b": fine(10), "c": fine(11)}, "c"},
-		"not one in trouble":       {peers{"b": fine(10), "c": {Applied: 11, Trouble: "disk: only 100 MiB are left"}}, "b"},
-		"all in trouble":           {peers{"b": {Trouble: "disk"}, "c": {Trouble: "disk"}}, ""},
-		"not one that was silent":  {peers{"b": fine(10), "c": {Applied: 11, Age: 4 * time.Second}}, "b"},
-		"not one of another clock": {peers{"b": fine(10), "c": {Applied: 11, Offset: time.Hour}}, "b"},
+		"nobody is known":     {nil, "", ""},
+		"the furthest":        {peers{"b": fine(10), "c": fine(11)}, "c", "c"},
+		"one in trouble":      {peers{"b": fine(10), "c": low(11)}, "b", "c"},
+		"all in trouble":      {peers{"b": low(11), "c": low(10)}, "", "b"},
+		"all, and one is out": {peers{"b": low(10), "c": {Applied: 11, Trouble: "disk: it is full"}}, "", "b"},
+		"none can decide":     {peers{"b": {Trouble: "clock"}, "c": {Trouble: "clock"}}, "", ""},
+		"in trouble, and of an older version that does not say": {peers{"b": {Trouble: "disk"}}, "", ""},
+		"one that was silent":  {peers{"b": fine(10), "c": {Applied: 11, Decides: true, Age: 4 * time.Second}}, "b", "b"},
+		"one of another clock": {peers{"b": fine(10), "c": off(11, time.Hour)}, "b", "b"},
 		"this node's clock is the wrong one": {
-			peers{"b": {Applied: 10, Offset: -time.Hour}, "c": {Applied: 11, Offset: -time.Hour + time.Second}}, "c",
+			peers{"b": off(10, -time.Hour), "c": off(11, -time.Hour+time.Second)}, "c", "c",
 		},
-		"no two clocks agree":       {peers{"b": {Offset: time.Hour}, "c": {Offset: -time.Hour}}, ""},
-		"one that is no voter":      {peers{"b": fine(10), "x": fine(11)}, "b"},
-		"what it says of itself":    {peers{"a": fine(12), "b": fine(10)}, "b"},
-		"a clock that nobody knows": {peers{"c": {Applied: 10, Offset: time.Hour}}, ""},
+		"no two clocks agree":       {peers{"b": off(10, time.Hour), "c": off(10, -time.Hour)}, "", ""},
+		"one that is no voter":      {peers{"b": fine(10), "x": fine(11)}, "b", "b"},
+		"what it says of itself":    {peers{"a": fine(12), "b": fine(10)}, "b", "b"},
+		"a clock that nobody knows": {peers{"c": off(10, time.Hour)}, "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.Equal(t, row.want, cluster.ChooseSuccessor("a", []string{"a", "b", "c"}, row.peers))
+			fine, decides := cluster.ChooseSuccessor("a", []string{"a", "b", "c"}, row.peers)
+			require.Equal(t, row.fine, fine, "a successor")
+			require.Equal(t, row.decides, decides, "in the place of one that can't decide")
 		})
 	}
 }
@@ -83,6 +94,45 @@ func TestTwoLowDisks(t *testing.T) {
 		leading, _ := tr.nodes[k].Leading()
 		return !leading || tr.nodes[k].Stats().Term != term+1
 	}, 3*time.Second, 20*time.Millisecond)
+}
+
+// TestLowDisksAndAWrongClock: what is wrong with the others is no reason for a
+// leader that can't decide to stay, because they can. Whichever leads then keeps
+// leadership, though its own disk is low too.
+func TestLowDisksAndAWrongClock(t *testing.T) {
+	var clocks []*stepped
+	var disks []*slowDisk
+	tr := newTrio(t, func(c *cluster.Config) {
+		clocks, disks = append(clocks, new(stepped)), append(disks, newSlowDisk())
+		clocks[len(clocks)-1].set(c)
+		*c = cluster.WithDisk(*c, disks[len(disks)-1])
+	})
+	tr.compared()
+	i := tr.leader()
+	for j, d := range disks {
+		if j != i {
+			d.free.Store(300 << 20)
+		}
+	}
+	require.Eventually(t, func() bool {
+		low := 0
+		for _, s := range tr.nodes[i].Overview(t.Context()).Nodes {
+			if s.Err != "" {
+				low++
+			}
+		}
+		return low == 2
+	}, 20*time.Second, 10*time.Millisecond)
+	clocks[i].by.Store(int64(time.Hour))
+	for j := range tr.nodes {
+		v, _, err := tr.nodes[(i+j)%3].Propose(t.Context(), &set{Name: "a"})
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute)
+	}
+	leads := tr.leader()
+	require.NotEqual(t, i, leads)
+	term := tr.nodes[leads].Stats().Term
+	require.Never(t, func() bool { return tr.nodes[leads].Stats().Term != term }, 3*time.Second, 20*time.Millisecond)
 }
 
 // TestNoTwoClocksAgree: none knows whose is right, so none decides, and

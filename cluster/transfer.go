@@ -62,7 +62,7 @@ func (n *Node) handOver(ctx context.Context, to string) error {
 	case string(n.id):
 		return nil
 	case "":
-		to = n.successor()
+		to = n.stopgap()
 	}
 	err := n.transfer(ctx, to)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, raft.ErrNotLeader) {
