@@ -35,6 +35,9 @@ type Config struct {
 
 	// Name is what people call this node; Version is that of its program.
 	Name, Version string
+	// Named says that Name was chosen, and is not just what the machine is
+	// called: Open refuses the folder of a member with another name.
+	Named bool
 	// Bootstrap makes an empty folder a cluster of this node. Without it, and
 	// without Join before, opening an empty folder is ErrEmpty.
 	Bootstrap bool

@@ -47,8 +47,10 @@ type Join struct {
 	Token string
 	// Advertise is where the others will reach this node.
 	Advertise string
-	Version   string
-	Level     uint32
+	// Name is that of the invitation; "" takes whatever that is.
+	Name    string
+	Version string
+	Level   uint32
 	// Keep stores what Config.JoinSecret of the member returned. It is called
 	// before the folder becomes a member's. Its error may be a *RefusedError too.
 	Keep func(secret []byte) error
@@ -63,6 +65,8 @@ type joinRequest struct {
 	Level   uint32 `cbor:"5,keyasint"`
 	// Standing asks whether the key is a member's, and for nothing else.
 	Standing bool `cbor:"6,keyasint,omitempty"`
+	// Name is Join.Name. A member of before there was this field ignores it.
+	Name string `cbor:"7,keyasint,omitempty"`
 }
 
 type joinAnswer struct {
@@ -132,7 +136,7 @@ func JoinCluster(ctx context.Context, j Join) error {
 	}
 	var a joinAnswer
 	if err = writeJoin(c, joinRequest{
-		Secret: secret, ID: string(id), Address: j.Advertise, Version: j.Version, Level: j.Level,
+		Secret: secret, ID: string(id), Address: j.Advertise, Version: j.Version, Level: j.Level, Name: j.Name,
 	}); err == nil {
 		err = readJoin(c, &a)
 	}
@@ -145,6 +149,9 @@ func JoinCluster(ctx context.Context, j Join) error {
 		return &RefusedError{a.Refused}
 	case len(a.Members) == 0 || len(a.Authorities) == 0:
 		return fmt.Errorf("join by %s: the answer is not complete", j.Address)
+	}
+	if why := otherName(j.Name, a.Name); why != "" {
+		return &RefusedError{why}
 	}
 	if err := j.Keep(a.Secret); err != nil {
 		return fmt.Errorf("join: %w", err)
@@ -262,6 +269,11 @@ func (n *Node) admit(ctx context.Context, q joinRequest, key []byte) joinAnswer 
 		}
 		if find[invite](n.View(), invitesTable, id) == nil {
 			return joinAnswer{Refused: unknownInvite}
+		}
+	}
+	if i := find[invite](n.View(), invitesTable, id); i != nil {
+		if why := otherName(q.Name, i.Name); why != "" { // before the token is used up
+			return joinAnswer{Refused: why}
 		}
 	}
 	value, _, err := n.Propose(ctx, &enroll{Invite: id, Member: Member{

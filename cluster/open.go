@@ -70,6 +70,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if n.id, err = n.identity(); err != nil {
 		return err
 	}
+	if err := n.checkName(); err != nil {
+		return err
+	}
 	log := newLogger(n.log)
 	if err := n.connect(log); err != nil {
 		return err

@@ -16,6 +16,7 @@ type serveOptions struct {
 
 	DataDir string // holds the key of the cluster, the log and the admin socket
 	Name    string // of this node, for people; default: the host name
+	named   bool   // Name is not the default
 
 	Listen        string // of the API and the pages
 	OpsListen     string // of /livez, /readyz and /metrics
@@ -86,7 +87,7 @@ func (o *serveOptions) settings() []configSetting {
 	return []configSetting{
 		{keyConfig, &o.Config, "YAML `FILE` of these settings; flags and environment go before it"},
 		{keyDataDir, &o.DataDir, "`DIR` of the cluster's key, the log and the admin socket"},
-		{keyName, &o.Name, "this node's `NAME`, for people (default: the host name)"},
+		{keyName, &o.Name, "this node's `NAME`, as it was invited; another is refused (default: whatever that is, at first the host name)"},
 		{keyListen, &o.Listen, "`HOST:PORT` of the API and the pages"},
 		{keyOpsListen, &o.OpsListen, "`HOST:PORT` of /livez, /readyz and /metrics"},
 		{keyClusterListen, &o.ClusterListen, "`HOST:PORT` for the other nodes"},

@@ -53,7 +53,8 @@ func loadServeOptions(flags *pflag.FlagSet, environ []string) (serveOptions, sou
 	}
 	from, errTypes := o.assign(layers)
 	err = errors.Join(errFile, errEnvironment, errTypes)
-	if o.Name == "" && err == nil {
+	o.named = o.Name != ""
+	if !o.named && err == nil {
 		o.Name, err = os.Hostname()
 	}
 	if err == nil {

@@ -57,4 +57,3 @@ func TestDevMarksWhatItMakes(t *testing.T) {
 	require.ErrorContains(t, err, "is the journal of another cluster")
 	require.NoFileExists(t, filepath.Join(other, devMark))
 }
-

@@ -66,15 +66,19 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) err
 	if err := s.metrics.collectRaft(); err != nil {
 		c.Log.Warn("raft's own metrics are not told", "error", err)
 	}
-	line, err := json.Marshal(serving{
-		Name: o.Name, BaseURL: s.settings.BaseURL, AppURL: s.settings.AppURL, Issuer: s.settings.BaseURL,
-		OpsURL: "http://" + s.opsAddr.String(), ClusterAddress: s.clusterListener.Addr().String(),
-	})
-	if err != nil {
+	if err := s.announce(stdout); err != nil {
 		return err
 	}
-	fmt.Fprintf(stdout, "%s\n", line)
 	return s.untilStopped(ctx, o.Drain+o.StopTimeout, stderr)
+}
+
+// announce tells programs that the server is ready, under the name that the
+// cluster has for it.
+func (s *server) announce(stdout io.Writer) error {
+	return json.NewEncoder(stdout).Encode(serving{
+		Name: s.node.Name(), BaseURL: s.settings.BaseURL, AppURL: s.settings.AppURL, Issuer: s.settings.BaseURL,
+		OpsURL: "http://" + s.opsAddr.String(), ClusterAddress: s.clusterListener.Addr().String(),
+	})
 }
 
 // server turns the options into a configuration.
@@ -95,7 +99,7 @@ func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
 		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted,
 		Key: keySourceOf(o.ClusterKeyFile, o.DataDir, os.Getenv),
 		Cluster: &clusterConfig{
-			Name: o.Name, Listen: o.ClusterListen, Advertise: o.Advertise, Peers: o.peerAddresses(),
+			Name: o.Name, Named: o.named, Listen: o.ClusterListen, Advertise: o.Advertise, Peers: o.peerAddresses(),
 			Join: o.Join, TokenFile: o.TokenFile,
 		},
 		Settings: o.agree, PublicURL: o.PublicURL, AppURL: o.AppURL, Drain: o.Drain, Log: slog.New(h),

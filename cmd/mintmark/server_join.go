@@ -39,10 +39,14 @@ func (s *server) join(ctx context.Context, dir, advertise string) error {
 	if err := s.answerOperators(admin.NewSetupHandler(admin.Setup{Name: c.Name, Waiting: s.whatFor, Log: s.config.Log})); err != nil {
 		return err
 	}
+	wanted := ""
+	if c.Named {
+		wanted = c.Name
+	}
 	for pause := joinPauseFirst; ; {
 		err := cluster.JoinCluster(ctx, cluster.Join{
 			Dir: dir, Address: c.Join, Token: token, Advertise: advertise,
-			Version: version, Level: issuer.Level, Keep: s.config.Key.keepJoined,
+			Name: wanted, Version: version, Level: issuer.Level, Keep: s.config.Key.keepJoined,
 		})
 		var refused *cluster.RefusedError
 		switch {

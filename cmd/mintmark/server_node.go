@@ -18,6 +18,7 @@ import (
 // clusterConfig is what a node needs to have peers.
 type clusterConfig struct {
 	Name      string // of this node
+	Named     bool   // the name was given, and must be that of the member
 	Listen    string // of the port for other nodes
 	Advertise string // where others reach it; "": where it listens
 	Peers     map[string]string
@@ -44,7 +45,7 @@ func (s *server) openNode(ctx context.Context) error {
 		advertise = s.clusterListener.Addr().String()
 	}
 	conf := s.nodeConfig(dir)
-	conf.Name = c.Cluster.Name
+	conf.Name, conf.Named = c.Cluster.Name, c.Cluster.Named
 	conf.Network = &cluster.Network{Listener: s.clusterListener, Advertise: advertise, Peers: c.Cluster.Peers}
 	conf.Secrets = sealer{s}
 	conf.JoinSecret = func() ([]byte, error) { return s.keys.Text(), nil }

@@ -1,0 +1,56 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestNodeIsTheOneThatIsMeant: a node whose name was given neither joins by the
+// invitation of another, which stays good, nor starts on the data of another.
+func TestNodeIsTheOneThatIsMeant(t *testing.T) {
+	first := newCluster(t, "n1")
+	file := filepath.Join(t.TempDir(), "token")
+	write := func(token string) { require.NoError(t, os.WriteFile(file, []byte(token), 0o600)) }
+	of3 := first.invite(t, "n3")
+	write(of3)
+	second := newNode(t, "n2")
+	second.begin(t, "--join", first.clusterAddr, "--token-file", file)
+	second.says(t, "join refused: the join token is for node n3, and this node shall be n2")
+	write(first.invite(t, "n2"))
+	require.True(t, second.waitReady(30*time.Second))
+
+	// The token that was refused was not used up.
+	write(of3)
+	third := newNode(t, "n3")
+	third.begin(t, "--join", first.clusterAddr, "--token-file", file)
+	require.True(t, third.waitReady(30*time.Second))
+
+	second.kill()
+	o := defaultServeOptions()
+	o.Name, o.named, o.DataDir = "n5", true, second.dir
+	o.Listen, o.OpsListen, o.ClusterListen = second.listen, second.ops, second.clusterAddr
+	c, err := o.server(io.Discard)
+	require.NoError(t, err)
+	_, err = start(t.Context(), c)
+	require.ErrorContains(t, err, "the data is that of node n2, and this node shall be n5")
+
+	// What the machine is called is no wish, and not what the node is called.
+	o.named = false
+	var out bytes.Buffer
+	c, err = o.server(io.Discard)
+	require.NoError(t, err)
+	s, err := start(t.Context(), c)
+	require.NoError(t, err)
+	require.NoError(t, s.announce(&out))
+	var line serving
+	require.NoError(t, json.Unmarshal(out.Bytes(), &line))
+	require.Equal(t, "n2", line.Name)
+	require.NoError(t, s.Close(t.Context()))
+}
