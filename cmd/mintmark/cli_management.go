@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -29,6 +30,7 @@ func managementCommands() []*cobra.Command {
 	for _, c := range commands {
 		c.Long = c.Short + ".\n\n" + aboutManagement
 		c.PersistentFlags().StringVar(&m.dataDir, "data-dir", dataDir, "data directory of the running node (MINTMARK_DATA_DIR)")
+		c.PersistentFlags().DurationVar(&m.timeout, "timeout", admin.DefaultSilence, "for how long the node may be silent before it counts as hung (exit code 4)")
 		c.PersistentFlags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")
 		_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 		_ = c.MarkPersistentFlagDirname("data-dir")
@@ -40,12 +42,14 @@ const aboutManagement = `This speaks to the node that runs on this machine, over
 directory that only the node's own account can open.
 
 Exit codes: 0 done, 1 wrong usage or a local fault, 2 refused by a rule, 3 not
-found, 4 no node answers, 5 the node answers and nothing can be decided now.`
+found, 4 no node answers, or it is silent for --timeout, 5 the node answers and
+nothing can be decided now.`
 
 // management has what the flags of all these commands say.
 type management struct {
 	dataDir string
 	output  string
+	timeout time.Duration
 }
 
 // open prepares to speak to the node.
@@ -58,6 +62,7 @@ func (m *management) open(cmd *cobra.Command) (*admin.Caller, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.Silence = m.timeout
 	c.Stale = func() {
 		cmd.PrintErrln("warning: the cluster can't decide now; this is what the node knew last")
 	}
@@ -67,6 +72,9 @@ func (m *management) open(cmd *cobra.Command) (*admin.Caller, error) {
 func (m *management) checkOutput() error {
 	if m.output != "text" && m.output != "json" {
 		return errors.New("--output must be text or json")
+	}
+	if m.timeout < time.Millisecond {
+		return errors.New("--timeout must be at least 1ms")
 	}
 	return nil
 }

@@ -15,9 +15,11 @@ func (o download[Q]) call(ctx context.Context, c *Caller, q Q, w io.Writer) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", o, err)
 	}
+	ctx, done := c.watched(ctx)
+	defer done()
 	resp, err := c.post(ctx, c.streams, string(o), "application/json", bytes.NewReader(body))
 	if err != nil {
-		return err
+		return c.silence(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	in := &reader{Reader: resp.Body}
@@ -26,7 +28,7 @@ func (o download[Q]) call(ctx context.Context, c *Caller, q Q, w io.Writer) erro
 	}
 	switch said := resp.Trailer.Get(endTrailer); {
 	case ctx.Err() != nil:
-		return fmt.Errorf("%s: %w", o, ctx.Err())
+		return c.silence(ctx, fmt.Errorf("%s: %w", o, ctx.Err()))
 	case in.failed() != nil:
 		return cutOff()
 	case said == endWhole:
@@ -51,6 +53,8 @@ func (o upload[Q, A]) call(ctx context.Context, c *Caller, q Q, r io.Reader) (A,
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", o, err)
 	}
+	ctx, done := c.watched(ctx)
+	defer done()
 	in := &reader{Reader: r}
 	resp, err := c.post(ctx, c.streams, string(o), "application/octet-stream",
 		io.MultiReader(bytes.NewReader(append(line, '\n')), in))
@@ -58,10 +62,11 @@ func (o upload[Q, A]) call(ctx context.Context, c *Caller, q Q, r io.Reader) (A,
 		return none, fmt.Errorf("read what is to be sent: %w", err)
 	}
 	if err != nil {
-		return none, err
+		return none, c.silence(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
-	return readAnswer[A](string(o), resp)
+	answer, err := readAnswer[A](string(o), resp)
+	return answer, c.silence(ctx, err)
 }
 
 // A reader remembers why it could not be read: whoever copies can't tell that

@@ -282,3 +282,17 @@ func TestUploadsThatAreNotUnderstood(t *testing.T) {
 		})
 	}
 }
+
+// A backup that takes longer than a node may be silent is not cut off while the
+// node lives; an operation neither.
+func TestSlowIsNotSilent(t *testing.T) {
+	c := saver(t, func(_ context.Context, w io.Writer) error {
+		time.Sleep(time.Second) // what must not matter
+		_, err := io.WriteString(w, "state")
+		return err
+	})
+	c.Silence = 600 * time.Millisecond
+	var got bytes.Buffer
+	require.NoError(t, admin.SaveBackup(t.Context(), c, &got))
+	require.Equal(t, "state", got.String())
+}
