@@ -41,7 +41,7 @@ func (n *Node) close(ctx context.Context) error {
 	if n.raft == nil && n.guards.disk != nil {
 		n.guards.disk.close() // nobody guards
 	}
-	return errors.Join(append(errs, n.committed.close(n.config.Dir), n.closeFiles())...)
+	return errors.Join(append(errs, n.committed.close(), n.closeFiles())...)
 }
 
 // drain waits until what was queued has been answered, or ctx ends.

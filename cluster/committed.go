@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"sync"
@@ -37,13 +38,18 @@ type logPosition struct{ index, term uint64 }
 
 // committed keeps the file of a node that runs.
 type committed struct {
-	news chan struct{} // holds an element when there may be something to write
+	news  chan struct{} // holds an element when there may be something to write
+	end   chan struct{} // closed when nothing more will be noted
+	ended chan struct{} // closed when the last note is written; nil where nobody keeps the file
 
 	mu  sync.Mutex // guards now
 	now logPosition
 
-	file    *os.File // of the goroutine that keeps it, as is the rest
+	dir     string // this and the rest are of the goroutine that keeps the file
+	before  func() // each write, for tests; may be nil
+	file    *os.File
 	written logPosition
+	err     error // of the last write
 }
 
 // note is called when entries were applied. What a start goes through again says
@@ -80,13 +86,16 @@ func (c *committed) get() logPosition {
 }
 
 // write brings the file up to date, where there is news.
-func (c *committed) write(dir string) (err error) {
+func (c *committed) write() (err error) {
 	p := c.get()
 	if p == c.written {
 		return nil
 	}
+	if c.before != nil {
+		c.before()
+	}
 	if c.file == nil {
-		if c.file, err = os.OpenFile(filepath.Join(dir, committedFile), os.O_CREATE|os.O_WRONLY, modeFile); err != nil {
+		if c.file, err = os.OpenFile(filepath.Join(c.dir, committedFile), os.O_CREATE|os.O_WRONLY, modeFile); err != nil {
 			c.file = nil
 			return fmt.Errorf("note what is committed: %w", err)
 		}
@@ -102,35 +111,52 @@ func (c *committed) write(dir string) (err error) {
 	return nil
 }
 
-// keepCommitted writes the file until the node has stopped.
-func (n *Node) keepCommitted() {
-	failing := false
-	for {
+// start has the file of a folder kept until close.
+func (c *committed) start(dir string, log *slog.Logger) {
+	c.dir, c.end, c.ended = dir, make(chan struct{}), make(chan struct{})
+	go c.keep(log)
+}
+
+// keep is the goroutine that keeps the file. The disk may take as long as it
+// pleases: nobody waits for it but close.
+func (c *committed) keep(log *slog.Logger) {
+	defer close(c.ended)
+	for last := false; !last; {
 		select {
-		case <-n.committed.news:
-		case <-n.stopped:
-			return
+		case <-c.news:
+		case <-c.end:
+			last = true // what raft has applied on its way down
 		}
-		err := n.committed.write(n.config.Dir)
-		if err != nil && !failing {
-			n.log.Warn("cluster: this node would know less after a start", "error", err)
+		was := c.err
+		if c.err = c.write(); c.err != nil && was == nil {
+			log.Warn("cluster: this node would know less after a start", "error", c.err)
 		}
-		failing = err != nil
 		select {
 		case <-time.After(committedPause):
-		case <-n.stopped:
-			return
+		case <-c.end:
 		}
+	}
+	if c.file != nil {
+		c.err = errors.Join(c.err, c.file.Close())
 	}
 }
 
-// close writes what raft has applied on its way down.
-func (c *committed) close(dir string) error {
-	err := c.write(dir)
-	if c.file != nil {
-		err = errors.Join(err, c.file.Close())
+// close returns when the last note is written. On a disk that hangs the goroutine
+// is left behind, and ends when the disk lets it: a note that is late is as true
+// as any.
+func (c *committed) close() error {
+	if c.ended == nil {
+		return nil
 	}
-	return err
+	close(c.end)
+	timer := time.NewTimer(stopTimeout)
+	defer timer.Stop()
+	select {
+	case <-c.ended:
+		return c.err
+	case <-timer.C:
+		return errors.New("note what is committed: the disk hangs")
+	}
 }
 
 // readCommitted returns what the file of a folder says, the zero position where

@@ -101,6 +101,7 @@ type hooks struct {
 	stable func(raft.StableStore) raft.StableStore   // around the stable store on disk
 	apply  func(*raft.Raft, []byte) raft.ApplyFuture // instead of raft.Apply
 	fsm    func()                                    // before each batch is applied
+	note   func()                                    // before what is committed is written down
 	report func(err error)                           // after each verification
 	raft   func(*raft.Config)                        // before raft starts
 	disk   diskFiles                                 // instead of the folder's disk

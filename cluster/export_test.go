@@ -26,6 +26,7 @@ type Hooks struct {
 	Stable func(raft.StableStore) raft.StableStore
 	Apply  func(*raft.Raft, []byte) raft.ApplyFuture
 	FSM    func()
+	Note   func()
 	Report func(error)
 	Raft   func(*raft.Config)
 	Leaves func()
@@ -37,7 +38,7 @@ type Hooks struct {
 // WithHooks returns c with hooks.
 func WithHooks(c Config, h Hooks) Config {
 	c.hooks = hooks{
-		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, knows: h.Knows,
+		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, note: h.Note, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, knows: h.Knows,
 	}
 	return c
 }
@@ -223,6 +224,15 @@ func ReplayThrough(f raft.FSM, index uint64) { f.(*fsm).replayed.through = index
 
 // Committed is what is noted beside the log of a folder.
 func Committed(dir string) uint64 { return must(readCommitted(dir)).index }
+
+// NoteCommitted notes there that the log was committed up to index.
+func NoteCommitted(dir string, index uint64) {
+	c := committed{dir: dir, now: logPosition{index: index}}
+	if err := c.write(); err != nil {
+		panic(err)
+	}
+	_ = c.file.Close()
+}
 
 // Disk is diskFiles.
 type Disk interface {

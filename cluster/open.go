@@ -93,6 +93,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	n.committed.replace(known)
 	state := newFSM(n.core, n.config.Fatal, snapshots, &n.committed)
 	state.stop, state.before = n.closing, n.config.hooks.fsm
+	n.committed.before = n.config.hooks.note
 	n.raft, err = raft.NewRaft(conf, state, n.stores.logs, n.stores.stable, snapshots, n.transport)
 	if err != nil {
 		return fmt.Errorf("start raft: %w", err)
@@ -100,7 +101,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	n.beforeRaft.over()
 	state.running.Store(true)
 	n.running.Go(func() { n.replay(state, known.index) })
-	n.running.Go(n.keepCommitted)
+	n.committed.start(n.config.Dir, n.log)
 	n.running.Go(n.watchLeadership)
 	n.running.Go(n.buildEntries)
 	n.running.Go(n.checkpoints)
