@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -283,8 +284,19 @@ func (n *Node) diskTrouble() error {
 	return nil
 }
 
+// membershipTrouble goes by what a member has said, or by the state, where that
+// is no older than the list of peers: one that lags may be from before this node
+// was a member.
 func (n *Node) membershipTrouble() error {
-	if n.config.Network == nil || n.roster.empty() || n.isMember(string(n.id)) && !n.expelled.Load() {
+	list := n.roster.get()
+	if n.config.Network == nil || len(list.Members) == 0 {
+		return nil
+	}
+	if n.expelled.Load() {
+		return errExpelled
+	}
+	listed := slices.ContainsFunc(list.Members, func(m Member) bool { return m.ID == string(n.id) })
+	if listed && readStatus(n.View()).Seq < list.Seq || n.isMember(string(n.id)) {
 		return nil
 	}
 	return errExpelled

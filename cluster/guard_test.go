@@ -200,3 +200,33 @@ func TestLowDiskLeadsNoMore(t *testing.T) {
 	_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "by way of another"})
 	require.NoError(t, err)
 }
+
+// TestMemberThatLagsIsNoStranger: after a start without a leader the state may be
+// from before this node was a member.
+func TestMemberThatLagsIsNoStranger(t *testing.T) {
+	tr := newTrio(t)
+	_, before, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	fourth := networked(t, "", "n4")
+	fourth.Bootstrap = false
+	tr.join(fourth)
+	tr.nodes, tr.confs = append(tr.nodes, open(t, fourth)), append(tr.confs, fourth)
+	tr.settle(4)
+	tr.same()
+	for _, n := range tr.nodes {
+		shut(t, n)
+	}
+	cluster.NoteCommitted(fourth.Dir, before)
+	tr.relisten(3)
+	n := open(t, tr.confs[3])
+	require.Equal(t, before, n.Applied())
+	require.NoError(t, checkOf(n, "member"))
+
+	for i := range 3 {
+		tr.relisten(i)
+		tr.nodes[i] = open(t, tr.confs[i])
+	}
+	tr.nodes[3] = n
+	tr.settle(4)
+	require.NoError(t, checkOf(n, "member"))
+}
