@@ -96,7 +96,14 @@ func (m *management) backupRestore() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		return m.show(cmd, report, func(p *printer) { showRestored(p, report) })
+		if err := m.show(cmd, report, func(p *printer) { showRestored(p, report) }); err != nil {
+			return err
+		}
+		if report.DryRun && report.Gap != "" && !o.AcceptGap {
+			// Whoever rehearses a restore in a script learns what it would come to.
+			return &admin.Problem{Class: admin.Refused, Text: "this restore would be refused without --accept-gap"}
+		}
+		return nil
 	})
 	c.Long = `Make the waiting node the first of a cluster with the state of a backup. What has
 happened since then comes from a journal (mintmark cluster backup journal).
@@ -111,7 +118,7 @@ Each restore begins another life.`
 	c.Flags().StringArrayVar(&keyFiles, keyClusterKeyFile, nil,
 		"`FILE` with a cluster key that the backup or a journal is sealed under, where that is not the waiting node's own (repeatable)")
 	c.Flags().BoolVar(&o.AcceptGap, "accept-gap", false, "restore although the journal leaves something out: what was revoked then is not")
-	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would happen")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would happen, with the exit code that the restore would have")
 	return c
 }
 

@@ -135,7 +135,8 @@ func TestBackupRestore(t *testing.T) {
 	c.fails(exitRefused, "the file is damaged", "cluster", "backup", "restore", damaged, "--accept-gap")
 
 	r := c.run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run")
-	require.Equal(t, exitOK, r.code, r.err)
+	require.Equal(t, exitRefused, r.code, "as the restore would be")
+	require.Equal(t, exitOK, c.run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run", "--accept-gap").code)
 	require.Equal(t, "nothing is done; it would be restored: cluster c-1 as of "+exact(admintest.Started)+", up to command 12\n"+
 		"in the backup: clients: 3, users: 2\n"+
 		"the journal covers commands 1 to 12, from the beginning to "+exact(admintest.Started)+"\n"+
@@ -146,7 +147,8 @@ func TestBackupRestore(t *testing.T) {
 		"nothing is known after "+exact(admintest.Started.Add(time.Hour))+": what was taken away later is as it was then\n", r.out)
 	require.Equal(t, "not done: key k1 dropped: it is still in use\n"+
 		"warning: nobody knows\n"+
-		"would be lost, if --accept-gap accepts it: commands 13 to 13\n", r.err)
+		"would be lost, if --accept-gap accepts it: commands 13 to 13\n"+
+		"this restore would be refused without --accept-gap\n", r.err)
 
 	report := c.object("cluster", "backup", "restore", file, "--accept-gap", "--cluster-key-file", key)
 	require.Equal(t, false, report["dry_run"])
@@ -155,6 +157,7 @@ func TestBackupRestore(t *testing.T) {
 		{},
 		{AcceptGap: true},
 		{DryRun: true, Journals: [][]byte{[]byte("lines")}},
+		{DryRun: true, AcceptGap: true, Journals: [][]byte{[]byte("lines")}},
 		{AcceptGap: true, Keys: []admin.Plain{admin.Plain(old.Text())}},
 	}, options)
 	c.fails(exitRefused, "belongs to a cluster already", "cluster", "backup", "restore", file, "--accept-gap")

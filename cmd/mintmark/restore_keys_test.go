@@ -51,6 +51,13 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 		require.NoError(t, issuer.OpensAll(slices.Collect(w.view().Keys()), keys.FixedClusterKey(now, "")))
 	}
 
+	t.Run("with a key that others can read", func(t *testing.T) {
+		w := waitingCell(t, old)
+		require.NoError(t, os.Chmod(filepath.Join(w.dir, "cluster.key"), 0o644))
+		_, err := w.restore(state, admin.RestoreOptions{AcceptGap: true})
+		require.ErrorContains(t, err, filepath.Join(w.dir, "cluster.key")+": key file is open to others")
+		require.Equal(t, exitRefused, exitCode(err))
+	})
 	t.Run("without the old key", func(t *testing.T) {
 		w := waitingCell(t, now)
 		why := w.refuses(state, admin.RestoreOptions{Journals: [][]byte{after}})

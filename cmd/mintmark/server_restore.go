@@ -78,7 +78,10 @@ func (r *restoration) takeKeys(source keySource, more []admin.Plain) (err error)
 			err = r.keys.AlsoOpen([]byte(text.Reveal()))
 		}
 	}
-	return err
+	if err != nil { // a file that is not as it should be, and whose name the error has
+		return refusal{fmt.Errorf("open the cluster keys at hand: %w", err)}
+	}
+	return nil
 }
 
 // open opens a file with the key that its head names.
