@@ -30,6 +30,9 @@ type round struct {
 // barrier waits for a Barrier that starts after the call, at most
 // Config.ProposeTimeout.
 func (n *Node) barrier(ctx context.Context) error {
+	if err := n.Removed(); err != nil {
+		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, err)
+	}
 	r := n.joinBarrier()
 	if r == nil {
 		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, errClosed)

@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"slices"
 	"sync"
 	"time"
@@ -11,18 +10,17 @@ import (
 // A node that was removed hears nothing of it: it is in no configuration, so no
 // log reaches it, and those whom it calls end the handshake. From a leader that
 // is gone it can't tell that. So it asks, as those who join do, whether its key
-// is a member's still; whoever answers is known by its certificate.
+// is a member's still; whoever answers is known by its certificate, as a member
+// of this node's own list, and says no only when its leader has committed
+// something since it was asked: one that lags, or was removed itself, can't. A
+// cluster that was recovered from one survivor says so to those it gave up.
 
 // expelledPause is between two times that a node without a leader asks.
 const expelledPause = 3 * time.Second
 
-// errExpelled tells people what to do about it.
-var errExpelled = errors.New("this node was removed from the cluster: stop it; its machine comes back only by an invitation " +
-	"(mintmark cluster invite), with an empty data folder")
-
 // askWhetherExpelled asks those who answer nothing else.
 func (n *Node) askWhetherExpelled(silent []string) {
-	if n.expelled.Load() {
+	if n.Removed() != nil {
 		return
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), expelledPause)
@@ -37,17 +35,15 @@ func (n *Node) askWhetherExpelled(silent []string) {
 // isExpelledBy asks a member whether this node is none any more, and remembers
 // that it is so.
 func (n *Node) isExpelledBy(ctx context.Context, id string) bool {
-	if n.expelled.Load() {
+	if n.Removed() != nil {
 		return true
 	}
 	a, err := n.askStanding(ctx, id)
 	if err != nil || !a.Stranger {
 		return false
 	}
-	if n.expelled.CompareAndSwap(false, true) {
-		by, _ := n.roster.member(id)
-		n.log.Error("cluster: "+errExpelled.Error(), "says", by.Name)
-	}
+	by, _ := n.roster.member(id)
+	n.expel(by.Name)
 	return true
 }
 
@@ -71,12 +67,13 @@ func (n *Node) askStanding(ctx context.Context, id string) (a joinAnswer, err er
 	return a, err
 }
 
-// standing answers whoever asks whether its key is a member's.
-func (n *Node) standing(ctx context.Context, key []byte) joinAnswer {
+// standing answers whoever asks whether its key is a member's. That it is none
+// is said by a node that is sure of being up to date.
+func (n *Node) standing(ctx context.Context, key []byte, led bool) joinAnswer {
 	isMember := func() bool {
 		return slices.ContainsFunc(members(n.View()), func(m *Member) bool { return slices.Equal(m.Key, key) })
 	}
-	if isMember() {
+	if isMember() && !led {
 		return joinAnswer{}
 	}
 	if err := n.look(ctx); err != nil {
@@ -85,5 +82,5 @@ func (n *Node) standing(ctx context.Context, key []byte) joinAnswer {
 	if len(members(n.View())) == 0 {
 		return joinAnswer{Again: true, Refused: "this cluster has no members yet"}
 	}
-	return joinAnswer{Stranger: !isMember()}
+	return joinAnswer{Stranger: !isMember(), Led: true}
 }

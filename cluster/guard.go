@@ -289,17 +289,14 @@ func (n *Node) diskTrouble() error {
 // was a member.
 func (n *Node) membershipTrouble() error {
 	list := n.roster.get()
-	if n.config.Network == nil || len(list.Members) == 0 {
-		return nil
-	}
-	if n.expelled.Load() {
-		return errExpelled
+	if err := n.Removed(); err != nil || n.config.Network == nil || len(list.Members) == 0 {
+		return err
 	}
 	listed := slices.ContainsFunc(list.Members, func(m Member) bool { return m.ID == string(n.id) })
 	if listed && readStatus(n.View()).Seq < list.Seq || n.isMember(string(n.id)) {
 		return nil
 	}
-	return errExpelled
+	return ErrRemoved
 }
 
 // trouble is what this node tells others is wrong with it.

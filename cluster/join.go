@@ -67,6 +67,8 @@ type joinRequest struct {
 	Standing bool `cbor:"6,keyasint,omitempty"`
 	// Name is Join.Name. A member of before there was this field ignores it.
 	Name string `cbor:"7,keyasint,omitempty"`
+	// Led asks, with Standing, whether there is a leader too.
+	Led bool `cbor:"8,keyasint,omitempty"`
 }
 
 type joinAnswer struct {
@@ -78,6 +80,7 @@ type joinAnswer struct {
 	Authorities []authority `cbor:"6,keyasint,omitempty"`
 	Secret      []byte      `cbor:"7,keyasint,omitempty"`
 	Stranger    bool        `cbor:"8,keyasint,omitempty"` // the key is no member's, for who asks for its standing
+	Led         bool        `cbor:"9,keyasint,omitempty"` // by a leader that has committed something since
 }
 
 const (
@@ -238,7 +241,7 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 	ctx, cancel := context.WithTimeout(context.Background(), joinTimeout)
 	defer cancel()
 	if q.Standing {
-		_ = writeJoin(c, n.standing(ctx, key))
+		_ = writeJoin(c, n.standing(ctx, key, q.Led))
 		return
 	}
 	a := n.admit(ctx, q, key)

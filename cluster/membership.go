@@ -40,6 +40,9 @@ func (n *Node) followMembers() {
 			if changed {
 				n.network.dropStrangers()
 			}
+			if _, listed := n.roster.member(string(n.id)); !listed && !n.roster.empty() {
+				n.expel(ownLog)
+			}
 			if later || err != nil {
 				again = time.After(time.Second)
 			}

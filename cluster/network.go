@@ -111,7 +111,10 @@ func (n *network) dial(id, protocol string, timeout time.Duration) (net.Conn, er
 	if n.config == nil {
 		return nil, fmt.Errorf("dial node %s: this node has no network", id)
 	}
-	if n.isolated.Load() != 0 {
+	switch reasons := n.isolated.Load(); {
+	case reasons&awayForGood != 0:
+		return nil, ErrRemoved
+	case reasons != 0:
 		return nil, errIsolated
 	}
 	m, ok := n.roster.member(id)
@@ -387,6 +390,7 @@ func (n *network) peers() []string {
 const (
 	awayForDisk = 1 << iota
 	awayForTest
+	awayForGood // this node was removed
 )
 
 // isolate cuts this node off, or lets it back. A leader whose disk hangs goes on

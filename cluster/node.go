@@ -33,10 +33,11 @@ type Node struct {
 	beforeRaft  beforeRaft
 	committed   committed
 
-	removing     sync.Mutex  // held while a member is removed, of which there is one at a time
-	configuring  turn        // to change raft's configuration
-	replaceWaits string      // why a replaced member can't go, as it was last said; of who has removing
-	expelled     atomic.Bool // a member has said that this node is none any more
+	removing     sync.Mutex              // held while a member is removed, of which there is one at a time
+	configuring  turn                    // to change raft's configuration
+	replaceWaits string                  // why a replaced member can't go, as it was last said; of who has removing
+	expelling    sync.Mutex              // held while it is noted that this node was removed
+	expelled     atomic.Pointer[removal] // who has said that this node is none any more, nil while it is one
 	looks        looks
 
 	queue    chan *request

@@ -40,6 +40,9 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 
 // open fills in n. What it opened before an error is closed by abandon.
 func (n *Node) open(ctx context.Context) (err error) {
+	if err := checkRemoved(n.config.Dir); err != nil {
+		return err
+	}
 	snapshots, err := n.openFiles()
 	if err != nil {
 		return err

@@ -116,16 +116,20 @@ type Overview struct {
 	Term     uint64
 	Level    uint32 // feature level in use
 	Nodes    []NodeStatus
+	Removed  string // why this node knows of nobody: it was removed; "" of a member
 }
 
-// Overview asks every member how it is. A node that was removed is not among
-// them.
+// Overview asks every member how it is. One that was removed has nobody to ask.
 func (n *Node) Overview(ctx context.Context) Overview {
+	if err := n.Removed(); err != nil {
+		name := n.config.Name
+		if me, ok := n.roster.member(string(n.id)); ok {
+			name = me.Name
+		}
+		return Overview{ID: string(n.id), Name: name, Level: n.core.level.Load(), Removed: err.Error()}
+	}
 	all := slices.Clone(n.roster.get().Members)
 	slices.SortFunc(all, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
-	if n.expelled.Load() {
-		all = slices.DeleteFunc(all, func(m Member) bool { return m.ID == string(n.id) })
-	}
 	if len(all) == 0 {
 		all = []Member{{ID: string(n.id), Name: n.config.Name, Version: n.config.Version}}
 	}

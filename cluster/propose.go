@@ -67,6 +67,8 @@ func (n *Node) attempt(ctx context.Context, w way, cmd Command, id CommandID, ag
 	switch {
 	case n.isClosing():
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
+	case n.Removed() != nil:
+		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, ErrRemoved)
 	case w.leading:
 		return n.attemptHere(ctx, cmd, id, again, true, deadline)
 	case n.elsewhere(w):

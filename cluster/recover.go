@@ -16,6 +16,9 @@ func Recover(c Config) (err error) {
 	if c, err = c.withDefaults(); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
+	if err := checkRemoved(c.Dir); err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
 	n := &Node{config: c, log: c.Logger}
 	defer func() { err = errors.Join(err, n.closeFiles()) }()
 	snapshots, err := n.openFiles()
@@ -27,10 +30,13 @@ func Recover(c Config) (err error) {
 	case err != nil:
 		return fmt.Errorf("recover: %w", err)
 	case fresh:
-		return errors.New("recover: there is no data in the directory")
+		return errNothingToRecover
 	}
 	if n.id, err = n.identity(); err != nil {
 		return fmt.Errorf("recover: %w", err)
+	}
+	if _, listed := n.roster.member(string(n.id)); !listed && !n.roster.empty() {
+		return fmt.Errorf("recover: %w", ErrRemoved)
 	}
 	known, err := readCommitted(c.Dir)
 	if err != nil {

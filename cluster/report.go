@@ -16,6 +16,7 @@ func (n *Node) reportMyself() {
 	var asked time.Time
 	for {
 		changed := n.Changed(membersTable)
+		n.noteRemovalAgain()
 		if silent := n.findLeader(); len(silent) > 0 && time.Since(asked) >= expelledPause {
 			n.askWhetherExpelled(silent)
 			asked = time.Now()
@@ -38,7 +39,7 @@ func (n *Node) reportMyself() {
 // It returns those who did not answer.
 func (n *Node) findLeader() (silent []string) {
 	guess, unheard := n.leader.unheard()
-	if !unheard || n.isClosing() {
+	if !unheard || n.isClosing() || n.Removed() != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)

@@ -118,15 +118,18 @@ func (m *management) journalOfTheDead(keyFile string, w io.Writer) (err error) {
 func (m *management) clusterRecover() *cobra.Command {
 	var sure bool
 	c := command("recover", "Make the only node that is left a cluster of one", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		cmd.SilenceUsage = true
+		conf := cluster.Config{
+			Dir: filepath.Join(m.dataDir, "raft"), Machine: issuer.Machine(),
+			Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})),
+		}
+		if err := foresee(cmd, conf); err != nil {
+			return err
+		}
 		if !sure {
 			return errors.New("this gives up the other nodes for good: see --help, and say --yes")
 		}
-		cmd.SilenceUsage = true
-		err := cluster.Recover(cluster.Config{
-			Dir: filepath.Join(m.dataDir, "raft"), Machine: issuer.Machine(),
-			Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-		})
-		if err != nil {
+		if err := cluster.Recover(conf); err != nil {
 			return err
 		}
 		cmd.Println("recovered: start the node, and have others join it with new tokens")
@@ -135,6 +138,10 @@ func (m *management) clusterRecover() *cobra.Command {
 	c.Long = `Make the only node that is left a cluster of one, with all that its log has. It is
 for when a majority of the nodes is lost for good, and works on the data
 directory while no node uses it.
+
+It first says which nodes it gives up, and up to which entry of the log this one
+has everything; without --yes it does no more than that. It refuses where one of
+them runs and has a leader, and where this node itself was removed or given up.
 
 What was acknowledged by the lost nodes alone is lost with them. Another life of
 the cluster begins at the next start, so that a restore never takes their

@@ -34,6 +34,10 @@ func (m *management) clusterStatus() *cobra.Command {
 // showStatus is for somebody in a hurry: first whether all is well, then what
 // is not, then the rest.
 func showStatus(p *printer, s admin.ClusterStatus) {
+	if s.Removed != "" { // and there is nothing else to know
+		p.line("removed: %s", s.Removed)
+		return
+	}
 	p.line("%s", summary(s))
 	for _, problem := range s.Problems {
 		p.line("problem: %s", problem)

@@ -84,6 +84,23 @@ func TestClusterStatusOnTheCommandLine(t *testing.T) {
 	}
 }
 
+// A removed node says so, and nothing that would have somebody start other nodes
+// or recover.
+func TestStatusOfARemovedNode(t *testing.T) {
+	c := newClusterCLI(t)
+	const why = "this node was removed from the cluster: stop it"
+	c.Cluster.Change(func(s *admin.ClusterStatus) {
+		unhealthy(s)
+		s.Removed = why
+	})
+	r := c.run("", "cluster", "status")
+	require.Equal(t, exitUnhealthy, r.code)
+	require.Equal(t, "removed: "+why+"\n", r.out)
+	var told admin.ClusterStatus
+	require.NoError(t, json.Unmarshal([]byte(c.run("", "cluster", "status", "-o", "json").out), &told))
+	require.Equal(t, []string{why}, told.Problems)
+}
+
 // A script captures the token as the one line of standard output; a person is
 // told the command that uses it.
 func TestInviteOnTheCommandLine(t *testing.T) {

@@ -35,6 +35,9 @@ const readyPatience = time.Second
 
 // readiness is what /readyz and mintmark_ready say.
 func (s *server) readiness(ctx context.Context) []check {
+	if err := s.isRemoved(); err != nil {
+		return []check{{"member", err}} // the one reason for all that could be said
+	}
 	ctx, cancel := context.WithTimeout(ctx, readyPatience)
 	defer cancel()
 	checks := []check{{"started", s.isStarted()}, {"stopping", s.isStopping()}, {"commit", s.canCommit(ctx)}}
@@ -77,6 +80,14 @@ func (s *server) isStarted() error {
 	default:
 	}
 	return errors.New(s.whatFor())
+}
+
+// isRemoved is why this node is none of the cluster any more.
+func (s *server) isRemoved() error {
+	if !s.isOpen() {
+		return nil
+	}
+	return s.node.Removed()
 }
 
 func (s *server) isStopping() error {

@@ -87,10 +87,13 @@ func (s *server) waitForFounders(why string) {
 }
 
 // A front answers for a handler that is not there yet.
-type front struct{ behind atomic.Pointer[http.Handler] }
+type front struct {
+	behind  atomic.Pointer[http.Handler]
+	removed func() error // why nobody is served any more
+}
 
 func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h := f.behind.Load(); h != nil {
+	if h := f.behind.Load(); h != nil && f.removed() == nil {
 		(*h).ServeHTTP(w, r)
 		return
 	}

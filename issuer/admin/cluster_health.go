@@ -20,6 +20,9 @@ const (
 // node in their order.
 func (s *ClusterStatus) problems(now time.Time) []string {
 	all := []string{}
+	if s.Removed != "" {
+		return append(all, s.Removed)
+	}
 	member := slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ID == s.ID })
 	if !member { // and what follows is no wonder
 		all = append(all, fmt.Sprintf("this node, %s, was removed from the cluster: "+

@@ -47,6 +47,7 @@ type ClusterStatus struct {
 	Level    uint32        `json:"level"` // feature level in use
 	Nodes    []ClusterNode `json:"nodes"`
 	Keys     []ClusterKey  `json:"keys"`
+	Removed  string        `json:"removed,omitempty"` // in words: the node that was asked belongs to the cluster no more, and knows nothing of it
 
 	// Unfinished are changes that were begun and wait for somebody for too long,
 	// in words for people.

@@ -51,7 +51,9 @@ func (w *Waiting) status(_ *call, ctx context.Context, _ StatusQuery) (ClusterSt
 		s = w.Status(ctx)
 		s.Problems = s.problems(w.Now())
 	}
-	s.Problems = append([]string{w.problem()}, s.Problems...)
+	if s.Removed == "" {
+		s.Problems = append([]string{w.problem()}, s.Problems...)
+	}
 	s.Nodes, s.Keys = append([]ClusterNode{}, s.Nodes...), []ClusterKey{}
 	return s, nil
 }

@@ -1,0 +1,109 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+)
+
+// A node that has learnt that it was removed is one for good. Two of them that
+// were given up by mintmark cluster recover are a majority of the cluster that
+// there was, and would issue tokens beside the one that there is. So the fact
+// lies in the folder: it keeps away from the others, decides nothing, and does
+// not start again.
+
+const removedFile = "removed"
+
+// ErrRemoved says that a node is none of its cluster any more, and what to do
+// about it.
+var ErrRemoved = errors.New("this node was removed from the cluster: stop it; its machine comes back only by an invitation " +
+	"(mintmark cluster invite), with an empty data folder")
+
+// removal is who said that a node was removed, and when.
+type removal struct {
+	By   string    `json:"by"` // name of a member, or ownLog
+	At   time.Time `json:"at"`
+	Node string    `json:"node"` // id of the node that was removed
+
+	noted bool // the file is written
+}
+
+// ownLog stands for a node that has read of its removal itself.
+const ownLog = "its own log"
+
+func (r *removal) err() error {
+	return fmt.Errorf("%w (so says %s, at %s)", ErrRemoved, r.By, r.At.UTC().Format(time.RFC3339))
+}
+
+// notedRemoval is what the file of a folder says, nil if there is none.
+func notedRemoval(dir string) (*removal, error) {
+	path := filepath.Join(dir, removedFile)
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read whether this node was removed: %w", err)
+	}
+	var r removal
+	if err := json.Unmarshal(text, &r); err != nil || r.By == "" {
+		r.By, r.At = path, time.Time{} // it is there, which says enough
+	}
+	return &r, nil
+}
+
+// checkRemoved returns ErrRemoved for the folder of a node that was removed.
+func checkRemoved(dir string) error {
+	r, err := notedRemoval(dir)
+	if err != nil || r == nil {
+		return err
+	}
+	return r.err()
+}
+
+// Removed is nil, or wraps ErrRemoved where this node has learnt that it was
+// removed: then it serves nobody.
+func (n *Node) Removed() error {
+	if r := n.expelled.Load(); r != nil {
+		return r.err()
+	}
+	return nil
+}
+
+// expel makes this node one that was removed. It keeps away first: a disk that
+// does not take the file must not let it vote.
+func (n *Node) expel(by string) {
+	n.expelling.Lock()
+	defer n.expelling.Unlock()
+	if n.expelled.Load() != nil {
+		return
+	}
+	r := &removal{By: by, At: n.config.Now(), Node: string(n.id)}
+	n.expelled.Store(r)
+	n.network.isolate(awayForGood, true)
+	n.log.Error("cluster: "+ErrRemoved.Error(), "says", by)
+	n.noteRemoval(r)
+}
+
+// noteRemovalAgain writes the file that could not be written.
+func (n *Node) noteRemovalAgain() {
+	n.expelling.Lock()
+	defer n.expelling.Unlock()
+	if r := n.expelled.Load(); r != nil && !r.noted {
+		n.noteRemoval(r)
+	}
+}
+
+// noteRemoval is called with expelling held.
+func (n *Node) noteRemoval(r *removal) {
+	text, err := json.MarshalIndent(r, "", "  ")
+	if err == nil {
+		err = writePrivate(filepath.Join(n.config.Dir, removedFile), append(text, '\n'))
+	}
+	if r.noted = err == nil; err != nil {
+		n.log.Error("cluster: note that this node was removed", "error", err)
+	}
+}

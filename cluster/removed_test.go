@@ -1,0 +1,103 @@
+package cluster_test
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// servesNobody checks that a node that learnt of its removal decides nothing,
+// and neither starts nor recovers with its folder.
+func servesNobody(t *testing.T, tr *trio, i int) {
+	t.Helper()
+	n, c := tr.nodes[i], tr.confs[i]
+	require.ErrorIs(t, n.Removed(), cluster.ErrRemoved)
+	begun := time.Now()
+	_, _, err := n.Propose(t.Context(), &set{Name: "by a removed node"})
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	require.ErrorIs(t, err, cluster.ErrRemoved)
+	_, err = n.ViewFresh(t.Context())
+	require.ErrorIs(t, err, cluster.ErrRemoved)
+	require.ErrorIs(t, n.Ready(t.Context()), cluster.ErrRemoved)
+	require.Less(t, time.Since(begun), c.ProposeTimeout, "there is nothing to wait for")
+	require.Eventually(t, func() bool { leading, _ := n.Leading(); return !leading }, 10*time.Second, time.Millisecond)
+
+	var text []byte
+	require.Eventually(t, func() bool {
+		text, err = os.ReadFile(filepath.Join(c.Dir, "removed"))
+		return err == nil
+	}, 10*time.Second, time.Millisecond)
+	var said struct {
+		By, Node string
+		At       time.Time
+	}
+	require.NoError(t, json.Unmarshal(text, &said))
+	require.NotEmpty(t, said.By)
+	require.Equal(t, n.ID(), said.Node)
+	require.WithinDuration(t, time.Now(), said.At, time.Minute)
+
+	shut(t, n)
+	again := networked(t, c.Dir, c.Name)
+	again.Bootstrap = false
+	_, err = cluster.Open(t.Context(), again)
+	require.ErrorIs(t, err, cluster.ErrRemoved)
+	require.ErrorContains(t, err, "so says "+said.By)
+	require.ErrorContains(t, err, "empty data folder")
+	require.ErrorIs(t, cluster.Recover(c), cluster.ErrRemoved)
+}
+
+// TestGivenUpNodesMakeNoClusterOfTheirOwn: two of three are a majority of what
+// there was before the third was made a cluster of one.
+func TestGivenUpNodesMakeNoClusterOfTheirOwn(t *testing.T) {
+	tr := newTrio(t)
+	for i, n := range tr.nodes {
+		shut(t, n)
+		tr.confs[i].Bootstrap = false
+	}
+	require.NoError(t, cluster.Recover(tr.confs[0]))
+	tr.start(0)
+	writes(t, tr.nodes[0])
+	tr.start(1)
+	tr.start(2)
+	for _, i := range []int{1, 2} {
+		require.Eventually(t, func() bool { return tr.nodes[i].Removed() != nil }, 20*time.Second, time.Millisecond)
+	}
+	for _, i := range []int{1, 2} {
+		servesNobody(t, tr, i)
+	}
+	require.NoError(t, tr.nodes[0].Removed())
+	writes(t, tr.nodes[0])
+}
+
+// TestFreshMemberIsNotTakenForARemovedOne by a member that lags and has not
+// heard of it.
+func TestFreshMemberIsNotTakenForARemovedOne(t *testing.T) {
+	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate(), "n4": newGate()}
+	tr := newTrio(t, func(c *cluster.Config) {
+		*c = cluster.WithHooks(*c, cluster.Hooks{FSM: gates[c.Name].pass})
+	})
+	i := tr.leader()
+	behind := (i + 1) % 3
+	token, _, err := tr.nodes[i].Invite(t.Context(), "n4", "", time.Hour)
+	require.NoError(t, err)
+	tr.same()
+	g := gates[tr.confs[behind].Name]
+	g.shut()
+	c := networked(t, "", "n4")
+	c.Bootstrap = false
+	tr.confs[0], tr.confs[i] = tr.confs[i], tr.confs[0]
+	require.NoError(t, tr.joinBy(t.Context(), c, token))
+	g.held(t)
+	n := open(t, c)
+	cluster.AskWhetherExpelled(n)
+	require.NoError(t, n.Removed())
+	g.open()
+	cluster.AskWhetherExpelled(n)
+	require.NoError(t, n.Removed())
+}
