@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
@@ -67,6 +68,11 @@ func TestGivenUpNodesMakeNoClusterOfTheirOwn(t *testing.T) {
 	tr.start(2)
 	for _, i := range []int{1, 2} {
 		require.Eventually(t, func() bool { return tr.nodes[i].Removed() != nil }, 20*time.Second, time.Millisecond)
+	}
+	for i, n := range tr.nodes[1:] {
+		other := tr.nodes[2-i].ID()
+		err := n.Transport().RequestVote(raft.ServerID(other), raft.ServerAddress(other), &raft.RequestVoteRequest{}, new(raft.RequestVoteResponse))
+		require.ErrorIs(t, err, cluster.ErrRemoved, "a vote can't be asked for")
 	}
 	for _, i := range []int{1, 2} {
 		servesNobody(t, tr, i)
