@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -8,7 +9,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
 )
 
 // TestSnapshotHalfInstalled: a node was killed when a snapshot of the leader's had
@@ -16,49 +20,75 @@ import (
 // on from the snapshot. With that log it would die at the next entry, and at each
 // start.
 func TestSnapshotHalfInstalled(t *testing.T) {
-	tr := newTrio(t)
-	propose := func() {
-		for i := range uint64(20) {
-			_, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: i})
+	for name, another := range map[string]bool{"on a log that ends before it": false, "on a log that went another way": true} {
+		t.Run(name, func(t *testing.T) {
+			tr := newTrio(t)
+			propose := func() {
+				for i := range uint64(20) {
+					_, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: i})
+					require.NoError(t, err)
+				}
+			}
+			propose()
+			tr.same()
+			shut(t, tr.nodes[2])
+			require.NoError(t, tr.nodes[0].TransferLeadership(t.Context(), "n2")) // another term
+			propose()
+			require.NoError(t, tr.nodes[0].Snapshot())
+			taken, err := filepath.Glob(filepath.Join(tr.confs[0].Dir, "snapshots", "*-*"))
 			require.NoError(t, err)
-		}
-	}
-	propose()
-	tr.same()
-	shut(t, tr.nodes[2])
-	propose()
-	require.NoError(t, tr.nodes[0].Snapshot())
-	taken, err := filepath.Glob(filepath.Join(tr.confs[0].Dir, "snapshots", "*-*"))
-	require.NoError(t, err)
-	require.Len(t, taken, 1)
-	tr.relisten(2)
-	c := tr.confs[2]
-	// A new leader begins with what comes next; the one before it tries all that it
-	// knows to be in the log.
-	require.NoError(t, tr.nodes[0].TransferLeadership(t.Context(), "n2"))
-	require.NoError(t, os.CopyFS(filepath.Join(c.Dir, "snapshots", filepath.Base(taken[0])), os.DirFS(taken[0])))
-	fatal := make(chan error, 1)
-	c.Fatal = func(err error) {
-		select {
-		case fatal <- err:
-		default:
-		}
-	}
-	tr.nodes[2] = open(t, c)
-	_, index, err := tr.nodes[0].Propose(t.Context(), &set{Name: "b"})
-	require.NoError(t, err)
-	require.Eventually(t, func() bool {
-		return len(fatal) > 0 || tr.nodes[2].Applied() >= index
-	}, 20*time.Second, 5*time.Millisecond)
-	require.Empty(t, fatal)
-	tr.same()
+			require.Len(t, taken, 1)
+			tr.relisten(2)
+			c := tr.confs[2]
+			require.NoError(t, os.CopyFS(filepath.Join(c.Dir, "snapshots", filepath.Base(taken[0])), os.DirFS(taken[0])))
+			var term, index uint64
+			_, err = fmt.Sscanf(filepath.Base(taken[0]), "%d-%d-", &term, &index)
+			require.NoError(t, err)
+			cluster.NoteCommitted(c.Dir, index)
+			if another {
+				prolong(t, c.Dir, index+10, term-1)
+			}
+			// A new leader begins with what comes next; the one before it tries all that
+			// it knows to be in the log.
+			require.NoError(t, tr.nodes[1].TransferLeadership(t.Context(), "n1"))
+			propose()
 
-	shut(t, tr.nodes[2])
-	tr.relisten(2)
-	c.Network = tr.confs[2].Network
-	tr.nodes[2] = open(t, c)
-	tr.settle(3)
-	tr.same()
+			fatal := make(chan error, 1)
+			c.Fatal = func(err error) {
+				select {
+				case fatal <- err:
+				default:
+				}
+			}
+			tr.nodes[2] = open(t, c)
+			_, index, err = tr.nodes[0].Propose(t.Context(), &set{Name: "b"})
+			require.NoError(t, err)
+			require.Eventually(t, func() bool {
+				return len(fatal) > 0 || tr.nodes[2].Applied() >= index
+			}, 20*time.Second, 5*time.Millisecond)
+			require.Empty(t, fatal)
+			tr.same()
+
+			shut(t, tr.nodes[2])
+			tr.relisten(2)
+			c.Network = tr.confs[2].Network
+			tr.nodes[2] = open(t, c)
+			tr.settle(3)
+			tr.same()
+		})
+	}
+}
+
+// prolong gives the log of a folder entries of a term, up to an index.
+func prolong(t *testing.T, dir string, upTo, term uint64) {
+	w, err := wal.Open(filepath.Join(dir, "log"))
+	require.NoError(t, err)
+	defer w.Close()
+	last, err := w.LastIndex()
+	require.NoError(t, err)
+	for i := last + 1; i <= upTo; i++ {
+		require.NoError(t, w.StoreLog(&raft.Log{Index: i, Term: term, Type: raft.LogCommand, Data: cluster.Checkpoint()}))
+	}
 }
 
 // TestSnapshotThatCannotBeRestored takes the place of no log: raft begins with
