@@ -129,12 +129,12 @@ func set(s *ledger.Settings, key, value string) (note string) {
 			s.RotateEvery = ledger.RotateNever
 			return ""
 		}
-		d, err := time.ParseDuration(value)
+		d, err := ParseDuration(value)
 		if err != nil {
-			return "must be a duration such as 60s or 720h"
+			return "must be a duration such as 60s, 12h or 90d"
 		}
 		if key == "rotate_every" && d == 0 {
-			return "must be a duration such as 2160h, or off"
+			return "must be a duration such as 90d, or off"
 		}
 		*k.duration(s) = d
 		return ""

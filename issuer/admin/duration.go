@@ -1,0 +1,31 @@
+package admin
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// ParseDuration is time.ParseDuration with days, of 24 hours, in front of the
+// rest: 90d, 1d12h. Nobody who means a year should have to count its hours.
+func ParseDuration(text string) (time.Duration, error) {
+	days, rest, found := strings.Cut(text, "d")
+	if !found {
+		return time.ParseDuration(text)
+	}
+	n, err := strconv.ParseUint(days, 10, 32)
+	if err != nil || n > math.MaxInt64/uint64(24*time.Hour) {
+		return 0, errors.New("days must be a whole number in front of the letter d")
+	}
+	d := time.Duration(n) * 24 * time.Hour
+	if rest == "" {
+		return d, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if err != nil || more < 0 || d > math.MaxInt64-more {
+		return 0, errors.New("what follows the days must be a duration")
+	}
+	return d + more, nil
+}
