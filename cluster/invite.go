@@ -22,7 +22,7 @@ func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.
 	if replaces != "" {
 		old := memberNamed(n.View(), replaces)
 		if old == nil {
-			return "", time.Time{}, &RefusedError{"the cluster has no node " + replaces}
+			return "", time.Time{}, &NoNodeError{replaces}
 		}
 		replaces = old.ID
 	}

@@ -13,6 +13,19 @@ type RefusedError struct{ Reason string }
 
 func (e *RefusedError) Error() string { return e.Reason }
 
+// A NoNodeError says that the cluster has no node of a name.
+type NoNodeError struct{ Name string }
+
+func (e *NoNodeError) Error() string { return "the cluster has no node " + e.Name }
+func (e *NoNodeError) Unwrap() error { return &RefusedError{e.Error()} }
+
+// A NoMajorityError says that nothing can be decided, whatever the rules allow,
+// and what to do about it.
+type NoMajorityError struct{ Reason string }
+
+func (e *NoMajorityError) Error() string { return e.Reason }
+func (e *NoMajorityError) Unwrap() error { return &RefusedError{e.Reason} }
+
 // decide proposes a command of this package.
 func (n *Node) decide(ctx context.Context, c Command) (membership, error) {
 	value, _, err := n.Propose(ctx, c)

@@ -133,7 +133,7 @@ func (n *Node) mayGo(ctx context.Context, id string) error {
 
 // refused says what to do where nothing can be decided.
 func (q quorum) refused() error {
-	return &RefusedError{fmt.Sprintf("only %d of %d voters can be reached, which is no majority, so nothing can be decided: start %s. "+
+	return &NoMajorityError{fmt.Sprintf("only %d of %d voters can be reached, which is no majority, so nothing can be decided: start %s. "+
 		"Where a majority is lost for good, stop the node that is left and run mintmark cluster recover on it",
 		q.alive(), len(q.voters), strings.Join(q.silent, ", "))}
 }

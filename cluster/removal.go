@@ -75,7 +75,7 @@ func (n *Node) Remove(ctx context.Context, name string, force bool) error {
 	}
 	m := memberNamed(view, name)
 	if m == nil {
-		return &RefusedError{"the cluster has no node " + name}
+		return &NoNodeError{name}
 	}
 	patience := time.Now().Add(n.config.ProposeTimeout)
 	for {

@@ -16,7 +16,7 @@ func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 	if name != "" {
 		m := memberNamed(n.View(), name)
 		if m == nil {
-			return &RefusedError{"the cluster has no node " + name}
+			return &NoNodeError{name}
 		}
 		to = m.ID
 	}

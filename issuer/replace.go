@@ -74,7 +74,7 @@ func (i *Issuer) Replace(ctx context.Context, leaked string) (Replaced, error) {
 func (i *Issuer) replaced(v ledger.View, r *Replaced) error {
 	if len(r.Did) == 0 {
 		if !dropped(v, r.Leaked) {
-			return Refused("there is no key " + r.Leaked + ", and none was dropped of late; see mintmark keys list")
+			return NoKeyError{r.Leaked}
 		}
 		r.Purpose = purposeOf(r.Leaked)
 	}
@@ -175,4 +175,11 @@ func (u *Unfinished) Later() string {
 
 func (r *Replaced) did(format string, args ...any) {
 	r.Did = append(r.Did, fmt.Sprintf(format, args...))
+}
+
+// A NoKeyError says that the ring has no key of an id, and had none of late.
+type NoKeyError struct{ ID string }
+
+func (e NoKeyError) Error() string {
+	return "there is no key " + e.ID + ", and none was dropped of late; see mintmark keys list"
 }

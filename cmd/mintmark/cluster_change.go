@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -44,6 +45,10 @@ func (s *server) reseal(ctx context.Context, force bool) (admin.Resealed, error)
 // replace is admin.Config.Replace.
 func (s *server) replace(ctx context.Context, leaked string) (admin.Rotated, error) {
 	r, err := s.issuer.Replace(ctx, leaked)
+	var unknown issuer.NoKeyError
+	if errors.As(err, &unknown) {
+		return admin.Rotated{}, &admin.Problem{Class: admin.NotFound, Text: unknown.Error()}
+	}
 	if err != nil {
 		return admin.Rotated{}, err
 	}

@@ -63,10 +63,16 @@ func (c clusterOps) AcceptClock() error {
 // forOperators gives an error of the cluster the shape that operators'
 // commands know.
 func forOperators(err error) error {
+	var unknown *cluster.NoNodeError
+	var few *cluster.NoMajorityError
 	var refused *cluster.RefusedError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &unknown):
+		return &admin.Problem{Class: admin.NotFound, Text: unknown.Error()}
+	case errors.As(err, &few):
+		return &admin.Problem{Class: admin.Unavailable, Text: few.Error()}
 	case errors.As(err, &refused):
 		return refusal{refused}
 	case errors.Is(err, cluster.ErrUnavailable), errors.Is(err, cluster.ErrUnknown):
