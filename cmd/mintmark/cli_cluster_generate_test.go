@@ -156,6 +156,10 @@ func TestGenerateNamesWhatExists(t *testing.T) {
 				Spec struct {
 					Containers []struct {
 						Args  []string
+						Ready struct {
+							Period   int `yaml:"periodSeconds"`
+							Failures int `yaml:"failureThreshold"`
+						} `yaml:"readinessProbe"`
 						Ports []struct {
 							Port int `yaml:"containerPort"`
 						}
@@ -171,6 +175,10 @@ func TestGenerateNamesWhatExists(t *testing.T) {
 	serve, flags, err = rootCommand().Find(set.Spec.Template.Spec.Containers[0].Args)
 	require.NoError(t, err)
 	require.NoError(t, serve.ParseFlags(flags))
+	drain, err := serve.Flags().GetDuration(keyDrain)
+	require.NoError(t, err)
+	ready := set.Spec.Template.Spec.Containers[0].Ready
+	require.Greater(t, drain/2, time.Duration(ready.Period*ready.Failures)*time.Second, "the probe notices a planned stop in time")
 
 	// The command in its comment, as a shell reads it.
 	_, command, ok := strings.Cut(statefulSet, "#   mintmark ")

@@ -20,6 +20,7 @@ func (m *management) keysReseal() *cobra.Command {
 			p.line("everything is sealed under the new cluster key %s", a.ID)
 			p.remark("a backup from before opens with the cluster key of then: keep cluster.key.old of one node with it, " +
 				"elsewhere, before the node is started again; make a backup now")
+			p.remark("copy the new cluster.key of one node to the safe place where the old one is kept: whoever has lost it on all nodes has lost every key")
 		})
 	})
 	c.Flags().BoolVar(&q.Force, "force", false, "even while voters can't be reached, as long as a majority can")
@@ -29,7 +30,8 @@ runs. The signing and credential keys stay what they are, so nobody notices.
 The node that is asked makes the new key and gives it to the others, over
 connections that only members have; it goes through no other hands. Each keeps
 it as cluster.key.new until everything is sealed under it, then as cluster.key;
-the one before it is cluster.key.old until the node starts again.
+the one before it is cluster.key.old until the node starts again. Copy the new
+cluster.key to the safe place where you keep the old one.
 
 It is refused, and nothing is changed, while a voter can't be reached (--force
 goes on without it: it asks the others for the key when it is back) and where a

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"regexp"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestCodesOfAnOutage: what does not exist is 3, what can't be decided now is 5,
+// whatever kind of thing it is.
+func TestCodesOfAnOutage(t *testing.T) {
+	first := newCluster(t, "n1")
+	for _, args := range [][]string{
+		{"cluster", "remove", "n9"},
+		{"cluster", "transfer-leader", "--to", "n9"},
+		{"cluster", "replace", "n9", "--name", "n10"},
+		{"keys", "rotate", "--emergency", "sig-none"},
+	} {
+		r := first.operate(t, args...)
+		require.Equal(t, exitNotFound, r.code, "%v: %s", args, r.err)
+		require.Regexp(t, "no node n9|no key sig-none", r.err)
+	}
+	file := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(file, []byte(first.invite(t, "n2")), 0o600))
+	second := newNode(t, "n2")
+	second.begin(t, "--join", first.clusterAddr, "--token-file", file)
+	require.Eventually(t, func() bool {
+		return regexp.MustCompile(`n2 +voter`).MatchString(first.operate(t, "cluster", "status").out)
+	}, 30*time.Second, 50*time.Millisecond)
+	second.kill()
+	require.Eventually(t, func() bool { // the leader gives up when it hears from no majority
+		r := first.operate(t, "cluster", "remove", "n2")
+		return r.code == exitUnhealthy && regexp.MustCompile("only 1 of 2 voters can be reached").MatchString(r.err)
+	}, 30*time.Second, 50*time.Millisecond)
+}
+
+func TestVersion(t *testing.T) {
+	require.Regexp(t, `^mintmark version \S+ \(feature level \d+, go\S+, \w+/\w+\)\n$`, commandLine(t, "version").out)
+	var v shownVersion
+	require.NoError(t, json.Unmarshal([]byte(commandLine(t, "version", "-o", "json").out), &v))
+	require.Equal(t, version, v.Version)
+	require.Equal(t, exitLocal, commandLine(t, "version", "-o", "xml").code)
+}
+
+// TestReadmesProxyNoticesInTime: a request that comes when a node that stops has
+// closed is lost, so the proxy must have gone elsewhere before.
+func TestReadmesProxyNoticesInTime(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	found := regexp.MustCompile(`health_interval (\S+)`).FindSubmatch(text)
+	require.NotNil(t, found)
+	interval, err := time.ParseDuration(string(found[1]))
+	require.NoError(t, err)
+	require.Less(t, interval, defaultServeOptions().Drain/2)
+}
