@@ -38,6 +38,7 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	_, tokens, _ := seed(t, dir, 60) // three users
 	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t)}
 	n.opsURL = "http://" + n.ops
+	require.NoError(t, os.Remove(filepath.Join(n.dir, devMark)))
 	n.start(t)
 	require.True(t, n.waitReady(20*time.Second))
 	refresh := func(i int) {
