@@ -3,7 +3,6 @@ package cluster_test
 import (
 	"errors"
 	"io"
-	"net"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -154,35 +153,18 @@ func (a *applied) all() []string {
 
 // TestMessagesAreBounded: whatever way a message goes.
 func TestMessagesAreBounded(t *testing.T) {
-	var ends [2]raft.Transport
-	for i := range ends {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
-		require.NoError(t, err)
-		ends[i] = cluster.NewTransport(unsealed{l})
-		defer func() { require.NoError(t, ends[i].(raft.WithClose).Close()) }()
-	}
 	heard := make(chan uint64, 2)
-	done := make(chan struct{})
-	defer close(done)
-	go func() {
-		for {
-			select {
-			case rpc := <-ends[1].Consumer():
-				heard <- rpc.Command.(*raft.AppendEntriesRequest).LeaderCommitIndex
-				rpc.Respond(&raft.AppendEntriesResponse{}, nil)
-			case <-done:
-				return
-			}
-		}
-	}()
+	from, to := talk(t, func(rpc raft.RPC) {
+		heard <- rpc.Command.(*raft.AppendEntriesRequest).LeaderCommitIndex
+		rpc.Respond(&raft.AppendEntriesResponse{}, nil)
+	})
 	message := func() *raft.AppendEntriesRequest {
 		return &raft.AppendEntriesRequest{PrevLogEntry: 7, Entries: []*raft.Log{{Index: 8}}, LeaderCommitIndex: 20}
 	}
-	to := ends[1].LocalAddr()
 	var answer raft.AppendEntriesResponse
-	require.NoError(t, ends[0].AppendEntries(raft.ServerID(to), to, message(), &answer))
+	require.NoError(t, from.AppendEntries(raft.ServerID(to), to, message(), &answer))
 	require.EqualValues(t, 8, <-heard)
-	p, err := ends[0].AppendEntriesPipeline(raft.ServerID(to), to)
+	p, err := from.AppendEntriesPipeline(raft.ServerID(to), to)
 	require.NoError(t, err)
 	defer p.Close()
 	_, err = p.AppendEntries(message(), &answer)

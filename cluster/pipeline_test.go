@@ -18,30 +18,36 @@ func (unsealed) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, er
 	return net.DialTimeout("tcp", string(to), timeout)
 }
 
-// TestPipelineNobodyReads: raft stops to read the answers when one is a refusal,
-// and its sender must then not wait for room for ever.
-func TestPipelineNobodyReads(t *testing.T) {
+// talk makes two transports, of which the other one answers each message.
+func talk(t *testing.T, answer func(raft.RPC)) (from raft.Transport, to raft.ServerAddress) {
+	t.Helper()
 	var ends [2]raft.Transport
 	for i := range ends {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		ends[i] = cluster.NewTransport(unsealed{l})
-		defer func() { require.NoError(t, ends[i].(raft.WithClose).Close()) }()
+		t.Cleanup(func() { require.NoError(t, ends[i].(raft.WithClose).Close()) })
 	}
 	done := make(chan struct{})
-	defer close(done)
+	t.Cleanup(func() { close(done) })
 	go func() {
 		for {
 			select {
 			case rpc := <-ends[1].Consumer():
-				rpc.Respond(&raft.AppendEntriesResponse{Term: 2}, nil)
+				answer(rpc)
 			case <-done:
 				return
 			}
 		}
 	}()
-	to := ends[1].LocalAddr()
-	p, err := ends[0].AppendEntriesPipeline(raft.ServerID(to), to)
+	return ends[0], ends[1].LocalAddr()
+}
+
+// TestPipelineNobodyReads: raft stops to read the answers when one is a refusal,
+// and its sender must then not wait for room for ever.
+func TestPipelineNobodyReads(t *testing.T) {
+	from, to := talk(t, func(rpc raft.RPC) { rpc.Respond(&raft.AppendEntriesResponse{Term: 2}, nil) })
+	p, err := from.AppendEntriesPipeline(raft.ServerID(to), to)
 	require.NoError(t, err)
 	sent := make(chan error, 1)
 	go func() {
