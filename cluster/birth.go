@@ -155,16 +155,37 @@ func (n *Node) checkLog(snapshots raft.SnapshotStore, known logPosition) error {
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
 	}
-	taken, err := snapshots.List()
+	covered, err := n.newestWhole(snapshots)
 	if err != nil {
-		return fmt.Errorf("list snapshots: %w", err)
-	}
-	covered := uint64(0)
-	for _, s := range taken {
-		covered = max(covered, s.Index)
+		return err
 	}
 	if first > covered+1 {
 		return fmt.Errorf("the log begins with entry %d, and no snapshot has what was before it: %w", first, ErrDataLost)
 	}
 	return n.checkCommitted(known, covered)
+}
+
+// newestWhole is the index of the newest snapshot that is as it was written,
+// which Open reads all of it for; 0 where there is no snapshot. Raft goes back to
+// an older one where the newest is damaged, and can't start without any.
+func (n *Node) newestWhole(snapshots raft.SnapshotStore) (uint64, error) {
+	taken, err := snapshots.List() // the newest first
+	if err != nil {
+		return 0, fmt.Errorf("list snapshots: %w", err)
+	}
+	for _, s := range taken {
+		_, r, err := snapshots.Open(s.ID)
+		if err != nil {
+			n.log.Warn("cluster: a snapshot is damaged on disk", "snapshot", s.ID, "error", err)
+			continue
+		}
+		if err := r.Close(); err != nil {
+			return 0, fmt.Errorf("read snapshot %s: %w", s.ID, err)
+		}
+		return s.Index, nil
+	}
+	if len(taken) > 0 {
+		return 0, fmt.Errorf("every snapshot in %s is damaged: %w", n.config.Dir, ErrDataLost)
+	}
+	return 0, nil
 }

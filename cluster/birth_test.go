@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
@@ -101,12 +102,16 @@ func TestNodeAloneThatLostItsLog(t *testing.T) {
 	shut(t, open(t, c))
 }
 
+// keepsFewEntries has the log compacted with each snapshot, however short it is.
+func keepsFewEntries(c cluster.Config) cluster.Config {
+	return cluster.WithHooks(c, cluster.Hooks{Raft: func(r *raft.Config) { r.TrailingLogs = 2 }})
+}
+
 // TestLostSnapshots leave a log that does not begin at the beginning.
 func TestLostSnapshots(t *testing.T) {
 	c := config(t, "")
-	c.SegmentSize = 64 << 10
-	n := open(t, c)
-	for range 2 * 10240 {
+	n := open(t, keepsFewEntries(c))
+	for range 10 {
 		require.NoError(t, n.Raft().Apply(cluster.Checkpoint(), time.Second).Error())
 	}
 	require.NoError(t, n.Snapshot())
@@ -116,6 +121,31 @@ func TestLostSnapshots(t *testing.T) {
 	shut(t, n)
 	drop(t, c.Dir, "snapshots")
 	refusesLoss(t, c)
+}
+
+// TestDamagedSnapshots leave the node without what the log had before: the one
+// before it does not reach as far as the log begins.
+func TestDamagedSnapshots(t *testing.T) {
+	c := config(t, "")
+	n := open(t, keepsFewEntries(c))
+	for range 2 {
+		for range 10 {
+			require.NoError(t, n.Raft().Apply(cluster.Checkpoint(), time.Second).Error())
+		}
+		require.NoError(t, n.Snapshot())
+	}
+	shut(t, n)
+	states, err := filepath.Glob(filepath.Join(c.Dir, "snapshots", "*", "state.bin"))
+	require.NoError(t, err)
+	require.Len(t, states, 2)
+	for i := range states { // the newest is the last
+		damaged := states[len(states)-1-i]
+		text, err := os.ReadFile(damaged)
+		require.NoError(t, err)
+		text[len(text)/2] ^= 1
+		require.NoError(t, os.WriteFile(damaged, text, 0o600))
+		refusesLoss(t, c)
+	}
 }
 
 // TestFirstStartCutShort leaves a folder that can be started again, wherever it
