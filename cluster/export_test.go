@@ -16,6 +16,9 @@ import (
 
 	"github.com/hashicorp/raft"
 	wal "github.com/hashicorp/raft-wal"
+	"github.com/hashicorp/raft-wal/metadb"
+	"github.com/hashicorp/raft-wal/segment"
+	"github.com/hashicorp/raft-wal/types"
 )
 
 // What the tests of this package may see and bend.
@@ -351,3 +354,8 @@ func ChooseSuccessor(self string, voters []string, peers map[string]PeerSample) 
 
 // Bounded is bounded.
 var Bounded = bounded
+
+// NewRotatedMeta is what a node's log is opened with.
+func NewRotatedMeta(files *segment.Filer) types.MetaStore {
+	return &rotatedMeta{new(metadb.BoltMetaDB), files}
+}

@@ -13,7 +13,8 @@ import (
 // or of space: each later one fails too ("segment is sealed"), also when there
 // is room again. A node that went on would elect itself and step down for
 // ever, refusing everything, while its process looks alive; hashicorp/raft
-// #503 and #614 are the like. Started again it opens a log that is whole.
+// #503 and #614 are the like. Started again it opens a log that is whole, see
+// rotatedMeta.
 type failStop struct {
 	*wal.WAL
 	fatal func(error)

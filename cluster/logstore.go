@@ -9,6 +9,7 @@ import (
 	"github.com/hashicorp/raft"
 	wal "github.com/hashicorp/raft-wal"
 	"github.com/hashicorp/raft-wal/fs"
+	"github.com/hashicorp/raft-wal/metadb"
 	"github.com/hashicorp/raft-wal/metrics"
 	"github.com/hashicorp/raft-wal/segment"
 	"github.com/hashicorp/raft-wal/verifier"
@@ -39,8 +40,10 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 	if err := privateDir(dir); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", err)
 	}
+	files := segment.NewFiler(dir, privateFiles{fs.New()})
 	w, err := wal.Open(dir,
-		wal.WithSegmentFiler(segment.NewFiler(dir, privateFiles{fs.New()})),
+		wal.WithMetaStore(&rotatedMeta{new(metadb.BoltMetaDB), files}),
+		wal.WithSegmentFiler(files),
 		wal.WithSegmentSize(c.SegmentSize),
 		wal.WithLogger(log.Named("wal")),
 	)
