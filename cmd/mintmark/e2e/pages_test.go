@@ -158,6 +158,9 @@ func TestBrowserKeyboard(t *testing.T) {
 		require.NoError(t, err)
 	}
 	b.open(authorizeURL(s, "cal-app", app.uri, "scope", "PROFILE_READ"))
+	// A page gets its focus when it is first drawn.
+	_, err := chromedp.Run(b.ctx, chromedp.Poll[bool]("document.activeElement.name === 'username'"))
+	require.NoError(t, err)
 	enter("alice" + kb.Tab + "correct horse")
 	var passed []string
 	for !slices.Contains(passed, "Allow") {
