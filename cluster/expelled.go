@@ -13,9 +13,11 @@ import (
 // is a member's still; whoever answers is known by its certificate, as a member
 // of this node's own list, and says no only when its leader has committed
 // something since it was asked: one that lags, or was removed itself, can't. A
-// cluster that was recovered from one survivor says so to those it gave up.
+// cluster that was recovered from one survivor says so to those it gave up. They
+// ask although they have a leader: two of them elect one while the survivor is
+// down, and it answers neither of them as a member any more.
 
-// expelledPause is between two times that a node without a leader asks.
+// expelledPause is between two times that a node asks those that are silent.
 const expelledPause = 3 * time.Second
 
 // askWhetherExpelled asks those who answer nothing else.
@@ -30,6 +32,26 @@ func (n *Node) askWhetherExpelled(silent []string) {
 		asking.Go(func() { n.isExpelledBy(ctx, id) })
 	}
 	asking.Wait()
+}
+
+// unheardOf are the members that have not said for a while how they are, but for
+// those that are known to be silent.
+func (n *Node) unheardOf(known []string) (ids []string) {
+	if n.Removed() != nil {
+		return nil
+	}
+	list := n.roster.get().Members
+	n.guards.mu.Lock()
+	defer n.guards.mu.Unlock()
+	now := n.guards.elapsed()
+	for i := range list {
+		id := list[i].ID
+		p, heard := n.guards.peers[id]
+		if id != string(n.id) && (!heard || now-p.at > silentAfter) && !slices.Contains(known, id) {
+			ids = append(ids, id)
+		}
+	}
+	return ids
 }
 
 // isExpelledBy asks a member whether this node is none any more, and remembers

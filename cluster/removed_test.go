@@ -81,6 +81,29 @@ func TestGivenUpNodesMakeNoClusterOfTheirOwn(t *testing.T) {
 	writes(t, tr.nodes[0])
 }
 
+// TestGivenUpNodesThatServeStop: they elect each other while the survivor is
+// down, and its return ends that though they have a leader.
+func TestGivenUpNodesThatServeStop(t *testing.T) {
+	tr := newTrio(t)
+	for i, n := range tr.nodes {
+		shut(t, n)
+		tr.confs[i].Bootstrap = false
+	}
+	require.NoError(t, cluster.Recover(tr.confs[0]))
+	tr.start(1)
+	tr.start(2)
+	writes(t, tr.nodes[1])
+	tr.start(0)
+	for _, i := range []int{1, 2} {
+		require.Eventually(t, func() bool { return tr.nodes[i].Removed() != nil }, 20*time.Second, time.Millisecond)
+	}
+	for _, i := range []int{1, 2} {
+		servesNobody(t, tr, i)
+	}
+	require.NoError(t, tr.nodes[0].Removed())
+	writes(t, tr.nodes[0])
+}
+
 // TestFreshMemberIsNotTakenForARemovedOne by a member that lags and has not
 // heard of it.
 func TestFreshMemberIsNotTakenForARemovedOne(t *testing.T) {

@@ -17,9 +17,12 @@ func (n *Node) reportMyself() {
 	for {
 		changed := n.Changed(membersTable)
 		n.noteRemovalAgain()
-		if silent := n.findLeader(); len(silent) > 0 && time.Since(asked) >= expelledPause {
-			n.askWhetherExpelled(silent)
-			asked = time.Now()
+		silent := n.findLeader()
+		if time.Since(asked) >= expelledPause {
+			if silent = append(silent, n.unheardOf(silent)...); len(silent) > 0 {
+				n.askWhetherExpelled(silent)
+				asked = time.Now()
+			}
 		}
 		if err := n.report(); err != nil && !n.isClosing() {
 			n.log.Debug("cluster: report this node's address and version", "error", err)
