@@ -34,6 +34,7 @@ const (
 	KindReseal          Kind = 27
 	KindForgetNode      Kind = 28
 	KindBeginLife       Kind = 29
+	KindEndSession      Kind = 30
 )
 
 // Commands has an empty command of every kind, for decoding the log.
@@ -68,5 +69,6 @@ func Commands() map[Kind]func() Command {
 		KindReseal:          func() Command { return new(Reseal) },
 		KindForgetNode:      func() Command { return new(ForgetNode) },
 		KindBeginLife:       func() Command { return new(BeginLife) },
+		KindEndSession:      func() Command { return new(EndSession) },
 	}
 }

@@ -14,7 +14,12 @@ package ledger
 //		dropped is kept; a credential under a key that was dropped proves
 //		nothing, in no branch; a secret in use moves to the active key;
 //		lives, and one that begins with a recovery
-const Level = 2
+//	3	the pages: sessions are ended one by one; logos; a client changes its
+//		owner; administrators add and edit users; sign-in by a provider
+//		elsewhere; an administrator does not take the role, or the account, from
+//		themselves; a deletion names the revision it was decided on; a review is
+//		kept with its reason
+const Level = 3
 
 // levelOf is the level from which on a command of a kind may be proposed. A
 // kind that is appended gets the level that is appended with it; one that is
@@ -24,6 +29,8 @@ var levelOf = map[Kind]uint32{
 	KindReseal: 2, // a program of level 1 can't be given another cluster key
 
 	KindBeginLife: levelLives,
+
+	KindEndSession: levelPages,
 }
 
 // Level is the level of the cluster from which on a command of this kind may be
@@ -45,3 +52,7 @@ const (
 
 // levelLives is from which on a state knows its lives.
 const levelLives = 2
+
+// levelPages is from which on what people do on the pages is decided by the rules
+// of the pages.
+const levelPages = 3

@@ -52,6 +52,7 @@ func Tables() map[string]*memdb.TableSchema {
 		),
 		TableSessions: table(TableSessions,
 			unique(indexID, false, bits(func(s *Session) []byte { return s.ID[:] })),
+			many("user", text(func(s *Session) string { return s.User })),
 		),
 		TableGrants: table(TableGrants,
 			unique(indexID, false, bits(func(g *Grant) []byte { return g.ID[:] })),

@@ -27,7 +27,7 @@ func (w *world) command(l line) ledger.Command {
 		return &ledger.SignIn{
 			Session: sha256.Sum256([]byte("session " + l.or("session", l.name))), User: "u-" + l.name,
 			Verified: sha256.Sum256([]byte(l.or("password", "hash"))),
-			Replaces: sha256.Sum256([]byte("session " + l.args["replaces"])),
+			Replaces: sha256.Sum256([]byte("session " + l.args["replaces"])), Agent: l.args["agent"],
 		}
 	case "touch":
 		return &ledger.TouchSession{Session: sha256.Sum256([]byte("session " + l.name))}
@@ -126,8 +126,9 @@ func (w *world) command(l line) ledger.Command {
 		}
 		return c
 	}
-	w.t.Fatalf("%q?", l.verb)
-	return nil
+	c := w.pagesCommand(l)
+	require.NotNil(w.t, c, "%q?", l.verb)
+	return c
 }
 
 func (w *world) settings(l line) ledger.Command {

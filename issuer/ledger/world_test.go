@@ -497,6 +497,5 @@ func (w *world) show(l line) string {
 	case "scopes":
 		return strings.Join(slices.Sorted(slices.Values(scope.All().Names())), "\n")
 	}
-	w.t.Fatalf("show %q?", l.name)
-	return ""
+	return w.showPages(l)
 }
