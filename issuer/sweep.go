@@ -11,11 +11,12 @@ import (
 // that a large table is walked in many short steps.
 const lookAt = 20_000
 
-// A sweeper walks the tables of grants and sessions on the leader's own copy
-// and proposes to remove what has no effect any more.
+// A sweeper walks the tables of grants, sessions and logos on the leader's own
+// copy and proposes to remove what has no effect any more.
 type sweeper struct {
 	grant   ledger.GrantID // where the next walk goes on
 	session [32]byte
+	logo    [32]byte
 }
 
 func (s *sweeper) run(ctx context.Context, i *Issuer) error {
@@ -24,11 +25,14 @@ func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 	grants, s.grant = v.SweepableGrants(s.grant, lookAt, at)
 	var sessions [][32]byte
 	sessions, s.session = v.OverSessions(s.session, lookAt, at)
+	var logos [][32]byte
+	logos, s.logo = v.UnusedLogos(s.logo, lookAt)
 	events := v.SurplusEvents()
-	for len(grants) > 0 || len(sessions) > 0 || events > 0 {
+	for len(grants) > 0 || len(sessions) > 0 || len(logos) > 0 || events > 0 {
 		var c ledger.Sweep
 		c.Grants, grants = cut(grants)
 		c.Sessions, sessions = cut(sessions)
+		c.Logos, logos = cut(logos)
 		c.Events = events
 		outcome, _, err := i.Propose(ctx, &c)
 		if err != nil {

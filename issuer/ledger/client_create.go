@@ -22,6 +22,7 @@ type CreateClient struct {
 	Type    ClientType `cbor:"4,keyasint"`
 	Profile Profile    `cbor:"5,keyasint"`
 	Secret  *NewSecret `cbor:"6,keyasint,omitempty"` // the first secret of a confidential client
+	Logo    []byte     `cbor:"7,keyasint,omitempty"` // the picture that Profile.Logo is the digest of
 }
 
 // Kind is KindCreateClient.
@@ -56,6 +57,10 @@ func (c *CreateClient) Decide(v View, m Meta) Decision {
 	if refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}
+	logo, refused := v.putLogo(p, c.Logo, m)
+	if refused != nil {
+		return Decision{Outcome: Outcome{Refusal: refused}}
+	}
 	row := &Client{
 		ID: c.ID, Type: c.Type, State: Pending, Owner: c.Owner, Profile: p,
 		Revision: 1, Created: m.At, Changed: m.At, Last: m.ID,
@@ -63,6 +68,6 @@ func (c *CreateClient) Decide(v View, m Meta) Decision {
 	if c.Secret != nil {
 		row.Secrets = []Secret{c.Secret.at(m.At)}
 	}
-	return accept(Outcome{ID: c.ID}, put(TableClients, row),
-		event(m, Event{Kind: EventClientCreated, Actor: who.name(), Client: c.ID, User: c.Owner}))
+	return accept(Outcome{ID: c.ID}, append(logo, put(TableClients, row),
+		event(m, Event{Kind: EventClientCreated, Actor: who.name(), Client: c.ID, User: c.Owner}))...)
 }

@@ -13,6 +13,9 @@ type EditClient struct {
 	// Confirm is the answer to ConfirmMigration: select the scopes of a
 	// legacy client although requests still come without scope.
 	Confirm bool `cbor:"5,keyasint,omitempty"`
+	// Logo is the picture that Profile.Logo is the digest of. It may be left out
+	// where the state has it.
+	Logo []byte `cbor:"6,keyasint,omitempty"`
 }
 
 // Kind is KindEditClient.
@@ -38,6 +41,10 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 		least = 0
 	}
 	p, refused := checkProfile(c.Profile, old.Type, least)
+	if refused != nil {
+		return Decision{Outcome: Outcome{Refusal: refused}}
+	}
+	logo, refused := v.putLogo(p, c.Logo, m)
 	if refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}
@@ -74,8 +81,8 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 	if next.Profile.equal(&old.Profile) && sameProposal(next.Proposed, old.Proposed) && next.State == old.State && !migrates {
 		return accept(Outcome{ID: c.ID})
 	}
-	return accept(Outcome{ID: c.ID}, put(TableClients, next),
-		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: strings.Join(next.Scopes, " ")}))
+	return accept(Outcome{ID: c.ID}, append(logo, put(TableClients, next),
+		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: strings.Join(next.Scopes, " ")}))...)
 }
 
 // narrowTo takes away at once the scopes and redirection URIs that p lacks.

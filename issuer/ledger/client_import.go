@@ -43,6 +43,9 @@ func (c *ImportClient) Decide(v View, m Meta) Decision {
 	if refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}
+	if _, refused := v.putLogo(p, nil, m); refused != nil {
+		return Decision{Outcome: Outcome{Refusal: refused}}
+	}
 	row := &Client{ID: c.ID, Type: c.Type, Created: m.At}
 	if old != nil {
 		*row = *old

@@ -1,6 +1,6 @@
 // Package ledger owns every rule and every table of the authorization
 // server: clients and their secrets, users, sessions, grants, keys, nodes,
-// settings, the audit trail, and the last restore from a backup. It says what
+// settings, logos, the audit trail, and the last restore from a backup. It says what
 // a journal must have of a command and how that is replayed; files are not its.
 //
 // Everything that may be allowed or refused is a Command. Its Decide reads a

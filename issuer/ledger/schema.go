@@ -20,6 +20,7 @@ const (
 	TableNodes    = "nodes"
 	TableAudit    = "audit"
 	TableRestores = "restores"
+	TableLogos    = "logos"
 )
 
 const indexID = "id"
@@ -44,6 +45,7 @@ func Tables() map[string]*memdb.TableSchema {
 		TableClients: table(TableClients,
 			unique(indexID, false, text(func(c *Client) string { return c.ID })),
 			many("owner", text(func(c *Client) string { return c.Owner })),
+			many("logo", each((*Client).logos)),
 		),
 		TableUsers: table(TableUsers,
 			unique(indexID, false, text(func(u *User) string { return u.ID })),
@@ -73,6 +75,9 @@ func Tables() map[string]*memdb.TableSchema {
 		TableRestores: table(TableRestores,
 			unique(indexID, false, text(func(r *Restore) string { return r.ID })),
 		),
+		TableLogos: table(TableLogos,
+			unique(indexID, false, bits(func(l *Logo) []byte { return l.ID[:] })),
+		),
 	}
 }
 
@@ -88,6 +93,7 @@ func Rows() map[string]func() any {
 		TableNodes:    func() any { return new(Node) },
 		TableAudit:    func() any { return new(Event) },
 		TableRestores: func() any { return new(Restore) },
+		TableLogos:    func() any { return new(Logo) },
 	}
 }
 
@@ -164,4 +170,25 @@ func (i *bitsIndex[R]) FromArgs(args ...any) ([]byte, error) {
 		}
 	}
 	return nil, errIndex
+}
+
+// eachIndex indexes rows of type R by any number of strings.
+type eachIndex[R any] struct{ of func(*R) []string }
+
+func each[R any](of func(*R) []string) *eachIndex[R] { return &eachIndex[R]{of} }
+
+func (i *eachIndex[R]) FromObject(row any) (bool, [][]byte, error) {
+	r, ok := row.(*R)
+	if !ok {
+		return false, nil, errIndex
+	}
+	var keys [][]byte
+	for _, s := range i.of(r) {
+		keys = append(keys, zeroEnded(s))
+	}
+	return len(keys) > 0, keys, nil
+}
+
+func (*eachIndex[R]) FromArgs(args ...any) ([]byte, error) {
+	return (*textIndex[R]).FromArgs(nil, args...)
 }

@@ -81,6 +81,19 @@ func (v View) OverSessions(from [32]byte, limit int, at Time) (ids [][32]byte, n
 	return ids, [32]byte{}
 }
 
+// UnusedLogos does for logos what SweepableGrants does for grants.
+func (v View) UnusedLogos(from [32]byte, limit int) (ids [][32]byte, next [32]byte) {
+	for l := range rowsFrom[Logo](v, TableLogos, from[:]) {
+		if limit--; limit < 0 {
+			return ids, l.ID
+		}
+		if !v.shows(l) {
+			ids = append(ids, l.ID)
+		}
+	}
+	return ids, [32]byte{}
+}
+
 // SurplusEvents is the Seq up to which events are beyond MaxEvents, 0 where
 // there are no such.
 func (v View) SurplusEvents() uint64 {
@@ -100,6 +113,7 @@ type Sweep struct {
 	Grants   []GrantID  `cbor:"1,keyasint,omitempty"` // at most MaxSweep
 	Sessions [][32]byte `cbor:"2,keyasint,omitempty"` // at most MaxSweep
 	Events   uint64     `cbor:"3,keyasint,omitempty"` // remove up to MaxSweep of the oldest events at or below this Seq
+	Logos    [][32]byte `cbor:"4,keyasint,omitempty"` // at most MaxSweep
 }
 
 // Kind is KindSweep.
@@ -133,13 +147,21 @@ func (c *Sweep) Decide(v View, m Meta) Decision {
 	for _, id := range order {
 		changes = append(changes, put(TableUsers, lists[id]))
 	}
-	// The three kinds share one bound; what does not fit waits for the next.
+	// All kinds share one bound; what does not fit waits for the next.
 	for _, id := range c.Sessions {
 		if len(changes) >= 2*MaxSweep {
 			break
 		}
 		if s := v.Session(id); s != nil && v.SessionOver(s, m.At) {
 			changes = append(changes, remove(TableSessions, s))
+		}
+	}
+	for _, id := range c.Logos {
+		if len(changes) >= 2*MaxSweep {
+			break
+		}
+		if l := v.Logo(id); l != nil && !v.shows(l) {
+			changes = append(changes, remove(TableLogos, l))
 		}
 	}
 	if c.Events > 0 {

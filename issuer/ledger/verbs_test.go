@@ -37,7 +37,7 @@ func (w *world) command(l line) ledger.Command {
 	case "create":
 		c := &ledger.CreateClient{
 			Actor: l.actor(), ID: l.name, Owner: "u-" + l.or("owner", l.args["by"]),
-			Type: ledger.ClientType(l.or("type", "confidential")), Profile: l.profile(nil),
+			Type: ledger.ClientType(l.or("type", "confidential")), Profile: l.profile(nil), Logo: l.picture(),
 		}
 		if s, ok := l.args["secret"]; ok {
 			n := secretOf(s)
@@ -52,7 +52,7 @@ func (w *world) command(l line) ledger.Command {
 		}
 	case "edit":
 		old := v.Client(l.name)
-		c := &ledger.EditClient{Actor: l.actor(), ID: l.name, Profile: l.profile(old), Confirm: l.bool("confirm")}
+		c := &ledger.EditClient{Actor: l.actor(), ID: l.name, Profile: l.profile(old), Logo: l.picture(), Confirm: l.bool("confirm")}
 		if old != nil {
 			c.Revision = old.Revision
 		}
@@ -123,6 +123,9 @@ func (w *world) command(l line) ledger.Command {
 		}
 		for s := range v.Sessions() {
 			c.Sessions = append(c.Sessions, s.ID)
+		}
+		for _, name := range logoNames {
+			c.Logos = append(c.Logos, [32]byte(digestOfLogo(name)))
 		}
 		return c
 	}

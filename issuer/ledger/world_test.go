@@ -161,6 +161,10 @@ func (w *world) check() {
 			require.NotEmpty(w.t, c.Scopes, c.ID)
 		}
 		require.False(w.t, c.Public() && len(c.Secrets) > 0, c.ID)
+		w.checkLogo(c.Profile)
+		if c.Proposed != nil {
+			w.checkLogo(*c.Proposed)
+		}
 	}
 	for g := range v.Grants() {
 		if was, ok := w.past[g.ID]; ok {
@@ -294,6 +298,9 @@ func (l line) profile(old *ledger.Client) ledger.Profile {
 	if _, ok := l.args["scopes"]; ok {
 		p.Scopes = l.list("scopes")
 	}
+	if name, ok := l.args["logo"]; ok {
+		p.Logo = digestOfLogo(name)
+	}
 	return p
 }
 
@@ -410,12 +417,12 @@ func (w *world) show(l line) string {
 		if c.Reason != "" {
 			fmt.Fprintf(&b, ", reason %q", c.Reason)
 		}
-		fmt.Fprintf(&b, "\nname %q\nuris %s\nscopes %s\n", c.Name, strings.Join(c.RedirectURIs, " "), strings.Join(c.Scopes, " "))
+		fmt.Fprintf(&b, "\nname %q\nuris %s\nscopes %s%s\n", c.Name, strings.Join(c.RedirectURIs, " "), strings.Join(c.Scopes, " "), logoText(&c.Profile))
 		for _, s := range c.Secrets {
 			fmt.Fprintf(&b, "secret %s %s%s\n", s.ID, suffix(s.Active(), "active", "revoked"), suffix(s.Key == 1, "", fmt.Sprintf(", under key %d", s.Key)))
 		}
 		if p := c.Proposed; p != nil {
-			fmt.Fprintf(&b, "proposed name %q, uris %s, scopes %s\n", p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "))
+			fmt.Fprintf(&b, "proposed name %q, uris %s, scopes %s%s\n", p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), logoText(p))
 		}
 		if len(c.Traffic) > 0 {
 			without, with := c.RecentTraffic(w.at())

@@ -1,0 +1,84 @@
+package ledger
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+)
+
+// MaxLogo is the size of the greatest logo, in bytes.
+const MaxLogo = 16 << 10
+
+// A Logo is a picture that clients show. Whoever puts one has decoded it; here
+// it is bytes with the signature of a format that browsers show and never run.
+type Logo struct {
+	ID    [32]byte `cbor:"1,keyasint"` // SHA-256 of Bytes; Profile.Logo names it
+	Bytes []byte   `cbor:"2,keyasint"`
+}
+
+// Type is the media type of l.
+func (l *Logo) Type() string { return logoType(l.Bytes) }
+
+// logoType is "" for what is no picture of an accepted format: a signature of
+// PNG (RFC 2083 §3.1) or JPEG.
+func logoType(picture []byte) string {
+	switch {
+	case bytes.HasPrefix(picture, []byte("\x89PNG\r\n\x1a\n")):
+		return "image/png"
+	case bytes.HasPrefix(picture, []byte("\xff\xd8\xff")):
+		return "image/jpeg"
+	}
+	return ""
+}
+
+// Logo is nil where there is none.
+func (v View) Logo(id [32]byte) *Logo { return first[Logo](v, TableLogos, indexID, id[:]) }
+
+// shows reports whether a client has l, or would have it after a review.
+func (v View) shows(l *Logo) bool {
+	return first[Client](v, TableClients, "logo", hex.EncodeToString(l.ID[:])) != nil
+}
+
+// logos are the logos that keep their rows for c, for the index.
+func (c *Client) logos() []string {
+	if c.State == Deleted {
+		return nil
+	}
+	var ids []string
+	if len(c.Logo) > 0 {
+		ids = append(ids, hex.EncodeToString(c.Logo))
+	}
+	if p := c.Proposed; p != nil && len(p.Logo) > 0 && !bytes.Equal(p.Logo, c.Logo) {
+		ids = append(ids, hex.EncodeToString(p.Logo))
+	}
+	return ids
+}
+
+// putLogo is the change that keeps the picture of a profile, none where the
+// state has it already. Below the level of the pages there are no pictures.
+func (v View) putLogo(p Profile, picture []byte, m Meta) ([]Change, *Refusal) {
+	bad := func(note string) ([]Change, *Refusal) { return nil, badField("logo", note).Outcome.Refusal }
+	if m.Level < levelPages || len(p.Logo)+len(picture) == 0 {
+		return nil, nil
+	}
+	var id [32]byte
+	if copy(id[:], p.Logo) != len(id) || len(p.Logo) != len(id) {
+		return bad("is not named by its digest")
+	}
+	kept := v.Logo(id) != nil
+	switch {
+	case len(picture) == 0 && !kept:
+		return bad("is not there any more; choose the picture again")
+	case len(picture) == 0:
+		return nil, nil
+	case len(picture) > MaxLogo:
+		return bad("is larger than 16 KiB")
+	case logoType(picture) == "":
+		return bad("is neither PNG nor JPEG")
+	case sha256.Sum256(picture) != id:
+		return bad("is not the picture that its digest names")
+	case kept:
+		return nil, nil
+	}
+	return []Change{put(TableLogos, &Logo{ID: id, Bytes: picture})}, nil
+}

@@ -1,0 +1,109 @@
+package ledger_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+func TestLogos(t *testing.T) {
+	png, jpeg := "\x89PNG\r\n\x1a\n", "\xff\xd8\xff\xe0"
+	of := func(start string, size int) []byte { return append([]byte(start), make([]byte, size-len(start))...) }
+	tests := map[string]struct {
+		picture []byte
+		named   func([]byte) []byte
+		note    string
+	}{
+		"png":                  {of(png, 100), nil, ""},
+		"jpeg":                 {of(jpeg, 100), nil, ""},
+		"as large as can be":   {of(png, ledger.MaxLogo), nil, ""},
+		"a byte too large":     {of(png, ledger.MaxLogo+1), nil, "is larger than 16 KiB"},
+		"svg":                  {[]byte(`<svg xmlns="http://www.w3.org/2000/svg"><script/></svg>`), nil, "is neither PNG nor JPEG"},
+		"gif":                  {of("GIF89a", 100), nil, "is neither PNG nor JPEG"},
+		"html":                 {[]byte("<script>"), nil, "is neither PNG nor JPEG"},
+		"half a signature":     {[]byte(png[:7]), nil, "is neither PNG nor JPEG"},
+		"another's digest":     {of(png, 100), func([]byte) []byte { return make([]byte, 32) }, "is not the picture that its digest names"},
+		"no digest":            {of(png, 100), func([]byte) []byte { return nil }, "is not named by its digest"},
+		"half a digest":        {of(png, 100), func(d []byte) []byte { return d[:16] }, "is not named by its digest"},
+		"more than a digest":   {of(png, 100), func(d []byte) []byte { return append(d, 0) }, "is not named by its digest"},
+		"a digest, no picture": {nil, nil, "is not there any more; choose the picture again"},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.run("user bob")
+			sum := sha256.Sum256(test.picture)
+			p := ledger.Profile{Name: "App", RedirectURIs: []string{"https://app.example/cb"}, Scopes: []string{"PROFILE_READ"}, Logo: sum[:]}
+			if test.named != nil {
+				p.Logo = test.named(p.Logo)
+			}
+			operator := ledger.Actor{Operator: true}
+			create := &ledger.CreateClient{Actor: operator, ID: "app", Owner: "u-bob", Type: ledger.Public, Profile: p, Logo: test.picture}
+			w.run("create other owner=bob scopes=PROFILE_READ")
+			edit := &ledger.EditClient{Actor: operator, ID: "other", Revision: 1, Profile: p, Logo: test.picture}
+			for _, c := range []ledger.Command{create, edit} {
+				o, _ := w.do(c, "", false)
+				if test.note != "" {
+					require.Equal(t, "logo", o.Refusal.Field)
+					require.Equal(t, test.note, o.Refusal.Note)
+					continue
+				}
+				require.Nil(t, o.Refusal)
+				require.Equal(t, test.picture, w.view().Logo(sum).Bytes)
+			}
+
+			// A node of an older level has no pictures; a digest meant nothing.
+			d := create.Decide(w.view(), ledger.Meta{Level: 2})
+			require.NotEqual(t, "logo", fieldOf(d))
+			for _, change := range d.Changes {
+				require.NotEqual(t, ledger.TableLogos, change.Table)
+			}
+		})
+	}
+}
+
+func fieldOf(d ledger.Decision) string {
+	if r := d.Outcome.Refusal; r != nil {
+		return r.Field
+	}
+	return ""
+}
+
+// TestGreatestClientFits: everything that the rules accept of a client is short
+// enough for the log, its picture included.
+func TestGreatestClientFits(t *testing.T) {
+	w := newWorld(t)
+	w.run("user bob")
+	picture := append([]byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte{0xff}, ledger.MaxLogo-8)...)
+	sum := sha256.Sum256(picture)
+	p := ledger.Profile{
+		Name: strings.Repeat("\U0001f600", 80), Purpose: strings.Repeat("\U0001f600", 500),
+		Website: "https://" + strings.Repeat("a", 1016), Scopes: scope.All().Names(), Logo: sum[:],
+	}
+	for i := range ledger.MaxRedirectURIs {
+		uri := fmt.Sprintf("https://%d.example/", i)
+		p.RedirectURIs = append(p.RedirectURIs, uri+strings.Repeat("a", 1024-len(uri)))
+	}
+	id := strings.Repeat("a", ledger.MaxID)
+	secret := ledger.NewSecret{ID: id, Key: 1 << 31, Digest: sum, Tail: "tail"}
+	actor := ledger.Actor{Session: sum, Operator: true}
+	create := &ledger.CreateClient{Actor: actor, ID: id, Owner: "u-bob", Type: ledger.Confidential, Profile: p, Secret: &secret, Logo: picture}
+	w.must(create)
+	p.Name = "App"
+	edit := &ledger.EditClient{Actor: actor, ID: id, Revision: 1, Profile: p, Logo: picture, Confirm: true}
+	w.must(edit)
+	for _, c := range []ledger.Command{create, edit} {
+		encoded, err := cbor.Marshal(c)
+		require.NoError(t, err)
+		require.Less(t, len(encoded), cluster.MaxBody)
+	}
+}

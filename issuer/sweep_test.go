@@ -1,0 +1,32 @@
+package issuer_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// TestLogosAreSwept: a picture that no client shows is removed by the leader's
+// duty, and no other.
+func TestLogosAreSwept(t *testing.T) {
+	b := newBench(t)
+	edit := func(revision uint64, picture string) [32]byte {
+		id := digestOf(picture)
+		b.accept(&ledger.EditClient{Actor: ledger.Actor{Operator: true}, ID: "app", Revision: revision, Logo: []byte(picture), Profile: ledger.Profile{
+			Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}, Logo: id[:],
+		}})
+		return id
+	}
+	first := edit(1, "\x89PNG\r\n\x1a\n first")
+	second := edit(2, "\x89PNG\r\n\x1a\n second")
+	require.NotNil(t, b.View().Logo(second))
+	require.NoError(t, b.SweepOnce(t.Context()))
+	require.Nil(t, b.View().Logo(first))
+	require.NotNil(t, b.View().Logo(second))
+
+	b.accept(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "app"})
+	require.NoError(t, b.SweepOnce(t.Context()))
+	require.Nil(t, b.View().Logo(second))
+}
