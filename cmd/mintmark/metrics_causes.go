@@ -79,4 +79,6 @@ var causeNames = [...]string{
 	ledger.RingDiffers:       "ring_differs",
 	ledger.SealedOtherwise:   "sealed_otherwise",
 	ledger.ReplayTooLate:     "replay_too_late",
+	ledger.TooManyClients:    "too_many_clients",
+	ledger.OwnAccount:        "own_account",
 }

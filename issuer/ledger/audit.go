@@ -18,6 +18,9 @@ const (
 	EventClientProposed EventKind = "client.proposed"
 	EventClientReviewed EventKind = "client.reviewed"
 	EventClientDeleted  EventKind = "client.deleted"
+	EventClientOffered  EventKind = "client.offered"     // to its User, by its owner
+	EventOfferEnded     EventKind = "client.offer_ended" // declined or withdrawn, as Detail says
+	EventClientMoved    EventKind = "client.transferred" // to its User, from the one that Detail names
 	EventClientImported EventKind = "client.imported"
 	EventScopesSelected EventKind = "client.scopes_selected" // the migration of a legacy client
 	EventSecretAdded    EventKind = "secret.added"

@@ -106,6 +106,8 @@ const (
 	RingDiffers       Cause = 99  // from the keys that a Reseal lists
 	SealedOtherwise   Cause = 100 // a key under another cluster key than the ring's
 	ReplayTooLate     Cause = 101
+	TooManyClients    Cause = 102
+	OwnAccount        Cause = 103 // an administrator's
 )
 
 // sentences are for people who manage a client: exact, and without a value
@@ -178,6 +180,8 @@ var sentences = map[Cause]string{
 	ClusterKeyNotHeld:       "a node does not hold the new cluster key yet",
 	RingDiffers:             "the list does not name each key of the ring once; look again",
 	ReplayTooLate:           "a key that was made since the restore has the number of a key that was lost; restore once more, and replay before anything else",
+	TooManyClients:          "an account has at most 1,000 applications, deleted ones included",
+	OwnAccount:              "administrators do not disable or delete their own account, or give up their role: another administrator does",
 	SealedOtherwise:         "the key is sealed under another cluster key than the ring is",
 }
 

@@ -71,6 +71,15 @@ type Client struct {
 	// Declared is a keyed digest of the fixture or import that made the row
 	// what it was, so that the same declaration is not applied twice.
 	Declared string `cbor:"20,keyasint,omitempty"`
+
+	Offer *Offer `cbor:"23,keyasint,omitempty"` // see View.OfferOf
+}
+
+// An Offer waits for another user to take a client over.
+type Offer struct {
+	To   string `cbor:"1,keyasint"` // a user's id
+	Born uint64 `cbor:"2,keyasint"`
+	At   Time   `cbor:"3,keyasint"`
 }
 
 // A Profile is the part of a client that a review looks at.

@@ -52,6 +52,8 @@ func (c *CreateClient) Decide(v View, m Meta) Decision {
 		return deny(NotAllowed)
 	case c.Type == Public && c.Secret != nil:
 		return deny(PublicClientNoKey)
+	case !who.operator && m.Level >= levelPages && v.full(c.Owner):
+		return deny(TooManyClients)
 	}
 	p, refused := checkProfile(c.Profile, c.Type, MinScopes)
 	if refused != nil {

@@ -50,6 +50,9 @@ func (c *ImportClient) Decide(v View, m Meta) Decision {
 	if old != nil {
 		*row = *old
 	}
+	if row.Owner != c.Owner {
+		row.Offer = nil
+	}
 	row.Owner, row.State, row.Profile = c.Owner, c.State, p
 	row.Proposed, row.Reason = nil, ""
 	row.Legacy, row.WasLegacy = c.Legacy, row.WasLegacy || c.Legacy

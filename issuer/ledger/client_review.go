@@ -1,5 +1,7 @@
 package ledger
 
+import "strings"
+
 // A Verdict is an administrator's decision about a client.
 type Verdict string
 
@@ -69,7 +71,23 @@ func (c *ReviewClient) Decide(v View, m Meta) Decision {
 		return deny(WrongState)
 	}
 	return accept(Outcome{ID: c.ID}, put(TableClients, next),
-		event(m, Event{Kind: EventClientReviewed, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: string(c.Verdict)}))
+		event(m, Event{Kind: EventClientReviewed, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: c.detail(m)}))
+}
+
+// reviewReason is between a verdict and its reason in the detail of an event.
+const reviewReason = ": "
+
+func (c *ReviewClient) detail(m Meta) string {
+	if c.Reason == "" || m.Level < levelPages {
+		return string(c.Verdict)
+	}
+	return string(c.Verdict) + reviewReason + c.Reason
+}
+
+// Review is what an EventClientReviewed says. Older events have no reason.
+func (e *Event) Review() (verdict Verdict, reason string) {
+	text, reason, _ := strings.Cut(e.Detail, reviewReason)
+	return Verdict(text), reason
 }
 
 // DeleteClient ends a client and all its grants. The row stays as a
@@ -78,6 +96,8 @@ func (c *ReviewClient) Decide(v View, m Meta) Decision {
 type DeleteClient struct {
 	Actor Actor  `cbor:"1,keyasint"`
 	ID    string `cbor:"2,keyasint"`
+	// Revision is the one that was looked at; 0 is any. Rules of level 3 know it.
+	Revision uint64 `cbor:"3,keyasint,omitempty"`
 }
 
 // Kind is KindDeleteClient.
@@ -95,6 +115,8 @@ func (c *DeleteClient) Decide(v View, m Meta) Decision {
 		return deny(NotFound)
 	case old.State == Deleted:
 		return accept(Outcome{ID: c.ID})
+	case m.Level >= levelPages && c.Revision != 0 && c.Revision != old.Revision:
+		return deny(Moved)
 	}
 	next := old.changed(m)
 	next.tombstone()
@@ -103,4 +125,6 @@ func (c *DeleteClient) Decide(v View, m Meta) Decision {
 		event(m, Event{Kind: EventClientDeleted, Actor: who.name(), Client: c.ID, User: old.Owner}))
 }
 
-func (c *Client) tombstone() { c.State, c.Proposed, c.Secrets = Deleted, nil, nil }
+func (c *Client) tombstone() {
+	c.State, c.Proposed, c.Secrets, c.Offer = Deleted, nil, nil, nil
+}

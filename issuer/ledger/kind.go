@@ -35,6 +35,10 @@ const (
 	KindForgetNode      Kind = 28
 	KindBeginLife       Kind = 29
 	KindEndSession      Kind = 30
+	KindOfferClient     Kind = 31
+	KindAcceptClient    Kind = 32
+	KindDeclineClient   Kind = 33
+	KindTransferClient  Kind = 34
 )
 
 // Commands has an empty command of every kind, for decoding the log.
@@ -70,5 +74,9 @@ func Commands() map[Kind]func() Command {
 		KindForgetNode:      func() Command { return new(ForgetNode) },
 		KindBeginLife:       func() Command { return new(BeginLife) },
 		KindEndSession:      func() Command { return new(EndSession) },
+		KindOfferClient:     func() Command { return new(OfferClient) },
+		KindAcceptClient:    func() Command { return new(AcceptClient) },
+		KindDeclineClient:   func() Command { return new(DeclineClient) },
+		KindTransferClient:  func() Command { return new(TransferClient) },
 	}
 }

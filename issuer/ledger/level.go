@@ -30,7 +30,11 @@ var levelOf = map[Kind]uint32{
 
 	KindBeginLife: levelLives,
 
-	KindEndSession: levelPages,
+	KindEndSession:     levelPages,
+	KindOfferClient:    levelPages,
+	KindAcceptClient:   levelPages,
+	KindDeclineClient:  levelPages,
+	KindTransferClient: levelPages,
 }
 
 // Level is the level of the cluster from which on a command of this kind may be

@@ -20,12 +20,12 @@ type EffectCount struct {
 // PreviewReplay says what a replay of records would change, in words. v is the
 // state of the backup; nothing need have been restored yet.
 func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal) {
-	if refused := checkRecords(records); refused != nil {
+	if refused := checkRecords(records, Level); refused != nil {
 		return Preview{}, refused
 	}
 	var p Preview
 	var counts [lastEffect + 1]EffectCount
-	s := newRestored(v, Meta{Seq: math.MaxUint64})
+	s := newRestored(v, Meta{Seq: math.MaxUint64, Level: Level})
 	for i := range records {
 		r := &records[i]
 		if r.Seq <= backup {

@@ -45,9 +45,20 @@ const (
 	EffectKeyActivated   EffectKind = 19 // ID
 	EffectKeyDropped     EffectKind = 20 // ID, Emergency
 	EffectResealed       EffectKind = 21 // ID of the cluster key, Sealed
+	EffectClientMoved    EffectKind = 22 // Client: User, its new owner
 
-	lastEffect = EffectResealed
+	lastEffect = EffectClientMoved
 )
+
+// level is the level of the cluster from which on effects of a kind are known.
+func (k EffectKind) level() uint32 {
+	if k >= EffectClientMoved {
+		return levelPages
+	}
+	return 0
+}
+
+func (k EffectKind) known(level uint32) bool { return k.level() <= level }
 
 // An Effect is one thing that a command did.
 type Effect struct {
@@ -90,9 +101,12 @@ func (e *Effect) bornUpTo(seq uint64) uint64 {
 	return min(e.Born, seq)
 }
 
-// whole reports whether e is of a kind that is known here and has what the
+// whole reports whether e is of a kind that is known at a level and has what the
 // kind needs.
-func (e *Effect) whole() bool {
+func (e *Effect) whole(level uint32) bool {
+	if !e.Kind.known(level) {
+		return false
+	}
 	switch e.Kind {
 	case EffectSecretAdded:
 		return e.Secret != nil
@@ -100,6 +114,8 @@ func (e *Effect) whole() bool {
 		return e.Key != nil
 	case EffectScopesSelected:
 		return len(e.Scopes) > 0
+	case EffectClientMoved:
+		return e.User != ""
 	}
 	return e.Kind > 0 && e.Kind <= lastEffect && e.At >= 0
 }

@@ -29,6 +29,7 @@ var effectNames = map[EffectKind]string{
 	EffectKeyActivated:   "keys activated",
 	EffectKeyDropped:     "keys dropped",
 	EffectResealed:       "changes of the cluster key",
+	EffectClientMoved:    "clients transferred",
 }
 
 // String is what effects of the kind are, in the plural.
@@ -93,6 +94,8 @@ func (e *Effect) String() string {
 		return fmt.Sprintf("key %s dropped", e.ID)
 	case EffectResealed:
 		return fmt.Sprintf("%d keys sealed under cluster key %s", len(e.Sealed), e.ID)
+	case EffectClientMoved:
+		return fmt.Sprintf("client %s transferred to user %s", e.Client, e.User)
 	}
 	return e.Kind.String()
 }

@@ -56,7 +56,7 @@ func (c *Replay) Decide(v View, m Meta) Decision {
 	case c.Backup >= restore.Seq:
 		return badField("backup", "is later than the restore")
 	}
-	if refused := checkRecords(c.Records); refused != nil {
+	if refused := checkRecords(c.Records, m.Level); refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}
 	records := c.unseen(restore)
@@ -116,7 +116,7 @@ func (c *Replay) journal(v View, m Meta) *Record {
 
 // checkRecords refuses what can't be replayed as a whole. To skip a record
 // silently would give back what it took.
-func checkRecords(records []Record) *Refusal {
+func checkRecords(records []Record, level uint32) *Refusal {
 	bad := func(note string) *Refusal { return badField("records", note).Outcome.Refusal }
 	for i := range records {
 		if i > 0 && records[i].Seq <= records[i-1].Seq {
@@ -126,7 +126,7 @@ func checkRecords(records []Record) *Refusal {
 			return bad("have no time")
 		}
 		for j := range records[i].Effects {
-			if !records[i].Effects[j].whole() {
+			if !records[i].Effects[j].whole(level) {
 				return bad("have an effect that this version does not know")
 			}
 		}

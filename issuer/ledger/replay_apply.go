@@ -102,7 +102,7 @@ func (s *restored) apply(e *Effect, at Time) bool {
 		return true
 	case EffectKeyAdded, EffectKeyActivated, EffectKeyDropped, EffectResealed:
 		return s.applyKey(e, at)
-	case EffectClientState, EffectClientDeleted, EffectClientNarrowed, EffectScopesSelected, EffectSecretRevoked, EffectSecretAdded:
+	case EffectClientState, EffectClientDeleted, EffectClientNarrowed, EffectScopesSelected, EffectSecretRevoked, EffectSecretAdded, EffectClientMoved:
 		return s.applyClient(e, at)
 	}
 	return s.applyUser(e)

@@ -24,6 +24,9 @@ func (s *restored) applyClient(e *Effect, at Time) bool {
 		changed = next.revoke(e.ID, at)
 	case EffectSecretAdded:
 		changed = next.restoreSecret(*e.Secret, at)
+	case EffectClientMoved:
+		changed = c.Owner != e.User
+		next.moveToOwner(e.User)
 	}
 	if !changed {
 		return false

@@ -28,7 +28,7 @@ func TestReplayRefuses(t *testing.T) {
 		{"a position twice", ledger.Replay{Records: []ledger.Record{record(2), record(2)}}, ledger.BadField},
 		{"a backup later than the restore", ledger.Replay{Backup: 1000}, ledger.BadField},
 		{"no kind", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{})}}, ledger.BadField},
-		{"a later version's kind", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: 22})}}, ledger.BadField},
+		{"a later version's kind", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: 23})}}, ledger.BadField},
 		{"no secret", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: ledger.EffectSecretAdded})}}, ledger.BadField},
 		{"no key", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: ledger.EffectKeyAdded})}}, ledger.BadField},
 		{"no scopes", ledger.Replay{Records: []ledger.Record{record(1, ledger.Effect{Kind: ledger.EffectScopesSelected})}}, ledger.BadField},
@@ -102,6 +102,7 @@ func TestReplaysFit(t *testing.T) {
 			{Kind: ledger.EffectGrantEnded, Grant: id16(client), Client: client, User: client, Cause: ledger.LeaptAgain},
 			{Kind: ledger.EffectClientState, Client: client, State: ledger.Suspended, Reason: long},
 			{Kind: ledger.EffectPassword, User: client, Password: long},
+			{Kind: ledger.EffectClientMoved, User: long, Client: client},
 		}}
 		if seq%7 != 0 {
 			r.Effects = r.Effects[2:3] // most are small
@@ -130,7 +131,7 @@ func id32(n byte) (id [32]byte) { id[0] = n; return id }
 
 // TestEffectsHaveNames: each kind is told to whoever runs a restore.
 func TestEffectsHaveNames(t *testing.T) {
-	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectResealed; kind++ {
+	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectClientMoved; kind++ {
 		require.NotContains(t, kind.String(), "effects of kind")
 		e := ledger.Effect{Kind: kind, Secret: &ledger.NewSecret{}, Key: &ledger.Key{}}
 		require.NotEqual(t, kind.String(), e.String())

@@ -46,6 +46,7 @@ func Tables() map[string]*memdb.TableSchema {
 			unique(indexID, false, text(func(c *Client) string { return c.ID })),
 			many("owner", text(func(c *Client) string { return c.Owner })),
 			many("logo", each((*Client).logos)),
+			many("offered", text((*Client).offeredTo)),
 		),
 		TableUsers: table(TableUsers,
 			unique(indexID, false, text(func(u *User) string { return u.ID })),

@@ -16,8 +16,27 @@ func (w *world) pagesCommand(l line) ledger.Command {
 	switch l.verb {
 	case "end-session":
 		return &ledger.EndSession{Actor: l.actor(), Session: sha256.Sum256([]byte("session " + l.name))}
+	case "offer":
+		return &ledger.OfferClient{Actor: l.actor(), ID: l.name, Username: l.args["to"]}
+	case "accept":
+		return &ledger.AcceptClient{Actor: l.actor(), ID: l.name, Revision: w.revision(l)}
+	case "decline":
+		return &ledger.DeclineClient{Actor: l.actor(), ID: l.name}
+	case "transfer":
+		return &ledger.TransferClient{Actor: l.actor(), ID: l.name, Username: l.args["to"], Revision: w.revision(l)}
 	}
 	return nil
+}
+
+// revision is the one that a line names, else the client's present one.
+func (w *world) revision(l line) uint64 {
+	if _, ok := l.args["revision"]; ok {
+		return uint64(l.number("revision"))
+	}
+	if c := w.view().Client(l.name); c != nil {
+		return c.Revision
+	}
+	return 0
 }
 
 func (w *world) showPages(l line) string {
@@ -33,6 +52,19 @@ func (w *world) showPages(l line) string {
 			if logo := v.Logo([32]byte(digestOfLogo(name))); logo != nil {
 				fmt.Fprintf(&b, "%s %s\n", name, logo.Type())
 			}
+		}
+	case "owner":
+		c := v.Client(l.args["id"])
+		fmt.Fprintf(&b, "owner %s, revision %d, %d active secrets", c.Owner, c.Revision, c.ActiveSecrets())
+		if o := v.OfferOf(c); o != nil {
+			fmt.Fprintf(&b, ", offered to %s", o.To)
+		}
+	case "events":
+		for e := range v.EventsBackwards() {
+			if n := int(l.number("last")); strings.Count(b.String(), "\n") == n {
+				break
+			}
+			fmt.Fprintf(&b, "%s by %s, user %s, client %s: %s\n", e.Kind, e.Actor, e.User, e.Client, e.Detail)
 		}
 	default:
 		w.t.Fatalf("show %q?", l.name)

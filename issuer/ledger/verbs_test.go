@@ -70,7 +70,7 @@ func (w *world) command(l line) ledger.Command {
 		}
 		return c
 	case "delete":
-		return &ledger.DeleteClient{Actor: l.actor(), ID: l.name}
+		return &ledger.DeleteClient{Actor: l.actor(), ID: l.name, Revision: uint64(l.number("revision"))}
 	case "add-secret":
 		return &ledger.AddSecret{Actor: l.actor(), Client: l.name, Secret: secretOf(l.args["secret"])}
 	case "revoke-secret":

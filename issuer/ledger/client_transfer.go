@@ -1,0 +1,201 @@
+package ledger
+
+// MaxClientsOf is how many clients people may have made or taken over, deleted
+// ones included: a program that abuses an account must not fill the state. An
+// operator may give them more.
+const MaxClientsOf = 1000
+
+// OfferOf is the offer of a client that can still be accepted, nil otherwise. One
+// that came out of a backup can't: whether it was withdrawn since is not known.
+func (v View) OfferOf(c *Client) *Offer {
+	if c.Offer == nil || v.Restore().covers(c.Offer.Born) {
+		return nil
+	}
+	return c.Offer
+}
+
+// offeredTo is for the index.
+func (c *Client) offeredTo() string {
+	if c.Offer == nil {
+		return ""
+	}
+	return c.Offer.To
+}
+
+// moveToOwner gives c to another user. Secrets stay: the application goes on.
+func (c *Client) moveToOwner(user string) { c.Owner, c.Offer = user, nil }
+
+// full reports whether a user has as many clients as people may have.
+func (v View) full(user string) bool {
+	n := 0
+	for range v.ClientsOf(user) {
+		if n++; n >= MaxClientsOf {
+			return true
+		}
+	}
+	return false
+}
+
+// OfferClient has the owner name another user, who may take the client over. A
+// later offer replaces it.
+type OfferClient struct {
+	Actor    Actor  `cbor:"1,keyasint"`
+	ID       string `cbor:"2,keyasint"`
+	Username string `cbor:"3,keyasint"`
+}
+
+// Kind is KindOfferClient.
+func (*OfferClient) Kind() Kind { return KindOfferClient }
+
+// Decide changes nothing but the offer: the client goes on as it is.
+func (c *OfferClient) Decide(v View, m Meta) Decision {
+	old, who, refused, ok := v.managed(c.Actor, c.ID, m)
+	if !ok {
+		return refused
+	}
+	if old.Last == m.ID {
+		return accept(Outcome{ID: c.ID})
+	}
+	heir := v.UserByName(c.Username)
+	switch o := v.OfferOf(old); {
+	case heir.gone() != NoCause:
+		return badField("username", "is not a user here")
+	case heir.ID == old.Owner:
+		return badField("username", "owns it already")
+	case o != nil && o.To == heir.ID:
+		return accept(Outcome{ID: c.ID})
+	}
+	next := old.changed(m)
+	next.Offer = &Offer{To: heir.ID, Born: m.Seq, At: m.At}
+	return accept(Outcome{ID: c.ID}, put(TableClients, next),
+		event(m, Event{Kind: EventClientOffered, Actor: who.name(), Client: c.ID, User: heir.ID}))
+}
+
+// AcceptClient takes an offered client over.
+type AcceptClient struct {
+	Actor Actor  `cbor:"1,keyasint"`
+	ID    string `cbor:"2,keyasint"`
+	// Revision is what the new owner looked at: nobody takes over what was
+	// changed under their eyes.
+	Revision uint64 `cbor:"3,keyasint"`
+}
+
+// Kind is KindAcceptClient.
+func (*AcceptClient) Kind() Kind { return KindAcceptClient }
+
+// Decide is for the user whom the offer names, and for nobody else.
+func (c *AcceptClient) Decide(v View, m Meta) Decision {
+	who, old, cause := v.offered(c.Actor, c.ID, m)
+	switch {
+	case cause != NoCause:
+		return deny(cause)
+	case who.owns(old.Owner):
+		return accept(Outcome{ID: c.ID}) // what was asked for is so
+	}
+	o := v.OfferOf(old)
+	switch {
+	case o == nil || o.To != who.user.ID:
+		return deny(NotFound)
+	case old.Revision != c.Revision:
+		return deny(Moved)
+	case v.full(who.user.ID):
+		return deny(TooManyClients)
+	}
+	return old.transfer(who, who.user.ID, m)
+}
+
+// DeclineClient ends an offer: by the user it names, or by the owner, who
+// withdraws it.
+type DeclineClient struct {
+	Actor Actor  `cbor:"1,keyasint"`
+	ID    string `cbor:"2,keyasint"`
+}
+
+// Kind is KindDeclineClient.
+func (*DeclineClient) Kind() Kind { return KindDeclineClient }
+
+// Decide accepts an offer of the owner's that has ended: what was asked for is
+// so.
+func (c *DeclineClient) Decide(v View, m Meta) Decision {
+	who, old, cause := v.offered(c.Actor, c.ID, m)
+	if cause != NoCause {
+		return deny(cause)
+	}
+	o, owner := v.OfferOf(old), who.owns(old.Owner)
+	switch {
+	case owner && o == nil, old.Last == m.ID:
+		return accept(Outcome{ID: c.ID})
+	case o == nil, !owner && o.To != who.user.ID:
+		return deny(NotFound)
+	}
+	next := old.changed(m)
+	next.Offer = nil
+	detail := "declined"
+	if owner {
+		detail = "withdrawn"
+	}
+	return accept(Outcome{ID: c.ID}, put(TableClients, next),
+		event(m, Event{Kind: EventOfferEnded, Actor: who.name(), Client: c.ID, User: o.To, Detail: detail}))
+}
+
+// offered is a live client and the person who asks for it, who need not own it.
+func (v View) offered(a Actor, id string, m Meta) (identity, *Client, Cause) {
+	who, cause := v.identify(a, m)
+	switch c := v.Client(id); {
+	case cause != NoCause:
+		return who, nil, cause
+	case who.user == nil:
+		return who, nil, NotAllowed // an operator transfers at once
+	case c == nil || c.State == Deleted:
+		return who, nil, NotFound
+	default:
+		return who, c, NoCause
+	}
+}
+
+// TransferClient has an administrator give a client to another user at once.
+type TransferClient struct {
+	Actor    Actor  `cbor:"1,keyasint"`
+	ID       string `cbor:"2,keyasint"`
+	Username string `cbor:"3,keyasint"`
+	Revision uint64 `cbor:"4,keyasint"` // what the administrator looked at
+}
+
+// Kind is KindTransferClient.
+func (*TransferClient) Kind() Kind { return KindTransferClient }
+
+// Decide asks neither of the two owners.
+func (c *TransferClient) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	switch {
+	case cause != NoCause:
+		return deny(cause)
+	case !who.administrator():
+		return deny(NotAllowed)
+	}
+	old := v.Client(c.ID)
+	switch {
+	case old == nil || old.State == Deleted:
+		return deny(NotFound)
+	}
+	heir := v.UserByName(c.Username)
+	switch {
+	case heir.gone() != NoCause:
+		return badField("username", "is not a user here")
+	case heir.ID == old.Owner:
+		return accept(Outcome{ID: c.ID}) // what was asked for is so
+	case old.Revision != c.Revision:
+		return deny(Moved)
+	}
+	return old.transfer(who, heir.ID, m)
+}
+
+// transfer counts as a revision, so that what the former owner or a reviewer had
+// before their eyes is looked at again.
+func (c *Client) transfer(who identity, to string, m Meta) Decision {
+	next := c.changed(m)
+	next.Revision++
+	next.moveToOwner(to)
+	return accept(Outcome{ID: c.ID}, put(TableClients, next),
+		event(m, Event{Kind: EventClientMoved, Actor: who.name(), Client: c.ID, User: to, Detail: c.Owner}))
+}
