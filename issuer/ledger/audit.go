@@ -10,6 +10,8 @@ const (
 	EventConfigured     EventKind = "settings.changed"
 	EventUserPut        EventKind = "user.put"
 	EventUserState      EventKind = "user.state"
+	EventUserAdded      EventKind = "user.added"  // by an administrator, or at the first sign-in by the provider that Detail names
+	EventUserEdited     EventKind = "user.edited" // by an administrator
 	EventPasswordSet    EventKind = "user.password"
 	EventSignedIn       EventKind = "session.created"
 	EventSignedOut      EventKind = "session.ended"

@@ -76,17 +76,20 @@ func userEffects(to []Effect, before, after *User) []Effect {
 	add := func(kind EffectKind, client string) {
 		to = append(to, Effect{Kind: kind, User: after.ID, Client: client})
 	}
+	addPerson := func(kind EffectKind) {
+		to = append(to, Effect{Kind: kind, User: after.ID, Identity: before.identity()})
+	}
 	if after.Deleted {
-		add(EffectUserDeleted, "")
+		addPerson(EffectUserDeleted)
 		return to
 	}
 	sessions, grants := after.SessionsCut > before.SessionsCut, after.GrantsCut > before.GrantsCut
 	switch {
 	case after.Disabled && !before.Disabled:
-		add(EffectUserDisabled, "")
+		addPerson(EffectUserDisabled)
 		sessions, grants = false, false // it ends both
 	case before.Disabled && !after.Disabled:
-		add(EffectUserEnabled, "")
+		addPerson(EffectUserEnabled)
 	}
 	switch {
 	case after.Admin && !before.Admin:

@@ -39,6 +39,9 @@ const (
 	KindAcceptClient    Kind = 32
 	KindDeclineClient   Kind = 33
 	KindTransferClient  Kind = 34
+	KindAddUser         Kind = 35
+	KindSetPerson       Kind = 36
+	KindSignInUpstream  Kind = 37
 )
 
 // Commands has an empty command of every kind, for decoding the log.
@@ -78,5 +81,8 @@ func Commands() map[Kind]func() Command {
 		KindAcceptClient:    func() Command { return new(AcceptClient) },
 		KindDeclineClient:   func() Command { return new(DeclineClient) },
 		KindTransferClient:  func() Command { return new(TransferClient) },
+		KindAddUser:         func() Command { return new(AddUser) },
+		KindSetPerson:       func() Command { return new(SetPerson) },
+		KindSignInUpstream:  func() Command { return new(SignInUpstream) },
 	}
 }

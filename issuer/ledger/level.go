@@ -35,6 +35,9 @@ var levelOf = map[Kind]uint32{
 	KindAcceptClient:   levelPages,
 	KindDeclineClient:  levelPages,
 	KindTransferClient: levelPages,
+	KindAddUser:        levelPages,
+	KindSetPerson:      levelPages,
+	KindSignInUpstream: levelPages,
 }
 
 // Level is the level of the cluster from which on a command of this kind may be

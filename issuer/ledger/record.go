@@ -30,9 +30,9 @@ const (
 	EffectSignedOut      EffectKind = 4 // User: Session
 	EffectSignedOutAll   EffectKind = 5 // User
 	EffectPassword       EffectKind = 6 // User: Password; ends sessions
-	EffectUserDisabled   EffectKind = 7
-	EffectUserEnabled    EffectKind = 8
-	EffectUserDeleted    EffectKind = 9
+	EffectUserDisabled   EffectKind = 7 // Identity
+	EffectUserEnabled    EffectKind = 8 // Identity
+	EffectUserDeleted    EffectKind = 9 // Identity
 	EffectAdminGiven     EffectKind = 10
 	EffectAdminTaken     EffectKind = 11
 	EffectClientState    EffectKind = 12 // Client: State, Reason
@@ -86,6 +86,10 @@ type Effect struct {
 	// Born is the position up to which grants were ended, where that is not the
 	// command's own. Records of older versions have none.
 	Born uint64 `cbor:"18,keyasint,omitempty"`
+
+	// Identity is that of a user who signs in elsewhere, for what follows the
+	// person and not only the row. It may be known although the user is not.
+	Identity Identity `cbor:"19,keyasint,omitempty"`
 }
 
 // when is the time of e in its record.

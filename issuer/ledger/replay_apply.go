@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"bytes"
 	"slices"
 )
 
@@ -109,7 +110,7 @@ func (s *restored) apply(e *Effect, at Time) bool {
 }
 
 func (s *restored) applyUser(e *Effect) bool {
-	u := s.users.get(e.User)
+	u := s.person(e)
 	if u == nil || u.Deleted {
 		return false
 	}
@@ -152,4 +153,32 @@ func (s *restored) applyUser(e *Effect) bool {
 	}
 	s.users.put(u.ID, next)
 	return true
+}
+
+// person is the user whom an effect is about. Somebody who signs in elsewhere may
+// have another row since the restore, or none: then a row keeps out whom it says.
+func (s *restored) person(e *Effect) *User {
+	u := s.users.get(e.User)
+	if u != nil || len(e.Identity) == 0 || s.m.Level < levelPages {
+		return u
+	}
+	name := e.User
+	for _, id := range s.users.order {
+		switch other := s.users.get(id); {
+		case bytes.Equal(other.identity(), e.Identity):
+			return other
+		case fold(other.Username) == fold(name):
+			name = ""
+		}
+	}
+	if u := s.v.userOf(e.Identity); u != nil {
+		return s.users.get(u.ID)
+	}
+	if e.Kind != EffectUserDisabled && e.Kind != EffectUserDeleted {
+		return nil
+	}
+	if s.v.UserByName(name) != nil {
+		name = ""
+	}
+	return &User{ID: e.User, Username: name, Was: e.Identity, Created: s.m.At}
 }

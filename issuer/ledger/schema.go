@@ -51,7 +51,7 @@ func Tables() map[string]*memdb.TableSchema {
 		TableUsers: table(TableUsers,
 			unique(indexID, false, text(func(u *User) string { return u.ID })),
 			unique("username", true, text(func(u *User) string { return fold(u.Username) })),
-			unique("subject", true, text(func(u *User) string { return subjectKey(u.Upstream, u.Subject) })),
+			unique("identity", true, text((*User).identityText)),
 		),
 		TableSessions: table(TableSessions,
 			unique(indexID, false, bits(func(s *Session) []byte { return s.ID[:] })),
@@ -102,13 +102,6 @@ func sequence(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
 // fold is how user names are compared.
 func fold(username string) string { return strings.ToLower(username) }
-
-func subjectKey(upstream, subject string) string {
-	if upstream == "" {
-		return ""
-	}
-	return upstream + "\x01" + subject
-}
 
 func useKey(p Purpose, s KeyState) string { return string(p) + "/" + string(s) }
 

@@ -70,6 +70,9 @@ func (i identity) administrator() bool { return i.operator || i.user.Admin }
 // owns reports whether i may manage what belongs to owner.
 func (i identity) owns(owner string) bool { return i.operator || i.user.ID == owner }
 
+// is reports whether i is the person of an id.
+func (i identity) is(user string) bool { return !i.operator && i.user.ID == user }
+
 func (i identity) name() string {
 	if i.operator {
 		return Operator
@@ -108,16 +111,20 @@ func (c *SignIn) Decide(v View, m Meta) Decision {
 		}
 		return deny(AlreadyExists)
 	}
-	changes := []Change{
-		put(TableSessions, &Session{
-			ID: c.Session, User: u.ID, Born: m.Seq, Created: m.At, Seen: m.At, Agent: clip(c.Agent, 200), Last: m.ID,
-		}),
-		event(m, Event{Kind: EventSignedIn, Actor: u.ID, User: u.ID}),
-	}
-	if old := v.Session(c.Replaces); old != nil {
+	s := &Session{ID: c.Session, User: u.ID, Agent: clip(c.Agent, 200)}
+	return accept(Outcome{ID: u.ID}, v.begin(s, c.Replaces, Event{Kind: EventSignedIn}, m)...)
+}
+
+// begin are the changes that sign s.User in and the session out that the browser
+// had.
+func (v View) begin(s *Session, replaces [32]byte, e Event, m Meta) []Change {
+	s.Born, s.Created, s.Seen, s.Last = m.Seq, m.At, m.At, m.ID
+	e.Actor, e.User = s.User, s.User
+	changes := []Change{put(TableSessions, s), event(m, e)}
+	if old := v.Session(replaces); old != nil {
 		changes = append(changes, remove(TableSessions, old))
 	}
-	return accept(Outcome{ID: u.ID}, changes...)
+	return changes
 }
 
 // TouchSession moves a session's idle time on.

@@ -30,6 +30,10 @@ type User struct {
 	Created  Time      `cbor:"13,keyasint"`
 	Last     CommandID `cbor:"14,keyasint"`
 	Declared string    `cbor:"15,keyasint,omitempty"` // as Client.Declared
+
+	// Was is the identity of a user whose Upstream and Subject are not kept, or
+	// not known: whoever was deleted does not come back by signing in again.
+	Was Identity `cbor:"16,keyasint,omitempty"`
 }
 
 // A Cut ends a user's grants for one client that were born at or before it.

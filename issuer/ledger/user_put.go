@@ -60,8 +60,10 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 		event(m, Event{Kind: EventUserPut, Actor: Operator, User: c.ID}))
 }
 
+const maxUsername = 64 // characters
+
 func checkUsername(s string) string {
-	if note := checkText(s, 1, 64); note != "" {
+	if note := checkText(s, 1, maxUsername); note != "" {
 		return note
 	}
 	if strings.ContainsAny(s, " \t/\\\"<>:") {

@@ -12,6 +12,9 @@ const (
 	Demote     UserState = "demote"  // to an ordinary user
 )
 
+// weakens reports whether s takes something from the account.
+func (s UserState) weakens() bool { return s == Disable || s == DeleteUser || s == Demote }
+
 // SetUserState disables, enables or deletes a user, or gives or takes the role
 // of an administrator. Disabling and deleting end all sessions and grants at
 // once, for good: enabling brings none back.
@@ -34,8 +37,12 @@ func (c *SetUserState) Decide(v View, m Meta) Decision {
 		return deny(NotAllowed)
 	}
 	old := v.User(c.User)
-	if old == nil || old.Deleted {
+	switch {
+	case old == nil || old.Deleted:
 		return deny(NotFound)
+	case m.Level >= levelPages && who.is(c.User) && c.State.weakens():
+		// So at any time there is an administrator who can undo what another did.
+		return deny(OwnAccount)
 	}
 	next := old.changed(m)
 	switch c.State {
@@ -67,6 +74,7 @@ func (u *User) disable(m Meta) {
 // tombstone keeps the list of grants for the sweep, and the id, so that nobody
 // inherits it.
 func (u *User) tombstone(m Meta) {
+	u.Was = u.identity()
 	u.Deleted, u.Username, u.Person = true, "", Person{}
 	u.Password, u.Upstream, u.Subject, u.Admin = "", "", "", false
 	u.endAll(m)

@@ -16,6 +16,28 @@ func (w *world) pagesCommand(l line) ledger.Command {
 	switch l.verb {
 	case "end-session":
 		return &ledger.EndSession{Actor: l.actor(), Session: sha256.Sum256([]byte("session " + l.name))}
+	case "add-user":
+		return &ledger.AddUser{
+			Actor: l.actor(), ID: "u-" + l.name, Username: l.or("username", l.name), Password: l.or("password", "hash"), Admin: l.bool("admin"),
+			Person: l.person(),
+		}
+	case "person":
+		c := &ledger.SetPerson{Actor: l.actor(), User: "u-" + l.name, Username: l.or("username", l.name), Person: l.person()}
+		if seen, ok := l.args["seen"]; ok {
+			c.Seen = id16(seen)
+		}
+		return c
+	case "upstream":
+		c := &ledger.SignInUpstream{
+			Session: sha256.Sum256([]byte("session " + l.or("session", l.name))), Issuer: l.or("issuer", "https://idp.example"), Subject: l.name,
+			ID: "u-" + l.or("as", l.name), Username: l.args["username"], Person: l.person(),
+			Replaces: sha256.Sum256([]byte("session " + l.args["replaces"])),
+		}
+		if _, ok := l.args["admin"]; ok {
+			admin := l.args["admin"] != "no"
+			c.Admin = &admin
+		}
+		return c
 	case "offer":
 		return &ledger.OfferClient{Actor: l.actor(), ID: l.name, Username: l.args["to"]}
 	case "accept":
@@ -26,6 +48,10 @@ func (w *world) pagesCommand(l line) ledger.Command {
 		return &ledger.TransferClient{Actor: l.actor(), ID: l.name, Username: l.args["to"], Revision: w.revision(l)}
 	}
 	return nil
+}
+
+func (l line) person() ledger.Person {
+	return ledger.Person{Email: l.args["email"], Name: l.args["name"], Bio: l.args["bio"], AvatarURL: l.args["avatar"]}
 }
 
 // revision is the one that a line names, else the client's present one.
@@ -52,6 +78,10 @@ func (w *world) showPages(l line) string {
 			if logo := v.Logo([32]byte(digestOfLogo(name))); logo != nil {
 				fmt.Fprintf(&b, "%s %s\n", name, logo.Type())
 			}
+		}
+	case "person":
+		if u := v.User("u-" + l.args["id"]); u != nil {
+			fmt.Fprintf(&b, "%q %q <%s> %q, subject %q of %q", u.Username, u.Name, u.Email, u.Bio, u.Subject, u.Upstream)
 		}
 	case "owner":
 		c := v.Client(l.args["id"])

@@ -1,0 +1,100 @@
+package ledger
+
+// AddUser makes an account that signs in by password, as an administrator says.
+type AddUser struct {
+	Actor    Actor  `cbor:"1,keyasint"`
+	ID       string `cbor:"2,keyasint"`
+	Username string `cbor:"3,keyasint"`
+	Person   Person `cbor:"4,keyasint"`
+	Password string `cbor:"5,keyasint"` // argon2id, PHC form
+	Admin    bool   `cbor:"6,keyasint,omitempty"`
+}
+
+// Kind is KindAddUser.
+func (*AddUser) Kind() Kind { return KindAddUser }
+
+// Decide refuses a name that another user has.
+func (c *AddUser) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	switch {
+	case cause != NoCause:
+		return deny(cause)
+	case !who.administrator():
+		return deny(NotAllowed)
+	}
+	if old := v.User(c.ID); old != nil {
+		if old.Last == m.ID {
+			return accept(Outcome{ID: c.ID})
+		}
+		return deny(AlreadyExists)
+	}
+	if note := checkID(c.ID); note != "" {
+		return badField("id", note)
+	}
+	if field, note := v.checkAccount(c.ID, c.Username, &c.Person); note != "" {
+		return badField(field, note)
+	}
+	if c.Password == "" {
+		return badField("password", "is empty")
+	}
+	u := &User{ID: c.ID, Username: c.Username, Person: c.Person, Password: c.Password, Admin: c.Admin, Created: m.At, Last: m.ID}
+	detail := ""
+	if c.Admin {
+		detail = "as an administrator"
+	}
+	return accept(Outcome{ID: c.ID}, put(TableUsers, u),
+		event(m, Event{Kind: EventUserAdded, Actor: who.name(), User: c.ID, Detail: detail}))
+}
+
+// checkAccount says what is wrong with what people are told of a user.
+func (v View) checkAccount(id, username string, p *Person) (field, note string) {
+	if note := checkUsername(username); note != "" {
+		return "username", note
+	}
+	if other := v.UserByName(username); other != nil && other.ID != id {
+		return "username", "is taken"
+	}
+	return p.check()
+}
+
+// SetPerson changes what people are told of a user, as an administrator says. Of
+// one who signs in elsewhere, the provider says it again at the next sign-in.
+type SetPerson struct {
+	Actor    Actor  `cbor:"1,keyasint"`
+	User     string `cbor:"2,keyasint"`
+	Username string `cbor:"3,keyasint"`
+	Person   Person `cbor:"4,keyasint"`
+	// Seen is the User.Last that the administrator looked at; where the user has
+	// changed since, nothing is done. Zero is any.
+	Seen CommandID `cbor:"5,keyasint,omitzero"`
+}
+
+// Kind is KindSetPerson.
+func (*SetPerson) Kind() Kind { return KindSetPerson }
+
+// Decide ends no session: a name gives no right.
+func (c *SetPerson) Decide(v View, m Meta) Decision {
+	who, cause := v.identify(c.Actor, m)
+	switch {
+	case cause != NoCause:
+		return deny(cause)
+	case !who.administrator():
+		return deny(NotAllowed)
+	}
+	old := v.User(c.User)
+	switch {
+	case old == nil || old.Deleted:
+		return deny(NotFound)
+	case old.Last == m.ID, old.Username == c.Username && old.Person == c.Person:
+		return accept(Outcome{ID: c.User})
+	case c.Seen != (CommandID{}) && c.Seen != old.Last:
+		return deny(Moved)
+	}
+	if field, note := v.checkAccount(c.User, c.Username, &c.Person); note != "" {
+		return badField(field, note)
+	}
+	next := old.changed(m)
+	next.Username, next.Person = c.Username, c.Person
+	return accept(Outcome{ID: c.User}, put(TableUsers, next),
+		event(m, Event{Kind: EventUserEdited, Actor: who.name(), User: c.User}))
+}

@@ -1,0 +1,164 @@
+package ledger
+
+import (
+	"encoding/hex"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// SignInUpstream makes a session for somebody whom an upstream OpenID Connect
+// provider has signed in. That is who issuer and subject say, and nothing else:
+// an e-mail address links no accounts. The first sign-in makes the account.
+type SignInUpstream struct {
+	Session [32]byte `cbor:"1,keyasint"`
+	Issuer  string   `cbor:"2,keyasint"`
+	Subject string   `cbor:"3,keyasint"`
+
+	// Person is what the provider says. A field that is empty says nothing; one
+	// that can't be shown is left out.
+	Person   Person `cbor:"4,keyasint"`
+	Username string `cbor:"5,keyasint,omitempty"` // wished for; of a new account
+	ID       string `cbor:"6,keyasint"`           // of a new account
+	Admin    *bool  `cbor:"7,keyasint,omitempty"` // nil: the provider does not say
+
+	Agent    string   `cbor:"8,keyasint,omitempty"`
+	Replaces [32]byte `cbor:"9,keyasint,omitempty"` // as SignIn.Replaces
+}
+
+// Kind is KindSignInUpstream.
+func (*SignInUpstream) Kind() Kind { return KindSignInUpstream }
+
+// Decide refuses somebody whose account was disabled or deleted: who may use this
+// server is decided here, whatever the provider says.
+func (c *SignInUpstream) Decide(v View, m Meta) Decision {
+	if s := v.Session(c.Session); s != nil {
+		if s.Last == m.ID {
+			return accept(Outcome{ID: s.User})
+		}
+		return deny(AlreadyExists)
+	}
+	if field, note := c.check(); note != "" {
+		return badField(field, note)
+	}
+	old := v.UserBySubject(c.Issuer, c.Subject)
+	next := &User{ID: c.ID, Created: m.At}
+	if old != nil {
+		if cause := old.gone(); cause != NoCause {
+			return deny(cause)
+		}
+		*next = *old
+	} else {
+		if v.User(c.ID) != nil {
+			return deny(AlreadyExists)
+		}
+		if next.Username = v.freeName(c.Username, identityOf(c.Issuer, c.Subject)); next.Username == "" {
+			return badField("username", "is taken")
+		}
+	}
+	next.Upstream, next.Subject, next.Was = c.Issuer, c.Subject, nil
+	next.Person.tell(c.Person)
+	if c.Admin != nil {
+		next.Admin = *c.Admin
+	}
+	s := &Session{ID: c.Session, User: next.ID, Agent: clip(c.Agent, 200)}
+	changes := v.begin(s, c.Replaces, c.event(old, next), m)
+	if old == nil || next.differs(old) {
+		next.Last = m.ID
+		changes = append(changes, put(TableUsers, next))
+	}
+	return accept(Outcome{ID: next.ID}, changes...)
+}
+
+func (c *SignInUpstream) check() (field, note string) {
+	if note := checkText(c.Issuer, 1, 1024); note != "" {
+		return "issuer", note
+	}
+	if note := checkText(c.Subject, 1, 255); note != "" { // OpenID Connect Core §2
+		return "subject", note
+	}
+	return "id", checkID(c.ID)
+}
+
+// event says the most important of what happens: a command makes one event.
+func (c *SignInUpstream) event(old, next *User) Event {
+	by := "by " + c.Issuer
+	switch {
+	case old == nil && next.Admin:
+		return Event{Kind: EventUserAdded, Detail: by + ", as an administrator"}
+	case old == nil:
+		return Event{Kind: EventUserAdded, Detail: by}
+	case next.Admin && !old.Admin:
+		return Event{Kind: EventUserState, Detail: string(Promote) + ", " + by}
+	case old.Admin && !next.Admin:
+		return Event{Kind: EventUserState, Detail: string(Demote) + ", " + by}
+	}
+	return Event{Kind: EventSignedIn, Detail: by}
+}
+
+// differs reports whether a sign-in elsewhere changed u.
+func (u *User) differs(old *User) bool {
+	return u.Person != old.Person || u.Admin != old.Admin || u.Upstream != old.Upstream
+}
+
+// tell takes each field that another source says, where it can be shown.
+func (p *Person) tell(said Person) {
+	said.Name = shown(said.Name, 100)
+	for _, f := range []struct {
+		to   *string
+		said string
+	}{
+		{&p.Email, said.Email},
+		{&p.Name, said.Name},
+		{&p.AvatarURL, said.AvatarURL},
+		{&p.TimeZone, said.TimeZone},
+		{&p.Locale, said.Locale},
+	} {
+		before := *f.to
+		if f.said != "" {
+			*f.to = f.said
+		}
+		if _, note := p.check(); note != "" {
+			*f.to = before
+		}
+	}
+}
+
+// shown is a text of another source as people can be shown it.
+func shown(s string, most int) string {
+	s = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) {
+			return -1
+		}
+		return r
+	}, s)
+	if runes := []rune(s); len(runes) > most {
+		s = string(runes[:most])
+	}
+	return strings.TrimSpace(s)
+}
+
+// freeName is a user name that nobody has, near the one wished for. It is "" only
+// where somebody has taken every one of them on purpose.
+func (v View) freeName(wish string, id Identity) string {
+	base := shown(strings.Map(func(r rune) rune {
+		if checkUsername(string(r)) != "" {
+			return '-'
+		}
+		return r
+	}, wish), maxUsername)
+	if strings.Trim(base, "-") == "" {
+		base = "user"
+	}
+	ends := []string{"", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"}
+	for n := 4; n <= 16; n *= 2 {
+		ends = append(ends, "-"+hex.EncodeToString(id[:n]))
+	}
+	for _, end := range ends {
+		name := shown(base, maxUsername-len(end)) + end
+		if checkUsername(name) == "" && v.UserByName(name) == nil {
+			return name
+		}
+	}
+	return ""
+}
