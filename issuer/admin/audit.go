@@ -3,7 +3,6 @@ package admin
 import (
 	"context"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -44,10 +43,7 @@ func (c *call) audit(ctx context.Context, q EventFilter) (EventList, error) {
 	if u := findUser(v, q.User); u != nil {
 		q.User = u.ID // else it may be one that is gone altogether
 	}
-	for e := range v.EventsBackwards() {
-		if !q.matches(e) {
-			continue
-		}
+	for e := range v.EventsMatching(ledger.EventQuery{Client: q.Client, User: q.User, Kind: q.Kind}) {
 		if q.Limit > 0 && len(list.Events) == q.Limit {
 			list.Truncated = true
 			break
@@ -63,11 +59,4 @@ func (c *call) audit(ctx context.Context, q EventFilter) (EventList, error) {
 	}
 	slices.Reverse(list.Events)
 	return list, nil
-}
-
-func (q *EventFilter) matches(e *ledger.Event) bool {
-	kind := string(e.Kind)
-	return (q.Client == "" || e.Client == q.Client) &&
-		(q.User == "" || e.User == q.User || e.Actor == q.User) &&
-		(q.Kind == "" || kind == q.Kind || strings.HasPrefix(kind, q.Kind+"."))
 }

@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"slices"
 	"strings"
 	"time"
 
@@ -120,33 +119,23 @@ func clientOf(v ledger.View, c *ledger.Client, now ledger.Time) Client {
 	return out
 }
 
-// difference says what the proposal would change, texts before lists.
+// difference says what the proposal would change, one line each.
 func difference(old, proposed *ledger.Profile) []Difference {
 	var all []Difference
-	text := func(field, a, b string) {
-		if a != b {
-			all = append(all, Difference{Field: field, Removed: a, Added: b})
+	for _, d := range ledger.Differences(old, proposed) {
+		if d.Field == "logo" {
+			all = append(all, Difference{Field: d.Field, Added: "another picture"})
+			continue
 		}
-	}
-	list := func(field string, a, b []string) {
-		for _, s := range a {
-			if !slices.Contains(b, s) {
-				all = append(all, Difference{Field: field, Removed: s})
-			}
+		if d.Before != d.After {
+			all = append(all, Difference{Field: d.Field, Removed: d.Before, Added: d.After})
 		}
-		for _, s := range b {
-			if !slices.Contains(a, s) {
-				all = append(all, Difference{Field: field, Added: s})
-			}
+		for _, s := range d.Removed {
+			all = append(all, Difference{Field: d.Field, Removed: s})
 		}
-	}
-	text("name", old.Name, proposed.Name)
-	text("purpose", old.Purpose, proposed.Purpose)
-	text("website", old.Website, proposed.Website)
-	list("redirect_uris", old.RedirectURIs, proposed.RedirectURIs)
-	list("scopes", old.Scopes, proposed.Scopes)
-	if string(old.Logo) != string(proposed.Logo) {
-		all = append(all, Difference{Field: "logo", Added: "another picture"})
+		for _, s := range d.Added {
+			all = append(all, Difference{Field: d.Field, Added: s})
+		}
 	}
 	return all
 }

@@ -73,6 +73,10 @@ type Client struct {
 	Declared string `cbor:"20,keyasint,omitempty"`
 
 	Offer *Offer `cbor:"23,keyasint,omitempty"` // see View.OfferOf
+
+	// Waiting is since when the client has waited for a review, where it does; 0
+	// in rows of older rules.
+	Waiting Time `cbor:"24,keyasint,omitempty"`
 }
 
 // An Offer waits for another user to take a client over.

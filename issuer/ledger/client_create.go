@@ -67,6 +67,7 @@ func (c *CreateClient) Decide(v View, m Meta) Decision {
 		ID: c.ID, Type: c.Type, State: Pending, Owner: c.Owner, Profile: p,
 		Revision: 1, Created: m.At, Changed: m.At, Last: m.ID,
 	}
+	row.queue(nil, m)
 	if c.Secret != nil {
 		row.Secrets = []Secret{c.Secret.at(m.At)}
 	}

@@ -81,6 +81,7 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 	if next.Profile.equal(&old.Profile) && sameProposal(next.Proposed, old.Proposed) && next.State == old.State && !migrates {
 		return accept(Outcome{ID: c.ID})
 	}
+	next.queue(old, m)
 	return accept(Outcome{ID: c.ID}, append(logo, put(TableClients, next),
 		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: strings.Join(next.Scopes, " ")}))...)
 }

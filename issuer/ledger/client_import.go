@@ -60,6 +60,7 @@ func (c *ImportClient) Decide(v View, m Meta) Decision {
 	row.Revision++
 	row.Changed, row.Last = m.At, m.ID
 	row.Secrets = c.secrets(row.Secrets, m)
+	row.queue(old, m)
 	return accept(Outcome{ID: c.ID, Count: 1}, put(TableClients, row),
 		event(m, Event{Kind: EventClientImported, Actor: Operator, Client: c.ID, User: c.Owner}))
 }

@@ -70,6 +70,7 @@ func (c *ReviewClient) Decide(v View, m Meta) Decision {
 	default:
 		return deny(WrongState)
 	}
+	next.queue(old, m)
 	return accept(Outcome{ID: c.ID}, put(TableClients, next),
 		event(m, Event{Kind: EventClientReviewed, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: c.detail(m)}))
 }
@@ -126,5 +127,5 @@ func (c *DeleteClient) Decide(v View, m Meta) Decision {
 }
 
 func (c *Client) tombstone() {
-	c.State, c.Proposed, c.Secrets, c.Offer = Deleted, nil, nil, nil
+	c.State, c.Proposed, c.Secrets, c.Offer, c.Waiting = Deleted, nil, nil, nil, 0
 }

@@ -31,6 +31,7 @@ func (s *restored) applyClient(e *Effect, at Time) bool {
 	if !changed {
 		return false
 	}
+	next.queue(c, s.m)
 	next.Revision++ // whoever reviews looks again
 	s.clients.put(c.ID, next)
 	return true

@@ -44,7 +44,9 @@ func Tables() map[string]*memdb.TableSchema {
 	return map[string]*memdb.TableSchema{
 		TableClients: table(TableClients,
 			unique(indexID, false, text(func(c *Client) string { return c.ID })),
-			many("owner", text(func(c *Client) string { return c.Owner })),
+			many("owner", texts(func(c *Client) []string { return []string{c.Owner, fold(c.Name)} })),
+			many("name", texts(func(c *Client) []string { return []string{fold(c.Name)} })),
+			many("waiting", texts((*Client).waitingKey)),
 			many("logo", each((*Client).logos)),
 			many("offered", text((*Client).offeredTo)),
 		),
@@ -185,4 +187,35 @@ func (i *eachIndex[R]) FromObject(row any) (bool, [][]byte, error) {
 
 func (*eachIndex[R]) FromArgs(args ...any) ([]byte, error) {
 	return (*textIndex[R]).FromArgs(nil, args...)
+}
+
+// textsIndex indexes rows of type R by several strings, one after another, in
+// which order they are walked. Fewer arguments find all rows that begin with
+// them; with the row's id after them, a walk begins at that row.
+type textsIndex[R any] struct{ of func(*R) []string }
+
+func texts[R any](of func(*R) []string) *textsIndex[R] { return &textsIndex[R]{of} }
+
+func (i *textsIndex[R]) FromObject(row any) (bool, []byte, error) {
+	r, ok := row.(*R)
+	if !ok {
+		return false, nil, errIndex
+	}
+	var key []byte
+	for _, s := range i.of(r) {
+		key = append(append(key, s...), 0)
+	}
+	return len(key) > 0, key, nil
+}
+
+func (*textsIndex[R]) FromArgs(args ...any) ([]byte, error) {
+	var key []byte
+	for _, arg := range args {
+		s, ok := arg.(string)
+		if !ok {
+			return nil, errIndex
+		}
+		key = append(append(key, s...), 0)
+	}
+	return key, nil
 }

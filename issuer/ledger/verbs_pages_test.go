@@ -83,6 +83,31 @@ func (w *world) showPages(l line) string {
 		if u := v.User("u-" + l.args["id"]); u != nil {
 			fmt.Fprintf(&b, "%q %q <%s> %q, subject %q of %q", u.Username, u.Name, u.Email, u.Bio, u.Subject, u.Upstream)
 		}
+	case "queue":
+		queue, _ := v.ReviewQueue("", 20)
+		for _, c := range queue {
+			fmt.Fprintf(&b, "%s %s since %s\n", c.ID, suffix(c.Proposed != nil, "proposes", "is new"), c.WaitingSince().Std().Format(time.TimeOnly))
+		}
+	case "history":
+		for _, e := range v.HistoryOf(l.args["id"]) {
+			fmt.Fprintf(&b, "%s by %s", e.Kind, e.Actor)
+			if e.Kind == ledger.EventClientReviewed {
+				verdict, reason := e.Review()
+				fmt.Fprintf(&b, ": %s %q", verdict, reason)
+			}
+			b.WriteString("\n")
+		}
+	case "connected":
+		recent := 10
+		if _, ok := l.args["recent"]; ok {
+			recent = int(l.number("recent"))
+		}
+		c := v.Connected(l.args["id"], w.at(), recent)
+		clock := func(t ledger.Time) string { return suffix(t == 0, "never", t.Std().Format(time.TimeOnly)) }
+		fmt.Fprintf(&b, "%d users, %d grants, refreshed %s\n", c.Users, c.Grants, clock(c.Refreshed))
+		for _, u := range c.Recent {
+			fmt.Fprintf(&b, "%s since %s, refreshed %s%s\n", u.User, clock(u.Since), clock(u.Refreshed), suffix(u.Legacy, ", legacy", ""))
+		}
 	case "owner":
 		c := v.Client(l.args["id"])
 		fmt.Fprintf(&b, "owner %s, revision %d, %d active secrets", c.Owner, c.Revision, c.ActiveSecrets())

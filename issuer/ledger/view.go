@@ -73,7 +73,7 @@ func (v View) Client(id string) *Client {
 // Clients are all clients, deleted ones included, by id.
 func (v View) Clients() iter.Seq[*Client] { return rowsFrom[Client](v, TableClients, "") }
 
-// ClientsOf are the clients that a user owns, deleted ones included.
+// ClientsOf are the clients that a user owns, by name, deleted ones included.
 func (v View) ClientsOf(user string) iter.Seq[*Client] {
 	return rows[Client](v, TableClients, "owner", user)
 }
@@ -110,11 +110,15 @@ func (v View) GrantsOf(user string, at Time) []*Grant {
 	if u == nil {
 		return nil
 	}
+	return v.grantsOf(u, "", at)
+}
+
+// grantsOf are those for one client, or for all.
+func (v View) grantsOf(u *User, client string, at Time) (live []*Grant) {
 	settings := v.Settings()
-	var live []*Grant
 	for _, id := range u.Grants {
 		g := v.Grant(id)
-		if g == nil {
+		if g == nil || client != "" && g.Client != client {
 			continue
 		}
 		if cause, _ := g.ended(u); cause != NoCause {

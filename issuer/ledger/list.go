@@ -1,0 +1,90 @@
+package ledger
+
+import (
+	"iter"
+	"strings"
+	"unicode/utf8"
+)
+
+// maxLookedAt bounds what one page of a list costs: where so many rows do not
+// fill it, it ends early and says where to go on.
+const maxLookedAt = 20_000
+
+// page takes up to limit of the rows that match. next is the key after which
+// another page goes on, the zero K at the end.
+func page[R any, K comparable](all iter.Seq[*R], limit int, match func(*R) bool, key func(*R) K) (found []*R, next K) {
+	var end, last K
+	looked := 0
+	for r := range all {
+		if looked == maxLookedAt {
+			return found, last
+		}
+		looked++
+		if match(r) {
+			if len(found) >= limit {
+				return found, last
+			}
+			found = append(found, r)
+		}
+		last = key(r)
+	}
+	return found, end
+}
+
+// from are the rows of an index in its order, from one that has these values on.
+func from[R any](v View, table, index string, values ...any) iter.Seq[*R] {
+	it, err := v.txn.LowerBound(table, index, values...)
+	return walk[R](it, err, table)
+}
+
+// after drops the row that a page begins after.
+func after[R any](all iter.Seq[*R], is func(*R) bool) iter.Seq[*R] {
+	return func(yield func(*R) bool) {
+		for r := range all {
+			if !is(r) && !yield(r) {
+				return
+			}
+		}
+	}
+}
+
+// searched reports whether one of some texts holds a folded one.
+func searched(folded string, texts ...string) bool {
+	for _, t := range texts {
+		if holds(t, folded) {
+			return true
+		}
+	}
+	return false
+}
+
+// holds reports whether fold(s) holds a folded text. Most texts are ASCII, and a
+// search looks at thousands: for those nothing is allocated.
+func holds(s, folded string) bool {
+	for i := range len(s) {
+		if s[i] >= utf8.RuneSelf {
+			return strings.Contains(fold(s), folded)
+		}
+	}
+	for len(s) >= len(folded) {
+		if beginsFolded(s, folded) {
+			return true
+		}
+		s = s[1:]
+	}
+	return false
+}
+
+// beginsFolded is for a text of ASCII that is as long.
+func beginsFolded(s, folded string) bool {
+	for i := range len(folded) {
+		c := s[i]
+		if c >= 'A' && c <= 'Z' {
+			c += 'a' - 'A'
+		}
+		if c != folded[i] {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,73 @@
+package ledger
+
+import "iter"
+
+// A ClientQuery chooses clients, by name. Its zero value is all that are not
+// deleted.
+type ClientQuery struct {
+	Owner  string      // a user's id; "" is anybody
+	State  ClientState // "" is any but deleted
+	Search string      // a part of name or id, whatever its case
+	After  string      // the id that the page before ended with
+	Limit  int
+}
+
+// ListClients is one page. next is where another goes on, "" at the end. A page
+// may have fewer than Limit although there are more: see maxLookedAt.
+func (v View) ListClients(q ClientQuery) (found []*Client, next string) {
+	search := fold(q.Search)
+	match := func(c *Client) bool {
+		return (q.State == c.State || q.State == "" && c.State != Deleted) &&
+			(search == "" || searched(search, c.Name, c.ID))
+	}
+	return page(v.byName(q.Owner, v.Client(q.After)), q.Limit, match, func(c *Client) string { return c.ID })
+}
+
+// byName are the clients of an owner, or of all, that come after another by name.
+func (v View) byName(owner string, last *Client) iter.Seq[*Client] {
+	index, values := "name", []any{}
+	if owner != "" {
+		index, values = "owner", []any{owner}
+	}
+	if last != nil {
+		values = append(values, fold(last.Name), last.ID)
+	}
+	all := after(from[Client](v, TableClients, index, values...), func(c *Client) bool { return last != nil && c.ID == last.ID })
+	return func(yield func(*Client) bool) {
+		for c := range all {
+			if owner != "" && c.Owner != owner || !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// ReviewQueue is one page of the clients that await a review, the one that has
+// waited longest first. next is as that of ListClients.
+func (v View) ReviewQueue(afterID string, limit int) (found []*Client, next string) {
+	var values []any
+	// Where one stood that was reviewed meanwhile is not known any more, so the
+	// queue begins anew.
+	if last := v.Client(afterID); last != nil && last.AwaitsReview() {
+		values = []any{waitingKey(last.WaitingSince()), last.ID}
+	}
+	all := after(from[Client](v, TableClients, "waiting", values...), func(c *Client) bool { return c.ID == afterID })
+	return page(all, limit, func(*Client) bool { return true }, func(c *Client) string { return c.ID })
+}
+
+// maxOffersLookedAt bounds OfferedTo.
+const maxOffersLookedAt = 1000
+
+// OfferedTo are the clients that a user may take over, by id, at most limit.
+func (v View) OfferedTo(user string, limit int) (offered []*Client) {
+	looked := 0
+	for c := range rows[Client](v, TableClients, "offered", user) {
+		if looked++; looked > maxOffersLookedAt || len(offered) >= limit {
+			break
+		}
+		if v.OfferOf(c) != nil {
+			offered = append(offered, c)
+		}
+	}
+	return offered
+}

@@ -1,0 +1,271 @@
+package ledger_test
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/hashicorp/go-memdb"
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A table is rows that no command made: lists are about rows only.
+type table struct {
+	name string
+	rows []any
+}
+
+func tableOf[R any](name string, rows []*R) table {
+	t := table{name: name}
+	for _, r := range rows {
+		t.rows = append(t.rows, r)
+	}
+	return t
+}
+
+func viewOf(t testing.TB, tables ...table) ledger.View {
+	db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: ledger.Tables()})
+	require.NoError(t, err)
+	txn := db.Txn(true)
+	for _, table := range tables {
+		for _, row := range table.rows {
+			require.NoError(t, txn.Insert(table.name, row))
+		}
+	}
+	txn.Commit()
+	return ledger.At(db.Txn(false))
+}
+
+// pages are all pages of a list, one after another, each within its limit.
+func pages[R any, K comparable](t require.TestingT, limit int, of func(after K) ([]*R, K)) (all []*R) {
+	var after, end K
+	for {
+		found, next := of(after)
+		require.LessOrEqual(t, len(found), limit)
+		all = append(all, found...)
+		if next == end {
+			return all
+		}
+		require.NotEqual(t, after, next, "it goes on")
+		after = next
+	}
+}
+
+func ids[R any](rows []*R, id func(*R) string) (list []string) {
+	for _, r := range rows {
+		list = append(list, id(r))
+	}
+	return list
+}
+
+var (
+	someStates = []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Suspended, ledger.Deleted}
+	someNames  = []string{"Calendar", "calendar", "Cal", "CRM", "Zebra", "äpfel", "Äpfel"}
+)
+
+func idOfClient(c *ledger.Client) string { return c.ID }
+
+func drawClients(r *rapid.T) (all []*ledger.Client) {
+	for i := range rapid.IntRange(0, 40).Draw(r, "clients") {
+		c := &ledger.Client{
+			ID: fmt.Sprintf("app-%d", i), Owner: rapid.SampledFrom([]string{"u-1", "u-10", "u-2"}).Draw(r, "owner"),
+			State: rapid.SampledFrom(someStates).Draw(r, "state"), Profile: ledger.Profile{Name: rapid.SampledFrom(someNames).Draw(r, "name")},
+			Changed: ledger.Time(rapid.IntRange(1, 5).Draw(r, "changed")), Waiting: ledger.Time(rapid.IntRange(0, 5).Draw(r, "waiting")),
+		}
+		if rapid.Bool().Draw(r, "proposes") {
+			c.Proposed = &c.Profile
+		}
+		all = append(all, c)
+	}
+	return all
+}
+
+// TestListClients against a list that is filtered and sorted whole.
+func TestListClients(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		all := drawClients(r)
+		v := viewOf(t, tableOf(ledger.TableClients, all))
+		q := ledger.ClientQuery{
+			Owner:  rapid.SampledFrom([]string{"", "u-1", "u-10", "u-3"}).Draw(r, "of"),
+			State:  rapid.SampledFrom(append(someStates, "")).Draw(r, "in"),
+			Search: rapid.SampledFrom([]string{"", "CAL", "app-1", "ÄPF", "nothing"}).Draw(r, "search"),
+			Limit:  rapid.IntRange(1, 12).Draw(r, "limit"),
+		}
+		var want []*ledger.Client
+		for _, c := range all {
+			inState := c.State == q.State || q.State == "" && c.State != ledger.Deleted
+			text := strings.ToLower(c.Name + "\n" + c.ID)
+			if inState && (q.Owner == "" || q.Owner == c.Owner) && strings.Contains(text, strings.ToLower(q.Search)) {
+				want = append(want, c)
+			}
+		}
+		slices.SortFunc(want, func(a, b *ledger.Client) int {
+			return cmp.Or(cmp.Compare(strings.ToLower(a.Name), strings.ToLower(b.Name)), cmp.Compare(a.ID, b.ID))
+		})
+		got := pages(r, q.Limit, func(after string) ([]*ledger.Client, string) { q.After = after; return v.ListClients(q) })
+		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient))
+	})
+}
+
+// TestReviewQueue: who has waited longest comes first, and who does not wait never.
+func TestReviewQueue(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		all := drawClients(r)
+		v := viewOf(t, tableOf(ledger.TableClients, all))
+		limit := rapid.IntRange(1, 12).Draw(r, "limit")
+		want := slices.DeleteFunc(slices.Clone(all), func(c *ledger.Client) bool {
+			return c.State != ledger.Pending && (c.Proposed == nil || c.State == ledger.Deleted)
+		})
+		slices.SortFunc(want, func(a, b *ledger.Client) int {
+			return cmp.Or(cmp.Compare(cmp.Or(a.Waiting, a.Changed), cmp.Or(b.Waiting, b.Changed)), cmp.Compare(a.ID, b.ID))
+		})
+		got := pages(r, limit, func(after string) ([]*ledger.Client, string) { return v.ReviewQueue(after, limit) })
+		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient))
+
+		got, _ = v.ReviewQueue("nobody", len(all)+1)
+		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient), "from the beginning")
+	})
+}
+
+func TestListUsers(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		var all []*ledger.User
+		for i := range rapid.IntRange(0, 40).Draw(r, "users") {
+			u := &ledger.User{ID: fmt.Sprintf("u-%d", i), Username: fmt.Sprintf("%s%d", rapid.SampledFrom(someNames).Draw(r, "name"), i)}
+			u.Name, u.Email = rapid.SampledFrom([]string{"", "Ann Ott", "BOB"}).Draw(r, "person"), rapid.SampledFrom([]string{"", "Ann@example.com"}).Draw(r, "email")
+			u.Admin, u.Disabled = rapid.Bool().Draw(r, "admin"), rapid.Bool().Draw(r, "disabled")
+			if u.Deleted = rapid.IntRange(0, 9).Draw(r, "deleted") == 0; u.Deleted {
+				u.Username = ""
+			}
+			all = append(all, u)
+		}
+		v := viewOf(t, tableOf(ledger.TableUsers, all))
+		q := ledger.UserQuery{
+			Search: rapid.SampledFrom([]string{"", "CAL", "u-1", "ann", "bob", "nothing"}).Draw(r, "search"),
+			Admins: rapid.Bool().Draw(r, "admins"), Disabled: rapid.Bool().Draw(r, "only disabled"),
+			Limit: rapid.IntRange(1, 12).Draw(r, "limit"),
+		}
+		want := slices.DeleteFunc(slices.Clone(all), func(u *ledger.User) bool {
+			text := strings.ToLower(strings.Join([]string{u.Username, u.Name, u.Email, u.ID}, "\n"))
+			return u.Deleted || q.Admins && !u.Admin || q.Disabled && !u.Disabled || !strings.Contains(text, strings.ToLower(q.Search))
+		})
+		slices.SortFunc(want, func(a, b *ledger.User) int {
+			return cmp.Compare(strings.ToLower(a.Username), strings.ToLower(b.Username))
+		})
+		got := pages(r, q.Limit, func(after string) ([]*ledger.User, string) { q.After = after; return v.ListUsers(q) })
+		id := func(u *ledger.User) string { return u.ID }
+		require.Equal(r, ids(want, id), ids(got, id))
+	})
+}
+
+func TestListEvents(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		var all []*ledger.Event
+		seq, at := uint64(0), ledger.Time(0)
+		for range rapid.IntRange(0, 60).Draw(r, "events") {
+			seq += uint64(rapid.IntRange(1, 20).Draw(r, "gap"))
+			at += ledger.Time(rapid.IntRange(0, 3).Draw(r, "later"))
+			all = append(all, &ledger.Event{
+				Seq: seq, At: at, Kind: rapid.SampledFrom([]ledger.EventKind{"grant.reuse", "grant.allowed", "grants", "user.put"}).Draw(r, "kind"),
+				Actor:  rapid.SampledFrom([]string{"", "u-1", "u-2"}).Draw(r, "actor"),
+				User:   rapid.SampledFrom([]string{"", "u-1", "u-3"}).Draw(r, "user"),
+				Client: rapid.SampledFrom([]string{"", "app"}).Draw(r, "client"),
+			})
+		}
+		v := viewOf(t, tableOf(ledger.TableAudit, all))
+		q := ledger.EventQuery{
+			Client: rapid.SampledFrom([]string{"", "", "app"}).Draw(r, "of client"),
+			User:   rapid.SampledFrom([]string{"", "", "u-1"}).Draw(r, "of user"),
+			Kind:   rapid.SampledFrom([]string{"", "", "grant", "grant.reuse"}).Draw(r, "of kind"),
+			From:   ledger.Time(rapid.IntRange(0, 40).Draw(r, "from")),
+			To:     ledger.Time(rapid.IntRange(0, 100).Draw(r, "to")),
+			Limit:  rapid.IntRange(1, 12).Draw(r, "limit"),
+		}
+		want := slices.DeleteFunc(slices.Clone(all), func(e *ledger.Event) bool {
+			return q.Client != "" && e.Client != q.Client || q.User != "" && e.User != q.User && e.Actor != q.User ||
+				q.Kind == "grant" && !strings.HasPrefix(string(e.Kind), "grant.") || q.Kind == "grant.reuse" && e.Kind != "grant.reuse" ||
+				e.At < q.From || q.To > 0 && e.At >= q.To
+		})
+		slices.Reverse(want)
+		id := func(e *ledger.Event) string { return fmt.Sprint(e.Seq) }
+		whole := slices.Collect(v.EventsMatching(q))
+		require.Equal(r, ids(want, id), ids(whole, id))
+		got := pages(r, q.Limit, func(before uint64) ([]*ledger.Event, uint64) { q.Before = before; return v.ListEvents(q) })
+		require.Equal(r, ids(want, id), ids(got, id))
+	})
+}
+
+// TestListsAreBounded: a page that finds nothing looks at so many rows and no
+// more, and another goes on where it stopped.
+func TestListsAreBounded(t *testing.T) {
+	const rows, bound = 45_000, 20_000
+	var clients []*ledger.Client
+	var users []*ledger.User
+	var events []*ledger.Event
+	for i := range rows {
+		name := fmt.Sprintf("%05d", i)
+		clients = append(clients, &ledger.Client{ID: name, Owner: "u", State: ledger.Approved, Profile: ledger.Profile{Name: name}})
+		users = append(users, &ledger.User{ID: name, Username: name})
+		events = append(events, &ledger.Event{Seq: uint64(i + 1), At: ledger.Time(i + 1), Kind: ledger.EventSignedIn})
+	}
+	clients[rows-1].Name, users[rows-1].Name, events[0].Kind = "99999 last", "last", ledger.EventReuse
+	v := viewOf(t, tableOf(ledger.TableClients, clients), tableOf(ledger.TableUsers, users), tableOf(ledger.TableAudit, events))
+
+	for _, owner := range []string{"", "u"} {
+		c := ledger.ClientQuery{Owner: owner, Search: "LAST", Limit: 10}
+		found, next := v.ListClients(c)
+		require.Empty(t, found)
+		require.Equal(t, fmt.Sprintf("%05d", bound-1), next)
+		c.After = next
+		_, c.After = v.ListClients(c)
+		found, next = v.ListClients(c)
+		require.Len(t, found, 1)
+		require.Empty(t, next)
+	}
+	u := ledger.UserQuery{Search: "LAST", Limit: 10}
+	require.Len(t, pages(t, 10, func(after string) ([]*ledger.User, string) { u.After = after; return v.ListUsers(u) }), 1)
+	e := ledger.EventQuery{Kind: "grant", Limit: 10}
+	none, before := v.ListEvents(e)
+	require.Empty(t, none)
+	require.Equal(t, uint64(rows-bound+1), before)
+	e.To = bound
+	found, before := v.ListEvents(e)
+	require.Len(t, found, 1, "times are found without looking at what is later")
+	require.Zero(t, before)
+}
+
+func BenchmarkLists(b *testing.B) {
+	var clients []*ledger.Client
+	var events []*ledger.Event
+	for i := range 10_000 {
+		clients = append(clients, &ledger.Client{
+			ID: fmt.Sprintf("client-%d", i), Owner: fmt.Sprintf("u-%d", i%100), State: someStates[i%3],
+			Profile: ledger.Profile{Name: fmt.Sprintf("Application %d", i*7919%10_000)}, Changed: ledger.Time(i),
+		})
+	}
+	for i := range ledger.MaxEvents {
+		events = append(events, &ledger.Event{Seq: uint64(i + 1), At: ledger.Time(i), Kind: ledger.EventAllowed, Client: clients[i%10_000].ID})
+	}
+	v := viewOf(b, tableOf(ledger.TableClients, clients), tableOf(ledger.TableAudit, events))
+	for name, list := range map[string]func(){
+		"clients":          func() { v.ListClients(ledger.ClientQuery{Limit: 50}) },
+		"search":           func() { v.ListClients(ledger.ClientQuery{Search: "nothing", Limit: 50}) },
+		"owner":            func() { v.ListClients(ledger.ClientQuery{Owner: "u-7", Limit: 50}) },
+		"queue":            func() { v.ReviewQueue("", 50) },
+		"events":           func() { v.ListEvents(ledger.EventQuery{Limit: 50}) },
+		"eventsOfClient":   func() { v.ListEvents(ledger.EventQuery{Client: "client-77", Limit: 50}) },
+		"eventsBeforeTime": func() { v.ListEvents(ledger.EventQuery{To: 500, Limit: 50}) },
+		"history":          func() { v.HistoryOf("client-77") },
+	} {
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				list()
+			}
+		})
+	}
+}

@@ -1,0 +1,26 @@
+package ledger
+
+// A UserQuery chooses users, by user name. Its zero value is all that are not
+// deleted.
+type UserQuery struct {
+	Search   string // a part of user name, name, e-mail address or id, whatever its case
+	Admins   bool   // administrators only
+	Disabled bool   // disabled ones only
+	After    string // the id that the page before ended with
+	Limit    int
+}
+
+// ListUsers is one page. next is as that of ListClients.
+func (v View) ListUsers(q UserQuery) (found []*User, next string) {
+	search := fold(q.Search)
+	match := func(u *User) bool {
+		return (!q.Admins || u.Admin) && (!q.Disabled || u.Disabled) &&
+			(search == "" || searched(search, u.Username, u.Name, u.Email, u.ID))
+	}
+	var values []any
+	if last := v.User(q.After); last != nil {
+		values = []any{fold(last.Username)}
+	}
+	all := after(from[User](v, TableUsers, "username", values...), func(u *User) bool { return u.ID == q.After })
+	return page(all, q.Limit, match, func(u *User) string { return u.ID })
+}
