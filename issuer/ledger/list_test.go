@@ -269,3 +269,21 @@ func BenchmarkLists(b *testing.B) {
 		})
 	}
 }
+
+func BenchmarkConnected(b *testing.B) {
+	const n = 100_000
+	var users []*ledger.User
+	var grants []*ledger.Grant
+	for i := range n {
+		g := &ledger.Grant{ID: id16(fmt.Sprint(i)), User: fmt.Sprintf("user-%d", i), Client: fmt.Sprintf("client-%d", i%10), Due: 1, Born: 1, Created: 1, Used: ledger.Time(i)}
+		grants = append(grants, g)
+		users = append(users, &ledger.User{ID: g.User, Username: g.User, Grants: []ledger.GrantID{g.ID}})
+	}
+	clients := []*ledger.Client{{ID: "client-7", State: ledger.Approved}}
+	v := viewOf(b, tableOf(ledger.TableUsers, users), tableOf(ledger.TableGrants, grants), tableOf(ledger.TableClients, clients))
+	for b.Loop() {
+		if c := v.Connected("client-7", n, 50); c.Users != n/10 || len(c.Recent) != 50 {
+			b.Fatal(c)
+		}
+	}
+}

@@ -110,12 +110,11 @@ func (v View) GrantsOf(user string, at Time) []*Grant {
 	if u == nil {
 		return nil
 	}
-	return v.grantsOf(u, "", at)
+	return v.grantsOf(u, "", v.Settings(), at)
 }
 
 // grantsOf are those for one client, or for all.
-func (v View) grantsOf(u *User, client string, at Time) (live []*Grant) {
-	settings := v.Settings()
+func (v View) grantsOf(u *User, client string, settings *Settings, at Time) (live []*Grant) {
 	for _, id := range u.Grants {
 		g := v.Grant(id)
 		if g == nil || client != "" && g.Client != client {

@@ -1,0 +1,150 @@
+package oauth
+
+import "slices"
+
+// A Part is a piece of one of two texts that are compared: the other has it at
+// the same place, or not.
+type Part struct {
+	Text string
+	Same bool
+}
+
+// A Near is the registered redirection URI that comes nearest to one that was
+// received, and where the two differ. The parts put together are the two texts,
+// with U+FFFD for what is no UTF-8.
+type Near struct {
+	Registered, Received []Part
+	Distance             int // characters to put in, take out or replace
+}
+
+// maxCompared is how many characters of a received URI are compared; no
+// registered one is longer.
+const maxCompared = MaxRedirectURI
+
+// NearestRedirectURI finds what the application's author may have meant, for
+// telling them. Nothing is allowed by it. It reports false where nothing is
+// registered. The first of two that are equally near counts.
+func NearestRedirectURI(received string, registered []string) (Near, bool) {
+	if len(registered) == 0 {
+		return Near{}, false
+	}
+	got := []rune(received)
+	rest := got[min(len(got), maxCompared):]
+	got = got[:len(got)-len(rest)]
+	var nearest []rune
+	least := -1
+	for _, uri := range registered {
+		want := []rune(uri)
+		if least >= 0 && max(len(want)-len(got), len(got)-len(want)) >= least {
+			continue // it takes as many steps as one is longer
+		}
+		if d := distance(want, got); least < 0 || d < least {
+			nearest, least = want, d
+		}
+	}
+	near := Near{Distance: least + len(rest)}
+	near.Registered, near.Received = align(nearest, got)
+	if len(rest) > 0 {
+		near.Received = add(near.Received, rest, false)
+	}
+	return near, true
+}
+
+// ends are the lengths of the beginning and of the end that two texts share.
+func ends(a, b []rune) (head, tail int) {
+	most := min(len(a), len(b))
+	for head < most && a[head] == b[head] {
+		head++
+	}
+	for tail < most-head && a[len(a)-1-tail] == b[len(b)-1-tail] {
+		tail++
+	}
+	return head, tail
+}
+
+// distance is that of Levenshtein, of which only two rows are kept.
+func distance(a, b []rune) int {
+	head, tail := ends(a, b)
+	a, b = a[head:len(a)-tail], b[head:len(b)-tail]
+	row := make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range b {
+			above := row[j+1]
+			row[j+1] = step(diagonal, above, row[j], a[i] == b[j])
+			diagonal = above
+		}
+	}
+	return row[len(b)]
+}
+
+func step[N int | uint16](diagonal, above, left N, same bool) N {
+	if same {
+		return diagonal
+	}
+	return 1 + min(diagonal, above, left)
+}
+
+// align marks in two texts what the shortest way from one to the other keeps.
+func align(a, b []rune) (left, right []Part) {
+	head, tail := ends(a, b)
+	left, right = add(nil, a[:head], true), add(nil, b[:head], true)
+	end := a[len(a)-tail:]
+	a, b = a[head:len(a)-tail], b[head:len(b)-tail]
+
+	cost := costs(a, b)
+	i, j := 0, 0
+	for i < len(a) && j < len(b) {
+		switch {
+		case a[i] == b[j]:
+			left, right = add(left, a[i:i+1], true), add(right, b[j:j+1], true)
+			i, j = i+1, j+1
+		case cost[i][j] == 1+cost[i+1][j+1]:
+			left, right = add(left, a[i:i+1], false), add(right, b[j:j+1], false)
+			i, j = i+1, j+1
+		case cost[i][j] == 1+cost[i+1][j]:
+			left = add(left, a[i:i+1], false)
+			i++
+		default:
+			right = add(right, b[j:j+1], false)
+			j++
+		}
+	}
+	left, right = add(left, a[i:], false), add(right, b[j:], false)
+	return add(left, end, true), add(right, end, true)
+}
+
+// costs has at i, j the distance from a[i:] to b[j:], so that the way is read
+// from the beginning. Neither text is longer than 16 bits count.
+func costs(a, b []rune) [][]uint16 {
+	cost := make([][]uint16, len(a)+1)
+	for i := range cost {
+		cost[i] = make([]uint16, len(b)+1)
+		cost[i][len(b)] = uint16(len(a) - i)
+	}
+	for j := range b {
+		cost[len(a)][j] = uint16(len(b) - j)
+	}
+	for i := len(a) - 1; i >= 0; i-- {
+		for j := len(b) - 1; j >= 0; j-- {
+			cost[i][j] = step(cost[i+1][j+1], cost[i+1][j], cost[i][j+1], a[i] == b[j])
+		}
+	}
+	return cost
+}
+
+// add continues the last part, or begins another.
+func add(parts []Part, text []rune, same bool) []Part {
+	if len(text) == 0 {
+		return parts
+	}
+	if n := len(parts); n > 0 && parts[n-1].Same == same {
+		parts[n-1].Text += string(text)
+		return parts
+	}
+	return append(slices.Clip(parts), Part{string(text), same})
+}
