@@ -41,3 +41,103 @@ func TestOldRuleOfEdits(t *testing.T) {
 		require.Equal(t, []string{"PROFILE_READ"}, c.Scopes)
 	}
 }
+
+// TestOldRulesOfThePages: while a node of level 2 is in the cluster, commands that
+// it knows do what it does.
+func TestOldRulesOfThePages(t *testing.T) {
+	w := newWorld(t)
+	for _, line := range []string{
+		"user bob admin", "sign-in bob", "create cal by=bob scopes=PROFILE_READ", "create crm by=bob scopes=PROFILE_READ",
+		"review crm by=bob verdict=approve",
+	} {
+		require.Equal(t, "ok", w.run(line), line)
+	}
+	decide := func(level uint32, line string) ledger.Decision {
+		return w.command(parseLine(line)).Decide(w.view(), ledger.Meta{Seq: w.seq + 1, At: w.at(), Level: level, ID: id16("another")})
+	}
+	t.Run("an administrator and themselves", func(t *testing.T) {
+		for _, to := range []string{"demote", "disable", "delete"} {
+			require.Nil(t, decide(2, "user-state bob by=bob to="+to).Outcome.Refusal, to)
+			require.Equal(t, ledger.OwnAccount, decide(3, "user-state bob by=bob to="+to).Outcome.Refusal.Cause, to)
+		}
+	})
+	t.Run("a deletion's revision", func(t *testing.T) {
+		require.Nil(t, decide(2, "delete cal by=bob revision=7").Outcome.Refusal)
+		require.Equal(t, ledger.Moved, decide(3, "delete cal by=bob revision=7").Outcome.Refusal.Cause)
+	})
+	t.Run("a review's reason", func(t *testing.T) {
+		const line = `review cal by=bob verdict=reject reason="too wide"`
+		require.Equal(t, "reject", eventOf(t, decide(2, line)).Detail)
+		e := eventOf(t, decide(3, line))
+		verdict, reason := e.Review()
+		require.Equal(t, []string{"reject", "too wide"}, []string{string(verdict), reason})
+	})
+	t.Run("since when a client waits", func(t *testing.T) {
+		for _, line := range []string{
+			"create pad by=bob scopes=PROFILE_READ", "edit crm by=bob name=Other",
+			"import pad owner=bob scopes=PROFILE_READ state=pending",
+		} {
+			require.Zero(t, clientOf(t, decide(2, line)).Waiting, line)
+			require.Equal(t, w.at(), clientOf(t, decide(3, line)).Waiting, line)
+		}
+	})
+	t.Run("effects", func(t *testing.T) {
+		w.must(&ledger.BeginRestore{})
+		c := &ledger.Replay{Records: []ledger.Record{{Seq: 1, At: 1, Effects: []ledger.Effect{{Kind: ledger.EffectClientMoved, Client: "cal", User: "u-eve"}}}}}
+		m := ledger.Meta{Seq: w.seq + 1, At: w.at(), Level: 2}
+		require.Equal(t, ledger.BadField, c.Decide(w.view(), m).Outcome.Refusal.Cause)
+		m.Level = 3
+		require.Equal(t, "u-eve", clientOf(t, c.Decide(w.view(), m)).Owner)
+
+		c.Records[0].Effects[0] = ledger.Effect{Kind: ledger.EffectUserDisabled, User: "u-eve", Identity: make([]byte, 32)}
+		m.Level = 2
+		require.Nil(t, userOf(c.Decide(w.view(), m)))
+		m.Level = 3
+		require.True(t, userOf(c.Decide(w.view(), m)).Disabled)
+	})
+	t.Run("a journal that an older program reads", func(t *testing.T) {
+		w.run("user carol")
+		c := w.command(parseLine("import cal owner=carol scopes=PROFILE_READ uris=https://app.example/2"))
+		kinds := func(level uint32) (all []ledger.EffectKind) {
+			m := ledger.Meta{Seq: w.seq + 1, At: w.at(), Level: level}
+			for _, e := range ledger.Journal(w.view(), c, c.Decide(w.view(), m), m).Effects {
+				all = append(all, e.Kind)
+			}
+			return all
+		}
+		require.NotContains(t, kinds(2), ledger.EffectClientMoved)
+		require.Contains(t, kinds(3), ledger.EffectClientMoved)
+		require.Len(t, kinds(3), len(kinds(2))+1)
+	})
+}
+
+func eventOf(t *testing.T, d ledger.Decision) *ledger.Event {
+	require.Nil(t, d.Outcome.Refusal)
+	for _, c := range d.Changes {
+		if e, ok := c.Row.(*ledger.Event); ok {
+			return e
+		}
+	}
+	t.Fatal("no event")
+	return nil
+}
+
+func clientOf(t *testing.T, d ledger.Decision) *ledger.Client {
+	require.Nil(t, d.Outcome.Refusal)
+	for _, c := range d.Changes {
+		if row, ok := c.Row.(*ledger.Client); ok {
+			return row
+		}
+	}
+	t.Fatal("no client")
+	return nil
+}
+
+func userOf(d ledger.Decision) *ledger.User {
+	for _, c := range d.Changes {
+		if row, ok := c.Row.(*ledger.User); ok {
+			return row
+		}
+	}
+	return nil
+}

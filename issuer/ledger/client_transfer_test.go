@@ -1,0 +1,52 @@
+package ledger_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// TestClientsOfOnePerson: nobody makes or takes over more than so many, whom an
+// operator did not give them. Rules of level 2 do not count.
+func TestClientsOfOnePerson(t *testing.T) {
+	session := &ledger.Session{ID: id32(1), User: "u-bob", Born: 1, Created: 1, Seen: 1}
+	person, operator := ledger.Actor{Session: session.ID}, ledger.Actor{Operator: true}
+	view := func(owned int) ledger.View {
+		clients := []*ledger.Client{{ID: "offered", Owner: "u-alice", State: ledger.Approved, Offer: &ledger.Offer{To: "u-bob", Born: 1}}}
+		for i := range owned {
+			clients = append(clients, &ledger.Client{ID: fmt.Sprint("app-", i), Owner: "u-bob", State: ledger.Deleted})
+		}
+		users := []*ledger.User{{ID: "u-bob", Username: "bob"}, {ID: "u-alice", Username: "alice"}}
+		return viewOf(t, tableOf(ledger.TableClients, clients), tableOf(ledger.TableUsers, users), tableOf(ledger.TableSessions, []*ledger.Session{session}))
+	}
+	create := func(a ledger.Actor) ledger.Command {
+		return &ledger.CreateClient{Actor: a, ID: "more", Owner: "u-bob", Type: ledger.Public, Profile: ledger.Profile{
+			Name: "App", RedirectURIs: []string{"https://app.example/cb"}, Scopes: []string{"PROFILE_READ"},
+		}}
+	}
+	accept, transfer := &ledger.AcceptClient{Actor: person, ID: "offered"}, &ledger.TransferClient{Actor: operator, ID: "offered", Username: "bob"}
+	for _, test := range []struct {
+		owned   int
+		level   uint32
+		command ledger.Command
+		refused bool
+	}{
+		{ledger.MaxClientsOf - 1, 3, create(person), false},
+		{ledger.MaxClientsOf, 3, create(person), true},
+		{ledger.MaxClientsOf, 2, create(person), false},
+		{ledger.MaxClientsOf, 3, create(operator), false},
+		{ledger.MaxClientsOf - 1, 3, accept, false},
+		{ledger.MaxClientsOf, 3, accept, true},
+		{ledger.MaxClientsOf, 3, transfer, false},
+	} {
+		d := test.command.Decide(view(test.owned), ledger.Meta{Seq: 2, At: 1, Level: test.level})
+		if !test.refused {
+			require.Nil(t, d.Outcome.Refusal, "%+v", test)
+			continue
+		}
+		require.Equal(t, ledger.TooManyClients, d.Outcome.Refusal.Cause)
+	}
+}

@@ -1,0 +1,128 @@
+package ledger_test
+
+import (
+	"crypto/sha256"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// TestPagesProperties has people do at random what the pages let them do, in
+// sessions that end under them, and looks at what must always be so.
+func TestPagesProperties(t *testing.T) {
+	rapid.Check(t, func(r *rapid.T) {
+		w := newWorld(t)
+		for _, line := range []string{
+			"user alice admin", "user bob admin", "user carol", "upstream 7 username=dave session=dave",
+			"sign-in alice", "sign-in bob", "sign-in carol",
+			"create cal by=carol scopes=PROFILE_READ", "create crm by=bob scopes=PROFILE_READ,BOOKING_READ logo=red",
+		} {
+			require.NotContains(r, w.run(line), "invalid")
+		}
+		for range rapid.IntRange(1, 40).Draw(r, "steps") {
+			w.now = w.now.Add(time.Minute)
+			line, by := w.deed(r)
+			who, _ := w.view().SignedIn(sessionOf(by), w.at())
+			before, sum := clientsOf(w.view()), w.memory.Checksum()
+			said := w.run(line)
+			if !strings.HasPrefix(said, "ok") {
+				require.Equal(r, sum, w.memory.Checksum(), "%s was refused and changed something: %s", line, said)
+			}
+			w.lookAtPeople(r)
+			for _, was := range before {
+				lookAtOwner(r, &was, w.view().Client(was.ID), who, line)
+			}
+		}
+	})
+}
+
+func clientsOf(v ledger.View) (list []ledger.Client) {
+	for c := range v.Clients() {
+		list = append(list, *c)
+	}
+	return list
+}
+
+func sessionOf(name string) [32]byte { return sha256.Sum256([]byte("session " + name)) }
+
+// deed is a line, and the session that does it.
+func (w *world) deed(r *rapid.T) (line, by string) {
+	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(r, label) }
+	by = pick("by", "alice", "bob", "carol", "dave")
+	client, user := pick("client", "cal", "crm"), pick("user", "alice", "bob", "carol", "7", "new")
+	name := pick("name", "alice", "BOB", "carol", "dave", "new")
+	logo := pick("logo", "", " logo=red", " logo=blue", " logo=none", " logo=green picture=kept")
+	switch pick("deed", "state", "state", "add", "person", "password", "offer", "accept", "decline", "transfer", "edit", "edit", "review", "delete",
+		"end", "sign-in", "upstream", "sweep") {
+	case "state":
+		return "user-state " + user + " by=" + by + " to=" + pick("to", "promote", "demote", "enable", "disable", "delete"), by
+	case "add":
+		return "add-user new by=" + by + " username=" + name + pick("admin", "", " admin"), by
+	case "person":
+		return "person " + user + " by=" + by + " username=" + name, by
+	case "password":
+		return "password " + user + " by=" + by + " to=hash old=hash", by
+	case "offer":
+		return "offer " + client + " by=" + by + " to=" + name, by
+	case "accept":
+		return "accept " + client + " by=" + by, by
+	case "decline":
+		return "decline " + client + " by=" + by, by
+	case "transfer":
+		return "transfer " + client + " by=" + by + " to=" + name, by
+	case "edit":
+		return "edit " + client + " by=" + by + " name=" + name + logo, by
+	case "review":
+		return "review " + client + " by=" + by + " reason=why verdict=" + pick("verdict", "approve", "reject", "suspend", "resume"), by
+	case "delete":
+		return "delete " + client + " by=" + by, by
+	case "end":
+		return "end-session " + pick("session", "alice", "bob", "carol", "dave") + " by=" + by, by
+	case "sign-in":
+		return "sign-in " + user + " replaces=" + by + " session=" + by, by
+	case "upstream":
+		return "upstream " + pick("subject", "7", "8") + " username=" + name + " replaces=" + by + " session=" + pick("session", "dave", "erin"), by
+	}
+	return "sweep", by
+}
+
+// lookAtPeople: somebody administers, and everybody is found by what is theirs.
+func (w *world) lookAtPeople(r *rapid.T) {
+	v, admins := w.view(), 0
+	for u := range v.Users() {
+		if u.Admin && !u.Disabled && !u.Deleted {
+			admins++
+		}
+		if u.Username != "" {
+			require.Equal(r, u, v.UserByName(u.Username))
+		}
+		if u.Upstream != "" {
+			require.Equal(r, u, v.UserBySubject(u.Upstream, u.Subject))
+		}
+	}
+	require.Positive(r, admins)
+}
+
+// lookAtOwner: only who may gives a client away, and who does not own it changes
+// nothing else of it.
+func lookAtOwner(r *rapid.T, was, now *ledger.Client, who *ledger.User, line string) {
+	switch {
+	case was.Last == now.Last:
+	case who == nil:
+		require.Fail(r, "nobody changed a client", line)
+	case was.Owner != now.Owner:
+		accepted := was.Offer != nil && was.Offer.To == who.ID && now.Owner == who.ID && strings.HasPrefix(line, "accept ")
+		require.True(r, accepted || who.Admin, line)
+		require.Nil(r, now.Offer)
+		require.Greater(r, now.Revision, was.Revision)
+	case who.ID == was.Owner, who.Admin:
+	default:
+		require.True(r, strings.HasPrefix(line, "decline ") && was.Offer.To == who.ID, line)
+		require.Equal(r, was.Profile, now.Profile)
+	}
+}
