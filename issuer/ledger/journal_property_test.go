@@ -112,7 +112,10 @@ func (w *world) event(r *rapid.T) []string {
 	case "offer":
 		return []string{"offer " + client + " by=alice" + session + " to=bob", "offer " + client + " by=bob" + session + " to=alice", "accept " + client + " by=" + user + session}
 	case "upstream":
-		return []string{pick("what", "upstream 7 session=7", "upstream 7 session=8 admin", "user-state 7 to=disable", "user-state 7 to=disable", "user-state 7 to=enable", "user-state 7 to=delete")}
+		return []string{
+			"upstream 7 session=" + session + pick("role", "", " admin"),
+			"user-state 7 to=" + pick("to", "disable", "disable", "enable", "promote", "delete"),
+		}
 	case "end-session":
 		return []string{"end-session " + user + session + " by=" + user + pick("browser", "1", "2")}
 	case "rare":
@@ -135,6 +138,11 @@ func (w *world) event(r *rapid.T) []string {
 
 func (w *world) comparePeople(r *rapid.T, lost ledger.View) {
 	v := w.view()
+	if was := lost.UserBySubject("https://idp.example", "7"); was != nil && (was.Disabled || was.Deleted) {
+		now := v.UserBySubject("https://idp.example", "7")
+		require.NotNil(r, now, "who was kept out")
+		require.Equal(r, []bool{was.Disabled, was.Deleted}, []bool{now.Disabled, now.Deleted})
+	}
 	for u := range v.Users() {
 		was := lost.User(u.ID)
 		if was.Upstream != u.Upstream { // made after the backup; the row keeps who it is, out or not
