@@ -1,0 +1,101 @@
+package issuer_test
+
+import (
+	"crypto/sha256"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// goldenPages has what people do on the pages: logos, owners, administrators and
+// those whom they manage, sign-in elsewhere, reviews.
+func goldenPages() []goldenStep {
+	operator, alice, bob := ledger.Actor{Operator: true}, ledger.Actor{Session: [32]byte{1}}, ledger.Actor{Session: [32]byte{2}}
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
+	picture := func(text string) []byte {
+		if text == "" {
+			return nil
+		}
+		return []byte("\x89PNG\r\n\x1a\n" + text)
+	}
+	named := func(name, logo string) ledger.Profile {
+		p := ledger.Profile{Name: name, RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}}
+		if shown := picture(logo); shown != nil {
+			sum := sha256.Sum256(shown)
+			p.Logo = sum[:]
+		}
+		return p
+	}
+	create := func(id, logo string) ledger.Command {
+		return &ledger.CreateClient{Actor: alice, ID: id, Owner: "u-alice", Type: ledger.Public, Profile: named("App", logo), Logo: picture(logo)}
+	}
+	edit := func(revision uint64, name, logo string) ledger.Command {
+		return &ledger.EditClient{Actor: alice, ID: "app", Revision: revision, Profile: named(name, logo), Logo: picture(logo)}
+	}
+	review := func(revision uint64, v ledger.Verdict, reason string) ledger.Command {
+		return &ledger.ReviewClient{Actor: bob, ID: "app", Verdict: v, Reason: reason, Revision: revision}
+	}
+	state := func(a ledger.Actor, user string, to ledger.UserState) ledger.Command {
+		return &ledger.SetUserState{Actor: a, User: user, State: to}
+	}
+	upstream := func(session byte, subject, id string, admin *bool) ledger.Command {
+		return &ledger.SignInUpstream{
+			Session: [32]byte{session}, Issuer: "https://idp.example", Subject: subject, ID: id, Username: "ALICE", Admin: admin,
+			Person: ledger.Person{Name: "Al\tice", Email: "alice@example.com", AvatarURL: "javascript:"}, Agent: "a browser", Replaces: [32]byte{session - 1},
+		}
+	}
+	record := func(seq uint64, e ledger.Effect) ledger.Record {
+		return ledger.Record{Seq: seq, At: 1_800_000_000_000, Effects: []ledger.Effect{e}}
+	}
+	identity := sha256.Sum256([]byte("https://idp.example\x00lost"))
+	return seconds(
+		&ledger.Configure{Settings: s},
+		&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}},
+		&ledger.PutUser{ID: "u-alice", Username: "alice", Password: "hash"},
+		&ledger.PutUser{ID: "u-bob", Username: "bob", Password: "hash", Admin: true},
+		&ledger.SignIn{Session: alice.Session, User: "u-alice", Verified: digestOf("hash"), Agent: "a browser"},
+		&ledger.SignIn{Session: bob.Session, User: "u-bob", Verified: digestOf("hash")},
+		&ledger.SignIn{Session: [32]byte{3}, User: "u-alice", Verified: digestOf("hash")},
+		&ledger.EndSession{Actor: bob, Session: [32]byte{3}},
+		&ledger.EndSession{Actor: alice, Session: [32]byte{3}},
+
+		// Reviews, and logos that come and go with them.
+		create("app", "one"), create("other", ""),
+		edit(1, "App", "two"), review(2, ledger.Reject, "say what for"), edit(3, "App", "two"), review(4, ledger.Approve, ""),
+		edit(5, "Renamed", "three"), edit(6, "Renamed again", "three"), review(7, ledger.Approve, "fine"),
+		edit(8, "App", "four"), review(9, ledger.Reject, "no"), review(10, ledger.Suspend, "for now"), review(11, ledger.Resume, ""),
+		&ledger.Sweep{Logos: [][32]byte{sha256.Sum256(picture("one")), sha256.Sum256(picture("three")), sha256.Sum256(picture("four"))}},
+		&ledger.ImportClient{
+			ID: "imported", Owner: "u-alice", Type: ledger.Public, State: ledger.Pending,
+			Profile: ledger.Profile{Name: "Imported", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
+		},
+
+		// The sweep came two days later.
+		&ledger.SignIn{Session: [32]byte{4}, User: "u-alice", Verified: digestOf("hash")},
+		&ledger.SignIn{Session: [32]byte{5}, User: "u-bob", Verified: digestOf("hash")},
+		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{4}}, ID: "app", Username: "Bob"},
+		&ledger.DeclineClient{Actor: ledger.Actor{Session: [32]byte{5}}, ID: "app"},
+		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{4}}, ID: "app", Username: "bob"},
+		&ledger.AcceptClient{Actor: ledger.Actor{Session: [32]byte{5}}, ID: "app", Revision: 12},
+		&ledger.TransferClient{Actor: operator, ID: "other", Username: "bob", Revision: 1},
+		&ledger.DeleteClient{Actor: operator, ID: "imported", Revision: 7},
+		&ledger.DeleteClient{Actor: operator, ID: "imported", Revision: 1},
+
+		&ledger.AddUser{Actor: ledger.Actor{Session: [32]byte{5}}, ID: "u-carol", Username: "carol", Password: "hash", Admin: true, Person: ledger.Person{Name: "Carol"}},
+		&ledger.SetPerson{Actor: operator, User: "u-carol", Username: "Carol", Person: ledger.Person{Name: "Carol C.", TimeFormat: 24}},
+		upstream(11, "1", "u-1", nil), upstream(12, "1", "u-2", ptr(true)), upstream(13, "2", "u-3", ptr(false)),
+		state(operator, "u-1", ledger.Disable), upstream(14, "1", "u-4", nil), state(operator, "u-1", ledger.DeleteUser), upstream(15, "1", "u-5", nil),
+		state(ledger.Actor{Session: [32]byte{5}}, "u-bob", ledger.Demote), state(ledger.Actor{Session: [32]byte{5}}, "u-bob", ledger.DeleteUser),
+
+		&ledger.BeginRestore{Backup: 20},
+		&ledger.Replay{Backup: 20, Records: []ledger.Record{
+			record(41, ledger.Effect{Kind: ledger.EffectClientMoved, Client: "other", User: "u-alice"}),
+			record(42, ledger.Effect{Kind: ledger.EffectUserDisabled, User: "u-lost", Identity: identity[:]}),
+			record(43, ledger.Effect{Kind: ledger.EffectUserEnabled, User: "u-lost", Identity: identity[:]}),
+		}},
+		&ledger.Replay{Backup: 20, Records: []ledger.Record{
+			record(44, ledger.Effect{Kind: ledger.EffectUserDeleted, User: "u-gone", Identity: make(ledger.Identity, 32)}),
+		}},
+		upstream(16, "lost", "u-6", nil),
+	)
+}
