@@ -11,8 +11,8 @@ import (
 )
 
 // before is the commit that is upgraded from: the oldest whose "serve" runs a
-// node of a cluster, which is feature level 1. It lacks kinds of commands and a
-// rule that came with level 2.
+// node of a cluster, which is feature level 1. It lacks kinds of commands and
+// rules that came with later levels.
 const before = "2adb61b3c133d686a7b3d452edfa3f05326473ca"
 
 // The two programs.

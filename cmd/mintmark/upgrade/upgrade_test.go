@@ -11,6 +11,9 @@ import (
 
 const app = "app"
 
+// newLevel is the feature level of the new binary.
+const newLevel = 3
+
 func user(i int) string { return fmt.Sprintf("user-%d", i) }
 
 // people makes accounts and a client by the operators' commands.
@@ -57,7 +60,7 @@ func (c *cluster) mixed(l *load, upgraded int) {
 	for i, m := range s.Nodes {
 		want, level := "old", uint32(1)
 		if c.named(m.Name).binary == newBinary {
-			want, level = "new", 2
+			want, level = "new", newLevel
 		}
 		require.Equal(t, want, m.Version, "node %d", i)
 		require.Equal(t, level, m.Level)
@@ -104,7 +107,7 @@ func TestRollingUpgrade(t *testing.T) {
 		}
 		c.reuse(l, i)
 	}
-	c.level(2)
+	c.level(newLevel)
 	l.advances(t)
 	l.end(t)
 	c.same()
@@ -154,7 +157,7 @@ func (c *cluster) refusesTheOld() {
 	require.NotZero(t, n.command.ProcessState.ExitCode())
 	text, err := os.ReadFile(n.log)
 	require.NoError(t, err)
-	require.Contains(t, string(text[len(from):]), "the cluster uses feature level 2, and this version of the program has 1: upgrade it")
+	require.Contains(t, string(text[len(from):]), fmt.Sprintf("the cluster uses feature level %d, and this version of the program has 1: upgrade it", newLevel))
 	require.True(t, c.nodes[0].asks("/readyz"))
 	n.start(newBinary)
 	require.True(t, until(eventually, func() bool { return n.asks("/readyz") }))
