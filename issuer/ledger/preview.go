@@ -36,6 +36,9 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 			if s.apply(e, r.when(e)) {
 				counts[e.Kind].Changes++
 				p.Lines = append(p.Lines, r.line(e))
+				if e.Kind == EffectClientMoved && s.users.get(e.User) == nil {
+					p.Missed = append(p.Missed, r.line(e)+": the backup does not have the user; an administrator transfers the client to another")
+				}
 				continue
 			}
 			counts[e.Kind].Skipped++
