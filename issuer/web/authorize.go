@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/http"
 	"strings"
 
@@ -96,10 +97,11 @@ func carried(query string) string {
 	return b.String()
 }
 
-// continueAt is where a browser goes on after it has signed in or out.
-func continueAt(next string) string {
+// continueAt is where a browser goes on after it has signed in or out: with the
+// query of the authorization request that waits, else with a page of ours.
+func continueAt(next, own string) string {
 	if next == "" {
-		return pathHome
+		return cmp.Or(own, pathHome)
 	}
 	return pathAuthorize + "?" + carried(next)
 }

@@ -62,7 +62,11 @@ func (b *browser) do(r *http.Request, change func(*http.Request)) answer {
 	}
 	text, err := io.ReadAll(res.Body)
 	require.NoError(b.w.t, err)
-	return answer{res, string(text)}
+	a := answer{res, string(text)}
+	if len(text) > 0 && strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
+		checkPage(b.w.t, a)
+	}
+	return a
 }
 
 func (b *browser) get(target string) answer {
@@ -77,12 +81,12 @@ func (b *browser) post(target string, form url.Values) answer {
 	})
 }
 
-var hidden = regexp.MustCompile(`<input type="hidden" name="([a-z]+)" value="([^"]*)">`)
+var hidden = regexp.MustCompile(`<input type="hidden" name="([a-z_]+)" value="([^"]*)">`)
 
 // form is what the page's form for a path would post.
 func (a answer) form(t *testing.T, action string) url.Values {
 	t.Helper()
-	_, rest, found := strings.Cut(a.body, `<form method="post" action="`+action+`">`)
+	_, rest, found := strings.Cut(a.body, `<form method="post" action="`+action+`"`)
 	require.True(t, found, "no form for %s in %d %s", action, a.StatusCode, a.body)
 	rest, _, _ = strings.Cut(rest, "</form>")
 	values := url.Values{}
@@ -104,8 +108,13 @@ func (b *browser) signIn(page answer, username, password string) answer {
 // signedIn is a browser in which Ada is signed in.
 func (w *world) signedIn() *browser {
 	w.t.Helper()
+	return w.signedInAs("ada")
+}
+
+func (w *world) signedInAs(username string) *browser {
+	w.t.Helper()
 	b := w.browser()
-	res := b.signIn(b.get("/auth/sign-in"), "ada", password)
+	res := b.signIn(b.get("/auth/sign-in"), username, password)
 	require.Equal(w.t, http.StatusSeeOther, res.StatusCode, res.body)
 	return b
 }

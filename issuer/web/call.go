@@ -16,7 +16,12 @@ import (
 // it.
 type call struct {
 	http.ResponseWriter
-	r *http.Request
+	r      *http.Request
+	route  string            // the pattern that the path has; "" for none
+	params httprouter.Params // of the path
+
+	back   string // the page to go on with for who must sign in first
+	posted bool   // what came is a form, which is not gone on with
 
 	status int // 0 until the header is written
 
@@ -35,6 +40,9 @@ func (c *call) WriteHeader(status int) {
 	c.ResponseWriter.WriteHeader(status)
 }
 
+// param is a parameter of the path.
+func (c *call) param(name string) string { return c.params.ByName(name) }
+
 // head reports whether nothing may change and nothing may be made.
 func (c *call) head() bool { return c.r.Method == http.MethodHead }
 
@@ -51,13 +59,14 @@ func (c *call) redirect(location string) error {
 type handler func(*call) error
 
 func (w *Web) handle(route string, h handler) httprouter.Handle {
-	return func(rw http.ResponseWriter, r *http.Request, _ httprouter.Params) { w.serve(rw, r, route, h) }
+	return func(rw http.ResponseWriter, r *http.Request, params httprouter.Params) {
+		w.serve(&call{ResponseWriter: rw, r: r, route: route, params: params}, h)
+	}
 }
 
 // serve is around every handler: headers, the page for an error or a panic,
 // and the log record.
-func (w *Web) serve(rw http.ResponseWriter, r *http.Request, route string, h handler) {
-	c := &call{ResponseWriter: rw, r: r}
+func (w *Web) serve(c *call, h handler) {
 	started := time.Now()
 	w.setHeaders(c.Header())
 	defer func() {
@@ -66,12 +75,12 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, route string, h han
 			panic(p)
 		}
 		if p != nil {
-			w.config.Log.ErrorContext(r.Context(), "page panicked", "route", route, "panic", p, "stack", string(debug.Stack()))
+			w.config.Log.ErrorContext(c.r.Context(), "page panicked", "route", c.route, "panic", p, "stack", string(debug.Stack()))
 			if c.status == 0 {
 				w.fail(c, errInternal)
 			}
 		}
-		w.record(c, route, time.Since(started))
+		w.record(c, time.Since(started))
 	}()
 	if err := h(c); err != nil {
 		w.fail(c, err)
@@ -80,13 +89,13 @@ func (w *Web) serve(rw http.ResponseWriter, r *http.Request, route string, h han
 
 // record writes the one log record of a request. It never holds a query, a
 // form or a cookie.
-func (w *Web) record(c *call, route string, took time.Duration) {
+func (w *Web) record(c *call, took time.Duration) {
 	level := slog.LevelInfo
 	if c.status >= http.StatusInternalServerError {
 		level = slog.LevelWarn
 	}
 	attrs := []slog.Attr{
-		slog.String("method", c.r.Method), slog.String("route", route),
+		slog.String("method", c.r.Method), slog.String("route", c.route),
 		slog.Int("status", c.status), slog.Duration("took", took),
 	}
 	if c.client != "" {

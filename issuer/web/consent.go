@@ -11,6 +11,15 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
+var consentForm = formKind{
+	purpose: forConsent, action: pathAuthorize, page: pathAuthorize,
+	fields: []field{
+		textField("next", ""),     // the query of the authorization request
+		textField("user", ""),     // the id of the user whom the page named
+		textField("decision", ""), // "allow" or "cancel"
+	},
+}
+
 type consentBody struct {
 	Notice string // why the page is shown again
 
@@ -81,8 +90,9 @@ const (
 
 // decide is the answer to the consent page. Everything the page was shown for
 // is checked again here, and once more by the command.
-func (w *Web) decide(c *call, f form) error {
-	request, bad := oauth.ParseAuthorizationRequest(f.next)
+func (w *Web) decide(c *call, f *form) error {
+	next := f.get("next")
+	request, bad := oauth.ParseAuthorizationRequest(next)
 	if bad != nil {
 		return unreadableRequest(bad)
 	}
@@ -94,15 +104,15 @@ func (w *Web) decide(c *call, f form) error {
 	case problem != nil && problem.Page:
 		return explain(problem)
 	case v.user == nil:
-		w.showSignIn(c, http.StatusForbidden, v.view, signInBody{Next: carried(f.next), Alert: alertSignedOut})
+		w.showSignIn(c, http.StatusForbidden, v.view, signInBody{Next: carried(next), Alert: alertSignedOut})
 		return nil
 	case problem != nil:
 		return w.respond(c, request, &problem.Error)
-	case f.user != v.user.ID || !genuine(f.token, v.id, forConsent, v.user.ID, f.next):
+	case f.get("user") != v.user.ID || !genuine(f.token, v.id, forConsent, v.user.ID, next):
 		w.showConsent(c, http.StatusForbidden, v, request, a, noticeOld)
 		return nil
 	}
-	switch f.decision {
+	switch f.get("decision") {
 	case "allow":
 		return w.allow(c, v, request)
 	case "cancel":

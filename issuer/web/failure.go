@@ -28,7 +28,7 @@ func (f *failure) Error() string { return f.title }
 var (
 	errNotFound = &failure{
 		status: http.StatusNotFound, title: "Page not found",
-		text: "There is no page at this address. Check the address, or start from your account.",
+		text: "There is no page at this address. Check the address, or start from the home page.",
 	}
 	errInternal = &failure{
 		status: http.StatusInternalServerError, title: "Something went wrong",
@@ -47,6 +47,10 @@ var (
 		status: http.StatusRequestEntityTooLarge, title: "Too much was sent",
 		text: "The form holds more than this service accepts.",
 	}
+	errAdministrators = &failure{
+		status: http.StatusForbidden, title: "For administrators only",
+		text: "The account that you are signed in with is not an administrator's. If you have another one, sign out and sign in with that.",
+	}
 	errUnreadable = &failure{
 		status: http.StatusBadRequest, title: "The form could not be read",
 		text: "Please go back, reload the page and try again.",
@@ -59,12 +63,16 @@ const retryUnavailable = 5 * time.Second
 func methodNotAllowed(allow string) *failure {
 	return &failure{
 		status: http.StatusMethodNotAllowed, title: "This address can not be used like that", allow: allow,
-		text: "The request has a method that this page does not know. Please start again from the application you came from.",
+		text: "The request has a method that this page does not know. Please go back, or start again from the application you came from.",
 	}
 }
 
 // fail is the only place that turns an error into a page.
 func (w *Web) fail(c *call, err error) {
+	if first, ok := errors.AsType[*signInFirst](err); ok {
+		_ = c.redirect(first.location())
+		return
+	}
 	f, known := errors.AsType[*failure](err)
 	switch {
 	case known:

@@ -1,75 +1,170 @@
 package web
 
 import (
-	"errors"
-	"io"
-	"mime"
-	"net/http"
 	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// maxForm is the largest body of a form, in bytes.
-const maxForm = 64 << 10
+// A formKind declares a form: where it is sent, where it is shown, and all
+// that is read of what is sent.
+type formKind struct {
+	purpose purpose
+	action  string // a pattern of httprouter's
+	page    string // the pattern of the page that shows it, with the action's parameters
+	fields  []field
+}
 
-// A form is what a page of ours posts. Each page uses some of the fields.
+// A field is declared by one of the functions below.
+type field struct {
+	name  string
+	label string // what the page calls it, and what begins a sentence about it
+	kind  fieldKind
+	most  int // of a file, in bytes
+}
+
+type fieldKind int
+
+const (
+	isText   fieldKind = iota
+	isSecret           // never shown again
+	isBound            // hidden; the page's token is for this value and no other
+	isList             // may come more than once
+	isFile
+)
+
+func textField(name, label string) field   { return field{name: name, label: label} }
+func secretField(name, label string) field { return field{name: name, label: label, kind: isSecret} }
+func boundField(name string) field         { return field{name: name, kind: isBound} }
+func listField(name, label string) field   { return field{name: name, label: label, kind: isList} }
+
+func fileField(name, label string, most int) field {
+	return field{name: name, label: label, kind: isFile, most: most}
+}
+
+func (k *formKind) field(name string) int {
+	return slices.IndexFunc(k.fields, func(f field) bool { return f.name == name })
+}
+
+func (k *formKind) multipart() bool {
+	return slices.ContainsFunc(k.fields, func(f field) bool { return f.kind == isFile })
+}
+
+// address fills in the parameters of a pattern.
+func (k *formKind) address(pattern string, parameter func(name string) string) string {
+	parts := strings.Split(pattern, "/")
+	for i, part := range parts {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			parts[i] = url.PathEscape(parameter(name))
+		}
+	}
+	return strings.Join(parts, "/")
+}
+
+// parameters are the names of a pattern's parameters.
+func parameters(pattern string) []string {
+	var names []string
+	for part := range strings.SplitSeq(pattern, "/") {
+		if name, ok := strings.CutPrefix(part, ":"); ok {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// A form is one of a kind: as a page shows it, and as a browser sent it. It is
+// the same type for both, so that a page can show again what was sent.
 type form struct {
-	token    string
-	next     string // the query of the authorization request that waits
-	user     string // the id of the user whom the page named
-	decision string // "allow" or "cancel"
-	client   string
-	username string
-	password string
+	kind   *formKind
+	token  string     // as it was sent
+	values url.Values // by declared field, and by parameter of the action
+	files  map[string][]byte
+
+	key, user string // what its token is made from: see formToken
+
+	problems []problem
+	alert    string // a problem with no one field
+	status   int    // 0 for what the problems imply
 }
 
-type formHandler func(*call, form) error
+// A problem is a sentence about one field.
+type problem struct {
+	ID   string // of the input
+	Text string
+}
 
-// form is around the handler of every form: it reads the body, refuses what no
-// page of ours sent with the error given, and what came from another origin.
-func (w *Web) form(h formHandler, without error) handler {
-	return func(c *call) error {
-		f, err := readForm(c)
-		switch {
-		case err != nil:
-			return err
-		case f.token == "":
-			return without
-		case w.origin.Check(c.r) != nil:
-			return errNotOurForm
+// form is an empty form for a page to show, but for the values given: those of
+// the action's parameters and bound fields, and what is filled in already.
+func (v *visit) form(kind *formKind, values url.Values) *form {
+	if values == nil {
+		values = url.Values{}
+	}
+	return &form{kind: kind, values: values, key: v.id, user: v.user.ID}
+}
+
+// get is the one value of a field, as it was sent.
+func (f *form) get(name string) string {
+	f.mustHave(name)
+	return f.values.Get(name)
+}
+
+// trimmed is get for what a person typed in a line.
+func (f *form) trimmed(name string) string { return strings.TrimSpace(f.get(name)) }
+
+// filled are the values of a list that are not empty; the form is shown again
+// with these.
+func (f *form) filled(name string) []string {
+	f.mustHave(name)
+	var list []string
+	for _, s := range f.values[name] {
+		if s = strings.TrimSpace(s); s != "" {
+			list = append(list, s)
 		}
-		return h(c, f)
+	}
+	f.values[name] = list
+	return list
+}
+
+// file is what was sent in a field for a file; nil for none.
+func (f *form) file(name string) []byte {
+	f.mustHave(name)
+	return f.files[name]
+}
+
+func (f *form) mustHave(name string) {
+	if f.kind.field(name) < 0 && !slices.Contains(parameters(f.kind.action), name) {
+		panic("web: the form for " + f.kind.action + " declares no " + name)
 	}
 }
 
-// readForm reads each field once. A body of another type is an empty form.
-func readForm(c *call) (form, error) {
-	var f form
-	kind, _, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
-	if err != nil || kind != "application/x-www-form-urlencoded" {
-		return f, nil
+// wrong says what is wrong with a field, or with one line of a list, as the
+// ledger names it: "website", "redirect_uris[3]". The note is the rest of a
+// sentence that the field's label begins.
+func (f *form) wrong(name, note string) {
+	field, line, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
+	i := f.kind.field(field)
+	if i < 0 {
+		f.alert = sentence(name + " " + note)
+		return
 	}
-	body, err := io.ReadAll(http.MaxBytesReader(c.ResponseWriter, c.r.Body, maxForm))
-	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
-		return f, errTooLarge
+	id := inputID(field, line)
+	f.problems = append(f.problems, problem{ID: id, Text: sentence(f.kind.fields[i].label + " " + note)})
+}
+
+// failed reports whether anything was found wrong.
+func (f *form) failed() bool { return len(f.problems) > 0 || f.alert != "" }
+
+// refused tells why a command was refused.
+func (f *form) refused(r *ledger.Refusal) *form {
+	switch {
+	case r.Field != "" && r.Note != "":
+		f.wrong(r.Field, r.Note)
+	case r.Cause == ledger.Moved:
+		f.alert, f.status = noticeMoved, 409
+	default:
+		f.alert = sentence(r.Cause.String())
 	}
-	if err != nil {
-		return f, errUnreadable
-	}
-	values, err := url.ParseQuery(string(body))
-	if err != nil {
-		return f, errUnreadable
-	}
-	for name, field := range map[string]*string{
-		"token": &f.token, "next": &f.next, "user": &f.user, "decision": &f.decision,
-		"client": &f.client, "username": &f.username, "password": &f.password,
-	} {
-		switch got := values[name]; len(got) {
-		case 0:
-		case 1:
-			*field = got[0]
-		default:
-			return f, errUnreadable
-		}
-	}
-	return f, nil
+	return f
 }

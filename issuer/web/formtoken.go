@@ -16,6 +16,10 @@ const (
 	forSignOut    purpose = "sign-out"
 	forConsent    purpose = "consent"
 	forDisconnect purpose = "disconnect"
+
+	forDisconnectAll     purpose = "disconnect all"
+	forPassword          purpose = "password"
+	forSignOutEverywhere purpose = "sign out everywhere"
 )
 
 // formToken binds a form to a browser's secret, to the user whom the page
@@ -42,13 +46,20 @@ func (w *Web) formKey(c *call) string {
 	if key := w.sentFormKey(c); key != "" {
 		return key
 	}
+	key := w.random()
+	w.setCookie(c, formCookie, key, 0)
+	return key
+}
+
+// random is a text that nobody can guess and that no other will be like. What a
+// form is to make gets such an id when the form is shown, so that the same form
+// sent twice makes one thing.
+func (w *Web) random() string {
 	random := make([]byte, 32)
 	if _, err := io.ReadFull(w.config.Rand, random); err != nil {
 		panic(fmt.Errorf("read random bytes: %w", err))
 	}
-	key := base64.RawURLEncoding.EncodeToString(random)
-	w.setCookie(c, formCookie, key, 0)
-	return key
+	return base64.RawURLEncoding.EncodeToString(random)
 }
 
 // sentFormKey is empty where the browser sent none that can be ours.

@@ -5,36 +5,117 @@ import (
 	"embed"
 	"fmt"
 	"html/template"
+	"io/fs"
+	"net/http"
+	"path"
 	"strings"
-	"time"
 	"unicode"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-//go:embed templates/*.html
+//go:embed templates
 var templates embed.FS
 
 // A page is what the layout shows. Body is the page's own.
 type page struct {
 	Title string
+	Trail []crumb // the pages above this one, the home page apart
+	Said  string  // what was done just now
+	Form  *form   // the one of which the layout tells what is wrong with it
 	Body  any
+
+	// show fills these in, for who is signed in.
+	Menu    []menuItem
+	Account *accountMenu
 
 	Style, Icon string // addresses; render fills them in
 }
 
+// A crumb is a page above another.
+type crumb struct{ Title, Path string }
+
+// A menuItem is an entry of the navigation.
+type menuItem struct {
+	Title, Path, About string
+	Here               bool // it is the page itself
+	Below              bool // the page is below it
+	own                bool // as in menu
+}
+
+// accountMenu is what stands at the end of the navigation.
+type accountMenu struct {
+	menuItem
+	Person       person
+	SignOutToken string
+}
+
+// parsePages reads a page for each file of templates/: it defines "body", and
+// may define "heading" and "head" anew.
 func parsePages() (map[string]*template.Template, error) {
 	pages := map[string]*template.Template{}
-	for _, name := range []string{"signin", "consent", "home", "error"} {
-		t, err := template.New("layout.html").Funcs(template.FuncMap{"date": date, "day": day}).
-			ParseFS(templates, "templates/layout.html", "templates/permissions.html", "templates/"+name+".html")
-		if err != nil {
+	files, err := fs.Glob(templates, "templates/*.html")
+	if err != nil {
+		return nil, fmt.Errorf("list pages: %w", err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(path.Base(file), ".html")
+		if name == "layout" {
+			continue
+		}
+		if pages[name], err = parsePage(templates, file); err != nil {
 			return nil, fmt.Errorf("parse page %s: %w", name, err)
 		}
-		pages[name] = t
 	}
 	return pages, nil
 }
+
+func parsePage(in fs.FS, file string) (*template.Template, error) {
+	t, err := template.New("layout.html").Funcs(template.FuncMap{
+		"date": date, "day": day, "moment": moment, "instant": instant, "words": words, "count": count, "state": stateName,
+	}).ParseFS(templates, "templates/layout.html", "templates/parts/*.html")
+	if err != nil {
+		return nil, err
+	}
+	return t.ParseFS(in, file)
+}
+
+// show shows a page to who is signed in, with the navigation around it.
+func (w *Web) show(c *call, v visit, name string, p page) error {
+	for _, item := range w.menu(c, &v) {
+		if item.own {
+			p.Account = &accountMenu{menuItem: item, Person: personOf(v.user), SignOutToken: formToken(v.id, forSignOut, "", "")}
+			continue
+		}
+		p.Menu = append(p.Menu, item)
+	}
+	status := http.StatusOK
+	if p.Form != nil {
+		status = p.Form.statusCode()
+		if p.Form.failed() {
+			p.Said = ""
+		}
+	}
+	w.render(c, status, name, p)
+	return nil
+}
+
+// menu is the navigation of a visit.
+func (w *Web) menu(c *call, v *visit) []menuItem {
+	var list []menuItem
+	for _, r := range w.table {
+		if r.menu == nil || r.who == administrators && !v.user.Admin {
+			continue
+		}
+		item := menuItem{Title: r.menu.title, Path: r.path, About: r.menu.about, own: r.menu.own, Here: r.path == c.route}
+		item.Below = !item.Here && r.path != pathHome && strings.HasPrefix(c.route, r.path+"/")
+		list = append(list, item)
+	}
+	return list
+}
+
+// Failed reports whether the page's form has a problem.
+func (p page) Failed() bool { return p.Form != nil && p.Form.failed() }
 
 // render writes a page, whole or not at all.
 func (w *Web) render(c *call, status int, name string, p page) {
@@ -46,13 +127,18 @@ func (w *Web) render(c *call, status int, name string, p page) {
 	c.Header().Set("Content-Type", "text/html; charset=utf-8")
 	c.WriteHeader(status)
 	if !c.head() {
-		_, _ = c.Write(b.Bytes()) // the browser went away
+		_, _ = c.Write(bytes.Map(shown, b.Bytes())) // the browser went away
 	}
 }
 
-// date and day write a time for people and for <time datetime>.
-func date(t ledger.Time) string { return t.Std().Format("2 January 2006") }
-func day(t ledger.Time) string  { return t.Std().Format(time.DateOnly) }
+// shown replaces what no page may hold (HTML §13.2.3.5): a person, or a program
+// that plays one, can send any bytes, and sees them again.
+func shown(r rune) rune {
+	if unicode.IsControl(r) && r != '\n' && r != '\t' {
+		return unicode.ReplacementChar
+	}
+	return r
+}
 
 // A person is how pages name a user.
 type person struct {
@@ -71,14 +157,4 @@ func personOf(u *ledger.User) person {
 		return person{Name: name, Username: u.Username}
 	}
 	return person{Name: u.ID}
-}
-
-// initial is the letter that stands for a picture.
-func initial(name string) string {
-	for _, r := range name {
-		if unicode.IsLetter(r) || unicode.IsDigit(r) {
-			return string(unicode.ToUpper(r))
-		}
-	}
-	return "?"
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -36,18 +37,37 @@ const (
 type signInBody struct {
 	Next     string // the query of the authorization request that waits, or ""
 	Client   string // its application
+	To       string // the page here that waits, or ""
 	Username string
+	Status   string
 	Alert    string
 	Token    string
+}
+
+var signInForm = formKind{
+	purpose: forSignIn, action: pathSignIn, page: pathSignIn,
+	fields: []field{
+		textField("next", ""), textField("to", ""),
+		textField("username", "User name"), secretField("password", "Password"),
+	},
 }
 
 // signInPage is the sign-in page by itself.
 func (w *Web) signInPage(c *call) error {
 	v := w.visit(c)
+	query := c.r.URL.Query()
+	to := w.ownPage(query.Get("to"))
 	if v.user != nil {
-		return c.redirect(pathHome)
+		return c.redirect(cmp.Or(to, pathHome))
 	}
-	w.showSignIn(c, http.StatusOK, v.view, signInBody{})
+	body := signInBody{To: to}
+	switch query.Get("note") {
+	case "undone":
+		body.Alert = alertSignedOut
+	case "everywhere":
+		body.Status = "You are signed out in every browser."
+	}
+	w.showSignIn(c, http.StatusOK, v.view, body)
 	return nil
 }
 
@@ -72,23 +92,24 @@ func (w *Web) showSignIn(c *call, status int, view ledger.View, body signInBody)
 
 // signIn checks a password and makes a session. Whatever is wrong with name or
 // password, the answer is the same and takes the same time.
-func (w *Web) signIn(c *call, f form) error {
+func (w *Web) signIn(c *call, f *form) error {
 	view := w.config.Ledger.View()
-	next := carried(f.next)
+	body := signInBody{Next: carried(f.get("next")), To: w.ownPage(f.get("to")), Username: f.get("username")}
 	again := func(status int, alert string) error {
-		w.showSignIn(c, status, view, signInBody{Next: next, Username: f.username, Alert: alert})
+		body.Alert = alert
+		w.showSignIn(c, status, view, body)
 		return nil
 	}
-	name := strings.TrimSpace(f.username)
+	name, password := f.trimmed("username"), f.get("password")
 	switch {
 	case len(name) > maxUsername:
-		f.username = ""
+		body.Username = ""
 		return again(http.StatusUnprocessableEntity, alertWrong)
-	case len(f.password) > maxPassword:
+	case len(password) > maxPassword:
 		return again(http.StatusUnprocessableEntity, alertWrong)
-	case !genuine(f.token, w.sentFormKey(c), forSignIn, "", f.next):
+	case !genuine(f.token, w.sentFormKey(c), forSignIn, "", f.get("next")):
 		return again(http.StatusForbidden, alertOldForm)
-	case name == "" || f.password == "":
+	case name == "" || password == "":
 		return again(http.StatusUnprocessableEntity, alertEmpty)
 	}
 	wait, forgive := w.attempts.take(name, w.config.ClientIP(c.r), w.config.Ledger.Now().Std())
@@ -96,7 +117,7 @@ func (w *Web) signIn(c *call, f form) error {
 		retryAfter(c, wait)
 		return again(http.StatusTooManyRequests, alertTooMany)
 	}
-	u, err := w.check(c, view, name, f.password)
+	u, err := w.check(c, view, name, password)
 	if err != nil {
 		return fmt.Errorf("check a password: %w", err)
 	}
@@ -106,7 +127,7 @@ func (w *Web) signIn(c *call, f form) error {
 			return fmt.Errorf("sign in: %w", err)
 		case done:
 			forgive()
-			return c.redirect(continueAt(next))
+			return c.redirect(continueAt(body.Next, body.To))
 		}
 	}
 	return again(http.StatusUnprocessableEntity, alertWrong)

@@ -187,6 +187,8 @@ func (c checker) Check(ctx context.Context, hash, password string) (bool, error)
 	return c(ctx, hash, password)
 }
 
+func (checker) Hash(context.Context, string) (string, error) { return "", context.DeadlineExceeded }
+
 // A node that lags takes a password that it has not heard of yet, and does not
 // take one that was changed.
 func TestSignInOnALaggingNode(t *testing.T) {

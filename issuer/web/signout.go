@@ -8,15 +8,21 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
+var signOutForm = formKind{
+	purpose: forSignOut, action: "/auth/sign-out", page: pathHome,
+	fields: []field{textField("next", "")},
+}
+
 // signOut ends the browser's session. A browser that has none is signed out
 // already. The authorization request that waits, if any, goes on with the
 // sign-in page.
-func (w *Web) signOut(c *call, f form) error {
+func (w *Web) signOut(c *call, f *form) error {
+	next := f.get("next")
 	id, _ := w.sessionCookie(c.r)
 	if id == "" {
-		return c.redirect(continueAt(f.next))
+		return c.redirect(continueAt(next, ""))
 	}
-	if !genuine(f.token, id, forSignOut, "", f.next) {
+	if !genuine(f.token, id, forSignOut, "", next) {
 		return errNotOurForm
 	}
 	out, _, err := w.config.Ledger.Propose(c.r.Context(), &ledger.SignOut{Session: credential.SessionDigest(id)})
@@ -30,5 +36,5 @@ func (w *Web) signOut(c *call, f form) error {
 	}
 	c.user = out.ID
 	w.dropSession(c)
-	return c.redirect(continueAt(f.next))
+	return c.redirect(continueAt(next, ""))
 }

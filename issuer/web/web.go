@@ -32,10 +32,12 @@ type Ledger interface {
 	Now() ledger.Time
 }
 
-// Passwords checks a password against a hash, as credential.Hasher does: an
-// empty hash costs as much time as any other and is never right.
+// Passwords checks a password against a hash and hashes a new one, as
+// credential.Hasher does: an empty hash costs as much time as any other and is
+// never right.
 type Passwords interface {
 	Check(ctx context.Context, hash, password string) (bool, error)
+	Hash(ctx context.Context, password string) (string, error)
 }
 
 // Config is what the pages are made of. It is not changed after New.
@@ -68,6 +70,8 @@ type Web struct {
 	assets   assets
 	attempts *attempts
 	origin   *http.CrossOriginProtection
+	table    []route
+	own      *httprouter.Router // knows the pages for who is signed in, and serves none
 }
 
 // New checks the configuration and parses the templates.
@@ -96,53 +100,23 @@ func New(c Config) (*Web, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Web{
+	w := &Web{
 		config: c, pages: pages, assets: newAssets(),
 		attempts: newAttempts(), origin: http.NewCrossOriginProtection(),
-	}, nil
-}
-
-// Paths of the pages.
-const (
-	pathHome       = "/"
-	pathAuthorize  = "/auth/oauth2/authorize" // service document, section 4.1
-	pathSignIn     = "/auth/sign-in"
-	pathSignOut    = "/auth/sign-out"
-	pathDisconnect = "/connected-apps/disconnect"
-	pathAssets     = "/assets/"
-)
-
-// Register adds the routes of the pages.
-func (w *Web) Register(r interface {
-	Handle(method, path string, h httprouter.Handle)
-},
-) {
-	get := func(path string, h handler) {
-		r.Handle(http.MethodGet, path, w.handle(path, h))
-		r.Handle(http.MethodHead, path, w.handle(path, h))
 	}
-	post := func(path string, h formHandler, without error) {
-		r.Handle(http.MethodPost, path, w.handle(path, w.form(h, without)))
-	}
-	get(pathHome, w.home)
-	get(pathAuthorize, w.authorize)
-	get(pathSignIn, w.signInPage)
-	get(pathAssets+":name", w.asset)
-	post(pathAuthorize, w.decide, methodNotAllowed("GET, HEAD"))
-	post(pathSignIn, w.signIn, errNotOurForm)
-	post(pathSignOut, w.signOut, errNotOurForm)
-	post(pathDisconnect, w.disconnect, errNotOurForm)
+	w.install(w.routes())
+	return w, nil
 }
 
 // NotFound answers a path that nothing serves.
 func (w *Web) NotFound(rw http.ResponseWriter, r *http.Request) {
-	w.serve(rw, r, "", func(*call) error { return errNotFound })
+	w.serve(&call{ResponseWriter: rw, r: r}, func(*call) error { return errNotFound })
 }
 
 // MethodNotAllowed answers a method that a path does not have. The router has
 // set Allow.
 func (w *Web) MethodNotAllowed(rw http.ResponseWriter, r *http.Request) {
-	w.serve(rw, r, "", func(*call) error { return methodNotAllowed("") })
+	w.serve(&call{ResponseWriter: rw, r: r}, func(*call) error { return methodNotAllowed("") })
 }
 
 func peer(r *http.Request) string {

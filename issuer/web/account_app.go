@@ -1,0 +1,54 @@
+package web
+
+import (
+	"net/url"
+	"slices"
+)
+
+type appBody struct {
+	connection
+	Website     string
+	WebsiteHost string
+	Purpose     string
+	Groups      []permissions
+	Lifetimes   lifetimes
+}
+
+// connectedApp says what one application may do. It is there for who has
+// allowed it.
+func (w *Web) connectedApp(c *call, v visit) error {
+	var one connection
+	there, err := w.sure(c, &v, func() bool {
+		list := w.connections(&v)
+		i := slices.IndexFunc(list, func(one connection) bool { return one.ClientID == c.param("id") })
+		if i >= 0 {
+			one = list[i]
+		}
+		return i >= 0
+	})
+	switch {
+	case err != nil:
+		return err
+	case !there:
+		return errNotFound
+	}
+	c.client = one.ClientID
+	one.Form = v.form(&disconnectForm, url.Values{"client": {one.ClientID}})
+	client := v.view.Client(one.ClientID)
+	body := appBody{
+		connection: one, Website: client.Website, WebsiteHost: hostOf(client.Website), Purpose: client.Purpose,
+		Groups: permissionsOf(one.scopes.String()), Lifetimes: lifetimesOf(&v),
+	}
+	return w.show(c, v, "account_app", page{
+		Title: one.Name, Trail: []crumb{{"Connected apps", pathApps}}, Body: body,
+	})
+}
+
+// hostOf is how a page names a website.
+func hostOf(website string) string {
+	u, err := url.Parse(website)
+	if err != nil {
+		return ""
+	}
+	return u.Host
+}

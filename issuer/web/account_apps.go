@@ -1,0 +1,151 @@
+package web
+
+import (
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+const (
+	pathApps = "/connected-apps"
+	appsShow = 10 // on one page
+)
+
+var (
+	disconnectForm = formKind{
+		purpose: forDisconnect, action: pathApps + "/disconnect", page: pathApps, fields: []field{boundField("client")},
+	}
+	disconnectAllForm = formKind{purpose: forDisconnectAll, action: pathApps + "/disconnect-all", page: pathApps}
+)
+
+var appNotices = notices{
+	"disconnected":     "The application was disconnected. It gets no new access; what it got just before may keep working for up to 30 minutes.",
+	"disconnected-all": "All applications were disconnected. They get no new access; what they got just before may keep working for up to 30 minutes.",
+}
+
+type appsBody struct {
+	Connections []connection
+	All         int  // connections there are
+	Found       int  // of them, those that the search found
+	Many        bool // more than fit on a page
+	Search      search
+	Pages       pager
+	AnyLegacy   bool
+	AllForm     *form
+	Lifetimes   lifetimes
+}
+
+// lifetimes are how long what an application has goes on by itself.
+type lifetimes struct{ Access, Idle, Absolute time.Duration }
+
+func lifetimesOf(v *visit) lifetimes {
+	s := v.view.Settings()
+	return lifetimes{Access: oauth.AccessTokenLifetime * time.Second, Idle: s.RefreshIdle, Absolute: s.GrantAbsolute}
+}
+
+// A connection is an application that the user has allowed: all of its grants
+// that live, as one.
+type connection struct {
+	ClientID string
+	Path     string
+	Name     string
+	Initial  string
+	State    ledger.ClientState
+	Legacy   bool
+	First    ledger.Time
+	Used     ledger.Time // 0 for never
+	Form     *form
+
+	Permissions int // how many there are
+	Writes      int // of them, those that can change something
+
+	scopes scope.Set
+}
+
+// connectedApps lists them, the one allowed first first.
+func (w *Web) connectedApps(c *call, v visit) error {
+	all := w.connections(&v)
+	body := appsBody{All: len(all), Many: len(all) > appsShow, AllForm: v.form(&disconnectAllForm, nil), Lifetimes: lifetimesOf(&v)}
+	body.Search = searchOf(c, "Name of the application")
+	found := all[:0:0]
+	for _, one := range all {
+		body.AnyLegacy = body.AnyLegacy || one.Legacy
+		if body.Search.matches(one.Name) {
+			found = append(found, one)
+		}
+	}
+	body.Found = len(found)
+	body.Connections, body.Pages = pageOf(c, found, appsShow, func(one connection) string { return one.ClientID })
+	for i := range body.Connections {
+		one := &body.Connections[i]
+		one.Form = v.form(&disconnectForm, url.Values{"client": {one.ClientID}})
+	}
+	return w.show(c, v, "account_apps", page{Title: "Connected apps", Said: appNotices.of(c), Body: body})
+}
+
+// connections are what the user's grants add up to.
+func (w *Web) connections(v *visit) []connection {
+	var list []connection
+	position := map[string]int{}
+	for _, g := range v.view.GrantsOf(v.user.ID, w.config.Ledger.Now()) { // oldest first
+		i, ok := position[g.Client]
+		if !ok {
+			client := v.view.Client(g.Client)
+			i, position[g.Client] = len(list), len(list)
+			list = append(list, connection{
+				ClientID: client.ID, Path: pathApps + "/" + url.PathEscape(client.ID),
+				Name: client.Name, Initial: initial(client.Name), State: client.State, First: g.Created,
+			})
+		}
+		one := &list[i]
+		one.Legacy = one.Legacy || g.Legacy
+		one.scopes = one.scopes.Union(scope.FromClaim(g.Scope))
+		one.Used = max(one.Used, g.Used)
+	}
+	for i := range list {
+		list[i].count()
+	}
+	return list
+}
+
+func (one *connection) count() {
+	for _, s := range scope.Catalogue() {
+		if one.scopes.Has(s.Name) {
+			one.Permissions++
+			if s.Writes {
+				one.Writes++
+			}
+		}
+	}
+}
+
+// disconnect ends all grants of the user for one application.
+func (w *Web) disconnect(c *call, v visit, f *form) error {
+	return w.cut(c, v, f.get("client"), "disconnected")
+}
+
+// disconnectAll does so for every application.
+func (w *Web) disconnectAll(c *call, v visit, _ *form) error {
+	return w.cut(c, v, "", "disconnected-all")
+}
+
+func (w *Web) cut(c *call, v visit, client, word string) error {
+	refused, err := w.propose(c, &v, "disconnect", &ledger.Disconnect{Actor: v.actor(), User: v.user.ID, Client: client})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return errNotFound
+	}
+	c.client = client
+	return c.done(pathApps, appNotices, word)
+}
+
+// matches reports whether a text has what is searched for, whatever its case.
+func (s search) matches(text string) bool {
+	return strings.Contains(strings.ToLower(text), strings.ToLower(s.Query))
+}

@@ -1,0 +1,36 @@
+package web
+
+// accountRoutes are the pages of a person's own account.
+func (w *Web) accountRoutes() []route {
+	account := w.pageFor(users, pathAccount, w.profile).
+		named("Your account", "Your profile, your password, and signing out everywhere.")
+	account.menu.own = true
+	return []route{
+		w.pageFor(users, pathHome, w.home).named("Home", ""),
+		w.pageFor(users, pathApps, w.connectedApps).
+			named("Connected apps", "The applications that can use your account: what each of them may do, when it last did, and how to disconnect it."),
+		w.pageFor(users, pathApps+"/:id", w.connectedApp),
+		w.formFor(users, &disconnectForm, w.disconnect),
+		w.formFor(users, &disconnectAllForm, w.disconnectAll),
+		account,
+		w.pageFor(users, passwordForm.page, w.passwordPage),
+		w.formFor(users, &passwordForm, w.changePassword),
+		w.formFor(users, &signOutEverywhereForm, w.signOutEverywhere),
+	}
+}
+
+type homeBody struct {
+	Person person
+	Menu   []menuItem
+}
+
+// home says what this user can do here: what the navigation names, in words.
+func (w *Web) home(c *call, v visit) error {
+	body := homeBody{Person: personOf(v.user)}
+	for _, item := range w.menu(c, &v) {
+		if item.About != "" {
+			body.Menu = append(body.Menu, item)
+		}
+	}
+	return w.show(c, v, "account_home", page{Title: "Home", Body: body})
+}

@@ -1,0 +1,124 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"net/http"
+	"unicode/utf8"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// minPassword is in characters. Length is all that is asked of a password: it
+// is what guessing costs, where rules about kinds of characters make people
+// write what is easy to guess (NIST SP 800-63B §3.1.1.2).
+const minPassword = 12
+
+var passwordRule = fmt.Sprintf("At least %d characters. A few words that come to your mind, with spaces, are easy to remember and hard to guess.", minPassword)
+
+var passwordForm = formKind{
+	purpose: forPassword, action: "/account/password", page: "/account/password",
+	fields: []field{
+		secretField("current", "Current password"),
+		secretField("new", "New password"),
+		secretField("again", "New password again"),
+	},
+}
+
+type passwordBody struct {
+	Username string
+	Rule     string // for a new one
+	Form     *form
+}
+
+// passwordPage is there for who has a password.
+func (w *Web) passwordPage(c *call, v visit) error {
+	if v.user.Password == "" {
+		return errNotFound
+	}
+	return w.showPassword(c, v, v.form(&passwordForm, nil))
+}
+
+func (w *Web) showPassword(c *call, v visit, f *form) error {
+	return w.show(c, v, "account_password", page{
+		Title: "Change your password", Trail: []crumb{{"Your account", pathAccount}},
+		Form: f, Body: passwordBody{Username: v.user.Username, Rule: passwordRule, Form: f},
+	})
+}
+
+// changePassword needs the current password: a browser that was left open is
+// not enough. Guesses at it count as guesses at sign-in do.
+func (w *Web) changePassword(c *call, v visit, f *form) error {
+	if v.user.Password == "" {
+		return errNotFound
+	}
+	if f.checkPasswords(); f.failed() {
+		return w.showPassword(c, v, f)
+	}
+	wait, forgive := w.attempts.take(v.user.Username, w.config.ClientIP(c.r), w.config.Ledger.Now().Std())
+	if wait > 0 {
+		retryAfter(c, wait)
+		f.alert, f.status = alertTooMany, http.StatusTooManyRequests
+		return w.showPassword(c, v, f)
+	}
+	changed, err := w.replacePassword(c, &v, f)
+	switch {
+	case err != nil:
+		return fmt.Errorf("change the password: %w", err)
+	case !changed:
+		f.wrong("current", "is not right")
+		return w.showPassword(c, v, f)
+	}
+	forgive()
+	return c.done(pathAccount, accountNotices, "password")
+}
+
+func (f *form) checkPasswords() {
+	current, next := f.get("current"), f.get("new")
+	if current == "" {
+		f.wrong("current", "is missing")
+	}
+	switch {
+	case utf8.RuneCountInString(next) < minPassword:
+		f.wrong("new", fmt.Sprintf("is too short: use at least %d characters", minPassword))
+	case len(next) > maxPassword:
+		f.wrong("new", "is too long")
+	case next == current:
+		f.wrong("new", "is the one that you have now")
+	case f.get("again") == "":
+		f.wrong("again", "is missing")
+	case f.get("again") != next:
+		f.wrong("again", "is not the same as the new password")
+	}
+}
+
+// replacePassword reports whether the new password is the user's now. The same
+// form sent twice finds that it is so already, which is no mistake of theirs.
+func (w *Web) replacePassword(c *call, v *visit, f *form) (bool, error) {
+	u, err := w.check(c, v.view, v.user.Username, f.get("current"))
+	if err != nil {
+		return false, err
+	}
+	if u == nil || u.ID != v.user.ID {
+		return w.hasPassword(c, v, f.get("new"))
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), waitPassword)
+	defer cancel()
+	hash, err := w.config.Passwords.Hash(ctx, f.get("new"))
+	if err != nil {
+		return false, err
+	}
+	refused, err := w.propose(c, v, "replace it", &ledger.SetPassword{
+		Actor: v.actor(), User: u.ID, Password: hash, Verified: sha256.Sum256([]byte(u.Password)),
+	})
+	if err != nil || refused == nil {
+		return err == nil, err
+	}
+	return w.hasPassword(c, v, f.get("new"))
+}
+
+func (w *Web) hasPassword(c *call, v *visit, password string) (bool, error) {
+	u, err := w.check(c, v.view, v.user.Username, password)
+	return err == nil && u != nil && u.ID == v.user.ID, err
+}

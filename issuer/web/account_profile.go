@@ -1,0 +1,79 @@
+package web
+
+import (
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+const pathAccount = "/account"
+
+var signOutEverywhereForm = formKind{purpose: forSignOutEverywhere, action: "/account/sign-out-everywhere", page: pathAccount}
+
+type profileBody struct {
+	Facts       []fact
+	HasPassword bool
+	SignedIn    ledger.Time // in this browser
+	SessionEnds ledger.Time // at the latest
+	SignOutForm *form
+}
+
+// A fact is a line of a profile. An empty value is not set.
+type fact struct{ Name, Value string }
+
+var accountNotices = notices{
+	"password": "Your password was changed. You were signed out in all other browsers. Your connected apps stay connected.",
+}
+
+// profile is the account page. It shows what GET /v2/me tells an application
+// that may see the profile.
+func (w *Web) profile(c *call, v visit) error {
+	settings := v.view.Settings()
+	return w.show(c, v, "account_profile", page{
+		Title: "Your account", Said: accountNotices.of(c),
+		Body: profileBody{
+			Facts: facts(v.user), HasPassword: v.user.Password != "",
+			SignedIn: v.session.Created, SessionEnds: v.session.Created.Add(settings.SessionAbsolute),
+			SignOutForm: v.form(&signOutEverywhereForm, nil),
+		},
+	})
+}
+
+func facts(u *ledger.User) []fact {
+	clock := "24 hours"
+	if u.TimeFormat == 12 {
+		clock = "12 hours"
+	}
+	return []fact{
+		{"Name", u.Name},
+		{"User name", u.Username},
+		{"E-mail", u.Email},
+		{"About you", u.Bio},
+		{"Picture", u.AvatarURL},
+		{"Language", u.Locale},
+		{"Time zone", u.TimeZone},
+		{"Clock", clock},
+		{"First day of the week", u.WeekStart},
+		{"Default schedule", u.DefaultScheduleID},
+		{"Organization", u.OrganizationID},
+		{"Account number", u.ID},
+	}
+}
+
+// signOutEverywhere ends all sessions of the user, this one too.
+func (w *Web) signOutEverywhere(c *call, v visit, _ *form) error {
+	out, _, err := w.config.Ledger.Propose(c.r.Context(), &ledger.SignOut{
+		Session: credential.SessionDigest(v.id), Everywhere: true,
+	})
+	switch {
+	case err != nil:
+		// As in signOut, the cookie stays.
+		return fmt.Errorf("sign out everywhere: %w", err)
+	case out.Unknown:
+		return fmt.Errorf("sign out everywhere: %w", oauth.ErrUnavailable)
+	}
+	w.dropSession(c)
+	return c.redirect(pathSignIn + "?note=everywhere")
+}

@@ -1,0 +1,160 @@
+package web
+
+import (
+	"errors"
+	"io"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strconv"
+)
+
+const (
+	maxForm   = 64 << 10 // bytes of a form, files apart
+	maxValues = 200      // values of one field
+
+	// maxUpload is how much is read of a form with a file, in bytes. It is more
+	// than any file may have: a browser reads no answer before it has sent
+	// everything, and a person who chose too large a picture is to be told so.
+	maxUpload = 8 << 20
+)
+
+type formHandler func(*call, *form) error
+
+// openForm is around the handler of a form that needs nobody to be signed in:
+// it refuses what no page of ours sent with the error given, and what came
+// from another origin. The handler looks at the token.
+func (w *Web) openForm(kind *formKind, h formHandler, without error) handler {
+	return func(c *call) error {
+		f, err := decode(c, kind)
+		switch {
+		case err != nil:
+			return err
+		case f.token == "":
+			return without
+		case w.origin.Check(c.r) != nil:
+			return errNotOurForm
+		}
+		return h(c, f)
+	}
+}
+
+// decode reads the body once, and of it what the form declares. A body of
+// another type is an empty form.
+func decode(c *call, kind *formKind) (*form, error) {
+	f := &form{kind: kind, values: url.Values{}, files: map[string][]byte{}}
+	mediaType, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
+	switch {
+	case err != nil:
+		return f, nil
+	case mediaType == "application/x-www-form-urlencoded":
+		err = f.readQuery(http.MaxBytesReader(c.ResponseWriter, c.r.Body, maxForm))
+	case mediaType == "multipart/form-data" && kind.multipart():
+		body := http.MaxBytesReader(c.ResponseWriter, c.r.Body, maxUpload)
+		err = f.readParts(multipart.NewReader(body, params["boundary"]))
+	}
+	if _, known := errors.AsType[*failure](err); known || err == nil {
+		return f, err
+	}
+	if _, tooLarge := errors.AsType[*http.MaxBytesError](err); tooLarge {
+		return f, errTooLarge
+	}
+	return f, errUnreadable
+}
+
+func (f *form) readQuery(body io.Reader) error {
+	text, err := io.ReadAll(body)
+	if err != nil {
+		return err
+	}
+	values, err := url.ParseQuery(string(text))
+	if err != nil {
+		return err
+	}
+	for name, list := range values {
+		for _, value := range list {
+			if err := f.take(name, value); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// take keeps a value that the form declares.
+func (f *form) take(name, value string) error {
+	if name == "token" {
+		if f.token != "" {
+			return errUnreadable
+		}
+		f.token = value
+		return nil
+	}
+	i := f.kind.field(name)
+	if i < 0 {
+		return nil
+	}
+	most := 1
+	switch f.kind.fields[i].kind {
+	case isList:
+		most = maxValues
+	case isFile:
+		return nil // the name of a file that was sent as text
+	}
+	if len(f.values[name]) >= most {
+		return errUnreadable
+	}
+	f.values.Add(name, value)
+	return nil
+}
+
+// readParts reads multipart/form-data (RFC 7578). Names and types of files are
+// what the browser says, and not looked at.
+func (f *form) readParts(r *multipart.Reader) error {
+	room := int64(maxForm)
+	for {
+		part, err := r.NextRawPart()
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		name := part.FormName()
+		if i := f.kind.field(name); i >= 0 && f.kind.fields[i].kind == isFile {
+			err = f.readFile(part, f.kind.fields[i])
+		} else {
+			var value []byte
+			value, err = io.ReadAll(io.LimitReader(part, room+1))
+			if room -= int64(len(value)); room < 0 {
+				return errTooLarge
+			}
+			if err == nil {
+				err = f.take(name, string(value))
+			}
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// readFile takes a file in. An empty one is none: that is how a browser sends
+// that nothing was chosen.
+func (f *form) readFile(part io.Reader, field field) error {
+	content, err := io.ReadAll(io.LimitReader(part, int64(field.most)+1))
+	switch {
+	case err != nil:
+		return err
+	case f.files[field.name] != nil:
+		return errUnreadable
+	case len(content) > field.most:
+		f.wrong(field.name, "is larger than "+kilobytes(field.most))
+	case len(content) > 0:
+		f.files[field.name] = content
+	}
+	return nil
+}
+
+func kilobytes(n int) string { return strconv.Itoa(n>>10) + " KB" }

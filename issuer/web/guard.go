@@ -1,0 +1,106 @@
+package web
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+)
+
+// An audience is who may ask for a page. Every command decides it again.
+type audience int
+
+const (
+	anybody        audience = iota
+	users                   // who is signed in
+	administrators          // of them, those with the role
+)
+
+// admit is the visit of somebody who belongs to the audience. Others are sent
+// to sign in, and from there to c.back; users who are not administrators are
+// told so.
+func (w *Web) admit(c *call, who audience) (visit, error) {
+	v := w.visit(c)
+	if v.user == nil {
+		return v, c.signInFirst()
+	}
+	if who == administrators {
+		admin, err := w.sure(c, &v, func() bool { return v.user.Admin })
+		switch {
+		case err != nil:
+			return v, err
+		case !admin:
+			return v, errAdministrators
+		}
+	}
+	return v, nil
+}
+
+// sure reports whether yes holds on the visit's view. Before it says no it
+// looks once more at a fresh one, which the visit then has: this node may not
+// have heard yet of what the page is about.
+func (w *Web) sure(c *call, v *visit, yes func() bool) (bool, error) {
+	if yes() {
+		return true, nil
+	}
+	fresh, err := w.fresh(c.r.Context())
+	if err != nil {
+		return false, err
+	}
+	v.view = fresh
+	w.look(c, v)
+	if v.user == nil {
+		return false, c.signInFirst()
+	}
+	return yes(), nil
+}
+
+// signInFirst is the error of a call that needs somebody to be signed in; fail
+// makes a redirect of it.
+type signInFirst struct {
+	to     string // the page to go on with
+	posted bool   // a form was sent, and nothing was done
+}
+
+func (*signInFirst) Error() string { return "nobody is signed in" }
+
+func (c *call) signInFirst() error { return &signInFirst{to: c.back, posted: c.posted} }
+
+// location is the sign-in page that goes on where the call wanted to.
+func (s *signInFirst) location() string {
+	query := url.Values{}
+	if s.to != "" && s.to != pathHome {
+		query.Set("to", s.to)
+	}
+	if s.posted {
+		query.Set("note", "undone")
+	}
+	if len(query) == 0 {
+		return pathSignIn
+	}
+	return pathSignIn + "?" + query.Encode()
+}
+
+// maxOwn bounds an address that a form carries, in bytes.
+const maxOwn = 2048
+
+// ownPage is an address again if it is one of the pages here that need
+// somebody to be signed in, and "" for any other: what is in a query may be of
+// a stranger's making, and must not lead anywhere else. Asking for a page
+// changes nothing, so its query may be anything.
+func (w *Web) ownPage(address string) string {
+	if len(address) > maxOwn || !strings.HasPrefix(address, "/") {
+		return ""
+	}
+	u, err := url.ParseRequestURI(address)
+	if err != nil || u.Scheme != "" || u.Host != "" {
+		return ""
+	}
+	if known, _, _ := w.own.Lookup(http.MethodGet, u.Path); known == nil {
+		return ""
+	}
+	own := (&url.URL{Path: u.Path}).EscapedPath()
+	if u.RawQuery != "" {
+		own += "?" + carried(u.RawQuery)
+	}
+	return own
+}

@@ -1,0 +1,229 @@
+package web_test
+
+import (
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"io"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// maxPage is the size of the largest page, in bytes.
+const maxPage = 15 << 10
+
+// checkPage holds what is true of every page that anybody is ever shown; the
+// browser of these tests asks it of each.
+func checkPage(t *testing.T, page answer) {
+	t.Helper()
+	for _, fault := range faultsOf(page.body) {
+		assert.Fail(t, "not a good page: "+fault, "%s", page.body)
+	}
+	assert.Less(t, len(page.body), maxPage)
+	policy := page.Header.Get("Content-Security-Policy")
+	assert.Regexp(t, `^default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'( [a-z][a-z0-9+.-]*:[^ ;]*)?; frame-ancestors 'none'; base-uri 'none'$`, policy)
+	assert.Equal(t, "no-store", page.Header.Get("Cache-Control"))
+	assert.Equal(t, "text/html; charset=utf-8", page.Header.Get("Content-Type"))
+}
+
+// An element is one of a page, below its parent.
+type element struct {
+	name   string
+	attrs  map[string]string
+	parent *element
+	text   strings.Builder // of all that is in it
+}
+
+func (e *element) inside(names ...string) bool {
+	for p := e.parent; p != nil; p = p.parent {
+		if slices.Contains(names, p.name) {
+			return true
+		}
+	}
+	return false
+}
+
+// said is what assistive technology calls it.
+func (e *element) said() string {
+	if label := e.attrs["aria-label"]; label != "" {
+		return label
+	}
+	return strings.TrimSpace(e.text.String())
+}
+
+var (
+	void     = strings.Fields("br hr img input link meta")
+	blocks   = strings.Fields("address article aside blockquote details dialog div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul")
+	controls = strings.Fields("a button input select textarea summary")
+)
+
+// elements are those of a page in their order, with faults of the text itself:
+// every element must be ended where HTML lets authors leave that out, too.
+func elements(text string) (list []*element, faults []string) {
+	d := xml.NewDecoder(strings.NewReader(text))
+	d.Strict, d.Entity = false, xml.HTMLEntity
+	var open *element
+	for {
+		token, err := d.RawToken()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				faults = append(faults, err.Error())
+			}
+			break
+		}
+		switch token := token.(type) {
+		case xml.StartElement:
+			e := &element{name: token.Name.Local, attrs: map[string]string{}, parent: open}
+			for _, a := range token.Attr {
+				if _, twice := e.attrs[a.Name.Local]; twice {
+					faults = append(faults, e.name+" has "+a.Name.Local+" twice")
+				}
+				e.attrs[a.Name.Local] = a.Value
+			}
+			list = append(list, e)
+			if !slices.Contains(void, e.name) {
+				open = e
+			}
+		case xml.EndElement:
+			switch {
+			case open == nil || open.name != token.Name.Local:
+				faults = append(faults, "</"+token.Name.Local+"> ends nothing")
+			default:
+				open = open.parent
+			}
+		case xml.CharData:
+			for e := open; e != nil; e = e.parent {
+				e.text.Write(token)
+			}
+		}
+	}
+	if open != nil {
+		faults = append(faults, open.name+" is not ended")
+	}
+	return list, faults
+}
+
+// faultsOf are what a validator of HTML would find in a page, and what somebody
+// who can't see it would. A full validator judges the pages in cmd/mintmark/e2e.
+func faultsOf(text string) []string {
+	list, faults := elements(text)
+	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
+	if !strings.HasPrefix(text, "<!DOCTYPE html>\n<html lang=\"en\">") {
+		fault("it does not begin as a page does")
+	}
+	ids, labelled, count, level := map[string]bool{}, map[string]bool{}, map[string]int{}, 0
+	for _, e := range list {
+		count[e.name]++
+		if id := e.attrs["id"]; id != "" {
+			if ids[id] {
+				fault("two elements are %q", id)
+			}
+			ids[id] = true
+		}
+		if e.name == "label" {
+			labelled[e.attrs["for"]] = true
+		}
+		if match := regexp.MustCompile(`^h([1-6])$`).FindStringSubmatch(e.name); match != nil {
+			now := int(match[1][0] - '0')
+			if now > level+1 {
+				fault("h%d comes after h%d", now, level)
+			}
+			level = now
+			if e.said() == "" {
+				fault("a heading is empty")
+			}
+		}
+	}
+	for _, name := range []string{"html", "head", "title", "body", "main", "h1"} {
+		if count[name] != 1 {
+			fault("there are %d of %s", count[name], name)
+		}
+	}
+	for _, e := range list {
+		parent := ""
+		if e.parent != nil {
+			parent = e.parent.name
+		}
+		switch e.name {
+		case "img":
+			if _, has := e.attrs["alt"]; !has {
+				fault("an image has no alt")
+			}
+		case "input", "textarea", "select":
+			_, unseen := e.attrs["hidden"]
+			if e.attrs["type"] != "hidden" && !unseen && !labelled[e.attrs["id"]] && !e.inside("label") && e.attrs["aria-label"] == "" {
+				fault("%s %q has no label", e.name, e.attrs["name"])
+			}
+		case "a", "button", "summary", "label", "legend", "caption", "th", "title":
+			if e.said() == "" {
+				fault("%s says nothing", e.name)
+			}
+		case "nav", "table":
+			if e.attrs["aria-label"] == "" && e.name == "nav" {
+				fault("a navigation has no name")
+			}
+		case "form":
+			if e.attrs["action"] == "" {
+				fault("a form goes nowhere")
+			}
+		case "li":
+			if parent != "ul" && parent != "ol" {
+				fault("li is in %s", parent)
+			}
+		case "dt", "dd":
+			if parent != "dl" && parent != "div" {
+				fault("%s is in %s", e.name, parent)
+			}
+		}
+		if (parent == "ul" || parent == "ol") && e.name != "li" {
+			fault("%s is in %s", e.name, parent)
+		}
+		if slices.Contains(blocks, e.name) && e.inside("p", "button", "span", "h1", "h2", "h3", "label") {
+			fault("%s is in %s", e.name, parent)
+		}
+		if slices.Contains(controls, e.name) && e.inside("a", "button") || e.name == "form" && e.inside("form") {
+			fault("%s is in %s", e.name, parent)
+		}
+		for _, name := range []string{"for", "aria-describedby", "aria-labelledby"} {
+			for id := range strings.FieldsSeq(e.attrs[name]) {
+				if !ids[id] {
+					fault("%s of %s names %q, which is not there", name, e.name, id)
+				}
+			}
+		}
+		if id, here := strings.CutPrefix(e.attrs["href"], "#"); here && !ids[id] {
+			fault("a link leads to %q, which is not there", id)
+		}
+	}
+	return faults
+}
+
+// What checkPage would find does fail.
+func TestFaultsAreFound(t *testing.T) {
+	page := func(body string) string {
+		return "<!DOCTYPE html>\n<html lang=\"en\"><head><title>x</title></head><body><main><h1>x</h1>" + body + "</main></body></html>"
+	}
+	assert.Empty(t, faultsOf(page(`<p>fine &amp; dandy<br></p><label for="a">x</label><input id="a" required>`)))
+	for body, want := range map[string]string{
+		`<p><ul></ul></p>`:                   "ul is in p",
+		`<div>`:                              "is not ended",
+		`</div>`:                             "ends nothing",
+		`<p id="a"></p><p id="a"></p>`:       "two elements",
+		`<input name="x">`:                   "has no label",
+		`<label for="x">y</label>`:           "not there",
+		`<a href="#x">y</a>`:                 "not there",
+		`<a href="/"></a>`:                   "says nothing",
+		`<h3>deep</h3>`:                      "h3 comes after h1",
+		`<h1>again</h1>`:                     "there are 2 of h1",
+		`<a href="/"><button>x</button></a>`: "button is in a",
+		`<img src="/x">`:                     "no alt",
+		`<li>x</li>`:                         "li is in main",
+		`<p class="a" class="b"></p>`:        "twice",
+	} {
+		assert.Contains(t, strings.Join(faultsOf(page(body)), "\n"), want, body)
+	}
+}

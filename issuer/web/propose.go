@@ -1,0 +1,50 @@
+package web
+
+import (
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// propose has a command of the visit's user decided, and lets the next page of
+// this browser wait for it. The refusal that comes back is one that the page
+// can tell beside its form; whom it should never have been shown to gets an
+// error.
+func (w *Web) propose(c *call, v *visit, doing string, command ledger.Command) (*ledger.Refusal, error) {
+	out, index, err := w.config.Ledger.Propose(c.r.Context(), command)
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("%s: %w", doing, err)
+	case out.Unknown:
+		return nil, fmt.Errorf("%s: %w", doing, oauth.ErrUnavailable)
+	case out.Refusal == nil:
+		w.setSession(c, v.id, index)
+		return nil, nil
+	}
+	c.cause = out.Refusal.Cause
+	switch out.Refusal.Cause {
+	case ledger.NotSignedIn:
+		return nil, c.signInFirst()
+	case ledger.NotFound:
+		return nil, errNotFound
+	case ledger.NotAllowed:
+		return nil, errAdministrators
+	}
+	return out.Refusal, nil
+}
+
+// notices are the sentences that a page can begin with after something was
+// done, by the word for it in the query: done=word.
+type notices map[string]string
+
+// of is what the call asks for; "" for none and for an unknown word.
+func (n notices) of(c *call) string { return n[c.r.URL.Query().Get("done")] }
+
+// done goes on to a page that says so.
+func (c *call) done(page string, n notices, word string) error {
+	if n[word] == "" {
+		panic("web: no notice says " + word)
+	}
+	return c.redirect(page + "?done=" + word)
+}

@@ -1,0 +1,122 @@
+package web
+
+import (
+	"net/http"
+	"slices"
+
+	"github.com/julienschmidt/httprouter"
+)
+
+// Paths of the pages that others name.
+const (
+	pathHome      = "/"
+	pathAuthorize = "/auth/oauth2/authorize" // service document, section 4.1
+	pathSignIn    = "/auth/sign-in"
+	pathAssets    = "/assets/"
+)
+
+// A route is one address and who may ask for it.
+type route struct {
+	method string
+	path   string // a pattern of httprouter's
+	who    audience
+	serve  handler
+	menu   *menu // of a page that the navigation names
+}
+
+// A menu is what the navigation and the home page say of a page.
+type menu struct {
+	title string
+	about string // for the home page; "" for the home page itself
+	own   bool   // it stands at the person's name
+}
+
+// routes are all of them, in the order of the navigation.
+func (w *Web) routes() []route {
+	return slices.Concat(
+		w.protocolRoutes(),
+		w.accountRoutes(),
+	)
+}
+
+// protocolRoutes are for anybody: who is not signed in is among those that
+// they are made for.
+func (w *Web) protocolRoutes() []route {
+	return []route{
+		{method: http.MethodGet, path: pathAuthorize, serve: w.authorize},
+		{method: http.MethodPost, path: pathAuthorize, serve: w.openForm(&consentForm, w.decide, methodNotAllowed("GET, HEAD"))},
+		{method: http.MethodGet, path: pathSignIn, serve: w.signInPage},
+		{method: http.MethodPost, path: pathSignIn, serve: w.openForm(&signInForm, w.signIn, errNotOurForm)},
+		{method: http.MethodPost, path: signOutForm.action, serve: w.openForm(&signOutForm, w.signOut, errNotOurForm)},
+		{method: http.MethodGet, path: pathAssets + ":name", serve: w.asset},
+	}
+}
+
+// pageFor is a page for who is signed in.
+func (w *Web) pageFor(who audience, path string, h func(*call, visit) error) route {
+	return route{method: http.MethodGet, path: path, who: who, serve: func(c *call) error {
+		c.back = c.r.URL.RequestURI()
+		v, err := w.admit(c, who)
+		if err != nil {
+			return err
+		}
+		return h(c, v)
+	}}
+}
+
+// formFor takes a form of who is signed in. The handler gets one that a page of
+// this session was given for this very object.
+func (w *Web) formFor(who audience, kind *formKind, h func(*call, visit, *form) error) route {
+	return route{method: http.MethodPost, path: kind.action, who: who, serve: func(c *call) error {
+		if w.origin.Check(c.r) != nil {
+			return errNotOurForm
+		}
+		c.back, c.posted = kind.address(kind.page, c.param), true
+		v, err := w.admit(c, who)
+		if err != nil {
+			return err // before a byte of the body is read
+		}
+		f, err := decode(c, kind)
+		if err != nil {
+			return err
+		}
+		for _, name := range parameters(kind.action) {
+			f.values[name] = []string{c.param(name)}
+		}
+		f.key, f.user = v.id, v.user.ID
+		if !f.genuine() {
+			return errNotOurForm
+		}
+		return h(c, v, f)
+	}}
+}
+
+// named puts a page into the navigation and on the home page.
+func (r route) named(title, about string) route {
+	r.menu = &menu{title: title, about: about}
+	return r
+}
+
+// install takes the table of routes.
+func (w *Web) install(table []route) {
+	w.table, w.own = table, httprouter.New()
+	for _, r := range table {
+		if r.method == http.MethodGet && r.who != anybody {
+			w.own.Handle(http.MethodGet, r.path, func(http.ResponseWriter, *http.Request, httprouter.Params) {})
+		}
+	}
+}
+
+// Register adds the routes of the pages.
+func (w *Web) Register(r interface {
+	Handle(method, path string, h httprouter.Handle)
+},
+) {
+	for _, one := range w.table {
+		h := w.handle(one.path, one.serve)
+		r.Handle(one.method, one.path, h)
+		if one.method == http.MethodGet {
+			r.Handle(http.MethodHead, one.path, h)
+		}
+	}
+}

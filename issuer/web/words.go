@@ -1,0 +1,79 @@
+package web
+
+import (
+	"strconv"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// This file puts values into words.
+
+// date and day write a time for people and for <time datetime>; moment and
+// instant do so to the minute.
+func date(t ledger.Time) string    { return t.Std().Format("2 January 2006") }
+func day(t ledger.Time) string     { return t.Std().Format(time.DateOnly) }
+func moment(t ledger.Time) string  { return t.Std().Format("2 January 2006, 15:04 UTC") }
+func instant(t ledger.Time) string { return t.Std().Format("2006-01-02T15:04Z") }
+
+// words are a duration in its largest unit that leaves no rest.
+func words(d time.Duration) string {
+	for _, unit := range []struct {
+		name string
+		size time.Duration
+	}{{"day", 24 * time.Hour}, {"hour", time.Hour}, {"minute", time.Minute}} {
+		if d >= unit.size && d%unit.size == 0 {
+			return count(int(d/unit.size), unit.name)
+		}
+	}
+	return count(int(d/time.Second), "second")
+}
+
+// count is a number of things.
+func count(n int, thing string) string {
+	if n != 1 {
+		thing += "s"
+	}
+	return strconv.Itoa(n) + " " + thing
+}
+
+// sentence begins with a capital letter and ends with a full stop. What begins
+// it is a word of ours.
+func sentence(s string) string {
+	s = strings.TrimSpace(s)
+	if s == "" {
+		return ""
+	}
+	s = strings.ToUpper(s[:1]) + s[1:]
+	if !strings.HasSuffix(s, ".") {
+		s += "."
+	}
+	return s
+}
+
+// initial is the letter that stands for a picture.
+func initial(name string) string {
+	for _, r := range name {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return string(unicode.ToUpper(r))
+		}
+	}
+	return "?"
+}
+
+// stateName is a client's state for people who have not read about states.
+func stateName(s ledger.ClientState) string {
+	switch s {
+	case ledger.Pending:
+		return "Waiting for review"
+	case ledger.Approved:
+		return "Approved"
+	case ledger.Rejected:
+		return "Not approved"
+	case ledger.Suspended:
+		return "Suspended"
+	}
+	return "Deleted"
+}
