@@ -156,7 +156,7 @@ func conformSignIn(t *testing.T) {
 		pages := map[string]answer{
 			"sign-in": signIn, "wrong password": stranger.submit(signIn, "password", "username", "bob", "password", "wrong"),
 			"right password": stranger.submit(signIn, "password", "username", "bob", "password", passwords["bob"]),
-			"consent":        s.alice.get(good("cal-app")), "account": s.alice.get("/"),
+			"consent":        s.alice.get(good("cal-app")), "home": s.alice.get("/"), "account": s.alice.get("/account"),
 			"error": s.alice.get(with("cal-app", "client_id", "nobody")), "not found": s.alice.get("/nowhere"),
 		}
 		pages["code"] = s.alice.submit(pages["consent"], "decision", "decision", "allow")

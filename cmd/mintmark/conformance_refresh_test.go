@@ -101,7 +101,7 @@ func conformRefresh(t *testing.T) {
 		path := good("cal-app")
 		code := b.allow("bob", path).Query().Get("code")
 		live := tokensOf(s.t, s.redeem("cal-app", b.allow("bob", path).Query().Get("code")))
-		require.Equal(s.t, 303, b.submit(b.get("/"), "client").Status)
+		require.Equal(s.t, 303, b.submit(b.get("/connected-apps"), "client").Status)
 		refused(s.t, s.refresh("cal-app", live.Refresh), 400, oauth.InvalidGrant)
 		refused(s.t, s.redeem("cal-app", code), 400, oauth.InvalidGrant)
 		require.Equal(s.t, 401, s.me(live.Access).Status)

@@ -212,9 +212,11 @@ func TestConnectedAppsArePaged(t *testing.T) {
 	}
 	require.Len(t, all, 40)
 	assert.IsIncreasing(t, all)
-	first := b.get(link(b.get(link(last, "prev")), "prev"))
-	assert.Equal(t, "00", seen(first)[0])
-	assert.Empty(t, link(first, "prev"))
+	for range 3 {
+		last = b.get(link(last, "prev"))
+	}
+	assert.Equal(t, "00", seen(last)[0])
+	assert.Empty(t, link(last, "prev"))
 	assert.Equal(t, "00", seen(b.get("/connected-apps?after=gone"))[0], "an entry that is gone means the beginning")
 
 	found := b.get("/connected-apps?q=" + url.QueryEscape("7 <&LONG"))

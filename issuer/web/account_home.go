@@ -8,7 +8,7 @@ func (w *Web) accountRoutes() []route {
 	return []route{
 		w.pageFor(users, pathHome, w.home).named("Home", ""),
 		w.pageFor(users, pathApps, w.connectedApps).
-			named("Connected apps", "The applications that can use your account: what each of them may do, when it last did, and how to disconnect it."),
+			named("Connected apps", "The applications that can use your account: what each of them may do, when it was last used, and how to disconnect it."),
 		w.pageFor(users, pathApps+"/:id", w.connectedApp),
 		w.formFor(users, &disconnectForm, w.disconnect),
 		w.formFor(users, &disconnectAllForm, w.disconnectAll),

@@ -49,7 +49,7 @@ func facts(u *ledger.User) []fact {
 	return []fact{
 		{"Name", u.Name},
 		{"User name", u.Username},
-		{"E-mail", u.Email},
+		{"Email address", u.Email},
 		{"About you", u.Bio},
 		{"Picture", u.AvatarURL},
 		{"Language", u.Locale},
@@ -58,7 +58,7 @@ func facts(u *ledger.User) []fact {
 		{"First day of the week", u.WeekStart},
 		{"Default schedule", u.DefaultScheduleID},
 		{"Organization", u.OrganizationID},
-		{"Account number", u.ID},
+		{"Account ID", u.ID},
 	}
 }
 

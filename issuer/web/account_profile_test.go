@@ -15,7 +15,7 @@ func TestProfile(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn()
 	page := b.get("/account")
-	assert.Contains(t, page.body, "<dt>E-mail</dt><dd><bdi>ada@example.com</bdi></dd>")
+	assert.Contains(t, page.body, "<dt>Email address</dt><dd><bdi>ada@example.com</bdi></dd>")
 	assert.Contains(t, page.body, `<dt>Time zone</dt><dd><span class="quiet">Not set</span></dd>`)
 	assert.Contains(t, page.body, "<dt>Clock</dt><dd><bdi>24 hours</bdi></dd>")
 	assert.Contains(t, page.body, `signed in with this browser on <time datetime="2026-03-04T12:00Z">4 March 2026, 12:00 UTC</time>`)

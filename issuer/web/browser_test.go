@@ -17,6 +17,7 @@ import (
 type browser struct {
 	w       *world
 	cookies map[string]string
+	who     string // the id of the user, "" for nobody
 	address string
 	header  http.Header // sent with every request
 }
@@ -116,7 +117,14 @@ func (w *world) signedInAs(username string) *browser {
 	b := w.browser()
 	res := b.signIn(b.get("/auth/sign-in"), username, password)
 	require.Equal(w.t, http.StatusSeeOther, res.StatusCode, res.body)
+	b.who = w.View().UserByName(username).ID
 	return b
+}
+
+// session is the id of the browser's session.
+func (b *browser) session() string {
+	id, _, _ := cutLast(b.cookies["mintmark"])
+	return id
 }
 
 // decide presses a button of a consent page.

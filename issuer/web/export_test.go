@@ -1,5 +1,12 @@
 package web
 
+import (
+	"net/url"
+	"os"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
 // Carried and the others let the tests see what has no page of its own.
 var (
 	Carried   = carried
@@ -7,3 +14,94 @@ var (
 )
 
 type Purpose = purpose
+
+// OwnPage is ownPage.
+func (w *Web) OwnPage(address string) string { return w.ownPage(address) }
+
+// SpecimenPurpose is that of the specimen's form.
+const SpecimenPurpose purpose = "specimen"
+
+var specimenForm = formKind{
+	purpose: SpecimenPurpose, action: "/specimens/:id/edit", page: "/specimens/:id",
+	fields: []field{
+		boundField("revision"),
+		textField("name", "Name"),
+		textField("website", "Website"),
+		textField("purpose", "Purpose"),
+		secretField("secret", "Secret"),
+		listField("redirect_uris", "Redirection URI"),
+		listField("scopes", "The selection of scopes"),
+		textField("type", "Type"),
+		fileField("logo", "Logo", 1<<10),
+	},
+}
+
+// AddSpecimens adds what no page has yet: an address with a parameter, of an
+// object that has an owner; a form with every kind of field; a page for
+// administrators; and every part of the stylesheet.
+func (w *Web) AddSpecimens(took func(name string, uris, scopes []string, logo []byte)) {
+	show := func(c *call, v visit, f *form) error {
+		own, err := w.sure(c, &v, func() bool {
+			client := v.view.Client(c.param("id"))
+			return client != nil && client.Owner == v.user.ID
+		})
+		switch {
+		case err != nil:
+			return err
+		case !own:
+			return errNotFound
+		}
+		if f == nil {
+			f = v.form(&specimenForm, url.Values{
+				"id": {c.param("id")}, "revision": {"3"}, "name": {"Calendar"}, "scopes": {"BOOKING_READ"},
+				"redirect_uris": {"https://app.example.com/cb"},
+			})
+		}
+		return w.show(c, v, "specimen", page{
+			Title: "Specimen", Trail: []crumb{{"Specimens", "/specimens"}}, Form: f,
+			Said: notices{"saved": "It was saved."}.of(c),
+			Body: struct {
+				Form   *form
+				Search search
+				Pages  pager
+				States []ledger.ClientState
+			}{f, searchOf(c, "Name"), pager{Back: "/specimens", Next: "/specimens?after=x"}, []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended}},
+		})
+	}
+	take := func(c *call, v visit, f *form) error {
+		uris := f.filled("redirect_uris")
+		refusals := map[string]*ledger.Refusal{
+			"":      {Cause: ledger.BadField, Field: "name", Note: "is empty"},
+			"line":  {Cause: ledger.BadField, Field: "redirect_uris[1]", Note: "must be absolute"},
+			"other": {Cause: ledger.BadField, Field: "owner", Note: "is not a user"},
+			"third": {Cause: ledger.TooManySecrets},
+			"moved": {Cause: ledger.Moved},
+		}
+		if r := refusals[f.trimmed("name")]; r != nil {
+			f.refused(r)
+		}
+		if f.get("website") == "bad" {
+			f.wrong("website", "must begin with https:// or http://")
+		}
+		if !f.Has("type", "confidential") && !f.Has("type", "public") {
+			f.wrong("type", "is not chosen")
+		}
+		if len(f.filled("scopes")) == 0 {
+			f.wrong("scopes", "needs at least one")
+		}
+		if f.failed() {
+			return show(c, v, f)
+		}
+		took(f.get("name"), uris, f.filled("scopes"), f.file("logo"))
+		return c.done("/specimens/"+f.get("id"), notices{"saved": "x"}, "saved")
+	}
+	w.pages["specimen"], _ = parsePage(os.DirFS("testdata"), "specimen.html")
+	w.install(append(w.routes(),
+		w.pageFor(users, "/specimens", func(c *call, v visit) error { return errNotFound }).named("Specimens", "To look at."),
+		w.pageFor(users, "/specimens/:id", func(c *call, v visit) error { return show(c, v, nil) }),
+		w.formFor(users, &specimenForm, take),
+		w.pageFor(administrators, "/administration", func(c *call, v visit) error {
+			return w.show(c, v, "account_home", page{Title: "Administration", Body: homeBody{}})
+		}).named("Administration", "For administrators."),
+	))
+}

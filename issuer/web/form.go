@@ -3,6 +3,7 @@ package web
 import (
 	"net/url"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -145,12 +146,15 @@ func (f *form) mustHave(name string) {
 func (f *form) wrong(name, note string) {
 	field, line, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
 	i := f.kind.field(field)
-	if i < 0 {
+	if i < 0 || f.kind.fields[i].kind == isBound {
 		f.alert = sentence(name + " " + note)
 		return
 	}
-	id := inputID(field, line)
-	f.problems = append(f.problems, problem{ID: id, Text: sentence(f.kind.fields[i].label + " " + note)})
+	label := f.kind.fields[i].label
+	if n, err := strconv.Atoi(line); err == nil {
+		label += " " + strconv.Itoa(n+1)
+	}
+	f.problems = append(f.problems, problem{ID: inputID(field, line), Text: sentence(label + " " + note)})
 }
 
 // failed reports whether anything was found wrong.

@@ -122,6 +122,14 @@ func (f *form) Input(name, hint string) input {
 	return i
 }
 
+// Group is what stands around the boxes, buttons or lines of a field: see the
+// template "group".
+func (f *form) Group(name, legend, hint string) input {
+	i := f.input(name, "", hint)
+	i.Label = legend
+	return i
+}
+
 // Lines are the inputs of a list: those that are filled in and some empty ones,
 // of at most that many in all. Their label has their number.
 func (f *form) Lines(name string, empty, most int) []input {

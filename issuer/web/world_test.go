@@ -199,7 +199,9 @@ func (w *world) Check(_ context.Context, hash, got string) (bool, error) {
 }
 
 // Hash is web.Passwords, without the cost.
-func (w *world) Hash(_ context.Context, password string) (string, error) { return "hash of " + password, nil }
+func (w *world) Hash(_ context.Context, password string) (string, error) {
+	return "hash of " + password, nil
+}
 
 func (w *world) grants() []*ledger.Grant {
 	return ledger.At(w.memory.View()).GrantsOf("u-ada", w.Now())

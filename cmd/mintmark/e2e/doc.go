@@ -4,6 +4,6 @@
 // this module, so that nothing but the binary can make a test pass. What a
 // single package promises is tested beside that package.
 //
-// The tests need Node.js, Chromium and the npm packages that clients/ names;
+// The tests need Node.js, Chromium, Java and the npm packages that clients/ names;
 // "make deps" installs them.
 package e2e

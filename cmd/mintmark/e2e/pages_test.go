@@ -66,8 +66,13 @@ func TestBrowserFlow(t *testing.T) {
 			require.Empty(t, got.Get("code"))
 
 			b.open(s.AppURL + "/")
+			require.Equal(t, "Hello, Alice Example", b.text("h1"))
+			b.press(`main a[href="/connected-apps"]`)
 			require.Contains(t, b.text("ul.apps"), "Calendar App")
-			b.press(`form[action="/connected-apps/disconnect"] button`)
+			b.press("ul.apps h2 a")
+			require.Equal(t, "Calendar App", b.text("h1"))
+			require.Contains(t, b.text("main"), "See your profile")
+			b.press(`main form[action="/connected-apps/disconnect"] button`)
 			require.Contains(t, b.text("[role=status]"), "was disconnected")
 			require.Contains(t, b.text("main"), "No application is connected")
 

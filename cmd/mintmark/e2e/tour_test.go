@@ -1,6 +1,9 @@
 package e2e
 
 import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
 	"testing"
 
 	"github.com/chromedp/chromedp"
@@ -22,7 +25,9 @@ func tour(t *testing.T, b *tab, look func(name string)) {
 	b.signIn("alice", "correct horse")
 	look("consent")
 	b.open(s.AppURL + "/")
-	look("home-empty")
+	look("home")
+	b.open(s.AppURL + "/connected-apps")
+	look("apps-none")
 	b.open(request)
 	b.press(`button[value="allow"]`)
 	b.open(request)
@@ -30,16 +35,41 @@ func tour(t *testing.T, b *tab, look func(name string)) {
 	b.open(authorizeURL(s, "legacy-app", app.uri))
 	look("consent-legacy")
 	b.press(`button[value="allow"]`)
-	b.open(s.AppURL + "/")
-	look("home")
+	b.open(s.AppURL + "/connected-apps")
+	look("apps")
 	b.do(chromedp.Click(chromedp.CSS("summary")))
-	look("home-details")
-	b.press(`form[action="/connected-apps/disconnect"] button`)
-	look("home-disconnected")
+	look("apps-all")
+	b.open(s.AppURL + "/connected-apps/cal-app")
+	look("app")
+	b.open(s.AppURL + "/connected-apps/legacy-app")
+	look("app-legacy")
+	b.press(`main form[action="/connected-apps/disconnect"] button`)
+	look("apps-disconnected")
+	b.open(s.AppURL + "/account")
+	look("account")
+	b.press(`main a[href="/account/password"]`)
+	look("password")
+	b.do(chromedp.SendKeys(chromedp.CSS("#f-new"), "short"))
+	b.press("main button.primary")
+	look("password-problems")
 	b.open(authorizeURL(s, "cal-app", app.uri+"/other", "scope", "PROFILE_READ"))
 	look("error")
 	b.open(s.AppURL + "/nothing")
 	look("error-not-found")
+	b.open(s.AppURL + "/account")
+	b.press(`form[action="/account/sign-out-everywhere"] button`)
+	look("sign-in-signed-out-everywhere")
+	b.open(serveParts(t))
+	look("parts")
+}
+
+// serveParts is the address of a page with every part that pages are made of,
+// as the tests of the pages have written it.
+func serveParts(t *testing.T) string {
+	t.Helper()
+	files := httptest.NewServer(http.FileServer(http.Dir(filepath.Join(root, "issuer", "web"))))
+	t.Cleanup(files.Close)
+	return files.URL + "/testdata/specimen.golden.html"
 }
 
 // eachLook runs check on every page of the tour, wide and narrow, light and

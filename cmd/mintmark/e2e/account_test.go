@@ -1,0 +1,94 @@
+package e2e
+
+import (
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// TestBrowserAccount: what a person does with their own account, with
+// JavaScript and without.
+func TestBrowserAccount(t *testing.T) {
+	for _, mode := range []struct {
+		name    string
+		scripts bool
+	}{{"scripts on", true}, {"scripts off", false}} {
+		t.Run(mode.name, func(t *testing.T) {
+			s := start(t, fixtures(""))
+			b, elsewhere := newTab(t), newTab(t)
+			b.scripts(mode.scripts)
+			for _, one := range []*tab{b, elsewhere} {
+				one.open(s.AppURL + "/account")
+				require.Equal(t, "Sign in", one.text("h1"))
+				one.signIn("alice", "correct horse")
+				require.Equal(t, s.AppURL+"/account", one.location(), "back to where they wanted to go")
+			}
+			require.Contains(t, b.text("main"), "alice@example.com")
+
+			b.press(`main a[href="/account/password"]`)
+			b.fill("current", "correct horse")
+			b.fill("new", "short")
+			b.fill("again", "short")
+			b.press("main button.primary")
+			require.Equal(t, "New password is too short: use at least 12 characters.", b.text(`[role=alert] a`))
+			require.Equal(t, "f-new", b.focused("id"))
+			b.fill("current", "correct horse")
+			b.fill("new", "a better pass phrase")
+			b.fill("again", "a better pass phrase")
+			b.press("main button.primary")
+			require.Contains(t, b.text("[role=status]"), "Your password was changed.")
+			elsewhere.open(s.AppURL + "/account")
+			require.Equal(t, "Sign in", elsewhere.text("h1"), "signed out in other browsers")
+			elsewhere.signIn("alice", "a better pass phrase")
+			require.Equal(t, "Your account", elsewhere.text("h1"))
+
+			b.press(`form[action="/account/sign-out-everywhere"] button`)
+			require.Contains(t, b.text("[role=status]"), "signed out in every browser")
+			elsewhere.press(`a[href="/connected-apps"]`)
+			require.Equal(t, "Sign in", elsewhere.text("h1"))
+		})
+	}
+}
+
+// TestBrowserSkipLink: the keyboard passes over the navigation, and reaches all
+// of it (WCAG 2.2 §2.4.1).
+func TestBrowserSkipLink(t *testing.T) {
+	s := start(t, fixtures(""))
+	b := newTab(t)
+	b.open(s.AppURL + "/account")
+	b.signIn("alice", "correct horse")
+	tab := func() string {
+		b.do(chromedp.KeyEvent(kb.Tab))
+		return b.focused("textContent")
+	}
+	require.Equal(t, "Skip to the content", tab())
+	seen, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("document.activeElement.getBoundingClientRect().top >= 0"))
+	require.NoError(t, err)
+	require.True(t, seen, "a link in focus is seen")
+	b.do(chromedp.KeyEvent(kb.Enter))
+	require.Equal(t, "main", b.focused("id"))
+	require.Equal(t, "Change your password", tab())
+
+	b.open(s.AppURL + "/account")
+	var passed []string
+	for range 6 {
+		passed = append(passed, tab())
+	}
+	require.Equal(t, []string{"Skip to the content", " Mintmark", "Your account: Alice Example", "Sign out", "Home", "Connected apps"}, passed)
+}
+
+// fill types into an input of a form, by the name of its field.
+func (b *tab) fill(name, text string) {
+	b.t.Helper()
+	b.do(chromedp.SendKeys(chromedp.CSS("#f-"+name), text))
+}
+
+// focused is a property of the element in focus.
+func (b *tab) focused(property string) string {
+	b.t.Helper()
+	text, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.activeElement."+property))
+	require.NoError(b.t, err)
+	return text
+}

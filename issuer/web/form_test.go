@@ -1,0 +1,242 @@
+package web_test
+
+import (
+	"bytes"
+	"mime/multipart"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+const (
+	specimenPage = "/specimens/calendar"
+	specimenPath = "/specimens/calendar/edit"
+)
+
+// A part is a field of multipart/form-data; with a file name it is a file.
+type part struct{ name, file, content string }
+
+// postParts sends a form as a browser sends one with a file.
+func (b *browser) postParts(target string, form url.Values, files ...part) answer {
+	b.w.t.Helper()
+	var body bytes.Buffer
+	w := multipart.NewWriter(&body)
+	for name, list := range form {
+		for _, value := range list {
+			require.NoError(b.w.t, w.WriteField(name, value))
+		}
+	}
+	for _, f := range files {
+		out, err := w.CreateFormFile(f.name, f.file)
+		require.NoError(b.w.t, err)
+		_, err = out.Write([]byte(f.content))
+		require.NoError(b.w.t, err)
+	}
+	require.NoError(b.w.t, w.Close())
+	return b.send(http.MethodPost, target, &body, http.Header{
+		"Content-Type": {w.FormDataContentType()}, "Sec-Fetch-Site": {"same-origin"},
+	})
+}
+
+func TestForm(t *testing.T) {
+	s := newSpecimen(t)
+	b := s.signedIn()
+	form := b.get(specimenPage).form(t, specimenPath)
+	require.Equal(t, "3", form.Get("revision"))
+	form.Set("name", " Calendar ")
+	form["redirect_uris"] = []string{"https://a.example/", "", "  ", " https://b.example/ "}
+	form["scopes"] = []string{"BOOKING_READ", "BOOKING_WRITE"}
+	form.Set("undeclared", "x")
+	form.Set("type", "public")
+	for i, send := range []func() answer{
+		func() answer { return b.post(specimenPath, form) },
+		func() answer { return b.postParts(specimenPath, form, part{"logo", "", ""}) },
+		func() answer {
+			return b.postParts(specimenPath, form, part{"logo", "../../etc/passwd", "\x89PNG"}, part{"other", "x", "y"})
+		},
+	} {
+		res := send()
+		require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
+		assert.Equal(t, specimenPage+"?done=saved", res.Header.Get("Location"))
+		assert.Equal(t, i+1, s.taken)
+		assert.Equal(t, " Calendar ", s.name)
+		assert.Equal(t, []string{"https://a.example/", "https://b.example/"}, s.uris)
+		assert.Equal(t, form["scopes"], s.scopes)
+		assert.Contains(t, b.get(res.Header.Get("Location")).body, `<div class="status" role="status"><p>It was saved.</p></div>`)
+	}
+	assert.Equal(t, "\x89PNG", string(s.logo))
+}
+
+// What is wrong stands in a summary and beside the field, and what was filled
+// in stays, but for secrets.
+func TestFormProblems(t *testing.T) {
+	s := newSpecimen(t)
+	b := s.signedIn()
+	good := b.get(specimenPage).form(t, specimenPath)
+	fill := func(pairs ...string) url.Values {
+		form := url.Values{"token": good["token"], "revision": good["revision"], "redirect_uris": {"https://a.example/", "", "<b>"}, "scopes": {"BOOKING_WRITE"}}
+		return with(form, append([]string{"name", "Calendar", "purpose", "line 1\nline 2", "secret", "hunter2", "type", "public"}, pairs...)...)
+	}
+	for _, test := range []struct {
+		name   string
+		form   url.Values
+		status int
+		says   []string
+	}{
+		{"a field", fill("name", ""), 422, []string{
+			`<li><a href="#f-name">Name is empty.</a></li>`, `<p class="error" id="f-name-error">Name is empty.</p>`,
+			`<input id="f-name" name="name" type="text" maxlength="80" required aria-invalid="true" aria-describedby="f-name-hint f-name-error" autofocus>`,
+			"Nothing was changed.", "<title>Problem: Specimen · Mintmark</title>",
+		}},
+		{"two fields", fill("name", "line", "website", "bad"), 422, []string{
+			`<li><a href="#f-website">Website must begin with https:// or http://.</a></li>
+<li><a href="#f-redirect_uris.1">Redirection URI 2 must be absolute.</a></li>`, `value="bad"`,
+		}},
+		{"a line of a list", fill("name", "line"), 422, []string{
+			`<p class="error" id="f-redirect_uris.1-error">Redirection URI 2 must be absolute.</p>`,
+			`<input id="f-redirect_uris.1" name="redirect_uris" type="text" value="&lt;b&gt;" aria-invalid="true" aria-describedby="f-redirect_uris.1-error" autofocus>`,
+			`<input id="f-redirect_uris.0" name="redirect_uris" type="text" value="https://a.example/" required>`,
+		}},
+		{"a field that the page does not have", fill("name", "other"), 422, []string{"Owner is not a user."}},
+		{"no field", fill("name", "third"), 422, []string{`<div class="alert" role="alert">
+<p>A client has at most 2 active secrets; revoke one first.</p>`}},
+		{"moved", fill("name", "moved"), 409, []string{"Something changed while the page was open, so nothing was done."}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			res := b.post(specimenPath, test.form)
+			assert.Equal(t, test.status, res.StatusCode)
+			for _, text := range append(test.says,
+				`value="BOOKING_WRITE" checked`, `value="public" checked`, ">line 1\nline 2</textarea>", `value="https://a.example/"`) {
+				assert.Contains(t, res.body, text)
+			}
+			assert.NotContains(t, res.body, `value="BOOKING_READ" checked`)
+			assert.NotContains(t, res.body, "hunter2")
+			assert.NotContains(t, res.body, `<div class="status" role="status"><p>It was saved`)
+			assert.LessOrEqual(t, strings.Count(res.body, " autofocus"), 1)
+
+			form := res.form(t, specimenPath)
+			assert.Equal(t, good.Get("token"), form.Get("token"))
+		})
+	}
+	assert.Zero(t, s.taken)
+}
+
+func TestFormFiles(t *testing.T) {
+	s := newSpecimen(t)
+	b := s.signedIn()
+	form := with(b.get(specimenPage).form(t, specimenPath), "name", "Calendar", "website", "kept", "type", "public", "scopes", "BOOKING_READ")
+	for size, status := range map[int]int{1 << 10: 303, 1<<10 + 1: 422, 3 << 20: 422, 9 << 20: 413} {
+		res := b.postParts(specimenPath, form, part{"logo", "l.png", strings.Repeat("x", size)})
+		assert.Equal(t, status, res.StatusCode, size)
+		switch status {
+		case 422:
+			assert.Contains(t, res.body, `<p class="error" id="f-logo-error">Logo is larger than 1 KB.</p>`)
+			assert.Contains(t, res.body, `value="kept"`)
+		case 413:
+			assert.Contains(t, res.body, "Too much was sent")
+		}
+	}
+	assert.Equal(t, 1, s.taken)
+	assert.Len(t, s.logo, 1<<10)
+}
+
+// What no page of ours sends is not taken.
+func TestFormRefusals(t *testing.T) {
+	s := newSpecimen(t)
+	b := s.signedIn()
+	good := with(b.get(specimenPage).form(t, specimenPath), "name", "Calendar", "type", "public", "scopes", "BOOKING_READ")
+	copied := func(pairs ...string) url.Values {
+		form := url.Values{}
+		for name, list := range good {
+			form[name] = list
+		}
+		return with(form, pairs...)
+	}
+	raw := func(kind, body string) func() answer {
+		return func() answer {
+			return b.send("POST", specimenPath, strings.NewReader(body), http.Header{"Content-Type": {kind}, "Sec-Fetch-Site": {"same-origin"}})
+		}
+	}
+	many := copied()
+	many["scopes"] = make([]string, 201)
+	twice := copied()
+	twice["name"] = []string{"a", "b"}
+	tokens := copied()
+	tokens["token"] = append(tokens["token"], "x")
+	for name, test := range map[string]struct {
+		send   func() answer
+		status int
+	}{
+		"no token":             {func() answer { return b.post(specimenPath, copied("token", "")) }, 403},
+		"another token":        {func() answer { return b.post(specimenPath, copied("token", "x")) }, 403},
+		"another revision":     {func() answer { return b.post(specimenPath, copied("revision", "4")) }, 403},
+		"no revision":          {func() answer { return b.post(specimenPath, copied("revision", "")) }, 403},
+		"another object":       {func() answer { return b.post("/specimens/native/edit", good) }, 403},
+		"another form's token": {func() answer { return b.post("/account/sign-out-everywhere", good) }, 403},
+		"parts that run together": {func() answer {
+			token := web.FormToken(b.session(), web.SpecimenPurpose, "u-ada", "calendar\x003\x00")
+			return b.post("/specimens/calendar%003/edit", copied("revision", "", "token", token))
+		}, 403},
+		"another session":   {func() answer { return s.signedIn().post(specimenPath, good) }, 403},
+		"another user":      {func() answer { return s.signedInAs("bob").post(specimenPath, good) }, 403},
+		"a field twice":     {func() answer { return b.post(specimenPath, twice) }, 400},
+		"two tokens":        {func() answer { return b.post(specimenPath, tokens) }, 400},
+		"too many values":   {func() answer { return b.post(specimenPath, many) }, 400},
+		"a file twice":      {func() answer { return b.postParts(specimenPath, good, part{"logo", "a", "a"}, part{"logo", "b", "b"}) }, 400},
+		"too long":          {func() answer { return b.post(specimenPath, copied("name", strings.Repeat("x", 70_000))) }, 413},
+		"too long in parts": {func() answer { return b.postParts(specimenPath, copied("name", strings.Repeat("x", 70_000))) }, 413},
+		"many long parts": {func() answer {
+			return b.postParts(specimenPath, with(copied(), "a", strings.Repeat("x", 40_000), "b", strings.Repeat("x", 40_000)))
+		}, 413},
+		"half a body":             {raw("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nx"), 400},
+		"no boundary":             {raw("multipart/form-data", "x"), 400},
+		"broken escapes":          {raw("application/x-www-form-urlencoded", "token=%zz"), 400},
+		"JSON":                    {raw("application/json", `{"token":"x"}`), 403},
+		"no type":                 {raw("", good.Encode()), 403},
+		"parts where none belong": {func() answer { return b.postParts("/account/sign-out-everywhere", good) }, 403},
+	} {
+		assert.Equal(t, test.status, test.send().StatusCode, name)
+	}
+	for name, header := range map[string]http.Header{
+		"cross-site": {"Sec-Fetch-Site": {"cross-site"}}, "same site": {"Sec-Fetch-Site": {"same-site"}},
+		"an Origin": {"Origin": {"https://evil.example"}}, "a null Origin": {"Origin": {"null"}},
+	} {
+		header.Set("Content-Type", "application/x-www-form-urlencoded")
+		assert.Equal(t, http.StatusForbidden, b.send("POST", specimenPath, strings.NewReader(good.Encode()), header).StatusCode, name)
+	}
+	assert.Zero(t, s.taken)
+	assert.Equal(t, http.StatusSeeOther, b.post(specimenPath, good).StatusCode)
+}
+
+// An object that is somebody else's is not there, for its page and its form.
+func TestObjectsOfOthers(t *testing.T) {
+	s := newSpecimen(t)
+	for _, who := range []string{"bob", "root"} {
+		assert.Equal(t, http.StatusNotFound, s.signedInAs(who).get(specimenPage).StatusCode)
+	}
+	assert.Equal(t, http.StatusNotFound, s.signedIn().get("/specimens/nothing").StatusCode)
+}
+
+func FuzzDecode(f *testing.F) {
+	f.Add("application/x-www-form-urlencoded", "token=x&name=y&scopes=a&scopes=b")
+	f.Add("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"logo\"; filename=\"x\"\r\n\r\nx\r\n--b--\r\n")
+	var s *specimen
+	var b *browser
+	f.Fuzz(func(t *testing.T, kind, body string) {
+		if s == nil {
+			s = newSpecimen(t)
+			b = s.signedIn()
+		}
+		s.t = t
+		res := b.send("POST", specimenPath, strings.NewReader(body), http.Header{"Content-Type": {kind}})
+		if res.StatusCode != 400 && res.StatusCode != 403 && res.StatusCode != 413 {
+			t.Fatalf("%d for %q %q", res.StatusCode, kind, body)
+		}
+	})
+}

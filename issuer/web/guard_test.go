@@ -1,0 +1,174 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// specimen is a world with pages that use what no page uses yet.
+type specimen struct {
+	*world
+	name         string
+	uris, scopes []string
+	logo         []byte
+	taken        int
+}
+
+func newSpecimen(t *testing.T) *specimen {
+	t.Helper()
+	s := &specimen{world: newWorld(t)}
+	s.web.AddSpecimens(func(name string, uris, scopes []string, logo []byte) {
+		s.name, s.uris, s.scopes, s.logo = name, uris, scopes, logo
+		s.taken++
+	})
+	s.route()
+	s.user("u-bob", "bob", "Bob")
+	s.must(&ledger.PutUser{ID: "u-root", Username: "root", Person: ledger.Person{Name: "Root"}, Password: passwordHash(), Admin: true})
+	return s
+}
+
+// Who is not signed in is sent to sign in, and back to the page.
+func TestSignInAndBack(t *testing.T) {
+	for _, address := range []string{
+		"/account", "/account/password", "/connected-apps", "/connected-apps/calendar", "/connected-apps?q=a+b&after=c%26d",
+	} {
+		w := newWorld(t)
+		b := w.browser()
+		res := b.get(address)
+		require.Equal(t, http.StatusSeeOther, res.StatusCode, address)
+		assert.Equal(t, "/auth/sign-in?to="+url.QueryEscape(address), res.Header.Get("Location"))
+		page := b.get(res.Header.Get("Location"))
+		again := b.signIn(page, "ada", "wrong")
+		assert.Equal(t, http.StatusUnprocessableEntity, again.StatusCode)
+		in := b.signIn(again, "ada", password)
+		assert.Equal(t, address, in.Header.Get("Location"))
+		assert.Equal(t, address, b.get(res.Header.Get("Location")).Header.Get("Location"), "who is signed in goes on at once")
+	}
+	assert.Equal(t, "/auth/sign-in", newWorld(t).browser().get("/").Header.Get("Location"), "home is where everybody goes anyway")
+}
+
+// A form that comes when nobody is signed in any more does nothing, and says so.
+func TestSignInAfterAForm(t *testing.T) {
+	s := newSpecimen(t)
+	stranger := s.browser()
+	res := stranger.post("/specimens/calendar/edit", url.Values{"token": {"x"}})
+	require.Equal(t, http.StatusSeeOther, res.StatusCode)
+	page := stranger.get(res.Header.Get("Location"))
+	assert.Contains(t, page.body, "nothing was done")
+	assert.Equal(t, "/specimens/calendar", stranger.signIn(page, "ada", password).Header.Get("Location"), "to the page of the form")
+	assert.Zero(t, s.taken)
+}
+
+var notOwn = []string{
+	"", "x", "account", "//evil.example/account", "/\\evil.example", "https://evil.example/account", "http:/account", "/account/", "/account/nothing",
+	"/nowhere", "/auth/sign-in", "/auth/sign-out", "/auth/oauth2/authorize?client_id=x", "/assets/x", "/connected-apps/disconnect/x", "/connected-apps/",
+	"/connected-apps//x", "/specimens/a/b", "/%2e%2e//evil.example", "/account\r\nLocation: https://evil.example", "/account\x00", "javascript:alert(1)",
+	"/account#@evil.example", "/account/password?" + strings.Repeat("x", 2048), "/account/../../evil", "/specimens/..%2f..%2fx", "/account@evil.example", "\t/account", " /account",
+}
+
+// There is a closed list of where the sign-in page leads to.
+func TestOwnPages(t *testing.T) {
+	s := newSpecimen(t)
+	for address, want := range map[string]string{
+		"/": "/", "/account": "/account", "/account?done=x&y": "/account?done=x&y", "/specimens/x": "/specimens/x",
+		"/specimens/a|b@c": "/specimens/a%7Cb@c", "/account?a= \"": "/account?a=%20\"", "/account?next=//evil.example": "/account?next=//evil.example",
+	} {
+		assert.Equal(t, want, s.web.OwnPage(address), "%q", address)
+	}
+	for _, address := range notOwn {
+		if got := s.web.OwnPage(address); got != "" {
+			assert.Equal(t, "/account", strings.SplitN(got, "#", 2)[0], "%q", address)
+		}
+		b := s.browser()
+		res := b.signIn(b.get("/auth/sign-in?to="+url.QueryEscape(address)), "ada", password)
+		assert.Contains(t, []string{"/", "/account"}, res.Header.Get("Location"), "%q", address)
+
+		b = s.browser()
+		form := with(b.get("/auth/sign-in").form(t, "/auth/sign-in"), "username", "ada", "password", password)
+		form.Set("to", address)
+		assert.Contains(t, []string{"/", "/account"}, b.post("/auth/sign-in", form).Header.Get("Location"), "%q", address)
+	}
+}
+
+func FuzzOwnPage(f *testing.F) {
+	for _, address := range notOwn {
+		f.Add(address)
+	}
+	f.Add("/connected-apps/calendar?q=x")
+	var w *world
+	f.Fuzz(func(t *testing.T, address string) {
+		if w == nil {
+			w = newWorld(t)
+		}
+		own := w.web.OwnPage(address)
+		if own == "" {
+			return
+		}
+		if !strings.HasPrefix(own, "/") || strings.HasPrefix(own, "//") || strings.HasPrefix(own, `/\`) {
+			t.Fatalf("%q leads to %q", address, own)
+		}
+		for i := range len(own) {
+			if own[i] <= ' ' || own[i] >= 0x7f {
+				t.Fatalf("%q may not stand in a header", own)
+			}
+		}
+		u, err := url.Parse(own)
+		if err != nil || u.Scheme != "" || u.Host != "" || u.Fragment != "" {
+			t.Fatalf("%q leads to %q", address, own)
+		}
+		if w.web.OwnPage(own) != own {
+			t.Fatalf("%q is not taken again, but as %q", own, w.web.OwnPage(own))
+		}
+	})
+}
+
+// Pages of administrators are for them, and in their navigation only.
+func TestAdministrators(t *testing.T) {
+	s := newSpecimen(t)
+	root, ada := s.signedInAs("root"), s.signedIn()
+	assert.Equal(t, http.StatusOK, root.get("/administration").StatusCode)
+	assert.Contains(t, root.get("/").body, `<h2><a href="/administration">Administration</a></h2>`)
+	assert.Contains(t, root.get("/account").body, `<li><a href="/administration">Administration</a></li>`)
+
+	res := ada.get("/administration")
+	assert.Equal(t, http.StatusForbidden, res.StatusCode)
+	assert.Contains(t, res.body, "For administrators only")
+	assert.NotContains(t, ada.get("/").body, "Administration")
+	s.down = true
+	assert.Equal(t, http.StatusServiceUnavailable, ada.get("/administration").StatusCode, "it may be that this node lags")
+	assert.Equal(t, http.StatusOK, root.get("/administration").StatusCode)
+	s.down = false
+
+	s.lag()
+	s.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.Promote})
+	assert.Equal(t, http.StatusOK, ada.get("/administration").StatusCode, "made one a moment ago")
+}
+
+// The navigation says where a person is.
+func TestNavigation(t *testing.T) {
+	s := newSpecimen(t)
+	b := s.signedIn()
+	for address, want := range map[string]string{
+		"/":                   `<a href="/" aria-current="page">Home</a>`,
+		"/connected-apps":     `<a href="/connected-apps" aria-current="page">`,
+		"/account":            `<a href="/account" aria-current="page">`,
+		"/account/password":   `<a href="/account" aria-current="true">`,
+		"/specimens/calendar": `<a href="/specimens" aria-current="true">`,
+	} {
+		page := b.get(address)
+		assert.Contains(t, page.body, want)
+		nav, _, _ := strings.Cut(page.body, "</header>")
+		assert.Equal(t, 1, strings.Count(nav, "aria-current"), address)
+	}
+	assert.Contains(t, b.get("/specimens/calendar").body, `<nav class="trail" aria-label="Breadcrumb"><ol>
+<li><a href="/">Home</a></li>
+<li><a href="/specimens">Specimens</a></li>
+<li aria-current="page"><bdi>Specimen</bdi></li>`)
+}

@@ -1,0 +1,176 @@
+package web_test
+
+import (
+	"cmp"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/julienschmidt/httprouter"
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// A row is one route, asked by four: nobody who is signed in, bob, ada, who
+// owns what the address names, and an administrator. A new route needs a row.
+type row struct {
+	route   string // method and pattern
+	address string // for example
+	form    *sent  // of a POST
+
+	nobody, user, owner, administrator int // what each is answered
+
+	// harmless says that a form of another's changes only what is their own.
+	harmless bool
+}
+
+// sent is a form as a browser sends it, with a token made for whoever sends it.
+type sent struct {
+	purpose web.Purpose
+	about   string
+	fields  url.Values
+}
+
+// The matrix is of every page and form.
+var matrix = []row{
+	{route: "GET /", nobody: 303, user: 200, owner: 200, administrator: 200},
+	{route: "GET /account", nobody: 303, user: 200, owner: 200, administrator: 200},
+	{route: "GET /account/password", nobody: 303, user: 200, owner: 200, administrator: 200},
+	{
+		route: "POST /account/password", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
+		form: &sent{"password", "", url.Values{"current": {password}, "new": {another}, "again": {another}}},
+	},
+	{
+		route: "POST /account/sign-out-everywhere", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
+		form: &sent{"sign out everywhere", "", nil},
+	},
+	{route: "GET /connected-apps", nobody: 303, user: 200, owner: 200, administrator: 200},
+	{route: "GET /connected-apps/:id", address: "/connected-apps/calendar", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{
+		route: "POST /connected-apps/disconnect", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
+		form: &sent{"disconnect", "calendar", url.Values{"client": {"calendar"}}},
+	},
+	{
+		route: "POST /connected-apps/disconnect-all", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
+		form: &sent{"disconnect all", "", nil},
+	},
+
+	// The authorization step and what leads to it are for anybody. Their forms
+	// are bound to more than a session, and tested by themselves.
+	{route: "GET /auth/oauth2/authorize", address: at(good()), nobody: 200, user: 200, owner: 200, administrator: 200},
+	{route: "POST /auth/oauth2/authorize", address: at(good()), nobody: 405, user: 405, owner: 405, administrator: 405},
+	{route: "GET /auth/sign-in", nobody: 200, user: 303, owner: 303, administrator: 303},
+	{route: "POST /auth/sign-in", nobody: 403, user: 403, owner: 403, administrator: 403},
+	{route: "POST /auth/sign-out", nobody: 403, user: 403, owner: 403, administrator: 403},
+	{route: "GET /assets/:name", address: "/assets/style-0123456789abcdef.css", nobody: 200, user: 200, owner: 200, administrator: 200},
+}
+
+// registered notes the routes that are registered.
+type registered []string
+
+func (r *registered) Handle(method, path string, _ httprouter.Handle) {
+	*r = append(*r, method+" "+path)
+}
+
+// stage is a world in which the objects of the matrix are, and its people.
+func stage(t *testing.T) (w *world, people []*browser) {
+	t.Helper()
+	w = newWorld(t)
+	w.user("u-bob", "bob", "Bob")
+	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Person: ledger.Person{Name: "Root"}, Password: passwordHash(), Admin: true})
+	people = []*browser{w.browser(), w.signedInAs("bob"), w.signedIn(), w.signedInAs("root")}
+	people[2].allow()
+	return w, people
+}
+
+func TestMatrix(t *testing.T) {
+	var rows []string
+	for _, r := range matrix {
+		rows = append(rows, r.route)
+		t.Run(r.route, func(t *testing.T) {
+			for i, want := range []int{r.nobody, r.user, r.owner, r.administrator} {
+				w, people := stage(t)
+				if strings.HasPrefix(r.route, "GET ") {
+					r.askPage(t, w, people[i], want)
+				} else {
+					r.askForm(t, w, people, i, want)
+				}
+			}
+		})
+	}
+	var routes registered
+	newWorld(t).web.Register(&routes)
+	for _, route := range routes {
+		if !strings.HasPrefix(route, "HEAD ") {
+			assert.Contains(t, rows, route, "a route without a row")
+		}
+	}
+	slices.Sort(rows)
+	assert.Len(t, slices.Compact(rows), len(matrix), "a row twice")
+}
+
+func (r row) path() string {
+	_, path, _ := strings.Cut(r.route, " ")
+	return cmp.Or(r.address, path)
+}
+
+func (r row) askPage(t *testing.T, w *world, b *browser, want int) {
+	t.Helper()
+	state := w.index
+	assert.Equal(t, want, b.get(r.path()).StatusCode, b.who)
+	assert.Equal(t, want, b.send(http.MethodHead, r.path(), nil, nil).StatusCode, "HEAD for %s", b.who)
+	assert.Equal(t, state, w.index, "a page changes nothing")
+}
+
+// askForm sends what must do nothing first.
+func (r row) askForm(t *testing.T, w *world, people []*browser, i, want int) {
+	t.Helper()
+	b, state := people[i], w.index
+	if r.form != nil {
+		without := http.StatusForbidden
+		if b.who == "" {
+			without = http.StatusSeeOther // to sign in
+		}
+		assert.Equal(t, without, b.post(r.path(), r.form.fields).StatusCode, "%q without a token", b.who)
+		foreign := b.send(http.MethodPost, r.path(), strings.NewReader(r.form.of(b).Encode()), http.Header{
+			"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"cross-site"},
+		})
+		assert.Equal(t, http.StatusForbidden, foreign.StatusCode, "%q from another site", b.who)
+		for _, other := range people {
+			if other != b && other.who != "" {
+				assert.Equal(t, without, b.post(r.path(), r.form.of(other)).StatusCode, "%q with a token of %s", b.who, other.who)
+			}
+		}
+	}
+	assert.Equal(t, state, w.index, "nothing was done yet")
+
+	res := b.post(r.path(), r.form.of(b))
+	assert.Equal(t, want, res.StatusCode, "%q: %s", b.who, res.body)
+	if b.who == "" && want == http.StatusSeeOther {
+		assert.Contains(t, res.Header.Get("Location"), "/auth/sign-in?note=undone")
+	}
+	if b.who != "u-ada" {
+		assert.Len(t, w.grants(), 1, "%q does nothing to ada", b.who)
+		assert.Equal(t, http.StatusOK, people[2].get("/account").StatusCode, "%q does nothing to ada", b.who)
+		if b.who == "" || !r.harmless {
+			assert.Equal(t, state, w.index, "%q changes nothing", b.who)
+		}
+	}
+}
+
+// of is the form as a page of that browser would send it.
+func (s *sent) of(b *browser) url.Values {
+	form := url.Values{}
+	if s == nil {
+		return form
+	}
+	for name, list := range s.fields {
+		form[name] = list
+	}
+	form.Set("token", web.FormToken(b.session(), s.purpose, b.who, s.about))
+	return form
+}
