@@ -107,7 +107,7 @@ func conformTransport(t *testing.T) {
 			"key set": s.request("GET", oauth.PathJWKS, ""), "metadata": s.request("GET", oauth.PathMetadata, ""),
 			"no such page": s.request("GET", "/nowhere", ""), "no such endpoint": s.request("GET", "/v2/nowhere", ""),
 			"sign-in": s.request("GET", good("cal-app"), ""), "error page": s.request("GET", with("nobody"), ""),
-			"account": s.alice.get("/"), "odd path": s.request("GET", "/v2/%2e%2e/me", ""), "asset": s.request("GET", "/assets/nothing.css", ""),
+			"account": s.alice.get("/account"), "odd path": s.request("GET", "/v2/%2e%2e/me", ""), "asset": s.request("GET", "/assets/nothing.css", ""),
 		} {
 			require.Equal(s.t, "nosniff", a.Header.Get("X-Content-Type-Options"), name)
 			require.Less(s.t, a.Status, 500, name)

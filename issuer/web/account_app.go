@@ -40,7 +40,7 @@ func (w *Web) connectedApp(c *call, v visit) error {
 		Groups: permissionsOf(one.scopes.String()), Lifetimes: lifetimesOf(&v),
 	}
 	return w.show(c, v, "account_app", page{
-		Title: one.Name, Trail: []crumb{{"Connected apps", pathApps}}, Body: body,
+		Title: "What " + one.Name + " can do", Trail: []crumb{{"Connected apps", pathApps}}, Body: body,
 	})
 }
 

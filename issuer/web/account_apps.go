@@ -82,6 +82,7 @@ func (w *Web) connectedApps(c *call, v visit) error {
 	body.Connections, body.Pages = pageOf(c, found, appsShow, func(one connection) string { return one.ClientID })
 	for i := range body.Connections {
 		one := &body.Connections[i]
+		one.count()
 		one.Form = v.form(&disconnectForm, url.Values{"client": {one.ClientID}})
 	}
 	return w.show(c, v, "account_apps", page{Title: "Connected apps", Said: appNotices.of(c), Body: body})
@@ -106,12 +107,10 @@ func (w *Web) connections(v *visit) []connection {
 		one.scopes = one.scopes.Union(scope.FromClaim(g.Scope))
 		one.Used = max(one.Used, g.Used)
 	}
-	for i := range list {
-		list[i].count()
-	}
 	return list
 }
 
+// count counts the permissions.
 func (one *connection) count() {
 	for _, s := range scope.Catalogue() {
 		if one.scopes.Has(s.Name) {

@@ -65,7 +65,7 @@ func TestConnectedApp(t *testing.T) {
 	page := b.get("/connected-apps/calendar")
 	require.Equal(t, http.StatusOK, page.StatusCode)
 	for _, text := range []string{
-		"<h1><bdi>The calendar app</bdi></h1>", `<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
+		"<h1>What <bdi>The calendar app</bdi> can do</h1>", `<a href="https://calendar.example.com/about" rel="noreferrer nofollow">calendar.example.com</a>`,
 		"See your bookings, who attends them", `<span class="badge">Can change</span> Confirm, decline and reassign your bookings`,
 		"See your teams&#39; bookings.", "First allowed", "<dt>Last used</dt><dd>Not yet</dd>",
 		"may keep working for up to 30 minutes", `<a href="/connected-apps">Connected apps</a>`,
@@ -77,7 +77,7 @@ func TestConnectedApp(t *testing.T) {
 	legacy := b.get("/connected-apps/old")
 	assert.Contains(t, legacy.body, "This application can do everything that you can do.")
 	assert.Contains(t, legacy.body, "made before applications asked for single permissions")
-	assert.NotContains(t, legacy.body, "What it can do")
+	assert.NotContains(t, legacy.body, "What you allowed")
 
 	for _, id := range []string{"native", "nobody", "CALENDAR"} {
 		assert.Equal(t, http.StatusNotFound, b.get("/connected-apps/"+id).StatusCode, id)

@@ -13,6 +13,7 @@ import (
 const (
 	maxForm   = 64 << 10 // bytes of a form, files apart
 	maxValues = 200      // values of one field
+	maxParts  = 1000     // parts of a form with a file
 
 	// maxUpload is how much is read of a form with a file, in bytes. It is more
 	// than any file may have: a browser reads no answer before it has sent
@@ -113,7 +114,7 @@ func (f *form) take(name, value string) error {
 // what the browser says, and not looked at.
 func (f *form) readParts(r *multipart.Reader) error {
 	room := int64(maxForm)
-	for {
+	for range maxParts {
 		part, err := r.NextRawPart()
 		if err == io.EOF {
 			return nil
@@ -138,6 +139,7 @@ func (f *form) readParts(r *multipart.Reader) error {
 			return err
 		}
 	}
+	return errTooLarge
 }
 
 // readFile takes a file in. An empty one is none: that is how a browser sends

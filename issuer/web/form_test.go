@@ -194,6 +194,11 @@ func TestFormRefusals(t *testing.T) {
 		"many long parts": {func() answer {
 			return b.postParts(specimenPath, with(copied(), "a", strings.Repeat("x", 40_000), "b", strings.Repeat("x", 40_000)))
 		}, 413},
+		"too many parts": {func() answer {
+			form := copied()
+			form["other"] = make([]string, 1000)
+			return b.postParts(specimenPath, form)
+		}, 413},
 		"half a body":             {raw("multipart/form-data; boundary=b", "--b\r\nContent-Disposition: form-data; name=\"token\"\r\n\r\nx"), 400},
 		"no boundary":             {raw("multipart/form-data", "x"), 400},
 		"broken escapes":          {raw("application/x-www-form-urlencoded", "token=%zz"), 400},

@@ -1,9 +1,12 @@
 package web
 
 import (
+	"fmt"
 	"net/http"
 	"net/url"
 	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // An audience is who may ask for a page. Every command decides it again.
@@ -20,7 +23,10 @@ const (
 // told so.
 func (w *Web) admit(c *call, who audience) (visit, error) {
 	v := w.visit(c)
-	if v.user == nil {
+	switch {
+	case v.unsure:
+		return v, fmt.Errorf("look up the session: %w", oauth.ErrUnavailable)
+	case v.user == nil:
 		return v, c.signInFirst()
 	}
 	if who == administrators {
@@ -101,6 +107,9 @@ func (w *Web) ownPage(address string) string {
 	own := (&url.URL{Path: u.Path}).EscapedPath()
 	if u.RawQuery != "" {
 		own += "?" + carried(u.RawQuery)
+	}
+	if len(own) > maxOwn {
+		return "" // it would not be taken again
 	}
 	return own
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -102,6 +103,7 @@ func FuzzOwnPage(f *testing.F) {
 		f.Add(address)
 	}
 	f.Add("/connected-apps/calendar?q=x")
+	f.Add("/account?" + strings.Repeat("\xff", 1000))
 	var w *world
 	f.Fuzz(func(t *testing.T, address string) {
 		if w == nil {
@@ -149,6 +151,24 @@ func TestAdministrators(t *testing.T) {
 	s.lag()
 	s.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.Promote})
 	assert.Equal(t, http.StatusOK, ada.get("/administration").StatusCode, "made one a moment ago")
+	s.must(&ledger.SignOut{Session: credential.SessionDigest(ada.session())})
+	assert.Equal(t, "/auth/sign-in?to=%2Fadministration", ada.get("/administration").Header.Get("Location"), "signed out a moment ago")
+}
+
+// Where it can't be told whether somebody is signed in, nobody is told that
+// they are not.
+func TestUnsureWhoIsSignedIn(t *testing.T) {
+	w := newWorld(t)
+	w.lag()
+	b := w.signedIn()
+	w.down = true
+	res := b.get("/account")
+	assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+	assert.NotEmpty(t, res.Header.Get("Retry-After"))
+	assert.Equal(t, http.StatusServiceUnavailable, b.post(passwordPath, nil).StatusCode)
+	assert.Equal(t, http.StatusSeeOther, w.browser().get("/account").StatusCode, "who has no session is not signed in")
+	w.down = false
+	assert.Equal(t, http.StatusOK, b.get("/account").StatusCode)
 }
 
 // The navigation says where a person is.

@@ -26,6 +26,7 @@ type visit struct {
 	id      string // the session id the browser sent; it may be nobody's
 	user    *ledger.User
 	session *ledger.Session
+	unsure  bool // nobody is signed in as far as this node knows, and no fresh view could be had
 }
 
 func (v *visit) actor() ledger.Actor { return ledger.Actor{Session: credential.SessionDigest(v.id)} }
@@ -43,7 +44,8 @@ func (w *Web) visit(c *call) visit {
 	}
 	w.look(c, &v)
 	if v.user == nil {
-		if fresh, err := w.fresh(c.r.Context()); err == nil {
+		fresh, err := w.fresh(c.r.Context())
+		if v.unsure = err != nil; !v.unsure {
 			v.view = fresh
 			w.look(c, &v)
 		}

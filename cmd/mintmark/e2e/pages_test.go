@@ -70,7 +70,7 @@ func TestBrowserFlow(t *testing.T) {
 			b.press(`main a[href="/connected-apps"]`)
 			require.Contains(t, b.text("ul.apps"), "Calendar App")
 			b.press("ul.apps h2 a")
-			require.Equal(t, "Calendar App", b.text("h1"))
+			require.Equal(t, "What Calendar App can do", b.text("h1"))
 			require.Contains(t, b.text("main"), "See your profile")
 			b.press(`main form[action="/connected-apps/disconnect"] button`)
 			require.Contains(t, b.text("[role=status]"), "was disconnected")
