@@ -9,8 +9,8 @@
 // pass. Bugs are planted to see that they are caught. What a single package
 // promises is tested beside that package.
 //
-// "go test" plays the quick faults once. -rounds (or MINTMARK_CHAOS_ROUNDS) is
-// the long form: it plays so many, drawn at random, prints what bit and what it
-// cost, and adds the tests that take long by nature. -faults plays those faults
-// once whose names match.
+// "go test" plays the quick faults once. -rounds (or MINTMARK_CHAOS_ROUNDS) plays
+// so many, drawn at random, and prints what bit and what it cost. -faults plays
+// those faults once whose names match. The build tag long adds the tests that
+// take long by nature.
 package chaos

@@ -8,9 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"testing"
-
-	"github.com/stretchr/testify/require"
 )
 
 // damaged spoils the data of a follower that is down. It must see that and stop,
@@ -105,28 +102,4 @@ func truncatedSnapshot() fault {
 		}
 		return nil
 	})
-}
-
-// smallSegments seals a segment after a second or two.
-var smallSegments = patch{file: "cluster/config.go", old: "&c.SegmentSize, 16<<20", new: "&c.SegmentSize, 32<<10"}
-
-// TestDamagedLog: silent corruption of the log is seen before it is served.
-func TestDamagedLog(t *testing.T) {
-	longForm(t)
-	s := newSummary()
-	s.run(t, three(t, build(t, smallSegments)), flippedBit())
-	s.print(t)
-	require.Zero(t, s.voids, "%v", s.void)
-}
-
-// TestPlantedDamage: without a checksum of each entry a changed one is applied,
-// and the states differ.
-func TestPlantedDamage(t *testing.T) {
-	longForm(t)
-	binary := build(t, smallSegments, patch{
-		file: "cluster/summed.go",
-		old:  "log.Index != index || binary.BigEndian.Uint32(ext[at+8:]) != entrySum(log)",
-		new:  "log.Index != index",
-	})
-	find(t, three(t, binary), "S8", 2, flippedBit())
 }

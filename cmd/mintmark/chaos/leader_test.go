@@ -7,64 +7,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-var (
-	steadyFor = flag.Duration("steady", 10*time.Minute, "in the long form: how long leadership must not change under full load")
-	transfers = flag.Int("transfers", 1000, "in the long form: transfers of leadership, after which no goroutine may be left over")
-)
-
-// TestJuggledLeadership hands leadership over all the time for a minute.
-func TestJuggledLeadership(t *testing.T) {
-	longForm(t)
-	s := newSummary()
-	s.run(t, three(t, build(t)), juggled(200*time.Millisecond, time.Minute))
-	s.print(t)
-	require.Zero(t, s.voids, "%v", s.void)
-}
-
-// TestSteadyLeader is L4: leadership never changes for being busy.
-func TestSteadyLeader(t *testing.T) {
-	longForm(t)
-	const crowd = 24
-	w := newWorld(t, three(t, build(t)))
-	before, err := w.c.status()
-	require.NoError(t, err)
-	l := startChains(w)
-	for i := range crowd {
-		l.all.Go(func() { l.chain(l.ctx, w.c.any, steady[i%len(steady)]) })
-	}
-	began, counted := w.c.now(), 0
-	for end := time.Now().Add(*steadyFor); time.Now().Before(end) && !t.Failed(); {
-		since := w.c.now()
-		time.Sleep(min(5*time.Second, time.Until(end)+time.Millisecond))
-		now, err := w.c.status()
-		require.NoError(t, err)
-		require.Equal(t, before.Term, now.Term, "L4: the term moved after %s", w.c.now()-began)
-		require.Equal(t, before.Leader, now.Leader)
-		n := w.h.written(since)
-		require.GreaterOrEqual(t, n, leastWrites, "there is no load")
-		counted += n
-	}
-	l.end()
-	w.lastLook(l)
-	require.NoError(t, w.agree())
-	s := newSummary()
-	r := w.judge()
-	s.violations, s.reports = r.violations, []report{r}
-	s.print(t)
-	t.Logf("%d writes in %s under one leader", counted, w.c.now()-began)
-}
+var transfers = flag.Int("transfers", 100, "transfers of leadership, after which no goroutine may be left over")
 
 // TestNoLeakOverTransfers is L2: a change of leadership leaves nothing behind.
 func TestNoLeakOverTransfers(t *testing.T) {
-	times := 100
-	if timed() {
-		times = *transfers
-	}
+	times := *transfers
 	c := three(t, build(t))
 	// The first of anything makes what is kept.
 	c.transfer(t, 20)

@@ -1,3 +1,5 @@
+//go:build long
+
 package chaos
 
 import (
@@ -8,18 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// longForm skips what a run among other tests has no time for.
-func longForm(t *testing.T) {
-	t.Helper()
-	if !timed() {
-		t.Skip("for the long form: -rounds")
-	}
-}
-
 // TestKeys takes signing keys through all of their lives, under load: what is
 // retired is published for as long as its last token is good, and no longer.
 func TestKeys(t *testing.T) {
-	longForm(t)
 	s := newSummary()
 	s.run(t, three(t, build(t)),
 		rotated("signing"), rotatedWithout(), rotated("credential"), rotatedUnderKill(),
@@ -30,7 +23,6 @@ func TestKeys(t *testing.T) {
 
 // TestPlantedUnseenKey: a key that becomes active before every node has it.
 func TestPlantedUnseenKey(t *testing.T) {
-	longForm(t)
 	binary := build(t, patch{
 		file: "issuer/ledger/key.go",
 		old:  "n == nil || !n.HasOpened(k.ID)",
@@ -41,7 +33,6 @@ func TestPlantedUnseenKey(t *testing.T) {
 
 // TestPlantedHastyKey: a key that goes before the tokens that it signed.
 func TestPlantedHastyKey(t *testing.T) {
-	longForm(t)
 	binary := build(t, patch{
 		file: "issuer/ledger/key.go",
 		old:  "const tokenOverlap = (1800 + 60) * time.Second",

@@ -1,3 +1,5 @@
+//go:build long
+
 package chaos
 
 import (
@@ -49,7 +51,6 @@ func moved(whom target) fault {
 // TestAddresses moves nodes of a cluster that has no list of addresses but its
 // own.
 func TestAddresses(t *testing.T) {
-	longForm(t)
 	c := newSingle(t, build(t), false)
 	c.links = nil
 	c.assemble(nodes)
