@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"path/filepath"
 
 	"github.com/hashicorp/raft"
 )
@@ -18,6 +19,10 @@ func (n *Node) identity() (raft.ServerID, error) {
 		return "", err
 	case len(kept) > 0 && (len(id) == 0 || bytes.Equal(kept, id)):
 		return raft.ServerID(kept), nil
+	case len(kept) > 0:
+		if err := n.checkNeverRan(kept, id); err != nil {
+			return "", err
+		}
 	case len(id) == 0:
 		if id, err = newNodeID(n.config.Rand); err != nil {
 			return "", err
@@ -27,6 +32,23 @@ func (n *Node) identity() (raft.ServerID, error) {
 		return "", fmt.Errorf("write node id: %w", err)
 	}
 	return raft.ServerID(id), nil
+}
+
+// checkNeverRan refuses two ids, but where the folder joined a cluster after a
+// start that came to nothing, which left an id that nobody knows.
+func (n *Node) checkNeverRan(kept, joined []byte) error {
+	last, err := n.stores.logs.LastIndex()
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	birth, err := n.storedBirth()
+	if err != nil || len(birth) == 0 && last == 0 {
+		return err
+	}
+	path := filepath.Join(n.config.Dir, nodeIDFile)
+	return fmt.Errorf("%s says that this is node %s, and its log that it is node %s. "+
+		"If only that file was changed, write %s into it; if the files in %s are of two nodes: %w",
+		path, joined, kept, kept, n.config.Dir, ErrDataLost)
 }
 
 // knownAs returns the id in the stable store, and the one that a node that

@@ -1,0 +1,34 @@
+package cluster_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestTwoIDs: one of them is another node's, which the others would take this one
+// for.
+func TestTwoIDs(t *testing.T) {
+	tr := newTrio(t)
+	i := (tr.leader() + 1) % 3
+	id := tr.nodes[i].ID()
+	shut(t, tr.nodes[i])
+	path := filepath.Join(tr.confs[i].Dir, "node.id")
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, []byte("0123456789abcdef"), 0o600))
+	refusesLoss(t, tr.confs[i])
+	require.ErrorIs(t, cluster.Recover(tr.confs[i]), cluster.ErrDataLost)
+	_, err = cluster.Open(t.Context(), tr.confs[i])
+	require.ErrorContains(t, err, path)
+	require.ErrorContains(t, err, id)
+
+	require.NoError(t, os.WriteFile(path, whole, 0o600))
+	tr.start(i)
+	tr.settle(3)
+	require.Equal(t, id, tr.nodes[i].ID())
+}
