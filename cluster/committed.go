@@ -1,10 +1,8 @@
 package cluster
 
 import (
-	"encoding/binary"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -23,14 +21,7 @@ import (
 // synced. At a start the node applies the log up to there by itself; what raft
 // gives it again later is skipped.
 
-// committedFile holds the index and the term of an entry that is committed, and
-// a checksum of both.
-const committedFile = "committed"
-
-const (
-	committedSize  = 20
-	committedPause = 5 * time.Millisecond // between two writes
-)
+const committedPause = 5 * time.Millisecond // between two writes
 
 // A logPosition is one entry's place in raft's log.
 // A term of 0 is not known.
@@ -100,11 +91,7 @@ func (c *committed) write() (err error) {
 			return fmt.Errorf("note what is committed: %w", err)
 		}
 	}
-	b := make([]byte, 0, committedSize)
-	b = binary.BigEndian.AppendUint64(b, p.index)
-	b = binary.BigEndian.AppendUint64(b, p.term)
-	b = binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
-	if _, err := c.file.WriteAt(b, 0); err != nil {
+	if _, err := c.file.WriteAt(encodeNote(p), 0); err != nil {
 		return fmt.Errorf("note what is committed: %w", err)
 	}
 	c.written = p
@@ -159,22 +146,6 @@ func (c *committed) close() error {
 	}
 }
 
-// readCommitted returns what the file of a folder says, the zero position where
-// there is none, or one that was cut short.
-func readCommitted(dir string) (logPosition, error) {
-	b, err := os.ReadFile(filepath.Join(dir, committedFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return logPosition{}, nil
-	}
-	if err != nil {
-		return logPosition{}, fmt.Errorf("read what is committed: %w", err)
-	}
-	if len(b) != committedSize || crc32.ChecksumIEEE(b[:16]) != binary.BigEndian.Uint32(b[16:]) {
-		return logPosition{}, nil
-	}
-	return logPosition{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}, nil
-}
-
 // checkCommitted finds a log that ends before what was committed in it, or has
 // something else there: an older copy.
 func (n *Node) checkCommitted(p logPosition, covered uint64) error {
@@ -195,14 +166,6 @@ func (n *Node) checkCommitted(p logPosition, covered uint64) error {
 		return fmt.Errorf("read log: %w", err)
 	case l.Term != p.term:
 		return fmt.Errorf("entry %d of the log is not the one that the node had: %w", p.index, ErrDataLost)
-	}
-	return nil
-}
-
-// forgetCommitted is for a node that goes on with what it has left.
-func forgetCommitted(dir string) error {
-	if err := os.Remove(filepath.Join(dir, committedFile)); err != nil && !errors.Is(err, os.ErrNotExist) {
-		return fmt.Errorf("forget what is committed: %w", err)
 	}
 	return nil
 }

@@ -1,6 +1,9 @@
 package cluster_test
 
 import (
+	"os"
+	"path/filepath"
+	"runtime"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -34,4 +37,62 @@ func TestNoteThatHangs(t *testing.T) {
 		require.GreaterOrEqual(t, cluster.Committed(c.Dir), index)
 		open(t, c)
 	})
+	for range 2 { // the timers of this bubble that lie in a sync.Pool are for nobody else
+		runtime.GC()
+	}
+}
+
+// TestLostNote: it is what a log that was cut short is known by.
+func TestLostNote(t *testing.T) {
+	c := config(t, "")
+	n := open(t, c)
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	shut(t, n)
+	path := filepath.Join(c.Dir, "committed")
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, damaged := range [][]byte{{}, whole[:7], append([]byte{1}, whole[1:]...)} {
+		require.NoError(t, os.WriteFile(path, damaged, 0o600))
+		refusesLoss(t, c)
+	}
+	drop(t, c.Dir, "committed")
+	refusesLoss(t, c)
+	_, err = cluster.Open(t.Context(), c)
+	require.ErrorContains(t, err, path)
+	require.ErrorContains(t, err, "mintmark cluster recover")
+
+	require.NoError(t, os.WriteFile(path, whole, 0o600))
+	shut(t, open(t, c))
+	drop(t, c.Dir, "committed")
+	require.NoError(t, cluster.Recover(c))
+	n = open(t, c)
+	require.NotEmpty(t, find(n.View(), "a").Last)
+	shut(t, n)
+
+	// One of an earlier version may have none, or one that a crash cut short.
+	for _, damaged := range [][]byte{nil, {}, whole[:7]} {
+		cluster.ForgetNote(c)
+		drop(t, c.Dir, "committed")
+		if damaged != nil {
+			require.NoError(t, os.WriteFile(path, damaged, 0o600))
+		}
+		shut(t, open(t, c))
+		drop(t, c.Dir, "committed")
+		refusesLoss(t, c) // from then on
+		require.NoError(t, os.WriteFile(path, whole, 0o600))
+	}
+}
+
+// TestNoteOfFirstStart: it is there before anything is committed.
+func TestNoteOfFirstStart(t *testing.T) {
+	c := config(t, "")
+	writes := make(chan struct{})
+	n, err := cluster.Open(t.Context(), cluster.WithHooks(c, cluster.Hooks{Note: func() { <-writes }}))
+	require.NoError(t, err)
+	require.FileExists(t, filepath.Join(c.Dir, "committed"))
+	require.Zero(t, cluster.Committed(c.Dir))
+	close(writes)
+	shut(t, n)
+	require.NotZero(t, cluster.Committed(c.Dir))
 }

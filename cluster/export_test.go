@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/base64"
+	"errors"
 	"io"
 	"log/slog"
 	"math"
@@ -226,15 +227,22 @@ func NewFSM(m Machine, fatal func(error)) (f raft.FSM, running func()) {
 func ReplayThrough(f raft.FSM, index uint64) { f.(*fsm).replayed.through = index }
 
 // Committed is what is noted beside the log of a folder.
-func Committed(dir string) uint64 { return must(readCommitted(dir)).index }
+func Committed(dir string) uint64 { return must(mayKnow(dir)).index }
 
 // NoteCommitted notes there that the log was committed up to index.
 func NoteCommitted(dir string, index uint64) {
-	c := committed{dir: dir, now: logPosition{index: index}}
-	if err := c.write(); err != nil {
+	if err := replaceNote(dir, logPosition{index: index}); err != nil {
 		panic(err)
 	}
-	_ = c.file.Close()
+}
+
+// ForgetNote makes a folder that of a version that need not have the note.
+func ForgetNote(c Config) {
+	n := &Node{config: must(c.withDefaults()), log: c.Logger}
+	must(n.openLog())
+	if err := errors.Join(n.stores.stable.Set([]byte(keyNoted), nil), n.closeFiles()); err != nil {
+		panic(err)
+	}
 }
 
 // Disk is diskFiles.

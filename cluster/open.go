@@ -57,7 +57,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if _, err := Recovered(n.config.Dir); err != nil {
 		return err
 	}
-	known, err := readCommitted(n.config.Dir)
+	known, err := n.known()
 	if err != nil {
 		return err
 	}
@@ -91,6 +91,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 		}
 	}
 	if err := n.noteBirth(); err != nil {
+		return err
+	}
+	if err := n.makeNote(known); err != nil {
 		return err
 	}
 	n.committed.replace(known)

@@ -38,7 +38,7 @@ func Recover(c Config) (err error) {
 	if _, listed := n.roster.member(string(n.id)); !listed && !n.roster.empty() {
 		return fmt.Errorf("recover: %w", ErrRemoved)
 	}
-	known, err := readCommitted(c.Dir)
+	known, err := mayKnow(c.Dir)
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
@@ -52,7 +52,7 @@ func Recover(c Config) (err error) {
 		return fmt.Errorf("recover: %w", err)
 	}
 	// Whatever this node has lost, there is nobody left whom that could harm.
-	if err := errors.Join(forgetCommitted(c.Dir), n.noteBirth()); err != nil {
+	if err := errors.Join(replaceNote(c.Dir, logPosition{}), n.noteBirth()); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
 	if err := n.keepOnlyMyself(); err != nil {

@@ -1,6 +1,8 @@
 package main
 
 import (
+	"encoding/binary"
+	"hash/crc32"
 	"io"
 	"net/http"
 	"os"
@@ -79,9 +81,10 @@ func TestRestartWithoutMajority(t *testing.T) {
 	n.kill()
 
 	// One that knows nothing by itself, as a node that had just joined.
-	for _, name := range []string{"committed", "snapshots"} {
-		require.NoError(t, os.RemoveAll(filepath.Join(n.dir, "raft", name)))
-	}
+	require.NoError(t, os.RemoveAll(filepath.Join(n.dir, "raft", "snapshots")))
+	nothing := make([]byte, 16)
+	nothing = binary.BigEndian.AppendUint32(nothing, crc32.ChecksumIEEE(nothing))
+	require.NoError(t, os.WriteFile(filepath.Join(n.dir, "raft", "committed"), nothing, 0o600))
 	n.startAlone(t)
 	unhealthy()
 	require.Eventually(t, func() bool {

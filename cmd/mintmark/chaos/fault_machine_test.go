@@ -3,6 +3,7 @@ package chaos
 import (
 	"encoding/binary"
 	"errors"
+	"hash/crc32"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -77,10 +78,12 @@ func (r *round) obeyed(what string) bool {
 }
 
 // loseUnsynced takes back what the node wrote to its log and did not sync, last
-// write first, and the note of what was committed, which never is synced. It must
-// be down.
+// write first, and what it noted of the log, which is synced once, when it says
+// that nothing is known to be committed. It must be down.
 func (n *node) loseUnsynced() error {
-	if err := os.Remove(filepath.Join(n.dir, "raft", "committed")); err != nil && !errors.Is(err, fs.ErrNotExist) {
+	note := make([]byte, 16)
+	note = binary.BigEndian.AppendUint32(note, crc32.ChecksumIEEE(note))
+	if err := os.WriteFile(filepath.Join(n.dir, "raft", "committed"), note, 0o600); err != nil {
 		return err
 	}
 	undos, err := filepath.Glob(filepath.Join(n.dir, "raft", "*.undo"))
