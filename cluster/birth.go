@@ -67,7 +67,7 @@ func notedBirth(dir string) ([]byte, error) {
 	}
 	birth, err := hex.DecodeString(string(bytes.TrimSpace(text)))
 	if err != nil || len(birth) == 0 {
-		return nil, fmt.Errorf("%s does not hold a node's birth", path)
+		return nil, fmt.Errorf("%s is damaged, it does not hold a node's birth: move it away and start the node again, which makes it anew if its log is whole", path)
 	}
 	return birth, nil
 }

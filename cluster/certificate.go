@@ -152,7 +152,7 @@ func nodeKey(rand io.Reader, dir string) (*ecdsa.PrivateKey, error) {
 	if err == nil {
 		key, err := parseKey(plain)
 		if err != nil {
-			return nil, fmt.Errorf("read %s: %w", path, err)
+			return nil, fmt.Errorf("%s, by which the others know this node, is damaged (%w): put it back, or take a new node in its place: %w", path, err, ErrDataLost)
 		}
 		return key, nil
 	}

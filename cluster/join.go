@@ -175,7 +175,7 @@ func joinedAs(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("read node id: %w", err)
 	}
 	if id = []byte(strings.TrimSpace(string(id))); !hexID(string(id)) {
-		return nil, fmt.Errorf("%s does not hold a node id", filepath.Join(dir, nodeIDFile))
+		return nil, fmt.Errorf("%s is damaged, it does not hold a node id: move it away and start the node again; one that has run has its id in its log too", filepath.Join(dir, nodeIDFile))
 	}
 	return id, nil
 }

@@ -41,12 +41,14 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 		return nil, fmt.Errorf("create log folder: %w", err)
 	}
 	files := segment.NewFiler(dir, privateFiles{fs.New()})
-	w, err := wal.Open(dir,
-		wal.WithMetaStore(&rotatedMeta{new(metadb.BoltMetaDB), files}),
-		wal.WithSegmentFiler(files),
-		wal.WithSegmentSize(c.SegmentSize),
-		wal.WithLogger(log.Named("wal")),
-	)
+	w, err := openWAL(dir, func() (*wal.WAL, error) {
+		return wal.Open(dir,
+			wal.WithMetaStore(&rotatedMeta{new(metadb.BoltMetaDB), files}),
+			wal.WithSegmentFiler(files),
+			wal.WithSegmentSize(c.SegmentSize),
+			wal.WithLogger(log.Named("wal")),
+		)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
 	}

@@ -58,9 +58,18 @@ func openRoster(dir string) (*roster, error) {
 	}
 	var l rosterList
 	if err := json.Unmarshal(data, &l); err != nil {
-		return nil, fmt.Errorf("read the list of peers in %s: %w", r.path, err)
+		return nil, damagedList(r.path, err)
 	}
-	return r, r.set(l)
+	if err := r.set(l); err != nil {
+		return nil, damagedList(r.path, err)
+	}
+	return r, nil
+}
+
+// damagedList says what to do about the file: a node that has run finds the list
+// in its log.
+func damagedList(path string, err error) error {
+	return fmt.Errorf("%s, the list of peers, is damaged (%w): move it away and start the node again, which makes it anew from its log", path, err)
 }
 
 // replace makes l the list, on disk first.
