@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -30,7 +31,7 @@ type round struct {
 // barrier waits for a Barrier that starts after the call, at most
 // Config.ProposeTimeout.
 func (n *Node) barrier(ctx context.Context) error {
-	if err := n.Removed(); err != nil {
+	if err := cmp.Or(n.Removed(), n.Twin()); err != nil {
 		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, err)
 	}
 	r := n.joinBarrier()

@@ -33,11 +33,7 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 		}
 		return reply{replyOK, binary.BigEndian.AppendUint64(nil, n.Applied())}
 	case opStatus:
-		b, err := encoding.Marshal(n.status())
-		if err != nil {
-			return reply{replyFailed, []byte(err.Error())}
-		}
-		return reply{replyOK, b}
+		return n.serveStatus(peer, body)
 	case opTransfer:
 		if leading, _ := n.Leading(); !leading {
 			return reply{status: replyNotLeading}

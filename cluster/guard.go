@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -289,7 +290,7 @@ func (n *Node) diskTrouble() error {
 // was a member.
 func (n *Node) membershipTrouble() error {
 	list := n.roster.get()
-	if err := n.Removed(); err != nil || n.config.Network == nil || len(list.Members) == 0 {
+	if err := cmp.Or(n.Removed(), n.Twin()); err != nil || n.config.Network == nil || len(list.Members) == 0 {
 		return err
 	}
 	listed := slices.ContainsFunc(list.Members, func(m Member) bool { return m.ID == string(n.id) })
@@ -305,6 +306,9 @@ func (n *Node) trouble() string {
 		if c.Err != nil {
 			return c.Name + ": " + c.Err.Error()
 		}
+	}
+	if err := n.twinTrouble(); err != nil {
+		return err.Error()
 	}
 	if s := n.guards.disk.state(); s.Space == spaceLow {
 		return fmt.Sprintf("disk: only %d MiB are left", s.Free>>20)

@@ -114,6 +114,8 @@ func (n *network) dial(id, protocol string, timeout time.Duration) (net.Conn, er
 	switch reasons := n.isolated.Load(); {
 	case reasons&awayForGood != 0:
 		return nil, ErrRemoved
+	case reasons&awayAsTwin != 0:
+		return nil, ErrTwin
 	case reasons != 0:
 		return nil, errIsolated
 	}
@@ -391,6 +393,7 @@ const (
 	awayForDisk = 1 << iota
 	awayForTest
 	awayForGood // this node was removed
+	awayAsTwin  // another process runs as this node
 )
 
 // isolate cuts this node off, or lets it back. A leader whose disk hangs goes on

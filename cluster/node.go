@@ -39,6 +39,10 @@ type Node struct {
 	expelling    sync.Mutex              // held while it is noted that this node was removed
 	expelled     atomic.Pointer[removal] // who has said that this node is none any more, nil while it is one
 	looks        looks
+	run          run
+	twins        *twins
+	twin         atomic.Pointer[twinNews] // nil while none was heard of
+	yields       atomic.Pointer[twinNews] // why this process keeps away, nil while it does not
 
 	queue    chan *request
 	entries  chan struct{} // one element for each entry under way

@@ -30,8 +30,12 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		stopped: make(chan struct{}),
 
 		configuring: newTurn(),
+		twins:       newTwins(),
 	}
 	n.committed.news = make(chan struct{}, 1)
+	if err := n.drawRun(); err != nil {
+		return nil, fmt.Errorf("open cluster: %w", err)
+	}
 	if err := n.open(ctx); err != nil {
 		return nil, errors.Join(fmt.Errorf("open cluster: %w", err), n.abandon())
 	}

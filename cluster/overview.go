@@ -42,6 +42,11 @@ type peerStatus struct {
 	// Decides says that it could decide commands if it led, whatever its trouble
 	// is; a node of an older version does not say.
 	Decides bool `cbor:"14,keyasint,omitempty"`
+	// Run, and the rest in an answer, see statusQuery; a node of an older version
+	// says nothing of it.
+	Run    *run  `cbor:"15,keyasint,omitempty"`
+	Ticket int64 `cbor:"16,keyasint,omitempty"`
+	Twin   *run  `cbor:"17,keyasint,omitempty"` // runs as the node that asks, beside it
 }
 
 // hears says whether a node listens to a peer still.
@@ -58,6 +63,7 @@ func (n *Node) status() peerStatus {
 		expires, _ := n.credentials.expiry()
 		s.Expires = expires.UnixMilli()
 	}
+	s.Run = &n.run
 	s.Free, s.Trouble, s.Decides = n.guards.disk.state().Free, n.trouble(), n.decides()
 	if n.config.Network != nil {
 		s.Hears = n.network.peers()
@@ -79,8 +85,12 @@ func (n *Node) askStatus(ctx context.Context, id string) (peerStatus, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	sent := n.guards.elapsed()
-	answer, err := n.ask(ctx, id, nil, opStatus, nil, statusTimeout)
+	question, err := n.question(id)
+	if err != nil {
+		return peerStatus{}, fmt.Errorf("encode a question: %w", err)
+	}
+	sent, asked := n.guards.elapsed(), n.twins.now()
+	answer, err := n.ask(ctx, id, nil, opStatus, question, statusTimeout)
 	if err != nil {
 		return peerStatus{}, err
 	}
@@ -92,6 +102,7 @@ func (n *Node) askStatus(ctx context.Context, id string) (peerStatus, error) {
 		return peerStatus{}, fmt.Errorf("decode status: %w", err)
 	}
 	n.heard(s, sent, n.guards.elapsed())
+	n.heardRun(id, &s, asked)
 	return s, nil
 }
 
@@ -117,6 +128,7 @@ type Overview struct {
 	Level    uint32 // feature level in use
 	Nodes    []NodeStatus
 	Removed  string // why this node knows of nobody: it was removed; "" of a member
+	Twin     string // why it knows of nobody: another process runs as this node; "" where none does
 }
 
 // Overview asks every member how it is. One that was removed has nobody to ask.
@@ -127,6 +139,9 @@ func (n *Node) Overview(ctx context.Context) Overview {
 			name = me.Name
 		}
 		return Overview{ID: string(n.id), Name: name, Level: n.core.level.Load(), Removed: err.Error()}
+	}
+	if err := n.Twin(); err != nil {
+		return Overview{ID: string(n.id), Name: n.nameOf(string(n.id)), Level: n.core.level.Load(), Twin: err.Error()}
 	}
 	all := slices.Clone(n.roster.get().Members)
 	slices.SortFunc(all, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
@@ -182,6 +197,9 @@ func (n *Node) nodeStatus(ctx context.Context, m Member) NodeStatus {
 	}
 	s.State, s.Term, s.Applied, s.Last = p.State, p.Term, p.Applied, p.Last
 	s.Version, s.Level, s.Free, s.Err = p.Version, p.Level, p.Free, p.Trouble
+	if n.twins.are(m.ID) {
+		s.Err = "two processes run as this node, with copies of one data folder: stop one of them"
+	}
 	if p.Expires > 0 {
 		s.CertificateExpires = time.UnixMilli(p.Expires)
 	}

@@ -69,6 +69,8 @@ func (n *Node) attempt(ctx context.Context, w way, cmd Command, id CommandID, ag
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
 	case n.Removed() != nil:
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, ErrRemoved)
+	case n.Twin() != nil:
+		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, ErrTwin)
 	case w.leading:
 		return n.attemptHere(ctx, cmd, id, again, true, deadline)
 	case n.elsewhere(w):

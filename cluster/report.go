@@ -42,7 +42,7 @@ func (n *Node) reportMyself() {
 // It returns those who did not answer.
 func (n *Node) findLeader() (silent []string) {
 	guess, unheard := n.leader.unheard()
-	if !unheard || n.isClosing() || n.Removed() != nil {
+	if !unheard || n.isClosing() || n.Removed() != nil || n.Twin() != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)

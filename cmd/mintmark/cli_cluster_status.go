@@ -38,6 +38,10 @@ func showStatus(p *printer, s admin.ClusterStatus) {
 		p.line("removed: %s", s.Removed)
 		return
 	}
+	if s.Twin != "" {
+		p.line("not healthy: %s", s.Twin)
+		return
+	}
 	p.line("%s", summary(s))
 	for _, problem := range s.Problems {
 		p.line("problem: %s", problem)

@@ -28,7 +28,7 @@ func (c clusterOps) Status(ctx context.Context) admin.ClusterStatus {
 }
 
 func statusOf(o cluster.Overview) admin.ClusterStatus {
-	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level, Removed: o.Removed}
+	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level, Removed: o.Removed, Twin: o.Twin}
 	for _, n := range o.Nodes {
 		s.Nodes = append(s.Nodes, admin.ClusterNode{
 			Name: n.Name, ID: n.ID, Address: n.Address, Role: n.Role, State: n.State, Term: n.Term,

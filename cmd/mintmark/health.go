@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -35,7 +36,7 @@ const readyPatience = time.Second
 
 // readiness is what /readyz and mintmark_ready say.
 func (s *server) readiness(ctx context.Context) []check {
-	if err := s.isRemoved(); err != nil {
+	if err := s.isApart(); err != nil {
 		return []check{{"member", err}} // the one reason for all that could be said
 	}
 	ctx, cancel := context.WithTimeout(ctx, readyPatience)
@@ -82,12 +83,13 @@ func (s *server) isStarted() error {
 	return errors.New(s.whatFor())
 }
 
-// isRemoved is why this node is none of the cluster any more.
-func (s *server) isRemoved() error {
+// isApart is why this node has nothing to do with the others: it was removed, or
+// another process runs as the same node.
+func (s *server) isApart() error {
 	if !s.isOpen() {
 		return nil
 	}
-	return s.node.Removed()
+	return cmp.Or(s.node.Removed(), s.node.Twin())
 }
 
 func (s *server) isStopping() error {

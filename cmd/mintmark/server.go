@@ -100,7 +100,7 @@ func start(ctx context.Context, c serverConfig) (*server, error) {
 		config: c, failed: make(chan error, 3), inits: make(chan admin.NewCluster),
 		opened: make(chan struct{}), started: make(chan struct{}), stopping: make(chan struct{}),
 	}
-	s.front.removed = s.isRemoved
+	s.front.removed = s.isApart
 	s.metrics = newMetrics(s)
 	if err := s.start(ctx); err != nil {
 		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))

@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -20,8 +21,8 @@ const (
 // node in their order.
 func (s *ClusterStatus) problems(now time.Time) []string {
 	all := []string{}
-	if s.Removed != "" {
-		return append(all, s.Removed)
+	if apart := cmp.Or(s.Removed, s.Twin); apart != "" {
+		return append(all, apart)
 	}
 	member := slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ID == s.ID })
 	if !member { // and what follows is no wonder

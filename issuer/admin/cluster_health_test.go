@@ -30,6 +30,10 @@ func TestHealth(t *testing.T) {
 			func(s *admin.ClusterStatus) { s.Nodes = s.Nodes[1:] },
 			[]string{removed},
 		},
+		"two of one": {
+			func(s *admin.ClusterStatus) { s.Nodes, s.Leader, s.Twin = nil, "", "another process runs as this node" },
+			[]string{"another process runs as this node"},
+		},
 		"nothing is known": {
 			func(s *admin.ClusterStatus) { s.Nodes, s.Leader = nil, "" },
 			[]string{removed, "no leader is known, so nothing can be decided"},

@@ -48,6 +48,7 @@ type ClusterStatus struct {
 	Nodes    []ClusterNode `json:"nodes"`
 	Keys     []ClusterKey  `json:"keys"`
 	Removed  string        `json:"removed,omitempty"` // in words: the node that was asked belongs to the cluster no more, and knows nothing of it
+	Twin     string        `json:"twin,omitempty"`    // in words: another process runs as the node that was asked, which keeps away from the others
 
 	// Unfinished are changes that were begun and wait for somebody for too long,
 	// in words for people.

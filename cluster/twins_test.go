@@ -1,0 +1,89 @@
+package cluster_test
+
+import (
+	"bytes"
+	"log/slog"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// logged keeps what a node logs.
+type logged struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (l *logged) Write(b []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.text.Write(b)
+}
+
+func (l *logged) count(s string) int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Count(l.text.String(), s)
+}
+
+// TestCopyOfAFolderKeepsAway: a copied folder that is started beside the original
+// votes, and must not. Which of the two it is that keeps away is the same for
+// everybody; the cluster says so, and goes on.
+func TestCopyOfAFolderKeepsAway(t *testing.T) {
+	for name, address := range map[string]bool{"at an address of its own": true, "at the same address": false} {
+		t.Run(name, func(t *testing.T) {
+			var told logged
+			tr := newTrio(t, func(c *cluster.Config) { c.Logger = slog.New(slog.NewTextHandler(&told, nil)) })
+			shut(t, tr.nodes[2])
+			c := networked(t, "", "n3")
+			require.NoError(t, os.CopyFS(c.Dir, os.DirFS(tr.confs[2].Dir)))
+			c.Bootstrap = false
+			if !address {
+				c.Network.Advertise = tr.confs[2].Network.Advertise
+			}
+			tr.start(2)
+			c.Now = func() time.Time { return time.Now().Add(2 * time.Second) } // it is the later one for sure
+			twin := open(t, c)
+			require.Equal(t, tr.nodes[2].ID(), twin.ID())
+
+			reported := func(n *cluster.Node) string {
+				for _, s := range n.Overview(t.Context()).Nodes {
+					if s.Name == "n3" {
+						return s.Err
+					}
+				}
+				return ""
+			}
+			require.Eventually(t, func() bool { return strings.Contains(reported(tr.nodes[0]), "process") }, 20*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return twin.Twin() != nil }, 20*time.Second, time.Millisecond)
+			require.ErrorIs(t, twin.Twin(), cluster.ErrTwin)
+			require.ErrorIs(t, twin.Ready(t.Context()), cluster.ErrTwin)
+			_, _, err := twin.Propose(t.Context(), &set{Name: "by a copy"})
+			require.ErrorIs(t, err, cluster.ErrTwin)
+			require.Contains(t, twin.Overview(t.Context()).Twin, "a copy of its data folder")
+			require.NotZero(t, told.count("two processes run as one node"), "by whoever found out first")
+			require.LessOrEqual(t, told.count("two processes run as one node"), 2)
+			require.Eventually(t, func() bool { return told.count("this_one_keeps_away=false") == 1 }, 20*time.Second, time.Millisecond, "the original is told too")
+			for _, check := range twin.Checks() {
+				if check.Name == "member" {
+					require.ErrorIs(t, check.Err, cluster.ErrTwin)
+				}
+			}
+			for _, n := range tr.nodes {
+				require.NoError(t, n.Twin())
+				writes(t, n)
+			}
+			shut(t, twin)
+			if !address { // one of the two waits is enough
+				return
+			}
+			require.Eventually(t, func() bool { return reported(tr.nodes[0]) == "" }, 40*time.Second, 100*time.Millisecond)
+		})
+	}
+}
