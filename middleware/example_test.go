@@ -34,14 +34,14 @@ func Example() {
 			// The scope says that the application may list bookings. Whose they
 			// are is up to us: those of the token's user.
 			claims, _ := middleware.FromContext(r.Context())
-			fmt.Fprintf(w, "bookings of %s", claims.Subject)
+			fmt.Fprintf(w, "bookings of %s", claims.Subject())
 		})))
 	mux.Handle("POST /v2/bookings", guard.Optional()(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			// Anybody may book. A token, if there is one, has been verified.
 			by := "a guest"
 			if claims, ok := middleware.FromContext(r.Context()); ok {
-				by = claims.Subject
+				by = claims.Subject()
 			}
 			fmt.Fprintf(w, "booked by %s", by)
 		})))
@@ -51,7 +51,7 @@ func Example() {
 			// check is the resource server's own, for legacy tokens too.
 			claims, _ := middleware.FromContext(r.Context())
 			for _, member := range members[r.PathValue("teamId")] {
-				if member == claims.Subject {
+				if member == claims.Subject() {
 					fmt.Fprintf(w, "bookings of %s", r.PathValue("teamId"))
 					return
 				}

@@ -1,38 +1,70 @@
 package verifier
 
 import (
+	"slices"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// Claims are what a verified access token says (RFC 9068 §2.2). They may be
-// shared between requests: read them, don't change them.
+// Claims are what a verified access token says (RFC 9068 §2.2). Only Verify
+// makes them, and nothing changes them: requests that bring the same token
+// share them.
 type Claims struct {
-	Issuer    string
-	Subject   string // the user's id
-	Audience  []string
-	ClientID  string
-	ID        string // jti
-	GrantID   string // the user's "Allow" behind the token; empty if not said
-	IssuedAt  time.Time
-	ExpiresAt time.Time
-	NotBefore time.Time // zero if not said
-	ScopeText string    // the scope claim as it stands
-	Scope     scope.Set // the known scopes of it
-	Legacy    bool      // of a client from before scopes: not limited by them
+	issuer, subject, clientID, id, grantID string
+	audience                               []string
+	issuedAt, expiresAt, notBefore         time.Time
+	scopeText                              string
+	scope                                  scope.Set
+	legacy                                 bool
 }
+
+// Issuer is iss, the one of Config.
+func (c *Claims) Issuer() string { return c.issuer }
+
+// Subject is sub, the user's id.
+func (c *Claims) Subject() string { return c.subject }
+
+// Audience is aud. The slice is the caller's.
+func (c *Claims) Audience() []string { return slices.Clone(c.audience) }
+
+// ClientID is client_id, the application that acts for the user.
+func (c *Claims) ClientID() string { return c.clientID }
+
+// ID is jti.
+func (c *Claims) ID() string { return c.id }
+
+// GrantID names the user's "Allow" behind the token; empty if not said.
+func (c *Claims) GrantID() string { return c.grantID }
+
+// IssuedAt is iat.
+func (c *Claims) IssuedAt() time.Time { return c.issuedAt }
+
+// ExpiresAt is exp.
+func (c *Claims) ExpiresAt() time.Time { return c.expiresAt }
+
+// NotBefore is nbf; zero if not said.
+func (c *Claims) NotBefore() time.Time { return c.notBefore }
+
+// ScopeText is the scope claim as it stands.
+func (c *Claims) ScopeText() string { return c.scopeText }
+
+// Scope is the known scopes of the scope claim.
+func (c *Claims) Scope() scope.Set { return c.scope }
+
+// Legacy reports a token of a client from before scopes: not limited by them.
+func (c *Claims) Legacy() bool { return c.legacy }
 
 // Allows reports whether the token opens what the scope opens. A legacy token
 // opens everything; a token that is neither legacy nor has a known scope opens
 // nothing.
 func (c *Claims) Allows(name string) bool {
-	return c.Legacy || c.Scope.Covers(name)
+	return c.legacy || c.scope.Covers(name)
 }
 
 // AllowsAll reports whether the token opens what all of need opens.
 func (c *Claims) AllowsAll(need scope.Set) bool {
-	return c.Legacy || c.Scope.CoversAll(need)
+	return c.legacy || c.scope.CoversAll(need)
 }
 
 var claimNames = []string{
@@ -49,21 +81,21 @@ func parseClaims(text string) (*Claims, error) {
 	err := s.object(func(name string) (err error) {
 		switch name {
 		case "iss":
-			c.Issuer, err = s.text()
+			c.issuer, err = s.text()
 		case "sub":
-			c.Subject, err = s.text()
+			c.subject, err = s.text()
 		case "aud":
-			c.Audience, err = s.audience()
+			c.audience, err = s.audience()
 		case "client_id":
-			c.ClientID, err = s.text()
+			c.clientID, err = s.text()
 		case "jti":
-			c.ID, err = s.text()
+			c.id, err = s.text()
 		case "grant_id":
-			c.GrantID, err = s.text()
+			c.grantID, err = s.text()
 		case "scope":
-			c.ScopeText, err = s.text()
+			c.scopeText, err = s.text()
 		case "legacy":
-			c.Legacy, err = s.boolean()
+			c.legacy, err = s.boolean()
 		case "exp":
 			exp, err = s.seconds()
 			hasExp = true
@@ -90,15 +122,15 @@ func parseClaims(text string) (*Claims, error) {
 	switch {
 	case err != nil:
 		return nil, refuse(ReasonClaims, "not strict JSON, or a claim of the wrong type")
-	case c.Issuer == "" || c.Subject == "" || c.ClientID == "" || c.ID == "" || len(c.Audience) == 0 || !hasExp || !hasIat:
+	case c.issuer == "" || c.subject == "" || c.clientID == "" || c.id == "" || len(c.audience) == 0 || !hasExp || !hasIat:
 		return nil, refuse(ReasonClaims, "a required claim is missing")
 	case exp <= iat:
 		return nil, refuse(ReasonClaims, "exp is not after iat")
 	}
-	c.Scope = scope.FromClaim(c.ScopeText)
-	c.ExpiresAt, c.IssuedAt = time.Unix(exp, 0), time.Unix(iat, 0)
+	c.scope = scope.FromClaim(c.scopeText)
+	c.expiresAt, c.issuedAt = time.Unix(exp, 0), time.Unix(iat, 0)
 	if hasNbf {
-		c.NotBefore = time.Unix(nbf, 0)
+		c.notBefore = time.Unix(nbf, 0)
 	}
 	return c, nil
 }

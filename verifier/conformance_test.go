@@ -169,7 +169,7 @@ func TestConformance(t *testing.T) {
 		t.Run(tt.name, func(t *testing.T) {
 			claims, err := v.Verify(context.Background(), tt.token)
 			require.NoError(t, err)
-			assert.Equal(t, "user-1", claims.Subject)
+			assert.Equal(t, "user-1", claims.Subject())
 		})
 	}
 }

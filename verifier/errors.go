@@ -1,6 +1,9 @@
 package verifier
 
-import "errors"
+import (
+	"errors"
+	"time"
+)
 
 // Reason names the check that a token failed. The values are stable: they are
 // fit for a metric's label and for a log.
@@ -38,6 +41,11 @@ var ErrUnknownKey = errors.New("unknown verification key")
 // Error is a refusal. Its text never holds bytes of the token.
 type Error struct {
 	Reason Reason
+
+	// RetryAfter is when keys may be there, for ReasonKeysUnavailable of a
+	// [JWKS]; zero if nobody knows.
+	RetryAfter time.Duration
+
 	detail string // fixed text
 	cause  error  // of ReasonKeysUnavailable: what the key source said
 }
@@ -69,4 +77,24 @@ func (e *Error) Unwrap() error { return e.cause }
 
 func refuse(reason Reason, detail string) error {
 	return &Error{Reason: reason, detail: detail}
+}
+
+// unavailable is what a JWKS answers when it can't say. It is ErrKeysUnavailable.
+type unavailable struct {
+	retryAfter time.Duration
+	cause      error // never nil
+}
+
+func (u *unavailable) Error() string        { return ErrKeysUnavailable.Error() + ": " + u.cause.Error() }
+func (u *unavailable) Is(target error) bool { return target == ErrKeysUnavailable }
+func (u *unavailable) Unwrap() error        { return u.cause }
+
+// keysUnavailable wraps what a key source said.
+func keysUnavailable(err error) *Error {
+	e := &Error{Reason: ReasonKeysUnavailable, cause: err}
+	var u *unavailable
+	if errors.As(err, &u) {
+		e.RetryAfter = u.retryAfter
+	}
+	return e
 }

@@ -152,7 +152,7 @@ func newVerifier(t testing.TB) *verifier.Verifier {
 func withKeys(t testing.TB, keys verifier.KeySource) *verifier.Verifier {
 	t.Helper()
 	v, err := verifier.New(verifier.Config{
-		Issuer: issuer, Audience: audience, Keys: keys,
+		Issuer: issuer, Audience: audience, Keys: keys, CacheSize: -1,
 		Now: func() time.Time { return clock },
 	})
 	require.NoError(t, err)

@@ -55,7 +55,7 @@ func TestStrings(t *testing.T) {
 			require.NoError(t, json.Unmarshal([]byte(tt.text), &want))
 			claims, err := v.Verify(context.Background(), tok)
 			require.NoError(t, err)
-			assert.Equal(t, want, claims.Subject)
+			assert.Equal(t, want, claims.Subject())
 		})
 	}
 }

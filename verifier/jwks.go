@@ -17,10 +17,15 @@ import (
 // The set as a whole is refused if two usable keys have one kid or if none is
 // usable.
 func ParseJWKS(document []byte) ([]Key, error) {
-	var keys []Key
+	keys, _, err := parseJWKS(document)
+	return keys, err
+}
+
+// parseJWKS also counts the entries that it skips.
+func parseJWKS(document []byte) (keys []Key, skipped int, err error) {
 	var hasKeys bool
 	s := scanner{in: string(document)}
-	err := s.object(func(name string) error {
+	err = s.object(func(name string) error {
 		if name != "keys" {
 			return s.value()
 		}
@@ -32,6 +37,8 @@ func ParseJWKS(document []byte) ([]Key, error) {
 			}
 			if key, err := parseJWK(entry); err == nil {
 				keys = append(keys, key)
+			} else {
+				skipped++
 			}
 			return nil
 		})
@@ -41,20 +48,20 @@ func ParseJWKS(document []byte) ([]Key, error) {
 	}
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("parse key set: %w", err)
+		return nil, 0, fmt.Errorf("parse key set: %w", err)
 	case !hasKeys:
-		return nil, errors.New("parse key set: no member keys")
+		return nil, 0, errors.New("parse key set: no member keys")
 	case len(keys) == 0:
-		return nil, errors.New("parse key set: no usable key")
+		return nil, 0, errors.New("parse key set: no usable key")
 	}
 	seen := make(map[string]bool, len(keys))
 	for _, key := range keys {
 		if seen[key.id] {
-			return nil, errors.New("parse key set: two keys of one kid")
+			return nil, 0, errors.New("parse key set: two keys of one kid")
 		}
 		seen[key.id] = true
 	}
-	return keys, nil
+	return keys, skipped, nil
 }
 
 // StaticKeys is a KeySource of a key set that never changes.
@@ -75,6 +82,20 @@ func byID(keys []Key) keySet {
 		set[key.id] = key
 	}
 	return set
+}
+
+// adopt takes over the values of keys that were there before, so that they can
+// be compared by address. It reports whether the two sets are the same.
+func (s keySet) adopt(before keySet) bool {
+	same := len(s) == len(before)
+	for id, key := range s {
+		if old, ok := before[id]; ok && old.equal(key) {
+			s[id] = old
+		} else {
+			same = false
+		}
+	}
+	return same
 }
 
 func (s keySet) Key(_ context.Context, kid string) (Key, error) {

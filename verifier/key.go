@@ -34,16 +34,39 @@ type KeySource interface {
 
 // Key is a public key, bound to the one algorithm it may verify: the token's
 // header doesn't choose (RFC 8725 §3.1). The zero value verifies nothing.
-type Key struct {
+type Key struct{ *publicKey }
+
+// publicKey is not changed once it is made.
+type publicKey struct {
 	id, alg string
-	public  crypto.PublicKey // *ecdsa.PublicKey, *rsa.PublicKey or ed25519.PublicKey, as alg says
+	public  comparablePublicKey // *ecdsa.PublicKey, *rsa.PublicKey or ed25519.PublicKey, as alg says
 }
 
+type comparablePublicKey interface{ Equal(crypto.PublicKey) bool }
+
 // ID is the kid.
-func (k Key) ID() string { return k.id }
+func (k Key) ID() string {
+	if k.publicKey == nil {
+		return ""
+	}
+	return k.id
+}
 
 // Algorithm is ES256, RS256 or EdDSA.
-func (k Key) Algorithm() string { return k.alg }
+func (k Key) Algorithm() string {
+	if k.publicKey == nil {
+		return ""
+	}
+	return k.alg
+}
+
+// equal reports whether two keys verify the same tokens.
+func (k Key) equal(o Key) bool {
+	if k.publicKey == o.publicKey || k.publicKey == nil || o.publicKey == nil {
+		return k.publicKey == o.publicKey
+	}
+	return k.id == o.id && k.alg == o.alg && k.public.Equal(o.public)
+}
 
 // RSA bounds: below 2,048 bits a key is weak (RFC 7518 §3.3), above 8,192 it
 // only wastes time.
@@ -76,12 +99,12 @@ func NewKey(id, alg string, public crypto.PublicKey) (Key, error) {
 		if bits := p.N.BitLen(); bits < minModulusBits || bits > maxModulusBits || p.E < minExponent || p.E%2 == 0 {
 			return Key{}, errors.New("new key: RSA modulus or exponent out of bounds")
 		}
-		return Key{id, alg, &rsa.PublicKey{N: new(big.Int).Set(p.N), E: p.E}}, nil
+		return Key{&publicKey{id, alg, &rsa.PublicKey{N: new(big.Int).Set(p.N), E: p.E}}}, nil
 	case ed25519.PublicKey:
 		if alg != EdDSA || len(p) != ed25519.PublicKeySize {
 			break
 		}
-		return Key{id, alg, slices.Clone(p)}, nil
+		return Key{&publicKey{id, alg, slices.Clone(p)}}, nil
 	}
 	return Key{}, fmt.Errorf("new key: a %T is not for this algorithm", public)
 }
@@ -92,11 +115,14 @@ func newES256(id string, point []byte) (Key, error) {
 	if err != nil {
 		return Key{}, fmt.Errorf("new key: %w", err)
 	}
-	return Key{id, ES256, public}, nil
+	return Key{&publicKey{id, ES256, public}}, nil
 }
 
 // verify reports whether signature is the key's over signed.
 func (k Key) verify(signed, signature []byte) bool {
+	if k.publicKey == nil {
+		return false
+	}
 	switch public := k.public.(type) {
 	case *ecdsa.PublicKey:
 		var der [maxES256DER]byte

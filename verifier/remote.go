@@ -11,23 +11,12 @@ import (
 	"time"
 )
 
-// DefaultStale is how long keys serve after the last good fetch unless
-// JWKSConfig says otherwise.
+// DefaultStale is how long keys serve after the issuer last confirmed them
+// unless JWKSConfig says otherwise.
 const DefaultStale = 24 * time.Hour
 
-// How often the issuer is asked.
-const (
-	// coolDown is the least time between two fetches that a request can cause:
-	// tokens of invented kids must not turn into requests to the issuer.
-	coolDown = 10 * time.Second
-
-	// emptyRetry stands in for coolDown while there is no key to serve with, so
-	// that a service started before its issuer is not out for long.
-	emptyRetry = time.Second
-
-	// fetchTimeout bounds one fetch, body included.
-	fetchTimeout = 5 * time.Second
-)
+// maxWait is how long a request waits for an attempt that is under way.
+const maxWait = time.Second
 
 // JWKSConfig says where the key set is. It is read once by NewJWKS.
 type JWKSConfig struct {
@@ -35,151 +24,184 @@ type JWKSConfig struct {
 	// Required.
 	URL string
 
+	// MoreURLs have the same key set: the other nodes of the issuer, where no
+	// balancer stands before them. They are asked in turn, the next one when
+	// one fails or takes longer than half a second.
+	MoreURLs []string
+
 	// Client makes the requests; its CheckRedirect is asked after ours. Nil
 	// means a client of its own.
 	Client *http.Client
 
-	// Stale is how long keys serve after the last good fetch while the issuer
-	// can't be reached. Zero means DefaultStale.
+	// Stale is how long keys serve after the issuer last confirmed them, while
+	// it can't be reached. Zero means DefaultStale.
 	Stale time.Duration
+
+	// Snapshot is a file in which the key set is kept, so that a restart during
+	// an outage of the issuer finds keys; what was in it counts as confirmed
+	// when it was fetched. Who can write the file can forge tokens: it is
+	// written with mode 0600, and one that others can write is not read. Empty
+	// means none. Two processes need two files.
+	Snapshot string
 
 	// SkipHTTPS allows http to another host. Who can write on the network path
 	// can then forge tokens: the caller must know that nobody can.
 	SkipHTTPS bool
 
-	// Now is the clock. Nil means time.Now.
+	// Observer is told of each attempt. Its functions about tokens are not used
+	// here.
+	Observer Observer
+
+	// Now is the clock. Nil means time.Now. Timers run on the machine's clock,
+	// but a request that finds an attempt due on this one starts it, so that a
+	// test may move it by hand.
 	Now func() time.Time
 }
 
-// JWKS is a KeySource that fetches the issuer's key set over HTTP, keeps it,
-// and asks again when its max-age has passed or an unknown kid turns up.
+// JWKS is a KeySource that keeps the issuer's key set in memory and asks for it
+// again, in the background, before its max-age has passed. A known key never
+// waits. It fetches as soon as it is made and until Close, so make one for a
+// program and not one for a request.
 //
-// A known key never waits: past max-age it is served while one fetch runs
-// beside, so a key that the issuer has dropped goes at the first answer after
-// max-age. Nothing is fetched before the first token.
+//   - A key that leaves the set is refused from the next refresh on, which is at
+//     most max-age, and at most an hour, away.
+//   - A kid that isn't in the set starts a refresh before its time, at most one
+//     in ten seconds, and the request waits for it up to a second. Within those
+//     ten seconds one more is scheduled for their end, so whoever invents kids
+//     can't keep a new key from being learnt.
+//   - While the issuer is away, the keys serve until JWKSConfig.Stale has passed
+//     since it last confirmed them. Then there are none: ErrKeysUnavailable.
 type JWKS struct {
-	url    *url.URL
-	client *http.Client
-	stale  time.Duration
-	now    func() time.Time
+	origins  []origin
+	client   *http.Client
+	stale    time.Duration
+	snapshot string
+	observer Observer
+	now      func() time.Time
+	ownClock bool // now was given: it may differ from the verifier's
 
-	current atomic.Pointer[snapshot] // nil before the first good fetch
+	current atomic.Pointer[edition] // nil while nothing is known
+	due     atomic.Int64            // when the next attempt begins; Unix nanoseconds, of now; greatest while one runs
 
-	mu      sync.Mutex
-	flight  *flight   // mu; the fetch that is under way, or nil
-	tried   time.Time // mu; when the last fetch began; zero before the first
-	lastErr error     // mu; how the last fetch ended
+	ctx    context.Context
+	cancel context.CancelFunc
+	saving sync.Mutex // held while the snapshot file is written
+
+	mu       sync.Mutex
+	flight   *flight     // mu; the attempt that is under way, or nil
+	timer    *time.Timer // mu; starts the next one
+	armed    int         // mu; counts timers, so that one that was stopped too late does nothing
+	cause    Cause       // mu; of the next attempt
+	early    time.Time   // mu; when an unknown kid last started one; zero: never
+	wanted   bool        // mu; an unknown kid turned up that no attempt begun since could bring
+	first    int         // mu; index of the origin that answered last
+	failures int         // mu; attempts in a row
+	lastErr  error       // mu; how the last attempt ended
+	closed   bool        // mu
 }
 
-// snapshot is one good fetch. It is not changed once it is published.
-type snapshot struct {
+// origin is one URL of the set.
+type origin struct {
+	index int
+	url   *url.URL
+}
+
+// edition is the key set as the issuer confirmed it once. It is not changed.
+type edition struct {
 	keys       keySet
-	freshUntil time.Time
+	unchanged  bool // since the edition before
+	skipped    int
+	document   []byte
+	url, etag  string // of document
+	confirmed  time.Time
+	freshFor   time.Duration
 	staleUntil time.Time
+	restored   bool // from the snapshot file
 }
 
-// flight is one fetch. err is set before done is closed.
-type flight struct {
-	done chan struct{}
-	err  error
-}
+func (e *edition) serves(now time.Time) bool { return now.Before(e.staleUntil) }
 
-// NewJWKS checks the configuration and returns a JWKS. It fetches nothing yet.
+// NewJWKS checks the configuration and returns a JWKS, which reads the snapshot
+// file if there is one, and begins to fetch.
 func NewJWKS(c JWKSConfig) (*JWKS, error) {
-	u, err := url.Parse(c.URL)
-	switch {
-	case c.URL == "":
-		return nil, errors.New("new key source: JWKSConfig.URL is empty")
-	case err != nil:
-		return nil, fmt.Errorf("new key source: %w", err)
-	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "":
-		return nil, errors.New("new key source: JWKSConfig.URL is not an absolute http URL without userinfo and fragment")
-	case u.Scheme == "http" && !isLoopback(u.Hostname()) && !c.SkipHTTPS:
-		return nil, errors.New("new key source: JWKSConfig.URL is not https")
-	case c.Stale < 0:
+	if c.Stale < 0 {
 		return nil, errors.New("new key source: JWKSConfig.Stale is negative")
 	}
-	j := &JWKS{url: u, client: sameOriginClient(c.Client), stale: c.Stale, now: c.Now}
+	j := &JWKS{
+		client: sameOriginClient(c.Client), stale: c.Stale, snapshot: c.Snapshot,
+		observer: c.Observer, now: c.Now, ownClock: c.Now != nil,
+	}
+	for i, text := range append([]string{c.URL}, c.MoreURLs...) {
+		u, err := parseURL(text, c.SkipHTTPS)
+		if err != nil {
+			return nil, err
+		}
+		j.origins = append(j.origins, origin{i, u})
+	}
 	if j.stale == 0 {
 		j.stale = DefaultStale
 	}
 	if j.now == nil {
 		j.now = time.Now
 	}
+	j.ctx, j.cancel = context.WithCancel(context.Background())
+	if j.snapshot != "" {
+		j.restore()
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.begin(j.now(), CauseStart)
 	return j, nil
+}
+
+func parseURL(text string, skipHTTPS bool) (*url.URL, error) {
+	u, err := url.Parse(text)
+	switch {
+	case text == "":
+		return nil, errors.New("new key source: JWKSConfig.URL is empty")
+	case err != nil:
+		return nil, fmt.Errorf("new key source: %w", err)
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "":
+		return nil, errors.New("new key source: JWKSConfig.URL is not an absolute http URL without userinfo and fragment")
+	case u.Scheme == "http" && !isLoopback(u.Hostname()) && !skipHTTPS:
+		return nil, errors.New("new key source: JWKSConfig.URL is not https")
+	}
+	return u, nil
+}
+
+// Close stops fetching. Keys that are known serve until they are stale.
+func (j *JWKS) Close() {
+	j.cancel()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	j.closed = true
+	j.disarm()
 }
 
 // Key implements [KeySource].
 func (j *JWKS) Key(ctx context.Context, kid string) (Key, error) {
 	now := j.now()
-	if key, snap, ok := j.lookup(kid, now); ok {
-		if !now.Before(snap.freshUntil) {
-			j.fetch(now) // beside: nobody waits
-		}
+	j.nudge(now)
+	if key, ok := j.known(kid, now); ok {
 		return key, nil
 	}
-	f, err := j.fetch(now)
-	if f != nil {
-		select {
-		case <-f.done:
-			err = f.err
-		case <-ctx.Done():
-			err = ctx.Err()
-		}
+	var err error
+	if f := j.want(now); f != nil {
+		err = f.wait(ctx)
 	}
 	// The set may have come while we waited, or just before we asked for it.
-	if key, _, ok := j.lookup(kid, j.now()); ok {
+	if key, ok := j.known(kid, j.now()); ok {
 		return key, nil
 	}
-	if err != nil {
-		// The issuer may have published this key since: who can't ask, can't say.
-		return Key{}, fmt.Errorf("%w: %w", ErrKeysUnavailable, err)
-	}
-	return Key{}, ErrUnknownKey
+	return Key{}, j.unknown(err)
 }
 
-// lookup finds a key in the set that is served now.
-func (j *JWKS) lookup(kid string, now time.Time) (Key, *snapshot, bool) {
-	snap := j.current.Load()
-	if snap == nil || !now.Before(snap.staleUntil) {
-		return Key{}, nil, false
+// known finds a key in the set that serves now.
+func (j *JWKS) known(kid string, now time.Time) (Key, bool) {
+	e := j.current.Load()
+	if e == nil || !e.serves(now) {
+		return Key{}, false
 	}
-	key, ok := snap.keys[kid]
-	return key, snap, ok
-}
-
-// fetch joins the fetch under way, or starts one unless the last was just now.
-// Without a flight it returns how the last fetch ended.
-func (j *JWKS) fetch(now time.Time) (*flight, error) {
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if j.flight != nil {
-		return j.flight, nil
-	}
-	pause := coolDown
-	if snap := j.current.Load(); snap == nil || !now.Before(snap.staleUntil) {
-		pause = emptyRetry
-	}
-	if since := now.Sub(j.tried); !j.tried.IsZero() && since >= 0 && since < pause {
-		return nil, j.lastErr
-	}
-	f := &flight{done: make(chan struct{})}
-	j.flight, j.tried = f, now
-	go j.run(f)
-	return f, nil
-}
-
-// run makes one fetch and publishes what it brings. It belongs to no request:
-// the one that started it may give up without failing the others.
-func (j *JWKS) run(f *flight) {
-	ctx, cancel := context.WithTimeout(context.Background(), fetchTimeout)
-	defer cancel()
-	snap, err := j.get(ctx)
-	if err == nil {
-		j.current.Store(snap)
-	}
-	j.mu.Lock()
-	j.flight, j.lastErr, f.err = nil, err, err
-	j.mu.Unlock()
-	close(f.done)
+	key, ok := e.keys[kid]
+	return key, ok
 }

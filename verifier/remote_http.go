@@ -20,21 +20,83 @@ const (
 	defaultMaxAge  = 5 * time.Minute
 	leastMaxAge    = coolDown
 	greatestMaxAge = time.Hour
+
+	// slowAnswer is when the next origin is asked beside the one before.
+	slowAnswer = 500 * time.Millisecond
 )
 
+// answer is an edition and who gave it.
+type answer struct {
+	*edition
+	index int
+}
+
+// ask asks the origins in turn, beginning with the one that answered last, the
+// next one when one fails or takes too long. The first good answer counts.
+func (j *JWKS) ask(ctx context.Context, first int) (answer, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	type result struct {
+		answer
+		err error
+	}
+	results := make(chan result, len(j.origins)) // one that comes too late isn't waited for
+	asked, running := 0, 0
+	next := func() {
+		if asked == len(j.origins) {
+			return
+		}
+		o := j.origins[(first+asked)%len(j.origins)]
+		asked, running = asked+1, running+1
+		go func() {
+			e, err := j.get(ctx, o.url)
+			results <- result{answer{e, o.index}, err}
+		}()
+	}
+	slow := time.NewTicker(slowAnswer)
+	defer slow.Stop()
+	var failed []error
+	for next(); ; {
+		select {
+		case r := <-results:
+			if r.err == nil {
+				return r.answer, nil
+			}
+			failed, running = append(failed, r.err), running-1
+			if next(); running == 0 {
+				return answer{}, errors.Join(failed...)
+			}
+		case <-slow.C:
+			next()
+		case <-ctx.Done():
+			return answer{}, errors.Join(append(failed, fmt.Errorf("fetch key set: %w", ctx.Err()))...)
+		}
+	}
+}
+
 // get makes one request for the key set.
-func (j *JWKS) get(ctx context.Context) (*snapshot, error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, j.url.String(), nil)
+func (j *JWKS) get(ctx context.Context, u *url.URL) (*edition, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("fetch key set: %w", err)
 	}
 	req.Header.Set("Accept", "application/jwk-set+json, application/json")
+	have := j.current.Load()
+	conditional := have != nil && have.etag != "" && have.url == u.String()
+	if conditional {
+		req.Header.Set("If-None-Match", have.etag)
+	}
 	asked := j.now()
 	res, err := j.client.Do(req)
 	if err != nil {
 		return nil, fmt.Errorf("fetch key set: %w", err)
 	}
 	defer res.Body.Close()
+	if conditional && res.StatusCode == http.StatusNotModified {
+		same := *have
+		same.unchanged = true
+		return j.confirm(same, asked, res.Header), nil
+	}
 	if res.StatusCode != http.StatusOK {
 		return nil, fmt.Errorf("fetch key set: status %d", res.StatusCode)
 	}
@@ -45,15 +107,22 @@ func (j *JWKS) get(ctx context.Context) (*snapshot, error) {
 	if len(body) > maxDocument {
 		return nil, errors.New("fetch key set: longer than 256 KiB")
 	}
-	keys, err := ParseJWKS(body)
+	keys, skipped, err := parseJWKS(body)
 	if err != nil {
 		return nil, fmt.Errorf("fetch key set: %w", err)
 	}
-	return &snapshot{
-		keys:       byID(keys),
-		freshUntil: asked.Add(freshness(res.Header)),
-		staleUntil: asked.Add(j.stale),
-	}, nil
+	e := edition{keys: byID(keys), skipped: skipped, document: body, url: u.String(), etag: res.Header.Get("ETag")}
+	if have != nil {
+		e.unchanged = e.keys.adopt(have.keys)
+	}
+	return j.confirm(e, asked, res.Header), nil
+}
+
+// confirm sets the times of an edition that the issuer was asked for at a time:
+// that, not when it answered, so that a slow answer is not younger than it is.
+func (j *JWKS) confirm(e edition, asked time.Time, h http.Header) *edition {
+	e.confirmed, e.freshFor, e.staleUntil, e.restored = asked, freshness(h), asked.Add(j.stale), false
+	return &e
 }
 
 // freshness is how long the answer may be kept without asking again: max-age

@@ -3,9 +3,17 @@ package verifier
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 )
+
+// KeySetPath is where Mintmark publishes its key set.
+const KeySetPath = "/.well-known/jwks.json"
+
+// DefaultCacheSize is how many accepted tokens are remembered unless Config says
+// otherwise.
+const DefaultCacheSize = 4096
 
 // DefaultSkew is how far clocks may differ unless Config says otherwise.
 const DefaultSkew = 5 * time.Second
@@ -20,12 +28,23 @@ type Config struct {
 	// meant for another service would open this one.
 	Audience string
 
-	// Keys finds the issuer's keys: NewJWKS over HTTP, or StaticKeys. Required.
+	// Keys finds the issuer's keys: NewJWKS over HTTP, StaticKeys, or one's own.
+	// Nil means a JWKS of the Verifier's own at Issuer + [KeySetPath], where
+	// Mintmark publishes its key set; Close ends it.
 	Keys KeySource
 
 	// Skew is how far the issuer's clock and this one may differ, applied to
 	// exp, nbf and iat. Zero means DefaultSkew; at most a minute.
 	Skew time.Duration
+
+	// CacheSize is about how many accepted tokens are remembered, so that one that
+	// comes again costs no signature check. Each takes two to three times its
+	// length. Zero means DefaultCacheSize, a negative number none.
+	CacheSize int
+
+	// Observer is told of each token, and of each refresh of the Verifier's own
+	// JWKS.
+	Observer Observer
 
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
@@ -42,9 +61,14 @@ type Verifier struct {
 	issuer   string
 	audience string
 	keys     KeySource
+	jwks     *JWKS // keys, if it is one
+	own      *JWKS // jwks, if New made it
 	skew     time.Duration
 	now      func() time.Time
+	oneClock bool // now and that of jwks tell the same
 	revoked  func(*Claims) bool
+	cache    *cache // nil: none
+	observer Observer
 }
 
 // New checks the configuration and returns a Verifier.
@@ -54,59 +78,117 @@ func New(c Config) (*Verifier, error) {
 		return nil, errors.New("new verifier: Config.Issuer is empty")
 	case c.Audience == "":
 		return nil, errors.New("new verifier: Config.Audience is empty")
-	case c.Keys == nil:
-		return nil, errors.New("new verifier: Config.Keys is nil")
 	case c.Skew < 0 || c.Skew > time.Minute:
 		return nil, errors.New("new verifier: Config.Skew is not between 0 and 1 minute")
+	case c.CacheSize > maxCacheSize:
+		return nil, errors.New("new verifier: Config.CacheSize is greater than 1<<20")
 	}
-	v := &Verifier{issuer: c.Issuer, audience: c.Audience, keys: c.Keys, skew: c.Skew, now: c.Now, revoked: c.Revoked}
+	v := &Verifier{
+		issuer: c.Issuer, audience: c.Audience, keys: c.Keys, skew: c.Skew,
+		now: c.Now, revoked: c.Revoked, observer: c.Observer,
+	}
 	if v.skew == 0 {
 		v.skew = DefaultSkew
 	}
 	if v.now == nil {
 		v.now = time.Now
 	}
+	if c.CacheSize == 0 {
+		c.CacheSize = DefaultCacheSize
+	}
+	if c.CacheSize > 0 {
+		v.cache = newCache(c.CacheSize)
+	}
+	if v.keys == nil {
+		own, err := NewJWKS(JWKSConfig{URL: c.Issuer + KeySetPath, Observer: c.Observer, Now: c.Now})
+		if err != nil {
+			return nil, fmt.Errorf("new verifier: %w", err)
+		}
+		v.keys, v.own = own, own
+	}
+	if v.jwks, _ = v.keys.(*JWKS); v.jwks != nil {
+		v.oneClock = v.jwks == v.own || c.Now == nil && !v.jwks.ownClock
+	}
 	return v, nil
+}
+
+// Close ends what New started: the JWKS, if Config.Keys was nil.
+func (v *Verifier) Close() {
+	if v.own != nil {
+		v.own.Close()
+	}
 }
 
 // Verify checks a token and returns what it says. Every refusal is an [*Error];
 // errors.Is tells the classes ErrInvalid, ErrExpired and ErrKeysUnavailable
 // apart. The context bounds a wait for keys, nothing else.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Claims, error) {
+	claims, cached, err := v.verify(ctx, token)
+	switch {
+	case err != nil && v.observer.Refused != nil:
+		v.observer.Refused(ctx, err.(*Error))
+	case err == nil && v.observer.Accepted != nil:
+		v.observer.Accepted(ctx, cached)
+	}
+	return claims, err
+}
+
+func (v *Verifier) verify(ctx context.Context, token string) (_ *Claims, cached bool, _ error) {
+	now := v.now()
+	if v.cache == nil || len(token) > maxToken {
+		claims, _, err := v.check(ctx, token, now)
+		return claims, false, err
+	}
+	if e := v.cache.get(token); e != nil {
+		ok, err := v.again(ctx, e, now)
+		if ok {
+			return e.claims, true, nil
+		}
+		v.cache.drop(e)
+		if err != nil {
+			return nil, false, err
+		}
+	}
+	claims, key, err := v.check(ctx, token, now)
+	if err == nil {
+		v.cache.put(token, claims, key)
+	}
+	return claims, false, err
+}
+
+// check does all of the work for a token.
+func (v *Verifier) check(ctx context.Context, token string, now time.Time) (*Claims, Key, error) {
 	// 1. One compact JWS, in its one spelling.
 	jws, err := split(token)
 	if err != nil {
-		return nil, err
+		return nil, Key{}, err
 	}
 	// 2. A header of an access token, which brings no key of its own.
 	h, err := parseHeader(jws.header)
 	if err != nil {
-		return nil, err
+		return nil, Key{}, err
 	}
 	// 3. The issuer's key of that id. It names the algorithm, not the token.
 	key, err := v.key(ctx, h.kid)
 	if err != nil {
-		return nil, err
+		return nil, Key{}, err
 	}
-	if h.alg != key.alg {
-		return nil, refuse(ReasonAlgorithm, "alg is not the key's")
+	if h.alg != key.Algorithm() {
+		return nil, Key{}, refuse(ReasonAlgorithm, "alg is not the key's")
 	}
 	// 4. The signature. Nothing in the payload has been looked at before.
 	if !key.verify(jws.signed, jws.signature) {
-		return nil, refuse(ReasonSignature, "")
+		return nil, Key{}, refuse(ReasonSignature, "")
 	}
 	// 5. The claims: there, well typed, and about us and now.
 	claims, err := parseClaims(jws.payload)
 	if err != nil {
-		return nil, err
+		return nil, Key{}, err
 	}
-	if err := v.accept(claims); err != nil {
-		return nil, err
+	if err := v.accept(claims, now); err != nil {
+		return nil, Key{}, err
 	}
-	if v.revoked != nil && v.revoked(claims) {
-		return nil, refuse(ReasonRevoked, "taken back before its time")
-	}
-	return claims, nil
+	return claims, key, nil
 }
 
 func (v *Verifier) key(ctx context.Context, kid string) (Key, error) {
@@ -117,23 +199,32 @@ func (v *Verifier) key(ctx context.Context, kid string) (Key, error) {
 	case errors.Is(err, ErrUnknownKey):
 		return Key{}, refuse(ReasonUnknownKey, "kid is not in the key set")
 	}
-	return Key{}, &Error{Reason: ReasonKeysUnavailable, cause: err}
+	return Key{}, keysUnavailable(err)
 }
 
 // accept decides on the values of claims (RFC 9068 §4).
-func (v *Verifier) accept(c *Claims) error {
-	now := v.now()
+func (v *Verifier) accept(c *Claims, now time.Time) error {
 	switch {
-	case c.Issuer != v.issuer:
+	case c.issuer != v.issuer:
 		return refuse(ReasonIssuer, "iss is another issuer")
-	case !slices.Contains(c.Audience, v.audience):
+	case !slices.Contains(c.audience, v.audience):
 		return refuse(ReasonAudience, "aud doesn't name this resource server")
-	case !now.Before(c.ExpiresAt.Add(v.skew)):
+	}
+	return v.live(c, now)
+}
+
+// live decides on what changes with time.
+func (v *Verifier) live(c *Claims, now time.Time) error {
+	ahead := now.Add(v.skew)
+	switch {
+	case !now.Before(c.expiresAt.Add(v.skew)):
 		return refuse(ReasonExpired, "exp has passed")
-	case now.Add(v.skew).Before(c.NotBefore):
+	case ahead.Before(c.notBefore):
 		return refuse(ReasonNotYetValid, "nbf is ahead of the clock")
-	case now.Add(v.skew).Before(c.IssuedAt):
+	case ahead.Before(c.issuedAt):
 		return refuse(ReasonNotYetValid, "iat is ahead of the clock")
+	case v.revoked != nil && v.revoked(c):
+		return refuse(ReasonRevoked, "taken back before its time")
 	}
 	return nil
 }

@@ -33,7 +33,8 @@ func TestNewRefusesAnIncompleteConfig(t *testing.T) {
 	}{
 		{"issuer", func(c *verifier.Config) { c.Issuer = "" }, "Config.Issuer"},
 		{"audience", func(c *verifier.Config) { c.Audience = "" }, "Config.Audience"},
-		{"keys", func(c *verifier.Config) { c.Keys = nil }, "Config.Keys"},
+		{"keys that can't be had", func(c *verifier.Config) { c.Keys, c.Issuer = nil, "ftp://auth.example.com" }, "JWKSConfig.URL"},
+		{"great cache", func(c *verifier.Config) { c.CacheSize = 1<<20 + 1 }, "Config.CacheSize"},
 		{"negative skew", func(c *verifier.Config) { c.Skew = -1 }, "Config.Skew"},
 		{"great skew", func(c *verifier.Config) { c.Skew = time.Hour }, "Config.Skew"},
 	}
@@ -53,21 +54,27 @@ func TestClaims(t *testing.T) {
 	v := newVerifier(t)
 	claims, err := v.Verify(context.Background(), token(nil, object{"scope": "ORG_BOOKING_READ LATER PROFILE_READ", "nbf": clock.Unix() - 1}))
 	require.NoError(t, err)
-	assert.True(t, claims.ExpiresAt.Equal(clock.Add(1800*time.Second)))
-	assert.True(t, claims.IssuedAt.Equal(clock))
-	assert.True(t, claims.NotBefore.Equal(clock.Add(-time.Second)))
-	claims.ExpiresAt, claims.IssuedAt, claims.NotBefore = time.Time{}, time.Time{}, time.Time{}
-	assert.Equal(t, &verifier.Claims{
-		Issuer: issuer, Subject: "user-1", Audience: []string{audience}, ClientID: "client-1", ID: "token-1", GrantID: "grant-1",
-		ScopeText: "ORG_BOOKING_READ LATER PROFILE_READ", Scope: scope.MustOf("PROFILE_READ", "ORG_BOOKING_READ"),
-	}, claims)
+	assert.True(t, claims.ExpiresAt().Equal(clock.Add(1800*time.Second)))
+	assert.True(t, claims.IssuedAt().Equal(clock))
+	assert.True(t, claims.NotBefore().Equal(clock.Add(-time.Second)))
+	assert.Equal(t, issuer, claims.Issuer())
+	assert.Equal(t, "user-1", claims.Subject())
+	assert.Equal(t, []string{audience}, claims.Audience())
+	assert.Equal(t, "client-1", claims.ClientID())
+	assert.Equal(t, "token-1", claims.ID())
+	assert.Equal(t, "grant-1", claims.GrantID())
+	assert.Equal(t, "ORG_BOOKING_READ LATER PROFILE_READ", claims.ScopeText())
+	assert.Equal(t, scope.MustOf("PROFILE_READ", "ORG_BOOKING_READ"), claims.Scope())
+	assert.False(t, claims.Legacy())
+	claims.Audience()[0] = "changed"
+	assert.Equal(t, []string{audience}, claims.Audience())
 
 	claims, err = v.Verify(context.Background(), token(nil, object{"grant_id": nil, "scope": nil, "legacy": nil}))
 	require.NoError(t, err)
-	assert.Empty(t, claims.GrantID)
-	assert.False(t, claims.Legacy)
-	assert.True(t, claims.Scope.Empty())
-	assert.True(t, claims.NotBefore.IsZero())
+	assert.Empty(t, claims.GrantID())
+	assert.False(t, claims.Legacy())
+	assert.True(t, claims.Scope().Empty())
+	assert.True(t, claims.NotBefore().IsZero())
 }
 
 func TestAllows(t *testing.T) {
@@ -99,7 +106,7 @@ func TestAllows(t *testing.T) {
 			if len(tt.opens) > 0 {
 				assert.True(t, claims.AllowsAll(scope.MustOf(tt.opens...)))
 			}
-			assert.Equal(t, claims.Legacy, claims.AllowsAll(scope.All()))
+			assert.Equal(t, claims.Legacy(), claims.AllowsAll(scope.All()))
 		})
 	}
 }

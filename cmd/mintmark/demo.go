@@ -90,7 +90,7 @@ func demoRoute(what string) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		answer := map[string]string{"status": "success", "data": what}
 		if claims, ok := middleware.FromContext(r.Context()); ok {
-			answer["user"], answer["client"] = claims.Subject, claims.ClientID
+			answer["user"], answer["client"] = claims.Subject(), claims.ClientID()
 		}
 		w.Header().Set("Content-Type", "application/json")
 		_ = json.NewEncoder(w).Encode(answer)

@@ -36,7 +36,7 @@ func newResourceServerAt(d *desk, now func() time.Time) resourceServer {
 	guard := middleware.New(v, middleware.Config{})
 	caller := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if claims, ok := middleware.FromContext(r.Context()); ok {
-			_, _ = w.Write([]byte(claims.Subject))
+			_, _ = w.Write([]byte(claims.Subject()))
 		}
 	})
 	mux := http.NewServeMux()

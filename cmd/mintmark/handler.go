@@ -20,7 +20,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, 
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
-			id, ok := ledger.ParseGrantID(c.GrantID)
+			id, ok := ledger.ParseGrantID(c.GrantID())
 			return !ok || i.View().GrantEnded(id) != ledger.NoCause
 		},
 	})

@@ -51,7 +51,7 @@ func (e *Endpoints) me(w http.ResponseWriter, r *http.Request) {
 		e.fail(w, r, errors.New("the guard let a request through without claims"))
 		return
 	}
-	u := e.Server.View().User(claims.Subject)
+	u := e.Server.View().User(claims.Subject())
 	if u == nil {
 		e.fail(w, r, errors.New("a token names a user that is not there"))
 		return

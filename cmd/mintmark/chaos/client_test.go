@@ -93,10 +93,10 @@ func (a *application) accept(o *op, g *grant, r reply) string {
 		a.w.h.wrong("an access token of %s under key %s does not verify offline: %v", o.Node, o.Key, err)
 		return m.Refresh
 	}
-	if claims.GrantID != g.id || claims.ClientID != g.client || claims.ScopeText != m.Scope || claims.Legacy {
-		a.w.h.wrong("the access token of grant %s says grant %s, client %s, scope %q", g.id, claims.GrantID, claims.ClientID, claims.ScopeText)
+	if claims.GrantID() != g.id || claims.ClientID() != g.client || claims.ScopeText() != m.Scope || claims.Legacy() {
+		a.w.h.wrong("the access token of grant %s says grant %s, client %s, scope %q", g.id, claims.GrantID(), claims.ClientID(), claims.ScopeText())
 	}
-	o.IssuedAt, o.Expires = claims.IssuedAt.Unix(), claims.ExpiresAt.Unix()
+	o.IssuedAt, o.Expires = claims.IssuedAt().Unix(), claims.ExpiresAt().Unix()
 	g.access = m.Access
 	return m.Refresh
 }

@@ -1,0 +1,139 @@
+package verifier
+
+import (
+	"context"
+	"hash/maphash"
+	"math/bits"
+	"strings"
+	"sync/atomic"
+	"time"
+)
+
+// maxCacheSize keeps a mistake from taking all memory.
+const maxCacheSize = 1 << 20
+
+// cache remembers tokens that were accepted, by the exact token. It is a table
+// of small buckets that are read without a lock: a hit writes nothing that
+// another core reads, but for the first one since its bucket was full.
+//
+// It decides nothing: who gets an entry must ask again whatever can change.
+type cache struct {
+	seed    maphash.Seed
+	buckets []bucket // a power of two
+}
+
+// bucket is one cache line of slots, any of which may hold a token of it.
+type bucket [8]atomic.Pointer[entry]
+
+// entry is one token. Only its atomic members change.
+type entry struct {
+	token  string
+	claims *Claims
+	key    atomic.Pointer[publicKey] // that verified it
+	listed atomic.Pointer[edition]   // that has been seen to have key; nil of other sources than a JWKS
+	used   atomic.Bool               // since its bucket was full
+}
+
+// newCache has room for about size tokens.
+func newCache(size int) *cache {
+	buckets := 1
+	if n := (size - 1) / len(bucket{}); n > 0 {
+		buckets = 1 << bits.Len(uint(n))
+	}
+	return &cache{seed: maphash.MakeSeed(), buckets: make([]bucket, buckets)}
+}
+
+// bucketOf looks at the end of the token only, which is the signature: the most
+// random part, and the issuer's choice, since only accepted tokens get in.
+func (c *cache) bucketOf(token string) *bucket {
+	end := token[max(0, len(token)-32):]
+	return &c.buckets[maphash.String(c.seed, end)&uint64(len(c.buckets)-1)]
+}
+
+func (c *cache) get(token string) *entry {
+	b := c.bucketOf(token)
+	for i := range b {
+		if e := b[i].Load(); e != nil && e.token == token {
+			if !e.used.Load() {
+				e.used.Store(true)
+			}
+			return e
+		}
+	}
+	return nil
+}
+
+// put remembers a token, in the place of one that wasn't used for longest if
+// there is no room.
+func (c *cache) put(token string, claims *Claims, key Key) {
+	e := &entry{token: strings.Clone(token), claims: claims}
+	e.key.Store(key.publicKey)
+	b := c.bucketOf(token)
+	for i := range b {
+		if b[i].CompareAndSwap(nil, e) {
+			return
+		}
+	}
+	for i := range b {
+		if old := b[i].Load(); old == nil || !old.used.Load() {
+			b[i].Store(e)
+			return
+		}
+	}
+	for i := range b {
+		if old := b[i].Load(); old != nil {
+			old.used.Store(false)
+		}
+	}
+	b[0].Store(e)
+}
+
+// drop forgets a token.
+func (c *cache) drop(e *entry) {
+	b := c.bucketOf(e.token)
+	for i := range b {
+		b[i].CompareAndSwap(e, nil)
+	}
+}
+
+// again decides on a token that was accepted before: it asks for everything
+// that can have changed since. False without an error means that the token
+// must be checked from its start.
+func (v *Verifier) again(ctx context.Context, e *entry, now time.Time) (bool, error) {
+	listed, err := v.listed(ctx, e, now)
+	if err != nil || !listed {
+		return false, err
+	}
+	if err := v.live(e.claims, now); err != nil {
+		return false, err
+	}
+	return true, nil
+}
+
+// listed reports whether the key that verified a token is still the issuer's.
+func (v *Verifier) listed(ctx context.Context, e *entry, now time.Time) (bool, error) {
+	var current *edition
+	if v.jwks != nil {
+		if !v.oneClock {
+			now = v.jwks.now()
+		}
+		v.jwks.nudge(now)
+		current = v.jwks.current.Load()
+		if current != nil && current == e.listed.Load() && current.serves(now) {
+			return true, nil
+		}
+	}
+	before := e.key.Load()
+	key, err := v.key(ctx, before.id)
+	if err != nil {
+		return false, err
+	}
+	if key.publicKey != before {
+		if !key.equal(Key{before}) {
+			return false, nil // another key under the old name
+		}
+		e.key.Store(key.publicKey)
+	}
+	e.listed.Store(current)
+	return true, nil
+}

@@ -1,0 +1,223 @@
+package verifier
+
+import (
+	"context"
+	"errors"
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// When the issuer is asked.
+const (
+	// coolDown is the least time between two attempts that unknown kids cause:
+	// tokens of invented kids must not turn into requests to the issuer.
+	coolDown = 10 * time.Second
+
+	// Failed attempts are repeated after firstRetry, twice that, and so on, up to
+	// emptyRetry while there is no key to serve with, else up to coolDown.
+	firstRetry = 250 * time.Millisecond
+	emptyRetry = time.Second
+
+	// fetchTimeout bounds one attempt, bodies included.
+	fetchTimeout = 5 * time.Second
+)
+
+var (
+	errNotYet = errors.New("the issuer has not answered yet")
+	errStale  = errors.New("the issuer has not confirmed the keys for too long")
+)
+
+// flight is one attempt. err is set before done is closed.
+type flight struct {
+	done chan struct{}
+	err  error
+}
+
+// wait waits for the end, within maxWait, and says what came of it.
+func (f *flight) wait(ctx context.Context) error {
+	limit := time.NewTimer(maxWait)
+	defer limit.Stop()
+	select {
+	case <-f.done:
+		return f.err
+	case <-limit.C:
+		return errNotYet
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// nudge starts an attempt that is due by j's clock though the timer has not
+// started it: the clock is a test's, or the machine slept.
+func (j *JWKS) nudge(now time.Time) {
+	if now.UnixNano() < j.due.Load() {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if now.UnixNano() >= j.due.Load() {
+		j.begin(now, j.cause)
+	}
+}
+
+// want is called for a kid that isn't known. It returns the attempt that is
+// under way, if there is one or one may be started.
+func (j *JWKS) want(now time.Time) *flight {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	switch {
+	case !j.serves(now):
+		// Nothing to do: attempts follow each other quickly anyway.
+	case j.flight == nil && j.untilEarly(now) == 0:
+		j.begin(now, CauseUnknownKey)
+	default:
+		// The attempt under way may have been answered before the kid was
+		// published, and the next may be far: have one more when it is allowed.
+		j.wanted = true
+		if j.flight == nil {
+			j.schedule(now)
+		}
+	}
+	return j.flight
+}
+
+// unknown says why there is no key of a kid, given what the wait for an attempt
+// came to.
+func (j *JWKS) unknown(err error) error {
+	now := j.now()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if err == nil {
+		err = j.lastErr
+	}
+	if err == nil && j.serves(now) {
+		return ErrUnknownKey
+	}
+	// The issuer may have published this key since: who can't ask, can't say.
+	u := &unavailable{retryAfter: maxWait, cause: err}
+	if err == nil {
+		u.cause = errStale
+	}
+	if j.flight == nil && !j.closed {
+		u.retryAfter = max(0, time.Duration(j.due.Load()-now.UnixNano()))
+	}
+	return u
+}
+
+// serves reports whether there are keys to verify with.
+func (j *JWKS) serves(now time.Time) bool {
+	e := j.current.Load()
+	return e != nil && e.serves(now)
+}
+
+// untilEarly is how long it takes until an unknown kid may start an attempt.
+func (j *JWKS) untilEarly(now time.Time) time.Duration {
+	since := now.Sub(j.early)
+	if j.early.IsZero() || since < 0 || since >= coolDown {
+		return 0
+	}
+	return coolDown - since
+}
+
+// begin starts an attempt unless one is under way. It belongs to no request:
+// one that gives up doesn't fail the others.
+func (j *JWKS) begin(now time.Time, cause Cause) {
+	if j.flight != nil || j.closed {
+		return
+	}
+	j.disarm()
+	j.flight = &flight{done: make(chan struct{})}
+	if cause == CauseUnknownKey {
+		j.early = now
+	}
+	j.wanted = false
+	go j.fly(j.flight, cause, now, j.first)
+}
+
+// fly makes an attempt and publishes what it brings.
+func (j *JWKS) fly(f *flight, cause Cause, began time.Time, first int) {
+	ctx, cancel := context.WithTimeout(j.ctx, fetchTimeout)
+	defer cancel()
+	r := Refresh{Cause: cause, Began: began}
+	answer, err := j.ask(ctx, first)
+	if err == nil {
+		r.URL, r.Unchanged = answer.url, answer.unchanged
+		j.current.Store(answer.edition)
+	}
+	now := j.now()
+	r.Took, r.Err = now.Sub(began), err
+
+	j.mu.Lock()
+	j.flight, j.lastErr, f.err = nil, err, err
+	if err == nil {
+		j.failures, j.first = 0, answer.index
+	} else {
+		j.failures++
+	}
+	if e := j.current.Load(); e != nil {
+		r.Keys, r.Skipped = len(e.keys), e.skipped
+	}
+	j.schedule(now)
+	j.mu.Unlock()
+	close(f.done)
+
+	if err == nil && j.snapshot != "" {
+		r.SaveErr = j.save(answer.edition)
+	}
+	if j.observer.Refreshed != nil {
+		j.observer.Refreshed(r)
+	}
+}
+
+// schedule sets the timer for the next attempt.
+func (j *JWKS) schedule(now time.Time) {
+	e := j.current.Load()
+	var pause time.Duration
+	if j.failures > 0 || e == nil {
+		longest := emptyRetry
+		if j.serves(now) {
+			longest = coolDown
+		}
+		j.cause = CauseRetry
+		// Up to a fifth more, so that servers that lost the issuer together
+		// don't come back together.
+		pause = jitter(min(firstRetry<<min(max(0, j.failures-1), 10), longest), 1, 1.2)
+	} else {
+		j.cause = CauseSchedule
+		pause = max(0, e.confirmed.Add(jitter(e.freshFor, 0.9, 1)).Sub(now))
+	}
+	if soon := j.untilEarly(now); j.wanted && soon < pause {
+		j.cause, pause = CauseUnknownKey, soon
+	}
+	j.arm(now, pause)
+}
+
+func jitter(d time.Duration, from, to float64) time.Duration {
+	return time.Duration(float64(d) * (from + (to-from)*rand.Float64()))
+}
+
+// arm has the next attempt begin after a pause.
+func (j *JWKS) arm(now time.Time, pause time.Duration) {
+	j.disarm()
+	if j.closed {
+		return
+	}
+	j.due.Store(now.Add(pause).UnixNano())
+	mine := j.armed
+	j.timer = time.AfterFunc(pause, func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.armed == mine {
+			j.begin(j.now(), j.cause)
+		}
+	})
+}
+
+func (j *JWKS) disarm() {
+	j.armed++
+	j.due.Store(math.MaxInt64)
+	if j.timer != nil {
+		j.timer.Stop()
+	}
+}

@@ -1,0 +1,149 @@
+package verifiertest
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"fmt"
+	"net/http/httptest"
+	"sync"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// Audience is the aud of tokens unless an option says otherwise.
+const Audience = "https://api.example.com"
+
+// Issuer publishes a key set and mints tokens. NewIssuer serves it over HTTP on
+// loopback; NewInMemoryIssuer answers in memory only, for testing/synctest.
+type Issuer struct {
+	// URL is the issuer identifier. Its key set is at URL + verifier.KeySetPath.
+	URL string
+
+	// Now is the clock of the tokens, and of Config. Set it before the first use.
+	Now func() time.Time
+
+	server *httptest.Server // nil in memory
+
+	mu      sync.Mutex
+	keys    []*key        // mu; newest first, which signs
+	minted  int           // mu
+	fetches int           // mu
+	maxAge  time.Duration // mu
+	extra   []string      // mu; entries of the set, as JSON
+	reply   *reply        // mu; nil: the key set
+}
+
+// NewIssuer starts an issuer with one ES256 key. The caller calls Close.
+func NewIssuer() *Issuer {
+	i := newIssuer()
+	i.server = httptest.NewServer(i)
+	i.URL = i.server.URL
+	return i
+}
+
+// NewInMemoryIssuer returns an issuer that only Client reaches.
+func NewInMemoryIssuer() *Issuer {
+	i := newIssuer()
+	i.URL = "https://auth.example.com"
+	return i
+}
+
+func newIssuer() *Issuer {
+	i := &Issuer{Now: time.Now, maxAge: 5 * time.Minute}
+	i.Rotate()
+	return i
+}
+
+// Close stops serving.
+func (i *Issuer) Close() {
+	i.Up() // let those go that hang
+	if i.server != nil {
+		i.server.CloseClientConnections()
+		i.server.Close()
+	}
+}
+
+// Config is a configuration for tokens of this issuer. Keys is nil for an issuer
+// over HTTP, so that the verifier makes its own JWKS; the caller may change it.
+func (i *Issuer) Config() verifier.Config {
+	return verifier.Config{Issuer: i.URL, Audience: Audience, Now: i.Now}
+}
+
+// JWKSConfig is a configuration for the key set of this issuer.
+func (i *Issuer) JWKSConfig() verifier.JWKSConfig {
+	return verifier.JWKSConfig{URL: i.URL + verifier.KeySetPath, Client: i.Client(), Now: i.Now}
+}
+
+// Rotate makes a new key, which signs from now on. The older ones stay in the set
+// until RemoveOldKeys.
+func (i *Issuer) Rotate() { i.RotateTo(verifier.ES256) }
+
+// RotateTo is Rotate to a key of another algorithm: ES256, RS256 or EdDSA.
+func (i *Issuer) RotateTo(algorithm string) {
+	k := newKey(algorithm)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.keys = append([]*key{k}, i.keys...)
+}
+
+// RemoveOldKeys takes all keys but the one that signs out of the set.
+func (i *Issuer) RemoveOldKeys() {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.keys = i.keys[:1]
+}
+
+// AddEntry puts any JSON value into the set, behind the keys.
+func (i *Issuer) AddEntry(json string) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.extra = append(i.extra, json)
+}
+
+// Fetches is how often the key set was asked for.
+func (i *Issuer) Fetches() int {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.fetches
+}
+
+// KeySet is the document that the issuer publishes.
+func (i *Issuer) KeySet() []byte {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.document()
+}
+
+func (i *Issuer) document() []byte {
+	text := `{"keys":[`
+	for n, k := range i.keys {
+		if n > 0 {
+			text += ","
+		}
+		text += k.jwk
+	}
+	for _, e := range i.extra {
+		text += "," + e
+	}
+	return []byte(text + "]}")
+}
+
+func (i *Issuer) signer() *key {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.keys[0]
+}
+
+func (i *Issuer) nextID() string {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.minted++
+	return fmt.Sprint("token-", i.minted)
+}
+
+// etag changes with the document.
+func etag(document []byte) string {
+	sum := sha256.Sum256(document)
+	return `"` + base64.RawURLEncoding.EncodeToString(sum[:12]) + `"`
+}
