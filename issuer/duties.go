@@ -164,11 +164,18 @@ func credentialKeyID(number uint32) string { return fmt.Sprintf("c%d", number) }
 
 // purposeOf tells by the id what a key is for that is gone.
 func purposeOf(id string) ledger.Purpose {
-	var number uint32
-	if _, err := fmt.Sscanf(id, "c%d", &number); err == nil && credentialKeyID(number) == id {
+	if credentialKeyNumber(id) > 0 {
 		return ledger.ForCredentials
 	}
 	return ledger.ForSigning
+}
+
+// credentialKeyNumber is the reverse of credentialKeyID, 0 for another id.
+func credentialKeyNumber(id string) (number uint32) {
+	if _, err := fmt.Sscanf(id, "c%d", &number); err != nil || credentialKeyID(number) != id {
+		return 0
+	}
+	return number
 }
 
 // stepKeys proposes each step that may be due; the ledger decides whether it

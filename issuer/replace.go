@@ -25,6 +25,9 @@ type Replaced struct {
 	// Stranded are the clients that can't authenticate any more: they need
 	// another secret.
 	Stranded []string
+	// Lost are the secrets that went with the key. A client that has another one
+	// can authenticate by that alone.
+	Lost []ledger.LostSecret
 }
 
 const (
@@ -84,7 +87,7 @@ func (i *Issuer) replaced(v ledger.View, r *Replaced) error {
 		r.Waits = i.nodeNames(without)
 	}
 	if r.Purpose == ledger.ForCredentials {
-		r.Stranded = v.Stranded()
+		r.Stranded, r.Lost = v.Stranded(), v.Lost(credentialKeyNumber(r.Leaked))
 	}
 	return i.reopen()
 }

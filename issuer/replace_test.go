@@ -31,6 +31,10 @@ func TestReplaceACredentialKey(t *testing.T) {
 		ID: "idle", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved, Secrets: []ledger.NewSecret{first},
 		Profile: ledger.Profile{Name: "Idle", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
 	})
+	b.accept(&ledger.ImportClient{
+		ID: "two", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved, Secrets: []ledger.NewSecret{first},
+		Profile: ledger.Profile{Name: "Two", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
+	})
 	second, err := b.Rotate(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
@@ -39,10 +43,23 @@ func TestReplaceACredentialKey(t *testing.T) {
 	}, 10*time.Second, 10*time.Millisecond)
 	token := b.exchange().RefreshToken // its client's secret moves to the second key
 
+	newer, err := b.Secret("a-secret-of-late")
+	require.NoError(t, err)
+	b.accept(&ledger.AddSecret{Actor: ledger.Actor{Operator: true}, Client: "two", Secret: newer})
+
 	r, err := b.Replace(t.Context(), "c1")
 	require.NoError(t, err)
 	require.Equal(t, []string{"key c1 is dropped"}, r.Did)
 	require.Equal(t, []string{"idle"}, r.Stranded)
+	lost := []ledger.LostSecret{{Client: "idle", Secret: first.ID}, {Client: "two", Secret: first.ID}}
+	require.Equal(t, lost, r.Lost)
+	again, err := b.Replace(t.Context(), "c1")
+	require.NoError(t, err)
+	require.Equal(t, lost, again.Lost, "told again to whoever missed it")
+	two := b.View().Client("two")
+	require.True(t, b.View().Unkept(&two.Secrets[0]))
+	require.False(t, b.View().Unkept(&two.Secrets[1]))
+	require.NotEmpty(t, b.View().GrantsOf("u-alice", b.Now()))
 	next, err := b.refresh(token)
 	require.NoError(t, err, "made under the second key, by a client whose secret has moved")
 
@@ -60,6 +77,10 @@ func TestReplaceACredentialKey(t *testing.T) {
 	require.NoError(t, err)
 	_, err = b.refresh(next.RefreshToken)
 	require.ErrorAs(t, err, &refused, "grants due under the leaked key have ended")
+	require.Empty(t, b.View().GrantsOf("u-alice", b.Now()), "and are listed no more")
+	for g := range b.View().Grants() {
+		require.Equal(t, ledger.KeyNotRecorded, b.View().GrantOver(g))
+	}
 }
 
 // TestReplaceGoesOn: what was interrupted after any of its steps is finished by

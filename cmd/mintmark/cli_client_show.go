@@ -64,6 +64,9 @@ func printSecrets(p *printer, secrets []admin.Secret) {
 			tail = "…" + tail
 		}
 		state := s.State
+		if state == "void" {
+			state += ": its key was dropped"
+		}
 		if !s.Revoked.IsZero() {
 			state += " " + when(s.Revoked)
 		}

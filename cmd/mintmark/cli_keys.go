@@ -2,6 +2,8 @@ package main
 
 import (
 	"errors"
+	"fmt"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -79,6 +81,15 @@ func showReplaced(p *printer, a admin.Rotated) {
 	}
 	p.remark("codes and refresh tokens that were made under key %s are refused: their users allow the applications again", a.Dropped)
 	if len(a.Stranded) > 0 {
-		p.remark("these clients can't sign in until another secret is made for them (mintmark client secret add): %s", strings.Join(a.Stranded, ", "))
+		p.remark("these clients can't sign in until another secret is made for them (mintmark client secret add; where there are two, revoke one first): %s", strings.Join(a.Stranded, ", "))
+	}
+	var others []string
+	for _, s := range a.Lost {
+		if !slices.Contains(a.Stranded, s.Client) {
+			others = append(others, fmt.Sprintf("%s (secret %s)", s.Client, s.ID))
+		}
+	}
+	if len(others) > 0 {
+		p.remark("these clients have another secret, and can't sign in with the one that is recorded under the key any more: %s", strings.Join(others, ", "))
 	}
 }

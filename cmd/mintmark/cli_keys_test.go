@@ -37,10 +37,13 @@ func TestEmergencyOnTheCommandLine(t *testing.T) {
 	require.Contains(t, r.err, "node n3 has not opened key k2")
 	require.Contains(t, r.err, "as soon as verifiers fetch the keys again")
 
-	answer = admin.Rotated{ID: "c2", Purpose: "credential", Dropped: "c1", Stranded: []string{"old", "older"}}
+	answer = admin.Rotated{ID: "c2", Purpose: "credential", Dropped: "c1", Stranded: []string{"old", "older"}, Lost: []admin.SecretRef{
+		{Client: "old", ID: "s1"}, {Client: "older", ID: "s2"}, {Client: "careful", ID: "s3"},
+	}}
 	r = c.run("", "keys", "rotate", "--emergency", "c1")
 	require.Equal(t, "key c1 was dropped before; nothing was done\n", r.out)
-	require.Contains(t, r.err, "client secret add): old, older\n")
+	require.Contains(t, r.err, "revoke one first): old, older\n")
+	require.Contains(t, r.err, "any more: careful (secret s3)\n")
 	require.Equal(t, []string{"k1", "c1"}, asked)
 
 	c.fails(exitLocal, "names the key that leaked", "keys", "rotate", "--emergency", "")

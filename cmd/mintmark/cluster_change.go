@@ -52,9 +52,13 @@ func (s *server) replace(ctx context.Context, leaked string) (admin.Rotated, err
 	if err != nil {
 		return admin.Rotated{}, err
 	}
-	return admin.Rotated{
+	a := admin.Rotated{
 		ID: r.Active, Purpose: string(r.Purpose), Dropped: r.Leaked, Did: r.Did, Waits: r.Waits, Stranded: r.Stranded,
-	}, nil
+	}
+	for _, l := range r.Lost {
+		a.Lost = append(a.Lost, admin.SecretRef{Client: l.Client, ID: l.Secret})
+	}
+	return a, nil
 }
 
 // authorityPatience is how long an operator waits for a change of the authority,

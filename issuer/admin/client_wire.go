@@ -60,7 +60,7 @@ type Client struct {
 type Secret struct {
 	ID      string    `json:"id"`
 	Tail    string    `json:"tail,omitempty"`
-	State   string    `json:"state"` // "active" or "revoked"
+	State   string    `json:"state"` // "active", "revoked", or "void": its key leaked and was dropped
 	Created time.Time `json:"created_at"`
 	Used    time.Time `json:"last_used_at,omitzero"`
 	Revoked time.Time `json:"revoked_at,omitzero"`
@@ -101,7 +101,10 @@ func clientOf(v ledger.View, c *ledger.Client, now ledger.Time) Client {
 	for i := range c.Secrets {
 		s := &c.Secrets[i]
 		state := "revoked"
-		if s.Active() {
+		switch {
+		case v.Unkept(s):
+			state = "void"
+		case s.Active():
 			state = "active"
 		}
 		out.Secrets = append(out.Secrets, Secret{

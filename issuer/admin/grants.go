@@ -47,7 +47,7 @@ func grantOf(v ledger.View, g *ledger.Grant) Grant {
 		State: "live", Scopes: notNil(strings.Fields(g.Scope)), Legacy: g.Legacy, Generation: g.Due,
 		Created: shown(g.Created), Used: shown(g.Used), Ended: shown(g.Ended),
 	}
-	if cause := v.GrantEnded(g.ID); cause != ledger.NoCause {
+	if cause := v.GrantOver(g); cause != ledger.NoCause {
 		out.State, out.EndCause = "ended", cause.String()
 	}
 	return out
@@ -74,7 +74,7 @@ func (c *call) listGrants(ctx context.Context, q GrantFilter) (GrantList, error)
 		all = grantsOf(v, u)
 	}
 	for g := range all {
-		if q.Client != "" && g.Client != q.Client || !q.Ended && v.GrantEnded(g.ID) != ledger.NoCause {
+		if q.Client != "" && g.Client != q.Client || !q.Ended && v.GrantOver(g) != ledger.NoCause {
 			continue
 		}
 		if q.Limit > 0 && len(list.Grants) == q.Limit {

@@ -72,7 +72,10 @@ type Rotated struct {
 	Dropped  string   `json:"dropped,omitempty"`
 	Did      []string `json:"did,omitempty"`      // the steps; none where all was done before
 	Waits    []string `json:"waits,omitempty"`    // names of nodes that have not opened the key in use
-	Stranded []string `json:"stranded,omitempty"` // ids of clients that need another secret
+	Stranded []string `json:"stranded,omitempty"` // ids of clients that have no secret left
+	// Lost are the clients' secrets that went with a credential key, those of
+	// clients that have another one too.
+	Lost []SecretRef `json:"lost_secrets,omitempty"`
 }
 
 func (c *call) rotateKeys(ctx context.Context, q Rotation) (Rotated, error) {

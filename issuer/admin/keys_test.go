@@ -8,6 +8,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 func TestKeys(t *testing.T) {
@@ -68,4 +69,32 @@ func TestSecretsOfKeys(t *testing.T) {
 	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
 		require.Equal(t, map[string]int{"credential": 1}[k.Purpose], k.Secrets)
 	}
+}
+
+// TestAfterALeak: what went with a key is listed as what it is.
+func TestAfterALeak(t *testing.T) {
+	w, c := newWorld(t)
+	approve(t, c, "cal-app")
+	w.Allow("u-alice", "cal-app", "PROFILE_READ")
+	live := ask(t, c, admin.ListGrants, admin.GrantFilter{Client: "cal-app"})
+	require.Len(t, live.Grants, 1)
+
+	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "c2", Purpose: ledger.ForCredentials, Number: 2, Sealed: []byte("sealed")}})
+	w.Do(&ledger.AcknowledgeKeys{Node: "n1", Opened: []string{"c1", "c2"}})
+	w.Do(&ledger.ActivateKey{ID: "c2", Voters: []string{"n1"}})
+	before := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app"}).Secrets
+	w.Do(&ledger.DropKey{ID: "c1", Emergency: true})
+
+	after := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app"}).Secrets
+	require.Len(t, after, len(before))
+	for i := range after {
+		require.Equal(t, "active", before[i].State)
+		require.Equal(t, "void", after[i].State)
+	}
+	require.Empty(t, ask(t, c, admin.ListGrants, admin.GrantFilter{Client: "cal-app"}).Grants)
+	ended := ask(t, c, admin.ListGrants, admin.GrantFilter{Client: "cal-app", Ended: true}).Grants
+	require.Len(t, ended, 1)
+	require.Equal(t, "ended", ended[0].State)
+	require.Equal(t, ledger.KeyNotRecorded.String(), ended[0].EndCause)
+	require.Zero(t, ask(t, c, admin.ShowUser, admin.UserRef{User: "alice"}).Grants)
 }
