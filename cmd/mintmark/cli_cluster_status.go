@@ -43,6 +43,9 @@ func showStatus(p *printer, s admin.ClusterStatus) {
 		return
 	}
 	p.line("%s", summary(s))
+	if s.Voters > 0 {
+		p.line("%s", s.Tolerance)
+	}
 	for _, problem := range s.Problems {
 		p.line("problem: %s", problem)
 	}

@@ -81,7 +81,7 @@ func (c *call) showCluster(ctx context.Context, _ StatusQuery) (ClusterStatus, e
 			*t = t.UTC()
 		}
 	}
-	s.Keys = c.clusterKeys()
+	s.Keys, s.Tolerance = c.clusterKeys(), toleranceOf(s.Nodes)
 	s.Problems = s.problems(c.Ledger.Now().Std())
 	s.Healthy = len(s.Problems) == 0
 	return s, nil

@@ -36,19 +36,21 @@ const (
 	StateUnreachable = "unreachable"
 )
 
-// A ClusterStatus is the cluster as one node sees it.
+// A ClusterStatus is the cluster as one node sees it. Tolerance is not a
+// Cluster's to fill in either.
 type ClusterStatus struct {
-	Name     string        `json:"name"` // of the node that was asked
-	ID       string        `json:"id"`
-	Healthy  bool          `json:"healthy"`  // there are no problems
-	Problems []string      `json:"problems"` // in words for people
-	Leader   string        `json:"leader"`   // name, "" where none is known
-	Term     uint64        `json:"term"`
-	Level    uint32        `json:"level"` // feature level in use
-	Nodes    []ClusterNode `json:"nodes"`
-	Keys     []ClusterKey  `json:"keys"`
-	Removed  string        `json:"removed,omitempty"` // in words: the node that was asked belongs to the cluster no more, and knows nothing of it
-	Twin     string        `json:"twin,omitempty"`    // in words: another process runs as the node that was asked, which keeps away from the others
+	Name     string   `json:"name"` // of the node that was asked
+	ID       string   `json:"id"`
+	Healthy  bool     `json:"healthy"`  // there are no problems
+	Problems []string `json:"problems"` // in words for people
+	Leader   string   `json:"leader"`   // name, "" where none is known
+	Term     uint64   `json:"term"`
+	Level    uint32   `json:"level"` // feature level in use
+	Tolerance
+	Nodes   []ClusterNode `json:"nodes"`
+	Keys    []ClusterKey  `json:"keys"`
+	Removed string        `json:"removed,omitempty"` // in words: the node that was asked belongs to the cluster no more, and knows nothing of it
+	Twin    string        `json:"twin,omitempty"`    // in words: another process runs as the node that was asked, which keeps away from the others
 
 	// Unfinished are changes that were begun and wait for somebody for too long,
 	// in words for people.

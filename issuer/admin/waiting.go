@@ -49,7 +49,7 @@ func (w *Waiting) status(_ *call, ctx context.Context, _ StatusQuery) (ClusterSt
 	s := ClusterStatus{Name: w.Name}
 	if w.Status != nil {
 		s = w.Status(ctx)
-		s.Problems = s.problems(w.Now())
+		s.Problems, s.Tolerance = s.problems(w.Now()), toleranceOf(s.Nodes)
 	}
 	if s.Removed == "" {
 		s.Problems = append([]string{w.problem()}, s.Problems...)
