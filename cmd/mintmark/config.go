@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"time"
 
@@ -32,6 +33,9 @@ type serveOptions struct {
 	ClusterKeyFile string // "": MINTMARK_CLUSTER_KEY, a systemd credential, or DIR/cluster.key
 	TrustedProxies []string
 
+	Upstream       upstreamOptions
+	PasswordSignIn bool // false: with Upstream only
+
 	Drain       time.Duration // from "not ready" to the first refused connection
 	StopTimeout time.Duration // then, for what is still being answered
 	LogFormat   string        // text or json
@@ -44,9 +48,12 @@ func defaultServeOptions() serveOptions {
 		Listen:        "127.0.0.1:8080",
 		OpsListen:     "127.0.0.1:8081",
 		ClusterListen: "127.0.0.1:8300",
-		Drain:         time.Second,
-		StopTimeout:   10 * time.Second,
-		LogFormat:     "text",
+
+		PasswordSignIn: true,
+
+		Drain:       time.Second,
+		StopTimeout: 10 * time.Second,
+		LogFormat:   "text",
 	}
 }
 
@@ -84,7 +91,7 @@ type configSetting struct {
 
 // settings are all of them, in the order in which they are shown.
 func (o *serveOptions) settings() []configSetting {
-	return []configSetting{
+	return slices.Concat([]configSetting{
 		{keyConfig, &o.Config, "YAML `FILE` of these settings; flags and environment go before it"},
 		{keyDataDir, &o.DataDir, "`DIR` of the cluster's key, the log and the admin socket"},
 		{keyName, &o.Name, "this node's `NAME`, as it was invited; another is refused (default: whatever that is, at first the host name)"},
@@ -99,11 +106,12 @@ func (o *serveOptions) settings() []configSetting {
 		{keyAppURL, &o.AppURL, "`URL` of the pages as others reach them; must equal the cluster's"},
 		{keyClusterKeyFile, &o.ClusterKeyFile, "`FILE` with the cluster's key (default: cluster.key in the data folder)"},
 		{keyTrustedProxy, &o.TrustedProxies, "address or network (`CIDR`) of a proxy in front, whose X-Forwarded-For is believed (repeatable)"},
+	}, o.signInSettings(), []configSetting{
 		{keyDrain, &o.Drain, "how long a stopping node still answers after /readyz says no"},
 		{keyStopTimeout, &o.StopTimeout, "how long a stopping node then waits for what it is still answering"},
 		{keyLogFormat, &o.LogFormat, "`FORMAT` of the log on standard error: text or json"},
 		{keyVerbose, &o.Verbose, "log what happens inside"},
-	}
+	})
 }
 
 // flags declares the flags, with the defaults. What they are set to is read by

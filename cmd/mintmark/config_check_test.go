@@ -1,6 +1,7 @@
 package main
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -8,6 +9,7 @@ import (
 )
 
 func TestConfigChecks(t *testing.T) {
+	provider := slices.Clip([]string{"--upstream-issuer=https://id.example.com", "--upstream-client-id=m"})
 	for name, row := range map[string]struct {
 		arguments []string
 		refused   string // "": accepted
@@ -58,6 +60,21 @@ func TestConfigChecks(t *testing.T) {
 		"URL with two slashes":      {[]string{"--public-url=https://a//"}, "expected scheme://host"},
 		"proxies":                   {[]string{"--trusted-proxy=10.0.0.0/8", "--trusted-proxy=::1"}, ""},
 		"proxy by name":             {[]string{"--trusted-proxy=hunter2"}, "trusted-proxy (flag --trusted-proxy): expected addresses"},
+		"provider":                  {append(provider, "--upstream-admin-claim=groups", "--upstream-admin-value=root", "--upstream-admin-email=ada@example.com", "--password-sign-in=false"), ""},
+		"provider with a path":      {[]string{"--upstream-issuer=https://id.example.com/realms/a", "--upstream-client-id=m"}, ""},
+		"provider on this machine":  {[]string{"--upstream-issuer=http://127.0.0.1:9000", "--upstream-client-id=m"}, ""},
+		"provider by http":          {[]string{"--upstream-issuer=http://id.example.com", "--upstream-client-id=m"}, "upstream-issuer (flag --upstream-issuer): expected https://host"},
+		"provider with a query":     {[]string{"--upstream-issuer=https://id.example.com?a", "--upstream-client-id=m"}, "expected https://host"},
+		"provider with a password":  {[]string{"--upstream-issuer=https://u:hunter2@id.example.com", "--upstream-client-id=m"}, "expected https://host"},
+		"provider without a client": {[]string{"--upstream-issuer=https://id.example.com"}, "upstream-client-id (default): expected the id"},
+		"client without a provider": {[]string{"--upstream-client-id=m"}, "upstream-client-id (flag --upstream-client-id): expected upstream-issuer as well"},
+		"e-mail without a provider": {[]string{"--upstream-admin-email=a@b"}, "expected upstream-issuer as well"},
+		"claim without a value":     {append(provider, "--upstream-admin-claim=groups"), "upstream-admin-claim and upstream-admin-value together"},
+		"value without a claim":     {append(provider, "--upstream-admin-value=root"), "upstream-admin-claim and upstream-admin-value together"},
+		"e-mail that is none":       {append(provider, "--upstream-admin-email=hunter2"), "upstream-admin-email (flag --upstream-admin-email): expected e-mail addresses"},
+		"scopes in one":             {append(provider, "--upstream-scope=profile email"), "upstream-scope (flag --upstream-scope): expected scopes, each by itself"},
+		"a name nobody can read":    {append(provider, "--upstream-name=a\x1bb"), "upstream-name (flag --upstream-name): expected a short name"},
+		"nobody could sign in":      {[]string{"--password-sign-in=false"}, "password-sign-in (flag --password-sign-in): expected true"},
 		"no drain":                  {[]string{"--drain=0s"}, ""},
 		"negative drain":            {[]string{"--drain=-1s"}, "drain (flag --drain): expected a duration that is not negative"},
 		"no time to stop":           {[]string{"--stop-timeout=0s"}, "stop-timeout (flag --stop-timeout): expected a duration"},

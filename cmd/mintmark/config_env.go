@@ -38,7 +38,7 @@ func environmentLayer(environ []string) (configLayer, error) {
 		TransformFunc: func(name, value string) (string, any) {
 			key := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
 			switch {
-			case name == envClusterKey, strings.HasPrefix(name, envTestPrefix), ofKubernetes(name, value):
+			case name == envClusterKey, name == envUpstreamSecret, strings.HasPrefix(name, envTestPrefix), ofKubernetes(name, value):
 				return "", nil
 			case !slices.Contains(keys, key) || name != envName(key):
 				errs = append(errs, unknownVariable(name, keys))
@@ -58,7 +58,7 @@ func envName(key string) string {
 }
 
 func unknownVariable(name string, keys []string) error {
-	names := []string{envClusterKey}
+	names := []string{envClusterKey, envUpstreamSecret}
 	for _, key := range keys {
 		names = append(names, envName(key))
 	}

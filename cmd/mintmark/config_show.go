@@ -27,7 +27,8 @@ before the default. The file is YAML and spells a key as the flag:
 The variable of the same setting is MINTMARK_CLUSTER_LISTEN; in it a list is
 separated by commas, and an empty one counts as not set. A key of the file or a
 variable MINTMARK_... that does not exist is an error. MINTMARK_CLUSTER_KEY may
-hold the cluster's key instead of a file; it is never shown.`
+hold the cluster's key instead of a file, and MINTMARK_UPSTREAM_CLIENT_SECRET the
+client secret at the provider that people sign in with; they are never shown.`
 
 func configShowCommand() *cobra.Command {
 	var o serveOptions
@@ -71,8 +72,11 @@ type shownSetting struct {
 	source
 }
 
-// hiddenKey stands where the cluster's key would be.
+// hiddenKey stands where a secret would be.
 const hiddenKey = "(not shown)"
+
+// secretVariables are the variables that are never shown, and what they hold.
+var secretVariables = map[string]string{envClusterKey: "cluster-key", envUpstreamSecret: "upstream-client-secret"}
 
 func (o *serveOptions) shown(from sources, environ []string) shownSettings {
 	var all shownSettings
@@ -91,8 +95,9 @@ func (o *serveOptions) shown(from sources, environ []string) shownSettings {
 		all.Settings = append(all.Settings, row)
 	}
 	for _, variable := range environ {
-		if name, value, _ := strings.Cut(variable, "="); name == envClusterKey && value != "" {
-			all.Settings = append(all.Settings, shownSetting{"cluster-key", hiddenKey, source{fromEnvironment, name}})
+		name, value, _ := strings.Cut(variable, "=")
+		if secret := secretVariables[name]; secret != "" && value != "" {
+			all.Settings = append(all.Settings, shownSetting{secret, hiddenKey, source{fromEnvironment, name}})
 		}
 	}
 	return all

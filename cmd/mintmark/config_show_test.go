@@ -41,6 +41,7 @@ func TestConfigShow(t *testing.T) {
 	const key = "bm90IHRoZSBrZXkgb2YgYW55IGNsdXN0ZXIgYXQgYWxs"
 	t.Setenv("MINTMARK_TRUSTED_PROXY", "10.0.0.0/8,::1")
 	t.Setenv(envClusterKey, key)
+	t.Setenv(envUpstreamSecret, key)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("node.yaml", []byte("\nops-listen: 127.0.0.1:9\n"), 0o600))
 	arguments := []string{"show", "--config", "node.yaml", "--name", "n1", "--verbose"}
@@ -48,26 +49,36 @@ func TestConfigShow(t *testing.T) {
 	text, err := runConfig(t, arguments...)
 	require.NoError(t, err)
 	require.NotContains(t, text, key)
-	require.Equal(t, `SETTING           VALUE            SOURCE
-config            node.yaml        flag --config
-data-dir          .data            default
-name              n1               flag --name
-listen            127.0.0.1:8080   default
-ops-listen        127.0.0.1:9      node.yaml:2
-cluster-listen    127.0.0.1:8300   default
-advertise         -                default
-peer              -                default
-join              -                default
-token-file        -                default
-public-url        -                default
-app-url           -                default
-cluster-key-file  -                default
-trusted-proxy     10.0.0.0/8, ::1  environment MINTMARK_TRUSTED_PROXY
-drain             1s               default
-stop-timeout      10s              default
-log-format        text             default
-verbose           true             flag --verbose
-cluster-key       (not shown)      environment MINTMARK_CLUSTER_KEY
+	require.Equal(t, `SETTING                      VALUE            SOURCE
+config                       node.yaml        flag --config
+data-dir                     .data            default
+name                         n1               flag --name
+listen                       127.0.0.1:8080   default
+ops-listen                   127.0.0.1:9      node.yaml:2
+cluster-listen               127.0.0.1:8300   default
+advertise                    -                default
+peer                         -                default
+join                         -                default
+token-file                   -                default
+public-url                   -                default
+app-url                      -                default
+cluster-key-file             -                default
+trusted-proxy                10.0.0.0/8, ::1  environment MINTMARK_TRUSTED_PROXY
+upstream-issuer              -                default
+upstream-name                -                default
+upstream-client-id           -                default
+upstream-client-secret-file  -                default
+upstream-scope               -                default
+upstream-admin-claim         -                default
+upstream-admin-value         -                default
+upstream-admin-email         -                default
+password-sign-in             true             default
+drain                        1s               default
+stop-timeout                 10s              default
+log-format                   text             default
+verbose                      true             flag --verbose
+cluster-key                  (not shown)      environment MINTMARK_CLUSTER_KEY
+upstream-client-secret       (not shown)      environment MINTMARK_UPSTREAM_CLIENT_SECRET
 `, text)
 
 	text, err = runConfig(t, append(arguments, "-o", "json")...)
@@ -84,12 +95,13 @@ cluster-key       (not shown)      environment MINTMARK_CLUSTER_KEY
 	for _, s := range answer.Settings {
 		found[s.Key] = [3]any{s.Value, s.Source, s.Where}
 	}
-	require.Len(t, found, len(new(serveOptions).settings())+1)
+	require.Len(t, found, len(new(serveOptions).settings())+2)
 	require.Equal(t, [3]any{"127.0.0.1:9", "file", "node.yaml:2"}, found[keyOpsListen])
 	require.Equal(t, [3]any{[]any{"10.0.0.0/8", "::1"}, "environment", "MINTMARK_TRUSTED_PROXY"}, found[keyTrustedProxy])
 	require.Equal(t, [3]any{[]any{}, "default", ""}, found[keyPeer], "an empty list, not null")
 	require.Equal(t, [3]any{true, "flag", "--verbose"}, found[keyVerbose])
 	require.Equal(t, [3]any{hiddenKey, "environment", envClusterKey}, found["cluster-key"])
+	require.Equal(t, [3]any{hiddenKey, "environment", envUpstreamSecret}, found["upstream-client-secret"])
 }
 
 // TestConfigShowOfAMistake: the table is there, and so is the error.
@@ -141,6 +153,8 @@ func TestConfigFlagsOfTheContract(t *testing.T) {
 		require.NotEmpty(t, f.Usage, f.Name)
 	})
 	require.Equal(t, strings.Fields(`advertise app-url cluster-key-file cluster-listen config data-dir drain
-		join listen log-format name ops-listen peer public-url stop-timeout token-file trusted-proxy verbose`), names)
+		join listen log-format name ops-listen password-sign-in peer public-url stop-timeout token-file trusted-proxy
+		upstream-admin-claim upstream-admin-email upstream-admin-value upstream-client-id upstream-client-secret-file
+		upstream-issuer upstream-name upstream-scope verbose`), names)
 	require.Equal(t, ".data", filepath.Clean(o.DataDir))
 }
