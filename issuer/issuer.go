@@ -31,8 +31,9 @@ type Config struct {
 // An Observer counts. Its methods are called by any goroutine, on the path of
 // requests.
 type Observer interface {
-	// Refused is told the cause of each refusal that somebody is given.
-	Refused(cause ledger.Cause)
+	// Refused is told the cause of each refusal that somebody is given, and the
+	// client that it is told to: "" for what names none that there is.
+	Refused(client string, cause ledger.Cause)
 	// Issued is told of each token response.
 	Issued(grant oauth.GrantType)
 	// Committed is told how long an accepted command took, from the request's
@@ -43,9 +44,9 @@ type Observer interface {
 // nobody observes.
 type nobody struct{}
 
-func (nobody) Refused(ledger.Cause)    {}
-func (nobody) Issued(oauth.GrantType)  {}
-func (nobody) Committed(time.Duration) {}
+func (nobody) Refused(string, ledger.Cause) {}
+func (nobody) Issued(oauth.GrantType)       {}
+func (nobody) Committed(time.Duration)      {}
 
 // An Issuer answers requests on one node. Its methods may be called by any
 // goroutine.

@@ -28,13 +28,22 @@ func (i *Issuer) refused(client string, r ledger.Refusal) *oauth.Error {
 // ErrorID seals the cause of a refusal for the client's owner. Nothing is
 // stored, so a refusal costs no log entry.
 func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
-	i.Observer.Refused(r.Cause)
+	i.Observer.Refused(i.known(client), r.Cause)
 	ring := i.keys.Load()
 	key := ring.credentials[ring.active]
 	return credential.SealCause(i.Rand, key.errors, ring.active, credential.Cause{
 		Code: uint16(r.Cause), At: int64(i.Now()), Client: credential.ClientDigest(client),
 		Named: r.Named, Grant: r.Grant, Presented: r.Presented, Due: r.Due, When: int64(r.When),
 	})
+}
+
+// known is a client's id again if there is one of it, and "" otherwise: who
+// observes is told nothing that a stranger made up.
+func (i *Issuer) known(client string) string {
+	if c := i.View().Client(client); c != nil {
+		return c.ID
+	}
+	return ""
 }
 
 // ErrNotAnErrorID is returned for a text that no node of this cluster made.

@@ -16,7 +16,7 @@ import (
 
 // handler is everything that the public listener serves: the endpoints for
 // programs and the pages for people.
-func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, trusted proxies, m *metrics, log *slog.Logger) (http.Handler, error) {
+func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, refusals *web.Refusals, trusted proxies, m *metrics, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
@@ -34,6 +34,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, 
 	}).Register(m.routes(router))
 	pages, err := web.New(web.Config{
 		Ledger: i, Code: i.Code, Issuer: func() string { return s.BaseURL },
+		Secret: i.Secret, Explain: i.Explain, Refusals: refusals,
 		Secure: strings.HasPrefix(s.AppURL, "https://"),
 		Rand:   rand.Reader, Log: log, Passwords: passwords, ClientIP: clientIP,
 	})

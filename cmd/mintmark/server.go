@@ -20,6 +20,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -189,9 +190,10 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	s.waits("it opens its keys, or waits for a leader who has them")
+	refusals := web.NewRefusals()
 	s.issuer, err = issuer.New(ctx, issuer.Config{
 		Node: s.node, ClusterKeys: s.keys, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
-		Observer: observer{s.metrics},
+		Observer: observer{s.metrics, refusals, c.Now},
 	})
 	if err != nil {
 		return nil, err
@@ -205,7 +207,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	if err := s.administer(passwords); err != nil {
 		return nil, err
 	}
-	return handler(s.issuer, s.settings, passwords, c.Proxies, s.metrics, c.Log)
+	return handler(s.issuer, s.settings, passwords, refusals, c.Proxies, s.metrics, c.Log)
 }
 
 // administer answers operators on the socket from now on.

@@ -6,14 +6,26 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// observer gives the metrics what the issuer tells.
-type observer struct{ m *metrics }
+// observer gives the metrics what the issuer tells, and the pages what they
+// tell the owners of clients.
+type observer struct {
+	m        *metrics
+	refusals *web.Refusals
+	now      func() time.Time
+}
 
-func (o observer) Refused(c ledger.Cause)       { o.m.refused(c) }
 func (o observer) Issued(g oauth.GrantType)     { o.m.issued(g) }
 func (o observer) Committed(took time.Duration) { o.m.committed(took) }
+
+func (o observer) Refused(client string, c ledger.Cause) {
+	o.m.refused(c)
+	if client != "" {
+		o.refusals.Note(client, c, ledger.Time(o.now().UnixMilli()))
+	}
+}
 
 // sample is what /metrics tells of the node.
 func (s *server) sample() nodeSample {

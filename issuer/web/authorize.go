@@ -28,7 +28,7 @@ func (w *Web) authorize(c *call) error {
 	case err != nil:
 		return err
 	case problem != nil && problem.Page:
-		return explain(problem)
+		return explain(problem).forOwner(&v, request)
 	case v.user == nil:
 		w.showSignIn(c, http.StatusOK, v.view, signInBody{Next: carried(c.r.URL.RawQuery)})
 		return nil
@@ -59,6 +59,7 @@ func (w *Web) examine(c *call, v *visit, r oauth.AuthorizationRequest) (ledger.A
 	}
 	if problem != nil {
 		c.cause = problem.Cause
+		w.noteRefusal(v, r.ClientID, problem.Cause)
 	}
 	return a, problem, nil
 }

@@ -50,7 +50,8 @@ func TestConformancePages(t *testing.T) {
 	} {
 		t.Run(test.id+" "+test.name, func(t *testing.T) {
 			w := newWorld(t)
-			for who, b := range map[string]*browser{"a stranger": w.browser(), "a user": w.signedIn()} {
+			w.user("u-bob", "bob", "Bob") // who made none of these
+			for who, b := range map[string]*browser{"a stranger": w.browser(), "a user": w.signedInAs("bob")} {
 				for _, method := range []string{http.MethodGet, http.MethodHead} {
 					res := b.send(method, "/auth/oauth2/authorize?"+test.query, nil, nil)
 					assert.Equal(t, test.status, res.StatusCode, "%s %s", method, who)

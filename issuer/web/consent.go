@@ -102,7 +102,7 @@ func (w *Web) decide(c *call, f *form) error {
 	case err != nil:
 		return err
 	case problem != nil && problem.Page:
-		return explain(problem)
+		return explain(problem).forOwner(&v, request)
 	case v.user == nil:
 		w.showSignIn(c, http.StatusForbidden, v.view, signInBody{Next: carried(next), Alert: alertSignedOut})
 		return nil
@@ -117,6 +117,7 @@ func (w *Web) decide(c *call, f *form) error {
 		return w.allow(c, v, request)
 	case "cancel":
 		c.cause = ledger.UserRefused
+		w.noteRefusal(&v, a.Client.ID, ledger.UserRefused)
 		return w.respond(c, request, &oauth.Error{Code: oauth.AccessDenied, Description: "The user refused."})
 	}
 	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, "Please choose Allow or Cancel.")
@@ -175,7 +176,7 @@ func (w *Web) refused(c *call, v visit, r oauth.AuthorizationRequest, refusal *l
 	c.cause = refusal.Cause
 	switch {
 	case problem != nil && problem.Page:
-		return explain(problem)
+		return explain(problem).forOwner(&v, r)
 	case v.user == nil:
 		w.showSignIn(c, http.StatusForbidden, v.view, signInBody{Next: r.Query(), Alert: alertSignedOut})
 	case problem != nil:

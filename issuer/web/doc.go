@@ -1,6 +1,6 @@
 // Package web is the pages that people see: sign-in, the authorization step
-// with its consent page, the pages of a person's own account, and every page
-// that says that something went wrong.
+// with its consent page, the pages of a person's own account, the developer
+// settings, and every page that says that something went wrong.
 //
 // It reads requests, shows what the ledger says and proposes commands. It
 // decides nothing that lasts: what a page checks is checked again by the

@@ -21,6 +21,7 @@ type failure struct {
 	allow  string // the header Allow of a 405
 	after  time.Duration
 	cause  ledger.Cause
+	owner  *ownerHelp // for who made the application, and nobody else
 }
 
 func (f *failure) Error() string { return f.title }
@@ -90,10 +91,13 @@ func (w *Web) fail(c *call, err error) {
 	if f.after > 0 {
 		retryAfter(c, f.after)
 	}
-	w.render(c, f.status, "error", page{Title: f.title, Body: errorBody{Title: f.title, Text: f.text, Detail: f.detail}})
+	w.render(c, f.status, "error", page{Title: f.title, Body: errorBody{Title: f.title, Text: f.text, Detail: f.detail, Owner: f.owner}})
 }
 
-type errorBody struct{ Title, Text, Detail string }
+type errorBody struct {
+	Title, Text, Detail string
+	Owner               *ownerHelp
+}
 
 // retryAfter rounds up: a browser that comes back too early would be refused
 // again.

@@ -5,8 +5,9 @@ import (
 	"slices"
 )
 
-// A pager leads through a list. An empty address is none.
-type pager struct{ Back, Next string }
+// A pager leads through a list. An empty address is none. First is for lists
+// that are only read forwards.
+type pager struct{ First, Back, Next string }
 
 // A search is the form above a list, and what was searched for.
 type search struct{ Action, Label, Query string }

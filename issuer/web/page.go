@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"path"
 	"strings"
+	"sync"
 	"unicode"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -49,6 +50,9 @@ type accountMenu struct {
 	Person       person
 	SignOutToken string
 }
+
+// parsedPages are parsed once, whoever asks: the files are part of the program.
+var parsedPages = sync.OnceValues(parsePages)
 
 // parsePages reads a page for each file of templates/: it defines "body", and
 // may define "heading" and "head" anew.

@@ -36,6 +36,7 @@ func (w *Web) routes() []route {
 	return slices.Concat(
 		w.protocolRoutes(),
 		w.accountRoutes(),
+		w.developerRoutes(),
 	)
 }
 

@@ -58,6 +58,60 @@ var matrix = []row{
 		route: "POST /connected-apps/disconnect-all", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
 		form: &sent{"disconnect all", "", nil},
 	},
+	{route: "GET /developer", nobody: 303, user: 200, owner: 200, administrator: 200},
+	{route: "GET /developer/new", nobody: 303, user: 200, owner: 200, administrator: 200},
+	{
+		route: "POST /developer/new", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
+		form: &sent{"new client", "mmc_new", with(profileOf("Mine", callback, "BOOKING_READ"), "client", "mmc_new", "type", "public")},
+	},
+	{route: "GET /developer/clients/:id", address: "/developer/clients/mine", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{route: "GET /developer/clients/:id/edit", address: "/developer/clients/mine/edit", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{
+		route: "POST /developer/clients/:id/edit", address: "/developer/clients/mine/edit", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &sent{"edit client", "mine\x001", with(profileOf("Another name", callback, "BOOKING_READ"), "revision", "1")},
+	},
+	{route: "GET /developer/clients/:id/secrets", address: "/developer/clients/mine/secrets", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{
+		route: "POST /developer/clients/:id/secrets/add", address: "/developer/clients/calendar/secrets/add", nobody: 303, user: 404, owner: 200, administrator: 404,
+		form: &sent{"add secret", "calendar\x00s_new", url.Values{"secret": {"s_new"}}},
+	},
+	{
+		route: "POST /developer/clients/:id/secrets/revoke", address: "/developer/clients/mine/secrets/revoke", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &sent{"revoke secret", "mine\x00s_1", url.Values{"secret": {"s_1"}}},
+	},
+	{route: "GET /developer/clients/:id/connect", address: "/developer/clients/mine/connect", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{route: "GET /developer/clients/:id/errors", address: "/developer/clients/mine/errors", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{route: "GET /developer/clients/:id/users", address: "/developer/clients/mine/users", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{route: "GET /developer/clients/:id/migration", address: "/developer/clients/old/migration", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{
+		route: "POST /developer/clients/:id/migration", address: "/developer/clients/old/migration", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &sent{"migrate client", "old\x001\x00BOOKING_READ", url.Values{"revision": {"1"}, "selected": {"BOOKING_READ"}}},
+	},
+	{route: "GET /developer/clients/:id/transfer", address: "/developer/clients/mine/transfer", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{
+		route: "POST /developer/clients/:id/transfer", address: "/developer/clients/mine/transfer", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &sent{"offer client", "mine", url.Values{"username": {"root"}}},
+	},
+	{
+		route: "POST /developer/clients/:id/transfer/withdraw", address: "/developer/clients/offered/transfer/withdraw", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &sent{"withdraw offer", "offered", nil},
+	},
+	{route: "GET /developer/clients/:id/delete", address: "/developer/clients/mine/delete", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{
+		route: "POST /developer/clients/:id/delete", address: "/developer/clients/mine/delete", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &sent{"delete client", "mine\x001", url.Values{"revision": {"1"}, "name": {"The mine app"}}},
+	},
+	// An offer is for bob.
+	{route: "GET /developer/offers/:id", address: "/developer/offers/offered", nobody: 303, user: 200, owner: 404, administrator: 404},
+	{
+		route: "POST /developer/offers/:id/accept", address: "/developer/offers/offered/accept", nobody: 303, user: 303, owner: 303, administrator: 404, harmless: true,
+		form: &sent{"accept client", "offered\x001", url.Values{"revision": {"1"}}},
+	},
+	{
+		route: "POST /developer/offers/:id/decline", address: "/developer/offers/offered/decline", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
+		form: &sent{"decline client", "offered", nil},
+	},
+	{route: "GET /logos/:digest", address: logoAddress, nobody: 200, user: 200, owner: 200, administrator: 200},
 
 	// The authorization step and what leads to it are for anybody. Their forms
 	// are bound to more than a session, and tested by themselves.
@@ -84,6 +138,10 @@ func stage(t *testing.T) (w *world, people []*browser) {
 	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Person: ledger.Person{Name: "Root"}, Password: passwordHash(), Admin: true})
 	people = []*browser{w.browser(), w.signedInAs("bob"), w.signedIn(), w.signedInAs("root")}
 	people[2].allow()
+	w.client("mine", func(c *ledger.ImportClient) { c.Secrets = []ledger.NewSecret{w.secret("s_1"), w.secret("s_2")} })
+	w.client("offered", nil)
+	w.must(&ledger.OfferClient{Actor: ledger.Actor{Operator: true}, ID: "offered", Username: "bob"})
+	w.withLogo("calendar")
 	return w, people
 }
 

@@ -7,6 +7,7 @@ import (
 	"html/template"
 	"io"
 	"log/slog"
+	"maps"
 	"net"
 	"net/http"
 
@@ -51,6 +52,14 @@ type Config struct {
 	// Secure says that browsers reach the pages by https: cookies are Secure
 	// with the prefix __Host-, and HSTS is sent.
 	Secure bool
+	// Secret is what the ledger records of a client secret: its digest, with an
+	// id that the form's replaces.
+	Secret func(plain string) (ledger.NewSecret, error)
+	// Explain opens an error_id. Pages check who may see what is in it.
+	Explain func(errorID string) (ledger.Explanation, error)
+	// Refusals are told to the owner of the client. Default: those of the
+	// authorization step only.
+	Refusals *Refusals
 	// Rand must be safe for concurrent use. Default: crypto/rand.Reader.
 	Rand io.Reader
 	// Log gets one record a request. Default: slog.Default().
@@ -69,6 +78,7 @@ type Web struct {
 	pages    map[string]*template.Template
 	assets   assets
 	attempts *attempts
+	counts   *counts
 	origin   *http.CrossOriginProtection
 	table    []route
 	own      *httprouter.Router // knows the pages for who is signed in, and serves none
@@ -83,6 +93,13 @@ func New(c Config) (*Web, error) {
 		return nil, errors.New("web: nothing mints codes")
 	case c.Issuer == nil:
 		return nil, errors.New("web: no issuer given")
+	case c.Secret == nil:
+		return nil, errors.New("web: nothing digests secrets")
+	case c.Explain == nil:
+		return nil, errors.New("web: nothing opens error ids")
+	}
+	if c.Refusals == nil {
+		c.Refusals = NewRefusals()
 	}
 	if c.Rand == nil {
 		c.Rand = rand.Reader
@@ -96,13 +113,13 @@ func New(c Config) (*Web, error) {
 	if c.ClientIP == nil {
 		c.ClientIP = peer
 	}
-	pages, err := parsePages()
+	pages, err := parsedPages()
 	if err != nil {
 		return nil, err
 	}
 	w := &Web{
-		config: c, pages: pages, assets: newAssets(),
-		attempts: newAttempts(), origin: http.NewCrossOriginProtection(),
+		config: c, pages: maps.Clone(pages), assets: newAssets(),
+		attempts: newAttempts(), counts: newCounts(), origin: http.NewCrossOriginProtection(),
 	}
 	w.install(w.routes())
 	return w, nil

@@ -6,6 +6,7 @@ import (
 	"crypto/hmac"
 	"crypto/rand"
 	"crypto/sha256"
+	"errors"
 	"log/slog"
 	"net/http"
 	"sync"
@@ -26,12 +27,13 @@ import (
 
 // world is a service with a real ledger, one user, Ada, and some clients.
 type world struct {
-	t       *testing.T
-	memory  *cluster.Memory
-	web     *web.Web
-	handler http.Handler
-	log     *lockedBuffer
-	hashed  []string // the hashes that were checked against
+	t            *testing.T
+	memory       *cluster.Memory
+	web          *web.Web
+	handler      http.Handler
+	log          *lockedBuffer
+	explanations map[string]ledger.Explanation // by error_id
+	hashed       []string                      // the hashes that were checked against
 
 	mu        sync.Mutex
 	now       time.Time
@@ -76,6 +78,12 @@ func newWorld(t *testing.T, change ...func(*web.Config)) *world {
 		Code: func(_ context.Context, i *ledger.Issued, _ uint64) (credential.Code, error) {
 			return credential.MintCode(mac("code key"), credential.Link{Key: i.CredentialKey, Grant: i.Grant}), nil
 		},
+		Secret: func(plain string) (ledger.NewSecret, error) {
+			return ledger.NewSecret{
+				ID: "another", Key: 1, Digest: credential.Digest(mac("secret key"), plain), Tail: credential.Tail(plain),
+			}, nil
+		},
+		Explain:  w.explain,
 		Log:      slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		ClientIP: func(r *http.Request) string { return r.Header.Get("Test-Address") },
 	}
@@ -201,6 +209,14 @@ func (w *world) Check(_ context.Context, hash, got string) (bool, error) {
 // Hash is web.Passwords, without the cost.
 func (w *world) Hash(_ context.Context, password string) (string, error) {
 	return "hash of " + password, nil
+}
+
+// explain knows the error ids of the test.
+func (w *world) explain(id string) (ledger.Explanation, error) {
+	if e, ok := w.explanations[id]; ok {
+		return e, nil
+	}
+	return ledger.Explanation{}, errors.New("not an error_id")
 }
 
 func (w *world) grants() []*ledger.Grant {

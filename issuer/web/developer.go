@@ -1,0 +1,126 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// Addresses of the developer settings.
+const (
+	pathDeveloper = "/developer"
+	pathNewClient = pathDeveloper + "/new"
+	pathClient    = pathDeveloper + "/clients/:id"
+	pathOffer     = pathDeveloper + "/offers/:id"
+)
+
+// developerRoutes are the developer settings (service document, section 2.1).
+func (w *Web) developerRoutes() []route {
+	return []route{
+		w.pageFor(users, pathDeveloper, w.ownClients).
+			named("Developer settings", "Applications that you make: register one, see its state, make secrets, and find out why a request was refused."),
+		w.pageFor(users, pathNewClient, w.newClient),
+		w.formFor(users, &newClientForm, w.createClient),
+		w.clientPage(pathClient, w.ownClient),
+		w.clientPage(editForm.page, w.editPage),
+		w.clientForm(&editForm, w.edit),
+		w.clientPage(pathSecrets, w.secretsPage),
+		w.clientForm(&addSecretForm, w.addSecret),
+		w.clientForm(&revokeSecretForm, w.revokeSecret),
+		w.clientPage(pathClient+"/connect", w.connectPage),
+		w.clientPage(pathClient+"/errors", w.errorsPage),
+		w.clientPage(pathClient+"/users", w.usersPage),
+		w.clientPage(migrateForm.page, w.migrationPage),
+		w.clientForm(&migrateForm, w.migrate),
+		w.clientPage(offerForm.page, w.transferPage),
+		w.clientForm(&offerForm, w.offer),
+		w.clientForm(&withdrawForm, w.withdraw),
+		w.clientPage(deleteForm.page, w.deletePage),
+		w.formFor(users, &deleteForm, w.deleteClient),
+		w.pageFor(users, pathOffer, w.offerPage),
+		w.formFor(users, &acceptForm, w.accept),
+		w.formFor(users, &declineForm, w.decline),
+		{method: http.MethodGet, path: pathLogos + ":digest", serve: w.logo},
+	}
+}
+
+// clientPage is a page about a client that the address names, for who owns it.
+func (w *Web) clientPage(path string, h func(*call, visit, *ledger.Client) error) route {
+	return w.pageFor(users, path, func(c *call, v visit) error {
+		client, err := w.owned(c, &v)
+		if err != nil {
+			return err
+		}
+		return h(c, v, client)
+	})
+}
+
+// clientForm takes a form about such a client.
+func (w *Web) clientForm(kind *formKind, h func(*call, visit, *form, *ledger.Client) error) route {
+	return w.formFor(users, kind, func(c *call, v visit, f *form) error {
+		client, err := w.owned(c, &v)
+		if err != nil {
+			return err
+		}
+		return h(c, v, f, client)
+	})
+}
+
+// owned is the client that the address names. One that somebody else owns is
+// not found, as one that nobody ever made.
+func (w *Web) owned(c *call, v *visit) (*ledger.Client, error) {
+	var client *ledger.Client
+	there, err := w.sure(c, v, func() bool {
+		client = v.view.Client(c.param("id"))
+		return client != nil && client.State != ledger.Deleted && client.Owner == v.user.ID
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("look up the client: %w", err)
+	case !there:
+		return nil, errNotFound
+	}
+	c.client = client.ID
+	return client, nil
+}
+
+// ownedNow is owned on a fresh view, for a page about what has just changed.
+func (w *Web) ownedNow(c *call, v *visit) (*ledger.Client, error) {
+	fresh, err := w.fresh(c.r.Context())
+	if err != nil {
+		return nil, fmt.Errorf("look again: %w", err)
+	}
+	v.view = fresh
+	return w.owned(c, v)
+}
+
+// clientPath is the address of a client's page: its own, or one below it.
+func clientPath(id string, below ...string) string {
+	return strings.Join(append([]string{pathDeveloper, "clients", url.PathEscape(id)}, below...), "/")
+}
+
+// clientForm is a form about a client with values beside its id.
+func (v *visit) clientForm(kind *formKind, client *ledger.Client, pairs ...string) *form {
+	values := url.Values{"id": {client.ID}}
+	for i := 0; i < len(pairs); i += 2 {
+		values.Set(pairs[i], pairs[i+1])
+	}
+	return v.form(kind, values)
+}
+
+// trailOf leads to a page about a client.
+func trailOf(client *ledger.Client) []crumb {
+	return []crumb{{"Developer settings", pathDeveloper}, {client.Name, clientPath(client.ID)}}
+}
+
+// planned is the profile as its owner last wanted it: the proposed revision
+// where one waits.
+func planned(client *ledger.Client) ledger.Profile {
+	if client.Proposed != nil {
+		return *client.Proposed
+	}
+	return client.Profile
+}

@@ -1,0 +1,110 @@
+package web
+
+import (
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+var clientNotices = notices{
+	"created":      "The application was registered. An administrator of this service reviews it before anybody can use it.",
+	"saved":        "Saved.",
+	"proposed":     "Saved. What needs a review waits for an administrator; until then the application goes on as it was.",
+	"again":        "Saved. An administrator reviews the application again.",
+	"unchanged":    "There was nothing to change.",
+	"accepted":     "The application is yours now. Its former owner may know its secrets: generate new ones, and revoke the old.",
+	"withdrawn":    "The offer was withdrawn.",
+	"offered":      "The offer was made. The application stays yours until the other person accepts.",
+	"migrated":     "The scopes were selected. From now on every authorization request must ask for scopes among them.",
+	"secret-known": "That secret was generated already, and is shown only once. If you did not keep it, generate another and revoke that one.",
+	"revoked":      "The secret was revoked. No part of this service accepts it any more.",
+}
+
+type clientBody struct {
+	ID          string
+	Path        string
+	State       ledger.ClientState
+	StateText   string
+	Reason      string
+	ReasonTitle string
+	Type        string
+	Created     ledger.Time
+	Picture     picture
+	Website     string
+	WebsiteHost string
+	Purpose     string
+	URIs        []string
+	Groups      []scopeGroup
+	Legacy      bool
+	WasLegacy   bool
+	Public      bool
+	Secrets     int // that are active
+	Proposed    []difference
+	OfferedTo   string // a user's name; "" for no offer
+}
+
+// ownClient is the application's own page: what it is, in which state, and
+// what there is to do.
+func (w *Web) ownClient(c *call, v visit, client *ledger.Client) error {
+	body := clientBody{
+		ID: client.ID, Path: clientPath(client.ID), State: client.State, StateText: stateText(client),
+		Reason: client.Reason, ReasonTitle: reasonTitle(client), Type: typeName(client.Type), Created: client.Created,
+		Picture: pictureOf(&client.Profile), Website: client.Website, WebsiteHost: hostOf(client.Website), Purpose: client.Purpose,
+		URIs: client.RedirectURIs, Groups: scopeGroups(client.Scopes, true),
+		Legacy: client.Legacy, WasLegacy: client.WasLegacy, Public: client.Public(), Secrets: client.ActiveSecrets(),
+	}
+	if client.Proposed != nil {
+		body.Proposed = differences(&client.Profile, client.Proposed)
+	}
+	if offer := v.view.OfferOf(client); offer != nil {
+		body.OfferedTo = nameOf(v.view.User(offer.To))
+	}
+	return w.show(c, v, "developer_client", page{
+		Title: client.Name, Trail: []crumb{{"Developer settings", pathDeveloper}}, Said: clientNotices.of(c), Body: body,
+	})
+}
+
+// stateText says what the state means for who made the application.
+func stateText(client *ledger.Client) string {
+	switch client.State {
+	case ledger.Pending:
+		return "An administrator of this service has to review the application first. Until then nobody can use it. You can change it, and generate its secret."
+	case ledger.Approved:
+		return "Everybody who has an account here can allow it."
+	case ledger.Rejected:
+		return "Nobody can use it. Change what the reviewer names: it is then reviewed again."
+	case ledger.Suspended:
+		return "An administrator has stopped it for now. People can not allow it, and it can get no access. When it is resumed, what people allowed works again."
+	}
+	return ""
+}
+
+// reasonTitle is what stands before the words of a reviewer.
+func reasonTitle(client *ledger.Client) string {
+	switch {
+	case client.Reason == "":
+		return ""
+	case client.State == ledger.Rejected:
+		return "Why it was not approved"
+	case client.State == ledger.Suspended:
+		return "Why it was suspended"
+	}
+	return "What the last reviewer wrote"
+}
+
+func typeName(t ledger.ClientType) string {
+	if t == ledger.Public {
+		return "Public: it can not keep a secret"
+	}
+	return "Confidential: it keeps a secret on a server"
+}
+
+// nameOf is how a page names somebody else.
+func nameOf(u *ledger.User) string {
+	if u == nil || u.Deleted {
+		return "somebody who has no account any more"
+	}
+	p := personOf(u)
+	if p.Username != "" {
+		return p.Name + " (" + p.Username + ")"
+	}
+	return p.Name
+}

@@ -1,0 +1,61 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+type connectBody struct {
+	Path             string
+	State            ledger.ClientState
+	Public, Legacy   bool
+	More             bool // redirection URIs than the one that is shown
+	AuthorizationURL string
+	Curl, Refresh    string
+	Me               string
+	Go, Node         string
+}
+
+// connectPage has what is copied into a program. State and code verifier are
+// new each time the page is shown, so that nobody copies one that others know.
+func (w *Web) connectPage(c *call, v visit, client *ledger.Client) error {
+	to := w.connecting(&v, client)
+	return w.show(c, v, "developer_connect", page{
+		Title: "How to connect", Trail: trailOf(client),
+		Body: connectBody{
+			Path: clientPath(client.ID), State: client.State, Public: client.Public(), Legacy: client.Legacy,
+			More: len(client.RedirectURIs) > 1, AuthorizationURL: to.authorizationURL(),
+			Curl: to.snippet("curl"), Refresh: to.snippet("refresh"), Me: to.snippet("me"),
+			Go: to.snippet("go"), Node: to.snippet("node"),
+		},
+	})
+}
+
+func (w *Web) connecting(v *visit, client *ledger.Client) connecting {
+	s := v.view.Settings()
+	to := connecting{
+		ClientID: client.ID, RedirectURI: client.RedirectURIs[0], Scopes: client.Scopes, Public: client.Public(),
+		AuthorizeURL: s.AppURL + oauth.PathAuthorize, TokenURL: s.BaseURL + oauth.PathToken, MeURL: s.BaseURL + oauth.PathMe,
+		State: w.random(), Verifier: w.random(),
+	}
+	sum := sha256.Sum256([]byte(to.Verifier))
+	to.Challenge = base64.RawURLEncoding.EncodeToString(sum[:])
+	return to
+}
+
+// authorizationURL is where to send a person (service document, section 4.1).
+func (c connecting) authorizationURL() string {
+	query := "client_id=" + url.QueryEscape(c.ClientID) + "&redirect_uri=" + url.QueryEscape(c.RedirectURI) + "&response_type=code"
+	if len(c.Scopes) > 0 {
+		query += "&scope=" + url.PathEscape(c.Scope())
+	}
+	query += "&state=" + c.State
+	if c.Public {
+		query += "&code_challenge=" + c.Challenge + "&code_challenge_method=S256"
+	}
+	return c.AuthorizeURL + "?" + query
+}

@@ -1,0 +1,67 @@
+package web
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+var deleteForm = formKind{
+	purpose: "delete client", action: pathClient + "/delete", page: pathClient + "/delete",
+	fields: []field{boundField("revision"), textField("name", "Name of the application")},
+}
+
+type deleteBody struct {
+	Name string
+	Path string
+	Form *form
+}
+
+func (w *Web) deletePage(c *call, v visit, client *ledger.Client) error {
+	return w.showDelete(c, v, client, v.clientForm(&deleteForm, client, "revision", strconv.FormatUint(client.Revision, 10)))
+}
+
+func (w *Web) showDelete(c *call, v visit, client *ledger.Client, f *form) error {
+	return w.show(c, v, "developer_delete", page{
+		Title: "Delete", Trail: trailOf(client), Form: f,
+		Body: deleteBody{Name: client.Name, Path: clientPath(client.ID), Form: f},
+	})
+}
+
+// deleteClient is done too where the client is deleted already.
+func (w *Web) deleteClient(c *call, v visit, f *form) error {
+	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
+	if err != nil {
+		return errUnreadable
+	}
+	client := v.view.Client(f.get("id"))
+	if client == nil || client.Owner != v.user.ID || client.State != ledger.Deleted {
+		if client, err = w.owned(c, &v); err != nil {
+			return err
+		}
+		if !sameName(f.get("name"), client.Name) {
+			f.wrong("name", "is not what you typed")
+			return w.showDelete(c, v, client, f)
+		}
+	}
+	refused, err := w.propose(c, &v, "delete a client", &ledger.DeleteClient{Actor: v.actor(), ID: client.ID, Revision: revision})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		if client, err = w.ownedNow(c, &v); err != nil {
+			return err
+		}
+		f.values.Set("revision", strconv.FormatUint(client.Revision, 10))
+		return w.showDelete(c, v, client, f.refused(refused))
+	}
+	c.client = client.ID
+	return c.done(pathDeveloper, developerNotices, "deleted")
+}
+
+// sameName compares a name that was typed with one that was shown, in which a
+// browser joins spaces.
+func sameName(typed, name string) bool {
+	return strings.Join(strings.Fields(typed), " ") == strings.Join(strings.Fields(name), " ")
+}

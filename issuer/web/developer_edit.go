@@ -1,0 +1,91 @@
+package web
+
+import (
+	"net/url"
+	"strconv"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+var editForm = formKind{
+	purpose: "edit client", action: pathClient + "/edit", page: pathClient + "/edit",
+	fields: append([]field{boundField("revision")}, profileFields...),
+}
+
+type editBody struct {
+	Form    *form
+	Profile profileForm
+	Path    string
+	Live    bool // what widens or renames waits for a review
+	Waiting []difference
+}
+
+// editPage shows the profile as it was last wanted: a proposed revision is
+// edited on, not begun anew.
+func (w *Web) editPage(c *call, v visit, client *ledger.Client) error {
+	p := planned(client)
+	values := url.Values{
+		"id": {client.ID}, "revision": {strconv.FormatUint(client.Revision, 10)},
+		"name": {p.Name}, "purpose": {p.Purpose}, "website": {p.Website},
+		"redirect_uris": p.RedirectURIs, "scopes": p.Scopes,
+	}
+	return w.showEdit(c, v, client, v.form(&editForm, values))
+}
+
+func (w *Web) showEdit(c *call, v visit, client *ledger.Client, f *form) error {
+	body := editBody{
+		Form: f, Profile: showProfile(f, planned(client).Logo, client.Legacy), Path: clientPath(client.ID),
+		Live: client.State == ledger.Approved || client.State == ledger.Suspended,
+	}
+	if client.Proposed != nil {
+		body.Waiting = differences(&client.Profile, client.Proposed)
+	}
+	return w.show(c, v, "developer_edit", page{Title: "Edit", Trail: trailOf(client), Form: f, Body: body})
+}
+
+func (w *Web) edit(c *call, v visit, f *form, client *ledger.Client) error {
+	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
+	if err != nil {
+		return errUnreadable
+	}
+	p, picture := f.profile(client.Public(), client.Legacy, planned(client).Logo)
+	if f.failed() {
+		return w.showEdit(c, v, client, f)
+	}
+	return w.proposeEdit(c, v, client, f, &ledger.EditClient{
+		Actor: v.actor(), ID: client.ID, Revision: revision, Profile: p, Logo: picture,
+	})
+}
+
+// proposeEdit has an edit decided, and says what became of it.
+func (w *Web) proposeEdit(c *call, v visit, client *ledger.Client, f *form, command *ledger.EditClient) error {
+	refused, err := w.propose(c, &v, "edit a client", command)
+	if err != nil {
+		return err
+	}
+	now, err := w.ownedNow(c, &v)
+	if err != nil {
+		return err
+	}
+	if refused != nil {
+		if refused.Cause != ledger.Moved || !isPlanned(now, command.Profile) {
+			// What was typed stays, for the client as it is now.
+			f.values.Set("revision", strconv.FormatUint(now.Revision, 10))
+			return w.showEdit(c, v, now, f.refused(refused))
+		}
+		// The same form, a second time.
+	}
+	switch {
+	case client.State == ledger.Rejected:
+		return c.done(clientPath(client.ID), clientNotices, "again")
+	case now.Proposed != nil:
+		return c.done(clientPath(client.ID), clientNotices, "proposed")
+	}
+	return c.done(clientPath(client.ID), clientNotices, "saved")
+}
+
+// isPlanned reports whether a client is, or waits to be, as a profile says.
+func isPlanned(client *ledger.Client, p ledger.Profile) bool {
+	is := planned(client)
+	return len(ledger.Differences(&is, &p)) == 0
+}

@@ -1,0 +1,65 @@
+package web
+
+import (
+	"unicode/utf8"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// ownerHelp is what an error page of the authorization step tells the person
+// who owns the client. To everybody else it would be the words of a stranger.
+type ownerHelp struct {
+	Name, Path, Reason   string
+	Missing              bool // there was no redirection URI
+	Received, Registered []oauth.Part
+}
+
+// forOwner adds to a failure what the signed-in owner may know of it.
+func (f *failure) forOwner(v *visit, r oauth.AuthorizationRequest) *failure {
+	client := v.view.Client(r.ClientID)
+	if v.user == nil || client == nil || client.State == ledger.Deleted || client.Owner != v.user.ID {
+		return f
+	}
+	f.owner = &ownerHelp{Name: client.Name, Path: clientPath(client.ID)}
+	switch f.cause {
+	case ledger.ClientRejected, ledger.ClientSuspended:
+		f.owner.Reason = client.Reason
+	case ledger.RedirectURIMissing:
+		f.owner.Missing = true
+	case ledger.RedirectURIUnregistered:
+		if near, ok := oauth.NearestRedirectURI(r.RedirectURI, client.RedirectURIs); ok {
+			f.owner.Received, f.owner.Registered = clipped(near.Received), near.Registered
+		}
+	}
+	return f
+}
+
+// maxReceived bounds what is shown of a received URI, in bytes: a registered
+// one is no longer.
+const maxReceived = oauth.MaxRedirectURI + 256
+
+// clipped are parts up to a length.
+func clipped(parts []oauth.Part) []oauth.Part {
+	var short []oauth.Part
+	room := maxReceived
+	for _, p := range parts {
+		if len(p.Text) > room {
+			for room > 0 && !utf8.RuneStart(p.Text[room]) {
+				room--
+			}
+			return append(short, oauth.Part{Text: p.Text[:room] + "…", Same: p.Same})
+		}
+		room -= len(p.Text)
+		short = append(short, p)
+	}
+	return short
+}
+
+// noteRefusal remembers why the authorization step was refused, for the owner
+// of a client that there is.
+func (w *Web) noteRefusal(v *visit, id string, cause ledger.Cause) {
+	if client := v.view.Client(id); client != nil && client.State != ledger.Deleted {
+		w.config.Refusals.Note(client.ID, cause, w.config.Ledger.Now())
+	}
+}

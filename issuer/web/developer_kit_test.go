@@ -1,0 +1,90 @@
+package web_test
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"image"
+	"image/jpeg"
+	"image/png"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+const (
+	newPath  = "/developer/new"
+	minePath = "/developer/clients/mine"
+)
+
+// profileOf is a profile as a form has it.
+func profileOf(name, uri string, scopes ...string) url.Values {
+	return url.Values{"name": {name}, "redirect_uris": {uri}, "scopes": scopes}
+}
+
+// secret is one that the ledger records, of the same text as its id.
+func (w *world) secret(id string) ledger.NewSecret {
+	return ledger.NewSecret{ID: id, Key: 1, Digest: credential.Digest(mac("secret key"), id), Tail: strings.ToUpper(id)}
+}
+
+// drawn and photo are black pictures, as PNG and as JPEG.
+func drawn(width, height int) []byte {
+	var b bytes.Buffer
+	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height)))
+	return b.Bytes()
+}
+
+var logoAddress = "/logos/" + hex.EncodeToString(digestOf(drawn(32, 32)))
+
+func digestOf(b []byte) []byte {
+	sum := sha256.Sum256(b)
+	return sum[:]
+}
+
+// withLogo gives a client the logo of logoAddress.
+func (w *world) withLogo(id string) {
+	w.t.Helper()
+	client := w.View().Client(id)
+	p := client.Profile
+	p.Logo = digestOf(drawn(32, 32))
+	w.must(&ledger.EditClient{
+		Actor: ledger.Actor{Operator: true}, ID: id, Revision: client.Revision, Profile: p, Logo: drawn(32, 32),
+	})
+}
+
+// mine is a world in which Ada owns a client of that name, with two secrets.
+func mine(t *testing.T, change func(*ledger.ImportClient)) (*world, *browser) {
+	t.Helper()
+	w := newWorld(t)
+	w.client("mine", func(c *ledger.ImportClient) {
+		c.Secrets = []ledger.NewSecret{w.secret("s_old-1111"), w.secret("s_new-2222")}
+		if change != nil {
+			change(c)
+		}
+	})
+	return w, w.signedIn()
+}
+
+// submit sends the form of a page: pairs as in with.
+func (b *browser) submit(page, action string, pairs ...string) answer {
+	b.w.t.Helper()
+	return b.post(action, with(b.get(page).form(b.w.t, action), pairs...))
+}
+
+// follow is the page that a redirect leads to.
+func (b *browser) follow(res answer) answer {
+	b.w.t.Helper()
+	require.Equal(b.w.t, 303, res.StatusCode, res.body)
+	return b.get(res.Header.Get("Location"))
+}
+
+func photo(width, height int) []byte {
+	var b bytes.Buffer
+	_ = jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, width, height)), nil)
+	return b.Bytes()
+}

@@ -1,0 +1,66 @@
+package web
+
+import (
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+const (
+	clientsShow = 25 // on one page
+	offersShow  = 10
+)
+
+var developerNotices = notices{
+	"deleted":  "The application was deleted. It can get no new access; access tokens that it has may keep working for up to 30 minutes.",
+	"declined": "You declined the application. Its owner keeps it.",
+}
+
+type clientsBody struct {
+	Clients []clientRow
+	Offers  []clientRow
+	Search  search
+	Pages   pager
+	Any     bool // the person has applications at all
+}
+
+// A clientRow is one application of a list.
+type clientRow struct {
+	Name     string
+	Path     string
+	ID       string
+	State    ledger.ClientState
+	Proposed bool
+	Legacy   bool
+	Created  ledger.Time
+	Picture  picture
+}
+
+func clientRowOf(client *ledger.Client, path string) clientRow {
+	return clientRow{
+		Name: client.Name, Path: path, ID: client.ID, State: client.State, Proposed: client.Proposed != nil,
+		Legacy: client.Legacy, Created: client.Created, Picture: pictureOf(&client.Profile),
+	}
+}
+
+// ownClients lists the applications of the person, and those that others offer
+// them.
+func (w *Web) ownClients(c *call, v visit) error {
+	body := clientsBody{Search: searchOf(c, "Name or client ID")}
+	after := c.r.URL.Query().Get("after")
+	found, next := v.view.ListClients(ledger.ClientQuery{
+		Owner: v.user.ID, Search: body.Search.Query, After: after, Limit: clientsShow,
+	})
+	for _, client := range found {
+		body.Clients = append(body.Clients, clientRowOf(client, clientPath(client.ID)))
+	}
+	if after != "" {
+		body.Pages.First = c.pageAfter("")
+	}
+	if next != "" {
+		body.Pages.Next = c.pageAfter(next)
+	}
+	body.Any = len(found) > 0 || body.Search.Query != "" || after != ""
+	for _, client := range v.view.OfferedTo(v.user.ID, offersShow) {
+		body.Offers = append(body.Offers, clientRowOf(client, offerPath(client.ID)))
+	}
+	return w.show(c, v, "developer_list", page{Title: "Developer settings", Said: developerNotices.of(c), Body: body})
+}

@@ -1,0 +1,75 @@
+package web
+
+import (
+	"encoding/hex"
+	"io"
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+var newClientForm = formKind{
+	purpose: "new client", action: pathNewClient, page: pathNewClient,
+	fields: append([]field{boundField("client"), textField("type", "The type")}, profileFields...),
+}
+
+type newClientBody struct {
+	Form    *form
+	Profile profileForm
+}
+
+// newClient shows an empty form. The client's id is made here, so that the same
+// form sent twice registers one application.
+func (w *Web) newClient(c *call, v visit) error {
+	return w.showNewClient(c, v, v.form(&newClientForm, url.Values{"client": {w.newClientID()}}))
+}
+
+func (w *Web) newClientID() string {
+	var id [16]byte
+	if _, err := io.ReadFull(w.config.Rand, id[:]); err != nil {
+		panic("web: no random bytes: " + err.Error())
+	}
+	return "mmc_" + hex.EncodeToString(id[:])
+}
+
+func (w *Web) showNewClient(c *call, v visit, f *form) error {
+	return w.show(c, v, "developer_new", page{
+		Title: "Register an application", Trail: []crumb{{"Developer settings", pathDeveloper}},
+		Form: f, Body: newClientBody{f, showProfile(f, nil, false)},
+	})
+}
+
+func (w *Web) createClient(c *call, v visit, f *form) error {
+	id, kind := f.get("client"), ledger.ClientType(f.get("type"))
+	if kind != ledger.Confidential && kind != ledger.Public {
+		f.wrong("type", "is not chosen")
+	}
+	p, picture := f.profile(kind != ledger.Confidential, false, nil)
+	if f.failed() {
+		return w.showNewClient(c, v, f)
+	}
+	refused, err := w.propose(c, &v, "register a client", &ledger.CreateClient{
+		Actor: v.actor(), ID: id, Owner: v.user.ID, Type: kind, Profile: p, Logo: picture,
+	})
+	if err != nil {
+		return err
+	}
+	if refused != nil {
+		if refused.Cause != ledger.AlreadyExists || !w.isOwn(c, &v, id) {
+			return w.showNewClient(c, v, f.refused(refused))
+		}
+		// The same form, a second time.
+	}
+	c.client = id
+	return c.done(clientPath(id), clientNotices, "created")
+}
+
+// isOwn reports whether a client is the visit's user's, now.
+func (w *Web) isOwn(c *call, v *visit, id string) bool {
+	view, err := w.fresh(c.r.Context())
+	if err != nil {
+		return false
+	}
+	client := view.Client(id)
+	return client != nil && client.Owner == v.user.ID
+}

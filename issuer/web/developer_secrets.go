@@ -1,0 +1,147 @@
+package web
+
+import (
+	"encoding/hex"
+	"fmt"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+const pathSecrets = pathClient + "/secrets"
+
+var (
+	addSecretForm = formKind{
+		purpose: "add secret", action: pathSecrets + "/add", page: pathSecrets, fields: []field{boundField("secret")},
+	}
+	revokeSecretForm = formKind{
+		purpose: "revoke secret", action: pathSecrets + "/revoke", page: pathSecrets, fields: []field{boundField("secret")},
+	}
+)
+
+type secretsBody struct {
+	Path    string
+	Public  bool
+	Active  []secretRow
+	Revoked []secretRow
+	Add     *form // nil where there are two already
+	Most    int
+}
+
+type secretRow struct {
+	Tail    string
+	Created ledger.Time
+	Used    ledger.Time // 0 for never
+	Revoked ledger.Time
+	Ago     string // since it was used; "" for long ago
+	Only    bool   // the last one that is active
+	Form    *form
+}
+
+// secretsPage lists the secrets. Rotation is what the page is for (service
+// document, section 5.4): generate, switch, revoke.
+func (w *Web) secretsPage(c *call, v visit, client *ledger.Client) error {
+	return w.showSecrets(c, v, client, v.clientForm(&addSecretForm, client, "secret", w.newSecretID()))
+}
+
+// newSecretID is made when the form is shown, so that the same form sent twice
+// makes one secret.
+func (w *Web) newSecretID() string {
+	var id [8]byte
+	if _, err := io.ReadFull(w.config.Rand, id[:]); err != nil {
+		panic(fmt.Errorf("read random bytes: %w", err))
+	}
+	return "s_" + hex.EncodeToString(id[:])
+}
+
+// showSecrets shows the page with the form to add one, or with what is wrong
+// with a form that was sent.
+func (w *Web) showSecrets(c *call, v visit, client *ledger.Client, add *form) error {
+	body := secretsBody{Path: clientPath(client.ID), Public: client.Public(), Most: ledger.MaxActiveSecrets, Add: add}
+	now, active := w.config.Ledger.Now(), client.ActiveSecrets()
+	if active >= ledger.MaxActiveSecrets || client.Public() {
+		body.Add = nil
+	}
+	for i := range slices.Backward(client.Secrets) {
+		s := &client.Secrets[i]
+		row := secretRow{Tail: s.Tail, Created: s.Created, Used: s.Used, Revoked: s.Revoked}
+		if !s.Active() {
+			body.Revoked = append(body.Revoked, row)
+			continue
+		}
+		row.Ago, row.Only = recently(now, s.Used), active == 1
+		row.Form = v.clientForm(&revokeSecretForm, client, "secret", s.ID)
+		body.Active = append(body.Active, row)
+	}
+	return w.show(c, v, "developer_secrets", page{
+		Title: "Secrets", Trail: trailOf(client), Said: clientNotices.of(c), Form: add, Body: body,
+	})
+}
+
+// recently is how long ago a secret was used, where that is less than a week:
+// something still has it. Uses are known to the minute.
+func recently(now, used ledger.Time) string {
+	ago := now.Std().Sub(used.Std())
+	switch {
+	case used == 0 || ago >= 7*24*time.Hour:
+		return ""
+	case ago < 2*time.Minute:
+		return "a moment ago"
+	case ago < time.Hour:
+		return count(int(ago/time.Minute), "minute") + " ago"
+	case ago < 24*time.Hour:
+		return count(int(ago/time.Hour), "hour") + " ago"
+	}
+	return count(int(ago/(24*time.Hour)), "day") + " ago"
+}
+
+type newSecretBody struct {
+	Secret   string
+	ClientID string
+	Path     string
+	First    bool
+}
+
+// addSecret answers with the secret itself, and with nothing that leads back
+// to it: the form that is sent again, as a reload does, finds that there is
+// such a secret already, of which only a digest is kept.
+func (w *Web) addSecret(c *call, v visit, f *form, client *ledger.Client) error {
+	plain := credential.NewSecret(w.config.Rand).Reveal()
+	secret, err := w.config.Secret(plain)
+	if err != nil {
+		return fmt.Errorf("digest a secret: %w", err)
+	}
+	secret.ID = f.get("secret")
+	refused, err := w.propose(c, &v, "add a secret", &ledger.AddSecret{Actor: v.actor(), Client: client.ID, Secret: secret})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil && refused.Cause == ledger.AlreadyExists:
+		return c.done(clientPath(client.ID, "secrets"), clientNotices, "secret-known")
+	case refused != nil:
+		return w.showSecrets(c, v, client, f.refused(refused))
+	}
+	return w.show(c, v, "developer_secret", page{
+		Title: "The new secret", Trail: append(trailOf(client), crumb{"Secrets", clientPath(client.ID, "secrets")}),
+		Body: newSecretBody{Secret: plain, ClientID: client.ID, Path: clientPath(client.ID), First: client.ActiveSecrets() == 0},
+	})
+}
+
+// revokeSecret answers when the command is in the log of a majority. From then
+// on no node accepts the secret, also one that has not applied the command yet:
+// every request that presents a secret is decided by the leader, behind it in
+// the log.
+func (w *Web) revokeSecret(c *call, v visit, f *form, client *ledger.Client) error {
+	refused, err := w.propose(c, &v, "revoke a secret", &ledger.RevokeSecret{Actor: v.actor(), Client: client.ID, Secret: f.get("secret")})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		add := v.clientForm(&addSecretForm, client, "secret", w.newSecretID())
+		return w.showSecrets(c, v, client, add.refused(refused))
+	}
+	return c.done(clientPath(client.ID, "secrets"), clientNotices, "revoked")
+}

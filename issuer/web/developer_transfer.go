@@ -1,0 +1,182 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net/url"
+	"strconv"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+var (
+	offerForm = formKind{
+		purpose: "offer client", action: pathClient + "/transfer", page: pathClient + "/transfer",
+		fields: []field{textField("username", "User name")},
+	}
+	withdrawForm = formKind{purpose: "withdraw offer", action: pathClient + "/transfer/withdraw", page: pathClient + "/transfer"}
+	acceptForm   = formKind{
+		purpose: "accept client", action: pathOffer + "/accept", page: pathOffer, fields: []field{boundField("revision")},
+	}
+	declineForm = formKind{purpose: "decline client", action: pathOffer + "/decline", page: pathOffer}
+)
+
+func offerPath(id string) string { return pathDeveloper + "/offers/" + url.PathEscape(id) }
+
+type transferBody struct {
+	Path      string
+	OfferedTo string
+	OfferedAt ledger.Time
+	Form      *form
+	Withdraw  *form
+}
+
+func (w *Web) transferPage(c *call, v visit, client *ledger.Client) error {
+	return w.showTransfer(c, v, client, v.clientForm(&offerForm, client))
+}
+
+func (w *Web) showTransfer(c *call, v visit, client *ledger.Client, f *form) error {
+	body := transferBody{Path: clientPath(client.ID), Form: f, Withdraw: v.clientForm(&withdrawForm, client)}
+	if offer := v.view.OfferOf(client); offer != nil {
+		body.OfferedTo, body.OfferedAt = nameOf(v.view.User(offer.To)), offer.At
+	}
+	return w.show(c, v, "developer_transfer", page{Title: "Transfer", Trail: trailOf(client), Form: f, Body: body})
+}
+
+// offer names another person, who has to accept.
+func (w *Web) offer(c *call, v visit, f *form, client *ledger.Client) error {
+	name := f.trimmed("username")
+	if name == "" {
+		f.wrong("username", "is missing")
+		return w.showTransfer(c, v, client, f)
+	}
+	refused, err := w.propose(c, &v, "offer a client", &ledger.OfferClient{Actor: v.actor(), ID: client.ID, Username: name})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return w.showTransfer(c, v, client, f.refused(refused))
+	}
+	return c.done(clientPath(client.ID), clientNotices, "offered")
+}
+
+func (w *Web) withdraw(c *call, v visit, _ *form, client *ledger.Client) error {
+	refused, err := w.propose(c, &v, "withdraw an offer", &ledger.DeclineClient{Actor: v.actor(), ID: client.ID})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return errNotFound
+	}
+	return c.done(clientPath(client.ID), clientNotices, "withdrawn")
+}
+
+type offeredBody struct {
+	Name        string
+	Owner       string
+	ID          string
+	Type        string
+	State       ledger.ClientState
+	Picture     picture
+	Purpose     string
+	Website     string
+	WebsiteHost string
+	URIs        []string
+	Groups      []scopeGroup
+	Legacy      bool
+	Proposed    []difference
+	Form        *form // to accept
+	Decline     *form
+}
+
+// offerPage is for the person whom an offer names, and for nobody else.
+func (w *Web) offerPage(c *call, v visit) error {
+	client, err := w.offered(c, &v)
+	if err != nil {
+		return err
+	}
+	return w.showOffer(c, v, client, v.form(&acceptForm, acceptValues(client)))
+}
+
+func acceptValues(client *ledger.Client) url.Values {
+	return url.Values{"id": {client.ID}, "revision": {strconv.FormatUint(client.Revision, 10)}}
+}
+
+// offered is the client that the address names, where it is offered to the
+// visit's user.
+func (w *Web) offered(c *call, v *visit) (*ledger.Client, error) {
+	var client *ledger.Client
+	there, err := w.sure(c, v, func() bool {
+		client = v.view.Client(c.param("id"))
+		if client == nil || client.State == ledger.Deleted {
+			return false
+		}
+		offer := v.view.OfferOf(client)
+		return offer != nil && offer.To == v.user.ID
+	})
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("look up the offer: %w", err)
+	case !there:
+		return nil, errNotFound
+	}
+	c.client = client.ID
+	return client, nil
+}
+
+func (w *Web) showOffer(c *call, v visit, client *ledger.Client, f *form) error {
+	body := offeredBody{
+		Name: client.Name, Owner: nameOf(v.view.User(client.Owner)), ID: client.ID, Type: typeName(client.Type),
+		State: client.State, Picture: pictureOf(&client.Profile), Purpose: client.Purpose,
+		Website: client.Website, WebsiteHost: hostOf(client.Website), URIs: client.RedirectURIs,
+		Groups: scopeGroups(client.Scopes, true), Legacy: client.Legacy,
+		Form: f, Decline: v.clientForm(&declineForm, client),
+	}
+	if client.Proposed != nil {
+		body.Proposed = differences(&client.Profile, client.Proposed)
+	}
+	return w.show(c, v, "developer_offer", page{
+		Title: "Take over " + client.Name + "?", Trail: []crumb{{"Developer settings", pathDeveloper}}, Form: f, Body: body,
+	})
+}
+
+// accept makes the person the owner of what they looked at.
+func (w *Web) accept(c *call, v visit, f *form) error {
+	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
+	if err != nil {
+		return errUnreadable
+	}
+	id := f.get("id")
+	refused, err := w.propose(c, &v, "accept a client", &ledger.AcceptClient{Actor: v.actor(), ID: id, Revision: revision})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		fresh, err := w.fresh(c.r.Context())
+		if err != nil {
+			return fmt.Errorf("look again: %w", err)
+		}
+		v.view = fresh
+		client, err := w.offered(c, &v)
+		if err != nil {
+			return err
+		}
+		return w.showOffer(c, v, client, v.form(&acceptForm, acceptValues(client)).refused(refused))
+	}
+	c.client = id
+	return c.done(clientPath(id), clientNotices, "accepted")
+}
+
+// decline is done too where there is no such offer any more: the person was
+// shown one.
+func (w *Web) decline(c *call, v visit, f *form) error {
+	refused, err := w.propose(c, &v, "decline a client", &ledger.DeclineClient{Actor: v.actor(), ID: f.get("id")})
+	switch {
+	case errors.Is(err, errNotFound):
+	case err != nil:
+		return err
+	case refused != nil:
+		return errNotFound
+	}
+	return c.done(pathDeveloper, developerNotices, "declined")
+}

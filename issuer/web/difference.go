@@ -1,0 +1,37 @@
+package web
+
+import (
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A difference is one field in which two profiles differ, in words.
+type difference struct {
+	Title  string
+	Before string // of a field with one value; "" for none
+	After  string
+	Logo   bool // they are pictures
+
+	Removed, Added, Kept []string // of a list
+}
+
+var fieldTitles = map[string]string{
+	"name": "Name", "purpose": "Purpose", "website": "Website", "logo": "Logo",
+	"redirect_uris": "Redirection URIs", "scopes": "Scopes",
+}
+
+// differences are what somebody who knows one profile has to look at in the
+// other.
+func differences(before, after *ledger.Profile) []difference {
+	var list []difference
+	for _, d := range ledger.Differences(before, after) {
+		one := difference{
+			Title: fieldTitles[d.Field], Before: d.Before, After: d.After,
+			Removed: d.Removed, Added: d.Added, Kept: d.Kept,
+		}
+		if d.Field == "logo" {
+			one.Logo, one.Before, one.After = true, logoPath(before.Logo), logoPath(after.Logo)
+		}
+		list = append(list, one)
+	}
+	return list
+}
