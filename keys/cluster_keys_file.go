@@ -126,6 +126,9 @@ func (c *ClusterKeys) changeable() error {
 	case info.Mode().Perm()&0o200 == 0:
 		return &FixedError{c.file + ", its cluster key, is read-only: chmod u+w it, if it is the node's to change"}
 	}
+	if err := c.keepsBefore(); err != nil {
+		return &FixedError{err.Error()}
+	}
 	// A folder that can't be written to is found by writing to it.
 	part := c.file + suffixPart
 	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o600)
@@ -136,6 +139,18 @@ func (c *ClusterKeys) changeable() error {
 		return &FixedError{"nothing can be written beside " + c.file + ", its cluster key: " + err.Error()}
 	}
 	return nil
+}
+
+// keepsBefore refuses to write over a file of the key before the current one that
+// somebody else put there: it may be the only copy of what is in it. It is called
+// with mu held.
+func (c *ClusterKeys) keepsBefore() error {
+	path := c.file + suffixBefore
+	list, err := readClusterKeys(path)
+	if err == nil && !slices.ContainsFunc(list, func(k ClusterKey) bool { return !k.Equal(c.current) && !holds(c.before, k) }) {
+		return nil
+	}
+	return fmt.Errorf("%s is there, where the key before the current one is kept, and is not of this node's making: move it to another place", path)
 }
 
 // Take keeps keys beside the current one, from a text that Text or
@@ -182,6 +197,9 @@ func (c *ClusterKeys) Use(id string) error {
 		return fmt.Errorf("use cluster key %s: %w", id, ErrNotHeld)
 	}
 	chosen := c.next[i]
+	if err := c.keepsBefore(); err != nil {
+		return fmt.Errorf("use cluster key %s: %w", id, err)
+	}
 	before := []ClusterKey{c.current}
 	for _, k := range c.before {
 		if !k.Equal(chosen) && !k.Equal(c.current) {

@@ -286,3 +286,34 @@ func TestAlsoOpen(t *testing.T) {
 	_, err = keys.ReadClusterKeys(filepath.Join(t.TempDir(), "none"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }
+
+// TestAnothersOldKey: what somebody else put where the key before the current one
+// goes may be the only copy of it.
+func TestAnothersOldKey(t *testing.T) {
+	a, b, precious := newClusterKey(t), newClusterKey(t), newClusterKey(t)
+	for name, text := range map[string][]byte{"a key": precious.Text(), "some text": []byte("do not lose this\n"), "nothing": {}} {
+		t.Run(name, func(t *testing.T) {
+			path := keyFile(t, a)
+			c := openKeys(t, path)
+			require.NoError(t, c.Take(b.Text()))
+			require.NoError(t, os.WriteFile(path+".old", text, 0o600))
+
+			var fixed *keys.FixedError
+			require.ErrorAs(t, c.Changeable(), &fixed)
+			require.ErrorContains(t, fixed, path+".old")
+			require.ErrorContains(t, fixed, "move it")
+			require.NotContains(t, fixed.Error(), string(precious.Text()))
+			require.Error(t, c.Use(b.ID()), "a change that is under way")
+			got, err := os.ReadFile(path + ".old")
+			require.NoError(t, err)
+			require.Equal(t, string(text), string(got))
+			require.True(t, c.Current().Equal(a))
+
+			require.NoError(t, os.Rename(path+".old", path+".mine"))
+			require.NoError(t, c.Changeable())
+			require.NoError(t, c.Use(b.ID()))
+			require.NoError(t, c.Changeable(), "its own is in nobody's way")
+			require.True(t, openKeys(t, path).Current().Equal(b))
+		})
+	}
+}

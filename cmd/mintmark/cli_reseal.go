@@ -30,7 +30,8 @@ runs. The signing and credential keys stay what they are, so nobody notices.
 The node that is asked makes the new key and gives it to the others, over
 connections that only members have; it goes through no other hands. Each keeps
 it as cluster.key.new until everything is sealed under it, then as cluster.key;
-the one before it is cluster.key.old until the node starts again. Copy the new
+the one before it is cluster.key.old until the node starts again (a file of that
+name which is not the node's is never written over; move it away). Copy the new
 cluster.key to the safe place where you keep the old one.
 
 It is refused, and nothing is changed, while a voter can't be reached (--force
