@@ -8,7 +8,11 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"time"
+
+	"github.com/hashicorp/go-memdb"
 )
 
 // Invite makes a join token for a node that will have the given name. With
@@ -47,4 +51,68 @@ func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.
 func inviteID(secret []byte) string {
 	sum := sha256.Sum256(append([]byte("mintmark join "), secret...))
 	return hex.EncodeToString(sum[:])
+}
+
+// An Invitation is a join token that nobody has used yet.
+type Invitation struct {
+	Name     string // of the node it is for
+	Replaces string // name of the member that goes then, "" for none
+	Expires  time.Time
+}
+
+// Invitations returns the tokens that can be used, in order of name. While
+// nothing fresh can be had they are those that this node knows of.
+func (n *Node) Invitations(ctx context.Context) (open []Invitation, stale bool) {
+	view, err := n.ViewFresh(ctx)
+	if err != nil {
+		view = n.View()
+	}
+	return n.invitations(view), err != nil
+}
+
+func (n *Node) invitations(view *memdb.Txn) (open []Invitation) {
+	now := max(readStatus(view).At, n.config.Now().UnixMilli())
+	for _, i := range list[invite](view, invitesTable) {
+		if i.Node != "" || now >= i.Expires {
+			continue
+		}
+		one := Invitation{Name: i.Name, Expires: time.UnixMilli(i.Expires)}
+		if old := find[Member](view, membersTable, i.Replaces); old != nil {
+			one.Replaces = old.Name
+		}
+		open = append(open, one)
+	}
+	slices.SortFunc(open, func(a, b Invitation) int { return strings.Compare(a.Name, b.Name) })
+	return open
+}
+
+// A NoInvitationError says that no token for a node of a name can be used.
+type NoInvitationError struct{ Name string }
+
+func (e *NoInvitationError) Error() string {
+	return "there is no invitation for a node " + e.Name + " that can be used"
+}
+func (e *NoInvitationError) Unwrap() error { return &RefusedError{e.Error()} }
+
+// Withdraw makes the token for a node of the given name worthless. Its place is
+// taken by one that has run out, and that nobody was given: every version of the
+// program knows of that.
+func (n *Node) Withdraw(ctx context.Context, name string) error {
+	view, err := n.ViewFresh(ctx)
+	if err != nil {
+		return n.explain(ctx, err)
+	}
+	open := n.invitations(view)
+	if !slices.ContainsFunc(open, func(i Invitation) bool { return i.Name == name }) {
+		if memberNamed(view, name) != nil {
+			return &RefusedError{"node " + name + " has joined, so there is no invitation left to withdraw: mintmark cluster remove takes it out"}
+		}
+		return &NoInvitationError{name}
+	}
+	var nobodys [tokenSecret]byte
+	if _, err := io.ReadFull(rand.Reader, nobodys[:]); err != nil {
+		return fmt.Errorf("withdraw an invitation: %w", err)
+	}
+	_, err = n.decide(ctx, &addInvite{ID: inviteID(nobodys[:]), Name: name})
+	return err
 }

@@ -31,6 +31,33 @@ alive, is removed when the new one has become a voter.`
 	return c
 }
 
+func (m *management) invitationCommand() *cobra.Command {
+	return group("invitation", "Look after the tokens with which new nodes join", m.invitationList(), m.invitationWithdraw())
+}
+
+func (m *management) invitationList() *cobra.Command {
+	return command("list", "List the tokens that nobody has used yet", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return ask(m, cmd, admin.ListInvitations, admin.InvitationQuery{}, func(p *printer, l admin.InvitationList) {
+			var rows [][]string
+			for _, i := range l.Invitations {
+				rows = append(rows, []string{i.Name, i.Replaces, exact(i.Expires)})
+			}
+			p.table([]string{"NAME", "REPLACES", "EXPIRES"}, rows)
+		})
+	})
+}
+
+func (m *management) invitationWithdraw() *cobra.Command {
+	c := command("withdraw NAME", "Make the token for a node of that name worthless", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		return ask(m, cmd, admin.WithdrawInvitation, admin.Withdrawal{Name: args[0]}, func(p *printer, a admin.Done) {
+			p.line("the invitation for node %s is withdrawn", a.ID)
+		})
+	})
+	c.Long = `Make the token for a node of that name worthless. A node that has joined by it is
+a member: see mintmark cluster remove.`
+	return c
+}
+
 func invitationFlags(c *cobra.Command, name *string, lifetime *time.Duration) {
 	c.Flags().StringVar(name, "name", "", "`NAME` of the new node")
 	c.Flags().DurationVar(lifetime, "ttl", invitationLifetime, "for how long the token can be used")

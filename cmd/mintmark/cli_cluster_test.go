@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -118,6 +119,16 @@ func TestInviteOnTheCommandLine(t *testing.T) {
 
 	c.Cluster.Change(func(s *admin.ClusterStatus) { s.Nodes = nil })
 	require.Contains(t, c.run("", "cluster", "invite", "--name", "n4").err, "--join HOST:PORT ")
+}
+
+func TestInvitationsOnTheCommandLine(t *testing.T) {
+	c := newClusterCLI(t)
+	require.Equal(t, "NAME  REPLACES  EXPIRES\nn4    n3        "+exact(admintest.Started.Add(time.Hour))+"\n", c.ok("", "cluster", "invitation", "list"))
+	require.Equal(t, "the invitation for node n4 is withdrawn\n", c.ok("", "cluster", "invitation", "withdraw", "n4"))
+	require.Equal(t, []string{"withdraw n4"}, c.Cluster.Calls())
+	require.Equal(t, admin.NotFound, forOperators(&cluster.NoInvitationError{Name: "n9"}).(*admin.Problem).Class)
+	c.Cluster.Change(func(s *admin.ClusterStatus) { s.Leader = "" })
+	require.Contains(t, c.run("", "cluster", "invitation", "list").err, "the cluster can't decide now")
 }
 
 // What a person is told to type is what serve takes.

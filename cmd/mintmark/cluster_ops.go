@@ -45,6 +45,18 @@ func (c clusterOps) Invite(ctx context.Context, name, replaces string, lifetime 
 	return admin.Plain(token), expires, forOperators(err)
 }
 
+func (c clusterOps) Invitations(ctx context.Context) (open []admin.OpenInvitation, stale bool) {
+	all, stale := c.node.Invitations(ctx)
+	for _, i := range all {
+		open = append(open, admin.OpenInvitation(i))
+	}
+	return open, stale
+}
+
+func (c clusterOps) Withdraw(ctx context.Context, name string) error {
+	return forOperators(c.node.Withdraw(ctx, name))
+}
+
 func (c clusterOps) Remove(ctx context.Context, name string, force bool) error {
 	return forOperators(c.node.Remove(ctx, name, force))
 }
@@ -64,6 +76,7 @@ func (c clusterOps) AcceptClock() error {
 // commands know.
 func forOperators(err error) error {
 	var unknown *cluster.NoNodeError
+	var uninvited *cluster.NoInvitationError
 	var few *cluster.NoMajorityError
 	var refused *cluster.RefusedError
 	switch {
@@ -71,6 +84,8 @@ func forOperators(err error) error {
 		return nil
 	case errors.As(err, &unknown):
 		return &admin.Problem{Class: admin.NotFound, Text: unknown.Error()}
+	case errors.As(err, &uninvited):
+		return &admin.Problem{Class: admin.NotFound, Text: uninvited.Error()}
 	case errors.As(err, &few):
 		return &admin.Problem{Class: admin.Unavailable, Text: few.Error()}
 	case errors.As(err, &refused):

@@ -69,6 +69,35 @@ func (c *call) invite(ctx context.Context, name, replaces string, lifetime time.
 	return Invited{Token: token, Name: name, Expires: expires.UTC()}, nil
 }
 
+func (c *call) listInvitations(ctx context.Context, _ InvitationQuery) (InvitationList, error) {
+	cluster, err := c.many()
+	if err != nil {
+		return InvitationList{}, err
+	}
+	l := InvitationList{Invitations: []OpenInvitation{}}
+	open, stale := cluster.Invitations(ctx)
+	c.stale = stale
+	for _, i := range open {
+		i.Expires = i.Expires.UTC()
+		l.Invitations = append(l.Invitations, i)
+	}
+	return l, nil
+}
+
+func (c *call) withdrawInvitation(ctx context.Context, q Withdrawal) (Done, error) {
+	cluster, err := c.many()
+	if err != nil {
+		return Done{}, err
+	}
+	if q.Name == "" {
+		return Done{}, badField("cluster", "name", "is empty")
+	}
+	if err := cluster.Withdraw(ctx, q.Name); err != nil {
+		return Done{}, fmt.Errorf("withdraw an invitation: %w", err)
+	}
+	return c.done("invitation of "+q.Name, q.Name), nil
+}
+
 func (c *call) showCluster(ctx context.Context, _ StatusQuery) (ClusterStatus, error) {
 	cluster, err := c.many()
 	if err != nil {

@@ -64,6 +64,7 @@ func TestClusterJSON(t *testing.T) {
 	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "k2", Purpose: ledger.ForSigning, Sealed: []byte("sealed")}})
 	golden(t, "status_healthy.json", raw(t, c, "cluster.status", `{}`))
 	golden(t, "checksum.json", raw(t, c, "cluster.checksum", `{}`))
+	golden(t, "invitations.json", raw(t, c, "cluster.invitation.list", `{}`))
 	golden(t, "invited.json", raw(t, c, "cluster.invite", `{"name":"n4","lifetime":3600000000000}`))
 
 	w.Cluster.Change(func(s *admin.ClusterStatus) {
@@ -92,13 +93,14 @@ func TestClusterChanges(t *testing.T) {
 	require.Equal(t, admin.Invited{Token: admintest.Token, Name: "n4", Expires: admintest.Started.Add(time.Hour)}, invited)
 	invited = ask(t, c, admin.ReplaceNode, admin.Replacement{Old: "n3", Name: "n5", Lifetime: time.Minute})
 	require.Equal(t, admin.Invited{Token: admintest.Token, Name: "n5", Expires: admintest.Started.Add(time.Minute)}, invited)
+	require.Equal(t, "n5", ask(t, c, admin.WithdrawInvitation, admin.Withdrawal{Name: "n5"}).ID)
 	ask(t, c, admin.TransferLeader, admin.Transfer{})
 	ask(t, c, admin.TransferLeader, admin.Transfer{To: "n1"})
 	require.Equal(t, "n3", ask(t, c, admin.RemoveNode, admin.Removal{Name: "n3"}).ID)
 	ask(t, c, admin.RemoveNode, admin.Removal{Name: "n2", Force: true})
 	require.Equal(t, "n1", ask(t, c, admin.AcceptClock, admin.Acceptance{}).ID)
 	require.Equal(t, []string{
-		"invite n4 replaces= 1h0m0s", "invite n5 replaces=n3 1m0s", "transfer to=", "transfer to=n1",
+		"invite n4 replaces= 1h0m0s", "invite n5 replaces=n3 1m0s", "withdraw n5", "transfer to=", "transfer to=n1",
 		"remove n3 force=false", "remove n2 force=true", "accept-clock",
 	}, w.Cluster.Calls())
 	require.NotContains(t, w.Log.String(), admintest.Token.Reveal())
@@ -111,6 +113,7 @@ func every(t *testing.T, c *admin.Caller) []*admin.Problem {
 	return []*admin.Problem{
 		refused(t, c, admin.InviteNode, admin.Invitation{Name: "n4", Lifetime: time.Hour}),
 		refused(t, c, admin.ReplaceNode, admin.Replacement{Old: "n3", Name: "n4", Lifetime: time.Hour}),
+		refused(t, c, admin.WithdrawInvitation, admin.Withdrawal{Name: "n4"}),
 		refused(t, c, admin.TransferLeader, admin.Transfer{To: "n2"}),
 		refused(t, c, admin.RemoveNode, admin.Removal{Name: "n3"}),
 		refused(t, c, admin.AcceptClock, admin.Acceptance{}),

@@ -15,6 +15,11 @@ type Cluster interface {
 	// Invite makes a token with which a node of that name joins. With replaces,
 	// the name of a member, that one goes when the new one has become a voter.
 	Invite(ctx context.Context, name, replaces string, lifetime time.Duration) (token Plain, expires time.Time, err error)
+	// Invitations are the tokens that can be used, and whether there may be
+	// others by now.
+	Invitations(ctx context.Context) (open []OpenInvitation, stale bool)
+	// Withdraw makes the token for a node of that name worthless.
+	Withdraw(ctx context.Context, name string) error
 	// Remove takes a member out. It is refused where the rest would have no
 	// majority that can be reached, if forced only after a wait for one.
 	Remove(ctx context.Context, name string, force bool) error
@@ -119,6 +124,27 @@ type Invited struct {
 	Token   Plain     `json:"token"`
 	Name    string    `json:"name"`
 	Expires time.Time `json:"expires"`
+}
+
+// An InvitationQuery asks for the tokens that can be used.
+type InvitationQuery struct{}
+
+// An OpenInvitation is a token that nobody has used yet. It is shown to nobody
+// again.
+type OpenInvitation struct {
+	Name     string    `json:"name"`               // of the node it is for
+	Replaces string    `json:"replaces,omitempty"` // name of the member that goes then
+	Expires  time.Time `json:"expires"`
+}
+
+// An InvitationList has all of them, in order of name.
+type InvitationList struct {
+	Invitations []OpenInvitation `json:"invitations"`
+}
+
+// A Withdrawal makes a token worthless.
+type Withdrawal struct {
+	Name string `json:"name"` // of the node it is for
 }
 
 // A StatusQuery asks how the cluster is.

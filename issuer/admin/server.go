@@ -98,6 +98,8 @@ var routes = []route{
 	on(InitCluster, (*call).initCluster),
 	on(InviteNode, (*call).inviteNode),
 	on(ReplaceNode, (*call).replaceNode),
+	on(ListInvitations, (*call).listInvitations),
+	on(WithdrawInvitation, (*call).withdrawInvitation),
 	on(ShowCluster, (*call).showCluster),
 	on(ChecksumNode, (*call).checksumNode),
 	on(TransferLeader, (*call).transferLeader),

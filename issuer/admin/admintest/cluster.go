@@ -85,6 +85,16 @@ func (c *Cluster) Invite(_ context.Context, name, replaces string, lifetime time
 	return Token, Started.Add(lifetime), nil
 }
 
+// Invitations implements admin.Cluster: there is always one.
+func (c *Cluster) Invitations(context.Context) (open []admin.OpenInvitation, stale bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return []admin.OpenInvitation{{Name: "n4", Replaces: "n3", Expires: Started.Add(time.Hour)}}, c.state.Leader == ""
+}
+
+// Withdraw implements admin.Cluster.
+func (c *Cluster) Withdraw(_ context.Context, name string) error { return c.do("withdraw %s", name) }
+
 // Remove implements admin.Cluster.
 func (c *Cluster) Remove(_ context.Context, name string, force bool) error {
 	return c.do("remove %s force=%t", name, force)
