@@ -3,14 +3,41 @@
 // offline, asks for the scope that the route needs, and answers refusals as
 // RFC 6750 §3 says.
 //
-// It owns the Authorization header as a reader, and the refusals. It does not
-// own the verdict on a token (package verifier) nor what a scope covers
-// (package scope), and it doesn't know the service's routes.
+// A guard is made once. It guards route by route, with [Guard.Require],
+// [Guard.RequireAny] and [Guard.Optional]:
+//
+//	guard := middleware.New(v)
+//	mux.Handle("GET /v2/bookings", guard.Require("BOOKING_READ")(bookings))
+//
+// or a whole service by a table, with [Guard.Enforce]; package policy has the
+// table, and the one of the scheduling product ready. A table also closes what
+// nobody thought of, and asks whether the user belongs to the team in the path.
+// Both are func(http.Handler) http.Handler, as net/http, chi and echo take it; for
+// other frameworks there is [Guard.Authorize]. The module in folder examples
+// shows httprouter, gin, echo, chi and gRPC.
+//
+// What is answered, whatever the guard:
+//
+//	no token                                401, a challenge without an error
+//	two tokens, a malformed header          400 invalid_request
+//	a path with more than one reading       400 invalid_request (Enforce)
+//	a token that is not good                401 invalid_token
+//	a scope is missing                      403 insufficient_scope, with scope=
+//	no scope opens the route                403 insufficient_scope (Enforce)
+//	the user doesn't belong there           403 access_denied (Enforce)
+//	keys, or membership, can't be had now   503 with Retry-After
+//
+// A body repeats what the challenge says. Nothing of a token is in an answer or
+// a log. A token in the query is not looked at.
+//
+// The package owns the Authorization header as a reader, and the refusals. It
+// does not own the verdict on a token (package verifier) nor what a scope covers
+// (package scope).
 //
 // A guarded handler still has one check to make, which nobody else can: a token
 // says what the application may do for its user, not whether the booking in the
-// path is that user's, or the user a member of the team or organization. Take
-// the user's id from [FromContext] and ask your own data.
+// path is that user's. Take the user's id from [FromContext] and ask your own
+// data. For teams and organizations a policy's Member asks it in one place.
 //
 // A program that imports this package links the standard library only.
 package middleware

@@ -1,12 +1,11 @@
 package middleware
 
 import (
-	"errors"
 	"fmt"
 	"log/slog"
 	"net/http"
-	"strings"
 
+	"github.com/mintmark-auth/mintmark/middleware/policy"
 	"github.com/mintmark-auth/mintmark/verifier"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
@@ -17,11 +16,12 @@ type Config struct {
 	Realm string
 
 	// ResourceMetadata is the URL of this resource server's metadata (RFC 9728
-	// §5.1), named in every challenge. Empty: none.
+	// §5.1), named in every challenge: [Metadata.URL]. Empty: none.
 	ResourceMetadata string
 
-	// ErrorLog gets a warning when keys are unavailable, and at debug level the
-	// reason of each refusal; never a token. Nil: nothing is logged.
+	// ErrorLog gets a warning when keys are unavailable or membership can't be
+	// told, and at debug level the reason of each refusal; never a token. Nil:
+	// nothing is logged.
 	ErrorLog *slog.Logger
 }
 
@@ -33,11 +33,18 @@ type Guard struct {
 	log      *slog.Logger
 }
 
-// New returns a Guard. It panics if v is nil, or if a value of c can't stand in
-// a challenge: both are mistakes of the program.
-func New(v *verifier.Verifier, c Config) *Guard {
-	if v == nil {
+// New returns a Guard, with at most one Config. It panics if v is nil, or if a
+// value of the Config can't stand in a challenge: both are mistakes of the
+// program.
+func New(v *verifier.Verifier, config ...Config) *Guard {
+	var c Config
+	switch {
+	case v == nil:
 		panic("middleware.New: verifier is nil")
+	case len(config) > 1:
+		panic("middleware.New: more than one Config")
+	case len(config) == 1:
+		c = config[0]
 	}
 	g := &Guard{verifier: v, log: c.ErrorLog}
 	if g.log == nil {
@@ -56,72 +63,93 @@ func New(v *verifier.Verifier, c Config) *Guard {
 // them, has the ORG_ scope of a TEAM_ scope, or is a legacy token. It panics if
 // no scope is named, or one that isn't in the catalogue.
 func (g *Guard) Require(scopes ...string) func(http.Handler) http.Handler {
-	if len(scopes) == 0 {
-		panic("middleware.Require: no scope; a public route has Optional")
+	need := known("Require", scopes)
+	return g.require(insufficientScope(scopes...), func(token *verifier.Claims) bool {
+		return token.AllowsAll(need)
+	})
+}
+
+// RequireAny lets a request pass whose token opens at least one of the scopes
+// named. A challenge can't say "or": it names the first of them, so that is
+// where the one that gives away least belongs. It panics as Require does.
+func (g *Guard) RequireAny(scopes ...string) func(http.Handler) http.Handler {
+	known("RequireAny", scopes)
+	each := make([]scope.Set, len(scopes))
+	for i, name := range scopes {
+		each[i] = scope.MustOf(name)
 	}
-	need, err := scope.Of(scopes...)
-	if err != nil {
-		panic(fmt.Sprintf("middleware.Require: %v", err))
-	}
-	missing := insufficientScope(strings.Join(scopes, " "))
-	return func(next http.Handler) http.Handler {
-		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			claims, refused := g.authenticate(r)
-			switch {
-			case refused != nil:
-				g.refuse(w, refused)
-			case claims == nil:
-				g.refuse(w, &noToken)
-			case !claims.AllowsAll(need):
-				g.log.DebugContext(r.Context(), "token refused", "reason", "insufficient_scope", "route", r.Pattern)
-				g.refuse(w, missing)
-			default:
-				next.ServeHTTP(w, r.WithContext(NewContext(r.Context(), claims)))
+	return g.require(insufficientScope(scopes[0]), func(token *verifier.Claims) bool {
+		for _, need := range each {
+			if token.AllowsAll(need) {
+				return true
 			}
-		})
-	}
+		}
+		return false
+	})
 }
 
 // Optional guards a public route: it may be called without a token and needs no
 // scope, but a token that comes along must be valid.
 func (g *Guard) Optional() func(http.Handler) http.Handler {
+	return g.wrap(func(r *http.Request) (*verifier.Claims, *Refusal) {
+		return g.Authenticate(r.Context(), r.Header)
+	})
+}
+
+// Enforce guards all routes of a service at once, as the policy says. It stands
+// before the router, and reads the path that the router will read: nothing may
+// change that path between the two.
+func (g *Guard) Enforce(p *policy.Policy) func(http.Handler) http.Handler {
+	if p == nil {
+		panic("middleware.Enforce: policy is nil")
+	}
+	return g.wrap(func(r *http.Request) (*verifier.Claims, *Refusal) {
+		return g.Authorize(r.Context(), p, r.Method, r.URL, r.Header)
+	})
+}
+
+// known is the set of scopes that the program itself spells.
+func known(caller string, scopes []string) scope.Set {
+	if len(scopes) == 0 {
+		panic("middleware." + caller + ": no scope; a public route has Optional")
+	}
+	set, err := scope.Of(scopes...)
+	if err != nil {
+		panic(fmt.Sprintf("middleware.%s: %v", caller, err))
+	}
+	return set
+}
+
+// require asks for a token that is allowed.
+func (g *Guard) require(missing *Refusal, allowed func(*verifier.Claims) bool) func(http.Handler) http.Handler {
+	return g.wrap(func(r *http.Request) (*verifier.Claims, *Refusal) {
+		token, refused := g.Authenticate(r.Context(), r.Header)
+		switch {
+		case refused != nil:
+			return nil, refused
+		case token == nil:
+			return nil, &noToken
+		case !allowed(token):
+			g.log.DebugContext(r.Context(), "token refused", "reason", missing.Code, "route", r.Pattern)
+			return nil, missing
+		}
+		return token, nil
+	})
+}
+
+// wrap puts a decision before a handler: claims go into the context.
+func (g *Guard) wrap(decide func(*http.Request) (*verifier.Claims, *Refusal)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			claims, refused := g.authenticate(r)
+			token, refused := decide(r)
 			if refused != nil {
-				g.refuse(w, refused)
+				g.Refuse(w, refused)
 				return
 			}
-			if claims != nil {
-				r = r.WithContext(NewContext(r.Context(), claims))
+			if token != nil {
+				r = r.WithContext(NewContext(r.Context(), token))
 			}
 			next.ServeHTTP(w, r)
 		})
 	}
-}
-
-// authenticate returns what the request's token says, nothing at all if there
-// is no token, or the refusal that it earns.
-func (g *Guard) authenticate(r *http.Request) (*verifier.Claims, *refusal) {
-	token, err := bearer(r.Header)
-	switch {
-	case errors.Is(err, errNoToken):
-		return nil, nil
-	case err != nil:
-		g.log.DebugContext(r.Context(), "token refused", "reason", err.Error(), "route", r.Pattern)
-		return nil, &badRequest
-	}
-	claims, err := g.verifier.Verify(r.Context(), token)
-	switch {
-	case err == nil:
-		return claims, nil
-	case errors.Is(err, verifier.ErrKeysUnavailable):
-		g.log.WarnContext(r.Context(), "token not verified", "error", err, "route", r.Pattern)
-		return nil, &keysUnavailable
-	}
-	g.log.DebugContext(r.Context(), "token refused", "reason", err, "route", r.Pattern)
-	if errors.Is(err, verifier.ErrExpired) {
-		return nil, &expired
-	}
-	return nil, &invalid
 }

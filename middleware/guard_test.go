@@ -142,7 +142,6 @@ func TestConformance(t *testing.T) {
 			assert.Equal(t, tt.code, challenge["error"])
 			assert.Equal(t, tt.scope, challenge["scope"])
 			assert.Equal(t, "application/json", res.Header.Get("Content-Type"))
-			delete(challenge, "scope")
 			var text map[string]string
 			require.NoError(t, json.Unmarshal([]byte(body(t, res)), &text))
 			assert.Equal(t, challenge, text, "body and challenge say the same")
@@ -334,6 +333,10 @@ func TestConstructionRefusesMistakes(t *testing.T) {
 		{"no verifier", func() { middleware.New(nil, middleware.Config{}) }},
 		{"quote in realm", func() { middleware.New(v, middleware.Config{Realm: `a"b`}) }},
 		{"line break in metadata", func() { middleware.New(v, middleware.Config{ResourceMetadata: "https://a\r\nb"}) }},
+		{"two configs", func() { middleware.New(v, middleware.Config{}, middleware.Config{}) }},
+		{"no policy", func() { g.Enforce(nil) }},
+		{"any of no scopes", func() { g.RequireAny() }},
+		{"any with an unknown scope", func() { g.RequireAny("BOOKING_READ", "BOOKINGS_READ") }},
 		{"no scope", func() { g.Require() }},
 		{"empty scope", func() { g.Require("") }},
 		{"unknown scope", func() { g.Require("BOOKING_READ", "BOOKINGS_READ") }},

@@ -3,89 +3,131 @@ package middleware
 import (
 	"encoding/json"
 	"net/http"
+	"strconv"
 	"strings"
+	"time"
 )
 
-// refusal is one answer of RFC 6750 §3.1. All of it is fixed text: nothing of
-// the request is ever in an answer.
-type refusal struct {
-	status      int
-	code        string // error; empty for the bare challenge
-	description string // error_description
-	scope       string // what is needed, for insufficient_scope
+// Refusal is an answer to a request that may not pass: RFC 6750 §3.1, and what
+// has nothing to do with the token. All of it is fixed text of the program:
+// nothing of the request is ever in an answer.
+type Refusal struct {
+	Status      int           // of HTTP
+	Code        string        // error; empty for the bare challenge
+	Description string        // error_description
+	Scope       string        // what is needed, for insufficient_scope
+	RetryAfter  time.Duration // of a 503
+
+	// silent refusals have no challenge: another token would not help.
+	silent bool
+}
+
+// Error makes a Refusal an error, for frameworks whose handlers return one.
+func (r *Refusal) Error() string {
+	if r.Code == "" {
+		return http.StatusText(r.Status)
+	}
+	return r.Code + ": " + r.Description
 }
 
 var (
 	// A request without any token learns the scheme and nothing more.
-	noToken = refusal{status: http.StatusUnauthorized}
+	noToken = Refusal{Status: http.StatusUnauthorized}
 
-	badRequest = refusal{
-		status: http.StatusBadRequest, code: "invalid_request",
-		description: "The Authorization header must be one Bearer token",
+	badRequest = Refusal{
+		Status: http.StatusBadRequest, Code: "invalid_request",
+		Description: "The Authorization header must be one Bearer token",
 	}
-	invalid = refusal{
-		status: http.StatusUnauthorized, code: "invalid_token",
-		description: "The access token is invalid",
+	badPath = Refusal{
+		Status: http.StatusBadRequest, Code: "invalid_request", silent: true,
+		Description: "The path has an encoded slash or letter, or an empty or a dot segment",
 	}
-	expired = refusal{
-		status: http.StatusUnauthorized, code: "invalid_token",
-		description: "The access token has expired",
+	invalid = Refusal{
+		Status: http.StatusUnauthorized, Code: "invalid_token",
+		Description: "The access token is invalid",
 	}
-	// Our trouble, not the token's: the client must neither drop the token nor
-	// refresh it, so there is no challenge.
-	keysUnavailable = refusal{
-		status: http.StatusServiceUnavailable, code: "temporarily_unavailable",
-		description: "The access token can't be verified at the moment",
+	expired = Refusal{
+		Status: http.StatusUnauthorized, Code: "invalid_token",
+		Description: "The access token has expired",
+	}
+	closed = Refusal{
+		Status: http.StatusForbidden, Code: "insufficient_scope",
+		Description: "No scope opens this route",
+	}
+	// The same answer whether the team exists or not, so it tells nothing of
+	// that. No scope would help, so there is no challenge.
+	stranger = Refusal{
+		Status: http.StatusForbidden, Code: "access_denied", silent: true,
+		Description: "The user does not belong to the team or organization in the path",
 	}
 )
 
-// retryAfter is in seconds, about the time in which the key set is asked for
-// again.
-const retryAfter = "5"
+// defaultRetry is for a 503 when nobody knows better.
+const defaultRetry = 5 * time.Second
 
-func insufficientScope(names string) *refusal {
-	return &refusal{
-		status: http.StatusForbidden, code: "insufficient_scope",
-		description: "The access token lacks a scope that this request needs",
-		scope:       names,
+// unavailable is our trouble, not the token's: the client must neither drop the
+// token nor refresh it, so there is no challenge.
+func unavailable(description string, retryAfter time.Duration) *Refusal {
+	if retryAfter <= 0 {
+		retryAfter = defaultRetry
+	}
+	return &Refusal{
+		Status: http.StatusServiceUnavailable, Code: "temporarily_unavailable", silent: true,
+		Description: description, RetryAfter: retryAfter,
 	}
 }
 
-// refuse writes an answer; nothing else in the package does.
-func (g *Guard) refuse(w http.ResponseWriter, f *refusal) {
+func insufficientScope(names ...string) *Refusal {
+	return &Refusal{
+		Status: http.StatusForbidden, Code: "insufficient_scope",
+		Description: "The access token lacks a scope that this request needs",
+		Scope:       strings.Join(names, " "),
+	}
+}
+
+// Refuse writes a refusal; nothing else in the package does.
+func (g *Guard) Refuse(w http.ResponseWriter, f *Refusal) {
 	h := w.Header()
 	h.Set("Cache-Control", "no-store")
-	if f.status == http.StatusServiceUnavailable {
-		h.Set("Retry-After", retryAfter)
-	} else {
-		h.Set("WWW-Authenticate", g.challenge(f))
+	if challenge := g.Challenge(f); challenge != "" {
+		h.Set("WWW-Authenticate", challenge)
 	}
-	if f.code == "" {
+	if f.RetryAfter > 0 {
+		seconds := (f.RetryAfter + time.Second - 1) / time.Second
+		h.Set("Retry-After", strconv.FormatInt(int64(seconds), 10))
+	}
+	if f.Code == "" {
 		h.Set("Content-Length", "0")
-		w.WriteHeader(f.status)
+		w.WriteHeader(f.Status)
 		return
 	}
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")
-	w.WriteHeader(f.status)
-	// An error here means that the client has gone; there is nobody to tell.
+	w.WriteHeader(f.Status)
+	// The members of the challenge, once more for those who read bodies. An
+	// error here means that the client has gone; there is nobody to tell.
 	_ = json.NewEncoder(w).Encode(struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`
-	}{f.code, f.description})
+		Scope       string `json:"scope,omitempty"`
+	}{f.Code, f.Description, f.Scope})
 }
 
-// challenge is the value of WWW-Authenticate.
-func (g *Guard) challenge(f *refusal) string {
+// Challenge is the value of WWW-Authenticate, or empty if the refusal is not
+// about the token.
+func (g *Guard) Challenge(f *Refusal) string {
+	if f.silent {
+		return ""
+	}
 	var parameters []string
 	if g.realm != "" {
 		parameters = append(parameters, g.realm)
 	}
-	if f.code != "" {
-		parameters = append(parameters, parameter("error", f.code), parameter("error_description", f.description))
+	if f.Code != "" {
+		parameters = append(parameters, parameter("error", f.Code), parameter("error_description", f.Description))
 	}
-	if f.scope != "" {
-		parameters = append(parameters, parameter("scope", f.scope))
+	if f.Scope != "" {
+		parameters = append(parameters, parameter("scope", f.Scope))
 	}
 	if g.metadata != "" {
 		parameters = append(parameters, g.metadata)

@@ -1,0 +1,81 @@
+package middleware
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/middleware/policy"
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// Authenticate returns what the token in a request's Authorization header says,
+// nothing at all if there is no token, or the refusal that it earns. It is what
+// the other guards begin with, for adapters to other frameworks.
+func (g *Guard) Authenticate(ctx context.Context, h http.Header) (*verifier.Claims, *Refusal) {
+	token, err := bearer(h)
+	switch {
+	case errors.Is(err, errNoToken):
+		return nil, nil
+	case err != nil:
+		g.log.DebugContext(ctx, "token refused", "reason", err.Error())
+		return nil, &badRequest
+	}
+	claims, err := g.verifier.Verify(ctx, token)
+	switch {
+	case err == nil:
+		return claims, nil
+	case errors.Is(err, verifier.ErrKeysUnavailable):
+		g.log.WarnContext(ctx, "token not verified", "error", err)
+		var why *verifier.Error
+		errors.As(err, &why) // as every refusal of Verify
+		return nil, unavailable("The access token can't be verified at the moment", why.RetryAfter)
+	}
+	g.log.DebugContext(ctx, "token refused", "reason", err)
+	if errors.Is(err, verifier.ErrExpired) {
+		return nil, &expired
+	}
+	return nil, &invalid
+}
+
+// Authorize is the whole decision of [Guard.Enforce], for adapters to other
+// frameworks. Neither claims nor a refusal mean a public route that was called
+// without a token.
+//
+// The order of its questions: has the path one reading; is the token good; do
+// its scopes open the route; does its user belong to the team or organization.
+func (g *Guard) Authorize(ctx context.Context, p *policy.Policy, method string, u *url.URL, h http.Header) (*verifier.Claims, *Refusal) {
+	match, err := p.Match(method, u)
+	if err != nil {
+		g.log.DebugContext(ctx, "request refused", "reason", err.Error())
+		return nil, &badPath
+	}
+	token, refused := g.Authenticate(ctx, h)
+	switch {
+	case refused != nil:
+		return nil, refused
+	case token == nil && match.Public():
+		return nil, nil
+	case token == nil:
+		return nil, &noToken
+	case !match.Opens(token):
+		row, _ := match.Row()
+		g.log.DebugContext(ctx, "token refused", "reason", "insufficient_scope", "route", row.Pattern)
+		if name := match.Scope(); name != "" {
+			return nil, insufficientScope(name)
+		}
+		return nil, &closed
+	}
+	switch member, err := match.Belongs(ctx, token); {
+	case err != nil:
+		row, _ := match.Row()
+		g.log.WarnContext(ctx, "membership not checked", "error", err, "route", row.Pattern)
+		return nil, unavailable("Membership can't be checked at the moment", 0)
+	case !member:
+		row, _ := match.Row()
+		g.log.DebugContext(ctx, "token refused", "reason", "not a member", "route", row.Pattern)
+		return nil, &stranger
+	}
+	return token, nil
+}

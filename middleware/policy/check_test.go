@@ -1,0 +1,58 @@
+package policy_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mintmark-auth/mintmark/middleware/policy"
+)
+
+func TestCheck(t *testing.T) {
+	table := load(t, `
+GET    /bookings        BOOKING_READ
+GET    /bookings/:uid   BOOKING_READ
+POST   /bookings        PUBLIC
+GET    /teams/:id       TEAM_PROFILE_READ
+GET    /o/:org_id/t/:teamId TEAM_PROFILE_READ
+GET    /open/:id        PUBLIC
+DELETE /gone            CLOSED
+`)
+	found := table.Check([]policy.Route{
+		{"GET", "/bookings"},
+		{"HEAD", "/bookings"},
+		{"GET", "/bookings/{bookingUid}"},
+		{"GET", "/bookings/search"},
+		{"HEAD", "/bookings/search"},
+		{"POST", "/bookings"},
+		{"PUT", "/bookings"},
+		{"GET", "/teams/{teamId}"},
+		{"GET", "/o/{orgId}/t/{teamId}"},
+		{"GET", "/open/{teamId}"},
+		{"GET", "/files/{path...}"},
+		{"get", "/bookings"},
+	})
+	var text []string
+	for _, f := range found {
+		text = append(text, f.String())
+	}
+	assert.Equal(t, []string{
+		"borrowed: GET /bookings/search, GET /bookings/:uid BOOKING_READ decides it",
+		"borrowed: HEAD /bookings/search, GET /bookings/:uid BOOKING_READ decides it",
+		"no decision: PUT /bookings",
+		"no membership: GET /teams/{teamId} is decided by GET /teams/:id TEAM_PROFILE_READ, where no parameter has the name of a team's or an organization's",
+		`not expressible: GET /files/{path...}, "{path...}" is no parameter: a name has letters, digits and _`,
+		"not expressible: get /bookings, the method is not in capital letters",
+		"no route: DELETE /gone CLOSED",
+	}, text)
+
+	assert.Empty(t, table.Check([]policy.Route{
+		{"GET", "/bookings"},
+		{"GET", "/bookings/:x"},
+		{"POST", "/bookings"},
+		{"GET", "/teams/:x"},
+		{"GET", "/o/:orgId/t/:teamId"},
+		{"GET", "/open/:x"},
+		{"DELETE", "/gone"},
+	}))
+}

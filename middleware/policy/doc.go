@@ -1,0 +1,26 @@
+// Package policy decides what a route asks of an access token, from a table
+// that a person can read:
+//
+//	# method  pattern                        scope, PUBLIC or CLOSED
+//	GET       /v2/bookings                   BOOKING_READ
+//	POST      /v2/bookings                   PUBLIC
+//	GET       /v2/teams/:teamId/bookings     TEAM_BOOKING_READ
+//
+// A route that the table doesn't list is closed to tokens that are limited by
+// scopes, so a route that somebody forgets is shut rather than open. [Scheduling]
+// is the table of the scheduling product, and [Table.Check] finds routes without
+// a row, and rows without a route.
+//
+// A scope says what the application may do, not whose team is in the path. A
+// policy whose patterns have :teamId or :orgId therefore takes a hook, Member,
+// which says whether the token's user belongs there. It can't be forgotten:
+// without it [New] refuses, unless it is declined by name.
+//
+// The package owns the table, the matcher and the order of the two questions. It
+// does not own requests and answers, which package middleware does, nor what a
+// scope covers, which package scope does. The matcher is its own since a policy
+// and a router that read a path differently are a hole: a path with more than
+// one reading is refused ([ErrPath]).
+//
+// The package imports the standard library only.
+package policy

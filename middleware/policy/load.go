@@ -1,0 +1,61 @@
+package policy
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// maxErrors is after how many bad lines Load gives up.
+const maxErrors = 20
+
+// Load reads a table: a line has method, pattern, and a scope or PUBLIC or
+// CLOSED, with spaces or tabs between. What follows a "#" that begins a word is
+// a comment. The error names each line that is wrong.
+func Load(r io.Reader) (*Table, error) {
+	var rows []Row
+	var all []error
+	lines := bufio.NewScanner(r)
+	for n := 1; lines.Scan() && len(all) < maxErrors; n++ {
+		row, ok, err := parseLine(lines.Text())
+		switch {
+		case err != nil:
+			all = append(all, fmt.Errorf("line %d: %w", n, err))
+		case ok:
+			row.Line = n
+			rows = append(rows, row)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		all = append(all, err)
+	}
+	t, err := NewTable(rows...)
+	if err != nil {
+		all = append(all, err)
+	}
+	if len(all) > 0 {
+		return nil, fmt.Errorf("load policy: %w", errors.Join(all...))
+	}
+	return t, nil
+}
+
+// parseLine reads one line; without a row on it, ok is false.
+func parseLine(line string) (row Row, ok bool, err error) {
+	var words []string
+	for word := range strings.FieldsFuncSeq(line, func(r rune) bool { return r == ' ' || r == '\t' }) {
+		if word[0] == '#' {
+			break
+		}
+		words = append(words, word)
+	}
+	switch len(words) {
+	case 0:
+		return Row{}, false, nil
+	case 3:
+		row = Row{Method: words[0], Pattern: words[1]}
+		return row, true, row.asking(words[2])
+	}
+	return Row{}, false, errors.New("a line has a method, a pattern, and a scope, PUBLIC or CLOSED")
+}

@@ -1,0 +1,141 @@
+package policy_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/middleware/policy"
+)
+
+// load is Load for tables that a test spells.
+func load(t testing.TB, text string) *policy.Table {
+	t.Helper()
+	table, err := policy.Load(strings.NewReader(text))
+	require.NoError(t, err)
+	return table
+}
+
+func TestLoad(t *testing.T) {
+	table := load(t, `
+# a comment
+GET	/v2/bookings	BOOKING_READ	# why
+POST   /v2/bookings   PUBLIC
+  DELETE /v2/teams/{teamId} CLOSED # {x} and :x are the same
+PATCH /v2/teams/:teamId TEAM_PROFILE_WRITE #
+GET / PUBLIC
+`)
+	assert.Equal(t, []policy.Row{
+		{Method: "GET", Pattern: "/v2/bookings", Access: policy.Scoped, Scope: "BOOKING_READ", Line: 3},
+		{Method: "POST", Pattern: "/v2/bookings", Access: policy.Public, Line: 4},
+		{Method: "DELETE", Pattern: "/v2/teams/{teamId}", Access: policy.Closed, Line: 5},
+		{Method: "PATCH", Pattern: "/v2/teams/:teamId", Access: policy.Scoped, Scope: "TEAM_PROFILE_WRITE", Line: 6},
+		{Method: "GET", Pattern: "/", Access: policy.Public, Line: 7},
+	}, table.Rows())
+	assert.Equal(t, []string{"BOOKING_READ", "TEAM_PROFILE_WRITE"}, table.Scopes())
+
+	table.Rows()[0].Scope = "X"
+	assert.Equal(t, "BOOKING_READ", table.Rows()[0].Scope, "Rows is a copy")
+}
+
+func TestLoadRefuses(t *testing.T) {
+	tests := []struct{ name, text, want string }{
+		{"two columns", "GET /x", "line 1: a line has"},
+		{"four columns", "GET /x BOOKING_READ PROFILE_READ", "line 1: a line has"},
+		{"unknown scope", "GET /x BOOKINGS_READ", `line 1: "BOOKINGS_READ" is no scope`},
+		{"undecided", "GET /x ?", `"?" is no scope`},
+		{"scope in small letters", "GET /x booking_read", "is no scope"},
+		{"public in small letters", "GET /x public", "is no scope"},
+		{"two scopes", "GET /x BOOKING_READ,PROFILE_READ", "is no scope"},
+		{"method in small letters", "get /x PUBLIC", `line 1, get /x: "get" is no method`},
+		{"any method", "* /x PUBLIC", "is no method"},
+		{"no slash", "GET x PUBLIC", "begins with a slash"},
+		{"slash at the end", "GET /x/ PUBLIC", "an empty segment"},
+		{"empty segment", "GET /x//y PUBLIC", "an empty segment"},
+		{"dot segment", "GET /x/../y PUBLIC", "a dot segment"},
+		{"encoded", "GET /x%20y PUBLIC", "a literal has letters"},
+		{"query", "GET /x?y PUBLIC", "a literal has letters"},
+		{"wildcard", "GET /x/* PUBLIC", "a literal has letters"},
+		{"rest", "GET /x/{rest...} PUBLIC", "a name has letters"},
+		{"expression", "GET /x/{id:[0-9]+} PUBLIC", "a name has letters"},
+		{"no name", "GET /x/: PUBLIC", "a name has letters"},
+		{"half a parameter", "GET /x/{id}.json PUBLIC", "a literal has letters"},
+		{"a name twice", "GET /:x/:x PUBLIC", "there twice"},
+		{"17 segments", "GET " + strings.Repeat("/x", 17) + " PUBLIC", "at most 16"},
+		{"a row twice", "GET /x/:a PUBLIC\n\nGET /x/{b} BOOKING_READ", "line 3, GET /x/{b}: decides the same route as line 1, GET /x/:a"},
+		{"line of 1 MiB", "GET /x PUBLIC #" + strings.Repeat("x", 1<<20), "too long"},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			table, err := policy.Load(strings.NewReader(tt.text))
+			require.ErrorContains(t, err, tt.want)
+			assert.Nil(t, table)
+		})
+	}
+
+	_, err := policy.Load(strings.NewReader("GET /x ?\nGET /y\nGET /z/ PUBLIC"))
+	for _, line := range []string{"line 1", "line 2", "line 3"} {
+		assert.ErrorContains(t, err, line, "all mistakes at once")
+	}
+}
+
+func TestJoin(t *testing.T) {
+	own := load(t, "GET /healthz PUBLIC")
+	both, err := policy.Join(policy.Scheduling(), own)
+	require.NoError(t, err)
+	assert.Len(t, both.Rows(), len(policy.Scheduling().Rows())+1)
+	_, err = policy.Join(both, own)
+	assert.ErrorContains(t, err, "decides the same route")
+}
+
+func TestNewTableChecksAccess(t *testing.T) {
+	_, err := policy.NewTable(policy.Row{Method: "GET", Pattern: "/x", Access: policy.Scoped, Scope: "nope"})
+	require.Error(t, err)
+	_, err = policy.NewTable(policy.Row{Method: "GET", Pattern: "/x", Access: policy.Scoped})
+	require.Error(t, err, "a scope is missing")
+	_, err = policy.NewTable(policy.Row{Method: "GET", Pattern: "/x", Access: policy.Scoped, Scope: "PUBLIC"})
+	require.Error(t, err, "PUBLIC is no scope")
+	_, err = policy.NewTable(policy.Row{Method: "GET", Pattern: "/x", Access: 7})
+	require.Error(t, err)
+	_, err = policy.NewTable(policy.Row{Method: "GET", Pattern: "/x", Scope: "BOOKING_READ"})
+	require.Error(t, err, "a scope without Scoped would be forgotten")
+}
+
+// What Load takes it gives back the same, and is a policy without surprises.
+func FuzzLoad(f *testing.F) {
+	for _, s := range []string{
+		"GET /v2/bookings BOOKING_READ # x", "GET /:a/{b} PUBLIC\nGET / CLOSED", "GET /x ?", "#", "\t \n", "GET /x#y PUBLIC", "GET /x PUBLIC#", "\xff /x PUBLIC", "GET /x PUBLIC\r\n",
+	} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		table, err := policy.Load(strings.NewReader(text))
+		if err != nil {
+			if table != nil {
+				t.Fatal("a table beside an error")
+			}
+			return
+		}
+		var again strings.Builder
+		for _, row := range table.Rows() {
+			again.WriteString(row.String() + "\n")
+		}
+		same, err := policy.Load(strings.NewReader(again.String()))
+		if err != nil {
+			t.Fatalf("%q: %v", again.String(), err)
+		}
+		routes := []policy.Route{}
+		for i, row := range same.Rows() {
+			row.Line = table.Rows()[i].Line
+			if row != table.Rows()[i] {
+				t.Fatalf("%v became %v", table.Rows()[i], row)
+			}
+			routes = append(routes, policy.Route{Method: row.Method, Pattern: row.Pattern})
+		}
+		if found := table.Check(routes); len(found) > 0 {
+			t.Fatalf("a table differs from its own routes: %v", found)
+		}
+	})
+}

@@ -1,0 +1,51 @@
+package policy
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
+
+// Config is what a table can't say. It is read once by New.
+type Config struct {
+	// Member says whether a user belongs to the team or organization in a path.
+	// Required if a row that is not PUBLIC has such a parameter.
+	Member Member
+
+	// SkipMember declines Member: the caller must check in every handler of a
+	// path with :teamId or :orgId that the user belongs there.
+	SkipMember bool
+}
+
+// Policy decides about requests. It is safe for use by many goroutines.
+type Policy struct {
+	trees  map[string]*node // by method
+	member Member           // nil if it was declined or there is nothing to ask
+}
+
+// New makes a policy of a table.
+func New(t *Table, c Config) (*Policy, error) {
+	if t == nil {
+		return nil, errors.New("new policy: the table is nil")
+	}
+	if c.Member != nil && c.SkipMember {
+		return nil, errors.New("new policy: Config has both Member and SkipMember")
+	}
+	p := &Policy{trees: map[string]*node{}, member: c.Member}
+	for i, row := range t.rows {
+		r := &route{row: row, names: t.parsed[i], members: memberships(t.parsed[i])}
+		if row.Access == Scoped {
+			r.need = scope.MustOf(row.Scope)
+		}
+		if row.Access != Public && len(r.members) > 0 && c.Member == nil && !c.SkipMember {
+			return nil, fmt.Errorf("new policy: %s names a kind of membership, %s: set Config.Member, which tells its members from others, or decline that with SkipMember",
+				where(row), r.members[0].kind)
+		}
+		if p.trees[row.Method] == nil {
+			p.trees[row.Method] = new(node)
+		}
+		p.trees[row.Method].add(t.parsed[i], r)
+	}
+	return p, nil
+}
