@@ -22,6 +22,7 @@ func parseHeader(text string) (header, error) {
 		switch name {
 		case "alg":
 			h.alg, err = s.text()
+			h.alg = canonical(h.alg)
 		case "kid":
 			h.kid, err = s.text()
 		case "typ":

@@ -54,6 +54,9 @@ func (o object) json() string {
 	return string(text)
 }
 
+// replace returns the JSON with a piece of it replaced.
+func (o object) replace(old, replacement string) string { return raw1(o.json(), old, replacement) }
+
 func b64(data []byte) string { return base64.RawURLEncoding.EncodeToString(data) }
 
 // Keys are made once: RSA takes its time.

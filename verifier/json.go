@@ -25,7 +25,6 @@ type scanner struct {
 	in        string
 	pos       int
 	depth     int
-	anyNames  bool // skip the check of names: the value is only being measured
 	validUTF8 bool
 }
 
@@ -44,7 +43,7 @@ func (s *scanner) object(member func(name string) error) error {
 		if err != nil {
 			return err
 		}
-		if !s.anyNames && isAmong(name, seen[:n]) {
+		if isAmong(name, seen[:n]) {
 			return errJSON
 		}
 		seen[n] = name

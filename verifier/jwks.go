@@ -105,7 +105,7 @@ func (s keySet) Key(_ context.Context, kid string) (Key, error) {
 	return Key{}, ErrUnknownKey
 }
 
-// jwk is one entry of the set, as text.
+// jwk is one entry of the set, as text; empty members are absent.
 type jwk struct {
 	kty, kid, use, alg string
 	crv, x, y          string // RFC 7518 §6.2.1, RFC 8037 §2
@@ -113,17 +113,6 @@ type jwk struct {
 }
 
 var errJWK = errors.New("not a key to verify with")
-
-// raw measures a value and returns its text. Its syntax is checked, names in it
-// are not: a key with a doubtful member must not take the others with it.
-func (s *scanner) raw() (string, error) {
-	s.peek()
-	start, before := s.pos, s.anyNames
-	s.anyNames = true
-	err := s.value()
-	s.anyNames = before
-	return s.in[start:s.pos], err
-}
 
 func parseJWK(entry string) (Key, error) {
 	var k jwk
@@ -138,7 +127,9 @@ func parseJWK(entry string) (Key, error) {
 			return errJWK // somebody's secret: not a key that anyone should trust
 		}
 		if member := members[name]; member != nil {
-			*member, err = s.text()
+			if *member, err = s.text(); err == nil && *member == "" {
+				return errJWK // there, but says nothing
+			}
 			return err
 		}
 		return s.value()
@@ -150,16 +141,18 @@ func parseJWK(entry string) (Key, error) {
 		return Key{}, errJWK
 	}
 	k.kid = strings.Clone(k.kid) // the rest of the document need not stay
+	// Without alg, which is optional (RFC 7517 §4.4), the kind of the key says it:
+	// there is one algorithm of each kind that we verify.
 	switch {
-	case k.kty == "EC" && k.crv == "P-256" && k.alg == ES256:
+	case k.kty == "EC" && k.crv == "P-256" && (k.alg == "" || k.alg == ES256):
 		return k.es256()
-	case k.kty == "OKP" && k.crv == "Ed25519" && k.alg == EdDSA:
+	case k.kty == "OKP" && k.crv == "Ed25519" && (k.alg == "" || canonical(k.alg) == EdDSA):
 		x, err := octets(k.x)
 		if err != nil {
 			return Key{}, err
 		}
 		return NewKey(k.kid, EdDSA, ed25519.PublicKey(x))
-	case k.kty == "RSA" && k.alg == RS256:
+	case k.kty == "RSA" && (k.alg == "" || k.alg == RS256):
 		return k.rs256()
 	}
 	return Key{}, errJWK

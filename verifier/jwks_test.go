@@ -45,7 +45,10 @@ func TestParseJWKSSkipsEntries(t *testing.T) {
 		{"kid missing", ec.with(object{"kid": nil}).json()},
 		{"kid empty", ec.with(object{"kid": ""}).json()},
 		{"kid a number", ec.with(object{"kid": 1}).json()},
-		{"alg missing", ec.with(object{"alg": nil}).json()},
+		{"alg empty", ec.with(object{"alg": ""}).json()},
+		{"alg a number", ec.with(object{"alg": 7}).json()},
+		{"ML-DSA", object{"kty": "AKP", "alg": "ML-DSA-44", "use": "sig", "kid": "bad", "pub": strings.Repeat("A", 1750)}.json()},
+		{"ML-DSA under a known kid", object{"kty": "AKP", "alg": "ML-DSA-44", "use": "sig", "kid": "good", "pub": "AA"}.json()},
 		{"alg of another kind", ec.with(object{"alg": "RS256"}).json()},
 		{"RSA with PS256", rs.with(object{"alg": "PS256"}).json()},
 		{"kty of another kind", ec.with(object{"kty": "RSA"}).json()},
@@ -66,6 +69,15 @@ func TestParseJWKSSkipsEntries(t *testing.T) {
 		{"Ed448", ed.with(object{"crv": "Ed448"}).json()},
 		{"duplicate member", strings.Replace(ec.json(), "{", `{"kid":"ec",`, 1)},
 		{"member in other case", strings.Replace(ec.json(), "{", `{"KID":"ec",`, 1)},
+		{"too deep", strings.Replace(ec.json(), "{", `{"x":`+strings.Repeat("[", 20)+strings.Repeat("]", 20)+",", 1)},
+		{"too many members", strings.Replace(ec.json(), "{", "{"+manyMembers()+",", 1)},
+		{"a number beyond any", strings.Replace(ec.json(), "{", `{"x":1e400,`, 1)},
+		{"half a surrogate pair", ec.with(object{"kid": "?"}).replace("?", `\ud800`)},
+		{"brackets in a string", ec.with(object{"use": `]}\`}).json()},
+		{"no value", `{"kid":}`},
+		{"a word", "bad"},
+		{"two words", "bad bad"},
+		{"a number", "1e400"},
 		{"not an object", `"bad"`},
 		{"null", `null`},
 		{"array", `[[]]`},
@@ -94,6 +106,12 @@ func TestParseJWKSRefusesTheSet(t *testing.T) {
 		{"keys in other case", `{"keys":[` + ec.json() + `],"Keys":[]}`, "strict JSON"},
 		{"second value", string(jwks(ec)) + "{}", "strict JSON"},
 		{"broken entry", `{"keys":[` + ec.json() + `,{"a":]}`, "strict JSON"},
+		{"crossed brackets", `{"keys":[` + ec.json() + `,{"a":[}]]}`, "strict JSON"},
+		{"entry not closed", `{"keys":[` + ec.json() + `,{"a":1`, "strict JSON"},
+		{"string not closed", `{"keys":[` + ec.json() + `,"a`, "strict JSON"},
+		{"no entry", `{"keys":[` + ec.json() + `,]}`, "strict JSON"},
+		{"entry without comma", `{"keys":[` + ec.json() + `{}]}`, "strict JSON"},
+		{"deeper than anything", `{"keys":[` + ec.json() + `,` + strings.Repeat("[", 65) + strings.Repeat("]", 65) + `]}`, "strict JSON"},
 		{"no keys", `{"keys":[]}`, "no usable key"},
 		{"no usable key", `{"keys":[{"kty":"oct"}]}`, "no usable key"},
 		{"duplicate kid", string(jwks(ec, rsaJWK("ec", &rsaKey().PublicKey))), "two keys of one kid"},
@@ -111,6 +129,30 @@ func TestParseJWKSRefusesTheSet(t *testing.T) {
 	keys, err := verifier.ParseJWKS(jwks(ec, ec.with(object{"use": "enc"})))
 	require.NoError(t, err)
 	assert.Len(t, keys, 1)
+}
+
+func manyMembers() string {
+	var members []string
+	for i := range 64 {
+		members = append(members, `"`+strings.Repeat("m", i+1)+`":1`)
+	}
+	return strings.Join(members, ",")
+}
+
+// alg is optional: RFC 7517 §4.4. The key's kind pins it all the same.
+func TestParseJWKSWithoutAlg(t *testing.T) {
+	keys, err := verifier.ParseJWKS(jwks(
+		ecJWK("ec", &ecKey().PublicKey).with(object{"alg": nil}),
+		rsaJWK("rsa", &rsaKey().PublicKey).with(object{"alg": nil}),
+		edJWK("ed", edKey().Public().(ed25519.PublicKey)).with(object{"alg": nil}),
+		edJWK("ed2", edKey().Public().(ed25519.PublicKey)).with(object{"alg": "Ed25519"}),
+	))
+	require.NoError(t, err)
+	var got []string
+	for _, key := range keys {
+		got = append(got, key.ID()+" "+key.Algorithm())
+	}
+	assert.Equal(t, []string{"ec ES256", "rsa RS256", "ed EdDSA", "ed2 EdDSA"}, got)
 }
 
 func TestNewKey(t *testing.T) {

@@ -68,6 +68,9 @@ func FuzzAccessToken(f *testing.F) {
 			}
 			return
 		}
+		if named(header, "Ed25519") {
+			return // jwx/v2 doesn't know this name of EdDSA (RFC 9864 §2.2)
+		}
 		parsed, err := judge(set, tok)
 		if err != nil {
 			t.Fatalf("we accept what jwx refuses: %v\n%s\n%s", err, header, payload)
@@ -95,6 +98,14 @@ func FuzzAccessToken(f *testing.F) {
 			t.Fatal("encoding/json refuses it")
 		}
 	})
+}
+
+// named reports whether a header is well formed and has this alg.
+func named(header, alg string) bool {
+	var h struct {
+		Alg string `json:"alg"`
+	}
+	return json.Unmarshal([]byte(header), &h) == nil && h.Alg == alg
 }
 
 // FuzzToken is garbage as it comes from the network.

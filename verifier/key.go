@@ -22,6 +22,15 @@ const (
 	EdDSA = "EdDSA"
 )
 
+// canonical is the one name by which we call an algorithm: EdDSA with Ed25519,
+// which is the only curve of ours, may be called Ed25519 (RFC 9864 §2.2).
+func canonical(alg string) string {
+	if alg == "Ed25519" {
+		return EdDSA
+	}
+	return alg
+}
+
 // KeySource finds the issuer's public keys.
 //
 // Key returns the key of a kid, an error that is [ErrUnknownKey] if the issuer
@@ -76,8 +85,8 @@ const (
 	minExponent    = 65537
 )
 
-// NewKey checks that the public key is sound and fits the algorithm. The key is
-// copied where it could be changed later.
+// NewKey makes a key for ES256, RS256 or EdDSA. It checks that the public key is
+// sound and fits the algorithm, and copies it where it could be changed later.
 func NewKey(id, alg string, public crypto.PublicKey) (Key, error) {
 	if id == "" {
 		return Key{}, errors.New("new key: no id")

@@ -3,8 +3,11 @@ package verifiertest
 import (
 	"crypto/sha256"
 	"encoding/base64"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"net/http/httptest"
+	"strings"
 	"sync"
 	"time"
 
@@ -26,12 +29,13 @@ type Issuer struct {
 	server *httptest.Server // nil in memory
 
 	mu      sync.Mutex
-	keys    []*key        // mu; newest first, which signs
-	minted  int           // mu
-	fetches int           // mu
-	maxAge  time.Duration // mu
-	extra   []string      // mu; entries of the set, as JSON
-	reply   *reply        // mu; nil: the key set
+	keys    []*key               // mu; newest first, which signs
+	minted  int                  // mu
+	fetches int                  // mu
+	maxAge  time.Duration        // mu
+	change  func(map[string]any) // mu; nil: entries stay as they are
+	extra   []string             // mu; entries of the set, as JSON
+	reply   *reply               // mu; nil: the key set
 }
 
 // NewIssuer starts an issuer with one ES256 key. The caller calls Close.
@@ -101,6 +105,14 @@ func (i *Issuer) AddEntry(json string) {
 	i.extra = append(i.extra, json)
 }
 
+// ChangeEntries has each key's entry of the set changed before it is published,
+// for instance to leave out a member.
+func (i *Issuer) ChangeEntries(change func(entry map[string]any)) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	i.change = change
+}
+
 // Fetches is how often the key set was asked for.
 func (i *Issuer) Fetches() int {
 	i.mu.Lock()
@@ -116,17 +128,15 @@ func (i *Issuer) KeySet() []byte {
 }
 
 func (i *Issuer) document() []byte {
-	text := `{"keys":[`
-	for n, k := range i.keys {
-		if n > 0 {
-			text += ","
+	var entries []string
+	for _, k := range i.keys {
+		entry := maps.Clone(k.jwk)
+		if i.change != nil {
+			i.change(entry)
 		}
-		text += k.jwk
+		entries = append(entries, string(must(json.Marshal(entry))))
 	}
-	for _, e := range i.extra {
-		text += "," + e
-	}
-	return []byte(text + "]}")
+	return []byte(`{"keys":[` + strings.Join(append(entries, i.extra...), ",") + "]}")
 }
 
 func (i *Issuer) signer() *key {

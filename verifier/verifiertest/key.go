@@ -9,7 +9,6 @@ import (
 	"crypto/rsa"
 	"crypto/sha256"
 	"encoding/base64"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"sync/atomic"
@@ -21,7 +20,7 @@ import (
 type key struct {
 	kid, alg string
 	private  crypto.Signer
-	jwk      string
+	jwk      map[string]any // not changed
 }
 
 var keysMade atomic.Int64
@@ -31,26 +30,26 @@ func newKey(algorithm string) *key {
 	case verifier.ES256:
 		private := must(ecdsa.GenerateKey(elliptic.P256(), rand.Reader))
 		point := must(private.PublicKey.Bytes())
-		return describe(algorithm, private, map[string]string{
+		return describe(algorithm, private, map[string]any{
 			"kty": "EC", "crv": "P-256", "x": b64(point[1:33]), "y": b64(point[33:]),
 		})
 	case verifier.RS256:
 		private := must(rsa.GenerateKey(rand.Reader, 2048))
-		return describe(algorithm, private, map[string]string{
+		return describe(algorithm, private, map[string]any{
 			"kty": "RSA", "n": b64(private.N.Bytes()), "e": b64(big.NewInt(int64(private.E)).Bytes()),
 		})
 	case verifier.EdDSA:
 		public, private, err := ed25519.GenerateKey(rand.Reader)
 		must(0, err)
-		return describe(algorithm, private, map[string]string{"kty": "OKP", "crv": "Ed25519", "x": b64(public)})
+		return describe(algorithm, private, map[string]any{"kty": "OKP", "crv": "Ed25519", "x": b64(public)})
 	}
 	panic("verifiertest: no such algorithm: " + algorithm)
 }
 
-func describe(alg string, private crypto.Signer, jwk map[string]string) *key {
+func describe(alg string, private crypto.Signer, jwk map[string]any) *key {
 	kid := fmt.Sprint("test-key-", keysMade.Add(1))
 	jwk["kid"], jwk["alg"], jwk["use"] = kid, alg, "sig"
-	return &key{kid, alg, private, string(must(json.Marshal(jwk)))}
+	return &key{kid, alg, private, jwk}
 }
 
 // sign is the signature of a JWS (RFC 7518 §3, RFC 8037 §3.1).

@@ -1,0 +1,295 @@
+package verifier_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
+)
+
+// The situations that a resource server gets into over the life of its issuer's
+// keys, one test each. Those about time run on the clock of synctest, where an
+// instant is an instant; those about the network also over HTTP.
+
+// warm returns a verifier that has the issuer's keys, within a bubble.
+func warm(t *testing.T, issuer *verifiertest.Issuer) *verifier.Verifier {
+	t.Helper()
+	v := cold(t, issuer)
+	accepted(t, v, issuer.Token())
+	synctest.Wait()
+	require.Equal(t, 1, issuer.Fetches())
+	return v
+}
+
+func cold(t *testing.T, issuer *verifiertest.Issuer) *verifier.Verifier {
+	t.Helper()
+	j, err := verifier.NewJWKS(issuer.JWKSConfig())
+	require.NoError(t, err)
+	t.Cleanup(j.Close)
+	c := issuer.Config()
+	c.Keys = j
+	v, err := verifier.New(c)
+	require.NoError(t, err)
+	return v
+}
+
+func accepted(t *testing.T, v *verifier.Verifier, token string) {
+	t.Helper()
+	_, err := v.Verify(context.Background(), token)
+	require.NoError(t, err)
+}
+
+func unknownKid(issuer *verifiertest.Issuer, kid string) string {
+	return issuer.Token(verifiertest.Header("kid", kid))
+}
+
+func TestSituation01_flood_of_unknown_kids(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := verifiertest.NewInMemoryIssuer()
+		v := warm(t, issuer)
+		issuer.Slow(50 * time.Millisecond)
+		var wg sync.WaitGroup
+		for g := range 4 {
+			wg.Go(func() {
+				for i := range 50 {
+					assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, unknownKid(issuer, string(rune('a'+g))+string(rune('a'+i)))))
+				}
+			})
+		}
+		wg.Wait()
+		assert.Equal(t, 2, issuer.Fetches(), "the first, and one for all of them")
+		time.Sleep(9900 * time.Millisecond)
+		assert.Equal(t, 2, issuer.Fetches())
+		time.Sleep(time.Minute)
+		assert.LessOrEqual(t, issuer.Fetches(), 3, "one for those that came too late for the first")
+	})
+}
+
+func TestSituation02_bad_signatures_of_a_known_kid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer, other := verifiertest.NewInMemoryIssuer(), verifiertest.NewInMemoryIssuer()
+		v := warm(t, issuer)
+		kid := v.State().Keys[0]
+		for range 50 {
+			assert.Equal(t, verifier.ReasonSignature, reason(t, v, unknownKid(other, kid)))
+		}
+		synctest.Wait()
+		assert.Equal(t, 1, issuer.Fetches())
+	})
+}
+
+func TestSituation03_first_token_of_a_new_key(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := verifiertest.NewInMemoryIssuer()
+		v := warm(t, issuer)
+		issuer.Slow(900 * time.Millisecond)
+		issuer.Rotate()
+		began := time.Now()
+		accepted(t, v, issuer.Token())
+		assert.Equal(t, 900*time.Millisecond, time.Since(began))
+	})
+}
+
+func TestSituation04_a_new_key_just_after_a_stranger(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := verifiertest.NewInMemoryIssuer()
+		v := warm(t, issuer)
+		assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, unknownKid(issuer, "stranger")))
+		issuer.Rotate()
+		token := issuer.Token()
+		began := time.Now()
+		assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, token))
+		// The stranger goes on and on, and nobody brings the new token again.
+		for time.Since(began) < 10*time.Second {
+			assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, unknownKid(issuer, "stranger")))
+			time.Sleep(100 * time.Millisecond)
+		}
+		synctest.Wait()
+		asked := issuer.Fetches()
+		assert.LessOrEqual(t, asked, 3)
+		accepted(t, v, token)
+		assert.Equal(t, asked, issuer.Fetches(), "it was there already")
+		assert.Equal(t, 10*time.Second, time.Since(began))
+	})
+}
+
+func TestSituation05_a_key_is_removed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := verifiertest.NewInMemoryIssuer()
+		v := warm(t, issuer)
+		cached, fresh := issuer.Token(), issuer.Token()
+		accepted(t, v, cached)
+		issuer.Rotate()
+		issuer.RemoveOldKeys()
+		time.Sleep(269 * time.Second)
+		accepted(t, v, cached)
+		time.Sleep(31 * time.Second) // max-age is five minutes
+		synctest.Wait()
+		require.Equal(t, 2, issuer.Fetches(), "nobody asked for it")
+		assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, cached), "which was verified before")
+		assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, fresh))
+		accepted(t, v, issuer.Token())
+	})
+}
+
+func TestSituation06_issuer_answers_500(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := verifiertest.NewInMemoryIssuer()
+		v := warm(t, issuer)
+		issuer.Fail(http.StatusInternalServerError)
+		for range 23 {
+			time.Sleep(time.Hour)
+			accepted(t, v, issuer.Token())
+		}
+		assert.Error(t, v.State().Err)
+		assert.True(t, v.State().Ready)
+		issuer.Up()
+		time.Sleep(12 * time.Second)
+		synctest.Wait()
+		assert.NoError(t, v.State().Err)
+	})
+}
+
+func TestSituation07_issuer_takes_six_seconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := verifiertest.NewInMemoryIssuer()
+		v := warm(t, issuer)
+		issuer.Slow(6 * time.Second)
+		began := time.Now()
+		for range 600 {
+			time.Sleep(time.Second)
+			before := time.Now()
+			accepted(t, v, issuer.Token())
+			require.Zero(t, time.Since(before), "after %s", time.Since(began))
+		}
+		assert.Greater(t, issuer.Fetches(), 2)
+		assert.ErrorIs(t, v.State().Err, context.DeadlineExceeded)
+	})
+}
+
+// The same over HTTP. A verification that waits takes a second or more; what the
+// machine does meanwhile is not judged.
+func TestSituation07_over_HTTP(t *testing.T) {
+	issuer := verifiertest.NewIssuer()
+	defer issuer.Close()
+	v := cold(t, issuer)
+	accepted(t, v, issuer.Token())
+	issuer.Slow(6 * time.Second)
+	go v.Verify(context.Background(), unknownKid(issuer, "starts a refresh"))
+	require.Eventually(t, func() bool { return issuer.Fetches() == 2 }, 5*time.Second, time.Millisecond)
+	var worst time.Duration
+	for range 200 {
+		token := issuer.Token()
+		began := time.Now()
+		accepted(t, v, token)
+		worst = max(worst, time.Since(began))
+	}
+	t.Logf("worst of 200 warm verifications: %s", worst)
+	assert.Less(t, worst, 500*time.Millisecond)
+	assert.Equal(t, 2, issuer.Fetches())
+}
+
+func TestSituation08_start_while_the_issuer_is_down(t *testing.T) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	address := l.Addr().String()
+	require.NoError(t, l.Close())
+
+	issuer := verifiertest.NewInMemoryIssuer()
+	issuer.URL = "http://" + address
+	v, err := verifier.New(issuer.Config()) // with a client of its own
+	require.NoError(t, err)
+	defer v.Close()
+	token := issuer.Token()
+	for began := time.Now(); time.Since(began) < 1500*time.Millisecond; time.Sleep(50 * time.Millisecond) {
+		assert.Equal(t, verifier.ReasonKeysUnavailable, reason(t, v, token))
+	}
+
+	l, err = net.Listen("tcp", address)
+	require.NoError(t, err)
+	server := httptest.NewUnstartedServer(issuer)
+	server.Listener.Close()
+	server.Listener = l
+	server.Start()
+	defer server.Close()
+	began := time.Now()
+	require.Eventually(t, func() bool { return v.State().Ready }, 10*time.Second, time.Millisecond)
+	assert.Less(t, time.Since(began), 2*time.Second)
+	accepted(t, v, token)
+}
+
+func TestSituation09_ML_DSA_key_in_the_set(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := verifiertest.NewInMemoryIssuer()
+		issuer.AddEntry(`{"kty":"AKP","kid":"later","use":"sig","alg":"ML-DSA-65","pub":"` + b64(make([]byte, 1952)) + `"}`)
+		issuer.AddEntry(`{"kty":"AKP","kid":"odd","x":` + "[[[[[[[[[[[[]]]]]]]]]]]]" + `}`)
+		issuer.AddEntry(`null`)
+		v := warm(t, issuer)
+		assert.Len(t, v.State().Keys, 1)
+	})
+}
+
+func TestSituation10_JWK_without_alg(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for _, alg := range []string{verifier.ES256, verifier.EdDSA, verifier.RS256} {
+			issuer := verifiertest.NewInMemoryIssuer()
+			issuer.RotateTo(alg)
+			issuer.ChangeEntries(func(entry map[string]any) { delete(entry, "alg") })
+			v := warm(t, issuer)
+			for _, other := range []string{"HS256", "ES384", "PS256", "none", "ES256", "EdDSA", "RS256"} {
+				if other != alg {
+					assert.Equal(t, verifier.ReasonAlgorithm, reason(t, v, issuer.Token(verifiertest.Header("alg", other))), "the key still pins it")
+				}
+			}
+		}
+	})
+}
+
+func TestSituation11_staleness_bound(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := verifiertest.NewInMemoryIssuer()
+		v := warm(t, issuer)
+		cached := issuer.Token(verifiertest.ExpiresIn(48 * time.Hour))
+		accepted(t, v, cached)
+		guarded := middleware.New(v, middleware.Config{}).Optional()(http.NotFoundHandler())
+		ask := func(token string) *http.Response {
+			r, w := httptest.NewRequest("GET", "/", nil), httptest.NewRecorder()
+			r.Header.Set("Authorization", "Bearer "+token)
+			guarded.ServeHTTP(w, r)
+			return w.Result()
+		}
+		issuer.Down()
+		time.Sleep(24*time.Hour - time.Nanosecond)
+		accepted(t, v, cached)
+		accepted(t, v, issuer.Token())
+		time.Sleep(time.Nanosecond)
+		for _, token := range []string{cached, issuer.Token(), unknownKid(issuer, "other")} {
+			assert.Equal(t, verifier.ReasonKeysUnavailable, reason(t, v, token))
+			res := ask(token)
+			assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+			assert.NotEmpty(t, res.Header.Get("Retry-After"))
+		}
+		_, err := v.Verify(context.Background(), cached)
+		var refused *verifier.Error
+		require.True(t, errors.As(err, &refused))
+		assert.Positive(t, refused.RetryAfter)
+		assert.LessOrEqual(t, refused.RetryAfter, 12*time.Second)
+
+		issuer.Up()
+		time.Sleep(refused.RetryAfter)
+		synctest.Wait()
+		accepted(t, v, cached)
+	})
+}
