@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -54,6 +55,19 @@ func (o *origin) fetches() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return len(o.asked)
+}
+
+// urls lists what was asked, inFlight counts the requests that still run.
+func (o *origin) urls() []string {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return slices.Clone(o.asked)
+}
+
+func (o *origin) inFlight() int {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.running
 }
 
 func serve(document []byte, header ...string) func(*http.Request) (*http.Response, error) {
@@ -336,7 +350,7 @@ func TestJWKSTimeouts(t *testing.T) {
 		assert.Equal(t, 2, o.fetches(), "and each is bounded")
 		j.Close()
 		synctest.Wait()
-		assert.Zero(t, o.running, "Close ends the one that runs")
+		assert.Zero(t, o.inFlight(), "Close ends the one that runs")
 	})
 }
 
@@ -381,7 +395,7 @@ func TestJWKSRefusesAnswers(t *testing.T) {
 					return
 				}
 				assert.ErrorIs(t, err, verifier.ErrKeysUnavailable)
-				for _, url := range o.asked {
+				for _, url := range o.urls() {
 					assert.True(t, strings.HasPrefix(url, "https://auth.example.com/"), "asked %s", url)
 				}
 			})
