@@ -9,7 +9,6 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -84,34 +83,6 @@ func (i *Issuer) lead(ctx context.Context) {
 func (i *Issuer) hasKeys() bool {
 	v := i.View()
 	return v.ActiveKey(ledger.ForSigning) != nil && v.ActiveKey(ledger.ForCredentials) != nil
-}
-
-// ensureKeys makes the first key of each purpose in a new cluster. Another
-// node may be doing the same: its keys will do.
-func (i *Issuer) ensureKeys(ctx context.Context) error {
-	for {
-		v, err := i.ViewFresh(ctx)
-		switch {
-		case ctx.Err() != nil:
-			return fmt.Errorf("look for keys: %w", ctx.Err())
-		case errors.Is(err, oauth.ErrUnavailable):
-			continue // no leader yet; each try waits for one
-		case err != nil:
-			return fmt.Errorf("look for keys: %w", err)
-		}
-		for _, p := range []ledger.Purpose{ledger.ForCredentials, ledger.ForSigning} {
-			if v.ActiveKey(p) != nil {
-				continue
-			}
-			var refused Refused
-			if _, err := i.AddKey(ctx, p); err != nil && !errors.As(err, &refused) && !errors.Is(err, oauth.ErrUnavailable) {
-				return err
-			}
-		}
-		if i.hasKeys() {
-			return i.catchUp(ctx, i.reopen())
-		}
-	}
 }
 
 // AddKey makes a key, seals it and announces it. The first of its purpose is

@@ -1,0 +1,89 @@
+package issuer_test
+
+import (
+	"context"
+	"crypto/rand"
+	"log/slog"
+	"net"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// TestFirstKeysOfFounders: nodes that begin together make one key of each purpose.
+func TestFirstKeysOfFounders(t *testing.T) {
+	for range 3 {
+		nodes := founded(t)
+		all := make([]*issuer.Issuer, len(nodes))
+		var starting sync.WaitGroup
+		for i, n := range nodes {
+			starting.Go(func() {
+				ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+				defer cancel()
+				var err error
+				all[i], err = issuer.New(ctx, issuer.Config{
+					Node: n.node, ClusterKeys: n.keys, Version: "test", Log: slog.New(slog.DiscardHandler), Now: time.Now, Rand: rand.Reader,
+				})
+				require.NoError(t, err)
+			})
+		}
+		starting.Wait()
+		view, err := all[0].ViewFresh(t.Context())
+		require.NoError(t, err)
+		made := map[ledger.Purpose][]ledger.KeyState{}
+		for k := range view.Keys() {
+			made[k.Purpose] = append(made[k.Purpose], k.State)
+		}
+		require.Equal(t, map[ledger.Purpose][]ledger.KeyState{
+			ledger.ForSigning: {ledger.KeyActive}, ledger.ForCredentials: {ledger.KeyActive},
+		}, made)
+		for i, n := range nodes {
+			all[i].Close()
+			require.NoError(t, n.node.Close(t.Context()))
+		}
+	}
+}
+
+type founder struct {
+	node *cluster.Node
+	keys *keys.ClusterKeys
+}
+
+// founded are three nodes that have met.
+func founded(t *testing.T) []founder {
+	t.Helper()
+	key, err := keys.NewClusterKey(rand.Reader)
+	require.NoError(t, err)
+	held := keys.FixedClusterKey(key, "a test")
+	var folders []cluster.Founder
+	var listeners []net.Listener
+	for _, name := range []string{"n1", "n2", "n3"} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		listeners = append(listeners, l)
+		folders = append(folders, cluster.Founder{Dir: filepath.Join(t.TempDir(), "raft"), Name: name, Address: l.Addr().String()})
+	}
+	require.NoError(t, cluster.Generate(folders, sealing{held}, time.Now()))
+	nodes := make([]founder, len(folders))
+	var opening sync.WaitGroup
+	for i, f := range folders {
+		opening.Go(func() {
+			n, err := cluster.Open(t.Context(), cluster.Config{
+				Dir: f.Dir, Machine: issuer.Machine(), Logger: slog.New(slog.DiscardHandler), Name: f.Name, Version: "test",
+				Network: &cluster.Network{Listener: listeners[i], Advertise: f.Address}, Secrets: sealing{held},
+			})
+			require.NoError(t, err)
+			nodes[i] = founder{n, held}
+		})
+	}
+	opening.Wait()
+	return nodes
+}
