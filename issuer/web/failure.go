@@ -48,10 +48,6 @@ var (
 		status: http.StatusRequestEntityTooLarge, title: "Too much was sent",
 		text: "The form holds more than this service accepts.",
 	}
-	errAdministrators = &failure{
-		status: http.StatusForbidden, title: "For administrators only",
-		text: "The account that you are signed in with is not an administrator's. If you have another one, sign out and sign in with that.",
-	}
 	errUnreadable = &failure{
 		status: http.StatusBadRequest, title: "The form could not be read",
 		text: "Please go back, reload the page and try again.",

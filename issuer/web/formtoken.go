@@ -20,6 +20,13 @@ const (
 	forDisconnectAll     purpose = "disconnect all"
 	forPassword          purpose = "password"
 	forSignOutEverywhere purpose = "sign out everywhere"
+
+	forReview       purpose = "review"
+	forSuspend      purpose = "suspend"
+	forResume       purpose = "resume"
+	forNewUser      purpose = "new user"
+	forUserState    purpose = "user state"
+	forUserPassword purpose = "user password"
 )
 
 // formToken binds a form to a browser's secret, to the user whom the page

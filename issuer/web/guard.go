@@ -19,8 +19,8 @@ const (
 )
 
 // admit is the visit of somebody who belongs to the audience. Others are sent
-// to sign in, and from there to c.back; users who are not administrators are
-// told so.
+// to sign in, and from there to c.back. Whoever is signed in and does not belong
+// to it is told of no such page.
 func (w *Web) admit(c *call, who audience) (visit, error) {
 	v := w.visit(c)
 	switch {
@@ -35,7 +35,7 @@ func (w *Web) admit(c *call, who audience) (visit, error) {
 		case err != nil:
 			return v, err
 		case !admin:
-			return v, errAdministrators
+			return v, errNotFound
 		}
 	}
 	return v, nil

@@ -21,9 +21,10 @@ var templates embed.FS
 // A page is what the layout shows. Body is the page's own.
 type page struct {
 	Title string
-	Trail []crumb // the pages above this one, the home page apart
-	Said  string  // what was done just now
-	Form  *form   // the one of which the layout tells what is wrong with it
+	Trail []crumb    // the pages above this one, the home page apart
+	Areas []menuItem // the pages beside it, of a part of the site that has several
+	Said  string     // what was done just now
+	Form  *form      // the one of which the layout tells what is wrong with it
 	Body  any
 
 	// show fills these in, for who is signed in.

@@ -26,10 +26,8 @@ func (w *Web) propose(c *call, v *visit, doing string, command ledger.Command) (
 	switch out.Refusal.Cause {
 	case ledger.NotSignedIn:
 		return nil, c.signInFirst()
-	case ledger.NotFound:
+	case ledger.NotFound, ledger.NotAllowed: // as admit: no such page is there for them
 		return nil, errNotFound
-	case ledger.NotAllowed:
-		return nil, errAdministrators
 	}
 	return out.Refusal, nil
 }

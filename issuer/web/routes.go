@@ -37,6 +37,7 @@ func (w *Web) routes() []route {
 		w.protocolRoutes(),
 		w.accountRoutes(),
 		w.developerRoutes(),
+		w.adminRoutes(),
 	)
 }
 

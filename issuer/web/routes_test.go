@@ -113,6 +113,42 @@ var matrix = []row{
 	},
 	{route: "GET /logos/:digest", address: logoAddress, nobody: 200, user: 200, owner: 200, administrator: 200},
 
+	// The administration is there for administrators only.
+	{route: "GET /admin", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{route: "GET /admin/clients", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{route: "GET /admin/clients/:id", address: "/admin/clients/calendar", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/clients/:id/review", address: "/admin/clients/waiting/review", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"review", "waiting\x001", url.Values{"revision": {"1"}, "verdict": {"approve"}}},
+	},
+	{route: "GET /admin/clients/:id/suspend", address: "/admin/clients/calendar/suspend", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/clients/:id/suspend", address: "/admin/clients/mine/suspend", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"suspend", "mine\x001", url.Values{"revision": {"1"}}},
+	},
+	{
+		route: "POST /admin/clients/:id/resume", address: "/admin/clients/stopped/resume", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"resume", "stopped\x001", url.Values{"revision": {"1"}}},
+	},
+	{route: "GET /admin/users", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{route: "GET /admin/new-user", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/new-user", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"new user", "u_new", url.Values{"id": {"u_new"}, "username": {"eve"}, "password": {another}}},
+	},
+	{route: "GET /admin/users/:id", address: "/admin/users/u-ada", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/users/:id/state", address: "/admin/users/u-bob/state", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"user state", "u-bob\x00disable", url.Values{"state": {"disable"}}},
+	},
+	{route: "GET /admin/users/:id/password", address: "/admin/users/u-ada/password", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/users/:id/password", address: "/admin/users/u-bob/password", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"user password", "u-bob", url.Values{"password": {another}}},
+	},
+	{route: "GET /admin/audit", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{route: "GET /admin/audit.jsonl", nobody: 303, user: 404, owner: 404, administrator: 200},
+
 	// The authorization step and what leads to it are for anybody. Their forms
 	// are bound to more than a session, and tested by themselves.
 	{route: "GET /auth/oauth2/authorize", address: at(good()), nobody: 200, user: 200, owner: 200, administrator: 200},
@@ -190,8 +226,11 @@ func (r row) askForm(t *testing.T, w *world, people []*browser, i, want int) {
 	b, state := people[i], w.index
 	if r.form != nil {
 		without := http.StatusForbidden
-		if b.who == "" {
+		switch {
+		case b.who == "":
 			without = http.StatusSeeOther // to sign in
+		case strings.HasPrefix(r.path(), "/admin") && want == http.StatusNotFound:
+			without = want // it is not there for them, whatever they send
 		}
 		assert.Equal(t, without, b.post(r.path(), r.form.fields).StatusCode, "%q without a token", b.who)
 		foreign := b.send(http.MethodPost, r.path(), strings.NewReader(r.form.of(b).Encode()), http.Header{
@@ -214,7 +253,7 @@ func (r row) askForm(t *testing.T, w *world, people []*browser, i, want int) {
 	if b.who != "u-ada" {
 		assert.Len(t, w.grants(), 1, "%q does nothing to ada", b.who)
 		assert.Equal(t, http.StatusOK, people[2].get("/account").StatusCode, "%q does nothing to ada", b.who)
-		if b.who == "" || !r.harmless {
+		if b.who == "" || !r.harmless && want != http.StatusSeeOther {
 			assert.Equal(t, state, w.index, "%q changes nothing", b.who)
 		}
 	}

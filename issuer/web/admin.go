@@ -1,0 +1,125 @@
+package web
+
+import (
+	"net/url"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// Addresses of the administration.
+const (
+	pathAdmin        = "/admin"
+	pathAdminClients = pathAdmin + "/clients"
+	pathAdminClient  = pathAdminClients + "/:id"
+	pathAdminUsers   = pathAdmin + "/users"
+	pathAdminUser    = pathAdminUsers + "/:id"
+	pathAdminNewUser = pathAdmin + "/new-user"
+	pathAdminAudit   = pathAdmin + "/audit"
+	pathAdminEvents  = pathAdmin + "/audit.jsonl"
+)
+
+// adminShow is how many rows a list of the administration has on one page.
+const adminShow = 25
+
+// adminRoutes are for administrators. For anybody else who is signed in there
+// are no such pages.
+func (w *Web) adminRoutes() []route {
+	return []route{
+		w.pageFor(administrators, pathAdmin, w.reviewQueue).
+			named("Administration", "Applications that wait for a review, all applications, the users, and what has happened."),
+		w.pageFor(administrators, pathAdminClients, w.adminClients),
+		w.pageFor(administrators, pathAdminClient, w.adminClient),
+		w.formFor(administrators, &reviewForm, w.review),
+		w.pageFor(administrators, suspendForm.page, w.suspendPage),
+		w.formFor(administrators, &suspendForm, w.suspend),
+		w.formFor(administrators, &resumeForm, w.resume),
+		w.pageFor(administrators, pathAdminUsers, w.adminUsers),
+		w.pageFor(administrators, newUserForm.page, w.newUserPage),
+		w.formFor(administrators, &newUserForm, w.addUser),
+		w.pageFor(administrators, pathAdminUser, w.adminUser),
+		w.formFor(administrators, &userStateForm, w.setUserState),
+		w.pageFor(administrators, userPasswordForm.page, w.userPasswordPage),
+		w.formFor(administrators, &userPasswordForm, w.setUserPassword),
+		w.pageFor(administrators, pathAdminAudit, w.audit),
+		w.pageFor(administrators, pathAdminEvents, w.auditDownload),
+	}
+}
+
+// adminAreas are the parts of the administration.
+var adminAreas = []menuItem{
+	{Title: "Reviews", Path: pathAdmin},
+	{Title: "Applications", Path: pathAdminClients},
+	{Title: "Users", Path: pathAdminUsers},
+	{Title: "Audit", Path: pathAdminAudit},
+}
+
+// showAdmin is show with the parts of the administration beside the page.
+func (w *Web) showAdmin(c *call, v visit, name string, p page) error {
+	for _, area := range adminAreas {
+		area.Here = area.Path == c.route
+		area.Below = !area.Here && area.Path != pathAdmin && strings.HasPrefix(c.route, area.Path)
+		p.Areas = append(p.Areas, area)
+	}
+	if c.route != pathAdmin {
+		p.Trail = append([]crumb{{"Administration", pathAdmin}}, p.Trail...)
+	}
+	return w.show(c, v, name, p)
+}
+
+// pagesOf leads from the page of a list that the call asks for: to the first
+// page, and to the one after next, a key; "" is none.
+func pagesOf(c *call, next string) (to pager) {
+	if c.r.URL.Query().Get("after") != "" {
+		to.First = c.pageAfter("")
+	}
+	if next != "" {
+		to.Next = c.pageAfter(next)
+	}
+	return to
+}
+
+// A choice is one of those that a list is filtered by.
+type choice struct {
+	Value, Text string
+	Chosen      bool
+}
+
+// choose marks the one that has a value.
+func choose(chosen string, from ...choice) []choice {
+	for i := range from {
+		from[i].Chosen = from[i].Value == chosen
+	}
+	return from
+}
+
+// named is how a page of the administration names a user or a client: with a
+// link where there is one to name.
+type named struct{ Text, Path string }
+
+func namedUser(v ledger.View, id string) named {
+	u := v.User(id)
+	switch {
+	case id == "":
+		return named{}
+	case u == nil:
+		return named{Text: id}
+	case u.Deleted:
+		return named{Text: id, Path: adminUserPath(id)}
+	}
+	return named{Text: u.Username, Path: adminUserPath(id)}
+}
+
+func namedClient(v ledger.View, id string) named {
+	client := v.Client(id)
+	switch {
+	case id == "":
+		return named{}
+	case client == nil:
+		return named{Text: id}
+	}
+	return named{Text: client.Name, Path: adminClientPath(id)}
+}
+
+func adminClientPath(id string) string { return pathAdminClients + "/" + url.PathEscape(id) }
+func adminUserPath(id string) string   { return pathAdminUsers + "/" + url.PathEscape(id) }

@@ -1,0 +1,131 @@
+package web
+
+import (
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// eventsShow is how many events there are on one page: their rows are long.
+const eventsShow = 15
+
+// auditForm is what the audit trail is filtered by. It is sent by GET: the
+// address of what was found can be kept and given to a colleague.
+var auditForm = formKind{
+	action: pathAdminAudit, page: pathAdminAudit,
+	fields: []field{
+		textField("client", "Client ID"), textField("user", "User"), textField("kind", "What happened"),
+		textField("from", "From"), textField("to", "Until"),
+	},
+}
+
+type auditBody struct {
+	Form     *form
+	Kinds    []kindGroup
+	Events   []eventLine
+	All      bool // nothing was filtered
+	Pages    pager
+	Download string
+}
+
+// An eventLine is one event of a list.
+type eventLine struct {
+	At                  ledger.Time
+	What, Detail        string
+	Actor, Client, User named
+}
+
+// audit shows the newest events first.
+func (w *Web) audit(c *call, v visit) error {
+	f, q := auditQuery(c, v.view)
+	body := auditBody{Form: f, Kinds: kindsWith(q.Kind), All: len(filtered(c)) == 0}
+	if !f.failed() {
+		q.Limit = eventsShow
+		q.Before, _ = strconv.ParseUint(c.r.URL.Query().Get("after"), 10, 64) // anything else is the newest
+		events, next := v.view.ListEvents(q)
+		body.Events = eventLines(v.view, events)
+		body.Pages = pagesOf(c, "")
+		if next != 0 {
+			body.Pages.Next = c.pageAfter(strconv.FormatUint(next, 10))
+		}
+		body.Download = pathAdminEvents
+		if !body.All {
+			body.Download += "?" + filtered(c).Encode()
+		}
+	}
+	return w.showAdmin(c, v, "admin_audit", page{Title: "Audit", Form: f, Body: body})
+}
+
+// filtered is what the call filters by.
+func filtered(c *call) url.Values {
+	values := url.Values{}
+	for _, field := range auditForm.fields {
+		if value := strings.TrimSpace(c.r.URL.Query().Get(field.name)); value != "" {
+			values.Set(field.name, value[:min(len(value), maxSearch)])
+		}
+	}
+	return values
+}
+
+// auditQuery reads the filters of a call. What is wrong stands in the form.
+func auditQuery(c *call, v ledger.View) (*form, ledger.EventQuery) {
+	f := &form{kind: &auditForm, values: filtered(c)}
+	q := ledger.EventQuery{Client: f.get("client"), User: f.get("user"), Kind: f.get("kind")}
+	if u := v.UserByName(q.User); u != nil {
+		q.User = u.ID // else it is an id, or nobody's any more
+	}
+	var ok bool
+	if q.From, ok = parseMoment(f.get("from"), 0); !ok {
+		f.wrong("from", badMoment)
+	}
+	if q.To, ok = parseMoment(f.get("to"), 24*time.Hour); !ok {
+		f.wrong("to", badMoment)
+	}
+	if q.To != 0 && q.From >= q.To && !f.failed() {
+		f.wrong("to", "must be later than the beginning")
+	}
+	return f, q
+}
+
+const badMoment = "must be a day such as 2026-03-04, or a time in UTC such as 2026-03-04 15:30"
+
+// parseMoment reads a time, or a day: day is what there is of it. Nothing is 0.
+func parseMoment(text string, day time.Duration) (ledger.Time, bool) {
+	if text == "" {
+		return 0, true
+	}
+	if t, err := time.Parse(time.DateOnly, text); err == nil {
+		return ledger.Time(t.Add(day).UnixMilli()), true
+	}
+	for _, layout := range []string{"2006-01-02 15:04", "2006-01-02T15:04", "2006-01-02 15:04:05", time.RFC3339} {
+		if t, err := time.Parse(layout, text); err == nil {
+			return ledger.Time(t.UnixMilli()), true
+		}
+	}
+	return 0, false
+}
+
+func eventLines(v ledger.View, events []*ledger.Event) (lines []eventLine) {
+	for _, e := range events {
+		line := eventLine{At: e.At, What: eventText(e.Kind), Detail: e.Detail, Actor: actorOf(v, e), Client: namedClient(v, e.Client)}
+		if e.User != e.Actor {
+			line.User = namedUser(v, e.User)
+		}
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// actorOf names who did it: a person, an application, or the operator.
+func actorOf(v ledger.View, e *ledger.Event) named {
+	switch {
+	case e.Actor == ledger.Operator:
+		return named{Text: "Operator"}
+	case v.User(e.Actor) == nil && v.Client(e.Actor) != nil:
+		return namedClient(v, e.Actor)
+	}
+	return namedUser(v, e.Actor)
+}

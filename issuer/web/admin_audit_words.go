@@ -1,0 +1,97 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A kindGroup are kinds of events that belong together. Value chooses all of
+// them.
+type kindGroup struct {
+	choice
+	Kinds []choice
+}
+
+// Several reports whether it says more than its one kind does.
+func (g kindGroup) Several() bool { return len(g.Kinds) > 1 }
+
+var kindGroups = []struct{ value, text string }{
+	{"client", "Applications"},
+	{"secret", "Client secrets"},
+	{"grant", "Access to accounts"},
+	{"user", "Users"},
+	{"session", "Signing in and out"},
+	{"settings", "Settings"},
+	{"key", "Keys"},
+	{"node", "Nodes"},
+	{"restore", "Restores"},
+}
+
+// eventWords are all kinds of events in words. What comes before the point of a
+// kind is its group.
+var eventWords = []struct {
+	kind ledger.EventKind
+	text string
+}{
+	{ledger.EventClientCreated, "Application registered"},
+	{ledger.EventClientEdited, "Application changed"},
+	{ledger.EventClientProposed, "Changes proposed"},
+	{ledger.EventClientReviewed, "Application reviewed"},
+	{ledger.EventScopesSelected, "Scopes of a legacy application chosen"},
+	{ledger.EventClientOffered, "Application offered"},
+	{ledger.EventOfferEnded, "Offer ended"},
+	{ledger.EventClientMoved, "Application handed over"},
+	{ledger.EventClientDeleted, "Application deleted"},
+	{ledger.EventClientImported, "Application imported"},
+	{ledger.EventSecretAdded, "Client secret made"},
+	{ledger.EventSecretRevoked, "Client secret revoked"},
+	{ledger.EventAllowed, "Application allowed"},
+	{ledger.EventExchanged, "Code exchanged"},
+	{ledger.EventRetried, "Refresh answered again"},
+	{ledger.EventReuse, "Credential used twice, access ended"},
+	{ledger.EventLeapt, "Access moved forward after a restore"},
+	{ledger.EventGrantRevoked, "Access given back"},
+	{ledger.EventDisconnected, "Application disconnected"},
+	{ledger.EventUserAdded, "User added"},
+	{ledger.EventUserPut, "User set by the operator"},
+	{ledger.EventUserEdited, "User changed"},
+	{ledger.EventUserState, "Role or state of a user changed"},
+	{ledger.EventPasswordSet, "Password set"},
+	{ledger.EventSignedIn, "Signed in"},
+	{ledger.EventSignedOut, "Signed out"},
+	{ledger.EventConfigured, "Settings changed"},
+	{ledger.EventKeyAdded, "Key made"},
+	{ledger.EventKeyActivated, "Key taken into use"},
+	{ledger.EventKeyDropped, "Key dropped"},
+	{ledger.EventKeyEmergency, "Key dropped in an emergency"},
+	{ledger.EventResealed, "Keys sealed anew"},
+	{ledger.EventNodeForgotten, "Node forgotten"},
+	{ledger.EventRestored, "Restored from a backup"},
+	{ledger.EventReplayed, "Journal replayed"},
+}
+
+// eventText is a kind in words. A later version has kinds that this one does
+// not know.
+func eventText(kind ledger.EventKind) string {
+	for _, e := range eventWords {
+		if e.kind == kind {
+			return e.text
+		}
+	}
+	return string(kind)
+}
+
+// kindsWith are all there are to filter by.
+func kindsWith(chosen string) (groups []kindGroup) {
+	for _, g := range kindGroups {
+		group := kindGroup{choice: choice{Value: g.value, Text: g.text, Chosen: g.value == chosen}}
+		for _, e := range eventWords {
+			if before, _, _ := strings.Cut(string(e.kind), "."); before == g.value {
+				group.Kinds = append(group.Kinds, choice{Value: string(e.kind), Text: e.text, Chosen: string(e.kind) == chosen})
+			}
+		}
+		groups = append(groups, group)
+	}
+	return groups
+}

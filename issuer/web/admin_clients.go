@@ -1,0 +1,49 @@
+package web
+
+import "github.com/mintmark-auth/mintmark/issuer/ledger"
+
+type adminClientsBody struct {
+	Clients []clientLine
+	Search  search
+	States  []choice
+	Owner   named // whose they are; empty for everybody's
+	OwnerID string
+	All     bool // nothing was searched for
+	Pages   pager
+}
+
+// A clientLine is one application of the list.
+type clientLine struct {
+	Name, ID, Path  string
+	State           ledger.ClientState
+	Awaits, Legacy  bool
+	Owner           named
+	Created, Change ledger.Time
+}
+
+// adminClients lists the applications by name, deleted ones only where they are
+// asked for.
+func (w *Web) adminClients(c *call, v visit) error {
+	query := c.r.URL.Query()
+	state, owner := query.Get("state"), query.Get("owner")
+	body := adminClientsBody{Search: searchOf(c, "Name or client ID"), Owner: namedUser(v.view, owner), OwnerID: owner}
+	body.All = body.Search.Query == "" && state == "" && owner == ""
+	body.States = []choice{{Text: "Any state"}}
+	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended, ledger.Deleted} {
+		body.States = append(body.States, choice{Value: string(s), Text: stateName(s)})
+	}
+	choose(state, body.States...)
+	found, next := v.view.ListClients(ledger.ClientQuery{
+		Owner: owner, State: ledger.ClientState(state), Search: body.Search.Query,
+		After: query.Get("after"), Limit: adminShow,
+	})
+	for _, client := range found {
+		body.Clients = append(body.Clients, clientLine{
+			Name: client.Name, ID: client.ID, Path: adminClientPath(client.ID),
+			State: client.State, Awaits: client.Proposed != nil && client.AwaitsReview(), Legacy: client.Legacy,
+			Owner: namedUser(v.view, client.Owner), Created: client.Created, Change: client.Changed,
+		})
+	}
+	body.Pages = pagesOf(c, next)
+	return w.showAdmin(c, v, "admin_clients", page{Title: "Applications", Body: body})
+}

@@ -1,0 +1,76 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// What people wrote into clients, users, reviews and filters stays text, for
+// those who look at all of it.
+func TestAdministrationProbesStayText(t *testing.T) {
+	for i, probe := range probes {
+		t.Run(fmt.Sprint(i), func(t *testing.T) {
+			w, root := administration(t)
+			website := "https://x.example/?" + strings.NewReplacer(" ", "", `"`, "", "<", "", ">", "", `\`, "", "{", "", "}", "").Replace(probe)
+			w.client("probe", func(c *ledger.ImportClient) { c.Profile.Name, c.Profile.Website = probe, website })
+			w.propose("probe", func(p *ledger.Profile) {
+				p.Name, p.Purpose, p.Website = probe+"2", probe, website+"&2"
+				p.RedirectURIs = append(p.RedirectURIs, website)
+			})
+			username := "p'`&{{}}" + fmt.Sprint(i)
+			w.must(&ledger.PutUser{ID: "u-probe", Username: username, Person: ledger.Person{Name: probe, Email: probe}, Password: passwordHash()})
+			w.client("probes-own", func(c *ledger.ImportClient) { c.Owner, c.State = "u-probe", ledger.Pending })
+			w.must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "probes-own", Verdict: ledger.Reject, Reason: probe, Revision: 1})
+
+			anything := url.Values{}
+			for _, name := range []string{"q", "after", "done", "state", "owner", "only", "client", "user", "kind", "from", "to"} {
+				anything.Set(name, probe)
+			}
+			for _, path := range []string{
+				"/admin", "/admin/clients", "/admin/clients/probe", "/admin/clients/probe/suspend", "/admin/clients/probes-own",
+				"/admin/clients?owner=u-probe", "/admin/users", "/admin/users/u-probe", "/admin/users/u-probe/password", "/admin/new-user", "/admin/audit",
+			} {
+				page := root.get(path)
+				assert.Equal(t, http.StatusOK, page.StatusCode, path)
+				checkProbe(t, page, probe)
+				path, _, _ = strings.Cut(path, "?")
+				checkProbe(t, root.get(path+"?"+anything.Encode()), probe)
+			}
+			checkProbe(t, root.press("/admin/clients/probe", "/admin/clients/probe/review", "reason", probe+"\u202e", "verdict", "reject"), probe)
+			checkProbe(t, root.press("/admin/clients/probe/suspend", "/admin/clients/probe/suspend", "reason", probe+"\u202e"), probe)
+			checkProbe(t, root.press("/admin/users/u-ada/password", "/admin/users/u-ada/password", "password", probe[:4]), probe)
+			page := root.press("/admin/new-user", "/admin/new-user", "username", probe, "name", probe, "email", probe, "password", probe[:4], "admin", probe)
+			assert.Equal(t, http.StatusUnprocessableEntity, page.StatusCode)
+			checkProbe(t, page, probe)
+		})
+	}
+}
+
+// The largest pages that lists make are small enough.
+func TestAdministrationPagesAreSmall(t *testing.T) {
+	w, root := administration(t)
+	long := strings.Repeat("Name ", 8)
+	for i := range 30 {
+		id := fmt.Sprintf("u_abcdefghijklmnopqr%02d", i)
+		w.user(id, fmt.Sprintf("some-longer-name-%02d", i), long)
+		w.client(fmt.Sprintf("c_abcdefghijklmnopqr%02d", i), func(c *ledger.ImportClient) {
+			c.Owner, c.State, c.Profile.Name = id, ledger.Pending, long
+		})
+	}
+	for i := range 30 {
+		w.must(&ledger.ReviewClient{
+			Actor: ledger.Actor{Operator: true}, ID: fmt.Sprintf("c_abcdefghijklmnopqr%02d", i),
+			Verdict: ledger.Approve, Reason: strings.Repeat("reason ", 6), Revision: 1,
+		})
+		for _, path := range []string{"/admin", "/admin/clients", "/admin/users", "/admin/audit"} {
+			root.get(path) // the browser of these tests looks at the size
+		}
+	}
+}

@@ -1,0 +1,45 @@
+package web
+
+import (
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+type queueBody struct {
+	Waiting []waiting
+	Pages   pager
+}
+
+// waiting is an application that an administrator has to look at.
+type waiting struct {
+	Name, Path string
+	Owner      named
+	Since      ledger.Time
+	Changes    string // what is proposed of an application that was approved; "" for a new one
+}
+
+// reviewQueue lists what waits for a review, the longest first.
+func (w *Web) reviewQueue(c *call, v visit) error {
+	found, next := v.view.ReviewQueue(c.r.URL.Query().Get("after"), adminShow)
+	body := queueBody{Pages: pagesOf(c, next)}
+	for _, client := range found {
+		body.Waiting = append(body.Waiting, waiting{
+			Name: client.Name, Path: adminClientPath(client.ID),
+			Owner: namedUser(v.view, client.Owner), Since: client.WaitingSince(), Changes: changesOf(client),
+		})
+	}
+	return w.showAdmin(c, v, "admin_queue", page{Title: "Waiting for review", Body: body})
+}
+
+// changesOf names the fields in which a proposed revision differs.
+func changesOf(client *ledger.Client) string {
+	if client.Proposed == nil {
+		return ""
+	}
+	var fields []string
+	for _, d := range ledger.Differences(&client.Profile, client.Proposed) {
+		fields = append(fields, strings.ToLower(fieldTitles[d.Field]))
+	}
+	return strings.Join(fields, ", ")
+}

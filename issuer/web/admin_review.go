@@ -1,0 +1,119 @@
+package web
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+var (
+	reviewForm = formKind{
+		purpose: forReview, action: pathAdminClient + "/review", page: pathAdminClient,
+		fields: []field{boundField("revision"), textField("reason", "Note to the owner"), textField("verdict", "Decision")},
+	}
+	suspendForm = formKind{
+		purpose: forSuspend, action: pathAdminClient + "/suspend", page: pathAdminClient + "/suspend",
+		fields: []field{boundField("revision"), textField("reason", "Note to the owner")},
+	}
+	resumeForm = formKind{
+		purpose: forResume, action: pathAdminClient + "/resume", page: pathAdminClient,
+		fields: []field{boundField("revision")},
+	}
+)
+
+// review approves or rejects what waits.
+func (w *Web) review(c *call, v visit, f *form) error {
+	verdict := ledger.Verdict(f.get("verdict"))
+	switch {
+	case verdict != ledger.Approve && verdict != ledger.Reject:
+		f.alert = "Please choose whether to approve or to reject."
+	case verdict == ledger.Reject && reasonOf(f) == "":
+		f.wrong("reason", "is missing: the owner must learn what to change")
+	}
+	if f.failed() {
+		return w.showAdminClient(c, v, f)
+	}
+	return w.judge(c, v, f, verdict, reasonOf(f), w.showAdminClient)
+}
+
+// resume lets a suspended application be used again.
+func (w *Web) resume(c *call, v visit, f *form) error {
+	return w.judge(c, v, f, ledger.Resume, "", w.showAdminClient)
+}
+
+type suspendBody struct {
+	Client *ledger.Client
+	Path   string
+	Form   *form
+}
+
+// suspendPage is a page of its own: what it asks for is felt at once, by all who
+// use the application.
+func (w *Web) suspendPage(c *call, v visit) error { return w.showSuspend(c, v, nil) }
+
+func (w *Web) showSuspend(c *call, v visit, sent *form) error {
+	client, err := w.aClient(c, &v)
+	switch {
+	case err != nil:
+		return err
+	case client.State != ledger.Approved && sent == nil:
+		return c.redirect(adminClientPath(client.ID)) // there is nothing to suspend
+	case client.State != ledger.Approved:
+		return w.showAdminClient(c, v, sent)
+	}
+	path := adminClientPath(client.ID)
+	return w.showAdmin(c, v, "admin_suspend", page{
+		Title: "Suspend " + client.Name, Trail: []crumb{{"Applications", pathAdminClients}, {client.Name, path}},
+		Form: sent, Body: suspendBody{Client: client, Path: path, Form: v.clientAt(&suspendForm, client, sent)},
+	})
+}
+
+// suspend stops an approved application.
+func (w *Web) suspend(c *call, v visit, f *form) error {
+	return w.judge(c, v, f, ledger.Suspend, reasonOf(f), w.showSuspend)
+}
+
+// reasonOf is one line: a command holds no line breaks.
+func reasonOf(f *form) string { return strings.Join(strings.Fields(f.get("reason")), " ") }
+
+// judge proposes a verdict about the revision that the page showed.
+func (w *Web) judge(c *call, v visit, f *form, verdict ledger.Verdict, reason string, again func(*call, visit, *form) error) error {
+	id := f.get("id")
+	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
+	if err != nil {
+		return errUnreadable // a page of ours has a number
+	}
+	c.client = id
+	refused, err := w.propose(c, &v, "review a client", &ledger.ReviewClient{
+		Actor: v.actor(), ID: id, Verdict: verdict, Reason: reason, Revision: revision,
+	})
+	if err != nil {
+		return err
+	}
+	if refused == nil {
+		return c.done(adminClientPath(id), adminClientNotices, string(verdict))
+	}
+	if v.view, err = w.fresh(c.r.Context()); err != nil {
+		return err
+	}
+	if judged(&v, id, revision, verdict) {
+		return c.done(adminClientPath(id), adminClientNotices, string(verdict))
+	}
+	return again(c, v, f.refused(refused))
+}
+
+// judged reports whether this administrator has decided so about this revision
+// already: the same form came twice, which is no mistake of theirs.
+func judged(v *visit, id string, revision uint64, verdict ledger.Verdict) bool {
+	client := v.view.Client(id)
+	if client == nil || client.Revision != revision+1 {
+		return false
+	}
+	last, _ := v.view.ListEvents(ledger.EventQuery{Client: id, Kind: "client", Limit: 1})
+	if len(last) == 0 || last[0].Kind != ledger.EventClientReviewed || last[0].Actor != v.user.ID {
+		return false
+	}
+	decided, _ := last[0].Review()
+	return decided == verdict
+}

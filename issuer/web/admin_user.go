@@ -1,0 +1,127 @@
+package web
+
+import (
+	"net/url"
+	"slices"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+const (
+	ownedShow    = 10   // applications on the page of their owner
+	countAtMost  = 1000 // sessions that are counted
+	stateOfUsers = pathAdminUser + "/state"
+)
+
+var userStateForm = formKind{
+	purpose: forUserState, action: stateOfUsers, page: pathAdminUser, fields: []field{boundField("state")},
+}
+
+// userActions are what the page of a user has a button for, by the notice that
+// follows.
+var userActions = []ledger.UserState{ledger.Promote, ledger.Demote, ledger.Disable, ledger.Enable}
+
+var userNotices = notices{
+	"added":                "The user was added. Tell them the user name and the password in a way that nobody else can read.",
+	"password":             "The new password counts from now on, and the user was signed out everywhere. Tell them the password in a way that nobody else can read.",
+	string(ledger.Promote): "The user is an administrator now.",
+	string(ledger.Demote):  "The user is not an administrator any more.",
+	string(ledger.Disable): "The account was disabled. The user is signed out, and their applications were disconnected.",
+	string(ledger.Enable):  "The account was enabled. The user can sign in again, and has to allow applications again.",
+}
+
+type adminUserBody struct {
+	User     *ledger.User
+	Self     bool // whose page it is looks at it
+	Facts    []fact
+	Sessions int
+	Apps     int // connected ones
+	Owned    []named
+	MoreOf   string // where the others that the user owns are
+	Events   string // where the audit trail of the user is
+	Password string // the address of the page that sets one; "" where there is none to set
+	Forms    map[string]*form
+}
+
+// adminUser is the page of one user.
+func (w *Web) adminUser(c *call, v visit) error { return w.showAdminUser(c, v, nil) }
+
+// aUser is the user that the address names.
+func (w *Web) aUser(c *call, v *visit) (u *ledger.User, err error) {
+	there, err := w.sure(c, v, func() bool {
+		u = v.view.User(c.param("id"))
+		return u != nil
+	})
+	switch {
+	case err != nil:
+		return nil, err
+	case !there:
+		return nil, errNotFound
+	}
+	return u, nil
+}
+
+func (w *Web) showAdminUser(c *call, v visit, sent *form) error {
+	u, err := w.aUser(c, &v)
+	if err != nil {
+		return err
+	}
+	now := w.config.Ledger.Now()
+	body := adminUserBody{
+		User: u, Self: u.ID == v.user.ID, Facts: adminFacts(u),
+		Sessions: len(v.view.SessionsOf(u.ID, now, countAtMost)), Apps: appsOf(v.view.GrantsOf(u.ID, now)),
+		Events: pathAdminAudit + "?" + url.Values{"user": {u.ID}}.Encode(), Forms: map[string]*form{},
+	}
+	if u.Password != "" {
+		body.Password = adminUserPath(u.ID) + "/password"
+	}
+	for _, state := range userActions {
+		body.Forms[string(state)] = v.form(&userStateForm, url.Values{"id": {u.ID}, "state": {string(state)}})
+	}
+	owned, next := v.view.ListClients(ledger.ClientQuery{Owner: u.ID, Limit: ownedShow})
+	for _, client := range owned {
+		body.Owned = append(body.Owned, namedClient(v.view, client.ID))
+	}
+	if next != "" {
+		body.MoreOf = pathAdminClients + "?" + url.Values{"owner": {u.ID}}.Encode()
+	}
+	return w.showAdmin(c, v, "admin_user", page{
+		Title: personOf(u).Name, Trail: []crumb{{"Users", pathAdminUsers}}, Said: userNotices.of(c), Form: sent, Body: body,
+	})
+}
+
+func adminFacts(u *ledger.User) []fact {
+	list := []fact{{"User name", u.Username}, {"Name", u.Name}, {"Email address", u.Email}, {"Account ID", u.ID}}
+	if u.Upstream != "" {
+		list = append(list, fact{"Signs in at", u.Upstream}, fact{"Known there as", u.Subject})
+	}
+	return list
+}
+
+// appsOf counts the applications that grants are for.
+func appsOf(grants []*ledger.Grant) int {
+	clients := map[string]bool{}
+	for _, g := range grants {
+		clients[g.Client] = true
+	}
+	return len(clients)
+}
+
+// setUserState enables or disables an account, or gives or takes the role of an
+// administrator. What is so already stays so.
+func (w *Web) setUserState(c *call, v visit, f *form) error {
+	state := f.get("state")
+	if !slices.Contains(userActions, ledger.UserState(state)) {
+		return errNotOurForm
+	}
+	refused, err := w.propose(c, &v, "change a user", &ledger.SetUserState{
+		Actor: v.actor(), User: f.get("id"), State: ledger.UserState(state),
+	})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return w.showAdminUser(c, v, f.refused(refused))
+	}
+	return c.done(adminUserPath(f.get("id")), userNotices, state)
+}

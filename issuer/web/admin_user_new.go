@@ -1,0 +1,96 @@
+package web
+
+import (
+	"context"
+	"encoding/base32"
+	"fmt"
+	"io"
+	"net/url"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// newUserForm carries the id of the user, so that the same form sent twice adds
+// one. The password is shown: it is not the administrator's own.
+var newUserForm = formKind{
+	purpose: forNewUser, action: pathAdminNewUser, page: pathAdminNewUser,
+	fields: []field{
+		boundField("id"),
+		textField("username", "User name"), textField("name", "Name"), textField("email", "Email address"),
+		textField("password", "Password"), listField("admin", "Role"),
+	},
+}
+
+type newUserBody struct {
+	Form *form
+	Rule string
+}
+
+func (w *Web) newUserPage(c *call, v visit) error {
+	return w.showNewUser(c, v, v.form(&newUserForm, url.Values{
+		"id": {"u_" + w.random()[:22]}, "password": {w.suggestPassword()}, // 128 bits and a few
+	}))
+}
+
+func (w *Web) showNewUser(c *call, v visit, f *form) error {
+	return w.showAdmin(c, v, "admin_user_new", page{
+		Title: "Add a user", Trail: []crumb{{"Users", pathAdminUsers}}, Form: f, Body: newUserBody{Form: f, Rule: suggestionRule},
+	})
+}
+
+// addUser makes an account that signs in by password.
+func (w *Web) addUser(c *call, v visit, f *form) error {
+	if f.trimmed("username") == "" {
+		f.wrong("username", "is missing")
+	}
+	if f.checkSuggested(); f.failed() {
+		return w.showNewUser(c, v, f)
+	}
+	id := f.get("id")
+	hash, err := w.hash(c, f.get("password"))
+	if err != nil {
+		return fmt.Errorf("hash the password of a new user: %w", err)
+	}
+	refused, err := w.propose(c, &v, "add a user", &ledger.AddUser{
+		Actor: v.actor(), ID: id, Username: f.trimmed("username"),
+		Person:   ledger.Person{Name: f.trimmed("name"), Email: f.trimmed("email")},
+		Password: hash, Admin: f.Has("admin", "yes"),
+	})
+	switch {
+	case err != nil:
+		return err
+	case refused == nil, refused.Cause == ledger.AlreadyExists: // the id is the form's own: it was sent before
+		return c.done(adminUserPath(id), userNotices, "added")
+	}
+	return w.showNewUser(c, v, f.refused(refused))
+}
+
+var suggestionRule = fmt.Sprintf("You may take this one or another of at least %d characters. Write it down: it is not shown again. The user can change it.", minPassword)
+
+// checkSuggested says what is wrong with the password that a user is given.
+func (f *form) checkSuggested() {
+	switch password := f.get("password"); {
+	case utf8.RuneCountInString(password) < minPassword:
+		f.wrong("password", fmt.Sprintf("is too short: use at least %d characters", minPassword))
+	case len(password) > maxPassword:
+		f.wrong("password", "is too long")
+	}
+}
+
+func (w *Web) hash(c *call, password string) (string, error) {
+	ctx, cancel := context.WithTimeout(c.r.Context(), waitPassword)
+	defer cancel()
+	return w.config.Passwords.Hash(ctx, password)
+}
+
+// suggestPassword is one of 100 random bits, which can be told by telephone.
+func (w *Web) suggestPassword() string {
+	var random [13]byte
+	if _, err := io.ReadFull(w.config.Rand, random[:]); err != nil {
+		panic(fmt.Errorf("read random bytes: %w", err))
+	}
+	letters := strings.ToLower(base32.StdEncoding.EncodeToString(random[:]))
+	return strings.Join([]string{letters[:5], letters[5:10], letters[10:15], letters[15:20]}, "-")
+}

@@ -1,0 +1,87 @@
+package web
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+var userPasswordForm = formKind{
+	purpose: forUserPassword, action: pathAdminUser + "/password", page: pathAdminUser + "/password",
+	fields: []field{textField("password", "New password")},
+}
+
+type userPasswordBody struct {
+	User *ledger.User
+	Path string
+	Form *form
+	Rule string
+}
+
+// userPasswordPage is for another user's password. Administrators change their
+// own as everybody does, by the one they have.
+func (w *Web) userPasswordPage(c *call, v visit) error {
+	if c.param("id") == v.user.ID {
+		return c.redirect(passwordForm.page)
+	}
+	return w.showUserPassword(c, v, v.form(&userPasswordForm, url.Values{
+		"id": {c.param("id")}, "password": {w.suggestPassword()},
+	}))
+}
+
+func (w *Web) showUserPassword(c *call, v visit, f *form) error {
+	u, err := w.aUser(c, &v)
+	switch {
+	case err != nil:
+		return err
+	case u.Password == "":
+		return errNotFound // another service says who they are
+	}
+	path := adminUserPath(u.ID)
+	return w.showAdmin(c, v, "admin_user_password", page{
+		Title: "Give " + personOf(u).Name + " a new password", Trail: []crumb{{"Users", pathAdminUsers}, {personOf(u).Name, path}},
+		Form: f, Body: userPasswordBody{User: u, Path: path, Form: f, Rule: suggestionRule},
+	})
+}
+
+// setUserPassword ends the user's sessions, too.
+func (w *Web) setUserPassword(c *call, v visit, f *form) error {
+	u, err := w.aUser(c, &v)
+	switch {
+	case err != nil:
+		return err
+	case u.Password == "" || u.ID == v.user.ID:
+		return errNotFound
+	}
+	if f.checkSuggested(); f.failed() {
+		return w.showUserPassword(c, v, f)
+	}
+	done := func() error { return c.done(adminUserPath(u.ID), userNotices, "password") }
+	has, err := w.isPassword(c, u, f.get("password"))
+	switch {
+	case err != nil:
+		return fmt.Errorf("compare a password: %w", err)
+	case has:
+		return done() // the same form came twice; who signed in since stays signed in
+	}
+	hash, err := w.hash(c, f.get("password"))
+	if err != nil {
+		return fmt.Errorf("hash a password: %w", err)
+	}
+	refused, err := w.propose(c, &v, "set a password", &ledger.SetPassword{Actor: v.actor(), User: u.ID, Password: hash})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		return w.showUserPassword(c, v, f.refused(refused))
+	}
+	return done()
+}
+
+func (w *Web) isPassword(c *call, u *ledger.User, password string) (bool, error) {
+	ctx, cancel := context.WithTimeout(c.r.Context(), waitPassword)
+	defer cancel()
+	return w.matches(ctx, c, u.Password, password)
+}

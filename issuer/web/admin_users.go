@@ -1,0 +1,40 @@
+package web
+
+import "github.com/mintmark-auth/mintmark/issuer/ledger"
+
+type adminUsersBody struct {
+	Users  []userLine
+	Search search
+	Only   []choice
+	All    bool // nothing was searched for
+	Pages  pager
+}
+
+// A userLine is one user of the list.
+type userLine struct {
+	Username, Name, Email, Path string
+	Admin, Disabled             bool
+	Created                     ledger.Time
+}
+
+// adminUsers lists the users by user name.
+func (w *Web) adminUsers(c *call, v visit) error {
+	query := c.r.URL.Query()
+	only := query.Get("only")
+	body := adminUsersBody{Search: searchOf(c, "User name, name or email address")}
+	body.All = body.Search.Query == "" && only == ""
+	body.Only = choose(only,
+		choice{Text: "All users"}, choice{Value: "administrators", Text: "Administrators"}, choice{Value: "disabled", Text: "Disabled accounts"})
+	found, next := v.view.ListUsers(ledger.UserQuery{
+		Search: body.Search.Query, Admins: only == "administrators", Disabled: only == "disabled",
+		After: query.Get("after"), Limit: adminShow,
+	})
+	for _, u := range found {
+		body.Users = append(body.Users, userLine{
+			Username: u.Username, Name: u.Name, Email: u.Email, Path: adminUserPath(u.ID),
+			Admin: u.Admin, Disabled: u.Disabled, Created: u.Created,
+		})
+	}
+	body.Pages = pagesOf(c, next)
+	return w.showAdmin(c, v, "admin_users", page{Title: "Users", Body: body})
+}
