@@ -3,6 +3,7 @@ package web
 import (
 	"net/url"
 	"os"
+	"strconv"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -11,6 +12,7 @@ import (
 var (
 	Carried   = carried
 	FormToken = formToken
+	Recently  = recently
 )
 
 type Purpose = purpose
@@ -104,4 +106,42 @@ func (w *Web) AddSpecimens(took func(name string, uris, scopes []string, logo []
 			return w.show(c, v, "account_home", page{Title: "Administration", Body: homeBody{}})
 		}).named("Administration", "For administrators."),
 	))
+}
+
+// RefusalsOf are the causes that are remembered of a client.
+func RefusalsOf(r *Refusals, client string) []ledger.Cause {
+	var causes []ledger.Cause
+	for _, one := range r.of(client) {
+		causes = append(causes, one.Cause)
+	}
+	return causes
+}
+
+// RefusedClients is how many clients are remembered.
+func RefusedClients(r *Refusals) int { return len(r.byClient) }
+
+// Walk takes the place of a walk that takes long, until done.
+func Walk(w *Web) (done func()) {
+	w.counts.walking <- struct{}{}
+	return func() { <-w.counts.walking }
+}
+
+// Counted reports whether the number of a client is known.
+func Counted(w *Web, client string) bool {
+	w.counts.mu.Lock()
+	defer w.counts.mu.Unlock()
+	one := w.counts.byClient[client]
+	return one != nil && one.known
+}
+
+// CountMany asks for the numbers of many clients at once, of which none comes,
+// and says how many are remembered.
+func CountMany(w *Web, view ledger.View, clients int) int {
+	defer Walk(w)()
+	for i := range clients {
+		w.counts.begin(strconv.Itoa(i), view, 1)
+	}
+	w.counts.mu.Lock()
+	defer w.counts.mu.Unlock()
+	return len(w.counts.byClient)
 }

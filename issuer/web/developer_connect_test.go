@@ -1,0 +1,89 @@
+package web_test
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"go/format"
+	"os/exec"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+var copied = regexp.MustCompile(`(?s)<pre class="copy">(.*?)</pre>`)
+
+// blocks are what a page has to copy.
+func (a answer) blocks() []string {
+	var all []string
+	for _, m := range copied.FindAllStringSubmatch(unescaped(a), -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+// The authorization URL works as it is.
+func TestAuthorizationURL(t *testing.T) {
+	w, b := mine(t, nil)
+	blocks := b.get(minePath + "/connect").blocks()
+	require.Len(t, blocks, 6)
+	address, found := strings.CutPrefix(blocks[0], "https://app.mintmark.example")
+	require.True(t, found, blocks[0])
+	got := b.decide(b.get(address), "allow").location(t, callback)
+	assert.NotEmpty(t, got.Get("code"))
+	assert.Regexp(t, `^[A-Za-z0-9_-]{43}$`, got.Get("state"))
+	assert.NotContains(t, b.get(minePath+"/connect").body, got.Get("state"), "another for each page")
+	assert.Len(t, w.grants(), 1)
+
+	blocks = b.get("/developer/clients/native/connect").blocks()
+	challenge := regexp.MustCompile(`code_challenge=([A-Za-z0-9_-]{43})&code_challenge_method=S256`).FindStringSubmatch(blocks[0])
+	verifier := regexp.MustCompile(`code_verifier='([A-Za-z0-9_-]{43})'`).FindStringSubmatch(blocks[1])
+	require.NotNil(t, challenge)
+	require.NotNil(t, verifier)
+	sum := sha256.Sum256([]byte(verifier[1]))
+	assert.Equal(t, challenge[1], base64.RawURLEncoding.EncodeToString(sum[:]), "they belong together")
+	assert.NotContains(t, strings.Join(blocks, "\n"), "client_secret")
+
+	old := b.get("/developer/clients/old/connect")
+	assert.NotContains(t, old.blocks()[0], "scope=")
+	assert.Contains(t, old.body, "There is no <code>scope</code> in this yet.")
+	assert.Contains(t, b.get("/developer/clients/waiting/connect").body, "This works only while the application is approved.")
+}
+
+// What is copied is what the language reads, whatever the redirection URI holds.
+func TestSnippets(t *testing.T) {
+	const odd = "https://app.example.com/it's/$(id)/!;&?a='b'&c=$HOME%20"
+	w := newWorld(t)
+	for _, id := range []string{"secretive", "public"} {
+		w.client(id, func(c *ledger.ImportClient) {
+			c.Profile.RedirectURIs = []string{odd}
+			if id == "public" {
+				c.Type = ledger.Public
+			}
+		})
+	}
+	b := w.signedIn()
+	for _, id := range []string{"secretive", "public"} {
+		blocks := b.get("/developer/clients/" + id + "/connect").blocks()
+		shell := exec.Command("sh", "-c", "curl() { printf '%s\\n' \"$@\"; }\n"+blocks[1])
+		shell.Env = []string{"CODE=the code", "CLIENT_SECRET=the secret"}
+		out, err := shell.CombinedOutput()
+		require.NoError(t, err, "%s", out)
+		assert.Contains(t, string(out), "\nredirect_uri="+odd+"\n")
+		assert.Contains(t, string(out), "\ncode=the code\n")
+		assert.Equal(t, id == "secretive", strings.Contains(string(out), "\nclient_secret=the secret\n"))
+
+		formatted, err := format.Source([]byte(blocks[4]))
+		require.NoError(t, err, blocks[4])
+		assert.Equal(t, string(formatted), blocks[4], "as gofmt has it")
+		assert.Contains(t, blocks[4], `"`+odd+`"`)
+		for _, program := range blocks[4:] {
+			assert.Regexp(t, `state.Value|!== state`, program, "state is compared")
+		}
+		assert.Contains(t, blocks[5], `"https://app.example.com/it's/$(id)/!;\u0026?a='b'\u0026c=$HOME%20"`)
+	}
+}

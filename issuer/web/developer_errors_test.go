@@ -1,0 +1,110 @@
+package web_test
+
+import (
+	"fmt"
+	"html"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// The cause is told to the owner of the client that it is of, and to nobody
+// else.
+func TestExplainErrorID(t *testing.T) {
+	w, b := mine(t, nil)
+	grant := ledger.GrantID{1, 2, 3}
+	w.explanations = map[string]ledger.Explanation{
+		"mme_mine": {
+			Client: credential.ClientDigest("mine"), Cause: ledger.RefreshReused, At: w.Now(),
+			Named: true, Grant: grant, Presented: 4, Due: 6, When: w.Now().Add(-3600e9),
+		},
+		"mme_stranger": {Client: credential.ClientDigest("mine"), Cause: ledger.NotACredential, At: w.Now()},
+		"mme_other":    {Client: credential.ClientDigest("calendar"), Cause: ledger.SecretRevoked, At: w.Now()},
+	}
+	ask := func(id string) answer { return b.get(minePath + "/errors?error_id=" + url.QueryEscape(id)) }
+	page := ask("  mme_mine ")
+	for _, text := range []string{
+		"<strong>" + html.EscapeString(strings.ToUpper(ledger.RefreshReused.String()[:1])+ledger.RefreshReused.String()[1:]) + ".</strong>",
+		"4 March 2026, 12:00 UTC", "4 March 2026, 11:00 UTC", "Refresh token 4 of its chain", "Refresh token 6", grant.String(), `value="mme_mine"`,
+	} {
+		assert.Contains(t, page.body, text)
+	}
+	assert.NotContains(t, ask("mme_stranger").body, "Grant ID")
+	for _, id := range []string{"mme_other", "nonsense", "<b>" + strings.Repeat("x", 1000)} {
+		page := ask(id)
+		assert.Contains(t, page.body, "This is not an error_id of this application.", id)
+		assert.NotContains(t, page.body, "Why it was refused")
+	}
+	assert.NotContains(t, b.get(minePath+"/errors").body, `role="alert"`)
+}
+
+// Refusals of a client are remembered by the node, the last ones of it.
+func TestRecentRefusals(t *testing.T) {
+	_, b := mine(t, nil)
+	path := minePath + "/errors"
+	assert.Contains(t, b.get(path).body, "remembers none")
+	request := with(good(), "client_id", "mine")
+	for range 3 {
+		b.get(at(with(request, "scope", "ORG_BOOKING_READ")))
+	}
+	b.decide(b.get(at(with(request, "scope", "BOOKING_READ"))), "cancel")
+	b.get(at(with(request, "client_id", "nobody")))
+	page := b.get(path)
+	assert.Contains(t, page.body, `<td data-name="In a row">3</td>`)
+	assert.Less(t, strings.Index(page.body, "The user refused."), strings.Index(page.body, html.EscapeString(ledger.ScopeTooWide.String()[1:])), "the newest first")
+	assert.Contains(t, b.get("/developer/clients/calendar/errors").body, "remembers none")
+}
+
+// However many there are, memory is bounded.
+func TestRefusalsAreBounded(t *testing.T) {
+	r := web.NewRefusals()
+	for i := range 100 {
+		r.Note("c", ledger.Cause(i), ledger.Time(i))
+	}
+	list := web.RefusalsOf(r, "c")
+	require.Len(t, list, 20)
+	assert.Equal(t, ledger.Cause(99), list[0])
+	assert.Equal(t, ledger.Cause(80), list[19])
+	for i := range 5000 {
+		r.Note(fmt.Sprint(i), ledger.SecretWrong, 1)
+		r.Note("busy", ledger.SecretWrong, 1)
+	}
+	assert.Empty(t, web.RefusalsOf(r, "c"), "forgotten first")
+	assert.Len(t, web.RefusalsOf(r, "busy"), 1)
+	assert.Len(t, web.RefusalsOf(r, "4999"), 1)
+	assert.Equal(t, 2000, web.RefusedClients(r))
+}
+
+// On the error page the owner sees what differs, and nobody else does.
+func TestRedirectURIHelp(t *testing.T) {
+	w := newWorld(t)
+	w.user("u-bob", "bob", "Bob")
+	b, bob := w.signedIn(), w.signedInAs("bob")
+	request := at(with(good(), "redirect_uri", callback+"/"))
+	page := b.get(request)
+	assert.Contains(t, page.body, "<code>"+callback+"<mark>/</mark></code>")
+	assert.Contains(t, page.body, "<dt>Registered, and nearest to it</dt><dd><code>"+callback+"</code></dd>")
+	assert.Contains(t, page.body, `<a href="/developer/clients/calendar">Go to the application</a>`)
+	for _, other := range []answer{bob.get(request), w.browser().get(request)} {
+		assert.Equal(t, 400, other.StatusCode)
+		assert.NotContains(t, other.body, "app.example.com")
+		assert.NotContains(t, other.body, "/developer/clients")
+	}
+	assert.Contains(t, b.get(at(with(good(), "redirect_uri", ""))).body, "The request has no <code>redirect_uri</code>.")
+	long := b.get(at(with(good(), "redirect_uri", "https://a.example/"+strings.Repeat("x", 7000))))
+	assert.Contains(t, long.body, "…</mark>")
+	assert.NotContains(t, b.get(at(with(good(), "redirect_uri", `https://"><script>alert(1)</script>`))).body, "<script")
+
+	w.client("refused", func(c *ledger.ImportClient) { c.State = ledger.Pending })
+	w.must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "refused", Verdict: ledger.Reject, Reason: "Who are you?", Revision: 2})
+	request = at(with(good(), "client_id", "refused"))
+	assert.Contains(t, b.get(request).body, "The reviewer wrote: <bdi>Who are you?</bdi>")
+	assert.NotContains(t, bob.get(request).body, "Who are you?")
+}

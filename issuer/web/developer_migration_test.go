@@ -1,0 +1,129 @@
+package web_test
+
+import (
+	"html"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+const migrationPath = "/developer/clients/old/migration"
+
+// The right order: the authorization URL gets its scope, and when no request
+// comes without it any more the same scopes are selected (service document,
+// section 9).
+func TestMigration(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	assert.Contains(t, b.get("/developer/clients/old").body, `<a href="/developer/clients/old/migration">Move it to scopes</a>`)
+	page := b.get(migrationPath)
+	for _, text := range []string{"Their order matters.", "<dd>None in the last 30 days</dd>", "<dd>None yet</dd>", "Show the new URL"} {
+		assert.Contains(t, page.body, text)
+	}
+	assert.NotContains(t, page.body, "Step 2")
+
+	b.allow("client_id", "old", "scope", "")
+	w.pass(31 * 24 * time.Hour)
+	b = w.signedIn()
+	b.allow("client_id", "old", "scope", "BOOKING_READ PROFILE_READ")
+	page = b.get(migrationPath)
+	assert.Contains(t, page.body, "<dd><code>BOOKING_READ</code> <code>PROFILE_READ</code> </dd>")
+	assert.Contains(t, page.body, `value="PROFILE_READ" checked`, "what was asked for is a good guess")
+
+	preview := b.get(migrationPath + "?scopes=PROFILE_READ&scopes=ORG_BOOKING_READ&scopes=NONSENSE&done=x")
+	for _, text := range []string{
+		"Step 2", "&amp;scope=PROFILE_READ%20ORG_BOOKING_READ&amp;state=", "client_id=old&amp;redirect_uri=" + url.QueryEscape(callback) + "&amp;response_type=code",
+		"<dt>Selected and asked for</dt><dd><code>PROFILE_READ</code> </dd>",
+		"<dt>Selected, and not asked for so far</dt><dd><code>ORG_BOOKING_READ</code> </dd>",
+		"<dt>Asked for, and not selected</dt><dd><code>BOOKING_READ</code> </dd>",
+		"Select these 2 scopes",
+	} {
+		assert.Contains(t, preview.body, text)
+	}
+	assert.NotContains(t, preview.body, "NONSENSE")
+	assert.NotContains(t, preview.body, "Select the scopes all the same", "nothing comes without scope")
+	assert.True(t, w.View().Client("old").Legacy, "looking changes nothing")
+
+	form := preview.form(t, migrationPath)
+	assert.Equal(t, http.StatusForbidden, b.post(migrationPath, with(preview.form(t, migrationPath), "selected", "BOOKING_WRITE")).StatusCode)
+	res := b.post(migrationPath, form)
+	after := b.follow(res)
+	assert.Contains(t, after.body, "The scopes were selected.")
+	assert.Contains(t, after.body, "This application has moved to scopes.")
+	client := w.View().Client("old")
+	assert.False(t, client.Legacy)
+	assert.Equal(t, []string{"PROFILE_READ", "ORG_BOOKING_READ"}, client.Scopes)
+	assert.Nil(t, client.Proposed, "it needs no review")
+	state := w.index
+	assert.Equal(t, res.Header.Get("Location"), b.post(migrationPath, form).Header.Get("Location"), "twice is fine")
+	assert.Equal(t, state, w.index)
+
+	refused := b.get(at(with(good(), "client_id", "old", "scope", ""))).location(t, callback)
+	assert.Equal(t, "invalid_scope", refused.Get("error"))
+}
+
+// The wrong order asks for a confirmation, and does it when one is given.
+func TestMigrationInTheWrongOrder(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	for range 3 {
+		b.allow("client_id", "old", "scope", "")
+	}
+	preview := b.get(migrationPath + "?scopes=PROFILE_READ")
+	assert.Contains(t, preview.body, "<strong>3</strong> in the last 30 days")
+	assert.Contains(t, preview.body, "People who follow such a link after this meet an error.")
+	form := preview.form(t, migrationPath)
+	res := b.post(migrationPath, form)
+	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+	assert.Contains(t, res.body, `<a href="#f-confirm">The confirmation is missing: authorization requests still come without scope.</a>`)
+	assert.True(t, w.View().Client("old").Legacy)
+	assert.Equal(t, form, res.form(t, migrationPath))
+	assert.Equal(t, http.StatusSeeOther, b.post(migrationPath, with(form, "confirm", "yes")).StatusCode)
+	assert.Equal(t, []string{"PROFILE_READ"}, w.View().Client("old").Scopes)
+	assert.Contains(t, b.get("/connected-apps/old").body, "everything", "what was allowed before lives on")
+}
+
+// A request without scope that comes while the page is open asks for the
+// confirmation too.
+func TestMigrationMeetsALateRequest(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	form := b.get(migrationPath+"?scopes=PROFILE_READ").form(t, migrationPath)
+	b.allow("client_id", "old", "scope", "")
+	res := b.post(migrationPath, form)
+	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+	assert.Contains(t, res.body, "Select the scopes all the same")
+}
+
+// Only a legacy client has such a page, and its edit page has no scopes, so that
+// nobody migrates unawares.
+func TestMigrationIsForLegacyClients(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	assert.Equal(t, http.StatusNotFound, b.get("/developer/clients/calendar/migration").StatusCode)
+	const edit = "/developer/clients/old/edit"
+	page := b.get(edit)
+	assert.NotContains(t, page.body, `name="scopes"`)
+	form := page.form(t, edit)
+	for name, list := range profileOf("The old app", callback+"/2", "BOOKING_READ") {
+		form[name] = list
+	}
+	form.Add("redirect_uris", callback)
+	require.Equal(t, http.StatusSeeOther, b.post(edit, form).StatusCode)
+	client := w.View().Client("old")
+	assert.True(t, client.Legacy)
+	assert.Equal(t, callback+"/2", client.Proposed.RedirectURIs[0])
+
+	// A proposed revision waits on when scopes are selected.
+	b.follow(b.submit(migrationPath+"?scopes=BOOKING_READ", migrationPath))
+	client = w.View().Client("old")
+	assert.Equal(t, []string{"BOOKING_READ"}, client.Scopes)
+	assert.Equal(t, callback+"/2", client.Proposed.RedirectURIs[0])
+}
+
+// unescaped is what a person copies from a page.
+func unescaped(page answer) string { return html.UnescapeString(page.body) }

@@ -1,0 +1,355 @@
+package web_test
+
+import (
+	"fmt"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A new client is pending, and the same form twice makes one (service document,
+// section 2.1).
+func TestRegister(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	page := b.get(newPath)
+	for _, text := range []string{
+		"<legend>Type</legend>", "where no secret stays one", `value="TEAM_BOOKING_READ"`, `value="ORG_PROFILE_WRITE"`,
+		"<legend>The user’s own account</legend>", "<legend>Teams</legend>", "<legend>Organizations</legend>",
+		`enctype="multipart/form-data"`, "at most 16 KB",
+	} {
+		assert.Contains(t, page.body, text)
+	}
+	assert.Equal(t, 30, strings.Count(page.body, `name="scopes"`))
+	assert.Equal(t, 10, strings.Count(page.body, `name="redirect_uris"`))
+	form := page.form(t, newPath)
+	id := form.Get("client")
+	require.Regexp(t, `^mmc_[0-9a-f]{32}$`, id)
+	assert.NotEqual(t, id, b.get(newPath).form(t, newPath).Get("client"))
+
+	for name, list := range profileOf(" Calendar Sync ", callback, "BOOKING_READ", "ORG_PROFILE_READ") {
+		form[name] = list
+	}
+	form["redirect_uris"] = []string{"", callback, "  ", "https://app.example.com/second"}
+	form = with(form, "type", "confidential", "purpose", "One line\r\nand another", "website", "https://sync.example.com/")
+	res := b.postParts(newPath, form, part{"logo", "logo.png", string(drawn(64, 64))})
+	after := b.follow(res)
+	assert.Equal(t, "/developer/clients/"+id+"?done=created", res.Header.Get("Location"))
+	client := w.View().Client(id)
+	assert.Equal(t, ledger.Pending, client.State)
+	assert.Equal(t, ledger.Confidential, client.Type)
+	assert.Equal(t, "u-ada", client.Owner)
+	assert.Equal(t, ledger.Profile{
+		Name: "Calendar Sync", Purpose: "One line and another", Website: "https://sync.example.com/",
+		RedirectURIs: []string{callback, "https://app.example.com/second"}, Scopes: []string{"BOOKING_READ", "ORG_PROFILE_READ"},
+		Logo: digestOf(drawn(64, 64)),
+	}, client.Profile)
+	assert.Empty(t, client.Secrets)
+	for _, text := range []string{
+		"The application was registered.", "Waiting for review", "has no secret yet", `<code class="copy">` + id + "</code>",
+		"Until then nobody can use it", "<code>ORG_PROFILE_READ</code>",
+	} {
+		assert.Contains(t, after.body, text)
+	}
+
+	state := w.index
+	assert.Equal(t, res.Header.Get("Location"), b.postParts(newPath, form).Header.Get("Location"), "the same form twice")
+	assert.Equal(t, state, w.index)
+	assert.Contains(t, b.get("/developer").body, "Calendar Sync")
+	w.user("u-bob", "bob", "Bob")
+	assert.NotContains(t, w.signedInAs("bob").get("/developer").body, "Calendar Sync")
+}
+
+// Everything that is wrong is said beside its field, and what was typed stays.
+func TestRegisterProblems(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	fill := func(change func(url.Values)) url.Values {
+		form := b.get(newPath).form(t, newPath)
+		for name, list := range profileOf("Calendar", callback, "BOOKING_READ") {
+			form[name] = list
+		}
+		form.Set("type", "confidential")
+		change(form)
+		return form
+	}
+	for _, test := range []struct {
+		name   string
+		change func(url.Values)
+		says   []string
+	}{
+		{"nothing", func(v url.Values) {
+			for _, name := range []string{"name", "type", "redirect_uris", "scopes"} {
+				v.Del(name)
+			}
+		}, []string{
+			`<a href="#f-name">Name is empty.</a>`, `<a href="#f-type">The type is not chosen.</a>`,
+			`<a href="#f-redirect_uris.0">Redirection URI 1 is missing: at least one is needed.</a>`,
+			`<a href="#f-scopes">The selection of scopes needs at least one.</a>`,
+		}},
+		{"two redirection URIs", func(v url.Values) {
+			v["redirect_uris"] = []string{"http://app.example.com/cb", callback, callback, "https://*.example.com/", "https://a.example/#f"}
+		}, []string{
+			`<p class="error" id="f-redirect_uris.0-error">Redirection URI 1 must be https;`, "Redirection URI 3 is there twice.",
+			"Redirection URI 4 has a wildcard in its host.", "Redirection URI 5 has a fragment.", `value="https://*.example.com/"`,
+		}},
+		{"eleven", func(v url.Values) {
+			for i := range 10 {
+				v.Add("redirect_uris", fmt.Sprintf("https://app.example.com/%d", i))
+			}
+		}, []string{"Redirection URI may be there 10 times at most.", `value="https://app.example.com/9"`}},
+		{"a private scheme", func(v url.Values) { v.Set("redirect_uris", "com.example.app:/cb") }, []string{"for public clients only"}},
+		{"a long name", func(v url.Values) { v.Set("name", strings.Repeat("x", 81)) }, []string{"Name is too long."}},
+		{"a website", func(v url.Values) { v.Set("website", "javascript:alert(1)") }, []string{"Website must begin with https:// or http://."}},
+		{"a scope that there is not", func(v url.Values) { v.Set("scopes", "EVERYTHING") }, []string{"names a scope that does not exist"}},
+		{"a type that there is not", func(v url.Values) { v.Set("type", "secret") }, []string{"The type is not chosen."}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			state := w.index
+			res := b.post(newPath, fill(test.change))
+			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+			for _, text := range test.says {
+				assert.Contains(t, res.body, text)
+			}
+			assert.Equal(t, state, w.index)
+		})
+	}
+	for name, file := range map[string][]byte{
+		"is not a PNG or JPEG picture":      []byte("<svg onload=alert(1)>"),
+		"is damaged":                        drawn(64, 64)[:60],
+		"is too small":                      drawn(8, 64),
+		"is too large: a side may have":     drawn(1025, 16),
+		"is larger than 16 KB":              append(drawn(32, 32), make([]byte, ledger.MaxLogo)...),
+		"is not a PNG or JPEG picture. ":    []byte("GIF89a\x10\x00\x10\x00\x00\x00\x00;"),
+		"has to be chosen again: browsers ": drawn(32, 32), // as something else is wrong
+	} {
+		t.Run(name, func(t *testing.T) {
+			form := fill(func(v url.Values) {
+				if strings.Contains(name, "again") {
+					v.Set("name", "")
+				}
+			})
+			res := b.postParts(newPath, form, part{"logo", "x.png", string(file)})
+			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+			assert.Contains(t, res.body, "Logo "+strings.TrimSuffix(name, ". "))
+		})
+	}
+}
+
+// What narrows is immediate, what widens or renames waits and is shown as a
+// difference.
+func TestEdit(t *testing.T) {
+	w, b := mine(t, nil)
+	edit := minePath + "/edit"
+	page := b.get(edit)
+	form := page.form(t, edit)
+	assert.Equal(t, "1", form.Get("revision"))
+	for _, text := range []string{`value="The mine app"`, `value="` + callback + `"`, `value="BOOKING_WRITE" checked`, "waits for a review"} {
+		assert.Contains(t, page.body, text)
+	}
+	for name, list := range profileOf("A better name", callback+"/new", "BOOKING_READ", "PROFILE_READ") {
+		form[name] = list
+	}
+	form["redirect_uris"] = append(form["redirect_uris"], callback)
+	res := b.post(edit, form)
+	after := b.follow(res)
+	client := w.View().Client("mine")
+	assert.Equal(t, "The mine app", client.Name, "it goes on as it was")
+	assert.Equal(t, []string{"BOOKING_READ"}, client.Scopes, "but for what was taken away")
+	assert.Equal(t, "A better name", client.Proposed.Name)
+	for _, text := range []string{
+		"waits for an administrator", "Changes that wait for review", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
+		"<ins><b>After:</b> <bdi>A better name</bdi></ins>", "<ins><b>Added:</b> " + callback + "/new</ins>", "<ins><b>Added:</b> PROFILE_READ</ins>",
+	} {
+		assert.Contains(t, after.body, text)
+	}
+
+	state := w.index
+	assert.Equal(t, res.Header.Get("Location"), b.post(edit, form).Header.Get("Location"), "the same form twice is no mistake")
+	assert.Equal(t, state, w.index)
+	again := b.post(edit, with(form, "name", "Yet another"))
+	assert.Equal(t, http.StatusConflict, again.StatusCode, "of a page that is old")
+	assert.Contains(t, again.body, "Something changed while the page was open")
+	assert.Contains(t, again.body, `value="Yet another"`)
+	assert.Equal(t, "2", again.form(t, edit).Get("revision"), "which can be sent again once it was looked at")
+	assert.Contains(t, b.get(edit).body, `value="A better name"`, "a proposed revision is edited on")
+
+	w.must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "mine", Verdict: ledger.Reject, Reason: "Say who <you> are", Revision: 2})
+	assert.Contains(t, b.get(minePath).body, "<strong>What the last reviewer wrote:</strong> <bdi>Say who &lt;you&gt; are</bdi>")
+}
+
+func TestEditOfARejectedClient(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	page := b.get("/developer/clients/refused")
+	assert.Contains(t, page.body, "Not approved")
+	const edit = "/developer/clients/refused/edit"
+	form := b.get(edit).form(t, edit)
+	for name, list := range profileOf("The refused app", callback, "BOOKING_READ") {
+		form[name] = list
+	}
+	assert.Contains(t, b.follow(b.post(edit, form)).body, "reviews the application again")
+	assert.Equal(t, ledger.Pending, w.View().Client("refused").State)
+}
+
+func TestEditOfALogo(t *testing.T) {
+	w, b := mine(t, nil)
+	w.withLogo("mine")
+	edit := minePath + "/edit"
+	send := func(pairs []string, files ...part) {
+		t.Helper()
+		form := with(b.get(edit).form(t, edit), pairs...)
+		client := w.View().Client("mine")
+		for name, list := range profileOf(client.Name, callback, client.Scopes...) {
+			form[name] = list
+		}
+		form.Set("website", client.Website)
+		require.Equal(t, http.StatusSeeOther, b.postParts(edit, form, files...).StatusCode)
+	}
+	assert.Contains(t, b.get(minePath).body, `src="`+logoAddress+`"`)
+	send(nil)
+	assert.Nil(t, w.View().Client("mine").Proposed, "it is kept where none is chosen")
+	send(nil, part{"logo", "me.jpg", string(photo(64, 64))})
+	assert.Equal(t, digestOf(photo(64, 64)), w.View().Client("mine").Proposed.Logo)
+	assert.Contains(t, b.get(minePath).body, `alt="the proposed logo"`)
+	send([]string{"no_logo", "yes"})
+	assert.Empty(t, w.View().Client("mine").Proposed.Logo)
+}
+
+// A logo is served as what it is, for ever, and as nothing else.
+func TestLogo(t *testing.T) {
+	w := newWorld(t)
+	w.withLogo("calendar")
+	b := w.browser()
+	res := b.get(logoAddress)
+	assert.Equal(t, http.StatusOK, res.StatusCode)
+	assert.Equal(t, string(drawn(32, 32)), res.body)
+	assert.Equal(t, "image/png", res.Header.Get("Content-Type"))
+	assert.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"))
+	assert.Equal(t, "public, max-age=31536000, immutable", res.Header.Get("Cache-Control"))
+	assert.Empty(t, res.Cookies())
+	assert.Empty(t, b.send(http.MethodHead, logoAddress, nil, nil).body)
+	for _, path := range []string{"/logos/", "/logos/x", "/logos/" + strings.Repeat("0", 64), logoAddress + "0", logoAddress[:len(logoAddress)-2], "/logos/" + strings.Repeat("g", 64)} {
+		none := b.get(path)
+		assert.Equal(t, http.StatusNotFound, none.StatusCode, path)
+		assert.Equal(t, "no-store", none.Header.Get("Cache-Control"))
+	}
+}
+
+func TestOwnClients(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	for i := range 60 {
+		w.client(fmt.Sprintf("a-client-with-a-long-id-%02d", i), func(c *ledger.ImportClient) {
+			c.Profile.Name = fmt.Sprintf("App %02d %s", i, strings.Repeat("&<long", 6))
+		})
+	}
+	names := regexp.MustCompile(`<bdi>App (\d\d)`)
+	var all []string
+	next := "/developer"
+	for range 5 {
+		page := b.get(next)
+		for _, m := range names.FindAllStringSubmatch(page.body, -1) {
+			all = append(all, m[1])
+		}
+		m := regexp.MustCompile(`<a href="([^"]*)" rel="next">`).FindStringSubmatch(page.body)
+		if m == nil {
+			assert.Contains(t, page.body, `<a href="/developer">First page</a>`)
+			break
+		}
+		next = m[1]
+	}
+	assert.Len(t, all, 60)
+	assert.IsIncreasing(t, all)
+	found := b.get("/developer?q=app+17")
+	assert.Len(t, names.FindAllString(found.body, -1), 1)
+	assert.Contains(t, b.get("/developer?q=nothing+like+it").body, "None on this page.")
+	w.user("u-bob", "bob", "Bob")
+	assert.Contains(t, w.signedInAs("bob").get("/developer").body, "You have no applications yet.")
+}
+
+func TestDelete(t *testing.T) {
+	w, b := mine(t, func(c *ledger.ImportClient) { c.Profile.Name = "My  app" })
+	path := minePath + "/delete"
+	form := b.get(path).form(t, path)
+	wrong := b.post(path, with(form, "name", "My ap"))
+	assert.Equal(t, http.StatusUnprocessableEntity, wrong.StatusCode)
+	assert.Contains(t, wrong.body, "Name of the application is not what you typed.")
+	assert.Equal(t, ledger.Approved, w.View().Client("mine").State)
+
+	w.must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "mine", Verdict: ledger.Suspend, Revision: 1})
+	form.Set("name", " My app ")
+	moved := b.post(path, form)
+	assert.Equal(t, http.StatusConflict, moved.StatusCode)
+	assert.Equal(t, ledger.Suspended, w.View().Client("mine").State)
+	form = with(moved.form(t, path), "name", "My app")
+	res := b.post(path, form)
+	assert.Contains(t, b.follow(res).body, "The application was deleted.")
+	assert.Equal(t, ledger.Deleted, w.View().Client("mine").State)
+	assert.Equal(t, res.Header.Get("Location"), b.post(path, form).Header.Get("Location"), "twice is fine")
+	assert.Equal(t, http.StatusNotFound, b.get(minePath).StatusCode)
+	assert.NotContains(t, b.get("/developer").body, "My  app")
+}
+
+func TestTransfer(t *testing.T) {
+	w, b := mine(t, nil)
+	w.user("u-bob", "bob", "Bob")
+	bob := w.signedInAs("bob")
+	path, offer := minePath+"/transfer", "/developer/offers/mine"
+	for name, says := range map[string]string{"": "is missing", "nobody": "is not a user here", "ADA": "owns it already"} {
+		res := b.submit(path, path, "username", name)
+		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+		assert.Contains(t, res.body, "User name "+says+".")
+	}
+	assert.Equal(t, http.StatusNotFound, bob.get(offer).StatusCode)
+	res := b.submit(path, path, "username", "Bob")
+	assert.Contains(t, b.follow(res).body, "The offer was made.")
+	assert.Contains(t, b.get(path).body, "You offered this application to <strong><bdi>Bob (bob)</bdi></strong>")
+
+	assert.Contains(t, bob.get("/developer").body, `<a href="/developer/offers/mine"><bdi>The mine app</bdi></a>`)
+	assert.Contains(t, bob.get(offer).body, "<bdi>Ada Lovelace (ada)</bdi> offers you this application.")
+	declined := bob.submit(offer, offer+"/decline")
+	assert.Contains(t, bob.follow(declined).body, "You declined the application.")
+	assert.NotContains(t, bob.get("/developer").body, "Offered to you")
+	assert.NotContains(t, b.get(path).body, "You offered")
+
+	b.submit(path, path, "username", "bob")
+	old := bob.get(offer).form(t, offer+"/accept")
+	form := b.get(path).form(t, path+"/withdraw")
+	for range 2 {
+		assert.Contains(t, b.follow(b.post(path+"/withdraw", form)).body, "The offer was withdrawn.")
+	}
+	assert.Equal(t, http.StatusNotFound, bob.post(offer+"/accept", old).StatusCode)
+
+	b.submit(path, path, "username", "bob")
+	w.withLogo("mine")
+	moved := bob.post(offer+"/accept", old)
+	assert.Equal(t, http.StatusConflict, moved.StatusCode, "nobody takes over what changed under their eyes")
+	form = moved.form(t, offer+"/accept")
+	for range 2 {
+		assert.Contains(t, bob.follow(bob.post(offer+"/accept", form)).body, "The application is yours now.")
+	}
+	assert.Equal(t, http.StatusNotFound, b.get(minePath).StatusCode)
+	assert.Equal(t, "u-bob", w.View().Client("mine").Owner)
+	assert.Len(t, w.View().Client("mine").Secrets, 2, "the application goes on")
+}
+
+// What a page of a node that lags does not know is looked up before it is
+// denied.
+func TestDeveloperOnALaggingNode(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	w.lag()
+	w.client("mine", nil)
+	assert.Equal(t, http.StatusOK, b.get(minePath).StatusCode)
+	w.down = true
+	assert.Equal(t, http.StatusServiceUnavailable, b.get(minePath).StatusCode)
+	assert.Equal(t, http.StatusOK, b.get("/developer").StatusCode)
+}
