@@ -19,12 +19,15 @@ const (
 // exitCode is the code that a command's error stands for.
 func exitCode(err error) int {
 	var unreachable *admin.UnreachableError
+	var found *foundError
 	var p *admin.Problem
 	switch {
 	case err == nil:
 		return exitOK
 	case errors.As(err, &unreachable):
 		return exitUnreachable
+	case errors.As(err, &found):
+		return exitRefused
 	case !errors.As(err, &p):
 		return exitLocal
 	}
