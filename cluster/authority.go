@@ -100,7 +100,7 @@ func announced(all []*authority) *authority {
 }
 
 // RotateAuthority announces a new authority, and waits a while for it to be the
-// only one. The change goes on by itself where that takes longer: Authorities
+// only one, unless only nodes that are down hold it up. The change goes on by itself where that takes longer: Authorities
 // says who it waits for. The error is a *RefusedError where a rule stands
 // against it.
 func (n *Node) RotateAuthority(ctx context.Context, patience time.Duration) ([]AuthorityStatus, error) {
@@ -109,7 +109,7 @@ func (n *Node) RotateAuthority(ctx context.Context, patience time.Duration) ([]A
 	}
 	view, err := n.ViewFresh(ctx)
 	if err != nil {
-		return nil, err
+		return nil, n.explain(ctx, err)
 	}
 	old := authorities(view)
 	switch {
@@ -134,12 +134,23 @@ func (n *Node) RotateAuthority(ctx context.Context, patience time.Duration) ([]A
 	defer cancel()
 	err = n.waitFor(ctx, func() bool {
 		all := authorities(n.View())
-		return len(all) == 1 && all[0].ID == a.ID
+		return len(all) == 1 && all[0].ID == a.ID || n.waitsForTheSilent()
 	})
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("wait for the change of the authority: %w", err)
 	}
 	return n.Authorities(), nil
+}
+
+// waitsForTheSilent says whether a change of the authority waits for nobody but
+// nodes that have not been heard of for a while: then there is no use in waiting
+// with it.
+func (n *Node) waitsForTheSilent() bool {
+	silent := n.unheardOf(nil)
+	waits := n.waitsForAuthority()
+	return waits != "" && !slices.ContainsFunc(strings.Split(waits, ", "), func(name string) bool {
+		return !slices.ContainsFunc(silent, func(id string) bool { return n.nameOf(id) == name })
+	})
 }
 
 // waitsForAuthority names the members that hold up a change of the authority.

@@ -84,8 +84,12 @@ func TestChangeOfTheAuthorityWaits(t *testing.T) {
 	i := tr.leader()
 	down := (i + 1) % 3
 	shut(t, tr.nodes[down])
-	all, err := tr.nodes[i].RotateAuthority(t.Context(), 100*time.Millisecond)
+	require.Eventually(t, func() bool { return cluster.Unheard(tr.nodes[i]) == 1 }, 20*time.Second, time.Millisecond)
+	begun := time.Now()
+	all, err := tr.nodes[i].RotateAuthority(t.Context(), time.Minute)
 	require.NoError(t, err)
+	require.Less(t, time.Since(begun), 20*time.Second, "there is no use in waiting for a node that is down")
+	require.Equal(t, []string{tr.confs[down].Name}, all[1].Waits, "and for it alone")
 	require.Len(t, all, 2)
 	require.Equal(t, first, all[0].ID, "it signs still")
 	require.Equal(t, cluster.AuthorityAnnounced, all[1].State)

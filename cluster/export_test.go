@@ -300,6 +300,9 @@ func AskWhetherExpelled(n *Node) {
 	n.askWhetherExpelled(mapped(n.heardOf(), func(m Member) string { return m.ID }))
 }
 
+// Unheard is how many members have not been heard of for a while.
+func Unheard(n *Node) int { return len(n.unheardOf(nil)) }
+
 // Admit is what a node does for somebody who joins.
 func Admit(ctx context.Context, n *Node, token, id, address string, key []byte) (refused string, secret []byte) {
 	_, presented, err := parseToken(token)

@@ -38,12 +38,8 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 		if leading, _ := n.Leading(); !leading {
 			return reply{status: replyNotLeading}
 		}
-		err := n.handOver(ctx, string(body))
-		if errors.Is(err, errNotLeading) {
-			return reply{status: replyNotLeading}
-		}
-		if err != nil {
-			return reply{replyFailed, []byte(err.Error())}
+		if err := n.handOverAsked(ctx, string(body)); err != nil {
+			return replyTo(err)
 		}
 		return reply{status: replyOK}
 	case opStand:
@@ -148,6 +144,22 @@ func (s *schema) decodeOutcome(k Kind, b []byte) (any, error) {
 	return s.outcome(k, b)
 }
 
+// replyTo is how an error of what an operator asked for travels.
+func replyTo(err error) reply {
+	var few *NoMajorityError
+	switch {
+	case errors.Is(err, errNotLeading):
+		return reply{status: replyNotLeading}
+	case errors.As(err, &few):
+		return reply{replyFew, []byte(few.Reason)}
+	case errors.Is(err, ErrUnknown):
+		return reply{replyUnknown, []byte(err.Error())}
+	case errors.Is(err, ErrUnavailable):
+		return reply{replyUnavailable, []byte(err.Error())}
+	}
+	return reply{replyFailed, []byte(err.Error())}
+}
+
 // err is the error that a refusal to answer stands for.
 func (r reply) err() error {
 	switch r.status {
@@ -155,6 +167,8 @@ func (r reply) err() error {
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	case replyUnavailable:
 		return fmt.Errorf("%w: %s", ErrUnavailable, r.body)
+	case replyFew:
+		return &NoMajorityError{string(r.body)}
 	case replyUnknown:
 		return fmt.Errorf("%w: %s", ErrUnknown, r.body)
 	}

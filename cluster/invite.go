@@ -37,7 +37,7 @@ func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.
 	if _, err := n.decide(ctx, &addInvite{
 		ID: inviteID(secret[:]), Name: name, Lifetime: lifetime.Milliseconds(), Replaces: replaces,
 	}); err != nil {
-		return "", time.Time{}, err
+		return "", time.Time{}, n.explain(ctx, err)
 	}
 	print, err := hex.DecodeString(a.ID)
 	if err != nil {

@@ -40,6 +40,7 @@ const (
 	replyFailed      = 3 // body: what is wrong with the request
 	replyNotLeading  = 4 // nothing was proposed, ask another node
 	replyConfirm     = 5 // nothing was proposed: the decision accuses, see Decision.Accuses
+	replyFew         = 6 // too few voters can be reached; body: who, and what to do
 )
 
 const (

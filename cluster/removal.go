@@ -81,8 +81,11 @@ func (n *Node) Remove(ctx context.Context, name string, force bool) error {
 	for {
 		w := n.leader.route()
 		err := n.removeBy(ctx, w, m.ID, force)
-		if !errors.Is(err, errNotLeading) || n.pause(ctx, w, patience) != nil {
+		if !errors.Is(err, errNotLeading) {
 			return err
+		}
+		if n.pause(ctx, w, patience) != nil {
+			return n.explain(ctx, err)
 		}
 	}
 }
@@ -133,17 +136,10 @@ func (n *Node) serveRemoval(ctx context.Context, body []byte) reply {
 		return reply{replyFailed, []byte("remove: no node is named")}
 	}
 	index, err := n.removeHere(ctx, string(body[1:]), body[0] == 1)
-	switch {
-	case err == nil:
-		return reply{replyOK, binary.BigEndian.AppendUint64(nil, index)}
-	case errors.Is(err, errNotLeading):
-		return reply{status: replyNotLeading}
-	case errors.Is(err, ErrUnknown):
-		return reply{replyUnknown, []byte(err.Error())}
-	case errors.Is(err, ErrUnavailable):
-		return reply{replyUnavailable, []byte(err.Error())}
+	if err != nil {
+		return replyTo(err)
 	}
-	return reply{replyFailed, []byte(err.Error())}
+	return reply{replyOK, binary.BigEndian.AppendUint64(nil, index)}
 }
 
 // settlePatience is how long a removal that is asked for waits for the change

@@ -4,13 +4,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
 )
 
 // TransferLeadership hands leadership to a member, or with "" to the voter that
-// is furthest. It returns when the leader has heard that it was taken.
+// is furthest. It returns when the leader has heard that it was taken. The error
+// is a *RefusedError where that member can't lead now, and says why.
 func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 	to := ""
 	if name != "" {
@@ -24,8 +26,11 @@ func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 	for {
 		w := n.leader.route()
 		err := n.handOverBy(ctx, w, to)
-		if !errors.Is(err, errNotLeading) || n.pause(ctx, w, patience) != nil {
+		if !errors.Is(err, errNotLeading) {
 			return err
+		}
+		if n.pause(ctx, w, patience) != nil {
+			return n.explain(ctx, err)
 		}
 	}
 }
@@ -33,24 +38,77 @@ func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 func (n *Node) handOverBy(ctx context.Context, w way, to string) error {
 	switch {
 	case w.leading:
-		err := n.handOver(ctx, to)
-		if err != nil && !errors.Is(err, errNotLeading) {
-			return &RefusedError{err.Error()} // raft says of whom it is not true
-		}
-		return err
+		return n.handOverAsked(ctx, to)
 	case !n.elsewhere(w):
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
 	answer, err := n.ask(ctx, w.leader, nil, opTransfer, []byte(to), n.config.ProposeTimeout)
 	switch {
+	case errors.Is(err, errNotSent):
+		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 	case err != nil:
-		return fmt.Errorf("%w: ask the leader: %w", ErrUnavailable, err)
+		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
 	case answer.status == replyFailed:
 		return &RefusedError{string(answer.body)}
 	case answer.status != replyOK:
 		return answer.err()
 	}
 	return nil
+}
+
+// handOverAsked is handOver for operators: raft says little of why it can't be.
+func (n *Node) handOverAsked(ctx context.Context, to string) error {
+	voters := n.Voters()
+	switch {
+	case to == string(n.id):
+		return nil
+	case to != "" && !slices.Contains(voters, to):
+		return &RefusedError{"node " + n.nameOf(to) + " can't lead yet: it becomes a voter by itself when it has caught up"}
+	case len(voters) < 2:
+		return &RefusedError{"there is no other voter that could lead"}
+	}
+	q := n.quorum(ctx)
+	if !q.holds() {
+		return q.refused()
+	}
+	if slices.Contains(q.silent, n.nameOf(to)) {
+		return &RefusedError{"node " + n.nameOf(to) + " can't be reached, and so can't lead"}
+	}
+	err := n.handOver(ctx, to)
+	if err == nil || errors.Is(err, errNotLeading) {
+		return err
+	}
+	n.log.Warn("cluster: leadership stays", "error", err)
+	who := "no other node took over"
+	if to != "" {
+		who = "node " + n.nameOf(to) + " did not take over"
+	}
+	return &RefusedError{who + " in time, so node " + n.nameOf(string(n.id)) + " goes on leading: try again, and see mintmark cluster status"}
+}
+
+// Leader is the name of the node that leads, as far as this one knows, "" if
+// none is known.
+func (n *Node) Leader() string {
+	w := n.leader.route()
+	switch {
+	case w.leading:
+		return n.nameOf(string(n.id))
+	case w.leader == "":
+		return ""
+	}
+	return n.nameOf(w.leader)
+}
+
+// LeaderAfter is Leader once it is another one than before, "" if this node has
+// not heard of one when ctx ends.
+func (n *Node) LeaderAfter(ctx context.Context, before string) (name string) {
+	if n.waitFor(ctx, func() bool {
+		name = n.Leader()
+		return name != "" && name != before
+	}) != nil {
+		return ""
+	}
+	return name
 }
 
 // handOver transfers the leadership of this node, with "" to the node that is

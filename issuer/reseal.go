@@ -266,7 +266,7 @@ func (i *Issuer) complete(ctx context.Context, key keys.ClusterKey) error {
 		case <-ticker.C:
 		case <-ctx.Done():
 			return fmt.Errorf("%w: the ring is sealed under the new cluster key %s, and the leader goes on with the rest: %w",
-				oauth.ErrUnavailable, key.ID(), ctx.Err())
+				oauth.ErrOutcomeUnknown, key.ID(), ctx.Err())
 		}
 	}
 }

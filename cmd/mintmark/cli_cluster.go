@@ -40,11 +40,14 @@ func (m *management) clusterChecksum() *cobra.Command {
 func (m *management) clusterTransfer() *cobra.Command {
 	var q admin.Transfer
 	c := command("transfer-leader", "Let another node lead", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.TransferLeader, q, func(p *printer, _ admin.Done) {
-			if q.To == "" {
+		return ask(m, cmd, admin.TransferLeader, q, func(p *printer, t admin.Transferred) {
+			switch {
+			case t.ID == "":
 				p.line("another node leads; see mintmark cluster status")
-			} else {
-				p.line("node %s leads", q.To)
+			case t.Already:
+				p.line("node %s leads already", t.ID)
+			default:
+				p.line("node %s leads", t.ID)
 			}
 		})
 	})

@@ -146,12 +146,13 @@ func TestInviteNamesACommandThatExists(t *testing.T) {
 func TestClusterChangesOnTheCommandLine(t *testing.T) {
 	c := newClusterCLI(t)
 	require.Equal(t, "node n1 leads\n", c.ok("", "cluster", "transfer-leader", "--to", "n1"))
-	require.Contains(t, c.ok("", "cluster", "transfer-leader"), "another node leads")
+	require.Equal(t, "node n3 leads\n", c.ok("", "cluster", "transfer-leader"))
+	require.Equal(t, "node n2 leads already\n", c.ok("", "cluster", "transfer-leader", "--to", "n2"))
 	require.Equal(t, "node n3 is removed\n", c.ok("", "cluster", "remove", "n3"))
 	require.Equal(t, "n2", c.object("cluster", "remove", "n2", "--force")["id"])
 	require.Contains(t, c.ok("", "cluster", "accept-clock"), "node n1 goes on")
 	require.Equal(t, []string{
-		"transfer to=n1", "transfer to=", "remove n3 force=false", "remove n2 force=true", "accept-clock",
+		"transfer to=n1", "transfer to=", "transfer to=n2", "remove n3 force=false", "remove n2 force=true", "accept-clock",
 	}, c.Cluster.Calls())
 
 	sum := "ab" + strings.Repeat("0", 60) + "01"
@@ -182,7 +183,9 @@ func TestClusterExitCodes(t *testing.T) {
 		text string
 	}{
 		{admintest.Rule("the cluster has no node n9"), exitRefused, "the cluster has no node n9"},
-		{oauth.ErrUnavailable, exitUnhealthy, "nothing can be decided now"},
+		{oauth.ErrUnavailable, exitUnhealthy, "nothing can be decided now, and nothing was changed"},
+		{forOperators(cluster.ErrUnavailable), exitUnhealthy, "nothing can be decided now, and nothing was changed"},
+		{forOperators(cluster.ErrUnknown), exitUnhealthy, "whether this was done can't be told"},
 		{fmt.Errorf("a fault"), exitUnhealthy, "its log says why"},
 	} {
 		c.Cluster.Fail(test.err)

@@ -61,8 +61,20 @@ func (c clusterOps) Remove(ctx context.Context, name string, force bool) error {
 	return forOperators(c.node.Remove(ctx, name, force))
 }
 
-func (c clusterOps) TransferLeadership(ctx context.Context, to string) error {
-	return forOperators(c.node.TransferLeadership(ctx, to))
+// leaderPatience is how long it may take for this node to hear who leads now.
+const leaderPatience = 2 * time.Second
+
+func (c clusterOps) TransferLeadership(ctx context.Context, to string) (admin.Transferred, error) {
+	before := c.node.Leader()
+	if err := c.node.TransferLeadership(ctx, to); err != nil {
+		return admin.Transferred{}, forOperators(err)
+	}
+	if to != "" && to == before {
+		return admin.Transferred{ID: to, Already: true}, nil
+	}
+	ctx, cancel := context.WithTimeout(ctx, leaderPatience)
+	defer cancel()
+	return admin.Transferred{ID: c.node.LeaderAfter(ctx, before)}, nil
 }
 
 func (c clusterOps) Checksum() (sum [32]byte, applied uint64) { return c.node.Checksum() }
@@ -90,7 +102,9 @@ func forOperators(err error) error {
 		return &admin.Problem{Class: admin.Unavailable, Text: few.Error()}
 	case errors.As(err, &refused):
 		return refusal{refused}
-	case errors.Is(err, cluster.ErrUnavailable), errors.Is(err, cluster.ErrUnknown):
+	case errors.Is(err, cluster.ErrUnknown):
+		return fmt.Errorf("%w: %w", oauth.ErrOutcomeUnknown, err)
+	case errors.Is(err, cluster.ErrUnavailable):
 		return fmt.Errorf("%w: %w", oauth.ErrUnavailable, err)
 	}
 	return err

@@ -56,7 +56,7 @@ func (c *call) propose(ctx context.Context, subject string, cmd ledger.Command) 
 	case err != nil:
 		return out, fmt.Errorf("propose: %w", err)
 	case out.Unknown:
-		return out, fmt.Errorf("propose: %w", oauth.ErrUnavailable)
+		return out, fmt.Errorf("propose: %w", oauth.ErrOutcomeUnknown)
 	case out.Refusal != nil:
 		return out, refusal(subject, out.Refusal)
 	}

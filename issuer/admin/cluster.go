@@ -142,15 +142,17 @@ func (c *call) checksumNode(ctx context.Context, _ ChecksumQuery) (ClusterChecks
 	return ClusterChecksum{Name: name, Applied: applied, Checksum: hex.EncodeToString(sum[:])}, nil
 }
 
-func (c *call) transferLeader(ctx context.Context, q Transfer) (Done, error) {
+func (c *call) transferLeader(ctx context.Context, q Transfer) (Transferred, error) {
 	cluster, err := c.many()
 	if err != nil {
-		return Done{}, err
+		return Transferred{}, err
 	}
-	if err := cluster.TransferLeadership(ctx, q.To); err != nil {
-		return Done{}, fmt.Errorf("transfer leadership: %w", err)
+	t, err := cluster.TransferLeadership(ctx, q.To)
+	if err != nil {
+		return Transferred{}, fmt.Errorf("transfer leadership: %w", err)
 	}
-	return c.done(nodeSubject(q.To), q.To), nil
+	c.done(nodeSubject(t.ID), t.ID)
+	return t, nil
 }
 
 func (c *call) removeNode(ctx context.Context, q Removal) (Done, error) {

@@ -25,7 +25,7 @@ type Cluster interface {
 	Remove(ctx context.Context, name string, force bool) error
 	// TransferLeadership makes a member the leader, or with "" the one that is
 	// furthest.
-	TransferLeadership(ctx context.Context, to string) error
+	TransferLeadership(ctx context.Context, to string) (Transferred, error)
 	// Checksum is of the whole state of this node, as of an applied command.
 	Checksum() (sum [32]byte, applied uint64)
 	// AcceptClock lets this node go on after its wall clock has jumped.
@@ -164,6 +164,12 @@ type ClusterChecksum struct {
 // A Transfer asks that another node leads.
 type Transfer struct {
 	To string `json:"to,omitempty"` // name; "" for the one that is furthest
+}
+
+// Transferred says who leads.
+type Transferred struct {
+	ID      string `json:"id"`                // name; "" where that is not known yet
+	Already bool   `json:"already,omitempty"` // it led before
 }
 
 // A Removal asks that a member goes.

@@ -93,8 +93,10 @@ func problem(err error) *Problem {
 		return &Problem{Class: Refused, Text: rule.Refusal()}
 	case errors.As(err, &later):
 		return &Problem{Class: Unavailable, Text: later.Later()}
+	case errors.Is(err, oauth.ErrOutcomeUnknown):
+		return &Problem{Class: Unavailable, Text: "whether this was done can't be told: the leader, or too many nodes, were lost before it was answered; look whether it was, and try again if not"}
 	case errors.Is(err, oauth.ErrUnavailable):
-		return &Problem{Class: Unavailable, Text: "nothing can be decided now: no leader answers, or the outcome can't be told; look at what is there and try again"}
+		return &Problem{Class: Unavailable, Text: "nothing can be decided now, and nothing was changed: no leader answers; mintmark cluster status says what is wrong"}
 	}
 	return &Problem{Class: Internal, Text: "the server failed; its log says why"}
 }

@@ -101,8 +101,12 @@ func (c *Cluster) Remove(_ context.Context, name string, force bool) error {
 }
 
 // TransferLeadership implements admin.Cluster.
-func (c *Cluster) TransferLeadership(_ context.Context, to string) error {
-	return c.do("transfer to=%s", to)
+func (c *Cluster) TransferLeadership(_ context.Context, to string) (admin.Transferred, error) {
+	t := admin.Transferred{ID: to, Already: to == "n2"}
+	if to == "" {
+		t.ID = "n3"
+	}
+	return t, c.do("transfer to=%s", to)
 }
 
 // Checksum implements admin.Cluster.

@@ -1,0 +1,49 @@
+package cluster_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestTransferSaysWhyNot, at the leader and elsewhere, in words of ours.
+func TestTransferSaysWhyNot(t *testing.T) {
+	tr := newTrio(t)
+	i := tr.leader()
+	down, asked := (i+1)%3, (i+2)%3
+	var unknown *cluster.NoNodeError
+	require.ErrorAs(t, tr.nodes[asked].TransferLeadership(t.Context(), "n9"), &unknown)
+	require.NoError(t, tr.nodes[asked].TransferLeadership(t.Context(), tr.confs[i].Name), "it leads already")
+	require.Equal(t, tr.confs[i].Name, tr.nodes[asked].Leader())
+
+	token, _, err := tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
+	require.NoError(t, err)
+	require.NoError(t, tr.joinBy(t.Context(), networked(t, "", "n4"), token)) // and it is not started
+	for _, n := range []int{i, asked} {
+		require.Eventually(t, func() bool { return len(tr.nodes[n].Members()) == 4 }, 20*time.Second, time.Millisecond)
+		refused(t, tr.nodes[n].TransferLeadership(t.Context(), "n4"), "node n4 can't lead yet: it becomes a voter")
+	}
+	shut(t, tr.nodes[down])
+	for _, n := range []int{i, asked} {
+		refused(t, tr.nodes[n].TransferLeadership(t.Context(), tr.confs[down].Name), "can't be reached, and so can't lead")
+	}
+
+	require.NoError(t, tr.nodes[asked].TransferLeadership(t.Context(), ""))
+	require.Equal(t, tr.confs[asked].Name, tr.nodes[i].LeaderAfter(t.Context(), tr.confs[i].Name))
+
+	shut(t, tr.nodes[i])
+	var few *cluster.NoMajorityError
+	err = tr.nodes[asked].TransferLeadership(t.Context(), "")
+	require.ErrorAs(t, err, &few)
+	require.ErrorContains(t, err, "only 1 of 3 voters can be reached")
+}
+
+// TestNobodyElseToLead: a sole voter leads for good.
+func TestNobodyElseToLead(t *testing.T) {
+	c := networked(t, "", "n1")
+	n := open(t, c)
+	refused(t, n.TransferLeadership(t.Context(), ""), "no other voter")
+}
