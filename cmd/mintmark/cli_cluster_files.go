@@ -112,7 +112,14 @@ func (m *management) journalOfTheDead(keyFile string, w io.Writer) (err error) {
 	if err != nil {
 		return err
 	}
-	return s.writeJournal(w, h)
+	r, err := cluster.Recovered(dir)
+	if err != nil || r == nil {
+		if err == nil {
+			err = s.writeJournal(w, h)
+		}
+		return err
+	}
+	return s.writeJournalUntil(w, h, r.Seq)
 }
 
 func (m *management) clusterRecover() *cobra.Command {
@@ -129,7 +136,7 @@ func (m *management) clusterRecover() *cobra.Command {
 		if !sure {
 			return errors.New("this gives up the other nodes for good: see --help, and say --yes")
 		}
-		if err := cluster.Recover(conf); err != nil {
+		if err := m.recoverFolder(conf); err != nil {
 			return err
 		}
 		cmd.Println("recovered: start the node, and have others join it with new tokens")

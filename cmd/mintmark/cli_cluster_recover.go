@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -24,4 +25,16 @@ func foresee(cmd *cobra.Command, conf cluster.Config) error {
 			"by one that runs (mintmark cluster remove)", strings.Join(p.Led, " and "))
 	}
 	return nil
+}
+
+// recoverFolder has the journal go on through the recovery, which applies the rest
+// of the log and drops it: nobody could tell the journal of that later.
+func (m *management) recoverFolder(conf cluster.Config) (err error) {
+	s := &server{config: serverConfig{DataDir: m.dataDir, Log: conf.Logger, Now: wallClock}}
+	if err := s.openJournal(); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, s.journal.Journal.Close()) }()
+	conf.Witness = s.journal
+	return cluster.Recover(conf)
 }

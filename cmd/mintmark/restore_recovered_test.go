@@ -4,10 +4,12 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -106,4 +108,36 @@ func folderOf(t testing.TB, dir string) string {
 		return os.Chmod(path, 0o600)
 	}))
 	return to
+}
+
+// TestRecoveryLeavesNoHole in the journal, though what a crash cut off that is in
+// no log any more after it.
+func TestRecoveryLeavesNoHole(t *testing.T) {
+	c := newCell(t)
+	first := c.backup()
+	c.close()
+	before := folderOf(t, filepath.Join(c.dir, "journal"))
+	c.start()
+	c.await()
+	c.disable("alice")
+	c.close()
+	require.NoError(t, os.RemoveAll(filepath.Join(c.dir, "journal")))
+	require.NoError(t, os.CopyFS(filepath.Join(c.dir, "journal"), os.DirFS(before)))
+
+	recoverIn(t, c.dir)
+	dead := inspect(t, c.dead())
+	require.Len(t, dead.Lives, 1)
+	mark, err := cluster.Recovered(filepath.Join(c.dir, "raft"))
+	require.NoError(t, err)
+	require.LessOrEqual(t, dead.Seq, mark.Seq, "what comes then is of another life")
+	c.start()
+	c.await()
+	c.disable("bob")
+	own := c.journal()
+
+	r := waitingCell(t, c.key()).preview(first, own)
+	require.Empty(t, r.Gap)
+	all := strings.Join(r.Changes, "\n")
+	require.Contains(t, all, "alice")
+	require.Contains(t, all, "bob")
 }

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"encoding/json"
@@ -141,6 +142,25 @@ func (s *server) saveJournal(_ context.Context, w io.Writer) error {
 	h := s.header(backup.KindJournal)
 	h.Lives = issuer.Lives(ledger.At(s.node.View()))
 	return s.writeJournal(w, h)
+}
+
+// writeJournalUntil writes the journal of a node that was recovered and has not
+// begun its next life yet: what it has from then on belongs to that.
+func (s *server) writeJournalUntil(w io.Writer, h backup.Header, seq uint64) error {
+	var all bytes.Buffer
+	if err := s.journal.Journal.Export(&all); err != nil {
+		return fmt.Errorf("read the journal: %w", err)
+	}
+	whole, err := journal.Read(&all)
+	if err != nil {
+		return err
+	}
+	shared := whole.Until(seq)
+	if spans := shared.Spans(); len(spans) > 0 {
+		last := spans[len(spans)-1]
+		h.From, h.Seq, h.StateTime = spans[0].From, last.To, time.UnixMilli(last.ToAt).UTC()
+	}
+	return backup.Write(w, h, s.seal, shared.Export)
 }
 
 func (s *server) writeJournal(w io.Writer, h backup.Header) error {
