@@ -60,7 +60,7 @@ a member: see mintmark cluster remove.`
 
 func invitationFlags(c *cobra.Command, name *string, lifetime *time.Duration) {
 	c.Flags().StringVar(name, "name", "", "`NAME` of the new node")
-	c.Flags().DurationVar(lifetime, "ttl", invitationLifetime, "for how long the token can be used")
+	durationVar(c.Flags(), lifetime, "ttl", invitationLifetime, "for how long the token can be used")
 	_ = c.MarkFlagRequired("name")
 }
 

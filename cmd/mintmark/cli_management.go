@@ -30,7 +30,7 @@ func managementCommands() []*cobra.Command {
 	for _, c := range commands {
 		c.Long = c.Short + ".\n\n" + aboutManagement
 		c.PersistentFlags().StringVar(&m.dataDir, "data-dir", dataDir, "data directory of the running node (MINTMARK_DATA_DIR)")
-		c.PersistentFlags().DurationVar(&m.timeout, "timeout", admin.DefaultSilence, "for how long the node may be silent before it counts as hung (exit code 4)")
+		durationVar(c.PersistentFlags(), &m.timeout, "timeout", admin.DefaultSilence, "for how long the node may be silent before it counts as hung (exit code 4)")
 		c.PersistentFlags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")
 		_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 		_ = c.MarkPersistentFlagDirname("data-dir")

@@ -125,7 +125,7 @@ func (o *serveOptions) flags(f *pflag.FlagSet) {
 		case *[]string:
 			f.StringArrayVar(v, s.key, *v, s.usage)
 		case *time.Duration:
-			f.DurationVar(v, s.key, *v, s.usage)
+			durationVar(f, v, s.key, *v, s.usage)
 		case *bool:
 			f.BoolVar(v, s.key, *v, s.usage)
 		}

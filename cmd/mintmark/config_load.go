@@ -13,6 +13,8 @@ import (
 	"github.com/knadh/koanf/providers/posflag"
 	"github.com/knadh/koanf/v2"
 	"github.com/spf13/pflag"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
 // A configLayer is what one source says. A later layer goes before an earlier
@@ -132,9 +134,9 @@ func assignDuration(to *time.Duration, value any) (expected string) {
 		value = string(v)
 	}
 	text, _ := value.(string)
-	d, err := time.ParseDuration(text)
+	d, err := admin.ParseDuration(text)
 	if err != nil {
-		return "a duration such as 500ms, 1s or 2m30s"
+		return "a duration such as 500ms, 2m30s or 1d"
 	}
 	*to = d
 	return ""

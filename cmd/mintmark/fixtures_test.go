@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
@@ -121,6 +122,29 @@ func TestFixtureSettings(t *testing.T) {
 	}
 }
 
+// TestDurationsWithDays are taken wherever a duration is.
+func TestDurationsWithDays(t *testing.T) {
+	f, err := parseFixtures("f", []byte("settings:\n  refresh_idle: 30d\n  grant_absolute: 1d12h"))
+	require.NoError(t, err)
+	s := ledger.DefaultSettings()
+	f.settings(&s)
+	require.Equal(t, 30*24*time.Hour, s.RefreshIdle)
+	require.Equal(t, 36*time.Hour, s.GrantAbsolute)
+
+	var fromFlag, fromFile time.Duration
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	durationVar(flags, &fromFlag, "ttl", time.Hour, "")
+	require.Equal(t, time.Hour, fromFlag)
+	require.NoError(t, flags.Parse([]string{"--ttl", "2d"}))
+	require.Equal(t, 48*time.Hour, fromFlag)
+	read, err := flags.GetDuration("ttl")
+	require.NoError(t, err)
+	require.Equal(t, fromFlag, read)
+	require.Error(t, flags.Parse([]string{"--ttl", "soon"}))
+	require.Empty(t, assignDuration(&fromFile, configText("2d")))
+	require.Equal(t, fromFlag, fromFile)
+}
+
 // A second start changes nothing, hashes nothing and undoes nothing that
 // happened since; an entry that was changed is applied, the others are not.
 func TestFixturesAreAppliedOnce(t *testing.T) {
@@ -210,7 +234,7 @@ func TestFixtureErrors(t *testing.T) {
 		"bad e-mail":         {"users: [{username: alice, email: \"a\\u0007b\"}]", "f.yaml: user alice: email holds a control character"},
 		"time format":        {"users: [{username: alice, time_format: 13}]", "f.yaml: user alice: time_format must be 12 or 24"},
 		"number":             {"users: [{username: alice, time_format: noon}]", "f.yaml: line 1: user alice: time_format must be a number"},
-		"duration":           {"settings:\n  retry_window: 60", "f.yaml: line 2: settings: retry_window must be a duration such as 60s or 720h"},
+		"duration":           {"settings:\n  retry_window: 60", "f.yaml: line 2: settings: retry_window must be a duration such as 60s, 720h or 30d"},
 		"bound":              {"settings: {code_lifetime: 700s}", "f.yaml: settings: code_lifetime must be from 1s to 600s"},
 		"algorithm":          {"settings: {algorithm: none}", "f.yaml: settings: algorithm must be ES256, EdDSA or RS256"},
 		"a list":             {"- users", "f.yaml: line 1: the file must be a mapping of keys to values"},

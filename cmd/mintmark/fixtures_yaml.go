@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
 // A yamlReader takes the value of one key; what names it in errors. Readers go
@@ -130,7 +132,7 @@ func yamlOption[T any](into **T, parse func(string) (T, error), must string) yam
 }
 
 func yamlDuration(into **time.Duration) yamlReader {
-	return yamlOption(into, time.ParseDuration, "a duration such as 60s or 720h")
+	return yamlOption(into, admin.ParseDuration, "a duration such as 60s, 720h or 30d")
 }
 
 func yamlOptionalText(into **string) yamlReader {

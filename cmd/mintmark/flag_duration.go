@@ -1,0 +1,33 @@
+package main
+
+import (
+	"time"
+
+	"github.com/spf13/pflag"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// durationFlag is pflag's duration, and takes days, as each setting does.
+type durationFlag time.Duration
+
+var _ pflag.Value = (*durationFlag)(nil)
+
+// durationVar declares a flag.
+func durationVar(f *pflag.FlagSet, into *time.Duration, name string, value time.Duration, usage string) {
+	*into = value
+	f.Var((*durationFlag)(into), name, usage)
+}
+
+func (d *durationFlag) String() string { return time.Duration(*d).String() }
+
+// Type is the word that --help shows, and what pflag's GetDuration expects.
+func (*durationFlag) Type() string { return "duration" }
+
+func (d *durationFlag) Set(text string) error {
+	v, err := admin.ParseDuration(text)
+	if err == nil {
+		*d = durationFlag(v)
+	}
+	return err
+}
