@@ -249,6 +249,7 @@ func (n *Node) watchLeadership() {
 func (n *Node) hearLeader() {
 	_, id := n.raft.LeaderWithID()
 	n.leader.hear(string(id))
+	n.tellLeader(string(id))
 }
 
 // takeOver makes an elected node one that leads, once everything that was

@@ -46,11 +46,13 @@ func (n *Node) followMembers() {
 		membersChanged, authoritiesChanged, levelRaised := n.Changed(membersTable), n.Changed(authoritiesTable), n.Changed(statusTable)
 		var again <-chan time.Time
 		if n.config.Network != nil {
+			old := n.roster.get().Members
 			changed, later, err := n.roster.follow(n.View(), n.opensAuthority)
 			if err != nil {
 				n.log.Error("cluster: keep the list of peers", "error", err)
 			}
 			if changed {
+				n.tellMembers(old, n.roster.get().Members)
 				n.network.dropStrangers()
 			}
 			if _, listed := n.roster.member(string(n.id)); !listed && !n.roster.empty() {

@@ -48,6 +48,8 @@ type Node struct {
 	entries  chan struct{} // one element for each entry under way
 	barriers barriers
 	leader   leadership
+
+	toldLeader string // id of the leader that the log last spoke of; of watchLeadership
 	notify   chan bool // leadership, from raft
 
 	stayed  atomic.Bool           // leadership could not be handed over before the stop, and that was said

@@ -76,6 +76,9 @@ func (n *Node) nameOf(id string) string {
 	if m := find[Member](n.View(), membersTable, id); m != nil {
 		return m.Name
 	}
+	if m, ok := n.roster.member(id); ok {
+		return m.Name
+	}
 	return id
 }
 

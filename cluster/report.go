@@ -14,8 +14,10 @@ func (n *Node) reportMyself() {
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	var asked time.Time
+	told := n.newStandingTold()
 	for {
 		changed := n.Changed(membersTable)
+		n.tellStanding(told)
 		n.noteRemovalAgain()
 		silent := n.findLeader()
 		if time.Since(asked) >= expelledPause {

@@ -1,11 +1,9 @@
 package cluster_test
 
 import (
-	"bytes"
 	"log/slog"
 	"os"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -14,31 +12,13 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 )
 
-// logged keeps what a node logs.
-type logged struct {
-	mu   sync.Mutex
-	text bytes.Buffer
-}
-
-func (l *logged) Write(b []byte) (int, error) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return l.text.Write(b)
-}
-
-func (l *logged) count(s string) int {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	return strings.Count(l.text.String(), s)
-}
-
 // TestCopyOfAFolderKeepsAway: a copied folder that is started beside the original
 // votes, and must not. Which of the two it is that keeps away is the same for
 // everybody; the cluster says so, and goes on.
 func TestCopyOfAFolderKeepsAway(t *testing.T) {
 	for name, address := range map[string]bool{"at an address of its own": true, "at the same address": false} {
 		t.Run(name, func(t *testing.T) {
-			var told logged
+			var told spoken
 			tr := newTrio(t, func(c *cluster.Config) { c.Logger = slog.New(slog.NewTextHandler(&told, nil)) })
 			shut(t, tr.nodes[2])
 			c := networked(t, "", "n3")

@@ -51,6 +51,7 @@ func (s *server) join(ctx context.Context, dir, advertise string) error {
 		var refused *cluster.RefusedError
 		switch {
 		case err == nil:
+			s.config.Log.Info("joined the cluster; this node catches up, and then votes", "by", c.Join)
 			s.waits("still starting")
 			return nil
 		case ctx.Err() != nil:

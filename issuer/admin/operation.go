@@ -48,7 +48,7 @@ const (
 	WithdrawInvitation Operation[Withdrawal, Done]                = "cluster.invitation.withdraw"
 	ShowCluster        Operation[StatusQuery, ClusterStatus]      = "cluster.status"
 	ChecksumNode       Operation[ChecksumQuery, ClusterChecksum]  = "cluster.checksum"
-	TransferLeader     Operation[Transfer, Transferred]                  = "cluster.transfer"
+	TransferLeader     Operation[Transfer, Transferred]           = "cluster.transfer"
 	RemoveNode         Operation[Removal, Done]                   = "cluster.remove"
 	AcceptClock        Operation[Acceptance, Done]                = "cluster.accept-clock"
 

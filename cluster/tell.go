@@ -1,0 +1,80 @@
+package cluster
+
+import (
+	"slices"
+	"time"
+)
+
+// What an operator who reads one node's log should know of the cluster: each
+// change in one line, on every node. Raft says the same many times, and with ids.
+
+// leaderMissedAfter is how long there may be no leader before that is said: an
+// election takes less.
+const leaderMissedAfter = 3 * time.Second
+
+// tellLeader says who leads, when that is another one than was said last. It is
+// of the goroutine that watches leadership.
+func (n *Node) tellLeader(id string) {
+	if id == "" || id == n.toldLeader {
+		return
+	}
+	n.toldLeader = id
+	if id != string(n.id) { // else it says so when it is ready to
+		n.log.Info("cluster: another node leads", "name", n.nameOf(id), "term", n.raft.CurrentTerm())
+	}
+}
+
+// standingTold is what was said of this node's own place. It is the reporter's.
+type standingTold struct {
+	voter, missed bool
+	without       time.Time // since when no leader is known; zero while one is
+}
+
+func (n *Node) newStandingTold() *standingTold {
+	return &standingTold{voter: slices.Contains(n.Voters(), string(n.id))}
+}
+
+// tellStanding says that this node has become a voter, and that there has been no
+// leader for a while.
+func (n *Node) tellStanding(t *standingTold) {
+	if voter := slices.Contains(n.Voters(), string(n.id)); voter != t.voter {
+		if t.voter = voter; voter {
+			n.log.Info("cluster: this node has caught up and is a voter from now on")
+		}
+	}
+	w := n.leader.route()
+	known := w.leading || w.leader != ""
+	switch {
+	case known && t.missed:
+		n.log.Info("cluster: there is a leader again", "name", n.Leader())
+		fallthrough
+	case known:
+		t.without, t.missed = time.Time{}, false
+	case t.without.IsZero():
+		t.without = time.Now()
+	case !t.missed && time.Since(t.without) > leaderMissedAfter && n.Removed() == nil && n.Twin() == nil:
+		t.missed = true
+		n.log.Warn("cluster: no leader is known, so nothing can be decided; mintmark cluster status says who is missing")
+	}
+}
+
+// tellMembers says who has come and who has gone between two lists of peers. The
+// first list that there is says nothing new.
+func (n *Node) tellMembers(old, list []Member) {
+	if len(old) == 0 {
+		return
+	}
+	has := func(all []Member, id string) bool {
+		return slices.ContainsFunc(all, func(m Member) bool { return m.ID == id })
+	}
+	for i := range list {
+		if m := &list[i]; !has(old, m.ID) {
+			n.log.Info("cluster: a node was added", "name", m.Name, "address", m.Address)
+		}
+	}
+	for i := range old {
+		if m := &old[i]; !has(list, m.ID) && m.ID != string(n.id) { // of itself a node says more, see expel
+			n.log.Info("cluster: a node was removed", "name", m.Name)
+		}
+	}
+}
