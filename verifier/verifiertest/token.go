@@ -2,6 +2,7 @@ package verifiertest
 
 import (
 	"encoding/json"
+	"maps"
 	"strings"
 	"time"
 
@@ -21,9 +22,16 @@ type Option func(*draft)
 // Token mints a token of user "user-1" for client "client-1", good for half an
 // hour, without a scope unless an option gives it one.
 func (i *Issuer) Token(options ...Option) string {
-	now := i.Now()
-	k := i.signer()
-	d := &draft{
+	d := i.draft()
+	for _, o := range options {
+		o(d)
+	}
+	return d.key.seal(text(d.header), text(d.claims))
+}
+
+func (i *Issuer) draft() *draft {
+	now, k := i.Now(), i.signer()
+	return &draft{
 		header: map[string]any{"typ": "at+jwt", "alg": k.alg, "kid": k.kid},
 		claims: map[string]any{
 			"iss": i.URL, "aud": Audience, "sub": "user-1", "client_id": "client-1", "jti": i.nextID(), "grant_id": "grant-1",
@@ -31,14 +39,6 @@ func (i *Issuer) Token(options ...Option) string {
 		},
 		key: k, now: now,
 	}
-	for _, o := range options {
-		o(d)
-	}
-	return d.sign()
-}
-
-func (d *draft) sign() string {
-	return d.key.seal(text(d.header), text(d.claims))
 }
 
 // seal signs any two texts, however wrong.
@@ -47,13 +47,11 @@ func (k *key) seal(header, payload string) string {
 	return signed + "." + b64(k.sign(signed))
 }
 
+// text is the JSON of members without those that are nil.
 func text(members map[string]any) string {
-	for name, value := range members {
-		if value == nil {
-			delete(members, name)
-		}
-	}
-	return string(must(json.Marshal(members)))
+	there := maps.Clone(members)
+	maps.DeleteFunc(there, func(_ string, value any) bool { return value == nil })
+	return string(must(json.Marshal(there)))
 }
 
 // Scope gives the token scopes. It panics on one that isn't in the catalogue;

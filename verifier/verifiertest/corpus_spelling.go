@@ -1,0 +1,67 @@
+package verifiertest
+
+import (
+	"encoding/base64"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// spelling has tokens whose octets would do, but that aren't the one compact
+// serialization of them.
+func (c *corpus) spelling() {
+	good := c.good()
+	h, p, s := parts(good)
+	add := func(name, token, why string) { c.add(name, token, verifier.ReasonMalformed, why) }
+	add("empty", "", "no token")
+	add("one-part", h, "RFC 7515 §7.1: three parts")
+	add("two-parts", h+"."+p, "RFC 7515 §7.1: three parts")
+	add("four-parts", good+"."+s, "RFC 7515 §7.1: three parts")
+	add("five-parts", h+"..."+p+"."+s, "RFC 7516 §7.1: that is a JWE")
+	add("only-dots", "..", "RFC 7515 §7.1")
+	add("empty-header", "."+p+"."+s, "RFC 7515 §7.1")
+	add("empty-payload", h+".."+s, "RFC 7519 §3: the payload is a claim set")
+	add("empty-signature", h+"."+p+".", "RFC 7518 §3.6: an unsecured JWS")
+	add("json-serialization", text(members{"protected": h, "payload": p, "signature": s}), "RFC 7519 §3: compact serialization only")
+	add("json-general-serialization", text(members{"payload": p, "signatures": []members{{"protected": h, "signature": s}}}), "RFC 7519 §3: compact serialization only")
+	add("padding-behind", good+"==", "RFC 7515 §2: no padding")
+	add("padding-in-header", h+"=."+p+"."+s, "RFC 7515 §2: no padding")
+	add("padding-in-payload", h+"."+p+"=."+s, "RFC 7515 §2: no padding")
+	add("space-before", " "+good, "RFC 7515 §2: no white space")
+	add("space-behind", good+" ", "RFC 7515 §2: no white space")
+	add("tab-behind", good+"\t", "RFC 7515 §2: no white space")
+	add("line-break-behind", good+"\n", "RFC 7515 §2: no line breaks, which base64 decoders of many languages skip")
+	add("line-break-in-header", h[:4]+"\r\n"+h[4:]+"."+p+"."+s, "RFC 7515 §2: no line breaks")
+	add("line-break-in-signature", h+"."+p+"."+s[:20]+"\n"+s[20:], "RFC 7515 §2: no line breaks")
+	add("nul-behind", good+"\x00", "not of the alphabet")
+	add("comma-behind", good+",", "RFC 6750 §2.1: not in b64token; a joined header")
+	add("percent-encoded", strings.Replace(good, ".", "%2E", 1), "not of the alphabet")
+	add("bearer-twice", "Bearer "+good, "not of the alphabet")
+	add("standard-alphabet", c.standardAlphabet(), "RFC 7515 §2: base64url, not base64")
+	add("loose-last-character", loosened(good), "RFC 4648 §3.5: bits behind the last octet are zero; a second spelling passes by every cache and deny list that goes by the token")
+	add("impossible-length", h+"."+p+"."+s+"AAA", "RFC 4648 §4: no octets have a base64 of this length")
+	add("longer-than-8-KiB", c.withClaims(members{"pad": strings.Repeat("x", 8<<10)}), "profile: a token is at most 8 KiB")
+	add("longer-than-64-KiB", c.withClaims(members{"pad": strings.Repeat("x", 64<<10)}), "no header of HTTP is that long")
+}
+
+// standardAlphabet is good, but for + or / where - or _ belong. The signature is
+// another each time, and has one of them before long.
+func (c *corpus) standardAlphabet() string {
+	for {
+		h, p, s := parts(c.good())
+		if odd := strings.NewReplacer("-", "+", "_", "/").Replace(s); odd != s {
+			return h + "." + p + "." + odd
+		}
+	}
+}
+
+// loosened sets a bit behind the last octet: 64 octets leave four in the last
+// character.
+func loosened(token string) string {
+	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+	last := len(token) - 1
+	odd := token[:last] + string(alphabet[strings.IndexByte(alphabet, token[last])|1])
+	_, _, s := parts(odd)
+	must(base64.RawURLEncoding.DecodeString(s))
+	return odd
+}
