@@ -50,6 +50,7 @@ chaos: ## Break a cluster of three in 500 ways drawn at random, or ROUNDS=n (lon
 
 bench: ## Measure: requests beside their ceiling, minting, verification (about 3 minutes)
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./verifier ./issuer/credential
+	cd verifier/bench && $(GO) test -run '^$$' -bench . -benchtime 2s -benchmem .
 	$(GO) test -run '^$$' -bench 'Propose' -benchtime 2s ./cluster
 	$(GO) test -run '^$$' -bench 'Refresh|StartUp' -benchtime 1x -timeout 20m ./cmd/mintmark
 

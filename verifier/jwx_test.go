@@ -2,8 +2,11 @@ package verifier_test
 
 import (
 	"context"
+	"crypto"
+	"crypto/ed25519"
 	"encoding/base64"
 	"encoding/json"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
@@ -13,6 +16,9 @@ import (
 	"github.com/lestrrat-go/jwx/v2/jwt"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
 // judge asks an independent implementation about a token.
@@ -53,7 +59,7 @@ func FuzzAccessToken(f *testing.F) {
 
 	set, err := jwk.Parse(published())
 	require.NoError(f, err)
-	v := newVerifier(f)
+	v, remembering := newVerifier(f), newRig(f)
 	f.Fuzz(func(t *testing.T, alg, header, payload, tail string) {
 		switch alg {
 		case "ES256", "RS256", "EdDSA":
@@ -62,6 +68,12 @@ func FuzzAccessToken(f *testing.F) {
 		}
 		tok := sign(alg, header, payload) + tail
 		claims, err := v.Verify(context.Background(), tok)
+		for range 2 {
+			again, errAgain := remembering.Verify(context.Background(), tok)
+			if !reflect.DeepEqual(again, claims) || !reflect.DeepEqual(errAgain, err) {
+				t.Fatalf("with a cache: %+v, %v; without: %+v, %v", again, errAgain, claims, err)
+			}
+		}
 		if err != nil {
 			if claims != nil {
 				t.Fatal("claims of a refused token")
@@ -108,17 +120,76 @@ func named(header, alg string) bool {
 	return json.Unmarshal([]byte(header), &h) == nil && h.Alg == alg
 }
 
-// FuzzToken is garbage as it comes from the network.
+// FuzzToken is garbage as it comes from the network. Here too, jwx accepts what
+// we accept.
 func FuzzToken(f *testing.F) {
-	f.Add(token(nil, nil))
+	good := token(nil, nil)
+	f.Add(good)
 	f.Add("a.b.c")
 	f.Add(forged(zero, one))
-	v := newVerifier(f)
-	good := token(nil, nil)
+	iss := verifiertest.NewInMemoryIssuer()
+	iss.URL, iss.Now = issuer, func() time.Time { return clock }
+	for _, odd := range verifiertest.Corpus(iss) {
+		f.Add(odd.Token)
+	}
+	document := published()
+	document = append(append(document[:len(document)-2:len(document)-2], ','), iss.KeySet()[len(`{"keys":[`):]...)
+	set, err := jwk.Parse(document)
+	require.NoError(f, err)
+	keys, err := verifier.StaticKeys(document)
+	require.NoError(f, err)
+	v := withKeys(f, keys)
+	for _, tok := range []string{good, iss.Token()} {
+		accepted(f, v, tok)
+	}
 	f.Fuzz(func(t *testing.T, tok string) {
-		if _, err := v.Verify(context.Background(), tok); err == nil && tok != good && !strings.HasPrefix(tok, good[:strings.LastIndexByte(good, '.')]) {
+		if _, err := v.Verify(context.Background(), tok); err != nil {
+			return
+		}
+		if tok != good && !strings.HasPrefix(tok, good[:strings.LastIndexByte(good, '.')]) {
 			// ECDSA lets (r, n-s) stand for (r, s); nothing else may pass.
 			t.Fatalf("accepted %q", tok)
 		}
+		if _, err := judge(set, tok); err != nil {
+			t.Fatalf("we accept what jwx refuses: %v", err)
+		}
 	})
+}
+
+// FuzzKeySet: a key that we take, jwx reads as the same key if it can read the
+// set at all.
+func FuzzKeySet(f *testing.F) {
+	f.Add(published())
+	ec := ecJWK("a", &ecKey().PublicKey)
+	f.Add(jwks(ec, ec.with(object{"use": "enc"}), object{"kty": "AKP"}, rsaJWK("b", &rsaKey().PublicKey).with(object{"alg": nil})))
+	f.Add(jwks(edJWK("a", edKey().Public().(ed25519.PublicKey)), ec.with(object{"crv": "P-384"})))
+	f.Fuzz(func(t *testing.T, document []byte) {
+		keys, err := verifier.ParseJWKS(document)
+		if err != nil {
+			return
+		}
+		set, err := jwk.Parse(document)
+		if err != nil {
+			return // one doubtful entry spoils the set for jwx
+		}
+		for _, key := range keys {
+			if !holds(set, key) {
+				t.Fatalf("jwx has no such key: %s\n%s", key.ID(), document)
+			}
+		}
+	})
+}
+
+func holds(set jwk.Set, key verifier.Key) bool {
+	for n := range set.Len() {
+		other, _ := set.Key(n)
+		var public any
+		if other.KeyID() != key.ID() || other.Raw(&public) != nil {
+			continue
+		}
+		if equal, ok := key.Public().(interface{ Equal(crypto.PublicKey) bool }); ok && equal.Equal(public) {
+			return true
+		}
+	}
+	return false
 }

@@ -45,7 +45,7 @@ func cold(t *testing.T, issuer *verifiertest.Issuer) *verifier.Verifier {
 	return v
 }
 
-func accepted(t *testing.T, v *verifier.Verifier, token string) {
+func accepted(t testing.TB, v *verifier.Verifier, token string) {
 	t.Helper()
 	_, err := v.Verify(context.Background(), token)
 	require.NoError(t, err)
