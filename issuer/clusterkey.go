@@ -97,7 +97,8 @@ func (i *Issuer) fetchClusterKey(ctx context.Context, cause error) error {
 	}
 	text, err := i.Node.Obtain(ctx, under)
 	if err != nil {
-		return fmt.Errorf("%w; cluster key %s: %w", cause, under, err)
+		return fmt.Errorf("the data is sealed under cluster key %s and this node has %s: put the right one back: %w; %w",
+			under, i.ClusterKeys.Current().ID(), cause, err)
 	}
 	key, err := keys.ParseClusterKey(text)
 	if err != nil || key.ID() != under {

@@ -238,7 +238,9 @@ func TestWrongClusterKey(t *testing.T) {
 	_, err = issuer.New(t.Context(), issuer.Config{
 		Node: b.node, ClusterKeys: keys.FixedClusterKey(other, "a test"), Log: slog.New(slog.DiscardHandler), Now: time.Now, Rand: rand.Reader,
 	})
-	require.ErrorContains(t, err, "open key")
+	require.ErrorIs(t, err, keys.ErrUnsealable)
+	require.ErrorContains(t, err, "put the right one back")
+	require.ErrorContains(t, err, other.ID())
 }
 
 // TestSweep: the leader removes what has no effect any more.

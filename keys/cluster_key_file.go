@@ -29,7 +29,7 @@ func readClusterKey(path string, exposed fs.FileMode) (ClusterKey, error) {
 	}
 	key, err := ParseClusterKey(text)
 	if err != nil {
-		return ClusterKey{}, fmt.Errorf("read %s: %w", path, err)
+		return ClusterKey{}, fmt.Errorf("%s does not hold a cluster key, as if it was cut short or changed: put back the copy that you keep, or that of another node: %w", path, err)
 	}
 	return key, nil
 }

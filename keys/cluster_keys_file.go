@@ -59,7 +59,7 @@ func readClusterKeys(path string) ([]ClusterKey, error) {
 	}
 	list, err := parseClusterKeys(text)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, fmt.Errorf("%s does not hold cluster keys: put it right, or move it to another place: %w", path, err)
 	}
 	return list, nil
 }

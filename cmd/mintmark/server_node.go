@@ -92,6 +92,9 @@ func (s *server) fatal(err error) {
 }
 
 func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) {
+	if err := unused(conf.Dir); err != nil {
+		return fmt.Errorf("open the data in %s: %w", s.config.DataDir, err)
+	}
 	if err := s.openJournal(); err != nil {
 		return err
 	}
@@ -104,6 +107,19 @@ func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 	}
 	s.labelling.Go(s.labelJournal)
 	return nil
+}
+
+// unused finds another process that uses the data before its journal is opened,
+// which cuts off what looks like the half of a write.
+func unused(dir string) error {
+	unlock, err := cluster.Lock(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return unlock()
 }
 
 // openAlone makes an empty folder a cluster of one without being asked.
