@@ -21,6 +21,7 @@ const (
 	forSecret       = "mintmark client secret"
 	forErrorID      = "mintmark error id"
 	forDeclarations = "mintmark declaration"
+	forAttempts     = "mintmark sign-in elsewhere"
 )
 
 // A ring is every key of one state of the ledger, opened. It is immutable; a
@@ -38,7 +39,7 @@ type ring struct {
 
 type credentialKey struct {
 	chain, secret, declarations *keys.MACKey
-	errors                      cipher.AEAD
+	errors, attempts            cipher.AEAD
 }
 
 // openRing opens the keys of a view with the cluster keys. A key that can't be
@@ -66,7 +67,7 @@ func openRing(v ledger.View, k *keys.ClusterKeys) (*ring, error) {
 			}
 			r.credentials[row.Number] = &credentialKey{
 				chain: s.MAC(forChain), secret: s.MAC(forSecret), declarations: s.MAC(forDeclarations),
-				errors: s.AEAD(forErrorID),
+				errors: s.AEAD(forErrorID), attempts: s.AEAD(forAttempts),
 			}
 			if row.State == ledger.KeyActive {
 				r.active = row.Number

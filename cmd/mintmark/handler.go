@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer"
-	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web"
@@ -15,8 +14,9 @@ import (
 )
 
 // handler is everything that the public listener serves: the endpoints for
-// programs and the pages for people.
-func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, refusals *web.Refusals, trusted proxies, m *metrics, log *slog.Logger) (http.Handler, error) {
+// programs and the pages for people, of which the server has chosen how people
+// sign in.
+func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, trusted proxies, m *metrics, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
@@ -32,12 +32,10 @@ func handler(i *issuer.Issuer, s ledger.Settings, passwords *credential.Hasher, 
 	endpoint.New(endpoint.Config{
 		Server: i, Verifier: v, ClientIP: clientIP, Log: log, Now: i.Config.Now,
 	}).Register(m.routes(router))
-	pages, err := web.New(web.Config{
-		Ledger: i, Code: i.Code, Issuer: func() string { return s.BaseURL },
-		Secret: i.Secret, Explain: i.Explain, Refusals: refusals,
-		Secure: strings.HasPrefix(s.AppURL, "https://"),
-		Rand:   rand.Reader, Log: log, Passwords: passwords, ClientIP: clientIP,
-	})
+	people.Ledger, people.Code, people.Secret, people.Explain, people.Attempts = i, i.Code, i.Secret, i.Explain, i
+	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
+	people.Rand, people.Log, people.ClientIP = rand.Reader, log, clientIP
+	pages, err := web.New(people)
 	if err != nil {
 		return nil, err
 	}

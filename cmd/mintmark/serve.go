@@ -87,6 +87,10 @@ func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
 	if err != nil {
 		return serverConfig{}, err
 	}
+	provider, err := o.Upstream.config()
+	if err != nil {
+		return serverConfig{}, err
+	}
 	level := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if o.Verbose {
 		level.Level = slog.LevelDebug
@@ -102,6 +106,7 @@ func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
 			Name: o.Name, Named: o.named, Listen: o.ClusterListen, Advertise: o.Advertise, Peers: o.peerAddresses(),
 			Join: o.Join, TokenFile: o.TokenFile,
 		},
+		Upstream: provider, NoPasswords: !o.PasswordSignIn,
 		Settings: o.agree, PublicURL: o.PublicURL, AppURL: o.AppURL, Drain: o.Drain, Log: slog.New(h),
 	}, nil
 }

@@ -20,6 +20,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/upstream"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -45,6 +46,11 @@ type serverConfig struct {
 	PublicURL, AppURL string
 	// Prepare runs before anything is served: it applies fixtures. It may be nil.
 	Prepare func(ctx context.Context, i *issuer.Issuer, passwords *credential.Hasher) error
+
+	// Upstream is the provider that people sign in with, without its redirection
+	// URI; nil for none. NoPasswords needs it.
+	Upstream    *upstream.Config
+	NoPasswords bool
 
 	// Proxies are the peers whose X-Forwarded-For is believed.
 	Proxies proxies
@@ -81,6 +87,9 @@ type server struct {
 	answering sync.Mutex    // guards the next two while the server starts
 	serving   bool          // the public listener's connections are accepted
 	admin     *admin.Server // nil until there is something to ask
+
+	asking     sync.WaitGroup // of the upstream provider
+	stopAsking context.CancelFunc
 
 	labelling sync.WaitGroup
 	waitsFor  atomic.Pointer[string]
@@ -207,7 +216,9 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	if err := s.administer(passwords); err != nil {
 		return nil, err
 	}
-	return handler(s.issuer, s.settings, passwords, refusals, c.Proxies, s.metrics, c.Log)
+	return handler(s.issuer, s.settings, web.Config{
+		Passwords: passwords, Refusals: refusals, Upstream: s.askUpstream(ctx), NoPasswords: c.NoPasswords,
+	}, c.Proxies, s.metrics, c.Log)
 }
 
 // administer answers operators on the socket from now on.
@@ -309,6 +320,10 @@ func (s *server) Close(ctx context.Context) error {
 	}
 	if s.admin != nil {
 		errs = append(errs, s.admin.Close())
+	}
+	if s.stopAsking != nil {
+		s.stopAsking()
+		s.asking.Wait()
 	}
 	if s.issuer != nil {
 		s.issuer.Close()

@@ -34,11 +34,14 @@ type passwordBody struct {
 
 // passwordPage is there for who has a password.
 func (w *Web) passwordPage(c *call, v visit) error {
-	if v.user.Password == "" {
+	if !w.signsInHere(v.user) {
 		return errNotFound
 	}
 	return w.showPassword(c, v, v.form(&passwordForm, nil))
 }
+
+// signsInHere reports whether the user has a password to sign in with.
+func (w *Web) signsInHere(u *ledger.User) bool { return u.Password != "" && !w.config.NoPasswords }
 
 func (w *Web) showPassword(c *call, v visit, f *form) error {
 	return w.show(c, v, "account_password", page{
@@ -50,7 +53,7 @@ func (w *Web) showPassword(c *call, v visit, f *form) error {
 // changePassword needs the current password: a browser that was left open is
 // not enough. Guesses at it count as guesses at sign-in do.
 func (w *Web) changePassword(c *call, v visit, f *form) error {
-	if v.user.Password == "" {
+	if !w.signsInHere(v.user) {
 		return errNotFound
 	}
 	if f.checkPasswords(); f.failed() {

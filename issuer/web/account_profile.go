@@ -34,7 +34,7 @@ func (w *Web) profile(c *call, v visit) error {
 	return w.show(c, v, "account_profile", page{
 		Title: "Your account", Said: accountNotices.of(c),
 		Body: profileBody{
-			Facts: facts(v.user), HasPassword: v.user.Password != "",
+			Facts: facts(v.user), HasPassword: w.signsInHere(v.user),
 			SignedIn: v.session.Created, SessionEnds: v.session.Created.Add(settings.SessionAbsolute),
 			SignOutForm: v.form(&signOutEverywhereForm, nil),
 		},

@@ -14,6 +14,7 @@ type purpose string
 const (
 	forSignIn     purpose = "sign-in"
 	forSignOut    purpose = "sign-out"
+	forUpstream   purpose = "sign-in elsewhere"
 	forConsent    purpose = "consent"
 	forDisconnect purpose = "disconnect"
 

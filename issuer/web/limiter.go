@@ -41,4 +41,16 @@ func (a *attempts) take(username, address string, now time.Time) (wait time.Dura
 	}
 }
 
+// takeElsewhere counts one answer that a browser brings from the provider, which
+// costs a few requests there. One that signs somebody in is given back.
+func (a *attempts) takeElsewhere(address string, now time.Time) (wait time.Duration, forgive func(subject string)) {
+	address = limit.Network(address)
+	wait, undo := a.address.Try(address, now)
+	return wait, func(subject string) {
+		if a.accepted.Take(accountKey("elsewhere\x00"+subject, address), now) == 0 {
+			undo()
+		}
+	}
+}
+
 func accountKey(username, network string) string { return network + "\x00" + strings.ToLower(username) }

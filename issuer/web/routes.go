@@ -35,6 +35,7 @@ type menu struct {
 func (w *Web) routes() []route {
 	return slices.Concat(
 		w.protocolRoutes(),
+		w.upstreamRoutes(),
 		w.accountRoutes(),
 		w.developerRoutes(),
 		w.adminRoutes(),

@@ -155,6 +155,8 @@ var matrix = []row{
 	{route: "POST /auth/oauth2/authorize", address: at(good()), nobody: 405, user: 405, owner: 405, administrator: 405},
 	{route: "GET /auth/sign-in", nobody: 200, user: 303, owner: 303, administrator: 303},
 	{route: "POST /auth/sign-in", nobody: 403, user: 403, owner: 403, administrator: 403},
+	{route: "GET /auth/upstream", nobody: 403, user: 303, owner: 303, administrator: 303},
+	{route: "GET /auth/upstream/callback", nobody: 400, user: 303, owner: 303, administrator: 303},
 	{route: "POST /auth/sign-out", nobody: 403, user: 403, owner: 403, administrator: 403},
 	{route: "GET /assets/:name", address: "/assets/style-0123456789abcdef.css", nobody: 200, user: 200, owner: 200, administrator: 200},
 }
@@ -169,7 +171,7 @@ func (r *registered) Handle(method, path string, _ httprouter.Handle) {
 // stage is a world in which the objects of the matrix are, and its people.
 func stage(t *testing.T) (w *world, people []*browser) {
 	t.Helper()
-	w = newWorld(t)
+	w = newWorld(t, withProvider)
 	w.user("u-bob", "bob", "Bob")
 	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Person: ledger.Person{Name: "Root"}, Password: passwordHash(), Admin: true})
 	people = []*browser{w.browser(), w.signedInAs("bob"), w.signedIn(), w.signedInAs("root")}
@@ -197,7 +199,7 @@ func TestMatrix(t *testing.T) {
 		})
 	}
 	var routes registered
-	newWorld(t).web.Register(&routes)
+	newWorld(t, withProvider).web.Register(&routes)
 	for _, route := range routes {
 		if !strings.HasPrefix(route, "HEAD ") {
 			assert.Contains(t, rows, route, "a route without a row")

@@ -27,11 +27,12 @@ const (
 
 // What the sign-in page says beside its form.
 const (
-	alertWrong     = "The user name or the password is not right."
-	alertEmpty     = "Please enter your user name and your password."
-	alertTooMany   = "There were too many attempts. Please wait a little before you try again."
-	alertOldForm   = "The page was open for too long, or your browser did not send back its cookie. Please sign in again."
-	alertSignedOut = "You have been signed out meanwhile, so nothing was done. Please sign in again."
+	alertWrong       = "The user name or the password is not right."
+	alertEmpty       = "Please enter your user name and your password."
+	alertTooMany     = "There were too many attempts. Please wait a little before you try again."
+	alertOldForm     = "The page was open for too long, or your browser did not send back its cookie. Please sign in again."
+	alertNoPasswords = "Passwords of this service are not used any more. Please sign in elsewhere, as below."
+	alertSignedOut   = "You have been signed out meanwhile, so nothing was done. Please sign in again."
 )
 
 type signInBody struct {
@@ -42,6 +43,9 @@ type signInBody struct {
 	Status   string
 	Alert    string
 	Token    string
+
+	Elsewhere *elsewhere // nil: only here
+	Passwords bool       // people may sign in here
 }
 
 var signInForm = formKind{
@@ -82,7 +86,9 @@ func (w *Web) showSignIn(c *call, status int, view ledger.View, body signInBody)
 			}
 		}
 	}
-	body.Token = formToken(w.formKey(c), forSignIn, "", body.Next)
+	key := w.formKey(c)
+	body.Token = formToken(key, forSignIn, "", body.Next)
+	body.Elsewhere, body.Passwords = w.elsewhere(key, body), !w.config.NoPasswords
 	title := "Sign in"
 	if body.Alert != "" {
 		title = "Sign in again"
@@ -102,6 +108,8 @@ func (w *Web) signIn(c *call, f *form) error {
 	}
 	name, password := f.trimmed("username"), f.get("password")
 	switch {
+	case w.config.NoPasswords:
+		return again(http.StatusForbidden, alertNoPasswords)
 	case len(name) > maxUsername:
 		body.Username = ""
 		return again(http.StatusUnprocessableEntity, alertWrong)

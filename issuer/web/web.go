@@ -67,6 +67,13 @@ type Config struct {
 	// Passwords must bound how many hashes are computed at once. Default: a
 	// credential.Hasher with one for each CPU.
 	Passwords Passwords
+	// Upstream is a provider that people sign in with. Default: none.
+	Upstream Upstream
+	// Attempts is needed with Upstream.
+	Attempts Attempts
+	// NoPasswords says that nobody signs in by a password of this service. It
+	// needs Upstream.
+	NoPasswords bool
 	// ClientIP is the address that attempts to sign in are counted by.
 	// Default: the peer's.
 	ClientIP func(*http.Request) string
@@ -97,6 +104,10 @@ func New(c Config) (*Web, error) {
 		return nil, errors.New("web: nothing digests secrets")
 	case c.Explain == nil:
 		return nil, errors.New("web: nothing opens error ids")
+	case c.Upstream != nil && c.Attempts == nil:
+		return nil, errors.New("web: nothing seals sign-ins elsewhere")
+	case c.Upstream == nil && c.NoPasswords:
+		return nil, errors.New("web: nobody can sign in")
 	}
 	if c.Refusals == nil {
 		c.Refusals = NewRefusals()

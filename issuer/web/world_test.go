@@ -29,6 +29,7 @@ import (
 type world struct {
 	t            *testing.T
 	memory       *cluster.Memory
+	config       web.Config
 	web          *web.Web
 	handler      http.Handler
 	log          *lockedBuffer
@@ -91,6 +92,7 @@ func newWorld(t *testing.T, change ...func(*web.Config)) *world {
 		f(&config)
 	}
 	var err error
+	w.config = config
 	w.web, err = web.New(config)
 	require.NoError(t, err)
 	w.route()

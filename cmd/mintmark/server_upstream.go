@@ -1,0 +1,39 @@
+package main
+
+import (
+	"context"
+	"os"
+
+	"github.com/mintmark-auth/mintmark/issuer/upstream"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// config is what the provider is asked with; nil where there is none.
+func (o *upstreamOptions) config() (*upstream.Config, error) {
+	if o.Issuer == "" {
+		return nil, nil
+	}
+	secret, err := o.secret(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &upstream.Config{
+		Issuer: o.Issuer, Name: o.Name, ClientID: o.ClientID, ClientSecret: secret, Scopes: o.Scopes,
+		AdminClaim: o.AdminClaim, AdminValue: o.AdminValue, AdminEmails: o.AdminEmails,
+	}, nil
+}
+
+// askUpstream begins to learn what the provider says of itself. Nothing waits
+// for that: people with a password sign in all the same.
+func (s *server) askUpstream(ctx context.Context) web.Upstream {
+	if s.config.Upstream == nil {
+		return nil // not a nil *upstream.Provider
+	}
+	c := *s.config.Upstream
+	c.RedirectURI = s.settings.AppURL + web.PathUpstreamCallback
+	c.Now, c.Log = s.config.Now, s.config.Log
+	provider := upstream.New(c)
+	ctx, s.stopAsking = context.WithCancel(context.WithoutCancel(ctx))
+	s.asking.Go(func() { provider.Run(ctx) })
+	return provider
+}

@@ -1,0 +1,140 @@
+package upstream
+
+import (
+	"context"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"net/url"
+	"slices"
+
+	"github.com/coreos/go-oidc/v3/oidc"
+	"golang.org/x/oauth2"
+)
+
+// An Answer is what the browser brought back: the parameters of the
+// authorization response. Its state is the caller's to check.
+type Answer struct {
+	Code   string
+	Error  string
+	Issuer string // "" where the response has none (RFC 9207)
+}
+
+// Finish asks the provider who the code is about. The order of the checks is
+// that of OpenID Connect Core §3.1.2.7 and what follows there.
+func (p *Provider) Finish(ctx context.Context, a Answer, proofs Proofs) (Person, error) {
+	m := p.known.Load()
+	if m == nil {
+		return Person{}, ErrUnreachable
+	}
+	// RFC 9207 §2.4
+	if a.Issuer != "" && a.Issuer != p.config.Issuer || a.Issuer == "" && m.saysIss {
+		return Person{}, errors.New("the answer is another provider's")
+	}
+	switch {
+	case a.Error != "":
+		return Person{}, &Denial{Code: a.Error}
+	case a.Code == "":
+		return Person{}, errors.New("the answer has no code")
+	}
+	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client), waitAnswer)
+	defer cancel()
+	tokens, err := m.oauth.Exchange(ctx, a.Code, oauth2.VerifierOption(proofs.Verifier))
+	if err != nil {
+		return Person{}, exchangeError(err)
+	}
+	id, claims, err := p.identify(ctx, m, tokens, proofs)
+	if err != nil {
+		return Person{}, err
+	}
+	more, err := userInfo(ctx, m, tokens, id.Subject)
+	if err != nil {
+		return Person{}, err
+	}
+	return p.person(id.Subject, claims, more), nil
+}
+
+// exchangeError has no text of the provider's but the code, if it is one of
+// RFC 6749 §5.2: the rest could repeat what we sent.
+func exchangeError(err error) error {
+	if refused, ok := errors.AsType[*oauth2.RetrieveError](err); ok {
+		code := "an error"
+		if slices.Contains([]string{
+			"invalid_request", "invalid_client", "invalid_grant", "unauthorized_client", "unsupported_grant_type", "invalid_scope",
+		}, refused.ErrorCode) {
+			code = refused.ErrorCode
+		}
+		return fmt.Errorf("exchange the code: the provider answered %s", code)
+	}
+	if down := unreachable("exchange the code", err); down != nil {
+		return down
+	}
+	return errors.New("exchange the code: the answer can not be read")
+}
+
+// unreachable is ErrUnreachable where a request was not answered, else nil. The
+// address in the error is an endpoint of the provider's.
+func unreachable(doing string, err error) error {
+	if failed, ok := errors.AsType[*url.Error](err); ok {
+		return fmt.Errorf("%s: %w: %w", doing, ErrUnreachable, failed)
+	}
+	if errors.Is(err, context.DeadlineExceeded) || errors.Is(err, context.Canceled) {
+		return fmt.Errorf("%s: %w: %w", doing, ErrUnreachable, err)
+	}
+	return nil
+}
+
+// identify checks the ID token (OpenID Connect Core §3.1.3.7): the library its
+// signature, issuer, audience and expiry, and here the rest.
+func (p *Provider) identify(ctx context.Context, m *metadata, tokens *oauth2.Token, proofs Proofs) (*oidc.IDToken, claims, error) {
+	raw, _ := tokens.Extra("id_token").(string)
+	if raw == "" {
+		return nil, nil, errors.New("the provider gave no ID token")
+	}
+	id, err := m.verifier.Verify(ctx, raw)
+	if err != nil {
+		return nil, nil, clipped("check the ID token", err)
+	}
+	var all claims
+	if err := id.Claims(&all); err != nil {
+		return nil, nil, clipped("read the ID token", err)
+	}
+	azp, said := all["azp"]
+	switch {
+	case subtle.ConstantTimeCompare([]byte(id.Nonce), []byte(proofs.Nonce)) != 1:
+		return nil, nil, errors.New("the ID token is not for this sign-in: its nonce is another")
+	case id.Issuer != p.config.Issuer: // the library makes an exception for one
+		return nil, nil, errors.New("the ID token is another issuer's")
+	case id.Subject == "":
+		return nil, nil, errors.New("the ID token has no subject")
+	case said && azp != p.config.ClientID, !said && len(id.Audience) > 1:
+		return nil, nil, errors.New("the ID token was made for another client as well")
+	case id.AccessTokenHash != "" && id.VerifyAccessToken(tokens.AccessToken) != nil:
+		return nil, nil, errors.New("the access token is not the ID token's")
+	}
+	return id, all, nil
+}
+
+// userInfo asks for the claims that scopes stand for: with a code they are not in
+// the ID token (OpenID Connect Core §5.4). A provider without the endpoint has
+// put all it says into the ID token.
+func userInfo(ctx context.Context, m *metadata, tokens *oauth2.Token, subject string) (claims, error) {
+	if m.provider.UserInfoEndpoint() == "" {
+		return nil, nil
+	}
+	said, err := m.provider.UserInfo(ctx, oauth2.StaticTokenSource(tokens))
+	if err != nil {
+		if down := unreachable("ask for the profile", err); down != nil {
+			return nil, down
+		}
+		return nil, errors.New("ask for the profile: the answer can not be read")
+	}
+	if said.Subject != subject { // OpenID Connect Core §5.3.2
+		return nil, errors.New("the profile is somebody else's")
+	}
+	var all claims
+	if err := said.Claims(&all); err != nil {
+		return nil, errors.New("ask for the profile: the answer can not be read")
+	}
+	return all, nil
+}

@@ -1,0 +1,233 @@
+package web
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/upstream"
+)
+
+// waitUpstream bounds the end of a sign-in elsewhere, with all that the provider
+// is asked.
+const waitUpstream = 20 * time.Second
+
+// retryUpstream is when a provider that did not answer may do so again.
+const retryUpstream = 10 * time.Second
+
+// An elsewhere is the link on the sign-in page to the provider.
+type elsewhere struct{ Name, Address string }
+
+// elsewhere is nil where there is no provider.
+func (w *Web) elsewhere(key string, body signInBody) *elsewhere {
+	if w.config.Upstream == nil {
+		return nil
+	}
+	query := url.Values{"token": {formToken(key, forUpstream, "", body.Next)}}
+	for name, value := range map[string]string{"next": body.Next, "to": body.To} {
+		if value != "" {
+			query.Set(name, value)
+		}
+	}
+	return &elsewhere{Name: w.config.Upstream.Name(), Address: pathUpstream + "?" + query.Encode()}
+}
+
+// beginUpstream sends the browser to the provider. Only the link of a sign-in
+// page of this browser does that: else any other site could sign people in again
+// who have signed out.
+func (w *Web) beginUpstream(c *call) error {
+	query := c.r.URL.Query()
+	body := signInBody{Next: carried(query.Get("next")), To: w.ownPage(query.Get("to"))}
+	v := w.visit(c)
+	if v.user != nil {
+		return c.redirect(continueAt(body.Next, body.To))
+	}
+	again := func(status int, alert string) error {
+		body.Alert = alert
+		w.showSignIn(c, status, v.view, body)
+		return nil
+	}
+	if !genuine(query.Get("token"), w.sentFormKey(c), forUpstream, "", query.Get("next")) {
+		return again(http.StatusForbidden, alertOldForm)
+	}
+	a := &attempt{
+		Seed: w.random(), Next: body.Next, To: body.To,
+		Expires: w.config.Ledger.Now().Add(attemptTime),
+	}
+	address, err := w.config.Upstream.Begin(a.proofs())
+	if err != nil {
+		c.err = err
+		retryAfter(c, retryUpstream)
+		return again(http.StatusServiceUnavailable, w.alertUpstream(err))
+	}
+	w.dropAttempts(c)
+	if !w.keepAttempt(c, a) {
+		return errTooLongElsewhere
+	}
+	return c.redirect(address)
+}
+
+var errTooLongElsewhere = &failure{
+	status: http.StatusRequestURITooLong, title: "This link is too long to wait",
+	text:   "What the application asks for does not fit into what your browser can keep while you sign in elsewhere. Please go to the home page, sign in there, and then start again from the application.",
+	detail: "The authorization request is longer than 2,500 characters.",
+}
+
+// finishUpstream is where the provider sends the browser back to. Whatever does
+// not work ends at the sign-in page, which goes on where the person wanted to.
+// Who is signed in by then, because the page was asked for twice or by the back
+// button, goes on at once.
+func (w *Web) finishUpstream(c *call) error {
+	state, answer, readable := readAnswer(c.r)
+	var body signInBody
+	again := func(status int, alert string) error {
+		v := w.visit(c)
+		if v.user != nil {
+			return c.redirect(continueAt(body.Next, body.To))
+		}
+		body.Alert = alert
+		w.showSignIn(c, status, v.view, body)
+		return nil
+	}
+	a := w.attemptOf(c, state)
+	if a != nil {
+		body.Next, body.To = a.Next, a.To
+	}
+	switch {
+	case a == nil || !readable:
+		return again(http.StatusBadRequest, alertNoAttempt)
+	case a.Done:
+		return again(http.StatusBadRequest, alertUsedAttempt)
+	case w.config.Ledger.Now() >= a.Expires:
+		return again(http.StatusBadRequest, alertLate)
+	case c.head(): // which must not spend the code
+		return methodNotAllowed(http.MethodGet)
+	}
+	wait, forgive := w.attempts.takeElsewhere(w.config.ClientIP(c.r), w.config.Ledger.Now().Std())
+	if wait > 0 {
+		retryAfter(c, wait)
+		return again(http.StatusTooManyRequests, alertTooMany)
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), waitUpstream)
+	defer cancel()
+	who, err := w.config.Upstream.Finish(ctx, answer, a.proofs())
+	if err != nil {
+		c.err = err
+		status := statusUpstream(err)
+		if status == http.StatusServiceUnavailable {
+			retryAfter(c, retryUpstream)
+		}
+		return again(status, w.alertUpstream(err))
+	}
+	refused, err := w.startSessionOf(c, who)
+	switch {
+	case err != nil:
+		return fmt.Errorf("sign in: %w", err)
+	case refused != nil:
+		return again(http.StatusForbidden, w.alertRefused(refused))
+	}
+	forgive(who.Subject)
+	a.Done = true
+	w.keepAttempt(c, a)
+	return c.redirect(continueAt(a.Next, a.To))
+}
+
+// readAnswer reads the parameters of RFC 6749 §4.1.2. None may come twice.
+func readAnswer(r *http.Request) (state string, a upstream.Answer, ok bool) {
+	ok = true
+	for name, to := range map[string]*string{"state": &state, "code": &a.Code, "error": &a.Error, "iss": &a.Issuer} {
+		value, single := once(r, name)
+		*to, ok = value, ok && single
+	}
+	return state, a, ok
+}
+
+// startSessionOf makes a session of whom the provider has signed in, and the
+// account at the first one. It ends the session that the browser had.
+func (w *Web) startSessionOf(c *call, who upstream.Person) (*ledger.Refusal, error) {
+	id := credential.NewSessionID(w.config.Rand).Reveal()
+	command := &ledger.SignInUpstream{
+		Session: credential.SessionDigest(id), Issuer: who.Issuer, Subject: who.Subject,
+		Person: ledger.Person{
+			Name: who.Name, Email: who.Email, AvatarURL: who.Picture, TimeZone: who.TimeZone, Locale: who.Locale,
+		},
+		Username: who.Username, ID: "u_" + w.random(), Admin: who.Admin, Agent: agent(c.r),
+	}
+	if old, _ := w.sessionCookie(c.r); old != "" {
+		command.Replaces = credential.SessionDigest(old)
+	}
+	out, index, err := w.config.Ledger.Propose(c.r.Context(), command)
+	switch {
+	case err != nil:
+		return nil, err
+	case out.Unknown:
+		return nil, oauth.ErrUnavailable
+	case out.Refusal != nil:
+		c.cause = out.Refusal.Cause
+		return out.Refusal, nil
+	}
+	c.user = out.ID
+	w.setSession(c, id, index)
+	return nil, nil
+}
+
+// What the sign-in page says when a sign-in elsewhere came to nothing.
+const (
+	alertNoAttempt   = "This sign-in was not begun in this browser, or too long ago. Please sign in again."
+	alertUsedAttempt = "This sign-in was finished before. Please sign in again."
+	alertLate        = "That took too long, so the sign-in was ended. Please sign in again."
+)
+
+// alertUpstream says why the provider has signed nobody in. It has no word of
+// what came back: by way of the browser it may be anybody's.
+func (w *Web) alertUpstream(err error) string {
+	name := w.config.Upstream.Name()
+	denial, denied := errors.AsType[*upstream.Denial](err)
+	switch {
+	case errors.Is(err, upstream.ErrUnreachable):
+		alert := name + " can not be reached at the moment. Please try again in a little while"
+		if w.config.NoPasswords {
+			return alert + "."
+		}
+		return alert + ", or sign in with a password if you have one here."
+	case !denied:
+		return "The answer of " + name + " could not be accepted. Please sign in again. If this comes again, tell the people who run this service."
+	}
+	switch denial.Code {
+	case "access_denied":
+		return name + " did not sign you in: it was cancelled there, or you may not use this service."
+	case "temporarily_unavailable", "server_error":
+		return name + " has a problem at the moment. Please try again in a little while."
+	case "login_required", "interaction_required", "consent_required", "account_selection_required":
+		return name + " needs something of you before it can sign you in. Please sign in again."
+	}
+	return name + " does not take the requests of this service. Please tell the people who run it."
+}
+
+// statusUpstream is the status of the page that says it.
+func statusUpstream(err error) int {
+	denial, denied := errors.AsType[*upstream.Denial](err)
+	switch {
+	case errors.Is(err, upstream.ErrUnreachable), denied && denial.Code == "temporarily_unavailable":
+		return http.StatusServiceUnavailable
+	case denied:
+		return http.StatusForbidden
+	}
+	return http.StatusBadGateway
+}
+
+// alertRefused says why somebody whom the provider knows does not come in.
+func (w *Web) alertRefused(r *ledger.Refusal) string {
+	switch r.Cause {
+	case ledger.UserDisabled, ledger.UserDeleted:
+		return "Your account at this service is disabled. Please ask the people who run it."
+	}
+	return cmp.Or(w.config.Upstream.Name(), "The provider") + " says something about you that this service can not keep. Please tell the people who run this service."
+}

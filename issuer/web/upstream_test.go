@@ -1,0 +1,435 @@
+package web_test
+
+import (
+	"context"
+	"crypto/cipher"
+	"log/slog"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/crypto/chacha20poly1305"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/upstream"
+	"github.com/mintmark-auth/mintmark/issuer/upstream/upstreamtest"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// sealer is web.Attempts under a key that all nodes of a test have.
+type sealer struct{}
+
+func (sealer) key(uint32) (cipher.AEAD, bool) {
+	a, err := chacha20poly1305.NewX([]byte("a key of thirty-two bytes, sharp"))
+	return a, err == nil
+}
+
+func (s sealer) SealAttempt(plain []byte) string {
+	a, _ := s.key(1)
+	return credential.SealText(zeros{}, a, 1, plain)
+}
+
+func (s sealer) OpenAttempt(text string) ([]byte, error) { return credential.OpenText(s.key, text) }
+
+// zeros is randomness that is none, which serves a test.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// elsewhere is a world whose people sign in at a provider too.
+func elsewhere(t *testing.T, change ...func(*web.Config)) (*world, *upstreamtest.Provider) {
+	t.Helper()
+	var w *world
+	p := upstreamtest.New(t, func() time.Time { return w.clock() })
+	w = newWorld(t, append([]func(*web.Config){func(c *web.Config) { c.Upstream, c.Attempts = relying(t, p, c), sealer{} }}, change...)...)
+	return w, p
+}
+
+// relying is the service at a provider that it has learnt to ask.
+func relying(t *testing.T, p *upstreamtest.Provider, c *web.Config) *upstream.Provider {
+	t.Helper()
+	r := upstream.New(upstream.Config{
+		Issuer: p.URL, Name: "Example ID", ClientID: upstreamtest.ClientID, ClientSecret: upstreamtest.ClientSecret,
+		RedirectURI: "https://app.mintmark.example" + web.PathUpstreamCallback, AdminClaim: "groups", AdminValue: "root",
+		Now: func() time.Time { return c.Ledger.Now().Std() }, Log: slog.New(slog.DiscardHandler),
+	})
+	ctx, stop := context.WithCancel(t.Context())
+	t.Cleanup(stop)
+	go r.Run(ctx)
+	require.Eventually(t, func() bool {
+		_, err := r.Begin(upstream.Proofs{})
+		return err == nil
+	}, 10*time.Second, time.Millisecond)
+	return r
+}
+
+var elsewhereLink = regexp.MustCompile(`<a class="button" href="(/auth/upstream\?[^"]*)"`)
+
+// elsewhere is the link of a sign-in page to the provider.
+func (a answer) elsewhere(t *testing.T) string {
+	t.Helper()
+	m := elsewhereLink.FindStringSubmatch(a.body)
+	require.NotNil(t, m, "no link in %d %s", a.StatusCode, a.body)
+	return strings.ReplaceAll(m[1], "&amp;", "&")
+}
+
+// goElsewhere follows the link of a page, and returns where the provider sends
+// the browser back to when who has that subject signs in.
+func (b *browser) goElsewhere(page answer, p *upstreamtest.Provider, subject string) string {
+	b.w.t.Helper()
+	res := b.get(page.elsewhere(b.w.t))
+	require.Equal(b.w.t, http.StatusSeeOther, res.StatusCode, res.body)
+	return web.PathUpstreamCallback + "?" + p.SignIn(res.Header.Get("Location"), subject).Encode()
+}
+
+func (b *browser) signInElsewhere(page answer, p *upstreamtest.Provider, subject string) answer {
+	b.w.t.Helper()
+	return b.get(b.goElsewhere(page, p, subject))
+}
+
+// attemptCookies are the names of the cookies of sign-ins that wait.
+func (b *browser) attemptCookies() (names []string) {
+	for name := range b.cookies {
+		if strings.Contains(name, "mintmark-upstream-") {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+func (w *world) of(p *upstreamtest.Provider, subject string) *ledger.User {
+	return ledger.At(w.memory.View()).UserBySubject(p.URL, subject)
+}
+
+func TestSignInElsewhere(t *testing.T) {
+	w, p := elsewhere(t)
+	p.Profile = upstreamtest.Claims{"preferred_username": "ada", "name": "Ada of Elsewhere", "email": "ada@example.com", "email_verified": true}
+	b := w.browser()
+	page := b.get(at(good()))
+	require.Contains(t, page.body, "Sign in with <bdi>Example ID</bdi>")
+	require.Contains(t, page.body, `name="password"`)
+	back := b.goElsewhere(page, p, "s-1")
+	require.Len(t, b.attemptCookies(), 1)
+	res := b.get(back)
+	require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
+	require.Equal(t, at(good()), res.Header.Get("Location"), "back to the application's request, as it was sent")
+	require.Contains(t, b.get(res.Header.Get("Location")).body, "Ada of Elsewhere")
+
+	made := w.of(p, "s-1")
+	require.NotNil(t, made)
+	assert.NotEqual(t, "u-ada", made.ID, "an e-mail address links no accounts")
+	assert.Equal(t, "ada-2", made.Username)
+	assert.Equal(t, "ada@example.com", made.Email)
+	assert.False(t, made.Admin)
+	assert.Regexp(t, `^u_[A-Za-z0-9_-]+$`, made.ID)
+	again := w.browser()
+	require.Equal(t, "/", again.signInElsewhere(again.get("/auth/sign-in"), p, "s-1").Header.Get("Location"))
+	assert.Equal(t, made.ID, w.View().Session(credential.SessionDigest(again.session())).User, "the same account")
+
+	p.Profile["groups"] = []string{"root"}
+	again.signInElsewhere(w.browserFrom(again).get("/auth/sign-in"), p, "s-1")
+	assert.True(t, w.of(p, "s-1").Admin)
+	assert.NotContains(t, w.log.String(), upstreamtest.ClientSecret)
+	code, _ := url.Parse(back)
+	assert.NotContains(t, w.log.String(), code.Query().Get("code"))
+}
+
+// browserFrom is a browser with the same cookies but that of the session.
+func (w *world) browserFrom(b *browser) *browser {
+	delete(b.cookies, "mintmark")
+	return b
+}
+
+func TestSignInElsewhereGoesOn(t *testing.T) {
+	for to, want := range map[string]string{
+		"/account": "/account", "/connected-apps?q=a+b": "/connected-apps?q=a+b",
+		"//evil.example/": "/", "https://evil.example": "/", "/auth/sign-in": "/", "": "/",
+	} {
+		w, p := elsewhere(t)
+		b := w.browser()
+		res := b.signInElsewhere(b.get("/auth/sign-in?"+url.Values{"to": {to}}.Encode()), p, "1")
+		assert.Equal(t, want, res.Header.Get("Location"), to)
+	}
+}
+
+// TestElsewhereCookie: short-lived, for this host only, not for scripts, and not
+// to be read or changed by who carries it.
+func TestElsewhereCookie(t *testing.T) {
+	w, _ := elsewhere(t, func(c *web.Config) { c.Secure = true })
+	b := w.browser()
+	res := b.get(b.get(at(good())).elsewhere(t))
+	require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
+	var c *http.Cookie
+	for _, one := range res.Cookies() {
+		if strings.HasPrefix(one.Name, "__Host-mintmark-upstream-") {
+			c = one
+		}
+	}
+	require.NotNil(t, c)
+	assert.True(t, c.HttpOnly && c.Secure && c.Path == "/" && c.Domain == "" && c.SameSite == http.SameSiteLaxMode)
+	assert.Positive(t, c.MaxAge)
+	assert.LessOrEqual(t, c.MaxAge, 3600)
+	location, err := url.Parse(res.Header.Get("Location"))
+	require.NoError(t, err)
+	for _, told := range []string{location.Query().Get("state"), location.Query().Get("nonce"), "calendar"} {
+		assert.NotContains(t, c.Value, told)
+	}
+	assert.NotEqual(t, location.Query().Get("state"), location.Query().Get("nonce"))
+}
+
+// TestAnyNodeFinishes what another began.
+func TestAnyNodeFinishes(t *testing.T) {
+	w, p := elsewhere(t)
+	b := w.browser()
+	back := b.goElsewhere(b.get("/auth/sign-in?to=/account"), p, "1")
+	config := w.config
+	config.Upstream = relying(t, p, &config)
+	another, err := web.New(config)
+	require.NoError(t, err)
+	w.web = another
+	w.route()
+	res := b.get(back)
+	require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
+	require.Equal(t, "/account", res.Header.Get("Location"))
+}
+
+// TestElsewhereTwice: the back button, a double click and a reload do no harm.
+func TestElsewhereTwice(t *testing.T) {
+	w, p := elsewhere(t)
+	b := w.browser()
+	page := b.get(at(good()))
+	first, second := b.goElsewhere(page, p, "1"), b.goElsewhere(page, p, "1")
+	require.Len(t, b.attemptCookies(), 2, "the link, pressed twice")
+	require.Equal(t, at(good()), b.get(second).Header.Get("Location"))
+	session, state := b.session(), w.index
+
+	res := b.get(second)
+	require.Equal(t, at(good()), res.Header.Get("Location"), "the same answer again: %s", res.body)
+	require.Equal(t, session, b.session())
+	require.Equal(t, state, w.index, "nobody was signed in again")
+	require.Equal(t, at(good()), b.get(page.elsewhere(t)).Header.Get("Location"), "the link, by the back button")
+
+	// The other tab ends as well, in a session of its own.
+	require.Equal(t, at(good()), b.get(first).Header.Get("Location"))
+	require.NotEqual(t, session, b.session())
+	require.Nil(t, w.View().Session(credential.SessionDigest(session)), "the browser has one session")
+
+	delete(b.cookies, "mintmark")
+	res = b.get(second)
+	require.Equal(t, http.StatusBadRequest, res.StatusCode)
+	require.Contains(t, res.body, "was finished before")
+	require.Contains(t, res.body, "The calendar app", "and can be begun again")
+}
+
+// TestElsewhereRefusals: what the browser brings that is not this sign-in's end.
+func TestElsewhereRefusals(t *testing.T) {
+	for name, row := range map[string]struct {
+		play   func(w *world, p *upstreamtest.Provider, b *browser)
+		change func(url.Values)
+		status int
+		says   string
+		lost   bool // what waited is not known any more
+	}{
+		"another browser": {play: func(_ *world, _ *upstreamtest.Provider, b *browser) { clear(b.cookies) }, status: 400, says: "not begun in this browser", lost: true},
+		"another state":   {change: func(v url.Values) { v.Set("state", v.Get("state")[:20]+strings.Repeat("x", 23)) }, status: 400, says: "not begun in this browser", lost: true},
+		"no state":        {change: func(v url.Values) { v.Del("state") }, status: 400, says: "not begun in this browser", lost: true},
+		"a strange state": {change: func(v url.Values) { v.Set("state", "; Path=/\r\nX: y\x00") }, status: 400, says: "not begun in this browser", lost: true},
+		"a short state":   {change: func(v url.Values) { v.Set("state", "x") }, status: 400, says: "not begun in this browser", lost: true},
+		"two codes":       {change: func(v url.Values) { v.Add("code", "x") }, status: 400, says: "not begun in this browser"},
+		"two states":      {change: func(v url.Values) { v.Add("state", v.Get("state")) }, status: 400, says: "not begun in this browser"},
+		"a changed cookie": {play: func(_ *world, _ *upstreamtest.Provider, b *browser) {
+			name := b.attemptCookies()[0]
+			b.cookies[name] = b.cookies[name][:100] + "AAAA" + b.cookies[name][104:]
+		}, status: 400, says: "not begun in this browser", lost: true},
+		"late":             {play: func(w *world, _ *upstreamtest.Provider, _ *browser) { w.pass(10 * time.Minute) }, status: 400, says: "took too long"},
+		"no code":          {change: func(v url.Values) { v.Del("code") }, status: 502, says: "could not be accepted"},
+		"another code":     {change: func(v url.Values) { v.Set("code", "x") }, status: 502, says: "could not be accepted"},
+		"another provider": {change: func(v url.Values) { v.Set("iss", "https://evil.example") }, status: 502, says: "could not be accepted"},
+		"cancelled":        {change: func(v url.Values) { v.Set("error", "access_denied"); v.Set("error_description", "Call 555-EVIL") }, status: 403, says: "Example ID did not sign you in: it was cancelled there"},
+		"busy":             {change: func(v url.Values) { v.Set("error", "temporarily_unavailable") }, status: 503, says: "has a problem at the moment"},
+		"broken":           {change: func(v url.Values) { v.Set("error", "server_error") }, status: 403, says: "has a problem at the moment"},
+		"more is needed":   {change: func(v url.Values) { v.Set("error", "interaction_required") }, status: 403, says: "needs something of you"},
+		"misconfigured":    {change: func(v url.Values) { v.Set("error", "unauthorized_client") }, status: 403, says: "does not take the requests"},
+		"an odd error":     {change: func(v url.Values) { v.Set("error", `"><script>alert(1)</script>`) }, status: 403, says: "does not take the requests"},
+		"another nonce": {play: func(_ *world, p *upstreamtest.Provider, _ *browser) {
+			p.ID = func(c upstreamtest.Claims) { c["nonce"] = "x" }
+		}, status: 502, says: "could not be accepted"},
+		"down meanwhile": {play: func(_ *world, p *upstreamtest.Provider, _ *browser) {
+			p.Answer["/token"] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
+		}, status: 503, says: "Example ID can not be reached at the moment"},
+		"disabled here": {play: func(w *world, p *upstreamtest.Provider, _ *browser) {
+			w.must(&ledger.SignInUpstream{Session: [32]byte{1}, Issuer: p.URL, Subject: "s", ID: "u-s"})
+			w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-s", State: ledger.Disable})
+		}, status: 403, says: "Your account at this service is disabled"},
+		"deleted here": {play: func(w *world, p *upstreamtest.Provider, _ *browser) {
+			w.must(&ledger.SignInUpstream{Session: [32]byte{1}, Issuer: p.URL, Subject: "s", ID: "u-s"})
+			w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-s", State: ledger.DeleteUser})
+		}, status: 403, says: "Your account at this service is disabled"},
+		"a subject that can't be kept": {play: func(_ *world, p *upstreamtest.Provider, _ *browser) {
+			p.ID = func(c upstreamtest.Claims) { c["sub"] = "s" + strings.Repeat("x", 255) }
+			p.Profile = upstreamtest.Claims{"sub": "s" + strings.Repeat("x", 255)}
+		}, status: 403, says: "can not keep"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, p := elsewhere(t)
+			b := w.browser()
+			address, err := url.Parse(b.goElsewhere(b.get(at(good())), p, "s"))
+			require.NoError(t, err)
+			if row.play != nil {
+				row.play(w, p, b)
+			}
+			query := address.Query()
+			if row.change != nil {
+				row.change(query)
+			}
+			sessions, down := b.session(), w.of(p, "s")
+			res := b.get(web.PathUpstreamCallback + "?" + query.Encode())
+			assert.Equal(t, row.status, res.StatusCode)
+			assert.Contains(t, res.body, row.says)
+			assert.Contains(t, res.body, `role="alert"`)
+			assert.Equal(t, !row.lost, strings.Contains(res.body, "The calendar app"), "what waits")
+			assert.Contains(t, res.body, `name="password"`, "a password does as well")
+			assert.Equal(t, row.status == 503, res.Header.Get("Retry-After") != "")
+			for _, hidden := range []string{"555-EVIL", "<script>", "evil.example", address.Query().Get("code")} {
+				assert.NotContains(t, res.body, hidden)
+				assert.NotContains(t, w.log.String(), hidden)
+			}
+			assert.Equal(t, sessions, b.session())
+			if down == nil {
+				assert.Nil(t, w.of(p, "s"), "no account was made")
+			}
+			if row.status == 503 && row.change == nil { // the same address works when the provider does
+				delete(p.Answer, "/token")
+				assert.Equal(t, at(good()), b.get(web.PathUpstreamCallback+"?"+query.Encode()).Header.Get("Location"))
+			}
+		})
+	}
+}
+
+// TestElsewhereBegins only by the link of a page that this browser was shown.
+func TestElsewhereBegins(t *testing.T) {
+	w, _ := elsewhere(t)
+	b := w.browser()
+	link := b.get(at(good())).elsewhere(t)
+	u, err := url.Parse(link)
+	require.NoError(t, err)
+	for name, change := range map[string]func(url.Values){
+		"no token":        func(v url.Values) { v.Del("token") },
+		"another token":   func(v url.Values) { v.Set("token", web.FormToken("x", "sign-in elsewhere", "", v.Get("next"))) },
+		"another request": func(v url.Values) { v.Set("next", "client_id=native") },
+	} {
+		query := u.Query()
+		change(query)
+		res := b.get(u.Path + "?" + query.Encode())
+		assert.Equal(t, http.StatusForbidden, res.StatusCode, name)
+		assert.Contains(t, res.body, "open for too long", name)
+		assert.Empty(t, b.attemptCookies(), name)
+	}
+	other := w.browser()
+	other.get(at(good()))
+	assert.Equal(t, http.StatusForbidden, other.get(link).StatusCode, "in another browser")
+	assert.Equal(t, http.StatusSeeOther, b.get(link).StatusCode)
+}
+
+// TestElsewhereInManyTabs: the cookies are bounded, and so is each.
+func TestElsewhereInManyTabs(t *testing.T) {
+	w, p := elsewhere(t)
+	b := w.browser()
+	var last string
+	for range 20 {
+		last = b.goElsewhere(b.get(at(good())), p, "1")
+		require.LessOrEqual(t, len(b.attemptCookies()), 3)
+		for _, value := range b.cookies {
+			require.LessOrEqual(t, len(value), 3800)
+		}
+	}
+	require.Equal(t, at(good()), b.get(last).Header.Get("Location"))
+
+	b = w.browser()
+	long := b.get(at(with(good(), "state", strings.Repeat("s", 3000))))
+	res := b.get(long.elsewhere(t))
+	require.Equal(t, http.StatusRequestURITooLong, res.StatusCode)
+	require.Contains(t, res.body, "sign in there")
+	require.Empty(t, b.attemptCookies())
+	fits := at(with(good(), "state", strings.Repeat("s", 2200)))
+	require.Equal(t, fits, b.signInElsewhere(b.get(fits), p, "1").Header.Get("Location"))
+}
+
+// TestElsewhereIsLimited: answers that sign nobody in are counted by address;
+// those that do are not.
+func TestElsewhereIsLimited(t *testing.T) {
+	w, p := elsewhere(t)
+	b := w.browser()
+	back := b.goElsewhere(b.get("/auth/sign-in"), p, "1")
+	tried := 0
+	for ; tried < 100 && b.get(strings.Replace(back, "code=", "code=x", 1)).StatusCode != http.StatusTooManyRequests; tried++ {
+	}
+	require.Equal(t, 60, tried)
+	require.Equal(t, 60, p.Asked("/token"))
+	elsewhere := w.browser()
+	elsewhere.address = "198.51.100.7"
+	for range 70 {
+		delete(elsewhere.cookies, "mintmark")
+		require.Equal(t, http.StatusSeeOther, elsewhere.signInElsewhere(elsewhere.get("/auth/sign-in"), p, "1").StatusCode)
+	}
+}
+
+// withProvider is for worlds with a provider that was never up.
+func withProvider(c *web.Config) {
+	c.Upstream, c.Attempts = upstream.New(upstream.Config{Issuer: "https://id.example.com", Log: slog.New(slog.DiscardHandler)}), sealer{}
+}
+
+// TestProviderThatWasNeverUp: the page is there, and so is the password.
+func TestProviderThatWasNeverUp(t *testing.T) {
+	w := newWorld(t, withProvider)
+	b := w.browser()
+	page := b.get(at(good()))
+	require.Contains(t, page.body, "Sign in with <bdi>id.example.com</bdi>")
+	res := b.get(page.elsewhere(t))
+	require.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+	require.NotEmpty(t, res.Header.Get("Retry-After"))
+	require.Contains(t, res.body, "id.example.com can not be reached at the moment. Please try again in a little while, or sign in with a password")
+	require.Equal(t, at(good()), b.signIn(res, "ada", password).Header.Get("Location"))
+}
+
+// TestNoPasswords: who has a password does not come in by it.
+func TestNoPasswords(t *testing.T) {
+	w, p := elsewhere(t, func(c *web.Config) { c.NoPasswords = true })
+	b := w.browser()
+	page := b.get("/auth/sign-in")
+	require.NotContains(t, page.body, "<form")
+	require.NotContains(t, strings.ToLower(page.body), "password")
+	res := b.post("/auth/sign-in", url.Values{"token": {web.FormToken(b.cookies["mintmark-form"], "sign-in", "", "")}, "username": {"ada"}, "password": {password}})
+	require.Equal(t, http.StatusForbidden, res.StatusCode)
+	require.Empty(t, b.session())
+	require.Empty(t, w.hashed)
+
+	require.Equal(t, http.StatusSeeOther, b.signInElsewhere(page, p, "1").StatusCode)
+	w.must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: w.of(p, "1").ID, Password: passwordHash()})
+	b.signInElsewhere(w.browserFrom(b).get("/auth/sign-in"), p, "1")
+	require.Equal(t, http.StatusNotFound, b.get("/account/password").StatusCode)
+	require.Contains(t, b.get("/account").body, "You have no password here")
+
+	nobody, unsealed := w.config, w.config
+	nobody.Upstream, unsealed.Attempts = nil, nil
+	for _, bad := range []web.Config{nobody, unsealed} {
+		_, err := web.New(bad)
+		require.Error(t, err)
+	}
+}
+
+// TestElsewhereNeedsNoBody: HEAD spends no code.
+func TestElsewhereNeedsNoBody(t *testing.T) {
+	w, p := elsewhere(t)
+	b := w.browser()
+	back := b.goElsewhere(b.get("/auth/sign-in"), p, "1")
+	require.Equal(t, http.StatusMethodNotAllowed, b.send(http.MethodHead, back, nil, nil).StatusCode)
+	require.Zero(t, p.Asked("/token"))
+	require.Equal(t, http.StatusSeeOther, b.get(back).StatusCode)
+}
