@@ -11,6 +11,7 @@ import (
 // TestSecondProcess finds the data in use before it touches any of it.
 func TestSecondProcess(t *testing.T) {
 	c := newCell(t)
+	require.NoError(t, c.s.journal.Flush())
 	segments, err := filepath.Glob(filepath.Join(c.dir, "journal", "*.journal"))
 	require.NoError(t, err)
 	require.NotEmpty(t, segments)
