@@ -24,7 +24,7 @@ cluster: build ## Build and run a cluster of three durable nodes on this machine
 build: ## Build the one static binary
 	CGO_ENABLED=0 $(GO) build -trimpath $(if $(VERSION),-ldflags '-X main.version=$(VERSION)') -o $(BINARY) ./cmd/mintmark
 
-deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, npm packages
+deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAProxy, Apache, npm packages
 	./$(E2E)/install
 
 # The chaos tests judge how long a cluster takes, so they have the machine alone,
@@ -42,6 +42,7 @@ check: ## Format, vet, staticcheck, tidy modules, nothing generated left over
 	$(GO) run $(STATICCHECK) -tags long ./...
 	$(GO) mod tidy -diff
 	$(GO) mod verify
+	cd $(E2E)/verifiers && $(GO) vet ./... && $(GO) run $(STATICCHECK) ./... && $(GO) mod tidy -diff && $(GO) mod verify
 
 ROUNDS ?= 500
 

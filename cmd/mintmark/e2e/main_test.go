@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 )
 
@@ -38,16 +39,21 @@ func run(m *testing.M) int {
 }
 
 // build is the Makefile's build: static, and never with the race detector of
-// the tests around it.
-func build(dir string) (string, error) {
+// the tests around it. It takes more flags of go build.
+func build(dir string, flags ...string) (string, error) {
 	path := filepath.Join(dir, "mintmark")
-	c := exec.Command("go", "build", "-race=false", "-trimpath", "-o", path, "./cmd/mintmark")
-	c.Dir = root
+	return path, goBuild(root, append(flags, "-o", path, "./cmd/mintmark")...)
+}
+
+// goBuild runs go build in a module.
+func goBuild(module string, arguments ...string) error {
+	c := exec.Command("go", append([]string{"build", "-race=false", "-trimpath"}, arguments...)...)
+	c.Dir = module
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("build the binary: %w\n%s", err, out)
+		return fmt.Errorf("go build %s: %w\n%s", strings.Join(arguments, " "), err, out)
 	}
-	return path, nil
+	return nil
 }
 
 // installed is the path of a program that make deps installs.

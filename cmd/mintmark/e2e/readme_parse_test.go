@@ -28,7 +28,10 @@ import (
 //	                             prints or holds is opened, demo signs in and
 //	                             allows. CODE is then the authorization code, and
 //	                             lines such as CODE=... in later blocks are that
-//	```go                        is a whole file, and passes go vet
+//	<!-- file: PATH -->          before a block that is not sh: these lines stand
+//	                             together in that file of the checkout
+//	```go                        is a whole file, and passes go vet; but for an
+//	                             excerpt of a file
 //
 // Blocks of other languages are not looked at, but a browser may find its URL
 // in one.
@@ -42,6 +45,7 @@ type step struct {
 	names      []string // whom ctrl-c and again are about
 	noRun      string   // the reason
 	expect     []string
+	file       string // that has an excerpt
 }
 
 type kind int
@@ -53,9 +57,10 @@ const (
 	visit
 	interrupt
 	again
+	excerpt
 )
 
-const marks = `background|ready|ctrl-c|again|browser|expect|no-run`
+const marks = `background|ready|ctrl-c|again|browser|expect|no-run|file`
 
 var mark = regexp.MustCompile(`^<!--\s*(` + marks + `)\s*(?::\s*(.*?))?\s*-->$`)
 
@@ -103,7 +108,12 @@ func parseReadme(text string) ([]step, error) {
 			default:
 				s.kind = other
 			}
-			if pending && s.kind != shell {
+			switch {
+			case s.file != "" && (s.kind == shell || s.background || s.ready != "" || s.noRun != "" || len(s.expect) > 0):
+				return nil, bad("an excerpt of a file is not run")
+			case s.file != "":
+				s.kind = excerpt
+			case pending && s.kind != shell:
 				return nil, bad("the mark before this block is for sh blocks")
 			}
 			steps, next, pending = append(steps, s), step{}, false
@@ -127,6 +137,11 @@ func parseReadme(text string) ([]step, error) {
 					return nil, bad("ready needs a text")
 				}
 				next.ready, pending = m[2], true
+			case "file":
+				if m[2] == "" {
+					return nil, bad("file needs a path")
+				}
+				next.file, pending = m[2], true
 			case "ctrl-c", "again":
 				s := step{line: number, kind: interrupt, names: strings.Fields(m[2])}
 				if m[1] == "again" {
@@ -202,7 +217,7 @@ func TestParseReadme(t *testing.T) {
 	}
 	require.Equal(t, []string{
 		"0 false true 0", "0 true false 1", "0 false false 1", "3 false false 0",
-		"0 false false 1", "0 false false 2", "0 true false 0", "4 false false 0", "0 false false 1", "5 false false 0", "0 false false 1", "4 false false 0", "5 false false 0", "2 false false 0", "0 false false 0", "3 false false 0", "0 false false 1", "1 false false 0",
+		"0 false false 1", "0 false false 2", "0 true false 0", "4 false false 0", "0 false false 1", "5 false false 0", "0 false false 1", "4 false false 0", "5 false false 0", "2 false false 0", "0 false false 0", "3 false false 0", "0 false false 1", "1 false false 0", "6 false false 0",
 	}, got)
 
 	for name, bad := range map[string]string{
@@ -226,6 +241,9 @@ func TestParseReadme(t *testing.T) {
 		"ctrl-c of nobody":         "<!-- background: a -->\n```sh\na\n```\n<!-- ctrl-c -->\n",
 		"ctrl-c of a stranger":     "<!-- background: a -->\n```sh\na\n```\n<!-- ctrl-c: b -->\n",
 		"ctrl-c twice":             "<!-- background: a -->\n```sh\na\n```\n<!-- ctrl-c: a a -->\n",
+		"a file without a path":    "<!-- file -->\n```text\na\n```\n",
+		"a file that is run":       "<!-- file: a -->\n```sh\na\n```\n",
+		"a file, and expectations": "<!-- file: a -->\n<!-- expect: a -->\n```text\na\n```\n",
 		"again while it runs":      "<!-- background: a -->\n```sh\na\n```\n<!-- again: a -->\n",
 	} {
 		_, err := parseReadme(bad)

@@ -63,6 +63,8 @@ func follow(t *testing.T, text string) {
 		switch step.kind {
 		case other:
 			seen += step.text
+		case excerpt:
+			require.NoError(t, standsIn(clone, step), where)
 		case visit:
 			address := authorizationURL(seen)
 			require.NotEmpty(t, address, "%s: no authorization URL in %s", where, seen)
@@ -91,6 +93,25 @@ func follow(t *testing.T, text string) {
 			}
 			seen += step.text + output
 		}
+	}
+}
+
+// standsIn reports an excerpt that is not a run of whole lines of its file.
+func standsIn(checkout string, s step) error {
+	text, err := os.ReadFile(filepath.Join(checkout, s.file))
+	if err == nil && (s.text == "" || !strings.Contains("\n"+string(text), "\n"+s.text)) {
+		err = fmt.Errorf("%s does not have these lines:\n%s", s.file, s.text)
+	}
+	return err
+}
+
+func TestExcerptsFound(t *testing.T) {
+	const file = "cmd/mintmark/e2e/testdata/README.md"
+	require.NoError(t, standsIn(root, step{file: file, text: "# A sample that has every mark\n"}))
+	for _, bad := range []step{
+		{file: file}, {file: file, text: "A sample that has every mark\n"}, {file: file, text: "# A sample\n"}, {file: "missing", text: "a\n"},
+	} {
+		require.Error(t, standsIn(root, bad), bad.text)
 	}
 }
 

@@ -32,10 +32,18 @@ type server struct {
 // itself and in peace when it is interrupted.
 func start(t testing.TB, fixtures string) *server {
 	t.Helper()
-	dir := t.TempDir()
+	s, stop := startIn(t, t.TempDir(), "127.0.0.1:0", exec.Command(binary), fixtures)
+	t.Cleanup(stop)
+	return s
+}
+
+// startIn runs a program, which has its environment, in a folder that may have
+// the data of another run, until stop is called.
+func startIn(t testing.TB, dir, listen string, c *exec.Cmd, fixtures string) (s *server, stop func()) {
+	t.Helper()
 	file := filepath.Join(dir, "fixtures.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(fixtures), 0o600))
-	c := exec.Command(binary, "dev", "--listen", "127.0.0.1:0", "--data-dir", filepath.Join(dir, "data"), "--fixtures", file)
+	c.Args = append(c.Args, "dev", "--listen", listen, "--data-dir", filepath.Join(dir, "data"), "--fixtures", file)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	stdout, err := c.StdoutPipe()
@@ -47,9 +55,7 @@ func start(t testing.TB, fixtures string) *server {
 	if err != nil {
 		t.Fatalf("mintmark dev was not ready: %v\n%s", err, &stderr)
 	}
-	s := &server{t: t}
-	require.NoError(t, json.Unmarshal(first, s), "%s", first)
-	t.Cleanup(func() {
+	stop = func() {
 		assert.NoError(t, c.Process.Signal(os.Interrupt))
 		slow := time.AfterFunc(20*time.Second, func() { _ = c.Process.Kill() })
 		defer slow.Stop()
@@ -57,11 +63,16 @@ func start(t testing.TB, fixtures string) *server {
 		err := c.Wait()
 		assert.NoError(t, err, "mintmark dev after an interrupt: %s", &stderr)
 		assert.Empty(t, more, "standard output has one line only")
-	})
-	for name, address := range map[string]string{"base_url": s.BaseURL, "app_url": s.AppURL, "issuer": s.Issuer, "ops_url": s.OpsURL} {
-		require.Regexp(t, `^http://127\.0\.0\.1:[1-9]\d*$`, address, name)
 	}
-	return s
+	s = &server{t: t}
+	if err := json.Unmarshal(first, s); err != nil {
+		stop()
+		t.Fatalf("the ready line: %v: %s", err, first)
+	}
+	for name, address := range map[string]string{"base_url": s.BaseURL, "app_url": s.AppURL, "issuer": s.Issuer, "ops_url": s.OpsURL} {
+		assert.Regexp(t, `^http://127\.0\.0\.1:[1-9]\d*$`, address, name)
+	}
+	return s, stop
 }
 
 // firstLine is what the process prints first. A process that prints nothing is
