@@ -31,6 +31,7 @@ deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAP
 # and a second try: about one run in ten of the short form fails, see its output.
 test: deps ## Run every test, with the race detector
 	$(GO) test -race -count=1 -timeout 40m $$($(GO) list ./... | grep -v /chaos$$)
+	cd middleware/examples && $(GO) test -race ./...
 	$(GO) test -race -count=1 -timeout 20m ./cmd/mintmark/chaos || \
 	$(GO) test -race -count=1 -timeout 20m ./cmd/mintmark/chaos
 
@@ -39,6 +40,7 @@ check: ## Format, vet, staticcheck, tidy modules, nothing generated left over
 	if [ -n "$$unformatted" ]; then echo "not formatted: $$unformatted"; exit 1; fi
 	$(GO) vet ./...
 	$(GO) vet -tags long ./cmd/mintmark/chaos
+	cd middleware/examples && $(GO) vet ./...
 	$(GO) run $(STATICCHECK) -tags long ./...
 	$(GO) mod tidy -diff
 	$(GO) mod verify

@@ -1,0 +1,61 @@
+// Package chi is a resource server with go-chi. It owns the example's routes,
+// and not what they are guarded by.
+package chi
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/go-chi/chi/v5"
+
+	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/middleware/policy"
+)
+
+// ByPolicy guards all routes at once. In front of the guard belongs nothing
+// that rewrites a path, such as chi's own CleanPath and StripSlashes.
+func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
+	r := chi.NewRouter()
+	r.Use(guard.Enforce(p))
+	r.Get("/v2/bookings", list)
+	r.Post("/v2/bookings", book)
+	r.Get("/v2/bookings/{uid}", show)
+	r.Get("/v2/teams/{teamId}/bookings", team)
+	return r
+}
+
+// ByRoute names the scope beside each route. That the user belongs to the team
+// is then for the handler to check.
+func ByRoute(guard *middleware.Guard) http.Handler {
+	r := chi.NewRouter()
+	r.With(guard.Optional()).Post("/v2/bookings", book)
+	r.Group(func(r chi.Router) {
+		r.Use(guard.Require("BOOKING_READ"))
+		r.Get("/v2/bookings", list)
+		r.Get("/v2/bookings/{uid}", show)
+	})
+	r.With(guard.Require("TEAM_BOOKING_READ")).Get("/v2/teams/{teamId}/bookings", team)
+	return r
+}
+
+func list(w http.ResponseWriter, r *http.Request) {
+	token, _ := middleware.FromContext(r.Context())
+	fmt.Fprintf(w, "bookings of %s", token.Subject())
+}
+
+func show(w http.ResponseWriter, r *http.Request) {
+	token, _ := middleware.FromContext(r.Context())
+	fmt.Fprintf(w, "booking %s of %s", chi.URLParam(r, "uid"), token.Subject())
+}
+
+func book(w http.ResponseWriter, r *http.Request) {
+	by := "a guest"
+	if token, ok := middleware.FromContext(r.Context()); ok {
+		by = token.Subject()
+	}
+	fmt.Fprintf(w, "booked by %s", by)
+}
+
+func team(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprintf(w, "bookings of team %s", chi.URLParam(r, "teamId"))
+}

@@ -1,0 +1,58 @@
+// Package echo is a resource server with echo. It owns the example's routes, and
+// not what they are guarded by.
+package echo
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/labstack/echo/v4"
+
+	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/middleware/policy"
+)
+
+// ByPolicy guards all routes at once. Pre would not do: what else is there may
+// rewrite the path behind the guard.
+func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
+	e := echo.New()
+	e.GET("/v2/bookings", list)
+	e.POST("/v2/bookings", book)
+	e.GET("/v2/bookings/:uid", show)
+	e.GET("/v2/teams/:teamId/bookings", team)
+	return guard.Enforce(p)(e)
+}
+
+// ByRoute names the scope beside each route. That the user belongs to the team
+// is then for the handler to check.
+func ByRoute(guard *middleware.Guard) http.Handler {
+	read := echo.WrapMiddleware(guard.Require("BOOKING_READ"))
+	e := echo.New()
+	e.GET("/v2/bookings", list, read)
+	e.POST("/v2/bookings", book, echo.WrapMiddleware(guard.Optional()))
+	e.GET("/v2/bookings/:uid", show, read)
+	e.GET("/v2/teams/:teamId/bookings", team, echo.WrapMiddleware(guard.Require("TEAM_BOOKING_READ")))
+	return e
+}
+
+func list(c echo.Context) error {
+	token, _ := middleware.FromContext(c.Request().Context())
+	return c.String(http.StatusOK, "bookings of "+token.Subject())
+}
+
+func show(c echo.Context) error {
+	token, _ := middleware.FromContext(c.Request().Context())
+	return c.String(http.StatusOK, fmt.Sprintf("booking %s of %s", c.Param("uid"), token.Subject()))
+}
+
+func book(c echo.Context) error {
+	by := "a guest"
+	if token, ok := middleware.FromContext(c.Request().Context()); ok {
+		by = token.Subject()
+	}
+	return c.String(http.StatusOK, "booked by "+by)
+}
+
+func team(c echo.Context) error {
+	return c.String(http.StatusOK, "bookings of team "+c.Param("teamId"))
+}

@@ -1,0 +1,79 @@
+// Package gin is a resource server with gin. It owns the example's routes, and
+// not what they are guarded by.
+package gin
+
+import (
+	"net/http"
+
+	"github.com/gin-gonic/gin"
+
+	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/middleware/policy"
+)
+
+// newEngine doesn't mend paths: it would redirect to what it takes them for.
+func newEngine() *gin.Engine {
+	gin.SetMode(gin.ReleaseMode)
+	r := gin.New()
+	r.RedirectTrailingSlash, r.RedirectFixedPath = false, false
+	return r
+}
+
+// ByPolicy guards all routes at once: the guard stands before the engine.
+func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
+	r := newEngine()
+	r.GET("/v2/bookings", list)
+	r.POST("/v2/bookings", book)
+	r.GET("/v2/bookings/:uid", show)
+	r.GET("/v2/teams/:teamId/bookings", team)
+	return guard.Enforce(p)(r)
+}
+
+// ByRoute names the scope beside each route. That the user belongs to the team
+// is then for the handler to check.
+func ByRoute(guard *middleware.Guard) http.Handler {
+	read := guarded(guard.Require("BOOKING_READ"))
+	r := newEngine()
+	r.GET("/v2/bookings", read, list)
+	r.POST("/v2/bookings", guarded(guard.Optional()), book)
+	r.GET("/v2/bookings/:uid", read, show)
+	r.GET("/v2/teams/:teamId/bookings", guarded(guard.Require("TEAM_BOOKING_READ")), team)
+	return r
+}
+
+// guarded is the adapter: a guard as gin's middleware.
+func guarded(guard func(http.Handler) http.Handler) gin.HandlerFunc {
+	return func(c *gin.Context) {
+		passed := false
+		guard(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
+			passed = true
+			c.Request = r
+			c.Next()
+		})).ServeHTTP(c.Writer, c.Request)
+		if !passed {
+			c.Abort() // the guard has answered
+		}
+	}
+}
+
+func list(c *gin.Context) {
+	token, _ := middleware.FromContext(c.Request.Context())
+	c.String(http.StatusOK, "bookings of %s", token.Subject())
+}
+
+func show(c *gin.Context) {
+	token, _ := middleware.FromContext(c.Request.Context())
+	c.String(http.StatusOK, "booking %s of %s", c.Param("uid"), token.Subject())
+}
+
+func book(c *gin.Context) {
+	by := "a guest"
+	if token, ok := middleware.FromContext(c.Request.Context()); ok {
+		by = token.Subject()
+	}
+	c.String(http.StatusOK, "booked by %s", by)
+}
+
+func team(c *gin.Context) {
+	c.String(http.StatusOK, "bookings of team %s", c.Param("teamId"))
+}

@@ -1,0 +1,130 @@
+// Package trial holds resource servers, whatever their router, to the same
+// answers. It owns the requests and what is expected, and knows no router.
+package trial
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/middleware/policy"
+	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
+)
+
+// Rules are the routes of each example.
+const Rules = `
+GET   /v2/bookings                  BOOKING_READ
+POST  /v2/bookings                  PUBLIC
+GET   /v2/bookings/:uid             BOOKING_READ
+GET   /v2/teams/:teamId/bookings    TEAM_BOOKING_READ
+`
+
+// Member knows one team, of one user.
+func Member(_ context.Context, token *verifier.Claims, kind policy.Kind, id string) (bool, error) {
+	return kind == policy.Team && id == "7" && token.Subject() == "user-1", nil
+}
+
+// Policy is of Rules.
+func Policy(t testing.TB) *policy.Policy {
+	t.Helper()
+	table, err := policy.Load(strings.NewReader(Rules))
+	require.NoError(t, err)
+	p, err := policy.New(table, policy.Config{Member: Member})
+	require.NoError(t, err)
+	return p
+}
+
+// Guard takes the tokens of an issuer of its own.
+func Guard(t testing.TB) (*middleware.Guard, *verifiertest.Issuer) {
+	t.Helper()
+	issuer := verifiertest.NewIssuer()
+	t.Cleanup(issuer.Close)
+	v, err := verifier.New(issuer.Config())
+	require.NoError(t, err)
+	t.Cleanup(v.Close)
+	return middleware.New(v), issuer
+}
+
+// ByRoute tries a server whose routes are guarded one by one.
+func ByRoute(t *testing.T, build func(*middleware.Guard) http.Handler) {
+	t.Helper()
+	guard, issuer := Guard(t)
+	answers(t, issuer, build(guard))
+}
+
+// ByPolicy tries a server that is guarded as a whole.
+func ByPolicy(t *testing.T, build func(*middleware.Guard, *policy.Policy) http.Handler) {
+	t.Helper()
+	guard, issuer := Guard(t)
+	s := answers(t, issuer, build(guard, Policy(t)))
+
+	stranger := issuer.Token(verifiertest.Scope("TEAM_BOOKING_READ"), verifiertest.Subject("user-2"))
+	team := issuer.Token(verifiertest.Scope("TEAM_BOOKING_READ"))
+	require.Equal(t, 403, s("GET", "/v2/teams/7/bookings", stranger).status)
+	require.Equal(t, 403, s("GET", "/v2/teams/8/bookings", team).status)
+	require.Equal(t, 403, s("GET", "/v2/other", team).status, "what is not listed is closed")
+	require.Equal(t, 401, s("GET", "/v2/other", "").status)
+	require.Equal(t, 404, s("GET", "/v2/other", issuer.Token(verifiertest.Legacy())).status, "but not to legacy tokens")
+	for _, path := range []string{"/v2//bookings", "/v2/x/../bookings", "/v2/bookings/a%2Fb", "/v2/%62ookings", "/v2/bookings/"} {
+		require.Equal(t, 400, s("GET", path, team).status, path)
+	}
+}
+
+type answer struct {
+	status          int
+	challenge, body string
+}
+
+// answers asks what every server must answer alike.
+func answers(t *testing.T, issuer *verifiertest.Issuer, h http.Handler) func(method, path, token string) answer {
+	t.Helper()
+	server := httptest.NewServer(h)
+	t.Cleanup(server.Close)
+	ask := func(method, path, token string) answer {
+		t.Helper()
+		r, err := http.NewRequestWithContext(t.Context(), method, server.URL+path, nil)
+		require.NoError(t, err)
+		if token != "" {
+			r.Header.Set("Authorization", "Bearer "+token)
+		}
+		res, err := server.Client().Transport.RoundTrip(r) // follows no redirect
+		require.NoError(t, err)
+		defer res.Body.Close()
+		body, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		return answer{res.StatusCode, res.Header.Get("WWW-Authenticate"), strings.TrimSpace(string(body))}
+	}
+	own := issuer.Token(verifiertest.Scope("BOOKING_READ"))
+	team := issuer.Token(verifiertest.Scope("ORG_BOOKING_READ"))
+
+	require.Equal(t, answer{401, "Bearer", ""}, ask("GET", "/v2/bookings", ""))
+	require.Equal(t, answer{200, "", "bookings of user-1"}, ask("GET", "/v2/bookings", own))
+	require.Equal(t, answer{200, "", "booking b1 of user-1"}, ask("GET", "/v2/bookings/b1", own))
+	require.Equal(t, answer{200, "", "bookings of team 7"}, ask("GET", "/v2/teams/7/bookings", team))
+	require.Equal(t, answer{200, "", "booked by a guest"}, ask("POST", "/v2/bookings", ""))
+	require.Equal(t, answer{200, "", "booked by user-1"}, ask("POST", "/v2/bookings", own))
+
+	require.Equal(t, 400, ask("GET", "/v2/bookings", "two words").status)
+	for _, bad := range []string{"x", own + "x", issuer.Token(verifiertest.Scope("BOOKING_READ"), verifiertest.Expired())} {
+		for _, method := range []string{"GET", "POST"} { // a public route too
+			a := ask(method, "/v2/bookings", bad)
+			require.Equal(t, 401, a.status)
+			require.Contains(t, a.challenge, `error="invalid_token"`)
+			require.Contains(t, a.body, `"error":"invalid_token"`)
+		}
+	}
+	missing := ask("GET", "/v2/bookings", team)
+	require.Equal(t, 403, missing.status)
+	require.Contains(t, missing.challenge, `error="insufficient_scope"`)
+	require.Contains(t, missing.challenge, `scope="BOOKING_READ"`)
+	require.NotContains(t, missing.body, "bookings of", "the handler has not run")
+	require.Equal(t, 403, ask("GET", "/v2/teams/7/bookings", own).status)
+	return ask
+}

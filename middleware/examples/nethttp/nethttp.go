@@ -1,0 +1,55 @@
+// Package nethttp is a resource server with the router of net/http. It owns the
+// example's routes, and not what they are guarded by.
+package nethttp
+
+import (
+	"fmt"
+	"net/http"
+
+	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/middleware/policy"
+)
+
+// ByPolicy guards all routes at once: the guard stands before the router.
+func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v2/bookings", list)
+	mux.HandleFunc("POST /v2/bookings", book)
+	mux.HandleFunc("GET /v2/bookings/{uid}", show)
+	mux.HandleFunc("GET /v2/teams/{teamId}/bookings", team)
+	return guard.Enforce(p)(mux)
+}
+
+// ByRoute names the scope beside each route. That the user belongs to the team
+// is then for the handler to check.
+func ByRoute(guard *middleware.Guard) http.Handler {
+	read := guard.Require("BOOKING_READ")
+	mux := http.NewServeMux()
+	mux.Handle("GET /v2/bookings", read(http.HandlerFunc(list)))
+	mux.Handle("POST /v2/bookings", guard.Optional()(http.HandlerFunc(book)))
+	mux.Handle("GET /v2/bookings/{uid}", read(http.HandlerFunc(show)))
+	mux.Handle("GET /v2/teams/{teamId}/bookings", guard.Require("TEAM_BOOKING_READ")(http.HandlerFunc(team)))
+	return mux
+}
+
+func list(w http.ResponseWriter, r *http.Request) {
+	token, _ := middleware.FromContext(r.Context())
+	fmt.Fprintf(w, "bookings of %s", token.Subject())
+}
+
+func show(w http.ResponseWriter, r *http.Request) {
+	token, _ := middleware.FromContext(r.Context())
+	fmt.Fprintf(w, "booking %s of %s", r.PathValue("uid"), token.Subject())
+}
+
+func book(w http.ResponseWriter, r *http.Request) {
+	by := "a guest"
+	if token, ok := middleware.FromContext(r.Context()); ok {
+		by = token.Subject()
+	}
+	fmt.Fprintf(w, "booked by %s", by)
+}
+
+func team(w http.ResponseWriter, r *http.Request) {
+	fmt.Fprintf(w, "bookings of team %s", r.PathValue("teamId"))
+}
