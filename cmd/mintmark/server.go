@@ -176,7 +176,7 @@ func (s *server) servePublic() {
 	defer s.answering.Unlock()
 	if !s.serving && s.isStopping() == nil {
 		s.serving = true
-		go s.serve(s.public, bounded(s.publicListener, maxConnections))
+		go s.serve(s.public, fair(bounded(s.publicListener, maxConnections), maxOfSource, s.config.Proxies))
 	}
 }
 
