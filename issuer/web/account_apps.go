@@ -53,7 +53,7 @@ type connection struct {
 	ClientID string
 	Path     string
 	Name     string
-	Initial  string
+	Picture  picture
 	State    ledger.ClientState
 	Legacy   bool
 	First    ledger.Time
@@ -99,7 +99,7 @@ func (w *Web) connections(v *visit) []connection {
 			i, position[g.Client] = len(list), len(list)
 			list = append(list, connection{
 				ClientID: client.ID, Path: pathApps + "/" + url.PathEscape(client.ID),
-				Name: client.Name, Initial: initial(client.Name), State: client.State, First: g.Created,
+				Name: client.Name, Picture: pictureOf(&client.Profile), State: client.State, First: g.Created,
 			})
 		}
 		one := &list[i]

@@ -24,7 +24,7 @@ type consentBody struct {
 	Notice string // why the page is shown again
 
 	Client      string
-	Initial     string
+	Picture     picture
 	Website     string
 	WebsiteHost string
 	Person      person
@@ -59,7 +59,7 @@ func (w *Web) showConsent(c *call, status int, v visit, r oauth.AuthorizationReq
 	query := r.Query()
 	body := consentBody{
 		Notice: notice,
-		Client: a.Client.Name, Initial: initial(a.Client.Name), Website: a.Client.Website,
+		Client: a.Client.Name, Picture: pictureOf(&a.Client.Profile), Website: a.Client.Website,
 		Person: personOf(v.user), Before: firstAllowed(v.view, v.user.ID, a.Client.ID, w.config.Ledger.Now()),
 		Legacy: a.Legacy, Permissions: permissionsOf(a.Scope), Target: targetOf(a.RedirectURI),
 		Request: query, UserID: v.user.ID,

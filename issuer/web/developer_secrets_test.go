@@ -81,10 +81,10 @@ func TestAddThirdSecret(t *testing.T) {
 }
 
 func TestRevokeSecret(t *testing.T) {
-	w, b := mine(t, nil)
+	w, _ := mine(t, nil)
 	const path = minePath + "/secrets"
 	w.pass(time.Hour)
-	b = w.signedIn()
+	b := w.signedIn()
 	require.Equal(t, ledger.NotACredential, w.refusedFor("mine", "s_old-1111"))
 	unused := b.get(path)
 	assert.Equal(t, 2, strings.Count(unused.body, "It was never used. It stops working at once"))

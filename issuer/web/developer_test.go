@@ -236,6 +236,10 @@ func TestLogo(t *testing.T) {
 	assert.Equal(t, "public, max-age=31536000, immutable", res.Header.Get("Cache-Control"))
 	assert.Empty(t, res.Cookies())
 	assert.Empty(t, b.send(http.MethodHead, logoAddress, nil, nil).body)
+	ada := w.signedIn()
+	assert.Contains(t, ada.get(at(good())).body, `src="`+logoAddress+`"`, "people see it when they are asked")
+	ada.allow()
+	assert.Contains(t, ada.get("/connected-apps").body, `src="`+logoAddress+`"`)
 	for _, path := range []string{"/logos/", "/logos/x", "/logos/" + strings.Repeat("0", 64), logoAddress + "0", logoAddress[:len(logoAddress)-2], "/logos/" + strings.Repeat("g", 64)} {
 		none := b.get(path)
 		assert.Equal(t, http.StatusNotFound, none.StatusCode, path)

@@ -59,6 +59,7 @@ func tour(t *testing.T, b *tab, look func(name string)) {
 	b.open(s.AppURL + "/account")
 	b.press(`form[action="/account/sign-out-everywhere"] button`)
 	look("sign-in-signed-out-everywhere")
+	tourDeveloper(b, s, app, look)
 	b.open(serveParts(t))
 	look("parts")
 }
