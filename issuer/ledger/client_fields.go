@@ -13,44 +13,54 @@ import (
 // catalogue order. scopes says how many there must be at least: none for a
 // legacy client that has not selected any yet.
 func checkProfile(p Profile, t ClientType, scopes int) (Profile, *Refusal) {
-	bad := func(field, note string) (Profile, *Refusal) {
-		return p, badField(field, note).Outcome.Refusal
+	if faults := ProfileFaults(&p, t, scopes); len(faults) > 0 {
+		return p, faults[0]
 	}
-	if note := checkText(p.Name, 1, 80); note != "" {
-		return bad("name", note)
+	set, _ := p.set()
+	p.Scopes = set.Names()
+	return p, nil
+}
+
+// ProfileFaults is all that is wrong with a profile, for telling a person at
+// once. A command is refused for the first.
+func ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
+	var faults []*Refusal
+	bad := func(field, note string) {
+		if note != "" {
+			faults = append(faults, badField(field, note).Outcome.Refusal)
+		}
 	}
-	if note := checkText(p.Purpose, 0, 500); note != "" {
-		return bad("purpose", note)
-	}
-	if note := checkWebsite(p.Website); note != "" {
-		return bad("website", note)
-	}
+	bad("name", checkText(p.Name, 1, 80))
+	bad("purpose", checkText(p.Purpose, 0, 500))
+	bad("website", checkWebsite(p.Website))
 	switch n := len(p.RedirectURIs); {
 	case n == 0:
-		return bad("redirect_uris", "needs at least one")
+		bad("redirect_uris", "needs at least one")
 	case n > MaxRedirectURIs:
 		r := deny(TooManyURIs).Outcome.Refusal
 		r.Field, r.Note = "redirect_uris", "has more than 10"
-		return p, r
+		faults = append(faults, r)
 	}
 	for i, uri := range p.RedirectURIs {
-		field := fmt.Sprintf("redirect_uris[%d]", i)
-		if note := oauth.CheckRedirectURI(uri, t == Public); note != "" {
-			return bad(field, note)
+		note := oauth.CheckRedirectURI(uri, t == Public)
+		if note == "" && slices.Contains(p.RedirectURIs[:i], uri) {
+			note = "is there twice"
 		}
-		if slices.Contains(p.RedirectURIs[:i], uri) {
-			return bad(field, "is there twice")
-		}
+		bad(fmt.Sprintf("redirect_uris[%d]", i), note)
 	}
-	set, _, err := scope.Parse(strings.Join(p.Scopes, " "))
+	set, err := p.set()
 	switch {
 	case err != nil:
-		return bad("scopes", "names a scope that does not exist")
+		bad("scopes", "names a scope that does not exist")
 	case set.Len() < scopes:
-		return bad("scopes", "needs at least one")
+		bad("scopes", "needs at least one")
 	}
-	p.Scopes = set.Names()
-	return p, nil
+	return faults
+}
+
+func (p *Profile) set() (scope.Set, error) {
+	set, _, err := scope.Parse(strings.Join(p.Scopes, " "))
+	return set, err
 }
 
 // without are the members of a that b does not have.

@@ -48,7 +48,7 @@ func (w *Web) edit(c *call, v visit, f *form, client *ledger.Client) error {
 	if err != nil {
 		return errUnreadable
 	}
-	p, picture := f.profile(client.Public(), client.Legacy, planned(client).Logo)
+	p, picture := f.profile(client.Type, client.Legacy, planned(client).Logo)
 	if f.failed() {
 		return w.showEdit(c, v, client, f)
 	}

@@ -43,8 +43,9 @@ func (w *Web) createClient(c *call, v visit, f *form) error {
 	id, kind := f.get("client"), ledger.ClientType(f.get("type"))
 	if kind != ledger.Confidential && kind != ledger.Public {
 		f.wrong("type", "is not chosen")
+		kind = ledger.Public // which may have any redirection URI that there may be
 	}
-	p, picture := f.profile(kind != ledger.Confidential, false, nil)
+	p, picture := f.profile(kind, false, nil)
 	if f.failed() {
 		return w.showNewClient(c, v, f)
 	}

@@ -2,12 +2,9 @@ package web
 
 import (
 	"crypto/sha256"
-	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // profileFields are those of a client that a review looks at.
@@ -44,23 +41,24 @@ func showProfile(f *form, logo []byte, legacy bool) profileForm {
 }
 
 // profile is what the form says, with the picture where one was chosen. What
-// is wrong is said beside each field; the ledger checks again.
-func (f *form) profile(public, legacy bool, logo []byte) (p ledger.Profile, picture []byte) {
+// is wrong is said beside each field, all at once; the ledger checks again.
+func (f *form) profile(t ledger.ClientType, legacy bool, logo []byte) (p ledger.Profile, picture []byte) {
 	p = ledger.Profile{
 		Name: f.trimmed("name"), Website: f.trimmed("website"), Logo: logo,
 		// People write it in lines, and it is kept as one.
 		Purpose:      strings.Join(strings.Fields(f.get("purpose")), " "),
 		RedirectURIs: f.filled("redirect_uris"), Scopes: f.filled("scopes"),
 	}
-	if p.Name == "" {
-		f.wrong("name", "is empty")
+	least := ledger.MinScopes
+	if legacy {
+		p.Scopes, least = nil, 0
 	}
-	f.checkURIs(p.RedirectURIs, public)
-	switch {
-	case legacy:
-		p.Scopes = nil
-	case len(p.Scopes) == 0:
-		f.wrong("scopes", "needs at least one")
+	for _, fault := range ledger.ProfileFaults(&p, t, least) {
+		if fault.Field == "redirect_uris" && len(p.RedirectURIs) == 0 {
+			f.wrong("redirect_uris[0]", "is missing: at least one is needed")
+			continue
+		}
+		f.wrong(fault.Field, fault.Note)
 	}
 	if f.get("no_logo") != "" {
 		p.Logo = nil
@@ -74,22 +72,4 @@ func (f *form) profile(public, legacy bool, logo []byte) (p ledger.Profile, pict
 		p.Logo = sum[:]
 	}
 	return p, picture
-}
-
-// checkURIs says everything at once, where the ledger stops at the first.
-func (f *form) checkURIs(uris []string, public bool) {
-	if len(uris) == 0 {
-		f.wrong("redirect_uris[0]", "is missing: at least one is needed")
-	}
-	if len(uris) > ledger.MaxRedirectURIs {
-		f.wrong("redirect_uris", fmt.Sprintf("may be there %d times at most", ledger.MaxRedirectURIs))
-	}
-	for i, uri := range uris {
-		line := fmt.Sprintf("redirect_uris[%d]", i)
-		if note := oauth.CheckRedirectURI(uri, public); note != "" {
-			f.wrong(line, note)
-		} else if slices.Contains(uris[:i], uri) {
-			f.wrong(line, "is there twice")
-		}
-	}
 }

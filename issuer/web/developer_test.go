@@ -95,16 +95,17 @@ func TestRegisterProblems(t *testing.T) {
 			`<a href="#f-scopes">The selection of scopes needs at least one.</a>`,
 		}},
 		{"two redirection URIs", func(v url.Values) {
+			v.Set("website", "example.com")
 			v["redirect_uris"] = []string{"http://app.example.com/cb", callback, callback, "https://*.example.com/", "https://a.example/#f"}
 		}, []string{
 			`<p class="error" id="f-redirect_uris.0-error">Redirection URI 1 must be https;`, "Redirection URI 3 is there twice.",
-			"Redirection URI 4 has a wildcard in its host.", "Redirection URI 5 has a fragment.", `value="https://*.example.com/"`,
+			"Website must begin with https:// or http://.", "Redirection URI 4 has a wildcard in its host.", "Redirection URI 5 has a fragment.", `value="https://*.example.com/"`,
 		}},
 		{"eleven", func(v url.Values) {
 			for i := range 10 {
 				v.Add("redirect_uris", fmt.Sprintf("https://app.example.com/%d", i))
 			}
-		}, []string{"Redirection URI may be there 10 times at most.", `value="https://app.example.com/9"`}},
+		}, []string{"Redirection URI has more than 10.", `value="https://app.example.com/9"`}},
 		{"a private scheme", func(v url.Values) { v.Set("redirect_uris", "com.example.app:/cb") }, []string{"for public clients only"}},
 		{"a long name", func(v url.Values) { v.Set("name", strings.Repeat("x", 81)) }, []string{"Name is too long."}},
 		{"a website", func(v url.Values) { v.Set("website", "javascript:alert(1)") }, []string{"Website must begin with https:// or http://."}},

@@ -40,13 +40,15 @@ func count(n int, thing string) string {
 }
 
 // sentence begins with a capital letter and ends with a full stop. What begins
-// it is a word of ours.
+// it is a word of ours, or the name of a parameter, which has no other spelling.
 func sentence(s string) string {
 	s = strings.TrimSpace(s)
 	if s == "" {
 		return ""
 	}
-	s = strings.ToUpper(s[:1]) + s[1:]
+	if first, _, _ := strings.Cut(s, " "); !strings.Contains(first, "_") {
+		s = strings.ToUpper(s[:1]) + s[1:]
+	}
 	if !strings.HasSuffix(s, ".") {
 		s += "."
 	}
