@@ -93,7 +93,7 @@ func (b *tab) listen(event any) {
 }
 
 // complaints are the problems that no test has asked for: a page that answers
-// 4xx, which Chromium reports, is one that the test looks at.
+// 4xx or 503, which Chromium reports, is one that the test looks at.
 func (b *tab) complaints() []string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -101,7 +101,8 @@ func (b *tab) complaints() []string {
 	for _, p := range b.problems {
 		_, address, _ := strings.Cut(p, "(")
 		asset := strings.Contains(address, "/assets/")
-		if strings.Contains(p, "the server responded with a status of 4") && !asset {
+		answered := strings.Contains(p, "the server responded with a status of 4") || strings.Contains(p, "the server responded with a status of 503")
+		if answered && !asset {
 			continue
 		}
 		if strings.Contains(p, "Autofocus processing was blocked") {

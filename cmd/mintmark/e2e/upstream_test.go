@@ -1,0 +1,186 @@
+package e2e
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// upstreamSettings are those of a provider at a port.
+func upstreamSettings(issuer string, more ...string) []string {
+	return append([]string{
+		"--upstream-issuer", issuer, "--upstream-name", "Example ID", "--upstream-client-id", "mintmark",
+		"--upstream-scope", "profile", "--upstream-scope", "email", "--upstream-scope", "groups",
+		"--upstream-admin-claim", "groups", "--upstream-admin-value", "mintmark-administrators",
+		"--upstream-admin-email", "Grace@Example.com", "--upstream-admin-email", "alice@example.org",
+	}, more...)
+}
+
+// elsewhere presses the link to the provider, says there who is there, and goes
+// on.
+func (b *tab) elsewhere(account string) {
+	b.t.Helper()
+	b.press("a.button")
+	require.Equal(b.t, "Who are you?", b.text("h1"))
+	b.do(chromedp.SendKeys(chromedp.CSS("input"), account))
+	b.press(`button[value="on"]`)
+}
+
+// shownUser is what "user list -o json" says of a user.
+type shownUser struct {
+	ID, Username, Email, Upstream string
+	Admin                         bool
+}
+
+// users are those of the node, by user name.
+func (n *node) users() map[string]shownUser {
+	n.t.Helper()
+	var answer struct{ Users []shownUser }
+	require.NoError(n.t, json.Unmarshal([]byte(n.run("", "user", "list", "-o", "json")), &answer))
+	list := map[string]shownUser{}
+	for _, u := range answer.Users {
+		list[u.Username] = u
+	}
+	return list
+}
+
+// TestBrowserUpstream: who has an account elsewhere signs in with it, with
+// JavaScript and without.
+func TestBrowserUpstream(t *testing.T) {
+	app := startApplication(t)
+	port := freePort(t)
+	p := startProvider(t, 0, local(port)+"/auth/upstream/callback")
+	n := serve(t, port, app.uri, upstreamSettings(p.Issuer)...)
+	request := authorizeURL(&n.server, "cal-app", app.uri, "scope", "PROFILE_READ")
+	n.learnt(p.Issuer)
+
+	t.Run("the first time, and again", func(t *testing.T) {
+		b := newTab(t)
+		b.scripts(false)
+		b.open(n.AppURL + "/account")
+		require.Equal(t, "Sign in with Example ID", b.text("a.button"))
+		b.elsewhere("s-ada")
+		require.Equal(t, n.AppURL+"/account", b.location(), "back to where they wanted to go")
+		require.Contains(t, b.text("main"), "Ada Elsewhere")
+		first := n.users()["ada"]
+		require.Equal(t, p.Issuer, first.Upstream)
+		require.False(t, first.Admin)
+
+		b.press(`form[action="/auth/sign-out"] button`)
+		b.open(n.AppURL + "/auth/sign-in")
+		b.press("a.button") // the provider knows them, and asks for nothing
+		require.Equal(t, "Hello, Ada Elsewhere", b.text("h1"))
+
+		other := newTab(t)
+		other.open(n.AppURL + "/account")
+		other.elsewhere("s-ada")
+		require.Contains(t, other.text("main"), first.ID)
+		require.Equal(t, first, n.users()["ada"], "the same account")
+		audit := n.run("", "audit", "--user", first.ID)
+		require.Contains(t, audit, "user.added")
+		require.Contains(t, audit, "by "+p.Issuer)
+	})
+	t.Run("in the middle of an authorization request", func(t *testing.T) {
+		b := newTab(t)
+		b.open(request)
+		require.Contains(t, b.text("main"), "Calendar App")
+		b.elsewhere("s-ada")
+		require.Contains(t, b.text("h1"), "Calendar App")
+		require.Equal(t, request, b.location())
+		_, err := chromedp.Run(b.ctx, chromedp.Evaluate[any]("history.back()"))
+		require.NoError(t, err)
+		_, err = chromedp.Run(b.ctx, chromedp.Poll[bool](`document.title === "Example ID"`))
+		require.NoError(t, err, "the back button leads to the provider's page, as before")
+		b.open(request)
+		require.Contains(t, b.text("main"), "Ada Elsewhere")
+		b.press(`button[value="allow"]`)
+		require.Equal(t, "Thank you", b.text("h1"))
+		got := app.answer(t)
+		require.NotEmpty(t, got.Get("code"))
+		require.Equal(t, "a state/+&=", got.Get("state"))
+	})
+	t.Run("administrators", func(t *testing.T) {
+		for _, account := range []string{"s-root", "s-grace", "s-mallory", "s-alice"} {
+			b := newTab(t)
+			b.open(n.AppURL + "/auth/sign-in")
+			b.elsewhere(account)
+			require.Contains(t, b.text("h1"), "Hello, ")
+		}
+		users := n.users()
+		require.True(t, users["root"].Admin, "by the claim")
+		require.True(t, users["grace"].Admin, "by an address that is verified")
+		require.False(t, users["mallory"].Admin, "by one that is not")
+		require.Empty(t, users["mallory"].Email, "which is nobody's")
+		require.False(t, users["alice"].Admin)
+		require.Empty(t, users["alice"].Upstream, "an address links no accounts")
+		require.Equal(t, "alice@example.com", users["alice-2"].Email)
+	})
+	t.Run("cancelled there", func(t *testing.T) {
+		b := newTab(t)
+		b.open(request)
+		b.press("a.button")
+		b.press(`button[value="back"]`)
+		require.Contains(t, b.text("[role=alert]"), "Example ID did not sign you in: it was cancelled there")
+		require.NotContains(t, b.text("main"), "555-EVIL")
+		require.Contains(t, b.text("main"), "Calendar App", "what waits still waits")
+		b.elsewhere("s-ada")
+		require.Equal(t, request, b.location())
+	})
+	t.Run("disabled here", func(t *testing.T) {
+		n.run("", "user", "disable", "root")
+		b := newTab(t)
+		b.open(n.AppURL + "/auth/sign-in")
+		b.elsewhere("s-root")
+		require.Contains(t, b.text("[role=alert]"), "Your account at this service is disabled.")
+	})
+	t.Run("an answer for another browser", func(t *testing.T) {
+		b := newTab(t)
+		b.open(n.AppURL + "/auth/upstream/callback?code=x&state=" + strings.Repeat("s", 43))
+		require.Contains(t, b.text("[role=alert]"), "not begun in this browser")
+		b.elsewhere("s-ada")
+		require.Equal(t, "Hello, Ada Elsewhere", b.text("h1"))
+	})
+}
+
+// learnt waits until the node knows its provider.
+func (n *node) learnt(issuer string) {
+	n.t.Helper()
+	require.Eventually(n.t, func() bool {
+		return strings.Contains(n.log.String(), `msg="the upstream provider can be asked" issuer=`+issuer)
+	}, 2*time.Minute, 10*time.Millisecond, "%s", n.log)
+}
+
+// TestBrowserUpstreamDown: a provider that is down keeps no node from starting and
+// nobody from signing in by a password; when it is up it is there.
+func TestBrowserUpstreamDown(t *testing.T) {
+	app := startApplication(t)
+	port, providerPort := freePort(t), freePort(t)
+	issuer := strings.Replace(local(providerPort), "127.0.0.1", "localhost", 1)
+	n := serve(t, port, app.uri, upstreamSettings(issuer)...)
+	request := authorizeURL(&n.server, "cal-app", app.uri, "scope", "PROFILE_READ")
+	b := newTab(t)
+	b.open(request)
+	b.press("a.button")
+	require.Contains(t, b.text("[role=alert]"), "Example ID can not be reached at the moment.")
+	b.fillIn("alice", "correct horse")
+	b.press("main form button")
+	require.Contains(t, b.text("main"), "Alice Example")
+	require.Equal(t, request, b.location())
+
+	p := startProvider(t, providerPort, local(port)+"/auth/upstream/callback")
+	require.Equal(t, issuer, p.Issuer)
+	n.learnt(issuer)
+	b.press(`form[action="/auth/sign-out"] button`)
+	b.elsewhere("s-ada")
+	require.Contains(t, b.text("main"), "Ada Elsewhere")
+}
+
+// fillIn fills in the form of the sign-in page.
+func (b *tab) fillIn(name, password string) {
+	b.t.Helper()
+	b.do(chromedp.SendKeys(chromedp.CSS("#username"), name), chromedp.SendKeys(chromedp.CSS("#password"), password))
+}
