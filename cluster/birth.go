@@ -8,6 +8,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/hashicorp/raft"
 )
@@ -84,6 +85,16 @@ func (n *Node) checkKeyIsThere() error {
 		return fmt.Errorf("%s is gone, by which the others know this node: put it back, or take a new node in its place: %w", path, ErrDataLost)
 	}
 	return nil
+}
+
+// checkClusterKey finds a cluster key that is not the one that this node had: it
+// could make itself no certificate, and take the others for unreachable.
+func (n *Node) checkClusterKey() error {
+	signers := n.roster.signers()
+	if len(signers) == 0 || slices.ContainsFunc(signers, n.opensAuthority) {
+		return nil
+	}
+	return ErrOtherKey
 }
 
 // noteBirth writes the file. From then on this folder needs its log.

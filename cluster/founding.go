@@ -139,7 +139,7 @@ func (n *Node) askFounders(ctx context.Context, list rosterList) (answers map[st
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				silent = append(silent, fmt.Sprintf("%s (%v)", m.Name, err))
+				silent = append(silent, fmt.Sprintf("%s (%s)", m.Name, forPeople(err)))
 				return
 			}
 			answers[m.ID] = a

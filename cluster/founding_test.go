@@ -324,7 +324,7 @@ func TestGeneratedFolderMustBeWhole(t *testing.T) {
 	c := f.confs[1]
 	c.Secrets = locked{}
 	_, err = cluster.Open(f.ctx(), c)
-	require.ErrorContains(t, err, "another key")
+	require.ErrorContains(t, err, "is not the one that its data are sealed under")
 
 	c = f.confs[2]
 	c.Network, c.Bootstrap = nil, true

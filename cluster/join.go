@@ -131,7 +131,7 @@ func JoinCluster(ctx context.Context, j Join) error {
 	}}
 	c, err := d.DialContext(ctx, "tcp", j.Address)
 	if err != nil {
-		return fmt.Errorf("join by %s: %w", j.Address, err)
+		return fmt.Errorf("join: %w", whyUnreached(j.Address, err))
 	}
 	defer func() { _ = c.Close() }()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -145,7 +145,7 @@ func JoinCluster(ctx context.Context, j Join) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("join by %s: %w", j.Address, err)
+		return fmt.Errorf("join: %w", whyUnreached(j.Address, err))
 	case a.Again:
 		return fmt.Errorf("join by %s: %s", j.Address, a.Refused)
 	case a.Refused != "":

@@ -133,7 +133,7 @@ func (n *network) dial(id, protocol string, timeout time.Duration) (net.Conn, er
 	d.Config = n.clientConfig(id, protocol)
 	c, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, fmt.Errorf("dial node %s at %s: %w", m.Name, address, err)
+		return nil, whyUnreached(address, err)
 	}
 	return n.track(id, c)
 }
@@ -186,10 +186,10 @@ func (n *network) verify(s tls.ConnectionState, id string) error {
 	leaf := s.PeerCertificates[0]
 	owner := n.roster.owner(hashSPKI(leaf.RawSubjectPublicKeyInfo))
 	if owner == "" {
-		return errors.New("the peer's key is not that of a member")
+		return errStranger
 	}
 	if id != "" && owner != id {
-		return errors.New("the peer is another member than the one that was dialled")
+		return errOther
 	}
 	_, err := leaf.Verify(x509.VerifyOptions{
 		Roots: n.roster.pool(), DNSName: owner, CurrentTime: n.credentials.now(),
@@ -233,7 +233,7 @@ func (n *network) welcome(c *tls.Conn) {
 	defer cancel()
 	if err := c.HandshakeContext(ctx); err != nil {
 		if n.shaking.mayWarn() {
-			n.warn("cluster: refused a connection", "from", c.RemoteAddr().String(), "error", err)
+			n.warn("cluster: refused a connection", "from", c.RemoteAddr().String(), "why", whyRefused(err))
 		}
 		_ = c.Close()
 		return

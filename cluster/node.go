@@ -49,8 +49,8 @@ type Node struct {
 	barriers barriers
 	leader   leadership
 
-	toldLeader string // id of the leader that the log last spoke of; of watchLeadership
-	notify   chan bool // leadership, from raft
+	toldLeader string    // id of the leader that the log last spoke of; of watchLeadership
+	notify     chan bool // leadership, from raft
 
 	stayed  atomic.Bool           // leadership could not be handed over before the stop, and that was said
 	corrupt atomic.Pointer[error] // what the last verification found

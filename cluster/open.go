@@ -142,6 +142,9 @@ func (n *Node) connect(log *logger) (err error) {
 		n.credentials = &credentials{
 			id: string(n.id), key: key, rand: n.config.Rand, secrets: n.config.Secrets, now: n.config.Now, roster: n.roster,
 		}
+		if err := n.checkClusterKey(); err != nil {
+			return err
+		}
 	}
 	n.network = newNetwork(string(n.id), n.config.Network, n.roster, n.credentials, n.log.Warn)
 	n.network.serve = n.servePeers

@@ -192,7 +192,7 @@ func (n *Node) nodeStatus(ctx context.Context, m Member) NodeStatus {
 	}
 	p, err := n.askStatus(ctx, m.ID)
 	if err != nil {
-		s.Err = err.Error()
+		s.Err = forPeople(err)
 		return s
 	}
 	s.State, s.Term, s.Applied, s.Last = p.State, p.Term, p.Applied, p.Last

@@ -71,6 +71,7 @@ type peerClient struct {
 	next    uint64
 	waiting map[uint64]chan reply
 	failed  bool
+	why     error // why the connection ended, where the other side said so
 }
 
 func newPeerClient(c net.Conn) *peerClient {
@@ -94,7 +95,7 @@ func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, bo
 	p.mu.Lock()
 	if p.failed {
 		p.mu.Unlock()
-		return reply{}, fmt.Errorf("%w: connection lost", errNotSent)
+		return reply{}, fmt.Errorf("%w: %w", errNotSent, p.lost())
 	}
 	p.next++
 	id := p.next
@@ -112,7 +113,7 @@ func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, bo
 	case p.out <- b:
 	case <-p.done:
 		p.forget(id)
-		return reply{}, fmt.Errorf("%w: connection lost", errNotSent)
+		return reply{}, fmt.Errorf("%w: %w", errNotSent, p.lost())
 	case <-ctx.Done():
 		p.forget(id)
 		return reply{}, fmt.Errorf("%w: %w", errNotSent, ctx.Err())
@@ -124,7 +125,7 @@ func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, bo
 	case r := <-answer:
 		return r, nil
 	case <-p.done:
-		cause = errors.New("connection lost")
+		cause = p.lost()
 	case <-lost:
 		cause = errors.New("there is another leader")
 	case <-ctx.Done():
@@ -152,6 +153,18 @@ func (p *peerClient) forget(id uint64) {
 	p.mu.Unlock()
 }
 
+// errLost says that a connection ended, nobody says why.
+var errLost = errors.New("the connection was lost")
+
+func (p *peerClient) lost() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why != nil {
+		return p.why
+	}
+	return errLost
+}
+
 func (p *peerClient) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -169,6 +182,9 @@ func (p *peerClient) read() {
 	for {
 		b, err := readMessage(in, replyHead)
 		if err != nil {
+			p.mu.Lock()
+			p.why = whyUnreached(p.conn.RemoteAddr().String(), err)
+			p.mu.Unlock()
 			return
 		}
 		p.last.Store(int64(time.Since(p.born)))

@@ -1,0 +1,104 @@
+package cluster
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+)
+
+// unreached is why a node could not be spoken to, in words that tell an operator
+// what to look at. What the libraries say stays beneath, for errors.Is.
+type unreached struct {
+	text string
+	err  error
+}
+
+func (u *unreached) Error() string { return u.text }
+func (u *unreached) Unwrap() error { return u.err }
+
+// errStranger is a peer whose key is not that of a member, or of another one.
+var (
+	errStranger = errors.New("the peer's key is not that of a member")
+	errOther    = errors.New("the peer is another member than the one that was dialled")
+)
+
+// whyUnreached puts an error of a connection with an address into words.
+func whyUnreached(address string, err error) error {
+	text := ""
+	var refused *RefusedError
+	var op *net.OpError
+	var dns *net.DNSError
+	var notTLS tls.RecordHeaderError
+	var invalid x509.CertificateInvalidError
+	var unknown x509.UnknownAuthorityError
+	var timeout net.Error
+	switch {
+	case err == nil || errors.As(err, &refused) || errors.Is(err, ErrRemoved) || errors.Is(err, ErrTwin) || errors.Is(err, errIsolated):
+		return err
+	case errors.Is(err, errStranger), errors.As(err, &unknown):
+		text = "whoever answers at " + address + " is no member of this cluster, as this node knows it: " +
+			"is that the right address? does a node of another cluster run there, or one whose folder was generated another time?"
+	case errors.Is(err, errOther):
+		text = "another node of this cluster answers at " + address + ": is that the right address?"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		text = "the certificate of the node at " + address + " is not valid by this node's clock: compare the clocks of the two"
+	case errors.As(err, &notTLS):
+		text = "whoever answers at " + address + " is not a Mintmark node: is that the right address?"
+	case errors.As(err, &op) && op.Op == "remote error":
+		text = "the node at " + address + " refuses this one: it takes it for none of its cluster, or can't read its own cluster key; its log says which"
+	case errors.Is(err, syscall.ECONNREFUSED):
+		text = "nothing listens at " + address + ": does the node run?"
+	case errors.As(err, &dns):
+		text = "the name in " + address + " is not known: " + dns.Err
+	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		text = "no answer from " + address + ": is the machine up, and the port open to this one?"
+	case hungUp(err):
+		text = "the node at " + address + " hung up: it is on its way down, or keeps away from the others; its log says why"
+	default:
+		return &unreached{"connect with " + address + ": " + err.Error(), err}
+	}
+	return &unreached{text, err}
+}
+
+func hungUp(err error) bool {
+	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// whyRefused puts into words what is wrong with somebody who connected.
+func whyRefused(err error) string {
+	var op *net.OpError
+	var notTLS tls.RecordHeaderError
+	var timeout net.Error
+	switch {
+	case errors.Is(err, errStranger):
+		return "its key is not that of a member: it was removed, is of another cluster, or was not heard of yet"
+	case errors.As(err, &notTLS):
+		return "it does not speak TLS"
+	case errors.As(err, &op) && op.Op == "remote error":
+		return "it refuses this node: it is of another cluster, or takes this one for another node"
+	case hungUp(err):
+		return "it hung up before it said who it is"
+	case errors.As(err, &timeout) && timeout.Timeout():
+		return "it did not say in time who it is"
+	}
+	return err.Error()
+}
+
+// forPeople is an error of a call without what only the code asks of it.
+func forPeople(err error) string {
+	var u *unreached
+	switch {
+	case errors.As(err, &u):
+		return u.text
+	case errors.Is(err, errDeadline):
+		return "it is connected, and does not answer: its process was stopped, or hangs"
+	case errors.Is(err, context.DeadlineExceeded):
+		return "it does not answer"
+	}
+	return err.Error()
+}

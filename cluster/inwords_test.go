@@ -1,0 +1,90 @@
+package cluster_test
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestWhyANodeCantBeReached, in words that say what to look at and nothing that
+// only a library knows.
+func TestWhyANodeCantBeReached(t *testing.T) {
+	tr := newTrio(t)
+	down := (tr.leader() + 1) % 3
+	shut(t, tr.nodes[down])
+	address := tr.confs[down].Network.Advertise
+	says := func(name, want string) {
+		t.Helper()
+		var got string
+		require.Eventually(t, func() bool {
+			for _, s := range tr.nodes[(down+1)%3].Overview(t.Context()).Nodes {
+				if s.Name == tr.confs[down].Name {
+					got = s.Err
+				}
+			}
+			return strings.Contains(got, want)
+		}, 20*time.Second, 10*time.Millisecond, "%s: %s", name, want)
+		for _, raw := range []string{"tls:", "EOF", "remote error", "not sent", "dial tcp", "x509"} {
+			require.NotContains(t, got, raw, name)
+		}
+		if want != "no answer" {
+			require.Contains(t, got, address, name)
+		}
+	}
+	says("nobody", "nothing listens at")
+
+	// answers has somebody else at the address of the node.
+	answers := func(do func(net.Conn)) (stop func()) {
+		l, err := net.Listen("tcp", address)
+		require.NoError(t, err)
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go func() { defer c.Close(); do(c) }()
+			}
+		}()
+		return func() { require.NoError(t, l.Close()) }
+	}
+	stop := answers(func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-OpenSSH_10.0\r\n")); time.Sleep(100 * time.Millisecond) })
+	says("another program", "is not a Mintmark node")
+	stop()
+	stop = answers(func(net.Conn) {})
+	says("one that hangs up", "hung up")
+	stop()
+
+	alien := networked(t, "", "elsewhere")
+	l, err := net.Listen("tcp", address)
+	require.NoError(t, err)
+	require.NoError(t, alien.Network.Listener.Close())
+	alien.Network = &cluster.Network{Listener: l, Advertise: address}
+	n := open(t, alien)
+	says("a node of another cluster", "is no member of this cluster")
+	shut(t, n)
+}
+
+// otherKeys opens nothing that was sealed before.
+type otherKeys struct{ plain }
+
+func (otherKeys) Open(string, []byte) ([]byte, error) { return nil, errors.New("not sealed under this key") }
+
+// TestAnotherClusterKey is told as what it is: such a node could make itself no
+// certificate, and would find all others silent.
+func TestAnotherClusterKey(t *testing.T) {
+	tr := newTrio(t)
+	shut(t, tr.nodes[2])
+	c := networked(t, tr.confs[2].Dir, "n3")
+	c.Bootstrap = false
+	c.Secrets = otherKeys{}
+	_, err := cluster.Open(t.Context(), c)
+	require.ErrorIs(t, err, cluster.ErrOtherKey)
+	require.ErrorContains(t, err, "put back the one that it had")
+}
