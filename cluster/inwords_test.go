@@ -54,7 +54,10 @@ func TestWhyANodeCantBeReached(t *testing.T) {
 		}()
 		return func() { require.NoError(t, l.Close()) }
 	}
-	stop := answers(func(c net.Conn) { _, _ = c.Write([]byte("SSH-2.0-OpenSSH_10.0\r\n")); time.Sleep(100 * time.Millisecond) })
+	stop := answers(func(c net.Conn) {
+		_, _ = c.Write([]byte("SSH-2.0-OpenSSH_10.0\r\n"))
+		time.Sleep(100 * time.Millisecond)
+	})
 	says("another program", "is not a Mintmark node")
 	stop()
 	stop = answers(func(net.Conn) {})
@@ -74,7 +77,9 @@ func TestWhyANodeCantBeReached(t *testing.T) {
 // otherKeys opens nothing that was sealed before.
 type otherKeys struct{ plain }
 
-func (otherKeys) Open(string, []byte) ([]byte, error) { return nil, errors.New("not sealed under this key") }
+func (otherKeys) Open(string, []byte) ([]byte, error) {
+	return nil, errors.New("not sealed under this key")
+}
 
 // TestAnotherClusterKey is told as what it is: such a node could make itself no
 // certificate, and would find all others silent.

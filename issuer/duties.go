@@ -9,6 +9,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -20,16 +21,20 @@ const tick = 5 * time.Second
 // which keys this node has opened, and follows a change of the cluster key. It
 // runs on every node.
 func (i *Issuer) followKeys(ctx context.Context) {
-	failing := false
+	said := false
 	for {
 		ring, authorities := i.Node.Changed(ledger.TableKeys), i.Node.AuthoritiesChanged()
 		pause := time.Minute
 		settled, err := i.followOnce(ctx)
-		if err != nil && ctx.Err() == nil && !failing {
+		switch fault := err != nil && !errors.Is(err, oauth.ErrUnavailable); { // of a leader that is missed the cluster speaks
+		case fault && !said && ctx.Err() == nil:
 			i.Log.Error("follow the keys", "error", err)
+			said = true
+		case err == nil:
+			said = false
 		}
-		switch failing = err != nil; {
-		case failing:
+		switch {
+		case err != nil:
 			pause = time.Second
 		case !settled:
 			pause = 200 * time.Millisecond

@@ -121,7 +121,7 @@ func TestJoinWaitsForTheNodeItAsks(t *testing.T) {
 	first.kill()
 	joins := newNode(t, "n2")
 	joins.begin(t, "--join", first.clusterAddr, "--token-file", file)
-	joins.says(t, "not joined yet: join by "+first.clusterAddr)
+	joins.says(t, "not joined yet: join: nothing listens at "+first.clusterAddr)
 	first.begin(t)
 	require.True(t, joins.waitReady(30*time.Second))
 }
