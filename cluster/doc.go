@@ -34,7 +34,8 @@
 //	acknowledged.go  a node gives up nothing that was committed
 //	birth.go       a node whose log is lost must not go on without it
 //	installed.go   a node killed while it installed a snapshot goes on from that
-//	committed.go, replay.go  a node shows what it had before it finds a leader
+//	openlog.go    a log whose list of files is gone or damaged is left alone
+//	committed.go, replay.go  a node shows what it had before it finds a leader; committed_file.go, a log that was cut short is known by it
 //	backup.go, recover.go  out of a backup, or from one survivor
 //
 // The log is hashicorp/raft on raft-wal. What those libraries do not do for us
