@@ -46,19 +46,20 @@ func rawCheck() (digest, signature []byte, public *ecdsa.PublicKey) {
 	return sum[:], must(ecdsa.SignASN1(rand.Reader, ecKey(), sum[:])), &ecKey().PublicKey
 }
 
-// BenchmarkOverRaw makes the two checks in turn, a pair in each round, so that
-// whatever else the machine does meets both alike, and reports their ratio.
+// BenchmarkOverRaw makes the two checks in turn and compares their fastest
+// rounds, so that whatever else the machine does falls out: "times-raw" is what
+// a verification costs in bare signature checks.
 func BenchmarkOverRaw(b *testing.B) {
 	v, tok, ctx := newVerifier(b), token(nil, nil), context.Background()
 	digest, signature, public := rawCheck()
-	var whole, raw time.Duration
+	whole, raw := time.Hour, time.Hour
 	for b.Loop() {
 		began := time.Now()
 		_, err := v.Verify(ctx, tok)
 		between := time.Now()
 		ok := ecdsa.VerifyASN1(public, digest, signature)
-		raw += time.Since(between)
-		whole += between.Sub(began)
+		raw = min(raw, time.Since(between))
+		whole = min(whole, between.Sub(began))
 		if err != nil || !ok {
 			b.Fatal(err)
 		}
@@ -91,19 +92,27 @@ func caching(b *testing.B) (*verifier.Verifier, string) {
 	return v, tok
 }
 
-// BenchmarkCacheHit is a token that was verified before; BenchmarkCacheHits the
-// same from as many goroutines as -cpu says, for one token and so one entry.
+// BenchmarkCacheHit is a token that was verified before; "best-ns/op" is of the
+// fastest round, which nothing else on the machine disturbed. BenchmarkCacheHits is
+// the same from as many goroutines as -cpu says, for one token and so one entry.
 //
 //	go test -run '^$' -bench CacheHit -benchmem -cpu 1,2 -count 6 ./verifier
 func BenchmarkCacheHit(b *testing.B) {
 	v, tok := caching(b)
 	ctx := context.Background()
 	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := v.Verify(ctx, tok); err != nil {
-			b.Fatal(err)
+	const round = 64
+	best := time.Hour
+	for done := 0; done < b.N; done += round {
+		began := time.Now()
+		for range round {
+			if _, err := v.Verify(ctx, tok); err != nil {
+				b.Fatal(err)
+			}
 		}
+		best = min(best, time.Since(began))
 	}
+	b.ReportMetric(float64(best.Nanoseconds())/round, "best-ns/op")
 }
 
 func BenchmarkCacheHits(b *testing.B) {

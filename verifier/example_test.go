@@ -1,0 +1,233 @@
+package verifier_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"sync/atomic"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
+)
+
+// The examples have an issuer of package verifiertest in the place of Mintmark.
+func newIssuer() *verifiertest.Issuer { return verifiertest.NewIssuer() }
+
+// Two settings are enough: who issues the tokens, and who we are to them. The
+// keys are fetched in the background, from where Mintmark publishes them.
+func Example() {
+	mintmark := newIssuer()
+	defer mintmark.Close()
+
+	v, err := verifier.New(verifier.Config{Issuer: mintmark.URL, Audience: "https://api.example.com"})
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+
+	token := mintmark.Token(verifiertest.Scope("BOOKING_READ"))
+	claims, err := v.Verify(context.Background(), token)
+	if err != nil {
+		panic(err)
+	}
+	fmt.Println(claims.Subject(), claims.ClientID())
+	fmt.Println(claims.Allows("BOOKING_READ"), claims.Allows("BOOKING_WRITE"))
+	// Output:
+	// user-1 client-1
+	// true false
+}
+
+// An issuer of three nodes without a balancer before them, and a file that makes
+// a restart during an outage of all three harmless.
+func ExampleNewJWKS() {
+	mintmark := newIssuer()
+	defer mintmark.Close()
+	gone := newIssuer()
+	gone.Close()
+	folder, err := os.MkdirTemp("", "")
+	if err != nil {
+		panic(err)
+	}
+	defer os.RemoveAll(folder)
+
+	keys, err := verifier.NewJWKS(verifier.JWKSConfig{
+		URL:      gone.URL + verifier.KeySetPath,
+		MoreURLs: []string{mintmark.URL + verifier.KeySetPath},
+		Snapshot: filepath.Join(folder, "keys"),
+	})
+	if err != nil {
+		panic(err)
+	}
+	defer keys.Close()
+	v, err := verifier.New(verifier.Config{Issuer: mintmark.URL, Audience: "https://api.example.com", Keys: keys})
+	if err != nil {
+		panic(err)
+	}
+	_, err = v.Verify(context.Background(), mintmark.Token())
+	fmt.Println(err)
+	// Output: <nil>
+}
+
+// Every refusal has a reason, which is fit for a metric's label, and belongs to
+// one of three classes, which is what an answer depends on.
+func ExampleVerifier_Verify() {
+	mintmark := newIssuer()
+	defer mintmark.Close()
+	v, err := verifier.New(mintmark.Config())
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+
+	for _, token := range []string{
+		mintmark.Token(),
+		mintmark.Token(verifiertest.Expired()),
+		mintmark.Token(verifiertest.ForAudience("https://other.example.com")),
+		mintmark.Token(verifiertest.Header("typ", "JWT")),
+		"garbage",
+	} {
+		_, err := v.Verify(context.Background(), token)
+		var refused *verifier.Error
+		switch {
+		case err == nil:
+			fmt.Println("accepted")
+		case errors.Is(err, verifier.ErrKeysUnavailable):
+			fmt.Println("503: says nothing about the token")
+		case errors.As(err, &refused):
+			fmt.Println("401:", refused.Reason, errors.Is(err, verifier.ErrExpired))
+		}
+	}
+	// Output:
+	// accepted
+	// 401: expired true
+	// 401: audience false
+	// 401: type false
+	// 401: malformed false
+}
+
+// While there are no keys nothing can be said about a token. The error says when
+// to ask again.
+func ExampleError() {
+	mintmark := newIssuer()
+	defer mintmark.Close()
+	mintmark.Down()
+	v, err := verifier.New(mintmark.Config())
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+
+	_, err = v.Verify(context.Background(), mintmark.Token())
+	var refused *verifier.Error
+	if errors.As(err, &refused) {
+		fmt.Println(refused.Reason, refused.RetryAfter <= 2*time.Second)
+	}
+	// Output: keys_unavailable true
+}
+
+// What an observer is told is enough for three metrics: accepted tokens, refused
+// tokens by reason, refreshes of the keys.
+func ExampleObserver() {
+	mintmark := newIssuer()
+	defer mintmark.Close()
+	var checked, remembered atomic.Int64
+	refreshed := make(chan verifier.Refresh, 10)
+	c := mintmark.Config()
+	c.Observer = verifier.Observer{
+		Accepted: func(_ context.Context, cached bool) {
+			if cached {
+				remembered.Add(1)
+			} else {
+				checked.Add(1)
+			}
+		},
+		Refused: func(_ context.Context, err *verifier.Error) {
+			fmt.Println("refused:", err.Reason)
+		},
+		Refreshed: func(r verifier.Refresh) { refreshed <- r },
+	}
+	v, err := verifier.New(c)
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+	r := <-refreshed
+	fmt.Println("refreshed:", r.Cause, r.Keys, r.Err)
+	token := mintmark.Token()
+	for range 5 {
+		v.Verify(context.Background(), token)
+	}
+	v.Verify(context.Background(), "garbage")
+	fmt.Println("accepted:", checked.Load(), "checked,", remembered.Load(), "remembered")
+	// Output:
+	// refreshed: start 1 <nil>
+	// refused: malformed
+	// accepted: 1 checked, 4 remembered
+}
+
+// A readiness check: keep traffic away from a process that would answer 503.
+func ExampleVerifier_State() {
+	mintmark := newIssuer()
+	defer mintmark.Close()
+	v, err := verifier.New(mintmark.Config())
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+	ready := func(w http.ResponseWriter, _ *http.Request) {
+		s := v.State()
+		if !s.Ready {
+			http.Error(w, "no verification keys", http.StatusServiceUnavailable)
+			return
+		}
+		fmt.Fprintf(w, "%d keys, good for %s without the issuer", len(s.Keys), s.StaleAt.Sub(s.ConfirmedAt))
+	}
+	v.Verify(context.Background(), mintmark.Token()) // waits for the first fetch
+	w := httptest.NewRecorder()
+	ready(w, httptest.NewRequest("GET", "/ready", nil))
+	fmt.Println(w.Code, w.Body)
+	// Output: 200 1 keys, good for 24h0m0s without the issuer
+}
+
+// Keys from a file that is deployed with the service: no request at all, and no
+// rotation either.
+func ExampleStaticKeys() {
+	mintmark := newIssuer()
+	defer mintmark.Close()
+	keys, err := verifier.StaticKeys(mintmark.KeySet())
+	if err != nil {
+		panic(err)
+	}
+	v, err := verifier.New(verifier.Config{Issuer: mintmark.URL, Audience: "https://api.example.com", Keys: keys})
+	if err != nil {
+		panic(err)
+	}
+	_, err = v.Verify(context.Background(), mintmark.Token())
+	fmt.Println(err, mintmark.Fetches())
+	// Output: <nil> 0
+}
+
+// ORG_ covers TEAM_, nothing else is implied; a legacy token opens everything; a
+// token that is neither legacy nor has a known scope opens nothing.
+func ExampleClaims_Allows() {
+	show := func(options ...verifiertest.Option) {
+		claims := verifiertest.Claims(options...)
+		fmt.Println(claims.Allows("TEAM_BOOKING_READ"), claims.Allows("ORG_BOOKING_READ"), claims.Allows("BOOKING_READ"))
+	}
+	show(verifiertest.Scope("TEAM_BOOKING_READ"))
+	show(verifiertest.Scope("ORG_BOOKING_READ"))
+	show(verifiertest.Legacy())
+	show()
+	show(verifiertest.Claim("scope", "EVERYTHING"))
+	// Output:
+	// true false false
+	// true true false
+	// true true true
+	// false false false
+	// false false false
+}

@@ -1,0 +1,155 @@
+package verifiertest_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
+)
+
+// bookings is a handler that wants to be tested.
+func bookings(w http.ResponseWriter, r *http.Request) {
+	claims, _ := middleware.FromContext(r.Context())
+	fmt.Fprintf(w, "bookings of %s", claims.Subject())
+}
+
+// A service as a whole: with its guard, and tokens over HTTP.
+func Example() {
+	issuer := verifiertest.NewIssuer()
+	defer issuer.Close()
+	v, err := verifier.New(issuer.Config())
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+	service := middleware.New(v, middleware.Config{}).Require("BOOKING_READ")(http.HandlerFunc(bookings))
+
+	ask := func(token string) {
+		r, w := httptest.NewRequest("GET", "/v2/bookings", nil), httptest.NewRecorder()
+		r.Header.Set("Authorization", "Bearer "+token)
+		service.ServeHTTP(w, r)
+		fmt.Println(w.Code)
+	}
+	ask(issuer.Token(verifiertest.Scope("BOOKING_READ")))
+	ask(issuer.Token(verifiertest.Scope("BOOKING_WRITE")))
+	ask(issuer.Token(verifiertest.Legacy()))
+	ask(issuer.Token(verifiertest.Scope("BOOKING_READ"), verifiertest.Expired()))
+	// Output:
+	// 200
+	// 403
+	// 200
+	// 401
+}
+
+// A handler alone, as if a guard had let the request pass.
+func ExampleContext() {
+	ctx := verifiertest.Context(context.Background(), verifiertest.Subject("user-7"), verifiertest.Scope("BOOKING_READ"))
+	r, w := httptest.NewRequest("GET", "/v2/bookings", nil).WithContext(ctx), httptest.NewRecorder()
+	bookings(w, r)
+	fmt.Println(w.Body)
+	// Output: bookings of user-7
+}
+
+// A clock that is moved by hand ages tokens and keys.
+func ExampleClock() {
+	clock := verifiertest.NewClock(time.Date(2030, 1, 1, 0, 0, 0, 0, time.UTC))
+	issuer := verifiertest.NewIssuer()
+	defer issuer.Close()
+	issuer.Now = clock.Now
+	v, err := verifier.New(issuer.Config())
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+
+	token := issuer.Token()
+	_, err = v.Verify(context.Background(), token)
+	fmt.Println(err)
+	clock.Advance(31 * time.Minute)
+	_, err = v.Verify(context.Background(), token)
+	fmt.Println(err)
+	// Output:
+	// <nil>
+	// verify token: expired: exp has passed
+}
+
+// A new key is learnt with the first token that it signed.
+func ExampleIssuer_Rotate() {
+	issuer := verifiertest.NewIssuer()
+	defer issuer.Close()
+	v, err := verifier.New(issuer.Config())
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+
+	before := issuer.Token()
+	_, err = v.Verify(context.Background(), before)
+	fmt.Println(err)
+	issuer.Rotate()
+	_, err = v.Verify(context.Background(), issuer.Token())
+	fmt.Println(err)
+	_, err = v.Verify(context.Background(), before)
+	fmt.Println(err)
+	fmt.Println(issuer.Fetches(), "fetches")
+	// Output:
+	// <nil>
+	// <nil>
+	// <nil>
+	// 2 fetches
+}
+
+// An outage is no trouble for who has keys, until they are a day old.
+func ExampleIssuer_Down() {
+	clock := verifiertest.NewClock(time.Now())
+	issuer := verifiertest.NewIssuer()
+	defer issuer.Close()
+	issuer.Now = clock.Now
+	v, err := verifier.New(issuer.Config())
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+	_, err = v.Verify(context.Background(), issuer.Token())
+	fmt.Println(err)
+
+	issuer.Down()
+	clock.Advance(23 * time.Hour)
+	_, err = v.Verify(context.Background(), issuer.Token())
+	fmt.Println(err)
+	clock.Advance(time.Hour)
+	_, err = v.Verify(context.Background(), issuer.Token())
+	fmt.Println(errors.Is(err, verifier.ErrKeysUnavailable))
+	// Output:
+	// <nil>
+	// <nil>
+	// true
+}
+
+// The corpus is for any verifier. This one, which looks only at the shape, takes
+// nearly all of it.
+func ExampleCorpus() {
+	careless := func(token string) bool { return strings.Count(token, ".") == 2 }
+
+	issuer := verifiertest.NewIssuer()
+	defer issuer.Close()
+	if !careless(issuer.Token()) {
+		panic("refuses a good token")
+	}
+	for _, odd := range verifiertest.Corpus(issuer)[:30] {
+		if careless(odd.Token) && strings.HasPrefix(odd.Name, "padding") {
+			fmt.Printf("accepts %s (%s)\n", odd.Name, odd.Why)
+		}
+	}
+	// Output:
+	// accepts padding-behind (RFC 7515 §2: no padding)
+	// accepts padding-in-header (RFC 7515 §2: no padding)
+	// accepts padding-in-payload (RFC 7515 §2: no padding)
+}
