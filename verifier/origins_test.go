@@ -213,3 +213,61 @@ func TestVerifierWithKeysOfItsOwn(t *testing.T) {
 	assert.Equal(t, 1, issuer.Fetches())
 	accepted(t, v, issuer.Token())
 }
+
+// What is due by a clock that was moved is done at the next request, in the
+// background, with a token that was seen before and with one that wasn't.
+func TestJWKSFollowsAClockThatIsMoved(t *testing.T) {
+	for name, cacheSize := range map[string]int{"cached": 0, "not cached": -1} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				issuer := verifiertest.NewInMemoryIssuer()
+				clock := verifiertest.NewClock(time.Now())
+				issuer.Now = clock.Now
+				j, err := verifier.NewJWKS(issuer.JWKSConfig())
+				require.NoError(t, err)
+				defer j.Close()
+				c := issuer.Config()
+				c.Keys, c.CacheSize = j, cacheSize
+				v, err := verifier.New(c)
+				require.NoError(t, err)
+				token := issuer.Token()
+				for range 3 {
+					accepted(t, v, token)
+				}
+				issuer.Rotate()
+				issuer.RemoveOldKeys()
+				clock.Advance(5 * time.Minute)
+				accepted(t, v, token)
+				synctest.Wait()
+				assert.Equal(t, 2, issuer.Fetches())
+				assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, token))
+			})
+		})
+	}
+}
+
+// With keys to serve with, an issuer that is away is asked every ten seconds or so.
+func TestJWKSRetriesCalmly(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := verifiertest.NewInMemoryIssuer()
+		v := warm(t, issuer)
+		issuer.Down()
+		time.Sleep(5 * time.Minute)
+		before := issuer.Fetches()
+		time.Sleep(time.Hour)
+		assert.InDelta(t, 3600/11, issuer.Fetches()-before, 20)
+		assert.True(t, v.State().Ready)
+	})
+}
+
+// Keys are as old as the question, not as the answer.
+func TestJWKSCountsFromTheQuestion(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := verifiertest.NewInMemoryIssuer()
+		issuer.Slow(4 * time.Second)
+		began := time.Now()
+		v := cold(t, issuer)
+		time.Sleep(5 * time.Second)
+		assert.Equal(t, began, v.State().ConfirmedAt)
+	})
+}
