@@ -11,7 +11,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/verifier"
 )
@@ -64,11 +63,7 @@ const demoRoutes = `
 
 // demoAPI is what an author of a resource server writes.
 func demoAPI(issuer, audience string) (http.Handler, error) {
-	jwks, err := verifier.NewJWKS(verifier.JWKSConfig{URL: issuer + oauth.PathJWKS})
-	if err != nil {
-		return nil, err
-	}
-	v, err := verifier.New(verifier.Config{Issuer: issuer, Audience: audience, Keys: jwks})
+	v, err := verifier.New(verifier.Config{Issuer: issuer, Audience: audience})
 	if err != nil {
 		return nil, err
 	}
