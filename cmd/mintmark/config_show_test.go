@@ -10,6 +10,8 @@ import (
 
 	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
 // runConfig runs "mintmark config ..." and returns what it prints.
@@ -157,4 +159,15 @@ func TestConfigFlagsOfTheContract(t *testing.T) {
 		upstream-admin-claim upstream-admin-email upstream-admin-value upstream-client-id upstream-client-secret-file
 		upstream-issuer upstream-name upstream-scope verbose`), names)
 	require.Equal(t, ".data", filepath.Clean(o.DataDir))
+}
+
+// TestReadmeExplainsSignIn: README has each setting of signing in.
+func TestReadmeExplainsSignIn(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
+	require.NoError(t, err)
+	for _, s := range new(serveOptions).signInSettings() {
+		require.Contains(t, string(text), "`"+s.key+"`")
+	}
+	require.Contains(t, string(text), "`"+envUpstreamSecret+"`")
+	require.Contains(t, string(text), "`"+web.PathUpstreamCallback+"`")
 }

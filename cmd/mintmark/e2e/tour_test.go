@@ -60,6 +60,11 @@ func tour(t *testing.T, b *tab, look func(name string)) {
 	b.press(`form[action="/account/sign-out-everywhere"] button`)
 	look("sign-in-signed-out-everywhere")
 	tourDeveloper(b, s, app, look)
+	n := serve(t, freePort(t), app.uri, upstreamSettings("http://localhost:1")...)
+	b.open(n.AppURL + "/auth/sign-in")
+	look("sign-in-elsewhere")
+	b.press("a.button")
+	look("sign-in-elsewhere-down")
 	b.open(serveParts(t))
 	look("parts")
 }

@@ -105,6 +105,10 @@ func TestValidHTML(t *testing.T) {
 	get("developer-offer", "/developer/offers/legacy-app")
 	get("developer-offered", "/developer")
 
+	n := serve(t, freePort(t), callback, upstreamSettings("http://localhost:1")...)
+	s = &n.server
+	get("sign-in-elsewhere", "/auth/upstream/callback?error=access_denied")
+
 	parts, err := os.ReadFile(filepath.Join(root, "issuer", "web", "testdata", "specimen.golden.html"))
 	require.NoError(t, err)
 	keep("parts", string(parts))
