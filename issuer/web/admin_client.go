@@ -29,6 +29,8 @@ type adminClientBody struct {
 	Resume *form
 	Stop   string // the address of the page that suspends
 
+	Settings string // the address of the developer settings of it
+
 	History []eventLine
 	Older   string // where the rest of the history is
 }
@@ -69,6 +71,9 @@ func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
 		Client: client, Owner: namedUser(v.view, client.Owner), Secrets: client.ActiveSecrets(),
 		Website: hostOf(client.Website), Picture: pictureOf(&client.Profile), Scopes: scopeGroups(client.Scopes, true),
 		Waits: client.AwaitsReview(), Since: client.WaitingSince(),
+	}
+	if client.State != ledger.Deleted {
+		body.Settings = clientPath(client.ID)
 	}
 	if client.Proposed != nil {
 		body.Changes = inWords(differences(&client.Profile, client.Proposed))

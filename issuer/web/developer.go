@@ -31,8 +31,8 @@ func (w *Web) developerRoutes() []route {
 		w.clientForm(&addSecretForm, w.addSecret),
 		w.clientForm(&revokeSecretForm, w.revokeSecret),
 		w.clientPage(pathClient+"/connect", w.connectPage),
-		w.clientPage(pathClient+"/errors", w.errorsPage),
-		w.clientPage(pathClient+"/users", w.usersPage),
+		w.pageFor(users, pathClient+"/errors", w.errorsPage),
+		w.pageFor(users, pathClient+"/users", w.usersPage),
 		w.clientPage(migrateForm.page, w.migrationPage),
 		w.clientForm(&migrateForm, w.migrate),
 		w.clientPage(offerForm.page, w.transferPage),
@@ -85,6 +85,26 @@ func (w *Web) owned(c *call, v *visit) (*ledger.Client, error) {
 	}
 	c.client = client.ID
 	return client, nil
+}
+
+// watched is owned for administrators too: they help its owner, but are told
+// less of who uses it.
+func (w *Web) watched(c *call, v *visit) (client *ledger.Client, trail []crumb, err error) {
+	there, err := w.sure(c, v, func() bool {
+		client = v.view.Client(c.param("id"))
+		return client != nil && client.State != ledger.Deleted && (client.Owner == v.user.ID || v.user.Admin)
+	})
+	switch {
+	case err != nil:
+		return nil, nil, fmt.Errorf("look up the client: %w", err)
+	case !there:
+		return nil, nil, errNotFound
+	}
+	c.client = client.ID
+	if client.Owner == v.user.ID {
+		return client, trailOf(client), nil
+	}
+	return client, []crumb{{"Applications", pathAdminClients}, {client.Name, adminClientPath(client.ID)}}, nil
 }
 
 // ownedNow is owned on a fresh view, for a page about what has just changed.

@@ -32,7 +32,11 @@ const maxErrorID = 300
 
 // errorsPage says why a request was refused. Nothing is changed by asking, so
 // that the question is in the address.
-func (w *Web) errorsPage(c *call, v visit, client *ledger.Client) error {
+func (w *Web) errorsPage(c *call, v visit) error {
+	client, trail, err := w.watched(c, &v)
+	if err != nil {
+		return err
+	}
 	asked := strings.TrimSpace(c.r.URL.Query().Get("error_id"))
 	body := errorsBody{Path: clientPath(client.ID, "errors"), ErrorID: asked[:min(len(asked), maxErrorID)]}
 	if asked != "" {
@@ -43,7 +47,7 @@ func (w *Web) errorsPage(c *call, v visit, client *ledger.Client) error {
 	for _, r := range w.config.Refusals.of(client.ID) {
 		body.Recent = append(body.Recent, explained{Text: sentence(r.Cause.String()), At: r.At, Times: r.Times})
 	}
-	return w.show(c, v, "developer_errors", page{Title: "What went wrong", Trail: trailOf(client), Body: body})
+	return w.show(c, v, "developer_errors", page{Title: "What went wrong", Trail: trail, Body: body})
 }
 
 // explainErrorID is nil for an error_id of another client as for none at all:

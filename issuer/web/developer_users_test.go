@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
@@ -31,6 +32,12 @@ func TestConnectedUsers(t *testing.T) {
 	}
 	assert.NotContains(t, page.body, "of somebody", "a name is told only to whom it was allowed")
 	assert.NotContains(t, page.body, "u-person-29", "25 of them are named")
+
+	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Password: passwordHash(), Admin: true})
+	root := w.signedInAs("root").get(path)
+	assert.Contains(t, root.body, "30 people are connected")
+	assert.NotContains(t, root.body, "u-person", "an administrator is told how many")
+	assert.Contains(t, root.body, `<a href="/admin/clients/mine">`)
 
 	w.signedInAs("person-00").allow("client_id", "mine")
 	assert.Contains(t, b.get(path).body, "<dt>Grants</dt><dd>60 ", "a number is kept for a while")

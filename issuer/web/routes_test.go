@@ -80,8 +80,8 @@ var matrix = []row{
 		form: &sent{"revoke secret", "mine\x00s_1", url.Values{"secret": {"s_1"}}},
 	},
 	{route: "GET /developer/clients/:id/connect", address: "/developer/clients/mine/connect", nobody: 303, user: 404, owner: 200, administrator: 404},
-	{route: "GET /developer/clients/:id/errors", address: "/developer/clients/mine/errors", nobody: 303, user: 404, owner: 200, administrator: 404},
-	{route: "GET /developer/clients/:id/users", address: "/developer/clients/mine/users", nobody: 303, user: 404, owner: 200, administrator: 404},
+	{route: "GET /developer/clients/:id/errors", address: "/developer/clients/mine/errors", nobody: 303, user: 404, owner: 200, administrator: 200},
+	{route: "GET /developer/clients/:id/users", address: "/developer/clients/mine/users", nobody: 303, user: 404, owner: 200, administrator: 200},
 	{route: "GET /developer/clients/:id/migration", address: "/developer/clients/old/migration", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{
 		route: "POST /developer/clients/:id/migration", address: "/developer/clients/old/migration", nobody: 303, user: 404, owner: 303, administrator: 404,

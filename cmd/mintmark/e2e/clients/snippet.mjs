@@ -1,0 +1,18 @@
+// A program that has copied what the developer settings show for Node.js.
+import { args, refusal, run, visit } from './talk.mjs'
+
+process.env.CLIENT_SECRET = args.secret
+const { start, callback, refresh } = await import(args.file)
+
+await run(async () => {
+  const session = {}
+  const another = {}
+  const answer = await visit(start(session))
+  start(another)
+  const foreign = await refusal(callback(another, answer))
+  const first = await callback(session, answer)
+  const again = await refusal(callback(session, answer))
+  const second = await refresh(first.refresh_token)
+  const cancelled = await refusal(callback(session, await visit(start(session), 'cancel')))
+  return { first, second, refused: { foreign, again, cancelled } }
+})

@@ -1,0 +1,115 @@
+package e2e
+
+import (
+	"bufio"
+	"fmt"
+	"html"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+var copiedBlock = regexp.MustCompile(`(?s)<pre class="copy">(.*?)</pre>`)
+
+// snippetsOf are the programs that the developer settings show for a client of
+// bob's.
+func snippetsOf(t *testing.T, s *server, client string) (goProgram, nodeProgram string) {
+	t.Helper()
+	bob := newPerson(t, "bob", "battery staple")
+	at, err := url.Parse(s.AppURL)
+	require.NoError(t, err)
+	in := send(t, bob.client, mustGet(t, s.AppURL+"/auth/sign-in"))
+	bob.submit(at, in, "password", "username", bob.name, "password", bob.password)
+	page := send(t, bob.client, mustGet(t, s.AppURL+"/developer/clients/"+client+"/connect"))
+	var blocks []string
+	for _, m := range copiedBlock.FindAllStringSubmatch(page.body, -1) {
+		blocks = append(blocks, html.UnescapeString(m[1]))
+	}
+	require.Len(t, blocks, 6)
+	return blocks[4], blocks[5]
+}
+
+// TestSnippets: what developers copy works as it is, and refuses an answer to a
+// question that somebody else asked (RFC 6749 §10.12).
+func TestSnippets(t *testing.T) {
+	s := start(t, fixtures(""))
+	for _, c := range []struct{ client, secret string }{{"cal-app", "cal-app-secret"}, {"native-app", ""}} {
+		goProgram, nodeProgram := snippetsOf(t, s, c.client)
+		dir := t.TempDir()
+		write := func(name, text string) string {
+			file := filepath.Join(dir, name)
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+			return file
+		}
+		t.Run("Node.js "+c.client, func(t *testing.T) {
+			var story struct {
+				First, Second map[string]any
+				Refused       map[string]refused
+			}
+			runNode(t, "snippet.mjs", map[string]string{"file": write("snippet.mjs", nodeProgram), "secret": c.secret}, alice(t), &story)
+			require.Equal(t, "bearer", story.First["token_type"])
+			require.NotEqual(t, story.First["refresh_token"], story.Second["refresh_token"])
+			require.Contains(t, story.Refused["foreign"].Message, "This answers no question of ours.")
+			require.Contains(t, story.Refused["again"].Message, "This answers no question of ours.")
+			require.Contains(t, story.Refused["cancelled"].Message, "access_denied")
+		})
+		t.Run("Go "+c.client, func(t *testing.T) {
+			program := exec.Command("go", "run", write("snippet.go", goProgram), write("main.go", snippetMain))
+			program.Dir = root // whose modules it may use
+			program.Env = append(os.Environ(), "CLIENT_SECRET="+c.secret)
+			program.Stderr = os.Stderr
+			stdin, err := program.StdinPipe()
+			require.NoError(t, err)
+			stdout, err := program.StdoutPipe()
+			require.NoError(t, err)
+			require.NoError(t, program.Start())
+			lines := bufio.NewScanner(stdout)
+			require.True(t, lines.Scan())
+			fmt.Fprintln(stdin, alice(t).decide(lines.Text(), "allow"))
+			var said []string
+			for lines.Scan() {
+				said = append(said, lines.Text())
+			}
+			require.NoError(t, program.Wait())
+			require.Equal(t, []string{"another browser: 403", "the browser: 200"}, said)
+		})
+	}
+}
+
+// snippetMain goes with the browser through the program that is beside it.
+const snippetMain = `package main
+
+import (
+	"bufio"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"os"
+)
+
+func main() {
+	began := httptest.NewRecorder()
+	start(began, httptest.NewRequest(http.MethodGet, "/", nil))
+	fmt.Println(began.Header().Get("Location"))
+	answer := bufio.NewScanner(os.Stdin)
+	answer.Scan()
+	other := httptest.NewRecorder()
+	start(other, httptest.NewRequest(http.MethodGet, "/", nil))
+	back("another browser", answer.Text(), other.Result().Cookies())
+	back("the browser", answer.Text(), began.Result().Cookies())
+}
+
+func back(who, address string, cookies []*http.Cookie) {
+	r, w := httptest.NewRequest(http.MethodGet, address, nil), httptest.NewRecorder()
+	for _, c := range cookies {
+		r.AddCookie(c)
+	}
+	callback(w, r)
+	fmt.Printf("%s: %d\n", who, w.Code)
+}
+`
