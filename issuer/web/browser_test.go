@@ -48,12 +48,7 @@ func (b *browser) do(r *http.Request, change func(*http.Request)) answer {
 	}
 	r.Header.Set("Test-Address", b.address)
 	change(r)
-	for name, value := range b.cookies {
-		r.AddCookie(&http.Cookie{Name: name, Value: value})
-	}
-	rec := httptest.NewRecorder()
-	b.w.handler.ServeHTTP(rec, r)
-	res := rec.Result()
+	res := b.serve(r).Result()
 	for _, c := range res.Cookies() {
 		if c.MaxAge < 0 {
 			delete(b.cookies, c.Name)
@@ -68,6 +63,16 @@ func (b *browser) do(r *http.Request, change func(*http.Request)) answer {
 		checkPage(b.w.t, a)
 	}
 	return a
+}
+
+// serve asks with the browser's cookies.
+func (b *browser) serve(r *http.Request) *httptest.ResponseRecorder {
+	for name, value := range b.cookies {
+		r.AddCookie(&http.Cookie{Name: name, Value: value})
+	}
+	rec := httptest.NewRecorder()
+	b.w.handler.ServeHTTP(rec, r)
+	return rec
 }
 
 func (b *browser) get(target string) answer {

@@ -17,7 +17,7 @@ type editBody struct {
 	Profile profileForm
 	Path    string
 	Live    bool // what widens or renames waits for a review
-	Waiting []difference
+	Waiting bool // changes wait for a review, with which the form is filled in
 }
 
 // editPage shows the profile as it was last wanted: a proposed revision is
@@ -35,10 +35,8 @@ func (w *Web) editPage(c *call, v visit, client *ledger.Client) error {
 func (w *Web) showEdit(c *call, v visit, client *ledger.Client, f *form) error {
 	body := editBody{
 		Form: f, Profile: showProfile(f, planned(client).Logo, client.Legacy), Path: clientPath(client.ID),
-		Live: client.State == ledger.Approved || client.State == ledger.Suspended,
-	}
-	if client.Proposed != nil {
-		body.Waiting = differences(&client.Profile, client.Proposed)
+		Live:    client.State == ledger.Approved || client.State == ledger.Suspended,
+		Waiting: client.Proposed != nil,
 	}
 	return w.show(c, v, "developer_edit", page{Title: "Edit", Trail: trailOf(client), Form: f, Body: body})
 }
