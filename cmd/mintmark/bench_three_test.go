@@ -233,21 +233,20 @@ func BenchmarkThreeMillion(b *testing.B) {
 	}
 }
 
-// loadAndWatch loads until each node is likely to have written a snapshot, and
-// tells the answers that were waited for while one did from the others.
+// loadAndWatch loads until a snapshot is likely to have been written by each
+// node, and tells the answers that were waited for while one was from the others.
 func (c *threesome) loadAndWatch(t testing.TB, addresses, tokens []string, pace time.Duration) (calm, busy []time.Duration) {
 	t.Helper()
-	var writing atomic.Bool
+	var seen atomic.Bool // a snapshot that was being written since it was last asked
 	stop := make(chan struct{})
 	var watcher sync.WaitGroup
 	watcher.Go(func() {
 		for {
-			found := false
 			for _, n := range c.nodes {
-				left, _ := filepath.Glob(filepath.Join(n.dir, "raft", "snapshots", "*.tmp"))
-				found = found || len(left) > 0
+				if left, _ := filepath.Glob(filepath.Join(n.dir, "raft", "snapshots", "*.tmp")); len(left) > 0 {
+					seen.Store(true)
+				}
 			}
-			writing.Store(found)
 			select {
 			case <-time.After(5 * time.Millisecond):
 			case <-stop:
@@ -257,12 +256,11 @@ func (c *threesome) loadAndWatch(t testing.TB, addresses, tokens []string, pace 
 	})
 	const enough = 3000
 	for end := time.Now().Add(5 * time.Minute); len(busy) < enough && time.Now().Before(end); {
-		before := writing.Load()
+		seen.Store(false)
 		_, took := loadAll(t, addresses, tokens, connections, 250*time.Millisecond, pace)
-		switch {
-		case before && writing.Load():
+		if seen.Load() {
 			busy = append(busy, took...)
-		case !before && !writing.Load():
+		} else {
 			calm = append(calm, took...)
 		}
 	}
