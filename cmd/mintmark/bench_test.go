@@ -202,10 +202,14 @@ func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string) {
 		if err != nil {
 			panic(err)
 		}
-		response, err := i.Token(t.Context(), oauth.TokenRequest{
+		request := oauth.TokenRequest{
 			GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: "bench-app", Secret: "bench-secret"},
 			Code: code.Reveal(), RedirectURI: callback,
-		})
+		}
+		response, err := i.Token(t.Context(), request)
+		for errors.Is(err, cluster.ErrUnavailable) && !errors.Is(err, cluster.ErrUnknown) {
+			response, err = i.Token(t.Context(), request)
+		}
 		if err != nil {
 			panic(err)
 		}
