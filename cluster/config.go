@@ -105,6 +105,7 @@ type hooks struct {
 	report func(err error)                           // after each verification
 	raft   func(*raft.Config)                        // before raft starts
 	disk   diskFiles                                 // instead of the folder's disk
+	step   time.Duration                             // instead of hastenStep
 	knows  func(op byte) bool                        // whether this is a version that knows a request of a peer
 	leaves func()                                    // when a node that is removed has left raft's configuration, and not the members
 
@@ -139,6 +140,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.TrailingLogs = max(c.TrailingLogs, minTrailingLogs)
 	setDefault(&c.CheckpointInterval, time.Minute)
 	setDefault(&c.SegmentSize, 16<<20)
+	setDefault(&c.hooks.step, hastenStep)
 	return c, nil
 }
 

@@ -35,6 +35,7 @@ type Hooks struct {
 	Raft   func(*raft.Config)
 	Leaves func()
 	Knows  func(op byte) bool
+	Step   time.Duration
 
 	Founding func(begins bool, silent []string) error
 }
@@ -42,7 +43,7 @@ type Hooks struct {
 // WithHooks returns c with hooks.
 func WithHooks(c Config, h Hooks) Config {
 	c.hooks = hooks{
-		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, note: h.Note, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, knows: h.Knows,
+		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, note: h.Note, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, knows: h.Knows, step: h.Step,
 	}
 	return c
 }

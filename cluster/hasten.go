@@ -82,7 +82,7 @@ func (n *Node) hasten(w way) {
 		turn = len(voters)
 	}
 	select {
-	case <-time.After(time.Duration(turn) * hastenStep):
+	case <-time.After(time.Duration(turn) * n.config.hooks.step):
 	case <-w.moved:
 		return
 	case <-n.stopped:
@@ -95,7 +95,7 @@ func (n *Node) hasten(w way) {
 		n.stand()
 	}
 	select {
-	case <-time.After(time.Duration(len(voters)-turn) * hastenStep):
+	case <-time.After(time.Duration(len(voters)-turn) * n.config.hooks.step):
 	case <-w.moved:
 	case <-n.stopped:
 	}

@@ -273,19 +273,22 @@ func TestLossOfTheLeader(t *testing.T) {
 }
 
 // TestLossOfTheLeadersProcess: a refused connection tells at once what the
-// election timeout, here a minute, would tell late.
+// election timeout, here an hour, would tell late. Two that stand against each
+// other would wait for it, so they are far apart.
 func TestLossOfTheLeadersProcess(t *testing.T) {
 	tr := newTrio(t, func(c *cluster.Config) {
-		*c = cluster.WithHooks(*c, cluster.Hooks{Raft: func(c *raft.Config) {
-			c.HeartbeatTimeout, c.ElectionTimeout = time.Minute, time.Minute
+		*c = cluster.WithHooks(*c, cluster.Hooks{Step: 20 * time.Second, Raft: func(c *raft.Config) {
+			c.HeartbeatTimeout, c.ElectionTimeout = time.Hour, time.Hour
 		}})
 	})
 	i := tr.leader()
 	cluster.Vanish(tr.nodes[i])
 	for j, n := range tr.nodes {
 		if j != i {
-			_, _, err := n.Propose(t.Context(), &set{Name: "after"})
-			require.NoError(t, err)
+			require.Eventually(t, func() bool {
+				_, _, err := n.Propose(t.Context(), &set{Name: "after"})
+				return err == nil
+			}, time.Minute, time.Millisecond)
 		}
 	}
 }
