@@ -20,7 +20,7 @@ func (g *Guard) Authenticate(ctx context.Context, h http.Header) (*verifier.Clai
 		return nil, nil
 	case err != nil:
 		g.log.DebugContext(ctx, "token refused", "reason", err.Error())
-		return nil, &badRequest
+		return nil, badRequest.copy()
 	}
 	claims, err := g.verifier.Verify(ctx, token)
 	switch {
@@ -34,9 +34,9 @@ func (g *Guard) Authenticate(ctx context.Context, h http.Header) (*verifier.Clai
 	}
 	g.log.DebugContext(ctx, "token refused", "reason", err)
 	if errors.Is(err, verifier.ErrExpired) {
-		return nil, &expired
+		return nil, expired.copy()
 	}
-	return nil, &invalid
+	return nil, invalid.copy()
 }
 
 // Authorize is the whole decision of [Guard.Enforce], for adapters to other
@@ -49,7 +49,7 @@ func (g *Guard) Authorize(ctx context.Context, p *policy.Policy, method string, 
 	match, err := p.Match(method, u)
 	if err != nil {
 		g.log.DebugContext(ctx, "request refused", "reason", err.Error())
-		return nil, &badPath
+		return nil, badPath.copy()
 	}
 	token, refused := g.Authenticate(ctx, h)
 	switch {
@@ -58,14 +58,14 @@ func (g *Guard) Authorize(ctx context.Context, p *policy.Policy, method string, 
 	case token == nil && match.Public():
 		return nil, nil
 	case token == nil:
-		return nil, &noToken
+		return nil, noToken.copy()
 	case !match.Opens(token):
 		row, _ := match.Row()
 		g.log.DebugContext(ctx, "token refused", "reason", "insufficient_scope", "route", row.Pattern)
 		if name := match.Scope(); name != "" {
 			return nil, insufficientScope(name)
 		}
-		return nil, &closed
+		return nil, closed.copy()
 	}
 	switch member, err := match.Belongs(ctx, token); {
 	case err != nil:
@@ -75,7 +75,7 @@ func (g *Guard) Authorize(ctx context.Context, p *policy.Policy, method string, 
 	case !member:
 		row, _ := match.Row()
 		g.log.DebugContext(ctx, "token refused", "reason", "not a member", "route", row.Pattern)
-		return nil, &stranger
+		return nil, stranger.copy()
 	}
 	return token, nil
 }

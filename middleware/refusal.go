@@ -22,6 +22,9 @@ type Refusal struct {
 	silent bool
 }
 
+// copy is the caller's own, so that nobody can change the refusals of others.
+func (r Refusal) copy() *Refusal { return &r }
+
 // Error makes a Refusal an error, for frameworks whose handlers return one.
 func (r *Refusal) Error() string {
 	if r.Code == "" {

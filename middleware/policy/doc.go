@@ -16,6 +16,10 @@
 // which says whether the token's user belongs there. It can't be forgotten:
 // without it [New] refuses, unless it is declined by name.
 //
+// Legacy tokens pass on every route, and Member is asked about their users too,
+// but only where a row says what is in the path. So list all routes: as CLOSED
+// those that no scope shall open.
+//
 // The package owns the table, the matcher and the order of the two questions. It
 // does not own requests and answers, which package middleware does, nor what a
 // scope covers, which package scope does. The matcher is its own since a policy

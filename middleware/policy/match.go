@@ -5,13 +5,15 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"strings"
 
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
 // ErrPath is the refusal of a path that has more than one reading: it has an
 // encoded slash, an empty or a dot segment, a backslash or a control character,
-// or a letter, digit, '-', '.' or '_' that is encoded. Its text is fixed.
+// or a letter, digit, '-', '.' or '_' that is encoded; or the id of a team or an
+// organization in a spelling that routers don't all decode. Its text is fixed.
 var ErrPath = errors.New("the path is ambiguous")
 
 // Match is what a policy says of one method and path.
@@ -38,7 +40,26 @@ func (p *Policy) Match(method string, u *url.URL) (Match, error) {
 			m.route = tree.find(&m.path, 0)
 		}
 	}
+	if m.route != nil && u.RawPath != "" && !m.namesAlike(u.RawPath) {
+		return Match{}, ErrPath
+	}
 	return m, nil
+}
+
+// namesAlike reports whether the ids that Member is asked about are spelled in
+// raw as they are decoded. Where net/url keeps a raw path some routers hand out
+// its segments, so a handler could act on another id than Member vouched for.
+func (m *Match) namesAlike(raw string) bool {
+	for _, in := range m.route.members {
+		rest := raw[1:]
+		for range in.segment {
+			_, rest, _ = strings.Cut(rest, "/")
+		}
+		if id, _, _ := strings.Cut(rest, "/"); id != m.path.segment(in.segment) {
+			return false
+		}
+	}
+	return true
 }
 
 // Row is the row that decides, if the route is listed.

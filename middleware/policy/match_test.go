@@ -128,6 +128,27 @@ func TestMatchRefusesAmbiguousPaths(t *testing.T) {
 	}
 }
 
+// What Member is asked about is what the handler gets, whether its router hands
+// out decoded segments or those of the raw path.
+func TestMatchRefusesIDsWithTwoSpellings(t *testing.T) {
+	p := compile(t, load(t, "GET /o/:orgId/t/:teamId/x/:id TEAM_PROFILE_READ\nGET /t/:teamId PUBLIC"))
+	for target, ok := range map[string]bool{
+		"/o/1/t/2/x/3":         true,
+		"/o/1/t/2/x/a%40b":     true, // no membership hangs on this one
+		"/o/a@b/t/2!/x/a%40b":  true,
+		"/o/a%20b/t/2/x/3":     true, // net/url's own spelling: there is no raw path
+		"/o/a%40b/t/2/x/3":     false,
+		"/o/1/t/a%40b/x/3":     false,
+		"/o/1/t/2%21/x/3":      true, // as well
+		"/o/1/t/2%21/x/a%40b":  false,
+		"/o/a%20b/t/2/x/a%40b": false,
+		"/t/a%40b":             false,
+	} {
+		_, err := p.Match("GET", requestURL(t, target))
+		assert.Equal(t, ok, err == nil, target)
+	}
+}
+
 func TestMatchParameters(t *testing.T) {
 	p := compile(t, load(t, "GET /o/:orgId/t/{teamId} TEAM_PROFILE_READ"))
 	m, err := p.Match("GET", requestURL(t, "/o/a%20b/t/2"))
