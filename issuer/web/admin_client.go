@@ -94,8 +94,19 @@ func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
 	}
 	return w.showAdmin(c, v, "admin_client", page{
 		Title: client.Name, Trail: []crumb{{"Applications", pathAdminClients}},
-		Said: adminClientNotices.of(c), Form: sent, Body: body,
+		Said: saidOf(c, client), Form: sent, Body: body,
 	})
+}
+
+// saidOf is what was done, as long as it is still so: the address may be gone
+// back to.
+func saidOf(c *call, client *ledger.Client) string {
+	said := adminClientNotices.of(c)
+	if said == adminClientNotices["suspend"] && client.State != ledger.Suspended ||
+		said != adminClientNotices["suspend"] && client.State == ledger.Suspended {
+		return ""
+	}
+	return said
 }
 
 // clientAt is a form about a client as it is now: the one that was sent, if it

@@ -203,7 +203,9 @@ func TestSuspendAndResume(t *testing.T) {
 	assert.Equal(t, ledger.Approved, w.row("calendar").State)
 	assert.Equal(t, calendarPage+"?done=resume", root.post(calendarPage+"/resume", form).Header.Get("Location"))
 
+	assert.NotContains(t, root.get(calendarPage+"?done=suspend").body, "was suspended", "it is not so any more")
 	root.done(root.press(calendarPage+"/suspend", calendarPage+"/suspend"))
+	assert.NotContains(t, root.get(calendarPage+"?done=resume").body, "may be used again.", "it is not so any more")
 	res = root.post(calendarPage+"/resume", form)
 	assert.Equal(t, http.StatusConflict, res.StatusCode, "a form of before the second time")
 	assert.Equal(t, ledger.Suspended, w.row("calendar").State)

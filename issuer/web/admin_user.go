@@ -86,8 +86,21 @@ func (w *Web) showAdminUser(c *call, v visit, sent *form) error {
 		body.MoreOf = pathAdminClients + "?" + url.Values{"owner": {u.ID}}.Encode()
 	}
 	return w.showAdmin(c, v, "admin_user", page{
-		Title: personOf(u).Name, Trail: []crumb{{"Users", pathAdminUsers}}, Said: userNotices.of(c), Form: sent, Body: body,
+		Title: personOf(u).Name, Trail: []crumb{{"Users", pathAdminUsers}}, Said: userSaidOf(c, u), Form: sent, Body: body,
 	})
+}
+
+// userSaidOf is as saidOf.
+func userSaidOf(c *call, u *ledger.User) string {
+	word := c.r.URL.Query().Get("done")
+	is := map[string]bool{
+		string(ledger.Promote): u.Admin, string(ledger.Demote): !u.Admin,
+		string(ledger.Disable): u.Disabled, string(ledger.Enable): !u.Disabled,
+	}
+	if still, is := is[word]; is && !still {
+		return ""
+	}
+	return userNotices.of(c)
 }
 
 func adminFacts(u *ledger.User) []fact {

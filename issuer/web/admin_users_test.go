@@ -95,6 +95,7 @@ func TestUserStates(t *testing.T) {
 	assert.Contains(t, press("enable").body, "The account was enabled.")
 	assert.Equal(t, http.StatusSeeOther, ada.get("/account").StatusCode, "sessions do not come back")
 	w.signedIn()
+	assert.NotContains(t, root.get(adaPage+"?done=disable").body, "was disabled", "it is not so any more")
 
 	// Forms that no page shows.
 	for _, test := range []struct {

@@ -20,6 +20,7 @@ func fixturesFor(redirectURI, settings string) string {
 users:
   - {id: u-alice, username: alice, email: alice@example.com, name: Alice Example, password: "correct horse", time_zone: Europe/London}
   - {id: u-bob, username: bob, name: Bob Example, password: "battery staple"}
+  - {id: u-root, username: root, name: Root Example, password: "administers it", admin: true}
 clients:
   - id: cal-app
     name: Calendar App

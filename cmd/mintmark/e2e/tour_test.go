@@ -67,6 +67,39 @@ func tour(t *testing.T, b *tab, look func(name string)) {
 	look("sign-in-elsewhere-down")
 	b.open(serveParts(t))
 	look("parts")
+	adminTour(b, s, look)
+}
+
+// adminTour shows the pages of administrators.
+func adminTour(b *tab, s *server, look func(name string)) {
+	b.open(s.AppURL + "/admin")
+	b.signIn("root", "administers it")
+	look("admin-queue")
+	for _, page := range []struct{ path, name string }{
+		{"/clients", "admin-clients"}, {"/clients?q=nothing&state=approved", "admin-clients-none"},
+		{"/clients/pending-app", "admin-client-pending"}, {"/clients/legacy-app", "admin-client-legacy"},
+		{"/clients/cal-app/suspend", "admin-suspend"},
+		{"/users", "admin-users"}, {"/users/u-alice", "admin-user"}, {"/users/u-root", "admin-user-self"},
+		{"/users/u-alice/password", "admin-user-password"}, {"/new-user", "admin-user-new"},
+		{"/audit", "admin-audit"}, {"/audit?user=alice&kind=session&from=2026-01-01", "admin-audit-filtered"},
+		{"/audit?from=yesterday", "admin-audit-problem"},
+	} {
+		b.open(s.AppURL + "/admin" + page.path)
+		look(page.name)
+	}
+	b.open(s.AppURL + "/admin/clients/pending-app")
+	b.press(`button[value="reject"]`)
+	look("admin-client-problem")
+	b.open(s.AppURL + "/admin/new-user")
+	b.press("main button.primary")
+	look("admin-user-new-problem")
+	b.open(s.AppURL + "/admin/clients/cal-app/suspend")
+	b.fill("reason", "It sends mail that nobody asked for.")
+	b.press("main button.danger")
+	look("admin-client-suspended")
+	b.open(s.AppURL + "/admin/users/u-bob")
+	b.press("main button.danger")
+	look("admin-user-disabled")
 }
 
 // serveParts is the address of a page with every part that pages are made of,

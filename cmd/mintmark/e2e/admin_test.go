@@ -1,0 +1,145 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// TestBrowserAdministration: an administrator reviews, suspends, manages users
+// and reads the audit trail, with JavaScript and without.
+func TestBrowserAdministration(t *testing.T) {
+	for _, mode := range []struct {
+		name    string
+		scripts bool
+	}{{"scripts on", true}, {"scripts off", false}} {
+		t.Run(mode.name, func(t *testing.T) {
+			app := startApplication(t)
+			s := start(t, fixturesFor(app.uri, ""))
+			root, user := newTab(t), newTab(t)
+			root.scripts(mode.scripts)
+			user.scripts(mode.scripts)
+			root.open(s.AppURL + "/")
+			root.signIn("root", "administers it")
+			root.press(`nav[aria-label="Main"] a[href="/admin"]`)
+			user.open(s.AppURL + "/admin")
+			user.signIn("alice", "correct horse")
+			require.Equal(t, "Page not found", user.text("h1"), "it is not there for others")
+
+			reviewInBrowser(t, s, root, user, app)
+			usersInBrowser(t, s, root, user)
+			auditInBrowser(t, s, root)
+		})
+	}
+}
+
+// reviewInBrowser rejects and approves an application, stops it and lets it go
+// on.
+func reviewInBrowser(t *testing.T, s *server, root, user *tab, app *application) {
+	t.Helper()
+	request := authorizeURL(s, "pending-app", app.uri, "scope", "PROFILE_READ")
+	user.open(request)
+	require.Contains(t, user.text("h1"), "has not been reviewed yet")
+
+	root.press(`a[href="/admin/clients/pending-app"]`)
+	root.press(`button[value="reject"]`)
+	require.Equal(t, "Note to the owner is missing: the owner must learn what to change.", root.text("[role=alert] a"))
+	require.Equal(t, "f-reason", root.focused("id"))
+	root.press(`button[value="approve"]`)
+	require.Contains(t, root.text("[role=status]"), "It was approved.")
+	user.open(request)
+	require.Contains(t, user.text("main"), "Pending App")
+	user.open(s.AppURL + "/")
+
+	root.press(`a[href="/admin/clients/pending-app/suspend"]`)
+	root.fill("reason", "It sends mail that nobody asked for.")
+	root.press("main button.danger")
+	require.Contains(t, root.text("main"), "It sends mail that nobody asked for.")
+	user.open(request)
+	require.Contains(t, user.text("h1"), "suspended")
+	root.press("main form button.primary")
+	require.Contains(t, root.text("[role=status]"), "may be used again")
+	user.open(request)
+	require.Contains(t, user.text("main"), "Pending App")
+	require.Contains(t, root.text("table"), "suspend: It sends mail that nobody asked for.")
+
+	// Going back shows how it is, not how it was.
+	root.do(chromedp.NavigateBack())
+	require.Contains(t, root.text("main"), "Approved")
+	require.NotContains(t, root.text("main"), "was suspended")
+	root.do(chromedp.Reload())
+	require.Contains(t, root.text("main"), "Approved")
+}
+
+// usersInBrowser adds a user, makes them an administrator, and disables them.
+func usersInBrowser(t *testing.T, s *server, root, user *tab) {
+	t.Helper()
+	root.press(`nav[aria-label="Administration"] a[href="/admin/users"]`)
+	root.press(`a[href="/admin/new-user"]`)
+	password, err := chromedp.Run(root.ctx, chromedp.Value(chromedp.CSS("#f-password")))
+	require.NoError(t, err)
+	root.fill("name", "Alice Two")
+	root.press("main button.primary")
+	require.Equal(t, "User name is missing.", root.text("[role=alert] a"))
+	root.fill("username", "alice-two")
+	root.press("main button.primary")
+	require.Contains(t, root.text("[role=status]"), "The user was added.")
+	require.Equal(t, "Alice Two", root.text("h1"))
+
+	user.open(s.AppURL + "/account")
+	user.press(`form[action="/auth/sign-out"] button`)
+	user.open(s.AppURL + "/")
+	user.signIn("alice-two", password)
+	require.Contains(t, user.text("h1"), "Alice Two")
+	root.press(`section[aria-labelledby="role"] button`)
+	require.Contains(t, root.text("[role=status]"), "is an administrator now")
+	user.open(s.AppURL + "/admin")
+	require.Equal(t, "Waiting for review", user.text("h1"))
+	root.press(`section[aria-labelledby="role"] button`)
+	user.open(s.AppURL + "/admin")
+	require.Equal(t, "Page not found", user.text("h1"))
+
+	root.press(`section[aria-labelledby="password"] a`)
+	root.press("main button.primary")
+	require.Contains(t, root.text("[role=status]"), "signed out everywhere")
+	user.open(s.AppURL + "/")
+	require.Equal(t, "Sign in", user.text("h1"))
+	root.press(`section[aria-labelledby="account"] button`)
+	require.Contains(t, root.text("main"), "Disabled")
+}
+
+// auditInBrowser finds what was done, and downloads it.
+func auditInBrowser(t *testing.T, s *server, root *tab) {
+	t.Helper()
+	root.press(`nav[aria-label="Administration"] a[href="/admin/audit"]`)
+	root.fill("user", "root")
+	root.fill("from", "never")
+	root.press("form.filter button")
+	require.Contains(t, root.text("[role=alert] a"), "must be a day such as")
+	root.open(s.AppURL + "/admin/audit?" + url.Values{"user": {"root"}, "kind": {"client.reviewed"}}.Encode())
+	require.Contains(t, root.text("table"), "approve")
+
+	// What a browser saves as a file, a person without one reads here.
+	p := newPerson(t, "root", "administers it")
+	at, err := url.Parse(s.AppURL)
+	require.NoError(t, err)
+	get := func(path string) answer {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.AppURL+path, nil)
+		require.NoError(t, err)
+		return send(t, p.client, r)
+	}
+	p.submit(at, get("/auth/sign-in"), "password", "username", p.name, "password", p.password)
+	lines := strings.Split(strings.TrimSpace(get("/admin/audit.jsonl?user=root&kind=client.reviewed").body), "\n")
+	require.Len(t, lines, 3)
+	for i, detail := range []string{"resume", "suspend: It sends mail that nobody asked for.", "approve"} {
+		var event struct{ Kind, Client, Detail string }
+		require.NoError(t, json.Unmarshal([]byte(lines[i]), &event))
+		require.Equal(t, detail, event.Detail)
+		require.Equal(t, "pending-app", event.Client)
+	}
+}
