@@ -1,0 +1,47 @@
+package e2e
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestValidAdministration: the pages of administrators are valid HTML, those
+// with problems too.
+func TestValidAdministration(t *testing.T) {
+	s := start(t, fixtures(""))
+	dir := t.TempDir()
+	var pages []string
+	keep := func(page answer) answer {
+		require.Contains(t, page.body, "</html>")
+		file := filepath.Join(dir, string(rune('a'+len(pages)))+".html")
+		require.NoError(t, os.WriteFile(file, []byte(page.body), 0o600))
+		pages = append(pages, file)
+		return page
+	}
+	root := newPerson(t, "root", "administers it")
+	at, err := url.Parse(s.AppURL)
+	require.NoError(t, err)
+	get := func(path string) answer {
+		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.AppURL+path, nil)
+		require.NoError(t, err)
+		return send(t, root.client, r)
+	}
+	root.submit(at, get("/auth/sign-in"), "password", "username", root.name, "password", root.password)
+	for _, path := range []string{
+		"", "/clients?q=a&state=approved&owner=u-bob", "/clients/cal-app?done=approve", "/clients/legacy-app", "/users?only=administrators",
+		"/users/u-alice?done=added", "/users/u-root", "/audit", "/audit?from=yesterday&user=alice",
+	} {
+		keep(get("/admin" + path))
+	}
+	keep(root.submit(at, keep(get("/admin/clients/pending-app")), "verdict", "verdict", "reject"))
+	keep(root.submit(at, keep(get("/admin/clients/cal-app/suspend")), "reason", "reason", strings.Repeat("x", 501)))
+	keep(root.submit(at, keep(get("/admin/new-user")), "username", "username", "a b"))
+	keep(root.submit(at, keep(get("/admin/users/u-alice/password")), "password", "password", "short"))
+	require.Empty(t, validate(t, pages...))
+}
