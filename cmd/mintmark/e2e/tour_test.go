@@ -67,11 +67,13 @@ func tour(t *testing.T, b *tab, look func(name string)) {
 	look("sign-in-elsewhere-down")
 	b.open(serveParts(t))
 	look("parts")
-	adminTour(b, s, look)
+	tourAdmin(b, s, look)
 }
 
-// adminTour shows the pages of administrators.
-func adminTour(b *tab, s *server, look func(name string)) {
+// tourAdmin shows the pages of administrators.
+func tourAdmin(b *tab, s *server, look func(name string)) {
+	b.open(s.AppURL + "/account")
+	b.press(`form[action="/auth/sign-out"] button`)
 	b.open(s.AppURL + "/admin")
 	b.signIn("root", "administers it")
 	look("admin-queue")
