@@ -271,3 +271,23 @@ func TestJWKSCountsFromTheQuestion(t *testing.T) {
 		assert.Equal(t, began, v.State().ConfirmedAt)
 	})
 }
+
+// Strangers can't put off the attempt that finds the issuer back.
+func TestJWKSRetriesUnderAFloodOfUnknownKids(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		issuer := verifiertest.NewInMemoryIssuer()
+		v := warm(t, issuer)
+		issuer.Down()
+		for range 20 { // 200 ms
+			assert.Equal(t, verifier.ReasonKeysUnavailable, reason(t, v, unknownKid(issuer, "stranger")))
+			time.Sleep(10 * time.Millisecond)
+		}
+		issuer.Up()
+		for range 11 {
+			v.Verify(context.Background(), unknownKid(issuer, "stranger"))
+			time.Sleep(10 * time.Millisecond)
+		}
+		synctest.Wait()
+		assert.NoError(t, v.State().Err, "250 to 300 ms after it failed")
+	})
+}

@@ -74,12 +74,24 @@ func (j *JWKS) want(now time.Time) *flight {
 	default:
 		// The attempt under way may have been answered before the kid was
 		// published, and the next may be far: have one more when it is allowed.
-		j.wanted = true
-		if j.flight == nil {
-			j.schedule(now)
-		}
+		j.wantAnother(now)
 	}
 	return j.flight
+}
+
+// wantAnother has an attempt begin as soon as an unknown kid may cause one. Only
+// the first of many such kids does something: they neither delay an attempt
+// that would begin before, nor cost more than the lock.
+func (j *JWKS) wantAnother(now time.Time) {
+	if j.wanted {
+		return
+	}
+	j.wanted = true
+	soon := j.untilEarly(now)
+	if j.flight == nil && now.Add(soon).UnixNano() < j.due.Load() {
+		j.cause = CauseUnknownKey
+		j.arm(now, soon)
+	}
 }
 
 // unknown says why there is no key of a kid, given what the wait for an attempt
@@ -100,7 +112,7 @@ func (j *JWKS) unknown(err error) error {
 		u.cause = errStale
 	}
 	if j.flight == nil && !j.closed {
-		u.retryAfter = max(0, time.Duration(j.due.Load()-now.UnixNano()))
+		u.retryAfter = min(max(0, time.Duration(j.due.Load()-now.UnixNano())), coolDown)
 	}
 	return u
 }
