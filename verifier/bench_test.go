@@ -5,7 +5,10 @@ import (
 	"crypto/ecdsa"
 	"crypto/rand"
 	"crypto/sha256"
+	"runtime"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -126,6 +129,54 @@ func BenchmarkCacheHits(b *testing.B) {
 			}
 		}
 	})
+}
+
+// BenchmarkCacheScaling compares the fastest rounds of one goroutine and of two at
+// once, which hit one and the same entry: "times-one-core" is the gain.
+func BenchmarkCacheScaling(b *testing.B) {
+	if runtime.GOMAXPROCS(0) < 2 {
+		b.Skip("needs two cores")
+	}
+	v, tok := caching(b)
+	ctx := context.Background()
+	hits := func() {
+		for range 500 {
+			if _, err := v.Verify(ctx, tok); err != nil {
+				b.Fail()
+			}
+		}
+	}
+	one, two := time.Hour, time.Hour
+	for b.Loop() {
+		began := time.Now()
+		hits()
+		one = min(one, time.Since(began))
+
+		// From when the first of the two begins to when the last has ended.
+		var ready atomic.Int32
+		var begins, ends [2]time.Time
+		var both sync.WaitGroup
+		for i := range 2 {
+			both.Go(func() {
+				ready.Add(1)
+				for ready.Load() < 2 {
+				}
+				begins[i] = time.Now()
+				hits()
+				ends[i] = time.Now()
+			})
+		}
+		both.Wait()
+		first, last := begins[0], ends[0]
+		if begins[1].Before(first) {
+			first = begins[1]
+		}
+		if ends[1].After(last) {
+			last = ends[1]
+		}
+		two = min(two, last.Sub(first))
+	}
+	b.ReportMetric(2*float64(one)/float64(two), "times-one-core")
 }
 
 func TestVerifyAllocations(t *testing.T) {
