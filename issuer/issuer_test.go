@@ -165,12 +165,19 @@ func TestRotationOfSigningKeys(t *testing.T) {
 func TestRotationOfCredentialKeys(t *testing.T) {
 	b := newBench(t)
 	before := b.exchange()
+	attempt := b.SealAttempt([]byte("a sign-in elsewhere"))
 	id, err := b.Rotate(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
 		b.StepKeys(t.Context())
 		return b.key1(ledger.ForCredentials) == id
 	}, 10*time.Second, 10*time.Millisecond)
+
+	opened, err := b.OpenAttempt(attempt)
+	require.NoError(t, err, "a sign-in that began before")
+	require.Equal(t, "a sign-in elsewhere", string(opened))
+	_, err = b.OpenAttempt(b.ErrorID("c", ledger.Refusal{})[4:])
+	require.Error(t, err, "another kind of sealed text")
 
 	r, err := b.refresh(before.RefreshToken)
 	require.NoError(t, err, "a token made under the older key, and a secret recorded under it")

@@ -38,7 +38,7 @@ func TestMetadataRefused(t *testing.T) {
 			err := r.Learn(t.Context())
 			require.Error(t, err)
 			require.Less(t, len(err.Error()), 500)
-			_, err = r.Begin(proofs)
+			_, err = r.Begin(proofs, false)
 			require.ErrorIs(t, err, upstream.ErrUnreachable)
 			_, err = r.Finish(t.Context(), upstream.Answer{Code: "x", Issuer: p.URL}, proofs)
 			require.ErrorIs(t, err, upstream.ErrUnreachable)
@@ -111,7 +111,7 @@ func TestRun(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { r.Run(ctx); close(ended) }()
-		ready := func() bool { synctest.Wait(); _, err := r.Begin(proofs); return err == nil }
+		ready := func() bool { synctest.Wait(); _, err := r.Begin(proofs, false); return err == nil }
 
 		require.False(t, ready())
 		time.Sleep(time.Hour)

@@ -98,13 +98,19 @@ type Proofs struct {
 	Verifier string // of PKCE; 43 to 128 unreserved characters (RFC 7636 §4.1)
 }
 
-// Begin is the address that the browser is sent to.
-func (p *Provider) Begin(proofs Proofs) (string, error) {
+// Begin is the address that the browser is sent to. With anew the provider asks
+// who is there although it knows somebody in this browser (OpenID Connect Core
+// §3.1.2.1): login is the prompt that each has to understand.
+func (p *Provider) Begin(proofs Proofs, anew bool) (string, error) {
 	m := p.known.Load()
 	if m == nil {
 		return "", ErrUnreachable
 	}
-	return m.oauth.AuthCodeURL(proofs.State, oidc.Nonce(proofs.Nonce), oauth2.S256ChallengeOption(proofs.Verifier)), nil
+	options := []oauth2.AuthCodeOption{oidc.Nonce(proofs.Nonce), oauth2.S256ChallengeOption(proofs.Verifier)}
+	if anew {
+		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
+	}
+	return m.oauth.AuthCodeURL(proofs.State, options...), nil
 }
 
 // How long the provider is left alone: after it has said of itself what there is

@@ -50,7 +50,7 @@ func relyingUnread(p *upstreamtest.Provider, change ...func(*upstream.Config)) *
 // signIn goes there and back.
 func signIn(t *testing.T, r *upstream.Provider, p *upstreamtest.Provider, change func(*upstream.Answer)) (upstream.Person, error) {
 	t.Helper()
-	location, err := r.Begin(proofs)
+	location, err := r.Begin(proofs, false)
 	require.NoError(t, err)
 	back := p.SignIn(location, "248289761001")
 	a := upstream.Answer{Code: back.Get("code"), Issuer: back.Get("iss")}
@@ -173,7 +173,7 @@ func TestRefused(t *testing.T) {
 func TestWrongProofs(t *testing.T) {
 	p := upstreamtest.New(t, now)
 	r := relying(t, p)
-	location, err := r.Begin(proofs)
+	location, err := r.Begin(proofs, false)
 	require.NoError(t, err)
 	back := p.SignIn(location, "1")
 	wrong := proofs
@@ -256,5 +256,17 @@ func TestEmailThatIsNotTheirs(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, row.want, who.Email, name)
 		require.Equal(t, "a", who.Username, "nothing better is known")
+	}
+}
+
+// TestAnew: the provider is told to ask, and else is left to know.
+func TestAnew(t *testing.T) {
+	r := relying(t, upstreamtest.New(t, now))
+	for _, anew := range []bool{false, true} {
+		location, err := r.Begin(proofs, anew)
+		require.NoError(t, err)
+		u, err := url.Parse(location)
+		require.NoError(t, err)
+		require.Equal(t, anew, u.Query().Get("prompt") == "login")
 	}
 }

@@ -18,8 +18,9 @@ const pathUpstream = "/auth/upstream"
 type Upstream interface {
 	// Name is what people call it.
 	Name() string
-	// Begin is the address that the browser is sent to.
-	Begin(upstream.Proofs) (string, error)
+	// Begin is the address that the browser is sent to; with anew, to be asked who
+	// is there in any case.
+	Begin(proofs upstream.Proofs, anew bool) (string, error)
 	// Finish is who the answer that came back is about. The error is
 	// upstream.ErrUnreachable, an *upstream.Denial, or says what can't be believed.
 	Finish(context.Context, upstream.Answer, upstream.Proofs) (upstream.Person, error)

@@ -22,8 +22,10 @@ const waitUpstream = 20 * time.Second
 // retryUpstream is when a provider that did not answer may do so again.
 const retryUpstream = 10 * time.Second
 
-// An elsewhere is the link on the sign-in page to the provider.
-type elsewhere struct{ Name, Address string }
+// An elsewhere are the links on the sign-in page to the provider. Without the
+// other one nobody could change accounts: the provider goes on with the one that
+// it knows.
+type elsewhere struct{ Name, Address, Other string }
 
 // elsewhere is nil where there is no provider.
 func (w *Web) elsewhere(key string, body signInBody) *elsewhere {
@@ -36,7 +38,10 @@ func (w *Web) elsewhere(key string, body signInBody) *elsewhere {
 			query.Set(name, value)
 		}
 	}
-	return &elsewhere{Name: w.config.Upstream.Name(), Address: pathUpstream + "?" + query.Encode()}
+	e := &elsewhere{Name: w.config.Upstream.Name(), Address: pathUpstream + "?" + query.Encode()}
+	query.Set("account", "other")
+	e.Other = pathUpstream + "?" + query.Encode()
+	return e
 }
 
 // beginUpstream sends the browser to the provider. Only the link of a sign-in
@@ -61,7 +66,7 @@ func (w *Web) beginUpstream(c *call) error {
 		Seed: w.random(), Next: body.Next, To: body.To,
 		Expires: w.config.Ledger.Now().Add(attemptTime),
 	}
-	address, err := w.config.Upstream.Begin(a.proofs())
+	address, err := w.config.Upstream.Begin(a.proofs(), query.Get("account") == "other")
 	if err != nil {
 		c.err = err
 		retryAfter(c, retryUpstream)
@@ -217,7 +222,7 @@ func statusUpstream(err error) int {
 	switch {
 	case errors.Is(err, upstream.ErrUnreachable), denied && denial.Code == "temporarily_unavailable":
 		return http.StatusServiceUnavailable
-	case denied:
+	case denied && denial.Code != "server_error":
 		return http.StatusForbidden
 	}
 	return http.StatusBadGateway

@@ -63,7 +63,7 @@ func relying(t *testing.T, p *upstreamtest.Provider, c *web.Config) *upstream.Pr
 	t.Cleanup(stop)
 	go r.Run(ctx)
 	require.Eventually(t, func() bool {
-		_, err := r.Begin(upstream.Proofs{})
+		_, err := r.Begin(upstream.Proofs{}, false)
 		return err == nil
 	}, 10*time.Second, time.Millisecond)
 	return r
@@ -253,7 +253,7 @@ func TestElsewhereRefusals(t *testing.T) {
 		"another provider": {change: func(v url.Values) { v.Set("iss", "https://evil.example") }, status: 502, says: "could not be accepted"},
 		"cancelled":        {change: func(v url.Values) { v.Set("error", "access_denied"); v.Set("error_description", "Call 555-EVIL") }, status: 403, says: "Example ID did not sign you in: it was cancelled there"},
 		"busy":             {change: func(v url.Values) { v.Set("error", "temporarily_unavailable") }, status: 503, says: "has a problem at the moment"},
-		"broken":           {change: func(v url.Values) { v.Set("error", "server_error") }, status: 403, says: "has a problem at the moment"},
+		"broken":           {change: func(v url.Values) { v.Set("error", "server_error") }, status: 502, says: "has a problem at the moment"},
 		"more is needed":   {change: func(v url.Values) { v.Set("error", "interaction_required") }, status: 403, says: "needs something of you"},
 		"misconfigured":    {change: func(v url.Values) { v.Set("error", "unauthorized_client") }, status: 403, says: "does not take the requests"},
 		"an odd error":     {change: func(v url.Values) { v.Set("error", `"><script>alert(1)</script>`) }, status: 403, says: "does not take the requests"},

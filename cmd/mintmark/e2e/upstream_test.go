@@ -75,6 +75,14 @@ func TestBrowserUpstream(t *testing.T) {
 		b.press("a.button") // the provider knows them, and asks for nothing
 		require.Equal(t, "Hello, Ada Elsewhere", b.text("h1"))
 
+		b.press(`form[action="/auth/sign-out"] button`)
+		b.open(n.AppURL + "/auth/sign-in")
+		b.press(`a[href*="account=other"]`)
+		require.Equal(t, "Who are you?", b.text("h1"), "they may be another now")
+		b.do(chromedp.SendKeys(chromedp.CSS("input"), "s-ada"))
+		b.press(`button[value="on"]`)
+		require.Equal(t, "Hello, Ada Elsewhere", b.text("h1"))
+
 		other := newTab(t)
 		other.open(n.AppURL + "/account")
 		other.elsewhere("s-ada")
