@@ -52,7 +52,7 @@ chaos: ## Break a cluster of three in 500 ways drawn at random, or ROUNDS=n (lon
 	$(GO) test -tags long -count=1 -timeout 0 -v ./cmd/mintmark/chaos -rounds $(ROUNDS) -transfers 1000
 
 bench: ## Measure: requests beside their ceiling, minting, verification (about 3 minutes)
-	$(GO) test -run '^$$' -bench . -benchtime 2s ./verifier ./issuer/credential
+	$(GO) test -run '^$$' -bench . -benchtime 2s ./verifier ./middleware/... ./issuer/credential
 	cd verifier/bench && $(GO) test -run '^$$' -bench . -benchtime 2s -benchmem .
 	$(GO) test -run '^$$' -bench 'Propose' -benchtime 2s ./cluster
 	$(GO) test -run '^$$' -bench 'Refresh|StartUp' -benchtime 1x -timeout 20m ./cmd/mintmark

@@ -98,7 +98,8 @@ func (g *Guard) Optional() func(http.Handler) http.Handler {
 
 // Enforce guards all routes of a service at once, as the policy says. It stands
 // before the router, and reads the path that the router will read: nothing may
-// change that path between the two.
+// change that path between the two. A preflight of CORS carries no token: answer
+// it before the guard.
 func (g *Guard) Enforce(p *policy.Policy) func(http.Handler) http.Handler {
 	if p == nil {
 		panic("middleware.Enforce: policy is nil")
