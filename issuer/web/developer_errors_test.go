@@ -91,6 +91,8 @@ func TestRedirectURIHelp(t *testing.T) {
 	page := b.get(request)
 	assert.Contains(t, page.body, "<code>"+callback+"<mark>/</mark></code>")
 	assert.Contains(t, page.body, "<dt>Registered, and nearest to it</dt><dd><code>"+callback+"</code></dd>")
+	assert.Contains(t, page.body, "Only in what was received: <code>/</code>")
+	assert.NotContains(t, page.body, "Only in what is registered")
 	assert.Contains(t, page.body, `<a href="/developer/clients/calendar">Go to the application</a>`)
 	for _, other := range []answer{bob.get(request), w.browser().get(request)} {
 		assert.Equal(t, 400, other.StatusCode)

@@ -15,6 +15,21 @@ type ownerHelp struct {
 	Received, Registered []oauth.Part
 }
 
+// OnlyReceived and OnlyRegistered are the marked pieces, for who does not see
+// marks.
+func (h *ownerHelp) OnlyReceived() []string   { return differing(h.Received) }
+func (h *ownerHelp) OnlyRegistered() []string { return differing(h.Registered) }
+
+func differing(parts []oauth.Part) []string {
+	var pieces []string
+	for _, p := range parts {
+		if !p.Same {
+			pieces = append(pieces, p.Text)
+		}
+	}
+	return pieces
+}
+
 // forOwner adds to a failure what the signed-in owner may know of it.
 func (f *failure) forOwner(v *visit, r oauth.AuthorizationRequest) *failure {
 	client := v.view.Client(r.ClientID)
