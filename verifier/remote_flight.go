@@ -3,25 +3,11 @@ package verifier
 import (
 	"context"
 	"errors"
-	"math"
-	"math/rand/v2"
 	"time"
 )
 
-// When the issuer is asked.
-const (
-	// coolDown is the least time between two attempts that unknown kids cause:
-	// tokens of invented kids must not turn into requests to the issuer.
-	coolDown = 10 * time.Second
-
-	// Failed attempts are repeated after firstRetry, twice that, and so on, up to
-	// emptyRetry while there is no key to serve with, else up to coolDown.
-	firstRetry = 250 * time.Millisecond
-	emptyRetry = time.Second
-
-	// fetchTimeout bounds one attempt, bodies included.
-	fetchTimeout = 5 * time.Second
-)
+// fetchTimeout bounds one attempt, bodies included.
+const fetchTimeout = 5 * time.Second
 
 var (
 	errNotYet = errors.New("the issuer has not answered yet")
@@ -45,19 +31,6 @@ func (f *flight) wait(ctx context.Context) error {
 		return errNotYet
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-// nudge starts an attempt that is due by j's clock though the timer has not
-// started it: the clock is a test's, or the machine slept.
-func (j *JWKS) nudge(now time.Time) {
-	if now.UnixNano() < j.due.Load() {
-		return
-	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	if now.UnixNano() >= j.due.Load() {
-		j.begin(now, j.cause)
 	}
 }
 
@@ -123,15 +96,6 @@ func (j *JWKS) serves(now time.Time) bool {
 	return e != nil && e.serves(now)
 }
 
-// untilEarly is how long it takes until an unknown kid may start an attempt.
-func (j *JWKS) untilEarly(now time.Time) time.Duration {
-	since := now.Sub(j.early)
-	if j.early.IsZero() || since < 0 || since >= coolDown {
-		return 0
-	}
-	return coolDown - since
-}
-
 // begin starts an attempt unless one is under way. It belongs to no request:
 // one that gives up doesn't fail the others.
 func (j *JWKS) begin(now time.Time, cause Cause) {
@@ -179,57 +143,5 @@ func (j *JWKS) fly(f *flight, cause Cause, began time.Time, first int) {
 	}
 	if j.observer.Refreshed != nil {
 		j.observer.Refreshed(r)
-	}
-}
-
-// schedule sets the timer for the next attempt.
-func (j *JWKS) schedule(now time.Time) {
-	e := j.current.Load()
-	var pause time.Duration
-	if j.failures > 0 || e == nil {
-		longest := emptyRetry
-		if j.serves(now) {
-			longest = coolDown
-		}
-		j.cause = CauseRetry
-		// Up to a fifth more, so that servers that lost the issuer together
-		// don't come back together.
-		pause = jitter(min(firstRetry<<min(max(0, j.failures-1), 10), longest), 1, 1.2)
-	} else {
-		j.cause = CauseSchedule
-		pause = max(0, e.confirmed.Add(jitter(e.freshFor, 0.9, 1)).Sub(now))
-	}
-	if soon := j.untilEarly(now); j.wanted && soon < pause {
-		j.cause, pause = CauseUnknownKey, soon
-	}
-	j.arm(now, pause)
-}
-
-func jitter(d time.Duration, from, to float64) time.Duration {
-	return time.Duration(float64(d) * (from + (to-from)*rand.Float64()))
-}
-
-// arm has the next attempt begin after a pause.
-func (j *JWKS) arm(now time.Time, pause time.Duration) {
-	j.disarm()
-	if j.closed {
-		return
-	}
-	j.due.Store(now.Add(pause).UnixNano())
-	mine := j.armed
-	j.timer = time.AfterFunc(pause, func() {
-		j.mu.Lock()
-		defer j.mu.Unlock()
-		if j.armed == mine {
-			j.begin(j.now(), j.cause)
-		}
-	})
-}
-
-func (j *JWKS) disarm() {
-	j.armed++
-	j.due.Store(math.MaxInt64)
-	if j.timer != nil {
-		j.timer.Stop()
 	}
 }

@@ -3,58 +3,9 @@ package verifier
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"time"
 )
-
-// KeySetPath is where Mintmark publishes its key set.
-const KeySetPath = "/.well-known/jwks.json"
-
-// DefaultCacheSize is how many accepted tokens are remembered unless Config says
-// otherwise.
-const DefaultCacheSize = 4096
-
-// DefaultSkew is how far clocks may differ unless Config says otherwise.
-const DefaultSkew = 5 * time.Second
-
-// Config says which tokens are ours. It is read once by New.
-type Config struct {
-	// Issuer is the iss that tokens must have, exactly: the issuer identifier of
-	// the authorization server's metadata. Required.
-	Issuer string
-
-	// Audience must be among the token's aud. Required: without it, a token
-	// meant for another service would open this one.
-	Audience string
-
-	// Keys finds the issuer's keys: NewJWKS over HTTP, StaticKeys, or one's own.
-	// Nil means a JWKS of the Verifier's own at Issuer + [KeySetPath], where
-	// Mintmark publishes its key set; Close ends it.
-	Keys KeySource
-
-	// Skew is how far the issuer's clock and this one may differ, applied to
-	// exp, nbf and iat. Zero means DefaultSkew; at most a minute.
-	Skew time.Duration
-
-	// CacheSize is about how many accepted tokens are remembered, so that one that
-	// comes again costs no signature check. Each takes two to three times its
-	// length. Zero means DefaultCacheSize, a negative number none.
-	CacheSize int
-
-	// Observer is told of each token, and of each refresh of the Verifier's own
-	// JWKS.
-	Observer Observer
-
-	// Now is the clock. Nil means time.Now.
-	Now func() time.Time
-
-	// Revoked is asked last, about a token that is valid in every other way: it
-	// reports that the token was taken back before its time. Nil means that no
-	// token is, which is all that can be known offline; the authorization
-	// server itself knows better. It must not wait on anything.
-	Revoked func(*Claims) bool
-}
 
 // Verifier checks access tokens. It is safe for use by many goroutines.
 type Verifier struct {
@@ -69,54 +20,6 @@ type Verifier struct {
 	revoked  func(*Claims) bool
 	cache    *cache // nil: none
 	observer Observer
-}
-
-// New checks the configuration and returns a Verifier.
-func New(c Config) (*Verifier, error) {
-	switch {
-	case c.Issuer == "":
-		return nil, errors.New("new verifier: Config.Issuer is empty")
-	case c.Audience == "":
-		return nil, errors.New("new verifier: Config.Audience is empty")
-	case c.Skew < 0 || c.Skew > time.Minute:
-		return nil, errors.New("new verifier: Config.Skew is not between 0 and 1 minute")
-	case c.CacheSize > maxCacheSize:
-		return nil, errors.New("new verifier: Config.CacheSize is greater than 1<<20")
-	}
-	v := &Verifier{
-		issuer: c.Issuer, audience: c.Audience, keys: c.Keys, skew: c.Skew,
-		now: c.Now, revoked: c.Revoked, observer: c.Observer,
-	}
-	if v.skew == 0 {
-		v.skew = DefaultSkew
-	}
-	if v.now == nil {
-		v.now = time.Now
-	}
-	if c.CacheSize == 0 {
-		c.CacheSize = DefaultCacheSize
-	}
-	if c.CacheSize > 0 {
-		v.cache = newCache(c.CacheSize)
-	}
-	if v.keys == nil {
-		own, err := NewJWKS(JWKSConfig{URL: c.Issuer + KeySetPath, Observer: c.Observer, Now: c.Now})
-		if err != nil {
-			return nil, fmt.Errorf("new verifier: %w", err)
-		}
-		v.keys, v.own = own, own
-	}
-	if v.jwks, _ = v.keys.(*JWKS); v.jwks != nil {
-		v.oneClock = v.jwks == v.own || c.Now == nil && !v.jwks.ownClock
-	}
-	return v, nil
-}
-
-// Close ends what New started: the JWKS, if Config.Keys was nil.
-func (v *Verifier) Close() {
-	if v.own != nil {
-		v.own.Close()
-	}
 }
 
 // Verify checks a token and returns what it says. Every refusal is an [*Error];

@@ -1,0 +1,93 @@
+package verifier
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// When the issuer is asked.
+const (
+	// coolDown is the least time between two attempts that unknown kids cause:
+	// tokens of invented kids must not turn into requests to the issuer.
+	coolDown = 10 * time.Second
+
+	// Failed attempts are repeated after firstRetry, twice that, and so on, up to
+	// emptyRetry while there is no key to serve with, else up to coolDown.
+	firstRetry = 250 * time.Millisecond
+	emptyRetry = time.Second
+)
+
+// nudge starts an attempt that is due by j's clock though the timer has not
+// started it: the clock is a test's, or the machine slept.
+func (j *JWKS) nudge(now time.Time) {
+	if now.UnixNano() < j.due.Load() {
+		return
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if now.UnixNano() >= j.due.Load() {
+		j.begin(now, j.cause)
+	}
+}
+
+// schedule sets the timer for the next attempt.
+func (j *JWKS) schedule(now time.Time) {
+	e := j.current.Load()
+	var pause time.Duration
+	if j.failures > 0 || e == nil {
+		longest := emptyRetry
+		if j.serves(now) {
+			longest = coolDown
+		}
+		j.cause = CauseRetry
+		// Up to a fifth more, so that servers that lost the issuer together
+		// don't come back together.
+		pause = jitter(min(firstRetry<<min(max(0, j.failures-1), 10), longest), 1, 1.2)
+	} else {
+		j.cause = CauseSchedule
+		pause = max(0, e.confirmed.Add(jitter(e.freshFor, 0.9, 1)).Sub(now))
+	}
+	if soon := j.untilEarly(now); j.wanted && soon < pause {
+		j.cause, pause = CauseUnknownKey, soon
+	}
+	j.arm(now, pause)
+}
+
+func jitter(d time.Duration, from, to float64) time.Duration {
+	return time.Duration(float64(d) * (from + (to-from)*rand.Float64()))
+}
+
+// arm has the next attempt begin after a pause.
+func (j *JWKS) arm(now time.Time, pause time.Duration) {
+	j.disarm()
+	if j.closed {
+		return
+	}
+	j.due.Store(now.Add(pause).UnixNano())
+	mine := j.armed
+	j.timer = time.AfterFunc(pause, func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.armed == mine {
+			j.begin(j.now(), j.cause)
+		}
+	})
+}
+
+func (j *JWKS) disarm() {
+	j.armed++
+	j.due.Store(math.MaxInt64)
+	if j.timer != nil {
+		j.timer.Stop()
+	}
+}
+
+// untilEarly is how long it takes until an unknown kid may start an attempt.
+func (j *JWKS) untilEarly(now time.Time) time.Duration {
+	since := now.Sub(j.early)
+	if j.early.IsZero() || since < 0 || since >= coolDown {
+		return 0
+	}
+	return coolDown - since
+}
