@@ -78,12 +78,18 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 	b.signIn("root", "administers it")
 	look("admin-queue")
 	for _, page := range []struct{ path, name string }{
-		{"/clients", "admin-clients"}, {"/clients?q=nothing&state=approved", "admin-clients-none"},
-		{"/clients/pending-app", "admin-client-pending"}, {"/clients/legacy-app", "admin-client-legacy"},
+		{"/clients", "admin-clients"},
+		{"/clients?q=nothing&state=approved", "admin-clients-none"},
+		{"/clients/pending-app", "admin-client-pending"},
+		{"/clients/legacy-app", "admin-client-legacy"},
 		{"/clients/cal-app/suspend", "admin-suspend"},
-		{"/users", "admin-users"}, {"/users/u-alice", "admin-user"}, {"/users/u-root", "admin-user-self"},
-		{"/users/u-alice/password", "admin-user-password"}, {"/new-user", "admin-user-new"},
-		{"/audit", "admin-audit"}, {"/audit?user=alice&kind=session&from=2026-01-01", "admin-audit-filtered"},
+		{"/users", "admin-users"},
+		{"/users/u-alice", "admin-user"},
+		{"/users/u-root", "admin-user-self"},
+		{"/users/u-alice/password", "admin-user-password"},
+		{"/new-user", "admin-user-new"},
+		{"/audit", "admin-audit"},
+		{"/audit?user=alice&kind=session&from=2026-01-01", "admin-audit-filtered"},
 		{"/audit?from=yesterday", "admin-audit-problem"},
 	} {
 		b.open(s.AppURL + "/admin" + page.path)
