@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"encoding/hex"
 	"iter"
 	"math"
 	"strings"
@@ -91,17 +92,26 @@ func (v View) eventFrom(seq uint64) *Event {
 	return nil
 }
 
-// maxHistory bounds HistoryOf.
-const maxHistory = 200
-
 // HistoryOf is what the audit trail still has of a client's registration, its
-// reviews and its owners, newest first: see Event.Review. It walks the trail.
-func (v View) HistoryOf(client string) (history []*Event) {
-	for e := range v.EventsMatching(EventQuery{Client: client, Kind: "client"}) {
-		if len(history) == maxHistory {
+// reviews and its owners, at most limit events, newest first: see Event.Review.
+// However much happens to its grants, it walks over none of that.
+func (v View) HistoryOf(client string, limit int) (history []*Event) {
+	it, err := v.txn.ReverseLowerBound(TableAudit, "history", client, historySeq(math.MaxUint64))
+	for e := range walk[Event](it, err, TableAudit) {
+		if len(history) == limit || e.Client != client {
 			break
 		}
 		history = append(history, e)
 	}
 	return history
 }
+
+// historyKey is for the index; nothing for what HistoryOf does not tell.
+func (e *Event) historyKey() []string {
+	if e.Client == "" || !strings.HasPrefix(string(e.Kind), "client.") {
+		return nil
+	}
+	return []string{e.Client, historySeq(e.Seq)}
+}
+
+func historySeq(n uint64) string { return hex.EncodeToString(sequence(n)) }

@@ -260,7 +260,7 @@ func BenchmarkLists(b *testing.B) {
 		"events":           func() { v.ListEvents(ledger.EventQuery{Limit: 50}) },
 		"eventsOfClient":   func() { v.ListEvents(ledger.EventQuery{Client: "client-77", Limit: 50}) },
 		"eventsBeforeTime": func() { v.ListEvents(ledger.EventQuery{To: 500, Limit: 50}) },
-		"history":          func() { v.HistoryOf("client-77") },
+		"history":          func() { v.HistoryOf("client-77", 200) },
 	} {
 		b.Run(name, func(b *testing.B) {
 			for b.Loop() {

@@ -74,6 +74,7 @@ func Tables() map[string]*memdb.TableSchema {
 		),
 		TableAudit: table(TableAudit,
 			unique(indexID, false, bits(func(e *Event) []byte { return sequence(e.Seq) })),
+			many("history", texts((*Event).historyKey)), // of few events: none of a grant's
 		),
 		TableRestores: table(TableRestores,
 			unique(indexID, false, text(func(r *Restore) string { return r.ID })),

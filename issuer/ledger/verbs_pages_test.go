@@ -89,7 +89,7 @@ func (w *world) showPages(l line) string {
 			fmt.Fprintf(&b, "%s %s since %s\n", c.ID, suffix(c.Proposed != nil, "proposes", "is new"), c.WaitingSince().Std().Format(time.TimeOnly))
 		}
 	case "history":
-		for _, e := range v.HistoryOf(l.args["id"]) {
+		for _, e := range v.HistoryOf(l.args["id"], 200) {
 			fmt.Fprintf(&b, "%s by %s", e.Kind, e.Actor)
 			if e.Kind == ledger.EventClientReviewed {
 				verdict, reason := e.Review()

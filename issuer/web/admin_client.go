@@ -87,9 +87,9 @@ func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
 	case ledger.Suspended:
 		body.Resume = v.clientAt(&resumeForm, client, sent)
 	}
-	events, next := v.view.ListEvents(ledger.EventQuery{Client: client.ID, Kind: "client", Limit: historyShow})
-	body.History = eventLines(v.view, events)
-	if next != 0 {
+	events := v.view.HistoryOf(client.ID, historyShow+1)
+	body.History = eventLines(v.view, events[:min(len(events), historyShow)])
+	if len(events) > historyShow {
 		body.Older = pathAdminAudit + "?" + url.Values{"client": {client.ID}, "kind": {"client"}}.Encode()
 	}
 	return w.showAdmin(c, v, "admin_client", page{

@@ -110,7 +110,7 @@ func judged(v *visit, id string, revision uint64, verdict ledger.Verdict) bool {
 	if client == nil || client.Revision != revision+1 {
 		return false
 	}
-	last, _ := v.view.ListEvents(ledger.EventQuery{Client: id, Kind: "client", Limit: 1})
+	last := v.view.HistoryOf(id, 1)
 	if len(last) == 0 || last[0].Kind != ledger.EventClientReviewed || last[0].Actor != v.user.ID {
 		return false
 	}
