@@ -36,6 +36,8 @@ func with(client string, pairs ...string) string {
 // passes over.
 func conformAuthorize(t *testing.T) {
 	s := newSuite(t)
+	bob := s.browser() // who owns none of these: an owner is told more
+	bob.consent("bob", good("cal-app"))
 
 	// Where client or redirection URI can't be trusted, there is a page.
 	for _, row := range []struct {
@@ -62,7 +64,7 @@ func conformAuthorize(t *testing.T) {
 	} {
 		s.run(row.name, func(s *suite) {
 			before := s.grants()
-			for who, b := range map[string]*browser{"alice": s.alice, "a stranger": s.browser()} {
+			for who, b := range map[string]*browser{"bob": bob, "a stranger": s.browser()} {
 				a := b.get(row.path)
 				require.Equal(s.t, row.status, a.Status, who)
 				require.Contains(s.t, a.Header.Get("Content-Type"), "text/html")

