@@ -87,6 +87,23 @@ func (n *Node) checkKeyIsThere() error {
 	return nil
 }
 
+// checkKeyIsMine finds a key that is not the one that the others know.
+func (n *Node) checkKeyIsMine() error {
+	m, listed := n.roster.member(string(n.id))
+	if !listed || n.roster.get().Founding { // what founds a cluster is checked as a whole
+		return nil
+	}
+	hash, err := keyHash(n.credentials.key)
+	if err != nil {
+		return err
+	}
+	if !bytes.Equal(hash, m.Key) {
+		return fmt.Errorf("%s is not the key by which the others know this node: put its own back, or take a new node in its place: %w",
+			filepath.Join(n.config.Dir, nodeKeyFile), ErrDataLost)
+	}
+	return nil
+}
+
 // checkClusterKey finds a cluster key that is not the one that this node had: it
 // could make itself no certificate, and take the others for unreachable.
 func (n *Node) checkClusterKey() error {

@@ -3,7 +3,9 @@ package cluster_test
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -28,4 +30,52 @@ func TestLostKeyIsNotMadeAnew(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, key, 0o600))
 	tr.start(i)
 	tr.settle(3)
+}
+
+// TestAnotherKeyIsNotTaken: the others would call it one of a node that was
+// removed, and this node would believe them for good.
+func TestAnotherKeyIsNotTaken(t *testing.T) {
+	tr := newTrio(t)
+	i := (tr.leader() + 1) % 3
+	shut(t, tr.nodes[i])
+	path := filepath.Join(tr.confs[i].Dir, "node.key")
+	own, err := os.ReadFile(path)
+	require.NoError(t, err)
+	other, err := os.ReadFile(filepath.Join(tr.confs[(i+1)%3].Dir, "node.key"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(path, other, 0o600))
+	_, err = cluster.Open(t.Context(), tr.confs[i])
+	require.ErrorIs(t, err, cluster.ErrDataLost)
+	require.ErrorContains(t, err, path)
+
+	require.NoError(t, os.WriteFile(path, own, 0o600))
+	tr.start(i)
+	tr.settle(3)
+}
+
+// TestListOfPeersIsMadeAnew: a node that has lost its list goes through those of
+// before it joined, in which it is not, and takes none for its removal; nor does
+// it after another start that ended there.
+func TestListOfPeersIsMadeAnew(t *testing.T) {
+	tr := newDuo(t)
+	for i := range 200 { // more than is applied at once
+		_, _, err := tr.nodes[tr.leader()].Propose(t.Context(), &set{Name: strconv.Itoa(i)})
+		require.NoError(t, err)
+	}
+	const last = 2
+	c := networked(t, "", "late")
+	c.Bootstrap = false
+	tr.join(c)
+	tr.nodes, tr.confs = append(tr.nodes, open(t, c)), append(tr.confs, c)
+	tr.settle(3)
+	shut(t, tr.nodes[last])
+	require.NoError(t, os.Remove(filepath.Join(tr.confs[last].Dir, "peers.json")))
+
+	slow := cluster.WithHooks(tr.confs[last], cluster.Hooks{FSM: func() { time.Sleep(30 * time.Millisecond) }}) // so that each list is seen
+	tr.confs[last] = slow
+	tr.start(last)
+	tr.settle(3)
+	require.NoError(t, tr.nodes[last].Removed())
+	require.FileExists(t, filepath.Join(slow.Dir, "peers.json"))
+	require.NoFileExists(t, filepath.Join(slow.Dir, "removed"))
 }

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -42,12 +43,17 @@ func (n *Node) decide(ctx context.Context, c Command) (membership, error) {
 // followMembers keeps the roster as new as the state, and closes connections
 // with those who are no members any more.
 func (n *Node) followMembers() {
+	// Without its file a node goes through lists from before it joined. That it is
+	// in none of them tells nothing, and they are kept in memory only.
+	sure := !n.roster.empty()
 	for {
 		membersChanged, authoritiesChanged, levelRaised := n.Changed(membersTable), n.Changed(authoritiesTable), n.Changed(statusTable)
 		var again <-chan time.Time
 		if n.config.Network != nil {
 			old := n.roster.get().Members
-			changed, later, err := n.roster.follow(n.View(), n.opensAuthority)
+			view := n.View()
+			sure = sure || slices.ContainsFunc(members(view), func(m *Member) bool { return m.ID == string(n.id) })
+			changed, later, err := n.roster.follow(view, n.opensAuthority, sure)
 			if err != nil {
 				n.log.Error("cluster: keep the list of peers", "error", err)
 			}
@@ -55,7 +61,7 @@ func (n *Node) followMembers() {
 				n.tellMembers(old, n.roster.get().Members)
 				n.network.dropStrangers()
 			}
-			if _, listed := n.roster.member(string(n.id)); !listed && !n.roster.empty() {
+			if _, listed := n.roster.member(string(n.id)); !listed && sure && !n.roster.empty() {
 				n.expel(ownLog)
 			}
 			if later || err != nil {

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"context"
 	"crypto/tls"
 	"errors"
@@ -142,7 +143,7 @@ func (n *Node) connect(log *logger) (err error) {
 		n.credentials = &credentials{
 			id: string(n.id), key: key, rand: n.config.Rand, secrets: n.config.Secrets, now: n.config.Now, roster: n.roster,
 		}
-		if err := n.checkClusterKey(); err != nil {
+		if err := cmp.Or(n.checkKeyIsMine(), n.checkClusterKey()); err != nil {
 			return err
 		}
 	}

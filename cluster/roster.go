@@ -108,8 +108,9 @@ func (r *roster) set(l rosterList) error {
 
 // follow takes the list from the state, where there is one. The key of an
 // authority stays sealed as it was until this node opens what it is now, which
-// later says: before it has a state it must be able to make a certificate.
-func (r *roster) follow(txn *memdb.Txn, opens func(*authority) bool) (changed, later bool, err error) {
+// later says: before it has a state it must be able to make a certificate. The
+// file is left alone unless keep is set.
+func (r *roster) follow(txn *memdb.Txn, opens func(*authority) bool, keep bool) (changed, later bool, err error) {
 	s := readStatus(txn)
 	l := rosterList{Seq: s.Seq, Level: s.Level}
 	for _, m := range members(txn) {
@@ -129,6 +130,9 @@ func (r *roster) follow(txn *memdb.Txn, opens func(*authority) bool) (changed, l
 	if len(l.Members) == 0 || l.Seq < old.Seq || l.Level == old.Level &&
 		slices.EqualFunc(old.Members, l.Members, sameMember) && slices.EqualFunc(old.Authorities, l.Authorities, sameAuthority) && old.Seq > 0 && !r.behind.Load() {
 		return false, later, nil
+	}
+	if !keep {
+		return true, later, r.set(l)
 	}
 	return true, later, r.replace(l)
 }
