@@ -25,7 +25,7 @@
 //	certificate.go the authority, keys and certificates; roster.go, what a node knows of members without its log
 //	member.go      the replicated rows; member_command.go, the rules; report.go, what a node says of itself
 //	membership.go  the leader's duty: raft's configuration follows the members
-//	removal.go     a member goes: raft's configuration first, its key second; quorum.go, when it may; expelled.go, how it learns; removed.go, what it does then
+//	removal.go     a member goes: raft's configuration first, its key second; quorum.go, when it may; expelled.go and doubt.go, how it learns; removed.go, what it does then
 //	invite.go, join.go  a token makes a node a member; look.go, what strangers may cost
 //	hasten.go      an election at once when the leader's process is gone
 //	reach.go       operators are told once who can't be reached

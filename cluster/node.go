@@ -38,6 +38,8 @@ type Node struct {
 	replaceWaits string                  // why a replaced member can't go, as it was last said; of who has removing
 	expelling    sync.Mutex              // held while it is noted that this node was removed
 	expelled     atomic.Pointer[removal] // who has said that this node is none any more, nil while it is one
+	away         chan struct{}           // closed when expelled is set
+	doubts       chan string             // ids of members that hung up, to be asked whether this node is one
 	looks        looks
 	run          run
 	twins        *twins

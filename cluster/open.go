@@ -26,6 +26,8 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		queue:   make(chan *request, c.QueueSize),
 		entries: make(chan struct{}, entriesUnderWay),
 		notify:  make(chan bool, notifyBuffer),
+		away:    make(chan struct{}),
+		doubts:  make(chan string, 1),
 		closing: make(chan struct{}),
 		built:   make(chan struct{}),
 		stopped: make(chan struct{}),
@@ -119,6 +121,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	n.running.Go(n.followMembers)
 	n.running.Go(func() { n.WhileLeading(context.Background(), n.tendMembers) })
 	n.running.Go(n.reportMyself)
+	n.running.Go(n.resolveDoubts)
 	n.running.Go(n.guard)
 	if n.config.Network != nil {
 		n.running.Go(n.watchLeader)

@@ -175,6 +175,15 @@ func (p *peerClient) close() {
 	}
 }
 
+func (p *peerClient) isClosed() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
 // read hands replies to those who wait.
 func (p *peerClient) read() {
 	defer p.close()
@@ -322,13 +331,9 @@ type dialing struct {
 func (n *Node) peer(ctx context.Context, id string) (*peerClient, error) {
 	p := &n.peers
 	p.mu.Lock()
-	if c := p.clients[id]; c != nil {
-		select {
-		case <-c.done:
-		default:
-			p.mu.Unlock()
-			return c, nil
-		}
+	if c := p.clients[id]; c != nil && !c.isClosed() {
+		p.mu.Unlock()
+		return c, nil
 	}
 	d := p.dialing[id]
 	if d == nil {
@@ -369,7 +374,11 @@ func (n *Node) ask(ctx context.Context, id string, lost <-chan struct{}, op byte
 	if err != nil {
 		return reply{}, fmt.Errorf("%w: %w", errNotSent, err)
 	}
-	return c.call(ctx, lost, op, body, timeout)
+	r, err := c.call(ctx, lost, op, body, timeout)
+	if err != nil && c.isClosed() {
+		n.doubt(id)
+	}
+	return r, err
 }
 
 // close ends all connections.

@@ -175,6 +175,8 @@ func (n *Node) pause(ctx context.Context, w way, deadline time.Time) error {
 			return ctx.Err()
 		case <-end.C:
 			return errDeadline
+		case <-n.away:
+			return ErrRemoved
 		case <-n.closing:
 			return errClosed
 		}

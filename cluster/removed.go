@@ -83,6 +83,7 @@ func (n *Node) expel(by string) {
 	}
 	r := &removal{By: by, At: n.config.Now(), Node: string(n.id)}
 	n.expelled.Store(r)
+	close(n.away)
 	n.network.isolate(awayForGood, true)
 	n.log.Error("cluster: "+ErrRemoved.Error(), "says", by)
 	n.noteRemoval(r)

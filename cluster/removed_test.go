@@ -130,3 +130,25 @@ func TestFreshMemberIsNotTakenForARemovedOne(t *testing.T) {
 	cluster.AskWhetherExpelled(n)
 	require.NoError(t, n.Removed())
 }
+
+// TestRemovedNodeFailsFast: what is sent to a node that lives, and was removed, is
+// not kept waiting for an answer that can't come.
+func TestRemovedNodeFailsFast(t *testing.T) {
+	for _, n := range []string{"once connected", "never called"} {
+		t.Run(n, func(t *testing.T) {
+			tr := newTrio(t)
+			i := tr.leader()
+			victim, other := (i+1)%3, (i+2)%3
+			if n == "once connected" {
+				writes(t, tr.nodes[victim])
+			}
+			require.NoError(t, tr.nodes[other].Remove(t.Context(), tr.nodes[victim].ID(), false))
+			begun := time.Now()
+			_, _, err := tr.nodes[victim].Propose(t.Context(), &set{Name: "late"})
+			require.Error(t, err)
+			require.ErrorIs(t, err, cluster.ErrRemoved)
+			require.ErrorIs(t, tr.nodes[victim].Ready(t.Context()), cluster.ErrRemoved)
+			require.Less(t, time.Since(begun), 2*time.Second, "its rounds are three apart")
+		})
+	}
+}

@@ -1,0 +1,43 @@
+package cluster
+
+import (
+	"context"
+	"time"
+)
+
+// A node that was removed finds it out by its calls: those whom it has called
+// for days end the connection, and the next handshake. Rather than at its next
+// round it asks then, so that requests that were sent to it fail at once, and
+// whoever balances the load hears of it. To lose a connection means little
+// otherwise, as a node ends so that is stopped; so the answer decides.
+
+// doubtPause is between two times that a lost connection has this node ask.
+const doubtPause = lookInterval
+
+// doubt has this node ask a member that hung up whether it is one itself. It does
+// not wait.
+func (n *Node) doubt(id string) {
+	select {
+	case n.doubts <- id:
+	default: // another one is about to be asked
+	}
+}
+
+// resolveDoubts asks those who hung up.
+func (n *Node) resolveDoubts() {
+	for {
+		select {
+		case id := <-n.doubts:
+			ctx, cancel := context.WithTimeout(context.Background(), expelledPause)
+			n.isExpelledBy(ctx, id)
+			cancel()
+		case <-n.closing:
+			return
+		}
+		select {
+		case <-time.After(doubtPause):
+		case <-n.closing:
+			return
+		}
+	}
+}
