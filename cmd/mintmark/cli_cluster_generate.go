@@ -11,6 +11,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,6 +54,7 @@ type generation struct {
 	publicURL, appURL string
 	out, dataDir      string
 	listen, opsListen string
+	proxies           []string
 }
 
 // generated is what it made.
@@ -82,6 +84,9 @@ func (m *management) clusterGenerate() *cobra.Command {
 			for _, n := range made.Nodes {
 				p.line("%s  %s  %s", n.Name, n.Address, n.Folder)
 			}
+			if g.onlyHere() {
+				p.remark("warning: the API will listen on %s, where no proxy on another machine reaches it: see --listen, --ops-listen and --trusted-proxy", g.listen)
+			}
 			p.remark("copy each folder to its machine as %s, start all nodes, then delete %s; keep cluster.key in a safe place", g.dataDir, made.Out)
 		})
 	})
@@ -94,10 +99,23 @@ func (m *management) clusterGenerate() *cobra.Command {
 	f.StringVar(&g.dataDir, "data-dir", "/var/lib/mintmark", "`DIR` on the nodes' machines that the folder will be")
 	f.StringVar(&g.listen, "listen", o.Listen, "`HOST:PORT` of the API and the pages, on each machine")
 	f.StringVar(&g.opsListen, "ops-listen", o.OpsListen, "`HOST:PORT` of /livez, /readyz and /metrics, on each machine")
+	f.StringArrayVar(&g.proxies, "trusted-proxy", nil, "address or network (`CIDR`) of the proxy in front of all nodes, whose X-Forwarded-For is believed (repeatable)")
 	for _, name := range []string{"node", "public-url", "out"} {
 		_ = c.MarkFlagRequired(name)
 	}
 	return c
+}
+
+// onlyHere says that nodes on several machines would serve each its own machine
+// alone.
+func (g *generation) onlyHere() bool {
+	if !isLoopback(g.listen) {
+		return false
+	}
+	return slices.ContainsFunc(g.nodes, func(n string) bool {
+		_, address, _ := strings.Cut(n, "=")
+		return !isLoopback(address)
+	})
 }
 
 func indented(text string) string {
@@ -165,7 +183,7 @@ func (g *generation) options() ([]serveOptions, error) {
 	from := sources{
 		keyName: {fromFlag, "--node"}, keyClusterListen: {fromFlag, "--node"}, keyAdvertise: {fromFlag, "--node"},
 	}
-	for _, key := range []string{keyDataDir, keyListen, keyOpsListen, keyPublicURL, keyAppURL} {
+	for _, key := range []string{keyDataDir, keyListen, keyOpsListen, keyPublicURL, keyAppURL, keyTrustedProxy} {
 		from[key] = source{fromFlag, "--" + key}
 	}
 	var list []serveOptions
@@ -174,6 +192,7 @@ func (g *generation) options() ([]serveOptions, error) {
 		o := defaultServeOptions()
 		o.DataDir, o.Name, o.Advertise, o.ClusterListen = g.dataDir, name, address, listenFor(address)
 		o.Listen, o.OpsListen, o.PublicURL, o.AppURL = g.listen, g.opsListen, g.publicURL, g.appURL
+		o.TrustedProxies = g.proxies
 		if err := o.check(from); err != nil {
 			return nil, fmt.Errorf("node %q: %w", name, err)
 		}
@@ -189,11 +208,17 @@ func (g *generation) options() ([]serveOptions, error) {
 // whatever the machine's own address is called. Who reaches it by loopback needs
 // no other way in.
 func listenFor(address string) string {
-	host, port, _ := net.SplitHostPort(address)
-	if ip, err := netip.ParseAddr(host); err == nil && ip.IsLoopback() {
+	if isLoopback(address) {
 		return address
 	}
+	_, port, _ := net.SplitHostPort(address)
 	return ":" + port
+}
+
+func isLoopback(address string) bool {
+	host, _, _ := net.SplitHostPort(address)
+	ip, err := netip.ParseAddr(host)
+	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
 func (g *generation) write(dir string, options []serveOptions) error {
@@ -221,7 +246,10 @@ func (g *generation) write(dir string, options []serveOptions) error {
 // config is the text of a node's config.yaml.
 func (g *generation) config(o *serveOptions) []byte {
 	text := "# Made by mintmark cluster generate; mintmark config example has every setting.\n"
-	for _, s := range []struct{ key, value string }{
+	for _, s := range []struct {
+		key   string
+		value any
+	}{
 		{keyDataDir, o.DataDir},
 		{keyName, o.Name},
 		{keyListen, o.Listen},
@@ -230,8 +258,9 @@ func (g *generation) config(o *serveOptions) []byte {
 		{keyAdvertise, o.Advertise},
 		{keyPublicURL, o.PublicURL},
 		{keyAppURL, o.AppURL},
+		{keyTrustedProxy, o.TrustedProxies},
 	} {
-		if s.value == "" {
+		if list, ok := s.value.([]string); s.value == "" || ok && len(list) == 0 {
 			continue
 		}
 		quoted, _ := json.Marshal(s.value) // which is YAML, too

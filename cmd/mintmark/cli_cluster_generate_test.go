@@ -41,7 +41,7 @@ func TestGenerateOnTheCommandLine(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "a", "b")
 	args := []string{
 		"cluster", "generate", "--node", "n1=10.0.0.1:8300", "--node", "n2=n2.example:8301", "--node", "n3=127.0.0.3:8302",
-		"--public-url", "https://id.example/", "--listen", ":8080", "--out", out,
+		"--public-url", "https://id.example/", "--listen", ":8080", "--trusted-proxy", "10.0.0.9", "--out", out,
 	}
 	r := commandLine(t, args...)
 	require.Equal(t, exitOK, r.code, r.err)
@@ -82,6 +82,7 @@ func TestGenerateOnTheCommandLine(t *testing.T) {
 		require.Equal(t, "https://id.example", o.PublicURL)
 		require.Equal(t, "/var/lib/mintmark", o.DataDir)
 		require.Equal(t, ":8080", o.Listen)
+		require.Equal(t, []string{"10.0.0.9"}, o.TrustedProxies)
 	}
 	require.True(t, key[0].Equal(key[1]) && key[1].Equal(key[2]))
 
@@ -93,6 +94,31 @@ func TestGenerateOnTheCommandLine(t *testing.T) {
 	var made generatedCluster
 	require.NoError(t, json.Unmarshal([]byte(r.out), &made))
 	require.Equal(t, "10.0.0.1:8300", made.Nodes[0].Address)
+}
+
+// TestGenerateSaysWhoCanReachTheAPI: a proxy on another machine does not reach a
+// loopback address.
+func TestGenerateSaysWhoCanReachTheAPI(t *testing.T) {
+	const warning = "warning: the API will listen on "
+	apart := []string{"--node", "n1=10.0.0.1:8300", "--node", "n2=n2.example:8300", "--node", "n3=10.0.0.3:8300"}
+	here := []string{"--node", "n1=127.0.0.1:8300", "--node", "n2=[::1]:8301", "--node", "n3=localhost:8302"}
+	for name, row := range map[string]struct {
+		args  []string
+		warns bool
+	}{
+		"three machines":             {apart, true},
+		"three machines, everywhere": {append(slices.Clip(apart), "--listen", ":8080"), false},
+		"an address of each machine": {append(slices.Clip(apart), "--listen", "10.0.0.1:8080"), false},
+		"one machine":                {here, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := commandLine(t, append([]string{
+				"cluster", "generate", "--public-url", "https://id.example", "--out", filepath.Join(t.TempDir(), "out"),
+			}, row.args...)...)
+			require.Equal(t, exitOK, r.code, r.err)
+			require.Equal(t, row.warns, strings.Contains(r.err, warning), r.err)
+		})
+	}
 }
 
 func TestGenerateRefuses(t *testing.T) {
@@ -116,6 +142,7 @@ func TestGenerateRefuses(t *testing.T) {
 		"no origin":       {append(three, "--public-url", "id.example"), "(flag --public-url)"},
 		"no URL":          {append(three, "--public-url", ""), "--public-url"},
 		"no listener":     {append(three, "--listen", "nowhere"), "(flag --listen)"},
+		"proxy by name":   {append(three, "--trusted-proxy", "proxy"), "(flag --trusted-proxy)"},
 		"output":          {append(three, "-o", "xml"), "--output"},
 		"unknown command": {[]string{"--nodes", "n1=a:1"}, "unknown flag"},
 	} {
