@@ -59,13 +59,26 @@ func (m *management) clusterRemove() *cobra.Command {
 	var q admin.Removal
 	c := command("remove NAME", "Take a node out of the cluster for good", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		q.Name = args[0]
-		return ask(m, cmd, admin.RemoveNode, q, func(p *printer, _ admin.Done) {
+		c, err := m.open(cmd)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		living := answers(cmd, c, q.Name)
+		done, err := admin.RemoveNode.Call(cmdContext(cmd), c, q)
+		if err != nil {
+			return err
+		}
+		return m.show(cmd, done, func(p *printer) {
 			p.line("node %s is removed", q.Name)
+			if living {
+				p.remark("warning: it was still running, and requests that are sent to it fail: stop it, and take it from the proxy")
+			}
 			p.remark("its key is refused from now on: its machine comes back only by an invitation, with an empty data folder")
 		})
 	})
 	c.Flags().BoolVar(&q.Force, "force", false, "wait for the others, rather than refuse at once, where those that are left and can be reached are no majority")
-	c.Long = "Take a node out of the cluster for good.\n\n" + aboutSuspects
+	c.Long = "Take a node out of the cluster for good.\n\n" + aboutLiving + "\n\n" + aboutSuspects
 	return c
 }
 

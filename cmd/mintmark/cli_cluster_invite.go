@@ -13,7 +13,7 @@ const invitationLifetime = time.Hour
 func (m *management) clusterInvite() *cobra.Command {
 	var q admin.Invitation
 	c := command("invite", "Make a token with which a new node joins", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return invite(m, cmd, admin.InviteNode, q)
+		return invite(m, cmd, admin.InviteNode, q, "")
 	})
 	invitationFlags(c, &q.Name, &q.Lifetime)
 	return c
@@ -23,10 +23,12 @@ func (m *management) clusterReplace() *cobra.Command {
 	var q admin.Replacement
 	c := command("replace OLD", "Make a token for a new node that takes the place of another", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		q.Old = args[0]
-		return invite(m, cmd, admin.ReplaceNode, q)
+		return invite(m, cmd, admin.ReplaceNode, q, q.Old)
 	})
 	c.Long = `Make a token for a new node that takes the place of another. The old one, dead or
-alive, is removed when the new one has become a voter.`
+alive, is removed when the new one has become a voter.
+
+` + aboutLiving
 	invitationFlags(c, &q.Name, &q.Lifetime)
 	return c
 }
@@ -65,8 +67,8 @@ func invitationFlags(c *cobra.Command, name *string, lifetime *time.Duration) {
 }
 
 // invite prints the token alone on standard output, and on standard error what
-// to do with it.
-func invite[Q any](m *management, cmd *cobra.Command, o admin.Operation[Q, admin.Invited], q Q) error {
+// to do with it, and with the old node, if there is one.
+func invite[Q any](m *management, cmd *cobra.Command, o admin.Operation[Q, admin.Invited], q Q, old string) error {
 	c, err := m.open(cmd)
 	if err != nil {
 		return err
@@ -82,6 +84,9 @@ func invite[Q any](m *management, cmd *cobra.Command, o admin.Operation[Q, admin
 			"  mintmark serve --name %s --join %s --token-file FILE\n\n"+
 			"with --cluster-listen and --advertise where the other nodes are to reach it",
 			exact(a.Expires), a.Name, joinAddress(cmd, c))
+		if old != "" && answers(cmd, c, old) {
+			p.remark("warning: node %s still runs, and is removed when the new one votes: stop it first (SIGTERM), or requests that are sent to it then fail", old)
+		}
 	})
 }
 

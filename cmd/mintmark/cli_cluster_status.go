@@ -11,7 +11,8 @@ import (
 )
 
 func (m *management) clusterStatus() *cobra.Command {
-	return command("status", "Say how the cluster is; the exit code is 5 unless all is well", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	var voters uint
+	status := command("status", "Say how the cluster is; the exit code is 5 unless all is well", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		c, err := m.open(cmd)
 		if err != nil {
 			return err
@@ -21,6 +22,9 @@ func (m *management) clusterStatus() *cobra.Command {
 		if err != nil {
 			return err
 		}
+		if cmd.Flags().Changed("voters") {
+			wantVoters(&s, int(voters))
+		}
 		if err := m.show(cmd, s, func(p *printer) { showStatus(p, s) }); err != nil {
 			return err
 		}
@@ -29,6 +33,23 @@ func (m *management) clusterStatus() *cobra.Command {
 		}
 		return nil
 	})
+	status.Flags().UintVar(&voters, "voters", 0, "not healthy until `N` nodes vote and answer: to wait for those that were just started")
+	return status
+}
+
+// wantVoters makes it a problem that fewer than n nodes vote and answer. A cluster
+// is healthy as far as it goes before the nodes that are to join it have.
+func wantVoters(s *admin.ClusterStatus, n int) {
+	voting := 0
+	for i := range s.Nodes {
+		if s.Nodes[i].Role == admin.RoleVoter && s.Nodes[i].State != admin.StateUnreachable {
+			voting++
+		}
+	}
+	if voting < n {
+		s.Problems = append(s.Problems, fmt.Sprintf("%d of the %d nodes that are to vote do so and answer", voting, n))
+		s.Healthy = false
+	}
 }
 
 // showStatus is for somebody in a hurry: first whether all is well, then what

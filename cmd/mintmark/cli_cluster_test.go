@@ -85,6 +85,46 @@ func TestClusterStatusOnTheCommandLine(t *testing.T) {
 	}
 }
 
+// Who waits for a node that was just started waits until it votes and answers.
+func TestStatusWaitsForVoters(t *testing.T) {
+	c := newClusterCLI(t)
+	c.ok("", "cluster", "status", "--voters", "3")
+	for what, change := range map[string]func(*admin.ClusterStatus){
+		"not known yet":   func(s *admin.ClusterStatus) { s.Nodes = s.Nodes[:2] },
+		"about to vote":   func(s *admin.ClusterStatus) { s.Nodes[2].Role = "nonvoter" },
+		"does not answer": func(s *admin.ClusterStatus) { s.Nodes[2].Role, s.Nodes[2].State = "nonvoter", "unreachable" },
+	} {
+		c := newClusterCLI(t)
+		c.Cluster.Change(change)
+		c.ok("", "cluster", "status")
+		c.ok("", "cluster", "status", "--voters", "2")
+		r := c.run("", "cluster", "status", "--voters", "3")
+		require.Equal(t, exitUnhealthy, r.code, what)
+		require.True(t, strings.HasPrefix(r.out, "not healthy: "), r.out)
+		require.Contains(t, r.out, "\nproblem: 2 of the 3 nodes that are to vote do so and answer\n")
+		var told admin.ClusterStatus
+		require.NoError(t, json.Unmarshal([]byte(c.run("", "cluster", "status", "--voters", "3", "-o", "json").out), &told))
+		require.False(t, told.Healthy)
+		require.Len(t, told.Problems, 1)
+	}
+	c.fails(exitLocal, "invalid argument", "cluster", "status", "--voters", "-1")
+}
+
+// A node that runs is to be stopped before it is taken out, and whoever did not
+// is told what that costs.
+func TestTakingOutANodeThatRuns(t *testing.T) {
+	const living, removed = "still runs", "was still running"
+	c := newClusterCLI(t)
+	require.Contains(t, c.run("", "cluster", "replace", "n2", "--name", "n4").err, living)
+	require.Contains(t, c.run("", "cluster", "remove", "n2").err, removed)
+	c.Cluster.Change(unhealthy) // n2 is silent
+	require.NotContains(t, c.run("", "cluster", "replace", "n2", "--name", "n4").err, living)
+	require.NotContains(t, c.run("", "cluster", "remove", "n2").err, removed)
+	for _, command := range []string{"remove", "replace"} {
+		require.Contains(t, c.ok("", "cluster", command, "--help"), "Stop a node that still runs first")
+	}
+}
+
 // A removed node says so, and nothing that would have somebody start other nodes
 // or recover.
 func TestStatusOfARemovedNode(t *testing.T) {
