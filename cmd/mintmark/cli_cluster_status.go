@@ -83,7 +83,7 @@ func showStatus(p *printer, s admin.ClusterStatus) {
 		p.line("")
 		var rows [][]string
 		for _, k := range s.Keys {
-			rows = append(rows, []string{k.ID, k.Purpose, k.State, when(k.NextStep)})
+			rows = append(rows, []string{k.ID, k.Purpose, k.State, nextStep(k.State, k.NextStep)})
 		}
 		p.table([]string{"KEY", "PURPOSE", "STATE", "NEXT STEP"}, rows)
 	}

@@ -42,7 +42,7 @@ func newSetupCLI(t *testing.T, s admin.Setup) *cliWorld {
 // golden compares an output with a file. Times are those of UTC there.
 func (c *cliWorld) golden(name, got string) {
 	c.t.Helper()
-	for _, at := range []time.Time{admintest.Started.Add(10 * time.Minute), admintest.Started.Add(30 * 24 * time.Hour)} {
+	for _, at := range []time.Time{admintest.Started.Add(10 * time.Minute), admintest.Started.Add(30 * 24 * time.Hour), admintest.Started.Add(90 * 24 * time.Hour)} {
 		got = strings.ReplaceAll(got, when(at), at.Format("2006-01-02 15:04"))
 	}
 	path := filepath.Join("testdata", "cli", name)

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -26,17 +27,32 @@ func (m *management) keysList() *cobra.Command {
 				if k.Purpose == string(ledger.ForCredentials) {
 					secrets = strconv.Itoa(k.Secrets)
 				}
-				rows = append(rows, []string{k.ID, k.Purpose, k.Algorithm, k.State, secrets, when(k.Announced), when(k.NextStep)})
+				rows = append(rows, []string{k.ID, k.Purpose, k.Algorithm, k.State, secrets, when(k.Announced), nextStep(k.State, k.NextStep)})
 			}
 			p.table([]string{"ID", "PURPOSE", "ALGORITHM", "STATE", "SECRETS", "ANNOUNCED", "NEXT STEP"}, rows)
 		})
 	})
 	c.Long = `List the keys and what comes next for each.
 
+NEXT STEP is what a key becomes, and when at the earliest: one that is active is
+rotated when it is as old as the setting rotate_every says, and "-" where that is
+off.
+
 SECRETS are the client secrets that are recorded under a credential key. One
 moves to the key in use when its application uses it; a retiring key goes at its
 next step, or when none is left.`
 	return c
+}
+
+// nextStep says what a key becomes next, and not before when.
+func nextStep(state string, at time.Time) string {
+	if at.IsZero() {
+		return ""
+	}
+	becomes := map[string]string{
+		string(ledger.KeyAnnounced): "active", string(ledger.KeyActive): "rotated", string(ledger.KeyRetiring): "dropped",
+	}
+	return strings.TrimSpace(becomes[state] + " " + when(at))
 }
 
 func (m *management) keysRotate() *cobra.Command {

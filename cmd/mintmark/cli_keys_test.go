@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -14,7 +15,9 @@ import (
 func TestRotateOnTheCommandLine(t *testing.T) {
 	w := admintest.New(t)
 	c := &cliWorld{w, t, w.Serve()}
-	require.Contains(t, c.ok("", "keys", "list"), "SECRETS")
+	list := c.ok("", "keys", "list")
+	require.Contains(t, list, "SECRETS")
+	require.Contains(t, list, "rotated "+when(w.Now().Add(90*24*time.Hour).Std()))
 	require.Equal(t, "key k9 is announced\n", c.ok("", "keys", "rotate"))
 	c.fails(exitRefused, "this name is taken", "keys", "rotate")
 }

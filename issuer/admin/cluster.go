@@ -5,8 +5,6 @@ import (
 	"encoding/hex"
 	"fmt"
 	"time"
-
-	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // many is the cluster, or why there is none.
@@ -121,11 +119,10 @@ func (c *call) showCluster(ctx context.Context, _ StatusQuery) (ClusterStatus, e
 func (c *call) clusterKeys() []ClusterKey {
 	list := []ClusterKey{}
 	v := c.Ledger.View()
-	s := v.Settings()
 	for k := range v.Keys() {
 		out := ClusterKey{ID: k.ID, Purpose: string(k.Purpose), State: string(k.State)}
-		if k.State != ledger.KeyActive {
-			out.NextStep = shown(k.Due(s))
+		if at, ok := v.StepDue(k); ok {
+			out.NextStep = shown(at)
 		}
 		list = append(list, out)
 	}

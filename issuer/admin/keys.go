@@ -37,7 +37,6 @@ func (c *call) listKeys(ctx context.Context, _ KeyFilter) (KeyList, error) {
 	if err != nil {
 		return list, err
 	}
-	s := v.Settings()
 	for k := range v.Keys() {
 		out := Key{
 			ID: k.ID, Purpose: string(k.Purpose), Algorithm: k.Algorithm, State: string(k.State),
@@ -46,8 +45,8 @@ func (c *call) listKeys(ctx context.Context, _ KeyFilter) (KeyList, error) {
 		if k.Purpose == ledger.ForCredentials {
 			out.Secrets = v.SecretsUnder(k.Number)
 		}
-		if k.State != ledger.KeyActive {
-			out.NextStep = shown(k.Due(s))
+		if at, ok := v.StepDue(k); ok {
+			out.NextStep = shown(at)
 		}
 		list.Keys = append(list.Keys, out)
 	}

@@ -45,9 +45,15 @@ func TestSettings(t *testing.T) {
 	require.Equal(t, "720h0m0s", value(s, "rotate_every"))
 	require.Equal(t, "0s", value(s, "retry_window"))
 	require.Equal(t, 720*time.Hour, w.View().Settings().RotateEvery)
+	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
+		require.Equal(t, k.Activated.Add(720*time.Hour), k.NextStep, "when it is rotated")
+	}
 	s, err = set("rotate_every", "off", "algorithm", "EdDSA")
 	require.NoError(t, err)
 	require.Equal(t, "off", value(s, "rotate_every"))
+	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
+		require.Zero(t, k.NextStep, "nothing comes by itself")
+	}
 	require.Equal(t, ledger.RotateNever, w.View().Settings().RotateEvery)
 
 	for name, test := range map[string]struct{ key, value, note string }{

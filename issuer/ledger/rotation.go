@@ -32,6 +32,24 @@ func (v View) RotationDue(p Purpose, at Time) bool {
 	return active != nil && at >= active.Activated.Add(every) && v.announcedKey(p) == nil
 }
 
+// StepDue is when a key may take its next step: of one that is active, when the
+// next one takes its place, or where none is announced yet, when that is. ok is
+// false where nothing comes by itself.
+func (v View) StepDue(k *Key) (at Time, ok bool) {
+	s := v.Settings()
+	if k.State != KeyActive {
+		return k.Due(s), true
+	}
+	if next := v.announcedKey(k.Purpose); next != nil {
+		return next.Due(s), true
+	}
+	every, ok := s.Rotation()
+	if !ok {
+		return 0, false
+	}
+	return k.Activated.Add(every), true
+}
+
 // announcedKey is the key of a purpose that waits to become active, nil where
 // there is none.
 func (v View) announcedKey(p Purpose) *Key {
