@@ -138,6 +138,15 @@ func readJournal(path string) ([]byte, error) {
 	return b, nil
 }
 
+// knownBy says what ends where knowledge does: a journal that ends before the
+// backup adds nothing to it.
+func knownBy(r admin.RestoreReport) string {
+	if n := len(r.Covered); n > 0 && r.KnownUntil.After(r.StateTime) {
+		return "where the journal ends"
+	}
+	return "when the backup was made"
+}
+
 func showRestored(p *printer, r admin.RestoreReport) {
 	done, changed := "restored", "changed"
 	if r.DryRun {
@@ -174,7 +183,7 @@ func showRestored(p *printer, r admin.RestoreReport) {
 	if len(skipped) > 0 {
 		p.line("left as it is, since the backup does not have it or has it so already: %s", strings.Join(skipped, ", "))
 	}
-	p.line("nothing is known after %s: what was taken away later is as it was then", exact(r.KnownUntil))
+	p.line("nothing is known after %s, %s: what was taken away later is as it was then", exact(r.KnownUntil), knownBy(r))
 	for _, line := range r.NotDone {
 		p.remark("not done: %s", line)
 	}

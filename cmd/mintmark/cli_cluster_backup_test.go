@@ -1,6 +1,7 @@
 package main
 
 import (
+	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -94,6 +95,24 @@ func TestBackupThatIsCutLeavesNothing(t *testing.T) {
 	}
 }
 
+// TestRestoreSaysWhereKnowledgeEnds: with the backup where a journal ends before it.
+func TestRestoreSaysWhereKnowledgeEnds(t *testing.T) {
+	made := admintest.Started
+	for _, row := range []struct {
+		covered []admin.JournalSpan
+		known   time.Time
+		says    string
+	}{
+		{nil, made, "when the backup was made"},
+		{[]admin.JournalSpan{{From: 1, To: 9, Ends: made.Add(-time.Minute)}}, made, "when the backup was made"},
+		{[]admin.JournalSpan{{From: 1, To: 15, Ends: made.Add(time.Minute)}}, made.Add(time.Minute), "where the journal ends"},
+	} {
+		var out bytes.Buffer
+		showRestored(newPrinter(&out, io.Discard), admin.RestoreReport{StateTime: made, Covered: row.covered, KnownUntil: row.known})
+		require.Contains(t, out.String(), "nothing is known after "+exact(row.known)+", "+row.says+": ")
+	}
+}
+
 func TestBackupRestore(t *testing.T) {
 	var options []admin.RestoreOptions
 	c := newSetupCLI(t, admin.Setup{
@@ -144,7 +163,7 @@ func TestBackupRestore(t *testing.T) {
 		"it would change:\n"+
 		"  grant g1 is ended\n"+
 		"left as it is, since the backup does not have it or has it so already: grants ended: 2, keys dropped: 1\n"+
-		"nothing is known after "+exact(admintest.Started.Add(time.Hour))+": what was taken away later is as it was then\n", r.out)
+		"nothing is known after "+exact(admintest.Started.Add(time.Hour))+", where the journal ends: what was taken away later is as it was then\n", r.out)
 	require.Equal(t, "not done: key k1 dropped: it is still in use\n"+
 		"warning: nobody knows\n"+
 		"would be lost, if --accept-gap accepts it: commands 13 to 13\n"+

@@ -108,6 +108,7 @@ func TestStatusWaitsForVoters(t *testing.T) {
 		require.Len(t, told.Problems, 1)
 	}
 	c.fails(exitLocal, "invalid argument", "cluster", "status", "--voters", "-1")
+	require.Contains(t, c.ok("", "cluster", "--help"), "nothing can be decided now or the cluster is not healthy")
 }
 
 // A node that runs is to be stopped before it is taken out, and whoever did not

@@ -42,8 +42,8 @@ const aboutManagement = `This speaks to the node that runs on this machine, over
 directory that only the node's own account can open.
 
 Exit codes: 0 done, 1 wrong usage or a local fault, 2 refused by a rule, 3 not
-found, 4 no node answers, or it is silent for --timeout, 5 the node answers and
-nothing can be decided now.`
+found, 4 no node answers, or it is silent for --timeout, 5 the node answers, and
+nothing can be decided now or the cluster is not healthy.`
 
 // management has what the flags of all these commands say.
 type management struct {

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"maps"
 	"os"
 	"path/filepath"
 	"time"
@@ -133,7 +134,8 @@ func (s *server) saveState(ctx context.Context, w io.Writer) error {
 	_ = s.journal.Flush() // which tells the log where it fails
 	h := s.header(backup.KindState)
 	h.StateTime, h.Seq, h.LogIndex = time.UnixMilli(b.At).UTC(), b.Seq, b.Index
-	h.Level, h.Counts, h.Lives = b.Level, b.Rows, issuer.Lives(ledger.At(s.node.View()))
+	h.Level, h.Counts, h.Lives = b.Level, maps.Clone(b.Rows), issuer.Lives(ledger.At(s.node.View()))
+	delete(h.Counts, ledger.TableRestores) // its one row is the cluster's lives, which the header has: people would count restores
 	return backup.Write(w, h, s.seal, b.Write)
 }
 

@@ -45,7 +45,7 @@ func (r *restoration) gaps(spans []journal.Span) []string {
 		return []string{"the journal is empty: nothing is known of what happened after the backup"}
 	}
 	if last := spans[len(spans)-1]; last.To < h.Seq {
-		return []string{fmt.Sprintf("the journal ends at %s (command %d), before the backup (%s, command %d): nothing is known of what happened after that",
+		return []string{fmt.Sprintf("the journal ends at %s (command %d), before the backup (%s, command %d): nothing is known of what happened after the backup",
 			utc(stateTime(last.ToAt)), last.To, utc(h.StateTime), h.Seq)}
 	}
 	var all []string

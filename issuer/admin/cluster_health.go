@@ -62,8 +62,12 @@ func (s *ClusterStatus) lostMajority() string {
 	if 2*len(silent) < voters || voters == 0 {
 		return ""
 	}
-	return fmt.Sprintf(": of %d voters %s can't be reached; start them again, or where they are lost for good, see mintmark cluster recover --help",
-		voters, strings.Join(silent, " and "))
+	them, they, are := "it", "it", "is"
+	if len(silent) > 1 {
+		them, they, are = "them", "they", "are"
+	}
+	return fmt.Sprintf(": of %d voters %s can't be reached; start %s again, or where %s %s lost for good, see mintmark cluster recover --help",
+		voters, strings.Join(silent, " and "), them, they, are)
 }
 
 func (n *ClusterNode) problems(now time.Time) (all []string) {
