@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/feed"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/keys"
@@ -26,6 +27,8 @@ type Config struct {
 	Rand        io.Reader // safe for concurrent use
 	// Observer is told what happens. It may be nil.
 	Observer Observer
+	// Feed has the issuer follow what is revoked: see Revocations.
+	Feed bool
 }
 
 // An Observer counts. Its methods are called by any goroutine, on the path of
@@ -65,6 +68,8 @@ type Issuer struct {
 
 	fresh chan struct{} // closed when the ring is not older than the start
 
+	feed *feed.Feed // nil unless Config.Feed
+
 	stop context.CancelFunc
 	done sync.WaitGroup
 }
@@ -87,6 +92,9 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 	}
 	duties, stop := context.WithCancel(context.WithoutCancel(ctx))
 	i.stop = stop
+	if i.Feed {
+		i.serveRevocations(duties)
+	}
 	i.done.Go(func() { i.followKeys(duties) })
 	i.done.Go(func() { i.Node.WhileLeading(duties, i.lead) })
 	i.done.Go(func() { i.Node.WhileLeading(duties, i.beginLife) })

@@ -27,7 +27,7 @@ func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 	sessions, s.session = v.OverSessions(s.session, lookAt, at)
 	var logos [][32]byte
 	logos, s.logo = v.UnusedLogos(s.logo, lookAt)
-	events := v.SurplusEvents()
+	events := v.SurplusEvents(i.keepEvents(at))
 	for len(grants) > 0 || len(sessions) > 0 || len(logos) > 0 || events > 0 {
 		var c ledger.Sweep
 		c.Grants, grants = cut(grants)

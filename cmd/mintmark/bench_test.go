@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"io"
 	"log/slog"
 	"net/http"
@@ -155,7 +156,7 @@ func seed(t testing.TB, dir string, grants int) (fixtures string, tokens []strin
 	}
 	close(users)
 	wait.Wait()
-	for s.issuer.View().SurplusEvents() > 0 {
+	for s.issuer.View().SurplusEvents(math.MaxInt64) > 0 {
 		time.Sleep(100 * time.Millisecond) // the sweep of the audit trail is on its way
 	}
 	require.NoError(t, s.node.Snapshot())

@@ -37,6 +37,10 @@ type Config struct {
 	// of a grant that has ended: here, unlike at a resource server, that is
 	// known.
 	Verifier *verifier.Verifier
+	// Revocations is what was taken back from tokens, for Readers; nil where that
+	// is not offered.
+	Revocations Revocations
+	Readers     *Readers
 	// ClientIP is the address that failures are counted by.
 	ClientIP func(*http.Request) string
 	Log      *slog.Logger
@@ -80,6 +84,9 @@ func (e *Endpoints) Register(r Routes) {
 		r.Handle(method, oauth.PathJWKS, e.keySet)
 		r.Handle(method, oauth.PathMetadata, e.metadata)
 		r.Handler(method, oauth.PathMe, me)
+	}
+	if e.Revocations != nil {
+		r.Handle(http.MethodGet, oauth.PathRevocations, e.revocations)
 	}
 }
 

@@ -95,11 +95,12 @@ func (v View) UnusedLogos(from [32]byte, limit int) (ids [][32]byte, next [32]by
 }
 
 // SurplusEvents is the Seq up to which events are beyond MaxEvents, 0 where
-// there are no such.
-func (v View) SurplusEvents() uint64 {
+// there are no such. Those at or after keep stay, up to four times as many: what
+// was revoked lately is read from them.
+func (v View) SurplusEvents(keep Time) uint64 {
 	n, newest := 0, uint64(0)
 	for e := range v.EventsBackwards() {
-		if n++; n > MaxEvents {
+		if n++; n > MaxEvents && e.At < keep || n > 4*MaxEvents {
 			newest = e.Seq
 			break
 		}

@@ -2,14 +2,15 @@ package oauth
 
 import "time"
 
-// Paths of the endpoints. The service document fixes the first three; the
-// others are well-known.
+// Paths of the endpoints. The service document fixes the first three; two are
+// well-known, and the last is ours.
 const (
-	PathAuthorize = "/auth/oauth2/authorize"                  // of the web application
-	PathToken     = "/v2/auth/oauth2/token"                   // of the API
-	PathMe        = "/v2/me"                                  // of the API
-	PathJWKS      = "/.well-known/jwks.json"                  // RFC 7517 §5
-	PathMetadata  = "/.well-known/oauth-authorization-server" // RFC 8414 §3
+	PathAuthorize   = "/auth/oauth2/authorize"                  // of the web application
+	PathToken       = "/v2/auth/oauth2/token"                   // of the API
+	PathMe          = "/v2/me"                                  // of the API
+	PathJWKS        = "/.well-known/jwks.json"                  // RFC 7517 §5
+	PathMetadata    = "/.well-known/oauth-authorization-server" // RFC 8414 §3
+	PathRevocations = "/v2/auth/oauth2/revocations"             // of the API, for resource servers
 )
 
 // A KeySet is the JWKS document, ready to be served (RFC 7517 §5).

@@ -1,0 +1,72 @@
+package endpoint
+
+import (
+	"context"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/julienschmidt/httprouter"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// Revocations is the feed of what was revoked (package feed).
+type Revocations interface {
+	// Answer is the signed document of what was revoked after a version, whole
+	// where that is "" or not known. It waits for something new, up to a time.
+	Answer(ctx context.Context, after string, wait time.Duration) ([]byte, error)
+}
+
+// maxWait is the greatest wait that may be asked for, in seconds. A reader who asks
+// for more than there is gets less.
+const maxWait = 60
+
+// revocations is GET /v2/auth/oauth2/revocations, for resource servers only: it
+// names users.
+func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
+	name, secret, ok := r.BasicAuth()
+	if !ok || len(r.Header["Authorization"]) != 1 || !e.Readers.know(name, secret) {
+		e.refuseReader(w, r, ok)
+		return
+	}
+	wait := 0
+	query := r.URL.Query()
+	if text := query.Get("wait"); text != "" {
+		var err error
+		if wait, err = strconv.Atoi(text); err != nil || wait < 0 || wait > maxWait {
+			writeError(w, http.StatusBadRequest, &oauth.Error{Code: oauth.InvalidRequest, Description: "wait is not a number of seconds from 0 to 60."})
+			return
+		}
+	}
+	body, err := e.Revocations.Answer(r.Context(), query.Get("after"), time.Duration(wait)*time.Second)
+	if err != nil {
+		e.fail(w, r, err)
+		return
+	}
+	h := w.Header()
+	h["Content-Type"] = typeRevocations
+	h["Cache-Control"] = noStore
+	h["Content-Length"] = []string{strconv.Itoa(len(body))}
+	w.Write(body) //nolint:errcheck // the reader is gone
+}
+
+var typeRevocations = []string{"application/mintmark-revocations+jwt"}
+
+// refuseReader answers who is no reader. What was tried is counted, as a wrong
+// secret of a client is.
+func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried bool) {
+	if tried {
+		if wait := e.failures.Take(failureKey("\x00reader", e.ClientIP(r)), e.Now()); wait > 0 {
+			w.Header().Set("Retry-After", seconds(wait))
+			writeError(w, http.StatusTooManyRequests, &oauth.Error{
+				Code: oauth.TemporarilyUnavailable, Description: "There were too many failures. Wait before the next try.",
+			})
+			return
+		}
+	}
+	w.Header().Set("WWW-Authenticate", `Basic realm="revocations", charset="UTF-8"`)
+	writeError(w, http.StatusUnauthorized, &oauth.Error{
+		Code: oauth.InvalidClient, Description: "The name or the secret of the resource server is wrong.",
+	})
+}

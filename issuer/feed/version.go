@@ -1,0 +1,37 @@
+package feed
+
+import (
+	"encoding/hex"
+	"strconv"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A version is a place in the feed. Positions are used again in another life of
+// the cluster, so each is of one.
+type version struct {
+	life ledger.CommandID
+	seq  uint64 // of the last revocation; 0 for none yet
+}
+
+func (v version) String() string {
+	return hex.EncodeToString(v.life[:]) + "-" + strconv.FormatUint(v.seq, 10)
+}
+
+// parseVersion reads what String wrote.
+func parseVersion(s string) (v version, ok bool) {
+	life, seq, _ := strings.Cut(s, "-")
+	if len(life) != 2*len(v.life) {
+		return version{}, false
+	}
+	if _, err := hex.Decode(v.life[:], []byte(life)); err != nil {
+		return version{}, false
+	}
+	n, err := strconv.ParseUint(seq, 10, 64)
+	if err != nil {
+		return version{}, false
+	}
+	v.seq = n
+	return v, v.String() == s
+}

@@ -1,0 +1,141 @@
+package ledger
+
+// A Revocation takes back access tokens before they expire: those of which all
+// that it names is true and that were issued at or before At. It names a grant;
+// or a user, a client, or both.
+type Revocation struct {
+	Seq    uint64 // of the event that it comes from; several may have one
+	At     Time
+	Grant  GrantID // all zero: it names none
+	User   string
+	Client string
+	// Lifted gives back what an earlier one took from Client alone: tokens of a
+	// suspended client count again when it is resumed.
+	Lifted bool
+}
+
+// OfGrant reports whether r names a grant, and so nothing else.
+func (r *Revocation) OfGrant() bool { return r.Grant != GrantID{} }
+
+// RevocationsOf are what an event took back. Most events take nothing from
+// tokens that are out:
+//
+//   - A client that was edited, or lost scopes, keeps its grants and their scopes;
+//     a secret is for getting tokens, not for using them; an owner is not a user.
+//   - A password and a session are about signing in here.
+//   - A signing key that goes takes its tokens with it, by the key set. One of
+//     credentials ends chains, and leaves the access tokens (see GrantOver).
+//   - Replays of a journal take back what is not told one by one; whoever lists
+//     revocations begins anew behind them.
+func (v View) RevocationsOf(e *Event) []Revocation {
+	r := Revocation{Seq: e.Seq, At: e.At}
+	switch e.Kind {
+	case EventGrantRevoked, EventReuse:
+		r.Grant = e.Grant
+	case EventDisconnected:
+		r.User, r.Client = e.User, e.Client // of one client, or of all
+	case EventUserState:
+		if e.Detail != string(Disable) && e.Detail != string(DeleteUser) {
+			return nil
+		}
+		r.User = e.User
+	case EventClientDeleted:
+		r.Client = e.Client
+	case EventClientReviewed:
+		verdict, _ := e.Review()
+		if verdict != Suspend && verdict != Resume {
+			return nil
+		}
+		r.Client, r.Lifted = e.Client, verdict == Resume
+	case EventClientImported:
+		// A declaration may suspend a client that is there, or resume it.
+		c := v.Client(e.Client)
+		if c == nil || c.Created >= e.At {
+			return nil
+		}
+		r.Client, r.Lifted = e.Client, c.usable() == NoCause
+	case EventExchanged:
+		return v.endedByScopes(e)
+	default:
+		return nil
+	}
+	return []Revocation{r}
+}
+
+// endedByScopes are the legacy grants that ended as their user's authorization
+// with scopes was redeemed. A grant stays for longer after it ended than its
+// tokens live, so all of them are found.
+func (v View) endedByScopes(e *Event) (all []Revocation) {
+	g, u := v.Grant(e.Grant), v.User(e.User)
+	if g == nil || u == nil || g.Legacy || u.cut(g.Client).Legacy < g.Born {
+		return nil
+	}
+	for _, id := range u.Grants {
+		if old := v.Grant(id); old != nil && old.Legacy && old.Client == g.Client && old.Born <= g.Born {
+			all = append(all, Revocation{Seq: e.Seq, At: e.At, Grant: id})
+		}
+	}
+	return all
+}
+
+// Revocations are those behind a Seq, in order of it; last is the Seq up to which
+// the trail was read, and replayed is when a journal was replayed last in what
+// was read, 0 for never.
+func (v View) Revocations(after uint64) (all []Revocation, last uint64, replayed Time) {
+	last = after
+	for e := range rowsFrom[Event](v, TableAudit, sequence(after+1)) {
+		last = e.Seq
+		if e.Kind == EventReplayed {
+			replayed = e.At
+		}
+		all = append(all, v.RevocationsOf(e)...)
+	}
+	return all, last, replayed
+}
+
+// TrailBefore is a Seq behind which all events at or after a time are, as far as
+// the trail reaches back.
+func (v View) TrailBefore(t Time) uint64 { return v.lastEventBefore(t) }
+
+// TrailFrom is since when the trail has every event, and 0 if it has all that
+// ever were, or reaches back to from: it is not looked at more closely then.
+// It counts the trail only where that is short, or busy.
+func (v View) TrailFrom(from Time) Time {
+	oldest := v.eventFrom(0)
+	if oldest == nil || oldest.At < from {
+		return 0
+	}
+	n := 0
+	for range v.Events() {
+		if n++; n >= MaxEvents {
+			return oldest.At // older ones may have been swept
+		}
+	}
+	return 0
+}
+
+// TrailLost is since when the trail has every event, where those up to a Seq were
+// read and it does not reach back to there, nor to from; else 0.
+func (v View) TrailLost(read uint64, from Time) Time {
+	if oldest := v.eventFrom(0); oldest != nil && oldest.Seq > read && oldest.At >= from {
+		return oldest.At
+	}
+	return 0
+}
+
+// FirstEventOf is when a life's first event was, 0 where there is none yet.
+func (v View) FirstEventOf(l Life) Time {
+	if e := v.eventFrom(l.From); e != nil {
+		return e.At
+	}
+	return 0
+}
+
+// LastLife is the present one, the zero Life before a cluster has got its first.
+func (v View) LastLife() Life {
+	lives := v.Lives()
+	if len(lives) == 0 {
+		return Life{}
+	}
+	return lives[len(lives)-1]
+}

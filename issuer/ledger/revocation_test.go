@@ -1,0 +1,188 @@
+package ledger_test
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// checkRevocations holds the revocations of the trail to the grants: who reads
+// them refuses what the state says has ended, and nothing else.
+func (w *world) checkRevocations(v ledger.View) {
+	w.t.Helper()
+	if v.Restore().Count > 0 {
+		return // the trail of before is lost
+	}
+	all, _, _ := v.Revocations(0)
+	for g := range v.Grants() {
+		c := v.Client(g.Client)
+		if g.Due == 0 || c == nil || c.State == ledger.Suspended {
+			continue // no token was issued; or it counts again when the client is resumed
+		}
+		ended := v.GrantEnded(g.ID) != ledger.NoCause
+		if ended {
+			require.True(w.t, revoked(all, g, g.Used), "the grant of %s to %s has ended", g.User, g.Client)
+		} else {
+			require.False(w.t, revoked(all, g, g.Used+1), "the grant of %s to %s lives", g.User, g.Client)
+		}
+	}
+}
+
+// revoked reports whether a token of g that was issued at a time is taken back.
+func revoked(all []ledger.Revocation, g *ledger.Grant, issued ledger.Time) (is bool) {
+	var client ledger.Time
+	for _, r := range all {
+		switch {
+		case r.OfGrant():
+			is = is || r.Grant == g.ID
+		case r.User == "" && r.Client == g.Client:
+			client = r.At
+			if r.Lifted {
+				client = 0
+			}
+		default:
+			is = is || r.User == g.User && (r.Client == "" || r.Client == g.Client) && r.At >= issued
+		}
+	}
+	return is || client >= issued
+}
+
+// kindsInTheText are the values of the constants of type EventKind, as written.
+func kindsInTheText(t *testing.T) (all []ledger.EventKind) {
+	file, err := parser.ParseFile(token.NewFileSet(), "audit.go", nil, 0)
+	require.NoError(t, err)
+	ast.Inspect(file, func(n ast.Node) bool {
+		spec, ok := n.(*ast.ValueSpec)
+		if !ok {
+			return true
+		}
+		if name, ok := spec.Type.(*ast.Ident); ok && name.Name == "EventKind" {
+			text, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
+			require.NoError(t, err)
+			all = append(all, ledger.EventKind(text))
+		}
+		return true
+	})
+	require.NotEmpty(t, all)
+	return all
+}
+
+// Every kind of event takes something back from tokens, or does not: whoever adds
+// one decides it here.
+func TestRevocationsOfEveryKind(t *testing.T) {
+	var (
+		grant    = ledger.GrantID{1}
+		scoped   = ledger.GrantID{2}
+		legacy   = ledger.GrantID{3}
+		later    = ledger.GrantID{4}
+		elsewhere = ledger.GrantID{5}
+	)
+	v := viewOf(t,
+		tableOf(ledger.TableClients, []*ledger.Client{
+			{ID: "new", State: ledger.Suspended, Created: 1000},
+			{ID: "stopped", State: ledger.Suspended, Created: 10},
+			{ID: "going", State: ledger.Approved, Created: 10},
+		}),
+		tableOf(ledger.TableUsers, []*ledger.User{
+			{ID: "u", Grants: []ledger.GrantID{scoped, legacy, later, elsewhere}, Cuts: []ledger.Cut{{Client: "c", Legacy: 7}}},
+			{ID: "other", Grants: []ledger.GrantID{grant}},
+		}),
+		tableOf(ledger.TableGrants, []*ledger.Grant{
+			{ID: grant, Client: "c", User: "other", Born: 3},
+			{ID: scoped, Client: "c", User: "u", Born: 7},
+			{ID: legacy, Client: "c", User: "u", Born: 5, Legacy: true},
+			{ID: later, Client: "c", User: "u", Born: 8, Legacy: true},
+			{ID: elsewhere, Client: "d", User: "u", Born: 5, Legacy: true},
+		}))
+	type list []ledger.Revocation
+	nothing := []struct {
+		event ledger.Event
+		want  list
+	}{{ledger.Event{Client: "c", User: "u", Grant: grant}, nil}}
+	type row = struct {
+		event ledger.Event
+		want  list
+	}
+	tests := map[ledger.EventKind][]row{
+		ledger.EventGrantRevoked: {{ledger.Event{Client: "c", User: "u", Grant: grant}, list{{Grant: grant}}}},
+		ledger.EventReuse:        {{ledger.Event{Client: "c", User: "u", Grant: grant}, list{{Grant: grant}}}},
+		ledger.EventDisconnected: {
+			{ledger.Event{User: "u", Client: "c"}, list{{User: "u", Client: "c"}}},
+			{ledger.Event{User: "u"}, list{{User: "u"}}},
+		},
+		ledger.EventUserState: {
+			{ledger.Event{User: "u", Detail: "disable"}, list{{User: "u"}}},
+			{ledger.Event{User: "u", Detail: "delete"}, list{{User: "u"}}},
+			{ledger.Event{User: "u", Detail: "enable"}, nil},
+			{ledger.Event{User: "u", Detail: "promote"}, nil},
+			{ledger.Event{User: "u", Detail: "demote, by https://id.example.com"}, nil},
+		},
+		ledger.EventClientDeleted: {{ledger.Event{Client: "c", User: "u"}, list{{Client: "c"}}}},
+		ledger.EventClientReviewed: {
+			{ledger.Event{Client: "c", User: "u", Detail: "suspend: spam"}, list{{Client: "c"}}},
+			{ledger.Event{Client: "c", User: "u", Detail: "suspend"}, list{{Client: "c"}}},
+			{ledger.Event{Client: "c", User: "u", Detail: "resume"}, list{{Client: "c", Lifted: true}}},
+			{ledger.Event{Client: "c", User: "u", Detail: "approve"}, nil},
+			{ledger.Event{Client: "c", User: "u", Detail: "reject: suspend"}, nil},
+		},
+		ledger.EventClientImported: {
+			{ledger.Event{Client: "new", User: "u"}, nil},
+			{ledger.Event{Client: "stopped", User: "u"}, list{{Client: "stopped"}}},
+			{ledger.Event{Client: "going", User: "u"}, list{{Client: "going", Lifted: true}}},
+		},
+		ledger.EventExchanged: {
+			{ledger.Event{Client: "c", User: "u", Grant: scoped}, list{{Grant: legacy}}},
+			{ledger.Event{Client: "c", User: "u", Grant: legacy}, nil},
+			{ledger.Event{Client: "c", User: "other", Grant: grant}, nil},
+		},
+
+		// Made, shown, or about something else than tokens that are out.
+		ledger.EventConfigured: nothing, ledger.EventUserPut: nothing, ledger.EventUserAdded: nothing,
+		ledger.EventUserEdited: nothing, ledger.EventPasswordSet: nothing, ledger.EventSignedIn: nothing,
+		ledger.EventSignedOut: nothing, ledger.EventClientCreated: nothing, ledger.EventClientEdited: nothing,
+		ledger.EventClientProposed: nothing, ledger.EventClientOffered: nothing, ledger.EventOfferEnded: nothing,
+		ledger.EventClientMoved: nothing, ledger.EventScopesSelected: nothing, ledger.EventSecretAdded: nothing,
+		ledger.EventSecretRevoked: nothing, ledger.EventAllowed: nothing, ledger.EventRetried: nothing,
+		ledger.EventLeapt: nothing, ledger.EventNodeForgotten: nothing, ledger.EventResealed: nothing,
+		// Who verifies hears of keys by the key set.
+		ledger.EventKeyAdded: nothing, ledger.EventKeyActivated: nothing, ledger.EventKeyDropped: nothing,
+		ledger.EventKeyEmergency: nothing,
+		// Whoever follows begins anew.
+		ledger.EventRestored: nothing, ledger.EventReplayed: nothing,
+	}
+	for _, kind := range kindsInTheText(t) {
+		rows, ok := tests[kind]
+		require.True(t, ok, "is %s a revocation?", kind)
+		for _, row := range rows {
+			e := row.event
+			e.Kind, e.Seq, e.At = kind, 9, 1000
+			for i := range row.want {
+				row.want[i].Seq, row.want[i].At = 9, 1000
+			}
+			assert.Equal(t, row.want, list(v.RevocationsOf(&e)), "%s %q", kind, e.Detail)
+		}
+	}
+}
+
+// The trail is kept beyond its length as far back as is asked for.
+func TestSurplusEventsKeeps(t *testing.T) {
+	const n = 4*ledger.MaxEvents + 10
+	events := make([]*ledger.Event, n)
+	for i := range events {
+		events[i] = &ledger.Event{Seq: uint64(i + 1), At: ledger.Time(i + 1), Kind: ledger.EventSignedIn}
+	}
+	v := viewOf(t, tableOf(ledger.TableAudit, events))
+	assert.EqualValues(t, n-ledger.MaxEvents, v.SurplusEvents(n+1), "all are old")
+	assert.EqualValues(t, n-ledger.MaxEvents-50, v.SurplusEvents(n-ledger.MaxEvents-49))
+	assert.EqualValues(t, 10, v.SurplusEvents(0), "four times as many, and no more")
+	assert.EqualValues(t, 1, v.TrailFrom(1), "older ones may have been swept")
+	assert.Zero(t, v.TrailFrom(2), "it reaches back to there")
+	assert.EqualValues(t, 99, v.TrailBefore(100))
+}
