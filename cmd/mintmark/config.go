@@ -32,6 +32,7 @@ type serveOptions struct {
 
 	ClusterKeyFile string // "": MINTMARK_CLUSTER_KEY, a systemd credential, or DIR/cluster.key
 	TrustedProxies []string
+	FeedSecrets    string // "": no feed of revocations
 
 	Upstream       upstreamOptions
 	PasswordSignIn bool // false: with Upstream only
@@ -74,6 +75,7 @@ const (
 	keyAppURL         = "app-url"
 	keyClusterKeyFile = "cluster-key-file"
 	keyTrustedProxy   = "trusted-proxy"
+	keyFeedSecrets    = "feed-secrets"
 	keyDrain          = "drain"
 	keyStopTimeout    = "stop-timeout"
 	keyLogFormat      = "log-format"
@@ -106,6 +108,7 @@ func (o *serveOptions) settings() []configSetting {
 		{keyAppURL, &o.AppURL, "`URL` of the pages as others reach them; must equal the cluster's"},
 		{keyClusterKeyFile, &o.ClusterKeyFile, "`FILE` with the cluster's key (default: cluster.key in the data folder)"},
 		{keyTrustedProxy, &o.TrustedProxies, "address or network (`CIDR`) of a proxy in front, whose X-Forwarded-For is believed (repeatable)"},
+		{keyFeedSecrets, &o.FeedSecrets, "`FILE` of the resource servers that may read what was revoked, as \"mintmark feed add\" makes it (default: nobody may)"},
 	}, o.signInSettings(), []configSetting{
 		{keyDrain, &o.Drain, "how long a stopping node still answers after /readyz says no"},
 		{keyStopTimeout, &o.StopTimeout, "how long a stopping node then waits for what it is still answering"},

@@ -66,6 +66,7 @@ public-url                   -                default
 app-url                      -                default
 cluster-key-file             -                default
 trusted-proxy                10.0.0.0/8, ::1  environment MINTMARK_TRUSTED_PROXY
+feed-secrets                 -                default
 upstream-issuer              -                default
 upstream-name                -                default
 upstream-client-id           -                default
@@ -155,7 +156,7 @@ func TestConfigFlagsOfTheContract(t *testing.T) {
 		require.NotEmpty(t, f.Usage, f.Name)
 	})
 	require.Equal(t, strings.Fields(`advertise app-url cluster-key-file cluster-listen config data-dir drain
-		join listen log-format name ops-listen password-sign-in peer public-url stop-timeout token-file trusted-proxy
+		feed-secrets join listen log-format name ops-listen password-sign-in peer public-url stop-timeout token-file trusted-proxy
 		upstream-admin-claim upstream-admin-email upstream-admin-value upstream-client-id upstream-client-secret-file
 		upstream-issuer upstream-name upstream-scope verbose`), names)
 	require.Equal(t, ".data", filepath.Clean(o.DataDir))

@@ -32,6 +32,7 @@ type devOptions struct {
 	publicURL, appURL    string
 	dataDir, fixtures    string
 	trustedProxies       []string
+	feedSecrets          string
 	verbose              bool
 	fixturesFromTheDemos bool
 }
@@ -63,6 +64,7 @@ people goes to standard error.`,
 	f.StringVar(&o.dataDir, "data-dir", defaultDataDir(), "folder of the data")
 	f.StringVar(&o.fixtures, "fixtures", "", "YAML file of users, clients and settings (default: the demo's)")
 	f.StringArrayVar(&o.trustedProxies, "trusted-proxy", nil, "address or network of a proxy in front, whose X-Forwarded-For is believed (repeatable)")
+	f.StringVar(&o.feedSecrets, "feed-secrets", "", "file of the resource servers that may read what was revoked, as \"mintmark feed add\" makes it")
 	f.BoolVar(&o.verbose, "verbose", false, "log what happens inside")
 	return c
 }
@@ -112,6 +114,10 @@ func (o devOptions) server(stderr io.Writer) (serverConfig, error) {
 	if err != nil {
 		return serverConfig{}, err
 	}
+	readers, err := readersFrom(o.feedSecrets, os.Getenv)
+	if err != nil {
+		return serverConfig{}, err
+	}
 	var f *fixtures
 	o.publicURL, o.appURL = strings.TrimSuffix(o.publicURL, "/"), strings.TrimSuffix(o.appURL, "/")
 	if o.fixturesFromTheDemos {
@@ -126,7 +132,7 @@ func (o devOptions) server(stderr io.Writer) (serverConfig, error) {
 		return serverConfig{}, err
 	}
 	return serverConfig{
-		DataDir: o.dataDir, Listen: o.listen, OpsListen: o.opsListen, Proxies: trusted, Log: log,
+		DataDir: o.dataDir, Listen: o.listen, OpsListen: o.opsListen, Proxies: trusted, Readers: readers, Log: log,
 		Key: keySource{File: filepath.Join(o.dataDir, "cluster.key")},
 		Settings: func(current ledger.Settings, listening string) (ledger.Settings, error) {
 			wanted, err := o.settings(current, f, listening)

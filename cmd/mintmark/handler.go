@@ -16,7 +16,7 @@ import (
 // handler is everything that the public listener serves: the endpoints for
 // programs and the pages for people, of which the server has chosen how people
 // sign in.
-func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, trusted proxies, m *metrics, log *slog.Logger) (http.Handler, error) {
+func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *endpoint.Readers, trusted proxies, m *metrics, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
@@ -29,9 +29,11 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, trusted pro
 	}
 	clientIP := trusted.clientIP
 	router := endpoint.NewRouter()
-	endpoint.New(endpoint.Config{
-		Server: i, Verifier: v, ClientIP: clientIP, Log: log, Now: i.Config.Now,
-	}).Register(m.routes(router))
+	api := endpoint.Config{Server: i, Verifier: v, ClientIP: clientIP, Log: log, Now: i.Config.Now}
+	if readers != nil {
+		api.Revocations, api.Readers = i.Revocations(), readers
+	}
+	endpoint.New(api).Register(m.routes(router))
 	people.Ledger, people.Code, people.Secret, people.Explain, people.Attempts = i, i.Code, i.Secret, i.Explain, i
 	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
 	people.Rand, people.Log, people.ClientIP = rand.Reader, log, clientIP

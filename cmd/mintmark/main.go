@@ -40,7 +40,7 @@ func rootCommand() *cobra.Command {
 		SilenceUsage:  true,
 		SilenceErrors: true,
 	}
-	root.AddCommand(devCommand(), serveCommand(), configCommand(), demoCommand(), policyCommand(), versionCommand())
+	root.AddCommand(devCommand(), serveCommand(), configCommand(), demoCommand(), policyCommand(), feedCommand(), versionCommand())
 	root.AddCommand(managementCommands()...)
 	return root
 }

@@ -91,6 +91,10 @@ func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
 	if err != nil {
 		return serverConfig{}, err
 	}
+	readers, err := readersFrom(o.FeedSecrets, os.Getenv)
+	if err != nil {
+		return serverConfig{}, err
+	}
 	level := &slog.HandlerOptions{Level: slog.LevelInfo}
 	if o.Verbose {
 		level.Level = slog.LevelDebug
@@ -106,7 +110,7 @@ func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
 			Name: o.Name, Named: o.named, Listen: o.ClusterListen, Advertise: o.Advertise, Peers: o.peerAddresses(),
 			Join: o.Join, TokenFile: o.TokenFile,
 		},
-		Upstream: provider, NoPasswords: !o.PasswordSignIn,
+		Upstream: provider, NoPasswords: !o.PasswordSignIn, Readers: readers,
 		Settings: o.agree, PublicURL: o.PublicURL, AppURL: o.AppURL, Drain: o.Drain, Log: slog.New(h),
 	}, nil
 }

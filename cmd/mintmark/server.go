@@ -19,6 +19,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 	"github.com/mintmark-auth/mintmark/issuer/web"
@@ -51,6 +52,9 @@ type serverConfig struct {
 	// URI; nil for none. NoPasswords needs it.
 	Upstream    *upstream.Config
 	NoPasswords bool
+
+	// Readers may read the feed of revocations; nil for no feed.
+	Readers *endpoint.Readers
 
 	// Proxies are the peers whose X-Forwarded-For is believed.
 	Proxies proxies
@@ -202,7 +206,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	refusals := web.NewRefusals()
 	s.issuer, err = issuer.New(ctx, issuer.Config{
 		Node: s.node, ClusterKeys: s.keys, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
-		Observer: observer{s.metrics, refusals, c.Now},
+		Observer: observer{s.metrics, refusals, c.Now}, Feed: c.Readers != nil,
 	})
 	if err != nil {
 		return nil, err
@@ -218,7 +222,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	}
 	return handler(s.issuer, s.settings, web.Config{
 		Passwords: passwords, Refusals: refusals, Upstream: s.askUpstream(ctx), NoPasswords: c.NoPasswords,
-	}, c.Proxies, s.metrics, c.Log)
+	}, c.Readers, c.Proxies, s.metrics, c.Log)
 }
 
 // administer answers operators on the socket from now on.
@@ -312,6 +316,9 @@ func (s *server) Close(ctx context.Context) error {
 		s.public.SetKeepAlivesEnabled(false) // so that the others come back elsewhere
 		s.linger(ctx, s.config.Drain/2)
 		s.node.StepDown(ctx)
+	}
+	if s.issuer != nil && s.issuer.Revocations() != nil {
+		s.issuer.Revocations().Close() // whose readers wait for something new
 	}
 	if s.serving {
 		errs = append(errs, s.public.Shutdown(ctx))

@@ -28,7 +28,7 @@ func (o *upstreamOptions) secret(getenv func(string) string) (string, error) {
 		return "", fmt.Errorf("open the client secret at the provider: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	if err := o.hidden(f, getenv("CREDENTIALS_DIRECTORY")); err != nil {
+	if err := hidden(f, "client secret at the provider", getenv("CREDENTIALS_DIRECTORY")); err != nil {
 		return "", err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxUpstreamSecret+1))
@@ -42,22 +42,22 @@ func (o *upstreamOptions) secret(getenv func(string) string) (string, error) {
 	return string(text), nil
 }
 
-// hidden refuses a file that others can read. A service manager's credential is
-// its group's too.
-func (o *upstreamOptions) hidden(f *os.File, credentials string) error {
+// hidden refuses a file of secrets that others can read. A service manager's
+// credential is its group's too.
+func hidden(f *os.File, what, credentials string) error {
 	info, err := f.Stat()
 	if err != nil {
-		return fmt.Errorf("look at the client secret at the provider: %w", err)
+		return fmt.Errorf("look at the %s: %w", what, err)
 	}
 	exposed := fs.FileMode(0o077)
-	if credentials != "" && filepath.Dir(o.SecretFile) == filepath.Clean(credentials) {
+	if credentials != "" && filepath.Dir(f.Name()) == filepath.Clean(credentials) {
 		exposed = 0o037
 	}
 	switch {
 	case !info.Mode().IsRegular():
-		return errors.New(o.SecretFile + " is no file of a client secret")
+		return errors.New(f.Name() + " is no file of a " + what)
 	case info.Mode().Perm()&exposed != 0:
-		return fmt.Errorf("others can read %s, which holds a secret: chmod 600 %s", o.SecretFile, o.SecretFile)
+		return fmt.Errorf("others can read %s, which holds a secret: chmod 600 %s", f.Name(), f.Name())
 	}
 	return nil
 }

@@ -78,10 +78,10 @@ func kindsInTheText(t *testing.T) (all []ledger.EventKind) {
 // one decides it here.
 func TestRevocationsOfEveryKind(t *testing.T) {
 	var (
-		grant    = ledger.GrantID{1}
-		scoped   = ledger.GrantID{2}
-		legacy   = ledger.GrantID{3}
-		later    = ledger.GrantID{4}
+		grant     = ledger.GrantID{1}
+		scoped    = ledger.GrantID{2}
+		legacy    = ledger.GrantID{3}
+		later     = ledger.GrantID{4}
 		elsewhere = ledger.GrantID{5}
 	)
 	v := viewOf(t,

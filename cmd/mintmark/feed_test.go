@@ -1,0 +1,128 @@
+package main
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"net/http"
+	"net/http/httptrace"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// feedServer is a server with a feed, that a resource server may read.
+func feedServer(t testing.TB) (ts *testServer, file, secret string) {
+	t.Helper()
+	dir := t.TempDir()
+	file = filepath.Join(dir, "feed.secrets")
+	r := commandLine(t, "feed", "add", "calendar", "--file", file)
+	require.Zero(t, r.code, r.err)
+	return startTestServer(t, dir, fixtureText, func(c *serverConfig) {
+		var err error
+		c.Readers, err = readersFrom(file, func(string) string { return "" })
+		require.NoError(t, err)
+	}), file, strings.TrimSpace(r.out)
+}
+
+// revocations are the claims of an answer of the feed.
+func (ts *testServer) revocations(name, secret, query string) map[string]any {
+	ts.t.Helper()
+	a := ts.request(http.MethodGet, oauth.PathRevocations+query, "", "Authorization", basicAuth(name, secret))
+	require.Equal(ts.t, http.StatusOK, a.Status, a.Body)
+	require.Equal(ts.t, "application/mintmark-revocations+jwt", a.Header.Get("Content-Type"))
+	require.Equal(ts.t, "no-store", a.Header.Get("Cache-Control"))
+	parts := strings.Split(a.Body, ".")
+	require.Len(ts.t, parts, 3)
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	require.NoError(ts.t, err)
+	var said map[string]any
+	require.NoError(ts.t, json.Unmarshal(text, &said))
+	return said
+}
+
+// TestFeedOfRevocations: who disconnects an application is heard of at once by
+// the resource servers that wait, and by nobody else.
+func TestFeedOfRevocations(t *testing.T) {
+	ts, file, secret := feedServer(t)
+	token := ts.tokens("web-app")
+	grant, _ := claimsOf(t, token.Access)["grant_id"].(string)
+	first := ts.revocations("calendar", secret, "")
+	require.Empty(t, first["revoked"])
+	require.Equal(t, ts.Base, first["iss"])
+	require.InDelta(t, time.Now().Unix(), first["iat"], 3)
+	version, _ := first["version"].(string)
+
+	answers := make(chan map[string]any, 1)
+	go func() { answers <- ts.revocations("calendar", secret, "?wait=10&after="+version) }()
+	id, ok := ledger.ParseGrantID(grant)
+	require.True(t, ok)
+	began := time.Now()
+	ts.propose(&ledger.RevokeGrant{Actor: ledger.Actor{Operator: true}, Grant: id})
+	said := <-answers
+	require.Less(t, time.Since(began), 5*time.Second)
+	require.Equal(t, version, said["after"])
+	require.Len(t, said["revoked"], 1)
+	require.Equal(t, grant, said["revoked"].([]any)[0].(map[string]any)["grant_id"])
+	require.Equal(t, said["revoked"], ts.revocations("calendar", secret, "")["revoked"])
+
+	for name, header := range map[string]string{
+		"nobody":       "",
+		"a stranger":   basicAuth("stranger", secret),
+		"wrong secret": basicAuth("calendar", secret+"x"),
+		"no secret":    basicAuth("calendar", ""),
+		"a token":      "Bearer " + token.Access,
+	} {
+		a := ts.request(http.MethodGet, oauth.PathRevocations, "", "Authorization", header)
+		require.Equal(t, http.StatusUnauthorized, a.Status, name)
+		require.Equal(t, `Basic realm="revocations", charset="UTF-8"`, a.Header.Get("WWW-Authenticate"))
+		require.Equal(t, "invalid_client", a.errorCode(t))
+	}
+	for _, wait := range []string{"x", "-1", "61", "1.5"} {
+		a := ts.request(http.MethodGet, oauth.PathRevocations+"?wait="+wait, "", "Authorization", basicAuth("calendar", secret))
+		require.Equal(t, http.StatusBadRequest, a.Status, wait)
+	}
+
+	// The file has no secret, and more may be added to it.
+	r := commandLine(t, "feed", "add", "calendar", "--file", file)
+	require.Zero(t, r.code, r.err)
+	text, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.NotContains(t, string(text), secret)
+	require.Equal(t, 2, strings.Count(string(text), "calendar:"))
+	require.NotZero(t, commandLine(t, "feed", "add", "two words", "--file", file).code)
+	require.NotZero(t, commandLine(t, "feed", "add", "calendar").code)
+	require.NoError(t, os.Chmod(file, 0o644))
+	_, err = readersFrom(file, func(string) string { return "" })
+	require.ErrorContains(t, err, "others can read")
+	require.NotZero(t, commandLine(t, "feed", "add", "calendar", "--file", file).code)
+}
+
+// TestStopWaitsForNoReader: one who waits for something new is answered first.
+func TestStopWaitsForNoReader(t *testing.T) {
+	ts, _, secret := feedServer(t)
+	version, _ := ts.revocations("calendar", secret, "")["version"].(string)
+	asked, status := make(chan struct{}), make(chan int, 1)
+	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { close(asked) }})
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, ts.Base+oauth.PathRevocations+"?wait=10&after="+version, nil)
+	require.NoError(t, err)
+	r.SetBasicAuth("calendar", secret)
+	go func() { status <- do(t, noRedirects(nil), r).Status }()
+	<-asked
+	began := time.Now()
+	ts.close()
+	require.Less(t, time.Since(began), 5*time.Second)
+	require.Equal(t, http.StatusOK, <-status)
+}
+
+// TestNoFeed: who has not asked for it does not serve it.
+func TestNoFeed(t *testing.T) {
+	ts := newTestServer(t)
+	require.Equal(t, http.StatusNotFound, ts.request(http.MethodGet, oauth.PathRevocations, "", "Authorization", basicAuth("a", "b")).Status)
+}

@@ -1,0 +1,342 @@
+package feed_test
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/hashicorp/go-memdb"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/feed"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// signer "signs" with a digest, and counts.
+type signer struct{ signed atomic.Int64 }
+
+func (*signer) Alg() string   { return "ES256" }
+func (*signer) KeyID() string { return "key-1" }
+func (s *signer) Sign(input []byte) ([]byte, error) {
+	s.signed.Add(1)
+	sum := sha256.Sum256(input)
+	return sum[:], nil
+}
+
+// world is a state with a feed that follows it by hand.
+type world struct {
+	t      *testing.T
+	db     *memdb.MemDB
+	signer *signer
+	*feed.Feed
+	seq uint64
+}
+
+func newWorld(t *testing.T) *world {
+	db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: ledger.Tables()})
+	require.NoError(t, err)
+	w := &world{t: t, db: db, signer: new(signer)}
+	w.Feed = feed.New(feed.Config{
+		Issuer: func() string { return "https://auth.example.com" },
+		Signer: func() (feed.Signer, error) { return w.signer, nil },
+		Now:    time.Now,
+	})
+	w.put(ledger.TableRestores, &ledger.Restore{ID: ledger.RestoreID, Lives: []ledger.Life{{ID: ledger.CommandID{1}, From: 1}}})
+	return w
+}
+
+func (w *world) put(table string, row any) {
+	txn := w.db.Txn(true)
+	require.NoError(w.t, txn.Insert(table, row))
+	txn.Commit()
+}
+
+func now() ledger.Time { return ledger.Time(time.Now().UnixMilli()) }
+
+// event adds to the trail.
+func (w *world) event(e ledger.Event) {
+	w.seq++
+	e.Seq, e.At = w.seq, now()
+	w.put(ledger.TableAudit, &e)
+}
+
+// ends ends the grant of a number.
+func (w *world) ends(n byte) {
+	w.event(ledger.Event{Kind: ledger.EventGrantRevoked, Grant: ledger.GrantID{n}, User: "u", Client: "c"})
+}
+
+// catchUp is what the node does: follow, and know that it has everything.
+func (w *world) catchUp() {
+	w.Follow(func() ledger.View { return ledger.At(w.db.Txn(false)) })
+	w.Confirm(time.Now())
+}
+
+type said struct {
+	Issuer   string `json:"iss"`
+	IssuedAt int64  `json:"iat"`
+	Version  string
+	After    string
+	Since    int64 `json:"complete_since"`
+	Window   int64
+	Revoked  []struct {
+		Grant   string `json:"grant_id"`
+		Subject string `json:"sub"`
+		Client  string `json:"client_id"`
+		At      int64
+		Lifted  bool
+	}
+}
+
+// grants are the first octets of the grants that are named.
+func (s said) grants() string {
+	var b strings.Builder
+	for _, r := range s.Revoked {
+		b.WriteString(r.Grant[:2] + " ")
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func read(t *testing.T, document []byte) (s said) {
+	t.Helper()
+	parts := strings.Split(string(document), ".")
+	require.Len(t, parts, 3)
+	head, err := base64.RawURLEncoding.DecodeString(parts[0])
+	require.NoError(t, err)
+	require.JSONEq(t, `{"alg":"ES256","kid":"key-1","typ":"mintmark-revocations+jwt"}`, string(head))
+	sum := sha256.Sum256([]byte(parts[0] + "." + parts[1]))
+	require.Equal(t, base64.RawURLEncoding.EncodeToString(sum[:]), parts[2])
+	body, err := base64.RawURLEncoding.DecodeString(parts[1])
+	require.NoError(t, err)
+	require.NoError(t, json.Unmarshal(body, &s))
+	require.Equal(t, "https://auth.example.com", s.Issuer)
+	return s
+}
+
+func (w *world) ask(after string, wait time.Duration) said {
+	w.t.Helper()
+	document, err := w.Answer(w.t.Context(), after, wait)
+	require.NoError(w.t, err)
+	return read(w.t, document)
+}
+
+func TestWholeAndDelta(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.event(ledger.Event{Kind: ledger.EventSignedIn, User: "u"})
+		w.ends(0xa1)
+		w.catchUp()
+		whole := w.ask("", 0)
+		assert.Equal(t, "a1", whole.grants())
+		assert.Empty(t, whole.After)
+		assert.Zero(t, whole.Since)
+		assert.EqualValues(t, 1860, whole.Window)
+		assert.Equal(t, time.Now().Unix(), whole.IssuedAt)
+
+		w.ends(0xa2)
+		w.event(ledger.Event{Kind: ledger.EventDisconnected, User: "u", Client: "c"})
+		w.catchUp()
+		delta := w.ask(whole.Version, 0)
+		assert.Equal(t, whole.Version, delta.After)
+		require.Len(t, delta.Revoked, 2)
+		assert.Equal(t, "u", delta.Revoked[1].Subject)
+		assert.Equal(t, "c", delta.Revoked[1].Client)
+		assert.Equal(t, now().Unix(), delta.Revoked[1].At)
+		assert.Empty(t, w.ask(delta.Version, 0).Revoked)
+
+		for _, unknown := range []string{"x", "1-2", strings.Repeat("0", 32) + "-1", "99" + whole.Version[2:], whole.Version + "0x", "0" + whole.Version} {
+			s := w.ask(unknown, time.Hour)
+			assert.Empty(t, s.After, unknown)
+			assert.Len(t, s.Revoked, 3, unknown)
+		}
+	})
+}
+
+func TestOldOnesGo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.ends(0xa1)
+		w.catchUp()
+		first := w.ask("", 0)
+		time.Sleep(feed.Window)
+		w.ends(0xa2)
+		w.catchUp()
+		assert.Equal(t, "a1 a2", w.ask("", 0).grants(), "a token of just before may live")
+		time.Sleep(time.Second)
+		w.catchUp()
+		assert.Equal(t, "a2", w.ask("", 0).grants())
+		assert.Equal(t, "a2", w.ask(first.Version, 0).grants(), "what went matters to nobody")
+
+		again := newWorld(t) // a node that starts reads no more than that
+		again.db, again.seq = w.db, w.seq
+		again.catchUp()
+		s := again.ask("", 0)
+		assert.Equal(t, "a2", s.grants())
+		assert.Zero(t, s.Since)
+	})
+}
+
+func TestLongPoll(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.catchUp()
+		version := w.ask("", 0).Version
+		go func() { // the node, for as long as somebody asks
+			for {
+				select {
+				case <-w.Asked():
+					w.catchUp()
+				case <-t.Context().Done():
+					return
+				}
+			}
+		}()
+		began := time.Now()
+		assert.Empty(t, w.ask(version, 5*time.Second).Revoked)
+		assert.Equal(t, 5*time.Second, time.Since(began))
+		began = time.Now()
+		assert.Less(t, time.Now().Unix()-w.ask(version, time.Hour).IssuedAt, int64(2), "it stays fresh while somebody waits")
+		assert.Equal(t, feed.MaxWait, time.Since(began))
+
+		before := w.signer.signed.Load()
+		answers := make(chan said)
+		for range 50 {
+			go func() { answers <- w.ask(version, 8*time.Second) }()
+		}
+		synctest.Wait()
+		time.Sleep(3500 * time.Millisecond)
+		w.ends(0xa1)
+		w.catchUp()
+		for range 50 {
+			assert.Equal(t, "a1", (<-answers).grants())
+		}
+		assert.Equal(t, before+1, w.signer.signed.Load(), "one document for all")
+
+		ctx, cancel := context.WithCancel(t.Context())
+		time.AfterFunc(time.Second, cancel)
+		_, err := w.Answer(ctx, w.ask("", 0).Version, 8*time.Second)
+		assert.ErrorIs(t, err, oauth.ErrUnavailable)
+
+		began = time.Now()
+		time.AfterFunc(time.Second, w.Close)
+		assert.Empty(t, w.ask(w.ask("", 0).Version, 8*time.Second).Revoked)
+		assert.Equal(t, time.Second, time.Since(began), "nobody waits for a node that stops")
+	})
+}
+
+// A node that does not know whether it has everything says so: by no answer at
+// first, then by the time at which it knew.
+func TestFreshness(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		began := time.Now()
+		_, err := w.Answer(t.Context(), "", 0)
+		require.ErrorIs(t, err, oauth.ErrUnavailable)
+		assert.Equal(t, 2*time.Second, time.Since(began))
+		w.catchUp()
+		at := time.Now().Unix()
+		time.Sleep(time.Minute)
+		w.ends(0xa1)
+		w.Follow(func() ledger.View { return ledger.At(w.db.Txn(false)) }) // heard of, but who knows of what not
+		s := w.ask("", 0)
+		assert.Equal(t, at, s.IssuedAt)
+		assert.Equal(t, "a1", s.grants())
+
+		w.Confirm(time.Now().Add(-time.Second))
+		assert.Equal(t, time.Now().Unix()-1, w.ask("", 0).IssuedAt)
+		w.Confirm(time.Now().Add(-time.Minute))
+		assert.Equal(t, time.Now().Unix()-1, w.ask("", 0).IssuedAt, "it never goes back")
+	})
+}
+
+func TestLives(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.ends(0xa1)
+		w.catchUp()
+		version := w.ask("", 0).Version
+
+		// A restore: positions are used again, and some of what was revoked is lost.
+		time.Sleep(time.Hour)
+		restored := &ledger.Restore{
+			ID: ledger.RestoreID, Count: 1, Seq: 9, At: now(),
+			Lives: []ledger.Life{{ID: ledger.CommandID{1}, From: 1}, {ID: ledger.CommandID{2}, From: 2}},
+		}
+		w.put(ledger.TableRestores, restored)
+		w.event(ledger.Event{Kind: ledger.EventRestored})
+		at := time.Now().Unix()
+		w.catchUp()
+		s := w.ask(version, time.Hour)
+		assert.Empty(t, s.After, "another life")
+		assert.Equal(t, at+1, s.Since)
+
+		time.Sleep(10 * time.Second)
+		w.ends(0xa2)
+		w.catchUp()
+		assert.Equal(t, at+1, w.ask(s.Version, 0).Since)
+
+		// A journal is replayed: its revocations are not told one by one.
+		time.Sleep(10 * time.Second)
+		more := *restored
+		more.Replayed = 5
+		w.put(ledger.TableRestores, &more)
+		w.event(ledger.Event{Kind: ledger.EventReplayed})
+		w.catchUp()
+		s = w.ask("", 0)
+		assert.Equal(t, at+21, s.Since)
+		assert.Equal(t, "a2", s.grants())
+
+		// A life that has no event yet began at some time before this one.
+		next := more
+		next.Lives = append(next.Lives, ledger.Life{ID: ledger.CommandID{3}, From: 100})
+		w.put(ledger.TableRestores, &next)
+		time.Sleep(time.Hour)
+		w.catchUp()
+		assert.Equal(t, time.Now().Unix()+1, w.ask("", 0).Since)
+	})
+}
+
+// A trail that was cut within the window is told.
+func TestTrailCut(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.ends(0xa1)
+		w.catchUp()
+		time.Sleep(time.Minute)
+		txn := w.db.Txn(true)
+		_, err := txn.DeleteAll(ledger.TableAudit, "id")
+		require.NoError(t, err)
+		txn.Commit()
+		w.seq += 1000
+		w.ends(0xa2)
+		w.catchUp()
+		s := w.ask("", 0)
+		assert.Equal(t, time.Now().Unix()+1, s.Since)
+		assert.Equal(t, "a1 a2", s.grants())
+	})
+}
+
+func TestBodiesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.catchUp()
+		version := w.ask("", 0).Version
+		life, _, _ := strings.Cut(version, "-")
+		for i := range 2000 {
+			w.ask(fmt.Sprintf("%s-%d", life, i), 0)
+		}
+		before := w.signer.signed.Load()
+		w.ask("", 0)
+		assert.Equal(t, before, w.signer.signed.Load())
+		w.ask(life+"-1999", 0)
+		assert.Equal(t, before+1, w.signer.signed.Load())
+	})
+}
