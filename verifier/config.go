@@ -40,6 +40,10 @@ type Config struct {
 	// length. Zero means DefaultCacheSize, a negative number none.
 	CacheSize int
 
+	// Revocations has the issuer's feed of what was taken back read, in the
+	// background, until Close. Nil means that a token is good until it expires.
+	Revocations *RevocationsConfig
+
 	// Observer is told of each token, and of each refresh of the Verifier's own
 	// JWKS.
 	Observer Observer
@@ -92,11 +96,25 @@ func New(c Config) (*Verifier, error) {
 	if v.jwks, _ = v.keys.(*JWKS); v.jwks != nil {
 		v.oneClock = v.jwks == v.own || c.Now == nil && !v.jwks.ownClock
 	}
+	if c.Revocations != nil {
+		feed, err := newRevocations(*c.Revocations, c, v.keys, v.skew, v.now)
+		if err != nil {
+			v.Close()
+			return nil, fmt.Errorf("new verifier: %w", err)
+		}
+		v.feed = feed
+		feed.start()
+	}
 	return v, nil
 }
 
-// Close ends what New started: the JWKS, if Config.Keys was nil.
+// Close ends what New started: the JWKS, if Config.Keys was nil, and the reading
+// of revocations.
 func (v *Verifier) Close() {
+	if v.feed != nil {
+		v.feed.stop()
+		v.feed.done.Wait()
+	}
 	if v.own != nil {
 		v.own.Close()
 	}

@@ -15,7 +15,17 @@ var refusedMembers = []string{"crit", "jwk", "jku", "x5u", "x5c", "zip", "b64"}
 
 var headerMembers = append([]string{"alg", "kid", "typ"}, refusedMembers...)
 
+// parseHeader reads the header of an access token.
 func parseHeader(text string) (header, error) {
+	h, err := readHeader(text)
+	if err == nil && !isAccessTokenType(h.typ) {
+		return header{}, refuse(ReasonType, "typ is not at+jwt")
+	}
+	return h, err
+}
+
+// readHeader reads the header of a JWS of any type.
+func readHeader(text string) (header, error) {
 	var h header
 	s := scanner{in: text}
 	err := s.object(func(name string) (err error) {
@@ -45,8 +55,6 @@ func parseHeader(text string) (header, error) {
 		return header{}, err
 	case h.alg == "" || h.kid == "":
 		return header{}, refuse(ReasonHeader, "alg or kid is missing")
-	case !isAccessTokenType(h.typ):
-		return header{}, refuse(ReasonType, "typ is not at+jwt")
 	}
 	return h, nil
 }

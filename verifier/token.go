@@ -26,6 +26,11 @@ func split(token string) (compact, error) {
 	if len(token) > maxToken {
 		return compact{}, refuse(ReasonMalformed, "longer than 8 KiB")
 	}
+	return splitParts(token)
+}
+
+// splitParts is split for a JWS of any length.
+func splitParts(token string) (compact, error) {
 	first, last := strings.IndexByte(token, '.'), strings.LastIndexByte(token, '.')
 	if strings.Count(token, ".") != 2 || first == 0 || last == first+1 || last == len(token)-1 {
 		return compact{}, refuse(ReasonMalformed, "not three parts")

@@ -18,7 +18,8 @@ type Verifier struct {
 	now      func() time.Time
 	oneClock bool // now and that of jwks tell the same
 	revoked  func(*Claims) bool
-	cache    *cache // nil: none
+	feed     *revocations // nil: none
+	cache    *cache       // nil: none
 	observer Observer
 }
 
@@ -126,7 +127,7 @@ func (v *Verifier) live(c *Claims, now time.Time) error {
 		return refuse(ReasonNotYetValid, "nbf is ahead of the clock")
 	case ahead.Before(c.issuedAt):
 		return refuse(ReasonNotYetValid, "iat is ahead of the clock")
-	case v.revoked != nil && v.revoked(c):
+	case v.revoked != nil && v.revoked(c), v.feed != nil && v.feed.revoked(c):
 		return refuse(ReasonRevoked, "taken back before its time")
 	}
 	return nil

@@ -1,0 +1,185 @@
+package verifier
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// RevocationsPath is where Mintmark publishes what was revoked.
+const RevocationsPath = "/v2/auth/oauth2/revocations"
+
+// Defaults of RevocationsConfig.
+const (
+	DefaultRevocationsStale   = 10 * time.Second
+	DefaultRevocationsEntries = 500_000
+)
+
+// RevocationsConfig has a Verifier told which tokens were taken back before they
+// expire: those of a user who disconnected an application, of an account that was
+// disabled, of a client that was suspended. The Verifier waits at the issuer for
+// such news, in the background; no request waits for it.
+type RevocationsConfig struct {
+	// Name and Secret are this resource server's, as "mintmark feed add" gave
+	// them. Required.
+	Name, Secret string
+
+	// URL is where the issuer publishes the feed: https, or http on loopback.
+	// Empty: Config.Issuer + RevocationsPath.
+	URL string
+
+	// MoreURLs have the same feed: the other nodes of the issuer, where no balancer
+	// stands before them. The next one is asked when one fails.
+	MoreURLs []string
+
+	// Stale is after how long without news, not even that there is none, the
+	// Verifier says that it may have missed some: see [Verifier.RevocationsFresh].
+	// What it knows it goes on applying. The issuer's clock counts: it signs the
+	// time. Zero means DefaultRevocationsStale; at least 2 seconds.
+	Stale time.Duration
+
+	// MaxEntries bounds what is remembered: some 50 bytes each, for as long as a
+	// token lives. Beyond it the Verifier says that it has missed some. Zero means
+	// DefaultRevocationsEntries.
+	MaxEntries int
+
+	// Client makes the requests; its CheckRedirect is asked after ours, and its
+	// Timeout must leave time for an answer that waits for news. Nil means a client
+	// of its own.
+	Client *http.Client
+
+	// SkipHTTPS allows http to another host. Who can read on the network path
+	// learns Secret.
+	SkipHTTPS bool
+}
+
+// RevocationsState is how the feed stands.
+type RevocationsState struct {
+	Fresh     bool          // everything is known, as far as RevocationsConfig.Stale allows
+	KnownAt   time.Time     // when the issuer last said that this is everything; zero: never
+	Behind    time.Duration // how long ago that is
+	Since     time.Time     // revocations from before may be missing; zero: none
+	Entries   int
+	Version   string // of the issuer
+	Err       error  // why the last attempt failed; nil if it didn't
+	Forgotten int    // entries that there was no room for
+}
+
+// revocations follows the issuer's feed. What verifications read is atomic; the
+// rest is its goroutine's, or guarded.
+type revocations struct {
+	issuer  string
+	name    string
+	secret  string
+	origins []*url.URL
+	client  *http.Client
+	keys    KeySource
+	skew    time.Duration
+	stale   time.Duration
+	most    int
+	now     func() time.Time
+
+	grants, users, clients, pairs *cuts
+	entries                       atomic.Int64 // in all four; 0: nothing to look up
+	fresh                         atomic.Int64 // Unix seconds of the issuer; 0: never
+	since                         atomic.Int64 // nothing is missing from then on; 0: nothing at all
+	window                        atomic.Int64 // seconds
+
+	swept    time.Time // when what had ended was dropped last
+	forgotAt int64     // when something found no room last, and one second; 0: never
+
+	mu        sync.Mutex
+	version   string // mu
+	lastErr   error  // mu
+	forgotten int    // mu
+
+	stop func()
+	done sync.WaitGroup
+}
+
+func newRevocations(c RevocationsConfig, v Config, keys KeySource, skew time.Duration, now func() time.Time) (*revocations, error) {
+	switch {
+	case c.Name == "" || c.Secret == "":
+		return nil, errors.New("RevocationsConfig.Name or Secret is empty")
+	case c.Stale != 0 && c.Stale < 2*time.Second:
+		return nil, errors.New("RevocationsConfig.Stale is less than 2 seconds")
+	case c.MaxEntries < 0:
+		return nil, errors.New("RevocationsConfig.MaxEntries is negative")
+	}
+	r := &revocations{
+		issuer: v.Issuer, name: c.Name, secret: c.Secret, client: sameOriginClient(c.Client), keys: keys, skew: skew,
+		stale: c.Stale, most: c.MaxEntries, now: now,
+		grants: newCuts(), users: newCuts(), clients: newCuts(), pairs: newCuts(),
+	}
+	if r.stale == 0 {
+		r.stale = DefaultRevocationsStale
+	}
+	if r.most == 0 {
+		r.most = DefaultRevocationsEntries
+	}
+	if c.URL == "" {
+		c.URL = v.Issuer + RevocationsPath
+	}
+	for _, text := range append([]string{c.URL}, c.MoreURLs...) {
+		u, err := parseURL(text, c.SkipHTTPS)
+		if err != nil {
+			return nil, fmt.Errorf("URL of revocations: %w", err)
+		}
+		r.origins = append(r.origins, u)
+	}
+	return r, nil
+}
+
+// revoked is asked for each token, cached ones too.
+func (r *revocations) revoked(c *Claims) bool {
+	if r.entries.Load() == 0 {
+		return false
+	}
+	issued := c.issuedAt.Unix()
+	return r.grants.until(c.grantID, "") >= issued ||
+		r.users.until(c.subject, "") >= issued ||
+		r.clients.until(c.clientID, "") >= issued ||
+		r.pairs.until(c.subject, c.clientID) >= issued
+}
+
+// isFresh reports whether everything that counts is known.
+func (r *revocations) isFresh(now time.Time) bool {
+	fresh, since := r.fresh.Load(), r.since.Load()
+	if fresh == 0 || now.Sub(time.Unix(fresh, 0)) > r.stale {
+		return false
+	}
+	return since == 0 || now.Unix() >= since+r.window.Load()
+}
+
+func (r *revocations) state(now time.Time) RevocationsState {
+	s := RevocationsState{Fresh: r.isFresh(now), Entries: int(r.entries.Load())}
+	if fresh := r.fresh.Load(); fresh != 0 {
+		s.KnownAt = time.Unix(fresh, 0)
+		s.Behind = max(0, now.Sub(s.KnownAt))
+	}
+	if since := r.since.Load(); since != 0 && now.Unix() < since+r.window.Load() {
+		s.Since = time.Unix(since, 0)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	s.Version, s.Err, s.Forgotten = r.version, r.lastErr, r.forgotten
+	return s
+}
+
+// Revocations tells how the feed of revocations stands; the zero value where
+// Config.Revocations is nil.
+func (v *Verifier) Revocations() RevocationsState {
+	if v.feed == nil {
+		return RevocationsState{}
+	}
+	return v.feed.state(v.now())
+}
+
+// RevocationsFresh reports whether a token that is accepted now was not taken back
+// more than RevocationsConfig.Stale ago. It is false while the feed can't be read,
+// and for a Verifier that has none. It costs nothing worth counting.
+func (v *Verifier) RevocationsFresh() bool { return v.feed != nil && v.feed.isFresh(v.now()) }
