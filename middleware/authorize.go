@@ -24,6 +24,11 @@ func (g *Guard) Authenticate(ctx context.Context, h http.Header) (*verifier.Clai
 	}
 	claims, err := g.verifier.Verify(ctx, token)
 	switch {
+	case err == nil && g.closed:
+		if refused := g.stale(ctx); refused != nil {
+			return nil, refused
+		}
+		return claims, nil
 	case err == nil:
 		return claims, nil
 	case errors.Is(err, verifier.ErrKeysUnavailable):
@@ -66,6 +71,11 @@ func (g *Guard) Authorize(ctx context.Context, p *policy.Policy, method string, 
 			return nil, insufficientScope(name)
 		}
 		return nil, closed.copy()
+	}
+	if match.Fresh() {
+		if refused := g.stale(ctx); refused != nil {
+			return nil, refused
+		}
 	}
 	switch member, err := match.Belongs(ctx, token); {
 	case err != nil:

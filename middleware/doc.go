@@ -26,6 +26,7 @@
 //	no scope opens the route                403 insufficient_scope (Enforce)
 //	the user doesn't belong there           403 access_denied (Enforce)
 //	keys, or membership, can't be had now   503 with Retry-After
+//	a revocation may have been missed       503 with Retry-After (FailClosed, FRESH)
 //
 // A body repeats what the challenge says. Nothing of a token is in an answer or
 // a log. A token in the query is not looked at.

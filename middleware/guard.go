@@ -28,6 +28,7 @@ type Config struct {
 // Guard wraps handlers. It is safe for use by many goroutines.
 type Guard struct {
 	verifier *verifier.Verifier
+	closed   bool   // while revocations are not fresh
 	realm    string // challenge parameter, or empty
 	metadata string // challenge parameter, or empty
 	log      *slog.Logger
@@ -103,6 +104,9 @@ func (g *Guard) Optional() func(http.Handler) http.Handler {
 func (g *Guard) Enforce(p *policy.Policy) func(http.Handler) http.Handler {
 	if p == nil {
 		panic("middleware.Enforce: policy is nil")
+	}
+	if p.WantsFresh() && !g.verifier.HasRevocations() {
+		panic("middleware.Enforce: a row is FRESH, and the verifier has no Revocations")
 	}
 	return g.wrap(func(r *http.Request) (*verifier.Claims, *Refusal) {
 		return g.Authorize(r.Context(), p, r.Method, r.URL, r.Header)

@@ -179,6 +179,9 @@ func (v *Verifier) Revocations() RevocationsState {
 	return v.feed.state(v.now())
 }
 
+// HasRevocations reports whether Config.Revocations was given.
+func (v *Verifier) HasRevocations() bool { return v.feed != nil }
+
 // RevocationsFresh reports whether a token that is accepted now was not taken back
 // more than RevocationsConfig.Stale ago. It is false while the feed can't be read,
 // and for a Verifier that has none. It costs nothing worth counting.

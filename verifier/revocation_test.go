@@ -148,8 +148,12 @@ func TestRevocations(t *testing.T) {
 		require.Empty(t, revoked(), "and from now on they are cached")
 		at := time.Now().Unix()
 		f.say(object{"version": life + "5", "after": life + "1", "revoked": []object{
-			{"grant_id": "g-9", "at": at}, {"sub": "user-9", "at": at},
-			{"client_id": "client-9", "at": at}, {"sub": "user-8", "client_id": "client-8", "at": at}, {"at": at}, {"x": "y", "at": at},
+			{"grant_id": "g-9", "at": at},
+			{"sub": "user-9", "at": at},
+			{"client_id": "client-9", "at": at},
+			{"sub": "user-8", "client_id": "client-8", "at": at},
+			{"at": at},
+			{"x": "y", "at": at},
 		}})
 		synctest.Wait()
 		assert.Equal(t, "grant user client pair", revoked())

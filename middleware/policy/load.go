@@ -12,7 +12,8 @@ import (
 const maxErrors = 20
 
 // Load reads a table: a line has method, pattern, and a scope or PUBLIC or
-// CLOSED, with spaces or tabs between. What follows a "#" that begins a word is
+// CLOSED, with spaces or tabs between. The word FRESH behind them closes the route
+// while the verifier may have missed a revocation. What follows a "#" that begins a word is
 // a comment. The error names each line that is wrong.
 func Load(r io.Reader) (*Table, error) {
 	var rows []Row
@@ -53,9 +54,14 @@ func parseLine(line string) (row Row, ok bool, err error) {
 	switch len(words) {
 	case 0:
 		return Row{}, false, nil
+	case 4:
+		if words[3] != wordFresh {
+			break
+		}
+		fallthrough
 	case 3:
-		row = Row{Method: words[0], Pattern: words[1]}
+		row = Row{Method: words[0], Pattern: words[1], Fresh: len(words) == 4}
 		return row, true, row.asking(words[2])
 	}
-	return Row{}, false, errors.New("a line has a method, a pattern, and a scope, PUBLIC or CLOSED")
+	return Row{}, false, errors.New("a line has a method, a pattern, and a scope, PUBLIC or CLOSED, and may have FRESH")
 }

@@ -73,6 +73,10 @@ func (m *Match) Row() (Row, bool) {
 // Public reports whether the route may be called without a token.
 func (m *Match) Public() bool { return m.route != nil && m.route.row.Access == Public }
 
+// Fresh reports whether the route is closed while the verifier may have missed a
+// revocation.
+func (m *Match) Fresh() bool { return m.route != nil && m.route.row.Fresh }
+
 // Scope is the scope that opens the route, or empty if none does.
 func (m *Match) Scope() string {
 	if m.route == nil {

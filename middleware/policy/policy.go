@@ -22,6 +22,7 @@ type Config struct {
 type Policy struct {
 	trees  map[string]*node // by method
 	member Member           // nil if it was declined or there is nothing to ask
+	fresh  bool             // a row is FRESH
 }
 
 // New makes a policy of a table.
@@ -35,6 +36,7 @@ func New(t *Table, c Config) (*Policy, error) {
 	p := &Policy{trees: map[string]*node{}, member: c.Member}
 	for i, row := range t.rows {
 		r := &route{row: row, names: t.parsed[i], members: memberships(t.parsed[i])}
+		p.fresh = p.fresh || row.Fresh
 		if row.Access == Scoped {
 			r.need = scope.MustOf(row.Scope)
 		}
@@ -49,3 +51,7 @@ func New(t *Table, c Config) (*Policy, error) {
 	}
 	return p, nil
 }
+
+// WantsFresh reports whether a row is FRESH: then the verifier must be told of
+// revocations, by [verifier.Config.Revocations].
+func (p *Policy) WantsFresh() bool { return p.fresh }

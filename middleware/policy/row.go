@@ -22,12 +22,16 @@ const (
 	wordPublic = "PUBLIC"
 )
 
+// wordFresh may stand behind a scope or CLOSED.
+const wordFresh = "FRESH"
+
 // Row is one line of a table: a decision about one route.
 type Row struct {
 	Method  string // GET also decides HEAD, unless HEAD has a row
 	Pattern string // segments; ":name" or "{name}" is a parameter
 	Access  Access
 	Scope   string // of Scoped: the one scope that is needed
+	Fresh   bool   // closed while the verifier may have missed a revocation; not of Public
 	Line    int    // where it stands in its table, for people; 0 if nowhere
 }
 
@@ -42,7 +46,13 @@ func (r Row) Asks() string {
 	return wordClosed
 }
 
-func (r Row) String() string { return r.Method + " " + r.Pattern + " " + r.Asks() }
+func (r Row) String() string {
+	text := r.Method + " " + r.Pattern + " " + r.Asks()
+	if r.Fresh {
+		text += " " + wordFresh
+	}
+	return text
+}
 
 // asking sets what the third column says.
 func (r *Row) asking(word string) error {
@@ -66,6 +76,8 @@ func (r Row) check() error {
 		return fmt.Errorf("%d is no access", r.Access)
 	case r.Access == Scoped && !scope.Known(r.Scope):
 		return fmt.Errorf("%q is no scope", r.Scope)
+	case r.Fresh && r.Access == Public:
+		return fmt.Errorf("%s beside %s, which needs no token", wordFresh, wordPublic)
 	case r.Access != Scoped && r.Scope != "":
 		return fmt.Errorf("%s beside the scope %q", r.Asks(), r.Scope)
 	}
