@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/middleware/policy"
@@ -85,6 +86,42 @@ func ExampleGuard_Require() {
 	// GET / 200 bookings of the team
 	// GET / 200 bookings of the team
 	// GET / 403 Bearer error="insufficient_scope", error_description="The access token lacks a scope that this request needs", scope="TEAM_BOOKING_READ"
+}
+
+// A user who disconnects an application is heard of within a second. While that
+// can't be known, bookings are still shown, and nothing is refunded.
+func ExampleGuard_FailClosed() {
+	issuer := verifiertest.NewIssuer()
+	defer issuer.Close()
+	config := issuer.Config()
+	config.Revocations = issuer.RevocationsConfig() // in production: the Name and the Secret of "mintmark feed add"
+	v, err := verifier.New(config)
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer v.Close()
+	until := func(done func() bool) {
+		for !done() {
+			time.Sleep(5 * time.Millisecond)
+		}
+	}
+	until(v.RevocationsFresh)
+
+	guard := middleware.New(v)
+	bookings := guard.Require("BOOKING_READ")(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "bookings") }))
+	refunds := guard.FailClosed().Require("BOOKING_WRITE")(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "refunded") }))
+
+	token := issuer.Token(verifiertest.Scope("BOOKING_READ", "BOOKING_WRITE"), verifiertest.Claim("grant_id", "grant-7"))
+	show(bookings, "GET", "/v2/bookings", token)
+	show(refunds, "POST", "/v2/refunds", token)
+	issuer.RevokeGrant("grant-7")
+	until(func() bool { return v.Revocations().Entries == 1 })
+	show(bookings, "GET", "/v2/bookings", token)
+
+	// Output:
+	// GET /v2/bookings 200 bookings
+	// POST /v2/refunds 200 refunded
+	// GET /v2/bookings 401 Bearer error="invalid_token", error_description="The access token is invalid"
 }
 
 // One of several scopes is enough. What is missing is said with the first.

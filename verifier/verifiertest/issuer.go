@@ -36,6 +36,8 @@ type Issuer struct {
 	change  func(map[string]any) // mu; nil: entries stay as they are
 	extra   []string             // mu; entries of the set, as JSON
 	reply   *reply               // mu; nil: the key set
+	revoked []revocation         // mu; oldest first
+	news    chan struct{}        // mu; closed at the next of them; nil: nobody listens
 }
 
 // NewIssuer starts an issuer with one ES256 key. The caller calls Close.

@@ -47,9 +47,12 @@ func (i *Issuer) behave(r *reply) {
 
 var errBroken = errors.New("the issuer is down")
 
-// ServeHTTP serves the key set.
+// serves reports whether the issuer has something at a path.
+func serves(path string) bool { return path == verifier.KeySetPath || path == verifier.RevocationsPath }
+
+// ServeHTTP serves the key set and the feed of revocations.
 func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if r.URL.Path != verifier.KeySetPath {
+	if !serves(r.URL.Path) {
 		http.NotFound(w, r)
 		return
 	}
@@ -60,7 +63,9 @@ func (i *Issuer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) error {
 	i.mu.Lock()
-	i.fetches++
+	if r.URL.Path == verifier.KeySetPath {
+		i.fetches++
+	}
 	how, document, maxAge := i.reply, i.document(), i.maxAge
 	i.mu.Unlock()
 	if how == nil {
@@ -83,6 +88,10 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) error {
 	case http.StatusOK:
 	default:
 		w.WriteHeader(how.status)
+		return nil
+	}
+	if r.URL.Path == verifier.RevocationsPath {
+		i.feed(w, r)
 		return nil
 	}
 	h := w.Header()
@@ -113,7 +122,7 @@ func (m inMemory) RoundTrip(r *http.Request) (*http.Response, error) {
 		return nil, errors.New("no such host")
 	}
 	w := httptest.NewRecorder()
-	if r.URL.Path != verifier.KeySetPath {
+	if !serves(r.URL.Path) {
 		http.NotFound(w, r)
 	} else if err := m.issuer.serve(w, r); err != nil {
 		if r.Context().Err() != nil {

@@ -1,0 +1,59 @@
+package verifier_test
+
+import (
+	"context"
+	"encoding/hex"
+	"net/http"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// What half an hour of 100 revocations a second costs a resource server: a hit of
+// the cache that asks for them, and the memory that they take.
+func BenchmarkRevocations(b *testing.B) {
+	const n = 186_000
+	all := make([]object, n)
+	for i := range all {
+		id := make([]byte, 16)
+		copy(id, time.Duration(i).String())
+		all[i] = object{"grant_id": hex.EncodeToString(id), "at": time.Now().Unix()}
+	}
+	f := newFeed()
+	f.say(nil)
+	keys, err := verifier.StaticKeys(published())
+	require.NoError(b, err)
+	v, err := verifier.New(verifier.Config{Issuer: issuer, Audience: audience, Keys: keys, Revocations: &verifier.RevocationsConfig{
+		Name: "calendar", Secret: "s3cret", Client: &http.Client{Transport: f},
+	}})
+	require.NoError(b, err)
+	b.Cleanup(v.Close)
+	require.Eventually(b, v.RevocationsFresh, 5*time.Second, time.Millisecond)
+	before := heap()
+	f.say(object{"version": life + "2", "revoked": all})
+	require.Eventually(b, func() bool { return v.Revocations().Entries == n }, time.Minute, 10*time.Millisecond)
+	all = nil
+	f.say(object{"version": life + "3"})
+	time.Sleep(2 * time.Second) // until nobody holds the long document
+	grown := heap() - before
+	good, ctx := tokenOf(nil), context.Background()
+	b.ReportAllocs()
+	for b.Loop() {
+		if _, err := v.Verify(ctx, good); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(grown)/n, "B/revocation")
+}
+
+func heap() float64 {
+	runtime.GC()
+	runtime.GC()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	return float64(m.HeapAlloc)
+}
