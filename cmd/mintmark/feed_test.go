@@ -4,9 +4,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
-	"net/http/httptrace"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -51,7 +51,7 @@ func (ts *testServer) revocations(name, secret, query string) map[string]any {
 // the resource servers that wait, and by nobody else.
 func TestFeedOfRevocations(t *testing.T) {
 	ts, file, secret := feedServer(t)
-	token := ts.tokens("web-app")
+	token := ts.tokens("other-app")
 	grant, _ := claimsOf(t, token.Access)["grant_id"].(string)
 	first := ts.revocations("calendar", secret, "")
 	require.Empty(t, first["revoked"])
@@ -60,7 +60,10 @@ func TestFeedOfRevocations(t *testing.T) {
 	version, _ := first["version"].(string)
 
 	answers := make(chan map[string]any, 1)
-	go func() { answers <- ts.revocations("calendar", secret, "?wait=10&after="+version) }()
+	go func() {
+		defer close(answers)
+		answers <- ts.revocations("calendar", secret, "?wait=10&after="+version)
+	}()
 	id, ok := ledger.ParseGrantID(grant)
 	require.True(t, ok)
 	began := time.Now()
@@ -108,13 +111,23 @@ func TestFeedOfRevocations(t *testing.T) {
 func TestStopWaitsForNoReader(t *testing.T) {
 	ts, _, secret := feedServer(t)
 	version, _ := ts.revocations("calendar", secret, "")["version"].(string)
-	asked, status := make(chan struct{}), make(chan int, 1)
-	ctx := httptrace.WithClientTrace(t.Context(), &httptrace.ClientTrace{WroteRequest: func(httptrace.WroteRequestInfo) { close(asked) }})
-	r, err := http.NewRequestWithContext(ctx, http.MethodGet, ts.Base+oauth.PathRevocations+"?wait=10&after="+version, nil)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, ts.Base+oauth.PathRevocations+"?wait=10&after="+version, nil)
 	require.NoError(t, err)
 	r.SetBasicAuth("calendar", secret)
-	go func() { status <- do(t, noRedirects(nil), r).Status }()
-	<-asked
+	status := make(chan int, 1)
+	go func() {
+		answer, err := http.DefaultClient.Do(r)
+		if err != nil {
+			status <- 0
+			return
+		}
+		_ = answer.Body.Close()
+		status <- answer.StatusCode
+	}()
+	stacks := make([]byte, 1<<20)
+	require.Eventually(t, func() bool {
+		return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "feed.(*Feed).Answer(")
+	}, 10*time.Second, 5*time.Millisecond, "it waits")
 	began := time.Now()
 	ts.close()
 	require.Less(t, time.Since(began), 5*time.Second)
