@@ -23,8 +23,7 @@ type feed struct {
 	claims  object // mu; of the next answer; nil: the issuer is down
 	header  object // mu
 	changed chan struct{}
-	asked   []string // mu; hosts and queries
-	pace    time.Duration
+	asked   []string            // mu; hosts and queries
 	breaks  func(string) string // mu
 }
 
