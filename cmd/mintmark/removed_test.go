@@ -16,12 +16,18 @@ import (
 // again nor makes a cluster of its own.
 func TestRemovedNodeServesNobody(t *testing.T) {
 	dir := t.TempDir()
-	seed(t, dir, 1)
+	_, tokens, _ := seed(t, dir, 1)
 	c := startThree(t, dir, filepath.Join(dir, "data"))
 	gone := c.nodes[1]
 	rest := &cliWorld{t: t, dir: c.nodes[2].dir}
 	rest.ok("", "cluster", "remove", gone.name)
 
+	begun := time.Now()
+	refused, _ := tokenAnswer(t, gone.listen, tokens[0])
+	require.Equal(t, http.StatusServiceUnavailable, refused)
+	require.Less(t, time.Since(begun), 2*time.Second, "it finds out by the request")
+	accepted, _ := tokenAnswer(t, c.nodes[2].listen, tokens[0])
+	require.Equal(t, http.StatusOK, accepted, "which burnt nothing")
 	var text string
 	require.Eventually(t, func() bool {
 		_, _, text = asked(t, gone.opsURL+"/readyz?verbose")
