@@ -76,7 +76,7 @@ func (r *revocations) take(one *revocation, now time.Time) {
 		until = 0
 	}
 	before := table.used
-	if table.find(*table.table.Load(), a, b) == nil {
+	if table.find(a, b) == nil {
 		if one.lifted {
 			return
 		}
@@ -119,9 +119,7 @@ func (r *revocations) sweep(now time.Time, window int64) {
 	r.swept = now
 	before := now.Add(-r.skew).Unix() - window
 	for _, table := range []*cuts{r.grants, r.users, r.clients, r.pairs} {
-		if table.used > 0 {
-			table.rebuild(before)
-		}
+		table.sweep(before)
 	}
 	r.entries.Store(int64(r.count()))
 }

@@ -17,12 +17,6 @@ import (
 // the cache that asks for them, and the memory that they take.
 func BenchmarkRevocations(b *testing.B) {
 	const n = 186_000
-	all := make([]object, n)
-	for i := range all {
-		id := make([]byte, 16)
-		copy(id, time.Duration(i).String())
-		all[i] = object{"grant_id": hex.EncodeToString(id), "at": time.Now().Unix()}
-	}
 	f := newFeed()
 	f.say(nil)
 	keys, err := verifier.StaticKeys(published())
@@ -34,6 +28,12 @@ func BenchmarkRevocations(b *testing.B) {
 	b.Cleanup(v.Close)
 	require.Eventually(b, v.RevocationsFresh, 5*time.Second, time.Millisecond)
 	before := heap()
+	all := make([]object, n)
+	for i := range all {
+		id := make([]byte, 16)
+		copy(id, time.Duration(i).String())
+		all[i] = object{"grant_id": hex.EncodeToString(id), "at": time.Now().Unix()}
+	}
 	f.say(object{"version": life + "2", "revoked": all})
 	require.Eventually(b, func() bool { return v.Revocations().Entries == n }, time.Minute, 10*time.Millisecond)
 	all = nil

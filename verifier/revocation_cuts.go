@@ -12,7 +12,7 @@ import (
 // of a million entries take six megabytes and nothing for the collector to follow.
 type cuts struct {
 	seeds [2]maphash.Seed
-	table atomic.Pointer[[]cut] // length is a power of two
+	table atomic.Pointer[[]cut] // length is a power of two; nil: empty
 	used  int                   // by the writer: slots that are not empty
 }
 
@@ -25,10 +25,7 @@ type cut struct {
 const leastCuts = 64
 
 func newCuts() *cuts {
-	c := &cuts{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
-	table := make([]cut, leastCuts)
-	c.table.Store(&table)
-	return c
+	return &cuts{seeds: [2]maphash.Seed{maphash.MakeSeed(), maphash.MakeSeed()}}
 }
 
 // hash is never 0.
@@ -40,14 +37,19 @@ func (c *cuts) hash(seed int, a, b string) uint64 {
 
 // until is the last iat that is taken back, 0 for none.
 func (c *cuts) until(a, b string) int64 {
-	if s := c.find(*c.table.Load(), a, b); s != nil {
+	if s := c.find(a, b); s != nil {
 		return s.until.Load()
 	}
 	return 0
 }
 
 // find is the slot of names, or nil.
-func (c *cuts) find(table []cut, a, b string) *cut {
+func (c *cuts) find(a, b string) *cut {
+	at := c.table.Load()
+	if at == nil {
+		return nil
+	}
+	table := *at
 	first := c.hash(0, a, b)
 	for i := first; ; i++ {
 		s := &table[i&uint64(len(table)-1)]
@@ -64,16 +66,17 @@ func (c *cuts) find(table []cut, a, b string) *cut {
 
 // set is the writer's.
 func (c *cuts) set(a, b string, until int64) {
-	table := *c.table.Load()
-	if s := c.find(table, a, b); s != nil {
+	if s := c.find(a, b); s != nil {
 		s.until.Store(until)
 		return
 	}
-	if 4*(c.used+1) > 3*len(table) {
-		c.rebuild(0)
-		table = *c.table.Load()
+	if at := c.table.Load(); at == nil {
+		table := make([]cut, leastCuts)
+		c.table.Store(&table)
+	} else if 4*(c.used+1) > 3*len(*at) {
+		c.rebuild(0, leastCuts)
 	}
-	insert(table, c.hash(0, a, b), c.hash(1, a, b), until)
+	insert(*c.table.Load(), c.hash(0, a, b), c.hash(1, a, b), until)
 	c.used++
 }
 
@@ -88,8 +91,15 @@ func insert(table []cut, first, second uint64, until int64) {
 	s.first.Store(first)
 }
 
-// rebuild is the writer's. It drops what ended before a time.
-func (c *cuts) rebuild(before int64) {
+// sweep is the writer's. It drops what ended before a time.
+func (c *cuts) sweep(before int64) {
+	if c.used > 0 {
+		c.rebuild(before, 0)
+	}
+}
+
+// rebuild leaves a table of at least a size, or none.
+func (c *cuts) rebuild(before int64, size int) {
 	old := *c.table.Load()
 	live := 0
 	for i := range old {
@@ -97,9 +107,13 @@ func (c *cuts) rebuild(before int64) {
 			live++
 		}
 	}
-	size := leastCuts
-	if live >= leastCuts/2 {
-		size = 1 << bits.Len(uint(2*live-1)) // half full at most
+	if live > 0 {
+		size = max(leastCuts, 1<<bits.Len(uint(2*live-1))) // half full at most
+	}
+	c.used = live
+	if size == 0 {
+		c.table.Store(nil)
+		return
 	}
 	table := make([]cut, size)
 	for i := range old {
@@ -107,6 +121,5 @@ func (c *cuts) rebuild(before int64) {
 			insert(table, old[i].first.Load(), old[i].second.Load(), until)
 		}
 	}
-	c.used = live
 	c.table.Store(&table)
 }
