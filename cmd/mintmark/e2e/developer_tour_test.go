@@ -22,7 +22,7 @@ func tourDeveloper(b *tab, s *server, app *application, look func(name string)) 
 	look("developer-new-problems")
 
 	b.open(client("cal-app", "/edit"))
-	b.fill("name", " of yours")
+	b.fill("name", "Your ")
 	b.do(chromedp.Click(chromedp.CSS(`input[value="PROFILE_WRITE"]`)), chromedp.Click(chromedp.CSS(`input[value="BOOKING_READ"]`)))
 	b.upload("logo", logoFile(b.t, 64))
 	look("developer-edit")
