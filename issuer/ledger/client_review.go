@@ -30,12 +30,9 @@ func (*ReviewClient) Kind() Kind { return KindReviewClient }
 
 // Decide walks one edge of the state diagram.
 func (c *ReviewClient) Decide(v View, m Meta) Decision {
-	who, cause := v.identify(c.Actor, m)
-	switch {
-	case cause != NoCause:
+	who, cause := v.identifyAdministrator(c.Actor, m)
+	if cause != NoCause {
 		return deny(cause)
-	case !who.administrator():
-		return deny(NotAllowed)
 	}
 	old := v.Client(c.ID)
 	switch {

@@ -166,12 +166,9 @@ func (*TransferClient) Kind() Kind { return KindTransferClient }
 
 // Decide asks neither of the two owners.
 func (c *TransferClient) Decide(v View, m Meta) Decision {
-	who, cause := v.identify(c.Actor, m)
-	switch {
-	case cause != NoCause:
+	who, cause := v.identifyAdministrator(c.Actor, m)
+	if cause != NoCause {
 		return deny(cause)
-	case !who.administrator():
-		return deny(NotAllowed)
 	}
 	old := v.Client(c.ID)
 	switch {

@@ -65,6 +65,15 @@ func (v View) identify(a Actor, m Meta) (identity, Cause) {
 	return identity{user: u}, NoCause
 }
 
+// identifyAdministrator is identify for what nobody else may do.
+func (v View) identifyAdministrator(a Actor, m Meta) (identity, Cause) {
+	who, cause := v.identify(a, m)
+	if cause == NoCause && !who.administrator() {
+		cause = NotAllowed
+	}
+	return who, cause
+}
+
 func (i identity) administrator() bool { return i.operator || i.user.Admin }
 
 // owns reports whether i may manage what belongs to owner.

@@ -15,12 +15,9 @@ func (*AddUser) Kind() Kind { return KindAddUser }
 
 // Decide refuses a name that another user has.
 func (c *AddUser) Decide(v View, m Meta) Decision {
-	who, cause := v.identify(c.Actor, m)
-	switch {
-	case cause != NoCause:
+	who, cause := v.identifyAdministrator(c.Actor, m)
+	if cause != NoCause {
 		return deny(cause)
-	case !who.administrator():
-		return deny(NotAllowed)
 	}
 	if old := v.User(c.ID); old != nil {
 		if old.Last == m.ID {
@@ -74,12 +71,9 @@ func (*SetPerson) Kind() Kind { return KindSetPerson }
 
 // Decide ends no session: a name gives no right.
 func (c *SetPerson) Decide(v View, m Meta) Decision {
-	who, cause := v.identify(c.Actor, m)
-	switch {
-	case cause != NoCause:
+	who, cause := v.identifyAdministrator(c.Actor, m)
+	if cause != NoCause {
 		return deny(cause)
-	case !who.administrator():
-		return deny(NotAllowed)
 	}
 	old := v.User(c.User)
 	switch {

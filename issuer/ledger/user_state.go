@@ -29,12 +29,9 @@ func (*SetUserState) Kind() Kind { return KindSetUserState }
 
 // Decide writes one row: the cuts end what hangs on the user.
 func (c *SetUserState) Decide(v View, m Meta) Decision {
-	who, cause := v.identify(c.Actor, m)
-	switch {
-	case cause != NoCause:
+	who, cause := v.identifyAdministrator(c.Actor, m)
+	if cause != NoCause {
 		return deny(cause)
-	case !who.administrator():
-		return deny(NotAllowed)
 	}
 	old := v.User(c.User)
 	switch {
