@@ -41,3 +41,19 @@ func (n *Node) resolveDoubts() {
 		}
 	}
 }
+
+// learnsOfRemoval asks a member whether this node is none any more. Somebody else
+// may be asking: one of two is answered at once, and what the one hears ends the
+// connection of the other.
+func (n *Node) learnsOfRemoval(ctx context.Context, id string) bool {
+	if n.isExpelledBy(ctx, id) {
+		return true
+	}
+	select {
+	case <-n.away:
+		return true
+	case <-time.After(expelledPause):
+	case <-ctx.Done():
+	}
+	return false
+}

@@ -37,7 +37,8 @@ func (n *Node) Propose(ctx context.Context, cmd Command) (value any, index uint6
 			again = true
 		case again && errors.Is(err, ErrUnavailable): // of this attempt only
 		case errors.Is(err, errNotLeading):
-			if n.pause(ctx, w, patience) != nil {
+			// The next attempt says that this node was removed, if it was meanwhile.
+			if ended := n.pause(ctx, w, patience); ended != nil && !errors.Is(ended, ErrRemoved) {
 				return nil, 0, err
 			}
 			continue

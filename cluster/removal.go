@@ -103,7 +103,7 @@ func (n *Node) removeBy(ctx context.Context, w way, id string, force bool) error
 	switch {
 	case errors.Is(err, errNotSent):
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
-	case err != nil && id == string(n.id) && n.isExpelledBy(ctx, w.leader):
+	case err != nil && id == string(n.id) && n.learnsOfRemoval(ctx, w.leader):
 		return nil // this node's own removal ended the connection that the answer would have come by
 	case err != nil:
 		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
