@@ -39,9 +39,14 @@ func (r *revocations) apply(d *revocationDocument) (news bool, err error) {
 			r.take(&d.revoked[i], now)
 		}
 	}
-	// 1. The gaps: what was known up to then joins what the document has.
+	// 1. The gaps: what was known up to then joins what the document has. One that
+	// goes on from a version has nothing of what came before that.
 	since := d.since
-	if known != 0 && known >= since {
+	switch {
+	case known == 0 || known < since:
+	case d.after != "":
+		since = r.since.Load()
+	default:
 		since = min(since, r.since.Load())
 	}
 	r.window.Store(d.window)

@@ -46,6 +46,9 @@ func (r *revocations) follow(ctx context.Context) {
 		r.mu.Lock()
 		r.lastErr = err
 		r.mu.Unlock()
+		if err == nil && !r.isFresh(r.now()) {
+			turn++ // a node that is cut off answers, and another one may know more
+		}
 		var pause time.Duration
 		switch {
 		case err != nil:
