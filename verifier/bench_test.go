@@ -70,6 +70,30 @@ func BenchmarkOverRaw(b *testing.B) {
 	b.ReportMetric(float64(whole)/float64(raw), "times-raw")
 }
 
+// BenchmarkWhileTheIssuerHangs verifies new tokens under known keys while the
+// issuer holds the request for its keys: "worst-ms" is of the slowest of them, in
+// which whatever else the machine does is counted.
+//
+//	go test -run '^$' -bench IssuerHangs -benchtime 5000x ./verifier
+func BenchmarkWhileTheIssuerHangs(b *testing.B) {
+	issuer, v, held := holding(b)
+	var worst time.Duration
+	counted := 0
+	for b.Loop() {
+		b.StopTimer()
+		token := issuer.Token()
+		b.StartTimer()
+		began := time.Now()
+		accepted(b, v, token)
+		if took := time.Since(began); held() {
+			worst = max(worst, took)
+			counted++
+		}
+	}
+	b.ReportMetric(float64(counted), "verified")
+	b.ReportMetric(worst.Seconds()*1000, "worst-ms")
+}
+
 // BenchmarkRefuse is what a flood of garbage costs.
 func BenchmarkRefuse(b *testing.B) {
 	v, tok, ctx := newVerifier(b), token(object{"kid": "unknown"}, nil), context.Background()

@@ -31,6 +31,7 @@ type entry struct {
 	claims *Claims
 	key    atomic.Pointer[publicKey] // that verified it
 	listed atomic.Pointer[edition]   // that has been seen to have key; nil of other sources than a JWKS
+	news   atomic.Uint64             // of the feed, as of which the token is not revoked
 	used   atomic.Bool               // since its bucket was full
 }
 
@@ -107,7 +108,27 @@ func (v *Verifier) again(ctx context.Context, e *entry, now time.Time) (bool, er
 	if err := v.live(e.claims, now); err != nil {
 		return false, err
 	}
+	if v.feed != nil && !v.innocent(e) {
+		return false, refuse(ReasonRevoked, takenBack)
+	}
 	return true, nil
+}
+
+// innocent reports whether a token is good by the feed. What was found good stays
+// so until the feed says something new: looking four names up costs as much as the
+// rest of a hit.
+func (v *Verifier) innocent(e *entry) bool {
+	news := v.feed.news.Load() // before the look-up: what comes meanwhile is not seen
+	if e.news.Load() == news {
+		return true
+	}
+	if v.feed.revoked(e.claims) {
+		return false
+	}
+	if news%2 == 0 {
+		e.news.Store(news)
+	}
+	return true
 }
 
 // listed reports whether the key that verified a token is still the issuer's.

@@ -26,6 +26,11 @@ func parseHeader(text string) (header, error) {
 
 // readHeader reads the header of a JWS of any type.
 func readHeader(text string) (header, error) {
+	// JSON may have white space around it, but a header is part of what is signed,
+	// and readers that encode it anew lose the white space.
+	if !strings.HasPrefix(text, "{") || !strings.HasSuffix(text, "}") {
+		return header{}, refuse(ReasonMalformed, "header is not one JSON object and nothing else")
+	}
 	var h header
 	s := scanner{in: text}
 	err := s.object(func(name string) (err error) {

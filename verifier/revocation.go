@@ -84,10 +84,11 @@ type revocations struct {
 	now     func() time.Time
 
 	grants, users, clients, pairs *cuts
-	entries                       atomic.Int64 // in all four; 0: nothing to look up
-	fresh                         atomic.Int64 // Unix seconds of the issuer; 0: never
-	since                         atomic.Int64 // nothing is missing from then on; 0: nothing at all
-	window                        atomic.Int64 // seconds
+	entries                       atomic.Int64  // in all four; 0: nothing to look up
+	news                          atomic.Uint64 // changes whenever something is taken in; odd while that happens
+	fresh                         atomic.Int64  // Unix seconds of the issuer; 0: never
+	since                         atomic.Int64  // nothing is missing from then on; 0: nothing at all
+	window                        atomic.Int64  // seconds
 
 	swept    time.Time // when what had ended was dropped last
 	forgotAt int64     // when something found no room last, and one second; 0: never
@@ -134,7 +135,7 @@ func newRevocations(c RevocationsConfig, v Config, keys KeySource, skew time.Dur
 	return r, nil
 }
 
-// revoked is asked for each token, cached ones too.
+// revoked is asked for each token; for a cached one each time there is news.
 func (r *revocations) revoked(c *Claims) bool {
 	if r.entries.Load() == 0 {
 		return false

@@ -35,9 +35,11 @@ func (r *revocations) apply(d *revocationDocument) (news bool, err error) {
 		}
 	}
 	if news = !same || number > ourNumber; news {
+		r.news.Add(1)
 		for i := range d.revoked {
 			r.take(&d.revoked[i], now)
 		}
+		r.news.Add(1)
 	}
 	// 1. The gaps: what was known up to then joins what the document has. One that
 	// goes on from a version has nothing of what came before that.

@@ -361,6 +361,30 @@ func TestRevocationsOfCachedTokens(t *testing.T) {
 	}))
 }
 
+// A token that was found good is asked about again when there is news, even if the
+// news is another word on what was known and adds nothing to the list.
+func TestRevocationsReachCachedTokens(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFeed()
+		suspended := func(version string, at time.Time) {
+			f.say(object{"version": life + version, "revoked": []object{{"client_id": "client-1", "at": at.Unix()}}})
+			synctest.Wait()
+		}
+		f.say(nil)
+		v := f.told(t)
+		synctest.Wait()
+		good := tokenOf(nil)
+		accepted(t, v, good)
+		suspended("2", time.Now().Add(-time.Minute))
+		accepted(t, v, good)
+		accepted(t, v, good)
+		require.Equal(t, 1, v.Revocations().Entries)
+		suspended("3", time.Now())
+		require.Equal(t, 1, v.Revocations().Entries)
+		assert.Equal(t, verifier.ReasonRevoked, reason(t, v, good))
+	})
+}
+
 // Readers see an entry whole while the table grows.
 func TestRevocationsWhileTheyCome(t *testing.T) {
 	f := newFeed()

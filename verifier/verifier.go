@@ -106,6 +106,8 @@ func (v *Verifier) key(ctx context.Context, kid string) (Key, error) {
 	return Key{}, keysUnavailable(err)
 }
 
+const takenBack = "taken back before its time"
+
 // accept decides on the values of claims (RFC 9068 §4).
 func (v *Verifier) accept(c *Claims, now time.Time) error {
 	switch {
@@ -114,10 +116,16 @@ func (v *Verifier) accept(c *Claims, now time.Time) error {
 	case !slices.Contains(c.audience, v.audience):
 		return refuse(ReasonAudience, "aud doesn't name this resource server")
 	}
-	return v.live(c, now)
+	if err := v.live(c, now); err != nil {
+		return err
+	}
+	if v.feed != nil && v.feed.revoked(c) {
+		return refuse(ReasonRevoked, takenBack)
+	}
+	return nil
 }
 
-// live decides on what changes with time.
+// live decides on what changes with time, but for the feed of revocations.
 func (v *Verifier) live(c *Claims, now time.Time) error {
 	ahead := now.Add(v.skew)
 	switch {
@@ -127,8 +135,8 @@ func (v *Verifier) live(c *Claims, now time.Time) error {
 		return refuse(ReasonNotYetValid, "nbf is ahead of the clock")
 	case ahead.Before(c.issuedAt):
 		return refuse(ReasonNotYetValid, "iat is ahead of the clock")
-	case v.revoked != nil && v.revoked(c), v.feed != nil && v.feed.revoked(c):
-		return refuse(ReasonRevoked, "taken back before its time")
+	case v.revoked != nil && v.revoked(c):
+		return refuse(ReasonRevoked, takenBack)
 	}
 	return nil
 }

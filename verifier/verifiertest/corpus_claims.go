@@ -33,6 +33,8 @@ func (c *corpus) times() {
 		{"infinite", "Infinity", "RFC 8259 §6"},
 		{"beyond-float64", "1e400", "RFC 8259 §6: readers disagree about its value"},
 		{"exponent", "9e9", "profile: a plain number of seconds"},
+		{"fraction", "4102444800.5", "profile: whole seconds; readers round it differently"},
+		{"fraction-of-zero", "4102444800.0", "profile: a plain number of seconds"},
 		{"leading-zero", "04102444800", "RFC 8259 §6"},
 		{"plus-sign", "+4102444800", "RFC 8259 §6"},
 		{"hexadecimal", "0xF4865700", "RFC 8259 §6"},
@@ -40,6 +42,16 @@ func (c *corpus) times() {
 		{"beyond-int64", "99999999999999999999", "readers disagree about its value: some wrap it"},
 	} {
 		c.add("time-exp-"+t.name, c.withNumber("exp", t.number), verifier.ReasonClaims, t.why)
+	}
+	for _, t := range []struct{ name, number, why string }{
+		{"null", "null", "RFC 7519 §2: a NumericDate is a number"},
+		{"a-string", `"0"`, "RFC 7519 §2: a NumericDate is a number"},
+		{"negative", "-1", "profile: nothing was issued before 1970; some readers wrap it into the far future"},
+		{"negative-beyond-int64", "-99999999999999999999", "readers disagree about its value: some wrap it"},
+		{"fraction", "1.5", "profile: whole seconds"},
+		{"beyond-float64", "-1e400", "RFC 8259 §6: readers disagree about its value"},
+	} {
+		c.add("time-iat-"+t.name, c.withNumber("iat", t.number), verifier.ReasonClaims, t.why)
 	}
 }
 
@@ -71,6 +83,8 @@ func (c *corpus) identities() {
 		{"aud-array-of-others", members{"aud": []string{"a", "b"}}, verifier.ReasonAudience, "RFC 9068 §4"},
 		{"aud-array-with-a-number", members{"aud": []any{Audience, 1}}, verifier.ReasonClaims, "RFC 7519 §4.1.3: an array of strings"},
 		{"aud-array-in-array", members{"aud": []any{[]string{Audience}}}, verifier.ReasonClaims, "RFC 7519 §4.1.3: an array of strings"},
+		{"aud-array-with-null", members{"aud": []any{Audience, nil}}, verifier.ReasonClaims, "RFC 7519 §4.1.3: an array of strings"},
+		{"aud-true", members{"aud": true}, verifier.ReasonClaims, "RFC 7519 §4.1.3"},
 		{"aud-an-object", members{"aud": members{"0": Audience}}, verifier.ReasonClaims, "RFC 7519 §4.1.3"},
 		{"aud-null", members{"aud": rawJSON("null")}, verifier.ReasonClaims, "RFC 7519 §4.1.3"},
 		{"sub-missing", members{"sub": nil}, verifier.ReasonClaims, "RFC 9068 §2.2: sub is required"},
@@ -81,6 +95,7 @@ func (c *corpus) identities() {
 		{"client_id-empty", members{"client_id": ""}, verifier.ReasonClaims, "profile: nobody"},
 		{"client_id-an-array", members{"client_id": []string{"client-1"}}, verifier.ReasonClaims, "RFC 8693 §4.3: a string"},
 		{"jti-missing", members{"jti": nil}, verifier.ReasonClaims, "RFC 9068 §2.2: jti is required"},
+		{"jti-empty", members{"jti": ""}, verifier.ReasonClaims, "profile: names no token"},
 		{"jti-a-number", members{"jti": 7}, verifier.ReasonClaims, "RFC 7519 §4.1.7: a string"},
 		{"scope-an-array", members{"scope": []string{"PROFILE_READ"}}, verifier.ReasonClaims, "RFC 8693 §4.2: a string"},
 		{"legacy-a-string", members{"legacy": "true"}, verifier.ReasonClaims, "profile: a boolean; a truthy string would open everything"},

@@ -49,6 +49,7 @@ func (c *corpus) payloads() {
 	add("huge-number", c.withFirst(`"x":1e400`), "RFC 8259 §6: readers disagree about its value")
 	add("leading-zero", c.withFirst(`"x":01`), "RFC 8259 §6")
 	add("too-deep", c.withFirst(`"x":`+strings.Repeat("[", 1000)+strings.Repeat("]", 1000)), "profile: depth is bounded; readers that recurse run out of stack")
+	add("nine-deep", c.withFirst(`"x":`+strings.Repeat("[", 8)+strings.Repeat("]", 8)), "profile: eight levels at most")
 	add("too-many-members", c.withPayload(manyMembers(good)), "profile: members are bounded, since looking for double names costs their square")
 	add("in-base64-twice", c.withPayload(b64([]byte(good))), "RFC 7519 §3: one object")
 	add("a-jwt-inside", c.withPayload(c.good()), "RFC 7519 §5.2: nested, and cty doesn't say so")

@@ -22,6 +22,7 @@ func (c *corpus) spelling() {
 	add("empty-header", "."+p+"."+s, "RFC 7515 §7.1")
 	add("empty-payload", h+".."+s, "RFC 7519 §3: the payload is a claim set")
 	add("empty-signature", h+"."+p+".", "RFC 7518 §3.6: an unsecured JWS")
+	add("unsigned-alg-none", b64([]byte(text(changed(c.header, members{"alg": "none"}))))+"."+p+".", "RFC 8725 §3.2: an unsecured JWS")
 	add("json-serialization", text(members{"protected": h, "payload": p, "signature": s}), "RFC 7519 §3: compact serialization only")
 	add("json-general-serialization", text(members{"payload": p, "signatures": []members{{"protected": h, "signature": s}}}), "RFC 7519 §3: compact serialization only")
 	add("padding-behind", good+"==", "RFC 7515 §2: no padding")
@@ -39,8 +40,16 @@ func (c *corpus) spelling() {
 	add("bearer-twice", "Bearer "+good, "not of the alphabet")
 	add("standard-alphabet", c.standardAlphabet(), "RFC 7515 §2: base64url, not base64")
 	add("loose-last-character", loosened(good), "RFC 4648 §3.5: bits behind the last octet are zero; a second spelling passes by every cache and deny list that goes by the token")
+	// Spelled so by the issuer itself: the signature is over the odd spelling, and
+	// readers that decode it get octets that would do.
+	add("padding-in-header-signed", c.key.sealParts(padded(h), p), "RFC 7515 §2: no padding")
+	add("padding-in-payload-signed", c.key.sealParts(h, padded(p)), "RFC 7515 §2: no padding")
+	add("line-break-in-payload-signed", c.key.sealParts(h, p[:8]+"\n"+p[8:]), "RFC 7515 §2: no line breaks")
+	add("loose-last-character-of-header-signed", c.key.sealParts(loosePart(text(c.header)), p), "RFC 4648 §3.5: bits behind the last octet are zero")
+	add("loose-last-character-of-payload-signed", c.key.sealParts(h, loosePart(text(c.claims))), "RFC 4648 §3.5: bits behind the last octet are zero")
 	add("impossible-length", h+"."+p+"."+s+"AAA", "RFC 4648 §4: no octets have a base64 of this length")
 	add("longer-than-8-KiB", c.withClaims(members{"pad": strings.Repeat("x", 8<<10)}), "profile: a token is at most 8 KiB")
+	add("just-longer-than-8-KiB", c.justTooLong(), "profile: a token is at most 8 KiB")
 	add("longer-than-64-KiB", c.withClaims(members{"pad": strings.Repeat("x", 64<<10)}), "no header of HTTP is that long")
 }
 
@@ -55,10 +64,37 @@ func (c *corpus) standardAlphabet() string {
 	}
 }
 
+const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+// padded is a part as base64 with padding has it. What needs none gets one
+// character all the same.
+func padded(part string) string { return part + strings.Repeat("=", max(1, (4-len(part)%4)%4)) }
+
+// loosePart is JSON in base64url but for a bit behind its last octet.
+func loosePart(json string) string {
+	for len(json)%3 != 1 {
+		json += " "
+	}
+	part := b64([]byte(json))
+	last := len(part) - 1
+	return part[:last] + string(alphabet[strings.IndexByte(alphabet, part[last])|1])
+}
+
+// justTooLong is good, but for one to three characters more than 8 KiB.
+func (c *corpus) justTooLong() string {
+	claims := changed(c.claims, members{"pad": ""})
+	around := len(b64([]byte(text(c.header)))) + len("..") + base64.RawURLEncoding.EncodedLen(64)
+	pad := 0
+	for around+base64.RawURLEncoding.EncodedLen(len(text(claims))+pad) <= 8<<10 {
+		pad++
+	}
+	claims["pad"] = strings.Repeat("x", pad)
+	return c.withClaims(claims)
+}
+
 // loosened sets a bit behind the last octet: 64 octets leave four in the last
 // character.
 func loosened(token string) string {
-	const alphabet = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 	last := len(token) - 1
 	odd := token[:last] + string(alphabet[strings.IndexByte(alphabet, token[last])|1])
 	_, _, s := parts(odd)

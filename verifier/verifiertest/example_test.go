@@ -152,4 +152,6 @@ func ExampleCorpus() {
 	// accepts padding-behind (RFC 7515 §2: no padding)
 	// accepts padding-in-header (RFC 7515 §2: no padding)
 	// accepts padding-in-payload (RFC 7515 §2: no padding)
+	// accepts padding-in-header-signed (RFC 7515 §2: no padding)
+	// accepts padding-in-payload-signed (RFC 7515 §2: no padding)
 }

@@ -43,7 +43,12 @@ func (i *Issuer) draft() *draft {
 
 // seal signs any two texts, however wrong.
 func (k *key) seal(header, payload string) string {
-	signed := b64([]byte(header)) + "." + b64([]byte(payload))
+	return k.sealParts(b64([]byte(header)), b64([]byte(payload)))
+}
+
+// sealParts signs two parts as they are spelled.
+func (k *key) sealParts(header, payload string) string {
+	signed := header + "." + payload
 	return signed + "." + b64(k.sign(signed))
 }
 
