@@ -3,18 +3,30 @@
 // offline, asks for the scope that the route needs, and answers refusals as
 // RFC 6750 §3 says.
 //
+// A resource server is ten lines, the keys and the handler included: the verifier
+// fetches the keys by itself, from where Mintmark publishes them.
+//
+//	func main() {
+//		v, err := verifier.New(verifier.Config{Issuer: "https://auth.example.com", Audience: "https://api.example.com"})
+//		if err != nil {
+//			log.Fatal(err)
+//		}
+//		guard := middleware.New(v)
+//		http.Handle("GET /v2/bookings", guard.Require("BOOKING_READ")(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+//			token, _ := middleware.FromContext(r.Context())
+//			fmt.Fprintf(w, "bookings of %s", token.Subject())
+//		})))
+//		log.Fatal(http.ListenAndServe("127.0.0.1:8090", nil))
+//	}
+//
 // A guard is made once. It guards route by route, with [Guard.Require],
-// [Guard.RequireAny] and [Guard.Optional]:
-//
-//	guard := middleware.New(v)
-//	mux.Handle("GET /v2/bookings", guard.Require("BOOKING_READ")(bookings))
-//
-// or a whole service by a table, with [Guard.Enforce]; package policy has the
-// table, and the one of the scheduling product ready. A table also closes what
-// nobody thought of, and asks whether the user belongs to the team in the path.
-// Both are func(http.Handler) http.Handler, as net/http, chi and echo take it; for
-// other frameworks there is [Guard.Authorize]. The module in folder examples
-// shows httprouter, gin, echo, chi and gRPC.
+// [Guard.RequireAny] and [Guard.Optional], or a whole service by a table, with
+// [Guard.Enforce]; package policy has the table, and the one of the scheduling
+// product ready. A table also closes what nobody thought of, and asks whether the
+// user belongs to the team in the path. Both are func(http.Handler) http.Handler,
+// as net/http, chi and echo take it; for other frameworks there is
+// [Guard.Authorize]. The module in folder examples has a program for each of
+// net/http, httprouter, gin, echo, chi and gRPC.
 //
 // What is answered, whatever the guard:
 //

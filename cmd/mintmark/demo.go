@@ -16,7 +16,7 @@ import (
 )
 
 func demoCommand() *cobra.Command {
-	return group("demo", "Examples that run", demoAPICommand())
+	return group("demo", "Examples that run", demoAPICommand(), demoOutageCommand())
 }
 
 func demoAPICommand() *cobra.Command {

@@ -133,6 +133,34 @@ func ExampleIssuer_Down() {
 	// true
 }
 
+// An issuer that hangs costs nobody time who has a key that is known. Whoever needs
+// a new one waits a second at most, and is not told that the token is bad.
+func ExampleIssuer_Hang() {
+	clock := verifiertest.NewClock(time.Now())
+	issuer := verifiertest.NewIssuer()
+	defer issuer.Close()
+	issuer.Now = clock.Now
+	v, err := verifier.New(issuer.Config())
+	if err != nil {
+		panic(err)
+	}
+	defer v.Close()
+	_, err = v.Verify(context.Background(), issuer.Token())
+	fmt.Println(err)
+
+	issuer.Hang()
+	clock.Advance(time.Hour) // the keys should be asked for again, long since
+	_, err = v.Verify(context.Background(), issuer.Token())
+	fmt.Println(err)
+	issuer.Rotate()
+	_, err = v.Verify(context.Background(), issuer.Token())
+	fmt.Println(errors.Is(err, verifier.ErrKeysUnavailable))
+	// Output:
+	// <nil>
+	// <nil>
+	// true
+}
+
 // The corpus is for any verifier. This one, which looks only at the shape, takes
 // nearly all of it.
 func ExampleCorpus() {

@@ -61,3 +61,43 @@ func TestVetFinds(t *testing.T) {
 	require.Error(t, err)
 	require.Contains(t, out, "line7")
 }
+
+// TestTenLines: a resource server is ten lines in main, keys included, in README
+// and in the documentation of package middleware; and those compile too.
+func TestTenLines(t *testing.T) {
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	require.NoError(t, err)
+	mainOf(t, string(readme))
+
+	doc, err := os.ReadFile(filepath.Join(root, "middleware/doc.go"))
+	require.NoError(t, err)
+	text := strings.ReplaceAll("\n"+string(doc), "\n//\t", "\n")
+	out, err := vet(t, root, []step{{line: 1, kind: program, text: `package main
+
+import (
+	"fmt"
+	"log"
+	"net/http"
+
+	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+` + mainOf(t, text)}})
+	require.NoError(t, err, "%s", out)
+}
+
+// mainOf is the first function main of a text, which has ten lines at most.
+func mainOf(t *testing.T, text string) string {
+	t.Helper()
+	const begin, end = "\nfunc main() {\n", "\n}\n"
+	_, behind, found := strings.Cut(text, begin)
+	require.True(t, found, "there is no func main")
+	body, _, found := strings.Cut(behind, end)
+	require.True(t, found, "func main has no end")
+	for _, part := range []string{"verifier.New(", "middleware.New(", ".Require(", "ListenAndServe("} {
+		require.Contains(t, body, part)
+	}
+	require.LessOrEqual(t, strings.Count(body, "\n")+1, 10, "%s", body)
+	return begin + body + end
+}

@@ -1,6 +1,4 @@
-// Package chi is a resource server with go-chi. It owns the example's routes,
-// and not what they are guarded by.
-package chi
+package main
 
 import (
 	"fmt"
@@ -12,9 +10,9 @@ import (
 	"github.com/mintmark-auth/mintmark/middleware/policy"
 )
 
-// ByPolicy guards all routes at once. In front of the guard belongs nothing
+// byPolicy guards all routes at once. In front of the guard belongs nothing
 // that rewrites a path, such as chi's own CleanPath and StripSlashes.
-func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
+func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	r := chi.NewRouter()
 	r.Use(guard.Enforce(p))
 	r.Get("/v2/bookings", list)
@@ -24,9 +22,9 @@ func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	return r
 }
 
-// ByRoute names the scope beside each route. That the user belongs to the team
+// byRoute names the scope beside each route. That the user belongs to the team
 // is then for the handler to check.
-func ByRoute(guard *middleware.Guard) http.Handler {
+func byRoute(guard *middleware.Guard) http.Handler {
 	r := chi.NewRouter()
 	r.With(guard.Optional()).Post("/v2/bookings", book)
 	r.Group(func(r chi.Router) {

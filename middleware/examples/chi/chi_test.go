@@ -1,12 +1,11 @@
-package chi_test
+package main
 
 import (
 	"testing"
 
-	"github.com/mintmark-auth/mintmark/middleware/examples/chi"
 	"github.com/mintmark-auth/mintmark/middleware/examples/internal/trial"
 )
 
-func TestByRoute(t *testing.T) { trial.ByRoute(t, chi.ByRoute) }
+func TestByRoute(t *testing.T) { trial.ByRoute(t, byRoute) }
 
-func TestByPolicy(t *testing.T) { trial.ByPolicy(t, chi.ByPolicy) }
+func TestByPolicy(t *testing.T) { trial.ByPolicy(t, byPolicy, newPolicy) }

@@ -1,6 +1,4 @@
-// Package echo is a resource server with echo. It owns the example's routes, and
-// not what they are guarded by.
-package echo
+package main
 
 import (
 	"fmt"
@@ -12,9 +10,9 @@ import (
 	"github.com/mintmark-auth/mintmark/middleware/policy"
 )
 
-// ByPolicy guards all routes at once. Pre would not do: what else is there may
+// byPolicy guards all routes at once. Pre would not do: what else is there may
 // rewrite the path behind the guard.
-func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
+func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	e := echo.New()
 	e.GET("/v2/bookings", list)
 	e.POST("/v2/bookings", book)
@@ -23,9 +21,9 @@ func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	return guard.Enforce(p)(e)
 }
 
-// ByRoute names the scope beside each route. That the user belongs to the team
+// byRoute names the scope beside each route. That the user belongs to the team
 // is then for the handler to check.
-func ByRoute(guard *middleware.Guard) http.Handler {
+func byRoute(guard *middleware.Guard) http.Handler {
 	read := echo.WrapMiddleware(guard.Require("BOOKING_READ"))
 	e := echo.New()
 	e.GET("/v2/bookings", list, read)

@@ -1,12 +1,11 @@
-package echo_test
+package main
 
 import (
 	"testing"
 
-	"github.com/mintmark-auth/mintmark/middleware/examples/echo"
 	"github.com/mintmark-auth/mintmark/middleware/examples/internal/trial"
 )
 
-func TestByRoute(t *testing.T) { trial.ByRoute(t, echo.ByRoute) }
+func TestByRoute(t *testing.T) { trial.ByRoute(t, byRoute) }
 
-func TestByPolicy(t *testing.T) { trial.ByPolicy(t, echo.ByPolicy) }
+func TestByPolicy(t *testing.T) { trial.ByPolicy(t, byPolicy, newPolicy) }

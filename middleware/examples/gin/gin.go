@@ -1,6 +1,4 @@
-// Package gin is a resource server with gin. It owns the example's routes, and
-// not what they are guarded by.
-package gin
+package main
 
 import (
 	"net/http"
@@ -19,8 +17,8 @@ func newEngine() *gin.Engine {
 	return r
 }
 
-// ByPolicy guards all routes at once: the guard stands before the engine.
-func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
+// byPolicy guards all routes at once: the guard stands before the engine.
+func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	r := newEngine()
 	r.GET("/v2/bookings", list)
 	r.POST("/v2/bookings", book)
@@ -29,9 +27,9 @@ func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	return guard.Enforce(p)(r)
 }
 
-// ByRoute names the scope beside each route. That the user belongs to the team
+// byRoute names the scope beside each route. That the user belongs to the team
 // is then for the handler to check.
-func ByRoute(guard *middleware.Guard) http.Handler {
+func byRoute(guard *middleware.Guard) http.Handler {
 	read := guarded(guard.Require("BOOKING_READ"))
 	r := newEngine()
 	r.GET("/v2/bookings", read, list)

@@ -1,12 +1,11 @@
-package gin_test
+package main
 
 import (
 	"testing"
 
-	"github.com/mintmark-auth/mintmark/middleware/examples/gin"
 	"github.com/mintmark-auth/mintmark/middleware/examples/internal/trial"
 )
 
-func TestByRoute(t *testing.T) { trial.ByRoute(t, gin.ByRoute) }
+func TestByRoute(t *testing.T) { trial.ByRoute(t, byRoute) }
 
-func TestByPolicy(t *testing.T) { trial.ByPolicy(t, gin.ByPolicy) }
+func TestByPolicy(t *testing.T) { trial.ByPolicy(t, byPolicy, newPolicy) }

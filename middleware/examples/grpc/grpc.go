@@ -1,6 +1,4 @@
-// Package grpc guards a gRPC service. It owns two interceptors, to be copied,
-// and how a refusal is said in gRPC; what is refused, the guard decides.
-package grpc
+package main
 
 import (
 	"context"
@@ -16,9 +14,9 @@ import (
 	"github.com/mintmark-auth/mintmark/middleware/policy"
 )
 
-// Unary guards calls by a policy whose patterns are methods: on the wire, a call
+// guardUnary guards calls by a policy whose patterns are methods: on the wire, a call
 // of List is POST /booking.v1.Bookings/List.
-func Unary(guard *middleware.Guard, p *policy.Policy) grpc.UnaryServerInterceptor {
+func guardUnary(guard *middleware.Guard, p *policy.Policy) grpc.UnaryServerInterceptor {
 	return func(ctx context.Context, request any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 		ctx, err := authorize(ctx, guard, p, info.FullMethod)
 		if err != nil {
@@ -28,8 +26,8 @@ func Unary(guard *middleware.Guard, p *policy.Policy) grpc.UnaryServerIntercepto
 	}
 }
 
-// Stream does the same for streams, once, as they begin.
-func Stream(guard *middleware.Guard, p *policy.Policy) grpc.StreamServerInterceptor {
+// guardStream does the same for streams, once, as they begin.
+func guardStream(guard *middleware.Guard, p *policy.Policy) grpc.StreamServerInterceptor {
 	return func(server any, stream grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 		ctx, err := authorize(stream.Context(), guard, p, info.FullMethod)
 		if err != nil {

@@ -1,4 +1,4 @@
-package grpc_test
+package main
 
 import (
 	"context"
@@ -16,69 +16,16 @@ import (
 	"google.golang.org/protobuf/types/known/emptypb"
 	"google.golang.org/protobuf/types/known/wrapperspb"
 
-	"github.com/mintmark-auth/mintmark/middleware"
-	guarded "github.com/mintmark-auth/mintmark/middleware/examples/grpc"
 	"github.com/mintmark-auth/mintmark/middleware/examples/internal/trial"
-	"github.com/mintmark-auth/mintmark/middleware/policy"
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
-
-const rules = `
-POST /booking.v1.Bookings/List    BOOKING_READ
-POST /booking.v1.Bookings/Watch   BOOKING_READ
-POST /booking.v1.Bookings/Slots   PUBLIC
-`
-
-// bookings is what protoc would generate for
-//
-//	service Bookings {
-//	  rpc List(Empty) returns (StringValue);
-//	  rpc Slots(Empty) returns (StringValue);
-//	  rpc Other(Empty) returns (StringValue);
-//	  rpc Watch(Empty) returns (stream StringValue);
-//	}
-var bookings = grpc.ServiceDesc{
-	ServiceName: "booking.v1.Bookings",
-	Methods: []grpc.MethodDesc{
-		{MethodName: "List", Handler: unary("List")},
-		{MethodName: "Slots", Handler: unary("Slots")},
-		{MethodName: "Other", Handler: unary("Other")},
-	},
-	Streams: []grpc.StreamDesc{{StreamName: "Watch", ServerStreams: true, Handler: func(_ any, s grpc.ServerStream) error {
-		if err := s.RecvMsg(new(emptypb.Empty)); err != nil {
-			return err
-		}
-		return s.SendMsg(caller(s.Context()))
-	}}},
-}
-
-func caller(ctx context.Context) *wrapperspb.StringValue {
-	if token, ok := middleware.FromContext(ctx); ok {
-		return wrapperspb.String(token.Subject())
-	}
-	return wrapperspb.String("a guest")
-}
-
-func unary(name string) grpc.MethodHandler {
-	return func(server any, ctx context.Context, decode func(any) error, interceptor grpc.UnaryServerInterceptor) (any, error) {
-		in := new(emptypb.Empty)
-		if err := decode(in); err != nil {
-			return nil, err
-		}
-		info := &grpc.UnaryServerInfo{Server: server, FullMethod: "/booking.v1.Bookings/" + name}
-		return interceptor(ctx, in, info, func(ctx context.Context, _ any) (any, error) { return caller(ctx), nil })
-	}
-}
 
 // TestCalls: each answer of the guard, as gRPC says it.
 func TestCalls(t *testing.T) {
 	guard, issuer := trial.Guard(t)
-	table, err := policy.Load(strings.NewReader(rules))
+	p, err := newPolicy()
 	require.NoError(t, err)
-	p, err := policy.New(table, policy.Config{})
-	require.NoError(t, err)
-	server := grpc.NewServer(grpc.UnaryInterceptor(guarded.Unary(guard, p)), grpc.StreamInterceptor(guarded.Stream(guard, p)))
-	server.RegisterService(&bookings, nil)
+	server := newServer(guard, p)
 	listener := bufconn.Listen(1 << 16)
 	go server.Serve(listener)
 	t.Cleanup(server.Stop)

@@ -1,6 +1,4 @@
-// Package httprouter is a resource server with julienschmidt/httprouter. It owns
-// the example's routes, and not what they are guarded by.
-package httprouter
+package main
 
 import (
 	"context"
@@ -20,8 +18,8 @@ func newRouter() *httprouter.Router {
 	return r
 }
 
-// ByPolicy guards all routes at once: the guard stands before the router.
-func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
+// byPolicy guards all routes at once: the guard stands before the router.
+func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	r := newRouter()
 	r.GET("/v2/bookings", list)
 	r.POST("/v2/bookings", book)
@@ -30,9 +28,9 @@ func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	return guard.Enforce(p)(r)
 }
 
-// ByRoute names the scope beside each route. That the user belongs to the team
+// byRoute names the scope beside each route. That the user belongs to the team
 // is then for the handler to check.
-func ByRoute(guard *middleware.Guard) http.Handler {
+func byRoute(guard *middleware.Guard) http.Handler {
 	read := guard.Require("BOOKING_READ")
 	r := newRouter()
 	r.GET("/v2/bookings", guarded(read, list))

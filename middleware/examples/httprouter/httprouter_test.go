@@ -1,12 +1,11 @@
-package httprouter_test
+package main
 
 import (
 	"testing"
 
-	"github.com/mintmark-auth/mintmark/middleware/examples/httprouter"
 	"github.com/mintmark-auth/mintmark/middleware/examples/internal/trial"
 )
 
-func TestByRoute(t *testing.T) { trial.ByRoute(t, httprouter.ByRoute) }
+func TestByRoute(t *testing.T) { trial.ByRoute(t, byRoute) }
 
-func TestByPolicy(t *testing.T) { trial.ByPolicy(t, httprouter.ByPolicy) }
+func TestByPolicy(t *testing.T) { trial.ByPolicy(t, byPolicy, newPolicy) }

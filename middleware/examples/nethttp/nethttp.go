@@ -1,6 +1,4 @@
-// Package nethttp is a resource server with the router of net/http. It owns the
-// example's routes, and not what they are guarded by.
-package nethttp
+package main
 
 import (
 	"fmt"
@@ -10,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/middleware/policy"
 )
 
-// ByPolicy guards all routes at once: the guard stands before the router.
-func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
+// byPolicy guards all routes at once: the guard stands before the router.
+func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /v2/bookings", list)
 	mux.HandleFunc("POST /v2/bookings", book)
@@ -20,9 +18,9 @@ func ByPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 	return guard.Enforce(p)(mux)
 }
 
-// ByRoute names the scope beside each route. That the user belongs to the team
+// byRoute names the scope beside each route. That the user belongs to the team
 // is then for the handler to check.
-func ByRoute(guard *middleware.Guard) http.Handler {
+func byRoute(guard *middleware.Guard) http.Handler {
 	read := guard.Require("BOOKING_READ")
 	mux := http.NewServeMux()
 	mux.Handle("GET /v2/bookings", read(http.HandlerFunc(list)))

@@ -1,12 +1,11 @@
-package nethttp_test
+package main
 
 import (
 	"testing"
 
 	"github.com/mintmark-auth/mintmark/middleware/examples/internal/trial"
-	"github.com/mintmark-auth/mintmark/middleware/examples/nethttp"
 )
 
-func TestByRoute(t *testing.T) { trial.ByRoute(t, nethttp.ByRoute) }
+func TestByRoute(t *testing.T) { trial.ByRoute(t, byRoute) }
 
-func TestByPolicy(t *testing.T) { trial.ByPolicy(t, nethttp.ByPolicy) }
+func TestByPolicy(t *testing.T) { trial.ByPolicy(t, byPolicy, newPolicy) }

@@ -3,7 +3,6 @@
 package trial
 
 import (
-	"context"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -17,29 +16,6 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
-
-// Rules are the routes of each example.
-const Rules = `
-GET   /v2/bookings                  BOOKING_READ
-POST  /v2/bookings                  PUBLIC
-GET   /v2/bookings/:uid             BOOKING_READ
-GET   /v2/teams/:teamId/bookings    TEAM_BOOKING_READ
-`
-
-// Member knows one team, of one user.
-func Member(_ context.Context, token *verifier.Claims, kind policy.Kind, id string) (bool, error) {
-	return kind == policy.Team && id == "7" && token.Subject() == "user-1", nil
-}
-
-// Policy is of Rules.
-func Policy(t testing.TB) *policy.Policy {
-	t.Helper()
-	table, err := policy.Load(strings.NewReader(Rules))
-	require.NoError(t, err)
-	p, err := policy.New(table, policy.Config{Member: Member})
-	require.NoError(t, err)
-	return p
-}
 
 // Guard takes the tokens of an issuer of its own.
 func Guard(t testing.TB) (*middleware.Guard, *verifiertest.Issuer) {
@@ -59,11 +35,14 @@ func ByRoute(t *testing.T, build func(*middleware.Guard) http.Handler) {
 	answers(t, issuer, build(guard))
 }
 
-// ByPolicy tries a server that is guarded as a whole.
-func ByPolicy(t *testing.T, build func(*middleware.Guard, *policy.Policy) http.Handler) {
+// ByPolicy tries a server that is guarded as a whole. Its policy knows that user-1
+// is in team 7, and nothing else of that user.
+func ByPolicy(t *testing.T, build func(*middleware.Guard, *policy.Policy) http.Handler, newPolicy func() (*policy.Policy, error)) {
 	t.Helper()
 	guard, issuer := Guard(t)
-	s := answers(t, issuer, build(guard, Policy(t)))
+	p, err := newPolicy()
+	require.NoError(t, err)
+	s := answers(t, issuer, build(guard, p))
 
 	stranger := issuer.Token(verifiertest.Scope("TEAM_BOOKING_READ"), verifiertest.Subject("user-2"))
 	team := issuer.Token(verifiertest.Scope("TEAM_BOOKING_READ"))
