@@ -10,6 +10,9 @@ import (
 	"sync/atomic"
 	"time"
 
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer/feed"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -27,6 +30,8 @@ type Config struct {
 	Rand        io.Reader // safe for concurrent use
 	// Observer is told what happens. It may be nil.
 	Observer Observer
+	// Tracer makes a span of each decision. It may be nil.
+	Tracer trace.Tracer
 	// Feed has the issuer follow what is revoked: see Revocations.
 	Feed bool
 }
@@ -82,6 +87,9 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 	if i.Observer == nil {
 		i.Observer = nobody{}
 	}
+	if i.Tracer == nil {
+		i.Tracer = noop.Tracer{}
+	}
 	if err := i.catchUp(ctx, i.reopen()); err != nil {
 		return nil, err
 	}
@@ -134,7 +142,14 @@ func (i *Issuer) ViewFresh(ctx context.Context) (ledger.View, error) {
 // Propose has a command decided. The index is where a view shows its effect.
 // The error is oauth.ErrUnavailable where nothing could be decided, which
 // includes an outcome that can't be told.
-func (i *Issuer) Propose(ctx context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
+func (i *Issuer) Propose(ctx context.Context, c ledger.Command) (outcome ledger.Outcome, index uint64, err error) {
+	ctx, span := i.Tracer.Start(ctx, "propose")
+	outcome, index, err = i.propose(ctx, c)
+	endProposal(span, c, outcome, index, err)
+	return outcome, index, err
+}
+
+func (i *Issuer) propose(ctx context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
 	began := time.Now()
 	value, index, err := i.Node.Propose(ctx, &Entry{c})
 	if err != nil {

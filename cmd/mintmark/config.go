@@ -37,6 +37,8 @@ type serveOptions struct {
 	Upstream       upstreamOptions
 	PasswordSignIn bool // false: with Upstream only
 
+	OTLPEndpoint string // where traces are sent; "": there are none
+
 	Drain       time.Duration // from "not ready" to the first refused connection
 	StopTimeout time.Duration // then, for what is still being answered
 	LogFormat   string        // text or json
@@ -76,6 +78,7 @@ const (
 	keyClusterKeyFile = "cluster-key-file"
 	keyTrustedProxy   = "trusted-proxy"
 	keyFeedSecrets    = "feed-secrets"
+	keyOTLPEndpoint   = "otlp-endpoint"
 	keyDrain          = "drain"
 	keyStopTimeout    = "stop-timeout"
 	keyLogFormat      = "log-format"
@@ -110,6 +113,7 @@ func (o *serveOptions) settings() []configSetting {
 		{keyTrustedProxy, &o.TrustedProxies, "address or network (`CIDR`) of a proxy in front, whose X-Forwarded-For is believed (repeatable)"},
 		{keyFeedSecrets, &o.FeedSecrets, "`FILE` of the resource servers that may read what was revoked, as \"mintmark feed add\" makes it (default: nobody may)"},
 	}, o.signInSettings(), []configSetting{
+		{keyOTLPEndpoint, &o.OTLPEndpoint, "`URL` of an OpenTelemetry collector (OTLP over HTTP) that traces are sent to (default: none are made)"},
 		{keyDrain, &o.Drain, "how long a stopping node still answers after /readyz says no"},
 		{keyStopTimeout, &o.StopTimeout, "how long a stopping node then waits for what it is still answering"},
 		{keyLogFormat, &o.LogFormat, "`FORMAT` of the log on standard error: text or json"},

@@ -41,6 +41,7 @@ func (o *serveOptions) check(from sources) error {
 	_, err := parseProxies(o.TrustedProxies)
 	expect(keyTrustedProxy, err == nil, "addresses or networks such as 10.0.0.0/8")
 	errs = append(errs, o.checkSignIn(from))
+	expect(keyOTLPEndpoint, o.OTLPEndpoint == "" || isOrigin(strings.TrimSuffix(o.OTLPEndpoint, "/")), expectedOrigin)
 	expect(keyDrain, o.Drain >= 0, "a duration that is not negative")
 	expect(keyStopTimeout, o.StopTimeout >= time.Millisecond, "a duration of at least 1ms")
 	expect(keyLogFormat, o.LogFormat == "text" || o.LogFormat == "json", "text or json")

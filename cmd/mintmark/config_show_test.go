@@ -76,6 +76,7 @@ upstream-admin-claim         -                default
 upstream-admin-value         -                default
 upstream-admin-email         -                default
 password-sign-in             true             default
+otlp-endpoint                -                default
 drain                        1s               default
 stop-timeout                 10s              default
 log-format                   text             default
@@ -156,7 +157,7 @@ func TestConfigFlagsOfTheContract(t *testing.T) {
 		require.NotEmpty(t, f.Usage, f.Name)
 	})
 	require.Equal(t, strings.Fields(`advertise app-url cluster-key-file cluster-listen config data-dir drain
-		feed-secrets join listen log-format name ops-listen password-sign-in peer public-url stop-timeout token-file trusted-proxy
+		feed-secrets join listen log-format name ops-listen otlp-endpoint password-sign-in peer public-url stop-timeout token-file trusted-proxy
 		upstream-admin-claim upstream-admin-email upstream-admin-value upstream-client-id upstream-client-secret-file
 		upstream-issuer upstream-name upstream-scope verbose`), names)
 	require.Equal(t, ".data", filepath.Clean(o.DataDir))

@@ -16,7 +16,7 @@ import (
 // handler is everything that the public listener serves: the endpoints for
 // programs and the pages for people, of which the server has chosen how people
 // sign in.
-func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *endpoint.Readers, trusted proxies, m *metrics, log *slog.Logger) (http.Handler, error) {
+func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *endpoint.Readers, trusted proxies, m *metrics, spans *tracing, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
@@ -44,7 +44,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *en
 	pages.Register(m.routes(router))
 	router.NotFound = either(endpoint.NotFound, pages.NotFound)
 	router.MethodNotAllowed = either(endpoint.MethodNotAllowed, pages.MethodNotAllowed)
-	return m.timed(endpoint.Guard(router, strings.HasPrefix(s.BaseURL, "https://"), log)), nil
+	return m.timed(endpoint.Guard(router, strings.HasPrefix(s.BaseURL, "https://"), log), spans), nil
 }
 
 // either answers in JSON below the API's paths and with a page elsewhere.

@@ -14,14 +14,15 @@ var statusClasses = [...]string{0: "aborted", 2: "2xx", 3: "3xx", 4: "4xx", 5: "
 
 // routeMetrics are those of one route, found once, when it is registered.
 type routeMetrics struct {
-	requests [len(statusClasses)]prometheus.Counter
-	duration prometheus.Observer
+	method, pattern string // for spans
+	requests        [len(statusClasses)]prometheus.Counter
+	duration        prometheus.Observer
 }
 
 // route finds or makes the metrics of a route. Pattern is the router's, with
 // the names of its parameters and never their values.
 func (m *metrics) route(method, pattern string) *routeMetrics {
-	r := &routeMetrics{duration: m.durations.WithLabelValues(method, pattern)}
+	r := &routeMetrics{method: method, pattern: pattern, duration: m.durations.WithLabelValues(method, pattern)}
 	for i, class := range statusClasses {
 		if class != "" {
 			r.requests[i] = m.requests.WithLabelValues(method, pattern, class)
@@ -42,9 +43,10 @@ func (r *routeMetrics) served(status int, d time.Duration) {
 
 // timed measures all that next answers. It stands outside of everything else,
 // so that what is refused before the router is counted too. The route is told
-// by the handler that the router finds; see routes.
-func (m *metrics) timed(next http.Handler) http.Handler {
+// by the handler that the router finds; see routes. Spans may be nil.
+func (m *metrics) timed(next http.Handler, spans *tracing) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		r, span := spans.begin(r)
 		t := &timedWriter{ResponseWriter: w, route: m.elsewhere}
 		begun, returned := time.Now(), false
 		defer func() {
@@ -52,6 +54,7 @@ func (m *metrics) timed(next http.Handler) http.Handler {
 				t.status = http.StatusOK // as net/http does for a handler that writes nothing
 			}
 			t.route.served(t.status, time.Since(begun))
+			spans.end(span, t.route, t.status)
 		}()
 		next.ServeHTTP(t, r)
 		returned = true

@@ -39,7 +39,7 @@ func timedServer(m *metrics) http.Handler {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	})
-	return m.timed(router)
+	return m.timed(router, nil)
 }
 
 func TestTimedRequests(t *testing.T) {
@@ -123,7 +123,7 @@ func BenchmarkTimed(b *testing.B) {
 	bare.Handle(http.MethodGet, "/", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
 		w.WriteHeader(http.StatusNoContent)
 	})
-	for name, h := range map[string]http.Handler{"timed": m.timed(router), "bare": bare} {
+	for name, h := range map[string]http.Handler{"timed": m.timed(router, nil), "bare": bare} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			r, w := httptest.NewRequest(http.MethodGet, "/", nil), httptest.NewRecorder()

@@ -103,6 +103,7 @@ func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
 	if o.LogFormat == "json" {
 		h = slog.NewJSONHandler(stderr, level)
 	}
+	log := slog.New(h)
 	return serverConfig{
 		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted,
 		Key: keySourceOf(o.ClusterKeyFile, o.DataDir, os.Getenv),
@@ -111,7 +112,8 @@ func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
 			Join: o.Join, TokenFile: o.TokenFile,
 		},
 		Upstream: provider, NoPasswords: !o.PasswordSignIn, Readers: readers,
-		Settings: o.agree, PublicURL: o.PublicURL, AppURL: o.AppURL, Drain: o.Drain, Log: slog.New(h),
+		Settings: o.agree, PublicURL: o.PublicURL, AppURL: o.AppURL, Drain: o.Drain, Log: log,
+		Traces: newTracing(o.OTLPEndpoint, o.Name, trusted, log),
 	}, nil
 }
 

@@ -63,6 +63,9 @@ type serverConfig struct {
 	// that it isn't ready.
 	Drain time.Duration
 
+	// Traces is nil where nobody collects them. The server closes it.
+	Traces *tracing
+
 	Log *slog.Logger
 	// Now is the clock that stamps commands and that tokens run out by.
 	// Default: the machine's.
@@ -206,7 +209,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	refusals := web.NewRefusals()
 	s.issuer, err = issuer.New(ctx, issuer.Config{
 		Node: s.node, ClusterKeys: s.keys, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
-		Observer: observer{s.metrics, refusals, c.Now}, Feed: c.Readers != nil,
+		Observer: observer{s.metrics, refusals, c.Now}, Feed: c.Readers != nil, Tracer: c.Traces.issuer(),
 	})
 	if err != nil {
 		return nil, err
@@ -222,7 +225,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	}
 	return handler(s.issuer, s.settings, web.Config{
 		Passwords: passwords, Refusals: refusals, Upstream: s.askUpstream(ctx), NoPasswords: c.NoPasswords,
-	}, c.Readers, c.Proxies, s.metrics, c.Log)
+	}, c.Readers, c.Proxies, s.metrics, c.Traces, c.Log)
 }
 
 // administer answers operators on the socket from now on.
@@ -344,6 +347,7 @@ func (s *server) Close(ctx context.Context) error {
 	if s.journal != nil {
 		errs = append(errs, s.journal.Journal.Close())
 	}
+	errs = append(errs, s.config.Traces.close(ctx))
 	if s.ops != nil {
 		errs = append(errs, s.ops.Close())
 	}

@@ -1,0 +1,177 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"log/slog"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/codes"
+	sdktrace "go.opentelemetry.io/otel/sdk/trace"
+	"go.opentelemetry.io/otel/trace"
+)
+
+// A spanExporter sends spans as OTLP over HTTP, in JSON, which every collector
+// takes. OpenTelemetry's own exporter links gRPC: 7 MB of program for this.
+// What a collector does not take is lost, as what it is away for.
+type spanExporter struct {
+	url    string
+	client *http.Client
+	log    *slog.Logger
+	failed atomic.Bool // so that the log has the first failure and the recovery
+}
+
+func newSpanExporter(endpoint string, log *slog.Logger) *spanExporter {
+	return &spanExporter{
+		url: strings.TrimSuffix(endpoint, "/") + "/v1/traces", log: log,
+		client: &http.Client{
+			Timeout: 10 * time.Second,
+			// A collector that sends us elsewhere is not the one that was named.
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}
+}
+
+// ExportSpans implements sdktrace.SpanExporter. It returns no error, which the
+// SDK would print by itself each time.
+func (e *spanExporter) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	err := e.send(ctx, spans)
+	switch failed := err != nil; {
+	case failed && !e.failed.Swap(true):
+		e.log.Warn("traces are lost until the collector takes them", "error", err)
+	case !failed && e.failed.Swap(false):
+		e.log.Info("the collector takes traces again")
+	}
+	return nil
+}
+
+func (e *spanExporter) send(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	body, err := json.Marshal(otlpOf(spans))
+	if err != nil {
+		return fmt.Errorf("encode spans: %w", err)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodPost, e.url, bytes.NewReader(body))
+	if err != nil {
+		return fmt.Errorf("send spans: %w", err)
+	}
+	request.Header.Set("Content-Type", "application/json")
+	response, err := e.client.Do(request)
+	if err != nil {
+		return fmt.Errorf("send spans: %w", err)
+	}
+	defer response.Body.Close()
+	_, _ = io.CopyN(io.Discard, response.Body, 64<<10) // so that the connection is used again
+	if response.StatusCode/100 != 2 {
+		return fmt.Errorf("send spans: the collector answered %d", response.StatusCode)
+	}
+	return nil
+}
+
+// Shutdown implements sdktrace.SpanExporter.
+func (e *spanExporter) Shutdown(context.Context) error {
+	e.client.CloseIdleConnections()
+	return nil
+}
+
+// The types below are ExportTraceServiceRequest of OTLP 1.x in its JSON
+// encoding, as far as it is used: ids in hexadecimal, 64-bit numbers as strings.
+type (
+	otlpRequest struct {
+		ResourceSpans []otlpResourceSpans `json:"resourceSpans"`
+	}
+	otlpResourceSpans struct {
+		Resource struct {
+			Attributes []otlpAttribute `json:"attributes,omitempty"`
+		} `json:"resource"`
+		ScopeSpans []otlpScopeSpans `json:"scopeSpans"`
+	}
+	otlpScopeSpans struct {
+		Scope struct {
+			Name string `json:"name"`
+		} `json:"scope"`
+		Spans []otlpSpan `json:"spans"`
+	}
+	otlpSpan struct {
+		TraceID    string          `json:"traceId"`
+		SpanID     string          `json:"spanId"`
+		ParentID   string          `json:"parentSpanId,omitempty"`
+		Name       string          `json:"name"`
+		Kind       trace.SpanKind  `json:"kind"` // the numbers are the same
+		Start      int64           `json:"startTimeUnixNano,string"`
+		End        int64           `json:"endTimeUnixNano,string"`
+		Attributes []otlpAttribute `json:"attributes,omitempty"`
+		Status     otlpStatus      `json:"status"`
+	}
+	otlpStatus struct {
+		Code    int    `json:"code,omitempty"`
+		Message string `json:"message,omitempty"`
+	}
+	otlpAttribute struct {
+		Key   string    `json:"key"`
+		Value otlpValue `json:"value"`
+	}
+	otlpValue struct {
+		Text   *string `json:"stringValue,omitempty"`
+		Number *string `json:"intValue,omitempty"`
+	}
+)
+
+const otlpError = 2 // STATUS_CODE_ERROR
+
+// otlpOf groups spans by what made them. All have the resource of this process.
+func otlpOf(spans []sdktrace.ReadOnlySpan) otlpRequest {
+	var of otlpResourceSpans
+	byScope := map[string]int{}
+	for _, s := range spans {
+		of.Resource.Attributes = otlpAttributes(s.Resource().Attributes())
+		name := s.InstrumentationScope().Name
+		i, known := byScope[name]
+		if !known {
+			i = len(of.ScopeSpans)
+			byScope[name] = i
+			of.ScopeSpans = append(of.ScopeSpans, otlpScopeSpans{})
+			of.ScopeSpans[i].Scope.Name = name
+		}
+		of.ScopeSpans[i].Spans = append(of.ScopeSpans[i].Spans, otlpSpanOf(s))
+	}
+	return otlpRequest{[]otlpResourceSpans{of}}
+}
+
+func otlpSpanOf(s sdktrace.ReadOnlySpan) otlpSpan {
+	span := otlpSpan{
+		TraceID: s.SpanContext().TraceID().String(), SpanID: s.SpanContext().SpanID().String(),
+		Name: s.Name(), Kind: s.SpanKind(),
+		Start: s.StartTime().UnixNano(), End: s.EndTime().UnixNano(),
+		Attributes: otlpAttributes(s.Attributes()),
+	}
+	if s.Parent().HasSpanID() {
+		span.ParentID = s.Parent().SpanID().String()
+	}
+	if s.Status().Code == codes.Error {
+		span.Status = otlpStatus{otlpError, s.Status().Description}
+	}
+	return span
+}
+
+func otlpAttributes(list []attribute.KeyValue) []otlpAttribute {
+	attributes := make([]otlpAttribute, len(list))
+	for i, a := range list {
+		attributes[i].Key = string(a.Key)
+		text := a.Value.Emit()
+		if a.Value.Type() == attribute.INT64 {
+			text = strconv.FormatInt(a.Value.AsInt64(), 10)
+			attributes[i].Value.Number = &text
+			continue
+		}
+		attributes[i].Value.Text = &text
+	}
+	return attributes
+}
