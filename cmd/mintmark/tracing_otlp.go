@@ -165,7 +165,7 @@ func otlpAttributes(list []attribute.KeyValue) []otlpAttribute {
 	attributes := make([]otlpAttribute, len(list))
 	for i, a := range list {
 		attributes[i].Key = string(a.Key)
-		text := a.Value.Emit()
+		text := a.Value.String()
 		if a.Value.Type() == attribute.INT64 {
 			text = strconv.FormatInt(a.Value.AsInt64(), 10)
 			attributes[i].Value.Number = &text
