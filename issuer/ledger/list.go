@@ -6,9 +6,9 @@ import (
 	"unicode/utf8"
 )
 
-// maxLookedAt bounds what one page of a list costs: where so many rows do not
-// fill it, it ends early and says where to go on.
-const maxLookedAt = 20_000
+// maxLookedAt bounds what one page of a list costs, which is some milliseconds:
+// where so many rows do not fill it, it ends early and says where to go on.
+const maxLookedAt = 12_000
 
 // page takes up to limit of the rows that match. next is the key after which
 // another page goes on, the zero K at the end.
@@ -61,16 +61,17 @@ func searched(folded string, texts ...string) bool {
 // holds reports whether fold(s) holds a folded text. Most texts are ASCII, and a
 // search looks at thousands: for those nothing is allocated.
 func holds(s, folded string) bool {
-	for i := range len(s) {
-		if s[i] >= utf8.RuneSelf {
-			return strings.Contains(fold(s), folded)
-		}
+	if folded == "" {
+		return true
 	}
-	for len(s) >= len(folded) {
-		if beginsFolded(s, folded) {
+	for i := range len(s) {
+		switch c := s[i]; {
+		case c >= utf8.RuneSelf:
+			return strings.Contains(fold(s), folded)
+		case c != folded[0] && c+('a'-'A') != folded[0]:
+		case len(s)-i >= len(folded) && beginsFolded(s[i:], folded):
 			return true
 		}
-		s = s[1:]
 	}
 	return false
 }

@@ -20,22 +20,29 @@ func (v View) ListClients(q ClientQuery) (found []*Client, next string) {
 		return (q.State == c.State || q.State == "" && c.State != Deleted) &&
 			(search == "" || searched(search, c.Name, c.ID))
 	}
-	return page(v.byName(q.Owner, v.Client(q.After)), q.Limit, match, func(c *Client) string { return c.ID })
+	return page(v.byName(q), q.Limit, match, func(c *Client) string { return c.ID })
 }
 
-// byName are the clients of an owner, or of all, that come after another by name.
-func (v View) byName(owner string, last *Client) iter.Seq[*Client] {
+// byName are the clients of an owner, of a state or of all, as q says, that come
+// after its After by name.
+func (v View) byName(q ClientQuery) iter.Seq[*Client] {
 	index, values := "name", []any{}
-	if owner != "" {
-		index, values = "owner", []any{owner}
+	within := func(*Client) bool { return true }
+	switch {
+	case q.Owner != "":
+		index, values = "owner", []any{q.Owner}
+		within = func(c *Client) bool { return c.Owner == q.Owner }
+	case q.State != "":
+		index, values = "state", []any{string(q.State)}
+		within = func(c *Client) bool { return c.State == q.State }
 	}
-	if last != nil {
+	if last := v.Client(q.After); last != nil {
 		values = append(values, fold(last.Name), last.ID)
 	}
-	all := after(from[Client](v, TableClients, index, values...), func(c *Client) bool { return last != nil && c.ID == last.ID })
+	all := after(from[Client](v, TableClients, index, values...), func(c *Client) bool { return c.ID == q.After })
 	return func(yield func(*Client) bool) {
 		for c := range all {
-			if owner != "" && c.Owner != owner || !yield(c) {
+			if !within(c) || !yield(c) {
 				return
 			}
 		}

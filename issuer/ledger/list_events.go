@@ -54,10 +54,8 @@ func (v View) eventsWithin(q EventQuery) iter.Seq[*Event] {
 	if q.To > 0 {
 		last = min(last, v.lastEventBefore(q.To))
 	}
-	it, err := v.txn.ReverseLowerBound(TableAudit, indexID, sequence(last))
-	all := walk[Event](it, err, TableAudit)
 	return func(yield func(*Event) bool) {
-		for e := range all {
+		for e := range v.eventsUpTo(last) {
 			if e.At < q.From || !yield(e) {
 				return
 			}
@@ -69,9 +67,8 @@ func (v View) eventsWithin(q EventQuery) iter.Seq[*Event] {
 // after it is. It halves the distance some forty times.
 func (v View) lastEventBefore(t Time) uint64 {
 	low, high := uint64(0), uint64(0)
-	for e := range v.EventsBackwards() {
-		high = e.Seq + 1
-		break
+	if newest := v.lastEvent(math.MaxUint64); newest != nil {
+		high = newest.Seq + 1
 	}
 	for low < high {
 		middle := low + (high-low)/2

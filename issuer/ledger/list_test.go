@@ -200,10 +200,43 @@ func TestListEvents(t *testing.T) {
 	})
 }
 
+// TestEventsBackwards: a trail is told whole, wherever its events lie close
+// together and wherever far apart.
+func TestEventsBackwards(t *testing.T) {
+	var all []*ledger.Event
+	var want []uint64
+	seq := uint64(0)
+	for i := range 6000 {
+		switch {
+		case i%1000 == 999:
+			seq += 1 << 40
+		case i/1000%2 == 1:
+			seq += uint64(i)
+		}
+		all = append(all, &ledger.Event{Seq: seq, Kind: ledger.EventSignedIn})
+		want = append(want, seq)
+		seq++
+	}
+	slices.Reverse(want)
+	v := viewOf(t, tableOf(ledger.TableAudit, all))
+	var got []uint64
+	for e := range v.EventsBackwards() {
+		got = append(got, e.Seq)
+	}
+	require.Equal(t, want, got)
+	for e := range v.EventsBackwards() {
+		require.Equal(t, want[0], e.Seq)
+		break
+	}
+	for range viewOf(t).EventsBackwards() {
+		require.Fail(t, "there is none")
+	}
+}
+
 // TestListsAreBounded: a page that finds nothing looks at so many rows and no
 // more, and another goes on where it stopped.
 func TestListsAreBounded(t *testing.T) {
-	const rows, bound = 45_000, 20_000
+	const rows, bound = 45_000, 12_000
 	var clients []*ledger.Client
 	var users []*ledger.User
 	var events []*ledger.Event
@@ -222,7 +255,9 @@ func TestListsAreBounded(t *testing.T) {
 		require.Empty(t, found)
 		require.Equal(t, fmt.Sprintf("%05d", bound-1), next)
 		c.After = next
-		_, c.After = v.ListClients(c)
+		for range 2 {
+			_, c.After = v.ListClients(c)
+		}
 		found, next = v.ListClients(c)
 		require.Len(t, found, 1)
 		require.Empty(t, next)
@@ -248,14 +283,25 @@ func BenchmarkLists(b *testing.B) {
 			Profile: ledger.Profile{Name: fmt.Sprintf("Application %d", i*7919%10_000)}, Changed: ledger.Time(i),
 		})
 	}
-	for i := range ledger.MaxEvents {
-		events = append(events, &ledger.Event{Seq: uint64(i + 1), At: ledger.Time(i), Kind: ledger.EventAllowed, Client: clients[i%10_000].ID})
+	var users []*ledger.User
+	for i := range 10_000 {
+		users = append(users, &ledger.User{
+			ID: fmt.Sprintf("u-%d", i), Username: fmt.Sprintf("somebody-%d", i), Admin: i%5000 == 0,
+			Person: ledger.Person{Name: fmt.Sprintf("Some Body %d", i), Email: "somebody@example.com"},
+		})
 	}
-	v := viewOf(b, tableOf(ledger.TableClients, clients), tableOf(ledger.TableAudit, events))
+	for i := range ledger.MaxEvents {
+		events = append(events, &ledger.Event{Seq: uint64(i + 1), At: ledger.Time(i), Actor: "somebody", Kind: ledger.EventAllowed, Client: clients[i%10_000].ID})
+	}
+	v := viewOf(b, tableOf(ledger.TableClients, clients), tableOf(ledger.TableUsers, users), tableOf(ledger.TableAudit, events))
 	for name, list := range map[string]func(){
 		"clients":          func() { v.ListClients(ledger.ClientQuery{Limit: 50}) },
 		"search":           func() { v.ListClients(ledger.ClientQuery{Search: "nothing", Limit: 50}) },
 		"owner":            func() { v.ListClients(ledger.ClientQuery{Owner: "u-7", Limit: 50}) },
+		"deleted":          func() { v.ListClients(ledger.ClientQuery{State: ledger.Deleted, Limit: 50}) },
+		"users":            func() { v.ListUsers(ledger.UserQuery{Search: "nothing", Limit: 50}) },
+		"administrators":   func() { v.ListUsers(ledger.UserQuery{Admins: true, Limit: 50}) },
+		"eventsOfNobody":   func() { v.ListEvents(ledger.EventQuery{User: "nobody", Limit: 50}) },
 		"queue":            func() { v.ReviewQueue("", 50) },
 		"events":           func() { v.ListEvents(ledger.EventQuery{Limit: 50}) },
 		"eventsOfClient":   func() { v.ListEvents(ledger.EventQuery{Client: "client-77", Limit: 50}) },

@@ -17,10 +17,26 @@ func (v View) ListUsers(q UserQuery) (found []*User, next string) {
 		return (!q.Admins || u.Admin) && (!q.Disabled || u.Disabled) &&
 			(search == "" || searched(search, u.Username, u.Name, u.Email, u.ID))
 	}
+	index := "username"
+	switch {
+	case q.Admins:
+		index = "admin"
+	case q.Disabled:
+		index = "disabled"
+	}
 	var values []any
 	if last := v.User(q.After); last != nil {
 		values = []any{fold(last.Username)}
 	}
-	all := after(from[User](v, TableUsers, "username", values...), func(u *User) bool { return u.ID == q.After })
+	all := after(from[User](v, TableUsers, index, values...), func(u *User) bool { return u.ID == q.After })
 	return page(all, q.Limit, match, func(u *User) string { return u.ID })
+}
+
+// nameIf is for indexes of those users only of whom something is so. They are
+// in the order of the others.
+func (u *User) nameIf(is bool) []string {
+	if !is || u.Username == "" {
+		return nil
+	}
+	return []string{fold(u.Username)}
 }

@@ -46,6 +46,7 @@ func Tables() map[string]*memdb.TableSchema {
 			unique(indexID, false, text(func(c *Client) string { return c.ID })),
 			many("owner", texts(func(c *Client) []string { return []string{c.Owner, fold(c.Name)} })),
 			many("name", texts(func(c *Client) []string { return []string{fold(c.Name)} })),
+			many("state", texts(func(c *Client) []string { return []string{string(c.State), fold(c.Name)} })),
 			many("waiting", texts((*Client).waitingKey)),
 			many("logo", each((*Client).logos)),
 			many("offered", text((*Client).offeredTo)),
@@ -54,6 +55,9 @@ func Tables() map[string]*memdb.TableSchema {
 			unique(indexID, false, text(func(u *User) string { return u.ID })),
 			unique("username", true, text(func(u *User) string { return fold(u.Username) })),
 			unique("identity", true, text((*User).identityText)),
+			// Of few users: of the others a row in them costs nothing.
+			many("admin", texts(func(u *User) []string { return u.nameIf(u.Admin) })),
+			many("disabled", texts(func(u *User) []string { return u.nameIf(u.Disabled) })),
 		),
 		TableSessions: table(TableSessions,
 			unique(indexID, false, bits(func(s *Session) []byte { return s.ID[:] })),

@@ -3,7 +3,6 @@ package ledger
 import (
 	"fmt"
 	"iter"
-	"math"
 
 	"github.com/hashicorp/go-memdb"
 )
@@ -172,12 +171,6 @@ func (v View) Node(id string) *Node { return first[Node](v, TableNodes, indexID,
 
 // Nodes are all nodes, by id.
 func (v View) Nodes() iter.Seq[*Node] { return rowsFrom[Node](v, TableNodes, "") }
-
-// EventsBackwards are the audit trail, newest first.
-func (v View) EventsBackwards() iter.Seq[*Event] {
-	it, err := v.txn.ReverseLowerBound(TableAudit, indexID, sequence(math.MaxUint64))
-	return walk[Event](it, err, TableAudit)
-}
 
 // Events are the audit trail, oldest first.
 func (v View) Events() iter.Seq[*Event] { return rowsFrom[Event](v, TableAudit, []byte{}) }
