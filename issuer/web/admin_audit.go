@@ -41,22 +41,31 @@ type eventLine struct {
 // audit shows the newest events first.
 func (w *Web) audit(c *call, v visit) error {
 	f, q := auditQuery(c, v.view)
-	body := auditBody{Form: f, Kinds: kindsWith(q.Kind), All: len(filtered(c)) == 0}
+	body := &auditBody{Form: f, Kinds: kindsWith(q.Kind), All: len(filtered(c)) == 0}
+	p := page{Title: "Audit", Form: f, Body: body}
 	if !f.failed() {
 		q.Limit = eventsShow
 		q.Before, _ = strconv.ParseUint(c.r.URL.Query().Get("after"), 10, 64) // anything else is the newest
 		events, next := v.view.ListEvents(q)
 		body.Events = eventLines(v.view, events)
-		body.Pages = pagesOf(c, "")
-		if next != 0 {
-			body.Pages.Next = c.pageAfter(strconv.FormatUint(next, 10))
+		body.Pages = pagesOf(c, eventKey(next))
+		p.Rows, p.Cut = len(events), func(n int) {
+			body.Events, body.Pages = body.Events[:n], pagesOf(c, eventKey(events[n-1].Seq))
 		}
 		body.Download = pathAdminEvents
 		if !body.All {
 			body.Download += "?" + filtered(c).Encode()
 		}
 	}
-	return w.showAdmin(c, v, "admin_audit", page{Title: "Audit", Form: f, Body: body})
+	return w.showAdmin(c, v, "admin_audit", p)
+}
+
+// eventKey is how an address names an event; "" for none.
+func eventKey(seq uint64) string {
+	if seq == 0 {
+		return ""
+	}
+	return strconv.FormatUint(seq, 10)
 }
 
 // filtered is what the call filters by.

@@ -67,7 +67,7 @@ func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
 	if err != nil {
 		return err
 	}
-	body := adminClientBody{
+	body := &adminClientBody{
 		Client: client, Owner: namedUser(v.view, client.Owner), Secrets: client.ActiveSecrets(),
 		Website: hostOf(client.Website), Picture: pictureOf(&client.Profile), Scopes: scopeGroups(client.Scopes, true),
 		Waits: client.AwaitsReview(), Since: client.WaitingSince(),
@@ -88,13 +88,16 @@ func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
 		body.Resume = v.clientAt(&resumeForm, client, sent)
 	}
 	events := v.view.HistoryOf(client.ID, historyShow+1)
-	body.History = eventLines(v.view, events[:min(len(events), historyShow)])
-	if len(events) > historyShow {
-		body.Older = pathAdminAudit + "?" + url.Values{"client": {client.ID}, "kind": {"client"}}.Encode()
+	tell := func(n int) {
+		body.History = eventLines(v.view, events[:n])
+		if len(events) > n {
+			body.Older = pathAdminAudit + "?" + url.Values{"client": {client.ID}, "kind": {"client"}}.Encode()
+		}
 	}
+	tell(min(len(events), historyShow))
 	return w.showAdmin(c, v, "admin_client", page{
 		Title: client.Name, Trail: []crumb{{"Applications", pathAdminClients}},
-		Said: saidOf(c, client), Form: sent, Body: body,
+		Said: saidOf(c, client), Form: sent, Body: body, Rows: len(body.History), Cut: tell,
 	})
 }
 

@@ -26,7 +26,7 @@ type clientLine struct {
 func (w *Web) adminClients(c *call, v visit) error {
 	query := c.r.URL.Query()
 	state, owner := query.Get("state"), query.Get("owner")
-	body := adminClientsBody{Search: searchOf(c, "Name or client ID"), Owner: namedUser(v.view, owner), OwnerID: owner}
+	body := &adminClientsBody{Search: searchOf(c, "Name or client ID"), Owner: namedUser(v.view, owner), OwnerID: owner}
 	body.All = body.Search.Query == "" && state == "" && owner == ""
 	body.States = []choice{{Text: "Any state"}}
 	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended, ledger.Deleted} {
@@ -45,5 +45,8 @@ func (w *Web) adminClients(c *call, v visit) error {
 		})
 	}
 	body.Pages = pagesOf(c, next)
-	return w.showAdmin(c, v, "admin_clients", page{Title: "Applications", Body: body})
+	return w.showAdmin(c, v, "admin_clients", page{
+		Title: "Applications", Body: body, Rows: len(found),
+		Cut: func(n int) { body.Clients, body.Pages = body.Clients[:n], pagesOf(c, found[n-1].ID) },
+	})
 }

@@ -21,7 +21,7 @@ type userLine struct {
 func (w *Web) adminUsers(c *call, v visit) error {
 	query := c.r.URL.Query()
 	only := query.Get("only")
-	body := adminUsersBody{Search: searchOf(c, "User name, name or email address")}
+	body := &adminUsersBody{Search: searchOf(c, "User name, name or email address")}
 	body.All = body.Search.Query == "" && only == ""
 	body.Only = choose(only,
 		choice{Text: "All users"}, choice{Value: "administrators", Text: "Administrators"}, choice{Value: "disabled", Text: "Disabled accounts"})
@@ -36,5 +36,8 @@ func (w *Web) adminUsers(c *call, v visit) error {
 		})
 	}
 	body.Pages = pagesOf(c, next)
-	return w.showAdmin(c, v, "admin_users", page{Title: "Users", Body: body})
+	return w.showAdmin(c, v, "admin_users", page{
+		Title: "Users", Body: body, Rows: len(found),
+		Cut: func(n int) { body.Users, body.Pages = body.Users[:n], pagesOf(c, found[n-1].ID) },
+	})
 }

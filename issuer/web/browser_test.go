@@ -90,7 +90,7 @@ func (b *browser) post(target string, form url.Values) answer {
 var hidden = regexp.MustCompile(`<input type="hidden" name="([a-z_]+)" value="([^"]*)">`)
 
 // form is what the page's form for a path would post.
-func (a answer) form(t *testing.T, action string) url.Values {
+func (a answer) form(t testing.TB, action string) url.Values {
 	t.Helper()
 	_, rest, found := strings.Cut(a.body, `<form method="post" action="`+action+`"`)
 	require.True(t, found, "no form for %s in %d %s", action, a.StatusCode, a.body)
@@ -164,7 +164,7 @@ func with(v url.Values, pairs ...string) url.Values {
 func at(v url.Values) string { return "/auth/oauth2/authorize?" + v.Encode() }
 
 // location is the query of a redirect to a redirection URI.
-func (a answer) location(t *testing.T, uri string) url.Values {
+func (a answer) location(t testing.TB, uri string) url.Values {
 	t.Helper()
 	require.Equal(t, http.StatusSeeOther, a.StatusCode, a.body)
 	query, found := strings.CutPrefix(a.Header.Get("Location"), uri+"?")

@@ -44,7 +44,7 @@ func clientRowOf(client *ledger.Client, path string) clientRow {
 // ownClients lists the applications of the person, and those that others offer
 // them.
 func (w *Web) ownClients(c *call, v visit) error {
-	body := clientsBody{Search: searchOf(c, "Name or client ID")}
+	body := &clientsBody{Search: searchOf(c, "Name or client ID")}
 	after := c.r.URL.Query().Get("after")
 	found, next := v.view.ListClients(ledger.ClientQuery{
 		Owner: v.user.ID, Search: body.Search.Query, After: after, Limit: clientsShow,
@@ -52,15 +52,13 @@ func (w *Web) ownClients(c *call, v visit) error {
 	for _, client := range found {
 		body.Clients = append(body.Clients, clientRowOf(client, clientPath(client.ID)))
 	}
-	if after != "" {
-		body.Pages.First = c.pageAfter("")
-	}
-	if next != "" {
-		body.Pages.Next = c.pageAfter(next)
-	}
+	body.Pages = pagesOf(c, next)
 	body.Any = len(found) > 0 || body.Search.Query != "" || after != ""
 	for _, client := range v.view.OfferedTo(v.user.ID, offersShow) {
 		body.Offers = append(body.Offers, clientRowOf(client, offerPath(client.ID)))
 	}
-	return w.show(c, v, "developer_list", page{Title: "Developer settings", Said: developerNotices.of(c), Body: body})
+	return w.show(c, v, "developer_list", page{
+		Title: "Developer settings", Said: developerNotices.of(c), Body: body, Rows: len(found),
+		Cut: func(n int) { body.Clients, body.Pages = body.Clients[:n], pagesOf(c, found[n-1].ID) },
+	})
 }

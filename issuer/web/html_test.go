@@ -18,7 +18,7 @@ const maxPage = 15 << 10
 
 // checkPage holds what is true of every page that anybody is ever shown; the
 // browser of these tests asks it of each.
-func checkPage(t *testing.T, page answer) {
+func checkPage(t testing.TB, page answer) {
 	t.Helper()
 	for _, fault := range faultsOf(page.body) {
 		assert.Fail(t, "not a good page: "+fault, "%s", page.body)

@@ -27,6 +27,11 @@ type page struct {
 	Form  *form      // the one of which the layout tells what is wrong with it
 	Body  any
 
+	// Rows and Cut are for a page with a list. Where the page would weigh more
+	// than maxWeight, Cut is told how many of the rows to keep in Body, a pointer.
+	Rows int
+	Cut  func(rows int)
+
 	// show fills these in, for who is signed in.
 	Menu    []menuItem
 	Account *accountMenu
@@ -122,18 +127,32 @@ func (w *Web) menu(c *call, v *visit) []menuItem {
 // Failed reports whether the page's form has a problem.
 func (p page) Failed() bool { return p.Form != nil && p.Form.failed() }
 
+// maxWeight is what a page with a list weighs at most, in bytes, as far as its
+// list can do something about it.
+const maxWeight = 15_000
+
 // render writes a page, whole or not at all.
 func (w *Web) render(c *call, status int, name string, p page) {
 	p.Style, p.Icon = w.assets.style.path, w.assets.icon.path
-	var b bytes.Buffer
-	if err := w.pages[name].Execute(&b, p); err != nil {
-		panic(fmt.Errorf("render page %s: %w", name, err)) // a template and its data disagree
+	text := w.draw(name, p)
+	for n := p.Rows; n > 1 && len(text) > maxWeight; {
+		n = max(1, min(n-1, n*maxWeight/len(text)))
+		p.Cut(n)
+		text = w.draw(name, p)
 	}
 	c.Header().Set("Content-Type", "text/html; charset=utf-8")
 	c.WriteHeader(status)
 	if !c.head() {
-		_, _ = c.Write(bytes.Map(shown, b.Bytes())) // the browser went away
+		_, _ = c.Write(text) // the browser went away
 	}
+}
+
+func (w *Web) draw(name string, p page) []byte {
+	var b bytes.Buffer
+	if err := w.pages[name].Execute(&b, p); err != nil {
+		panic(fmt.Errorf("render page %s: %w", name, err)) // a template and its data disagree
+	}
+	return bytes.Map(shown, b.Bytes())
 }
 
 // shown replaces what no page may hold (HTML §13.2.3.5): a person, or a program

@@ -72,7 +72,7 @@ func relying(t *testing.T, p *upstreamtest.Provider, c *web.Config) *upstream.Pr
 var elsewhereLink = regexp.MustCompile(`<a class="button" href="(/auth/upstream\?[^"]*)"`)
 
 // elsewhere is the link of a sign-in page to the provider.
-func (a answer) elsewhere(t *testing.T) string {
+func (a answer) elsewhere(t testing.TB) string {
 	t.Helper()
 	m := elsewhereLink.FindStringSubmatch(a.body)
 	require.NotNil(t, m, "no link in %d %s", a.StatusCode, a.body)

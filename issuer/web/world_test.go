@@ -27,7 +27,7 @@ import (
 
 // world is a service with a real ledger, one user, Ada, and some clients.
 type world struct {
-	t            *testing.T
+	t            testing.TB
 	memory       *cluster.Memory
 	config       web.Config
 	web          *web.Web
@@ -55,7 +55,7 @@ const (
 
 var passwordHash = sync.OnceValue(func() string { return credential.HashPassword(rand.Reader, password) })
 
-func newWorld(t *testing.T, change ...func(*web.Config)) *world {
+func newWorld(t testing.TB, change ...func(*web.Config)) *world {
 	t.Helper()
 	w := &world{t: t, now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), log: &lockedBuffer{}}
 	w.memory = cluster.NewMemory(server.Machine(), w.clock)

@@ -1,0 +1,280 @@
+package web_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// A weighing is a page with as much on it as there can be. Every route has one
+// or more, or is among the weightless.
+type weighing struct {
+	route   string             // method and pattern
+	address func(*full) string // nil: the pattern
+	form    func(*full) *sent  // of a POST, with all wrong with it that can be; its token is made for the owner
+	nobody  bool               // nobody is signed in; else it is the owner, who is an administrator
+	status  int                // 0 for 200
+	whole   bool               // it shows whole what a person may write at length
+}
+
+// of is an address with identifiers as long as they may be, and a query.
+func of(before, id, after string) func(*full) string {
+	return func(*full) string { return before + long(id) + after }
+}
+
+func query(path string, pairs ...string) func(*full) string {
+	return func(*full) string { return path + "?" + with(url.Values{}, pairs...).Encode() }
+}
+
+// odd is the longest text that a list is searched for, of the heaviest letters.
+var odd = strings.Repeat(`"`, 200)
+
+var weighings = []weighing{
+	{route: "GET /"},
+	{route: "GET /account"},
+	{route: "GET /account/password"},
+	{
+		route: "POST /account/password", status: 422,
+		form: sends("password", "", url.Values{"current": {"wrong"}, "new": {"short"}, "again": {"other"}}),
+	},
+	{route: "GET /connected-apps"},
+	{route: "GET /connected-apps", address: query("/connected-apps", "q", odd)},
+	{route: "GET /connected-apps/:id", address: of("/connected-apps/", "old", "")},
+
+	{route: "GET /developer"},
+	{route: "GET /developer", address: query("/developer", "q", odd)},
+	{route: "GET /developer", address: query("/developer", "after", long("mmc_03"))},
+	{route: "GET /developer/new"},
+	{
+		route: "POST /developer/new", status: 422, whole: true,
+		form: func(f *full) *sent { return &sent{"new client", "mmc_new", with(f.allWrong(), "client", "mmc_new")} },
+	},
+	{route: "GET /developer/clients/:id", address: of("/developer/clients/", "mine", ""), whole: true},
+	{route: "GET /developer/clients/:id", address: of("/developer/clients/", "public", "?done=accepted"), whole: true},
+	{route: "GET /developer/clients/:id/edit", address: of("/developer/clients/", "mine", "/edit"), whole: true},
+	{
+		route: "POST /developer/clients/:id/edit", address: of("/developer/clients/", "mine", "/edit"), status: 422, whole: true,
+		form: edits("edit client", "mine", func(f *full) url.Values { return f.allWrong() }),
+	},
+	{route: "GET /developer/clients/:id/secrets", address: of("/developer/clients/", "mine", "/secrets?done=secret-known")},
+	{
+		route: "POST /developer/clients/:id/secrets/revoke", address: of("/developer/clients/", "single", "/secrets/revoke"), status: 422,
+		form: sends("revoke secret", long("single")+"\x00s_only", url.Values{"secret": {"s_only"}}),
+	},
+	{
+		route: "POST /developer/clients/:id/secrets/add", address: of("/developer/clients/", "single", "/secrets/add"),
+		form: sends("add secret", long("single")+"\x00s_new", url.Values{"secret": {"s_new"}}),
+	},
+	{
+		route: "POST /developer/clients/:id/secrets/add", address: of("/developer/clients/", "mine", "/secrets/add"), status: 422,
+		form: sends("add secret", long("mine")+"\x00s_new", url.Values{"secret": {"s_new"}}),
+	},
+	{route: "GET /developer/clients/:id/connect", address: of("/developer/clients/", "single", "/connect"), whole: true},
+	{route: "GET /developer/clients/:id/connect", address: of("/developer/clients/", "public", "/connect"), whole: true},
+	{route: "GET /developer/clients/:id/errors", address: of("/developer/clients/", "mine", "/errors?error_id=mme_1")},
+	{route: "GET /developer/clients/:id/errors", address: of("/developer/clients/", "mine", "/errors?error_id="+strings.Repeat("%22", 300))},
+	{route: "GET /developer/clients/:id/users", address: of("/developer/clients/", "mine", "/users")},
+	{route: "GET /developer/clients/:id/migration", address: of("/developer/clients/", "old", "/migration")},
+	{
+		route: "GET /developer/clients/:id/migration", whole: true,
+		address: of("/developer/clients/", "old", "/migration?"+url.Values{"scopes": scopeNames()[1:]}.Encode()),
+	},
+	{
+		route: "POST /developer/clients/:id/migration", address: of("/developer/clients/", "old", "/migration"), status: 422, whole: true,
+		form: sends("migrate client", long("old")+"\x001\x00"+strings.Join(scopeNames()[1:], " "), url.Values{"revision": {"1"}, "selected": {strings.Join(scopeNames()[1:], " ")}}),
+	},
+	{route: "GET /developer/clients/:id/transfer", address: of("/developer/clients/", "mine", "/transfer")},
+	{
+		route: "POST /developer/clients/:id/transfer", address: of("/developer/clients/", "mine", "/transfer"), status: 422,
+		form: sends("offer client", long("mine"), url.Values{"username": {odd}}),
+	},
+	{route: "GET /developer/clients/:id/delete", address: of("/developer/clients/", "mine", "/delete")},
+	{
+		route: "POST /developer/clients/:id/delete", address: of("/developer/clients/", "mine", "/delete"), status: 422,
+		form: edits("delete client", "mine", func(*full) url.Values { return url.Values{"name": {odd}} }),
+	},
+	{route: "GET /developer/offers/:id", address: of("/developer/offers/", "offered_00", ""), whole: true},
+
+	{route: "GET /admin", whole: true},
+	{route: "GET /admin/clients"},
+	{route: "GET /admin/clients", address: query("/admin/clients", "q", odd, "owner", ownerID, "state", "pending")},
+	{route: "GET /admin/clients", address: query("/admin/clients", "q", "長", "owner", ownerID, "state", "approved", "after", long("mmc_02"))},
+	{route: "GET /admin/clients/:id", address: of("/admin/clients/", "mine", ""), whole: true},
+	{route: "GET /admin/clients/:id", address: of("/admin/clients/", "stopped", "?done=suspend"), whole: true},
+	{
+		route: "POST /admin/clients/:id/review", address: of("/admin/clients/", "mine", "/review"), status: 422, whole: true,
+		form: edits("review", "mine", func(f *full) url.Values { return url.Values{"verdict": {"reject"}, "reason": {f.wide(600)}} }),
+	},
+	{route: "GET /admin/clients/:id/suspend", address: of("/admin/clients/", "mine", "/suspend")},
+	{
+		route: "POST /admin/clients/:id/suspend", address: of("/admin/clients/", "mine", "/suspend"), status: 422,
+		form: edits("suspend", "mine", func(f *full) url.Values { return url.Values{"reason": {f.wide(600)}} }),
+	},
+	{
+		route: "POST /admin/clients/:id/resume", address: of("/admin/clients/", "stopped", "/resume"), status: 409, whole: true,
+		form: sends("resume", long("stopped")+"\x001", url.Values{"revision": {"1"}}),
+	},
+	{route: "GET /admin/users"},
+	{route: "GET /admin/users", address: query("/admin/users", "q", "長", "only", "administrators")},
+	{route: "GET /admin/users", address: query("/admin/users", "q", odd, "only", "disabled")},
+	{route: "GET /admin/new-user"},
+	{
+		route: "POST /admin/new-user", status: 422,
+		form: func(f *full) *sent {
+			return &sent{"new user", "u_new", url.Values{"id": {"u_new"}, "username": {f.wide(65)}, "name": {f.wide(101)}, "email": {f.wide(255)}, "password": {"short"}}}
+		},
+	},
+	{route: "GET /admin/users/:id", address: func(*full) string { return "/admin/users/" + ownerID }},
+	{route: "GET /admin/users/:id", address: func(*full) string { return "/admin/users/" + otherID }},
+	{
+		route: "POST /admin/users/:id/state", address: func(*full) string { return "/admin/users/" + ownerID + "/state" }, status: 422,
+		form: sends("user state", ownerID+"\x00disable", url.Values{"state": {"disable"}}),
+	},
+	{route: "GET /admin/users/:id/password", address: func(*full) string { return "/admin/users/" + otherID + "/password" }},
+	{
+		route: "POST /admin/users/:id/password", address: func(*full) string { return "/admin/users/" + otherID + "/password" }, status: 422,
+		form: sends("user password", otherID, url.Values{"password": {"short"}}),
+	},
+	{route: "GET /admin/audit"},
+	{route: "GET /admin/audit", address: query("/admin/audit", "client", long("mine"), "user", ownerID, "kind", "client.reviewed", "from", "2026-01-01", "to", "2026-12-31")},
+	{route: "GET /admin/audit", status: 422, address: query("/admin/audit", "client", odd, "user", odd, "kind", odd, "from", odd, "to", odd)},
+
+	{route: "GET /auth/oauth2/authorize", address: func(f *full) string { return at(f.asks("mmc_00")) }},
+	{route: "GET /auth/oauth2/authorize", address: func(f *full) string { return at(f.asks("old", "scope", "")) }},
+	{route: "GET /auth/oauth2/authorize", nobody: true, address: func(f *full) string { return at(f.asks("mmc_00")) }},
+	{route: "GET /auth/oauth2/authorize", status: 400, whole: true, address: func(f *full) string { return at(f.asks("mmc_00", "redirect_uri", f.uris("other")[0])) }},
+	{route: "POST /auth/oauth2/authorize", status: 400, form: sends("consent", "", url.Values{"next": {odd}})},
+	{route: "GET /auth/sign-in", nobody: true},
+	{route: "POST /auth/sign-in", nobody: true, status: 403, form: sends("sign-in", "", url.Values{"username": {odd}, "password": {odd}})},
+	{route: "GET /auth/upstream", nobody: true, status: 403},
+	{route: "GET /auth/upstream/callback", nobody: true, status: 400},
+	{route: "POST /auth/sign-out", status: 403, form: sends("another", "", nil)},
+}
+
+// weightless are routes that answer with no page of their own: with a redirect,
+// with what is not a page, or with a page that another route has.
+var weightless = []string{
+	"POST /account/sign-out-everywhere", "POST /connected-apps/disconnect", "POST /connected-apps/disconnect-all",
+	"POST /developer/clients/:id/transfer/withdraw", "POST /developer/offers/:id/accept", "POST /developer/offers/:id/decline",
+	"GET /admin/audit.jsonl", "GET /logos/:digest", "GET /assets/:name",
+}
+
+// sends is a form that is the same in every world.
+func sends(purpose web.Purpose, about string, fields url.Values) func(*full) *sent {
+	return func(*full) *sent { return &sent{purpose, about, fields} }
+}
+
+// edits is a form about a client as it is.
+func edits(purpose web.Purpose, id string, fields func(*full) url.Values) func(*full) *sent {
+	return func(f *full) *sent {
+		revision := fmt.Sprint(f.View().Client(long(id)).Revision)
+		return &sent{purpose, long(id) + "\x00" + revision, with(fields(f), "revision", revision)}
+	}
+}
+
+// allWrong is a profile with all wrong with it that a browser lets through.
+func (f *full) allWrong() url.Values {
+	v := url.Values{"name": {""}, "purpose": {f.wide(f.note)}, "website": {"x" + f.website("app")}, "scopes": {"NONE"}}
+	for _, uri := range f.uris("app") {
+		v.Add("redirect_uris", "x"+uri[1:])
+	}
+	return v
+}
+
+// ask is one request for the page.
+func (one weighing) ask(f *full) *httptest.ResponseRecorder {
+	b := f.owner
+	if one.nobody {
+		b = f.browser()
+	}
+	method, target, _ := strings.Cut(one.route, " ")
+	if one.address != nil {
+		target = one.address(f)
+	}
+	r := httptest.NewRequest(method, target, nil)
+	if method == http.MethodPost {
+		r = httptest.NewRequest(method, target, strings.NewReader(one.form(f).of(b).Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+	}
+	return b.serve(r)
+}
+
+// Any page weighs less than 15 KB, its stylesheet and pictures apart. Only those
+// that show whole, or show again beside all that is wrong with it, what a person
+// may write at length do so for what people usually write, and weigh more where
+// it is as much as the ledger takes: ten addresses of 1,024 bytes are 10 KB.
+func TestPagesAreLight(t *testing.T) {
+	var weighed []string
+	for _, e := range []extent{usual, long10, extreme} {
+		f := newFull(t, e)
+		for _, one := range weighings {
+			weighed = append(weighed, one.route)
+			page := one.ask(f)
+			assert.Equal(t, max(one.status, http.StatusOK), page.Code, one.route)
+			assert.Empty(t, faultsOf(page.Body.String()), one.route)
+			t.Logf("%6d bytes, %2d URIs of %4d: %s", page.Body.Len(), e.many, e.uri, one.route)
+			most := maxPage
+			switch {
+			case one.whole && e == long10:
+				most = 20 << 10
+			case one.whole && e == extreme:
+				most = 48 << 10
+			}
+			assert.Less(t, page.Body.Len(), most, "%s with %d URIs of %d", one.route, e.many, e.uri)
+		}
+	}
+	var routes registered
+	newWorld(t, withProvider).web.Register(&routes)
+	for _, route := range routes {
+		if !strings.HasPrefix(route, "HEAD ") && !slices.Contains(weightless, route) {
+			assert.Contains(t, weighed, route, "a route that is not weighed")
+		}
+	}
+	for _, route := range weightless {
+		assert.Contains(t, routes, route)
+		assert.NotContains(t, weighed, route)
+	}
+}
+
+// What belongs to no route.
+func TestErrorPagesAreLight(t *testing.T) {
+	f := newFull(t, extreme)
+	for _, page := range []answer{f.owner.get("/nothing/" + strings.Repeat("x", 8000)), f.owner.send(http.MethodPut, "/account", nil, nil)} {
+		assert.Less(t, len(page.body), maxPage)
+	}
+}
+
+// A list of which a page has fewer rows than usual is told whole all the same.
+func TestLightListsAreWhole(t *testing.T) {
+	f := newFull(t, extreme)
+	next := regexp.MustCompile(`<a href="([^"]*)" rel="next">`)
+	rows := regexp.MustCompile(`<tr><th scope="row">.*`)
+	for path, want := range map[string]int{"/admin/clients": 101, "/admin/users": 33, "/admin/audit?user=" + otherID: 32} {
+		seen, pages := map[string]bool{}, 0
+		for {
+			page := f.owner.get(path)
+			for _, row := range rows.FindAllString(page.body, -1) {
+				seen[row] = true
+			}
+			pages++
+			more := next.FindStringSubmatch(page.body)
+			if more == nil {
+				break
+			}
+			path = html.UnescapeString(more[1])
+		}
+		assert.Equal(t, want, len(seen), path) // of which nobody wants to see all
+		assert.Greater(t, pages, want/25, path)
+	}
+}
