@@ -50,8 +50,8 @@ type demoNode struct {
 }
 
 // newDemoNode starts a node in a folder of its own.
-func newDemoNode(ctx context.Context, maxAge time.Duration, log io.Writer) (n *demoNode, err error) {
-	n = &demoNode{
+func newDemoNode(ctx context.Context, maxAge time.Duration, log io.Writer) (_ *demoNode, err error) {
+	n := &demoNode{
 		log:       log,
 		appSecret: credential.NewSecret(rand.Reader).Reveal(), readerSecret: credential.NewSecret(rand.Reader).Reveal(),
 	}

@@ -38,8 +38,8 @@ func TestDemoOutage(t *testing.T) {
 	requireNothingLeft(t)
 }
 
-// TestDemoOutageInterrupted: Ctrl-C ends it in the middle of an outage, with
-// nothing left behind either.
+// TestDemoOutageInterrupted: Ctrl-C ends it, before there is a node as well as in
+// the middle of an outage, with nothing left behind either.
 func TestDemoOutageInterrupted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
@@ -47,9 +47,14 @@ func TestDemoOutageInterrupted(t *testing.T) {
 	forever := hurried
 	forever.outage = time.Hour
 	out := &reader{until: "The issuer is stopped.", found: cancel}
-	err := runOutage(ctx, forever, out, io.Discard)
-	require.ErrorContains(t, err, "interrupted")
+	require.ErrorContains(t, runOutage(ctx, forever, out, io.Discard), "interrupted")
+	require.Contains(t, out.text.String(), "The issuer is stopped.")
 	require.NotContains(t, out.text.String(), "without an issuer")
+	requireNothingLeft(t)
+
+	var nothing bytes.Buffer
+	require.ErrorContains(t, runOutage(ctx, hurried, &nothing, io.Discard), "interrupted", "from the start")
+	require.Empty(t, nothing.String())
 	requireNothingLeft(t)
 }
 
