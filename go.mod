@@ -35,7 +35,6 @@ require (
 	golang.org/x/crypto v0.58.0
 	golang.org/x/oauth2 v0.37.0
 	golang.org/x/sys v0.49.0
-	golang.org/x/time v0.16.0
 	pgregory.net/rapid v1.3.0
 )
 

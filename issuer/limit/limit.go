@@ -9,16 +9,14 @@ import (
 	"net/netip"
 	"sync"
 	"time"
-
-	"golang.org/x/time/rate"
 )
 
 // A Limiter allows each key a burst of events and then a steady rate: a token
 // bucket for each of the keys used last. A key that was forgotten starts with
 // a full bucket, which is what a limit of bounded memory can promise.
 type Limiter struct {
-	rate  rate.Limit
-	burst int
+	rate  float64 // events a second
+	burst float64
 	most  int
 
 	mu     sync.Mutex // guards all below
@@ -27,14 +25,15 @@ type Limiter struct {
 }
 
 type bucket struct {
-	key string
-	*rate.Limiter
+	key  string
+	left float64 // events, as of last
+	last time.Time
 }
 
 // New makes a limiter of at most that many keys.
 func New(perSecond float64, burst, keys int) *Limiter {
 	return &Limiter{
-		rate: rate.Limit(perSecond), burst: burst, most: keys,
+		rate: perSecond, burst: float64(burst), most: keys,
 		recent: list.New(), byKey: map[string]*list.Element{},
 	}
 }
@@ -46,17 +45,27 @@ func (l *Limiter) Take(key string, now time.Time) (wait time.Duration) {
 	return wait
 }
 
+// rounding keeps a caller who has waited as long as told from waiting once more.
+const rounding = 1e-6
+
 // Try is Take for an event that may turn out to be none of those that are
-// limited: undo then gives it back.
+// limited: undo then gives it back, whole, however many others came meanwhile.
 func (l *Limiter) Try(key string, now time.Time) (wait time.Duration, undo func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	r := l.bucket(key).ReserveN(now, 1)
-	undo = func() { r.CancelAt(now) }
-	if wait = r.DelayFrom(now); wait > 0 {
-		undo()
+	b := l.bucket(key, now)
+	// A clock that was set back fills nothing, and goes on from there.
+	b.left = min(l.burst, b.left+l.rate*max(0, now.Sub(b.last).Seconds()))
+	b.last = now
+	if b.left < 1-rounding {
+		return max(1, time.Duration((1-b.left)/l.rate*float64(time.Second))), func() {}
 	}
-	return wait, undo
+	b.left = max(0, b.left-1)
+	return 0, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		b.left = min(l.burst, b.left+1)
+	}
 }
 
 // Forget gives key a full bucket again.
@@ -68,7 +77,7 @@ func (l *Limiter) Forget(key string) {
 	}
 }
 
-func (l *Limiter) bucket(key string) *bucket {
+func (l *Limiter) bucket(key string, now time.Time) *bucket {
 	if e, ok := l.byKey[key]; ok {
 		l.recent.MoveToFront(e)
 		return e.Value.(*bucket)
@@ -76,7 +85,7 @@ func (l *Limiter) bucket(key string) *bucket {
 	if len(l.byKey) >= l.most {
 		l.drop(l.recent.Back())
 	}
-	b := &bucket{key, rate.NewLimiter(l.rate, l.burst)}
+	b := &bucket{key: key, left: l.burst, last: now}
 	l.byKey[key] = l.recent.PushFront(b)
 	return b
 }

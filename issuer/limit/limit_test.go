@@ -40,6 +40,23 @@ func TestUndo(t *testing.T) {
 	require.NotZero(t, l.Take("a", now))
 }
 
+// What is given back late is given back whole: many right passwords at once, each
+// of which takes a while to check, are not limited.
+func TestUndoWhileOthersCome(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	l := limit.New(1, 60, 10)
+	var undo []func()
+	for i := range 1000 {
+		wait, back := l.Try("office", now)
+		require.Zero(t, wait, "the person number %d", i)
+		if undo = append(undo, back); len(undo) > 40 {
+			undo[0]() // two seconds later
+			undo = undo[1:]
+		}
+		now = now.Add(50 * time.Millisecond)
+	}
+}
+
 func TestLimiterIsBounded(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	l := limit.New(1, 1, 2)
