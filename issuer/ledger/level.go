@@ -17,7 +17,7 @@ package ledger
 //	3	the pages: sessions are ended one by one; logos; a client changes its
 //		owner; administrators add and edit users; sign-in by a provider
 //		elsewhere; an administrator does not take the role, or the account, from
-//		themselves; a deletion names the revision it was decided on; a review is
+//		themselves; a user has at most MaxSessionsOf sessions; a deletion names the revision it was decided on; a review is
 //		kept with its reason
 const Level = 3
 

@@ -3,6 +3,7 @@ package ledger_test
 import (
 	"maps"
 	"slices"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -60,6 +61,13 @@ func TestOldRulesOfThePages(t *testing.T) {
 			require.Nil(t, decide(2, "user-state bob by=bob to="+to).Outcome.Refusal, to)
 			require.Equal(t, ledger.OwnAccount, decide(3, "user-state bob by=bob to="+to).Outcome.Refusal.Cause, to)
 		}
+	})
+	t.Run("many sessions", func(t *testing.T) {
+		for i := range ledger.MaxSessionsOf - 1 {
+			require.Equal(t, "ok", w.run("sign-in bob session=more-"+strconv.Itoa(i)))
+		}
+		require.Zero(t, ended(decide(2, "sign-in bob session=one-more")))
+		require.Equal(t, 1, ended(decide(3, "sign-in bob session=one-more")))
 	})
 	t.Run("a deletion's revision", func(t *testing.T) {
 		require.Nil(t, decide(2, "delete cal by=bob revision=7").Outcome.Refusal)
@@ -120,6 +128,15 @@ func eventOf(t *testing.T, d ledger.Decision) *ledger.Event {
 	}
 	t.Fatal("no event")
 	return nil
+}
+
+func ended(d ledger.Decision) (sessions int) {
+	for _, c := range d.Changes {
+		if _, ok := c.Row.(*ledger.Session); ok && c.Delete {
+			sessions++
+		}
+	}
+	return sessions
 }
 
 func clientOf(t *testing.T, d ledger.Decision) *ledger.Client {

@@ -133,6 +133,9 @@ func (v View) begin(s *Session, replaces [32]byte, e Event, m Meta) []Change {
 	if old := v.Session(replaces); old != nil {
 		changes = append(changes, remove(TableSessions, old))
 	}
+	for _, old := range v.surplusSessions(s.User, replaces, m) {
+		changes = append(changes, remove(TableSessions, old))
+	}
 	return changes
 }
 

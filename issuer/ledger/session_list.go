@@ -6,6 +6,33 @@ import (
 	"slices"
 )
 
+// MaxSessionsOf is how many sessions a user may have. No person has so many
+// browsers; a program that signs in again and again would fill the state.
+const MaxSessionsOf = 100
+
+// surplusSessions are those that end as another one begins, the ones seen longest
+// ago: at most MaxSessionsOf of them, so that a command stays small. What is
+// replaced ends in any case.
+func (v View) surplusSessions(user string, replaced [32]byte, m Meta) []*Session {
+	if m.Level < levelPages {
+		return nil
+	}
+	var all []*Session
+	for s := range rows[Session](v, TableSessions, "user", user) {
+		if s.ID != replaced {
+			all = append(all, s)
+		}
+	}
+	surplus := len(all) + 1 - MaxSessionsOf
+	if surplus <= 0 {
+		return nil
+	}
+	slices.SortFunc(all, func(a, b *Session) int {
+		return cmp.Or(cmp.Compare(a.Seen, b.Seen), cmp.Compare(a.Born, b.Born))
+	})
+	return all[:min(surplus, MaxSessionsOf)]
+}
+
 // maxSessionsLookedAt bounds the walk over one user's sessions. No person has so
 // many browsers; a program that signs in again and again might.
 const maxSessionsLookedAt = 1000

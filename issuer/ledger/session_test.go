@@ -1,0 +1,43 @@
+package ledger_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// TestMaxSessions: the one that was used longest ago ends for a new one, and
+// nobody else's does.
+func TestMaxSessions(t *testing.T) {
+	w := newWorld(t)
+	run := func(line string) { require.Equal(t, "ok", w.run(line), line) }
+	run("user alice")
+	run("user bob")
+	run("sign-in bob")
+	in := func(session string) bool {
+		u, _ := w.view().SignedIn(sessionOf(session), w.at())
+		return u != nil
+	}
+	count := func() int { return len(w.view().SessionsOf("u-alice", w.at(), 1000)) }
+	for i := range ledger.MaxSessionsOf {
+		run(fmt.Sprintf("sign-in alice session=s-%d", i))
+		w.now = w.now.Add(time.Second)
+	}
+	require.Equal(t, ledger.MaxSessionsOf, count())
+	w.now = w.now.Add(15 * time.Minute)
+	run("touch s-0")
+	run("sign-in alice session=new")
+	require.True(t, in("s-0"), "born first, but used since")
+	require.False(t, in("s-1"))
+	require.True(t, in("s-2") && in("new") && in("bob"))
+	require.Equal(t, ledger.MaxSessionsOf, count())
+
+	run("sign-in alice session=newer replaces=s-2")
+	require.False(t, in("s-2"), "what is replaced makes room")
+	require.True(t, in("s-3"))
+	require.Equal(t, ledger.MaxSessionsOf, count())
+}
