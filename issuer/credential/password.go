@@ -65,7 +65,11 @@ func (h *Hasher) Check(ctx context.Context, hash, password string) (bool, error)
 		nobody.key(password, argonTag)
 		return false, nil
 	}
-	return CheckPassword(hash, password)
+	right, err := CheckPassword(hash, password)
+	if err != nil {
+		nobody.key(password, argonTag) // nor does time tell that there is such a person
+	}
+	return right, err
 }
 
 // nobody is the cost of a new hash without an owner.
