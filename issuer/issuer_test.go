@@ -165,7 +165,7 @@ func TestRotationOfSigningKeys(t *testing.T) {
 func TestRotationOfCredentialKeys(t *testing.T) {
 	b := newBench(t)
 	before := b.exchange()
-	attempt := b.SealAttempt([]byte("a sign-in elsewhere"))
+	attempt, device := b.SealAttempt([]byte("a sign-in elsewhere")), b.SealDevice([]byte("a browser"))
 	id, err := b.Rotate(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
@@ -178,6 +178,11 @@ func TestRotationOfCredentialKeys(t *testing.T) {
 	require.Equal(t, "a sign-in elsewhere", string(opened))
 	_, err = b.OpenAttempt(b.ErrorID("c", ledger.Refusal{})[4:])
 	require.Error(t, err, "another kind of sealed text")
+	opened, err = b.OpenDevice(device)
+	require.NoError(t, err)
+	require.Equal(t, "a browser", string(opened))
+	_, err = b.OpenDevice(attempt)
+	require.Error(t, err, "what a stranger can have sealed is no browser that signed in")
 
 	r, err := b.refresh(before.RefreshToken)
 	require.NoError(t, err, "a token made under the older key, and a secret recorded under it")

@@ -22,6 +22,7 @@ const (
 	forErrorID      = "mintmark error id"
 	forDeclarations = "mintmark declaration"
 	forAttempts     = "mintmark sign-in elsewhere"
+	forDevices      = "mintmark device"
 )
 
 // A ring is every key of one state of the ledger, opened. It is immutable; a
@@ -39,7 +40,7 @@ type ring struct {
 
 type credentialKey struct {
 	chain, secret, declarations *keys.MACKey
-	errors, attempts            cipher.AEAD
+	errors, attempts, devices   cipher.AEAD
 }
 
 // openRing opens the keys of a view with the cluster keys. A key that can't be
@@ -67,7 +68,7 @@ func openRing(v ledger.View, k *keys.ClusterKeys) (*ring, error) {
 			}
 			r.credentials[row.Number] = &credentialKey{
 				chain: s.MAC(forChain), secret: s.MAC(forSecret), declarations: s.MAC(forDeclarations),
-				errors: s.AEAD(forErrorID), attempts: s.AEAD(forAttempts),
+				errors: s.AEAD(forErrorID), attempts: s.AEAD(forAttempts), devices: s.AEAD(forDevices),
 			}
 			if row.State == ledger.KeyActive {
 				r.active = row.Number

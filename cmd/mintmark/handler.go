@@ -34,7 +34,8 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *en
 		api.Revocations, api.Readers = i.Revocations(), readers
 	}
 	endpoint.New(api).Register(m.routes(router))
-	people.Ledger, people.Code, people.Secret, people.Explain, people.Attempts = i, i.Code, i.Secret, i.Explain, i
+	people.Ledger, people.Code, people.Secret, people.Explain = i, i.Code, i.Secret, i.Explain
+	people.Attempts, people.Devices = i, i
 	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
 	people.Rand, people.Log, people.ClientIP = rand.Reader, log, clientIP
 	pages, err := web.New(people)

@@ -51,7 +51,7 @@ func (w *Web) showPassword(c *call, v visit, f *form) error {
 }
 
 // changePassword needs the current password: a browser that was left open is
-// not enough. Guesses at it count as guesses at sign-in do.
+// not enough. Guesses at it are bounded as at sign-in.
 func (w *Web) changePassword(c *call, v visit, f *form) error {
 	if !w.signsInHere(v.user) {
 		return errNotFound
@@ -59,7 +59,7 @@ func (w *Web) changePassword(c *call, v visit, f *form) error {
 	if f.checkPasswords(); f.failed() {
 		return w.showPassword(c, v, f)
 	}
-	wait, forgive := w.attempts.take(v.user.Username, w.config.ClientIP(c.r), w.config.Ledger.Now().Std())
+	wait, forgive := w.attempts.takeOwn(v.user.ID, w.config.ClientIP(c.r), w.config.Ledger.Now().Std())
 	if wait > 0 {
 		retryAfter(c, wait)
 		f.alert, f.status = alertTooMany, http.StatusTooManyRequests

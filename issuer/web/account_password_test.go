@@ -93,8 +93,15 @@ func TestChangePasswordAttempts(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
 	assert.Equal(t, "10", res.Header.Get("Retry-After"))
 	assert.Contains(t, res.body, "too many attempts")
+	w.exhaust()
 	b.address = "198.51.100.7"
 	assert.Equal(t, http.StatusSeeOther, b.changePassword(password, another, another).StatusCode, "from elsewhere")
+	w.user("u-bob", "bob", "Bob")
+	bob := w.browser()
+	bob.address = "198.51.100.8"
+	bob.signIn(bob.get("/auth/sign-in"), "bob", password)
+	bob.address = "192.0.2.1" // as the guesser
+	assert.Equal(t, http.StatusSeeOther, bob.changePassword(password, another, another).StatusCode, "no neighbour keeps anybody from it")
 }
 
 // Two browsers, or two clicks, at the same moment.

@@ -354,9 +354,9 @@ func TestConformanceHeaders(t *testing.T) {
 	}
 	t.Run("AZ52 cookies on https", func(t *testing.T) {
 		cookies := append(pages["right password"].Cookies(), in.Cookies()...)
-		require.Len(t, cookies, 2)
+		require.Len(t, cookies, 3)
 		for _, c := range cookies {
-			assert.Contains(t, []string{"__Host-mintmark", "__Host-mintmark-form"}, c.Name)
+			assert.Contains(t, []string{"__Host-mintmark", "__Host-mintmark-form", "__Host-mintmark-device"}, c.Name)
 			assert.True(t, c.HttpOnly && c.Secure, c.Name)
 			assert.Equal(t, http.SameSiteLaxMode, c.SameSite)
 			assert.Equal(t, "/", c.Path)

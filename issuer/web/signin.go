@@ -120,9 +120,13 @@ func (w *Web) signIn(c *call, f *form) error {
 	case name == "" || password == "":
 		return again(http.StatusUnprocessableEntity, alertEmpty)
 	}
-	wait, forgive := w.attempts.take(name, w.config.ClientIP(c.r), w.config.Ledger.Now().Std())
-	if wait > 0 {
-		retryAfter(c, wait)
+	attempt, err := w.attempt(c, name)
+	if err != nil {
+		return fmt.Errorf("find a place to wait: %w", err)
+	}
+	defer attempt.leave()
+	if attempt.wait > 0 {
+		retryAfter(c, attempt.wait)
 		return again(http.StatusTooManyRequests, alertTooMany)
 	}
 	u, err := w.check(c, view, name, password)
@@ -134,7 +138,9 @@ func (w *Web) signIn(c *call, f *form) error {
 		case err != nil:
 			return fmt.Errorf("sign in: %w", err)
 		case done:
-			forgive()
+			if attempt.forgive() {
+				w.keepDevice(c, attempt.device)
+			}
 			return c.redirect(continueAt(body.Next, body.To))
 		}
 	}

@@ -115,7 +115,7 @@ func (w *Web) finishUpstream(c *call) error {
 	case c.head(): // which must not spend the code
 		return methodNotAllowed(http.MethodGet)
 	}
-	wait, forgive := w.attempts.takeElsewhere(w.config.ClientIP(c.r), w.config.Ledger.Now().Std())
+	wait, device, forgive := w.attemptElsewhere(c)
 	if wait > 0 {
 		retryAfter(c, wait)
 		return again(http.StatusTooManyRequests, alertTooMany)
@@ -138,10 +138,27 @@ func (w *Web) finishUpstream(c *call) error {
 	case refused != nil:
 		return again(http.StatusForbidden, w.alertRefused(refused))
 	}
-	forgive(who.Subject)
+	if forgive(who.Subject) {
+		w.keepDevice(c, device)
+	}
 	a.Done = true
 	w.keepAttempt(c, a)
 	return c.redirect(continueAt(a.Next, a.To))
+}
+
+// attemptElsewhere counts an answer, as attempt does a password.
+func (w *Web) attemptElsewhere(c *call) (time.Duration, device, func(subject string) bool) {
+	now := w.config.Ledger.Now().Std()
+	d, known := w.device(c, ofElsewhere)
+	if known {
+		if forgive, ok := w.attempts.takeElsewhereDevice(d.id, now); ok {
+			return 0, d, forgive
+		}
+		w.dropDevice(c, d)
+		d = w.newDevice(d.whose)
+	}
+	wait, forgive := w.attempts.takeElsewhere(w.config.ClientIP(c.r), now)
+	return wait, d, forgive
 }
 
 // readAnswer reads the parameters of RFC 6749 §4.1.2. None may come twice.

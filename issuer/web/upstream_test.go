@@ -22,7 +22,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// sealer is web.Attempts under a key that all nodes of a test have.
+// sealer is web.Attempts and web.Devices under a key that all nodes of a test have.
 type sealer struct{}
 
 func (sealer) key(uint32) (cipher.AEAD, bool) {
@@ -36,6 +36,20 @@ func (s sealer) SealAttempt(plain []byte) string {
 }
 
 func (s sealer) OpenAttempt(text string) ([]byte, error) { return credential.OpenText(s.key, text) }
+
+func (s sealer) deviceKey(uint32) (cipher.AEAD, bool) {
+	a, err := chacha20poly1305.NewX([]byte("one more key of 32 bytes, sharp!"))
+	return a, err == nil
+}
+
+func (s sealer) SealDevice(plain []byte) string {
+	a, _ := s.deviceKey(1)
+	return credential.SealText(zeros{}, a, 1, plain)
+}
+
+func (s sealer) OpenDevice(text string) ([]byte, error) {
+	return credential.OpenText(s.deviceKey, text)
+}
 
 // zeros is randomness that is none, which serves a test.
 type zeros struct{}

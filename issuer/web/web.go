@@ -57,6 +57,8 @@ type Config struct {
 	Secret func(plain string) (ledger.NewSecret, error)
 	// Explain opens an error_id. Pages check who may see what is in it.
 	Explain func(errorID string) (ledger.Explanation, error)
+	// Devices is how browsers that people have signed in with are known again.
+	Devices Devices
 	// Refusals are told to the owner of the client. Default: those of the
 	// authorization step only.
 	Refusals *Refusals
@@ -85,10 +87,13 @@ type Web struct {
 	pages    map[string]*template.Template
 	assets   assets
 	attempts *attempts
+	limits   *limits
 	counts   *counts
 	origin   *http.CrossOriginProtection
-	table    []route
-	own      *httprouter.Router // knows the pages for who is signed in, and serves none
+	// strangers holds an element for each one who waits for a hash.
+	strangers chan struct{}
+	table     []route
+	own       *httprouter.Router // knows the pages for who is signed in, and serves none
 }
 
 // New checks the configuration and parses the templates.
@@ -104,6 +109,8 @@ func New(c Config) (*Web, error) {
 		return nil, errors.New("web: nothing digests secrets")
 	case c.Explain == nil:
 		return nil, errors.New("web: nothing opens error ids")
+	case c.Devices == nil:
+		return nil, errors.New("web: nothing seals devices")
 	case c.Upstream != nil && c.Attempts == nil:
 		return nil, errors.New("web: nothing seals sign-ins elsewhere")
 	case c.Upstream == nil && c.NoPasswords:
@@ -130,7 +137,7 @@ func New(c Config) (*Web, error) {
 	}
 	w := &Web{
 		config: c, pages: maps.Clone(pages), assets: newAssets(),
-		attempts: newAttempts(), counts: newCounts(), origin: http.NewCrossOriginProtection(),
+		attempts: newAttempts(), strangers: newStrangers(), limits: newLimits(), counts: newCounts(), origin: http.NewCrossOriginProtection(),
 	}
 	w.install(w.routes())
 	return w, nil

@@ -32,6 +32,7 @@ type world struct {
 	config       web.Config
 	web          *web.Web
 	handler      http.Handler
+	refusals     *web.Refusals
 	log          *lockedBuffer
 	explanations map[string]ledger.Explanation // by error_id
 	hashed       []string                      // the hashes that were checked against
@@ -57,7 +58,7 @@ var passwordHash = sync.OnceValue(func() string { return credential.HashPassword
 
 func newWorld(t testing.TB, change ...func(*web.Config)) *world {
 	t.Helper()
-	w := &world{t: t, now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), log: &lockedBuffer{}}
+	w := &world{t: t, now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), log: &lockedBuffer{}, refusals: web.NewRefusals()}
 	w.memory = cluster.NewMemory(server.Machine(), w.clock)
 	settings := ledger.DefaultSettings()
 	settings.BaseURL, settings.AppURL, settings.Audience = issuer, "https://app.mintmark.example", "api"
@@ -85,6 +86,8 @@ func newWorld(t testing.TB, change ...func(*web.Config)) *world {
 			}, nil
 		},
 		Explain:  w.explain,
+		Refusals: w.refusals,
+		Devices:  sealer{},
 		Log:      slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 		ClientIP: func(r *http.Request) string { return r.Header.Get("Test-Address") },
 	}

@@ -1,0 +1,142 @@
+package web
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+const (
+	deviceCookie = "mintmark-device"
+	deviceKept   = 180 * 24 * time.Hour // since the last sign-in
+	maxDevices   = 4                    // people who share a browser
+	maxDevice    = 200                  // characters of a sealed one
+	deviceSize   = 16 + 16 + 8          // bytes
+)
+
+// Devices hides what a browser carries about who has signed in with it. What one
+// node sealed another must open.
+type Devices interface {
+	SealDevice(plain []byte) string
+	OpenDevice(text string) ([]byte, error)
+}
+
+// A device is a browser that somebody has signed in with, as it proves to be
+// (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"). It signs
+// nobody in, and says nothing to who reads the cookie: it is worth a count of
+// attempts that others can't use up. So it stays when its person signs out.
+type device struct {
+	whose deviceOwner
+	id    deviceID
+	until ledger.Time
+}
+
+type (
+	deviceID    [16]byte
+	deviceOwner [16]byte
+)
+
+// deviceOf is the owner of a device by user name, of which a digest is kept so
+// that all are of one length. The name is folded as the ledger does.
+func deviceOf(username string) deviceOwner {
+	return deviceOwner(digestOf("name\x00" + strings.ToLower(username)))
+}
+
+// ofElsewhere owns the devices of people who sign in elsewhere: who that is is
+// not known before the provider was asked.
+var ofElsewhere = deviceOwner(digestOf("elsewhere"))
+
+func digestOf(text string) []byte {
+	sum := sha256.Sum256([]byte(text))
+	return sum[:len(deviceOwner{})]
+}
+
+func (d *device) bytes() []byte {
+	b := slices.Concat(d.whose[:], d.id[:])
+	return binary.BigEndian.AppendUint64(b, uint64(d.until))
+}
+
+func readDevice(b []byte) (d device, ok bool) {
+	if len(b) != deviceSize {
+		return d, false
+	}
+	n := copy(d.whose[:], b)
+	n += copy(d.id[:], b[n:])
+	d.until = ledger.Time(binary.BigEndian.Uint64(b[n:]))
+	return d, true
+}
+
+// devices are those that the browser has, the one used last first.
+func (w *Web) devices(c *call) []device {
+	cookie, err := c.r.Cookie(w.cookieName(deviceCookie))
+	if err != nil {
+		return nil
+	}
+	var list []device
+	now := w.config.Ledger.Now()
+	for _, text := range strings.SplitN(cookie.Value, ".", maxDevices+1) {
+		if len(text) > maxDevice || len(list) == maxDevices {
+			continue
+		}
+		plain, err := w.config.Devices.OpenDevice(text)
+		if err != nil {
+			continue
+		}
+		if d, ok := readDevice(plain); ok && now < d.until {
+			list = append(list, d)
+		}
+	}
+	return list
+}
+
+// device is that of an owner, with an id of its own where the browser has none
+// yet.
+func (w *Web) device(c *call, whose deviceOwner) (d device, known bool) {
+	for _, d := range w.devices(c) {
+		if d.whose == whose {
+			return d, true
+		}
+	}
+	return w.newDevice(whose), false
+}
+
+func (w *Web) newDevice(whose deviceOwner) device {
+	d := device{whose: whose}
+	if _, err := io.ReadFull(w.config.Rand, d.id[:]); err != nil {
+		panic(fmt.Errorf("read random bytes: %w", err))
+	}
+	return d
+}
+
+// keepDevice gives the browser the device of who has signed in. Its id stays, so
+// that many sign-ins don't make many counts.
+func (w *Web) keepDevice(c *call, d device) {
+	d.until = w.config.Ledger.Now().Add(deviceKept)
+	others := w.otherDevices(c, d.whose)
+	w.setDevices(c, append([]device{d}, others[:min(len(others), maxDevices-1)]...))
+}
+
+// dropDevice takes from the browser a device that has guessed too often.
+func (w *Web) dropDevice(c *call, d device) { w.setDevices(c, w.otherDevices(c, d.whose)) }
+
+func (w *Web) otherDevices(c *call, whose deviceOwner) []device {
+	return slices.DeleteFunc(w.devices(c), func(d device) bool { return d.whose == whose })
+}
+
+func (w *Web) setDevices(c *call, list []device) {
+	if len(list) == 0 {
+		w.setCookie(c, deviceCookie, "", -1)
+		return
+	}
+	texts := make([]string, len(list))
+	for i, d := range list {
+		texts[i] = w.config.Devices.SealDevice(d.bytes())
+	}
+	w.setCookie(c, deviceCookie, strings.Join(texts, "."), int(deviceKept/time.Second))
+}

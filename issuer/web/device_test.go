@@ -1,0 +1,214 @@
+package web_test
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"runtime"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// exhaust has a neighbour of Ada's guess until her name and their address are
+// limited.
+func (w *world) exhaust() {
+	w.t.Helper()
+	thief := w.browser()
+	page := thief.get("/auth/sign-in")
+	for i := range 10 {
+		thief.signIn(page, "ada", fmt.Sprint("guess ", i))
+	}
+	for i := range 60 {
+		thief.signIn(page, fmt.Sprint("user", i), "guess")
+	}
+	require.Equal(w.t, http.StatusTooManyRequests, thief.signIn(page, "ada", password).StatusCode)
+	require.Equal(w.t, http.StatusTooManyRequests, thief.signIn(page, "bob", password).StatusCode)
+}
+
+// signOut signs the browser out by the page's button.
+func (b *browser) signOut() {
+	b.w.t.Helper()
+	require.Equal(b.w.t, http.StatusSeeOther, b.post("/auth/sign-out", b.get("/").form(b.w.t, "/auth/sign-out")).StatusCode)
+}
+
+// Who shares an address with a guesser signs in with the browser they always
+// sign in with.
+func TestNeighboursLockNobodyOut(t *testing.T) {
+	w := newWorld(t)
+	w.user("u-bob", "bob", "Bob")
+	ada := w.signedIn()
+	ada.signOut()
+	w.exhaust()
+	assert.Equal(t, http.StatusUnprocessableEntity, ada.signIn(ada.get("/auth/sign-in"), "ada", "mistyped").StatusCode)
+	assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), " ADA ", password).StatusCode)
+
+	ada.signOut()
+	page := ada.get("/auth/sign-in")
+	assert.Equal(t, http.StatusTooManyRequests, ada.signIn(page, "bob", password).StatusCode, "it is nothing for anybody else")
+	w.pass(179 * 24 * time.Hour)
+	w.exhaust()
+	assert.Equal(t, http.StatusSeeOther, ada.signIn(page, "ada", password).StatusCode, "for as long")
+	ada.signOut()
+	w.pass(181 * 24 * time.Hour)
+	w.exhaust()
+	assert.Equal(t, http.StatusTooManyRequests, ada.signIn(page, "ada", password).StatusCode, "and no longer")
+}
+
+// The people of one household use one browser.
+func TestSharedBrowser(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	names := []string{"one", "two", "three", "four", "five"}
+	for _, name := range names {
+		w.user("u-"+name, name, name)
+		require.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), name, password).StatusCode)
+		b.signOut()
+	}
+	assert.Less(t, len(b.cookies["mintmark-device"]), 1000)
+	assert.Equal(t, 3, strings.Count(b.cookies["mintmark-device"], "."))
+	w.exhaust()
+	for i, name := range names {
+		want := http.StatusSeeOther
+		if i == 0 {
+			want = http.StatusTooManyRequests // the one of longest ago
+		}
+		other := w.browser()
+		other.cookies["mintmark-device"] = b.cookies["mintmark-device"]
+		assert.Equal(t, want, other.signIn(other.get("/auth/sign-in"), name, password).StatusCode, name)
+	}
+}
+
+// A device is worth a few guesses, and whose it is can't be read from it.
+func TestDeviceIsBounded(t *testing.T) {
+	w := newWorld(t)
+	ada := w.signedIn()
+	ada.signOut()
+	stolen := ada.cookies["mintmark-device"]
+	assert.NotContains(t, strings.ToLower(stolen), "ada")
+	w.exhaust()
+
+	thief := w.browser()
+	thief.cookies["mintmark-device"] = stolen
+	page := thief.get("/auth/sign-in")
+	for i := range 10 {
+		require.Equal(t, http.StatusUnprocessableEntity, thief.signIn(page, "ada", fmt.Sprint("guess ", i)).StatusCode)
+	}
+	hashed := len(w.hashed)
+	assert.Equal(t, http.StatusTooManyRequests, thief.signIn(page, "ada", password).StatusCode)
+	assert.Len(t, w.hashed, hashed)
+	assert.NotContains(t, thief.cookies, "mintmark-device", "it is taken away")
+	thief.cookies["mintmark-device"] = stolen
+	assert.Equal(t, http.StatusTooManyRequests, thief.signIn(page, "ada", password).StatusCode, "to keep it is of no use")
+
+	w.pass(time.Minute) // now the address has a guess again
+	assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", password).StatusCode)
+	assert.NotEqual(t, stolen, ada.cookies["mintmark-device"])
+	ada.signOut()
+	w.exhaust()
+	assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", password).StatusCode, "with a new one")
+
+	for name, value := range map[string]string{
+		"garbage": "x", "forged": stolen[:len(stolen)-3] + "AAA", "long": strings.Repeat(stolen, 100), "dots": strings.Repeat(".", 1000),
+		"another purpose": sealer{}.SealAttempt(make([]byte, 40)), "another length": sealer{}.SealDevice(make([]byte, 41)),
+	} {
+		thief.cookies["mintmark-device"] = value
+		assert.Equal(t, http.StatusTooManyRequests, thief.signIn(page, "ada", password).StatusCode, name)
+	}
+}
+
+// Right passwords in a row are not without end: each costs a hash and a session.
+func TestRightPasswordsAreBounded(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	n := 0
+	for range 1000 {
+		delete(b.cookies, "mintmark")
+		if b.signIn(b.get("/auth/sign-in"), "ada", password).StatusCode != http.StatusSeeOther {
+			break
+		}
+		n++
+	}
+	assert.Greater(t, n, 199)
+	assert.Less(t, n, 300)
+	assert.LessOrEqual(t, len(w.View().SessionsOf("u-ada", w.Now(), 1000)), 100)
+}
+
+// slowHasher computes nothing while it is on.
+type slowHasher struct {
+	web.Passwords
+	on             atomic.Bool
+	waits, release chan struct{}
+}
+
+func (s *slowHasher) Check(ctx context.Context, hash, password string) (bool, error) {
+	if s.on.Load() {
+		s.waits <- struct{}{}
+		<-s.release
+		return false, nil
+	}
+	return s.Passwords.Check(ctx, hash, password)
+}
+
+// Only so many strangers wait for a hash; for whom the service knows there is
+// always room.
+func TestStrangersDoNotFillTheQueue(t *testing.T) {
+	slow := &slowHasher{waits: make(chan struct{}), release: make(chan struct{})}
+	w := newWorld(t, func(c *web.Config) { slow.Passwords, c.Passwords = c.Passwords, slow })
+	ada := w.signedIn()
+	ada.signOut()
+	places := 100 * runtime.NumCPU()
+	var answered sync.WaitGroup
+	slow.on.Store(true)
+	for i := range places {
+		stranger := w.browser()
+		stranger.address = fmt.Sprint(i)
+		page := stranger.get("/auth/sign-in")
+		answered.Go(func() { stranger.signIn(page, "nobody", "guess") })
+		<-slow.waits
+	}
+	slow.on.Store(false)
+	one := w.browser()
+	one.address = "another"
+	var res answer
+	for range 11 {
+		res = one.signIn(one.get("/auth/sign-in"), "ada", password)
+		assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+		assert.NotEmpty(t, res.Header.Get("Retry-After"))
+	}
+	assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", password).StatusCode)
+	close(slow.release)
+	answered.Wait()
+	assert.Equal(t, http.StatusSeeOther, one.signIn(one.get("/auth/sign-in"), "ada", password).StatusCode, "those were no attempts")
+}
+
+// The same for who signs in elsewhere: neither guesses at passwords nor answers
+// that a neighbour makes up keep them out.
+func TestNeighboursLockNobodyOutElsewhere(t *testing.T) {
+	w, p := elsewhere(t)
+	ada := w.browser()
+	require.Equal(t, "/", ada.signInElsewhere(ada.get("/auth/sign-in"), p, "s-1").Header.Get("Location"))
+	ada.signOut()
+	w.exhaust()
+	newcomer := w.browser()
+	assert.Equal(t, "/", newcomer.signInElsewhere(newcomer.get("/auth/sign-in"), p, "s-2").Header.Get("Location"), "guesses at passwords are none at answers")
+
+	thief := w.browser()
+	back, refused := thief.goElsewhere(thief.get("/auth/sign-in"), p, "s-3"), 0
+	for range 61 {
+		if thief.get(strings.Replace(back, "code=", "code=x", 1)).StatusCode == http.StatusTooManyRequests {
+			refused++
+		}
+	}
+	assert.Equal(t, 1, refused)
+	late := w.browser()
+	assert.Equal(t, http.StatusTooManyRequests, late.signInElsewhere(late.get("/auth/sign-in"), p, "s-4").StatusCode)
+	assert.Equal(t, "/", ada.signInElsewhere(ada.get("/auth/sign-in"), p, "s-1").Header.Get("Location"))
+}

@@ -1,0 +1,36 @@
+package web
+
+import (
+	"net/http"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/limit"
+)
+
+// limits bounds what one person who is signed in does by way of a node.
+type limits struct {
+	// changes are forms that were sent. Most leave an event in the audit trail,
+	// which is of bounded length: nobody shall wash out of it what others did.
+	changes *limit.Limiter
+	offers  *limit.Limiter // of applications; each tells whether there is a user of a name
+}
+
+func newLimits() *limits {
+	return &limits{changes: limit.New(0.2, 200, 10_000), offers: limit.New(1.0/60, 10, 10_000)}
+}
+
+// countChange counts a form of the visit's user.
+func (w *Web) countChange(v *visit) error {
+	wait := w.limits.changes.Take(v.user.ID, w.config.Ledger.Now().Std())
+	if wait > 0 {
+		return tooManyChanges(wait)
+	}
+	return nil
+}
+
+func tooManyChanges(wait time.Duration) *failure {
+	return &failure{
+		status: http.StatusTooManyRequests, title: "Too many changes", after: wait,
+		text: "You have sent very many forms in a short time, so this one was not looked at. Please wait a little, go back and send it again.",
+	}
+}
