@@ -55,7 +55,7 @@ func (w *Web) ownClient(c *call, v visit, client *ledger.Client) error {
 		body.Proposed = differences(&client.Profile, client.Proposed)
 	}
 	if offer := v.view.OfferOf(client); offer != nil {
-		body.OfferedTo = nameOf(v.view.User(offer.To))
+		body.OfferedTo = heirOf(v.view, offer)
 	}
 	return w.show(c, v, "developer_client", page{
 		Title: client.Name, Trail: []crumb{{"Developer settings", pathDeveloper}}, Said: clientNotices.of(c), Body: body,

@@ -1,12 +1,16 @@
 package web_test
 
 import (
+	"bytes"
 	"fmt"
+	"maps"
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -316,7 +320,7 @@ func TestTransfer(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, bob.get(offer).StatusCode)
 	res := b.submit(path, path, "username", "Bob")
 	assert.Contains(t, b.follow(res).body, "The offer was made.")
-	assert.Contains(t, b.get(path).body, "You offered this application to <strong><bdi>Bob (bob)</bdi></strong>")
+	assert.Contains(t, b.get(path).body, "You offered this application to <strong><bdi>bob</bdi></strong>")
 
 	assert.Contains(t, bob.get("/developer").body, `<a href="/developer/offers/mine"><bdi>The mine app</bdi></a>`)
 	assert.Contains(t, bob.get(offer).body, "<bdi>Ada Lovelace (ada)</bdi> offers you this application.")
@@ -344,6 +348,85 @@ func TestTransfer(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, b.get(minePath).StatusCode)
 	assert.Equal(t, "u-bob", w.View().Client("mine").Owner)
 	assert.Len(t, w.View().Client("mine").Secrets, 2, "the application goes on")
+}
+
+// The maker of an offer learns whether there is a user of a name, and no more of
+// them; and not of many names.
+func TestOffersTellNoNames(t *testing.T) {
+	w, b := mine(t, nil)
+	w.user("u-bob", "bob", "Robert de Somewhere")
+	w.user("u-gone", "gone", "Gone")
+	w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-gone", State: ledger.Disable})
+	path := minePath + "/transfer"
+	bodies := map[string]bool{}
+	for _, name := range []string{"gone", "none"} {
+		res := b.submit(path, path, "username", name)
+		bodies[strings.ReplaceAll(res.body, name, "")] = true
+	}
+	assert.Len(t, bodies, 1, "a disabled user is as none")
+	require.Equal(t, http.StatusSeeOther, b.submit(path, path, "username", "bob").StatusCode)
+	for _, page := range []string{minePath, path} {
+		assert.Contains(t, b.get(page).body, "<bdi>bob</bdi>")
+		assert.NotContains(t, b.get(page).body, "Robert")
+		assert.NotContains(t, b.get(page).body, "@example.com")
+	}
+	for range 7 {
+		require.Equal(t, http.StatusUnprocessableEntity, b.submit(path, path, "username", "guess").StatusCode)
+	}
+	other := w.signedIn() // the same person
+	for _, name := range []string{"guess", "bob"} {
+		res := other.submit(path, path, "username", name)
+		assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
+		assert.Equal(t, "60", res.Header.Get("Retry-After"))
+		assert.Contains(t, res.body, "You have made many offers.")
+		assert.Contains(t, res.body, `value="`+name+`"`, "what was typed is kept")
+	}
+	w.pass(time.Minute)
+	assert.Equal(t, http.StatusUnprocessableEntity, other.submit(path, path, "username", "guess").StatusCode)
+}
+
+// Nobody washes out of the audit trail what others did: what one person does by
+// way of the pages is bounded.
+func TestChangesAreBounded(t *testing.T) {
+	w, b := mine(t, nil)
+	edit := minePath + "/edit"
+	before := w.index
+	send := func(i int) answer {
+		form := b.get(edit).form(t, edit)
+		maps.Copy(form, profileOf(fmt.Sprint("Name ", i), callback, "BOOKING_READ"))
+		return b.post(edit, form)
+	}
+	i := 0
+	for send(i).StatusCode == http.StatusSeeOther && i < 1000 {
+		i++
+	}
+	assert.Equal(t, 200, i)
+	assert.LessOrEqual(t, w.index-before, uint64(200))
+	res := send(i)
+	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
+	assert.Equal(t, "5", res.Header.Get("Retry-After"))
+	assert.Equal(t, http.StatusSeeOther, b.post("/auth/sign-out", b.get("/").form(t, "/auth/sign-out")).StatusCode, "one can always leave")
+	w.pass(5 * time.Second)
+	b = w.signedIn()
+	assert.Equal(t, http.StatusSeeOther, send(i).StatusCode)
+}
+
+// A picture of few bytes may take long to decode: a progressive JPEG goes over
+// all of its points in each scan.
+func TestLogoOfManyScans(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	plain := photo(32, 32)
+	scans := bytes.Repeat([]byte{0xff, 0xda, 0x00, 0x08, 0x01, 0x01, 0x00, 0x01, 0x3f, 0x00, 0x7f, 0xff}, 1000)
+	file := slices.Concat(plain[:len(plain)-2], scans, plain[len(plain)-2:])
+	require.Less(t, len(file), ledger.MaxLogo)
+	form := b.get(newPath).form(t, newPath)
+	maps.Copy(form, profileOf("New", callback, "BOOKING_READ"))
+	form.Set("type", "public")
+	res := b.postParts(newPath, form, part{"logo", "x.jpg", string(file)})
+	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+	assert.Contains(t, res.body, "has more layers than a picture needs")
+	assert.Equal(t, http.StatusSeeOther, b.postParts(newPath, form, part{"logo", "x.jpg", string(plain)}).StatusCode)
 }
 
 // What a page of a node that lags does not know is looked up before it is

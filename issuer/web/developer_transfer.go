@@ -1,8 +1,10 @@
 package web
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"net/http"
 	"net/url"
 	"strconv"
 
@@ -38,16 +40,36 @@ func (w *Web) transferPage(c *call, v visit, client *ledger.Client) error {
 func (w *Web) showTransfer(c *call, v visit, client *ledger.Client, f *form) error {
 	body := transferBody{Path: clientPath(client.ID), Form: f, Withdraw: v.clientForm(&withdrawForm, client)}
 	if offer := v.view.OfferOf(client); offer != nil {
-		body.OfferedTo, body.OfferedAt = nameOf(v.view.User(offer.To)), offer.At
+		body.OfferedTo, body.OfferedAt = heirOf(v.view, offer), offer.At
 	}
 	return w.show(c, v, "developer_transfer", page{Title: "Transfer", Trail: trailOf(client), Form: f, Body: body})
 }
 
-// offer names another person, who has to accept.
+const alertTooManyOffers = "You have made many offers. Please wait a little before you make another."
+
+// heirOf is how a page names whom an offer is made to: by the user name that its
+// maker knew. Behind a name that was tried there may be anybody, who has told
+// them nothing.
+func heirOf(view ledger.View, o *ledger.Offer) string {
+	u := view.User(o.To)
+	if u == nil || u.Deleted {
+		return nameOf(nil)
+	}
+	return cmp.Or(u.Username, u.ID)
+}
+
+// offer names another person, who has to accept. What comes back tells whether
+// there is such a user, who could not be told of a mistyped name otherwise; so
+// offers are few.
 func (w *Web) offer(c *call, v visit, f *form, client *ledger.Client) error {
 	name := f.trimmed("username")
 	if name == "" {
 		f.wrong("username", "is missing")
+		return w.showTransfer(c, v, client, f)
+	}
+	if wait := w.limits.offers.Take(v.user.ID, w.config.Ledger.Now().Std()); wait > 0 {
+		retryAfter(c, wait)
+		f.alert, f.status = alertTooManyOffers, http.StatusTooManyRequests
 		return w.showTransfer(c, v, client, f)
 	}
 	refused, err := w.propose(c, &v, "offer a client", &ledger.OfferClient{Actor: v.actor(), ID: client.ID, Username: name})

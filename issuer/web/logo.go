@@ -19,7 +19,13 @@ const (
 	// decodes it.
 	minLogoSide = 16
 	maxLogoSide = 1024
+
+	// A progressive JPEG comes in scans, each of which goes over all points
+	// however few bytes it has. Encoders make ten.
+	maxScans = 32
 )
+
+var startOfScan = []byte{0xff, 0xda} // ITU-T T.81, table B.1; in the data of a scan 0xff has a zero after it
 
 // A picture stands for an application: its logo, or a letter.
 type picture struct{ Logo, Initial string }
@@ -66,6 +72,8 @@ func checkLogo(file []byte) string {
 	switch {
 	case err != nil:
 		return "is not a PNG or JPEG picture"
+	case bytes.Count(file, startOfScan) > maxScans:
+		return "has more layers than a picture needs: save it as a plain JPEG"
 	case min(config.Width, config.Height) < minLogoSide:
 		return fmt.Sprintf("is too small: each side needs at least %d pixels", minLogoSide)
 	case max(config.Width, config.Height) > maxLogoSide:

@@ -90,6 +90,9 @@ func (w *Web) formFor(who audience, kind *formKind, h func(*call, visit, *form) 
 		if !f.genuine() {
 			return errNotOurForm
 		}
+		if err := w.countChange(&v); err != nil {
+			return err
+		}
 		return h(c, v, f)
 	}}
 }
