@@ -18,6 +18,7 @@ type errorsBody struct {
 // An explained is a refusal in words.
 type explained struct {
 	Text  string
+	Place string // where it was refused, among recent ones
 	At    ledger.Time
 	Times int
 	When  ledger.Time // of what the text speaks about; 0 for no time
@@ -45,7 +46,7 @@ func (w *Web) errorsPage(c *call, v visit) error {
 		}
 	}
 	for _, r := range w.config.Refusals.of(client.ID) {
-		body.Recent = append(body.Recent, explained{Text: sentence(r.Cause.String()), At: r.At, Times: r.Times})
+		body.Recent = append(body.Recent, explained{Text: sentence(r.Cause.String()), Place: placeOf(r), At: r.At, Times: r.Times})
 	}
 	return w.show(c, v, "developer_errors", page{Title: "What went wrong", Trail: trail, Body: body})
 }
@@ -66,4 +67,12 @@ func explainedOf(e ledger.Explanation) *explained {
 		is.Grant, is.Presented, is.Due = e.Grant.String(), e.Presented, e.Due
 	}
 	return is
+}
+
+// placeOf is where a request came to.
+func placeOf(r refusal) string {
+	if r.Program {
+		return "Token endpoint"
+	}
+	return "Authorization step"
 }

@@ -6,6 +6,7 @@ import (
 	"net/url"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -57,7 +58,7 @@ func TestRecentRefusals(t *testing.T) {
 	b.decide(b.get(at(with(request, "scope", "BOOKING_READ"))), "cancel")
 	b.get(at(with(request, "client_id", "nobody")))
 	page := b.get(path)
-	assert.Contains(t, page.body, `<td data-name="In a row">3</td>`)
+	assert.Contains(t, page.body, `<td data-name="Times">3</td>`)
 	assert.Less(t, strings.Index(page.body, "The user refused."), strings.Index(page.body, html.EscapeString(ledger.ScopeTooWide.String()[1:])), "the newest first")
 	assert.Contains(t, b.get("/developer/clients/calendar/errors").body, "remembers none")
 }
@@ -69,9 +70,9 @@ func TestRefusalsAreBounded(t *testing.T) {
 		r.Note("c", ledger.Cause(i), ledger.Time(i))
 	}
 	list := web.RefusalsOf(r, "c")
-	require.Len(t, list, 20)
+	require.Len(t, list, 40)
 	assert.Equal(t, ledger.Cause(99), list[0])
-	assert.Equal(t, ledger.Cause(80), list[19])
+	assert.Equal(t, ledger.Cause(60), list[39])
 	for i := range 5000 {
 		r.Note(fmt.Sprint(i), ledger.SecretWrong, 1)
 		r.Note("busy", ledger.SecretWrong, 1)
@@ -80,6 +81,48 @@ func TestRefusalsAreBounded(t *testing.T) {
 	assert.Len(t, web.RefusalsOf(r, "busy"), 1)
 	assert.Len(t, web.RefusalsOf(r, "4999"), 1)
 	assert.Equal(t, 2000, web.RefusedClients(r))
+}
+
+// Anybody can send an authorization request in the name of a client. That takes
+// nothing away of what the owner is told.
+func TestStrangersFlushNoRefusals(t *testing.T) {
+	w, b := mine(t, nil)
+	w.refusals.Note("mine", ledger.RefreshReused, w.Now())
+	stranger, request := w.browser(), with(good(), "client_id", "mine")
+	for range 50 {
+		w.pass(time.Second)
+		for _, pair := range [][2]string{
+			{"redirect_uri", "https://evil.example/"},
+			{"redirect_uri", ""},
+			{"scope", "NO_SUCH"},
+			{"scope", "ORG_BOOKING_READ"},
+			{"scope", ""},
+			{"response_type", "token"},
+			{"code_challenge", ""},
+			{"code_challenge", "x"},
+			{"code_challenge_method", "plain"},
+		} {
+			changed := with(url.Values{}, pair[0], pair[1])
+			for name := range request {
+				if name != pair[0] {
+					changed.Set(name, request.Get(name))
+				}
+			}
+			stranger.get(at(changed))
+		}
+	}
+	causes := web.RefusalsOf(w.refusals, "mine")
+	assert.Greater(t, len(causes), 5)
+	assert.Less(t, len(causes), 15, "each once")
+	assert.Equal(t, ledger.RefreshReused, causes[len(causes)-1], "still there, the oldest")
+	page := b.get(minePath + "/errors").body
+	assert.Contains(t, page, `<td data-name="Where">Token endpoint</td><td data-name="Last"><time datetime="2026-03-04T12:00Z"`)
+	assert.Contains(t, page, `<td data-name="Times">50</td>`)
+
+	for i := range 5000 {
+		web.NoteBrowser(w.refusals, fmt.Sprint("other-", i), ledger.RedirectURIUnregistered, w.Now())
+	}
+	assert.Equal(t, []ledger.Cause{ledger.RefreshReused}, web.RefusalsOf(w.refusals, "mine"), "what came by browsers is apart")
 }
 
 // On the error page the owner sees what differs, and nobody else does.

@@ -75,6 +75,6 @@ func clipped(parts []oauth.Part) []oauth.Part {
 // of a client that there is.
 func (w *Web) noteRefusal(v *visit, id string, cause ledger.Cause) {
 	if client := v.view.Client(id); client != nil && client.State != ledger.Deleted {
-		w.config.Refusals.Note(client.ID, cause, w.config.Ledger.Now())
+		w.config.Refusals.noteBrowser(client.ID, cause, w.config.Ledger.Now())
 	}
 }

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"container/list"
 	"slices"
 	"sync"
@@ -9,40 +10,67 @@ import (
 )
 
 const (
-	refusalsKept = 20    // of one client
-	refusedKept  = 2_000 // clients, those refused last
+	refusalsKept = 40    // causes of one client, at one place
+	refusedKept  = 2_000 // clients at one place, those refused last
 )
 
 // Refusals are the last refusals of the clients that were refused last, in the
 // memory of one node: they help whoever is at work on a client now. What is
 // kept for long is in the error_id.
+//
+// Anybody can have a client refused whose id they know. So a cause takes one
+// place however often it comes, of which there are more than a stranger can
+// bring about; and what is sent by way of browsers, where nobody proves to be
+// the client, pushes nothing out of what its programs were told.
 type Refusals struct {
 	mu       sync.Mutex // guards all below
+	browsers refusedClients
+	programs refusedClients
+}
+
+// A refusedClients has the refusals of one place by client.
+type refusedClients struct {
 	recent   *list.List // of *refused, the latest first
 	byClient map[string]*list.Element
 }
 
 type refused struct {
 	client string
-	list   []refusal // the oldest first
+	list   []refusal // the one that came last at the end
 }
 
-// A refusal is one, or several of one cause in a row.
+// A refusal is all those of one cause.
 type refusal struct {
-	Cause ledger.Cause
-	At    ledger.Time // of the last one
-	Times int
+	Cause   ledger.Cause
+	Program bool        // it was an answer to a program, not to a person's browser
+	At      ledger.Time // of the last one
+	Times   int
 }
 
 // NewRefusals has none yet.
 func NewRefusals() *Refusals {
-	return &Refusals{recent: list.New(), byClient: map[string]*list.Element{}}
+	return &Refusals{browsers: newRefusedClients(), programs: newRefusedClients()}
 }
 
-// Note keeps a refusal of a client that there is.
+func newRefusedClients() refusedClients {
+	return refusedClients{recent: list.New(), byClient: map[string]*list.Element{}}
+}
+
+// Note keeps what a program was told in the name of a client that there is.
 func (r *Refusals) Note(client string, cause ledger.Cause, at ledger.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.programs.note(client, refusal{Cause: cause, Program: true, At: at})
+}
+
+// noteBrowser keeps why the authorization step was refused.
+func (r *Refusals) noteBrowser(client string, cause ledger.Cause, at ledger.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.browsers.note(client, refusal{Cause: cause, At: at})
+}
+
+func (r *refusedClients) note(client string, one refusal) {
 	e, known := r.byClient[client]
 	if !known {
 		e = r.recent.PushFront(&refused{client: client})
@@ -53,25 +81,32 @@ func (r *Refusals) Note(client string, cause ledger.Cause, at ledger.Time) {
 		}
 	}
 	r.recent.MoveToFront(e)
-	e.Value.(*refused).note(cause, at)
+	e.Value.(*refused).note(one)
 }
 
-func (r *refused) note(cause ledger.Cause, at ledger.Time) {
-	if n := len(r.list); n > 0 && r.list[n-1].Cause == cause {
-		r.list[n-1].Times++
-		r.list[n-1].At = at
-		return
-	}
-	if len(r.list) == refusalsKept {
+func (r *refused) note(one refusal) {
+	same := func(o refusal) bool { return o.Cause == one.Cause }
+	switch i := slices.IndexFunc(r.list, same); {
+	case i >= 0:
+		one.Times = r.list[i].Times
+		r.list = slices.Delete(r.list, i, i+1)
+	case len(r.list) == refusalsKept:
 		r.list = slices.Delete(r.list, 0, 1)
 	}
-	r.list = append(r.list, refusal{Cause: cause, At: at, Times: 1})
+	one.Times++
+	r.list = append(r.list, one)
 }
 
 // of are a client's, the newest first.
 func (r *Refusals) of(client string) []refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	all := append(r.browsers.of(client), r.programs.of(client)...)
+	slices.SortStableFunc(all, func(a, b refusal) int { return cmp.Compare(b.At, a.At) })
+	return all
+}
+
+func (r *refusedClients) of(client string) []refusal {
 	e, known := r.byClient[client]
 	if !known {
 		return nil

@@ -117,8 +117,13 @@ func RefusalsOf(r *Refusals, client string) []ledger.Cause {
 	return causes
 }
 
-// RefusedClients is how many clients are remembered.
-func RefusedClients(r *Refusals) int { return len(r.byClient) }
+// NoteBrowser is noteBrowser.
+func NoteBrowser(r *Refusals, client string, cause ledger.Cause, at ledger.Time) {
+	r.noteBrowser(client, cause, at)
+}
+
+// RefusedClients is how many clients are remembered of programs.
+func RefusedClients(r *Refusals) int { return len(r.programs.byClient) }
 
 // Walk takes the place of a walk that takes long, until done.
 func Walk(w *Web) (done func()) {
