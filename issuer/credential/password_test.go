@@ -142,20 +142,23 @@ func TestHasher(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestNobodyTakesAsLong holds the cost of an unknown person to that of a known
-// one, by what both must allocate: 19 MiB. Time would depend on the machine.
+// TestNobodyTakesAsLong holds the cost of an unknown person, and of one whose hash
+// is damaged, to that of a known one, by what all must allocate: 19 MiB. Time would
+// depend on the machine.
 func TestNobodyTakesAsLong(t *testing.T) {
 	h := credential.NewHasher(rand.Reader, 1)
 	hash := credential.HashPassword(rand.Reader, "p")
 	allocated := func(hash string) uint64 {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
-		_, err := h.Check(t.Context(), hash, "wrong")
+		right, err := h.Check(t.Context(), hash, "wrong")
 		runtime.ReadMemStats(&after)
-		require.NoError(t, err)
+		require.False(t, right)
+		require.Equal(t, hash == "damaged", err != nil)
 		return after.TotalAlloc - before.TotalAlloc
 	}
 	assert.InEpsilon(t, allocated(hash), allocated(""), 0.01)
+	assert.InEpsilon(t, allocated(hash), allocated("damaged"), 0.01)
 	assert.Greater(t, allocated(""), uint64(19<<20))
 }
 
