@@ -7,8 +7,8 @@ import (
 	"runtime"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -141,52 +141,53 @@ func TestRightPasswordsAreBounded(t *testing.T) {
 	assert.LessOrEqual(t, len(w.View().SessionsOf("u-ada", w.Now(), 1000)), 100)
 }
 
-// slowHasher computes nothing while it is on.
+// slowHasher takes its time with guesses.
 type slowHasher struct {
 	web.Passwords
-	on             atomic.Bool
-	waits, release chan struct{}
+	begun, release chan struct{}
 }
 
 func (s *slowHasher) Check(ctx context.Context, hash, password string) (bool, error) {
-	if s.on.Load() {
-		s.waits <- struct{}{}
-		<-s.release
-		return false, nil
+	if password != "guess" {
+		return s.Passwords.Check(ctx, hash, password)
 	}
-	return s.Passwords.Check(ctx, hash, password)
+	s.begun <- struct{}{}
+	<-s.release
+	return false, nil
 }
 
-// Only so many strangers wait for a hash; for whom the service knows there is
-// always room.
-func TestStrangersDoNotFillTheQueue(t *testing.T) {
-	slow := &slowHasher{waits: make(chan struct{}), release: make(chan struct{})}
-	w := newWorld(t, func(c *web.Config) { slow.Passwords, c.Passwords = c.Passwords, slow })
-	ada := w.signedIn()
-	ada.signOut()
-	places := 100 * runtime.NumCPU()
-	var answered sync.WaitGroup
-	slow.on.Store(true)
-	for i := range places {
-		stranger := w.browser()
-		stranger.address = fmt.Sprint(i)
-		page := stranger.get("/auth/sign-in")
-		answered.Go(func() { stranger.signIn(page, "nobody", "guess") })
-		<-slow.waits
-	}
-	slow.on.Store(false)
-	one := w.browser()
-	one.address = "another"
-	var res answer
-	for range 11 {
-		res = one.signIn(one.get("/auth/sign-in"), "ada", password)
-		assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
-		assert.NotEmpty(t, res.Header.Get("Retry-After"))
-	}
-	assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", password).StatusCode)
-	close(slow.release)
-	answered.Wait()
-	assert.Equal(t, http.StatusSeeOther, one.signIn(one.get("/auth/sign-in"), "ada", password).StatusCode, "those were no attempts")
+// Only so many strangers wait for a hash, and whom the service knows does not
+// wait for them.
+func TestStrangersStandInLine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := &slowHasher{begun: make(chan struct{}, 10_000), release: make(chan struct{})}
+		w := newWorld(t, func(c *web.Config) { slow.Passwords, c.Passwords = c.Passwords, slow })
+		ada := w.signedIn()
+		ada.signOut()
+		var answered sync.WaitGroup
+		for i := range 101 * runtime.NumCPU() {
+			stranger := w.browser()
+			stranger.address = fmt.Sprint(i)
+			page := stranger.get("/auth/sign-in")
+			answered.Go(func() { stranger.signIn(page, "nobody", "guess") })
+		}
+		synctest.Wait()
+		assert.Equal(t, 100*runtime.NumCPU(), web.InLine(w.web))
+		assert.Len(t, slow.begun, runtime.NumCPU())
+		one := w.browser()
+		one.address = "another"
+		for range 11 {
+			res := one.signIn(one.get("/auth/sign-in"), "ada", password)
+			assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
+			assert.NotEmpty(t, res.Header.Get("Retry-After"))
+		}
+		assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", password).StatusCode)
+		time.Sleep(6 * time.Second) // longer than anybody waits
+		assert.Zero(t, web.InLine(w.web))
+		close(slow.release)
+		answered.Wait()
+		assert.Equal(t, http.StatusSeeOther, one.signIn(one.get("/auth/sign-in"), "ada", password).StatusCode, "those were no attempts")
+	})
 }
 
 // The same for who signs in elsewhere: neither guesses at passwords nor answers

@@ -117,6 +117,9 @@ func RefusalsOf(r *Refusals, client string) []ledger.Cause {
 	return causes
 }
 
+// InLine is how many wait for a turn to have a password hashed.
+func InLine(w *Web) int { return len(w.line.places) }
+
 // NoteBrowser is noteBrowser.
 func NoteBrowser(r *Refusals, client string, cause ledger.Cause, at ledger.Time) {
 	r.noteBrowser(client, cause, at)

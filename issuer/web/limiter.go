@@ -41,22 +41,25 @@ func newAttempts() *attempts {
 // take counts one attempt, or says how long to wait. The name is folded as the
 // ledger does. A right password is no guess: forgive then gives the attempt
 // back, and the person's own wrong ones before it, but not what others at the
-// address have tried. It is false where it gave nothing back.
-func (a *attempts) take(username, address string, now time.Time) (wait time.Duration, forgive func() bool) {
+// address have tried. It is false where it gave nothing back. Where nothing is
+// looked at, undo gives back just this attempt.
+func (a *attempts) take(username, address string, now time.Time) (wait time.Duration, forgive func() bool, undo func()) {
 	address = limit.Network(address)
-	wait, undo := a.address.Try(address, now)
+	wait, ofAddress := a.address.Try(address, now)
 	if wait > 0 {
-		return wait, nil
+		return wait, nil, nil
 	}
 	key := accountKey(username, address)
-	return a.account.Take(key, now), func() bool {
+	wait, ofAccount := a.account.Try(key, now)
+	forgive = func() bool {
 		if !a.accept(username, now) {
 			return false
 		}
-		undo()
+		ofAddress()
 		a.account.Forget(key)
 		return true
 	}
+	return wait, forgive, func() { ofAddress(); ofAccount() }
 }
 
 // takeDevice is take for a browser that the person has signed in with before.

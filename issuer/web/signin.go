@@ -122,7 +122,7 @@ func (w *Web) signIn(c *call, f *form) error {
 	}
 	attempt, err := w.attempt(c, name)
 	if err != nil {
-		return fmt.Errorf("find a place to wait: %w", err)
+		return fmt.Errorf("wait for a turn: %w", err)
 	}
 	defer attempt.leave()
 	if attempt.wait > 0 {

@@ -1,21 +1,13 @@
 package web
 
 import (
+	"context"
+	"fmt"
 	"runtime"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
-
-// strangersPerCPU is how many strangers wait for a hash at once, in some two
-// seconds. More than these are answered at once that they come too many: behind
-// a longer line nobody would be served in time, those included whom this service
-// knows and who don't stand in it.
-const strangersPerCPU = 100
-
-func newStrangers() chan struct{} {
-	return make(chan struct{}, strangersPerCPU*max(1, runtime.NumCPU()))
-}
 
 // An attempting is one attempt to sign in with a password, which was counted.
 type attempting struct {
@@ -25,8 +17,8 @@ type attempting struct {
 	leave   func()        // the password was checked
 }
 
-// attempt counts one, and finds it a place to wait for its hash. A browser that
-// the person has signed in with before needs none.
+// attempt counts one, and waits for its turn to be hashed. A browser that the
+// person has signed in with before does not wait in line with strangers.
 func (w *Web) attempt(c *call, username string) (attempting, error) {
 	now := w.config.Ledger.Now().Std()
 	d, known := w.device(c, deviceOf(username))
@@ -37,11 +29,47 @@ func (w *Web) attempt(c *call, username string) (attempting, error) {
 		w.dropDevice(c, d)
 		d = w.newDevice(d.whose)
 	}
-	select {
-	case w.strangers <- struct{}{}:
-	default:
-		return attempting{}, oauth.ErrUnavailable
+	wait, forgive, undo := w.attempts.take(username, w.config.ClientIP(c.r), now)
+	if wait > 0 {
+		return attempting{wait: wait, leave: func() {}}, nil
 	}
-	wait, forgive := w.attempts.take(username, w.config.ClientIP(c.r), now)
-	return attempting{wait: wait, device: d, forgive: forgive, leave: func() { <-w.strangers }}, nil
+	leave, err := w.line.enter(c.r.Context())
+	if err != nil {
+		undo()
+		return attempting{}, err
+	}
+	return attempting{device: d, forgive: forgive, leave: leave}, nil
+}
+
+// placesPerCPU is how long the line is: what is done in some two seconds. More
+// would not be served in time.
+const placesPerCPU = 100
+
+// A line is where strangers wait to have a password hashed. As many as there are
+// CPUs have their turn at once, so that whom this service knows waits for one
+// hash at most, however many strangers come.
+type line struct{ places, turns chan struct{} } // an element for each who has one
+
+func newLine() line {
+	n := max(1, runtime.NumCPU())
+	return line{places: make(chan struct{}, n*placesPerCPU), turns: make(chan struct{}, n)}
+}
+
+// enter waits for a turn. The error is oauth.ErrUnavailable where the line is
+// full, or too slow.
+func (l line) enter(ctx context.Context) (leave func(), err error) {
+	select {
+	case l.places <- struct{}{}:
+	default:
+		return nil, oauth.ErrUnavailable
+	}
+	defer func() { <-l.places }()
+	ctx, cancel := context.WithTimeout(ctx, waitPassword)
+	defer cancel()
+	select {
+	case l.turns <- struct{}{}:
+		return func() { <-l.turns }, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("%w: %w", oauth.ErrUnavailable, ctx.Err())
+	}
 }

@@ -87,13 +87,12 @@ type Web struct {
 	pages    map[string]*template.Template
 	assets   assets
 	attempts *attempts
+	line     line
 	limits   *limits
 	counts   *counts
 	origin   *http.CrossOriginProtection
-	// strangers holds an element for each one who waits for a hash.
-	strangers chan struct{}
-	table     []route
-	own       *httprouter.Router // knows the pages for who is signed in, and serves none
+	table    []route
+	own      *httprouter.Router // knows the pages for who is signed in, and serves none
 }
 
 // New checks the configuration and parses the templates.
@@ -137,7 +136,7 @@ func New(c Config) (*Web, error) {
 	}
 	w := &Web{
 		config: c, pages: maps.Clone(pages), assets: newAssets(),
-		attempts: newAttempts(), strangers: newStrangers(), limits: newLimits(), counts: newCounts(), origin: http.NewCrossOriginProtection(),
+		attempts: newAttempts(), line: newLine(), limits: newLimits(), counts: newCounts(), origin: http.NewCrossOriginProtection(),
 	}
 	w.install(w.routes())
 	return w, nil
