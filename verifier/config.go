@@ -44,8 +44,8 @@ type Config struct {
 	// background, until Close. Nil means that a token is good until it expires.
 	Revocations *RevocationsConfig
 
-	// Observer is told of each token, and of each refresh of the Verifier's own
-	// JWKS.
+	// Observer is told of each token, of each refresh of the Verifier's own JWKS,
+	// and of the feed of revocations.
 	Observer Observer
 
 	// Now is the clock. Nil means time.Now.

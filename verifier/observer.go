@@ -19,6 +19,25 @@ type Observer struct {
 
 	// Refreshed is called for each attempt of a JWKS to get the key set.
 	Refreshed func(Refresh)
+
+	// RevocationsRead is called for each attempt to read the feed of revocations,
+	// one after the other; no next one begins before it returns.
+	RevocationsRead func(RevocationsRead)
+
+	// RevocationsFresh is called when what [Verifier.RevocationsFresh] says has
+	// changed: as soon as the feed was read for the first time, when
+	// RevocationsConfig.Stale has gone by without it, when it is heard of again.
+	RevocationsFresh func(fresh bool, s RevocationsState)
+}
+
+// RevocationsRead is one attempt to read the feed of revocations, at one URL.
+type RevocationsRead struct {
+	Began   time.Time
+	Took    time.Duration // the issuer waits for news before it answers
+	URL     string
+	Applied int           // revocations that were not known before
+	Behind  time.Duration // how long ago that is of which everything is known now; 0 with an Err: never
+	Err     error         // why nothing was learnt; nil if it was
 }
 
 // Refresh is one attempt to get the key set, at all its URLs together.

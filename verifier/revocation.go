@@ -15,7 +15,10 @@ const RevocationsPath = "/v2/auth/oauth2/revocations"
 
 // Defaults of RevocationsConfig.
 const (
-	DefaultRevocationsStale   = 10 * time.Second
+	DefaultRevocationsStale = 10 * time.Second
+	// LeastRevocationsStale is what a healthy issuer can keep up with: it finds out
+	// once a second whether it has everything.
+	LeastRevocationsStale     = 5 * time.Second
 	DefaultRevocationsEntries = 500_000
 )
 
@@ -38,8 +41,10 @@ type RevocationsConfig struct {
 
 	// Stale is after how long without news, not even that there is none, the
 	// Verifier says that it may have missed some: see [Verifier.RevocationsFresh].
-	// What it knows it goes on applying. The issuer's clock counts: it signs the
-	// time. Zero means DefaultRevocationsStale; at least 2 seconds.
+	// What it knows it goes on applying. The issuer signs the time at which it knew
+	// everything, to the second; where its clock is ahead, the time at which it was
+	// asked counts. Zero means DefaultRevocationsStale; at least
+	// LeastRevocationsStale. A URL that lags by half of it is left for the next one.
 	Stale time.Duration
 
 	// MaxEntries bounds what is remembered: some 50 bytes each, for as long as a
@@ -60,7 +65,7 @@ type RevocationsConfig struct {
 // RevocationsState is how the feed stands.
 type RevocationsState struct {
 	Fresh     bool          // everything is known, as far as RevocationsConfig.Stale allows
-	KnownAt   time.Time     // when the issuer last said that this is everything; zero: never
+	KnownAt   time.Time     // of when everything is known; zero: never
 	Behind    time.Duration // how long ago that is
 	Since     time.Time     // revocations from before may be missing; zero: none
 	Entries   int
@@ -84,12 +89,14 @@ type revocations struct {
 	now     func() time.Time
 
 	grants, users, clients, pairs *cuts
-	entries                       atomic.Int64  // in all four; 0: nothing to look up
-	news                          atomic.Uint64 // changes whenever something is taken in; odd while that happens
-	fresh                         atomic.Int64  // Unix seconds of the issuer; 0: never
-	since                         atomic.Int64  // nothing is missing from then on; 0: nothing at all
-	window                        atomic.Int64  // seconds
+	entries                       atomic.Int64              // in all four; 0: nothing to look up
+	news                          atomic.Uint64             // changes whenever something is taken in; odd while that happens
+	fresh                         atomic.Pointer[time.Time] // everything from before is known; nil: never said
+	since                         atomic.Int64              // nothing is missing from then on; 0: nothing at all
+	window                        atomic.Int64              // seconds
 
+	failures int       // attempts in a row
+	said     int64     // the latest time that the issuer signed
 	swept    time.Time // when what had ended was dropped last
 	forgotAt int64     // when something found no room last, and one second; 0: never
 
@@ -98,6 +105,7 @@ type revocations struct {
 	lastErr   error  // mu
 	forgotten int    // mu
 
+	told told
 	stop func()
 	done sync.WaitGroup
 }
@@ -106,14 +114,14 @@ func newRevocations(c RevocationsConfig, v Config, keys KeySource, skew time.Dur
 	switch {
 	case c.Name == "" || c.Secret == "":
 		return nil, errors.New("RevocationsConfig.Name or Secret is empty")
-	case c.Stale != 0 && c.Stale < 2*time.Second:
-		return nil, errors.New("RevocationsConfig.Stale is less than 2 seconds")
+	case c.Stale != 0 && c.Stale < LeastRevocationsStale:
+		return nil, errors.New("RevocationsConfig.Stale is less than 5 seconds")
 	case c.MaxEntries < 0:
 		return nil, errors.New("RevocationsConfig.MaxEntries is negative")
 	}
 	r := &revocations{
 		issuer: v.Issuer, name: c.Name, secret: c.Secret, client: sameOriginClient(c.Client), keys: keys, skew: skew,
-		stale: c.Stale, most: c.MaxEntries, now: now,
+		stale: c.Stale, most: c.MaxEntries, now: now, told: told{observer: v.Observer},
 		grants: newCuts(), users: newCuts(), clients: newCuts(), pairs: newCuts(),
 	}
 	if r.stale == 0 {
@@ -147,20 +155,37 @@ func (r *revocations) revoked(c *Claims) bool {
 		r.pairs.until(c.subject, c.clientID) >= issued
 }
 
+// behind is how long ago that was of which everything is known. Of the two clocks
+// the one that went further counts: the one on the wall may be set back, and the
+// other stands still while a machine is suspended.
+func (r *revocations) behind(now time.Time) (_ time.Duration, ever bool) {
+	at := r.fresh.Load()
+	if at == nil {
+		return 0, false
+	}
+	return max(0, now.Sub(*at), now.Round(0).Sub(at.Round(0))), true
+}
+
 // isFresh reports whether everything that counts is known.
 func (r *revocations) isFresh(now time.Time) bool {
-	fresh, since := r.fresh.Load(), r.since.Load()
-	if fresh == 0 || now.Sub(time.Unix(fresh, 0)) > r.stale {
+	if behind, ever := r.behind(now); !ever || behind > r.stale {
 		return false
 	}
+	since := r.since.Load()
 	return since == 0 || now.Unix() >= since+r.window.Load()
+}
+
+// lags reports whether it is time to ask another node.
+func (r *revocations) lags(now time.Time) bool {
+	behind, ever := r.behind(now)
+	return !ever || behind > r.stale/2
 }
 
 func (r *revocations) state(now time.Time) RevocationsState {
 	s := RevocationsState{Fresh: r.isFresh(now), Entries: int(r.entries.Load())}
-	if fresh := r.fresh.Load(); fresh != 0 {
-		s.KnownAt = time.Unix(fresh, 0)
-		s.Behind = max(0, now.Sub(s.KnownAt))
+	if at := r.fresh.Load(); at != nil {
+		s.KnownAt = at.Round(0)
+		s.Behind, _ = r.behind(now)
 	}
 	if since := r.since.Load(); since != 0 && now.Unix() < since+r.window.Load() {
 		s.Since = time.Unix(since, 0)

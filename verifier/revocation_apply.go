@@ -8,12 +8,13 @@ import (
 // sweepEvery is how often what has ended is dropped.
 const sweepEvery = time.Minute
 
-// apply takes in a document, which has been verified. News reports that it had
-// something that was not known. What is known is only added to, so a document that
-// somebody kept and sends again changes nothing.
-func (r *revocations) apply(d *revocationDocument) (news bool, err error) {
+// apply takes in a document, which has been verified, and was asked for at a time.
+// News reports that it had something that was not known; applied are the entries of
+// which that is true. What is known is only added to, so a document that somebody
+// kept and sends again changes nothing.
+func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int, news bool, err error) {
 	now := r.now()
-	known := r.fresh.Load()
+	known := r.said
 	life, number, _ := cutVersion(d.version)
 	r.mu.Lock()
 	ours := r.version
@@ -22,23 +23,21 @@ func (r *revocations) apply(d *revocationDocument) (news bool, err error) {
 	same := life == ourLife
 	switch {
 	case d.issuer != r.issuer:
-		return false, errors.New("iss is another issuer")
+		return 0, false, errors.New("iss is another issuer")
 	case time.Unix(d.fresh, 0).After(now.Add(r.skew)):
-		return false, errors.New("iat is ahead of the clock")
+		return 0, false, errors.New("iat is ahead of the clock")
 	case !same && d.fresh < known:
-		return false, errors.New("it is of another life of the issuer, and older than what is known")
+		return 0, false, errors.New("it is of another life of the issuer, and older than what is known")
 	}
 	if d.after != "" {
 		afterLife, after, ok := cutVersion(d.after)
 		if !ok || !same || afterLife != life || after > ourNumber {
-			return false, errors.New("it goes on from a version that is not known here")
+			return 0, false, errors.New("it goes on from a version that is not known here")
 		}
 	}
 	if news = !same || number > ourNumber; news {
 		r.news.Add(1)
-		for i := range d.revoked {
-			r.take(&d.revoked[i], now)
-		}
+		applied = r.takeAll(d.revoked, now)
 		r.news.Add(1)
 	}
 	// 1. The gaps: what was known up to then joins what the document has. One that
@@ -54,18 +53,51 @@ func (r *revocations) apply(d *revocationDocument) (news bool, err error) {
 	r.window.Store(d.window)
 	r.since.Store(max(since, r.lost(d.window, now)))
 	// 2. The time, when all that it speaks of is there.
-	r.fresh.Store(max(known, d.fresh))
+	r.said = max(known, d.fresh)
+	r.know(d.fresh, asked)
 	if news {
 		r.mu.Lock()
 		r.version = d.version
 		r.mu.Unlock()
 	}
 	r.sweep(now, d.window)
-	return news, nil
+	return applied, news, nil
 }
 
-// take adds one, in the order of the list: the last word on a client counts.
-func (r *revocations) take(one *revocation, now time.Time) {
+// know notes that everything is known that there was at a time of the issuer's, or
+// when it was asked, if that is earlier: a clock that is ahead of ours, or an answer
+// that is long on its way, would else have us trust it for longer than Stale.
+func (r *revocations) know(fresh int64, asked time.Time) {
+	at := asked.Add(min(0, time.Unix(fresh, 0).Sub(asked)))
+	if before := r.fresh.Load(); before == nil || at.After(*before) {
+		r.fresh.Store(&at)
+	}
+}
+
+// takeAll adds a list, and returns how many of it were new. Some of it may be known
+// already, so the last word on a client is the only one that is taken: requests
+// must not see one from before, not even for a moment.
+func (r *revocations) takeAll(list []revocation, now time.Time) (applied int) {
+	clients := map[string]*revocation{}
+	for i := range list {
+		one := &list[i]
+		switch {
+		case one.grant == "" && one.subject == "" && one.client != "":
+			clients[one.client] = one
+		case r.take(one, now):
+			applied++
+		}
+	}
+	for _, one := range clients {
+		if r.take(one, now) {
+			applied++
+		}
+	}
+	return applied
+}
+
+// take adds one, and reports whether it was new.
+func (r *revocations) take(one *revocation, now time.Time) bool {
 	table, a, b := r.grants, one.grant, ""
 	switch {
 	case one.grant != "":
@@ -76,24 +108,25 @@ func (r *revocations) take(one *revocation, now time.Time) {
 	case one.client != "":
 		table, a = r.clients, one.client
 	default:
-		return // it names nothing that we know
+		return false // it names nothing that we know
 	}
 	until := one.until
 	if one.lifted {
 		until = 0
 	}
-	before := table.used
-	if table.find(a, b) == nil {
-		if one.lifted {
-			return
-		}
-		if r.count() >= r.most {
-			r.forget(now)
-			return
-		}
+	before, has := table.used, table.find(a, b)
+	switch {
+	case has == nil && one.lifted, has != nil && until == has.until.Load():
+		return false
+	case has != nil && until < has.until.Load() && table != r.clients:
+		return false // only a client gets anything back
+	case has == nil && r.count() >= r.most:
+		r.forget(now)
+		return false
 	}
 	table.set(a, b, until)
 	r.entries.Add(int64(table.used - before))
+	return true
 }
 
 func (r *revocations) count() int {

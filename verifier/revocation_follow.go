@@ -25,7 +25,8 @@ const (
 	// wait as it was asked to.
 	hurry = time.Second
 
-	// wholeTimeout is for an answer that may be long.
+	// wholeTimeout is for an answer that may be long. One that hangs is left sooner,
+	// unless nobody is any better.
 	wholeTimeout = 30 * time.Second
 )
 
@@ -38,27 +39,33 @@ func (r *revocations) start() {
 
 // follow runs until ctx ends.
 func (r *revocations) follow(ctx context.Context) {
-	failures := 0
+	defer r.told.close()
 	for turn := 0; ctx.Err() == nil; {
 		began := time.Now()
 		wait := r.wait()
-		news, err := r.ask(ctx, r.origins[turn%len(r.origins)], wait)
+		origin := r.origins[turn%len(r.origins)]
+		applied, news, err := r.ask(ctx, origin, wait)
+		if ctx.Err() != nil {
+			return
+		}
 		r.mu.Lock()
 		r.lastErr = err
 		r.mu.Unlock()
-		if err == nil && !r.isFresh(r.now()) {
+		now := r.now()
+		r.tell(RevocationsRead{Began: began, Took: time.Since(began), URL: origin.String(), Applied: applied, Err: err}, now)
+		if err == nil && (r.lags(now) || !r.isFresh(now)) {
 			turn++ // a node that is cut off answers, and another one may know more
 		}
 		var pause time.Duration
 		switch {
 		case err != nil:
 			turn++
-			pause = jitter(min(firstRevocationsRetry<<min(failures/len(r.origins), 10), longestRevocationsRetry), 0.8, 1.2)
-			failures++
+			pause = jitter(min(firstRevocationsRetry<<min(r.failures/len(r.origins), 10), longestRevocationsRetry), 0.8, 1.2)
+			r.failures++
 		case news:
-			failures = 0
+			r.failures = 0
 		default:
-			failures = 0
+			r.failures = 0
 			pause = max(0, min(hurry, wait/2)-time.Since(began))
 		}
 		timer := time.NewTimer(pause)
@@ -76,18 +83,22 @@ func (r *revocations) wait() time.Duration {
 }
 
 // ask asks once.
-func (r *revocations) ask(ctx context.Context, origin *url.URL, wait time.Duration) (news bool, err error) {
+func (r *revocations) ask(ctx context.Context, origin *url.URL, wait time.Duration) (applied int, news bool, err error) {
+	asked := r.now()
 	r.mu.Lock()
 	version := r.version
 	r.mu.Unlock()
 	u := *origin
 	query := u.Query()
-	limit := wholeTimeout
+	limit := min(wholeTimeout, fetchTimeout<<min(r.failures, 10))
 	if version != "" {
 		query.Set("after", version)
-		if r.isFresh(r.now()) { // else it is news that there is none
+		if !r.lags(asked) { // else it is news that there is none
 			query.Set("wait", strconv.Itoa(int(wait/time.Second)))
 			limit = wait + fetchTimeout
+			if len(r.origins) > 1 { // there is time left for another one
+				limit = wait + min(fetchTimeout, r.stale/5)
+			}
 		}
 	}
 	u.RawQuery = query.Encode()
@@ -95,16 +106,16 @@ func (r *revocations) ask(ctx context.Context, origin *url.URL, wait time.Durati
 	defer cancel()
 	text, err := r.get(ctx, &u)
 	if err != nil {
-		return false, fmt.Errorf("fetch revocations: %w", err)
+		return 0, false, fmt.Errorf("fetch revocations: %w", err)
 	}
 	d, err := readRevocations(ctx, r.keys, text)
 	if err == nil {
-		news, err = r.apply(d)
+		applied, news, err = r.apply(d, asked)
 	}
 	if err != nil {
-		return false, fmt.Errorf("read revocations: %w", err)
+		return 0, false, fmt.Errorf("read revocations: %w", err)
 	}
-	return news, nil
+	return applied, news, nil
 }
 
 func (r *revocations) get(ctx context.Context, u *url.URL) (string, error) {

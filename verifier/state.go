@@ -18,6 +18,11 @@ type State struct {
 	NextAt      time.Time // when the issuer is asked next; zero while it is, and behind Close
 	Restored    bool      // the keys are those of the snapshot file: nobody has confirmed them to this process
 	Err         error     // why the last attempt failed; nil if it didn't
+
+	// Revocations is how the feed of revocations stands, and how old what is known
+	// of it is. The zero value where Config.Revocations is nil. Ready does not
+	// depend on it.
+	Revocations RevocationsState
 }
 
 // State implements the source's part of [Verifier.State].
@@ -40,13 +45,13 @@ func (j *JWKS) State() State {
 // State asks the key source how it stands, if it has a method State as a
 // [JWKS] does. Any other source counts as ready.
 func (v *Verifier) State() State {
-	if s, ok := v.keys.(interface{ State() State }); ok {
-		return s.State()
-	}
 	s := State{Ready: true}
-	if set, ok := v.keys.(keySet); ok {
+	if source, ok := v.keys.(interface{ State() State }); ok {
+		s = source.State()
+	} else if set, ok := v.keys.(keySet); ok {
 		s.Keys = set.ids()
 	}
+	s.Revocations = v.Revocations()
 	return s
 }
 

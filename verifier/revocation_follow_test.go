@@ -1,0 +1,252 @@
+package verifier_test
+
+import (
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// An issuer whose clock is ahead has nobody trust it for longer: the question's
+// time counts.
+func TestRevocationsOfAClockAhead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFeed()
+		f.say(object{"iat": time.Now().Unix() + 5})
+		began := time.Now()
+		v := f.told(t)
+		synctest.Wait()
+		f.down()
+		require.True(t, v.RevocationsFresh())
+		assert.Equal(t, began.UnixNano(), v.Revocations().KnownAt.UnixNano())
+		time.Sleep(verifier.DefaultRevocationsStale)
+		assert.True(t, v.RevocationsFresh())
+		time.Sleep(time.Millisecond)
+		assert.False(t, v.RevocationsFresh())
+		assert.Equal(t, verifier.DefaultRevocationsStale+time.Millisecond, v.Revocations().Behind)
+
+		f.say(nil)
+		time.Sleep(3 * time.Second)
+		assert.True(t, v.RevocationsFresh(), "and when its clock is right again, it is taken at its word")
+	})
+}
+
+// An answer that was long on its way is as old as its question.
+func TestRevocationsOfASlowAnswer(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFeed()
+		f.say(object{"iat": time.Now().Unix() + 9})
+		v := f.told(t, func(c *verifier.RevocationsConfig) {
+			c.Client = &http.Client{Transport: slow{f, 9 * time.Second}}
+		})
+		time.Sleep(9 * time.Second)
+		synctest.Wait()
+		assert.Equal(t, 9*time.Second, v.Revocations().Behind)
+	})
+}
+
+// slow has each answer be long on its way.
+type slow struct {
+	next http.RoundTripper
+	by   time.Duration
+}
+
+func (s slow) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := s.next.RoundTrip(r)
+	time.Sleep(s.by)
+	return res, err
+}
+
+// hosts are several nodes.
+type hosts map[string]http.RoundTripper
+
+func (h hosts) RoundTrip(r *http.Request) (*http.Response, error) { return h[r.URL.Host].RoundTrip(r) }
+
+// eachSecond does something now, and again until the test ends.
+func eachSecond(t *testing.T, do func()) {
+	do()
+	go func() {
+		for again := time.NewTicker(time.Second); ; {
+			select {
+			case <-again.C:
+				do()
+			case <-t.Context().Done():
+				again.Stop()
+				return
+			}
+		}
+	}()
+}
+
+// A node that is cut off is left for another one before anything is stale.
+func TestRevocationsLeaveANodeThatLags(t *testing.T) {
+	for _, stale := range []time.Duration{verifier.LeastRevocationsStale, verifier.DefaultRevocationsStale, time.Minute} {
+		t.Run(stale.String(), func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				cutOff, healthy := newFeed(), newFeed()
+				cutOff.say(nil) // and never again
+				eachSecond(t, func() { healthy.say(nil) })
+				v := cutOff.told(t, func(c *verifier.RevocationsConfig) {
+					c.URL, c.MoreURLs, c.Stale = "https://one.example.com/feed", []string{"https://two.example.com/feed"}, stale
+					c.Client = &http.Client{Transport: hosts{"one.example.com": cutOff, "two.example.com": healthy}}
+				})
+				synctest.Wait()
+				for end := time.Now().Add(3 * time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+					require.True(t, v.RevocationsFresh(), "%v", v.Revocations())
+				}
+				cutOff.mu.Lock()
+				assert.Less(t, len(cutOff.asked), 15, "it is not asked again")
+				cutOff.mu.Unlock()
+			})
+		})
+	}
+}
+
+// So is one that does not answer any more.
+func TestRevocationsLeaveANodeThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := newFeed(), newFeed()
+		eachSecond(t, func() { one.say(nil); two.say(nil) })
+		h := &hanging{next: one}
+		v := one.told(t, func(c *verifier.RevocationsConfig) {
+			c.URL, c.MoreURLs = "https://one.example.com/feed", []string{"https://two.example.com/feed"}
+			c.Stale = verifier.LeastRevocationsStale
+			c.Client = &http.Client{Transport: hosts{"one.example.com": h, "two.example.com": two}}
+		})
+		time.Sleep(10 * time.Second)
+		h.hangs.Store(true)
+		for end := time.Now().Add(time.Minute); time.Now().Before(end); time.Sleep(50 * time.Millisecond) {
+			require.True(t, v.RevocationsFresh(), "%v", v.Revocations())
+		}
+	})
+}
+
+// hanging is a node that does not answer from some time on.
+type hanging struct {
+	next  http.RoundTripper
+	hangs atomic.Bool
+}
+
+func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
+	if h.hangs.Load() {
+		<-r.Context().Done()
+		return nil, r.Context().Err()
+	}
+	return h.next.RoundTrip(r)
+}
+
+// What happens to the feed is told: each attempt, and when it is stale, even if
+// nothing else happens then.
+func TestRevocationsObserved(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFeed()
+		f.say(nil)
+		h := &hanging{next: f}
+		began := time.Now()
+		var mu sync.Mutex
+		var told []string
+		say := func(format string, args ...any) {
+			mu.Lock()
+			defer mu.Unlock()
+			told = append(told, time.Since(began).Truncate(time.Second).String()+" "+fmt.Sprintf(format, args...))
+		}
+		heard := func() (all []string) {
+			synctest.Wait()
+			mu.Lock()
+			defer mu.Unlock()
+			all, told = told, nil
+			return all
+		}
+		keys, err := verifier.StaticKeys(published())
+		require.NoError(t, err)
+		v, err := verifier.New(verifier.Config{
+			Issuer: issuer, Audience: audience, Keys: keys,
+			Revocations: &verifier.RevocationsConfig{Name: "calendar", Secret: "s3cret", Client: &http.Client{Transport: h}},
+			Observer: verifier.Observer{
+				RevocationsRead: func(r verifier.RevocationsRead) {
+					assert.Equal(t, issuer+verifier.RevocationsPath, r.URL)
+					say("read %d, failed %v, took %v, behind %v", r.Applied, r.Err != nil, r.Took, r.Behind)
+				},
+				RevocationsFresh: func(fresh bool, s verifier.RevocationsState) {
+					assert.Equal(t, fresh, s.Fresh)
+					say("fresh %v", fresh)
+				},
+			},
+		})
+		require.NoError(t, err)
+		defer v.Close()
+		assert.Equal(t, []string{"0s read 0, failed false, took 0s, behind 0s", "0s fresh true"}, heard())
+		time.Sleep(2 * time.Second)
+		f.say(object{"version": life + "3", "revoked": []object{{"sub": "user-1", "at": time.Now().Unix()}, {"sub": "user-2", "at": time.Now().Unix()}}})
+		assert.Equal(t, []string{"2s read 2, failed false, took 2s, behind 2s"}, heard())
+		f.say(object{"version": life + "4", "revoked": []object{{"sub": "user-1", "at": time.Now().Unix()}, {"sub": "user-3", "at": time.Now().Unix()}}})
+		assert.Equal(t, []string{"2s read 1, failed false, took 0s, behind 0s"}, heard(), "one was known")
+
+		h.hangs.Store(true)
+		f.say(object{"version": life + "5"}) // which ends the wait that there is
+		assert.Equal(t, []string{"2s read 0, failed false, took 0s, behind 0s"}, heard())
+		time.Sleep(8 * time.Second)
+		assert.Equal(t, []string{"10s read 0, failed true, took 8s, behind 8s"}, heard())
+		time.Sleep(2*time.Second + time.Millisecond)
+		s := v.State().Revocations
+		assert.Equal(t, []string{"12s fresh false"}, heard(), "while an answer is waited for")
+		assert.False(t, s.Fresh)
+		assert.GreaterOrEqual(t, s.Behind, 10*time.Second)
+		h.hangs.Store(false)
+		f.down()
+		time.Sleep(time.Minute)
+		heard()
+		f.say(nil)
+		time.Sleep(3 * time.Second)
+		assert.Contains(t, strings.Join(heard(), "\n"), "fresh true")
+		assert.Less(t, v.State().Revocations.Behind, 4*time.Second)
+	})
+}
+
+// Who is told again what he knew sees nothing of how it once was: a client that
+// was suspended and resumed, a user whose later tokens were revoked too.
+func TestRevocationsTwice(t *testing.T) {
+	f := newFeed()
+	at := time.Now().Unix()
+	list := []object{{"client_id": "client-9", "at": at + 60}, {"sub": "user-9", "at": at - 1000}}
+	for i := range 5000 {
+		list = append(list, object{"grant_id": "g" + strconv.Itoa(i), "at": at})
+	}
+	list = append(list, object{"client_id": "client-9", "at": at, "lifted": true}, object{"sub": "user-9", "at": at + 60})
+	f.say(object{"revoked": list})
+	v := f.told(t)
+	require.Eventually(t, v.RevocationsFresh, 10*time.Second, time.Millisecond)
+	resumed, revoked := tokenOf(object{"client_id": "client-9"}), tokenOf(object{"sub": "user-9"})
+	stop := make(chan struct{})
+	var done sync.WaitGroup
+	done.Go(func() {
+		for {
+			_, err := v.Verify(t.Context(), resumed)
+			assert.NoError(t, err)
+			_, err = v.Verify(t.Context(), revoked)
+			assert.Equal(t, verifier.ReasonRevoked, refusedFor(err))
+			select {
+			case <-stop:
+				return
+			default:
+			}
+		}
+	})
+	for n := 2; n < 20; n++ {
+		version := life + strconv.Itoa(n)
+		f.say(object{"version": version, "revoked": list})
+		require.Eventually(t, func() bool { return v.Revocations().Version == version }, 10*time.Second, time.Millisecond)
+	}
+	close(stop)
+	done.Wait()
+}
