@@ -27,13 +27,15 @@ func feedAddCommand() *cobra.Command {
 		if err := appendLine(file, endpoint.ReaderLine(args[0], secret)); err != nil {
 			return fmt.Errorf("add a resource server: %w", err)
 		}
-		fmt.Fprintf(cmd.ErrOrStderr(), "The secret of %s is shown this once. Nodes read %s when they start.\n", args[0], file)
+		fmt.Fprintf(cmd.ErrOrStderr(), "The secret of %s is shown this once. Nodes that run with %s know of it in some seconds.\n", args[0], file)
 		fmt.Fprintln(cmd.OutOrStdout(), secret)
 		return nil
 	})
 	c.Long = `Let a resource server read the feed of what was revoked. Its line is added to the
 file that the nodes are told of by --feed-secrets, which is made where there is
-none, and has only a digest of the secret. The file is the same on every node.
+none, and has only a digest of the secret. The file is the same on every node. A
+node that runs looks every few seconds whether it has changed; one that it can't
+read, or that is wrong, changes nothing, and is logged.
 
 A name may be there twice, with two secrets: so one takes the place of the other
 without a pause. Delete the line of the older one then.`
@@ -49,7 +51,7 @@ func appendLine(path, line string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	if err := hidden(f, readersFile, ""); err != nil {
+	if err := hidden(f, readersList, ""); err != nil {
 		return err
 	}
 	if info, err := f.Stat(); err == nil && info.Size() > 0 {
@@ -62,26 +64,4 @@ func appendLine(path, line string) error {
 		return err
 	}
 	return f.Sync()
-}
-
-const readersFile = "list of resource servers"
-
-// readersFrom reads the file of --feed-secrets; nil where there is none.
-func readersFrom(path string, getenv func(string) string) (*endpoint.Readers, error) {
-	if path == "" {
-		return nil, nil
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, fmt.Errorf("open the %s: %w", readersFile, err)
-	}
-	defer func() { _ = f.Close() }()
-	if err := hidden(f, readersFile, getenv("CREDENTIALS_DIRECTORY")); err != nil {
-		return nil, err
-	}
-	readers, err := endpoint.ParseReaders(f)
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	return readers, nil
 }

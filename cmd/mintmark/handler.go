@@ -16,7 +16,7 @@ import (
 // handler is everything that the public listener serves: the endpoints for
 // programs and the pages for people, of which the server has chosen how people
 // sign in.
-func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *endpoint.Readers, trusted proxies, m *metrics, spans *tracing, log *slog.Logger) (http.Handler, error) {
+func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *readersFile, trusted proxies, m *metrics, spans *tracing, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
@@ -31,7 +31,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *en
 	router := endpoint.NewRouter()
 	api := endpoint.Config{Server: i, Verifier: v, ClientIP: clientIP, Log: log, Now: i.Config.Now}
 	if readers != nil {
-		api.Revocations, api.Readers = i.Revocations(), readers
+		api.Revocations, api.Readers = i.Revocations(), readers.current.Load
 	}
 	endpoint.New(api).Register(m.routes(router))
 	people.Ledger, people.Code, people.Secret, people.Explain = i, i.Code, i.Secret, i.Explain

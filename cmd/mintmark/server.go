@@ -19,7 +19,6 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
-	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 	"github.com/mintmark-auth/mintmark/issuer/web"
@@ -54,7 +53,7 @@ type serverConfig struct {
 	NoPasswords bool
 
 	// Readers may read the feed of revocations; nil for no feed.
-	Readers *endpoint.Readers
+	Readers *readersFile
 
 	// Proxies are the peers whose X-Forwarded-For is believed.
 	Proxies proxies
@@ -97,6 +96,9 @@ type server struct {
 
 	asking     sync.WaitGroup // of the upstream provider
 	stopAsking context.CancelFunc
+
+	watching     sync.WaitGroup // of the list of resource servers
+	stopWatching context.CancelFunc
 
 	labelling sync.WaitGroup
 	waitsFor  atomic.Pointer[string]
@@ -214,6 +216,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
+	s.watchReaders(ctx)
 	passwords := credential.NewHasher(rand.Reader, 0)
 	if c.Prepare != nil {
 		if err := c.Prepare(ctx, s.issuer, passwords); err != nil {
@@ -334,6 +337,10 @@ func (s *server) Close(ctx context.Context) error {
 	if s.stopAsking != nil {
 		s.stopAsking()
 		s.asking.Wait()
+	}
+	if s.stopWatching != nil {
+		s.stopWatching()
+		s.watching.Wait()
 	}
 	if s.issuer != nil {
 		s.issuer.Close()

@@ -37,10 +37,10 @@ type Config struct {
 	// of a grant that has ended: here, unlike at a resource server, that is
 	// known.
 	Verifier *verifier.Verifier
-	// Revocations is what was taken back from tokens, for Readers; nil where that
-	// is not offered.
+	// Revocations is what was taken back from tokens, for Readers, which may be
+	// others each time; nil where that is not offered.
 	Revocations Revocations
-	Readers     *Readers
+	Readers     func() *Readers
 	// ClientIP is the address that failures are counted by.
 	ClientIP func(*http.Request) string
 	Log      *slog.Logger

@@ -14,8 +14,9 @@ import (
 // Revocations is the feed of what was revoked (package feed).
 type Revocations interface {
 	// Answer is the signed document of what was revoked after a version, whole
-	// where that is "" or not known. It waits for something new, up to a time.
-	Answer(ctx context.Context, after string, wait time.Duration) ([]byte, error)
+	// where that is "" or not known. It waits for something new, up to a time, and
+	// not for a reader who has too many waiting.
+	Answer(ctx context.Context, reader, after string, wait time.Duration) ([]byte, error)
 }
 
 // maxWait is the greatest wait that may be asked for, in seconds. A reader who asks
@@ -26,7 +27,7 @@ const maxWait = 60
 // names users.
 func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	name, secret, ok := r.BasicAuth()
-	if !ok || len(r.Header["Authorization"]) != 1 || !e.Readers.know(name, secret) {
+	if !ok || len(r.Header["Authorization"]) != 1 || !e.Readers().know(name, secret) {
 		e.refuseReader(w, r, ok)
 		return
 	}
@@ -39,7 +40,7 @@ func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httpro
 			return
 		}
 	}
-	body, err := e.Revocations.Answer(r.Context(), query.Get("after"), time.Duration(wait)*time.Second)
+	body, err := e.Revocations.Answer(r.Context(), name, query.Get("after"), time.Duration(wait)*time.Second)
 	if err != nil {
 		e.fail(w, r, err)
 		return

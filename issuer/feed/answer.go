@@ -3,10 +3,8 @@ package feed
 import (
 	"context"
 	"fmt"
-	"sort"
 	"time"
 
-	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -27,35 +25,48 @@ const (
 
 // Answer is the signed document of what was revoked after a version, or of
 // everything that is kept where that is none of this life. It waits, at most for
-// a time, until there is something that the version has not. The error is
-// oauth.ErrUnavailable while this node has never known that it has everything.
-func (f *Feed) Answer(ctx context.Context, after string, wait time.Duration) ([]byte, error) {
-	f.becomeFresh(ctx)
-	limit, again := time.NewTimer(min(wait, MaxWait)), time.NewTicker(askAgain)
+// a time, until there is something that the version has not. It does not wait
+// for a reader who has too many waiting, nor on a node that does not know whether
+// it has everything: another one may. The error is oauth.ErrUnavailable while this
+// node has never known it.
+func (f *Feed) Answer(ctx context.Context, reader, after string, wait time.Duration) ([]byte, error) {
+	fresh := f.becomeFresh(ctx)
+	known, ok := parseVersion(after)
+	if ok && fresh && wait > 0 && f.waiting.enter(reader) {
+		err := f.await(ctx, known, min(wait, MaxWait))
+		f.waiting.leave(reader)
+		if err != nil {
+			return nil, err
+		}
+	}
+	return f.document(known)
+}
+
+// await returns when there is something that a version has not, or after a while.
+func (f *Feed) await(ctx context.Context, known version, wait time.Duration) error {
+	limit, again := time.NewTimer(wait), time.NewTicker(askAgain)
 	defer limit.Stop()
 	defer again.Stop()
-	known, ok := parseVersion(after)
-	for ended := !ok; ; {
+	for {
 		f.mu.Lock()
 		changed := f.changed
 		stays := known.life == f.life && known.seq >= f.last
 		f.mu.Unlock()
-		if ended || !stays {
-			break
+		if !stays {
+			return nil
 		}
 		select {
 		case <-changed:
 		case <-again.C:
 			f.ask()
 		case <-limit.C:
-			ended = true
+			return nil
 		case <-f.closed:
-			ended = true
+			return nil
 		case <-ctx.Done():
-			return nil, fmt.Errorf("%w: %w", oauth.ErrUnavailable, ctx.Err())
+			return fmt.Errorf("%w: %w", oauth.ErrUnavailable, ctx.Err())
 		}
 	}
-	return f.document(known)
 }
 
 // ask has this node look whether it has everything.
@@ -66,24 +77,26 @@ func (f *Feed) ask() {
 	}
 }
 
-// becomeFresh returns when this node knew a short while ago that it has
-// everything, or does not come to know it.
-func (f *Feed) becomeFresh(ctx context.Context) {
+// becomeFresh reports whether this node knew a short while ago that it has
+// everything. Where it did not, it has some time to find out.
+func (f *Feed) becomeFresh(ctx context.Context) bool {
 	f.mu.Lock()
 	fresh, sure := f.fresh, f.sure
 	f.mu.Unlock()
 	f.ask()
 	if f.config.Now().Sub(fresh) < old {
-		return
+		return true
 	}
 	limit := time.NewTimer(patience)
 	defer limit.Stop()
 	select {
 	case <-sure:
+		return true
 	case <-limit.C:
 	case <-f.closed:
 	case <-ctx.Done():
 	}
+	return false
 }
 
 // document is the one for a reader who has a version.
@@ -98,16 +111,9 @@ func (f *Feed) document(known version) ([]byte, error) {
 		since: f.since, revoked: f.revoked,
 	}
 	if known.life == f.life && known != (version{}) {
-		// What is not kept any more matters to nobody: no token is that old.
-		d.after, d.delta = known, true
-		d.revoked = after(f.revoked, known.seq)
+		d.cut(known.seq)
 	}
 	body := f.bodies.of(&d)
 	f.mu.Unlock()
 	return body.get(func() ([]byte, error) { return d.sign(f.config) })
-}
-
-// after are the revocations behind a Seq.
-func after(all []ledger.Revocation, seq uint64) []ledger.Revocation {
-	return all[sort.Search(len(all), func(i int) bool { return all[i].Seq > seq }):]
 }

@@ -14,7 +14,8 @@
 //	iss             the issuer of the tokens
 //	iat             when the node knew that it had everything: how fresh this is
 //	version         of this document: "EPOCH-NUMBER"
-//	after           the version that revoked begins behind; "" for all that is kept
+//	after           the version that revoked begins behind, which may be older than
+//	                the one that was asked for; "" for all that is kept
 //	complete_since  earlier revocations may be missing; 0 for none
 //	window          for how many seconds a revocation is kept
 //	revoked         a list, oldest first
@@ -23,9 +24,15 @@
 // means the tokens that have these claims and an iat of at or before. Times are
 // whole seconds, and a token of the same second counts as before; its client
 // refreshes it. One with "lifted": true takes back what was said of its client_id
-// before.
+// before: of a client, the last word in the list counts.
 //
-// Another document for the same is the Token Status List of the IETF, which numbers
-// tokens in a claim of each and publishes a bit for each number. It is not offered:
-// our tokens have no number, and one would serve only the few that are revoked.
+// Another document for the same is the IETF's Token Status List
+// (draft-ietf-oauth-status-list). It is not offered, because it does not fit the
+// same data. It numbers tokens in a claim of each, status.status_list, and
+// publishes a bit for each number. Ours would all grow by that claim for the sake
+// of the few that are revoked; the log would have to give out a number for each
+// token, where now it keeps nothing of one; and one revocation of a user or of a
+// client would have to find the numbers of all tokens that are out, where here it
+// is one entry. A verifier in another language reads the document above with any
+// JOSE library.
 package feed

@@ -4,6 +4,8 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"math/bits"
+	"sort"
 	"sync"
 	"time"
 
@@ -21,6 +23,28 @@ type document struct {
 	delta          bool // else it has all that is kept
 	since          ledger.Time
 	revoked        []ledger.Revocation
+}
+
+// cut leaves what is behind a Seq that a reader has, and a few before it: as many
+// as make a power of two. A reader takes in again what it knows, and no reader can
+// have more documents made of one state than the logarithm of its length, whatever
+// version it says that it has; all of them together are not twice as long as the
+// longest. What is not kept any more matters to nobody: no token is that old.
+func (d *document) cut(seq uint64) {
+	if seq >= d.version.seq {
+		d.after, d.delta, d.revoked = d.version, true, nil
+		return
+	}
+	n := len(d.revoked)
+	behind := n - sort.Search(n, func(i int) bool { return d.revoked[i].Seq > seq })
+	if behind > 0 {
+		behind = 1 << bits.Len(uint(behind-1))
+	}
+	if behind >= n {
+		return // that is all
+	}
+	d.after = version{d.version.life, d.revoked[n-behind-1].Seq}
+	d.delta, d.revoked = true, d.revoked[n-behind:]
 }
 
 type header struct {
@@ -100,7 +124,7 @@ type bodies struct {
 	fresh   int64
 	version version
 	since   ledger.Time
-	by      map[version]*body // by the version that the reader has; the zero one for all
+	by      map[version]*body // by after, of which there are few: see cut; the zero one for all
 }
 
 // of is the body of d, made or not. The feed's mu is held.
@@ -111,15 +135,10 @@ func (b *bodies) of(d *document) *body {
 	one := b.by[d.after]
 	if one == nil {
 		one = new(body)
-		if len(b.by) < maxBodies {
-			b.by[d.after] = one
-		}
+		b.by[d.after] = one
 	}
 	return one
 }
-
-// maxBodies bounds what is kept for readers of made-up versions.
-const maxBodies = 256
 
 type body struct {
 	once sync.Once

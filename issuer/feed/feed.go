@@ -31,9 +31,10 @@ type Signer interface {
 // A Feed is what one node knows to be revoked. Its methods may be called by any
 // goroutine.
 type Feed struct {
-	config Config
-	asked  chan struct{} // has an element when somebody wants it to be fresh
-	closed chan struct{}
+	config  Config
+	asked   chan struct{} // has an element when somebody wants it to be fresh
+	closed  chan struct{}
+	waiting waiting
 
 	mu      sync.Mutex
 	life    ledger.CommandID

@@ -6,7 +6,9 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"strconv"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"testing/synctest"
@@ -123,7 +125,7 @@ func read(t *testing.T, document []byte) (s said) {
 
 func (w *world) ask(after string, wait time.Duration) said {
 	w.t.Helper()
-	document, err := w.Answer(w.t.Context(), after, wait)
+	document, err := w.Answer(w.t.Context(), "calendar", after, wait)
 	require.NoError(w.t, err)
 	return read(w.t, document)
 }
@@ -222,7 +224,7 @@ func TestLongPoll(t *testing.T) {
 
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		_, err := w.Answer(ctx, w.ask("", 0).Version, 8*time.Second)
+		_, err := w.Answer(ctx, "calendar", w.ask("", 0).Version, 8*time.Second)
 		assert.ErrorIs(t, err, oauth.ErrUnavailable)
 
 		began = time.Now()
@@ -238,7 +240,7 @@ func TestFreshness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		began := time.Now()
-		_, err := w.Answer(t.Context(), "", 0)
+		_, err := w.Answer(t.Context(), "calendar", "", 0)
 		require.ErrorIs(t, err, oauth.ErrUnavailable)
 		assert.Equal(t, 2*time.Second, time.Since(began))
 		w.catchUp()
@@ -324,19 +326,96 @@ func TestTrailCut(t *testing.T) {
 	})
 }
 
+// Whatever versions a reader makes up, the documents that are made of one state,
+// and kept for others who wait, are few and short.
 func TestBodiesAreBounded(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		const n = 2000
+		txn := w.db.Txn(true)
+		for i := range uint64(n) {
+			require.NoError(t, txn.Insert(ledger.TableAudit, &ledger.Event{
+				Seq: i + 1, At: now(), Kind: ledger.EventGrantRevoked, Grant: ledger.GrantID{byte(i >> 8), byte(i), 1},
+			}))
+		}
+		txn.Commit()
+		w.catchUp()
+		whole, err := w.Answer(t.Context(), "calendar", "", 0)
+		require.NoError(t, err)
+		life, _, _ := strings.Cut(read(t, whole).Version, "-")
+		long := map[string]int{}
+		for i := range n + 1000 {
+			text, err := w.Answer(t.Context(), "calendar", fmt.Sprintf("%s-%d", life, i), 0)
+			require.NoError(t, err)
+			if long[string(text)]++; long[string(text)] > 1 {
+				continue
+			}
+			s := read(t, text)
+			at := s.after()
+			require.LessOrEqual(t, at, i, "nothing is left out")
+			require.Len(t, s.Revoked, n-at)
+			if at > 0 {
+				require.Less(t, n-at, 2*max(1, n-i), "nor is there much too much")
+			}
+		}
+		kept := 0
+		for text := range long {
+			kept += len(text)
+		}
+		assert.Less(t, len(long), 16)
+		assert.Less(t, kept, 3*len(whole))
+		assert.LessOrEqual(t, w.signer.signed.Load(), int64(16), "each is made once")
+	})
+}
+
+// after is the number of the version that s goes on from, 0 for none.
+func (s said) after() (n int) {
+	_, number, _ := strings.Cut(s.After, "-")
+	n, _ = strconv.Atoi(number)
+	return n
+}
+
+// TestWaitingIsBounded: a reader may have many answers wait, and all together a
+// few times that; one more is answered at once.
+func TestWaitingIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
 		w.catchUp()
 		version := w.ask("", 0).Version
-		life, _, _ := strings.Cut(version, "-")
-		for i := range 2000 {
-			w.ask(fmt.Sprintf("%s-%d", life, i), 0)
+		took := func(reader string) time.Duration {
+			began := time.Now()
+			_, err := w.Answer(t.Context(), reader, version, time.Second)
+			assert.NoError(t, err)
+			return time.Since(began)
 		}
-		before := w.signer.signed.Load()
-		w.ask("", 0)
-		assert.Equal(t, before, w.signer.signed.Load())
-		w.ask(life+"-1999", 0)
-		assert.Equal(t, before+1, w.signer.signed.Load())
+		var done sync.WaitGroup
+		for i := range 4096 {
+			done.Go(func() { assert.Equal(t, time.Second, took(strconv.Itoa(i/1024))) })
+			if i == 1023 {
+				synctest.Wait()
+				assert.Zero(t, took("0"))
+			}
+		}
+		synctest.Wait()
+		assert.Zero(t, took("another"))
+		done.Wait()
+		w.catchUp()
+		assert.Equal(t, time.Second, took("0"), "when they are gone it may wait again")
+	})
+}
+
+// TestCutOffNodeHoldsNobody: it does not have a reader wait for news that it can't
+// have, so that the reader can ask another node.
+func TestCutOffNodeHoldsNobody(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		w.catchUp()
+		version, at := w.ask("", 0).Version, time.Now()
+		for range 3 {
+			time.Sleep(5 * time.Second)
+			began := time.Now()
+			assert.Equal(t, at.Unix(), w.ask(version, feed.MaxWait).IssuedAt)
+			assert.Equal(t, 2*time.Second, time.Since(began))
+		}
 	})
 }

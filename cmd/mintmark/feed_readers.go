@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/endpoint"
+)
+
+const readersList = "list of resource servers"
+
+// lookAtReaders is how often a node that runs looks whether the file has changed.
+const lookAtReaders = 2 * time.Second
+
+// A readersFile is the file of --feed-secrets, and what it had when it could be
+// read last.
+type readersFile struct {
+	path        string
+	credentials string // folder of a service manager's credentials, or empty
+	current     atomic.Pointer[endpoint.Readers]
+
+	seen  os.FileInfo // of the file that was looked at last; its goroutine's, once it runs
+	wrong string      // what was said of it; the same
+}
+
+// readersFrom reads the file of --feed-secrets; nil where there is none.
+func readersFrom(path string, getenv func(string) string) (*readersFile, error) {
+	if path == "" {
+		return nil, nil
+	}
+	r := &readersFile{path: path, credentials: getenv("CREDENTIALS_DIRECTORY")}
+	if err := r.read(); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// read takes in what the file has. What was known stays where that fails.
+func (r *readersFile) read() error {
+	f, err := os.Open(r.path)
+	if err != nil {
+		return fmt.Errorf("open the %s: %w", readersList, err)
+	}
+	defer func() { _ = f.Close() }()
+	// What is written from now on makes it another one.
+	if r.seen, err = f.Stat(); err != nil {
+		return fmt.Errorf("look at the %s: %w", readersList, err)
+	}
+	if err := hidden(f, readersList, r.credentials); err != nil {
+		return err
+	}
+	readers, err := endpoint.ParseReaders(f)
+	if err != nil {
+		return fmt.Errorf("read %s: %w", r.path, err)
+	}
+	r.current.Store(readers)
+	return nil
+}
+
+// look reads the file again if it is another one than before, and logs once what
+// is wrong with it.
+func (r *readersFile) look(log *slog.Logger) {
+	info, err := os.Stat(r.path)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("look at the %s: %w", readersList, err)
+	case r.seen != nil && os.SameFile(info, r.seen) && info.Size() == r.seen.Size() &&
+		info.ModTime().Equal(r.seen.ModTime()) && info.Mode() == r.seen.Mode():
+		return
+	default:
+		err = r.read()
+	}
+	if err == nil {
+		r.wrong = ""
+		log.Info("the list of resource servers was read again", "file", r.path)
+		return
+	}
+	r.seen = nil // try again, whether it changes or not
+	if text := err.Error(); text != r.wrong {
+		r.wrong = text
+		log.Error("the list of resource servers can't be read, so the one from before stays", "error", err)
+	}
+}
+
+// follow looks until ctx ends.
+func (r *readersFile) follow(ctx context.Context, log *slog.Logger) {
+	for again := time.NewTicker(lookAtReaders); ; {
+		select {
+		case <-again.C:
+			r.look(log)
+		case <-ctx.Done():
+			again.Stop()
+			return
+		}
+	}
+}
+
+// watchReaders has a list that changes taken in while the server runs: whoever
+// loses a secret should not have to wait for a restart of all nodes.
+func (s *server) watchReaders(ctx context.Context) {
+	if s.config.Readers == nil {
+		return
+	}
+	ctx, s.stopWatching = context.WithCancel(context.WithoutCancel(ctx))
+	s.watching.Go(func() { s.config.Readers.follow(ctx, s.config.Log) })
+}
