@@ -26,15 +26,17 @@ type nodeProcess struct {
 	name, dir                string
 	listen, ops, clusterAddr string
 	url, opsURL              string
+	flags                    []string // beside those that every node has
 }
 
 // startThree makes a cluster. The folder of its first node may have data of a
-// node that ran alone, which is served as if mintmark dev had not made it.
-func startThree(t testing.TB, dir, first string) *threesome {
+// node that ran alone, which is served as if mintmark dev had not made it. All
+// have the same flags beside their own.
+func startThree(t testing.TB, dir, first string, flags ...string) *threesome {
 	t.Helper()
 	c := &threesome{t: t}
 	for i, name := range []string{"n1", "n2", "n3"} {
-		n := &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t)}
+		n := &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t), flags: flags}
 		if i == 0 && first != "" {
 			n.dir = first
 			require.NoError(t, os.Remove(filepath.Join(first, devMark)))
@@ -70,7 +72,7 @@ func (n *nodeProcess) start(t testing.TB, more ...string) {
 	n.process = startProcess(t, "mintmark", n.dir, append([]string{
 		"serve", "--data-dir", n.dir, "--name", n.name, "--listen", n.listen, "--ops-listen", n.ops,
 		"--cluster-listen", n.clusterAddr,
-	}, more...)...)
+	}, append(more, n.flags...)...)...)
 	var s serving
 	require.NoError(t, json.Unmarshal([]byte(n.line), &s), n.line)
 }

@@ -1,0 +1,216 @@
+package main
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// A heeded cluster is three nodes with a resource server at each, which reads the
+// feed of that node alone.
+type heeded struct {
+	*threesome
+	base, secret string // of the issuer; of the resource server "calendar"
+	servers      []*verifier.Verifier
+}
+
+func newHeeded(t *testing.T) *heeded {
+	t.Helper()
+	dir := t.TempDir()
+	alone, file, secret := feedServer(t)
+	base, data := alone.Base, filepath.Join(alone.dir, "data")
+	alone.close()
+	h := &heeded{threesome: startThree(t, dir, data, "--feed-secrets", file), base: base, secret: secret}
+	for _, n := range h.nodes {
+		h.servers = append(h.servers, h.server(t, n))
+	}
+	for _, v := range h.servers {
+		require.Eventually(t, v.RevocationsFresh, 30*time.Second, 10*time.Millisecond)
+	}
+	return h
+}
+
+// server is a resource server that asks some nodes.
+func (h *heeded) server(t *testing.T, first *nodeProcess) *verifier.Verifier {
+	t.Helper()
+	keys, err := verifier.NewJWKS(verifier.JWKSConfig{URL: first.url + verifier.KeySetPath})
+	require.NoError(t, err)
+	t.Cleanup(keys.Close)
+	v, err := verifier.New(verifier.Config{
+		Issuer: h.base, Audience: h.base, Keys: keys,
+		Revocations: &verifier.RevocationsConfig{
+			Name: "calendar", Secret: h.secret, URL: first.url + verifier.RevocationsPath, Stale: verifier.LeastRevocationsStale,
+		},
+	})
+	require.NoError(t, err)
+	t.Cleanup(v.Close)
+	return v
+}
+
+// at is how people and programs see a node.
+func (h *heeded) at(t *testing.T, node int) *testServer {
+	return &testServer{t: t, Base: h.nodes[node].url, App: h.nodes[node].url}
+}
+
+// granted are tokens of a client for a user, by way of all nodes.
+func (h *heeded) granted(t *testing.T, user, client string) tokens {
+	t.Helper()
+	code := h.at(t, 0).browser().allow(user, good(client)).Query().Get("code")
+	require.NotEmpty(t, code)
+	return tokensOf(t, h.at(t, 1).exchange(client, code))
+}
+
+// isRevoked reports whether a resource server refuses a token for that reason.
+func isRevoked(t *testing.T, v *verifier.Verifier, token string) bool {
+	t.Helper()
+	_, err := v.Verify(t.Context(), token)
+	if err == nil {
+		return false
+	}
+	var e *verifier.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, verifier.ReasonRevoked, e.Reason, err)
+	return true
+}
+
+func (h *heeded) accepted(t *testing.T, all ...tokens) {
+	t.Helper()
+	for _, token := range all {
+		for i, v := range h.servers {
+			require.False(t, isRevoked(t, v, token.Access), "at %s", h.nodes[i].name)
+		}
+	}
+}
+
+// soon waits until all resource servers say the same of a token.
+func (h *heeded) soon(t *testing.T, revoked bool, token tokens) {
+	t.Helper()
+	began := time.Now()
+	for i, v := range h.servers {
+		require.Eventually(t, func() bool { return isRevoked(t, v, token.Access) == revoked }, 10*time.Second, 5*time.Millisecond, "at %s", h.nodes[i].name)
+	}
+	t.Logf("all know after %s", time.Since(began).Round(time.Millisecond))
+}
+
+// renewed are tokens of a new grant, when a second has gone by in which all that
+// was issued counts as revoked.
+func (h *heeded) renewed(t *testing.T, user, client string) {
+	t.Helper()
+	require.Eventually(t, func() bool {
+		token := h.granted(t, user, client)
+		for _, v := range h.servers {
+			if isRevoked(t, v, token.Access) {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, 100*time.Millisecond)
+}
+
+// TestFeedOfThreeNodes: what is taken back at any node is refused by the resource
+// servers of all nodes, and nothing else is.
+func TestFeedOfThreeNodes(t *testing.T) {
+	h := newHeeded(t)
+	cli := func(node int) *cliWorld { return &cliWorld{t: t, dir: h.nodes[node].dir} }
+	bystander := h.granted(t, "alice", "legacy-app")
+
+	t.Run("a user disconnects an application", func(t *testing.T) {
+		gone, users, apps := h.granted(t, "alice", "other-app"), h.granted(t, "bob", "other-app"), h.granted(t, "alice", "cal-app")
+		h.accepted(t, gone, users, apps, bystander)
+		b := h.at(t, 2).browser()
+		in := b.submit(b.get("/auth/sign-in"), "password", "username", "alice", "password", passwords["alice"])
+		require.Equal(t, http.StatusSeeOther, in.Status, in.Body)
+		page := b.get("/connected-apps/other-app")
+		require.Equal(t, http.StatusOK, page.Status, page.Body)
+		done := b.submit(page, "client")
+		require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
+		h.soon(t, true, gone)
+		h.accepted(t, users, apps, bystander)
+		h.renewed(t, "alice", "other-app")
+		h.soon(t, true, gone)
+	})
+	t.Run("a client is suspended and resumed", func(t *testing.T) {
+		back, apps := h.granted(t, "alice", "cal-app"), h.granted(t, "bob", "other-app")
+		h.accepted(t, back, apps)
+		cli(1).ok("", "client", "suspend", "cal-app")
+		h.soon(t, true, back)
+		h.accepted(t, apps, bystander)
+		cli(2).ok("", "client", "resume", "cal-app")
+		h.soon(t, false, back)
+		h.accepted(t, h.granted(t, "alice", "cal-app"))
+	})
+	t.Run("a user is disabled", func(t *testing.T) {
+		gone, users := h.granted(t, "bob", "cal-app"), h.granted(t, "alice", "cal-app")
+		h.accepted(t, gone, users)
+		cli(0).ok("", "user", "disable", "bob")
+		h.soon(t, true, gone)
+		h.accepted(t, users, bystander)
+		cli(0).ok("", "user", "enable", "bob")
+		h.renewed(t, "bob", "cal-app")
+		h.soon(t, true, gone)
+	})
+	t.Run("a grant is revoked", func(t *testing.T) {
+		gone, others := h.granted(t, "alice", "cal-app"), h.granted(t, "alice", "cal-app")
+		grant, _ := claimsOf(t, gone.Access)["grant_id"].(string)
+		cli(2).ok("", "grant", "revoke", grant)
+		h.soon(t, true, gone)
+		h.accepted(t, others, bystander)
+	})
+	t.Run("a refresh token is used twice", func(t *testing.T) {
+		gone, others := h.granted(t, "alice", "cal-app"), h.granted(t, "alice", "cal-app")
+		second := tokensOf(t, h.at(t, 0).refresh("cal-app", gone.Refresh))
+		third := tokensOf(t, h.at(t, 1).refresh("cal-app", second.Refresh))
+		h.accepted(t, gone, second, third)
+		require.Equal(t, "invalid_grant", h.at(t, 2).refresh("cal-app", gone.Refresh).errorCode(t))
+		for _, token := range []tokens{gone, second, third} {
+			h.soon(t, true, token)
+		}
+		h.accepted(t, others, bystander)
+	})
+	t.Run("a node is alone", h.alone)
+}
+
+// alone is a node without a majority: it does not say that it knows everything, so
+// that what must be sure answers 503, and what need not goes on.
+func (h *heeded) alone(t *testing.T) {
+	token := h.granted(t, "alice", "cal-app")
+	const left = 1
+	v, ts := h.servers[left], h.at(t, left)
+	h.nodes[0].kill()
+	h.nodes[2].kill()
+	killed := time.Now()
+	guard := middleware.New(v)
+	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
+	open, closed := guard.Require("PROFILE_READ")(next), guard.FailClosed().Require("PROFILE_READ")(next)
+	status := func(route http.Handler) int {
+		r := httptest.NewRequest(http.MethodGet, "/", nil)
+		r.Header.Set("Authorization", "Bearer "+token.Access)
+		w := httptest.NewRecorder()
+		route.ServeHTTP(w, r)
+		return w.Code
+	}
+	require.Equal(t, http.StatusOK, status(closed), "nothing is stale yet")
+	require.Eventually(t, func() bool { return status(closed) == http.StatusServiceUnavailable }, 20*time.Second, 10*time.Millisecond)
+	require.Less(t, time.Since(killed), verifier.LeastRevocationsStale+time.Second)
+	require.Equal(t, http.StatusOK, status(open))
+
+	iat := func() int64 {
+		said := ts.revocations("calendar", h.secret, "?wait=10&after="+v.Revocations().Version)
+		return int64(said["iat"].(float64))
+	}
+	last := iat()
+	require.LessOrEqual(t, last, killed.Unix())
+	for range 3 {
+		require.Equal(t, last, iat(), "it claims nothing more")
+	}
+	h.nodes[0].start(t)
+	require.Eventually(t, func() bool { return status(closed) == http.StatusOK }, 30*time.Second, 10*time.Millisecond)
+	require.Greater(t, iat(), last)
+}
