@@ -21,7 +21,37 @@
 // No request waits for the issuer once there are keys, whether it is slow, hangs
 // or is gone; only a kid that nobody has seen waits, for a second at most. What
 // each situation comes to is in its comment, and each is a test:
-// situations_test.go.
+// situations_test.go. These are the situations, and which of them other verifiers
+// fail that are set up as their documentation has it; the same harness tries all
+// of them over HTTP and holds this list:
+//
+//	 1  200 tokens of unknown kid, four at once: 2 fetches at most
+//	 2  50 bad signatures under a known kid: no fetch
+//	 3  the first token of a new key: accepted within a second
+//	 4  the same just after a stranger's unknown kid: within 10 seconds
+//	 5  a key is removed: refused after one interval of refreshes
+//	 6  the issuer answers 500: known keys serve
+//	 7  the issuer takes 6 seconds: no token of a known key waits
+//	 8  start while the issuer is down: works within 2 seconds of its return
+//	 9  an ML-DSA key in the set: the others serve
+//	10  a key without alg: serves
+//	11  the issuer stays away: keys serve up to a bound, then the answer is
+//	    "unavailable" and not "bad token"
+//
+//	this package                                         fails none
+//	go-oidc 3.21.0                                       fails 1, 2, 5, 11
+//	golang-jwt 5.3.1 + keyfunc 3.9.0                     fails 4, 8, 11
+//	auth0/go-jwt-middleware 3.1.0                        fails 3, 4, 6, 7, 9, 10, 11
+//	jwx 2.1.7                                            fails 3, 4, 7, 8, 9, 10, 11
+//	toolhive-core/authn 0.0.43                           fails 8; not tried: 5
+//
+//	cd verifier/bench
+//	go test -run Situations -v
+//
+// toolhive-core does well: it refuses to start without its issuer, so that the
+// program has to try again, and asks for keys every 15 minutes, for which the
+// harness doesn't wait. Its bound of 11 is off unless it is set, as it is here.
+// Later versions of it need a later Go.
 //
 // # Tokens that come again
 //
@@ -38,12 +68,14 @@
 // is how many tokens of verifiertest.Corpus are accepted that no verifier of
 // RFC 9068 access tokens should accept, with every check set that the library has.
 //
-//	                                time  allocations       bytes    odd tokens
-//	this package                 89.7 µs           15       2,064      0 of 202
-//	this package, seen before    0.11 µs            0           0      0 of 202
-//	golang-jwt 5.3.1 + keyfunc   97.8 µs          103       5,264     62 of 202
-//	go-oidc 3.21.0              103.5 µs          130       9,901     67 of 202
-//	jwx 2.1.7                   116.3 µs          331      20,825     79 of 202
+//	                                        time  allocations       bytes    odd tokens
+//	this package                         89.7 µs           15       2,064      0 of 230
+//	this package, seen before            0.11 µs            0           0      0 of 230
+//	golang-jwt 5.3.1 + keyfunc 3.9.0     97.8 µs          103       5,264     78 of 230
+//	go-oidc 3.21.0                      103.5 µs          130       9,901     85 of 230
+//	toolhive-core/authn 0.0.43          109.5 µs          157       8,121     59 of 230
+//	jwx 2.1.7                           116.3 µs          331      20,825     92 of 230
+//	auth0/go-jwt-middleware 3.1.0       133.9 µs          413      25,294     77 of 230
 //
 // Measured by these commands, as best-ns/op; the other verifiers are in a module of
 // their own, so that who imports this package doesn't see them:
