@@ -20,7 +20,7 @@ import (
 const (
 	coolDown = 10 * time.Second // within which a new key is learnt, whatever strangers do
 	soon     = time.Second      // within which the first token of a new key is accepted
-	slack    = 2 * time.Second  // for a machine that does other things
+	slack    = 5 * time.Second  // for a machine that does other things: who fails takes minutes, or for ever
 	waits    = time.Second      // a verification that takes longer waits for the issuer, who takes six times that
 )
 
@@ -157,9 +157,15 @@ func (s *scene) warm(set settings) {
 		s.verify = func(context.Context, string) error { return err }
 		return
 	}
-	if err := s.verify(s.ctx, s.issuer.Token()); err != nil {
-		s.Errorf("%s: a good token is refused: %v", s.label(), err)
+	if !s.accepts(s.issuer.Token()) {
+		s.Errorf("%s: a good token is refused", s.label())
 	}
+}
+
+// accepts has a good token tried again while the machine is too slow for it.
+func (s *scene) accepts(token string) bool {
+	_, ok := s.every(100*time.Millisecond, slack, func() bool { return s.verify(s.ctx, token) == nil })
+	return ok
 }
 
 func (s *scene) unknownKid(kid string) string { return s.issuer.Token(verifiertest.Header("kid", kid)) }
@@ -190,7 +196,7 @@ func judge(ok bool, format string, args ...any) (verdict, string) {
 func (s *scene) unknownKids() (verdict, string) {
 	s.warm(settings{})
 	s.issuer.Slow(50 * time.Millisecond)
-	before := s.issuer.Fetches()
+	before, began := s.issuer.Fetches(), time.Now()
 	var four sync.WaitGroup
 	for g := range 4 {
 		four.Go(func() {
@@ -202,8 +208,9 @@ func (s *scene) unknownKids() (verdict, string) {
 		})
 	}
 	four.Wait()
-	fetches := s.issuer.Fetches() - before
-	return judge(fetches <= 2, "%d fetches", fetches)
+	fetches, took := s.issuer.Fetches()-before, time.Since(began)
+	atMost := 2 + int(took.Seconds()) // some have one a second, which on a slow machine is more
+	return judge(fetches <= atMost, "%d fetches in %.1f s", fetches, took.Seconds())
 }
 
 func (s *scene) badSignatures() (verdict, string) {
@@ -229,11 +236,9 @@ func (s *scene) newKey() (verdict, string) {
 	s.warm(settings{})
 	s.issuer.Rotate()
 	token := s.issuer.Token()
-	began := time.Now()
-	err := s.verify(s.ctx, token)
-	took := time.Since(began)
-	if err != nil {
-		return failed, "refused"
+	took, ok := s.every(10*time.Millisecond, soon+slack, func() bool { return s.verify(s.ctx, token) == nil })
+	if !ok {
+		return failed, fmt.Sprintf("refused for %.1f s", took.Seconds())
 	}
 	return judge(took <= soon+slack, "accepted after %d ms", took.Milliseconds())
 }
@@ -263,8 +268,7 @@ func (s *scene) keyRemoved() (verdict, string) {
 	token := s.issuer.Token()
 	s.issuer.Rotate()
 	s.issuer.RemoveOldKeys()
-	limit := max(s.interval, 3*time.Second) + slack
-	took, ok := s.every(50*time.Millisecond, limit, func() bool { return s.verify(s.ctx, token) != nil })
+	took, ok := s.every(100*time.Millisecond, s.interval+slack, func() bool { return s.verify(s.ctx, token) != nil })
 	if !ok && s.interval == 0 {
 		return failed, fmt.Sprintf("accepted for %.1f s: nothing asks again", took.Seconds())
 	}
@@ -278,7 +282,7 @@ func (s *scene) issuerFails() (verdict, string) {
 	}
 	s.warm(set)
 	s.issuer.Fail(http.StatusInternalServerError)
-	took, refused := s.every(50*time.Millisecond, max(3*time.Second, s.longer()), func() bool {
+	took, refused := s.every(100*time.Millisecond, max(3*time.Second, s.longer()), func() bool {
 		return s.verify(s.ctx, s.issuer.Token()) != nil
 	})
 	if refused {
@@ -304,7 +308,7 @@ func (s *scene) issuerIsSlow() (verdict, string) {
 	s.issuer.Slow(6 * time.Second)
 	go s.verify(s.ctx, s.unknownKid("stranger"))
 	var worst time.Duration
-	s.every(5*time.Millisecond, max(8*time.Second, s.longer()), func() bool {
+	s.every(20*time.Millisecond, max(8*time.Second, s.longer()), func() bool {
 		token := s.issuer.Token()
 		began := time.Now()
 		err := s.verify(s.ctx, token)
@@ -327,7 +331,7 @@ func (s *scene) startWhileDown() (verdict, string) {
 		return false
 	})
 	s.issuer.Up()
-	took, ok := s.every(10*time.Millisecond, 5*time.Second, func() bool { return s.verify(s.ctx, token) == nil })
+	took, ok := s.every(50*time.Millisecond, 2*time.Second+slack, func() bool { return s.verify(s.ctx, token) == nil })
 	if !ok {
 		return failed, fmt.Sprintf("refused for %.1f s", took.Seconds())
 	}
@@ -348,7 +352,7 @@ func (s *scene) goodToken() (verdict, string) {
 	if err := s.begin(settings{}); err != nil {
 		return failed, "doesn't start"
 	}
-	if s.verify(s.ctx, s.issuer.Token()) != nil {
+	if !s.accepts(s.issuer.Token()) {
 		return failed, "refused"
 	}
 	return passed, "accepted"
@@ -364,7 +368,7 @@ func (s *scene) staleness() (verdict, string) {
 	s.warm(set)
 	s.issuer.Down()
 	var last error
-	took, ok := s.every(50*time.Millisecond, max(5*time.Second, s.stale+slack), func() bool {
+	took, ok := s.every(100*time.Millisecond, max(5*time.Second, s.stale+slack), func() bool {
 		last = s.verify(s.ctx, s.issuer.Token())
 		return last != nil
 	})
