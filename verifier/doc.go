@@ -58,8 +58,8 @@
 // A token that was accepted is remembered, up to [DefaultCacheSize] of them, and
 // costs no signature check when it comes again. What may have changed is asked
 // again each time: exp and nbf, whether its key is still in the set, whether the
-// set is too old, and Config.Revoked. Refusals are not remembered. [Claims] can't
-// be changed, since requests share them.
+// set is too old, Config.Revoked, and the feed of revocations if it has news.
+// Refusals are not remembered. [Claims] can't be changed, since requests share them.
 //
 // # Speed and strictness
 //
