@@ -39,7 +39,8 @@ func changesOf(client *ledger.Client) string {
 	}
 	var fields []string
 	for _, d := range ledger.Differences(&client.Profile, client.Proposed) {
-		fields = append(fields, strings.ToLower(fieldTitles[d.Field]))
+		title := fieldTitles[d.Field]
+		fields = append(fields, strings.ToLower(title[:1])+title[1:])
 	}
 	return strings.Join(fields, ", ")
 }
