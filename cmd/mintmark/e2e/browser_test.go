@@ -72,7 +72,7 @@ func tabWithoutJudge(t testing.TB) *tab {
 	}
 	private, cancel := chromedp.NewContext(chromium.ctx, chromedp.WithNewBrowserContext())
 	t.Cleanup(cancel)
-	ctx, stop := context.WithTimeout(private, 5*time.Minute)
+	ctx, stop := context.WithTimeout(private, 10*time.Minute)
 	t.Cleanup(stop)
 	b := &tab{t: t, ctx: ctx}
 	require.NoError(t, chromedp.Listen(ctx, b.listen))

@@ -1,13 +1,8 @@
 package e2e
 
 import (
-	"encoding/json"
-	"image"
-	"image/png"
 	"net/url"
-	"os"
-	"os/exec"
-	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -16,9 +11,25 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// A journey is that of one application, in browsers alone: alice's, who makes
+// it, and an administrator's. What programs do is done with the lines that the
+// pages give.
+type journey struct {
+	t       *testing.T
+	s       *server
+	app     *application
+	scripts bool
+	b, root *tab
+
+	id, home string
+	lines    []string // to copy from "How to connect"
+	secret   string
+	tokens   map[string]any
+}
+
 // TestBrowserDeveloper: a person who makes an application, from its first page
-// to its last, with JavaScript and without (service document, sections 2.1, 5.2
-// and 5.4). What programs do is done with the lines that the pages give.
+// to its last, with JavaScript and without (service document, sections 2.1, 3,
+// 4.1, 4.5, 5.2 and 5.4). Nothing but the pages is used.
 func TestBrowserDeveloper(t *testing.T) {
 	for _, mode := range []struct {
 		name    string
@@ -26,246 +37,309 @@ func TestBrowserDeveloper(t *testing.T) {
 	}{{"scripts on", true}, {"scripts off", false}} {
 		t.Run(mode.name, func(t *testing.T) {
 			app := startApplication(t)
-			s := start(t, fixtures(""))
-			b := newTab(t)
-			b.scripts(mode.scripts)
-			b.open(s.AppURL + "/")
-			b.signIn("alice", "correct horse")
-			b.press(`main a[href="/developer"]`)
-			require.Contains(t, b.text("main"), "You have no applications yet.")
-
-			// Register.
-			b.press(`main a[href="/developer/new"]`)
-			b.do(chromedp.Click(chromedp.CSS(`input[value="confidential"]`)))
-			b.fill("name", "Trip Planner")
-			b.fill("purpose", "Puts your trips into your calendar.")
-			b.fill(`redirect_uris\.0`, app.uri)
-			b.upload("logo", logoFile(t, 64))
-			b.press("main button.primary")
-			require.Contains(t, b.text("[role=alert]"), "The selection of scopes needs at least one.")
-			require.Contains(t, b.text("[role=alert]"), "Logo has to be chosen again")
-			b.upload("logo", logoFile(t, 64))
-			b.do(chromedp.Click(chromedp.CSS(`input[value="PROFILE_READ"]`)), chromedp.Click(chromedp.CSS(`input[value="BOOKING_READ"]`)))
-			b.press("main button.primary")
-			require.Contains(t, b.text("[role=status]"), "The application was registered.")
-			require.Contains(t, b.text("main"), "Waiting for review")
-			require.NotEmpty(t, b.attribute("img.avatar", "src"))
-			home := strings.TrimSuffix(b.location(), "?done=created")
-			id := home[strings.LastIndex(home, "/")+1:]
-
-			// Review.
-			request := authorizeURL(s, id, app.uri, "scope", "PROFILE_READ")
-			b.open(request)
-			require.Equal(t, "This application has not been reviewed yet", b.text("h1"))
-			s.operate("client", "reject", id, "--reason", "Say what it does with bookings.")
-			b.open(home)
-			require.Contains(t, b.text("main"), "Say what it does with bookings.")
-			b.open(home + "/edit")
-			b.fill("purpose", kb.End+" It reads your bookings.")
-			b.press("main button.primary")
-			require.Contains(t, b.text("[role=status]"), "reviews the application again")
-			s.operate("client", "approve", id)
-
-			// A secret, which is shown once.
-			b.open(home + "/secrets")
-			b.press("main button.primary")
-			secret := b.value("#secret")
-			require.Regexp(t, `^mms_.{43}$`, secret)
-			_, err := chromedp.RunResponse(b.ctx, chromedp.Reload())
-			require.NoError(t, err)
-			require.Contains(t, b.text("[role=status]"), "is shown only once")
-			require.NotContains(t, b.text("body"), secret)
-			require.Contains(t, b.text("table"), "••••"+secret[len(secret)-4:])
-
-			// Authorize and exchange.
-			b.open(home + "/connect")
-			lines := b.copied()
-			b.open(lines[0])
-			require.Contains(t, b.text("h1"), "Trip Planner")
-			b.press(`button[value="allow"]`)
-			got := app.answer(t)
-			require.Contains(t, lines[0], "&state="+got.Get("state"))
-			tokens := pasted(t, lines[1], "CODE="+got.Get("code"), "CLIENT_SECRET="+secret)
-			require.Equal(t, "BOOKING_READ PROFILE_READ", tokens["scope"], tokens)
-			me := pasted(t, lines[2], "ACCESS_TOKEN="+tokens["access_token"].(string))
-			require.Equal(t, "success", me["status"], me)
-			refresh := func(secret string) map[string]any {
-				t.Helper()
-				answer := pasted(t, lines[3], "REFRESH_TOKEN="+tokens["refresh_token"].(string), "CLIENT_SECRET="+secret)
-				if answer["error"] == nil {
-					tokens = answer
-				}
-				return answer
-			}
-			require.Nil(t, refresh(secret)["error"])
-
-			// Rotate: both work, then only the new one.
-			b.open(home + "/secrets")
-			b.press("main button.primary")
-			next := b.value("#secret")
-			require.Nil(t, refresh(secret)["error"])
-			require.Nil(t, refresh(next)["error"])
-			b.press(`main a[href$="/secrets"]`)
-			b.do(chromedp.Click(chromedp.CSS("tbody tr:nth-child(2) summary")))
-			require.Contains(t, b.text("tbody tr:nth-child(2) .warning"), "It was used a moment ago.")
-			b.press("tbody tr:nth-child(2) button")
-			require.Contains(t, b.text("[role=status]"), "The secret was revoked.")
-			refused := refresh(secret)
-			require.Equal(t, "invalid_client", refused["error"])
-			require.Nil(t, refresh(next)["error"], "tokens stay valid")
-
-			// Why it was refused.
-			b.open(home + "/errors")
-			require.Contains(t, b.text("table"), "The client_secret was revoked.")
-			b.do(chromedp.SendKeys(chromedp.CSS("#error_id"), refused["error_id"].(string)))
-			b.press("main button.primary")
-			require.Contains(t, b.text("section.panel"), "The client_secret was revoked.")
-			b.open(strings.Replace(lines[0], url.QueryEscape(app.uri), url.QueryEscape(app.uri+"/"), 1))
-			require.Equal(t, "/", b.text("mark"))
-
-			// Who uses it, until they don't.
-			b.open(home + "/users")
-			require.Contains(t, b.text("table"), "u-alice")
-			b.open(s.AppURL + "/connected-apps")
-			b.press(`main form[action="/connected-apps/disconnect"] button`)
-			require.Equal(t, "invalid_grant", refresh(next)["error"])
-
-			// Somebody else takes it over, and deletes it.
-			b.open(home + "/transfer")
-			b.fill("username", "bob")
-			b.press("main button.primary")
-			bob := newTab(t)
-			bob.scripts(mode.scripts)
-			bob.open(home)
-			bob.signIn("bob", "battery staple")
-			require.Equal(t, "Page not found", bob.text("h1"))
-			bob.open(s.AppURL + "/developer")
-			bob.press(`section.panel a`)
-			require.Equal(t, "Take over Trip Planner?", bob.text("h1"))
-			bob.press("main button.primary")
-			require.Equal(t, "Trip Planner", bob.text("h1"))
-			b.open(home)
-			require.Equal(t, "Page not found", b.text("h1"))
-			bob.press(`a[href$="/delete"]`)
-			bob.fill("name", "Trip")
-			bob.press("main button.danger")
-			require.Contains(t, bob.text("[role=alert]"), "is not what you typed")
-			bob.fill("name", kb.End+" Planner")
-			bob.press("main button.danger")
-			require.Contains(t, bob.text("[role=status]"), "The application was deleted.")
-			require.NotContains(t, bob.text("table"), "Trip Planner")
+			j := &journey{t: t, s: start(t, fixtures("")), app: app, scripts: mode.scripts}
+			j.b, j.root = j.person("alice", "correct horse"), j.person("root", "administers it")
+			j.register()
+			j.review()
+			j.firstSecret()
+			j.connect()
+			j.stage()
+			j.rotate()
+			j.disconnect()
+			j.handOver()
 		})
 	}
 }
 
-// TestBrowserMigration: a legacy client moves to scopes, in the right order and
-// in the wrong one (service document, section 9).
-func TestBrowserMigration(t *testing.T) {
-	for _, mode := range []struct {
-		name           string
-		scripts, order bool
-	}{{"scripts on, right order", true, true}, {"scripts off, wrong order", false, false}} {
-		t.Run(mode.name, func(t *testing.T) {
-			app := startApplication(t)
-			s := start(t, fixturesFor(app.uri, ""))
-			alice, b := newTab(t), newTab(t)
-			b.scripts(mode.scripts)
-			old := authorizeURL(s, "legacy-app", app.uri)
-			b.open(s.AppURL + "/developer/clients/legacy-app")
-			b.signIn("bob", "battery staple")
-			b.press(`.tiles a[href$="/migration"]`)
-			alice.open(s.AppURL + "/")
-			alice.signIn("alice", "correct horse")
-			if !mode.order {
-				alice.open(old)
-				alice.press(`button[value="allow"]`)
-				require.NotEmpty(t, app.answer(t).Get("code"))
-			}
+// person signs somebody in, in a window of their own.
+func (j *journey) person(name, password string) *tab {
+	b := newTab(j.t)
+	b.scripts(j.scripts)
+	b.open(j.s.AppURL + "/auth/sign-in")
+	b.signIn(name, password)
+	return b
+}
 
-			// Step 1: the new URL.
-			b.do(chromedp.Click(chromedp.CSS(`input[value="PROFILE_READ"]`)))
-			b.press("main form button.primary")
-			scoped := b.copied()[0]
-			require.Contains(t, scoped, "&scope=PROFILE_READ&")
-			alice.open(scoped)
-			require.Contains(t, alice.text("main"), "See your profile")
-			alice.press(`button[value="allow"]`)
-			require.NotEmpty(t, app.answer(t).Get("code"))
+// asks is an authorization request of the application.
+func (j *journey) asks(pairs ...string) string {
+	return authorizeURL(j.s, j.id, j.app.uri, pairs...)
+}
 
-			// Step 2: the same scopes.
-			b.open(b.location())
-			require.Contains(t, b.text("main"), "Selected and asked for\nPROFILE_READ")
-			b.press(`form[method="post"][action$="/migration"] button`)
-			if !mode.order {
-				require.Contains(t, b.text("[role=alert]"), "requests still come without scope")
-				b.do(chromedp.Click(chromedp.CSS(`#f-confirm input`)))
-				b.press(`form[method="post"][action$="/migration"] button`)
-			}
-			require.Contains(t, b.text("[role=status]"), "The scopes were selected.")
-			alice.open(old)
-			require.Equal(t, "invalid_scope", app.answer(t).Get("error"))
-			alice.open(scoped)
-			require.Contains(t, alice.text("h1"), "Classic App")
-		})
+func (j *journey) register() {
+	t, b := j.t, j.b
+	// "Created by a developer in the developer settings of the web application."
+	b.press(`main a[href="/developer"]`)
+	require.Contains(t, b.text("main"), "You have no applications yet.")
+	b.press(`main a[href="/developer/new"]`)
+	b.do(chromedp.Click(chromedp.CSS(`input[value="confidential"]`)))
+	b.fill("name", "Trip Planner")
+	b.fill("purpose", "Puts your trips into your calendar.")
+	b.fill(`redirect_uris\.0`, j.app.uri)
+	b.upload("logo", logoFile(t, 64))
+	b.press("main button.primary")
+	// "At least one is required at creation."
+	require.Contains(t, b.text("[role=alert]"), "The selection of scopes needs at least one.")
+	require.Contains(t, b.text("[role=alert]"), "Logo has to be chosen again")
+	b.upload("logo", logoFile(t, 64))
+	b.choose("PROFILE_READ", "BOOKING_READ")
+	b.press("main button.primary")
+	// "The developer creates a client, selects at least one scope and registers redirect URIs (up to 10)."
+	require.Contains(t, b.text("[role=status]"), "The application was registered.")
+	require.NotEmpty(t, b.attribute("img.avatar", "src"))
+	j.home = strings.TrimSuffix(b.location(), "?done=created")
+	j.id = j.home[strings.LastIndex(j.home, "/")+1:]
+	// "Public identifier of the client."
+	require.Equal(t, j.id, b.text("code.copy"))
+}
+
+// review is that of a new application: rejected, edited, approved.
+func (j *journey) review() {
+	t, b, root := j.t, j.b, j.root
+	request := j.asks("scope", "PROFILE_READ")
+	// "(a new client; administrator review is required before use)"
+	require.Equal(t, "Waiting for review", b.text(".state"))
+	unusable := func() {
+		t.Helper()
+		b.open(request)
+		require.Equal(t, "This application has not been reviewed yet", b.text("h1"))
 	}
+	// "cannot be used until a service administrator has reviewed it."
+	unusable()
+	j.judge("reject", "Say what it does with bookings.")
+	require.Equal(t, "Not approved", root.text(".state"))
+	b.open(request)
+	require.Equal(t, "This application was not approved", b.text("h1"))
+	b.open(j.home)
+	require.Contains(t, b.text("main .warning"), "Why it was not approved: Say what it does with bookings.")
+
+	b.press(`.tiles a[href$="/edit"]`)
+	b.fill("purpose", kb.End+" It reads your bookings.")
+	b.press("main button.primary")
+	require.Contains(t, b.text("[role=status]"), "reviews the application again")
+	unusable()
+	j.judge("approve", "")
+	require.Contains(t, root.text("table"), "Say what it does with bookings.", "the history of reviews")
+	b.open(j.home)
+	// "The client is `pending` until reviewed by an administrator."
+	require.Equal(t, "Approved", b.text(".state"))
 }
 
-// upload chooses a file, by the name of the field.
-func (b *tab) upload(name, file string) {
-	b.t.Helper()
-	b.do(chromedp.SetUploadFiles(chromedp.CSS("#f-"+name), []string{file}))
+// judge has the administrator find what waits in the queue, and decide.
+func (j *journey) judge(verdict, reason string) {
+	j.t.Helper()
+	j.root.open(j.s.AppURL + "/")
+	j.root.press(`nav[aria-label="Main"] a[href="/admin"]`)
+	j.root.press(`main table a[href="/admin/clients/` + j.id + `"]`)
+	if reason != "" {
+		j.root.fill("reason", reason)
+	}
+	j.root.press(`button[value="` + verdict + `"]`)
+	require.Contains(j.t, j.root.text("[role=status]"), map[string]string{"approve": "approved", "reject": "rejected"}[verdict])
 }
 
-func (b *tab) value(selector string) string {
-	b.t.Helper()
-	value, err := chromedp.Run(b.ctx, chromedp.Value(chromedp.CSS(selector)))
-	require.NoError(b.t, err)
-	return value
-}
-
-func (b *tab) attribute(selector, name string) string {
-	b.t.Helper()
-	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.querySelector("+quoted(selector)+").getAttribute("+quoted(name)+")"))
-	require.NoError(b.t, err)
-	return value
-}
-
-// copied is what the page has to copy, in its order.
-func (b *tab) copied() []string {
-	b.t.Helper()
-	list, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]string]("[...document.querySelectorAll('pre.copy')].map(e => e.textContent)"))
-	require.NoError(b.t, err)
-	return list
-}
-
-func quoted(s string) string {
-	text, _ := json.Marshal(s)
-	return string(text)
-}
-
-// pasted runs lines as a person does who has pasted them, and reads the JSON
-// that comes back.
-func pasted(t testing.TB, lines string, environment ...string) map[string]any {
-	t.Helper()
-	c := exec.Command("sh", "-c", strings.Replace(lines, "curl ", "curl -sS ", 1))
-	c.Env = append(os.Environ(), environment...)
-	out, err := c.Output()
+// firstSecret is shown once.
+func (j *journey) firstSecret() {
+	t, b := j.t, j.b
+	// "Done in the developer settings of the web application, not through an API endpoint."
+	b.press(`.tiles a[href$="/secrets"]`)
+	require.Contains(t, b.text("main"), "There is no secret yet.")
+	j.secret = j.generate()
+	_, err := chromedp.RunResponse(b.ctx, chromedp.Reload())
 	require.NoError(t, err)
-	var answer map[string]any
-	require.NoError(t, json.Unmarshal(out, &answer), "%s", out)
+	// "| client secret | Confidential value."
+	require.Contains(t, b.text("[role=status]"), "is shown only once")
+	require.NotContains(t, b.text("body"), j.secret)
+	require.Contains(t, b.text("table"), "••••"+j.secret[len(j.secret)-4:])
+}
+
+// generate makes a secret on the page of the secrets.
+func (j *journey) generate() string {
+	j.t.Helper()
+	j.b.press("main button.primary")
+	secret := j.b.value("#secret")
+	require.Regexp(j.t, `^mms_.{43}$`, secret)
+	return secret
+}
+
+// connect authorizes, exchanges, uses and refreshes.
+func (j *journey) connect() {
+	t, b := j.t, j.b
+	b.open(j.home)
+	b.press(`.tiles a[href$="/connect"]`)
+	j.lines = b.copied()
+	// "Sent as `client_id`."
+	require.Contains(t, j.lines[0], "client_id="+j.id)
+	got := j.allow("BOOKING_READ PROFILE_READ")
+	// "compares `state` with the value it sent."
+	require.Contains(t, j.lines[0], "&state="+got.Get("state"))
+	// "The application exchanges the code (4.2) and uses the access token."
+	j.tokens = pasted(t, j.lines[1], "CODE="+got.Get("code"), "CLIENT_SECRET="+j.secret)
+	require.Equal(t, "BOOKING_READ PROFILE_READ", j.tokens["scope"], j.tokens)
+	j.opens("alice")
+	// "When the access token has expired (1800 seconds), the application refreshes (4.3)."
+	require.EqualValues(t, 1800, j.tokens["expires_in"])
+	require.Nil(t, j.refresh(j.secret)["error"])
+	j.opens("alice")
+	// "API paths carry the version prefix `/v2`."
+	require.Contains(t, j.lines[1], "/v2/auth/oauth2/token")
+}
+
+// allow opens the authorization URL that the pages give, and allows it.
+func (j *journey) allow(scopes string) url.Values {
+	j.t.Helper()
+	// "The application sends the user to the authorization step (4.1) with the needed scopes."
+	j.b.open(j.lines[0])
+	require.Contains(j.t, j.b.text("h1"), "Trip Planner")
+	require.Equal(j.t, len(strings.Fields(scopes)), j.b.count(".permissions li"))
+	j.b.press(`button[value="allow"]`)
+	return j.app.answer(j.t)
+}
+
+// opens has the access token used, as the pages say.
+func (j *journey) opens(who string) {
+	j.t.Helper()
+	me := pasted(j.t, j.lines[2], "ACCESS_TOKEN="+j.tokens["access_token"].(string))
+	require.Equal(j.t, "success", me["status"], me)
+	require.Equal(j.t, who, me["data"].(map[string]any)["username"])
+}
+
+// refresh is as the pages say. Tokens are new where it works.
+func (j *journey) refresh(secret string) map[string]any {
+	j.t.Helper()
+	answer := pasted(j.t, j.lines[3], "REFRESH_TOKEN="+j.tokens["refresh_token"].(string), "CLIENT_SECRET="+secret)
+	if answer["error"] == nil {
+		j.tokens = answer
+	}
 	return answer
 }
 
-// logoFile is a picture that may be a logo.
-func logoFile(t testing.TB, side int) string {
-	t.Helper()
-	picture := image.NewNRGBA(image.Rect(0, 0, side, side))
-	for i := range picture.Pix {
-		picture.Pix[i] = byte(i * 7)
+// stage edits an approved application: it goes on as it is, while its developer
+// and the administrator see the difference, until that is decided.
+func (j *journey) stage() {
+	t, b, root := j.t, j.b, j.root
+	edit := func(purpose string) {
+		b.open(j.home + "/edit")
+		b.fill("purpose", kb.End+purpose)
 	}
-	file, err := os.Create(filepath.Join(t.TempDir(), "logo.png"))
-	require.NoError(t, err)
-	defer file.Close()
-	require.NoError(t, png.Encode(file, picture))
-	return file.Name()
+	edit(" It sells them.")
+	b.choose("BOOKING_WRITE")
+	b.do(chromedp.Click(chromedp.CSS("fieldset summary")))
+	// "| redirect URIs | Up to 10 per client. |"
+	require.Equal(t, 10, b.count(`input[name="redirect_uris"]`))
+	for i := 1; i < 10; i++ {
+		b.fill(`redirect_uris\.`+strconv.Itoa(i), "https://trips.example.com/"+strconv.Itoa(i))
+	}
+	b.press("main button.primary")
+	require.Contains(t, b.text("[role=status]"), "until then the application goes on as it was")
+	different := func(one *tab) {
+		t.Helper()
+		difference := one.text("section.panel .facts")
+		for _, part := range []string{"Before: Puts your trips", "It sells them.", "Added: https://trips.example.com/9", "Added: BOOKING_WRITE"} {
+			require.Contains(t, difference, part)
+		}
+		require.Equal(t, 11, one.count("section.panel ins"), "the purpose, nine addresses, a scope")
+		require.Equal(t, 1, one.count("section.panel del"))
+	}
+	different(b)
+	writes := j.asks("scope", "BOOKING_WRITE")
+	b.open(writes)
+	// "Must be a subset of the scopes enabled on the client."
+	require.Equal(t, "invalid_scope", j.app.answer(t).Get("error"))
+	require.Nil(t, j.refresh(j.secret)["error"])
+
+	root.open(j.s.AppURL + "/admin")
+	require.Contains(t, root.text("main table"), "Changes: purpose, redirection URIs, scopes")
+	root.press(`main table a[href="/admin/clients/` + j.id + `"]`)
+	different(root)
+	j.judge("reject", "It must not sell anything.")
+	b.open(j.home)
+	require.Equal(t, "Approved", b.text(".state"))
+	require.Contains(t, b.text("main"), "It must not sell anything.")
+	require.Zero(t, b.count("ins"), "what was rejected is gone")
+
+	edit(" It moves them.")
+	b.choose("BOOKING_WRITE")
+	b.press("main button.primary")
+	require.Contains(t, b.text("section.panel"), "Added: BOOKING_WRITE")
+	j.judge("approve", "")
+	b.open(j.home)
+	require.Contains(t, b.text("main"), "It moves them.")
+	b.open(writes)
+	require.Contains(t, b.text(".permissions"), "Can change")
+	b.press(`button[value="cancel"]`)
+	require.Equal(t, "access_denied", j.app.answer(t).Get("error"))
+}
+
+// rotate changes to a new secret (section 5.4), and asks why the old one is
+// refused.
+func (j *journey) rotate() {
+	t, b := j.t, j.b
+	b.open(j.home + "/secrets")
+	next := j.generate()
+	// "Generating a new secret in the client settings leaves the old secret working."
+	require.Nil(t, j.refresh(j.secret)["error"])
+	// "The application is switched to use the new secret in exchange and refresh requests."
+	require.Nil(t, j.refresh(next)["error"])
+	b.press(`main a[href$="/secrets"]`)
+	// "Up to 2 secrets are active at a time."
+	require.Contains(t, b.text("main"), "Revoke one of the two before you generate another.")
+	// "At most 2 secrets are active at the same time."
+	require.Zero(t, b.count(`main form[action$="/secrets/add"]`))
+	b.do(chromedp.Click(chromedp.CSS("tbody tr:nth-child(2) summary")))
+	require.Contains(t, b.text("tbody tr:nth-child(2) .warning"), "It was used a moment ago.")
+	before := j.tokens
+	b.press("tbody tr:nth-child(2) button")
+	require.Contains(t, b.text("[role=status]"), "The secret was revoked.")
+	// "Revoking the old secret in the settings takes effect immediately."
+	refused := j.refresh(j.secret)
+	require.Equal(t, "invalid_client", refused["error"])
+	// "Existing access and refresh tokens stay valid after rotation."
+	require.Equal(t, before, j.tokens)
+	j.opens("alice")
+	require.Nil(t, j.refresh(next)["error"])
+	j.secret = next
+
+	b.open(j.home + "/errors")
+	require.Contains(t, b.text("table"), "The client_secret was revoked.")
+	b.do(chromedp.SendKeys(chromedp.CSS("#error_id"), refused["error_id"].(string)))
+	b.press("main button.primary")
+	require.Contains(t, b.text("section.panel"), "The client_secret was revoked.")
+	b.open(strings.Replace(j.lines[0], url.QueryEscape(j.app.uri), url.QueryEscape(j.app.uri+"/"), 1))
+	require.Equal(t, "/", b.text("mark"))
+}
+
+// disconnect is who uses the application, until they don't.
+func (j *journey) disconnect() {
+	t, b := j.t, j.b
+	b.open(j.home + "/users")
+	require.Contains(t, b.text("table"), "u-alice")
+	b.open(j.s.AppURL + "/connected-apps")
+	b.press(`main form[action="/connected-apps/disconnect"] button`)
+	require.Equal(t, "invalid_grant", j.refresh(j.secret)["error"])
+}
+
+// handOver gives it to somebody else, who deletes it.
+func (j *journey) handOver() {
+	t, b := j.t, j.b
+	b.open(j.home + "/transfer")
+	b.fill("username", "bob")
+	b.press("main button.primary")
+	bob := j.person("bob", "battery staple")
+	bob.open(j.home)
+	require.Equal(t, "Page not found", bob.text("h1"))
+	bob.open(j.s.AppURL + "/developer")
+	bob.press(`section.panel a`)
+	require.Equal(t, "Take over Trip Planner?", bob.text("h1"))
+	bob.press("main button.primary")
+	require.Equal(t, "Trip Planner", bob.text("h1"))
+	b.open(j.home)
+	require.Equal(t, "Page not found", b.text("h1"))
+	bob.press(`a[href$="/delete"]`)
+	bob.fill("name", "Trip")
+	bob.press("main button.danger")
+	require.Contains(t, bob.text("[role=alert]"), "is not what you typed")
+	bob.fill("name", kb.End+" Planner")
+	bob.press("main button.danger")
+	require.Contains(t, bob.text("[role=status]"), "The application was deleted.")
+	require.NotContains(t, bob.text("table"), "Trip Planner")
 }

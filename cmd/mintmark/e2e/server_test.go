@@ -25,8 +25,7 @@ type server struct {
 	Issuer  string `json:"issuer"`
 	OpsURL  string `json:"ops_url"`
 
-	t       testing.TB
-	dataDir string
+	t testing.TB
 }
 
 // start runs the binary with fixtures until the test ends. It must then end by
@@ -65,7 +64,7 @@ func startIn(t testing.TB, dir, listen string, c *exec.Cmd, fixtures string) (s 
 		assert.NoError(t, err, "mintmark dev after an interrupt: %s", &stderr)
 		assert.Empty(t, more, "standard output has one line only")
 	}
-	s = &server{t: t, dataDir: filepath.Join(dir, "data")}
+	s = &server{t: t}
 	if err := json.Unmarshal(first, s); err != nil {
 		stop()
 		t.Fatalf("the ready line: %v: %s", err, first)
@@ -87,13 +86,6 @@ func firstLine(c *exec.Cmd, lines *bufio.Reader) ([]byte, error) {
 		_ = c.Wait() // after which its standard error is complete
 	}
 	return line, err
-}
-
-// operate runs a command of the operator.
-func (s *server) operate(arguments ...string) {
-	s.t.Helper()
-	out, err := exec.Command(binary, append(arguments, "--data-dir", s.dataDir)...).CombinedOutput()
-	require.NoError(s.t, err, "%s", out)
 }
 
 // getJSON reads a public document.

@@ -7,11 +7,19 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
 )
 
-// tour shows every kind of page to look, by name.
-func tour(t *testing.T, b *tab, look func(name string)) {
+// tour shows every kind of page to see, by name, and misses no route of the
+// pages.
+func tour(t *testing.T, b *tab, see func(name string)) {
 	t.Helper()
+	visited := visits{}
+	look := func(name string) {
+		t.Helper()
+		visited.note(t, b.location())
+		see(name)
+	}
 	app := startApplication(t)
 	s := start(t, fixturesFor(app.uri, ""))
 	request := authorizeURL(s, "cal-app", app.uri, "scope", "PROFILE_READ BOOKING_READ BOOKING_WRITE TEAM_BOOKING_READ ORG_PROFILE_READ")
@@ -54,8 +62,6 @@ func tour(t *testing.T, b *tab, look func(name string)) {
 	look("password-problems")
 	b.open(authorizeURL(s, "cal-app", app.uri+"/other", "scope", "PROFILE_READ"))
 	look("error")
-	b.open(s.AppURL + "/nothing")
-	look("error-not-found")
 	b.open(s.AppURL + "/account")
 	b.press(`form[action="/account/sign-out-everywhere"] button`)
 	look("sign-in-signed-out-everywhere")
@@ -65,9 +71,14 @@ func tour(t *testing.T, b *tab, look func(name string)) {
 	look("sign-in-elsewhere")
 	b.press("a.button")
 	look("sign-in-elsewhere-down")
+	b.open(n.AppURL + "/auth/upstream/callback?error=access_denied")
+	look("sign-in-elsewhere-not-begun")
 	b.open(serveParts(t))
 	look("parts")
 	tourAdmin(b, s, look)
+	tourErrors(t, b, s, look)
+	tourUnavailable(t, b, look)
+	require.Empty(t, visited.missed(pageRoutes(t)), "pages at which the tour does not look")
 }
 
 // tourAdmin shows the pages of administrators.

@@ -5,6 +5,7 @@ import (
 	"net/url"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -27,7 +28,9 @@ func TestValidAdministration(t *testing.T) {
 	root := newPerson(t, "root", "administers it")
 	at, err := url.Parse(s.AppURL)
 	require.NoError(t, err)
+	visited := visits{}
 	get := func(path string) answer {
+		visited.note(t, path)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.AppURL+path, nil)
 		require.NoError(t, err)
 		return send(t, root.client, r)
@@ -44,4 +47,11 @@ func TestValidAdministration(t *testing.T) {
 	keep(root.submit(at, keep(get("/admin/new-user")), "username", "username", "a b"))
 	keep(root.submit(at, keep(get("/admin/users/u-alice/password")), "password", "password", "short"))
 	require.Empty(t, validate(t, pages...))
+	missed := visited.missed(pageRoutes(t))
+	require.False(t, slices.ContainsFunc(missed, ofAdministrators), missed)
+}
+
+// ofAdministrators reports whether a page is one of theirs.
+func ofAdministrators(pattern string) bool {
+	return pattern == "/admin" || strings.HasPrefix(pattern, "/admin/")
 }

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -34,7 +35,8 @@ func mustGet(t *testing.T, address string) *http.Request {
 	return r
 }
 
-// TestValidHTML: every page is valid as it is sent, and so is the stylesheet.
+// TestValidHTML: every page but those of administrators is valid as it is sent,
+// and so is the stylesheet.
 func TestValidHTML(t *testing.T) {
 	s := start(t, fixtures(""))
 	dir := t.TempDir()
@@ -45,7 +47,9 @@ func TestValidHTML(t *testing.T) {
 	}
 	a := alice(t)
 	elsewhere := a
+	visited := visits{}
 	get := func(name, path string) answer {
+		visited.note(t, path)
 		page := send(t, a.client, mustGet(t, s.AppURL+path))
 		require.Contains(t, page.body, "</html>", name)
 		keep(name, page.body)
@@ -75,6 +79,14 @@ func TestValidHTML(t *testing.T) {
 	keep("password-problems", a.submit(at, form, "current", "new", "short").body)
 	get("error", request("pending-app"))
 	get("not-found", "/nothing")
+	for status, page := range map[int]answer{
+		http.StatusForbidden:             a.submit(at, form, "current", "token", "another"),
+		http.StatusRequestEntityTooLarge: a.submit(at, form, "current", "new", strings.Repeat("x", 70_000)),
+		http.StatusTooManyRequests:       guess(t, s),
+	} {
+		require.Equal(t, status, page.status)
+		keep(strconv.Itoa(status), page.body)
+	}
 
 	bob := newPerson(t, "bob", "battery staple")
 	bob.submit(at, send(t, bob.client, mustGet(t, s.AppURL+"/auth/sign-in")), "password", "username", "bob", "password", "battery staple")
@@ -108,6 +120,8 @@ func TestValidHTML(t *testing.T) {
 	n := serve(t, freePort(t), callback, upstreamSettings("http://localhost:1")...)
 	s = &n.server
 	get("sign-in-elsewhere", "/auth/upstream/callback?error=access_denied")
+	get("sign-in-elsewhere-not-begun", "/auth/upstream")
+	require.Empty(t, slices.DeleteFunc(visited.missed(pageRoutes(t)), ofAdministrators), "pages that are not looked at")
 
 	parts, err := os.ReadFile(filepath.Join(root, "issuer", "web", "testdata", "specimen.golden.html"))
 	require.NoError(t, err)

@@ -1,0 +1,97 @@
+package e2e
+
+import (
+	"encoding/json"
+	"image"
+	"image/png"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// upload chooses a file, by the name of the field.
+func (b *tab) upload(name, file string) {
+	b.t.Helper()
+	b.do(chromedp.SetUploadFiles(chromedp.CSS("#f-"+name), []string{file}))
+}
+
+// choose clicks the check boxes of scopes.
+func (b *tab) choose(scopes ...string) {
+	b.t.Helper()
+	for _, scope := range scopes {
+		b.do(chromedp.Click(chromedp.CSS(`input[value="` + scope + `"]`)))
+	}
+}
+
+// count is how many elements there are of a kind.
+func (b *tab) count(selector string) int {
+	b.t.Helper()
+	return evaluate[int](b, "document.querySelectorAll("+quoted(selector)+").length")
+}
+
+// evaluate is what an expression is in the page.
+func evaluate[T any](b *tab, expression string) T {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](expression))
+	require.NoError(b.t, err)
+	return value
+}
+
+func (b *tab) value(selector string) string {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Value(chromedp.CSS(selector)))
+	require.NoError(b.t, err)
+	return value
+}
+
+func (b *tab) attribute(selector, name string) string {
+	b.t.Helper()
+	value, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.querySelector("+quoted(selector)+").getAttribute("+quoted(name)+")"))
+	require.NoError(b.t, err)
+	return value
+}
+
+// copied is what the page has to copy, in its order.
+func (b *tab) copied() []string {
+	b.t.Helper()
+	list, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]string]("[...document.querySelectorAll('pre.copy')].map(e => e.textContent)"))
+	require.NoError(b.t, err)
+	return list
+}
+
+func quoted(s string) string {
+	text, _ := json.Marshal(s)
+	return string(text)
+}
+
+// pasted runs lines as a person does who has pasted them, and reads the JSON
+// that comes back.
+func pasted(t testing.TB, lines string, environment ...string) map[string]any {
+	t.Helper()
+	c := exec.Command("sh", "-c", strings.Replace(lines, "curl ", "curl -sS ", 1))
+	c.Env = append(os.Environ(), environment...)
+	out, err := c.Output()
+	require.NoError(t, err)
+	var answer map[string]any
+	require.NoError(t, json.Unmarshal(out, &answer), "%s", out)
+	return answer
+}
+
+// logoFile is a picture that may be a logo.
+func logoFile(t testing.TB, side int) string {
+	t.Helper()
+	picture := image.NewNRGBA(image.Rect(0, 0, side, side))
+	for i := range picture.Pix {
+		picture.Pix[i] = byte(i * 7)
+	}
+	file, err := os.Create(filepath.Join(t.TempDir(), "logo.png"))
+	require.NoError(t, err)
+	defer file.Close()
+	require.NoError(t, png.Encode(file, picture))
+	return file.Name()
+}

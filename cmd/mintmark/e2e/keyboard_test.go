@@ -1,0 +1,172 @@
+package e2e
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
+	"github.com/stretchr/testify/require"
+)
+
+// TestBrowserKeyboard: nobody needs a mouse (WCAG 2.2 §2.1.1). The sign-in page
+// has its first field in focus, and Tab reaches Cancel before Allow.
+func TestBrowserKeyboard(t *testing.T) {
+	app := startApplication(t)
+	s := start(t, fixturesFor(app.uri, ""))
+	b := newTab(t)
+	enter := func(keys string) {
+		t.Helper()
+		_, err := chromedp.RunResponse(b.ctx, chromedp.KeyEvent(keys+kb.Enter))
+		require.NoError(t, err)
+	}
+	b.open(authorizeURL(s, "cal-app", app.uri, "scope", "PROFILE_READ"))
+	// A page gets its focus when it is first drawn.
+	_, err := chromedp.Run(b.ctx, chromedp.Poll[bool]("document.activeElement.name === 'username'"))
+	require.NoError(t, err)
+	enter("alice" + kb.Tab + "correct horse")
+	var passed []string
+	for !slices.Contains(passed, "Allow") {
+		b.do(chromedp.KeyEvent(kb.Tab))
+		focused, err := chromedp.Run(b.ctx, chromedp.Evaluate[string]("document.activeElement.textContent.trim()"))
+		require.NoError(t, err)
+		passed = append(passed, focused)
+		require.Less(t, len(passed), 20, passed)
+	}
+	require.Equal(t, []string{"Mintmark", "calendar.example", "Not you? Use another account", "Cancel", "Allow"}, passed)
+	enter("")
+	require.NotEmpty(t, app.answer(t).Get("code"))
+}
+
+// keys presses keys, one after the other.
+func (b *tab) keys(keys string) { b.t.Helper(); b.do(chromedp.KeyEvent(keys)) }
+
+// tabTo presses Tab until the element is in focus.
+func (b *tab) tabTo(selector string) {
+	b.t.Helper()
+	for range 150 {
+		b.keys(kb.Tab)
+		if evaluate[bool](b, "document.activeElement.matches("+quoted(selector)+")") {
+			return
+		}
+	}
+	require.Fail(b.t, "Tab does not reach "+selector, "%s", b.location())
+}
+
+// enter goes to an element by Tab, presses a key there, and waits for the page
+// that follows.
+func (b *tab) enter(selector, key string) {
+	b.t.Helper()
+	b.tabTo(selector)
+	b.follow(key)
+}
+
+// follow presses keys, and waits for the page that follows.
+func (b *tab) follow(keys string) {
+	b.t.Helper()
+	_, err := chromedp.RunResponse(b.ctx, chromedp.KeyEvent(keys))
+	require.NoError(b.t, err)
+}
+
+// signInByKeys types into the page as it comes, which has put the focus right.
+func (b *tab) signInByKeys(address, name, password string) {
+	b.t.Helper()
+	b.open(address)
+	_, err := chromedp.Run(b.ctx, chromedp.Poll[bool]("document.activeElement.name === 'username'"))
+	require.NoError(b.t, err)
+	b.follow(name + kb.Tab + password + kb.Enter)
+}
+
+// TestBrowserKeyboardDeveloper: registering an application, having it reviewed,
+// giving it secrets and deleting it, with Tab, Enter, Space and the arrows. Only
+// a file is chosen in a window that is not ours.
+func TestBrowserKeyboardDeveloper(t *testing.T) {
+	s := start(t, fixtures(""))
+	b, root := newTab(t), newTab(t)
+	b.signInByKeys(s.AppURL+"/developer", "alice", "correct horse")
+	b.enter(`main a[href="/developer/new"]`, kb.Enter)
+
+	checked := func() string {
+		return evaluate[string](b, `[...document.querySelectorAll("input:checked")].map(e => e.value).join(" ")`)
+	}
+	b.tabTo(`input[name="type"]`)
+	b.keys(" ")
+	require.Equal(t, "confidential", checked())
+	b.keys(kb.ArrowDown)
+	require.Equal(t, "public", checked())
+	b.keys(kb.ArrowUp + kb.Tab)
+	require.Equal(t, "f-name", b.focused("id"), "one Tab passes the radio buttons")
+	b.keys("Keys Only" + kb.Tab + "Tells what keys can do." + kb.Tab + "https://keys.example.com")
+	b.tabTo(`#f-logo`)
+	b.tabTo(`#f-redirect_uris\.0`)
+	b.keys("https://keys.example.com/1")
+	b.tabTo("fieldset summary")
+	b.keys(kb.Enter + kb.Tab)
+	require.Equal(t, "redirect_uris", b.focused("name"))
+	b.keys("https://keys.example.com/2")
+	b.enter("main button.primary", kb.Enter)
+	require.Contains(t, b.text("[role=alert]"), "The selection of scopes needs at least one.")
+	require.Equal(t, "confidential", checked())
+	for _, scope := range []string{"BOOKING_READ", "BOOKING_WRITE", "TEAM_PROFILE_READ"} {
+		b.tabTo(`input[value="` + scope + `"]`)
+		b.keys(" ")
+	}
+	b.keys(" ") // the last one not, after all
+	require.Equal(t, "confidential BOOKING_READ BOOKING_WRITE", checked())
+	b.enter("main button.primary", " ")
+	require.Equal(t, "Keys Only", b.text("h1"))
+	require.Contains(t, b.text("main"), "https://keys.example.com/2")
+
+	root.signInByKeys(s.AppURL+"/", "root", "administers it")
+	judge := func(verdict, reason string) {
+		t.Helper()
+		root.enter(`nav[aria-label="Main"] a[href="/admin"]`, kb.Enter)
+		root.enter(`main table a[href^="/admin/clients/mmc_"]`, kb.Enter)
+		root.tabTo("#f-reason")
+		root.keys(reason)
+		root.enter(`button[value="`+verdict+`"]`, " ")
+	}
+	judge("reject", "Which keys?")
+	require.Contains(t, root.text("[role=status]"), "It was rejected.")
+	b.enter(`.tiles a[href$="/edit"]`, kb.Enter)
+	b.tabTo("#f-purpose")
+	b.keys(kb.End + " All of them.")
+	b.enter("main button.primary", kb.Enter)
+	require.Contains(t, b.text("main"), "All of them.")
+	judge("approve", "")
+	require.Contains(t, root.text("[role=status]"), "It was approved.")
+
+	b.enter(`.tiles a[href$="/secrets"]`, kb.Enter)
+	b.enter("main button.primary", kb.Enter)
+	b.enter(`main a[href$="/secrets"]`, kb.Enter)
+	b.enter("main button.primary", " ")
+	b.tabTo("#secret")
+	require.Regexp(t, "^mms_", b.focused("value"))
+	b.enter(`main a[href$="/secrets"]`, kb.Enter)
+	b.tabTo("tbody tr:nth-child(2) summary")
+	b.keys(" " + kb.Tab)
+	require.Contains(t, b.focused("textContent"), "Revoke this secret")
+	b.follow(kb.Enter)
+	require.Contains(t, b.text("[role=status]"), "The secret was revoked.")
+
+	b.enter(`nav[aria-label="Breadcrumb"] li:nth-child(3) a`, kb.Enter)
+	require.Equal(t, "Keys Only", b.text("h1"))
+	b.enter(`main a[href$="/delete"]`, kb.Enter)
+	b.tabTo("#f-name")
+	b.keys("Keys Only")
+	b.follow(kb.Enter)
+	require.Contains(t, b.text("[role=status]"), "The application was deleted.")
+}
+
+// TestBrowserKeyboardAudit: a filter is chosen and sent by keys.
+func TestBrowserKeyboardAudit(t *testing.T) {
+	s := start(t, fixtures(""))
+	b := newTab(t)
+	b.signInByKeys(s.AppURL+"/admin/audit", "root", "administers it")
+	b.tabTo("#f-kind")
+	b.keys("Signing in and out: anything")
+	require.Equal(t, "session", b.focused("value"))
+	b.enter("form.filter button", kb.Enter)
+	require.Contains(t, b.text("[role=status]"), "These events were found.")
+	require.Equal(t, 1, b.count("tbody tr"), "only root has signed in")
+}

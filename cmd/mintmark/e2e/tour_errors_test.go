@@ -1,0 +1,92 @@
+package e2e
+
+import (
+	"net/http"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// tourErrors shows the pages of what goes wrong, in a tab in which somebody is
+// signed in. There is none of a 500: nothing that a browser can send brings the
+// server to one.
+func tourErrors(t *testing.T, b *tab, s *server, look func(name string)) {
+	t.Helper()
+	shows := func(name, title string) {
+		t.Helper()
+		require.Equal(t, title, b.text("h1"))
+		look(name)
+	}
+	b.open(s.AppURL + "/nothing")
+	shows("error-404", "Page not found")
+	b.open(s.AppURL + "/account/password")
+	evaluate[any](b, `document.querySelector("main [name=token]").value = "another"`)
+	b.press("main button.primary")
+	shows("error-403", "This form can not be used")
+	b.open(s.AppURL + "/account/password")
+	evaluate[any](b, `document.querySelector("#f-new").value = "x".repeat(70000)`)
+	b.press("main button.primary")
+	shows("error-413", "Too much was sent")
+
+	b.open(s.AppURL + "/account")
+	b.press(`form[action="/auth/sign-out"] button`)
+	guess(t, s)
+	b.open(s.AppURL + "/auth/sign-in")
+	require.Eventually(t, func() bool {
+		b.signIn("nobody", "wrong")
+		return strings.Contains(b.text("[role=alert]"), "There were too many attempts.")
+	}, time.Minute, time.Millisecond)
+	look("error-429")
+}
+
+// guess tries passwords until that is refused.
+func guess(t *testing.T, s *server) answer {
+	t.Helper()
+	p := newPerson(t, "nobody", "wrong")
+	at, err := url.Parse(s.AppURL)
+	require.NoError(t, err)
+	page := send(t, p.client, mustGet(t, s.AppURL+"/auth/sign-in"))
+	for range 100 {
+		again := p.submit(at, page, "password", "username", p.name, "password", p.password)
+		if again.status == http.StatusTooManyRequests {
+			return again
+		}
+	}
+	require.Fail(t, "nobody is stopped from guessing")
+	return answer{}
+}
+
+// tourUnavailable shows the page of a node that has lost its cluster.
+func tourUnavailable(t *testing.T, b *tab, look func(name string)) {
+	t.Helper()
+	cluster := strings.TrimPrefix(local(freePort(t)), "http://")
+	n := serve(t, freePort(t), callback, "--cluster-listen", cluster)
+	n.loseMajority(cluster)
+	b.open(authorizeURL(&n.server, "nobody", callback)) // it looks twice before it says no
+	require.Equal(t, "Not available right now", b.text("h1"))
+	look("error-503")
+}
+
+// loseMajority has a second node join at the address, and ends it.
+func (n *node) loseMajority(cluster string) {
+	n.t.Helper()
+	dir := n.t.TempDir()
+	token := filepath.Join(dir, "token")
+	require.NoError(n.t, os.WriteFile(token, []byte(n.run("", "cluster", "invite", "--name", "n2")), 0o600))
+	second, log := exec.Command(binary, "serve", "--name", "n2", "--data-dir", filepath.Join(dir, "data"), "--listen", "127.0.0.1:0",
+		"--ops-listen", "127.0.0.1:0", "--cluster-listen", "127.0.0.1:0", "--join", cluster, "--token-file", token), new(lockedText)
+	second.Stderr = log
+	require.NoError(n.t, second.Start())
+	defer func() { _ = second.Wait() }() // it was killed
+	defer func() { assert.NoError(n.t, second.Process.Kill()) }()
+	require.Eventually(n.t, func() bool {
+		return exec.Command(binary, "cluster", "status", "--voters", "2", "--data-dir", n.dir).Run() == nil
+	}, 30*time.Second, 50*time.Millisecond, "%s", log)
+}

@@ -1,0 +1,84 @@
+package e2e
+
+import (
+	"net/url"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// notPages are the addresses of the pages' routes that show no page.
+var notPages = map[string]string{
+	"/assets/:name":      "the stylesheet and the icon",
+	"/logos/:digest":     "pictures of applications",
+	"/admin/audit.jsonl": "a file: see TestBrowserDownload",
+}
+
+var matrixRow = regexp.MustCompile(`route: "GET (/[^"]*)"`)
+
+// pageRoutes are the addresses of all pages, as patterns. The matrix of
+// issuer/web has a row for each of its routes, which a test there holds.
+func pageRoutes(t testing.TB) (list []string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "issuer", "web", "routes_test.go"))
+	require.NoError(t, err)
+	for _, m := range matrixRow.FindAllStringSubmatch(string(text), -1) {
+		if _, file := notPages[m[1]]; !file {
+			list = append(list, m[1])
+		}
+	}
+	require.Greater(t, len(list), 25)
+	return list
+}
+
+// visits are the addresses at which a tour has looked.
+type visits map[string]bool
+
+func (v visits) note(t testing.TB, address string) {
+	t.Helper()
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	v[u.Path] = true
+}
+
+// missed are the patterns at which nobody has looked.
+func (v visits) missed(patterns []string) (list []string) {
+	for _, pattern := range patterns {
+		seen := false
+		for path := range v {
+			seen = seen || matches(pattern, path)
+		}
+		if !seen {
+			list = append(list, pattern)
+		}
+	}
+	return list
+}
+
+// matches reports whether a path is one of a pattern's, in which parts that
+// begin with a colon stand for anything.
+func matches(pattern, path string) bool {
+	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
+	if len(want) != len(got) {
+		return false
+	}
+	for i, part := range want {
+		if part != got[i] && !strings.HasPrefix(part, ":") {
+			return false
+		}
+	}
+	return true
+}
+
+// TestVisits: a page at which a tour has not looked is found.
+func TestVisits(t *testing.T) {
+	v := visits{}
+	v.note(t, "http://127.0.0.1/admin/clients?q=a")
+	v.note(t, "http://127.0.0.1/admin/clients/cal-app/suspend")
+	require.Equal(t, []string{"/", "/admin/clients/:id", "/admin/:what/cal-app"},
+		v.missed([]string{"/", "/admin/clients", "/admin/clients/:id", "/admin/:what/cal-app", "/admin/clients/:id/suspend"}))
+}
