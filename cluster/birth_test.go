@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"testing"
@@ -49,7 +50,7 @@ func TestNodeThatLostItsLogAlone(t *testing.T) {
 	}
 	for i, c := range tr.confs {
 		kept := t.TempDir()
-		require.NoError(t, os.CopyFS(kept, os.DirFS(c.Dir)))
+		copyFolder(t, kept, c.Dir)
 		for name, lost := range map[string][]string{
 			"with the snapshots":                     {"log", "snapshots"},
 			"the log":                                {"log"},
@@ -57,7 +58,7 @@ func TestNodeThatLostItsLogAlone(t *testing.T) {
 			"without a note, with the list of peers": {"log", "snapshots", "peers.json"},
 		} {
 			drop(t, c.Dir, ".")
-			require.NoError(t, os.CopyFS(c.Dir, os.DirFS(kept)))
+			copyFolder(t, c.Dir, kept)
 			drop(t, c.Dir, lost...)
 			tr.relisten(i)
 			member, err := cluster.IsMember(c.Dir)
@@ -192,4 +193,16 @@ func TestRecoverAfterLoss(t *testing.T) {
 	err = cluster.Recover(c)
 	require.ErrorContains(t, err, "no data")
 	require.False(t, errors.Is(err, cluster.ErrDataLost))
+}
+
+// copyFolder copies a node's folder, with the modes of its files as cp -a does.
+func copyFolder(t testing.TB, to, from string) {
+	t.Helper()
+	require.NoError(t, os.CopyFS(to, os.DirFS(from)))
+	require.NoError(t, filepath.WalkDir(to, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		return os.Chmod(path, 0o600)
+	}))
 }

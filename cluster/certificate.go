@@ -12,8 +12,6 @@ import (
 	"fmt"
 	"io"
 	"math/big"
-	"os"
-	"path/filepath"
 	"sync"
 	"time"
 )
@@ -140,53 +138,6 @@ func keyHash(key *ecdsa.PrivateKey) ([]byte, error) {
 func hashSPKI(spki []byte) []byte {
 	sum := sha256.Sum256(spki)
 	return sum[:]
-}
-
-// nodeKeyFile holds a node's private key (PKCS #8, DER).
-const nodeKeyFile = "node.key"
-
-// nodeKey reads the key of the node whose folder is dir, or makes one.
-func nodeKey(rand io.Reader, dir string) (*ecdsa.PrivateKey, error) {
-	path := filepath.Join(dir, nodeKeyFile)
-	plain, err := os.ReadFile(path)
-	if err == nil {
-		key, err := parseKey(plain)
-		if err != nil {
-			return nil, fmt.Errorf("%s, by which the others know this node, is damaged (%w): put it back, or take a new node in its place: %w", path, err, ErrDataLost)
-		}
-		return key, nil
-	}
-	if !errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("read the node's key: %w", err)
-	}
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand)
-	if err != nil {
-		return nil, fmt.Errorf("make the node's key: %w", err)
-	}
-	if plain, err = x509.MarshalPKCS8PrivateKey(key); err != nil {
-		return nil, fmt.Errorf("encode the node's key: %w", err)
-	}
-	if err := writePrivate(path, plain); err != nil {
-		return nil, fmt.Errorf("write the node's key: %w", err)
-	}
-	return key, nil
-}
-
-// writePrivate replaces a file as a whole; it is on disk when it returns.
-func writePrivate(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(filepath.Dir(path))
 }
 
 // credentials are what a node shows to others: its certificate, made anew when

@@ -22,7 +22,7 @@
 // # The nodes
 //
 //	network.go     one port, told apart by ALPN: raft, calls among nodes, joining
-//	certificate.go the authority, keys and certificates; roster.go, what a node knows of members without its log
+//	certificate.go the authority and certificates, node_key.go a node's own key; roster.go, what a node knows of members without its log
 //	member.go      the replicated rows; member_command.go, the rules; report.go, what a node says of itself
 //	membership.go  the leader's duty: raft's configuration follows the members
 //	removal.go     a member goes: raft's configuration first, its key second; quorum.go, when it may; expelled.go and doubt.go, how it learns; removed.go, what it does then

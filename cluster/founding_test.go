@@ -35,7 +35,7 @@ func generated(t testing.TB) *founders {
 	}
 	require.NoError(t, cluster.Generate(list, plain{}, time.Now()))
 	for i, c := range f.confs {
-		require.NoError(t, os.CopyFS(filepath.Join(f.copies, fmt.Sprint(i)), os.DirFS(c.Dir)))
+		copyFolder(t, filepath.Join(f.copies, fmt.Sprint(i)), c.Dir)
 	}
 	return f
 }
@@ -55,7 +55,7 @@ func (f *founders) listen(i int) {
 func (f *founders) lose(i int) {
 	f.t.Helper()
 	require.NoError(f.t, os.RemoveAll(f.confs[i].Dir))
-	require.NoError(f.t, os.CopyFS(f.confs[i].Dir, os.DirFS(filepath.Join(f.copies, fmt.Sprint(i)))))
+	copyFolder(f.t, f.confs[i].Dir, filepath.Join(f.copies, fmt.Sprint(i)))
 	f.listen(i)
 }
 

@@ -53,6 +53,43 @@ func TestAnotherKeyIsNotTaken(t *testing.T) {
 	tr.settle(3)
 }
 
+// TestExposedKeyIsRefused: whoever has read it can pass for this node, so no node
+// starts with it, joins or recovers until somebody has looked.
+func TestExposedKeyIsRefused(t *testing.T) {
+	tr := newTrio(t)
+	i := (tr.leader() + 1) % 3
+	c := tr.confs[i]
+	shut(t, tr.nodes[i])
+	path := filepath.Join(c.Dir, "node.key")
+	for _, mode := range []os.FileMode{0o640, 0o620, 0o604, 0o602, 0o644, 0o666} {
+		require.NoError(t, os.Chmod(path, mode))
+		_, err := cluster.Open(t.Context(), c)
+		require.ErrorIs(t, err, cluster.ErrExposed, "%o", mode)
+		require.ErrorContains(t, err, path)
+		require.ErrorContains(t, err, "chmod 600")
+		_, err = cluster.Foresee(t.Context(), c)
+		require.ErrorIs(t, err, cluster.ErrExposed, "%o", mode)
+		info, err := os.Stat(path)
+		require.NoError(t, err)
+		require.Equal(t, mode, info.Mode(), "it is left as it is")
+	}
+	require.NoError(t, os.Chmod(path, 0o400))
+	tr.start(i)
+	tr.settle(3)
+
+	// One that was left by a try to join.
+	late := networked(t, "", "n4")
+	late.Bootstrap = false
+	other, err := os.ReadFile(path)
+	require.NoError(t, err)
+	left := filepath.Join(late.Dir, "node.key")
+	require.NoError(t, os.WriteFile(left, other, 0o600))
+	require.NoError(t, os.Chmod(left, 0o640))
+	token, _, err := tr.nodes[0].Invite(t.Context(), late.Name, "", time.Hour)
+	require.NoError(t, err)
+	require.ErrorIs(t, tr.joinBy(t.Context(), late, token), cluster.ErrExposed)
+}
+
 // TestListOfPeersIsMadeAnew: a node that has lost its list goes through those of
 // before it joined, in which it is not, and takes none for its removal; nor does
 // it after another start that ended there.

@@ -2,7 +2,6 @@ package cluster_test
 
 import (
 	"log/slog"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -22,7 +21,7 @@ func TestCopyOfAFolderKeepsAway(t *testing.T) {
 			tr := newTrio(t, func(c *cluster.Config) { c.Logger = slog.New(slog.NewTextHandler(&told, nil)) })
 			shut(t, tr.nodes[2])
 			c := networked(t, "", "n3")
-			require.NoError(t, os.CopyFS(c.Dir, os.DirFS(tr.confs[2].Dir)))
+			copyFolder(t, c.Dir, tr.confs[2].Dir)
 			c.Bootstrap = false
 			if !address {
 				c.Network.Advertise = tr.confs[2].Network.Advertise

@@ -56,7 +56,7 @@ func (s *server) join(ctx context.Context, dir, advertise string) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, cluster.ErrDataLost):
+		case errors.Is(err, cluster.ErrDataLost), errors.Is(err, cluster.ErrExposed):
 			return err
 		case errors.As(err, &refused):
 			s.refuseJoin(refused)
