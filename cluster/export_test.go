@@ -371,3 +371,11 @@ var Bounded = bounded
 func NewRotatedMeta(files *segment.Filer) types.MetaStore {
 	return &rotatedMeta{new(metadb.BoltMetaDB), files}
 }
+
+// Refusals is refusals.
+type Refusals struct{ r refusals }
+
+// Note is note.
+func (r *Refusals) Note(address string, now time.Time) (source string, times int, tell bool) {
+	return r.r.note(address, now)
+}

@@ -245,9 +245,9 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 		return
 	}
 	a := n.admit(ctx, q, key)
-	if a.Refused != "" && n.network.joining.mayWarn() {
-		n.log.Warn("cluster: a node was not let in", "from", c.RemoteAddr().String(), "why", a.Refused)
-	} else if a.Refused == "" {
+	if a.Refused != "" {
+		n.network.joining.refused.warn(n.log.Warn, "cluster: a node was not let in", c.RemoteAddr(), a.Refused)
+	} else {
 		n.log.Info("cluster: a node was let in", "name", a.Name, "address", q.Address)
 	}
 	_ = writeJoin(c, a)

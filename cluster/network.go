@@ -232,9 +232,7 @@ func (n *network) welcome(c *tls.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
 	if err := c.HandshakeContext(ctx); err != nil {
-		if n.shaking.mayWarn() {
-			n.warn("cluster: refused a connection", "from", c.RemoteAddr().String(), "why", whyRefused(err))
-		}
+		n.shaking.refused.warn(n.warn, "cluster: refused a connection", c.RemoteAddr(), whyRefused(err))
 		_ = c.Close()
 		return
 	}

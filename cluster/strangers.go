@@ -4,7 +4,6 @@ import (
 	"net"
 	"slices"
 	"sync"
-	"time"
 )
 
 // strangers bounds connections of which it is not known yet that they are a
@@ -12,11 +11,11 @@ import (
 // milliseconds, and who holds a place for long is none. Otherwise whoever can
 // reach the port could keep the members from reaching each other.
 type strangers struct {
-	most int
+	most    int
+	refused refusals
 
 	mu     sync.Mutex // guards the rest
 	inside []net.Conn // oldest first
-	warned time.Time
 }
 
 // The most that strangers can make this node hold at a time.
@@ -43,15 +42,4 @@ func (s *strangers) enter(c net.Conn) (leave func()) {
 		defer s.mu.Unlock()
 		s.inside = slices.DeleteFunc(s.inside, func(other net.Conn) bool { return other == c })
 	}
-}
-
-// mayWarn is true once a second, so that strangers can't fill a log.
-func (s *strangers) mayWarn() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if time.Since(s.warned) < time.Second {
-		return false
-	}
-	s.warned = time.Now()
-	return true
 }
