@@ -106,6 +106,7 @@ type hooks struct {
 	raft   func(*raft.Config)                        // before raft starts
 	disk   diskFiles                                 // instead of the folder's disk
 	step   time.Duration                             // instead of hastenStep
+	rounds time.Duration                             // instead of expelledPause, between rounds
 	knows  func(op byte) bool                        // whether this is a version that knows a request of a peer
 	leaves func()                                    // when a node that is removed has left raft's configuration, and not the members
 
@@ -141,6 +142,7 @@ func (c Config) withDefaults() (Config, error) {
 	setDefault(&c.CheckpointInterval, time.Minute)
 	setDefault(&c.SegmentSize, 16<<20)
 	setDefault(&c.hooks.step, hastenStep)
+	setDefault(&c.hooks.rounds, expelledPause)
 	return c, nil
 }
 

@@ -36,6 +36,7 @@ type Hooks struct {
 	Leaves func()
 	Knows  func(op byte) bool
 	Step   time.Duration
+	Rounds time.Duration
 
 	Founding func(begins bool, silent []string) error
 }
@@ -43,7 +44,7 @@ type Hooks struct {
 // WithHooks returns c with hooks.
 func WithHooks(c Config, h Hooks) Config {
 	c.hooks = hooks{
-		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, note: h.Note, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, knows: h.Knows, step: h.Step,
+		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, note: h.Note, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, knows: h.Knows, step: h.Step, rounds: h.Rounds,
 	}
 	return c
 }

@@ -43,7 +43,7 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 		}
 		return reply{status: replyOK}
 	case opStand:
-		if w := n.leader.route(); w.leader == peer {
+		if w := n.leader.route(); !w.leading && (w.leader == peer || w.leader == "") {
 			n.log.Warn("cluster: the leader can't lead any more, this node stands for election", "leader", peer)
 			n.stand()
 		}

@@ -122,6 +122,9 @@ func (n *Node) misses(leader string) bool {
 // take over does (raft §3.10): the others don't hold against it that they have
 // heard from a leader a moment ago.
 func (n *Node) stand() {
+	if n.abstains.Load() {
+		return
+	}
 	err := n.transport.TimeoutNow(n.id, n.transport.LocalAddr(), &raft.TimeoutNowRequest{
 		RPCHeader: raft.RPCHeader{ProtocolVersion: raft.ProtocolVersionMax, ID: []byte(n.id)},
 	}, &raft.TimeoutNowResponse{})

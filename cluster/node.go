@@ -54,8 +54,9 @@ type Node struct {
 	toldLeader string    // id of the leader that the log last spoke of; of watchLeadership
 	notify     chan bool // leadership, from raft
 
-	stayed  atomic.Bool           // leadership could not be handed over before the stop, and that was said
-	corrupt atomic.Pointer[error] // what the last verification found
+	abstains atomic.Bool           // the node stops, and has handed leadership over
+	stayed   atomic.Bool           // leadership could not be handed over before the stop, and that was said
+	corrupt  atomic.Pointer[error] // what the last verification found
 
 	closing   chan struct{} // closed first: nothing new
 	built     chan struct{} // closed when no entry will be built any more

@@ -1,6 +1,7 @@
 package cluster_test
 
 import (
+	"context"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -19,14 +20,14 @@ func servesNobody(t *testing.T, tr *trio, i int) {
 	t.Helper()
 	n, c := tr.nodes[i], tr.confs[i]
 	require.ErrorIs(t, n.Removed(), cluster.ErrRemoved)
-	begun := time.Now()
 	_, _, err := n.Propose(t.Context(), &set{Name: "by a removed node"})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 	require.ErrorIs(t, err, cluster.ErrRemoved)
-	_, err = n.ViewFresh(t.Context())
+	over, cancel := context.WithCancel(t.Context())
+	cancel() // there is nothing to wait for
+	_, err = n.ViewFresh(over)
 	require.ErrorIs(t, err, cluster.ErrRemoved)
-	require.ErrorIs(t, n.Ready(t.Context()), cluster.ErrRemoved)
-	require.Less(t, time.Since(begun), c.ProposeTimeout, "there is nothing to wait for")
+	require.ErrorIs(t, n.Ready(over), cluster.ErrRemoved)
 	require.Eventually(t, func() bool { leading, _ := n.Leading(); return !leading }, 10*time.Second, time.Millisecond)
 
 	var text []byte
@@ -132,23 +133,25 @@ func TestFreshMemberIsNotTakenForARemovedOne(t *testing.T) {
 }
 
 // TestRemovedNodeFailsFast: what is sent to a node that lives, and was removed, is
-// not kept waiting for an answer that can't come.
+// not kept waiting for an answer that can't come. The request itself makes the
+// node ask: its rounds are as good as never here, and so is the end of its
+// patience.
 func TestRemovedNodeFailsFast(t *testing.T) {
 	for _, n := range []string{"once connected", "never called"} {
 		t.Run(n, func(t *testing.T) {
-			tr := newTrio(t)
+			tr := newTrio(t, func(c *cluster.Config) {
+				c.ProposeTimeout, c.LeaderTimeout = time.Minute, time.Minute
+				*c = cluster.WithHooks(*c, cluster.Hooks{Rounds: 24 * time.Hour})
+			})
 			i := tr.leader()
 			victim, other := (i+1)%3, (i+2)%3
 			if n == "once connected" {
 				writes(t, tr.nodes[victim])
 			}
 			require.NoError(t, tr.nodes[other].Remove(t.Context(), tr.nodes[victim].ID(), false))
-			begun := time.Now()
 			_, _, err := tr.nodes[victim].Propose(t.Context(), &set{Name: "late"})
-			require.Error(t, err)
 			require.ErrorIs(t, err, cluster.ErrRemoved)
 			require.ErrorIs(t, tr.nodes[victim].Ready(t.Context()), cluster.ErrRemoved)
-			require.Less(t, time.Since(begun), 2*time.Second, "its rounds are three apart")
 		})
 	}
 }

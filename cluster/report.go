@@ -20,7 +20,7 @@ func (n *Node) reportMyself() {
 		n.tellStanding(told)
 		n.noteRemovalAgain()
 		silent := n.findLeader()
-		if time.Since(asked) >= expelledPause {
+		if time.Since(asked) >= n.config.hooks.rounds {
 			if silent = append(silent, n.unheardOf(silent)...); len(silent) > 0 {
 				n.askWhetherExpelled(silent)
 				asked = time.Now()

@@ -29,6 +29,17 @@ func (n *Node) stopgap() string {
 	return n.choose(canDecide)
 }
 
+// heirs are whom to try one after the other: who is best off may be so no more,
+// and hang, and then another one that can decide is better than to wait for it.
+func (n *Node) heirs() []string {
+	best := n.stopgap()
+	other := n.choose(func(s *peerStatus) bool { return s.ID != best && canDecide(s) })
+	if other == "" {
+		return []string{best, best}
+	}
+	return []string{best, other, best}
+}
+
 func isFine(s *peerStatus) bool    { return s.Trouble == "" }
 func canDecide(s *peerStatus) bool { return s.Decides }
 

@@ -113,29 +113,47 @@ func (n *Node) LeaderAfter(ctx context.Context, before string) (name string) {
 
 // handOver transfers the leadership of this node, with "" to the node that is
 // best off, as far as this one knows, or to the one that raft finds. It tries
-// twice, since raft may find only then that a connection it had kept is broken:
+// again, since raft may find only then that a connection it had kept is broken:
 // the other node may have been started again.
-func (n *Node) handOver(ctx context.Context, to string) error {
-	switch to {
-	case string(n.id):
+func (n *Node) handOver(ctx context.Context, to string) (err error) {
+	if to == string(n.id) {
 		return nil
-	case "":
-		to = n.stopgap()
 	}
-	err := n.transfer(ctx, to)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, raft.ErrNotLeader) {
+	tries := []string{to, to}
+	if to == "" {
+		tries = n.heirs()
+	}
+	for _, to := range tries {
 		err = n.transfer(ctx, to)
+		switch {
+		case err == nil:
+			return nil
+		case errors.Is(err, raft.ErrNotLeader):
+			return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
+		case ctx.Err() != nil:
+			return fmt.Errorf("hand over leadership: %w", err)
+		}
 	}
-	switch {
-	case errors.Is(err, raft.ErrNotLeader):
-		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
-	case err != nil:
-		return fmt.Errorf("hand over leadership: %w", err)
-	}
-	return nil
+	return fmt.Errorf("hand over leadership: %w", err)
 }
 
+// transfer tries once. raft says that another transfer is under way for a moment
+// after that one has failed, too.
 func (n *Node) transfer(ctx context.Context, to string) error {
+	for {
+		err := n.transferNow(ctx, to)
+		if !errors.Is(err, raft.ErrLeadershipTransferInProgress) {
+			return err
+		}
+		select {
+		case <-time.After(retryPause):
+		case <-ctx.Done():
+			return err
+		}
+	}
+}
+
+func (n *Node) transferNow(ctx context.Context, to string) error {
 	var f raft.Future
 	if to == "" {
 		f = n.raft.LeadershipTransfer()
@@ -149,18 +167,5 @@ func (n *Node) transfer(ctx context.Context, to string) error {
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
-	}
-}
-
-// StepDown hands leadership over before the node stops, if somebody else can
-// take it. Until then the node goes on answering, by way of the new leader.
-func (n *Node) StepDown(ctx context.Context) {
-	if leading, _ := n.Leading(); !leading || n.soleVoter() {
-		return
-	}
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	if err := n.handOver(ctx, ""); err != nil && !errors.Is(err, errNotLeading) && !n.stayed.Swap(true) {
-		n.log.Warn("cluster: the node stops as a leader; the others elect another one when they miss it", "error", err)
 	}
 }

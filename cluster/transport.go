@@ -34,6 +34,26 @@ func (t *transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, q
 	return t.NetworkTransport.AppendEntries(id, target, bounded(q), r)
 }
 
+// timeoutNowTimeout bounds the message that hands leadership over. raft takes no
+// commands while it waits for the answer, whatever its own timeout is, and a node
+// whose raft hangs in its disk gives none. It is well below the election timeout,
+// so that there is time to ask another one.
+const timeoutNowTimeout = electionTimeout / 2
+
+// TimeoutNow asks a node to stand for election at once.
+func (t *transport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, q *raft.TimeoutNowRequest, _ *raft.TimeoutNowResponse) error {
+	done := make(chan error, 1)
+	go func() { done <- t.NetworkTransport.TimeoutNow(id, target, q, new(raft.TimeoutNowResponse)) }()
+	timer := time.NewTimer(timeoutNowTimeout)
+	defer timer.Stop()
+	select {
+	case err := <-done:
+		return err
+	case <-timer.C:
+		return errDeadline
+	}
+}
+
 // bounded keeps a message from committing what its receiver was not compared in.
 //
 // A follower takes all that it has, up to the leader's commit index, for

@@ -22,10 +22,8 @@ func TestRemovedNodeServesNobody(t *testing.T) {
 	rest := &cliWorld{t: t, dir: c.nodes[2].dir}
 	rest.ok("", "cluster", "remove", gone.name)
 
-	begun := time.Now()
 	refused, _ := tokenAnswer(t, gone.listen, tokens[0])
 	require.Equal(t, http.StatusServiceUnavailable, refused)
-	require.Less(t, time.Since(begun), 2*time.Second, "it finds out by the request")
 	accepted, _ := tokenAnswer(t, c.nodes[2].listen, tokens[0])
 	require.Equal(t, http.StatusOK, accepted, "which burnt nothing")
 	var text string
