@@ -124,6 +124,15 @@ func TestJoinWaitsForTheNodeItAsks(t *testing.T) {
 	joins.says(t, "not joined yet: join: nothing listens at "+first.clusterAddr)
 	first.begin(t)
 	require.True(t, joins.waitReady(30*time.Second))
+
+	want, err := keys.ReadClusterKey(filepath.Join(first.dir, "cluster.key"))
+	require.NoError(t, err)
+	got, err := keys.ReadClusterKey(filepath.Join(joins.dir, "cluster.key"))
+	require.NoError(t, err)
+	require.True(t, got.Equal(want), "the cluster key travels with the answer")
+	info, err := os.Stat(filepath.Join(joins.dir, "cluster.key"))
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode())
 }
 
 // TestRemovedNodeSaysSo: it is not told that it could be made a cluster of one.

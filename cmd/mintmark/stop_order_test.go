@@ -1,0 +1,59 @@
+package main
+
+import (
+	"bufio"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestStopInOrder: /readyz says no while the node still answers whoever comes, the
+// listener closes after that, and a request that was being sent by then is
+// answered all the same.
+func TestStopInOrder(t *testing.T) {
+	dir := t.TempDir()
+	_, tokens, _ := seed(t, dir, 2)
+	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t)}
+	n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
+	require.NoError(t, os.Remove(filepath.Join(n.dir, devMark)))
+	n.start(t, "--drain", "5s")
+	require.True(t, n.waitReady(20*time.Second))
+
+	require.NoError(t, n.command.Process.Signal(syscall.SIGTERM))
+	require.Eventually(t, func() bool {
+		status, _, text := asked(t, n.opsURL+"/readyz?verbose")
+		return status == http.StatusServiceUnavailable && strings.Contains(text, "[-]stopping on its way down")
+	}, 20*time.Second, 10*time.Millisecond)
+	status, _ := tokenAnswer(t, n.listen, tokens[0])
+	require.Equal(t, http.StatusOK, status, "whoever has not heard it yet is answered")
+	slow, err := net.Dial("tcp", n.listen)
+	require.NoError(t, err)
+	defer slow.Close()
+	body := refreshForm(tokens[1])
+	_, err = fmt.Fprintf(slow, "POST /v2/auth/oauth2/token HTTP/1.1\r\nHost: %s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s",
+		n.listen, len(body), body[:10])
+	require.NoError(t, err)
+
+	require.Eventually(t, func() bool {
+		c, err := net.Dial("tcp", n.listen)
+		if err == nil {
+			_ = c.Close()
+		}
+		return err != nil
+	}, 20*time.Second, 10*time.Millisecond, "the listener closes")
+	_, err = slow.Write([]byte(body[10:]))
+	require.NoError(t, err)
+	answer, err := http.ReadResponse(bufio.NewReader(slow), nil)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+	require.NoError(t, n.command.Wait(), "it exits with 0")
+}
