@@ -26,10 +26,10 @@
 //	member.go      the replicated rows; member_command.go, the rules; report.go, what a node says of itself
 //	membership.go  the leader's duty: raft's configuration follows the members
 //	removal.go     a member goes: raft's configuration first, its key second; quorum.go, when it may; expelled.go and doubt.go, how it learns; removed.go, what it does then
-//	invite.go, join.go  a token makes a node a member; look.go, what strangers may cost
+//	invite.go, join.go  a token makes a node a member; look.go and strangers.go, what strangers may cost; refusals.go, what the log says of them
 //	hasten.go      an election at once when the leader's process is gone
 //	reach.go       operators are told once who can't be reached
-//	transfer.go    leadership is handed over; successor.go, to whom
+//	transfer.go    leadership is handed over; successor.go, to whom; stepdown.go, before a node stops
 //	overview.go    what operators see
 //	acknowledged.go  a node gives up nothing that was committed
 //	birth.go       a node whose log is lost must not go on without it

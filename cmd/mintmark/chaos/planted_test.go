@@ -13,7 +13,8 @@ import (
 // A vote that is written in two steps (hashicorp/raft #661) is not among them:
 // it does harm only where a node whose log is behind stands for election in the
 // very term of the half-written vote, and pre-vote keeps it from standing. That
-// rule is held by a test of package cluster.
+// bug is planted beneath the wrapper by TestPlantedVoteInTwoSteps of package
+// cluster.
 
 // find plays a fault until what is looked for is found in a history, at most so
 // many times. After each the load is stopped, so that no answer is missing.
