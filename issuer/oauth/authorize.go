@@ -92,7 +92,7 @@ func (r *AuthorizationRequest) Query() string {
 		}
 		b.WriteString(name)
 		b.WriteByte('=')
-		b.WriteString(url.QueryEscape(value))
+		escape(&b, value)
 	}
 	add("client_id", r.ClientID)
 	add("redirect_uri", r.RedirectURI)
@@ -102,6 +102,21 @@ func (r *AuthorizationRequest) Query() string {
 	add("code_challenge", r.CodeChallenge)
 	add("code_challenge_method", r.CodeChallengeMethod)
 	return b.String()
+}
+
+// escape writes a value of a query. It escapes no more than it must: what was
+// written so and was no longer than MaxQuery is not longer written anew.
+func escape(b *strings.Builder, value string) {
+	for i := range len(value) {
+		switch c := value[i]; {
+		case c == ' ':
+			b.WriteByte('+')
+		case c < ' ' || c >= 0x7f || strings.IndexByte("%&+#", c) >= 0:
+			b.WriteString(url.QueryEscape(value[i : i+1]))
+		default:
+			b.WriteByte(c)
+		}
+	}
 }
 
 // An AuthorizationResponse goes back to the redirection URI: a code, or an

@@ -88,7 +88,7 @@ func (w *Web) showSignIn(c *call, status int, view ledger.View, body signInBody)
 	}
 	key := w.formKey(c)
 	body.Token = formToken(key, forSignIn, "", body.Next)
-	body.Elsewhere, body.Passwords = w.elsewhere(key, body), !w.config.NoPasswords
+	body.Elsewhere, body.Passwords = w.elsewhere(c, key, body), !w.config.NoPasswords
 	title := "Sign in"
 	if body.Alert != "" {
 		title = "Sign in again"

@@ -33,7 +33,8 @@ const (
 type attempt struct {
 	Seed    string      `json:"seed"` // what its proofs are made from
 	Expires ledger.Time `json:"expires"`
-	Next    string      `json:"next,omitempty"` // as in signInBody
+	Next    string      `json:"next,omitempty"`    // as in signInBody; "" for a long one
+	Request string      `json:"request,omitempty"` // names a long one: see keepRequest
 	To      string      `json:"to,omitempty"`
 	Done    bool        `json:"done,omitempty"` // somebody was signed in by it
 }

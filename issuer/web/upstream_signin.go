@@ -28,12 +28,16 @@ const retryUpstream = 10 * time.Second
 type elsewhere struct{ Name, Address, Other string }
 
 // elsewhere is nil where there is no provider.
-func (w *Web) elsewhere(key string, body signInBody) *elsewhere {
+func (w *Web) elsewhere(c *call, key string, body signInBody) *elsewhere {
 	if w.config.Upstream == nil {
 		return nil
 	}
 	query := url.Values{"token": {formToken(key, forUpstream, "", body.Next)}}
-	for name, value := range map[string]string{"next": body.Next, "to": body.To} {
+	next, request := body.Next, ""
+	if len(next) > longRequest {
+		next, request = "", w.keepRequest(c, next)
+	}
+	for name, value := range map[string]string{"next": next, "request": request, "to": body.To} {
 		if value != "" {
 			query.Set(name, value)
 		}
@@ -49,7 +53,11 @@ func (w *Web) elsewhere(key string, body signInBody) *elsewhere {
 // who have signed out.
 func (w *Web) beginUpstream(c *call) error {
 	query := c.r.URL.Query()
-	body := signInBody{Next: carried(query.Get("next")), To: w.ownPage(query.Get("to"))}
+	next, request := query.Get("next"), query.Get("request")
+	if request != "" {
+		next = w.keptRequest(c, request)
+	}
+	body := signInBody{Next: carried(next), To: w.ownPage(query.Get("to"))}
 	v := w.visit(c)
 	if v.user != nil {
 		return c.redirect(continueAt(body.Next, body.To))
@@ -59,12 +67,15 @@ func (w *Web) beginUpstream(c *call) error {
 		w.showSignIn(c, status, v.view, body)
 		return nil
 	}
-	if !genuine(query.Get("token"), w.sentFormKey(c), forUpstream, "", query.Get("next")) {
+	if !genuine(query.Get("token"), w.sentFormKey(c), forUpstream, "", next) {
 		return again(http.StatusForbidden, alertOldForm)
 	}
 	a := &attempt{
-		Seed: w.random(), Next: body.Next, To: body.To,
+		Seed: w.random(), Next: body.Next, Request: request, To: body.To,
 		Expires: w.config.Ledger.Now().Add(attemptTime),
+	}
+	if request != "" {
+		a.Next = ""
 	}
 	address, err := w.config.Upstream.Begin(a.proofs(), query.Get("account") == "other")
 	if err != nil {
@@ -74,15 +85,16 @@ func (w *Web) beginUpstream(c *call) error {
 	}
 	w.dropAttempts(c)
 	if !w.keepAttempt(c, a) {
-		return errTooLongElsewhere
+		a.To = "" // the address of a page of ours with odd filters: the home page does
+		w.keepAttempt(c, a)
 	}
 	return c.redirect(address)
 }
 
-var errTooLongElsewhere = &failure{
-	status: http.StatusRequestURITooLong, title: "This link is too long to wait",
-	text:   "What the application asks for does not fit into what your browser can keep while you sign in elsewhere. Please go to the home page, sign in there, and then start again from the application.",
-	detail: "The authorization request is longer than 2,500 characters.",
+// errOtherRequest is for who has begun two sign-ins with long requests.
+var errOtherRequest = &failure{
+	status: http.StatusBadRequest, title: "Please start again from the application",
+	text: "You are signed in now. What the application asked for was given up meanwhile, because another application sent you here too. Nothing is lost: go back to the application and start again.",
 }
 
 // finishUpstream is where the provider sends the browser back to. Whatever does
@@ -104,6 +116,10 @@ func (w *Web) finishUpstream(c *call) error {
 	a := w.attemptOf(c, state)
 	if a != nil {
 		body.Next, body.To = a.Next, a.To
+	}
+	given := a != nil && a.Request != ""
+	if given {
+		body.Next = w.keptRequest(c, a.Request)
 	}
 	switch {
 	case a == nil || !readable:
@@ -143,7 +159,10 @@ func (w *Web) finishUpstream(c *call) error {
 	}
 	a.Done = true
 	w.keepAttempt(c, a)
-	return c.redirect(continueAt(a.Next, a.To))
+	if given && body.Next == "" {
+		return errOtherRequest
+	}
+	return c.redirect(continueAt(body.Next, a.To))
 }
 
 // attemptElsewhere counts an answer, as attempt does a password.
