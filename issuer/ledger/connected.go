@@ -3,6 +3,8 @@ package ledger
 import (
 	"cmp"
 	"slices"
+
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // Connected says how many users a client is connected to.
@@ -19,6 +21,7 @@ type ConnectedUser struct {
 	Since     Time   // of the first grant that lives
 	Refreshed Time   // 0 for never
 	Legacy    bool   // one of the grants has no limits
+	Profile   bool   // one of the grants lets the client see who it is
 }
 
 // Connected counts the users who have a live grant for a client, and names those
@@ -29,16 +32,7 @@ func (v View) Connected(client string, at Time, recent int) Connected {
 	var all Connected
 	settings := v.Settings()
 	for u := range v.Users() {
-		one := ConnectedUser{User: u.ID}
-		grants := 0
-		for _, g := range v.grantsOf(u, client, settings, at) {
-			if grants++; grants == 1 {
-				one.Since = g.Created
-			}
-			one.Since = min(one.Since, g.Created)
-			one.Refreshed = max(one.Refreshed, g.Used)
-			one.Legacy = one.Legacy || g.Legacy
-		}
+		one, grants := v.connection(u, client, settings, at)
 		if grants == 0 {
 			continue
 		}
@@ -52,6 +46,31 @@ func (v View) Connected(client string, at Time, recent int) Connected {
 	}
 	all.Recent = newestFirst(all.Recent, recent)
 	return all
+}
+
+// ConnectedAs is how a client is connected to a user, false for not at all. It
+// looks at that user's grants only.
+func (v View) ConnectedAs(user, client string, at Time) (ConnectedUser, bool) {
+	u := v.User(user)
+	if u == nil {
+		return ConnectedUser{}, false
+	}
+	one, grants := v.connection(u, client, v.Settings(), at)
+	return one, grants > 0
+}
+
+func (v View) connection(u *User, client string, settings *Settings, at Time) (one ConnectedUser, grants int) {
+	one.User = u.ID
+	for _, g := range v.grantsOf(u, client, settings, at) {
+		if grants++; grants == 1 {
+			one.Since = g.Created
+		}
+		one.Since = min(one.Since, g.Created)
+		one.Refreshed = max(one.Refreshed, g.Used)
+		one.Legacy = one.Legacy || g.Legacy
+		one.Profile = one.Profile || g.Legacy || scope.FromClaim(g.Scope).Covers("PROFILE_READ")
+	}
+	return one, grants
 }
 
 func newestFirst(list []ConnectedUser, most int) []ConnectedUser {

@@ -2,6 +2,7 @@ package ledger
 
 import (
 	"iter"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -11,8 +12,17 @@ import (
 const maxLookedAt = 12_000
 
 // page takes up to limit of the rows that match. next is the key after which
-// another page goes on, the zero K at the end.
-func page[R any, K comparable](all iter.Seq[*R], limit int, match func(*R) bool, key func(*R) K) (found []*R, next K) {
+// another page goes on, the zero K at the end. With back the rows come in the
+// other order than the list's, which is that of the page.
+func page[R any, K comparable](all iter.Seq[*R], back bool, limit int, match func(*R) bool, key func(*R) K) (found []*R, next K) {
+	found, next = take(all, limit, match, key)
+	if back {
+		slices.Reverse(found)
+	}
+	return found, next
+}
+
+func take[R any, K comparable](all iter.Seq[*R], limit int, match func(*R) bool, key func(*R) K) (found []*R, next K) {
 	var end, last K
 	looked := 0
 	for r := range all {
@@ -31,9 +41,14 @@ func page[R any, K comparable](all iter.Seq[*R], limit int, match func(*R) bool,
 	return found, end
 }
 
-// from are the rows of an index in its order, from one that has these values on.
-func from[R any](v View, table, index string, values ...any) iter.Seq[*R] {
-	it, err := v.txn.LowerBound(table, index, values...)
+// from are the rows of an index in its order, from one that has these values on;
+// with back those up to it, in the other order.
+func from[R any](v View, table, index string, back bool, values ...any) iter.Seq[*R] {
+	bound := v.txn.LowerBound
+	if back {
+		bound = v.txn.ReverseLowerBound
+	}
+	it, err := bound(table, index, values...)
 	return walk[R](it, err, table)
 }
 

@@ -15,6 +15,7 @@ type EventQuery struct {
 	From   Time   // at or after
 	To     Time   // before; 0 is the end
 	Before uint64 // the Seq that the page before ended with; 0 is the newest
+	Back   bool   // the page that ends before that one: of what is newer
 	Limit  int    // of a page
 }
 
@@ -29,7 +30,14 @@ func (q *EventQuery) Match(e *Event) bool {
 // ListEvents is one page, newest first. next is the Before of another, 0 at the
 // end. A page may have fewer than Limit although there are more: see maxLookedAt.
 func (v View) ListEvents(q EventQuery) (found []*Event, next uint64) {
-	return page(v.eventsWithin(q), q.Limit, q.Match, func(e *Event) uint64 { return e.Seq })
+	all := v.eventsWithin(q)
+	switch {
+	case q.Back && (q.Before == 0 || q.Before == math.MaxUint64):
+		return nil, 0 // nothing is newer than the newest
+	case q.Back:
+		all = v.eventsAfter(q)
+	}
+	return page(all, q.Back, q.Limit, q.Match, func(e *Event) uint64 { return e.Seq })
 }
 
 // EventsMatching are all that q chooses, newest first, without pages: to write
@@ -57,6 +65,18 @@ func (v View) eventsWithin(q EventQuery) iter.Seq[*Event] {
 	return func(yield func(*Event) bool) {
 		for e := range v.eventsUpTo(last) {
 			if e.At < q.From || !yield(e) {
+				return
+			}
+		}
+	}
+}
+
+// eventsAfter are those that are newer than q's page, oldest first.
+func (v View) eventsAfter(q EventQuery) iter.Seq[*Event] {
+	all := rowsFrom[Event](v, TableAudit, sequence(q.Before+1))
+	return func(yield func(*Event) bool) {
+		for e := range all {
+			if q.To > 0 && e.At >= q.To || !yield(e) {
 				return
 			}
 		}

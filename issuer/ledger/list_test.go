@@ -56,6 +56,22 @@ func pages[R any, K comparable](t require.TestingT, limit int, of func(after K) 
 	}
 }
 
+// pagesBack are all pages before a row of a list, from the page right before it
+// back to the beginning, put together in the list's order.
+func pagesBack[R any, K comparable](t require.TestingT, limit int, row K, of func(before K) ([]*R, K)) (all []*R) {
+	var beginning K
+	for {
+		found, next := of(row)
+		require.LessOrEqual(t, len(found), limit)
+		all = append(slices.Clone(found), all...)
+		if next == beginning {
+			return all
+		}
+		require.NotEqual(t, row, next, "it goes on")
+		row = next
+	}
+}
+
 func ids[R any](rows []*R, id func(*R) string) (list []string) {
 	for _, r := range rows {
 		list = append(list, id(r))
@@ -109,6 +125,16 @@ func TestListClients(t *testing.T) {
 		})
 		got := pages(r, q.Limit, func(after string) ([]*ledger.Client, string) { q.After = after; return v.ListClients(q) })
 		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient))
+
+		q.Back = true
+		if last := len(want) - 1; last >= 0 {
+			got = pagesBack(r, q.Limit, want[last].ID, func(before string) ([]*ledger.Client, string) { q.After = before; return v.ListClients(q) })
+			require.Equal(r, ids(want[:last], idOfClient), ids(got, idOfClient))
+		}
+		q.After = "nobody"
+		got, next := v.ListClients(q)
+		require.Empty(r, got)
+		require.Empty(r, next)
 	})
 }
 
@@ -117,18 +143,31 @@ func TestReviewQueue(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		all := drawClients(r)
 		v := viewOf(t, tableOf(ledger.TableClients, all))
-		limit := rapid.IntRange(1, 12).Draw(r, "limit")
+		q := ledger.QueueQuery{
+			Search: rapid.SampledFrom([]string{"", "", "CAL", "app-1", "nothing"}).Draw(r, "search"),
+			Limit:  rapid.IntRange(1, 12).Draw(r, "limit"),
+		}
 		want := slices.DeleteFunc(slices.Clone(all), func(c *ledger.Client) bool {
-			return c.State != ledger.Pending && (c.Proposed == nil || c.State == ledger.Deleted)
+			return c.State != ledger.Pending && (c.Proposed == nil || c.State == ledger.Deleted) ||
+				!strings.Contains(strings.ToLower(c.Name+"\n"+c.ID), strings.ToLower(q.Search))
 		})
 		slices.SortFunc(want, func(a, b *ledger.Client) int {
 			return cmp.Or(cmp.Compare(cmp.Or(a.Waiting, a.Changed), cmp.Or(b.Waiting, b.Changed)), cmp.Compare(a.ID, b.ID))
 		})
-		got := pages(r, limit, func(after string) ([]*ledger.Client, string) { return v.ReviewQueue(after, limit) })
+		got := pages(r, q.Limit, func(after string) ([]*ledger.Client, string) { q.After = after; return v.ReviewQueue(q) })
 		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient))
+		if last := len(want) - 1; last >= 0 {
+			q.Back = true
+			got = pagesBack(r, q.Limit, want[last].ID, func(before string) ([]*ledger.Client, string) { q.After = before; return v.ReviewQueue(q) })
+			require.Equal(r, ids(want[:last], idOfClient), ids(got, idOfClient))
+		}
 
-		got, _ = v.ReviewQueue("nobody", len(all)+1)
+		q.After, q.Back, q.Limit = "nobody", false, len(all)+1
+		got, _ = v.ReviewQueue(q)
 		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient), "from the beginning")
+		q.Back = true
+		got, _ = v.ReviewQueue(q)
+		require.Empty(r, got, "nothing is known to be before it")
 	})
 }
 
@@ -160,6 +199,18 @@ func TestListUsers(t *testing.T) {
 		got := pages(r, q.Limit, func(after string) ([]*ledger.User, string) { q.After = after; return v.ListUsers(q) })
 		id := func(u *ledger.User) string { return u.ID }
 		require.Equal(r, ids(want, id), ids(got, id))
+
+		q.Back = true
+		if last := len(want) - 1; last >= 0 {
+			got = pagesBack(r, q.Limit, want[last].ID, func(before string) ([]*ledger.User, string) { q.After = before; return v.ListUsers(q) })
+			require.Equal(r, ids(want[:last], id), ids(got, id))
+		}
+		for _, gone := range append(all, &ledger.User{ID: "nobody", Deleted: true}) {
+			if q.After = gone.ID; gone.Deleted {
+				got, _ = v.ListUsers(q)
+				require.Empty(r, got)
+			}
+		}
 	})
 }
 
@@ -197,6 +248,11 @@ func TestListEvents(t *testing.T) {
 		require.Equal(r, ids(want, id), ids(whole, id))
 		got := pages(r, q.Limit, func(before uint64) ([]*ledger.Event, uint64) { q.Before = before; return v.ListEvents(q) })
 		require.Equal(r, ids(want, id), ids(got, id))
+		if last := len(want) - 1; last >= 0 {
+			q.Back = true
+			got = pagesBack(r, q.Limit, want[last].Seq, func(after uint64) ([]*ledger.Event, uint64) { q.Before = after; return v.ListEvents(q) })
+			require.Equal(r, ids(want[:last], id), ids(got, id))
+		}
 	})
 }
 
@@ -265,12 +321,16 @@ func TestListsAreBounded(t *testing.T) {
 	u := ledger.UserQuery{Search: "LAST", Limit: 10}
 	require.Len(t, pages(t, 10, func(after string) ([]*ledger.User, string) { u.After = after; return v.ListUsers(u) }), 1)
 	e := ledger.EventQuery{Kind: "grant", Limit: 10}
+	back := ledger.ClientQuery{Search: "LAST", Limit: 10, Back: true, After: clients[rows-2].ID}
+	found, next := v.ListClients(back)
+	require.Empty(t, found)
+	require.Equal(t, fmt.Sprintf("%05d", rows-2-bound), next, "backwards too")
 	none, before := v.ListEvents(e)
 	require.Empty(t, none)
 	require.Equal(t, uint64(rows-bound+1), before)
 	e.To = bound
-	found, before := v.ListEvents(e)
-	require.Len(t, found, 1, "times are found without looking at what is later")
+	one, before := v.ListEvents(e)
+	require.Len(t, one, 1, "times are found without looking at what is later")
 	require.Zero(t, before)
 }
 
@@ -302,7 +362,7 @@ func BenchmarkLists(b *testing.B) {
 		"users":            func() { v.ListUsers(ledger.UserQuery{Search: "nothing", Limit: 50}) },
 		"administrators":   func() { v.ListUsers(ledger.UserQuery{Admins: true, Limit: 50}) },
 		"eventsOfNobody":   func() { v.ListEvents(ledger.EventQuery{User: "nobody", Limit: 50}) },
-		"queue":            func() { v.ReviewQueue("", 50) },
+		"queue":            func() { v.ReviewQueue(ledger.QueueQuery{Limit: 50}) },
 		"events":           func() { v.ListEvents(ledger.EventQuery{Limit: 50}) },
 		"eventsOfClient":   func() { v.ListEvents(ledger.EventQuery{Client: "client-77", Limit: 50}) },
 		"eventsBeforeTime": func() { v.ListEvents(ledger.EventQuery{To: 500, Limit: 50}) },

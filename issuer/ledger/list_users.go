@@ -7,6 +7,7 @@ type UserQuery struct {
 	Admins   bool   // administrators only
 	Disabled bool   // disabled ones only
 	After    string // the id that the page before ended with
+	Back     bool   // as ClientQuery.Back
 	Limit    int
 }
 
@@ -25,11 +26,13 @@ func (v View) ListUsers(q UserQuery) (found []*User, next string) {
 		index = "disabled"
 	}
 	var values []any
-	if last := v.User(q.After); last != nil {
+	if last := v.User(q.After); last != nil && !last.Deleted {
 		values = []any{fold(last.Username)}
+	} else if q.Back {
+		return nil, ""
 	}
-	all := after(from[User](v, TableUsers, index, values...), func(u *User) bool { return u.ID == q.After })
-	return page(all, q.Limit, match, func(u *User) string { return u.ID })
+	all := after(from[User](v, TableUsers, index, q.Back, values...), func(u *User) bool { return u.ID == q.After })
+	return page(all, q.Back, q.Limit, match, func(u *User) string { return u.ID })
 }
 
 // nameIf is for indexes of those users only of whom something is so. They are

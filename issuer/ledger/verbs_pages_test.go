@@ -84,7 +84,7 @@ func (w *world) showPages(l line) string {
 			fmt.Fprintf(&b, "%q %q <%s> %q, subject %q of %q", u.Username, u.Name, u.Email, u.Bio, u.Subject, u.Upstream)
 		}
 	case "queue":
-		queue, _ := v.ReviewQueue("", 20)
+		queue, _ := v.ReviewQueue(ledger.QueueQuery{Limit: 20})
 		for _, c := range queue {
 			fmt.Fprintf(&b, "%s %s since %s\n", c.ID, suffix(c.Proposed != nil, "proposes", "is new"), c.WaitingSince().Std().Format(time.TimeOnly))
 		}
@@ -105,8 +105,12 @@ func (w *world) showPages(l line) string {
 		c := v.Connected(l.args["id"], w.at(), recent)
 		clock := func(t ledger.Time) string { return suffix(t == 0, "never", t.Std().Format(time.TimeOnly)) }
 		fmt.Fprintf(&b, "%d users, %d grants, refreshed %s\n", c.Users, c.Grants, clock(c.Refreshed))
+		if user, ok := l.args["user"]; ok {
+			one, is := v.ConnectedAs("u-"+user, l.args["id"], w.at())
+			c.Recent = []ledger.ConnectedUser{one}[:len(suffix(is, "1", ""))]
+		}
 		for _, u := range c.Recent {
-			fmt.Fprintf(&b, "%s since %s, refreshed %s%s\n", u.User, clock(u.Since), clock(u.Refreshed), suffix(u.Legacy, ", legacy", ""))
+			fmt.Fprintf(&b, "%s since %s, refreshed %s%s\n", u.User, clock(u.Since), clock(u.Refreshed), suffix(u.Legacy, ", legacy", "")+suffix(u.Profile, ", known", ""))
 		}
 	case "owner":
 		c := v.Client(l.args["id"])

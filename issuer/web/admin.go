@@ -67,18 +67,6 @@ func (w *Web) showAdmin(c *call, v visit, name string, p page) error {
 	return w.show(c, v, name, p)
 }
 
-// pagesOf leads from the page of a list that the call asks for: to the first
-// page, and to the one after next, a key; "" is none.
-func pagesOf(c *call, next string) (to pager) {
-	if c.r.URL.Query().Get("after") != "" {
-		to.First = c.pageAfter("")
-	}
-	if next != "" {
-		to.Next = c.pageAfter(next)
-	}
-	return to
-}
-
 // A choice is one of those that a list is filtered by.
 type choice struct {
 	Value, Text string

@@ -45,12 +45,18 @@ func (w *Web) audit(c *call, v visit) error {
 	p := page{Title: "Audit", Form: f, Body: body}
 	if !f.failed() {
 		q.Limit = eventsShow
-		q.Before, _ = strconv.ParseUint(c.r.URL.Query().Get("after"), 10, 64) // anything else is the newest
-		events, next := v.view.ListEvents(q)
-		body.Events = eventLines(v.view, events)
-		body.Pages = pagesOf(c, eventKey(next))
+		events, pages := pageBy(c, func(at string, back bool) ([]*ledger.Event, string) {
+			var err error
+			if q.Before, err = strconv.ParseUint(at, 10, 64); err != nil {
+				q.Before = 0 // the newest
+			}
+			q.Back = back
+			found, next := v.view.ListEvents(q)
+			return found, eventKey(next)
+		}, func(e *ledger.Event) string { return eventKey(e.Seq) })
+		body.Events, body.Pages = eventLines(v.view, events), pages
 		p.Rows, p.Cut = len(events), func(n int) {
-			body.Events, body.Pages = body.Events[:n], pagesOf(c, eventKey(events[n-1].Seq))
+			body.Events, body.Pages.Next = body.Events[:n], c.pageAt("after", eventKey(events[n-1].Seq))
 		}
 		body.Download = pathAdminEvents
 		if !body.All {

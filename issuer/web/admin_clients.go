@@ -33,10 +33,12 @@ func (w *Web) adminClients(c *call, v visit) error {
 		body.States = append(body.States, choice{Value: string(s), Text: stateName(s)})
 	}
 	choose(state, body.States...)
-	found, next := v.view.ListClients(ledger.ClientQuery{
-		Owner: owner, State: ledger.ClientState(state), Search: body.Search.Query,
-		After: query.Get("after"), Limit: adminShow,
-	})
+	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
+		return v.view.ListClients(ledger.ClientQuery{
+			Owner: owner, State: ledger.ClientState(state), Search: body.Search.Query, After: at, Back: back, Limit: adminShow,
+		})
+	}, clientKey)
+	body.Pages = pages
 	for _, client := range found {
 		body.Clients = append(body.Clients, clientLine{
 			Name: client.Name, ID: client.ID, Path: adminClientPath(client.ID),
@@ -44,9 +46,8 @@ func (w *Web) adminClients(c *call, v visit) error {
 			Owner: namedUser(v.view, client.Owner), Created: client.Created, Change: client.Changed,
 		})
 	}
-	body.Pages = pagesOf(c, next)
 	return w.showAdmin(c, v, "admin_clients", page{
 		Title: "Applications", Body: body, Rows: len(found),
-		Cut: func(n int) { body.Clients, body.Pages = body.Clients[:n], pagesOf(c, found[n-1].ID) },
+		Cut: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.pageAt("after", found[n-1].ID) },
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 type queueBody struct {
 	Waiting []waiting
+	Search  search
 	Pages   pager
 }
 
@@ -21,8 +22,11 @@ type waiting struct {
 
 // reviewQueue lists what waits for a review, the longest first.
 func (w *Web) reviewQueue(c *call, v visit) error {
-	found, next := v.view.ReviewQueue(c.r.URL.Query().Get("after"), adminShow)
-	body := queueBody{Pages: pagesOf(c, next)}
+	body := queueBody{Search: searchOf(c, "Name or client ID")}
+	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
+		return v.view.ReviewQueue(ledger.QueueQuery{Search: body.Search.Query, After: at, Back: back, Limit: adminShow})
+	}, clientKey)
+	body.Pages = pages
 	for _, client := range found {
 		body.Waiting = append(body.Waiting, waiting{
 			Name: client.Name, Path: adminClientPath(client.ID),

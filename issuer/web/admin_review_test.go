@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 	"time"
@@ -94,6 +95,27 @@ func TestReviewQueueIsPaged(t *testing.T) {
 	assert.Equal(t, 6, strings.Count(page.body, `<th scope="row">`))
 	assert.Contains(t, page.body, `<a href="/admin">First page</a>`)
 	assert.NotContains(t, page.body, "Next page")
+}
+
+func TestReviewQueueIsSearched(t *testing.T) {
+	w, root := administration(t)
+	w.client("mmc-7", func(c *ledger.ImportClient) { c.State, c.Profile.Name = ledger.Pending, "Räume & Zeiten" })
+	w.propose("calendar", func(p *ledger.Profile) { p.Name = "Another name" })
+	for query, want := range map[string][]string{
+		"": {"calendar", "mmc-7", "waiting"}, "q=app": {"calendar", "waiting"}, "q=RÄU": {"mmc-7"}, "q=MMC": {"mmc-7"}, "q=old": nil,
+	} {
+		var found []string
+		page := root.get("/admin?" + query)
+		for _, m := range regexp.MustCompile(`<th scope="row"><a href="/admin/clients/([^"]*)"`).FindAllStringSubmatch(page.body, -1) {
+			found = append(found, m[1])
+		}
+		assert.Equal(t, want, found, query)
+		assert.Equal(t, query != "", strings.Contains(page.body, `<a href="/admin">Show all</a>`), query)
+	}
+	page := root.get("/admin?q=%3Cold%3E")
+	assert.Contains(t, page.body, "Nothing that waits was found")
+	assert.Contains(t, page.body, `value="&lt;old&gt;"`)
+	assert.NotContains(t, page.body, "Nothing waits for a review")
 }
 
 func TestApprove(t *testing.T) {

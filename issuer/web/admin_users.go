@@ -19,25 +19,26 @@ type userLine struct {
 
 // adminUsers lists the users by user name.
 func (w *Web) adminUsers(c *call, v visit) error {
-	query := c.r.URL.Query()
-	only := query.Get("only")
+	only := c.r.URL.Query().Get("only")
 	body := &adminUsersBody{Search: searchOf(c, "User name, name or email address")}
 	body.All = body.Search.Query == "" && only == ""
 	body.Only = choose(only,
 		choice{Text: "All users"}, choice{Value: "administrators", Text: "Administrators"}, choice{Value: "disabled", Text: "Disabled accounts"})
-	found, next := v.view.ListUsers(ledger.UserQuery{
-		Search: body.Search.Query, Admins: only == "administrators", Disabled: only == "disabled",
-		After: query.Get("after"), Limit: adminShow,
-	})
+	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.User, string) {
+		return v.view.ListUsers(ledger.UserQuery{
+			Search: body.Search.Query, Admins: only == "administrators", Disabled: only == "disabled",
+			After: at, Back: back, Limit: adminShow,
+		})
+	}, func(u *ledger.User) string { return u.ID })
+	body.Pages = pages
 	for _, u := range found {
 		body.Users = append(body.Users, userLine{
 			Username: u.Username, Name: u.Name, Email: u.Email, Path: adminUserPath(u.ID),
 			Admin: u.Admin, Disabled: u.Disabled, Created: u.Created,
 		})
 	}
-	body.Pages = pagesOf(c, next)
 	return w.showAdmin(c, v, "admin_users", page{
 		Title: "Users", Body: body, Rows: len(found),
-		Cut: func(n int) { body.Users, body.Pages = body.Users[:n], pagesOf(c, found[n-1].ID) },
+		Cut: func(n int) { body.Users, body.Pages.Next = body.Users[:n], c.pageAt("after", found[n-1].ID) },
 	})
 }

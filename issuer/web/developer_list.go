@@ -34,6 +34,9 @@ type clientRow struct {
 	Picture  picture
 }
 
+// clientKey is where a page of a list of clients begins or ends.
+func clientKey(client *ledger.Client) string { return client.ID }
+
 func clientRowOf(client *ledger.Client, path string) clientRow {
 	return clientRow{
 		Name: client.Name, Path: path, ID: client.ID, State: client.State, Proposed: client.Proposed != nil,
@@ -45,20 +48,21 @@ func clientRowOf(client *ledger.Client, path string) clientRow {
 // them.
 func (w *Web) ownClients(c *call, v visit) error {
 	body := &clientsBody{Search: searchOf(c, "Name or client ID")}
-	after := c.r.URL.Query().Get("after")
-	found, next := v.view.ListClients(ledger.ClientQuery{
-		Owner: v.user.ID, Search: body.Search.Query, After: after, Limit: clientsShow,
-	})
+	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
+		return v.view.ListClients(ledger.ClientQuery{
+			Owner: v.user.ID, Search: body.Search.Query, After: at, Back: back, Limit: clientsShow,
+		})
+	}, clientKey)
+	body.Pages = pages
 	for _, client := range found {
 		body.Clients = append(body.Clients, clientRowOf(client, clientPath(client.ID)))
 	}
-	body.Pages = pagesOf(c, next)
-	body.Any = len(found) > 0 || body.Search.Query != "" || after != ""
+	body.Any = len(found) > 0 || body.Search.Query != "" || pages.First != ""
 	for _, client := range v.view.OfferedTo(v.user.ID, offersShow) {
 		body.Offers = append(body.Offers, clientRowOf(client, offerPath(client.ID)))
 	}
 	return w.show(c, v, "developer_list", page{
 		Title: "Developer settings", Said: developerNotices.of(c), Body: body, Rows: len(found),
-		Cut: func(n int) { body.Clients, body.Pages = body.Clients[:n], pagesOf(c, found[n-1].ID) },
+		Cut: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.pageAt("after", found[n-1].ID) },
 	})
 }

@@ -1,0 +1,127 @@
+package web_test
+
+import (
+	"fmt"
+	"html"
+	"net/http"
+	"regexp"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+var rowHead = regexp.MustCompile(`<th scope="row">(.*?)</th>`)
+
+// heads are the rows of a page's list.
+func heads(page answer) (list []string) {
+	for _, m := range rowHead.FindAllStringSubmatch(page.body, -1) {
+		list = append(list, m[1])
+	}
+	return list
+}
+
+// leads is the address that a page of a list leads to, "" for none.
+func leads(page answer, rel string) string {
+	m := regexp.MustCompile(`<a href="([^"]*)" rel="` + rel + `">`).FindStringSubmatch(page.body)
+	if m == nil {
+		return ""
+	}
+	return html.UnescapeString(m[1])
+}
+
+// Every list of the administration, and that of one's own applications, is walked
+// to its end and back again: the pages there are the same as on the way.
+func TestListsAreWalkedBothWays(t *testing.T) {
+	w, root := administration(t)
+	for i := range 60 {
+		w.pass(time.Second)
+		w.client(fmt.Sprintf("c%02d", i), func(c *ledger.ImportClient) { c.State = ledger.Pending })
+		w.user(fmt.Sprintf("u-many-%02d", i), fmt.Sprintf("many-%02d", i), "")
+	}
+	ada := w.signedIn()
+	for _, list := range []struct {
+		b    *browser
+		path string
+		rows int
+	}{
+		{root, "/admin", 61},
+		{root, "/admin?q=C", 60},
+		{root, "/admin?q=c2&done=x", 10},
+		{root, "/admin/clients", 66},
+		{root, "/admin/clients?q=c&state=pending", 60},
+		{root, "/admin/users", 64},
+		{root, "/admin/users?q=many", 60},
+		{root, "/admin/audit?kind=user.put", 0},
+		{root, "/admin/audit", 0},
+		{root, "/admin/audit?kind=client", 0},
+		{ada, "/developer", 66},
+		{ada, "/developer?q=c", 61},
+	} {
+		t.Run(list.path, func(t *testing.T) {
+			get := func(address string) answer {
+				page := list.b.get(address)
+				require.Equal(t, http.StatusOK, page.StatusCode)
+				return page
+			}
+			page := get(list.path)
+			assert.Empty(t, leads(page, "prev"))
+			assert.NotContains(t, page.body, "First page")
+			var there [][]string
+			for {
+				there = append(there, heads(page))
+				next := leads(page, "next")
+				if next == "" {
+					break
+				}
+				assert.NotContains(t, next, "done")
+				page = get(next)
+				assert.Contains(t, page.body, "First page")
+				require.Less(t, len(there), 20)
+			}
+			if list.rows > 0 {
+				assert.Len(t, slices.Concat(there...), list.rows)
+			}
+			for i := len(there) - 2; i >= 0; i-- {
+				page = get(leads(page, "prev"))
+				assert.Equal(t, there[i], heads(page), "page %d, from behind", i)
+				assert.NotEmpty(t, leads(page, "next"))
+			}
+			assert.Empty(t, leads(page, "prev"), "it is the first")
+			assert.NotContains(t, page.body, "First page")
+		})
+	}
+
+	first := heads(root.get("/admin/users"))
+	for _, odd := range []string{"before=nobody", "after=nobody", "before=", "before=u-ada", "before=u-many-01&after=u-many-30"} {
+		assert.Equal(t, first, heads(root.get("/admin/users?"+odd)), odd)
+	}
+	newest := heads(root.get("/admin/audit"))
+	for _, odd := range []string{"before=x", "after=x", "before=-1", "before=99999999999999999999", "before=18446744073709551615"} {
+		assert.Equal(t, newest, heads(root.get("/admin/audit?"+odd)), odd)
+	}
+}
+
+// What comes in front of the page that one looks at does not shift the way back.
+func TestPreviousPageOfAListThatGrows(t *testing.T) {
+	w, root := administration(t)
+	for i := range 60 {
+		w.user(fmt.Sprintf("u-many-%02d", i), fmt.Sprintf("many-%02d", i), "")
+	}
+	third := root.get(leads(root.get(leads(root.get("/admin/users"), "next")), "next"))
+	for i := range 5 {
+		w.user(fmt.Sprintf("u-a%d", i), fmt.Sprintf("a%d", i), "")
+	}
+	second := root.get(leads(third, "prev"))
+	assert.Len(t, heads(second), 25)
+	assert.Contains(t, second.body, "First page")
+	assert.Equal(t, heads(third), heads(root.get(leads(second, "next"))))
+	first := root.get(leads(root.get(leads(second, "prev")), "prev"))
+	assert.Empty(t, leads(first, "prev"))
+	assert.Contains(t, first.body, ">a0<", "a first page is whole, and is the first")
+	assert.Len(t, heads(first), 25)
+}
