@@ -10,6 +10,7 @@ import (
 
 const (
 	countsKept  = 100                    // clients
+	countsUsers = 1000                   // people of each, those refreshed last
 	countsWait  = 150 * time.Millisecond // that a page waits for a number
 	countsFresh = 15 * time.Second       // that a number is shown as it is
 	// countsRest is how many times as long as a walk took no other begins, so
@@ -101,7 +102,7 @@ func (n *counts) makeRoom() bool {
 func (n *counts) walk(client string, one *counted, view ledger.View, now ledger.Time) {
 	n.walking <- struct{}{}
 	began := time.Now()
-	is := view.Connected(client, now, connectedShow)
+	is := view.Connected(client, now, countsUsers)
 	took := time.Since(began)
 	time.AfterFunc(countsRest*took, func() { <-n.walking })
 

@@ -2,6 +2,8 @@ package web_test
 
 import (
 	"fmt"
+	"net/http"
+	"regexp"
 	"testing"
 	"time"
 
@@ -26,21 +28,80 @@ func TestConnectedUsers(t *testing.T) {
 	page := b.get(path)
 	for _, text := range []string{
 		"30 people are connected to this application.", "<dt>Grants</dt><dd>60 ", "<code>u-person-00</code>",
-		`<td data-name="Last refreshed">Never</td>`,
+		`<td data-name="Last refreshed">Never</td>`, `<td data-name="User name"><span class="quiet">Not told</span></td>`,
+		`<a href="` + path + `?after=u-person-24" rel="next">`,
 	} {
 		assert.Contains(t, page.body, text)
 	}
 	assert.NotContains(t, page.body, "of somebody", "a name is told only to whom it was allowed")
-	assert.NotContains(t, page.body, "u-person-29", "25 of them are named")
+	assert.NotContains(t, page.body, "u-person-29", "25 of them are on a page")
+	rest := b.get(path + "?after=u-person-24")
+	assert.Contains(t, rest.body, "u-person-29")
+	assert.NotContains(t, rest.body, "u-person-24")
+	assert.Contains(t, rest.body, `<a href="`+path+`" rel="prev">`)
 
 	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Password: passwordHash(), Admin: true})
 	root := w.signedInAs("root").get(path)
 	assert.Contains(t, root.body, "30 people are connected")
 	assert.NotContains(t, root.body, "u-person", "an administrator is told how many")
+	assert.NotContains(t, root.body, `name="q"`)
+	assert.NotContains(t, w.signedInAs("root").get(path+"?q=u-person-07").body, "<code>u-person", "and finds nobody")
 	assert.Contains(t, root.body, `<a href="/admin/clients/mine">`)
 
 	w.signedInAs("person-00").allow("client_id", "mine")
 	assert.Contains(t, b.get(path).body, "<dt>Grants</dt><dd>60 ", "a number is kept for a while")
+}
+
+// People are found by what the application may know of them.
+func TestConnectedUsersAreFound(t *testing.T) {
+	w, b := mine(t, func(c *ledger.ImportClient) { c.Profile.Scopes = []string{"BOOKING_READ", "PROFILE_READ"} })
+	for name, scope := range map[string]string{"zoe": "BOOKING_READ", "zelda": "PROFILE_READ", "zack": "PROFILE_READ BOOKING_READ"} {
+		w.user("u-"+name[:3], name, "A <name> of somebody")
+		w.signedInAs(name).allow("client_id", "mine", "scope", scope)
+	}
+	found := func(query string) (list []string) {
+		page := b.get(minePath + "/users?q=" + query)
+		require.Equal(t, http.StatusOK, page.StatusCode)
+		for _, m := range regexp.MustCompile(`<th scope="row"><code>([^<]*)</code>`).FindAllStringSubmatch(page.body, -1) {
+			list = append(list, m[1])
+		}
+		return list
+	}
+	page := b.get(minePath + "/users")
+	assert.Contains(t, page.body, `<td data-name="User name"><bdi>zelda</bdi></td>`)
+	assert.NotContains(t, page.body, "<bdi>zoe", "a name that is not told")
+	for query, want := range map[string][]string{
+		"": {"u-zac", "u-zel", "u-zoe"}, "U-Z": {"u-zac", "u-zel", "u-zoe"}, "u-zoe": {"u-zoe"},
+		"ZELD": {"u-zel"}, "zack": {"u-zac"}, "ZACK": {"u-zac"},
+		"zoe": {"u-zoe"}, "zo": {"u-zoe"}, // by the id, as it happens
+		"u-ada": nil, "ada": nil, "root": nil,
+	} {
+		assert.Equal(t, want, found(query), query)
+	}
+	w.user("u-9", "yves", "")
+	w.signedInAs("yves").allow("client_id", "mine", "scope", "BOOKING_READ")
+	web.Forget(w.web)
+	assert.Empty(t, found("yves"), "a user name that is not told finds nobody")
+	assert.Equal(t, []string{"u-9"}, found("u-9"))
+	assert.Contains(t, b.get(minePath+"/users?q=yves").body, "Nobody was found")
+}
+
+// The list has so many of those who were refreshed last; anybody else is found by
+// the account ID.
+func TestConnectedUsersOfALongList(t *testing.T) {
+	w, b := mine(t, nil)
+	for _, name := range []string{"adam", "zoe"} {
+		w.user("u-"+name, name, "")
+		w.signedInAs(name).allow("client_id", "mine")
+	}
+	path := minePath + "/users"
+	require.Contains(t, b.get(path).body, "<code>u-zoe</code>")
+	web.CutList(w.web, "mine", 1)
+	page := b.get(path)
+	assert.NotContains(t, page.body, "<code>u-zoe</code>")
+	assert.Contains(t, page.body, "<code>u-adam</code>")
+	assert.Contains(t, page.body, "The list ends after the 1 who")
+	assert.Contains(t, b.get(path+"?q=u-zoe").body, "<code>u-zoe</code>")
 }
 
 // While a walk is under way the page says so, and does not wait.

@@ -153,3 +153,18 @@ func CountMany(w *Web, view ledger.View, clients int) int {
 	defer w.counts.mu.Unlock()
 	return len(w.counts.byClient)
 }
+
+// Forget has every number counted anew.
+func Forget(w *Web) {
+	w.counts.mu.Lock()
+	defer w.counts.mu.Unlock()
+	clear(w.counts.byClient)
+}
+
+// CutList leaves so many people in the list of a client.
+func CutList(w *Web, client string, n int) {
+	w.counts.mu.Lock()
+	defer w.counts.mu.Unlock()
+	one := w.counts.byClient[client]
+	one.is.Recent = one.is.Recent[:n]
+}
