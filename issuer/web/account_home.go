@@ -3,7 +3,7 @@ package web
 // accountRoutes are the pages of a person's own account.
 func (w *Web) accountRoutes() []route {
 	account := w.pageFor(users, pathAccount, w.profile).
-		named("Your account", "Your profile, your password, and signing out everywhere.")
+		named("Your account", "Your profile, your password, and where you are signed in.")
 	account.menu.own = true
 	return []route{
 		w.pageFor(users, pathHome, w.home).named("Home", ""),
@@ -15,6 +15,7 @@ func (w *Web) accountRoutes() []route {
 		account,
 		w.pageFor(users, passwordForm.page, w.passwordPage),
 		w.formFor(users, &passwordForm, w.changePassword),
+		w.formFor(users, &endSessionForm, w.endSession),
 		w.formFor(users, &signOutEverywhereForm, w.signOutEverywhere),
 	}
 }

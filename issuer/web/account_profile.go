@@ -17,31 +17,35 @@ type profileBody struct {
 	HasPassword bool
 	SignedIn    ledger.Time // in this browser
 	SessionEnds ledger.Time // at the latest
+	Sessions    []signedIn
+	Pages       pager // of sessions
 	SignOutForm *form
+	Edit        string // the page for the profile, for who may change it
 }
 
 // A fact is a line of a profile. An empty value is not set.
 type fact struct{ Name, Value string }
 
 var accountNotices = notices{
-	"password": "Your password was changed. You were signed out in all other browsers. Your connected apps stay connected.",
+	"password":   "Your password was changed. You were signed out in all other browsers. Your connected apps stay connected.",
+	"signed-out": "That browser was signed out.",
 }
 
 // profile is the account page. It shows what GET /v2/me tells an application
 // that may see the profile.
 func (w *Web) profile(c *call, v visit) error {
 	settings := v.view.Settings()
-	return w.show(c, v, "account_profile", page{
-		Title: "Your account", Said: accountNotices.of(c),
-		Body: profileBody{
-			Facts: facts(v.user), HasPassword: w.signsInHere(v.user),
-			SignedIn: v.session.Created, SessionEnds: v.session.Created.Add(settings.SessionAbsolute),
-			SignOutForm: v.form(&signOutEverywhereForm, nil),
-		},
-	})
+	body := profileBody{
+		Facts: facts(v.user, "About you"), HasPassword: w.signsInHere(v.user),
+		SignedIn: v.session.Created, SessionEnds: v.session.Created.Add(settings.SessionAbsolute),
+		SignOutForm: v.form(&signOutEverywhereForm, nil),
+	}
+	body.Sessions, body.Pages = w.sessions(c, &v)
+	return w.show(c, v, "account_profile", page{Title: "Your account", Said: accountNotices.of(c), Body: body})
 }
 
-func facts(u *ledger.User) []fact {
+// facts are what GET /v2/me says of a user.
+func facts(u *ledger.User, about string) []fact {
 	clock := "24 hours"
 	if u.TimeFormat == 12 {
 		clock = "12 hours"
@@ -50,7 +54,7 @@ func facts(u *ledger.User) []fact {
 		{"Name", u.Name},
 		{"User name", u.Username},
 		{"Email address", u.Email},
-		{"About you", u.Bio},
+		{about, u.Bio},
 		{"Picture", u.AvatarURL},
 		{"Language", u.Locale},
 		{"Time zone", u.TimeZone},

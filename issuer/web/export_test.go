@@ -168,3 +168,6 @@ func CutList(w *Web, client string, n int) {
 	one := w.counts.byClient[client]
 	one.is.Recent = one.is.Recent[:n]
 }
+
+// BrowserName is browserName.
+var BrowserName = browserName

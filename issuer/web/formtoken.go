@@ -21,6 +21,7 @@ const (
 	forDisconnectAll     purpose = "disconnect all"
 	forPassword          purpose = "password"
 	forSignOutEverywhere purpose = "sign out everywhere"
+	forEndSession        purpose = "end session"
 
 	forReview       purpose = "review"
 	forSuspend      purpose = "suspend"

@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"cmp"
+	"crypto/sha256"
 	"net/http"
 	"net/url"
 	"slices"
@@ -43,6 +44,10 @@ var matrix = []row{
 	{
 		route: "POST /account/password", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
 		form: &sent{"password", "", url.Values{"current": {password}, "new": {another}, "again": {another}}},
+	},
+	{
+		route: "POST /account/sign-out", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &sent{"end session", adaElsewhere, url.Values{"session": {adaElsewhere}}},
 	},
 	{
 		route: "POST /account/sign-out-everywhere", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
@@ -161,6 +166,9 @@ var matrix = []row{
 	{route: "GET /assets/:name", address: "/assets/style-0123456789abcdef.css", nobody: 200, user: 200, owner: 200, administrator: 200},
 }
 
+// adaElsewhere is the handle of a session of ada's in another browser.
+var adaElsewhere = "07" + strings.Repeat("00", 31)
+
 // registered notes the routes that are registered.
 type registered []string
 
@@ -180,6 +188,7 @@ func stage(t *testing.T) (w *world, people []*browser) {
 	w.client("offered", nil)
 	w.must(&ledger.OfferClient{Actor: ledger.Actor{Operator: true}, ID: "offered", Username: "bob"})
 	w.withLogo("calendar")
+	w.must(&ledger.SignIn{Session: [32]byte{7}, User: "u-ada", Verified: sha256.Sum256([]byte(passwordHash()))})
 	return w, people
 }
 

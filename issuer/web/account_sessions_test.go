@@ -1,0 +1,175 @@
+package web_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+const (
+	endPath = "/account/sign-out"
+	firefox = "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0"
+	safari  = "Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Mobile/15E148 Safari/604.1"
+)
+
+// signedInWith signs Ada in with a browser of a name.
+func (w *world) signedInWith(agent string) *browser {
+	w.t.Helper()
+	b := w.browser()
+	b.header.Set("User-Agent", agent)
+	require.Equal(w.t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "ada", password).StatusCode)
+	b.who = "u-ada"
+	return b
+}
+
+func handle(b *browser) string {
+	return (&ledger.Session{ID: credential.SessionDigest(b.session())}).Handle()
+}
+
+// endings are the forms of a page that end sessions, by the session's handle.
+func endings(t *testing.T, page answer) map[string]url.Values {
+	t.Helper()
+	forms := map[string]url.Values{}
+	for _, part := range strings.Split(page.body, "<tr>")[1:] {
+		if !strings.Contains(part, `action="`+endPath+`"`) {
+			continue
+		}
+		form := answer{page.Response, part}.form(t, endPath)
+		forms[form.Get("session")] = form
+	}
+	return forms
+}
+
+func TestSessions(t *testing.T) {
+	w := newWorld(t)
+	phone := w.signedInWith(safari)
+	w.pass(time.Hour)
+	b := w.signedInWith(firefox)
+	w.user("u-bob", "bob", "Bob")
+	bob := w.signedInAs("bob")
+
+	page := b.get("/account")
+	for _, text := range []string{
+		`Firefox on Linux <span class="badge">This browser</span>`, `<td data-name="Last used">Now</td>`,
+		`<th scope="row">Safari on iPhone</th><td data-name="Signed in"><time datetime="2026-03-04T12:00Z">4 March 2026, 12:00 UTC</time></td><td data-name="Last used"><time datetime="2026-03-04T12:00Z">`,
+		`aria-label="Sign out Safari on iPhone, signed in 4 March 2026, 12:00 UTC"`,
+	} {
+		assert.Contains(t, page.body, text)
+	}
+	assert.Less(t, strings.Index(page.body, "Firefox on"), strings.Index(page.body, "Safari on"), "this browser first")
+	other := phone.get("/account")
+	assert.Less(t, strings.Index(other.body, "Safari on"), strings.Index(other.body, "Firefox on"), "in each")
+	for _, one := range []*browser{b, phone, bob} {
+		assert.NotContains(t, page.body, one.session(), "nobody's secret")
+	}
+	forms := endings(t, page)
+	require.Len(t, forms, 2, "one's own, and nobody else's")
+	require.Contains(t, forms, handle(phone))
+
+	// Nobody ends what they may not.
+	foreign := url.Values{"session": {handle(phone)}, "token": {web.FormToken(bob.session(), "end session", "u-bob", handle(phone))}}
+	assert.Equal(t, http.StatusNotFound, bob.post(endPath, foreign).StatusCode)
+	assert.Equal(t, http.StatusForbidden, b.post(endPath, with(forms[handle(b)], "session", handle(phone))).StatusCode, "a form is for one")
+	for _, odd := range []string{"", "zz", handle(phone)[2:], phone.session()} {
+		form := url.Values{"session": {odd}, "token": {web.FormToken(b.session(), "end session", "u-ada", odd)}}
+		assert.Equal(t, http.StatusNotFound, b.post(endPath, form).StatusCode, odd)
+	}
+	w.down = true
+	assert.Equal(t, http.StatusServiceUnavailable, b.post(endPath, forms[handle(phone)]).StatusCode)
+	w.down = false
+	assert.Equal(t, http.StatusOK, phone.get("/account").StatusCode, "nothing was done yet")
+
+	after := b.done(b.post(endPath, forms[handle(phone)]))
+	assert.Contains(t, after.body, "That browser was signed out.")
+	assert.NotContains(t, after.body, "Safari")
+	assert.Equal(t, "/auth/sign-in?to=%2Faccount", phone.get("/account").Header.Get("Location"))
+	assert.Equal(t, http.StatusSeeOther, b.post(endPath, forms[handle(phone)]).StatusCode, "twice is harmless")
+	assert.Equal(t, http.StatusOK, bob.get("/account").StatusCode)
+
+	// In this browser it is to sign out.
+	own := endings(t, b.get("/account"))[handle(b)]
+	res := b.post(endPath, own)
+	assert.Equal(t, "/auth/sign-in", res.Header.Get("Location"))
+	assert.NotContains(t, b.cookies, "mintmark")
+	assert.Equal(t, http.StatusSeeOther, b.get("/account").StatusCode)
+	assert.Equal(t, "/auth/sign-in?note=undone&to=%2Faccount", b.post(endPath, own).Header.Get("Location"), "twice is harmless")
+}
+
+// Sessions that are over are not shown.
+func TestSessionsThatLive(t *testing.T) {
+	w := newWorld(t)
+	w.signedInWith(safari)
+	w.pass(13 * time.Hour)
+	page := w.signedInWith(firefox).get("/account")
+	assert.NotContains(t, page.body, "Safari")
+	assert.Len(t, endings(t, page), 1)
+}
+
+// However many there are, a page is small, and all are reached.
+func TestSessionsArePaged(t *testing.T) {
+	w := newWorld(t)
+	w.must(&ledger.PutUser{ID: "u-ada", Username: "ada", Password: passwordHash(), Person: ledger.Person{
+		Name: strings.Repeat("N", 100), Bio: strings.Repeat("Ada is. ", 125), Email: "ada@example.com",
+	}})
+	for i := range 34 {
+		w.must(&ledger.SignIn{Session: [32]byte{byte(i + 1)}, User: "u-ada", Verified: sha256.Sum256([]byte(passwordHash())), Agent: strings.Repeat(firefox, 3)})
+	}
+	b := w.signedInWith(firefox)
+	seen := map[string]bool{}
+	next := regexp.MustCompile(`<a href="([^"]*)" rel="next">`)
+	page := b.get("/account?done=signed-out")
+	for n := 1; ; n++ {
+		t.Log(len(page.body))
+		for one := range endings(t, page) {
+			assert.False(t, seen[one], "once")
+			seen[one] = true
+		}
+		m := next.FindStringSubmatch(page.body)
+		if m == nil {
+			break
+		}
+		require.Less(t, n, 10)
+		assert.Regexp(t, `^/account\?after=[0-9a-f]{64}#sessions$`, html.UnescapeString(m[1]))
+		address, _, _ := strings.Cut(m[1], "#") // which a browser keeps to itself
+		page = b.get(address)
+	}
+	assert.Len(t, seen, 35)
+	assert.Contains(t, page.body, `#sessions" rel="prev">`)
+	assert.NotContains(t, page.body, "This browser</span>", "it is on the first")
+}
+
+func TestBrowserName(t *testing.T) {
+	for agent, want := range map[string]string{
+		firefox: "Firefox on Linux",
+		safari:  "Safari on iPhone",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36":                       "Chrome on Windows",
+		"Mozilla/5.0 (Windows NT 10.0; Win64; x64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36 Edg/138.0.0.0":         "Edge on Windows",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36 OPR/120.0.0.0":   "Opera on macOS",
+		"Mozilla/5.0 (Macintosh; Intel Mac OS X 10_15_7) AppleWebKit/605.1.15 (KHTML, like Gecko) Version/18.5 Safari/605.1.15":                 "Safari on macOS",
+		"Mozilla/5.0 (Linux; Android 10; K) AppleWebKit/537.36 (KHTML, like Gecko) SamsungBrowser/28.0 Chrome/130.0.0.0 Mobile Safari/537.36":   "Samsung Internet on Android",
+		"Mozilla/5.0 (iPad; CPU OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) CriOS/138.0.7204.53 Mobile/15E148 Safari/604.1": "Chrome on iPad",
+		"Mozilla/5.0 (X11; CrOS x86_64 14541.0.0) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/138.0.0.0 Safari/537.36":                        "Chrome on ChromeOS",
+		"Mozilla/5.0 (Linux; U; Odd)": "A browser on Linux", "Firefox/1": "Firefox",
+		"curl/8.5.0": "curl", "": "An unknown browser", "été/1": "An unknown browser", "a\u202eb": "An unknown browser",
+		strings.Repeat("x", 41): "An unknown browser", " /": "An unknown browser",
+	} {
+		assert.Equal(t, want, web.BrowserName(agent), agent)
+	}
+	for i, probe := range probes {
+		w := newWorld(t)
+		checkProbe(t, w.signedInWith(strings.ReplaceAll(probe, " ", "")).get("/account"), fmt.Sprint(i, probe))
+	}
+}
