@@ -41,6 +41,9 @@ func (w *Web) profile(c *call, v visit) error {
 		SignOutForm: v.form(&signOutEverywhereForm, nil),
 	}
 	body.Sessions, body.Pages = w.sessions(c, &v)
+	if v.user.Admin {
+		body.Edit = editUserPath(v.user.ID)
+	}
 	return w.show(c, v, "account_profile", page{Title: "Your account", Said: accountNotices.of(c), Body: body})
 }
 

@@ -39,6 +39,8 @@ func (w *Web) adminRoutes() []route {
 		w.formFor(administrators, &newUserForm, w.addUser),
 		w.pageFor(administrators, pathAdminUser, w.adminUser),
 		w.formFor(administrators, &userStateForm, w.setUserState),
+		w.pageFor(administrators, editUserForm.page, w.editUserPage),
+		w.formFor(administrators, &editUserForm, w.editUser),
 		w.pageFor(administrators, userPasswordForm.page, w.userPasswordPage),
 		w.formFor(administrators, &userPasswordForm, w.setUserPassword),
 		w.pageFor(administrators, pathAdminAudit, w.audit),

@@ -30,12 +30,12 @@ func TestAdministrationProbesStayText(t *testing.T) {
 			w.must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "probes-own", Verdict: ledger.Reject, Reason: probe, Revision: 1})
 
 			anything := url.Values{}
-			for _, name := range []string{"q", "after", "done", "state", "owner", "only", "client", "user", "kind", "from", "to"} {
+			for _, name := range []string{"q", "after", "before", "done", "state", "owner", "only", "client", "user", "kind", "from", "to"} {
 				anything.Set(name, probe)
 			}
 			for _, path := range []string{
 				"/admin", "/admin/clients", "/admin/clients/probe", "/admin/clients/probe/suspend", "/admin/clients/probes-own",
-				"/admin/clients?owner=u-probe", "/admin/users", "/admin/users/u-probe", "/admin/users/u-probe/password", "/admin/new-user", "/admin/audit",
+				"/admin/clients?owner=u-probe", "/admin/users", "/admin/users/u-probe", "/admin/users/u-probe/password", "/admin/users/u-probe/edit", "/admin/new-user", "/admin/audit",
 			} {
 				page := root.get(path)
 				assert.Equal(t, http.StatusOK, page.StatusCode, path)
@@ -49,6 +49,11 @@ func TestAdministrationProbesStayText(t *testing.T) {
 			page := root.press("/admin/new-user", "/admin/new-user", "username", probe, "name", probe, "email", probe, "password", probe[:4], "admin", probe)
 			assert.Equal(t, http.StatusUnprocessableEntity, page.StatusCode)
 			checkProbe(t, page, probe)
+			fields := []string{"username", ""}
+			for _, name := range []string{"name", "email", "bio", "avatar_url", "locale", "time_zone", "time_format", "week_start", "default_schedule_id", "organization_id"} {
+				fields = append(fields, name, probe)
+			}
+			checkProbe(t, root.press("/admin/users/u-ada/edit", "/admin/users/u-ada/edit", fields...), probe)
 		})
 	}
 }

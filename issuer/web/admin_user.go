@@ -22,6 +22,7 @@ var userStateForm = formKind{
 var userActions = []ledger.UserState{ledger.Promote, ledger.Demote, ledger.Disable, ledger.Enable}
 
 var userNotices = notices{
+	"edited":               "Saved. Applications that may see the profile see it so from now on.",
 	"added":                "The user was added. Tell them the user name and the password in a way that nobody else can read.",
 	"password":             "The new password counts from now on, and the user was signed out everywhere. Tell them the password in a way that nobody else can read.",
 	string(ledger.Promote): "The user is an administrator now.",
@@ -38,6 +39,7 @@ type adminUserBody struct {
 	Apps     int // connected ones
 	Owned    []named
 	MoreOf   string // where the others that the user owns are
+	Edit     string // the address of the page that changes the profile
 	Events   string // where the audit trail of the user is
 	Password string // the address of the page that sets one; "" where there is none to set
 	Forms    map[string]*form
@@ -70,6 +72,7 @@ func (w *Web) showAdminUser(c *call, v visit, sent *form) error {
 	body := adminUserBody{
 		User: u, Self: u.ID == v.user.ID, Facts: adminFacts(u),
 		Sessions: len(v.view.SessionsOf(u.ID, now, countAtMost)), Apps: appsOf(v.view.GrantsOf(u.ID, now)),
+		Edit:   editUserPath(u.ID),
 		Events: pathAdminAudit + "?" + url.Values{"user": {u.ID}}.Encode(), Forms: map[string]*form{},
 	}
 	if u.Password != "" {
@@ -104,7 +107,10 @@ func userSaidOf(c *call, u *ledger.User) string {
 }
 
 func adminFacts(u *ledger.User) []fact {
-	list := []fact{{"User name", u.Username}, {"Name", u.Name}, {"Email address", u.Email}, {"Account ID", u.ID}}
+	if u.Deleted {
+		return []fact{{"Account ID", u.ID}}
+	}
+	list := facts(u, "About")
 	if u.Upstream != "" {
 		list = append(list, fact{"Signs in at", u.Upstream}, fact{"Known there as", u.Subject})
 	}

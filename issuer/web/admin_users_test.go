@@ -205,10 +205,10 @@ func TestSetUserPassword(t *testing.T) {
 }
 
 // stateToken and passwordToken are for forms that no page shows.
-func stateToken(b *browser, about string) string {
-	return web.FormToken(b.session(), "user state", b.who, about)
-}
+func stateToken(b *browser, about string) string { return userToken(b, "user state", about) }
 
-func passwordToken(b *browser, about string) string {
-	return web.FormToken(b.session(), "user password", b.who, about)
+func passwordToken(b *browser, about string) string { return userToken(b, "user password", about) }
+
+func userToken(b *browser, p web.Purpose, about string) string {
+	return web.FormToken(b.session(), p, b.who, about)
 }

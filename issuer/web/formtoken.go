@@ -29,6 +29,7 @@ const (
 	forNewUser      purpose = "new user"
 	forUserState    purpose = "user state"
 	forUserPassword purpose = "user password"
+	forEditUser     purpose = "edit user"
 )
 
 // formToken binds a form to a browser's secret, to the user whom the page

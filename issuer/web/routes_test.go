@@ -146,6 +146,11 @@ var matrix = []row{
 		route: "POST /admin/users/:id/state", address: "/admin/users/u-bob/state", nobody: 303, user: 404, owner: 404, administrator: 303,
 		form: &sent{"user state", "u-bob\x00disable", url.Values{"state": {"disable"}}},
 	},
+	{route: "GET /admin/users/:id/edit", address: "/admin/users/u-ada/edit", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/users/:id/edit", address: "/admin/users/u-bob/edit", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"edit user", "u-bob\x00" + anySeen, url.Values{"seen": {anySeen}, "username": {"bob"}, "name": {"Bobby"}}},
+	},
 	{route: "GET /admin/users/:id/password", address: "/admin/users/u-ada/password", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{
 		route: "POST /admin/users/:id/password", address: "/admin/users/u-bob/password", nobody: 303, user: 404, owner: 404, administrator: 303,
@@ -166,8 +171,12 @@ var matrix = []row{
 	{route: "GET /assets/:name", address: "/assets/style-0123456789abcdef.css", nobody: 200, user: 200, owner: 200, administrator: 200},
 }
 
-// adaElsewhere is the handle of a session of ada's in another browser.
-var adaElsewhere = "07" + strings.Repeat("00", 31)
+// adaElsewhere is the handle of a session of ada's in another browser, and
+// anySeen stands for a user in whatever state.
+var (
+	adaElsewhere = "07" + strings.Repeat("00", 31)
+	anySeen      = strings.Repeat("00", 16)
+)
 
 // registered notes the routes that are registered.
 type registered []string

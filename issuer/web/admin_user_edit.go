@@ -1,0 +1,128 @@
+package web
+
+import (
+	"encoding/hex"
+	"net/url"
+	"strconv"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// editUserForm is what GET /v2/me says of a user. Fields have the names that the
+// ledger gives them; seen is the state of the user that the page showed.
+var editUserForm = formKind{
+	purpose: forEditUser, action: pathAdminUser + "/edit", page: pathAdminUser + "/edit",
+	fields: []field{
+		boundField("seen"),
+		textField("username", "User name"), textField("name", "Name"), textField("email", "Email address"), textField("bio", "About"),
+		textField("avatar_url", "Picture"), textField("locale", "Language"), textField("time_zone", "Time zone"),
+		textField("time_format", "Clock"), textField("week_start", "First day of the week"),
+		textField("default_schedule_id", "Default schedule"), textField("organization_id", "Organization"),
+	},
+}
+
+type editUserBody struct {
+	User *ledger.User
+	Path string
+	Form *form
+}
+
+func editUserPath(id string) string { return adminUserPath(id) + "/edit" }
+
+func (w *Web) editUserPage(c *call, v visit) error {
+	u, err := w.anAccount(c, &v)
+	if err != nil {
+		return err
+	}
+	return w.showEditUser(c, v, u, v.form(&editUserForm, url.Values{
+		"id": {u.ID}, "seen": {seenOf(u)}, "username": {u.Username}, "name": {u.Name}, "email": {u.Email}, "bio": {u.Bio},
+		"avatar_url": {u.AvatarURL}, "locale": {u.Locale}, "time_zone": {u.TimeZone}, "time_format": {strconv.Itoa(u.TimeFormat)},
+		"week_start": {u.WeekStart}, "default_schedule_id": {u.DefaultScheduleID}, "organization_id": {u.OrganizationID},
+	}))
+}
+
+// anAccount is aUser, of those that were not deleted.
+func (w *Web) anAccount(c *call, v *visit) (*ledger.User, error) {
+	u, err := w.aUser(c, v)
+	if err == nil && u.Deleted {
+		err = errNotFound
+	}
+	return u, err
+}
+
+func (w *Web) showEditUser(c *call, v visit, u *ledger.User, f *form) error {
+	name, path := personOf(u).Name, adminUserPath(u.ID)
+	return w.showAdmin(c, v, "admin_user_edit", page{
+		Title: "Edit the profile of " + name, Trail: []crumb{{"Users", pathAdminUsers}, {name, path}},
+		Form: f, Body: editUserBody{User: u, Path: path, Form: f},
+	})
+}
+
+// editUser ends no session and takes no right.
+func (w *Web) editUser(c *call, v visit, f *form) error {
+	seen, ok := commandSeen(f.get("seen"))
+	if !ok {
+		return errUnreadable
+	}
+	command := &ledger.SetPerson{
+		Actor: v.actor(), User: f.get("id"), Username: f.trimmed("username"), Person: f.person(), Seen: seen,
+	}
+	if command.Username == "" {
+		f.wrong("username", "is missing")
+	}
+	var refused *ledger.Refusal
+	var err error
+	if !f.failed() {
+		refused, err = w.propose(c, &v, "edit a user", command)
+	}
+	switch {
+	case err != nil:
+		return err
+	case refused == nil && !f.failed():
+		return c.done(adminUserPath(command.User), userNotices, "edited")
+	case refused != nil && refused.Cause == ledger.Moved:
+		if v.view, err = w.fresh(c.r.Context()); err != nil {
+			return err
+		}
+	}
+	u, err := w.anAccount(c, &v)
+	if err != nil {
+		return err
+	}
+	if refused != nil {
+		// What was typed stays, for the user as they are now.
+		f.refused(refused).values.Set("seen", seenOf(u))
+	}
+	return w.showEditUser(c, v, u, f)
+}
+
+// person is the profile that was typed.
+func (f *form) person() ledger.Person {
+	p := ledger.Person{
+		Email: f.trimmed("email"), Name: f.trimmed("name"), AvatarURL: f.trimmed("avatar_url"),
+		// A browser ends the lines of a text so (HTML §4.10.5.4).
+		Bio:               strings.ReplaceAll(f.trimmed("bio"), "\r\n", "\n"),
+		DefaultScheduleID: f.trimmed("default_schedule_id"), WeekStart: f.trimmed("week_start"), TimeZone: f.trimmed("time_zone"),
+		Locale: f.trimmed("locale"), OrganizationID: f.trimmed("organization_id"),
+	}
+	switch clock, err := strconv.Atoi(f.get("time_format")); {
+	case err == nil:
+		p.TimeFormat = clock
+	case f.get("time_format") != "":
+		f.wrong("time_format", "must be 12 or 24")
+	}
+	return p
+}
+
+// seenOf is the state of a user as a form carries it: the command that made it.
+func seenOf(u *ledger.User) string { return hex.EncodeToString(u.Last[:]) }
+
+// commandSeen reads what seenOf wrote.
+func commandSeen(text string) (id ledger.CommandID, ok bool) {
+	b, err := hex.DecodeString(text)
+	if err != nil || len(b) != len(id) {
+		return id, false
+	}
+	return ledger.CommandID(b), true
+}
