@@ -26,6 +26,14 @@ func TestBrowserAccount(t *testing.T) {
 				require.Equal(t, s.AppURL+"/account", one.location(), "back to where they wanted to go")
 			}
 			require.Contains(t, b.text("main"), "alice@example.com")
+			b.open(s.AppURL + "/account")
+			require.Contains(t, b.text("table"), "Chrome on Linux")
+			require.Contains(t, b.text("tbody th"), "This browser")
+			b.press(`tbody tr:last-child form[action="/account/sign-out"] button`)
+			require.Contains(t, b.text("[role=status]"), "That browser was signed out.")
+			elsewhere.open(s.AppURL + "/account")
+			require.Equal(t, "Sign in", elsewhere.text("h1"))
+			elsewhere.signIn("alice", "correct horse")
 
 			b.press(`main a[href="/account/password"]`)
 			b.fill("current", "correct horse")

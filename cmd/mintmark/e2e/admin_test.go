@@ -88,11 +88,22 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	require.Contains(t, root.text("[role=status]"), "The user was added.")
 	require.Equal(t, "Alice Two", root.text("h1"))
 
+	root.press(`main a[href$="/edit"]`)
+	root.fill("name", "Dr. ")
+	root.fill("avatar_url", "nowhere")
+	root.press("main button.primary")
+	require.Equal(t, "Picture must begin with https:// or http://.", root.text("[role=alert] a"))
+	require.Equal(t, "f-avatar_url", root.focused("id"))
+	root.do(chromedp.Clear(chromedp.CSS("#f-avatar_url")))
+	root.press("main button.primary")
+	require.Contains(t, root.text("[role=status]"), "Saved.")
+	require.Equal(t, "Dr. Alice Two", root.text("h1"))
+
 	user.open(s.AppURL + "/account")
 	user.press(`form[action="/auth/sign-out"] button`)
 	user.open(s.AppURL + "/")
 	user.signIn("alice-two", password)
-	require.Contains(t, user.text("h1"), "Alice Two")
+	require.Contains(t, user.text("h1"), "Dr. Alice Two")
 	root.press(`section[aria-labelledby="role"] button`)
 	require.Contains(t, root.text("[role=status]"), "is an administrator now")
 	user.open(s.AppURL + "/admin")
@@ -108,6 +119,37 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	require.Equal(t, "Sign in", user.text("h1"))
 	root.press(`section[aria-labelledby="account"] button`)
 	require.Contains(t, root.text("main"), "Disabled")
+}
+
+// TestBrowserFilter: the inputs of a filter stay in line when one of them is wrong.
+func TestBrowserFilter(t *testing.T) {
+	s := start(t, fixtures(""))
+	b := newTab(t)
+	b.open(s.AppURL + "/admin/audit")
+	b.signIn("root", "administers it")
+	b.looks(1280, "light")
+	type box struct{ Left, Width, Top float64 }
+	boxes := func(query string) (list []box) {
+		b.open(s.AppURL + "/admin/audit" + query)
+		list, err := chromedp.Run(b.ctx, chromedp.Evaluate[[]box](`(() => {
+			const top = document.querySelector("form.filter").getBoundingClientRect().top
+			return [...document.querySelectorAll("form.filter input, form.filter select")].map(e => e.getBoundingClientRect())
+				.map(r => ({Left: r.left, Width: r.width, Top: r.top - top}))
+		})()`))
+		require.NoError(t, err)
+		require.Len(t, list, 5)
+		return list
+	}
+	right, wrong := boxes(""), boxes("?from=yesterday")
+	require.Contains(t, b.text(".filter .error"), "must be a day such as")
+	for i := range right {
+		require.Equal(t, right[i].Left, wrong[i].Left, "input %d", i)
+		require.Equal(t, right[i].Width, wrong[i].Width, "input %d", i)
+		if i < 4 { // of the first row
+			require.Equal(t, right[i].Top, wrong[i].Top, "input %d", i)
+			require.Equal(t, right[0].Top, right[i].Top, "input %d", i)
+		}
+	}
 }
 
 // auditInBrowser finds what was done, and downloads it.

@@ -55,6 +55,18 @@ func newPerson(t testing.TB, name, password string) *person {
 	}}
 }
 
+// signInWithoutBrowser makes a session, of which pages tell.
+func signInWithoutBrowser(t testing.TB, s *server, name, password string) *person {
+	t.Helper()
+	p := newPerson(t, name, password)
+	at, err := url.Parse(s.AppURL)
+	require.NoError(t, err)
+	r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.AppURL+"/auth/sign-in", nil)
+	require.NoError(t, err)
+	p.submit(at, send(t, p.client, r), "password", "username", name, "password", password)
+	return p
+}
+
 func alice(t testing.TB) *person { return newPerson(t, "alice", "correct horse") }
 
 // decide opens an authorization request, signs in where that is asked, and

@@ -55,6 +55,14 @@ func tour(t *testing.T, b *tab, see func(name string)) {
 	look("apps-disconnected")
 	b.open(s.AppURL + "/account")
 	look("account")
+	for range 11 {
+		signInWithoutBrowser(t, s, "alice", "correct horse")
+	}
+	b.open(s.AppURL + "/account")
+	look("account-many-sessions")
+	b.press(`nav.pager a[rel="next"]`)
+	b.press(`form[action="/account/sign-out"] button`)
+	look("account-signed-out")
 	b.press(`main a[href="/account/password"]`)
 	look("password")
 	b.do(chromedp.SendKeys(chromedp.CSS("#f-new"), "short"))
@@ -88,7 +96,11 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 	b.open(s.AppURL + "/admin")
 	b.signIn("root", "administers it")
 	look("admin-queue")
+	for range 25 {
+		signInWithoutBrowser(b.t, s, "bob", "battery staple")
+	}
 	for _, page := range []struct{ path, name string }{
+		{"?q=nothing", "admin-queue-nothing-found"},
 		{"/clients", "admin-clients"},
 		{"/clients?q=nothing&state=approved", "admin-clients-none"},
 		{"/clients/pending-app", "admin-client-pending"},
@@ -98,6 +110,7 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 		{"/users/u-alice", "admin-user"},
 		{"/users/u-root", "admin-user-self"},
 		{"/users/u-alice/password", "admin-user-password"},
+		{"/users/u-alice/edit", "admin-user-edit"},
 		{"/new-user", "admin-user-new"},
 		{"/audit", "admin-audit"},
 		{"/audit?user=alice&kind=session&from=2026-01-01", "admin-audit-filtered"},
@@ -106,6 +119,13 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 		b.open(s.AppURL + "/admin" + page.path)
 		look(page.name)
 	}
+	b.open(s.AppURL + "/admin/audit?kind=session")
+	b.press(`nav.pager a[rel="next"]`)
+	look("admin-audit-second")
+	b.open(s.AppURL + "/admin/users/u-alice/edit")
+	b.fill("avatar_url", "javascript:alert(1)")
+	b.press("main button.primary")
+	look("admin-user-edit-problem")
 	b.open(s.AppURL + "/admin/clients/pending-app")
 	b.press(`button[value="reject"]`)
 	look("admin-client-problem")

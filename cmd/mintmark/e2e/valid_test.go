@@ -105,6 +105,7 @@ func TestValidHTML(t *testing.T) {
 	get("developer-connect", "/developer/clients/cal-app/connect")
 	get("developer-errors", "/developer/clients/cal-app/errors?error_id=x")
 	get("developer-users", "/developer/clients/cal-app/users")
+	get("developer-users-found", "/developer/clients/cal-app/users?q=alice&after=x")
 	get("developer-migration", "/developer/clients/legacy-app/migration")
 	form = get("developer-migration-preview", "/developer/clients/legacy-app/migration?scopes=PROFILE_READ&scopes=BOOKING_READ")
 	keep("developer-migration-problem", a.submit(at, form, "selected").body)
