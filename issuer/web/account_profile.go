@@ -35,7 +35,7 @@ var accountNotices = notices{
 // that may see the profile.
 func (w *Web) profile(c *call, v visit) error {
 	settings := v.view.Settings()
-	body := profileBody{
+	body := &profileBody{
 		Facts: facts(v.user, "About you"), HasPassword: w.signsInHere(v.user),
 		SignedIn: v.session.Created, SessionEnds: v.session.Created.Add(settings.SessionAbsolute),
 		SignOutForm: v.form(&signOutEverywhereForm, nil),
@@ -44,7 +44,13 @@ func (w *Web) profile(c *call, v visit) error {
 	if v.user.Admin {
 		body.Edit = editUserPath(v.user.ID)
 	}
-	return w.show(c, v, "account_profile", page{Title: "Your account", Said: accountNotices.of(c), Body: body})
+	return w.show(c, v, "account_profile", page{
+		Title: "Your account", Said: accountNotices.of(c), Body: body, Rows: len(body.Sessions),
+		Cut: func(n int) {
+			body.Sessions, body.Pages.Next = body.Sessions[:n], c.pageAt("after", body.Sessions[n-1].Form.get("session"))
+			body.Pages = body.Pages.below("sessions")
+		},
+	})
 }
 
 // facts are what GET /v2/me says of a user.

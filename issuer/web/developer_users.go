@@ -35,7 +35,7 @@ func (w *Web) usersPage(c *call, v visit) error {
 	if err != nil {
 		return err
 	}
-	body := usersBody{Again: clientPath(client.ID, "users"), Listed: client.Owner == v.user.ID}
+	body := &usersBody{Again: clientPath(client.ID, "users"), Listed: client.Owner == v.user.ID}
 	body.Count, body.At, body.Counted = w.counts.of(c.r.Context(), client.ID, v.view, w.config.Ledger.Now())
 	if body.Listed {
 		body.Search = searchOf(c, "Account ID or user name")
@@ -48,7 +48,10 @@ func (w *Web) usersPage(c *call, v visit) error {
 			body.People = append(body.People, connectedPerson{one, usernameTold(v.view, one)})
 		}
 	}
-	return w.show(c, v, "developer_users", page{Title: "Who uses it", Trail: trail, Body: body})
+	return w.show(c, v, "developer_users", page{
+		Title: "Who uses it", Trail: trail, Body: body, Rows: len(body.People),
+		Cut: func(n int) { body.People, body.Pages.Next = body.People[:n], c.pageAt("after", body.People[n-1].User) },
+	})
 }
 
 // usersFound are those of a list whom a search finds. Who is named whole is found

@@ -3,6 +3,7 @@ package web
 import (
 	"net/url"
 	"slices"
+	"strings"
 )
 
 // A pager leads through a list. An empty address is none. First is for lists of
@@ -79,8 +80,8 @@ func pageBy[E any](c *call, read func(at string, back bool) (found []E, next str
 // below leads to the part of the page in which the list is.
 func (p pager) below(id string) pager {
 	for _, address := range []*string{&p.First, &p.Back, &p.Next} {
-		if *address != "" {
-			*address += "#" + id
+		if before, _, _ := strings.Cut(*address, "#"); before != "" {
+			*address = before + "#" + id
 		}
 	}
 	return p

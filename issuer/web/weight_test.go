@@ -140,6 +140,17 @@ var weighings = []weighing{
 		route: "POST /admin/users/:id/state", address: func(*full) string { return "/admin/users/" + ownerID + "/state" }, status: 422,
 		form: sends("user state", ownerID+"\x00disable", url.Values{"state": {"disable"}}),
 	},
+	{route: "GET /admin/users/:id/edit", whole: true, address: func(*full) string { return "/admin/users/" + otherID + "/edit" }},
+	{
+		route: "POST /admin/users/:id/edit", whole: true, address: func(*full) string { return "/admin/users/" + otherID + "/edit" }, status: 422,
+		form: func(f *full) *sent {
+			fields := url.Values{"seen": {anySeen}, "username": {f.wide(65)}, "bio": {f.wide(2 * f.note)}, "avatar_url": {f.website("app")}}
+			for _, name := range []string{"name", "email", "time_zone", "locale", "default_schedule_id", "organization_id"} {
+				fields.Set(name, f.wide(f.name))
+			}
+			return &sent{"edit user", otherID + "\x00" + anySeen, fields}
+		},
+	},
 	{route: "GET /admin/users/:id/password", address: func(*full) string { return "/admin/users/" + otherID + "/password" }},
 	{
 		route: "POST /admin/users/:id/password", address: func(*full) string { return "/admin/users/" + otherID + "/password" }, status: 422,
@@ -164,7 +175,7 @@ var weighings = []weighing{
 // weightless are routes that answer with no page of their own: with a redirect,
 // with what is not a page, or with a page that another route has.
 var weightless = []string{
-	"POST /account/sign-out-everywhere", "POST /connected-apps/disconnect", "POST /connected-apps/disconnect-all",
+	"POST /account/sign-out", "POST /account/sign-out-everywhere", "POST /connected-apps/disconnect", "POST /connected-apps/disconnect-all",
 	"POST /developer/clients/:id/transfer/withdraw", "POST /developer/offers/:id/accept", "POST /developer/offers/:id/decline",
 	"GET /admin/audit.jsonl", "GET /logos/:digest", "GET /assets/:name",
 }
