@@ -1,6 +1,7 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"math"
 	"os"
@@ -19,8 +20,10 @@ import (
 func (b *tab) downloads(selector string) (file, name string) {
 	b.t.Helper()
 	dir, on := b.t.TempDir(), true
+	listening, stop := context.WithCancel(b.ctx)
+	defer stop()
 	begun, ended := make(chan *browser.EventDownloadWillBegin, 1), make(chan *browser.EventDownloadProgress, 1)
-	require.NoError(b.t, chromedp.Listen(b.ctx, func(event any) {
+	require.NoError(b.t, chromedp.Listen(listening, func(event any) {
 		switch e := event.(type) {
 		case *browser.EventDownloadWillBegin:
 			begun <- e
