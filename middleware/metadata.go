@@ -115,6 +115,8 @@ func identifier(text string) (*url.URL, error) {
 		return nil, err
 	case u.Host == "" || u.User != nil || strings.ContainsAny(text, "?#"):
 		return nil, fmt.Errorf("%q is not an absolute URL without userinfo, query and fragment", text)
+	case strings.ContainsFunc(text, func(r rune) bool { return r < '!' || r > '~' || r == '"' || r == '\\' }):
+		return nil, fmt.Errorf("%q has a character that a URL can't: a host in other letters is written as xn--", text)
 	case u.Scheme == "https", u.Scheme == "http" && isLoopback(u.Hostname()):
 		return u, nil
 	}

@@ -87,6 +87,8 @@ func TestMetadataRefuses(t *testing.T) {
 		{"userinfo", func(c *middleware.MetadataConfig) { c.Resource = "https://u:p@api.example.com" }},
 		{"no issuer", func(c *middleware.MetadataConfig) { c.AuthorizationServers = nil }},
 		{"issuer over http", func(c *middleware.MetadataConfig) { c.AuthorizationServers = []string{"http://auth.example.com"} }},
+		{"other letters", func(c *middleware.MetadataConfig) { c.Resource = "https://kalender-für-alle.example" }},
+		{"quotation mark", func(c *middleware.MetadataConfig) { c.Resource = `https://api.example.com/"` }},
 		{"unknown scope", func(c *middleware.MetadataConfig) { c.Scopes = []string{"BOOKINGS"} }},
 	}
 	for _, tt := range tests {

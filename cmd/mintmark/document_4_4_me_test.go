@@ -26,7 +26,14 @@ func documentMe(t *testing.T) {
 	d.run("4.4_header_is_Authorization_Bearer", func(d *desk) {
 		none := d.request(http.MethodGet, oauth.PathMe, "")
 		require.Equal(d.t, http.StatusUnauthorized, none.Status)
-		require.Equal(d.t, "Bearer", none.Header.Get("WWW-Authenticate"))
+		require.Equal(d.t, `Bearer resource_metadata="`+d.Base+`/.well-known/oauth-protected-resource/v2/me"`, none.Header.Get("WWW-Authenticate"))
+		described := d.request(http.MethodGet, "/.well-known/oauth-protected-resource/v2/me", "") // RFC 9728 §3
+		require.Equal(d.t, http.StatusOK, described.Status)
+		require.Equal(d.t, "application/json", described.Header.Get("Content-Type"))
+		require.Equal(d.t, map[string]any{
+			"resource": d.Base + "/v2/me", "authorization_servers": []any{d.Base},
+			"scopes_supported": []any{"PROFILE_READ"}, "bearer_methods_supported": []any{"header"},
+		}, described.json(d.t))
 		require.Equal(d.t, http.StatusUnauthorized, d.me(token+"A").Status)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(token[:len(token)-4]).Status)
 		require.Equal(d.t, http.StatusOK, d.me(token).Status)

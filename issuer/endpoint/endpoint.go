@@ -79,8 +79,15 @@ type Routes interface {
 func (e *Endpoints) Register(r Routes) {
 	r.Handle(http.MethodPost, oauth.PathToken, e.token)
 	r.Handle(http.MethodOptions, oauth.PathToken, e.tokenOptions)
-	me := middleware.New(e.Verifier, middleware.Config{}).Require("PROFILE_READ")(http.HandlerFunc(e.me))
+	described, guard := e.describe(), middleware.Config{}
+	if described != nil {
+		guard.ResourceMetadata = described.URL()
+	}
+	me := middleware.New(e.Verifier, guard).Require(scopeOfMe)(http.HandlerFunc(e.me))
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		if described != nil {
+			r.Handler(method, described.Path(), described)
+		}
 		r.Handle(method, oauth.PathJWKS, e.keySet)
 		r.Handle(method, oauth.PathMetadata, e.metadata)
 		r.Handler(method, oauth.PathMe, me)

@@ -26,6 +26,7 @@ type cluster struct {
 	started time.Time // what the history counts from
 	links   *links    // nil: nodes are reached where they say themselves
 	base    string    // the issuer: the address of the first node, as if it were that of a balancer
+	flags   []string  // of all nodes, beside those that every node has
 
 	mu    sync.Mutex
 	nodes []*node // guarded by mu; a node that was replaced is not in it
@@ -211,7 +212,7 @@ func (n *node) start() error {
 			arguments = append(arguments, "--token-file", n.invitation, "--join", n.reaches(n.c.not(n)))
 		}
 	}
-	arguments = append(arguments, n.flags...)
+	arguments = append(append(arguments, n.c.flags...), n.flags...)
 	p, err := launch(n.c.binary, n.log, []string{
 		"MINTMARK_TEST_DISK=" + n.order("disk"), "MINTMARK_TEST_CLOCK=" + n.order("clock"),
 	}, arguments...)

@@ -1,0 +1,129 @@
+package chaos
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/hex"
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// The resource server that reads the feed of revocations.
+const reader, readerSecret = "calendar", "reader-secret"
+
+// fedCluster is three nodes that serve the feed.
+func fedCluster(t *testing.T) *cluster {
+	t.Helper()
+	c := newSingle(t, build(t), false)
+	file := filepath.Join(c.dir, "feed.secrets")
+	digest := sha256.Sum256([]byte(readerSecret))
+	require.NoError(t, os.WriteFile(file, []byte(reader+":"+hex.EncodeToString(digest[:])+"\n"), 0o600))
+	c.flags = []string{"--feed-secrets", file}
+	c.assemble(3)
+	return c
+}
+
+// resourceServer reads the feed of one node, and of the others where that fails.
+func (c *cluster) resourceServer(first *node, others ...*node) *verifier.Verifier {
+	c.t.Helper()
+	at := func(n *node, path string) string { return "http://" + n.public + path }
+	keys, err := verifier.NewJWKS(verifier.JWKSConfig{URL: at(first, verifier.KeySetPath)})
+	require.NoError(c.t, err)
+	c.t.Cleanup(keys.Close)
+	r := &verifier.RevocationsConfig{Name: reader, Secret: readerSecret, URL: at(first, verifier.RevocationsPath)}
+	for _, n := range others {
+		r.MoreURLs = append(r.MoreURLs, at(n, verifier.RevocationsPath))
+	}
+	v, err := verifier.New(verifier.Config{Issuer: c.base, Audience: c.base, Keys: keys, Revocations: r})
+	require.NoError(c.t, err)
+	c.t.Cleanup(v.Close)
+	require.True(c.t, until(eventually, v.RevocationsFresh))
+	return v
+}
+
+// freshness is the time that a node signs; ok is false where it answers otherwise.
+func (n *node) freshness(t *testing.T) (at int64, ok bool) {
+	t.Helper()
+	basic := base64.StdEncoding.EncodeToString([]byte(reader + ":" + readerSecret))
+	r := send(t.Context(), newHTTP(nil), http.MethodGet, "http://"+n.public+verifier.RevocationsPath, nil, "Authorization", "Basic "+basic)
+	if r.status != http.StatusOK {
+		return 0, false
+	}
+	parts := strings.Split(r.body, ".")
+	require.Len(t, parts, 3)
+	text, err := base64.RawURLEncoding.DecodeString(parts[1])
+	require.NoError(t, err)
+	var said struct{ Iat int64 }
+	require.NoError(t, json.Unmarshal(text, &said))
+	return said.Iat, true
+}
+
+// TestFeedOfANodeThatIsCutOff: it does not sign that it knows everything, so who
+// asks it alone knows that he is behind; who may ask others does, before anything
+// is stale, and hears from them of what is revoked.
+func TestFeedOfANodeThatIsCutOff(t *testing.T) {
+	c := fedCluster(t)
+	w := newWorld(t, c)
+	for name, pick := range map[string]func() *node{
+		"a follower": func() *node { return c.not(c.leader()) },
+		"the leader": c.leader,
+	} {
+		t.Run(name, func(t *testing.T) {
+			lonely := pick()
+			var others []*node
+			for _, n := range c.all() {
+				if n != lonely {
+					others = append(others, n)
+				}
+			}
+			list := w.codes(1)
+			require.Len(t, list, 1)
+			g := list[0]
+			o, _ := newApplication(w).exchange(t.Context(), others[0], g, false)
+			require.Equal(t, ok, o.Class)
+			moves, stays := c.resourceServer(lonely, others...), c.resourceServer(lonely)
+			good := func(v *verifier.Verifier) bool { _, err := v.Verify(t.Context(), g.access); return err == nil }
+			require.True(t, good(moves) && good(stays))
+
+			for _, n := range others {
+				require.NoError(t, c.links.disturb(pair{n.name, lonely.name}, "hole", ""))
+				require.NoError(t, c.links.disturb(pair{lonely.name, n.name}, "hole", ""))
+			}
+			cutOff := time.Now()
+			var revoked time.Time
+			for time.Since(cutOff) < 2*verifier.DefaultRevocationsStale {
+				require.True(t, moves.RevocationsFresh(), "%+v", moves.Revocations())
+				if revoked.IsZero() && others[0].run("grant", "revoke", g.id).code == exitOK {
+					revoked = time.Now()
+				}
+				time.Sleep(pollPause)
+			}
+			require.False(t, revoked.IsZero(), "the others decide")
+			require.False(t, good(moves), "it heard from another node")
+			require.False(t, stays.RevocationsFresh())
+			require.True(t, good(stays), "who can't know goes on; routes that must know fail")
+			if at, answers := lonely.freshness(t); answers {
+				require.LessOrEqual(t, at, cutOff.Unix()+1)
+			}
+			at, answers := others[0].freshness(t)
+			require.True(t, answers)
+			require.Greater(t, at, cutOff.Unix()+5)
+
+			for _, n := range others {
+				require.NoError(t, c.links.calm(pair{n.name, lonely.name}, "hole"))
+				require.NoError(t, c.links.calm(pair{lonely.name, n.name}, "hole"))
+			}
+			require.True(t, until(eventually, func() bool { return stays.RevocationsFresh() && !good(stays) }))
+			c.requireReady(c.all()...)
+		})
+	}
+}
