@@ -1,7 +1,6 @@
 package verifier
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"strconv"
@@ -31,7 +30,7 @@ type revocation struct {
 }
 
 // readRevocations verifies a document as strictly as a token.
-func readRevocations(ctx context.Context, keys KeySource, text string) (*revocationDocument, error) {
+func readRevocations(text string, keyOf func(kid string) (Key, error)) (*revocationDocument, error) {
 	jws, err := splitParts(text)
 	if err != nil {
 		return nil, err
@@ -43,7 +42,7 @@ func readRevocations(ctx context.Context, keys KeySource, text string) (*revocat
 	if h.typ != revocationsType {
 		return nil, errors.New("typ is not " + revocationsType)
 	}
-	key, err := keys.Key(ctx, h.kid)
+	key, err := keyOf(h.kid)
 	if err != nil {
 		return nil, err
 	}

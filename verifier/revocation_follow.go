@@ -25,6 +25,9 @@ const (
 	// wait as it was asked to.
 	hurry = time.Second
 
+	// lookForKey is how often the key of an answer is looked for.
+	lookForKey = 100 * time.Millisecond
+
 	// wholeTimeout is for an answer that may be long. One that hangs is left sooner,
 	// unless nobody is any better.
 	wholeTimeout = 30 * time.Second
@@ -60,6 +63,10 @@ func (r *revocations) follow(ctx context.Context) {
 		switch {
 		case err != nil:
 			turn++
+			if errors.Is(err, errKeyOfFeed) {
+				pause = firstRevocationsRetry // it was waited for, and not the issuer's trouble
+				break
+			}
 			pause = jitter(min(firstRevocationsRetry<<min(r.failures/len(r.origins), 10), longestRevocationsRetry), 0.8, 1.2)
 			r.failures++
 		case news:
@@ -108,7 +115,7 @@ func (r *revocations) ask(ctx context.Context, origin *url.URL, wait time.Durati
 	if err != nil {
 		return 0, false, fmt.Errorf("fetch revocations: %w", err)
 	}
-	d, err := readRevocations(ctx, r.keys, text)
+	d, err := readRevocations(text, func(kid string) (Key, error) { return r.key(ctx, kid) })
 	if err == nil {
 		applied, news, err = r.apply(d, asked)
 	}
@@ -116,6 +123,32 @@ func (r *revocations) ask(ctx context.Context, origin *url.URL, wait time.Durati
 		return 0, false, fmt.Errorf("read revocations: %w", err)
 	}
 	return applied, news, nil
+}
+
+// errKeyOfFeed says that a document is signed by a key that is not known.
+var errKeyOfFeed = errors.New("its key is not known")
+
+// key is the key of a document. The feed may be the first to show a new one, which
+// is asked for in the background then, and not too often: it is waited for, so that
+// what comes behind it is not late.
+func (r *revocations) key(ctx context.Context, kid string) (Key, error) {
+	for {
+		key, err := r.keys.Key(ctx, kid)
+		if err == nil {
+			return key, nil
+		}
+		err = fmt.Errorf("%w: %w", errKeyOfFeed, err)
+		r.mu.Lock()
+		r.lastErr = err
+		r.mu.Unlock()
+		again := time.NewTimer(lookForKey)
+		select {
+		case <-again.C:
+		case <-ctx.Done():
+			again.Stop()
+			return Key{}, err
+		}
+	}
 }
 
 func (r *revocations) get(ctx context.Context, u *url.URL) (string, error) {

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
 // An issuer whose clock is ahead has nobody trust it for longer: the question's
@@ -249,4 +250,29 @@ func TestRevocationsTwice(t *testing.T) {
 	}
 	close(stop)
 	done.Wait()
+}
+
+// A feed that is signed by a key which is not known yet is taken in as soon as that
+// is, however long it takes.
+func TestRevocationsOfANewKey(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFeed()
+		f.say(object{"revoked": []object{{"sub": "user-1", "at": time.Now().Unix() + 60}}})
+		r := newRig(t)
+		r.publish(verifiertest.NewInMemoryIssuer().KeySet())
+		v, err := verifier.New(verifier.Config{Issuer: issuer, Audience: audience, Keys: r, Revocations: &verifier.RevocationsConfig{
+			Name: "calendar", Secret: "s3cret", Client: &http.Client{Transport: f},
+		}})
+		require.NoError(t, err)
+		defer v.Close()
+		time.Sleep(47100 * time.Millisecond)
+		require.Error(t, v.Revocations().Err)
+		f.mu.Lock()
+		assert.Less(t, len(f.asked), 12, "it is not asked for again and again")
+		f.mu.Unlock()
+		r.publish(published())
+		time.Sleep(500 * time.Millisecond)
+		assert.Equal(t, 1, v.Revocations().Entries)
+		assert.NoError(t, v.Revocations().Err)
+	})
 }
