@@ -10,7 +10,6 @@ import (
 	wal "github.com/hashicorp/raft-wal"
 	"github.com/hashicorp/raft-wal/fs"
 	"github.com/hashicorp/raft-wal/metadb"
-	"github.com/hashicorp/raft-wal/metrics"
 	"github.com/hashicorp/raft-wal/segment"
 	"github.com/hashicorp/raft-wal/verifier"
 )
@@ -21,18 +20,16 @@ const cachedEntries = 64
 
 // stores are the log and the stable store of a node:
 //
-//	LogCache -> verifier -> acknowledged -> summed -> raft-wal      votes -> raft-wal
+//	LogCache -> compared -> acknowledged -> summed -> raft-wal      votes -> raft-wal
 //
-// raft-wal does not check what it reads of a sealed segment. summed does. The
-// verifier compares with other nodes: it sums up what is written and, at each
-// checkpoint entry of the leader, reads the range back. It sits below the cache,
-// so that it reads the disk. All of them say that the log is monotonic, which
-// raft must know or a follower that installs a snapshot may do so for ever
-// (hashicorp/raft #697).
+// raft-wal does not check what it reads of a sealed segment. summed does. What is
+// compared with other nodes sits below the cache, so that it is read from the
+// disk. All of them say that the log is monotonic, which raft must know or a
+// follower that installs a snapshot may do so for ever (hashicorp/raft #697).
 type stores struct {
 	logs     raft.LogStore
 	stable   raft.StableStore
-	verifier *verifier.LogStore
+	compared *compared
 }
 
 func openStores(c *Config, log *logger, committed func() uint64, report verifier.ReportFn) (*stores, error) {
@@ -64,8 +61,8 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 		stable = c.hooks.stable(w)
 	}
 	s := &stores{stable: &votes{StableStore: stable}}
-	s.verifier = verifier.NewLogStore(logs, isCheckpoint, report, &metrics.NoOpCollector{})
-	s.logs, err = raft.NewLogCache(cachedEntries, s.verifier)
+	s.compared = newCompared(logs, report)
+	s.logs, err = raft.NewLogCache(cachedEntries, s.compared)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("log cache: %w", err), s.Close())
 	}
@@ -73,12 +70,7 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 }
 
 // Close closes the log. raft must have stopped.
-func (s *stores) Close() error { return s.verifier.Close() }
-
-// isCheckpoint is the verifier's question for every entry it stores.
-func isCheckpoint(l *raft.Log) (bool, error) {
-	return l.Type == raft.LogCommand && len(l.Data) > 0 && l.Data[0] == entryCheckpoint, nil
-}
+func (s *stores) Close() error { return s.compared.Close() }
 
 // hookedLogs keeps what the verifier asks of a log beside a test's own.
 type hookedLogs struct {
