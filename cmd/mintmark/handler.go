@@ -21,7 +21,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *re
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
 			id, ok := ledger.ParseGrantID(c.GrantID())
-			return !ok || i.View().GrantEnded(id) != ledger.NoCause
+			return !ok || i.View().TokensStopped(id) != ledger.NoCause
 		},
 	})
 	if err != nil {

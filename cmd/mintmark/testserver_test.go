@@ -274,6 +274,7 @@ func (b *browser) submit(page answer, holding string, fill ...string) answer {
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 	r.Header.Set("Origin", b.ts.App)
 	r.Header.Set("Sec-Fetch-Site", "same-origin")
+	r.Header.Set("User-Agent", "Mozilla/5.0 (X11; Linux x86_64; rv:140.0) Gecko/20100101 Firefox/140.0")
 	return do(b.ts.t, b.client, r)
 }
 

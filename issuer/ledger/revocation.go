@@ -48,12 +48,14 @@ func (v View) RevocationsOf(e *Event) []Revocation {
 		}
 		r.Client, r.Lifted = e.Client, verdict == Resume
 	case EventClientImported:
-		// A declaration may suspend a client that is there, or resume it.
+		// A declaration may suspend a client that is there, or resume it. One that
+		// waits for a review, or was rejected, gets no more tokens and keeps those
+		// that are out.
 		c := v.Client(e.Client)
 		if c == nil || c.Created >= e.At {
 			return nil
 		}
-		r.Client, r.Lifted = e.Client, c.usable() == NoCause
+		r.Client, r.Lifted = e.Client, c.State != Suspended
 	case EventExchanged:
 		return v.endedByScopes(e)
 	default:

@@ -89,6 +89,7 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 			{ID: "new", State: ledger.Suspended, Created: 1000},
 			{ID: "stopped", State: ledger.Suspended, Created: 10},
 			{ID: "going", State: ledger.Approved, Created: 10},
+			{ID: "rejected", State: ledger.Rejected, Created: 10},
 		}),
 		tableOf(ledger.TableUsers, []*ledger.User{
 			{ID: "u", Grants: []ledger.GrantID{scoped, legacy, later, elsewhere}, Cuts: []ledger.Cut{{Client: "c", Legacy: 7}}},
@@ -136,6 +137,7 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 			{ledger.Event{Client: "new", User: "u"}, nil},
 			{ledger.Event{Client: "stopped", User: "u"}, list{{Client: "stopped"}}},
 			{ledger.Event{Client: "going", User: "u"}, list{{Client: "going", Lifted: true}}},
+			{ledger.Event{Client: "rejected", User: "u"}, list{{Client: "rejected", Lifted: true}}},
 		},
 		ledger.EventExchanged: {
 			{ledger.Event{Client: "c", User: "u", Grant: scoped}, list{{Grant: legacy}}},

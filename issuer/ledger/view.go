@@ -146,6 +146,18 @@ func (v View) GrantEnded(id GrantID) Cause {
 	return cause
 }
 
+// TokensStopped says why access tokens of a grant that are out do not count, or
+// NoCause where they do. Those of a suspended client count again when it is
+// resumed.
+func (v View) TokensStopped(id GrantID) Cause {
+	if g := v.Grant(id); g != nil {
+		if c := v.Client(g.Client); c != nil && c.State == Suspended {
+			return ClientSuspended
+		}
+	}
+	return v.GrantEnded(id)
+}
+
 // Session is the session of a digest, live or not.
 func (v View) Session(id [32]byte) *Session {
 	return first[Session](v, TableSessions, indexID, id[:])
