@@ -46,7 +46,8 @@ func (j *JWKS) schedule(now time.Time) {
 		pause = jitter(min(firstRetry<<min(max(0, j.failures-1), 10), longest), 1, 1.2)
 	} else {
 		j.cause = CauseSchedule
-		pause = max(0, e.confirmed.Add(jitter(e.freshFor, 0.9, 1)).Sub(now))
+		// Twice before the keys would be too old, however long they may be kept.
+		pause = max(0, e.confirmed.Add(jitter(min(e.freshFor, j.stale/2), 0.9, 1)).Sub(now))
 	}
 	if soon := j.untilEarly(now); j.wanted && soon < pause {
 		j.cause, pause = CauseUnknownKey, soon

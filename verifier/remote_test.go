@@ -92,9 +92,13 @@ func hang(req *http.Request) (*http.Response, error) {
 // newJWKS asks o on the bubble's clock.
 func newJWKS(t testing.TB, o *origin) *verifier.JWKS {
 	t.Helper()
-	j, err := verifier.NewJWKS(verifier.JWKSConfig{
-		URL: "https://auth.example.com/jwks", Client: &http.Client{Transport: o},
-	})
+	return newJWKSOf(t, o, verifier.JWKSConfig{})
+}
+
+func newJWKSOf(t testing.TB, o *origin, c verifier.JWKSConfig) *verifier.JWKS {
+	t.Helper()
+	c.URL, c.Client = "https://auth.example.com/jwks", &http.Client{Transport: o}
+	j, err := verifier.NewJWKS(c)
 	require.NoError(t, err)
 	t.Cleanup(j.Close)
 	return j
@@ -137,6 +141,19 @@ func TestJWKSIsRefreshedInTheBackground(t *testing.T) {
 		assert.NoError(t, find(j, "ec"), "but still of use")
 		time.Sleep(300 * time.Second)
 		assert.ErrorIs(t, find(j, "ec"), verifier.ErrKeysUnavailable, "until stale")
+	})
+}
+
+// Keys that may not be kept for as long as max-age says are asked for earlier.
+func TestJWKSIsRefreshedBeforeItIsStale(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := &origin{answer: serve(published(), "Cache-Control", "public, max-age=300")}
+		j := newJWKSOf(t, o, verifier.JWKSConfig{Stale: 20 * time.Second})
+		for range 100 {
+			assert.NoError(t, find(j, "ec"))
+			time.Sleep(time.Second)
+		}
+		assert.LessOrEqual(t, o.fetches(), 1+100/9)
 	})
 }
 

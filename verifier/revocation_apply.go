@@ -37,15 +37,16 @@ func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int
 	}
 	if news = !same || number > ourNumber; news {
 		r.news.Add(1)
-		applied = r.takeAll(d.revoked, now)
+		applied = r.takeAll(d.revoked, same, now)
 		r.news.Add(1)
 	}
 	// 1. The gaps: what was known up to then joins what the document has. One that
-	// goes on from a version has nothing of what came before that.
+	// goes on from a version has nothing of what came before that, and from one that
+	// is older than what is known nothing was taken.
 	since := d.since
 	switch {
 	case known == 0 || known < since:
-	case d.after != "":
+	case d.after != "", !news && number < ourNumber:
 		since = r.since.Load()
 	default:
 		since = min(since, r.since.Load())
@@ -76,20 +77,21 @@ func (r *revocations) know(fresh int64, asked time.Time) {
 
 // takeAll adds a list, and returns how many of it were new. Some of it may be known
 // already, so the last word on a client is the only one that is taken: requests
-// must not see one from before, not even for a moment.
-func (r *revocations) takeAll(list []revocation, now time.Time) (applied int) {
+// must not see one from before, not even for a moment. Same says that it is of the
+// life of the issuer that we know.
+func (r *revocations) takeAll(list []revocation, same bool, now time.Time) (applied int) {
 	clients := map[string]*revocation{}
 	for i := range list {
 		one := &list[i]
 		switch {
 		case one.grant == "" && one.subject == "" && one.client != "":
 			clients[one.client] = one
-		case r.take(one, now):
+		case r.take(one, same, now):
 			applied++
 		}
 	}
 	for _, one := range clients {
-		if r.take(one, now) {
+		if r.take(one, same, now) {
 			applied++
 		}
 	}
@@ -97,7 +99,7 @@ func (r *revocations) takeAll(list []revocation, now time.Time) (applied int) {
 }
 
 // take adds one, and reports whether it was new.
-func (r *revocations) take(one *revocation, now time.Time) bool {
+func (r *revocations) take(one *revocation, same bool, now time.Time) bool {
 	table, a, b := r.grants, one.grant, ""
 	switch {
 	case one.grant != "":
@@ -118,8 +120,11 @@ func (r *revocations) take(one *revocation, now time.Time) bool {
 	switch {
 	case has == nil && one.lifted, has != nil && until == has.until.Load():
 		return false
-	case has != nil && until < has.until.Load() && table != r.clients:
-		return false // only a client gets anything back
+	case has != nil && until < has.until.Load() && (table != r.clients || !same):
+		// Only a client gets anything back, and not by a life that began before it
+		// was suspended: that may know of the suspension by its journal alone, of
+		// which the feed says nothing.
+		return false
 	case has == nil && r.count() >= r.most:
 		r.forget(now)
 		return false

@@ -313,6 +313,34 @@ func TestRevocationsIncomplete(t *testing.T) {
 		since := v.Revocations().Since
 		keepFresh(2*time.Second, object{"version": "ffff-2", "after": "ffff-1", "complete_since": 0})
 		assert.Equal(t, since, v.Revocations().Since, "what goes on from there fills no gap before it")
+		keepFresh(2*time.Second, object{"version": "ffff-1", "complete_since": 0})
+		assert.Equal(t, since, v.Revocations().Since, "nor does one that is older, of which nothing is taken")
+		assert.False(t, v.RevocationsFresh())
+		keepFresh(2*time.Second, object{"version": "ffff-2", "complete_since": 0})
+		assert.True(t, v.RevocationsFresh(), "but one that has it all")
+	})
+}
+
+// A cluster that was restored may know of a suspension by its journal, of which the
+// feed says nothing. Who knew of it goes on refusing, until the client is resumed in
+// this life.
+func TestAnotherLifeGivesNothingBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFeed()
+		f.say(nil)
+		v := f.told(t)
+		old := tokenOf(object{"client_id": "client-9"})
+		suspended := func() bool { synctest.Wait(); _, err := v.Verify(t.Context(), old); return err != nil }
+		require.False(t, suspended())
+		client := func(lifted bool) []object {
+			return []object{{"client_id": "client-9", "at": time.Now().Unix(), "lifted": lifted}}
+		}
+		f.say(object{"version": life + "5", "revoked": client(false)})
+		require.True(t, suspended())
+		f.say(object{"version": "ffff-3", "complete_since": time.Now().Unix(), "revoked": client(true)})
+		require.True(t, suspended(), "which the other life says of a time before")
+		f.say(object{"version": "ffff-4", "after": "ffff-3", "revoked": client(true)})
+		require.False(t, suspended())
 	})
 }
 
