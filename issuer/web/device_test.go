@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/http"
+	"net/http/httptest"
 	"runtime"
 	"strings"
 	"sync"
@@ -212,4 +213,58 @@ func TestNeighboursLockNobodyOutElsewhere(t *testing.T) {
 	late := w.browser()
 	assert.Equal(t, http.StatusTooManyRequests, late.signInElsewhere(late.get("/auth/sign-in"), p, "s-4").StatusCode)
 	assert.Equal(t, "/", ada.signInElsewhere(ada.get("/auth/sign-in"), p, "s-1").Header.Get("Location"))
+}
+
+// A slowWriter is a person, or a thief, who reads no answer until they may.
+type slowWriter struct {
+	*httptest.ResponseRecorder
+	begun chan struct{}
+	may   chan struct{}
+}
+
+func (s slowWriter) Write(b []byte) (int, error) {
+	s.begun <- struct{}{}
+	<-s.may
+	return s.ResponseRecorder.Write(b)
+}
+
+// Who reads the answer slowly keeps no turn at having a password hashed.
+func TestSlowReadersKeepNoTurn(t *testing.T) {
+	w := newWorld(t)
+	var all sync.WaitGroup
+	slow := slowWriter{nil, make(chan struct{}, 10_000), make(chan struct{})}
+	for range 2 * runtime.NumCPU() {
+		thief := w.browser()
+		form := thief.get("/auth/sign-in").form(t, "/auth/sign-in")
+		form.Set("username", "ada")
+		form.Set("password", "guess")
+		r := httptest.NewRequest(http.MethodPost, "/auth/sign-in", strings.NewReader(form.Encode()))
+		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+		r.Header.Set("Sec-Fetch-Site", "same-origin")
+		r.Header.Set("Test-Address", fmt.Sprint("192.0.2.", len(thief.cookies)))
+		for name, value := range thief.cookies {
+			r.AddCookie(&http.Cookie{Name: name, Value: value})
+		}
+		mine := slow
+		mine.ResponseRecorder = httptest.NewRecorder()
+		all.Go(func() { w.handler.ServeHTTP(mine, r) })
+		<-slow.begun
+	}
+	other := w.browser()
+	assert.Equal(t, http.StatusSeeOther, other.signIn(other.get("/auth/sign-in"), "ada", password).StatusCode)
+	close(slow.may)
+	all.Wait()
+}
+
+// What a form brings along is no longer than what the authorization step takes.
+func TestCarriedRequestIsBounded(t *testing.T) {
+	w := newWorld(t)
+	b := w.browser()
+	form := b.get("/auth/sign-in").form(t, "/auth/sign-in")
+	form.Set("next", strings.Repeat("'", 9000))
+	form.Set("username", "ada")
+	form.Set("password", password)
+	page := b.post("/auth/sign-in", form)
+	assert.Equal(t, http.StatusUnprocessableEntity, page.StatusCode)
+	assert.Less(t, len(page.body), 15<<10)
 }

@@ -115,6 +115,9 @@ func (w *Web) signIn(c *call, f *form) error {
 		return again(http.StatusUnprocessableEntity, alertWrong)
 	case len(password) > maxPassword:
 		return again(http.StatusUnprocessableEntity, alertWrong)
+	case len(f.get("next")) > oauth.MaxQuery:
+		body.Next = ""
+		return again(http.StatusUnprocessableEntity, alertOldForm)
 	case !genuine(f.token, w.sentFormKey(c), forSignIn, "", f.get("next")):
 		return again(http.StatusForbidden, alertOldForm)
 	case name == "" || password == "":
@@ -124,12 +127,11 @@ func (w *Web) signIn(c *call, f *form) error {
 	if err != nil {
 		return fmt.Errorf("wait for a turn: %w", err)
 	}
-	defer attempt.leave()
 	if attempt.wait > 0 {
 		retryAfter(c, attempt.wait)
 		return again(http.StatusTooManyRequests, alertTooMany)
 	}
-	u, err := w.check(c, view, name, password)
+	u, err := w.checkInTurn(c, view, name, password, attempt)
 	if err != nil {
 		return fmt.Errorf("check a password: %w", err)
 	}
@@ -145,6 +147,13 @@ func (w *Web) signIn(c *call, f *form) error {
 		}
 	}
 	return again(http.StatusUnprocessableEntity, alertWrong)
+}
+
+// checkInTurn gives the turn back before anything is answered: whoever reads the
+// answer slowly would keep it.
+func (w *Web) checkInTurn(c *call, view ledger.View, name, password string, a attempting) (*ledger.User, error) {
+	defer a.leave()
+	return w.check(c, view, name, password)
 }
 
 // check is the user of a name and password, or nil. Before it says no it looks
