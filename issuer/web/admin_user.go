@@ -14,7 +14,8 @@ const (
 )
 
 var userStateForm = formKind{
-	purpose: forUserState, action: stateOfUsers, page: pathAdminUser, fields: []field{boundField("state")},
+	purpose: forUserState, action: stateOfUsers, page: pathAdminUser,
+	fields: []field{boundField("state"), listField("sure", "Confirmation")},
 }
 
 // userActions are what the page of a user has a button for, by the notice that
@@ -81,6 +82,9 @@ func (w *Web) showAdminUser(c *call, v visit, sent *form) error {
 	for _, state := range userActions {
 		body.Forms[string(state)] = v.form(&userStateForm, url.Values{"id": {u.ID}, "state": {string(state)}})
 	}
+	if sent != nil {
+		body.Forms[sent.get("state")] = sent
+	}
 	owned, next := v.view.ListClients(ledger.ClientQuery{Owner: u.ID, Limit: ownedShow})
 	for _, client := range owned {
 		body.Owned = append(body.Owned, namedClient(v.view, client.ID))
@@ -127,11 +131,16 @@ func appsOf(grants []*ledger.Grant) int {
 }
 
 // setUserState enables or disables an account, or gives or takes the role of an
-// administrator. What is so already stays so.
+// administrator. What is so already stays so. Disabling takes a box to be
+// ticked: enabling does not bring back what it ends.
 func (w *Web) setUserState(c *call, v visit, f *form) error {
 	state := f.get("state")
 	if !slices.Contains(userActions, ledger.UserState(state)) {
 		return errNotOurForm
+	}
+	if state == string(ledger.Disable) && !f.Has("sure", "yes") {
+		f.wrong("sure", "is missing: tick the box if the account is to be disabled")
+		return w.showAdminUser(c, v, f)
 	}
 	refused, err := w.propose(c, &v, "change a user", &ledger.SetUserState{
 		Actor: v.actor(), User: f.get("id"), State: ledger.UserState(state),

@@ -74,7 +74,7 @@ func TestUserStates(t *testing.T) {
 	ada.allow()
 	state := func(state string) map[string][]string {
 		require.Contains(t, root.get(adaPage).body, `name="state" value="`+state+`"`)
-		return map[string][]string{"state": {state}, "token": {stateToken(root, "u-ada\x00"+state)}}
+		return map[string][]string{"state": {state}, "sure": {"yes"}, "token": {stateToken(root, "u-ada\x00"+state)}}
 	}
 	press := func(name string) answer {
 		form := state(name)
@@ -89,6 +89,17 @@ func TestUserStates(t *testing.T) {
 	assert.Contains(t, press("demote").body, "not an administrator any more")
 	assert.Equal(t, http.StatusNotFound, ada.get("/admin").StatusCode)
 
+	unsure, before := state("disable"), w.index
+	delete(unsure, "sure")
+	asked := root.post(adaPage+"/state", unsure)
+	assert.Equal(t, http.StatusUnprocessableEntity, asked.StatusCode)
+	assert.Contains(t, asked.body, `<li><a href="#f-sure">Confirmation is missing: tick the box if the account is to be disabled.</a></li>`)
+	assert.Contains(t, asked.body, `<p class="error" id="f-sure-error">Confirmation is missing`)
+	assert.Equal(t, before, w.index, "nothing was changed")
+	assert.Equal(t, http.StatusOK, ada.get("/account").StatusCode)
+	_, account, _ := strings.Cut(asked.body, `id="account"`)
+	again := answer{asked.Response, account}.form(t, adaPage+"/state")
+	assert.Equal(t, stateToken(root, "u-ada\x00disable"), again.Get("token"), "the form that is shown again can be sent")
 	assert.Contains(t, press("disable").body, "The account was disabled.")
 	assert.Equal(t, http.StatusSeeOther, ada.get("/account").StatusCode)
 	assert.Empty(t, w.grants())
@@ -103,7 +114,7 @@ func TestUserStates(t *testing.T) {
 		status      int
 	}{{"u-ada", "delete", 403}, {"u-rita", "odd", 403}, {"u-root", "demote", 422}, {"u-root", "disable", 422}, {"u-nobody", "disable", 404}} {
 		res := root.post("/admin/users/"+test.user+"/state", map[string][]string{
-			"state": {test.state}, "token": {stateToken(root, test.user+"\x00"+test.state)},
+			"state": {test.state}, "sure": {"yes"}, "token": {stateToken(root, test.user+"\x00"+test.state)},
 		})
 		assert.Equal(t, test.status, res.StatusCode, test)
 		if test.status == http.StatusUnprocessableEntity {

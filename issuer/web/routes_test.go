@@ -144,7 +144,7 @@ var matrix = []row{
 	{route: "GET /admin/users/:id", address: "/admin/users/u-ada", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{
 		route: "POST /admin/users/:id/state", address: "/admin/users/u-bob/state", nobody: 303, user: 404, owner: 404, administrator: 303,
-		form: &sent{"user state", "u-bob\x00disable", url.Values{"state": {"disable"}}},
+		form: &sent{"user state", "u-bob\x00disable", url.Values{"state": {"disable"}, "sure": {"yes"}}},
 	},
 	{route: "GET /admin/users/:id/edit", address: "/admin/users/u-ada/edit", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{

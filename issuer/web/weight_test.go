@@ -138,7 +138,11 @@ var weighings = []weighing{
 	{route: "GET /admin/users/:id", address: func(*full) string { return "/admin/users/" + otherID }},
 	{
 		route: "POST /admin/users/:id/state", address: func(*full) string { return "/admin/users/" + ownerID + "/state" }, status: 422,
-		form: sends("user state", ownerID+"\x00disable", url.Values{"state": {"disable"}}),
+		form: sends("user state", ownerID+"\x00disable", url.Values{"state": {"disable"}, "sure": {"yes"}}),
+	},
+	{
+		route: "POST /admin/users/:id/state", address: func(*full) string { return "/admin/users/" + otherID + "/state" }, status: 422,
+		form: sends("user state", otherID+"\x00disable", url.Values{"state": {"disable"}}),
 	},
 	{route: "GET /admin/users/:id/edit", whole: true, address: func(*full) string { return "/admin/users/" + otherID + "/edit" }},
 	{

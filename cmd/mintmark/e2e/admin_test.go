@@ -118,6 +118,9 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	user.open(s.AppURL + "/")
 	require.Equal(t, "Sign in", user.text("h1"))
 	root.press(`section[aria-labelledby="account"] button`)
+	require.Contains(t, root.text("[role=alert] a"), "Confirmation is missing")
+	root.do(chromedp.Click(chromedp.CSS(`input[name="sure"]`)))
+	root.press(`section[aria-labelledby="account"] button`)
 	require.Contains(t, root.text("main"), "Disabled")
 }
 

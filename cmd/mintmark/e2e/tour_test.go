@@ -138,6 +138,9 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 	look("admin-client-suspended")
 	b.open(s.AppURL + "/admin/users/u-bob")
 	b.press("main button.danger")
+	look("admin-user-disable-problem")
+	b.do(chromedp.Click(chromedp.CSS(`input[name="sure"]`)))
+	b.press("main button.danger")
 	look("admin-user-disabled")
 }
 
