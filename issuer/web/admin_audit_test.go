@@ -102,6 +102,7 @@ func TestAuditFilterProblems(t *testing.T) {
 		assert.Equal(t, http.StatusUnprocessableEntity, page.StatusCode, query)
 		assert.Contains(t, page.body, says)
 		assert.NotContains(t, page.body, "Download")
+		assert.Contains(t, page.body, "<p>Please look at this again:</p>", "nothing could have been changed")
 		assert.Equal(t, http.StatusBadRequest, root.get("/admin/audit.jsonl?"+query).StatusCode)
 	}
 }

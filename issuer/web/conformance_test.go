@@ -62,6 +62,9 @@ func TestConformancePages(t *testing.T) {
 						continue
 					}
 					assert.Contains(t, res.body, test.says)
+					if who != "a stranger" {
+						assert.NotContains(t, res.body, "sign in, and this page", "who is signed in already")
+					}
 					for _, uri := range []string{"evil.example", "app.example.com", "127.0.0.1", "localhost"} {
 						assert.NotContains(t, res.body, uri, "the redirection URI is not shown")
 					}
@@ -70,6 +73,19 @@ func TestConformancePages(t *testing.T) {
 			assert.Empty(t, w.grants())
 		})
 	}
+}
+
+// Who owns the application, and is not signed in, is told how to see more.
+func TestErrorPageTellsOwnersToSignIn(t *testing.T) {
+	for _, query := range []url.Values{
+		with(good(), "client_id", "refused"), with(good(), "client_id", "stopped"),
+		with(good(), "redirect_uri", ""), with(good(), "redirect_uri", "https://evil.example/cb"),
+	} {
+		w := newWorld(t)
+		assert.Contains(t, w.browser().get(at(query)).body, "yours, sign in, and this page ", query)
+		assert.NotContains(t, w.signedIn().get(at(query)).body, "sign in, and this page", "the owner sees it")
+	}
+	assert.NotContains(t, newWorld(t).browser().get(at(with(good(), "client_id", "unheard-of"))).body, "sign in", "nobody's")
 }
 
 // Any other fault is told to the client, after the user has signed in.

@@ -66,7 +66,11 @@ func (w *Web) ownClient(c *call, v visit, client *ledger.Client) error {
 func stateText(client *ledger.Client) string {
 	switch client.State {
 	case ledger.Pending:
-		return "An administrator of this service has to review the application first. Until then nobody can use it. You can change it, and generate its secret."
+		text := "An administrator of this service has to review the application first. Until then nobody can use it. You can change it"
+		if client.Public() {
+			return text + "."
+		}
+		return text + ", and generate its secret."
 	case ledger.Approved:
 		return "Everybody who has an account here can allow it."
 	case ledger.Rejected:

@@ -30,8 +30,12 @@ func differing(parts []oauth.Part) []string {
 	return pieces
 }
 
-// forOwner adds to a failure what the signed-in owner may know of it.
+// forOwner adds to a failure what the signed-in owner may know of it, and for
+// who is not signed in, how the owner gets to know that.
 func (f *failure) forOwner(v *visit, r oauth.AuthorizationRequest) *failure {
+	if v.user == nil && f.signIn != "" {
+		f.detail += " " + f.signIn
+	}
 	client := v.view.Client(r.ClientID)
 	if v.user == nil || client == nil || client.State == ledger.Deleted || client.Owner != v.user.ID {
 		return f

@@ -150,4 +150,10 @@ func TestPublicClientHasNoSecrets(t *testing.T) {
 	const path = "/developer/clients/native/secrets"
 	assert.Contains(t, b.get(path).body, "A public client has no secrets")
 	assert.NotContains(t, b.get("/developer/clients/native").body, "/secrets")
+
+	w.client("new", func(c *ledger.ImportClient) {
+		c.State, c.Type, c.Profile.RedirectURIs = ledger.Pending, ledger.Public, []string{"http://127.0.0.1/cb"}
+	})
+	assert.Contains(t, b.get("/developer/clients/new").body, "You can change it.")
+	assert.Contains(t, b.get("/developer/clients/waiting").body, "You can change it, and generate its secret.")
 }

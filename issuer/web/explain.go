@@ -35,14 +35,14 @@ func explain(p *ledger.Problem) *failure {
 		f.status = http.StatusForbidden
 		f.title = "This application was not approved"
 		f.text = "An administrator of this service has reviewed the application and did not approve it. Nothing was shared with it."
-		f.detail = "The client was rejected. If it is yours, sign in, and this page tells you the reason."
+		f.detail, f.signIn = "The client was rejected.", "If it is yours, sign in, and this page tells you the reason."
 	case ledger.ClientSuspended:
 		f.status = http.StatusForbidden
 		f.title = "This application is suspended"
 		f.text = "An administrator of this service has stopped the application for now. Nothing was shared with it."
-		f.detail = "The client is suspended. If it is yours, sign in, and this page tells you the reason."
+		f.detail, f.signIn = "The client is suspended.", "If it is yours, sign in, and this page tells you the reason."
 	default: // the redirection URI
-		f.detail += " If the application is yours, sign in, and this page shows you the difference."
+		f.signIn = "If the application is yours, sign in, and this page shows you the difference."
 		f.title = "This link does not lead back to its application"
 		f.text = "The address to return to is missing, or is not one that the application has registered. To keep you safe we stopped here. Nothing was shared."
 	}

@@ -18,6 +18,7 @@ type failure struct {
 	title  string
 	text   string
 	detail string // for the developer of the application; never a value of the request
+	signIn string // what follows the detail for a developer who is not signed in
 	allow  string // the header Allow of a 405
 	after  time.Duration
 	cause  ledger.Cause

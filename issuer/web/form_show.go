@@ -67,6 +67,10 @@ func (f *form) Problems() []problem {
 	return sorted
 }
 
+// Changes reports whether it is for changing something. What is sent by GET,
+// for which no page has to vouch, only asks.
+func (f *form) Changes() bool { return f.kind.purpose != "" }
+
 // Error is what is wrong with a field as a whole.
 func (f *form) Error(name string) string { return f.errorAt(inputID(name, "")) }
 
