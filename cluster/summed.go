@@ -5,9 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io/fs"
 	"slices"
+	"syscall"
 
 	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
 )
 
 // summed keeps a checksum with every entry of the log on this node's disk, and
@@ -55,7 +58,7 @@ func (s *summed) StoreLogs(logs []*raft.Log) error {
 // GetLog implements raft.LogStore.
 func (s *summed) GetLog(index uint64, log *raft.Log) error {
 	if err := s.failStop.GetLog(index, log); err != nil {
-		return err
+		return s.unread(index, err)
 	}
 	ext := log.Extensions
 	at := len(ext) - sumSize
@@ -71,6 +74,20 @@ func (s *summed) GetLog(index uint64, log *raft.Log) error {
 		return err
 	}
 	return nil
+}
+
+// unread is the error of an entry that can't be read. One that is there and does
+// not decode is damaged; raft would end the process with a trace of its own. What
+// the system refuses may be well again after a restart.
+func (s *summed) unread(index uint64, err error) error {
+	var path *fs.PathError
+	var number syscall.Errno
+	if errors.Is(err, raft.ErrLogNotFound) || errors.Is(err, wal.ErrClosed) || errors.As(err, &path) || errors.As(err, &number) {
+		return err
+	}
+	err = fmt.Errorf("read log entry %d (%w): %w", index, err, errDamaged)
+	s.fatal(err)
+	return err
 }
 
 // entrySum covers all that raft and the state machine go by.

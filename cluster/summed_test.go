@@ -48,6 +48,8 @@ func TestDamagedEntryStopsTheNode(t *testing.T) {
 		"data":       bytes.Index(text, entry(5).Data) + 7,
 		"extensions": bytes.Index(text, []byte("of somebody else")),
 		"the sum":    bytes.Index(text, []byte("mmsummed")) + 8,
+		"a length":   bytes.Index(text, entry(5).Data) - 1,
+		"the length": bytes.Index(text, entry(5).Data) - 4,
 	} {
 		t.Run(what, func(t *testing.T) {
 			damaged := bytes.Clone(text)

@@ -20,7 +20,7 @@ func (m *management) keysReseal() *cobra.Command {
 			p.line("everything is sealed under the new cluster key %s", a.ID)
 			p.remark("a backup from before opens with the cluster key of then: keep cluster.key.old of one node with it, " +
 				"elsewhere, before the node is started again; make a backup now")
-			p.remark("copy the new cluster.key of one node to the safe place where the old one is kept: whoever has lost it on all nodes has lost every key")
+			p.remark("copy the new cluster.key of this node to the safe place where the old one is kept: whoever has lost it on all nodes has lost every key")
 		})
 	})
 	c.Flags().BoolVar(&q.Force, "force", false, "even while voters can't be reached, as long as a majority can")
