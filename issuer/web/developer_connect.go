@@ -15,6 +15,7 @@ type connectBody struct {
 	Public, Legacy   bool
 	More             bool // redirection URIs than the one that is shown
 	AuthorizationURL string
+	Issuer           string
 	Curl, Refresh    string
 	Me               string
 	Go, Node         string
@@ -28,7 +29,7 @@ func (w *Web) connectPage(c *call, v visit, client *ledger.Client) error {
 		Title: "How to connect", Trail: trailOf(client),
 		Body: connectBody{
 			Path: clientPath(client.ID), State: client.State, Public: client.Public(), Legacy: client.Legacy,
-			More: len(client.RedirectURIs) > 1, AuthorizationURL: to.authorizationURL(),
+			More: len(client.RedirectURIs) > 1, AuthorizationURL: to.authorizationURL(), Issuer: to.Issuer,
 			Curl: to.snippet("curl"), Refresh: to.snippet("refresh"), Me: to.snippet("me"),
 			Go: to.snippet("go"), Node: to.snippet("node"),
 		},
@@ -40,7 +41,7 @@ func (w *Web) connecting(v *visit, client *ledger.Client) connecting {
 	to := connecting{
 		ClientID: client.ID, RedirectURI: client.RedirectURIs[0], Scopes: client.Scopes, Public: client.Public(),
 		AuthorizeURL: s.AppURL + oauth.PathAuthorize, TokenURL: s.BaseURL + oauth.PathToken, MeURL: s.BaseURL + oauth.PathMe,
-		State: w.random(), Verifier: w.random(),
+		Issuer: w.config.Issuer(), State: w.random(), Verifier: w.random(),
 	}
 	sum := sha256.Sum256([]byte(to.Verifier))
 	to.Challenge = base64.RawURLEncoding.EncodeToString(sum[:])

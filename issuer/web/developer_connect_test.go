@@ -35,6 +35,7 @@ func TestAuthorizationURL(t *testing.T) {
 	require.True(t, found, blocks[0])
 	got := b.decide(b.get(address), "allow").location(t, callback)
 	assert.NotEmpty(t, got.Get("code"))
+	assert.Contains(t, b.get(minePath+"/connect").body, "is not <code>"+got.Get("iss")+"</code>")
 	assert.Regexp(t, `^[A-Za-z0-9_-]{43}$`, got.Get("state"))
 	assert.NotContains(t, b.get(minePath+"/connect").body, got.Get("state"), "another for each page")
 	assert.Len(t, w.grants(), 1)
@@ -83,6 +84,7 @@ func TestSnippets(t *testing.T) {
 		assert.Contains(t, blocks[4], `"`+odd+`"`)
 		for _, program := range blocks[4:] {
 			assert.Regexp(t, `state.Value|!== state`, program, "state is compared")
+			assert.Regexp(t, `\("iss"\) != issuer|\('iss'\) !== issuer`, program, "and so is the issuer")
 		}
 		assert.Contains(t, blocks[5], `"https://app.example.com/it's/$(id)/!;\u0026?a='b'\u0026c=$HOME%20"`)
 	}

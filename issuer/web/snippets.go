@@ -23,6 +23,7 @@ var snippets = template.Must(template.New("").Funcs(template.FuncMap{
 type connecting struct {
 	ClientID, RedirectURI         string
 	AuthorizeURL, TokenURL, MeURL string
+	Issuer                        string
 	Scopes                        []string
 	Public                        bool
 	State, Verifier, Challenge    string // made for this page

@@ -35,7 +35,8 @@ func snippetsOf(t *testing.T, s *server, client string) (goProgram, nodeProgram 
 }
 
 // TestSnippets: what developers copy works as it is, and refuses an answer to a
-// question that somebody else asked (RFC 6749 §10.12).
+// question that somebody else asked (RFC 6749 §10.12), or from another issuer
+// (RFC 9207 §2.4).
 func TestSnippets(t *testing.T) {
 	s := start(t, fixtures(""))
 	for _, c := range []struct{ client, secret string }{{"cal-app", "cal-app-secret"}, {"native-app", ""}} {
@@ -54,8 +55,9 @@ func TestSnippets(t *testing.T) {
 			runNode(t, "snippet.mjs", map[string]string{"file": write("snippet.mjs", nodeProgram), "secret": c.secret}, alice(t), &story)
 			require.Equal(t, "bearer", story.First["token_type"])
 			require.NotEqual(t, story.First["refresh_token"], story.Second["refresh_token"])
-			require.Contains(t, story.Refused["foreign"].Message, "This answers no question of ours.")
-			require.Contains(t, story.Refused["again"].Message, "This answers no question of ours.")
+			for _, answer := range []string{"foreign", "mixedUp", "nobodys", "again"} {
+				require.Contains(t, story.Refused[answer].Message, "This answers no question of ours.", answer)
+			}
 			require.Contains(t, story.Refused["cancelled"].Message, "access_denied")
 		})
 		t.Run("Go "+c.client, func(t *testing.T) {
@@ -76,7 +78,7 @@ func TestSnippets(t *testing.T) {
 				said = append(said, lines.Text())
 			}
 			require.NoError(t, program.Wait())
-			require.Equal(t, []string{"another browser: 403", "the browser: 200"}, said)
+			require.Equal(t, []string{"another browser: 403", "another issuer: 403", "no issuer: 403", "the browser: 200"}, said)
 		})
 	}
 }
@@ -89,6 +91,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"os"
 )
 
@@ -101,6 +104,14 @@ func main() {
 	other := httptest.NewRecorder()
 	start(other, httptest.NewRequest(http.MethodGet, "/", nil))
 	back("another browser", answer.Text(), other.Result().Cookies())
+	mixed, _ := url.Parse(answer.Text())
+	query := mixed.Query()
+	query.Set("iss", "https://another.example")
+	mixed.RawQuery = query.Encode()
+	back("another issuer", mixed.String(), began.Result().Cookies())
+	query.Del("iss")
+	mixed.RawQuery = query.Encode()
+	back("no issuer", mixed.String(), began.Result().Cookies())
 	back("the browser", answer.Text(), began.Result().Cookies())
 }
 
