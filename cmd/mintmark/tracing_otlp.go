@@ -8,7 +8,6 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -130,17 +129,19 @@ const otlpError = 2 // STATUS_CODE_ERROR
 func otlpOf(spans []sdktrace.ReadOnlySpan) otlpRequest {
 	var of otlpResourceSpans
 	byScope := map[string]int{}
-	for _, s := range spans {
-		of.Resource.Attributes = otlpAttributes(s.Resource().Attributes())
-		name := s.InstrumentationScope().Name
-		i, known := byScope[name]
-		if !known {
-			i = len(of.ScopeSpans)
-			byScope[name] = i
-			of.ScopeSpans = append(of.ScopeSpans, otlpScopeSpans{})
-			of.ScopeSpans[i].Scope.Name = name
+	for i, s := range spans {
+		if i == 0 {
+			of.Resource.Attributes = otlpAttributes(s.Resource().Attributes())
 		}
-		of.ScopeSpans[i].Spans = append(of.ScopeSpans[i].Spans, otlpSpanOf(s))
+		name := s.InstrumentationScope().Name
+		at, known := byScope[name]
+		if !known {
+			at = len(of.ScopeSpans)
+			byScope[name] = at
+			of.ScopeSpans = append(of.ScopeSpans, otlpScopeSpans{})
+			of.ScopeSpans[at].Scope.Name = name
+		}
+		of.ScopeSpans[at].Spans = append(of.ScopeSpans[at].Spans, otlpSpanOf(s))
 	}
 	return otlpRequest{[]otlpResourceSpans{of}}
 }
@@ -167,7 +168,6 @@ func otlpAttributes(list []attribute.KeyValue) []otlpAttribute {
 		attributes[i].Key = string(a.Key)
 		text := a.Value.String()
 		if a.Value.Type() == attribute.INT64 {
-			text = strconv.FormatInt(a.Value.AsInt64(), 10)
 			attributes[i].Value.Number = &text
 			continue
 		}
