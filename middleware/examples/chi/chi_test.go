@@ -8,4 +8,4 @@ import (
 
 func TestByRoute(t *testing.T) { trial.ByRoute(t, byRoute) }
 
-func TestByPolicy(t *testing.T) { trial.ByPolicy(t, byPolicy, newPolicy) }
+func TestByPolicy(t *testing.T) { trial.ByPolicy(t, byPolicy) }

@@ -6,36 +6,24 @@
 package main
 
 import (
-	"flag"
 	"log"
-	"net"
 	"strings"
 
 	"google.golang.org/grpc"
 
 	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/middleware/examples/internal/service"
 	"github.com/mintmark-auth/mintmark/middleware/policy"
-	"github.com/mintmark-auth/mintmark/verifier"
 )
 
 func main() {
-	listen := flag.String("listen", "127.0.0.1:8090", "address of the service")
-	issuer := flag.String("issuer", "http://127.0.0.1:8080", "issuer and audience of the tokens")
-	flag.Parse()
-	v, err := verifier.New(verifier.Config{Issuer: *issuer, Audience: *issuer})
-	if err != nil {
-		log.Fatal(err)
-	}
 	p, err := newPolicy()
 	if err != nil {
 		log.Fatal(err)
 	}
-	l, err := net.Listen("tcp", *listen)
-	if err != nil {
-		log.Fatal(err)
-	}
+	l, guard := service.Open()
 	log.Printf("grpc://%s", l.Addr())
-	log.Fatal(newServer(middleware.New(v), p).Serve(l))
+	log.Fatal(newServer(guard, p).Serve(l))
 }
 
 func newServer(guard *middleware.Guard, p *policy.Policy) *grpc.Server {

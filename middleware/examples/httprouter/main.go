@@ -4,61 +4,6 @@
 //	go run ./httprouter
 package main
 
-import (
-	"context"
-	"flag"
-	"log"
-	"net"
-	"net/http"
-	"slices"
-	"strings"
+import "github.com/mintmark-auth/mintmark/middleware/examples/internal/service"
 
-	"github.com/mintmark-auth/mintmark/middleware"
-	"github.com/mintmark-auth/mintmark/middleware/policy"
-	"github.com/mintmark-auth/mintmark/verifier"
-)
-
-func main() {
-	listen := flag.String("listen", "127.0.0.1:8090", "address of the API")
-	issuer := flag.String("issuer", "http://127.0.0.1:8080", "issuer and audience of the tokens")
-	flag.Parse()
-	v, err := verifier.New(verifier.Config{Issuer: *issuer, Audience: *issuer})
-	if err != nil {
-		log.Fatal(err)
-	}
-	p, err := newPolicy()
-	if err != nil {
-		log.Fatal(err)
-	}
-	l, err := net.Listen("tcp", *listen)
-	if err != nil {
-		log.Fatal(err)
-	}
-	log.Printf("http://%s", l.Addr())
-	log.Fatal(http.Serve(l, byPolicy(middleware.New(v), p)))
-}
-
-// rules decide every route. What is not here is closed to tokens with scopes.
-const rules = `
-GET   /v2/bookings                  BOOKING_READ
-POST  /v2/bookings                  PUBLIC
-GET   /v2/bookings/:uid             BOOKING_READ
-GET   /v2/teams/:teamId/bookings    TEAM_BOOKING_READ
-`
-
-func newPolicy() (*policy.Policy, error) {
-	table, err := policy.Load(strings.NewReader(rules))
-	if err != nil {
-		return nil, err
-	}
-	return policy.New(table, policy.Config{Member: belongs})
-}
-
-// belongs is asked whenever a path names a team: the scope says that the
-// application may read bookings of teams, not that its user is in this one.
-func belongs(_ context.Context, token *verifier.Claims, kind policy.Kind, id string) (bool, error) {
-	return kind == policy.Team && slices.Contains(members[id], token.Subject()), nil
-}
-
-// members stands for your own data.
-var members = map[string][]string{"7": {"user-1", "u-demo"}}
+func main() { service.Serve(byPolicy) }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/middleware/examples/internal/service"
 	"github.com/mintmark-auth/mintmark/middleware/policy"
 	"github.com/mintmark-auth/mintmark/verifier"
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
@@ -37,10 +38,10 @@ func ByRoute(t *testing.T, build func(*middleware.Guard) http.Handler) {
 
 // ByPolicy tries a server that is guarded as a whole. Its policy knows that user-1
 // is in team 7, and nothing else of that user.
-func ByPolicy(t *testing.T, build func(*middleware.Guard, *policy.Policy) http.Handler, newPolicy func() (*policy.Policy, error)) {
+func ByPolicy(t *testing.T, build func(*middleware.Guard, *policy.Policy) http.Handler) {
 	t.Helper()
 	guard, issuer := Guard(t)
-	p, err := newPolicy()
+	p, err := service.NewPolicy()
 	require.NoError(t, err)
 	s := answers(t, issuer, build(guard, p))
 
