@@ -21,7 +21,7 @@ const (
 
 	requestCookie = "mintmark-request-" // and the number of the part
 	requestParts  = 3
-	maxPart       = 3800 // as maxAttempt
+	maxPart       = maxAttempt
 )
 
 // keepRequest has the browser keep a long query while somebody signs in elsewhere,
