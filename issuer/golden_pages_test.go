@@ -77,6 +77,11 @@ func goldenPages() []goldenStep {
 		&ledger.DeclineClient{Actor: ledger.Actor{Session: [32]byte{5}}, ID: "app"},
 		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{4}}, ID: "app", Username: "bob"},
 		&ledger.AcceptClient{Actor: ledger.Actor{Session: [32]byte{5}}, ID: "app", Revision: 12},
+
+		// What was refused is gone on from, and then let go.
+		&ledger.EditClient{Actor: ledger.Actor{Session: [32]byte{5}}, ID: "app", Revision: 13, Profile: named("Once more", "four")},
+		&ledger.ReviewClient{Actor: operator, ID: "app", Verdict: ledger.Reject, Reason: "no", Revision: 14},
+		&ledger.EditClient{Actor: ledger.Actor{Session: [32]byte{5}}, ID: "app", Revision: 15, Profile: named("Renamed again", "three")},
 		&ledger.TransferClient{Actor: operator, ID: "other", Username: "bob", Revision: 1},
 		&ledger.DeleteClient{Actor: operator, ID: "imported", Revision: 7},
 		&ledger.DeleteClient{Actor: operator, ID: "imported", Revision: 1},

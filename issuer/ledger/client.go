@@ -77,6 +77,8 @@ type Client struct {
 	// Waiting is since when the client has waited for a review, where it does; 0
 	// in rows of older rules.
 	Waiting Time `cbor:"24,keyasint,omitempty"`
+
+	Refused *Refused `cbor:"25,keyasint,omitempty"` // never beside Proposed
 }
 
 // An Offer waits for another user to take a client over.

@@ -78,7 +78,8 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 			}
 		}
 	}
-	if next.Profile.equal(&old.Profile) && sameProposal(next.Proposed, old.Proposed) && next.State == old.State && !migrates {
+	next.letGo()
+	if next.Profile.equal(&old.Profile) && sameProposal(next.Proposed, old.Proposed) && old.Refused == nil && next.State == old.State && !migrates {
 		return accept(Outcome{ID: c.ID})
 	}
 	next.queue(old, m)

@@ -54,7 +54,7 @@ func (c *ImportClient) Decide(v View, m Meta) Decision {
 		row.Offer = nil
 	}
 	row.Owner, row.State, row.Profile = c.Owner, c.State, p
-	row.Proposed, row.Reason = nil, ""
+	row.Proposed, row.Refused, row.Reason = nil, nil, ""
 	row.Legacy, row.WasLegacy = c.Legacy, row.WasLegacy || c.Legacy
 	row.Declared = newest(c.Declared)
 	row.Revision++

@@ -59,7 +59,7 @@ func (c *ReviewClient) Decide(v View, m Meta) Decision {
 	case c.Verdict == Reject && old.State == Pending:
 		next.State = Rejected
 	case c.Verdict == Reject && old.Proposed != nil:
-		next.Proposed = nil
+		next.refuse(c.Reason, m)
 	case c.Verdict == Suspend && old.State == Approved:
 		next.State = Suspended
 	case c.Verdict == Resume && old.State == Suspended:
@@ -124,5 +124,5 @@ func (c *DeleteClient) Decide(v View, m Meta) Decision {
 }
 
 func (c *Client) tombstone() {
-	c.State, c.Proposed, c.Secrets, c.Offer, c.Waiting = Deleted, nil, nil, nil, 0
+	c.State, c.Proposed, c.Refused, c.Secrets, c.Offer, c.Waiting = Deleted, nil, nil, nil, nil, 0
 }

@@ -18,7 +18,7 @@ package ledger
 //		owner; administrators add and edit users; sign-in by a provider
 //		elsewhere; an administrator does not take the role, or the account, from
 //		themselves; a user has at most MaxSessionsOf sessions; a deletion names the revision it was decided on; a review is
-//		kept with its reason
+//		kept with its reason; so is what it turned down
 const Level = 3
 
 // levelOf is the level from which on a command of a kind may be proposed. A

@@ -89,6 +89,12 @@ func TestOldRulesOfThePages(t *testing.T) {
 			require.Equal(t, w.at(), clientOf(t, decide(3, line)).Waiting, line)
 		}
 	})
+	t.Run("what a review turned down", func(t *testing.T) {
+		require.Equal(t, "ok", w.run("edit crm by=bob name=Other"))
+		const line = "review crm by=bob verdict=reject reason=no"
+		require.Nil(t, clientOf(t, decide(2, line)).Refused)
+		require.Equal(t, "Other", clientOf(t, decide(3, line)).Refused.Profile.Name)
+	})
 	t.Run("effects", func(t *testing.T) {
 		w.must(&ledger.BeginRestore{})
 		c := &ledger.Replay{Records: []ledger.Record{{Seq: 1, At: 1, Effects: []ledger.Effect{{Kind: ledger.EffectClientMoved, Client: "cal", User: "u-eve"}}}}}

@@ -34,7 +34,8 @@ func logoType(picture []byte) string {
 // Logo is nil where there is none.
 func (v View) Logo(id [32]byte) *Logo { return first[Logo](v, TableLogos, indexID, id[:]) }
 
-// shows reports whether a client has l, or would have it after a review.
+// shows reports whether a client has l, would have it after a review, or was
+// refused it.
 func (v View) shows(l *Logo) bool {
 	return first[Client](v, TableClients, "logo", hex.EncodeToString(l.ID[:])) != nil
 }
@@ -48,8 +49,12 @@ func (c *Client) logos() []string {
 	if len(c.Logo) > 0 {
 		ids = append(ids, hex.EncodeToString(c.Logo))
 	}
-	if p := c.Proposed; p != nil && len(p.Logo) > 0 && !bytes.Equal(p.Logo, c.Logo) {
-		ids = append(ids, hex.EncodeToString(p.Logo))
+	later := c.Proposed
+	if c.Refused != nil {
+		later = &c.Refused.Profile
+	}
+	if later != nil && len(later.Logo) > 0 && !bytes.Equal(later.Logo, c.Logo) {
+		ids = append(ids, hex.EncodeToString(later.Logo))
 	}
 	return ids
 }

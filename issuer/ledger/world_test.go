@@ -164,6 +164,10 @@ func (w *world) check() {
 		w.checkLogo(c.Profile)
 		if c.Proposed != nil {
 			w.checkLogo(*c.Proposed)
+			require.Nil(w.t, c.Refused)
+		}
+		if c.Refused != nil && c.State != ledger.Deleted {
+			w.checkLogo(c.Refused.Profile)
 		}
 	}
 	w.checkRevocations(v)
@@ -424,6 +428,11 @@ func (w *world) show(l line) string {
 		}
 		if p := c.Proposed; p != nil {
 			fmt.Fprintf(&b, "proposed name %q, uris %s, scopes %s%s\n", p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), logoText(p))
+		}
+		if r := c.Refused; r != nil {
+			p := &r.Profile
+			fmt.Fprintf(&b, "refused at %s, %q: name %q, uris %s, scopes %s%s\n", r.At.Std().Format(time.TimeOnly), r.Reason,
+				p.Name, strings.Join(p.RedirectURIs, " "), strings.Join(p.Scopes, " "), logoText(p))
 		}
 		if len(c.Traffic) > 0 {
 			without, with := c.RecentTraffic(w.at())

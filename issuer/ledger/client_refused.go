@@ -1,0 +1,30 @@
+package ledger
+
+// Refused is the latest change that a reviewer turned down. It counts for
+// nothing: it is kept for the owner, who goes on from it or lets it go, until the
+// next edit. An edit that leaves the client as it is lets it go.
+type Refused struct {
+	Profile Profile `cbor:"1,keyasint"` // as it was proposed
+	Reason  string  `cbor:"2,keyasint"` // Client.Reason may be that of a later suspension
+	At      Time    `cbor:"3,keyasint"`
+}
+
+// refuse ends the proposed revision. Older rules forget what it was.
+func (c *Client) refuse(reason string, m Meta) {
+	if m.Level >= levelPages {
+		c.Refused = &Refused{Profile: *c.Proposed, Reason: reason, At: m.At}
+	}
+	c.Proposed = nil
+}
+
+// letGo ends what was refused, at an edit. The reviewer's words stay while they
+// may be about what is proposed instead, or say why c is suspended.
+func (c *Client) letGo() {
+	if c.Refused == nil {
+		return
+	}
+	c.Refused = nil
+	if c.State == Approved && c.Proposed == nil {
+		c.Reason = ""
+	}
+}
