@@ -27,6 +27,7 @@ func (w *Web) developerRoutes() []route {
 		w.clientPage(pathClient, w.ownClient),
 		w.clientPage(editForm.page, w.editPage),
 		w.clientForm(&editForm, w.edit),
+		w.clientForm(&letGoForm, w.letGo),
 		w.clientPage(pathSecrets, w.secretsPage),
 		w.clientForm(&addSecretForm, w.addSecret),
 		w.clientForm(&revokeSecretForm, w.revokeSecret),

@@ -13,6 +13,7 @@ var clientNotices = notices{
 	"accepted":     "The application is yours now. Its former owner may know its secrets: generate new ones, and revoke the old.",
 	"withdrawn":    "The offer was withdrawn.",
 	"offered":      "The offer was made. The application stays yours until the other person accepts.",
+	"let-go":       "The refused changes are gone. The application goes on as it is.",
 	"migrated":     "The scopes were selected. From now on every authorization request must ask for scopes among them.",
 	"secret-known": "That secret was generated already, and is shown only once. If you did not keep it, generate another and revoke that one.",
 	"revoked":      "The secret was revoked. No part of this service accepts it any more.",
@@ -38,12 +39,19 @@ type clientBody struct {
 	Public      bool
 	Secrets     int // that are active
 	Proposed    []difference
+	Refused     *refusedChanges
+	LetGo       *form
 	OfferedTo   string // a user's name; "" for no offer
 }
 
 // ownClient is the application's own page: what it is, in which state, and
 // what there is to do.
 func (w *Web) ownClient(c *call, v visit, client *ledger.Client) error {
+	return w.showOwnClient(c, v, client, nil)
+}
+
+// showOwnClient shows it with a form that was sent and not taken, or nil.
+func (w *Web) showOwnClient(c *call, v visit, client *ledger.Client, sent *form) error {
 	body := clientBody{
 		ID: client.ID, Path: clientPath(client.ID), State: client.State, StateText: stateText(client),
 		Reason: client.Reason, ReasonTitle: reasonTitle(client), Type: typeName(client.Type), Created: client.Created,
@@ -54,11 +62,17 @@ func (w *Web) ownClient(c *call, v visit, client *ledger.Client) error {
 	if client.Proposed != nil {
 		body.Proposed = differences(&client.Profile, client.Proposed)
 	}
+	if body.Refused = refusedOf(client); body.Refused != nil {
+		body.LetGo = v.clientAt(&letGoForm, client, nil)
+		if client.State == ledger.Approved && client.Reason == body.Refused.Reason {
+			body.Reason = "" // it is said with them
+		}
+	}
 	if offer := v.view.OfferOf(client); offer != nil {
 		body.OfferedTo = heirOf(v.view, offer)
 	}
 	return w.show(c, v, "developer_client", page{
-		Title: client.Name, Trail: []crumb{{"Developer settings", pathDeveloper}}, Said: clientNotices.of(c), Body: body,
+		Title: client.Name, Trail: []crumb{{"Developer settings", pathDeveloper}}, Said: clientNotices.of(c), Form: sent, Body: body,
 	})
 }
 

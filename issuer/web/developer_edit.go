@@ -9,8 +9,12 @@ import (
 
 var editForm = formKind{
 	purpose: "edit client", action: pathClient + "/edit", page: pathClient + "/edit",
-	fields: append([]field{boundField("revision")}, profileFields...),
+	fields: append([]field{boundField("revision"), boundField("from")}, profileFields...),
 }
+
+// fromRefused, in an edit form and in the address of its page, says that it began
+// with what a reviewer turned down.
+const fromRefused = "refused"
 
 type editBody struct {
 	Form    *form
@@ -18,14 +22,21 @@ type editBody struct {
 	Path    string
 	Live    bool // what widens or renames waits for a review
 	Waiting bool // changes wait for a review, with which the form is filled in
+	Refused *refusedChanges
+	Again   bool // the form is filled in with Refused
 }
 
 // editPage shows the profile as it was last wanted: a proposed revision is
-// edited on, not begun anew.
+// edited on, not begun anew. So is one that was turned down, where that is asked
+// for.
 func (w *Web) editPage(c *call, v visit, client *ledger.Client) error {
-	p := planned(client)
+	from := ""
+	if client.Refused != nil && c.r.URL.Query().Get("from") == fromRefused {
+		from = fromRefused
+	}
+	p := basis(client, from)
 	values := url.Values{
-		"id": {client.ID}, "revision": {strconv.FormatUint(client.Revision, 10)},
+		"id": {client.ID}, "revision": {strconv.FormatUint(client.Revision, 10)}, "from": {from},
 		"name": {p.Name}, "purpose": {p.Purpose}, "website": {p.Website},
 		"redirect_uris": p.RedirectURIs, "scopes": p.Scopes,
 	}
@@ -34,9 +45,9 @@ func (w *Web) editPage(c *call, v visit, client *ledger.Client) error {
 
 func (w *Web) showEdit(c *call, v visit, client *ledger.Client, f *form) error {
 	body := editBody{
-		Form: f, Profile: showProfile(f, planned(client).Logo, client.Legacy), Path: clientPath(client.ID),
+		Form: f, Profile: showProfile(f, basis(client, f.get("from")).Logo, client.Legacy), Path: clientPath(client.ID),
 		Live:    client.State == ledger.Approved || client.State == ledger.Suspended,
-		Waiting: client.Proposed != nil,
+		Waiting: client.Proposed != nil, Refused: refusedOf(client), Again: f.get("from") == fromRefused,
 	}
 	return w.show(c, v, "developer_edit", page{Title: "Edit", Trail: trailOf(client), Form: f, Body: body})
 }
@@ -46,7 +57,7 @@ func (w *Web) edit(c *call, v visit, f *form, client *ledger.Client) error {
 	if err != nil {
 		return errUnreadable
 	}
-	p, picture := f.profile(client.Type, client.Legacy, planned(client).Logo)
+	p, picture := f.profile(client.Type, client.Legacy, basis(client, f.get("from")).Logo)
 	if f.failed() {
 		return w.showEdit(c, v, client, f)
 	}

@@ -29,6 +29,7 @@ type clientRow struct {
 	ID       string
 	State    ledger.ClientState
 	Proposed bool
+	Refused  bool // changes of it were, and the owner has not answered
 	Legacy   bool
 	Created  ledger.Time
 	Picture  picture
@@ -39,7 +40,7 @@ func clientKey(client *ledger.Client) string { return client.ID }
 
 func clientRowOf(client *ledger.Client, path string) clientRow {
 	return clientRow{
-		Name: client.Name, Path: path, ID: client.ID, State: client.State, Proposed: client.Proposed != nil,
+		Name: client.Name, Path: path, ID: client.ID, State: client.State, Proposed: client.Proposed != nil, Refused: client.Refused != nil,
 		Legacy: client.Legacy, Created: client.Created, Picture: pictureOf(&client.Profile),
 	}
 }

@@ -187,7 +187,7 @@ func TestEdit(t *testing.T) {
 	assert.Contains(t, b.get(edit).body, `value="A better name"`, "a proposed revision is edited on")
 
 	w.must(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "mine", Verdict: ledger.Reject, Reason: "Say who <you> are", Revision: 2})
-	assert.Contains(t, b.get(minePath).body, "<strong>What the last reviewer wrote:</strong> <bdi>Say who &lt;you&gt; are</bdi>")
+	assert.Contains(t, b.get(minePath).body, "<strong>Why:</strong> <bdi>Say who &lt;you&gt; are</bdi>")
 }
 
 func TestEditOfARejectedClient(t *testing.T) {

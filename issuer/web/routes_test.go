@@ -73,7 +73,11 @@ var matrix = []row{
 	{route: "GET /developer/clients/:id/edit", address: "/developer/clients/mine/edit", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{
 		route: "POST /developer/clients/:id/edit", address: "/developer/clients/mine/edit", nobody: 303, user: 404, owner: 303, administrator: 404,
-		form: &sent{"edit client", "mine\x001", with(profileOf("Another name", callback, "BOOKING_READ"), "revision", "1")},
+		form: &sent{"edit client", "mine\x001\x00", with(profileOf("Another name", callback, "BOOKING_READ"), "revision", "1")},
+	},
+	{
+		route: "POST /developer/clients/:id/let-go", address: "/developer/clients/mine/let-go", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &sent{"let go of refused changes", "mine\x001", url.Values{"revision": {"1"}}},
 	},
 	{route: "GET /developer/clients/:id/secrets", address: "/developer/clients/mine/secrets", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{

@@ -64,7 +64,13 @@ var weighings = []weighing{
 	{route: "GET /developer/clients/:id/edit", address: of("/developer/clients/", "mine", "/edit"), whole: true},
 	{
 		route: "POST /developer/clients/:id/edit", address: of("/developer/clients/", "mine", "/edit"), status: 422, whole: true,
-		form: edits("edit client", "mine", func(f *full) url.Values { return f.allWrong() }),
+		form: edits("edit client", "mine", func(f *full) url.Values { return f.allWrong() }, ""),
+	},
+	{route: "GET /developer/clients/:id", address: of("/developer/clients/", "turned-down", ""), whole: true},
+	{route: "GET /developer/clients/:id/edit", address: of("/developer/clients/", "turned-down", "/edit?from=refused"), whole: true},
+	{
+		route: "POST /developer/clients/:id/let-go", address: of("/developer/clients/", "turned-down", "/let-go"), status: 409, whole: true,
+		form: sends("let go of refused changes", long("turned-down")+"\x001", url.Values{"revision": {"1"}}),
 	},
 	{route: "GET /developer/clients/:id/secrets", address: of("/developer/clients/", "mine", "/secrets?done=secret-known")},
 	{
@@ -189,11 +195,12 @@ func sends(purpose web.Purpose, about string, fields url.Values) func(*full) *se
 	return func(*full) *sent { return &sent{purpose, about, fields} }
 }
 
-// edits is a form about a client as it is.
-func edits(purpose web.Purpose, id string, fields func(*full) url.Values) func(*full) *sent {
+// edits is a form about a client as it is. Its token is for the revision, and for
+// what else is bound.
+func edits(purpose web.Purpose, id string, fields func(*full) url.Values, bound ...string) func(*full) *sent {
 	return func(f *full) *sent {
 		revision := fmt.Sprint(f.View().Client(long(id)).Revision)
-		return &sent{purpose, long(id) + "\x00" + revision, with(fields(f), "revision", revision)}
+		return &sent{purpose, strings.Join(append([]string{long(id), revision}, bound...), "\x00"), with(fields(f), "revision", revision)}
 	}
 }
 
@@ -275,7 +282,7 @@ func TestLightListsAreWhole(t *testing.T) {
 	f := newFull(t, extreme)
 	next := regexp.MustCompile(`<a href="([^"]*)" rel="next">`)
 	rows := regexp.MustCompile(`<tr><th scope="row">.*`)
-	for path, want := range map[string]int{"/admin/clients": 101, "/admin/users": 33, "/admin/audit?user=" + otherID: 32} {
+	for path, want := range map[string]int{"/admin/clients": 102, "/admin/users": 33, "/admin/audit?user=" + otherID: 32} {
 		seen, pages := map[string]bool{}, 0
 		for {
 			page := f.owner.get(path)

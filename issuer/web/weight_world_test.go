@@ -96,6 +96,11 @@ func newFull(t testing.TB, e extent, change ...func(*web.Config)) *full {
 	}
 	f.edit("mine", "proposed")
 	f.must(&ledger.OfferClient{Actor: f.actor(), ID: long("mine"), Username: f.View().User(otherID).Username})
+	f.app("turned-down", func(c *ledger.ImportClient) {
+		c.Profile.RedirectURIs, c.Profile.Scopes = c.Profile.RedirectURIs[1:], c.Profile.Scopes[1:]
+	})
+	f.edit("turned-down", "proposed")
+	f.judge("turned-down", ledger.Reject)
 	f.app("single", func(c *ledger.ImportClient) { c.Secrets = []ledger.NewSecret{f.secret("s_only")} })
 	f.app("public", func(c *ledger.ImportClient) { c.Type = ledger.Public })
 	f.app("old", func(c *ledger.ImportClient) { c.Legacy, c.Profile.Scopes = true, nil })

@@ -32,6 +32,13 @@ func tourDeveloper(b *tab, s *server, app *application, look func(name string)) 
 		b.open(client(id, ""))
 		look("developer-client-" + id)
 	}
+	refuseInBrowser(b, s, "native-app")
+	b.open(client("native-app", ""))
+	look("developer-client-refused")
+	b.press(`main a[href$="/edit?from=refused"]`)
+	look("developer-edit-refused")
+	b.open(client("native-app", "/edit"))
+	look("developer-edit-after-refused")
 	b.open(client("cal-app", "/secrets"))
 	b.do(chromedp.Click(chromedp.CSS("summary")))
 	look("developer-secrets")
@@ -78,4 +85,19 @@ func tourDeveloper(b *tab, s *server, app *application, look func(name string)) 
 	look("developer-offered")
 	b.open(s.AppURL + "/developer/offers/native-app")
 	look("developer-offer")
+}
+
+// refuseInBrowser has the owner, in a tab, change an approved application, and an
+// administrator refuse that.
+func refuseInBrowser(b *tab, s *server, id string) {
+	b.t.Helper()
+	b.open(s.AppURL + "/developer/clients/" + id + "/edit")
+	b.fill("name", "Your ")
+	b.choose("BOOKING_WRITE")
+	b.press("main button.primary")
+	root := newTab(b.t)
+	root.open(s.AppURL + "/admin/clients/" + id)
+	root.signIn("root", "administers it")
+	root.fill("reason", "It only shows bookings, so it does not have to change them.")
+	root.press(`button[value="reject"]`)
 }

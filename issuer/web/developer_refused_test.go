@@ -1,0 +1,146 @@
+package web_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+const letGo = minePath + "/let-go"
+
+// turnedDown has the owner of an approved application propose changes that a
+// reviewer refuses.
+func turnedDown(t *testing.T) (*world, *browser) {
+	t.Helper()
+	w, b := mine(t, nil)
+	edit := minePath + "/edit"
+	form := b.get(edit).form(t, edit)
+	for name, list := range profileOf("A better name", callback+"/new", "BOOKING_READ", "BOOKING_WRITE", "PROFILE_READ") {
+		form[name] = list
+	}
+	form["redirect_uris"] = append(form["redirect_uris"], callback)
+	b.done(b.postParts(edit, form, part{"logo", "me.jpg", string(photo(64, 64))}))
+	w.refuse("mine", "Not that <name>.")
+	return w, b
+}
+
+func (w *world) refuse(id, reason string) {
+	w.t.Helper()
+	w.must(&ledger.ReviewClient{Actor: operator, ID: id, Verdict: ledger.Reject, Reason: reason, Revision: w.row(id).Revision})
+}
+
+// What was refused is told with its reason, its time and all that it was.
+func TestRefusedChanges(t *testing.T) {
+	w, b := turnedDown(t)
+	page := b.get(minePath)
+	for _, text := range []string{
+		"Changes that were refused", `<time datetime="` + w.clock().UTC().Format("2006-01-02T15:04Z") + `">`,
+		"<strong>Why:</strong> <bdi>Not that &lt;name&gt;.</bdi>", "<del><b>Before:</b> <bdi>The mine app</bdi></del>",
+		"<ins><b>After:</b> <bdi>A better name</bdi></ins>", "<ins><b>Added:</b> " + callback + "/new</ins>", "<ins><b>Added:</b> PROFILE_READ</ins>",
+		`<a class="button" href="/developer/clients/mine/edit?from=refused">Go on from these changes</a>`, "Let them go",
+	} {
+		assert.Contains(t, page.body, text)
+	}
+	assert.NotContains(t, page.body, "What the last reviewer wrote", "it is said once")
+	assert.Contains(t, b.get("/developer").body, `<span class="badge">Changes refused</span>`)
+
+	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Suspend, Reason: "It sends spam.", Revision: w.row("mine").Revision})
+	page = b.get(minePath)
+	assert.Contains(t, page.body, "<strong>Why it was suspended:</strong> <bdi>It sends spam.</bdi>")
+	assert.Contains(t, page.body, "<strong>Why:</strong> <bdi>Not that &lt;name&gt;.</bdi>")
+}
+
+// The edit form begins with what was refused where that is asked for, its logo
+// included, and also after it was sent with a mistake.
+func TestGoOnFromRefusedChanges(t *testing.T) {
+	w, b := turnedDown(t)
+	edit := minePath + "/edit"
+	plain := b.get(edit)
+	assert.Contains(t, plain.body, `value="The mine app"`)
+	assert.Contains(t, plain.body, `<a href="/developer/clients/mine/edit?from=refused">Start from them</a>`)
+	assert.NotContains(t, plain.body, "A better name")
+
+	page := b.get(edit + "?from=refused")
+	for _, text := range []string{
+		`value="A better name"`, `value="` + callback + `/new"`, `value="PROFILE_READ" checked`, `src="/logos/`,
+		"<strong>Why they were refused:</strong> <bdi>Not that &lt;name&gt;.</bdi>",
+	} {
+		assert.Contains(t, page.body, text)
+	}
+	form := page.form(t, edit)
+	for name, list := range profileOf("", callback, "BOOKING_READ", "BOOKING_WRITE", "PROFILE_READ") {
+		form[name] = list
+	}
+	wrong := b.post(edit, form)
+	assert.Equal(t, http.StatusUnprocessableEntity, wrong.StatusCode)
+	assert.Contains(t, wrong.body, "Why they were refused")
+	form = with(form, "name", "A good name", "token", wrong.form(t, edit).Get("token"))
+	assert.Contains(t, b.done(b.post(edit, form)).body, "waits for an administrator")
+	now := w.row("mine")
+	assert.Nil(t, now.Refused)
+	assert.Equal(t, "A good name", now.Proposed.Name)
+	assert.Equal(t, digestOf(photo(64, 64)), now.Proposed.Logo, "the logo that was refused is proposed again")
+	page = b.get(minePath)
+	assert.NotContains(t, page.body, "Changes that were refused")
+	assert.Contains(t, b.get(edit+"?from=refused").body, `value="A good name"`, "there is nothing refused to begin with")
+}
+
+// An edit that begins with the application as it is takes nothing of what was
+// refused.
+func TestAnotherEditForgetsRefusedChanges(t *testing.T) {
+	w, b := turnedDown(t)
+	edit := minePath + "/edit"
+	form := b.get(edit).form(t, edit)
+	for name, list := range profileOf("Another name", callback, "BOOKING_READ", "BOOKING_WRITE") {
+		form[name] = list
+	}
+	b.done(b.post(edit, form))
+	assert.Nil(t, w.row("mine").Refused)
+	assert.Empty(t, w.row("mine").Proposed.Logo)
+}
+
+func TestLetRefusedChangesGo(t *testing.T) {
+	w, b := mine(t, nil)
+	behind := w.memory.View()
+	renamed := w.row("mine").Profile
+	renamed.Name = "Its name now"
+	w.must(&ledger.EditClient{Actor: operator, ID: "mine", Revision: 1, Profile: renamed})
+	w.propose("mine", func(p *ledger.Profile) { p.Name = "Better" })
+	w.refuse("mine", "Not that.")
+	form := b.get(minePath).form(t, letGo)
+	before := w.row("mine").Profile
+	w.lagging = behind // this node has not heard of the name that it has now
+	res := b.post(letGo, form)
+	w.lagging = nil
+	after := b.done(res)
+	assert.Contains(t, after.body, "The refused changes are gone.")
+	after = b.get(minePath)
+	for _, text := range []string{"Changes that were refused", "Not that", "wait for review"} {
+		assert.NotContains(t, after.body, text)
+	}
+	assert.Equal(t, before, w.row("mine").Profile)
+	state := w.index
+	assert.Equal(t, minePath+"?done=let-go", b.post(letGo, form).Header.Get("Location"), "the same form twice is no mistake")
+	assert.Equal(t, state, w.index)
+}
+
+// A form of before another refusal lets nothing go that its page did not show.
+func TestLetNothingElseGo(t *testing.T) {
+	w, b := turnedDown(t)
+	form := b.get(minePath).form(t, letGo)
+	w.propose("mine", func(p *ledger.Profile) { p.Name = "Third" })
+	res := b.post(letGo, form)
+	assert.Equal(t, http.StatusConflict, res.StatusCode)
+	assert.Contains(t, res.body, "Something changed while the page was open")
+	assert.Equal(t, "Third", w.row("mine").Proposed.Name, "it waits on")
+	w.refuse("mine", "Nor that.")
+	res = b.post(letGo, form)
+	assert.Equal(t, http.StatusConflict, res.StatusCode)
+	assert.Contains(t, res.body, "Nor that.")
+	assert.Equal(t, "Third", w.row("mine").Refused.Profile.Name)
+	b.done(b.post(letGo, res.form(t, letGo)))
+	assert.Nil(t, w.row("mine").Refused)
+}
