@@ -34,6 +34,8 @@ func (w *Web) adminRoutes() []route {
 		w.pageFor(administrators, suspendForm.page, w.suspendPage),
 		w.formFor(administrators, &suspendForm, w.suspend),
 		w.formFor(administrators, &resumeForm, w.resume),
+		w.pageFor(administrators, transferForm.page, w.adminTransferPage),
+		w.formFor(administrators, &transferForm, w.transfer),
 		w.pageFor(administrators, pathAdminUsers, w.adminUsers),
 		w.pageFor(administrators, newUserForm.page, w.newUserPage),
 		w.formFor(administrators, &newUserForm, w.addUser),

@@ -16,6 +16,7 @@ const historyShow = 10
 type adminClientBody struct {
 	Client  *ledger.Client
 	Owner   named
+	Gone    string // why the owner can do nothing with it; "" where they can
 	Secrets int
 	Website string // its host
 	Picture picture
@@ -30,16 +31,18 @@ type adminClientBody struct {
 	Stop   string // the address of the page that suspends
 
 	Settings string // the address of the developer settings of it
+	Transfer string // the address of the page that gives it to somebody else
 
 	History []eventLine
 	Older   string // where the rest of the history is
 }
 
 var adminClientNotices = notices{
-	"approve": "It was approved. What was waiting counts from now on.",
-	"reject":  "It was rejected. The owner sees the reason.",
-	"suspend": "The application was suspended. It gets no new access; what it got just before may keep working for up to 30 minutes.",
-	"resume":  "The application may be used again. What it was allowed before it was suspended works as before.",
+	"approve":  "It was approved. What was waiting counts from now on.",
+	"reject":   "It was rejected. The owner sees the reason.",
+	"suspend":  "The application was suspended. It gets no new access; what it got just before may keep working for up to 30 minutes.",
+	"transfer": "The application has a new owner. The former one may know its secrets: ask the new owner to generate others and to revoke those.",
+	"resume":   "The application may be used again. What it was allowed before it was suspended works as before.",
 }
 
 // adminClient is the page of one application.
@@ -73,7 +76,8 @@ func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
 		Waits: client.AwaitsReview(), Since: client.WaitingSince(),
 	}
 	if client.State != ledger.Deleted {
-		body.Settings = clientPath(client.ID)
+		body.Settings, body.Transfer = clientPath(client.ID), adminClientPath(client.ID)+"/transfer"
+		body.Gone = goneOwner(v.view.User(client.Owner))
 	}
 	if client.Proposed != nil {
 		body.Changes = inWords(differences(&client.Profile, client.Proposed))
@@ -104,12 +108,11 @@ func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
 // saidOf is what was done, as long as it is still so: the address may be gone
 // back to.
 func saidOf(c *call, client *ledger.Client) string {
-	said := adminClientNotices.of(c)
-	if said == adminClientNotices["suspend"] && client.State != ledger.Suspended ||
-		said != adminClientNotices["suspend"] && client.State == ledger.Suspended {
+	word := c.r.URL.Query().Get("done")
+	if word != "transfer" && (word == "suspend") != (client.State == ledger.Suspended) {
 		return ""
 	}
-	return said
+	return adminClientNotices[word]
 }
 
 // clientAt is a form about a client as it is now: the one that was sent, if it

@@ -26,6 +26,7 @@ const (
 	forReview       purpose = "review"
 	forSuspend      purpose = "suspend"
 	forResume       purpose = "resume"
+	forTransfer     purpose = "transfer client"
 	forNewUser      purpose = "new user"
 	forUserState    purpose = "user state"
 	forUserPassword purpose = "user password"

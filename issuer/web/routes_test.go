@@ -139,6 +139,11 @@ var matrix = []row{
 		route: "POST /admin/clients/:id/resume", address: "/admin/clients/stopped/resume", nobody: 303, user: 404, owner: 404, administrator: 303,
 		form: &sent{"resume", "stopped\x001", url.Values{"revision": {"1"}}},
 	},
+	{route: "GET /admin/clients/:id/transfer", address: "/admin/clients/calendar/transfer", nobody: 303, user: 404, owner: 404, administrator: 200},
+	{
+		route: "POST /admin/clients/:id/transfer", address: "/admin/clients/mine/transfer", nobody: 303, user: 404, owner: 404, administrator: 303,
+		form: &sent{"transfer client", "mine\x001", url.Values{"revision": {"1"}, "username": {"bob"}}},
+	},
 	{route: "GET /admin/users", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{route: "GET /admin/new-user", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{

@@ -130,6 +130,12 @@ var weighings = []weighing{
 		route: "POST /admin/clients/:id/resume", address: of("/admin/clients/", "stopped", "/resume"), status: 409, whole: true,
 		form: sends("resume", long("stopped")+"\x001", url.Values{"revision": {"1"}}),
 	},
+	{route: "GET /admin/clients/:id", address: of("/admin/clients/", "orphan", "?done=transfer"), whole: true},
+	{route: "GET /admin/clients/:id/transfer", address: of("/admin/clients/", "orphan", "/transfer")},
+	{
+		route: "POST /admin/clients/:id/transfer", address: of("/admin/clients/", "orphan", "/transfer"), status: 422,
+		form: edits("transfer client", "orphan", func(*full) url.Values { return url.Values{"username": {odd}} }),
+	},
 	{route: "GET /admin/users"},
 	{route: "GET /admin/users", address: query("/admin/users", "q", "長", "only", "administrators")},
 	{route: "GET /admin/users", address: query("/admin/users", "q", odd, "only", "disabled")},
@@ -282,7 +288,7 @@ func TestLightListsAreWhole(t *testing.T) {
 	f := newFull(t, extreme)
 	next := regexp.MustCompile(`<a href="([^"]*)" rel="next">`)
 	rows := regexp.MustCompile(`<tr><th scope="row">.*`)
-	for path, want := range map[string]int{"/admin/clients": 102, "/admin/users": 33, "/admin/audit?user=" + otherID: 32} {
+	for path, want := range map[string]int{"/admin/clients": 103, "/admin/users": 34, "/admin/audit?user=" + otherID: 32} {
 		seen, pages := map[string]bool{}, 0
 		for {
 			page := f.owner.get(path)

@@ -65,7 +65,7 @@ func (e extent) website(kind string) string {
 	return s + strings.Repeat("w", e.site-len(s))
 }
 
-var ownerID, otherID = long("u_owner"), long("u_other")
+var ownerID, otherID, goneID = long("u_owner"), long("u_other"), long("u_gone")
 
 func newFull(t testing.TB, e extent, change ...func(*web.Config)) *full {
 	t.Helper()
@@ -101,6 +101,9 @@ func newFull(t testing.TB, e extent, change ...func(*web.Config)) *full {
 	})
 	f.edit("turned-down", "proposed")
 	f.judge("turned-down", ledger.Reject)
+	f.put(goneID, "gone", false)
+	f.app("orphan", func(c *ledger.ImportClient) { c.Owner = goneID })
+	f.must(&ledger.SetUserState{Actor: operator, User: goneID, State: ledger.Disable})
 	f.app("single", func(c *ledger.ImportClient) { c.Secrets = []ledger.NewSecret{f.secret("s_only")} })
 	f.app("public", func(c *ledger.ImportClient) { c.Type = ledger.Public })
 	f.app("old", func(c *ledger.ImportClient) { c.Legacy, c.Profile.Scopes = true, nil })

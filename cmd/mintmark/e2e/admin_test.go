@@ -30,6 +30,7 @@ func TestBrowserAdministration(t *testing.T) {
 
 			reviewInBrowser(t, s, root, user, app)
 			usersInBrowser(t, s, root, user)
+			giveInBrowser(t, s, root)
 			auditInBrowser(t, s, root)
 		})
 	}
@@ -122,6 +123,31 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	root.do(chromedp.Click(chromedp.CSS(`input[name="sure"]`)))
 	root.press(`section[aria-labelledby="account"] button`)
 	require.Contains(t, root.text("main"), "Disabled")
+}
+
+// giveInBrowser disables the owner of an application, and gives that to somebody
+// else, who then edits it.
+func giveInBrowser(t *testing.T, s *server, root *tab) {
+	t.Helper()
+	root.open(s.AppURL + "/admin/users/u-bob")
+	root.do(chromedp.Click(chromedp.CSS(`input[name="sure"]`)))
+	root.press(`section[aria-labelledby="account"] button`)
+	root.open(s.AppURL + "/admin/clients/legacy-app")
+	require.Contains(t, root.text("main .warning"), "The owner's account is disabled.")
+	root.press(`main .warning a`)
+	root.fill("username", "bob")
+	root.press("main button.danger")
+	require.Equal(t, "User name is that of a disabled account.", root.text("[role=alert] a"))
+	root.do(chromedp.Clear(chromedp.CSS("#f-username")))
+	root.fill("username", "alice")
+	root.press("main button.danger")
+	require.Contains(t, root.text("[role=status]"), "The application has a new owner.")
+	require.Zero(t, root.count("main .warning"))
+	alice := newTab(t)
+	alice.open(s.AppURL + "/developer/clients/legacy-app/edit")
+	alice.signIn("alice", "correct horse")
+	alice.press("main button.primary")
+	require.Equal(t, "Classic App", alice.text("h1"))
 }
 
 // TestBrowserFilter: the inputs of a filter stay in line when one of them is wrong.

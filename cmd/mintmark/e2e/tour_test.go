@@ -106,6 +106,7 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 		{"/clients/pending-app", "admin-client-pending"},
 		{"/clients/legacy-app", "admin-client-legacy"},
 		{"/clients/cal-app/suspend", "admin-suspend"},
+		{"/clients/cal-app/transfer", "admin-transfer"},
 		{"/users", "admin-users"},
 		{"/users/u-alice", "admin-user"},
 		{"/users/u-root", "admin-user-self"},
@@ -142,6 +143,16 @@ func tourAdmin(b *tab, s *server, look func(name string)) {
 	b.do(chromedp.Click(chromedp.CSS(`input[name="sure"]`)))
 	b.press("main button.danger")
 	look("admin-user-disabled")
+	b.open(s.AppURL + "/admin/clients/legacy-app")
+	look("admin-client-owner-gone")
+	b.press(`.warning a[href$="/transfer"]`)
+	b.fill("username", "bob")
+	b.press("main button.danger")
+	look("admin-transfer-problem")
+	b.do(chromedp.Clear(chromedp.CSS("#f-username")))
+	b.fill("username", "alice")
+	b.press("main button.danger")
+	look("admin-client-transferred")
 }
 
 // serveParts is the address of a page with every part that pages are made of,

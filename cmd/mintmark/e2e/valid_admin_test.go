@@ -44,6 +44,7 @@ func TestValidAdministration(t *testing.T) {
 	}
 	keep(root.submit(at, keep(get("/admin/clients/pending-app")), "verdict", "verdict", "reject"))
 	keep(root.submit(at, keep(get("/admin/clients/cal-app/suspend")), "reason", "reason", strings.Repeat("x", 501)))
+	keep(root.submit(at, keep(get("/admin/clients/cal-app/transfer")), "username", "username", "nobody"))
 	keep(root.submit(at, keep(get("/admin/new-user")), "username", "username", "a b"))
 	keep(root.submit(at, keep(get("/admin/users/u-alice/password")), "password", "password", "short"))
 	keep(root.submit(at, keep(get("/admin/users/u-alice/edit")), "username", "username", "a b", "avatar_url", "x"))

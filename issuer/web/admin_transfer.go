@@ -1,0 +1,86 @@
+package web
+
+import (
+	"strconv"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+var transferForm = formKind{
+	purpose: forTransfer, action: pathAdminClient + "/transfer", page: pathAdminClient + "/transfer",
+	fields: []field{boundField("revision"), textField("username", "User name")},
+}
+
+type adminTransferBody struct {
+	Name  string
+	Owner named
+	Gone  string // why the owner can do nothing with it; "" where they can
+	Path  string
+	Form  *form
+}
+
+// goneOwner says why a user can do nothing with what they own; "" where they can.
+func goneOwner(u *ledger.User) string {
+	switch {
+	case u == nil || u.Deleted:
+		return "The owner has no account any more."
+	case u.Disabled:
+		return "The owner's account is disabled."
+	}
+	return ""
+}
+
+// adminTransferPage gives an application to somebody else without asking its
+// owner, who may be gone.
+func (w *Web) adminTransferPage(c *call, v visit) error { return w.showAdminTransfer(c, v, nil) }
+
+func (w *Web) showAdminTransfer(c *call, v visit, sent *form) error {
+	client, err := w.aClient(c, &v)
+	switch {
+	case err != nil:
+		return err
+	case client.State == ledger.Deleted:
+		return errNotFound
+	}
+	path := adminClientPath(client.ID)
+	return w.showAdmin(c, v, "admin_transfer", page{
+		Title: "Transfer " + client.Name, Trail: []crumb{{"Applications", pathAdminClients}, {client.Name, path}}, Form: sent,
+		Body: adminTransferBody{
+			Name: client.Name, Owner: namedUser(v.view, client.Owner), Gone: goneOwner(v.view.User(client.Owner)),
+			Path: path, Form: v.clientAt(&transferForm, client, sent),
+		},
+	})
+}
+
+// transfer is at once. Unlike a developer, who learns no names, an administrator
+// is told of a disabled account.
+func (w *Web) transfer(c *call, v visit, f *form) error {
+	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
+	if err != nil {
+		return errUnreadable
+	}
+	id, name := f.get("id"), f.trimmed("username")
+	switch heir := v.view.UserByName(name); {
+	case name == "":
+		f.wrong("username", "is missing")
+	case heir != nil && heir.Disabled:
+		f.wrong("username", "is that of a disabled account")
+	}
+	if f.failed() {
+		return w.showAdminTransfer(c, v, f)
+	}
+	refused, err := w.propose(c, &v, "transfer a client", &ledger.TransferClient{
+		Actor: v.actor(), ID: id, Username: name, Revision: revision,
+	})
+	switch {
+	case err != nil:
+		return err
+	case refused == nil:
+		c.client = id
+		return c.done(adminClientPath(id), adminClientNotices, "transfer")
+	}
+	if v.view, err = w.fresh(c.r.Context()); err != nil {
+		return err
+	}
+	return w.showAdminTransfer(c, v, f.refused(refused))
+}

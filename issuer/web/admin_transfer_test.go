@@ -1,0 +1,104 @@
+package web_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+const givePage = calendarPage + "/transfer"
+
+func (w *world) set(user string, to ledger.UserState) {
+	w.t.Helper()
+	w.must(&ledger.SetUserState{Actor: operator, User: user, State: to})
+}
+
+// The page of an application says that its owner can do nothing with it.
+func TestAdminOwnerGone(t *testing.T) {
+	w, root := administration(t)
+	assert.NotContains(t, root.get(calendarPage).body, "nobody can change it")
+	assert.NotContains(t, root.get("/admin/users/u-ada").body, "Nobody can change these now")
+	w.set("u-ada", ledger.Disable)
+	page := root.get(calendarPage)
+	assert.Contains(t, page.body, "The owner&#39;s account is disabled. The application goes on as it is, but nobody can change it")
+	assert.Contains(t, page.body, `<a href="`+givePage+`">Transfer it to somebody else</a>`)
+	assert.Contains(t, root.get(givePage).body, "The owner&#39;s account is disabled.")
+	assert.Contains(t, root.get("/admin/users/u-ada").body, "Nobody can change these now.")
+	w.set("u-ada", ledger.DeleteUser)
+	assert.Contains(t, root.get(calendarPage).body, "The owner has no account any more.")
+	w.must(&ledger.DeleteClient{Actor: operator, ID: "calendar"})
+	assert.NotContains(t, root.get(calendarPage).body, "nobody can change it")
+	assert.Equal(t, http.StatusNotFound, root.get(givePage).StatusCode, "there is nothing to give")
+}
+
+// An administrator gives an application away without its owner, who is disabled.
+func TestAdminTransfer(t *testing.T) {
+	w, root := administration(t)
+	bob := w.signedInAs("bob")
+	w.must(&ledger.OfferClient{Actor: operator, ID: "calendar", Username: "rita"})
+	w.set("u-ada", ledger.Disable)
+	assert.Equal(t, http.StatusNotFound, bob.get("/developer/clients/calendar").StatusCode)
+
+	form := with(root.get(givePage).form(t, givePage), "username", " BOB ")
+	after := root.done(root.post(givePage, form))
+	assert.Contains(t, after.body, "The application has a new owner.")
+	assert.Contains(t, after.body, `<a href="/admin/users/u-bob"><bdi>bob</bdi></a>`)
+	assert.NotContains(t, after.body, "nobody can change it")
+	assert.Contains(t, after.body, "Application handed over", "the history")
+	assert.Equal(t, "u-bob", w.row("calendar").Owner)
+	assert.Nil(t, w.row("calendar").Offer)
+	assert.Equal(t, http.StatusOK, bob.get("/developer/clients/calendar").StatusCode)
+	event := w.View().HistoryOf("calendar", 1)[0]
+	assert.Equal(t, []any{ledger.EventClientMoved, "u-root", "u-bob", "u-ada"}, []any{event.Kind, event.Actor, event.User, event.Detail})
+
+	state := w.index
+	assert.Equal(t, calendarPage+"?done=transfer", root.post(givePage, form).Header.Get("Location"), "the same form twice is no mistake")
+	assert.Equal(t, state, w.index)
+
+	root.done(root.press(calendarPage+"/suspend", calendarPage+"/suspend"))
+	assert.Contains(t, root.done(root.press(givePage, givePage, "username", "rita")).body, "The application has a new owner.", "of a suspended one too")
+}
+
+func TestAdminTransferProblems(t *testing.T) {
+	for name, test := range map[string]struct {
+		username string
+		before   func(w *world)
+		status   int
+		says     string
+	}{
+		"nobody":         {" ", nil, 422, "User name is missing."},
+		"not there":      {"<nobody>", nil, 422, "User name is not a user here."},
+		"deleted":        {"bob", func(w *world) { w.set("u-bob", ledger.DeleteUser) }, 422, "User name is not a user here."},
+		"disabled":       {"bob", func(w *world) { w.set("u-bob", ledger.Disable) }, 422, "User name is that of a disabled account."},
+		"the owner":      {"ada", func(w *world) { w.set("u-ada", ledger.Disable) }, 422, "User name is that of a disabled account."},
+		"changed":        {"bob", func(w *world) { w.propose("calendar", func(p *ledger.Profile) { p.Name = "New" }) }, 409, "Something changed while the page was open"},
+		"deleted client": {"bob", func(w *world) { w.must(&ledger.DeleteClient{Actor: operator, ID: "calendar"}) }, 404, "Page not found"},
+		"demoted":        {"bob", func(w *world) { w.set("u-root", ledger.Demote) }, 404, "Page not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, root := administration(t)
+			form := with(root.get(givePage).form(t, givePage), "username", test.username)
+			if test.before != nil {
+				test.before(w)
+			}
+			res := root.post(givePage, form)
+			assert.Equal(t, test.status, res.StatusCode, res.body)
+			assert.Contains(t, res.body, test.says)
+			assert.Equal(t, "u-ada", w.row("calendar").Owner)
+			if test.status == http.StatusConflict {
+				assert.Contains(t, res.body, `value="bob"`)
+				root.done(root.post(givePage, with(res.form(t, givePage), "username", "bob")))
+				assert.Equal(t, "u-bob", w.row("calendar").Owner, "it can be sent again once it was looked at")
+			}
+		})
+	}
+	w, root := administration(t)
+	form := with(root.get(givePage).form(t, givePage), "username", "bob")
+	w.before = func() { w.set("u-bob", ledger.Disable) }
+	res := root.post(givePage, form)
+	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, "disabled in between")
+	assert.Equal(t, "u-ada", w.row("calendar").Owner)
+}
