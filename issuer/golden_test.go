@@ -27,7 +27,7 @@ var update = flag.Bool("update", false, "write the texts of scenarios anew, and 
 // upgraded reads what the one before it wrote, and decides as it did. When the
 // test fails, add a level and let the old rules hold below it; -update then
 // makes the logs of the new level.
-var golden = map[string]func() []goldenStep{"life": goldenLife, "keys": goldenKeys, "restore": goldenRestore, "pages": goldenPages}
+var golden = map[string]func() []goldenStep{"life": goldenLife, "keys": goldenKeys, "restore": goldenRestore, "pages": goldenPages, "trail": goldenTrail}
 
 // A goldenStep is a command, and the time since the one before it.
 type goldenStep struct {

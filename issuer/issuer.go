@@ -42,8 +42,8 @@ type Observer interface {
 	// Refused is told the cause of each refusal that somebody is given, and the
 	// client that it is told to: "" for what names none that there is.
 	Refused(client string, cause ledger.Cause)
-	// Issued is told of each token response.
-	Issued(grant oauth.GrantType)
+	// Issued is told of each token response, and whether it was asked for again.
+	Issued(grant oauth.GrantType, retry bool)
 	// Committed is told how long an accepted command took, from the request's
 	// node to the log and back.
 	Committed(took time.Duration)
@@ -53,7 +53,7 @@ type Observer interface {
 type nobody struct{}
 
 func (nobody) Refused(string, ledger.Cause) {}
-func (nobody) Issued(oauth.GrantType)       {}
+func (nobody) Issued(oauth.GrantType, bool) {}
 func (nobody) Committed(time.Duration)      {}
 
 // An Issuer answers requests on one node. Its methods may be called by any

@@ -49,7 +49,7 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	}
 	response, err := i.mint(ctx, outcome.Issued, index)
 	if err == nil {
-		i.Observer.Issued(r.GrantType)
+		i.Observer.Issued(r.GrantType, outcome.Issued.Retry)
 	}
 	return response, err
 }

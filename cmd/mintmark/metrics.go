@@ -25,6 +25,7 @@ type metrics struct {
 	unnamed   prometheus.Counter   // refusals whose cause is none of these
 	reused    map[ledger.Cause]prometheus.Counter
 	later     prometheus.Counter
+	retries   prometheus.Counter
 	tokens    map[oauth.GrantType]prometheus.Counter
 	commits   prometheus.Histogram
 	requests  *prometheus.CounterVec
@@ -48,6 +49,10 @@ func newMetrics(src metricsSource) *metrics {
 			Name: "mintmark_later_than_due_total",
 			Help: "Refresh tokens presented that are later than the one that is due. Each is an alarm: data were lost, or somebody has the keys.",
 		}),
+		retries: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "mintmark_refresh_retries_total",
+			Help: "Refreshes that were answered again, as the response may have been lost. The audit trail has one a day for each grant.",
+		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "mintmark_commit_duration_seconds", Buckets: commitBuckets,
 			Help: "Time from a command's proposal on this node to its outcome.",
@@ -63,7 +68,7 @@ func newMetrics(src metricsSource) *metrics {
 	}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newNodeCollector(src), m.later, m.commits, m.requests, m.durations,
+		newNodeCollector(src), m.later, m.retries, m.commits, m.requests, m.durations,
 	)
 	m.countRefusals()
 	m.countTokens()
@@ -132,9 +137,12 @@ func (m *metrics) refused(c ledger.Cause) {
 }
 
 // issued counts a token response.
-func (m *metrics) issued(g oauth.GrantType) {
+func (m *metrics) issued(g oauth.GrantType, retry bool) {
 	if c, ok := m.tokens[g]; ok {
 		c.Inc()
+	}
+	if retry {
+		m.retries.Inc()
 	}
 }
 

@@ -81,4 +81,5 @@ var causeNames = [...]string{
 	ledger.ReplayTooLate:     "replay_too_late",
 	ledger.TooManyClients:    "too_many_clients",
 	ledger.OwnAccount:        "own_account",
+	ledger.TooManyAllows:     "too_many_allows",
 }

@@ -73,10 +73,10 @@ func TestMetricsScrape(t *testing.T) {
 	m.refused(ledger.LaterThanDue)
 	m.refused(ledger.NoCause)
 	m.refused(ledger.Cause(60000))
-	m.issued(oauth.AuthorizationCode)
-	m.issued(oauth.RefreshToken)
-	m.issued(oauth.RefreshToken)
-	m.issued("made up by a stranger")
+	m.issued(oauth.AuthorizationCode, false)
+	m.issued(oauth.RefreshToken, false)
+	m.issued(oauth.RefreshToken, true)
+	m.issued("made up by a stranger", false)
 	m.committed(700 * time.Microsecond)
 	m.committed(20 * time.Second)
 	token := m.route(http.MethodPost, oauth.PathToken)
@@ -195,7 +195,7 @@ func pushes(m *metrics, route *routeMetrics) map[string]func() {
 	return map[string]func(){
 		"refused":   func() { m.refused(ledger.SecretWrong) },
 		"reused":    func() { m.refused(ledger.RefreshReused) },
-		"issued":    func() { m.issued(oauth.RefreshToken) },
+		"issued":    func() { m.issued(oauth.RefreshToken, false) },
 		"committed": func() { m.committed(time.Millisecond) },
 		"served":    func() { route.served(200, time.Millisecond) },
 	}

@@ -17,8 +17,8 @@ type observer struct {
 	now      func() time.Time
 }
 
-func (o observer) Issued(g oauth.GrantType)     { o.m.issued(g) }
-func (o observer) Committed(took time.Duration) { o.m.committed(took) }
+func (o observer) Issued(g oauth.GrantType, retry bool) { o.m.issued(g, retry) }
+func (o observer) Committed(took time.Duration)         { o.m.committed(took) }
 
 func (o observer) Refused(client string, c ledger.Cause) {
 	o.m.refused(c)

@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -10,6 +11,13 @@ import (
 // maxGrantsOfUser bounds a user's row. No person has so many; a program that
 // abuses an account might.
 const maxGrantsOfUser = 10_000
+
+// maxAllowsADay is how often a user may allow in 24 hours, whatever the node. An
+// Allow and the exchange of its code are an event each of the audit trail, and
+// each grant has more in its life: a program with one user's session must not push
+// out of the trail what others did. No person presses a button so often; a test
+// of an application with one account may do so a thousand times.
+const maxAllowsADay = 2_000
 
 // Allow is the user's answer on the consent page: it makes a grant whose
 // generation 0, the authorization code, is due.
@@ -49,6 +57,11 @@ func (c *Allow) Decide(v View, m Meta) Decision {
 	if len(who.user.Grants) >= maxGrantsOfUser {
 		return refuse(oauth.AccessDenied, TooManyGrants)
 	}
+	if when := v.allowsFrom(who.user); m.Level >= levelTrail && m.At < when {
+		d := refuse(oauth.TemporarilyUnavailable, TooManyAllows)
+		d.Outcome.Refusal.When = when
+		return d
+	}
 	g := &Grant{
 		ID: c.Grant, Client: a.Client.ID, User: who.user.ID,
 		Scope: a.Scope, Legacy: a.Legacy,
@@ -69,6 +82,20 @@ func (c *Allow) Decide(v View, m Meta) Decision {
 	return accept(c.outcome(g), changes...)
 }
 
+// allowsFrom is from when on a user may allow again. The list of grants tells: it
+// is in their order, and none is swept within 24 hours of its Allow.
+func (v View) allowsFrom(u *User) Time {
+	n := len(u.Grants) - maxAllowsADay
+	if n < 0 {
+		return 0
+	}
+	g := v.Grant(u.Grants[n])
+	if g == nil {
+		return 0
+	}
+	return g.Created.Add(24 * time.Hour)
+}
+
 func (c *Allow) outcome(g *Grant) Outcome {
 	return Outcome{Issued: &Issued{
 		Grant: g.ID, Client: g.Client, User: g.User, Scope: g.Scope, Legacy: g.Legacy,
@@ -83,16 +110,13 @@ func scopeDetail(g *Grant) string {
 	return g.Scope
 }
 
-const (
-	day         = Time(24 * 60 * 60 * 1000)
-	trafficDays = 30
-)
+const trafficDays = 30
 
 // counted is a copy of a legacy client that has counted one authorization, so
 // that its owner can see whether links without scope are still in use.
 func (c *Client) counted(g *Grant, m Meta) *Client {
 	next := *c // not a change of the client: Last and Changed stay
-	today := int32(m.At / day)
+	today := m.At.day()
 	next.Traffic = make([]Day, 0, len(c.Traffic)+1)
 	for _, d := range c.Traffic {
 		if d.Day > today-trafficDays {
@@ -118,7 +142,7 @@ func (c *Client) counted(g *Grant, m Meta) *Client {
 
 // RecentTraffic adds up the authorizations of the last 30 days.
 func (c *Client) RecentTraffic(at Time) (without, with uint32) {
-	today := int32(at / day)
+	today := at.day()
 	for _, d := range c.Traffic {
 		if d.Day > today-trafficDays {
 			without += d.Without

@@ -29,7 +29,7 @@ const (
 	EventSecretRevoked  EventKind = "secret.revoked"
 	EventAllowed        EventKind = "grant.allowed"
 	EventExchanged      EventKind = "grant.exchanged"
-	EventRetried        EventKind = "grant.retried" // a refresh answered again inside the retry window
+	EventRetried        EventKind = "grant.retried" // a refresh answered again inside the retry window; once a day for each grant
 	EventReuse          EventKind = "grant.reuse"   // a credential of the chain came twice; the grant was ended
 	EventLeapt          EventKind = "grant.leapt"   // after a restore, the chain moved forward to a later refresh token
 	EventGrantRevoked   EventKind = "grant.revoked"
@@ -61,7 +61,10 @@ type Event struct {
 // node's own duties.
 const Operator = "operator"
 
-// MaxEvents bounds the audit trail; the leader sweeps the oldest beyond it.
+// MaxEvents bounds the audit trail; the leader sweeps the oldest beyond it. So
+// nobody may write without end, or they could push out what others did, and what
+// the feed of revocations reads: each kind has its bound, see tellsRetry and
+// maxAllowsADay, and for the forms of the pages issuer/web.
 const MaxEvents = 100_000
 
 func event(m Meta, e Event) Change {

@@ -108,6 +108,7 @@ const (
 	ReplayTooLate     Cause = 101
 	TooManyClients    Cause = 102
 	OwnAccount        Cause = 103 // an administrator's
+	TooManyAllows     Cause = 104 // of a user within a day
 )
 
 // sentences are for people who manage a client: exact, and without a value
@@ -182,6 +183,7 @@ var sentences = map[Cause]string{
 	ReplayTooLate:           "a key that was made since the restore has the number of a key that was lost; restore once more, and replay before anything else",
 	TooManyClients:          "an account has at most 1,000 applications, deleted ones included",
 	OwnAccount:              "administrators do not disable or delete their own account, or give up their role: another administrator does",
+	TooManyAllows:           "the account has allowed applications too often within a day",
 	SealedOtherwise:         "the key is sealed under another cluster key than the ring is",
 }
 

@@ -12,6 +12,9 @@ func (t Time) Unix() int64 { return int64(t) / 1000 }
 // Add is t moved on by d.
 func (t Time) Add(d time.Duration) Time { return t + Time(d.Milliseconds()) }
 
+// day numbers the days (UTC) since the Unix epoch.
+func (t Time) day() int32 { return int32(t.Unix() / (24 * 60 * 60)) }
+
 // Std is t for printing.
 func (t Time) Std() time.Time { return time.UnixMilli(int64(t)).UTC() }
 

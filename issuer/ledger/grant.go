@@ -45,6 +45,7 @@ type Grant struct {
 
 	Ended    Time      `cbor:"14,keyasint,omitempty"` // 0 while live
 	EndCause Cause     `cbor:"15,keyasint,omitempty"`
+	Retried  int32     `cbor:"18,keyasint,omitempty"` // the day of the last retry that the audit trail tells, see tellsRetry
 	Last     CommandID `cbor:"16,keyasint"`
 }
 

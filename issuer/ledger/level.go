@@ -18,7 +18,8 @@ package ledger
 //		owner; administrators add and edit users; sign-in by a provider
 //		elsewhere; an administrator does not take the role, or the account, from
 //		themselves; a user has at most MaxSessionsOf sessions; a deletion names the revision it was decided on; a review is
-//		kept with its reason; so is what it turned down
+//		kept with its reason; so is what it turned down; what one client or user
+//		writes to the audit trail by refreshing and allowing is bounded
 const Level = 3
 
 // levelOf is the level from which on a command of a kind may be proposed. A
@@ -63,3 +64,7 @@ const levelLives = 2
 // levelPages is from which on what people do on the pages is decided by the rules
 // of the pages.
 const levelPages = 3
+
+// levelTrail is from which on a retry is an event once a day for each grant, and a
+// user allows so many a day: see tellsRetry and maxAllowsADay.
+const levelTrail = 3

@@ -95,6 +95,20 @@ func TestOldRulesOfThePages(t *testing.T) {
 		require.Nil(t, clientOf(t, decide(2, line)).Refused)
 		require.Equal(t, "Other", clientOf(t, decide(3, line)).Refused.Profile.Name)
 	})
+	t.Run("a retry of each generation", func(t *testing.T) {
+		for _, line := range []string{
+			"import pen owner=bob secrets=s1 scopes=PROFILE_READ", "allow bob client=pen scope=PROFILE_READ grant=g",
+			"exchange client=pen secret=s1 grant=g", "refresh client=pen secret=s1 grant=g gen=1", "refresh client=pen secret=s1 grant=g gen=1",
+			"refresh client=pen secret=s1 grant=g gen=2",
+		} {
+			w.run(line)
+		}
+		const line = "refresh client=pen secret=s1 grant=g gen=2"
+		require.Equal(t, ledger.EventRetried, eventOf(t, decide(2, line)).Kind)
+		for _, c := range decide(3, line).Changes {
+			require.NotEqual(t, ledger.TableAudit, c.Table)
+		}
+	})
 	t.Run("effects", func(t *testing.T) {
 		w.must(&ledger.BeginRestore{})
 		c := &ledger.Replay{Records: []ledger.Record{{Seq: 1, At: 1, Effects: []ledger.Effect{{Kind: ledger.EffectClientMoved, Client: "cal", User: "u-eve"}}}}}

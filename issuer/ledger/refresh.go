@@ -115,12 +115,29 @@ func (c *Refresh) again(r redemption, narrowed string) Decision {
 	next := *g
 	next.Used, next.Last = max(r.m.At, g.Spent+1), r.m.ID
 	changes := append(r.auth.noteUse(r.v, r.m, c.Proof), put(TableGrants, &next))
-	if g.Used == g.Spent {
-		// The first retry of this generation is the event; a client that asks
-		// again and again must not push others out of the audit trail.
+	if g.tellsRetry(r.m) {
+		if r.m.Level >= levelTrail {
+			next.Retried = r.m.At.day()
+		}
 		changes = append(changes, event(r.m, Event{Kind: EventRetried, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
 	}
 	return r.issue(&next, narrowed, true, changes...)
+}
+
+// tellsRetry reports whether a retry is an event: the first of a grant on a day
+// of state time (UTC). That tells whose responses get lost; how often, the metrics
+// count. A client that refreshes and asks again in turn would otherwise push
+// all that others did out of the audit trail within minutes.
+//
+// There is no bound for all grants of a client together. One with 10,000 users
+// may have 10,000 such events a day, which its users' own sign-ins outnumber, and
+// a bound would let whoever asks again for one grant hide behind the others.
+// Nobody can make many grants for it either: see maxAllowsADay.
+func (g *Grant) tellsRetry(m Meta) bool {
+	if m.Level < levelTrail {
+		return g.Used == g.Spent // the first of the generation
+	}
+	return g.Retried != m.At.day()
 }
 
 // narrow is the scope of the access token: all of the grant, or less where

@@ -171,6 +171,7 @@ func (w *world) check() {
 		}
 	}
 	w.checkRevocations(v)
+	w.checkTrail(v)
 	for g := range v.Grants() {
 		if was, ok := w.past[g.ID]; ok {
 			require.Equal(w.t, was.Scope, g.Scope, "the scope of a grant never changes")

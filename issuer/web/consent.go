@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -163,6 +164,8 @@ func (w *Web) refused(c *call, v visit, r oauth.AuthorizationRequest, refusal *l
 	case ledger.TooManyGrants:
 		c.cause = refusal.Cause
 		return w.respond(c, r, &oauth.Error{Code: oauth.AccessDenied, Description: "The account has too many connected applications."})
+	case ledger.TooManyAllows:
+		return tooManyAllows(max(time.Second, refusal.When.Std().Sub(w.config.Ledger.Now().Std())))
 	case ledger.KeyNotSeen:
 		return fmt.Errorf("allow: no key to mint with: %w", oauth.ErrUnavailable)
 	}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
@@ -209,4 +210,35 @@ func TestConsentAgain(t *testing.T) {
 		w.pass(13 * time.Hour)
 		assert.Contains(t, b.get(at(good())).body, "to continue to")
 	})
+}
+
+// Whoever allows as often as only a program does is told to wait, by a page of
+// ours, and nothing is used up: what others did stays in the audit trail.
+func TestAllowedTooOften(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	request, _ := oauth.ParseAuthorizationRequest(good().Encode())
+	allow := &ledger.Allow{Actor: ledger.Actor{Session: credential.SessionDigest(b.session())}, User: "u-ada", Request: request}
+	for allow.Grant[1] < 200 && w.do(allow).Refusal == nil {
+		if allow.Grant[0]++; allow.Grant[0] == 0 {
+			allow.Grant[1]++
+		}
+	}
+	w.pass(24*time.Hour - 90*time.Second)
+	b = w.signedIn() // sessions do not live so long
+	page := b.get(at(good()))
+	state, index := w.index, b.cookies["mintmark"]
+	for range 2 {
+		res := b.decide(page, "allow")
+		assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
+		assert.Equal(t, "90", res.Header.Get("Retry-After"))
+		assert.Empty(t, res.Header.Get("Location"))
+		assert.Contains(t, res.body, "press Allow again")
+	}
+	assert.Equal(t, state, w.index, "nothing was done")
+	assert.Equal(t, index, b.cookies["mintmark"])
+	assert.Contains(t, w.log.String(), ledger.TooManyAllows.String())
+	assert.Equal(t, "access_denied", b.decide(page, "cancel").location(t, callback).Get("error"), "one can always refuse")
+	w.pass(90 * time.Second)
+	assert.NotEmpty(t, b.decide(page, "allow").location(t, callback).Get("code"), "the same form")
 }

@@ -171,3 +171,9 @@ func CutList(w *Web, client string, n int) {
 
 // BrowserName is browserName.
 var BrowserName = browserName
+
+// SpendChanges sends as many forms as a user may send at once.
+func SpendChanges(w *Web, user string) {
+	for w.limits.changes.Take(user, w.config.Ledger.Now().Std()) == 0 {
+	}
+}

@@ -236,6 +236,34 @@ func TestMatrix(t *testing.T) {
 	assert.Len(t, slices.Compact(rows), len(matrix), "a row twice")
 }
 
+// Each form is counted, so that nobody writes to the audit trail without end. Those
+// of the authorization step are bounded otherwise: an Allow by the ledger, a
+// sign-in by the attempts, and a sign-out ends a session.
+func TestEveryFormIsBounded(t *testing.T) {
+	var otherwise []string
+	for _, r := range matrix {
+		switch {
+		case !strings.HasPrefix(r.route, "POST "):
+			continue
+		case r.form == nil:
+			otherwise = append(otherwise, r.path())
+			continue
+		}
+		t.Run(r.route, func(t *testing.T) {
+			w, people := stage(t)
+			b := people[2]
+			if r.owner == http.StatusNotFound {
+				b = people[3]
+			}
+			web.SpendChanges(w.web, b.who)
+			state := w.index
+			assert.Equal(t, http.StatusTooManyRequests, b.post(r.path(), r.form.of(b)).StatusCode)
+			assert.Equal(t, state, w.index)
+		})
+	}
+	assert.Equal(t, []string{at(good()), "/auth/sign-in", "/auth/sign-out"}, otherwise)
+}
+
 func (r row) path() string {
 	_, path, _ := strings.Cut(r.route, " ")
 	return cmp.Or(r.address, path)

@@ -1,0 +1,47 @@
+package issuer_test
+
+import (
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// goldenTrail has a client that refreshes and asks again in turn, on two days:
+// levels tell that in the audit trail differently.
+func goldenTrail() []goldenStep {
+	session := [32]byte{1}
+	grant := ledger.GrantID{1}
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
+	proof := ledger.Proof{Client: "app"}
+	refresh := func(generation uint32) ledger.Command {
+		return &ledger.Refresh{Proof: proof, Link: &ledger.Link{Grant: grant, Generation: generation, Key: 1}}
+	}
+	steps := seconds(
+		&ledger.Configure{Settings: s},
+		&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}},
+		&ledger.AddKey{Key: ledger.Key{ID: "k1", Purpose: ledger.ForSigning, Algorithm: "ES256", Public: []byte("{}"), Sealed: []byte("sealed")}},
+		&ledger.PutUser{ID: "u-alice", Username: "alice", Password: "hash"},
+		&ledger.SignIn{Session: session, User: "u-alice", Verified: digestOf("hash")},
+		&ledger.ImportClient{
+			ID: "app", Owner: "u-alice", Type: ledger.Public, State: ledger.Approved,
+			Profile: ledger.Profile{Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
+		},
+		&ledger.Allow{
+			Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: grant,
+			Request: oauth.AuthorizationRequest{
+				ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ",
+				CodeChallenge: goldenChallenge, CodeChallengeMethod: "S256",
+			},
+		},
+		&ledger.Exchange{Proof: proof, Link: &ledger.Link{Grant: grant, Key: 1}, Redirect: digestOf(redirect), Verified: goldenChallenge},
+		refresh(1), refresh(1), refresh(1),
+		refresh(2), refresh(2),
+	)
+	steps = append(steps, goldenStep{after: 24 * time.Hour, command: refresh(3)})
+	return append(steps, seconds(refresh(3), refresh(4), refresh(4))...)
+}
+
+// goldenChallenge is that of RFC 7636, appendix B.
+const goldenChallenge = "E9Melhoa2OwvFrEMTJguCHaoeK1t8URWbuGJSstw-cM"

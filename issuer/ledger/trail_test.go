@@ -1,0 +1,208 @@
+package ledger_test
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// A bound is why nobody can write so many events of a kind that they push out of
+// the audit trail what others did.
+type bound int
+
+const (
+	// byTrusted: operators, administrators, and the leader's duties write them.
+	byTrusted bound = iota + 1
+	// byForm: a form of the pages, of which issuer/web lets each user send so many
+	// (TestEveryFormIsBounded there).
+	byForm
+	// bySignIn: right passwords, and answers of a provider, are counted for each
+	// person by issuer/web.
+	bySignIn
+	// bySession: each session ends once, and had a sign-in.
+	bySession
+	// byGrant: once for each grant, of which a user makes so many a day
+	// (TestAllowsAreBounded).
+	byGrant
+	// byGrantADay: once a day for each grant.
+	byGrantADay
+	// byGrantARestore: once for each grant and restore.
+	byGrantARestore
+)
+
+// bounds are those of all kinds: whoever adds one says what bounds it.
+var bounds = map[ledger.EventKind]bound{
+	ledger.EventConfigured: byTrusted,
+	ledger.EventUserPut:    byTrusted,
+	ledger.EventUserEdited: byTrusted,
+	// By administrators, or as the provider says at a sign-in.
+	ledger.EventUserState:   bySignIn,
+	ledger.EventUserAdded:   bySignIn,
+	ledger.EventPasswordSet: byForm,
+	ledger.EventSignedIn:    bySignIn,
+	ledger.EventSignedOut:   bySession,
+
+	ledger.EventClientCreated:  byForm,
+	ledger.EventClientEdited:   byForm,
+	ledger.EventClientProposed: byForm,
+	ledger.EventClientReviewed: byTrusted,
+	ledger.EventClientDeleted:  byForm,
+	ledger.EventClientOffered:  byForm,
+	ledger.EventOfferEnded:     byForm,
+	ledger.EventClientMoved:    byForm,
+	ledger.EventClientImported: byTrusted,
+	ledger.EventScopesSelected: byForm,
+	ledger.EventSecretAdded:    byForm,
+	ledger.EventSecretRevoked:  byForm,
+
+	ledger.EventAllowed:      byGrant,
+	ledger.EventExchanged:    byGrant,
+	ledger.EventRetried:      byGrantADay,
+	ledger.EventReuse:        byGrant,
+	ledger.EventLeapt:        byGrantARestore,
+	ledger.EventGrantRevoked: byGrant,
+	ledger.EventDisconnected: byForm,
+
+	ledger.EventKeyAdded:      byTrusted,
+	ledger.EventKeyActivated:  byTrusted,
+	ledger.EventKeyDropped:    byTrusted,
+	ledger.EventKeyEmergency:  byTrusted,
+	ledger.EventResealed:      byTrusted,
+	ledger.EventNodeForgotten: byTrusted,
+	ledger.EventRestored:      byTrusted,
+	ledger.EventReplayed:      byTrusted,
+}
+
+func TestEveryKindIsBounded(t *testing.T) {
+	kinds := kindsInTheText(t)
+	for _, kind := range kinds {
+		require.NotZero(t, bounds[kind], "what bounds %s?", kind)
+	}
+	require.Len(t, bounds, len(kinds))
+}
+
+// checkTrail holds the trail to the bounds, in every scenario and property.
+func (w *world) checkTrail(v ledger.View) {
+	w.t.Helper()
+	type row struct {
+		kind  ledger.EventKind
+		grant ledger.GrantID
+		day   int64
+	}
+	seen := map[row]int{}
+	signedIn := map[string]int{}
+	for e := range v.Events() {
+		one, most := row{kind: e.Kind, grant: e.Grant}, 1
+		switch bounds[e.Kind] {
+		case bySignIn:
+			signedIn[e.User]++
+			continue
+		case bySession:
+			signedIn[e.User]--
+			require.GreaterOrEqual(w.t, signedIn[e.User], 0, "%s ends more sessions than there were", e.User)
+			continue
+		case byTrusted:
+			// Whoever was an administrator then need not be one later.
+			if e.Seq == w.seq && e.Actor != ledger.Operator {
+				require.True(w.t, v.User(e.Actor).Admin, "%s by %s", e.Kind, e.Actor)
+			}
+			continue
+		case byForm:
+			require.True(w.t, e.Actor == ledger.Operator || v.User(e.Actor) != nil, "%s by %s", e.Kind, e.Actor)
+			continue
+		case byGrantADay:
+			one.day = e.At.Unix() / (24 * 60 * 60)
+		case byGrantARestore:
+			most = int(v.Restore().Count)
+		}
+		seen[one]++
+		require.LessOrEqual(w.t, seen[one], most, "%s of one grant", e.Kind)
+	}
+}
+
+// quick decides a command and looks at nothing else.
+func (w *world) quick(c ledger.Command, n int) ledger.Outcome {
+	var id cluster.CommandID
+	binary.BigEndian.PutUint64(id[:], uint64(n))
+	value, _ := w.memory.Do(&issuer.Entry{Command: c}, id, false)
+	return value.(ledger.Outcome)
+}
+
+// An Allow is the way to more events of other kinds, so it is bounded, on all
+// nodes together.
+func TestAllowsAreBounded(t *testing.T) {
+	w := newWorld(t)
+	for _, line := range []string{"user alice", "sign-in alice", "user bob", "sign-in bob", "import app owner=alice scopes=PROFILE_READ"} {
+		require.Equal(t, "ok", w.run(line), line)
+	}
+	n := 0
+	allow := func(user string) *ledger.Allow {
+		n++
+		c := &ledger.Allow{
+			Actor: ledger.Actor{Session: sha256.Sum256([]byte("session " + user))}, User: "u-" + user,
+			Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: "https://app.example/cb", Scope: "PROFILE_READ"},
+		}
+		binary.BigEndian.PutUint64(c.Grant[:], uint64(n))
+		return c
+	}
+	began := w.at()
+	for range 1999 {
+		require.NotNil(t, w.quick(allow("alice"), n).Issued)
+		w.now = w.now.Add(10 * time.Second)
+	}
+	last := allow("alice")
+	made := w.quick(last, n)
+	require.NotNil(t, made.Issued)
+	require.Equal(t, made, w.quick(last, n), "the same command again")
+	before := w.view()
+
+	more := allow("alice")
+	refused := w.quick(more, n).Refusal
+	require.Equal(t, ledger.TooManyAllows, refused.Cause)
+	require.Equal(t, oauth.TemporarilyUnavailable, refused.Code)
+	require.Equal(t, began.Add(24*time.Hour), refused.When)
+	require.Nil(t, w.view().Grant(more.Grant))
+	require.Equal(t, before.User("u-alice"), w.view().User("u-alice"))
+	require.NotNil(t, w.quick(allow("bob"), n).Issued, "each user by themselves")
+	m := ledger.Meta{Seq: w.seq + 1, At: w.at(), ID: id16("another")}
+	for level, want := range map[uint32]ledger.Cause{2: ledger.NoCause, 3: ledger.TooManyAllows} {
+		m.Level = level
+		d := more.Decide(w.view(), m)
+		require.Equal(t, want == ledger.NoCause, d.Outcome.Refusal == nil, "level %d", level)
+	}
+
+	// One comes back with each that is a day old, swept or not.
+	w.now = refused.When.Std()
+	w.run("sign-in alice session=alice2")
+	for i, line := range []string{"", "sweep"} {
+		if line != "" {
+			w.now = w.now.Add(5 * time.Minute)
+			w.sweepGrants()
+		}
+		again := func() *ledger.Allow {
+			c := allow("alice")
+			c.Actor.Session = sha256.Sum256([]byte("session alice2"))
+			return c
+		}
+		k := 0
+		for w.quick(again(), n).Refusal == nil {
+			k++
+		}
+		require.Equal(t, []int{1, 30}[i], k)
+	}
+}
+
+// sweepGrants removes what can be removed.
+func (w *world) sweepGrants() {
+	ids, _ := w.view().SweepableGrants(ledger.GrantID{}, 10_000, w.at())
+	require.NotEmpty(w.t, ids)
+	w.quick(&ledger.Sweep{Grants: ids[:min(len(ids), ledger.MaxSweep)]}, 1<<32)
+}
