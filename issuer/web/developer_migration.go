@@ -20,13 +20,43 @@ type migrationBody struct {
 	Legacy  bool   // it is still to be done
 	Without uint32 // authorization requests of the last 30 days, without scope
 	With    uint32
-	Asked   []string // the scopes that others asked for
+	Last    lastRequest // of those without scope
+	Asked   []string    // the scopes that others asked for
 
 	Groups   []scopeGroup
 	Selected []string
 	URL      string     // the new authorization URL
 	Compared comparison // of the selection with what was asked for
 	Form     *form      // the second step; nil without a selection
+}
+
+// A lastRequest is the day on which something came last, and how long ago that
+// is.
+type lastRequest struct {
+	Day ledger.Time // 0 for none that is known of
+	Ago string
+}
+
+// lastWithout is the last day that counts requests without scope. Days are those
+// of UTC, and are counted together: there is no time of one request.
+func lastWithout(client *ledger.Client, now ledger.Time) lastRequest {
+	const day = 24 * 60 * 60 * 1000
+	for _, d := range slices.Backward(client.Traffic) {
+		if d.Without > 0 {
+			return lastRequest{ledger.Time(d.Day) * day, daysAgo(int(now/day) - int(d.Day))}
+		}
+	}
+	return lastRequest{}
+}
+
+func daysAgo(n int) string {
+	switch n {
+	case 0:
+		return "today"
+	case 1:
+		return "yesterday"
+	}
+	return count(n, "day") + " ago"
 }
 
 // A comparison says what the selection means for the requests that there are.
@@ -63,7 +93,9 @@ func (w *Web) showMigration(c *call, v visit, client *ledger.Client, selected []
 		Path: clientPath(client.ID), Page: clientPath(client.ID, "migration"), Legacy: client.Legacy,
 		Asked: asked, Selected: selected, Groups: scopeGroups(selected, false),
 	}
-	body.Without, body.With = client.RecentTraffic(w.config.Ledger.Now())
+	now := w.config.Ledger.Now()
+	body.Without, body.With = client.RecentTraffic(now)
+	body.Last = lastWithout(client, now)
 	if len(selected) == 0 && len(asked) > 0 && !c.r.URL.Query().Has("scopes") {
 		body.Groups = scopeGroups(asked, false) // a good guess, to begin with
 	}

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"fmt"
 	"html"
 	"net/http"
 	"net/url"
@@ -27,7 +28,18 @@ func TestMigration(t *testing.T) {
 	assert.NotContains(t, page.body, "Step 2")
 
 	b.allow("client_id", "old", "scope", "")
-	w.pass(31 * 24 * time.Hour)
+	lastIs := func(after time.Duration, says string) {
+		t.Helper()
+		w.pass(after)
+		assert.Contains(t, w.signedIn().get(migrationPath).body, says)
+	}
+	const first = `; the last one %s, on <time datetime="2026-03-04">4 March 2026</time></dd>`
+	lastIs(0, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "today"))
+	lastIs(12*time.Hour, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "yesterday")) // from noon on
+	lastIs(24*time.Hour, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "2 days ago"))
+	w.signedIn().allow("client_id", "old", "scope", "BOOKING_READ")
+	lastIs(0, "<strong>1</strong> in the last 30 days"+fmt.Sprintf(first, "2 days ago"))
+	lastIs(30*24*time.Hour, "<dd>None in the last 30 days"+fmt.Sprintf(first, "32 days ago"))
 	b = w.signedIn()
 	b.allow("client_id", "old", "scope", "BOOKING_READ PROFILE_READ")
 	page = b.get(migrationPath)
