@@ -3,6 +3,7 @@ package web_test
 import (
 	"fmt"
 	"html"
+	"net/http"
 	"net/url"
 	"strings"
 	"testing"
@@ -123,6 +124,35 @@ func TestStrangersFlushNoRefusals(t *testing.T) {
 		web.NoteBrowser(w.refusals, fmt.Sprint("other-", i), ledger.RedirectURIUnregistered, w.Now())
 	}
 	assert.Equal(t, []ledger.Cause{ledger.RefreshReused}, web.RefusalsOf(w.refusals, "mine"), "what came by browsers is apart")
+}
+
+// A redirection URI that waits for a review is told as that, and so is one that
+// was refused: its owner registered it, and wonders.
+func TestRedirectURIOfAChange(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	w.user("u-bob", "bob", "Bob")
+	bob := w.signedInAs("bob")
+	w.propose("calendar", func(p *ledger.Profile) { p.RedirectURIs = append(p.RedirectURIs, callback+"/new") })
+	w.propose("native", func(p *ledger.Profile) { p.RedirectURIs = append(p.RedirectURIs, "http://127.0.0.1/new") })
+	const waits, refused = "This redirection URI is in your change that awaits review.", "This redirection URI is in your change that a reviewer refused."
+	request := at(with(good(), "redirect_uri", callback+"/new"))
+	page := b.get(request)
+	assert.Equal(t, http.StatusBadRequest, page.StatusCode)
+	assert.Contains(t, page.body, waits)
+	assert.NotContains(t, page.body, "<mark>", "nothing is wrong with it")
+	assert.NotContains(t, bob.get(request).body, "review")
+	assert.Contains(t, b.get(at(with(good(), "client_id", "native", "redirect_uri", "http://127.0.0.1:4711/new"))).body, waits, "whatever the port (RFC 8252 §7.3)")
+	other := b.get(at(with(good(), "redirect_uri", callback+"/other"))).body
+	assert.NotContains(t, other, waits)
+	assert.Contains(t, other, "<mark>")
+
+	w.refuse("calendar", "No.")
+	page = b.get(request)
+	assert.NotContains(t, page.body, waits)
+	assert.Contains(t, page.body, refused)
+	assert.NotContains(t, bob.get(request).body, "refused")
+	assert.NotContains(t, b.get(at(with(good(), "redirect_uri", callback+"/other"))).body, refused)
 }
 
 // On the error page the owner sees what differs, and nobody else does.

@@ -12,6 +12,7 @@ import (
 type ownerHelp struct {
 	Name, Path, Reason   string
 	Missing              bool // there was no redirection URI
+	Waits, Refused       bool // it is among the changes that wait for a review, or that were refused
 	Received, Registered []oauth.Part
 }
 
@@ -47,11 +48,26 @@ func (f *failure) forOwner(v *visit, r oauth.AuthorizationRequest) *failure {
 	case ledger.RedirectURIMissing:
 		f.owner.Missing = true
 	case ledger.RedirectURIUnregistered:
+		f.owner.Waits = wouldRegister(client, client.Proposed, r.RedirectURI)
+		if client.Refused != nil {
+			f.owner.Refused = wouldRegister(client, &client.Refused.Profile, r.RedirectURI)
+		}
 		if near, ok := oauth.NearestRedirectURI(r.RedirectURI, client.RedirectURIs); ok {
 			f.owner.Received, f.owner.Registered = clipped(near.Received), near.Registered
 		}
 	}
 	return f
+}
+
+// wouldRegister reports whether a client would have a redirection URI with another
+// profile.
+func wouldRegister(client *ledger.Client, p *ledger.Profile, uri string) bool {
+	if p == nil {
+		return false
+	}
+	then := *client
+	then.Profile = *p
+	return then.Registered(uri)
 }
 
 // maxReceived bounds what is shown of a received URI, in bytes: a registered

@@ -242,6 +242,8 @@ func (j *journey) stage() {
 	}
 	different(b)
 	writes := j.asks("scope", "BOOKING_WRITE")
+	b.open(authorizeURL(j.s, j.id, "https://trips.example.com/9", "scope", "PROFILE_READ"))
+	require.Contains(t, b.text("section.owner"), "This redirection URI is in your change that awaits review.")
 	b.open(writes)
 	// "Must be a subset of the scopes enabled on the client."
 	require.Equal(t, "invalid_scope", j.app.answer(t).Get("error"))
