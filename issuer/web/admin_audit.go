@@ -125,7 +125,8 @@ func parseMoment(text string, day time.Duration) (ledger.Time, bool) {
 
 func eventLines(v ledger.View, events []*ledger.Event) (lines []eventLine) {
 	for _, e := range events {
-		line := eventLine{At: e.At, What: eventText(e.Kind), Detail: e.Detail, Actor: actorOf(v, e), Client: namedClient(v, e.Client)}
+		line := eventLine{At: e.At, Actor: actorOf(v, e), Client: namedClient(v, e.Client)}
+		line.What, line.Detail = eventText(e)
 		if e.User != e.Actor {
 			line.User = namedUser(v, e.User)
 		}

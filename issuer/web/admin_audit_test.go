@@ -82,7 +82,7 @@ func TestAuditFilters(t *testing.T) {
 	}
 	page := root.get("/admin/audit?client=%22x&user=ada&kind=client.reviewed&from=2026-03-04&to=2026-03-05+13:00")
 	for _, text := range []string{
-		`value="&#34;x"`, `value="ada"`, `<option value="client.reviewed" selected>Application reviewed</option>`, `value="2026-03-04"`, `value="2026-03-05 13:00"`,
+		`value="&#34;x"`, `value="ada"`, `<option value="client.reviewed" selected>Application reviewed, suspended or resumed</option>`, `value="2026-03-04"`, `value="2026-03-05 13:00"`,
 		`<a href="/admin/audit.jsonl?client=%22x&amp;from=2026-03-04&amp;kind=client.reviewed&amp;to=2026-03-05&#43;13%3A00&amp;user=ada">Download all that was found</a>`,
 	} {
 		assert.Contains(t, page.body, text)

@@ -28,7 +28,7 @@ var kindGroups = []struct{ value, text string }{
 	{"restore", "Restores"},
 }
 
-// eventWords are all kinds of events in words. What comes before the point of a
+// eventWords are all kinds of events in words, to choose from. What comes before the point of a
 // kind is its group.
 var eventWords = []struct {
 	kind ledger.EventKind
@@ -37,7 +37,7 @@ var eventWords = []struct {
 	{ledger.EventClientCreated, "Application registered"},
 	{ledger.EventClientEdited, "Application changed"},
 	{ledger.EventClientProposed, "Changes proposed"},
-	{ledger.EventClientReviewed, "Application reviewed"},
+	{ledger.EventClientReviewed, "Application reviewed, suspended or resumed"},
 	{ledger.EventScopesSelected, "Scopes of a legacy application chosen"},
 	{ledger.EventClientOffered, "Application offered"},
 	{ledger.EventOfferEnded, "Offer ended"},
@@ -71,15 +71,24 @@ var eventWords = []struct {
 	{ledger.EventReplayed, "Journal replayed"},
 }
 
-// eventText is a kind in words. A later version has kinds that this one does
-// not know.
-func eventText(kind ledger.EventKind) string {
-	for _, e := range eventWords {
-		if e.kind == kind {
-			return e.text
+// eventText is what happened in words, and what else there is to say. A later
+// version has kinds that this one does not know.
+func eventText(e *ledger.Event) (what, detail string) {
+	if e.Kind == ledger.EventClientReviewed {
+		switch verdict, reason := e.Review(); verdict {
+		case ledger.Suspend:
+			return "Application suspended", reason
+		case ledger.Resume:
+			return "Application resumed", reason
+		}
+		return "Application reviewed", e.Detail
+	}
+	for _, known := range eventWords {
+		if known.kind == e.Kind {
+			return known.text, e.Detail
 		}
 	}
-	return string(kind)
+	return string(e.Kind), e.Detail
 }
 
 // kindsWith are all there are to filter by.

@@ -221,7 +221,14 @@ func TestSuspendAndResume(t *testing.T) {
 	assert.Equal(t, calendarPage, root.get(calendarPage+"/suspend").Header.Get("Location"), "there is nothing to suspend")
 
 	form = root.get(calendarPage).form(t, calendarPage+"/resume")
-	root.done(root.post(calendarPage+"/resume", form))
+	after = root.done(root.post(calendarPage+"/resume", form))
+	for _, page := range []answer{after, root.get("/admin/audit?kind=client.reviewed")} {
+		rows := regexp.MustCompile(`<tr><th scope="row">.*`).FindAllString(page.body, 2)
+		require.Len(t, rows, 2)
+		assert.Contains(t, rows[0], ">Application resumed</td>")
+		assert.Contains(t, rows[1], ">Application suspended</td>")
+		assert.Contains(t, rows[1], "<bdi>It sends spam.</bdi>", "and nothing twice")
+	}
 	assert.Equal(t, ledger.Approved, w.row("calendar").State)
 	assert.Equal(t, calendarPage+"?done=resume", root.post(calendarPage+"/resume", form).Header.Get("Location"))
 
