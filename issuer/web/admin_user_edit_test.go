@@ -5,6 +5,7 @@ import (
 	"maps"
 	"net/http"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -32,7 +33,7 @@ func TestEditUser(t *testing.T) {
 	page := root.get(adaEdit)
 	for _, text := range []string{
 		"<title>Edit the profile of Ada Lovelace · Mintmark</title>", `value="ada"`, `value="Ada Lovelace"`, `value="ada@example.com"`,
-		`name="time_format" value="24" checked`, `<a href="` + adaPage + `">Ada Lovelace</a>`,
+		`name="time_format" value="" checked`, `<a href="` + adaPage + `">Ada Lovelace</a>`,
 	} {
 		assert.Contains(t, page.body, text)
 	}
@@ -74,6 +75,24 @@ func TestEditUser(t *testing.T) {
 	assert.Contains(t, root.get("/account").body, `<a href="/admin/users/u-root/edit">Change your profile</a>`)
 	root.done(root.press("/admin/users/u-root/edit", "/admin/users/u-root/edit", "username", "root", "name", "The Root"))
 	assert.Equal(t, "The Root", w.person("root").Name)
+}
+
+// What a browser sends of the clock, where nobody touched it, is how it was.
+func TestEditUserKeepsTheClock(t *testing.T) {
+	w, root := administration(t)
+	chosen := regexp.MustCompile(`name="time_format" value="(\d*)" checked`)
+	for _, clock := range []int{0, 12, 24} {
+		u := w.person("ada")
+		p := u.Person
+		p.TimeFormat = clock
+		w.must(&ledger.SetPerson{Actor: operator, User: u.ID, Username: u.Username, Person: p, Seen: u.Last})
+		page := root.get(adaEdit)
+		sent := chosen.FindAllStringSubmatch(page.body, -1)
+		require.Len(t, sent, 1)
+		root.done(root.post(adaEdit, with(page.form(t, adaEdit), "username", "ada", "name", fmt.Sprint("Ada ", clock), "time_format", sent[0][1])))
+		assert.Equal(t, clock, w.person("ada").TimeFormat)
+		assert.Equal(t, fmt.Sprint("Ada ", clock), w.person("ada").Name)
+	}
 }
 
 func TestEditUserRefusals(t *testing.T) {
