@@ -20,8 +20,10 @@ type attempts struct {
 	device           *limit.Limiter // by its id
 	own              *limit.Limiter // by user and address, of who is signed in
 	elsewhere        *limit.Limiter // by address, of answers of the provider
-	// Right passwords are not guesses, but each costs a hash and a session. Only
-	// who knows the password can use this up, wherever they are.
+	// accepted are sign-ins by person. They are no guesses, but each costs a hash
+	// and a session, and leaves an event in the audit trail, which is of bounded
+	// length. Only who knows the password can use this up, and they are bounded
+	// wherever they are: with many addresses they would not be otherwise.
 	accepted *limit.Limiter
 }
 
@@ -41,9 +43,9 @@ func newAttempts() *attempts {
 // take counts one attempt, or says how long to wait. The name is folded as the
 // ledger does. A right password is no guess: forgive then gives the attempt
 // back, and the person's own wrong ones before it, but not what others at the
-// address have tried. It is false where it gave nothing back. Where nothing is
-// looked at, undo gives back just this attempt.
-func (a *attempts) take(username, address string, now time.Time) (wait time.Duration, forgive func() bool, undo func()) {
+// address have tried. Where nothing is looked at, undo gives back just this
+// attempt.
+func (a *attempts) take(username, address string, now time.Time) (wait time.Duration, forgive, undo func()) {
 	address = limit.Network(address)
 	wait, ofAddress := a.address.Try(address, now)
 	if wait > 0 {
@@ -51,31 +53,14 @@ func (a *attempts) take(username, address string, now time.Time) (wait time.Dura
 	}
 	key := accountKey(username, address)
 	wait, ofAccount := a.account.Try(key, now)
-	forgive = func() bool {
-		if !a.accept(username, now) {
-			return false
-		}
-		ofAddress()
-		a.account.Forget(key)
-		return true
-	}
-	return wait, forgive, func() { ofAddress(); ofAccount() }
+	return wait, func() { ofAddress(); a.account.Forget(key) }, func() { ofAddress(); ofAccount() }
 }
 
 // takeDevice is take for a browser that the person has signed in with before.
 // It is false for one that has guessed too often to be told from any other.
-func (a *attempts) takeDevice(id deviceID, username string, now time.Time) (forgive func() bool, ok bool) {
+func (a *attempts) takeDevice(id deviceID, now time.Time) (forgive func(), ok bool) {
 	key := string(id[:])
-	if a.device.Take(key, now) > 0 {
-		return nil, false
-	}
-	return func() bool {
-		if !a.accept(username, now) {
-			return false
-		}
-		a.device.Forget(key)
-		return true
-	}, true
+	return func() { a.device.Forget(key) }, a.device.Take(key, now) == 0
 }
 
 // takeOwn is take for who is signed in, and asked for the password once more:
@@ -87,31 +72,25 @@ func (a *attempts) takeOwn(user, address string, now time.Time) (wait time.Durat
 
 // takeElsewhere counts one answer that a browser brings from the provider, which
 // costs a few requests there. One that signs somebody in is given back.
-func (a *attempts) takeElsewhere(address string, now time.Time) (wait time.Duration, forgive func(subject string) bool) {
-	wait, undo := a.elsewhere.Try(limit.Network(address), now)
-	return wait, a.forgiveElsewhere(undo, now)
+func (a *attempts) takeElsewhere(address string, now time.Time) (wait time.Duration, forgive func()) {
+	return a.elsewhere.Try(limit.Network(address), now)
 }
 
 // takeElsewhereDevice is to takeElsewhere as takeDevice is to take.
-func (a *attempts) takeElsewhereDevice(id deviceID, now time.Time) (forgive func(subject string) bool, ok bool) {
-	wait, undo := a.device.Try(string(id[:]), now)
-	return a.forgiveElsewhere(undo, now), wait == 0
+func (a *attempts) takeElsewhereDevice(id deviceID, now time.Time) (forgive func(), ok bool) {
+	wait, forgive := a.device.Try(string(id[:]), now)
+	return forgive, wait == 0
 }
 
-func (a *attempts) forgiveElsewhere(undo func(), now time.Time) func(subject string) bool {
-	return func(subject string) bool {
-		if !a.accept("elsewhere\x00"+subject, now) {
-			return false
-		}
-		undo()
-		return true
-	}
+// accept counts a sign-in of a person whose password is right, or says how long to
+// wait: they come as fast as only a program sends them.
+func (a *attempts) accept(user string, now time.Time) (wait time.Duration) {
+	return a.accepted.Take(user, now)
 }
 
-// accept reports whether a right password is not counted. It is, like a guess,
-// where they come as fast as only a program sends them.
-func (a *attempts) accept(who string, now time.Time) bool {
-	return a.accepted.Take(strings.ToLower(who), now) == 0
+// acceptElsewhere is accept for whom the provider has signed in.
+func (a *attempts) acceptElsewhere(subject string, now time.Time) (wait time.Duration) {
+	return a.accepted.Take("elsewhere\x00"+subject, now)
 }
 
 func accountKey(username, network string) string { return network + "\x00" + strings.ToLower(username) }

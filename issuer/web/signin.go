@@ -136,13 +136,16 @@ func (w *Web) signIn(c *call, f *form) error {
 		return fmt.Errorf("check a password: %w", err)
 	}
 	if u != nil {
+		if wait := w.attempts.accept(u.ID, w.config.Ledger.Now().Std()); wait > 0 {
+			retryAfter(c, wait)
+			return again(http.StatusTooManyRequests, alertTooMany)
+		}
 		switch done, err := w.startSession(c, u); {
 		case err != nil:
 			return fmt.Errorf("sign in: %w", err)
 		case done:
-			if attempt.forgive() {
-				w.keepDevice(c, attempt.device)
-			}
+			attempt.forgive()
+			w.keepDevice(c, attempt.device)
 			return c.redirect(continueAt(body.Next, body.To))
 		}
 	}

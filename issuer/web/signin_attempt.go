@@ -13,7 +13,7 @@ import (
 type attempting struct {
 	wait    time.Duration // before the next; 0 where this one may go on
 	device  device        // for the browser to keep
-	forgive func() bool   // the password was right; see attempts.take
+	forgive func()        // the password was right; see attempts.take
 	leave   func()        // the password was checked
 }
 
@@ -23,7 +23,7 @@ func (w *Web) attempt(c *call, username string) (attempting, error) {
 	now := w.config.Ledger.Now().Std()
 	d, known := w.device(c, deviceOf(username))
 	if known {
-		if forgive, ok := w.attempts.takeDevice(d.id, username, now); ok {
+		if forgive, ok := w.attempts.takeDevice(d.id, now); ok {
 			return attempting{device: d, forgive: forgive, leave: func() {}}, nil
 		}
 		w.dropDevice(c, d)

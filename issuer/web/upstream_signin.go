@@ -147,6 +147,10 @@ func (w *Web) finishUpstream(c *call) error {
 		}
 		return again(status, w.alertUpstream(err))
 	}
+	if wait := w.attempts.acceptElsewhere(who.Subject, w.config.Ledger.Now().Std()); wait > 0 {
+		retryAfter(c, wait)
+		return again(http.StatusTooManyRequests, alertTooMany)
+	}
 	refused, err := w.startSessionOf(c, who)
 	switch {
 	case err != nil:
@@ -154,9 +158,8 @@ func (w *Web) finishUpstream(c *call) error {
 	case refused != nil:
 		return again(http.StatusForbidden, w.alertRefused(refused))
 	}
-	if forgive(who.Subject) {
-		w.keepDevice(c, device)
-	}
+	forgive()
+	w.keepDevice(c, device)
 	a.Done = true
 	w.keepAttempt(c, a)
 	if given && body.Next == "" {
@@ -166,7 +169,7 @@ func (w *Web) finishUpstream(c *call) error {
 }
 
 // attemptElsewhere counts an answer, as attempt does a password.
-func (w *Web) attemptElsewhere(c *call) (time.Duration, device, func(subject string) bool) {
+func (w *Web) attemptElsewhere(c *call) (time.Duration, device, func()) {
 	now := w.config.Ledger.Now().Std()
 	d, known := w.device(c, ofElsewhere)
 	if known {
