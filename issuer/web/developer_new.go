@@ -24,12 +24,14 @@ func (w *Web) newClient(c *call, v visit) error {
 	return w.showNewClient(c, v, v.form(&newClientForm, url.Values{"client": {w.newClientID()}}))
 }
 
+// newClientID begins as the ids of users and secrets do. What begins with mm is
+// a credential, or is about one: nobody takes an authorization code for this.
 func (w *Web) newClientID() string {
 	var id [16]byte
 	if _, err := io.ReadFull(w.config.Rand, id[:]); err != nil {
 		panic("web: no random bytes: " + err.Error())
 	}
-	return "mmc_" + hex.EncodeToString(id[:])
+	return "c_" + hex.EncodeToString(id[:])
 }
 
 func (w *Web) showNewClient(c *call, v visit, f *form) error {

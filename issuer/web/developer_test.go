@@ -35,7 +35,7 @@ func TestRegister(t *testing.T) {
 	assert.Equal(t, 10, strings.Count(page.body, `name="redirect_uris"`))
 	form := page.form(t, newPath)
 	id := form.Get("client")
-	require.Regexp(t, `^mmc_[0-9a-f]{32}$`, id)
+	require.Regexp(t, `^c_[0-9a-f]{32}$`, id)
 	assert.NotEqual(t, id, b.get(newPath).form(t, newPath).Get("client"))
 
 	for name, list := range profileOf(" Calendar Sync ", callback, "BOOKING_READ", "ORG_PROFILE_READ") {

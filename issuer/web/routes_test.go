@@ -67,7 +67,7 @@ var matrix = []row{
 	{route: "GET /developer/new", nobody: 303, user: 200, owner: 200, administrator: 200},
 	{
 		route: "POST /developer/new", nobody: 303, user: 303, owner: 303, administrator: 303, harmless: true,
-		form: &sent{"new client", "mmc_new", with(profileOf("Mine", callback, "BOOKING_READ"), "client", "mmc_new", "type", "public")},
+		form: &sent{"new client", "c_new", with(profileOf("Mine", callback, "BOOKING_READ"), "client", "c_new", "type", "public")},
 	},
 	{route: "GET /developer/clients/:id", address: "/developer/clients/mine", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{route: "GET /developer/clients/:id/edit", address: "/developer/clients/mine/edit", nobody: 303, user: 404, owner: 200, administrator: 404},

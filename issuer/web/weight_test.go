@@ -53,11 +53,11 @@ var weighings = []weighing{
 
 	{route: "GET /developer"},
 	{route: "GET /developer", address: query("/developer", "q", odd)},
-	{route: "GET /developer", address: query("/developer", "after", long("mmc_03"))},
+	{route: "GET /developer", address: query("/developer", "after", long("c_03"))},
 	{route: "GET /developer/new"},
 	{
 		route: "POST /developer/new", status: 422, whole: true,
-		form: func(f *full) *sent { return &sent{"new client", "mmc_new", with(f.allWrong(), "client", "mmc_new")} },
+		form: func(f *full) *sent { return &sent{"new client", "c_new", with(f.allWrong(), "client", "c_new")} },
 	},
 	{route: "GET /developer/clients/:id", address: of("/developer/clients/", "mine", ""), whole: true},
 	{route: "GET /developer/clients/:id", address: of("/developer/clients/", "public", "?done=accepted"), whole: true},
@@ -114,7 +114,7 @@ var weighings = []weighing{
 	{route: "GET /admin", whole: true},
 	{route: "GET /admin/clients"},
 	{route: "GET /admin/clients", address: query("/admin/clients", "q", odd, "owner", ownerID, "state", "pending")},
-	{route: "GET /admin/clients", address: query("/admin/clients", "q", "長", "owner", ownerID, "state", "approved", "after", long("mmc_02"))},
+	{route: "GET /admin/clients", address: query("/admin/clients", "q", "長", "owner", ownerID, "state", "approved", "after", long("c_02"))},
 	{route: "GET /admin/clients/:id", address: of("/admin/clients/", "mine", ""), whole: true},
 	{route: "GET /admin/clients/:id", address: of("/admin/clients/", "stopped", "?done=suspend"), whole: true},
 	{
@@ -176,10 +176,10 @@ var weighings = []weighing{
 	{route: "GET /admin/audit", address: query("/admin/audit", "client", long("mine"), "user", ownerID, "kind", "client.reviewed", "from", "2026-01-01", "to", "2026-12-31")},
 	{route: "GET /admin/audit", status: 422, address: query("/admin/audit", "client", odd, "user", odd, "kind", odd, "from", odd, "to", odd)},
 
-	{route: "GET /auth/oauth2/authorize", address: func(f *full) string { return at(f.asks("mmc_00")) }},
+	{route: "GET /auth/oauth2/authorize", address: func(f *full) string { return at(f.asks("c_00")) }},
 	{route: "GET /auth/oauth2/authorize", address: func(f *full) string { return at(f.asks("old", "scope", "")) }},
-	{route: "GET /auth/oauth2/authorize", nobody: true, address: func(f *full) string { return at(f.asks("mmc_00")) }},
-	{route: "GET /auth/oauth2/authorize", status: 400, whole: true, address: func(f *full) string { return at(f.asks("mmc_00", "redirect_uri", f.uris("other")[0])) }},
+	{route: "GET /auth/oauth2/authorize", nobody: true, address: func(f *full) string { return at(f.asks("c_00")) }},
+	{route: "GET /auth/oauth2/authorize", status: 400, whole: true, address: func(f *full) string { return at(f.asks("c_00", "redirect_uri", f.uris("other")[0])) }},
 	{route: "POST /auth/oauth2/authorize", status: 400, form: sends("consent", "", url.Values{"next": {odd}})},
 	{route: "GET /auth/sign-in", nobody: true},
 	{route: "POST /auth/sign-in", nobody: true, status: 403, form: sends("sign-in", "", url.Values{"username": {odd}, "password": {odd}})},

@@ -77,11 +77,11 @@ func newFull(t testing.TB, e extent, change ...func(*web.Config)) *full {
 	f.owner = f.signedInAs(f.View().User(ownerID).Username)
 	for i := range 30 {
 		f.put(long(fmt.Sprintf("u_%02d", i)), fmt.Sprintf("%02d", i), true)
-		f.app(fmt.Sprintf("mmc_%02d", i), nil)
+		f.app(fmt.Sprintf("c_%02d", i), nil)
 		f.app(fmt.Sprintf("waiting_%02d", i), func(c *ledger.ImportClient) { c.State = ledger.Pending })
 		f.app(fmt.Sprintf("offered_%02d", i), func(c *ledger.ImportClient) { c.Owner = otherID })
 		f.must(&ledger.OfferClient{Actor: operator, ID: long(fmt.Sprintf("offered_%02d", i)), Username: f.View().User(ownerID).Username})
-		f.allow(fmt.Sprintf("mmc_%02d", i), i)
+		f.allow(fmt.Sprintf("c_%02d", i), i)
 	}
 	f.app("mine", func(c *ledger.ImportClient) {
 		c.Profile.RedirectURIs, c.Profile.Scopes = c.Profile.RedirectURIs[1:], c.Profile.Scopes[1:]
