@@ -121,7 +121,7 @@ func TestBrowserKeyboardDeveloper(t *testing.T) {
 	judge := func(verdict, reason string) {
 		t.Helper()
 		root.enter(`nav[aria-label="Main"] a[href="/admin"]`, kb.Enter)
-		root.enter(`main table a[href^="/admin/clients/mmc_"]`, kb.Enter)
+		root.enter(`main table a[href^="/admin/clients/c_"]`, kb.Enter)
 		root.tabTo("#f-reason")
 		root.keys(reason)
 		root.enter(`button[value="`+verdict+`"]`, " ")
