@@ -32,6 +32,9 @@ func (v View) ListUsers(q UserQuery) (found []*User, next string) {
 		return nil, ""
 	}
 	all := after(from[User](v, TableUsers, index, q.Back, values...), func(u *User) bool { return u.ID == q.After })
+	if search != "" {
+		all = ahead(all, (*User).touch)
+	}
 	return page(all, q.Back, q.Limit, match, func(u *User) string { return u.ID })
 }
 
