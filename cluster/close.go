@@ -88,3 +88,28 @@ func (n *Node) isClosing() bool {
 		return false
 	}
 }
+
+// untilStopped is a context that ends when raft is told to stop.
+func (n *Node) untilStopped() (context.Context, context.CancelFunc) {
+	ctx, cancel := context.WithCancel(context.Background())
+	go func() {
+		defer cancel()
+		select {
+		case <-n.stopped:
+		case <-ctx.Done():
+		}
+	}()
+	return ctx, cancel
+}
+
+// wait waits so long, and says whether it did before ctx ended.
+func wait(ctx context.Context, d time.Duration) bool {
+	timer := time.NewTimer(d)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

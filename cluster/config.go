@@ -105,7 +105,8 @@ type hooks struct {
 	report func(err error)                           // after each verification
 	raft   func(*raft.Config)                        // before raft starts
 	disk   diskFiles                                 // instead of the folder's disk
-	step   time.Duration                             // instead of hastenStep
+	step   time.Duration                             // instead of turnStep
+	silent time.Duration                             // instead of missedAfter
 	rounds time.Duration                             // instead of expelledPause, between rounds
 	knows  func(op byte) bool                        // whether this is a version that knows a request of a peer
 	leaves func()                                    // when a node that is removed has left raft's configuration, and not the members
@@ -141,7 +142,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.TrailingLogs = max(c.TrailingLogs, minTrailingLogs)
 	setDefault(&c.CheckpointInterval, time.Minute)
 	setDefault(&c.SegmentSize, 16<<20)
-	setDefault(&c.hooks.step, hastenStep)
+	setDefault(&c.hooks.step, turnStep)
 	setDefault(&c.hooks.rounds, expelledPause)
 	return c, nil
 }

@@ -36,6 +36,7 @@ type Hooks struct {
 	Leaves func()
 	Knows  func(op byte) bool
 	Step   time.Duration
+	Silent time.Duration
 	Rounds time.Duration
 
 	Founding func(begins bool, silent []string) error
@@ -44,7 +45,7 @@ type Hooks struct {
 // WithHooks returns c with hooks.
 func WithHooks(c Config, h Hooks) Config {
 	c.hooks = hooks{
-		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, note: h.Note, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, knows: h.Knows, step: h.Step, rounds: h.Rounds,
+		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, note: h.Note, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, knows: h.Knows, step: h.Step, silent: h.Silent, rounds: h.Rounds,
 	}
 	return c
 }
@@ -190,6 +191,12 @@ func (n *Node) Closing() bool { return n.isClosing() }
 func Vanish(n *Node) {
 	n.network.isolate(awayForTest, true)
 	_ = n.config.Network.Listener.Close()
+}
+
+// Missing is how many voters miss the leader for so long, as this node hears; 0
+// where they are no majority.
+func Missing(ctx context.Context, n *Node, patience time.Duration) int {
+	return len(n.claims(ctx, patience))
 }
 
 // FoundingAnswer is foundingAnswer: of a node that waits with its Birth, of one

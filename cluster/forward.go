@@ -48,6 +48,8 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 			n.stand()
 		}
 		return reply{status: replyOK}
+	case opMissed:
+		return n.serveClaim(ctx, body)
 	case opGive, opObtain:
 		return n.serveSecret(op, body)
 	case opRemove:

@@ -50,6 +50,7 @@ type Node struct {
 	entries  chan struct{} // one element for each entry under way
 	barriers barriers
 	leader   leadership
+	contact  contact
 
 	toldLeader string    // id of the leader that the log last spoke of; of watchLeadership
 	notify     chan bool // leadership, from raft

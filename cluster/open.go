@@ -111,6 +111,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("start raft: %w", err)
 	}
+	n.contact.open()
 	n.beforeRaft.over()
 	state.running.Store(true)
 	n.running.Go(func() { n.replay(state, known.index) })
@@ -125,6 +126,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	n.running.Go(n.guard)
 	if n.config.Network != nil {
 		n.running.Go(n.watchLeader)
+		n.running.Go(n.watchContact)
 	}
 	n.network.start()
 	if err := n.awaitReplay(ctx, state); err != nil {

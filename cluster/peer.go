@@ -31,6 +31,7 @@ const (
 	opAwaited  = 8  // opPropose, of a command that was answered replyConfirm, and is still waited for
 	opStand    = 9  // from the leader: stand for election, it can't lead any more
 	opRemove   = 10 // remove a member, see encodeRemoval; reply: an index that holds it
+	opMissed   = 11 // the body is a time (ms, u32); reply: a claim, once there was no word from a leader for so long, or some
 )
 
 const (

@@ -1,0 +1,92 @@
+package cluster_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// asking is a trio whose election timeouts, of an hour, have nothing to do with
+// who leads.
+func asking(t *testing.T, h cluster.Hooks) *trio {
+	t.Helper()
+	h.Raft = func(c *raft.Config) { c.HeartbeatTimeout, c.ElectionTimeout = time.Hour, time.Hour }
+	return newTrio(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, h) })
+}
+
+// TestMissedLeaderIsReplaced: its port refuses nobody, it is just not heard of.
+func TestMissedLeaderIsReplaced(t *testing.T) {
+	tr := asking(t, cluster.Hooks{Silent: 300 * time.Millisecond})
+	i := tr.leader()
+	cluster.Isolate(tr.nodes[i], true)
+	for j, n := range tr.nodes {
+		if j != i {
+			writes(t, n)
+		}
+	}
+	cluster.Isolate(tr.nodes[i], false)
+	tr.settle(3)
+	tr.same()
+}
+
+// TestLongestLogStandsFirst: whoever else stood would be refused, and have had
+// everybody wait for the next turn, which here is far away.
+func TestLongestLogStandsFirst(t *testing.T) {
+	tr := asking(t, cluster.Hooks{Silent: 300 * time.Millisecond, Step: time.Minute})
+	require.Equal(t, 0, tr.leader())
+	behind, furthest := tr.nodes[1], tr.nodes[2]
+	cluster.Isolate(behind, true)
+	writes(t, tr.nodes[0])
+	require.Eventually(t, func() bool { return furthest.Raft().LastIndex() == tr.nodes[0].Raft().LastIndex() },
+		20*time.Second, time.Millisecond)
+	term := furthest.Stats().Term
+	cluster.Isolate(tr.nodes[0], true)
+	cluster.Isolate(behind, false)
+	writes(t, behind)
+	require.Equal(t, "n3", behind.Leader())
+	require.Equal(t, term+1, behind.Stats().Term, "one election, which was won")
+}
+
+// TestWhoReachesNoMajorityDoesNotStand, since its term would unseat the leader
+// when it comes back.
+func TestWhoReachesNoMajorityDoesNotStand(t *testing.T) {
+	tr := asking(t, cluster.Hooks{Silent: 30 * time.Millisecond, Step: 10 * time.Millisecond})
+	i := tr.leader()
+	n := tr.nodes[(i+1)%3]
+	term := n.Stats().Term
+	cluster.Isolate(n, true)
+	require.Never(t, func() bool { return n.Stats().Term != term || n.Raft().State() != raft.Follower },
+		time.Second, time.Millisecond)
+	require.Zero(t, cluster.Missing(t.Context(), n, 30*time.Millisecond))
+}
+
+// TestWhoHearsTheLeaderSaysSo to one who does not, and says otherwise once it
+// does not either.
+func TestWhoHearsTheLeaderSaysSo(t *testing.T) {
+	tr := asking(t, cluster.Hooks{Silent: time.Hour})
+	i := tr.leader()
+	n := tr.nodes[(i+1)%3]
+	require.Zero(t, cluster.Missing(t.Context(), n, time.Second))
+	cluster.Isolate(tr.nodes[i], true)
+	require.Equal(t, 2, cluster.Missing(t.Context(), n, time.Second))
+}
+
+// TestElectionBesideAnOlderVersion, which does not know what it is asked: then
+// there are raft's timeouts.
+func TestElectionBesideAnOlderVersion(t *testing.T) {
+	tr := newTrio(t, func(c *cluster.Config) {
+		if c.Name != "n1" {
+			*c = cluster.WithHooks(*c, cluster.Hooks{Knows: func(op byte) bool { return op <= 10 }})
+		}
+	})
+	require.Equal(t, 0, tr.leader())
+	cluster.Isolate(tr.nodes[0], true)
+	require.Zero(t, cluster.Missing(t.Context(), tr.nodes[1], 0))
+	writes(t, tr.nodes[1])
+	cluster.Isolate(tr.nodes[0], false)
+	tr.settle(3)
+}
