@@ -272,12 +272,14 @@ func (d testDisk) probe() error                           { return d.Probe() }
 func (d testDisk) space() (free, total uint64, err error) { return d.Space() }
 func (testDisk) close()                                   {}
 
-// ServeProposal is what a leader answers another node that forwards a command,
-// as a text.
-func ServeProposal(n *Node, cmd Command, id CommandID, awaited bool) string {
+// ServeProposal is what a leader answers another node that forwards a command
+// which has been under way for that long, as a text.
+func ServeProposal(n *Node, cmd Command, id CommandID, awaited bool, waited time.Duration) string {
 	var buf bytes.Buffer
 	s := must(n.core.schema.seal(cmd, id, false, &buf))
-	r := n.serveProposal(context.Background(), appendCommand(nil, &s), awaited)
+	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout-waited)
+	defer cancel()
+	r := n.serveProposal(ctx, appendCommand(nil, &s), awaited)
 	return []string{"ok", "unavailable", "unknown", "failed", "not leading", "confirm"}[r.status]
 }
 

@@ -76,7 +76,8 @@ func (n *Node) serveProposal(ctx context.Context, body []byte, awaited bool) rep
 	if err := decoding.Unmarshal(s.body, cmd); err != nil {
 		return reply{replyFailed, fmt.Appendf(nil, "decode command kind %d: %v", s.kind, err)}
 	}
-	value, index, err := n.attemptHere(ctx, cmd, s.id, s.again(), awaited, time.Now().Add(n.config.ProposeTimeout))
+	deadline, _ := ctx.Deadline() // of the node that has the request, see servePeer
+	value, index, err := n.attemptHere(ctx, cmd, s.id, s.again(), awaited, deadline)
 	switch {
 	case errors.Is(err, errNotLeading), errors.Is(err, errClosed) && errors.Is(err, ErrUnavailable):
 		return reply{status: replyNotLeading}

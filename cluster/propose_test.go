@@ -177,6 +177,34 @@ func TestStalledMachine(t *testing.T) {
 	require.Equal(t, uint64(2), n.Seq(), "what was withdrawn did not happen")
 }
 
+// TestLittlePatienceIsLeft with a command that has waited for a leader already:
+// one that has not, and came before it, waits for longer.
+func TestLittlePatienceIsLeft(t *testing.T) {
+	gate := newGate()
+	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
+	c.QueueTimeout, c.ProposeTimeout = 8*time.Second, time.Hour
+	n := open(t, c)
+	gate.shut()
+	defer gate.open()
+	for range 2 { // as many as entries may be under way
+		last := n.Raft().LastIndex()
+		go func() { _, _, _ = n.Propose(t.Context(), &set{Name: "a"}) }()
+		require.Eventually(t, func() bool { return n.Raft().LastIndex() > last }, 10*time.Second, time.Millisecond)
+	}
+	fresh := make(chan error, 1)
+	go func() {
+		_, _, err := n.Propose(t.Context(), &set{Name: "b"})
+		fresh <- err
+	}()
+	require.Eventually(t, func() bool { return n.Stats().Queue == 1 }, 10*time.Second, time.Millisecond)
+	require.Equal(t, "unavailable", cluster.ServeProposal(n, &set{Name: "c"}, cluster.CommandID{1}, true, 10*time.Second))
+	select {
+	case err := <-fresh:
+		t.Fatal("answered first:", err)
+	default:
+	}
+}
+
 func TestContextEnds(t *testing.T) {
 	gate := newGate()
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass}))

@@ -68,8 +68,11 @@ func (n *Node) enqueue(ctx context.Context, r *request, deadline time.Time) erro
 	default:
 		return fmt.Errorf("%w: the queue of commands is full", ErrUnavailable)
 	}
-	// First how long r may wait in the queue, then how long for its answer.
-	r.timer.Reset(min(n.config.QueueTimeout/2, time.Until(deadline)))
+	// First how long r may wait in the queue, then how long for its answer. What
+	// has waited for a leader has little patience left: it is soon that a client
+	// is to hear that nothing was proposed.
+	waited := n.config.ProposeTimeout - time.Until(deadline)
+	r.timer.Reset(min(max(n.config.QueueTimeout/2-waited, n.config.QueueTimeout/8), time.Until(deadline)))
 	defer r.timer.Stop()
 	var cause error
 	for cause == nil {

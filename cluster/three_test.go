@@ -448,7 +448,7 @@ func TestStrangersOnThePort(t *testing.T) {
 func TestLateCommandAccusesNobody(t *testing.T) {
 	tr := newTrio(t)
 	i := tr.leader()
-	require.Equal(t, "confirm", cluster.ServeProposal(tr.nodes[i], &set{Name: "a", Accuses: true}, cluster.CommandID{1}, false))
+	require.Equal(t, "confirm", cluster.ServeProposal(tr.nodes[i], &set{Name: "a", Accuses: true}, cluster.CommandID{1}, false, 0))
 	require.Empty(t, find(tr.nodes[i].View(), "a").Last)
 	for j := range tr.nodes {
 		name := fmt.Sprint(j)
