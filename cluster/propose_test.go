@@ -151,7 +151,7 @@ func TestStalledDisk(t *testing.T) {
 func TestStalledMachine(t *testing.T) {
 	gate := newGate()
 	c := cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass})
-	c.QueueTimeout, c.ProposeTimeout = 50*time.Millisecond, time.Hour
+	c.QueueTimeout, c.LeaderTimeout, c.ProposeTimeout = 50*time.Millisecond, 50*time.Millisecond, time.Hour
 	n := open(t, c)
 	gate.shut()
 	answers := make(chan error, 2)
@@ -167,6 +167,8 @@ func TestStalledMachine(t *testing.T) {
 	defer cancel()
 	_, _, err := n.Propose(ctx, &set{Name: "b"})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	_, _, err = n.Propose(ctx, &raise{Name: "none", Known: 7, Hurts: true})
+	require.ErrorIs(t, err, cluster.ErrUnavailable, "a refusal that waits for a Barrier")
 	require.NoError(t, ctx.Err(), "before the caller lost patience")
 	gate.open()
 	for range 2 {
