@@ -168,11 +168,11 @@ func (n *Node) servePeers(protocol, peer string, key []byte, c *tls.Conn) {
 	n.servePeer(c, peer)
 }
 
-// How long a leader may be silent before others stand for election, at random up
-// to twice that; and how soon a leader that hears from no majority stops. Two
-// nodes may stand against each other once: writes still go on within three
-// seconds. A node that was slow itself does no harm, since the others don't vote
-// against a leader they hear from (raft §9.6).
+// How long a leader may be silent before raft has others stand for election, at
+// random up to three times that, where it was not replaced before, see missed.go;
+// and how soon a leader that hears from no majority stops. A node that was slow
+// itself does no harm, since the others don't vote against a leader they hear from
+// (raft §9.6).
 const (
 	electionTimeout = 700 * time.Millisecond
 	leaseTimeout    = 400 * time.Millisecond

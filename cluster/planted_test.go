@@ -63,7 +63,7 @@ func TestPlantedVoteInTwoSteps(t *testing.T) {
 			var crash atomic.Bool
 			tr := newTrio(t, func(c *cluster.Config) {
 				h := cluster.Hooks{Raft: func(c *raft.Config) { // nobody stands but whom the test has stand
-					c.HeartbeatTimeout, c.ElectionTimeout = time.Hour, time.Hour
+					c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = time.Hour, time.Hour, time.Minute
 				}}
 				if c.Name == "n3" {
 					h.Stable = func(s raft.StableStore) raft.StableStore {

@@ -92,8 +92,8 @@ func (n *Node) attemptHere(ctx context.Context, cmd Command, id CommandID, again
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
 	if !again {
-		// Like the wait for a leader: nothing was proposed yet.
-		looking, cancel := context.WithDeadline(ctx, deadline.Add(n.config.LeaderTimeout*3/2-n.config.ProposeTimeout))
+		// As for a leader, since nothing was proposed yet.
+		looking, cancel := context.WithDeadline(ctx, deadline.Add(n.config.LeaderTimeout-n.config.ProposeTimeout))
 		d, index, err := n.preview(looking, cmd, id)
 		cancel()
 		if err != nil || len(d.Changes) == 0 {
