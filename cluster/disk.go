@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"errors"
+	"fmt"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -32,6 +33,19 @@ type diskState struct {
 
 // bad says that the disk hangs or fails.
 func (s diskState) bad() bool { return s.Hung || s.Err != nil }
+
+// trouble is what keeps a node from deciding anything, nil if nothing does.
+func (s diskState) trouble() error {
+	switch {
+	case s.Hung:
+		return fmt.Errorf("a write has not returned since %s", s.Since.Format(time.RFC3339))
+	case s.Space == spaceOut: // before the error, which it may be the cause of
+		return errNoSpace
+	case s.Err != nil:
+		return fmt.Errorf("it does not take writes: %w", s.Err)
+	}
+	return nil
+}
 
 // diskFiles is what diskWatch does with the disk. probe and space may take for
 // ever. One goroutine calls all.

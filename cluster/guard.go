@@ -113,7 +113,7 @@ func (n *Node) guardDisk(s diskState) {
 	if n.config.Network != nil && n.network.isolate(awayForDisk, away) {
 		if away {
 			n.log.Error("cluster: this node keeps away from the others until its disk takes writes again",
-				"hung", s.Hung, "error", s.Err, "space", s.Space.String(), "free", s.Free)
+				"error", s.trouble(), "free", s.Free)
 		} else {
 			n.log.Warn("cluster: the disk takes writes again, this node is back")
 		}
@@ -273,17 +273,7 @@ func (n *Node) Checks() []Check {
 	}
 }
 
-func (n *Node) diskTrouble() error {
-	switch s := n.guards.disk.state(); {
-	case s.Hung:
-		return fmt.Errorf("a write has not returned since %s", s.Since.Format(time.RFC3339))
-	case s.Err != nil:
-		return fmt.Errorf("it does not take writes: %w", s.Err)
-	case s.Space == spaceOut:
-		return errNoSpace
-	}
-	return nil
-}
+func (n *Node) diskTrouble() error { return n.guards.disk.state().trouble() }
 
 // membershipTrouble goes by what a member has said, or by the state, where that
 // is no older than the list of peers: one that lags may be from before this node

@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"errors"
+	"log/slog"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -138,19 +139,24 @@ func (d *slowDisk) Space() (free, total uint64, err error) { return d.free.Load(
 
 // TestDiskOfALeaderHangs: raft would go on to lead (hashicorp/raft #503).
 func TestDiskOfALeaderHangs(t *testing.T) {
-	for name, fault := range map[string]func(*slowDisk){
-		"hangs": func(d *slowDisk) { d.gate.shut() },
-		"fails": func(d *slowDisk) { err := errors.New("input/output error"); d.err.Store(&err) },
-		"full":  func(d *slowDisk) { d.free.Store(1 << 20) },
+	for name, row := range map[string]struct {
+		fault func(*slowDisk)
+		says  string
+	}{
+		"hangs": {func(d *slowDisk) { d.gate.shut() }, "a write has not returned since"},
+		"fails": {func(d *slowDisk) { err := errors.New("input/output error"); d.err.Store(&err) }, "input/output error"},
+		"full":  {func(d *slowDisk) { d.free.Store(1 << 20) }, "the disk is full"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var disks []*slowDisk
+			var logs []*spoken
 			tr := newTrio(t, func(c *cluster.Config) {
-				disks = append(disks, newSlowDisk())
+				disks, logs = append(disks, newSlowDisk()), append(logs, new(spoken))
+				c.Logger = slog.New(slog.NewTextHandler(logs[len(logs)-1], nil))
 				*c = cluster.WithDisk(*c, disks[len(disks)-1])
 			})
 			i := tr.leader()
-			fault(disks[i])
+			row.fault(disks[i])
 			require.Eventually(t, func() bool { return checkOf(tr.nodes[i], "disk") != nil }, 10*time.Second, time.Millisecond)
 			for j, n := range tr.nodes {
 				if j != i {
@@ -159,6 +165,9 @@ func TestDiskOfALeaderHangs(t *testing.T) {
 				}
 			}
 			require.Eventually(t, func() bool { return tr.leader() != i }, 10*time.Second, time.Millisecond)
+			require.Equal(t, 1, logs[i].count("keeps away from the others until its disk takes writes again"))
+			require.Equal(t, 1, logs[i].count(`takes writes again" error="`))
+			require.NotZero(t, logs[i].count(row.says))
 			if name == "hangs" {
 				disks[i].gate.open()
 			}
