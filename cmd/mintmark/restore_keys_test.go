@@ -64,6 +64,18 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 		require.Contains(t, why, "sealed under cluster key "+old.ID())
 		require.Contains(t, why, "--cluster-key-file")
 	})
+	t.Run("a damaged file is not a matter of keys", func(t *testing.T) {
+		w := waitingCell(t, now)
+		short := w.refuses(state[:len(state)/2], admin.RestoreOptions{AcceptGap: true})
+		require.Contains(t, short, "cut short")
+		require.NotContains(t, short, "key")
+		short = w.refuses(state, admin.RestoreOptions{Journals: [][]byte{before[:len(before)-1]}, Keys: given})
+		require.Contains(t, short, "cut short")
+		require.NotContains(t, short, "key")
+		require.NoError(t, os.Remove(filepath.Join(w.dir, "cluster.key")))
+		require.Contains(t, w.refuses(state[:len(state)-1], admin.RestoreOptions{AcceptGap: true}), "cut short")
+		require.Contains(t, w.refuses(state, admin.RestoreOptions{AcceptGap: true}), "must be in")
+	})
 	t.Run("with the old key given", func(t *testing.T) {
 		w := waitingCell(t, now)
 		r, err := w.restore(state, admin.RestoreOptions{Journals: [][]byte{after}, Keys: given})

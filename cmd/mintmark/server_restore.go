@@ -31,6 +31,9 @@ type restoration struct {
 func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restoration, error) {
 	r := new(restoration)
 	if err := r.takeKeys(s.config.Key, o.Keys); err != nil {
+		if _, damaged := backup.Inspect(in); damaged != nil {
+			err = refusal{damaged} // which no key opens
+		}
 		return nil, err
 	}
 	var body io.Reader

@@ -183,6 +183,20 @@ func TestAnotherKeyIsNotDamage(t *testing.T) {
 	assert.Equal(t, "0011223344556677", h.ClusterKey, "the header says which key is needed")
 }
 
+// TestDamageGoesBeforeTheKey: of a file that is damaged no more is said, whatever
+// its head says of a key, and however little is left of it.
+func TestDamageGoesBeforeTheKey(t *testing.T) {
+	good := file(t, fixedKey(t), rand.Reader, header(), []byte("a small body"))
+	for i := range good {
+		refuse := errors.New("no such key here")
+		_, _, err := backup.Open(bytes.NewReader(good[:i]), func(backup.Header, io.Reader, []byte) (io.Reader, error) { return nil, refuse })
+		require.ErrorIs(t, err, backup.ErrDamaged, "%d bytes", i)
+		require.NotErrorIs(t, err, refuse, "%d bytes", i)
+		_, err = backup.Inspect(bytes.NewReader(good[:i]))
+		require.ErrorIs(t, err, backup.ErrDamaged, "%d bytes", i)
+	}
+}
+
 // TestOpenerThatStopsEarly: what it left is damage, not the end.
 func TestOpenerThatStopsEarly(t *testing.T) {
 	good := file(t, fixedKey(t), rand.Reader, header(), []byte("body"))

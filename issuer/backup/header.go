@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 )
 
@@ -28,7 +29,7 @@ var (
 
 	// ErrDamaged says that a file is not as it was written: changed, cut or
 	// longer.
-	ErrDamaged = errors.New("backup file is damaged")
+	ErrDamaged = errors.New("the file is damaged: it was changed, or cut short; take another copy of it")
 )
 
 // Header is the part of the file that is not sealed. It says what the body is
@@ -70,6 +71,9 @@ func (h Header) encode() ([]byte, error) {
 // readHeader returns the header and the bytes it was read from.
 func readHeader(r *bufio.Reader) (Header, []byte, error) {
 	first, err := readLine(r, len(magic)+16, ErrFormat)
+	if errors.Is(err, ErrFormat) && strings.HasPrefix(magic+version+"\n", string(first)) {
+		err = ErrDamaged // nothing is wrong with what there is of it
+	}
 	if err != nil {
 		return Header{}, nil, err
 	}
@@ -89,13 +93,13 @@ func readHeader(r *bufio.Reader) (Header, []byte, error) {
 }
 
 // readLine reads a line of at most limit bytes with its end. Where there is
-// none the error is bad.
+// none the error is bad, with what there is.
 func readLine(r *bufio.Reader, limit int, bad error) ([]byte, error) {
 	var line []byte
 	for len(line) < limit {
 		b, err := r.ReadByte()
 		if errors.Is(err, io.EOF) {
-			return nil, bad
+			return line, bad
 		}
 		if err != nil {
 			return nil, err
@@ -104,5 +108,5 @@ func readLine(r *bufio.Reader, limit int, bad error) ([]byte, error) {
 			return line, nil
 		}
 	}
-	return nil, bad
+	return line, bad
 }

@@ -70,14 +70,17 @@ func (b *body) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// explain adds ErrDamaged to an error of the opener where the checksum, too,
+// explain is ErrDamaged in the place of an error of the opener where the checksum
 // says that the file is not what was written: a person is then not sent to look
-// for another key.
+// for another key, of which no more is known than such a file says.
 func (c *checked) explain(err error) error {
 	if errors.Is(err, ErrDamaged) {
 		return err
 	}
-	if _, rest := io.Copy(io.Discard, c); rest != nil {
+	switch _, rest := io.Copy(io.Discard, c); {
+	case errors.Is(rest, ErrDamaged):
+		return rest
+	case rest != nil:
 		return errors.Join(err, rest)
 	}
 	return err
