@@ -83,7 +83,7 @@ func Restore(c Config, backup io.Reader) (err error) {
 	if n.id, err = n.identity(); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	if err := n.stores.stable.SetUint64([]byte("CurrentTerm"), 1); err != nil {
+	if err := n.stores.stable.SetUint64([]byte(keyTerm), 1); err != nil {
 		return fmt.Errorf("restore: write term: %w", err)
 	}
 	if err := n.writeState(snapshots, max(n.core.progress.applied(), 1), 1); err != nil {

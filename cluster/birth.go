@@ -24,6 +24,8 @@ import (
 
 const birthFile = "node.birth"
 
+const birthSize = 16 // bytes
+
 // birth returns what tells this life of the node from another one under the
 // same id. It lies in the stable store, so that it is lost with the votes.
 func (n *Node) birth() ([]byte, error) {
@@ -31,7 +33,7 @@ func (n *Node) birth() ([]byte, error) {
 	if err != nil || len(birth) > 0 {
 		return birth, err
 	}
-	birth = make([]byte, 16)
+	birth = make([]byte, birthSize)
 	if _, err := io.ReadFull(n.config.Rand, birth); err != nil {
 		return nil, fmt.Errorf("make birth: %w", err)
 	}
@@ -67,7 +69,7 @@ func notedBirth(dir string) ([]byte, error) {
 		return nil, fmt.Errorf("read birth: %w", err)
 	}
 	birth, err := hex.DecodeString(string(bytes.TrimSpace(text)))
-	if err != nil || len(birth) == 0 {
+	if err != nil || len(birth) != birthSize {
 		return nil, fmt.Errorf("%s is damaged, it does not hold a node's birth: move it away and start the node again, which makes it anew if its log is whole", path)
 	}
 	return birth, nil
@@ -145,7 +147,9 @@ func (n *Node) checkBirth(fresh bool, snapshots raft.SnapshotStore, known logPos
 	case noted != nil && len(birth) == 0:
 		return fmt.Errorf("%s says that a node has run here, and its log is gone: %w", filepath.Join(n.config.Dir, birthFile), ErrDataLost)
 	case noted != nil && !bytes.Equal(noted, birth):
-		return fmt.Errorf("the log in %s is not that of this node: %w", n.config.Dir, ErrDataLost)
+		return fmt.Errorf("%s is not of the same life of a node as the log beside it. "+
+			"If only that file was changed, write %x into it; if the files in %s are of two nodes, or of two times: %w",
+			filepath.Join(n.config.Dir, birthFile), birth, n.config.Dir, ErrDataLost)
 	case noted == nil:
 		if err := n.checkUnnoted(fresh); err != nil {
 			return err
@@ -188,7 +192,12 @@ func (n *Node) checkLog(snapshots raft.SnapshotStore, known logPosition) error {
 		return err
 	}
 	if first > covered+1 {
-		return fmt.Errorf("the log begins with entry %d, and no snapshot has what was before it: %w", first, ErrDataLost)
+		return fmt.Errorf("the log in %s begins with entry %d, and no whole snapshot beside it has what was before it: %w", n.config.Dir, first, ErrDataLost)
+	}
+	if first == 0 && covered == 0 {
+		if err := n.checkNoSnapshots(); err != nil {
+			return err
+		}
 	}
 	return n.checkCommitted(known, covered)
 }
@@ -216,4 +225,14 @@ func (n *Node) newestWhole(snapshots raft.SnapshotStore) (uint64, error) {
 		return 0, fmt.Errorf("every snapshot in %s is damaged: %w", n.config.Dir, ErrDataLost)
 	}
 	return 0, nil
+}
+
+// checkNoSnapshots finds one that is left out of the list because of what it says
+// of itself, where there is nothing else: a node would begin anew beside it.
+func (n *Node) checkNoSnapshots() error {
+	left, err := filepath.Glob(filepath.Join(n.config.Dir, "snapshots", "*", "state.bin"))
+	if err == nil && len(left) > 0 {
+		err = fmt.Errorf("every snapshot in %s is damaged: %w", n.config.Dir, ErrDataLost)
+	}
+	return err
 }

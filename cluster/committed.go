@@ -154,7 +154,7 @@ func (n *Node) checkCommitted(p logPosition, covered uint64) error {
 		return fmt.Errorf("read log: %w", err)
 	}
 	if p.index > max(last, covered) {
-		return fmt.Errorf("the log ends with entry %d, and the node had entry %d: %w", max(last, covered), p.index, ErrDataLost)
+		return fmt.Errorf("the log in %s ends with entry %d, and the node had entry %d: %w", n.config.Dir, max(last, covered), p.index, ErrDataLost)
 	}
 	if p.term == 0 || p.index > last {
 		return nil
@@ -165,7 +165,7 @@ func (n *Node) checkCommitted(p logPosition, covered uint64) error {
 	case err != nil:
 		return fmt.Errorf("read log: %w", err)
 	case l.Term != p.term:
-		return fmt.Errorf("entry %d of the log is not the one that the node had: %w", p.index, ErrDataLost)
+		return fmt.Errorf("entry %d of the log in %s is not the one that the node had: %w", p.index, n.config.Dir, ErrDataLost)
 	}
 	return nil
 }

@@ -166,12 +166,16 @@ func NewFailStop(w *wal.WAL, fatal func(error)) raft.LogStore { return &failStop
 
 // NewSummed is the layer above that.
 func NewSummed(w *wal.WAL, fatal func(error)) raft.LogStore {
-	return &summed{&failStop{w, fatal}}
+	from, err := sumsFrom(w)
+	if err != nil {
+		panic(err)
+	}
+	return &summed{&failStop{w, fatal}, from}
 }
 
 // NewAcknowledged is the layer above that.
 func NewAcknowledged(w *wal.WAL, fatal func(error), committed func() uint64) raft.LogStore {
-	return &acknowledged{&summed{&failStop{w, fatal}}, committed}
+	return &acknowledged{&summed{failStop: &failStop{w, fatal}}, committed}
 }
 
 // ErrTakenBack is what it ends the process with.

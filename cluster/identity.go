@@ -14,6 +14,9 @@ import (
 // in the stable store, so that it can't be lost without the votes cast under it.
 func (n *Node) identity() (raft.ServerID, error) {
 	kept, id, err := n.knownAs()
+	if err == nil {
+		err = n.checkKept(kept)
+	}
 	switch {
 	case err != nil:
 		return "", err
@@ -32,6 +35,19 @@ func (n *Node) identity() (raft.ServerID, error) {
 		return "", fmt.Errorf("write node id: %w", err)
 	}
 	return raft.ServerID(id), nil
+}
+
+// checkKept refuses a log of a node that has run and does not say which: under
+// another id it would take itself for one that was removed.
+func (n *Node) checkKept(kept []byte) error {
+	if hexID(string(kept)) {
+		return nil
+	}
+	birth, err := n.storedBirth()
+	if err == nil && (len(kept) > 0 || len(birth) > 0) {
+		err = fmt.Errorf("%s does not hold the node's id any more: %w", filepath.Join(n.config.Dir, "log", metaFile), ErrDataLost)
+	}
+	return err
 }
 
 // checkNeverRan refuses two ids, but where the folder joined a cluster after a

@@ -38,13 +38,21 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 		return nil, fmt.Errorf("create log folder: %w", err)
 	}
 	files := segment.NewFiler(dir, privateFiles{fs.New()})
+	var from uint64
 	w, err := openWAL(dir, func() (*wal.WAL, error) {
-		return wal.Open(dir,
+		w, err := wal.Open(dir,
 			wal.WithMetaStore(&rotatedMeta{new(metadb.BoltMetaDB), files}),
 			wal.WithSegmentFiler(files),
 			wal.WithSegmentSize(c.SegmentSize),
 			wal.WithLogger(log.Named("wal")),
 		)
+		if err != nil {
+			return nil, err
+		}
+		if from, err = sumsFrom(w); err != nil {
+			return nil, errors.Join(err, w.Close())
+		}
+		return w, nil
 	})
 	if err != nil {
 		return nil, fmt.Errorf("open log: %w", err)
@@ -52,7 +60,8 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 	if err := os.Chmod(filepath.Join(dir, "wal-meta.db"), modeFile); err != nil {
 		return nil, errors.Join(fmt.Errorf("protect log: %w", err), w.Close())
 	}
-	var logs raft.LogStore = &acknowledged{&summed{&failStop{WAL: w, fatal: c.Fatal}}, committed}
+	fatal := func(err error) { c.Fatal(fmt.Errorf("the log in %s: %w", dir, err)) }
+	var logs raft.LogStore = &acknowledged{&summed{&failStop{WAL: w, fatal: fatal}, from}, committed}
 	var stable raft.StableStore = w
 	if c.hooks.logs != nil {
 		logs = &hookedLogs{c.hooks.logs(logs), w}

@@ -222,7 +222,7 @@ func (n *Node) bootstrap(conf *raft.Config, snapshots raft.SnapshotStore) error 
 	}
 	// A term without a log is a bootstrap that was killed between its two writes:
 	// raft would take it for a used folder that nobody belongs to.
-	if err := n.stores.stable.SetUint64([]byte("CurrentTerm"), 0); err != nil {
+	if err := n.stores.stable.SetUint64([]byte(keyTerm), 0); err != nil {
 		return fmt.Errorf("bootstrap: reset term: %w", err)
 	}
 	first := raft.Configuration{Servers: n.firstServers()}

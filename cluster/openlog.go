@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"syscall"
 
+	"github.com/hashicorp/raft"
 	wal "github.com/hashicorp/raft-wal"
 )
 
@@ -37,12 +38,37 @@ func openWAL(dir string, open func() (*wal.WAL, error)) (w *wal.WAL, err error) 
 	if err != nil {
 		return nil, damagedLog(dir, err)
 	}
-	for _, key := range []string{keyBirth, keyNodeID, keyNoted} { // bbolt reads no more of the file than it is asked for
-		if _, err := w.Get([]byte(key)); err != nil {
-			return nil, damagedLog(dir, err)
-		}
+	if err := checkStable(w); err != nil {
+		return nil, damagedLog(dir, err)
 	}
 	return w, nil
+}
+
+// checkStable reads all that lies beside the log: bbolt reads no more of the file
+// than it is asked for. Where there is an entry there is a term, which is no
+// lower.
+func checkStable(w *wal.WAL) error {
+	for _, key := range []string{keyBirth, keyNodeID, keyNoted, keyVote} {
+		if _, err := w.Get([]byte(key)); err != nil {
+			return err
+		}
+	}
+	term, err := w.GetUint64([]byte(keyTerm))
+	if err != nil {
+		return fmt.Errorf("%s, in %s: %w", keyTerm, metaFile, err)
+	}
+	last, err := w.LastIndex()
+	if err != nil || last == 0 {
+		return err
+	}
+	var l raft.Log
+	if err := w.GetLog(last, &l); err != nil {
+		return err
+	}
+	if term < l.Term {
+		return fmt.Errorf("%s, in %s, is %d, and that of the last entry is %d", keyTerm, metaFile, term, l.Term)
+	}
+	return nil
 }
 
 // checkMeta finds files without their list, before they are removed.
@@ -65,7 +91,8 @@ func checkMeta(meta string) error {
 func damagedLog(dir string, err error) error {
 	var path *fs.PathError
 	var number syscall.Errno
-	if missing := errors.Is(err, os.ErrNotExist); !missing && (errors.As(err, &path) || errors.As(err, &number)) {
+	// Of a list that names other files, some are missing and some in the way.
+	if misnamed := errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrExist); !misnamed && (errors.As(err, &path) || errors.As(err, &number)) {
 		return err
 	}
 	return fmt.Errorf("%s is damaged (%w): %w", dir, err, ErrDataLost)

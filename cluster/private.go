@@ -6,6 +6,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
+	"sync"
 	"sync/atomic"
 
 	"github.com/hashicorp/raft"
@@ -50,16 +52,39 @@ func (p privateFiles) Create(dir, name string, size uint64) (types.WritableFile,
 type privateSnapshots struct {
 	*raft.FileSnapshotStore
 	dir    string
+	log    *logger
+	warned sync.Map      // by id: those that are damaged
 	opened atomic.Uint64 // index of the one that was opened last
+}
+
+// List implements raft.SnapshotStore. It leaves out what Open would refuse
+// before it looks at the state.
+func (p *privateSnapshots) List() ([]*raft.SnapshotMeta, error) {
+	all, err := p.FileSnapshotStore.List()
+	return slices.DeleteFunc(all, func(m *raft.SnapshotMeta) bool {
+		dir := filepath.Join(p.dir, m.ID)
+		err := p.checkMeta(m, dir)
+		if err == nil {
+			return false
+		}
+		if _, told := p.warned.LoadOrStore(m.ID, true); !told {
+			p.log.Warn("a snapshot is damaged on disk and is left out", "folder", dir, "error", err)
+		}
+		return true
+	}), err
 }
 
 // Open implements raft.SnapshotStore.
 func (p *privateSnapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	meta, r, err := p.FileSnapshotStore.Open(id)
-	if err == nil {
-		p.opened.Store(meta.Index)
+	if err != nil {
+		return nil, nil, err
 	}
-	return meta, r, err
+	if err := p.checkMeta(meta, filepath.Join(p.dir, id)); err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("open snapshot %s: %w", id, err), r.Close())
+	}
+	p.opened.Store(meta.Index)
+	return meta, r, nil
 }
 
 // openSnapshots opens the store in dir and drops what a crash left unfinished.
@@ -80,7 +105,7 @@ func openSnapshots(dir string, log *logger) (*privateSnapshots, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open snapshots: %w", err)
 	}
-	return &privateSnapshots{FileSnapshotStore: s, dir: filepath.Join(dir, "snapshots")}, nil
+	return &privateSnapshots{FileSnapshotStore: s, dir: filepath.Join(dir, "snapshots"), log: log}, nil
 }
 
 // keptSnapshots is one more than is needed: a damaged one has a predecessor.
@@ -95,6 +120,9 @@ func (p *privateSnapshots) Create(version raft.SnapshotVersion, index, term uint
 		return nil, err
 	}
 	dir := filepath.Join(p.dir, sink.ID()+".tmp")
+	if err := writeMetaSum(dir); err != nil {
+		return nil, errors.Join(fmt.Errorf("sum up snapshot: %w", err), sink.Cancel())
+	}
 	if err := privateTree(dir); err != nil {
 		return nil, errors.Join(fmt.Errorf("protect snapshot: %w", err), sink.Cancel())
 	}

@@ -32,6 +32,8 @@ type roster struct {
 
 // rosterList is the file.
 type rosterList struct {
+	// Sum is that of the file, see sealList. Files of earlier versions have none.
+	Sum string `json:"sum,omitempty"`
 	// Seq is the position in the log it was taken at; 0 is a list that was made
 	// before there was a log.
 	Seq uint64 `json:"seq"`
@@ -60,6 +62,9 @@ func openRoster(dir string) (*roster, error) {
 	if err := json.Unmarshal(data, &l); err != nil {
 		return nil, damagedList(r.path, err)
 	}
+	if !wholeList(data, l.Sum) {
+		return nil, damagedList(r.path, errors.New("it is not what was written"))
+	}
 	if err := r.set(l); err != nil {
 		return nil, damagedList(r.path, err)
 	}
@@ -79,11 +84,11 @@ func (r *roster) replace(l rosterList) error {
 	if err := r.set(l); err != nil {
 		return err
 	}
-	data, err := json.MarshalIndent(l, "", "  ")
+	data, err := sealList(l)
 	if err != nil {
 		return fmt.Errorf("encode the list of peers: %w", err)
 	}
-	err = writePrivate(r.path, append(data, '\n'))
+	err = writePrivate(r.path, data)
 	r.behind.Store(err != nil)
 	if err != nil {
 		return fmt.Errorf("write the list of peers: %w", err)

@@ -27,12 +27,22 @@ type rotatedMeta struct {
 	files *segment.Filer
 }
 
-// Load implements types.MetaStore.
+// Load implements types.MetaStore. The list is written again as it is: bbolt looks
+// at all that is on a page only when it writes it anew, so what is damaged there is
+// found now, and not while the node runs.
 func (m *rotatedMeta) Load(dir string) (types.PersistentState, error) {
 	state, err := m.BoltMetaDB.Load(dir)
 	if err != nil || len(state.Segments) == 0 {
 		return state, err
 	}
+	if err := m.CommitState(state); err != nil {
+		return state, fmt.Errorf("write the list of the log's files: %w", err)
+	}
+	return m.finished(dir, state)
+}
+
+// finished is the list with an interrupted rotation at its end finished, or undone.
+func (m *rotatedMeta) finished(dir string, state types.PersistentState) (types.PersistentState, error) {
 	tail := &state.Segments[len(state.Segments)-1]
 	if !tail.SealTime.IsZero() {
 		return state, nil

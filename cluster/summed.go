@@ -24,8 +24,12 @@ import (
 // and not again later.
 //
 // The sum is the end of the entry's extensions and never leaves the disk, so
-// that other nodes need not know of it. Entries of earlier versions have none.
-type summed struct{ *failStop }
+// that other nodes need not know of it. Entries of earlier versions have none;
+// one without a sum that this version wrote has lost its mark, see sumsFrom.
+type summed struct {
+	*failStop
+	from uint64 // index of the first entry that must have a sum
+}
 
 // A sum is its mark and the CRC-32C of the entry.
 const (
@@ -37,7 +41,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // errDamaged says that a log entry is not what was written.
 var errDamaged = errors.New("an entry of the log is damaged on disk: this node can't go on with its data; " +
-	"take a new node in its place: mintmark cluster replace")
+	"take a new node in its place (mintmark cluster replace), or, if it was the only one, " +
+	"restore a backup into an empty folder (mintmark cluster backup restore)")
 
 // StoreLog implements raft.LogStore.
 func (s *summed) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
@@ -63,17 +68,24 @@ func (s *summed) GetLog(index uint64, log *raft.Log) error {
 	ext := log.Extensions
 	at := len(ext) - sumSize
 	if at < 0 || binary.BigEndian.Uint64(ext[at:]) != sumMark {
-		return nil // of an earlier version
+		if index < s.from {
+			return nil // of an earlier version
+		}
+		return s.damaged(index, errors.New("it has no checksum"))
 	}
 	if log.Extensions = ext[:at:at]; at == 0 {
 		log.Extensions = nil
 	}
 	if log.Index != index || binary.BigEndian.Uint32(ext[at+8:]) != entrySum(log) {
-		err := fmt.Errorf("read log entry %d: %w", index, errDamaged)
-		s.fatal(err)
-		return err
+		return s.damaged(index, errors.New("its checksum differs"))
 	}
 	return nil
+}
+
+func (s *summed) damaged(index uint64, why error) error {
+	err := fmt.Errorf("read log entry %d (%w): %w", index, why, errDamaged)
+	s.fatal(err)
+	return err
 }
 
 // unread is the error of an entry that can't be read. One that is there and does
@@ -85,9 +97,30 @@ func (s *summed) unread(index uint64, err error) error {
 	if errors.Is(err, raft.ErrLogNotFound) || errors.Is(err, wal.ErrClosed) || errors.As(err, &path) || errors.As(err, &number) {
 		return err
 	}
-	err = fmt.Errorf("read log entry %d (%w): %w", index, err, errDamaged)
-	s.fatal(err)
-	return err
+	return s.damaged(index, err)
+}
+
+// keySummed lies with the votes, and holds the index of the first entry of this
+// log that was written with a sum.
+const keySummed = "Summed"
+
+// sumsFrom returns that index, which is that of the next entry where no version
+// that writes sums has opened the log before. What other nodes run is no matter:
+// a log is this node's own. It is written each time, so that bbolt looks at all
+// that lies beside it, see rotatedMeta.Load.
+func sumsFrom(w *wal.WAL) (uint64, error) {
+	from, err := w.GetUint64([]byte(keySummed))
+	if err != nil {
+		return 0, err
+	}
+	if from == 0 {
+		last, err := w.LastIndex()
+		if err != nil {
+			return 0, err
+		}
+		from = last + 1
+	}
+	return from, w.SetUint64([]byte(keySummed), from)
 }
 
 // entrySum covers all that raft and the state machine go by.

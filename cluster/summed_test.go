@@ -43,18 +43,22 @@ func TestDamagedEntryStopsTheNode(t *testing.T) {
 	require.Greater(t, len(segments), 2)
 	text, err := os.ReadFile(segments[0])
 	require.NoError(t, err)
-	for what, at := range map[string]int{
-		"nothing":    -1,
-		"data":       bytes.Index(text, entry(5).Data) + 7,
-		"extensions": bytes.Index(text, []byte("of somebody else")),
-		"the sum":    bytes.Index(text, []byte("mmsummed")) + 8,
-		"a length":   bytes.Index(text, entry(5).Data) - 1,
-		"the length": bytes.Index(text, entry(5).Data) - 4,
+	data := bytes.Index(text, entry(5).Data)
+	mark := data + bytes.Index(text[data:], []byte("mmsummed"))
+	for what, at := range map[string][]int{
+		"nothing":               nil,
+		"data":                  {data + 7},
+		"extensions":            {bytes.Index(text, []byte("of somebody else"))},
+		"the sum":               {mark + 8},
+		"the mark":              {mark},
+		"the mark and the data": {mark, data + 7},
+		"a length":              {data - 1},
+		"the length":            {data - 4},
 	} {
 		t.Run(what, func(t *testing.T) {
 			damaged := bytes.Clone(text)
-			if at >= 0 {
-				damaged[at] ^= 1
+			for _, i := range at {
+				damaged[i] ^= 1
 			}
 			require.NoError(t, os.WriteFile(segments[0], damaged, 0o600))
 			fatal = nil
@@ -72,7 +76,7 @@ func TestDamagedEntryStopsTheNode(t *testing.T) {
 				require.Equal(t, want.Data, l.Data)
 				require.Equal(t, want.Extensions, l.Extensions)
 			}
-			require.Equal(t, at >= 0, wrong == 1)
+			require.Equal(t, len(at) > 0, wrong == 1)
 			require.NoError(t, w.Close())
 		})
 	}
@@ -87,10 +91,33 @@ func TestEntriesWithoutSumsAreRead(t *testing.T) {
 		{Index: 1, Term: 1, Data: []byte("old")},
 		{Index: 2, Term: 1, Data: []byte("old"), Extensions: []byte("a checkpoint's twenty-four")},
 	}))
-	store := cluster.NewSummed(w, func(err error) { require.NoError(t, err) })
-	for i := uint64(1); i <= 2; i++ {
-		var l raft.Log
-		require.NoError(t, store.GetLog(i, &l))
-		require.Equal(t, "old", string(l.Data))
+	for range 2 { // and at each later start
+		store := cluster.NewSummed(w, func(err error) { require.NoError(t, err) })
+		for i := uint64(1); i <= 2; i++ {
+			var l raft.Log
+			require.NoError(t, store.GetLog(i, &l))
+			require.Equal(t, "old", string(l.Data))
+		}
+		last, err := w.LastIndex()
+		require.NoError(t, err)
+		require.NoError(t, store.StoreLogs([]*raft.Log{{Index: last + 1, Term: 1, Data: []byte("new")}}))
 	}
+}
+
+// TestEntryWithoutSumAfterThoseThatHaveOne was not written by an earlier version.
+func TestEntryWithoutSumAfterThoseThatHaveOne(t *testing.T) {
+	w, err := wal.Open(t.TempDir())
+	require.NoError(t, err)
+	defer w.Close()
+	require.NoError(t, w.StoreLogs([]*raft.Log{{Index: 1, Term: 1, Data: []byte("old")}}))
+	var fatal error
+	store := cluster.NewSummed(w, func(err error) { fatal = err })
+	require.NoError(t, store.StoreLogs([]*raft.Log{{Index: 2, Term: 1, Data: []byte("new")}}))
+	require.NoError(t, w.StoreLogs([]*raft.Log{{Index: 3, Term: 1, Data: []byte("bare")}}))
+	var l raft.Log
+	require.NoError(t, store.GetLog(1, &l))
+	require.NoError(t, store.GetLog(2, &l))
+	require.NoError(t, fatal)
+	require.ErrorIs(t, store.GetLog(3, &l), cluster.ErrDamaged)
+	require.ErrorIs(t, fatal, cluster.ErrDamaged)
 }

@@ -9,8 +9,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// The names under which raft keeps its vote, and ours.
+// The names under which raft keeps its term and its vote, and ours.
 const (
+	keyTerm          = "CurrentTerm"
 	keyVoteTerm      = "LastVoteTerm"
 	keyVoteCandidate = "LastVoteCand"
 	keyVote          = "Vote"

@@ -1,0 +1,182 @@
+package cluster_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// damaged is what may happen to a file, and what the node says then; "" where it
+// starts and has all that it had. What a bit does depends on which one it is: the
+// node is right or says something.
+var damaged = map[string]struct{ removed, emptied, half string }{
+	"committed":             {"mintmark cluster recover", "mintmark cluster recover", "mintmark cluster recover"},
+	"lock":                  {},
+	"probe":                 {},
+	"log/*.wal":             {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
+	"log/wal-meta.db":       {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
+	"node.birth":            {"", "move it away", "move it away"},
+	"node.key":              {"put it back", "put it back", "put it back"},
+	"peers.json":            {"", "move it away", "move it away"},
+	"snapshots/*/meta.json": {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
+	"snapshots/*/meta.sum":  {"", "mintmark cluster replace", "mintmark cluster replace"},
+	"snapshots/*/state.bin": {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
+}
+
+// bitsOf is how many bits of a file are tried, one after the other.
+const bitsOf = 12
+
+// TestEveryFileDamaged: whatever becomes of one file of a node's folder, the node
+// starts with all that it had, or says which file it is and what to do.
+func TestEveryFileDamaged(t *testing.T) {
+	saved := folderOfOne(t)
+	seen := make(map[string]bool)
+	require.NoError(t, filepath.WalkDir(saved, func(path string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return err
+		}
+		file, err := filepath.Rel(saved, path)
+		require.NoError(t, err)
+		for pattern, says := range damaged {
+			if ok, _ := filepath.Match(pattern, file); ok {
+				seen[pattern] = true
+				t.Run(file, func(t *testing.T) { damageFile(t, saved, file, says.removed, says.emptied, says.half) })
+				return nil
+			}
+		}
+		require.Fail(t, "a file of which nobody knows what happens when it is damaged", file)
+		return nil
+	}))
+	require.Len(t, seen, len(damaged))
+}
+
+func damageFile(t *testing.T, saved, file, removed, emptied, half string) {
+	whole, err := os.ReadFile(filepath.Join(saved, file))
+	require.NoError(t, err)
+	used := len(bytes.TrimRight(whole, "\x00"))
+	to := func(what string, text []byte, says string) {
+		t.Helper()
+		dir := t.TempDir()
+		copyFolder(t, dir, saved)
+		path := filepath.Join(dir, file)
+		require.NoError(t, os.Remove(path))
+		if text != nil {
+			require.NoError(t, os.WriteFile(path, text, 0o600))
+		}
+		err := startDamaged(t, dir)
+		switch {
+		case says == "" || says == either && err == nil:
+			require.NoError(t, err, what)
+			return
+		case says == either:
+			says = "cluster re" // recover, replace or restore
+			if strings.Contains(err.Error(), "move it away") {
+				says = ""
+			}
+		}
+		require.ErrorContains(t, err, says, what)
+		if filepath.Dir(file) != "." { // the log and the snapshots are named as a whole
+			path = dir
+		}
+		require.ErrorContains(t, err, path, what)
+	}
+	to("removed", nil, removed)
+	if used == 0 {
+		return
+	}
+	to("emptied", []byte{}, emptied)
+	if filepath.Base(file) == "wal-meta.db" {
+		to("half", whole[:len(whole)/2], either) // bbolt's pages lie anywhere
+	} else {
+		to("half", whole[:used/2], half)
+	}
+	for i := range bitsOf {
+		text := bytes.Clone(whole)
+		at := nonzero(text, used*i/bitsOf)
+		text[at] ^= 1 << (i % 8)
+		to(fmt.Sprintf("bit %d of byte %d", i%8, at), text, either)
+	}
+}
+
+const either = "either"
+
+// nonzero is the first byte from at on that something was written to.
+func nonzero(text []byte, at int) int {
+	for text[at] == 0 {
+		at++
+	}
+	return at
+}
+
+const damagedValues = 15
+
+// folderOfOne is that of a node alone, with a snapshot that its log needs.
+func folderOfOne(t *testing.T) string {
+	c := keepsFewEntries(networked(t, "", "n1"))
+	c.SegmentSize = 16 << 10
+	n := open(t, c)
+	for i := range damagedValues {
+		_, _, err := n.Propose(t.Context(), &set{Name: fmt.Sprint(i), Value: uint64(i)})
+		require.NoError(t, err)
+		if i == 9 {
+			require.NoError(t, n.Snapshot())
+		}
+	}
+	shut(t, n)
+	return c.Dir
+}
+
+// startDamaged returns why a node does not run. One that runs has all that it had,
+// and decides. The folder is left to a process that would have ended.
+func startDamaged(t *testing.T, dir string) error {
+	t.Helper()
+	c := networked(t, dir, "n1")
+	c.SegmentSize = 16 << 10
+	ended := make(chan error, 1)
+	c.Fatal = func(err error) {
+		select {
+		case ended <- err:
+		default:
+		}
+		select {} // as if the process was no more
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	var n *cluster.Node
+	opened := make(chan error, 1)
+	go func() {
+		var err error
+		n, err = cluster.Open(ctx, c)
+		opened <- err
+	}()
+	select {
+	case err := <-ended:
+		return err
+	case err := <-opened:
+		if err != nil {
+			_ = c.Network.Listener.Close()
+			return err
+		}
+	}
+	defer shut(t, n)
+	require.Equal(t, "n1", n.Name())
+	require.Len(t, n.Members(), 1)
+	require.NoError(t, n.Corruption())
+	for i := range damagedValues {
+		require.NotEmpty(t, find(n.View(), fmt.Sprint(i)).Last)
+		require.EqualValues(t, i, find(n.View(), fmt.Sprint(i)).Value)
+	}
+	_, _, err := n.Propose(ctx, &set{Name: "more"})
+	require.NoError(t, err)
+	return nil
+}

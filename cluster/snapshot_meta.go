@@ -1,0 +1,78 @@
+package cluster
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/raft"
+)
+
+// Raft keeps a checksum of a snapshot's state, and none of what it says beside
+// it: with another index there a node would leave entries of its log out, with
+// another configuration it would count other voters. So a checksum of that lies
+// in the snapshot's folder too. Those of earlier versions have none.
+const metaSumFile = "meta.sum"
+
+// raftMetaFile is raft's name of the file that is summed up.
+const raftMetaFile = "meta.json"
+
+var errDamagedMeta = errors.New(raftMetaFile + " is damaged")
+
+// metaSum covers what is known before the state is written. The rest is the size,
+// which is compared, and the checksum of the state, which would not match.
+func metaSum(m raft.SnapshotMeta) ([]byte, error) {
+	m.Size = 0
+	text, err := json.Marshal(m)
+	if err != nil {
+		return nil, fmt.Errorf("encode the meta data of a snapshot: %w", err)
+	}
+	sum := sha256.Sum256(text)
+	return []byte(hex.EncodeToString(sum[:]) + "\n"), nil
+}
+
+// writeMetaSum sums up what raft has written into the folder of a new snapshot.
+func writeMetaSum(dir string) error {
+	text, err := os.ReadFile(filepath.Join(dir, raftMetaFile))
+	if err != nil {
+		return err
+	}
+	var m raft.SnapshotMeta
+	if err := json.Unmarshal(text, &m); err != nil {
+		return err
+	}
+	sum, err := metaSum(m)
+	if err != nil {
+		return err
+	}
+	return writePrivate(filepath.Join(dir, metaSumFile), sum)
+}
+
+// checkMeta compares what raft has read with its checksum. dir is the folder of
+// the snapshot.
+func (p *privateSnapshots) checkMeta(m *raft.SnapshotMeta, dir string) error {
+	state, err := os.Stat(filepath.Join(dir, "state.bin"))
+	if err != nil {
+		return err
+	}
+	if m.ID != filepath.Base(dir) || m.Size != state.Size() {
+		return errDamagedMeta
+	}
+	noted, err := os.ReadFile(filepath.Join(dir, metaSumFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	sum, err := metaSum(*m)
+	if err == nil && !bytes.Equal(noted, sum) {
+		err = errDamagedMeta
+	}
+	return err
+}
