@@ -38,6 +38,9 @@ const (
 type Resealed struct {
 	ID      string // public id of the key that all is sealed under
 	Resumed bool   // it is that of a change that was begun before and not finished
+	// Behind are the names of the nodes that have not said that it is their own
+	// now. Those that hold it do so by themselves, when they are started, too.
+	Behind []string
 }
 
 // Reseal changes the cluster key while the cluster runs:
@@ -47,7 +50,8 @@ type Resealed struct {
 //  3. every voter says in the ledger that it holds it
 //  4. the ring is sealed anew, in one command, which the ledger refuses where 3
 //     does not hold; then the key of the cluster's authority
-//  5. each node makes it its own when it finds all sealed under it: settle
+//  5. each node makes it its own when it finds all sealed under it: settle. That
+//     is waited for, and who has not is named
 //
 // What ends it before 4 leaves a key that nothing is sealed under; the next
 // Reseal here goes on with it. After 4 the leader goes on by itself. With force
@@ -61,7 +65,7 @@ func (i *Issuer) Reseal(ctx context.Context, force bool) (Resealed, error) {
 	ctx, cancel := context.WithTimeout(ctx, resealTimeout)
 	defer cancel()
 	if id, err := i.resume(ctx); err != nil || id != "" {
-		return Resealed{id, true}, err
+		return Resealed{id, true, i.renewedBy(ctx, id, force)}, err
 	}
 	key, err := i.offerKey(ctx, force)
 	if err != nil {
@@ -74,7 +78,42 @@ func (i *Issuer) Reseal(ctx context.Context, force bool) (Resealed, error) {
 	if err := i.resealRing(ctx, key, voters); err != nil {
 		return Resealed{}, err
 	}
-	return Resealed{ID: key.ID()}, i.complete(ctx, key)
+	if err := i.complete(ctx, key); err != nil {
+		return Resealed{ID: key.ID()}, err
+	}
+	return Resealed{ID: key.ID(), Behind: i.renewedBy(ctx, key.ID(), force)}, nil
+}
+
+// renewedBy waits a while until the key is every node's own, and returns the names
+// of those where it is not. Whoever copies a node's file needs to know.
+func (i *Issuer) renewedBy(ctx context.Context, key string, force bool) []string {
+	late, cancel := context.WithTimeout(ctx, patience(force))
+	defer cancel()
+	for {
+		changed, v := i.Node.Changed(ledger.TableNodes), i.View()
+		var behind []string
+		for _, m := range i.Node.Members() {
+			if n := v.Node(m.ID); n == nil || !slices.Equal(n.Holds, []string{key}) {
+				behind = append(behind, m.ID)
+			}
+		}
+		if len(behind) == 0 {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-late.Done():
+			return i.nodeNames(behind)
+		}
+	}
+}
+
+// patience is how long it is waited for what each node says.
+func patience(force bool) time.Duration {
+	if force {
+		return forcedTimeout
+	}
+	return holdTimeout
 }
 
 // resume finishes a change whose key the ring is sealed under; id is "" where
@@ -151,11 +190,7 @@ func obstacles(err error, force bool) error {
 // heldBy waits until every voter has said that it holds a key.
 func (i *Issuer) heldBy(ctx context.Context, key string, force bool) ([]string, error) {
 	i.nudge()
-	patience := holdTimeout
-	if force {
-		patience = forcedTimeout
-	}
-	late, cancel := context.WithTimeout(ctx, patience)
+	late, cancel := context.WithTimeout(ctx, patience(force))
 	defer cancel()
 	for {
 		changed := i.Node.Changed(ledger.TableNodes)

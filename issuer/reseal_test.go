@@ -235,7 +235,10 @@ func TestReseal(t *testing.T) {
 	r, err := c.all[1].issuer.Reseal(t.Context(), false)
 	require.NoError(t, err)
 	require.False(t, r.Resumed)
-	require.Equal(t, r.ID, c.all[1].keys.Current().ID())
+	require.Empty(t, r.Behind)
+	for _, p := range c.all { // without waiting
+		require.Equal(t, r.ID, p.keys.Current().ID())
+	}
 	require.Equal(t, r.ID, c.settle())
 	require.NotEqual(t, before, r.ID)
 	require.Len(t, c.all[0].issuer.KeySet().Body, ring, "the keys are what they were")
@@ -335,6 +338,7 @@ func TestResealNamesWhoIsDown(t *testing.T) {
 	r, err := c.all[0].issuer.Reseal(t.Context(), true)
 	require.NoError(t, err)
 	require.NotEqual(t, before, r.ID)
+	require.Equal(t, []string{"n3"}, r.Behind)
 	_, err = c.all[1].issuer.Rotate(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
 	down.start(false) // with a key that opens nothing of what it will be sent

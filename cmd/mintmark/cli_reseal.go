@@ -12,12 +12,20 @@ func (m *management) keysReseal() *cobra.Command {
 	var q admin.Resealing
 	c := command("reseal", "Change the cluster key, which the other keys are sealed under", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		return ask(m, cmd, admin.ResealKeys, q, func(p *printer, a admin.Resealed) {
+			behind := func() {
+				if len(a.Behind) > 0 {
+					p.line("cluster.key does not hold it yet on %s: a node that runs, or is started, puts it there by itself; don't copy the file from there before",
+						strings.Join(a.Behind, ", "))
+				}
+			}
 			if a.Resumed {
 				p.line("a change that was begun before is finished: everything is sealed under cluster key %s", a.ID)
+				behind()
 				p.remark("no other change was begun: run this again if the key shall be a new one")
 				return
 			}
 			p.line("everything is sealed under the new cluster key %s", a.ID)
+			behind()
 			p.remark("a backup from before opens with the cluster key of then: keep cluster.key.old of one node with it, " +
 				"elsewhere, before the node is started again; make a backup now")
 			p.remark("copy the new cluster.key of this node to the safe place where the old one is kept: whoever has lost it on all nodes has lost every key")
@@ -31,8 +39,11 @@ The node that is asked makes the new key and gives it to the others, over
 connections that only members have; it goes through no other hands. Each keeps
 it as cluster.key.new until everything is sealed under it, then as cluster.key;
 the one before it is cluster.key.old until the node starts again (a file of that
-name which is not the node's is never written over; move it away). Copy the new
-cluster.key to the safe place where you keep the old one.
+name which is not the node's is never written over; move it away). The command
+waits for that on every node, and names those where it has not happened after some
+seconds: a node that is stopped then has both keys, and does it when it is started.
+Copy the new cluster.key of the node that was asked to the safe place where you
+keep the old one.
 
 It is refused, and nothing is changed, while a voter can't be reached (--force
 goes on without it: it asks the others for the key when it is back) and where a

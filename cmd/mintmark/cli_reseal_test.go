@@ -40,8 +40,10 @@ func TestResealOnTheCommandLine(t *testing.T) {
 	require.Contains(t, r.err, "cluster.key.old")
 	answer.Resumed = true
 	require.Contains(t, c.ok("", "keys", "reseal"), "begun before is finished")
-	require.Equal(t, map[string]any{"id": "0011223344556677", "resumed": true}, c.object("keys", "reseal", "--force"))
-	require.Equal(t, []bool{false, false, true}, forced)
+	answer.Behind = []string{"n2", "n3"}
+	require.Contains(t, c.ok("", "keys", "reseal"), "does not hold it yet on n2, n3")
+	require.Equal(t, map[string]any{"id": "0011223344556677", "resumed": true, "behind": []any{"n2", "n3"}}, c.object("keys", "reseal", "--force"))
+	require.Equal(t, []bool{false, false, false, true}, forced)
 	require.Contains(t, w.Log.String(), "0011223344556677")
 
 	failure = admintest.Rule("node n3 can't be reached")
@@ -208,6 +210,11 @@ func TestSuspectNode(t *testing.T) {
 	before := c.sameKey()
 	r := c.nodes[1].operate(t, "keys", "reseal")
 	require.Equal(t, exitOK, r.code, r.err)
+	for _, n := range c.nodes { // already
+		key, err := keys.ReadClusterKey(filepath.Join(n.dir, "cluster.key"))
+		require.NoError(t, err)
+		require.Contains(t, r.out, key.ID())
+	}
 	first := c.sameKey()
 	require.NotEqual(t, before, first)
 	require.Contains(t, r.out, first)
@@ -219,6 +226,7 @@ func TestSuspectNode(t *testing.T) {
 	require.Contains(t, r.err, "node n3 can't be reached")
 	r = c.nodes[0].operate(t, "keys", "reseal", "--force")
 	require.Equal(t, exitOK, r.code, r.err)
+	require.Contains(t, r.out, "does not hold it yet on n3")
 	r = c.nodes[1].operate(t, "cluster", "rotate-authority", "-o", "json")
 	require.Equal(t, exitOK, r.code, r.err)
 	require.Contains(t, r.out, `"done": false`)

@@ -39,7 +39,7 @@ func (s *server) reseal(ctx context.Context, force bool) (admin.Resealed, error)
 	if err != nil {
 		return admin.Resealed{}, forOperators(err)
 	}
-	return admin.Resealed{ID: r.ID, Resumed: r.Resumed}, nil
+	return admin.Resealed{ID: r.ID, Resumed: r.Resumed, Behind: append([]string{}, r.Behind...)}, nil
 }
 
 // replace is admin.Config.Replace.

@@ -15,6 +15,9 @@ type Resealing struct {
 type Resealed struct {
 	ID      string `json:"id"`      // public: it says nothing about the key
 	Resumed bool   `json:"resumed"` // a change that was begun before was finished, and no other begun
+	// Behind are the names of the nodes whose file does not hold it yet. Those that
+	// run, or are started, renew theirs by themselves.
+	Behind []string `json:"behind"`
 }
 
 func (c *call) resealKeys(ctx context.Context, q Resealing) (Resealed, error) {
