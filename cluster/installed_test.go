@@ -10,6 +10,8 @@ import (
 
 	"github.com/hashicorp/raft"
 	wal "github.com/hashicorp/raft-wal"
+	walfs "github.com/hashicorp/raft-wal/fs"
+	"github.com/hashicorp/raft-wal/segment"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
@@ -81,13 +83,16 @@ func TestSnapshotHalfInstalled(t *testing.T) {
 
 // prolong gives the log of a folder entries of a term, up to an index.
 func prolong(t *testing.T, dir string, upTo, term uint64) {
-	w, err := wal.Open(filepath.Join(dir, "log"))
+	dir = filepath.Join(dir, "log")
+	files := segment.NewFiler(dir, walfs.New())
+	w, err := wal.Open(dir, wal.WithMetaStore(cluster.NewRotatedMeta(files)), wal.WithSegmentFiler(files))
 	require.NoError(t, err)
 	defer w.Close()
 	last, err := w.LastIndex()
 	require.NoError(t, err)
+	logs := cluster.NewSummed(w, func(err error) { require.NoError(t, err) })
 	for i := last + 1; i <= upTo; i++ {
-		require.NoError(t, w.StoreLog(&raft.Log{Index: i, Term: term, Type: raft.LogCommand, Data: cluster.Checkpoint()}))
+		require.NoError(t, logs.StoreLog(&raft.Log{Index: i, Term: term, Type: raft.LogCommand, Data: cluster.Checkpoint()}))
 	}
 }
 
