@@ -8,10 +8,12 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/base64"
+	"encoding/binary"
 	"errors"
 	"io"
 	"log/slog"
 	"math"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -166,7 +168,7 @@ func NewFailStop(w *wal.WAL, fatal func(error)) raft.LogStore { return &failStop
 
 // NewSummed is the layer above that.
 func NewSummed(w *wal.WAL, fatal func(error)) raft.LogStore {
-	from, err := sumsFrom(w)
+	from, err := new(rotatedMeta).sumsFrom(w, func(uint64) bool { return true })
 	if err != nil {
 		panic(err)
 	}
@@ -383,7 +385,7 @@ var Bounded = bounded
 
 // NewRotatedMeta is what a node's log is opened with.
 func NewRotatedMeta(files *segment.Filer) types.MetaStore {
-	return &rotatedMeta{new(metadb.BoltMetaDB), files}
+	return &rotatedMeta{BoltMetaDB: new(metadb.BoltMetaDB), files: files}
 }
 
 // Refusals is refusals.
@@ -392,4 +394,18 @@ type Refusals struct{ r refusals }
 // Note is note.
 func (r *Refusals) Note(address string, now time.Time) (source string, times int, tell bool) {
 	return r.r.note(address, now)
+}
+
+// Summed is what the folder of a node that is stopped says: whether its term has
+// a sum, and from which entry on the log's must have one.
+func Summed(dir string) (term bool, from uint64) {
+	w := must(wal.Open(filepath.Join(dir, "log")))
+	raw, text := must(w.Get([]byte(keyTerm))), must(w.Get([]byte(keySummed)))
+	if err := w.Close(); err != nil {
+		panic(err)
+	}
+	if len(text) > 0 {
+		from = binary.LittleEndian.Uint64(text)
+	}
+	return len(raw) > 8, from
 }

@@ -66,10 +66,10 @@ func (n *Node) openLog() (*privateSnapshots, error) {
 		return nil, err
 	}
 	log := newLogger(n.log)
-	if n.stores, err = openStores(&n.config, log, func() uint64 { return n.committed.get().index }, n.verified); err != nil {
+	if n.roster, err = openRoster(n.config.Dir); err != nil {
 		return nil, err
 	}
-	if n.roster, err = openRoster(n.config.Dir); err != nil {
+	if n.stores, err = openStores(&n.config, log, n.demandsSums, func() uint64 { return n.committed.get().index }, n.verified); err != nil {
 		return nil, err
 	}
 	return openSnapshots(n.config.Dir, log)

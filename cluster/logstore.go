@@ -32,16 +32,17 @@ type stores struct {
 	compared *compared
 }
 
-func openStores(c *Config, log *logger, committed func() uint64, report verifier.ReportFn) (*stores, error) {
+func openStores(c *Config, log *logger, sums func(last uint64) bool, committed func() uint64, report verifier.ReportFn) (*stores, error) {
 	dir := filepath.Join(c.Dir, "log")
 	if err := privateDir(dir); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", err)
 	}
 	files := segment.NewFiler(dir, privateFiles{fs.New()})
+	meta := &rotatedMeta{BoltMetaDB: new(metadb.BoltMetaDB), files: files}
 	var from uint64
 	w, err := openWAL(dir, func() (*wal.WAL, error) {
 		w, err := wal.Open(dir,
-			wal.WithMetaStore(&rotatedMeta{new(metadb.BoltMetaDB), files}),
+			wal.WithMetaStore(meta),
 			wal.WithSegmentFiler(files),
 			wal.WithSegmentSize(c.SegmentSize),
 			wal.WithLogger(log.Named("wal")),
@@ -49,7 +50,7 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 		if err != nil {
 			return nil, err
 		}
-		if from, err = sumsFrom(w); err != nil {
+		if from, err = meta.sumsFrom(w, sums); err != nil {
 			return nil, errors.Join(err, w.Close())
 		}
 		return w, nil

@@ -25,6 +25,7 @@ import (
 type rotatedMeta struct {
 	*metadb.BoltMetaDB
 	files *segment.Filer
+	sums  bool // what is stored from now on has one, see sumsFrom
 }
 
 // Load implements types.MetaStore. The list is written again as it is: bbolt looks

@@ -9,8 +9,8 @@ import (
 // bbolt keeps no checksums of what is in it. A bit that flips in a term or a vote
 // would let a node vote twice, or follow a leader that was deposed, and nobody
 // would know. So what is in the stable store ends in a sum: a mark, and the CRC-32C
-// of the key and the value. Values of earlier versions have none; one whose mark is
-// damaged is too long for what it is, and refused by who reads it.
+// of the key and the value. Values from before sumsFrom have none; one whose mark
+// is damaged is too long for what it is, and refused by who reads it.
 const (
 	stableMark = 0x6d6d7374 // "mmst"
 	stableSize = 4 + 4
@@ -18,7 +18,7 @@ const (
 
 // SetStable implements types.MetaStore.
 func (m *rotatedMeta) SetStable(key, value []byte) error {
-	if value != nil {
+	if m.sums && value != nil {
 		sum := stableSum(key, value)
 		value = binary.BigEndian.AppendUint32(value[:len(value):len(value)], stableMark)
 		value = binary.BigEndian.AppendUint32(value, sum)

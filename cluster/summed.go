@@ -25,10 +25,10 @@ import (
 //
 // The sum is the end of the entry's extensions and never leaves the disk, so
 // that other nodes need not know of it. Entries of earlier versions have none;
-// one without a sum that this version wrote has lost its mark, see sumsFrom.
+// see sums for where one without a sum has lost its mark.
 type summed struct {
 	*failStop
-	from uint64 // index of the first entry that must have a sum
+	from uint64 // index of the first entry that must have a sum; 0: none must
 }
 
 // A sum is its mark and the CRC-32C of the entry.
@@ -68,7 +68,7 @@ func (s *summed) GetLog(index uint64, log *raft.Log) error {
 	ext := log.Extensions
 	at := len(ext) - sumSize
 	if at < 0 || binary.BigEndian.Uint64(ext[at:]) != sumMark {
-		if index < s.from {
+		if s.from == 0 || index < s.from {
 			return nil // of an earlier version
 		}
 		return s.damaged(index, errors.New("it has no checksum"))
@@ -98,29 +98,6 @@ func (s *summed) unread(index uint64, err error) error {
 		return err
 	}
 	return s.damaged(index, err)
-}
-
-// keySummed lies with the votes, and holds the index of the first entry of this
-// log that was written with a sum.
-const keySummed = "Summed"
-
-// sumsFrom returns that index, which is that of the next entry where no version
-// that writes sums has opened the log before. What other nodes run is no matter:
-// a log is this node's own. It is written each time, so that bbolt looks at all
-// that lies beside it, see rotatedMeta.Load.
-func sumsFrom(w *wal.WAL) (uint64, error) {
-	from, err := w.GetUint64([]byte(keySummed))
-	if err != nil {
-		return 0, err
-	}
-	if from == 0 {
-		last, err := w.LastIndex()
-		if err != nil {
-			return 0, err
-		}
-		from = last + 1
-	}
-	return from, w.SetUint64([]byte(keySummed), from)
 }
 
 // entrySum covers all that raft and the state machine go by.
