@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"time"
 
@@ -91,9 +92,13 @@ func (s *server) anotherToken(ctx context.Context, used string, most time.Durati
 	for {
 		select {
 		case <-look.C:
-			// A file that can't be read is being written.
-			if token, err := readToken(s.config.Cluster.TokenFile); err == nil && token != "" && token != used {
+			token, err := readToken(s.config.Cluster.TokenFile)
+			switch {
+			case err == nil && token != "" && token != used:
 				return token, nil
+			case errors.Is(err, errOpenToOthers):
+				s.refuseJoin(err)
+			default: // a file that can't be read is being written
 			}
 		case <-over.C:
 			return used, nil
@@ -103,8 +108,22 @@ func (s *server) anotherToken(ctx context.Context, used string, most time.Durati
 	}
 }
 
+// maxToken is far more than a token has, in bytes.
+const maxToken = 4096
+
+// readToken refuses a file that others can read, as with each secret: whoever has
+// the token before the node uses it joins in its place, and is given the cluster
+// key.
 func readToken(path string) (string, error) {
-	b, err := os.ReadFile(path)
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if err := hidden(f, "join token", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
+		return "", err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxToken))
 	if err != nil {
 		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
 	}

@@ -31,12 +31,13 @@ func (n *nodeProcess) begin(t testing.TB, more ...string) {
 }
 
 // refused is what "mintmark serve" says that does not start.
-func (n *nodeProcess) refused(t testing.TB) string {
+func (n *nodeProcess) refused(t testing.TB, more ...string) string {
 	t.Helper()
 	self, err := os.Executable()
 	require.NoError(t, err)
-	c := exec.CommandContext(t.Context(), self, "serve", "--data-dir", n.dir, "--name", n.name,
-		"--listen", n.listen, "--ops-listen", n.ops, "--cluster-listen", n.clusterAddr)
+	c := exec.CommandContext(t.Context(), self, append([]string{
+		"serve", "--data-dir", n.dir, "--name", n.name, "--listen", n.listen, "--ops-listen", n.ops, "--cluster-listen", n.clusterAddr,
+	}, more...)...)
 	c.Env = append(os.Environ(), runAs+"=mintmark")
 	out, err := c.CombinedOutput()
 	require.Error(t, err)
@@ -95,9 +96,23 @@ func TestRefusedJoinWaitsForAnotherToken(t *testing.T) {
 	joins.says(t, "join refused: whoever answers belongs to another cluster")
 	write(used)
 	joins.says(t, "join refused: the join token is not known, or has expired")
+	require.NoError(t, os.Chmod(file, 0o640))
 	write(good)
+	joins.says(t, "join refused: others can read "+file)
+	require.NoError(t, os.Chmod(file, 0o600))
 	require.True(t, joins.waitReady(30*time.Second))
 	require.Equal(t, exitOK, joins.operate(t, "cluster", "status").code)
+}
+
+// TestTokenThatOthersCanRead is refused as each secret is.
+func TestTokenThatOthersCanRead(t *testing.T) {
+	n := newNode(t, "n2")
+	file := filepath.Join(t.TempDir(), "token")
+	for _, mode := range []os.FileMode{0o640, 0o604, 0o620, 0o602} {
+		require.NoError(t, os.WriteFile(file, []byte("mintmark-join-x"), 0o600))
+		require.NoError(t, os.Chmod(file, mode))
+		require.Contains(t, n.refused(t, "--join", "127.0.0.1:1", "--token-file", file), "chmod 600 "+file, "%o", mode)
+	}
 }
 
 // TestJoinWithAnotherClusterKey can't be mended by asking again.

@@ -42,6 +42,8 @@ func (o *upstreamOptions) secret(getenv func(string) string) (string, error) {
 	return string(text), nil
 }
 
+var errOpenToOthers = errors.New("others can read")
+
 // hidden refuses a file of secrets that others can read. A service manager's
 // credential is its group's too.
 func hidden(f *os.File, what, credentials string) error {
@@ -57,7 +59,7 @@ func hidden(f *os.File, what, credentials string) error {
 	case !info.Mode().IsRegular():
 		return errors.New(f.Name() + " is no file of a " + what)
 	case info.Mode().Perm()&exposed != 0:
-		return fmt.Errorf("others can read %s, which holds a secret: chmod 600 %s", f.Name(), f.Name())
+		return fmt.Errorf("%w %s, which holds a secret: chmod 600 %s", errOpenToOthers, f.Name(), f.Name())
 	}
 	return nil
 }
