@@ -189,6 +189,9 @@ func TestPeopleOnTheCommandLine(t *testing.T) {
 	require.True(t, right)
 
 	c.ok("battery staple", "user", "password", "bob", "--password-file", "-")
+	c.ok("battery staple", "user", "set-password", "bob", "--password-file", "-")
+	c.fails(exitLocal, `unknown command "pasword" for "mintmark user"; did you mean password?`, "user", "pasword", "bob", "--password-file", "-")
+	c.fails(exitLocal, "unknown flag: --password", "user", "password", "bob", "--password", "x")
 	right, err = credential.CheckPassword(c.View().UserByName("bob").Password, "battery staple")
 	require.NoError(t, err)
 	require.True(t, right)

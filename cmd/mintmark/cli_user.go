@@ -109,6 +109,7 @@ func (m *management) userPassword() *cobra.Command {
 			p.secret(a.Password.Reveal())
 		})
 	})
+	c.Aliases = []string{"set-password"}
 	c.Flags().StringVar(&passwordFile, "password-file", "", "file that holds the password, - for standard input (default: one is made)")
 	return c
 }

@@ -5,10 +5,12 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -42,5 +44,21 @@ func rootCommand() *cobra.Command {
 	}
 	root.AddCommand(devCommand(), serveCommand(), configCommand(), demoCommand(), policyCommand(), feedCommand(), versionCommand())
 	root.AddCommand(managementCommands()...)
+	root.SetFlagErrorFunc(unknownFirst)
 	return root
+}
+
+// unknownFirst blames the command that does not exist rather than its flag, which
+// cobra looks at first.
+func unknownFirst(c *cobra.Command, err error) error {
+	args := c.Flags().Args()
+	if !c.HasSubCommands() || len(args) == 0 {
+		return err
+	}
+	c.SuggestionsMinimumDistance = 2 // cobra's own
+	text := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
+	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
+		text += "; did you mean " + strings.Join(like, " or ") + "?"
+	}
+	return errors.New(text)
 }
