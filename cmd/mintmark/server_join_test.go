@@ -163,6 +163,9 @@ func TestRemovedNodeSaysSo(t *testing.T) {
 	}, 30*time.Second, 50*time.Millisecond)
 	second.says(t, "was removed from the cluster")
 	require.NotContains(t, second.operate(t, "cluster", "status").out, "recover")
+	require.Eventually(t, func() bool { // it is said before it is on disk
+		return exists(filepath.Join(second.dir, "raft", "removed"))
+	}, 30*time.Second, 10*time.Millisecond)
 	second.kill()
 	require.Contains(t, second.refused(t), "was removed from the cluster")
 	require.True(t, first.waitReady(30*time.Second), "it goes on alone")
