@@ -14,7 +14,9 @@ import (
 // who leads.
 func asking(t *testing.T, h cluster.Hooks) *trio {
 	t.Helper()
-	h.Raft = func(c *raft.Config) { c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = time.Hour, time.Hour, time.Minute }
+	h.Raft = func(c *raft.Config) {
+		c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = time.Hour, time.Hour, time.Minute
+	}
 	return newTrio(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, h) })
 }
 
