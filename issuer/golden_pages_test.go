@@ -102,5 +102,15 @@ func goldenPages() []goldenStep {
 			record(44, ledger.Effect{Kind: ledger.EffectUserDeleted, User: "u-gone", Identity: make(ledger.Identity, 32)}),
 		}},
 		upstream(16, "lost", "u-6", nil),
+
+		// The reason of a suspension stays while an edit is decided on.
+		&ledger.SignIn{Session: [32]byte{20}, User: "u-alice", Verified: digestOf("hash")},
+		&ledger.ImportClient{
+			ID: "stopped", Owner: "u-alice", Type: ledger.Public, State: ledger.Approved,
+			Profile: ledger.Profile{Name: "Stopped", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
+		},
+		&ledger.ReviewClient{Actor: operator, ID: "stopped", Verdict: ledger.Suspend, Reason: "phishing was reported", Revision: 1},
+		&ledger.EditClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "stopped", Revision: 2, Profile: named("Better", "")},
+		&ledger.ReviewClient{Actor: operator, ID: "stopped", Verdict: ledger.Reject, Reason: "too vague", Revision: 3},
 	)
 }

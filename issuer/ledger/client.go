@@ -40,8 +40,9 @@ type Client struct {
 	ID    string      `cbor:"1,keyasint"`
 	Type  ClientType  `cbor:"2,keyasint"`
 	State ClientState `cbor:"3,keyasint"`
-	// Reason is the reviewer's, for rejected and suspended clients and for a
-	// proposal that was turned down.
+	// Reason is the reviewer's, for rejected and suspended clients and, while they
+	// are approved, for a proposal that was turned down. Of a suspended client it
+	// is that of the suspension.
 	Reason string `cbor:"4,keyasint,omitempty"`
 	Owner  string `cbor:"5,keyasint"` // a user's id
 

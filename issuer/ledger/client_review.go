@@ -48,7 +48,7 @@ func (c *ReviewClient) Decide(v View, m Meta) Decision {
 	}
 	next := old.changed(m)
 	next.Revision++
-	next.Reason = c.Reason
+	next.Reason = c.reason(old, m)
 	switch {
 	case c.Verdict == Approve && old.State == Pending:
 		next.State = Approved
@@ -70,6 +70,16 @@ func (c *ReviewClient) Decide(v View, m Meta) Decision {
 	next.queue(old, m)
 	return accept(Outcome{ID: c.ID}, put(TableClients, next),
 		event(m, Event{Kind: EventClientReviewed, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: c.detail(m)}))
+}
+
+// reason is what the client then has. That of a suspension stays until it ends:
+// what is said meanwhile of an edit is in Client.Refused and in the audit trail.
+// Older rules forget why the client is suspended.
+func (c *ReviewClient) reason(old *Client, m Meta) string {
+	if m.Level >= levelPages && old.State == Suspended && c.Verdict != Resume {
+		return old.Reason
+	}
+	return c.Reason
 }
 
 // reviewReason is between a verdict and its reason in the detail of an event.

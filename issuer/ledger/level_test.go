@@ -95,6 +95,14 @@ func TestOldRulesOfThePages(t *testing.T) {
 		require.Nil(t, clientOf(t, decide(2, line)).Refused)
 		require.Equal(t, "Other", clientOf(t, decide(3, line)).Refused.Profile.Name)
 	})
+	t.Run("the reason of a suspension", func(t *testing.T) {
+		for _, line := range []string{"review crm by=bob verdict=suspend reason=spam", "edit crm by=bob name=Another"} {
+			require.Equal(t, "ok", w.run(line), line)
+		}
+		const line = "review crm by=bob verdict=reject reason=no"
+		require.Equal(t, "no", clientOf(t, decide(2, line)).Reason)
+		require.Equal(t, "spam", clientOf(t, decide(3, line)).Reason)
+	})
 	t.Run("a retry of each generation", func(t *testing.T) {
 		for _, line := range []string{
 			"import pen owner=bob secrets=s1 scopes=PROFILE_READ", "allow bob client=pen scope=PROFILE_READ grant=g",
