@@ -71,6 +71,13 @@ func (n *Node) lastHeard() time.Time {
 	return heard
 }
 
+// InTouch says that a View lags by no more than a moment: this node leads, or has
+// heard from the leader.
+func (n *Node) InTouch() bool {
+	leading, _ := n.Leading()
+	return leading || time.Since(n.raft.LastContact()) < missedAfter(electionTimeout)
+}
+
 // misses waits until there was no word from a leader for that long, and says
 // whether that is so: there may be one meanwhile. A process that was paused was
 // deaf, so it begins anew.

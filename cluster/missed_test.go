@@ -92,3 +92,20 @@ func TestElectionBesideAnOlderVersion(t *testing.T) {
 	cluster.Isolate(tr.nodes[0], false)
 	tr.settle(3)
 }
+
+// TestInTouch: who is cut off knows soon that its view may miss something, the
+// leader included.
+func TestInTouch(t *testing.T) {
+	tr := newTrio(t)
+	i := tr.leader()
+	for _, n := range tr.nodes {
+		require.Eventually(t, n.InTouch, 20*time.Second, time.Millisecond)
+	}
+	follower := tr.nodes[(i+1)%3]
+	for _, n := range []*cluster.Node{follower, tr.nodes[i]} {
+		cluster.Isolate(n, true)
+		require.Eventually(t, func() bool { return !n.InTouch() }, 20*time.Second, time.Millisecond)
+	}
+	cluster.Isolate(follower, false)
+	require.Eventually(t, follower.InTouch, 20*time.Second, time.Millisecond)
+}

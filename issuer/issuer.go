@@ -129,6 +129,9 @@ func (i *Issuer) ViewAt(ctx context.Context, index uint64) (ledger.View, error) 
 	return ledger.At(txn), nil
 }
 
+// InTouch says that View lags by a moment at most.
+func (i *Issuer) InTouch() bool { return i.Node.InTouch() }
+
 // ViewFresh is a state that no command answered before this call is missing
 // from.
 func (i *Issuer) ViewFresh(ctx context.Context) (ledger.View, error) {

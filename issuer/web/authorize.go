@@ -29,6 +29,8 @@ func (w *Web) authorize(c *call) error {
 		return err
 	case problem != nil && problem.Page:
 		return explain(problem).forOwner(&v, request)
+	case v.unsure:
+		return errUnsure
 	case v.user == nil:
 		w.showSignIn(c, http.StatusOK, v.view, signInBody{Next: carried(c.r.URL.RawQuery)})
 		return nil

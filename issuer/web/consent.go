@@ -104,6 +104,8 @@ func (w *Web) decide(c *call, f *form) error {
 		return err
 	case problem != nil && problem.Page:
 		return explain(problem).forOwner(&v, request)
+	case v.unsure:
+		return errUnsure
 	case v.user == nil:
 		w.showSignIn(c, http.StatusForbidden, v.view, signInBody{Next: carried(next), Alert: alertSignedOut})
 		return nil

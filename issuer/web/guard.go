@@ -18,6 +18,9 @@ const (
 	administrators          // of them, those with the role
 )
 
+// errUnsure is for a visit of which it can't be told whose it is.
+var errUnsure = fmt.Errorf("look up the session: %w", oauth.ErrUnavailable)
+
 // admit is the visit of somebody who belongs to the audience. Others are sent
 // to sign in, and from there to c.back. Whoever is signed in and does not belong
 // to it is told of no such page.
@@ -25,7 +28,7 @@ func (w *Web) admit(c *call, who audience) (visit, error) {
 	v := w.visit(c)
 	switch {
 	case v.unsure:
-		return v, fmt.Errorf("look up the session: %w", oauth.ErrUnavailable)
+		return v, errUnsure
 	case v.user == nil:
 		return v, c.signInFirst()
 	}

@@ -171,6 +171,27 @@ func TestUnsureWhoIsSignedIn(t *testing.T) {
 	assert.Equal(t, http.StatusOK, b.get("/account").StatusCode)
 }
 
+// A node that is cut off may have missed the end of a session.
+func TestCutOff(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	w.cutOff = true
+	assert.Equal(t, http.StatusOK, b.get("/account").StatusCode, "a fresh view can be had")
+	page := b.get(at(good()))
+	w.lag()
+	w.must(&ledger.SignOut{Session: credential.SessionDigest(b.session())})
+	assert.Equal(t, "/auth/sign-in?to=%2Faccount", b.get("/account").Header.Get("Location"))
+	w.down = true
+	for name, res := range map[string]answer{
+		"page": b.get("/account"), "form": b.post(passwordPath, nil), "consent": b.get(at(good())), "decision": b.decide(page, "cancel"),
+	} {
+		assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode, name)
+		assert.NotEmpty(t, res.Header.Get("Retry-After"), name)
+		assert.NotContains(t, res.body, "Ada", name)
+	}
+	assert.Equal(t, http.StatusOK, w.browser().get(at(good())).StatusCode, "who has no session may begin to sign in")
+}
+
 // The navigation says where a person is.
 func TestNavigation(t *testing.T) {
 	s := newSpecimen(t)

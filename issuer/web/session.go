@@ -26,14 +26,15 @@ type visit struct {
 	id      string // the session id the browser sent; it may be nobody's
 	user    *ledger.User
 	session *ledger.Session
-	unsure  bool // nobody is signed in as far as this node knows, and no fresh view could be had
+	unsure  bool // this node can't tell whether somebody is signed in, and no fresh view could be had
 }
 
 func (v *visit) actor() ledger.Actor { return ledger.Actor{Session: credential.SessionDigest(v.id)} }
 
 // visit reads the session cookie. It looks at a view that has the browser's
 // own last command applied, and before it says that nobody is signed in, at a
-// fresh one.
+// fresh one. A node that is cut off may not know that a session has ended, so it
+// needs a fresh view too.
 func (w *Web) visit(c *call) visit {
 	v := visit{}
 	var index uint64
@@ -43,12 +44,14 @@ func (w *Web) visit(c *call) visit {
 		return v
 	}
 	w.look(c, &v)
-	if v.user == nil {
+	if v.user == nil || !w.config.Ledger.InTouch() {
 		fresh, err := w.fresh(c.r.Context())
-		if v.unsure = err != nil; !v.unsure {
-			v.view = fresh
-			w.look(c, &v)
+		if err != nil {
+			v.unsure, v.user, v.session, c.user = true, nil, nil, ""
+			return v
 		}
+		v.view = fresh
+		w.look(c, &v)
 	}
 	if v.user != nil && !c.head() && v.session.StaleSeen(w.config.Ledger.Now()) {
 		w.touch(c, &v)
@@ -58,7 +61,7 @@ func (w *Web) visit(c *call) visit {
 
 func (w *Web) look(c *call, v *visit) {
 	v.user, v.session = v.view.SignedIn(credential.SessionDigest(v.id), w.config.Ledger.Now())
-	if v.user != nil {
+	if c.user = ""; v.user != nil {
 		c.user = v.user.ID
 	}
 }

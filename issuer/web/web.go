@@ -23,6 +23,9 @@ type Ledger interface {
 	View() ledger.View
 	// ViewAt waits until the command of an index is applied.
 	ViewAt(ctx context.Context, index uint64) (ledger.View, error)
+	// InTouch says that View lags by a moment at most. A node that has no leader
+	// may have missed anything since.
+	InTouch() bool
 	// ViewFresh misses no command that was answered before the call.
 	ViewFresh(ctx context.Context) (ledger.View, error)
 	// Propose has a command decided. The index is where a view shows its

@@ -42,6 +42,7 @@ type world struct {
 	index     uint64
 	lagging   *memdb.Txn // what View answers, if set
 	down      bool       // no leader
+	cutOff    bool       // and not for a while
 	before    func()     // runs once, before the next command
 	proposals []ledger.Command
 }
@@ -181,6 +182,8 @@ func (w *world) ViewAt(ctx context.Context, index uint64) (ledger.View, error) {
 	}
 	return w.View(), nil
 }
+
+func (w *world) InTouch() bool { return !w.cutOff }
 
 func (w *world) ViewFresh(context.Context) (ledger.View, error) {
 	if w.down {
