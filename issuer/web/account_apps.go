@@ -17,9 +17,9 @@ const (
 
 var (
 	disconnectForm = formKind{
-		purpose: forDisconnect, action: pathApps + "/disconnect", page: pathApps, fields: []field{boundField("client")},
+		purpose: forDisconnect, ends: true, action: pathApps + "/disconnect", page: pathApps, fields: []field{boundField("client")},
 	}
-	disconnectAllForm = formKind{purpose: forDisconnectAll, action: pathApps + "/disconnect-all", page: pathApps}
+	disconnectAllForm = formKind{purpose: forDisconnectAll, ends: true, action: pathApps + "/disconnect-all", page: pathApps}
 )
 
 var appNotices = notices{

@@ -18,7 +18,7 @@ const minPassword = 12
 var passwordRule = fmt.Sprintf("At least %d characters. A few words that come to your mind, with spaces, are easy to remember and hard to guess.", minPassword)
 
 var passwordForm = formKind{
-	purpose: forPassword, action: "/account/password", page: "/account/password",
+	purpose: forPassword, ends: true, action: "/account/password", page: "/account/password",
 	fields: []field{
 		secretField("current", "Current password"),
 		secretField("new", "New password"),
@@ -59,7 +59,7 @@ func (w *Web) changePassword(c *call, v visit, f *form) error {
 	if f.checkPasswords(); f.failed() {
 		return w.showPassword(c, v, f)
 	}
-	wait, forgive := w.attempts.takeOwn(v.user.ID, w.config.ClientIP(c.r), w.config.Ledger.Now().Std())
+	wait, forgive := w.attempts.takeOwn(v.session.Handle(), w.config.Ledger.Now().Std())
 	if wait > 0 {
 		retryAfter(c, wait)
 		f.alert, f.status = alertTooMany, http.StatusTooManyRequests
@@ -112,12 +112,17 @@ func (w *Web) replacePassword(c *call, v *visit, f *form) (bool, error) {
 	if err != nil {
 		return false, err
 	}
+	wait, undo := w.limits.passwords.Try(u.ID, w.config.Ledger.Now().Std())
+	if wait > 0 {
+		return false, tooManyChanges(wait)
+	}
 	refused, err := w.propose(c, v, "replace it", &ledger.SetPassword{
 		Actor: v.actor(), User: u.ID, Password: hash, Verified: sha256.Sum256([]byte(u.Password)),
 	})
 	if err != nil || refused == nil {
 		return err == nil, err
 	}
+	undo()
 	return w.hasPassword(c, v, f.get("new"))
 }
 

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -93,15 +94,40 @@ func TestChangePasswordAttempts(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
 	assert.Equal(t, "10", res.Header.Get("Retry-After"))
 	assert.Contains(t, res.body, "too many attempts")
-	w.exhaust()
 	b.address = "198.51.100.7"
-	assert.Equal(t, http.StatusSeeOther, b.changePassword(password, another, another).StatusCode, "from elsewhere")
+	assert.Equal(t, http.StatusTooManyRequests, b.changePassword(password, another, another).StatusCode, "from elsewhere")
+	other := w.signedIn()
+	w.exhaust()
+	assert.Equal(t, http.StatusSeeOther, other.changePassword(password, another, another).StatusCode, "in another browser")
 	w.user("u-bob", "bob", "Bob")
 	bob := w.browser()
 	bob.address = "198.51.100.8"
 	bob.signIn(bob.get("/auth/sign-in"), "bob", password)
 	bob.address = "192.0.2.1" // as the guesser
 	assert.Equal(t, http.StatusSeeOther, bob.changePassword(password, another, another).StatusCode, "no neighbour keeps anybody from it")
+}
+
+// A change is an event of the audit trail. Only those that were made are counted:
+// whoever does not know the password takes nothing from its owner.
+func TestChangesOfThePasswordAreBounded(t *testing.T) {
+	w := newWorld(t)
+	b, thief := w.signedIn(), w.signedIn()
+	for i := range 10 {
+		require.Equal(t, http.StatusUnprocessableEntity, thief.changePassword(fmt.Sprint("guess ", i), another, another).StatusCode)
+	}
+	now := password
+	for i := range 20 {
+		next := fmt.Sprint("another password ", i)
+		require.Equal(t, http.StatusSeeOther, b.changePassword(now, next, next).StatusCode)
+		now = next
+	}
+	state := w.index
+	res := b.changePassword(now, another, another)
+	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
+	assert.Equal(t, "600", res.Header.Get("Retry-After"))
+	assert.Equal(t, state, w.index)
+	w.pass(10 * time.Minute)
+	assert.Equal(t, http.StatusSeeOther, b.changePassword(now, another, another).StatusCode)
 }
 
 // Two browsers, or two clicks, at the same moment.

@@ -10,7 +10,7 @@ import (
 
 const pathAccount = "/account"
 
-var signOutEverywhereForm = formKind{purpose: forSignOutEverywhere, action: "/account/sign-out-everywhere", page: pathAccount}
+var signOutEverywhereForm = formKind{purpose: forSignOutEverywhere, ends: true, action: "/account/sign-out-everywhere", page: pathAccount}
 
 type profileBody struct {
 	Facts       []fact

@@ -17,7 +17,7 @@ const (
 // endSessionForm names a session by its handle, which is the digest that the
 // ledger has: the id itself is in nobody's hands but the browser's.
 var endSessionForm = formKind{
-	purpose: forEndSession, action: "/account/sign-out", page: pathAccount, fields: []field{boundField("session")},
+	purpose: forEndSession, ends: true, action: "/account/sign-out", page: pathAccount, fields: []field{boundField("session")},
 }
 
 // A signedIn is one browser in which the user is signed in.

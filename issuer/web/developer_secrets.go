@@ -18,7 +18,7 @@ var (
 		purpose: "add secret", action: pathSecrets + "/add", page: pathSecrets, fields: []field{boundField("secret")},
 	}
 	revokeSecretForm = formKind{
-		purpose: "revoke secret", action: pathSecrets + "/revoke", page: pathSecrets, fields: []field{boundField("secret")},
+		purpose: "revoke secret", ends: true, action: pathSecrets + "/revoke", page: pathSecrets, fields: []field{boundField("secret")},
 	}
 )
 

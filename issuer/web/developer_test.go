@@ -404,9 +404,9 @@ func TestChangesAreBounded(t *testing.T) {
 	assert.LessOrEqual(t, w.index-before, uint64(200))
 	res := send(i)
 	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
-	assert.Equal(t, "5", res.Header.Get("Retry-After"))
+	assert.Equal(t, "20", res.Header.Get("Retry-After"))
 	assert.Equal(t, http.StatusSeeOther, b.post("/auth/sign-out", b.get("/").form(t, "/auth/sign-out")).StatusCode, "one can always leave")
-	w.pass(5 * time.Second)
+	w.pass(20 * time.Second)
 	b = w.signedIn()
 	assert.Equal(t, http.StatusSeeOther, send(i).StatusCode)
 }

@@ -16,11 +16,11 @@ var (
 		purpose: "offer client", action: pathClient + "/transfer", page: pathClient + "/transfer",
 		fields: []field{textField("username", "User name")},
 	}
-	withdrawForm = formKind{purpose: "withdraw offer", action: pathClient + "/transfer/withdraw", page: pathClient + "/transfer"}
+	withdrawForm = formKind{purpose: "withdraw offer", ends: true, action: pathClient + "/transfer/withdraw", page: pathClient + "/transfer"}
 	acceptForm   = formKind{
 		purpose: "accept client", action: pathOffer + "/accept", page: pathOffer, fields: []field{boundField("revision")},
 	}
-	declineForm = formKind{purpose: "decline client", action: pathOffer + "/decline", page: pathOffer}
+	declineForm = formKind{purpose: "decline client", ends: true, action: pathOffer + "/decline", page: pathOffer}
 )
 
 func offerPath(id string) string { return pathDeveloper + "/offers/" + url.PathEscape(id) }

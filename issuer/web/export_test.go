@@ -177,3 +177,9 @@ func SpendChanges(w *Web, user string) {
 	for w.limits.changes.Take(user, w.config.Ledger.Now().Std()) == 0 {
 	}
 }
+
+// SpendEndings is SpendChanges for the forms that only end something, of a session.
+func SpendEndings(w *Web, handle string) {
+	for w.limits.endings.Take(handle, w.config.Ledger.Now().Std()) == 0 {
+	}
+}

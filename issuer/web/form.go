@@ -15,6 +15,7 @@ type formKind struct {
 	purpose purpose
 	action  string // a pattern of httprouter's
 	page    string // the pattern of the page that shows it, with the action's parameters
+	ends    bool   // it does no more than end something, or lock somebody out; see limits
 	fields  []field
 }
 

@@ -18,7 +18,7 @@ import (
 type attempts struct {
 	account, address *limit.Limiter
 	device           *limit.Limiter // by its id
-	own              *limit.Limiter // by user and address, of who is signed in
+	own              *limit.Limiter // by session, of who is signed in
 	elsewhere        *limit.Limiter // by address, of answers of the provider
 	// accepted are sign-ins by person. They are no guesses, but each costs a hash
 	// and a session, and leaves an event in the audit trail, which is of bounded
@@ -36,7 +36,7 @@ func newAttempts() *attempts {
 		device:    limit.New(1.0/3600, 10, 10_000),
 		own:       limit.New(0.1, 10, 10_000),
 		elsewhere: limit.New(1, 60, 10_000),
-		accepted:  limit.New(0.2, 200, 10_000),
+		accepted:  limit.New(0.05, 200, 10_000),
 	}
 }
 
@@ -63,11 +63,11 @@ func (a *attempts) takeDevice(id deviceID, now time.Time) (forgive func(), ok bo
 	return func() { a.device.Forget(key) }, a.device.Take(key, now) == 0
 }
 
-// takeOwn is take for who is signed in, and asked for the password once more:
-// nobody else at the address can be.
-func (a *attempts) takeOwn(user, address string, now time.Time) (wait time.Duration, forgive func()) {
-	key := accountKey(user, limit.Network(address))
-	return a.own.Take(key, now), func() { a.own.Forget(key) }
+// takeOwn is take for who is signed in, and asked for the password once more.
+// Neither who shares their address nor who has another session of theirs can
+// keep them from it; and who has this one has few guesses, wherever they are.
+func (a *attempts) takeOwn(session string, now time.Time) (wait time.Duration, forgive func()) {
+	return a.own.Take(session, now), func() { a.own.Forget(session) }
 }
 
 // takeElsewhere counts one answer that a browser brings from the provider, which

@@ -10,22 +10,39 @@ import (
 
 // limits bounds what one person who is signed in does by way of a node.
 type limits struct {
-	// changes are forms that were sent. Most leave an event in the audit trail,
-	// which is of bounded length: nobody shall wash out of it what others did. The
-	// consent page's are not among them: the ledger bounds them for all nodes
-	// together.
+	// changes are forms that were sent, by user. Most leave an event in the audit
+	// trail, which is of bounded length: nobody shall wash out of it what others
+	// did. The consent page's are not among them: the ledger bounds them for all
+	// nodes together.
 	changes *limit.Limiter
-	offers  *limit.Limiter // of applications; each tells whether there is a user of a name
+	// endings are forms that only end something, by session: see formKind.ends.
+	// Whoever has stolen a session can't keep its owner from ending it by sending
+	// forms. Nothing ends twice, so that there are no more events of these than of
+	// what began it, which is counted elsewhere.
+	endings *limit.Limiter
+	// passwords are changes of the own password that were made, by user. Only who
+	// knows the password can use this up.
+	passwords *limit.Limiter
+	offers    *limit.Limiter // of applications; each tells whether there is a user of a name
 }
 
+// The sustained rates are far beyond what a person does: 180 an hour.
 func newLimits() *limits {
-	return &limits{changes: limit.New(0.2, 200, 10_000), offers: limit.New(1.0/60, 10, 10_000)}
+	return &limits{
+		changes:   limit.New(0.05, 200, 10_000),
+		endings:   limit.New(0.05, 200, 10_000),
+		passwords: limit.New(1.0/600, 20, 10_000),
+		offers:    limit.New(1.0/60, 10, 10_000),
+	}
 }
 
-// countChange counts a form of the visit's user.
-func (w *Web) countChange(v *visit) error {
-	wait := w.limits.changes.Take(v.user.ID, w.config.Ledger.Now().Std())
-	if wait > 0 {
+// countForm counts a form that the visit sent.
+func (w *Web) countForm(v *visit, kind *formKind) error {
+	counted, key := w.limits.changes, v.user.ID
+	if kind.ends {
+		counted, key = w.limits.endings, v.session.Handle()
+	}
+	if wait := counted.Take(key, w.config.Ledger.Now().Std()); wait > 0 {
 		return tooManyChanges(wait)
 	}
 	return nil

@@ -90,7 +90,7 @@ func (w *Web) formFor(who audience, kind *formKind, h func(*call, visit, *form) 
 		if !f.genuine() {
 			return errNotOurForm
 		}
-		if err := w.countChange(&v); err != nil {
+		if err := w.countForm(&v, kind); err != nil {
 			return err
 		}
 		return h(c, v, f)

@@ -236,11 +236,24 @@ func TestMatrix(t *testing.T) {
 	assert.Len(t, slices.Compact(rows), len(matrix), "a row twice")
 }
 
+// endingForms are those that only end something. Each session has a count of
+// its own for these, so that no other session keeps anybody from them.
+var endingForms = []string{
+	"POST /account/password",
+	"POST /account/sign-out",
+	"POST /account/sign-out-everywhere",
+	"POST /connected-apps/disconnect",
+	"POST /connected-apps/disconnect-all",
+	"POST /developer/clients/:id/secrets/revoke",
+	"POST /developer/clients/:id/transfer/withdraw",
+	"POST /developer/offers/:id/decline",
+}
+
 // Each form is counted, so that nobody writes to the audit trail without end. Those
 // of the authorization step are bounded otherwise: an Allow by the ledger, a
 // sign-in by the attempts, and a sign-out ends a session.
 func TestEveryFormIsBounded(t *testing.T) {
-	var otherwise []string
+	var otherwise, ends []string
 	for _, r := range matrix {
 		switch {
 		case !strings.HasPrefix(r.route, "POST "):
@@ -250,18 +263,35 @@ func TestEveryFormIsBounded(t *testing.T) {
 			continue
 		}
 		t.Run(r.route, func(t *testing.T) {
-			w, people := stage(t)
-			b := people[2]
+			one, want := 2, r.owner
 			if r.owner == http.StatusNotFound {
-				b = people[3]
+				one, want = 3, r.administrator
 			}
-			web.SpendChanges(w.web, b.who)
+			w, people := stage(t)
+			b := people[one]
 			state := w.index
+			if !slices.Contains(endingForms, r.route) {
+				web.SpendChanges(w.web, b.who)
+				assert.Equal(t, http.StatusTooManyRequests, b.post(r.path(), r.form.of(b)).StatusCode)
+				assert.Equal(t, state, w.index)
+				return
+			}
+			ends = append(ends, r.route)
+			web.SpendEndings(w.web, handle(b))
 			assert.Equal(t, http.StatusTooManyRequests, b.post(r.path(), r.form.of(b)).StatusCode)
 			assert.Equal(t, state, w.index)
+
+			w, people = stage(t)
+			b = people[one]
+			thief := w.signedInAs(w.View().User(b.who).Username)
+			web.SpendEndings(w.web, handle(thief))
+			web.SpendChanges(w.web, b.who)
+			assert.Equal(t, want, b.post(r.path(), r.form.of(b)).StatusCode, "no other session keeps them from it")
 		})
 	}
 	assert.Equal(t, []string{at(good()), "/auth/sign-in", "/auth/sign-out"}, otherwise)
+	slices.Sort(ends)
+	assert.Equal(t, endingForms, ends)
 }
 
 func (r row) path() string {
