@@ -24,6 +24,10 @@ type editBody struct {
 	Waiting bool // changes wait for a review, with which the form is filled in
 	Refused *refusedChanges
 	Again   bool // the form is filled in with Refused
+
+	// Undoes is what saving the form would change in what others, or another page
+	// of the same person, saved while it was open.
+	Undoes []difference
 }
 
 // editPage shows the profile as it was last wanted: a proposed revision is
@@ -44,10 +48,15 @@ func (w *Web) editPage(c *call, v visit, client *ledger.Client) error {
 }
 
 func (w *Web) showEdit(c *call, v visit, client *ledger.Client, f *form) error {
+	return w.showEditBody(c, v, client, f, nil)
+}
+
+func (w *Web) showEditBody(c *call, v visit, client *ledger.Client, f *form, undoes []difference) error {
 	body := editBody{
 		Form: f, Profile: showProfile(f, basis(client, f.get("from")).Logo, client.Legacy), Path: clientPath(client.ID),
 		Live:    client.State == ledger.Approved || client.State == ledger.Suspended,
-		Waiting: client.Proposed != nil, Refused: refusedOf(client), Again: f.get("from") == fromRefused,
+		Waiting: client.Proposed != nil && undoes == nil, Refused: refusedOf(client), Again: f.get("from") == fromRefused,
+		Undoes: undoes,
 	}
 	return w.show(c, v, "developer_edit", page{Title: "Edit", Trail: trailOf(client), Form: f, Body: body})
 }
@@ -78,9 +87,10 @@ func (w *Web) proposeEdit(c *call, v visit, client *ledger.Client, f *form, comm
 	}
 	if refused != nil {
 		if refused.Cause != ledger.Moved || !isPlanned(now, command.Profile) {
-			// What was typed stays, for the client as it is now.
+			// What was typed stays, for the client as it is now: saved once more it
+			// takes the place of what was saved meanwhile, so that is shown.
 			f.values.Set("revision", strconv.FormatUint(now.Revision, 10))
-			return w.showEdit(c, v, now, f.refused(refused))
+			return w.showEditBody(c, v, now, f.refused(refused), undone(now, command, refused))
 		}
 		// The same form, a second time.
 	}
@@ -91,6 +101,19 @@ func (w *Web) proposeEdit(c *call, v visit, client *ledger.Client, f *form, comm
 		return c.done(clientPath(client.ID), clientNotices, "proposed")
 	}
 	return c.done(clientPath(client.ID), clientNotices, "saved")
+}
+
+// undone is how an edit that was refused because something had moved would change what is planned. A picture
+// that was sent has to be chosen again, and does not count.
+func undone(now *ledger.Client, edit *ledger.EditClient, r *ledger.Refusal) []difference {
+	if r.Cause != ledger.Moved {
+		return nil
+	}
+	is, then := planned(now), edit.Profile
+	if edit.Logo != nil {
+		then.Logo = is.Logo
+	}
+	return differences(&is, &then)
 }
 
 // isPlanned reports whether a client is, or waits to be, as a profile says.

@@ -190,6 +190,35 @@ func TestEdit(t *testing.T) {
 	assert.Contains(t, b.get(minePath).body, "<strong>Why:</strong> <bdi>Say who &lt;you&gt; are</bdi>")
 }
 
+// Two pages of one person: the second to be saved is told what it would undo,
+// field by field, and does not say that its form shows it.
+func TestEditInTwoTabs(t *testing.T) {
+	w, b := mine(t, nil)
+	edit := minePath + "/edit"
+	filled := func(pairs ...string) url.Values {
+		form := b.get(edit).form(t, edit)
+		for name, list := range profileOf("The mine app", callback, "BOOKING_READ", "BOOKING_WRITE") {
+			form[name] = list
+		}
+		return with(form, pairs...)
+	}
+	first, second := filled("purpose", "What the first says."), filled("website", "https://second.example/")
+	b.done(b.postParts(edit, first))
+	res := b.postParts(edit, second, part{"logo", "me.jpg", string(photo(64, 64))})
+	assert.Equal(t, http.StatusConflict, res.StatusCode)
+	assert.Equal(t, "What the first says.", w.row("mine").Proposed.Purpose, "nothing is lost")
+	for _, text := range []string{
+		"Something changed while the page was open", `value="https://second.example/"`, "What was saved meanwhile",
+		"<del><b>Before:</b> <bdi>What the first says.</bdi></del>",
+	} {
+		assert.Contains(t, res.body, text)
+	}
+	assert.NotContains(t, res.body, "are filled in below", "those are not")
+	assert.NotContains(t, res.body, `src="/logos/`, "the picture was not kept")
+	assert.NotContains(t, b.get(edit).body, "What was saved meanwhile")
+	assert.Equal(t, http.StatusSeeOther, b.postParts(edit, first).StatusCode, "the first form once more is no mistake")
+}
+
 func TestEditOfARejectedClient(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn()
