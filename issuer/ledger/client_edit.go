@@ -84,7 +84,27 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 	}
 	next.queue(old, m)
 	return accept(Outcome{ID: c.ID}, append(logo, put(TableClients, next),
-		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: strings.Join(next.Scopes, " ")}))...)
+		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: next.edited(old, kind, m)}))...)
+}
+
+// edited is the detail of the event of an edit: the scopes that c has now, or of a
+// proposal, what differs from the client as it was, and the scopes that it would
+// have. Older rules tell the scopes that it has.
+func (c *Client) edited(old *Client, kind EventKind, m Meta) string {
+	if kind != EventClientProposed || m.Level < levelPages {
+		return strings.Join(c.Scopes, " ")
+	}
+	var fields []string
+	for _, d := range Differences(&old.Profile, c.Proposed) {
+		fields = append(fields, fieldWords[d.Field])
+	}
+	return strings.Join(fields, ", ") + "; scopes " + list(c.Proposed.Scopes)
+}
+
+// fieldWords are the fields of a Difference in words that a sentence can hold.
+var fieldWords = map[string]string{
+	"name": "name", "purpose": "purpose", "website": "website", "logo": "logo",
+	"redirect_uris": "redirection URIs", "scopes": "scopes",
 }
 
 // narrowTo takes away at once the scopes and redirection URIs that p lacks.

@@ -18,7 +18,8 @@ package ledger
 //		owner; administrators add and edit users; sign-in by a provider
 //		elsewhere; an administrator does not take the role, or the account, from
 //		themselves; a user has at most MaxSessionsOf sessions; a deletion names the revision it was decided on; a review is
-//		kept with its reason; so is what it turned down; what one client or user
+//		kept with its reason; so is what it turned down; the event of a proposal
+//		tells what was proposed; what one client or user
 //		writes to the audit trail by refreshing and allowing is bounded
 const Level = 3
 

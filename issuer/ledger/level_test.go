@@ -103,6 +103,11 @@ func TestOldRulesOfThePages(t *testing.T) {
 		require.Equal(t, "no", clientOf(t, decide(2, line)).Reason)
 		require.Equal(t, "spam", clientOf(t, decide(3, line)).Reason)
 	})
+	t.Run("what an edit proposes", func(t *testing.T) {
+		const line = "edit crm by=bob name=Elsewhere uris=https://app.example/3 scopes=BOOKING_READ,PROFILE_READ"
+		require.Equal(t, "PROFILE_READ", eventOf(t, decide(2, line)).Detail)
+		require.Equal(t, "name, redirection URIs, scopes; scopes BOOKING_READ PROFILE_READ", eventOf(t, decide(3, line)).Detail)
+	})
 	t.Run("a retry of each generation", func(t *testing.T) {
 		for _, line := range []string{
 			"import pen owner=bob secrets=s1 scopes=PROFILE_READ", "allow bob client=pen scope=PROFILE_READ grant=g",

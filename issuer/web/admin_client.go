@@ -25,6 +25,7 @@ type adminClientBody struct {
 	Waits   bool
 	Since   ledger.Time  // it waits for a review
 	Changes []difference // of the proposed revision
+	Refused *refusedChanges
 
 	Review *form // nil where there is nothing to decide
 	Resume *form
@@ -81,6 +82,9 @@ func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
 	}
 	if client.Proposed != nil {
 		body.Changes = inWords(differences(&client.Profile, client.Proposed))
+	}
+	if body.Refused = refusedOf(client); body.Refused != nil {
+		body.Refused.Changes = inWords(body.Refused.Changes)
 	}
 	if body.Waits {
 		body.Review = v.clientAt(&reviewForm, client, sent)

@@ -195,7 +195,16 @@ func TestReviewOfChanges(t *testing.T) {
 	}
 	assert.NotContains(t, page.body, "<dt>Website</dt><dd><ul", "it is as it was")
 
+	assert.Contains(t, page.body, "<bdi>name, purpose, redirection URIs, scopes; scopes BOOKING_READ BOOKING_WRITE PROFILE_READ</bdi>", "the history says what was proposed")
+
 	assert.Contains(t, root.done(root.press(calendarPage, calendarPage+"/review", "verdict", "reject", "reason", "Not that name.")).body, "reject: Not that name.")
+	page = root.get(calendarPage)
+	for _, text := range []string{
+		"Changes that were refused", "<strong>The owner was told:</strong> <bdi>Not that name.</bdi>", "<ins><b>After:</b> <bdi>Calendar 2</bdi></ins>",
+		"<ins><b>Added:</b> PROFILE_READ: Viewing the authorized user&#39;s profile.",
+	} {
+		assert.Contains(t, page.body, text)
+	}
 	assert.Equal(t, "The calendar app", w.row("calendar").Name)
 	assert.Nil(t, w.row("calendar").Proposed)
 	assert.Equal(t, ledger.Approved, w.row("calendar").State)
