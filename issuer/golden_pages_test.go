@@ -112,5 +112,12 @@ func goldenPages() []goldenStep {
 		&ledger.ReviewClient{Actor: operator, ID: "stopped", Verdict: ledger.Suspend, Reason: "phishing was reported", Revision: 1},
 		&ledger.EditClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "stopped", Revision: 2, Profile: named("Better", "")},
 		&ledger.ReviewClient{Actor: operator, ID: "stopped", Verdict: ledger.Reject, Reason: "too vague", Revision: 3},
+
+		// Nobody is called what is taken for somebody else.
+		&ledger.PutUser{ID: "u-dora", Username: "Operator", Password: "hash"},
+		&ledger.PutUser{ID: "u-dora", Username: "u-alice", Password: "hash"},
+		&ledger.PutUser{ID: "alice", Username: "dora", Password: "hash"},
+		&ledger.SetPerson{Actor: operator, User: "u-alice", Username: "u_0123456789abcdefghijkl"},
+		&ledger.SignInUpstream{Session: [32]byte{21}, Issuer: "https://idp.example", Subject: "3", ID: "u-7", Username: "u-alice"},
 	)
 }

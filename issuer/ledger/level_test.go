@@ -95,6 +95,12 @@ func TestOldRulesOfThePages(t *testing.T) {
 		require.Nil(t, clientOf(t, decide(2, line)).Refused)
 		require.Equal(t, "Other", clientOf(t, decide(3, line)).Refused.Profile.Name)
 	})
+	t.Run("a name that is taken for somebody else's", func(t *testing.T) {
+		for _, line := range []string{"user u-bob", "user operator", "user u_0123456789abcdefghijkl"} {
+			require.Nil(t, decide(2, line).Outcome.Refusal, line)
+			require.Equal(t, "username", decide(3, line).Outcome.Refusal.Field, line)
+		}
+	})
 	t.Run("the reason of a suspension", func(t *testing.T) {
 		for _, line := range []string{"review crm by=bob verdict=suspend reason=spam", "edit crm by=bob name=Another"} {
 			require.Equal(t, "ok", w.run(line), line)

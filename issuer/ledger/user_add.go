@@ -1,5 +1,7 @@
 package ledger
 
+import "cmp"
+
 // AddUser makes an account that signs in by password, as an administrator says.
 type AddUser struct {
 	Actor    Actor  `cbor:"1,keyasint"`
@@ -25,10 +27,10 @@ func (c *AddUser) Decide(v View, m Meta) Decision {
 		}
 		return deny(AlreadyExists)
 	}
-	if note := checkID(c.ID); note != "" {
+	if note := cmp.Or(checkID(c.ID), v.keptID(c.ID)); note != "" {
 		return badField("id", note)
 	}
-	if field, note := v.checkAccount(c.ID, c.Username, &c.Person); note != "" {
+	if field, note := v.checkAccount(&User{ID: c.ID}, c.Username, &c.Person); note != "" {
 		return badField(field, note)
 	}
 	if c.Password == "" {
@@ -43,13 +45,16 @@ func (c *AddUser) Decide(v View, m Meta) Decision {
 		event(m, Event{Kind: EventUserAdded, Actor: who.name(), User: c.ID, Detail: detail}))
 }
 
-// checkAccount says what is wrong with what people are told of a user.
-func (v View) checkAccount(id, username string, p *Person) (field, note string) {
+// checkAccount says what is wrong with what people are to be told of a user.
+func (v View) checkAccount(u *User, username string, p *Person) (field, note string) {
 	if note := checkUsername(username); note != "" {
 		return "username", note
 	}
-	if other := v.UserByName(username); other != nil && other.ID != id {
+	if other := v.UserByName(username); other != nil && other.ID != u.ID {
 		return "username", "is taken"
+	}
+	if note := v.keptName(username, u.ID); note != "" && username != u.Username {
+		return "username", note
 	}
 	return p.check()
 }
@@ -84,7 +89,7 @@ func (c *SetPerson) Decide(v View, m Meta) Decision {
 	case c.Seen != (CommandID{}) && c.Seen != old.Last:
 		return deny(Moved)
 	}
-	if field, note := v.checkAccount(c.User, c.Username, &c.Person); note != "" {
+	if field, note := v.checkAccount(old, c.Username, &c.Person); note != "" {
 		return badField(field, note)
 	}
 	next := old.changed(m)

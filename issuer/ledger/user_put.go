@@ -41,6 +41,11 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 		d.Outcome.Refusal.Field, d.Outcome.Refusal.Note = "username", "is taken"
 		return d
 	}
+	if m.Level >= levelPages {
+		if field, note := c.kept(v, old); note != "" {
+			return badField(field, note)
+		}
+	}
 	if field, note := c.Person.check(); note != "" {
 		return badField(field, note)
 	}
@@ -58,6 +63,17 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 	}
 	return accept(Outcome{ID: c.ID, Count: 1}, put(TableUsers, next),
 		event(m, Event{Kind: EventUserPut, Actor: Operator, User: c.ID}))
+}
+
+// kept says what of an identifier or a name that are new is somebody else's.
+func (c *PutUser) kept(v View, old *User) (field, note string) {
+	switch {
+	case old == nil && v.keptID(c.ID) != "":
+		return "id", v.keptID(c.ID)
+	case old == nil || old.Username != c.Username:
+		return "username", v.keptName(c.Username, c.ID)
+	}
+	return "", ""
 }
 
 const maxUsername = 64 // characters

@@ -147,17 +147,19 @@ func (v View) freeName(wish string, id Identity) string {
 		}
 		return r
 	}, wish), maxUsername)
-	if strings.Trim(base, "-") == "" {
-		base = "user"
-	}
 	ends := []string{"", "-2", "-3", "-4", "-5", "-6", "-7", "-8", "-9"}
 	for n := 4; n <= 16; n *= 2 {
 		ends = append(ends, "-"+hex.EncodeToString(id[:n]))
 	}
-	for _, end := range ends {
-		name := shown(base, maxUsername-len(end)) + end
-		if checkUsername(name) == "" && v.UserByName(name) == nil {
-			return name
+	for _, base := range []string{base, "user"} {
+		if strings.Trim(base, "-") == "" || v.keptName(base, "") != "" {
+			continue // with an end it would still be taken for it
+		}
+		for _, end := range ends {
+			name := shown(base, maxUsername-len(end)) + end
+			if checkUsername(name) == "" && v.UserByName(name) == nil && v.keptName(name, "") == "" {
+				return name
+			}
 		}
 	}
 	return ""

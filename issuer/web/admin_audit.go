@@ -89,8 +89,11 @@ func filtered(c *call) url.Values {
 func auditQuery(c *call, v ledger.View) (*form, ledger.EventQuery) {
 	f := &form{kind: &auditForm, values: filtered(c)}
 	q := ledger.EventQuery{Client: f.get("client"), User: f.get("user"), Kind: f.get("kind")}
-	if u := v.UserByName(q.User); u != nil {
-		q.User = u.ID // else it is an id, or nobody's any more
+	// An id first: nobody hides what they did behind a name that is their id.
+	if v.User(q.User) == nil {
+		if u := v.UserByName(q.User); u != nil {
+			q.User = u.ID // else it is nobody's any more
+		}
 	}
 	var ok bool
 	if q.From, ok = parseMoment(f.get("from"), 0); !ok {

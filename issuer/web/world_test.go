@@ -149,6 +149,30 @@ func (w *world) do(c ledger.Command) ledger.Outcome {
 	return value.(ledger.Outcome)
 }
 
+// longAgo has a command decided by the rules of level 2, which let in what later
+// rules refuse.
+func (w *world) longAgo(c ledger.Command) {
+	w.t.Helper()
+	m := server.Machine()
+	m.Level = 2
+	for kind, since := range m.Since {
+		if since > m.Level {
+			delete(m.Since, kind)
+			delete(m.Commands, kind)
+		}
+	}
+	var state bytes.Buffer
+	require.NoError(w.t, w.memory.Save(&state))
+	now := w.memory
+	w.memory = cluster.NewMemory(m, w.clock)
+	require.NoError(w.t, w.memory.Load(&state))
+	w.must(c)
+	state.Reset()
+	require.NoError(w.t, w.memory.Save(&state))
+	w.memory = now
+	require.NoError(w.t, w.memory.Load(&state))
+}
+
 func (w *world) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,0 +1,41 @@
+package ledger
+
+import "strings"
+
+// keptName says why a user can't take a name that is free: people and programs
+// take it for somebody else. A user who has one already may keep it. It is asked
+// by rules from level 3 on.
+func (v View) keptName(name, id string) string {
+	switch other := v.User(name); {
+	case fold(name) == Operator:
+		return "is what the audit trail calls the operator of this service"
+	case likeID(name):
+		return "looks like an identifier that this service makes"
+	case other != nil && other.ID != id:
+		return "is the identifier of another user"
+	}
+	return ""
+}
+
+// keptID says the same of the identifier of a new user.
+func (v View) keptID(id string) string {
+	switch other := v.UserByName(id); {
+	case fold(id) == Operator:
+		return "is what the audit trail calls the operator of this service"
+	case other != nil && other.ID != id:
+		return "is the user name of another user"
+	}
+	return ""
+}
+
+// leastID is how long the random part of an identifier is at least that was made
+// for a user, a client or a secret.
+const leastID = 22
+
+// likeID reports whether a name has the shape of such an identifier: people
+// don't read so many characters, and see that it begins as one does.
+func likeID(name string) bool {
+	kind, random, _ := strings.Cut(fold(name), "_")
+	return (kind == "u" || kind == "c" || kind == "s") && len(random) >= leastID &&
+		strings.Trim(random, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
+}
