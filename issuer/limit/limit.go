@@ -94,9 +94,19 @@ func (l *Limiter) drop(e *list.Element) {
 	delete(l.byKey, l.recent.Remove(e).(*bucket).key)
 }
 
+// narrow is the least that a subscriber has with IPv6, in bits.
+const narrow = 64
+
 // Network is the part of an address that belongs to one subscriber: with IPv6
 // each has a /64 at least.
-func Network(address string) string {
+func Network(address string) string { return prefix(address, narrow) }
+
+// Site is the widest part of an address that one subscriber may have: with IPv6
+// a /48.
+func Site(address string) string { return prefix(address, 48) }
+
+// prefix is so many bits of an IPv6 address, and the whole of any other.
+func prefix(address string, bits int) string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
 		return address
@@ -105,9 +115,9 @@ func Network(address string) string {
 	if ip.Is4() {
 		return ip.String()
 	}
-	prefix, err := ip.WithZone("").Prefix(64)
+	network, err := ip.WithZone("").Prefix(bits)
 	if err != nil {
 		return address
 	}
-	return prefix.String()
+	return network.String()
 }

@@ -209,6 +209,72 @@ func TestStrangersStandInLine(t *testing.T) {
 	})
 }
 
+// households have an IPv6 /56 or more: 256 networks, or thousands.
+var households = map[string]struct {
+	network string // with one byte to fill in
+	guesses int    // that all of it has at once
+}{
+	"a /56": {"2001:db8:1:%x::1", 4 * 60},
+	"a /48": {"2001:db8:1:%x00::1", 16 * 60},
+}
+
+// However many networks of a household send at once, there is a place left in the
+// line.
+func TestOneHouseholdLeavesRoom(t *testing.T) {
+	for name, test := range households {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				slow := &slowHasher{begun: make(chan struct{}, 10_000), release: make(chan struct{})}
+				w := newWorld(t, func(c *web.Config) { slow.Passwords, c.Passwords = c.Passwords, slow })
+				var answered sync.WaitGroup
+				for i := range 200 * runtime.NumCPU() {
+					stranger := w.browser()
+					stranger.address = fmt.Sprintf(test.network, i%256)
+					page := stranger.get("/auth/sign-in")
+					answered.Go(func() { stranger.signIn(page, "nobody", "guess") })
+				}
+				synctest.Wait()
+				waiting := min(50*runtime.NumCPU(), test.guesses-runtime.NumCPU())
+				assert.Equal(t, waiting, web.InLine(w.web))
+				newcomer := w.browser()
+				form := newcomer.get("/auth/sign-in")
+				var status int
+				answered.Go(func() { status = newcomer.signIn(form, "ada", password).StatusCode })
+				synctest.Wait()
+				assert.Equal(t, waiting+1, web.InLine(w.web), "the newcomer waits for a turn")
+				close(slow.release)
+				answered.Wait()
+				assert.Equal(t, http.StatusSeeOther, status)
+			})
+		})
+	}
+}
+
+// Attempts from all networks of a household are counted together too.
+func TestHouseholdsAreBounded(t *testing.T) {
+	for name, test := range households {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			thief := w.browser()
+			page := thief.get("/auth/sign-in")
+			guesses := 0
+			for i := range 1200 {
+				thief.address = fmt.Sprintf(test.network, i%256)
+				if thief.signIn(page, fmt.Sprint("user", i), "guess").StatusCode == http.StatusUnprocessableEntity {
+					guesses++
+				}
+			}
+			assert.Equal(t, test.guesses, guesses)
+			assert.Len(t, w.hashed, guesses)
+			neighbour := w.browser()
+			neighbour.address = "2001:db8:2::1"
+			assert.Equal(t, http.StatusSeeOther, neighbour.signIn(neighbour.get("/auth/sign-in"), "ada", password).StatusCode)
+			w.pass(time.Second)
+			assert.Equal(t, http.StatusUnprocessableEntity, thief.signIn(page, "nobody", "guess").StatusCode)
+		})
+	}
+}
+
 // The same for who signs in elsewhere: neither guesses at passwords nor answers
 // that a neighbour makes up keep them out.
 func TestNeighboursLockNobodyOutElsewhere(t *testing.T) {

@@ -11,15 +11,17 @@ import (
 //
 // A browser that nobody has signed in with yet is counted by user name and
 // address together, so that nobody elsewhere can lock a person out, and by
-// address alone, so that one address can't try one password on everybody. Who
+// address alone, so that one address can't try one password on everybody, nor all
+// that a household has keep others from being looked at. Who
 // shares an address with the guesser would be locked out with them; so a browser
 // that a person has signed in with before has a count of its own for that person
 // (see device), which nobody else can use up.
 type attempts struct {
-	account, address *limit.Limiter
-	device           *limit.Limiter // by its id
-	own              *limit.Limiter // by session, of who is signed in
-	elsewhere        *limit.Limiter // by address, of answers of the provider
+	account   *limit.Limiter
+	address   *limit.Networks
+	device    *limit.Limiter  // by its id
+	own       *limit.Limiter  // by session
+	elsewhere *limit.Networks // of answers of the provider
 	// accepted are sign-ins by person. They are no guesses, but each costs a hash
 	// and a session, and leaves an event in the audit trail, which is of bounded
 	// length. Only who knows the password can use this up, and they are bounded
@@ -30,12 +32,12 @@ type attempts struct {
 func newAttempts() *attempts {
 	return &attempts{
 		account: limit.New(0.1, 10, 10_000),
-		address: limit.New(1, 60, 10_000),
+		address: limit.NewNetworks(1, 60, 10_000),
 		// What is used up is counted like any other browser until its person
 		// signs in again, so it need not fill up for their sake.
 		device:    limit.New(1.0/3600, 10, 10_000),
 		own:       limit.New(0.1, 10, 10_000),
-		elsewhere: limit.New(1, 60, 10_000),
+		elsewhere: limit.NewNetworks(1, 60, 10_000),
 		accepted:  limit.New(0.05, 200, 10_000),
 	}
 }
@@ -46,12 +48,11 @@ func newAttempts() *attempts {
 // address have tried. Where nothing is looked at, undo gives back just this
 // attempt.
 func (a *attempts) take(username, address string, now time.Time) (wait time.Duration, forgive, undo func()) {
-	address = limit.Network(address)
 	wait, ofAddress := a.address.Try(address, now)
 	if wait > 0 {
 		return wait, nil, nil
 	}
-	key := accountKey(username, address)
+	key := accountKey(username, limit.Network(address))
 	wait, ofAccount := a.account.Try(key, now)
 	return wait, func() { ofAddress(); a.account.Forget(key) }, func() { ofAddress(); ofAccount() }
 }
@@ -73,7 +74,7 @@ func (a *attempts) takeOwn(session string, now time.Time) (wait time.Duration, f
 // takeElsewhere counts one answer that a browser brings from the provider, which
 // costs a few requests there. One that signs somebody in is given back.
 func (a *attempts) takeElsewhere(address string, now time.Time) (wait time.Duration, forgive func()) {
-	return a.elsewhere.Try(limit.Network(address), now)
+	return a.elsewhere.Try(address, now)
 }
 
 // takeElsewhereDevice is to takeElsewhere as takeDevice is to take.

@@ -1,12 +1,7 @@
 package web
 
 import (
-	"context"
-	"fmt"
-	"runtime"
 	"time"
-
-	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // An attempting is one attempt to sign in with a password, which was counted.
@@ -33,43 +28,10 @@ func (w *Web) attempt(c *call, username string) (attempting, error) {
 	if wait > 0 {
 		return attempting{wait: wait, leave: func() {}}, nil
 	}
-	leave, err := w.line.enter(c.r.Context())
+	leave, err := w.line.enter(c.r.Context(), w.config.ClientIP(c.r))
 	if err != nil {
 		undo()
 		return attempting{}, err
 	}
 	return attempting{device: d, forgive: forgive, leave: leave}, nil
-}
-
-// placesPerCPU is how long the line is: what is done in some two seconds. More
-// would not be served in time.
-const placesPerCPU = 100
-
-// A line is where strangers wait to have a password hashed. As many as there are
-// CPUs have their turn at once, so that whom this service knows waits for one
-// hash at most, however many strangers come.
-type line struct{ places, turns chan struct{} } // an element for each who has one
-
-func newLine() line {
-	n := max(1, runtime.NumCPU())
-	return line{places: make(chan struct{}, n*placesPerCPU), turns: make(chan struct{}, n)}
-}
-
-// enter waits for a turn. The error is oauth.ErrUnavailable where the line is
-// full, or too slow.
-func (l line) enter(ctx context.Context) (leave func(), err error) {
-	select {
-	case l.places <- struct{}{}:
-	default:
-		return nil, oauth.ErrUnavailable
-	}
-	defer func() { <-l.places }()
-	ctx, cancel := context.WithTimeout(ctx, waitPassword)
-	defer cancel()
-	select {
-	case l.turns <- struct{}{}:
-		return func() { <-l.turns }, nil
-	case <-ctx.Done():
-		return nil, fmt.Errorf("%w: %w", oauth.ErrUnavailable, ctx.Err())
-	}
 }

@@ -90,7 +90,7 @@ type Web struct {
 	pages    map[string]*template.Template
 	assets   assets
 	attempts *attempts
-	line     line
+	line     *line
 	limits   *limits
 	counts   *counts
 	origin   *http.CrossOriginProtection
