@@ -39,11 +39,12 @@ type adminClientBody struct {
 }
 
 var adminClientNotices = notices{
-	"approve":  "It was approved. What was waiting counts from now on.",
-	"reject":   "It was rejected. The owner sees the reason.",
-	"suspend":  "The application was suspended. It gets no new access; what it got just before may keep working for up to 30 minutes.",
-	"transfer": "The application has a new owner. The former one may know its secrets: ask the new owner to generate others and to revoke those.",
-	"resume":   "The application may be used again. What it was allowed before it was suspended works as before.",
+	"approve":                           "It was approved. What was waiting counts from now on.",
+	"reject":                            "It was rejected. The owner sees the reason.",
+	"suspend":                           "The application was suspended. It gets no new access; what it got just before may keep working for up to 30 minutes.",
+	"transfer":                          "The application has a new owner. The former one may know its secrets: ask the new owner to generate others and to revoke those.",
+	"transfer-" + string(ledger.Public): "The application has a new owner.",
+	"resume":                            "The application may be used again. What it was allowed before it was suspended works as before.",
 }
 
 // adminClient is the page of one application.
@@ -116,7 +117,7 @@ func saidOf(c *call, client *ledger.Client) string {
 	if word != "transfer" && (word == "suspend") != (client.State == ledger.Suspended) {
 		return ""
 	}
-	return adminClientNotices[word]
+	return noticeAbout(adminClientNotices, word, client)
 }
 
 // clientAt is a form about a client as it is now: the one that was sent, if it

@@ -12,11 +12,12 @@ var transferForm = formKind{
 }
 
 type adminTransferBody struct {
-	Name  string
-	Owner named
-	Gone  string // why the owner can do nothing with it; "" where they can
-	Path  string
-	Form  *form
+	Name   string
+	Public bool // it has no secrets
+	Owner  named
+	Gone   string // why the owner can do nothing with it; "" where they can
+	Path   string
+	Form   *form
 }
 
 // goneOwner says why a user can do nothing with what they own; "" where they can.
@@ -46,7 +47,7 @@ func (w *Web) showAdminTransfer(c *call, v visit, sent *form) error {
 	return w.showAdmin(c, v, "admin_transfer", page{
 		Title: "Transfer " + client.Name, Trail: []crumb{{"Applications", pathAdminClients}, {client.Name, path}}, Form: sent,
 		Body: adminTransferBody{
-			Name: client.Name, Owner: namedUser(v.view, client.Owner), Gone: goneOwner(v.view.User(client.Owner)),
+			Name: client.Name, Public: client.Public(), Owner: namedUser(v.view, client.Owner), Gone: goneOwner(v.view.User(client.Owner)),
 			Path: path, Form: v.clientAt(&transferForm, client, sent),
 		},
 	})

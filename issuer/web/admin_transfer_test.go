@@ -58,6 +58,13 @@ func TestAdminTransfer(t *testing.T) {
 	assert.Equal(t, calendarPage+"?done=transfer", root.post(givePage, form).Header.Get("Location"), "the same form twice is no mistake")
 	assert.Equal(t, state, w.index)
 
+	assert.Contains(t, after.body, "its secrets")
+	public := root.get("/admin/clients/native/transfer")
+	assert.NotContains(t, public.body, "secret")
+	gave := root.done(root.post("/admin/clients/native/transfer", with(public.form(t, "/admin/clients/native/transfer"), "username", "bob")))
+	assert.Contains(t, gave.body, "The application has a new owner.")
+	assert.NotContains(t, gave.body, "its secrets", "a public client has none")
+
 	root.done(root.press(calendarPage+"/suspend", calendarPage+"/suspend"))
 	assert.Contains(t, root.done(root.press(givePage, givePage, "username", "rita")).body, "The application has a new owner.", "of a suspended one too")
 }

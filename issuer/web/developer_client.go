@@ -1,22 +1,25 @@
 package web
 
 import (
+	"cmp"
+
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 var clientNotices = notices{
-	"created":      "The application was registered. An administrator of this service reviews it before anybody can use it.",
-	"saved":        "Saved.",
-	"proposed":     "Saved. What needs a review waits for an administrator; until then the application goes on as it was.",
-	"again":        "Saved. An administrator reviews the application again.",
-	"unchanged":    "There was nothing to change.",
-	"accepted":     "The application is yours now. Its former owner may know its secrets: generate new ones, and revoke the old.",
-	"withdrawn":    "The offer was withdrawn.",
-	"offered":      "The offer was made. The application stays yours until the other person accepts.",
-	"let-go":       "The refused changes are gone. The application goes on as it is.",
-	"migrated":     "The scopes were selected. From now on every authorization request must ask for scopes among them.",
-	"secret-known": "That secret was generated already, and is shown only once. If you did not keep it, generate another and revoke that one.",
-	"revoked":      "The secret was revoked. No part of this service accepts it any more.",
+	"created":                           "The application was registered. An administrator of this service reviews it before anybody can use it.",
+	"saved":                             "Saved.",
+	"proposed":                          "Saved. What needs a review waits for an administrator; until then the application goes on as it was.",
+	"again":                             "Saved. An administrator reviews the application again.",
+	"unchanged":                         "There was nothing to change.",
+	"accepted":                          "The application is yours now. Its former owner may know its secrets: generate new ones, and revoke the old.",
+	"accepted-" + string(ledger.Public): "The application is yours now.",
+	"withdrawn":                         "The offer was withdrawn.",
+	"offered":                           "The offer was made. The application stays yours until the other person accepts.",
+	"let-go":                            "The refused changes are gone. The application goes on as it is.",
+	"migrated":                          "The scopes were selected. From now on every authorization request must ask for scopes among them.",
+	"secret-known":                      "That secret was generated already, and is shown only once. If you did not keep it, generate another and revoke that one.",
+	"revoked":                           "The secret was revoked. No part of this service accepts it any more.",
 }
 
 type clientBody struct {
@@ -72,8 +75,14 @@ func (w *Web) showOwnClient(c *call, v visit, client *ledger.Client, sent *form)
 		body.OfferedTo = heirOf(v.view, offer)
 	}
 	return w.show(c, v, "developer_client", page{
-		Title: client.Name, Trail: []crumb{{"Developer settings", pathDeveloper}}, Said: clientNotices.of(c), Form: sent, Body: body,
+		Title: client.Name, Trail: []crumb{{"Developer settings", pathDeveloper}}, Said: noticeAbout(clientNotices, c.r.URL.Query().Get("done"), client), Form: sent, Body: body,
 	})
+}
+
+// noticeAbout is the notice for a word: that for the client's type, if there is
+// one. A public client has no secrets to tell of.
+func noticeAbout(n notices, word string, client *ledger.Client) string {
+	return cmp.Or(n[word+"-"+string(client.Type)], n[word])
 }
 
 // stateText says what the state means for who made the application.

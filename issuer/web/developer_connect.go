@@ -13,6 +13,7 @@ type connectBody struct {
 	Path             string
 	State            ledger.ClientState
 	Public, Legacy   bool
+	Native           bool // the redirection URI has a private-use scheme
 	More             bool // redirection URIs than the one that is shown
 	AuthorizationURL string
 	Issuer           string
@@ -25,13 +26,17 @@ type connectBody struct {
 // new each time the page is shown, so that nobody copies one that others know.
 func (w *Web) connectPage(c *call, v visit, client *ledger.Client) error {
 	to := w.connecting(&v, client)
+	program := "go"
+	if to.Native() {
+		program = "native"
+	}
 	return w.show(c, v, "developer_connect", page{
 		Title: "How to connect", Trail: trailOf(client),
 		Body: connectBody{
 			Path: clientPath(client.ID), State: client.State, Public: client.Public(), Legacy: client.Legacy,
-			More: len(client.RedirectURIs) > 1, AuthorizationURL: to.authorizationURL(), Issuer: to.Issuer,
+			Native: to.Native(), More: len(client.RedirectURIs) > 1, AuthorizationURL: to.authorizationURL(), Issuer: to.Issuer,
 			Curl: to.snippet("curl"), Refresh: to.snippet("refresh"), Me: to.snippet("me"),
-			Go: to.snippet("go"), Node: to.snippet("node"),
+			Go: to.snippet(program), Node: to.snippet("node"),
 		},
 	})
 }

@@ -58,7 +58,9 @@ func TestAuthorizationURL(t *testing.T) {
 // What is copied is what the language reads, whatever the redirection URI holds.
 func TestSnippets(t *testing.T) {
 	const odd = "https://app.example.com/it's/$(id)/!;&?a='b'&c=$HOME%20"
+	const own = "com.example.app:/it's/$(id)/!;&?a='b'"
 	w := newWorld(t)
+	w.client("phone", func(c *ledger.ImportClient) { c.Type, c.Profile.RedirectURIs = ledger.Public, []string{own} })
 	for _, id := range []string{"secretive", "public"} {
 		w.client(id, func(c *ledger.ImportClient) {
 			c.Profile.RedirectURIs = []string{odd}
@@ -88,4 +90,15 @@ func TestSnippets(t *testing.T) {
 		}
 		assert.Contains(t, blocks[5], `"https://app.example.com/it's/$(id)/!;\u0026?a='b'\u0026c=$HOME%20"`)
 	}
+	page := b.get("/developer/clients/phone/connect")
+	blocks := page.blocks()
+	assert.Contains(t, page.body, "the system opens the application")
+	formatted, err := format.Source([]byte(blocks[4]))
+	require.NoError(t, err, blocks[4])
+	assert.Equal(t, string(formatted), blocks[4], "as gofmt has it")
+	assert.Contains(t, blocks[4], `"`+own+`"`)
+	for _, program := range blocks[4:] {
+		assert.NotRegexp(t, `net/http|Cookie`, program, "no web server gets that address")
+	}
+	assert.NotContains(t, b.get("/developer/clients/public/connect").body, "the system opens the application")
 }

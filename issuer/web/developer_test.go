@@ -379,6 +379,20 @@ func TestTransfer(t *testing.T) {
 	assert.Len(t, w.View().Client("mine").Secrets, 2, "the application goes on")
 }
 
+// A public client has no secrets for its new owner to be told of.
+func TestTransferOfAPublicClient(t *testing.T) {
+	w, b := mine(t, func(c *ledger.ImportClient) { c.Type, c.Secrets = ledger.Public, nil })
+	w.user("u-bob", "bob", "Bob")
+	bob := w.signedInAs("bob")
+	path, offer := minePath+"/transfer", "/developer/offers/mine"
+	assert.NotContains(t, b.get(path).body, "secret")
+	b.submit(path, path, "username", "bob")
+	assert.NotContains(t, bob.get(offer).body, "Its secrets")
+	after := bob.follow(bob.submit(offer, offer+"/accept")).body
+	assert.Contains(t, after, "The application is yours now.")
+	assert.NotContains(t, after, "its secrets")
+}
+
 // The maker of an offer learns whether there is a user of a name, and no more of
 // them; and not of many names.
 func TestOffersTellNoNames(t *testing.T) {

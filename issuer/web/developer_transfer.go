@@ -27,6 +27,7 @@ func offerPath(id string) string { return pathDeveloper + "/offers/" + url.PathE
 
 type transferBody struct {
 	Path      string
+	Public    bool // it has no secrets
 	OfferedTo string
 	OfferedAt ledger.Time
 	Form      *form
@@ -38,7 +39,7 @@ func (w *Web) transferPage(c *call, v visit, client *ledger.Client) error {
 }
 
 func (w *Web) showTransfer(c *call, v visit, client *ledger.Client, f *form) error {
-	body := transferBody{Path: clientPath(client.ID), Form: f, Withdraw: v.clientForm(&withdrawForm, client)}
+	body := transferBody{Path: clientPath(client.ID), Public: client.Public(), Form: f, Withdraw: v.clientForm(&withdrawForm, client)}
 	if offer := v.view.OfferOf(client); offer != nil {
 		body.OfferedTo, body.OfferedAt = heirOf(v.view, offer), offer.At
 	}
@@ -98,6 +99,7 @@ type offeredBody struct {
 	Owner       string
 	ID          string
 	Type        string
+	Public      bool
 	State       ledger.ClientState
 	Picture     picture
 	Purpose     string
@@ -149,7 +151,7 @@ func (w *Web) offered(c *call, v *visit) (*ledger.Client, error) {
 func (w *Web) showOffer(c *call, v visit, client *ledger.Client, f *form) error {
 	body := offeredBody{
 		Name: client.Name, Owner: nameOf(v.view.User(client.Owner)), ID: client.ID, Type: typeName(client.Type),
-		State: client.State, Picture: pictureOf(&client.Profile), Purpose: client.Purpose,
+		Public: client.Public(), State: client.State, Picture: pictureOf(&client.Profile), Purpose: client.Purpose,
 		Website: client.Website, WebsiteHost: hostOf(client.Website), URIs: client.RedirectURIs,
 		Groups: scopeGroups(client.Scopes, true), Legacy: client.Legacy,
 		Form: f, Decline: v.clientForm(&declineForm, client),

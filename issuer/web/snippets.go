@@ -29,6 +29,12 @@ type connecting struct {
 	State, Verifier, Challenge    string // made for this page
 }
 
+// Native reports whether the redirection URI leads to no web server: the system
+// opens an application for its private-use scheme (RFC 8252 §7.1).
+func (c connecting) Native() bool {
+	return !strings.HasPrefix(c.RedirectURI, "https:") && !strings.HasPrefix(c.RedirectURI, "http:")
+}
+
 // Scope is the parameter of that name.
 func (c connecting) Scope() string { return strings.Join(c.Scopes, " ") }
 

@@ -87,7 +87,7 @@ func (p *person) decide(address, decision string) *url.URL {
 	}
 	to, err := url.Parse(page.header.Get("Location"))
 	require.NoError(p.t, err)
-	require.NotEmpty(p.t, to.Host, "%s ended at a page: %s", address, page.body)
+	require.True(p.t, to.IsAbs(), "%s ended at a page: %s", address, page.body)
 	return to
 }
 

@@ -38,8 +38,10 @@ func snippetsOf(t *testing.T, s *server, client string) (goProgram, nodeProgram 
 // question that somebody else asked (RFC 6749 §10.12), or from another issuer
 // (RFC 9207 §2.4).
 func TestSnippets(t *testing.T) {
-	s := start(t, fixtures(""))
-	for _, c := range []struct{ client, secret string }{{"cal-app", "cal-app-secret"}, {"native-app", ""}} {
+	s := start(t, fixtures(`  - {id: phone-app, name: Phone App, owner: bob, type: public, redirect_uris: ["com.example.app:/cb"], scopes: [PROFILE_READ]}`))
+	for _, c := range []struct{ client, secret, main string }{
+		{"cal-app", "cal-app-secret", snippetMain}, {"native-app", "", snippetMain}, {"phone-app", "", phoneMain},
+	} {
 		goProgram, nodeProgram := snippetsOf(t, s, c.client)
 		dir := t.TempDir()
 		write := func(name, text string) string {
@@ -61,7 +63,7 @@ func TestSnippets(t *testing.T) {
 			require.Contains(t, story.Refused["cancelled"].Message, "access_denied")
 		})
 		t.Run("Go "+c.client, func(t *testing.T) {
-			program := exec.Command("go", "run", write("snippet.go", goProgram), write("main.go", snippetMain))
+			program := exec.Command("go", "run", write("snippet.go", goProgram), write("main.go", c.main))
 			program.Dir = root // whose modules it may use
 			program.Env = append(os.Environ(), "CLIENT_SECRET="+c.secret)
 			program.Stderr = os.Stderr
@@ -82,6 +84,44 @@ func TestSnippets(t *testing.T) {
 		})
 	}
 }
+
+// phoneMain is an application that the system opens with the answer.
+const phoneMain = `package main
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"net/url"
+	"os"
+)
+
+func main() {
+	address, kept := start()
+	fmt.Println(address)
+	answer := bufio.NewScanner(os.Stdin)
+	answer.Scan()
+	_, other := start()
+	back("another browser", answer.Text(), other)
+	mixed, _ := url.Parse(answer.Text())
+	query := mixed.Query()
+	query.Set("iss", "https://another.example")
+	mixed.RawQuery = query.Encode()
+	back("another issuer", mixed.String(), kept)
+	query.Del("iss")
+	mixed.RawQuery = query.Encode()
+	back("no issuer", mixed.String(), kept)
+	back("the browser", answer.Text(), kept)
+}
+
+func back(who, address string, a attempt) {
+	status := 200
+	if token, err := callback(context.Background(), a, address); err != nil || token.RefreshToken == "" {
+		status = 403
+	}
+	fmt.Printf("%s: %d\n", who, status)
+}
+`
 
 // snippetMain goes with the browser through the program that is beside it.
 const snippetMain = `package main
