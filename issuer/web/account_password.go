@@ -119,8 +119,12 @@ func (w *Web) replacePassword(c *call, v *visit, f *form) (bool, error) {
 	refused, err := w.propose(c, v, "replace it", &ledger.SetPassword{
 		Actor: v.actor(), User: u.ID, Password: hash, Verified: sha256.Sum256([]byte(u.Password)),
 	})
-	if err != nil || refused == nil {
-		return err == nil, err
+	switch {
+	case err != nil:
+		return false, err
+	case refused == nil:
+		w.keepDevice(c, w.newDevice(deviceOf(u.Username), devicePasswordOf(&ledger.User{Password: hash})))
+		return true, nil
 	}
 	undo()
 	return w.hasPassword(c, v, f.get("new"))

@@ -17,7 +17,7 @@ const (
 	deviceKept   = 180 * 24 * time.Hour // since the last sign-in
 	maxDevices   = 4                    // people who share a browser
 	maxDevice    = 200                  // characters of a sealed one
-	deviceSize   = 16 + 16 + 8          // bytes
+	deviceSize   = 16 + 16 + 16 + 8     // bytes
 )
 
 // Devices hides what a browser carries about who has signed in with it. What one
@@ -30,16 +30,19 @@ type Devices interface {
 // A device is a browser that somebody has signed in with, as it proves to be
 // (OWASP, "Slow Down Online Guessing Attacks with Device Cookies"). It signs
 // nobody in, and says nothing to who reads the cookie: it is worth a count of
-// attempts that others can't use up. So it stays when its person signs out.
+// attempts that others can't use up. So it stays when its person signs out. It ends
+// with the password: whoever has collected some has no more guesses at a new one.
 type device struct {
-	whose deviceOwner
-	id    deviceID
-	until ledger.Time
+	whose    deviceOwner
+	id       deviceID
+	password devicePassword // that it was made with
+	until    ledger.Time
 }
 
 type (
-	deviceID    [16]byte
-	deviceOwner [16]byte
+	deviceID       [16]byte
+	deviceOwner    [16]byte
+	devicePassword [16]byte // a digest of what the ledger keeps of one; zero for none
 )
 
 // deviceOf is the owner of a device by user name, of which a digest is kept so
@@ -52,13 +55,21 @@ func deviceOf(username string) deviceOwner {
 // not known before the provider was asked.
 var ofElsewhere = deviceOwner(digestOf("elsewhere"))
 
+// devicePasswordOf is of a user, nil for nobody.
+func devicePasswordOf(u *ledger.User) devicePassword {
+	if u == nil || u.Password == "" {
+		return devicePassword{}
+	}
+	return devicePassword(digestOf("password\x00" + u.Password))
+}
+
 func digestOf(text string) []byte {
 	sum := sha256.Sum256([]byte(text))
 	return sum[:len(deviceOwner{})]
 }
 
 func (d *device) bytes() []byte {
-	b := slices.Concat(d.whose[:], d.id[:])
+	b := slices.Concat(d.whose[:], d.id[:], d.password[:])
 	return binary.BigEndian.AppendUint64(b, uint64(d.until))
 }
 
@@ -68,6 +79,7 @@ func readDevice(b []byte) (d device, ok bool) {
 	}
 	n := copy(d.whose[:], b)
 	n += copy(d.id[:], b[n:])
+	n += copy(d.password[:], b[n:])
 	d.until = ledger.Time(binary.BigEndian.Uint64(b[n:]))
 	return d, true
 }
@@ -96,18 +108,18 @@ func (w *Web) devices(c *call) []device {
 }
 
 // device is that of an owner, with an id of its own where the browser has none
-// yet.
-func (w *Web) device(c *call, whose deviceOwner) (d device, known bool) {
+// of the password yet.
+func (w *Web) device(c *call, whose deviceOwner, password devicePassword) (d device, known bool) {
 	for _, d := range w.devices(c) {
-		if d.whose == whose {
+		if d.whose == whose && d.password == password {
 			return d, true
 		}
 	}
-	return w.newDevice(whose), false
+	return w.newDevice(whose, password), false
 }
 
-func (w *Web) newDevice(whose deviceOwner) device {
-	d := device{whose: whose}
+func (w *Web) newDevice(whose deviceOwner, password devicePassword) device {
+	d := device{whose: whose, password: password}
 	if _, err := io.ReadFull(w.config.Rand, d.id[:]); err != nil {
 		panic(fmt.Errorf("read random bytes: %w", err))
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
@@ -118,11 +119,70 @@ func TestDeviceIsBounded(t *testing.T) {
 
 	for name, value := range map[string]string{
 		"garbage": "x", "forged": stolen[:len(stolen)-3] + "AAA", "long": strings.Repeat(stolen, 100), "dots": strings.Repeat(".", 1000),
-		"another purpose": sealer{}.SealAttempt(make([]byte, 40)), "another length": sealer{}.SealDevice(make([]byte, 41)),
+		"another purpose": sealer{}.SealAttempt(make([]byte, 56)), "another length": sealer{}.SealDevice(make([]byte, 57)),
 	} {
 		thief.cookies["mintmark-device"] = value
 		assert.Equal(t, http.StatusTooManyRequests, thief.signIn(page, "ada", password).StatusCode, name)
 	}
+}
+
+// Devices end with the password, whoever sets a new one: those that were collected
+// are worth no guesses at it. The browser that changed it is known further on.
+func TestDevicesEndWithThePassword(t *testing.T) {
+	for name, set := range map[string]func(w *world, ada *browser){
+		"changed": func(w *world, ada *browser) {
+			require.Equal(t, http.StatusSeeOther, ada.changePassword(password, another, another).StatusCode)
+		},
+		"reset": func(w *world, _ *browser) {
+			w.must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: "u-ada", Password: "hash of " + another})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			w.user("u-bob", "bob", "Bob")
+			ada := w.signedIn()
+			var collected []string
+			for range 3 {
+				collected = append(collected, w.signedIn().cookies["mintmark-device"])
+			}
+			collected = append(collected, ada.cookies["mintmark-device"])
+			set(w, ada)
+			w.exhaust()
+			thief := w.browser()
+			page := thief.get("/auth/sign-in")
+			for _, one := range collected {
+				thief.cookies["mintmark-device"] = one
+				assert.Equal(t, http.StatusTooManyRequests, thief.signIn(page, "ada", "guess").StatusCode)
+			}
+			if name == "changed" {
+				ada.signOut()
+				assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", another).StatusCode)
+			}
+			w.pass(time.Minute)
+			again := w.browser()
+			again.cookies["mintmark-device"] = collected[0]
+			require.Equal(t, http.StatusSeeOther, again.signIn(again.get("/auth/sign-in"), "ada", another).StatusCode)
+			assert.NotContains(t, again.cookies["mintmark-device"], ".", "the old one does not stay")
+			again.signOut()
+			w.exhaust()
+			assert.Equal(t, http.StatusSeeOther, again.signIn(again.get("/auth/sign-in"), "ada", another).StatusCode, "with the new one")
+		})
+	}
+}
+
+// A node that has not heard of a new password keeps nobody who has it out, and
+// binds their device to it.
+func TestDeviceOfANewerPassword(t *testing.T) {
+	w := newWorld(t)
+	w.user("u-bob", "bob", "Bob")
+	w.lag()
+	w.must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: "u-ada", Password: "hash of " + another})
+	ada := w.browser()
+	require.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", another).StatusCode)
+	w.lagging = nil
+	ada.signOut()
+	w.exhaust()
+	assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", another).StatusCode)
 }
 
 // Right passwords in a row are not without end: each costs a hash and a session,

@@ -123,7 +123,7 @@ func (w *Web) signIn(c *call, f *form) error {
 	case name == "" || password == "":
 		return again(http.StatusUnprocessableEntity, alertEmpty)
 	}
-	attempt, err := w.attempt(c, name)
+	attempt, err := w.attempt(c, view, name)
 	if err != nil {
 		return fmt.Errorf("wait for a turn: %w", err)
 	}
@@ -145,6 +145,7 @@ func (w *Web) signIn(c *call, f *form) error {
 			return fmt.Errorf("sign in: %w", err)
 		case done:
 			attempt.forgive()
+			attempt.device.password = devicePasswordOf(u) // newer than the view, it may be
 			w.keepDevice(c, attempt.device)
 			return c.redirect(continueAt(body.Next, body.To))
 		}

@@ -2,6 +2,8 @@ package web
 
 import (
 	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // An attempting is one attempt to sign in with a password, which was counted.
@@ -14,15 +16,15 @@ type attempting struct {
 
 // attempt counts one, and waits for its turn to be hashed. A browser that the
 // person has signed in with before does not wait in line with strangers.
-func (w *Web) attempt(c *call, username string) (attempting, error) {
+func (w *Web) attempt(c *call, view ledger.View, username string) (attempting, error) {
 	now := w.config.Ledger.Now().Std()
-	d, known := w.device(c, deviceOf(username))
+	d, known := w.device(c, deviceOf(username), devicePasswordOf(view.UserByName(username)))
 	if known {
 		if forgive, ok := w.attempts.takeDevice(d.id, now); ok {
 			return attempting{device: d, forgive: forgive, leave: func() {}}, nil
 		}
 		w.dropDevice(c, d)
-		d = w.newDevice(d.whose)
+		d = w.newDevice(d.whose, d.password)
 	}
 	wait, forgive, undo := w.attempts.take(username, w.config.ClientIP(c.r), now)
 	if wait > 0 {

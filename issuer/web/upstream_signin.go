@@ -171,13 +171,13 @@ func (w *Web) finishUpstream(c *call) error {
 // attemptElsewhere counts an answer, as attempt does a password.
 func (w *Web) attemptElsewhere(c *call) (time.Duration, device, func()) {
 	now := w.config.Ledger.Now().Std()
-	d, known := w.device(c, ofElsewhere)
+	d, known := w.device(c, ofElsewhere, devicePassword{})
 	if known {
 		if forgive, ok := w.attempts.takeElsewhereDevice(d.id, now); ok {
 			return 0, d, forgive
 		}
 		w.dropDevice(c, d)
-		d = w.newDevice(d.whose)
+		d = w.newDevice(d.whose, d.password)
 	}
 	wait, forgive := w.attempts.takeElsewhere(w.config.ClientIP(c.r), now)
 	return wait, d, forgive
