@@ -8,7 +8,7 @@ import (
 )
 
 var editForm = formKind{
-	purpose: "edit client", action: pathClient + "/edit", page: pathClient + "/edit",
+	purpose: "edit client", action: pathClient + "/edit", page: pathClient + "/edit", revisited: true,
 	fields: append([]field{boundField("revision"), boundField("from")}, profileFields...),
 }
 

@@ -9,7 +9,7 @@ import (
 )
 
 var newClientForm = formKind{
-	purpose: "new client", action: pathNewClient, page: pathNewClient,
+	purpose: "new client", action: pathNewClient, page: pathNewClient, revisited: true,
 	fields: append([]field{boundField("client"), textField("type", "The type")}, profileFields...),
 }
 

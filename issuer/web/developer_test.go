@@ -190,6 +190,34 @@ func TestEdit(t *testing.T) {
 	assert.Contains(t, b.get(minePath).body, "<strong>Why:</strong> <bdi>Say who &lt;you&gt; are</bdi>")
 }
 
+// A browser keeps the answer to a form with a mistake in it, to go back to, only
+// where no secret can be in it; who signs out takes it along.
+func TestGoingBack(t *testing.T) {
+	w, root := administration(t)
+	b := w.signedIn()
+	for name, test := range map[string]struct {
+		who          *browser
+		page, action string
+		pairs        []string
+		kept         bool
+	}{
+		"register":   {b, newPath, newPath, nil, true},
+		"edit":       {b, "/developer/clients/calendar/edit", "/developer/clients/calendar/edit", []string{"name", ""}, true},
+		"a password": {b, "/account/password", "/account/password", nil, false},
+		"a user":     {root, newUserPage, newUserPage, []string{"username", ""}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			page := test.who.get(test.page)
+			assert.Equal(t, "no-store", page.Header.Get("Cache-Control"))
+			res := test.who.post(test.action, with(page.form(t, test.action), test.pairs...))
+			require.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+			assert.Equal(t, test.kept, res.Header.Get("Cache-Control") == "private, no-cache", res.Header.Get("Cache-Control"))
+		})
+	}
+	out := b.post("/auth/sign-out", b.get("/").form(t, "/auth/sign-out"))
+	assert.Equal(t, `"cache"`, out.Header.Get("Clear-Site-Data"))
+}
+
 // Two pages of one person: the second to be saved is told what it would undo,
 // field by field, and does not say that its form shows it.
 func TestEditInTwoTabs(t *testing.T) {

@@ -17,6 +17,10 @@ type formKind struct {
 	page    string // the pattern of the page that shows it, with the action's parameters
 	ends    bool   // it does no more than end something, or lock somebody out; see limits
 	fields  []field
+
+	// revisited lets the browser keep the page that tells what is wrong with such a
+	// form, for whoever goes back to it: see keepForBack. No secret may be in it.
+	revisited bool
 }
 
 // A field is declared by one of the functions below.

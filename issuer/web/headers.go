@@ -21,6 +21,20 @@ func (w *Web) setHeaders(h http.Header) {
 	}
 }
 
+// keepForBack lets a browser keep the answer to a form in which something was
+// wrong: it has no other way to show that page to who goes back to it, and offers
+// to send the form again instead. What is kept is not used for anything else, and
+// forgetKept ends it.
+func keepForBack(c *call, f *form) {
+	if f.kind.revisited && c.posted {
+		c.Header().Set("Cache-Control", "private, no-cache")
+	}
+}
+
+// forgetKept has a browser drop what keepForBack let it keep: who uses it next is
+// somebody else.
+func forgetKept(h http.Header) { h.Set("Clear-Site-Data", `"cache"`) }
+
 // formsReach lets the forms of this page end, after redirects, at a
 // redirection URI. Chromium holds every redirect after a form against
 // form-action. The URI must be registered.

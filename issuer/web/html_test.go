@@ -26,7 +26,13 @@ func checkPage(t testing.TB, page answer) {
 	assert.Less(t, len(page.body), maxPage)
 	policy := page.Header.Get("Content-Security-Policy")
 	assert.Regexp(t, `^default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'( [a-z][a-z0-9+.-]*:[^ ;]*)?; frame-ancestors 'none'; base-uri 'none'$`, policy)
-	assert.Equal(t, "no-store", page.Header.Get("Cache-Control"))
+	if cache := page.Header.Get("Cache-Control"); cache == "private, no-cache" { // see TestGoingBack
+		assert.Regexp(t, `<form method="post" action="/developer/(new|clients/[^/"]*/edit)"`, page.body)
+		assert.Contains(t, page.body, `class="alert"`)
+		assert.NotContains(t, page.body, `type="password"`)
+	} else {
+		assert.Equal(t, "no-store", cache)
+	}
 	assert.Equal(t, "text/html; charset=utf-8", page.Header.Get("Content-Type"))
 }
 

@@ -103,6 +103,7 @@ func (w *Web) show(c *call, v visit, name string, p page) error {
 	if p.Form != nil {
 		status = p.Form.statusCode()
 		if p.Form.failed() {
+			keepForBack(c, p.Form)
 			p.Said = ""
 		}
 	}

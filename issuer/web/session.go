@@ -133,7 +133,10 @@ func (w *Web) setSession(c *call, id string, index uint64) {
 	w.setCookie(c, sessionCookie, id+"."+strconv.FormatUint(index, 10), 0)
 }
 
-func (w *Web) dropSession(c *call) { w.setCookie(c, sessionCookie, "", -1) }
+func (w *Web) dropSession(c *call) {
+	w.setCookie(c, sessionCookie, "", -1)
+	forgetKept(c.Header())
+}
 
 func (w *Web) setCookie(c *call, name, value string, maxAge int) {
 	cookie := &http.Cookie{
