@@ -119,5 +119,15 @@ func goldenPages() []goldenStep {
 		&ledger.PutUser{ID: "alice", Username: "dora", Password: "hash"},
 		&ledger.SetPerson{Actor: operator, User: "u-alice", Username: "u_0123456789abcdefghijkl"},
 		&ledger.SignInUpstream{Session: [32]byte{21}, Issuer: "https://idp.example", Subject: "3", ID: "u-7", Username: "u-alice"},
+
+		// Nor by what nobody sees, and no browser is sent to what it does not go to.
+		&ledger.PutUser{ID: "u-dora", Username: "do\u200bra", Password: "hash"},
+		&ledger.PutUser{ID: "u-dora", Username: "dora", Password: "hash", Person: ledger.Person{Name: "\u3164"}},
+		&ledger.ImportClient{
+			ID: "odd", Owner: "u-alice", Type: ledger.Public, State: ledger.Approved,
+			Profile: ledger.Profile{Name: "Odd", RedirectURIs: []string{"https://x.example'/cb"}, Scopes: []string{"PROFILE_READ"}},
+		},
+		&ledger.EditClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "stopped", Revision: 4, Profile: named("Stop\u2800ped", "")},
+		upstream(22, "Do\u200bra", "u-8", nil),
 	)
 }

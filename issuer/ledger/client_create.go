@@ -55,7 +55,7 @@ func (c *CreateClient) Decide(v View, m Meta) Decision {
 	case !who.operator && m.Level >= levelPages && v.full(c.Owner):
 		return deny(TooManyClients)
 	}
-	p, refused := checkProfile(c.Profile, c.Type, MinScopes)
+	p, refused := m.checkProfile(c.Profile, c.Type, MinScopes, nil)
 	if refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}

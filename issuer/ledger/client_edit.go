@@ -40,7 +40,7 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 	if old.Legacy {
 		least = 0
 	}
-	p, refused := checkProfile(c.Profile, old.Type, least)
+	p, refused := m.checkProfile(c.Profile, old.Type, least, old)
 	if refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}

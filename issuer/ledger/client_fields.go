@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // checkProfile validates what a person may fill in. Scopes come back in
 // catalogue order. scopes says how many there must be at least: none for a
-// legacy client that has not selected any yet.
-func checkProfile(p Profile, t ClientType, scopes int) (Profile, *Refusal) {
-	if faults := ProfileFaults(&p, t, scopes); len(faults) > 0 {
+// legacy client that has not selected any yet. What the client had before may stay
+// as older rules let it in.
+func (m Meta) checkProfile(p Profile, t ClientType, scopes int, had *Client) (Profile, *Refusal) {
+	if faults := m.profileFaults(&p, t, scopes, had); len(faults) > 0 {
 		return p, faults[0]
 	}
 	set, _ := p.set()
@@ -22,17 +22,26 @@ func checkProfile(p Profile, t ClientType, scopes int) (Profile, *Refusal) {
 }
 
 // ProfileFaults is all that is wrong with a profile, for telling a person at
-// once. A command is refused for the first.
-func ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
+// once. A command is refused for the first. had is nil for a new client.
+func ProfileFaults(p *Profile, t ClientType, scopes int, had *Client) []*Refusal {
+	return Meta{Level: Level}.profileFaults(p, t, scopes, had)
+}
+
+func (m Meta) profileFaults(p *Profile, t ClientType, scopes int, had *Client) []*Refusal {
+	var names, purposes, websites, uris []string
+	for _, was := range had.profiles() {
+		names, purposes, websites = append(names, was.Name), append(purposes, was.Purpose), append(websites, was.Website)
+		uris = append(uris, was.RedirectURIs...)
+	}
 	var faults []*Refusal
 	bad := func(field, note string) {
 		if note != "" {
 			faults = append(faults, badField(field, note).Outcome.Refusal)
 		}
 	}
-	bad("name", checkText(p.Name, 1, 80))
-	bad("purpose", checkText(p.Purpose, 0, 500))
-	bad("website", checkWebsite(p.Website))
+	bad("name", m.checkText(p.Name, 1, 80, names...))
+	bad("purpose", m.checkText(p.Purpose, 0, 500, purposes...))
+	bad("website", m.checkWebsite(p.Website, websites...))
 	switch n := len(p.RedirectURIs); {
 	case n == 0:
 		bad("redirect_uris", "needs at least one")
@@ -42,7 +51,7 @@ func ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 		faults = append(faults, r)
 	}
 	for i, uri := range p.RedirectURIs {
-		note := oauth.CheckRedirectURI(uri, t == Public)
+		note := m.checkRedirectURI(uri, t == Public, uris...)
 		if note == "" && slices.Contains(p.RedirectURIs[:i], uri) {
 			note = "is there twice"
 		}
@@ -56,6 +65,17 @@ func ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 		bad("scopes", "needs at least one")
 	}
 	return faults
+}
+
+// profiles are what c is and what it is proposed to be.
+func (c *Client) profiles() []*Profile {
+	switch {
+	case c == nil:
+		return nil
+	case c.Proposed == nil:
+		return []*Profile{&c.Profile}
+	}
+	return []*Profile{&c.Profile, c.Proposed}
 }
 
 func (p *Profile) set() (scope.Set, error) {

@@ -1,6 +1,8 @@
 package ledger_test
 
 import (
+	"cmp"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -11,7 +13,7 @@ import (
 // A person is told everything at once, in the order of the page.
 func TestProfileFaults(t *testing.T) {
 	fields := func(p ledger.Profile, of ledger.ClientType, least int) (list []string) {
-		for _, r := range ledger.ProfileFaults(&p, of, least) {
+		for _, r := range ledger.ProfileFaults(&p, of, least, nil) {
 			assert.Equal(t, ledger.BadField == r.Cause, r.Cause != ledger.TooManyURIs)
 			list = append(list, r.Field+" "+r.Note)
 		}
@@ -28,4 +30,55 @@ func TestProfileFaults(t *testing.T) {
 	assert.Equal(t, []string{"redirect_uris needs at least one", "scopes needs at least one"}, fields(ledger.Profile{Name: "x"}, ledger.Public, 1))
 	assert.Empty(t, fields(ledger.Profile{Name: "x", RedirectURIs: []string{"com.example.app:/cb"}}, ledger.Public, 0))
 	assert.Len(t, fields(ledger.Profile{Name: "x", RedirectURIs: make([]string, 11)}, ledger.Public, 0), 12)
+}
+
+// What nobody sees is refused of a name, and an address is one that a person can
+// be told and a browser be sent to.
+func TestNewFields(t *testing.T) {
+	for _, test := range []struct{ name, website, uri, want string }{
+		{name: "Calendar Ⅱ – “Überblick” 日程 한글"},
+		{name: "می\u200cخواهم"},
+		{name: "क्\u200dष"},
+		{name: "Cal\u200dendar", want: "name holds a character that nobody sees"},
+		{name: "\u200cمی", want: "name holds a character that nobody sees"},
+		{name: "Cal\u200bendar", want: "name holds a character that nobody sees"},
+		{name: "Cal\u2028endar", want: "name holds a character that nobody sees"},
+		{name: "Cal\u00adendar", want: "name holds a character that nobody sees"},
+		{name: "Cal\u202eendar", want: "name holds a control character"},
+		{name: "\U000e0043alendar", want: "name holds a character that nobody sees"},
+		{name: "\u3164", want: "name holds a character that nobody sees"},
+		{name: "\uffa0", want: "name holds a character that nobody sees"},
+		{name: "\u115f\u1160", want: "name holds a character that nobody sees"},
+		{name: "\u2800", want: "name holds a character that nobody sees"},
+		{name: " \ufe0f\u3000", want: "name is empty"},
+
+		{website: "https://a.example/%C3%A4?b=c#d"},
+		{website: "http://xn--bcher-kva.example:8080"},
+		{website: "https://[2001:db8::1]/"},
+		{website: "https://bücher.example", want: "website holds a character outside ASCII; a host that has one is written as xn--"},
+		{website: "https://a.example/\xff", want: "website holds a character outside ASCII; a host that has one is written as xn--"},
+		{website: "https://paypal.com\u202emoc.live", want: "website holds a character outside ASCII; a host that has one is written as xn--"},
+		{website: "https://paypal.com%E2%80%AEmoc.live", want: "website has a host with other than letters, digits, hyphens, and single dots between them"},
+		{website: "https://a.example@b.example/", want: "website has user information"},
+		{website: "https://", want: "website has no host"},
+		{website: "https:///path", want: "website has no host"},
+		{website: "https://%zz/", want: "website is not an address"},
+		{website: "https://a.example/%zz", want: "website is not an address"},
+		{website: "https://a.example:0/", want: "website has a bad port"},
+
+		{uri: "https://x.example'/cb", want: "redirect_uris[0] has a host with other than letters, digits, hyphens, and single dots between them"},
+		{uri: "https://x.example/cb?state=1", want: "redirect_uris[0] has the parameter state in its query, which the answer adds"},
+	} {
+		p := ledger.Profile{Name: cmp.Or(test.name, "x"), Website: test.website, RedirectURIs: []string{cmp.Or(test.uri, "https://a.example/")}, Scopes: []string{"PROFILE_READ"}}
+		var faults []string
+		for _, r := range ledger.ProfileFaults(&p, ledger.Public, 1, nil) {
+			faults = append(faults, r.Field+" "+r.Note)
+		}
+		assert.Equal(t, test.want, strings.Join(faults, "; "), "%+q", test)
+		for _, had := range []*ledger.Client{{Profile: p}, {Proposed: &p}} {
+			if !strings.HasSuffix(test.want, " control character") {
+				assert.Empty(t, ledger.ProfileFaults(&p, ledger.Public, 1, had), "%+q was there before", test)
+			}
+		}
+	}
 }

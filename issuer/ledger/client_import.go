@@ -39,7 +39,7 @@ func (c *ImportClient) Decide(v View, m Meta) Decision {
 	if c.Legacy {
 		least = 0
 	}
-	p, refused := checkProfile(c.Profile, c.Type, least)
+	p, refused := m.checkProfile(c.Profile, c.Type, least, old)
 	if refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}

@@ -43,7 +43,7 @@ func (c *ReviewClient) Decide(v View, m Meta) Decision {
 	case old.Revision != c.Revision:
 		return deny(Moved)
 	}
-	if note := checkText(c.Reason, 0, 500); note != "" {
+	if note := m.checkText(c.Reason, 0, 500); note != "" {
 		return badField("reason", note)
 	}
 	next := old.changed(m)

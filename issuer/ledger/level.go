@@ -20,7 +20,10 @@ package ledger
 //		themselves; a user has at most MaxSessionsOf sessions; a deletion names the revision it was decided on; a review is
 //		kept with its reason; so is what it turned down; the event of a proposal
 //		tells what was proposed; what one client or user
-//		writes to the audit trail by refreshing and allowing is bounded
+//		writes to the audit trail by refreshing and allowing is bounded; the reason
+//		of a suspension outlasts reviews of edits; nobody takes a name that is
+//		taken for another's; new texts hold nothing unseen, and new addresses
+//		only hosts that a browser goes to and no parameter of an answer
 const Level = 3
 
 // levelOf is the level from which on a command of a kind may be proposed. A

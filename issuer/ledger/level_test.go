@@ -95,6 +95,16 @@ func TestOldRulesOfThePages(t *testing.T) {
 		require.Nil(t, clientOf(t, decide(2, line)).Refused)
 		require.Equal(t, "Other", clientOf(t, decide(3, line)).Refused.Profile.Name)
 	})
+	t.Run("what nobody sees, and where no browser goes", func(t *testing.T) {
+		for field, line := range map[string]string{
+			"name":             "create pad by=bob scopes=PROFILE_READ name=\u3164",
+			"redirect_uris[0]": "create pad by=bob scopes=PROFILE_READ uris=https://x.example'/cb",
+			"reason":           "review crm by=bob verdict=suspend reason=\u2800",
+		} {
+			require.Nil(t, decide(2, line).Outcome.Refusal, line)
+			require.Equal(t, field, decide(3, line).Outcome.Refusal.Field, line)
+		}
+	})
 	t.Run("a name that is taken for somebody else's", func(t *testing.T) {
 		for _, line := range []string{"user u-bob", "user operator", "user u_0123456789abcdefghijkl"} {
 			require.Nil(t, decide(2, line).Outcome.Refusal, line)

@@ -30,7 +30,7 @@ func (c *AddUser) Decide(v View, m Meta) Decision {
 	if note := cmp.Or(checkID(c.ID), v.keptID(c.ID)); note != "" {
 		return badField("id", note)
 	}
-	if field, note := v.checkAccount(&User{ID: c.ID}, c.Username, &c.Person); note != "" {
+	if field, note := v.checkAccount(&User{ID: c.ID}, c.Username, &c.Person, m); note != "" {
 		return badField(field, note)
 	}
 	if c.Password == "" {
@@ -46,8 +46,8 @@ func (c *AddUser) Decide(v View, m Meta) Decision {
 }
 
 // checkAccount says what is wrong with what people are to be told of a user.
-func (v View) checkAccount(u *User, username string, p *Person) (field, note string) {
-	if note := checkUsername(username); note != "" {
+func (v View) checkAccount(u *User, username string, p *Person, m Meta) (field, note string) {
+	if note := m.checkUsername(username, u.Username); note != "" {
 		return "username", note
 	}
 	if other := v.UserByName(username); other != nil && other.ID != u.ID {
@@ -56,7 +56,7 @@ func (v View) checkAccount(u *User, username string, p *Person) (field, note str
 	if note := v.keptName(username, u.ID); note != "" && username != u.Username {
 		return "username", note
 	}
-	return p.check()
+	return p.check(m, &u.Person)
 }
 
 // SetPerson changes what people are told of a user, as an administrator says. Of
@@ -89,7 +89,7 @@ func (c *SetPerson) Decide(v View, m Meta) Decision {
 	case c.Seen != (CommandID{}) && c.Seen != old.Last:
 		return deny(Moved)
 	}
-	if field, note := v.checkAccount(old, c.Username, &c.Person); note != "" {
+	if field, note := v.checkAccount(old, c.Username, &c.Person, m); note != "" {
 		return badField(field, note)
 	}
 	next := old.changed(m)

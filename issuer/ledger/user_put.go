@@ -33,7 +33,7 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 	if note := checkID(c.ID); note != "" {
 		return badField("id", note)
 	}
-	if note := checkUsername(c.Username); note != "" {
+	if note := m.checkUsername(c.Username, old.names()...); note != "" {
 		return badField("username", note)
 	}
 	if other := v.UserByName(c.Username); other != nil && other.ID != c.ID {
@@ -46,7 +46,7 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 			return badField(field, note)
 		}
 	}
-	if field, note := c.Person.check(); note != "" {
+	if field, note := c.Person.check(m, old.person()); note != "" {
 		return badField(field, note)
 	}
 	next := &User{ID: c.ID, Created: m.At}
@@ -78,8 +78,8 @@ func (c *PutUser) kept(v View, old *User) (field, note string) {
 
 const maxUsername = 64 // characters
 
-func checkUsername(s string) string {
-	if note := checkText(s, 1, maxUsername); note != "" {
+func (m Meta) checkUsername(s string, was ...string) string {
+	if note := m.checkText(s, 1, maxUsername, was...); note != "" {
 		return note
 	}
 	if strings.ContainsAny(s, " \t/\\\"<>:") {
@@ -88,25 +88,40 @@ func checkUsername(s string) string {
 	return ""
 }
 
-func (p *Person) check() (field, note string) {
+// names and person are what a user has already, who need not be there.
+func (u *User) names() []string {
+	if u == nil {
+		return nil
+	}
+	return []string{u.Username}
+}
+
+func (u *User) person() *Person {
+	if u == nil {
+		return &Person{}
+	}
+	return &u.Person
+}
+
+func (p *Person) check(m Meta, was *Person) (field, note string) {
 	for _, f := range []struct {
-		name, value string
-		most        int
+		name, value, was string
+		most             int
 	}{
-		{"email", p.Email, 254},
-		{"name", p.Name, 100},
-		{"bio", p.Bio, 1000},
-		{"default_schedule_id", p.DefaultScheduleID, 64},
-		{"week_start", p.WeekStart, 16},
-		{"time_zone", p.TimeZone, 64},
-		{"locale", p.Locale, 35},
-		{"organization_id", p.OrganizationID, 64},
+		{"email", p.Email, was.Email, 254},
+		{"name", p.Name, was.Name, 100},
+		{"bio", p.Bio, was.Bio, 1000},
+		{"default_schedule_id", p.DefaultScheduleID, was.DefaultScheduleID, 64},
+		{"week_start", p.WeekStart, was.WeekStart, 16},
+		{"time_zone", p.TimeZone, was.TimeZone, 64},
+		{"locale", p.Locale, was.Locale, 35},
+		{"organization_id", p.OrganizationID, was.OrganizationID, 64},
 	} {
-		if note := checkText(strings.ReplaceAll(f.value, "\n", " "), 0, f.most); note != "" {
+		if note := m.checkText(lines(f.value), 0, f.most, lines(f.was)); note != "" {
 			return f.name, note
 		}
 	}
-	if note := checkWebsite(p.AvatarURL); note != "" {
+	if note := m.checkWebsite(p.AvatarURL, was.AvatarURL); note != "" {
 		return "avatar_url", note
 	}
 	if p.TimeFormat != 0 && p.TimeFormat != 12 && p.TimeFormat != 24 {
@@ -114,3 +129,6 @@ func (p *Person) check() (field, note string) {
 	}
 	return "", ""
 }
+
+// lines may be in a field of several.
+func lines(s string) string { return strings.ReplaceAll(s, "\n", " ") }

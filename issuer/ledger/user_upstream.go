@@ -52,12 +52,12 @@ func (c *SignInUpstream) Decide(v View, m Meta) Decision {
 		if v.User(c.ID) != nil {
 			return deny(AlreadyExists)
 		}
-		if next.Username = v.freeName(c.Username, identityOf(c.Issuer, c.Subject)); next.Username == "" {
+		if next.Username = v.freeName(c.Username, identityOf(c.Issuer, c.Subject), m); next.Username == "" {
 			return badField("username", "is taken")
 		}
 	}
 	next.Upstream, next.Subject, next.Was = c.Issuer, c.Subject, nil
-	next.Person.tell(c.Person)
+	next.Person.tell(c.Person, m)
 	if c.Admin != nil {
 		next.Admin = *c.Admin
 	}
@@ -102,7 +102,8 @@ func (u *User) differs(old *User) bool {
 }
 
 // tell takes each field that another source says, where it can be shown.
-func (p *Person) tell(said Person) {
+func (p *Person) tell(said Person, m Meta) {
+	was := *p
 	said.Name = shown(said.Name, 100)
 	for _, f := range []struct {
 		to   *string
@@ -118,7 +119,7 @@ func (p *Person) tell(said Person) {
 		if f.said != "" {
 			*f.to = f.said
 		}
-		if _, note := p.check(); note != "" {
+		if _, note := p.check(m, &was); note != "" {
 			*f.to = before
 		}
 	}
@@ -132,17 +133,15 @@ func shown(s string, most int) string {
 		}
 		return r
 	}, s)
-	if runes := []rune(s); len(runes) > most {
-		s = string(runes[:most])
-	}
-	return strings.TrimSpace(s)
+	runes := seen([]rune(s))
+	return strings.TrimSpace(string(seen(runes[:min(len(runes), most)])))
 }
 
 // freeName is a user name that nobody has, near the one wished for. It is "" only
 // where somebody has taken every one of them on purpose.
-func (v View) freeName(wish string, id Identity) string {
+func (v View) freeName(wish string, id Identity, m Meta) string {
 	base := shown(strings.Map(func(r rune) rune {
-		if checkUsername(string(r)) != "" {
+		if m.checkUsername(string(r)) != "" {
 			return '-'
 		}
 		return r
@@ -157,7 +156,7 @@ func (v View) freeName(wish string, id Identity) string {
 		}
 		for _, end := range ends {
 			name := shown(base, maxUsername-len(end)) + end
-			if checkUsername(name) == "" && v.UserByName(name) == nil && v.keptName(name, "") == "" {
+			if m.checkUsername(name) == "" && v.UserByName(name) == nil && v.keptName(name, "") == "" {
 				return name
 			}
 		}

@@ -57,6 +57,63 @@ func TestCheckRedirectURI(t *testing.T) {
 	require.NotEmpty(t, oauth.CheckRedirectURI("javascript:alert(1)", true))
 }
 
+// A URI that is new is one that a browser can be let go to and that an answer
+// leaves unambiguous.
+func TestCheckNewRedirectURI(t *testing.T) {
+	for uri, want := range map[string]string{
+		"https://App-1.example:8443/cb?x=1&codes=2&y=code#":      "fragment",
+		"https://App-1.example:8443/cb?x=1&codes=2&y=code":       "",
+		"https://xn--bcher-kva.example/cb'":                      "",
+		"https://[2001:db8::1]:8443/cb":                          "",
+		"https://192.0.2.1/cb":                                   "",
+		"http://[::1]:9/cb?x":                                    "",
+		"com.example.app:/cb":                                    "",
+		"com.example.app:/cb?code=1":                             "parameter code",
+		"https://x.example'/cb":                                  "host with other",
+		"https://x.example;script-src/cb":                        "host with other",
+		"https://a,b.example/cb":                                 "host with other",
+		"https://a_b.example/cb":                                 "host with other",
+		"https://x.example./cb":                                  "host with other",
+		"https://x..example/cb":                                  "host with other",
+		"https://x%2eexample/cb":                                 "absolute",
+		"https://x%E2%80%AE.example/cb":                          "host with other",
+		"https://[fe80::1%25eth0]/cb":                            "no IP address",
+		"https://[192.0.2.1]/cb":                                 "absolute",
+		"https://x.example/cb?code":                              "parameter code",
+		"https://x.example/cb?a=b&state=":                        "parameter state",
+		"https://x.example/cb?%65rror=1":                         "parameter error",
+		"https://x.example/cb?error_description=1":               "parameter error_description",
+		"https://x.example/cb?error_uri=1":                       "parameter error_uri",
+		"https://x.example/cb?x=%zz&iss=https%3A%2F%2Fx.example": "parameter iss",
+	} {
+		reason := oauth.CheckNewRedirectURI(uri, true)
+		if want == "" {
+			require.Empty(t, reason, uri)
+			continue
+		}
+		require.Contains(t, reason, want, uri)
+	}
+}
+
+// FuzzNewRedirectURI: what is taken has an origin of the characters that a
+// Content-Security-Policy can name, and no parameter of an answer.
+func FuzzNewRedirectURI(f *testing.F) {
+	f.Add("https://x.example'/cb?code=1")
+	f.Add("https://[::1]:8/cb?%63ode")
+	f.Fuzz(func(t *testing.T, uri string) {
+		if oauth.CheckNewRedirectURI(uri, true) != "" {
+			return
+		}
+		require.Empty(t, oauth.CheckRedirectURI(uri, true))
+		require.Regexp(t, `^(https?://([A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(:[0-9]+)?|[a-z0-9.+-]+:)$`, oauth.RedirectOrigin(uri))
+		u, err := url.Parse(uri)
+		require.NoError(t, err)
+		for _, name := range []string{"code", "state", "error", "error_description", "error_uri", "iss"} {
+			require.False(t, u.Query().Has(name))
+		}
+	})
+}
+
 func TestMatchRedirectURI(t *testing.T) {
 	for _, test := range []struct {
 		registered, requested string

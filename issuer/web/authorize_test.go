@@ -167,14 +167,19 @@ func TestFormAction(t *testing.T) {
 	} {
 		t.Run(test.uri, func(t *testing.T) {
 			id := "c" + string(rune('a'+i))
-			out := w.do(&ledger.ImportClient{ID: id, Owner: "u-ada", Type: ledger.Public, State: ledger.Approved, Profile: ledger.Profile{
+			client := &ledger.ImportClient{ID: id, Owner: "u-ada", Type: ledger.Public, State: ledger.Approved, Profile: ledger.Profile{
 				Name: "x", RedirectURIs: []string{test.uri}, Scopes: []string{"BOOKING_READ"},
-			}})
-			if test.source == "" {
-				require.NotNil(t, out.Refusal)
+			}}
+			switch test.source {
+			case "":
+				require.NotNil(t, w.do(client).Refusal)
 				return
+			case ";": // nor can they any more
+				require.NotNil(t, w.do(client).Refusal)
+				w.longAgo(client)
+			default:
+				w.must(client)
 			}
-			require.Nil(t, out.Refusal)
 			request := with(good(), "client_id", id, "redirect_uri", test.uri, "scope", "BOOKING_READ")
 			stranger := w.browser()
 			page := stranger.get(at(request))

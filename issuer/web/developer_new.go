@@ -47,7 +47,7 @@ func (w *Web) createClient(c *call, v visit, f *form) error {
 		f.wrong("type", "is not chosen")
 		kind = ledger.Public // which may have any redirection URI that there may be
 	}
-	p, picture := f.profile(kind, false, nil)
+	p, picture := f.profile(kind, nil, nil)
 	if f.failed() {
 		return w.showNewClient(c, v, f)
 	}

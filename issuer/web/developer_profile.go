@@ -42,7 +42,8 @@ func showProfile(f *form, logo []byte, legacy bool) profileForm {
 
 // profile is what the form says, with the picture where one was chosen. What
 // is wrong is said beside each field, all at once; the ledger checks again.
-func (f *form) profile(t ledger.ClientType, legacy bool, logo []byte) (p ledger.Profile, picture []byte) {
+// had is nil for a new application.
+func (f *form) profile(t ledger.ClientType, had *ledger.Client, logo []byte) (p ledger.Profile, picture []byte) {
 	p = ledger.Profile{
 		Name: f.trimmed("name"), Website: f.trimmed("website"), Logo: logo,
 		// People write it in lines, and it is kept as one.
@@ -50,10 +51,10 @@ func (f *form) profile(t ledger.ClientType, legacy bool, logo []byte) (p ledger.
 		RedirectURIs: f.filled("redirect_uris"), Scopes: f.filled("scopes"),
 	}
 	least := ledger.MinScopes
-	if legacy {
+	if had != nil && had.Legacy {
 		p.Scopes, least = nil, 0
 	}
-	for _, fault := range ledger.ProfileFaults(&p, t, least) {
+	for _, fault := range ledger.ProfileFaults(&p, t, least, had) {
 		if fault.Field == "redirect_uris" && len(p.RedirectURIs) == 0 {
 			f.wrong("redirect_uris[0]", "is missing: at least one is needed")
 			continue

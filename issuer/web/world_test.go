@@ -9,6 +9,7 @@ import (
 	"errors"
 	"log/slog"
 	"net/http"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -120,7 +121,7 @@ func (w *world) client(id string, change func(*ledger.ImportClient)) {
 	c := &ledger.ImportClient{
 		ID: id, Owner: "u-ada", Type: ledger.Confidential, State: ledger.Approved,
 		Profile: ledger.Profile{
-			Name: "The " + id + " app", Website: "https://" + id + ".example.com/about", RedirectURIs: []string{callback},
+			Name: "The " + id + " app", Website: "https://" + strings.ReplaceAll(id, "_", "-") + ".example.com/about", RedirectURIs: []string{callback},
 			Scopes: []string{"BOOKING_READ", "BOOKING_WRITE", "TEAM_BOOKING_READ", "ORG_PROFILE_READ"},
 		},
 	}

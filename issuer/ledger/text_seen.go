@@ -1,0 +1,117 @@
+package ledger
+
+import (
+	"net/url"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// The checks here are those of text.go, and from level 3 on they also refuse what
+// nobody sees or what changes how the rest is seen. A value that was there before
+// stays as it is.
+
+func (m Meta) checkText(s string, least, most int, was ...string) string {
+	note := checkText(s, least, most)
+	if note != "" || m.Level < levelPages || slices.Contains(was, s) {
+		return note
+	}
+	switch runes := []rune(s); {
+	case len(seen(runes)) < len(runes):
+		return "holds a character that nobody sees"
+	case least > 0 && strings.TrimFunc(s, blank) == "":
+		return "is empty"
+	}
+	return ""
+}
+
+func (m Meta) checkWebsite(s string, was ...string) string {
+	note := checkWebsite(s)
+	if note != "" || s == "" || m.Level < levelPages || slices.Contains(was, s) {
+		return note
+	}
+	if strings.ContainsFunc(s, func(r rune) bool { return r < '!' || r > '~' }) {
+		return "holds a character outside ASCII; a host that has one is written as xn--"
+	}
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return "is not an address"
+	case u.User != nil:
+		return "has user information"
+	}
+	return oauth.CheckHost(u)
+}
+
+func (m Meta) checkRedirectURI(s string, public bool, was ...string) string {
+	if m.Level < levelPages || slices.Contains(was, s) {
+		return oauth.CheckRedirectURI(s, public)
+	}
+	return oauth.CheckNewRedirectURI(s, public)
+}
+
+// seen is the text without what nobody sees.
+func seen(text []rune) (kept []rune) {
+	for i, r := range text {
+		between := i > 0 && i+1 < len(text) && unicode.Is(joined, text[i-1]) && unicode.Is(joined, text[i+1])
+		if unicode.Is(joiners, r) && between || !unicode.In(r, unseen, joiners) {
+			kept = append(kept, r)
+		}
+	}
+	return kept
+}
+
+// blank is for both ends: what has nothing else in it can't be read. A variation
+// selector changes the character before it.
+func blank(r rune) bool { return unicode.IsSpace(r) || r >= 0xfe00 && r <= 0xfe0f }
+
+// The tables are written out. Those of package unicode grow with the program, and
+// two nodes with different ones would decide differently.
+var (
+	// unseen has the format characters (Cf) of Unicode 15 without the joiners, the
+	// separators of lines and paragraphs, and what is drawn as nothing: fillers of
+	// Hangul, the empty pattern of Braille, default ignorable characters.
+	unseen = &unicode.RangeTable{
+		R16: []unicode.Range16{
+			{0x00ad, 0x00ad, 1},
+			{0x034f, 0x034f, 1},
+			{0x0600, 0x0605, 1},
+			{0x061c, 0x061c, 1},
+			{0x06dd, 0x06dd, 1},
+			{0x070f, 0x070f, 1},
+			{0x0890, 0x0891, 1},
+			{0x08e2, 0x08e2, 1},
+			{0x115f, 0x1160, 1},
+			{0x17b4, 0x17b5, 1},
+			{0x180b, 0x180f, 1},
+			{0x200b, 0x200b, 1},
+			{0x200e, 0x200f, 1},
+			{0x2028, 0x202e, 1},
+			{0x2060, 0x206f, 1},
+			{0x2800, 0x2800, 1},
+			{0x3164, 0x3164, 1},
+			{0xfeff, 0xfeff, 1},
+			{0xffa0, 0xffa0, 1},
+			{0xfff0, 0xfffb, 1},
+		},
+		R32: []unicode.Range32{
+			{0x110bd, 0x110bd, 1},
+			{0x110cd, 0x110cd, 1},
+			{0x13430, 0x1343f, 1},
+			{0x1bca0, 0x1bca3, 1},
+			{0x1d173, 0x1d17a, 1},
+			{0xe0000, 0xe0fff, 1},
+		},
+		LatinOffset: 1,
+	}
+	// joiners are U+200C and U+200D, which change how the letters beside them are
+	// drawn in the scripts of joined, and nothing elsewhere.
+	joiners = &unicode.RangeTable{R16: []unicode.Range16{{0x200c, 0x200d, 1}}}
+	// joined are Arabic, Syriac and Thaana, the scripts of India and Sri Lanka,
+	// Myanmar, Khmer and Mongolian.
+	joined = &unicode.RangeTable{R16: []unicode.Range16{
+		{0x0610, 0x07bf, 1}, {0x0860, 0x0dff, 1}, {0x1000, 0x109f, 1}, {0x1780, 0x18af, 1},
+	}}
+)
