@@ -61,7 +61,7 @@ func (w *Web) examine(c *call, v *visit, r oauth.AuthorizationRequest) (ledger.A
 	}
 	if problem != nil {
 		c.cause = problem.Cause
-		w.noteRefusal(v, r.ClientID, problem.Cause)
+		w.noteRefusal(v, r, problem.Cause)
 	}
 	return a, problem, nil
 }

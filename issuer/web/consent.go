@@ -120,7 +120,7 @@ func (w *Web) decide(c *call, f *form) error {
 		return w.allow(c, v, request)
 	case "cancel":
 		c.cause = ledger.UserRefused
-		w.noteRefusal(&v, a.Client.ID, ledger.UserRefused)
+		w.noteRefusal(&v, request, ledger.UserRefused)
 		return w.respond(c, request, &oauth.Error{Code: oauth.AccessDenied, Description: "The user refused."})
 	}
 	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, "Please choose Allow or Cancel.")

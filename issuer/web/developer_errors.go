@@ -18,6 +18,7 @@ type errorsBody struct {
 // An explained is a refusal in words.
 type explained struct {
 	Text  string
+	Word  string // the scope that it is about, among recent ones
 	Place string // where it was refused, among recent ones
 	At    ledger.Time
 	Times int
@@ -46,7 +47,7 @@ func (w *Web) errorsPage(c *call, v visit) error {
 		}
 	}
 	for _, r := range w.config.Refusals.of(client.ID) {
-		body.Recent = append(body.Recent, explained{Text: sentence(r.Cause.String()), Place: placeOf(r), At: r.At, Times: r.Times})
+		body.Recent = append(body.Recent, explained{Text: sentence(r.Cause.String()), Word: r.Word, Place: placeOf(r), At: r.At, Times: r.Times})
 	}
 	return w.show(c, v, "developer_errors", page{Title: "What went wrong", Trail: trail, Body: body})
 }

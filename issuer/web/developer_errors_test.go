@@ -64,6 +64,31 @@ func TestRecentRefusals(t *testing.T) {
 	assert.Contains(t, b.get("/developer/clients/calendar/errors").body, "remembers none")
 }
 
+// A scope that there is not, or that is not enabled, is named, if a scope can be
+// called so and it is short.
+func TestRefusedScope(t *testing.T) {
+	_, b := mine(t, nil)
+	for asked, want := range map[string]string{
+		"BOOKING_READ ORG_BOOKING_READ": "more scopes were asked for than are enabled or granted. The last was <code>ORG_BOOKING_READ</code>.",
+		"BOOKING_READ BOKING_READ":      "a scope was asked for that does not exist. The last was <code>BOKING_READ</code>.",
+		"<b>&amp;":                      " The last was <code>&lt;b&gt;&amp;amp;</code>.",
+		strings.Repeat("x", 64):         "The last was <code>" + strings.Repeat("x", 64) + "</code>.",
+		strings.Repeat("x", 65):         "",
+		"a\"b":                          "",
+		"a\u202eb":                      "",
+	} {
+		b.get(at(with(good(), "client_id", "mine", "scope", asked)))
+		page := b.get(minePath + "/errors").body
+		row := page[strings.Index(page, `<th scope="row">`):]
+		row = row[:strings.Index(row, "</th>")]
+		// The first letter is a capital one.
+		assert.Equal(t, want != "", strings.Contains(row, "The last was"), "%s: %s", asked, row)
+		if want != "" {
+			assert.Contains(t, row, want[1:], asked)
+		}
+	}
+}
+
 // However many there are, memory is bounded.
 func TestRefusalsAreBounded(t *testing.T) {
 	r := web.NewRefusals()

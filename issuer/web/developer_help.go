@@ -1,10 +1,14 @@
 package web
 
 import (
+	"errors"
+	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // ownerHelp is what an error page of the authorization step tells the person
@@ -93,8 +97,31 @@ func clipped(parts []oauth.Part) []oauth.Part {
 
 // noteRefusal remembers why the authorization step was refused, for the owner
 // of a client that there is.
-func (w *Web) noteRefusal(v *visit, id string, cause ledger.Cause) {
-	if client := v.view.Client(id); client != nil && client.State != ledger.Deleted {
-		w.config.Refusals.noteBrowser(client.ID, cause, w.config.Ledger.Now())
+func (w *Web) noteRefusal(v *visit, r oauth.AuthorizationRequest, cause ledger.Cause) {
+	if client := v.view.Client(r.ClientID); client != nil && client.State != ledger.Deleted {
+		w.config.Refusals.noteBrowser(client.ID, cause, refusedScope(client, r.Scope, cause), w.config.Ledger.Now())
 	}
 }
+
+// maxWord bounds what is kept of a request, in bytes.
+const maxWord = 64
+
+// refusedScope is the first scope that a request was refused for, "" where it was
+// for something else, or no scope can be called so.
+func refusedScope(client *ledger.Client, asked string, cause ledger.Cause) string {
+	set, _, err := scope.Parse(asked)
+	switch unknown, is := errors.AsType[*scope.UnknownError](err); {
+	case cause == ledger.ScopeUnknown && is && len(unknown.Name) <= maxWord && !strings.ContainsFunc(unknown.Name, notInScope):
+		return unknown.Name
+	case cause == ledger.ScopeTooWide && err == nil:
+		for _, name := range set.Names() {
+			if !slices.Contains(client.Scopes, name) {
+				return name
+			}
+		}
+	}
+	return ""
+}
+
+// notInScope reports whether no scope may hold r (RFC 6749 §3.3).
+func notInScope(r rune) bool { return r <= ' ' || r > '~' || r == '"' || r == '\\' }

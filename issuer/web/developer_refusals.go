@@ -44,6 +44,7 @@ type refusal struct {
 	Cause   ledger.Cause
 	Program bool        // it was an answer to a program, not to a person's browser
 	At      ledger.Time // of the last one
+	Word    string      // what the last one was about: a scope; "" where that can't be told
 	Times   int
 }
 
@@ -64,10 +65,10 @@ func (r *Refusals) Note(client string, cause ledger.Cause, at ledger.Time) {
 }
 
 // noteBrowser keeps why the authorization step was refused.
-func (r *Refusals) noteBrowser(client string, cause ledger.Cause, at ledger.Time) {
+func (r *Refusals) noteBrowser(client string, cause ledger.Cause, word string, at ledger.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.browsers.note(client, refusal{Cause: cause, At: at})
+	r.browsers.note(client, refusal{Cause: cause, Word: word, At: at})
 }
 
 func (r *refusedClients) note(client string, one refusal) {

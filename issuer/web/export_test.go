@@ -122,7 +122,7 @@ func InLine(w *Web) int { return len(w.line.places) }
 
 // NoteBrowser is noteBrowser.
 func NoteBrowser(r *Refusals, client string, cause ledger.Cause, at ledger.Time) {
-	r.noteBrowser(client, cause, at)
+	r.noteBrowser(client, cause, "", at)
 }
 
 // RefusedClients is how many clients are remembered of programs.
