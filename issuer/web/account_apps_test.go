@@ -152,7 +152,7 @@ func TestDisconnect(t *testing.T) {
 
 	w.do(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
 	assert.Equal(t, http.StatusSeeOther, b.post(disconnectPath, form).StatusCode)
-	assert.NotContains(t, b.get("/connected-apps?done=nonsense").body, `role="status"`)
+	assert.NotContains(t, b.get(b.noticed("/connected-apps", "nonsense")).body, `role="status"`)
 }
 
 func TestDisconnectAll(t *testing.T) {
@@ -195,7 +195,7 @@ func TestConnectedAppsArePaged(t *testing.T) {
 		return list
 	}
 	var all []string
-	page := b.get("/connected-apps?done=disconnected")
+	page := b.get(b.noticed("/connected-apps", "disconnected"))
 	var last answer
 	for n := 1; ; n++ {
 		require.Equal(t, http.StatusOK, page.StatusCode)

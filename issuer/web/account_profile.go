@@ -2,6 +2,7 @@ package web
 
 import (
 	"fmt"
+	"net/url"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -88,5 +89,6 @@ func (w *Web) signOutEverywhere(c *call, v visit, _ *form) error {
 		return fmt.Errorf("sign out everywhere: %w", oauth.ErrUnavailable)
 	}
 	w.dropSession(c)
-	return c.redirect(pathSignIn + "?note=everywhere")
+	note := withToken(w.formKey(c), "", pathSignIn, noteEverywhere)
+	return c.redirect(pathSignIn + "?" + url.Values{"note": {note}}.Encode())
 }

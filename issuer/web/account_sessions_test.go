@@ -130,7 +130,7 @@ func TestSessionsArePaged(t *testing.T) {
 	b := w.signedInWith(firefox)
 	seen := map[string]bool{}
 	next := regexp.MustCompile(`<a href="([^"]*)" rel="next">`)
-	page := b.get("/account?done=signed-out")
+	page := b.get(b.noticed("/account", "signed-out"))
 	for n := 1; ; n++ {
 		t.Log(len(page.body))
 		for one := range endings(t, page) {

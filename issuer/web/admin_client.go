@@ -113,7 +113,7 @@ func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
 // saidOf is what was done, as long as it is still so: the address may be gone
 // back to.
 func saidOf(c *call, client *ledger.Client) string {
-	word := c.r.URL.Query().Get("done")
+	word := c.said()
 	if word != "transfer" && (word == "suspend") != (client.State == ledger.Suspended) {
 		return ""
 	}

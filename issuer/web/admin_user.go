@@ -99,7 +99,7 @@ func (w *Web) showAdminUser(c *call, v visit, sent *form) error {
 
 // userSaidOf is as saidOf.
 func userSaidOf(c *call, u *ledger.User) string {
-	word := c.r.URL.Query().Get("done")
+	word := c.said()
 	is := map[string]bool{
 		string(ledger.Promote): u.Admin, string(ledger.Demote): !u.Admin,
 		string(ledger.Disable): u.Disabled, string(ledger.Enable): !u.Disabled,
@@ -107,7 +107,7 @@ func userSaidOf(c *call, u *ledger.User) string {
 	if still, is := is[word]; is && !still {
 		return ""
 	}
-	return userNotices.of(c)
+	return userNotices[word]
 }
 
 func adminFacts(u *ledger.User) []fact {

@@ -23,6 +23,8 @@ type call struct {
 	back   string // the page to go on with for who must sign in first
 	posted bool   // what came is a form, which is not gone on with
 
+	session string // the session id of who the page is for; "" where it is for anybody
+
 	status int // 0 until the header is written
 
 	// For the log. Client and user are set only once they are known to exist:

@@ -75,7 +75,7 @@ func (w *Web) showOwnClient(c *call, v visit, client *ledger.Client, sent *form)
 		body.OfferedTo = heirOf(v.view, offer)
 	}
 	return w.show(c, v, "developer_client", page{
-		Title: client.Name, Trail: []crumb{{"Developer settings", pathDeveloper}}, Said: noticeAbout(clientNotices, c.r.URL.Query().Get("done"), client), Form: sent, Body: body,
+		Title: client.Name, Trail: []crumb{{"Developer settings", pathDeveloper}}, Said: noticeAbout(clientNotices, c.said(), client), Form: sent, Body: body,
 	})
 }
 

@@ -45,7 +45,7 @@ func TestRegister(t *testing.T) {
 	form = with(form, "type", "confidential", "purpose", "One line\r\nand another", "website", "https://sync.example.com/")
 	res := b.postParts(newPath, form, part{"logo", "logo.png", string(drawn(64, 64))})
 	after := b.follow(res)
-	assert.Equal(t, "/developer/clients/"+id+"?done=created", res.Header.Get("Location"))
+	assert.Equal(t, "/developer/clients/"+id+"?done=created", leadsTo(res))
 	client := w.View().Client(id)
 	assert.Equal(t, ledger.Pending, client.State)
 	assert.Equal(t, ledger.Confidential, client.Type)

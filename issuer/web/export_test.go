@@ -13,6 +13,7 @@ var (
 	Carried   = carried
 	FormToken = formToken
 	Recently  = recently
+	WithToken = withToken
 )
 
 type Purpose = purpose

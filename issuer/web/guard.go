@@ -81,7 +81,7 @@ func (s *signInFirst) location() string {
 		query.Set("to", s.to)
 	}
 	if s.posted {
-		query.Set("note", "undone")
+		query.Set("note", noteUndone)
 	}
 	if len(query) == 0 {
 		return pathSignIn

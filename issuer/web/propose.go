@@ -31,18 +31,3 @@ func (w *Web) propose(c *call, v *visit, doing string, command ledger.Command) (
 	}
 	return out.Refusal, nil
 }
-
-// notices are the sentences that a page can begin with after something was
-// done, by the word for it in the query: done=word.
-type notices map[string]string
-
-// of is what the call asks for; "" for none and for an unknown word.
-func (n notices) of(c *call) string { return n[c.r.URL.Query().Get("done")] }
-
-// done goes on to a page that says so.
-func (c *call) done(page string, n notices, word string) error {
-	if n[word] == "" {
-		panic("web: no notice says " + word)
-	}
-	return c.redirect(page + "?done=" + word)
-}

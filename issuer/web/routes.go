@@ -63,6 +63,7 @@ func (w *Web) pageFor(who audience, path string, h func(*call, visit) error) rou
 		if err != nil {
 			return err
 		}
+		c.session = v.id
 		return h(c, v)
 	}}
 }
@@ -86,6 +87,7 @@ func (w *Web) formFor(who audience, kind *formKind, h func(*call, visit, *form) 
 		for _, name := range parameters(kind.action) {
 			f.values[name] = []string{c.param(name)}
 		}
+		c.session = v.id
 		f.key, f.user = v.id, v.user.ID
 		if !f.genuine() {
 			return errNotOurForm

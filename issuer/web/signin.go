@@ -32,7 +32,15 @@ const (
 	alertTooMany     = "There were too many attempts. Please wait a little before you try again."
 	alertOldForm     = "The page was open for too long, or your browser did not send back its cookie. Please sign in again."
 	alertNoPasswords = "Passwords of this service are not used any more. Please sign in elsewhere, as below."
+	alertUndone      = "You are signed out, and nothing was done since then. Please sign in again."
 	alertSignedOut   = "You have been signed out meanwhile, so nothing was done. Please sign in again."
+)
+
+// Notes are what the query of the page asks it to say. Everybody can make a link
+// that says undone, and it is true for all who see the page; the other has a token.
+const (
+	noteUndone     = "undone"
+	noteEverywhere = "everywhere"
 )
 
 type signInBody struct {
@@ -65,10 +73,11 @@ func (w *Web) signInPage(c *call) error {
 		return c.redirect(cmp.Or(to, pathHome))
 	}
 	body := signInBody{To: to}
-	switch query.Get("note") {
-	case "undone":
-		body.Alert = alertSignedOut
-	case "everywhere":
+	switch note := query.Get("note"); {
+	case v.unsure:
+	case note == noteUndone:
+		body.Alert = alertUndone
+	case wordOf(note, w.sentFormKey(c), "", pathSignIn) == noteEverywhere:
 		body.Status = "You are signed out in every browser."
 	}
 	w.showSignIn(c, http.StatusOK, v.view, body)

@@ -32,6 +32,11 @@ func of(before, id, after string) func(*full) string {
 	return func(*full) string { return before + long(id) + after }
 }
 
+// saying is a page that begins with a notice.
+func saying(word string, address func(*full) string) func(*full) string {
+	return func(f *full) string { return f.owner.noticed(address(f), word) }
+}
+
 func query(path string, pairs ...string) func(*full) string {
 	return func(*full) string { return path + "?" + with(url.Values{}, pairs...).Encode() }
 }
@@ -60,7 +65,7 @@ var weighings = []weighing{
 		form: func(f *full) *sent { return &sent{"new client", "c_new", with(f.allWrong(), "client", "c_new")} },
 	},
 	{route: "GET /developer/clients/:id", address: of("/developer/clients/", "mine", ""), whole: true},
-	{route: "GET /developer/clients/:id", address: of("/developer/clients/", "public", "?done=accepted"), whole: true},
+	{route: "GET /developer/clients/:id", address: saying("accepted", of("/developer/clients/", "public", "")), whole: true},
 	{route: "GET /developer/clients/:id/edit", address: of("/developer/clients/", "mine", "/edit"), whole: true},
 	{
 		route: "POST /developer/clients/:id/edit", address: of("/developer/clients/", "mine", "/edit"), status: 422, whole: true,
@@ -72,7 +77,7 @@ var weighings = []weighing{
 		route: "POST /developer/clients/:id/let-go", address: of("/developer/clients/", "turned-down", "/let-go"), status: 409, whole: true,
 		form: sends("let go of refused changes", long("turned-down")+"\x001", url.Values{"revision": {"1"}}),
 	},
-	{route: "GET /developer/clients/:id/secrets", address: of("/developer/clients/", "mine", "/secrets?done=secret-known")},
+	{route: "GET /developer/clients/:id/secrets", address: saying("secret-known", of("/developer/clients/", "mine", "/secrets"))},
 	{
 		route: "POST /developer/clients/:id/secrets/revoke", address: of("/developer/clients/", "single", "/secrets/revoke"), status: 422,
 		form: sends("revoke secret", long("single")+"\x00s_only", url.Values{"secret": {"s_only"}}),
@@ -116,7 +121,7 @@ var weighings = []weighing{
 	{route: "GET /admin/clients", address: query("/admin/clients", "q", odd, "owner", ownerID, "state", "pending")},
 	{route: "GET /admin/clients", address: query("/admin/clients", "q", "長", "owner", ownerID, "state", "approved", "after", long("c_02"))},
 	{route: "GET /admin/clients/:id", address: of("/admin/clients/", "mine", ""), whole: true},
-	{route: "GET /admin/clients/:id", address: of("/admin/clients/", "stopped", "?done=suspend"), whole: true},
+	{route: "GET /admin/clients/:id", address: saying("suspend", of("/admin/clients/", "stopped", "")), whole: true},
 	{
 		route: "POST /admin/clients/:id/review", address: of("/admin/clients/", "mine", "/review"), status: 422, whole: true,
 		form: edits("review", "mine", func(f *full) url.Values { return url.Values{"verdict": {"reject"}, "reason": {f.wide(600)}} }),
@@ -130,7 +135,7 @@ var weighings = []weighing{
 		route: "POST /admin/clients/:id/resume", address: of("/admin/clients/", "stopped", "/resume"), status: 409, whole: true,
 		form: sends("resume", long("stopped")+"\x001", url.Values{"revision": {"1"}}),
 	},
-	{route: "GET /admin/clients/:id", address: of("/admin/clients/", "orphan", "?done=transfer"), whole: true},
+	{route: "GET /admin/clients/:id", address: saying("transfer", of("/admin/clients/", "orphan", "")), whole: true},
 	{route: "GET /admin/clients/:id/transfer", address: of("/admin/clients/", "orphan", "/transfer")},
 	{
 		route: "POST /admin/clients/:id/transfer", address: of("/admin/clients/", "orphan", "/transfer"), status: 422,

@@ -86,7 +86,7 @@ func (j *journey) register() {
 	// "The developer creates a client, selects at least one scope and registers redirect URIs (up to 10)."
 	require.Contains(t, b.text("[role=status]"), "The application was registered.")
 	require.NotEmpty(t, b.attribute("img.avatar", "src"))
-	j.home = strings.TrimSuffix(b.location(), "?done=created")
+	j.home, _, _ = strings.Cut(b.location(), "?done=created.")
 	j.id = j.home[strings.LastIndex(j.home, "/")+1:]
 	// "Public identifier of the client."
 	require.Equal(t, j.id, b.text("code.copy"))

@@ -1,0 +1,95 @@
+package web_test
+
+import (
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// noticed is the address of a page with a notice, as the browser was once sent to it.
+func (b *browser) noticed(path, word string) string {
+	return path + "?" + url.Values{"done": {web.WithToken(b.session(), b.who, path, word)}}.Encode()
+}
+
+var noticeToken = regexp.MustCompile(`(\?done=[a-z-]+)\.[A-Za-z0-9_-]{16}$`)
+
+// leadsTo is where an answer sends the browser, the token of a notice apart.
+func leadsTo(res answer) string {
+	return noticeToken.ReplaceAllString(res.Header.Get("Location"), "$1")
+}
+
+// says reports whether a page begins with a notice.
+func (b *browser) says(address string) bool {
+	b.w.t.Helper()
+	page := b.get(address)
+	require.Equal(b.w.t, http.StatusOK, page.StatusCode)
+	return strings.Contains(page.body, `role="status"`)
+}
+
+// A link that somebody else has made has no page say that something was done.
+func TestNoticesAreNotForged(t *testing.T) {
+	w, b := mine(t, nil)
+	w.user("u-bob", "bob", "Bob")
+	bob, other := w.signedInAs("bob"), w.signedIn()
+	for path, word := range map[string]string{
+		minePath + "/secrets": "revoked", minePath: "accepted", "/account": "password", "/developer": "deleted",
+		"/connected-apps": "disconnected-all",
+	} {
+		genuine := b.noticed(path, word)
+		assert.True(t, b.says(genuine), path)
+		assert.True(t, b.says(genuine), "again, as a reload does")
+		made := func(key, user, path, word string) string {
+			_, token, _ := strings.Cut(web.WithToken(key, user, path, word), ".")
+			return token
+		}
+		for name, token := range map[string]string{
+			"none": "", "another person": made(bob.session(), bob.who, path, word), "another session": made(other.session(), b.who, path, word),
+			"no session": made("", b.who, path, word), "another page": made(b.session(), b.who, "/", word),
+			"another word": made(b.session(), b.who, path, "saved"), "short": made(b.session(), b.who, path, word)[:15],
+			"long": made(b.session(), b.who, path, word) + "A",
+		} {
+			assert.False(t, b.says(path+"?done="+word+"."+token), "%s: %s", path, name)
+		}
+		assert.False(t, b.says(path+"?done="+word), path)
+	}
+}
+
+func TestAdministratorsNoticesAreNotForged(t *testing.T) {
+	_, root := administration(t)
+	for path, words := range map[string][]string{
+		"/admin/users/u-bob": {"edited", "password", string(ledger.Enable), string(ledger.Demote)},
+		calendarPage:         {"approve", "transfer"},
+	} {
+		for _, word := range words {
+			assert.True(t, root.says(root.noticed(path, word)), word)
+			assert.False(t, root.says(path+"?done="+word), word)
+		}
+	}
+}
+
+// The page of sign-in says no more than is true for all who see it either.
+func TestNotesAreNotForged(t *testing.T) {
+	const says = "in every browser"
+	w := newWorld(t)
+	b := w.signedIn()
+	genuine := b.post("/account/sign-out-everywhere", b.get("/account").form(t, "/account/sign-out-everywhere")).Header.Get("Location")
+	assert.Contains(t, b.get(genuine).body, says)
+	assert.Contains(t, b.get(genuine).body, says, "again, as a reload does")
+	assert.NotContains(t, b.get("/auth/sign-in?note=everywhere").body, says)
+
+	other := w.browser()
+	assert.NotContains(t, other.get("/auth/sign-in?note=everywhere").body, says)
+	assert.NotContains(t, other.get(genuine).body, says)
+	assert.Contains(t, other.get("/auth/sign-in?note=undone").body, "You are signed out")
+
+	other.cookies["mintmark"], w.down = "unknown.0", true
+	assert.NotContains(t, other.get("/auth/sign-in?note=undone").body, "You are signed out", "it is not known")
+}
