@@ -113,6 +113,15 @@ func goldenPages() []goldenStep {
 		&ledger.EditClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "stopped", Revision: 2, Profile: named("Better", "")},
 		&ledger.ReviewClient{Actor: operator, ID: "stopped", Verdict: ledger.Reject, Reason: "too vague", Revision: 3},
 
+		// Who may do nothing any more gives nothing away.
+		&ledger.PutUser{ID: "u-erin", Username: "erin", Password: "hash"},
+		&ledger.SignIn{Session: [32]byte{23}, User: "u-erin", Verified: digestOf("hash")},
+		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "stopped", Username: "erin"},
+		state(operator, "u-alice", ledger.Disable),
+		&ledger.AcceptClient{Actor: ledger.Actor{Session: [32]byte{23}}, ID: "stopped", Revision: 4},
+		state(operator, "u-alice", ledger.Enable),
+		&ledger.SignIn{Session: [32]byte{20}, User: "u-alice", Verified: digestOf("hash")},
+
 		// Nobody is called what is taken for somebody else.
 		&ledger.PutUser{ID: "u-dora", Username: "Operator", Password: "hash"},
 		&ledger.PutUser{ID: "u-dora", Username: "u-alice", Password: "hash"},

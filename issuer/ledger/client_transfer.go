@@ -6,20 +6,21 @@ package ledger
 const MaxClientsOf = 1000
 
 // OfferOf is the offer of a client that can still be accepted, nil otherwise. One
-// that came out of a backup can't: whether it was withdrawn since is not known.
+// that came out of a backup can't: whether it was withdrawn since is not known. Nor
+// can that of an owner who may do nothing any more.
 func (v View) OfferOf(c *Client) *Offer {
-	if c.Offer == nil || v.Restore().covers(c.Offer.Born) {
+	if c.Offer == nil || v.Restore().covers(c.Offer.Born) || v.User(c.Owner).gone() != NoCause {
 		return nil
 	}
 	return c.Offer
 }
 
 // offeredTo is for the index.
-func (c *Client) offeredTo() string {
+func (c *Client) offeredTo() []string {
 	if c.Offer == nil {
-		return ""
+		return nil
 	}
-	return c.Offer.To
+	return []string{c.Offer.To}
 }
 
 // moveToOwner gives c to another user. Secrets stay: the application goes on.

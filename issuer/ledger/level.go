@@ -23,7 +23,8 @@ package ledger
 //		writes to the audit trail by refreshing and allowing is bounded; the reason
 //		of a suspension outlasts reviews of edits; nobody takes a name that is
 //		taken for another's; new texts hold nothing unseen, and new addresses
-//		only hosts that a browser goes to and no parameter of an answer
+//		only hosts that a browser goes to and no parameter of an answer; nobody
+//		accepts what an owner offers who may do nothing any more
 const Level = 3
 
 // levelOf is the level from which on a command of a kind may be proposed. A

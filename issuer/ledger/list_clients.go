@@ -78,20 +78,3 @@ func (v View) ReviewQueue(q QueueQuery) (found []*Client, next string) {
 	all := after(from[Client](v, TableClients, "waiting", q.Back, values...), func(c *Client) bool { return c.ID == q.After })
 	return page(all, q.Back, q.Limit, match, func(c *Client) string { return c.ID })
 }
-
-// maxOffersLookedAt bounds OfferedTo.
-const maxOffersLookedAt = 1000
-
-// OfferedTo are the clients that a user may take over, by id, at most limit.
-func (v View) OfferedTo(user string, limit int) (offered []*Client) {
-	looked := 0
-	for c := range rows[Client](v, TableClients, "offered", user) {
-		if looked++; looked > maxOffersLookedAt || len(offered) >= limit {
-			break
-		}
-		if v.OfferOf(c) != nil {
-			offered = append(offered, c)
-		}
-	}
-	return offered
-}

@@ -49,7 +49,7 @@ func Tables() map[string]*memdb.TableSchema {
 			many("state", texts(func(c *Client) []string { return []string{string(c.State), fold(c.Name)} })),
 			many("waiting", texts((*Client).waitingKey)),
 			many("logo", each((*Client).logos)),
-			many("offered", text((*Client).offeredTo)),
+			many("offered", texts((*Client).offeredTo)),
 		),
 		TableUsers: table(TableUsers,
 			unique(indexID, false, text(func(u *User) string { return u.ID })),

@@ -14,7 +14,8 @@ const (
 	pathDeveloper = "/developer"
 	pathNewClient = pathDeveloper + "/new"
 	pathClient    = pathDeveloper + "/clients/:id"
-	pathOffer     = pathDeveloper + "/offers/:id"
+	pathOffers    = pathDeveloper + "/offers"
+	pathOffer     = pathOffers + "/:id"
 )
 
 // developerRoutes are the developer settings (service document, section 2.1).
@@ -41,6 +42,7 @@ func (w *Web) developerRoutes() []route {
 		w.clientForm(&withdrawForm, w.withdraw),
 		w.clientPage(deleteForm.page, w.deletePage),
 		w.formFor(users, &deleteForm, w.deleteClient),
+		w.pageFor(users, pathOffers, w.offersPage),
 		w.pageFor(users, pathOffer, w.offerPage),
 		w.formFor(users, &acceptForm, w.accept),
 		w.formFor(users, &declineForm, w.decline),

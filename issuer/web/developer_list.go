@@ -17,6 +17,7 @@ var developerNotices = notices{
 type clientsBody struct {
 	Clients []clientRow
 	Offers  []clientRow
+	More    string // where the rest of them is; "" for none
 	Search  search
 	Pages   pager
 	Any     bool // the person has applications at all
@@ -59,8 +60,12 @@ func (w *Web) ownClients(c *call, v visit) error {
 		body.Clients = append(body.Clients, clientRowOf(client, clientPath(client.ID)))
 	}
 	body.Any = len(found) > 0 || body.Search.Query != "" || pages.First != ""
-	for _, client := range v.view.OfferedTo(v.user.ID, offersShow) {
+	offered, more := v.view.OfferedTo(ledger.OfferQuery{User: v.user.ID, Limit: offersShow})
+	for _, client := range offered {
 		body.Offers = append(body.Offers, clientRowOf(client, offerPath(client.ID)))
+	}
+	if more != "" {
+		body.More = pathOffers
 	}
 	return w.show(c, v, "developer_list", page{
 		Title: "Developer settings", Said: developerNotices.of(c), Body: body, Rows: len(found),

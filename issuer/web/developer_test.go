@@ -407,6 +407,57 @@ func TestTransfer(t *testing.T) {
 	assert.Len(t, w.View().Client("mine").Secrets, 2, "the application goes on")
 }
 
+// Who was disabled gives nothing away any more, and many offers hide none.
+func TestOffers(t *testing.T) {
+	w := newWorld(t)
+	operator := ledger.Actor{Operator: true}
+	w.user("u-bob", "bob", "Bob")
+	w.user("u-mallory", "mallory", "Mallory")
+	offer := func(id, owner string) {
+		w.client(id, func(c *ledger.ImportClient) { c.Owner = owner })
+		w.must(&ledger.OfferClient{Actor: operator, ID: id, Username: "bob"})
+	}
+	for i := range 60 {
+		offer(fmt.Sprintf("junk-%02d", i), "u-mallory")
+	}
+	offer("wanted", "u-ada")
+	w.user("u-bobby", "bobby", "Bobby")
+	w.client("zed", nil)
+	w.must(&ledger.OfferClient{Actor: operator, ID: "zed", Username: "bobby"})
+
+	bob := w.signedInAs("bob")
+	list := bob.get("/developer")
+	assert.Equal(t, 10, strings.Count(list.body, `<a href="/developer/offers/`))
+	assert.Contains(t, list.body, `<a href="/developer/offers">Show all`)
+	seen, next := "", "/developer/offers"
+	for next != "" {
+		page := bob.get(next)
+		require.Equal(t, http.StatusOK, page.StatusCode)
+		seen += page.body
+		_, rest, _ := strings.Cut(page.body, `<a href="/developer/offers?after=`)
+		after, _, more := strings.Cut(rest, `" rel="next"`)
+		if next = ""; more && !strings.Contains(after, "<") {
+			next = "/developer/offers?after=" + after
+		}
+	}
+	assert.Equal(t, 61, strings.Count(seen, `<a href="/developer/offers/`), "each once")
+	assert.Contains(t, seen, `<a href="/developer/offers/wanted"><bdi>The wanted app</bdi></a></th><td data-name="Owner"><bdi>Ada Lovelace (ada)</bdi>`)
+	back := bob.get("/developer/offers?before=wanted").body
+	assert.Contains(t, back, "/developer/offers/junk-59")
+	assert.NotContains(t, back, "/developer/offers/wanted")
+
+	const junk = "/developer/offers/junk-00"
+	form := bob.get(junk).form(t, junk+"/accept")
+	w.must(&ledger.SetUserState{Actor: operator, User: "u-mallory", State: ledger.Disable})
+	assert.Equal(t, http.StatusNotFound, bob.post(junk+"/accept", form).StatusCode)
+	assert.Equal(t, http.StatusNotFound, bob.get(junk).StatusCode)
+	assert.Equal(t, "u-mallory", w.View().Client("junk-00").Owner)
+	list = bob.get("/developer")
+	assert.Contains(t, list.body, "/developer/offers/wanted")
+	assert.NotContains(t, list.body, "/developer/offers/junk")
+	assert.NotContains(t, list.body, "Show all")
+}
+
 // A public client has no secrets for its new owner to be told of.
 func TestTransferOfAPublicClient(t *testing.T) {
 	w, b := mine(t, func(c *ledger.ImportClient) { c.Type, c.Secrets = ledger.Public, nil })

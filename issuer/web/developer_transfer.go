@@ -23,7 +23,7 @@ var (
 	declineForm = formKind{purpose: "decline client", ends: true, action: pathOffer + "/decline", page: pathOffer}
 )
 
-func offerPath(id string) string { return pathDeveloper + "/offers/" + url.PathEscape(id) }
+func offerPath(id string) string { return pathOffers + "/" + url.PathEscape(id) }
 
 type transferBody struct {
 	Path      string

@@ -111,6 +111,7 @@ var matrix = []row{
 		form: &sent{"delete client", "mine\x001", url.Values{"revision": {"1"}, "name": {"The mine app"}}},
 	},
 	// An offer is for bob.
+	{route: "GET /developer/offers", nobody: 303, user: 200, owner: 200, administrator: 200},
 	{route: "GET /developer/offers/:id", address: "/developer/offers/offered", nobody: 303, user: 200, owner: 404, administrator: 404},
 	{
 		route: "POST /developer/offers/:id/accept", address: "/developer/offers/offered/accept", nobody: 303, user: 303, owner: 303, administrator: 404, harmless: true,

@@ -114,6 +114,8 @@ var weighings = []weighing{
 		route: "POST /developer/clients/:id/delete", address: of("/developer/clients/", "mine", "/delete"), status: 422,
 		form: edits("delete client", "mine", func(*full) url.Values { return url.Values{"name": {odd}} }),
 	},
+	{route: "GET /developer/offers"},
+	{route: "GET /developer/offers", address: query("/developer/offers", "after", long("offered_02"))},
 	{route: "GET /developer/offers/:id", address: of("/developer/offers/", "offered_00", ""), whole: true},
 
 	{route: "GET /admin", whole: true},

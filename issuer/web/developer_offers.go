@@ -1,0 +1,32 @@
+package web
+
+import "github.com/mintmark-auth/mintmark/issuer/ledger"
+
+type offersBody struct {
+	Offers []offerRow
+	Pages  pager
+}
+
+// An offerRow is one application that is offered. Who owns it tells one that was
+// waited for from those that anybody may offer.
+type offerRow struct {
+	Name, Path, Owner string
+	At                ledger.Time
+}
+
+// offersPage lists all applications that are offered to the person.
+func (w *Web) offersPage(c *call, v visit) error {
+	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
+		return v.view.OfferedTo(ledger.OfferQuery{User: v.user.ID, After: at, Back: back, Limit: clientsShow})
+	}, clientKey)
+	body := &offersBody{Pages: pages}
+	for _, client := range found {
+		body.Offers = append(body.Offers, offerRow{
+			Name: client.Name, Path: offerPath(client.ID), Owner: nameOf(v.view.User(client.Owner)), At: client.Offer.At,
+		})
+	}
+	return w.show(c, v, "developer_offers", page{
+		Title: "Offered to you", Trail: []crumb{{"Developer settings", pathDeveloper}}, Body: body, Rows: len(found),
+		Cut: func(n int) { body.Offers, body.Pages.Next = body.Offers[:n], c.pageAt("after", found[n-1].ID) },
+	})
+}
