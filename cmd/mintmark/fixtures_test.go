@@ -210,7 +210,7 @@ func TestFixtureErrors(t *testing.T) {
 	for name, test := range map[string]struct{ text, want string }{
 		"fragment": {
 			user + "clients:\n  - {id: cal-app, name: A, owner: alice, scopes: [BOOKING_READ], redirect_uris: ['https://a.example/#x']}",
-			"f.yaml: client cal-app: redirect_uris[0] has a fragment",
+			"f.yaml: client cal-app: redirect_uris[0] must not have a part after #",
 		},
 		"unknown key":        {client(", colour: red"), `f.yaml: line 3: client cal-app has the unknown key "colour"`},
 		"unknown top key":    {"user: []", `f.yaml: line 1: the file has the unknown key "user"`},

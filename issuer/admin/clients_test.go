@@ -51,7 +51,7 @@ func TestAddClientRefusals(t *testing.T) {
 		"unknown type":   {func(q *admin.NewClient) { q.ID, q.Type = "new", "other" }, "client new: type must be confidential or public"},
 		"unknown scope":  {func(q *admin.NewClient) { q.ID, q.Scopes = "new", []string{"BOOKING_REED"} }, "BOOKING_REED"},
 		"no scope":       {func(q *admin.NewClient) { q.ID, q.Scopes = "new", nil }, "client new: scopes needs at least one"},
-		"fragment":       {func(q *admin.NewClient) { q.ID, q.RedirectURIs = "new", []string{"https://a.example/#x"} }, "client new: redirect_uris[0] has a fragment"},
+		"fragment":       {func(q *admin.NewClient) { q.ID, q.RedirectURIs = "new", []string{"https://a.example/#x"} }, "client new: redirect_uris[0] must not have a part after #"},
 		"public, secret": {func(q *admin.NewClient) { q.ID, q.Type, q.Secret = "new", "public", "s" }, "client new: a public client has no secrets"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -23,7 +23,7 @@ func CheckRedirectURI(uri string, public bool) string {
 	case strings.ContainsAny(uri, `\<>"{}|^`+"`"):
 		return "holds a character that no URI may have"
 	case strings.Contains(uri, "#"):
-		return "has a fragment"
+		return "must not have a part after #"
 	}
 	u, err := url.Parse(uri)
 	switch {

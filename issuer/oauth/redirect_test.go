@@ -23,8 +23,8 @@ func TestCheckRedirectURI(t *testing.T) {
 		"":                                           "empty",
 		"/cb":                                        "absolute",
 		"//app.example/cb":                           "absolute",
-		"https://app.example/cb#f":                   "fragment",
-		"https://app.example/cb#":                    "fragment",
+		"https://app.example/cb#f":                   "part after #",
+		"https://app.example/cb#":                    "part after #",
 		"https://user@app.example/cb":                "user information",
 		"https://user:pw@app.example/":               "user information",
 		"http://app.example/cb":                      "https",
@@ -61,7 +61,7 @@ func TestCheckRedirectURI(t *testing.T) {
 // leaves unambiguous.
 func TestCheckNewRedirectURI(t *testing.T) {
 	for uri, want := range map[string]string{
-		"https://App-1.example:8443/cb?x=1&codes=2&y=code#":      "fragment",
+		"https://App-1.example:8443/cb?x=1&codes=2&y=code#":      "part after #",
 		"https://App-1.example:8443/cb?x=1&codes=2&y=code":       "",
 		"https://xn--bcher-kva.example/cb'":                      "",
 		"https://[2001:db8::1]:8443/cb":                          "",

@@ -71,6 +71,12 @@ var eventWords = []struct {
 	{ledger.EventReplayed, "Journal replayed"},
 }
 
+// userStateWords are what an EventUserState says has become of the user.
+var userStateWords = map[ledger.UserState]string{
+	ledger.Enable: "enabled", ledger.Disable: "disabled", ledger.DeleteUser: "deleted",
+	ledger.Promote: "made an administrator", ledger.Demote: "no administrator any more",
+}
+
 // eventText is what happened in words, and what else there is to say. A later
 // version has kinds that this one does not know.
 func eventText(e *ledger.Event) (what, detail string) {
@@ -85,6 +91,9 @@ func eventText(e *ledger.Event) (what, detail string) {
 	}
 	for _, known := range eventWords {
 		if known.kind == e.Kind {
+			if words := userStateWords[ledger.UserState(e.Detail)]; e.Kind == ledger.EventUserState && words != "" {
+				return known.text, words
+			}
 			return known.text, e.Detail
 		}
 	}

@@ -77,8 +77,8 @@ func TestAdminTransferProblems(t *testing.T) {
 		says     string
 	}{
 		"nobody":         {" ", nil, 422, "User name is missing."},
-		"not there":      {"<nobody>", nil, 422, "User name is not a user here."},
-		"deleted":        {"bob", func(w *world) { w.set("u-bob", ledger.DeleteUser) }, 422, "User name is not a user here."},
+		"not there":      {"<nobody>", nil, 422, "There is no user of that name."},
+		"deleted":        {"bob", func(w *world) { w.set("u-bob", ledger.DeleteUser) }, 422, "There is no user of that name."},
 		"disabled":       {"bob", func(w *world) { w.set("u-bob", ledger.Disable) }, 422, "User name is that of a disabled account."},
 		"the owner":      {"ada", func(w *world) { w.set("u-ada", ledger.Disable) }, 422, "User name is that of a disabled account."},
 		"changed":        {"bob", func(w *world) { w.propose("calendar", func(p *ledger.Profile) { p.Name = "New" }) }, 409, "Something changed while the page was open"},

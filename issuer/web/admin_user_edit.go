@@ -80,6 +80,12 @@ func (w *Web) editUser(c *call, v visit, f *form) error {
 	case err != nil:
 		return err
 	case refused == nil && !f.failed():
+		if v.view, err = w.fresh(c.r.Context()); err != nil {
+			return err
+		}
+		if u := v.view.User(command.User); u != nil && u.Last == seen {
+			return c.done(adminUserPath(command.User), userNotices, "unchanged")
+		}
 		return c.done(adminUserPath(command.User), userNotices, "edited")
 	case refused != nil && refused.Cause == ledger.Moved:
 		if v.view, err = w.fresh(c.r.Context()); err != nil {

@@ -59,6 +59,11 @@ func TestEditUser(t *testing.T) {
 	assert.Equal(t, state, w.index)
 	assert.Contains(t, root.get("/admin/audit?kind=user.edited").body, "<bdi>ada.l</bdi>")
 
+	asItIs := root.done(root.press(adaEdit, adaEdit, filledIn()...)).body
+	assert.Contains(t, asItIs, "There was nothing to change.")
+	assert.NotContains(t, asItIs, "Saved.")
+	assert.Equal(t, state, w.index)
+
 	page = root.get(adaEdit)
 	assert.Contains(t, page.body, `name="time_format" value="12" checked`)
 	assert.Contains(t, page.body, "I count.\nAlso days.</textarea>")

@@ -103,7 +103,12 @@ func TestUserStates(t *testing.T) {
 	assert.Contains(t, press("disable").body, "The account was disabled.")
 	assert.Equal(t, http.StatusSeeOther, ada.get("/account").StatusCode)
 	assert.Empty(t, w.grants())
+	assert.Contains(t, root.get(adaPage+"?done=disable").body, "every application that was connected to the account is disconnected")
 	assert.Contains(t, press("enable").body, "The account was enabled.")
+	audit := root.get("/admin/audit?kind=user.state").body
+	for _, words := range []string{"made an administrator", "no administrator any more", "disabled", "enabled"} {
+		assert.Contains(t, audit, "<bdi>"+words+"</bdi>")
+	}
 	assert.Equal(t, http.StatusSeeOther, ada.get("/account").StatusCode, "sessions do not come back")
 	w.signedIn()
 	assert.NotContains(t, root.get(root.noticed(adaPage, "disable")).body, "was disabled", "it is not so any more")

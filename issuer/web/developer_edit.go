@@ -95,6 +95,8 @@ func (w *Web) proposeEdit(c *call, v visit, client *ledger.Client, f *form, comm
 		// The same form, a second time.
 	}
 	switch {
+	case refused == nil && now.Revision == command.Revision:
+		return c.done(clientPath(client.ID), clientNotices, "unchanged")
 	case client.State == ledger.Rejected:
 		return c.done(clientPath(client.ID), clientNotices, "again")
 	case now.Proposed != nil:

@@ -103,7 +103,7 @@ func TestRegisterProblems(t *testing.T) {
 			v["redirect_uris"] = []string{"http://app.example.com/cb", callback, callback, "https://*.example.com/", "https://a.example/#f"}
 		}, []string{
 			`<p class="error" id="f-redirect_uris.0-error">Redirection URI 1 must be https;`, "Redirection URI 3 is there twice.",
-			"Website must begin with https:// or http://.", "Redirection URI 4 has a wildcard in its host.", "Redirection URI 5 has a fragment.", `value="https://*.example.com/"`,
+			"Website must begin with https:// or http://.", "Redirection URI 4 has a wildcard in its host.", "Redirection URI 5 must not have a part after #.", `value="https://*.example.com/"`,
 		}},
 		{"eleven", func(v url.Values) {
 			for i := range 10 {
@@ -216,6 +216,29 @@ func TestGoingBack(t *testing.T) {
 	}
 	out := b.post("/auth/sign-out", b.get("/").form(t, "/auth/sign-out"))
 	assert.Equal(t, `"cache"`, out.Header.Get("Clear-Site-Data"))
+}
+
+// Who saves what is so already is not told that something was saved. What a
+// reviewer wrote beside an approval is no warning.
+func TestNothingToSave(t *testing.T) {
+	w, b := mine(t, nil)
+	edit := minePath + "/edit"
+	form := b.get(edit).form(t, edit)
+	for name, list := range profileOf("The mine app", callback, w.row("mine").Scopes...) {
+		form[name] = list
+	}
+	form.Set("website", w.row("mine").Website)
+	for range 2 {
+		after := b.done(b.post(edit, form)).body
+		assert.Contains(t, after, "There was nothing to change.")
+		assert.NotContains(t, after, "Saved")
+	}
+	assert.Contains(t, b.done(b.post(edit, with(form, "purpose", "It plans."))).body, "Saved.")
+
+	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Approve, Reason: "Well done.", Revision: w.row("mine").Revision})
+	assert.Contains(t, b.get(minePath).body, `<div class="status"><p><strong>What the last reviewer wrote:</strong> <bdi>Well done.</bdi></p></div>`)
+	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Suspend, Reason: "Spam.", Revision: w.row("mine").Revision})
+	assert.Contains(t, b.get(minePath).body, `<div class="warning"><p><strong>Why it was suspended:</strong>`)
 }
 
 // Two pages of one person: the second to be saved is told what it would undo,
@@ -369,10 +392,10 @@ func TestTransfer(t *testing.T) {
 	w.user("u-bob", "bob", "Bob")
 	bob := w.signedInAs("bob")
 	path, offer := minePath+"/transfer", "/developer/offers/mine"
-	for name, says := range map[string]string{"": "is missing", "nobody": "is not a user here", "ADA": "owns it already"} {
+	for name, says := range map[string]string{"": "User name is missing", "nobody": "There is no user of that name", "ADA": "User name owns it already"} {
 		res := b.submit(path, path, "username", name)
 		assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
-		assert.Contains(t, res.body, "User name "+says+".")
+		assert.Contains(t, res.body, says+".")
 	}
 	assert.Equal(t, http.StatusNotFound, bob.get(offer).StatusCode)
 	res := b.submit(path, path, "username", "Bob")

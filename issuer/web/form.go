@@ -165,9 +165,15 @@ func (f *form) wrong(name, note string) {
 // failed reports whether anything was found wrong.
 func (f *form) failed() bool { return len(f.problems) > 0 || f.alert != "" }
 
+// noSuchUser is what the ledger notes of a user name that nobody has: no sentence
+// that begins with the field's label says that well.
+const noSuchUser = "is not a user here"
+
 // refused tells why a command was refused.
 func (f *form) refused(r *ledger.Refusal) *form {
 	switch {
+	case r.Field == "username" && r.Note == noSuchUser:
+		f.problems = append(f.problems, problem{ID: inputID(r.Field, ""), Text: "There is no user of that name."})
 	case r.Field != "" && r.Note != "":
 		f.wrong(r.Field, r.Note)
 	case r.Cause == ledger.Moved:
