@@ -43,9 +43,10 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *re
 		return nil, err
 	}
 	pages.Register(m.routes(router))
-	router.NotFound = either(endpoint.NotFound, pages.NotFound)
-	router.MethodNotAllowed = either(endpoint.MethodNotAllowed, pages.MethodNotAllowed)
-	return m.timed(endpoint.Guard(router, strings.HasPrefix(s.BaseURL, "https://"), log), spans), nil
+	notFound := either(endpoint.NotFound, pages.NotFound)
+	router.NotFound = notFound
+	router.MethodNotAllowed = endpoint.OwnOptions(router, either(endpoint.MethodNotAllowed, pages.MethodNotAllowed))
+	return m.timed(endpoint.Guard(router, notFound, strings.HasPrefix(s.BaseURL, "https://"), log), spans), nil
 }
 
 // either answers in JSON below the API's paths and with a page elsewhere.

@@ -4,6 +4,7 @@ import (
 	"log/slog"
 	"net/http"
 	"runtime/debug"
+	"slices"
 	"strings"
 
 	"github.com/julienschmidt/httprouter"
@@ -22,14 +23,33 @@ func NewRouter() *httprouter.Router {
 	return r
 }
 
+// OwnOptions takes OPTIONS out of the header Allow of a 405, where the router has
+// set it, but for the paths that have the method: it names it for every path,
+// whether it answers it or not (RFC 9110 §10.2.1).
+func OwnOptions(r *httprouter.Router, next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if own, _, _ := r.Lookup(http.MethodOptions, req.URL.Path); own == nil {
+			allowed := slices.DeleteFunc(strings.Split(w.Header().Get("Allow"), ", "), func(method string) bool {
+				return method == http.MethodOptions
+			})
+			w.Header().Set("Allow", strings.Join(allowed, ", "))
+		}
+		next.ServeHTTP(w, req)
+	})
+}
+
 // Guard is around everything that is public. It sets the headers that every
-// answer has, refuses paths that could mean two things, and turns a panic into
-// a 500 without a word about why. Secure says that the server is reached by
-// https, and is to be reached by nothing else from then on (RFC 6797 §6.1).
-func Guard(next http.Handler, secure bool, log *slog.Logger) http.Handler {
+// answer has, has notFound answer paths that could mean two things, and turns a
+// panic into a 500 without a word about why. Nothing that is answered can be
+// framed or can load or run anything, unless its handler says otherwise. Secure
+// says that the server is reached by https, and is to be reached by nothing else
+// from then on (RFC 6797 §6.1).
+func Guard(next, notFound http.Handler, secure bool, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
 		h["X-Content-Type-Options"] = noSniff
+		h["X-Frame-Options"] = noFrame
+		h["Content-Security-Policy"] = noContent
 		if secure {
 			h["Strict-Transport-Security"] = oneYear
 		}
@@ -50,7 +70,7 @@ func Guard(next http.Handler, secure bool, log *slog.Logger) http.Handler {
 			h["Connection"] = closing
 		}
 		if ambiguous(r) {
-			NotFound(w, r)
+			notFound.ServeHTTP(w, r)
 			return
 		}
 		next.ServeHTTP(w, r)

@@ -26,6 +26,8 @@ var (
 	noStore   = []string{"no-store"}
 	noCache   = []string{"no-cache"}
 	noSniff   = []string{"nosniff"}
+	noFrame   = []string{"DENY"}
+	noContent = []string{"default-src 'none'; frame-ancestors 'none'"}
 	oneYear   = []string{"max-age=31536000"}
 	anyOrigin = []string{"*"}
 	closing   = []string{"close"}
