@@ -87,6 +87,8 @@ func tourDeveloper(b *tab, s *server, app *application, look func(name string)) 
 	b.open(s.AppURL + "/developer")
 	b.signIn("alice", "correct horse")
 	look("developer-offered")
+	b.open(s.AppURL + "/developer/offers")
+	look("developer-offers")
 	b.open(s.AppURL + "/developer/offers/native-app")
 	look("developer-offer")
 }
