@@ -100,10 +100,9 @@ func TestUserStates(t *testing.T) {
 	_, account, _ := strings.Cut(asked.body, `id="account"`)
 	again := answer{asked.Response, account}.form(t, adaPage+"/state")
 	assert.Equal(t, stateToken(root, "u-ada\x00disable"), again.Get("token"), "the form that is shown again can be sent")
-	assert.Contains(t, press("disable").body, "The account was disabled.")
+	assert.Contains(t, press("disable").body, "The account was disabled. The user is signed out, and every application that was connected to the account is disconnected.")
 	assert.Equal(t, http.StatusSeeOther, ada.get("/account").StatusCode)
 	assert.Empty(t, w.grants())
-	assert.Contains(t, root.get(adaPage+"?done=disable").body, "every application that was connected to the account is disconnected")
 	assert.Contains(t, press("enable").body, "The account was enabled.")
 	audit := root.get("/admin/audit?kind=user.state").body
 	for _, words := range []string{"made an administrator", "no administrator any more", "disabled", "enabled"} {
