@@ -27,7 +27,7 @@
 //	membership.go  the leader's duty: raft's configuration follows the members
 //	removal.go     a member goes: raft's configuration first, its key second; quorum.go, when it may; expelled.go and doubt.go, how it learns; removed.go, what it does then
 //	invite.go, join.go  a token makes a node a member; look.go and strangers.go, what strangers may cost; refusals.go, what the log says of them
-//	missed.go      a leader that a majority misses is replaced; hasten.go, at once when its process is gone
+//	missed.go      a leader that a majority misses is replaced; hasten.go, at once when its process is gone; vote_asked.go, votes get there
 //	reach.go       operators are told once who can't be reached
 //	transfer.go    leadership is handed over; successor.go, to whom; stepdown.go, before a node stops
 //	overview.go    what operators see

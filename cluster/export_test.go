@@ -348,6 +348,9 @@ func ForgetPeer(n *Node, name string) {
 	}
 }
 
+// Transport is a node's transport.
+type Transport = transport
+
 // NewTransport is a node's transport on connections of the test's.
 func NewTransport(layer raft.StreamLayer) raft.Transport {
 	return newTransport(layer, newLogger(slog.New(slog.DiscardHandler)))

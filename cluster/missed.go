@@ -44,7 +44,7 @@ func (n *Node) watchContact() {
 		}
 		if n.misses(ctx, patience) {
 			n.replaceLeader(ctx, patience)
-			wait(ctx, n.config.hooks.step)
+			wait(ctx, n.config.hooks.step/4) // this node may be able to stand then
 		}
 	}
 }
