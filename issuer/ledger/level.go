@@ -15,16 +15,17 @@ package ledger
 //		nothing, in no branch; a secret in use moves to the active key;
 //		lives, and one that begins with a recovery
 //	3	the pages: sessions are ended one by one; logos; a client changes its
-//		owner; administrators add and edit users; sign-in by a provider
-//		elsewhere; an administrator does not take the role, or the account, from
-//		themselves; a user has at most MaxSessionsOf sessions; a deletion names the revision it was decided on; a review is
-//		kept with its reason; so is what it turned down; the event of a proposal
-//		tells what was proposed; what one client or user
-//		writes to the audit trail by refreshing and allowing is bounded; the reason
-//		of a suspension outlasts reviews of edits; nobody takes a name that is
-//		taken for another's; new texts hold nothing unseen, and new addresses
-//		only hosts that a browser goes to and no parameter of an answer; nobody
-//		accepts what an owner offers who may do nothing any more
+//		owner, and nobody accepts what an owner offers who may do nothing any
+//		more; administrators add and edit users; sign-in by a provider
+//		elsewhere; an administrator does not take the role, or the account,
+//		from themselves; a user has at most MaxSessionsOf sessions; a deletion
+//		names the revision it was decided on; a review is kept with its reason,
+//		and so is what it turned down; the event of a proposal tells what was
+//		proposed; the reason of a suspension outlasts reviews of edits; what one
+//		client or user writes to the audit trail by refreshing and allowing is
+//		bounded; nobody takes a name that is taken for another's; new texts hold
+//		nothing unseen, and new addresses only hosts that a browser goes to and
+//		no parameter of an answer
 const Level = 3
 
 // levelOf is the level from which on a command of a kind may be proposed. A
