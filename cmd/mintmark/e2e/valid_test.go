@@ -123,6 +123,7 @@ func TestValidHTML(t *testing.T) {
 	get("developer-delete", "/developer/clients/legacy-app/delete")
 	get("error-owner", strings.TrimPrefix(authorizeURL(s, "native-app", callback+"x"), s.AppURL))
 	a = elsewhere
+	get("developer-offers", "/developer/offers")
 	get("developer-offer", "/developer/offers/legacy-app")
 	get("developer-offered", "/developer")
 
