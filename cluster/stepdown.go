@@ -50,28 +50,11 @@ func (n *Node) seeSuccessor(ctx context.Context) {
 		if id == string(n.id) {
 			continue
 		}
-		if n.isLedElsewhere(ctx, n.config.hooks.step) || ctx.Err() != nil {
+		if n.isLedAnew(ctx, string(n.id), n.config.hooks.step) || ctx.Err() != nil {
 			return
 		}
 		n.log.Info("cluster: nobody has taken over yet, another node is asked to", "name", n.nameOf(id))
 		_, _ = n.ask(ctx, id, nil, opStand, nil, statusTimeout)
 	}
-	n.isLedElsewhere(ctx, n.config.hooks.step)
-}
-
-// isLedElsewhere waits for a moment at most until another node is known to lead.
-func (n *Node) isLedElsewhere(ctx context.Context, moment time.Duration) bool {
-	ctx, cancel := context.WithTimeout(ctx, moment)
-	defer cancel()
-	for {
-		w := n.leader.route()
-		if n.elsewhere(w) {
-			return true
-		}
-		select {
-		case <-w.changed:
-		case <-ctx.Done():
-			return false
-		}
-	}
+	n.isLedAnew(ctx, string(n.id), n.config.hooks.step)
 }
