@@ -29,8 +29,13 @@ func (n *Node) Backup(ctx context.Context) (*Backup, error) {
 	if err := n.barrier(ctx); err != nil {
 		return nil, err
 	}
-	b := &Backup{schema: n.core.schema, stop: n.stopped, Rows: make(map[string]uint64)}
-	n.core.progress.with(func(index uint64) { b.txn, b.Index = n.core.view(), index })
+	return n.core.backup(n.stopped)
+}
+
+// backup takes the state as it is. Its Write ends early when stop is closed.
+func (c *core) backup(stop <-chan struct{}) (*Backup, error) {
+	b := &Backup{schema: c.schema, stop: stop, Rows: make(map[string]uint64)}
+	c.progress.with(func(index uint64) { b.txn, b.Index = c.view(), index })
 	s := readStatus(b.txn)
 	b.Seq, b.At, b.Level = s.Seq, s.At, s.Level
 	for name := range b.schema.tables {
@@ -44,6 +49,9 @@ func (n *Node) Backup(ctx context.Context) (*Backup, error) {
 	}
 	return b, nil
 }
+
+// View is the state.
+func (b *Backup) View() *memdb.Txn { return b.txn }
 
 // Write writes the state. It is not sealed.
 func (b *Backup) Write(w io.Writer) error { return b.schema.writeSnapshot(w, b.txn, b.Index, b.stop) }

@@ -64,7 +64,7 @@ func TestRecoveryFromOneSurvivor(t *testing.T) {
 		shut(t, n)
 	}
 	c := tr.confs[2]
-	require.NoError(t, cluster.Recover(c))
+	require.NoError(t, cluster.Recover(c, nil))
 	c.Network = networked(t, "", "").Network
 	n := open(t, c)
 	require.Equal(t, uint64(7), find(n.View(), "kept").Value)
@@ -81,7 +81,7 @@ func TestRecoveryFromOneSurvivor(t *testing.T) {
 	fresh.same()
 
 	empty := networked(t, "", "x")
-	require.ErrorContains(t, cluster.Recover(empty), "no data")
+	require.ErrorContains(t, cluster.Recover(empty, nil), "no data")
 }
 
 // TestDataOfANodeAloneGetsPeers: what mintmark dev made can become the first

@@ -12,14 +12,27 @@ import (
 	"github.com/hashicorp/raft"
 )
 
+// strangersPace is between the Barriers that callers who proved nothing can
+// cause in a cluster: a Barrier is an entry of the log, and a disk write of every
+// node.
+const strangersPace = time.Second / 20
+
 // barriers shares Barriers: at most one is under way, and everybody who asks
 // meanwhile waits for the next one. One that is under way is no use to them: it
 // may have been put into the log before the write they want to see.
+//
+// A node has two. The one with a pace is for callers who proved nothing: they
+// wait for each other, and nobody else waits for them. The leader keeps the pace
+// for the whole cluster, because Barriers of other nodes are asked of it.
 type barriers struct {
+	pace time.Duration // at least, between the beginnings of two; 0 for none
+	op   byte          // asks the leader for one
+
 	mu      sync.Mutex
-	running *round
-	next    *round // only while running is not nil
-	passed  uint64 // how many went through the log
+	running bool      // runBarriers does
+	next    *round    // nil while nobody waits
+	began   time.Time // when the last one did
+	passed  uint64    // how many went through the log
 }
 
 // round is one Barrier and those who wait for it.
@@ -29,12 +42,18 @@ type round struct {
 }
 
 // barrier waits for a Barrier that starts after the call, at most
-// Config.ProposeTimeout.
-func (n *Node) barrier(ctx context.Context) error {
+// Config.ProposeTimeout. It is for callers who proved who they are, and for this
+// node's own needs.
+func (n *Node) barrier(ctx context.Context) error { return n.share(ctx, &n.barriers) }
+
+// strangersBarrier is barrier for callers who proved nothing.
+func (n *Node) strangersBarrier(ctx context.Context) error { return n.share(ctx, &n.strangers) }
+
+func (n *Node) share(ctx context.Context, b *barriers) error {
 	if err := cmp.Or(n.Removed(), n.Twin()); err != nil {
 		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, err)
 	}
-	r := n.joinBarrier()
+	r := n.joinBarrier(b)
 	if r == nil {
 		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, errClosed)
 	}
@@ -54,54 +73,70 @@ func (n *Node) barrier(ctx context.Context) error {
 }
 
 // joinBarrier returns the round to wait for, or nil when the node closes.
-func (n *Node) joinBarrier() *round {
-	b := &n.barriers
+func (n *Node) joinBarrier(b *barriers) *round {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if n.isClosing() {
 		return nil
 	}
-	if b.running == nil {
-		b.running = &round{done: make(chan struct{})}
-		n.running.Go(n.runBarriers)
-		return b.running
-	}
 	if b.next == nil {
 		b.next = &round{done: make(chan struct{})}
+	}
+	if !b.running {
+		b.running = true
+		n.running.Go(func() { n.runBarriers(b) })
 	}
 	return b.next
 }
 
 // runBarriers runs rounds until nobody waits.
-func (n *Node) runBarriers() {
-	b := &n.barriers
-	for r := b.running; r != nil; {
-		r.err = n.passBarrier()
-		close(r.done)
-		b.mu.Lock()
+func (n *Node) runBarriers(b *barriers) {
+	for r := n.nextRound(b); r != nil; r = n.nextRound(b) {
+		r.err = n.passBarrier(b.op)
 		if r.err == nil {
+			b.mu.Lock()
 			b.passed++
+			b.mu.Unlock()
 		}
-		b.running, b.next = b.next, nil
-		r = b.running
-		b.mu.Unlock()
+		close(r.done)
 	}
+}
+
+// nextRound waits until a round may begin, which others may join meanwhile. It is
+// nil where nobody waits.
+func (n *Node) nextRound(b *barriers) *round {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if due := time.Until(b.began.Add(b.pace)); b.next != nil && due > 0 {
+		b.mu.Unlock()
+		select {
+		case <-time.After(due):
+		case <-n.closing:
+		}
+		b.mu.Lock()
+	}
+	r := b.next
+	b.next, b.running = nil, r != nil
+	if r != nil {
+		b.began = time.Now()
+	}
+	return r
 }
 
 // passBarrier has a Barrier go through the log, by way of the leader, and
 // returns when this node has applied what was before it.
-func (n *Node) passBarrier() error {
+func (n *Node) passBarrier(op byte) error {
 	patience := time.Now().Add(n.config.LeaderTimeout)
 	for {
 		w := n.leader.route()
-		err := n.barrierBy(w)
+		err := n.barrierBy(w, op)
 		if !errors.Is(err, errNotLeading) || n.pause(context.Background(), w, patience) != nil {
 			return err
 		}
 	}
 }
 
-func (n *Node) barrierBy(w way) error {
+func (n *Node) barrierBy(w way, op byte) error {
 	switch {
 	case w.leading:
 		err := await(n.raft.Barrier(n.config.ProposeTimeout), n.stopped)
@@ -115,7 +150,7 @@ func (n *Node) barrierBy(w way) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout)
 	defer cancel()
-	answer, err := n.ask(ctx, w.leader, w.moved, opBarrier, nil, n.config.ProposeTimeout)
+	answer, err := n.ask(ctx, w.leader, w.moved, op, nil, n.config.ProposeTimeout)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotLeading, err)
 	}

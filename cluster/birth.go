@@ -11,6 +11,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // A node whose log is lost must not go on with the rest of its folder: it has
@@ -58,7 +60,7 @@ func (n *Node) storedBirth() ([]byte, error) {
 }
 
 // notedBirth is what the file of a folder says, nil if there is none: no node
-// has run there, or one of a version that noted nothing.
+// has run there, or its first start was cut short.
 func notedBirth(dir string) ([]byte, error) {
 	path := filepath.Join(dir, birthFile)
 	text, err := os.ReadFile(path)
@@ -126,7 +128,7 @@ func (n *Node) noteBirth() error {
 	if err != nil || bytes.Equal(noted, birth) {
 		return err
 	}
-	if err := writePrivate(filepath.Join(n.config.Dir, birthFile), []byte(hex.EncodeToString(birth)+"\n")); err != nil {
+	if err := durable.Replace(filepath.Join(n.config.Dir, birthFile), []byte(hex.EncodeToString(birth)+"\n")); err != nil {
 		return fmt.Errorf("note birth: %w", err)
 	}
 	return nil
@@ -158,7 +160,7 @@ func (n *Node) checkBirth(fresh bool, snapshots raft.SnapshotStore, known logPos
 	return n.checkLog(snapshots, known)
 }
 
-// checkUnnoted finds a lost log of a node whose version did not note its birth:
+// checkUnnoted finds a lost log of a node that has no note of its birth:
 // by snapshots without an id, and by a list of peers that says what the node
 // told of itself when it ran, or that knows it by an id that only the log had.
 func (n *Node) checkUnnoted(fresh bool) error {

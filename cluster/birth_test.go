@@ -40,7 +40,7 @@ func refusesLoss(t testing.TB, c cluster.Config) {
 }
 
 // TestNodeThatLostItsLogAlone has the rest of its folder, and has forgotten its
-// votes and what it acknowledged. So has one of a version that noted no births.
+// votes and what it acknowledged. So has one that lost the note of its birth, too.
 func TestNodeThatLostItsLogAlone(t *testing.T) {
 	tr := newTrio(t)
 	for i, n := range tr.nodes {
@@ -154,7 +154,7 @@ func TestDamagedSnapshots(t *testing.T) {
 func TestFirstStartCutShort(t *testing.T) {
 	c := config(t, "")
 	shut(t, open(t, c))
-	drop(t, c.Dir, "node.birth") // the last that is written; earlier versions wrote none
+	drop(t, c.Dir, "node.birth") // the last that is written
 	n := open(t, c)
 	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
 	require.NoError(t, err)
@@ -185,12 +185,12 @@ func TestRecoverAfterLoss(t *testing.T) {
 	shut(t, n)
 	drop(t, c.Dir, "log")
 	refusesLoss(t, c)
-	require.NoError(t, cluster.Recover(c))
+	require.NoError(t, cluster.Recover(c, nil))
 	n = open(t, c)
 	require.Equal(t, uint64(7), find(n.View(), "a").Value)
 	shut(t, n)
 	drop(t, c.Dir, "log", "snapshots")
-	err = cluster.Recover(c)
+	err = cluster.Recover(c, nil)
 	require.ErrorContains(t, err, "no data")
 	require.False(t, errors.Is(err, cluster.ErrDataLost))
 }

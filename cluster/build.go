@@ -109,6 +109,7 @@ func (n *Node) propose(batch []*request) {
 		<-n.entries
 		return
 	}
+	n.goesOn(at)
 	for _, r := range batch {
 		r.sealed.at = at
 		entry = appendCommand(entry, &r.sealed)

@@ -7,11 +7,64 @@ import (
 	"time"
 )
 
+// The clock rule. The leader stamps commands with its wall clock, and state time
+// never runs back: one stamp from the future would expire every code, session
+// and grant for good, and every token made from then on would be refused as not
+// valid yet. So no clock is believed on its own word.
+//
+// What is compared:
+//
+//   - the wall clock with a clock that only goes forward (this file). A clock that
+//     is more than 10 s from where the other says that it must be has jumped;
+//   - at a start, before the first stamp, when there is nothing to have jumped
+//     from: with the newest stamp in the folder, the time at which the node
+//     last ran, and the kernel's word whether its clock is synchronised
+//     (clock_start.go);
+//   - with the clocks of the other voters, and whether each of them jumped or
+//     is not believed yet itself (clock_peers.go);
+//   - state time with the clocks of a majority, at every stamp (clock_state.go).
+//
+// What a node may do:
+//
+//	its clock is          lead                      stamp
+//	steady                if a majority's clocks,   unless state time is more than
+//	                      its own among them, are   10 s ahead of a majority's clocks:
+//	                      within 10 s               then nothing is decided (503)
+//	jumped                no                        no
+//	not believed yet      no                        no
+//
+// A follower whose clock is doubtful goes on following, voting, and minting what
+// a leader with a good clock has decided.
+//
+// What ends a jump:
+//
+//   - the clock comes back to within 10 s of where it should be. Nobody is asked;
+//   - up to 5 minutes: it has lasted 15 s, and the clocks of a majority, this one
+//     among them, are within 10 s. So a correction of all clocks needs nobody,
+//     and a glitch of all clocks is over before it is stamped. Several such
+//     jumps count together;
+//   - beyond that: a majority of the voters, this one not among them, whose clocks
+//     are steady and within 10 s. That all others jumped to the same time says
+//     nothing, as they may have one cause;
+//   - an operator (AcceptClock).
+//
+// What ends the doubt of a start is said in clock_start.go. That time went by
+// while the node was stopped, its process was paused or its machine was
+// suspended is no jump, where the forward clock counts it too: CLOCK_BOOTTIME
+// does, but for a virtual machine that its host suspended, whose clock does jump
+// when it is corrected.
 const (
-	// clockLimitPeers is how far the clock may jump on a node that has peers.
-	clockLimitPeers = 10 * time.Second
-	// clockLimitAlone is how far it may jump where nobody else can tell.
-	clockLimitAlone = 5 * time.Minute
+	// ClockTolerance is how far a steady clock may be from where it should be, a
+	// leader's from a majority's, and state time ahead of the clocks. Who checks
+	// what the state machine issues must tolerate as much.
+	ClockTolerance = 10 * time.Second
+	// clockLimit is the greatest jump that no steady majority or operator need
+	// vouch for, and clockSettles how long it must have lasted.
+	clockLimit   = 5 * time.Minute
+	clockSettles = 15 * time.Second
+	// clockSame is by how much two looks at a clock may differ that are taken to
+	// be at the same time of it.
+	clockSame = time.Second
 
 	// clockTrust is how long a checked reading speaks for the next ones.
 	clockTrust = time.Millisecond
@@ -28,10 +81,9 @@ const (
 )
 
 // ClockJumpError says that the wall clock moved against the time that elapsed.
-// Nothing is stamped until the clock is accepted.
+// Nothing is stamped until it has come back or is accepted.
 type ClockJumpError struct {
-	By    time.Duration // positive: the wall clock went ahead
-	Limit time.Duration
+	By time.Duration // positive: the wall clock went ahead
 }
 
 func (e *ClockJumpError) Error() string {
@@ -39,54 +91,70 @@ func (e *ClockJumpError) Error() string {
 	if e.By < 0 {
 		way = "back"
 	}
-	return fmt.Sprintf("the wall clock jumped %s by %s, more than %s", way, e.By.Abs().Round(time.Millisecond), e.Limit)
+	return fmt.Sprintf("the wall clock jumped %s by %s", way, e.By.Abs().Round(time.Millisecond))
 }
 
-// stampClock is the clock that stamps commands. It refuses when the wall clock
-// has jumped: state time never runs back, so that one stamp from the future
-// would expire every code, token and session for good.
+// stampClock is the clock that stamps commands. It refuses while the wall clock
+// is not where it should be by the time that elapsed, and before it was accepted
+// for the first time.
 //
-// What a stamp can be wrong by, since the anchor: the limit, and a thousandth
+// What a stamp can be wrong by, since the anchor: the tolerance, and a thousandth
 // of the time that elapsed, because drift within that is followed. A jump that
-// the limit allows is therefore forgotten in time, and a second one like it is
-// allowed again.
+// the tolerance allows is therefore forgotten in time, and a second one like it
+// is allowed again.
 //
 // The allowance grows while nobody reads. The owner reads at least once a
 // minute, so that a jump is also found while there is nothing to stamp.
-//
-// A virtual machine that was suspended by its host did not see time elapse on
-// either clock; when its wall clock is corrected, that is a jump.
 type stampClock struct {
 	wall    func() time.Time
 	elapsed func() time.Duration
 	last    atomic.Pointer[clockCheck]
 
-	mu     sync.Mutex
-	limit  time.Duration // guarded by mu, as is all below
-	zero   time.Time     // the wall clock when elapsed was zero, had it never moved
-	follow time.Duration // elapsed, up to when zero was moved along with the drift
+	mu sync.Mutex
+	// near is where the clock should be, firm where it would be without the jumps
+	// that nobody vouched for. Both are guarded by mu, as is found.
+	near, firm clockAnchor
+	found      time.Duration // elapsed, when the clock jumped to its present time
 }
 
 // clockCheck is a reading that was checked against the elapsed clock, or why
 // there is none.
 type clockCheck struct {
 	at  time.Time
-	err error
+	err error // a *ClockStartError or a *ClockJumpError
 }
 
-// newStampClock anchors a clock. wall is read like time.Now: with a monotonic
-// reading in it, which tells how long a check ago is. elapsed is monotonic and
-// counts the time for which the machine was suspended: see clockElapsed.
-func newStampClock(wall func() time.Time, elapsed func() time.Duration, limit time.Duration) *stampClock {
-	c := &stampClock{wall: wall, elapsed: elapsed, limit: limit}
-	c.accept()
+// clockAnchor ties the wall clock to the elapsed one.
+type clockAnchor struct {
+	zero   time.Time     // the wall clock when elapsed was zero, had it never moved
+	follow time.Duration // elapsed, up to when zero was moved along with the drift
+}
+
+func (l clockLook) anchor() clockAnchor {
+	return clockAnchor{l.wall.Round(0).Add(-(l.early + (l.late-l.early)/2)), l.late}
+}
+
+// moved follows the drift, and returns what is more than that.
+func (a *clockAnchor) moved(l clockLook) time.Duration {
+	moved := l.against(a.zero)
+	allowed := max(l.late-a.follow, 0) / clockDrift
+	drift := min(max(moved, -allowed), allowed)
+	a.zero, a.follow = a.zero.Add(drift), l.late
+	return moved - drift
+}
+
+// newStampClock makes a clock that must be accepted before it stamps. wall is
+// read like time.Now: with a monotonic reading in it, which tells how long a
+// check ago is. elapsed is monotonic and counts the time for which the machine
+// was suspended: see clockElapsed.
+func newStampClock(wall func() time.Time, elapsed func() time.Duration) *stampClock {
+	c := &stampClock{wall: wall, elapsed: elapsed}
+	c.last.Store(&clockCheck{err: errClockUnread})
 	return c
 }
 
-// read returns the time in milliseconds since the Unix epoch, or a
-// ClockJumpError. One refusal is followed by others until the clock is
-// accepted, also when the wall clock has come back: by then nobody knows which
-// of its times was wrong.
+// read returns the time in milliseconds since the Unix epoch, or why it can't be
+// told: a *ClockStartError or a *ClockJumpError.
 //
 // Reading the elapsed clock is a system call and seven times as slow as reading
 // the wall clock, which brings a monotonic reading along. So a reading is not
@@ -95,23 +163,25 @@ func newStampClock(wall func() time.Time, elapsed func() time.Duration, limit ti
 // millisecond later than a checked one, and a wall clock that stands still, or
 // a machine that was suspended, is told by one of the parts.
 func (c *stampClock) read() (ms int64, err error) {
-	last := c.last.Load()
-	if last.err != nil {
-		return 0, last.err
-	}
-	if now := c.wall(); last.covers(now) {
+	if now, ok := c.glance(); ok {
 		return stampOf(now), nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	last = c.last.Load()
-	if last.err != nil {
-		return 0, last.err
-	}
-	if now := c.wall(); last.covers(now) { // somebody else checked while this one waited
+	if now, ok := c.glance(); ok { // somebody else checked while this one waited
 		return stampOf(now), nil
 	}
 	return c.check()
+}
+
+// glance returns a reading that needs no check of its own.
+func (c *stampClock) glance() (time.Time, bool) {
+	last := c.last.Load()
+	if last.err != nil {
+		return time.Time{}, false
+	}
+	now := c.wall()
+	return now, last.covers(now)
 }
 
 // covers says that now needs no check of its own.
@@ -121,51 +191,97 @@ func (k *clockCheck) covers(now time.Time) bool {
 
 func clockTrusted(sinceCheck time.Duration) bool { return sinceCheck >= 0 && sinceCheck < clockTrust }
 
-// check is called with mu held, and while the clock is not refused.
+// check is called with mu held. While the clock has jumped, its drift is not
+// followed: only a clock that is where it was expected comes back by itself.
 func (c *stampClock) check() (int64, error) {
-	l := c.look()
-	moved := l.against(c.zero)
-	allowed := max(l.late-c.follow, 0) / clockDrift
-	drift := min(max(moved, -allowed), allowed)
-	c.zero = c.zero.Add(drift)
-	c.follow = l.late
-	moved -= drift
-	if moved.Abs() > c.limit {
-		err := &ClockJumpError{By: moved, Limit: c.limit}
-		c.last.Store(&clockCheck{err: err})
-		return 0, err
+	last := c.last.Load()
+	if c.isStarting() {
+		return 0, last.err
 	}
-	c.last.Store(&clockCheck{at: l.wall})
-	return stampOf(l.wall), nil
+	l := c.look()
+	var moved time.Duration
+	if last.err == nil {
+		moved = c.near.moved(l)
+		_ = c.firm.moved(l)
+	} else {
+		moved = l.against(c.near.zero)
+	}
+	if moved.Abs() <= ClockTolerance {
+		c.near.follow, c.firm.follow = l.late, l.late
+		c.last.Store(&clockCheck{at: l.wall})
+		return stampOf(l.wall), nil
+	}
+	jump, known := last.err.(*ClockJumpError)
+	if !known || (moved-jump.By).Abs() > clockSame {
+		jump, c.found = &ClockJumpError{By: moved}, l.late
+		c.last.Store(&clockCheck{err: jump})
+	}
+	return 0, jump
 }
 
-// accept takes the wall clock for right from now on. An operator decides that.
+// isStarting reports whether the clock was not accepted yet.
+func (c *stampClock) isStarting() bool {
+	_, starting := c.last.Load().err.(*ClockStartError)
+	return starting
+}
+
+// doubt says why the clock is not accepted yet. It does nothing to one that was.
+func (c *stampClock) doubt(err *ClockStartError) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.isStarting() {
+		c.last.Store(&clockCheck{err: err})
+	}
+}
+
+// jump returns how far the clock is from where it would be without the jumps
+// that nobody vouched for, and for how long it has been there. ok is false where
+// it has not jumped, or has come back.
+func (c *stampClock) jump() (by, lasts time.Duration, ok bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if _, err := c.check(); err == nil || c.isStarting() {
+		return 0, 0, false
+	}
+	l := c.look()
+	return l.against(c.firm.zero), l.late - c.found, true
+}
+
+// see is a look at the clock, for acceptAs.
+func (c *stampClock) see() clockLook {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.look()
+}
+
+// accept takes the wall clock for right from now on, whatever it says. An
+// operator decides that.
 func (c *stampClock) accept() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.anchor()
+	c.anchor(c.look(), true)
+}
+
+// acceptAs is accept for a clock that was judged by a look at it, unless it has
+// moved since. Where nobody vouches for it, a jump is remembered.
+func (c *stampClock) acceptAs(judged clockLook, vouched bool) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	l := c.look()
+	if l.against(judged.anchor().zero).Abs() > clockSame {
+		return false
+	}
+	c.anchor(l, vouched)
+	return true
 }
 
 // anchor is called with mu held.
-func (c *stampClock) anchor() {
-	l := c.look()
-	c.zero = l.wall.Round(0).Add(-(l.early + (l.late-l.early)/2))
-	c.follow = l.late
-	c.last.Store(&clockCheck{at: l.wall})
-}
-
-// setLimit changes the limit, which is another with peers than without. What
-// the old limit has let pass was stamped already, so the new one starts from
-// here; a clock that is refused stays refused.
-func (c *stampClock) setLimit(limit time.Duration) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.last.Load().err == nil && limit != c.limit {
-		if _, err := c.check(); err == nil {
-			c.anchor()
-		}
+func (c *stampClock) anchor(l clockLook, firmly bool) {
+	c.near = l.anchor()
+	if firmly {
+		c.firm = c.near
 	}
-	c.limit = limit
+	c.last.Store(&clockCheck{at: l.wall})
 }
 
 // clockLook is the wall clock, read between two readings of the elapsed one.

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"errors"
+	"fmt"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -21,4 +23,25 @@ func clockElapsed() func() time.Duration {
 		}
 		return time.Duration(ts.Nano())
 	}
+}
+
+// clockSynchronised is nil where the kernel vouches for a reading of the clock
+// that was made a moment ago: something disciplines its clock (adjtimex(2)), and
+// that clock shows the same time.
+func clockSynchronised(now time.Time) error {
+	var t unix.Timex
+	if _, err := unix.Adjtimex(&t); err != nil {
+		return fmt.Errorf("the kernel does not say whether its clock is synchronised: %w", err)
+	}
+	return kernelVouches(&t, now)
+}
+
+func kernelVouches(t *unix.Timex, now time.Time) error {
+	if t.Status&unix.STA_UNSYNC != 0 {
+		return errors.New("the kernel's clock is not synchronised")
+	}
+	if by := time.Unix(int64(t.Time.Sec), 0).Sub(now.Round(0)); by.Abs() > ClockTolerance {
+		return fmt.Errorf("the kernel's clock shows another time, %s away", by.Round(time.Second))
+	}
+	return nil
 }

@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"math"
+	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -16,6 +18,7 @@ type clockSample struct {
 	offset      time.Duration // positive: ahead of this node's
 	uncertainty time.Duration // the offset is off by this much at most
 	age         time.Duration
+	steady      bool // it said that it believes its clock itself
 }
 
 // clockOffset says how far the wall clock of a peer is ahead of this node's. The
@@ -30,9 +33,12 @@ func clockOffset(sent, received time.Duration, ownWall, remoteWall time.Time) (o
 
 // clockVote counts voters by what their clocks say of this node's.
 type clockVote struct {
-	agree   int // within the limit for certain; this node among them
-	differ  int // beyond the limit for certain
-	unknown int // no fresh sample, or too uncertain a one
+	agree   int           // within the limit for certain; this node among them
+	differ  int           // beyond the limit for certain
+	unknown int           // no fresh sample, or too uncertain a one
+	steady  int           // those of agree that believe their clocks, this node not counted
+	opposed int           // those of differ that believe their clocks
+	ahead   time.Duration // of this node's clock, of the nearest of opposed
 }
 
 // clockVerdict compares this node's clock with those of the voters. A leader
@@ -53,8 +59,17 @@ func clockVerdict(self raft.ServerID, voters []raft.ServerID, samples []clockSam
 			v.unknown++
 		case s.offset.Abs() <= limit-s.uncertainty: // this way round it can't overflow
 			v.agree++
+			if s.steady {
+				v.steady++
+			}
 		case s.offset.Abs()-s.uncertainty > limit:
 			v.differ++
+			if s.steady {
+				if v.opposed == 0 || s.offset.Abs() < v.ahead.Abs() {
+					v.ahead = -max(s.offset, -math.MaxInt64)
+				}
+				v.opposed++
+			}
 		default:
 			v.unknown++
 		}
@@ -81,3 +96,31 @@ func (v clockVote) mayLead() bool { return v.agree >= v.majority() }
 // leads goes on until then: a cut link is no proof of a wrong clock, and has its
 // own rule.
 func (v clockVote) mustStepDown() bool { return v.agree+v.unknown < v.majority() }
+
+// vouches says that a majority of the voters, this node not among them, agrees,
+// and that none of these has jumped or is in doubt itself.
+func (v clockVote) vouches() bool { return v.steady >= v.majority() }
+
+// contests says that of the voters that believe their clocks, this node not among
+// them, more differ than agree.
+func (v clockVote) contests() bool { return v.opposed > v.steady }
+
+// clockBehind says how far the clocks of a majority are behind this node's at
+// most: of the majority that is furthest ahead. It is negative where they are
+// ahead, and zero where too few clocks are known: who leads knows enough of them.
+func clockBehind(self raft.ServerID, voters []raft.ServerID, samples []clockSample) time.Duration {
+	var least []time.Duration // how far ahead of this node's each clock is at least
+	for _, id := range voters {
+		if id == self {
+			least = append(least, 0)
+		} else if s, ok := youngestSample(id, samples); ok && s.uncertainty <= ClockTolerance {
+			least = append(least, max(s.offset, -clockMost)-s.uncertainty)
+		}
+	}
+	majority := len(voters)/2 + 1
+	if len(least) < majority {
+		return 0
+	}
+	slices.Sort(least)
+	return -least[len(least)-majority]
+}

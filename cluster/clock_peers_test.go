@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"errors"
 	"math"
 	"testing"
 	"time"
@@ -64,44 +65,44 @@ func TestClockVerdict(t *testing.T) {
 		may     bool
 		must    bool
 	}{
-		{"alone", 1, nil, clockVote{1, 0, 0}, true, false},
-		{"alone, with the sample of one that left", 1, []clockSample{at("b", time.Hour)}, clockVote{1, 0, 0}, true, false},
+		{"alone", 1, nil, clockVote{agree: 1, unknown: 0}, true, false},
+		{"alone, with the sample of one that left", 1, []clockSample{at("b", time.Hour)}, clockVote{agree: 1, unknown: 0}, true, false},
 
-		{"two, nothing known", 2, nil, clockVote{1, 0, 1}, false, false},
-		{"two agree", 2, []clockSample{at("b", 9*s)}, clockVote{2, 0, 0}, true, false},
-		{"two differ: neither leads", 2, []clockSample{at("b", 12*s)}, clockVote{1, 1, 0}, false, true},
+		{"two, nothing known", 2, nil, clockVote{agree: 1, unknown: 1}, false, false},
+		{"two agree", 2, []clockSample{at("b", 9*s)}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
+		{"two differ: neither leads", 2, []clockSample{at("b", 12*s)}, clockVote{agree: 1, differ: 1, unknown: 0}, false, true},
 
-		{"three, nothing known", 3, nil, clockVote{1, 0, 2}, false, false},
-		{"three agree", 3, []clockSample{at("b", -s), at("c", s)}, clockVote{3, 0, 0}, true, false},
-		{"three, one agrees, one is cut off", 3, []clockSample{at("b", 0)}, clockVote{2, 0, 1}, true, false},
-		{"three, one differs", 3, []clockSample{at("b", 0), at("c", time.Hour)}, clockVote{2, 1, 0}, true, false},
-		{"three, one differs, one is cut off", 3, []clockSample{at("b", time.Hour)}, clockVote{1, 1, 1}, false, false},
-		{"three, self is the odd one", 3, []clockSample{at("b", time.Hour), at("c", time.Hour)}, clockVote{1, 2, 0}, false, true},
-		{"three, all differ", 3, []clockSample{at("b", time.Hour), at("c", -time.Hour)}, clockVote{1, 2, 0}, false, true},
+		{"three, nothing known", 3, nil, clockVote{agree: 1, unknown: 2}, false, false},
+		{"three agree", 3, []clockSample{at("b", -s), at("c", s)}, clockVote{agree: 3, differ: 0, unknown: 0}, true, false},
+		{"three, one agrees, one is cut off", 3, []clockSample{at("b", 0)}, clockVote{agree: 2, differ: 0, unknown: 1}, true, false},
+		{"three, one differs", 3, []clockSample{at("b", 0), at("c", time.Hour)}, clockVote{agree: 2, differ: 1, unknown: 0}, true, false},
+		{"three, one differs, one is cut off", 3, []clockSample{at("b", time.Hour)}, clockVote{agree: 1, differ: 1, unknown: 1}, false, false},
+		{"three, self is the odd one", 3, []clockSample{at("b", time.Hour), at("c", time.Hour)}, clockVote{agree: 1, differ: 2, unknown: 0}, false, true},
+		{"three, all differ", 3, []clockSample{at("b", time.Hour), at("c", -time.Hour)}, clockVote{agree: 1, differ: 2, unknown: 0}, false, true},
 
-		{"five, one agrees", 5, []clockSample{at("b", 0)}, clockVote{2, 0, 3}, false, false},
-		{"five, two agree", 5, []clockSample{at("b", 0), at("c", 0)}, clockVote{3, 0, 2}, true, false},
-		{"five, two differ, two are cut off", 5, []clockSample{at("b", time.Hour), at("c", time.Hour)}, clockVote{1, 2, 2}, false, false},
-		{"five, three differ, one is cut off", 5, []clockSample{at("b", time.Hour), at("c", time.Hour), at("d", -time.Hour)}, clockVote{1, 3, 1}, false, true},
-		{"five, two agree, two differ", 5, []clockSample{at("b", 0), at("c", 0), at("d", time.Hour), at("e", time.Hour)}, clockVote{3, 2, 0}, true, false},
+		{"five, one agrees", 5, []clockSample{at("b", 0)}, clockVote{agree: 2, differ: 0, unknown: 3}, false, false},
+		{"five, two agree", 5, []clockSample{at("b", 0), at("c", 0)}, clockVote{agree: 3, differ: 0, unknown: 2}, true, false},
+		{"five, two differ, two are cut off", 5, []clockSample{at("b", time.Hour), at("c", time.Hour)}, clockVote{agree: 1, differ: 2, unknown: 2}, false, false},
+		{"five, three differ, one is cut off", 5, []clockSample{at("b", time.Hour), at("c", time.Hour), at("d", -time.Hour)}, clockVote{agree: 1, differ: 3, unknown: 1}, false, true},
+		{"five, two agree, two differ", 5, []clockSample{at("b", 0), at("c", 0), at("d", time.Hour), at("e", time.Hour)}, clockVote{agree: 3, differ: 2, unknown: 0}, true, false},
 
-		{"behind by the limit, for certain", 2, []clockSample{{"b", -10 * s, 0, 0}}, clockVote{2, 0, 0}, true, false},
-		{"just beyond the limit, for certain", 2, []clockSample{{"b", -10*s - 1, 0, 0}}, clockVote{1, 1, 0}, false, true},
-		{"perhaps beyond the limit", 2, []clockSample{{"b", 9 * s, 2 * s, 0}}, clockVote{1, 0, 1}, false, false},
-		{"perhaps within the limit", 2, []clockSample{{"b", 12 * s, 2 * s, 0}}, clockVote{1, 0, 1}, false, false},
-		{"so slow an answer tells nothing", 2, []clockSample{{"b", 0, 11 * s, 0}}, clockVote{1, 0, 1}, false, false},
-		{"as old as a sample may be", 2, []clockSample{{"b", 0, 0, clockSampleLife}}, clockVote{2, 0, 0}, true, false},
-		{"too old", 2, []clockSample{{"b", 0, 0, clockSampleLife + 1}}, clockVote{1, 0, 1}, false, false},
-		{"the youngest counts", 2, []clockSample{{"b", time.Hour, 0, 3 * s}, {"b", 0, 0, s}, {"b", time.Hour, 0, 2 * s}}, clockVote{2, 0, 0}, true, false},
-		{"two samples are one voter", 5, []clockSample{at("b", 0), at("b", 0), at("b", 0)}, clockVote{2, 0, 3}, false, false},
-		{"own sample says nothing", 3, []clockSample{at("a", time.Hour)}, clockVote{1, 0, 2}, false, false},
-		{"centuries ahead", 2, []clockSample{{"b", math.MaxInt64, s, 0}}, clockVote{1, 1, 0}, false, true},
-		{"centuries behind", 2, []clockSample{{"b", math.MinInt64, s, 0}}, clockVote{1, 1, 0}, false, true},
-		{"no idea at all", 2, []clockSample{{"b", math.MaxInt64, math.MaxInt64, 0}}, clockVote{1, 0, 1}, false, false},
-		{"nonsense", 2, []clockSample{{"b", 0, -s, 0}}, clockVote{1, 0, 1}, false, false},
+		{"behind by the limit, for certain", 2, []clockSample{{"b", -10 * s, 0, 0, false}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
+		{"just beyond the limit, for certain", 2, []clockSample{{"b", -10*s - 1, 0, 0, false}}, clockVote{agree: 1, differ: 1, unknown: 0}, false, true},
+		{"perhaps beyond the limit", 2, []clockSample{{"b", 9 * s, 2 * s, 0, false}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"perhaps within the limit", 2, []clockSample{{"b", 12 * s, 2 * s, 0, false}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"so slow an answer tells nothing", 2, []clockSample{{"b", 0, 11 * s, 0, false}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"as old as a sample may be", 2, []clockSample{{"b", 0, 0, clockSampleLife, false}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
+		{"too old", 2, []clockSample{{"b", 0, 0, clockSampleLife + 1, false}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"the youngest counts", 2, []clockSample{{"b", time.Hour, 0, 3 * s, false}, {"b", 0, 0, s, false}, {"b", time.Hour, 0, 2 * s, false}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
+		{"two samples are one voter", 5, []clockSample{at("b", 0), at("b", 0), at("b", 0)}, clockVote{agree: 2, differ: 0, unknown: 3}, false, false},
+		{"own sample says nothing", 3, []clockSample{at("a", time.Hour)}, clockVote{agree: 1, unknown: 2}, false, false},
+		{"centuries ahead", 2, []clockSample{{"b", math.MaxInt64, s, 0, false}}, clockVote{agree: 1, differ: 1, unknown: 0}, false, true},
+		{"centuries behind", 2, []clockSample{{"b", math.MinInt64, s, 0, false}}, clockVote{agree: 1, differ: 1, unknown: 0}, false, true},
+		{"no idea at all", 2, []clockSample{{"b", math.MaxInt64, math.MaxInt64, 0, false}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"nonsense", 2, []clockSample{{"b", 0, -s, 0, false}}, clockVote{agree: 1, unknown: 1}, false, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			v := clockVerdict("a", all[:tc.voters], tc.samples, clockLimitPeers)
+			v := clockVerdict("a", all[:tc.voters], tc.samples, ClockTolerance)
 			require.Equal(t, tc.want, v)
 			require.Equal(t, tc.may, v.mayLead(), "may lead")
 			require.Equal(t, tc.must, v.mustStepDown(), "must step down")
@@ -111,8 +112,8 @@ func TestClockVerdict(t *testing.T) {
 
 // A node that is no voter does not count itself.
 func TestClockVerdictOfNonVoter(t *testing.T) {
-	v := clockVerdict("n", []raft.ServerID{"a", "b"}, []clockSample{{voter: "a"}}, clockLimitPeers)
-	require.Equal(t, clockVote{1, 0, 1}, v)
+	v := clockVerdict("n", []raft.ServerID{"a", "b"}, []clockSample{{voter: "a"}}, ClockTolerance)
+	require.Equal(t, clockVote{agree: 1, unknown: 1}, v)
 	require.False(t, v.mayLead())
 }
 
@@ -121,12 +122,154 @@ func TestClockVoteIsConsistent(t *testing.T) {
 	for agree := range 6 {
 		for differ := range 6 {
 			for unknown := range 6 {
-				v := clockVote{agree, differ, unknown}
+				v := clockVote{agree: agree, differ: differ, unknown: unknown}
 				require.False(t, v.mayLead() && v.mustStepDown(), "%+v", v)
 				if unknown == 0 {
 					require.NotEqual(t, v.mayLead(), v.mustStepDown(), "%+v", v)
 				}
 			}
 		}
+	}
+}
+
+// Only voters that believe their clocks vouch for this one, and this one does not
+// for itself.
+func TestClockVouches(t *testing.T) {
+	const s = time.Second
+	all := []raft.ServerID{"a", "b", "c", "d", "e"}
+	steady := func(id raft.ServerID, offset time.Duration) clockSample {
+		return clockSample{voter: id, offset: offset, uncertainty: s, steady: true}
+	}
+	jumped := func(id raft.ServerID) clockSample { return clockSample{voter: id, uncertainty: s} }
+	for _, tc := range []struct {
+		name    string
+		voters  int
+		samples []clockSample
+		want    bool
+	}{
+		{"alone", 1, nil, false},
+		{"two: the other is no majority", 2, []clockSample{steady("b", 0)}, false},
+		{"three, both others", 3, []clockSample{steady("b", 9*s), steady("c", -9*s)}, true},
+		{"three, one of them jumped too", 3, []clockSample{steady("b", 0), jumped("c")}, false},
+		{"three, both jumped to the same time", 3, []clockSample{jumped("b"), jumped("c")}, false},
+		{"three, one is elsewhere", 3, []clockSample{steady("b", 0), steady("c", time.Hour)}, false},
+		{"three, one is silent", 3, []clockSample{steady("b", 0)}, false},
+		{"five, three of the others", 5, []clockSample{steady("b", 0), steady("c", 0), steady("d", 0), jumped("e")}, true},
+		{"five, two of the others", 5, []clockSample{steady("b", 0), steady("c", 0), jumped("d"), jumped("e")}, false},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			require.Equal(t, tc.want, clockVerdict("a", all[:tc.voters], tc.samples, ClockTolerance).vouches())
+		})
+	}
+}
+
+// TestClockContests: only voters that believe their clocks count, and only those
+// that are within the limit or beyond it for certain.
+func TestClockContests(t *testing.T) {
+	const s = time.Second
+	all := []raft.ServerID{"a", "b", "c", "d", "e"}
+	steady := func(id raft.ServerID, offset time.Duration) clockSample {
+		return clockSample{voter: id, offset: offset, uncertainty: s, steady: true}
+	}
+	for _, tc := range []struct {
+		name    string
+		voters  int
+		samples []clockSample
+		want    bool
+		ahead   time.Duration
+	}{
+		{"alone", 1, nil, false, 0},
+		{"two: the other differs", 2, []clockSample{steady("b", -9*time.Minute)}, true, 9 * time.Minute},
+		{"three, nothing known", 3, nil, false, 0},
+		{"three, one is ahead, one is silent", 3, []clockSample{steady("c", time.Minute)}, true, -time.Minute},
+		{"three, one differs, one is as wrong and does not believe itself", 3, []clockSample{{voter: "b", uncertainty: s}, steady("c", -time.Minute)}, true, time.Minute},
+		{"three, one differs that does not believe itself", 3, []clockSample{{voter: "b", offset: -time.Minute, uncertainty: s}}, false, 0},
+		{"three, one of each: a tie", 3, []clockSample{steady("b", 0), steady("c", -time.Minute)}, false, time.Minute},
+		{"three, both differ: the nearest is named", 3, []clockSample{steady("b", -time.Hour), steady("c", -time.Minute)}, true, time.Minute},
+		{"five, two differ, one agrees", 5, []clockSample{steady("b", -time.Minute), steady("c", -time.Hour), steady("d", s)}, true, time.Minute},
+		{"five, two of each", 5, []clockSample{steady("b", -time.Minute), steady("c", -time.Hour), steady("d", s), steady("e", s)}, false, time.Minute},
+		{"perhaps within the limit", 2, []clockSample{steady("b", 11*s)}, false, 0},
+		{"no voter", 2, []clockSample{steady("c", time.Hour)}, false, 0},
+		{"centuries behind", 2, []clockSample{steady("b", math.MinInt64)}, true, math.MaxInt64},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			v := clockVerdict("a", all[:tc.voters], tc.samples, ClockTolerance)
+			require.Equal(t, tc.want, v.contests())
+			require.Equal(t, tc.ahead, v.ahead)
+		})
+	}
+}
+
+// TestJudgeClock is the rule for the clock that a node starts with.
+func TestJudgeClock(t *testing.T) {
+	const m = time.Minute
+	now := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
+	known := clockTraces{stamp: now.Add(-m), kernel: errors.New("not synchronised")}
+	contested := clockVote{agree: 1, differ: 1, unknown: 1, opposed: 1, ahead: 9 * m}
+	for _, tc := range []struct {
+		name   string
+		change func(*clockTraces)
+		why    string // "" where it is believed
+	}{
+		{"soon after the newest decision", func(*clockTraces) {}, ""},
+		{"an empty folder", func(t *clockTraces) { t.stamp = time.Time{} }, ""},
+		{"an empty folder, and others differ", func(t *clockTraces) { t.stamp, t.voters = time.Time{}, contested }, ""},
+		{"10 minutes after it", func(t *clockTraces) { t.stamp = now.Add(-10 * m) }, ""},
+		{"longer after it", func(t *clockTraces) { t.stamp = now.Add(-11 * m) }, "is 11m0s ahead of the newest decision"},
+		{"longer after it, and it ran since", func(t *clockTraces) { t.stamp, t.ran = now.Add(-11*m), now.Add(-m) }, ""},
+		{"longer after it ran", func(t *clockTraces) { t.stamp, t.ran = now.Add(-12*m), now.Add(-11*m) }, "is 11m0s ahead of when it last ran"},
+		{"10 s before it", func(t *clockTraces) { t.stamp = now.Add(ClockTolerance) }, ""},
+		{"longer before it", func(t *clockTraces) { t.stamp = now.Add(m) }, "is 1m0s behind the newest decision"},
+
+		{"ahead of steady clocks", func(t *clockTraces) { t.voters = contested }, "is 9m0s ahead of the clocks of nodes that run steadily"},
+		{"behind steady clocks", func(t *clockTraces) { t.voters = contested; t.voters.ahead = -m }, "is 1m0s behind the clocks of nodes that run steadily"},
+		{"as many agree as differ", func(t *clockTraces) { t.voters = clockVote{agree: 2, differ: 1, steady: 1, opposed: 1, ahead: m} }, ""},
+		{"ahead of steady clocks, and the kernel vouches", func(t *clockTraces) { t.voters, t.kernel = contested, nil }, ""},
+		{"ahead of steady clocks, and it is trusted", func(t *clockTraces) { t.voters, t.trusted = contested, true }, ""},
+		{"a majority vouches", func(t *clockTraces) {
+			t.stamp, t.voters = now.Add(-11*m), clockVote{agree: 4, differ: 1, steady: 3, opposed: 1, ahead: m}
+		}, ""},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			traces := known
+			tc.change(&traces)
+			err := judgeClock(now, traces)
+			if tc.why == "" {
+				require.Nil(t, err)
+				return
+			}
+			require.NotNil(t, err)
+			require.ErrorContains(t, err, tc.why)
+		})
+	}
+}
+
+func TestClockBehind(t *testing.T) {
+	const s = time.Second
+	all := []raft.ServerID{"a", "b", "c", "d", "e"}
+	at := func(id raft.ServerID, offset time.Duration) clockSample {
+		return clockSample{voter: id, offset: offset}
+	}
+	for _, tc := range []struct {
+		name    string
+		voters  int
+		samples []clockSample
+		want    time.Duration
+	}{
+		{"alone", 1, nil, 0},
+		{"nothing known", 3, nil, 0},
+		{"two: the one behind", 2, []clockSample{at("b", -9*s)}, 9 * s},
+		{"two: this one is behind", 2, []clockSample{at("b", 9*s)}, 0},
+		{"three: the nearer one", 3, []clockSample{at("b", -time.Hour), at("c", -3*s)}, 3 * s},
+		{"three: both ahead", 3, []clockSample{at("b", time.Hour), at("c", 3*s)}, -3 * s},
+		{"three: one is silent", 3, []clockSample{at("b", -4*s)}, 4 * s},
+		{"five: the third", 5, []clockSample{at("b", -s), at("c", -2*s), at("d", -3*s), at("e", -4*s)}, 2 * s},
+		{"what is not known for certain", 2, []clockSample{{"b", -s, 2 * s, 0, false}}, 3 * s},
+		{"so slow an answer tells nothing", 2, []clockSample{{"b", -s, 11 * s, 0, false}}, 0},
+		{"centuries behind", 2, []clockSample{at("b", math.MinInt64)}, clockMost},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			require.Equal(t, tc.want, clockBehind("a", all[:tc.voters], tc.samples))
+		})
 	}
 }

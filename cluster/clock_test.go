@@ -25,8 +25,10 @@ func newTwoClocks() *twoClocks {
 func (m *twoClocks) readWall() time.Time        { m.pause(); return m.start.Add(m.wall) }
 func (m *twoClocks) readElapsed() time.Duration { m.pause(); return m.elapsed }
 func (m *twoClocks) run(d time.Duration)        { m.wall += d; m.elapsed += d }
-func (m *twoClocks) clock(l time.Duration) *stampClock {
-	return newStampClock(m.readWall, m.readElapsed, l)
+func (m *twoClocks) clock() *stampClock {
+	c := newStampClock(m.readWall, m.readElapsed)
+	c.accept()
+	return c
 }
 
 func (m *twoClocks) requireRead(t *testing.T, c *stampClock) {
@@ -46,29 +48,27 @@ func requireJump(t *testing.T, c *stampClock) *ClockJumpError {
 	return jump
 }
 
-// A wall clock that steps by more than the limit stamps nothing.
+// A wall clock that steps by more than the tolerance stamps nothing.
 func TestStampClockRefusesJumps(t *testing.T) {
 	for _, tc := range []struct {
 		name    string
 		step    time.Duration
-		limit   time.Duration
 		refused bool
 	}{
-		{"none", 0, clockLimitPeers, false},
-		{"leap second", -time.Second, clockLimitPeers, false},
-		{"forward to the limit", 10 * time.Second, clockLimitPeers, false},
-		{"back to the limit", -10 * time.Second, clockLimitPeers, false},
-		{"forward beyond", 12 * time.Second, clockLimitPeers, true},
-		{"back beyond", -12 * time.Second, clockLimitPeers, true},
-		{"an hour of summer time, alone", time.Hour, clockLimitAlone, true},
-		{"minutes, alone", 4 * time.Minute, clockLimitAlone, false},
-		{"to 1970", -500000 * time.Hour, clockLimitAlone, true},
-		{"to the end of days", 1 << 62, clockLimitAlone, true},
-		{"before the Christian era", -1 << 63, clockLimitAlone, true},
+		{"none", 0, false},
+		{"leap second", -time.Second, false},
+		{"forward to the tolerance", 10 * time.Second, false},
+		{"back to the tolerance", -10 * time.Second, false},
+		{"forward beyond", 12 * time.Second, true},
+		{"back beyond", -12 * time.Second, true},
+		{"an hour of summer time", time.Hour, true},
+		{"to 1970", -500000 * time.Hour, true},
+		{"to the end of days", 1 << 62, true},
+		{"before the Christian era", -1 << 63, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newTwoClocks()
-			c := m.clock(tc.limit)
+			c := m.clock()
 			for range 100 {
 				m.run(time.Second)
 				m.requireRead(t, c)
@@ -81,44 +81,113 @@ func TestStampClockRefusesJumps(t *testing.T) {
 			}
 			jump := requireJump(t, c)
 			require.InDelta(t, tc.step, jump.By, float64(2*time.Millisecond))
-			require.Equal(t, tc.limit, jump.Limit)
 		})
 	}
 }
 
-// A refusal lasts, also when the wall clock comes back, until it is accepted.
-func TestStampClockStaysRefused(t *testing.T) {
+// A jump is over when the clock is back, however long that took, and however
+// often it moved meanwhile: what it is back to is what was expected before.
+func TestStampClockComesBack(t *testing.T) {
 	m := newTwoClocks()
-	c := m.clock(clockLimitAlone)
+	c := m.clock()
 	m.wall += time.Hour
 	first := requireJump(t, c)
-	require.ErrorContains(t, first, "jumped forward by 1h0m0s, more than 5m0s")
-	m.wall -= time.Hour
-	m.run(48 * time.Hour)
-	require.Same(t, first, requireJump(t, c), "it came back")
-	c.setLimit(24 * time.Hour)
-	require.Same(t, first, requireJump(t, c), "a wider limit is no acceptance")
-
-	c.setLimit(clockLimitAlone)
-	m.wall += time.Hour
-	c.accept()
-	m.requireRead(t, c)
+	require.ErrorContains(t, first, "jumped forward by 1h0m0s")
 	m.run(time.Minute)
+	require.Same(t, first, requireJump(t, c), "it stays there")
+	m.wall -= 2 * time.Hour
+	require.ErrorContains(t, requireJump(t, c), "jumped back by 1h0m0s")
+	m.wall += time.Hour - 11*time.Second
+	requireJump(t, c)
+	m.run(48 * time.Hour)
+	requireJump(t, c) // the drift that two days allow is none of a clock that jumped
+	m.wall += 2 * time.Second
+	m.requireRead(t, c)
+	m.wall -= 2 * time.Second
+	requireJump(t, c)
+	m.wall += 11 * time.Second
+	m.requireRead(t, c)
+}
+
+// What nobody vouches for counts together: see judgeJump.
+func TestStampClockRemembersJumps(t *testing.T) {
+	m := newTwoClocks()
+	c := m.clock()
+	step := func(by time.Duration) (total, lasts time.Duration) {
+		t.Helper()
+		m.wall += by
+		requireJump(t, c)
+		m.run(3 * time.Second)
+		total, lasts, ok := c.jump()
+		require.True(t, ok)
+		return total, lasts
+	}
+	total, lasts := step(2 * time.Minute)
+	require.InDelta(t, 2*time.Minute, total, float64(2*time.Millisecond))
+	require.Equal(t, 3*time.Second, lasts)
+	m.run(20 * time.Second)
+	_, lasts, _ = c.jump()
+	require.Equal(t, 23*time.Second, lasts)
+	_, lasts = step(30 * time.Second)
+	require.Equal(t, 3*time.Second, lasts, "it moved on")
+	require.True(t, c.acceptAs(c.see(), false))
+	m.requireRead(t, c)
+	_, _, jumped := c.jump()
+	require.False(t, jumped)
+	total, _ = step(3 * time.Minute)
+	require.InDelta(t, 5*time.Minute+30*time.Second, total, float64(time.Second))
+	require.True(t, c.acceptAs(c.see(), true))
+	total, _ = step(time.Minute)
+	require.InDelta(t, time.Minute, total, float64(time.Second), "somebody vouched for the others")
+}
+
+// A clock that moves while it is judged is not accepted.
+func TestStampClockIsAcceptedAsItWasJudged(t *testing.T) {
+	m := newTwoClocks()
+	c := m.clock()
+	m.wall += time.Hour
+	requireJump(t, c)
+	seen := c.see()
+	m.run(20 * time.Second)
+	m.wall -= time.Hour
+	require.False(t, c.acceptAs(seen, true))
+	m.requireRead(t, c)
+	m.wall += time.Hour
+	requireJump(t, c)
+	m.run(20 * time.Second)
+	require.True(t, c.acceptAs(seen, true))
 	m.requireRead(t, c)
 	m.wall -= time.Hour
 	require.ErrorContains(t, requireJump(t, c), "jumped back by 1h0m0s")
 }
 
+// A clock that was never accepted stamps nothing, and does not jump.
+func TestStampClockBegins(t *testing.T) {
+	m := newTwoClocks()
+	c := newStampClock(m.readWall, m.readElapsed)
+	require.True(t, c.isStarting())
+	_, err := c.read()
+	require.Equal(t, errClockUnread, err)
+	c.doubt(&ClockStartError{"it is early"})
+	_, err = c.read()
+	require.EqualError(t, err, "it is early")
+	m.wall += 50000 * time.Hour
+	require.True(t, c.acceptAs(c.see(), true))
+	require.False(t, c.isStarting())
+	c.doubt(&ClockStartError{"it is late"})
+	m.requireRead(t, c)
+}
+
 // Suspended time elapses on both clocks, and is no jump.
 func TestStampClockAfterSuspension(t *testing.T) {
 	m := newTwoClocks()
-	c := m.clock(clockLimitPeers)
+	c := m.clock()
 	m.run(30 * 24 * time.Hour)
 	m.requireRead(t, c)
 }
 
 // NTP's slewing and a bad crystal together, in both directions, with idle weeks
-// in between: never refused in three years, under the narrower limit.
+// in between: never refused in three years, under the tolerance.
 func TestStampClockFollowsDriftForYears(t *testing.T) {
 	const year = 365 * 24 * time.Hour
 	random := rand.New(rand.NewPCG(1, 2))
@@ -141,7 +210,7 @@ func TestStampClockFollowsDriftForYears(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newTwoClocks()
-			c := m.clock(clockLimitPeers)
+			c := m.clock()
 			for n := 0; m.elapsed < 3*year && n < 200_000; n++ {
 				d := tc.idle()
 				m.run(d)
@@ -160,9 +229,9 @@ func TestStampClockBoundsEveryStamp(t *testing.T) {
 	stamped, refused := 0, 0
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 7))
-		limit := time.Second + upTo(random, 5*time.Minute)
+		const limit = ClockTolerance
 		m := newTwoClocks()
-		c := m.clock(limit)
+		c := m.clock()
 		start, from := m.start, m.elapsed
 		for range 2000 {
 			switch random.IntN(4) {
@@ -192,7 +261,7 @@ func TestStampClockBoundsEveryStamp(t *testing.T) {
 // exactly as a week's.
 func TestStampClockFollowsDriftClosely(t *testing.T) {
 	m := newTwoClocks()
-	c := m.clock(500 * time.Millisecond)
+	c := m.clock()
 	for range 1_000_000 {
 		m.run(1900 * time.Microsecond)
 		m.wall += 1900 * 950 * time.Nanosecond / 1000
@@ -207,7 +276,7 @@ func TestStampClockFollowsDriftClosely(t *testing.T) {
 func TestStampClockAddsUpSteps(t *testing.T) {
 	for _, step := range []time.Duration{time.Second, -time.Second} {
 		m := newTwoClocks()
-		c := m.clock(clockLimitPeers)
+		c := m.clock()
 		steps := 0
 		for ; steps < 100; steps++ {
 			m.run(10 * time.Second)
@@ -232,7 +301,7 @@ func TestStampClockOfStoppedProcess(t *testing.T) {
 			stops++
 		}
 	}
-	c := m.clock(clockLimitPeers)
+	c := m.clock()
 	for range 10_000 {
 		m.run(time.Second)
 		_, err := c.read()
@@ -258,7 +327,7 @@ func TestStampClockLooks(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			m := newTwoClocks()
-			c := m.clock(clockLimitPeers)
+			c := m.clock()
 			from, reads := m.elapsed, 0
 			m.pause = func() { m.run(tc.waits[reads] * time.Millisecond); reads++ }
 			l := c.look()
@@ -284,33 +353,11 @@ func TestClockTrusted(t *testing.T) {
 	require.False(t, k.covers(now.Add(-1)), "before it")
 }
 
-// A node that gets peers judges by the narrower limit what happens from then on.
-func TestStampClockLimitChanges(t *testing.T) {
-	m := newTwoClocks()
-	c := m.clock(clockLimitAlone)
-	m.wall += time.Minute
-	m.requireRead(t, c)
-	c.setLimit(clockLimitPeers)
-	m.run(time.Second)
-	m.requireRead(t, c)
-	c.setLimit(clockLimitPeers)
-	m.wall += 6 * time.Second
-	m.requireRead(t, c)
-	c.setLimit(clockLimitPeers) // the same again forgets nothing
-	m.wall += 6 * time.Second
-	requireJump(t, c)
-
-	c = m.clock(clockLimitPeers)
-	m.wall += time.Minute
-	c.setLimit(clockLimitAlone) // what jumped before is judged by the old limit
-	require.Equal(t, clockLimitPeers, requireJump(t, c).Limit)
-}
-
 // The elapsed clock is asked at most once a millisecond of the wall clock, and
 // again at once when a reading is not right after a checked one.
 func TestStampClockSparesTheElapsedClock(t *testing.T) {
 	m := newTwoClocks()
-	c := m.clock(clockLimitPeers)
+	c := m.clock()
 	asked := 0
 	count := c.elapsed
 	c.elapsed = func() time.Duration { asked++; return count() }
@@ -337,7 +384,8 @@ func TestStampIsNeverNegative(t *testing.T) {
 func TestStampClockConcurrently(t *testing.T) {
 	var step atomic.Int64
 	wall := func() time.Time { return time.Now().Add(time.Duration(step.Load())) }
-	c := newStampClock(wall, clockElapsed(), clockLimitPeers)
+	c := newStampClock(wall, clockElapsed())
+	c.accept()
 	var readers sync.WaitGroup
 	for range 4 {
 		readers.Go(func() {
@@ -350,9 +398,9 @@ func TestStampClockConcurrently(t *testing.T) {
 		})
 	}
 	readers.Go(func() {
-		for i := range 100 {
-			c.setLimit(clockLimitPeers + time.Duration(i%2))
-			c.accept()
+		for range 100 {
+			c.acceptAs(c.see(), true)
+			c.jump()
 		}
 	})
 	readers.Wait()
@@ -373,7 +421,8 @@ func TestClockElapsed(t *testing.T) {
 }
 
 func BenchmarkStampClock(b *testing.B) {
-	c := newStampClock(time.Now, clockElapsed(), clockLimitPeers)
+	c := newStampClock(time.Now, clockElapsed())
+	c.accept()
 	b.Run("read", func(b *testing.B) {
 		b.ReportAllocs()
 		for b.Loop() {
@@ -398,4 +447,10 @@ func BenchmarkStampClock(b *testing.B) {
 			time.Now()
 		}
 	})
+}
+
+// The kernel vouches for its own clock only.
+func TestKernelVouchesForItsOwnClock(t *testing.T) {
+	require.Error(t, clockSynchronised(time.Now().Add(time.Hour)))
+	require.Error(t, clockSynchronised(time.Now().Add(-time.Hour)))
 }

@@ -20,7 +20,9 @@ func (n *Node) close(ctx context.Context) error {
 		n.StepDown(ctx)
 	}
 	n.barriers.mu.Lock() // so that no Barrier starts after this
+	n.strangers.mu.Lock()
 	close(n.closing)
+	n.strangers.mu.Unlock()
 	n.barriers.mu.Unlock()
 	var errs []error
 	if n.raft != nil {
@@ -38,8 +40,12 @@ func (n *Node) close(ctx context.Context) error {
 		n.peers.close()
 	}
 	n.running.Wait()
+	n.closeLive()
 	if n.raft == nil && n.guards.disk != nil {
 		n.guards.disk.close() // nobody guards
+	}
+	if n.raft != nil {
+		errs = append(errs, n.noteRuns())
 	}
 	return errors.Join(append(errs, n.committed.close(), n.closeFiles())...)
 }

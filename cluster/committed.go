@@ -33,8 +33,9 @@ type committed struct {
 	end   chan struct{} // closed when nothing more will be noted
 	ended chan struct{} // closed when the last note is written; nil where nobody keeps the file
 
-	mu  sync.Mutex // guards now
-	now logPosition
+	mu    sync.Mutex // guards now and least
+	now   logPosition
+	least logPosition // what others remember; the file says no less
 
 	dir     string // this and the rest are of the goroutine that keeps the file
 	before  func() // each write, for tests; may be nil
@@ -76,9 +77,27 @@ func (c *committed) get() logPosition {
 	return c.now
 }
 
+// require has the file say, from now on, that the node had at least p, whatever it
+// has.
+func (c *committed) require(p logPosition) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.least = p
+	c.set(c.now)
+}
+
+func (c *committed) toWrite() logPosition {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.least.index > c.now.index {
+		return c.least
+	}
+	return c.now
+}
+
 // write brings the file up to date, where there is news.
 func (c *committed) write() (err error) {
-	p := c.get()
+	p := c.toWrite()
 	if p == c.written {
 		return nil
 	}

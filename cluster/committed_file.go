@@ -7,6 +7,8 @@ import (
 	"hash/crc32"
 	"os"
 	"path/filepath"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // committedFile holds the index and the term of an entry that is committed, and
@@ -20,8 +22,7 @@ const committedFile = "committed"
 
 const committedSize = 20
 
-// keyNoted lies with the votes when the file has been made. Folders of earlier
-// versions may have none.
+// keyNoted lies with the votes when the file has been made.
 const keyNoted = "Noted"
 
 var errNoNote = errors.New("damaged")
@@ -88,8 +89,8 @@ func (n *Node) noteMade() (bool, error) {
 	return len(made) > 0, nil
 }
 
-// makeNote makes the file of a folder that has none, or one of an earlier version.
-// From then on this folder needs it.
+// makeNote makes the file of a folder that has none yet, or only what a first
+// start left that was cut short. From then on this folder needs it.
 func (n *Node) makeNote(known logPosition) error {
 	made, err := n.noteMade()
 	if err != nil || made {
@@ -106,7 +107,7 @@ func (n *Node) makeNote(known logPosition) error {
 
 // replaceNote puts a note in the place of what was there.
 func replaceNote(dir string, p logPosition) error {
-	if err := writePrivate(filepath.Join(dir, committedFile), encodeNote(p)); err != nil {
+	if err := durable.Replace(filepath.Join(dir, committedFile), encodeNote(p)); err != nil {
 		return fmt.Errorf("note what is committed: %w", err)
 	}
 	return nil

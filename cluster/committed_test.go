@@ -65,12 +65,12 @@ func TestLostNote(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
 	shut(t, open(t, c))
 	drop(t, c.Dir, "committed")
-	require.NoError(t, cluster.Recover(c))
+	require.NoError(t, cluster.Recover(c, nil))
 	n = open(t, c)
 	require.NotEmpty(t, find(n.View(), "a").Last)
 	shut(t, n)
 
-	// One of an earlier version may have none, or one that a crash cut short.
+	// A first start that was cut short left none, or a part.
 	for _, damaged := range [][]byte{nil, {}, whole[:7]} {
 		cluster.ForgetNote(c)
 		drop(t, c.Dir, "committed")

@@ -25,6 +25,13 @@ type Config struct {
 	// time included, by which a jump of Now is found: see Elapsed. Default: Now
 	// itself, which then may be set at will.
 	Elapsed func() time.Duration
+	// Synchronised says why nothing keeps the clock that Now shows right, nil
+	// where something does. It is asked at a start only. Default: the kernel,
+	// about its own clock.
+	Synchronised func(now time.Time) error
+	// TrustClock has the clock believed at a start, whatever the data folder, the
+	// kernel and the other nodes say. It is so where Now may be set at will.
+	TrustClock bool
 	// Rand makes command and node ids. It must be safe for concurrent use.
 	// Default: crypto/rand.Reader.
 	Rand io.Reader
@@ -108,7 +115,7 @@ type hooks struct {
 	step   time.Duration                             // instead of turnStep
 	silent time.Duration                             // instead of missedAfter
 	rounds time.Duration                             // instead of expelledPause, between rounds
-	knows  func(op byte) bool                        // whether this is a version that knows a request of a peer
+	greets func()                                    // before the voters are greeted at a start
 	leaves func()                                    // when a node that is removed has left raft's configuration, and not the members
 
 	founding func(begins bool, silent []string) error // when all others that found the cluster were asked
@@ -126,6 +133,10 @@ func (c Config) withDefaults() (Config, error) {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
+	if c.Synchronised == nil {
+		c.Synchronised = clockSynchronised
+	}
+	c.TrustClock = c.TrustClock || c.Elapsed == nil
 	if c.Rand == nil {
 		c.Rand = rand.Reader
 	}

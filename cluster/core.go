@@ -20,6 +20,7 @@ type core struct {
 	at       atomic.Int64                // status.At, never behind what a view shows
 	seq      atomic.Uint64               // status.Seq
 	level    atomic.Uint32               // status.Level
+	halted   atomic.Int64                // status.Halted
 	progress progress
 	watches  watches
 
@@ -49,6 +50,7 @@ func (c *core) preview(cmd Command, m Meta, now int64) (Decision, error) {
 	m.Seq = c.seq.Load() + 1
 	m.At = max(now, c.at.Load())
 	m.Level = max(c.level.Load(), c.least)
+	m.Halted = c.halted.Load()
 	d := cmd.Decide(txn, m)
 	err := c.schema.check(d.Changes)
 	if err == nil {
@@ -125,7 +127,7 @@ func (c *core) applyOne(txn *memdb.Txn, now *status, s *sealed, changed map[stri
 	if err := decoding.Unmarshal(s.body, cmd); err != nil {
 		return outcome{}, fmt.Errorf("decode: %w", err)
 	}
-	m := Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again(), Level: max(now.Level, c.least)}
+	m := Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again(), Level: max(now.Level, c.least), Halted: now.Halted}
 	d := cmd.Decide(txn, m)
 	if c.witness != nil {
 		c.witness.Applied(txn, cmd, d, m)
@@ -142,7 +144,7 @@ func (c *core) applyOne(txn *memdb.Txn, now *status, s *sealed, changed map[stri
 	for i := range d.Changes {
 		changed[d.Changes[i].Table] = struct{}{}
 		if s, ok := d.Changes[i].Row.(*status); ok {
-			now.Level = s.Level // the rest of the row is this function's
+			now.Level, now.Halted = s.Level, s.Halted // the rest of the row is this function's
 		}
 	}
 	if now.Level > c.schema.level {
@@ -162,6 +164,7 @@ func (c *core) publish(txn *memdb.Txn, s status, index uint64) {
 	c.at.Store(s.At)
 	c.seq.Store(s.Seq)
 	c.level.Store(s.Level)
+	c.halted.Store(s.Halted)
 	c.progress.advance(index, txn.Commit)
 }
 

@@ -21,6 +21,7 @@ import (
 // node is right or says something.
 var damaged = map[string]struct{ removed, emptied, half string }{
 	"committed":             {"mintmark cluster recover", "mintmark cluster recover", "mintmark cluster recover"},
+	"live":                  {},
 	"lock":                  {},
 	"probe":                 {},
 	"log/*.wal":             {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
@@ -28,8 +29,9 @@ var damaged = map[string]struct{ removed, emptied, half string }{
 	"node.birth":            {"", "move it away", "move it away"},
 	"node.key":              {"put it back", "put it back", "put it back"},
 	"peers.json":            {"", "move it away", "move it away"},
+	"ran":                   {},
 	"snapshots/*/meta.json": {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
-	"snapshots/*/meta.sum":  {"", "mintmark cluster replace", "mintmark cluster replace"},
+	"snapshots/*/meta.sum":  {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
 	"snapshots/*/state.bin": {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
 }
 

@@ -16,6 +16,7 @@
 //	core.go        the leader previews it: a refusal is answered, and logged nowhere
 //	build.go       commands that wait together become one entry
 //	guard.go       which is stamped, unless clock or disk are not to be trusted
+//	halt.go        after it was told for how long nothing could be; live.go, how that is known
 //	fsm.go         raft gives the entry to every node
 //	core.go        decides again, writes, and moves the index that views wait for
 //
@@ -30,16 +31,18 @@
 //	missed.go      a leader that a majority misses is replaced; hasten.go, at once when its process is gone; vote_asked.go, votes get there
 //	reach.go       operators are told once who can't be reached
 //	transfer.go    leadership is handed over; successor.go, to whom; stepdown.go, before a node stops
+//	clock.go       whose clock is believed: clock_peers.go, by the others'; clock_start.go, at a start; clock_state.go, when state time is ahead of all
 //	overview.go    what operators see
 //	acknowledged.go  a node gives up nothing that was committed
 //	birth.go       a node whose log is lost must not go on without it
 //	installed.go   a node killed while it installed a snapshot goes on from that
 //	openlog.go    a log whose list of files is gone or damaged is left alone
 //	committed.go, replay.go  a node shows what it had before it finds a leader; committed_file.go, a log that was cut short is known by it
+//	remembered.go, greeting.go  a node whose folder was rolled back is known by what the others remember
 //	backup.go, recover.go  out of a backup, or from one survivor
 //
 // The log is hashicorp/raft on raft-wal. What those libraries do not do for us
 // is done by small wrappers, each in a file of its own with its reason: votes.go,
 // transport.go, pipeline.go, future.go, logstore.go, leader.go, private.go,
-// lock.go, clock.go, disk.go, livelock.go.
+// lock.go, disk.go, livelock.go.
 package cluster

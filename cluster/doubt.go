@@ -12,7 +12,7 @@ import (
 // otherwise, as a node ends so that is stopped; so the answer decides.
 
 // doubtPause is between two times that a lost connection has this node ask.
-const doubtPause = lookInterval
+const doubtPause = time.Second
 
 // doubt has this node ask a member that hung up whether it is one itself. It does
 // not wait.

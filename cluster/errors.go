@@ -17,6 +17,9 @@ var (
 // ErrEmpty says that the folder belongs to no cluster yet.
 var ErrEmpty = errors.New("the data directory belongs to no cluster yet")
 
+// ErrLocked says that a running process uses the data directory.
+var ErrLocked = errors.New("another process uses this data directory")
+
 // ErrDataLost says that a folder lacks data that its node had. The node has
 // forgotten its votes and what it acknowledged, and would harm the cluster.
 var ErrDataLost = errors.New("the node has lost data that it had, and can't go on under the same name: " +

@@ -69,8 +69,7 @@ func (n *Node) isExpelledBy(ctx context.Context, id string) bool {
 	return true
 }
 
-// askStanding makes one call of the join protocol. A node of an older version
-// takes it for somebody who joins without an address, and says nothing of use.
+// askStanding makes one call of the join protocol.
 func (n *Node) askStanding(ctx context.Context, id string) (a joinAnswer, err error) {
 	c, err := n.network.dial(id, protocolJoin, dialTimeout)
 	if err != nil {
@@ -98,7 +97,7 @@ func (n *Node) standing(ctx context.Context, key []byte, led bool) joinAnswer {
 	if isMember() && !led {
 		return joinAnswer{}
 	}
-	if err := n.look(ctx); err != nil {
+	if err := n.strangersBarrier(ctx); err != nil {
 		return joinAnswer{Again: true, Refused: err.Error()}
 	}
 	if len(members(n.View())) == 0 {

@@ -8,12 +8,11 @@ import (
 	"crypto/sha256"
 	"crypto/tls"
 	"encoding/base64"
-	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 	"log/slog"
 	"math"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -36,7 +35,6 @@ type Hooks struct {
 	Report func(error)
 	Raft   func(*raft.Config)
 	Leaves func()
-	Knows  func(op byte) bool
 	Step   time.Duration
 	Silent time.Duration
 	Rounds time.Duration
@@ -47,7 +45,7 @@ type Hooks struct {
 // WithHooks returns c with hooks.
 func WithHooks(c Config, h Hooks) Config {
 	c.hooks = hooks{
-		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, note: h.Note, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, knows: h.Knows, step: h.Step, silent: h.Silent, rounds: h.Rounds,
+		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, note: h.Note, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, step: h.Step, silent: h.Silent, rounds: h.Rounds,
 	}
 	return c
 }
@@ -132,10 +130,27 @@ func Encode(v any) []byte {
 func (n *Node) Seq() uint64 { return n.core.seq.Load() }
 
 // BarriersPassed is how many Barriers went through the log for a view.
-func (n *Node) BarriersPassed() uint64 {
-	n.barriers.mu.Lock()
-	defer n.barriers.mu.Unlock()
-	return n.barriers.passed
+func (n *Node) BarriersPassed() (passed uint64) {
+	for _, b := range []*barriers{&n.barriers, &n.strangers} {
+		b.mu.Lock()
+		passed += b.passed
+		b.mu.Unlock()
+	}
+	return passed
+}
+
+// PaceStrangers changes the time between their Barriers.
+func (n *Node) PaceStrangers(pace time.Duration) {
+	n.strangers.mu.Lock()
+	defer n.strangers.mu.Unlock()
+	n.strangers.pace = pace
+}
+
+// StrangerWaits is BarrierWaits for those who proved nothing.
+func (n *Node) StrangerWaits() bool {
+	n.strangers.mu.Lock()
+	defer n.strangers.mu.Unlock()
+	return n.strangers.next != nil
 }
 
 // BarrierWaits says whether somebody waits for the Barrier after the one under way.
@@ -168,16 +183,12 @@ func NewFailStop(w *wal.WAL, fatal func(error)) raft.LogStore { return &failStop
 
 // NewSummed is the layer above that.
 func NewSummed(w *wal.WAL, fatal func(error)) raft.LogStore {
-	from, err := new(rotatedMeta).sumsFrom(w, func(uint64) bool { return true })
-	if err != nil {
-		panic(err)
-	}
-	return &summed{&failStop{w, fatal}, from}
+	return &summed{&failStop{w, fatal}}
 }
 
 // NewAcknowledged is the layer above that.
 func NewAcknowledged(w *wal.WAL, fatal func(error), committed func() uint64) raft.LogStore {
-	return &acknowledged{&summed{failStop: &failStop{w, fatal}}, committed}
+	return &acknowledged{&summed{&failStop{w, fatal}}, committed}
 }
 
 // ErrTakenBack is what it ends the process with.
@@ -251,7 +262,16 @@ func NoteCommitted(dir string, index uint64) {
 	}
 }
 
-// ForgetNote makes a folder that of a version that need not have the note.
+// WriteTerm writes a term into a folder, and nothing else.
+func WriteTerm(c Config, term uint64) {
+	n := &Node{config: must(c.withDefaults()), log: c.Logger}
+	must(n.openLog())
+	if err := errors.Join(n.stores.stable.SetUint64([]byte(keyTerm), term), n.closeFiles()); err != nil {
+		panic(err)
+	}
+}
+
+// ForgetNote makes a folder one that does not know yet that it has the note.
 func ForgetNote(c Config) {
 	n := &Node{config: must(c.withDefaults()), log: c.Logger}
 	must(n.openLog())
@@ -308,9 +328,6 @@ func Hears(n *Node, id string) bool {
 	s := n.status()
 	return s.hears(id)
 }
-
-// OpRemove is opRemove.
-const OpRemove = opRemove
 
 // AskWhetherExpelled asks all others.
 func AskWhetherExpelled(n *Node) {
@@ -399,16 +416,59 @@ func (r *Refusals) Note(address string, now time.Time) (source string, times int
 	return r.r.note(address, now)
 }
 
-// Summed is what the folder of a node that is stopped says: whether its term has
-// a sum, and from which entry on the log's must have one.
-func Summed(dir string) (term bool, from uint64) {
-	w := must(wal.Open(filepath.Join(dir, "log")))
-	raw, text := must(w.Get([]byte(keyTerm))), must(w.Get([]byte(keySummed)))
-	if err := w.Close(); err != nil {
+// ListLevel has the list of peers in the folder of a node that is stopped say
+// another feature level, and returns what it said.
+func ListLevel(dir string, level uint32) (was uint32) {
+	r := must(openRoster(dir))
+	l := r.get()
+	was, l.Level = l.Level, level
+	if err := r.replace(l); err != nil {
 		panic(err)
 	}
-	if len(text) > 0 {
-		from = binary.LittleEndian.Uint64(text)
-	}
-	return len(raw) > 8, from
+	return was
 }
+
+// OwnTypes are the rows and commands of this package.
+func OwnTypes() map[string]any {
+	types := map[string]any{}
+	for table, row := range ownRows {
+		types["row "+table] = row()
+	}
+	for kind, command := range ownCommands() {
+		types[fmt.Sprint("command ", kind)] = command()
+	}
+	return types
+}
+
+// LearnOfLoss tells a node that it lacks an entry that a peer remembers.
+func LearnOfLoss(n *Node, by string, index uint64) { _ = n.learnOfLoss(by, logPosition{index: index}) }
+
+// Remembers is the index of the newest entry that n knows another one to have had.
+func Remembers(n *Node, id string) uint64 { return n.remembers(id).index }
+
+// Remember has n note what another one acknowledged.
+func Remember(n *Node, id string, index, term, committed uint64) {
+	n.remembered.acknowledged(id, logPosition{index, term}, committed)
+}
+
+// Vouched says whether a node knows that a majority of the others believe their
+// clocks, and agree with its own.
+func Vouched(n *Node) bool { return n.clockVote(n.Voters()).vouches() }
+
+// Live is until when commands could be decided, as a node knows it.
+func Live(n *Node) int64 { return n.live.get() }
+
+// GoesOn has a node that leads decide at a time.
+func GoesOn(n *Node, at int64) { n.goesOn(at) }
+
+// HaltedOf is status.Halted.
+func HaltedOf(m *Memory) int64 { return m.core.halted.Load() }
+
+// WhyRefused is what the log says of a connection that was refused.
+func WhyRefused(err error) string { return whyRefused(err) }
+
+// HookGreetings has f called before a node greets the voters at its start.
+func HookGreetings(c *Config, f func()) { c.hooks.greets = f }
+
+// HasEntry reports whether a node takes an entry for one that it has.
+func HasEntry(n *Node, index, term uint64) bool { return n.hasEntry(logPosition{index, term}) }

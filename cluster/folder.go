@@ -8,6 +8,26 @@ import (
 	"path/filepath"
 )
 
+// roomToBegin is free space for two segments of the log, which are allocated
+// ahead: a log that can't begin its second one has no room for commands.
+const roomToBegin = 32 << 20 // bytes
+
+// CheckRoom returns an error where the disk under a folder has too little room for
+// a node to begin there. The folder must be there.
+func CheckRoom(dir string) error {
+	free, total, err := diskSpace(dir)
+	switch {
+	case errors.Is(err, errors.ErrUnsupported), err == nil && total == 0: // which can't be told
+		return nil
+	case err != nil:
+		return fmt.Errorf("ask for free space of %s: %w", dir, err)
+	}
+	if _, out := spaceThresholds(total, 0); free < max(out, roomToBegin) {
+		return fmt.Errorf("begin a data folder: the disk under %s has %d MiB free, and a new node needs %d MiB", dir, free>>20, max(out, roomToBegin)>>20)
+	}
+	return nil
+}
+
 // IsMember reports whether a folder belongs to a cluster: it has joined one, or
 // a node has run there, or it has a log with something in it or a snapshot. No
 // node may use the folder.
@@ -69,7 +89,7 @@ func (n *Node) openLog() (*privateSnapshots, error) {
 	if n.roster, err = openRoster(n.config.Dir); err != nil {
 		return nil, err
 	}
-	if n.stores, err = openStores(&n.config, log, n.demandsSums, func() uint64 { return n.committed.get().index }, n.verified); err != nil {
+	if n.stores, err = openStores(&n.config, log, func() uint64 { return n.committed.get().index }, n.verified); err != nil {
 		return nil, err
 	}
 	return openSnapshots(n.config.Dir, log)

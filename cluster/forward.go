@@ -14,8 +14,6 @@ var errNotLeading = errors.New("no leader is known")
 // serveCall does what a peer asks for.
 func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte) reply {
 	switch {
-	case n.config.hooks.knows != nil && !n.config.hooks.knows(op):
-		return reply{replyFailed, []byte(unknownRequest)}
 	case op == opFounding:
 		return n.serveFounding()
 	case n.beforeRaft.waiting():
@@ -23,12 +21,16 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 	}
 	switch op {
 	case opPropose, opAwaited:
-		return n.serveProposal(ctx, body, op == opAwaited || n.isOlder(peer))
-	case opBarrier:
+		return n.serveProposal(ctx, body, op == opAwaited)
+	case opBarrier, opStrangersBarrier:
 		if leading, _ := n.Leading(); !leading {
 			return reply{status: replyNotLeading}
 		}
-		if err := n.barrier(ctx); err != nil {
+		b := &n.barriers
+		if op == opStrangersBarrier {
+			b = &n.strangers
+		}
+		if err := n.share(ctx, b); err != nil {
 			return reply{replyUnavailable, []byte(err.Error())}
 		}
 		return reply{replyOK, binary.BigEndian.AppendUint64(nil, n.Applied())}
@@ -55,11 +57,8 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 	case opRemove:
 		return n.serveRemoval(ctx, body)
 	}
-	return reply{replyFailed, []byte(unknownRequest)}
+	return reply{replyFailed, []byte("this version of the program does not know the request")}
 }
-
-// unknownRequest is what every version answers to a request that came after it.
-const unknownRequest = "this version of the program does not know the request"
 
 // serveProposal decides a command for a follower. It is one attempt: whether to
 // propose a command of unknown fate again is for the node that has the request.

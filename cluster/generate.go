@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // A Founder is one node of a cluster whose folders are made before any of its
@@ -87,7 +89,7 @@ func (f Founder) make(authority string) (Member, error) {
 	if err != nil {
 		return Member{}, err
 	}
-	if err := writePrivate(filepath.Join(f.Dir, nodeIDFile), id); err != nil {
+	if err := durable.Replace(filepath.Join(f.Dir, nodeIDFile), id); err != nil {
 		return Member{}, fmt.Errorf("write node id: %w", err)
 	}
 	key, err := nodeKey(rand.Reader, f.Dir)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -16,12 +17,32 @@ import (
 // it compares with the others.
 type guards struct {
 	clock   *stampClock
+	start   clockStart
+	behind  atomic.Int64 // a time.Duration, see clockBehind
 	elapsed func() time.Duration
 	disk    *diskWatch
 	look    chan struct{} // gets an element when something must be looked at now
 
-	mu    sync.Mutex
+	toldJump error // the jump that the log last spoke of; of guard
+
+	mu    sync.Mutex            // guards the rest
 	peers map[string]peerSample // what the others last said of themselves
+	round chan struct{}         // closed when the guard has asked all others once more
+}
+
+// nextRound returns a channel that is closed when the guard has asked all others
+// once more how they are.
+func (g *guards) nextRound() <-chan struct{} {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return g.round
+}
+
+func (g *guards) endRound() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	close(g.round)
+	g.round = make(chan struct{})
 }
 
 // peerSample is one answer of a peer.
@@ -44,13 +65,15 @@ func (n *Node) startGuards() {
 		start := n.config.Now()
 		g.elapsed = func() time.Duration { return n.config.Now().Sub(start) }
 	}
-	g.clock = newStampClock(n.config.Now, g.elapsed, clockLimitAlone)
+	g.clock = newStampClock(n.config.Now, g.elapsed)
 	var files diskFiles = &diskFolder{dir: n.config.Dir}
 	if n.config.hooks.disk != nil {
 		files = n.config.hooks.disk
 	}
 	g.disk = newDiskWatch(diskConfig{files: files})
+	g.start.over = make(chan struct{})
 	g.peers = make(map[string]peerSample)
+	g.round = make(chan struct{})
 	g.look = make(chan struct{}, 1)
 }
 
@@ -62,10 +85,13 @@ func (n *Node) stamp() (int64, error) {
 	if err == nil && n.guards.disk.state().Space == spaceOut {
 		err = errNoSpace
 	}
-	switch {
-	case err == nil:
+	if err == nil {
+		if err := n.stateTimeTrouble(max(n.core.at.Load(), at), at); err != nil {
+			return 0, fmt.Errorf("%w: %w", ErrUnavailable, err) // of all nodes
+		}
 		return at, nil
-	case n.config.Network == nil:
+	}
+	if n.config.Network == nil {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, err)
 	}
 	// Another node can decide: whoever proposes waits until one leads.
@@ -98,8 +124,10 @@ func (n *Node) guard() {
 			return
 		}
 		n.pollPeers(statusTimeout)
+		n.guards.endRound()
 		n.tellReach(r)
 		n.guardClock()
+		n.noteRunsNowAndThen()
 	}
 }
 
@@ -123,6 +151,21 @@ func (n *Node) guardDisk(s diskState) {
 	}
 }
 
+// isolation is why this node keeps away from the others because of its disk, ""
+// where it does not.
+func (n *Node) isolation() string {
+	s := n.guards.disk.state()
+	if n.network.isolated.Load()&awayForDisk == 0 || s.trouble() == nil {
+		return ""
+	}
+	return n.diskError(s).Error()
+}
+
+// diskError names the disk that a state is of.
+func (n *Node) diskError(s diskState) error {
+	return fmt.Errorf("the disk under %s (%d MiB free): %w", n.config.Dir, s.Free>>20, s.trouble())
+}
+
 // askToStand has another voter take over from a leader whose own raft may hang
 // in the disk and can't hand over.
 func (n *Node) askToStand() {
@@ -138,45 +181,73 @@ func (n *Node) askToStand() {
 	}
 }
 
-// guardClock applies the rule of clocks: who is not within the limit of a
+// guardClock applies the rule of clocks: who is not within the tolerance of a
 // majority's does not lead.
 func (n *Node) guardClock() {
 	voters := n.Voters()
-	if len(voters) > 1 {
-		n.guards.clock.setLimit(clockLimitPeers)
-	} else {
-		n.guards.clock.setLimit(clockLimitAlone)
+	n.noteBehind(voters)
+	if n.guards.clock.isStarting() {
+		n.beginClock()
+		return
 	}
 	leading, _ := n.Leading()
 	_, err := n.guards.clock.read()
+	n.tellJump(err, len(voters) > 1 && leading)
 	switch {
 	case err == nil && leading && n.clockVote(voters).mustStepDown():
 		n.log.Error("cluster: the clock of this leader differs from the others', it steps down")
 		if !n.yield(n.stopgap()) {
 			n.resign()
 		}
-	case err != nil && len(voters) < 2:
-		n.log.Error("cluster: nothing is decided by this clock; if it is right, mintmark cluster accept-clock says so", "error", err)
 	case err != nil:
-		if leading {
-			n.log.Error("cluster: the clock of this leader jumped, it steps down", "error", err)
-			n.yield(n.stopgap())
+		if leading && len(voters) > 1 && !n.yield(n.stopgap()) {
+			n.resign()
 		}
-		n.compareAnew(voters, err)
+		n.judgeJump(voters)
 	}
 }
 
-// compareAnew accepts a clock that jumped if it jumped to the time of a
-// majority. What is known of the others' clocks was read off the one before.
-func (n *Node) compareAnew(voters []string, jump error) {
-	n.guards.mu.Lock()
-	clear(n.guards.peers)
-	n.guards.mu.Unlock()
-	n.pollPeers(statusTimeout)
-	if n.clockVote(voters).mayLead() {
-		n.log.Warn("cluster: the clock jumped to the time of the other nodes", "error", jump)
-		n.guards.clock.accept()
+// tellJump tells operators once of each jump, and of its end.
+func (n *Node) tellJump(err error, stepsDown bool) {
+	g := &n.guards
+	if errors.Is(err, g.toldJump) {
+		return
 	}
+	switch {
+	case err == nil:
+		n.log.Warn("cluster: the clock is believed again")
+	case stepsDown:
+		n.log.Error("cluster: the clock of this leader jumped, it steps down", "error", err)
+	default:
+		n.log.Error("cluster: the clock jumped, this node decides nothing by it; "+
+			"if it does not come back and is right, mintmark cluster accept-clock says so", "error", err)
+	}
+	g.toldJump = err
+}
+
+// judgeJump accepts a clock that jumped where the rule lets it. What is known of
+// the others' clocks was read off the one before.
+func (n *Node) judgeJump(voters []string) {
+	seen := n.guards.clock.see()
+	n.forgetClocks()
+	n.pollPeers(statusTimeout)
+	by, lasts, jumped := n.guards.clock.jump()
+	vote := n.clockVote(voters)
+	switch {
+	case !jumped:
+	case vote.vouches() && n.guards.clock.acceptAs(seen, true):
+		n.log.Warn("cluster: the clock jumped to the time of the other nodes, which did not jump", "by", by)
+	case by.Abs() <= clockLimit && lasts >= clockSettles && vote.mayLead() && n.guards.clock.acceptAs(seen, false):
+		n.log.Warn("cluster: the clock jumped and stays there, as others do", "by", by)
+	}
+}
+
+// forgetClocks is called when samples of others' clocks are of another clock of
+// this node's.
+func (n *Node) forgetClocks() {
+	n.guards.mu.Lock()
+	defer n.guards.mu.Unlock()
+	clear(n.guards.peers)
 }
 
 // yieldTo hands leadership over.
@@ -201,14 +272,17 @@ func (n *Node) resign() {
 // clockVote compares the clock with the voters', by what they last said.
 func (n *Node) clockVote(voters []string) clockVote {
 	ids := mapped(voters, func(id string) raft.ServerID { return raft.ServerID(id) })
+	return clockVerdict(n.id, ids, n.clockSamples(), ClockTolerance)
+}
+
+func (n *Node) clockSamples() (all []clockSample) {
 	n.guards.mu.Lock()
 	defer n.guards.mu.Unlock()
 	now := n.guards.elapsed()
-	var samples []clockSample
 	for id, p := range n.guards.peers {
-		samples = append(samples, clockSample{raft.ServerID(id), p.offset, p.uncertainty, now - p.at})
+		all = append(all, clockSample{raft.ServerID(id), p.offset, p.uncertainty, now - p.at, p.status.Steady})
 	}
-	return clockVerdict(n.id, ids, samples, clockLimitPeers)
+	return all
 }
 
 // clockAgrees reports whether this node's clock allows it to lead. It asks the
@@ -221,10 +295,10 @@ func (n *Node) clockAgrees() bool {
 	if _, err := n.guards.clock.read(); err != nil {
 		return false
 	}
-	if n.clockVote(voters).mayLead() {
-		return true
+	if !n.clockVote(voters).mayLead() {
+		n.pollPeers(statusTimeout)
 	}
-	n.pollPeers(statusTimeout)
+	n.noteBehind(voters)
 	return n.clockVote(voters).mayLead()
 }
 
@@ -252,8 +326,13 @@ func (n *Node) heard(s peerStatus, sent, received time.Duration) {
 	n.guards.peers[s.ID] = peerSample{s, offset, uncertainty + time.Millisecond, received}
 }
 
-// AcceptClock tells a node whose clock jumped that the clock is right.
-func (n *Node) AcceptClock() { n.guards.clock.accept() }
+// AcceptClock tells a node whose clock jumped, or is not believed at a start,
+// that the clock is right.
+func (n *Node) AcceptClock() {
+	n.guards.clock.accept()
+	n.forgetClocks()
+	n.guards.start.end()
+}
 
 // Check is one condition of health, nil where it holds.
 type Check struct {
@@ -261,13 +340,16 @@ type Check struct {
 	Err  error
 }
 
+const checkClock = "clock"
+
 // Checks are the conditions that this node knows of itself, without asking
 // anybody.
 func (n *Node) Checks() []Check {
 	_, clock := n.guards.clock.read()
 	return []Check{
 		{"disk", n.diskTrouble()},
-		{"clock", clock},
+		{checkClock, clock},
+		{"time", n.stateTimeTrouble(n.core.at.Load(), n.wallMillis())},
 		{"log", n.Corruption()},
 		{"member", n.membershipTrouble()},
 	}
@@ -280,7 +362,7 @@ func (n *Node) diskTrouble() error { return n.guards.disk.state().trouble() }
 // was a member.
 func (n *Node) membershipTrouble() error {
 	list := n.roster.get()
-	if err := cmp.Or(n.Removed(), n.Twin()); err != nil || n.config.Network == nil || len(list.Members) == 0 {
+	if err := cmp.Or(n.Removed(), n.Twin(), n.RolledBack()); err != nil || n.config.Network == nil || len(list.Members) == 0 {
 		return err
 	}
 	listed := slices.ContainsFunc(list.Members, func(m Member) bool { return m.ID == string(n.id) })
@@ -326,6 +408,7 @@ type Stats struct {
 	DiskFree              uint64
 	DiskHung              bool
 	ClockOffset           time.Duration // the largest, against another node
+	StateAhead            time.Duration // how far state time is ahead of the clocks, 0 if not
 	CertificateExpires    time.Time     // zero without peers
 }
 
@@ -339,6 +422,7 @@ func (n *Node) Stats() Stats {
 		Level: n.core.level.Load(), Members: max(len(n.roster.get().Members), 1), Reachable: 1,
 		Queue: len(n.queue), QueueSize: cap(n.queue), InFlight: len(n.entries),
 		DiskFree: disk.Free, DiskHung: disk.Hung,
+		StateAhead: max(n.aheadOfClocks(n.core.at.Load(), n.wallMillis()), 0),
 	}
 	if n.credentials != nil {
 		s.CertificateExpires, _ = n.credentials.expiry()

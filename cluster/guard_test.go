@@ -12,14 +12,21 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 )
 
-// stepped is a wall clock that can be set, beside the time that elapses.
-type stepped struct{ by atomic.Int64 }
+// stepped is a wall clock that can be set, beside the time that elapses, of which
+// some can be made to go by at once.
+type stepped struct{ by, gone atomic.Int64 }
 
-func (s *stepped) now() time.Time { return time.Now().Add(time.Duration(s.by.Load())) }
+func (s *stepped) now() time.Time { return time.Now().Add(time.Duration(s.by.Load() + s.gone.Load())) }
 
 func (s *stepped) set(c *cluster.Config) {
-	c.Now, c.Elapsed = s.now, cluster.Elapsed()
+	elapsed := cluster.Elapsed()
+	c.Now = s.now
+	c.Elapsed = func() time.Duration { return elapsed() + time.Duration(s.gone.Load()) }
+	c.Synchronised = func(time.Time) error { return errors.New("nothing keeps this clock right") }
 }
+
+func (s *stepped) jump(to time.Duration) { s.by.Store(int64(to)) }
+func (s *stepped) pass(d time.Duration)  { s.gone.Add(int64(d)) }
 
 func TestClockOfANodeAloneJumps(t *testing.T) {
 	clock := new(stepped)
@@ -176,6 +183,58 @@ func TestDiskOfALeaderHangs(t *testing.T) {
 			tr.settle(3)
 			tr.same()
 		})
+	}
+}
+
+// TestFullDiskTakesNoNewFolder: a node that began there could decide nothing, and
+// what it would have left in its folder says that it has begun.
+func TestFullDiskTakesNoNewFolder(t *testing.T) {
+	disk := newSlowDisk()
+	disk.free.Store(1 << 20)
+	c := cluster.WithDisk(config(t, ""), disk)
+	_, err := cluster.Open(t.Context(), c)
+	require.ErrorContains(t, err, "begin a data folder: the disk under "+c.Dir+" (1 MiB free): the disk is full")
+	disk.free.Store(100 << 30)
+	shut(t, open(t, c))
+	disk.free.Store(1 << 20)
+	shut(t, open(t, c)) // which has begun, and can be read
+}
+
+// TestDisksOfAllAreFull: each node says that it keeps away because of its disk, and
+// a node whose own is fine can tell such a node from one that is gone.
+func TestDisksOfAllAreFull(t *testing.T) {
+	var disks []*slowDisk
+	tr := newTrio(t, func(c *cluster.Config) {
+		disks = append(disks, newSlowDisk())
+		*c = cluster.WithDisk(*c, disks[len(disks)-1])
+	})
+	tr.settle(3)
+	for _, n := range tr.nodes {
+		require.Empty(t, n.Overview(t.Context()).Isolated)
+	}
+	for _, d := range disks[:2] {
+		d.free.Store(1 << 20)
+	}
+	require.Eventually(t, func() bool {
+		o := tr.nodes[2].Overview(t.Context())
+		return o.Isolated == "" && o.Nodes[0].HungUp && o.Nodes[1].HungUp && !o.Nodes[2].HungUp
+	}, 20*time.Second, 10*time.Millisecond)
+	disks[2].free.Store(1 << 20)
+	for i, n := range tr.nodes {
+		require.Eventually(t, func() bool { return n.Overview(t.Context()).Isolated != "" }, 20*time.Second, 10*time.Millisecond)
+		o := n.Overview(t.Context())
+		require.Contains(t, o.Isolated, "the disk under "+tr.confs[i].Dir+" (1 MiB free): the disk is full")
+		for j, other := range o.Nodes {
+			require.False(t, other.HungUp, "it asks nobody")
+			require.Equal(t, i != j, other.State == cluster.StateUnreachable)
+		}
+	}
+	for _, d := range disks {
+		d.free.Store(100 << 30)
+	}
+	tr.settle(3)
+	for _, n := range tr.nodes {
+		require.Empty(t, n.Overview(t.Context()).Isolated)
 	}
 }
 

@@ -22,7 +22,7 @@ func TestTwoIDs(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte("0123456789abcdef"), 0o600))
 	refusesLoss(t, tr.confs[i])
-	require.ErrorIs(t, cluster.Recover(tr.confs[i]), cluster.ErrDataLost)
+	require.ErrorIs(t, cluster.Recover(tr.confs[i], nil), cluster.ErrDataLost)
 	_, err = cluster.Open(t.Context(), tr.confs[i])
 	require.ErrorContains(t, err, path)
 	require.ErrorContains(t, err, id)

@@ -50,7 +50,7 @@ func whyUnreached(address string, err error) error {
 	case errors.As(err, &notTLS):
 		text = "whoever answers at " + address + " is not a Mintmark node: is that the right address?"
 	case errors.As(err, &op) && op.Op == "remote error":
-		text = "the node at " + address + " refuses this one: it takes it for none of its cluster, or can't read its own cluster key; its log says which"
+		text = "the node at " + address + " refuses this one: it takes it for none of its cluster, can't read its own cluster key, or the clocks of the two differ; its log says which"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		text = "nothing listens at " + address + ": does the node run?"
 	case errors.As(err, &dns):
@@ -72,6 +72,7 @@ func hungUp(err error) bool {
 // whyRefused puts into words what is wrong with somebody who connected.
 func whyRefused(err error) string {
 	var op *net.OpError
+	var invalid x509.CertificateInvalidError
 	var notTLS tls.RecordHeaderError
 	var timeout net.Error
 	switch {
@@ -80,7 +81,9 @@ func whyRefused(err error) string {
 	case errors.As(err, &notTLS):
 		return "it does not speak TLS"
 	case errors.As(err, &op) && op.Op == "remote error":
-		return "it refuses this node: it is of another cluster, or takes this one for another node"
+		return "it refuses this node: it is of another cluster, takes this one for another node, or their clocks differ"
+	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+		return "its certificate is not valid by this node's clock: compare the clocks of the two"
 	case hungUp(err):
 		return "it hung up before it said who it is"
 	case errors.As(err, &timeout) && timeout.Timeout():

@@ -1,7 +1,10 @@
 package cluster_test
 
 import (
+	"crypto/tls"
+	"crypto/x509"
 	"errors"
+	"fmt"
 	"net"
 	"strings"
 	"testing"
@@ -64,6 +67,20 @@ func TestWhyANodeCantBeReached(t *testing.T) {
 	says("one that hangs up", "hung up")
 	stop()
 
+	// Its clock is far from the others', so that a certificate is valid by one only.
+	old := cluster.CertificateFrom(tr.nodes[(down+1)%3], tr.nodes[down].ID(), cluster.KeyOf(tr.nodes[down]), time.Now().Add(-60*24*time.Hour))
+	stop = answers(func(c net.Conn) {
+		_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{*old}, NextProtos: []string{"mintmark-peer/1", "mintmark-raft/1"}, ClientAuth: tls.RequestClientCert}).Handshake()
+	})
+	says("one with an old certificate", "compare the clocks of the two")
+	stop()
+	stop = answers(func(c net.Conn) {
+		refuse := func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, errors.New("refused") }
+		_ = tls.Server(c, &tls.Config{GetConfigForClient: refuse}).Handshake()
+	})
+	says("one that refuses the others' certificates", "or the clocks of the two differ")
+	stop()
+
 	alien := networked(t, "", "elsewhere")
 	l, err := net.Listen("tcp", address)
 	require.NoError(t, err)
@@ -72,6 +89,14 @@ func TestWhyANodeCantBeReached(t *testing.T) {
 	n := open(t, alien)
 	says("a node of another cluster", "is no member of this cluster")
 	shut(t, n)
+}
+
+// TestWhyAConnectionIsRefused: clocks that differ are named where they may be why.
+func TestWhyAConnectionIsRefused(t *testing.T) {
+	expired := fmt.Errorf("the peer's certificate: %w", x509.CertificateInvalidError{Reason: x509.Expired})
+	require.Equal(t, "its certificate is not valid by this node's clock: compare the clocks of the two", cluster.WhyRefused(expired))
+	alert := &net.OpError{Op: "remote error", Err: tls.AlertError(42)}
+	require.Contains(t, cluster.WhyRefused(alert), "or their clocks differ")
 }
 
 // otherKeys opens nothing that was sealed before.

@@ -23,6 +23,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // A join token is
@@ -112,7 +114,7 @@ func JoinCluster(ctx context.Context, j Join) error {
 	id, err := joinedAs(j.Dir)
 	if err == nil && len(id) == 0 {
 		if id, err = newNodeID(rand.Reader); err == nil {
-			err = writePrivate(filepath.Join(j.Dir, nodeIDFile), id)
+			err = durable.Replace(filepath.Join(j.Dir, nodeIDFile), id)
 		}
 	}
 	if err != nil {
@@ -253,8 +255,8 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 	_ = writeJoin(c, a)
 }
 
-// admit decides whether somebody may join. Whoever makes tokens up costs the
-// cluster no more than look does. What a member is told, above all the secret, it
+// admit decides whether somebody may join. Whoever makes tokens up has
+// proved nothing: see barriers. What a member is told, above all the secret, it
 // is told by a node that is sure of being up to date: it may have been removed
 // where this node does not hear of it.
 func (n *Node) admit(ctx context.Context, q joinRequest, key []byte) joinAnswer {
@@ -267,7 +269,7 @@ func (n *Node) admit(ctx context.Context, q joinRequest, key []byte) joinAnswer 
 	again := func(err error) joinAnswer { return joinAnswer{Again: true, Refused: err.Error()} }
 	id := inviteID(q.Secret)
 	if find[invite](n.View(), invitesTable, id) == nil {
-		if err := n.look(ctx); err != nil {
+		if err := n.strangersBarrier(ctx); err != nil {
 			return again(err)
 		}
 		if find[invite](n.View(), invitesTable, id) == nil {

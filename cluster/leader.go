@@ -248,25 +248,32 @@ func (n *Node) watchLeadership() {
 
 func (n *Node) hearLeader() {
 	_, id := n.raft.LeaderWithID()
+	n.noteLed()
 	n.leader.hear(string(id))
 	n.tellLeader(string(id))
 }
 
 // takeOver makes an elected node one that leads, once everything that was
-// committed before its election is applied and its clock is found to be that of
-// a majority. An election that is over has a higher number by now.
+// committed before its election is applied, its clock is found to be that of a
+// majority, and a majority has said until when there was a leader before. An
+// election that is over has a higher number by now.
 func (n *Node) takeOver(election uint64) {
 	said := false
 	for n.leader.current(election) {
 		pause := retryPause
 		err := await(n.raft.Barrier(0), n.stopped)
-		if err == nil && n.clockAgrees() {
+		if err == nil {
+			n.guards.start.loaded.Store(true)
+			n.beginClock()
+		}
+		agrees := err == nil && n.clockAgrees()
+		if agrees && n.heardLive() {
 			if n.leader.confirm(election) {
 				n.log.Info("cluster: this node leads", "term", n.raft.CurrentTerm())
 			}
 			return
 		}
-		if err == nil && n.leader.current(election) {
+		if err == nil && !agrees && n.leader.current(election) {
 			if !said {
 				n.log.Error("cluster: this node was elected, and its clock differs from the others' or can't be compared with them")
 			}

@@ -1,14 +1,9 @@
 package cluster
 
 import (
-	"context"
 	"fmt"
 	"strings"
 )
-
-// KindSetAuthorities is the kind of the commands by which the authority is
-// changed, for Machine.Since.
-const KindSetAuthorities = kindAuthority
 
 // A LevelError says that a command can't be proposed yet, because a node would
 // not know it, or would decide it otherwise. It is an ErrUnavailable: nothing
@@ -51,24 +46,6 @@ func (n *Node) allowed(k Kind) error {
 	return e
 }
 
-// AwaitLevel returns when this node's state uses a feature level. A cluster of one
-// does a moment after it began, or after it was upgraded.
-func (n *Node) AwaitLevel(ctx context.Context, level uint32) error {
-	for {
-		changed := n.Changed(statusTable)
-		if n.core.level.Load() >= level {
-			return nil
-		}
-		select {
-		case <-changed:
-		case <-ctx.Done():
-			return fmt.Errorf("%w: wait for feature level %d: %w", ErrUnavailable, level, ctx.Err())
-		case <-n.closing:
-			return fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
-		}
-	}
-}
-
 // checkSince refuses a table of levels that the machine itself does not reach.
 func checkSince(m Machine) error {
 	for kind, level := range m.Since {
@@ -86,11 +63,4 @@ func (n *Node) checkLevel() error {
 		return levelError(has, supports)
 	}
 	return nil
-}
-
-// isOlder reports whether a member's program has not the level of this one. It
-// may not know an answer that this one gives, and is answered as of old.
-func (n *Node) isOlder(id string) bool {
-	m, ok := n.roster.member(id)
-	return ok && m.Level < n.core.schema.level
 }

@@ -11,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	wal "github.com/hashicorp/raft-wal"
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
@@ -83,12 +82,7 @@ func TestFailedOpenLeavesNothing(t *testing.T) {
 // TestKilledBootstrap: a first start that ended between raft's two writes.
 func TestKilledBootstrap(t *testing.T) {
 	c := config(t, "")
-	dir := filepath.Join(c.Dir, "log")
-	require.NoError(t, os.MkdirAll(dir, 0o700))
-	w, err := wal.Open(dir)
-	require.NoError(t, err)
-	require.NoError(t, w.SetUint64([]byte("CurrentTerm"), 1))
-	require.NoError(t, w.Close())
+	cluster.WriteTerm(c, 1)
 	n := open(t, c)
 	require.NoError(t, n.Ready(t.Context()))
 }

@@ -20,7 +20,7 @@ func lockDir(dir string) (*os.File, error) {
 	}
 	err = syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) {
-		err = errors.New("another process uses this data directory")
+		err = ErrLocked
 	}
 	if err != nil {
 		return nil, errors.Join(err, f.Close())

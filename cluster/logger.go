@@ -68,7 +68,20 @@ func (l *logger) Log(level hclog.Level, msg string, args ...any) {
 			args[i] = fmt.Sprintf(fmt.Sprint(f[0]), f[1:]...)
 		}
 	}
-	l.to.Log(context.Background(), sl, l.name+": "+msg, args...)
+	l.to.Log(context.Background(), sl, l.name+": "+msg, renamed(args)...)
+}
+
+// renamed are args without the keys that each line has already: a reader of JSON
+// would take the second for the first.
+func renamed(args []any) []any {
+	for i := 0; i < len(args); i += 2 {
+		switch key := args[i]; key {
+		case slog.TimeKey, slog.LevelKey, slog.MessageKey, slog.SourceKey:
+			args = slices.Clone(args)
+			args[i] = fmt.Sprint("raft_", key)
+		}
+	}
+	return args
 }
 
 func (l *logger) Trace(msg string, args ...any) { l.Log(hclog.Trace, msg, args...) }
@@ -90,7 +103,7 @@ func (l *logger) IsError() bool { return l.enabled(hclog.Error) }
 func (l *logger) ImpliedArgs() []any { return l.args }
 
 func (l *logger) With(args ...any) hclog.Logger {
-	return &logger{to: l.to.With(args...), name: l.name, args: append(l.args[:len(l.args):len(l.args)], args...)}
+	return &logger{to: l.to.With(renamed(args)...), name: l.name, args: append(l.args[:len(l.args):len(l.args)], args...)}
 }
 
 func (l *logger) Name() string { return l.name }

@@ -18,6 +18,9 @@ import (
 // up asks for, and at most 64 * 64 KiB of memory.
 const cachedEntries = 64
 
+// keyOpened lies with the votes.
+const keyOpened = "Opened"
+
 // stores are the log and the stable store of a node:
 //
 //	LogCache -> compared -> acknowledged -> summed -> raft-wal      votes -> raft-wal
@@ -32,14 +35,13 @@ type stores struct {
 	compared *compared
 }
 
-func openStores(c *Config, log *logger, sums func(last uint64) bool, committed func() uint64, report verifier.ReportFn) (*stores, error) {
+func openStores(c *Config, log *logger, committed func() uint64, report verifier.ReportFn) (*stores, error) {
 	dir := filepath.Join(c.Dir, "log")
 	if err := privateDir(dir); err != nil {
 		return nil, fmt.Errorf("create log folder: %w", err)
 	}
 	files := segment.NewFiler(dir, privateFiles{fs.New()})
 	meta := &rotatedMeta{BoltMetaDB: new(metadb.BoltMetaDB), files: files}
-	var from uint64
 	w, err := openWAL(dir, func() (*wal.WAL, error) {
 		w, err := wal.Open(dir,
 			wal.WithMetaStore(meta),
@@ -50,8 +52,10 @@ func openStores(c *Config, log *logger, sums func(last uint64) bool, committed f
 		if err != nil {
 			return nil, err
 		}
-		if from, err = meta.sumsFrom(w, sums); err != nil {
-			return nil, errors.Join(err, w.Close())
+		// Written each time, so that bbolt looks at all that lies beside it, see
+		// rotatedMeta.Load.
+		if err := w.SetUint64([]byte(keyOpened), 1); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s, in %s: %w", keyOpened, metaFile, err), w.Close())
 		}
 		return w, nil
 	})
@@ -62,7 +66,7 @@ func openStores(c *Config, log *logger, sums func(last uint64) bool, committed f
 		return nil, errors.Join(fmt.Errorf("protect log: %w", err), w.Close())
 	}
 	fatal := func(err error) { c.Fatal(fmt.Errorf("the log in %s: %w", dir, err)) }
-	var logs raft.LogStore = &acknowledged{&summed{&failStop{WAL: w, fatal: fatal}, from}, committed}
+	var logs raft.LogStore = &acknowledged{&summed{&failStop{WAL: w, fatal: fatal}}, committed}
 	var stable raft.StableStore = w
 	if c.hooks.logs != nil {
 		logs = &hookedLogs{c.hooks.logs(logs), w}

@@ -19,6 +19,7 @@ const (
 	kindRaise
 	kindAuthority
 	kindExpire
+	kindHalt
 )
 
 func ownCommands() map[Kind]func() Command {
@@ -31,6 +32,7 @@ func ownCommands() map[Kind]func() Command {
 		kindRaise:     func() Command { return new(raiseLevel) },
 		kindAuthority: func() Command { return new(setAuthorities) },
 		kindExpire:    func() Command { return new(expireInvites) },
+		kindHalt:      func() Command { return new(endHalt) },
 	}
 }
 
@@ -42,9 +44,10 @@ type membership struct {
 
 func refuseMember(why string) Decision { return Decision{Outcome: membership{Refused: why}} }
 
-// refuseAgain is for a refusal on a view that may lag.
+// refuseAgain is for a refusal on a view that may lag. Members alone send these
+// commands.
 func refuseAgain(why string) Decision {
-	return Decision{Outcome: membership{Refused: why}, Recheck: true}
+	return Decision{Outcome: membership{Refused: why}, Recheck: true, Proved: true}
 }
 
 func acceptMember(id string, changes ...Change) Decision {
@@ -197,8 +200,7 @@ func (c *updateMember) Decide(txn *memdb.Txn, _ Meta) Decision {
 }
 
 // removeMember takes the key of a member out of the list. The leader proposes it
-// when raft's configuration has lost the node, see removal.go; where a node of an
-// older version does so before, the configuration follows.
+// when raft's configuration has lost the node, see removal.go.
 type removeMember struct {
 	ID string `cbor:"1,keyasint"`
 }

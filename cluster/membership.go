@@ -60,6 +60,7 @@ func (n *Node) followMembers() {
 			if changed {
 				n.tellMembers(old, n.roster.get().Members)
 				n.network.dropStrangers()
+				n.remembered.forget(func(id string) bool { _, ok := n.roster.member(id); return !ok })
 			}
 			if _, listed := n.roster.member(string(n.id)); !listed && sure && !n.roster.empty() {
 				n.expel(ownLog)
@@ -116,6 +117,9 @@ func (n *Node) tend(ctx context.Context) error {
 	}
 	if err := n.tendServers(ctx); err != nil {
 		return err
+	}
+	if n.mayStamp() != nil {
+		return nil // what follows is decided by the clock
 	}
 	now := n.config.Now().UnixMilli()
 	for _, i := range list[invite](view, invitesTable) {
@@ -197,7 +201,7 @@ func (n *Node) tendLevel(ctx context.Context, all []*Member) error {
 	if lowest <= n.core.level.Load() {
 		return nil
 	}
-	n.log.Info("cluster: every node has a higher feature level", "level", lowest)
+	n.log.Info("cluster: every node has a higher feature level", "feature_level", lowest)
 	_, err := n.decide(ctx, &raiseLevel{Level: lowest})
 	return err
 }

@@ -49,6 +49,14 @@ func (m *Memory) Do(cmd Command, id CommandID, again bool) (value any, wrote boo
 	return out[0].value, out[0].wrote
 }
 
+// Halt says that nothing could be decided for a time that is over, as a leader does
+// that ends it.
+func (m *Memory) Halt(d time.Duration) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.apply(must(m.core.schema.haltEntry(CommandID{}, max(m.now().UnixMilli(), 0), d.Milliseconds())))
+}
+
 // apply gives one entry to the machine.
 func (m *Memory) apply(entry []byte) []outcome {
 	m.index++

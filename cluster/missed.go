@@ -23,7 +23,7 @@ import (
 // This is the check of raft §9.6 and the pre-vote in one: one who has heard from
 // a leader says no, and who reaches no majority does not stand, so that it raises
 // no term that would unseat a leader when it comes back. raft's timeouts go on
-// beside it, for clusters with nodes of a version that does not know the question.
+// beside it.
 
 // missedAfter is for how long there may be no word from a leader, which sends
 // more than five heartbeats in an election timeout.

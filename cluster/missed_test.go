@@ -72,25 +72,13 @@ func TestWhoHearsTheLeaderSaysSo(t *testing.T) {
 	tr := asking(t, cluster.Hooks{Silent: time.Hour})
 	i := tr.leader()
 	n := tr.nodes[(i+1)%3]
-	require.Zero(t, cluster.Missing(t.Context(), n, time.Second))
+	// A connection may be stale, or a machine slow, so one question tells nothing.
+	missing := func(want int) {
+		require.Eventually(t, func() bool { return cluster.Missing(t.Context(), n, time.Second) == want }, 30*time.Second, time.Millisecond)
+	}
+	missing(0)
 	cluster.Isolate(tr.nodes[i], true)
-	require.Equal(t, 2, cluster.Missing(t.Context(), n, time.Second))
-}
-
-// TestElectionBesideAnOlderVersion, which does not know what it is asked: then
-// there are raft's timeouts.
-func TestElectionBesideAnOlderVersion(t *testing.T) {
-	tr := newTrio(t, func(c *cluster.Config) {
-		if c.Name != "n1" {
-			*c = cluster.WithHooks(*c, cluster.Hooks{Knows: func(op byte) bool { return op <= 10 }})
-		}
-	})
-	require.Equal(t, 0, tr.leader())
-	cluster.Isolate(tr.nodes[0], true)
-	require.Zero(t, cluster.Missing(t.Context(), tr.nodes[1], 0))
-	writes(t, tr.nodes[1])
-	cluster.Isolate(tr.nodes[0], false)
-	tr.settle(3)
+	missing(2)
 }
 
 // TestInTouch: who is cut off knows soon that its view may miss something, the

@@ -51,6 +51,7 @@ type network struct {
 	credentials *credentials
 	serve       func(protocol string, peer string, key []byte, c *tls.Conn) // of all protocols but raft's
 	closed      func(protocol string) bool                                  // whether a protocol is not served yet
+	greet       func(c net.Conn, peer string, dialled bool) error           // before raft has a connection
 	warn        func(msg string, args ...any)
 
 	accepted  chan net.Conn
@@ -106,8 +107,21 @@ func (n *network) dialSelf(timeout time.Duration) (net.Conn, error) {
 	}
 }
 
-// dial connects to a member and makes sure that it is the one.
+// dial connects to a member and makes sure that it is the one, and that it has what
+// is remembered of it where raft is to have the connection.
 func (n *network) dial(id, protocol string, timeout time.Duration) (net.Conn, error) {
+	c, err := n.connect(id, protocol, timeout)
+	if err == nil && protocol == protocolRaft {
+		if err = n.greet(c, id, true); err != nil {
+			m, _ := n.roster.member(id)
+			return nil, errors.Join(fmt.Errorf("greet node %s: %w", m.Name, err), c.Close())
+		}
+	}
+	return c, err
+}
+
+// connect is dial without a greeting.
+func (n *network) connect(id, protocol string, timeout time.Duration) (net.Conn, error) {
 	if n.config == nil {
 		return nil, fmt.Errorf("dial node %s: this node has no network", id)
 	}
@@ -252,6 +266,10 @@ func (n *network) welcome(c *tls.Conn) {
 		return
 	}
 	if s.NegotiatedProtocol == protocolRaft {
+		if err := n.greet(tracked, id, false); err != nil {
+			_ = tracked.Close()
+			return
+		}
 		select {
 		case n.accepted <- tracked:
 		case <-n.done:

@@ -22,6 +22,7 @@ type Node struct {
 	id     raft.ServerID
 
 	stores      *stores
+	snapshots   raft.SnapshotStore
 	roster      *roster
 	credentials *credentials
 	network     *network
@@ -32,6 +33,10 @@ type Node struct {
 	founding    sync.Mutex // held while the first members are written
 	beforeRaft  beforeRaft
 	committed   committed
+	live        liveness
+	remembered  remembered
+	greeted     chan struct{}         // closed when all voters were greeted that can be
+	led         atomic.Pointer[ledBy] // the last leader that this node followed
 
 	removing     sync.Mutex              // held while a member is removed, of which there is one at a time
 	configuring  turn                    // to change raft's configuration
@@ -40,17 +45,18 @@ type Node struct {
 	expelled     atomic.Pointer[removal] // who has said that this node is none any more, nil while it is one
 	away         chan struct{}           // closed when expelled is set
 	doubts       chan string             // ids of members that hung up, to be asked whether this node is one
-	looks        looks
 	run          run
 	twins        *twins
 	twin         atomic.Pointer[twinNews] // nil while none was heard of
 	yields       atomic.Pointer[twinNews] // why this process keeps away, nil while it does not
+	rolledBack   atomic.Pointer[error]    // why this node keeps away and is about to end: its folder is an older copy
 
-	queue    chan *request
-	entries  chan struct{} // one element for each entry under way
-	barriers barriers
-	leader   leadership
-	contact  contact
+	queue     chan *request
+	entries   chan struct{} // one element for each entry under way
+	barriers  barriers
+	strangers barriers // of callers who proved nothing
+	leader    leadership
+	contact   contact
 
 	toldLeader string    // id of the leader that the log last spoke of; of watchLeadership
 	notify     chan bool // leadership, from raft
@@ -93,9 +99,20 @@ func (n *Node) ViewFresh(ctx context.Context) (*memdb.Txn, error) {
 	return n.core.view(), nil
 }
 
+// ViewPaced is ViewFresh for a caller who proved nothing. All of them in a
+// cluster share at most 20 Barriers a second, for which they wait a little
+// longer.
+func (n *Node) ViewPaced(ctx context.Context) (*memdb.Txn, error) {
+	if err := n.strangersBarrier(ctx); err != nil {
+		return nil, err
+	}
+	return n.core.view(), nil
+}
+
 // Ready returns nil only when a command would be committed now: a leader is
-// known and an empty entry went through the log.
-func (n *Node) Ready(ctx context.Context) error { return n.barrier(ctx) }
+// known and an empty entry went through the log. Anybody may ask: it is paced as
+// ViewPaced is.
+func (n *Node) Ready(ctx context.Context) error { return n.strangersBarrier(ctx) }
 
 // Changed returns a channel that is closed at the next change of table, and
 // after a restore. Ask for it before the view that is to be kept up to date.

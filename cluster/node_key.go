@@ -9,6 +9,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // nodeKeyFile holds a node's private key (PKCS #8, DER).
@@ -35,7 +37,7 @@ func nodeKey(rand io.Reader, dir string) (*ecdsa.PrivateKey, error) {
 	if plain, err = x509.MarshalPKCS8PrivateKey(key); err != nil {
 		return nil, fmt.Errorf("encode the node's key: %w", err)
 	}
-	if err := writePrivate(path, plain); err != nil {
+	if err := durable.Replace(path, plain); err != nil {
 		return nil, fmt.Errorf("write the node's key: %w", err)
 	}
 	return key, nil

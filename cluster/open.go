@@ -31,6 +31,10 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		closing: make(chan struct{}),
 		built:   make(chan struct{}),
 		stopped: make(chan struct{}),
+		greeted: make(chan struct{}),
+
+		barriers:  barriers{op: opBarrier},
+		strangers: barriers{op: opStrangersBarrier, pace: strangersPace},
 
 		configuring: newTurn(),
 		twins:       newTwins(),
@@ -54,6 +58,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	n.snapshots = snapshots
 	fresh, err := n.isFresh(snapshots)
 	if err != nil {
 		return err
@@ -90,6 +95,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 	n.startGuards()
 	conf := n.raftConfig(log)
 	if fresh {
+		if s := n.guards.disk.state(); s.trouble() != nil {
+			return fmt.Errorf("begin a data folder: %w", n.diskError(s))
+		}
 		if err := n.awaitFounders(ctx); err != nil {
 			return err
 		}
@@ -104,6 +112,9 @@ func (n *Node) open(ctx context.Context) (err error) {
 		return err
 	}
 	n.committed.replace(known)
+	if err := n.live.open(n.config.Dir); err != nil {
+		return err
+	}
 	state := newFSM(n.core, n.config.Fatal, snapshots, &n.committed)
 	state.stop, state.before = n.closing, n.config.hooks.fsm
 	n.committed.before = n.config.hooks.note
@@ -116,6 +127,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	state.running.Store(true)
 	n.running.Go(func() { n.replay(state, known.index) })
 	n.committed.start(n.config.Dir, n.log)
+	n.running.Go(n.keepLive)
 	n.running.Go(n.watchLeadership)
 	n.running.Go(n.buildEntries)
 	n.running.Go(n.checkpoints)
@@ -129,9 +141,12 @@ func (n *Node) open(ctx context.Context) (err error) {
 		n.running.Go(n.watchContact)
 	}
 	n.network.start()
+	n.running.Go(n.greetVoters)
 	if err := n.awaitReplay(ctx, state); err != nil {
 		return err
 	}
+	n.guards.start.loaded.Store(true)
+	n.beginClock()
 	return n.lead(ctx)
 }
 
@@ -154,8 +169,10 @@ func (n *Node) connect(log *logger) (err error) {
 	}
 	n.network = newNetwork(string(n.id), n.config.Network, n.roster, n.credentials, n.log.Warn)
 	n.network.serve = n.servePeers
+	n.network.greet = n.greet
 	n.network.closed = func(protocol string) bool { return protocol != protocolPeer && n.beforeRaft.waiting() }
 	n.transport = newTransport(n.network, log)
+	n.transport.acknowledged = n.remembered.acknowledged
 	return nil
 }
 
@@ -241,11 +258,11 @@ func (n *Node) lead(ctx context.Context) error {
 	n.stand()
 	for {
 		leading, changed := n.Leading()
+		if leading && n.guards.clock.isStarting() {
+			return nil // see AwaitClock
+		}
 		if leading {
-			if err := n.foundCluster(ctx); err != nil {
-				return err
-			}
-			return n.tendLevel(ctx, members(n.View()))
+			return n.complete(ctx)
 		}
 		select {
 		case <-changed:
@@ -253,6 +270,15 @@ func (n *Node) lead(ctx context.Context) error {
 			return fmt.Errorf("wait for leadership: %w", ctx.Err())
 		}
 	}
+}
+
+// complete brings the state of a sole voter up to date with its folder and its
+// program.
+func (n *Node) complete(ctx context.Context) error {
+	if err := n.foundCluster(ctx); err != nil {
+		return err
+	}
+	return n.tendLevel(ctx, members(n.View()))
 }
 
 func (n *Node) soleVoter() bool {

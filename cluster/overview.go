@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -36,17 +37,25 @@ type peerStatus struct {
 	Level   uint32 `cbor:"10,keyasint,omitempty"`
 	Free    uint64 `cbor:"11,keyasint,omitempty"` // bytes left for its data
 	Trouble string `cbor:"12,keyasint,omitempty"` // what is wrong with it, for people
-	// Hears are the ids of those that it accepts as peers, or is connected with;
-	// a node of an older version does not say.
+	// Hears are the ids of those that it accepts as peers, or is connected with.
 	Hears []string `cbor:"13,keyasint,omitempty"`
 	// Decides says that it could decide commands if it led, whatever its trouble
-	// is; a node of an older version does not say.
+	// is.
 	Decides bool `cbor:"14,keyasint,omitempty"`
-	// Run, and the rest in an answer, see statusQuery; a node of an older version
-	// says nothing of it.
-	Run    *run  `cbor:"15,keyasint,omitempty"`
+	// Run, and the rest in an answer, see statusQuery.
+	Run    run   `cbor:"15,keyasint"`
 	Ticket int64 `cbor:"16,keyasint,omitempty"`
 	Twin   *run  `cbor:"17,keyasint,omitempty"` // runs as the node that asks, beside it
+	// Steady says that its clock has not jumped, and is believed, see clock.go.
+	Steady bool `cbor:"18,keyasint,omitempty"`
+	// Index and term of the last entry that it knows to be committed, and has.
+	Had     uint64     `cbor:"19,keyasint,omitempty"`
+	HadTerm uint64     `cbor:"20,keyasint,omitempty"`
+	Refused []outdated `cbor:"21,keyasint,omitempty"` // those that it keeps away
+	// TwinUnseen is for how long nothing was heard of Twin, ms.
+	TwinUnseen int64 `cbor:"22,keyasint,omitempty"`
+	// Live is until when commands could be decided, as far as it knows, see live.go.
+	Live int64 `cbor:"23,keyasint,omitempty"`
 }
 
 // hears says whether a node listens to a peer still.
@@ -57,13 +66,20 @@ func (n *Node) status() peerStatus {
 	s := peerStatus{
 		ID: string(n.id), State: strings.ToLower(n.raft.State().String()), Leader: string(leader),
 		Term: n.raft.CurrentTerm(), Applied: n.appliedLog(), Last: n.raft.LastIndex(),
-		Wall: n.config.Now().UnixMilli(), Version: n.config.Version, Level: n.core.schema.level,
+		Version: n.config.Version, Level: n.core.schema.level,
 	}
 	if n.credentials != nil {
 		expires, _ := n.credentials.expiry()
 		s.Expires = expires.UnixMilli()
 	}
-	s.Run = &n.run
+	var doubt error
+	if s.Wall, doubt = n.guards.clock.read(); doubt != nil {
+		s.Wall = n.wallMillis()
+	}
+	s.Steady = doubt == nil
+	s.Run, s.Live = n.run, n.live.get()
+	had := n.committed.get()
+	s.Had, s.HadTerm, s.Refused = had.index, had.term, n.remembered.refused()
 	s.Free, s.Trouble, s.Decides = n.guards.disk.state().Free, n.trouble(), n.decides()
 	if n.config.Network != nil {
 		s.Hears = n.network.peers()
@@ -103,6 +119,8 @@ func (n *Node) askStatus(ctx context.Context, id string) (peerStatus, error) {
 	}
 	n.heard(s, sent, n.guards.elapsed())
 	n.heardRun(id, &s, asked)
+	n.live.note(s.Live)
+	n.remembered.said(id, logPosition{s.Had, s.HadTerm})
 	return s, nil
 }
 
@@ -117,7 +135,13 @@ type NodeStatus struct {
 	ClockOffset        time.Duration // against the node that was asked
 	CertificateExpires time.Time
 	Free               uint64 // bytes left for its data; 0 if unknown
+	Follows            string // name of the leader that it hears, "" where it hears none
 	Err                string // why it can't be reached, or what is wrong with it
+	// HungUp is a node that could not be asked, though something at its address
+	// takes connections: it keeps away from the others, or is on its way down.
+	HungUp bool
+	// ClockDoubt says that Err is of its clock: it jumped, or is not believed yet.
+	ClockDoubt bool
 }
 
 // Overview is the cluster as one node sees it.
@@ -127,12 +151,38 @@ type Overview struct {
 	Term     uint64
 	Level    uint32 // feature level in use
 	Nodes    []NodeStatus
+
+	StateTime  time.Time     // of the last command that the node has, zero before the first
+	StateAhead time.Duration // how far that is ahead of the clocks of a majority, negative where it is behind
+
+	Isolated string // why this node keeps away from the others: its disk; "" where it does not
 	Removed  string // why this node knows of nobody: it was removed; "" of a member
 	Twin     string // why it knows of nobody: another process runs as this node; "" where none does
 }
 
 // Overview asks every member how it is. One that was removed has nobody to ask.
+// Right after an election some have not heard of the leader yet: a node hears none
+// only if it hears none somewhat later either.
 func (n *Node) Overview(ctx context.Context) Overview {
+	o := n.overview(ctx)
+	if !o.someHearNoLeader() {
+		return o
+	}
+	select {
+	case <-time.After(electionTimeout):
+		return n.overview(ctx)
+	case <-ctx.Done():
+		return o
+	}
+}
+
+func (o *Overview) someHearNoLeader() bool {
+	return o.Leader != "" && slices.ContainsFunc(o.Nodes, func(s NodeStatus) bool {
+		return s.Role == RoleVoter && s.State != StateLeader && s.State != StateUnreachable && s.Follows == ""
+	})
+}
+
+func (n *Node) overview(ctx context.Context) Overview {
 	if err := n.Removed(); err != nil {
 		name := n.config.Name
 		if me, ok := n.roster.member(string(n.id)); ok {
@@ -156,11 +206,16 @@ func (n *Node) Overview(ctx context.Context) Overview {
 		}
 	}
 	o := Overview{ID: string(n.id), Name: n.config.Name, Term: n.raft.CurrentTerm(), Level: n.core.level.Load()}
+	if at := n.core.at.Load(); at > 0 {
+		o.StateTime, o.StateAhead = time.UnixMilli(at), n.aheadOfClocks(at, n.wallMillis())
+	}
+	o.Isolated = n.isolation()
 	o.Nodes = make([]NodeStatus, len(all))
+	refused := make([][]outdated, len(all)) // by whom
 	var asking sync.WaitGroup
 	for i, m := range all {
 		asking.Go(func() {
-			o.Nodes[i] = n.nodeStatus(ctx, m)
+			o.Nodes[i], refused[i] = n.nodeStatus(ctx, m)
 			if o.Nodes[i].Role = role[m.ID]; o.Nodes[i].Role == "" {
 				o.Nodes[i].Role = RoleNonvoter
 			}
@@ -179,26 +234,37 @@ func (n *Node) Overview(ctx context.Context) Overview {
 		}
 	}
 	for i := range o.Nodes {
-		if s := &o.Nodes[i]; s.State != StateUnreachable {
+		s := &o.Nodes[i]
+		if s.State != StateUnreachable {
 			s.Lag = furthest - s.Applied
 		}
+		for _, out := range slices.Concat(refused...) {
+			if s.ID == out.ID {
+				s.Err = out.String()
+			}
+		}
+		s.ClockDoubt = strings.HasPrefix(s.Err, checkClock+": ") // see trouble
 	}
 	return o
 }
 
-func (n *Node) nodeStatus(ctx context.Context, m Member) NodeStatus {
-	s := NodeStatus{
+func (n *Node) nodeStatus(ctx context.Context, m Member) (s NodeStatus, refused []outdated) {
+	s = NodeStatus{
 		Name: m.Name, ID: m.ID, Address: m.Address, State: StateUnreachable, Version: m.Version, Level: m.Level,
 	}
 	p, err := n.askStatus(ctx, m.ID)
 	if err != nil {
-		s.Err = forPeople(err)
-		return s
+		var u *unreached
+		s.Err, s.HungUp = forPeople(err), errors.As(err, &u) && hungUp(u.err)
+		return s, nil
 	}
 	s.State, s.Term, s.Applied, s.Last = p.State, p.Term, p.Applied, p.Last
 	s.Version, s.Level, s.Free, s.Err = p.Version, p.Level, p.Free, p.Trouble
-	if n.twins.are(m.ID) {
-		s.Err = "two processes run as this node, with copies of one data folder: stop one of them"
+	if unseen, two := n.twins.apart(m.ID); two {
+		s.Err = "two processes run as this node, with copies of one data folder: stop one of them" + lastSeen(unseen)
+	}
+	if p.Leader != "" {
+		s.Follows = n.nameOf(p.Leader)
 	}
 	if p.Expires > 0 {
 		s.CertificateExpires = time.UnixMilli(p.Expires)
@@ -208,5 +274,5 @@ func (n *Node) nodeStatus(ctx context.Context, m Member) NodeStatus {
 		s.ClockOffset = n.guards.peers[m.ID].offset
 		n.guards.mu.Unlock()
 	}
-	return s
+	return s, p.Refused
 }

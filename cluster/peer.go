@@ -21,17 +21,18 @@ import (
 //
 // length counts what follows it.
 const (
-	opPropose  = 1  // a command: body as in a log entry, without a stamp
-	opBarrier  = 2  // reply: an index that holds all that was acknowledged before
-	opStatus   = 3  // reply: a peerStatus
-	opTransfer = 4  // hand leadership to the node whose id is the body, or to any
-	opFounding = 5  // reply: a foundingAnswer
-	opGive     = 6  // the body is a secret, for Config.Receive
-	opObtain   = 7  // reply: the secret whose name is the body, from Config.Secret
-	opAwaited  = 8  // opPropose, of a command that was answered replyConfirm, and is still waited for
-	opStand    = 9  // from the leader: stand for election, it can't lead any more
-	opRemove   = 10 // remove a member, see encodeRemoval; reply: an index that holds it
-	opMissed   = 11 // the body is a time (ms, u32); reply: a claim, once there was no word from a leader for so long, or some
+	opPropose          = 1  // a command: body as in a log entry, without a stamp
+	opBarrier          = 2  // reply: an index that holds all that was acknowledged before
+	opStatus           = 3  // reply: a peerStatus
+	opTransfer         = 4  // hand leadership to the node whose id is the body, or to any
+	opFounding         = 5  // reply: a foundingAnswer
+	opGive             = 6  // the body is a secret, for Config.Receive
+	opObtain           = 7  // reply: the secret whose name is the body, from Config.Secret
+	opAwaited          = 8  // opPropose, of a command that was answered replyConfirm, and is still waited for
+	opStand            = 9  // from the leader: stand for election, it can't lead any more
+	opRemove           = 10 // remove a member, see encodeRemoval; reply: an index that holds it
+	opMissed           = 11 // the body is a time (ms, u32); reply: a claim, once there was no word from a leader for so long, or some
+	opStrangersBarrier = 12 // opBarrier, of callers who proved nothing: see barriers
 )
 
 const (

@@ -17,7 +17,10 @@ func (t *transport) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAd
 	if err != nil {
 		return nil, err
 	}
-	p := &pipeline{AppendPipeline: inner, answers: make(chan raft.AppendFuture), closed: make(chan struct{})}
+	p := &pipeline{
+		AppendPipeline: inner, answers: make(chan raft.AppendFuture), closed: make(chan struct{}),
+		answered: func(f raft.AppendFuture) { t.answered(id, f.Request(), f.Response()) },
+	}
 	go p.forward()
 	return p, nil
 }
@@ -30,6 +33,8 @@ type pipeline struct {
 	answers chan raft.AppendFuture
 	closed  chan struct{}
 	once    sync.Once // of closed
+
+	answered func(raft.AppendFuture)
 }
 
 // AppendEntries sends a message. See bounded.
@@ -54,6 +59,7 @@ func (p *pipeline) forward() {
 		}
 		select {
 		case answer := <-p.AppendPipeline.Consumer():
+			p.answered(answer)
 			unread = append(unread, answer)
 		case out <- next:
 			unread = unread[1:]

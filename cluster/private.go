@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/raft"
 	"github.com/hashicorp/raft-wal/fs"
 	"github.com/hashicorp/raft-wal/types"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // The libraries create folders with mode 0755 and files with 0644. What is in
@@ -142,13 +144,5 @@ func privateTree(dir string) error {
 			return err
 		}
 	}
-	return syncDir(dir)
-}
-
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
+	return durable.SyncDir(dir)
 }

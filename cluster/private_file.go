@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 )
 
 // ErrExposed says that a file which holds a secret of this node's own can be read
@@ -34,21 +33,4 @@ func readPrivate(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s has mode %04o: %w", path, info.Mode().Perm(), ErrExposed)
 	}
 	return io.ReadAll(io.LimitReader(f, maxPrivate))
-}
-
-// writePrivate replaces a file as a whole; it is on disk when it returns.
-func writePrivate(path string, data []byte) error {
-	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return syncDir(filepath.Dir(path))
 }

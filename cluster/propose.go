@@ -151,7 +151,11 @@ func (n *Node) preview(ctx context.Context, cmd Command, id CommandID) (Decision
 	if err != nil || len(d.Changes) > 0 || !d.Recheck {
 		return d, index, err
 	}
-	if err := n.barrier(ctx); err != nil {
+	b := &n.strangers
+	if d.Proved {
+		b = &n.barriers
+	}
+	if err := n.share(ctx, b); err != nil {
 		return Decision{}, 0, err
 	}
 	index = n.Applied()

@@ -349,6 +349,32 @@ func TestFailureAfterUnknownIsUnknown(t *testing.T) {
 	require.Greater(t, calls.Load(), int64(1))
 }
 
+// fickle can be encoded once.
+type fickle struct {
+	set
+	encoded *int
+}
+
+func (f *fickle) MarshalCBOR() ([]byte, error) {
+	if *f.encoded++; *f.encoded > 1 {
+		return nil, errors.New("fickle")
+	}
+	return cluster.Encode(&f.set), nil
+}
+
+// TestAnyFailureAfterUnknownIsUnknown, also one that would say of the command that
+// it is no good: the first attempt may have happened, and here it did.
+func TestAnyFailureAfterUnknownIsUnknown(t *testing.T) {
+	b := &brokenApply{err: raft.ErrLeadershipLost, after: true}
+	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply}))
+	b.failures.Store(1)
+	_, _, err := n.Propose(t.Context(), &fickle{set{Name: "a", Value: 7}, new(int)})
+	require.ErrorIs(t, err, cluster.ErrUnknown)
+	require.ErrorContains(t, err, "fickle")
+	require.NotErrorIs(t, err, cluster.ErrUnavailable)
+	require.Equal(t, uint64(7), find(n.View(), "a").Value)
+}
+
 func TestBadCommandsAreErrors(t *testing.T) {
 	machine := toy()
 	delete(machine.Commands, kindHint)

@@ -6,18 +6,47 @@ import (
 	"crypto/tls"
 	"errors"
 	"fmt"
+	"net"
 	"slices"
 	"strings"
 	"sync"
+	"syscall"
 	"time"
+
+	"github.com/hashicorp/go-memdb"
 )
 
 // A Prospect is what somebody should know before Recover.
 type Prospect struct {
-	Last    uint64   // index of the last entry of raft's log
-	GivesUp []Member // the other nodes, in order of name
-	Led     []string // names of those among them that run, and follow or are a leader
+	Last    uint64     // index of the last entry of raft's log
+	GivesUp []GivenUp  // the other nodes, in order of name
+	View    *memdb.Txn // the state with all that the log has
+	At      int64      // state time of the last command in it, ms since the Unix epoch
+	Seq     uint64     // as Recovery.Seq
 }
+
+// A GivenUp is a node that Recover gives up, and what became of asking it.
+type GivenUp struct {
+	Member
+	Answer ProspectAnswer
+	Why    string // there is no answer, in words for people
+}
+
+// A ProspectAnswer is what a node that is to be given up says.
+type ProspectAnswer uint8
+
+const (
+	// AnswerUnreachable is no answer, or somebody else's. The node may run, and
+	// other nodes may reach it.
+	AnswerUnreachable ProspectAnswer = iota
+	// AnswerRefused is a connection that was refused: nothing listens there, or a
+	// firewall rejects.
+	AnswerRefused
+	// AnswerRuns is a node that runs, and has no leader.
+	AnswerRuns
+	// AnswerLed is a node that runs, and follows or is a leader.
+	AnswerLed
+)
 
 // prospectTimeout is for a node that answers to find out whether it has a leader.
 const prospectTimeout = 5 * time.Second
@@ -37,7 +66,7 @@ func Foresee(ctx context.Context, c Config) (p Prospect, err error) {
 	}
 	n := &Node{config: c, log: c.Logger}
 	defer func() { err = errors.Join(err, n.closeFiles()) }()
-	snapshots, err := n.openLog()
+	snapshots, err := n.openFiles()
 	if err != nil {
 		return p, fmt.Errorf("recover: %w", err)
 	}
@@ -60,19 +89,40 @@ func Foresee(ctx context.Context, c Config) (p Prospect, err error) {
 	}
 	for _, m := range n.roster.get().Members {
 		if m.ID != string(kept) {
-			p.GivesUp = append(p.GivesUp, m)
+			p.GivesUp = append(p.GivesUp, GivenUp{Member: m})
 		}
 	}
-	slices.SortFunc(p.GivesUp, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(p.GivesUp, func(a, b GivenUp) int { return strings.Compare(a.Name, b.Name) })
 	if len(p.GivesUp) > 0 {
-		err = n.askThoseGivenUp(ctx, string(kept), &p)
+		if err := n.askThoseGivenUp(ctx, string(kept), &p); err != nil {
+			return p, err
+		}
 	}
-	return p, err
+	return p, n.readAhead(snapshots, &p)
+}
+
+// readAhead applies the log in memory.
+func (n *Node) readAhead(snapshots *privateSnapshots, p *Prospect) (err error) {
+	earlier, _, err := readRecovery(n.config.Dir)
+	if err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
+	err = n.replayFolder(snapshots, func(view *memdb.Txn, shared uint64) error {
+		p.View, p.At, p.Seq = view, readStatus(view).At, shared
+		return errTaken
+	})
+	if !errors.Is(err, errTaken) {
+		return fmt.Errorf("recover: %w", err)
+	}
+	if earlier != nil {
+		p.Seq = earlier.Seq // which goes on
+	}
+	return nil
 }
 
 var errNothingToRecover = errors.New("recover: there is no data in the directory")
 
-// askThoseGivenUp asks all at once who has a leader.
+// askThoseGivenUp asks all at once whether they run and who has a leader.
 func (n *Node) askThoseGivenUp(ctx context.Context, self string, p *Prospect) error {
 	key, err := nodeKey(rand.Reader, n.config.Dir)
 	if err != nil {
@@ -85,38 +135,43 @@ func (n *Node) askThoseGivenUp(ctx context.Context, self string, p *Prospect) er
 	ctx, cancel := context.WithTimeout(ctx, prospectTimeout)
 	defer cancel()
 	out := newNetwork(self, nil, n.roster, &credentials{now: n.config.Now}, n.log.Warn)
-	var mu sync.Mutex // of the next two
-	var errs []error
+	errs := make([]error, len(p.GivesUp))
 	var asking sync.WaitGroup
-	for _, m := range p.GivesUp {
+	for i := range p.GivesUp {
 		asking.Go(func() {
-			a, err := out.askLed(ctx, m, own)
-			mu.Lock()
-			defer mu.Unlock()
-			switch {
-			case err != nil: // it is lost, as far as can be told
+			g := &p.GivesUp[i]
+			c, err := out.dialAsStranger(ctx, g.Member, own)
+			if err != nil {
+				g.Why = forPeople(whyUnreached(g.Address, err))
+				if errors.Is(err, syscall.ECONNREFUSED) {
+					g.Answer = AnswerRefused
+				}
+				return
+			}
+			defer func() { _ = c.Close() }()
+			g.Answer = AnswerRuns // although it may take it for ever to find a leader
+			switch a, err := askLed(ctx, c); {
+			case err != nil:
 			case a.Stranger:
-				errs = append(errs, fmt.Errorf("recover: node %s says: %w", m.Name, ErrRemoved))
+				errs[i] = fmt.Errorf("recover: node %s says: %w", g.Name, ErrRemoved)
 			case a.Led:
-				p.Led = append(p.Led, m.Name)
+				g.Answer = AnswerLed
 			}
 		})
 	}
 	asking.Wait()
-	slices.Sort(p.Led)
 	return errors.Join(errs...)
 }
 
-// askLed asks a member whether it has a leader, by a certificate of the caller's
-// own.
-func (n *network) askLed(ctx context.Context, m Member, own tls.Certificate) (a joinAnswer, err error) {
+// dialAsStranger connects to a member by a certificate of the caller's own.
+func (n *network) dialAsStranger(ctx context.Context, m Member, own tls.Certificate) (net.Conn, error) {
 	d := tls.Dialer{Config: n.clientConfig(m.ID, protocolJoin)}
 	d.Config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
-	c, err := d.DialContext(ctx, "tcp", m.Address)
-	if err != nil {
-		return a, err
-	}
-	defer func() { _ = c.Close() }()
+	return d.DialContext(ctx, "tcp", m.Address)
+}
+
+// askLed asks a member whether it has a leader.
+func askLed(ctx context.Context, c net.Conn) (a joinAnswer, err error) {
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = c.SetDeadline(deadline)
 	}

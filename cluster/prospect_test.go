@@ -1,6 +1,10 @@
 package cluster_test
 
 import (
+	"bytes"
+	"net"
+	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -33,18 +37,40 @@ func TestForeseenRecovery(t *testing.T) {
 		require.Equal(t, tr.confs[i].Name, m.Name)
 		require.Equal(t, tr.confs[i].Network.Advertise, m.Address)
 	}
-	require.Equal(t, []string{"n1", "n2"}, p.Led)
+	require.Equal(t, []cluster.ProspectAnswer{cluster.AnswerLed, cluster.AnswerLed}, answers(p))
+	whole, err := cluster.Salvage(tr.confs[2])
+	require.NoError(t, err)
+	require.Equal(t, whole.Seq, p.Seq, "all of its log is known to be common to all")
+	require.NotNil(t, p.View)
 
 	shut(t, tr.nodes[1])
 	require.Eventually(t, func() bool { return tr.nodes[0].Ready(t.Context()) != nil }, 20*time.Second, time.Millisecond)
 	p, err = cluster.Foresee(t.Context(), tr.confs[2])
 	require.NoError(t, err)
-	require.Len(t, p.GivesUp, 2)
-	require.Empty(t, p.Led, "one that runs and has no leader is lost to this one")
+	require.Equal(t, []cluster.ProspectAnswer{cluster.AnswerRuns, cluster.AnswerRefused}, answers(p))
+	require.Contains(t, p.GivesUp[1].Why, "nothing listens at")
+
+	// Whatever takes the connection and is not that node says nothing of it.
+	other, err := net.Listen("tcp", tr.confs[1].Network.Advertise)
+	require.NoError(t, err)
+	defer other.Close()
+	go func() {
+		for {
+			c, err := other.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	p, err = cluster.Foresee(t.Context(), tr.confs[2])
+	require.NoError(t, err)
+	require.Equal(t, []cluster.ProspectAnswer{cluster.AnswerRuns, cluster.AnswerUnreachable}, answers(p))
+	require.Contains(t, p.GivesUp[1].Why, "hung up")
 
 	shut(t, tr.nodes[0])
 	tr.confs[0].Bootstrap = false
-	require.NoError(t, cluster.Recover(tr.confs[0]))
+	require.NoError(t, cluster.Recover(tr.confs[0], nil))
 	tr.start(0)
 	_, err = cluster.Foresee(t.Context(), tr.confs[2])
 	require.ErrorIs(t, err, cluster.ErrRemoved)
@@ -52,4 +78,45 @@ func TestForeseenRecovery(t *testing.T) {
 
 	_, err = cluster.Foresee(t.Context(), networked(t, "", "x"))
 	require.ErrorContains(t, err, "no data")
+}
+
+func answers(p cluster.Prospect) (all []cluster.ProspectAnswer) {
+	for _, g := range p.GivesUp {
+		all = append(all, g.Answer)
+	}
+	return all
+}
+
+// TestSalvage reads the folder of a node that was given up, which does not start
+// any more, and changes nothing there.
+func TestSalvage(t *testing.T) {
+	tr := newTrio(t)
+	_, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: 7})
+	require.NoError(t, err)
+	tr.same()
+	want, _ := tr.nodes[0].Checksum()
+	tr.confs[0].Bootstrap = false
+	for _, n := range tr.nodes {
+		shut(t, n)
+	}
+	require.NoError(t, cluster.Recover(tr.confs[0], nil))
+	tr.start(0)
+	_, err = cluster.Foresee(t.Context(), tr.confs[2])
+	require.ErrorIs(t, err, cluster.ErrRemoved)
+	require.NoError(t, os.WriteFile(filepath.Join(tr.confs[2].Dir, "removed"), []byte(`{"by":"n1"}`), 0o600))
+	_, err = cluster.Open(t.Context(), tr.confs[2])
+	require.ErrorIs(t, err, cluster.ErrRemoved)
+
+	for range 2 {
+		b, err := cluster.Salvage(tr.confs[2])
+		require.NoError(t, err)
+		var state bytes.Buffer
+		require.NoError(t, b.Write(&state))
+		m := cluster.NewMemory(toy(), fixedNow)
+		require.NoError(t, m.Load(&state))
+		require.Equal(t, want, m.Checksum())
+		require.Equal(t, uint64(7), find(m.View(), "a").Value)
+	}
+	_, err = cluster.Salvage(config(t, ""))
+	require.Error(t, err)
 }

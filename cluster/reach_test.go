@@ -58,3 +58,57 @@ func TestOperatorsAreToldOnce(t *testing.T) {
 		require.Zero(t, l.count("raft: "), l.text.String())
 	}
 }
+
+// TestOverviewOfAnElection: who asks while another node is made the leader is not
+// told that some hear none.
+func TestOverviewOfAnElection(t *testing.T) {
+	tr := newTrio(t)
+	tr.compared()
+	for range 8 {
+		i := tr.leader()
+		next := tr.confs[(i+1)%3].Name
+		require.NoError(t, tr.nodes[i].TransferLeadership(t.Context(), next))
+		for led := false; !led; {
+			led = true
+			for _, n := range tr.nodes {
+				o := n.Overview(t.Context())
+				for _, s := range o.Nodes {
+					if o.Leader != "" && s.State != cluster.StateLeader {
+						require.NotEmpty(t, s.Follows, "%s by %s", s.Name, o.Name)
+					}
+				}
+				led = led && o.Leader == next
+			}
+		}
+	}
+}
+
+// TestFollowedElsewhere: a node that the leader can't reach finds who leads by what
+// the others say.
+func TestFollowedElsewhere(t *testing.T) {
+	tr := newTrio(t)
+	i := tr.leader()
+	names := []string{"n1", "n2", "n3"}
+	cut, other := (i+1)%3, (i+2)%3
+	cluster.ForgetPeer(tr.nodes[i], names[cut])
+	cluster.ForgetPeer(tr.nodes[cut], names[i])
+	cluster.Isolate(tr.nodes[cut], true) // for what stands
+	cluster.Isolate(tr.nodes[cut], false)
+	require.Eventually(t, func() bool {
+		for _, s := range tr.nodes[other].Overview(t.Context()).Nodes {
+			if s.Name == names[cut] && (s.State == cluster.StateUnreachable || s.Follows != "") {
+				return false // the third node can ask it, and learns that it hears no leader
+			}
+		}
+		o := tr.nodes[cut].Overview(t.Context())
+		if o.Leader != "" {
+			return false
+		}
+		for _, s := range o.Nodes {
+			if s.Name == names[other] {
+				return s.Follows == names[i]
+			}
+		}
+		return false
+	}, 20*time.Second, 10*time.Millisecond)
+}

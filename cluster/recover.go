@@ -1,9 +1,11 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
+	"github.com/hashicorp/go-memdb"
 	"github.com/hashicorp/raft"
 )
 
@@ -11,8 +13,9 @@ import (
 // all that its log has. It is for when a majority is lost for good: what was
 // acknowledged by the others alone is lost with them, and a node that was
 // thought lost must never be started again with its old folder. No process may
-// use the folder. See Recovered for what is left to do at the next start.
-func Recover(c Config) (err error) {
+// use the folder. See Recovered for what is left to do at the next start; attached
+// is for whoever does it.
+func Recover(c Config, attached []byte) (err error) {
 	if c, err = c.withDefaults(); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
@@ -38,17 +41,8 @@ func Recover(c Config) (err error) {
 	if _, listed := n.roster.member(string(n.id)); !listed && !n.roster.empty() {
 		return fmt.Errorf("recover: %w", ErrRemoved)
 	}
-	known, err := mayKnow(c.Dir)
+	err = n.replayFolder(snapshots, func(_ *memdb.Txn, shared uint64) error { return n.markRecovery(shared, attached) })
 	if err != nil {
-		return fmt.Errorf("recover: %w", err)
-	}
-	state := &survivor{fsm: newFSM(n.core, c.Fatal, snapshots, &n.committed), node: n, known: known.index}
-	close(state.replayed.ready) // with nothing in it
-	conf := n.raftConfig(newLogger(n.log))
-	conf.NotifyCh = nil
-	_, transport := raft.NewInmemTransport(raft.ServerAddress(n.id)) // only encodes the configuration
-	alone := raft.Configuration{Servers: []raft.Server{{ID: n.id, Address: raft.ServerAddress(n.id)}}}
-	if err := raft.RecoverCluster(conf, state, n.stores.logs, n.stores.stable, snapshots, transport, alone); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
 	// Whatever this node has lost, there is nobody left whom that could harm.
@@ -64,14 +58,64 @@ func Recover(c Config) (err error) {
 	return nil
 }
 
+// Salvage takes the state of a folder that no node uses, with all that its log
+// has. The folder may be that of a node that was removed or given up, whose data
+// is read no other way. What only other nodes had is not in it.
+func Salvage(c Config) (b *Backup, err error) {
+	if c, err = c.withDefaults(); err != nil {
+		return nil, fmt.Errorf("read the folder: %w", err)
+	}
+	n := &Node{config: c, log: c.Logger}
+	defer func() { err = errors.Join(err, n.closeFiles()) }()
+	snapshots, err := n.openFiles()
+	if err != nil {
+		return nil, fmt.Errorf("read the folder: %w", err)
+	}
+	err = n.replayFolder(snapshots, func(*memdb.Txn, uint64) error {
+		if b, err = n.core.backup(nil); err == nil {
+			err = errTaken
+		}
+		return err
+	})
+	if !errors.Is(err, errTaken) {
+		return nil, fmt.Errorf("read the folder: %w", err)
+	}
+	return b, nil
+}
+
+// errTaken ends a replay of a folder that is to change nothing.
+var errTaken = errors.New("the state was taken")
+
+// replayFolder applies all that the log has to the state, in memory. Before
+// anything is written it calls taken with that and with the Seq up to which the
+// log is known to be common to all nodes. Without an error of taken this node is
+// the only one of its configuration then.
+func (n *Node) replayFolder(snapshots *privateSnapshots, taken func(view *memdb.Txn, shared uint64) error) error {
+	known, err := mayKnow(n.config.Dir)
+	if err != nil {
+		return err
+	}
+	state := &survivor{fsm: newFSM(n.core, n.config.Fatal, snapshots, &n.committed), node: n, known: known.index, taken: taken}
+	close(state.replayed.ready) // with nothing in it
+	conf := n.raftConfig(newLogger(n.log))
+	conf.NotifyCh = nil
+	conf.LocalID = cmp.Or(n.id, "unnamed")                                   // raft wants a name where nothing will be written either
+	_, transport := raft.NewInmemTransport(raft.ServerAddress(conf.LocalID)) // only encodes the configuration
+	alone := raft.Configuration{Servers: []raft.Server{{ID: conf.LocalID, Address: raft.ServerAddress(conf.LocalID)}}}
+	err = raft.RecoverCluster(conf, state, n.stores.logs, n.stores.stable, snapshots, transport, alone)
+	return cmp.Or(state.err, err) // raft puts the first into words of its own
+}
+
 // survivor is the state machine of a node that goes on alone.
 type survivor struct {
 	*fsm
 	node  *Node
 	known uint64 // index up to which the log was committed for sure; 0: nothing says so
+	taken func(view *memdb.Txn, shared uint64) error
 
 	ahead  bool   // the log had more than that
 	shared uint64 // Seq at known, where it had
+	err    error  // of taken
 }
 
 // Apply implements raft.FSM. The end of the log may be of a leader that nobody
@@ -90,8 +134,8 @@ func (s *survivor) Snapshot() (raft.FSMSnapshot, error) {
 	if !s.ahead {
 		s.shared = readStatus(s.core.view()).Seq
 	}
-	if err := s.node.markRecovery(s.shared); err != nil {
-		return nil, err
+	if s.err = s.taken(s.core.view(), s.shared); s.err != nil {
+		return nil, s.err
 	}
 	s.core.forgetMembers(func(m *Member) bool { return m.ID == string(s.node.id) })
 	return s.fsm.Snapshot()

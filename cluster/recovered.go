@@ -8,6 +8,8 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // What the nodes that are lost went on to acknowledge, and what the survivor
@@ -22,15 +24,18 @@ type Recovery struct {
 	// are lost decided the same one. The survivor may have some more in its log
 	// that only it had.
 	Seq uint64
+	// Attached is what Recover was given; nil for nothing.
+	Attached []byte
 }
 
 const recoveryFile = "recovered"
 
 // recoveryText is what the file holds. It is there before anything is changed.
 type recoveryText struct {
-	ID   string `json:"id"`
-	Seq  uint64 `json:"seq"`
-	Done bool   `json:"done"`
+	ID       string `json:"id"`
+	Seq      uint64 `json:"seq"`
+	Done     bool   `json:"done"`
+	Attached []byte `json:"attached,omitempty"`
 }
 
 // Recovered returns the recovery of the folder of a node that nobody has taken
@@ -51,7 +56,7 @@ func ForgetRecovery(dir string) error {
 	if err := os.Remove(filepath.Join(dir, recoveryFile)); err != nil {
 		return fmt.Errorf("forget the recovery: %w", err)
 	}
-	return syncDir(dir)
+	return durable.SyncDir(dir)
 }
 
 func readRecovery(dir string) (r *Recovery, done bool, err error) {
@@ -67,7 +72,7 @@ func readRecovery(dir string) (r *Recovery, done bool, err error) {
 	if err := json.Unmarshal(b, &text); err != nil {
 		return nil, false, fmt.Errorf("read %s: %w", path, err)
 	}
-	r = &Recovery{Seq: text.Seq}
+	r = &Recovery{Seq: text.Seq, Attached: text.Attached}
 	id, err := hex.DecodeString(text.ID)
 	if err != nil || len(id) != len(r.ID) {
 		return nil, false, fmt.Errorf("%s does not hold the id of a recovery", path)
@@ -78,7 +83,7 @@ func readRecovery(dir string) (r *Recovery, done bool, err error) {
 
 // markRecovery notes a recovery that begins. One that nobody has taken note of
 // since, or that was cut short, goes on: what it said of the lost nodes holds.
-func (n *Node) markRecovery(seq uint64) error {
+func (n *Node) markRecovery(seq uint64, attached []byte) error {
 	r, _, err := readRecovery(n.config.Dir)
 	if err != nil {
 		return err
@@ -88,6 +93,9 @@ func (n *Node) markRecovery(seq uint64) error {
 		if _, err := io.ReadFull(n.config.Rand, r.ID[:]); err != nil {
 			return fmt.Errorf("make the id of a recovery: %w", err)
 		}
+	}
+	if attached != nil {
+		r.Attached = attached
 	}
 	return n.writeRecovery(r, false)
 }
@@ -102,9 +110,9 @@ func (n *Node) completeRecovery() error {
 }
 
 func (n *Node) writeRecovery(r *Recovery, done bool) error {
-	b, err := json.Marshal(recoveryText{ID: hex.EncodeToString(r.ID[:]), Seq: r.Seq, Done: done})
+	b, err := json.Marshal(recoveryText{ID: hex.EncodeToString(r.ID[:]), Seq: r.Seq, Done: done, Attached: r.Attached})
 	if err == nil {
-		err = writePrivate(filepath.Join(n.config.Dir, recoveryFile), append(b, '\n'))
+		err = durable.Replace(filepath.Join(n.config.Dir, recoveryFile), append(b, '\n'))
 	}
 	if err != nil {
 		return fmt.Errorf("note the recovery: %w", err)

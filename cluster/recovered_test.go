@@ -35,13 +35,13 @@ func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
 	require.Nil(t, r, "it was never recovered")
 	require.NoError(t, os.WriteFile(filepath.Join(c.Dir, "committed"), noted, 0o600))
 
-	require.NoError(t, cluster.Recover(c))
+	require.NoError(t, cluster.Recover(c, nil))
 	first, err := cluster.Recovered(c.Dir)
 	require.NoError(t, err)
 	require.Equal(t, shared, first.Seq)
 	require.NotZero(t, first.ID)
 
-	require.NoError(t, cluster.Recover(c))
+	require.NoError(t, cluster.Recover(c, nil))
 	same, err := cluster.Recovered(c.Dir)
 	require.NoError(t, err)
 	require.Equal(t, first, same, "it goes on")
@@ -54,7 +54,7 @@ func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
 	r, err = cluster.Recovered(c.Dir)
 	require.NoError(t, err)
 	require.Nil(t, r)
-	require.NoError(t, cluster.Recover(c))
+	require.NoError(t, cluster.Recover(c, nil))
 	second, err := cluster.Recovered(c.Dir)
 	require.NoError(t, err)
 	require.NotEqual(t, first.ID, second.ID)
@@ -74,11 +74,11 @@ func TestRecoveryThatWasCutShort(t *testing.T) {
 	birth, err := os.ReadFile(blocked)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(blocked, []byte("no birth"), 0o600))
-	require.Error(t, cluster.Recover(c))
+	require.Error(t, cluster.Recover(c, nil))
 	require.NoError(t, os.WriteFile(blocked, birth, 0o600))
 	_, err = cluster.Open(t.Context(), c)
 	require.ErrorContains(t, err, "mintmark cluster recover again")
 
-	require.NoError(t, cluster.Recover(c))
+	require.NoError(t, cluster.Recover(c, nil))
 	require.Equal(t, uint64(7), find(open(t, c).View(), "a").Value)
 }

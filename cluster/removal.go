@@ -107,9 +107,6 @@ func (n *Node) removeBy(ctx context.Context, w way, id string, force bool) error
 		return nil // this node's own removal ended the connection that the answer would have come by
 	case err != nil:
 		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
-	case answer.status == replyFailed && string(answer.body) == unknownRequest:
-		return &RefusedError{"the node that leads runs an older version of the program, which can't remove nodes safely: " +
-			"upgrade it, or let a node of this version lead (mintmark cluster transfer-leader)"}
 	case answer.status == replyFailed:
 		return &RefusedError{string(answer.body)}
 	case answer.status != replyOK:

@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -321,24 +320,6 @@ func TestLeaderFallsBetweenTheStepsOfARemoval(t *testing.T) {
 	writes(t, tr.nodes[0])
 }
 
-// TestRemovalByALeaderOfOldWords: an older leader does not know how, and is not
-// asked to do it in another way.
-func TestRemovalByALeaderOfOldWords(t *testing.T) {
-	var asked atomic.Int32
-	tr := newTrio(t, func(c *cluster.Config) {
-		*c = cluster.WithHooks(*c, cluster.Hooks{Knows: func(op byte) bool {
-			if op == cluster.OpRemove {
-				asked.Add(1)
-			}
-			return op != cluster.OpRemove
-		}})
-	})
-	i := tr.leader()
-	refused(t, tr.nodes[(i+1)%3].Remove(t.Context(), tr.confs[(i+2)%3].Name, false), "older version")
-	require.EqualValues(t, 1, asked.Load())
-	require.Len(t, tr.nodes[i].Members(), 3)
-}
-
 // TestRemovedNodeLearnsIt from those who refuse it, says so, and does not start
 // again.
 func TestRemovedNodeLearnsIt(t *testing.T) {
@@ -380,13 +361,17 @@ func TestCutOffNodeIsNoRemovedNode(t *testing.T) {
 		}
 	}
 	cluster.AskWhetherExpelled(tr.nodes[i])
+	require.NoError(t, tr.nodes[i].Removed())
 	for j := range tr.nodes {
 		cluster.Isolate(tr.nodes[j], false)
 	}
-	cluster.AskWhetherExpelled(tr.nodes[i])
+	tr.settle(3)
+	cluster.AskWhetherExpelled(tr.nodes[i]) // now they answer
+	require.NoError(t, tr.nodes[i].Removed())
 	for _, c := range tr.nodes[i].Checks() {
 		require.NoError(t, c.Err)
 	}
+	writes(t, tr.nodes[i])
 }
 
 // slowToDepose lets the first node lead on for a while when the others do
@@ -430,7 +415,7 @@ func TestDeposedLeaderGivesNoSecretAway(t *testing.T) {
 	require.Empty(t, secret)
 }
 
-// TestInventedTokensCostLittle: however many come, they share one look a second.
+// TestInventedTokensCostLittle: however many come, they share the Barriers of strangers.
 func TestInventedTokensCostLittle(t *testing.T) {
 	tr := newTrio(t)
 	i := tr.leader()
@@ -446,11 +431,11 @@ func TestInventedTokensCostLittle(t *testing.T) {
 				}
 			})
 		}
-		strangers.Wait() // the next hundred come later, and see to it that looks add up
+		strangers.Wait() // the next hundred come later, and see to it that Barriers add up
 	}
-	took := uint64(time.Since(started)/time.Second) + 1
+	took := time.Since(started)
 	passed := tr.nodes[i].BarriersPassed() - before
-	require.LessOrEqual(t, passed, 3*took+3)
+	require.LessOrEqual(t, passed, uint64(took.Seconds()*20)+1)
 }
 
 // TestNewTokenWorksEverywhere, at a node that has not heard of it yet too.

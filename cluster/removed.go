@@ -7,20 +7,23 @@ import (
 	"os"
 	"path/filepath"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // A node that has learnt that it was removed is one for good. Two of them that
 // were given up by mintmark cluster recover are a majority of the cluster that
 // there was, and would issue tokens beside the one that there is. So the fact
 // lies in the folder: it keeps away from the others, decides nothing, and does
-// not start again.
+// not start again. The recovery may have been the mistake, so the data stays, and
+// Salvage reads it.
 
 const removedFile = "removed"
 
 // ErrRemoved says that a node is none of its cluster any more, and what to do
 // about it.
-var ErrRemoved = errors.New("this node was removed from the cluster: stop it; its machine comes back only by an invitation " +
-	"(mintmark cluster invite), with an empty data folder")
+var ErrRemoved = errors.New("this node was removed from the cluster: stop it; what it knows can be read from its folder then " +
+	"(mintmark cluster backup save); its machine comes back only by an invitation (mintmark cluster invite), with an empty data folder")
 
 // removal is who said that a node was removed, and when.
 type removal struct {
@@ -102,7 +105,7 @@ func (n *Node) noteRemovalAgain() {
 func (n *Node) noteRemoval(r *removal) {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
-		err = writePrivate(filepath.Join(n.config.Dir, removedFile), append(text, '\n'))
+		err = durable.Replace(filepath.Join(n.config.Dir, removedFile), append(text, '\n'))
 	}
 	if r.noted = err == nil; err != nil {
 		n.log.Error("cluster: note that this node was removed", "error", err)

@@ -51,7 +51,7 @@ func servesNobody(t *testing.T, tr *trio, i int) {
 	require.ErrorIs(t, err, cluster.ErrRemoved)
 	require.ErrorContains(t, err, "so says "+said.By)
 	require.ErrorContains(t, err, "empty data folder")
-	require.ErrorIs(t, cluster.Recover(c), cluster.ErrRemoved)
+	require.ErrorIs(t, cluster.Recover(c, nil), cluster.ErrRemoved)
 }
 
 // TestGivenUpNodesMakeNoClusterOfTheirOwn: two of three are a majority of what
@@ -62,7 +62,7 @@ func TestGivenUpNodesMakeNoClusterOfTheirOwn(t *testing.T) {
 		shut(t, n)
 		tr.confs[i].Bootstrap = false
 	}
-	require.NoError(t, cluster.Recover(tr.confs[0]))
+	require.NoError(t, cluster.Recover(tr.confs[0], nil))
 	tr.start(0)
 	writes(t, tr.nodes[0])
 	tr.start(1)
@@ -90,7 +90,7 @@ func TestGivenUpNodesThatServeStop(t *testing.T) {
 		shut(t, n)
 		tr.confs[i].Bootstrap = false
 	}
-	require.NoError(t, cluster.Recover(tr.confs[0]))
+	require.NoError(t, cluster.Recover(tr.confs[0], nil))
 	tr.start(1)
 	tr.start(2)
 	writes(t, tr.nodes[1])

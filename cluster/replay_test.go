@@ -1,6 +1,8 @@
 package cluster_test
 
 import (
+	"bytes"
+	"io"
 	"os"
 	"path/filepath"
 	"testing"
@@ -97,10 +99,28 @@ func TestOlderLog(t *testing.T) {
 			}
 			require.NoError(t, os.WriteFile(filepath.Join(c.Dir, "committed"), noted, 0o600))
 			refusesLoss(t, c)
-			require.NoError(t, cluster.Recover(c), "there is nobody left who could have more")
+			require.NoError(t, cluster.Recover(c, nil), "there is nobody left who could have more")
 			open(t, c)
 		})
 	}
+}
+
+// TestInstalledSnapshotTakesAReplayBack: what was replayed and is not in the
+// snapshot that the leader sent is applied when raft gives it.
+func TestInstalledSnapshotTakesAReplayBack(t *testing.T) {
+	var state bytes.Buffer
+	require.NoError(t, cluster.NewMemory(toy(), fixedNow).Save(&state))
+	f, running := cluster.NewFSM(toy(), nil)
+	running()
+	cluster.ReplayThrough(f, 10)
+	c := &set{Name: "a"}
+	entry := &raft.Log{
+		Index: 10, Term: 1, Type: raft.LogCommand,
+		Data: cluster.Entry(cluster.Sealed{Kind: c.Kind(), At: 5, Body: cluster.Encode(c)}),
+	}
+	require.Nil(t, f.Apply(entry), "it was applied by the replay")
+	require.NoError(t, f.Restore(io.NopCloser(&state)))
+	require.NotNil(t, f.Apply(entry))
 }
 
 // TestSnapshotGoesAsFarAsRaftSays: its state must not be ahead of its index.

@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // A roster is what a node knows of the members without its log: whom to dial,
@@ -32,8 +34,8 @@ type roster struct {
 
 // rosterList is the file.
 type rosterList struct {
-	// Sum is that of the file, see sealList. Files of earlier versions have none.
-	Sum string `json:"sum,omitempty"`
+	// Sum is that of the file, see sealList.
+	Sum string `json:"sum"`
 	// Seq is the position in the log it was taken at; 0 is a list that was made
 	// before there was a log.
 	Seq uint64 `json:"seq"`
@@ -88,7 +90,7 @@ func (r *roster) replace(l rosterList) error {
 	if err != nil {
 		return fmt.Errorf("encode the list of peers: %w", err)
 	}
-	err = writePrivate(r.path, data)
+	err = durable.Replace(r.path, data)
 	r.behind.Store(err != nil)
 	if err != nil {
 		return fmt.Errorf("write the list of peers: %w", err)

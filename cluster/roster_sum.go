@@ -27,10 +27,7 @@ func sealList(l rosterList) ([]byte, error) {
 // wholeList reports whether a file is as it was written, by the sum in it. It goes
 // by the text: a later version may have more to say.
 func wholeList(text []byte, sum string) bool {
-	if sum == "" {
-		return true // of an earlier version
-	}
-	return sum == listSum(bytes.Replace(text, []byte(sum), []byte(noListSum), 1))
+	return sum != "" && sum == listSum(bytes.Replace(text, []byte(sum), []byte(noListSum), 1))
 }
 
 func listSum(text []byte) string {

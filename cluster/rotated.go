@@ -13,6 +13,8 @@ import (
 	"github.com/hashicorp/raft-wal/metadb"
 	"github.com/hashicorp/raft-wal/segment"
 	"github.com/hashicorp/raft-wal/types"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // rotatedMeta is what raft-wal knows of its files, with the rotation finished
@@ -25,7 +27,6 @@ import (
 type rotatedMeta struct {
 	*metadb.BoltMetaDB
 	files *segment.Filer
-	sums  bool // what is stored from now on has one, see sumsFrom
 }
 
 // Load implements types.MetaStore. The list is written again as it is: bbolt looks
@@ -143,7 +144,7 @@ func unseal(path string, sealed types.SegmentInfo) error {
 		start := int64(sealed.IndexStart) - header
 		_, err = f.WriteAt(make([]byte, max(0, stat.Size()-start)), start)
 	}
-	return errors.Join(err, f.Sync(), f.Close())
+	return errors.Join(err, durable.Sync(f), f.Close())
 }
 
 func syncFile(path string) error {
@@ -151,5 +152,5 @@ func syncFile(path string) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.Sync(), f.Close())
+	return errors.Join(durable.Sync(f), f.Close())
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/hashicorp/raft"
@@ -16,6 +17,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/durable/durabletest"
 )
 
 // A crash, or a disk that is full, between the write that seals a file of the
@@ -47,6 +49,12 @@ func TestInterruptedRotation(t *testing.T) {
 			c.harm(text, index)
 			require.NoError(t, os.WriteFile(file, text, 0o600))
 
+			synced := durabletest.Syncs(t)
+			l.open()
+			l.close()
+			text, err = os.ReadFile(file)
+			require.NoError(t, err)
+			require.True(t, slices.Contains(*synced, string(text)), "or a power cut undoes it")
 			for range 2 { // what was finished or undone is so for good
 				l.open()
 				got, err := l.LastIndex()

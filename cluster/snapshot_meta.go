@@ -11,12 +11,14 @@ import (
 	"path/filepath"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // Raft keeps a checksum of a snapshot's state, and none of what it says beside
 // it: with another index there a node would leave entries of its log out, with
 // another configuration it would count other voters. So a checksum of that lies
-// in the snapshot's folder too. Those of earlier versions have none.
+// in the snapshot's folder too.
 const metaSumFile = "meta.sum"
 
 // raftMetaFile is raft's name of the file that is summed up.
@@ -50,7 +52,7 @@ func writeMetaSum(dir string) error {
 	if err != nil {
 		return err
 	}
-	return writePrivate(filepath.Join(dir, metaSumFile), sum)
+	return durable.Replace(filepath.Join(dir, metaSumFile), sum)
 }
 
 // checkMeta compares what raft has read with its checksum. dir is the folder of
@@ -65,7 +67,7 @@ func (p *privateSnapshots) checkMeta(m *raft.SnapshotMeta, dir string) error {
 	}
 	noted, err := os.ReadFile(filepath.Join(dir, metaSumFile))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil
+		return errDamagedMeta
 	}
 	if err != nil {
 		return err

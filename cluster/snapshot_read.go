@@ -23,6 +23,7 @@ func (c *core) restore(r io.Reader) error {
 	c.at.Store(s.At)
 	c.seq.Store(s.Seq)
 	c.level.Store(s.Level)
+	c.halted.Store(s.Halted)
 	c.progress.advance(applied, func() { c.db.Store(db) })
 	c.watches.fireAll()
 	if c.witness != nil {

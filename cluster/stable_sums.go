@@ -9,8 +9,7 @@ import (
 // bbolt keeps no checksums of what is in it. A bit that flips in a term or a vote
 // would let a node vote twice, or follow a leader that was deposed, and nobody
 // would know. So what is in the stable store ends in a sum: a mark, and the CRC-32C
-// of the key and the value. Values from before sumsFrom have none; one whose mark
-// is damaged is too long for what it is, and refused by who reads it.
+// of the key and the value.
 const (
 	stableMark = 0x6d6d7374 // "mmst"
 	stableSize = 4 + 4
@@ -18,7 +17,7 @@ const (
 
 // SetStable implements types.MetaStore.
 func (m *rotatedMeta) SetStable(key, value []byte) error {
-	if m.sums && value != nil {
+	if value != nil {
 		sum := stableSum(key, value)
 		value = binary.BigEndian.AppendUint32(value[:len(value):len(value)], stableMark)
 		value = binary.BigEndian.AppendUint32(value, sum)
@@ -29,11 +28,11 @@ func (m *rotatedMeta) SetStable(key, value []byte) error {
 // GetStable implements types.MetaStore.
 func (m *rotatedMeta) GetStable(key []byte) ([]byte, error) {
 	value, err := m.BoltMetaDB.GetStable(key)
-	at := len(value) - stableSize
-	if err != nil || at < 0 || binary.BigEndian.Uint32(value[at:]) != stableMark {
-		return value, err
+	if err != nil || value == nil {
+		return nil, err
 	}
-	if binary.BigEndian.Uint32(value[at+4:]) != stableSum(key, value[:at]) {
+	at := len(value) - stableSize
+	if at < 0 || binary.BigEndian.Uint32(value[at:]) != stableMark || binary.BigEndian.Uint32(value[at+4:]) != stableSum(key, value[:at]) {
 		return nil, fmt.Errorf("%s, in %s, is not what was written", key, metaFile)
 	}
 	return value[:at:at], nil

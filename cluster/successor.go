@@ -75,10 +75,12 @@ func clockOf(id, self string, voters []string, peers map[string]peerSample, now 
 	samples := []clockSample{{voter: raft.ServerID(self), offset: -p.offset, uncertainty: p.uncertainty, age: now - p.at}}
 	for other, o := range peers {
 		if other != id {
-			samples = append(samples, clockSample{raft.ServerID(other), o.offset - p.offset, o.uncertainty + p.uncertainty, now - o.at})
+			samples = append(samples, clockSample{
+				voter: raft.ServerID(other), offset: o.offset - p.offset, uncertainty: o.uncertainty + p.uncertainty, age: now - o.at,
+			})
 		}
 	}
-	return clockVerdict(raft.ServerID(id), ids, samples, clockLimitPeers)
+	return clockVerdict(raft.ServerID(id), ids, samples, ClockTolerance)
 }
 
 // yield hands leadership over to a node that is better off. It returns false

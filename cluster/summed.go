@@ -24,12 +24,8 @@ import (
 // and not again later.
 //
 // The sum is the end of the entry's extensions and never leaves the disk, so
-// that other nodes need not know of it. Entries of earlier versions have none;
-// see sums for where one without a sum has lost its mark.
-type summed struct {
-	*failStop
-	from uint64 // index of the first entry that must have a sum; 0: none must
-}
+// that other nodes need not know of it. An entry without one has lost its mark.
+type summed struct{ *failStop }
 
 // A sum is its mark and the CRC-32C of the entry.
 const (
@@ -68,9 +64,6 @@ func (s *summed) GetLog(index uint64, log *raft.Log) error {
 	ext := log.Extensions
 	at := len(ext) - sumSize
 	if at < 0 || binary.BigEndian.Uint64(ext[at:]) != sumMark {
-		if s.from == 0 || index < s.from {
-			return nil // of an earlier version
-		}
 		return s.damaged(index, errors.New("it has no checksum"))
 	}
 	if log.Extensions = ext[:at:at]; at == 0 {

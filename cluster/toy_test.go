@@ -40,6 +40,8 @@ type raise struct {
 	Name  string `cbor:"1,keyasint"`
 	Known uint64 `cbor:"2,keyasint"`
 	Hurts bool   `cbor:"3,keyasint,omitempty"`
+
+	Stranger bool `cbor:"4,keyasint,omitempty"`
 }
 
 // raised is the outcome of raise.
@@ -57,7 +59,7 @@ func (c *raise) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
 		return cluster.Decision{Outcome: raised{OK: true, Value: old.Value, Again: m.Again}}
 	}
 	if old.Value != c.Known {
-		return cluster.Decision{Outcome: raised{Value: old.Value, Again: m.Again}, Recheck: c.Hurts}
+		return cluster.Decision{Outcome: raised{Value: old.Value, Again: m.Again}, Recheck: c.Hurts, Proved: !c.Stranger}
 	}
 	row := &register{Name: c.Name, Value: old.Value + 1, Last: m.ID, At: m.At, Seq: m.Seq}
 	return cluster.Decision{

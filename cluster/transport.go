@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"io"
 	"time"
 
 	"github.com/hashicorp/raft"
@@ -18,6 +19,9 @@ import (
 // that the transport can pre-vote and be closed.
 type transport struct {
 	*raft.NetworkTransport
+	// acknowledged is told that a node has the log up to an entry, which is
+	// committed up to an index; nil where nobody keeps it.
+	acknowledged func(id string, p logPosition, committed uint64)
 }
 
 var (
@@ -31,7 +35,31 @@ func (*transport) SetHeartbeatHandler(func(raft.RPC)) {}
 
 // AppendEntries sends one message. See bounded.
 func (t *transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) error {
-	return t.NetworkTransport.AppendEntries(id, target, bounded(q), r)
+	err := t.NetworkTransport.AppendEntries(id, target, bounded(q), r)
+	if err == nil {
+		t.answered(id, q, r)
+	}
+	return err
+}
+
+// answered notes what a node has that was sent q. A heartbeat says nothing of it.
+func (t *transport) answered(id raft.ServerID, q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) {
+	p := logPosition{q.PrevLogEntry, q.PrevLogTerm}
+	if n := len(q.Entries); n > 0 {
+		p = logPosition{q.Entries[n-1].Index, q.Entries[n-1].Term}
+	}
+	if r.Success && p.index > 0 && t.acknowledged != nil {
+		t.acknowledged(string(id), p, q.LeaderCommitIndex)
+	}
+}
+
+// InstallSnapshot sends a snapshot, which holds only what is committed.
+func (t *transport) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, q *raft.InstallSnapshotRequest, r *raft.InstallSnapshotResponse, data io.Reader) error {
+	err := t.NetworkTransport.InstallSnapshot(id, target, q, r, data)
+	if err == nil && r.Success && t.acknowledged != nil {
+		t.acknowledged(string(id), logPosition{q.LastLogIndex, q.LastLogTerm}, q.LastLogIndex)
+	}
+	return err
 }
 
 // timeoutNowTimeout bounds the message that hands leadership over. raft takes no
@@ -68,7 +96,7 @@ func bounded(q *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 }
 
 func newTransport(layer raft.StreamLayer, log *logger) *transport {
-	return &transport{raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
+	return &transport{NetworkTransport: raft.NewNetworkTransportWithConfig(&raft.NetworkTransportConfig{
 		Stream:                layer,
 		ServerAddressProvider: addressIsID{},
 		MaxPool:               3,

@@ -17,6 +17,7 @@ type twinNews struct {
 	other run
 	by    string // name of the peer
 	at    time.Time
+	seen  time.Time // when the peer had last heard of it
 }
 
 func (t *twinNews) err() error {
@@ -51,17 +52,18 @@ func (n *Node) question(id string) ([]byte, error) {
 func (n *Node) serveStatus(peer string, body []byte) reply {
 	var q statusQuery
 	s := n.status()
-	if len(body) > 0 && decoding.Unmarshal(body, &q) == nil && q.Run != (run{}) {
-		since := time.Duration(-1)
-		if q.Of == n.run.Number {
-			since = time.Duration(q.Ticket)
-		}
-		n.sawRun(peer, q.Run, since, n.twins.now())
-		if other, ok := n.twins.of(peer, q.Run); ok {
-			s.Twin = &other
-		}
-		s.Ticket = int64(n.twins.now())
+	if err := decoding.Unmarshal(body, &q); err != nil {
+		return reply{replyFailed, fmt.Appendf(nil, "decode a question: %v", err)}
 	}
+	since := time.Duration(-1)
+	if q.Of == n.run.Number {
+		since = time.Duration(q.Ticket)
+	}
+	n.sawRun(peer, q.Run, since, n.twins.now())
+	if other, unseen, ok := n.twins.of(peer, q.Run); ok {
+		s.Twin, s.TwinUnseen = &other, unseen.Milliseconds()
+	}
+	s.Ticket = int64(n.twins.now())
 	b, err := encoding.Marshal(s)
 	if err != nil {
 		return reply{replyFailed, []byte(err.Error())}
@@ -71,13 +73,11 @@ func (n *Node) serveStatus(peer string, body []byte) reply {
 
 // heardRun is told what a peer says of its run, and of this node's.
 func (n *Node) heardRun(id string, s *peerStatus, sent time.Duration) {
-	if s.Run == nil {
-		return // of an older version
-	}
 	n.twins.keepTicket(id, ticket{s.Ticket, s.Run.Number})
-	n.sawRun(id, *s.Run, sent, n.twins.now())
+	n.sawRun(id, s.Run, sent, n.twins.now())
 	if s.Twin != nil && *s.Twin != n.run {
-		n.hearOfTwin(&twinNews{*s.Twin, n.nameOf(id), time.Now()})
+		now := time.Now()
+		n.hearOfTwin(&twinNews{*s.Twin, n.nameOf(id), now, now.Add(-time.Duration(s.TwinUnseen) * time.Millisecond)})
 	}
 }
 
@@ -104,7 +104,16 @@ func (n *Node) twinTrouble() error {
 		return err
 	}
 	if t := n.twin.Load(); t != nil && time.Since(t.at) < twinMemory {
-		return t.err()
+		return fmt.Errorf("%w%s", t.err(), lastSeen(time.Since(t.seen)))
 	}
 	return nil
+}
+
+// lastSeen is what is added about a duplicate that says nothing any more: it was
+// stopped, most likely, and is spoken of for a while.
+func lastSeen(unseen time.Duration) string {
+	if unseen < twinSilence {
+		return ""
+	}
+	return fmt.Sprintf("; duplicate last seen %s ago", unseen.Round(time.Second))
 }

@@ -23,7 +23,7 @@ func (r run) compare(other run) int {
 	return cmp.Or(cmp.Compare(r.Started, other.Started), cmp.Compare(r.Number, other.Number))
 }
 
-// statusQuery is the body of opStatus. A node of an older version sends none.
+// statusQuery is the body of opStatus.
 type statusQuery struct {
 	Run run `cbor:"1,keyasint"`
 	// Ticket is the last that this node had of the run Of of the one that is
@@ -49,6 +49,9 @@ func (s *sighting) with(o *sighting) bool {
 
 // twinMemory is how long a twin that says nothing more is spoken of.
 const twinMemory = 15 * time.Second
+
+// twinSilence is more than what lies between two sightings of a twin that runs.
+const twinSilence = 3 * guardInterval
 
 // maxSightings bounds the runs of one member that are remembered.
 const maxSightings = 4
@@ -109,29 +112,29 @@ func (t *twins) saw(id string, r run, since, now time.Duration) (news bool) {
 func (t *twins) two(id string, now time.Duration) bool {
 	all := t.seen[id]
 	for i := range all {
-		if _, ok := t.other(id, all[i].run, now); ok {
+		if _, _, ok := t.other(id, all[i].run, now); ok {
 			return true
 		}
 	}
 	return false
 }
 
-// other is called with mu held.
-func (t *twins) other(id string, r run, now time.Duration) (other run, ok bool) {
+// other is called with mu held. Nothing was heard of it for as long as unseen.
+func (t *twins) other(id string, r run, now time.Duration) (other run, unseen time.Duration, ok bool) {
 	all := t.seen[id]
 	for i := range all {
 		for j := range all {
 			a, b := &all[i], &all[j]
 			if a.run == r && b.run != r && a.with(b) && now-a.heard < twinMemory && now-b.heard < twinMemory {
-				return b.run, true
+				return b.run, now - b.heard, true
 			}
 		}
 	}
-	return run{}, false
+	return run{}, 0, false
 }
 
 // of is another run of a member that is there beside r.
-func (t *twins) of(id string, r run) (other run, ok bool) {
+func (t *twins) of(id string, r run) (other run, unseen time.Duration, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.other(id, r, t.now())
@@ -142,6 +145,20 @@ func (t *twins) are(id string) bool {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.two(id, t.now())
+}
+
+// apart reports whether a member was two in the last moments, and for how long
+// nothing was heard of one of them.
+func (t *twins) apart(id string) (unseen time.Duration, two bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.now()
+	for _, s := range t.seen[id] {
+		if _, since, ok := t.other(id, s.run, now); ok {
+			unseen, two = max(unseen, since), true
+		}
+	}
+	return unseen, two
 }
 
 func (t *twins) ticketOf(id string) ticket {

@@ -40,12 +40,12 @@ func TestTwinsAreTwoAtATime(t *testing.T) {
 			}
 			require.Equal(t, test.two, w.are("n"))
 			require.Equal(t, test.two, news == 1)
-			other, ok := w.of("n", b)
+			other, _, ok := w.of("n", b)
 			require.Equal(t, test.two, ok)
 			if ok {
 				require.Equal(t, a, other)
 			}
-			_, ok = w.of("n", run{9, 9})
+			_, _, ok = w.of("n", run{9, 9})
 			require.False(t, ok, "a third one")
 			require.False(t, w.are("another"))
 		})

@@ -62,6 +62,9 @@ func TestCopyOfAFolderKeepsAway(t *testing.T) {
 			if !address { // one of the two waits is enough
 				return
 			}
+			for _, n := range []*cluster.Node{tr.nodes[0], tr.nodes[2]} { // the original too
+				require.Eventually(t, func() bool { return strings.Contains(reported(n), "duplicate last seen ") }, 40*time.Second, 10*time.Millisecond)
+			}
 			require.Eventually(t, func() bool { return reported(tr.nodes[0]) == "" }, 40*time.Second, 100*time.Millisecond)
 		})
 	}

@@ -135,6 +135,31 @@ func TestReadyMeansCommit(t *testing.T) {
 	require.ErrorIs(t, n.Ready(t.Context()), cluster.ErrUnavailable)
 }
 
+// TestFreshViewOfAFollower: the leader's Barrier is no use before this node has
+// applied what was before it.
+func TestFreshViewOfAFollower(t *testing.T) {
+	gate, made := newGate(), 0
+	tr := newTrio(t, func(c *cluster.Config) {
+		if made++; made == 3 {
+			*c = cluster.WithHooks(*c, cluster.Hooks{FSM: gate.pass})
+		}
+	})
+	require.NoError(t, tr.nodes[tr.leader()].TransferLeadership(t.Context(), "n1"))
+	gate.shut()
+	_, index, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: 7})
+	require.NoError(t, err)
+	gate.held(t)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
+	defer cancel()
+	_, err = tr.nodes[2].ViewFresh(ctx)
+	require.ErrorIs(t, err, context.DeadlineExceeded)
+	require.Less(t, tr.nodes[2].Applied(), index)
+	gate.open()
+	txn, err := tr.nodes[2].ViewFresh(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, uint64(7), find(txn, "a").Value)
+}
+
 // TestBarrierUnderWayIsNotShared: it may have entered the log before the write
 // that a later caller wants to see. Those who come while it is under way share
 // the next one.
@@ -163,4 +188,64 @@ func TestBarrierUnderWayIsNotShared(t *testing.T) {
 	passed := n.BarriersPassed() - before
 	require.GreaterOrEqual(t, passed, uint64(2))
 	require.LessOrEqual(t, passed, uint64(10))
+}
+
+// TestStrangersShareBarriers: whatever node they ask, and however, callers who
+// proved nothing cause at most 20 Barriers a second together.
+func TestStrangersShareBarriers(t *testing.T) {
+	tr := newTrio(t)
+	leader := tr.nodes[tr.leader()]
+	_, _, err := leader.Propose(t.Context(), &set{Name: "a", Value: 1})
+	require.NoError(t, err)
+	before, logged, started := leader.BarriersPassed(), leader.Seq(), time.Now()
+	var strangers sync.WaitGroup
+	for _, n := range tr.nodes {
+		for range 20 {
+			strangers.Go(func() {
+				for range 8 {
+					txn, err := n.ViewPaced(t.Context())
+					if err != nil || find(txn, "a").Value != 1 {
+						t.Errorf("a stale view, or %v", err)
+					}
+				}
+			})
+			strangers.Go(func() {
+				for range 4 {
+					if _, _, err := n.Propose(t.Context(), &raise{Name: "a", Known: 7, Hurts: true, Stranger: true}); err != nil {
+						t.Error(err)
+					}
+					if err := n.Ready(t.Context()); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+	strangers.Wait()
+	passed, took := leader.BarriersPassed()-before, time.Since(started)
+	require.LessOrEqual(t, passed, uint64(took.Seconds()*20)+1)
+	require.NotZero(t, passed)
+	require.Equal(t, logged, leader.Seq(), "no command was logged")
+}
+
+// TestStrangersHoldUpNobody: whoever proved who they are does not wait for the
+// strangers' turn.
+func TestStrangersHoldUpNobody(t *testing.T) {
+	n := open(t, config(t, ""))
+	n.PaceStrangers(time.Hour)
+	_, err := n.ViewPaced(t.Context())
+	require.NoError(t, err)
+	waiting, cancel := context.WithCancel(t.Context())
+	held := make(chan error, 1)
+	go func() {
+		_, err := n.ViewPaced(waiting)
+		held <- err
+	}()
+	require.Eventually(t, n.StrangerWaits, 10*time.Second, time.Millisecond)
+	_, err = n.ViewFresh(t.Context())
+	require.NoError(t, err)
+	_, _, err = n.Propose(t.Context(), &raise{Name: "a", Known: 7, Hurts: true})
+	require.NoError(t, err)
+	cancel()
+	require.ErrorIs(t, <-held, cluster.ErrUnavailable)
 }

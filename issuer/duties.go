@@ -74,6 +74,7 @@ func (i *Issuer) lead(ctx context.Context) {
 		i.rotateKeys(ctx)
 		i.forgetNodes(ctx)
 		i.completeReseal(ctx)
+		i.sumFailures(ctx)
 		if err := sweep.run(ctx, i); err != nil && ctx.Err() == nil {
 			i.Log.Warn("sweep", "error", err)
 		}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -13,6 +14,19 @@ func (i *Issuer) StepKeys(ctx context.Context) { i.stepKeys(ctx) }
 func (i *Issuer) SweepOnce(ctx context.Context) error {
 	var s sweeper
 	return s.run(ctx, i)
+}
+
+// Lag returns what takes the node back to the keys that it has now, as one that
+// has not heard of newer ones.
+func (i *Issuer) Lag() (back func()) {
+	now := i.keys.Load()
+	return func() { i.keys.Store(now) }
+}
+
+// SweepEvents is the sweep of an audit trail that may have so many events.
+func (i *Issuer) SweepEvents(ctx context.Context, most int) error {
+	s := sweeper{shares: ledger.Shares{Most: most}}
+	return s.sweepEvents(ctx, i)
 }
 
 // SetFreshWait is for how long a node that starts waits for a leader.

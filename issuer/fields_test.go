@@ -1,14 +1,33 @@
 package issuer_test
 
 import (
+	"fmt"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
+
+// TestFieldsOfEachLevel: testdata/fields.txt has the fields of all rows and
+// commands, by the feature level that they came with.
+func TestFieldsOfEachLevel(t *testing.T) {
+	types, since := map[string]any{}, map[string]uint32{}
+	for table, row := range ledger.Rows() {
+		types["row "+table] = row()
+	}
+	for kind, command := range ledger.Commands() {
+		types[fmt.Sprint("command ", kind)] = command()
+	}
+	for kind, level := range issuer.Machine().Since {
+		since[fmt.Sprint("command ", kind)] = level
+	}
+	clustertest.Frozen(t, "testdata/fields.txt", issuer.Level, since, types, *update)
+}
 
 // TestEveryFieldTravels: a field of a command or row without an integer key
 // would be written by its name, and renamed by a refactoring.

@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// goldenKeys has what levels decide differently: keys that rotate and leak, what
-// is presented under them, settings of two operators, an edit, a slow node.
+// goldenKeys has keys that rotate and leak, what is presented under them, settings
+// of two operators, an edit, a slow node.
 func goldenKeys() []goldenStep {
 	operator := ledger.Actor{Operator: true}
 	session := [32]byte{1}
@@ -31,7 +31,7 @@ func goldenKeys() []goldenStep {
 	grant := func(n byte) ledger.GrantID { return ledger.GrantID{n} }
 	allow := func(n byte) ledger.Command {
 		return &ledger.Allow{
-			Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: grant(n),
+			Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: grant(n), Revision: 1,
 			Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ"},
 		}
 	}

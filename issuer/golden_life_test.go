@@ -31,7 +31,7 @@ func goldenLife() []goldenStep {
 	renamed.Name = "Renamed"
 	allow := func(n byte) *ledger.Allow {
 		return &ledger.Allow{
-			Actor: ledger.Actor{Session: id(1)}, User: "u-alice", Grant: grant(n),
+			Actor: ledger.Actor{Session: id(1)}, User: "u-alice", Grant: grant(n), Revision: 3,
 			Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ", ResponseType: "code"},
 		}
 	}
@@ -51,6 +51,7 @@ func goldenLife() []goldenStep {
 		&ledger.PutUser{ID: "u-alice", Username: "alice", Person: ledger.Person{Email: "alice@example.com", TimeFormat: 12}, Password: "hash"},
 		&ledger.SignIn{Session: id(1), User: "u-alice", Verified: verified, Agent: "a browser"},
 		&ledger.TouchSession{Session: id(1)},
+		&ledger.Reauthenticate{Session: id(1), Verified: verified},
 		&ledger.CreateClient{Actor: operator, ID: "app", Owner: "u-alice", Type: ledger.Confidential, Profile: profile, Secret: ptr(secret(1))},
 		&ledger.ReviewClient{Actor: operator, ID: "app", Verdict: ledger.Approve, Revision: 1},
 		&ledger.EditClient{Actor: ledger.Actor{Session: id(1)}, ID: "app", Revision: 2, Profile: renamed},
@@ -71,13 +72,14 @@ func goldenLife() []goldenStep {
 		&ledger.SignOut{Session: id(2), Everywhere: true},
 		&ledger.SetUserState{Actor: operator, User: "u-alice", State: ledger.Disable},
 		&ledger.DeleteClient{Actor: operator, ID: "app"},
-		&ledger.Sweep{Grants: []ledger.GrantID{grant(1), grant(2), grant(3)}, Sessions: [][32]byte{id(1), id(2)}, Events: 3},
+		&ledger.MarkLogged{Seq: 3},
+		&ledger.Sweep{Grants: []ledger.GrantID{grant(1), grant(2), grant(3)}, Sessions: [][32]byte{id(1), id(2)}, Events: []uint64{1, 2, 2, 3}},
 
 		// A grant of a backup leaps, once.
 		&ledger.SetUserState{Actor: operator, User: "u-alice", State: ledger.Enable},
 		&ledger.SignIn{Session: id(3), User: "u-alice", Verified: digestOf("another hash")},
 		&ledger.Allow{
-			Actor: ledger.Actor{Session: id(3)}, User: "u-alice", Grant: grant(4),
+			Actor: ledger.Actor{Session: id(3)}, User: "u-alice", Grant: grant(4), Revision: 1,
 			Request: oauth.AuthorizationRequest{ClientID: "old", RedirectURI: redirect},
 		},
 		&ledger.BeginRestore{},
@@ -99,7 +101,7 @@ func goldenLife() []goldenStep {
 // nothing, but must be read for ever.
 func goldenReplay(secret ledger.NewSecret) *ledger.Replay {
 	c := &ledger.Replay{Backup: 1}
-	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectResealed; kind++ {
+	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectClientMoved; kind++ {
 		e := ledger.Effect{Kind: kind}
 		switch kind {
 		case ledger.EffectGrantEnded:
@@ -108,8 +110,8 @@ func goldenReplay(secret ledger.NewSecret) *ledger.Replay {
 			e.User, e.Session = "u-alice", [32]byte{3}
 		case ledger.EffectPassword:
 			e.User, e.Password = "u-alice", "a third hash"
-		case ledger.EffectUserDeleted:
-			e.User = "u-bob"
+		case ledger.EffectUserDeleted, ledger.EffectClientMoved:
+			e.User, e.Client = "u-bob", "app"
 		case ledger.EffectClientState:
 			e.Client, e.State, e.Reason = "old", ledger.Suspended, "a reason"
 		case ledger.EffectClientDeleted:

@@ -2,6 +2,7 @@ package issuer_test
 
 import (
 	"crypto/sha256"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -138,5 +139,23 @@ func goldenPages() []goldenStep {
 		},
 		&ledger.EditClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "stopped", Revision: 4, Profile: named("Stop\u2800ped", "")},
 		upstream(22, "Do\u200bra", "u-8", nil),
+
+		// A new owner ends the secrets of the former one.
+		&ledger.ImportClient{
+			ID: "secretive", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved,
+			Profile: ledger.Profile{Name: "Secretive", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
+			Secrets: []ledger.NewSecret{{ID: "s1", Key: 1, Digest: [32]byte{1}, Tail: "tail"}},
+		},
+		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "secretive", Username: "erin"},
+		&ledger.AcceptClient{Actor: ledger.Actor{Session: [32]byte{23}}, ID: "secretive", Revision: 1, RevokeSecrets: true},
+
+		// An administrator whose sign-in is old proves again who they are.
+		&ledger.SignInUpstream{
+			Session: [32]byte{24}, Issuer: "https://idp.example", Subject: "4", ID: "u-9", Username: "root", Admin: ptr(true),
+			Authenticated: ledger.Time(time.Date(2027, 1, 1, 0, 0, 0, 0, time.UTC).UnixMilli()),
+		},
+		state(ledger.Actor{Session: [32]byte{24}}, "u-erin", ledger.Promote),
+		&ledger.Reauthenticate{Session: [32]byte{24}, Issuer: "https://idp.example", Subject: "4"},
+		state(ledger.Actor{Session: [32]byte{24}}, "u-erin", ledger.Promote),
 	)
 }

@@ -14,7 +14,7 @@ func goldenRestore() []goldenStep {
 	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
 	allow := func(n byte, scope string) *ledger.Allow {
 		return &ledger.Allow{
-			Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: ledger.GrantID{n},
+			Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: ledger.GrantID{n}, Revision: 1,
 			Request: oauth.AuthorizationRequest{ClientID: "old", RedirectURI: redirect, Scope: scope},
 		}
 	}

@@ -7,8 +7,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// goldenTrail has a client that refreshes and asks again in turn, on two days:
-// levels tell that in the audit trail differently.
+// goldenTrail has a client that refreshes and asks again in turn, on two days.
 func goldenTrail() []goldenStep {
 	session := [32]byte{1}
 	grant := ledger.GrantID{1}
@@ -29,7 +28,7 @@ func goldenTrail() []goldenStep {
 			Profile: ledger.Profile{Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
 		},
 		&ledger.Allow{
-			Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: grant,
+			Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: grant, Revision: 1,
 			Request: oauth.AuthorizationRequest{
 				ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ",
 				CodeChallenge: goldenChallenge, CodeChallengeMethod: "S256",
@@ -40,7 +39,18 @@ func goldenTrail() []goldenStep {
 		refresh(2), refresh(2),
 	)
 	steps = append(steps, goldenStep{after: 24 * time.Hour, command: refresh(3)})
-	return append(steps, seconds(refresh(3), refresh(4), refresh(4))...)
+	steps = append(steps, seconds(refresh(3), refresh(4), refresh(4))...)
+
+	// Two nodes report what failed, and two leaders sum it up.
+	hour := ledger.HourOf(ledger.Time(newGoldenWorld(1).now.UnixMilli())) + 24
+	failed := ledger.FailureCounts{
+		SignIns: 9, Users: map[string]int64{"u-alice": 5, "u-nobody": 2}, Authentications: 3, Clients: map[string]int64{"app": 3},
+	}
+	steps = append(steps, seconds(
+		ledger.NewReportFailures("n1", hour, failed), ledger.NewReportFailures("n2", hour, failed), ledger.NewReportFailures("n1", hour, failed),
+		&ledger.SumFailures{Hour: hour},
+	)...)
+	return append(steps, goldenStep{after: 2 * time.Hour, command: &ledger.SumFailures{Hour: hour}}, goldenStep{command: &ledger.SumFailures{Hour: hour}})
 }
 
 // goldenChallenge is that of RFC 7636, appendix B.

@@ -17,6 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/feed"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/security"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -30,6 +31,8 @@ type Config struct {
 	Rand        io.Reader // safe for concurrent use
 	// Observer is told what happens. It may be nil.
 	Observer Observer
+	// Failures counts failures to authenticate on this node. It may be nil.
+	Failures *security.Recorder
 	// Tracer makes a span of each decision. It may be nil.
 	Tracer trace.Tracer
 	// Feed has the issuer follow what is revoked: see Revocations.
@@ -43,7 +46,7 @@ type Observer interface {
 	// client that it is told to: "" for what names none that there is.
 	Refused(client string, cause ledger.Cause)
 	// Issued is told of each token response, and whether it was asked for again.
-	Issued(grant oauth.GrantType, retry bool)
+	Issued(grant oauth.GrantType, retry, shared bool)
 	// Committed is told how long an accepted command took, from the request's
 	// node to the log and back.
 	Committed(took time.Duration)
@@ -52,9 +55,9 @@ type Observer interface {
 // nobody observes.
 type nobody struct{}
 
-func (nobody) Refused(string, ledger.Cause) {}
-func (nobody) Issued(oauth.GrantType, bool) {}
-func (nobody) Committed(time.Duration)      {}
+func (nobody) Refused(string, ledger.Cause)       {}
+func (nobody) Issued(oauth.GrantType, bool, bool) {}
+func (nobody) Committed(time.Duration)            {}
 
 // An Issuer answers requests on one node. Its methods may be called by any
 // goroutine.
@@ -106,7 +109,12 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 	i.done.Go(func() { i.followKeys(duties) })
 	i.done.Go(func() { i.Node.WhileLeading(duties, i.lead) })
 	i.done.Go(func() { i.Node.WhileLeading(duties, i.beginLife) })
+	i.done.Go(func() { i.Node.WhileLeading(duties, i.logTrail) })
 	i.done.Go(func() { i.freshen(duties) })
+	if i.Failures != nil {
+		i.done.Go(func() { i.Failures.Run(duties) })
+		i.done.Go(func() { i.reportFailures(duties) })
+	}
 	i.awaitFresh(ctx)
 	return i, nil
 }
@@ -136,6 +144,16 @@ func (i *Issuer) InTouch() bool { return i.Node.InTouch() }
 // from.
 func (i *Issuer) ViewFresh(ctx context.Context) (ledger.View, error) {
 	txn, err := i.Node.ViewFresh(ctx)
+	if err != nil {
+		return ledger.View{}, unavailable(err)
+	}
+	return ledger.At(txn), nil
+}
+
+// ViewPaced is ViewFresh for a request that proved nothing: see
+// cluster.Node.ViewPaced.
+func (i *Issuer) ViewPaced(ctx context.Context) (ledger.View, error) {
+	txn, err := i.Node.ViewPaced(ctx)
 	if err != nil {
 		return ledger.View{}, unavailable(err)
 	}

@@ -88,7 +88,7 @@ func (b *bench) code() string {
 	_, _ = rand.Read(grant[:])
 	b.accept(&ledger.SignIn{Session: session, User: "u-alice", Verified: sha256.Sum256([]byte("hash"))})
 	o := b.accept(&ledger.Allow{
-		Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: ledger.GrantID(grant[:16]),
+		Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: ledger.GrantID(grant[:16]), Revision: 1,
 		Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ"},
 	})
 	code, err := b.Code(b.t.Context(), o.Issued, 0)
@@ -166,6 +166,7 @@ func TestRotationOfCredentialKeys(t *testing.T) {
 	b := newBench(t)
 	before := b.exchange()
 	attempt, device := b.SealAttempt([]byte("a sign-in elsewhere")), b.SealDevice([]byte("a browser"))
+	session, lag := b.SealSession([]byte("a session")), b.Lag()
 	id, err := b.Rotate(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
@@ -183,6 +184,16 @@ func TestRotationOfCredentialKeys(t *testing.T) {
 	require.Equal(t, "a browser", string(opened))
 	_, err = b.OpenDevice(attempt)
 	require.Error(t, err, "what a stranger can have sealed is no browser that signed in")
+	opened, err = b.OpenSession(t.Context(), session)
+	require.NoError(t, err)
+	require.Equal(t, "a session", string(opened))
+	_, err = b.OpenSession(t.Context(), device)
+	require.Error(t, err)
+	younger := b.SealSession([]byte("a younger session"))
+	lag()
+	opened, err = b.OpenSession(t.Context(), younger)
+	require.NoError(t, err, "a node that has not heard of the key yet asks for it")
+	require.Equal(t, "a younger session", string(opened))
 
 	r, err := b.refresh(before.RefreshToken)
 	require.NoError(t, err, "a token made under the older key, and a secret recorded under it")

@@ -12,13 +12,9 @@ import (
 // lifePause is between two tries to give the cluster its first life.
 const lifePause = 200 * time.Millisecond
 
-// beginLife is the leader's duty in a cluster that has no life yet: a new one, or
-// one of before there were lives. Backups and journals say of which life they
-// are.
+// beginLife is the leader's duty in a cluster that has no life yet. Backups and
+// journals say of which life they are.
 func (i *Issuer) beginLife(ctx context.Context) {
-	if i.Node.AwaitLevel(ctx, (*ledger.BeginLife)(nil).Kind().Level()) != nil {
-		return
-	}
 	for len(i.View().Lives()) == 0 {
 		if _, _, err := i.Propose(ctx, &ledger.BeginLife{}); err == nil {
 			return

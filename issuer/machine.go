@@ -24,13 +24,12 @@ func Machine() cluster.Machine {
 			return o, err
 		},
 		Level: Level,
-		// A program of level 1 says of no authority that it accepts it.
-		Since: map[cluster.Kind]uint32{cluster.KindSetAuthorities: 2},
+		Since: map[cluster.Kind]uint32{},
+	}
+	for kind, level := range ledger.Since() {
+		m.Since[cluster.Kind(kind)] = level
 	}
 	for kind, empty := range ledger.Commands() {
-		if level := kind.Level(); level > 1 {
-			m.Since[cluster.Kind(kind)] = level
-		}
 		m.Commands[cluster.Kind(kind)] = func() cluster.Command { return &Entry{empty()} }
 	}
 	return m
@@ -45,7 +44,7 @@ func (e *Entry) Kind() cluster.Kind { return cluster.Kind(e.Command.Kind()) }
 // Decide is the ledger's decision; its Outcome is a ledger.Outcome.
 func (e *Entry) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
 	d := e.Command.Decide(ledger.At(txn), ledgerMeta(m))
-	out := cluster.Decision{Outcome: d.Outcome, Recheck: d.Recheck, Accuses: d.Accuses}
+	out := cluster.Decision{Outcome: d.Outcome, Recheck: d.Recheck, Proved: d.Proved, Accuses: d.Accuses}
 	if len(d.Changes) > 0 {
 		out.Changes = make([]cluster.Change, len(d.Changes))
 		for i, c := range d.Changes {
@@ -56,7 +55,7 @@ func (e *Entry) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
 }
 
 func ledgerMeta(m cluster.Meta) ledger.Meta {
-	return ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again, Level: m.Level}
+	return ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again, Level: m.Level, Halted: m.Halted}
 }
 
 var encoding = func() cbor.EncMode {

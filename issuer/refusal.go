@@ -22,7 +22,7 @@ var descriptions = map[oauth.Code]string{
 // refused is the public answer to a refusal: its code, the text of the code,
 // and the cause sealed in the error_id.
 func (i *Issuer) refused(client string, r ledger.Refusal) *oauth.Error {
-	return &oauth.Error{Code: r.Code, Description: descriptions[r.Code], ID: i.ErrorID(client, r)}
+	return &oauth.Error{Code: r.Code, Description: descriptions[r.Code], ID: i.ErrorID(client, r), Cause: uint16(r.Cause)}
 }
 
 // ErrorID seals the cause of a refusal for the client's owner. Nothing is

@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/keys"
@@ -50,7 +51,6 @@ func (p *peer) start(first bool) {
 	p.keys = held
 	l, err := net.Listen("tcp", p.address)
 	require.NoError(p.t, err)
-	p.address = l.Addr().String()
 	log := slog.New(slog.DiscardHandler)
 	now := func() time.Time { return time.Now().Add(time.Duration(p.offset.Load())) }
 	p.node, err = cluster.Open(p.t.Context(), cluster.Config{
@@ -135,7 +135,7 @@ func newPeers(t testing.TB) *peers {
 }
 
 func (c *peers) add() *peer {
-	p := &peer{t: c.t, name: fmt.Sprintf("n%d", len(c.all)+1), dir: c.t.TempDir(), address: "127.0.0.1:0", offset: &c.offset}
+	p := &peer{t: c.t, name: fmt.Sprintf("n%d", len(c.all)+1), dir: c.t.TempDir(), address: clustertest.Address(c.t), offset: &c.offset}
 	c.all = append(c.all, p)
 	c.t.Cleanup(p.stop)
 	return p
@@ -144,12 +144,9 @@ func (c *peers) add() *peer {
 // join makes a folder a member's, by the first node.
 func (c *peers) join(p *peer) {
 	c.t.Helper()
-	l, err := net.Listen("tcp", p.address)
-	require.NoError(c.t, err)
-	p.address = l.Addr().String()
-	require.NoError(c.t, l.Close())
 	var token string
 	require.Eventually(c.t, func() bool {
+		var err error
 		token, _, err = c.all[0].node.Invite(c.t.Context(), p.name, "", time.Hour)
 		return err == nil
 	}, 20*time.Second, 10*time.Millisecond)

@@ -23,6 +23,9 @@ const (
 	forDeclarations = "mintmark declaration"
 	forAttempts     = "mintmark sign-in elsewhere"
 	forDevices      = "mintmark device"
+	forSessions     = "mintmark session"
+	forNewSecrets   = "mintmark new client secret"
+	forForms        = "mintmark form"
 )
 
 // A ring is every key of one state of the ledger, opened. It is immutable; a
@@ -41,6 +44,7 @@ type ring struct {
 type credentialKey struct {
 	chain, secret, declarations *keys.MACKey
 	errors, attempts, devices   cipher.AEAD
+	sessions, newSecrets, forms cipher.AEAD
 }
 
 // openRing opens the keys of a view with the cluster keys. A key that can't be
@@ -69,6 +73,7 @@ func openRing(v ledger.View, k *keys.ClusterKeys) (*ring, error) {
 			r.credentials[row.Number] = &credentialKey{
 				chain: s.MAC(forChain), secret: s.MAC(forSecret), declarations: s.MAC(forDeclarations),
 				errors: s.AEAD(forErrorID), attempts: s.AEAD(forAttempts), devices: s.AEAD(forDevices),
+				sessions: s.AEAD(forSessions), newSecrets: s.AEAD(forNewSecrets), forms: s.AEAD(forForms),
 			}
 			if row.State == ledger.KeyActive {
 				r.active = row.Number
@@ -143,7 +148,7 @@ func (i *Issuer) lookAgain(ctx context.Context) error {
 		return unavailable(ctx.Err())
 	}
 	looked := time.Now()
-	if _, err := i.ViewFresh(ctx); err != nil {
+	if _, err := i.ViewPaced(ctx); err != nil {
 		return err
 	}
 	i.looked = looked

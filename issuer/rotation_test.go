@@ -197,7 +197,7 @@ func (r *rotation) token(p *peer) oauth.TokenResponse {
 	_, _, err := p.issuer.Propose(r.t.Context(), &ledger.SignIn{Session: session, User: "u-alice", Verified: sha256.Sum256([]byte("hash"))})
 	require.NoError(r.t, err)
 	o, index, err := p.issuer.Propose(r.t.Context(), &ledger.Allow{
-		Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: grant,
+		Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: grant, Revision: 1,
 		Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ"},
 	})
 	require.NoError(r.t, err)

@@ -17,6 +17,7 @@ type sweeper struct {
 	grant   ledger.GrantID // where the next walk goes on
 	session [32]byte
 	logo    [32]byte
+	shares  ledger.Shares // of the audit trail
 }
 
 func (s *sweeper) run(ctx context.Context, i *Issuer) error {
@@ -27,13 +28,11 @@ func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 	sessions, s.session = v.OverSessions(s.session, lookAt, at)
 	var logos [][32]byte
 	logos, s.logo = v.UnusedLogos(s.logo, lookAt)
-	events := v.SurplusEvents(i.keepEvents(at))
-	for len(grants) > 0 || len(sessions) > 0 || len(logos) > 0 || events > 0 {
+	for len(grants) > 0 || len(sessions) > 0 || len(logos) > 0 {
 		var c ledger.Sweep
 		c.Grants, grants = cut(grants)
 		c.Sessions, sessions = cut(sessions)
 		c.Logos, logos = cut(logos)
-		c.Events = events
 		outcome, _, err := i.Propose(ctx, &c)
 		if err != nil {
 			return fmt.Errorf("propose: %w", err)
@@ -42,7 +41,28 @@ func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 			break // somebody else was faster, or the clock here is ahead
 		}
 	}
-	return nil
+	return s.sweepEvents(ctx, i)
+}
+
+// sweepEvents removes what is beyond the bound of the audit trail.
+func (s *sweeper) sweepEvents(ctx context.Context, i *Issuer) error {
+	for {
+		v := i.View()
+		s.shares.Follow(v)
+		events := s.shares.Surplus(v, i.keepEvents(i.Now()), ledger.MaxSweepEvents)
+		if len(events) == 0 {
+			return nil
+		}
+		_, index, err := i.Propose(ctx, &ledger.Sweep{Events: events})
+		if err == nil {
+			_, err = i.ViewAt(ctx, index)
+		}
+		if err != nil {
+			s.shares = ledger.Shares{} // some may be gone
+			return fmt.Errorf("propose: %w", err)
+		}
+		s.shares.Drop(events)
+	}
 }
 
 func cut[T any](list []T) (head, tail []T) {

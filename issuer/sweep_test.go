@@ -1,6 +1,8 @@
 package issuer_test
 
 import (
+	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,4 +31,20 @@ func TestLogosAreSwept(t *testing.T) {
 	b.accept(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "app"})
 	require.NoError(t, b.SweepOnce(t.Context()))
 	require.Nil(t, b.View().Logo(second))
+}
+
+// TestEventsAreSwept in steps, down to the bound, by the leader's duty.
+func TestEventsAreSwept(t *testing.T) {
+	b := newBench(t)
+	for i := range 600 {
+		id := fmt.Sprint("u-", i%2)
+		b.accept(&ledger.PutUser{ID: id, Username: id, Password: fmt.Sprint("hash ", i)})
+	}
+	count := func() int { return len(slices.Collect(b.View().Events())) }
+	before, newest := count(), b.View().LastEvent()
+	require.Greater(t, before, 600)
+	b.accept(&ledger.MarkLogged{Seq: newest.Seq})
+	require.NoError(t, b.SweepEvents(t.Context(), 30))
+	require.Equal(t, 30, count())
+	require.Equal(t, newest.Seq, b.View().LastEvent().Seq)
 }

@@ -34,24 +34,44 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 			return oauth.TokenResponse{}, err
 		}
 	} else {
-		// Not a credential of ours, which the MAC alone tells: it needs no
-		// leader and no log, only the answer that its client deserves.
-		outcome = command.Decide(i.View(), ledger.Meta{At: i.Now()}).Outcome
-		if outcome.Unknown {
-			return oauth.TokenResponse{}, oauth.ErrUnavailable
+		var err error
+		if outcome, err = i.decideRubbish(ctx, command, r.Client.Secret != ""); err != nil {
+			return oauth.TokenResponse{}, err
 		}
 		if outcome.Refusal.Cause == ledger.NotACredential && errors.Is(parse, credential.ErrWrongKind) {
 			outcome.Refusal.Cause = ledger.WrongKind
 		}
 	}
 	if outcome.Refusal != nil {
-		return oauth.TokenResponse{}, i.refused(r.Client.ID, *outcome.Refusal)
+		refused := i.refused(r.Client.ID, *outcome.Refusal)
+		refused.Genuine = parse == nil && refused.Code == oauth.InvalidGrant
+		return oauth.TokenResponse{}, refused
 	}
 	response, err := i.mint(ctx, outcome.Issued, index)
 	if err == nil {
-		i.Observer.Issued(r.GrantType, outcome.Issued.Retry)
+		i.Observer.Issued(r.GrantType, outcome.Issued.Retry, outcome.Issued.Shared)
 	}
 	return response, err
+}
+
+// decideRubbish decides on what is not a credential of ours, which the MAC alone
+// tells: it needs no log, only the answer that its client deserves. That costs
+// the leader nothing until a secret was right. What is said then tells that it
+// is, so it must not come from the view of a node that was cut off: the secret
+// may have been revoked since.
+func (i *Issuer) decideRubbish(ctx context.Context, c ledger.Command, secret bool) (ledger.Outcome, error) {
+	outcome := c.Decide(i.View(), ledger.Meta{At: i.Now()}).Outcome
+	if secret && outcome.Refusal != nil && outcome.Refusal.Code != oauth.InvalidClient {
+		v, err := i.ViewFresh(ctx)
+		if err != nil {
+			return outcome, err
+		}
+		outcome = c.Decide(v, ledger.Meta{At: i.Now()}).Outcome
+	}
+	if outcome.Unknown {
+		return outcome, oauth.ErrUnavailable
+	}
+	return outcome, nil
 }
 
 // command is the decision that the request asks for. The error says why what
@@ -75,7 +95,7 @@ func (i *Issuer) command(r oauth.TokenRequest) (ledger.Command, error) {
 	}
 	l, err := credential.ParseRefresh(r.RefreshToken, ring.chainMAC)
 	c := &ledger.Refresh{Proof: proof, Link: link(l, err), Scope: scopeOf(r.Scope)}
-	c.Unspent = c.Link != nil && i.View().Unspent(*c.Link, i.Now())
+	c.Unspent = c.Link != nil && i.View().Unspent(*c.Link, ledger.Meta{At: i.Now(), Halted: i.Node.Halted()})
 	return c, err
 }
 

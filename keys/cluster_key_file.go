@@ -6,7 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // ErrExposed says that a key file can be read or written by more than its owner.
@@ -70,34 +71,8 @@ func (k ClusterKey) WriteFile(path string) error {
 	if k.key == nil {
 		return fmt.Errorf("write cluster key: %w", ErrNoKey)
 	}
-	if err := writeNew(path, k.Text()); err != nil {
-		return fmt.Errorf("write cluster key: %w", err)
-	}
-	if err := syncFolder(filepath.Dir(path)); err != nil {
-		_ = os.Remove(path) // ours: there was none
+	if err := durable.Create(path, k.Text()); err != nil {
 		return fmt.Errorf("write cluster key: %w", err)
 	}
 	return nil
-}
-
-// writeNew writes a file that does not exist, of mode 0600. Its content is on
-// disk when it returns; the folder entry is the caller's to sync.
-func writeNew(path string, text []byte) error {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(text)
-	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
-		_ = os.Remove(path) // ours: O_EXCL made it
-	}
-	return err
-}
-
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // Beside the file of the current key may lie those of the keys that may follow
@@ -259,7 +261,7 @@ func (c *ClusterKeys) replace(suffix string, list []ClusterKey) error {
 		}
 	}
 	if len(list) == 0 {
-		return errors.Join(os.Remove(path), syncFolder(filepath.Dir(path)))
+		return errors.Join(os.Remove(path), durable.SyncDir(filepath.Dir(path)))
 	}
 	var text []byte
 	for _, k := range list {
@@ -269,11 +271,11 @@ func (c *ClusterKeys) replace(suffix string, list []ClusterKey) error {
 	if err := os.Remove(part); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
-	if err := writeNew(part, text); err != nil {
+	if err := durable.Create(part, text); err != nil {
 		return err
 	}
 	if err := os.Rename(part, path); err != nil {
 		return errors.Join(err, os.Remove(part))
 	}
-	return syncFolder(filepath.Dir(path))
+	return durable.SyncDir(filepath.Dir(path))
 }

@@ -3,6 +3,7 @@ package keys_test
 import (
 	"bytes"
 	"crypto/rand"
+	"encoding/hex"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -27,6 +28,19 @@ func TestSealOpen(t *testing.T) {
 			assert.True(t, bytes.Equal(plain, got))
 		})
 	}
+}
+
+// TestSealedFormat: what a cluster keeps sealed opens in the next version of the
+// program, so its bytes are fixed. The vector was made by another implementation
+// (Python's cryptography): AES-256-GCM under HKDF-SHA256 of the cluster key, the
+// version and the context as associated data.
+func TestSealedFormat(t *testing.T) {
+	k, err := keys.NewClusterKey(bytes.NewReader(sequence()))
+	require.NoError(t, err)
+	const vector = "01" + "000102030405060708090a0b" + "4cf7928158b3b72f21c37d84d7" + "86c65acd281af19db8d911f9fad84688"
+	sealed, err := k.Seal(bytes.NewReader(sequence()), "signing-key/1", []byte("a signing key"))
+	require.NoError(t, err)
+	assert.Equal(t, vector, hex.EncodeToString(sealed), "version, nonce, text, tag")
 }
 
 func TestOpenRefuses(t *testing.T) {

@@ -32,7 +32,7 @@ func (g *Guard) Authenticate(ctx context.Context, h http.Header) (*verifier.Clai
 	case err == nil:
 		return claims, nil
 	case errors.Is(err, verifier.ErrKeysUnavailable):
-		g.log.WarnContext(ctx, "token not verified", "error", err)
+		g.warned.keys.log(ctx, g.log, "token not verified", "error", err)
 		var why *verifier.Error
 		errors.As(err, &why) // as every refusal of Verify
 		return nil, unavailable("The access token can't be verified at the moment", why.RetryAfter)
@@ -80,7 +80,7 @@ func (g *Guard) Authorize(ctx context.Context, p *policy.Policy, method string, 
 	switch member, err := match.Belongs(ctx, token); {
 	case err != nil:
 		row, _ := match.Row()
-		g.log.WarnContext(ctx, "membership not checked", "error", err, "route", row.Pattern)
+		g.warned.members.log(ctx, g.log, "membership not checked", "error", err, "route", row.Pattern)
 		return nil, unavailable("Membership can't be checked at the moment", 0)
 	case !member:
 		row, _ := match.Row()

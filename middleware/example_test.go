@@ -195,7 +195,7 @@ func ExampleGuard_Enforce() {
 	// GET /v2/teams/8/bookings 403 {"error":"access_denied","error_description":"The user does not belong to the team or organization in the path"}
 	// GET /v2/event-types 403 Bearer error="insufficient_scope", error_description="The access token lacks a scope that this request needs", scope="EVENT_TYPE_READ"
 	// GET /v2/not-in-the-table 403 Bearer error="insufficient_scope", error_description="No scope opens this route"
-	// GET /v2/teams/8/../7/bookings 400 {"error":"invalid_request","error_description":"The path has an encoded slash or letter, or an empty or a dot segment"}
+	// GET /v2/teams/8/../7/bookings 400 {"error":"invalid_request","error_description":"The path can be read in more than one way"}
 }
 
 // An adapter to anything that has a method, a path and a header: here a queue

@@ -27,6 +27,6 @@ func (g *Guard) stale(ctx context.Context) *Refusal {
 	if g.verifier.RevocationsFresh() {
 		return nil
 	}
-	g.log.WarnContext(ctx, "revocations not known", "error", g.verifier.Revocations().Err)
+	g.warned.revocations.log(ctx, g.log, "revocations not known", "error", g.verifier.Revocations().Err)
 	return unavailable("Whether the access token was revoked can't be told at the moment", staleRetry)
 }

@@ -19,9 +19,9 @@ type Config struct {
 	// §5.1), named in every challenge: [Metadata.URL]. Empty: none.
 	ResourceMetadata string
 
-	// ErrorLog gets a warning when keys are unavailable or membership can't be
-	// told, and at debug level the reason of each refusal; never a token. Nil:
-	// nothing is logged.
+	// ErrorLog gets a warning when keys are unavailable, or revocations or
+	// membership can't be told, at most one of a kind in ten seconds; and at debug
+	// level the reason of each refusal; never a token. Nil: nothing is logged.
 	ErrorLog *slog.Logger
 }
 
@@ -32,7 +32,11 @@ type Guard struct {
 	realm    string // challenge parameter, or empty
 	metadata string // challenge parameter, or empty
 	log      *slog.Logger
+	warned   *warned
 }
+
+// warned are the kinds of warnings, shared by a guard and what is made of it.
+type warned struct{ keys, revocations, members warnings }
 
 // New returns a Guard, with at most one Config. It panics if v is nil, or if a
 // value of the Config can't stand in a challenge: both are mistakes of the
@@ -47,7 +51,7 @@ func New(v *verifier.Verifier, config ...Config) *Guard {
 	case len(config) == 1:
 		c = config[0]
 	}
-	g := &Guard{verifier: v, log: c.ErrorLog}
+	g := &Guard{verifier: v, log: c.ErrorLog, warned: new(warned)}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}

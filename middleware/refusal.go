@@ -43,7 +43,7 @@ var (
 	}
 	badPath = Refusal{
 		Status: http.StatusBadRequest, Code: "invalid_request", silent: true,
-		Description: "The path has an encoded slash or letter, or an empty or a dot segment",
+		Description: "The path can be read in more than one way",
 	}
 	invalid = Refusal{
 		Status: http.StatusUnauthorized, Code: "invalid_token",

@@ -35,10 +35,12 @@ type entry struct {
 	used   atomic.Bool               // since its bucket was full
 }
 
-// newCache has room for about size tokens.
+// newCache has room for size tokens that are all in use. Tokens spread by chance, so
+// the buckets are half full then: were they full, each tenth would not fit into its
+// own.
 func newCache(size int) *cache {
 	buckets := 1
-	if n := (size - 1) / len(bucket{}); n > 0 {
+	if n := (2*size - 1) / len(bucket{}); n > 0 {
 		buckets = 1 << bits.Len(uint(n))
 	}
 	return &cache{seed: maphash.MakeSeed(), buckets: make([]bucket, buckets)}

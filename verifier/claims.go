@@ -105,10 +105,11 @@ func parseClaims(text string) (*Claims, error) {
 		case "nbf":
 			nbf, err = s.seconds()
 			hasNbf = true
+		case "cnf":
+			// Its proof of possession can't be checked here (RFC 7800 §3.1).
+			return refuse(ReasonClaims, "cnf binds it to a key: it is no bearer token")
 		default:
-			// "ISS" is a mistake or an attack on a lenient reader. cnf binds the
-			// token to a key whose proof we can't check (RFC 7800 §3.1), so it
-			// is no bearer token.
+			// "ISS" is a mistake or an attack on a lenient reader.
 			if isAmong(name, claimNames) {
 				return errJSON
 			}
@@ -120,6 +121,8 @@ func parseClaims(text string) (*Claims, error) {
 		err = s.end()
 	}
 	switch {
+	case err != nil && err != errJSON:
+		return nil, err
 	case err != nil:
 		return nil, refuse(ReasonClaims, "not strict JSON, or a claim of the wrong type")
 	case c.issuer == "" || c.subject == "" || c.clientID == "" || c.id == "" || len(c.audience) == 0 || !hasExp || !hasIat:

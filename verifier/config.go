@@ -3,6 +3,9 @@ package verifier
 import (
 	"errors"
 	"fmt"
+	"net/http"
+	"net/url"
+	"strings"
 	"time"
 )
 
@@ -13,13 +16,17 @@ const KeySetPath = "/.well-known/jwks.json"
 // otherwise.
 const DefaultCacheSize = 4096
 
-// DefaultSkew is how far clocks may differ unless Config says otherwise.
-const DefaultSkew = 5 * time.Second
+// DefaultSkew is how far clocks may differ unless Config says otherwise. It is
+// as much as the issuer's nodes tolerate of each other, and two seconds more: so far
+// ahead of the time at which it is issued the iat of a token may be that follows
+// revocations.
+const DefaultSkew = 12 * time.Second
 
 // Config says which tokens are ours. It is read once by New.
 type Config struct {
 	// Issuer is the iss that tokens must have, exactly: the issuer identifier of
-	// the authorization server's metadata. Required.
+	// the authorization server's metadata, an http or https URL without query,
+	// fragment and a slash at its end. Required.
 	Issuer string
 
 	// Audience must be among the token's aud. Required: without it, a token
@@ -31,13 +38,18 @@ type Config struct {
 	// Mintmark publishes its key set; Close ends it.
 	Keys KeySource
 
+	// Client makes the requests of the Verifier's own JWKS. Nil means a client of
+	// its own.
+	Client *http.Client
+
 	// Skew is how far the issuer's clock and this one may differ, applied to
 	// exp, nbf and iat. Zero means DefaultSkew; at most a minute.
 	Skew time.Duration
 
-	// CacheSize is about how many accepted tokens are remembered, so that one that
-	// comes again costs no signature check. Each takes two to three times its
-	// length. Zero means DefaultCacheSize, a negative number none.
+	// CacheSize is how many accepted tokens in frequent use are remembered, so that
+	// one that comes again costs no signature check. Up to four times as many that
+	// aren't are too; each takes two to three times its length. Zero means
+	// DefaultCacheSize, a negative number none.
 	CacheSize int
 
 	// Revocations has the issuer's feed of what was taken back read, in the
@@ -61,14 +73,15 @@ type Config struct {
 // New checks the configuration and returns a Verifier.
 func New(c Config) (*Verifier, error) {
 	switch {
-	case c.Issuer == "":
-		return nil, errors.New("new verifier: Config.Issuer is empty")
 	case c.Audience == "":
 		return nil, errors.New("new verifier: Config.Audience is empty")
 	case c.Skew < 0 || c.Skew > time.Minute:
 		return nil, errors.New("new verifier: Config.Skew is not between 0 and 1 minute")
 	case c.CacheSize > maxCacheSize:
 		return nil, errors.New("new verifier: Config.CacheSize is greater than 1<<20")
+	}
+	if err := checkIssuer(c.Issuer); err != nil {
+		return nil, fmt.Errorf("new verifier: Config.Issuer %w", err)
 	}
 	v := &Verifier{
 		issuer: c.Issuer, audience: c.Audience, keys: c.Keys, skew: c.Skew,
@@ -87,7 +100,7 @@ func New(c Config) (*Verifier, error) {
 		v.cache = newCache(c.CacheSize)
 	}
 	if v.keys == nil {
-		own, err := NewJWKS(JWKSConfig{URL: c.Issuer + KeySetPath, Observer: c.Observer, Now: c.Now})
+		own, err := NewJWKS(JWKSConfig{URL: c.Issuer + KeySetPath, Client: c.Client, Observer: c.Observer, Now: c.Now})
 		if err != nil {
 			return nil, fmt.Errorf("new verifier: %w", err)
 		}
@@ -106,6 +119,25 @@ func New(c Config) (*Verifier, error) {
 		feed.start()
 	}
 	return v, nil
+}
+
+// checkIssuer refuses what no token of Mintmark has as its iss, and what the paths
+// of the key set and of the feed can't be appended to (RFC 8414 §2).
+func checkIssuer(issuer string) error {
+	u, err := url.Parse(issuer)
+	switch {
+	case issuer == "":
+		return errors.New("is empty")
+	case err != nil:
+		return fmt.Errorf("is no URL: %w", err)
+	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil:
+		return errors.New("is not an absolute http URL without userinfo")
+	case strings.ContainsAny(issuer, "?#"):
+		return errors.New("has a query or a fragment")
+	case strings.HasSuffix(issuer, "/"):
+		return errors.New("ends with a slash")
+	}
+	return nil
 }
 
 // Close ends what New started: the JWKS, if Config.Keys was nil, and the reading

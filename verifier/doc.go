@@ -1,7 +1,10 @@
 // Package verifier checks access tokens offline: the RFC 9068 profile of JWT,
 // against the issuer's published key set, without a call to the issuer for each
 // token. It is strict from the start: one spelling of a token is accepted, and
-// every rule of RFC 8725 that applies is not an option.
+// every rule of RFC 8725 that applies is not an option. ES256 itself leaves two:
+// with a signature (r, s) the signature (r, n-s) is good too (FIPS 186-5 §6.4), so
+// whoever has a token can write another one that says the same. Tell tokens apart by
+// [Claims.ID], never by their text.
 //
 // It owns the token format as a reader, the keys over their whole life, the
 // memory of tokens that were verified, and the reasons for which a token is
@@ -55,8 +58,9 @@
 //
 // # Tokens that come again
 //
-// A token that was accepted is remembered, up to [DefaultCacheSize] of them, and
-// costs no signature check when it comes again. What may have changed is asked
+// A token that was accepted is remembered and costs no signature check when it comes
+// again. There is room for [DefaultCacheSize] tokens in use, or for Config.CacheSize:
+// a server with more users in the same half hour wants more. What may have changed is asked
 // again each time: exp and nbf, whether its key is still in the set, whether the
 // set is too old, Config.Revoked, and the feed of revocations if it has news.
 // Refusals are not remembered. [Claims] can't be changed, since requests share them.

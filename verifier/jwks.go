@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"math/big"
+	"slices"
 	"strings"
 )
 
@@ -108,8 +109,9 @@ func (s keySet) Key(_ context.Context, kid string) (Key, error) {
 // jwk is one entry of the set, as text; empty members are absent.
 type jwk struct {
 	kty, kid, use, alg string
-	crv, x, y          string // RFC 7518 §6.2.1, RFC 8037 §2
-	n, e               string // RFC 7518 §6.3.1
+	ops                []string // key_ops; nil: absent
+	crv, x, y          string   // RFC 7518 §6.2.1, RFC 8037 §2
+	n, e               string   // RFC 7518 §6.3.1
 }
 
 var errJWK = errors.New("not a key to verify with")
@@ -132,12 +134,22 @@ func parseJWK(entry string) (Key, error) {
 			}
 			return err
 		}
+		if name == "key_ops" {
+			k.ops = []string{}
+			return s.array(func() error {
+				operation, err := s.text()
+				k.ops = append(k.ops, operation)
+				return err
+			})
+		}
 		return s.value()
 	})
 	if err != nil {
 		return Key{}, err
 	}
-	if k.use != "sig" || k.kid == "" {
+	// use and key_ops are optional (RFC 7517 §4.2, §4.3). One that is there must
+	// have signatures verified.
+	if k.kid == "" || k.use != "" && k.use != "sig" || k.ops != nil && !slices.Contains(k.ops, "verify") {
 		return Key{}, errJWK
 	}
 	k.kid = strings.Clone(k.kid) // the rest of the document need not stay

@@ -41,7 +41,11 @@ func TestParseJWKSSkipsEntries(t *testing.T) {
 		{"RSA private prime", rs.with(object{"p": "AQAB"}).json()},
 		{"oct", object{"kty": "oct", "k": "c2VjcmV0", "use": "sig", "alg": "HS256", "kid": "bad"}.json()},
 		{"use enc", ec.with(object{"use": "enc"}).json()},
-		{"use missing", ec.with(object{"use": nil}).json()},
+		{"use empty", ec.with(object{"use": ""}).json()},
+		{"key_ops without verify", ec.with(object{"use": nil, "key_ops": []string{"deriveKey"}}).json()},
+		{"key_ops empty", ec.with(object{"key_ops": []string{}}).json()},
+		{"key_ops no list", ec.with(object{"key_ops": "verify"}).json()},
+		{"use enc, key_ops verify", ec.with(object{"use": "enc", "key_ops": []string{"verify"}}).json()},
 		{"kid missing", ec.with(object{"kid": nil}).json()},
 		{"kid empty", ec.with(object{"kid": ""}).json()},
 		{"kid a number", ec.with(object{"kid": 1}).json()},
@@ -91,6 +95,20 @@ func TestParseJWKSSkipsEntries(t *testing.T) {
 			require.Len(t, keys, 1)
 			assert.Equal(t, "good", keys[0].ID())
 		})
+	}
+}
+
+// Members that RFC 7517 calls optional may be absent.
+func TestParseJWKSTakesKeysWithoutUse(t *testing.T) {
+	for name, members := range map[string]object{
+		"neither":      {"use": nil},
+		"key_ops":      {"use": nil, "key_ops": []string{"sign", "verify"}},
+		"both":         {"key_ops": []string{"verify"}},
+		"without both": {"use": nil, "alg": nil},
+	} {
+		keys, err := verifier.ParseJWKS(jwks(ecJWK("ec", &ecKey().PublicKey).with(members)))
+		require.NoError(t, err, name)
+		assert.Len(t, keys, 1, name)
 	}
 }
 

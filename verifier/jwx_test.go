@@ -25,7 +25,7 @@ import (
 func judge(set jwk.Set, token string) (jwt.Token, error) {
 	return jwt.Parse([]byte(token),
 		jwt.WithKeySet(set), jwt.WithValidate(true),
-		jwt.WithIssuer(issuer), jwt.WithAudience(audience), jwt.WithAcceptableSkew(5*time.Second),
+		jwt.WithIssuer(issuer), jwt.WithAudience(audience), jwt.WithAcceptableSkew(verifier.DefaultSkew),
 		jwt.WithClock(jwt.ClockFunc(func() time.Time { return clock })),
 	)
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -68,7 +69,9 @@ type JWKSConfig struct {
 //   - A kid that isn't in the set starts a refresh before its time, at most one
 //     in ten seconds, and the request waits for it up to a second. Within those
 //     ten seconds one more is scheduled for their end, so whoever invents kids
-//     can't keep a new key from being learnt.
+//     can't keep a new key from being learnt. Until that one has an answer, a kid
+//     that turned up since the issuer was last asked is ErrKeysUnavailable: it may
+//     have been published meanwhile.
 //   - While the issuer is away, the keys serve until JWKSConfig.Stale has passed
 //     since it last confirmed them. Then there are none: ErrKeysUnavailable.
 type JWKS struct {
@@ -94,6 +97,7 @@ type JWKS struct {
 	cause    Cause       // mu; of the next attempt
 	early    time.Time   // mu; when an unknown kid last started one; zero: never
 	wanted   bool        // mu; an unknown kid turned up that no attempt begun since could bring
+	asked    []string    // mu; the first such kids
 	first    int         // mu; index of the origin that answered last
 	failures int         // mu; attempts in a row
 	lastErr  error       // mu; how the last attempt ended
@@ -117,6 +121,29 @@ type edition struct {
 	freshFor   time.Duration
 	staleUntil time.Time
 	restored   bool // from the snapshot file
+
+	// Kids that it is known to lack, since they were asked for before it was
+	// fetched; and those of the last keys that the issuer took out.
+	absent, removed []string
+}
+
+// lacks reports whether the issuer, asked after somebody wanted the kid, had no key
+// of it, or had taken it out.
+func (e *edition) lacks(kid string) bool {
+	return slices.Contains(e.absent, kid) || slices.Contains(e.removed, kid)
+}
+
+// follow notes what an edition lacks, given the one before it and the kids that
+// were asked for before it was fetched.
+func (e *edition) follow(before *edition, asked []string) {
+	has := func(kid string) bool { _, ok := e.keys[kid]; return ok }
+	e.absent, e.removed = slices.DeleteFunc(asked, has), nil
+	if before == nil {
+		return
+	}
+	e.removed = append(slices.Clone(before.removed), before.keys.ids()...)
+	e.removed = slices.DeleteFunc(e.removed, has)
+	e.removed = e.removed[max(0, len(e.removed)-maxAbsent):]
 }
 
 func (e *edition) serves(now time.Time) bool { return now.Before(e.staleUntil) }
@@ -186,14 +213,14 @@ func (j *JWKS) Key(ctx context.Context, kid string) (Key, error) {
 		return key, nil
 	}
 	var err error
-	if f := j.want(now); f != nil {
+	if f := j.want(kid, now); f != nil {
 		err = f.wait(ctx)
 	}
 	// The set may have come while we waited, or just before we asked for it.
 	if key, ok := j.known(kid, j.now()); ok {
 		return key, nil
 	}
-	return Key{}, j.unknown(err)
+	return Key{}, j.unknown(kid, err)
 }
 
 // known finds a key in the set that serves now.

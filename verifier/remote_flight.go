@@ -3,6 +3,8 @@ package verifier
 import (
 	"context"
 	"errors"
+	"slices"
+	"strings"
 	"time"
 )
 
@@ -12,12 +14,14 @@ const fetchTimeout = 5 * time.Second
 var (
 	errNotYet = errors.New("the issuer has not answered yet")
 	errStale  = errors.New("the issuer has not confirmed the keys for too long")
+	errOwed   = errors.New("the issuer is asked for an unknown kid at most once in ten seconds")
 )
 
 // flight is one attempt. err is set before done is closed.
 type flight struct {
-	done chan struct{}
-	err  error
+	done  chan struct{}
+	err   error
+	asked []string // of its JWKS: unknown kids that were wanted before it began
 }
 
 // wait waits for the end, within maxWait, and says what came of it.
@@ -36,20 +40,37 @@ func (f *flight) wait(ctx context.Context) error {
 
 // want is called for a kid that isn't known. It returns the attempt that is
 // under way, if there is one or one may be started.
-func (j *JWKS) want(now time.Time) *flight {
+func (j *JWKS) want(kid string, now time.Time) *flight {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	_, landed := j.known(kid, now)
 	switch {
+	case landed:
+		// By an attempt that has ended since the caller looked. Another one would
+		// bring nothing, and keep the next unknown kid waiting.
+		return nil
 	case !j.serves(now):
 		// Nothing to do: attempts follow each other quickly anyway.
 	case j.flight == nil && j.untilEarly(now) == 0:
+		j.remember(kid)
 		j.begin(now, CauseUnknownKey)
 	default:
 		// The attempt under way may have been answered before the kid was
 		// published, and the next may be far: have one more when it is allowed.
+		j.remember(kid)
 		j.wantAnother(now)
 	}
 	return j.flight
+}
+
+// maxAbsent bounds the kids that are remembered as not published.
+const maxAbsent = 64
+
+// remember has the next attempt answer for a kid, unless there are many already.
+func (j *JWKS) remember(kid string) {
+	if len(j.asked) < maxAbsent && !slices.Contains(j.asked, kid) {
+		j.asked = append(j.asked, strings.Clone(kid)) // the rest of the token need not stay
+	}
 }
 
 // wantAnother has an attempt begin as soon as an unknown kid may cause one. Only
@@ -69,23 +90,28 @@ func (j *JWKS) wantAnother(now time.Time) {
 
 // unknown says why there is no key of a kid, given what the wait for an attempt
 // came to.
-func (j *JWKS) unknown(err error) error {
+func (j *JWKS) unknown(kid string, err error) error {
 	now := j.now()
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if err == nil {
 		err = j.lastErr
 	}
-	if err == nil && j.serves(now) {
+	serves := j.serves(now)
+	if err == nil && serves && (!j.wanted || j.current.Load().lacks(kid)) {
 		return ErrUnknownKey
 	}
 	// The issuer may have published this key since: who can't ask, can't say.
 	u := &unavailable{retryAfter: maxWait, cause: err}
-	if err == nil {
+	switch {
+	case err == nil && serves:
+		u.cause = errOwed
+	case err == nil:
 		u.cause = errStale
 	}
 	if j.flight == nil && !j.closed {
-		u.retryAfter = min(max(0, time.Duration(j.due.Load()-now.UnixNano())), coolDown)
+		const longest = coolDown + coolDown/5 // that schedule has a retry wait
+		u.retryAfter = min(max(0, time.Duration(j.due.Load()-now.UnixNano())), longest)
 	}
 	return u
 }
@@ -103,11 +129,11 @@ func (j *JWKS) begin(now time.Time, cause Cause) {
 		return
 	}
 	j.disarm()
-	j.flight = &flight{done: make(chan struct{})}
+	j.flight = &flight{done: make(chan struct{}), asked: j.asked}
 	if cause == CauseUnknownKey {
 		j.early = now
 	}
-	j.wanted = false
+	j.wanted, j.asked = false, nil
 	go j.fly(j.flight, cause, now, j.first)
 }
 
@@ -119,12 +145,17 @@ func (j *JWKS) fly(f *flight, cause Cause, began time.Time, first int) {
 	answer, err := j.ask(ctx, first)
 	if err == nil {
 		r.URL, r.Unchanged = answer.url, answer.unchanged
-		j.current.Store(answer.edition)
 	}
 	now := j.now()
 	r.Took, r.Err = now.Sub(began), err
 
+	// The set and the end of the attempt are one step: want must see both, or a kid
+	// that has just come would begin another attempt.
 	j.mu.Lock()
+	if err == nil {
+		answer.follow(j.current.Load(), f.asked)
+		j.current.Store(answer.edition)
+	}
 	j.flight, j.lastErr, f.err = nil, err, err
 	if err == nil {
 		j.failures, j.first = 0, answer.index

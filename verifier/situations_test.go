@@ -3,7 +3,6 @@ package verifier_test
 import (
 	"context"
 	"errors"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"sync"
@@ -65,7 +64,9 @@ func TestSituation01_flood_of_unknown_kids(t *testing.T) {
 		for g := range 4 {
 			wg.Go(func() {
 				for i := range 50 {
-					assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, unknownKid(issuer, string(rune('a'+g))+string(rune('a'+i)))))
+					// The one fetch answers for the kid that caused it; of the others
+					// the issuer may have heard since.
+					assert.Contains(t, []verifier.Reason{verifier.ReasonUnknownKey, verifier.ReasonKeysUnavailable}, reason(t, v, unknownKid(issuer, string(rune('a'+g))+string(rune('a'+i)))))
 				}
 			})
 		}
@@ -111,7 +112,7 @@ func TestSituation04_a_new_key_just_after_a_stranger(t *testing.T) {
 		issuer.Rotate()
 		token := issuer.Token()
 		began := time.Now()
-		assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, token))
+		assert.Equal(t, verifier.ReasonKeysUnavailable, reason(t, v, token), "it is not known to be bad")
 		// The stranger goes on and on, and nobody brings the new token again.
 		for time.Since(began) < 10*time.Second {
 			assert.Equal(t, verifier.ReasonUnknownKey, reason(t, v, unknownKid(issuer, "stranger")))
@@ -219,6 +220,7 @@ func holding(t testing.TB) (_ *verifiertest.Issuer, _ *verifier.Verifier, held f
 	t.Cleanup(server.Close)
 	issuer.URL = server.URL
 	c := issuer.Config()
+	c.Client = nil
 	c.Observer.Refreshed = func(verifier.Refresh) { refreshed.Add(1) }
 	v, err := verifier.New(c)
 	require.NoError(t, err)
@@ -232,31 +234,23 @@ func holding(t testing.TB) (_ *verifiertest.Issuer, _ *verifier.Verifier, held f
 }
 
 func TestSituation08_start_while_the_issuer_is_down(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	address := l.Addr().String()
-	require.NoError(t, l.Close())
-
-	issuer := verifiertest.NewInMemoryIssuer()
-	issuer.URL = "http://" + address
-	v, err := verifier.New(issuer.Config()) // with a client of its own
+	issuer := verifiertest.NewIssuer()
+	defer issuer.Close()
+	issuer.Down()
+	c := issuer.Config()
+	c.Client = nil // a client of the verifier's own
+	v, err := verifier.New(c)
 	require.NoError(t, err)
 	defer v.Close()
 	token := issuer.Token()
-	for began := time.Now(); time.Since(began) < 1500*time.Millisecond; time.Sleep(50 * time.Millisecond) {
+	for range 10 {
 		assert.Equal(t, verifier.ReasonKeysUnavailable, reason(t, v, token))
 	}
 
-	l, err = net.Listen("tcp", address)
-	require.NoError(t, err)
-	server := httptest.NewUnstartedServer(issuer)
-	server.Listener.Close()
-	server.Listener = l
-	server.Start()
-	defer server.Close()
-	began := time.Now()
-	require.Eventually(t, func() bool { return v.State().Ready }, 10*time.Second, time.Millisecond)
-	assert.Less(t, time.Since(began), 2*time.Second)
+	issuer.Up()
+	// At most a fifth more than a second between two attempts: the times are in
+	// TestJWKSRetries, on a clock that no load of the machine touches.
+	require.Eventually(t, func() bool { return v.State().Ready }, 30*time.Second, time.Millisecond)
 	accepted(t, v, token)
 }
 

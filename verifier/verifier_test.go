@@ -33,7 +33,14 @@ func TestNewRefusesAnIncompleteConfig(t *testing.T) {
 	}{
 		{"issuer", func(c *verifier.Config) { c.Issuer = "" }, "Config.Issuer"},
 		{"audience", func(c *verifier.Config) { c.Audience = "" }, "Config.Audience"},
-		{"keys that can't be had", func(c *verifier.Config) { c.Keys, c.Issuer = nil, "ftp://auth.example.com" }, "JWKSConfig.URL"},
+		{"keys that can't be had", func(c *verifier.Config) { c.Keys, c.Issuer = nil, "http://auth.example.com" }, "JWKSConfig.URL"},
+		{"issuer of another scheme", func(c *verifier.Config) { c.Issuer = "ftp://auth.example.com" }, "Config.Issuer is not an absolute http URL"},
+		{"issuer without a host", func(c *verifier.Config) { c.Issuer = "auth.example.com" }, "Config.Issuer is not an absolute http URL"},
+		{"issuer with userinfo", func(c *verifier.Config) { c.Issuer = "https://a@auth.example.com" }, "Config.Issuer is not an absolute http URL"},
+		{"issuer with a query", func(c *verifier.Config) { c.Issuer = "https://auth.example.com?x" }, "Config.Issuer has a query"},
+		{"issuer with a fragment", func(c *verifier.Config) { c.Issuer = "https://auth.example.com#" }, "Config.Issuer has a query or a fragment"},
+		{"issuer with a slash", func(c *verifier.Config) { c.Issuer = "https://auth.example.com/" }, "Config.Issuer ends with a slash"},
+		{"issuer that is no URL", func(c *verifier.Config) { c.Issuer = "https://auth\x7f" }, "Config.Issuer is no URL"},
 		{"great cache", func(c *verifier.Config) { c.CacheSize = 1<<20 + 1 }, "Config.CacheSize"},
 		{"negative skew", func(c *verifier.Config) { c.Skew = -1 }, "Config.Skew"},
 		{"great skew", func(c *verifier.Config) { c.Skew = time.Hour }, "Config.Skew"},
@@ -173,4 +180,10 @@ func TestErrorTextHoldsNoTokenBytes(t *testing.T) {
 			assert.NotContains(t, err.Error(), part)
 		}
 	}
+}
+
+// A token that is bound to a key is told apart from one that is not JSON.
+func TestBoundTokenSaysSo(t *testing.T) {
+	_, err := newVerifier(t).Verify(t.Context(), token(nil, object{"cnf": object{"jkt": "x"}}))
+	require.EqualError(t, err, "verify token: claims: cnf binds it to a key: it is no bearer token")
 }

@@ -61,6 +61,8 @@ func TestAuditCantBeFlooded(t *testing.T) {
 	require.Contains(t, []int{1, 2}, ts.eventsOf(ledger.EventRetried), "one a day, and a day may begin meanwhile")
 	_, _, text := asked(t, ts.Ops+"/metrics")
 	require.Contains(t, text, "\nmintmark_refresh_retries_total 70\n", "the metrics count them all")
+	require.Contains(t, text, "\nmintmark_shared_generations_total 19\n", "all but the first two that were asked for twice")
+	require.Contains(t, []int{1, 2}, ts.eventsOf(ledger.EventShared))
 	for range 10 {
 		o := ts.propose(&ledger.Disconnect{Actor: ledger.Actor{Operator: true}, User: "u-alice", Client: "cal-app"})
 		require.Nil(t, o.Refusal)
@@ -177,6 +179,10 @@ func TestClientIP(t *testing.T) {
 		"two headers":               {"10.1.1.1:5", []string{"203.0.113.7", "198.51.100.1"}, "198.51.100.1"},
 		"a proxy that says nothing": {"10.1.1.1:5", nil, "10.1.1.1"},
 		"a proxy that says rubbish": {"10.1.1.1:5", []string{"rubbish"}, "10.1.1.1"},
+		"an address with a port":    {"10.1.1.1:5", []string{"198.51.100.1:4711"}, "198.51.100.1"},
+		"IPv6 with a port":          {"10.1.1.1:5", []string{"[2001:db8::1]:4711"}, "2001:db8::1"},
+		"IPv6 in brackets":          {"10.1.1.1:5", []string{"[2001:db8::1]"}, "2001:db8::1"},
+		"two with ports":            {"10.1.1.1:5", []string{"198.51.100.1:1, 10.2.2.2:2"}, "198.51.100.1"},
 		"IPv6":                      {"[::1]:5", []string{"2001:db8::1"}, "2001:db8::1"},
 	} {
 		r := &http.Request{RemoteAddr: row.peer, Header: http.Header{"X-Forwarded-For": row.forwarded}}

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -166,7 +167,7 @@ func TestInitCutShort(t *testing.T) {
 
 // TestWaitingNodeAnswers: who asks a node that serves nothing yet is told so.
 func TestWaitingNodeAnswers(t *testing.T) {
-	c := servingConfig(t, t.TempDir(), func(o *serveOptions) { o.Listen, o.OpsListen = freeAddress(t), freeAddress(t) })
+	c := servingConfig(t, t.TempDir(), func(o *serveOptions) { o.Listen, o.OpsListen = clustertest.Address(t), clustertest.Address(t) })
 	b := begin(t, c)
 	b.says(noCluster)
 	status, header, _ := asked(t, "http://"+c.Listen+"/v2/me")

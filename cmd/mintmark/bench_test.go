@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"math"
 	"net/http"
 	"os"
 	"os/exec"
@@ -52,6 +51,7 @@ type process struct {
 	t       testing.TB
 	command *exec.Cmd
 	out     io.Reader
+	log     *lockedBuffer // standard error of a node
 	began   time.Time
 	line    string // the first of its output
 	ready   time.Duration
@@ -71,13 +71,14 @@ func launch(t testing.TB, as, dataDir string, arguments ...string) *process {
 	require.NoError(t, err)
 	c := exec.Command(self, arguments...)
 	c.Env = append(os.Environ(), runAs+"="+as, "MINTMARK_DATA_DIR="+dataDir)
+	var log lockedBuffer
 	c.Stderr = os.Stderr
 	if as == "mintmark" {
-		c.Stderr = io.Discard
+		c.Stderr = &log
 	}
 	out, err := c.StdoutPipe()
 	require.NoError(t, err)
-	p := &process{t: t, command: c, out: out, began: time.Now()}
+	p := &process{t: t, command: c, out: out, log: &log, began: time.Now()}
 	require.NoError(t, c.Start())
 	t.Cleanup(p.kill)
 	return p
@@ -156,7 +157,7 @@ func seed(t testing.TB, dir string, grants int) (fixtures string, tokens []strin
 	}
 	close(users)
 	wait.Wait()
-	for s.issuer.View().SurplusEvents(math.MaxInt64) > 0 {
+	for len(slices.Collect(s.issuer.View().Events())) > ledger.MaxEvents {
 		time.Sleep(100 * time.Millisecond) // the sweep of the audit trail is on its way
 	}
 	require.NoError(t, s.node.Snapshot())
@@ -196,7 +197,7 @@ func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string) {
 		var grant ledger.GrantID
 		_, _ = rand.Read(grant[:])
 		o := propose(&ledger.Allow{
-			Actor: ledger.Actor{Session: session}, User: id, Grant: grant,
+			Actor: ledger.Actor{Session: session}, User: id, Grant: grant, Revision: 1,
 			Request: oauth.AuthorizationRequest{ClientID: "bench-app", RedirectURI: callback, Scope: "PROFILE_READ BOOKING_READ"},
 		})
 		code, err := i.Code(t.Context(), o.Issued, 0)

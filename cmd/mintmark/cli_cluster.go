@@ -20,11 +20,15 @@ func (m *management) clusterInit() *cobra.Command {
 		q.PublicURL, q.AppURL = strings.TrimSuffix(q.PublicURL, "/"), strings.TrimSuffix(q.AppURL, "/")
 		return ask(m, cmd, admin.InitCluster, q, func(p *printer, a admin.Founded) {
 			p.line("the cluster is made: the API is %s, the pages are %s", a.PublicURL, a.AppURL)
+			if a.PlainHTTP {
+				p.remark("warning: http outside the loopback is accepted: passwords, cookies, codes and secrets can be read and changed on the way")
+			}
 			p.remark("other nodes join with a token from: mintmark cluster invite --name NAME")
 		})
 	})
 	c.Flags().StringVar(&q.PublicURL, "public-url", "", "address of the API as others reach it, and the issuer: for good")
 	c.Flags().StringVar(&q.AppURL, "app-url", "", "address of the pages as others reach them (default: the public URL)")
+	c.Flags().BoolVar(&q.PlainHTTP, keyPlainHTTP, false, aboutPlainHTTP)
 	_ = c.MarkFlagRequired("public-url")
 	return c
 }
@@ -83,14 +87,16 @@ func (m *management) clusterRemove() *cobra.Command {
 }
 
 func (m *management) clusterAcceptClock() *cobra.Command {
-	c := command("accept-clock", "Let this node go on after its wall clock has jumped", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("accept-clock", "Let this node go on whose clock has jumped, or is not believed at a start", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		return ask(m, cmd, admin.AcceptClock, admin.Acceptance{}, func(p *printer, a admin.Done) {
 			p.line("node %s goes on with its clock as it is", a.ID)
 		})
 	})
-	c.Long = `Let this node go on after its wall clock has jumped.
+	c.Long = `Let this node go on whose clock has jumped, or is not believed at a start.
 
-Make sure first that the clock is right. What the cluster has stamped with a time
-in the future it never takes back: codes, sessions and grants run out at once.`
+Make sure first that the clock is right. A clock that comes back to where it was
+needs nobody. Where several nodes wait, accept the clock of each. What the cluster
+has stamped with a time in the future it never takes back: codes, sessions and
+grants run out at once.`
 	return c
 }

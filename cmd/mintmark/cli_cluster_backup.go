@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
 	"maps"
@@ -26,6 +27,7 @@ type savedBackup struct {
 }
 
 func (m *management) backupSave() *cobra.Command {
+	keyFile := os.Getenv(envName(keyClusterKeyFile))
 	c := command("save FILE", "Write a backup to a new file", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		c, err := m.open(cmd)
 		if err != nil {
@@ -33,9 +35,14 @@ func (m *management) backupSave() *cobra.Command {
 		}
 		defer c.Close()
 		saved := savedBackup{File: args[0]}
+		dead := false
 		err = backup.Create(saved.File, func(w io.Writer) error {
 			counted := &countingWriter{Writer: w}
 			err := admin.SaveBackup(cmdContext(cmd), c, counted)
+			var gone *admin.UnreachableError
+			if dead = errors.As(err, &gone); dead {
+				err = whereNoneRuns(err, m.stateOfTheDead(keyFile, counted))
+			}
 			saved.Bytes = counted.n
 			return err
 		})
@@ -44,12 +51,24 @@ func (m *management) backupSave() *cobra.Command {
 		}
 		return m.show(cmd, saved, func(p *printer) {
 			p.line("%s: %d bytes", saved.File, saved.Bytes)
+			if dead {
+				p.remark("no node runs here, so it has what the log in the folder has, and nothing that only other nodes had")
+			}
 			p.remark("it is sealed under the cluster's key (cluster.key), which is not in it: keep that, too, in another place")
 		})
 	})
 	c.Long = `Write a backup to a new file that only its owner can read. A file that is there
-already is never overwritten, and one that is not complete is not left behind.`
+already is never overwritten, and one that is not complete is not left behind.
+Where no node runs, it is read from the data directory: that of a node that was
+removed or given up will do.`
+	addKeyFileFlag(c, &keyFile)
 	return c
+}
+
+// addKeyFileFlag is for a command that reads a folder where no node runs.
+func addKeyFileFlag(c *cobra.Command, keyFile *string) {
+	c.Flags().StringVar(keyFile, keyClusterKeyFile, *keyFile,
+		"where no node runs: `FILE` with the cluster's key, if it is not cluster.key in the data directory ("+envName(keyClusterKeyFile)+")")
 }
 
 type countingWriter struct {
@@ -148,9 +167,9 @@ func knownBy(r admin.RestoreReport) string {
 }
 
 func showRestored(p *printer, r admin.RestoreReport) {
-	done, changed := "restored", "changed"
+	done, changed := "restored", "it changed"
 	if r.DryRun {
-		done, changed = "nothing is done; it would be restored", "would change"
+		done, changed = "nothing is done; it would be restored", "it would change"
 	}
 	p.line("%s: cluster %s as of %s, up to command %d", done, r.Cluster, exact(r.Taken), r.Seq)
 	var rows []string
@@ -160,6 +179,19 @@ func showRestored(p *printer, r admin.RestoreReport) {
 	if len(rows) > 0 {
 		p.line("in the backup: %s", strings.Join(rows, ", "))
 	}
+	showReplay(p, r, changed)
+	p.line("nothing is known after %s, %s: what was taken away later is as it was then", exact(r.KnownUntil), knownBy(r))
+	switch {
+	case r.Gap == "":
+	case r.DryRun:
+		p.remark("would be lost, if --accept-gap accepts it: %s", r.Gap)
+	default:
+		p.remark("lost: %s", r.Gap)
+	}
+}
+
+// showReplay says what journals cover, and what they change.
+func showReplay(p *printer, r admin.RestoreReport, changed string) {
 	for _, span := range r.Covered {
 		begins := "the beginning"
 		if !span.Begins.IsZero() {
@@ -169,9 +201,9 @@ func showRestored(p *printer, r admin.RestoreReport) {
 	}
 	switch {
 	case len(r.Changes) > 0:
-		p.line("it %s:", changed)
+		p.line("%s:", changed)
 	case len(r.Covered) > 0:
-		p.line("it %s nothing", changed)
+		p.line("%s nothing", changed)
 	}
 	for _, line := range r.Changes {
 		p.line("  %s", line)
@@ -181,20 +213,12 @@ func showRestored(p *printer, r admin.RestoreReport) {
 		skipped = append(skipped, fmt.Sprintf("%s: %d", s.What, s.Count))
 	}
 	if len(skipped) > 0 {
-		p.line("left as it is, since the backup does not have it or has it so already: %s", strings.Join(skipped, ", "))
+		p.line("left as it is, since it is not there, or is so already: %s", strings.Join(skipped, ", "))
 	}
-	p.line("nothing is known after %s, %s: what was taken away later is as it was then", exact(r.KnownUntil), knownBy(r))
 	for _, line := range r.NotDone {
 		p.remark("not done: %s", line)
 	}
 	for _, line := range r.Warnings {
 		p.remark("warning: %s", line)
-	}
-	switch {
-	case r.Gap == "":
-	case r.DryRun:
-		p.remark("would be lost, if --accept-gap accepts it: %s", r.Gap)
-	default:
-		p.remark("lost: %s", r.Gap)
 	}
 }

@@ -162,7 +162,7 @@ func TestBackupRestore(t *testing.T) {
 		"the journal covers commands 14 to 14, from "+exact(admintest.Started)+" to "+exact(admintest.Started.Add(time.Hour))+"\n"+
 		"it would change:\n"+
 		"  grant g1 is ended\n"+
-		"left as it is, since the backup does not have it or has it so already: grants ended: 2, keys dropped: 1\n"+
+		"left as it is, since it is not there, or is so already: grants ended: 2, keys dropped: 1\n"+
 		"nothing is known after "+exact(admintest.Started.Add(time.Hour))+", where the journal ends: what was taken away later is as it was then\n", r.out)
 	require.Equal(t, "not done: key k1 dropped: it is still in use\n"+
 		"warning: nobody knows\n"+

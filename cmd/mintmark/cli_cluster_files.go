@@ -16,6 +16,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 func (m *management) backupInspect() *cobra.Command {
@@ -30,8 +31,12 @@ func (m *management) backupInspect() *cobra.Command {
 			return fmt.Errorf("%s: %w", args[0], err)
 		}
 		return m.show(cmd, h, func(p *printer) {
-			p.line("%s of the cluster %s, whole: %d bytes", h.Kind, h.Cluster, h.Size)
-			p.line("taken %s by node %s, version %s", exact(h.Taken), h.Node, h.Version)
+			p.line("%s of the cluster %s, complete (not verified: needs the cluster key): %d bytes", h.Kind, h.Cluster, h.Size)
+			by := "by node " + h.Node
+			if h.Node == "" {
+				by = "from the folder of a node that did not run"
+			}
+			p.line("taken %s %s, version %s", exact(h.Taken), by, h.Version)
 			if h.From > 0 {
 				p.line("from command %d", h.From)
 			}
@@ -66,8 +71,7 @@ func (m *management) backupJournal() *cobra.Command {
 has what was revoked, suspended, disabled or changed, so that a restore of an
 older backup does not undo it. Where no node runs, it is read from the data
 directory: that of a node that can't start any more will do.`
-	c.Flags().StringVar(&keyFile, keyClusterKeyFile, keyFile,
-		"where no node runs: `FILE` with the cluster's key, if it is not cluster.key in the data directory ("+envName(keyClusterKeyFile)+")")
+	addKeyFileFlag(c, &keyFile)
 	return c
 }
 
@@ -83,27 +87,59 @@ func (m *management) writeJournal(cmd *cobra.Command, keyFile string, w io.Write
 	if !errors.As(err, &gone) {
 		return err
 	}
-	return m.journalOfTheDead(keyFile, w)
+	return whereNoneRuns(err, m.journalOfTheDead(keyFile, w))
+}
+
+// whereNoneRuns is the error of reading a data directory because its node did not
+// answer. A node that runs all the same has only not answered.
+func whereNoneRuns(unreachable, err error) error {
+	if errors.Is(err, cluster.ErrLocked) {
+		return unreachable
+	}
+	return err
+}
+
+// deadServer has the cluster key for a data directory that no node uses.
+func (m *management) deadServer(keyFile string) (s *server, dir string, err error) {
+	s = &server{config: serverConfig{
+		DataDir: m.dataDir, Log: slog.New(slog.DiscardHandler), Now: wallClock,
+		Key: keySourceOf(keyFile, m.dataDir, os.Getenv),
+	}}
+	dir = filepath.Join(m.dataDir, "raft")
+	if _, err := os.Stat(dir); err != nil {
+		return nil, "", fmt.Errorf("no node runs, and there is no data: %w", err)
+	}
+	if s.keys, err = s.config.Key.open(); err != nil {
+		return nil, "", missingKey(err, s.config.Key)
+	}
+	return s, dir, nil
+}
+
+// stateOfTheDead reads the state in a data directory that no node uses.
+func (m *management) stateOfTheDead(keyFile string, w io.Writer) error {
+	s, dir, err := m.deadServer(keyFile)
+	if err != nil {
+		return err
+	}
+	b, err := cluster.Salvage(cluster.Config{Dir: dir, Machine: issuer.Machine(), Logger: s.config.Log})
+	if err != nil {
+		return err
+	}
+	s.settings = *ledger.At(b.View()).Settings()
+	return s.writeState(w, b)
 }
 
 // journalOfTheDead reads the journal in a data directory that no node uses.
 func (m *management) journalOfTheDead(keyFile string, w io.Writer) (err error) {
-	s := &server{config: serverConfig{
-		DataDir: m.dataDir, Log: slog.New(slog.DiscardHandler), Now: wallClock,
-		Key: keySourceOf(keyFile, m.dataDir, os.Getenv),
-	}}
-	dir := filepath.Join(m.dataDir, "raft")
-	if _, err := os.Stat(dir); err != nil {
-		return fmt.Errorf("no node runs, and there is no data: %w", err)
+	s, dir, err := m.deadServer(keyFile)
+	if err != nil {
+		return err
 	}
 	unlock, err := cluster.Lock(dir)
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if s.keys, err = s.config.Key.open(); err != nil {
-		return missingKey(err, s.config.Key)
-	}
 	if err := s.openJournal(); err != nil {
 		return err
 	}
@@ -120,41 +156,4 @@ func (m *management) journalOfTheDead(keyFile string, w io.Writer) (err error) {
 		return err
 	}
 	return s.writeJournalUntil(w, h, r.Seq)
-}
-
-func (m *management) clusterRecover() *cobra.Command {
-	var sure bool
-	c := command("recover", "Make the only node that is left a cluster of one", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		cmd.SilenceUsage = true
-		conf := cluster.Config{
-			Dir: filepath.Join(m.dataDir, "raft"), Machine: issuer.Machine(),
-			Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: slog.LevelWarn})),
-		}
-		if err := foresee(cmd, conf); err != nil {
-			return err
-		}
-		if !sure {
-			return errors.New("this gives up the other nodes for good: see --help, and say --yes")
-		}
-		if err := m.recoverFolder(conf); err != nil {
-			return err
-		}
-		cmd.Println("recovered: start the node, and have others join it with new tokens")
-		return nil
-	})
-	c.Long = `Make the only node that is left a cluster of one, with all that its log has. It is
-for when a majority of the nodes is lost for good, and works on the data
-directory while no node uses it.
-
-It first says which nodes it gives up, and up to which entry of the log this one
-has everything; without --yes it does no more than that. It refuses where one of
-them runs and has a leader, and where this node itself was removed or given up.
-
-What was acknowledged by the lost nodes alone is lost with them. Another life of
-the cluster begins at the next start, so that a restore never takes their
-journals for those of what happens from then on. A node that was given up must
-never be started again with its old data: delete that, and have it join with a
-new token.`
-	c.Flags().BoolVar(&sure, "yes", false, "the other nodes are lost for good")
-	return c
 }

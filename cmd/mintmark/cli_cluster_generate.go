@@ -52,6 +52,7 @@ others refuse it. Take a new node in its place: mintmark cluster replace.`
 type generation struct {
 	nodes             []string // NAME=HOST:PORT
 	publicURL, appURL string
+	plainHTTP         bool
 	out, dataDir      string
 	listen, opsListen string
 	proxies           []string
@@ -95,6 +96,7 @@ func (m *management) clusterGenerate() *cobra.Command {
 	f.StringArrayVar(&g.nodes, "node", nil, "`NAME=HOST:PORT` of a node, and where the others will reach it (3, 5 or 7 times)")
 	f.StringVar(&g.publicURL, "public-url", "", "address of the API as others reach it, and the issuer: for good")
 	f.StringVar(&g.appURL, "app-url", "", "address of the pages as others reach them (default: the public URL)")
+	f.BoolVar(&g.plainHTTP, keyPlainHTTP, false, aboutPlainHTTP)
 	f.StringVar(&g.out, "out", "", "`DIR` to make, with a folder for each node")
 	f.StringVar(&g.dataDir, "data-dir", "/var/lib/mintmark", "`DIR` on the nodes' machines that the folder will be")
 	f.StringVar(&g.listen, "listen", o.Listen, "`HOST:PORT` of the API and the pages, on each machine")
@@ -192,7 +194,7 @@ func (g *generation) options() ([]serveOptions, error) {
 		o := defaultServeOptions()
 		o.DataDir, o.Name, o.Advertise, o.ClusterListen = g.dataDir, name, address, listenFor(address)
 		o.Listen, o.OpsListen, o.PublicURL, o.AppURL = g.listen, g.opsListen, g.publicURL, g.appURL
-		o.TrustedProxies = g.proxies
+		o.PlainHTTP, o.TrustedProxies = g.plainHTTP, g.proxies
 		if err := o.check(from); err != nil {
 			return nil, fmt.Errorf("node %q: %w", name, err)
 		}
@@ -258,9 +260,10 @@ func (g *generation) config(o *serveOptions) []byte {
 		{keyAdvertise, o.Advertise},
 		{keyPublicURL, o.PublicURL},
 		{keyAppURL, o.AppURL},
+		{keyPlainHTTP, o.PlainHTTP},
 		{keyTrustedProxy, o.TrustedProxies},
 	} {
-		if list, ok := s.value.([]string); s.value == "" || ok && len(list) == 0 {
+		if list, ok := s.value.([]string); s.value == "" || s.value == false || ok && len(list) == 0 {
 			continue
 		}
 		quoted, _ := json.Marshal(s.value) // which is YAML, too

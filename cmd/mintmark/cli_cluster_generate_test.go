@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 	yamlv3 "go.yaml.in/yaml/v3"
 
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -290,7 +291,7 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 	c := &threesome{t: t}
 	args := []string{"cluster", "generate", "--public-url", "https://id.example", "--app-url", "https://app.example", "--out", out}
 	for i, name := range []string{"n1", "n2", "n3"} {
-		c.nodes[i] = &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t)}
+		c.nodes[i] = &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
 		c.nodes[i].opsURL = "http://" + c.nodes[i].ops
 		args = append(args, "--node", name+"="+c.nodes[i].clusterAddr)
 	}

@@ -67,6 +67,9 @@ func showStatus(p *printer, s admin.ClusterStatus) {
 	if s.Voters > 0 {
 		p.line("%s", s.Tolerance)
 	}
+	if !s.StateTime.IsZero() {
+		p.line("%s", stateTimeOf(s))
+	}
 	for _, problem := range s.Problems {
 		p.line("problem: %s", problem)
 	}
@@ -105,6 +108,15 @@ func summary(s admin.ClusterStatus) string {
 	}
 	return fmt.Sprintf("%s: %s, %d of %d nodes answer, term %d, feature level %d (asked %s)",
 		state, leader, answer, len(s.Nodes), s.Term, s.Level, s.Name)
+}
+
+// stateTimeOf is the time of the cluster against its clocks.
+func stateTimeOf(s admin.ClusterStatus) string {
+	ahead, way := time.Duration(s.StateAhead)*time.Millisecond, "ahead of"
+	if ahead <= 0 {
+		ahead, way = -ahead, "behind"
+	}
+	return fmt.Sprintf("last decision %s, %s %s the clocks", s.StateTime.UTC().Format(time.RFC3339), ahead.Round(time.Second), way)
 }
 
 func nodeRows(nodes []admin.ClusterNode) [][]string {

@@ -57,7 +57,7 @@ func (c *cliWorld) golden(name, got string) {
 
 // unhealthy is what an operator finds in the worst hour.
 func unhealthy(s *admin.ClusterStatus) {
-	s.Leader = ""
+	s.Leader, s.Nodes[0].Follows, s.Nodes[2].Follows = "", "", ""
 	s.Nodes[0].State = "candidate"
 	s.Nodes[1] = admin.ClusterNode{
 		Name: "n2", ID: "id-n2", Address: "10.0.0.2:8300", Role: "voter", State: "unreachable",

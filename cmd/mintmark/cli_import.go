@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"os"
+	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 
@@ -15,16 +17,17 @@ import (
 
 func (m *management) clientImport() *cobra.Command {
 	c := command("import FILE", "Import legacy clients: one JSON object a line; - reads standard input", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		in := cmd.InOrStdin()
-		if args[0] != "-" {
-			f, err := os.Open(args[0])
-			if err != nil {
-				return err
-			}
-			defer func() { _ = f.Close() }()
-			in = f
+		if args[0] == "-" {
+			return m.importLines(cmd, cmd.InOrStdin(), func() error { return nil })
 		}
-		return m.importLines(cmd, in)
+		f, err := os.Open(args[0])
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }()
+		return m.importLines(cmd, f, func() error {
+			return hidden(f, "list of clients with secrets", os.Getenv("CREDENTIALS_DIRECTORY"))
+		})
 	})
 	c.Long = `Import clients from before scopes were introduced. Each line is one JSON object:
 
@@ -32,7 +35,12 @@ func (m *management) clientImport() *cobra.Command {
    "redirect_uris":["https://app.example.com/callback"],"secret_sha256":"..."}
 
 Secrets come as "secret" or "secrets" (in clear), or as "secret_sha256" or
-"secrets_sha256" (hexadecimal). "purpose" and "website" may be given.
+"secrets_sha256" (hexadecimal). "purpose" and "website" may be given. A file that
+others can read is refused at its first secret in clear.
+
+A secret that may be guessed, with less than 128 bits, is imported with a warning,
+and so is every digest, which does not tell what it was made of. Have the owner
+generate another one, and revoke it.
 
 A line that was imported before changes nothing, whatever happened to the client
 since. A line that has changed makes the client what it says now: a secret that it
@@ -47,10 +55,13 @@ type lineReport struct {
 	ID     string `json:"id,omitempty"`
 	Result string `json:"result"` // of admin.Imported, or "refused"
 	Error  string `json:"error,omitempty"`
+	// Warning is about secrets that were imported all the same.
+	Warning string `json:"warning,omitempty"`
 }
 
-// importLines sends line after line and reports each as it is done.
-func (m *management) importLines(cmd *cobra.Command, in io.Reader) error {
+// importLines sends line after line and reports each as it is done. A secret in
+// clear ends the import unless mayHold allows it.
+func (m *management) importLines(cmd *cobra.Command, in io.Reader, mayHold func() error) error {
 	c, err := m.open(cmd)
 	if err != nil {
 		return err
@@ -70,7 +81,7 @@ func (m *management) importLines(cmd *cobra.Command, in io.Reader) error {
 		total++
 		r := lineReport{Line: lines.number}
 		if err == nil {
-			r, err = m.importLine(cmd, c, r, line)
+			r, err = m.importLine(cmd, c, r, line, mayHold)
 		}
 		var p *admin.Problem
 		var bad *lineError
@@ -92,14 +103,22 @@ func (m *management) importLines(cmd *cobra.Command, in io.Reader) error {
 	return nil
 }
 
-func (m *management) importLine(cmd *cobra.Command, c *admin.Caller, r lineReport, line []byte) (lineReport, error) {
+func (m *management) importLine(cmd *cobra.Command, c *admin.Caller, r lineReport, line []byte, mayHold func() error) (lineReport, error) {
 	q, err := parseLegacyClient(line)
 	r.ID = q.ID
+	if len(q.Secrets) > 0 {
+		if exposed := mayHold(); exposed != nil {
+			return r, exposed
+		}
+	}
 	if err != nil {
 		return r, err
 	}
 	done, err := admin.ImportClient.Call(cmdContext(cmd), c, q)
 	r.Result = done.Result
+	if err == nil {
+		r.Warning = weakSecrets(q)
+	}
 	return r, err
 }
 
@@ -116,7 +135,61 @@ func (m *management) reporter(cmd *cobra.Command) func(lineReport) error {
 			p.remark("line %d: %s", r.Line, r.Error)
 		default:
 			p.line("line %d: client %s: %s", r.Line, r.ID, r.Result)
+			if r.Warning != "" {
+				p.remark("line %d: %s", r.Line, r.Warning)
+			}
 		}
 		return p.flush()
 	}
+}
+
+// leastBits are those of a secret that nobody guesses, whatever is counted.
+const leastBits = 128
+
+// weakSecrets is a warning about the secrets of a line, or "".
+func weakSecrets(q admin.LegacyClient) string {
+	if len(q.SecretsSHA256) > 0 {
+		return "the strength of a secret is not known from its digest: have the owner generate another one, and revoke it"
+	}
+	for _, s := range q.Secrets {
+		if secretBits(s.Reveal()) < leastBits {
+			return fmt.Sprintf("a secret has less than %d bits: have the owner generate another one, and revoke it", leastBits)
+		}
+	}
+	return ""
+}
+
+// secretBits is how many bits a secret has at most: those of a random one of as
+// many characters of the same kinds.
+func secretBits(secret string) float64 {
+	different := map[rune]bool{}
+	var digits, hex, lower, upper, others bool
+	for _, r := range secret {
+		different[r] = true
+		switch {
+		case r >= '0' && r <= '9':
+			digits = true
+		case r >= 'a' && r <= 'f':
+			hex = true
+		case r >= 'g' && r <= 'z':
+			lower = true
+		case r >= 'A' && r <= 'Z':
+			upper = true
+		default:
+			others = true
+		}
+	}
+	kinds := 0.0
+	for _, k := range []struct {
+		has  bool
+		kind float64
+	}{{digits, 10}, {hex && !lower, 6}, {lower, 26}, {upper, 26}, {others, 32}} {
+		if k.has {
+			kinds += k.kind
+		}
+	}
+	if len(different) < 8 {
+		kinds = float64(len(different)) // no random text of 128 bits has so few
+	}
+	return float64(utf8.RuneCountInString(secret)) * math.Log2(max(1, kinds))
 }

@@ -54,8 +54,37 @@ func TestImport(t *testing.T) {
 	before := c.Proposals.Load()
 	r = c.run(legacyLine("one", "first-secret-of-one"), "client", "import", "-", "-o", "json")
 	require.Equal(t, exitOK, r.code)
-	require.JSONEq(t, `{"line":1,"id":"one","result":"unchanged"}`, r.out)
+	require.JSONEq(t, `{"line":1,"id":"one","result":"unchanged",
+		"warning":"a secret has less than 128 bits: have the owner generate another one, and revoke it"}`, r.out)
 	require.Equal(t, before, c.Proposals.Load())
+}
+
+// A file that others can read ends the import at its first secret in clear, and
+// nothing of that line is sent. One with digests only may be anybody's.
+func TestImportRefusesSecretsThatOthersCanRead(t *testing.T) {
+	c := newCLI(t)
+	digest := strings.Repeat("ab", sha256.Size)
+	digests := `{"id":"zero","name":"Zero","owner":"alice","redirect_uris":["https://old.example/cb"],"secret_sha256":"` + digest + "\"}\n"
+	for name, line := range map[string]string{
+		"secret":          legacyLine("one", "hidden-secret-one"),
+		"secrets":         `{"id":"one","name":"One","owner":"alice","redirect_uris":["https://old.example/cb"],"secrets":["hidden-secret-one"]}`,
+		"in a bad line":   `{"id":"one","secret":"hidden-secret-one","nmae":"One"}`,
+		"beside a digest": `{"id":"one","name":"One","owner":"alice","redirect_uris":["https://old.example/cb"],"secret_sha256":"` + digest + `","secret":"hidden-secret-one"}`,
+	} {
+		t.Run(name, func(t *testing.T) {
+			file := filepath.Join(t.TempDir(), "legacy.jsonl")
+			require.NoError(t, os.WriteFile(file, []byte(digests+line+"\n"+strings.ReplaceAll(digests, "zero", "two")), 0o600))
+			require.NoError(t, os.Chmod(file, 0o644))
+			r := c.run("", "client", "import", file)
+			require.Equal(t, exitLocal, r.code)
+			require.Contains(t, r.out, "line 1: client zero: ")
+			require.Contains(t, r.err, "line 2: others can read "+file)
+			require.Contains(t, r.err, "chmod 600")
+			require.NotContains(t, r.out+r.err, "hidden-secret")
+			require.Nil(t, c.View().Client("one"))
+			require.Nil(t, c.View().Client("two"), "nothing after it")
+		})
+	}
 }
 
 // Without a server an import stops; it would only fail line by line.

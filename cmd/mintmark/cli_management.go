@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
 
@@ -54,7 +55,12 @@ type management struct {
 
 // open prepares to speak to the node.
 func (m *management) open(cmd *cobra.Command) (*admin.Caller, error) {
-	if err := m.checkOutput(); err != nil {
+	return m.openFor(cmd, outputText, outputJSON)
+}
+
+// openFor is open for a command that has these formats of output.
+func (m *management) openFor(cmd *cobra.Command, outputs ...string) (*admin.Caller, error) {
+	if err := m.checkOutput(outputs...); err != nil {
 		return nil, err
 	}
 	cmd.SilenceUsage = true // from here on the command line itself is right
@@ -69,9 +75,19 @@ func (m *management) open(cmd *cobra.Command) (*admin.Caller, error) {
 	return c, nil
 }
 
-func (m *management) checkOutput() error {
-	if m.output != "text" && m.output != "json" {
-		return errors.New("--output must be text or json")
+const (
+	outputText  = "text"
+	outputJSON  = "json"
+	outputJSONL = "jsonl" // an object a line
+)
+
+func (m *management) checkOutput(outputs ...string) error {
+	if len(outputs) == 0 {
+		outputs = []string{outputText, outputJSON}
+	}
+	if !slices.Contains(outputs, m.output) {
+		last := len(outputs) - 1
+		return fmt.Errorf("--output must be %s or %s", strings.Join(outputs[:last], ", "), outputs[last])
 	}
 	if m.timeout < time.Millisecond {
 		return errors.New("--timeout must be at least 1ms")
@@ -130,6 +146,9 @@ func secretFrom(cmd *cobra.Command, path string) (admin.Plain, error) {
 			return "", err
 		}
 		defer func() { _ = f.Close() }()
+		if err := hidden(f, "password or secret", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
+			return "", err
+		}
 		in = f
 	}
 	b, err := io.ReadAll(io.LimitReader(in, maxSecretFile+1))

@@ -1,31 +1,88 @@
 package main
 
 import (
+	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 )
 
 // TestCommandsDoNotHangWithTheirNode: a process that was stopped keeps its
-// socket, takes connections and answers nothing there.
+// socket, takes connections and answers nothing there. Every command that asks a
+// node says so in time.
 func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
 	n := newCluster(t, "n1")
 	require.NoError(t, n.command.Process.Signal(syscall.SIGSTOP))
 	file := filepath.Join(t.TempDir(), "backup")
-	for _, args := range [][]string{
-		{"user", "list"}, {"cluster", "status"}, {"cluster", "backup", "save", file}, {"client", "show", "x"},
-	} {
-		began := time.Now()
-		r := n.operate(t, append(args, "--timeout", "400ms")...)
-		require.Equal(t, exitUnreachable, r.code, "%v: %s", args, r.err)
-		require.Contains(t, r.err, "the node does not answer", "%v", args)
-		require.Less(t, time.Since(began), 10*time.Second, "%v", args)
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("lantern-under-oak"), 0o600))
+	imported := filepath.Join(t.TempDir(), "clients.jsonl")
+	require.NoError(t, os.WriteFile(imported, []byte(`{"id":"x","name":"X","redirect_uris":["https://x.example/cb"],"type":"public","owner":"alice"}`), 0o600))
+	backup := filepath.Join(t.TempDir(), "backup")
+	require.NoError(t, os.WriteFile(backup, []byte("a backup"), 0o600))
+	known := map[string]string{
+		"client add":                  "client add --id x --name X --owner alice --redirect-uri https://x.example/cb --scope PROFILE_READ",
+		"client import":               "client import " + imported,
+		"client set":                  "client set x --name Y",
+		"client reject":               "client reject x --reason because",
+		"client suspend":              "client suspend x --reason because",
+		"client secret revoke":        "client secret revoke x y",
+		"user add":                    "user add x --password-file " + secret,
+		"user password":               "user password x --password-file " + secret,
+		"grant disconnect":            "grant disconnect --user x --client y",
+		"grant list":                  "grant list --user x",
+		"keys rotate":                 "keys rotate --purpose signing",
+		"settings set":                "settings set code_lifetime=1m",
+		"cluster backup journal":      "cluster backup journal " + file,
+		"cluster backup save":         "cluster backup save " + file,
+		"cluster backup restore":      "cluster backup restore " + backup,
+		"cluster init":                "cluster init --public-url https://auth.example",
+		"cluster invitation withdraw": "cluster invitation withdraw x",
+		"cluster invite":              "cluster invite --name x",
+		"cluster remove":              "cluster remove x",
+		"cluster replace":             "cluster replace x --name y",
 	}
+	asksNobody := []string{"keys new-cluster-key", "cluster backup inspect", "cluster generate", "cluster recover"}
+	var asked int
+	for _, name := range leaves(managementCommands()) {
+		if slices.Contains(asksNobody, name) {
+			continue
+		}
+		line, ok := known[name]
+		if !ok { // one that takes an id, or nothing
+			line = name
+			if c, _, err := rootCommand().Find(strings.Fields(name)); err == nil && strings.Contains(c.Use, " ") {
+				line += " x"
+			}
+		}
+		asked++
+		began := time.Now()
+		r := n.operate(t, append(strings.Fields(line), "--timeout", "200ms")...)
+		require.Equal(t, exitUnreachable, r.code, "%v: %s", line, r.err)
+		require.Contains(t, r.err, "the node does not answer", "%v", line)
+		require.Less(t, time.Since(began), 10*time.Second, "%v", line)
+	}
+	require.Greater(t, asked, 40)
 	require.NoFileExists(t, file)
 	require.NoError(t, n.command.Process.Signal(syscall.SIGCONT))
 	require.True(t, n.waitReady(30*time.Second))
 	require.Equal(t, exitOK, n.operate(t, "user", "list", "--timeout", "10s").code)
+}
+
+// leaves are the paths of all commands that do something.
+func leaves(commands []*cobra.Command) (paths []string) {
+	for _, c := range commands {
+		if c.HasSubCommands() {
+			paths = append(paths, leaves(c.Commands())...)
+			continue
+		}
+		paths = append(paths, strings.TrimPrefix(c.CommandPath(), "mintmark "))
+	}
+	return paths
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -188,6 +189,13 @@ func TestPeopleOnTheCommandLine(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, right)
 
+	for _, weak := range []string{"elevenchars", "Password1234", "bobbob-12345"} {
+		for _, arguments := range [][]string{{"password", "bob"}, {"add", "bobby", "--email", "bob@example.com"}} {
+			r := c.run(weak, slices.Concat([]string{"user"}, arguments, []string{"--password-file", "-"})...)
+			require.Equal(t, exitRefused, r.code, "%s: %s", weak, r.err)
+			require.NotContains(t, r.err, weak)
+		}
+	}
 	c.ok("battery staple", "user", "password", "bob", "--password-file", "-")
 	c.ok("battery staple", "user", "set-password", "bob", "--password-file", "-")
 	c.fails(exitLocal, `unknown command "pasword" for "mintmark user"; did you mean password?`, "user", "pasword", "bob", "--password-file", "-")

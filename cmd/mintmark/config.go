@@ -1,6 +1,7 @@
 package main
 
 import (
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -29,6 +30,7 @@ type serveOptions struct {
 
 	PublicURL string // an origin without a slash at the end; "": the cluster's
 	AppURL    string // likewise; "": the cluster's
+	PlainHTTP bool   // see ledger.Settings
 
 	ClusterKeyFile string // "": MINTMARK_CLUSTER_KEY, a systemd credential, or DIR/cluster.key
 	TrustedProxies []string
@@ -39,10 +41,14 @@ type serveOptions struct {
 
 	OTLPEndpoint string // where traces are sent; "": there are none
 
+	TrustClock bool // at a start, whatever speaks against it
+
 	Drain       time.Duration // from "not ready" to the first refused connection
 	StopTimeout time.Duration // then, for what is still being answered
 	LogFormat   string        // text or json
 	Verbose     bool
+
+	level *slog.LevelVar // of the log, which a reload may change
 }
 
 func defaultServeOptions() serveOptions {
@@ -56,7 +62,7 @@ func defaultServeOptions() serveOptions {
 
 		Drain:       time.Second,
 		StopTimeout: 10 * time.Second,
-		LogFormat:   "text",
+		LogFormat:   logText,
 	}
 }
 
@@ -75,15 +81,21 @@ const (
 	keyTokenFile      = "token-file"
 	keyPublicURL      = "public-url"
 	keyAppURL         = "app-url"
+	keyPlainHTTP      = "plain-http"
 	keyClusterKeyFile = "cluster-key-file"
 	keyTrustedProxy   = "trusted-proxy"
 	keyFeedSecrets    = "feed-secrets"
 	keyOTLPEndpoint   = "otlp-endpoint"
+	keyTrustClock     = "trust-clock"
 	keyDrain          = "drain"
 	keyStopTimeout    = "stop-timeout"
 	keyLogFormat      = "log-format"
 	keyVerbose        = "verbose"
 )
+
+const aboutPlainHTTP = "accept http in --public-url and --app-url outside the loopback: passwords, cookies, codes and secrets can be read and changed on the way"
+
+const trustClockUsage = "start with whatever the clock shows; for a machine whose clock something keeps right without the kernel's knowing"
 
 // A configSetting is one of the options with its key. The type that value
 // points to is the type that is expected wherever the setting comes from:
@@ -109,11 +121,13 @@ func (o *serveOptions) settings() []configSetting {
 		{keyTokenFile, &o.TokenFile, "`FILE` with the token for --join"},
 		{keyPublicURL, &o.PublicURL, "`URL` of the API as others reach it, and the issuer; must equal the cluster's"},
 		{keyAppURL, &o.AppURL, "`URL` of the pages as others reach them; must equal the cluster's"},
+		{keyPlainHTTP, &o.PlainHTTP, aboutPlainHTTP},
 		{keyClusterKeyFile, &o.ClusterKeyFile, "`FILE` with the cluster's key (default: cluster.key in the data folder)"},
 		{keyTrustedProxy, &o.TrustedProxies, "address or network (`CIDR`) of a proxy in front, whose X-Forwarded-For is believed (repeatable)"},
 		{keyFeedSecrets, &o.FeedSecrets, "`FILE` of the resource servers that may read what was revoked, as \"mintmark feed add\" makes it (default: nobody may)"},
 	}, o.signInSettings(), []configSetting{
 		{keyOTLPEndpoint, &o.OTLPEndpoint, "`URL` of an OpenTelemetry collector (OTLP over HTTP) that traces are sent to (default: none are made)"},
+		{keyTrustClock, &o.TrustClock, trustClockUsage},
 		{keyDrain, &o.Drain, "how long a stopping node still answers after /readyz says no"},
 		{keyStopTimeout, &o.StopTimeout, "how long a stopping node then waits for what it is still answering"},
 		{keyLogFormat, &o.LogFormat, "`FORMAT` of the log on standard error: text or json"},

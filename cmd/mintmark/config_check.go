@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // check finds what is wrong before anything is started, all of it at once,
@@ -37,6 +38,8 @@ func (o *serveOptions) check(from sources) error {
 	o.PublicURL, o.AppURL = strings.TrimSuffix(o.PublicURL, "/"), strings.TrimSuffix(o.AppURL, "/")
 	expect(keyPublicURL, o.PublicURL == "" || isOrigin(o.PublicURL), expectedOrigin)
 	expect(keyAppURL, o.AppURL == "" || isOrigin(o.AppURL), expectedOrigin)
+	expect(keyPublicURL, o.PlainHTTP || !ledger.PlainHTTP(o.PublicURL), expectedHTTPS)
+	expect(keyAppURL, o.PlainHTTP || !ledger.PlainHTTP(o.AppURL), expectedHTTPS)
 
 	_, err := parseProxies(o.TrustedProxies)
 	expect(keyTrustedProxy, err == nil, "addresses or networks such as 10.0.0.0/8")
@@ -44,7 +47,7 @@ func (o *serveOptions) check(from sources) error {
 	expect(keyOTLPEndpoint, o.OTLPEndpoint == "" || isOrigin(strings.TrimSuffix(o.OTLPEndpoint, "/")), expectedOrigin)
 	expect(keyDrain, o.Drain >= 0, "a duration that is not negative")
 	expect(keyStopTimeout, o.StopTimeout >= time.Millisecond, "a duration of at least 1ms")
-	expect(keyLogFormat, o.LogFormat == "text" || o.LogFormat == "json", "text or json")
+	expect(keyLogFormat, o.LogFormat == logText || o.LogFormat == logJSON, "text or json")
 	return errors.Join(errs...)
 }
 
@@ -53,6 +56,7 @@ const (
 	expectedListen = "HOST:PORT or :PORT, with a port from 0 to 65535"
 	expectedDial   = "HOST:PORT that others can reach"
 	expectedOrigin = "scheme://host or scheme://host:port, http or https, and nothing behind it"
+	expectedHTTPS  = "https outside the loopback: by http, passwords, cookies, codes and secrets can be read and changed on the way (--plain-http accepts that)"
 )
 
 // checkAdvertise: others can't call a node at "everywhere".

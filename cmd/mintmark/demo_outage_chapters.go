@@ -6,6 +6,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
+	"net/http"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -84,7 +85,8 @@ func (d *outageDemo) floodComes(ctx context.Context) error {
 	var all sync.WaitGroup
 	for n := range strangers {
 		all.Go(func() {
-			if flood.refused(ctx, stranger(good, n)) {
+			switch flood.call(ctx, stranger(good, n)) {
+			case http.StatusUnauthorized, http.StatusServiceUnavailable: // 503: the issuer was not asked since
 				refused.Add(1)
 			}
 		})

@@ -119,7 +119,7 @@ func (n *demoNode) connect(ctx context.Context) (oauth.TokenResponse, error) {
 		return oauth.TokenResponse{}, fmt.Errorf("sign in: %w", err)
 	}
 	allowed, index, err := n.propose(ctx, &ledger.Allow{
-		Actor: ledger.Actor{Session: n.session}, User: danasID, Grant: grant,
+		Actor: ledger.Actor{Session: n.session}, User: danasID, Grant: grant, Revision: i.View().Client(danasApp).Revision,
 		Request: oauth.AuthorizationRequest{ClientID: danasApp, RedirectURI: danasCallback, Scope: "BOOKING_READ"},
 	})
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 var readyText = template.Must(template.New("ready").Parse(`
 Mintmark is ready at {{.Base}}. Its data is in {{.Dir}}; stop it with Ctrl-C.
 {{if .Demo}}
-  Pages     {{.App}}/            sign in as demo / demo-password, or admin / admin-password
+  Pages     {{.App}}/            sign in as demo / lantern-under-oak, or admin / admin-password
   Clients   demo-app (confidential, secret demo-secret), demo-native (public), demo-legacy (from before scopes)
   Metadata  {{.Base}}/.well-known/oauth-authorization-server
 

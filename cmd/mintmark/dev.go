@@ -10,8 +10,10 @@ import (
 	"net"
 	"net/url"
 	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	_ "embed"
@@ -30,9 +32,11 @@ var demoFixtures []byte
 type devOptions struct {
 	listen, opsListen    string
 	publicURL, appURL    string
+	plainHTTP            bool
 	dataDir, fixtures    string
 	trustedProxies       []string
 	feedSecrets          string
+	trustClock           bool
 	verbose              bool
 	fixturesFromTheDemos bool
 }
@@ -61,10 +65,12 @@ people goes to standard error.`,
 	f.StringVar(&o.opsListen, "ops-listen", "127.0.0.1:0", "address of /livez and /readyz")
 	f.StringVar(&o.publicURL, "public-url", "", "address of the API as others reach it, and the issuer (default: from --listen)")
 	f.StringVar(&o.appURL, "app-url", "", "address of the pages as others reach them (default: the public URL)")
+	f.BoolVar(&o.plainHTTP, keyPlainHTTP, false, aboutPlainHTTP)
 	f.StringVar(&o.dataDir, "data-dir", defaultDataDir(), "folder of the data")
 	f.StringVar(&o.fixtures, "fixtures", "", "YAML file of users, clients and settings (default: the demo's)")
 	f.StringArrayVar(&o.trustedProxies, "trusted-proxy", nil, "address or network of a proxy in front, whose X-Forwarded-For is believed (repeatable)")
 	f.StringVar(&o.feedSecrets, "feed-secrets", "", "file of the resource servers that may read what was revoked, as \"mintmark feed add\" makes it")
+	f.BoolVar(&o.trustClock, "trust-clock", false, trustClockUsage)
 	f.BoolVar(&o.verbose, "verbose", false, "log what happens inside")
 	return c
 }
@@ -82,8 +88,16 @@ func runDev(ctx context.Context, o devOptions, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	if !signal.Ignored(syscall.SIGHUP) { // nohup has it ignored
+		var stop context.CancelFunc
+		ctx, stop = signal.NotifyContext(ctx, syscall.SIGHUP) // the terminal is gone
+		defer stop()
+	}
 	s, err := start(ctx, c)
 	if err != nil {
+		if ctx.Err() != nil {
+			return nil // told to stop before there was anything to stop
+		}
 		return err
 	}
 	line, err := json.Marshal(ready{
@@ -95,7 +109,7 @@ func runDev(ctx context.Context, o devOptions, stdout, stderr io.Writer) error {
 	}
 	printReady(stderr, s.settings, o)
 	fmt.Fprintf(stdout, "%s\n", line)
-	return s.untilStopped(ctx, 10*time.Second, stderr)
+	return s.untilStopped(ctx, 10*time.Second, func() { fmt.Fprintln(stderr, "mintmark: stopping") })
 }
 
 // server turns the flags into a configuration. Fixtures are read and checked
@@ -105,7 +119,7 @@ func (o devOptions) server(stderr io.Writer) (serverConfig, error) {
 	if o.verbose {
 		level = slog.LevelDebug
 	}
-	log := slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	log := slog.New(slog.NewTextHandler(stderr, handlerOptions(level)))
 	host, _, err := net.SplitHostPort(o.listen)
 	if err != nil {
 		return serverConfig{}, fmt.Errorf("--listen: %w", err)
@@ -132,7 +146,7 @@ func (o devOptions) server(stderr io.Writer) (serverConfig, error) {
 		return serverConfig{}, err
 	}
 	return serverConfig{
-		DataDir: o.dataDir, Listen: o.listen, OpsListen: o.opsListen, Proxies: trusted, Readers: readers, Log: log,
+		DataDir: o.dataDir, Listen: o.listen, OpsListen: o.opsListen, Proxies: trusted, Readers: readers, TrustClock: o.trustClock, Log: log,
 		Key: keySource{File: filepath.Join(o.dataDir, "cluster.key")},
 		Settings: func(current ledger.Settings, listening string) (ledger.Settings, error) {
 			wanted, err := o.settings(current, f, listening)
@@ -183,7 +197,12 @@ func (o devOptions) settings(s ledger.Settings, f *fixtures, listening string) (
 	if s.Audience == s.BaseURL || s.Audience == "" {
 		s.Audience = base
 	}
-	s.BaseURL, s.AppURL = base, app
+	s.BaseURL, s.AppURL, s.PlainHTTP = base, app, s.PlainHTTP || o.plainHTTP
+	for _, a := range [][2]string{{"--public-url", base}, {"--app-url", app}} {
+		if ledger.PlainHTTP(a[1]) && !s.PlainHTTP {
+			return s, fmt.Errorf("%s is %s: expected %s", a[0], a[1], expectedHTTPS)
+		}
+	}
 	f.settings(&s)
 	return s, nil
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // devMark is a file in each folder that "mintmark dev" made. Users whose
@@ -16,14 +18,7 @@ const devMark = "made-by-dev"
 // markDev is called before anything else is in the folder, so that whatever is
 // in one without a mark was made by somebody else.
 func (s *server) markDev() error {
-	f, err := os.OpenFile(s.devMark(), os.O_WRONLY|os.O_CREATE, 0o600)
-	if err == nil {
-		err = errors.Join(f.Sync(), f.Close())
-	}
-	if err == nil {
-		err = syncDir(s.config.DataDir)
-	}
-	if err != nil {
+	if err := durable.Replace(s.devMark(), nil); err != nil {
 		return fmt.Errorf("mark the data folder as one of mintmark dev: %w", err)
 	}
 	return nil

@@ -27,12 +27,12 @@ func TestSecretIsRevokedOnEveryNode(t *testing.T) {
 	require.Equal(t, http.StatusSeeOther, in.Status, in.Body)
 	page := b.get("/developer/clients/cal-app/secrets")
 	require.Equal(t, http.StatusOK, page.Status)
-	held = tokensOf(t, refresh(2, "second-secret"))
+	held = tokensOf(t, refresh(2, generatedSecret))
 
 	done := b.submit(page, "secret") // the newest is the first
 	require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
 	for node := range c.nodes {
-		require.Equal(t, "invalid_client", refresh(node, "second-secret").errorCode(t), c.nodes[node].name)
+		require.Equal(t, "invalid_client", refresh(node, generatedSecret).errorCode(t), c.nodes[node].name)
 	}
 	held = tokensOf(t, refresh(0, "cal-app-secret"))
 }

@@ -93,7 +93,7 @@ func documentClient(t *testing.T) {
 		require.Nil(d.t, d.s.issuer.View().Client("three"))
 		r = d.importing(`{"id":"three","name":"Three","owner":"alice","redirect_uris":["` + callback + `"],"secrets":["one-secret","two-secret"]}`)
 		require.Equal(d.t, exitOK, r.code, r.err)
-		_, err := parseFixtures("f.yaml", []byte(strings.Replace(fixtureText, "second-secret]", "second-secret, third-secret]", 1)))
+		_, err := parseFixtures("f.yaml", []byte(strings.Replace(fixtureText, generatedSecret+"]", generatedSecret+", third-secret]", 1)))
 		require.ErrorContains(d.t, err, "has more than 2")
 	})
 

@@ -31,7 +31,7 @@ func (d *desk) atMostTwoSecrets(id string) {
 
 	made, err := d.s.issuer.Secret("a secret of the owner's")
 	require.NoError(d.t, err)
-	add := &ledger.AddSecret{Actor: d.actor("alice"), Client: id, Secret: made}
+	add := &ledger.AddSecret{Actor: d.actor("alice"), Client: id, Secret: made, After: d.newest(id)}
 	require.Equal(d.t, ledger.TooManySecrets, d.decided(add))
 
 	d.cli().ok("", "client", "secret", "revoke", id, first["secret_id"].(string))

@@ -95,6 +95,12 @@ func profile(scopes ...string) ledger.Profile {
 	return ledger.Profile{Name: "Made By Its Owner", RedirectURIs: []string{callback}, Scopes: scopes}
 }
 
+// newest is the secret of a client that its owner sees on top.
+func (d *desk) newest(client string) string {
+	d.t.Helper()
+	return d.s.issuer.View().Client(client).NewestSecret()
+}
+
 // decided is the cause with which a command was refused.
 func (d *desk) decided(c ledger.Command) ledger.Cause {
 	d.t.Helper()

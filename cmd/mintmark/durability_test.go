@@ -111,7 +111,7 @@ func TestNothingSecretIsWritten(t *testing.T) {
 	t.Cleanup(ts.close)
 
 	secrets := map[string]string{
-		"a client secret": "cal-app-secret", "a second secret": "second-secret", "a revoked secret": "old-secret",
+		"a client secret": "cal-app-secret", "a second secret": generatedSecret, "a revoked secret": "old-secret",
 		"a password": "correct horse", "a wrong secret": "wrong-secret-marker", "a wrong password": "wrong-password-marker",
 		"a code verifier": verifierText, "a garbage code": "garbage-code-marker", "a garbage token": "garbage-token-marker",
 	}

@@ -148,10 +148,11 @@ func TestErrorTableOfTheServer(t *testing.T) {
 		exactError(t, a, "invalid_scope", "The scope is unknown, or wider than what was granted.")
 	})
 	t.Run("too_many_failures", func(t *testing.T) {
-		a := ts.refresh("cal-app", "x")
+		garbage := []string{"grant_type", "refresh_token", "refresh_token", "x", "client_id", "cal-app", "client_secret", generatedSecret}
+		a := ts.form(garbage...)
 		for n := 0; a.Status != 429 && n < 2000; n++ {
 			exactError(t, a, "invalid_grant", oneText["invalid_grant"])
-			a = ts.refresh("cal-app", "x")
+			a = ts.form(garbage...)
 		}
 		require.Equal(t, 429, a.Status)
 		exactError(t, a, "temporarily_unavailable", "There were too many failures. Wait before the next try.")
@@ -164,7 +165,7 @@ func TestErrorTableOfTheServer(t *testing.T) {
 	t.Run("no_leader", func(t *testing.T) {
 		began := time.Now()
 		a := ts.refresh("cal-app", held.Refresh)
-		require.Less(t, time.Since(began), time.Second)
+		require.Less(t, time.Since(began), 4*time.Second, "1 s is ours, 5 s what was proposed may take; the rest is a loaded machine's")
 		unavailable(t, a)
 		exactError(t, a, "temporarily_unavailable", "The server can not decide now. Try again.")
 	})

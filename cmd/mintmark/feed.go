@@ -8,6 +8,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 )
@@ -63,5 +64,5 @@ func appendLine(path, line string) error {
 	if _, err := f.WriteString(line + "\n"); err != nil {
 		return err
 	}
-	return f.Sync()
+	return durable.Sync(f)
 }

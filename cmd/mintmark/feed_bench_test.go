@@ -87,7 +87,7 @@ func (ts *testServer) quickToken(b *testing.B, n int) (string, ledger.GrantID) {
 	var grant ledger.GrantID
 	_, _ = crand.Read(grant[:])
 	o := ts.propose(&ledger.Allow{
-		Actor: ledger.Actor{Session: session}, User: "reader-" + strconv.Itoa(n%100), Grant: grant,
+		Actor: ledger.Actor{Session: session}, User: "reader-" + strconv.Itoa(n%100), Grant: grant, Revision: 1,
 		Request: oauth.AuthorizationRequest{ClientID: "other-app", RedirectURI: callback, Scope: "PROFILE_READ"},
 	})
 	require.Nil(b, o.Refusal)

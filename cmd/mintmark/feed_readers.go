@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"sync/atomic"
 	"time"
 
@@ -23,8 +24,9 @@ type readersFile struct {
 	credentials string // folder of a service manager's credentials, or empty
 	current     atomic.Pointer[endpoint.Readers]
 
-	seen  os.FileInfo // of the file that was looked at last; its goroutine's, once it runs
-	wrong string      // what was said of it; the same
+	looking sync.Mutex  // guards the next two
+	seen    os.FileInfo // of the file that was looked at last
+	wrong   string      // what was logged of it
 }
 
 // readersFrom reads the file of --feed-secrets; nil where there is none.
@@ -64,6 +66,8 @@ func (r *readersFile) read() error {
 // look reads the file again if it is another one than before, and logs once what
 // is wrong with it.
 func (r *readersFile) look(log *slog.Logger) {
+	r.looking.Lock()
+	defer r.looking.Unlock()
 	info, err := os.Stat(r.path)
 	switch {
 	case err != nil:

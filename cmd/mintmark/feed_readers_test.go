@@ -24,6 +24,9 @@ func TestReadersOfARunningNode(t *testing.T) {
 		return ts.request(http.MethodGet, oauth.PathRevocations, "", "Authorization", basicAuth(name, secret)).Status
 	}
 	require.Equal(t, http.StatusOK, status("calendar", secret))
+	two := basicAuth("calendar", secret)
+	require.Equal(t, http.StatusUnauthorized,
+		ts.request(http.MethodGet, oauth.PathRevocations, "", "Authorization", two, "Authorization", two).Status, "a program in front may have read the other")
 	r := commandLine(t, "feed", "add", "billing", "--file", file)
 	require.Zero(t, r.code, r.err)
 	require.Contains(t, r.err, "in some seconds")

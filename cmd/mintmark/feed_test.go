@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -15,20 +16,22 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier"
 )
 
 // feedServer is a server with a feed, that a resource server may read.
-func feedServer(t testing.TB) (ts *testServer, file, secret string) {
+func feedServer(t testing.TB, change ...func(*serverConfig)) (ts *testServer, file, secret string) {
 	t.Helper()
 	dir := t.TempDir()
 	file = filepath.Join(dir, "feed.secrets")
 	r := commandLine(t, "feed", "add", "calendar", "--file", file)
 	require.Zero(t, r.code, r.err)
-	return startTestServer(t, dir, fixtureText, func(c *serverConfig) {
+	change = append(change, func(c *serverConfig) {
 		var err error
 		c.Readers, err = readersFrom(file, func(string) string { return "" })
 		require.NoError(t, err)
-	}), file, strings.TrimSpace(r.out)
+	})
+	return startTestServer(t, dir, fixtureText, change...), file, strings.TrimSpace(r.out)
 }
 
 // revocations are the claims of an answer of the feed.
@@ -104,6 +107,84 @@ func TestFeedOfRevocations(t *testing.T) {
 	_, err = readersFrom(file, func(string) string { return "" })
 	require.ErrorContains(t, err, "others can read")
 	require.NotZero(t, commandLine(t, "feed", "add", "calendar", "--file", file).code)
+}
+
+// TestCutsWithinASecond: what is issued after a cut counts at once, and whatever
+// ends access later in that second is heard of by who reads the feed, too.
+func TestCutsWithinASecond(t *testing.T) {
+	var now atomic.Int64 // of all, which stands but for a step between the rows
+	now.Store(time.Now().Truncate(time.Second).UnixMilli())
+	clock := func() time.Time { return time.UnixMilli(now.Load()) }
+	ts, _, secret := feedServer(t, func(c *serverConfig) { c.Now, c.Elapsed = clock, nil })
+	v, err := verifier.New(verifier.Config{
+		Issuer: ts.Base, Audience: ts.Base, Now: clock,
+		Revocations: &verifier.RevocationsConfig{Name: "calendar", Secret: secret},
+	})
+	require.NoError(t, err)
+	t.Cleanup(v.Close)
+	require.Eventually(t, v.RevocationsFresh, 10*time.Second, time.Millisecond)
+	taken := func(t *testing.T, token tokens) {
+		require.Eventually(t, func() bool { return isRevoked(t, v, token.Access) }, 10*time.Second, time.Millisecond)
+	}
+	operator := ledger.Actor{Operator: true}
+	grantOf := func(token tokens) ledger.GrantID {
+		id, ok := ledger.ParseGrantID(claimsOf(t, token.Access)["grant_id"].(string))
+		require.True(t, ok)
+		return id
+	}
+	review := func(verdict ledger.Verdict) {
+		c := ts.s.issuer.View().Client("cal-app")
+		ts.propose(&ledger.ReviewClient{Actor: operator, ID: c.ID, Verdict: verdict, Revision: c.Revision})
+	}
+	state := func(to ledger.UserState) {
+		ts.propose(&ledger.SetUserState{Actor: operator, User: "u-alice", State: to})
+	}
+	for _, row := range []struct {
+		name      string
+		end, mend func(tokens)
+	}{
+		{"disconnected", func(tokens) { ts.propose(&ledger.Disconnect{Actor: operator, User: "u-alice", Client: "cal-app"}) }, nil},
+		{"disabled", func(tokens) { state(ledger.Disable) }, func(tokens) { state(ledger.Enable) }},
+		{"revoked", func(one tokens) { ts.propose(&ledger.RevokeGrant{Actor: operator, Grant: grantOf(one)}) }, nil},
+		{"reused", func(one tokens) {
+			two := tokensOf(t, ts.refresh("cal-app", one.Refresh))
+			tokensOf(t, ts.refresh("cal-app", two.Refresh))
+			ts.refresh("cal-app", one.Refresh)
+		}, nil},
+		{"suspended", func(tokens) { review(ledger.Suspend) }, func(one tokens) {
+			review(ledger.Resume)
+			require.Eventually(t, func() bool { return !isRevoked(t, v, one.Access) }, 10*time.Second, time.Millisecond)
+		}},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			now.Add(10_000)
+			before := ts.tokens("cal-app")
+			require.False(t, isRevoked(t, v, before.Access))
+			ts.propose(&ledger.Disconnect{Actor: operator, User: "u-alice"})
+			taken(t, before)
+			between := ts.tokens("cal-app")
+			require.False(t, isRevoked(t, v, between.Access))
+			row.end(between)
+			taken(t, between)
+			if row.mend != nil {
+				row.mend(between)
+			}
+			after := ts.tokens("cal-app")
+			require.False(t, isRevoked(t, v, after.Access))
+			require.Equal(t, http.StatusOK, ts.me(after.Access).Status)
+		})
+	}
+
+	// No token is further ahead than verifiers allow: a client asks again.
+	now.Add(10_000)
+	for range 3 {
+		ts.code("cal-app")
+		ts.propose(&ledger.Disconnect{Actor: operator, User: "u-alice"})
+	}
+	code := ts.code("cal-app")
+	require.Equal(t, http.StatusServiceUnavailable, ts.exchange("cal-app", code).Status)
+	now.Add(1000)
+	require.False(t, isRevoked(t, v, tokensOf(t, ts.exchange("cal-app", code)).Access))
 }
 
 // TestStopWaitsForNoReader: one who waits for something new is answered first.

@@ -15,7 +15,7 @@ const (
 
 // bounded lets at most that many connections be open, and at most half of the
 // descriptors that this process may have.
-func bounded(l net.Listener, most int) net.Listener {
+func bounded(l net.Listener, most int) *boundedListener {
 	var limit syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil {
 		most = int(min(uint64(most), max(16, limit.Cur/2)))
@@ -29,6 +29,9 @@ type boundedListener struct {
 	once   sync.Once
 	closed chan struct{}
 }
+
+// isLow says that few of the places are free.
+func (l *boundedListener) isLow() bool { return len(l.places) > cap(l.places)-cap(l.places)/8 }
 
 func (l *boundedListener) Accept() (net.Conn, error) {
 	select {

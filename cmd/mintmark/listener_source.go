@@ -1,7 +1,9 @@
 package main
 
 import (
+	"container/list"
 	"net"
+	"net/http"
 	"net/netip"
 	"sync"
 
@@ -13,61 +15,161 @@ import (
 // with others some hundred.
 const maxOfSource = 1024
 
-// fair closes connections of a source that has that many open. Through a trusted
-// proxy, or one on this machine, come those of everybody: they are not counted.
-func fair(l net.Listener, most int, trusted proxies) net.Listener {
-	return &fairListener{Listener: l, most: most, trusted: trusted, open: map[string]int{}}
+// fair closes connections of a source that has that many open: of an IPv4 address
+// or an IPv6 /64, twice as many of a /56, and four times of a /48. Where places run
+// low all the same, each that comes has the one closed that was idle for longest. One
+// with a request in progress is never closed. Through a trusted proxy, or one on
+// this machine, come the connections of everybody: neither is done to them.
+//
+// The server, which does not serve yet, tells which connections are idle.
+func fair(s *http.Server, l *boundedListener, most int, trusted proxies) net.Listener {
+	s.ConnState = followIdle
+	return &fairListener{boundedListener: l, most: most, trusted: trusted, open: map[string]int{}, idle: list.New()}
 }
 
 type fairListener struct {
-	net.Listener
+	*boundedListener
 	most    int
 	trusted proxies
 
-	mu   sync.Mutex     // guards open
+	mu   sync.Mutex     // guards all below
 	open map[string]int // by source, no zeros
+	idle *list.List     // of *guest without a request, the one that is idle for longest first
+}
+
+// A guest is a connection that is counted.
+type guest struct {
+	net.Conn
+	l       *fairListener
+	sources []string
+
+	// Guarded by l.mu.
+	waits *list.Element // in l.idle, nil while a request is in progress
+	gone  bool
 }
 
 // Accept implements net.Listener.
 func (l *fairListener) Accept() (net.Conn, error) {
 	for {
-		c, err := l.Listener.Accept()
+		c, err := l.boundedListener.Accept()
 		if err != nil {
 			return nil, err
 		}
-		source, counted := l.source(c)
-		if !counted {
+		sources := l.sources(c)
+		if sources == nil {
 			return c, nil
 		}
-		if l.enter(source) {
-			return &boundedConn{Conn: c, leave: sync.OnceFunc(func() { l.leave(source) })}, nil
+		if g := l.enter(c, sources); g != nil {
+			l.shed(g)
+			return g, nil
 		}
 		_ = c.Close()
 	}
 }
 
-func (l *fairListener) source(c net.Conn) (source string, counted bool) {
+// sources are what a connection is counted by, nil for one that is not.
+func (l *fairListener) sources(c net.Conn) []string {
 	from, err := netip.ParseAddrPort(c.RemoteAddr().String())
 	if err != nil || from.Addr().Unmap().IsLoopback() || l.trusted.trust(from.Addr().String()) {
-		return "", false
+		return nil
 	}
-	return limit.Network(from.Addr().String()), true
+	return limit.Prefixes(from.Addr().String())
 }
 
-func (l *fairListener) enter(source string) bool {
+func (l *fairListener) enter(c net.Conn, sources []string) *guest {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.open[source] >= l.most {
-		return false
+	most := l.most
+	for i := range sources { // the narrowest first
+		if l.open[sources[len(sources)-1-i]] >= most {
+			return nil
+		}
+		most *= 2
 	}
-	l.open[source]++
-	return true
+	for _, source := range sources {
+		l.open[source]++
+	}
+	g := &guest{Conn: c, l: l, sources: sources}
+	g.waits = l.idle.PushBack(g)
+	return g
 }
 
-func (l *fairListener) leave(source string) {
+// shed closes the connection that is idle for longest, but for one that has just
+// come, where places run low.
+func (l *fairListener) shed(newest *guest) {
+	if !l.isLow() {
+		return
+	}
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.open[source]--; l.open[source] == 0 {
-		delete(l.open, source)
+	first := l.idle.Front()
+	if first == nil || first.Value == newest {
+		l.mu.Unlock()
+		return
+	}
+	g := first.Value.(*guest)
+	g.leave()
+	l.mu.Unlock()
+	_ = g.Conn.Close()
+}
+
+// leave gives the place of the source back. l.mu is held.
+func (g *guest) leave() {
+	if g.gone {
+		return
+	}
+	g.gone = true
+	g.busy()
+	for _, source := range g.sources {
+		if g.l.open[source]--; g.l.open[source] == 0 {
+			delete(g.l.open, source)
+		}
+	}
+}
+
+// busy notes a request. l.mu is held.
+func (g *guest) busy() {
+	if g.waits != nil {
+		g.l.idle.Remove(g.waits)
+		g.waits = nil
+	}
+}
+
+// Read implements net.Conn. What was read may be the beginning of a request.
+func (g *guest) Read(b []byte) (int, error) {
+	n, err := g.Conn.Read(b)
+	if n > 0 {
+		g.l.mu.Lock()
+		g.busy()
+		gone := g.gone
+		g.l.mu.Unlock()
+		if gone {
+			return 0, net.ErrClosed
+		}
+	}
+	return n, err
+}
+
+// Close implements net.Conn.
+func (g *guest) Close() error {
+	err := g.Conn.Close()
+	g.l.mu.Lock()
+	defer g.l.mu.Unlock()
+	g.leave()
+	return err
+}
+
+// followIdle is http.Server's ConnState for connections of a fair listener.
+func followIdle(c net.Conn, state http.ConnState) {
+	g, ok := c.(*guest)
+	if !ok {
+		return
+	}
+	g.l.mu.Lock()
+	defer g.l.mu.Unlock()
+	switch {
+	case state == http.StateActive:
+		g.busy()
+	case state == http.StateIdle && !g.gone && g.waits == nil:
+		g.waits = g.l.idle.PushBack(g)
 	}
 }

@@ -28,7 +28,7 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	err := rootCommand().ExecuteContext(ctx)
-	if err != nil {
+	if err != nil && !errors.As(err, new(errLogged)) {
 		fmt.Fprintln(os.Stderr, "mintmark: "+err.Error())
 	}
 	os.Exit(exitCode(err))

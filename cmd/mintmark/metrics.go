@@ -10,6 +10,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
 // metrics are what operators read at /metrics. What the node knows is asked
@@ -26,11 +27,15 @@ type metrics struct {
 	reused    map[ledger.Cause]prometheus.Counter
 	later     prometheus.Counter
 	retries   prometheus.Counter
+	shared    prometheus.Counter
 	tokens    map[oauth.GrantType]prometheus.Counter
+	failures  *prometheus.CounterVec // to authenticate, by kind and cause
 	commits   prometheus.Histogram
 	requests  *prometheus.CounterVec
 	durations *prometheus.HistogramVec
 	elsewhere *routeMetrics // requests that no route has
+
+	routed []*routeMetrics // every route, as they were registered
 }
 
 // requestBuckets cover a refresh on an idle node and what a client gives up
@@ -53,6 +58,10 @@ func newMetrics(src metricsSource) *metrics {
 			Name: "mintmark_refresh_retries_total",
 			Help: "Refreshes that were answered again, as the response may have been lost. The audit trail has one a day for each grant.",
 		}),
+		shared: prometheus.NewCounter(prometheus.CounterOpts{
+			Name: "mintmark_shared_generations_total",
+			Help: "Refresh tokens that were asked for twice, as were at least the two before them: two copies of an application share one sign-in, or a thief keeps step.",
+		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "mintmark_commit_duration_seconds", Buckets: commitBuckets,
 			Help: "Time from a command's proposal on this node to its outcome.",
@@ -66,13 +75,27 @@ func newMetrics(src metricsSource) *metrics {
 			Help: "Time to answer a request, by the route's pattern.",
 		}, []string{"method", "route"}),
 	}
+	m.failures = prometheus.NewCounterVec(prometheus.CounterOpts{
+		Name: "mintmark_authentication_failures_total",
+		Help: "Failed sign-ins, and failed authentications of clients and of readers of revocations, by cause; throttled were not looked at.",
+	}, []string{"kind", "cause"})
+	for kind, causes := range map[security.Kind][]ledger.Cause{
+		security.SignIn: {ledger.PasswordWrong, ledger.NoSuchUser, ledger.Throttled},
+		security.Client: {ledger.SecretWrong, ledger.UnknownClient, ledger.Throttled},
+		security.Reader: {ledger.SecretWrong, ledger.Throttled},
+	} {
+		for _, cause := range causes { // an alert needs a value before the first failure
+			m.failures.WithLabelValues(string(kind), causeName(cause))
+		}
+	}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newNodeCollector(src), m.later, m.retries, m.commits, m.requests, m.durations,
+		newNodeCollector(src), m.later, m.retries, m.shared, m.commits, m.requests, m.durations, m.failures,
 	)
 	m.countRefusals()
 	m.countTokens()
 	m.elsewhere = m.route(otherLabel, otherLabel)
+	m.elsewhere.asked.Do(m.elsewhere.find) // an alert on 5xx needs a value before the first request
 	return m
 }
 
@@ -136,13 +159,21 @@ func (m *metrics) refused(c ledger.Cause) {
 	}
 }
 
+// failed counts a failure to authenticate.
+func (m *metrics) failed(kind security.Kind, cause ledger.Cause) {
+	m.failures.WithLabelValues(string(kind), causeName(cause)).Inc()
+}
+
 // issued counts a token response.
-func (m *metrics) issued(g oauth.GrantType, retry bool) {
+func (m *metrics) issued(g oauth.GrantType, retry, shared bool) {
 	if c, ok := m.tokens[g]; ok {
 		c.Inc()
 	}
 	if retry {
 		m.retries.Inc()
+	}
+	if shared {
+		m.shared.Inc()
 	}
 }
 

@@ -82,4 +82,18 @@ var causeNames = [...]string{
 	ledger.TooManyClients:    "too_many_clients",
 	ledger.OwnAccount:        "own_account",
 	ledger.TooManyAllows:     "too_many_allows",
+	ledger.Throttled:         "throttled",
+	ledger.NoSuchUser:        "no_such_user",
+	ledger.PasswordWrong:     "password_wrong",
+	ledger.UpstreamRefused:   "upstream_refused",
+	ledger.SignInTooOld:      "sign_in_too_old",
+	ledger.OtherPerson:       "other_person",
+}
+
+// causeName is the value of the label cause for a cause.
+func causeName(c ledger.Cause) string {
+	if int(c) < len(causeNames) && causeNames[c] != "" {
+		return causeNames[c]
+	}
+	return otherLabel
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/julienschmidt/httprouter"
@@ -12,29 +13,37 @@ import (
 // digit. A request whose connection was cut before it had one is aborted.
 var statusClasses = [...]string{0: "aborted", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx"}
 
-// routeMetrics are those of one route, found once, when it is registered.
+// routeMetrics are those of one route, found once, at its first request: the
+// series of routes that nobody asks for would be most of what is exported.
 type routeMetrics struct {
-	method, pattern string // for spans
-	requests        [len(statusClasses)]prometheus.Counter
-	duration        prometheus.Observer
+	method, pattern string
+	metrics         *metrics
+
+	asked    sync.Once // guards the next two
+	requests [len(statusClasses)]prometheus.Counter
+	duration prometheus.Observer
 }
 
-// route finds or makes the metrics of a route. Pattern is the router's, with
-// the names of its parameters and never their values.
+// route has the metrics of a route. Pattern is the router's, with the names of
+// its parameters and never their values.
 func (m *metrics) route(method, pattern string) *routeMetrics {
-	r := &routeMetrics{method: method, pattern: pattern, duration: m.durations.WithLabelValues(method, pattern)}
+	return &routeMetrics{method: method, pattern: pattern, metrics: m}
+}
+
+func (r *routeMetrics) find() {
+	r.duration = r.metrics.durations.WithLabelValues(r.method, r.pattern)
 	for i, class := range statusClasses {
 		if class != "" {
-			r.requests[i] = m.requests.WithLabelValues(method, pattern, class)
+			r.requests[i] = r.metrics.requests.WithLabelValues(r.method, r.pattern, class)
 		}
 	}
-	return r
 }
 
 // served counts a request that was answered; status 0 is one that was not.
 func (r *routeMetrics) served(status int, d time.Duration) {
+	r.asked.Do(r.find)
 	class := status / 100
-	if class < 0 || class >= len(r.requests) || r.requests[class] == nil {
+	if class < 0 || class >= len(r.requests) || statusClasses[class] == "" {
 		class = 5 // no handler of ours answers so
 	}
 	r.requests[class].Inc()
@@ -99,7 +108,7 @@ func (m *metrics) routes(r *httprouter.Router) timedRouter { return timedRouter{
 
 // Handle is httprouter.Router's.
 func (r timedRouter) Handle(method, path string, h httprouter.Handle) {
-	route := r.metrics.route(method, path)
+	route := r.route(method, path)
 	r.router.Handle(method, path, func(w http.ResponseWriter, req *http.Request, p httprouter.Params) {
 		follow(w, route)
 		h(w, req, p)
@@ -108,11 +117,17 @@ func (r timedRouter) Handle(method, path string, h httprouter.Handle) {
 
 // Handler is httprouter.Router's.
 func (r timedRouter) Handler(method, path string, h http.Handler) {
-	route := r.metrics.route(method, path)
+	route := r.route(method, path)
 	r.router.Handler(method, path, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		follow(w, route)
 		h.ServeHTTP(w, req)
 	}))
+}
+
+func (r timedRouter) route(method, path string) *routeMetrics {
+	route := r.metrics.route(method, path)
+	r.metrics.routed = append(r.metrics.routed, route)
+	return route
 }
 
 // follow tells the request's writer its route. Nothing between timed and the

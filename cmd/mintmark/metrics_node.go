@@ -39,6 +39,7 @@ type nodeSample struct {
 	DiskFree           uint64 // bytes, of the folder of the log
 	DiskHung           bool   // a write does not come back
 	ClockOffsetMax     time.Duration
+	StateAhead         time.Duration
 	CertificateExpires time.Time // of this node's among the others; zero: it has none
 
 	Keys map[nodeKey]int // how many of each kind are in the ring
@@ -77,6 +78,7 @@ var nodeGauges = []struct {
 	{"mintmark_disk_free_bytes", "Free space where the log is.", func(s nodeSample) float64 { return float64(s.DiskFree) }, nil},
 	{"mintmark_disk_hung", "1 where a write to the disk of the log does not come back.", func(s nodeSample) float64 { return zeroOrOne(s.DiskHung) }, nil},
 	{"mintmark_clock_offset_max_seconds", "Greatest difference between this node's clock and another's.", func(s nodeSample) float64 { return s.ClockOffsetMax.Abs().Seconds() }, nil},
+	{"mintmark_state_time_ahead_seconds", "How far the time of the last decision is ahead of the clocks of a majority; 0 where it is not. Above 10 nothing is decided.", func(s nodeSample) float64 { return s.StateAhead.Seconds() }, nil},
 	{
 		"mintmark_certificate_expiry_timestamp_seconds", "When this node's certificate for the other nodes expires, in Unix time.",
 		func(s nodeSample) float64 { return float64(s.CertificateExpires.Unix()) },

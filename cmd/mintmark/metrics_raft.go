@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"strings"
 	"time"
+	"unicode"
 
 	gometrics "github.com/armon/go-metrics"
 	"github.com/armon/go-metrics/prometheus"
@@ -12,8 +14,9 @@ import (
 // one: those of a node that was removed go away.
 const peerMetricsExpire = 10 * time.Minute
 
-// collectRaft has raft's own metrics told beside ours, under the names that
-// raft gives them, as raft_commitTime. Times are in milliseconds.
+// collectRaft has raft's own metrics told beside ours, under the names that raft
+// gives them as Prometheus writes names: raft.commitTime, in milliseconds, is
+// raft_commit_time_seconds.
 //
 // Raft reports to one place of the process, so the last caller gets them: it
 // is called once, by main and not by what makes a server.
@@ -29,26 +32,83 @@ func (m *metrics) collectRaft() error {
 	c.EnableHostname, c.EnableRuntimeMetrics = false, false // the first changes names, the second is Go's collector's
 	c.FilterDefault, c.AllowedPrefixes = false, []string{"raft"}
 	c.AllowedLabels = []string{"peer_id", "rpcType"} // members and kinds of calls
-	if _, err := gometrics.NewGlobal(c, sink); err != nil {
+	if _, err := gometrics.NewGlobal(c, raftSink{sink}); err != nil {
 		return fmt.Errorf("collect the metrics of raft: %w", err)
 	}
 	return nil
+}
+
+// raftSink writes names, labels and units as Prometheus has them.
+type raftSink struct{ *prometheus.PrometheusSink }
+
+func (s raftSink) IncrCounterWithLabels(key []string, value float32, labels []gometrics.Label) {
+	s.PrometheusSink.IncrCounterWithLabels(append(snakes(key), "total"), value, snakeLabels(labels))
+}
+
+func (s raftSink) SetGaugeWithLabels(key []string, value float32, labels []gometrics.Label) {
+	name := snakes(key)
+	switch name[len(name)-1] {
+	case "last_restore_duration", "oldest_log_age":
+		name, value = append(name, "seconds"), value/1000
+	}
+	s.PrometheusSink.SetGaugeWithLabels(name, value, snakeLabels(labels))
+}
+
+// AddSampleWithLabels gets the milliseconds of everything that was timed, and a few
+// samples of something else.
+func (s raftSink) AddSampleWithLabels(key []string, value float32, labels []gometrics.Label) {
+	name := snakes(key)
+	switch name[len(name)-1] {
+	case "apply_batch_num", "saturation":
+	default:
+		name, value = append(name, "seconds"), value/1000
+	}
+	s.PrometheusSink.AddSampleWithLabels(name, value, snakeLabels(labels))
+}
+
+func snakes(key []string) []string {
+	name := make([]string, len(key), len(key)+1)
+	for i, part := range key {
+		name[i] = snake(part)
+	}
+	return name
+}
+
+func snakeLabels(labels []gometrics.Label) []gometrics.Label {
+	renamed := make([]gometrics.Label, len(labels))
+	for i, l := range labels {
+		renamed[i] = gometrics.Label{Name: snake(l.Name), Value: l.Value}
+	}
+	return renamed
+}
+
+// snake writes getRPCType as get_rpc_type.
+func snake(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		last := i == 0 || i+1 == len(name)
+		if unicode.IsUpper(r) && i > 0 && (unicode.IsLower(rune(name[i-1])) || !last && unicode.IsLower(rune(name[i+1]))) {
+			b.WriteByte('_')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }
 
 // What is declared is told from the start and does not expire: a count of
 // elections that begins with its first can't be seen to rise.
 var (
 	raftCounters = []prometheus.CounterDefinition{
-		{Name: []string{"raft", "apply"}, Help: "Log entries proposed by this node as leader."},
-		{Name: []string{"raft", "barrier"}, Help: "Barriers of this node as leader."},
-		{Name: []string{"raft", "state", "follower"}, Help: "Times that this node became a follower."},
-		{Name: []string{"raft", "state", "candidate"}, Help: "Times that this node stood for election."},
-		{Name: []string{"raft", "state", "leader"}, Help: "Times that this node was elected."},
-		{Name: []string{"raft", "transition", "heartbeat_timeout"}, Help: "Times that this node heard too long nothing of a leader."},
-		{Name: []string{"raft", "transition", "leader_lease_timeout"}, Help: "Times that this node as leader lost its majority."},
+		{Name: []string{"raft", "apply", "total"}, Help: "Log entries proposed by this node as leader."},
+		{Name: []string{"raft", "barrier", "total"}, Help: "Barriers of this node as leader."},
+		{Name: []string{"raft", "state", "follower", "total"}, Help: "Times that this node became a follower."},
+		{Name: []string{"raft", "state", "candidate", "total"}, Help: "Times that this node stood for election."},
+		{Name: []string{"raft", "state", "leader", "total"}, Help: "Times that this node was elected."},
+		{Name: []string{"raft", "transition", "heartbeat_timeout", "total"}, Help: "Times that this node heard too long nothing of a leader."},
+		{Name: []string{"raft", "transition", "leader_lease_timeout", "total"}, Help: "Times that this node as leader lost its majority."},
 	}
 	raftGauges = []prometheus.GaugeDefinition{
-		{Name: []string{"raft", "commitNumLogs"}, Help: "Log entries committed together last."},
-		{Name: []string{"raft", "leader", "dispatchNumLogs"}, Help: "Log entries stored together last by this node as leader."},
+		{Name: []string{"raft", "commit_num_logs"}, Help: "Log entries committed together last."},
+		{Name: []string{"raft", "leader", "dispatch_num_logs"}, Help: "Log entries stored together last by this node as leader."},
 	}
 )

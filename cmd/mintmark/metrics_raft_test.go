@@ -1,11 +1,14 @@
 package main
 
 import (
+	"go/ast"
+	"go/types"
 	"io"
 	"strings"
 	"testing"
 	"time"
 
+	gometrics "github.com/armon/go-metrics"
 	"github.com/hashicorp/raft"
 	"github.com/stretchr/testify/require"
 )
@@ -16,7 +19,7 @@ func TestRaftReports(t *testing.T) {
 	m := newMetrics(leadingNode())
 	require.NoError(t, m.collectRaft())
 	declared := scrape(t, m)
-	require.Contains(t, declared, "\nraft_transition_heartbeat_timeout 0\n", "told before it happens")
+	require.Contains(t, declared, "\nraft_transition_heartbeat_timeout_total 0\n", "told before it happens")
 	require.Contains(t, declared, "mintmark_ready 1")
 
 	leader := raftPair(t)
@@ -24,10 +27,10 @@ func TestRaftReports(t *testing.T) {
 	var text string
 	require.Eventually(t, func() bool {
 		text = scrape(t, m)
-		return strings.Contains(text, "raft_replication_appendEntries_rpc_count{")
+		return strings.Contains(text, "raft_replication_append_entries_rpc_seconds_count{")
 	}, 10*time.Second, 10*time.Millisecond)
-	require.Contains(t, text, "raft_commitTime_count ")
-	require.NotContains(t, text, "\nraft_apply 0\n")
+	require.Contains(t, text, "raft_commit_time_seconds_count ")
+	require.NotContains(t, text, "\nraft_apply_total 0\n")
 	require.Contains(t, text, `peer_id="`)
 
 	// Every label has few values: names of members, kinds of calls, quantiles.
@@ -38,7 +41,7 @@ func TestRaftReports(t *testing.T) {
 		}
 		for label := range strings.SplitSeq(labels[:strings.Index(labels, "}")], ",") {
 			name, _, _ := strings.Cut(label, "=")
-			require.Contains(t, []string{"peer_id", "rpcType", "quantile"}, name, line)
+			require.Contains(t, []string{"peer_id", "rpc_type", "quantile"}, name, line)
 		}
 	}
 }
@@ -50,6 +53,75 @@ func TestRaftReportsToTheLastCaller(t *testing.T) {
 	require.NoError(t, first.collectRaft())
 	require.Error(t, first.collectRaft())
 	require.NoError(t, newMetrics(leadingNode()).collectRaft())
+}
+
+// TestRaftReportsSeconds of what raft has in milliseconds, and nothing else so.
+func TestRaftReportsSeconds(t *testing.T) {
+	m := newMetrics(leadingNode())
+	require.NoError(t, m.collectRaft())
+	gometrics.AddSample([]string{"raft", "leader", "lastContact"}, 2500)
+	gometrics.AddSampleWithLabels([]string{"raft", "net", "rpcDecode"}, 500, []gometrics.Label{{Name: "rpcType", Value: "AppendEntries"}})
+	gometrics.AddSample([]string{"raft", "thread", "main", "saturation"}, 0.25)
+	gometrics.AddSample([]string{"raft", "fsm", "applyBatchNum"}, 64)
+	gometrics.SetGauge([]string{"raft", "fsm", "lastRestoreDuration"}, 1500)
+	gometrics.SetGauge([]string{"raft", "oldestLogAge"}, 1500)
+	gometrics.SetGauge([]string{"raft", "peers"}, 3)
+	text := scrape(t, m)
+	for _, line := range []string{
+		"raft_leader_last_contact_seconds_sum 2.5",
+		`raft_net_rpc_decode_seconds_sum{rpc_type="AppendEntries"} 0.5`,
+		"raft_thread_main_saturation_sum 0.25",
+		"raft_fsm_apply_batch_num_sum 64",
+		"raft_fsm_last_restore_duration_seconds 1.5",
+		"raft_oldest_log_age_seconds 1.5",
+		"raft_peers 3",
+	} {
+		require.Contains(t, text, "\n"+line+"\n")
+	}
+}
+
+// reportAsRaft reports once all that the source of raft does, as which of it
+// happens in a test is a matter of chance.
+func reportAsRaft(t *testing.T) {
+	labels := []gometrics.Label{{Name: "peer_id", Value: "n2"}, {Name: "rpcType", Value: "RequestVote"}}
+	reports := map[string]func(key []string){
+		"IncrCounter":            func(key []string) { gometrics.IncrCounter(key, 1) },
+		"IncrCounterWithLabels":  func(key []string) { gometrics.IncrCounterWithLabels(key, 1, labels) },
+		"SetGauge":               func(key []string) { gometrics.SetGauge(key, 1) },
+		"AddSample":              func(key []string) { gometrics.AddSample(key, 1) },
+		"MeasureSince":           func(key []string) { gometrics.MeasureSince(key, time.Now()) },
+		"MeasureSinceWithLabels": func(key []string) { gometrics.MeasureSinceWithLabels(key, time.Now(), labels) },
+		"newSaturationMetric":    func(key []string) { gometrics.AddSample(key, 1) },
+	}
+	for _, p := range goList(t, "github.com/hashicorp/raft") {
+		_, files := parse(t, p)
+		for _, file := range files {
+			ast.Inspect(file, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok || len(call.Args) == 0 {
+					return true
+				}
+				name := types.ExprString(call.Fun)
+				report := reports[strings.TrimPrefix(name, "metrics.")]
+				key, ok := call.Args[0].(*ast.CompositeLit)
+				if report == nil || !ok {
+					require.False(t, strings.HasPrefix(name, "metrics.") && report == nil, name)
+					return true
+				}
+				var parts []string
+				for _, e := range key.Elts {
+					part, ok := e.(*ast.BasicLit)
+					if !ok {
+						return true // a peer in the name, which the cluster turns off
+					}
+					parts = append(parts, strings.Trim(part.Value, `"`))
+				}
+				report(parts)
+				return true
+			})
+		}
+	}
+	gometrics.SetGauge([]string{"raft", "oldestLogAge"}, 1) // its key is no literal
 }
 
 // raftPair starts two nodes and returns the one that leads.

@@ -13,7 +13,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-	"unicode"
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/stretchr/testify/require"
@@ -33,7 +32,7 @@ func leadingNode() *aNode {
 		Term: 7, Applied: 1199, Commit: 1200, Last: 1201, Lag: 1,
 		Members: 3, MembersReachable: 2, FeatureLevel: 1,
 		Queue: 5, QueueCapacity: 2048, InFlight: 6,
-		DiskFree: 1 << 30, DiskHung: true, ClockOffsetMax: -1500 * time.Millisecond,
+		DiskFree: 1 << 30, DiskHung: true, ClockOffsetMax: -1500 * time.Millisecond, StateAhead: 2500 * time.Millisecond,
 		CertificateExpires: time.Unix(1_800_000_000, 0),
 		Keys: map[nodeKey]int{
 			{ledger.ForSigning, ledger.KeyActive}:     1,
@@ -73,10 +72,10 @@ func TestMetricsScrape(t *testing.T) {
 	m.refused(ledger.LaterThanDue)
 	m.refused(ledger.NoCause)
 	m.refused(ledger.Cause(60000))
-	m.issued(oauth.AuthorizationCode, false)
-	m.issued(oauth.RefreshToken, false)
-	m.issued(oauth.RefreshToken, true)
-	m.issued("made up by a stranger", false)
+	m.issued(oauth.AuthorizationCode, false, false)
+	m.issued(oauth.RefreshToken, false, false)
+	m.issued(oauth.RefreshToken, true, true)
+	m.issued("made up by a stranger", false, false)
 	m.committed(700 * time.Microsecond)
 	m.committed(20 * time.Second)
 	token := m.route(http.MethodPost, oauth.PathToken)
@@ -113,18 +112,28 @@ func TestMetricsLeaveOutWhatIsUnknown(t *testing.T) {
 	require.Contains(t, got, `mintmark_keys{purpose="signing",state="active"} 0`)
 }
 
+// TestMetricsAreLinted by the rules of promtool: ours, and all that raft's source
+// reports.
 func TestMetricsAreLinted(t *testing.T) {
 	m := newMetrics(leadingNode())
 	m.route(http.MethodGet, "/")
+	require.NoError(t, m.collectRaft())
+	reportAsRaft(t)
 	problems, err := testutil.GatherAndLint(m.registry)
 	require.NoError(t, err)
 	require.Empty(t, problems)
 	families, err := m.registry.Gather()
 	require.NoError(t, err)
+	raft := 0
 	for _, f := range families {
 		name := f.GetName()
+		if strings.HasPrefix(name, "raft_") {
+			raft++
+			continue
+		}
 		require.True(t, strings.HasPrefix(name, "mintmark_") || strings.HasPrefix(name, "go_") || strings.HasPrefix(name, "process_"), name)
 	}
+	require.Greater(t, raft, 35)
 }
 
 // TestMetricsNameEveryCause reads the causes where they are declared: one
@@ -144,7 +153,7 @@ func TestMetricsNameEveryCause(t *testing.T) {
 		}
 		i, err := strconv.Atoi(number.Value)
 		require.NoError(t, err)
-		name := snake(spec.Names[0].Name)
+		name := snake(strings.ReplaceAll(spec.Names[0].Name, "URIs", "Uris"))
 		require.Less(t, i, len(causeNames), "%s has no name", spec.Names[0].Name)
 		require.Equal(t, name, causeNames[i])
 		named[name] = true
@@ -154,20 +163,6 @@ func TestMetricsNameEveryCause(t *testing.T) {
 	for _, name := range causeNames {
 		require.True(t, name == "" || named[name], "%s is no cause", name)
 	}
-}
-
-// snake is a Go name as a label: RedirectURIMissing is redirect_uri_missing.
-func snake(name string) string {
-	name = strings.ReplaceAll(name, "URIs", "Uris")
-	var b strings.Builder
-	for i, r := range name {
-		last := i == 0 || i+1 == len(name)
-		if unicode.IsUpper(r) && i > 0 && (unicode.IsLower(rune(name[i-1])) || !last && unicode.IsLower(rune(name[i+1]))) {
-			b.WriteByte('_')
-		}
-		b.WriteRune(unicode.ToLower(r))
-	}
-	return b.String()
 }
 
 // TestMetricsDoNotAllocate: they are on the path of every request.
@@ -195,7 +190,7 @@ func pushes(m *metrics, route *routeMetrics) map[string]func() {
 	return map[string]func(){
 		"refused":   func() { m.refused(ledger.SecretWrong) },
 		"reused":    func() { m.refused(ledger.RefreshReused) },
-		"issued":    func() { m.issued(oauth.RefreshToken, false) },
+		"issued":    func() { m.issued(oauth.RefreshToken, false, false) },
 		"committed": func() { m.committed(time.Millisecond) },
 		"served":    func() { route.served(200, time.Millisecond) },
 	}

@@ -79,3 +79,61 @@ func TestOutageOfARunningNode(t *testing.T) {
 	require.True(t, n.waitReady(20*time.Second))
 	tokensOf(t, refresh())
 }
+
+// TestOutageLongerThanTheRetryWindow: clients whose answers were lost just before
+// the majority, or all nodes, went down ask again when the cluster is back. Each gets
+// the refresh token that it had lost, and nobody is signed out.
+func TestOutageLongerThanTheRetryWindow(t *testing.T) {
+	const (
+		window  = 10 * time.Second // what goes by before and after an outage is part of it
+		clients = 20
+	)
+	dir := t.TempDir()
+	ts := startTestServer(t, dir, fixtureText+"\nsettings: {retry_window: 10s}\n")
+	held := make([]tokens, clients)
+	for i := range held {
+		held[i] = ts.tokens("cal-app")
+	}
+	ts.close()
+	c := startThree(t, dir, filepath.Join(dir, "data"))
+	at := func(t *testing.T, i int) *testServer {
+		return &testServer{t: t, Base: c.nodes[i].url, App: c.nodes[i].url}
+	}
+	for name, down := range map[string]func() []*nodeProcess{
+		"the majority": func() []*nodeProcess {
+			i := c.leader()
+			return []*nodeProcess{c.nodes[i], c.nodes[(i+1)%3]}
+		},
+		"all nodes": func() []*nodeProcess { return c.nodes[:] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			stopped := down()
+			lost := make([]tokens, clients)
+			for i := range held {
+				lost[i] = tokensOf(t, at(t, 0).refresh("cal-app", held[i].Refresh))
+			}
+			for _, n := range stopped {
+				n.kill()
+			}
+			began := time.Now()
+			require.Eventually(t, func() bool { return time.Since(began) > window+2*time.Second }, time.Minute, 10*time.Millisecond)
+			for _, n := range stopped {
+				n.startAlone(c.t) // it outlives this part
+			}
+			for _, n := range c.nodes {
+				require.True(t, n.waitReady(time.Minute), n.name)
+			}
+			signedOut := 0
+			for i := range held {
+				again := at(t, i%3).refresh("cal-app", held[i].Refresh)
+				if again.Status != http.StatusOK {
+					signedOut++
+					continue
+				}
+				require.Equal(t, lost[i].Refresh, tokensOf(t, again).Refresh)
+				held[i] = tokensOf(t, at(t, i%3).refresh("cal-app", lost[i].Refresh))
+			}
+			require.Zero(t, signedOut, "of %d clients", clients)
+		})
+	}
+}

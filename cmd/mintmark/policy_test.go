@@ -7,6 +7,7 @@ import (
 	"go/parser"
 	"go/token"
 	"go/types"
+	"log/slog"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -153,6 +154,60 @@ func parse(t *testing.T, p listed) (*token.FileSet, []*ast.File) {
 		files = append(files, file)
 	}
 	return set, files
+}
+
+// TestLogKeys: no line of the log has a key twice, or one that slog writes itself.
+// Readers of JSON keep one of the two, and not the same one.
+func TestLogKeys(t *testing.T) {
+	methods := regexp.MustCompile(`^((Debug|Info|Warn|Error)(Context)?|Log|With)$`)
+	logs := regexp.MustCompile(`(?i)log(ger)?(\(\))?$`) // what a call is of, as n.log or c.Log
+	found := 0
+	for _, p := range goList(t, "./...") {
+		set, files := parse(t, p)
+		for _, file := range files {
+			ast.Inspect(file, func(n ast.Node) bool {
+				call, ok := n.(*ast.CallExpr)
+				if !ok {
+					return true
+				}
+				f, ok := call.Fun.(*ast.SelectorExpr)
+				if !ok || !methods.MatchString(f.Sel.Name) || !logs.MatchString(types.ExprString(f.X)) {
+					return true
+				}
+				keys := logKeys(call.Args)
+				found += len(keys)
+				seen := []string{slog.TimeKey, slog.LevelKey, slog.MessageKey, slog.SourceKey}
+				for _, key := range keys {
+					require.NotContains(t, seen, key, set.Position(call.Pos()))
+					seen = append(seen, key)
+				}
+				return true
+			})
+		}
+	}
+	require.Greater(t, found, 100)
+}
+
+// logKeys are the keys of a call to a logger, which stand before their values. The
+// message before them, or the context and the level, can't be told from a key by
+// their place alone: a message has a space.
+func logKeys(args []ast.Expr) (keys []string) {
+	for i := 0; i < len(args); i++ {
+		of := args[i]
+		call, isCall := of.(*ast.CallExpr)
+		if isCall && strings.HasPrefix(types.ExprString(call.Fun), "slog.") && len(call.Args) > 0 {
+			of = call.Args[0] // slog.String(key, value)
+		}
+		text, ok := of.(*ast.BasicLit)
+		if !ok || text.Kind != token.STRING || strings.Contains(text.Value, " ") {
+			continue
+		}
+		keys = append(keys, strings.Trim(text.Value, "`\""))
+		if !isCall {
+			i++ // its value
+		}
+	}
+	return keys
 }
 
 // TestPackageDocs: each package says what it owns and what it does not.

@@ -1,11 +1,17 @@
 package main
 
 import (
+	"crypto/rand"
 	"fmt"
+	"log/slog"
 	"net"
 	"net/http"
 	"net/netip"
+	"regexp"
 	"strings"
+	"sync"
+
+	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
 // proxies are the peers whose X-Forwarded-For is believed. From anybody else
@@ -37,7 +43,7 @@ func (p proxies) clientIP(r *http.Request) string {
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
 	for i := len(hops) - 1; i >= 0 && p.trust(address); i-- {
-		hop, err := netip.ParseAddr(strings.TrimSpace(hops[i]))
+		hop, err := parseHop(strings.TrimSpace(hops[i]))
 		if err != nil {
 			break
 		}
@@ -45,6 +51,45 @@ func (p proxies) clientIP(r *http.Request) string {
 	}
 	return address
 }
+
+// parseHop reads an address with or without a port: some proxies write both.
+func parseHop(text string) (netip.Addr, error) {
+	if both, err := netip.ParseAddrPort(text); err == nil {
+		return both.Addr(), nil
+	}
+	if inner, found := strings.CutPrefix(text, "["); found {
+		text = strings.TrimSuffix(inner, "]")
+	}
+	return netip.ParseAddr(text)
+}
+
+// countedBy is clientIP, and warns once where somebody sends the header who is
+// no trusted proxy: if that is a proxy, all who come through it count as one.
+func (p proxies) countedBy(log *slog.Logger) func(*http.Request) string {
+	var once sync.Once
+	return func(r *http.Request) string {
+		if len(r.Header["X-Forwarded-For"]) > 0 {
+			if peer, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && !p.trust(peer) {
+				once.Do(func() {
+					log.Warn("X-Forwarded-For ignored: its sender is no trusted proxy (see --trusted-proxy)", "peer", peer)
+				})
+			}
+		}
+		return p.clientIP(r)
+	}
+}
+
+// requestID is how a request is named in the log: as a trusted proxy has named
+// it, or at random.
+func (p proxies) requestID(r *http.Request) string {
+	address, _, _ := net.SplitHostPort(r.RemoteAddr)
+	if id := r.Header.Get(security.RequestID); p.trust(address) && sentID.MatchString(id) {
+		return id
+	}
+	return rand.Text()
+}
+
+var sentID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
 func (p proxies) trust(address string) bool {
 	ip, err := netip.ParseAddr(address)

@@ -5,6 +5,7 @@ import (
 	"hash/crc32"
 	"io"
 	"net/http"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -71,6 +72,21 @@ func TestRestartWithoutMajority(t *testing.T) {
 		require.Equal(t, body, got)
 	}
 	unhealthy()
+	// By itself it does not know whether a secret was revoked; nor need it, of a
+	// wrong one.
+	for secret, want := range map[string]int{"bench-secret": http.StatusServiceUnavailable, "another": http.StatusUnauthorized} {
+		for _, form := range []url.Values{
+			{"grant_type": {"refresh_token"}, "refresh_token": {"rubbish"}},
+			{"grant_type": {"authorization_code"}, "code": {"rubbish"}, "redirect_uri": {callback}},
+		} {
+			form.Set("client_id", "bench-app")
+			form.Set("client_secret", secret)
+			r, err := http.PostForm(n.url+"/v2/auth/oauth2/token", form)
+			require.NoError(t, err)
+			_ = r.Body.Close()
+			require.Equal(t, want, r.StatusCode, "%s, %s", secret, form.Get("grant_type"))
+		}
+	}
 	status, _, text := asked(t, n.opsURL+"/readyz?verbose")
 	require.Equal(t, http.StatusServiceUnavailable, status)
 	require.Contains(t, text, "[+]started ok")

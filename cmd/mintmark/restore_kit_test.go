@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -141,10 +142,25 @@ func waitingCell(t testing.TB, key keys.ClusterKey) *cell {
 	return c
 }
 
-func (c *cell) propose(command ledger.Command) ledger.Outcome {
+// decided asks the cluster until it has a leader. Where a second node votes, a
+// machine that stalls for 400 ms costs the leader its majority, and nothing is
+// decided before the next election.
+func (c *cell) decided(ask func() error) {
 	c.t.Helper()
-	o, _, err := c.s.issuer.Propose(c.t.Context(), command)
+	var err error
+	require.Eventually(c.t, func() bool {
+		err = ask()
+		return err == nil || !strings.Contains(err.Error(), "nothing was changed")
+	}, 20*time.Second, time.Millisecond)
 	require.NoError(c.t, err)
+}
+
+func (c *cell) propose(command ledger.Command) (o ledger.Outcome) {
+	c.t.Helper()
+	c.decided(func() (err error) {
+		o, _, err = c.s.issuer.Propose(c.t.Context(), command)
+		return err
+	})
 	require.Nil(c.t, o.Refusal, "%T", command)
 	return o
 }
@@ -163,7 +179,11 @@ func (c *cell) key() keys.ClusterKey { return c.s.keys.Current() }
 func (c *cell) backup() []byte {
 	c.t.Helper()
 	var b bytes.Buffer
-	require.NoError(c.t, admin.SaveBackup(c.t.Context(), c.operator(), &b))
+	operator := c.operator()
+	c.decided(func() error {
+		b.Reset()
+		return admin.SaveBackup(c.t.Context(), operator, &b)
+	})
 	return b.Bytes()
 }
 

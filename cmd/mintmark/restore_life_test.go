@@ -96,8 +96,8 @@ func TestRestoreTellsLivesApart(t *testing.T) {
 	require.True(t, w.disabled("bob"))
 }
 
-// TestRestoreOfFilesWithoutALife: older versions wrote none. They are read, and
-// what could not be checked is said.
+// TestRestoreOfFilesWithoutALife: a file of the first moments of a cluster has
+// none. It is read, and what could not be checked is said.
 func TestRestoreOfFilesWithoutALife(t *testing.T) {
 	n := newCell(t)
 	state := n.backup()

@@ -178,9 +178,14 @@ func TestRestorePromises(t *testing.T) {
 			label, err := second.s.journal.Journal.Label()
 			return err == nil && label != nil && second.disabled("bob")
 		}, 20*time.Second, time.Millisecond)
-		again := second.journal()
+		last := w.backup()
+		var again []byte
+		require.Eventually(t, func() bool { // another leader may have been elected, which is a command too
+			again = second.journal()
+			return inspect(t, again).Seq >= inspect(t, last).Seq
+		}, 20*time.Second, 10*time.Millisecond)
 		require.Equal(t, inspect(t, w.journal()).Lives, inspect(t, again).Lives)
-		r := waitingCell(t, key).preview(w.backup(), again)
+		r := waitingCell(t, key).preview(last, again)
 		require.Empty(t, r.Gap)
 		require.Empty(t, r.Warnings)
 	})

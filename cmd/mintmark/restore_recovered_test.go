@@ -1,11 +1,13 @@
 package main
 
 import (
-	"io"
+	"bytes"
+	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -47,9 +49,9 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 	require.Len(t, lives, 2, "as soon as it serves")
 	require.Equal(t, life[0], lives[0])
 	require.Contains(t, string(label), lives[1].ID)
-	require.Zero(t, survivor.view().Restore().Count, "it is no restore")
-	require.Zero(t, survivor.view().Restore().Seq)
-	require.Zero(t, survivor.view().Restore().At)
+	require.Equal(t, uint32(1), survivor.view().Restore().Count, "every grant may leap once")
+	require.NotZero(t, survivor.view().Restore().Seq)
+	require.Zero(t, survivor.view().Restore().At, "it is no restore, which begins what is idle anew")
 
 	// It was killed before it had forgotten that it was recovered.
 	survivor.close()
@@ -86,14 +88,148 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 	require.NotEmpty(t, r.Changes)
 }
 
+// TestRecoveryReplaysTheJournalsOfLostNodes: what was taken away after the
+// survivor stopped is taken away there before it serves, and stays so.
+func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
+	lost := newCell(t)
+	first := lost.backup()
+	lost.close()
+	left := folderOf(t, lost.dir) // a node that is cut off here
+	lost.start()
+	lost.await()
+	lost.disable("alice")
+	leaked := lost.view().ActiveKey(ledger.ForSigning).ID
+	_, err := lost.s.issuer.Replace(t.Context(), leaked)
+	require.NoError(t, err)
+	active, key := lost.view().ActiveKey(ledger.ForSigning).ID, lost.key()
+	own, file := lost.view().Settings().BaseURL, filepath.Join(t.TempDir(), "journal")
+	require.NoError(t, os.WriteFile(file, lost.dead(), 0o600))
+	stranger := newCell(t)
+	stranger.close()
+	// The disk of the lost node can be read, and no more.
+	readOnly := folderOf(t, lost.dir)
+	require.NoError(t, os.Chmod(filepath.Join(readOnly, "journal"), 0o500))
+	t.Cleanup(func() { _ = os.Chmod(filepath.Join(readOnly, "journal"), 0o700) })
+	before := listing(t, readOnly)
+
+	moved := folderOf(t, lost.dir)
+	label := filepath.Join(moved, "journal", "label")
+	require.NoError(t, os.WriteFile(label, bytes.Replace(readFile(t, label), []byte(own), []byte("https://other.example"), 1), 0o600))
+
+	for name, test := range map[string]struct {
+		args []string
+		says []string
+	}{
+		"of another address": {[]string{"--yes", "--journal", moved}, []string{"the journal is of the cluster https://other.example, this folder of " + own}},
+		"with one": {[]string{"--journal", readOnly}, []string{
+			"would change:\n", "user u-alice disabled", "key " + leaked + " dropped in emergency", "what was taken away after that is known up to command", "say --yes",
+		}},
+		"of another cluster": {[]string{"--yes", "--journal", stranger.dir}, []string{"of the cluster, which is not in the past of life"}},
+		"no data folder":     {[]string{"--yes", "--journal", t.TempDir()}, []string{"no data folder of a node"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			said, err := recoverWith(left, test.args...)
+			require.Error(t, err)
+			for _, text := range test.says {
+				require.Contains(t, said, text)
+			}
+			require.NoFileExists(t, filepath.Join(left, "raft", "recovered"), "nothing was changed")
+		})
+	}
+
+	for _, path := range []string{readOnly, file} {
+		left := folderOf(t, left)
+		said, err := recoverWith(left, "--yes", "--journal", path)
+		require.NoError(t, err, said)
+		require.Contains(t, said, "recovered: start the node")
+		mark := readFile(t, filepath.Join(left, "raft", "recovered"))
+		survivor := startCellIn(t, left)
+		survivor.await()
+		holds := func() {
+			t.Helper()
+			require.True(t, survivor.disabled("alice"))
+			require.False(t, survivor.disabled("bob"))
+			require.Nil(t, survivor.view().Key(leaked))
+			require.Equal(t, active, survivor.view().ActiveKey(ledger.ForSigning).ID)
+			require.NoFileExists(t, filepath.Join(left, "raft", "recovered"))
+		}
+		holds()
+
+		// It was killed before it had forgotten that it was recovered.
+		survivor.close()
+		require.NoError(t, os.WriteFile(filepath.Join(left, "raft", "recovered"), mark, 0o600))
+		survivor.start()
+		survivor.await()
+		holds()
+		require.Equal(t, uint32(1), survivor.view().Restore().Count)
+
+		r := waitingCell(t, key).preview(first, survivor.journal())
+		require.Contains(t, strings.Join(r.Changes, "\n"), "user u-alice disabled", "its own journal has it")
+	}
+	require.Equal(t, before, listing(t, readOnly))
+}
+
+// TestRecoveryWithAnotherClusterKey: the lost nodes changed it after the survivor
+// had stopped, and their journal has keys that are sealed under the new one.
+func TestRecoveryWithAnotherClusterKey(t *testing.T) {
+	lost := newCell(t)
+	old := lost.key()
+	lost.close()
+	left := folderOf(t, lost.dir)
+	lost.start()
+	lost.await()
+	_, err := lost.s.reseal(t.Context(), false)
+	require.NoError(t, err)
+	require.NotEqual(t, old.ID(), lost.key().ID())
+	key := lost.key()
+	lost.close()
+
+	said, err := recoverWith(left, "--yes", "--journal", lost.dir)
+	require.Error(t, err)
+	require.Contains(t, said, "cluster.key.old beside this node's own")
+	require.NoFileExists(t, filepath.Join(left, "raft", "recovered"))
+
+	require.NoError(t, os.Remove(filepath.Join(left, "cluster.key")))
+	require.NoError(t, key.WriteFile(filepath.Join(left, "cluster.key")))
+	require.NoError(t, os.WriteFile(filepath.Join(left, "cluster.key.old"), old.Text(), 0o600))
+	said, err = recoverWith(left, "--yes", "--journal", lost.dir)
+	require.NoError(t, err, said)
+	survivor := startCellIn(t, left)
+	survivor.await()
+	for k := range survivor.view().Keys() {
+		require.Equal(t, key.ID(), k.Under, k.ID)
+	}
+}
+
+// listing are the files of a folder with their sizes.
+func listing(t testing.TB, dir string) (all []string) {
+	t.Helper()
+	require.NoError(t, filepath.WalkDir(dir, func(path string, d os.DirEntry, err error) error {
+		require.NoError(t, err)
+		info, err := d.Info()
+		require.NoError(t, err)
+		all = append(all, fmt.Sprintf("%s %d %s", path, info.Size(), info.ModTime()))
+		return nil
+	}))
+	return all
+}
+
 // recoverIn makes the node of a folder a cluster of one.
 func recoverIn(t testing.TB, dir string) {
 	t.Helper()
+	said, err := recoverWith(dir, "--yes")
+	require.NoError(t, err, said)
+}
+
+// recoverWith returns all that the command says, its error included.
+func recoverWith(dir string, args ...string) (said string, err error) {
 	c := (&management{dataDir: dir, output: "text"}).clusterRecover()
-	c.SetArgs([]string{"--yes"})
-	c.SetOut(io.Discard)
-	c.SetErr(io.Discard)
-	require.NoError(t, c.Execute())
+	var out strings.Builder
+	c.SetArgs(append([]string{}, args...))
+	c.SetOut(&out)
+	c.SetErr(&out)
+	err = c.Execute()
+	return out.String(), err
 }
 
 // folderOf is a copy of the data of a node that was stopped.
@@ -140,4 +276,46 @@ func TestRecoveryLeavesNoHole(t *testing.T) {
 	all := strings.Join(r.Changes, "\n")
 	require.Contains(t, all, "alice")
 	require.Contains(t, all, "bob")
+}
+
+// TestRecoverySaysWhatMayComeBack where it may, and not where the journals have
+// all of it.
+func TestRecoverySaysWhatMayComeBack(t *testing.T) {
+	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+	others := cluster.Prospect{GivesUp: []cluster.GivenUp{{Member: cluster.Member{Name: "n2"}}}}
+	known := admin.RestoreReport{Seq: 5, StateTime: at, KnownUntil: at}
+	holed := known
+	holed.Covered = []admin.JournalSpan{{From: 7, To: 9, Begins: at, Ends: at}}
+	holed.Journal, holed.Gap = 9, "the journal has nothing of commands 6 to 6"
+	whole := holed
+	whole.Gap, whole.Changes = "", []string{"user u-alice disabled"}
+	idle := whole
+	idle.Changes = nil
+	none := known
+	none.Gap = "there is no journal"
+	const list, all = "revocations may have come back: ", "all that was taken away until then is known"
+	for name, test := range map[string]struct {
+		report      admin.RestoreReport
+		sure        bool
+		says, never []string
+	}{
+		"no journal":      {none, true, []string{"lost: there is no journal", list}, []string{all}},
+		"one with a hole": {holed, true, []string{"lost: the journal has nothing of", list, "up to command 9"}, []string{all}},
+		"whole":           {whole, true, []string{"at the next start it changes:\n", "up to command 9, " + exact(at), all}, []string{list, "lost: "}},
+		"whole, to ask":   {whole, false, []string{"it would change:\n", all}, []string{list}},
+		"nothing to do":   {idle, true, []string{"at the next start it changes nothing\n", all}, []string{list}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out strings.Builder
+			p := newPrinter(&out, &out)
+			showLost(p, others, test.report, test.sure)
+			require.NoError(t, p.flush())
+			for _, text := range test.says {
+				require.Contains(t, out.String(), text)
+			}
+			for _, text := range test.never {
+				require.NotContains(t, out.String(), text)
+			}
+		})
+	}
 }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 )
@@ -36,7 +37,7 @@ func tokenAnswer(t testing.TB, address, token string) (status int, next string) 
 func TestRestoreSignsNobodyOut(t *testing.T) {
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, 60) // three users
-	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t)}
+	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
 	n.opsURL = "http://" + n.ops
 	require.NoError(t, os.Remove(filepath.Join(n.dir, devMark)))
 	n.start(t)
@@ -147,7 +148,7 @@ type waiting struct {
 func newWaiting(t testing.TB, dir string) *waiting {
 	t.Helper()
 	w := &waiting{t: t, line: make(chan string, 1), nodeProcess: &nodeProcess{
-		name: "fresh", dir: filepath.Join(dir, "fresh"), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t),
+		name: "fresh", dir: filepath.Join(dir, "fresh"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t),
 	}}
 	w.opsURL = "http://" + w.ops
 	w.process = launch(t, "mintmark", w.dir, "serve", "--data-dir", w.dir, "--name", w.name, "--listen", w.listen,

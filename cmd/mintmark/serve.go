@@ -29,11 +29,18 @@ When it is ready it prints one line of JSON on standard output; everything for
 people goes to standard error.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			o, _, err := loadServeOptions(c.Flags(), os.Environ())
-			if err != nil {
-				return err
+			load := func() (serveOptions, sources, error) { return loadServeOptions(c.Flags(), os.Environ()) }
+			o, from, err := load()
+			log := o.logger(c.ErrOrStderr())
+			slog.SetDefault(log) // for what a library writes by itself
+			if err == nil {
+				err = runServe(c.Context(), o, from, load, c.OutOrStdout(), log)
 			}
-			return runServe(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr())
+			if err != nil && o.LogFormat == logJSON {
+				log.Error("node failed", "error", err)
+				return errLogged{err}
+			}
+			return err
 		},
 	}
 	o := defaultServeOptions()
@@ -51,11 +58,14 @@ type serving struct {
 	ClusterAddress string `json:"cluster_address"`
 }
 
-func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) error {
-	c, err := o.server(stderr)
+func runServe(ctx context.Context, o serveOptions, from sources, load func() (serveOptions, sources, error), stdout io.Writer, log *slog.Logger) error {
+	c, err := o.serverLogging(log)
 	if err != nil {
 		return err
 	}
+	o.logStart(log, from)
+	hangups := reloader{now: o, load: load, config: &c}
+	defer onHangup(hangups.reload)()
 	s, err := start(ctx, c)
 	if err != nil {
 		if ctx.Err() != nil {
@@ -63,13 +73,16 @@ func runServe(ctx context.Context, o serveOptions, stdout, stderr io.Writer) err
 		}
 		return err
 	}
+	hangups.server.Store(s)
 	if err := s.metrics.collectRaft(); err != nil {
 		c.Log.Warn("raft's own metrics are not told", "error", err)
 	}
 	if err := s.announce(stdout); err != nil {
 		return err
 	}
-	return s.untilStopped(ctx, o.Drain+o.StopTimeout, stderr)
+	log.Info("node serving", "name", s.node.Name(), "base_url", s.settings.BaseURL, "app_url", s.settings.AppURL,
+		"listen", s.publicAddr.String(), "ops_listen", s.opsAddr.String(), "cluster_listen", s.clusterListener.Addr().String())
+	return s.untilStopped(ctx, o.Drain+o.StopTimeout, func() { log.Info("node stopping", "drain", o.Drain.String(), "stop_timeout", o.StopTimeout.String()) })
 }
 
 // announce tells programs that the server is ready, under the name that the
@@ -81,8 +94,12 @@ func (s *server) announce(stdout io.Writer) error {
 	})
 }
 
-// server turns the options into a configuration.
+// server turns the options into a configuration that logs to stderr.
 func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
+	return o.serverLogging(o.logger(stderr))
+}
+
+func (o *serveOptions) serverLogging(log *slog.Logger) (serverConfig, error) {
 	trusted, err := parseProxies(o.TrustedProxies)
 	if err != nil {
 		return serverConfig{}, err
@@ -95,15 +112,6 @@ func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
 	if err != nil {
 		return serverConfig{}, err
 	}
-	level := &slog.HandlerOptions{Level: slog.LevelInfo}
-	if o.Verbose {
-		level.Level = slog.LevelDebug
-	}
-	var h slog.Handler = slog.NewTextHandler(stderr, level)
-	if o.LogFormat == "json" {
-		h = slog.NewJSONHandler(stderr, level)
-	}
-	log := slog.New(h)
 	return serverConfig{
 		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted,
 		Key: keySourceOf(o.ClusterKeyFile, o.DataDir, os.Getenv),
@@ -112,7 +120,8 @@ func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
 			Join: o.Join, TokenFile: o.TokenFile,
 		},
 		Upstream: provider, NoPasswords: !o.PasswordSignIn, Readers: readers,
-		Settings: o.agree, PublicURL: o.PublicURL, AppURL: o.AppURL, Drain: o.Drain, Log: log,
+		Settings: o.agree, PublicURL: o.PublicURL, AppURL: o.AppURL, PlainHTTP: o.PlainHTTP, Drain: o.Drain, TrustClock: o.TrustClock,
+		Log:    log,
 		Traces: newTracing(o.OTLPEndpoint, o.Name, trusted, log),
 	}, nil
 }

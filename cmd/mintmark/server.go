@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"net/http"
@@ -20,6 +19,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/security"
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 	"github.com/mintmark-auth/mintmark/keys"
@@ -44,6 +44,7 @@ type serverConfig struct {
 	// PublicURL and AppURL are proposed to a cluster that has no settings yet.
 	// Without PublicURL the server waits until somebody else has.
 	PublicURL, AppURL string
+	PlainHTTP         bool // see ledger.Settings
 	// Prepare runs before anything is served: it applies fixtures. It may be nil.
 	Prepare func(ctx context.Context, i *issuer.Issuer, passwords *credential.Hasher) error
 
@@ -72,6 +73,8 @@ type serverConfig struct {
 	// Elapsed is by which a jump of Now is found; without it Now may be set at
 	// will. Default where Now has its own: the machine's.
 	Elapsed func() time.Duration
+	// TrustClock has Now believed at a start whatever speaks against it.
+	TrustClock bool
 }
 
 // A server is one running node with its listeners.
@@ -83,6 +86,7 @@ type server struct {
 	issuer   *issuer.Issuer
 	settings ledger.Settings
 	metrics  *metrics
+	failures *security.Recorder
 
 	public, ops         *http.Server
 	publicListener      net.Listener
@@ -94,7 +98,8 @@ type server struct {
 	serving   bool          // the public listener's connections are accepted
 	admin     *admin.Server // nil until there is something to ask
 
-	asking     sync.WaitGroup // of the upstream provider
+	provider   atomic.Pointer[upstream.Provider] // nil for none, and until there is one
+	asking     sync.WaitGroup                    // of the upstream provider
 	stopAsking context.CancelFunc
 
 	watching     sync.WaitGroup // of the list of resource servers
@@ -107,6 +112,7 @@ type server struct {
 	opened    chan struct{}         // closed when the node runs
 	started   chan struct{}         // closed when everything above is there
 	stopping  chan struct{}
+	failure   error // why the start failed; set before stopping is closed
 }
 
 // start returns when the server answers. What it started is closed again
@@ -121,7 +127,9 @@ func start(ctx context.Context, c serverConfig) (*server, error) {
 	}
 	s.front.removed = s.isApart
 	s.metrics = newMetrics(s)
+	s.failures = security.New(security.Config{Log: c.Log, Now: c.Now, Name: causeName, Count: s.metrics.failed})
 	if err := s.start(ctx); err != nil {
+		s.failure = err
 		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))
 	}
 	close(s.started)
@@ -185,7 +193,7 @@ func (s *server) servePublic() {
 	defer s.answering.Unlock()
 	if !s.serving && s.isStopping() == nil {
 		s.serving = true
-		go s.serve(s.public, fair(bounded(s.publicListener, maxConnections), maxOfSource, s.config.Proxies))
+		go s.serve(s.public, fair(s.public, bounded(s.publicListener, maxConnections), maxOfSource, s.config.Proxies))
 	}
 }
 
@@ -207,11 +215,12 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	if s.settings, err = s.configure(ctx); err != nil {
 		return nil, err
 	}
+	s.warnOfPlainHTTP()
 	s.waits("it opens its keys, or waits for a leader who has them")
 	refusals := web.NewRefusals()
 	s.issuer, err = issuer.New(ctx, issuer.Config{
 		Node: s.node, ClusterKeys: s.keys, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
-		Observer: observer{s.metrics, refusals, c.Now}, Feed: c.Readers != nil, Tracer: c.Traces.issuer(),
+		Observer: observer{s.metrics, refusals, c.Now}, Failures: s.failures, Feed: c.Readers != nil, Tracer: c.Traces.issuer(),
 	})
 	if err != nil {
 		return nil, err
@@ -228,7 +237,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	}
 	return handler(s.issuer, s.settings, web.Config{
 		Passwords: passwords, Refusals: refusals, Upstream: s.askUpstream(ctx), NoPasswords: c.NoPasswords,
-	}, c.Readers, c.Proxies, s.metrics, c.Traces, c.Log)
+	}, c.Readers, c.Proxies, s.metrics, s.failures, c.Traces, c.Log)
 }
 
 // administer answers operators on the socket from now on.
@@ -236,7 +245,8 @@ func (s *server) administer(passwords *credential.Hasher) error {
 	c := admin.Config{
 		Ledger: s.issuer, Rand: rand.Reader, Passwords: passwords, Log: s.config.Log,
 		Secret: s.issuer.Secret, SecretOfSHA256: s.issuer.SecretOfSHA256, Declared: s.issuer.Declared,
-		Explain: s.issuer.Explain, Rotate: s.issuer.Rotate, Replace: s.replace, Reseal: s.reseal,
+		AcceptClock: s.node.AcceptClock,
+		Explain:     s.issuer.Explain, Rotate: s.issuer.Rotate, Replace: s.replace, Reseal: s.reseal,
 	}
 	if s.config.Cluster != nil {
 		c.Cluster, c.Backup, c.Journal = clusterOps{s.node, s.issuer, s.config.Now}, s.saveState, s.saveJournal
@@ -294,14 +304,14 @@ func (s *server) report(what string, err error) {
 }
 
 // untilStopped serves until ctx ends or a listener fails, and then closes the
-// server, within a time.
-func (s *server) untilStopped(ctx context.Context, within time.Duration, stderr io.Writer) error {
+// server, within a time. It calls stopping in between.
+func (s *server) untilStopped(ctx context.Context, within time.Duration, stopping func()) error {
 	var err error
 	select {
 	case <-ctx.Done():
 	case err = <-s.failed:
 	}
-	fmt.Fprintln(stderr, "mintmark: stopping")
+	stopping()
 	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
 	defer cancel()
 	return errors.Join(err, s.Close(closing))

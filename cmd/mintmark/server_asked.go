@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 
@@ -63,7 +62,7 @@ func (s *server) awaitStart(ctx context.Context) error {
 	case <-s.started:
 		return nil
 	case <-s.stopping:
-		return errors.New("the node could not start; its log says why")
+		return &admin.Problem{Class: admin.Internal, Text: fmt.Sprintf("the node could not start: %v", s.failure)}
 	case <-ctx.Done():
 		return ctx.Err()
 	}
@@ -79,7 +78,7 @@ func reportOf(r *restoration) admin.RestoreReport {
 // agrees refuses addresses that are others than those that this node was started
 // with, before anything is written.
 func (s *server) agrees(c admin.NewCluster) error {
-	return s.agreesWith(ledger.Settings{BaseURL: c.PublicURL, AppURL: c.AppURL, Audience: c.PublicURL})
+	return s.agreesWith(ledger.Settings{BaseURL: c.PublicURL, AppURL: c.AppURL, Audience: c.PublicURL, PlainHTTP: c.PlainHTTP})
 }
 
 func (s *server) agreesWith(would ledger.Settings) error {
@@ -95,7 +94,7 @@ func (s *server) create(ctx context.Context, conf cluster.Config, c admin.NewClu
 	if s.keys, err = s.config.Key.make(s.config.Log); err != nil {
 		return err
 	}
-	s.config.PublicURL, s.config.AppURL = c.PublicURL, c.AppURL
+	s.config.PublicURL, s.config.AppURL, s.config.PlainHTTP = c.PublicURL, c.AppURL, c.PlainHTTP
 	conf.Bootstrap = true
 	return s.openWith(ctx, conf)
 }

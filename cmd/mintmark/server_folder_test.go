@@ -2,14 +2,19 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
 // TestSecondProcess finds the data in use before it touches any of it.
@@ -105,4 +110,78 @@ func damages(whole []byte) map[string][]byte {
 		all[fmt.Sprint("bit of byte ", i)] = changed
 	}
 	return all
+}
+
+// TestFullDiskTakesNoNewNode: a node says so when it starts, and not when somebody
+// makes it a cluster.
+func TestFullDiskTakesNoNewNode(t *testing.T) {
+	self, err := os.Executable()
+	require.NoError(t, err)
+	begins := func(ctx context.Context, mount string, more ...string) (string, error) {
+		n := newNode(t, "n1")
+		c := exec.CommandContext(ctx, "unshare", append([]string{
+			"--user", "--map-root-user", "--mount", "sh", "-c", mount + ` && exec "$@"`, n.dir, self,
+			"serve", "--data-dir", filepath.Join(n.dir, "data"), "--name", n.name, "--listen", n.listen, "--ops-listen", n.ops, "--cluster-listen", n.clusterAddr,
+		}, more...)...)
+		c.Env = append(os.Environ(), runAs+"=mintmark")
+		out, err := c.CombinedOutput()
+		return string(out), err
+	}
+	if out, err := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true").CombinedOutput(); err != nil {
+		t.Skipf("a file system of its own takes Linux and a user namespace: %v %s", err, out)
+	}
+	token := filepath.Join(t.TempDir(), "token")
+	require.NoError(t, os.WriteFile(token, []byte("x"), 0o600))
+	small, large := `mount -t tmpfs -o size=1m,mode=700 tmpfs "$0"`, `mount -t tmpfs -o size=200m,mode=700 tmpfs "$0"`
+	for name, row := range map[string]struct {
+		mount string
+		more  []string
+	}{
+		"small":                  {small, nil},
+		"small and full":         {small + ` && ! cat /dev/zero > "$0/x"`, nil},
+		"large and full":         {large + ` && ! cat /dev/zero > "$0/x"`, nil},
+		"of one that joins":      {small, []string{"--join", "127.0.0.1:1", "--token-file", token}},
+		"of one with an address": {small, []string{"--public-url", "https://id.example"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+			defer cancel()
+			out, err := begins(ctx, row.mount, row.more...)
+			require.Error(t, err)
+			require.NoError(t, ctx.Err(), "it waits: %s", out)
+			require.Contains(t, out, "begin a data folder: the disk under ")
+			require.NotContains(t, out, "belongs to no cluster yet")
+		})
+	}
+}
+
+// TestFailedInit tells whoever ran it why, and what it left behind is no hindrance
+// to the next start.
+func TestFailedInit(t *testing.T) {
+	n := newNode(t, "n1")
+	key := filepath.Join(n.dir, "cluster.key")
+	require.NoError(t, os.WriteFile(key, []byte("no key"), 0o600))
+	n.begin(t)
+	initialize := []string{"cluster", "init", "--public-url", "https://id.example"}
+	n.says(t, "created")
+	r := n.operate(t, initialize...)
+	require.Equal(t, exitUnhealthy, r.code)
+	require.Contains(t, r.err, "the node could not start: ")
+	require.Contains(t, r.err, "cluster.key")
+	require.Error(t, n.command.Wait())
+
+	// Where the log could not be opened, the journal was before.
+	require.NoError(t, os.Remove(key))
+	j, err := journal.Open(journal.Config{Dir: filepath.Join(n.dir, "journal")})
+	require.NoError(t, err)
+	require.NoError(t, j.Close())
+	n.begin(t)
+	n.says(t, "created")
+	r = n.operate(t, initialize...)
+	require.Equal(t, exitOK, r.code, r.err)
+	require.True(t, n.waitReady(30*time.Second))
+	n.stop()
+
+	require.NoError(t, os.RemoveAll(filepath.Join(n.dir, "raft")))
+	require.Contains(t, n.refused(t), "is the journal of another cluster, or of this one before its data was lost")
 }

@@ -13,12 +13,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
 // newNode is a node with ports of its own, not started.
 func newNode(t testing.TB, name string) *nodeProcess {
-	n := &nodeProcess{name: name, dir: t.TempDir(), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t)}
+	n := &nodeProcess{name: name, dir: t.TempDir(), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
 	n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
 	return n
 }

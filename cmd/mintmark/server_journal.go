@@ -5,15 +5,13 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io"
-	"io/fs"
 	"maps"
-	"os"
 	"path/filepath"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
@@ -42,12 +40,12 @@ func (s *server) openJournal() error {
 // an earlier one.
 func (s *server) noJournal() error {
 	dir := filepath.Join(s.config.DataDir, "journal")
-	entries, err := os.ReadDir(dir)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && len(entries) == 0 {
-		return nil
-	}
+	empty, err := journal.Empty(dir)
 	if err != nil {
 		return fmt.Errorf("look at the journal: %w", err)
+	}
+	if empty {
+		return nil
 	}
 	return fmt.Errorf("%s is the journal of another cluster, or of this one before its data was lost: move it away, and keep it for a restore", dir)
 }
@@ -106,8 +104,12 @@ func (s *server) writeLabel(v ledger.View) error {
 
 // deadHeader describes the journal in a folder where no node runs.
 func (s *server) deadHeader() (backup.Header, error) {
-	h := s.header(backup.KindJournal)
-	text, err := s.journal.Journal.Label()
+	return labelled(s.header(backup.KindJournal), s.journal.Journal)
+}
+
+// labelled is a head with what the label of a journal says.
+func labelled(h backup.Header, j *journal.Journal) (backup.Header, error) {
+	text, err := j.Label()
 	if err != nil || text == nil {
 		return h, err
 	}
@@ -127,14 +129,21 @@ func (s *server) seal(w io.Writer, context []byte) (io.WriteCloser, error) {
 // saveState writes a backup of the cluster. This node's journal reaches as far
 // then, whatever becomes of the node.
 func (s *server) saveState(ctx context.Context, w io.Writer) error {
+	if err := s.node.Removed(); err != nil {
+		return refusal{err} // it has no leader to ask how far it is
+	}
 	b, err := s.node.Backup(ctx)
 	if err != nil {
 		return forOperators(err)
 	}
 	_ = s.journal.Flush() // which tells the log where it fails
+	return s.writeState(w, b)
+}
+
+func (s *server) writeState(w io.Writer, b *cluster.Backup) error {
 	h := s.header(backup.KindState)
 	h.StateTime, h.Seq, h.LogIndex = time.UnixMilli(b.At).UTC(), b.Seq, b.Index
-	h.Level, h.Counts, h.Lives = b.Level, maps.Clone(b.Rows), issuer.Lives(ledger.At(s.node.View()))
+	h.Level, h.Counts, h.Lives = b.Level, maps.Clone(b.Rows), issuer.Lives(ledger.At(b.View()))
 	delete(h.Counts, ledger.TableRestores) // its one row is the cluster's lives, which the header has: people would count restores
 	return backup.Write(w, h, s.seal, b.Write)
 }
@@ -149,11 +158,7 @@ func (s *server) saveJournal(_ context.Context, w io.Writer) error {
 // writeJournalUntil writes the journal of a node that was recovered and has not
 // begun its next life yet: what it has from then on belongs to that.
 func (s *server) writeJournalUntil(w io.Writer, h backup.Header, seq uint64) error {
-	var all bytes.Buffer
-	if err := s.journal.Journal.Export(&all); err != nil {
-		return fmt.Errorf("read the journal: %w", err)
-	}
-	whole, err := journal.Read(&all)
+	whole, err := historyOf(s.journal.Journal)
 	if err != nil {
 		return err
 	}
@@ -163,6 +168,15 @@ func (s *server) writeJournalUntil(w io.Writer, h backup.Header, seq uint64) err
 		h.From, h.Seq, h.StateTime = spans[0].From, last.To, time.UnixMilli(last.ToAt).UTC()
 	}
 	return backup.Write(w, h, s.seal, shared.Export)
+}
+
+// historyOf is all that a journal has.
+func historyOf(j *journal.Journal) (*journal.History, error) {
+	var all bytes.Buffer
+	if err := j.Export(&all); err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	return journal.Read(&all)
 }
 
 func (s *server) writeJournal(w io.Writer, h backup.Header) error {

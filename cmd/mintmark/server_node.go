@@ -56,6 +56,11 @@ func (s *server) openNode(ctx context.Context) error {
 	if err != nil {
 		return fmt.Errorf("look at the data in %s: %w", c.DataDir, err)
 	}
+	if !member { // before it waits: nobody looks at it then
+		if err := cluster.CheckRoom(c.DataDir); err != nil {
+			return err
+		}
+	}
 	switch {
 	case member:
 	case c.Cluster.Join != "":
@@ -74,7 +79,8 @@ func (s *server) openNode(ctx context.Context) error {
 func (s *server) nodeConfig(dir string) cluster.Config {
 	return cluster.Config{
 		Dir: dir, Machine: issuer.Machine(), Version: version, Logger: s.config.Log,
-		Now: s.config.Now, Elapsed: s.config.Elapsed, Rand: rand.Reader, Fatal: s.fatal,
+		Now: s.config.Now, Elapsed: s.config.Elapsed, TrustClock: s.config.TrustClock,
+		Rand: rand.Reader, Fatal: s.fatal,
 	}
 }
 
@@ -102,6 +108,9 @@ func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 	if s.node, err = cluster.Open(ctx, conf); err != nil {
 		return fmt.Errorf("open the data in %s: %w", s.config.DataDir, err)
 	}
+	if err := s.awaitClock(ctx); err != nil {
+		return err
+	}
 	if err := s.beginRecovered(ctx); err != nil {
 		return fmt.Errorf("begin another life of the cluster: %w", err)
 	}
@@ -127,6 +136,9 @@ func (s *server) openAlone(ctx context.Context, dir string) error {
 	var err error
 	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) {
 		if err := s.noJournal(); err != nil {
+			return err
+		}
+		if err := cluster.CheckRoom(s.config.DataDir); err != nil {
 			return err
 		}
 		if err := s.markDev(); err != nil {
@@ -166,6 +178,7 @@ func (s *server) restore(ctx context.Context, conf cluster.Config, r *restoratio
 		return err
 	}
 	restoring("written")
+	conf.TrustClock = true // the backup may be of any age
 	if err := s.openWith(ctx, conf); err != nil {
 		return err
 	}

@@ -1,12 +1,17 @@
 package main
 
 import (
+	"bytes"
 	"context"
+	"crypto/rand"
 	"errors"
+	"fmt"
 	"path/filepath"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -15,9 +20,9 @@ const recoveredPause = 200 * time.Millisecond
 
 // beginRecovered begins another life in the only node that is left of a cluster,
 // before it serves: the nodes that are lost may have used the positions that it
-// uses from now on, and their journals tell of other commands there. The folder
-// says that it was recovered until the cluster knows its life and the journal
-// says so.
+// uses from now on, and their journals tell of other commands there. What was taken
+// away in those is taken away here first, before anybody is served. The folder says
+// that it was recovered until the cluster knows all that and the journal says so.
 func (s *server) beginRecovered(ctx context.Context) error {
 	dir := filepath.Join(s.config.DataDir, "raft")
 	r, err := cluster.Recovered(dir)
@@ -25,18 +30,14 @@ func (s *server) beginRecovered(ctx context.Context) error {
 		return err
 	}
 	command := &ledger.BeginLife{Next: &ledger.Life{ID: r.ID, From: r.Seq + 1}}
-	// The sole voter has its program's level as soon as it is open. One that was
-	// stopped when another node had just joined waits for that one.
-	if err := s.node.AwaitLevel(ctx, command.Kind().Level()); err != nil {
-		return err
-	}
-	index, err := decide(ctx, s.node, command)
-	for (errors.Is(err, cluster.ErrUnavailable) || errors.Is(err, cluster.ErrUnknown)) && ctx.Err() == nil {
-		s.linger(ctx, recoveredPause)
-		index, err = decide(ctx, s.node, command)
-	}
+	index, err := s.decideAtLast(ctx, command)
 	if err != nil {
 		return err
+	}
+	if r.Attached != nil {
+		if index, err = s.replayLost(ctx, r, index); err != nil {
+			return err
+		}
 	}
 	txn, err := s.node.ViewAt(ctx, index)
 	if err != nil {
@@ -47,4 +48,34 @@ func (s *server) beginRecovered(ctx context.Context) error {
 	}
 	s.config.Log.Warn("this node was recovered: another life of the cluster begins", "from", command.Next.From)
 	return cluster.ForgetRecovery(dir)
+}
+
+// replayLost takes away what the journals of the lost nodes say. All of it may be
+// done again.
+func (s *server) replayLost(ctx context.Context, r *cluster.Recovery, index uint64) (uint64, error) {
+	history, err := journal.Read(bytes.NewReader(r.Attached))
+	if err != nil {
+		return 0, fmt.Errorf("read the journal of the lost nodes: %w", err)
+	}
+	records, err := issuer.ReadRecords(history, r.Seq)
+	if err != nil {
+		return 0, fmt.Errorf("read the journal of the lost nodes: %w", err)
+	}
+	for _, replay := range ledger.Replays(r.Seq, records) {
+		if index, err = s.decideAtLast(ctx, replay); err != nil {
+			return 0, fmt.Errorf("replay the journal of the lost nodes: %w", err)
+		}
+	}
+	s.config.Log.Warn("the journal of the lost nodes was replayed", "records", len(records))
+	return index, issuer.Restored{Node: s.node, Keys: s.keys, Version: version, Rand: rand.Reader}.Seal(ctx)
+}
+
+// decideAtLast is decide for a command that may be sent more than once.
+func (s *server) decideAtLast(ctx context.Context, command ledger.Command) (index uint64, err error) {
+	index, err = decide(ctx, s.node, command)
+	for (errors.Is(err, cluster.ErrUnavailable) || errors.Is(err, cluster.ErrUnknown)) && ctx.Err() == nil {
+		s.linger(ctx, recoveredPause)
+		index, err = decide(ctx, s.node, command)
+	}
+	return index, err
 }

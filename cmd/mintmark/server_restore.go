@@ -9,11 +9,13 @@ import (
 	"io"
 	"io/fs"
 	"strings"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -22,14 +24,22 @@ import (
 type restoration struct {
 	keys    *keys.ClusterKeys // this node's, and those that the files are sealed under
 	header  backup.Header
-	state   []byte // a snapshot of the cluster package
-	records []ledger.Record
+	state   []byte           // a snapshot of the cluster package
+	history *journal.History // what the journals have together; nil without any
+	records []ledger.Record  // of it, those after the backup
 	report  admin.RestoreReport
+
+	// of is what journals complete, in words: "the backup", or a folder.
+	of string
+	// moreKeys tells operators how to name another cluster key.
+	moreKeys string
 }
+
+const nameKeyFile = "name a file with it by --" + keyClusterKeyFile
 
 // readRestoration reads and judges a backup before anything is made of it.
 func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restoration, error) {
-	r := new(restoration)
+	r := &restoration{of: "the backup", moreKeys: nameKeyFile}
 	if err := r.takeKeys(s.config.Key, o.Keys); err != nil {
 		if _, damaged := backup.Inspect(in); damaged != nil {
 			err = refusal{damaged} // which no key opens
@@ -47,6 +57,10 @@ func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restora
 	memory := cluster.NewMemory(issuer.Machine(), s.config.Now)
 	if err := memory.Load(bytes.NewReader(r.state)); err != nil {
 		return nil, refusal{fmt.Errorf("read the backup: %w", err)}
+	}
+	if ahead := r.header.StateTime.Sub(s.config.Now()); ahead > cluster.ClockTolerance {
+		return nil, refusal{fmt.Errorf("the last decision in the backup was stamped with %s, which is %s ahead of this node's clock, and nothing would be decided for as long: "+
+			"set the clock right, or if the clock of the cluster was wrong, take a backup from before that", utc(r.header.StateTime), ahead.Round(time.Second))}
 	}
 	state := ledger.At(memory.View())
 	if err := s.agreesWith(*state.Settings()); err != nil {
@@ -92,8 +106,8 @@ func (r *restoration) open(in io.Reader, kind string) (backup.Header, io.Reader,
 	h, body, err := backup.Open(in, func(h backup.Header, in io.Reader, context []byte) (io.Reader, error) {
 		key, err := r.keys.Get(h.ClusterKey)
 		if err != nil {
-			return nil, fmt.Errorf("this %s is sealed under cluster key %s, and at hand are %s: name a file with it by --cluster-key-file",
-				h.Kind, h.ClusterKey, strings.Join(r.keys.IDs(), ", "))
+			return nil, fmt.Errorf("this %s is sealed under cluster key %s, and at hand are %s: %s",
+				h.Kind, h.ClusterKey, strings.Join(r.keys.IDs(), ", "), r.moreKeys)
 		}
 		return key.OpenStream(in, context)
 	})
@@ -118,14 +132,18 @@ func nameOfKind(kind string) string {
 func (r *restoration) preview(state ledger.View) error {
 	p, refused := state.PreviewReplay(r.header.Seq, r.records)
 	if refused != nil {
-		return refusal{fmt.Errorf("the journal can't be replayed: its %s %s", refused.Field, refused.Note)}
+		why := refused.Cause.String()
+		if refused.Note != "" {
+			why = "its " + refused.Field + " " + refused.Note
+		}
+		return refusal{fmt.Errorf("the journal can't be replayed: %s", why)}
 	}
 	if err := issuer.OpensAll(p.Ring, r.keys); err != nil {
-		return refusal{fmt.Errorf("%w; at hand are %s: name a file with it by --cluster-key-file", err, strings.Join(r.keys.IDs(), ", "))}
+		return refusal{fmt.Errorf("%w; at hand are %s: %s", err, strings.Join(r.keys.IDs(), ", "), r.moreKeys)}
 	}
 	if to, own := resealedTo(r.records), r.keys.Current().ID(); to != "" && to != own {
 		return refusal{fmt.Errorf("the journal says that the cluster key was changed to %s, and this node has %s: "+
-			"make that this node's own, and name a file with the other by --cluster-key-file", to, own)}
+			"make that this node's own; of the other, %s", to, own, r.moreKeys)}
 	}
 	r.report.Changes, r.report.NotDone = p.Lines, p.Missed
 	for _, n := range p.Counts {
@@ -157,8 +175,6 @@ func (r *restoration) begin(ctx context.Context, n *cluster.Node) error {
 		_, err := decide(ctx, n, c)
 		return err
 	}
-	// The backup may be of a cluster of a lower level; one node alone had its
-	// program's level as soon as it was open.
 	if err := decide(&ledger.BeginRestore{Backup: r.header.Seq}); err != nil {
 		return fmt.Errorf("begin the restored cluster: %w", err)
 	}

@@ -13,21 +13,51 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
+// A nodeJournal is the journal of one node.
+type nodeJournal struct {
+	header  backup.Header
+	history *journal.History
+}
+
 // readJournals says what happened after the backup, and what of it is not known.
 func (r *restoration) readJournals(files [][]byte) error {
-	if len(files) == 0 {
+	var journals []nodeJournal
+	for _, file := range files {
+		j, err := r.readJournal(file)
+		if err != nil {
+			return err
+		}
+		journals = append(journals, j)
+	}
+	return r.follow(journals)
+}
+
+func (r *restoration) readJournal(file []byte) (j nodeJournal, err error) {
+	h, body, err := r.open(bytes.NewReader(file), backup.KindJournal)
+	if err != nil {
+		return j, err
+	}
+	history, err := journal.Read(body)
+	if err != nil {
+		return j, refusal{fmt.Errorf("read the journal: %w", err)}
+	}
+	return nodeJournal{h, history}, nil
+}
+
+// follow says what journals tell of what happened after the backup.
+func (r *restoration) follow(journals []nodeJournal) (err error) {
+	if len(journals) == 0 {
 		r.report.Gap = "there is no journal: whatever was revoked, suspended, disabled or changed after " +
 			utc(r.header.StateTime) + " is as it was then"
 		return nil
 	}
-	history, err := r.mergeJournals(files)
-	if err != nil {
+	if r.history, err = r.mergeJournals(journals); err != nil {
 		return err
 	}
-	if r.records, err = issuer.ReadRecords(history, r.header.Seq); err != nil {
+	if r.records, err = issuer.ReadRecords(r.history, r.header.Seq); err != nil {
 		return refusal{fmt.Errorf("read the journal: %w", err)}
 	}
-	spans := history.Spans()
+	spans := r.history.Spans()
 	for _, s := range spans {
 		r.report.Covered = append(r.report.Covered, admin.JournalSpan{From: s.From, To: s.To, Begins: stateTime(s.FromAt), Ends: stateTime(s.ToAt)})
 	}
@@ -42,11 +72,11 @@ func (r *restoration) readJournals(files [][]byte) error {
 func (r *restoration) gaps(spans []journal.Span) []string {
 	h := r.header
 	if len(spans) == 0 {
-		return []string{"the journal is empty: nothing is known of what happened after the backup"}
+		return []string{"the journal is empty: nothing is known of what happened after " + r.of}
 	}
 	if last := spans[len(spans)-1]; last.To < h.Seq {
-		return []string{fmt.Sprintf("the journal ends at %s (command %d), before the backup (%s, command %d): nothing is known of what happened after the backup",
-			utc(stateTime(last.ToAt)), last.To, utc(h.StateTime), h.Seq)}
+		return []string{fmt.Sprintf("the journal ends at %s (command %d), before %s (%s, command %d): nothing is known of what happened after that",
+			utc(stateTime(last.ToAt)), last.To, r.of, utc(h.StateTime), h.Seq)}
 	}
 	var all []string
 	for _, g := range journal.Gaps(spans, h.Seq) {
@@ -71,22 +101,15 @@ func utc(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // mergeJournals is what some nodes have seen together, as far as it happened in
 // the life of the cluster that is followed.
-func (r *restoration) mergeJournals(files [][]byte) (*journal.History, error) {
+func (r *restoration) mergeJournals(journals []nodeJournal) (*journal.History, error) {
 	var headers []backup.Header
 	var parts []*journal.History
-	for _, file := range files {
-		h, body, err := r.open(bytes.NewReader(file), backup.KindJournal)
-		if err != nil {
-			return nil, err
-		}
-		part, err := journal.Read(body)
-		if err != nil {
-			return nil, refusal{fmt.Errorf("read the journal: %w", err)}
-		}
+	for _, j := range journals {
+		h := j.header
 		if h.Cluster != "" && h.Cluster != r.header.Cluster {
-			return nil, refusal{fmt.Errorf("the journal is of the cluster %s, the backup of %s", h.Cluster, r.header.Cluster)}
+			return nil, refusal{fmt.Errorf("the journal is of the cluster %s, %s of %s", h.Cluster, r.of, r.header.Cluster)}
 		}
-		headers, parts = append(headers, h), append(parts, part)
+		headers, parts = append(headers, h), append(parts, j.history)
 	}
 	upTo, err := backup.Follow(r.header, headers...)
 	var life *backup.LifeError
@@ -110,13 +133,13 @@ func (r *restoration) mergeJournals(files [][]byte) (*journal.History, error) {
 // the journal of a node that died before it had heard of one.
 func (r *restoration) warn(journals []backup.Header) {
 	if len(r.header.Lives) == 0 {
-		r.report.Warnings = append(r.report.Warnings, "the backup does not say which life of the cluster it is of: "+
+		r.report.Warnings = append(r.report.Warnings, r.of+" does not say which life of the cluster it is of: "+
 			"whether the journal goes with it is for you to know")
 	}
 	for _, h := range journals {
 		if len(h.Lives) == 0 {
 			r.report.Warnings = append(r.report.Warnings, fmt.Sprintf("the journal that was written at %s does not say which life of the cluster it is of: "+
-				"if the cluster was restored or recovered since the backup was saved, it tells of other commands", utc(h.Taken)))
+				"if the cluster was restored or recovered since %s was written, it tells of other commands", utc(h.Taken), r.of))
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // restoring is told each step of a restore, for tests that kill it there.
@@ -17,14 +19,7 @@ var restoring = func(_ string) {}
 func (s *server) restoreMark() string { return filepath.Join(s.config.DataDir, "restoring") }
 
 func (s *server) markRestore() error {
-	f, err := os.OpenFile(s.restoreMark(), os.O_WRONLY|os.O_CREATE, 0o600)
-	if err == nil {
-		err = errors.Join(f.Sync(), f.Close())
-	}
-	if err == nil {
-		err = syncDir(s.config.DataDir)
-	}
-	if err != nil {
+	if err := durable.Replace(s.restoreMark(), nil); err != nil {
 		return fmt.Errorf("mark the restore: %w", err)
 	}
 	return nil
@@ -35,7 +30,7 @@ func (s *server) unmarkRestore() error {
 	if err := os.Remove(s.restoreMark()); err != nil {
 		return fmt.Errorf("end the restore: %w", err)
 	}
-	return syncDir(s.config.DataDir)
+	return durable.SyncDir(s.config.DataDir)
 }
 
 // noHalfRestore refuses what a restore that was cut short left behind.
@@ -50,12 +45,4 @@ func (s *server) noHalfRestore() error {
 	dir := s.config.DataDir
 	return fmt.Errorf("a restore was cut short here: delete %s, %s and then %s, and restore again",
 		filepath.Join(dir, "raft"), filepath.Join(dir, "journal"), s.restoreMark())
-}
-
-func syncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

@@ -17,8 +17,8 @@ type observer struct {
 	now      func() time.Time
 }
 
-func (o observer) Issued(g oauth.GrantType, retry bool) { o.m.issued(g, retry) }
-func (o observer) Committed(took time.Duration)         { o.m.committed(took) }
+func (o observer) Issued(g oauth.GrantType, retry, shared bool) { o.m.issued(g, retry, shared) }
+func (o observer) Committed(took time.Duration)                 { o.m.committed(took) }
 
 func (o observer) Refused(client string, c ledger.Cause) {
 	o.m.refused(c)
@@ -40,7 +40,7 @@ func (s *server) sample() nodeSample {
 		Members: n.Members, MembersReachable: n.Reachable, FeatureLevel: n.Level,
 		Queue: n.Queue, QueueCapacity: n.QueueSize, InFlight: n.InFlight,
 		DiskFree: n.DiskFree, DiskHung: n.DiskHung,
-		ClockOffsetMax: n.ClockOffset, CertificateExpires: n.CertificateExpires,
+		ClockOffsetMax: n.ClockOffset, StateAhead: n.StateAhead, CertificateExpires: n.CertificateExpires,
 		Keys: make(map[nodeKey]int),
 	}
 	for k := range ledger.At(s.node.View()).Keys() {

@@ -60,7 +60,7 @@ func (s *server) proposeFirst(ctx context.Context, defaults ledger.Settings) err
 		}
 		select {
 		case q := <-s.inits:
-			s.config.PublicURL, s.config.AppURL = q.PublicURL, q.AppURL
+			s.config.PublicURL, s.config.AppURL, s.config.PlainHTTP = q.PublicURL, q.AppURL, q.PlainHTTP
 		case <-time.After(settingsPause):
 		case <-ctx.Done():
 		}
@@ -68,6 +68,7 @@ func (s *server) proposeFirst(ctx context.Context, defaults ledger.Settings) err
 	}
 	first := defaults
 	first.BaseURL, first.AppURL, first.Audience = s.config.PublicURL, s.config.AppURL, s.config.PublicURL
+	first.PlainHTTP = s.config.PlainHTTP
 	if first.AppURL == "" {
 		first.AppURL = first.BaseURL
 	}
@@ -111,4 +112,12 @@ func (s *server) writeSettings(ctx context.Context, c *ledger.Configure) error {
 		return fmt.Errorf("setting %s %s", r.Field, r.Note)
 	}
 	return nil
+}
+
+// warnOfPlainHTTP warns at each start of what was accepted once.
+func (s *server) warnOfPlainHTTP() {
+	if ledger.PlainHTTP(s.settings.BaseURL) || ledger.PlainHTTP(s.settings.AppURL) {
+		s.config.Log.Warn("serving plain http outside the loopback: passwords, cookies, codes and secrets can be read and changed on the way",
+			"base_url", s.settings.BaseURL, "app_url", s.settings.AppURL)
+	}
 }

@@ -33,6 +33,7 @@ func (s *server) askUpstream(ctx context.Context) web.Upstream {
 	c.RedirectURI = s.settings.AppURL + web.PathUpstreamCallback
 	c.Now, c.Log = s.config.Now, s.config.Log
 	provider := upstream.New(c)
+	s.provider.Store(provider)
 	ctx, s.stopAsking = context.WithCancel(context.WithoutCancel(ctx))
 	s.asking.Go(func() { provider.Run(ctx) })
 	return provider

@@ -53,16 +53,42 @@ func (s *server) answerMeanwhile() {
 // waiting is what operators can do meanwhile. With create they can complete a
 // cluster that has no addresses yet.
 func (s *server) waiting(create func(context.Context, admin.NewCluster) error) http.Handler {
-	return admin.NewWaitingHandler(admin.Waiting{
-		Why: s.whatFor, Status: s.overview, Name: s.config.Cluster.Name, Create: create,
-		Now: s.config.Now, Log: s.config.Log,
+	w := s.waitingNode()
+	if w.Create = create; s.isOpen() {
+		w.AcceptClock = s.node.AcceptClock
+	}
+	return admin.NewWaitingHandler(w)
+}
+
+func (s *server) waitingNode() admin.Waiting {
+	w := admin.Waiting{Why: s.whatFor, Status: s.overview, Now: s.config.Now, Log: s.config.Log}
+	if s.config.Cluster != nil {
+		w.Name = s.config.Cluster.Name
+	}
+	return w
+}
+
+// awaitClock returns when this node believes its clock, if it is alone, and lets
+// operators end the wait.
+func (s *server) awaitClock(ctx context.Context) error {
+	err := s.node.AwaitClock(ctx, func(why string) {
+		s.waits(why)
+		w := s.waitingNode()
+		w.AcceptClock = s.node.AcceptClock
+		if err := s.answerOperators(admin.NewWaitingHandler(w)); err != nil {
+			s.config.Log.Error("operators can't ask this node", "error", err)
+		}
 	})
+	if err == nil {
+		s.waits("still starting")
+	}
+	return err
 }
 
 // overview is the cluster as far as this node knows it by now.
 func (s *server) overview(ctx context.Context) admin.ClusterStatus {
 	if !s.isOpen() {
-		return admin.ClusterStatus{Name: s.config.Cluster.Name}
+		return admin.ClusterStatus{Name: s.waitingNode().Name}
 	}
 	return statusOf(s.node.Overview(ctx))
 }

@@ -76,6 +76,18 @@ func TestServiceAccountIsMade(t *testing.T) {
 	require.Regexp(t, `(?m)^`+account+`:`, string(readFile(t, filepath.Join(dir, "etc", "group"))))
 }
 
+// TestUnitsKeepSecretsInMemory and start when the clock is set: a core file would
+// have the cluster key, and no token may be minted by a clock that is not set yet.
+func TestUnitsKeepSecretsInMemory(t *testing.T) {
+	_, unit := readmeUnit(t)
+	for name, text := range map[string]string{"README": unit, "generated": systemdUnit} {
+		require.Equal(t, "0", set(t, text, "LimitCORE"), name)
+		for _, order := range []string{"After", "Wants"} {
+			require.Contains(t, strings.Fields(set(t, text, order)), "time-sync.target", name)
+		}
+	}
+}
+
 // TestUnitsAreUnderstood by systemd, which warns of a word that it does not know
 // and goes on.
 func TestUnitsAreUnderstood(t *testing.T) {

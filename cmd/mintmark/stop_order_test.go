@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 )
 
 // TestStopInOrder: /readyz says no while the node still answers whoever comes, the
@@ -21,7 +23,7 @@ import (
 func TestStopInOrder(t *testing.T) {
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, 2)
-	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t)}
+	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
 	n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
 	require.NoError(t, os.Remove(filepath.Join(n.dir, devMark)))
 	n.start(t, "--drain", "5s")

@@ -47,7 +47,7 @@ clients:
     owner: alice
     redirect_uris: ["http://127.0.0.1:9999/callback", "https://cal.example/callback"]
     scopes: [PROFILE_READ, BOOKING_READ, BOOKING_WRITE, ORG_PROFILE_READ]
-    secrets: [cal-app-secret, second-secret]
+    secrets: [cal-app-secret, mms_second-secret-of-cal-app-as-if-it-were-ranA]
     revoked_secrets: [old-secret]
   - {id: other-app, name: Other App, owner: bob, redirect_uris: ["http://127.0.0.1:9999/callback"], scopes: [PROFILE_READ, BOOKING_READ], secrets: [other-app-secret]}
   - {id: native-app, name: Native App, owner: alice, type: public, redirect_uris: ["http://127.0.0.1/callback"], scopes: [PROFILE_READ, BOOKING_READ]}
@@ -56,6 +56,10 @@ clients:
   - {id: suspended-app, name: Suspended App, owner: alice, redirect_uris: ["http://127.0.0.1:9999/callback"], scopes: [PROFILE_READ], secrets: [suspended-app-secret], state: suspended}
   - {id: legacy-app, name: Legacy App, owner: alice, redirect_uris: ["http://127.0.0.1:9999/callback"], secrets: [legacy-app-secret], legacy: true}
 `
+
+// generatedSecret is the second one of cal-app. It has the form of those that the
+// server makes, and the others have not.
+const generatedSecret = "mms_second-secret-of-cal-app-as-if-it-were-ranA"
 
 const callback = "http://127.0.0.1:9999/callback"
 

@@ -2,7 +2,6 @@ package main
 
 import (
 	"encoding/json"
-	"net"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -11,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -36,7 +36,7 @@ func startThree(t testing.TB, dir, first string, flags ...string) *threesome {
 	t.Helper()
 	c := &threesome{t: t}
 	for i, name := range []string{"n1", "n2", "n3"} {
-		n := &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: freeAddress(t), ops: freeAddress(t), clusterAddr: freeAddress(t), flags: flags}
+		n := &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t), flags: flags}
 		if i == 0 && first != "" {
 			n.dir = first
 			require.NoError(t, os.Remove(filepath.Join(first, devMark)))
@@ -56,14 +56,6 @@ func startThree(t testing.TB, dir, first string, flags ...string) *threesome {
 	}
 	c.settle()
 	return c
-}
-
-func freeAddress(t testing.TB) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	defer l.Close()
-	return l.Addr().String()
 }
 
 // start runs the node. It returns when it serves.

@@ -13,13 +13,17 @@ type EventFilter struct {
 	Client string `json:"client,omitempty"`
 	User   string `json:"user,omitempty"`  // name or id, as the actor or as the one it happened to
 	Kind   string `json:"kind,omitempty"`  // "grant.reuse", or "grant" for all of grants
-	Limit  int    `json:"limit,omitempty"` // the newest so many; 0 for all
+	Limit  int    `json:"limit,omitempty"` // the newest so many, with After the oldest; 0 for all
+	// After is a Seq: only events behind it. nil for no such bound.
+	After *uint64 `json:"after,omitempty"`
 }
 
 // An EventList is oldest first.
 type EventList struct {
 	Events    []Event `json:"events"`
-	Truncated bool    `json:"truncated"` // older ones were left out
+	Truncated bool    `json:"truncated"` // others were left out: older ones, with After newer ones
+	// Read is the Seq up to which the trail was read, for the After of another.
+	Read uint64 `json:"read"`
 }
 
 // An Event is one entry of the audit trail.
@@ -43,10 +47,23 @@ func (c *call) audit(ctx context.Context, q EventFilter) (EventList, error) {
 	if u := findUser(v, q.User); u != nil {
 		q.User = u.ID // else it may be one that is gone altogether
 	}
-	for e := range v.EventsMatching(ledger.EventQuery{Client: q.Client, User: q.User, Kind: q.Kind}) {
+	chosen := ledger.EventQuery{Client: q.Client, User: q.User, Kind: q.Kind}
+	events := v.EventsMatching(chosen)
+	if q.After != nil {
+		events, list.Read = v.EventsAfter(*q.After), *q.After
+	} else if newest := v.LastEvent(); newest != nil {
+		list.Read = newest.Seq
+	}
+	for e := range events {
 		if q.Limit > 0 && len(list.Events) == q.Limit {
 			list.Truncated = true
 			break
+		}
+		if q.After != nil {
+			list.Read = e.Seq
+			if !chosen.Match(e) {
+				continue
+			}
 		}
 		out := Event{
 			Seq: e.Seq, At: shown(e.At), Kind: string(e.Kind), Actor: userName(v, e.Actor),
@@ -57,6 +74,8 @@ func (c *call) audit(ctx context.Context, q EventFilter) (EventList, error) {
 		}
 		list.Events = append(list.Events, out)
 	}
-	slices.Reverse(list.Events)
+	if q.After == nil {
+		slices.Reverse(list.Events)
+	}
 	return list, nil
 }

@@ -95,26 +95,18 @@ func (c *call) secret(subject string, given Plain) (ledger.NewSecret, Plain, err
 	return s, shown, nil
 }
 
-const (
-	minPassword = 8 // characters: NIST SP 800-63B §5.1.1.2
-	maxPassword = 1024
-)
-
 // password is the hash of a password that came with a request, or of a new
-// one, which is returned to be shown once.
-func (c *call) password(ctx context.Context, subject string, given Plain) (string, Plain, error) {
+// one, which is returned to be shown once. Names are those of the user.
+func (c *call) password(ctx context.Context, subject string, given Plain, names ...string) (string, Plain, error) {
 	plain, shown := given.Reveal(), Plain("")
-	switch n := len([]rune(plain)); {
-	case plain == "":
+	if plain == "" {
 		generated, err := c.newID("")
 		if err != nil {
 			return "", "", err
 		}
 		plain, shown = generated, Plain(generated)
-	case n < minPassword:
-		return "", "", badField(subject, "password", "must have at least 8 characters")
-	case len(plain) > maxPassword:
-		return "", "", badField(subject, "password", "is longer than 1,024 bytes")
+	} else if fault := credential.PasswordFault(plain, names...); fault != "" {
+		return "", "", badField(subject, "password", fault)
 	}
 	hash, err := c.Passwords.Hash(ctx, plain)
 	if err != nil {

@@ -65,6 +65,28 @@ func TestAddClientRefusals(t *testing.T) {
 	}
 }
 
+// No client is given a code at an address of the service itself, in whatever way
+// an operator registers it.
+func TestOwnRedirectionURIs(t *testing.T) {
+	w, c := newWorld(t)
+	own := ledger.DefaultSettings()
+	own.BaseURL, own.AppURL, own.Audience = "https://api.example", "https://app.example", "https://api.example"
+	w.Do(&ledger.Configure{Settings: own})
+	for _, uri := range []string{"https://api.example/cb", "https://app.example:443"} {
+		uris := []string{"https://cal.example/cb", uri}
+		added, imported := calApp(), legacyApp()
+		added.ID, added.RedirectURIs, imported.RedirectURIs = "new", uris, uris
+		for _, p := range []*admin.Problem{
+			refused(t, c, admin.AddClient, added),
+			refused(t, c, admin.ImportClient, imported),
+			refused(t, c, admin.SetClient, admin.ClientEdit{ID: "cal-app", RedirectURIs: &uris}),
+		} {
+			require.Equal(t, "redirect_uris[1]", p.Field)
+			require.ErrorContains(t, p, "redirect_uris[1] is an address of this service, not of the application")
+		}
+	}
+}
+
 func TestReviews(t *testing.T) {
 	_, c := newWorld(t)
 	review := func(verdict, reason string) string {

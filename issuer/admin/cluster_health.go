@@ -13,7 +13,8 @@ const (
 	maxLag          = 10_000             // entries
 	leastValid      = 7 * 24 * time.Hour // of a certificate: it renews itself long before
 	maxClockOffset  = 5 * time.Second
-	defaultDiskLow  = 128 << 20 // bytes
+	maxStateAhead   = 10 * time.Second // beyond which nothing is decided
+	defaultDiskLow  = 128 << 20        // bytes
 	millisOffsetMax = int64(maxClockOffset / time.Millisecond)
 )
 
@@ -24,12 +25,30 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 	if apart := cmp.Or(s.Removed, s.Twin); apart != "" {
 		return append(all, apart)
 	}
+	if s.ID == "" {
+		return all // it has not opened its data, and knows nobody, itself included
+	}
+	if s.Isolated != "" { // which is why it knows nothing of the others
+		all = append(all, "this node keeps away from the others because of "+s.Isolated+"; make room or repair it, and the node comes back by itself")
+	}
 	member := slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ID == s.ID })
 	if !member { // and what follows is no wonder
 		all = append(all, fmt.Sprintf("this node, %s, was removed from the cluster: "+
 			"its machine comes back only by an invitation, with an empty data folder", s.Name))
 	}
+	if ahead := time.Duration(s.StateAhead) * time.Millisecond; ahead > maxStateAhead {
+		all = append(all, fmt.Sprintf("the cluster's time is %s ahead of the clocks, so nothing can be decided before they are there, %s from now: "+
+			"if the clocks were set back, set them right; if a wrong clock has stamped, the way back is the restore of an earlier backup",
+			ahead.Round(time.Second), ahead.Round(time.Second)))
+	}
+	for i := range s.Nodes { // nothing else is to be done about the cluster before the clocks are right
+		if n := &s.Nodes[i]; n.ClockDoubt {
+			all = append(all, n.Name+": "+n.Error)
+		}
+	}
 	switch {
+	case s.Leader == "" && member && s.elsewhere() != "":
+		all = append(all, "this node hears no leader, so it lags and may decide nothing: "+s.elsewhere()+", which cannot reach this node")
 	case s.Leader == "" && member:
 		all = append(all, "no leader is known, so nothing can be decided"+s.lostMajority())
 	case s.Leader == "":
@@ -37,7 +56,19 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 	}
 	all = append(all, s.Unfinished...)
 	for i := range s.Nodes {
-		n := &s.Nodes[i]
+		n := s.Nodes[i]
+		if s.Isolated != "" {
+			if n.State == StateUnreachable {
+				continue
+			}
+			n.Error = "" // it was said first
+		}
+		if n.ClockDoubt {
+			n.Error = "" // as was this
+		}
+		if s.Leader != "" && n.Role == RoleVoter && n.Follows == "" && n.State != StateLeader && n.State != StateUnreachable {
+			all = append(all, fmt.Sprintf("%s: it hears no leader (%s leads)", n.Name, s.Leader))
+		}
 		for _, p := range n.problems(now) {
 			all = append(all, n.Name+": "+p)
 		}
@@ -45,15 +76,38 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 	return all
 }
 
-// lostMajority says what to do where too few voters answer to elect a leader.
+// elsewhere says who leads the others, where this node does not hear of it.
+func (s *ClusterStatus) elsewhere() string {
+	follows := ""
+	for i := range s.Nodes {
+		switch n := &s.Nodes[i]; {
+		case n.ID == s.ID || n.State == StateUnreachable:
+		case n.State == StateLeader:
+			return n.Name + " leads"
+		case n.Follows != "" && n.Follows != s.Name && follows == "":
+			follows = n.Name + " follows " + n.Follows
+		}
+	}
+	return follows
+}
+
+// lostMajority says what to do where too few voters answer to elect a leader. To
+// give nodes up is no cure for a node that isolated itself, this one or another: it
+// comes back when its disk does.
 func (s *ClusterStatus) lostMajority() string {
+	if s.Isolated != "" {
+		return ""
+	}
 	voters := 0
-	var silent []string
+	var silent, hungUp []string
 	for i := range s.Nodes {
 		switch n := &s.Nodes[i]; {
 		case n.Role != RoleVoter:
 		case n.State == StateUnreachable:
 			silent = append(silent, n.Name)
+			if n.HungUp {
+				hungUp = append(hungUp, n.Name)
+			}
 			fallthrough
 		default:
 			voters++
@@ -61,6 +115,14 @@ func (s *ClusterStatus) lostMajority() string {
 	}
 	if 2*len(silent) < voters || voters == 0 {
 		return ""
+	}
+	if len(hungUp) > 0 {
+		them := "is %s, which hangs up, as a node does whose disk is full or fails: look at its disk and log first"
+		if len(hungUp) > 1 {
+			them = "are %s, which hang up, as nodes do whose disks are full or fail: look at their disks and logs first"
+		}
+		return fmt.Sprintf(": of %d voters %s can't be reached, and still running "+them,
+			voters, strings.Join(silent, " and "), strings.Join(hungUp, " and "))
 	}
 	them, they, are := "it", "it", "is"
 	if len(silent) > 1 {

@@ -17,14 +17,37 @@ func TestHealth(t *testing.T) {
 	third := func(change func(n *admin.ClusterNode)) func(*admin.ClusterStatus) {
 		return func(s *admin.ClusterStatus) { change(&s.Nodes[2]) }
 	}
+	leaderless := func(s *admin.ClusterStatus) {
+		s.Leader, s.Nodes[1].State = "", "follower"
+		for i := range s.Nodes {
+			s.Nodes[i].Follows = ""
+		}
+	}
 	for name, test := range map[string]struct {
 		change func(*admin.ClusterStatus)
 		want   []string
 	}{
 		"all is well": {func(*admin.ClusterStatus) {}, []string{}},
 		"no leader": {
-			func(s *admin.ClusterStatus) { s.Leader = "" },
+			leaderless,
 			[]string{"no leader is known, so nothing can be decided"},
+		},
+		"no leader here": {
+			func(s *admin.ClusterStatus) {
+				leaderless(s)
+				s.Nodes[1].Follows, s.Nodes[2].State = "n3", admin.StateUnreachable
+			},
+			[]string{
+				"this node hears no leader, so it lags and may decide nothing: n2 follows n3, which cannot reach this node",
+				"n3: it can't be reached",
+			},
+		},
+		"a leader that can be asked, and does not reach this node": {
+			func(s *admin.ClusterStatus) {
+				leaderless(s)
+				s.Nodes[2].State = "leader"
+			},
+			[]string{"this node hears no leader, so it lags and may decide nothing: n3 leads, which cannot reach this node"},
 		},
 		"removed": {
 			func(s *admin.ClusterStatus) { s.Nodes = s.Nodes[1:] },
@@ -38,6 +61,10 @@ func TestHealth(t *testing.T) {
 			func(s *admin.ClusterStatus) { s.Nodes, s.Leader = nil, "" },
 			[]string{removed, "no leader is known, so nothing can be decided"},
 		},
+		"its data is not open yet": {
+			func(s *admin.ClusterStatus) { *s = admin.ClusterStatus{Name: "n1"} },
+			[]string{},
+		},
 		"removed, and cut off from the others": { // who must not be told to make a cluster of one
 			func(s *admin.ClusterStatus) {
 				s.Nodes, s.Leader = s.Nodes[1:], ""
@@ -46,6 +73,86 @@ func TestHealth(t *testing.T) {
 				}
 			},
 			[]string{removed, "no leader is known, so nothing can be decided", "n2: it can't be reached", "n3: it can't be reached"},
+		},
+		"state time within": {func(s *admin.ClusterStatus) { s.StateAhead = 10_000 }, []string{}},
+		"state time ahead": {
+			func(s *admin.ClusterStatus) { s.StateAhead = 7_200_000 },
+			[]string{"the cluster's time is 2h0m0s ahead of the clocks, so nothing can be decided before they are there, 2h0m0s from now: " +
+				"if the clocks were set back, set them right; if a wrong clock has stamped, the way back is the restore of an earlier backup"},
+		},
+		"all disks are full": { // the node that is asked has isolated itself
+			func(s *admin.ClusterStatus) {
+				s.Leader, s.Isolated = "", "the disk under /data (30 MiB free): the disk is full"
+				s.Nodes[0].Error = "disk: the disk is full"
+				s.Nodes[1].State, s.Nodes[1].Error = admin.StateUnreachable, "this node keeps away from the others"
+				s.Nodes[2].State, s.Nodes[2].Error = admin.StateUnreachable, "this node keeps away from the others"
+			},
+			[]string{
+				"this node keeps away from the others because of the disk under /data (30 MiB free): the disk is full; make room or repair it, and the node comes back by itself",
+				"no leader is known, so nothing can be decided",
+			},
+		},
+		"the disks of the others are full": {
+			func(s *admin.ClusterStatus) {
+				s.Leader = ""
+				s.Nodes[1].State, s.Nodes[1].Error, s.Nodes[1].HungUp = admin.StateUnreachable, "it hung up", true
+				s.Nodes[2].State, s.Nodes[2].Error = admin.StateUnreachable, "connection refused"
+			},
+			[]string{
+				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached, and still running is n2, which hangs up, " +
+					"as a node does whose disk is full or fails: look at its disk and log first",
+				"n2: it can't be reached: it hung up", "n3: it can't be reached: connection refused",
+			},
+		},
+		"the disks of both others are full": {
+			func(s *admin.ClusterStatus) {
+				s.Leader = ""
+				for i := range s.Nodes[1:] {
+					s.Nodes[1+i].State, s.Nodes[1+i].Error, s.Nodes[1+i].HungUp = admin.StateUnreachable, "it hung up", true
+				}
+			},
+			[]string{
+				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached, and still running are n2 and n3, which hang up, " +
+					"as nodes do whose disks are full or fail: look at their disks and logs first",
+				"n2: it can't be reached: it hung up", "n3: it can't be reached: it hung up",
+			},
+		},
+		"two are lost": {
+			func(s *admin.ClusterStatus) {
+				s.Leader = ""
+				s.Nodes[1].State, s.Nodes[2].State = admin.StateUnreachable, admin.StateUnreachable
+			},
+			[]string{
+				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached; start them again, or where they are lost for good, see mintmark cluster recover --help",
+				"n2: it can't be reached", "n3: it can't be reached",
+			},
+		},
+		"voter that hears no leader": {
+			third(func(n *admin.ClusterNode) { n.State, n.Follows, n.Lag = "candidate", "", 12 }),
+			[]string{"n3: it hears no leader (n2 leads)"},
+		},
+		"voter that follows nobody": {
+			third(func(n *admin.ClusterNode) { n.Follows = "" }),
+			[]string{"n3: it hears no leader (n2 leads)"},
+		},
+		"nonvoter that hears no leader yet": {
+			third(func(n *admin.ClusterNode) { n.Role, n.Follows = "nonvoter", "" }),
+			[]string{},
+		},
+		"all clocks were set back, and certificates are not valid yet": {
+			func(s *admin.ClusterStatus) {
+				leaderless(s)
+				s.StateAhead = 7_200_000
+				s.Nodes[0].ClockDoubt, s.Nodes[0].Error = true, "clock: the wall clock jumped back by 2h0m0s"
+				s.Nodes[1].State, s.Nodes[2].State = admin.StateUnreachable, admin.StateUnreachable
+			},
+			[]string{
+				"the cluster's time is 2h0m0s ahead of the clocks, so nothing can be decided before they are there, 2h0m0s from now: " +
+					"if the clocks were set back, set them right; if a wrong clock has stamped, the way back is the restore of an earlier backup",
+				"n1: clock: the wall clock jumped back by 2h0m0s",
+				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached; start them again, or where they are lost for good, see mintmark cluster recover --help",
+				"n2: it can't be reached", "n3: it can't be reached",
+			},
 		},
 		"voter unreachable": {
 			third(func(n *admin.ClusterNode) { n.State = admin.StateUnreachable }),
@@ -87,7 +194,7 @@ func TestHealth(t *testing.T) {
 		"disk unknown":         {third(func(n *admin.ClusterNode) { n.DiskFree, n.DiskLow = 0, 300<<20 }), []string{}},
 		"much at once, in the order of nodes": {
 			func(s *admin.ClusterStatus) {
-				s.Leader = ""
+				leaderless(s)
 				s.Nodes[2].Lag, s.Nodes[2].ClockOffset = 20_000, 9000
 				s.Nodes[0].Error = "the disk hangs"
 			},

@@ -69,7 +69,7 @@ func TestClusterJSON(t *testing.T) {
 
 	w.Cluster.Change(func(s *admin.ClusterStatus) {
 		zone := time.FixedZone("elsewhere", 3*3600)
-		s.Leader = ""
+		s.Leader, s.Nodes[0].Follows, s.Nodes[2].Follows = "", "", ""
 		s.Nodes[1] = admin.ClusterNode{Name: "n2", ID: "id-n2", Address: "10.0.0.2:8300", Role: "voter", State: "unreachable", Error: "connection refused"}
 		s.Nodes[2].CertificateExpires = s.Nodes[2].CertificateExpires.In(zone)
 		s.Nodes[2].ClockOffset = -12
@@ -90,7 +90,7 @@ func TestStatusWithoutALeader(t *testing.T) {
 func TestClusterChanges(t *testing.T) {
 	w, c := newCluster(t)
 	invited := ask(t, c, admin.InviteNode, admin.Invitation{Name: "n4", Lifetime: time.Hour})
-	require.Equal(t, admin.Invited{Token: admintest.Token, Name: "n4", Expires: admintest.Started.Add(time.Hour)}, invited)
+	require.Equal(t, admin.Invited{Token: admintest.Token, Name: "n4", Expires: admintest.Started.Add(time.Hour), Ended: true}, invited)
 	invited = ask(t, c, admin.ReplaceNode, admin.Replacement{Old: "n3", Name: "n5", Lifetime: time.Minute})
 	require.Equal(t, admin.Invited{Token: admintest.Token, Name: "n5", Expires: admintest.Started.Add(time.Minute)}, invited)
 	require.Equal(t, "n5", ask(t, c, admin.WithdrawInvitation, admin.Withdrawal{Name: "n5"}).ID)

@@ -28,7 +28,8 @@ type Cluster interface {
 	TransferLeadership(ctx context.Context, to string) (Transferred, error)
 	// Checksum is of the whole state of this node, as of an applied command.
 	Checksum() (sum [32]byte, applied uint64)
-	// AcceptClock lets this node go on after its wall clock has jumped.
+	// AcceptClock lets this node go on whose clock has jumped, or is not believed
+	// at a start.
 	AcceptClock() error
 	// RotateAuthority changes who vouches for the nodes' certificates. It waits
 	// for a while for that to be done, and it goes on by itself after that.
@@ -38,6 +39,7 @@ type Cluster interface {
 // Roles and states of a node that decide on health.
 const (
 	RoleVoter        = "voter"
+	StateLeader      = "leader"
 	StateUnreachable = "unreachable"
 )
 
@@ -51,11 +53,19 @@ type ClusterStatus struct {
 	Leader   string   `json:"leader"`   // name, "" where none is known
 	Term     uint64   `json:"term"`
 	Level    uint32   `json:"level"` // feature level in use
+	// StateTime is that of the last command that the node has, absent before the
+	// first; StateAhead is how far that is ahead of the clocks of a majority, and
+	// negative where it is behind.
+	StateTime  time.Time `json:"state_time,omitzero"`
+	StateAhead int64     `json:"state_ahead_ms"`
 	Tolerance
-	Nodes   []ClusterNode `json:"nodes"`
-	Keys    []ClusterKey  `json:"keys"`
-	Removed string        `json:"removed,omitempty"` // in words: the node that was asked belongs to the cluster no more, and knows nothing of it
-	Twin    string        `json:"twin,omitempty"`    // in words: another process runs as the node that was asked, which keeps away from the others
+	Nodes []ClusterNode `json:"nodes"`
+	Keys  []ClusterKey  `json:"keys"`
+	// Isolated is in words why the node that was asked keeps away from the others:
+	// its disk takes no writes.
+	Isolated string `json:"isolated,omitempty"`
+	Removed  string `json:"removed,omitempty"` // in words: the node that was asked belongs to the cluster no more, and knows nothing of it
+	Twin     string `json:"twin,omitempty"`    // in words: another process runs as the node that was asked, which keeps away from the others
 
 	// Unfinished are changes that were begun and wait for somebody for too long,
 	// in words for people.
@@ -77,8 +87,16 @@ type ClusterNode struct {
 	Level              uint32    `json:"level"`
 	ClockOffset        int64     `json:"clock_offset_ms"` // against the node that was asked
 	CertificateExpires time.Time `json:"certificate_expires,omitzero"`
-	DiskFree           uint64    `json:"disk_free"` // bytes, 0 where unknown
-	Error              string    `json:"error"`     // why it can't be reached, or what is wrong with it
+	DiskFree           uint64    `json:"disk_free"`         // bytes, 0 where unknown
+	Follows            string    `json:"follows,omitempty"` // the leader that it hears
+	Error              string    `json:"error"`             // why it can't be reached, or what is wrong with it
+
+	// ClockDoubt says that Error is of its clock: it jumped, or is not believed.
+	ClockDoubt bool `json:"-"`
+
+	// HungUp is a node that could not be asked, although its process takes
+	// connections.
+	HungUp bool `json:"-"`
 
 	// DiskLow is how many bytes should be free there; 0 stands for the least
 	// that a node of any size wants.
@@ -98,12 +116,14 @@ type ClusterKey struct {
 type NewCluster struct {
 	PublicURL string `json:"public_url"` // of the API, and the issuer
 	AppURL    string `json:"app_url,omitempty"`
+	PlainHTTP bool   `json:"plain_http,omitempty"` // see ledger.Settings
 }
 
 // Founded is the cluster that was asked for, with nothing absent.
 type Founded struct {
 	PublicURL string `json:"public_url"`
 	AppURL    string `json:"app_url"`
+	PlainHTTP bool   `json:"plain_http,omitempty"`
 }
 
 // An Invitation asks for a token for a node that does not exist yet.
@@ -124,6 +144,9 @@ type Invited struct {
 	Token   Plain     `json:"token"`
 	Name    string    `json:"name"`
 	Expires time.Time `json:"expires"`
+	// Ended says that a token for a node of this name, which nobody had used, is
+	// worthless now.
+	Ended bool `json:"ended,omitempty"`
 }
 
 // An InvitationQuery asks for the tokens that can be used.

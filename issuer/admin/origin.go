@@ -6,14 +6,20 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // checkOrigin refuses what is not an origin (RFC 6454 §6.2) in its one
 // spelling: the issuer is compared character by character in every token, and
-// an Origin header with what a browser makes of the address.
-func checkOrigin(field, text string) error {
-	if !isOrigin(text) {
+// an Origin header with what a browser makes of the address. It is chosen for
+// good, so an address without TLS must have been accepted.
+func (q NewCluster) checkOrigin(field, text string) error {
+	switch {
+	case !isOrigin(text):
 		return badField("cluster", field, "must be scheme://host or scheme://host:port, http or https, in small letters, and nothing behind it")
+	case ledger.PlainHTTP(text) && !q.PlainHTTP:
+		return badField("cluster", field, "must be an https address outside the loopback, or passwords, cookies and secrets can be read and changed on the way; --plain-http accepts that")
 	}
 	return nil
 }

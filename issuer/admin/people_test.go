@@ -28,7 +28,7 @@ func TestUsers(t *testing.T) {
 
 	require.EqualError(t, refused(t, c, admin.AddUser, admin.NewUser{Username: "BOB"}), "user BOB: username is taken")
 	require.EqualError(t, refused(t, c, admin.AddUser, admin.NewUser{Username: "eve", Password: "short"}),
-		"user eve: password must have at least 8 characters")
+		"user eve: password is too short: use at least 12 characters")
 
 	require.Len(t, ask(t, c, admin.ListUsers, admin.UserFilter{}).Users, 2)
 	ask(t, c, admin.SetUserState, admin.UserStateChange{User: "bob", State: "delete"})

@@ -34,6 +34,9 @@ type Ledger interface {
 type Config struct {
 	// Cluster is nil on a node that runs alone for good.
 	Cluster Cluster
+	// AcceptClock lets a node without a Cluster go on whose clock has jumped. It
+	// may be nil.
+	AcceptClock func()
 	// Backup writes what operators keep, whole. Nil on a node that runs alone.
 	Backup func(ctx context.Context, w io.Writer) error
 	// Journal writes this node's journal likewise.

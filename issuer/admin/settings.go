@@ -5,6 +5,7 @@ import (
 	"errors"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -37,12 +38,14 @@ const rotationOff = "off"
 // settings are all of them, in the order in which they are shown.
 var settings = []struct {
 	key, about string
-	text       func(*ledger.Settings) *string // one of text, duration
+	text       func(*ledger.Settings) *string // one of text, flag, duration
+	flag       func(*ledger.Settings) *bool
 	duration   func(*ledger.Settings) *time.Duration
 	fixed      bool
 }{
 	{key: "base_url", about: "address of the API, and the issuer", fixed: true, text: func(s *ledger.Settings) *string { return &s.BaseURL }},
 	{key: "app_url", about: "address of the pages", fixed: true, text: func(s *ledger.Settings) *string { return &s.AppURL }},
+	{key: "plain_http", about: "whether http addresses outside the loopback were accepted", fixed: true, flag: func(s *ledger.Settings) *bool { return &s.PlainHTTP }},
 	{key: "audience", about: "audience of access tokens", fixed: true, text: func(s *ledger.Settings) *string { return &s.Audience }},
 	{key: "algorithm", about: "of signing keys made from now on: ES256, EdDSA or RS256", text: func(s *ledger.Settings) *string { return &s.Algorithm }},
 	{key: "code_lifetime", about: "of authorization codes", duration: func(s *ledger.Settings) *time.Duration { return &s.CodeLifetime }},
@@ -73,6 +76,8 @@ func shownSettings(s *ledger.Settings) Settings {
 		switch {
 		case k.text != nil:
 			shown.Value = *k.text(&row)
+		case k.flag != nil:
+			shown.Value = strconv.FormatBool(*k.flag(&row))
 		case k.key == "rotate_every" && s.RotateEvery == ledger.RotateNever:
 			shown.Value = rotationOff
 		default:

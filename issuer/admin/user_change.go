@@ -43,7 +43,7 @@ func (c *call) setPassword(ctx context.Context, q PasswordChange) (ChangedPasswo
 		return ChangedPassword{}, err
 	}
 	subject := "user " + q.User
-	hash, made, err := c.password(ctx, subject, q.Password)
+	hash, made, err := c.password(ctx, subject, q.Password, u.Username, u.Person.Name, u.Person.Email)
 	if err != nil {
 		return ChangedPassword{}, err
 	}

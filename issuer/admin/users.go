@@ -82,7 +82,7 @@ func (c *call) addUser(ctx context.Context, q NewUser) (AddedUser, error) {
 		id = made
 	}
 	subject := "user " + q.Username
-	hash, made, err := c.password(ctx, subject, q.Password)
+	hash, made, err := c.password(ctx, subject, q.Password, q.Username, q.Name, q.Email)
 	if err != nil {
 		return AddedUser{}, err
 	}

@@ -20,8 +20,11 @@ type Waiting struct {
 	// Create completes a cluster that was made and has no addresses yet, and
 	// returns when it serves. Nil where that is not what is missing.
 	Create func(ctx context.Context, c NewCluster) error
-	Now    func() time.Time
-	Log    *slog.Logger // default: slog.Default()
+	// AcceptClock lets the node go on with its clock as it is. Nil where it has
+	// not read its data yet.
+	AcceptClock func()
+	Now         func() time.Time
+	Log         *slog.Logger // default: slog.Default()
 }
 
 // NewWaitingHandler serves the operations of a node that waits.
@@ -33,7 +36,7 @@ func NewWaitingHandler(w Waiting) http.Handler {
 	for _, r := range routes {
 		byName[r.name] = route{r.name, refuse}
 	}
-	for _, r := range []route{on(ShowCluster, w.status), on(InitCluster, w.init)} {
+	for _, r := range []route{on(ShowCluster, w.status), on(InitCluster, w.init), on(AcceptClock, w.acceptClock)} {
 		byName[r.name] = r
 	}
 	all := make([]route, 0, len(byName))
@@ -73,10 +76,18 @@ func (w *Waiting) init(c *call, ctx context.Context, q NewCluster) (Founded, err
 	return Founded(q), nil
 }
 
+func (w *Waiting) acceptClock(c *call, _ context.Context, _ Acceptance) (Done, error) {
+	if w.AcceptClock == nil {
+		return Done{}, &Problem{Class: Unavailable, Text: w.problem()}
+	}
+	w.AcceptClock()
+	return c.done(nodeSubject(w.Name), w.Name), nil
+}
+
 // complete has the pages where the API is, unless they are said to be elsewhere.
 func (q NewCluster) complete() (NewCluster, error) {
 	if q.AppURL == "" {
 		q.AppURL = q.PublicURL
 	}
-	return q, errors.Join(checkOrigin("public_url", q.PublicURL), checkOrigin("app_url", q.AppURL))
+	return q, errors.Join(q.checkOrigin("public_url", q.PublicURL), q.checkOrigin("app_url", q.AppURL))
 }

@@ -89,7 +89,7 @@ func TestFaultsStayInTheLog(t *testing.T) {
 
 // Whatever is asked and whatever comes of it, the log has no secret.
 func TestSecretsStayOutOfTheLog(t *testing.T) {
-	const given = "given-secret-0123456789"
+	const given = "given-credential-0123456789"
 	w, c := newWorld(t)
 	var secrets []string
 	seen := func(p admin.Plain) { secrets = append(secrets, p.Reveal()) }

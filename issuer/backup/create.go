@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // Create makes a file for its owner only that holds what write wrote, and
@@ -34,7 +36,7 @@ func Create(path string, write func(io.Writer) error) error {
 	}()
 	err = write(f)
 	if err == nil {
-		err = f.Sync()
+		err = durable.Sync(f)
 	}
 	if err = errors.Join(err, f.Close()); err != nil {
 		return fmt.Errorf("create %s: %w", path, err)
@@ -51,19 +53,11 @@ func publish(from, path, dir string) error {
 	}
 	err := os.Remove(from)
 	if err == nil {
-		err = syncFolder(dir)
+		err = durable.SyncDir(dir)
 	}
 	if err != nil {
 		_ = os.Remove(path) // ours: the link made it
 		return fmt.Errorf("create %s: %w", path, err)
 	}
 	return nil
-}
-
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
 }

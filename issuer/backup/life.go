@@ -41,7 +41,7 @@ func Follow(state Header, journals ...Header) ([]uint64, error) {
 				"they began with different restores or recoveries", j.life(), strangerTo(j, state, way))}
 		case n < own:
 			return nil, &LifeError{fmt.Sprintf("the journal is of life %s of the cluster, which ended when a backup up to command %d was restored, "+
-				"or a node that had no more recovered; the backup is of life %s, which began then", j.life(), way[n].From-1, state.life())}
+				"or a node that had no more recovered; life %s began then", j.life(), way[n].From-1, state.life())}
 		}
 	}
 	if own < len(way) && state.Seq >= way[own].From {

@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"io"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -16,6 +17,17 @@ const (
 // NewSecret makes a client secret of 256 random bits.
 func NewSecret(rand io.Reader) Secret {
 	return Secret{hide(randomText(rand, secretPrefix))}
+}
+
+// IsSecret reports whether a text has the form of what NewSecret makes, which
+// nobody guesses.
+func IsSecret(text string) bool {
+	random, ours := strings.CutPrefix(text, secretPrefix)
+	if !ours || len(random) != base64.RawURLEncoding.EncodedLen(randomSize) {
+		return false
+	}
+	plain, err := base64.RawURLEncoding.Strict().DecodeString(random)
+	return err == nil && len(plain) == randomSize
 }
 
 // Tail returns the last 4 characters of a secret, which the owner is shown to

@@ -13,6 +13,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/security"
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/verifier"
 )
@@ -43,13 +44,19 @@ type Config struct {
 	Readers     func() *Readers
 	// ClientIP is the address that failures are counted by.
 	ClientIP func(*http.Request) string
-	Log      *slog.Logger
-	Now      func() time.Time
+	// Security is told of failures to authenticate. May be nil.
+	Security *security.Recorder
+	// RequestID is how a request is named in the log. May be nil.
+	RequestID func(*http.Request) string
+	Log       *slog.Logger
+	Now       func() time.Time
 }
 
 // Failures of one client from one address: this many at once, then so many a
 // second. The answers beyond it are 429; a correct credential is never among
-// them, since only failures are counted and only failures are answered so.
+// them, since only failures are counted and only failures are answered so. Nor is
+// a genuine one that is good no more: the client must learn that it is not, whoever
+// else fails at its address.
 const (
 	failureBurst  = 500
 	failureRate   = 5
@@ -60,11 +67,12 @@ const (
 type Endpoints struct {
 	Config
 	failures *limit.Limiter
+	guesses  *guesses
 }
 
 // New checks nothing but wires all.
 func New(c Config) *Endpoints {
-	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, failuresKnown)}
+	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, failuresKnown), guesses: newGuesses()}
 }
 
 // Routes is where routes are added: an httprouter.Router, or what stands before

@@ -8,7 +8,9 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
 // Revocations is the feed of what was revoked (package feed).
@@ -59,12 +61,16 @@ var typeRevocations = []string{"application/mintmark-revocations+jwt"}
 func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried bool) {
 	if tried {
 		if wait := e.failures.Take(failureKey("\x00reader", e.ClientIP(r)), e.Now()); wait > 0 {
+			e.failed(w, r, security.Reader, "", ledger.Throttled)
 			w.Header().Set("Retry-After", seconds(wait))
 			writeError(w, http.StatusTooManyRequests, &oauth.Error{
 				Code: oauth.TemporarilyUnavailable, Description: "There were too many failures. Wait before the next try.",
 			})
 			return
 		}
+	}
+	if tried {
+		e.failed(w, r, security.Reader, "", ledger.SecretWrong)
 	}
 	w.Header().Set("WWW-Authenticate", `Basic realm="revocations", charset="UTF-8"`)
 	writeError(w, http.StatusUnauthorized, &oauth.Error{

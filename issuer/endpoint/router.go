@@ -1,6 +1,7 @@
 package endpoint
 
 import (
+	"encoding/hex"
 	"log/slog"
 	"net/http"
 	"runtime/debug"
@@ -87,11 +88,22 @@ func ambiguous(r *http.Request) bool {
 	if !strings.Contains(path, "%") {
 		return false
 	}
-	lower := strings.ToLower(path)
-	for _, code := range []string{"%2f", "%5c", "%00", "%2e"} {
-		if strings.Contains(lower, code) {
+	for rest := path; ; {
+		_, code, more := strings.Cut(rest, "%")
+		if !more {
+			return false
+		}
+		c, err := hex.DecodeString(code[:min(2, len(code))])
+		if err != nil || len(c) == 0 || c[0] == '/' || c[0] == '\\' || c[0] == 0 || unreserved(c[0]) {
 			return true
 		}
+		rest = code[2:]
 	}
-	return false
+}
+
+// unreserved are the characters that are never encoded in a URL's normal form (RFC
+// 3986 §2.3). A program in front that limits a path by its text would not see one
+// with an encoded letter in it.
+func unreserved(c byte) bool {
+	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
 // token is POST /v2/auth/oauth2/token (RFC 6749 §3.2): parse, decide and
@@ -25,11 +26,20 @@ func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.P
 	}
 	request, refused := e.parse(r, body)
 	if refused != nil {
-		refused.ID = e.Server.ErrorID(request.Client.ID, ledger.Refusal{Code: refused.Code, Cause: causeOf(refused.Code)})
+		cause := causeOf(refused.Code)
+		refused.ID = e.Server.ErrorID(request.Client.ID, ledger.Refusal{Code: refused.Code, Cause: cause})
+		refused.Cause = uint16(cause)
 		e.refuse(w, r, request.Client, refused)
 		return
 	}
+	wait, answered := e.guesses.take(request.Client, e.ClientIP(r), e.Now())
+	if wait > 0 {
+		e.failed(w, r, security.Client, request.Client.ID, ledger.Throttled)
+		throttled(w, wait, e.Server.ErrorID(request.Client.ID, ledger.Refusal{Code: oauth.TemporarilyUnavailable, Cause: ledger.Throttled}))
+		return
+	}
 	response, err := e.Server.Token(r.Context(), request)
+	answered(err)
 	if errors.As(err, &refused) {
 		e.refuse(w, r, request.Client, refused)
 		return
@@ -95,24 +105,29 @@ func causeOf(c oauth.Code) ledger.Cause {
 // refuse answers a refusal of RFC 6749 §5.2, or 429 where this client has
 // failed too often from this address.
 func (e *Endpoints) refuse(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials, refused *oauth.Error) {
-	if refused.Code == oauth.InvalidClient || refused.Code == oauth.InvalidGrant {
+	if refused.Code == oauth.InvalidClient || refused.Code == oauth.InvalidGrant && !refused.Genuine {
 		if wait := e.failures.Take(failureKey(c.ID, e.ClientIP(r)), e.Now()); wait > 0 {
-			w.Header().Set("Retry-After", seconds(wait))
-			writeError(w, http.StatusTooManyRequests, &oauth.Error{
-				Code: oauth.TemporarilyUnavailable, Description: "There were too many failures. Wait before the next try.",
-				ID: refused.ID,
-			})
+			e.failed(w, r, security.Client, c.ID, ledger.Throttled)
+			throttled(w, wait, refused.ID)
 			return
 		}
 	}
 	status := http.StatusBadRequest
 	if refused.Code == oauth.InvalidClient {
+		e.failed(w, r, security.Client, c.ID, ledger.Cause(refused.Cause))
 		status = http.StatusUnauthorized
 		if c.Basic {
 			w.Header().Set("WWW-Authenticate", `Basic realm="token", charset="UTF-8"`)
 		}
 	}
 	writeError(w, status, refused)
+}
+
+func throttled(w http.ResponseWriter, wait time.Duration, id string) {
+	w.Header().Set("Retry-After", seconds(wait))
+	writeError(w, http.StatusTooManyRequests, &oauth.Error{
+		Code: oauth.TemporarilyUnavailable, Description: "There were too many failures. Wait before the next try.", ID: id,
+	})
 }
 
 // failureKey joins client and address. An id that no client can have shares

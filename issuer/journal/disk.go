@@ -1,9 +1,10 @@
 package journal
 
 import (
-	"errors"
 	"io"
 	"os"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
 // What is in the folder is for nobody else to read, whatever the folder above
@@ -49,10 +50,4 @@ func (realDisk) Open(path string) (file, error) {
 
 func (realDisk) Remove(path string) error { return os.Remove(path) }
 
-func (realDisk) SyncDir(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	return errors.Join(d.Sync(), d.Close())
-}
+func (realDisk) SyncDir(path string) error { return durable.SyncDir(path) }

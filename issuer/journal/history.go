@@ -66,6 +66,19 @@ func (h *History) Until(seq uint64) *History {
 	return out
 }
 
+// After is what h has of commands after a Seq.
+func (h *History) After(seq uint64) *History {
+	out := &History{records: slices.Collect(h.Records(seq))}
+	for _, r := range h.runs {
+		if r.to.seq <= seq {
+			continue
+		}
+		r.from.seq = max(r.from.seq, seq) // what it covers begins behind that
+		out.runs = append(out.runs, r)
+	}
+	return out
+}
+
 // Export writes the journal's portable form, what is not on disk yet included.
 // What cannot be read for damage is left out, and is a gap in it.
 func (j *Journal) Export(w io.Writer) error {

@@ -16,7 +16,8 @@ type Config struct {
 	Dir string
 
 	// MaxAge is how far behind the newest command records are kept, by state
-	// time: a wall clock gone wrong must not empty the journal. 0: 400 days.
+	// time, in which a leap counts for a quarter of it at most: a clock gone
+	// wrong must not empty the journal. 0: 400 days.
 	MaxAge time.Duration
 	// MaxBytes is how large the files may become together. 0: 64 MiB.
 	MaxBytes int64

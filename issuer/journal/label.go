@@ -17,7 +17,7 @@ const labelName = "label"
 func (j *Journal) SetLabel(text []byte) error {
 	old, err := j.Label()
 	if err == nil && !bytes.Equal(old, text) {
-		err = replaceFile(j.config.Dir, labelName, text)
+		err = replaceFile(j.config.disk, j.config.Dir, labelName, text)
 	}
 	if err != nil {
 		return fmt.Errorf("label journal: %w", err)
@@ -36,18 +36,19 @@ func (j *Journal) Label() ([]byte, error) {
 
 // replaceFile returns when the file is on disk, whole; a crash leaves the one
 // before it.
-func replaceFile(dir, name string, text []byte) error {
+func replaceFile(d disk, dir, name string, text []byte) error {
 	part := filepath.Join(dir, name+".part")
-	f, err := os.OpenFile(part, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, modeFile)
+	f, err := d.Open(part)
 	if err != nil {
 		return err
 	}
-	_, err = f.Write(text)
+	_, err = f.WriteAt(text, 0)
+	err = errors.Join(err, f.Truncate(int64(len(text))))
 	if err = errors.Join(err, f.Sync(), f.Close()); err != nil {
 		return err
 	}
 	if err := os.Rename(part, filepath.Join(dir, name)); err != nil {
 		return err
 	}
-	return realDisk{}.SyncDir(dir)
+	return d.SyncDir(dir)
 }

@@ -3,6 +3,7 @@ package journal
 import (
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 )
 
@@ -25,6 +26,24 @@ func Open(c Config) (*Journal, error) {
 	}
 	go j.run()
 	return j, nil
+}
+
+// Empty reports whether a folder has nothing of a journal, or is missing. A start
+// that failed before the first command leaves files without content.
+func Empty(dir string) (bool, error) {
+	entries, err := os.ReadDir(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return true, nil
+	}
+	if err != nil {
+		return false, err
+	}
+	for _, e := range entries {
+		if info, err := e.Info(); err != nil || !info.Mode().IsRegular() || info.Size() > 0 {
+			return false, err
+		}
+	}
+	return true, nil
 }
 
 // Recovered is what Open found wrong.

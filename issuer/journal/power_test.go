@@ -13,14 +13,25 @@ import (
 // lossy is a disk that loses what was not synced when the power goes.
 type lossy struct {
 	journal.Disk
-	mu  sync.Mutex
-	off bool
+	mu      sync.Mutex
+	off     bool
+	folders int // how often one was synced
 }
 
 func (d *lossy) cut() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.off = true
+}
+
+func (d *lossy) SyncDir(path string) error {
+	return d.on(func() error { d.folders++; return d.Disk.SyncDir(path) })
+}
+
+func (d *lossy) synced() int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.folders
 }
 
 func (d *lossy) on(do func() error) error {
@@ -114,4 +125,22 @@ func TestPowerCut(t *testing.T) {
 			require.NoError(t, j.Close())
 		}
 	}
+}
+
+// TestLabelSurvivesAPowerCut: SetLabel has returned, so the text is there, whole,
+// and so is its name.
+func TestLabelSurvivesAPowerCut(t *testing.T) {
+	dir := t.TempDir()
+	d := &lossy{Disk: journal.RealDisk}
+	j, err := journal.Open(journal.OnDisk(journal.Config{Dir: dir}, d))
+	require.NoError(t, err)
+	require.NoError(t, j.SetLabel([]byte("whose it is")))
+	synced := d.synced()
+	require.NoError(t, j.SetLabel([]byte("another's")))
+	require.Equal(t, synced+1, d.synced(), "the folder, too")
+	d.cut()
+	label, err := j.Label()
+	require.NoError(t, err)
+	require.Equal(t, "another's", string(label))
+	_ = j.Close()
 }

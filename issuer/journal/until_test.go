@@ -45,6 +45,34 @@ func TestUntil(t *testing.T) {
 	assert.Equal(t, h, h.Until(25))
 }
 
+// TestAfter: what is left is covered as before, and can be written and merged.
+func TestAfter(t *testing.T) {
+	j := open(t, in(t.TempDir()))
+	j.Covered(0, at(0))
+	give(j, 3, 1)
+	give(j, 7, 2)
+	j.Covered(12, at(12))
+	j.Skipped(13, 19, at(19))
+	give(j, 22, 1)
+	j.Covered(25, at(25))
+	h := read(t, export(t, j))
+	for seq := uint64(0); seq < 30; seq++ {
+		cut := h.After(seq)
+		assert.Equal(t, slices.Collect(h.Records(seq)), slices.Collect(cut.Records(0)))
+		var want []journal.Span
+		for _, s := range h.Spans() {
+			if s.From = max(s.From, seq+1); s.From <= s.To {
+				want = append(want, s)
+			}
+		}
+		assert.Equal(t, want, cut.Spans(), "after %d", seq)
+		assert.Equal(t, cut.Spans(), read(t, export(t, cut)).Spans(), "it can be written")
+		merged, err := journal.Merge(cut, h)
+		require.NoError(t, err)
+		assert.Equal(t, h.Spans(), merged.Spans())
+	}
+}
+
 // TestLabel: it stays with the folder, and is no record.
 func TestLabel(t *testing.T) {
 	dir := t.TempDir()

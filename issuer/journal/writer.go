@@ -212,15 +212,31 @@ func (j *Journal) surplus(now int64) int {
 	for _, s := range j.segments {
 		size += s.size
 	}
+	var age int64
+	for i, s := range j.segments {
+		next := now
+		if i+1 < len(j.segments) {
+			next = j.segments[i+1].newest
+		}
+		age += j.aged(next - s.newest)
+	}
 	n := 0
 	for ; n < len(j.segments)-1; n++ {
 		s := j.segments[n]
-		if size <= j.config.MaxBytes && s.newest >= now-j.config.MaxAge.Milliseconds() {
+		if size <= j.config.MaxBytes && age <= j.config.MaxAge.Milliseconds() {
 			break
 		}
 		size -= s.size
+		age -= j.aged(j.segments[n+1].newest - s.newest)
 	}
 	return n
+}
+
+// aged is how much older, in milliseconds, what came before a step of state time
+// is after it. A step of many segments' worth is that of a wrong clock rather
+// than of a long silence, and what came before it is what the way back needs.
+func (j *Journal) aged(step int64) int64 {
+	return min(step, 4*j.config.MaxAge.Milliseconds()/segmentsKept)
 }
 
 func (j *Journal) closeFiles() error {

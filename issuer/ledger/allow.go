@@ -26,6 +26,9 @@ type Allow struct {
 	User    string                     `cbor:"2,keyasint"` // whom the page named
 	Request oauth.AuthorizationRequest `cbor:"3,keyasint"`
 	Grant   GrantID                    `cbor:"4,keyasint"`
+	// Revision is the client's that the page showed: nobody allows an application
+	// whose name, website or owner has become another under their eyes.
+	Revision uint64 `cbor:"5,keyasint"`
 }
 
 // Kind is KindAllow.
@@ -50,6 +53,9 @@ func (c *Allow) Decide(v View, m Meta) Decision {
 		}
 		return deny(AlreadyExists)
 	}
+	if a.Client.Revision != c.Revision {
+		return deny(Moved)
+	}
 	key := v.ActiveKey(ForCredentials)
 	if key == nil {
 		return deny(KeyNotSeen)
@@ -57,7 +63,7 @@ func (c *Allow) Decide(v View, m Meta) Decision {
 	if len(who.user.Grants) >= maxGrantsOfUser {
 		return refuse(oauth.AccessDenied, TooManyGrants)
 	}
-	if when := v.allowsFrom(who.user); m.Level >= levelTrail && m.At < when {
+	if when := v.allowsFrom(who.user); m.At < when {
 		d := refuse(oauth.TemporarilyUnavailable, TooManyAllows)
 		d.Outcome.Refusal.When = when
 		return d

@@ -22,7 +22,7 @@ const (
 	EventClientDeleted  EventKind = "client.deleted"
 	EventClientOffered  EventKind = "client.offered"     // to its User, by its owner
 	EventOfferEnded     EventKind = "client.offer_ended" // declined or withdrawn, as Detail says
-	EventClientMoved    EventKind = "client.transferred" // to its User, from the one that Detail names
+	EventClientMoved    EventKind = "client.transferred" // to its User, from the one that Detail begins with
 	EventClientImported EventKind = "client.imported"
 	EventScopesSelected EventKind = "client.scopes_selected" // the migration of a legacy client
 	EventSecretAdded    EventKind = "secret.added"
@@ -30,8 +30,9 @@ const (
 	EventAllowed        EventKind = "grant.allowed"
 	EventExchanged      EventKind = "grant.exchanged"
 	EventRetried        EventKind = "grant.retried" // a refresh answered again inside the retry window; once a day for each grant
+	EventShared         EventKind = "grant.shared"  // three generations in a row, or more, were asked for twice; once a day for each grant
 	EventReuse          EventKind = "grant.reuse"   // a credential of the chain came twice; the grant was ended
-	EventLeapt          EventKind = "grant.leapt"   // after a restore, the chain moved forward to a later refresh token
+	EventLeapt          EventKind = "grant.leapt"   // after a restore or a recovery, the chain moved forward to a later refresh token
 	EventGrantRevoked   EventKind = "grant.revoked"
 	EventDisconnected   EventKind = "grant.disconnected"
 	EventKeyAdded       EventKind = "key.added"
@@ -42,6 +43,8 @@ const (
 	EventNodeForgotten  EventKind = "node.forgotten"
 	EventRestored       EventKind = "restore.begun"
 	EventReplayed       EventKind = "restore.replayed"
+	EventRecovered      EventKind = "restore.recovered" // the only node that is left went on alone
+	EventFailures       EventKind = "security.failures" // of an hour, on all nodes
 )
 
 // An Event is one entry of the audit trail, in log order. A command makes at
@@ -55,16 +58,18 @@ type Event struct {
 	User   string    `cbor:"6,keyasint,omitempty"`
 	Grant  GrantID   `cbor:"7,keyasint,omitempty"`
 	Detail string    `cbor:"8,keyasint,omitempty"` // never a secret
+	Until  Time      `cbor:"9,keyasint,omitempty"` // of a cut of a user's grants: User.CutAt
 }
 
 // Operator is the Actor of what comes over the local socket or from a
 // node's own duties.
 const Operator = "operator"
 
-// MaxEvents bounds the audit trail; the leader sweeps the oldest beyond it. So
-// nobody may write without end, or they could push out what others did, and what
-// the feed of revocations reads: each kind has its bound, see tellsRetry and
-// maxAllowsADay, and for the forms of the pages issuer/web.
+// MaxEvents bounds the audit trail; the leader sweeps what is beyond it, from
+// the actor who has the most: see Shares. Still nobody may write without end, or
+// they would push out what they did themselves, and what the feed of revocations
+// reads: each kind has its bound, see tellsRetry and maxAllowsADay, and for the
+// forms of the pages issuer/web.
 const MaxEvents = 100_000
 
 func event(m Meta, e Event) Change {

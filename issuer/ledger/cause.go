@@ -109,6 +109,12 @@ const (
 	TooManyClients    Cause = 102
 	OwnAccount        Cause = 103 // an administrator's
 	TooManyAllows     Cause = 104 // of a user within a day
+	Throttled         Cause = 105
+	NoSuchUser        Cause = 106
+	PasswordWrong     Cause = 107
+	UpstreamRefused   Cause = 108 // the provider vouched for nobody, or can't be believed
+	SignInTooOld      Cause = 109 // see ReauthenticateAfter
+	OtherPerson       Cause = 110 // the provider signed somebody else in than the session's user
 )
 
 // sentences are for people who manage a client: exact, and without a value
@@ -143,7 +149,7 @@ var sentences = map[Cause]string{
 	UserDisabled:            "the user's account is disabled",
 	UserDeleted:             "the user's account was deleted",
 	Reauthorized:            "the user allowed this client again with scopes, which ended the older grant without limits",
-	LeaptAgain:              "after a restore from a backup, a second refresh token later than the one that was due was presented, so the grant was ended",
+	LeaptAgain:              "after a restore or a recovery, a second refresh token later than the one that was due was presented, so the grant was ended",
 	ScopeUnknown:            "a scope was asked for that does not exist",
 	ScopeTooWide:            "more scopes were asked for than are enabled or granted",
 	ScopeMissing:            "no scope was asked for",
@@ -184,6 +190,12 @@ var sentences = map[Cause]string{
 	TooManyClients:          "an account has at most 1,000 applications, deleted ones included",
 	OwnAccount:              "administrators do not disable or delete their own account, or give up their role: another administrator does",
 	TooManyAllows:           "the account has allowed applications too often within a day",
+	Throttled:               "there were too many failures, so this one was not looked at",
+	NoSuchUser:              "there is no user with this name",
+	PasswordWrong:           "the password is not this user's",
+	UpstreamRefused:         "the provider signed nobody in",
+	SignInTooOld:            "the sign-in is older than 15 minutes: prove again who you are",
+	OtherPerson:             "the provider signed somebody else in",
 	SealedOtherwise:         "the key is sealed under another cluster key than the ring is",
 }
 

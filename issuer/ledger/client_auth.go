@@ -26,6 +26,15 @@ type authentication struct {
 	secret int // index in client.Secrets; -1 for a public client
 }
 
+// proved reports whether a secret was right.
+func (a authentication) proved() bool { return a.client != nil && a.secret >= 0 }
+
+// recheck marks a refusal as one to decide again on a fresh view.
+func (a authentication) recheck(d Decision) Decision {
+	d.Recheck, d.Proved = d.Outcome.Refusal != nil && len(d.Changes) == 0, a.proved()
+	return d
+}
+
 // authenticate finds the client and checks its proof. Every failure is told
 // as one invalid_client; only the sealed cause tells them apart.
 //
@@ -92,7 +101,6 @@ func (a authentication) noteUse(v View, m Meta, p Proof) []Change {
 	s := a.client.Secrets[a.secret]
 	used := m.At - m.At%minute
 	anew, ok := p.recorded(v, &s)
-	ok = ok && m.Level >= levelRecords
 	if s.Used >= used && !ok {
 		return nil
 	}

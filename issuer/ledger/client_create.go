@@ -52,14 +52,14 @@ func (c *CreateClient) Decide(v View, m Meta) Decision {
 		return deny(NotAllowed)
 	case c.Type == Public && c.Secret != nil:
 		return deny(PublicClientNoKey)
-	case !who.operator && m.Level >= levelPages && v.full(c.Owner):
+	case !who.operator && v.full(c.Owner):
 		return deny(TooManyClients)
 	}
-	p, refused := m.checkProfile(c.Profile, c.Type, MinScopes, nil)
+	p, refused := v.checkProfile(c.Profile, c.Type, MinScopes)
 	if refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}
-	logo, refused := v.putLogo(p, c.Logo, m)
+	logo, refused := v.putLogo(p, c.Logo)
 	if refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}

@@ -40,11 +40,11 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 	if old.Legacy {
 		least = 0
 	}
-	p, refused := m.checkProfile(c.Profile, old.Type, least, old)
+	p, refused := v.checkProfile(c.Profile, old.Type, least)
 	if refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}
-	logo, refused := v.putLogo(p, c.Logo, m)
+	logo, refused := v.putLogo(p, c.Logo)
 	if refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}
@@ -69,7 +69,7 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 		next.Profile, next.Proposed = p, nil
 		next.State, next.Reason = Pending, ""
 	default:
-		next.narrowTo(p, m)
+		next.narrowTo(p)
 		next.Proposed = nil
 		if !next.Profile.equal(&p) {
 			next.Proposed, kind = &p, EventClientProposed
@@ -84,14 +84,14 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 	}
 	next.queue(old, m)
 	return accept(Outcome{ID: c.ID}, append(logo, put(TableClients, next),
-		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: next.edited(old, kind, m)}))...)
+		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: next.edited(old, kind)}))...)
 }
 
 // edited is the detail of the event of an edit: the scopes that c has now, or of a
 // proposal, what differs from the client as it was, and the scopes that it would
-// have. Older rules tell the scopes that it has.
-func (c *Client) edited(old *Client, kind EventKind, m Meta) string {
-	if kind != EventClientProposed || m.Level < levelPages {
+// have.
+func (c *Client) edited(old *Client, kind EventKind) string {
+	if kind != EventClientProposed {
 		return strings.Join(c.Scopes, " ")
 	}
 	var fields []string
@@ -110,11 +110,7 @@ var fieldWords = map[string]string{
 // narrowTo takes away at once the scopes and redirection URIs that p lacks.
 // Where p keeps none of them, what replaces them waits, and they stay until
 // then: a client has at least one of each and stays live while an edit waits.
-func (c *Client) narrowTo(p Profile, m Meta) {
-	if m.Level < levelKeepsLast {
-		c.Scopes, c.RedirectURIs = both(c.Scopes, p.Scopes), both(c.RedirectURIs, p.RedirectURIs)
-		return
-	}
+func (c *Client) narrowTo(p Profile) {
 	c.Scopes = orElse(both(c.Scopes, p.Scopes), c.Scopes)
 	c.RedirectURIs = orElse(both(c.RedirectURIs, p.RedirectURIs), c.RedirectURIs)
 }

@@ -5,15 +5,15 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // checkProfile validates what a person may fill in. Scopes come back in
 // catalogue order. scopes says how many there must be at least: none for a
-// legacy client that has not selected any yet. What the client had before may stay
-// as older rules let it in.
-func (m Meta) checkProfile(p Profile, t ClientType, scopes int, had *Client) (Profile, *Refusal) {
-	if faults := m.profileFaults(&p, t, scopes, had); len(faults) > 0 {
+// legacy client that has not selected any yet.
+func (v View) checkProfile(p Profile, t ClientType, scopes int) (Profile, *Refusal) {
+	if faults := v.ProfileFaults(&p, t, scopes); len(faults) > 0 {
 		return p, faults[0]
 	}
 	set, _ := p.set()
@@ -22,26 +22,17 @@ func (m Meta) checkProfile(p Profile, t ClientType, scopes int, had *Client) (Pr
 }
 
 // ProfileFaults is all that is wrong with a profile, for telling a person at
-// once. A command is refused for the first. had is nil for a new client.
-func ProfileFaults(p *Profile, t ClientType, scopes int, had *Client) []*Refusal {
-	return Meta{Level: Level}.profileFaults(p, t, scopes, had)
-}
-
-func (m Meta) profileFaults(p *Profile, t ClientType, scopes int, had *Client) []*Refusal {
-	var names, purposes, websites, uris []string
-	for _, was := range had.profiles() {
-		names, purposes, websites = append(names, was.Name), append(purposes, was.Purpose), append(websites, was.Website)
-		uris = append(uris, was.RedirectURIs...)
-	}
+// once. A command is refused for the first.
+func (v View) ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 	var faults []*Refusal
 	bad := func(field, note string) {
 		if note != "" {
 			faults = append(faults, badField(field, note).Outcome.Refusal)
 		}
 	}
-	bad("name", m.checkText(p.Name, 1, 80, names...))
-	bad("purpose", m.checkText(p.Purpose, 0, 500, purposes...))
-	bad("website", m.checkWebsite(p.Website, websites...))
+	bad("name", checkText(p.Name, 1, 80))
+	bad("purpose", checkText(p.Purpose, 0, 500))
+	bad("website", checkWebsite(p.Website))
 	switch n := len(p.RedirectURIs); {
 	case n == 0:
 		bad("redirect_uris", "needs at least one")
@@ -50,8 +41,12 @@ func (m Meta) profileFaults(p *Profile, t ClientType, scopes int, had *Client) [
 		r.Field, r.Note = "redirect_uris", "has more than 10"
 		faults = append(faults, r)
 	}
+	own := v.Settings()
 	for i, uri := range p.RedirectURIs {
-		note := m.checkRedirectURI(uri, t == Public, uris...)
+		note := oauth.CheckRedirectURI(uri, t == Public)
+		if note == "" && (oauth.SameOrigin(uri, own.BaseURL) || oauth.SameOrigin(uri, own.AppURL)) {
+			note = "is an address of this service, not of the application"
+		}
 		if note == "" && slices.Contains(p.RedirectURIs[:i], uri) {
 			note = "is there twice"
 		}
@@ -65,17 +60,6 @@ func (m Meta) profileFaults(p *Profile, t ClientType, scopes int, had *Client) [
 		bad("scopes", "needs at least one")
 	}
 	return faults
-}
-
-// profiles are what c is and what it is proposed to be.
-func (c *Client) profiles() []*Profile {
-	switch {
-	case c == nil:
-		return nil
-	case c.Proposed == nil:
-		return []*Profile{&c.Profile}
-	}
-	return []*Profile{&c.Profile, c.Proposed}
 }
 
 func (p *Profile) set() (scope.Set, error) {

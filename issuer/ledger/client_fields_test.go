@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"strings"
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/assert"
 
@@ -12,8 +13,9 @@ import (
 
 // A person is told everything at once, in the order of the page.
 func TestProfileFaults(t *testing.T) {
+	v := newWorld(t).view()
 	fields := func(p ledger.Profile, of ledger.ClientType, least int) (list []string) {
-		for _, r := range ledger.ProfileFaults(&p, of, least, nil) {
+		for _, r := range v.ProfileFaults(&p, of, least) {
 			assert.Equal(t, ledger.BadField == r.Cause, r.Cause != ledger.TooManyURIs)
 			list = append(list, r.Field+" "+r.Note)
 		}
@@ -32,9 +34,13 @@ func TestProfileFaults(t *testing.T) {
 	assert.Len(t, fields(ledger.Profile{Name: "x", RedirectURIs: make([]string, 11)}, ledger.Public, 0), 12)
 }
 
-// What nobody sees is refused of a name, and an address is one that a person can
+const ownOrigin = "redirect_uris[0] is an address of this service, not of the application"
+
+// What nobody sees is refused of a name, so are characters of private use and
+// stacks of accents, and an address is one that a person can
 // be told and a browser be sent to.
 func TestNewFields(t *testing.T) {
+	v := newWorld(t).view()
 	for _, test := range []struct{ name, website, uri, want string }{
 		{name: "Calendar Ⅱ – “Überblick” 日程 한글"},
 		{name: "می\u200cخواهم"},
@@ -52,6 +58,22 @@ func TestNewFields(t *testing.T) {
 		{name: "\u2800", want: "name holds a character that nobody sees"},
 		{name: " \ufe0f\u3000", want: "name is empty"},
 
+		{name: "Calendar \ue000", want: "name holds a private-use character, which has no meaning of its own"},
+		{name: "\uf8ff Calendar", want: "name holds a private-use character, which has no meaning of its own"},
+		{name: "Calendar \U000ffffd", want: "name holds a private-use character, which has no meaning of its own"},
+		{name: "Calendar \U0010fffd", want: "name holds a private-use character, which has no meaning of its own"},
+		{name: "Lịch Việt \u1ec7 i\u0323\u0302"},
+		{name: "ရွှံ့"},
+		{name: "שָּׁ\u0591לום"},
+		{name: "ข้อมูลที่นี่"},
+		{name: "བསྒྲུབས"},
+		{name: "1\ufe0f\u20e3"},
+		{name: "a\u0301\u0302\u0303\u0304e\u0301\u0302\u0303\u0304"},
+		{name: "a\u0301\u0302\u0303\u0304\u0305", want: "name stacks more than four accents on one letter"},
+		{name: "ก" + strings.Repeat("\u0e47", 5), want: "name stacks more than four accents on one letter"},
+		{name: "a" + strings.Repeat("\u20dd", 5), want: "name stacks more than four accents on one letter"},
+		{name: "ب\u064e\u064e\u064e\u200d\u064e\u064e", want: "name stacks more than four accents on one letter"},
+
 		{website: "https://a.example/%C3%A4?b=c#d"},
 		{website: "http://xn--bcher-kva.example:8080"},
 		{website: "https://[2001:db8::1]/"},
@@ -68,17 +90,33 @@ func TestNewFields(t *testing.T) {
 
 		{uri: "https://x.example'/cb", want: "redirect_uris[0] has a host with other than letters, digits, hyphens, and single dots between them"},
 		{uri: "https://x.example/cb?state=1", want: "redirect_uris[0] has the parameter state in its query, which the answer adds"},
+
+		{uri: "https://api.example.com/cb", want: ownOrigin},
+		{uri: "https://api.example.com", want: ownOrigin},
+		{uri: "https://API.example.com:443?x=1", want: ownOrigin},
+		{uri: "https://app.example.com/auth/oauth2/authorize", want: ownOrigin},
+		{uri: "https://api.example.com:8443/cb"},
+		{uri: "https://example.com/cb"},
+		{uri: "https://api.example.com.example/cb"},
+		{uri: "com.example.api:/cb"},
 	} {
 		p := ledger.Profile{Name: cmp.Or(test.name, "x"), Website: test.website, RedirectURIs: []string{cmp.Or(test.uri, "https://a.example/")}, Scopes: []string{"PROFILE_READ"}}
 		var faults []string
-		for _, r := range ledger.ProfileFaults(&p, ledger.Public, 1, nil) {
+		for _, r := range v.ProfileFaults(&p, ledger.Public, 1) {
 			faults = append(faults, r.Field+" "+r.Note)
 		}
 		assert.Equal(t, test.want, strings.Join(faults, "; "), "%+q", test)
-		for _, had := range []*ledger.Client{{Profile: p}, {Proposed: &p}} {
-			if !strings.HasSuffix(test.want, " control character") {
-				assert.Empty(t, ledger.ProfileFaults(&p, ledger.Public, 1, had), "%+q was there before", test)
-			}
+	}
+}
+
+// Every mark of the Unicode tables that this was built with counts for a stack, and
+// nothing that is drawn beside its neighbour does.
+func TestMarksOfUnicode(t *testing.T) {
+	for r := rune(0); r <= unicode.MaxRune; r++ {
+		mark := unicode.In(r, unicode.Mn, unicode.Me)
+		assigned := mark || unicode.In(r, unicode.L, unicode.Mc, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C)
+		if assigned && unicode.Is(ledger.Marks, r) != mark {
+			t.Errorf("%U is a mark: %v", r, mark)
 		}
 	}
 }

@@ -39,11 +39,11 @@ func (c *ImportClient) Decide(v View, m Meta) Decision {
 	if c.Legacy {
 		least = 0
 	}
-	p, refused := m.checkProfile(c.Profile, c.Type, least, old)
+	p, refused := v.checkProfile(c.Profile, c.Type, least)
 	if refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}
-	if _, refused := v.putLogo(p, nil, m); refused != nil {
+	if _, refused := v.putLogo(p, nil); refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}
 	row := &Client{ID: c.ID, Type: c.Type, Created: m.At}

@@ -12,7 +12,6 @@ func (c *Client) AwaitsReview() bool {
 // others.
 func (c *Client) queue(old *Client, m Meta) {
 	switch {
-	case m.Level < levelPages:
 	case !c.AwaitsReview():
 		c.Waiting = 0
 	case old != nil && old.AwaitsReview():

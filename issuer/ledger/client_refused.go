@@ -9,11 +9,9 @@ type Refused struct {
 	At      Time    `cbor:"3,keyasint"`
 }
 
-// refuse ends the proposed revision. Older rules forget what it was.
+// refuse ends the proposed revision and keeps what it was.
 func (c *Client) refuse(reason string, m Meta) {
-	if m.Level >= levelPages {
-		c.Refused = &Refused{Profile: *c.Proposed, Reason: reason, At: m.At}
-	}
+	c.Refused = &Refused{Profile: *c.Proposed, Reason: reason, At: m.At}
 	c.Proposed = nil
 }
 

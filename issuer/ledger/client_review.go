@@ -43,12 +43,12 @@ func (c *ReviewClient) Decide(v View, m Meta) Decision {
 	case old.Revision != c.Revision:
 		return deny(Moved)
 	}
-	if note := m.checkText(c.Reason, 0, 500); note != "" {
+	if note := checkText(c.Reason, 0, 500); note != "" {
 		return badField("reason", note)
 	}
 	next := old.changed(m)
 	next.Revision++
-	next.Reason = c.reason(old, m)
+	next.Reason = c.reason(old)
 	switch {
 	case c.Verdict == Approve && old.State == Pending:
 		next.State = Approved
@@ -69,14 +69,13 @@ func (c *ReviewClient) Decide(v View, m Meta) Decision {
 	}
 	next.queue(old, m)
 	return accept(Outcome{ID: c.ID}, put(TableClients, next),
-		event(m, Event{Kind: EventClientReviewed, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: c.detail(m)}))
+		event(m, Event{Kind: EventClientReviewed, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: c.detail()}))
 }
 
 // reason is what the client then has. That of a suspension stays until it ends:
 // what is said meanwhile of an edit is in Client.Refused and in the audit trail.
-// Older rules forget why the client is suspended.
-func (c *ReviewClient) reason(old *Client, m Meta) string {
-	if m.Level >= levelPages && old.State == Suspended && c.Verdict != Resume {
+func (c *ReviewClient) reason(old *Client) string {
+	if old.State == Suspended && c.Verdict != Resume {
 		return old.Reason
 	}
 	return c.Reason
@@ -85,14 +84,14 @@ func (c *ReviewClient) reason(old *Client, m Meta) string {
 // reviewReason is between a verdict and its reason in the detail of an event.
 const reviewReason = ": "
 
-func (c *ReviewClient) detail(m Meta) string {
-	if c.Reason == "" || m.Level < levelPages {
+func (c *ReviewClient) detail() string {
+	if c.Reason == "" {
 		return string(c.Verdict)
 	}
 	return string(c.Verdict) + reviewReason + c.Reason
 }
 
-// Review is what an EventClientReviewed says. Older events have no reason.
+// Review is what an EventClientReviewed says. Some have no reason.
 func (e *Event) Review() (verdict Verdict, reason string) {
 	text, reason, _ := strings.Cut(e.Detail, reviewReason)
 	return Verdict(text), reason
@@ -104,7 +103,7 @@ func (e *Event) Review() (verdict Verdict, reason string) {
 type DeleteClient struct {
 	Actor Actor  `cbor:"1,keyasint"`
 	ID    string `cbor:"2,keyasint"`
-	// Revision is the one that was looked at; 0 is any. Rules of level 3 know it.
+	// Revision is the one that was looked at; 0 is any.
 	Revision uint64 `cbor:"3,keyasint,omitempty"`
 }
 
@@ -123,7 +122,7 @@ func (c *DeleteClient) Decide(v View, m Meta) Decision {
 		return deny(NotFound)
 	case old.State == Deleted:
 		return accept(Outcome{ID: c.ID})
-	case m.Level >= levelPages && c.Revision != 0 && c.Revision != old.Revision:
+	case c.Revision != 0 && c.Revision != old.Revision:
 		return deny(Moved)
 	}
 	next := old.changed(m)

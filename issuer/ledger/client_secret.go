@@ -12,6 +12,10 @@ type AddSecret struct {
 	Actor  Actor     `cbor:"1,keyasint"`
 	Client string    `cbor:"2,keyasint"`
 	Secret NewSecret `cbor:"3,keyasint"`
+	// After is the id of the newest secret that the owner looked at, "" for none. A
+	// form that comes again makes nothing: not a second secret, and not the first
+	// anew that was revoked and forgotten meanwhile. An operator looks at none.
+	After string `cbor:"4,keyasint,omitempty"`
 }
 
 // Kind is KindAddSecret.
@@ -34,6 +38,8 @@ func (c *AddSecret) Decide(v View, m Meta) Decision {
 		return deny(PublicClientNoKey)
 	case old.ActiveSecrets() >= MaxActiveSecrets:
 		return deny(TooManySecrets)
+	case !who.operator && old.NewestSecret() != c.After:
+		return deny(Moved)
 	}
 	next := old.changed(m)
 	next.Secrets = append(slices.Clone(old.Secrets), c.Secret.at(m.At))
@@ -75,6 +81,17 @@ func (c *RevokeSecret) Decide(v View, m Meta) Decision {
 		event(m, Event{Kind: EventSecretRevoked, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret}))
 }
 
+// revokeSecrets ends all secrets.
+func (c *Client) revokeSecrets(at Time) {
+	c.Secrets = slices.Clone(c.Secrets)
+	for i := range c.Secrets {
+		if c.Secrets[i].Active() {
+			c.Secrets[i].Revoked = at
+		}
+	}
+	c.forgetOldSecrets()
+}
+
 // managed is a client that the actor may manage.
 func (v View) managed(a Actor, id string, m Meta) (*Client, identity, Decision, bool) {
 	who, cause := v.identify(a, m)
@@ -86,6 +103,23 @@ func (v View) managed(a Actor, id string, m Meta) (*Client, identity, Decision, 
 		return nil, who, deny(NotFound), false
 	}
 	return c, who, Decision{}, true
+}
+
+// NewestSecret is the id of the secret that was added last, which may be revoked;
+// "" for none. None that was is the newest again.
+func (c *Client) NewestSecret() string {
+	if len(c.Secrets) == 0 {
+		return ""
+	}
+	return c.Secrets[len(c.Secrets)-1].ID
+}
+
+// SecretOf is the secret of an id, nil for none that the row remembers.
+func (c *Client) SecretOf(id string) *Secret {
+	if i := c.secret(id); i >= 0 {
+		return &c.Secrets[i]
+	}
+	return nil
 }
 
 func (c *Client) secret(id string) int {

@@ -23,7 +23,7 @@ func (c *Client) offeredTo() []string {
 	return []string{c.Offer.To}
 }
 
-// moveToOwner gives c to another user. Secrets stay: the application goes on.
+// moveToOwner gives c to another user.
 func (c *Client) moveToOwner(user string) { c.Owner, c.Offer = user, nil }
 
 // full reports whether a user has as many clients as people may have.
@@ -79,6 +79,9 @@ type AcceptClient struct {
 	// Revision is what the new owner looked at: nobody takes over what was
 	// changed under their eyes.
 	Revision uint64 `cbor:"3,keyasint"`
+	// RevokeSecrets ends all secrets of the client: whoever ran it knows them. The
+	// new owner makes one.
+	RevokeSecrets bool `cbor:"4,keyasint,omitempty"`
 }
 
 // Kind is KindAcceptClient.
@@ -90,6 +93,8 @@ func (c *AcceptClient) Decide(v View, m Meta) Decision {
 	switch {
 	case cause != NoCause:
 		return deny(cause)
+	case who.owns(old.Owner) && c.RevokeSecrets && old.ActiveSecrets() > 0 && old.Last != m.ID:
+		return deny(Moved) // it became theirs in another way, with secrets that are known
 	case who.owns(old.Owner):
 		return accept(Outcome{ID: c.ID}) // what was asked for is so
 	}
@@ -102,7 +107,7 @@ func (c *AcceptClient) Decide(v View, m Meta) Decision {
 	case v.full(who.user.ID):
 		return deny(TooManyClients)
 	}
-	return old.transfer(who, who.user.ID, m)
+	return accept(Outcome{ID: c.ID}, old.transfer(who, who.user.ID, c.RevokeSecrets, m)...)
 }
 
 // DeclineClient ends an offer: by the user it names, or by the owner, who
@@ -184,16 +189,25 @@ func (c *TransferClient) Decide(v View, m Meta) Decision {
 		return accept(Outcome{ID: c.ID}) // what was asked for is so
 	case old.Revision != c.Revision:
 		return deny(Moved)
+	case !who.fresh(m):
+		return deny(SignInTooOld)
 	}
-	return old.transfer(who, heir.ID, m)
+	return accept(Outcome{ID: c.ID}, old.transfer(who, heir.ID, false, m)...)
 }
 
 // transfer counts as a revision, so that what the former owner or a reviewer had
 // before their eyes is looked at again.
-func (c *Client) transfer(who identity, to string, m Meta) Decision {
+func (c *Client) transfer(who identity, to string, revokeSecrets bool, m Meta) []Change {
 	next := c.changed(m)
 	next.Revision++
 	next.moveToOwner(to)
-	return accept(Outcome{ID: c.ID}, put(TableClients, next),
-		event(m, Event{Kind: EventClientMoved, Actor: who.name(), Client: c.ID, User: to, Detail: c.Owner}))
+	detail := c.Owner
+	if revokeSecrets && c.ActiveSecrets() > 0 {
+		next.revokeSecrets(m.At)
+		detail += ", all secrets revoked"
+	}
+	return []Change{
+		put(TableClients, next),
+		event(m, Event{Kind: EventClientMoved, Actor: who.name(), Client: c.ID, User: to, Detail: detail}),
+	}
 }

@@ -10,7 +10,7 @@ import (
 )
 
 // TestClientsOfOnePerson: nobody makes or takes over more than so many, whom an
-// operator did not give them. Rules of level 2 do not count.
+// operator did not give them.
 func TestClientsOfOnePerson(t *testing.T) {
 	session := &ledger.Session{ID: id32(1), User: "u-bob", Born: 1, Created: 1, Seen: 1}
 	person, operator := ledger.Actor{Session: session.ID}, ledger.Actor{Operator: true}
@@ -30,19 +30,17 @@ func TestClientsOfOnePerson(t *testing.T) {
 	accept, transfer := &ledger.AcceptClient{Actor: person, ID: "offered"}, &ledger.TransferClient{Actor: operator, ID: "offered", Username: "bob"}
 	for _, test := range []struct {
 		owned   int
-		level   uint32
 		command ledger.Command
 		refused bool
 	}{
-		{ledger.MaxClientsOf - 1, 3, create(person), false},
-		{ledger.MaxClientsOf, 3, create(person), true},
-		{ledger.MaxClientsOf, 2, create(person), false},
-		{ledger.MaxClientsOf, 3, create(operator), false},
-		{ledger.MaxClientsOf - 1, 3, accept, false},
-		{ledger.MaxClientsOf, 3, accept, true},
-		{ledger.MaxClientsOf, 3, transfer, false},
+		{ledger.MaxClientsOf - 1, create(person), false},
+		{ledger.MaxClientsOf, create(person), true},
+		{ledger.MaxClientsOf, create(operator), false},
+		{ledger.MaxClientsOf - 1, accept, false},
+		{ledger.MaxClientsOf, accept, true},
+		{ledger.MaxClientsOf, transfer, false},
 	} {
-		d := test.command.Decide(view(test.owned), ledger.Meta{Seq: 2, At: 1, Level: test.level})
+		d := test.command.Decide(view(test.owned), ledger.Meta{Seq: 2, At: 1})
 		if !test.refused {
 			require.Nil(t, d.Outcome.Refusal, "%+v", test)
 			continue

@@ -28,6 +28,9 @@ type Meta struct {
 	At    Time
 	Again bool   // a re-proposal of a command whose fate was unknown: it must never revoke
 	Level uint32 // feature level of the cluster
+	// Halted is how long, up to At, nothing could be decided, all in all, in
+	// milliseconds: there was no leader that could, or no node ran.
+	Halted int64
 }
 
 // A Command is one decision. Kinds are appended, never renumbered and never
@@ -48,6 +51,9 @@ type Decision struct {
 	// genuine: it is decided again on a fresh view before it is answered, so
 	// that a leader that was deposed without knowing signs nobody out.
 	Recheck bool
+	// Proved says that the client authenticated by a secret. To ask for a fresh
+	// view at will must cost whoever did not more than the cluster.
+	Proved bool
 	// Accuses marks changes that are made because a credential was used that was
 	// used before: see cluster.Decision.
 	Accuses bool
@@ -83,17 +89,12 @@ type Issued struct {
 	SigningKey    string  `cbor:"8,keyasint,omitempty"` // "" for Allow, which mints no access token
 	At            Time    `cbor:"9,keyasint"`           // iat
 	Retry         bool    `cbor:"10,keyasint,omitempty"`
+	Shared        bool    `cbor:"12,keyasint,omitempty"` // of the first Retry of a generation: see Grant.Shared
 	RedirectURI   string  `cbor:"11,keyasint,omitempty"` // of Allow: where the code goes
 }
 
 func accept(o Outcome, changes ...Change) Decision {
 	return Decision{Outcome: o, Changes: changes}
-}
-
-// recheck marks a refusal as one to decide again on a fresh view.
-func (d Decision) recheck() Decision {
-	d.Recheck = d.Outcome.Refusal != nil && len(d.Changes) == 0
-	return d
 }
 
 func put(table string, row any) Change    { return Change{Table: table, Row: row} }

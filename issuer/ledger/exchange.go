@@ -35,7 +35,7 @@ func (c *Exchange) Decide(v View, m Meta) Decision {
 		return d
 	}
 	g := r.grant
-	if g.Last == m.ID && g.Ended == 0 {
+	if r.decided() {
 		return r.issue(g, g.Scope, false) // the same command again: the same answer
 	}
 	if d, moved := r.moved(c.Link); moved {

@@ -47,6 +47,9 @@ type Grant struct {
 	EndCause Cause     `cbor:"15,keyasint,omitempty"`
 	Retried  int32     `cbor:"18,keyasint,omitempty"` // the day of the last retry that the audit trail tells, see tellsRetry
 	Last     CommandID `cbor:"16,keyasint"`
+	Halted   int64     `cbor:"19,keyasint,omitempty"` // Meta.Halted at Spent
+	Twice    uint8     `cbor:"20,keyasint,omitempty"` // how many generations in a row were asked for twice, the last one included, as far as sharedAfter
+	Shown    int32     `cbor:"21,keyasint,omitempty"` // the day of the last EventShared
 }
 
 // ended says why the grant accepts nothing any more, whatever is presented:
@@ -91,7 +94,7 @@ func (v View) expired(g *Grant, s *Settings, generation uint32, at Time) (cause 
 	}
 	// Uses since the backup are lost with it, so idle time starts anew at a
 	// restore.
-	end := max(g.Used, v.restored(g.Born)).Add(s.RefreshIdle)
+	end := max(g.Created, g.Used, v.restored(g.Born)).Add(s.RefreshIdle)
 	if at >= end {
 		return RefreshIdle, end
 	}
@@ -121,9 +124,28 @@ func (g *Grant) ends(cause Cause, m Meta) *Grant {
 // due, under the credential key that is active now.
 func (g *Grant) spends(generation, key uint32, m Meta) *Grant {
 	next := *g
+	if g.Used == g.Spent { // nobody asked for the generation before again
+		next.Twice = 0
+	}
 	next.Due = generation + 1
-	next.Key, next.Spent, next.Used, next.Last = key, m.At, m.At, m.ID
+	next.Key, next.Spent, next.Halted, next.Used, next.Last = key, m.At, m.Halted, m.At, m.ID
 	return &next
+}
+
+// sharedAfter is after how many generations in a row that were asked for twice
+// a grant counts as shared. A response is lost now and then; two copies of an
+// application, or a thief who keeps step with the owner, ask twice each time.
+const sharedAfter = 3
+
+// Shared reports whether two parties seem to use one sign-in. It ends nobody's
+// access: programs of several processes do so all the time.
+func (g *Grant) Shared() bool { return g.Twice >= sharedAfter }
+
+// spentLately reports whether the last generation that was spent was so no longer
+// ago than a window. Time in which nothing could be decided does not count: whose
+// answer was lost as it began could not ask again.
+func (g *Grant) spentLately(window time.Duration, m Meta) bool {
+	return window > 0 && m.At-Time(m.Halted-g.Halted) <= g.Spent.Add(window)
 }
 
 // retryWindow is how long a lost response may be asked for again.

@@ -1,7 +1,5 @@
 package ledger
 
-import "slices"
-
 // Journal says what a command took away, so that a restore of an older backup
 // can be followed by a Replay of it. It is nil for all but a few commands; an
 // ordinary refresh costs a comparison. v is the state that d was decided on,
@@ -31,10 +29,6 @@ func Journal(v View, c Command, d Decision, m Meta) *Record {
 	var effects []Effect
 	for i := range d.Changes {
 		effects = v.effects(effects, &d.Changes[i], emergency)
-	}
-	if m.Level < Level {
-		// A program of the cluster's level would refuse the whole journal.
-		effects = slices.DeleteFunc(effects, func(e Effect) bool { return !e.Kind.known(m.Level) })
 	}
 	if len(effects) == 0 {
 		return nil

@@ -44,8 +44,7 @@ type Key struct {
 
 	// Learnt is when every verifier knows a signing key that was announced. It
 	// is fixed at the announcement, by what the JWKS had promised until then: to
-	// promise less from then on makes no cache forget sooner. 0 in rows of level
-	// 1, which had no such field.
+	// promise less from then on makes no cache forget sooner.
 	Learnt Time `cbor:"13,keyasint,omitempty"`
 	// Highest is the greatest number that a credential key had which is gone,
 	// where that is greater than those of the ring: no number is used twice.
@@ -127,7 +126,7 @@ func (c *AddKey) Decide(v View, m Meta) Decision {
 	switch {
 	case v.ActiveKey(k.Purpose) == nil:
 		k.State, k.Activated = KeyActive, m.At
-	case k.Purpose == ForSigning && m.Level >= levelLearnt:
+	case k.Purpose == ForSigning:
 		s := v.Settings()
 		k.Learnt = max(m.At.Add(2*s.JWKSMaxAge), s.KeySetsUntil)
 	}
@@ -170,7 +169,7 @@ func (c *ActivateKey) Decide(v View, m Meta) Decision {
 		if n == nil || !n.HasOpened(k.ID) {
 			return deny(KeyNotSeen)
 		}
-		if k.Purpose == ForSigning && m.Level >= levelLearnt {
+		if k.Purpose == ForSigning {
 			// A node that was cut off served key sets without this key until it
 			// opened it, and promised that each was good for a while.
 			due = max(due, n.Seen.Add(settings.JWKSMaxAge))

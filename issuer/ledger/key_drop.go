@@ -37,10 +37,7 @@ func (c *DropKey) Decide(v View, m Meta) Decision {
 			return deny(KeyInUse)
 		}
 	}
-	changes := []Change{remove(TableKeys, k)}
-	if m.Level >= levelLearnt {
-		changes = append(changes, v.remembers(k)...)
-	}
+	changes := append([]Change{remove(TableKeys, k)}, v.remembers(k)...)
 	return accept(Outcome{ID: k.ID}, append(changes, event(m, Event{Kind: kind, Actor: Operator, Detail: k.ID}))...)
 }
 

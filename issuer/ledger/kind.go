@@ -42,6 +42,10 @@ const (
 	KindAddUser         Kind = 35
 	KindSetPerson       Kind = 36
 	KindSignInUpstream  Kind = 37
+	KindReportFailures  Kind = 38
+	KindSumFailures     Kind = 39
+	KindMarkLogged      Kind = 40
+	KindReauthenticate  Kind = 41
 )
 
 // Commands has an empty command of every kind, for decoding the log.
@@ -84,5 +88,9 @@ func Commands() map[Kind]func() Command {
 		KindAddUser:         func() Command { return new(AddUser) },
 		KindSetPerson:       func() Command { return new(SetPerson) },
 		KindSignInUpstream:  func() Command { return new(SignInUpstream) },
+		KindReportFailures:  func() Command { return new(ReportFailures) },
+		KindSumFailures:     func() Command { return new(SumFailures) },
+		KindMarkLogged:      func() Command { return new(MarkLogged) },
+		KindReauthenticate:  func() Command { return new(Reauthenticate) },
 	}
 }

@@ -51,7 +51,7 @@ func TestLives(t *testing.T) {
 }
 
 // TestLifeAfterARecovery: the survivor's life begins once, where it may differ
-// from that of the lost nodes, and is no restore.
+// from that of the lost nodes, and opens the one leap of every grant.
 func TestLifeAfterARecovery(t *testing.T) {
 	w := newWorld(t)
 	w.must(&ledger.BeginLife{})
@@ -66,9 +66,13 @@ func TestLifeAfterARecovery(t *testing.T) {
 	next := ledger.Life{ID: ledger.CommandID{7}, From: w.seq + 1}
 	_, wrote := w.do(&ledger.BeginLife{Next: &next}, "", false)
 	require.True(t, wrote)
+	after := *w.view().Restore()
 	want := before
 	want.Lives = append(slices.Clone(before.Lives), next)
-	require.Equal(t, want, *w.view().Restore(), "nothing else changes")
+	want.Count, want.Seq, want.Last = before.Count+1, w.seq, after.Last
+	require.NotEqual(t, before.Last, after.Last)
+	require.Equal(t, want, after, "the time of the restore stays: no expiry is extended")
+	require.Contains(t, w.run("show audit last=1"), string(ledger.EventRecovered))
 	_, wrote = w.do(&ledger.BeginLife{Next: &next}, "", false)
 	require.False(t, wrote, "it has begun")
 	_, wrote = w.do(&ledger.BeginLife{}, "", false)
@@ -91,22 +95,40 @@ func TestLifeAfterARecoveryIsTheSecond(t *testing.T) {
 	require.Len(t, lives, 2)
 	require.Equal(t, uint64(1), lives[0].From)
 	require.Equal(t, next, lives[1])
-	require.Zero(t, w.view().Restore().Count)
+	require.Zero(t, w.view().Restore().At, "and nothing that was idle begins anew")
 }
 
-// TestLifeBeginsByCommandsOfItsLevel: an older program would not know it.
-func TestLifeBeginsByCommandsOfItsLevel(t *testing.T) {
-	require.Equal(t, uint32(2), ledger.KindBeginLife.Level())
+// TestReplayOfWhatTheSurvivorHas: more of its log may be common to all than is
+// known for sure. What it has already, keys above all, stands in nobody's way.
+func TestReplayOfWhatTheSurvivorHas(t *testing.T) {
 	w := newWorld(t)
 	w.must(&ledger.BeginLife{})
-	m := ledger.Meta{Seq: 100, At: w.at(), Level: 1}
-	row := func(d ledger.Decision) *ledger.Restore {
-		require.Nil(t, d.Outcome.Refusal)
-		return d.Changes[0].Row.(*ledger.Restore)
+	for _, line := range []string{
+		"acknowledge n1 keys=c1,k1,k2,c2", "user alice", "sign-in alice", "import cal owner=alice secrets=s1 scopes=PROFILE_READ",
+		"add-key k2 purpose=signing", "activate k2 voters=n1 emergency", "drop k1 emergency", "add-key c2 purpose=credential number=2",
+		"user-state alice to=disable",
+	} {
+		w.run(line)
 	}
-	c := &ledger.BeginRestore{Backup: 7}
-	require.Len(t, row(c.Decide(w.view(), m)).Lives, 1)
-	m.Level = 2
-	require.Len(t, row(c.Decide(w.view(), m)).Lives, 2)
-	require.Len(t, w.view().Lives(), 1, "what a view has is not changed")
+	keys, before := w.run("show keys"), w.journal
+	w.must(&ledger.BeginLife{Next: &ledger.Life{ID: ledger.CommandID{7}, From: 2}})
+	for _, c := range ledger.Replays(1, before) {
+		w.must(c)
+	}
+	require.Equal(t, keys, w.run("show keys"))
+	require.True(t, w.view().User("u-alice").Disabled)
+}
+
+// TestRevocations: an effect gives, or it is in the list of what may come back.
+func TestRevocations(t *testing.T) {
+	var names []string
+	for _, kind := range ledger.Revocations() {
+		names = append(names, kind.String())
+	}
+	require.Equal(t, []string{
+		"grants ended", "users disconnected", "grants without limits ended", "sessions ended", "users signed out everywhere",
+		"passwords changed", "users disabled", "users deleted", "administrators dismissed", "states of clients changed",
+		"clients deleted", "clients narrowed", "legacy clients given scopes", "client secrets revoked", "keys dropped",
+		"changes of the cluster key", "clients transferred",
+	}, names)
 }

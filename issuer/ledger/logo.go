@@ -34,6 +34,26 @@ func logoType(picture []byte) string {
 // Logo is nil where there is none.
 func (v View) Logo(id [32]byte) *Logo { return first[Logo](v, TableLogos, indexID, id[:]) }
 
+// LogoFor is a logo for a user, or for nobody, who may see it: one of a client
+// that was approved is everybody's; one that waits for a review or was refused is
+// its owner's and the administrators'. Public tells the first from the others.
+func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
+	may := user != nil && user.Admin
+	for c := range rows[Client](v, TableClients, "logo", hex.EncodeToString(id[:])) {
+		if c.Reviewed() && bytes.Equal(c.Logo, id[:]) {
+			return v.Logo(id), true
+		}
+		may = may || user != nil && c.Owner == user.ID
+	}
+	if !may {
+		return nil, false
+	}
+	return v.Logo(id), false
+}
+
+// Reviewed reports whether the profile of c was approved, apart from Proposed.
+func (c *Client) Reviewed() bool { return c.State == Approved || c.State == Suspended }
+
 // shows reports whether a client has l, would have it after a review, or was
 // refused it.
 func (v View) shows(l *Logo) bool {
@@ -60,10 +80,10 @@ func (c *Client) logos() []string {
 }
 
 // putLogo is the change that keeps the picture of a profile, none where the
-// state has it already. Below the level of the pages there are no pictures.
-func (v View) putLogo(p Profile, picture []byte, m Meta) ([]Change, *Refusal) {
+// state has it already.
+func (v View) putLogo(p Profile, picture []byte) ([]Change, *Refusal) {
 	bad := func(note string) ([]Change, *Refusal) { return nil, badField("logo", note).Outcome.Refusal }
-	if m.Level < levelPages || len(p.Logo)+len(picture) == 0 {
+	if len(p.Logo)+len(picture) == 0 {
 		return nil, nil
 	}
 	var id [32]byte

@@ -60,22 +60,8 @@ func TestLogos(t *testing.T) {
 				require.Nil(t, o.Refusal)
 				require.Equal(t, test.picture, w.view().Logo(sum).Bytes)
 			}
-
-			// A node of an older level has no pictures; a digest meant nothing.
-			d := create.Decide(w.view(), ledger.Meta{Level: 2})
-			require.NotEqual(t, "logo", fieldOf(d))
-			for _, change := range d.Changes {
-				require.NotEqual(t, ledger.TableLogos, change.Table)
-			}
 		})
 	}
-}
-
-func fieldOf(d ledger.Decision) string {
-	if r := d.Outcome.Refusal; r != nil {
-		return r.Field
-	}
-	return ""
 }
 
 // TestGreatestClientFits: everything that the rules accept of a client is short

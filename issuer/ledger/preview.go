@@ -20,12 +20,12 @@ type EffectCount struct {
 // PreviewReplay says what a replay of records would change, in words. v is the
 // state of the backup; nothing need have been restored yet.
 func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal) {
-	if refused := checkRecords(records, Level); refused != nil {
+	if refused := checkRecords(records); refused != nil {
 		return Preview{}, refused
 	}
 	var p Preview
 	var counts [lastEffect + 1]EffectCount
-	s := newRestored(v, Meta{Seq: math.MaxUint64, Level: Level})
+	s := newRestored(v, Meta{Seq: math.MaxUint64, At: math.MaxInt64})
 	for i := range records {
 		r := &records[i]
 		if r.Seq <= backup {
@@ -46,6 +46,9 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 				p.Missed = append(p.Missed, r.line(e)+": "+why)
 			}
 		}
+	}
+	if s.tooLate {
+		return Preview{}, deny(ReplayTooLate).Outcome.Refusal
 	}
 	for _, id := range s.stranded() {
 		p.Missed = append(p.Missed, "client "+id+" can't authenticate: its secrets are recorded under a key that was dropped in emergency; add another (mintmark client secret add "+id+"), where it has two after revoking one (mintmark client secret revoke)")

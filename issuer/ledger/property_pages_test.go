@@ -55,7 +55,7 @@ func (w *world) deed(r *rapid.T) (line, by string) {
 	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(r, label) }
 	by = pick("by", "alice", "bob", "carol", "dave")
 	client, user := pick("client", "cal", "crm"), pick("user", "alice", "bob", "carol", "7", "new")
-	name := pick("name", "alice", "BOB", "carol", "dave", "new")
+	name := pick("name", "alice", "BOB", "carol", "dave", "new", "e\u0301\u0302\u0303\u0304\u0305", "f\ue000")
 	logo := pick("logo", "", " logo=red", " logo=blue", " logo=none", " logo=green picture=kept")
 	switch pick("deed", "state", "state", "add", "person", "password", "offer", "accept", "decline", "transfer", "edit", "edit", "review", "delete",
 		"end", "sign-in", "upstream", "sweep") {
@@ -98,6 +98,8 @@ func (w *world) lookAtPeople(r *rapid.T) {
 		if u.Admin && !u.Disabled && !u.Deleted {
 			admins++
 		}
+		requireReadable(r, u.Username)
+		requireReadable(r, u.Name)
 		if u.Username != "" {
 			require.Equal(r, u, v.UserByName(u.Username))
 		}
@@ -105,7 +107,16 @@ func (w *world) lookAtPeople(r *rapid.T) {
 			require.Equal(r, u, v.UserBySubject(u.Upstream, u.Subject))
 		}
 	}
+	for c := range v.Clients() {
+		requireReadable(r, c.Name)
+	}
 	require.Positive(r, admins)
+}
+
+// requireReadable: wherever a text came from, it has no character of private use
+// and no stack of accents.
+func requireReadable(r *rapid.T, text string) {
+	require.NotRegexp(r, `\p{Co}|[\p{Mn}\p{Me}]{5}`, text)
 }
 
 // lookAtOwner: only who may gives a client away, and who does not own it changes

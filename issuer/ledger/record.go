@@ -50,16 +50,6 @@ const (
 	lastEffect = EffectClientMoved
 )
 
-// level is the level of the cluster from which on effects of a kind are known.
-func (k EffectKind) level() uint32 {
-	if k >= EffectClientMoved {
-		return levelPages
-	}
-	return 0
-}
-
-func (k EffectKind) known(level uint32) bool { return k.level() <= level }
-
 // An Effect is one thing that a command did.
 type Effect struct {
 	Kind EffectKind `cbor:"1,keyasint"`
@@ -84,7 +74,7 @@ type Effect struct {
 	At Time `cbor:"17,keyasint,omitempty"` // of an effect that was replayed: when it happened first
 
 	// Born is the position up to which grants were ended, where that is not the
-	// command's own. Records of older versions have none.
+	// command's own.
 	Born uint64 `cbor:"18,keyasint,omitempty"`
 
 	// Identity is that of a user who signs in elsewhere, for what follows the
@@ -105,12 +95,8 @@ func (e *Effect) bornUpTo(seq uint64) uint64 {
 	return min(e.Born, seq)
 }
 
-// whole reports whether e is of a kind that is known at a level and has what the
-// kind needs.
-func (e *Effect) whole(level uint32) bool {
-	if !e.Kind.known(level) {
-		return false
-	}
+// whole reports whether e is of a kind that is known and has what the kind needs.
+func (e *Effect) whole() bool {
 	switch e.Kind {
 	case EffectSecretAdded:
 		return e.Secret != nil

@@ -32,6 +32,19 @@ var effectNames = map[EffectKind]string{
 	EffectClientMoved:    "clients transferred",
 }
 
+// Revocations are the kinds of effects that take something away, in their order:
+// what a state that lacks their records may give back.
+func Revocations() (all []EffectKind) {
+	for kind := EffectKind(1); kind <= lastEffect; kind++ {
+		switch kind {
+		case EffectUserEnabled, EffectAdminGiven, EffectSecretAdded, EffectKeyAdded, EffectKeyActivated:
+		default:
+			all = append(all, kind)
+		}
+	}
+	return all
+}
+
 // String is what effects of the kind are, in the plural.
 func (k EffectKind) String() string {
 	if s, ok := effectNames[k]; ok {

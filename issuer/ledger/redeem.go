@@ -33,7 +33,7 @@ func begin(v View, m Meta, p Proof, link *Link) (r redemption, d Decision, ok bo
 		if link == nil {
 			return d
 		}
-		return d.recheck()
+		return auth.recheck(d)
 	}
 	switch {
 	case cause != NoCause && again:
@@ -50,17 +50,24 @@ func begin(v View, m Meta, p Proof, link *Link) (r redemption, d Decision, ok bo
 	g := v.Grant(link.Grant)
 	switch {
 	case g == nil:
-		return r, refuse(oauth.InvalidGrant, GrantGone).recheck(), false
+		return r, auth.recheck(refuse(oauth.InvalidGrant, GrantGone)), false
 	case g.Client != auth.client.ID:
-		return r, refuse(oauth.InvalidGrant, NotACredential).recheck(), false
+		return r, auth.recheck(refuse(oauth.InvalidGrant, NotACredential)), false
 	}
 	r = redemption{v: v, m: m, auth: auth, settings: v.Settings(), grant: g, user: v.User(g.User)}
-	if m.Level >= levelKeptKeys && (!v.keeps(link.Key) || g.Last == m.ID && !v.keeps(g.Key)) {
+	if !v.keeps(link.Key) || g.Last == m.ID && !v.keeps(g.Key) {
 		// A node that lags may have checked the MAC with a key that is gone, as
 		// it leaked: that is no proof. Nor can what is due be minted under one.
 		return r, r.refuse(oauth.InvalidGrant, KeyNotRecorded, link, 0), false
 	}
 	return r, Decision{}, true
+}
+
+// decided reports whether this command was accepted before, with the grant as it is
+// now. The same command again has the same answer, unless the grant ended since.
+func (r redemption) decided() bool {
+	cause, _ := r.grant.ended(r.user)
+	return r.grant.Last == r.m.ID && cause == NoCause
 }
 
 // refuse names grant and generation: the client has proven that both are its
@@ -69,7 +76,7 @@ func (r redemption) refuse(code oauth.Code, cause Cause, l *Link, when Time) Dec
 	return Decision{Outcome: Outcome{Refusal: &Refusal{
 		Code: code, Cause: cause, Named: true,
 		Grant: r.grant.ID, Presented: l.Generation, Due: r.grant.Due, When: when,
-	}}, Recheck: true}
+	}}, Recheck: true, Proved: r.auth.proved()}
 }
 
 // moved answers a command that was proposed before with an unknown fate and
@@ -88,7 +95,7 @@ func (r redemption) moved(l *Link) (Decision, bool) {
 // on.
 func (r redemption) reuse(cause, end Cause, l *Link) Decision {
 	d := r.refuse(oauth.InvalidGrant, cause, l, r.grant.Spent)
-	d.Recheck, d.Accuses = false, true
+	d.Recheck, d.Proved, d.Accuses = false, false, true
 	d.Changes = []Change{
 		put(TableGrants, r.grant.ends(end, r.m)),
 		event(r.m, Event{
@@ -124,11 +131,12 @@ func (r redemption) fresh(l *Link) (key uint32, d Decision, ok bool) {
 // asked for some scopes gives a token of these scopes, limited by them.
 func (r redemption) issue(g *Grant, scope string, retry bool, changes ...Change) Decision {
 	signing := r.v.ActiveKey(ForSigning)
-	if signing == nil {
+	at := r.user.issuedAt(r.m.At)
+	if signing == nil || at > r.m.At.Add(MaxAhead) {
 		return Decision{Outcome: Outcome{Unknown: true}}
 	}
 	return accept(Outcome{Issued: &Issued{
 		Grant: g.ID, Client: g.Client, User: g.User, Scope: scope, Legacy: g.Legacy && scope == "",
-		Generation: g.Due, CredentialKey: g.Key, SigningKey: signing.ID, At: r.m.At, Retry: retry,
+		Generation: g.Due, CredentialKey: g.Key, SigningKey: signing.ID, At: at, Retry: retry,
 	}}, changes...)
 }

@@ -15,8 +15,7 @@ type Refresh struct {
 	// Unspent says that the token was good when the request came, as far as the
 	// node which has the request had heard: see View.Unspent. Where it is decided
 	// after its own repetition and the next refresh, since a node or the network
-	// between nodes was slow, that is no reuse by anybody. Rules of level 2 know
-	// it.
+	// between nodes was slow, that is no reuse by anybody.
 	Unspent bool `cbor:"4,keyasint,omitempty"`
 }
 
@@ -35,7 +34,7 @@ func (c *Refresh) Decide(v View, m Meta) Decision {
 	}
 	g := r.grant
 	narrowed, cause := c.narrow(g)
-	if g.Last == m.ID && g.Ended == 0 && cause == NoCause {
+	if r.decided() && cause == NoCause {
 		return r.issue(g, narrowed, false) // the same command again: the same answer
 	}
 	if d, moved := r.moved(c.Link); moved {
@@ -49,8 +48,8 @@ func (c *Refresh) Decide(v View, m Meta) Decision {
 	}
 	retry := c.Link.Generation < g.Due
 	if retry && !c.mayRetry(r) {
-		if c.Unspent && m.Level >= 2 && c.lately(r) {
-			return Decision{Outcome: Outcome{Unknown: true}, Recheck: true}
+		if c.Unspent && c.lately(r) {
+			return Decision{Outcome: Outcome{Unknown: true}, Recheck: true, Proved: r.auth.proved()}
 		}
 		return r.reuse(RefreshReused, GrantEndedByReuse, c.Link)
 	}
@@ -72,33 +71,32 @@ func (c *Refresh) Decide(v View, m Meta) Decision {
 // may be why this was decided after its own repetition. Where nothing may be
 // asked for again, nothing is forgiven.
 func (c *Refresh) lately(r redemption) bool {
-	window := retryWindow(r.settings, r.auth.client)
-	return window > 0 && r.m.At <= r.grant.Spent.Add(window)
+	return r.grant.spentLately(retryWindow(r.settings, r.auth.client), r.m)
 }
 
 // mayRetry reports whether a response that was lost may be asked for again:
 // the successor of the token has not been used, and the token was spent no
 // longer ago than the retry window.
 func (c *Refresh) mayRetry(r redemption) bool {
-	return r.grant.repeatable(c.Link.Generation, retryWindow(r.settings, r.auth.client), r.m.At)
+	return r.grant.repeatable(c.Link.Generation, retryWindow(r.settings, r.auth.client), r.m)
 }
 
 // repeatable reports whether the refresh token of a generation may be presented
 // once more.
-func (g *Grant) repeatable(generation uint32, window time.Duration, at Time) bool {
-	return window > 0 && generation+1 == g.Due && at <= g.Spent.Add(window)
+func (g *Grant) repeatable(generation uint32, window time.Duration, m Meta) bool {
+	return generation+1 == g.Due && g.spentLately(window, m)
 }
 
 // Unspent reports whether a refresh token would be answered as far as this view
 // knows the chain: it is the one that is due, or a later one, or it may be
-// presented once more because its response may have been lost.
-func (v View) Unspent(l Link, at Time) bool {
+// presented once more because its response may have been lost. m has the time.
+func (v View) Unspent(l Link, m Meta) bool {
 	g := v.Grant(l.Grant)
 	if g == nil || l.Generation >= g.Due {
 		return true
 	}
 	c := v.Client(g.Client)
-	return c != nil && g.repeatable(l.Generation, retryWindow(v.Settings(), c), at)
+	return c != nil && g.repeatable(l.Generation, retryWindow(v.Settings(), c), m)
 }
 
 // again gives the same successor with a fresh access token. It is an
@@ -108,20 +106,33 @@ func (c *Refresh) again(r redemption, narrowed string) Decision {
 	if cause, when := r.v.expired(g, r.settings, g.Due, r.m.At); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, c.Link, when)
 	}
-	if r.m.Level >= levelKeptKeys && !r.v.keeps(g.Key) {
+	if !r.v.keeps(g.Key) {
 		// The successor was made under a key that leaked, and is worth nothing.
 		return r.refuse(oauth.InvalidGrant, KeyNotRecorded, c.Link, 0)
 	}
 	next := *g
 	next.Used, next.Last = max(r.m.At, g.Spent+1), r.m.ID
-	changes := append(r.auth.noteUse(r.v, r.m, c.Proof), put(TableGrants, &next))
-	if g.tellsRetry(r.m) {
-		if r.m.Level >= levelTrail {
-			next.Retried = r.m.At.day()
-		}
-		changes = append(changes, event(r.m, Event{Kind: EventRetried, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
+	first := g.Used == g.Spent // time that it is asked for again
+	if first {
+		next.Twice = min(g.Twice+1, sharedAfter)
 	}
-	return r.issue(&next, narrowed, true, changes...)
+	changes := append(r.auth.noteUse(r.v, r.m, c.Proof), put(TableGrants, &next))
+	tell := func(kind EventKind) {
+		changes = append(changes, event(r.m, Event{Kind: kind, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
+	}
+	switch {
+	case next.Shared() && g.Shown != r.m.At.day():
+		next.Shown = r.m.At.day()
+		tell(EventShared)
+	case g.tellsRetry(r.m):
+		next.Retried = r.m.At.day()
+		tell(EventRetried)
+	}
+	d := r.issue(&next, narrowed, true, changes...)
+	if d.Outcome.Issued != nil {
+		d.Outcome.Issued.Shared = first && next.Shared()
+	}
+	return d
 }
 
 // tellsRetry reports whether a retry is an event: the first of a grant on a day
@@ -134,9 +145,6 @@ func (c *Refresh) again(r redemption, narrowed string) Decision {
 // a bound would let whoever asks again for one grant hide behind the others.
 // Nobody can make many grants for it either: see maxAllowsADay.
 func (g *Grant) tellsRetry(m Meta) bool {
-	if m.Level < levelTrail {
-		return g.Used == g.Spent // the first of the generation
-	}
 	return g.Retried != m.At.day()
 }
 

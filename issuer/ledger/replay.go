@@ -10,7 +10,9 @@ import (
 //
 // A cut that is applied again covers what was born up to this command, not up
 // to the record's: positions run on from the backup's, so the record's own
-// would also cover what is made from now on.
+// would also cover what is made from now on. Nor does a record bring a time
+// that is yet to come: its cluster may have been given up because a wrong clock
+// had stamped it.
 type Replay struct {
 	Backup uint64 `cbor:"1,keyasint"` // Meta.Seq of the last command that the backup has
 	// Records are in order of Seq; those that the backup has, or that were
@@ -56,7 +58,7 @@ func (c *Replay) Decide(v View, m Meta) Decision {
 	case c.Backup >= restore.Seq:
 		return badField("backup", "is later than the restore")
 	}
-	if refused := checkRecords(c.Records, m.Level); refused != nil {
+	if refused := checkRecords(c.Records); refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}
 	records := c.unseen(restore)
@@ -74,7 +76,7 @@ func (c *Replay) Decide(v View, m Meta) Decision {
 	for i := range records {
 		for j := range records[i].Effects {
 			e := &records[i].Effects[j]
-			if s.apply(e, records[i].when(e)) {
+			if s.apply(e, min(records[i].when(e), m.At)) {
 				changed++
 			}
 		}
@@ -116,7 +118,7 @@ func (c *Replay) journal(v View, m Meta) *Record {
 
 // checkRecords refuses what can't be replayed as a whole. To skip a record
 // silently would give back what it took.
-func checkRecords(records []Record, level uint32) *Refusal {
+func checkRecords(records []Record) *Refusal {
 	bad := func(note string) *Refusal { return badField("records", note).Outcome.Refusal }
 	for i := range records {
 		if i > 0 && records[i].Seq <= records[i-1].Seq {
@@ -126,7 +128,7 @@ func checkRecords(records []Record, level uint32) *Refusal {
 			return bad("have no time")
 		}
 		for j := range records[i].Effects {
-			if !records[i].Effects[j].whole(level) {
+			if !records[i].Effects[j].whole() {
 				return bad("have an effect that this version does not know")
 			}
 		}

@@ -159,7 +159,7 @@ func (s *restored) applyUser(e *Effect) bool {
 // have another row since the restore, or none: then a row keeps out whom it says.
 func (s *restored) person(e *Effect) *User {
 	u := s.users.get(e.User)
-	if u != nil || len(e.Identity) == 0 || s.m.Level < levelPages {
+	if u != nil || len(e.Identity) == 0 {
 		return u
 	}
 	name := e.User

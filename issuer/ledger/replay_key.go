@@ -1,6 +1,9 @@
 package ledger
 
-import "slices"
+import (
+	"bytes"
+	"slices"
+)
 
 func (s *restored) applyKey(e *Effect, at Time) bool {
 	switch e.Kind {
@@ -73,9 +76,13 @@ func (s *restored) dropKey(i int) {
 }
 
 // addKey takes a key: tokens of the time after the backup were made with it.
-// One that is there already was made since the restore, and can't be the same.
+// A node that was recovered may have it already, where more of its log was common
+// to all than is known. Another one in its place was made since, and stays.
 func (s *restored) addKey(k Key) bool {
 	for _, other := range s.ring {
+		if other.ID == k.ID && bytes.Equal(other.Sealed, k.Sealed) && other.Under == k.Under {
+			return false
+		}
 		if other.ID == k.ID || k.Purpose == ForCredentials && other.Purpose == k.Purpose && other.Number == k.Number {
 			s.tooLate = true
 			return false
@@ -85,8 +92,18 @@ func (s *restored) addKey(k Key) bool {
 		k.State, k.Activated = KeyAnnounced, 0
 	}
 	k.Last = s.m.ID
+	k.notLater(s.m.At)
 	s.ring = append(s.ring, &k)
 	return true
+}
+
+// notLater keeps the next step of a key from waiting for times that are yet to
+// come. How long verifiers take to learn it counts from now then.
+func (k *Key) notLater(now Time) {
+	if k.Learnt > 0 {
+		k.Learnt = min(k.Learnt, now+max(k.Learnt-k.Announced, 0))
+	}
+	k.Announced, k.Activated, k.Retired = min(k.Announced, now), min(k.Activated, now), min(k.Retired, now)
 }
 
 func (s *restored) activateKey(id string, at Time) bool {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/fxamacker/cbor/v2"
 	"github.com/stretchr/testify/require"
@@ -136,4 +137,25 @@ func TestEffectsHaveNames(t *testing.T) {
 		e := ledger.Effect{Kind: kind, Secret: &ledger.NewSecret{}, Key: &ledger.Key{}}
 		require.NotEqual(t, kind.String(), e.String())
 	}
+}
+
+// TestReplayBringsNoTimeThatIsYetToCome: the clock of the cluster that was given
+// up may have been wrong.
+func TestReplayBringsNoTimeThatIsYetToCome(t *testing.T) {
+	w := newWorld(t)
+	w.run("user alice")
+	w.must(&ledger.BeginRestore{})
+	soon := ledger.Time(w.now.Add(time.Hour).UnixMilli())
+	later := soon.Add(400 * 24 * time.Hour)
+	key := ledger.Key{
+		ID: "k9", Purpose: ledger.ForSigning, Sealed: []byte("x"), State: ledger.KeyAnnounced,
+		Announced: later, Learnt: later.Add(10 * time.Minute),
+	}
+	w.must(&ledger.Replay{Backup: 2, Records: []ledger.Record{{Seq: 3, At: later, Effects: []ledger.Effect{{Kind: ledger.EffectKeyAdded, Key: &key}}}}})
+	k := w.view().Key("k9")
+	now := k.Announced
+	require.Less(t, now, soon)
+	require.Equal(t, now.Add(10*time.Minute), k.Learnt)
+	w.must(&ledger.Replay{Backup: 2, Records: []ledger.Record{{Seq: 4, At: later, Effects: []ledger.Effect{{Kind: ledger.EffectKeyActivated, ID: "k9"}}}}})
+	require.Less(t, w.view().Key("k9").Activated, soon)
 }

@@ -2,14 +2,16 @@ package ledger
 
 import "slices"
 
-// A Restore is the last restore from a backup: what a backup lacks is lost, so
-// some rules that take the state for complete are softened once for what came
-// out of it. There is one row; before the first restore it has only Lives.
+// A Restore is the last restore from a backup, or the last recovery of the only
+// node that is left. What a backup lacks is lost, and so is what the survivor
+// lacks, so some rules that take the state for complete are softened once for what
+// came out of it. There is one row; before the first restore or recovery it has
+// only Lives.
 type Restore struct {
 	ID    string    `cbor:"1,keyasint"` // always RestoreID
-	Count uint32    `cbor:"2,keyasint"` // of restores, this one included
-	Seq   uint64    `cbor:"3,keyasint"` // Meta.Seq of BeginRestore: whatever was born at or before it came out of the backup
-	At    Time      `cbor:"4,keyasint"`
+	Count uint32    `cbor:"2,keyasint"` // of restores and recoveries, this one included
+	Seq   uint64    `cbor:"3,keyasint"` // Meta.Seq of the command that began it: whatever was born at or before it came out of the backup or the survivor
+	At    Time      `cbor:"4,keyasint"` // of the last restore, 0 before the first: a recovery extends no expiry
 	Last  CommandID `cbor:"5,keyasint"`
 
 	// Replayed is the Seq of the last Record that was replayed since, in the
@@ -33,15 +35,16 @@ type Life struct {
 // RestoreID is the id of the one row of restores.
 const RestoreID = "restore"
 
-// covers reports whether a row that was born at seq came out of the backup.
+// covers reports whether a row that was born at seq came out of the backup, or of
+// the node that was recovered.
 // Nothing is born at 0, so the zero Restore covers nothing.
 func (r *Restore) covers(born uint64) bool { return born <= r.Seq }
 
 // BeginRestore says that the state came out of a backup. An operator's
 // command, the first one in a restored cluster.
 type BeginRestore struct {
-	// Backup is the Seq of the last command that the backup has. With it, from
-	// level 2 on, another life begins after that.
+	// Backup is the Seq of the last command that the backup has. Another life
+	// begins after that.
 	Backup uint64 `cbor:"1,keyasint,omitempty"`
 }
 
@@ -55,14 +58,11 @@ func (c *BeginRestore) Decide(v View, m Meta) Decision {
 	if old.Count > 0 && old.Last == m.ID {
 		return accept(Outcome{ID: RestoreID})
 	}
-	begins := c.Backup > 0 && m.Level >= levelLives
-	if begins && c.Backup >= m.Seq {
+	if c.Backup >= m.Seq {
 		return badField("backup", "is later than the restore")
 	}
-	next := &Restore{ID: RestoreID, Count: old.Count + 1, Seq: m.Seq, At: m.At, Last: m.ID, Lives: old.Lives}
-	if begins {
-		next.Lives = append(slices.Clip(old.Lives), Life{ID: m.ID, From: c.Backup + 1})
-	}
+	lives := append(slices.Clip(old.Lives), Life{ID: m.ID, From: c.Backup + 1})
+	next := &Restore{ID: RestoreID, Count: old.Count + 1, Seq: m.Seq, At: m.At, Last: m.ID, Lives: lives}
 	return accept(Outcome{ID: RestoreID}, put(TableRestores, next),
 		event(m, Event{Kind: EventRestored, Actor: Operator}))
 }
@@ -70,9 +70,10 @@ func (c *BeginRestore) Decide(v View, m Meta) Decision {
 // BeginLife gives a cluster that has none its first life. The leader sends it.
 type BeginLife struct {
 	// Next is a life that begins after that of the nodes that are lost, in the
-	// only one that was left. It is no restore: what that one has is what was
-	// last known, and no rule is softened. It begins once, however often the
-	// command is sent.
+	// only one that was left. That one may have lagged, so each grant in it may
+	// leap once, and a Replay adds what the journals of the lost nodes have. No
+	// other rule is softened: the survivor's clock never stood still, so what is
+	// idle stays so. It begins once, however often the command is sent.
 	Next *Life `cbor:"1,keyasint,omitempty"`
 }
 
@@ -87,7 +88,8 @@ func (c *BeginLife) Decide(v View, m Meta) Decision {
 	if len(lives) == 0 {
 		lives = []Life{{ID: m.ID, From: 1}}
 	}
-	if c.Next != nil && !slices.ContainsFunc(lives, func(l Life) bool { return l.ID == c.Next.ID }) {
+	recovers := c.Next != nil && !slices.ContainsFunc(lives, func(l Life) bool { return l.ID == c.Next.ID })
+	if recovers {
 		if c.Next.From == 0 || c.Next.From > m.Seq {
 			return badField("next", "does not begin before this command")
 		}
@@ -98,11 +100,15 @@ func (c *BeginLife) Decide(v View, m Meta) Decision {
 	}
 	next := *old
 	next.ID, next.Lives = RestoreID, lives
-	return accept(Outcome{ID: RestoreID}, put(TableRestores, &next))
+	if !recovers {
+		return accept(Outcome{ID: RestoreID}, put(TableRestores, &next))
+	}
+	next.Count, next.Seq, next.Last, next.Replayed = old.Count+1, m.Seq, m.ID, 0
+	return accept(Outcome{ID: RestoreID}, put(TableRestores, &next), event(m, Event{Kind: EventRecovered, Actor: Operator}))
 }
 
-// Restore is the last restore from a backup, never nil: before the first it
-// is the zero Restore, which covers nothing.
+// Restore is the last restore from a backup or recovery, never nil: before the
+// first it is the zero Restore, which covers nothing.
 func (v View) Restore() *Restore {
 	if r := first[Restore](v, TableRestores, indexID, RestoreID); r != nil {
 		return r
@@ -114,8 +120,9 @@ func (v View) Restore() *Restore {
 // cluster has got its first.
 func (v View) Lives() []Life { return v.Restore().Lives }
 
-// restored is when what was born at seq came out of a backup, 0 for what did
-// not.
+// restored is when what was born at seq came out of a backup, 0 for what did not.
+// For what was born between that and a recovery it is before its birth, and so
+// changes nothing.
 func (v View) restored(born uint64) Time {
 	if r := v.Restore(); r.covers(born) {
 		return r.At

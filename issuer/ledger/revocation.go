@@ -1,11 +1,11 @@
 package ledger
 
 // A Revocation takes back access tokens before they expire: those of which all
-// that it names is true and that were issued at or before At. It names a grant;
-// or a user, a client, or both.
+// that it names is true and that have an iat of at or before At, in whole seconds.
+// It names a grant; or a user, a client, or both.
 type Revocation struct {
-	Seq    uint64 // of the event that it comes from; several may have one
-	At     Time
+	Seq    uint64  // of the event that it comes from; several may have one
+	At     Time    // at most MaxAhead after the event
 	Grant  GrantID // all zero: it names none
 	User   string
 	Client string
@@ -28,17 +28,19 @@ func (r *Revocation) OfGrant() bool { return r.Grant != GrantID{} }
 //   - Replays of a journal take back what is not told one by one; whoever lists
 //     revocations begins anew behind them.
 func (v View) RevocationsOf(e *Event) []Revocation {
-	r := Revocation{Seq: e.Seq, At: e.At}
+	// A grant that has ended and a client that is stopped get no more tokens, so all
+	// of theirs are named, however far ahead of the event their iat is.
+	r := Revocation{Seq: e.Seq, At: e.At.Add(MaxAhead)}
 	switch e.Kind {
 	case EventGrantRevoked, EventReuse:
 		r.Grant = e.Grant
 	case EventDisconnected:
-		r.User, r.Client = e.User, e.Client // of one client, or of all
+		r.At, r.User, r.Client = e.Until, e.User, e.Client // of one client, or of all
 	case EventUserState:
-		if e.Detail != string(Disable) && e.Detail != string(DeleteUser) {
+		if !UserState(e.Detail).cuts() {
 			return nil
 		}
-		r.User = e.User
+		r.At, r.User = e.Until, e.User
 	case EventClientDeleted:
 		r.Client = e.Client
 	case EventClientReviewed:
@@ -74,7 +76,7 @@ func (v View) endedByScopes(e *Event) (all []Revocation) {
 	}
 	for _, id := range u.Grants {
 		if old := v.Grant(id); old != nil && old.Legacy && old.Client == g.Client && old.Born <= g.Born {
-			all = append(all, Revocation{Seq: e.Seq, At: e.At, Grant: id})
+			all = append(all, Revocation{Seq: e.Seq, At: e.At.Add(MaxAhead), Grant: id})
 		}
 	}
 	return all
@@ -99,28 +101,15 @@ func (v View) Revocations(after uint64) (all []Revocation, last uint64, replayed
 // the trail reaches back.
 func (v View) TrailBefore(t Time) uint64 { return v.lastEventBefore(t) }
 
-// TrailFrom is since when the trail has every event, and 0 if it has all that
-// ever were, or reaches back to from: it is not looked at more closely then.
-// It counts the trail only where that is short, or busy.
-func (v View) TrailFrom(from Time) Time {
-	oldest := v.eventFrom(0)
-	if oldest == nil || oldest.At < from {
-		return 0
-	}
-	n := 0
-	for range v.Events() {
-		if n++; n >= MaxEvents {
-			return oldest.At // older ones may have been swept
-		}
-	}
-	return 0
-}
+// TrailFrom is since when the trail has every revocation, and 0 if it has all
+// that were at or after from.
+func (v View) TrailFrom(from Time) Time { return v.TrailLost(0, from) }
 
-// TrailLost is since when the trail has every event, where those up to a Seq were
-// read and it does not reach back to there, nor to from; else 0.
+// TrailLost is since when the trail has every revocation, where those up to a Seq
+// were read, and 0 if it has all that were behind that and at or after from.
 func (v View) TrailLost(read uint64, from Time) Time {
-	if oldest := v.eventFrom(0); oldest != nil && oldest.Seq > read && oldest.At >= from {
-		return oldest.At
+	if t := v.Trail(); t.LostSeq > read && t.LostAt >= from {
+		return t.LostAt + 1
 	}
 	return 0
 }

@@ -23,35 +23,34 @@ func (w *world) checkRevocations(v ledger.View) {
 	all, _, _ := v.Revocations(0)
 	for g := range v.Grants() {
 		c := v.Client(g.Client)
-		if g.Due == 0 || c == nil || c.State == ledger.Suspended {
-			continue // no token was issued; or it counts again when the client is resumed
+		if c == nil {
+			continue
 		}
-		ended := v.GrantEnded(g.ID) != ledger.NoCause
-		if ended {
-			require.True(w.t, revoked(all, g, g.Used), "the grant of %s to %s has ended", g.User, g.Client)
-		} else {
-			require.False(w.t, revoked(all, g, g.Used+1), "the grant of %s to %s lives", g.User, g.Client)
+		ended := v.GrantEnded(g.ID) != ledger.NoCause || c.State == ledger.Suspended
+		for _, iat := range w.issued[g.ID] {
+			require.Equal(w.t, ended, revoked(all, g, iat), "a token of %s for %s, iat %d", g.User, g.Client, iat)
 		}
 	}
 }
 
-// revoked reports whether a token of g that was issued at a time is taken back.
-func revoked(all []ledger.Revocation, g *ledger.Grant, issued ledger.Time) (is bool) {
-	var client ledger.Time
+// revoked reports whether a token of g with an iat is taken back, as readers of the
+// feed decide it.
+func revoked(all []ledger.Revocation, g *ledger.Grant, iat int64) (is bool) {
+	var client int64
 	for _, r := range all {
 		switch {
 		case r.OfGrant():
-			is = is || r.Grant == g.ID
+			is = is || r.Grant == g.ID && r.At.Unix() >= iat
 		case r.User == "" && r.Client == g.Client:
-			client = r.At
+			client = r.At.Unix()
 			if r.Lifted {
 				client = 0
 			}
 		default:
-			is = is || r.User == g.User && (r.Client == "" || r.Client == g.Client) && r.At >= issued
+			is = is || r.User == g.User && (r.Client == "" || r.Client == g.Client) && r.At.Unix() >= iat
 		}
 	}
-	return is || client >= issued
+	return is || client >= iat
 }
 
 // kindsInTheText are the values of the constants of type EventKind, as written.
@@ -151,40 +150,29 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 		ledger.EventSignedOut: nothing, ledger.EventClientCreated: nothing, ledger.EventClientEdited: nothing,
 		ledger.EventClientProposed: nothing, ledger.EventClientOffered: nothing, ledger.EventOfferEnded: nothing,
 		ledger.EventClientMoved: nothing, ledger.EventScopesSelected: nothing, ledger.EventSecretAdded: nothing,
-		ledger.EventSecretRevoked: nothing, ledger.EventAllowed: nothing, ledger.EventRetried: nothing,
+		ledger.EventSecretRevoked: nothing, ledger.EventAllowed: nothing, ledger.EventRetried: nothing, ledger.EventShared: nothing,
 		ledger.EventLeapt: nothing, ledger.EventNodeForgotten: nothing, ledger.EventResealed: nothing,
 		// Who verifies hears of keys by the key set.
 		ledger.EventKeyAdded: nothing, ledger.EventKeyActivated: nothing, ledger.EventKeyDropped: nothing,
 		ledger.EventKeyEmergency: nothing,
 		// Whoever follows begins anew.
-		ledger.EventRestored: nothing, ledger.EventReplayed: nothing,
+		ledger.EventRestored: nothing, ledger.EventReplayed: nothing, ledger.EventRecovered: nothing,
+		// Nobody's access changes.
+		ledger.EventFailures: nothing,
 	}
 	for _, kind := range kindsInTheText(t) {
 		rows, ok := tests[kind]
 		require.True(t, ok, "is %s a revocation?", kind)
 		for _, row := range rows {
 			e := row.event
-			e.Kind, e.Seq, e.At = kind, 9, 1000
+			e.Kind, e.Seq, e.At, e.Until = kind, 9, 1000, 1500
 			for i := range row.want {
-				row.want[i].Seq, row.want[i].At = 9, 1000
+				row.want[i].Seq, row.want[i].At = 9, 3000
+				if row.want[i].User != "" {
+					row.want[i].At = 1500
+				}
 			}
 			assert.Equal(t, row.want, list(v.RevocationsOf(&e)), "%s %q", kind, e.Detail)
 		}
 	}
-}
-
-// The trail is kept beyond its length as far back as is asked for.
-func TestSurplusEventsKeeps(t *testing.T) {
-	const n = 4*ledger.MaxEvents + 10
-	events := make([]*ledger.Event, n)
-	for i := range events {
-		events[i] = &ledger.Event{Seq: uint64(i + 1), At: ledger.Time(i + 1), Kind: ledger.EventSignedIn}
-	}
-	v := viewOf(t, tableOf(ledger.TableAudit, events))
-	assert.EqualValues(t, n-ledger.MaxEvents, v.SurplusEvents(n+1), "all are old")
-	assert.EqualValues(t, n-ledger.MaxEvents-50, v.SurplusEvents(n-ledger.MaxEvents-49))
-	assert.EqualValues(t, 10, v.SurplusEvents(0), "four times as many, and no more")
-	assert.EqualValues(t, 1, v.TrailFrom(1), "older ones may have been swept")
-	assert.Zero(t, v.TrailFrom(2), "it reaches back to there")
-	assert.EqualValues(t, 99, v.TrailBefore(100))
 }

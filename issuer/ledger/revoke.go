@@ -57,7 +57,7 @@ func (c *Disconnect) Decide(v View, m Meta) Decision {
 	next := u.changed(m)
 	next.disconnect(c.Client, m)
 	return accept(Outcome{ID: u.ID}, put(TableUsers, next),
-		event(m, Event{Kind: EventDisconnected, Actor: who.name(), User: u.ID, Client: c.Client}))
+		event(m, Event{Kind: EventDisconnected, Actor: who.name(), User: u.ID, Client: c.Client, Until: next.CutAt}))
 }
 
 // connected reports whether a user has a grant for a client, or for any, that
@@ -68,6 +68,7 @@ func (v View) connected(u *User, client string) bool {
 
 // disconnect cuts the grants for one client, or for all.
 func (u *User) disconnect(client string, m Meta) {
+	u.cutGrants(m.At)
 	if client == "" {
 		u.GrantsCut = m.Seq
 		return

@@ -21,6 +21,8 @@ const (
 	TableAudit    = "audit"
 	TableRestores = "restores"
 	TableLogos    = "logos"
+	TableFailures = "failures"
+	TableTrail    = "trail"
 )
 
 const indexID = "id"
@@ -86,6 +88,12 @@ func Tables() map[string]*memdb.TableSchema {
 		TableLogos: table(TableLogos,
 			unique(indexID, false, bits(func(l *Logo) []byte { return l.ID[:] })),
 		),
+		TableTrail: table(TableTrail,
+			unique(indexID, false, text(func(t *Trail) string { return t.ID })),
+		),
+		TableFailures: table(TableFailures,
+			unique(indexID, false, text(func(r *FailureReport) string { return r.ID })),
+		),
 	}
 }
 
@@ -102,6 +110,8 @@ func Rows() map[string]func() any {
 		TableAudit:    func() any { return new(Event) },
 		TableRestores: func() any { return new(Restore) },
 		TableLogos:    func() any { return new(Logo) },
+		TableTrail:    func() any { return new(Trail) },
+		TableFailures: func() any { return new(FailureReport) },
 	}
 }
 

@@ -10,6 +10,9 @@ type Session struct {
 	Seen    Time      `cbor:"5,keyasint"` // to touchEvery
 	Agent   string    `cbor:"6,keyasint,omitempty"`
 	Last    CommandID `cbor:"7,keyasint"`
+	// Authenticated is when the user last proved who they are: signed in, or gave
+	// the password once more.
+	Authenticated Time `cbor:"8,keyasint"`
 }
 
 // touchEvery is how exactly Seen is kept: a session that is used all day
@@ -50,7 +53,8 @@ type Actor struct {
 
 // identity is an actor that was looked up.
 type identity struct {
-	user     *User // nil for an operator
+	user     *User    // nil for an operator
+	session  *Session // the user's
 	operator bool
 }
 
@@ -58,11 +62,11 @@ func (v View) identify(a Actor, m Meta) (identity, Cause) {
 	if a.Operator {
 		return identity{operator: true}, NoCause
 	}
-	u, _ := v.SignedIn(a.Session, m.At)
+	u, s := v.SignedIn(a.Session, m.At)
 	if u == nil {
 		return identity{}, NotSignedIn
 	}
-	return identity{user: u}, NoCause
+	return identity{user: u, session: s}, NoCause
 }
 
 // identifyAdministrator is identify for what nobody else may do.
@@ -120,7 +124,7 @@ func (c *SignIn) Decide(v View, m Meta) Decision {
 		}
 		return deny(AlreadyExists)
 	}
-	s := &Session{ID: c.Session, User: u.ID, Agent: clip(c.Agent, 200)}
+	s := &Session{ID: c.Session, User: u.ID, Agent: clip(c.Agent, 200), Authenticated: m.At}
 	return accept(Outcome{ID: u.ID}, v.begin(s, c.Replaces, Event{Kind: EventSignedIn}, m)...)
 }
 
@@ -133,7 +137,7 @@ func (v View) begin(s *Session, replaces [32]byte, e Event, m Meta) []Change {
 	if old := v.Session(replaces); old != nil {
 		changes = append(changes, remove(TableSessions, old))
 	}
-	for _, old := range v.surplusSessions(s.User, replaces, m) {
+	for _, old := range v.surplusSessions(s.User, replaces) {
 		changes = append(changes, remove(TableSessions, old))
 	}
 	return changes

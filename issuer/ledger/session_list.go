@@ -13,10 +13,7 @@ const MaxSessionsOf = 100
 // surplusSessions are those that end as another one begins, the ones seen longest
 // ago: at most MaxSessionsOf of them, so that a command stays small. What is
 // replaced ends in any case.
-func (v View) surplusSessions(user string, replaced [32]byte, m Meta) []*Session {
-	if m.Level < levelPages {
-		return nil
-	}
+func (v View) surplusSessions(user string, replaced [32]byte) []*Session {
 	var all []*Session
 	for s := range rows[Session](v, TableSessions, "user", user) {
 		if s.ID != replaced {

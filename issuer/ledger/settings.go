@@ -1,6 +1,7 @@
 package ledger
 
 import (
+	"net/netip"
 	"strings"
 	"time"
 )
@@ -32,6 +33,10 @@ type Settings struct {
 	// KeySetsUntil is until when verifiers may hold a JWKS that was served with
 	// a greater JWKSMaxAge than this. It is the ledger's own, not to be chosen.
 	KeySetsUntil Time `cbor:"17,keyasint,omitempty"`
+
+	// PlainHTTP says that an operator accepted addresses for which
+	// PlainHTTP holds. It is chosen with them, for good.
+	PlainHTTP bool `cbor:"18,keyasint,omitempty"`
 }
 
 // SettingsID is the id of the one row of settings.
@@ -62,6 +67,10 @@ func (s *Settings) Check() (field, note string) {
 		return "base_url", "must be an http or https address without a path"
 	case !origin(s.AppURL):
 		return "app_url", "must be an http or https address without a path"
+	case PlainHTTP(s.BaseURL) && !s.PlainHTTP:
+		return "base_url", needsHTTPS
+	case PlainHTTP(s.AppURL) && !s.PlainHTTP:
+		return "app_url", needsHTTPS
 	case s.Audience == "":
 		return "audience", "is empty"
 	case s.Algorithm != "ES256" && s.Algorithm != "EdDSA" && s.Algorithm != "RS256":
@@ -97,6 +106,26 @@ func origin(s string) bool {
 	return ok && host != "" && !strings.ContainsAny(host, "/?#@ \\\"'<>;,\t\r\n\x00")
 }
 
+const needsHTTPS = "must be an https address outside the loopback, unless plain http is accepted"
+
+// PlainHTTP reports whether an origin is http on a host that is not this
+// machine's loopback: whoever is on the way reads and changes passwords, session
+// cookies, codes and secrets. RFC 6749 §3.1, §3.2.
+func PlainHTTP(origin string) bool {
+	host, plain := strings.CutPrefix(origin, "http://")
+	if !plain {
+		return false
+	}
+	if i := strings.LastIndexByte(host, ':'); i >= 0 && !strings.HasSuffix(host, "]") {
+		host = host[:i]
+	}
+	if host == "localhost" || strings.HasSuffix(host, ".localhost") { // RFC 6761 §6.3
+		return false
+	}
+	ip, err := netip.ParseAddr(strings.Trim(host, "[]"))
+	return err != nil || !ip.Unmap().IsLoopback()
+}
+
 // Configure replaces the settings. Only an operator sends it.
 type Configure struct {
 	Settings Settings `cbor:"1,keyasint"`
@@ -105,7 +134,7 @@ type Configure struct {
 	First bool `cbor:"2,keyasint,omitempty"`
 	// Seen is the Settings.Last that the sender has changed: where they have
 	// changed since, nothing is, or one of two operators would undo what the
-	// other did. Zero replaces any. Rules of level 2 know it.
+	// other did. Zero replaces any.
 	Seen CommandID `cbor:"3,keyasint,omitzero"`
 }
 
@@ -124,10 +153,10 @@ func (c *Configure) Decide(v View, m Meta) Decision {
 	if (s == old || c.First || old.Last == m.ID) && old.Last != (CommandID{}) {
 		return accept(Outcome{ID: s.ID})
 	}
-	if m.Level >= levelSeen && c.Seen != (CommandID{}) && c.Seen != old.Last {
+	if c.Seen != (CommandID{}) && c.Seen != old.Last {
 		return deny(Moved)
 	}
-	if m.Level >= levelLearnt && s.JWKSMaxAge < old.JWKSMaxAge && old.Last != (CommandID{}) {
+	if s.JWKSMaxAge < old.JWKSMaxAge && old.Last != (CommandID{}) {
 		s.KeySetsUntil = max(old.KeySetsUntil, m.At.Add(2*old.JWKSMaxAge))
 	}
 	s.Last = m.ID

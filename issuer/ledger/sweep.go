@@ -9,6 +9,9 @@ import (
 // 256 rows in all.
 const MaxSweep = 100
 
+// MaxSweepEvents bounds the events of a Sweep that has nothing else.
+const MaxSweepEvents = 255
+
 // keepEnded is how long a grant that ended stays, so that an access token of
 // it is still recognised here and its owner can be told why it ended.
 const keepEnded = 24 * time.Hour
@@ -94,26 +97,12 @@ func (v View) UnusedLogos(from [32]byte, limit int) (ids [][32]byte, next [32]by
 	return ids, [32]byte{}
 }
 
-// SurplusEvents is the Seq up to which events are beyond MaxEvents, 0 where
-// there are no such. Those at or after keep stay, up to four times as many: what
-// was revoked lately is read from them.
-func (v View) SurplusEvents(keep Time) uint64 {
-	n, newest := 0, uint64(0)
-	for e := range v.EventsBackwards() {
-		if n++; n > MaxEvents && e.At < keep || n > 4*MaxEvents {
-			newest = e.Seq
-			break
-		}
-	}
-	return newest
-}
-
 // Sweep removes rows that have no effect any more. The leader finds them on
 // its own copy, in small chunks; each is judged again here.
 type Sweep struct {
 	Grants   []GrantID  `cbor:"1,keyasint,omitempty"` // at most MaxSweep
 	Sessions [][32]byte `cbor:"2,keyasint,omitempty"` // at most MaxSweep
-	Events   uint64     `cbor:"3,keyasint,omitempty"` // remove up to MaxSweep of the oldest events at or below this Seq
+	Events   []uint64   `cbor:"3,keyasint,omitempty"` // Seqs, at most MaxSweepEvents; see Shares
 	Logos    [][32]byte `cbor:"4,keyasint,omitempty"` // at most MaxSweep
 }
 
@@ -165,13 +154,8 @@ func (c *Sweep) Decide(v View, m Meta) Decision {
 			changes = append(changes, remove(TableLogos, l))
 		}
 	}
-	if c.Events > 0 {
-		for e := range v.Events() {
-			if e.Seq > c.Events || len(changes) >= 2*MaxSweep {
-				break
-			}
-			changes = append(changes, remove(TableAudit, e))
-		}
+	if len(c.Events) > 0 {
+		changes = append(changes, v.removeEvents(c.Events, max(0, MaxSweepEvents-len(changes)))...)
 	}
 	return accept(Outcome{Count: len(changes)}, changes...)
 }

@@ -2,9 +2,13 @@ package ledger
 
 import (
 	"crypto/sha256"
+	"net/url"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 func digest(s string) [32]byte { return sha256.Sum256([]byte(s)) }
@@ -31,6 +35,16 @@ func checkText(s string, least, most int) string {
 		return "is empty"
 	case strings.ContainsFunc(s, func(r rune) bool { return unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) }):
 		return "holds a control character"
+	}
+	switch runes := []rune(s); {
+	case len(seen(runes)) < len(runes):
+		return "holds a character that nobody sees"
+	case slices.ContainsFunc(runes, private):
+		return "holds a private-use character, which has no meaning of its own"
+	case len(unstacked(runes)) < len(runes):
+		return "stacks more than four accents on one letter"
+	case least > 0 && strings.TrimFunc(s, blank) == "":
+		return "is empty"
 	}
 	return ""
 }
@@ -63,6 +77,15 @@ func checkWebsite(s string) string {
 		return "is not an address"
 	case !strings.HasPrefix(s, "https://") && !strings.HasPrefix(s, "http://"):
 		return "must begin with https:// or http://"
+	case strings.ContainsFunc(s, func(r rune) bool { return r < '!' || r > '~' }):
+		return "holds a character outside ASCII; a host that has one is written as xn--"
 	}
-	return ""
+	u, err := url.Parse(s)
+	switch {
+	case err != nil:
+		return "is not an address"
+	case u.User != nil:
+		return "has user information"
+	}
+	return oauth.CheckHost(u)
 }

@@ -1,56 +1,6 @@
 package ledger
 
-import (
-	"net/url"
-	"slices"
-	"strings"
-	"unicode"
-
-	"github.com/mintmark-auth/mintmark/issuer/oauth"
-)
-
-// The checks here are those of text.go, and from level 3 on they also refuse what
-// nobody sees or what changes how the rest is seen. A value that was there before
-// stays as it is.
-
-func (m Meta) checkText(s string, least, most int, was ...string) string {
-	note := checkText(s, least, most)
-	if note != "" || m.Level < levelPages || slices.Contains(was, s) {
-		return note
-	}
-	switch runes := []rune(s); {
-	case len(seen(runes)) < len(runes):
-		return "holds a character that nobody sees"
-	case least > 0 && strings.TrimFunc(s, blank) == "":
-		return "is empty"
-	}
-	return ""
-}
-
-func (m Meta) checkWebsite(s string, was ...string) string {
-	note := checkWebsite(s)
-	if note != "" || s == "" || m.Level < levelPages || slices.Contains(was, s) {
-		return note
-	}
-	if strings.ContainsFunc(s, func(r rune) bool { return r < '!' || r > '~' }) {
-		return "holds a character outside ASCII; a host that has one is written as xn--"
-	}
-	u, err := url.Parse(s)
-	switch {
-	case err != nil:
-		return "is not an address"
-	case u.User != nil:
-		return "has user information"
-	}
-	return oauth.CheckHost(u)
-}
-
-func (m Meta) checkRedirectURI(s string, public bool, was ...string) string {
-	if m.Level < levelPages || slices.Contains(was, s) {
-		return oauth.CheckRedirectURI(s, public)
-	}
-	return oauth.CheckNewRedirectURI(s, public)
-}
+import "unicode"
 
 // seen is the text without what nobody sees.
 func seen(text []rune) (kept []rune) {
@@ -66,6 +16,13 @@ func seen(text []rune) (kept []rune) {
 // blank is for both ends: what has nothing else in it can't be read. A variation
 // selector changes the character before it.
 func blank(r rune) bool { return unicode.IsSpace(r) || r >= 0xfe00 && r <= 0xfe0f }
+
+// private reports whether r is of private use (Co): what it looks like is what
+// the font of whoever reads it draws, a logo or a sign of trust. The ranges never
+// change.
+func private(r rune) bool {
+	return r >= 0xe000 && r <= 0xf8ff || r >= 0xf0000 && r <= 0xffffd || r >= 0x100000 && r <= 0x10fffd
+}
 
 // The tables are written out. Those of package unicode grow with the program, and
 // two nodes with different ones would decide differently.

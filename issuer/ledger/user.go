@@ -1,5 +1,7 @@
 package ledger
 
+import "time"
+
 // A User signs in, allows clients and may own some.
 type User struct {
 	ID       string `cbor:"1,keyasint"`
@@ -26,6 +28,7 @@ type User struct {
 	SessionsCut uint64 `cbor:"10,keyasint,omitempty"`
 	GrantsCut   uint64 `cbor:"11,keyasint,omitempty"`
 	Cuts        []Cut  `cbor:"12,keyasint,omitempty"`
+	CutAt       Time   `cbor:"17,keyasint,omitempty"` // the latest iat that the last cut of grants takes back: see issuedAt
 
 	Created  Time      `cbor:"13,keyasint"`
 	Last     CommandID `cbor:"14,keyasint"`
@@ -55,6 +58,27 @@ type Person struct {
 	TimeZone          string `cbor:"27,keyasint,omitempty"`
 	Locale            string `cbor:"28,keyasint,omitempty"`
 	OrganizationID    string `cbor:"29,keyasint,omitempty"`
+}
+
+// MaxAhead is how far the iat of a token may be ahead of state time.
+const MaxAhead = 2 * time.Second
+
+// issuedAt is the iat of a token of this user's that is made at a time. Readers of
+// the feed of revocations compare whole seconds and refuse what was issued in the
+// second of a cut; what is issued after the cut belongs to the next one. Where that
+// is further ahead than MaxAhead, as after several cuts within a second, no token
+// may be made now.
+func (u *User) issuedAt(at Time) Time {
+	if u.CutAt.Unix() >= at.Unix() {
+		return Time((u.CutAt.Unix() + 1) * 1000)
+	}
+	return at
+}
+
+// cutGrants notes a cut of grants. It takes back every token that was made before,
+// also one that was given the second after an earlier cut.
+func (u *User) cutGrants(at Time) {
+	u.CutAt = min(u.issuedAt(at), at.Add(MaxAhead))
 }
 
 // gone says why the user may do nothing any more, if so.

@@ -36,6 +36,9 @@ func (c *AddUser) Decide(v View, m Meta) Decision {
 	if c.Password == "" {
 		return badField("password", "is empty")
 	}
+	if c.Admin && !who.fresh(m) {
+		return deny(SignInTooOld)
+	}
 	u := &User{ID: c.ID, Username: c.Username, Person: c.Person, Password: c.Password, Admin: c.Admin, Created: m.At, Last: m.ID}
 	detail := ""
 	if c.Admin {
@@ -47,7 +50,7 @@ func (c *AddUser) Decide(v View, m Meta) Decision {
 
 // checkAccount says what is wrong with what people are to be told of a user.
 func (v View) checkAccount(u *User, username string, p *Person, m Meta) (field, note string) {
-	if note := m.checkUsername(username, u.Username); note != "" {
+	if note := checkUsername(username); note != "" {
 		return "username", note
 	}
 	if other := v.UserByName(username); other != nil && other.ID != u.ID {
@@ -56,7 +59,7 @@ func (v View) checkAccount(u *User, username string, p *Person, m Meta) (field, 
 	if note := v.keptName(username, u.ID); note != "" && username != u.Username {
 		return "username", note
 	}
-	return p.check(m, &u.Person)
+	return p.check()
 }
 
 // SetPerson changes what people are told of a user, as an administrator says. Of

@@ -3,8 +3,7 @@ package ledger
 import "strings"
 
 // keptName says why a user can't take a name that is free: people and programs
-// take it for somebody else. A user who has one already may keep it. It is asked
-// by rules from level 3 on.
+// take it for somebody else. A user who has one already may keep it.
 func (v View) keptName(name, id string) string {
 	switch other := v.User(name); {
 	case fold(name) == Operator:

@@ -33,7 +33,7 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 	if note := checkID(c.ID); note != "" {
 		return badField("id", note)
 	}
-	if note := m.checkUsername(c.Username, old.names()...); note != "" {
+	if note := checkUsername(c.Username); note != "" {
 		return badField("username", note)
 	}
 	if other := v.UserByName(c.Username); other != nil && other.ID != c.ID {
@@ -41,12 +41,10 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 		d.Outcome.Refusal.Field, d.Outcome.Refusal.Note = "username", "is taken"
 		return d
 	}
-	if m.Level >= levelPages {
-		if field, note := c.kept(v, old); note != "" {
-			return badField(field, note)
-		}
+	if field, note := c.kept(v, old); note != "" {
+		return badField(field, note)
 	}
-	if field, note := c.Person.check(m, old.person()); note != "" {
+	if field, note := c.Person.check(); note != "" {
 		return badField(field, note)
 	}
 	next := &User{ID: c.ID, Created: m.At}
@@ -78,8 +76,8 @@ func (c *PutUser) kept(v View, old *User) (field, note string) {
 
 const maxUsername = 64 // characters
 
-func (m Meta) checkUsername(s string, was ...string) string {
-	if note := m.checkText(s, 1, maxUsername, was...); note != "" {
+func checkUsername(s string) string {
+	if note := checkText(s, 1, maxUsername); note != "" {
 		return note
 	}
 	if strings.ContainsAny(s, " \t/\\\"<>:") {
@@ -88,40 +86,25 @@ func (m Meta) checkUsername(s string, was ...string) string {
 	return ""
 }
 
-// names and person are what a user has already, who need not be there.
-func (u *User) names() []string {
-	if u == nil {
-		return nil
-	}
-	return []string{u.Username}
-}
-
-func (u *User) person() *Person {
-	if u == nil {
-		return &Person{}
-	}
-	return &u.Person
-}
-
-func (p *Person) check(m Meta, was *Person) (field, note string) {
+func (p *Person) check() (field, note string) {
 	for _, f := range []struct {
-		name, value, was string
-		most             int
+		name, value string
+		most        int
 	}{
-		{"email", p.Email, was.Email, 254},
-		{"name", p.Name, was.Name, 100},
-		{"bio", p.Bio, was.Bio, 1000},
-		{"default_schedule_id", p.DefaultScheduleID, was.DefaultScheduleID, 64},
-		{"week_start", p.WeekStart, was.WeekStart, 16},
-		{"time_zone", p.TimeZone, was.TimeZone, 64},
-		{"locale", p.Locale, was.Locale, 35},
-		{"organization_id", p.OrganizationID, was.OrganizationID, 64},
+		{"email", p.Email, 254},
+		{"name", p.Name, 100},
+		{"bio", p.Bio, 1000},
+		{"default_schedule_id", p.DefaultScheduleID, 64},
+		{"week_start", p.WeekStart, 16},
+		{"time_zone", p.TimeZone, 64},
+		{"locale", p.Locale, 35},
+		{"organization_id", p.OrganizationID, 64},
 	} {
-		if note := m.checkText(lines(f.value), 0, f.most, lines(f.was)); note != "" {
+		if note := checkText(lines(f.value), 0, f.most); note != "" {
 			return f.name, note
 		}
 	}
-	if note := m.checkWebsite(p.AvatarURL, was.AvatarURL); note != "" {
+	if note := checkWebsite(p.AvatarURL); note != "" {
 		return "avatar_url", note
 	}
 	if p.TimeFormat != 0 && p.TimeFormat != 12 && p.TimeFormat != 24 {

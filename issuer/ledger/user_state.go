@@ -13,7 +13,10 @@ const (
 )
 
 // weakens reports whether s takes something from the account.
-func (s UserState) weakens() bool { return s == Disable || s == DeleteUser || s == Demote }
+func (s UserState) weakens() bool { return s.cuts() || s == Demote }
+
+// cuts reports whether s ends the sessions and grants of the account.
+func (s UserState) cuts() bool { return s == Disable || s == DeleteUser }
 
 // SetUserState disables, enables or deletes a user, or gives or takes the role
 // of an administrator. Disabling and deleting end all sessions and grants at
@@ -37,7 +40,7 @@ func (c *SetUserState) Decide(v View, m Meta) Decision {
 	switch {
 	case old == nil || old.Deleted:
 		return deny(NotFound)
-	case m.Level >= levelPages && who.is(c.User) && c.State.weakens():
+	case who.is(c.User) && c.State.weakens():
 		// So at any time there is an administrator who can undo what another did.
 		return deny(OwnAccount)
 	}
@@ -59,8 +62,14 @@ func (c *SetUserState) Decide(v View, m Meta) Decision {
 	if old.Last == m.ID || next.Admin == old.Admin && next.Disabled == old.Disabled && !next.Deleted {
 		return accept(Outcome{ID: c.User})
 	}
-	return accept(Outcome{ID: c.User}, put(TableUsers, next),
-		event(m, Event{Kind: EventUserState, Actor: who.name(), User: c.User, Detail: string(c.State)}))
+	if c.State == Promote && !who.fresh(m) {
+		return deny(SignInTooOld)
+	}
+	e := Event{Kind: EventUserState, Actor: who.name(), User: c.User, Detail: string(c.State)}
+	if c.State.cuts() {
+		e.Until = next.CutAt
+	}
+	return accept(Outcome{ID: c.User}, put(TableUsers, next), event(m, e))
 }
 
 func (u *User) disable(m Meta) {
@@ -78,7 +87,10 @@ func (u *User) tombstone(m Meta) {
 }
 
 // endAll ends all sessions and grants that there are.
-func (u *User) endAll(m Meta) { u.SessionsCut, u.GrantsCut, u.Cuts = m.Seq, m.Seq, nil }
+func (u *User) endAll(m Meta) {
+	u.SessionsCut, u.GrantsCut, u.Cuts = m.Seq, m.Seq, nil
+	u.cutGrants(m.At)
+}
 
 // SetPassword changes a password. It ends the user's other sessions.
 type SetPassword struct {
@@ -108,8 +120,10 @@ func (c *SetPassword) Decide(v View, m Meta) Decision {
 		return accept(Outcome{ID: c.User})
 	case c.Password == "":
 		return badField("password", "is empty")
-	case !who.operator && who.user.ID == c.User && digest(old.Password) != c.Verified:
+	case who.is(c.User) && digest(old.Password) != c.Verified:
 		return deny(PasswordChanged)
+	case !who.is(c.User) && !who.fresh(m):
+		return deny(SignInTooOld)
 	}
 	next := old.changed(m)
 	next.Password, next.SessionsCut = c.Password, m.Seq
@@ -117,7 +131,7 @@ func (c *SetPassword) Decide(v View, m Meta) Decision {
 	if s := v.Session(c.Actor.Session); s != nil && s.User == c.User {
 		// The browser that changed the password stays signed in.
 		kept := *s
-		kept.Born = m.Seq + 1
+		kept.Born, kept.Authenticated = m.Seq+1, m.At
 		changes = append(changes, put(TableSessions, &kept))
 	}
 	return accept(Outcome{ID: c.User}, changes...)

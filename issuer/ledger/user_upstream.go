@@ -24,6 +24,10 @@ type SignInUpstream struct {
 
 	Agent    string   `cbor:"8,keyasint,omitempty"`
 	Replaces [32]byte `cbor:"9,keyasint,omitempty"` // as SignIn.Replaces
+
+	// Authenticated is when the provider says that the person signed in there,
+	// which may be long ago; 0 where it does not say.
+	Authenticated Time `cbor:"10,keyasint,omitempty"`
 }
 
 // Kind is KindSignInUpstream.
@@ -52,16 +56,16 @@ func (c *SignInUpstream) Decide(v View, m Meta) Decision {
 		if v.User(c.ID) != nil {
 			return deny(AlreadyExists)
 		}
-		if next.Username = v.freeName(c.Username, identityOf(c.Issuer, c.Subject), m); next.Username == "" {
+		if next.Username = v.freeName(c.Username, identityOf(c.Issuer, c.Subject)); next.Username == "" {
 			return badField("username", "is taken")
 		}
 	}
 	next.Upstream, next.Subject, next.Was = c.Issuer, c.Subject, nil
-	next.Person.tell(c.Person, m)
+	next.Person.tell(c.Person)
 	if c.Admin != nil {
 		next.Admin = *c.Admin
 	}
-	s := &Session{ID: c.Session, User: next.ID, Agent: clip(c.Agent, 200)}
+	s := &Session{ID: c.Session, User: next.ID, Agent: clip(c.Agent, 200), Authenticated: authenticatedAt(c.Authenticated, m)}
 	changes := v.begin(s, c.Replaces, c.event(old, next), m)
 	if old == nil || next.differs(old) {
 		next.Last = m.ID
@@ -102,8 +106,7 @@ func (u *User) differs(old *User) bool {
 }
 
 // tell takes each field that another source says, where it can be shown.
-func (p *Person) tell(said Person, m Meta) {
-	was := *p
+func (p *Person) tell(said Person) {
 	said.Name = shown(said.Name, 100)
 	for _, f := range []struct {
 		to   *string
@@ -119,7 +122,7 @@ func (p *Person) tell(said Person, m Meta) {
 		if f.said != "" {
 			*f.to = f.said
 		}
-		if _, note := p.check(m, &was); note != "" {
+		if _, note := p.check(); note != "" {
 			*f.to = before
 		}
 	}
@@ -128,20 +131,20 @@ func (p *Person) tell(said Person, m Meta) {
 // shown is a text of another source as people can be shown it.
 func shown(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
-		if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) {
+		if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) || private(r) {
 			return -1
 		}
 		return r
 	}, s)
-	runes := seen([]rune(s))
+	runes := unstacked(seen([]rune(s)))
 	return strings.TrimSpace(string(seen(runes[:min(len(runes), most)])))
 }
 
 // freeName is a user name that nobody has, near the one wished for. It is "" only
 // where somebody has taken every one of them on purpose.
-func (v View) freeName(wish string, id Identity, m Meta) string {
+func (v View) freeName(wish string, id Identity) string {
 	base := shown(strings.Map(func(r rune) rune {
-		if m.checkUsername(string(r)) != "" {
+		if checkUsername(string(r)) != "" {
 			return '-'
 		}
 		return r
@@ -156,7 +159,7 @@ func (v View) freeName(wish string, id Identity, m Meta) string {
 		}
 		for _, end := range ends {
 			name := shown(base, maxUsername-len(end)) + end
-			if m.checkUsername(name) == "" && v.UserByName(name) == nil && v.keptName(name, "") == "" {
+			if checkUsername(name) == "" && v.UserByName(name) == nil && v.keptName(name, "") == "" {
 				return name
 			}
 		}

@@ -31,7 +31,7 @@ func (w *world) pagesCommand(l line) ledger.Command {
 		c := &ledger.SignInUpstream{
 			Session: sha256.Sum256([]byte("session " + l.or("session", l.name))), Issuer: l.or("issuer", "https://idp.example"), Subject: l.name,
 			ID: "u-" + l.or("as", l.name), Username: l.args["username"], Person: l.person(),
-			Replaces: sha256.Sum256([]byte("session " + l.args["replaces"])),
+			Replaces: sha256.Sum256([]byte("session " + l.args["replaces"])), Authenticated: w.ago(l),
 		}
 		if _, ok := l.args["admin"]; ok {
 			admin := l.args["admin"] != "no"
@@ -41,7 +41,7 @@ func (w *world) pagesCommand(l line) ledger.Command {
 	case "offer":
 		return &ledger.OfferClient{Actor: l.actor(), ID: l.name, Username: l.args["to"]}
 	case "accept":
-		return &ledger.AcceptClient{Actor: l.actor(), ID: l.name, Revision: w.revision(l)}
+		return &ledger.AcceptClient{Actor: l.actor(), ID: l.name, Revision: w.revision(l), RevokeSecrets: l.bool("revoke")}
 	case "decline":
 		return &ledger.DeclineClient{Actor: l.actor(), ID: l.name}
 	case "transfer":
@@ -50,19 +50,43 @@ func (w *world) pagesCommand(l line) ledger.Command {
 	return nil
 }
 
+// ago is the time that a provider says somebody signed in at, 0 where a line has none.
+func (w *world) ago(l line) ledger.Time {
+	text, ok := l.args["ago"]
+	if !ok {
+		return 0
+	}
+	d, err := time.ParseDuration(text)
+	require.NoError(w.t, err)
+	return w.at().Add(-d)
+}
+
 func (l line) person() ledger.Person {
 	return ledger.Person{Email: l.args["email"], Name: l.args["name"], Bio: l.args["bio"], AvatarURL: l.args["avatar"]}
 }
 
 // revision is the one that a line names, else the client's present one.
-func (w *world) revision(l line) uint64 {
+func (w *world) revision(l line) uint64 { return w.revisionOf(l.name, l) }
+
+func (w *world) revisionOf(client string, l line) uint64 {
 	if _, ok := l.args["revision"]; ok {
 		return uint64(l.number("revision"))
 	}
-	if c := w.view().Client(l.name); c != nil {
+	if c := w.view().Client(client); c != nil {
 		return c.Revision
 	}
 	return 0
+}
+
+// newestSecret is the one that a line says was looked at, else the client's newest.
+func (w *world) newestSecret(l line) string {
+	if id, ok := l.args["after"]; ok {
+		return id
+	}
+	if c := w.view().Client(l.name); c != nil {
+		return c.NewestSecret()
+	}
+	return ""
 }
 
 func (w *world) showPages(l line) string {

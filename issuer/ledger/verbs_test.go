@@ -1,6 +1,7 @@
 package ledger_test
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"time"
 
@@ -29,6 +30,12 @@ func (w *world) command(l line) ledger.Command {
 			Verified: sha256.Sum256([]byte(l.or("password", "hash"))),
 			Replaces: sha256.Sum256([]byte("session " + l.args["replaces"])), Agent: l.args["agent"],
 		}
+	case "reauthenticate":
+		c := &ledger.Reauthenticate{Session: sessionOf(l.name), Issuer: l.args["issuer"], Subject: l.args["subject"], Authenticated: w.ago(l)}
+		if c.Issuer == "" {
+			c.Verified = sha256.Sum256([]byte(l.or("password", "hash")))
+		}
+		return c
 	case "touch":
 		return &ledger.TouchSession{Session: sha256.Sum256([]byte("session " + l.name))}
 	case "sign-out":
@@ -72,14 +79,14 @@ func (w *world) command(l line) ledger.Command {
 	case "delete":
 		return &ledger.DeleteClient{Actor: l.actor(), ID: l.name, Revision: uint64(l.number("revision"))}
 	case "add-secret":
-		return &ledger.AddSecret{Actor: l.actor(), Client: l.name, Secret: secretOf(l.args["secret"])}
+		return &ledger.AddSecret{Actor: l.actor(), Client: l.name, Secret: secretOf(l.args["secret"]), After: w.newestSecret(l)}
 	case "revoke-secret":
 		return &ledger.RevokeSecret{Actor: l.actor(), Client: l.name, Secret: l.args["secret"]}
 
 	case "allow":
 		return &ledger.Allow{
 			Actor: ledger.Actor{Session: sha256.Sum256([]byte("session " + l.name))}, User: "u-" + l.or("user", l.name),
-			Request: l.request(), Grant: id16(l.args["grant"]),
+			Request: l.request(), Grant: id16(l.args["grant"]), Revision: w.revisionOf(l.args["client"], l),
 		}
 	case "exchange":
 		c := &ledger.Exchange{Proof: l.proof(), Link: l.link(), Redirect: sha256.Sum256([]byte(l.or("uri", "https://app.example/cb")))}
@@ -97,7 +104,7 @@ func (w *world) command(l line) ledger.Command {
 
 	case "add-key":
 		return &ledger.AddKey{Key: ledger.Key{
-			ID: l.name, Purpose: ledger.Purpose(l.args["purpose"]), Number: l.number("number"), Sealed: []byte("sealed"),
+			ID: l.name, Purpose: ledger.Purpose(l.args["purpose"]), Number: l.number("number"), Sealed: []byte(cmp.Or(l.args["sealed"], "sealed")),
 			Under: l.args["under"],
 		}}
 	case "acknowledge":

@@ -3,6 +3,7 @@ package ledger
 import (
 	"fmt"
 	"iter"
+	"math"
 
 	"github.com/hashicorp/go-memdb"
 )
@@ -186,3 +187,11 @@ func (v View) Nodes() iter.Seq[*Node] { return rowsFrom[Node](v, TableNodes, "")
 
 // Events are the audit trail, oldest first.
 func (v View) Events() iter.Seq[*Event] { return rowsFrom[Event](v, TableAudit, []byte{}) }
+
+// LastEvent is the newest, nil where there is none.
+func (v View) LastEvent() *Event { return v.lastEvent(math.MaxUint64) }
+
+// EventsAfter are those behind a Seq, oldest first.
+func (v View) EventsAfter(seq uint64) iter.Seq[*Event] {
+	return rowsFrom[Event](v, TableAudit, sequence(seq+1))
+}

@@ -28,14 +28,18 @@ type world struct {
 	t      testing.TB
 	memory *cluster.Memory
 	now    time.Time
+	halted time.Duration
 	serial int
 	past   map[ledger.GrantID]ledger.Grant // for what must never come back
+	issued map[ledger.GrantID][]int64      // iat of access tokens
 
 	backups map[string]backup
 	seq     uint64          // of the last command
 	journal []ledger.Record // of this cluster, since it began or was restored
 	lost    []ledger.Record // of the cluster before the restore
 	behind  uint64          // the Seq of the backup it was restored from
+
+	recoveries byte
 }
 
 type backup struct {
@@ -44,7 +48,7 @@ type backup struct {
 }
 
 func newWorld(t testing.TB) *world {
-	w := &world{t: t, now: time.UnixMilli(1_800_000_000_000), past: map[ledger.GrantID]ledger.Grant{}, backups: map[string]backup{}}
+	w := &world{t: t, now: time.UnixMilli(1_800_000_000_000), past: map[ledger.GrantID]ledger.Grant{}, issued: map[ledger.GrantID][]int64{}, backups: map[string]backup{}}
 	machine := issuer.Machine()
 	for kind, empty := range machine.Commands {
 		machine.Commands[kind] = func() cluster.Command { return &journaled{empty().(*issuer.Entry), w} }
@@ -77,8 +81,13 @@ func (w *world) do(c ledger.Command, name string, again bool) (ledger.Outcome, b
 		name = fmt.Sprintf("command %d", w.serial)
 	}
 	value, wrote := w.memory.Do(&issuer.Entry{Command: c}, cluster.CommandID(id16(name)), again)
+	outcome := value.(ledger.Outcome)
+	if o := outcome.Issued; o != nil && o.SigningKey != "" {
+		w.issued[o.Grant] = append(w.issued[o.Grant], o.At.Unix())
+		require.LessOrEqual(w.t, o.At, w.at().Add(ledger.MaxAhead))
+	}
 	w.check()
-	return value.(ledger.Outcome), wrote
+	return outcome, wrote
 }
 
 // backup keeps the state under a name; restore goes back to it, and the
@@ -103,7 +112,7 @@ type journaled struct {
 }
 
 func (j *journaled) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
-	v, meta := ledger.At(txn), ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again, Level: m.Level}
+	v, meta := ledger.At(txn), ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again, Level: m.Level, Halted: m.Halted}
 	j.w.seq = m.Seq
 	if r := ledger.Journal(v, j.Command, j.Command.Decide(v, meta), meta); r != nil {
 		encoded, err := cbor.Marshal(r)
@@ -319,6 +328,12 @@ func (w *world) run(text string) string {
 		require.NoError(w.t, err)
 		w.now = w.now.Add(d)
 		return "ok"
+	case "halt": // no node runs, or none can decide, for a while
+		d, err := time.ParseDuration(l.name)
+		require.NoError(w.t, err)
+		w.now, w.halted = w.now.Add(d), w.halted+min(d, 24*time.Hour)
+		w.memory.Halt(d)
+		return "ok"
 	case "show":
 		return w.show(l)
 	case "authorize":
@@ -329,6 +344,12 @@ func (w *world) run(text string) string {
 	case "restore":
 		w.restore(l.name)
 		l.verb, l.args["backup"] = "begin-restore", fmt.Sprint(w.behind)
+	case "recover": // on the node that has no more than was kept
+		w.restore(l.name)
+		w.recoveries++
+		next := &ledger.Life{ID: ledger.CommandID{0xee, w.recoveries}, From: w.behind + 1}
+		outcome, changed := w.do(&ledger.BeginLife{Next: next}, "", false)
+		return result(outcome, changed)
 	case "hole":
 		w.lost = slices.DeleteFunc(w.lost, func(r ledger.Record) bool {
 			return slices.ContainsFunc(r.Effects, func(e ledger.Effect) bool { return e.String() == l.name })
@@ -341,7 +362,11 @@ func (w *world) run(text string) string {
 	}
 	c := w.command(l)
 	outcome, changed := w.do(c, l.args["id"], l.bool("again"))
-	return result(outcome, changed)
+	answer := result(outcome, changed)
+	if o := outcome.Issued; o != nil && o.SigningKey != "" && o.At != w.at() {
+		answer += fmt.Sprintf(", iat %s ahead", o.At.Std().Sub(w.now))
+	}
+	return answer
 }
 
 // result is an outcome in words. A refusal that changed something says so,
@@ -462,11 +487,13 @@ func (w *world) show(l line) string {
 		g := v.Grant(id16(l.args["grant"]))
 		var unspent []string
 		for gen := uint32(1); gen <= g.Due+1; gen++ {
-			if v.Unspent(ledger.Link{Grant: g.ID, Generation: gen}, w.at()) {
+			if v.Unspent(ledger.Link{Grant: g.ID, Generation: gen}, ledger.Meta{At: w.at(), Halted: w.halted.Milliseconds()}) {
 				unspent = append(unspent, fmt.Sprint(gen))
 			}
 		}
 		return strings.Join(unspent, " ")
+	case "shared":
+		return fmt.Sprint(v.Grant(id16(l.args["grant"])).Shared())
 	case "stranded":
 		return suffix(len(v.Stranded()) == 0, "none", strings.Join(v.Stranded(), " "))
 	case "settings":

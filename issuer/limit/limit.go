@@ -105,6 +105,16 @@ func Network(address string) string { return prefix(address, narrow) }
 // a /48.
 func Site(address string) string { return prefix(address, 48) }
 
+// Prefixes are the parts of an address that may belong to one subscriber, the
+// widest first: with IPv6 a /48, a /56 and a /64.
+func Prefixes(address string) []string {
+	ip, err := netip.ParseAddr(address)
+	if err != nil || ip.Unmap().Is4() {
+		return []string{prefix(address, narrow)}
+	}
+	return []string{prefix(address, 48), prefix(address, 56), prefix(address, narrow)}
+}
+
 // prefix is so many bits of an IPv6 address, and the whole of any other.
 func prefix(address string, bits int) string {
 	ip, err := netip.ParseAddr(address)

@@ -34,6 +34,12 @@ type Error struct {
 	// ID is the error_id: the exact cause, sealed for the client's owner.
 	// Empty until the answer is made.
 	ID string
+	// Cause is the number of the rule that refused, for the node's own log. It is
+	// never answered. 0 until the answer is made.
+	Cause uint16
+	// Genuine says that a code or refresh token was made by this server and came
+	// from a client that authenticated, or is public. It is no guess.
+	Genuine bool
 }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Description }

@@ -11,7 +11,8 @@ const MaxRedirectURI = 1024
 // CheckRedirectURI says why uri can't be registered for a client, or "" if it
 // can. https anywhere; http on the loopback only; for public clients also
 // private-use schemes with a dot in them (RFC 8252 §7.1). Never a fragment
-// (RFC 6749 §3.1.2), user information, or a wildcard.
+// (RFC 6749 §3.1.2), user information, a wildcard, a host that CheckHost refuses,
+// or a parameter of the response.
 func CheckRedirectURI(uri string, public bool) string {
 	switch {
 	case uri == "":
@@ -46,7 +47,10 @@ func CheckRedirectURI(uri string, public bool) string {
 		case u.Scheme == "http" && !loopback(u.Hostname()):
 			return "must be https; http is for localhost, 127.0.0.1 and [::1] only"
 		}
-		return ""
+		if note := CheckHost(u); note != "" {
+			return note
+		}
+		return checkQuery(u.RawQuery)
 	}
 	switch {
 	case !strings.Contains(u.Scheme, "."):
@@ -54,13 +58,14 @@ func CheckRedirectURI(uri string, public bool) string {
 	case !public:
 		return "may have a private-use scheme for public clients only"
 	}
-	return ""
+	return checkQuery(u.RawQuery)
 }
 
 // MatchRedirectURI reports whether a request may use requested where
 // registered is registered: exact string equality (RFC 9700 §2.1), but for a
-// public client the port of an http URI on a loopback IP literal is free,
-// since a native app can't know its port (RFC 8252 §7.3).
+// public client the port of an http URI on the loopback is free, since a native
+// app can't know its port (RFC 8252 §7.3). That holds for localhost too, which the
+// RFC does not say: command-line tools and agents register and send it.
 func MatchRedirectURI(registered, requested string, public bool) bool {
 	if registered == requested {
 		return true
@@ -76,9 +81,9 @@ func MatchRedirectURI(registered, requested string, public bool) bool {
 	return ok && r == q
 }
 
-// cutLoopbackPort removes the port of an http URI on 127.0.0.1 or [::1].
+// cutLoopbackPort removes the port of an http URI on 127.0.0.1, [::1] or localhost.
 func cutLoopbackPort(uri string) (string, bool) {
-	for _, origin := range []string{"http://127.0.0.1", "http://[::1]"} {
+	for _, origin := range []string{"http://127.0.0.1", "http://[::1]", "http://localhost"} {
 		rest, ok := strings.CutPrefix(uri, origin)
 		if !ok {
 			continue
@@ -102,20 +107,6 @@ func cutLoopbackPort(uri string) (string, bool) {
 		return origin + rest, true
 	}
 	return "", false
-}
-
-// RedirectOrigin is what Content-Security-Policy's form-action must name for
-// a browser to follow a redirect to uri: scheme, host and port of an http
-// URI, or only the scheme of another. uri must be a registered URI.
-func RedirectOrigin(uri string) string {
-	u, err := url.Parse(uri)
-	if err != nil {
-		return "'none'"
-	}
-	if u.Scheme == "http" || u.Scheme == "https" {
-		return u.Scheme + "://" + u.Host
-	}
-	return u.Scheme + ":"
 }
 
 // RedirectHost is what a person is told about where a code goes: the host of

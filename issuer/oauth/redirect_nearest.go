@@ -62,10 +62,23 @@ func ends(a, b []rune) (head, tail int) {
 	return head, tail
 }
 
-// distance is that of Levenshtein, of which only two rows are kept.
+// maxDiffering is how many characters between a common beginning and a common end
+// are compared one by one, which takes time and memory by its square: strangers
+// choose what is received, and owners what is registered. Texts that differ in more
+// are not slips of each other, and all behind it counts as different.
+const maxDiffering = 200
+
+// differing is what of a and b is compared, and what is behind that.
+func differing(a, b []rune) (headA, headB, restA, restB []rune) {
+	m, n := min(len(a), maxDiffering), min(len(b), maxDiffering)
+	return a[:m], b[:n], a[m:], b[n:]
+}
+
+// distance is that of Levenshtein, of which only two rows are kept. It is more than
+// that where more than maxDiffering characters differ.
 func distance(a, b []rune) int {
 	head, tail := ends(a, b)
-	a, b = a[head:len(a)-tail], b[head:len(b)-tail]
+	a, b, restA, restB := differing(a[head:len(a)-tail], b[head:len(b)-tail])
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -79,7 +92,7 @@ func distance(a, b []rune) int {
 			diagonal = above
 		}
 	}
-	return row[len(b)]
+	return row[len(b)] + max(len(restA), len(restB))
 }
 
 func step[N int | uint16](diagonal, above, left N, same bool) N {
@@ -94,7 +107,7 @@ func align(a, b []rune) (left, right []Part) {
 	head, tail := ends(a, b)
 	left, right = add(nil, a[:head], true), add(nil, b[:head], true)
 	end := a[len(a)-tail:]
-	a, b = a[head:len(a)-tail], b[head:len(b)-tail]
+	a, b, restA, restB := differing(a[head:len(a)-tail], b[head:len(b)-tail])
 
 	cost := costs(a, b)
 	i, j := 0, 0
@@ -115,6 +128,7 @@ func align(a, b []rune) (left, right []Part) {
 		}
 	}
 	left, right = add(left, a[i:], false), add(right, b[j:], false)
+	left, right = add(left, restA, false), add(right, restB, false)
 	return add(left, end, true), add(right, end, true)
 }
 

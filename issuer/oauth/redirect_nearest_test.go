@@ -1,6 +1,7 @@
 package oauth_test
 
 import (
+	"runtime"
 	"strings"
 	"testing"
 	"unicode/utf8"
@@ -103,4 +104,28 @@ func BenchmarkNearest(b *testing.B) {
 	for b.Loop() {
 		oauth.NearestRedirectURI(received, registered)
 	}
+}
+
+// TestNearestRedirectURIIsBounded: whatever is registered and received, no more than
+// a few characters are compared one by one.
+func TestNearestRedirectURIIsBounded(t *testing.T) {
+	var registered []string
+	for i := range 10 {
+		registered = append(registered, "https://a.example/"+strings.Repeat(string(rune('a'+i)), 1000))
+	}
+	received := "https://b.example/" + strings.Repeat("xyz", 400)
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	near, found := oauth.NearestRedirectURI(received, registered)
+	runtime.ReadMemStats(&after)
+	require.True(t, found)
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(500_000), "bytes; a table of all pairs of characters takes 2 MB")
+	text := func(parts []oauth.Part) (all string) {
+		for _, p := range parts {
+			all += p.Text
+		}
+		return all
+	}
+	require.Equal(t, received, text(near.Received))
+	require.Contains(t, registered, text(near.Registered))
 }

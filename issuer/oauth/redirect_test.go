@@ -34,6 +34,8 @@ func TestCheckRedirectURI(t *testing.T) {
 		"https:app.example/cb":                       "host",
 		"https://*.example/cb":                       "wildcard",
 		"https://app.example:0/cb":                   "port",
+		"https://app.example:0443/cb":                "port",
+		"http://127.0.0.1:08080/cb":                  "port",
 		"https://app.example:99999/cb":               "port",
 		"https://app.example:/cb":                    "port",
 		"HTTPS://app.example/cb":                     "lower case",
@@ -57,9 +59,9 @@ func TestCheckRedirectURI(t *testing.T) {
 	require.NotEmpty(t, oauth.CheckRedirectURI("javascript:alert(1)", true))
 }
 
-// A URI that is new is one that a browser can be let go to and that an answer
-// leaves unambiguous.
-func TestCheckNewRedirectURI(t *testing.T) {
+// A URI that is registered is one that a browser can be let go to and that an
+// answer leaves unambiguous.
+func TestCheckRedirectURIAsABrowserGoes(t *testing.T) {
 	for uri, want := range map[string]string{
 		"https://App-1.example:8443/cb?x=1&codes=2&y=code#":      "part after #",
 		"https://App-1.example:8443/cb?x=1&codes=2&y=code":       "",
@@ -86,7 +88,7 @@ func TestCheckNewRedirectURI(t *testing.T) {
 		"https://x.example/cb?error_uri=1":                       "parameter error_uri",
 		"https://x.example/cb?x=%zz&iss=https%3A%2F%2Fx.example": "parameter iss",
 	} {
-		reason := oauth.CheckNewRedirectURI(uri, true)
+		reason := oauth.CheckRedirectURI(uri, true)
 		if want == "" {
 			require.Empty(t, reason, uri)
 			continue
@@ -95,17 +97,37 @@ func TestCheckNewRedirectURI(t *testing.T) {
 	}
 }
 
-// FuzzNewRedirectURI: what is taken has an origin of the characters that a
-// Content-Security-Policy can name, and no parameter of an answer.
-func FuzzNewRedirectURI(f *testing.F) {
+// FuzzCheckRedirectURI: what is taken has a host of the characters that names and
+// addresses have, and no parameter of an answer.
+func TestSameOrigin(t *testing.T) {
+	for _, test := range []struct {
+		a, b string
+		same bool
+	}{
+		{"https://app.example/cb", "https://app.example", true},
+		{"https://app.example:443/cb", "https://APP.example", true},
+		{"http://127.0.0.1:80", "http://127.0.0.1/x", true},
+		{"http://[0:0:0:0:0:0:0:1]:8080/cb", "http://[::1]:8080", true},
+		{"https://app.example:8443/cb", "https://app.example", false},
+		{"http://localhost/cb", "https://localhost", false},
+		{"https://app.example.org/cb", "https://app.example", false},
+		{"com.example:/cb", "com.example:/cb", false},
+		{"https://app.example/cb", "", false},
+		{"", "", false},
+	} {
+		require.Equal(t, test.same, oauth.SameOrigin(test.a, test.b), "%s %s", test.a, test.b)
+		require.Equal(t, test.same, oauth.SameOrigin(test.b, test.a), "%s %s", test.b, test.a)
+	}
+}
+
+func FuzzCheckRedirectURI(f *testing.F) {
 	f.Add("https://x.example'/cb?code=1")
 	f.Add("https://[::1]:8/cb?%63ode")
 	f.Fuzz(func(t *testing.T, uri string) {
-		if oauth.CheckNewRedirectURI(uri, true) != "" {
+		if oauth.CheckRedirectURI(uri, true) != "" {
 			return
 		}
-		require.Empty(t, oauth.CheckRedirectURI(uri, true))
-		require.Regexp(t, `^(https?://([A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(:[0-9]+)?|[a-z0-9.+-]+:)$`, oauth.RedirectOrigin(uri))
+		require.Regexp(t, `^(([A-Za-z0-9.-]+|\[[0-9a-fA-F:.]+\])(:[0-9]+)?|[a-z0-9.+-]+)$`, oauth.RedirectHost(uri))
 		u, err := url.Parse(uri)
 		require.NoError(t, err)
 		for _, name := range []string{"code", "state", "error", "error_description", "error_uri", "iss"} {
@@ -131,7 +153,12 @@ func TestMatchRedirectURI(t *testing.T) {
 		{"http://127.0.0.1/cb", "http://127.0.0.1:5555/cb", false, false},
 		{"http://127.0.0.1/cb", "http://127.0.0.1:5555/other", true, false},
 		{"http://127.0.0.1/cb", "http://[::1]:5555/cb", true, false},
-		{"http://localhost/cb", "http://localhost:5555/cb", true, false},
+		{"http://localhost/cb", "http://localhost:5555/cb", true, true},
+		{"http://localhost:80/cb?a", "http://localhost/cb?a", true, true},
+		{"http://localhost/cb", "http://localhost:5555/cb", false, false},
+		{"http://localhost/cb", "http://127.0.0.1:5555/cb", true, false},
+		{"http://localhost/cb", "http://localhost.example.com:5555/cb", true, false},
+		{"https://localhost/cb", "https://localhost:5555/cb", true, false},
 		{"https://127.0.0.1/cb", "https://127.0.0.1:5555/cb", true, false},
 		{"http://127.0.0.1/cb", "http://127.0.0.1:/cb", true, false},
 		{"http://127.0.0.1/cb", "http://127.0.0.1:0/cb", true, false},
@@ -150,6 +177,7 @@ func TestMatchRedirectURI(t *testing.T) {
 func FuzzMatchRedirectURI(f *testing.F) {
 	f.Add("http://127.0.0.1/cb", "http://127.0.0.1:5555/cb")
 	f.Add("http://[::1]:1/cb?x", "http://[::1]/cb?x")
+	f.Add("http://localhost:1/cb", "http://localhost:2/cb")
 	f.Fuzz(func(t *testing.T, registered, requested string) {
 		if oauth.CheckRedirectURI(registered, true) != "" || !oauth.MatchRedirectURI(registered, requested, true) {
 			return
@@ -165,9 +193,7 @@ func FuzzMatchRedirectURI(f *testing.F) {
 	})
 }
 
-func TestRedirectOrigin(t *testing.T) {
-	require.Equal(t, "https://a:8443", oauth.RedirectOrigin("https://a:8443/cb?x"))
-	require.Equal(t, "com.example.app:", oauth.RedirectOrigin("com.example.app:/cb"))
+func TestRedirectHost(t *testing.T) {
 	require.Equal(t, "a:8443", oauth.RedirectHost("https://a:8443/cb?x"))
 	require.Equal(t, "com.example.app", oauth.RedirectHost("com.example.app:/cb"))
 }

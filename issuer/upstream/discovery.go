@@ -42,7 +42,7 @@ func (p *Provider) discover(ctx context.Context) (*metadata, error) {
 		provider: provider, saysIss: said.SaysIss,
 		verifier: provider.Verifier(&oidc.Config{ClientID: p.config.ClientID, Now: p.config.Now}),
 		oauth: oauth2.Config{
-			ClientID: p.config.ClientID, ClientSecret: p.config.ClientSecret, RedirectURL: p.config.RedirectURI,
+			ClientID: p.config.ClientID, RedirectURL: p.config.RedirectURI,
 			Endpoint: oauth2.Endpoint{AuthURL: said.Authorization, TokenURL: said.Token, AuthStyle: p.style(said.Methods)},
 			Scopes:   slices.Compact(append([]string{oidc.ScopeOpenID}, p.config.Scopes...)),
 		},

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/url"
 	"slices"
+	"time"
 
 	"github.com/coreos/go-oidc/v3/oidc"
 	"golang.org/x/oauth2"
@@ -39,7 +40,9 @@ func (p *Provider) Finish(ctx context.Context, a Answer, proofs Proofs) (Person,
 	}
 	ctx, cancel := context.WithTimeout(oidc.ClientContext(ctx, p.client), waitAnswer)
 	defer cancel()
-	tokens, err := m.oauth.Exchange(ctx, a.Code, oauth2.VerifierOption(proofs.Verifier))
+	client := m.oauth
+	client.ClientSecret = *p.secret.Load()
+	tokens, err := client.Exchange(ctx, a.Code, oauth2.VerifierOption(proofs.Verifier))
 	if err != nil {
 		return Person{}, exchangeError(err)
 	}
@@ -112,7 +115,28 @@ func (p *Provider) identify(ctx context.Context, m *metadata, tokens *oauth2.Tok
 	case id.AccessTokenHash != "" && id.VerifyAccessToken(tokens.AccessToken) != nil:
 		return nil, nil, errors.New("the access token is not the ID token's")
 	}
+	if err := all.authenticatedSince(proofs.Since, p.config.Now()); err != nil {
+		return nil, nil, fmt.Errorf("check the ID token: %w", err)
+	}
 	return id, all, nil
+}
+
+// authTimeSkew is how far the provider's clock and ours may differ.
+const authTimeSkew = time.Minute
+
+// authenticatedSince checks auth_time, which must be there after a request with
+// max_age (OpenID Connect Core §2 and §3.1.3.7).
+func (c claims) authenticatedSince(since, now time.Time) error {
+	switch at := c.time("auth_time"); {
+	case since.IsZero():
+	case at.IsZero():
+		return fmt.Errorf("%w: it has no auth_time", ErrNotAnew)
+	case at.Before(since.Add(-authTimeSkew)):
+		return fmt.Errorf("%w: its auth_time is before the request", ErrNotAnew)
+	case at.After(now.Add(authTimeSkew)):
+		return fmt.Errorf("%w: its auth_time is yet to come", ErrNotAnew)
+	}
+	return nil
 }
 
 // userInfo asks for the claims that scopes stand for: with a code they are not in

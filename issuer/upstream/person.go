@@ -3,6 +3,7 @@ package upstream
 import (
 	"slices"
 	"strings"
+	"time"
 )
 
 // A Person is who the provider says somebody is: that is issuer and subject, and
@@ -19,6 +20,8 @@ type Person struct {
 	Locale   string
 
 	Admin *bool // nil: the provider does not decide it
+
+	Authenticated time.Time // when they signed in there, maybe long ago; zero where it is not said
 }
 
 // claims are those of one source.
@@ -28,6 +31,15 @@ type claims map[string]any
 func (c claims) text(name string) string {
 	s, _ := c[name].(string)
 	return s
+}
+
+// time is zero for what is no time (RFC 7519 §2, NumericDate).
+func (c claims) time(name string) time.Time {
+	seconds, ok := c[name].(float64)
+	if !ok || seconds <= 0 || seconds > 1<<40 {
+		return time.Time{}
+	}
+	return time.Unix(int64(seconds), 0)
 }
 
 // yes takes the text as well, which some providers send.
@@ -55,6 +67,7 @@ func (p *Provider) person(subject string, id, profile claims) Person {
 		Issuer: p.config.Issuer, Subject: subject,
 		Username: say("preferred_username"), Name: say("name"), Email: say("email"),
 		Picture: say("picture"), TimeZone: say("zoneinfo"), Locale: say("locale"),
+		Authenticated: id.time("auth_time"),
 	}
 	verified, said := false, false
 	for _, source := range []claims{id, profile} {

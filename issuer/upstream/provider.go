@@ -20,7 +20,7 @@ type Config struct {
 	Issuer       string // letter by letter as the provider's metadata says
 	Name         string // for people; default: the issuer's host
 	ClientID     string
-	ClientSecret string // "" for a public client
+	ClientSecret string // "" for a public client; see SetClientSecret
 	RedirectURI  string
 	Scopes       []string // beside openid; default: profile and email
 
@@ -41,6 +41,7 @@ type Provider struct {
 	config Config
 	client *http.Client
 	known  atomic.Pointer[metadata]
+	secret atomic.Pointer[string]
 }
 
 // metadata is what the provider said of itself.
@@ -68,8 +69,14 @@ func New(c Config) *Provider {
 	if c.Transport == nil {
 		c.Transport = newTransport()
 	}
-	return &Provider{config: c, client: newClient(c.Transport)}
+	p := &Provider{config: c, client: newClient(c.Transport)}
+	p.SetClientSecret(c.ClientSecret)
+	return p
 }
+
+// SetClientSecret replaces the client secret in the requests from now on. A
+// client that has a secret is not made a public one, nor the reverse.
+func (p *Provider) SetClientSecret(secret string) { p.secret.Store(&secret) }
 
 // Name is what people call the provider.
 func (p *Provider) Name() string { return p.config.Name }
@@ -80,6 +87,9 @@ var (
 	// ErrUnreachable says that the provider did not answer. The same may work in
 	// a moment.
 	ErrUnreachable = errors.New("the provider can not be reached")
+	// ErrNotAnew says that the provider did not have the person sign in anew, or
+	// does not say that it did.
+	ErrNotAnew = errors.New("nobody has signed in at the provider anew")
 )
 
 // A Denial is the provider's answer that there will be none (OpenID Connect Core
@@ -96,6 +106,10 @@ type Proofs struct {
 	State    string
 	Nonce    string
 	Verifier string // of PKCE; 43 to 128 unreserved characters (RFC 7636 §4.1)
+
+	// Since is the time of a request by which the person has to sign in anew. It is
+	// zero where the provider may go by an earlier sign-in of theirs.
+	Since time.Time
 }
 
 // Begin is the address that the browser is sent to. With anew the provider asks
@@ -107,8 +121,12 @@ func (p *Provider) Begin(proofs Proofs, anew bool) (string, error) {
 		return "", ErrUnreachable
 	}
 	options := []oauth2.AuthCodeOption{oidc.Nonce(proofs.Nonce), oauth2.S256ChallengeOption(proofs.Verifier)}
-	if anew {
+	if anew || !proofs.Since.IsZero() {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
+	}
+	if !proofs.Since.IsZero() {
+		// The answer to max_age proves what was done, that to a prompt does not.
+		options = append(options, oauth2.SetAuthURLParam("max_age", "0"))
 	}
 	return m.oauth.AuthCodeURL(proofs.State, options...), nil
 }

@@ -270,3 +270,60 @@ func TestAnew(t *testing.T) {
 		require.Equal(t, anew, u.Query().Get("prompt") == "login")
 	}
 }
+
+// TestSignInSince: after a request with max_age the ID token has to say that the
+// person signed in since (OpenID Connect Core §3.1.3.7).
+func TestSignInSince(t *testing.T) {
+	since := proofs
+	since.Since = now()
+	for name, row := range map[string]struct {
+		change func(claims)
+		anew   bool
+	}{
+		"now":                  {nil, true},
+		"a clock that is late": {func(c claims) { c["auth_time"] = now().Add(-time.Minute).Unix() }, true},
+		"a minute too early":   {func(c claims) { c["auth_time"] = now().Add(-time.Minute - time.Second).Unix() }, false},
+		"a clock that is fast": {func(c claims) { c["auth_time"] = now().Add(time.Minute).Unix() }, true},
+		"yet to come":          {func(c claims) { c["auth_time"] = now().Add(time.Minute + 2*time.Second).Unix() }, false},
+		"missing":              {func(c claims) { delete(c, "auth_time") }, false},
+		"no number":            {func(c claims) { c["auth_time"] = "now" }, false},
+		"zero":                 {func(c claims) { c["auth_time"] = 0 }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := upstreamtest.New(t, now)
+			p.ID = row.change
+			r := relying(t, p)
+			location, err := r.Begin(since, false)
+			require.NoError(t, err)
+			u, err := url.Parse(location)
+			require.NoError(t, err)
+			require.Equal(t, "0", u.Query().Get("max_age"))
+			require.Equal(t, "login", u.Query().Get("prompt"))
+			back := p.SignIn(location, "1")
+			who, err := r.Finish(t.Context(), upstream.Answer{Code: back.Get("code"), Issuer: p.URL}, since)
+			if row.anew {
+				require.NoError(t, err)
+				require.WithinDuration(t, now(), who.Authenticated, time.Minute)
+				return
+			}
+			require.ErrorIs(t, err, upstream.ErrNotAnew)
+		})
+	}
+}
+
+// TestAuthTime: what the provider says of the time is passed on, and asked for by
+// nobody at an ordinary sign-in.
+func TestAuthTime(t *testing.T) {
+	p := upstreamtest.New(t, now)
+	r := relying(t, p)
+	location, err := r.Begin(proofs, false)
+	require.NoError(t, err)
+	require.NotContains(t, location, "max_age")
+	who, err := signIn(t, r, p, nil)
+	require.NoError(t, err)
+	require.Zero(t, who.Authenticated)
+	p.ID = func(c claims) { c["auth_time"] = now().Add(-24 * time.Hour).Unix() }
+	who, err = signIn(t, r, p, nil)
+	require.NoError(t, err)
+	require.Equal(t, now().Add(-24*time.Hour).Unix(), who.Authenticated.Unix())
+}

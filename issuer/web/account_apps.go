@@ -56,6 +56,7 @@ type connection struct {
 	Picture  picture
 	State    ledger.ClientState
 	Legacy   bool
+	Shared   bool // two copies of it seem to use one grant
 	First    ledger.Time
 	Used     ledger.Time // 0 for never
 	Form     *form
@@ -99,11 +100,11 @@ func (w *Web) connections(v *visit) []connection {
 			i, position[g.Client] = len(list), len(list)
 			list = append(list, connection{
 				ClientID: client.ID, Path: pathApps + "/" + url.PathEscape(client.ID),
-				Name: client.Name, Picture: pictureOf(&client.Profile), State: client.State, First: g.Created,
+				Name: client.Name, Picture: publicPicture(client), State: client.State, First: g.Created,
 			})
 		}
 		one := &list[i]
-		one.Legacy = one.Legacy || g.Legacy
+		one.Legacy, one.Shared = one.Legacy || g.Legacy, one.Shared || g.Shared()
 		one.scopes = one.scopes.Union(scope.FromClaim(g.Scope))
 		one.Used = max(one.Used, g.Used)
 	}

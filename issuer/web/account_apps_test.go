@@ -126,6 +126,28 @@ func TestConnectedAppsLastUsed(t *testing.T) {
 	assert.Contains(t, w.signedIn().get("/connected-apps").body, "No application is connected", "idle for 30 days")
 }
 
+// Two copies of an application that ask for each generation are shown to the user,
+// with the way to end it beside them.
+func TestConnectedAppsShared(t *testing.T) {
+	w := newWorld(t)
+	w.client("copied", func(c *ledger.ImportClient) {
+		c.Type, c.Profile.RedirectURIs = ledger.Public, []string{callback}
+	})
+	b := w.signedIn()
+	b.allow("client_id", "copied", "scope", "BOOKING_READ")
+	g := w.grants()[0]
+	w.must(&ledger.AddKey{Key: ledger.Key{ID: "s1", Purpose: ledger.ForSigning, Algorithm: "ES256", Sealed: []byte{1}}})
+	proof := ledger.Proof{Client: "copied"}
+	w.must(&ledger.Exchange{Proof: proof, Link: &ledger.Link{Grant: g.ID, Key: 1}, Redirect: g.Redirect, Verified: challenge})
+	for generation := uint32(1); generation <= 3; generation++ {
+		assert.NotContains(t, b.get("/connected-apps").body, "sharing one sign-in")
+		for range 2 {
+			w.must(&ledger.Refresh{Proof: proof, Link: &ledger.Link{Grant: g.ID, Generation: generation, Key: 1}})
+		}
+	}
+	assert.Regexp(t, `(?s)<li>.*copied.*Two copies of this app are sharing one sign-in\..*<button aria-label="Disconnect [^"]*">Disconnect</button>.*</li>`, b.get("/connected-apps").body)
+}
+
 func TestDisconnect(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn()

@@ -20,6 +20,10 @@ func (w *Web) accountRoutes() []route {
 	}
 }
 
+var homeNotices = notices{
+	"waits": "You are signed in. Go back to the other tab to go on to the application.",
+}
+
 type homeBody struct {
 	Person person
 	Menu   []menuItem
@@ -33,5 +37,5 @@ func (w *Web) home(c *call, v visit) error {
 			body.Menu = append(body.Menu, item)
 		}
 	}
-	return w.show(c, v, "account_home", page{Title: "Home", Body: body})
+	return w.show(c, v, "account_home", page{Title: "Home", Said: homeNotices.of(c), Body: body})
 }

@@ -5,17 +5,12 @@ import (
 	"crypto/sha256"
 	"fmt"
 	"net/http"
-	"unicode/utf8"
 
+	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// minPassword is in characters. Length is all that is asked of a password: it
-// is what guessing costs, where rules about kinds of characters make people
-// write what is easy to guess (NIST SP 800-63B §3.1.1.2).
-const minPassword = 12
-
-var passwordRule = fmt.Sprintf("At least %d characters. A few words that come to your mind, with spaces, are easy to remember and hard to guess.", minPassword)
+var passwordRule = fmt.Sprintf("At least %d characters. A few words that come to your mind, with spaces, are easy to remember and hard to guess.", credential.MinPassword)
 
 var passwordForm = formKind{
 	purpose: forPassword, ends: true, action: "/account/password", page: "/account/password",
@@ -56,11 +51,12 @@ func (w *Web) changePassword(c *call, v visit, f *form) error {
 	if !w.signsInHere(v.user) {
 		return errNotFound
 	}
-	if f.checkPasswords(); f.failed() {
+	if f.checkPasswords(v.user); f.failed() {
 		return w.showPassword(c, v, f)
 	}
 	wait, forgive := w.attempts.takeOwn(v.session.Handle(), w.config.Ledger.Now().Std())
 	if wait > 0 {
+		w.failed(c, v.user, ledger.Throttled)
 		retryAfter(c, wait)
 		f.alert, f.status = alertTooMany, http.StatusTooManyRequests
 		return w.showPassword(c, v, f)
@@ -70,6 +66,7 @@ func (w *Web) changePassword(c *call, v visit, f *form) error {
 	case err != nil:
 		return fmt.Errorf("change the password: %w", err)
 	case !changed:
+		w.failed(c, v.user, ledger.PasswordWrong)
 		f.wrong("current", "is not right")
 		return w.showPassword(c, v, f)
 	}
@@ -77,18 +74,16 @@ func (w *Web) changePassword(c *call, v visit, f *form) error {
 	return c.done(pathAccount, accountNotices, "password")
 }
 
-func (f *form) checkPasswords() {
+func (f *form) checkPasswords(u *ledger.User) {
 	current, next := f.get("current"), f.get("new")
 	if current == "" {
 		f.wrong("current", "is missing")
 	}
-	switch {
-	case utf8.RuneCountInString(next) < minPassword:
-		f.wrong("new", fmt.Sprintf("is too short: use at least %d characters", minPassword))
-	case len(next) > maxPassword:
-		f.wrong("new", "is too long")
-	case next == current:
+	switch fault := credential.PasswordFault(next, u.Username, u.Person.Name, u.Person.Email); {
+	case next == current && current != "":
 		f.wrong("new", "is the one that you have now")
+	case fault != "":
+		f.wrong("new", fault)
 	case f.get("again") == "":
 		f.wrong("again", "is missing")
 	case f.get("again") != next:

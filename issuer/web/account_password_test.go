@@ -57,6 +57,8 @@ func TestChangePasswordRefusals(t *testing.T) {
 		{"none", password, "", "", "new", "New password is too short"},
 		{"short in characters, long in bytes", password, strings.Repeat("é", 11), strings.Repeat("é", 11), "new", "New password is too short"},
 		{"long", password, strings.Repeat("x", 1025), strings.Repeat("x", 1025), "new", "New password is too long."},
+		{"common", password, "Password12345", "Password12345", "new", "New password is easy to guess"},
+		{"the own name", password, "AdaLovelace1815", "AdaLovelace1815", "new", "New password is too much like a name"},
 		{"the same", password, password, password, "new", "New password is the one that you have now."},
 		{"a slip", password, another, another + "x", "again", "New password again is not the same as the new password."},
 		{"once", password, another, "", "again", "New password again is missing."},
@@ -160,7 +162,7 @@ func TestChangePasswordRaces(t *testing.T) {
 		require.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "ada", another).StatusCode)
 		w.lag()
 		require.Equal(t, http.StatusSeeOther, b.changePassword(another, "yet another phrase", "yet another phrase").StatusCode)
-		res := b.changePassword("yet another phrase", password, password)
+		res := b.changePassword("yet another phrase", "the third of three", "the third of three")
 		assert.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
 	})
 }

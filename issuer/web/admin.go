@@ -1,6 +1,7 @@
 package web
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -68,6 +69,7 @@ func (w *Web) showAdmin(c *call, v visit, name string, p page) error {
 	if c.route != pathAdmin {
 		p.Trail = append([]crumb{{"Administration", pathAdmin}}, p.Trail...)
 	}
+	p.Said = cmp.Or(p.Said, reauthNotices.of(c))
 	return w.show(c, v, name, p)
 }
 

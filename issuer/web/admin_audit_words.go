@@ -26,6 +26,7 @@ var kindGroups = []struct{ value, text string }{
 	{"key", "Keys"},
 	{"node", "Nodes"},
 	{"restore", "Restores"},
+	{"security", "Failures to authenticate"},
 }
 
 // eventWords are all kinds of events in words, to choose from. What comes before the point of a
@@ -49,6 +50,7 @@ var eventWords = []struct {
 	{ledger.EventAllowed, "Application allowed"},
 	{ledger.EventExchanged, "Code exchanged"},
 	{ledger.EventRetried, "Refresh answered again"},
+	{ledger.EventShared, "Sign-in shared by two copies"},
 	{ledger.EventReuse, "Credential used twice, access ended"},
 	{ledger.EventLeapt, "Access moved forward after a restore"},
 	{ledger.EventGrantRevoked, "Access given back"},
@@ -69,6 +71,8 @@ var eventWords = []struct {
 	{ledger.EventNodeForgotten, "Node forgotten"},
 	{ledger.EventRestored, "Restored from a backup"},
 	{ledger.EventReplayed, "Journal replayed"},
+	{ledger.EventRecovered, "Recovered from the only node left"},
+	{ledger.EventFailures, "Failed sign-ins and client authentications in an hour"},
 }
 
 // userStateWords are what an EventUserState says has become of the user.

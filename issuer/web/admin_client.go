@@ -25,6 +25,7 @@ type adminClientBody struct {
 	Waits   bool
 	Since   ledger.Time  // it waits for a review
 	Changes []difference // of the proposed revision
+	Doubts  []nameDoubts
 	Refused *refusedChanges
 
 	Review *form // nil where there is nothing to decide
@@ -75,7 +76,7 @@ func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
 	body := &adminClientBody{
 		Client: client, Owner: namedUser(v.view, client.Owner), Secrets: client.ActiveSecrets(),
 		Website: hostOf(client.Website), Picture: pictureOf(&client.Profile), Scopes: scopeGroups(client.Scopes, true),
-		Waits: client.AwaitsReview(), Since: client.WaitingSince(),
+		Waits: client.AwaitsReview(), Since: client.WaitingSince(), Doubts: doubtsOf(v.view, client)[client.ID],
 	}
 	if client.State != ledger.Deleted {
 		body.Settings, body.Transfer = clientPath(client.ID), adminClientPath(client.ID)+"/transfer"

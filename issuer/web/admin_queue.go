@@ -18,6 +18,7 @@ type waiting struct {
 	Owner      named
 	Since      ledger.Time
 	Changes    string // what is proposed of an application that was approved; "" for a new one
+	Doubtful   bool   // its page says something about its name
 }
 
 // reviewQueue lists what waits for a review, the longest first.
@@ -27,10 +28,11 @@ func (w *Web) reviewQueue(c *call, v visit) error {
 		return v.view.ReviewQueue(ledger.QueueQuery{Search: body.Search.Query, After: at, Back: back, Limit: adminShow})
 	}, clientKey)
 	body.Pages = pages
+	doubts := doubtsOf(v.view, found...)
 	for _, client := range found {
 		body.Waiting = append(body.Waiting, waiting{
 			Name: client.Name, Path: adminClientPath(client.ID),
-			Owner: namedUser(v.view, client.Owner), Since: client.WaitingSince(), Changes: changesOf(client),
+			Owner: namedUser(v.view, client.Owner), Since: client.WaitingSince(), Changes: changesOf(client), Doubtful: doubts[client.ID] != nil,
 		})
 	}
 	return w.showAdmin(c, v, "admin_queue", page{Title: "Waiting for review", Body: body})

@@ -10,7 +10,7 @@ import (
 var (
 	reviewForm = formKind{
 		purpose: forReview, action: pathAdminClient + "/review", page: pathAdminClient,
-		fields: []field{boundField("revision"), textField("reason", "Note to the owner"), textField("verdict", "Decision")},
+		fields: []field{boundField("revision"), textField("reason", "Note to the owner"), textField("verdict", "Decision").chosen()},
 	}
 	suspendForm = formKind{
 		purpose: forSuspend, action: pathAdminClient + "/suspend", page: pathAdminClient + "/suspend",

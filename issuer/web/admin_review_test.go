@@ -14,12 +14,13 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
 // administration is a world with an administrator, Root, and another, Rita.
-func administration(t *testing.T) (w *world, root *browser) {
+func administration(t *testing.T, change ...func(*web.Config)) (w *world, root *browser) {
 	t.Helper()
-	w = newWorld(t)
+	w = newWorld(t, change...)
 	for _, name := range []string{"root", "rita"} {
 		w.must(&ledger.PutUser{ID: "u-" + name, Username: name, Person: ledger.Person{Name: strings.ToTitle(name[:1]) + name[1:]}, Password: passwordHash(), Admin: true})
 	}
@@ -278,7 +279,7 @@ func TestReviewRaces(t *testing.T) {
 		}, 404, "Page not found", ledger.Pending},
 		"signed out": {func(w *world, root *browser) {
 			w.must(&ledger.SignOut{Session: credential.SessionDigest(root.session())})
-		}, 303, "", ledger.Pending},
+		}, 403, "Your session ended.", ledger.Pending},
 		"no leader": {func(w *world, _ *browser) { w.down = true }, 503, "", ledger.Pending},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -359,4 +360,13 @@ func TestAdminLegacyAndPublicClients(t *testing.T) {
 	native := root.get("/admin/clients/native")
 	assert.Contains(t, native.body, "A public application")
 	assert.NotContains(t, native.body, "Client secrets")
+}
+
+// The note is needed for one of the two buttons, and says so.
+func TestRejectNeedsANote(t *testing.T) {
+	w := newWorld(t)
+	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Password: passwordHash(), Admin: true})
+	page := w.signedInAs("root").get("/admin/clients/waiting").body
+	assert.Contains(t, page, `Note to the owner <span class="quiet">(needed to reject)</span></label>`)
+	assert.NotContains(t, page, "(optional)")
 }

@@ -8,7 +8,7 @@ import (
 
 var transferForm = formKind{
 	purpose: forTransfer, action: pathAdminClient + "/transfer", page: pathAdminClient + "/transfer",
-	fields: []field{boundField("revision"), textField("username", "User name")},
+	fields: []field{boundField("revision"), textField("username", "User name"), ownPasswordField()},
 }
 
 type adminTransferBody struct {
@@ -43,12 +43,13 @@ func (w *Web) showAdminTransfer(c *call, v visit, sent *form) error {
 	case client.State == ledger.Deleted:
 		return errNotFound
 	}
-	path := adminClientPath(client.ID)
+	path, f := adminClientPath(client.ID), v.clientAt(&transferForm, client, sent)
+	w.askAnew(&v, f, "")
 	return w.showAdmin(c, v, "admin_transfer", page{
 		Title: "Transfer " + client.Name, Trail: []crumb{{"Applications", pathAdminClients}, {client.Name, path}}, Form: sent,
 		Body: adminTransferBody{
 			Name: client.Name, Public: client.Public(), Owner: namedUser(v.view, client.Owner), Gone: goneOwner(v.view.User(client.Owner)),
-			Path: path, Form: v.clientAt(&transferForm, client, sent),
+			Path: path, Form: f,
 		},
 	})
 }
@@ -68,6 +69,12 @@ func (w *Web) transfer(c *call, v visit, f *form) error {
 		f.wrong("username", "is that of a disabled account")
 	}
 	if f.failed() {
+		return w.showAdminTransfer(c, v, f)
+	}
+	switch proved, err := w.reauthenticate(c, &v, f); {
+	case err != nil:
+		return err
+	case !proved:
 		return w.showAdminTransfer(c, v, f)
 	}
 	refused, err := w.propose(c, &v, "transfer a client", &ledger.TransferClient{

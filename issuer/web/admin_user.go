@@ -15,7 +15,7 @@ const (
 
 var userStateForm = formKind{
 	purpose: forUserState, action: stateOfUsers, page: pathAdminUser,
-	fields: []field{boundField("state"), listField("sure", "Confirmation")},
+	fields: []field{boundField("state"), listField("sure", "Confirmation").chosen(), ownPasswordField()},
 }
 
 // userActions are what the page of a user has a button for, by the notice that
@@ -86,6 +86,7 @@ func (w *Web) showAdminUser(c *call, v visit, sent *form) error {
 	if sent != nil {
 		body.Forms[sent.get("state")] = sent
 	}
+	w.askAnew(&v, body.Forms[string(ledger.Promote)], "")
 	owned, next := v.view.ListClients(ledger.ClientQuery{Owner: u.ID, Limit: ownedShow})
 	for _, client := range owned {
 		body.Owned = append(body.Owned, namedClient(v.view, client.ID))
@@ -142,6 +143,14 @@ func (w *Web) setUserState(c *call, v visit, f *form) error {
 	if state == string(ledger.Disable) && !f.Has("sure", "yes") {
 		f.wrong("sure", "is missing: tick the box if the account is to be disabled")
 		return w.showAdminUser(c, v, f)
+	}
+	if state == string(ledger.Promote) {
+		switch proved, err := w.reauthenticate(c, &v, f); {
+		case err != nil:
+			return err
+		case !proved:
+			return w.showAdminUser(c, v, f)
+		}
 	}
 	refused, err := w.propose(c, &v, "change a user", &ledger.SetUserState{
 		Actor: v.actor(), User: f.get("id"), State: ledger.UserState(state),

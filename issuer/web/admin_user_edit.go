@@ -17,7 +17,7 @@ var editUserForm = formKind{
 		boundField("seen"),
 		textField("username", "User name"), textField("name", "Name"), textField("email", "Email address"), textField("bio", "About"),
 		textField("avatar_url", "Picture"), textField("locale", "Language"), textField("time_zone", "Time zone"),
-		textField("time_format", "Clock"), textField("week_start", "First day of the week"),
+		textField("time_format", "Clock").chosen(), textField("week_start", "First day of the week"),
 		textField("default_schedule_id", "Default schedule"), textField("organization_id", "Organization"),
 	},
 }

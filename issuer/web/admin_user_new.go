@@ -7,8 +7,8 @@ import (
 	"io"
 	"net/url"
 	"strings"
-	"unicode/utf8"
 
+	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -19,7 +19,7 @@ var newUserForm = formKind{
 	fields: []field{
 		boundField("id"),
 		textField("username", "User name"), textField("name", "Name"), textField("email", "Email address"),
-		textField("password", "Password"), listField("admin", "Role"),
+		textField("password", "Password").confidential(), listField("admin", "Role").chosen(), ownPasswordField(),
 	},
 }
 
@@ -35,6 +35,7 @@ func (w *Web) newUserPage(c *call, v visit) error {
 }
 
 func (w *Web) showNewUser(c *call, v visit, f *form) error {
+	w.askAnew(&v, f, "add an administrator")
 	return w.showAdmin(c, v, "admin_user_new", page{
 		Title: "Add a user", Trail: []crumb{{"Users", pathAdminUsers}}, Form: f, Body: newUserBody{Form: f, Rule: suggestionRule},
 	})
@@ -45,8 +46,17 @@ func (w *Web) addUser(c *call, v visit, f *form) error {
 	if f.trimmed("username") == "" {
 		f.wrong("username", "is missing")
 	}
-	if f.checkSuggested(); f.failed() {
+	if f.checkSuggested(f.trimmed("username"), f.trimmed("name"), f.trimmed("email")); f.failed() {
 		return w.showNewUser(c, v, f)
+	}
+	admin := f.Has("admin", "yes")
+	if admin {
+		switch proved, err := w.reauthenticate(c, &v, f); {
+		case err != nil:
+			return err
+		case !proved:
+			return w.showNewUser(c, v, f)
+		}
 	}
 	id := f.get("id")
 	hash, err := w.hash(c, f.get("password"))
@@ -56,7 +66,7 @@ func (w *Web) addUser(c *call, v visit, f *form) error {
 	refused, err := w.propose(c, &v, "add a user", &ledger.AddUser{
 		Actor: v.actor(), ID: id, Username: f.trimmed("username"),
 		Person:   ledger.Person{Name: f.trimmed("name"), Email: f.trimmed("email")},
-		Password: hash, Admin: f.Has("admin", "yes"),
+		Password: hash, Admin: admin,
 	})
 	switch {
 	case err != nil:
@@ -67,15 +77,13 @@ func (w *Web) addUser(c *call, v visit, f *form) error {
 	return w.showNewUser(c, v, f.refused(refused))
 }
 
-var suggestionRule = fmt.Sprintf("You may take this one or another of at least %d characters. Write it down: it is not shown again. The user can change it.", minPassword)
+var suggestionRule = fmt.Sprintf("You may take this one or another of at least %d characters. Write it down: it is not shown again. The user can change it.", credential.MinPassword)
 
-// checkSuggested says what is wrong with the password that a user is given.
-func (f *form) checkSuggested() {
-	switch password := f.get("password"); {
-	case utf8.RuneCountInString(password) < minPassword:
-		f.wrong("password", fmt.Sprintf("is too short: use at least %d characters", minPassword))
-	case len(password) > maxPassword:
-		f.wrong("password", "is too long")
+// checkSuggested says what is wrong with the password that a user of these names is
+// given.
+func (f *form) checkSuggested(names ...string) {
+	if fault := credential.PasswordFault(f.get("password"), names...); fault != "" {
+		f.wrong("password", fault)
 	}
 }
 

@@ -10,7 +10,7 @@ import (
 
 var userPasswordForm = formKind{
 	purpose: forUserPassword, action: pathAdminUser + "/password", page: pathAdminUser + "/password",
-	fields: []field{textField("password", "New password")},
+	fields: []field{textField("password", "New password").confidential(), ownPasswordField()},
 }
 
 type userPasswordBody struct {
@@ -39,6 +39,7 @@ func (w *Web) showUserPassword(c *call, v visit, f *form) error {
 	case u.Password == "":
 		return errNotFound // another service says who they are
 	}
+	w.askAnew(&v, f, "")
 	path := adminUserPath(u.ID)
 	return w.showAdmin(c, v, "admin_user_password", page{
 		Title: "Give " + personOf(u).Name + " a new password", Trail: []crumb{{"Users", pathAdminUsers}, {personOf(u).Name, path}},
@@ -55,7 +56,13 @@ func (w *Web) setUserPassword(c *call, v visit, f *form) error {
 	case u.Password == "" || u.ID == v.user.ID:
 		return errNotFound
 	}
-	if f.checkSuggested(); f.failed() {
+	if f.checkSuggested(u.Username, u.Person.Name, u.Person.Email); f.failed() {
+		return w.showUserPassword(c, v, f)
+	}
+	switch proved, err := w.reauthenticate(c, &v, f); {
+	case err != nil:
+		return err
+	case !proved:
 		return w.showUserPassword(c, v, f)
 	}
 	done := func() error { return c.done(adminUserPath(u.ID), userNotices, "password") }

@@ -2,6 +2,7 @@ package web
 
 import (
 	"cmp"
+	"html/template"
 	"net/http"
 	"strings"
 
@@ -46,7 +47,7 @@ func (w *Web) authorize(c *call) error {
 func (w *Web) examine(c *call, v *visit, r oauth.AuthorizationRequest) (ledger.Authorization, *ledger.Problem, error) {
 	a, problem := v.view.Authorize(r)
 	if problem != nil && mayBeStale(problem.Cause) && r.ClientID != "" {
-		fresh, err := w.fresh(c.r.Context())
+		fresh, err := w.freshFor(c.r.Context(), c)
 		if err != nil {
 			return a, nil, err
 		}
@@ -78,9 +79,50 @@ func mayBeStale(c ledger.Cause) bool {
 
 // respond redirects an error to the client (RFC 6749 §4.1.2.1).
 func (w *Web) respond(c *call, r oauth.AuthorizationRequest, e *oauth.Error) error {
-	return c.redirect(oauth.AuthorizationResponse{
+	return c.redirect(w.errorLocation(r, e))
+}
+
+func (w *Web) errorLocation(r oauth.AuthorizationRequest, e *oauth.Error) string {
+	return oauth.AuthorizationResponse{
 		RedirectURI: r.RedirectURI, Error: e, State: r.State, Issuer: w.config.Issuer(),
-	}.Location())
+	}.Location()
+}
+
+type leaveBody struct {
+	Client   string
+	Target   target
+	Detail   string
+	Location template.URL // of a registered redirection URI, whatever its scheme
+}
+
+// goOn is the answer to who has signed in: they go on with the query of the
+// authorization request that waits, else with a page of ours. An error for the
+// application is no redirect here: a browser that came by a form would hold that,
+// and every redirect that the application answers with, against the form-action of
+// our sign-in page, or of the provider's. It is a page that leads on by itself.
+func (w *Web) goOn(c *call, next, own string) error {
+	v := visit{view: w.config.Ledger.View()}
+	r, bad := oauth.ParseAuthorizationRequest(next)
+	if next == "" || bad != nil {
+		return c.redirect(continueAt(next, own))
+	}
+	if _, problem := v.view.Authorize(r); problem == nil || problem.Page {
+		return c.redirect(continueAt(next, own))
+	}
+	a, problem, err := w.examine(c, &v, r)
+	switch {
+	case err != nil:
+		return err
+	case problem == nil || problem.Page:
+		return c.redirect(continueAt(next, own))
+	}
+	location := w.errorLocation(r, &problem.Error)
+	c.Header().Set("Refresh", "0;url="+location)
+	w.render(c, http.StatusOK, "leave", page{Title: "Back to the application", Body: leaveBody{
+		Client: a.Client.Name, Target: targetOf(r.RedirectURI), Detail: problem.Error.Description,
+		Location: template.URL(location),
+	}})
+	return nil
 }
 
 // carried is a query in a form that may stand in a header: what can't is

@@ -1,6 +1,7 @@
 package web_test
 
 import (
+	"encoding/binary"
 	"html"
 	"io"
 	"net/http"
@@ -128,8 +129,23 @@ func (w *world) signedInAs(username string) *browser {
 
 // session is the id of the browser's session.
 func (b *browser) session() string {
-	id, _, _ := cutLast(b.cookies["mintmark"])
+	id, _ := b.sessionCookie()
 	return id
+}
+
+// sessionCookie is the session of the browser's cookie, and the index of its last
+// command.
+func (b *browser) sessionCookie() (id string, index uint64) {
+	plain, err := sealer{}.OpenSession(b.w.t.Context(), b.cookies["mintmark"])
+	if err != nil {
+		return "", 0
+	}
+	return string(plain[8:]), binary.BigEndian.Uint64(plain)
+}
+
+// setSession gives the browser a session cookie.
+func (b *browser) setSession(id string, index uint64) {
+	b.cookies["mintmark"] = sealer{}.SealSession(append(binary.BigEndian.AppendUint64(nil, index), id...))
 }
 
 // decide presses a button of a consent page.

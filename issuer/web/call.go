@@ -98,7 +98,7 @@ func (w *Web) record(c *call, took time.Duration) {
 	}
 	attrs := []slog.Attr{
 		slog.String("method", c.r.Method), slog.String("route", c.route),
-		slog.Int("status", c.status), slog.Duration("took", took),
+		slog.Int("status", c.status), slog.Float64("took_ms", float64(took.Microseconds())/1000),
 	}
 	if c.client != "" {
 		attrs = append(attrs, slog.String("client", c.client))

@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"net/url"
+	"strconv"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -17,6 +18,7 @@ var consentForm = formKind{
 	fields: []field{
 		textField("next", ""),     // the query of the authorization request
 		textField("user", ""),     // the id of the user whom the page named
+		textField("revision", ""), // of the client, as the page showed it
 		textField("decision", ""), // "allow" or "cancel"
 	},
 }
@@ -36,6 +38,7 @@ type consentBody struct {
 
 	Request      string // the query the form carries
 	UserID       string
+	Revision     string
 	Token        string
 	SignOutToken string
 }
@@ -53,18 +56,22 @@ func targetOf(uri string) target {
 	return t
 }
 
-// showConsent asks. The form is bound to the session, to the user it names and
-// to the exact request.
+// consentAbout is what the form is about. A query has no NUL: it is written by
+// Query, which escapes it.
+func consentAbout(query, revision string) string { return query + "\x00" + revision }
+
+// showConsent asks. The form is bound to the session, to the user it names, to
+// the exact request, and to the revision of the client that it shows.
 func (w *Web) showConsent(c *call, status int, v visit, r oauth.AuthorizationRequest, a ledger.Authorization, notice string) {
-	formsReach(c, a.RedirectURI)
-	query := r.Query()
+	c.Header().Set("Content-Security-Policy", formsAnywhere)
+	query, revision := r.Query(), strconv.FormatUint(a.Client.Revision, 10)
 	body := consentBody{
 		Notice: notice,
-		Client: a.Client.Name, Picture: pictureOf(&a.Client.Profile), Website: a.Client.Website,
+		Client: a.Client.Name, Picture: publicPicture(a.Client), Website: a.Client.Website,
 		Person: personOf(v.user), Before: firstAllowed(v.view, v.user.ID, a.Client.ID, w.config.Ledger.Now()),
 		Legacy: a.Legacy, Permissions: permissionsOf(a.Scope), Target: targetOf(a.RedirectURI),
-		Request: query, UserID: v.user.ID,
-		Token:        formToken(v.id, forConsent, v.user.ID, query),
+		Request: query, UserID: v.user.ID, Revision: revision,
+		Token:        formToken(v.id, forConsent, v.user.ID, consentAbout(query, revision)),
 		SignOutToken: formToken(v.id, forSignOut, "", query),
 	}
 	if u, err := url.Parse(a.Client.Website); err == nil {
@@ -111,13 +118,16 @@ func (w *Web) decide(c *call, f *form) error {
 		return nil
 	case problem != nil:
 		return w.respond(c, request, &problem.Error)
-	case f.get("user") != v.user.ID || !genuine(f.token, v.id, forConsent, v.user.ID, next):
+	}
+	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
+	if err != nil || f.get("user") != v.user.ID ||
+		!genuine(f.token, v.id, forConsent, v.user.ID, consentAbout(next, f.get("revision"))) {
 		w.showConsent(c, http.StatusForbidden, v, request, a, noticeOld)
 		return nil
 	}
 	switch f.get("decision") {
 	case "allow":
-		return w.allow(c, v, request)
+		return w.allow(c, v, request, revision)
 	case "cancel":
 		c.cause = ledger.UserRefused
 		w.noteRefusal(&v, request, ledger.UserRefused)
@@ -129,8 +139,8 @@ func (w *Web) decide(c *call, f *form) error {
 
 // allow makes the grant and sends its code to the client. A form that is sent
 // twice makes two grants, of which one is never used and ends with its code.
-func (w *Web) allow(c *call, v visit, r oauth.AuthorizationRequest) error {
-	command := &ledger.Allow{Actor: v.actor(), User: v.user.ID, Request: r}
+func (w *Web) allow(c *call, v visit, r oauth.AuthorizationRequest, revision uint64) error {
+	command := &ledger.Allow{Actor: v.actor(), User: v.user.ID, Request: r, Revision: revision}
 	// The state is the client's own secret (RFC 6749 §10.12), may be any bytes,
 	// and decides nothing: it stays out of the log.
 	command.Request.State = ""

@@ -24,8 +24,7 @@ func TestConsentRaces(t *testing.T) {
 		return func(w *world) { w.client("calendar", change) }
 	}
 	session := func(w *world, b *browser) [32]byte {
-		id, _, _ := cutLast(b.cookies["mintmark"])
-		return credential.SessionDigest(id)
+		return credential.SessionDigest(b.session())
 	}
 	for _, test := range []struct {
 		name   string
@@ -43,6 +42,15 @@ func TestConsentRaces(t *testing.T) {
 		{"scope removed", func(w *world, _ *browser) {
 			importCalendar(func(c *ledger.ImportClient) { c.Profile.Scopes = []string{"ORG_PROFILE_READ"} })(w)
 		}, http.StatusSeeOther, "", "invalid_scope"},
+		{"renamed", func(w *world, _ *browser) {
+			importCalendar(func(c *ledger.ImportClient) {
+				c.Profile.Name, c.Profile.Website = "Another app", "https://another.example"
+			})(w)
+		}, http.StatusConflict, "Something changed while the page was open", ""},
+		{"another owner", func(w *world, _ *browser) {
+			w.user("u-bob", "bob", "Bob")
+			w.must(&ledger.TransferClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Username: "bob", Revision: 1})
+		}, http.StatusConflict, "Something changed while the page was open", ""},
 		{"deleted", func(w *world, _ *browser) {
 			w.must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
 		}, http.StatusBadRequest, "Application not found", ""},
@@ -86,6 +94,12 @@ func TestConsentFormIsBound(t *testing.T) {
 		"another state": func(w *world, b *browser, page answer) answer {
 			form := page.form(w.t, authorizePath)
 			return b.post(authorizePath, with(form, "decision", "allow", "next", strings.Replace(form.Get("next"), "xyz", "abc", 1)))
+		},
+		"another revision": func(w *world, b *browser, page answer) answer {
+			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "revision", "2"))
+		},
+		"no revision": func(w *world, b *browser, page answer) answer {
+			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "revision", ""))
 		},
 		"another user": func(w *world, b *browser, page answer) answer {
 			w.user("u-bob", "bob", "Bob")
@@ -218,7 +232,7 @@ func TestAllowedTooOften(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn()
 	request, _ := oauth.ParseAuthorizationRequest(good().Encode())
-	allow := &ledger.Allow{Actor: ledger.Actor{Session: credential.SessionDigest(b.session())}, User: "u-ada", Request: request}
+	allow := &ledger.Allow{Actor: ledger.Actor{Session: credential.SessionDigest(b.session())}, User: "u-ada", Request: request, Revision: 1}
 	for allow.Grant[1] < 200 && w.do(allow).Refusal == nil {
 		if allow.Grant[0]++; allow.Grant[0] == 0 {
 			allow.Grant[1]++

@@ -117,6 +117,9 @@ func (w *Web) ownedNow(c *call, v *visit) (*ledger.Client, error) {
 		return nil, fmt.Errorf("look again: %w", err)
 	}
 	v.view = fresh
+	if w.look(c, v); v.user == nil {
+		return nil, c.signInFirst()
+	}
 	return w.owned(c, v)
 }
 

@@ -14,11 +14,13 @@ var clientNotices = notices{
 	"unchanged":                         "There was nothing to change.",
 	"accepted":                          "The application is yours now. Its former owner may know its secrets: generate new ones, and revoke the old.",
 	"accepted-" + string(ledger.Public): "The application is yours now.",
+	"accepted-revoked":                  "The application is yours now, and all its secrets were revoked. Generate a new one: until it has one, the application gets no tokens.",
 	"withdrawn":                         "The offer was withdrawn.",
 	"offered":                           "The offer was made. The application stays yours until the other person accepts.",
 	"let-go":                            "The refused changes are gone. The application goes on as it is.",
 	"migrated":                          "The scopes were selected. From now on every authorization request must ask for scopes among them.",
 	"secret-known":                      "That secret was generated already, and is shown only once. If you did not keep it, generate another and revoke that one.",
+	"secret-revoked":                    "That secret was generated, and has been revoked since. It is not shown again.",
 	"revoked":                           "The secret was revoked. No part of this service accepts it any more.",
 }
 

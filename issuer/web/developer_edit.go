@@ -66,7 +66,7 @@ func (w *Web) edit(c *call, v visit, f *form, client *ledger.Client) error {
 	if err != nil {
 		return errUnreadable
 	}
-	p, picture := f.profile(client.Type, client, basis(client, f.get("from")).Logo)
+	p, picture := f.profile(v.view, client.Type, client, basis(client, f.get("from")).Logo)
 	if f.failed() {
 		return w.showEdit(c, v, client, f)
 	}

@@ -35,7 +35,7 @@ func (w *world) secret(id string) ledger.NewSecret {
 // drawn and photo are black pictures, as PNG and as JPEG.
 func drawn(width, height int) []byte {
 	var b bytes.Buffer
-	_ = png.Encode(&b, image.NewGray(image.Rect(0, 0, width, height)))
+	_ = (&png.Encoder{CompressionLevel: png.BestCompression}).Encode(&b, image.NewGray(image.Rect(0, 0, width, height)))
 	return b.Bytes()
 }
 
@@ -85,6 +85,6 @@ func (b *browser) follow(res answer) answer {
 
 func photo(width, height int) []byte {
 	var b bytes.Buffer
-	_ = jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, width, height)), nil)
+	_ = jpeg.Encode(&b, image.NewGray(image.Rect(0, 0, width, height)), &jpeg.Options{Quality: 90})
 	return b.Bytes()
 }

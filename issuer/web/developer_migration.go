@@ -11,7 +11,7 @@ import (
 
 var migrateForm = formKind{
 	purpose: "migrate client", action: pathClient + "/migration", page: pathClient + "/migration",
-	fields: []field{boundField("revision"), boundField("selected"), textField("confirm", "The confirmation")},
+	fields: []field{boundField("revision"), boundField("selected").labelled("The selection of scopes").chosen(), textField("confirm", "The confirmation").chosen()},
 }
 
 type migrationBody struct {

@@ -10,7 +10,7 @@ import (
 
 var newClientForm = formKind{
 	purpose: "new client", action: pathNewClient, page: pathNewClient, revisited: true,
-	fields: append([]field{boundField("client"), textField("type", "The type")}, profileFields...),
+	fields: append([]field{boundField("client"), textField("type", "The type").chosen()}, profileFields...),
 }
 
 type newClientBody struct {
@@ -47,7 +47,7 @@ func (w *Web) createClient(c *call, v visit, f *form) error {
 		f.wrong("type", "is not chosen")
 		kind = ledger.Public // which may have any redirection URI that there may be
 	}
-	p, picture := f.profile(kind, nil, nil)
+	p, picture := f.profile(v.view, kind, nil, nil)
 	if f.failed() {
 		return w.showNewClient(c, v, f)
 	}

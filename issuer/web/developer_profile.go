@@ -13,9 +13,9 @@ var profileFields = []field{
 	textField("purpose", "Purpose"),
 	textField("website", "Website"),
 	fileField("logo", "Logo", ledger.MaxLogo),
-	textField("no_logo", "No logo"),
+	textField("no_logo", "No logo").chosen(),
 	listField("redirect_uris", "Redirection URI"),
-	listField("scopes", "The selection of scopes"),
+	listField("scopes", "The selection of scopes").chosen(),
 }
 
 // A profileForm is what the template "profile" shows.
@@ -43,7 +43,7 @@ func showProfile(f *form, logo []byte, legacy bool) profileForm {
 // profile is what the form says, with the picture where one was chosen. What
 // is wrong is said beside each field, all at once; the ledger checks again.
 // had is nil for a new application.
-func (f *form) profile(t ledger.ClientType, had *ledger.Client, logo []byte) (p ledger.Profile, picture []byte) {
+func (f *form) profile(view ledger.View, t ledger.ClientType, had *ledger.Client, logo []byte) (p ledger.Profile, picture []byte) {
 	p = ledger.Profile{
 		Name: f.trimmed("name"), Website: f.trimmed("website"), Logo: logo,
 		// People write it in lines, and it is kept as one.
@@ -54,7 +54,7 @@ func (f *form) profile(t ledger.ClientType, had *ledger.Client, logo []byte) (p 
 	if had != nil && had.Legacy {
 		p.Scopes, least = nil, 0
 	}
-	for _, fault := range ledger.ProfileFaults(&p, t, least, had) {
+	for _, fault := range view.ProfileFaults(&p, t, least) {
 		if fault.Field == "redirect_uris" && len(p.RedirectURIs) == 0 {
 			f.wrong("redirect_uris[0]", "is missing: at least one is needed")
 			continue
@@ -64,8 +64,9 @@ func (f *form) profile(t ledger.ClientType, had *ledger.Client, logo []byte) (p 
 	if f.get("no_logo") != "" {
 		p.Logo = nil
 	}
-	if picture = f.file("logo"); picture != nil {
-		if note := checkLogo(picture); note != "" {
+	if file := f.file("logo"); file != nil {
+		var note string
+		if picture, note = remade(file); note != "" {
 			f.wrong("logo", note)
 			return p, nil
 		}

@@ -4,10 +4,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"io"
+	"net/http"
 	"slices"
 	"time"
 
-	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -15,7 +15,8 @@ const pathSecrets = pathClient + "/secrets"
 
 var (
 	addSecretForm = formKind{
-		purpose: "add secret", action: pathSecrets + "/add", page: pathSecrets, fields: []field{boundField("secret")},
+		purpose: "add secret", action: pathSecrets + "/add", page: pathSecrets,
+		fields: []field{boundField("secret"), boundField("sealed"), boundField("after")},
 	}
 	revokeSecretForm = formKind{
 		purpose: "revoke secret", ends: true, action: pathSecrets + "/revoke", page: pathSecrets, fields: []field{boundField("secret")},
@@ -44,11 +45,9 @@ type secretRow struct {
 // secretsPage lists the secrets. Rotation is what the page is for (service
 // document, section 5.4): generate, switch, revoke.
 func (w *Web) secretsPage(c *call, v visit, client *ledger.Client) error {
-	return w.showSecrets(c, v, client, v.clientForm(&addSecretForm, client, "secret", w.newSecretID()))
+	return w.showSecrets(c, v, client, w.newSecretForm(&v, client))
 }
 
-// newSecretID is made when the form is shown, so that the same form sent twice
-// makes one secret.
 func (w *Web) newSecretID() string {
 	var id [8]byte
 	if _, err := io.ReadFull(w.config.Rand, id[:]); err != nil {
@@ -105,28 +104,65 @@ type newSecretBody struct {
 	First    bool
 }
 
-// addSecret answers with the secret itself, and with nothing that leads back
-// to it: the form that is sent again, as a reload does, finds that there is
-// such a secret already, of which only a digest is kept.
+// addSecret answers with the secret itself, and with nothing that leads back to
+// it. The same form again, as of a double click or a reload, shows it again for a
+// while; the ledger has no more of it than a digest.
 func (w *Web) addSecret(c *call, v visit, f *form, client *ledger.Client) error {
-	plain := credential.NewSecret(w.config.Rand).Reveal()
+	plain, ok := w.newSecretOf(&v, client, f)
+	if !ok {
+		return w.addSecretLate(c, v, f, client)
+	}
 	secret, err := w.config.Secret(plain)
 	if err != nil {
 		return fmt.Errorf("digest a secret: %w", err)
 	}
 	secret.ID = f.get("secret")
-	refused, err := w.propose(c, &v, "add a secret", &ledger.AddSecret{Actor: v.actor(), Client: client.ID, Secret: secret})
+	refused, err := w.propose(c, &v, "add a secret", &ledger.AddSecret{
+		Actor: v.actor(), Client: client.ID, Secret: secret, After: f.get("after"),
+	})
 	switch {
 	case err != nil:
 		return err
 	case refused != nil && refused.Cause == ledger.AlreadyExists:
-		return c.done(clientPath(client.ID, "secrets"), clientNotices, "secret-known")
+		return w.showSecretAgain(c, v, secret.ID, plain)
 	case refused != nil:
-		return w.showSecrets(c, v, client, f.refused(refused))
+		now, err := w.ownedNow(c, &v)
+		if err != nil {
+			return err
+		}
+		return w.showSecrets(c, v, now, w.newSecretForm(&v, now).refused(refused))
 	}
+	return w.showSecret(c, v, client, plain, client.ActiveSecrets() == 0)
+}
+
+// addSecretLate is for a form that is too old to make a secret, or to show it.
+func (w *Web) addSecretLate(c *call, v visit, f *form, client *ledger.Client) error {
+	if client.SecretOf(f.get("secret")) != nil {
+		return c.done(clientPath(client.ID, "secrets"), clientNotices, "secret-known")
+	}
+	add := w.newSecretForm(&v, client)
+	add.alert, add.status = noticeOld, http.StatusConflict
+	return w.showSecrets(c, v, client, add)
+}
+
+// showSecretAgain shows a secret that there is already, if it still works, to who
+// may still see it. A fresh view says whether that is so.
+func (w *Web) showSecretAgain(c *call, v visit, id, plain string) error {
+	client, err := w.ownedNow(c, &v)
+	if err != nil {
+		return err
+	}
+	switch s := client.SecretOf(id); {
+	case s == nil, !s.Active():
+		return c.done(clientPath(client.ID, "secrets"), clientNotices, "secret-revoked")
+	}
+	return w.showSecret(c, v, client, plain, client.ActiveSecrets() == 1)
+}
+
+func (w *Web) showSecret(c *call, v visit, client *ledger.Client, plain string, first bool) error {
 	return w.show(c, v, "developer_secret", page{
 		Title: "The new secret", Trail: append(trailOf(client), crumb{"Secrets", clientPath(client.ID, "secrets")}),
-		Body: newSecretBody{Secret: plain, ClientID: client.ID, Path: clientPath(client.ID), First: client.ActiveSecrets() == 0},
+		Body: newSecretBody{Secret: plain, ClientID: client.ID, Path: clientPath(client.ID), First: first},
 	})
 }
 
@@ -140,7 +176,7 @@ func (w *Web) revokeSecret(c *call, v visit, f *form, client *ledger.Client) err
 	case err != nil:
 		return err
 	case refused != nil:
-		add := v.clientForm(&addSecretForm, client, "secret", w.newSecretID())
+		add := w.newSecretForm(&v, client)
 		return w.showSecrets(c, v, client, add.refused(refused))
 	}
 	return c.done(clientPath(client.ID, "secrets"), clientNotices, "revoked")

@@ -1,7 +1,10 @@
 package web_test
 
 import (
+	"bytes"
+	"fmt"
 	"net/http"
+	"net/url"
 	"regexp"
 	"strings"
 	"testing"
@@ -25,16 +28,25 @@ func (w *world) refusedFor(client, secret string) ledger.Cause {
 	return out.Refusal.Cause
 }
 
-// A secret is shown once: neither a reload nor the same form again shows it, or
-// makes another (service document, section 5.4).
+const secretsPath = "/developer/clients/calendar/secrets"
+
+// addSecretForm is that of the page of the secrets.
+func (b *browser) addSecretForm() url.Values {
+	b.w.t.Helper()
+	return b.get(secretsPath).form(b.w.t, secretsPath+"/add")
+}
+
+// A form makes one secret (service document, section 5.4), however often it is
+// sent, and only a digest of it is kept.
 func TestAddSecret(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn()
-	const path = "/developer/clients/calendar/secrets"
+	const path = secretsPath
 	none := b.get(path)
 	assert.Contains(t, none.body, "There is no secret yet.")
 	form := none.form(t, path+"/add")
 	require.Regexp(t, `^s_[0-9a-f]{16}$`, form.Get("secret"))
+	assert.Empty(t, shownSecret.FindString(none.body))
 	res := b.post(path+"/add", form)
 	require.Equal(t, http.StatusOK, res.StatusCode)
 	secret := shownSecret.FindString(res.body)
@@ -43,16 +55,27 @@ func TestAddSecret(t *testing.T) {
 	assert.Equal(t, "no-store", res.Header.Get("Cache-Control"))
 	assert.Equal(t, ledger.NotACredential, w.refusedFor("calendar", secret), "it proves the client")
 	assert.NotContains(t, w.log.String(), secret)
+	var state bytes.Buffer
+	require.NoError(t, w.memory.Save(&state))
+	assert.NotContains(t, state.String(), secret)
+	for _, c := range w.proposals {
+		assert.NotContains(t, fmt.Sprintf("%+v", c), secret)
+	}
 
-	state := w.index
-	again := b.post(path+"/add", form) // as a reload does
-	after := b.follow(again)
-	assert.Contains(t, after.body, "That secret was generated already")
-	assert.Empty(t, shownSecret.FindString(again.body+after.body))
-	assert.Equal(t, state, w.index)
+	index := w.index
+	again := b.post(path+"/add", form) // as the second of two clicks, or a reload, does
+	assert.Equal(t, http.StatusOK, again.StatusCode)
+	assert.Equal(t, res.body, again.body)
+	assert.Equal(t, index, w.index, "nothing was made")
 	kept := w.View().Client("calendar").Secrets
 	require.Len(t, kept, 1)
 	assert.Equal(t, form.Get("secret"), kept[0].ID)
+
+	w.pass(10 * time.Minute)
+	late := b.post(path+"/add", form)
+	after := b.follow(late)
+	assert.Contains(t, after.body, "That secret was generated already")
+	assert.Empty(t, shownSecret.FindString(late.body+after.body))
 	assert.Contains(t, after.body, "••••</span>"+secret[len(secret)-4:])
 	assert.Contains(t, after.body, "It is the only one. Generate another first.")
 
@@ -65,19 +88,164 @@ func TestAddSecret(t *testing.T) {
 	assert.Len(t, w.View().Client("calendar").Secrets, 2)
 }
 
-// Two pages that were open at once make two, and the third is refused.
-func TestAddThirdSecret(t *testing.T) {
+// What a form carries opens for one secret of one client, one person and one
+// session, for ten minutes.
+func TestNewSecretIsBound(t *testing.T) {
+	for name, test := range map[string]struct {
+		other  func(w *world, b *browser) *browser // who sends it; nil for the same
+		client string                              // "" for the same
+		change func(f url.Values)
+		wait   time.Duration
+	}{
+		"another session": {other: func(w *world, _ *browser) *browser { return w.signedIn() }},
+		"another user": {other: func(w *world, _ *browser) *browser {
+			w.user("u-bob", "bob", "Bob")
+			w.must(&ledger.TransferClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Username: "bob", Revision: 1})
+			return w.signedInAs("bob")
+		}},
+		"another client":    {client: "old"},
+		"another secret":    {change: func(f url.Values) { f.Set("secret", "s_0123456789abcdef") }},
+		"too late":          {wait: 10 * time.Minute},
+		"not sealed by us":  {change: func(f url.Values) { f.Set("sealed", sealer{}.SealDevice([]byte(`{}`))) }},
+		"sealed, but empty": {change: func(f url.Values) { f.Set("sealed", sealer{}.SealNewSecret(nil)) }},
+		"nothing":           {change: func(f url.Values) { f.Set("sealed", "") }},
+	} {
+		for _, made := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", made ", made), func(t *testing.T) {
+				w := newWorld(t)
+				b := w.signedIn()
+				form, sender, path := b.addSecretForm(), b, secretsPath
+				if made {
+					require.NotEmpty(t, shownSecret.FindString(b.post(secretsPath+"/add", form).body))
+				}
+				had := len(w.View().Client("calendar").Secrets)
+				if test.other != nil {
+					sender = test.other(w, b)
+				}
+				if test.client != "" {
+					path = "/developer/clients/" + test.client + "/secrets"
+				}
+				w.pass(test.wait)
+				// The token of the form is put right, so that what is sealed decides.
+				sent := sender.get(path).form(t, path+"/add")
+				sent.Set("sealed", form.Get("sealed"))
+				sent.Set("secret", form.Get("secret"))
+				if test.change != nil {
+					test.change(sent)
+				}
+				id := strings.TrimSuffix(strings.TrimPrefix(path, "/developer/clients/"), "/secrets")
+				sent.Set("token", web.FormToken(sender.session(), "add secret", sender.who,
+					strings.Join([]string{id, sent.Get("secret"), sent.Get("sealed"), sent.Get("after")}, "\x00")))
+				res := sender.post(path+"/add", sent)
+				if res.StatusCode == http.StatusSeeOther {
+					res = sender.follow(res)
+					assert.Contains(t, res.body, "That secret was generated already")
+				} else {
+					assert.Equal(t, http.StatusConflict, res.StatusCode, res.body)
+					assert.Contains(t, res.body, "This page was no longer up to date")
+				}
+				assert.Empty(t, shownSecret.FindString(res.body))
+				assert.Len(t, w.View().Client("calendar").Secrets, had)
+			})
+		}
+	}
+}
+
+// The same form shows its secret again only while it works, and never makes it
+// anew.
+func TestNewSecretAgain(t *testing.T) {
+	generate := func(w *world, b *browser) (form url.Values, id string) {
+		form = b.addSecretForm()
+		require.NotEmpty(w.t, shownSecret.FindString(b.post(secretsPath+"/add", form).body))
+		return form, form.Get("secret")
+	}
+	revoke := func(w *world, id string) {
+		w.must(&ledger.RevokeSecret{Actor: ledger.Actor{Operator: true}, Client: "calendar", Secret: id})
+	}
+	t.Run("revoked", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		form, id := generate(w, b)
+		generate(w, b)
+		revoke(w, id)
+		res := b.post(secretsPath+"/add", form)
+		page := b.follow(res)
+		assert.Contains(t, page.body, "That secret was generated, and has been revoked since.")
+		assert.Empty(t, shownSecret.FindString(res.body+page.body))
+	})
+	t.Run("revoked, on a node that has not heard of it", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		form, id := generate(w, b)
+		generate(w, b)
+		w.lag()
+		revoke(w, id)
+		assert.Empty(t, shownSecret.FindString(b.post(secretsPath+"/add", form).body))
+	})
+	t.Run("revoked and forgotten", func(t *testing.T) {
+		w := newWorld(t)
+		b := w.signedIn()
+		form, id := generate(w, b)
+		for range 9 {
+			_, next := generate(w, b)
+			revoke(w, id)
+			id = next
+		}
+		require.Nil(t, w.View().Client("calendar").SecretOf(form.Get("secret")))
+		state := w.index
+		res := b.post(secretsPath+"/add", form)
+		assert.Equal(t, http.StatusConflict, res.StatusCode)
+		assert.Empty(t, shownSecret.FindString(res.body))
+		assert.Equal(t, state, w.index)
+	})
+	for name, end := range map[string]func(*world, *browser){
+		"signed out": func(w *world, b *browser) {
+			w.must(&ledger.SignOut{Session: credential.SessionDigest(b.session())})
+		},
+		"disabled": func(w *world, _ *browser) {
+			w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.Disable})
+		},
+		"another's application": func(w *world, _ *browser) {
+			w.user("u-bob", "bob", "Bob")
+			w.must(&ledger.TransferClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Username: "bob", Revision: 1})
+		},
+		"deleted": func(w *world, _ *browser) {
+			w.must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
+		},
+	} {
+		for _, lagging := range []bool{false, true} {
+			t.Run(fmt.Sprint(name, ", lagging ", lagging), func(t *testing.T) {
+				w := newWorld(t)
+				b := w.signedIn()
+				form, _ := generate(w, b)
+				if lagging {
+					w.lag()
+				}
+				end(w, b)
+				res := b.post(secretsPath+"/add", form)
+				assert.NotEqual(t, http.StatusOK, res.StatusCode)
+				assert.Empty(t, shownSecret.FindString(res.body))
+			})
+		}
+	}
+}
+
+// Two pages that were open at once make one secret: the second is out of date.
+func TestAddSecretOnTwoPages(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn()
-	const path = "/developer/clients/calendar/secrets"
-	first, second, third := b.get(path), b.get(path), b.get(path)
-	for _, page := range []answer{first, second} {
-		assert.Equal(t, http.StatusOK, b.post(path+"/add", page.form(t, path+"/add")).StatusCode)
-	}
-	res := b.post(path+"/add", third.form(t, path+"/add"))
+	first, second := b.addSecretForm(), b.addSecretForm()
+	assert.Equal(t, http.StatusOK, b.post(secretsPath+"/add", first).StatusCode)
+	res := b.post(secretsPath+"/add", second)
+	assert.Equal(t, http.StatusConflict, res.StatusCode)
+	assert.Contains(t, res.body, "Something changed while the page was open")
+	assert.Empty(t, shownSecret.FindString(res.body))
+	assert.Equal(t, http.StatusOK, b.post(secretsPath+"/add", res.form(t, secretsPath+"/add")).StatusCode, "which offers another")
+	assert.Equal(t, 2, w.View().Client("calendar").ActiveSecrets())
+
+	res = b.post(secretsPath+"/add", second)
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 	assert.Contains(t, res.body, "A client has at most 2 active secrets; revoke one first.")
-	assert.Empty(t, shownSecret.FindString(res.body))
 }
 
 func TestRevokeSecret(t *testing.T) {

@@ -2,7 +2,12 @@ package web_test
 
 import (
 	"bytes"
+	"encoding/binary"
+	"encoding/hex"
 	"fmt"
+	"hash/crc32"
+	"image"
+	"image/jpeg"
 	"maps"
 	"net/http"
 	"net/url"
@@ -15,6 +20,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -111,6 +117,12 @@ func TestRegisterProblems(t *testing.T) {
 			}
 		}, []string{"Redirection URI has more than 10.", `value="https://app.example.com/9"`}},
 		{"a private scheme", func(v url.Values) { v.Set("redirect_uris", "com.example.app:/cb") }, []string{"for public clients only"}},
+		{"addresses of the service", func(v url.Values) {
+			v["redirect_uris"] = []string{callback, issuer + "/cb", "https://app.mintmark.example:443/sign-in"}
+		}, []string{
+			"Redirection URI 2 is an address of this service, not of the application.",
+			"Redirection URI 3 is an address of this service, not of the application.",
+		}},
 		{"a long name", func(v url.Values) { v.Set("name", strings.Repeat("x", 81)) }, []string{"Name is too long."}},
 		{"a website", func(v url.Values) { v.Set("website", "javascript:alert(1)") }, []string{"Website must begin with https:// or http://."}},
 		{"a scope that there is not", func(v url.Values) { v.Set("scopes", "EVERYTHING") }, []string{"names a scope that does not exist"}},
@@ -318,6 +330,7 @@ func TestLogo(t *testing.T) {
 	assert.Equal(t, string(drawn(32, 32)), res.body)
 	assert.Equal(t, "image/png", res.Header.Get("Content-Type"))
 	assert.Equal(t, "nosniff", res.Header.Get("X-Content-Type-Options"))
+	assert.Equal(t, "same-origin", res.Header.Get("Cross-Origin-Resource-Policy"))
 	assert.Equal(t, "public, max-age=31536000, immutable", res.Header.Get("Cache-Control"))
 	assert.Empty(t, res.Cookies())
 	assert.Empty(t, b.send(http.MethodHead, logoAddress, nil, nil).body)
@@ -330,6 +343,113 @@ func TestLogo(t *testing.T) {
 		assert.Equal(t, http.StatusNotFound, none.StatusCode, path)
 		assert.Equal(t, "no-store", none.Header.Get("Cache-Control"))
 	}
+}
+
+// A picture that nobody has reviewed is its owner's and the reviewers': for all
+// others, caches among them, there is none.
+func TestLogoBeforeItsReview(t *testing.T) {
+	w, root := administration(t)
+	ada, bob, nobody := w.signedIn(), w.signedInAs("bob"), w.browser()
+	w.withLogo("waiting")
+	waits := func(address string) {
+		t.Helper()
+		for _, b := range []*browser{nobody, bob} {
+			res := b.get(address)
+			assert.Equal(t, http.StatusNotFound, res.StatusCode)
+			assert.Equal(t, "no-store", res.Header.Get("Cache-Control"))
+		}
+		for _, b := range []*browser{ada, root} {
+			res := b.get(address)
+			assert.Equal(t, http.StatusOK, res.StatusCode)
+			assert.Equal(t, "no-store", res.Header.Get("Cache-Control"))
+			assert.Equal(t, "same-origin", res.Header.Get("Cross-Origin-Resource-Policy"))
+			assert.Empty(t, b.send(http.MethodHead, address, nil, nil).body)
+		}
+	}
+	waits(logoAddress)
+	assert.Contains(t, root.get(waitingPage).body, `src="`+logoAddress+`"`)
+	assert.Contains(t, ada.get("/developer/clients/waiting").body, `src="`+logoAddress+`"`)
+	w.must(&ledger.OfferClient{Actor: ledger.Actor{Operator: true}, ID: "waiting", Username: "bob"})
+	assert.NotContains(t, bob.get("/developer/offers/waiting").body, "/logos/", "who may take it over does not own it yet")
+
+	root.done(root.press(waitingPage, waitingPage+"/review", "verdict", "approve"))
+	assert.Equal(t, "public, max-age=31536000, immutable", nobody.get(logoAddress).Header.Get("Cache-Control"))
+	assert.Contains(t, bob.get("/developer/offers/waiting").body, `src="`+logoAddress+`"`)
+
+	// Another one waits, for a client that people use.
+	next := drawn(48, 48)
+	address := "/logos/" + hex.EncodeToString(digestOf(next))
+	ada = w.signedIn()
+	p := w.row("calendar").Profile
+	p.Logo = digestOf(next)
+	w.must(&ledger.EditClient{
+		Actor: ledger.Actor{Session: credential.SessionDigest(ada.session())}, ID: "calendar", Revision: w.row("calendar").Revision, Profile: p, Logo: next,
+	})
+	waits(address)
+	assert.Contains(t, root.get(calendarPage).body, `src="`+address+`"`)
+	assert.NotContains(t, bob.get(at(good())).body, "/logos/", "nobody is asked under it")
+	w.must(&ledger.OfferClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Username: "bob"})
+	offer := bob.get("/developer/offers/calendar").body
+	assert.NotContains(t, offer, "/logos/")
+	assert.Contains(t, offer, "<ins><b>After:</b> <bdi>a picture that nobody has reviewed</bdi></ins>")
+
+	root.done(root.press(calendarPage, calendarPage+"/review", "verdict", "reject", "reason", "No."))
+	waits(address)
+	root.done(root.press(calendarPage+"/suspend", calendarPage+"/suspend"))
+	assert.Equal(t, http.StatusOK, nobody.get(logoAddress).StatusCode, "the one of waiting")
+}
+
+// What is kept of a picture are its points.
+func TestLogoIsMadeAnew(t *testing.T) {
+	const hidden = "<script>alert('hidden')</script>PK\x03\x04"
+	chunk := func(kind string) string {
+		body := kind + hidden
+		return string(binary.BigEndian.AppendUint32(nil, uint32(len(hidden)))) + body +
+			string(binary.BigEndian.AppendUint32(nil, crc32.ChecksumIEEE([]byte(body))))
+	}
+	plain, jpg := string(drawn(32, 32)), string(photo(32, 32))
+	for name, test := range map[string]struct{ file, kept string }{
+		"a chunk of text":     {plain[:33] + chunk("tEXt") + plain[33:], plain},
+		"an animation":        {plain[:33] + chunk("acTL") + plain[33:], plain},
+		"after a PNG":         {plain + hidden, plain},
+		"a comment of a JPEG": {jpg[:2] + "\xff\xfe\x00" + string(rune(len(hidden)+2)) + hidden + jpg[2:], jpg},
+		"after a JPEG":        {jpg + hidden, jpg},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			b := w.signedIn()
+			form := b.get(newPath).form(t, newPath)
+			maps.Copy(form, profileOf("New", callback, "BOOKING_READ"))
+			form.Set("type", "public")
+			res := b.postParts(newPath, form, part{"logo", "x", test.file})
+			require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
+			id := strings.TrimPrefix(strings.Split(res.Header.Get("Location"), "?")[0], "/developer/clients/")
+			served := b.get("/logos/" + hex.EncodeToString(w.row(id).Logo))
+			require.Equal(t, http.StatusOK, served.StatusCode)
+			assert.Equal(t, test.kept, served.body)
+		})
+	}
+}
+
+// A picture that fits as it was uploaded may not fit made anew.
+func TestLogoThatGrows(t *testing.T) {
+	w := newWorld(t)
+	b := w.signedIn()
+	noise := image.NewGray(image.Rect(0, 0, 256, 256))
+	state := uint32(1)
+	for i := range noise.Pix {
+		state = state*1664525 + 1013904223
+		noise.Pix[i] = byte(state >> 24)
+	}
+	var rough bytes.Buffer
+	require.NoError(t, jpeg.Encode(&rough, noise, &jpeg.Options{Quality: 5}))
+	require.Less(t, rough.Len(), ledger.MaxLogo)
+	form := b.get(newPath).form(t, newPath)
+	maps.Copy(form, profileOf("New", callback, "BOOKING_READ"))
+	form.Set("type", "public")
+	res := b.postParts(newPath, form, part{"logo", "x.jpg", rough.String()})
+	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+	assert.Contains(t, res.body, "Logo has too much detail for 16 KB")
 }
 
 func TestOwnClients(t *testing.T) {

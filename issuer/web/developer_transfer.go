@@ -18,7 +18,8 @@ var (
 	}
 	withdrawForm = formKind{purpose: "withdraw offer", ends: true, action: pathClient + "/transfer/withdraw", page: pathClient + "/transfer"}
 	acceptForm   = formKind{
-		purpose: "accept client", action: pathOffer + "/accept", page: pathOffer, fields: []field{boundField("revision")},
+		purpose: "accept client", action: pathOffer + "/accept", page: pathOffer,
+		fields: []field{boundField("revision"), listField("revoke", "Secrets").chosen()},
 	}
 	declineForm = formKind{purpose: "decline client", ends: true, action: pathOffer + "/decline", page: pathOffer}
 )
@@ -151,13 +152,16 @@ func (w *Web) offered(c *call, v *visit) (*ledger.Client, error) {
 func (w *Web) showOffer(c *call, v visit, client *ledger.Client, f *form) error {
 	body := offeredBody{
 		Name: client.Name, Owner: nameOf(v.view.User(client.Owner)), ID: client.ID, Type: typeName(client.Type),
-		Public: client.Public(), State: client.State, Picture: pictureOf(&client.Profile), Purpose: client.Purpose,
+		Public: client.Public(), State: client.State, Picture: publicPicture(client), Purpose: client.Purpose,
 		Website: client.Website, WebsiteHost: hostOf(client.Website), URIs: client.RedirectURIs,
 		Groups: scopeGroups(client.Scopes, true), Legacy: client.Legacy,
 		Form: f, Decline: v.clientForm(&declineForm, client),
 	}
 	if client.Proposed != nil {
 		body.Proposed = differences(&client.Profile, client.Proposed)
+		for i := range body.Proposed {
+			body.Proposed[i].hideLogos()
+		}
 	}
 	return w.show(c, v, "developer_offer", page{
 		Title: "Take over " + client.Name + "?", Trail: []crumb{{"Developer settings", pathDeveloper}}, Form: f, Body: body,
@@ -170,8 +174,8 @@ func (w *Web) accept(c *call, v visit, f *form) error {
 	if err != nil {
 		return errUnreadable
 	}
-	id := f.get("id")
-	refused, err := w.propose(c, &v, "accept a client", &ledger.AcceptClient{Actor: v.actor(), ID: id, Revision: revision})
+	id, revoke := f.get("id"), f.Has("revoke", "yes")
+	refused, err := w.propose(c, &v, "accept a client", &ledger.AcceptClient{Actor: v.actor(), ID: id, Revision: revision, RevokeSecrets: revoke})
 	switch {
 	case err != nil:
 		return err
@@ -185,9 +189,14 @@ func (w *Web) accept(c *call, v visit, f *form) error {
 		if err != nil {
 			return err
 		}
-		return w.showOffer(c, v, client, v.form(&acceptForm, acceptValues(client)).refused(refused))
+		again := acceptValues(client)
+		again["revoke"] = f.values["revoke"]
+		return w.showOffer(c, v, client, v.form(&acceptForm, again).refused(refused))
 	}
 	c.client = id
+	if revoke {
+		return c.done(clientPath(id), clientNotices, "accepted-revoked")
+	}
 	return c.done(clientPath(id), clientNotices, "accepted")
 }
 

@@ -248,7 +248,7 @@ func TestStrangersStandInLine(t *testing.T) {
 			stranger := w.browser()
 			stranger.address = fmt.Sprint(i)
 			page := stranger.get("/auth/sign-in")
-			answered.Go(func() { stranger.signIn(page, "nobody", "guess") })
+			answered.Go(func() { stranger.signIn(page, fmt.Sprint("nobody", i), "guess") })
 		}
 		synctest.Wait()
 		assert.Equal(t, 100*runtime.NumCPU(), web.InLine(w.web))
@@ -291,7 +291,7 @@ func TestOneHouseholdLeavesRoom(t *testing.T) {
 					stranger := w.browser()
 					stranger.address = fmt.Sprintf(test.network, i%256)
 					page := stranger.get("/auth/sign-in")
-					answered.Go(func() { stranger.signIn(page, "nobody", "guess") })
+					answered.Go(func() { stranger.signIn(page, fmt.Sprint("nobody", i), "guess") })
 				}
 				synctest.Wait()
 				waiting := min(50*runtime.NumCPU(), test.guesses-runtime.NumCPU())

@@ -35,3 +35,17 @@ func differences(before, after *ledger.Profile) []difference {
 	}
 	return list
 }
+
+// hideLogos puts words in the place of pictures, for who may not see the proposed one.
+func (d *difference) hideLogos() {
+	if !d.Logo {
+		return
+	}
+	d.Logo = false
+	if d.Before != "" {
+		d.Before = "another picture"
+	}
+	if d.After != "" {
+		d.After = "a picture that nobody has reviewed"
+	}
+}

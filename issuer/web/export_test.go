@@ -33,8 +33,8 @@ var specimenForm = formKind{
 		textField("purpose", "Purpose"),
 		secretField("secret", "Secret"),
 		listField("redirect_uris", "Redirection URI"),
-		listField("scopes", "The selection of scopes"),
-		textField("type", "Type"),
+		listField("scopes", "The selection of scopes").chosen(),
+		textField("type", "Type").chosen(),
 		fileField("logo", "Logo", 1<<10),
 	},
 }

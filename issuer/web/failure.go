@@ -23,6 +23,7 @@ type failure struct {
 	after  time.Duration
 	cause  ledger.Cause
 	owner  *ownerHelp // for who made the application, and nobody else
+	back   string     // the page to go back to; "" for the home page
 }
 
 func (f *failure) Error() string { return f.title }
@@ -88,12 +89,12 @@ func (w *Web) fail(c *call, err error) {
 	if f.after > 0 {
 		retryAfter(c, f.after)
 	}
-	w.render(c, f.status, "error", page{Title: f.title, Body: errorBody{Title: f.title, Text: f.text, Detail: f.detail, Owner: f.owner}})
+	w.render(c, f.status, "error", page{Title: f.title, Body: errorBody{Title: f.title, Text: f.text, Detail: f.detail, Owner: f.owner, Back: f.back}})
 }
 
 type errorBody struct {
-	Title, Text, Detail string
-	Owner               *ownerHelp
+	Title, Text, Detail, Back string
+	Owner                     *ownerHelp
 }
 
 // retryAfter rounds up: a browser that comes back too early would be refused

@@ -29,6 +29,9 @@ type field struct {
 	label string // what the page calls it, and what begins a sentence about it
 	kind  fieldKind
 	most  int // of a file, in bytes
+
+	choice  bool // it is picked from what its page offers, not typed
+	private bool // text that only its own page may show again; see keep
 }
 
 type fieldKind int
@@ -49,6 +52,16 @@ func listField(name, label string) field   { return field{name: name, label: lab
 func fileField(name, label string, most int) field {
 	return field{name: name, label: label, kind: isFile, most: most}
 }
+
+// labelled is a field of whose value a page may speak.
+func (f field) labelled(label string) field { f.label = label; return f }
+
+// chosen is a field for what is picked, not typed; a bound one was picked on a page
+// before.
+func (f field) chosen() field { f.choice = true; return f }
+
+// confidential is a field for text that no other page than the form's own shows.
+func (f field) confidential() field { f.private = true; return f }
 
 func (k *formKind) field(name string) int {
 	return slices.IndexFunc(k.fields, func(f field) bool { return f.name == name })
@@ -88,11 +101,16 @@ type form struct {
 	values url.Values // by declared field, and by parameter of the action
 	files  map[string][]byte
 
+	web       *Web   // seals and opens shownTo
+	shownTo   string // as it was sent: see ShownTo
 	key, user string // what its token is made from: see formToken
 
 	problems []problem
 	alert    string // a problem with no one field
 	status   int    // 0 for what the problems imply
+
+	reauth *reauth // what it asks for; see askAnew
+	tooOld bool    // it was refused for the age of the sign-in
 }
 
 // A problem is a sentence about one field.
@@ -107,7 +125,7 @@ func (v *visit) form(kind *formKind, values url.Values) *form {
 	if values == nil {
 		values = url.Values{}
 	}
-	return &form{kind: kind, values: values, key: v.id, user: v.user.ID}
+	return &form{kind: kind, values: values, web: v.web, key: v.id, user: v.user.ID}
 }
 
 // get is the one value of a field, as it was sent.
@@ -178,6 +196,8 @@ func (f *form) refused(r *ledger.Refusal) *form {
 		f.wrong(r.Field, r.Note)
 	case r.Cause == ledger.Moved:
 		f.alert, f.status = noticeMoved, 409
+	case r.Cause == ledger.SignInTooOld:
+		f.tooOld, f.alert, f.status = true, alertConfirm, 403
 	default:
 		f.alert = sentence(r.Cause.String())
 	}

@@ -85,12 +85,11 @@ func (f *form) readQuery(body io.Reader) error {
 
 // take keeps a value that the form declares.
 func (f *form) take(name, value string) error {
-	if name == "token" {
-		if f.token != "" {
-			return errUnreadable
-		}
-		f.token = value
-		return nil
+	switch name {
+	case "token":
+		return takeOnce(&f.token, value)
+	case "shown_to":
+		return takeOnce(&f.shownTo, value)
 	}
 	i := f.kind.field(name)
 	if i < 0 {
@@ -107,6 +106,14 @@ func (f *form) take(name, value string) error {
 		return errUnreadable
 	}
 	f.values.Add(name, value)
+	return nil
+}
+
+func takeOnce(into *string, value string) error {
+	if *into != "" {
+		return errUnreadable
+	}
+	*into = value
 	return nil
 }
 

@@ -15,6 +15,7 @@ const (
 	forSignIn     purpose = "sign-in"
 	forSignOut    purpose = "sign-out"
 	forUpstream   purpose = "sign-in elsewhere"
+	forConfirm    purpose = "confirm elsewhere"
 	forNotice     purpose = "notice" // no form: see noticeToken
 	forConsent    purpose = "consent"
 	forDisconnect purpose = "disconnect"

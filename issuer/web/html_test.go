@@ -23,9 +23,14 @@ func checkPage(t testing.TB, page answer) {
 	for _, fault := range faultsOf(page.body) {
 		assert.Fail(t, "not a good page: "+fault, "%s", page.body)
 	}
-	assert.Less(t, len(page.body), maxPage)
-	policy := page.Header.Get("Content-Security-Policy")
-	assert.Regexp(t, `^default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'( [a-z][a-z0-9+.-]*:[^ ;]*)?; frame-ancestors 'none'; base-uri 'none'$`, policy)
+	if !strings.Contains(page.body, ">Submit again</button>") { // it shows what was sent: see maxKeptForm
+		assert.Less(t, len(page.body), maxPage)
+	}
+	policy := "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'"
+	if !strings.Contains(page.body, `value="allow"`) { // see TestFormAction
+		policy += "; form-action 'self'"
+	}
+	assert.Equal(t, policy, page.Header.Get("Content-Security-Policy"))
 	if cache := page.Header.Get("Cache-Control"); cache == "private, no-cache" { // see TestGoingBack
 		assert.Regexp(t, `<form method="post" action="/developer/(new|clients/[^/"]*/edit)"`, page.body)
 		assert.Contains(t, page.body, `class="alert"`)
@@ -62,7 +67,7 @@ func (e *element) said() string {
 }
 
 var (
-	void     = strings.Fields("br hr img input link meta")
+	void     = strings.Fields("br hr img input link meta wbr")
 	blocks   = strings.Fields("address article aside blockquote details dialog div dl fieldset figure footer form h1 h2 h3 h4 h5 h6 header hr main nav ol p pre section table ul")
 	controls = strings.Fields("a button input select textarea summary")
 )

@@ -9,6 +9,10 @@ import (
 
 // attempts bounds guessing at passwords. A node counts what it sees.
 //
+// However many addresses guess at one account together, it has a hundred wrong ones
+// and then 20 an hour. A name without an account has as many, or it would be known
+// which ones there are.
+//
 // A browser that nobody has signed in with yet is counted by user name and
 // address together, so that nobody elsewhere can lock a person out, and by
 // address alone, so that one address can't try one password on everybody, nor all
@@ -17,11 +21,12 @@ import (
 // that a person has signed in with before has a count of its own for that person
 // (see device), which nobody else can use up.
 type attempts struct {
-	account   *limit.Limiter
-	address   *limit.Networks
-	device    *limit.Limiter  // by its id
-	own       *limit.Limiter  // by session
-	elsewhere *limit.Networks // of answers of the provider
+	everywhere *limit.Fixed // by user name
+	account    *limit.Limiter
+	address    *limit.Networks
+	device     *limit.Limiter  // by its id
+	own        *limit.Limiter  // by session
+	elsewhere  *limit.Networks // of answers of the provider
 	// accepted are sign-ins by person. They are no guesses, but each costs a hash
 	// and a session, and leaves an event in the audit trail, which is of bounded
 	// length. Only who knows the password can use this up, and they are bounded
@@ -31,8 +36,9 @@ type attempts struct {
 
 func newAttempts() *attempts {
 	return &attempts{
-		account: limit.New(0.1, 10, 10_000),
-		address: limit.NewNetworks(1, 60, 10_000),
+		everywhere: limit.NewFixed(20.0/3600, 100),
+		account:    limit.New(0.1, 10, 10_000),
+		address:    limit.NewNetworks(1, 60, 10_000),
 		// What is used up is counted like any other browser until its person
 		// signs in again, so it need not fill up for their sake.
 		device:    limit.New(1.0/3600, 10, 10_000),
@@ -54,7 +60,16 @@ func (a *attempts) take(username, address string, now time.Time) (wait time.Dura
 	}
 	key := accountKey(username, limit.Network(address))
 	wait, ofAccount := a.account.Try(key, now)
-	return wait, func() { ofAddress(); a.account.Forget(key) }, func() { ofAddress(); ofAccount() }
+	if wait > 0 {
+		return wait, nil, nil
+	}
+	wait, ofName := a.everywhere.Try(strings.ToLower(username), now)
+	if wait > 0 {
+		ofAddress()
+		ofAccount()
+		return wait, nil, nil
+	}
+	return 0, func() { ofAddress(); ofName(); a.account.Forget(key) }, func() { ofAddress(); ofName(); ofAccount() }
 }
 
 // takeDevice is take for a browser that the person has signed in with before.

@@ -5,8 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"image"
-	_ "image/jpeg" // the two formats that a logo may have
-	_ "image/png"
+	"image/jpeg"
+	"image/png"
 	"net/http"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -30,8 +30,18 @@ var startOfScan = []byte{0xff, 0xda} // ITU-T T.81, table B.1; in the data of a 
 // A picture stands for an application: its logo, or a letter.
 type picture struct{ Logo, Initial string }
 
+// pictureOf is for a client's owner and for administrators.
 func pictureOf(p *ledger.Profile) picture {
 	return picture{Logo: logoPath(p.Logo), Initial: initial(p.Name)}
+}
+
+// publicPicture is for everybody else, whom a logo that nobody has reviewed could
+// deceive.
+func publicPicture(c *ledger.Client) picture {
+	if !c.Reviewed() {
+		return picture{Initial: initial(c.Name)}
+	}
+	return pictureOf(&c.Profile)
 }
 
 // logoPath is "" for none.
@@ -43,22 +53,34 @@ func logoPath(digest []byte) string {
 }
 
 // logo serves a picture from our own origin, so that no application learns who
-// looks at a page that shows it. What it was uploaded as is not believed: the
-// type is that of its first bytes, and a browser may not guess another.
+// looks at a page that shows it. No cache keeps one that not everybody may see.
 func (w *Web) logo(c *call) error {
 	var id [32]byte
 	digest := c.param("digest")
 	if n, err := hex.Decode(id[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != len(id) || len(digest) != 64 {
 		return errNotFound
 	}
-	_, index := w.sessionCookie(c.r)
-	l := w.viewAt(c.r.Context(), index).Logo(id)
+	_, index, err := w.sessionCookie(c.r)
+	if err != nil {
+		return err
+	}
+	view, _ := w.viewAt(c.r.Context(), index)
+	l, public := view.LogoFor(nil, id)
+	if !public {
+		v := w.visit(c)
+		if v.unsure {
+			return errUnsure
+		}
+		l, public = v.view.LogoFor(v.user, id)
+	}
 	if l == nil {
 		return errNotFound
 	}
 	h := c.Header()
 	h.Set("Content-Type", l.Type())
-	h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	if public {
+		h.Set("Cache-Control", "public, max-age=31536000, immutable")
+	}
 	c.WriteHeader(http.StatusOK)
 	if !c.head() {
 		_, _ = c.Write(l.Bytes) // the browser went away
@@ -66,21 +88,47 @@ func (w *Web) logo(c *call) error {
 	return nil
 }
 
-// checkLogo says why a file can't be a logo, or "". It is decoded to its end.
-func checkLogo(file []byte) string {
+// remade is a logo drawn anew from the points of a file, or why the file can't be
+// one. What else the file has stays behind: where a photo was made, further
+// pictures, and what another program would take for a document or a script.
+func remade(file []byte) (logo []byte, note string) {
 	config, format, err := image.DecodeConfig(bytes.NewReader(file))
 	switch {
 	case err != nil:
-		return "is not a PNG or JPEG picture"
+		return nil, "is not a PNG or JPEG picture"
 	case bytes.Count(file, startOfScan) > maxScans:
-		return "has more layers than a picture needs: save it as a plain JPEG"
+		return nil, "has more layers than a picture needs: save it as a plain JPEG"
 	case min(config.Width, config.Height) < minLogoSide:
-		return fmt.Sprintf("is too small: each side needs at least %d pixels", minLogoSide)
+		return nil, fmt.Sprintf("is too small: each side needs at least %d pixels", minLogoSide)
 	case max(config.Width, config.Height) > maxLogoSide:
-		return fmt.Sprintf("is too large: a side may have %d pixels", maxLogoSide)
+		return nil, fmt.Sprintf("is too large: a side may have %d pixels", maxLogoSide)
 	}
-	if _, decoded, err := image.Decode(bytes.NewReader(file)); err != nil || decoded != format {
-		return "is damaged: it can not be read to its end"
+	points, decoded, err := image.Decode(bytes.NewReader(file))
+	if err != nil || decoded != format {
+		return nil, "is damaged: it can not be read to its end"
 	}
-	return ""
+	if logo = encoded(points, format); logo == nil {
+		return nil, "has too much detail for 16 KB: save it with fewer pixels"
+	}
+	return logo, ""
+}
+
+// encoded is nil for what can't be made as short as a logo must be. A photo stays a
+// JPEG: as a PNG it would be several times longer.
+func encoded(points image.Image, format string) []byte {
+	var b bytes.Buffer
+	if format == "png" {
+		e := png.Encoder{CompressionLevel: png.BestCompression}
+		if e.Encode(&b, points) == nil && b.Len() <= ledger.MaxLogo {
+			return b.Bytes()
+		}
+		return nil
+	}
+	for _, quality := range []int{90, 75, 60} {
+		b.Reset()
+		if jpeg.Encode(&b, points, &jpeg.Options{Quality: quality}) == nil && b.Len() <= ledger.MaxLogo {
+			return b.Bytes()
+		}
+	}
+	return nil
 }

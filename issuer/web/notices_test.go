@@ -41,7 +41,7 @@ func TestNoticesAreNotForged(t *testing.T) {
 	bob, other := w.signedInAs("bob"), w.signedIn()
 	for path, word := range map[string]string{
 		minePath + "/secrets": "revoked", minePath: "accepted", "/account": "password", "/developer": "deleted",
-		"/connected-apps": "disconnected-all",
+		"/connected-apps": "disconnected-all", "/": "waits",
 	} {
 		genuine := b.noticed(path, word)
 		assert.True(t, b.says(genuine), path)
@@ -52,7 +52,7 @@ func TestNoticesAreNotForged(t *testing.T) {
 		}
 		for name, token := range map[string]string{
 			"none": "", "another person": made(bob.session(), bob.who, path, word), "another session": made(other.session(), b.who, path, word),
-			"no session": made("", b.who, path, word), "another page": made(b.session(), b.who, "/", word),
+			"no session": made("", b.who, path, word), "another page": made(b.session(), b.who, "/elsewhere", word),
 			"another word": made(b.session(), b.who, path, "saved"), "short": made(b.session(), b.who, path, word)[:15],
 			"long": made(b.session(), b.who, path, word) + "A",
 		} {
@@ -90,6 +90,7 @@ func TestNotesAreNotForged(t *testing.T) {
 	assert.NotContains(t, other.get(genuine).body, says)
 	assert.Contains(t, other.get("/auth/sign-in?note=undone").body, "You are signed out")
 
-	other.cookies["mintmark"], w.down = "unknown.0", true
+	other.setSession("unknown", 0)
+	w.down = true
 	assert.NotContains(t, other.get("/auth/sign-in?note=undone").body, "You are signed out", "it is not known")
 }

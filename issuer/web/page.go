@@ -83,6 +83,7 @@ func parsePages() (map[string]*template.Template, error) {
 func parsePage(in fs.FS, file string) (*template.Template, error) {
 	t, err := template.New("layout.html").Funcs(template.FuncMap{
 		"date": date, "day": day, "moment": moment, "instant": instant, "words": words, "count": count, "state": stateName,
+		"pieces": pieces,
 	}).ParseFS(templates, "templates/layout.html", "templates/parts/*.html")
 	if err != nil {
 		return nil, err
@@ -98,6 +99,9 @@ func (w *Web) show(c *call, v visit, name string, p page) error {
 			continue
 		}
 		p.Menu = append(p.Menu, item)
+	}
+	if p.Said == "" {
+		p.Said = formNotices.of(c)
 	}
 	status := http.StatusOK
 	if p.Form != nil {

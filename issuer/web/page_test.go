@@ -2,6 +2,7 @@ package web_test
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -13,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -100,6 +102,25 @@ func TestProbesStayText(t *testing.T) {
 			check(t, b.do(httptest.NewRequest(http.MethodGet, "/x", nil), func(r *http.Request) { r.URL.Path += probe }), probe)
 		})
 	}
+}
+
+// TestRecordSaysHowLongARequestTook in the unit of its key.
+func TestRecordSaysHowLongARequestTook(t *testing.T) {
+	const least = 20 * time.Millisecond
+	w := newWorld(t, func(c *web.Config) {
+		c.Code = func(context.Context, *ledger.Issued, uint64) (credential.Code, error) {
+			time.Sleep(least)
+			return credential.Code{}, errors.New("no code")
+		}
+	})
+	b := w.signedIn()
+	b.decide(b.get(at(good())), "allow")
+	lines := regexp.MustCompile(`method=POST .*took_ms=([0-9.]+)`).FindAllStringSubmatch(w.log.String(), -1)
+	require.NotEmpty(t, lines)
+	took, err := strconv.ParseFloat(lines[len(lines)-1][1], 64)
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, took, float64(least.Milliseconds()))
+	require.Less(t, took, float64(time.Minute.Milliseconds()))
 }
 
 func TestErrorPages(t *testing.T) {

@@ -69,7 +69,7 @@ func (w *Web) pageFor(who audience, path string, h func(*call, visit) error) rou
 }
 
 // formFor takes a form of who is signed in. The handler gets one that a page of
-// this session was given for this very object.
+// this session was given for this very object, or that keep has shown again.
 func (w *Web) formFor(who audience, kind *formKind, h func(*call, visit, *form) error) route {
 	return route{method: http.MethodPost, path: kind.action, who: who, serve: func(c *call) error {
 		if w.origin.Check(c.r) != nil {
@@ -78,25 +78,35 @@ func (w *Web) formFor(who audience, kind *formKind, h func(*call, visit, *form) 
 		c.back, c.posted = kind.address(kind.page, c.param), true
 		v, err := w.admit(c, who)
 		if err != nil {
-			return err // before a byte of the body is read
+			return w.keepUnread(c, kind, err)
 		}
-		f, err := decode(c, kind)
+		f, err := w.read(c, kind)
 		if err != nil {
 			return err
 		}
-		for _, name := range parameters(kind.action) {
-			f.values[name] = []string{c.param(name)}
-		}
 		c.session = v.id
 		f.key, f.user = v.id, v.user.ID
-		if !f.genuine() {
-			return errNotOurForm
+		if !f.genuine() && !w.sentAgain(c, f) {
+			return w.stale(c, v, f)
 		}
 		if err := w.countForm(&v, kind); err != nil {
 			return err
 		}
-		return h(c, v, f)
+		return w.keep(c, f, h(c, v, f))
 	}}
+}
+
+// read is the form that was sent about the object that the address names.
+func (w *Web) read(c *call, kind *formKind) (*form, error) {
+	f, err := decode(c, kind)
+	if err != nil {
+		return nil, err
+	}
+	f.web = w
+	for _, name := range parameters(kind.action) {
+		f.values[name] = []string{c.param(name)}
+	}
+	return f, nil
 }
 
 // named puts a page into the navigation and on the home page.

@@ -81,8 +81,8 @@ var matrix = []row{
 	},
 	{route: "GET /developer/clients/:id/secrets", address: "/developer/clients/mine/secrets", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{
-		route: "POST /developer/clients/:id/secrets/add", address: "/developer/clients/calendar/secrets/add", nobody: 303, user: 404, owner: 200, administrator: 404,
-		form: &sent{"add secret", "calendar\x00s_new", url.Values{"secret": {"s_new"}}},
+		route: "POST /developer/clients/:id/secrets/add", address: "/developer/clients/calendar/secrets/add", nobody: 303, user: 404, owner: 409, administrator: 404,
+		form: &sent{"add secret", "calendar\x00s_new\x00\x00", url.Values{"secret": {"s_new"}}},
 	},
 	{
 		route: "POST /developer/clients/:id/secrets/revoke", address: "/developer/clients/mine/secrets/revoke", nobody: 303, user: 404, owner: 303, administrator: 404,
@@ -175,7 +175,8 @@ var matrix = []row{
 	{route: "POST /auth/oauth2/authorize", address: at(good()), nobody: 405, user: 405, owner: 405, administrator: 405},
 	{route: "GET /auth/sign-in", nobody: 200, user: 303, owner: 303, administrator: 303},
 	{route: "POST /auth/sign-in", nobody: 403, user: 403, owner: 403, administrator: 403},
-	{route: "GET /auth/upstream", nobody: 403, user: 303, owner: 303, administrator: 303},
+	{route: "GET /auth/upstream/callback/begin", nobody: 403, user: 303, owner: 303, administrator: 303},
+	{route: "GET /auth/upstream/callback/confirm", nobody: 303, user: 404, owner: 404, administrator: 403},
 	{route: "GET /auth/upstream/callback", nobody: 400, user: 303, owner: 303, administrator: 303},
 	{route: "POST /auth/sign-out", nobody: 403, user: 403, owner: 403, administrator: 403},
 	{route: "GET /assets/:name", address: "/assets/style-0123456789abcdef.css", nobody: 200, user: 200, owner: 200, administrator: 200},

@@ -2,50 +2,59 @@ package web
 
 import (
 	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
 	"net/http"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // How long a page waits before it makes do with less.
 const (
-	waitApplied = time.Second     // for this browser's last command; then the node's own state
-	waitFresh   = 2 * time.Second // for a fresh view; then the page is not available
-	waitTouch   = time.Second     // for a session's idle time to move on; then it stays
+	waitApplied = 100 * time.Millisecond // for this browser's last command; then a fresh view
+	waitFresh   = 2 * time.Second        // for a fresh view; then the page is not available
+	waitTouch   = time.Second            // for a session's idle time to move on; then it stays
 )
 
 // A visit is who is in front of the page, by a view of the ledger. User and
 // session are nil where nobody is signed in.
 type visit struct {
 	view    ledger.View
-	id      string // the session id the browser sent; it may be nobody's
+	id      string // the session id that the browser was given once; it may have ended
 	user    *ledger.User
 	session *ledger.Session
+	web     *Web
 	unsure  bool // this node can't tell whether somebody is signed in, and no fresh view could be had
 }
 
 func (v *visit) actor() ledger.Actor { return ledger.Actor{Session: credential.SessionDigest(v.id)} }
 
 // visit reads the session cookie. It looks at a view that has the browser's
-// own last command applied, and before it says that nobody is signed in, at a
-// fresh one. A node that is cut off may not know that a session has ended, so it
-// needs a fresh view too.
+// own last command applied, which says for certain that nobody is signed in. A
+// node that is cut off may not know that a session has ended, so it needs a fresh
+// view too.
 func (w *Web) visit(c *call) visit {
-	v := visit{}
-	var index uint64
-	v.id, index = w.sessionCookie(c.r)
-	v.view = w.viewAt(c.r.Context(), index)
+	v := visit{web: w}
+	id, index, err := w.sessionCookie(c.r)
+	if err != nil {
+		v.view, v.unsure = w.config.Ledger.View(), true
+		return v
+	}
+	var holds bool
+	v.id = id
+	v.view, holds = w.viewAt(c.r.Context(), index)
 	if v.id == "" {
 		return v
 	}
 	w.look(c, &v)
-	if v.user == nil || !w.config.Ledger.InTouch() {
-		fresh, err := w.fresh(c.r.Context())
+	if v.user == nil && !holds || !w.config.Ledger.InTouch() {
+		fresh, err := w.freshFor(c.r.Context(), c)
 		if err != nil {
 			v.unsure, v.user, v.session, c.user = true, nil, nil, ""
 			return v
@@ -77,25 +86,42 @@ func (w *Web) touch(c *call, v *visit) {
 	}
 }
 
-func (w *Web) viewAt(ctx context.Context, index uint64) ledger.View {
+// viewAt is a view for a browser whose last command has that index, and whether
+// it holds the command. A node that does not have it soon asks for a fresh view,
+// beyond which no index is believed: a cookie may be older than a restore from a
+// backup.
+func (w *Web) viewAt(ctx context.Context, index uint64) (view ledger.View, holds bool) {
 	if index == 0 {
-		return w.config.Ledger.View()
+		return w.config.Ledger.View(), false
 	}
-	ctx, cancel := context.WithTimeout(ctx, waitApplied)
+	waiting, cancel := context.WithTimeout(ctx, waitApplied)
 	defer cancel()
-	view, err := w.config.Ledger.ViewAt(ctx, index)
-	if err != nil {
-		// The index is the browser's word: it may be of another cluster, or
-		// invented. Commands are decided elsewhere in any case.
-		return w.config.Ledger.View()
+	view, err := w.config.Ledger.ViewAt(waiting, index)
+	if err == nil {
+		return view, true
 	}
-	return view
+	looking, cancel := context.WithTimeout(ctx, waitFresh)
+	defer cancel()
+	if view, err = w.config.Ledger.ViewPaced(looking); err == nil {
+		return view, true
+	}
+	return w.config.Ledger.View(), false // commands are decided elsewhere in any case
 }
 
 func (w *Web) fresh(ctx context.Context) (ledger.View, error) {
 	ctx, cancel := context.WithTimeout(ctx, waitFresh)
 	defer cancel()
 	return w.config.Ledger.ViewFresh(ctx)
+}
+
+// freshFor is fresh for a call of somebody who may not be signed in.
+func (w *Web) freshFor(ctx context.Context, c *call) (ledger.View, error) {
+	if c.user != "" {
+		return w.fresh(ctx)
+	}
+	ctx, cancel := context.WithTimeout(ctx, waitFresh)
+	defer cancel()
+	return w.config.Ledger.ViewPaced(ctx)
 }
 
 // cookieName has the prefix by which a browser promises that this host set the
@@ -110,27 +136,47 @@ func (w *Web) cookieName(name string) string {
 const (
 	sessionCookie = "mintmark"
 	formCookie    = "mintmark-form"
-	maxCookie     = 128
+	maxCookie     = 256
 )
 
-// sessionCookie is the session id and the index of the browser's last command.
-func (w *Web) sessionCookie(r *http.Request) (id string, index uint64) {
+// Sessions hides what a browser carries about its session, so that what a
+// stranger made up is known without a look at the ledger. What one node sealed
+// another must open. The error of OpenSession is oauth.ErrUnavailable where it
+// can't be told now whether the text is sealed.
+type Sessions interface {
+	SealSession(plain []byte) string
+	OpenSession(ctx context.Context, text string) ([]byte, error)
+}
+
+// sessionCookie is the session id and the index of the browser's last command, or
+// nothing where the browser sent none that was sealed here. A cookie that can't be
+// opened stays in the browser: it may be of another server, since cookies know no
+// port. The error is oauth.ErrUnavailable.
+func (w *Web) sessionCookie(r *http.Request) (id string, index uint64, err error) {
 	cookie, err := r.Cookie(w.cookieName(sessionCookie))
 	if err != nil || len(cookie.Value) > maxCookie {
-		return "", 0
+		return "", 0, nil
 	}
-	id, text, _ := strings.Cut(cookie.Value, ".")
-	index, err = strconv.ParseUint(text, 10, 64)
-	if err != nil {
-		index = 0
+	ctx, cancel := context.WithTimeout(r.Context(), waitFresh)
+	defer cancel()
+	plain, err := w.config.Sessions.OpenSession(ctx, cookie.Value)
+	switch {
+	case errors.Is(err, oauth.ErrUnavailable):
+		return "", 0, fmt.Errorf("open the session cookie: %w", err)
+	case err != nil || len(plain) <= indexSize:
+		return "", 0, nil
 	}
-	return id, index
+	return string(plain[indexSize:]), binary.BigEndian.Uint64(plain), nil
 }
+
+// indexSize is that of the index before the session id, in bytes.
+const indexSize = 8
 
 // setSession gives the browser its session. The cookie has no Max-Age: it ends
 // with the browser, and earlier as the settings say.
 func (w *Web) setSession(c *call, id string, index uint64) {
-	w.setCookie(c, sessionCookie, id+"."+strconv.FormatUint(index, 10), 0)
+	plain := append(binary.BigEndian.AppendUint64(nil, index), id...)
+	w.setCookie(c, sessionCookie, w.config.Sessions.SealSession(plain), 0)
 }
 
 func (w *Web) dropSession(c *call) {
@@ -139,10 +185,12 @@ func (w *Web) dropSession(c *call) {
 }
 
 func (w *Web) setCookie(c *call, name, value string, maxAge int) {
-	cookie := &http.Cookie{
-		Name: w.cookieName(name), Value: value, Path: "/", MaxAge: maxAge,
-		HttpOnly: true, Secure: w.config.Secure, SameSite: http.SameSiteLaxMode,
-	}
+	w.putCookie(c, &http.Cookie{Name: w.cookieName(name), Value: value, Path: "/", MaxAge: maxAge})
+}
+
+// putCookie sets a cookie for this host that no script sees.
+func (w *Web) putCookie(c *call, cookie *http.Cookie) {
+	cookie.HttpOnly, cookie.Secure, cookie.SameSite = true, w.config.Secure, http.SameSiteLaxMode
 	// The last word counts: a cookie is not set twice in one answer (RFC 6265
 	// §4.1.1).
 	h := c.Header()

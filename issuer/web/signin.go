@@ -17,9 +17,8 @@ import (
 )
 
 const (
-	maxUsername = 200  // bytes
-	maxPassword = 1024 // bytes
-	maxAgent    = 200  // bytes of User-Agent, kept with the session
+	maxUsername = 200 // bytes
+	maxAgent    = 200 // bytes of User-Agent, kept with the session
 
 	// waitPassword is how long a person waits for a free place to hash in.
 	waitPassword = 5 * time.Second
@@ -47,6 +46,7 @@ type signInBody struct {
 	Next     string // the query of the authorization request that waits, or ""
 	Client   string // its application
 	To       string // the page here that waits, or ""
+	Waits    bool   // an authorization request waits in another tab: see isLong
 	Username string
 	Status   string
 	Alert    string
@@ -91,13 +91,12 @@ func (w *Web) showSignIn(c *call, status int, view ledger.View, body signInBody)
 		if r, bad := oauth.ParseAuthorizationRequest(body.Next); bad == nil {
 			if a, problem := view.Authorize(r); problem == nil || !problem.Page {
 				body.Client = a.Client.Name
-				formsReach(c, r.RedirectURI)
 			}
 		}
 	}
 	key := w.formKey(c)
 	body.Token = formToken(key, forSignIn, "", body.Next)
-	body.Elsewhere, body.Passwords = w.elsewhere(c, key, body), !w.config.NoPasswords
+	body.Elsewhere, body.Passwords = w.elsewhere(key, body), !w.config.NoPasswords
 	title := "Sign in"
 	if body.Alert != "" {
 		title = "Sign in again"
@@ -122,7 +121,7 @@ func (w *Web) signIn(c *call, f *form) error {
 	case len(name) > maxUsername:
 		body.Username = ""
 		return again(http.StatusUnprocessableEntity, alertWrong)
-	case len(password) > maxPassword:
+	case len(password) > credential.MaxPassword:
 		return again(http.StatusUnprocessableEntity, alertWrong)
 	case len(f.get("next")) > oauth.MaxQuery:
 		body.Next = ""
@@ -137,6 +136,7 @@ func (w *Web) signIn(c *call, f *form) error {
 		return fmt.Errorf("wait for a turn: %w", err)
 	}
 	if attempt.wait > 0 {
+		w.failed(c, view.UserByName(name), ledger.Throttled)
 		retryAfter(c, attempt.wait)
 		return again(http.StatusTooManyRequests, alertTooMany)
 	}
@@ -146,6 +146,7 @@ func (w *Web) signIn(c *call, f *form) error {
 	}
 	if u != nil {
 		if wait := w.attempts.accept(u.ID, w.config.Ledger.Now().Std()); wait > 0 {
+			w.failed(c, u, ledger.Throttled)
 			retryAfter(c, wait)
 			return again(http.StatusTooManyRequests, alertTooMany)
 		}
@@ -156,9 +157,10 @@ func (w *Web) signIn(c *call, f *form) error {
 			attempt.forgive()
 			attempt.device.password = devicePasswordOf(u) // newer than the view, it may be
 			w.keepDevice(c, attempt.device)
-			return c.redirect(continueAt(body.Next, body.To))
+			return w.goOn(c, body.Next, body.To)
 		}
 	}
+	w.failedName(c, view, name)
 	return again(http.StatusUnprocessableEntity, alertWrong)
 }
 
@@ -179,7 +181,7 @@ func (w *Web) check(c *call, view ledger.View, name, password string) (*ledger.U
 	if err != nil || right {
 		return u, err
 	}
-	fresh, err := w.fresh(ctx)
+	fresh, err := w.freshFor(ctx, c)
 	if err != nil {
 		return nil, err
 	}
@@ -223,7 +225,10 @@ func (w *Web) startSession(c *call, u *ledger.User) (done bool, err error) {
 		Session: credential.SessionDigest(id), User: u.ID,
 		Verified: sha256.Sum256([]byte(u.Password)), Agent: agent(c.r),
 	}
-	if old, _ := w.sessionCookie(c.r); old != "" {
+	switch old, _, err := w.sessionCookie(c.r); {
+	case err != nil:
+		return false, err
+	case old != "":
 		command.Replaces = credential.SessionDigest(old)
 	}
 	out, index, err := w.config.Ledger.Propose(c.r.Context(), command)

@@ -41,12 +41,12 @@ func TestSignIn(t *testing.T) {
 		w := newWorld(t)
 		b := w.browser()
 		page := b.get("/auth/sign-in")
-		b.cookies["mintmark"] = "mmx_fixed-by-somebody.1"
+		b.setSession("mmx_fixed-by-somebody", 1)
 		require.Equal(t, http.StatusSeeOther, b.signIn(page, "ada", password).StatusCode)
-		first, _, _ := cutLast(b.cookies["mintmark"])
+		first := b.session()
 		assert.NotContains(t, first, "fixed")
 		require.Equal(t, http.StatusSeeOther, b.signIn(page, "ada", password).StatusCode)
-		second, _, _ := cutLast(b.cookies["mintmark"])
+		second := b.session()
 		assert.NotEqual(t, first, second)
 		assert.Nil(t, w.View().Session(credential.SessionDigest(first)))
 		assert.NotNil(t, w.View().Session(credential.SessionDigest(second)))
@@ -56,8 +56,7 @@ func TestSignIn(t *testing.T) {
 		b := w.browser()
 		b.header.Set("User-Agent", "Odd\xff\xfe/1 "+strings.Repeat("é", 5000))
 		require.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "ada", password).StatusCode)
-		id, _, _ := cutLast(b.cookies["mintmark"])
-		agent := w.View().Session(credential.SessionDigest(id)).Agent
+		agent := w.View().Session(credential.SessionDigest(b.session())).Agent
 		assert.True(t, strings.HasPrefix(agent, "Odd/1 éé"), agent)
 		assert.LessOrEqual(t, len(agent), 200)
 	})
@@ -80,10 +79,12 @@ func TestSignInTellsNothing(t *testing.T) {
 		b.address = name // limits do not matter here
 		page := b.get(at(good()))
 		w.hashed = nil
+		w.paced.Store(0)
 		res := b.signIn(page, name, "a wrong password")
 		t.Run("AZ54 "+strconv.Quote(name), func(t *testing.T) {
 			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 			assert.Len(t, w.hashed, 1, "as many hashes for everybody")
+			assert.EqualValues(t, 1, w.paced.Load(), "a stranger's look")
 			assert.Contains(t, res.body, "The user name or the password is not right.")
 			assert.Contains(t, res.body, `role="alert"`)
 			assert.Empty(t, res.Cookies())
@@ -268,10 +269,52 @@ func TestAttempts(t *testing.T) {
 	}
 }
 
+// However many addresses guess at one account, the guesses have an end, whether
+// there is such an account or not. Whoever has signed in with a browser before goes
+// on with it.
+func TestGuessesFromEverywhere(t *testing.T) {
+	w := newWorld(t)
+	known := w.signedIn()
+	known.signOut()
+	thief := w.browser()
+	page := thief.get("/auth/sign-in")
+	guess := func(name string, i int) int {
+		thief.address = fmt.Sprintf("203.0.%d.%d", i/250, i%250)
+		return thief.signIn(page, name, "a wrong guess").StatusCode
+	}
+	for _, name := range []string{"ada", "nobody"} {
+		for i := range 100 {
+			require.Equal(t, 422, guess(name, i), "%s %d", name, i)
+		}
+		hashed := len(w.hashed)
+		for i := range 50 {
+			require.Equal(t, http.StatusTooManyRequests, guess(strings.ToUpper(name), 100+i), name)
+		}
+		assert.Len(t, w.hashed, hashed, "nothing is looked at")
+	}
+	stranger := w.browser()
+	stranger.address = "198.51.100.1"
+	assert.Equal(t, http.StatusTooManyRequests, stranger.signIn(stranger.get("/auth/sign-in"), "ada", password).StatusCode)
+	for range 5 {
+		assert.Equal(t, http.StatusSeeOther, known.signIn(known.get("/auth/sign-in"), "ada", password).StatusCode)
+		known.signOut()
+	}
+	w.pass(time.Hour)
+	for _, name := range []string{"ada", "nobody"} {
+		decided := 0
+		for i := range 50 {
+			if guess(name, 300+i) == 422 {
+				decided++
+			}
+		}
+		assert.Equal(t, 20, decided, name)
+	}
+}
+
 func TestSignOut(t *testing.T) {
 	w := newWorld(t)
 	b := w.signedIn()
-	id, _, _ := cutLast(b.cookies["mintmark"])
+	id := b.session()
 	page := b.get("/")
 
 	w.down = true
@@ -290,7 +333,7 @@ func TestSignOut(t *testing.T) {
 	assert.Nil(t, w.View().Session(credential.SessionDigest(id)))
 	assert.Equal(t, "/auth/sign-in", b.get("/").Header.Get("Location"))
 
-	b.cookies["mintmark"] = id + ".1"
+	b.setSession(id, 1)
 	assert.Equal(t, http.StatusSeeOther, b.get("/").StatusCode, "the cookie is worth nothing now")
 	assert.Equal(t, http.StatusSeeOther, b.post("/auth/sign-out", page.form(t, "/auth/sign-out")).StatusCode, "twice is fine")
 

@@ -18,8 +18,11 @@ var signOutForm = formKind{
 // sign-in page.
 func (w *Web) signOut(c *call, f *form) error {
 	next := f.get("next")
-	id, _ := w.sessionCookie(c.r)
-	if id == "" {
+	id, _, err := w.sessionCookie(c.r)
+	switch {
+	case err != nil:
+		return fmt.Errorf("sign out: %w", err)
+	case id == "":
 		return c.redirect(continueAt(next, ""))
 	}
 	if !genuine(f.token, id, forSignOut, "", next) {

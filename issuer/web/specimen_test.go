@@ -20,7 +20,7 @@ func TestSpecimen(t *testing.T) {
 	form := with(b.get(specimenPage).form(t, specimenPath), "name", "", "website", "bad", "redirect_uris", "https://app.example.com/cb")
 	page := b.post(specimenPath, form).body
 	for pattern, text := range map[string]string{
-		`(name="token" value=)"[^"]*"`: `$1"token"`, `/assets/(style|icon)-[0-9a-f]{16}`: `/$1`,
+		`(name="(token|shown_to)" value=)"[^"]*"`: `$1"$2"`, `/assets/(style|icon)-[0-9a-f]{16}`: `/$1`,
 	} {
 		page = regexp.MustCompile(pattern).ReplaceAllString(page, text)
 	}

@@ -25,23 +25,46 @@ const (
 	attemptCookie = "mintmark-upstream-" // and the beginning of the state
 	attemptTag    = 8                    // characters of it
 	maxAttempts   = 3                    // at once, in as many tabs
-	maxAttempt    = 3800                 // bytes of one cookie; browsers keep 4096 (RFC 6265 §6.1)
+	maxAttempt    = 2000                 // bytes of one cookie, its name apart
+	maxKept       = 4000                 // bytes of all of them
+
+	// longRequest is from where on the query of an authorization request, as JSON
+	// has it, is not kept in an attempt: the headers of a request and of an answer
+	// are bounded by what stands before us, and a browser that sends more than that
+	// is locked out.
+	longRequest = 1200 // bytes
 )
+
+// isLong reports whether a query waits in the page that it was asked for, until
+// somebody has signed in in another tab.
+func isLong(next string) bool {
+	return len(next)+strings.Count(next, `"`)+strings.Count(next, `\`) > longRequest
+}
 
 // An attempt is a sign-in elsewhere between its beginning and its end. No node
 // remembers it: the browser has it in a cookie, sealed.
 type attempt struct {
 	Seed    string      `json:"seed"` // what its proofs are made from
 	Expires ledger.Time `json:"expires"`
-	Next    string      `json:"next,omitempty"`    // as in signInBody; "" for a long one
-	Request string      `json:"request,omitempty"` // names a long one: see keepRequest
+	Next    string      `json:"next,omitempty"` // as in signInBody; "" for a long one
 	To      string      `json:"to,omitempty"`
-	Done    bool        `json:"done,omitempty"` // somebody was signed in by it
+	Waits   bool        `json:"waits,omitempty"` // see signInBody
+	Done    bool        `json:"done,omitempty"`  // somebody was signed in by it
+
+	// Confirms is the session whose user proves again who they are, as sessionText
+	// has it, and Begun is since when they have to have signed in. Both are zero of
+	// a sign-in.
+	Confirms string      `json:"confirms,omitempty"`
+	Begun    ledger.Time `json:"begun,omitempty"`
 }
 
 // proofs are three texts of which none tells another.
 func (a *attempt) proofs() upstream.Proofs {
-	return upstream.Proofs{State: a.proof("state"), Nonce: a.proof("nonce"), Verifier: a.proof("verifier")}
+	p := upstream.Proofs{State: a.proof("state"), Nonce: a.proof("nonce"), Verifier: a.proof("verifier")}
+	if a.Begun != 0 {
+		p.Since = a.Begun.Std()
+	}
+	return p
 }
 
 func (a *attempt) proof(of string) string {
@@ -50,8 +73,8 @@ func (a *attempt) proof(of string) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
-// keepAttempt gives the attempt to the browser. It is false where it is too long
-// for a cookie.
+// keepAttempt gives the attempt to the browser, which sends it to the callback and
+// to nothing else. It is false where it is too long for a cookie.
 func (w *Web) keepAttempt(c *call, a *attempt) bool {
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)
@@ -63,8 +86,23 @@ func (w *Web) keepAttempt(c *call, a *attempt) bool {
 	if len(sealed) > maxAttempt {
 		return false
 	}
-	w.setCookie(c, attemptCookie+a.proofs().State[:attemptTag], sealed, int(attemptKept/time.Second))
+	name := attemptCookie + a.proofs().State[:attemptTag]
+	w.dropAttempts(c, name, len(sealed))
+	w.setAttempt(c, name, sealed, int(attemptKept/time.Second))
 	return true
+}
+
+func (w *Web) setAttempt(c *call, name, value string, maxAge int) {
+	w.putCookie(c, &http.Cookie{Name: w.attemptName(name), Value: value, Path: PathUpstreamCallback, MaxAge: maxAge})
+}
+
+// attemptName has the prefix for a cookie of one path: __Host- is for those of all
+// (RFC 6265bis §4.1.3).
+func (w *Web) attemptName(name string) string {
+	if w.config.Secure {
+		return "__Secure-" + name
+	}
+	return name
 }
 
 // attemptOf is the attempt that a state belongs to, nil for none of this
@@ -73,7 +111,7 @@ func (w *Web) attemptOf(c *call, state string) *attempt {
 	if len(state) < attemptTag {
 		return nil
 	}
-	cookie, err := c.r.Cookie(w.cookieName(attemptCookie + state[:attemptTag]))
+	cookie, err := c.r.Cookie(w.attemptName(attemptCookie + state[:attemptTag]))
 	if err != nil {
 		return nil
 	}
@@ -88,20 +126,24 @@ func (w *Web) attemptOf(c *call, state string) *attempt {
 	return a
 }
 
-// dropAttempts makes room for another attempt. Which ones are the oldest is not
-// looked at: nobody signs in in so many tabs at once.
-func (w *Web) dropAttempts(c *call) {
-	var names []string
+// dropAttempts makes room for an attempt beside the others that the browser sent.
+// Which ones are the oldest is not looked at: nobody signs in in so many tabs at
+// once.
+func (w *Web) dropAttempts(c *call, name string, size int) {
+	var others []string
+	kept := len(w.attemptName(name)) + size
 	for _, cookie := range c.r.Cookies() {
-		if tag, ok := strings.CutPrefix(cookie.Name, w.cookieName(attemptCookie)); ok && len(tag) == attemptTag {
-			names = append(names, attemptCookie+tag)
+		tag, ok := strings.CutPrefix(cookie.Name, w.attemptName(attemptCookie))
+		if ok && len(tag) == attemptTag && attemptCookie+tag != name {
+			others = append(others, attemptCookie+tag)
+			kept += len(cookie.Name) + len(cookie.Value)
 		}
 	}
-	if len(names) < maxAttempts {
+	if len(others) < maxAttempts && kept <= maxKept {
 		return
 	}
-	for _, name := range names {
-		w.setCookie(c, name, "", -1)
+	for _, other := range others {
+		w.setAttempt(c, other, "", -1)
 	}
 }
 

@@ -1,11 +1,13 @@
 package web_test
 
 import (
+	"html"
 	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -39,78 +41,100 @@ func (a answer) read(t *testing.T) answer {
 	return a
 }
 
-// TestElsewhereTakesEveryRequest: whatever the authorization step takes comes
-// back from the provider as it was, up to its longest.
+// TestElsewhereTakesEveryRequest: whatever the authorization step takes goes on
+// as it was after a sign-in elsewhere, up to its longest. A long one waits in its
+// page: no cookie and no header grows with it.
 func TestElsewhereTakesEveryRequest(t *testing.T) {
 	const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
-	for name, request := range map[string]string{
-		"short":               at(good()),
-		"the longest link":    lengthened(base64, oauth.MaxQuery-1200),
-		"one too long for it": lengthened(base64, oauth.MaxQuery-1201),
-		"of one cookie":       lengthened(base64, oauth.MaxQuery-3000),
-		"the longest":         lengthened(base64, 0),
-		"of escapes":          lengthened("/", 5400) + strings.Repeat("%2F", 1000),
-		"of odd letters":      lengthened("\"\\,;'<>`{}|/?:@!$()*~"+base64, 0),
-		"of one odd letter":   lengthened("|", 0),
+	for name, test := range map[string]struct {
+		request string
+		long    bool
+	}{
+		"short":                      {at(good()), false},
+		"the longest link":           {lengthened(base64, oauth.MaxQuery-1200), false},
+		"one too long for it":        {lengthened(base64, oauth.MaxQuery-1201), true},
+		"the longest":                {lengthened(base64, 0), true},
+		"of escapes":                 {lengthened("/", 5400) + strings.Repeat("%2F", 1000), true},
+		"of odd letters":             {lengthened("\"\\,;'<>`{}|/?:@!$()*~"+base64, 5000), true},
+		"of what JSON writes longer": {lengthened("\"\\", oauth.MaxQuery-1200), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, p := elsewhere(t)
 			b := w.browser()
-			page := b.get(request)
+			b.get("/auth/sign-in") // for the cookie of its forms
+			page := answer{b.serve(httptest.NewRequest(http.MethodGet, test.request, nil)).Result(), ""}.read(t)
 			require.Contains(t, page.body, "The calendar app")
+			assert.Empty(t, page.Cookies())
+			assert.Empty(t, b.attemptCookies(), "nothing is kept before the link is followed")
+			assert.Len(t, b.cookies, 1, "but what the form needs")
 			link := page.elsewhere(t)
 			assert.Less(t, len(link), 4000)
+			going := page.continues()
+			assert.Equal(t, test.long, going != "")
+
 			res := b.get(link)
 			require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
-			sent := 0
-			for name, value := range b.cookies {
-				assert.LessOrEqual(t, len(name)+len(value), 4000)
-				sent += len(name) + len(value)
-			}
-			assert.Less(t, sent, 13_000, "the headers of a request are bounded")
+			assert.Less(t, len(res.Header.Get("Location"))+b.attemptBytes(), 3300, "the headers of an answer are bounded")
+			assert.LessOrEqual(t, b.attemptBytes(), 4000)
 			back := web.PathUpstreamCallback + "?" + p.SignIn(res.Header.Get("Location"), "1").Encode()
 			res = b.get(back)
 			require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
-			require.Equal(t, request, res.Header.Get("Location"))
-			require.Equal(t, request, b.get(back).Header.Get("Location"), "the back button")
+			if test.long {
+				home := res.Header.Get("Location")
+				require.Regexp(t, `^/\?done=`, home, "the other tab")
+				const waits = "You are signed in. Go back to the other tab to go on to the application."
+				require.Contains(t, b.get(home).body, waits)
+				require.Equal(t, home, b.get(back).Header.Get("Location"), "the back button")
+				require.Equal(t, home, b.get(link).Header.Get("Location"), "the link once more")
+				require.NotContains(t, b.get("/").body, waits)
+			} else {
+				going = res.Header.Get("Location")
+				require.Equal(t, going, b.get(back).Header.Get("Location"), "the back button")
+			}
+			require.Equal(t, asked(t, test.request), asked(t, going))
 
 			// What the page carries is as long, and can be sent.
-			form := answer{b.serve(httptest.NewRequest(http.MethodGet, request, nil)).Result(), ""}.read(t).form(t, "/auth/oauth2/authorize")
+			form := answer{b.serve(httptest.NewRequest(http.MethodGet, test.request, nil)).Result(), ""}.read(t).form(t, "/auth/oauth2/authorize")
 			form.Set("decision", "allow")
 			require.True(t, strings.HasPrefix(b.post("/auth/oauth2/authorize", form).Header.Get("Location"), callback+"?code="))
 		})
 	}
 }
 
-// TestElsewhereKeepsOneLongRequest: the last one counts, and nobody is led to
-// another than they began with.
-func TestElsewhereKeepsOneLongRequest(t *testing.T) {
+// TestOtherTabWaitsForASecondTry: who did not get in at first is told all the same
+// that the application waits.
+func TestOtherTabWaitsForASecondTry(t *testing.T) {
 	w, p := elsewhere(t)
 	b := w.browser()
-	first, second := lengthened("ab", 0), lengthened("cde", 4000)
-	page, short := b.get(first), b.get(at(good()))
-	firstBack := b.goElsewhere(page, p, "1")
-	shortBack := b.goElsewhere(short, p, "1")
-	secondBack := b.goElsewhere(b.get(second), p, "1")
-
-	require.Equal(t, http.StatusForbidden, b.get(page.elsewhere(t)).StatusCode, "its request is not kept any more")
-	res := b.get(firstBack)
-	require.Equal(t, http.StatusBadRequest, res.StatusCode)
-	require.Contains(t, res.body, "You are signed in now.")
-	require.NotEmpty(t, b.session())
-	require.Equal(t, second, b.get(secondBack).Header.Get("Location"))
-	require.Equal(t, at(good()), b.get(shortBack).Header.Get("Location"))
-
-	// A browser that changes what it keeps is led nowhere.
-	b = w.browser()
-	back := b.goElsewhere(b.get(first), p, "1")
-	query, err := url.Parse(back)
+	b.get("/auth/sign-in")
+	page := answer{b.serve(httptest.NewRequest(http.MethodGet, lengthened("abc", 0), nil)).Result(), ""}.read(t)
+	res := b.get(page.elsewhere(t))
+	going, err := url.Parse(res.Header.Get("Location"))
 	require.NoError(t, err)
-	for _, value := range []string{"", "x", "!", b.cookies["mintmark-request-0"] + "AAAA", b.cookies["mintmark-request-0"][:50]} {
-		b.cookies["mintmark-request-0"] = value
-		delete(b.cookies, "mintmark")
-		res := b.get(query.String())
-		require.Contains(t, []int{400, 502}, res.StatusCode)
-		require.Empty(t, res.Header.Get("Location"))
+	refused := b.get(web.PathUpstreamCallback + "?" + url.Values{"state": {going.Query().Get("state")}, "error": {"access_denied"}, "iss": {p.URL}}.Encode())
+	require.Equal(t, http.StatusForbidden, refused.StatusCode, refused.body)
+	res = b.get(b.goElsewhere(refused, p, "1"))
+	require.Contains(t, res.Header.Get("Location"), "/?done=waits.")
+	require.Contains(t, b.get(res.Header.Get("Location")).body, "Go back to the other tab")
+}
+
+var continueLink = regexp.MustCompile(`<a href="([^"]*)">I have signed in, go on</a>`)
+
+// continues is where the page leads who has signed in in another tab.
+func (a answer) continues() string {
+	m := continueLink.FindStringSubmatch(a.body)
+	if m == nil {
+		return ""
 	}
+	return html.UnescapeString(m[1])
+}
+
+// asked is the request of an address: the links of a page escape more of it.
+func asked(t *testing.T, address string) oauth.AuthorizationRequest {
+	t.Helper()
+	path, query, _ := strings.Cut(address, "?")
+	require.Equal(t, authorizePath, path)
+	r, bad := oauth.ParseAuthorizationRequest(query)
+	require.Nil(t, bad)
+	return r
 }

@@ -9,9 +9,11 @@ import (
 
 // PathUpstreamCallback is where the provider sends browsers back to: with the
 // address of the pages before it, the redirection URI that is registered there.
-const PathUpstreamCallback = pathUpstream + "/callback"
+const PathUpstreamCallback = "/auth/upstream/callback"
 
-const pathUpstream = "/auth/upstream"
+// pathUpstream begins a sign-in elsewhere. It is below the callback, so that the
+// browser sends it the cookies of those that it began before.
+const pathUpstream = PathUpstreamCallback + "/begin"
 
 // Upstream is an OpenID Connect provider that people sign in with: an
 // upstream.Provider.
@@ -44,6 +46,7 @@ func (w *Web) upstreamRoutes() []route {
 	}
 	return []route{
 		{method: http.MethodGet, path: pathUpstream, serve: w.beginUpstream},
+		{method: http.MethodGet, path: pathConfirm, serve: w.confirmUpstream},
 		{method: http.MethodGet, path: PathUpstreamCallback, serve: w.finishUpstream},
 	}
 }

@@ -25,24 +25,34 @@ const retryUpstream = 10 * time.Second
 // An elsewhere are the links on the sign-in page to the provider. Without the
 // other one nobody could change accounts: the provider goes on with the one that
 // it knows.
-type elsewhere struct{ Name, Address, Other string }
+type elsewhere struct {
+	Name, Address, Other string
+
+	// Continue is where to go on after a sign-in in another tab, which the links
+	// then open: see isLong. "" where this one goes on.
+	Continue string
+}
 
 // elsewhere is nil where there is no provider.
-func (w *Web) elsewhere(c *call, key string, body signInBody) *elsewhere {
+func (w *Web) elsewhere(key string, body signInBody) *elsewhere {
 	if w.config.Upstream == nil {
 		return nil
 	}
-	query := url.Values{"token": {formToken(key, forUpstream, "", body.Next)}}
-	next, request := body.Next, ""
-	if len(next) > longRequest {
-		next, request = "", w.keepRequest(c, next)
+	e := &elsewhere{Name: w.config.Upstream.Name()}
+	next := body.Next
+	if isLong(next) {
+		next, e.Continue, body.Waits = "", continueAt(next, ""), true
 	}
-	for name, value := range map[string]string{"next": next, "request": request, "to": body.To} {
+	query := url.Values{"token": {formToken(key, forUpstream, "", next)}}
+	for name, value := range map[string]string{"next": next, "to": body.To} {
 		if value != "" {
 			query.Set(name, value)
 		}
 	}
-	e := &elsewhere{Name: w.config.Upstream.Name(), Address: pathUpstream + "?" + query.Encode()}
+	if body.Waits {
+		query.Set("waits", "1")
+	}
+	e.Address = pathUpstream + "?" + query.Encode()
 	query.Set("account", "other")
 	e.Other = pathUpstream + "?" + query.Encode()
 	return e
@@ -53,14 +63,12 @@ func (w *Web) elsewhere(c *call, key string, body signInBody) *elsewhere {
 // who have signed out.
 func (w *Web) beginUpstream(c *call) error {
 	query := c.r.URL.Query()
-	next, request := query.Get("next"), query.Get("request")
-	if request != "" {
-		next = w.keptRequest(c, request)
-	}
-	body := signInBody{Next: carried(next), To: w.ownPage(query.Get("to"))}
+	next := query.Get("next")
+	body := signInBody{Next: carried(next), To: w.ownPage(query.Get("to")), Waits: query.Get("waits") != ""}
 	v := w.visit(c)
 	if v.user != nil {
-		return c.redirect(continueAt(body.Next, body.To))
+		c.session, c.user = v.id, v.user.ID
+		return w.goOnFrom(c, body)
 	}
 	again := func(status int, alert string) error {
 		body.Alert = alert
@@ -71,11 +79,8 @@ func (w *Web) beginUpstream(c *call) error {
 		return again(http.StatusForbidden, alertOldForm)
 	}
 	a := &attempt{
-		Seed: w.random(), Next: body.Next, Request: request, To: body.To,
+		Seed: w.random(), Next: body.Next, To: body.To, Waits: body.Waits,
 		Expires: w.config.Ledger.Now().Add(attemptTime),
-	}
-	if request != "" {
-		a.Next = ""
 	}
 	address, err := w.config.Upstream.Begin(a.proofs(), query.Get("account") == "other")
 	if err != nil {
@@ -83,18 +88,11 @@ func (w *Web) beginUpstream(c *call) error {
 		retryAfter(c, retryUpstream)
 		return again(http.StatusServiceUnavailable, w.alertUpstream(err))
 	}
-	w.dropAttempts(c)
 	if !w.keepAttempt(c, a) {
 		a.To = "" // the address of a page of ours with odd filters: the home page does
 		w.keepAttempt(c, a)
 	}
 	return c.redirect(address)
-}
-
-// errOtherRequest is for who has begun two sign-ins with long requests.
-var errOtherRequest = &failure{
-	status: http.StatusBadRequest, title: "Please start again from the application",
-	text: "You are signed in now. What the application asked for was given up meanwhile, because another application sent you here too. Nothing is lost: go back to the application and start again.",
 }
 
 // finishUpstream is where the provider sends the browser back to. Whatever does
@@ -107,7 +105,8 @@ func (w *Web) finishUpstream(c *call) error {
 	again := func(status int, alert string) error {
 		v := w.visit(c)
 		if v.user != nil {
-			return c.redirect(continueAt(body.Next, body.To))
+			c.session, c.user = v.id, v.user.ID
+			return w.goOnFrom(c, body)
 		}
 		body.Alert = alert
 		w.showSignIn(c, status, v.view, body)
@@ -115,11 +114,10 @@ func (w *Web) finishUpstream(c *call) error {
 	}
 	a := w.attemptOf(c, state)
 	if a != nil {
-		body.Next, body.To = a.Next, a.To
+		body.Next, body.To, body.Waits = a.Next, a.To, a.Waits
 	}
-	given := a != nil && a.Request != ""
-	if given {
-		body.Next = w.keptRequest(c, a.Request)
+	if a != nil && a.Confirms != "" && readable {
+		return w.finishConfirm(c, a, answer)
 	}
 	switch {
 	case a == nil || !readable:
@@ -133,6 +131,7 @@ func (w *Web) finishUpstream(c *call) error {
 	}
 	wait, device, forgive := w.attemptElsewhere(c)
 	if wait > 0 {
+		w.failed(c, nil, ledger.Throttled)
 		retryAfter(c, wait)
 		return again(http.StatusTooManyRequests, alertTooMany)
 	}
@@ -144,10 +143,13 @@ func (w *Web) finishUpstream(c *call) error {
 		status := statusUpstream(err)
 		if status == http.StatusServiceUnavailable {
 			retryAfter(c, retryUpstream)
+		} else {
+			w.failed(c, nil, ledger.UpstreamRefused)
 		}
 		return again(status, w.alertUpstream(err))
 	}
 	if wait := w.attempts.acceptElsewhere(who.Subject, w.config.Ledger.Now().Std()); wait > 0 {
+		w.failed(c, nil, ledger.Throttled)
 		retryAfter(c, wait)
 		return again(http.StatusTooManyRequests, alertTooMany)
 	}
@@ -156,16 +158,23 @@ func (w *Web) finishUpstream(c *call) error {
 	case err != nil:
 		return fmt.Errorf("sign in: %w", err)
 	case refused != nil:
+		w.failed(c, nil, refused.Cause)
 		return again(http.StatusForbidden, w.alertRefused(refused))
 	}
 	forgive()
 	w.keepDevice(c, device)
 	a.Done = true
 	w.keepAttempt(c, a)
-	if given && body.Next == "" {
-		return errOtherRequest
+	return w.goOnFrom(c, body)
+}
+
+// goOnFrom goes on after a sign-in. Where the application waits in another tab, the
+// home page says so.
+func (w *Web) goOnFrom(c *call, body signInBody) error {
+	if body.Waits {
+		return c.done(pathHome, homeNotices, "waits")
 	}
-	return c.redirect(continueAt(body.Next, a.To))
+	return w.goOn(c, body.Next, body.To)
 }
 
 // attemptElsewhere counts an answer, as attempt does a password.
@@ -202,9 +211,12 @@ func (w *Web) startSessionOf(c *call, who upstream.Person) (*ledger.Refusal, err
 		Person: ledger.Person{
 			Name: who.Name, Email: who.Email, AvatarURL: who.Picture, TimeZone: who.TimeZone, Locale: who.Locale,
 		},
-		Username: who.Username, ID: "u_" + w.random(), Admin: who.Admin, Agent: agent(c.r),
+		Username: who.Username, ID: "u_" + w.random(), Admin: who.Admin, Agent: agent(c.r), Authenticated: authTime(who),
 	}
-	if old, _ := w.sessionCookie(c.r); old != "" {
+	switch old, _, err := w.sessionCookie(c.r); {
+	case err != nil:
+		return nil, err
+	case old != "":
 		command.Replaces = credential.SessionDigest(old)
 	}
 	out, index, err := w.config.Ledger.Propose(c.r.Context(), command)
@@ -217,7 +229,7 @@ func (w *Web) startSessionOf(c *call, who upstream.Person) (*ledger.Refusal, err
 		c.cause = out.Refusal.Cause
 		return out.Refusal, nil
 	}
-	c.user = out.ID
+	c.session, c.user = id, out.ID
 	w.setSession(c, id, index)
 	return nil, nil
 }

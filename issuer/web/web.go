@@ -15,6 +15,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
 // Ledger is what pages read and propose.
@@ -28,6 +29,9 @@ type Ledger interface {
 	InTouch() bool
 	// ViewFresh misses no command that was answered before the call.
 	ViewFresh(ctx context.Context) (ledger.View, error)
+	// ViewPaced is ViewFresh for whoever is not signed in. All such requests of a
+	// cluster share a few looks a second.
+	ViewPaced(ctx context.Context) (ledger.View, error)
 	// Propose has a command decided. The index is where a view shows its
 	// effect. The error is oauth.ErrUnavailable where nothing could be decided.
 	Propose(ctx context.Context, c ledger.Command) (ledger.Outcome, uint64, error)
@@ -58,13 +62,23 @@ type Config struct {
 	// Secret is what the ledger records of a client secret: its digest, with an
 	// id that the form's replaces.
 	Secret func(plain string) (ledger.NewSecret, error)
+	// NewSecrets is how the form that makes a client secret carries it.
+	NewSecrets NewSecrets
+	// Forms is how a form carries whom it was shown to.
+	Forms Forms
 	// Explain opens an error_id. Pages check who may see what is in it.
 	Explain func(errorID string) (ledger.Explanation, error)
 	// Devices is how browsers that people have signed in with are known again.
 	Devices Devices
+	// Sessions is how browsers carry what they are signed in by.
+	Sessions Sessions
 	// Refusals are told to the owner of the client. Default: those of the
 	// authorization step only.
 	Refusals *Refusals
+	// Security is told of failed sign-ins. May be nil.
+	Security *security.Recorder
+	// RequestID is how a request is named in the log. May be nil.
+	RequestID func(*http.Request) string
 	// Rand must be safe for concurrent use. Default: crypto/rand.Reader.
 	Rand io.Reader
 	// Log gets one record a request. Default: slog.Default().
@@ -109,10 +123,16 @@ func New(c Config) (*Web, error) {
 		return nil, errors.New("web: no issuer given")
 	case c.Secret == nil:
 		return nil, errors.New("web: nothing digests secrets")
+	case c.NewSecrets == nil:
+		return nil, errors.New("web: nothing seals new secrets")
+	case c.Forms == nil:
+		return nil, errors.New("web: nothing seals forms")
 	case c.Explain == nil:
 		return nil, errors.New("web: nothing opens error ids")
 	case c.Devices == nil:
 		return nil, errors.New("web: nothing seals devices")
+	case c.Sessions == nil:
+		return nil, errors.New("web: nothing seals sessions")
 	case c.Upstream != nil && c.Attempts == nil:
 		return nil, errors.New("web: nothing seals sign-ins elsewhere")
 	case c.Upstream == nil && c.NoPasswords:

@@ -84,11 +84,15 @@ var weighings = []weighing{
 	},
 	{
 		route: "POST /developer/clients/:id/secrets/add", address: of("/developer/clients/", "single", "/secrets/add"),
-		form: sends("add secret", long("single")+"\x00s_new", url.Values{"secret": {"s_new"}}),
+		form: func(f *full) *sent {
+			path := "/developer/clients/" + long("single") + "/secrets"
+			form := f.owner.get(path).form(f.t, path+"/add")
+			return &sent{"add secret", strings.Join([]string{long("single"), form.Get("secret"), form.Get("sealed"), form.Get("after")}, "\x00"), form}
+		},
 	},
 	{
-		route: "POST /developer/clients/:id/secrets/add", address: of("/developer/clients/", "mine", "/secrets/add"), status: 422,
-		form: sends("add secret", long("mine")+"\x00s_new", url.Values{"secret": {"s_new"}}),
+		route: "POST /developer/clients/:id/secrets/add", address: of("/developer/clients/", "mine", "/secrets/add"), status: 409,
+		form: sends("add secret", long("mine")+"\x00s_new\x00\x00", url.Values{"secret": {"s_new"}}),
 	},
 	{route: "GET /developer/clients/:id/connect", address: of("/developer/clients/", "single", "/connect"), whole: true},
 	{route: "GET /developer/clients/:id/connect", address: of("/developer/clients/", "public", "/connect"), whole: true},
@@ -190,7 +194,8 @@ var weighings = []weighing{
 	{route: "POST /auth/oauth2/authorize", status: 400, form: sends("consent", "", url.Values{"next": {odd}})},
 	{route: "GET /auth/sign-in", nobody: true},
 	{route: "POST /auth/sign-in", nobody: true, status: 403, form: sends("sign-in", "", url.Values{"username": {odd}, "password": {odd}})},
-	{route: "GET /auth/upstream", nobody: true, status: 403},
+	{route: "GET /auth/upstream/callback/begin", nobody: true, status: 403},
+	{route: "GET /auth/upstream/callback/confirm", status: 403},
 	{route: "GET /auth/upstream/callback", nobody: true, status: 400},
 	{route: "POST /auth/sign-out", status: 403, form: sends("another", "", nil)},
 }

@@ -178,6 +178,7 @@ func (f *full) asks(id string, pairs ...string) url.Values {
 
 func (f *full) allow(id string, n int, pairs ...string) {
 	request, _ := oauth.ParseAuthorizationRequest(f.asks(id, pairs...).Encode())
-	f.must(&ledger.Allow{Actor: f.actor(), User: ownerID, Request: request, Grant: ledger.GrantID{1, byte(n), byte(len(pairs))}})
+	revision := f.View().Client(long(id)).Revision
+	f.must(&ledger.Allow{Actor: f.actor(), User: ownerID, Request: request, Revision: revision, Grant: ledger.GrantID{1, byte(n), byte(len(pairs))}})
 	f.pass(time.Second)
 }

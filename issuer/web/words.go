@@ -79,3 +79,17 @@ func stateName(s ledger.ClientState) string {
 	}
 	return "Deleted"
 }
+
+// pieces are a text cut where a line may end within it: an address is then not
+// broken in mid-word.
+func pieces(s string) []string {
+	var list []string
+	for s != "" {
+		end := strings.IndexAny(s, "@.") + 1
+		if end == 0 {
+			end = len(s)
+		}
+		list, s = append(list, s[:end]), s[end:]
+	}
+	return list
+}

@@ -11,6 +11,7 @@ import (
 	"net/http"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -41,10 +42,12 @@ type world struct {
 	mu        sync.Mutex
 	now       time.Time
 	index     uint64
-	lagging   *memdb.Txn // what View answers, if set
-	down      bool       // no leader
-	cutOff    bool       // and not for a while
-	before    func()     // runs once, before the next command
+	lagging   *memdb.Txn   // what View answers, if set
+	lags      uint64       // the index of lagging
+	paced     atomic.Int32 // looks of whoever is not signed in
+	down      bool         // no leader
+	cutOff    bool         // and not for a while
+	before    func()       // runs once, before the next command
 	proposals []ledger.Command
 }
 
@@ -87,11 +90,14 @@ func newWorld(t testing.TB, change ...func(*web.Config)) *world {
 				ID: "another", Key: 1, Digest: credential.Digest(mac("secret key"), plain), Tail: credential.Tail(plain),
 			}, nil
 		},
-		Explain:  w.explain,
-		Refusals: w.refusals,
-		Devices:  sealer{},
-		Log:      slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
-		ClientIP: func(r *http.Request) string { return r.Header.Get("Test-Address") },
+		Explain:    w.explain,
+		Refusals:   w.refusals,
+		Devices:    sealer{},
+		Sessions:   sealer{},
+		NewSecrets: sealer{},
+		Forms:      sealer{},
+		Log:        slog.New(slog.NewTextHandler(w.log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		ClientIP:   func(r *http.Request) string { return r.Header.Get("Test-Address") },
 	}
 	for _, f := range change {
 		f(&config)
@@ -150,30 +156,6 @@ func (w *world) do(c ledger.Command) ledger.Outcome {
 	return value.(ledger.Outcome)
 }
 
-// longAgo has a command decided by the rules of level 2, which let in what later
-// rules refuse.
-func (w *world) longAgo(c ledger.Command) {
-	w.t.Helper()
-	m := server.Machine()
-	m.Level = 2
-	for kind, since := range m.Since {
-		if since > m.Level {
-			delete(m.Since, kind)
-			delete(m.Commands, kind)
-		}
-	}
-	var state bytes.Buffer
-	require.NoError(w.t, w.memory.Save(&state))
-	now := w.memory
-	w.memory = cluster.NewMemory(m, w.clock)
-	require.NoError(w.t, w.memory.Load(&state))
-	w.must(c)
-	state.Reset()
-	require.NoError(w.t, w.memory.Save(&state))
-	w.memory = now
-	require.NoError(w.t, w.memory.Load(&state))
-}
-
 func (w *world) clock() time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -187,7 +169,7 @@ func (w *world) pass(d time.Duration) {
 }
 
 // lag freezes what this node has applied.
-func (w *world) lag() { w.lagging = w.memory.View() }
+func (w *world) lag() { w.lagging, w.lags = w.memory.View(), w.index }
 
 // View and the others are web.Ledger.
 func (w *world) View() ledger.View {
@@ -200,6 +182,9 @@ func (w *world) View() ledger.View {
 func (w *world) ViewAt(ctx context.Context, index uint64) (ledger.View, error) {
 	w.mu.Lock()
 	applied := w.index
+	if w.lagging != nil {
+		applied = w.lags
+	}
 	w.mu.Unlock()
 	if index > applied {
 		<-ctx.Done()
@@ -215,6 +200,11 @@ func (w *world) ViewFresh(context.Context) (ledger.View, error) {
 		return ledger.View{}, oauth.ErrUnavailable
 	}
 	return ledger.At(w.memory.View()), nil
+}
+
+func (w *world) ViewPaced(ctx context.Context) (ledger.View, error) {
+	w.paced.Add(1)
+	return w.ViewFresh(ctx)
 }
 
 func (w *world) Propose(_ context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"net/http"
+	"net/url"
 	"slices"
 )
 
@@ -65,18 +66,25 @@ func (t *Table) Check(routes []Route) []Finding {
 			found = append(found, Finding{Problem: Unsayable, Route: route, Reason: "the method is not in capital letters"})
 			continue
 		}
+		// No literal is a parameter's text, so a pattern is matched as a path of
+		// its own: only a row's parameter meets its parameters.
+		match, err := policy.Match(route.Method, &url.URL{Path: route.Pattern})
+		if err != nil {
+			panic(err) // parsePattern takes nothing that is ambiguous
+		}
+		row, _ := match.Row()
 		i, ok := t.row(route.Method, segments)
 		if !ok {
 			f := Finding{Problem: Undecided, Route: route}
-			if row, ok := policy.meets(route.Method, segments); ok {
+			if match.route != nil {
 				f.Problem, f.Row = Borrowed, row
 			}
 			found = append(found, f)
 			continue
 		}
 		used[i] = true
-		if t.rows[i].Access != Public && !slices.Equal(memberships(segments), memberships(t.parsed[i])) && len(memberships(segments)) > 0 {
-			found = append(found, Finding{Problem: Unasked, Route: route, Row: t.rows[i]})
+		if asked := slices.Collect(match.ids); row.Access != Public && slices.ContainsFunc(memberships(segments), func(in membership) bool { return !slices.Contains(asked, in) }) {
+			found = append(found, Finding{Problem: Unasked, Route: route, Row: row})
 		}
 	}
 	for i, row := range t.rows {
@@ -94,37 +102,4 @@ func (t *Table) row(method string, segments []segment) (int, bool) {
 		i, ok = t.shapes[http.MethodGet+" "+shape(segments)]
 	}
 	return i, ok
-}
-
-// meets is the row that decides about the paths of a pattern that has none of
-// its own: the tree is walked with the pattern itself, whose parameters only a
-// parameter meets.
-func (p *Policy) meets(method string, segments []segment) (Row, bool) {
-	methods := []string{method}
-	if method == http.MethodHead {
-		methods = append(methods, http.MethodGet)
-	}
-	for _, m := range methods {
-		if tree := p.trees[m]; tree != nil {
-			if r := tree.covering(segments); r != nil {
-				return r.row, true
-			}
-		}
-	}
-	return Row{}, false
-}
-
-func (n *node) covering(segments []segment) *route {
-	if len(segments) == 0 {
-		return n.route
-	}
-	if next := n.literal(segments[0].text); next != nil && !segments[0].param {
-		if r := next.covering(segments[1:]); r != nil {
-			return r
-		}
-	}
-	if n.param != nil {
-		return n.param.covering(segments[1:])
-	}
-	return nil
 }

@@ -16,15 +16,18 @@
 // which says whether the token's user belongs there. It can't be forgotten:
 // without it [New] refuses, unless it is declined by name.
 //
-// Legacy tokens pass on every route, and Member is asked about their users too,
-// but only where a row says what is in the path. So list all routes: as CLOSED
-// those that no scope shall open.
+// Legacy tokens pass on every route, listed or not, and Member is asked about their
+// users too. It is asked on every path, of any method, that begins as a row does up
+// to the id of a team or an organization, PUBLIC rows apart. So a route below
+// /v2/teams/:teamId is covered though no row lists it; one below a prefix that no
+// row has is not. List all routes: as CLOSED those that no scope shall open.
 //
 // The package owns the table, the matcher and the order of the two questions. It
 // does not own requests and answers, which package middleware does, nor what a
 // scope covers, which package scope does. The matcher is its own since a policy
 // and a router that read a path differently are a hole: a path with more than
-// one reading is refused ([ErrPath]).
+// one reading is refused ([ErrPath]), and so is one that leads to a team or an
+// organization in another letter case only, as a router may ignore case.
 //
 // A match and its scope check take 0.2 µs and allocate nothing, with 300 routes
 // (an AMD EPYC; BenchmarkMatch).

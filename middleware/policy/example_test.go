@@ -140,6 +140,6 @@ func ExampleScheduling() {
 	fmt.Println(len(table.Rows()), "rows,", len(table.Scopes()), "scopes")
 	fmt.Println(table.Rows()[1])
 	// Output:
-	// 149 rows, 27 scopes
+	// 154 rows, 27 scopes
 	// GET /v2/bookings BOOKING_READ
 }

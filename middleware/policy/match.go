@@ -13,12 +13,16 @@ import (
 // ErrPath is the refusal of a path that has more than one reading: it has an
 // encoded slash, an empty or a dot segment, a backslash or a control character,
 // or a letter, digit, '-', '.' or '_' that is encoded; or the id of a team or an
-// organization in a spelling that routers don't all decode. Its text is fixed.
+// organization in a spelling that routers don't all decode in the same way. Where
+// there is a Member, so has a path that leads to such an id in another letter case
+// only: a router that ignores case would serve it, and Member weren't asked. Its
+// text is fixed.
 var ErrPath = errors.New("the path is ambiguous")
 
 // Match is what a policy says of one method and path.
 type Match struct {
 	route  *route // nil: not listed
+	named  *route // the longest prefix that names a team or organization, or nil
 	path   path
 	member Member
 }
@@ -29,37 +33,71 @@ func (p *Policy) Match(method string, u *url.URL) (Match, error) {
 	if !m.path.split(u) {
 		return Match{}, ErrPath
 	}
-	if m.path.n > maxSegments {
-		return m, nil
+	m.named = p.named.longest(&m.path, 0, false)
+	if p.member != nil && p.named.longest(&m.path, 0, true) != m.named {
+		return Match{}, ErrPath
 	}
-	if tree := p.trees[method]; tree != nil {
-		m.route = tree.find(&m.path, 0)
+	if m.path.n <= maxSegments {
+		m.route = p.find(method, &m.path)
 	}
-	if m.route == nil && method == http.MethodHead {
-		if tree := p.trees[http.MethodGet]; tree != nil {
-			m.route = tree.find(&m.path, 0)
-		}
-	}
-	if m.route != nil && u.RawPath != "" && !m.namesAlike(u.RawPath) {
+	if u.RawPath != "" && !m.idsAlike(u.RawPath) {
 		return Match{}, ErrPath
 	}
 	return m, nil
 }
 
-// namesAlike reports whether the ids that Member is asked about are spelled in
-// raw as they are decoded. Where net/url keeps a raw path some routers hand out
-// its segments, so a handler could act on another id than Member vouched for.
-func (m *Match) namesAlike(raw string) bool {
-	for _, in := range m.route.members {
+// find is the row of a path of at most maxSegments segments, or nil.
+func (p *Policy) find(method string, path *path) *route {
+	if tree := p.trees[method]; tree != nil {
+		if r := tree.find(path, 0); r != nil {
+			return r
+		}
+	}
+	if tree := p.trees[http.MethodGet]; tree != nil && method == http.MethodHead {
+		return tree.find(path, 0)
+	}
+	return nil
+}
+
+// idsAlike reports whether each id that Member is asked about has one reading in
+// raw. Where net/url keeps a raw path, some routers hand out its segments as they
+// are, and some decode a '+' there to a space: a handler could act on another id
+// than the one that Member was asked about.
+func (m *Match) idsAlike(raw string) bool {
+	for in := range m.ids {
 		rest := raw[1:]
 		for range in.segment {
 			_, rest, _ = strings.Cut(rest, "/")
 		}
-		if id, _, _ := strings.Cut(rest, "/"); id != m.path.segment(in.segment) {
+		id, _, _ := strings.Cut(rest, "/")
+		if id != m.path.segment(in.segment) || strings.Contains(id, "+") {
 			return false
 		}
 	}
 	return true
+}
+
+// ids yields the teams and organizations that the path names, organizations
+// first: those of the row, and those of the longest prefix that names any, whose
+// row may have another method or be longer. Where the two differ about a segment,
+// the row decides.
+func (m *Match) ids(yield func(membership) bool) {
+	for _, kind := range kinds {
+		if m.route != nil {
+			for _, in := range m.route.members {
+				if in.kind == kind && !yield(in) {
+					return
+				}
+			}
+		}
+		if m.named != nil {
+			for _, in := range m.named.members {
+				if in.kind == kind && (m.route == nil || !m.route.settles(in.segment)) && !yield(in) {
+					return
+				}
+			}
+		}
+	}
 }
 
 // Row is the row that decides, if the route is listed.
@@ -98,7 +136,8 @@ func (m *Match) Param(name string) string {
 }
 
 // Opens reports whether the token's scopes open the route. A legacy token opens
-// every route, listed or not. It is one of two questions; see [Match.Belongs].
+// every route, listed or not, so it always takes the other question with it:
+// [Match.Belongs].
 func (m *Match) Opens(token *verifier.Claims) bool {
 	if token.Legacy() || m.Public() {
 		return true
@@ -107,12 +146,14 @@ func (m *Match) Opens(token *verifier.Claims) bool {
 }
 
 // Belongs asks the policy's Member about each team and organization in the
-// path. Without one to ask about, the answer is yes.
+// path: those of the row, and on a path that the table lists only in part, or
+// with other methods, those of the longest listed prefix that names one. Without
+// one to ask about, and on a PUBLIC row, the answer is yes.
 func (m *Match) Belongs(ctx context.Context, token *verifier.Claims) (bool, error) {
-	if m.route == nil || m.member == nil || m.Public() {
+	if m.member == nil || m.Public() {
 		return true, nil
 	}
-	for _, in := range m.route.members {
+	for in := range m.ids {
 		if ok, err := m.member(ctx, token, in.kind, m.path.segment(in.segment)); !ok || err != nil {
 			return false, err
 		}

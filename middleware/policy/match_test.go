@@ -143,6 +143,17 @@ func TestMatchRefusesIDsWithTwoSpellings(t *testing.T) {
 		"/o/1/t/2%21/x/a%40b":  false,
 		"/o/a%20b/t/2/x/a%40b": false,
 		"/t/a%40b":             false,
+		"/o/a+b/t/2/x/3":       true,
+		"/o/a+b/t/2/x/a%40b":   false, // gin decodes a '+' to a space where there is a raw path
+		"/o/1/t/2/x/a+%40b":    true,
+		// Not listed, but an id stands there.
+		"/o/a%40b":           false,
+		"/o/a%40b/z":         false,
+		"/o/1/t/2/z/a%40b":   true,
+		"/o/1/t/a%40b/z":     false,
+		"/o/a+b/z/a%40b":     false,
+		"/o/1/t/a+b/z/a%40b": false,
+		"/z/a%40b":           true,
 	} {
 		_, err := p.Match("GET", requestURL(t, target))
 		assert.Equal(t, ok, err == nil, target)

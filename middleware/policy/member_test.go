@@ -3,6 +3,7 @@ package policy_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -51,6 +52,58 @@ func TestNewAsksForMember(t *testing.T) {
 	require.Error(t, err)
 }
 
+// A path that leads to an id in another letter case only is refused: a router that
+// ignores case would serve it, and nobody would ask Member.
+func TestMatchRefusesIDsBehindAnotherCase(t *testing.T) {
+	text := `
+GET /v2/teams/:teamId/x          TEAM_PROFILE_READ
+GET /v2/Orgs/:orgId/teams/:teamId TEAM_PROFILE_READ
+GET /:area/:teamId/y             TEAM_PROFILE_READ
+GET /A/:teamId                   TEAM_PROFILE_READ
+GET /a/:orgId                    ORG_PROFILE_READ
+GET /p/q/:teamId                 PUBLIC
+GET /p/:teamId                   TEAM_PROFILE_READ
+GET /v2/teams/me                 TEAM_PROFILE_READ
+`
+	p, err := policy.New(load(t, text), policy.Config{Member: everybody})
+	require.NoError(t, err)
+	declined := compile(t, load(t, text))
+	for path, ok := range map[string]bool{
+		"/v2/teams/7/x":       true,
+		"/v2/teams/7":         true,
+		"/v2/teams/ME":        true, // an id, and Member is asked about it
+		"/v2/teams/Other/X":   true,
+		"/V2/Teams/other/x":   false,
+		"/V2/teams/other/x":   false,
+		"/v2/TEAMS/other":     false,
+		"/v2/teamſ/other":     false, // a long s, which is S in upper case
+		"/v2/Orgs/1/teams/2":  true,
+		"/v2/orgs/1/teams/2":  false, // the row has the capital
+		"/v2/Orgs/1/Teams/2":  false, // longer than the prefix of its own case
+		"/v2/Orgs/1/teams":    true,
+		"/v2/Orgs/1/members":  true,
+		"/A/1":                true, // both are listed
+		"/a/1":                true,
+		"/P/1":                false, // elsewhere a team of any area
+		"/p/Q/1":              false,
+		"/z/1":                true,
+		"/Z/1":                true,
+		"/V2":                 true, // leads to no id
+		"/V2/Teams":           true, // a team of any area
+		"/nothing/1/V2/Teams": true,
+	} {
+		for _, method := range []string{"GET", "DELETE"} {
+			_, err := p.Match(method, requestURL(t, path))
+			assert.Equal(t, ok, err == nil, "%s %s", method, path)
+			if !ok {
+				assert.ErrorIs(t, err, policy.ErrPath)
+			}
+			_, err = declined.Match(method, requestURL(t, path))
+			assert.NoError(t, err, "nobody is to be asked")
+		}
+	}
+}
+
 func TestBelongs(t *testing.T) {
 	broken := errors.New("the database is away")
 	var asked []string
@@ -58,7 +111,13 @@ func TestBelongs(t *testing.T) {
 GET /t/:teamId/o/:org_id  TEAM_PROFILE_READ
 GET /t/:teamId            TEAM_PROFILE_READ
 GET /p/:teamId            PUBLIC
-GET /u/:userId            PROFILE_READ
+GET /u/x/:userId          PROFILE_READ
+GET /t/:id/x              TEAM_PROFILE_READ
+GET /:area/:org_id/y      ORG_PROFILE_READ
+PUT /:area/8              PROFILE_READ
+GET /s/:organizationId/:x/w ORG_PROFILE_READ
+GET /s/t/:teamId          TEAM_PROFILE_READ
+GET /t/me                 TEAM_PROFILE_READ
 `), policy.Config{Member: func(_ context.Context, token *verifier.Claims, kind policy.Kind, id string) (bool, error) {
 		asked = append(asked, token.Subject()+" "+string(kind)+" "+id)
 		if id == "broken" {
@@ -68,7 +127,7 @@ GET /u/:userId            PROFILE_READ
 	}})
 	require.NoError(t, err)
 	tests := []struct {
-		path  string
+		path  string // of GET; another method goes before it
 		asked []string
 		ok    bool
 		err   error
@@ -79,15 +138,37 @@ GET /u/:userId            PROFILE_READ
 		{"/t/a%20b", []string{"user-1 team a b"}, true, nil},
 		{"/t/broken", []string{"user-1 team broken"}, false, broken},
 		{"/p/foreign", nil, true, nil},
-		{"/u/foreign", nil, true, nil},
-		{"/not/listed", nil, true, nil},
+		{"/u/x/foreign", nil, true, nil},
+		{"/not/listed/y", []string{"user-1 organization listed"}, true, nil},
+		{"/not", nil, true, nil},
+
+		// Below a row's team or organization, listed or not.
+		{"/t/1/not/listed", []string{"user-1 team 1"}, true, nil},
+		{"/t/foreign/not/listed", []string{"user-1 team foreign"}, false, nil},
+		{"DELETE /t/foreign", []string{"user-1 team foreign"}, false, nil},
+		{"DELETE /t/1/o/2/z", []string{"user-1 organization 2", "user-1 team 1"}, true, nil},
+		{"/t/1/o" + strings.Repeat("/x", 20), []string{"user-1 organization x", "user-1 team 1"}, true, nil},
+		{"DELETE /p/foreign", []string{"user-1 team foreign"}, false, nil}, // only GET is PUBLIC
+		{"/p/foreign/z", []string{"user-1 team foreign"}, false, nil},
+		{"/t/1/x", []string{"user-1 team 1"}, true, nil}, // this row calls it :id
+		{"/a/1/y", []string{"user-1 organization 1"}, true, nil},
+		{"/t/1/y", []string{"user-1 organization 1"}, true, nil},                    // this row calls it :org_id
+		{"/s/t/1/w", []string{"user-1 organization t", "user-1 team 1"}, true, nil}, // the row's, and the prefix's
+		{"PUT /t/8", nil, true, nil},                                                // the row says that 8 is no id
+		{"PUT /t/9", []string{"user-1 team 9"}, true, nil},                          // not listed
+		{"/t/me", nil, true, nil},
+		{"/t/me/x", []string{"user-1 team me"}, true, nil},
 	}
 	for _, tt := range tests {
 		t.Run(tt.path, func(t *testing.T) {
 			asked = nil
-			m, err := p.Match("GET", requestURL(t, tt.path))
+			method, path, ok := strings.Cut(tt.path, " ")
+			if !ok {
+				method, path = "GET", tt.path
+			}
+			m, err := p.Match(method, requestURL(t, path))
 			require.NoError(t, err)
-			ok, err := m.Belongs(t.Context(), verifiertest.Claims(verifiertest.Legacy()))
+			ok, err = m.Belongs(t.Context(), verifiertest.Claims(verifiertest.Legacy()))
 			assert.Equal(t, tt.ok, ok)
 			assert.Equal(t, tt.asked, asked)
 			assert.ErrorIs(t, err, tt.err)

@@ -14,13 +14,14 @@ type Config struct {
 	Member Member
 
 	// SkipMember declines Member: the caller must check in every handler of a
-	// path with :teamId or :orgId that the user belongs there.
+	// path with the id of a team or an organization that the user belongs there.
 	SkipMember bool
 }
 
 // Policy decides about requests. It is safe for use by many goroutines.
 type Policy struct {
 	trees  map[string]*node // by method
+	named  *node            // beginnings of patterns that name a team or an organization
 	member Member           // nil if it was declined or there is nothing to ask
 	fresh  bool             // a row is FRESH
 }
@@ -33,7 +34,7 @@ func New(t *Table, c Config) (*Policy, error) {
 	if c.Member != nil && c.SkipMember {
 		return nil, errors.New("new policy: Config has both Member and SkipMember")
 	}
-	p := &Policy{trees: map[string]*node{}, member: c.Member}
+	p := &Policy{trees: map[string]*node{}, named: t.prefixes(), member: c.Member}
 	for i, row := range t.rows {
 		r := &route{row: row, names: t.parsed[i], members: memberships(t.parsed[i])}
 		p.fresh = p.fresh || row.Fresh

@@ -1,6 +1,8 @@
 package policy_test
 
 import (
+	"context"
+	"net/url"
 	"os"
 	"path/filepath"
 	"strings"
@@ -10,10 +12,22 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/middleware/policy"
+	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
+// callbacks are the rows that the table has beside the list of endpoints: browsers
+// are redirected there, without a token.
+var callbacks = []string{
+	"GET /v2/calendars/:calendar/save PUBLIC",
+	"GET /v2/conferencing/:app/oauth/callback PUBLIC",
+	"GET /v2/stripe/save PUBLIC",
+	"GET /v2/organizations/:orgId/teams/:teamId/conferencing/:app/oauth/callback PUBLIC",
+	"GET /v2/organizations/:orgId/teams/:teamId/stripe/save PUBLIC",
+}
+
 // The table says what the product's list of endpoints says, and decides what
-// that leaves open; it has no row of its own.
+// that leaves open; of its own it has the callbacks only.
 func TestSchedulingIsTheListOfEndpoints(t *testing.T) {
 	list, err := os.ReadFile(filepath.Join("testdata", "endpoints.tsv"))
 	require.NoError(t, err)
@@ -41,8 +55,12 @@ func TestSchedulingIsTheListOfEndpoints(t *testing.T) {
 		}
 		assert.Equal(t, columns[2], row.Asks(), row.Pattern)
 	}
-	assert.Len(t, table, rows)
-	assert.Equal(t, open, strings.Count(schedulingText(t), " # "), "each decision says why")
+	var own []string
+	for _, row := range table[rows:] {
+		own = append(own, row.String())
+	}
+	assert.Equal(t, callbacks, own)
+	assert.Equal(t, open+len(callbacks), strings.Count(schedulingText(t), " # "), "each decision says why")
 }
 
 func schedulingText(t *testing.T) string {
@@ -99,5 +117,71 @@ func TestSchedulingKeepsSection24(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// Whatever a router makes of the paths that name a team or an organization, Member
+// is asked about a legacy token's user: no scope limits such a token, so it is all
+// that keeps a stranger out. The routes that the table lists are not all there are,
+// and a route may take more methods and longer paths than its row.
+func TestSchedulingAsksMemberBelowEachTeamAndOrganization(t *testing.T) {
+	var asked []string
+	p, err := policy.New(policy.Scheduling(), policy.Config{Member: func(_ context.Context, _ *verifier.Claims, kind policy.Kind, id string) (bool, error) {
+		asked = append(asked, string(kind)+" "+id)
+		return true, nil
+	}})
+	require.NoError(t, err)
+	prefixes := map[string][]string{
+		"/v2/teams/7":                 {"team 7"},
+		"/v2/organizations/3":         {"organization 3"},
+		"/v2/organizations/3/teams/7": {"organization 3", "team 7"},
+	}
+	paths := map[string][]string{}
+	for prefix, want := range prefixes {
+		for _, rest := range []string{"", "/x", "/x/y/z", "/webhooks", "/roles/5/permissions", "/stripe/check", strings.Repeat("/x", 20)} {
+			paths[prefix+rest] = want
+		}
+	}
+	ids := strings.NewReplacer(":orgId", "3", ":teamId", "7")
+	for _, row := range policy.Scheduling().Rows() {
+		var want []string
+		if strings.Contains(row.Pattern, ":orgId") {
+			want = append(want, "organization 3")
+		}
+		if strings.Contains(row.Pattern, ":teamId") {
+			want = append(want, "team 7")
+		}
+		if len(want) > 0 && !strings.HasSuffix(row.Pattern, "/teams/me") && !strings.HasSuffix(row.Pattern, "/teams/event-types") {
+			paths[ids.Replace(row.Pattern)] = want
+		}
+	}
+	for path, want := range paths {
+		for _, method := range []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "PROPFIND", "get"} {
+			m, err := p.Match(method, &url.URL{Path: path})
+			require.NoError(t, err)
+			if m.Public() {
+				row, _ := m.Row()
+				assert.Contains(t, callbacks, row.String())
+				continue
+			}
+			asked = nil
+			ok, err := m.Belongs(t.Context(), verifiertest.Claims(verifiertest.Legacy()))
+			require.NoError(t, err)
+			assert.True(t, ok)
+			assert.Equal(t, want, asked, "%s %s", method, path)
+		}
+	}
+	// A literal of a row is no id.
+	for _, path := range []string{"/v2/organizations/3/teams/me", "/v2/organizations/3/teams/event-types"} {
+		for method, want := range map[string][]string{
+			"GET": {"organization 3"}, "DELETE": {"organization 3", "team " + path[strings.LastIndex(path, "/")+1:]},
+		} {
+			asked = nil
+			m, err := p.Match(method, &url.URL{Path: path})
+			require.NoError(t, err)
+			_, err = m.Belongs(t.Context(), verifiertest.Claims(verifiertest.Legacy()))
+			require.NoError(t, err)
+			assert.Equal(t, want, asked, "%s %s", method, path)
+		}
 	}
 }

@@ -1,6 +1,11 @@
 package policy
 
-import "github.com/mintmark-auth/mintmark/verifier/scope"
+import (
+	"slices"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/verifier/scope"
+)
 
 // route is a row, ready to be matched.
 type route struct {
@@ -10,11 +15,20 @@ type route struct {
 	names   []segment
 }
 
+// settles reports whether the pattern itself decides what stands in a segment: it
+// has a literal there, or the id of a team or an organization.
+func (r *route) settles(i int) bool {
+	if !r.names[i].param {
+		return true
+	}
+	return slices.ContainsFunc(r.members, func(in membership) bool { return in.segment == i })
+}
+
 // node is a place in the tree of the patterns of one method. Nothing changes
 // after New.
 type node struct {
-	few   []literal        // literals, while there are so few that looking is faster than hashing
-	many  map[string]*node // all literals, once there are more; nil before
+	few   []literal        // literals; looked through while there are so few that hashing is slower
+	many  map[string]*node // the same, once there are more; nil before
 	param *node
 	route *route // of the pattern that ends here, or nil
 }
@@ -84,4 +98,36 @@ func (n *node) find(p *path, i int) *route {
 		return n.param.find(p, i+1)
 	}
 	return nil
+}
+
+// longest is the route whose pattern meets the most segments of the path from its
+// start, or nil; among equals one with a literal further to the left. folded has
+// literals meet segments in another letter case, too, if none in their own leads as
+// far.
+func (n *node) longest(p *path, i int, folded bool) *route {
+	best := n.route
+	if i == min(p.n, maxSegments) {
+		return best
+	}
+	text := p.segment(i)
+	best = n.literal(text).longer(best, p, i+1, folded)
+	if folded {
+		for _, l := range n.few {
+			if l.text != text && strings.EqualFold(l.text, text) {
+				best = l.next.longer(best, p, i+1, folded)
+			}
+		}
+	}
+	return n.param.longer(best, p, i+1, folded)
+}
+
+// longer is the longest from n, which may be nil, if that is longer than best.
+func (n *node) longer(best *route, p *path, i int, folded bool) *route {
+	if n == nil {
+		return best
+	}
+	if r := n.longest(p, i, folded); r != nil && (best == nil || len(r.names) > len(best.names)) {
+		return r
+	}
+	return best
 }

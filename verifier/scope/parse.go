@@ -9,8 +9,9 @@ import "strings"
 //
 // The text it returns is what was asked: each name once, in the order asked,
 // with single spaces. An unknown name, or a character that no scope can hold,
-// is an [*UnknownError]. The empty string is an empty set and no error: whether
-// a request may do without scope is not decided here.
+// is an [*UnknownError], and so are separators without a name: who sent them asked
+// for something. The empty string is an empty set and no error: whether a request
+// may do without scope is not decided here.
 func Parse(s string) (set Set, text string, err error) {
 	var asked strings.Builder
 	for name := range strings.FieldsFuncSeq(s, separator) {
@@ -26,6 +27,9 @@ func Parse(s string) (set Set, text string, err error) {
 			asked.WriteByte(' ')
 		}
 		asked.WriteString(name)
+	}
+	if s != "" && asked.Len() == 0 {
+		return Set{}, "", &UnknownError{}
 	}
 	return set, asked.String(), nil
 }

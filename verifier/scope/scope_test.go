@@ -61,7 +61,6 @@ func TestParse(t *testing.T) {
 		unknown        string
 	}{
 		{name: "empty"},
-		{name: "separators only", in: " ,, , "},
 		{name: "one", in: "BOOKING_READ", text: "BOOKING_READ"},
 		{name: "spaces, order kept", in: "PROFILE_READ BOOKING_READ", text: "PROFILE_READ BOOKING_READ"},
 		{name: "commas", in: "PROFILE_READ,BOOKING_READ", text: "PROFILE_READ BOOKING_READ"},
@@ -92,6 +91,16 @@ func TestParse(t *testing.T) {
 			assert.Equal(t, tt.text, text)
 			assert.Equal(t, scope.MustOf(strings.Fields(tt.text)...), set)
 		})
+	}
+}
+
+// Separators alone ask for something that can't be told: not the same as nothing.
+func TestParseRefusesSeparatorsAlone(t *testing.T) {
+	for _, in := range []string{",", " ", " ,, , "} {
+		_, text, err := scope.Parse(in)
+		require.Error(t, err, in)
+		assert.Empty(t, text)
+		assert.EqualError(t, err, "unknown scope")
 	}
 }
 

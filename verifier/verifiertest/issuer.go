@@ -70,10 +70,10 @@ func (i *Issuer) Close() {
 	}
 }
 
-// Config is a configuration for tokens of this issuer. Keys is nil for an issuer
-// over HTTP, so that the verifier makes its own JWKS; the caller may change it.
+// Config is a configuration for tokens of this issuer. Keys is nil, so that the
+// verifier makes its own JWKS; its Client is the issuer's. The caller may change it.
 func (i *Issuer) Config() verifier.Config {
-	return verifier.Config{Issuer: i.URL, Audience: Audience, Now: i.Now}
+	return verifier.Config{Issuer: i.URL, Audience: Audience, Client: i.Client(), Now: i.Now}
 }
 
 // JWKSConfig is a configuration for the key set of this issuer.

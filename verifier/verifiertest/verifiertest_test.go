@@ -3,6 +3,7 @@ package verifiertest_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/assert"
@@ -58,7 +59,7 @@ func TestClock(t *testing.T) {
 	token := issuer.Token(verifiertest.ExpiresIn(time.Hour))
 	_, err = v.Verify(ctx, token)
 	require.NoError(t, err)
-	clock.Advance(time.Hour + 5*time.Second)
+	clock.Advance(time.Hour + verifier.DefaultSkew)
 	_, err = v.Verify(ctx, token)
 	assert.ErrorIs(t, err, verifier.ErrExpired)
 
@@ -78,4 +79,17 @@ func TestContext(t *testing.T) {
 	assert.Equal(t, "u", claims.Subject())
 	assert.Panics(t, func() { verifiertest.Claims(verifiertest.Expired()) })
 	assert.Panics(t, func() { verifiertest.Scope("NO_SUCH_SCOPE") })
+}
+
+// The configuration of an issuer in memory reaches it, and no other host.
+func TestInMemoryIssuerIsReachedByItsConfig(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // where nothing waits for the network
+		issuer := verifiertest.NewInMemoryIssuer()
+		v, err := verifier.New(issuer.Config())
+		require.NoError(t, err)
+		defer v.Close()
+		_, err = v.Verify(t.Context(), issuer.Token())
+		require.NoError(t, err)
+		require.Equal(t, 1, issuer.Fetches())
+	})
 }

@@ -32,12 +32,18 @@ func short() []fault {
 		resets(),
 		disk(theLeader, "slow 30ms", 2*time.Second),
 		clock(aFollower, -time.Hour, 2*time.Second),
+		clock(allNodes, -2*time.Hour, 3*time.Second),
+		startedWrong(aFollower, days400, 4*time.Second),
+		startedWrong(allNodes, days400, 4*time.Second),
 		replaced(),
 		rotated("signing"),
 		starved(theLeader, 2*time.Second),
 		descriptors(aFollower, time.Second),
-		anotherAuthority(),
 		noClusterKey(),
+		rolledBack(true),
+		beyondWindow(downFor(2 * time.Minute)),
+		clockStays(twoNodes, 2*time.Hour),
+		clockStays(allNodes, 2*time.Hour),
 	}...)
 }
 
@@ -56,6 +62,7 @@ func everyRun() []fault {
 		disk(theLeader, "fail", time.Second),
 		disk(aFollower, "full", time.Second),
 		clock(theLeader, time.Hour, 3*time.Second),
+		clock(twoNodes, days400, 3*time.Second),
 		transferred(),
 		rolling(),
 	}
@@ -82,10 +89,22 @@ func long() []fault {
 		disk(theLeader, "full", time.Second),
 		disk(allNodes, "slow 50ms", 3*time.Second),
 		disk(twoNodes, "fail", time.Second),
+		disk(allNodes, "full", time.Second),
 		clock(theLeader, -time.Hour, 3*time.Second),
 		clock(theLeader, 5*time.Minute, 3*time.Second),
 		clock(theLeader, -5*time.Minute, 3*time.Second),
 		clock(aFollower, time.Hour, 3*time.Second),
+		clock(twoNodes, -days400, 3*time.Second),
+		clock(twoNodes, 2*time.Hour, 40*time.Second),
+		clock(twoNodes, -2*time.Hour, 40*time.Second),
+		clock(allNodes, days400, 3*time.Second),
+		clock(allNodes, 4*time.Minute, 3*time.Second),
+		clock(allNodes, 2*time.Hour, 40*time.Second),
+		clock(allNodes, -2*time.Hour, 40*time.Second),
+		startedWrong(aFollower, -2*time.Hour, 4*time.Second),
+		startedWrong(twoNodes, days400, 4*time.Second),
+		startedWrong(allNodes, 2*time.Hour, 20*time.Second),
+		startedWrong(allNodes, -2*time.Hour, 4*time.Second),
 		rotated("credential"),
 		rotatedUnderKill(),
 		rotatedWithout(),
@@ -97,6 +116,13 @@ func long() []fault {
 		anotherClusterKey(),
 		juggled(200*time.Millisecond, 10*time.Second),
 		removed(),
+		rolledBack(false),
+		beyondWindow(noMajority(killed(twoNodes), 75*time.Second)),
+		beyondWindow(noMajority(cut(everywhere, 0), 75*time.Second)),
+		clockStays(twoNodes, -30*time.Second),
+		clockStays(allNodes, 4*time.Minute),
+		clockStays(allNodes, -30*time.Second),
+		startStays(allNodes, time.Hour),
 	}...)
 }
 
@@ -130,6 +156,7 @@ func TestChaos(t *testing.T) {
 		faults = slices.DeleteFunc(faults, func(f fault) bool { return strings.HasPrefix(f.name, clockPrefix) })
 	}
 	s := newSummary()
+	asked := faults
 	for len(faults) > 0 {
 		n := min(perCluster, len(faults))
 		t.Run("cluster", func(t *testing.T) { s.run(t, three(t, binary), faults[:n]...) })
@@ -137,6 +164,7 @@ func TestChaos(t *testing.T) {
 	}
 	if s.rounds > 0 {
 		s.print(t)
+		s.requireBites(t, asked)
 		require.LessOrEqual(t, s.voids, s.rounds/5, "too many rounds prove nothing")
 	}
 }
@@ -147,7 +175,7 @@ func TestChaos(t *testing.T) {
 func TestSnapshots(t *testing.T) {
 	s := newSummary()
 	faults := []fault{leftBehind(false), leftBehind(true), killed(allNodes)}
-	if timed() {
+	if *rounds > 0 {
 		faults = append(faults, truncatedSnapshot())
 	}
 	s.run(t, three(t, build(t,

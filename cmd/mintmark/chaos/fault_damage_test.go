@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// damaged spoils the data of a follower that is down. It must see that and stop,
-// since what it would serve is not what was decided. An operator takes a new node
-// in its place.
+// damaged spoils the data of a follower that is down, in the place of which an
+// operator takes a new node. Judged: the follower sees that and stops, since what
+// it would serve is not what was decided.
 func damaged(what string, spoil func(*round, *node) error) fault {
 	return fault{
 		name: what, majority: true, moves: 5,
@@ -47,7 +47,7 @@ func damaged(what string, spoil func(*round, *node) error) fault {
 }
 
 // flippedBit changes one bit of an id in a segment that is sealed: no command
-// becomes undecodable by that, only another one.
+// becomes undecodable by that, only another one. Judged is what is judged of damaged.
 func flippedBit() fault {
 	segmentsOf := func(n *node) []string {
 		list, _ := filepath.Glob(filepath.Join(n.dir, "raft", "log", "*.wal")) // the pattern is good
@@ -84,7 +84,7 @@ func flippedBit() fault {
 	return f
 }
 
-// truncatedSnapshot cuts the snapshots in two.
+// truncatedSnapshot cuts the snapshots in two. Judged is what is judged of damaged.
 func truncatedSnapshot() fault {
 	return damaged("snapshots cut short", func(_ *round, n *node) error {
 		files, err := filepath.Glob(filepath.Join(n.dir, "raft", "snapshots", "*", "state.bin"))

@@ -1,18 +1,23 @@
 package chaos
 
 import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"time"
 )
 
-// keptOut starts a follower with something wrong about who it is. It must refuse
-// to start, or the others must not let it in, and an operator must be able to
-// see which; with everything in its place again it goes on.
+// keptOut starts a follower with something wrong about who it is. Judged: it
+// refuses to start, or the others do not let it in; an operator can see which; it
+// answers nobody; and with everything in its place again it goes on.
 func keptOut(what string, spoil func(*round, *node) error) fault {
 	var kept *backup
 	return fault{
@@ -22,7 +27,7 @@ func keptOut(what string, spoil func(*round, *node) error) fault {
 			r.hits(n)
 			n.process().kill()
 			kept = &backup{}
-			for _, file := range []string{"cluster.key", "raft/peers.json", "raft/node.key", "raft/node.id"} {
+			for _, file := range []string{"cluster.key", "raft/peers.json", "raft/node.key", "raft/node.id", "raft/committed"} {
 				if err := kept.keep(filepath.Join(n.dir, filepath.FromSlash(file))); err != nil {
 					return err
 				}
@@ -45,7 +50,7 @@ func keptOut(what string, spoil func(*round, *node) error) fault {
 					r.h.wrong("in spite of %s it was answered: %s", what, o)
 				}
 			}
-			return errors.Join(kept.putBack(), n.tell("clock", "0s"), n.start())
+			return errors.Join(kept.putBack(), r.setClock(n, 0), n.start())
 		},
 	}
 }
@@ -83,8 +88,8 @@ func (r *round) isKeptOut(n *node) bool {
 
 // expiredCertificate has a node make itself a certificate that has run out.
 func expiredCertificate() fault {
-	return keptOut("a certificate that has expired", func(_ *round, n *node) error {
-		return n.tell("clock", (-40 * 24 * time.Hour).String())
+	return keptOut("a certificate that has expired", func(r *round, n *node) error {
+		return r.setClock(n, -40*24*time.Hour)
 	})
 }
 
@@ -116,9 +121,11 @@ func anotherKey() fault {
 }
 
 // anotherAuthority has the certificate of a node signed by another cluster's
-// authority.
+// authority, which the node finds in its list of peers. A snapshot would tell it
+// its own again, so this fault is for clusters that have none yet. Judged also: the
+// others refuse the certificate, and not something else about the node.
 func anotherAuthority() fault {
-	return keptOut("a certificate of another authority", func(r *round, n *node) error {
+	f := keptOut("a certificate of another authority", func(r *round, n *node) error {
 		from, err := r.elsewhere()
 		if err != nil {
 			return err
@@ -129,23 +136,41 @@ func anotherAuthority() fault {
 			return err
 		}
 		own["authorities"] = theirs["authorities"]
-		delete(own, "sum") // as if somebody had written it so
-		text, err := json.Marshal(own)
+		text, err := summedUp(own)
 		if err != nil {
 			return err
 		}
 		// Without the key that it is sealed under the authority could sign nothing.
 		return errors.Join(os.WriteFile(file, text, 0o600),
-			copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.dir, "cluster.key")))
+			copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.dir, "cluster.key")), n.forgetCommitted())
 	})
+	f.bit = func(r *round) bool {
+		return r.victims[0].alive() && strings.Contains(told(r.leader, r.victims[0]), "no member of this cluster")
+	}
+	return f
 }
 
+// summedUp is the text of a list of peers that somebody has written by hand: its sum
+// is that of itself, with zeros in its place.
+func summedUp(list map[string]json.RawMessage) ([]byte, error) {
+	zeros := strings.Repeat("0", hex.EncodedLen(sha256.Size))
+	list["sum"] = json.RawMessage(strconv.Quote(zeros))
+	text, err := json.Marshal(list)
+	if err != nil {
+		return nil, err
+	}
+	sum := sha256.Sum256(text)
+	return bytes.Replace(text, []byte(zeros), []byte(hex.EncodeToString(sum[:])), 1), nil
+}
+
+// noClusterKey takes the cluster key away, without which a node can open no other.
 func noClusterKey() fault {
 	return keptOut("a missing cluster key", func(_ *round, n *node) error {
 		return os.Remove(filepath.Join(n.dir, "cluster.key"))
 	})
 }
 
+// anotherClusterKey puts the key of another cluster in the place of the cluster key.
 func anotherClusterKey() fault {
 	return keptOut("a wrong cluster key", func(r *round, n *node) error {
 		from, err := r.elsewhere()
@@ -159,7 +184,7 @@ func anotherClusterKey() fault {
 // elsewhere is the folder of a node of another cluster.
 func (r *round) elsewhere() (string, error) {
 	out := filepath.Join(r.c.dir, fmt.Sprintf("elsewhere-%d", r.c.now()))
-	a := r.leader.run("cluster", "generate", "--public-url", "http://elsewhere.test", "--out", out,
+	a := r.leader.run("cluster", "generate", "--public-url", "https://elsewhere.test", "--out", out,
 		"--node", "e1=127.0.0.1:1", "--node", "e2=127.0.0.1:2", "--node", "e3=127.0.0.1:3")
 	if a.code != exitOK {
 		return "", fmt.Errorf("generate: exit code %d: %s", a.code, a.errors)

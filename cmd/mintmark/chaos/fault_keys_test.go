@@ -8,7 +8,8 @@ import (
 	"time"
 )
 
-// rotated announces a key and lasts until tokens are made with it.
+// rotated announces a key and lasts until tokens are made with it. Judged: every
+// node publishes a signing key before its first token, and until its last one ends.
 func rotated(purpose string) fault {
 	var id string
 	return fault{
@@ -22,7 +23,8 @@ func rotated(purpose string) fault {
 	}
 }
 
-// rotatedUnderKill kills the leader that has announced a key.
+// rotatedUnderKill kills the leader that has announced a key. Judged: the next
+// leader brings the key into use.
 func rotatedUnderKill() fault {
 	f := rotated("signing")
 	f.name += ", and a kill of the leader"
@@ -38,8 +40,8 @@ func rotatedUnderKill() fault {
 	return f
 }
 
-// rotatedWithout announces a key while a node is down that can't learn it: it
-// must not be used until that node is back.
+// rotatedWithout announces a key while a node is down that can't learn it. Judged:
+// the key is not used before that node is back, and is used then.
 func rotatedWithout() fault {
 	var id string
 	f := killed(aFollower)
@@ -71,7 +73,7 @@ func rotatedWithout() fault {
 }
 
 func (r *round) rotate(n *node, purpose string) (id string, err error) {
-	a := n.run("keys", "rotate", "--purpose", purpose, "-o", "json")
+	a := n.decided(nil, "keys", "rotate", "--purpose", purpose, "-o", "json")
 	if a.code != exitOK {
 		return "", fmt.Errorf("keys rotate: exit code %d: %s", a.code, a.errors)
 	}
@@ -90,14 +92,9 @@ func (r *round) used(purpose, id string) bool {
 	})
 }
 
-// A leap is a step of the clocks of all nodes, between two of their lives.
-type leap struct {
-	at, by time.Duration
-}
-
 // leapt lets time go by: all nodes are stopped, and start again when their
-// clocks are ahead. Nothing steps while they run, so they are content. The
-// clocks stay there: no other fault of clocks may follow.
+// clocks are ahead. Nothing steps while they run, so they are content. Then says
+// what is judged, of keys that fall due meanwhile.
 func leapt(by time.Duration, then func(*round) error) fault {
 	return fault{
 		name: "nothing for " + by.String(), moves: 2,
@@ -105,8 +102,11 @@ func leapt(by time.Duration, then func(*round) error) fault {
 			if err := eachOf(r.hits(r.c.all()...), func(n *node) error { return n.process().stop(2 * longest) }); err != nil {
 				return err
 			}
-			ahead := r.leap(by)
-			return eachOf(r.victims, func(n *node) error { return errors.Join(n.tell("clock", ahead.String()), n.start()) })
+			r.leap(by)
+			return eachOf(r.victims, func(n *node) error {
+				n.flags = append(n.flags, "--trust-clock") // nobody vouches for such a clock
+				return errors.Join(r.setClock(n, 0), n.start())
+			})
 		},
 		bit:  func(r *round) bool { return r.obeyed("clock") },
 		heal: then,
@@ -137,28 +137,3 @@ func droppedAll(r *round) error {
 	}
 	return nil
 }
-
-// leap notes a step of all clocks and returns how far ahead they are after it.
-func (w *world) leap(by time.Duration) (ahead time.Duration) {
-	w.mu.Lock()
-	w.leaps = append(w.leaps, leap{w.c.now(), by})
-	w.mu.Unlock()
-	return w.told(w.c.now()) - w.c.now()
-}
-
-// told is what the clocks of nodes show at a time of the history, counted as
-// that is.
-func (w *world) told(at time.Duration) time.Duration {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	shown := at
-	for _, l := range w.leaps {
-		if at >= l.at {
-			shown += l.by
-		}
-	}
-	return shown
-}
-
-// clock is what the clocks of nodes show now.
-func (w *world) clock() time.Time { return w.c.started.Add(w.told(w.c.now())) }

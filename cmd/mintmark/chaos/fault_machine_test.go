@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// disk tells a node's disk what to do: "slow 50ms", "hang", "fail", "full".
+// disk tells a node's disk what to do: "slow 50ms", "hang", "fail", "full". Judged:
+// where a majority of disks work the others go on meanwhile.
 func disk(whom target, orders string, lasts time.Duration) fault {
 	return fault{
 		name: "disk of " + whom.name + ": " + orders, lasts: lasts, majority: whom.left, moves: whom.moves,
@@ -33,22 +34,18 @@ func disk(whom target, orders string, lasts time.Duration) fault {
 // clockPrefix begins the names of the faults of clocks.
 const clockPrefix = "clock of "
 
-// clock steps the wall clock of nodes, and back.
+// clock steps the wall clock of nodes, and back. Judged: no token is ahead of the
+// clocks, the others go on meanwhile where they are a majority, and nobody has to
+// do anything about it.
 func clock(whom target, by time.Duration, lasts time.Duration) fault {
 	return fault{
-		name: clockPrefix + whom.name + " by " + by.String(), lasts: lasts, majority: whom.left, moves: 1,
+		name: clockPrefix + whom.name + " by " + by.String(), lasts: lasts, majority: whom.left, moves: max(whom.moves, 1),
 		inject: func(r *round) error {
-			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error { return n.tell("clock", by.String()) })
+			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error { return r.setClock(n, by) })
 		},
 		bit: func(r *round) bool { return r.obeyed("clock") },
 		heal: func(r *round) error {
-			err := eachOf(r.victims, func(n *node) error { return n.tell("clock", "0s") })
-			for _, n := range r.victims {
-				// A node that refuses because of the jump is told by its operator.
-				if !until(2*time.Second, n.ready) && n.running() {
-					n.run("cluster", "accept-clock")
-				}
-			}
+			err := eachOf(r.victims, func(n *node) error { return r.setClock(n, 0) })
 			return errors.Join(err, r.restart())
 		},
 	}
@@ -81,9 +78,7 @@ func (r *round) obeyed(what string) bool {
 // write first, and what it noted of the log, which is synced once, when it says
 // that nothing is known to be committed. It must be down.
 func (n *node) loseUnsynced() error {
-	note := make([]byte, 16)
-	note = binary.BigEndian.AppendUint32(note, crc32.ChecksumIEEE(note))
-	if err := os.WriteFile(filepath.Join(n.dir, "raft", "committed"), note, 0o600); err != nil {
+	if err := n.forgetCommitted(); err != nil {
 		return err
 	}
 	undos, err := filepath.Glob(filepath.Join(n.dir, "raft", "*.undo"))
@@ -101,6 +96,14 @@ func (n *node) loseUnsynced() error {
 		}
 	}
 	return nil
+}
+
+// forgetCommitted writes the note which says that nothing of the log is known to be
+// committed, so that nothing of it is applied before there is a leader.
+func (n *node) forgetCommitted() error {
+	note := make([]byte, 16)
+	note = binary.BigEndian.AppendUint32(note, crc32.ChecksumIEEE(note))
+	return os.WriteFile(filepath.Join(n.dir, "raft", "committed"), note, 0o600)
 }
 
 func takeBack(file string, records []byte) error {

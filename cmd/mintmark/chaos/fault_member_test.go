@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// replaced puts a new node in the place of one that is gone for good.
+// replaced puts a new node in the place of one that is gone for good. Judged: the
+// new one becomes a voter, under load.
 func replaced() fault {
 	return fault{
 		name: "replacement of a node", majority: true, moves: 4,
@@ -27,7 +28,7 @@ func (r *round) replace(old *node) error {
 	old.release()
 	r.dismiss(old)
 	r.c.invite(next, "cluster", "replace", old.name, "--name", next.name)
-	return next.start()
+	return errors.Join(r.setClock(next, 0), next.start())
 }
 
 // complete reports whether the voters are the nodes that there are.
@@ -55,7 +56,8 @@ func (w *world) dismiss(n *node) {
 	w.j.left(n.name)
 }
 
-// removed takes the leader out of the cluster, and a new node in.
+// removed takes the leader out of the cluster, and a new node in. Judged: the old
+// leader is not ready any more, though it runs, and the new node becomes a voter.
 func removed() fault {
 	var gone *node
 	return fault{
@@ -63,7 +65,7 @@ func removed() fault {
 		inject: func(r *round) error {
 			gone = r.leader
 			r.hits(gone)
-			if a := r.other(gone).run("cluster", "remove", gone.name); a.code != exitOK {
+			if a := r.other(gone).decided(nil, "cluster", "remove", gone.name); a.code != exitOK {
 				return fmt.Errorf("remove: exit code %d: %s", a.code, a.errors)
 			}
 			r.dismiss(gone)
@@ -77,7 +79,7 @@ func removed() fault {
 			gone.release()
 			next := r.c.add(gone.name + "x")
 			r.c.invite(next, "cluster", "invite", "--name", next.name)
-			if err := next.start(); err != nil {
+			if err := errors.Join(r.setClock(next, 0), next.start()); err != nil {
 				return err
 			}
 			if !until(eventually, func() bool { return len(r.c.voters()) == nodes }) {
@@ -93,7 +95,8 @@ func removed() fault {
 const trailing = 64
 
 // leftBehind cuts a follower off until the others have dropped the log that it
-// lacks. With kill it is killed while it installs the snapshot.
+// lacks. With kill it is killed while it installs the snapshot. Judged: it catches
+// up by the snapshot.
 func leftBehind(kill bool) fault {
 	var follower *node
 	f := fault{

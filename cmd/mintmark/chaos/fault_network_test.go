@@ -57,7 +57,8 @@ var (
 	}, true, 1}
 )
 
-// disturbed puts a toxic on some directions.
+// disturbed puts a toxic on some directions of links. Judged: where a majority still
+// reach each other they go on meanwhile.
 func disturbed(what, kind, attributes string, s shape, lasts time.Duration, count func() int64) fault {
 	var touched []pair
 	return fault{
@@ -74,17 +75,20 @@ func disturbed(what, kind, attributes string, s shape, lasts time.Duration, coun
 	}
 }
 
+// cut swallows everything.
 func cut(s shape, lasts time.Duration) fault {
 	f := disturbed("partition", "hole", "", s, lasts, swallowed.Load)
 	f.crash = s.name == leaderAlone.name
 	return f
 }
 
+// stallOf holds everything back, and lets it through in the end.
 func stallOf(s shape, lasts time.Duration) fault {
 	return disturbed("stall", "stall", "", s, lasts, stalled.Load)
 }
 
-// slowed delays all packets; leadership has no reason to move.
+// slowed delays all packets. Judged: writes go on, as leadership has no reason to
+// move.
 func slowed(s shape, milliseconds, jitter int, lasts time.Duration) fault {
 	f := disturbed(fmt.Sprintf("delay of %d±%d ms", milliseconds, jitter), "lag",
 		fmt.Sprintf(`"ms": %d, "jitter": %d`, milliseconds, jitter), s, lasts, delayed.Load)
@@ -92,7 +96,7 @@ func slowed(s shape, milliseconds, jitter int, lasts time.Duration) fault {
 	return f
 }
 
-// resets closes all connections between nodes again and again.
+// resets closes all connections between nodes again and again. Judged: writes go on.
 func resets() fault {
 	stop := make(chan struct{})
 	done := make(chan error, 1)

@@ -8,7 +8,7 @@ import (
 )
 
 // killed is SIGKILL, and the start of what is left. What the kernel has been
-// given survives.
+// given survives. Judged: the others go on meanwhile where they are a majority.
 func killed(whom target) fault {
 	return fault{
 		name: "kill " + whom.name, majority: whom.left, moves: whom.moves, crash: whom.name == theLeader.name,
@@ -34,7 +34,7 @@ func killed(whom target) fault {
 }
 
 // powerCut is a kill of all nodes after which their disks lack whatever had
-// not been synced.
+// not been synced. Judged: what was acknowledged is still there (S6).
 func powerCut() fault {
 	f := killed(allNodes)
 	f.name = "power cut of all nodes"
@@ -49,7 +49,8 @@ func powerCut() fault {
 	return f
 }
 
-// paused is SIGSTOP with requests in the queue, and SIGCONT.
+// paused is SIGSTOP with requests in the queue, and SIGCONT. Judged: the others go on
+// meanwhile where they are a majority, and no stale answer comes of the queue.
 func paused(whom target, lasts time.Duration) fault {
 	return fault{
 		name: fmt.Sprintf("pause %s for %s", whom.name, lasts), lasts: lasts,
@@ -75,7 +76,8 @@ func paused(whom target, lasts time.Duration) fault {
 	}
 }
 
-// rolling restarts all nodes in peace, one after the other.
+// rolling restarts all nodes in peace, one after the other. Judged: each stops
+// and is ready again, and writes go on.
 func rolling() fault {
 	return fault{
 		name: "rolling restart", planned: true, majority: true, moves: 3,
@@ -105,7 +107,7 @@ func rolling() fault {
 	}
 }
 
-// transferred hands leadership over.
+// transferred hands leadership over. Judged: writes go on.
 func transferred() fault {
 	return fault{
 		name: "transfer of leadership", planned: true, majority: true, moves: 1,

@@ -19,7 +19,7 @@ const (
 )
 
 // starved takes the processor away from nodes, most of the time, as a machine
-// does that has too much to do.
+// does that has too much to do. Judged: writes go on.
 func starved(whom target, lasts time.Duration) fault {
 	var turns atomic.Int64 // seen in a pause
 	var stop chan struct{}
@@ -60,7 +60,8 @@ func starved(whom target, lasts time.Duration) fault {
 	}
 }
 
-// descriptors lets nodes open nothing more, neither a file nor a connection.
+// descriptors lets nodes open nothing more, neither a file nor a connection. Judged:
+// the others go on meanwhile.
 func descriptors(whom target, lasts time.Duration) fault {
 	had := map[*node]unix.Rlimit{}
 	return fault{

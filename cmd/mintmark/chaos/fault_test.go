@@ -5,7 +5,10 @@ import (
 	"time"
 )
 
-// A fault is something that goes wrong and is put right again.
+// A fault is something that goes wrong and is put right again. After each of them
+// the history is judged (S1 to S9, L2), how soon there was a write (L1), whether
+// all nodes came back (L3), and how often leadership moved (L4). The comment of a
+// fault says what it breaks, and what is judged beside that.
 type fault struct {
 	name string
 	// inject makes it so. heal puts it right; what has died is started.
@@ -17,6 +20,8 @@ type fault struct {
 	lasts time.Duration
 	// majority says that the nodes that are left can go on meanwhile (L1).
 	majority bool
+	// halts says that nothing can be committed between inject and heal.
+	halts bool
 	// moves is how often leadership may change because of it (L4).
 	moves int
 	// crash marks what leadership is taken from by force, planned what it is
@@ -34,6 +39,7 @@ type round struct {
 	injected, healed time.Duration
 	struck           time.Duration    // when it hit, which may be later than injected
 	before           map[string]int64 // counters, from before the injection
+	halted           time.Duration    // from when nothing could be committed; 0: from the end of inject
 	bitten           bool
 	held             []*grant // by a directed schedule
 }

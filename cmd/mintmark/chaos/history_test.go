@@ -31,6 +31,9 @@ const (
 	resume       kind = "resume"
 	allow        kind = "allow"
 	read         kind = "read"
+	// recovery is of the only node left, which knows less of a grant than the
+	// client. It is nobody's question.
+	recovery kind = "recovery"
 )
 
 // An op is one question and its answer. Times count from the cluster's start.
@@ -77,7 +80,7 @@ func (o op) String() string {
 }
 
 // writes reports whether the op changed the state.
-func (o op) wrote() bool { return o.Class == ok && o.Kind != read }
+func (o op) wrote() bool { return o.Class == ok && o.Kind != read && o.Kind != recovery }
 
 // A history is all ops, in the order in which they ended. It may be appended to
 // by any goroutine.

@@ -46,6 +46,19 @@ func TestTimeRunsOn(t *testing.T) {
 	require.Len(t, timeRunsOn([]op{token(1, 10, "PROFILE_READ BOOKING_READ BOOKING_WRITE")}), 1)
 }
 
+// TestNothingFromTheFuture: a token of a wrong clock is seen.
+func TestNothingFromTheFuture(t *testing.T) {
+	w := &world{c: &cluster{started: time.Unix(1000, 0)}}
+	at := func(issued int64) []string {
+		return nothingFromTheFuture([]op{{Kind: refresh, Class: ok, IssuedAt: issued, End: 100 * time.Second}}, w.clockAt)
+	}
+	require.Empty(t, at(1110))
+	require.Len(t, at(1111), 1)
+	w.leaps = []leap{{at: 50 * time.Second, by: time.Hour}}
+	require.Empty(t, at(4710))
+	require.Len(t, at(4711), 1)
+}
+
 // TestDeadlines: L2 is seen to be broken, and an excuse is one for its node and
 // its time only.
 func TestDeadlines(t *testing.T) {
@@ -56,7 +69,7 @@ func TestDeadlines(t *testing.T) {
 	require.Len(t, w.nothingTakesLong([]op{slow}), 1)
 	w.excuses = append(w.excuses, excuse{"n1", 25 * time.Second, 26 * time.Second})
 	require.Empty(t, w.nothingTakesLong([]op{slow}))
-	late := op{Kind: refresh, Node: "n1", Start: time.Second, End: 2*time.Second + soonest(), Class: noEffect}
+	late := op{Kind: refresh, Node: "n1", Start: time.Second, End: 2*time.Second + soonest, Class: noEffect}
 	require.Len(t, (&world{}).nothingTakesLong([]op{late}), 1)
 	late.Class = unknown
 	require.Empty(t, (&world{}).nothingTakesLong([]op{late}))

@@ -28,7 +28,7 @@ type report struct {
 
 // judge checks a finished history.
 func (w *world) judge() report {
-	ops := aged(w.h.all(), w.told)
+	ops := w.aged(w.h.all())
 	r := report{violations: w.h.wrongs(), ops: map[kind]int{}, took: map[class][]time.Duration{}}
 	for _, o := range ops {
 		r.ops[o.Kind]++
@@ -56,6 +56,7 @@ func (w *world) judge() report {
 		}
 	}
 	r.violations = append(r.violations, timeRunsOn(ops)...)
+	r.violations = append(r.violations, nothingFromTheFuture(ops, w.clockAt)...)
 	r.violations = append(r.violations, w.j.keysWereKnown(ops)...)
 	r.violations = append(r.violations, w.j.keysStayed(ops)...)
 	r.violations = append(r.violations, w.nothingTakesLong(ops)...)
@@ -102,18 +103,33 @@ func timeRunsOn(ops []op) (bad []string) {
 	return bad
 }
 
+// tolerated is how far ahead of the clocks the times in a token may be: what the
+// nodes tolerate of each other.
+const tolerated = 10 * time.Second
+
+// nothingFromTheFuture: no token was issued by a clock that was wrong.
+func nothingFromTheFuture(ops []op, clock func(time.Duration) time.Time) (bad []string) {
+	for _, o := range ops {
+		if o.Class != ok || o.IssuedAt == 0 {
+			continue
+		}
+		latest := clock(o.End)
+		if before := clock(o.Start); before.After(latest) { // they were set back meanwhile
+			latest = before
+		}
+		if by := time.Unix(o.IssuedAt, 0).Sub(latest); by > tolerated {
+			bad = append(bad, fmt.Sprintf("a token is %s ahead of the clocks: %s", by, o))
+		}
+	}
+	return bad
+}
+
 // longest is what a request may take (L2).
 const longest = 10 * time.Second
 
 // soonest is what an answer may take that says that nothing was proposed: a
-// second, by PRODUCT, and as much again on a busy machine; more where the machine
-// may be busier than that.
-func soonest() time.Duration {
-	if timed() {
-		return 2 * time.Second
-	}
-	return 5 * time.Second
-}
+// second, by PRODUCT, and as much again on a busy machine.
+const soonest = 2 * time.Second
 
 // An excuse is a time in which a node can't answer, whatever it does.
 type excuse struct {
@@ -137,7 +153,7 @@ func (w *world) nothingTakesLong(ops []op) (bad []string) {
 		case o.Kind == allow || w.excused(o):
 		case took > longest:
 			bad = append(bad, fmt.Sprintf("L2: a request outlived its deadline: %s", o))
-		case took > soonest() && o.Class == noEffect:
+		case took > soonest && o.Class == noEffect:
 			bad = append(bad, fmt.Sprintf("L2: nothing was proposed, and that took %s: %s", took, o))
 		}
 	}

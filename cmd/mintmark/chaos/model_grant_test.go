@@ -18,7 +18,7 @@ func chainModel(late bool) model[chain] {
 		name: "the chain",
 		key: func(o op) string {
 			switch o.Kind {
-			case exchange, refresh, revokeGrant:
+			case exchange, refresh, revokeGrant, recovery:
 				return o.Grant
 			}
 			return ""
@@ -51,6 +51,10 @@ func (s chain) step(o op, late bool) []chain {
 		return s.exchange(o)
 	case refresh:
 		return s.refresh(o, late)
+	case recovery:
+		// Whatever the survivor knew, the client goes on with what it holds. What
+		// ended stays so, where the journals of the lost nodes are replayed.
+		return []chain{{o.Gen, s.ended}}
 	}
 	over := chain{s.due, true}
 	switch o.Class {
@@ -67,7 +71,7 @@ func (s chain) exchange(o op) []chain {
 	spent, over := chain{1, false}, chain{s.due, true}
 	fresh := s.due == 0 && !s.ended
 	switch {
-	case o.Class == ok && fresh && o.Got == 1:
+	case o.Class == ok && fresh && o.Got == 1 && o.Age != expired:
 		return []chain{spent}
 	case o.Class == ok:
 		return nil
@@ -81,6 +85,8 @@ func (s chain) exchange(o op) []chain {
 		return []chain{s}
 	case s.due > 0:
 		return []chain{over}
+	case o.Age != young:
+		return []chain{s}
 	}
 	return nil // the code was good
 }
@@ -114,15 +120,18 @@ func (s chain) refresh(o op, late bool) []chain {
 	return nil // it was due, or within the retry window
 }
 
-// retryWindow is how long a spent token may be presented again. clockSlack is
-// what the clocks of nodes, and ours, may make of that.
+// retryWindow is how long a spent token may be presented again, and codeLifetime
+// how long a code may be redeemed. clockSlack is what the clocks of nodes, and
+// ours, may make of that.
 const (
-	retryWindow = 60 * time.Second
-	clockSlack  = 10 * time.Second
+	retryWindow  = 60 * time.Second
+	codeLifetime = 300 * time.Second
+	clockSlack   = 10 * time.Second
 )
 
-// An age says where a presentation stands to the retry window of its token, as
-// far as the times of asking and answering tell.
+// An age says where a presentation stands to the time in which it is good, as far
+// as the times of asking and answering tell: of a refresh to the retry window of
+// its token, of an exchange to the lifetime of its code.
 type age int
 
 const (
@@ -131,40 +140,57 @@ const (
 	expired            // outside
 )
 
+// ageOf is the age of what took place so long ago at least, and at most.
+func ageOf(least, most, limit time.Duration) age {
+	switch {
+	case least > limit+clockSlack:
+		return expired
+	case most > limit-clockSlack:
+		return dubious
+	}
+	return young
+}
+
 // aged fills in the ages. A token was spent not before it was first presented,
-// and not after the first success. clock says what the nodes' clocks showed at a
-// time of the history.
-func aged(ops []op, clock func(time.Duration) time.Duration) []op {
+// and not after the first success. Time in which nothing could be committed does
+// not count for it. For a code, which is as old as its Allow, it does.
+func (w *world) aged(ops []op) []op {
 	type token struct {
 		grant string
 		gen   uint32
 	}
+	allowed := map[string]op{}
 	first, done := map[token]time.Duration{}, map[token]time.Duration{}
 	for _, o := range ops {
 		k := token{o.Grant, o.Gen}
+		if o.Kind == allow && o.Class == ok {
+			allowed[o.Grant] = o
+		}
 		if o.Kind != refresh {
 			continue
 		}
-		start, end := clock(o.Start), clock(o.End)
-		if was, seen := first[k]; !seen || start < was {
-			first[k] = start
+		if was, seen := first[k]; !seen || o.Start < was {
+			first[k] = o.Start
 		}
-		if was, seen := done[k]; o.Class == ok && (!seen || end < was) {
-			done[k] = end
+		if was, seen := done[k]; o.Class == ok && (!seen || o.End < was) {
+			done[k] = o.End
 		}
 	}
 	for i := range ops {
 		o := &ops[i]
-		k := token{o.Grant, o.Gen}
-		if o.Kind != refresh {
-			continue
-		}
-		spent, known := done[k]
-		switch {
-		case known && clock(o.Start) > spent+retryWindow+clockSlack:
-			o.Age = expired
-		case clock(o.End) > first[k]+retryWindow-clockSlack:
-			o.Age = dubious
+		switch o.Kind {
+		case exchange:
+			if a, known := allowed[o.Grant]; known {
+				o.Age = ageOf(w.told(o.Start)-w.told(a.End), w.told(o.End)-w.told(a.Start), codeLifetime)
+			}
+		case refresh:
+			k := token{o.Grant, o.Gen}
+			var least time.Duration
+			if spent, known := done[k]; known && spent < o.Start {
+				least, _ = w.counted(spent, o.Start)
+			}
+			_, most := w.counted(first[k], o.End)
+			o.Age = ageOf(least, most, retryWindow)
 		}
 	}
 	return ops

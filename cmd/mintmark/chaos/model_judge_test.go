@@ -46,7 +46,7 @@ func used(c class, code string) op { return op{Kind: refresh, Client: toggling, 
 
 // TestModels: each model accepts what may happen and rejects what may not.
 func TestModels(t *testing.T) {
-	chains := func(ops []op) []verdict { bad, _ := chainModel(false).check(aged(ops, (&world{}).told)); return bad }
+	chains := func(ops []op) []verdict { bad, _ := chainModel(false).check((&world{}).aged(ops)); return bad }
 	tolerant := func(ops []op) []verdict { bad, _ := chainModel(true).check(ops); return bad }
 	secrets := func(ops []op) []verdict { bad, _ := secretModel.check(ops); return bad }
 	states := func(ops []op) []verdict { bad, _ := stateModel.check(ops); return bad }
@@ -109,6 +109,65 @@ func TestModels(t *testing.T) {
 			for _, v := range bad {
 				require.Equal(t, porcupine.Illegal, v.result, "rejected, not given up")
 			}
+		})
+	}
+}
+
+// TestTimeThatCounts: the judge takes time in which nothing could be committed out
+// of the retry window, at most a day of each halt, and out of nothing else.
+func TestTimeThatCounts(t *testing.T) {
+	const second, hour = 1000, 3600 * 1000 // of the history
+	stopped := func(from, to int) halt {
+		h := halt{begun: time.Duration(from) * time.Millisecond, ended: time.Duration(to) * time.Millisecond}
+		h.from, h.to = h.begun-time.Second, h.ended+time.Second
+		return h
+	}
+	perhaps := stopped(5*second, 90*second)
+	perhaps.ended = perhaps.begun
+	allowed := at(0, 1, op{Kind: allow, Grant: "g", Class: ok})
+	spent := []op{allowed, at(2, 3, exchanged(ok, "")), at(4, 5, refreshed(1, ok, 2))}
+	retried := func(when int, c class) []op {
+		got := uint32(0)
+		if c == ok {
+			got = 2
+		}
+		return append(spent[:3:3], at(when, when+1, refreshed(1, c, got)))
+	}
+	redeemed := func(when int, c class) []op {
+		code := ""
+		if c == refused {
+			code = invalidGrant
+		}
+		return []op{allowed, at(when, when+1, exchanged(c, code))}
+	}
+	for name, c := range map[string]struct {
+		halts []halt
+		leaps []leap
+		ops   []op
+		good  bool
+	}{
+		"answered after a halt":                {[]halt{stopped(5*second, 90*second)}, nil, retried(91*second, ok), true},
+		"signed out after a halt":              {[]halt{stopped(5*second, 90*second)}, nil, retried(91*second, refused), false},
+		"answered after one halt of two":       {[]halt{stopped(5*second, 40*second), stopped(60*second, 100*second)}, nil, retried(101*second, ok), true},
+		"signed out after two halts":           {[]halt{stopped(5*second, 40*second), stopped(60*second, 100*second)}, nil, retried(101*second, refused), false},
+		"answered after what may be a halt":    {[]halt{perhaps}, nil, retried(91*second, ok), true},
+		"signed out after what may be a halt":  {[]halt{perhaps}, nil, retried(91*second, refused), true},
+		"answered long after a halt":           {[]halt{stopped(5*second, 90*second)}, nil, retried(170*second, ok), false},
+		"signed out long after a halt":         {[]halt{stopped(5*second, 90*second)}, nil, retried(170*second, refused), true},
+		"answered after a halt before":         {[]halt{stopped(-90*second, 0)}, nil, retried(91*second, ok), false},
+		"answered after a day and more":        {[]halt{stopped(5*second, 25*hour)}, nil, retried(25*hour+second, ok), false},
+		"signed out after a day and more":      {[]halt{stopped(5*second, 25*hour)}, nil, retried(25*hour+second, refused), true},
+		"signed out after a halt of the clock": {[]halt{stopped(5*second, 6*second)}, []leap{{5500 * time.Millisecond, time.Hour}}, retried(7*second, refused), false},
+		"answered after a leap":                {nil, []leap{{5500 * time.Millisecond, time.Hour}}, retried(7*second, ok), false},
+		"a code refused":                       {nil, nil, redeemed(280*second, refused), false},
+		"a code that has expired":              {nil, nil, redeemed(320*second, refused), true},
+		"redeemed after it has expired":        {nil, nil, redeemed(320*second, ok), false},
+		"redeemed after a halt":                {[]halt{stopped(5*second, 310*second)}, nil, redeemed(320*second, ok), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := &world{halts: c.halts, leaps: c.leaps}
+			bad, _ := chainModel(false).check(w.aged(c.ops))
+			require.Equal(t, c.good, len(bad) == 0, "%v", bad)
 		})
 	}
 }

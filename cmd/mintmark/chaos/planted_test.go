@@ -23,8 +23,9 @@ func find(t *testing.T, c *cluster, what string, times int, f fault) {
 	w := newWorld(t, c)
 	for n := range times {
 		s := newSummary()
-		p := &campaign{w: w, load: startChains(w), summary: s}
+		p := &campaign{w: w, load: startChains(w), summary: s, machine: watchMachine(c)}
 		p.play(f)
+		p.machine.end()
 		p.load.end()
 		w.lastLook(p.load)
 		if err := w.agree(); err != nil {
@@ -102,8 +103,8 @@ func raced(codes int) fault {
 func TestPlantedLocalRead(t *testing.T) {
 	binary := build(t, patch{
 		file: "cluster/barrier.go",
-		old:  "func (n *Node) barrier(ctx context.Context) error {\n",
-		new:  "func (n *Node) barrier(ctx context.Context) error {\n\tif n != nil {\n\t\treturn nil\n\t}\n",
+		old:  "func (n *Node) share(ctx context.Context, b *barriers) error {\n",
+		new:  "func (n *Node) share(ctx context.Context, b *barriers) error {\n\tif n != nil {\n\t\treturn nil\n\t}\n",
 	})
 	find(t, three(t, binary), breaksChain, 10, queued(20))
 }
@@ -128,8 +129,8 @@ func TestPlantedMarkedRevokes(t *testing.T) {
 		new:  "if r.m.Again && r.grant == nil",
 	}, patch{
 		file: "issuer/ledger/refresh.go",
-		old:  "if c.Unspent && m.Level >= 2",
-		new:  "if !m.Again && c.Unspent && m.Level >= 2",
+		old:  "if c.Unspent && c.lately(r)",
+		new:  "if !m.Again && c.Unspent && c.lately(r)",
 	})
 	find(t, three(t, binary), signedOut, 5, overtaken("hole", 20))
 }
@@ -138,7 +139,7 @@ func TestPlantedMarkedRevokes(t *testing.T) {
 // found.
 func TestDirected(t *testing.T) {
 	s := newSummary()
-	s.run(t, three(t, build(t)), raced(10), queued(20), unheard(20), queued(20), unheard(20),
+	s.run(t, three(t, build(t)), anotherAuthority(), raced(10), queued(20), unheard(20), queued(20), unheard(20),
 		overtaken("hole", 20), overtaken("stall", 20))
 	s.print(t)
 	require.Zero(t, s.voids, "%v", s.void)

@@ -1,7 +1,10 @@
 package chaos
 
 import (
+	"context"
+	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -52,4 +55,92 @@ func TestRecovery(t *testing.T) {
 	r := w.judge()
 	s.violations, s.reports = append(r.violations, w.scan()...), []report{r}
 	s.print(t)
+}
+
+// TestRecoveryOfASurvivorThatLagged: clients go on with two nodes that are lost
+// then, and with the third one when it was recovered. None is signed out, a stolen
+// token still ends its grant, and what was revoked meanwhile stays revoked.
+func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
+	c := three(t, build(t))
+	w := newWorld(t, c)
+	l := startChains(w)
+	require.True(t, until(starts, func() bool { return w.h.written(0) >= 12*leastWrites }))
+	l.end()
+	w.lastLook(l)
+	require.NoError(t, w.agree(), "all that was acknowledged is everywhere")
+
+	survivor := c.any()
+	require.NoError(t, survivor.process().stop(2*longest))
+	c.forget(survivor)
+	lost := c.all()
+	require.True(t, until(starts, func() bool { return lost[0].ready() && lost[1].ready() }))
+	live := l.goOn(l.grants, 4)
+	require.GreaterOrEqual(t, len(live), chains, "there is somebody who could be signed out")
+	revoked, live := live[:len(live)/4], live[len(live)/4:]
+	a := newApplication(w)
+	for _, g := range revoked {
+		l.revoke(context.Background(), a, g)
+		require.True(t, g.ended)
+	}
+	recover := []string{"cluster", "recover", "--yes"}
+	for _, n := range lost {
+		require.NoError(t, n.process().stop(2*longest))
+		w.dismiss(n)
+		recover = append(recover, "--journal", n.dir)
+	}
+	survivor.must(recover...)
+	w.h.recovered(survivor.name, c.now(), l.grants)
+	c.mu.Lock()
+	c.nodes = append(c.nodes, survivor)
+	c.mu.Unlock()
+	require.NoError(t, survivor.start())
+	c.requireReady(survivor)
+
+	require.Len(t, l.goOn(live, 4), len(live), "nobody is signed out")
+	for _, g := range revoked {
+		l.everywhere(context.Background(), a, g)
+	}
+	for _, g := range live[:len(live)/2] {
+		l.steal(context.Background(), a, g)
+	}
+	s := newSummary()
+	r := w.judge()
+	s.violations, s.reports = append(r.violations, w.scan()...), []report{r}
+	s.print(t)
+}
+
+// goOn has the clients of some grants refresh a few times, and returns those that
+// can still do so.
+func (l *load) goOn(grants []*grant, most int) (live []*grant) {
+	var mu sync.Mutex // of live
+	var all sync.WaitGroup
+	for i, g := range grants {
+		if len(g.tokens) < 2 || g.ended {
+			continue
+		}
+		all.Go(func() {
+			a := newApplication(l.w)
+			defer a.http.CloseIdleConnections()
+			for range 1 + i%most {
+				if !l.step(context.Background(), a, g, g.secret) {
+					return
+				}
+			}
+			mu.Lock()
+			live = append(live, g)
+			mu.Unlock()
+		})
+	}
+	all.Wait()
+	return live
+}
+
+// recovered notes for each grant with which token its client goes on.
+func (h *history) recovered(node string, at time.Duration, grants []*grant) {
+	for _, g := range grants {
+		if len(g.tokens) > 1 {
+			h.begin(node)
+			h.end(op{Kind: recovery, Node: node, Start: at, End: at, Class: ok, Grant: g.id, Gen: g.gen()})
+		}
+	}
 }

@@ -18,6 +18,10 @@ func TestOneNode(t *testing.T) {
 		powerCut(),
 		disk(allNodes, "slow 20ms", time.Second),
 		disk(allNodes, "fail", 0),
+		clock(allNodes, days400, 2*time.Second),
+		startedWrong(allNodes, days400, 2*time.Second),
+		startStays(allNodes, time.Hour),
+		beyondWindow(downFor(2*time.Minute)),
 		killed(allNodes),
 	)
 	s.print(t)

@@ -26,6 +26,7 @@ type world struct {
 	running  int               // number of the last user; guarded by mu
 	excuses  []excuse          // guarded by mu
 	leaps    []leap            // of the clocks of all nodes; guarded by mu
+	halts    []halt            // guarded by mu
 }
 
 // A secret of a client. Its id is "" while the answer that has it is missing.
@@ -54,12 +55,12 @@ func newWorld(t testing.TB, c *cluster) *world {
 	w := &world{t: t, c: c, h: newHistory(), secrets: map[string][]secret{}, minted: map[string]string{}, password: random("password")}
 	first := c.nodes[0]
 	for n := range users {
-		a := first.runWith([]byte(w.password), "user", "add", user(n), "--password-file", "-")
+		a := first.decided([]byte(w.password), "user", "add", user(n), "--password-file", "-")
 		require.Equal(t, exitOK, a.code, "%s", a.errors)
 	}
 	for _, id := range append([]string{turning, toggling}, steady...) {
 		text := random("secret")
-		a := first.runWith([]byte(text), "client", "add", "--id", id, "--name", marker+" "+id, "--owner", user(0),
+		a := first.decided([]byte(text), "client", "add", "--id", id, "--name", marker+" "+id, "--owner", user(0),
 			"--redirect-uri", callback, "--scope", scopes, "--secret-file", "-")
 		require.Equal(t, exitOK, a.code, "%s", a.errors)
 		first.must("client", "approve", id)

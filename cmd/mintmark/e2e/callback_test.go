@@ -23,7 +23,7 @@ func startApplication(t testing.TB) *application {
 	mux.HandleFunc("GET /callback", func(w http.ResponseWriter, r *http.Request) {
 		a.received <- r.URL.Query()
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = io.WriteString(w, `<!DOCTYPE html><html lang="en"><head><title>Application</title><link rel="icon" href="data:,"></head><body><h1>Thank you</h1><script>document.title = "Scripts ran"</script></body></html>`)
+		_, _ = io.WriteString(w, `<!DOCTYPE html><html lang="en"><head><title>Application</title><link rel="icon" href="data:,"></head><body><h1 id="thanks">Thank you</h1><script>document.title = "Scripts ran"</script></body></html>`)
 	})
 	// A page that breaks its own content policy.
 	mux.HandleFunc("GET /breach", func(w http.ResponseWriter, _ *http.Request) {

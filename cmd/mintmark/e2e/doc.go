@@ -7,6 +7,6 @@
 // The folder verifiers has resource servers around verifiers of others. Those in
 // Go are a module of their own.
 //
-// The tests need Node.js, Chromium, Java, HAProxy, Apache and the npm packages
+// The tests need Node.js, Chromium, Java, HAProxy, nginx, Apache and the npm packages
 // that clients/ and verifiers/ name; "make deps" installs them.
 package e2e

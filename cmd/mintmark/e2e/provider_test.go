@@ -5,9 +5,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"io"
-	"net"
 	"os/exec"
+	"runtime"
 	"strconv"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -65,13 +66,25 @@ func startProvider(t testing.TB, port int, redirect string) *provider {
 	return p
 }
 
-// freePort is one that nobody listens at just now.
+// freePort is one that nobody else is given before the test ends: a socket stays
+// bound to it without listening, and a process may come and go there.
 func freePort(t testing.TB) int {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	syscall.ForkLock.RLock()
+	s, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	syscall.CloseOnExec(s)
+	syscall.ForkLock.RUnlock()
 	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().(*net.TCPAddr).Port
+	if runtime.GOOS == "linux" {
+		t.Cleanup(func() { _ = syscall.Close(s) })
+	} else { // others let nobody listen there meanwhile
+		defer syscall.Close(s)
+	}
+	require.NoError(t, syscall.SetsockoptInt(s, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1))
+	require.NoError(t, syscall.Bind(s, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}}))
+	name, err := syscall.Getsockname(s)
+	require.NoError(t, err)
+	return name.(*syscall.SockaddrInet4).Port
 }
 
 func local(port int) string { return "http://127.0.0.1:" + strconv.Itoa(port) }

@@ -68,7 +68,7 @@ func follow(t *testing.T, text string) {
 		case visit:
 			address := authorizationURL(seen)
 			require.NotEmpty(t, address, "%s: no authorization URL in %s", where, seen)
-			s.code = newPerson(t, "demo", "demo-password").decide(address, "allow").Query().Get("code")
+			s.code = newPerson(t, "demo", "lantern-under-oak").decide(address, "allow").Query().Get("code")
 			require.NotEmpty(t, s.code, where)
 			_, err := s.run("CODE='" + s.code + "'\n")
 			require.NoError(t, err, where)

@@ -39,11 +39,12 @@ func start(t testing.TB, fixtures string) *server {
 
 // startIn runs a program, which has its environment, in a folder that may have
 // the data of another run, until stop is called.
-func startIn(t testing.TB, dir, listen string, c *exec.Cmd, fixtures string) (s *server, stop func()) {
+func startIn(t testing.TB, dir, listen string, c *exec.Cmd, fixtures string, flags ...string) (s *server, stop func()) {
 	t.Helper()
 	file := filepath.Join(dir, "fixtures.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(fixtures), 0o600))
 	c.Args = append(c.Args, "dev", "--listen", listen, "--data-dir", filepath.Join(dir, "data"), "--fixtures", file)
+	c.Args = append(c.Args, flags...)
 	var stderr bytes.Buffer
 	c.Stderr = &stderr
 	stdout, err := c.StdoutPipe()

@@ -35,8 +35,13 @@ func tourErrors(t *testing.T, b *tab, s *server, look func(name string)) {
 	b.press("main button.primary")
 	shows("error-413", "Too much was sent")
 
-	b.open(s.AppURL + "/account")
-	b.press(`form[action="/auth/sign-out"] button`)
+	b.open(s.AppURL + "/developer/new")
+	b.fill("name", "Trip Planner")
+	beside := b.another()
+	beside.open(s.AppURL + "/account")
+	beside.press(`form[action="/auth/sign-out"] button`)
+	b.press("main button.primary")
+	shows("form-after-session", "Your session ended")
 	guess(t, s)
 	b.open(s.AppURL + "/auth/sign-in")
 	require.Eventually(t, func() bool {

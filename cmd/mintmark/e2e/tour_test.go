@@ -74,6 +74,8 @@ func tour(t *testing.T, b *tab, see func(name string)) {
 	b.press(`form[action="/account/sign-out-everywhere"] button`)
 	look("sign-in-signed-out-everywhere")
 	tourDeveloper(b, s, app, look)
+	b.open(s.AppURL + "/account")
+	b.press(`form[action="/auth/sign-out"] button`) // the next server has the same host, and cookies know no port
 	n := serve(t, freePort(t), app.uri, upstreamSettings("http://localhost:1")...)
 	b.open(n.AppURL + "/auth/sign-in")
 	look("sign-in-elsewhere")
@@ -81,6 +83,12 @@ func tour(t *testing.T, b *tab, see func(name string)) {
 	look("sign-in-elsewhere-down")
 	b.open(n.AppURL + "/auth/upstream/callback?error=access_denied")
 	look("sign-in-elsewhere-not-begun")
+	n.run("", "user", "admin", "alice")
+	b.open(n.AppURL + "/auth/sign-in")
+	b.do(chromedp.SendKeys(chromedp.CSS("#username"), "alice"), chromedp.SendKeys(chromedp.CSS("#password"), "correct horse"))
+	b.press(`form[action="/auth/sign-in"] button`)
+	b.open(n.AppURL + "/auth/upstream/callback/confirm")
+	look("confirm-elsewhere-old-link")
 	b.open(serveParts(t))
 	look("parts")
 	tourAdmin(b, s, look)
@@ -91,8 +99,6 @@ func tour(t *testing.T, b *tab, see func(name string)) {
 
 // tourAdmin shows the pages of administrators.
 func tourAdmin(b *tab, s *server, look func(name string)) {
-	b.open(s.AppURL + "/account")
-	b.press(`form[action="/auth/sign-out"] button`)
 	b.open(s.AppURL + "/admin")
 	b.signIn("root", "administers it")
 	look("admin-queue")

@@ -15,7 +15,9 @@ import (
 // TestValidAdministration: the pages of administrators are valid HTML, those
 // with problems too.
 func TestValidAdministration(t *testing.T) {
-	s := start(t, fixtures(""))
+	s := start(t, fixtures("")+`  - {id: fake-app, name: MINTMARK, owner: bob, type: public, redirect_uris: ["https://a.example/"], scopes: [PROFILE_READ]}
+  - {id: fake-two, name: Mintmark, owner: bob, type: public, redirect_uris: ["https://a.example/"], scopes: [PROFILE_READ], state: pending}
+`)
 	dir := t.TempDir()
 	var pages []string
 	keep := func(page answer) answer {
@@ -37,7 +39,7 @@ func TestValidAdministration(t *testing.T) {
 	}
 	root.submit(at, get("/auth/sign-in"), "password", "username", root.name, "password", root.password)
 	for _, path := range []string{
-		"", "?q=app", "?q=nothing&before=x", "/clients?q=a&state=approved&owner=u-bob", "/clients/cal-app", "/clients/legacy-app", "/users?only=administrators",
+		"", "?q=app", "?q=nothing&before=x", "/clients?q=a&state=approved&owner=u-bob", "/clients/cal-app", "/clients/legacy-app", "/clients/fake-two", "/users?only=administrators",
 		"/users/u-alice", "/users/u-root", "/audit", "/audit?from=yesterday&user=alice",
 	} {
 		keep(get("/admin" + path))

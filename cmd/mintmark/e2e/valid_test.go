@@ -130,7 +130,8 @@ func TestValidHTML(t *testing.T) {
 	n := serve(t, freePort(t), callback, upstreamSettings("http://localhost:1")...)
 	s = &n.server
 	get("sign-in-elsewhere", "/auth/upstream/callback?error=access_denied")
-	get("sign-in-elsewhere-not-begun", "/auth/upstream")
+	get("sign-in-elsewhere-not-begun", "/auth/upstream/callback/begin")
+	get("confirm-elsewhere-signed-out", "/auth/upstream/callback/confirm")
 	require.Empty(t, slices.DeleteFunc(visited.missed(pageRoutes(t)), ofAdministrators), "pages that are not looked at")
 
 	parts, err := os.ReadFile(filepath.Join(root, "issuer", "web", "testdata", "specimen.golden.html"))

@@ -2,7 +2,6 @@ package e2e
 
 import (
 	"bytes"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -123,7 +122,7 @@ func serveBookings(t *testing.T, r resourceServer, prepare func(*testing.T, reso
 	app := httptest.NewServer(http.NewServeMux())
 	t.Cleanup(app.Close)
 	app.Config.Handler.(*http.ServeMux).HandleFunc("GET /bookings", func(http.ResponseWriter, *http.Request) {})
-	r.upstream, r.run, r.listen = strings.TrimPrefix(app.URL, "http://"), t.TempDir(), freeAddress(t)
+	r.upstream, r.run, r.listen = strings.TrimPrefix(app.URL, "http://"), t.TempDir(), strings.TrimPrefix(local(freePort(t)), "http://")
 	c := prepare(t, r)
 	c.Env = r.environment()
 	var output bytes.Buffer
@@ -160,14 +159,6 @@ func serveBookings(t *testing.T, r resourceServer, prepare func(*testing.T, reso
 
 func (r resourceServer) environment() []string {
 	return append(os.Environ(), "ISSUER="+r.issuer, "AUDIENCE="+r.audience, "LISTEN="+r.listen, "RUN="+r.run, "KEYS="+r.run, "UPSTREAM="+r.upstream)
-}
-
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	require.NoError(t, l.Close())
-	return l.Addr().String()
 }
 
 // script is a program for Node.js.

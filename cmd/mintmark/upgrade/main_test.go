@@ -2,6 +2,7 @@ package upgrade
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -10,10 +11,21 @@ import (
 	"time"
 )
 
-// before is the commit that is upgraded from: the oldest whose "serve" runs a
-// node of a cluster, which is feature level 1. It lacks kinds of commands and
-// rules that came with later levels.
-const before = "2adb61b3c133d686a7b3d452edfa3f05326473ca"
+// newLevel is the feature level of the new program, one above that of the old.
+const newLevel = 2
+
+// A change is one to the text of the new program, which knows what the old one
+// does not.
+type change struct{ file, old, new string }
+
+var changes = []change{
+	{"issuer/ledger/level.go", "const Level = 1", "const Level = 2"},
+	// A kind that would stop the old program is withheld.
+	{"issuer/ledger/kind.go", "KindDisconnect      Kind = 19", "KindDisconnect      Kind = 250"},
+	{"issuer/ledger/level.go", "return map[Kind]uint32{}", "return map[Kind]uint32{KindDisconnect: 2}"},
+	// A rule that the old program has otherwise would make the states differ.
+	{"issuer/ledger/audit.go", "	e.Seq, e.At = m.Seq, m.At\n", "	e.Seq, e.At = m.Seq, m.At\n	if m.Level >= 2 {\n		e.Detail += \" (level 2)\"\n	}\n"},
+}
 
 // The two programs.
 var oldBinary, newBinary string
@@ -35,50 +47,62 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build makes both, each from the text of its own commit or checkout.
+// build makes both out of this checkout, the new one with the changes.
 func build(dir string) (err error) {
 	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
 	if err != nil {
 		return err
 	}
-	if out, err := command(root, "git", "rev-parse", "--verify", "--quiet", before+"^{commit}").CombinedOutput(); err != nil {
-		return fmt.Errorf("commit %s is not in this checkout, which needs its history (git fetch --unshallow): %w\n%s", before, err, out)
-	}
-	archive := filepath.Join(dir, "old.tar")
-	source := filepath.Join(dir, "old")
-	if err := os.Mkdir(source, 0o700); err != nil {
+	overlay, err := changed(root, dir)
+	if err != nil {
 		return err
 	}
-	for _, c := range []*exec.Cmd{
-		command(root, "git", "archive", "--output", archive, before),
-		command(source, "tar", "-xf", archive),
-	} {
-		if out, err := c.CombinedOutput(); err != nil {
-			return fmt.Errorf("%v: %w\n%s", c.Args, err, out)
-		}
-	}
-	if oldBinary, err = compile(source, filepath.Join(dir, "mintmark-old"), "old"); err != nil {
+	if oldBinary, err = compile(root, filepath.Join(dir, "mintmark-old"), "old"); err != nil {
 		return err
 	}
-	newBinary, err = compile(root, filepath.Join(dir, "mintmark-new"), "new")
+	newBinary, err = compile(root, filepath.Join(dir, "mintmark-new"), "new", "-overlay", overlay)
 	return err
 }
 
+// changed writes the changed files and the list that "go build" reads.
+func changed(root, dir string) (list string, err error) {
+	replace := map[string]string{}
+	for _, c := range changes {
+		file := filepath.Join(root, c.file)
+		from, again := replace[file]
+		if !again {
+			from = file
+		}
+		text, err := os.ReadFile(from)
+		if err != nil {
+			return "", err
+		}
+		if n := bytes.Count(text, []byte(c.old)); n != 1 {
+			return "", fmt.Errorf("%q is %d times in %s: the change must follow the program", c.old, n, c.file)
+		}
+		replace[file] = filepath.Join(dir, filepath.Base(file))
+		if err := os.WriteFile(replace[file], bytes.Replace(text, []byte(c.old), []byte(c.new), 1), 0o600); err != nil {
+			return "", err
+		}
+	}
+	text, err := json.Marshal(map[string]any{"Replace": replace})
+	if err != nil {
+		return "", err
+	}
+	list = filepath.Join(dir, "overlay.json")
+	return list, os.WriteFile(list, text, 0o600)
+}
+
 // compile is the Makefile's build, with a name of the version.
-func compile(source, path, version string) (string, error) {
-	c := command(source, "go", "build", "-race=false", "-trimpath", "-buildvcs=false",
-		"-ldflags", "-X main.version="+version, "-o", path, "./cmd/mintmark")
+func compile(source, path, version string, more ...string) (string, error) {
+	c := exec.Command("go", append(append([]string{"build"}, more...), "-race=false", "-trimpath", "-buildvcs=false",
+		"-ldflags", "-X main.version="+version, "-o", path, "./cmd/mintmark")...)
+	c.Dir = source
 	c.Env = append(os.Environ(), "CGO_ENABLED=0")
 	if out, err := c.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("build the %s binary: %w\n%s", version, err, bytes.TrimSpace(out))
 	}
 	return path, nil
-}
-
-func command(dir, name string, arguments ...string) *exec.Cmd {
-	c := exec.Command(name, arguments...)
-	c.Dir = dir
-	return c
 }
 
 // until waits for a condition and reports whether it came to hold in time.

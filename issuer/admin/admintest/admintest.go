@@ -205,10 +205,11 @@ func (w *World) Allow(user, client, scope string) ledger.GrantID {
 	w.t.Helper()
 	var id ledger.GrantID
 	_, _ = rand.Read(id[:]) // never fails
+	c := w.View().Client(client)
 	w.Do(&ledger.Allow{
-		Actor: w.SignIn(user), User: user, Grant: id,
+		Actor: w.SignIn(user), User: user, Grant: id, Revision: c.Revision,
 		Request: oauth.AuthorizationRequest{
-			ClientID: client, RedirectURI: w.View().Client(client).RedirectURIs[0], Scope: scope, ResponseType: "code",
+			ClientID: client, RedirectURI: c.RedirectURIs[0], Scope: scope, ResponseType: "code",
 		},
 	})
 	return id

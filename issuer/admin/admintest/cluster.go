@@ -27,12 +27,12 @@ type Cluster struct {
 // NewCluster is a cluster of three healthy nodes, n1 to n3, of which n2 leads
 // and n1 is asked.
 func NewCluster() *Cluster {
-	c := &Cluster{state: admin.ClusterStatus{Name: "n1", ID: "id-n1", Leader: "n2", Term: 7, Level: 1}}
+	c := &Cluster{state: admin.ClusterStatus{Name: "n1", ID: "id-n1", Leader: "n2", Term: 7, Level: 1, StateTime: Started, StateAhead: -12_000}}
 	for i, state := range []string{"follower", "leader", "follower"} {
 		c.state.Nodes = append(c.state.Nodes, admin.ClusterNode{
 			Name: fmt.Sprintf("n%d", i+1), ID: fmt.Sprintf("id-n%d", i+1), Address: fmt.Sprintf("10.0.0.%d:8300", i+1),
 			Role: admin.RoleVoter, State: state, Term: 7, Applied: 1000, Last: 1000, Version: "v1", Level: 1,
-			CertificateExpires: Started.Add(30 * 24 * time.Hour), DiskFree: 1 << 30,
+			CertificateExpires: Started.Add(30 * 24 * time.Hour), DiskFree: 1 << 30, Follows: "n2",
 		})
 	}
 	return c

@@ -51,7 +51,10 @@ type Provider struct {
 }
 
 // A request is what an authorization request asked for.
-type request struct{ subject, nonce, challenge, redirectURI string }
+type request struct {
+	subject, nonce, challenge, redirectURI string
+	anew                                   bool // it had max_age=0
+}
 
 // New starts a provider by whose clock ID tokens run out.
 func New(t testing.TB, now func() time.Time) *Provider {
@@ -136,7 +139,7 @@ func (p *Provider) SignIn(location, subject string) url.Values {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	code := rand.Text()
-	p.codes[code] = request{subject, q.Get("nonce"), q.Get("code_challenge"), q.Get("redirect_uri")}
+	p.codes[code] = request{subject, q.Get("nonce"), q.Get("code_challenge"), q.Get("redirect_uri"), q.Get("max_age") == "0"}
 	return url.Values{"code": {code}, "state": {q.Get("state")}, "iss": {p.URL}}
 }
 
@@ -161,6 +164,9 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	}
 	now := p.now().Unix()
 	claims := Claims{"iss": p.URL, "aud": ClientID, "sub": asked.subject, "nonce": asked.nonce, "iat": now, "exp": now + 60}
+	if asked.anew {
+		claims["auth_time"] = now // the person gave a password
+	}
 	if p.ID != nil {
 		p.ID(claims)
 	}

@@ -1,0 +1,283 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+const (
+	days400 = 400 * 24 * time.Hour
+	// tolerated is what a stamp may be off by, and a second for the test.
+	tolerated = 11 * time.Second
+)
+
+// clockTrio is a cluster of three with clocks to step.
+func clockTrio(t *testing.T) (*trio, []*stepped) {
+	var clocks []*stepped
+	tr := newTrio(t, func(c *cluster.Config) {
+		clocks = append(clocks, new(stepped))
+		clocks[len(clocks)-1].set(c)
+	})
+	tr.compared()
+	tr.believed()
+	return tr, clocks
+}
+
+// believed waits until every node knows that the others believe their clocks.
+func (tr *trio) believed() {
+	tr.t.Helper()
+	require.Eventually(tr.t, func() bool {
+		for _, n := range tr.nodes {
+			if checkOf(n, "clock") != nil || !cluster.Vouched(n) {
+				return false
+			}
+		}
+		return true
+	}, 10*time.Second, 10*time.Millisecond)
+}
+
+// tryAll proposes by each node, and returns the stamps that were acknowledged. It
+// does not wait for long for somebody to lead.
+func (tr *trio) tryAll() (at []time.Time) {
+	// All at once: a joint jump of some minutes is accepted after a while.
+	ctx, cancel := context.WithTimeout(tr.t.Context(), 2*time.Second)
+	defer cancel()
+	stamped := make(chan time.Time, len(tr.nodes))
+	var trying sync.WaitGroup
+	for _, n := range tr.nodes {
+		trying.Go(func() {
+			if v, _, err := n.Propose(ctx, &set{Name: "a"}); err == nil {
+				stamped <- time.UnixMilli(v.(cluster.Meta).At)
+			}
+		})
+	}
+	trying.Wait()
+	close(stamped)
+	for t := range stamped {
+		at = append(at, t)
+	}
+	return at
+}
+
+// goesOn waits until all nodes are healthy again, without an operator, and
+// stamp the right time.
+func (tr *trio) goesOn() {
+	tr.t.Helper()
+	tr.settle(3)
+	tr.leader()
+	for _, n := range tr.nodes {
+		v, _, err := n.Propose(tr.t.Context(), &set{Name: "after"})
+		require.NoError(tr.t, err)
+		require.WithinDuration(tr.t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), tolerated)
+	}
+}
+
+// TestClocksThatJumpTogether: that several nodes jumped to the same time is no
+// reason to believe it, since one cause may have moved them all.
+func TestClocksThatJumpTogether(t *testing.T) {
+	for _, tc := range []struct {
+		name  string
+		nodes int // from the leader on
+		by    time.Duration
+	}{
+		{"two, 400 days ahead", 2, days400},
+		{"two, two hours ahead", 2, 2 * time.Hour},
+		{"two, two hours back", 2, -2 * time.Hour},
+		{"all, 400 days ahead", 3, days400},
+		{"all, two hours back", 3, -2 * time.Hour},
+		{"all, four minutes ahead", 3, 4 * time.Minute},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			t.Parallel()
+			tr, clocks := clockTrio(t)
+			i := tr.leader()
+			for j := range tc.nodes {
+				clocks[(i+j)%3].jump(tc.by)
+			}
+			for range 2 { // each takes three seconds where nobody leads
+				for _, at := range tr.tryAll() {
+					require.WithinDuration(t, time.Now(), at, tolerated)
+				}
+			}
+			require.ErrorContains(t, checkOf(tr.nodes[i], "clock"), "jumped")
+			for _, c := range clocks {
+				c.jump(0)
+			}
+			tr.goesOn()
+			tr.same()
+		})
+	}
+}
+
+// TestClocksThatStayElsewhere: nothing is decided until an operator says which
+// clocks are right.
+func TestClocksThatStayElsewhere(t *testing.T) {
+	tr, clocks := clockTrio(t)
+	for _, c := range clocks[:2] {
+		c.jump(days400)
+		c.pass(time.Hour) // it lasts
+	}
+	clocks[2].pass(time.Hour)
+	require.Eventually(t, func() bool {
+		for _, n := range tr.nodes {
+			if leading, _ := n.Leading(); leading {
+				return false
+			}
+		}
+		return checkOf(tr.nodes[0], "clock") != nil && checkOf(tr.nodes[1], "clock") != nil
+	}, 10*time.Second, 10*time.Millisecond)
+	require.Empty(t, tr.tryAll())
+	tr.nodes[0].AcceptClock()
+	tr.nodes[1].AcceptClock()
+	require.Eventually(t, func() bool {
+		v, _, err := tr.nodes[2].Propose(t.Context(), &set{Name: "a"})
+		return err == nil && time.Until(time.UnixMilli(v.(cluster.Meta).At)) > days400-time.Hour
+	}, 10*time.Second, 10*time.Millisecond)
+
+	// And the third comes to them by itself: they do not jump.
+	clocks[2].jump(days400)
+	require.Eventually(t, func() bool { return checkOf(tr.nodes[2], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
+}
+
+// TestClocksAreCorrectedTogether: by some minutes, for good. That needs nobody.
+// Once they are set back, nothing is decided before they are where they were.
+func TestClocksAreCorrectedTogether(t *testing.T) {
+	tr, clocks := clockTrio(t)
+	jump := func(to time.Duration) {
+		for _, c := range clocks {
+			c.jump(to)
+		}
+		require.Eventually(t, func() bool {
+			for _, n := range tr.nodes {
+				if checkOf(n, "clock") == nil {
+					return false
+				}
+			}
+			return true
+		}, 10*time.Second, 10*time.Millisecond)
+		for _, c := range clocks {
+			c.pass(20 * time.Second)
+		}
+		tr.believed()
+	}
+	jump(2 * time.Minute)
+	require.Eventually(t, func() bool {
+		at := tr.tryAll()
+		return len(at) == 3 && time.Until(at[0]) > 2*time.Minute
+	}, 10*time.Second, 10*time.Millisecond)
+
+	jump(0)
+	i := tr.leader()
+	_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a"})
+	var ahead *cluster.StateTimeError
+	require.ErrorAs(t, err, &ahead)
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	require.InDelta(t, 100*time.Second, ahead.By, float64(30*time.Second))
+	for _, n := range tr.nodes {
+		require.ErrorAs(t, checkOf(n, "time"), &ahead)
+		require.InDelta(t, 100*time.Second, n.Stats().StateAhead, float64(30*time.Second))
+	}
+	for _, c := range clocks {
+		c.pass(2 * time.Minute)
+	}
+	require.Eventually(t, func() bool { return len(tr.tryAll()) == 3 }, 10*time.Second, 10*time.Millisecond)
+	for _, n := range tr.nodes {
+		require.NoError(t, checkOf(n, "time"))
+	}
+}
+
+// TestRestartsLaunderNoJump: clocks that are refused as long as the nodes run are
+// refused after a restart too, beside a node whose clock is steady.
+func TestRestartsLaunderNoJump(t *testing.T) {
+	tr, clocks := clockTrio(t)
+	i := tr.leader()
+	wrong := []int{i, (i + 1) % 3}
+	for _, j := range wrong {
+		clocks[j].jump(9 * time.Minute)
+	}
+	require.Empty(t, tr.tryAll())
+	for _, j := range wrong {
+		tr.restart(j)
+		require.ErrorContains(t, checkOf(tr.nodes[j], "clock"), "is 9m0s ahead of the clocks of nodes that run steadily", "at once")
+	}
+	require.Eventually(t, func() bool { return tr.nodes[(i+2)%3].Stats().Reachable == 3 }, 10*time.Second, 10*time.Millisecond)
+	require.Empty(t, tr.tryAll())
+	for _, c := range clocks {
+		c.jump(0)
+	}
+	tr.goesOn()
+	tr.same()
+}
+
+// TestOneWrongClockKeepsNobodyFromStarting where another steady one agrees with
+// who starts.
+func TestOneWrongClockKeepsNobodyFromStarting(t *testing.T) {
+	tr, clocks := clockTrio(t)
+	i := tr.leader()
+	wrong, starts := (i+1)%3, (i+2)%3
+	clocks[wrong].jump(9 * time.Minute)
+	tr.nodes[wrong].AcceptClock()
+	tr.restart(starts)
+	require.Eventually(t, func() bool { return checkOf(tr.nodes[starts], "clock") == nil }, 5*time.Second, 10*time.Millisecond)
+	v, _, err := tr.nodes[starts].Propose(t.Context(), &set{Name: "after"})
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), tolerated)
+}
+
+// TestClockOfANodeAloneComesBack: nothing was stamped, and nobody is asked.
+func TestClockOfANodeAloneComesBack(t *testing.T) {
+	for _, by := range []time.Duration{days400, time.Minute, -time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			clock := new(stepped)
+			c := config(t, "")
+			clock.set(&c)
+			n := open(t, c)
+			clock.jump(by)
+			_, _, err := n.Propose(t.Context(), &set{Name: "during"})
+			require.ErrorIs(t, err, cluster.ErrUnavailable)
+			clock.jump(0)
+			v, _, err := n.Propose(t.Context(), &set{Name: "after"})
+			require.NoError(t, err)
+			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), tolerated)
+		})
+	}
+}
+
+// TestStampsAreNeverAheadOfAMajority: a leader is in the middle of its clocks, and
+// state time is that of a leader before it.
+func TestStampsAreNeverAheadOfAMajority(t *testing.T) {
+	tr, clocks := clockTrio(t)
+	i := tr.leader()
+	clocks[i].jump(8 * time.Second) // no jump, and within what is tolerated of a leader
+	from := time.Now()
+	at := tr.tryAll()
+	require.Len(t, at, 3)
+	require.WithinRange(t, at[2], from.Add(8*time.Second).Truncate(time.Millisecond), time.Now().Add(8*time.Second))
+
+	// The next leader's clock is 9 s ahead of both others', and state time is 8 s
+	// ahead of that.
+	j := (i + 1) % 3
+	for k := range clocks {
+		if clocks[k].jump(-9 * time.Second); k == j {
+			clocks[k].jump(0)
+		}
+	}
+	require.Eventually(t, func() bool {
+		_ = tr.nodes[i].TransferLeadership(t.Context(), tr.confs[j].Name)
+		return tr.leader() == j
+	}, 10*time.Second, 10*time.Millisecond)
+	var ahead *cluster.StateTimeError
+	require.Eventually(t, func() bool { // when it has heard of their clocks
+		_, _, err := tr.nodes[j].Propose(t.Context(), &set{Name: "a"})
+		return errors.As(err, &ahead)
+	}, 5*time.Second, 10*time.Millisecond)
+	require.Greater(t, ahead.By, 10*time.Second)
+	require.LessOrEqual(t, ahead.By, 18*time.Second)
+}

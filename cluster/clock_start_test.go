@@ -1,0 +1,205 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// stoppedNode is a folder of a node that was just stopped, and its clock.
+func stoppedNode(t *testing.T) (cluster.Config, *stepped) {
+	clock := new(stepped)
+	c := config(t, "")
+	clock.set(&c)
+	n := open(t, c)
+	_, _, err := n.Propose(t.Context(), &set{Name: "before"})
+	require.NoError(t, err)
+	shut(t, n)
+	return c, clock
+}
+
+// TestStartWithAWrongClock: a node alone stamps nothing, and goes on by itself
+// once its clock is right.
+func TestStartWithAWrongClock(t *testing.T) {
+	for _, by := range []time.Duration{days400, time.Hour, -time.Hour, -20000 * 24 * time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			c, clock := stoppedNode(t)
+			clock.jump(by)
+			said := new(spoken)
+			c.Logger = slog.New(slog.NewTextHandler(said, nil))
+			n := open(t, c)
+			_, _, err := n.Propose(t.Context(), &set{Name: "during"})
+			require.ErrorIs(t, err, cluster.ErrUnavailable)
+			require.ErrorContains(t, err, "nobody vouches for it (nothing keeps this clock right")
+			require.Error(t, checkOf(n, "clock"))
+			require.Equal(t, 1, said.count("the clock is not believed yet"))
+
+			clock.jump(0)
+			waited := make(chan error)
+			go func() { waited <- n.AwaitClock(t.Context(), func(string) {}) }()
+			require.NoError(t, <-waited)
+			v, _, err := n.Propose(t.Context(), &set{Name: "after"})
+			require.NoError(t, err)
+			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), tolerated)
+			require.NoError(t, checkOf(n, "clock"))
+			require.Equal(t, 1, said.count("the clock is believed now"))
+		})
+	}
+}
+
+// TestStartWaitsForAnOperator where the clock stays, and asks for one after two
+// minutes.
+func TestStartWaitsForAnOperator(t *testing.T) {
+	c, clock := stoppedNode(t)
+	clock.jump(time.Hour)
+	said := new(spoken)
+	c.Logger = slog.New(slog.NewTextHandler(said, nil))
+	n := open(t, c)
+	reasons := make(chan string, 10)
+	waited := make(chan error, 1)
+	go func() { waited <- n.AwaitClock(t.Context(), func(why string) { reasons <- why }) }()
+	select {
+	case why := <-reasons:
+		require.Contains(t, why, "1h0m0s ahead of when it last ran")
+	case err := <-waited:
+		require.Fail(t, "it does not wait", "%v", err)
+	}
+	require.Zero(t, said.count("an operator must say"))
+	clock.pass(3 * time.Minute)
+	require.Eventually(t, func() bool { return said.count("an operator must say") == 1 }, 10*time.Second, 10*time.Millisecond)
+	select {
+	case err := <-waited:
+		require.Fail(t, "it waited no longer", "%v", err)
+	default:
+	}
+	n.AcceptClock()
+	require.NoError(t, <-waited)
+	_, _, err := n.Propose(t.Context(), &set{Name: "after"})
+	require.NoError(t, err)
+
+	clock.jump(0) // and a jump back is one
+	_, _, err = n.Propose(t.Context(), &set{Name: "after"})
+	require.ErrorContains(t, err, "jumped back")
+}
+
+// TestStartAfterATime: that a node was stopped for long is no reason to wait,
+// where the kernel knows the time, or an operator said so.
+func TestStartAfterATime(t *testing.T) {
+	for name, change := range map[string]func(*cluster.Config){
+		"the kernel vouches": func(c *cluster.Config) { c.Synchronised = func(time.Time) error { return nil } },
+		"it is trusted":      func(c *cluster.Config) { c.TrustClock = true },
+	} {
+		t.Run(name, func(t *testing.T) {
+			c, clock := stoppedNode(t)
+			clock.jump(30 * 24 * time.Hour)
+			change(&c)
+			n := open(t, c)
+			require.NoError(t, n.AwaitClock(t.Context(), nil))
+			_, _, err := n.Propose(t.Context(), &set{Name: "after"})
+			require.NoError(t, err)
+		})
+	}
+}
+
+// TestStartSoonAfterAStop: an idle node is stopped for a moment long after its
+// last command. It knows when it last ran.
+func TestStartSoonAfterAStop(t *testing.T) {
+	c, clock := stoppedNode(t)
+	n := open(t, c)
+	clock.pass(24 * time.Hour)
+	require.NoError(t, checkOf(n, "clock"))
+	shut(t, n)
+	clock.jump(5 * time.Minute)
+	n = open(t, c)
+	require.NoError(t, checkOf(n, "clock"))
+	shut(t, n)
+
+	require.NoError(t, os.Remove(filepath.Join(c.Dir, "ran")))
+	n = open(t, c)
+	require.ErrorContains(t, checkOf(n, "clock"), "ahead of the newest decision in its data folder")
+}
+
+// TestStartInAnEmptyFolder only warns: there is nothing to spoil.
+func TestStartInAnEmptyFolder(t *testing.T) {
+	clock, said := new(stepped), new(spoken)
+	clock.jump(days400)
+	c := config(t, "")
+	clock.set(&c)
+	c.Logger = slog.New(slog.NewTextHandler(said, nil))
+	n := open(t, c)
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	require.Equal(t, 1, said.count("make sure that it is right"))
+}
+
+// TestAllStartWithAWrongClock: three nodes that agree with each other are no
+// witnesses for each other.
+func TestAllStartWithAWrongClock(t *testing.T) {
+	tr, clocks := clockTrio(t)
+	for i, n := range tr.nodes {
+		shut(t, n)
+		clocks[i].jump(days400)
+	}
+	for i := range 3 {
+		tr.start(i)
+	}
+	require.Eventually(t, func() bool { // they have asked each other
+		for _, n := range tr.nodes {
+			if n.Stats().Reachable != 3 || checkOf(n, "clock") == nil {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, 10*time.Millisecond)
+	require.Empty(t, tr.tryAll())
+	for _, c := range clocks {
+		c.jump(0)
+	}
+	tr.goesOn()
+	tr.same()
+}
+
+// TestPeersVouchForAStart: a node that was stopped for long learns from the
+// others that its clock is right, and another that its clock is wrong.
+func TestPeersVouchForAStart(t *testing.T) {
+	tr, clocks := clockTrio(t)
+	i := (tr.leader() + 1) % 3
+	shut(t, tr.nodes[i])
+	for _, c := range clocks {
+		c.pass(48 * time.Hour)
+	}
+	clocks[i].jump(time.Hour)
+	tr.start(i)
+	require.Eventually(t, func() bool { return tr.nodes[i].Stats().Reachable == 3 }, 10*time.Second, 10*time.Millisecond)
+	require.Error(t, checkOf(tr.nodes[i], "clock"))
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	require.NoError(t, tr.nodes[i].AwaitClock(ctx, func(string) {}), "the others don't wait for it")
+	_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "by another"})
+	require.NoError(t, err)
+	clocks[i].jump(0)
+	require.Eventually(t, func() bool { return checkOf(tr.nodes[i], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
+}
+
+// TestStartOfAStateAheadOfTheClock: the clock is right, and what was stamped is
+// not. The kernel says so; nothing is decided.
+func TestStartOfAStateAheadOfTheClock(t *testing.T) {
+	c, clock := stoppedNode(t)
+	clock.jump(-time.Hour)
+	c.Synchronised = func(time.Time) error { return nil }
+	n := open(t, c)
+	require.NoError(t, checkOf(n, "clock"))
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	var ahead *cluster.StateTimeError
+	require.True(t, errors.As(err, &ahead), "%v", err)
+	require.InDelta(t, time.Hour, ahead.By, float64(time.Minute))
+	require.ErrorAs(t, checkOf(n, "time"), &ahead)
+}

@@ -1,0 +1,43 @@
+package clustertest
+
+import (
+	"net/netip"
+	"runtime"
+	"syscall"
+	"testing"
+)
+
+// Address is a loopback address that nobody else is given before the test ends: a
+// socket stays bound to it without listening. A listener of the test or of a
+// process that it starts may come and go there.
+func Address(t testing.TB) string {
+	t.Helper()
+	syscall.ForkLock.RLock()
+	s, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err == nil {
+		syscall.CloseOnExec(s)
+	}
+	syscall.ForkLock.RUnlock()
+	if err != nil {
+		t.Fatalf("make a socket: %v", err)
+	}
+	release := func() { _ = syscall.Close(s) }
+	if runtime.GOOS != "linux" { // others let nobody listen there meanwhile
+		defer release()
+	} else {
+		t.Cleanup(release)
+	}
+	err = syscall.SetsockoptInt(s, syscall.SOL_SOCKET, syscall.SO_REUSEADDR, 1)
+	if err == nil {
+		err = syscall.Bind(s, &syscall.SockaddrInet4{Addr: [4]byte{127, 0, 0, 1}})
+	}
+	if err != nil {
+		t.Fatalf("bind a socket: %v", err)
+	}
+	name, err := syscall.Getsockname(s)
+	if err != nil {
+		t.Fatalf("ask for the address of a socket: %v", err)
+	}
+	at := name.(*syscall.SockaddrInet4)
+	return netip.AddrPortFrom(netip.AddrFrom4(at.Addr), uint16(at.Port)).String()
+}

@@ -1,0 +1,39 @@
+package clustertest_test
+
+import (
+	"net"
+	"runtime"
+	"strconv"
+	"syscall"
+	"testing"
+
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+)
+
+// TestAddress: listeners come and go, and the port stays taken meanwhile.
+func TestAddress(t *testing.T) {
+	address := clustertest.Address(t)
+	for range 2 {
+		l, err := net.Listen("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = l.Close()
+	}
+	if runtime.GOOS != "linux" {
+		return
+	}
+	_, port, _ := net.SplitHostPort(address)
+	number, err := strconv.Atoi(port)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := syscall.Socket(syscall.AF_INET, syscall.SOCK_STREAM, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = syscall.Close(s) }()
+	if err := syscall.Bind(s, &syscall.SockaddrInet4{Port: number, Addr: [4]byte{127, 0, 0, 1}}); err != syscall.EADDRINUSE {
+		t.Fatalf("a socket that shares nothing was bound: %v", err)
+	}
+}

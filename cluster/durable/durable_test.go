@@ -1,0 +1,44 @@
+package durable_test
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
+	"github.com/mintmark-auth/mintmark/cluster/durable/durabletest"
+)
+
+// The content is on disk before the name, and both are when the call returns.
+func TestContentBeforeName(t *testing.T) {
+	for name, write := range map[string]func(string, []byte) error{"create": durable.Create, "replace": durable.Replace} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "file")
+			synced := durabletest.Syncs(t)
+			require.NoError(t, write(path, []byte("text")))
+			require.Equal(t, []string{"text", durabletest.Folder}, *synced)
+			info, err := os.Stat(path)
+			require.NoError(t, err)
+			require.Equal(t, fs.FileMode(0o600), info.Mode())
+		})
+	}
+}
+
+// What was there stays where a file can't be written, and nothing else is left.
+func TestFailedWriteLeavesNothing(t *testing.T) {
+	dir := t.TempDir()
+	path := filepath.Join(dir, "file")
+	require.NoError(t, durable.Create(path, []byte("one")))
+	require.ErrorIs(t, durable.Create(path, []byte("two")), fs.ErrExist)
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "folder"), 0o700))
+	require.Error(t, durable.Replace(filepath.Join(dir, "folder"), []byte("two")))
+	text, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, "one", string(text))
+	left, err := os.ReadDir(dir)
+	require.NoError(t, err)
+	require.Len(t, left, 2)
+}

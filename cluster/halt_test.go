@@ -1,0 +1,168 @@
+package cluster_test
+
+import (
+	"path/filepath"
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// startedLater is the configuration of a node that was stopped for a while.
+func startedLater(c cluster.Config, d time.Duration) cluster.Config {
+	c.Now = func() time.Time { return time.Now().Add(d) }
+	return c
+}
+
+// haltOf is how long nothing could be decided, once a node leads and says so.
+func haltOf(t *testing.T, n *cluster.Node) time.Duration {
+	t.Helper()
+	_, index, err := n.Propose(t.Context(), &set{Name: "after"})
+	require.NoError(t, err)
+	_, err = n.ViewAt(t.Context(), index)
+	require.NoError(t, err)
+	return time.Duration(n.Halted()) * time.Millisecond
+}
+
+// TestRestartIsAHalt of a node alone: what the folder says counts, and not when
+// somebody last asked for something.
+func TestRestartIsAHalt(t *testing.T) {
+	const away = 5 * time.Minute
+	c := config(t, "")
+	n := open(t, c)
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	require.Zero(t, n.Halted(), "a first start ends no halt")
+	shut(t, n)
+	require.FileExists(t, filepath.Join(c.Dir, "live"))
+
+	n = open(t, startedLater(c, away))
+	halt := haltOf(t, n)
+	require.InDelta(t, away.Seconds(), halt.Seconds(), 10)
+	require.Equal(t, halt, haltOf(t, n), "it is told once")
+	shut(t, n)
+
+	n = open(t, startedLater(c, away))
+	require.Equal(t, halt, haltOf(t, n), "a short one is not told")
+	shut(t, n)
+
+	drop(t, c.Dir, "live")
+	n = open(t, startedLater(c, 2*away))
+	require.Equal(t, halt, haltOf(t, n), "who does not know tells none")
+}
+
+// TestHaltIsToldToABusyDisk: meanwhile the node answers others who ask until when
+// commands could be decided.
+func TestHaltIsToldToABusyDisk(t *testing.T) {
+	gate := newGate()
+	c := config(t, "")
+	c.QueueTimeout = time.Hour
+	c.Elapsed = cluster.Elapsed()
+	n := open(t, cluster.WithHooks(c, cluster.Hooks{
+		Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, gate} },
+	}))
+	gate.shut()
+	var told sync.WaitGroup
+	told.Go(func() { _, _, _ = n.Propose(t.Context(), &set{Name: "a"}) })
+	gate.held(t)
+	later := time.Now().Add(time.Minute).UnixMilli()
+	told.Go(func() { cluster.GoesOn(n, later) })
+	known := make(chan struct{})
+	go func() {
+		for cluster.Live(n) < later {
+			runtime.Gosched()
+		}
+		close(known)
+	}()
+	select {
+	case <-known:
+	case <-time.After(20 * time.Second):
+		t.Error("nobody hears anything while the halt is not in the log")
+	}
+	gate.open()
+	told.Wait()
+	<-known
+	require.Eventually(t, func() bool { return n.Halted() > 50_000 }, 20*time.Second, time.Millisecond)
+}
+
+// TestHaltCountsADayAtMost.
+func TestHaltCountsADayAtMost(t *testing.T) {
+	m := cluster.NewMemory(toy(), fixedNow)
+	m.Halt(25 * time.Hour)
+	m.Halt(-time.Hour)
+	m.Halt(time.Second)
+	require.Equal(t, 24*time.Hour+time.Second, time.Duration(cluster.HaltedOf(m))*time.Millisecond)
+}
+
+// live waits until every node knows of a moment that is a while later.
+func (tr *trio) live(d time.Duration) {
+	tr.t.Helper()
+	for _, n := range tr.nodes {
+		from := cluster.Live(n)
+		require.Eventually(tr.t, func() bool { return cluster.Live(n)-from > d.Milliseconds() }, 30*time.Second, 10*time.Millisecond)
+	}
+}
+
+// TestIdleIsNoHalt: nobody asks for anything, and then another node leads, which
+// had been cut off meanwhile.
+func TestIdleIsNoHalt(t *testing.T) {
+	tr := newTrio(t)
+	tr.live(time.Second)
+	i := tr.leader()
+	other := tr.nodes[(i+1)%3]
+	cluster.Isolate(other, true)
+	from := cluster.Live(tr.nodes[i])
+	require.Eventually(t, func() bool { return cluster.Live(tr.nodes[i])-from > 4000 }, 30*time.Second, 10*time.Millisecond)
+	require.Less(t, cluster.Live(other)-from, int64(3000), "it has heard nothing")
+	cluster.Isolate(other, false)
+	tr.settle(3)
+	require.Eventually(t, func() bool {
+		return tr.nodes[tr.leader()].TransferLeadership(t.Context(), other.ID()) == nil
+	}, 20*time.Second, 10*time.Millisecond)
+	tr.settle(3)
+	require.Zero(t, haltOf(t, other))
+}
+
+// TestLeaderWithoutAMajorityIsAHalt.
+func TestLeaderWithoutAMajorityIsAHalt(t *testing.T) {
+	tr := newTrio(t)
+	tr.live(time.Second)
+	i := tr.leader()
+	began := time.Now()
+	for _, n := range tr.nodes {
+		cluster.Isolate(n, true)
+	}
+	away := time.Now()
+	require.Eventually(t, func() bool { return time.Since(away) > 5*time.Second }, 20*time.Second, 10*time.Millisecond)
+	least := time.Since(away)
+	for _, n := range tr.nodes {
+		cluster.Isolate(n, false)
+	}
+	tr.settle(3)
+	halt := haltOf(t, tr.nodes[i])
+	require.Greater(t, halt, least-2*time.Second)
+	require.Less(t, halt, time.Since(began)+2*time.Second)
+	tr.same()
+}
+
+// TestAllStoppedIsAHalt: whichever of them leads afterwards.
+func TestAllStoppedIsAHalt(t *testing.T) {
+	const away = 5 * time.Minute
+	tr := newTrio(t)
+	tr.live(time.Second)
+	for _, n := range tr.nodes {
+		shut(t, n)
+	}
+	for i := range tr.nodes {
+		tr.relisten(i)
+		tr.nodes[i] = open(t, startedLater(tr.confs[i], away))
+	}
+	tr.settle(3)
+	require.InDelta(t, away.Seconds(), haltOf(t, tr.nodes[0]).Seconds(), 20)
+	tr.same()
+}

@@ -1,0 +1,145 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// auditSeqs are the events in a node's log, in the order of its lines.
+func (n *nodeProcess) auditSeqs(t testing.TB) (seqs []uint64) {
+	t.Helper()
+	for _, line := range n.logLines(t) {
+		if group, ok := line["audit"].(map[string]any); ok {
+			seqs = append(seqs, uint64(group["seq"].(float64)))
+		}
+	}
+	return seqs
+}
+
+// trail are the Seqs of the whole audit trail, by way of a node.
+func (n *nodeProcess) trail(t testing.TB) (seqs []uint64) {
+	t.Helper()
+	list, err := admin.Audit.Call(t.Context(), n.operator(t), admin.EventFilter{})
+	require.NoError(t, err)
+	for _, e := range list.Events {
+		seqs = append(seqs, e.Seq)
+	}
+	return seqs
+}
+
+// TestEveryEventIsLogged by a node that leads, in order and over a change of the
+// leader; and whoever follows on a node that stays has each once.
+func TestEveryEventIsLogged(t *testing.T) {
+	if testing.Short() {
+		t.Skip("starts three processes")
+	}
+	dir := t.TempDir()
+	first := filepath.Join(dir, "data")
+	seed(t, dir, 1)
+	c := startThree(t, dir, first, "--log-format", "json")
+	old := c.leader()
+	survivor := c.nodes[(old+1)%3]
+
+	self, err := os.Executable()
+	require.NoError(t, err)
+	follower := exec.CommandContext(t.Context(), self, "audit", "--data-dir", survivor.dir, "--after", "0", "--follow", "-o", "jsonl")
+	follower.Env = append(follower.Environ(), runAs+"=mintmark")
+	out, err := follower.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, follower.Start())
+	t.Cleanup(func() { _ = follower.Process.Kill() })
+	followed := make(chan uint64, 10_000)
+	go func() {
+		defer close(followed)
+		for lines := bufio.NewScanner(out); lines.Scan(); {
+			var e admin.Event
+			if json.Unmarshal(lines.Bytes(), &e) != nil {
+				return
+			}
+			followed <- e.Seq
+		}
+	}()
+
+	change := func(n *nodeProcess, from, to int) {
+		operator := n.operator(t)
+		for i := from; i < to; i++ {
+			require.Eventually(t, func() bool {
+				_, err := admin.AddUser.Call(t.Context(), operator, admin.NewUser{Username: fmt.Sprint("user-", i), Password: "a password of theirs"})
+				return err == nil
+			}, 20*time.Second, 50*time.Millisecond)
+		}
+	}
+	change(survivor, 0, 20)
+	require.NoError(t, c.nodes[old].command.Process.Signal(syscall.SIGKILL))
+	_ = c.nodes[old].command.Wait()
+	change(survivor, 20, 40)
+
+	all := survivor.trail(t)
+	require.Greater(t, len(all), 40)
+	require.Eventually(t, func() bool {
+		logged := map[uint64]bool{}
+		for _, n := range c.nodes {
+			seqs := n.auditSeqs(t)
+			require.True(t, slices.IsSorted(seqs), "%s: %v", n.name, seqs)
+			for _, seq := range seqs {
+				logged[seq] = true
+			}
+		}
+		return !slices.ContainsFunc(all, func(seq uint64) bool { return !logged[seq] })
+	}, 20*time.Second, 50*time.Millisecond, "each event is a line of some node")
+
+	var got []uint64
+	for len(got) < len(all) {
+		select {
+		case seq, open := <-followed:
+			require.True(t, open, "the follower has ended: %v of %v", got, all)
+			got = append(got, seq)
+		case <-time.After(20 * time.Second):
+			require.Fail(t, "the follower is behind", "%v of %v", got, all)
+		}
+	}
+	require.Equal(t, all, got)
+	require.NoError(t, follower.Process.Signal(syscall.SIGINT))
+	require.NoError(t, follower.Wait())
+}
+
+// TestAuditAfter: whoever remembers the last seq gets what is behind it.
+func TestAuditAfter(t *testing.T) {
+	c := newCLI(t)
+	for i := range 5 {
+		c.ok("", "user", "add", fmt.Sprint("user-", i))
+	}
+	all := c.object("audit")["events"].([]any)
+	require.Greater(t, len(all), 4)
+	seq := func(i int) string { return strconv.Itoa(int(all[i].(map[string]any)["seq"].(float64))) }
+	lines := func(args ...string) (seqs []string) {
+		for line := range bytes.Lines([]byte(c.ok("", append([]string{"audit", "-o", "jsonl"}, args...)...))) {
+			var e struct{ Seq int }
+			require.NoError(t, json.Unmarshal(line, &e))
+			seqs = append(seqs, strconv.Itoa(e.Seq))
+		}
+		return seqs
+	}
+	require.Equal(t, []string{seq(2), seq(3), seq(4)}, lines("--after", seq(1))[:3])
+	require.Equal(t, []string{seq(1), seq(2)}, lines("--after", seq(0), "--limit", "2"), "the oldest")
+	require.Len(t, lines("--after", "0"), len(all))
+	require.Empty(t, lines("--after", seq(len(all)-1)))
+	c.fails(exitLocal, "--output must be text or json", "user", "list", "-o", "jsonl")
+	c.fails(exitLocal, "--output must be text, json or jsonl", "audit", "-o", "xml")
+	c.fails(exitLocal, "--output must be text, json or jsonl", "audit", "--follow", "-o", "xml")
+	c.fails(exitLocal, "--follow needs --output text or jsonl", "audit", "--follow", "-o", "json")
+}

@@ -1,0 +1,172 @@
+package chaos
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// someGrants is how many grants must outlive what happens to the clocks.
+const someGrants = 18
+
+// connected are grants whose codes have been exchanged.
+func (w *world) connected() []*grant {
+	w.t.Helper()
+	list := w.codes(someGrants)
+	require.Len(w.t, list, someGrants)
+	a := newApplication(w)
+	for _, g := range list {
+		o, next := a.exchange(context.Background(), w.c.any(), g, false)
+		require.Equal(w.t, ok, o.Class, "%s", o)
+		g.tokens = append(g.tokens, next)
+	}
+	return list
+}
+
+// requireAlive refreshes all grants: each goes on, and no token that they get is
+// ahead of the clocks.
+func (w *world) requireAlive(list []*grant) {
+	w.t.Helper()
+	w.c.requireReady(w.c.all()...)
+	a := newApplication(w)
+	for _, g := range list {
+		var o op
+		var next string
+		require.True(w.t, until(starts, func() bool {
+			o, next = a.refresh(context.Background(), w.c.any(), g, g.gen(), g.secret)
+			return o.Class == ok || o.Class == refused
+		}), "%s", o)
+		require.Equal(w.t, ok, o.Class, "%s", o)
+		g.tokens = append(g.tokens, next)
+	}
+	r := w.judge()
+	require.Empty(w.t, r.violations)
+	require.Empty(w.t, r.late)
+	if !w.c.single {
+		require.Equal(w.t, exitOK, w.c.any().run("cluster", "status").code, "all is well")
+	}
+}
+
+// trouble moves the clocks of nodes, has some clients ask all the while, and moves
+// the clocks back.
+func (w *world) trouble(list []*grant, nodes []*node, by, lasts time.Duration) {
+	w.t.Helper()
+	for _, n := range nodes {
+		require.NoError(w.t, w.setClock(n, by))
+	}
+	a, end := newApplication(w), time.Now().Add(lasts)
+	for i := 0; time.Now().Before(end); i++ {
+		g := list[i%len(list)]
+		if o, next := a.refresh(context.Background(), w.c.any(), g, g.gen(), g.secret); o.Class == ok {
+			g.tokens = append(g.tokens, next)
+		}
+		breath(context.Background())
+	}
+	for _, n := range nodes {
+		require.NoError(w.t, w.setClock(n, 0))
+	}
+}
+
+// TestClocksJumpTogether: what happens to the clocks of two or three nodes for
+// some seconds ends no grant, and nobody has to do anything about it.
+func TestClocksJumpTogether(t *testing.T) {
+	if !hasClockHook() {
+		t.Skip("the program's clock can't be moved")
+	}
+	w := newWorld(t, three(t, build(t)))
+	list := w.connected()
+	for _, by := range []time.Duration{days400, 2 * time.Hour, -2 * time.Hour} {
+		leader := w.c.leader()
+		require.NotNil(t, leader)
+		for _, nodes := range [][]*node{{leader, w.c.not(leader)}, w.c.all()} {
+			t.Logf("%d by %s", len(nodes), by)
+			w.trouble(list, nodes, by, 3*time.Second)
+			w.requireAlive(list)
+		}
+	}
+}
+
+// TestClocksStayElsewhere: where all clocks have jumped and stay there, nobody is
+// ready before an operator says that they are right.
+func TestClocksStayElsewhere(t *testing.T) {
+	if !hasClockHook() {
+		t.Skip("the program's clock can't be moved")
+	}
+	w := newWorld(t, three(t, build(t)))
+	list := w.connected()
+	w.leap(2 * time.Hour)
+	for _, n := range w.c.all() {
+		require.NoError(t, w.setClock(n, 0))
+	}
+	for _, n := range w.c.all() {
+		require.True(t, until(eventually, func() bool { return !n.ready() }), "%s waits", n.name)
+	}
+	for _, n := range w.c.all() {
+		require.NotEqual(t, exitOK, n.run("cluster", "status").code)
+		n.must("cluster", "accept-clock")
+	}
+	w.requireAlive(list)
+}
+
+// TestStartsWithAWrongClock: nor does a start with one, of a node alone, of one
+// that mintmark dev runs, or of three at once.
+func TestStartsWithAWrongClock(t *testing.T) {
+	if !hasClockHook() {
+		t.Skip("the program's clock can't be moved")
+	}
+	binary := build(t)
+	for name, c := range map[string]func(testing.TB) *cluster{
+		"one":   func(t testing.TB) *cluster { return newCluster(t, binary, 1) },
+		"three": func(t testing.TB) *cluster { return newCluster(t, binary, nodes) },
+		"dev":   func(t testing.TB) *cluster { return newDev(t, binary) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t, c(t))
+			list := w.connected()
+			for _, n := range w.c.all() {
+				require.NoError(t, n.process().stop(2*longest))
+				require.NoError(t, w.setClock(n, days400))
+			}
+			for _, n := range w.c.all() {
+				require.NoError(t, n.start())
+				require.True(t, until(eventually, n.alive))
+			}
+			w.trouble(list, w.c.all(), days400, 4*time.Second)
+			w.requireAlive(list)
+		})
+	}
+}
+
+// TestStartAcceptedByAnOperator: a clock that stays where it is at a start is
+// waited with until an operator says that it is right.
+func TestStartAcceptedByAnOperator(t *testing.T) {
+	if !hasClockHook() {
+		t.Skip("the program's clock can't be moved")
+	}
+	for _, count := range []int{1, nodes} {
+		t.Run(fmt.Sprint(count), func(t *testing.T) {
+			w := newWorld(t, newCluster(t, build(t), count))
+			list := w.connected()
+			for _, n := range w.c.all() {
+				require.NoError(t, n.process().stop(2*longest))
+			}
+			w.leap(time.Hour)
+			for _, n := range w.c.all() {
+				require.NoError(t, w.setClock(n, 0))
+				require.NoError(t, n.start())
+				require.True(t, until(eventually, n.alive))
+			}
+			for _, n := range w.c.all() {
+				var a answered
+				require.True(t, until(eventually, func() bool {
+					a = n.run("cluster", "accept-clock")
+					return a.code == exitOK
+				}), "%s", a.errors)
+			}
+			w.requireAlive(list)
+		})
+	}
+}

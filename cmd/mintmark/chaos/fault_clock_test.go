@@ -1,0 +1,97 @@
+package chaos
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+)
+
+const days400 = 400 * 24 * time.Hour
+
+// startedWrong restarts nodes with a clock that is wrong for a while, as that of a
+// machine that boots before it has asked anybody for the time. Judged: no token is
+// ahead of the clocks, and nobody has to do anything about it.
+func startedWrong(whom target, by, lasts time.Duration) fault {
+	f := clock(whom, by, lasts)
+	f.name = clockPrefix + whom.name + " wrong by " + by.String() + " at a start"
+	f.inject = func(r *round) error {
+		return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
+			return errors.Join(n.process().stop(2*longest), r.setClock(n, by), n.start())
+		})
+	}
+	return f
+}
+
+// acceptedAlone is the most by which clocks may jump that nodes accept without an
+// operator.
+const acceptedAlone = 5 * time.Minute
+
+// clockStays moves the clocks of a majority for good. An operator accepts the clock
+// of each of these nodes, if it jumped by more than nodes accept without one, and
+// sets the clocks of the others. Judged: the nodes refuse to go on before that, no
+// token is ahead of the clocks, the time of the jump does not count against the
+// retry window, and all nodes are ready at the end.
+func clockStays(whom target, by time.Duration) fault {
+	f := clock(whom, by, time.Second)
+	f.name += " for good"
+	f.inject = func(r *round) error {
+		return r.doubt(by, eachOf(r.hits(whom.nodes(r)...), func(n *node) error { return r.setClock(n, by) }))
+	}
+	f.heal = func(r *round) error { return r.accept(by) }
+	f.halts = true
+	return f
+}
+
+// startStays restarts a majority with a clock that was moved for good. Judged is
+// what is judged of clockStays.
+func startStays(whom target, by time.Duration) fault {
+	f := clockStays(whom, by)
+	f.name = clockPrefix + whom.name + " by " + by.String() + " at a start, for good"
+	f.inject = func(r *round) error {
+		return r.doubt(by, eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
+			return errors.Join(n.process().stop(2*longest), r.setClock(n, by), n.start())
+		}))
+	}
+	return f
+}
+
+// doubt waits until the victims refuse to go on with their clocks, which were set
+// unless err says otherwise. From then on the judge goes by these clocks.
+func (r *round) doubt(by time.Duration, err error) error {
+	if err != nil {
+		return err
+	}
+	if !until(eventually, func() bool {
+		return r.obeyed("clock") && !slices.ContainsFunc(r.victims, func(n *node) bool { return !n.alive() || n.ready() })
+	}) {
+		return errors.New("the nodes go on with their clocks")
+	}
+	r.halted = r.c.now()
+	r.leap(by)
+	return nil
+}
+
+// accept has all nodes go on with the clocks of the victims.
+func (r *round) accept(by time.Duration) error {
+	for _, n := range r.victims {
+		if by.Abs() <= acceptedAlone {
+			continue
+		}
+		var a answered
+		if !until(eventually, func() bool { a = n.run("cluster", "accept-clock"); return a.code == exitOK }) {
+			return fmt.Errorf("accept-clock on %s: exit code %d: %s", n.name, a.code, a.errors)
+		}
+	}
+	for _, n := range r.c.all() {
+		if err := r.setClock(n, 0); err != nil {
+			return err
+		}
+	}
+	for _, n := range r.c.all() {
+		if !until(2*eventually, n.ready) {
+			return fmt.Errorf("%s is not ready with a clock that was accepted", n.name)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,101 @@
+package chaos
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+)
+
+// downFor kills all nodes, and starts them with clocks that are ahead, as if they had
+// been down for so long. Judged: that time does not count against the retry window.
+func downFor(d time.Duration) fault {
+	f := killed(allNodes)
+	f.name = "all nodes down for " + d.String()
+	f.halts = true
+	kill := f.inject
+	f.inject = func(r *round) error {
+		if err := kill(r); err != nil {
+			return err
+		}
+		r.halted = r.c.now()
+		r.leap(d)
+		return eachOf(r.victims, func(n *node) error { return r.setClock(n, 0) })
+	}
+	return f
+}
+
+// noMajority has a fault that leaves no leader a majority last for so long. Judged:
+// that time does not count against the retry window.
+func noMajority(f fault, lasts time.Duration) fault {
+	f.name += " for " + lasts.String()
+	f.lasts, f.halts = lasts, true
+	return f
+}
+
+// lostAnswers is how many clients lose an answer before an outage.
+const lostAnswers = 12
+
+// beyondWindow is a fault in which nothing can be committed for longer than the retry
+// window. Just before it some clients refresh and lose the answers. Afterwards each
+// presents the same token again. Judged: each gets the refresh token that it had
+// lost, and can go on with it, so that nobody is signed out.
+func beyondWindow(f fault) fault {
+	begin, end := f.inject, f.heal
+	f.name += ", answers lost before"
+	f.inject = func(r *round) error {
+		a := newApplication(r.world)
+		for _, g := range r.codes(lostAnswers) {
+			o, token := a.exchange(context.Background(), r.leader, g, false)
+			if o.Class != ok {
+				return fmt.Errorf("exchange: %s", o)
+			}
+			g.tokens = append(g.tokens, token)
+			if o, _ := a.refresh(context.Background(), r.leader, g, g.gen(), g.secret); o.Class != ok {
+				return fmt.Errorf("refresh: %s", o)
+			}
+			r.held = append(r.held, g)
+		}
+		if len(r.held) < lostAnswers {
+			return errors.New("no codes")
+		}
+		return begin(r)
+	}
+	f.heal = func(r *round) error {
+		if err := end(r); err != nil {
+			return err
+		}
+		signedOut := 0
+		for _, g := range r.held {
+			for range 2 {
+				if o, err := r.insist(g); err != nil {
+					return err
+				} else if o.Class == refused {
+					signedOut++
+					break
+				}
+			}
+		}
+		if signedOut > 0 {
+			r.h.wrong("%s signed out %d of %d clients", f.name, signedOut, len(r.held))
+		}
+		return nil
+	}
+	return f
+}
+
+// insist refreshes a grant until that is decided.
+func (w *world) insist(g *grant) (o op, err error) {
+	a, token := newApplication(w), ""
+	defer a.http.CloseIdleConnections()
+	if !until(eventually, func() bool {
+		o, token = a.refresh(context.Background(), w.c.any(), g, g.gen(), g.secret)
+		return o.Class == ok || o.Class == refused
+	}) {
+		return o, fmt.Errorf("nothing is decided: %s", o)
+	}
+	if o.Class == ok {
+		g.tokens = append(g.tokens, token)
+	}
+	return o, nil
+}

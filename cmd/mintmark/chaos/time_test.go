@@ -1,0 +1,77 @@
+package chaos
+
+import "time"
+
+// A leap is a step of the clocks of all nodes that they keep.
+type leap struct {
+	at, by time.Duration
+}
+
+// A halt is a time in which nothing could be committed, and which the retry window
+// does not count. It began and ended somewhere between from and to, and lasted for
+// sure from begun to ended, unless these are equal.
+type halt struct {
+	from, begun, ended, to time.Duration
+}
+
+// mostHalt is the most of one halt that is not counted.
+const mostHalt = 24 * time.Hour
+
+// leap notes a step of the clocks of all nodes.
+func (w *world) leap(by time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.leaps = append(w.leaps, leap{w.c.now(), by})
+}
+
+// noteHalt notes a halt.
+func (w *world) noteHalt(h halt) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.halts = append(w.halts, h)
+}
+
+// setClock has the clock of a node be off by so much from what those of all show.
+func (w *world) setClock(n *node, by time.Duration) error {
+	now := w.c.now()
+	return n.tell("clock", (w.told(now) - now + by).String())
+}
+
+// told is what the clocks of nodes show at a time of the history, counted as
+// that is.
+func (w *world) told(at time.Duration) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	shown := at
+	for _, l := range w.leaps {
+		if at >= l.at {
+			shown += l.by
+		}
+	}
+	return shown
+}
+
+// clock is what the clocks of nodes show now.
+func (w *world) clock() time.Time { return w.clockAt(w.c.now()) }
+
+// clockAt is what they show at a time of the history.
+func (w *world) clockAt(at time.Duration) time.Time { return w.c.started.Add(w.told(at)) }
+
+// counted bounds how much of the time between two times of the history counts
+// against the retry window, by the clocks of nodes.
+func (w *world) counted(from, to time.Duration) (least, most time.Duration) {
+	w.mu.Lock()
+	halts := w.halts
+	w.mu.Unlock()
+	between := func(a, b time.Duration) time.Duration {
+		a, b = max(a, from), min(b, to)
+		return min(max(w.told(max(a, b))-w.told(a), 0), mostHalt)
+	}
+	least = w.told(to) - w.told(from)
+	most = least
+	for _, h := range halts {
+		least -= between(h.from, h.to)
+		most -= between(h.begun, h.ended)
+	}
+	return least, most
+}

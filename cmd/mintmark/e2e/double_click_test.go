@@ -1,0 +1,53 @@
+package e2e
+
+import (
+	"encoding/json"
+	"net/http"
+	"net/url"
+	"testing"
+	"time"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// TestBrowserDoubleClick: who clicks twice on "Generate a secret", fast or slowly,
+// has one secret, and it is the one that they see.
+func TestBrowserDoubleClick(t *testing.T) {
+	for name, pause := range map[string]time.Duration{"at once": 0, "20 ms": 20 * time.Millisecond, "250 ms": 250 * time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, fixtures("")+`  - {id: new-app, name: New App, owner: alice, redirect_uris: ["https://new.example/callback"], scopes: [PROFILE_READ]}
+`)
+			b := newTab(t)
+			address := s.AppURL + "/developer/clients/new-app/secrets"
+			b.open(address)
+			b.signIn("alice", "correct horse")
+			b.open(address)
+			b.clickTwice("main button.primary", pause)
+			secret := b.value("#secret")
+			require.Regexp(t, `^mms_.{43}$`, secret)
+			b.open(address)
+			require.Equal(t, 1, b.count("tbody tr"))
+			require.Contains(t, b.text("tbody"), "••••"+secret[len(secret)-4:])
+			answer, err := http.PostForm(s.BaseURL+"/v2/auth/oauth2/token", url.Values{
+				"grant_type": {"refresh_token"}, "refresh_token": {"none"}, "client_id": {"new-app"}, "client_secret": {secret},
+			})
+			require.NoError(t, err)
+			defer answer.Body.Close()
+			var got struct{ Error string }
+			require.NoError(t, json.NewDecoder(answer.Body).Decode(&got))
+			require.Equal(t, "invalid_grant", got.Error, "the secret is right, and the refresh token is none")
+		})
+	}
+}
+
+// clickTwice presses where a button is, and there again.
+func (b *tab) clickTwice(button string, pause time.Duration) {
+	b.t.Helper()
+	at, err := chromedp.Run(b.ctx, chromedp.Evaluate[struct{ X, Y float64 }](
+		`(() => { const r = document.querySelector("`+button+`").getBoundingClientRect(); return {X: r.x + r.width/2, Y: r.y + r.height/2} })()`))
+	require.NoError(b.t, err)
+	b.do(chromedp.MouseClickXY(at.X, at.Y))
+	time.Sleep(pause)
+	b.do(chromedp.MouseClickXY(at.X, at.Y, chromedp.ClickCount(2)))
+}

@@ -1,0 +1,72 @@
+package e2e
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/chromedp/chromedp"
+	"github.com/stretchr/testify/require"
+)
+
+// another opens a tab beside one, in the same browser.
+func (b *tab) another() *tab {
+	b.t.Helper()
+	ctx, cancel := chromedp.NewContext(b.ctx)
+	b.t.Cleanup(cancel)
+	other := &tab{t: b.t, ctx: ctx}
+	require.NoError(b.t, chromedp.Listen(ctx, other.listen))
+	return other
+}
+
+// TestBrowserFormAfterItsSession: a person fills in a new application while their
+// session ends elsewhere. What they typed is still there, and is registered once
+// they have signed in again in another tab.
+func TestBrowserFormAfterItsSession(t *testing.T) {
+	for name, end := range map[string]func(t *testing.T, address string, beside *tab){
+		"signed out in another tab": func(_ *testing.T, address string, beside *tab) {
+			beside.open(address)
+			beside.press(`form[action="/auth/sign-out"] button`)
+		},
+		"revoked in another browser": func(t *testing.T, address string, _ *tab) {
+			b := newTab(t)
+			b.open(address + "/auth/sign-in")
+			b.signIn("alice", "correct horse")
+			b.open(address + "/account")
+			b.press(`form[action="/account/sign-out-everywhere"] button`)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := start(t, fixtures(""))
+			b := newTab(t)
+			b.open(s.AppURL + "/auth/sign-in")
+			b.signIn("alice", "correct horse")
+			b.open(s.AppURL + "/developer/new")
+			b.do(chromedp.Click(chromedp.CSS(`input[value="public"]`)))
+			b.fill("name", "Trip Planner")
+			b.fill("purpose", "Plans trips.")
+			b.fill(`redirect_uris\.0`, callback)
+			b.choose("PROFILE_READ")
+			beside := b.another()
+			end(t, s.AppURL, beside)
+
+			b.press("main button.primary")
+			require.Contains(t, b.text("[role=alert]"), "Your session ended. Sign in in another tab, then submit again.")
+			require.Equal(t, "Trip Planner", b.value("#f-name"))
+			require.Equal(t, "Plans trips.", b.value("#f-purpose"))
+			require.Equal(t, callback, b.value(`#f-redirect_uris\.0`))
+			require.Contains(t, b.text("dl"), "PROFILE_READ")
+			require.Equal(t, "_blank", b.attribute("main p a", "target"))
+
+			beside.open(s.AppURL + b.attribute("main p a", "href"))
+			beside.signIn("alice", "correct horse")
+			b.press("main button.primary")
+			require.Contains(t, b.text("[role=status]"), "The application was registered.")
+			require.Equal(t, "Trip Planner", b.text("h1"))
+			address, _, _ := strings.Cut(b.location(), "?")
+			b.open(address + "/edit")
+			require.Equal(t, "Plans trips.", b.value("#f-purpose"))
+			require.Equal(t, callback, b.value(`#f-redirect_uris\.0`))
+			require.Equal(t, 1, b.count(`input[value="PROFILE_READ"]:checked`))
+		})
+	}
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"fmt"
+	"net/http"
+	"slices"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// counting is a server that believes what the tests say of their addresses, and
+// whose clock stands unless it is moved: no limit relaxes while the test runs.
+func counting(t *testing.T) (ts *testServer, forward func(time.Duration)) {
+	t.Helper()
+	var now atomic.Int64
+	now.Store(time.Now().UnixMilli())
+	ts = startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+		var err error
+		c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
+		c.Proxies, err = parseProxies([]string{"127.0.0.0/8"})
+		require.NoError(t, err)
+	})
+	return ts, func(d time.Duration) { now.Add(d.Milliseconds()) }
+}
+
+// forwarded is form from some address.
+func (ts *testServer) forwarded(address string, pairs ...string) answer {
+	ts.t.Helper()
+	return ts.request(http.MethodPost, oauth.PathToken, encode(pairs...),
+		"Content-Type", "application/x-www-form-urlencoded", "X-Forwarded-For", address)
+}
+
+// TestWeakSecretsAreNotGuessed: whatever addresses the guesses come from, there is
+// no more than a hundred and one a second, and the one that is right is answered
+// as the others are.
+func TestWeakSecretsAreNotGuessed(t *testing.T) {
+	ts, forward := counting(t)
+	const office, elsewhere = "198.51.100.7", "192.0.2.99"
+	held := ts.tokens("cal-app")
+	guess := func(client, secret, address string, more ...string) answer {
+		return ts.forwarded(address, append([]string{"grant_type", "refresh_token", "refresh_token", held.Refresh, "client_id", client, "client_secret", secret}, more...)...)
+	}
+	tokensOf(t, guess("cal-app", "cal-app-secret", office))
+	decide := func(client string, tries, expected int) {
+		t.Helper()
+		decided := 0
+		var last answer
+		for i := range tries {
+			last = guess(client, fmt.Sprint("guess-", i), fmt.Sprintf("203.0.113.%d", i%250))
+			if last.Status == http.StatusUnauthorized {
+				decided++
+				continue
+			}
+			refused(t, last, http.StatusTooManyRequests, oauth.TemporarilyUnavailable)
+		}
+		require.Equal(t, expected, decided, client)
+		require.NotEmpty(t, last.Header.Get("Retry-After"))
+	}
+	for _, client := range []string{"cal-app", "nobody", "native-app"} {
+		decide(client, 400, 100)
+	}
+	forward(10 * time.Second)
+	for _, client := range []string{"cal-app", "nobody", "native-app"} {
+		decide(client, 40, 10) // one a second
+	}
+
+	for _, more := range [][]string{{}, {"scope", "NO_SUCH"}, {"scope", "SCHEDULE_READ"}} {
+		refused(t, guess("cal-app", "cal-app-secret", elsewhere, more...), http.StatusTooManyRequests, oauth.TemporarilyUnavailable)
+	}
+	refused(t, guess("cal-app", credential.NewSecret(zeros{}).Reveal(), elsewhere), http.StatusUnauthorized, oauth.InvalidClient)
+	tokensOf(t, guess("cal-app", generatedSecret, elsewhere)) // a secret of our making is always decided
+	tokensOf(t, guess("cal-app", "cal-app-secret", office))   // nobody elsewhere locks a client out
+}
+
+// zeros is randomness that is none, which serves a test.
+type zeros struct{}
+
+func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
+
+// TestRightSecretsBesideFaultsAreCounted: a weak secret that was right is counted
+// too where the answer is no.
+func TestRightSecretsBesideFaultsAreCounted(t *testing.T) {
+	for name, fault := range map[string]func(ts *testServer) []string{
+		"invalid_scope": func(ts *testServer) []string {
+			return []string{"grant_type", "refresh_token", "refresh_token", ts.tokens("cal-app").Refresh, "scope", "SCHEDULE_READ"}
+		},
+		"invalid_request": func(ts *testServer) []string {
+			return []string{"grant_type", "authorization_code", "code", ts.code("cal-app"), "redirect_uri", callback, "code_verifier", verifierText}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ts, _ := counting(t)
+			pairs := append(fault(ts), credentials("cal-app")...)
+			decided := 0
+			for decided < 1000 {
+				a := ts.forwarded("127.0.0.1", pairs...)
+				if a.Status == http.StatusTooManyRequests {
+					break
+				}
+				require.Equal(t, name, a.errorCode(t))
+				decided++
+			}
+			require.InDelta(t, 500, decided, 1, "of a network that it is known at, but for the first")
+		})
+	}
+}
+
+// TestNeighboursJunkHidesNoTruth: a client learns that its own token is good no
+// more, whoever fails at the address that it has in common with others.
+func TestNeighboursJunkHidesNoTruth(t *testing.T) {
+	ts, _ := counting(t)
+	const address = "198.51.100.7"
+	ended := map[string]tokens{"native-app": ts.tokens("native-app"), "cal-app": ts.tokens("cal-app")}
+	ts.propose(&ledger.Disconnect{Actor: ledger.Actor{Operator: true}, User: "u-alice"})
+	for client, held := range ended {
+		authentication := []string{"grant_type", "refresh_token", "client_id", client}
+		if client != "native-app" {
+			authentication = append(authentication, "client_secret", generatedSecret)
+		}
+		junk := slices.Concat(authentication, []string{"refresh_token", "junk"})
+		limited := ts.forwarded(address, junk...)
+		for n := 0; limited.Status != http.StatusTooManyRequests && n < 3000; n++ {
+			limited = ts.forwarded(address, junk...)
+		}
+		require.Equal(t, http.StatusTooManyRequests, limited.Status)
+		for range 20 {
+			refused(t, ts.forwarded(address, slices.Concat(authentication, []string{"refresh_token", held.Refresh})...), http.StatusBadRequest, oauth.InvalidGrant)
+		}
+		refused(t, ts.forwarded(address, junk...), http.StatusTooManyRequests, oauth.TemporarilyUnavailable)
+	}
+}

@@ -1,0 +1,27 @@
+package main
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestStopLongerThanTheRetryWindow: whose answer was lost as the server stopped
+// asks again when it is back, and gets the same refresh token.
+func TestStopLongerThanTheRetryWindow(t *testing.T) {
+	const window = 3 * time.Second
+	dir := t.TempDir()
+	fixtures := fixtureText + "\nsettings: {retry_window: 3s}\n"
+	ts := startTestServer(t, dir, fixtures)
+	first := ts.tokens("cal-app")
+	lost := tokensOf(t, ts.refresh("cal-app", first.Refresh))
+	ts.close()
+	stopped := time.Now()
+	require.Eventually(t, func() bool { return time.Since(stopped) > window+time.Second }, time.Minute, 10*time.Millisecond)
+
+	ts = startTestServer(t, dir, fixtures)
+	again := tokensOf(t, ts.refresh("cal-app", first.Refresh))
+	require.Equal(t, lost.Refresh, again.Refresh)
+	tokensOf(t, ts.refresh("cal-app", again.Refresh))
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"log/slog"
+	"net/http"
+	"regexp"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// TestFourActsAskForThePassword: 15 minutes after a sign-in an administrator gives
+// the password once more, and a wrong one is recorded. An operator is not asked.
+func TestFourActsAskForThePassword(t *testing.T) {
+	var log lockedBuffer
+	var ahead atomic.Int64
+	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+		c.Log = slog.New(slog.NewJSONHandler(&log, nil))
+		c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
+	})
+	admin := ts.browser()
+	in := admin.submit(admin.get("/auth/sign-in"), "password", "username", "admin", "password", passwords["admin"])
+	require.Equal(t, http.StatusSeeOther, in.Status, in.Body)
+	user := func(name string) *ledger.User { return ts.s.issuer.View().UserByName(name) }
+
+	const given = "a password that was given"
+	before := user("bob").Password
+	for _, act := range []struct {
+		page, holding string
+		fields        []string
+		done          func() bool
+	}{
+		{"/admin/users/u-alice", "state", nil, func() bool { return user("alice").Admin }},
+		{"/admin/new-user", "admin", []string{"username", "carol", "password", given, "admin", "yes"}, func() bool { return user("carol") != nil }},
+		{"/admin/users/u-bob/password", "password", []string{"password", given}, func() bool { return user("bob").Password != before }},
+		{"/admin/clients/cal-app/transfer", "username", []string{"username", "bob"}, func() bool { return ts.s.issuer.View().Client("cal-app").Owner == "u-bob" }},
+	} {
+		require.NotContains(t, admin.get(act.page).Body, "own_password", "a sign-in that is new enough")
+		ahead.Add(int64(16 * time.Minute))
+		page := admin.get(act.page)
+		require.Contains(t, page.Body, "own_password")
+		for _, typed := range []string{"", "not the password", passwords["alice"]} {
+			a := admin.submit(page, act.holding, append(act.fields, "own_password", typed)...)
+			require.Equal(t, http.StatusUnprocessableEntity, a.Status, a.Body)
+			require.False(t, act.done(), act.page)
+		}
+		a := admin.submit(page, act.holding, append(act.fields, "own_password", passwords["admin"])...)
+		require.Equal(t, http.StatusSeeOther, a.Status, a.Body)
+		require.True(t, act.done(), act.page)
+	}
+	lines := securityLines(t, &log)
+	require.NotEmpty(t, lines)
+	for _, l := range lines {
+		require.Equal(t, "sign_in", l["kind"])
+		require.Equal(t, "password_wrong", l["cause"])
+		require.Equal(t, "u-admin", l["user"])
+	}
+	require.Contains(t, scrape(t, ts.s.metrics), `mintmark_authentication_failures_total{cause="password_wrong",kind="sign_in"} 8`)
+	for _, secret := range []string{passwords["admin"], "not the password"} {
+		require.NotContains(t, string(log.Bytes()), secret)
+	}
+
+	ahead.Add(int64(16 * time.Minute))
+	o := ts.propose(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-bob", State: ledger.Promote})
+	require.Nil(t, o.Refusal)
+}
+
+var shownSecret = regexp.MustCompile(`mms_[A-Za-z0-9_-]{43}`)
+
+// TestTakingOverRevokesSecrets where the new owner ticks the box, and else not.
+func TestTakingOverRevokesSecrets(t *testing.T) {
+	ts := newTestServer(t)
+	signedIn := func(user string) *browser {
+		b := ts.browser()
+		in := b.submit(b.get("/auth/sign-in"), "password", "username", user, "password", passwords[user])
+		require.Equal(t, http.StatusSeeOther, in.Status, in.Body)
+		return b
+	}
+	people := map[string]*browser{"alice": signedIn("alice"), "bob": signedIn("bob")}
+	give := func(from, to string, fields ...string) answer {
+		offered := people[from].submit(people[from].get("/developer/clients/cal-app/transfer"), "username", "username", to)
+		require.Equal(t, http.StatusSeeOther, offered.Status, offered.Body)
+		page := people[to].get("/developer/offers/cal-app")
+		require.Contains(t, page.Body, "Revoke all secrets")
+		a := people[to].submit(page, "revision", fields...)
+		require.Equal(t, http.StatusSeeOther, a.Status, a.Body)
+		return people[to].get(a.Header.Get("Location"))
+	}
+	held := ts.tokens("cal-app")
+	refresh := func(secret string) answer {
+		return ts.form("grant_type", "refresh_token", "client_id", "cal-app", "client_secret", secret, "refresh_token", held.Refresh)
+	}
+
+	require.Contains(t, give("alice", "bob").Body, "Its former owner may know its secrets")
+	held = tokensOf(t, refresh("cal-app-secret"))
+	held = tokensOf(t, refresh(generatedSecret))
+
+	require.Contains(t, give("bob", "alice", "revoke", "yes").Body, "all its secrets were revoked")
+	for _, secret := range []string{"cal-app-secret", generatedSecret} {
+		require.Equal(t, string(oauth.InvalidClient), refresh(secret).errorCode(t))
+	}
+	require.Contains(t, scrape(t, ts.s.metrics), `mintmark_authentication_failures_total{cause="secret_revoked",kind="client_authentication"} 2`)
+	for e := range ts.s.issuer.View().EventsBackwards() {
+		require.Equal(t, ledger.EventClientMoved, e.Kind)
+		require.Equal(t, "u-bob, all secrets revoked", e.Detail)
+		break
+	}
+
+	// The users of the application stay connected, by a secret of its new owner's.
+	alice := people["alice"]
+	made := alice.submit(alice.get("/developer/clients/cal-app/secrets"), "sealed")
+	require.Equal(t, http.StatusOK, made.Status, made.Body)
+	tokensOf(t, refresh(shownSecret.FindString(made.Body)))
+}

@@ -1,0 +1,138 @@
+package main
+
+import (
+	"net/http"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// TestRecoverFromALaggingSurvivor: the clients went on with two nodes that are
+// lost then. None of them is signed out by the recovery of the third, a thief is
+// found by a second leap, and what was taken away meanwhile stays so.
+func TestRecoverFromALaggingSurvivor(t *testing.T) {
+	const clients = 23
+	const thief, revoked = clients, 40 // grants of their own
+	dir := t.TempDir()
+	_, tokens, _ := seed(t, dir, revoked+1)
+	c := startThree(t, dir, filepath.Join(dir, "data"))
+	survivor, rest := c.nodes[2], c.nodes[:2]
+	survivor.stop()
+	require.True(t, rest[0].waitReady(20*time.Second))
+
+	refresh := func(n *nodeProcess, i int) {
+		t.Helper()
+		status, next := tokenAnswer(t, n.listen, tokens[i])
+		require.Equal(t, http.StatusOK, status, "grant %d", i)
+		tokens[i] = next
+	}
+	for i := range clients {
+		for range 1 + i%3 {
+			refresh(rest[i%2], i)
+		}
+	}
+	refresh(rest[0], thief)
+	stolen := tokens[thief]
+	refresh(rest[0], thief)
+	refresh(rest[0], thief)
+	refresh(rest[0], revoked)
+	cli := &cliWorld{t: t, dir: rest[0].dir}
+	cli.ok("", "user", "disable", "user2")
+	for _, n := range rest {
+		n.stop()
+	}
+
+	cli = &cliWorld{t: t, dir: survivor.dir}
+	r := cli.run("", "cluster", "recover", "--yes", "--journal", rest[0].dir, "--journal", rest[1].dir)
+	require.Equal(t, exitOK, r.code, r.err)
+	require.Contains(t, r.out, "at the next start it changes:\n")
+	require.Contains(t, r.err, "all that was taken away until then is known; whatever else the lost nodes decided")
+	require.NotContains(t, r.err, "may have come back")
+	require.NotContains(t, r.err, "lost: ")
+	require.Contains(t, r.out, "user u-2 disabled")
+	survivor.start(t)
+	require.True(t, survivor.waitReady(20*time.Second))
+
+	for range 2 { // the leap, and a chain like any other
+		for i := range clients {
+			refresh(survivor, i)
+		}
+	}
+	status, next := tokenAnswer(t, survivor.listen, stolen)
+	require.Equal(t, http.StatusOK, status, "who comes first can't be told")
+	status, _ = tokenAnswer(t, survivor.listen, tokens[thief])
+	require.Equal(t, http.StatusBadRequest, status, "the second leap is found")
+	status, _ = tokenAnswer(t, survivor.listen, next)
+	require.Equal(t, http.StatusBadRequest, status, "and ends the grant")
+	status, _ = tokenAnswer(t, survivor.listen, tokens[revoked])
+	require.Equal(t, http.StatusBadRequest, status, "what was revoked stays so")
+	require.Contains(t, cli.ok("", "user", "show", "user2"), "disabled")
+}
+
+// TestRecoverBehindACutLink: a node that can't be reached may be part of a healthy
+// majority, which a recovery would end. It takes an operator's word that it is
+// lost, and if that was wrong what the majority knew can still be read.
+func TestRecoverBehindACutLink(t *testing.T) {
+	dir := t.TempDir()
+	seed(t, dir, 1)
+	c := startThree(t, dir, filepath.Join(dir, "data"))
+	hung, dead, survivor := c.nodes[0], c.nodes[1], c.nodes[2]
+	survivor.stop()
+	require.True(t, hung.waitReady(20*time.Second))
+	(&cliWorld{t: t, dir: hung.dir}).ok("", "user", "disable", "user0")
+	require.NoError(t, hung.command.Process.Signal(syscall.SIGSTOP))
+	dead.kill()
+
+	cli := &cliWorld{t: t, dir: survivor.dir}
+	mark := filepath.Join(survivor.dir, "raft", "recovered")
+	r := cli.run("", "cluster", "recover", "--yes")
+	require.Equal(t, exitLocal, r.code, r.err)
+	require.Contains(t, r.err, "given up for good: n1 at "+hung.clusterAddr+"; it could not be reached: no answer from "+hung.clusterAddr)
+	require.Contains(t, r.err, "given up for good: n2 at "+dead.clusterAddr+"; it refused the connection: no process listens there, or a firewall rejects")
+	require.Contains(t, r.err, "recover: n1 could not be reached, which is no sign")
+	require.Contains(t, r.err, "--unreachable-are-lost")
+	require.NoFileExists(t, mark)
+	r = cli.run("", "cluster", "recover", "--unreachable-are-lost")
+	require.Equal(t, exitLocal, r.code, r.err)
+	require.NoFileExists(t, mark, "which is not --yes")
+	r = cli.run("", "cluster", "recover", "--yes", "--unreachable-are-lost")
+	require.Equal(t, exitOK, r.code, r.err)
+	survivor.start(t)
+	require.True(t, survivor.waitReady(20*time.Second))
+
+	// It was not lost.
+	require.NoError(t, hung.command.Process.Signal(syscall.SIGCONT))
+	cli = &cliWorld{t: t, dir: hung.dir}
+	require.Eventually(t, func() bool {
+		s, err := admin.ShowCluster.Call(t.Context(), hung.operator(t), admin.StatusQuery{})
+		return err == nil && s.Removed != ""
+	}, 20*time.Second, 20*time.Millisecond)
+	saved := filepath.Join(dir, "saved")
+	r = cli.run("", "cluster", "backup", "save", saved)
+	require.NotEqual(t, exitOK, r.code)
+	require.Contains(t, r.err, "stop it; what it knows can be read from its folder then")
+	require.NoFileExists(t, saved)
+	cli.ok("", "cluster", "backup", "journal", saved+".running")
+	hung.stop()
+	key := readFile(t, filepath.Join(hung.dir, "cluster.key"))
+	r = cli.run("", "cluster", "backup", "save", saved)
+	require.Equal(t, exitOK, r.code, r.err)
+	require.Contains(t, r.err, "no node runs here")
+	cli.ok("", "cluster", "backup", "journal", saved+".journal")
+	require.Contains(t, cli.ok("", "cluster", "backup", "inspect", saved), "from the folder of a node that did not run")
+
+	w := startCell(t)
+	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "cluster.key"), key, 0o600))
+	_, err := w.restore(readFile(t, saved), admin.RestoreOptions{
+		Journals:  [][]byte{readFile(t, saved+".journal"), readFile(t, saved+".running")},
+		AcceptGap: true, // the log may end with what nobody else had any more
+	})
+	require.NoError(t, err)
+	require.True(t, w.view().User("u-0").Disabled, "which only the lost nodes knew")
+}

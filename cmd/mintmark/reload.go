@@ -1,0 +1,84 @@
+package main
+
+import (
+	"os"
+	"os/signal"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"syscall"
+)
+
+// onHangup calls f at each SIGHUP until stop is called. The signal does not end
+// the process, then or later.
+func onHangup(f func()) (stop func()) {
+	hangups, done := make(chan os.Signal, 1), make(chan struct{})
+	signal.Notify(hangups, syscall.SIGHUP)
+	go func() {
+		defer close(done)
+		for range hangups {
+			f()
+		}
+	}()
+	return func() {
+		signal.Ignore(syscall.SIGHUP) // nothing is sent to hangups after this
+		close(hangups)
+		<-done
+	}
+}
+
+// A reloader reads a node's settings again. What can change while the node runs
+// does; of the rest it names what differs.
+type reloader struct {
+	load   func() (serveOptions, sources, error)
+	now    serveOptions // what the node runs with
+	config *serverConfig
+	server atomic.Pointer[server] // nil until the node serves
+}
+
+// reloadable are the settings that take effect without a restart.
+var reloadable = []string{keyVerbose}
+
+func (r *reloader) reload() {
+	log := r.config.Log
+	o, _, err := r.load()
+	if err != nil {
+		log.Error("configuration not reloaded", "error", err)
+		return
+	}
+	var changed, restart []string
+	was := r.now.settings()
+	for i, s := range o.settings() {
+		switch {
+		case reflect.DeepEqual(was[i].value, s.value):
+		case slices.Contains(reloadable, s.key):
+			changed = append(changed, s.key)
+		default:
+			restart = append(restart, s.key)
+		}
+	}
+	r.now.Verbose = o.Verbose
+	r.now.setLogLevel()
+	if r.config.Readers != nil {
+		r.config.Readers.look(log) // now rather than in a moment
+	}
+	r.reloadUpstreamSecret()
+	log.Info("configuration reloaded", "changed", changed)
+	if len(restart) > 0 {
+		log.Warn("changed settings need a restart", "settings", restart)
+	}
+}
+
+// reloadUpstreamSecret reads the file that the node was started with.
+func (r *reloader) reloadUpstreamSecret() {
+	s := r.server.Load()
+	if s == nil || s.provider.Load() == nil || r.now.Upstream.SecretFile == "" {
+		return
+	}
+	secret, err := r.now.Upstream.secret(os.Getenv)
+	if err != nil {
+		r.config.Log.Error("client secret at the provider not reloaded", "error", err)
+		return
+	}
+	s.provider.Load().SetClientSecret(secret)
+}

@@ -1,0 +1,263 @@
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/issuer/endpoint"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/upstream"
+	"github.com/mintmark-auth/mintmark/issuer/upstream/upstreamtest"
+)
+
+// logLine waits for a line of JSON in a node's log.
+func (n *nodeProcess) logLine(t testing.TB, message string) map[string]any {
+	t.Helper()
+	var found map[string]any
+	require.Eventually(t, func() bool {
+		for _, line := range n.logLines(t) {
+			if line["msg"] == message {
+				found = line
+			}
+		}
+		return found != nil
+	}, 20*time.Second, 10*time.Millisecond, message)
+	return found
+}
+
+// logLines are all of a node's log, each of which must be JSON.
+func (n *nodeProcess) logLines(t testing.TB) (lines []map[string]any) {
+	t.Helper()
+	all := bytes.Split(n.log.Bytes(), []byte("\n"))
+	for _, line := range all[:len(all)-1] {
+		var m map[string]any
+		require.NoError(t, json.Unmarshal(line, &m), "%s", line)
+		lines = append(lines, m)
+	}
+	return lines
+}
+
+// TestHangup: SIGHUP ends no node, whatever it does at that moment, and has it
+// read again what can change while it runs. Its log is JSON from its first line
+// to its last.
+func TestHangup(t *testing.T) {
+	dir := t.TempDir()
+	_, tokens, _ := seed(t, dir, 2)
+	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
+	n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
+	require.NoError(t, os.Remove(filepath.Join(n.dir, devMark)))
+	config, readers := filepath.Join(dir, "node.yaml"), filepath.Join(dir, "feed.secrets")
+	write := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
+	write(readers, endpoint.ReaderLine("calendar", "a secret")+"\n")
+	write(config, "log-format: json\nfeed-secrets: "+readers+"\n")
+	n.start(t, "--config", config)
+	require.True(t, n.waitReady(20*time.Second))
+	started := n.logLine(t, "node starting")
+	require.Equal(t, version, started["version"])
+	require.Equal(t, n.listen, started["listen"])
+	require.Equal(t, map[string]any{
+		"config": "flag --config", "data-dir": "flag --data-dir", "name": "flag --name", "listen": "flag --listen",
+		"ops-listen": "flag --ops-listen", "cluster-listen": "flag --cluster-listen",
+		"log-format": config + ":1", "feed-secrets": config + ":2",
+	}, started["settings_from"])
+	require.Equal(t, n.clusterAddr, n.logLine(t, "node serving")["cluster_listen"])
+
+	// A request is half sent, and others come and go, while the signals do.
+	slow, err := net.Dial("tcp", n.listen)
+	require.NoError(t, err)
+	defer slow.Close()
+	body := refreshForm(tokens[0])
+	_, err = fmt.Fprintf(slow, "POST %s HTTP/1.1\r\nHost: %s\r\nContent-Type: application/x-www-form-urlencoded\r\nContent-Length: %d\r\n\r\n%s",
+		oauth.PathToken, n.listen, len(body), body[:10])
+	require.NoError(t, err)
+	var others sync.WaitGroup
+	stop := make(chan struct{})
+	others.Go(func() {
+		for {
+			select {
+			case <-stop:
+				return
+			default:
+			}
+			r, err := http.Get(n.url + oauth.PathJWKS)
+			if err != nil || r.StatusCode != http.StatusOK {
+				t.Errorf("a request beside SIGHUP: %v %v", r, err)
+				return
+			}
+			_ = r.Body.Close()
+		}
+	})
+	hangup := func() { require.NoError(t, n.command.Process.Signal(syscall.SIGHUP)) }
+	for range 20 {
+		hangup()
+	}
+	n.logLine(t, "configuration reloaded")
+
+	write(config, "log-format: json\nfeed-secrets: "+readers+"\nverbose: true\ndrain: 2s\n")
+	hangup()
+	require.Equal(t, []any{"drain"}, n.logLine(t, "changed settings need a restart")["settings"])
+	write(config, "log-format: jason\n")
+	hangup()
+	require.Contains(t, n.logLine(t, "configuration not reloaded")["error"], "log-format")
+
+	close(stop)
+	others.Wait()
+	_, err = slow.Write([]byte(body[10:]))
+	require.NoError(t, err)
+	answer, err := http.ReadResponse(bufio.NewReader(slow), nil)
+	require.NoError(t, err)
+	require.NoError(t, answer.Body.Close())
+	require.Equal(t, http.StatusOK, answer.StatusCode)
+
+	require.NoError(t, n.command.Process.Signal(syscall.SIGTERM))
+	n.logLine(t, "node stopping")
+	for range 20 {
+		_ = n.command.Process.Signal(syscall.SIGHUP) // it may be gone
+	}
+	require.NoError(t, n.command.Wait(), "it exits with 0")
+	require.NotEmpty(t, n.logLines(t))
+}
+
+// TestHangupOfAWaitingNode: it goes on waiting.
+func TestHangupOfAWaitingNode(t *testing.T) {
+	n := &nodeProcess{dir: filepath.Join(t.TempDir(), "data")}
+	n.process = launch(t, "mintmark", n.dir, "serve", "--data-dir", n.dir, "--name", "n1", "--log-format", "json",
+		"--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--cluster-listen", "127.0.0.1:0")
+	n.logLine(t, "node starting")
+	(&beginning{t: t, dir: n.dir}).says(noCluster)
+	require.NoError(t, n.command.Process.Signal(syscall.SIGHUP))
+	n.logLine(t, "configuration reloaded")
+	require.NoError(t, (&beginning{t: t, dir: n.dir}).init(hereURL))
+	n.process.wait()
+	require.Contains(t, n.line, hereURL)
+}
+
+// TestHangupEndsDev: its terminal is gone. One that nohup started goes on.
+func TestHangupEndsDev(t *testing.T) {
+	fixtures := filepath.Join(t.TempDir(), "fixtures.yaml")
+	require.NoError(t, os.WriteFile(fixtures, []byte(benchFixtures), 0o600))
+	p, _ := dev(t, t.TempDir(), fixtures)
+	require.NoError(t, p.command.Process.Signal(syscall.SIGHUP))
+	require.NoError(t, p.command.Wait())
+	require.Contains(t, string(p.log.Bytes()), "mintmark: stopping")
+
+	signal.Ignore(syscall.SIGHUP) // the child inherits it
+	p, _ = dev(t, t.TempDir(), fixtures)
+	signal.Reset(syscall.SIGHUP)
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid()))
+	require.NoError(t, err)
+	require.Regexp(t, `(?m)^SigIgn:\s.*1$`, string(status), "the kernel drops the signal")
+}
+
+// TestLogOfAFailure: also the last line is JSON, and it says why.
+func TestLogOfAFailure(t *testing.T) {
+	for what, args := range map[string][]string{
+		"a setting":  {"--listen", "nowhere"},
+		"a listener": {"--listen", "127.0.0.1:0", "--ops-listen", "192.0.2.1:1", "--cluster-listen", "127.0.0.1:0"},
+	} {
+		n := &nodeProcess{dir: filepath.Join(t.TempDir(), "data")}
+		n.process = launch(t, "mintmark", n.dir, append([]string{"serve", "--data-dir", n.dir, "--name", "n1", "--log-format", "json"}, args...)...)
+		require.Error(t, n.command.Wait(), what)
+		require.Equal(t, exitLocal, n.command.ProcessState.ExitCode(), what)
+		lines := n.logLines(t)
+		require.NotEmpty(t, lines, what)
+		last := lines[len(lines)-1]
+		require.Equal(t, "node failed", last["msg"], what)
+		require.NotEmpty(t, last["error"], what)
+	}
+}
+
+// TestReloadOfTheLogLevel: it changes without a restart, both ways.
+func TestReloadOfTheLogLevel(t *testing.T) {
+	o := defaultServeOptions()
+	var text lockedBuffer
+	log := o.logger(&text)
+	c, err := o.serverLogging(log)
+	require.NoError(t, err)
+	file := o
+	r := reloader{now: o, load: func() (serveOptions, sources, error) { return file, nil, nil }, config: &c}
+	for i, verbose := range []bool{false, true, false} {
+		file.Verbose = verbose
+		r.reload()
+		marker := fmt.Sprint("look ", i)
+		log.Debug(marker)
+		require.Equal(t, verbose, strings.Contains(string(text.Bytes()), marker))
+	}
+}
+
+// TestLogOfADuration: it has its unit, whatever the format, and so have those in a
+// group and of a library.
+func TestLogOfADuration(t *testing.T) {
+	for format, want := range map[string][]string{
+		logText: {" took=2.562s", " raft.after=1m30s"},
+		logJSON: {`"took":"2.562s"`, `"raft":{"after":"1m30s"}`},
+	} {
+		o := defaultServeOptions()
+		o.LogFormat = format
+		var text lockedBuffer
+		o.logger(&text).Info("cluster: nothing could be decided for a while", "took", 2562*time.Millisecond,
+			slog.Group("raft", "after", 90*time.Second))
+		for _, part := range want {
+			require.Contains(t, string(text.Bytes()), part)
+		}
+	}
+}
+
+// TestHangupReadsTheClientSecret at the provider again. One that can't be read
+// leaves the one that was known.
+func TestHangupReadsTheClientSecret(t *testing.T) {
+	p := upstreamtest.New(t, time.Now)
+	file := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(file, []byte("of last year"), 0o600))
+	o := defaultServeOptions()
+	o.Upstream.Issuer, o.Upstream.ClientID, o.Upstream.SecretFile = p.URL, upstreamtest.ClientID, file
+	var text lockedBuffer
+	log := o.logger(&text)
+	c, err := o.serverLogging(log)
+	require.NoError(t, err)
+	c.Upstream.RedirectURI, c.Upstream.Log = "https://app.example.com/auth/upstream/callback", slog.New(slog.DiscardHandler)
+	provider := upstream.New(*c.Upstream)
+	s := &server{}
+	s.provider.Store(provider)
+	s.asking.Go(func() { provider.Run(t.Context()) })
+	t.Cleanup(s.asking.Wait)
+	r := reloader{now: o, load: func() (serveOptions, sources, error) { return o, nil, nil }, config: &c}
+	r.server.Store(s)
+
+	signIn := func() error {
+		proofs := upstream.Proofs{State: strings.Repeat("s", 43), Nonce: strings.Repeat("n", 43), Verifier: strings.Repeat("v", 43)}
+		var location string
+		require.Eventually(t, func() bool {
+			location, err = provider.Begin(proofs, false)
+			return err == nil
+		}, 20*time.Second, 10*time.Millisecond)
+		back := p.SignIn(location, "1")
+		_, err := provider.Finish(t.Context(), upstream.Answer{Code: back.Get("code"), Issuer: back.Get("iss")}, proofs)
+		return err
+	}
+	require.ErrorContains(t, signIn(), "invalid_client")
+	require.NoError(t, os.WriteFile(file, []byte(upstreamtest.ClientSecret), 0o600))
+	r.reload()
+	require.NoError(t, signIn())
+	require.NoError(t, os.Chmod(file, 0o644))
+	r.reload()
+	require.NoError(t, signIn())
+	require.Contains(t, string(text.Bytes()), "client secret at the provider not reloaded")
+	require.NotContains(t, string(text.Bytes()), upstreamtest.ClientSecret)
+}

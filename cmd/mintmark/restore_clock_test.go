@@ -1,0 +1,93 @@
+package main
+
+import (
+	"net/http"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// TestRestoreAfterAWrongClock is the way back where a wrong time was stamped: a
+// backup from before, and a journal that goes on into the wrong time. What was
+// taken away then is taken away again, and nothing of that time comes with it.
+func TestRestoreAfterAWrongClock(t *testing.T) {
+	var ahead atomic.Int64
+	clocked := func(c *serverConfig) {
+		c.Now, c.Elapsed = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }, nil
+	}
+	n := newCell(t, withBenchFixtures(t), clocked)
+	live := make([]string, 3)
+	seedUser(t, n.s.issuer, 1, live)
+	before := n.backup()
+	n.disable("bob")
+
+	ahead.Store(int64(500 * 24 * time.Hour))
+	for _, p := range []ledger.Purpose{ledger.ForSigning, ledger.ForCredentials} {
+		_, err := n.s.issuer.Rotate(t.Context(), p)
+		require.NoError(t, err)
+	}
+	n.disable("alice")
+	file, after := n.journal(), n.backup()
+	require.Greater(t, inspect(t, after).StateTime, time.Now().Add(400*24*time.Hour))
+
+	ahead.Store(0)
+	r := startCell(t, clocked)
+	require.NoError(t, n.key().WriteFile(r.conf.Key.File))
+	require.Contains(t, r.refuses(after, admin.RestoreOptions{}), "take a backup from before that")
+	report, err := r.restore(before, admin.RestoreOptions{Journals: [][]byte{file}})
+	require.NoError(t, err)
+	require.Empty(t, report.Gap)
+	require.Zero(t, r.s.node.Stats().StateAhead)
+	require.NoError(t, r.s.canCommit(t.Context()))
+	require.True(t, r.disabled("bob"))
+	require.True(t, r.disabled("alice"))
+	for _, token := range live {
+		status, _ := tokenAnswer(t, r.s.publicAddr.String(), token)
+		require.Equal(t, 200, status)
+	}
+
+	// The keys of the wrong time take their next steps as they would have.
+	now := ledger.Time(time.Now().Add(time.Second).UnixMilli())
+	for k := range r.view().Keys() {
+		require.LessOrEqual(t, max(k.Announced, k.Activated, k.Retired), now, k.ID)
+		require.LessOrEqual(t, k.Learnt, now.Add(24*time.Hour), k.ID)
+	}
+	ahead.Store(int64(24 * time.Hour))
+	require.Eventually(t, func() bool {
+		for k := range r.view().Keys() {
+			if k.State == ledger.KeyAnnounced {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, 10*time.Millisecond)
+}
+
+// TestVerifiersTolerateWhatNodesDo: a token of a leader whose clock is as far
+// ahead as it may be is valid at once, also where its iat is ahead of that clock, as
+// it follows revocations within a second.
+func TestVerifiersTolerateWhatNodesDo(t *testing.T) {
+	var now atomic.Int64 // of the node, which stands: all happens in one second
+	now.Store(time.Now().Truncate(time.Second).UnixMilli())
+	d := &desk{startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+		c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
+	}), t, map[string]*browser{}}
+	behind := cluster.ClockTolerance // the clock of whoever verifies
+	api := newResourceServerAt(d, func() time.Time { return time.UnixMilli(now.Load()).Add(-behind) })
+	answer := func() int { return api.call(d, "GET /v2/me", d.granted(good("cal-app")).Access).Status }
+	require.Equal(t, http.StatusOK, answer())
+	for range 2 {
+		d.propose(&ledger.Disconnect{Actor: ledger.Actor{Operator: true}, User: "u-alice"})
+		require.Equal(t, http.StatusOK, answer(), "in the second of a revocation")
+	}
+	require.Equal(t, verifier.DefaultSkew, behind+ledger.MaxAhead, "which was no less than needed")
+	behind += time.Millisecond
+	require.Equal(t, http.StatusUnauthorized, answer())
+}

@@ -1,0 +1,38 @@
+package main
+
+import (
+	"bytes"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestJournalOfTheDeadUnderAnotherKeyFile: the key of a node need not lie in its
+// folder.
+func TestJournalOfTheDeadUnderAnotherKeyFile(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "key")
+	n := newCell(t, func(c *serverConfig) { c.Key = keySource{File: file} })
+	state := n.backup()
+	n.disable("alice")
+	key := n.key()
+	n.close()
+	require.NoFileExists(t, filepath.Join(n.dir, "cluster.key"))
+
+	out := filepath.Join(t.TempDir(), "journal")
+	run := func(more ...string) error {
+		c := rootCommand()
+		c.SetOut(new(bytes.Buffer))
+		c.SetErr(new(bytes.Buffer))
+		c.SetArgs(append([]string{"cluster", "backup", "journal", out, "--data-dir", n.dir}, more...))
+		return c.ExecuteContext(t.Context())
+	}
+	require.ErrorContains(t, run(), "cluster.key is missing")
+	require.NoFileExists(t, out)
+	require.NoError(t, run("--cluster-key-file", file))
+	require.Len(t, waitingCell(t, key).preview(state, readFile(t, out)).Changes, 1)
+
+	out += "2"
+	t.Setenv(envName(keyClusterKeyFile), file)
+	require.NoError(t, run())
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"io"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// devOn are the options of mintmark dev in a folder.
+func devOn(dir string) devOptions {
+	return devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: dir, fixturesFromTheDemos: true}
+}
+
+// TestStatusWhileItWaitsForItsClock: a node alone whose clock is not believed says
+// so, and nothing that would have its operator delete the data.
+func TestStatusWhileItWaitsForItsClock(t *testing.T) {
+	for name, first := range map[string]func(*testing.T, func(*serverConfig)) *cell{
+		"serve": func(t *testing.T, clocked func(*serverConfig)) *cell { return newCell(t, clocked) },
+		"dev": func(t *testing.T, clocked func(*serverConfig)) *cell {
+			dir := t.TempDir()
+			conf, err := devOn(dir).server(io.Discard)
+			require.NoError(t, err)
+			conf.Log = slog.New(slog.DiscardHandler)
+			c := startCellIn(t, dir, func(c *serverConfig) { *c = conf }, clocked)
+			c.await()
+			return c
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var ahead atomic.Int64
+			c := first(t, func(c *serverConfig) {
+				c.Now, c.Elapsed = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }, cluster.Elapsed()
+			})
+			c.close()
+			ahead.Store(int64(time.Hour))
+			c.start()
+			var s admin.ClusterStatus
+			require.Eventually(t, func() bool { // at first it reads its data
+				var err error
+				s, err = admin.ShowCluster.Call(t.Context(), c.operator(), admin.StatusQuery{})
+				return err == nil && len(s.Problems) > 0 && s.Problems[0] != "this node does not serve yet: still starting"
+			}, 20*time.Second, 10*time.Millisecond)
+			require.False(t, s.Healthy)
+			require.Len(t, s.Problems, 1)
+			require.Regexp(t, `^this node does not serve yet: this node's clock, which shows .* is 1h0m\ds ahead of when it last ran, and nobody vouches for it`, s.Problems[0])
+		})
+	}
+}
+
+// TestDevIsToldToStopBeforeItServes, as while it waits for its clock: that is no
+// error.
+func TestDevIsToldToStopBeforeItServes(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.NoError(t, runDev(ctx, devOn(t.TempDir()), io.Discard, io.Discard))
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"bytes"
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestSecretFilesOfOthers: a password or secret that others can read is refused,
+// as a token is.
+func TestSecretFilesOfOthers(t *testing.T) {
+	c := newCLI(t)
+	file := filepath.Join(t.TempDir(), "password")
+	require.NoError(t, os.WriteFile(file, []byte("a long enough password\n"), 0o600))
+	require.NoError(t, os.Chmod(file, 0o644))
+	c.fails(exitLocal, "others can read", "user", "add", "dora", "--password-file", file)
+	require.NoError(t, os.Chmod(file, 0o600))
+	c.ok("", "user", "add", "dora", "--password-file", file)
+}
+
+// TestForwardedByNobodyTrusted is warned of, once.
+func TestForwardedByNobodyTrusted(t *testing.T) {
+	p, err := parseProxies([]string{"10.0.0.0/8"})
+	require.NoError(t, err)
+	var log bytes.Buffer
+	clientIP := p.countedBy(slog.New(slog.NewTextHandler(&log, nil)))
+	ask := func(peer string) string {
+		return clientIP(&http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": {"198.51.100.1"}}})
+	}
+	require.Equal(t, "198.51.100.1", ask("10.1.1.1:5"))
+	require.Empty(t, log.String())
+	for range 3 {
+		require.Equal(t, "192.0.2.1", ask("192.0.2.1:5"))
+	}
+	require.Equal(t, 1, strings.Count(log.String(), "X-Forwarded-For ignored"))
+}
+
+// TestMetricsOfRoutesNeverAsked: they have no series.
+func TestMetricsOfRoutesNeverAsked(t *testing.T) {
+	m := newMetrics(leadingNode())
+	route := m.route(http.MethodGet, "/never/asked")
+	require.NotContains(t, scrape(t, m), "/never/asked")
+	route.served(http.StatusOK, 0)
+	require.Contains(t, scrape(t, m), `mintmark_http_requests_total{method="GET",route="/never/asked",status="2xx"} 1`)
+	require.Contains(t, scrape(t, m), `mintmark_http_requests_total{method="other",route="other",status="5xx"} 0`)
+}
+
+// TestSecondInvitationSaysSo: the first token is worthless from then on.
+func TestSecondInvitationSaysSo(t *testing.T) {
+	c := newClusterCLI(t)
+	r := c.run("", "cluster", "invite", "--name", "n4") // there is one for n4
+	require.Equal(t, exitOK, r.code, r.err)
+	require.Contains(t, r.err, "this token replaces the one that was made before for node n4")
+	require.NotContains(t, c.run("", "cluster", "invite", "--name", "n5").err, "this token replaces")
+}

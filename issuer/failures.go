@@ -1,0 +1,55 @@
+package issuer
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// reportEvery is how often a node reports the failures that it has counted. What
+// it counted since is lost with its process.
+const reportEvery = 5 * time.Minute
+
+func (i *Issuer) reportFailures(ctx context.Context) {
+	ticker := time.NewTicker(reportEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			if err := i.ReportFailures(ctx); err != nil && ctx.Err() == nil {
+				i.Log.Warn("report failures to authenticate", "error", err)
+			}
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// ReportFailures adds what this node has counted since the last report to those
+// of the hour. Without failures it does nothing.
+func (i *Issuer) ReportFailures(ctx context.Context) error {
+	counts := i.Failures.Take()
+	if counts.SignIns == 0 && counts.Authentications == 0 {
+		return nil
+	}
+	outcome, _, err := i.Propose(ctx, ledger.NewReportFailures(i.Node.ID(), ledger.HourOf(i.Now()), counts))
+	if err == nil && outcome.Refusal == nil {
+		return nil
+	}
+	i.Failures.Return(counts)
+	if err == nil {
+		err = Refused(outcome.Refusal.Cause.String())
+	}
+	return fmt.Errorf("propose: %w", err)
+}
+
+// sumFailures makes an event of each hour that is over.
+func (i *Issuer) sumFailures(ctx context.Context) {
+	for _, hour := range i.View().FailureHours(i.Now()) {
+		if _, _, err := i.Propose(ctx, &ledger.SumFailures{Hour: hour}); err != nil {
+			i.Log.Warn("sum failures to authenticate", "error", err)
+		}
+	}
+}

@@ -1,0 +1,227 @@
+package ledger
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// FailureCounts are failures to authenticate that a node has counted. Accounts
+// are those that exist.
+type FailureCounts struct {
+	SignIns         int64
+	Users           map[string]int64 // of SignIns, by user id
+	Authentications int64            // of clients
+	Clients         map[string]int64 // of Authentications, by client id
+}
+
+// Bounds of what is kept of the accounts that failures were at, of each kind.
+// Those with the most failures are kept.
+const (
+	maxReported = 50  // in a command
+	maxTallied  = 100 // in a row
+	maxNamed    = 10  // in the event
+)
+
+// failureGrace is how long after an hour its reports are taken. Then they become
+// one event, and neither a late report nor a second sum can make another.
+const failureGrace = 5 * time.Minute
+
+// Failures are those of one kind.
+type Failures struct {
+	Total    int64             `cbor:"1,keyasint"`
+	Accounts []AccountFailures `cbor:"2,keyasint,omitempty"` // the most first
+	More     bool              `cbor:"3,keyasint,omitempty"` // there were more accounts
+}
+
+// AccountFailures are those at one account.
+type AccountFailures struct {
+	ID    string `cbor:"1,keyasint"`
+	Count int64  `cbor:"2,keyasint"`
+}
+
+func failuresOf(total int64, accounts map[string]int64) Failures {
+	f := Failures{Total: total}
+	return f.with(accounts, maxReported)
+}
+
+// with adds failures at accounts, of which it keeps some.
+func (f Failures) with(accounts map[string]int64, most int) Failures {
+	all := maps.Clone(accounts)
+	if all == nil {
+		all = map[string]int64{}
+	}
+	for _, a := range f.Accounts {
+		all[a.ID] += a.Count
+	}
+	f.Accounts = nil
+	for _, id := range slices.Sorted(maps.Keys(all)) {
+		f.Accounts = append(f.Accounts, AccountFailures{id, all[id]})
+	}
+	slices.SortStableFunc(f.Accounts, func(a, b AccountFailures) int { return cmp.Compare(b.Count, a.Count) })
+	if len(f.Accounts) > most {
+		f.Accounts, f.More = f.Accounts[:most:most], true
+	}
+	return f
+}
+
+// plus is the sum of two, with at most so many accounts.
+func (f Failures) plus(g Failures, most int) Failures {
+	accounts := make(map[string]int64, len(g.Accounts))
+	for _, a := range g.Accounts {
+		accounts[a.ID] += a.Count
+	}
+	f.Total += g.Total
+	f.More = f.More || g.More
+	return f.with(accounts, most)
+}
+
+// known drops the accounts that do not exist: their failures count without one.
+func (f Failures) known(exists func(id string) bool) Failures {
+	var kept []AccountFailures
+	for _, a := range f.Accounts[:min(len(f.Accounts), maxReported)] {
+		if a.Count > 0 && exists(a.ID) {
+			kept = append(kept, a)
+		}
+	}
+	f.Accounts = kept
+	return f
+}
+
+// text is such as "214 failed sign-ins on 3 accounts: u-1 200, u-2 13, u-3 1".
+func (f *Failures) text(one, many, account, accounts string) string {
+	count := func(n int64, one, many string) string {
+		if n == 1 {
+			return "1 " + one
+		}
+		return fmt.Sprintf("%d %s", n, many)
+	}
+	text := count(f.Total, one, many)
+	if len(f.Accounts) == 0 {
+		return text
+	}
+	on, named := count(int64(len(f.Accounts)), account, accounts), make([]string, 0, maxNamed)
+	if f.More {
+		on = "more than " + on
+	}
+	for _, a := range f.Accounts[:min(len(f.Accounts), maxNamed)] {
+		named = append(named, fmt.Sprintf("%s %d", a.ID, a.Count))
+	}
+	return text + " on " + on + ": " + strings.Join(named, ", ")
+}
+
+// A FailureReport is what one node has reported of one hour.
+type FailureReport struct {
+	ID              string    `cbor:"1,keyasint"` // orders by hour
+	Hour            int64     `cbor:"2,keyasint"` // see HourOf
+	SignIns         Failures  `cbor:"3,keyasint"`
+	Authentications Failures  `cbor:"4,keyasint"`
+	Last            CommandID `cbor:"5,keyasint"`
+}
+
+// HourOf numbers the hours (UTC) since the Unix epoch.
+func HourOf(t Time) int64 { return t.Unix() / 3600 }
+
+// over is when an hour's failures are summed.
+func hourOver(hour int64) Time { return Time((hour + 1) * 3600 * 1000).Add(failureGrace) }
+
+func failureReportID(hour int64, node string) string {
+	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(hour))) + "/" + node
+}
+
+// FailureHours are the hours whose reports are to be summed at a time.
+func (v View) FailureHours(at Time) (hours []int64) {
+	for r := range rowsFrom[FailureReport](v, TableFailures, "") {
+		if at < hourOver(r.Hour) {
+			break
+		}
+		if len(hours) == 0 || hours[len(hours)-1] != r.Hour {
+			hours = append(hours, r.Hour)
+		}
+	}
+	return hours
+}
+
+// ReportFailures adds what a node has counted to what it has reported of an hour.
+type ReportFailures struct {
+	Node            string   `cbor:"1,keyasint"`
+	Hour            int64    `cbor:"2,keyasint"`
+	SignIns         Failures `cbor:"3,keyasint"`
+	Authentications Failures `cbor:"4,keyasint"`
+}
+
+// NewReportFailures is the report of counts, bounded.
+func NewReportFailures(node string, hour int64, c FailureCounts) *ReportFailures {
+	return &ReportFailures{
+		Node: node, Hour: hour,
+		SignIns: failuresOf(c.SignIns, c.Users), Authentications: failuresOf(c.Authentications, c.Clients),
+	}
+}
+
+// Kind is KindReportFailures.
+func (*ReportFailures) Kind() Kind { return KindReportFailures }
+
+// Decide refuses what comes when the hour has been summed: the node reports it
+// for another hour.
+func (c *ReportFailures) Decide(v View, m Meta) Decision {
+	switch {
+	case c.Node == "" || len(c.Node) > MaxID:
+		return badField("node", "is empty or too long")
+	case c.Hour > HourOf(m.At)+1:
+		return badField("hour", "is to come")
+	case m.At >= hourOver(c.Hour):
+		return deny(Moved)
+	}
+	r := FailureReport{ID: failureReportID(c.Hour, c.Node), Hour: c.Hour, Last: m.ID}
+	if old := first[FailureReport](v, TableFailures, indexID, r.ID); old != nil {
+		if old.Last == m.ID {
+			return accept(Outcome{ID: r.ID})
+		}
+		r.SignIns, r.Authentications = old.SignIns, old.Authentications
+	}
+	r.SignIns = r.SignIns.plus(c.SignIns.known(func(id string) bool { return v.User(id) != nil }), maxTallied)
+	r.Authentications = r.Authentications.plus(c.Authentications.known(func(id string) bool { return v.Client(id) != nil }), maxTallied)
+	return accept(Outcome{ID: r.ID}, put(TableFailures, &r))
+}
+
+// SumFailures makes one event of all reports of an hour.
+type SumFailures struct {
+	Hour int64 `cbor:"1,keyasint"`
+}
+
+// Kind is KindSumFailures.
+func (*SumFailures) Kind() Kind { return KindSumFailures }
+
+// Decide changes nothing where another leader has done it.
+func (c *SumFailures) Decide(v View, m Meta) Decision {
+	if m.At < hourOver(c.Hour) {
+		return deny(WrongState)
+	}
+	var signIns, authentications Failures
+	var changes []Change
+	for r := range rowsFrom[FailureReport](v, TableFailures, failureReportID(c.Hour, "")) {
+		if r.Hour != c.Hour || len(changes) == MaxSweep {
+			break
+		}
+		signIns = signIns.plus(r.SignIns, maxTallied)
+		authentications = authentications.plus(r.Authentications, maxTallied)
+		changes = append(changes, remove(TableFailures, r))
+	}
+	if len(changes) == 0 {
+		return accept(Outcome{})
+	}
+	var told []string
+	if signIns.Total > 0 {
+		told = append(told, signIns.text("failed sign-in", "failed sign-ins", "account", "accounts"))
+	}
+	if authentications.Total > 0 {
+		told = append(told, authentications.text("failed client authentication", "failed client authentications", "application", "applications"))
+	}
+	return accept(Outcome{Count: len(changes)}, append(changes,
+		event(m, Event{Kind: EventFailures, Actor: Operator, Detail: strings.Join(told, "; ")}))...)
+}

@@ -1,0 +1,103 @@
+package ledger_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// failures are the details of the events that sum failures up.
+func (w *world) failures() (details []string) {
+	for e := range w.view().Events() {
+		if e.Kind == ledger.EventFailures {
+			require.Equal(w.t, ledger.Operator, e.Actor)
+			details = append(details, e.Detail)
+		}
+	}
+	return details
+}
+
+func signIns(accounts map[string]int64, nobody int64) ledger.FailureCounts {
+	c := ledger.FailureCounts{SignIns: nobody, Users: accounts}
+	for _, n := range accounts {
+		c.SignIns += n
+	}
+	return c
+}
+
+// TestFailuresOfAnHour: what all nodes report becomes one event, whoever leads
+// and however often it is asked for.
+func TestFailuresOfAnHour(t *testing.T) {
+	w := newWorld(t)
+	for _, line := range []string{"user alice", "user bob", "user carol"} {
+		require.Equal(t, "ok", w.run(line))
+	}
+	hour := ledger.HourOf(w.at())
+	report := func(node string, hour int64, c ledger.FailureCounts) ledger.Outcome {
+		o, _ := w.do(ledger.NewReportFailures(node, hour, c), "", false)
+		return o
+	}
+	sum := func(hour int64) ledger.Outcome {
+		o, _ := w.do(&ledger.SumFailures{Hour: hour}, "", false)
+		return o
+	}
+	require.Nil(t, report("n1", hour, signIns(map[string]int64{"u-alice": 100, "u-nobody": 7}, 0)).Refusal)
+	require.Nil(t, report("n2", hour, signIns(map[string]int64{"u-alice": 100, "u-bob": 13}, 3)).Refusal)
+	require.Nil(t, report("n1", hour, signIns(map[string]int64{"u-carol": 1}, 0)).Refusal)
+	require.Equal(t, ledger.WrongState, sum(hour).Refusal.Cause, "the hour isn't over")
+	require.Empty(t, w.view().FailureHours(w.at()))
+	require.Equal(t, ledger.BadField, report("n1", hour+5, signIns(nil, 1)).Refusal.Cause)
+
+	w.now = w.now.Add(65 * time.Minute)
+	require.Equal(t, []int64{hour}, w.view().FailureHours(w.at()))
+	require.Equal(t, ledger.Moved, report("n3", hour, signIns(nil, 1)).Refusal.Cause, "too late for this hour")
+	require.Nil(t, report("n3", hour+1, ledger.FailureCounts{Authentications: 1020}).Refusal)
+	require.Equal(t, 2, sum(hour).Count)
+	require.Zero(t, sum(hour).Count, "another leader comes too late")
+	require.Equal(t, []string{"224 failed sign-ins on 3 accounts: u-alice 200, u-bob 13, u-carol 1"}, w.failures())
+	require.Empty(t, w.view().FailureHours(w.at()))
+
+	w.now = w.now.Add(time.Hour)
+	require.Equal(t, 1, sum(hour+1).Count)
+	require.Equal(t, "1020 failed client authentications", w.failures()[1])
+}
+
+// TestFailuresReportedTwice: a report whose answer was lost counts once.
+func TestFailuresReportedTwice(t *testing.T) {
+	w := newWorld(t)
+	hour := ledger.HourOf(w.at())
+	c := ledger.NewReportFailures("n1", hour, signIns(nil, 5))
+	for range 2 {
+		o, _ := w.do(c, "the same", true)
+		require.Nil(t, o.Refusal)
+	}
+	w.now = w.now.Add(65 * time.Minute)
+	w.must(&ledger.SumFailures{Hour: hour})
+	require.Equal(t, []string{"5 failed sign-ins"}, w.failures())
+}
+
+// TestFailuresAreBounded: commands, rows and the event have room for few
+// accounts, those that were hit most.
+func TestFailuresAreBounded(t *testing.T) {
+	w := newWorld(t)
+	accounts := map[string]int64{}
+	for i := range 300 {
+		require.Equal(t, "ok", w.run(fmt.Sprintf("user x%d", i)))
+		accounts[fmt.Sprintf("u-x%d", i)] = int64(i + 1)
+	}
+	hour := ledger.HourOf(w.at())
+	c := ledger.NewReportFailures("n1", hour, signIns(accounts, 0))
+	require.Len(t, c.SignIns.Accounts, 50)
+	require.EqualValues(t, 300*301/2, c.SignIns.Total)
+	w.must(c)
+	w.now = w.now.Add(65 * time.Minute)
+	w.must(&ledger.SumFailures{Hour: hour})
+	detail := w.failures()[0]
+	require.True(t, strings.HasPrefix(detail, "45150 failed sign-ins on more than 50 accounts: u-x299 300, u-x298 299, "), detail)
+	require.Equal(t, 9, strings.Count(detail, ", "), "ten are named")
+}

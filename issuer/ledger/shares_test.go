@@ -1,0 +1,193 @@
+package ledger_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// mostEvents is the bound of these tests, where that of the ledger is 100,000.
+const mostEvents = 3000
+
+// A trailed is an audit trail of a state that nothing else is in but people.
+type trailed struct {
+	t      *testing.T
+	events []*ledger.Event
+	users  []*ledger.User
+	shares ledger.Shares
+	gone   map[uint64]bool
+}
+
+func (w *trailed) add(actor string, n int, kind ledger.EventKind) {
+	for range n {
+		seq := uint64(len(w.events) + 1)
+		w.events = append(w.events, &ledger.Event{Seq: seq, At: ledger.Time(seq), Kind: kind, Actor: actor, User: actor, Client: "app"})
+	}
+}
+
+func (w *trailed) view(logged uint64) ledger.View {
+	return viewOf(w.t, tableOf(ledger.TableAudit, w.events), tableOf(ledger.TableUsers, w.users),
+		tableOf(ledger.TableTrail, []*ledger.Trail{{ID: "trail", Logged: logged}}))
+}
+
+// trim takes away what is beyond the bound as the leader does, and returns how
+// much each actor has after that.
+func (w *trailed) trim(keep ledger.Time) map[string]int {
+	v := w.view(math.MaxUint64)
+	w.shares.Most = mostEvents
+	w.shares.Follow(v)
+	w.gone = map[uint64]bool{}
+	for {
+		seqs := w.shares.Surplus(v, keep, 100)
+		if len(seqs) == 0 {
+			break
+		}
+		for _, seq := range seqs {
+			require.False(w.t, w.gone[seq])
+			w.gone[seq] = true
+		}
+		w.shares.Drop(seqs)
+	}
+	left := map[string]int{}
+	for _, e := range w.events {
+		if !w.gone[e.Seq] {
+			left[e.Actor]++
+		}
+	}
+	return left
+}
+
+// TestManyAccountsTogetherWashNothingOut: what an administrator, an operator, a
+// person and an application did stays, however many accounts wash together; and
+// those lose their oldest first.
+func TestManyAccountsTogetherWashNothingOut(t *testing.T) {
+	w := &trailed{t: t, users: []*ledger.User{{ID: "victim", Username: "victim"}, {ID: "boss", Username: "boss", Admin: true}}}
+	w.add("boss", 600, ledger.EventSignedIn)
+	w.add(ledger.Operator, 150, ledger.EventUserPut)
+	w.add("victim", 40, ledger.EventSignedIn)
+	w.add("quiet-app", 40, ledger.EventExchanged)
+	const accounts = 40
+	for i := range accounts {
+		id := fmt.Sprint("washer-", i)
+		w.users = append(w.users, &ledger.User{ID: id, Username: id})
+		w.add(id, 381, ledger.EventSignedIn)
+	}
+	w.add("busy-app", 300, ledger.EventExchanged)
+	left := w.trim(math.MaxInt64)
+	require.Equal(t, 600, left["boss"])
+	require.Equal(t, 150, left[ledger.Operator])
+	require.Equal(t, 40, left["victim"], "it came before all of theirs")
+	require.Equal(t, 40, left["quiet-app"])
+	require.Equal(t, 300, left["busy-app"])
+	total := 0
+	for i := range accounts {
+		n := left[fmt.Sprint("washer-", i)]
+		require.InDelta(t, 46, n, 1, "they share what they lose")
+		total += n
+	}
+	require.Equal(t, mostEvents-1130, total)
+	stays := false
+	for _, e := range w.events {
+		if e.Actor == "washer-7" {
+			require.False(t, stays && w.gone[e.Seq], "the oldest go first")
+			stays = stays || !w.gone[e.Seq]
+		}
+	}
+
+	// What is new is counted on top, without reading the rest again.
+	w.shares.Follow(w.view(math.MaxUint64))
+	w.add("washer-0", 10, ledger.EventSignedIn)
+	w.shares.Follow(w.view(math.MaxUint64))
+	seqs := w.shares.Surplus(w.view(math.MaxUint64), math.MaxInt64, 255)
+	require.Len(t, seqs, 10)
+	for _, seq := range seqs {
+		require.Equal(t, "washer-0", w.events[seq-1].Actor)
+	}
+}
+
+// TestAdministratorsDoNotPushOutUsers: each kind has its share.
+func TestAdministratorsDoNotPushOutUsers(t *testing.T) {
+	w := &trailed{t: t, users: []*ledger.User{{ID: "boss", Admin: true}}}
+	for i := range 100 {
+		w.users = append(w.users, &ledger.User{ID: fmt.Sprint("u-", i)})
+		w.add(fmt.Sprint("u-", i), 9, ledger.EventSignedIn)
+	}
+	w.add("boss", 2000, ledger.EventUserEdited)
+	for i := range 1500 {
+		w.add(fmt.Sprint("operator-script-", i%3), 1, ledger.EventExchanged)
+	}
+	left := w.trim(math.MaxInt64)
+	for i := range 100 {
+		require.Equal(t, 9, left[fmt.Sprint("u-", i)])
+	}
+	require.GreaterOrEqual(t, left["boss"], mostEvents/3)
+}
+
+// TestRevocationsStay as far back as readers of the feed need them, and if even
+// those are too many, the trail says since when it has all.
+func TestRevocationsStay(t *testing.T) {
+	w := &trailed{t: t, users: []*ledger.User{{ID: "u"}}}
+	w.add("u", 100, ledger.EventDisconnected)
+	w.add("u", mostEvents, ledger.EventSignedIn)
+	w.trim(1)
+	for seq := range w.gone {
+		require.Equal(t, ledger.EventSignedIn, w.events[seq-1].Kind)
+	}
+	require.Len(t, w.gone, 100)
+
+	w = &trailed{t: t, users: []*ledger.User{{ID: "u"}}}
+	w.add("u", 4*mostEvents+10, ledger.EventDisconnected)
+	w.trim(1)
+	require.Len(t, w.gone, 10, "four times as many, and no more")
+
+	// What is in no log yet stays.
+	w = &trailed{t: t, users: []*ledger.User{{ID: "u"}}}
+	w.add("u", mostEvents+100, ledger.EventSignedIn)
+	w.shares.Most = mostEvents
+	w.shares.Follow(w.view(40))
+	require.Len(t, w.shares.Surplus(w.view(40), math.MaxInt64, 255), 40)
+}
+
+// TestSweepOfEvents: one command removes a bounded number of rows, none that is
+// not logged, and notes which revocations are lost.
+func TestSweepOfEvents(t *testing.T) {
+	w := newWorld(t)
+	for _, line := range []string{
+		"user alice", "sign-in alice", "import app owner=alice scopes=PROFILE_READ", "user-state alice to=disable",
+	} {
+		require.Equal(t, "ok", w.run(line), line)
+	}
+	for i := range 300 {
+		require.Equal(t, "ok", w.run(fmt.Sprintf("user x%d", i)))
+	}
+	var seqs []uint64
+	var disabled *ledger.Event
+	for e := range w.view().Events() {
+		seqs = append(seqs, e.Seq, e.Seq)
+		if e.Kind == ledger.EventUserState {
+			disabled = e
+		}
+	}
+	require.NotNil(t, disabled)
+	sweep := func() ledger.Outcome {
+		o, _ := w.do(&ledger.Sweep{Events: seqs}, "", false)
+		return o
+	}
+	require.Zero(t, sweep().Count, "nothing is logged")
+	require.Zero(t, w.view().TrailFrom(0))
+	w.must(&ledger.MarkLogged{Seq: seqs[len(seqs)-1]})
+	w.must(&ledger.MarkLogged{Seq: 1})
+	require.Equal(t, 256, sweep().Count, "and the row of the trail")
+	require.Nil(t, w.view().Event(disabled.Seq))
+	assert.Equal(t, disabled.At+1, w.view().TrailFrom(disabled.At))
+	assert.Zero(t, w.view().TrailFrom(disabled.At+1), "it has all since then")
+	assert.Equal(t, disabled.At+1, w.view().TrailLost(disabled.Seq-1, 0))
+	assert.Zero(t, w.view().TrailLost(disabled.Seq, 0), "that one was read")
+	sweep()
+	require.Nil(t, w.view().LastEvent())
+}

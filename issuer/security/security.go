@@ -1,0 +1,259 @@
+package security
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/limit"
+)
+
+// A Kind is what failed.
+type Kind string
+
+// Kinds.
+const (
+	SignIn Kind = "sign_in"               // of a person
+	Client Kind = "client_authentication" // of an application at the token endpoint
+	Reader Kind = "reader_authentication" // of a resource server at the feed of revocations
+)
+
+var messages = map[Kind]string{
+	SignIn: "sign-in failed", Client: "client authentication failed", Reader: "reader authentication failed",
+}
+
+// A Failure is one of them. What a stranger made up is in none of its fields: a
+// name that no user has may be a password in the wrong field.
+type Failure struct {
+	Kind    Kind
+	Cause   ledger.Cause
+	Address string // of whoever tried
+	Client  string // id of the client; "" where there is none of it
+	User    string // id of the user; "" where there is none of that name
+	Name    string // user name of User
+	Request string // id of the request
+}
+
+// Lines of the log are bounded by key: what failed, why, at which account and
+// from which network. In each window a key has one line at its first failure,
+// and one at the window's end with the number of the others.
+//
+// A network is the widest that one subscriber may have, but whoever has many
+// networks can use up the keys of a kind. From then on its failures share a key
+// for each cause and account, so that none can be hidden among those of another
+// account. The line with their number names no address. An account is one that
+// exists, so a stranger can't make these up.
+const (
+	window      = time.Minute
+	maxNetworks = 1000 // keys with a network of each kind, in a window
+)
+
+// maxAccounts bounds the accounts of each kind between two reports, and the keys
+// without a network in a window. Failures at others count without an account.
+const maxAccounts = 10_000
+
+// RequestID is the header of an answer, and of a request by way of a trusted
+// proxy, that names the request.
+const RequestID = "X-Request-Id"
+
+// Config is what a Recorder is made of.
+type Config struct {
+	Log *slog.Logger
+	Now func() time.Time
+	// Name is the name of a cause in the log.
+	Name func(ledger.Cause) string
+	// Count is told of each failure. May be nil.
+	Count func(Kind, ledger.Cause)
+}
+
+// A Recorder records failures. Its methods may be called by any goroutine, and
+// on a nil Recorder, which records nothing.
+type Recorder struct {
+	config Config
+
+	mu     sync.Mutex // guards all below
+	since  time.Time  // when the window began
+	kinds  map[Kind]*keys
+	beyond int // failures of keys that had no room
+	tally  ledger.FailureCounts
+}
+
+// keys are those of one kind in a window.
+type keys struct {
+	networks map[key]*repeats
+	accounts map[key]*repeats // without a network, for what has no room in networks
+}
+
+type key struct {
+	cause   ledger.Cause
+	network string
+	client  string
+	user    string
+}
+
+type repeats struct {
+	last Failure
+	more int // beside the first
+}
+
+// New makes a Recorder.
+func New(c Config) *Recorder {
+	return &Recorder{config: c, kinds: map[Kind]*keys{}}
+}
+
+// Record takes in one failure.
+func (r *Recorder) Record(f Failure) {
+	if r == nil {
+		return
+	}
+	if r.config.Count != nil {
+		r.config.Count(f.Kind, f.Cause)
+	}
+	r.flush(false)
+	if r.note(f) {
+		r.log(f, 0)
+	}
+}
+
+// note reports whether f is the first of its key in the window.
+func (r *Recorder) note(f Failure) (first bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	switch f.Kind {
+	case SignIn:
+		count(&r.tally.SignIns, &r.tally.Users, f.User)
+	case Client:
+		count(&r.tally.Authentications, &r.tally.Clients, f.Client)
+	}
+	of := r.kinds[f.Kind]
+	if of == nil {
+		of = &keys{map[key]*repeats{}, map[key]*repeats{}}
+		r.kinds[f.Kind] = of
+	}
+	k := key{f.Cause, limit.Site(f.Address), f.Client, f.User}
+	among, most := of.networks, maxNetworks
+	if among[k] == nil && len(among) >= most {
+		k.network = ""
+		among, most = of.accounts, maxAccounts
+	}
+	switch seen := among[k]; {
+	case seen != nil:
+		seen.last = f
+		if k.network == "" { // of many, of which none is to be blamed for all
+			seen.last.Address, seen.last.Request = "", ""
+		}
+		seen.more++
+	case len(among) >= most:
+		r.beyond++
+	default:
+		among[k] = &repeats{last: f}
+		return true
+	}
+	return false
+}
+
+func count(total *int64, accounts *map[string]int64, id string) {
+	*total++
+	if id == "" {
+		return
+	}
+	if *accounts == nil {
+		*accounts = map[string]int64{}
+	}
+	if _, known := (*accounts)[id]; known || len(*accounts) < maxAccounts {
+		(*accounts)[id]++
+	}
+}
+
+// flush ends the window if it is over, or in any case, and logs what it hid.
+func (r *Recorder) flush(now bool) {
+	t := r.config.Now()
+	r.mu.Lock()
+	if age := t.Sub(r.since); !now && age >= 0 && age < window {
+		r.mu.Unlock()
+		return
+	}
+	kinds, beyond := r.kinds, r.beyond
+	r.since, r.kinds, r.beyond = t, map[Kind]*keys{}, 0
+	r.mu.Unlock()
+	for _, of := range kinds {
+		for _, among := range []map[key]*repeats{of.networks, of.accounts} {
+			for _, seen := range among {
+				if seen.more > 0 {
+					r.log(seen.last, seen.more)
+				}
+			}
+		}
+	}
+	if beyond > 0 {
+		r.config.Log.Warn("failures at too many accounts to log each", slog.Group("security", "failures", beyond))
+	}
+}
+
+// log writes a line. One with repeated is about the last of so many.
+func (r *Recorder) log(f Failure, repeated int) {
+	attrs := []any{"kind", string(f.Kind), "cause", r.config.Name(f.Cause)}
+	for _, a := range [][2]string{{"address", f.Address}, {"client", f.Client}, {"user", f.User}, {"name", f.Name}, {"request_id", f.Request}} {
+		if a[1] != "" {
+			attrs = append(attrs, a[0], a[1])
+		}
+	}
+	if repeated > 0 {
+		attrs = append(attrs, "repeated", repeated)
+	}
+	r.config.Log.Info(messages[f.Kind], slog.Group("security", attrs...))
+}
+
+// Run ends each window in time until ctx ends, so that no count waits for the
+// next failure.
+func (r *Recorder) Run(ctx context.Context) {
+	ticker := time.NewTicker(window)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			r.flush(true)
+		case <-ctx.Done():
+			r.flush(true)
+			return
+		}
+	}
+}
+
+// Take returns the counts since the last Take, and begins anew.
+func (r *Recorder) Take() ledger.FailureCounts {
+	if r == nil {
+		return ledger.FailureCounts{}
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	c := r.tally
+	r.tally = ledger.FailureCounts{}
+	return c
+}
+
+// Return gives back what Take returned and nobody could be told.
+func (r *Recorder) Return(c ledger.FailureCounts) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, kind := range []struct {
+		total, back *int64
+		accounts    *map[string]int64
+		ids         map[string]int64
+	}{
+		{&r.tally.SignIns, &c.SignIns, &r.tally.Users, c.Users},
+		{&r.tally.Authentications, &c.Authentications, &r.tally.Clients, c.Clients},
+	} {
+		*kind.total += *kind.back
+		if *kind.accounts == nil {
+			*kind.accounts = map[string]int64{}
+		}
+		for id, n := range kind.ids {
+			if _, known := (*kind.accounts)[id]; known || len(*kind.accounts) < maxAccounts {
+				(*kind.accounts)[id] += n
+			}
+		}
+	}
+}

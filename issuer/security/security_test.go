@@ -1,0 +1,200 @@
+package security_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/security"
+)
+
+type bench struct {
+	*security.Recorder
+	log     bytes.Buffer
+	now     time.Time
+	counted int
+}
+
+func newBench() *bench {
+	b := &bench{now: time.Unix(1_800_000_000, 0)}
+	b.Recorder = security.New(security.Config{
+		Log: slog.New(slog.NewJSONHandler(&b.log, nil)), Now: func() time.Time { return b.now },
+		Name:  func(c ledger.Cause) string { return fmt.Sprint("cause-", int(c)) },
+		Count: func(security.Kind, ledger.Cause) { b.counted++ },
+	})
+	return b
+}
+
+type line struct {
+	Message  string         `json:"msg"`
+	Security map[string]any `json:"security"`
+}
+
+// lines are those written since the last call.
+func (b *bench) lines(t *testing.T) (all []line) {
+	t.Helper()
+	for _, text := range bytes.Split(bytes.TrimSpace(b.log.Bytes()), []byte("\n")) {
+		if len(text) > 0 {
+			var l line
+			require.NoError(t, json.Unmarshal(text, &l))
+			all = append(all, l)
+		}
+	}
+	b.log.Reset()
+	return all
+}
+
+// TestLinesAreBounded: a source that fails a thousand times has a line at once,
+// and one that says how often.
+func TestLinesAreBounded(t *testing.T) {
+	b := newBench()
+	f := security.Failure{
+		Kind: security.SignIn, Cause: ledger.PasswordWrong, Address: "2001:db8::1", User: "u-alice", Name: "alice", Request: "r1",
+	}
+	for i := range 1000 {
+		f.Address, f.Request = fmt.Sprintf("2001:db8::%x", i+1), fmt.Sprint("r", i+1)
+		b.Record(f)
+	}
+	require.Equal(t, []line{{"sign-in failed", map[string]any{
+		"kind": "sign_in", "cause": "cause-107", "address": "2001:db8::1", "user": "u-alice", "name": "alice", "request_id": "r1",
+	}}}, b.lines(t))
+	other := f
+	other.Address = "192.0.2.1"
+	b.Record(other)
+	require.Len(t, b.lines(t), 1, "another source has a line of its own")
+
+	b.now = b.now.Add(time.Minute)
+	b.Record(f)
+	got := b.lines(t)
+	require.Len(t, got, 2)
+	require.EqualValues(t, 999, got[0].Security["repeated"])
+	require.Equal(t, "2001:db8::3e8", got[0].Security["address"], "of the last")
+	require.NotContains(t, got[1].Security, "repeated")
+	require.Equal(t, 1002, b.counted, "each is counted")
+}
+
+// TestSourcesAreBounded: many sources together cause a bounded number of lines,
+// and none of their failures is lost.
+func TestSourcesAreBounded(t *testing.T) {
+	b := newBench()
+	const sources = 5000
+	f := security.Failure{Kind: security.Client, Cause: ledger.SecretWrong, Client: "cal-app"}
+	for i := range sources {
+		f.Address = fmt.Sprintf("10.0.%d.%d", i/250, i%250)
+		b.Record(f)
+	}
+	require.Len(t, b.lines(t), 1001, "one for each network, and one for the account")
+	b.now = b.now.Add(time.Minute)
+	b.Record(security.Failure{Kind: security.Client, Cause: ledger.SecretWrong, Address: "10.9.9.9"})
+	got := b.lines(t)
+	require.Len(t, got, 2)
+	require.EqualValues(t, sources-1001, got[0].Security["repeated"])
+	require.Equal(t, "cal-app", got[0].Security["client"])
+	require.NotContains(t, got[0].Security, "address", "it is of many")
+	counts := b.Take()
+	require.EqualValues(t, sources+1, counts.Authentications)
+	require.Equal(t, map[string]int64{"cal-app": sources}, counts.Clients)
+}
+
+// TestFloodHidesNoAccount: whoever fails from very many networks uses up no line
+// of another account, of another kind or of another cause.
+func TestFloodHidesNoAccount(t *testing.T) {
+	wrong := security.Failure{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: "u-alice", Name: "alice", Address: "192.0.2.1"}
+	flood := func(b *bench, address func(i int) string) {
+		for i := range 1500 {
+			b.Record(security.Failure{Kind: security.SignIn, Cause: ledger.NoSuchUser, Address: address(i)})
+			b.Record(security.Failure{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: "u-mallory", Address: address(i)})
+			b.Record(security.Failure{Kind: security.Client, Cause: ledger.SecretWrong, Client: "mallorys-app", Address: address(i)})
+		}
+	}
+	for name, address := range map[string]func(i int) string{
+		"IPv4":           func(i int) string { return fmt.Sprintf("10.0.%d.%d", i/250, i%250) },
+		"IPv6, sites":    func(i int) string { return fmt.Sprintf("2001:db8:%x::1", i) },
+		"IPv6, one site": func(i int) string { return fmt.Sprintf("2001:db8:1:%x::1", i) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench()
+			flood(b, address)
+			flooded := len(b.lines(t))
+			if name == "IPv6, one site" {
+				require.Equal(t, 3, flooded, "one subscriber")
+			} else {
+				require.Equal(t, 2003, flooded)
+			}
+			for _, f := range []security.Failure{
+				wrong,
+				{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: "u-bob", Address: "192.0.2.1"},
+				{Kind: security.SignIn, Cause: ledger.Throttled, User: "u-alice", Address: "192.0.2.1"},
+				{Kind: security.Client, Cause: ledger.SecretWrong, Client: "cal-app", Address: "192.0.2.1"},
+				{Kind: security.Reader, Cause: ledger.SecretWrong, Address: "192.0.2.1"},
+			} {
+				b.Record(f)
+				require.Len(t, b.lines(t), 1, "%+v", f)
+			}
+			b.Record(wrong)
+			require.Empty(t, b.lines(t))
+			b.now = b.now.Add(time.Minute)
+			b.Record(security.Failure{Kind: security.Reader, Cause: ledger.SecretWrong})
+			repeated := map[any]any{}
+			for _, l := range b.lines(t) {
+				repeated[l.Security["user"]] = l.Security["repeated"]
+				if l.Security["user"] == "u-alice" && name != "IPv6, one site" {
+					require.NotContains(t, l.Security, "address", "it is of many, and none is to be blamed for all")
+				}
+			}
+			require.EqualValues(t, 1, repeated["u-alice"], "the second of the window")
+		})
+	}
+}
+
+// TestLinesOfAccountsAreBounded, too: whoever guesses at very many that exist.
+func TestLinesOfAccountsAreBounded(t *testing.T) {
+	b := newBench()
+	const accounts = 12_000
+	for i := range accounts {
+		b.Record(security.Failure{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: fmt.Sprint("u-", i), Address: "192.0.2.1"})
+	}
+	require.Len(t, b.lines(t), 11_000)
+	b.now = b.now.Add(time.Minute)
+	b.Record(security.Failure{Kind: security.Reader, Cause: ledger.SecretWrong})
+	got := b.lines(t)
+	require.Len(t, got, 2)
+	require.EqualValues(t, 1000, got[0].Security["failures"])
+}
+
+// TestCountsAreGivenBack where nobody could be told, with those that came
+// meanwhile.
+func TestCountsAreGivenBack(t *testing.T) {
+	b := newBench()
+	fail := func(user string) {
+		b.Record(security.Failure{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: user})
+	}
+	fail("u-alice")
+	fail("")
+	taken := b.Take()
+	require.Equal(t, ledger.FailureCounts{SignIns: 2, Users: map[string]int64{"u-alice": 1}}, taken)
+	require.Zero(t, b.Take().SignIns)
+	fail("u-alice")
+	b.Return(taken)
+	got := b.Take()
+	require.EqualValues(t, 3, got.SignIns)
+	require.Equal(t, map[string]int64{"u-alice": 2}, got.Users)
+}
+
+// TestAccountsAreBounded: whoever fails at very many accounts fills no memory.
+func TestAccountsAreBounded(t *testing.T) {
+	b := newBench()
+	const accounts = 12_000
+	for i := range accounts {
+		b.Record(security.Failure{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: fmt.Sprint("u-", i)})
+	}
+	got := b.Take()
+	require.EqualValues(t, accounts, got.SignIns)
+	require.Len(t, got.Users, 10_000)
+}

@@ -1,0 +1,72 @@
+package web_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A reviewer is told what can't be seen in a name.
+func TestReviewOfNames(t *testing.T) {
+	w, root := administration(t)
+	w.client("cal", func(c *ledger.ImportClient) { c.Profile.Name, c.Owner = "Straße 1", "u-bob" })
+	const scripts, own, another = "It mixes letters of several scripts", "It is the name of this service", `<a href="/admin/clients/cal"><bdi>Straße 1</bdi></a>, which`
+	for i, test := range []struct {
+		name string
+		says []string
+	}{
+		{"Calendar 2", nil},
+		{"Straße 2", nil},
+		{"Календарь 2", nil},
+		{"C\u0430lendar", []string{scripts + " (Cyrillic, Latin)"}},
+		{"Αlpha", []string{scripts + " (Greek, Latin)"}},
+		{"日程Календарь", []string{scripts + " (Cyrillic, Han)"}},
+		{"ひらがなのカタカナ 日程 Cal", nil},
+		{"ㄅㄆㄇ 日程 Cal", nil},
+		{"한글 日程 Cal", nil},
+		{"한글 ひらがな", []string{scripts + " (Hangul, Hiragana)"}},
+		{"Cal\u0301 ☕ 1", nil},
+		{"MINTMARK", []string{own}},
+		{"Ｍｉｎｔｍａｒｋ", []string{own}},
+		{"Mint\ufe0fmark", []string{own}},
+		{"STRASSE 1", []string{another}},
+		{"𝐒traße  ①", []string{another}},
+		{"M\u0456ntmark", []string{scripts}},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			id := fmt.Sprintf("c%d", i)
+			w.client(id, func(c *ledger.ImportClient) { c.Profile.Name, c.State = test.name, ledger.Pending })
+			page := root.get("/admin/clients/" + id).body
+			for _, text := range []string{scripts, own, another} {
+				said := strings.Contains(strings.Join(test.says, ""), text)
+				assert.Equal(t, said, strings.Contains(page, text), text)
+			}
+			for _, text := range test.says {
+				assert.Contains(t, page, text)
+			}
+			row := `<a href="/admin/clients/` + id + `"><bdi>` + test.name + `</bdi></a>`
+			queue := root.get("/admin?q=" + id).body
+			require.Contains(t, queue, row)
+			assert.Equal(t, test.says != nil, strings.Contains(queue, row+` <span class="badge">Check the name</span>`))
+			w.must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: id})
+			assert.NotContains(t, root.get("/admin/clients/"+id).body, "Check the name")
+		})
+	}
+	assert.NotContains(t, root.get("/admin/clients/cal").body, "Check the name", "those that were deleted have no name any more")
+
+	w.propose("calendar", func(p *ledger.Profile) { p.Name = "straße 1" })
+	for id, text := range map[string]string{"calendar": "Check the name “<bdi>straße 1</bdi>”", "cal": `<a href="/admin/clients/calendar">`} {
+		assert.Contains(t, root.get("/admin/clients/"+id).body, text, "a name counts while it waits for a review")
+	}
+	for i := range 7 {
+		w.client(fmt.Sprintf("many%d", i), func(c *ledger.ImportClient) { c.Profile.Name = "Straße 1" })
+	}
+	page := root.get("/admin/clients/cal").body
+	assert.Equal(t, 5, strings.Count(page, ", which "))
+	assert.Contains(t, page, "further applications")
+}

@@ -1,0 +1,231 @@
+package web
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/upstream"
+)
+
+// ownPassword is the field for the password of who sends a form, in those that
+// need a sign-in within ledger.ReauthenticateAfter. The page asks for it, and the
+// command decides.
+const ownPassword = "own_password"
+
+func ownPasswordField() field { return secretField(ownPassword, "Your password") }
+
+// A reauth is how a form asks who sends it to prove again who they are: by the
+// password, or at the provider. Where both are missing they sign in again.
+type reauth struct {
+	Password bool
+	Provider string
+	Address  string // of the sign-in at the provider
+	Aside    bool   // it opens in another tab, as something was typed in this one
+	To       string // for which of several things that the form can do; "" for all
+}
+
+// pathConfirm sends who is signed in to the provider once more. It is where
+// pathUpstream is, for the same reason.
+const pathConfirm = PathUpstreamCallback + "/confirm"
+
+const (
+	alertConfirm = "You signed in more than 15 minutes ago, so nothing was done. Please confirm that it is you, as below, and send the form again."
+	confirmed    = "confirmed"
+)
+
+var reauthNotices = notices{confirmed: "You have confirmed that it is you. You can go on now."}
+
+// askAnew has a form ask for a proof if the visit's user signed in too long ago.
+func (w *Web) askAnew(v *visit, f *form, to string) {
+	if v.session.Fresh(w.config.Ledger.Now()) && !f.tooOld {
+		return
+	}
+	f.reauth = &reauth{To: to, Password: w.signsInHere(v.user)}
+	if w.config.Upstream == nil || v.user.Upstream == "" || f.reauth.Password {
+		return
+	}
+	page := f.kind.address(f.kind.page, f.values.Get)
+	f.reauth.Provider, f.reauth.Aside = w.config.Upstream.Name(), f.failed()
+	f.reauth.Address = pathConfirm + "?" + url.Values{
+		"to": {page}, "token": {formToken(v.id, forConfirm, v.user.ID, page)},
+	}.Encode()
+}
+
+// Reauth is what the form asks for; nil for nothing.
+func (f *form) Reauth() *reauth { return f.reauth }
+
+// OwnPassword is the input of that field.
+func (f *form) OwnPassword() input {
+	i := f.Input(ownPassword, "You signed in more than 15 minutes ago. It is asked for so that nobody else can do this in a browser that you left open.").As("current-password")
+	if f.reauth.To != "" {
+		i = i.NeededTo(f.reauth.To)
+	}
+	return i
+}
+
+// reauthenticate checks the password that a form was sent with, and is false where
+// the form has to be shown again. Guesses are bounded and recorded as at sign-in. A
+// form without a password goes on while the sign-in is new enough here; the command
+// may still refuse it.
+func (w *Web) reauthenticate(c *call, v *visit, f *form) (bool, error) {
+	password, here := f.get(ownPassword), w.signsInHere(v.user)
+	if v.session.Fresh(w.config.Ledger.Now()) && (password == "" || !here) {
+		return true, nil
+	}
+	switch {
+	case !here:
+		f.tooOld, f.alert, f.status = true, alertConfirm, http.StatusForbidden
+		return false, nil
+	case password == "":
+		f.wrong(ownPassword, "is missing")
+		return false, nil
+	case len(password) > credential.MaxPassword:
+		f.wrong(ownPassword, "is not right")
+		return false, nil
+	}
+	attempt, err := w.attempt(c, v.view, v.user.Username)
+	if err != nil {
+		return false, fmt.Errorf("wait for a turn: %w", err)
+	}
+	if attempt.wait > 0 {
+		w.failed(c, v.user, ledger.Throttled)
+		retryAfter(c, attempt.wait)
+		f.alert, f.status = alertTooMany, http.StatusTooManyRequests
+		return false, nil
+	}
+	u, err := w.checkInTurn(c, v.view, v.user.Username, password, attempt)
+	if err != nil {
+		return false, fmt.Errorf("check a password: %w", err)
+	}
+	if u != nil && u.ID == v.user.ID {
+		refused, err := w.prove(c, v, &ledger.Reauthenticate{Verified: sha256.Sum256([]byte(u.Password))})
+		if err != nil {
+			return false, err
+		}
+		if refused == nil {
+			attempt.forgive()
+			attempt.device.password = devicePasswordOf(u)
+			w.keepDevice(c, attempt.device)
+			return true, nil
+		}
+	}
+	w.failed(c, v.user, ledger.PasswordWrong)
+	f.wrong(ownPassword, "is not right")
+	return false, nil
+}
+
+// prove records a proof for the visit's session, which then has it.
+func (w *Web) prove(c *call, v *visit, proof *ledger.Reauthenticate) (*ledger.Refusal, error) {
+	proof.Session = v.session.ID
+	refused, err := w.propose(c, v, "reauthenticate", proof)
+	if refused == nil && err == nil {
+		s := *v.session
+		s.Authenticated = w.config.Ledger.Now()
+		v.session = &s
+	}
+	return refused, err
+}
+
+// confirmUpstream sends an administrator to the provider, to sign in there anew.
+// Only the link of a page of this session does that.
+func (w *Web) confirmUpstream(c *call) error {
+	query := c.r.URL.Query()
+	to := w.ownPage(query.Get("to"))
+	c.back = to
+	v, err := w.admit(c, administrators)
+	switch {
+	case err != nil:
+		return err
+	case to == "" || !genuine(query.Get("token"), v.id, forConfirm, v.user.ID, to):
+		return errNotOurForm
+	}
+	now := w.config.Ledger.Now()
+	a := &attempt{Seed: w.random(), To: to, Confirms: sessionText(&v), Begun: now, Expires: now.Add(attemptTime)}
+	address, err := w.config.Upstream.Begin(a.proofs(), false)
+	if err != nil {
+		return w.unconfirmed(c, to, err)
+	}
+	w.keepAttempt(c, a)
+	return c.redirect(address)
+}
+
+// finishConfirm is the end of what confirmUpstream began. It signs nobody in.
+func (w *Web) finishConfirm(c *call, a *attempt, answer upstream.Answer) error {
+	c.back = a.To
+	v, err := w.admit(c, administrators)
+	switch {
+	case err != nil:
+		return err
+	case a.Done, a.Confirms != sessionText(&v):
+		return c.redirect(a.To) // which says what is still needed
+	case w.config.Ledger.Now() >= a.Expires:
+		return notConfirmed(http.StatusBadRequest, a.To, "That took too long.")
+	case c.head(): // which must not spend the code
+		return methodNotAllowed(http.MethodGet)
+	}
+	wait, device, forgive := w.attemptElsewhere(c)
+	if wait > 0 {
+		w.failed(c, v.user, ledger.Throttled)
+		f := notConfirmed(http.StatusTooManyRequests, a.To, alertTooMany)
+		f.after = wait
+		return f
+	}
+	ctx, cancel := context.WithTimeout(c.r.Context(), waitUpstream)
+	defer cancel()
+	who, err := w.config.Upstream.Finish(ctx, answer, a.proofs())
+	if err != nil {
+		if statusUpstream(err) != http.StatusServiceUnavailable {
+			w.failed(c, v.user, ledger.UpstreamRefused)
+		}
+		return w.unconfirmed(c, a.To, err)
+	}
+	refused, err := w.prove(c, &v, &ledger.Reauthenticate{Issuer: who.Issuer, Subject: who.Subject, Authenticated: authTime(who)})
+	switch {
+	case err != nil:
+		return err
+	case refused != nil:
+		w.failed(c, v.user, refused.Cause)
+		return notConfirmed(http.StatusForbidden, a.To,
+			w.config.Upstream.Name()+" signed in another person than the one who is signed in here. Use the account there that you signed in with.")
+	}
+	forgive()
+	w.keepDevice(c, device)
+	a.Done = true
+	w.keepAttempt(c, a)
+	c.session = v.id
+	return c.done(a.To, reauthNotices, confirmed)
+}
+
+// authTime is when the provider says that somebody signed in there, 0 where it
+// does not say it.
+func authTime(who upstream.Person) ledger.Time {
+	if who.Authenticated.IsZero() {
+		return 0
+	}
+	return ledger.Time(who.Authenticated.UnixMilli())
+}
+
+// unconfirmed is the failure for an error of the provider's.
+func (w *Web) unconfirmed(c *call, to string, err error) error {
+	c.err = err
+	if errors.Is(err, upstream.ErrNotAnew) {
+		return notConfirmed(http.StatusForbidden, to,
+			w.config.Upstream.Name()+" did not ask you to sign in again, or does not say so. If this comes again, sign out here and sign in again.")
+	}
+	status := statusUpstream(err)
+	f := notConfirmed(status, to, w.alertUpstream(err))
+	if status == http.StatusServiceUnavailable {
+		f.after = retryUpstream
+	}
+	return f
+}
+
+func notConfirmed(status int, to, why string) *failure {
+	return &failure{status: status, title: "It could not be confirmed that it is you", text: why + " Nothing was done.", back: to}
+}

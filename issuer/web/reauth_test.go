@@ -1,0 +1,358 @@
+package web_test
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"html"
+	"net/http"
+	"net/url"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/security"
+	"github.com/mintmark-auth/mintmark/issuer/upstream/upstreamtest"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// An act is one of the four that need a fresh sign-in.
+type act struct {
+	page, action string
+	fields       []string
+	kept         string // what the page shows again of the fields
+	done         func(w *world) bool
+}
+
+const given = "a-password-that-was-given"
+
+var acts = map[string]act{
+	"promote": {
+		page: adaPage, action: adaPage + "/state", kept: `value="promote"`,
+		done: func(w *world) bool { return w.person("ada").Admin },
+	},
+	"new administrator": {
+		page: newUserPage, action: newUserPage, kept: `value="carol"`,
+		fields: []string{"username", "carol", "password", given, "admin", "yes"},
+		done:   func(w *world) bool { return w.person("carol") != nil },
+	},
+	"password": {
+		page: adaPage + "/password", action: adaPage + "/password", kept: given, fields: []string{"password", given},
+		done: func(w *world) bool { return w.person("ada").Password == "hash of "+given },
+	},
+	"transfer": {
+		page: givePage, action: givePage, kept: `value="bob"`, fields: []string{"username", "bob"},
+		done: func(w *world) bool { return w.row("calendar").Owner == "u-bob" },
+	},
+}
+
+const ownField = `name="own_password" type="password" autocomplete="current-password"`
+
+// failing is an administration that counts failed sign-ins by cause.
+func failing(t *testing.T) (w *world, root *browser, failures map[ledger.Cause]int) {
+	t.Helper()
+	failures = map[ledger.Cause]int{}
+	var now func() time.Time
+	w, root = administration(t, func(c *web.Config) {
+		c.Security = security.New(security.Config{
+			Log: c.Log, Now: func() time.Time { return now() }, Name: func(c ledger.Cause) string { return fmt.Sprint("cause-", int(c)) },
+			Count: func(_ security.Kind, cause ledger.Cause) { failures[cause]++ },
+		})
+	})
+	now = w.clock
+	return w, root, failures
+}
+
+// Each of the four acts asks an administrator whose sign-in is old for the
+// password, and keeps what was typed besides.
+func TestActsNeedAFreshSignIn(t *testing.T) {
+	for name, a := range acts {
+		t.Run(name, func(t *testing.T) {
+			w, root, failures := failing(t)
+			w.pass(ledger.ReauthenticateAfter - time.Second)
+			assert.NotContains(t, root.get(a.page).body, "own_password")
+			w.pass(time.Second)
+			page := root.get(a.page)
+			assert.Contains(t, page.body, ownField)
+			form := with(page.form(t, a.action), a.fields...)
+
+			res := root.post(a.action, form)
+			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+			assert.Contains(t, res.body, "Your password is missing.")
+			assert.Contains(t, res.body, a.kept)
+			assert.Empty(t, failures)
+
+			form.Set("own_password", "not the password")
+			res = root.post(a.action, form)
+			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
+			assert.Contains(t, res.body, "Your password is not right.")
+			assert.Contains(t, res.body, a.kept)
+			assert.NotContains(t, res.body, "not the password")
+			assert.Equal(t, map[ledger.Cause]int{ledger.PasswordWrong: 1}, failures)
+			assert.Contains(t, w.log.String(), "security.user=u-root")
+			assert.NotContains(t, w.log.String(), "not the password")
+
+			form.Set("own_password", given) // of the user in question, maybe, and not the administrator's
+			assert.Equal(t, http.StatusUnprocessableEntity, root.post(a.action, form).StatusCode)
+			assert.False(t, a.done(w))
+
+			form.Set("own_password", password)
+			root.done(root.post(a.action, form))
+			assert.True(t, a.done(w))
+			assert.NotContains(t, root.get(newUserPage).body, "own_password", "nothing more is asked for a while")
+			w.pass(ledger.ReauthenticateAfter)
+			assert.Contains(t, root.get(newUserPage).body, "own_password")
+			assert.NotContains(t, w.log.String(), password)
+		})
+	}
+}
+
+// The command decides. A page that took the sign-in for fresh learns it, and asks.
+func TestActsAreRefusedByTheCommand(t *testing.T) {
+	for name, a := range acts {
+		t.Run(name, func(t *testing.T) {
+			w, root := administration(t)
+			w.pass(ledger.ReauthenticateAfter - time.Second)
+			form := with(root.get(a.page).form(t, a.action), a.fields...)
+			w.before = func() { w.pass(time.Second) }
+			res := root.post(a.action, form)
+			assert.Equal(t, http.StatusForbidden, res.StatusCode)
+			assert.Contains(t, res.body, "You signed in more than 15 minutes ago, so nothing was done.")
+			assert.Contains(t, res.body, ownField)
+			assert.Contains(t, res.body, a.kept)
+			assert.False(t, a.done(w))
+			root.done(root.post(a.action, with(form, "own_password", password)))
+			assert.True(t, a.done(w))
+		})
+	}
+}
+
+// What else administrators do asks for nothing, and neither does adding a user
+// without the role.
+func TestOtherActsNeedNoFreshSignIn(t *testing.T) {
+	w, root := administration(t)
+	w.pass(time.Hour)
+	root.done(root.press(newUserPage, newUserPage, "username", "carol", "password", given))
+	assert.NotNil(t, w.person("carol"))
+	page := root.get(adaPage)
+	_, disable, _ := strings.Cut(page.body, "When the account is disabled")
+	token := regexp.MustCompile(`name="token" value="([^"]*)"`).FindStringSubmatch(disable)[1]
+	root.done(root.post(adaPage+"/state", url.Values{"token": {token}, "state": {"disable"}, "sure": {"yes"}}))
+	assert.True(t, w.person("ada").Disabled)
+}
+
+// A mistake beside the password costs no second one.
+func TestProofOutlivesAMistake(t *testing.T) {
+	w, root := administration(t)
+	w.pass(time.Hour)
+	res := root.press(newUserPage, newUserPage, "username", "bob", "password", given, "admin", "yes", "own_password", password)
+	assert.Contains(t, res.body, "User name is taken.")
+	assert.NotContains(t, res.body, "own_password")
+	root.done(root.post(newUserPage, with(res.form(t, newUserPage), "username", "carol", "password", given, "admin", "yes")))
+	assert.True(t, w.person("carol").Admin)
+}
+
+// Wrong passwords of this form and of the sign-in page have one count: by account,
+// wherever they come from.
+func TestGuessesAtTheOwnPasswordAreCounted(t *testing.T) {
+	w, root, failures := failing(t)
+	w.pass(time.Hour)
+	thief := w.browser()
+	thief.setSession(root.session(), 0)
+	form := with(root.get(givePage).form(t, givePage), "username", "bob")
+	guess := func(b *browser, address string, typed string) int {
+		b.address = address
+		return b.post(givePage, with(form, "own_password", typed)).StatusCode
+	}
+	for i := range 100 {
+		require.Equal(t, http.StatusUnprocessableEntity, guess(thief, fmt.Sprintf("203.0.113.%d", i), "a guess"), i)
+	}
+	assert.Equal(t, http.StatusTooManyRequests, guess(thief, "203.0.113.200", password))
+	assert.Equal(t, map[ledger.Cause]int{ledger.PasswordWrong: 100, ledger.Throttled: 1}, failures)
+	stranger := w.browser()
+	stranger.address = "203.0.113.201"
+	assert.Equal(t, http.StatusTooManyRequests, stranger.signIn(stranger.get("/auth/sign-in"), "root", password).StatusCode)
+	assert.Equal(t, "u-ada", w.row("calendar").Owner)
+	assert.Equal(t, http.StatusSeeOther, guess(root, "192.0.2.1", password), "the browser that they signed in with goes on")
+}
+
+// confirmLink is the link of a page to the provider, for who is signed in.
+var confirmLink = regexp.MustCompile(`<a class="button" href="(/auth/upstream/callback/confirm\?[^"]*)"( target="_blank" rel="noopener")?>Confirm with <bdi>Example ID</bdi></a>`)
+
+func (a answer) confirmLink(t *testing.T) (address string, aside bool) {
+	t.Helper()
+	m := confirmLink.FindStringSubmatch(a.body)
+	require.NotNil(t, m, a.body)
+	return html.UnescapeString(m[1]), m[2] != ""
+}
+
+// upstreamRoot is an administrator who signs in elsewhere, an hour ago.
+func upstreamRoot(t *testing.T, change ...func(*web.Config)) (*world, *upstreamtest.Provider, *browser) {
+	t.Helper()
+	w, p := elsewhere(t, change...)
+	p.Profile = upstreamtest.Claims{"preferred_username": "zoe", "groups": []string{"root"}}
+	w.user("u-bob", "bob", "Bob")
+	root := w.browser()
+	require.Equal(t, http.StatusSeeOther, root.signInElsewhere(root.get("/auth/sign-in"), p, "s-zoe").StatusCode)
+	w.pass(time.Hour)
+	return w, p, root
+}
+
+// confirm follows the link of a page, and returns where the provider sends the
+// browser back to when somebody signs in there.
+func (b *browser) confirm(p *upstreamtest.Provider, page answer, subject string) string {
+	b.w.t.Helper()
+	address, _ := page.confirmLink(b.w.t.(*testing.T))
+	res := b.get(address)
+	require.Equal(b.w.t, http.StatusSeeOther, res.StatusCode, res.body)
+	location := res.Header.Get("Location")
+	asked, err := url.Parse(location)
+	require.NoError(b.w.t, err)
+	require.Equal(b.w.t, "0", asked.Query().Get("max_age"))
+	require.Equal(b.w.t, "login", asked.Query().Get("prompt"))
+	return web.PathUpstreamCallback + "?" + p.SignIn(location, subject).Encode()
+}
+
+// Who has no password here signs in at the provider again.
+func TestConfirmElsewhere(t *testing.T) {
+	for name, a := range acts {
+		t.Run(name, func(t *testing.T) {
+			w, p, root := upstreamRoot(t)
+			page := root.get(a.page)
+			assert.NotContains(t, page.body, "own_password")
+			_, aside := page.confirmLink(t)
+			assert.False(t, aside)
+			form := with(page.form(t, a.action), a.fields...)
+			refused := root.post(a.action, form)
+			assert.Equal(t, http.StatusForbidden, refused.StatusCode)
+			assert.Contains(t, refused.body, a.kept)
+			_, aside = refused.confirmLink(t)
+			assert.True(t, aside, "what was typed stays in this tab")
+			assert.False(t, a.done(w))
+
+			session := root.session()
+			back := root.confirm(p, refused, "s-zoe")
+			after := root.done(root.get(back))
+			assert.Contains(t, after.body, "You have confirmed that it is you.")
+			assert.Equal(t, session, root.session(), "nobody was signed in")
+			assert.NotContains(t, after.body, "Confirm with")
+			assert.Equal(t, a.page, leadsToPath(root.get(back)), "asked for once more, as by a reload")
+
+			root.done(root.post(a.action, form))
+			assert.True(t, a.done(w))
+			w.pass(ledger.ReauthenticateAfter)
+			root.get(newUserPage).confirmLink(t)
+		})
+	}
+}
+
+func leadsToPath(res answer) string {
+	path, _, _ := strings.Cut(res.Header.Get("Location"), "?")
+	return path
+}
+
+func TestConfirmElsewhereProblems(t *testing.T) {
+	for name, test := range map[string]struct {
+		subject string
+		id      func(w *world, c upstreamtest.Claims)
+		play    func(w *world, p *upstreamtest.Provider, root *browser)
+		change  func(url.Values)
+		status  int
+		says    string
+	}{
+		"no auth_time": {
+			id:     func(_ *world, c upstreamtest.Claims) { delete(c, "auth_time") },
+			status: 403, says: "did not ask you to sign in again",
+		},
+		"an auth_time before the request": {
+			id:     func(w *world, c upstreamtest.Claims) { c["auth_time"] = w.clock().Add(-2 * time.Minute).Unix() },
+			status: 403, says: "did not ask you to sign in again",
+		},
+		"somebody else": {subject: "s-eve", status: 403, says: "signed in another person"},
+		"late":          {play: func(w *world, _ *upstreamtest.Provider, _ *browser) { w.pass(10 * time.Minute) }, status: 400, says: "took too long"},
+		"cancelled":     {change: func(v url.Values) { v.Set("error", "access_denied") }, status: 403, says: "cancelled there"},
+		"down": {play: func(_ *world, p *upstreamtest.Provider, _ *browser) {
+			p.Answer["/token"] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
+		}, status: 503, says: "can not be reached"},
+		"another code": {change: func(v url.Values) { v.Set("code", "x") }, status: 502, says: "could not be accepted"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w, p, root := upstreamRoot(t)
+			if test.id != nil {
+				p.ID = func(c upstreamtest.Claims) { test.id(w, c) }
+			}
+			if test.subject == "" {
+				test.subject = "s-zoe"
+			}
+			back := root.confirm(p, root.get(givePage), test.subject)
+			if test.change != nil {
+				u, err := url.Parse(back)
+				require.NoError(t, err)
+				q := u.Query()
+				test.change(q)
+				back = web.PathUpstreamCallback + "?" + q.Encode()
+			}
+			if test.play != nil {
+				test.play(w, p, root)
+			}
+			session := root.session()
+			res := root.get(back)
+			assert.Equal(t, test.status, res.StatusCode)
+			assert.Contains(t, res.body, test.says)
+			assert.Contains(t, res.body, `<a href="`+givePage+`">Go back and try again</a>`)
+			assert.Equal(t, session, root.session())
+			root.get(givePage).confirmLink(t)
+			assert.Equal(t, http.StatusForbidden, root.press(givePage, givePage, "username", "bob").StatusCode)
+			assert.Nil(t, w.of(p, "s-eve"), "nobody gets an account by it")
+		})
+	}
+}
+
+// Only the link of a page of this session begins it, and what it begins is for this
+// session only.
+func TestConfirmElsewhereIsForOneSession(t *testing.T) {
+	w, p, root := upstreamRoot(t)
+	address, _ := root.get(givePage).confirmLink(t)
+	other := w.browser()
+	other.signInElsewhere(other.get("/auth/sign-in"), p, "s-zoe")
+	w.pass(time.Hour)
+	assert.Equal(t, http.StatusForbidden, other.get(address).StatusCode)
+	u, err := url.Parse(address)
+	require.NoError(t, err)
+	elsewhere := u.Query()
+	elsewhere.Set("to", newUserPage)
+	assert.Equal(t, http.StatusForbidden, root.get(u.Path+"?"+elsewhere.Encode()).StatusCode)
+
+	back := root.confirm(p, root.get(givePage), "s-zoe")
+	root.setSession(other.sessionCookie())
+	assert.Equal(t, givePage, root.get(back).Header.Get("Location"))
+	root.get(givePage).confirmLink(t)
+}
+
+// The provider says that the person signed in there long ago: so the sign-in here
+// is no fresh one.
+func TestSilentSignInElsewhereIsNotFresh(t *testing.T) {
+	w, p, root := upstreamRoot(t)
+	p.ID = func(c upstreamtest.Claims) { c["auth_time"] = w.clock().Add(-time.Hour).Unix() }
+	again := w.browserFrom(root)
+	require.Equal(t, http.StatusSeeOther, again.signInElsewhere(again.get("/auth/sign-in"), p, "s-zoe").StatusCode)
+	again.get(givePage).confirmLink(t)
+}
+
+// Who has neither a password here nor a provider signs in again.
+func TestReauthenticationWithoutMeans(t *testing.T) {
+	w, _, _ := upstreamRoot(t, func(c *web.Config) { c.NoPasswords = true })
+	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Password: passwordHash(), Admin: true})
+	root := w.browser()
+	w.must(&ledger.SignIn{Session: credential.SessionDigest("left"), User: "u-root", Verified: sha256.Sum256([]byte(passwordHash()))})
+	root.setSession("left", 0)
+	w.pass(time.Hour)
+	page := root.get(givePage)
+	assert.Contains(t, page.body, "Sign out and sign in again")
+	assert.Equal(t, http.StatusForbidden, root.post(givePage, with(page.form(t, givePage), "username", "bob")).StatusCode)
+}

@@ -1,0 +1,26 @@
+package keys_test
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable/durabletest"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// A cluster key is on disk, its content before its name, when WriteFile returns:
+// a cluster may be sealed under it the next moment.
+func TestClusterKeyIsOnDisk(t *testing.T) {
+	key, err := keys.NewClusterKey(bytes.NewReader(bytes.Repeat([]byte{7}, 64)))
+	require.NoError(t, err)
+	path := filepath.Join(t.TempDir(), "cluster.key")
+	all := durabletest.Syncs(t)
+	require.NoError(t, key.WriteFile(path))
+	content, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, []string{string(content), durabletest.Folder}, *all)
+}
