@@ -121,22 +121,6 @@ func TestNobodyVotesBeforeItIsGreeted(t *testing.T) {
 	require.Equal(t, uint64(99), find(r.nodes[0].View(), "suspended").Value)
 }
 
-// TestLeaderIsRememberedByItsFollowers as soon as a command is answered: it may be
-// gone a moment later, and its folder be an older one.
-func TestLeaderIsRememberedByItsFollowers(t *testing.T) {
-	tr := newTrio(t)
-	i := tr.leader()
-	for range 20 {
-		_, index, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a"})
-		require.NoError(t, err)
-		newest := uint64(0)
-		for _, n := range tr.nodes {
-			newest = max(newest, cluster.Remembers(n, tr.nodes[i].ID()))
-		}
-		require.GreaterOrEqual(t, newest, index)
-	}
-}
-
 // TestDeposedLeaderIsRemembered by who leads next, which had followed it.
 func TestDeposedLeaderIsRemembered(t *testing.T) {
 	tr := newTrio(t)

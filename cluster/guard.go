@@ -127,6 +127,7 @@ func (n *Node) guard() {
 		n.guards.endRound()
 		n.tellReach(r)
 		n.guardClock()
+		n.keepMade()
 		n.noteRunsNowAndThen()
 	}
 }

@@ -35,8 +35,7 @@ type Node struct {
 	committed   committed
 	live        liveness
 	remembered  remembered
-	greeted     chan struct{}         // closed when all voters were greeted that can be
-	led         atomic.Pointer[ledBy] // the last leader that this node followed
+	greeted     chan struct{} // closed when all voters were greeted that can be
 
 	removing     sync.Mutex              // held while a member is removed, of which there is one at a time
 	configuring  turn                    // to change raft's configuration

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"sort"
 	"sync"
 
 	"github.com/hashicorp/raft"
@@ -54,6 +55,7 @@ type memory struct {
 	// ahead is on its disk, and was not committed yet when it said so: the leader
 	// hears of that with the next message, which may never come.
 	ahead    logPosition
+	led      uint64    // the last term in which it led, as far as this node has heard; 0 for none
 	outdated *outdated // what it lacked when it last connected; nil where it lacked nothing
 }
 
@@ -83,6 +85,13 @@ func (r *remembered) get(id string) *memory {
 		r.of[id] = m
 	}
 	return m
+}
+
+// copyOf is what is remembered of a member.
+func (r *remembered) copyOf(id string) memory {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return *r.get(id)
 }
 
 // acknowledged is told that a member has the log up to an entry, which is
@@ -148,71 +157,74 @@ func (r *remembered) refused() (all []outdated) {
 	return all
 }
 
-// ledBy is who led in a term.
-type ledBy struct {
-	term uint64
-	id   string
-}
-
 // noteLed is called when this node hears of a leader. raft forgets the leader
 // before it raises the term, so one that is there within one term led in that.
 func (n *Node) noteLed() {
 	term := n.raft.CurrentTerm()
 	_, id := n.raft.LeaderWithID()
-	if id == "" || n.raft.CurrentTerm() != term {
+	if id == "" || id == n.id || n.raft.CurrentTerm() != term {
 		return
 	}
-	// What the one before had is kept before the next one's entries bury it.
-	if led := n.led.Load(); led != nil && led.id != string(id) {
-		if p := n.madeBy(led.id); p.index > 0 {
-			n.remembered.acknowledged(led.id, p, n.committed.get().index)
-		}
-	}
-	n.led.Store(&ledBy{term, string(id)})
+	n.remembered.mu.Lock()
+	defer n.remembered.mu.Unlock()
+	n.remembered.get(string(id)).led = term
 }
 
-// maxBuried bounds the entries of a new leader that madeBy looks below.
-const maxBuried = 64
+// keepMade notes what members made when they led, as far as this node has it. It is
+// called more often than the log is cut off at a snapshot.
+func (n *Node) keepMade() {
+	for _, id := range n.Voters() {
+		if m := n.remembered.copyOf(id); m.led > 0 {
+			committed := n.committed.get().index
+			if p := n.lastOfTerm(m.led); p.index > m.had.index && (p.index > m.ahead.index || p.index <= committed) {
+				n.remembered.acknowledged(id, p, committed)
+			}
+		}
+	}
+}
 
-// madeBy is the last entry of this node's log that the last leader made, if that
-// was a member; the zero position if not.
-func (n *Node) madeBy(id string) logPosition {
-	led := n.led.Load()
-	last, err := n.stores.logs.LastIndex()
-	if led == nil || led.id != id || err != nil {
+// lastOfTerm is the last entry of a term in this node's log, the zero position if
+// there is none.
+func (n *Node) lastOfTerm(term uint64) logPosition {
+	first, err := n.stores.logs.FirstIndex()
+	last, lastErr := n.stores.logs.LastIndex()
+	if term == 0 || err != nil || lastErr != nil || first == 0 || last < first {
 		return logPosition{}
 	}
-	var l raft.Log
-	for i := last; i > 0 && i+maxBuried > last; i-- {
-		switch err := n.stores.logs.GetLog(i, &l); {
-		case err != nil || l.Term < led.term:
-			return logPosition{}
-		case l.Term == led.term:
-			return logPosition{l.Index, l.Term}
-		}
+	later := sort.Search(int(last-first)+1, func(i int) bool { return n.termAt(first+uint64(i)) > term })
+	if i := first + uint64(later) - 1; later > 0 && n.termAt(i) == term {
+		return logPosition{i, term}
 	}
 	return logPosition{}
 }
 
-// remembers is the newest entry that a member is known to have had, zero if none
-// is. What it was ahead with counts once this node has applied it.
+// termAt is the term of an entry of this node's log, 0 where the log has none.
+func (n *Node) termAt(index uint64) uint64 {
+	var l raft.Log
+	if n.stores.logs.GetLog(index, &l) != nil {
+		return 0
+	}
+	return l.Term
+}
+
+// remembers is the newest entry that a member is known to have had, the zero
+// position if none is.
 func (n *Node) remembers(id string) logPosition {
 	if n.twins.are(id) {
 		n.remembered.forget(func(other string) bool { return other == id })
-		if led := n.led.Load(); led != nil && led.id == id {
-			n.led.Store(nil)
-		}
 		return logPosition{}
 	}
-	n.remembered.mu.Lock()
-	m := *n.remembered.get(id)
-	n.remembered.mu.Unlock()
-	if made := n.madeBy(id); made.index > m.had.index {
+	m := n.remembered.copyOf(id)
+	if made := n.lastOfTerm(m.led); made.index > m.had.index {
 		return made
 	}
-	if m.ahead.index > m.had.index && m.ahead.index <= n.committed.get().index {
-		var l raft.Log
-		if err := n.stores.logs.GetLog(m.ahead.index, &l); err == nil && l.Term == m.ahead.term {
+	// Whoever has this node's entry has all those before it, of which more may be
+	// committed by now.
+	if m.ahead.index > m.had.index && n.termAt(m.ahead.index) == m.ahead.term {
+		if committed := n.committed.get(); committed.index < m.ahead.index {
+			m.ahead = committed
+		}
+		if m.ahead.index > m.had.index {
 			return m.ahead
 		}
 	}
@@ -226,11 +238,10 @@ func (n *Node) hasEntry(p logPosition) bool {
 	if p.index <= n.committed.get().index {
 		return true
 	}
-	var l raft.Log
-	if err := n.stores.logs.GetLog(p.index, &l); err == nil {
-		return p.term == 0 || l.Term >= p.term
+	if term := n.termAt(p.index); term > 0 {
+		return term >= p.term
 	}
-	if last, err := n.stores.logs.LastIndex(); err == nil && p.term > 0 && n.stores.logs.GetLog(last, &l) == nil && l.Term > p.term {
+	if last, err := n.stores.logs.LastIndex(); err == nil && p.term > 0 && n.termAt(last) > p.term {
 		return true
 	}
 	return p.index <= n.lastSnapshot()

@@ -171,20 +171,34 @@ func TestOlderCopyBesideItsOriginalIsATwin(t *testing.T) {
 	writes(t, r.nodes[2])
 }
 
-// TestAcknowledgedIsRemembered by the leader before the command is answered: the
-// node may be gone a moment later.
+// TestAcknowledgedIsRemembered before the command is answered: by the leader what a
+// follower has, and by a follower what the leader has. Each may be gone a moment
+// later, and its folder be an older one.
 func TestAcknowledgedIsRemembered(t *testing.T) {
 	tr := newTrio(t)
-	i := tr.leader()
+	leader := tr.nodes[tr.leader()]
 	for range 20 {
-		_, index, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a"})
+		_, index, err := leader.Propose(t.Context(), &set{Name: "a"})
 		require.NoError(t, err)
-		newest := uint64(0)
+		byLeader, ofLeader := uint64(0), uint64(0)
 		for _, n := range tr.nodes {
-			newest = max(newest, cluster.Remembers(tr.nodes[i], n.ID()))
+			byLeader = max(byLeader, cluster.Remembers(leader, n.ID()))
+			ofLeader = max(ofLeader, cluster.Remembers(n, leader.ID()))
 		}
-		require.GreaterOrEqual(t, newest, index)
+		require.GreaterOrEqual(t, byLeader, index)
+		require.GreaterOrEqual(t, ofLeader, index)
 	}
+}
+
+// TestCommittedLaterIsRemembered: a node acknowledged an entry before it was known
+// that the one before it is committed.
+func TestCommittedLaterIsRemembered(t *testing.T) {
+	n := open(t, networked(t, "", "n1"))
+	_, index, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	require.NoError(t, n.Raft().Barrier(0).Error()) // which no command follows
+	cluster.Remember(n, "other", n.Raft().LastIndex(), n.Raft().CurrentTerm(), index-1)
+	require.GreaterOrEqual(t, cluster.Remembers(n, "other"), index)
 }
 
 // goesOn starts the third node, which may not be refused.
