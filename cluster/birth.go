@@ -60,7 +60,7 @@ func (n *Node) storedBirth() ([]byte, error) {
 }
 
 // notedBirth is what the file of a folder says, nil if there is none: no node
-// has run there, or its first start was cut short.
+// has run there, or its first start was interrupted.
 func notedBirth(dir string) ([]byte, error) {
 	path := filepath.Join(dir, birthFile)
 	text, err := os.ReadFile(path)
@@ -160,9 +160,9 @@ func (n *Node) checkBirth(fresh bool, snapshots raft.SnapshotStore, known logPos
 	return n.checkLog(snapshots, known)
 }
 
-// checkUnnoted finds a lost log of a node that has no note of its birth:
-// by snapshots without an id, and by a list of peers that says what the node
-// told of itself when it ran, or that knows it by an id that only the log had.
+// checkUnnoted detects the lost log of a node whose folder has no note of its birth:
+// there are snapshots and no id, or the list of peers has data that the node
+// published when it ran, or knows the node by an id that only the log had.
 func (n *Node) checkUnnoted(fresh bool) error {
 	kept, joined, err := n.knownAs()
 	list := n.roster.get()

@@ -35,7 +35,7 @@ type committed struct {
 
 	mu    sync.Mutex // guards now and least
 	now   logPosition
-	least logPosition // what others remember; the file says no less
+	least logPosition // what another member remembers; the file never has less
 
 	dir     string // this and the rest are of the goroutine that keeps the file
 	before  func() // each write, for tests; may be nil
@@ -77,8 +77,8 @@ func (c *committed) get() logPosition {
 	return c.now
 }
 
-// require has the file say, from now on, that the node had at least p, whatever it
-// has.
+// require makes the file, from now on, name p or a later position, even if this
+// node lacks the entry: then its next start finds that data was lost.
 func (c *committed) require(p logPosition) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

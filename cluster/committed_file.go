@@ -22,7 +22,7 @@ const committedFile = "committed"
 
 const committedSize = 20
 
-// keyNoted lies with the votes when the file has been made.
+// keyNoted is set in the stable store, beside the votes, once the file exists.
 const keyNoted = "Noted"
 
 var errNoNote = errors.New("damaged")
@@ -89,8 +89,9 @@ func (n *Node) noteMade() (bool, error) {
 	return len(made) > 0, nil
 }
 
-// makeNote makes the file of a folder that has none yet, or only what a first
-// start left that was cut short. From then on this folder needs it.
+// makeNote creates the file in a folder that never had a complete one, because no
+// node ran there or its first start was interrupted. From then on a start without
+// the file fails.
 func (n *Node) makeNote(known logPosition) error {
 	made, err := n.noteMade()
 	if err != nil || made {

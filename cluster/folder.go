@@ -8,22 +8,23 @@ import (
 	"path/filepath"
 )
 
-// roomToBegin is free space for two segments of the log, which are allocated
-// ahead: a log that can't begin its second one has no room for commands.
-const roomToBegin = 32 << 20 // bytes
+// roomToBegin is free space, in bytes, for two segments of the log, which raft-wal
+// allocates ahead. A log that can't allocate its second segment takes no commands.
+const roomToBegin = 32 << 20
 
-// CheckRoom returns an error where the disk under a folder has too little room for
-// a node to begin there. The folder must be there.
+// CheckRoom returns an error if the disk under dir has too little free space to start
+// a new node there. dir must exist. Where the system does not report free space, it
+// returns nil.
 func CheckRoom(dir string) error {
 	free, total, err := diskSpace(dir)
 	switch {
-	case errors.Is(err, errors.ErrUnsupported), err == nil && total == 0: // which can't be told
+	case errors.Is(err, errors.ErrUnsupported), err == nil && total == 0: // not reported
 		return nil
 	case err != nil:
-		return fmt.Errorf("ask for free space of %s: %w", dir, err)
+		return fmt.Errorf("read free space of %s: %w", dir, err)
 	}
 	if _, out := spaceThresholds(total, 0); free < max(out, roomToBegin) {
-		return fmt.Errorf("begin a data folder: the disk under %s has %d MiB free, and a new node needs %d MiB", dir, free>>20, max(out, roomToBegin)>>20)
+		return fmt.Errorf("create data folder: the disk under %s has %d MiB free, and a new node needs %d MiB", dir, free>>20, max(out, roomToBegin)>>20)
 	}
 	return nil
 }

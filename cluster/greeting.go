@@ -10,22 +10,26 @@ import (
 	"time"
 )
 
-// A connection for raft begins with what each side remembers of the other, and
-// whether each has that. It is closed where one lacks something.
+// Before raft gets a connection, both sides exchange greetings: each sends the
+// newest entry that it remembers of the other (the claim, see remembered), and
+// answers whether it has the entry that the other claims (the verdict). The
+// connection is closed if either lacks its entry.
 //
-//	dialling side   what I remember of you: index u64 | term u64
-//	other side      the same, and the answer: index u64 | term u64 | has u8 | last u64
-//	dialling side   the answer: has u8 | last u64
+//	dialling side   claim:               index u64 | term u64
+//	other side      claim and verdict:   index u64 | term u64 | has u8 | last u64
+//	dialling side   verdict:             has u8 | last u64
 //
-// last is the index of the last entry of who has not, 0 otherwise.
+// has is 1 if the side has the entry. Otherwise has is 0, and last is the index of
+// the side's last entry.
 
 const (
 	claimSize   = 8 + 8
 	verdictSize = 1 + 8
 )
 
-// greet is run by both sides, before raft has the connection. raft has none before
-// the round of greetings at the start is over: see greetVoters.
+// greet runs on both sides before raft gets the connection. It returns only after
+// the round of greetings at the start is over (greetVoters), so raft gets no
+// connection before that.
 func (n *Node) greet(c net.Conn, peer string, dialled bool) error {
 	if err := n.exchangeGreetings(c, peer, dialled); err != nil {
 		return err
@@ -38,11 +42,11 @@ func (n *Node) greet(c net.Conn, peer string, dialled bool) error {
 	}
 }
 
-// greetVoters asks every other voter, once, what it remembers of this node, before
-// this node votes for anybody or takes an entry: what one of them remembers that
-// runs must not depend on who connects first. A voter that refuses the connection,
-// hangs up, or does not answer in time is not waited for: the others must be able
-// to go on without it.
+// greetVoters greets every other voter once, before this node votes or takes an
+// entry. Otherwise it would depend on the order of connections whether a rolled-back
+// node hears from a voter that remembers more before it votes. A voter that refuses
+// the connection, closes it, or does not answer in time is skipped: the cluster must
+// be able to start without it.
 func (n *Node) greetVoters() {
 	defer close(n.greeted)
 	if n.config.hooks.greets != nil {
@@ -58,7 +62,7 @@ func (n *Node) greetVoters() {
 			if err != nil {
 				return
 			}
-			_ = n.exchangeGreetings(c, id, true) // what it says is kept and logged there
+			_ = n.exchangeGreetings(c, id, true) // records and logs the result itself
 			_ = c.Close()
 		})
 	}
@@ -118,19 +122,21 @@ func (n *Node) greetBack(c net.Conn, peer string, mine logPosition, claim []byte
 	return errors.Join(n.judge(peer, mine, b), lacks)
 }
 
-// verdictOn says whether this node has what a peer remembers of it.
+// verdictOn encodes whether this node has the entry of a peer's claim. lacks is
+// not nil if this node lacks data, by this claim or an earlier one.
 func (n *Node) verdictOn(peer string, claim []byte) (verdict []byte, lacks error) {
 	p := logPosition{binary.BigEndian.Uint64(claim), binary.BigEndian.Uint64(claim[8:])}
 	verdict = make([]byte, verdictSize)
 	if n.hasEntry(p) {
 		verdict[0] = 1
-		return verdict, n.RolledBack() // as another one has found
+		return verdict, n.RolledBack() // another peer may have found a loss
 	}
 	binary.BigEndian.PutUint64(verdict[1:], n.lastEntry())
 	return verdict, n.learnOfLoss(peer, p)
 }
 
-// judge keeps a peer away that says that it lacks what it had.
+// judge records a peer's verdict, and returns an error if the peer lacks the entry
+// that it is known to have had.
 func (n *Node) judge(peer string, had logPosition, verdict []byte) error {
 	if verdict[0] == 1 {
 		n.remembered.judged(peer, nil)
@@ -143,21 +149,23 @@ func (n *Node) judge(peer string, had logPosition, verdict []byte) error {
 	return errors.New(o.String())
 }
 
-// rollbackRounds is how often a node that has lost data asks the others how they
-// are before it ends. It may be that a copy of it was started elsewhere, took its
-// place for a moment, and acknowledged what it has not. Then that has to go, and
-// this one goes on. The others know of the copy once they have asked both, each
-// in its own round; one round of this node's may be under way already.
+// rollbackRounds is how many rounds of status queries a node that lacks data waits
+// for before it ends. A copy of it may have been started elsewhere, taken its place
+// for a moment, and acknowledged entries that this node does not have. Then the copy
+// has to stop, and this node goes on. The other members know of the copy once each
+// has queried both in a round of its own. There is one round more because one of
+// this node's may be under way.
 const rollbackRounds = 3
 
-// learnOfLoss has this node keep away from the others, at once, and then end.
+// learnOfLoss isolates this node at once, and ends it after rollbackRounds unless
+// the loss is explained by a copy.
 func (n *Node) learnOfLoss(by string, p logPosition) error {
-	err := fmt.Errorf("the folder %s is an older copy of this node's: %s remembers that the node had entry %d of the log, which here ends with %d. "+
+	err := fmt.Errorf("the data folder %s is an older copy: node %s remembers that this node had log entry %d, and the log here ends at entry %d. "+
 		"Start the node with its newest folder; if there is none: %w", n.config.Dir, n.nameOf(by), p.index, n.lastEntry(), ErrDataLost)
 	if !n.rolledBack.CompareAndSwap(nil, &err) {
 		return *n.rolledBack.Load()
 	}
-	n.log.Error("cluster: this node keeps away from the others", "error", err)
+	n.log.Error("cluster: data folder is outdated, isolating this node", "error", err)
 	if !n.isClosing() {
 		n.running.Go(func() { n.endRolledBack(p, err) })
 	}
@@ -165,7 +173,7 @@ func (n *Node) learnOfLoss(by string, p logPosition) error {
 }
 
 func (n *Node) endRolledBack(p logPosition, err error) {
-	n.network.closeConns(func(string) bool { return true }) // those that raft has, with members that remember less
+	n.network.closeConns(func(string) bool { return true }) // raft's, with members that remember less
 	for round := 0; round < rollbackRounds && n.twin.Load() == nil && !n.isClosing(); round++ {
 		select {
 		case <-n.guards.nextRound():
@@ -176,7 +184,8 @@ func (n *Node) endRolledBack(p logPosition, err error) {
 		n.rolledBack.Store(nil)
 		return
 	}
-	// Where nobody runs who remembers it, its own folder shall.
+	// The folder itself keeps the claim: at the next start no member may run that
+	// remembers it.
 	n.committed.require(p)
 	if noted := replaceNote(n.config.Dir, p); noted != nil {
 		err = errors.Join(err, noted)
@@ -186,8 +195,8 @@ func (n *Node) endRolledBack(p logPosition, err error) {
 	}
 }
 
-// RolledBack is nil, or wraps ErrDataLost where another member remembers that this
-// node had more than its folder has.
+// RolledBack returns an error that wraps ErrDataLost if another member remembers
+// that this node had more than its folder has, and nil otherwise.
 func (n *Node) RolledBack() error {
 	if err := n.rolledBack.Load(); err != nil {
 		return *err

@@ -193,7 +193,7 @@ func TestFullDiskTakesNoNewFolder(t *testing.T) {
 	disk.free.Store(1 << 20)
 	c := cluster.WithDisk(config(t, ""), disk)
 	_, err := cluster.Open(t.Context(), c)
-	require.ErrorContains(t, err, "begin a data folder: the disk under "+c.Dir+" (1 MiB free): the disk is full")
+	require.ErrorContains(t, err, "create data folder: the disk under "+c.Dir+" (1 MiB free): the disk is full")
 	disk.free.Store(100 << 30)
 	shut(t, open(t, c))
 	disk.free.Store(1 << 20)

@@ -8,21 +8,22 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// A halt is time in which nothing could be decided: nobody led, the leader had no
-// majority or refused to stamp, all nodes were stopped. Some rules must not count
-// it, so the leader that ends a halt says in the log how long it was. That nobody
-// asked for anything is no halt: see live.go for how the two are told apart.
+// A halt is time in which nothing could be decided: there was no leader, the leader
+// had no majority or refused to stamp, or all nodes were stopped. Some rules, such
+// as the retry window, must not count it, so the leader that ends a halt writes its
+// length to the log. Time in which no command was proposed is no halt: live.go
+// explains how the two are told apart.
 
 const (
-	// leastHalt is the least that is told. What nodes know of each other is up to
-	// two rounds of questions old.
+	// leastHalt is the shortest halt that is written to the log. What nodes know of
+	// each other may be two rounds of status queries old.
 	leastHalt = 2 * guardInterval
-	// mostHalt is the most of one halt that counts: who comes back later than that
-	// finds the rules as if the rest had passed.
+	// mostHalt is how much of one halt counts. Longer outages count as time that
+	// passed, beyond this much.
 	mostHalt = 24 * time.Hour
 )
 
-// endHalt adds a halt to those before it.
+// endHalt adds the length of a halt to the sum of all halts.
 type endHalt struct {
 	Length int64 `cbor:"1,keyasint"` // ms
 }
@@ -36,7 +37,8 @@ func (c *endHalt) Decide(txn *memdb.Txn, _ Meta) Decision {
 	return acceptMember("", Change{Table: statusTable, Row: &s})
 }
 
-// haltEntry is the log entry of an endHalt.
+// haltEntry encodes an endHalt as a log entry. at, in milliseconds since the Unix
+// epoch, is its stamp, and length is in milliseconds.
 func (s *schema) haltEntry(id CommandID, at, length int64) ([]byte, error) {
 	var buf bytes.Buffer
 	c, err := s.seal(&endHalt{Length: length}, id, false, &buf)
@@ -47,14 +49,14 @@ func (s *schema) haltEntry(id CommandID, at, length int64) ([]byte, error) {
 	return appendCommand(appendBatch(nil, 1), &c), nil
 }
 
-// goesOn notes that this node, which leads, decides at a time. Where that ends a
-// halt it puts the halt into the log first. The builder of entries calls it before
-// each one, so that no command is decided before.
+// goesOn records that this node, as the leader, decides at the stamp at. If that
+// ends a halt, it puts the halt into the log first. buildEntries calls it before
+// each entry, so that no command is decided before the halt.
 func (n *Node) goesOn(at int64) {
 	n.live.telling.Lock()
 	defer n.live.telling.Unlock()
-	// A clock that may be set at will, as in tests, tells nothing about a halt while
-	// this node goes on leading.
+	// Without Config.Elapsed the clock may be set at will, as in tests. A step of it
+	// while this node leads is no halt.
 	from, length := n.live.decided(at, n.core.at.Load(), n.config.Elapsed != nil)
 	if length < leastHalt {
 		return
@@ -66,27 +68,27 @@ func (n *Node) goesOn(at int64) {
 		entry, err = n.core.schema.haltEntry(id, at, length.Milliseconds())
 	}
 	if err != nil {
-		n.log.Warn("cluster: the time in which nothing could be decided is not told", "error", err)
+		n.log.Warn("cluster: the length of an outage was not recorded, it counts against retries", "error", err)
 		return
 	}
 	n.log.Info("cluster: nothing could be decided for a while", "took", length.Round(time.Millisecond))
 	future := n.raft.Apply(entry, n.config.QueueTimeout/2)
 	n.running.Go(func() {
 		if future.Error() != nil {
-			n.live.goBack(from) // whoever leads next tells it
+			n.live.goBack(from) // the next leader, or this one, tries again
 		}
 	})
 }
 
-// Halted is the sum of all halts, in milliseconds, as a View of a moment ago or a
-// newer one has it. See Meta.Halted.
+// Halted returns the sum of all halts, in milliseconds, as of the state that this
+// node has applied. It may be newer than a View taken before. See Meta.Halted.
 func (n *Node) Halted() int64 { return n.core.halted.Load() }
 
-// heardLive asks a majority of the voters until when commands could be decided, and
-// has this node, which is about to lead, go on from there. It is false where no
-// majority answers. Whatever was decided was so by a leader of whom a majority
-// heard within moments, so at least one of these knows; where fewer than a
-// majority knows anything, no halt is told.
+// heardLive asks the voters until when commands could be decided, and has this node,
+// which is about to lead, go on from the newest answer. It returns false if no
+// majority answers. A leader decides only while a majority hears from it, so any
+// majority has a voter that knows the last moment. If fewer than a majority know
+// one, this node starts from its own clock, and no halt is recorded.
 func (n *Node) heardLive() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
 	defer cancel()

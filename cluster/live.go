@@ -7,34 +7,35 @@ import (
 	"time"
 )
 
-// A node knows until when commands could be decided: the leader goes by its own
-// stamps, whether anybody asks for anything or not, the others ask it each second,
-// and each other. What it knows outlives a restart in a file of its folder. All
-// of these are stamps of leaders, so that no other clock can invent a halt; and a
-// leader whose clock jumps moves state time as far, so that what counts time
-// without halts sees none of it.
+// Each node knows the last moment at which the cluster could decide commands. A
+// leader takes its own stamps, four times a second, whether commands are proposed
+// or not. All nodes learn of it from the status that they exchange once a second,
+// and keep it in a file, so that it survives a restart. These are stamps of leaders
+// only, so no other clock can cause a halt. If a leader's clock jumps, state time
+// jumps as far, so durations that leave out halts don't include the jump.
 
-// liveFile holds the stamp. Without it a node knows nothing, and no halt is told.
+// liveFile holds that moment. A node without the file knows none, and reports no
+// halt.
 const (
 	liveFile  = "live"
 	liveEvery = time.Second
 	liveTick  = liveEvery / 4
 )
 
-// liveness is until when commands could be decided.
+// liveness is the last known moment at which commands could be decided.
 type liveness struct {
-	// telling is held, before mu, until a halt that somebody has found is in raft's
-	// queue, so that nobody's command is there before it. Raft may be in no hurry,
-	// and who only asks what is known does not wait for it.
+	// telling is locked before mu, and held until an ended halt is in raft's queue,
+	// so that no command gets there before it. Raft may be slow to take it, so those
+	// that only read at lock mu alone.
 	telling sync.Mutex
 
 	mu  sync.Mutex
-	at  int64 // a leader's stamp, ms; 0 where nothing is known
-	own bool  // at is of this process, which has led ever since
+	at  int64 // a leader's stamp, ms since the Unix epoch; 0 if unknown
+	own bool  // this process made the stamp at, and has led since
 
-	written int64         // what the file says; of keepLive
-	writing chan struct{} // closed when the last write is over; of keepLive
-	failed  error         // of the last write; whoever has seen writing closed
+	written int64         // what was last written to the file; used by keepLive only
+	writing chan struct{} // closed when the last write is over; used by keepLive only
+	failed  error         // of the last write; may be read once writing is closed
 }
 
 func (l *liveness) get() int64 {
@@ -43,7 +44,7 @@ func (l *liveness) get() int64 {
 	return l.at
 }
 
-// note keeps what another node says.
+// note takes over the stamp of another node if it is later.
 func (l *liveness) note(at int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,16 +53,17 @@ func (l *liveness) note(at int64) {
 	}
 }
 
-// goBack keeps an earlier moment than what was believed, too.
+// goBack sets the stamp, even to an earlier one.
 func (l *liveness) goBack(at int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.at, l.own = at, false
 }
 
-// decided notes a stamp of this process, which leads, and returns since when, and
-// for how long, nobody had decided anything; the last that was applied was at
-// applied. What went by while this node led counts where tellOwn says so.
+// decided records a stamp of this process, which leads. It returns the moment at
+// which commands could last be decided, which is not before applied, the time of the
+// last command, and how long nothing could be decided since then. Time in which this
+// process led counts only if tellOwn is set.
 func (l *liveness) decided(at, applied int64, tellOwn bool) (from int64, length time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -76,7 +78,7 @@ func (l *liveness) decided(at, applied int64, tellOwn bool) (from int64, length 
 	return from, length
 }
 
-// open reads the file.
+// open reads the file in the folder dir.
 func (l *liveness) open(dir string) (err error) {
 	if l.at, err = readTime(filepath.Join(dir, liveFile)); err != nil {
 		return fmt.Errorf("read until when commands could be decided: %w", err)
@@ -87,7 +89,7 @@ func (l *liveness) open(dir string) (err error) {
 	return nil
 }
 
-// keepLive notes while this node leads that it can decide, and keeps the file.
+// keepLive records stamps while this node leads, and keeps the file up to date.
 func (n *Node) keepLive() {
 	ticker := time.NewTicker(liveTick)
 	defer ticker.Stop()
@@ -107,8 +109,8 @@ func (n *Node) keepLive() {
 	}
 }
 
-// writeLive writes the file where it is that old. Nobody waits for the disk but
-// closeLive.
+// writeLive writes the file if it is older than every. It does not wait for the
+// disk: only closeLive does.
 func (n *Node) writeLive(every time.Duration) {
 	l := &n.live
 	at := l.get()
@@ -119,7 +121,7 @@ func (n *Node) writeLive(every time.Duration) {
 	case <-l.writing:
 	default:
 		if every > 0 {
-			return // the one before hangs
+			return // the write before it hangs
 		}
 	}
 	before, done := l.writing, make(chan struct{})
@@ -129,12 +131,12 @@ func (n *Node) writeLive(every time.Duration) {
 		<-before
 		was := l.failed
 		if l.failed = writeTime(filepath.Join(n.config.Dir, liveFile), at); l.failed != nil && was == nil {
-			n.log.Warn("cluster: a halt will not be told after a start", "error", l.failed)
+			n.log.Warn("cluster: "+liveFile+" file not written, an outage across a restart would count against retries", "error", l.failed)
 		}
 	}()
 }
 
-// closeLive waits for the last write, as long as a disk may take.
+// closeLive waits for the last write, for stopTimeout at most: a disk may hang.
 func (n *Node) closeLive() {
 	if n.live.writing == nil {
 		return

@@ -96,7 +96,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 	conf := n.raftConfig(log)
 	if fresh {
 		if s := n.guards.disk.state(); s.trouble() != nil {
-			return fmt.Errorf("begin a data folder: %w", n.diskError(s))
+			return fmt.Errorf("create data folder: %w", n.diskError(s))
 		}
 		if err := n.awaitFounders(ctx); err != nil {
 			return err

@@ -8,42 +8,42 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// A folder that was rolled back, as by the snapshot of a virtual machine, is whole:
-// nothing in it says that the node once had more. With it the node would take back
-// what it acknowledged, and could elect, with another node that lags, a leader
-// that lacks what clients were told is done.
+// remembered is how members detect that the data folder of another one was rolled
+// back, for example by restoring a snapshot of its virtual machine. Such a folder
+// is consistent: nothing in it shows that the node once had more. The node would
+// lose entries that it acknowledged, and together with another node that lags it
+// could elect a leader that lacks decisions that clients were told are committed.
 //
-// So each member remembers what the others had, from its own start on and in
-// memory: the newest entry, by index and term, of which it knows that it is
-// committed and that the other has it on disk. It learns that
+// So each member keeps in memory, from its own start on, the newest entry (index
+// and term) that it knows to be committed and on disk at each other member. It
+// learns of it
 //
-//   - as the leader, from what a follower acknowledges (transport.go): each entry
-//     that is committed is known before any client is answered;
-//   - as a follower, of the leader, from its own log: a leader has each entry that
-//     it makes on disk before it sends it;
-//   - from what each member says of itself once a second, when asked how it is:
-//     how far it has applied the log, which raft has on disk before.
+//   - as the leader, from the acknowledgements of a follower (transport.go), which
+//     it evaluates before it answers any client;
+//   - as a follower, from its own log: a leader has each entry that it creates on
+//     disk before it sends the entry;
+//   - from the status that members exchange once a second, which has the index up
+//     to which a member has applied the log: raft applies only what is on disk.
 //
-// It is checked where two nodes connect for raft, see greeting.go, and at a start
-// by a round of all voters before raft has any connection. No vote, no
-// entry and no snapshot goes between two nodes in another way, in neither
-// direction, and a folder can't be exchanged without that all connections break.
-// So nothing need be compared with each answer, or each vote.
+// Two nodes compare it when they connect for raft (greeting.go). A node that starts
+// does so with all voters before raft gets any connection. Votes, entries and
+// snapshots use no other connections, and a folder can't be replaced while its
+// node's connections stay open. So single messages and votes need no check.
 //
-// What can't trip it:
+// These cases are not treated as a rollback:
 //
-//   - The end of a log that a new leader replaces: what has a later entry in its
-//     place, or behind it in time, lacks nothing; see hasEntry.
-//   - A loss of power: a follower acknowledges what it has synced. Its note of what
-//     is committed, which is not synced, does not matter: the log is looked at.
-//   - The installation of a snapshot: it is on disk before the log that it replaces
-//     goes, and counts for all entries up to its own; see hasEntry.
-//   - A node that was replaced: another one has another id. What is remembered of
-//     one that was removed is forgotten.
-//   - Recovery from one survivor: its process is a new one, it has no peers left, and
-//     its id is none any more for those that were given up.
-//   - A copy that runs beside its original: what is remembered is of two processes
-//     then, and is forgotten; see twin.go.
+//   - A new leader replaces the end of a log: a log with an entry of a later term
+//     lacks nothing that was committed; see hasEntry.
+//   - Loss of power: a follower acknowledges only what it has synced. Its note of
+//     the committed entry is not synced and may be old, so its log is compared too.
+//   - Installation of a snapshot: the snapshot is on disk before the log that it
+//     replaces is deleted, and it covers all entries up to its index; see hasEntry.
+//   - A replaced node: its successor has another id. Members forget a node that was
+//     removed.
+//   - Recovery from one survivor: its process is new and remembers nothing. It is its
+//     own only member, so it does not connect with the nodes that were given up.
+//   - A copy that runs beside its original: the memory would mix two processes, so
+//     members drop it; see twin.go.
 type remembered struct {
 	mu sync.Mutex
 	of map[string]*memory
@@ -51,26 +51,27 @@ type remembered struct {
 
 // memory is what is remembered of one member.
 type memory struct {
-	had logPosition // committed, and on its disk
-	// ahead is on its disk, and was not committed yet when it said so: the leader
-	// hears of that with the next message, which may never come.
+	had logPosition // newest entry that is committed and on the member's disk
+	// ahead is an entry that the member acknowledged before it was known to be
+	// committed. No later acknowledgement may come, so remembers compares it again
+	// with what is committed by then.
 	ahead    logPosition
-	led      uint64    // the last term in which it led, as far as this node has heard; 0 for none
-	outdated *outdated // what it lacked when it last connected; nil where it lacked nothing
+	led      uint64    // last term in which the member led, as far as this node knows; 0 for none
+	outdated *outdated // result of the last comparison; nil if the member lacked nothing
 }
 
-// outdated is a member whose folder has less than it had.
+// outdated is a member whose data folder lacks entries that the member had.
 type outdated struct {
 	ID  string `cbor:"1,keyasint"`
-	Had uint64 `cbor:"2,keyasint"` // index of an entry
-	Has uint64 `cbor:"3,keyasint"` // index of its last one
+	Had uint64 `cbor:"2,keyasint"` // index of the newest entry that it is known to have had
+	Has uint64 `cbor:"3,keyasint"` // index of the last entry in its folder
 }
 
-// String is for operators, who see it beside the node's name.
+// String describes the member to operators. Callers put the member's name beside it.
 func (o *outdated) String() string {
-	return fmt.Sprintf("its data folder is an older copy: the node had entry %d of the log, and has %d, so the others keep away from it. "+
-		"Start it with its newest folder, or take a new node in its place (mintmark cluster replace); "+
-		"while no leader can be elected without it, start the node that has the data, or go on from one that is left (mintmark cluster recover)",
+	return fmt.Sprintf("its data folder is an older copy: it had log entry %d, and its log now ends at entry %d, so the other nodes refuse it. "+
+		"Start it with its newest folder, or replace it by a new node (mintmark cluster replace). "+
+		"If no leader can be elected without it, start the node that has the data, or recover from a node that is left (mintmark cluster recover)",
 		o.Had, o.Has)
 }
 
@@ -87,15 +88,15 @@ func (r *remembered) get(id string) *memory {
 	return m
 }
 
-// copyOf is what is remembered of a member.
+// copyOf returns a copy of what is remembered of a member.
 func (r *remembered) copyOf(id string) memory {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return *r.get(id)
 }
 
-// acknowledged is told that a member has the log up to an entry, which is
-// committed up to an index.
+// acknowledged records that a member has the log up to p on its disk, and that the
+// log is committed up to the index committed.
 func (r *remembered) acknowledged(id string, p logPosition, committed uint64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,7 +114,7 @@ func (m *memory) keep(p logPosition) {
 	}
 }
 
-// said is told how far a member has applied the log.
+// said records how far a member reports to have applied the log.
 func (r *remembered) said(id string, p logPosition) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -124,7 +125,7 @@ func (r *remembered) said(id string, p logPosition) {
 	m.keep(p)
 }
 
-// forget drops what is remembered of members of whom gone says so.
+// forget drops what is remembered of the members for which gone returns true.
 func (r *remembered) forget(gone func(id string) bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -135,7 +136,8 @@ func (r *remembered) forget(gone func(id string) bool) {
 	}
 }
 
-// judged keeps what came of a comparison, and says whether that is news.
+// judged records the result of a comparison, nil if the member lacks nothing. news
+// reports that the member lacks something and that this was not known.
 func (r *remembered) judged(id string, o *outdated) (news bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -145,7 +147,7 @@ func (r *remembered) judged(id string, o *outdated) (news bool) {
 	return news
 }
 
-// refused are the members that lacked something when they last connected.
+// refused returns the members that lacked entries when they last connected.
 func (r *remembered) refused() (all []outdated) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -157,8 +159,9 @@ func (r *remembered) refused() (all []outdated) {
 	return all
 }
 
-// noteLed is called when this node hears of a leader. raft forgets the leader
-// before it raises the term, so one that is there within one term led in that.
+// noteLed records the term of the present leader. Raft clears the leader before it
+// raises the term: if the term is the same before and after the leader is read,
+// that leader led in that term.
 func (n *Node) noteLed() {
 	term := n.raft.CurrentTerm()
 	_, id := n.raft.LeaderWithID()
@@ -170,8 +173,9 @@ func (n *Node) noteLed() {
 	n.remembered.get(string(id)).led = term
 }
 
-// keepMade notes what members made when they led, as far as this node has it. It is
-// called more often than the log is cut off at a snapshot.
+// keepMade records the last entry of this node's log that each member created as
+// leader. It runs more often than the log is truncated after a snapshot, which
+// would delete these entries.
 func (n *Node) keepMade() {
 	for _, id := range n.Voters() {
 		if m := n.remembered.copyOf(id); m.led > 0 {
@@ -183,8 +187,8 @@ func (n *Node) keepMade() {
 	}
 }
 
-// lastOfTerm is the last entry of a term in this node's log, the zero position if
-// there is none.
+// lastOfTerm returns the last entry of a term in this node's log, or the zero
+// position if there is none.
 func (n *Node) lastOfTerm(term uint64) logPosition {
 	first, err := n.stores.logs.FirstIndex()
 	last, lastErr := n.stores.logs.LastIndex()
@@ -198,7 +202,8 @@ func (n *Node) lastOfTerm(term uint64) logPosition {
 	return logPosition{}
 }
 
-// termAt is the term of an entry of this node's log, 0 where the log has none.
+// termAt returns the term of an entry of this node's log, or 0 if the log does not
+// have the entry.
 func (n *Node) termAt(index uint64) uint64 {
 	var l raft.Log
 	if n.stores.logs.GetLog(index, &l) != nil {
@@ -207,8 +212,8 @@ func (n *Node) termAt(index uint64) uint64 {
 	return l.Term
 }
 
-// remembers is the newest entry that a member is known to have had, the zero
-// position if none is.
+// remembers returns the newest entry that a member is known to have had, or the
+// zero position if none is known.
 func (n *Node) remembers(id string) logPosition {
 	if n.twins.are(id) {
 		n.remembered.forget(func(other string) bool { return other == id })
@@ -218,8 +223,8 @@ func (n *Node) remembers(id string) logPosition {
 	if made := n.lastOfTerm(m.led); made.index > m.had.index {
 		return made
 	}
-	// Whoever has this node's entry has all those before it, of which more may be
-	// committed by now.
+	// A member that has the same entry as this node's log has all entries before it,
+	// of which more may be committed by now.
 	if m.ahead.index > m.had.index && n.termAt(m.ahead.index) == m.ahead.term {
 		if committed := n.committed.get(); committed.index < m.ahead.index {
 			m.ahead = committed
@@ -231,9 +236,10 @@ func (n *Node) remembers(id string) logPosition {
 	return m.had
 }
 
-// hasEntry says whether this node has an entry, by itself or in a snapshot, or a
-// later leader took it back, which it does with nothing that is committed. The log
-// of who has an entry of a later term has all that was committed before that.
+// hasEntry reports whether this node lacks nothing that was committed up to p. It
+// has the entry in its log or covered by a snapshot, or its log has an entry of a
+// later term: the leader of that term had all that was committed before it, and a
+// leader replaces only entries that are not committed.
 func (n *Node) hasEntry(p logPosition) bool {
 	if p.index <= n.committed.get().index {
 		return true
@@ -255,8 +261,8 @@ func (n *Node) lastSnapshot() uint64 {
 	return taken[0].Index
 }
 
-// lastEntry is the index of the last entry that this node has. It is said for
-// people only.
+// lastEntry returns the index of the last entry that this node has, in its log or
+// in a snapshot. It is used in messages only.
 func (n *Node) lastEntry() uint64 {
 	last, _ := n.stores.logs.LastIndex()
 	return max(last, n.committed.get().index, n.lastSnapshot())

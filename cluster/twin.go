@@ -17,7 +17,7 @@ type twinNews struct {
 	other run
 	by    string // name of the peer
 	at    time.Time
-	seen  time.Time // when the peer had last heard of it
+	seen  time.Time // when the peer last heard from the duplicate
 }
 
 func (t *twinNews) err() error {
@@ -109,8 +109,8 @@ func (n *Node) twinTrouble() error {
 	return nil
 }
 
-// lastSeen is what is added about a duplicate that says nothing any more: it was
-// stopped, most likely, and is spoken of for a while.
+// lastSeen is added to a message about a duplicate that was not heard from for
+// unseen. It was probably stopped, and is still reported for twinMemory.
 func lastSeen(unseen time.Duration) string {
 	if unseen < twinSilence {
 		return ""

@@ -50,7 +50,7 @@ func (s *sighting) with(o *sighting) bool {
 // twinMemory is how long a twin that says nothing more is spoken of.
 const twinMemory = 15 * time.Second
 
-// twinSilence is more than what lies between two sightings of a twin that runs.
+// twinSilence is longer than the time between two sightings of a twin that runs.
 const twinSilence = 3 * guardInterval
 
 // maxSightings bounds the runs of one member that are remembered.
@@ -119,7 +119,8 @@ func (t *twins) two(id string, now time.Duration) bool {
 	return false
 }
 
-// other is called with mu held. Nothing was heard of it for as long as unseen.
+// other returns another run of a member that was seen beside r, and how long ago it
+// was last heard from. It is called with mu held.
 func (t *twins) other(id string, r run, now time.Duration) (other run, unseen time.Duration, ok bool) {
 	all := t.seen[id]
 	for i := range all {
@@ -133,7 +134,8 @@ func (t *twins) other(id string, r run, now time.Duration) (other run, unseen ti
 	return run{}, 0, false
 }
 
-// of is another run of a member that is there beside r.
+// of returns another run of a member that was seen beside r, and how long ago it was
+// last heard from.
 func (t *twins) of(id string, r run) (other run, unseen time.Duration, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -147,8 +149,8 @@ func (t *twins) are(id string) bool {
 	return t.two(id, t.now())
 }
 
-// apart reports whether a member was two in the last moments, and for how long
-// nothing was heard of one of them.
+// apart reports whether two processes ran as one member within twinMemory, and how
+// long ago the one that is silent longest was last heard from.
 func (t *twins) apart(id string) (unseen time.Duration, two bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,5 +1,5 @@
-// Package durable writes files and folders that are on disk when a call returns.
-// It does not know what is in them.
+// Package durable writes files that survive a loss of power: when a call returns
+// without an error, the content and the name are on disk.
 package durable
 
 import (
@@ -9,11 +9,12 @@ import (
 	"sync/atomic"
 )
 
-// Observer, where it is set, sees each file and folder before it is synced. It is
-// for tests: only a loss of power would show that something was not.
+// Observer, if set, is called with each file and folder before it is synced. It is
+// for tests (see durabletest), because without a loss of power nothing else shows
+// that a sync is missing.
 var Observer atomic.Pointer[func(*os.File)]
 
-// Sync returns when what a file or a folder holds is on disk.
+// Sync returns when the content of a file, or the names in a folder, are on disk.
 func Sync(f *os.File) error {
 	if see := Observer.Load(); see != nil {
 		(*see)(f)
@@ -21,7 +22,8 @@ func Sync(f *os.File) error {
 	return f.Sync()
 }
 
-// SyncDir is Sync of a folder: of which names it has.
+// SyncDir opens the folder at path and syncs it: then the names in it are on disk.
+// The content of the files is not synced.
 func SyncDir(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -30,7 +32,8 @@ func SyncDir(path string) error {
 	return errors.Join(Sync(d), d.Close())
 }
 
-// Create makes a file of mode 0600 where there is none. It leaves none on an error.
+// Create writes a new file of mode 0600. The error wraps os.ErrExist if the path
+// exists. If the content can't be written, it leaves no file.
 func Create(path string, data []byte) error {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
@@ -39,7 +42,8 @@ func Create(path string, data []byte) error {
 	return finish(f, data, func() error { return nil })
 }
 
-// Replace puts a file of mode 0600 in the place of what is there, as a whole.
+// Replace writes a file of mode 0600 in place of the one at path, if any. The change
+// is atomic: the path has either the old content or all of the new.
 func Replace(path string, data []byte) error {
 	f, err := os.CreateTemp(filepath.Dir(path), ".new-*") // mode 0600
 	if err != nil {
@@ -48,7 +52,8 @@ func Replace(path string, data []byte) error {
 	return finish(f, data, func() error { return os.Rename(f.Name(), path) })
 }
 
-// finish has the content on disk before the name, and nothing there on an error.
+// finish writes and syncs the content before name gives the file its name, so that
+// the name never leads to incomplete content. If that fails, it removes the file.
 func finish(f *os.File, data []byte, name func() error) error {
 	_, err := f.Write(data)
 	if err = errors.Join(err, Sync(f), f.Close()); err == nil {

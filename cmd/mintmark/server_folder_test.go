@@ -149,7 +149,7 @@ func TestFullDiskTakesNoNewNode(t *testing.T) {
 			out, err := begins(ctx, row.mount, row.more...)
 			require.Error(t, err)
 			require.NoError(t, ctx.Err(), "it waits: %s", out)
-			require.Contains(t, out, "begin a data folder: the disk under ")
+			require.Contains(t, out, "create data folder: the disk under ")
 			require.NotContains(t, out, "belongs to no cluster yet")
 		})
 	}

@@ -1,4 +1,5 @@
-// Package durabletest shows tests what is synced to disk. It does not lose power.
+// Package durabletest records for tests what package durable syncs to disk. It does
+// not simulate a loss of power.
 package durabletest
 
 import (
@@ -8,11 +9,11 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
-// Folder stands for a folder in what Syncs records.
+// Folder is what Syncs records for a folder.
 const Folder = "folder"
 
-// Syncs records what is synced from here on to the end of the test: Folder, or the
-// content of a file. Nothing else may sync meanwhile.
+// Syncs records each sync until the end of the test, in order: the content of the
+// file, or Folder. The observer is global, so nothing else may sync meanwhile.
 func Syncs(t testing.TB) *[]string {
 	var all []string
 	see := func(f *os.File) {
