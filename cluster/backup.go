@@ -32,7 +32,8 @@ func (n *Node) Backup(ctx context.Context) (*Backup, error) {
 	return n.core.backup(n.stopped)
 }
 
-// backup takes the state as it is. Its Write ends early when stop is closed.
+// backup returns a Backup of the present state. Backup.Write ends early when stop is
+// closed.
 func (c *core) backup(stop <-chan struct{}) (*Backup, error) {
 	b := &Backup{schema: c.schema, stop: stop, Rows: make(map[string]uint64)}
 	c.progress.with(func(index uint64) { b.txn, b.Index = c.view(), index })
@@ -50,7 +51,7 @@ func (c *core) backup(stop <-chan struct{}) (*Backup, error) {
 	return b, nil
 }
 
-// View is the state.
+// View returns the state that the backup holds, to read.
 func (b *Backup) View() *memdb.Txn { return b.txn }
 
 // Write writes the state. It is not sealed.

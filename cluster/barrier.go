@@ -12,27 +12,27 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// strangersPace is between the Barriers that callers who proved nothing can
-// cause in a cluster: a Barrier is an entry of the log, and a disk write of every
-// node.
+// strangersPace is the least time between two Barriers that unauthenticated callers
+// cause in a cluster. A Barrier is an entry of the log, which every node writes to
+// its disk, so without a bound anybody could load the whole cluster.
 const strangersPace = time.Second / 20
 
 // barriers shares Barriers: at most one is under way, and everybody who asks
 // meanwhile waits for the next one. One that is under way is no use to them: it
 // may have been put into the log before the write they want to see.
 //
-// A node has two. The one with a pace is for callers who proved nothing: they
-// wait for each other, and nobody else waits for them. The leader keeps the pace
-// for the whole cluster, because Barriers of other nodes are asked of it.
+// A node has two of these. The one with a pace is for unauthenticated callers, so
+// that authenticated callers don't wait for that pace. All nodes ask the leader
+// for their Barriers, so its pace bounds the whole cluster.
 type barriers struct {
-	pace time.Duration // at least, between the beginnings of two; 0 for none
-	op   byte          // asks the leader for one
+	pace time.Duration // least time between the beginnings of two rounds; 0 for none
+	op   byte          // the call that asks the leader for a Barrier
 
 	mu      sync.Mutex
-	running bool      // runBarriers does
+	running bool      // whether runBarriers runs
 	next    *round    // nil while nobody waits
-	began   time.Time // when the last one did
-	passed  uint64    // how many went through the log
+	began   time.Time // when the last round began
+	passed  uint64    // how many Barriers went through the log
 }
 
 // round is one Barrier and those who wait for it.
@@ -42,11 +42,10 @@ type round struct {
 }
 
 // barrier waits for a Barrier that starts after the call, at most
-// Config.ProposeTimeout. It is for callers who proved who they are, and for this
-// node's own needs.
+// Config.ProposeTimeout. It is for authenticated callers and for this node itself.
 func (n *Node) barrier(ctx context.Context) error { return n.share(ctx, &n.barriers) }
 
-// strangersBarrier is barrier for callers who proved nothing.
+// strangersBarrier is barrier for unauthenticated callers. It is paced.
 func (n *Node) strangersBarrier(ctx context.Context) error { return n.share(ctx, &n.strangers) }
 
 func (n *Node) share(ctx context.Context, b *barriers) error {
@@ -102,8 +101,8 @@ func (n *Node) runBarriers(b *barriers) {
 	}
 }
 
-// nextRound waits until a round may begin, which others may join meanwhile. It is
-// nil where nobody waits.
+// nextRound waits until the next round may begin, and returns it. Until then further
+// callers join that round. It returns nil if nobody waits.
 func (n *Node) nextRound(b *barriers) *round {
 	b.mu.Lock()
 	defer b.mu.Unlock()

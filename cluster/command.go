@@ -25,9 +25,10 @@ type Meta struct {
 	Again bool
 	// Level is the feature level of the cluster.
 	Level uint32
-	// Halted is how long, up to At, nothing could be decided, all in all, in
-	// milliseconds: nobody led, or could commit anything, or no node ran. It never
-	// runs back. Times that are shorter than two seconds are not in it.
+	// Halted is the sum, in milliseconds, of all times before At in which nothing
+	// could be decided: no leader, a leader without a majority, or no node running.
+	// It never decreases. Times shorter than two seconds are not counted, and one
+	// outage counts 24 hours at most.
 	Halted int64
 }
 
@@ -75,8 +76,8 @@ type Decision struct {
 	// caller: it is decided again on a view that is certainly fresh before it is
 	// answered, so that a paused or deposed leader refuses nobody.
 	Recheck bool
-	// Proved says that the caller authenticated. A Recheck for anybody else is
-	// paced: see Node.ViewPaced.
+	// Proved reports that the caller authenticated. A Recheck for an unauthenticated
+	// caller is paced: see Node.ViewPaced.
 	Proved bool
 	// Accuses marks changes that are made because somebody used what was used
 	// before. A request that comes late, since a network held it up, must accuse

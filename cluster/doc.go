@@ -16,7 +16,7 @@
 //	core.go        the leader previews it: a refusal is answered, and logged nowhere
 //	build.go       commands that wait together become one entry
 //	guard.go       which is stamped, unless clock or disk are not to be trusted
-//	halt.go        after it was told for how long nothing could be; live.go, how that is known
+//	halt.go        before the first entry after an outage the leader records how long nothing could be decided; live.go, how it knows
 //	fsm.go         raft gives the entry to every node
 //	core.go        decides again, writes, and moves the index that views wait for
 //
@@ -27,7 +27,7 @@
 //	member.go      the replicated rows; member_command.go, the rules; report.go, what a node says of itself
 //	membership.go  the leader's duty: raft's configuration follows the members
 //	removal.go     a member goes: raft's configuration first, its key second; quorum.go, when it may; expelled.go and doubt.go, how it learns; removed.go, what it does then
-//	invite.go, join.go  a token makes a node a member; look.go and strangers.go, what strangers may cost; refusals.go, what the log says of them
+//	invite.go, join.go  a token makes a node a member; strangers.go, what strangers may cost; refusals.go, what the log says of them
 //	missed.go      a leader that a majority misses is replaced; hasten.go, at once when its process is gone; vote_asked.go, votes get there
 //	reach.go       operators are told once who can't be reached
 //	transfer.go    leadership is handed over; successor.go, to whom; stepdown.go, before a node stops
@@ -38,7 +38,7 @@
 //	installed.go   a node killed while it installed a snapshot goes on from that
 //	openlog.go    a log whose list of files is gone or damaged is left alone
 //	committed.go, replay.go  a node shows what it had before it finds a leader; committed_file.go, a log that was cut short is known by it
-//	remembered.go, greeting.go  a node whose folder was rolled back is known by what the others remember
+//	remembered.go, greeting.go  a node whose folder was rolled back is found by what the others remember of it
 //	backup.go, recover.go  out of a backup, or from one survivor
 //
 // The log is hashicorp/raft on raft-wal. What those libraries do not do for us

@@ -17,7 +17,7 @@ var (
 // ErrEmpty says that the folder belongs to no cluster yet.
 var ErrEmpty = errors.New("the data directory belongs to no cluster yet")
 
-// ErrLocked says that a running process uses the data directory.
+// ErrLocked reports that a running process uses the data directory.
 var ErrLocked = errors.New("another process uses this data directory")
 
 // ErrDataLost says that a folder lacks data that its node had. The node has

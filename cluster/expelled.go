@@ -69,7 +69,7 @@ func (n *Node) isExpelledBy(ctx context.Context, id string) bool {
 	return true
 }
 
-// askStanding makes one call of the join protocol.
+// askStanding asks a node, by the join protocol, whether this node is still a member.
 func (n *Node) askStanding(ctx context.Context, id string) (a joinAnswer, err error) {
 	c, err := n.network.dial(id, protocolJoin, dialTimeout)
 	if err != nil {
@@ -88,8 +88,8 @@ func (n *Node) askStanding(ctx context.Context, id string) (a joinAnswer, err er
 	return a, err
 }
 
-// standing answers whoever asks whether its key is a member's. That it is none
-// is said by a node that is sure of being up to date.
+// standing answers whether a key is a member's, and with led whether there is a
+// leader. Only a node with a fresh state says that the key is no member's.
 func (n *Node) standing(ctx context.Context, key []byte, led bool) joinAnswer {
 	isMember := func() bool {
 		return slices.ContainsFunc(members(n.View()), func(m *Member) bool { return slices.Equal(m.Key, key) })

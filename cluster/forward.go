@@ -57,7 +57,7 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 	case opRemove:
 		return n.serveRemoval(ctx, body)
 	}
-	return reply{replyFailed, []byte("this version of the program does not know the request")}
+	return reply{replyFailed, []byte("unknown request: this node may run an older version")}
 }
 
 // serveProposal decides a command for a follower. It is one attempt: whether to

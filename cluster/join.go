@@ -255,10 +255,10 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 	_ = writeJoin(c, a)
 }
 
-// admit decides whether somebody may join. Whoever makes tokens up has
-// proved nothing: see barriers. What a member is told, above all the secret, it
-// is told by a node that is sure of being up to date: it may have been removed
-// where this node does not hear of it.
+// admit decides whether a node may join. A caller with an unknown token is
+// unauthenticated, so its Barrier is paced. Members get their answer, above all the
+// secret, only from a node with a fresh state: a member may have been removed
+// without this node knowing it yet.
 func (n *Node) admit(ctx context.Context, q joinRequest, key []byte) joinAnswer {
 	if _, _, err := net.SplitHostPort(q.Address); err != nil {
 		return joinAnswer{Refused: "the node's own address (see --advertise) is not host:port"}

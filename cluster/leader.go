@@ -253,10 +253,10 @@ func (n *Node) hearLeader() {
 	n.tellLeader(string(id))
 }
 
-// takeOver makes an elected node one that leads, once everything that was
-// committed before its election is applied, its clock is found to be that of a
-// majority, and a majority has said until when there was a leader before. An
-// election that is over has a higher number by now.
+// takeOver makes an elected node lead once it has applied everything that was
+// committed before its election, its clock agrees with a majority, and a majority
+// has reported until when commands could be decided before. It ends when the
+// election is over: n.leader has a higher number by then.
 func (n *Node) takeOver(election uint64) {
 	said := false
 	for n.leader.current(election) {

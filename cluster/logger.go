@@ -71,8 +71,8 @@ func (l *logger) Log(level hclog.Level, msg string, args ...any) {
 	l.to.Log(context.Background(), sl, l.name+": "+msg, renamed(args)...)
 }
 
-// renamed are args without the keys that each line has already: a reader of JSON
-// would take the second for the first.
+// renamed returns args with other names for the keys that slog gives each line
+// itself. With duplicate keys a reader of JSON would use the last value.
 func renamed(args []any) []any {
 	for i := 0; i < len(args); i += 2 {
 		switch key := args[i]; key {

@@ -18,7 +18,7 @@ import (
 // up asks for, and at most 64 * 64 KiB of memory.
 const cachedEntries = 64
 
-// keyOpened lies with the votes.
+// keyOpened is a key in the stable store, beside the votes.
 const keyOpened = "Opened"
 
 // stores are the log and the stable store of a node:
@@ -52,8 +52,8 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 		if err != nil {
 			return nil, err
 		}
-		// Written each time, so that bbolt looks at all that lies beside it, see
-		// rotatedMeta.Load.
+		// bbolt checks a page only when it rewrites it (see rotatedMeta.Load). So a key
+		// on the page of the votes is written at each start.
 		if err := w.SetUint64([]byte(keyOpened), 1); err != nil {
 			return nil, errors.Join(fmt.Errorf("%s, in %s: %w", keyOpened, metaFile, err), w.Close())
 		}

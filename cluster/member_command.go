@@ -44,8 +44,8 @@ type membership struct {
 
 func refuseMember(why string) Decision { return Decision{Outcome: membership{Refused: why}} }
 
-// refuseAgain is for a refusal on a view that may lag. Members alone send these
-// commands.
+// refuseAgain refuses a command on a view that may lag: it is decided again on a
+// fresh one. It counts as authenticated, because only members send these commands.
 func refuseAgain(why string) Decision {
 	return Decision{Outcome: membership{Refused: why}, Recheck: true, Proved: true}
 }

@@ -119,7 +119,7 @@ func (n *Node) tend(ctx context.Context) error {
 		return err
 	}
 	if n.mayStamp() != nil {
-		return nil // what follows is decided by the clock
+		return nil // what follows depends on the clock
 	}
 	now := n.config.Now().UnixMilli()
 	for _, i := range list[invite](view, invitesTable) {
@@ -201,7 +201,7 @@ func (n *Node) tendLevel(ctx context.Context, all []*Member) error {
 	if lowest <= n.core.level.Load() {
 		return nil
 	}
-	n.log.Info("cluster: every node has a higher feature level", "feature_level", lowest)
+	n.log.Info("cluster: all nodes support a higher feature level, raising it", "feature_level", lowest)
 	_, err := n.decide(ctx, &raiseLevel{Level: lowest})
 	return err
 }

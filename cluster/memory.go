@@ -49,8 +49,8 @@ func (m *Memory) Do(cmd Command, id CommandID, again bool) (value any, wrote boo
 	return out[0].value, out[0].wrote
 }
 
-// Halt says that nothing could be decided for a time that is over, as a leader does
-// that ends it.
+// Halt records that nothing could be decided for d, which ends now, as a leader does
+// after an outage.
 func (m *Memory) Halt(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -51,7 +51,7 @@ type network struct {
 	credentials *credentials
 	serve       func(protocol string, peer string, key []byte, c *tls.Conn) // of all protocols but raft's
 	closed      func(protocol string) bool                                  // whether a protocol is not served yet
-	greet       func(c net.Conn, peer string, dialled bool) error           // before raft has a connection
+	greet       func(c net.Conn, peer string, dialled bool) error           // called before raft gets a connection
 	warn        func(msg string, args ...any)
 
 	accepted  chan net.Conn
@@ -107,8 +107,8 @@ func (n *network) dialSelf(timeout time.Duration) (net.Conn, error) {
 	}
 }
 
-// dial connects to a member and makes sure that it is the one, and that it has what
-// is remembered of it where raft is to have the connection.
+// dial connects to a member and verifies its certificate. A connection for raft it
+// also greets: see Node.greet.
 func (n *network) dial(id, protocol string, timeout time.Duration) (net.Conn, error) {
 	c, err := n.connect(id, protocol, timeout)
 	if err == nil && protocol == protocolRaft {

@@ -35,7 +35,7 @@ type Node struct {
 	committed   committed
 	live        liveness
 	remembered  remembered
-	greeted     chan struct{} // closed when all voters were greeted that can be
+	greeted     chan struct{} // closed when the round of greetings at the start is over
 
 	removing     sync.Mutex              // held while a member is removed, of which there is one at a time
 	configuring  turn                    // to change raft's configuration
@@ -48,12 +48,12 @@ type Node struct {
 	twins        *twins
 	twin         atomic.Pointer[twinNews] // nil while none was heard of
 	yields       atomic.Pointer[twinNews] // why this process keeps away, nil while it does not
-	rolledBack   atomic.Pointer[error]    // why this node keeps away and is about to end: its folder is an older copy
+	rolledBack   atomic.Pointer[error]    // set once this node finds that its folder is an older copy: it is isolated and about to end
 
 	queue     chan *request
 	entries   chan struct{} // one element for each entry under way
 	barriers  barriers
-	strangers barriers // of callers who proved nothing
+	strangers barriers // for unauthenticated callers
 	leader    leadership
 	contact   contact
 
@@ -98,9 +98,8 @@ func (n *Node) ViewFresh(ctx context.Context) (*memdb.Txn, error) {
 	return n.core.view(), nil
 }
 
-// ViewPaced is ViewFresh for a caller who proved nothing. All of them in a
-// cluster share at most 20 Barriers a second, for which they wait a little
-// longer.
+// ViewPaced is ViewFresh for an unauthenticated caller. All such callers of a
+// cluster share at most 20 Barriers a second, so each waits up to 50 ms longer.
 func (n *Node) ViewPaced(ctx context.Context) (*memdb.Txn, error) {
 	if err := n.strangersBarrier(ctx); err != nil {
 		return nil, err
@@ -109,8 +108,8 @@ func (n *Node) ViewPaced(ctx context.Context) (*memdb.Txn, error) {
 }
 
 // Ready returns nil only when a command would be committed now: a leader is
-// known and an empty entry went through the log. Anybody may ask: it is paced as
-// ViewPaced is.
+// known and an empty entry went through the log. Anybody may call /readyz, so it is
+// paced as ViewPaced is.
 func (n *Node) Ready(ctx context.Context) error { return n.strangersBarrier(ctx) }
 
 // Changed returns a channel that is closed at the next change of table, and

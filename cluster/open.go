@@ -272,8 +272,8 @@ func (n *Node) lead(ctx context.Context) error {
 	}
 }
 
-// complete brings the state of a sole voter up to date with its folder and its
-// program.
+// complete does for a sole voter what its state lacks: it founds the cluster, and
+// raises the feature level to that of the program.
 func (n *Node) complete(ctx context.Context) error {
 	if err := n.foundCluster(ctx); err != nil {
 		return err

@@ -16,44 +16,46 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// A Prospect is what somebody should know before Recover.
+// A Prospect describes what Recover would do to a folder.
 type Prospect struct {
 	Last    uint64     // index of the last entry of raft's log
 	GivesUp []GivenUp  // the other nodes, in order of name
-	View    *memdb.Txn // the state with all that the log has
+	View    *memdb.Txn // the state with the whole log applied
 	At      int64      // state time of the last command in it, ms since the Unix epoch
 	Seq     uint64     // as Recovery.Seq
 }
 
-// A GivenUp is a node that Recover gives up, and what became of asking it.
+// A GivenUp is a node that Recover would give up, and the result of asking it
+// whether it runs.
 type GivenUp struct {
 	Member
 	Answer ProspectAnswer
-	Why    string // there is no answer, in words for people
+	Why    string // for people: why there is no answer; "" if there is one
 }
 
-// A ProspectAnswer is what a node that is to be given up says.
+// A ProspectAnswer is the result of asking a node that Recover would give up.
 type ProspectAnswer uint8
 
 const (
-	// AnswerUnreachable is no answer, or somebody else's. The node may run, and
-	// other nodes may reach it.
+	// AnswerUnreachable means that nothing, or something else, answered at the
+	// node's address. The node may run, and other nodes may reach it.
 	AnswerUnreachable ProspectAnswer = iota
-	// AnswerRefused is a connection that was refused: nothing listens there, or a
-	// firewall rejects.
+	// AnswerRefused means that the connection was refused: nothing listens there, or
+	// a firewall rejects connections.
 	AnswerRefused
-	// AnswerRuns is a node that runs, and has no leader.
+	// AnswerRuns means that the node runs and has no leader.
 	AnswerRuns
-	// AnswerLed is a node that runs, and follows or is a leader.
+	// AnswerLed means that the node runs, and leads or follows a leader.
 	AnswerLed
 )
 
-// prospectTimeout is for a node that answers to find out whether it has a leader.
+// prospectTimeout bounds the question, in which a node that answers finds out
+// whether it has a leader.
 const prospectTimeout = 5 * time.Second
 
-// Foresee says what Recover would do to a folder, and changes nothing. The other
-// nodes are asked as one asks that joins: it takes the node's key, and no
-// certificate, for which the cluster's key would be needed.
+// Foresee returns what Recover would do to the folder c.Dir, whose data does not
+// change. It asks the other nodes by the join protocol, which needs the node's key
+// only: a certificate of the cluster would need the cluster key.
 func Foresee(ctx context.Context, c Config) (p Prospect, err error) {
 	if c, err = c.withDefaults(); err != nil {
 		return p, fmt.Errorf("recover: %w", err)
@@ -101,7 +103,7 @@ func Foresee(ctx context.Context, c Config) (p Prospect, err error) {
 	return p, n.readAhead(snapshots, &p)
 }
 
-// readAhead applies the log in memory.
+// readAhead applies the log to the state in memory.
 func (n *Node) readAhead(snapshots *privateSnapshots, p *Prospect) (err error) {
 	earlier, _, err := readRecovery(n.config.Dir)
 	if err != nil {
@@ -115,14 +117,14 @@ func (n *Node) readAhead(snapshots *privateSnapshots, p *Prospect) (err error) {
 		return fmt.Errorf("recover: %w", err)
 	}
 	if earlier != nil {
-		p.Seq = earlier.Seq // which goes on
+		p.Seq = earlier.Seq // Recover continues that recovery
 	}
 	return nil
 }
 
 var errNothingToRecover = errors.New("recover: there is no data in the directory")
 
-// askThoseGivenUp asks all at once whether they run and who has a leader.
+// askThoseGivenUp asks all these nodes at once whether they run and have a leader.
 func (n *Node) askThoseGivenUp(ctx context.Context, self string, p *Prospect) error {
 	key, err := nodeKey(rand.Reader, n.config.Dir)
 	if err != nil {
@@ -149,7 +151,7 @@ func (n *Node) askThoseGivenUp(ctx context.Context, self string, p *Prospect) er
 				return
 			}
 			defer func() { _ = c.Close() }()
-			g.Answer = AnswerRuns // although it may take it for ever to find a leader
+			g.Answer = AnswerRuns // even if it does not answer in time
 			switch a, err := askLed(ctx, c); {
 			case err != nil:
 			case a.Stranger:
@@ -163,7 +165,7 @@ func (n *Node) askThoseGivenUp(ctx context.Context, self string, p *Prospect) er
 	return errors.Join(errs...)
 }
 
-// dialAsStranger connects to a member by a certificate of the caller's own.
+// dialAsStranger connects to a member with a self-signed certificate.
 func (n *network) dialAsStranger(ctx context.Context, m Member, own tls.Certificate) (net.Conn, error) {
 	d := tls.Dialer{Config: n.clientConfig(m.ID, protocolJoin)}
 	d.Config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }

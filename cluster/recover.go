@@ -13,8 +13,8 @@ import (
 // all that its log has. It is for when a majority is lost for good: what was
 // acknowledged by the others alone is lost with them, and a node that was
 // thought lost must never be started again with its old folder. No process may
-// use the folder. See Recovered for what is left to do at the next start; attached
-// is for whoever does it.
+// use the folder. The next start has more to do, see Recovered: it gets attached
+// as Recovery.Attached.
 func Recover(c Config, attached []byte) (err error) {
 	if c, err = c.withDefaults(); err != nil {
 		return fmt.Errorf("recover: %w", err)
@@ -58,9 +58,10 @@ func Recover(c Config, attached []byte) (err error) {
 	return nil
 }
 
-// Salvage takes the state of a folder that no node uses, with all that its log
-// has. The folder may be that of a node that was removed or given up, whose data
-// is read no other way. What only other nodes had is not in it.
+// Salvage returns a backup of the folder c.Dir, with its whole log applied. No
+// process may use the folder, and its data does not change. It is the only way to
+// read the folder of a node that was removed or given up. The backup lacks what
+// only other nodes had.
 func Salvage(c Config) (b *Backup, err error) {
 	if c, err = c.withDefaults(); err != nil {
 		return nil, fmt.Errorf("read the folder: %w", err)
@@ -83,27 +84,28 @@ func Salvage(c Config) (b *Backup, err error) {
 	return b, nil
 }
 
-// errTaken ends a replay of a folder that is to change nothing.
+// errTaken ends replayFolder before it writes anything.
 var errTaken = errors.New("the state was taken")
 
-// replayFolder applies all that the log has to the state, in memory. Before
-// anything is written it calls taken with that and with the Seq up to which the
-// log is known to be common to all nodes. Without an error of taken this node is
-// the only one of its configuration then.
+// replayFolder applies the whole log to the state in memory. Before it writes
+// anything it calls taken with the state, and with the Seq up to which all nodes are
+// known to have decided the same. If taken returns an error, replayFolder returns
+// it and changes nothing. Otherwise it makes this node the only one of raft's
+// configuration.
 func (n *Node) replayFolder(snapshots *privateSnapshots, taken func(view *memdb.Txn, shared uint64) error) error {
 	known, err := mayKnow(n.config.Dir)
 	if err != nil {
 		return err
 	}
 	state := &survivor{fsm: newFSM(n.core, n.config.Fatal, snapshots, &n.committed), node: n, known: known.index, taken: taken}
-	close(state.replayed.ready) // with nothing in it
+	close(state.replayed.ready) // there is no local replay to wait for
 	conf := n.raftConfig(newLogger(n.log))
 	conf.NotifyCh = nil
-	conf.LocalID = cmp.Or(n.id, "unnamed")                                   // raft wants a name where nothing will be written either
+	conf.LocalID = cmp.Or(n.id, "unnamed")                                   // raft requires an id even if nothing is written
 	_, transport := raft.NewInmemTransport(raft.ServerAddress(conf.LocalID)) // only encodes the configuration
 	alone := raft.Configuration{Servers: []raft.Server{{ID: conf.LocalID, Address: raft.ServerAddress(conf.LocalID)}}}
 	err = raft.RecoverCluster(conf, state, n.stores.logs, n.stores.stable, snapshots, transport, alone)
-	return cmp.Or(state.err, err) // raft puts the first into words of its own
+	return cmp.Or(state.err, err) // raft's error does not wrap that of taken
 }
 
 // survivor is the state machine of a node that goes on alone.

@@ -24,7 +24,7 @@ type Recovery struct {
 	// are lost decided the same one. The survivor may have some more in its log
 	// that only it had.
 	Seq uint64
-	// Attached is what Recover was given; nil for nothing.
+	// Attached is the argument of Recover; nil if there was none.
 	Attached []byte
 }
 

@@ -15,15 +15,15 @@ import (
 // were given up by mintmark cluster recover are a majority of the cluster that
 // there was, and would issue tokens beside the one that there is. So the fact
 // lies in the folder: it keeps away from the others, decides nothing, and does
-// not start again. The recovery may have been the mistake, so the data stays, and
-// Salvage reads it.
+// not start again. If the recovery was a mistake, this folder is the one to go on
+// with, so its data stays, and Salvage reads it.
 
 const removedFile = "removed"
 
 // ErrRemoved says that a node is none of its cluster any more, and what to do
 // about it.
-var ErrRemoved = errors.New("this node was removed from the cluster: stop it; what it knows can be read from its folder then " +
-	"(mintmark cluster backup save); its machine comes back only by an invitation (mintmark cluster invite), with an empty data folder")
+var ErrRemoved = errors.New("this node was removed from the cluster: stop it. Its data folder can still be read (mintmark cluster backup save); " +
+	"to use the machine again, invite it (mintmark cluster invite) and start it with an empty data folder")
 
 // removal is who said that a node was removed, and when.
 type removal struct {

@@ -34,7 +34,7 @@ type roster struct {
 
 // rosterList is the file.
 type rosterList struct {
-	// Sum is that of the file, see sealList.
+	// Sum is the checksum of the file, see sealList.
 	Sum string `json:"sum"`
 	// Seq is the position in the log it was taken at; 0 is a list that was made
 	// before there was a log.

@@ -15,10 +15,10 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
-// Raft keeps a checksum of a snapshot's state, and none of what it says beside
-// it: with another index there a node would leave entries of its log out, with
-// another configuration it would count other voters. So a checksum of that lies
-// in the snapshot's folder too.
+// Raft keeps a checksum of a snapshot's state, but none of the metadata beside it.
+// With a damaged index a node would skip entries of its log, and with a damaged
+// configuration it would count other voters. So a checksum of the metadata lies in
+// the snapshot's folder too.
 const metaSumFile = "meta.sum"
 
 // raftMetaFile is raft's name of the file that is summed up.

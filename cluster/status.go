@@ -18,7 +18,8 @@ type status struct {
 	At    int64  `cbor:"1,keyasint"`           // time of the last command, ms
 	Seq   uint64 `cbor:"2,keyasint"`           // number of commands applied
 	Level uint32 `cbor:"3,keyasint,omitempty"` // feature level all voters have
-	// Halted is the sum of the times in which nothing could be decided, ms.
+	// Halted is the sum of the times in which nothing could be decided, in
+	// milliseconds: see Meta.Halted.
 	Halted int64 `cbor:"4,keyasint,omitempty"`
 }
 

@@ -24,7 +24,7 @@ import (
 // and not again later.
 //
 // The sum is the end of the entry's extensions and never leaves the disk, so
-// that other nodes need not know of it. An entry without one has lost its mark.
+// that other nodes need not know of it. An entry without a sum is damaged too.
 type summed struct{ *failStop }
 
 // A sum is its mark and the CRC-32C of the entry.

@@ -19,8 +19,8 @@ import (
 // that the transport can pre-vote and be closed.
 type transport struct {
 	*raft.NetworkTransport
-	// acknowledged is told that a node has the log up to an entry, which is
-	// committed up to an index; nil where nobody keeps it.
+	// acknowledged, if not nil, is called when a node acknowledged the log up to p.
+	// committed is the index up to which the log was known to be committed.
 	acknowledged func(id string, p logPosition, committed uint64)
 }
 
@@ -42,7 +42,8 @@ func (t *transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, q
 	return err
 }
 
-// answered notes what a node has that was sent q. A heartbeat says nothing of it.
+// answered passes on what the answer r to q says about the log of a node. Heartbeats
+// have no position of a log, and say nothing about it.
 func (t *transport) answered(id raft.ServerID, q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) {
 	p := logPosition{q.PrevLogEntry, q.PrevLogTerm}
 	if n := len(q.Entries); n > 0 {
@@ -53,7 +54,7 @@ func (t *transport) answered(id raft.ServerID, q *raft.AppendEntriesRequest, r *
 	}
 }
 
-// InstallSnapshot sends a snapshot, which holds only what is committed.
+// InstallSnapshot sends a snapshot. All entries that it covers are committed.
 func (t *transport) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, q *raft.InstallSnapshotRequest, r *raft.InstallSnapshotResponse, data io.Reader) error {
 	err := t.NetworkTransport.InstallSnapshot(id, target, q, r, data)
 	if err == nil && r.Success && t.acknowledged != nil {

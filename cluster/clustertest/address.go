@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// Address is a loopback address that nobody else is given before the test ends: a
-// socket stays bound to it without listening. A listener of the test or of a
-// process that it starts may come and go there.
+// Address returns a loopback address, as host:port, that the system gives to nobody
+// else before the test ends: a socket stays bound to it without listening. The test,
+// and processes that it starts, can open and close listeners there.
 func Address(t testing.TB) string {
 	t.Helper()
 	syscall.ForkLock.RLock()
@@ -22,7 +22,7 @@ func Address(t testing.TB) string {
 		t.Fatalf("make a socket: %v", err)
 	}
 	release := func() { _ = syscall.Close(s) }
-	if runtime.GOOS != "linux" { // others let nobody listen there meanwhile
+	if runtime.GOOS != "linux" { // other systems allow no listener beside the bound socket
 		defer release()
 	} else {
 		t.Cleanup(release)

@@ -1,4 +1,5 @@
-// Package clustertest helps to test a machine that package cluster replicates.
+// Package clustertest has helpers for tests of a cluster.Machine and of programs that
+// run nodes.
 package clustertest
 
 import (
@@ -14,15 +15,16 @@ import (
 	"testing"
 )
 
-// Frozen compares the fields of what is replicated with a list of them, in a file,
-// by the feature level that each came with. A node of an older program drops what
-// it does not know of a row or a command, and its state then differs from that of
-// the others: so a field that comes later is written only from a level on, and the
-// list says from which.
+// Frozen fails the test if the fields of replicated types differ from the list in
+// file. The list names the feature level with which each field was added. A node of
+// an older program drops fields of a row or a command that it does not know, so its
+// state would differ from that of the others. A field that is added later must
+// therefore be written only from its level on.
 //
-// types are rows and commands by what the list calls them. since is the level from
-// which on a command is proposed, as in cluster.Machine; level that of the program.
-// With update the section of that level is written anew, unless it is frozen.
+// types are the rows and commands by their names in the list, such as "row r" or
+// "command 7". since has the level from which on a command is proposed, as in
+// cluster.Machine, by the same names; level is the feature level of the program.
+// With update, Frozen rewrites the section of that level, unless it is frozen.
 func Frozen(t *testing.T, file string, level uint32, since map[string]uint32, types map[string]any, update bool) {
 	t.Helper()
 	text, err := os.ReadFile(file)
@@ -50,8 +52,8 @@ func fields(types map[string]any) map[string]string {
 	return now
 }
 
-// add adds a type and its fields, each with its CBOR key and those of the fields
-// around it.
+// add records a type and its fields, each under the path of CBOR keys that leads to
+// it.
 func add(to map[string]string, what, key string, of reflect.Type) {
 	path := strings.TrimSuffix(what+" "+key, " ")
 	element, around := of, ""
@@ -105,7 +107,8 @@ func addFields(to map[string]string, what, key string, of reflect.Type) {
 	}
 }
 
-// A list has the lines of each level, by what they are about.
+// A list is the content of the file: for each level, its lines by the path of the
+// field, or the name of the type.
 type list struct {
 	head   string // comments
 	levels map[uint32]*section
@@ -116,7 +119,7 @@ type section struct {
 	lines  map[string]string
 }
 
-// separator is between what a line is about and what it says.
+// separator is between the path and the description in a line.
 const separator = ": "
 
 func parse(text string, level uint32) (l list, faults []string) {
@@ -138,10 +141,10 @@ func parse(text string, level uint32) (l list, faults []string) {
 				sums[uint32(number)] = words[3]
 			}
 			if err != nil || number == 0 || len(words) > 2 && !at.frozen {
-				faults = append(faults, fmt.Sprintf("line %d: %q is no level", n+1, line))
+				faults = append(faults, fmt.Sprintf("line %d: %q is not a level", n+1, line))
 			}
 		case at == nil || !isField:
-			faults = append(faults, fmt.Sprintf("line %d: %q is no field of a level", n+1, line))
+			faults = append(faults, fmt.Sprintf("line %d: %q is not a field below a level", n+1, line))
 		default:
 			at.lines[what] = says
 		}
@@ -149,16 +152,17 @@ func parse(text string, level uint32) (l list, faults []string) {
 	for number, s := range l.levels {
 		switch sum := sums[number]; {
 		case number > level:
-			faults = append(faults, fmt.Sprintf("there is a level %d, and the program has %d: raise its Level", number, level))
+			faults = append(faults, fmt.Sprintf("the list has level %d, and the program has level %d: raise its Level", number, level))
 		case s.frozen && sum != "" && sum != s.sum():
-			faults = append(faults, fmt.Sprintf("the lines of level %d were changed, which is frozen: nodes with it are in use. "+
-				"Leave them as they were, and list what is new under the level that it comes with", number))
+			faults = append(faults, fmt.Sprintf("the lines of level %d were changed, and it is frozen: it was released. "+
+				"Restore them, and list new fields under the level that adds them", number))
 		}
 	}
 	return l, faults
 }
 
-// update makes the section of the newest level have what no other has.
+// update replaces the section of level, unless it is frozen, by all lines of now that
+// no other section has.
 func (l *list) update(now map[string]string, level uint32) {
 	newest := l.levels[level]
 	if newest != nil && newest.frozen {
@@ -184,7 +188,7 @@ func (l *list) faults(file string, now map[string]string, since map[string]uint3
 			}
 			listed[what] = says
 			if isCommand(what) && number > 1 && since[what] != number {
-				faults = append(faults, fmt.Sprintf("%s comes with level %d, and the machine's Since says %d: "+
+				faults = append(faults, fmt.Sprintf("%s is listed under level %d, and the machine's Since has %d: "+
 					"a node of an older program would stop at it", what, number, max(since[what], 1)))
 			}
 		}
@@ -207,12 +211,12 @@ func (l *list) faults(file string, now map[string]string, since map[string]uint3
 				fmt.Sprintf("\nIf level %d was not released yet, list it there: go test -run TestFieldsOfEachLevel -update", level))
 		}
 	}
-	tell(added, "this is new, and "+file+" does not have it",
-		"A node of an older program drops it, and its state would differ from that of the others. Raise Level, have every rule that writes it "+
-			"ask for that (m.Level >= N; for a new kind of command, Since), then go test -run TestFieldsOfEachLevel -update lists it under that level.")
-	tell(changed, "this is otherwise than in "+file,
-		"What was released is read as it was written, for ever: give what is new a key of its own. Where only a name in Go changed, change the line.")
-	tell(gone, "this is gone, and "+file+" has it", "Logs and snapshots that have it are read for ever: keep it.")
+	tell(added, "new, not in "+file,
+		"A node of an older program drops it, and its state would differ from that of the others. Raise Level, write it only from that level on "+
+			"(m.Level >= N in every rule that does; for a new kind of command, Since), and list it: go test -run TestFieldsOfEachLevel -update.")
+	tell(changed, "changed since "+file,
+		"Released logs and snapshots have the old form and are read forever: use a new key for the new form. If only the name in Go changed, edit the line.")
+	tell(gone, "removed, still in "+file, "Released logs and snapshots have it and are read forever: keep it.")
 	return faults
 }
 
@@ -247,7 +251,7 @@ func (l *list) text() string {
 	return b.String()
 }
 
-// compare orders numbers as numbers.
+// compare orders paths, and numbers in them by value.
 func compare(a, b string) int {
 	split := func(s string) []string {
 		return strings.FieldsFunc(s, func(r rune) bool { return r == ' ' || r == '.' })

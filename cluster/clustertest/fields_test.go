@@ -61,8 +61,8 @@ func TestFrozen(t *testing.T) {
 	}{
 		"as it is":        {list: levelOne, level: 1, types: old},
 		"frozen":          {list: frozen, level: 1, types: old},
-		"a new field":     {levelOne, 1, nil, changed, []string{"is new, and fields.txt does not have it:\n\trow r 3.2: D bool\n", "row r: changedRow, and was row\n\trow r 2: B *struct, and was B *struct omitempty\n"}},
-		"a field is gone": {levelOne + "row r 4: E bool\n", 1, nil, old, []string{"is gone, and fields.txt has it:\n\trow r 4: E bool\n"}},
+		"a new field":     {levelOne, 1, nil, changed, []string{"new, not in fields.txt:\n\trow r 3.2: D bool\n", "row r: changedRow, and was row\n\trow r 2: B *struct, and was B *struct omitempty\n"}},
+		"a field is gone": {levelOne + "row r 4: E bool\n", 1, nil, old, []string{"removed, still in fields.txt:\n\trow r 4: E bool\n"}},
 		"a kind is new":   {levelOne, 1, nil, map[string]any{"row r": new(row), "command 7": new(added)}, []string{"\tcommand 7: added\n"}},
 		"a kind of the next level": {
 			levelOne + "level 2\ncommand 7: added\n", 2,
@@ -73,12 +73,12 @@ func TestFrozen(t *testing.T) {
 		"it may be proposed at once": {
 			levelOne + "level 2\ncommand 7: added\n", 2, nil,
 			map[string]any{"row r": new(row), "command 7": new(added)},
-			[]string{"the machine's Since says 1"},
+			[]string{"the machine's Since has 1"},
 		},
-		"a level that the program has not": {levelOne + "level 2\n", 1, nil, old, []string{"there is a level 2, and the program has 1"}},
+		"a level that the program has not": {levelOne + "level 2\n", 1, nil, old, []string{"the list has level 2, and the program has level 1"}},
 		"twice":                            {levelOne + "level 2\nrow r 1: A []uint8\n", 2, nil, old, []string{"row r 1 is listed twice"}},
 		"added to what is frozen":          {frozen + "row r 4: E bool\n", 1, nil, old, []string{"the lines of level 1 were changed", "row r 4: E bool"}},
-		"no level":                         {"row r 1: A\n", 1, nil, nil, []string{"is no field of a level"}},
+		"no level":                         {"row r 1: A\n", 1, nil, nil, []string{"is not a field below a level"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			l, faults := parse(test.list, test.level)
