@@ -20,9 +20,9 @@ type acknowledged struct {
 }
 
 // errTakenBack says that a leader would have this node forget.
-var errTakenBack = errors.New("the node that leads now does not have what the cluster had acknowledged, and this one has it: " +
-	"another node was started with an older copy of its data, or lost some. Nothing was changed here. Before anything else, " +
-	"stop all nodes and copy their data; then either go on from this node (mintmark cluster recover), " +
+var errTakenBack = errors.New("the node that leads now does not have what the cluster had acknowledged, and the node that reports this has it: " +
+	"another node was started with an older copy of its data, or lost some. The node that reports this changed nothing and stops. " +
+	"Before anything else, stop all nodes and copy their data; then either go on from the node that reports this (mintmark cluster recover), " +
 	"or give up what only it has and take a new node in its place (mintmark cluster replace)")
 
 // DeleteRange implements raft.LogStore. Dropping the beginning of the log is

@@ -55,6 +55,7 @@ type Node struct {
 	barriers  barriers
 	strangers barriers // for unauthenticated callers
 	leader    leadership
+	ends      atomic.Pointer[string] // why this node is about to end, nil while it is not
 	contact   contact
 
 	toldLeader string    // id of the leader that the log last spoke of; of watchLeadership

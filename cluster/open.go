@@ -39,6 +39,10 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		configuring: newTurn(),
 		twins:       newTwins(),
 	}
+	n.config.Fatal = func(err error) {
+		n.reportEnd(err)
+		c.Fatal(err)
+	}
 	n.committed.news = make(chan struct{}, 1)
 	if err := n.drawRun(); err != nil {
 		return nil, fmt.Errorf("open cluster: %w", err)

@@ -256,6 +256,9 @@ func (n *Node) nodeStatus(ctx context.Context, m Member) (s NodeStatus, refused 
 	if err != nil {
 		var u *unreached
 		s.Err, s.HungUp = forPeople(err), errors.As(err, &u) && hungUp(u.err)
+		if why := n.remembered.copyOf(m.ID).ends; why != "" {
+			s.Err = "it ended, and its last report was: " + why
+		}
 		return s, nil
 	}
 	s.State, s.Term, s.Applied, s.Last = p.State, p.Term, p.Applied, p.Last

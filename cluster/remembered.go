@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"sort"
 	"sync"
@@ -58,6 +59,9 @@ type memory struct {
 	ahead    logPosition
 	led      uint64    // last term in which the member led, as far as this node knows; 0 for none
 	outdated *outdated // result of the last comparison; nil if the member lacked nothing
+
+	run  run    // process of the member that last asked for this node's status
+	ends string // why that process ended, as it reported; "" if it reported no end
 }
 
 // outdated is a member whose data folder lacks entries that the member had.
@@ -144,6 +148,22 @@ func (r *remembered) judged(id string, o *outdated) (news bool) {
 	m := r.get(id)
 	news = o != nil && (m.outdated == nil || *m.outdated != *o)
 	m.outdated = o
+	return news
+}
+
+// asked records which process of a member asked for this node's status, and why
+// that process is about to end, if it is. It reports whether that end is news. A
+// question from before the end may arrive after it, so only another process of the
+// member drops the report.
+func (r *remembered) asked(id string, by run, ends string) (news bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	m := r.get(id)
+	if m.run != by {
+		m.run, m.ends = by, ""
+	}
+	news = ends != "" && m.ends == ""
+	m.ends = cmp.Or(ends, m.ends)
 	return news
 }
 

@@ -92,10 +92,10 @@ func (r *rolledBack) ends() {
 	}
 }
 
-// told is what a node says of the third one.
-func (r *rolledBack) told(n *cluster.Node) string {
+// told is what a node says of another one.
+func (r *rolledBack) told(n *cluster.Node, of string) string {
 	for _, s := range n.Overview(r.t.Context()).Nodes {
-		if s.Name == "n3" {
+		if s.Name == of {
 			return s.Err
 		}
 	}
@@ -113,12 +113,12 @@ func TestRolledBackFolderIsRefused(t *testing.T) {
 	require.Equal(t, before, r.nodes[2].Applied())
 	require.ErrorIs(t, r.nodes[2].RolledBack(), cluster.ErrDataLost)
 	for _, n := range r.nodes[:2] {
-		require.Eventually(t, func() bool { return strings.Contains(r.told(n), "older copy") }, 20*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return strings.Contains(r.told(n, "n3"), "older copy") }, 20*time.Second, 10*time.Millisecond)
 		writes(t, n)
 	}
 	shut(t, r.nodes[2])
 	for _, n := range r.nodes[:2] {
-		require.Contains(t, r.told(n), "mintmark cluster replace", "also when it has ended")
+		require.Contains(t, r.told(n, "n3"), "mintmark cluster replace", "also when it has ended")
 	}
 	r.relisten(2)
 	refusesLoss(t, r.confs[2])
@@ -143,8 +143,8 @@ func TestRolledBackFolderElectsNobody(t *testing.T) {
 		leading, _ := n.Leading()
 		require.False(t, leading)
 	}
-	require.Contains(t, r.told(r.nodes[1]), "start the node that has the data")
-	require.Contains(t, r.told(r.nodes[1]), "mintmark cluster recover")
+	require.Contains(t, r.told(r.nodes[1], "n3"), "start the node that has the data")
+	require.Contains(t, r.told(r.nodes[1], "n3"), "mintmark cluster recover")
 	shut(t, r.nodes[2])
 	r.start(0)
 	require.Eventually(t, func() bool {
@@ -169,6 +169,38 @@ func TestOlderCopyBesideItsOriginalIsATwin(t *testing.T) {
 	require.Empty(t, r.fatal)
 	require.NoError(t, r.nodes[2].Twin())
 	writes(t, r.nodes[2])
+}
+
+// TestEndIsReportedToTheOthers: a command was acknowledged by two nodes. One of them
+// can't be reached for a while, in which the other one starts with an older copy of
+// its folder, and the third node, which lacks the command too, is elected. The node
+// that has it stops when it hears of that, and its peers know why.
+func TestEndIsReportedToTheOthers(t *testing.T) {
+	r := newRolledBack(t)
+	holder := r.nodes[0]
+	shut(t, r.nodes[1])
+	writes(t, holder)
+	r.rollBack()
+	cluster.Isolate(holder, true)
+	r.start(1)
+	r.start(2)
+	writes(t, r.nodes[2])
+	r.nodes = r.nodes[1:]
+	r.settled("n2")
+	require.Empty(t, r.fatal)
+
+	cluster.Isolate(holder, false)
+	select {
+	case err := <-r.fatal:
+		require.ErrorIs(t, err, cluster.ErrTakenBack)
+	case <-time.After(20 * time.Second):
+		require.Fail(t, "the node that has what was acknowledged runs")
+	}
+	shut(t, holder)
+	for _, n := range r.nodes {
+		require.Contains(t, r.told(n, "n1"), "does not have what the cluster had acknowledged")
+		require.Contains(t, r.told(n, "n1"), "mintmark cluster recover")
+	}
 }
 
 // TestAcknowledgedIsRemembered before the command is answered: by the leader what a

@@ -1,7 +1,9 @@
 package cluster
 
 import (
+	"context"
 	"slices"
+	"sync"
 	"time"
 )
 
@@ -56,6 +58,30 @@ func (n *Node) tellStanding(t *standingTold) {
 		t.missed = true
 		n.log.Warn("cluster: no leader is known, so nothing can be decided; mintmark cluster status says who is missing")
 	}
+}
+
+// reportEnd reports to the other members why this node is about to end, so that
+// their operators need not look for it in the log of a node that is gone. A
+// connection that broke unnoticed while this node hung costs the first try.
+func (n *Node) reportEnd(err error) {
+	if n.config.Network == nil || n.network == nil {
+		return
+	}
+	n.ends.Store(new(err.Error()))
+	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
+	defer cancel()
+	var reporting sync.WaitGroup
+	for _, m := range n.roster.get().Members {
+		if m.ID == string(n.id) {
+			continue
+		}
+		reporting.Go(func() {
+			if _, err := n.askStatus(ctx, m.ID); err != nil {
+				_, _ = n.askStatus(ctx, m.ID)
+			}
+		})
+	}
+	reporting.Wait()
 }
 
 // tellMembers says who has come and who has gone between two lists of peers. The

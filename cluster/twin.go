@@ -45,7 +45,11 @@ func (n *Node) drawRun() error {
 // question is the body of opStatus for a member.
 func (n *Node) question(id string) ([]byte, error) {
 	k := n.twins.ticketOf(id)
-	return encoding.Marshal(statusQuery{Run: n.run, Ticket: k.given, Of: k.of})
+	q := statusQuery{Run: n.run, Ticket: k.given, Of: k.of}
+	if why := n.ends.Load(); why != nil {
+		q.Ends = *why
+	}
+	return encoding.Marshal(q)
 }
 
 // serveStatus answers opStatus.
@@ -60,6 +64,9 @@ func (n *Node) serveStatus(peer string, body []byte) reply {
 		since = time.Duration(q.Ticket)
 	}
 	n.sawRun(peer, q.Run, since, n.twins.now())
+	if n.remembered.asked(peer, q.Run, q.Ends) {
+		n.log.Error("cluster: another node reported why it ends", "name", n.nameOf(peer), "error", q.Ends)
+	}
 	if other, unseen, ok := n.twins.of(peer, q.Run); ok {
 		s.Twin, s.TwinUnseen = &other, unseen.Milliseconds()
 	}

@@ -30,6 +30,8 @@ type statusQuery struct {
 	// asked: it shows that this question was not asked before that was given.
 	Ticket int64  `cbor:"2,keyasint,omitempty"`
 	Of     uint64 `cbor:"3,keyasint,omitempty"`
+	// Ends is why the node that asks is about to end, see reportEnd.
+	Ends string `cbor:"4,keyasint,omitempty"`
 }
 
 // sighting is what shows that a run was there. It ran from first to last for

@@ -65,3 +65,16 @@ func TestManyRunsAreForgotten(t *testing.T) {
 	}
 	require.Len(t, w.seen["n"], maxSightings)
 }
+
+// TestReportedEndIsOfOneProcess: what a process asked before it reported its end may
+// arrive later, and the process after it has not ended.
+func TestReportedEndIsOfOneProcess(t *testing.T) {
+	var r remembered
+	require.False(t, r.asked("n1", run{Number: 1}, ""))
+	require.True(t, r.asked("n1", run{Number: 1}, "why"))
+	require.False(t, r.asked("n1", run{Number: 1}, "why"))
+	require.False(t, r.asked("n1", run{Number: 1}, ""))
+	require.Equal(t, "why", r.copyOf("n1").ends)
+	require.False(t, r.asked("n1", run{Number: 2}, ""))
+	require.Empty(t, r.copyOf("n1").ends)
+}
