@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -115,6 +116,9 @@ func damages(whole []byte) map[string][]byte {
 // TestFullDiskTakesNoNewNode: a node says so when it starts, and not when somebody
 // makes it a cluster.
 func TestFullDiskTakesNoNewNode(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has mount namespaces")
+	}
 	self, err := os.Executable()
 	require.NoError(t, err)
 	begins := func(ctx context.Context, mount string, more ...string) (string, error) {
@@ -127,9 +131,8 @@ func TestFullDiskTakesNoNewNode(t *testing.T) {
 		out, err := c.CombinedOutput()
 		return string(out), err
 	}
-	if out, err := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true").CombinedOutput(); err != nil {
-		t.Skipf("a file system of its own takes Linux and a user namespace: %v %s", err, out)
-	}
+	out, err := exec.Command("unshare", "--user", "--map-root-user", "--mount", "true").CombinedOutput()
+	require.NoError(t, err, "the test needs user namespaces, to mount a file system of its own: %s", out)
 	token := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(token, []byte("x"), 0o600))
 	small, large := `mount -t tmpfs -o size=1m,mode=700 tmpfs "$0"`, `mount -t tmpfs -o size=200m,mode=700 tmpfs "$0"`

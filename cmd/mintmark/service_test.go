@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -61,10 +62,11 @@ func TestServiceAccountIsMade(t *testing.T) {
 	line := regexp.MustCompile(`(?m)^sudo useradd (.*)$`).FindStringSubmatch(readme)
 	require.NotNil(t, line)
 	require.Contains(t, systemdUnit, "\n#   useradd "+line[1]+"\n")
-	useradd, err := exec.LookPath("useradd")
-	if err != nil || os.Geteuid() != 0 {
-		t.Skip("useradd works for root only, and on Linux")
+	if runtime.GOOS != "linux" || os.Geteuid() != 0 {
+		t.Skip("useradd works on Linux only, and for root only")
 	}
+	useradd, err := exec.LookPath("useradd")
+	require.NoError(t, err)
 	dir := t.TempDir()
 	require.NoError(t, os.Mkdir(filepath.Join(dir, "etc"), 0o700))
 	for _, name := range []string{"passwd", "group", "shadow", "gshadow"} {

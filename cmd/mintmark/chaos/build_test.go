@@ -27,38 +27,18 @@ type patch struct {
 // would wait for what had been promised before.
 func hooks(t testing.TB) []patch {
 	t.Helper()
-	p := []patch{
+	return []patch{
 		{file: "cluster/chaos_disk.go", new: overlayText(t, "disk")},
 		{file: "cluster/private.go", old: "\treturn f, nil\n", new: "\treturn tampered(f, dir, name)\n"},
 		{file: "issuer/ledger/settings.go", old: "5 * time.Minute,\n\t\tRotateEvery", new: "time.Second,\n\t\tRotateEvery"},
-	}
-	if exists(probeFile) {
-		p = append(p, patch{
-			file: probeFile,
+		{
+			file: "cluster/disk_folder.go",
 			old:  "func (d *diskFolder) probe() (err error) {\n",
 			new:  "func (d *diskFolder) probe() (err error) {\n\tif err := diskFault(); err != nil {\n\t\treturn err\n\t}\n",
-		})
+		},
+		{file: "cmd/mintmark/clock.go", old: "return time.Now()", new: "return movedClock()"},
+		{file: "cmd/mintmark/chaos_clock.go", new: overlayText(t, "clock")},
 	}
-	if hasClockHook() {
-		p = append(p, patch{file: clockFile, new: overlayText(t, "clock")})
-	}
-	return p
-}
-
-// probeFile is what looks after the disk beside the log.
-const probeFile = "cluster/disk_folder.go"
-
-func exists(file string) bool {
-	_, err := os.Stat(filepath.Join(root, file))
-	return err == nil
-}
-
-const clockFile = "cmd/mintmark/clock.go"
-
-// hasClockHook reports whether the program reads its wall clock in one place.
-func hasClockHook() bool {
-	text, err := os.ReadFile(filepath.Join(root, clockFile))
-	return err == nil && strings.Contains(string(text), "func wallClock()")
 }
 
 func overlayText(t testing.TB, name string) string {

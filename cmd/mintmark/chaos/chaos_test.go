@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"regexp"
 	"slices"
-	"strings"
 	"testing"
 	"time"
 
@@ -151,10 +150,6 @@ func TestChaos(t *testing.T) {
 	random.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
 	t.Logf("-seed %d", *seed)
 	binary := build(t)
-	if !hasClockHook() {
-		t.Log("the program's clock can't be moved: no faults of the clock")
-		faults = slices.DeleteFunc(faults, func(f fault) bool { return strings.HasPrefix(f.name, clockPrefix) })
-	}
 	s := newSummary()
 	asked := faults
 	for len(faults) > 0 {

@@ -73,9 +73,6 @@ func (w *world) trouble(list []*grant, nodes []*node, by, lasts time.Duration) {
 // TestClocksJumpTogether: what happens to the clocks of two or three nodes for
 // some seconds ends no grant, and nobody has to do anything about it.
 func TestClocksJumpTogether(t *testing.T) {
-	if !hasClockHook() {
-		t.Skip("the program's clock can't be moved")
-	}
 	w := newWorld(t, three(t, build(t)))
 	list := w.connected()
 	for _, by := range []time.Duration{days400, 2 * time.Hour, -2 * time.Hour} {
@@ -92,9 +89,6 @@ func TestClocksJumpTogether(t *testing.T) {
 // TestClocksStayElsewhere: where all clocks have jumped and stay there, nobody is
 // ready before an operator says that they are right.
 func TestClocksStayElsewhere(t *testing.T) {
-	if !hasClockHook() {
-		t.Skip("the program's clock can't be moved")
-	}
 	w := newWorld(t, three(t, build(t)))
 	list := w.connected()
 	w.leap(2 * time.Hour)
@@ -114,9 +108,6 @@ func TestClocksStayElsewhere(t *testing.T) {
 // TestStartsWithAWrongClock: nor does a start with one, of a node alone, of one
 // that mintmark dev runs, or of three at once.
 func TestStartsWithAWrongClock(t *testing.T) {
-	if !hasClockHook() {
-		t.Skip("the program's clock can't be moved")
-	}
 	binary := build(t)
 	for name, c := range map[string]func(testing.TB) *cluster{
 		"one":   func(t testing.TB) *cluster { return newCluster(t, binary, 1) },
@@ -143,9 +134,6 @@ func TestStartsWithAWrongClock(t *testing.T) {
 // TestStartAcceptedByAnOperator: a clock that stays where it is at a start is
 // waited with until an operator says that it is right.
 func TestStartAcceptedByAnOperator(t *testing.T) {
-	if !hasClockHook() {
-		t.Skip("the program's clock can't be moved")
-	}
 	for _, count := range []int{1, nodes} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {
 			w := newWorld(t, newCluster(t, build(t), count))
