@@ -71,11 +71,8 @@ func (w *Web) transfer(c *call, v visit, f *form) error {
 	if f.failed() {
 		return w.showAdminTransfer(c, v, f)
 	}
-	switch proved, err := w.reauthenticate(c, &v, f); {
-	case err != nil:
+	if ok, err := w.reauthenticate(c, &v, f, w.showAdminTransfer); !ok {
 		return err
-	case !proved:
-		return w.showAdminTransfer(c, v, f)
 	}
 	refused, err := w.propose(c, &v, "transfer a client", &ledger.TransferClient{
 		Actor: v.actor(), ID: id, Username: name, Revision: revision,

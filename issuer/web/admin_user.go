@@ -145,11 +145,8 @@ func (w *Web) setUserState(c *call, v visit, f *form) error {
 		return w.showAdminUser(c, v, f)
 	}
 	if state == string(ledger.Promote) {
-		switch proved, err := w.reauthenticate(c, &v, f); {
-		case err != nil:
+		if ok, err := w.reauthenticate(c, &v, f, w.showAdminUser); !ok {
 			return err
-		case !proved:
-			return w.showAdminUser(c, v, f)
 		}
 	}
 	refused, err := w.propose(c, &v, "change a user", &ledger.SetUserState{

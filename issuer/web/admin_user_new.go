@@ -51,11 +51,8 @@ func (w *Web) addUser(c *call, v visit, f *form) error {
 	}
 	admin := f.Has("admin", "yes")
 	if admin {
-		switch proved, err := w.reauthenticate(c, &v, f); {
-		case err != nil:
+		if ok, err := w.reauthenticate(c, &v, f, w.showNewUser); !ok {
 			return err
-		case !proved:
-			return w.showNewUser(c, v, f)
 		}
 	}
 	id := f.get("id")

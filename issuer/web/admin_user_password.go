@@ -59,11 +59,8 @@ func (w *Web) setUserPassword(c *call, v visit, f *form) error {
 	if f.checkSuggested(u.Username, u.Person.Name, u.Person.Email); f.failed() {
 		return w.showUserPassword(c, v, f)
 	}
-	switch proved, err := w.reauthenticate(c, &v, f); {
-	case err != nil:
+	if ok, err := w.reauthenticate(c, &v, f, w.showUserPassword); !ok {
 		return err
-	case !proved:
-		return w.showUserPassword(c, v, f)
 	}
 	done := func() error { return c.done(adminUserPath(u.ID), userNotices, "password") }
 	has, err := w.isPassword(c, u, f.get("password"))

@@ -69,11 +69,22 @@ func (f *form) OwnPassword() input {
 	return i
 }
 
-// reauthenticate checks the password that a form was sent with, and is false where
-// the form has to be shown again. Guesses are bounded and recorded as at sign-in. A
-// form without a password goes on while the sign-in is new enough here; the command
-// may still refuse it.
-func (w *Web) reauthenticate(c *call, v *visit, f *form) (bool, error) {
+// reauthenticate reports whether the visit's user may do what the form f asks for,
+// as far as this node can tell; the command decides. Where it returns false, it has
+// shown the form again with the reason, by show, or it returns an error.
+func (w *Web) reauthenticate(c *call, v *visit, f *form, show func(*call, visit, *form) error) (bool, error) {
+	proved, err := w.checkProof(c, v, f)
+	if proved || err != nil {
+		return proved, err
+	}
+	return false, show(c, *v, f)
+}
+
+// checkProof checks the password that the form f was sent with, and returns false
+// where the user has to fill in the form again. The bounds on guesses and the
+// records of failures are those of a sign-in. A form without a password passes while
+// the sign-in is new enough by this node's clock; the command may still refuse it.
+func (w *Web) checkProof(c *call, v *visit, f *form) (bool, error) {
 	password, here := f.get(ownPassword), w.signsInHere(v.user)
 	if v.session.Fresh(w.config.Ledger.Now()) && (password == "" || !here) {
 		return true, nil
