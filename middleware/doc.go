@@ -52,9 +52,11 @@
 // path is that user's. Take the user's id from [FromContext] and ask your own
 // data. For teams and organizations a policy's Member asks it in one place.
 //
-// For a token that was seen before, a guard takes 0.26 µs of a processor, and 0.44
-// µs with the table of the scheduling product, with two allocations: the request
-// and the context that carry the token (an AMD EPYC; BenchmarkGuard).
+// For a token that was verified before, a guard takes 0.2 µs of a processor, and
+// 0.5 µs with the table of the scheduling product and a Member. It allocates twice:
+// the request and the context that carry the token (an AMD EPYC):
+//
+//	go test -run '^$' -bench 'Guard$' ./middleware
 //
 // A program that imports this package links the standard library only.
 package middleware

@@ -33,8 +33,8 @@ func (p *Policy) Match(method string, u *url.URL) (Match, error) {
 	if !m.path.split(u) {
 		return Match{}, ErrPath
 	}
-	m.named = p.named.longest(&m.path, 0, false)
-	if p.member != nil && p.named.longest(&m.path, 0, true) != m.named {
+	m.named = p.named.longest(&m.path, 0, p.member != nil)
+	if m.named != nil && !m.named.spelled(&m.path) {
 		return Match{}, ErrPath
 	}
 	if m.path.n <= maxSegments {

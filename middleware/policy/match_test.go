@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/url"
@@ -344,31 +345,37 @@ func TestMatchDoesNotAllocate(t *testing.T) {
 	}))
 }
 
-// The longest path of the table, the parameters before its last literal; and
-// all rows of the table in turn.
+// BenchmarkMatch matches the longest path of the table, with the parameters before
+// its last literal, and then all rows of the table in turn: without a Member, and
+// with one, which makes Match look for other letter cases too.
 func BenchmarkMatch(b *testing.B) {
 	table, urls := wide(b, 300)
-	p := compile(b, table)
+	deep := []*url.URL{{Path: "/v2/organizations/4217/teams/981/event-types/55/private-links"}}
 	token := verifiertest.Claims(verifiertest.Scope("ORG_EVENT_TYPE_READ"))
-	deep := &url.URL{Path: "/v2/organizations/4217/teams/981/event-types/55/private-links"}
-	b.Run("deep", func(b *testing.B) {
-		b.ReportAllocs()
-		for b.Loop() {
-			if m, err := p.Match("GET", deep); err != nil || !m.Opens(token) {
-				b.Fatal(err)
+	everybody := func(context.Context, *verifier.Claims, policy.Kind, string) (bool, error) { return true, nil }
+	for _, row := range []struct {
+		name   string
+		config policy.Config
+		urls   []*url.URL
+	}{
+		{"deep", policy.Config{SkipMember: true}, deep},
+		{"deep,member", policy.Config{Member: everybody}, deep},
+		{"all", policy.Config{SkipMember: true}, urls},
+		{"all,member", policy.Config{Member: everybody}, urls},
+	} {
+		b.Run(row.name, func(b *testing.B) {
+			p, err := policy.New(table, row.config)
+			require.NoError(b, err)
+			b.ReportAllocs()
+			i := 0
+			for b.Loop() {
+				if m, err := p.Match("GET", row.urls[i]); err != nil || m.Opens(token) && m.Scope() == "" && !m.Public() {
+					b.Fatal(err)
+				}
+				if i++; i == len(row.urls) {
+					i = 0
+				}
 			}
-		}
-	})
-	b.Run("all", func(b *testing.B) {
-		b.ReportAllocs()
-		i := 0
-		for b.Loop() {
-			if m, err := p.Match("GET", urls[i]); err != nil || m.Opens(token) && m.Scope() == "" && !m.Public() {
-				b.Fatal(err)
-			}
-			if i++; i == len(urls) {
-				i = 0
-			}
-		}
-	})
+		})
+	}
 }

@@ -24,6 +24,17 @@ func (r *route) settles(i int) bool {
 	return slices.ContainsFunc(r.members, func(in membership) bool { return in.segment == i })
 }
 
+// spelled reports whether the literals of the pattern stand in the path in their own
+// letter case.
+func (r *route) spelled(p *path) bool {
+	for i, s := range r.names {
+		if !s.param && s.text != p.segment(i) {
+			return false
+		}
+	}
+	return true
+}
+
 // node is a place in the tree of the patterns of one method. Nothing changes
 // after New.
 type node struct {
@@ -100,10 +111,10 @@ func (n *node) find(p *path, i int) *route {
 	return nil
 }
 
-// longest is the route whose pattern meets the most segments of the path from its
-// start, or nil; among equals one with a literal further to the left. folded has
-// literals meet segments in another letter case, too, if none in their own leads as
-// far.
+// longest returns the route whose pattern matches the most segments of the path, or
+// nil. Among patterns of the same length, a literal overrides a parameter, from the
+// left. With folded, a literal also matches a segment in another letter case; it
+// overrides a parameter too, but not a literal in the path's own letter case.
 func (n *node) longest(p *path, i int, folded bool) *route {
 	best := n.route
 	if i == min(p.n, maxSegments) {
@@ -121,7 +132,8 @@ func (n *node) longest(p *path, i int, folded bool) *route {
 	return n.param.longer(best, p, i+1, folded)
 }
 
-// longer is the longest from n, which may be nil, if that is longer than best.
+// longer returns the longest route below n if it is longer than best, and otherwise
+// best. n may be nil.
 func (n *node) longer(best *route, p *path, i int, folded bool) *route {
 	if n == nil {
 		return best
