@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	followPause = time.Second // between two looks for new events
+	followPause = time.Second // between two requests for new events
 	followChunk = 1000        // events asked for at once
 )
 
@@ -30,23 +30,23 @@ func (m *management) auditCommand() *cobra.Command {
 		return ask(m, cmd, admin.Audit, q, func(p *printer, a admin.EventList) {
 			p.table(auditColumns, auditRows(a.Events))
 			if a.Truncated && q.After == nil {
-				p.remark("there are older ones; see --limit")
+				p.remark("there are older events; see --limit")
 			} else if a.Truncated {
-				p.remark("there are newer ones; see --limit")
+				p.remark("there are newer events; see --limit")
 			}
 		})
 	})
 	c.Long = `List the newest events of the audit trail.
 
---follow goes on with new events until it is ended, over restarts of the node;
-with --after it begins behind an event, so that nothing is missed by whoever
-remembers the seq of the last line. -o jsonl writes one JSON object a line.`
+--follow lists new events as they come, until it is interrupted; it waits while the
+node restarts. With --after it begins after an event: a collector that remembers
+the seq of its last line misses nothing. -o jsonl writes one JSON object a line.`
 	c.Flags().StringVar(&q.Client, "client", "", "only events of this client")
 	c.Flags().StringVar(&q.User, "user", "", "only events of this user, or by this user")
 	c.Flags().StringVar(&q.Kind, "kind", "", `only events of this kind, such as "grant.reuse", or "grant" for all of grants`)
 	c.Flags().IntVar(&q.Limit, "limit", 50, "list at most so many; 0 for all")
-	c.Flags().Uint64Var(&after, "after", 0, "only events behind this `SEQ`, oldest first")
-	c.Flags().BoolVar(&follow, "follow", false, "go on with new events until ended; --limit bounds the first list")
+	c.Flags().Uint64Var(&after, "after", 0, "only events after this `SEQ`, oldest first")
+	c.Flags().BoolVar(&follow, "follow", false, "list new events as they come, until interrupted; --limit bounds the first list")
 	return c
 }
 
@@ -59,8 +59,8 @@ func auditRows(events []admin.Event) (rows [][]string) {
 	return rows
 }
 
-// streamAudit writes events one by one. To follow, it asks again behind the last
-// one that it has read: a node that restarts meanwhile is waited for.
+// streamAudit writes events one by one. With follow it asks again for those after
+// the last one it read, once a second, and waits while the node restarts.
 func (m *management) streamAudit(cmd *cobra.Command, q admin.EventFilter, follow bool) error {
 	c, err := m.openFor(cmd, outputText, outputJSON, outputJSONL)
 	if err != nil {
@@ -85,7 +85,7 @@ func (m *management) streamAudit(cmd *cobra.Command, q admin.EventFilter, follow
 			q.After = &a.Read
 			if !follow {
 				if a.Truncated {
-					cmd.PrintErrln("there are others; see --limit")
+					cmd.PrintErrln("there are more events; see --limit")
 				}
 				return nil
 			}
@@ -124,7 +124,7 @@ func (m *management) writeEvents(cmd *cobra.Command, events []admin.Event) error
 	return p.flush()
 }
 
-// joinCells is a row of a table whose columns have no common width.
+// joinCells formats a row of a table without aligned columns.
 func joinCells(cells []string) (line string) {
 	for i, cell := range cells {
 		if cell == "" {

@@ -87,16 +87,17 @@ func (m *management) clusterRemove() *cobra.Command {
 }
 
 func (m *management) clusterAcceptClock() *cobra.Command {
-	c := command("accept-clock", "Let this node go on whose clock has jumped, or is not believed at a start", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+	c := command("accept-clock", "Accept this node's clock after a jump, or at a start", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		return ask(m, cmd, admin.AcceptClock, admin.Acceptance{}, func(p *printer, a admin.Done) {
 			p.line("node %s goes on with its clock as it is", a.ID)
 		})
 	})
-	c.Long = `Let this node go on whose clock has jumped, or is not believed at a start.
+	c.Long = `Accept this node's clock after a jump, or at a start. A node that doubts its clock
+decides nothing by it until then.
 
-Make sure first that the clock is right. A clock that comes back to where it was
-needs nobody. Where several nodes wait, accept the clock of each. What the cluster
-has stamped with a time in the future it never takes back: codes, sessions and
-grants run out at once.`
+Make sure first that the clock is right. If you set it right, the node goes on by
+itself. If several nodes wait, accept the clock of each. A wrong time in the future
+can't be taken back once the cluster has stamped it: codes, sessions and grants
+expire at once.`
 	return c
 }

@@ -52,23 +52,24 @@ func (m *management) backupSave() *cobra.Command {
 		return m.show(cmd, saved, func(p *printer) {
 			p.line("%s: %d bytes", saved.File, saved.Bytes)
 			if dead {
-				p.remark("no node runs here, so it has what the log in the folder has, and nothing that only other nodes had")
+				p.remark("no node runs here, so the backup has what this folder's log has, and nothing that only other nodes had")
 			}
 			p.remark("it is sealed under the cluster's key (cluster.key), which is not in it: keep that, too, in another place")
 		})
 	})
 	c.Long = `Write a backup to a new file that only its owner can read. A file that is there
 already is never overwritten, and one that is not complete is not left behind.
-Where no node runs, it is read from the data directory: that of a node that was
-removed or given up will do.`
+If no node runs, the state is read from the data directory, even from that of a
+node that was removed or given up.`
 	addKeyFileFlag(c, &keyFile)
 	return c
 }
 
-// addKeyFileFlag is for a command that reads a folder where no node runs.
+// addKeyFileFlag adds the flag that names the cluster key, for a command that reads a
+// data directory if no node runs there.
 func addKeyFileFlag(c *cobra.Command, keyFile *string) {
 	c.Flags().StringVar(keyFile, keyClusterKeyFile, *keyFile,
-		"where no node runs: `FILE` with the cluster's key, if it is not cluster.key in the data directory ("+envName(keyClusterKeyFile)+")")
+		"if no node runs: `FILE` with the cluster's key, if it is not cluster.key in the data directory ("+envName(keyClusterKeyFile)+")")
 }
 
 type countingWriter struct {
@@ -169,7 +170,7 @@ func knownBy(r admin.RestoreReport) string {
 func showRestored(p *printer, r admin.RestoreReport) {
 	done, changed := "restored", "it changed"
 	if r.DryRun {
-		done, changed = "nothing is done; it would be restored", "it would change"
+		done, changed = "dry run, would be restored", "it would change"
 	}
 	p.line("%s: cluster %s as of %s, up to command %d", done, r.Cluster, exact(r.Taken), r.Seq)
 	var rows []string
@@ -180,17 +181,18 @@ func showRestored(p *printer, r admin.RestoreReport) {
 		p.line("in the backup: %s", strings.Join(rows, ", "))
 	}
 	showReplay(p, r, changed)
-	p.line("nothing is known after %s, %s: what was taken away later is as it was then", exact(r.KnownUntil), knownBy(r))
+	p.line("nothing is known after %s, %s: later revocations are undone", exact(r.KnownUntil), knownBy(r))
 	switch {
 	case r.Gap == "":
 	case r.DryRun:
-		p.remark("would be lost, if --accept-gap accepts it: %s", r.Gap)
+		p.remark("would be lost with --accept-gap: %s", r.Gap)
 	default:
 		p.remark("lost: %s", r.Gap)
 	}
 }
 
-// showReplay says what journals cover, and what they change.
+// showReplay prints which commands the journals cover, and what replaying them
+// changes. changed introduces the changes.
 func showReplay(p *printer, r admin.RestoreReport, changed string) {
 	for _, span := range r.Covered {
 		begins := "the beginning"
@@ -213,7 +215,7 @@ func showReplay(p *printer, r admin.RestoreReport, changed string) {
 		skipped = append(skipped, fmt.Sprintf("%s: %d", s.What, s.Count))
 	}
 	if len(skipped) > 0 {
-		p.line("left as it is, since it is not there, or is so already: %s", strings.Join(skipped, ", "))
+		p.line("skipped, because it does not exist or was done already: %s", strings.Join(skipped, ", "))
 	}
 	for _, line := range r.NotDone {
 		p.remark("not done: %s", line)

@@ -156,17 +156,17 @@ func TestBackupRestore(t *testing.T) {
 	r := c.run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run")
 	require.Equal(t, exitRefused, r.code, "as the restore would be")
 	require.Equal(t, exitOK, c.run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run", "--accept-gap").code)
-	require.Equal(t, "nothing is done; it would be restored: cluster c-1 as of "+exact(admintest.Started)+", up to command 12\n"+
+	require.Equal(t, "dry run, would be restored: cluster c-1 as of "+exact(admintest.Started)+", up to command 12\n"+
 		"in the backup: clients: 3, users: 2\n"+
 		"the journal covers commands 1 to 12, from the beginning to "+exact(admintest.Started)+"\n"+
 		"the journal covers commands 14 to 14, from "+exact(admintest.Started)+" to "+exact(admintest.Started.Add(time.Hour))+"\n"+
 		"it would change:\n"+
 		"  grant g1 is ended\n"+
-		"left as it is, since it is not there, or is so already: grants ended: 2, keys dropped: 1\n"+
-		"nothing is known after "+exact(admintest.Started.Add(time.Hour))+", where the journal ends: what was taken away later is as it was then\n", r.out)
+		"skipped, because it does not exist or was done already: grants ended: 2, keys dropped: 1\n"+
+		"nothing is known after "+exact(admintest.Started.Add(time.Hour))+", where the journal ends: later revocations are undone\n", r.out)
 	require.Equal(t, "not done: key k1 dropped: it is still in use\n"+
 		"warning: nobody knows\n"+
-		"would be lost, if --accept-gap accepts it: commands 13 to 13\n"+
+		"would be lost with --accept-gap: commands 13 to 13\n"+
 		"this restore would be refused without --accept-gap\n", r.err)
 
 	report := c.object("cluster", "backup", "restore", file, "--accept-gap", "--cluster-key-file", key)

@@ -90,8 +90,9 @@ func (m *management) writeJournal(cmd *cobra.Command, keyFile string, w io.Write
 	return whereNoneRuns(err, m.journalOfTheDead(keyFile, w))
 }
 
-// whereNoneRuns is the error of reading a data directory because its node did not
-// answer. A node that runs all the same has only not answered.
+// whereNoneRuns returns the error of reading a data directory whose node did not
+// answer. If a process uses the directory, the node runs, and the error is that it
+// did not answer.
 func whereNoneRuns(unreachable, err error) error {
 	if errors.Is(err, cluster.ErrLocked) {
 		return unreachable
@@ -99,7 +100,8 @@ func whereNoneRuns(unreachable, err error) error {
 	return err
 }
 
-// deadServer has the cluster key for a data directory that no node uses.
+// deadServer returns a server with the cluster key, to read a data directory that no
+// node uses, and the folder of the cluster's data in it.
 func (m *management) deadServer(keyFile string) (s *server, dir string, err error) {
 	s = &server{config: serverConfig{
 		DataDir: m.dataDir, Log: slog.New(slog.DiscardHandler), Now: wallClock,
@@ -115,7 +117,7 @@ func (m *management) deadServer(keyFile string) (s *server, dir string, err erro
 	return s, dir, nil
 }
 
-// stateOfTheDead reads the state in a data directory that no node uses.
+// stateOfTheDead writes a backup of the state in a data directory that no node uses.
 func (m *management) stateOfTheDead(keyFile string, w io.Writer) error {
 	s, dir, err := m.deadServer(keyFile)
 	if err != nil {
@@ -129,7 +131,7 @@ func (m *management) stateOfTheDead(keyFile string, w io.Writer) error {
 	return s.writeState(w, b)
 }
 
-// journalOfTheDead reads the journal in a data directory that no node uses.
+// journalOfTheDead writes the journal in a data directory that no node uses.
 func (m *management) journalOfTheDead(keyFile string, w io.Writer) (err error) {
 	s, dir, err := m.deadServer(keyFile)
 	if err != nil {

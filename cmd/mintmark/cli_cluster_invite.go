@@ -81,7 +81,7 @@ func invite[Q any](m *management, cmd *cobra.Command, o admin.Operation[Q, admin
 	return m.show(cmd, a, func(p *printer) {
 		p.secret(a.Token.Reveal())
 		if a.Ended {
-			p.remark("this token replaces the one that was made before for node %s, which is worthless now", a.Name)
+			p.remark("this token replaces an earlier one for node %s, which no longer works", a.Name)
 		}
 		p.remark("put the token into a file of mode 0600 on the new machine and start there, before %s:\n\n"+
 			"  mintmark serve --name %s --join %s --token-file FILE\n\n"+

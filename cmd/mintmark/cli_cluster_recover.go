@@ -20,10 +20,10 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// recoverOptions are what an operator says of the nodes that are given up.
+// recoverOptions are the operator's declarations about the nodes that are given up.
 type recoverOptions struct {
-	sure            bool // they are lost for good
-	unreachableLost bool // those that can't be reached are, too
+	sure            bool // the nodes are lost for good
+	unreachableLost bool // so are those that could not be reached
 	journals        []string
 	keyFile         string
 }
@@ -63,33 +63,33 @@ func (m *management) clusterRecover() *cobra.Command {
 for when a majority of the nodes is lost for good, and works on the data
 directory while no node uses it.
 
-It first asks the nodes that it gives up, and says of each whether it refused the
-connection or could not be reached. A connection is refused where no process
-listens, but also where a firewall rejects it, which looks the same: you must know
-which. A node that could not be reached may be behind a cut link. Behind either,
-others may reach that node, which goes on serving, and this recovery expels it
-when they meet again. Nodes that could not be reached must be declared lost by
---unreachable-are-lost. It refuses where one of them runs, and where this node
-itself was removed or given up. Without --yes it changes nothing.
+It first asks the nodes that it would give up whether they run, and reports for
+each whether it refused the connection or could not be reached. A connection is
+refused if no process listens, but also if a firewall rejects it: only you can tell
+which. A node that could not be reached may be behind a cut link. In both cases
+other nodes may reach it and it may go on serving; this recovery would then expel
+it as soon as the two meet again. Nodes that could not be reached must be declared
+lost with --unreachable-are-lost. The command refuses if one of the nodes runs, or
+if this node itself was removed or given up. Without --yes it changes nothing.
 
-What was acknowledged by the lost nodes alone is lost with them, revocations too,
-but for those in the journals that are named by --journal. Clients that got a newer
-refresh token from the lost nodes go on, as after a restore. Another life of the
-cluster begins at the next start, so that a restore never takes the lost nodes'
-journals for those of what happens from then on. A node that was given up must
-never be started again with its old data: read that (mintmark cluster backup save)
-if you need it, delete it, and have the node join with a new token.`
+What only the lost nodes had acknowledged is lost with them, revocations included,
+except those in journals named with --journal. Clients that got a newer refresh
+token from the lost nodes can go on, as after a restore. At the next start another
+life of the cluster begins, so that a restore never applies the lost nodes' journals
+to what happens from then on. Never start a node that was given up with its old
+data: read that data (mintmark cluster backup save) if you need it, delete it, and
+have the node join with a new token.`
 	f := c.Flags()
 	f.BoolVar(&o.sure, "yes", false, "the other nodes are lost for good")
-	f.BoolVar(&o.unreachableLost, "unreachable-are-lost", false, "the nodes that can't be reached are lost for good, and not behind a cut link")
+	f.BoolVar(&o.unreachableLost, "unreachable-are-lost", false, "the nodes that could not be reached are lost for good, not behind a cut link")
 	f.StringArrayVar(&o.journals, "journal", nil, "`DIR`, the data folder of a lost node, or a file of mintmark cluster backup journal: "+
-		"what was revoked there is revoked again (repeatable: nodes complete each other)")
+		"what was revoked there is revoked here (repeatable: the journals complete each other)")
 	f.StringVar(&o.keyFile, keyClusterKeyFile, o.keyFile,
 		"with --journal: `FILE` with the cluster's key, if it is not cluster.key in the data directory ("+envName(keyClusterKeyFile)+")")
 	return c
 }
 
-// foresee says what a recovery gives up, and refuses one that nobody needs.
+// foresee prints which nodes a recovery gives up, and refuses it if one of them runs.
 func foresee(cmd *cobra.Command, conf cluster.Config) (cluster.Prospect, error) {
 	p, err := cluster.Foresee(cmdContext(cmd), conf)
 	if err != nil {
@@ -109,16 +109,16 @@ func foresee(cmd *cobra.Command, conf cluster.Config) (cluster.Prospect, error) 
 		cmd.PrintErrf("given up for good: %s at %s; %s\n", g.Name, g.Address, what)
 	}
 	if led := answering(p, cluster.AnswerLed); led != "" {
-		return p, fmt.Errorf("recover: the cluster runs and has a leader, by the word of %s: start this node, or remove those that are lost "+
-			"by one that runs (mintmark cluster remove)", led)
+		return p, fmt.Errorf("recover: the cluster runs and has a leader, according to %s: start this node, or remove the nodes that are lost "+
+			"at one that runs (mintmark cluster remove)", led)
 	}
 	if running := answering(p, cluster.AnswerRuns); running != "" {
-		return p, fmt.Errorf("recover: %s still runs: start this node too, and if there is no leader then, stop all nodes but the one that goes on alone", running)
+		return p, fmt.Errorf("recover: %s still runs: start this node too; if no leader is elected then, stop all nodes but the one to recover", running)
 	}
 	return p, nil
 }
 
-// answering are the names of the nodes that gave an answer.
+// answering joins the names of the nodes with the answer a.
 func answering(p cluster.Prospect, a cluster.ProspectAnswer) string {
 	var names []string
 	for _, g := range p.GivesUp {
@@ -129,20 +129,20 @@ func answering(p cluster.Prospect, a cluster.ProspectAnswer) string {
 	return strings.Join(names, " and ")
 }
 
-// confirm is nil where an operator has said all that must be said.
+// confirm returns an error unless the operator has declared the other nodes lost.
 func (o recoverOptions) confirm(p cluster.Prospect) error {
 	switch silent := answering(p, cluster.AnswerUnreachable); {
 	case silent != "" && !o.unreachableLost:
-		return fmt.Errorf("recover: %s could not be reached, which is no sign that anything is lost: behind a cut link the others go on, and this recovery "+
-			"would expel them when the link heals; where you know that they are lost, say --yes --unreachable-are-lost", silent)
+		return fmt.Errorf("recover: %s could not be reached, which does not mean that it is lost: behind a cut link it may go on serving, and this recovery "+
+			"would expel it when the link heals; if you know that it is lost, say --yes --unreachable-are-lost", silent)
 	case !o.sure:
-		return errors.New("this gives up the other nodes for good: see --help, and say --yes")
+		return errors.New("recover: this gives up the other nodes for good: see --help, and say --yes")
 	}
 	return nil
 }
 
-// followLost reads the journals of the lost nodes, and judges them by the state of
-// the survivor as if that were a backup.
+// followLost reads the journals of the lost nodes, and compares them with the state
+// of the survivor as a restore does with a backup.
 func (m *management) followLost(p cluster.Prospect, o recoverOptions) (*restoration, error) {
 	state := ledger.At(p.View)
 	r := &restoration{
@@ -170,7 +170,8 @@ func (m *management) followLost(p cluster.Prospect, o recoverOptions) (*restorat
 	return r, r.preview(state)
 }
 
-// readLost reads the journal of a lost node: its folder, or a file.
+// readLost reads the journal of a lost node from its data folder, or from a file of
+// mintmark cluster backup journal.
 func (r *restoration) readLost(path string) (nodeJournal, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -186,12 +187,13 @@ func (r *restoration) readLost(path string) (nodeJournal, error) {
 	return r.readJournal(file)
 }
 
-// readLostFolder leaves the folder as it is, which may be all that there is of the
-// node, on a disk that can't be written: it reads a copy.
+// readLostFolder reads the journal in a data folder. It works on a copy: opening a
+// journal writes to it, and the folder may be all that is left of the node, or on a
+// disk that can't be written.
 func readLostFolder(dir string) (j nodeJournal, err error) {
 	from := filepath.Join(dir, "journal")
 	if _, err := os.Stat(from); err != nil {
-		return j, fmt.Errorf("this is no data folder of a node: %w", err)
+		return j, fmt.Errorf("not the data folder of a node: %w", err)
 	}
 	to, err := os.MkdirTemp("", "mintmark-journal-")
 	if err != nil {
@@ -214,12 +216,12 @@ func readLostFolder(dir string) (j nodeJournal, err error) {
 	}
 	recovered, err := cluster.Recovered(filepath.Join(dir, "raft"))
 	if err == nil && recovered != nil {
-		j.history = j.history.Until(recovered.Seq) // what comes then is of another life
+		j.history = j.history.Until(recovered.Seq) // later records belong to another life
 	}
 	return j, err
 }
 
-// copyFiles copies the plain files of a folder, for their owner only.
+// copyFiles copies the regular files of a folder. Only their owner can read them.
 func copyFiles(to, from string) error {
 	entries, err := os.ReadDir(from)
 	if err != nil {
@@ -243,8 +245,8 @@ func copyFiles(to, from string) error {
 	return nil
 }
 
-// showLost says what is known of what the lost nodes decided, and what may come
-// back.
+// showLost prints up to when the decisions of the lost nodes are known, and which
+// kinds of revocation may have come back.
 func showLost(p *printer, at cluster.Prospect, r admin.RestoreReport, sure bool) {
 	changed := "it would change"
 	if sure {
@@ -252,15 +254,15 @@ func showLost(p *printer, at cluster.Prospect, r admin.RestoreReport, sure bool)
 	}
 	showReplay(p, r, changed)
 	if len(at.GivesUp) == 0 && len(r.Covered) == 0 {
-		return // it was alone before
+		return // the node was alone before
 	}
-	known := fmt.Sprintf("this node knows what was decided up to command %d, %s", r.Seq, exact(r.StateTime))
+	known := fmt.Sprintf("this node has every decision up to command %d, %s", r.Seq, exact(r.StateTime))
 	if r.Journal > 0 {
-		known += fmt.Sprintf("; what was taken away after that is known up to command %d, %s", r.Journal, exact(r.KnownUntil))
+		known += fmt.Sprintf("; the journals have the revocations after that, up to command %d, %s", r.Journal, exact(r.KnownUntil))
 	}
 	p.remark("%s", known)
 	if r.Gap == "" {
-		p.remark("all that was taken away until then is known; whatever else the lost nodes decided without this node, and all that they decided later, is lost")
+		p.remark("all revocations up to then are known; what else the lost nodes decided without this node, and all that they decided later, is lost")
 		return
 	}
 	p.remark("lost: %s", r.Gap)
@@ -268,10 +270,11 @@ func showLost(p *printer, at cluster.Prospect, r admin.RestoreReport, sure bool)
 	for _, k := range ledger.Revocations() {
 		kinds = append(kinds, k.String())
 	}
-	p.remark("what the lost nodes decided without that is lost. Of these kinds, revocations may have come back: %s. Look through them, and make them again", strings.Join(kinds, ", "))
+	p.remark("what else the lost nodes decided is lost. Of these kinds, revocations may have come back: %s. Check each kind, and revoke again what has come back", strings.Join(kinds, ", "))
 }
 
-// attachment is what the next start replays, nil for nothing.
+// attachment returns the journal that the next start replays, or nil if there is
+// nothing to replay.
 func (r *restoration) attachment() ([]byte, error) {
 	if len(r.records) == 0 {
 		return nil, nil
@@ -283,8 +286,9 @@ func (r *restoration) attachment() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// recoverFolder has the journal go on through the recovery, which applies the rest
-// of the log and drops it: nobody could tell the journal of that later.
+// recoverFolder recovers the folder with this node's journal as the witness. The
+// recovery applies the rest of the log and then drops it, so nothing could write
+// those decisions to the journal later.
 func (m *management) recoverFolder(conf cluster.Config, attached []byte) (err error) {
 	s := &server{config: serverConfig{DataDir: m.dataDir, Log: conf.Logger, Now: wallClock}}
 	if err := s.openJournal(); err != nil {

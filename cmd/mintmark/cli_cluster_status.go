@@ -110,7 +110,7 @@ func summary(s admin.ClusterStatus) string {
 		state, leader, answer, len(s.Nodes), s.Term, s.Level, s.Name)
 }
 
-// stateTimeOf is the time of the cluster against its clocks.
+// stateTimeOf compares the time of the last decision with the clocks.
 func stateTimeOf(s admin.ClusterStatus) string {
 	ahead, way := time.Duration(s.StateAhead)*time.Millisecond, "ahead of"
 	if ahead <= 0 {

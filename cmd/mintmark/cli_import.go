@@ -38,9 +38,9 @@ Secrets come as "secret" or "secrets" (in clear), or as "secret_sha256" or
 "secrets_sha256" (hexadecimal). "purpose" and "website" may be given. A file that
 others can read is refused at its first secret in clear.
 
-A secret that may be guessed, with less than 128 bits, is imported with a warning,
-and so is every digest, which does not tell what it was made of. Have the owner
-generate another one, and revoke it.
+A secret of less than 128 bits, which could be guessed, is imported with a warning.
+So is every digest, because it does not show how strong its secret is. Have the
+owner generate a new secret, and revoke the imported one.
 
 A line that was imported before changes nothing, whatever happened to the client
 since. A line that has changed makes the client what it says now: a secret that it
@@ -55,12 +55,12 @@ type lineReport struct {
 	ID     string `json:"id,omitempty"`
 	Result string `json:"result"` // of admin.Imported, or "refused"
 	Error  string `json:"error,omitempty"`
-	// Warning is about secrets that were imported all the same.
+	// Warning is about secrets that were imported although they may be weak.
 	Warning string `json:"warning,omitempty"`
 }
 
-// importLines sends line after line and reports each as it is done. A secret in
-// clear ends the import unless mayHold allows it.
+// importLines imports one line after the other and reports each result. At a secret
+// in clear it calls mayHold, whose error ends the import.
 func (m *management) importLines(cmd *cobra.Command, in io.Reader, mayHold func() error) error {
 	c, err := m.open(cmd)
 	if err != nil {
@@ -143,24 +143,25 @@ func (m *management) reporter(cmd *cobra.Command) func(lineReport) error {
 	}
 }
 
-// leastBits are those of a secret that nobody guesses, whatever is counted.
+// leastBits is how many bits a secret needs so that it can't be guessed even without
+// a limit on tries.
 const leastBits = 128
 
-// weakSecrets is a warning about the secrets of a line, or "".
+// weakSecrets returns a warning about the secrets of a line, or "".
 func weakSecrets(q admin.LegacyClient) string {
 	if len(q.SecretsSHA256) > 0 {
-		return "the strength of a secret is not known from its digest: have the owner generate another one, and revoke it"
+		return "a digest does not show how strong its secret is: have the owner generate a new secret, and revoke this one"
 	}
 	for _, s := range q.Secrets {
 		if secretBits(s.Reveal()) < leastBits {
-			return fmt.Sprintf("a secret has less than %d bits: have the owner generate another one, and revoke it", leastBits)
+			return fmt.Sprintf("a secret has less than %d bits: have the owner generate a new secret, and revoke this one", leastBits)
 		}
 	}
 	return ""
 }
 
-// secretBits is how many bits a secret has at most: those of a random one of as
-// many characters of the same kinds.
+// secretBits returns how many bits a secret has at most: as many as a random text of
+// the same length, of the same kinds of characters.
 func secretBits(secret string) float64 {
 	different := map[rune]bool{}
 	var digits, hex, lower, upper, others bool
@@ -189,7 +190,7 @@ func secretBits(secret string) float64 {
 		}
 	}
 	if len(different) < 8 {
-		kinds = float64(len(different)) // no random text of 128 bits has so few
+		kinds = float64(len(different)) // a random text of 128 bits has more different characters
 	}
 	return float64(utf8.RuneCountInString(secret)) * math.Log2(max(1, kinds))
 }

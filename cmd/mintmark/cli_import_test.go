@@ -55,7 +55,7 @@ func TestImport(t *testing.T) {
 	r = c.run(legacyLine("one", "first-secret-of-one"), "client", "import", "-", "-o", "json")
 	require.Equal(t, exitOK, r.code)
 	require.JSONEq(t, `{"line":1,"id":"one","result":"unchanged",
-		"warning":"a secret has less than 128 bits: have the owner generate another one, and revoke it"}`, r.out)
+		"warning":"a secret has less than 128 bits: have the owner generate a new secret, and revoke this one"}`, r.out)
 	require.Equal(t, before, c.Proposals.Load())
 }
 

@@ -23,6 +23,6 @@ func TestImportWarnsOfWeakSecrets(t *testing.T) {
 		line := `{"id":"app","name":"App","owner":"alice","redirect_uris":["https://app.example.com/cb"],` + secret + `}`
 		r := c.run(line, "client", "import", "-")
 		require.Equal(t, exitOK, r.code, r.err)
-		require.Equal(t, warns, strings.Contains(r.err, "generate another one"), "%s: %s", secret, r.err)
+		require.Equal(t, warns, strings.Contains(r.err, "generate a new secret"), "%s: %s", secret, r.err)
 	}
 }

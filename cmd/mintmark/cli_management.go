@@ -58,7 +58,7 @@ func (m *management) open(cmd *cobra.Command) (*admin.Caller, error) {
 	return m.openFor(cmd, outputText, outputJSON)
 }
 
-// openFor is open for a command that has these formats of output.
+// openFor is open for a command that supports these output formats.
 func (m *management) openFor(cmd *cobra.Command, outputs ...string) (*admin.Caller, error) {
 	if err := m.checkOutput(outputs...); err != nil {
 		return nil, err

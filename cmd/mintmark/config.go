@@ -41,14 +41,14 @@ type serveOptions struct {
 
 	OTLPEndpoint string // where traces are sent; "": there are none
 
-	TrustClock bool // at a start, whatever speaks against it
+	TrustClock bool // accept the clock at a start without any check
 
 	Drain       time.Duration // from "not ready" to the first refused connection
 	StopTimeout time.Duration // then, for what is still being answered
 	LogFormat   string        // text or json
 	Verbose     bool
 
-	level *slog.LevelVar // of the log, which a reload may change
+	level *slog.LevelVar // of the log; a reload changes it
 }
 
 func defaultServeOptions() serveOptions {
@@ -95,7 +95,7 @@ const (
 
 const aboutPlainHTTP = "accept http in --public-url and --app-url outside the loopback: passwords, cookies, codes and secrets can be read and changed on the way"
 
-const trustClockUsage = "start with whatever the clock shows; for a machine whose clock something keeps right without the kernel's knowing"
+const trustClockUsage = "accept the clock at a start without any check; for a machine whose clock is kept right by something the kernel does not know of"
 
 // A configSetting is one of the options with its key. The type that value
 // points to is the type that is expected wherever the setting comes from:

@@ -30,7 +30,7 @@ type boundedListener struct {
 	closed chan struct{}
 }
 
-// isLow says that few of the places are free.
+// isLow reports whether less than an eighth of the places is free.
 func (l *boundedListener) isLow() bool { return len(l.places) > cap(l.places)-cap(l.places)/8 }
 
 func (l *boundedListener) Accept() (net.Conn, error) {

@@ -15,13 +15,13 @@ import (
 // with others some hundred.
 const maxOfSource = 1024
 
-// fair closes connections of a source that has that many open: of an IPv4 address
-// or an IPv6 /64, twice as many of a /56, and four times of a /48. Where places run
-// low all the same, each that comes has the one closed that was idle for longest. One
-// with a request in progress is never closed. Through a trusted proxy, or one on
-// this machine, come the connections of everybody: neither is done to them.
+// fair refuses a new connection from a source that has most open already: an IPv4
+// address or an IPv6 /64. A /56 may have twice as many, and a /48 four times. If
+// places run low all the same, each new connection closes the one that has been idle
+// longest, but never one with a request in progress. Connections from trusted proxies
+// and from this machine are exempt from both, because they carry everybody's requests.
 //
-// The server, which does not serve yet, tells which connections are idle.
+// fair sets s.ConnState to learn which connections are idle, so s must not serve yet.
 func fair(s *http.Server, l *boundedListener, most int, trusted proxies) net.Listener {
 	s.ConnState = followIdle
 	return &fairListener{boundedListener: l, most: most, trusted: trusted, open: map[string]int{}, idle: list.New()}
@@ -34,10 +34,10 @@ type fairListener struct {
 
 	mu   sync.Mutex     // guards all below
 	open map[string]int // by source, no zeros
-	idle *list.List     // of *guest without a request, the one that is idle for longest first
+	idle *list.List     // of *guest without a request, the one that has been idle longest first
 }
 
-// A guest is a connection that is counted.
+// A guest is a connection that counts against its sources.
 type guest struct {
 	net.Conn
 	l       *fairListener
@@ -45,7 +45,7 @@ type guest struct {
 
 	// Guarded by l.mu.
 	waits *list.Element // in l.idle, nil while a request is in progress
-	gone  bool
+	gone  bool          // no longer counted: it was closed
 }
 
 // Accept implements net.Listener.
@@ -67,7 +67,8 @@ func (l *fairListener) Accept() (net.Conn, error) {
 	}
 }
 
-// sources are what a connection is counted by, nil for one that is not.
+// sources returns the networks that a connection counts against, the widest first,
+// or nil if it is exempt.
 func (l *fairListener) sources(c net.Conn) []string {
 	from, err := netip.ParseAddrPort(c.RemoteAddr().String())
 	if err != nil || from.Addr().Unmap().IsLoopback() || l.trusted.trust(from.Addr().String()) {
@@ -94,8 +95,8 @@ func (l *fairListener) enter(c net.Conn, sources []string) *guest {
 	return g
 }
 
-// shed closes the connection that is idle for longest, but for one that has just
-// come, where places run low.
+// shed closes the connection that has been idle longest, if places run low. It spares
+// newest, which was just accepted.
 func (l *fairListener) shed(newest *guest) {
 	if !l.isLow() {
 		return
@@ -112,7 +113,7 @@ func (l *fairListener) shed(newest *guest) {
 	_ = g.Conn.Close()
 }
 
-// leave gives the place of the source back. l.mu is held.
+// leave stops counting the connection. l.mu is held.
 func (g *guest) leave() {
 	if g.gone {
 		return
@@ -126,7 +127,7 @@ func (g *guest) leave() {
 	}
 }
 
-// busy notes a request. l.mu is held.
+// busy records that a request is in progress. l.mu is held.
 func (g *guest) busy() {
 	if g.waits != nil {
 		g.l.idle.Remove(g.waits)
@@ -134,7 +135,8 @@ func (g *guest) busy() {
 	}
 }
 
-// Read implements net.Conn. What was read may be the beginning of a request.
+// Read implements net.Conn. Anything read may begin a request, so the connection is
+// busy from then on.
 func (g *guest) Read(b []byte) (int, error) {
 	n, err := g.Conn.Read(b)
 	if n > 0 {

@@ -60,7 +60,7 @@ func newMetrics(src metricsSource) *metrics {
 		}),
 		shared: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "mintmark_shared_generations_total",
-			Help: "Refresh tokens that were asked for twice, as were at least the two before them: two copies of an application share one sign-in, or a thief keeps step.",
+			Help: "Refresh tokens that were used twice, as were at least the two before them: two copies of an application share one sign-in, or a thief keeps step with its owner.",
 		}),
 		commits: prometheus.NewHistogram(prometheus.HistogramOpts{
 			Name: "mintmark_commit_duration_seconds", Buckets: commitBuckets,
@@ -77,7 +77,7 @@ func newMetrics(src metricsSource) *metrics {
 	}
 	m.failures = prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "mintmark_authentication_failures_total",
-		Help: "Failed sign-ins, and failed authentications of clients and of readers of revocations, by cause; throttled were not looked at.",
+		Help: "Failed sign-ins, and failed authentications of clients and of readers of revocations, by cause; with the cause throttled, the credentials were not checked.",
 	}, []string{"kind", "cause"})
 	for kind, causes := range map[security.Kind][]ledger.Cause{
 		security.SignIn: {ledger.PasswordWrong, ledger.NoSuchUser, ledger.Throttled},
@@ -159,7 +159,7 @@ func (m *metrics) refused(c ledger.Cause) {
 	}
 }
 
-// failed counts a failure to authenticate.
+// failed counts a failed sign-in or client authentication.
 func (m *metrics) failed(kind security.Kind, cause ledger.Cause) {
 	m.failures.WithLabelValues(string(kind), causeName(cause)).Inc()
 }

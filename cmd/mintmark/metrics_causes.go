@@ -90,7 +90,7 @@ var causeNames = [...]string{
 	ledger.OtherPerson:       "other_person",
 }
 
-// causeName is the value of the label cause for a cause.
+// causeName returns the value of the label "cause" for a cause.
 func causeName(c ledger.Cause) string {
 	if int(c) < len(causeNames) && causeNames[c] != "" {
 		return causeNames[c]

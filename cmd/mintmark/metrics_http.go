@@ -13,8 +13,8 @@ import (
 // digit. A request whose connection was cut before it had one is aborted.
 var statusClasses = [...]string{0: "aborted", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx"}
 
-// routeMetrics are those of one route, found once, at its first request: the
-// series of routes that nobody asks for would be most of what is exported.
+// routeMetrics are the metrics of one route. They are created at its first request:
+// the series of routes that are never requested would be most of what is exported.
 type routeMetrics struct {
 	method, pattern string
 	metrics         *metrics
@@ -24,8 +24,8 @@ type routeMetrics struct {
 	duration prometheus.Observer
 }
 
-// route has the metrics of a route. Pattern is the router's, with the names of
-// its parameters and never their values.
+// route returns the metrics of a route. pattern is the router's: it has the names of
+// parameters, and never their values.
 func (m *metrics) route(method, pattern string) *routeMetrics {
 	return &routeMetrics{method: method, pattern: pattern, metrics: m}
 }

@@ -78,7 +78,7 @@ var nodeGauges = []struct {
 	{"mintmark_disk_free_bytes", "Free space where the log is.", func(s nodeSample) float64 { return float64(s.DiskFree) }, nil},
 	{"mintmark_disk_hung", "1 where a write to the disk of the log does not come back.", func(s nodeSample) float64 { return zeroOrOne(s.DiskHung) }, nil},
 	{"mintmark_clock_offset_max_seconds", "Greatest difference between this node's clock and another's.", func(s nodeSample) float64 { return s.ClockOffsetMax.Abs().Seconds() }, nil},
-	{"mintmark_state_time_ahead_seconds", "How far the time of the last decision is ahead of the clocks of a majority; 0 where it is not. Above 10 nothing is decided.", func(s nodeSample) float64 { return s.StateAhead.Seconds() }, nil},
+	{"mintmark_state_time_ahead_seconds", "How far the time of the last decision is ahead of the clocks of a majority; 0 if it is not. Above 10 nothing is decided.", func(s nodeSample) float64 { return s.StateAhead.Seconds() }, nil},
 	{
 		"mintmark_certificate_expiry_timestamp_seconds", "When this node's certificate for the other nodes expires, in Unix time.",
 		func(s nodeSample) float64 { return float64(s.CertificateExpires.Unix()) },

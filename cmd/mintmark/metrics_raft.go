@@ -14,8 +14,8 @@ import (
 // one: those of a node that was removed go away.
 const peerMetricsExpire = 10 * time.Minute
 
-// collectRaft has raft's own metrics told beside ours, under the names that raft
-// gives them as Prometheus writes names: raft.commitTime, in milliseconds, is
+// collectRaft exports raft's own metrics beside ours. It turns raft's names and units
+// into those of Prometheus: raft.commitTime, in milliseconds, becomes
 // raft_commit_time_seconds.
 //
 // Raft reports to one place of the process, so the last caller gets them: it
@@ -38,7 +38,7 @@ func (m *metrics) collectRaft() error {
 	return nil
 }
 
-// raftSink writes names, labels and units as Prometheus has them.
+// raftSink converts names, labels and units to the conventions of Prometheus.
 type raftSink struct{ *prometheus.PrometheusSink }
 
 func (s raftSink) IncrCounterWithLabels(key []string, value float32, labels []gometrics.Label) {
@@ -54,8 +54,8 @@ func (s raftSink) SetGaugeWithLabels(key []string, value float32, labels []gomet
 	s.PrometheusSink.SetGaugeWithLabels(name, value, snakeLabels(labels))
 }
 
-// AddSampleWithLabels gets the milliseconds of everything that was timed, and a few
-// samples of something else.
+// AddSampleWithLabels implements the sink. Samples are durations in milliseconds, but
+// for the few that the switch names.
 func (s raftSink) AddSampleWithLabels(key []string, value float32, labels []gometrics.Label) {
 	name := snakes(key)
 	switch name[len(name)-1] {
@@ -82,7 +82,7 @@ func snakeLabels(labels []gometrics.Label) []gometrics.Label {
 	return renamed
 }
 
-// snake writes getRPCType as get_rpc_type.
+// snake converts camel case to snake case: getRPCType becomes get_rpc_type.
 func snake(name string) string {
 	var b strings.Builder
 	for i, r := range name {
@@ -100,15 +100,15 @@ func snake(name string) string {
 var (
 	raftCounters = []prometheus.CounterDefinition{
 		{Name: []string{"raft", "apply", "total"}, Help: "Log entries proposed by this node as leader."},
-		{Name: []string{"raft", "barrier", "total"}, Help: "Barriers of this node as leader."},
+		{Name: []string{"raft", "barrier", "total"}, Help: "Barriers that this node started as leader."},
 		{Name: []string{"raft", "state", "follower", "total"}, Help: "Times that this node became a follower."},
 		{Name: []string{"raft", "state", "candidate", "total"}, Help: "Times that this node stood for election."},
 		{Name: []string{"raft", "state", "leader", "total"}, Help: "Times that this node was elected."},
-		{Name: []string{"raft", "transition", "heartbeat_timeout", "total"}, Help: "Times that this node heard too long nothing of a leader."},
+		{Name: []string{"raft", "transition", "heartbeat_timeout", "total"}, Help: "Times that this node did not hear from a leader within the heartbeat timeout."},
 		{Name: []string{"raft", "transition", "leader_lease_timeout", "total"}, Help: "Times that this node as leader lost its majority."},
 	}
 	raftGauges = []prometheus.GaugeDefinition{
-		{Name: []string{"raft", "commit_num_logs"}, Help: "Log entries committed together last."},
-		{Name: []string{"raft", "leader", "dispatch_num_logs"}, Help: "Log entries stored together last by this node as leader."},
+		{Name: []string{"raft", "commit_num_logs"}, Help: "Log entries in the last commit."},
+		{Name: []string{"raft", "leader", "dispatch_num_logs"}, Help: "Log entries that this node, as leader, stored in its last write."},
 	}
 )

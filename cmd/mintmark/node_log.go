@@ -11,7 +11,7 @@ const (
 	logJSON = "json"
 )
 
-// logger writes what o says, as it says.
+// logger returns the node's log with the level and the format of the options.
 func (o *serveOptions) logger(stderr io.Writer) *slog.Logger {
 	o.level = new(slog.LevelVar)
 	o.setLogLevel()
@@ -22,8 +22,8 @@ func (o *serveOptions) logger(stderr io.Writer) *slog.Logger {
 	return slog.New(slog.NewTextHandler(stderr, h))
 }
 
-// handlerOptions write a duration as text with its unit. JSON would have it in
-// nanoseconds, without saying so.
+// handlerOptions make a handler write durations as text with a unit. JSON would have
+// them as a number of nanoseconds, without the unit.
 func handlerOptions(level slog.Leveler) *slog.HandlerOptions {
 	return &slog.HandlerOptions{Level: level, ReplaceAttr: func(_ []string, a slog.Attr) slog.Attr {
 		if a.Value.Kind() == slog.KindDuration {
@@ -40,8 +40,8 @@ func (o *serveOptions) setLogLevel() {
 	}
 }
 
-// logStart logs what runs, where, and the place of each setting that is not its
-// default.
+// logStart logs the version, the addresses, and the source of each setting that is
+// not a default.
 func (o *serveOptions) logStart(log *slog.Logger, from sources) {
 	var places []any
 	for _, s := range o.settings() {
@@ -53,8 +53,8 @@ func (o *serveOptions) logStart(log *slog.Logger, from sources) {
 		"listen", o.Listen, "ops_listen", o.OpsListen, "cluster_listen", o.ClusterListen, slog.Group("settings_from", places...))
 }
 
-// errLogged is an error that the node's log has, so that nothing but JSON is
-// written where the log is JSON.
+// errLogged is an error that was logged already. main does not print it again, so
+// that standard error has nothing but JSON if the log is JSON.
 type errLogged struct{ error }
 
 func (e errLogged) Unwrap() error { return e.error }

@@ -52,7 +52,7 @@ func (p proxies) clientIP(r *http.Request) string {
 	return address
 }
 
-// parseHop reads an address with or without a port: some proxies write both.
+// parseHop parses an address with or without a port: some proxies add the port.
 func parseHop(text string) (netip.Addr, error) {
 	if both, err := netip.ParseAddrPort(text); err == nil {
 		return both.Addr(), nil
@@ -63,15 +63,16 @@ func parseHop(text string) (netip.Addr, error) {
 	return netip.ParseAddr(text)
 }
 
-// countedBy is clientIP, and warns once where somebody sends the header who is
-// no trusted proxy: if that is a proxy, all who come through it count as one.
+// countedBy returns clientIP with a warning, logged once, if a peer that is not a
+// trusted proxy sends X-Forwarded-For: if the peer is a proxy, everybody behind it
+// shares one limit.
 func (p proxies) countedBy(log *slog.Logger) func(*http.Request) string {
 	var once sync.Once
 	return func(r *http.Request) string {
 		if len(r.Header["X-Forwarded-For"]) > 0 {
 			if peer, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && !p.trust(peer) {
 				once.Do(func() {
-					log.Warn("X-Forwarded-For ignored: its sender is no trusted proxy (see --trusted-proxy)", "peer", peer)
+					log.Warn("X-Forwarded-For ignored: its sender is not a trusted proxy (see --trusted-proxy)", "peer", peer)
 				})
 			}
 		}
@@ -79,8 +80,8 @@ func (p proxies) countedBy(log *slog.Logger) func(*http.Request) string {
 	}
 }
 
-// requestID is how a request is named in the log: as a trusted proxy has named
-// it, or at random.
+// requestID returns the id of a request for the log: that of a trusted proxy, or a
+// random one.
 func (p proxies) requestID(r *http.Request) string {
 	address, _, _ := net.SplitHostPort(r.RemoteAddr)
 	if id := r.Header.Get(security.RequestID); p.trust(address) && sentID.MatchString(id) {

@@ -9,8 +9,8 @@ import (
 	"syscall"
 )
 
-// onHangup calls f at each SIGHUP until stop is called. The signal does not end
-// the process, then or later.
+// onHangup calls f at each SIGHUP until stop is called. From then on the process
+// ignores the signal, so that it never ends the process.
 func onHangup(f func()) (stop func()) {
 	hangups, done := make(chan os.Signal, 1), make(chan struct{})
 	signal.Notify(hangups, syscall.SIGHUP)
@@ -27,8 +27,8 @@ func onHangup(f func()) (stop func()) {
 	}
 }
 
-// A reloader reads a node's settings again. What can change while the node runs
-// does; of the rest it names what differs.
+// A reloader reads a node's settings again at SIGHUP. It applies those that can
+// change while the node runs, and logs the others that differ.
 type reloader struct {
 	load   func() (serveOptions, sources, error)
 	now    serveOptions // what the node runs with
@@ -60,7 +60,7 @@ func (r *reloader) reload() {
 	r.now.Verbose = o.Verbose
 	r.now.setLogLevel()
 	if r.config.Readers != nil {
-		r.config.Readers.look(log) // now rather than in a moment
+		r.config.Readers.look(log) // now, not only at the next regular look
 	}
 	r.reloadUpstreamSecret()
 	log.Info("configuration reloaded", "changed", changed)
@@ -69,7 +69,8 @@ func (r *reloader) reload() {
 	}
 }
 
-// reloadUpstreamSecret reads the file that the node was started with.
+// reloadUpstreamSecret reads the client secret for the upstream provider again, from
+// the file that the node was started with.
 func (r *reloader) reloadUpstreamSecret() {
 	s := r.server.Load()
 	if s == nil || s.provider.Load() == nil || r.now.Upstream.SecretFile == "" {

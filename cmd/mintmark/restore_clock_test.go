@@ -40,7 +40,7 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 	ahead.Store(0)
 	r := startCell(t, clocked)
 	require.NoError(t, n.key().WriteFile(r.conf.Key.File))
-	require.Contains(t, r.refuses(after, admin.RestoreOptions{}), "take a backup from before that")
+	require.Contains(t, r.refuses(after, admin.RestoreOptions{}), "restore a backup from before that")
 	report, err := r.restore(before, admin.RestoreOptions{Journals: [][]byte{file}})
 	require.NoError(t, err)
 	require.Empty(t, report.Gap)

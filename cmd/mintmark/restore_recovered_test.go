@@ -120,12 +120,12 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 		args []string
 		says []string
 	}{
-		"of another address": {[]string{"--yes", "--journal", moved}, []string{"the journal is of the cluster https://other.example, this folder of " + own}},
+		"of another address": {[]string{"--yes", "--journal", moved}, []string{"the journal is of the cluster https://other.example, and this folder is of " + own}},
 		"with one": {[]string{"--journal", readOnly}, []string{
-			"would change:\n", "user u-alice disabled", "key " + leaked + " dropped in emergency", "what was taken away after that is known up to command", "say --yes",
+			"would change:\n", "user u-alice disabled", "key " + leaked + " dropped in emergency", "the journals have the revocations after that, up to command", "say --yes",
 		}},
 		"of another cluster": {[]string{"--yes", "--journal", stranger.dir}, []string{"of the cluster, which is not in the past of life"}},
-		"no data folder":     {[]string{"--yes", "--journal", t.TempDir()}, []string{"no data folder of a node"}},
+		"no data folder":     {[]string{"--yes", "--journal", t.TempDir()}, []string{"not the data folder of a node"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			said, err := recoverWith(left, test.args...)
@@ -293,7 +293,7 @@ func TestRecoverySaysWhatMayComeBack(t *testing.T) {
 	idle.Changes = nil
 	none := known
 	none.Gap = "there is no journal"
-	const list, all = "revocations may have come back: ", "all that was taken away until then is known"
+	const list, all = "revocations may have come back: ", "all revocations up to then are known"
 	for name, test := range map[string]struct {
 		report      admin.RestoreReport
 		sure        bool

@@ -75,7 +75,7 @@ func runServe(ctx context.Context, o serveOptions, from sources, load func() (se
 	}
 	hangups.server.Store(s)
 	if err := s.metrics.collectRaft(); err != nil {
-		c.Log.Warn("raft's own metrics are not told", "error", err)
+		c.Log.Warn("raft metrics not exported", "error", err)
 	}
 	if err := s.announce(stdout); err != nil {
 		return err

@@ -73,7 +73,7 @@ type serverConfig struct {
 	// Elapsed is by which a jump of Now is found; without it Now may be set at
 	// will. Default where Now has its own: the machine's.
 	Elapsed func() time.Duration
-	// TrustClock has Now believed at a start whatever speaks against it.
+	// TrustClock has the node accept Now at a start without any check.
 	TrustClock bool
 }
 
@@ -303,8 +303,8 @@ func (s *server) report(what string, err error) {
 	}
 }
 
-// untilStopped serves until ctx ends or a listener fails, and then closes the
-// server, within a time. It calls stopping in between.
+// untilStopped serves until ctx ends or a listener fails. Then it calls stopping, and
+// closes the server, for which it waits as long as within.
 func (s *server) untilStopped(ctx context.Context, within time.Duration, stopping func()) error {
 	var err error
 	select {

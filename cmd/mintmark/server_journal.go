@@ -107,7 +107,8 @@ func (s *server) deadHeader() (backup.Header, error) {
 	return labelled(s.header(backup.KindJournal), s.journal.Journal)
 }
 
-// labelled is a head with what the label of a journal says.
+// labelled returns h with the cluster, the node and the lives from the label of a
+// journal, if it has one.
 func labelled(h backup.Header, j *journal.Journal) (backup.Header, error) {
 	text, err := j.Label()
 	if err != nil || text == nil {
@@ -170,7 +171,7 @@ func (s *server) writeJournalUntil(w io.Writer, h backup.Header, seq uint64) err
 	return backup.Write(w, h, s.seal, shared.Export)
 }
 
-// historyOf is all that a journal has.
+// historyOf reads a whole journal.
 func historyOf(j *journal.Journal) (*journal.History, error) {
 	var all bytes.Buffer
 	if err := j.Export(&all); err != nil {

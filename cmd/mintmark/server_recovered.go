@@ -18,11 +18,12 @@ import (
 // recoveredPause is between two tries to begin the life of a recovered cluster.
 const recoveredPause = 200 * time.Millisecond
 
-// beginRecovered begins another life in the only node that is left of a cluster,
-// before it serves: the nodes that are lost may have used the positions that it
-// uses from now on, and their journals tell of other commands there. What was taken
-// away in those is taken away here first, before anybody is served. The folder says
-// that it was recovered until the cluster knows all that and the journal says so.
+// beginRecovered begins another life of the cluster on the survivor of a recovery,
+// before it serves. The lost nodes may have used the positions that the survivor
+// uses from now on, so their journals have other commands there. Revocations in
+// those that the operator attached are replayed first. The mark of the recovery
+// stays in the folder until the cluster and the label of the journal have the new
+// life, so a start that is interrupted does it again.
 func (s *server) beginRecovered(ctx context.Context) error {
 	dir := filepath.Join(s.config.DataDir, "raft")
 	r, err := cluster.Recovered(dir)
@@ -50,8 +51,8 @@ func (s *server) beginRecovered(ctx context.Context) error {
 	return cluster.ForgetRecovery(dir)
 }
 
-// replayLost takes away what the journals of the lost nodes say. All of it may be
-// done again.
+// replayLost replays the revocations in the journals of the lost nodes. It can be
+// repeated after an interrupted start.
 func (s *server) replayLost(ctx context.Context, r *cluster.Recovery, index uint64) (uint64, error) {
 	history, err := journal.Read(bytes.NewReader(r.Attached))
 	if err != nil {
@@ -66,11 +67,12 @@ func (s *server) replayLost(ctx context.Context, r *cluster.Recovery, index uint
 			return 0, fmt.Errorf("replay the journal of the lost nodes: %w", err)
 		}
 	}
-	s.config.Log.Warn("the journal of the lost nodes was replayed", "records", len(records))
+	s.config.Log.Warn("journal of the lost nodes replayed", "records", len(records))
 	return index, issuer.Restored{Node: s.node, Keys: s.keys, Version: version, Rand: rand.Reader}.Seal(ctx)
 }
 
-// decideAtLast is decide for a command that may be sent more than once.
+// decideAtLast repeats decide until the command is decided or ctx ends. The command
+// must have the same effect if it is decided twice.
 func (s *server) decideAtLast(ctx context.Context, command ledger.Command) (index uint64, err error) {
 	index, err = decide(ctx, s.node, command)
 	for (errors.Is(err, cluster.ErrUnavailable) || errors.Is(err, cluster.ErrUnknown)) && ctx.Err() == nil {

@@ -29,13 +29,14 @@ type restoration struct {
 	records []ledger.Record  // of it, those after the backup
 	report  admin.RestoreReport
 
-	// of is what journals complete, in words: "the backup", or a folder.
+	// of names, in messages, what the journals complete: "the backup" or "this
+	// folder".
 	of string
-	// moreKeys tells operators how to name another cluster key.
+	// moreKeys is advice for messages: how to provide another cluster key.
 	moreKeys string
 }
 
-const nameKeyFile = "name a file with it by --" + keyClusterKeyFile
+const nameKeyFile = "name its file with --" + keyClusterKeyFile
 
 // readRestoration reads and judges a backup before anything is made of it.
 func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restoration, error) {
@@ -59,8 +60,8 @@ func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restora
 		return nil, refusal{fmt.Errorf("read the backup: %w", err)}
 	}
 	if ahead := r.header.StateTime.Sub(s.config.Now()); ahead > cluster.ClockTolerance {
-		return nil, refusal{fmt.Errorf("the last decision in the backup was stamped with %s, which is %s ahead of this node's clock, and nothing would be decided for as long: "+
-			"set the clock right, or if the clock of the cluster was wrong, take a backup from before that", utc(r.header.StateTime), ahead.Round(time.Second))}
+		return nil, refusal{fmt.Errorf("the last decision in the backup is of %s, which is %s ahead of this node's clock: the cluster could decide nothing until then. "+
+			"Correct this clock, or, if the cluster's clock was wrong, restore a backup from before that", utc(r.header.StateTime), ahead.Round(time.Second))}
 	}
 	state := ledger.At(memory.View())
 	if err := s.agreesWith(*state.Settings()); err != nil {
@@ -106,7 +107,7 @@ func (r *restoration) open(in io.Reader, kind string) (backup.Header, io.Reader,
 	h, body, err := backup.Open(in, func(h backup.Header, in io.Reader, context []byte) (io.Reader, error) {
 		key, err := r.keys.Get(h.ClusterKey)
 		if err != nil {
-			return nil, fmt.Errorf("this %s is sealed under cluster key %s, and at hand are %s: %s",
+			return nil, fmt.Errorf("this %s is sealed under cluster key %s, and only %s can be opened here: %s",
 				h.Kind, h.ClusterKey, strings.Join(r.keys.IDs(), ", "), r.moreKeys)
 		}
 		return key.OpenStream(in, context)
@@ -139,11 +140,11 @@ func (r *restoration) preview(state ledger.View) error {
 		return refusal{fmt.Errorf("the journal can't be replayed: %s", why)}
 	}
 	if err := issuer.OpensAll(p.Ring, r.keys); err != nil {
-		return refusal{fmt.Errorf("%w; at hand are %s: %s", err, strings.Join(r.keys.IDs(), ", "), r.moreKeys)}
+		return refusal{fmt.Errorf("%w; the cluster keys here are %s: for another one, %s", err, strings.Join(r.keys.IDs(), ", "), r.moreKeys)}
 	}
 	if to, own := resealedTo(r.records), r.keys.Current().ID(); to != "" && to != own {
 		return refusal{fmt.Errorf("the journal says that the cluster key was changed to %s, and this node has %s: "+
-			"make that this node's own; of the other, %s", to, own, r.moreKeys)}
+			"give this node the new key, and for the old one, %s", to, own, r.moreKeys)}
 	}
 	r.report.Changes, r.report.NotDone = p.Lines, p.Missed
 	for _, n := range p.Counts {

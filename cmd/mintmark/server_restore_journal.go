@@ -13,7 +13,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// A nodeJournal is the journal of one node.
+// A nodeJournal is the journal of one node, as it was exported.
 type nodeJournal struct {
 	header  backup.Header
 	history *journal.History
@@ -44,7 +44,8 @@ func (r *restoration) readJournal(file []byte) (j nodeJournal, err error) {
 	return nodeJournal{h, history}, nil
 }
 
-// follow says what journals tell of what happened after the backup.
+// follow merges the journals, takes the records after the backup from them, and
+// reports the gaps.
 func (r *restoration) follow(journals []nodeJournal) (err error) {
 	if len(journals) == 0 {
 		r.report.Gap = "there is no journal: whatever was revoked, suspended, disabled or changed after " +
@@ -75,7 +76,7 @@ func (r *restoration) gaps(spans []journal.Span) []string {
 		return []string{"the journal is empty: nothing is known of what happened after " + r.of}
 	}
 	if last := spans[len(spans)-1]; last.To < h.Seq {
-		return []string{fmt.Sprintf("the journal ends at %s (command %d), before %s (%s, command %d): nothing is known of what happened after that",
+		return []string{fmt.Sprintf("the journal ends at %s (command %d), before %s (%s, command %d): nothing is known of what happened after the latter",
 			utc(stateTime(last.ToAt)), last.To, r.of, utc(h.StateTime), h.Seq)}
 	}
 	var all []string
@@ -107,7 +108,7 @@ func (r *restoration) mergeJournals(journals []nodeJournal) (*journal.History, e
 	for _, j := range journals {
 		h := j.header
 		if h.Cluster != "" && h.Cluster != r.header.Cluster {
-			return nil, refusal{fmt.Errorf("the journal is of the cluster %s, %s of %s", h.Cluster, r.of, r.header.Cluster)}
+			return nil, refusal{fmt.Errorf("the journal is of the cluster %s, and %s is of %s", h.Cluster, r.of, r.header.Cluster)}
 		}
 		headers, parts = append(headers, h), append(parts, j.history)
 	}
@@ -139,7 +140,7 @@ func (r *restoration) warn(journals []backup.Header) {
 	for _, h := range journals {
 		if len(h.Lives) == 0 {
 			r.report.Warnings = append(r.report.Warnings, fmt.Sprintf("the journal that was written at %s does not say which life of the cluster it is of: "+
-				"if the cluster was restored or recovered since %s was written, it tells of other commands", utc(h.Taken), r.of))
+				"if the cluster was restored or recovered since %s was written, the journal may be about other commands", utc(h.Taken), r.of))
 		}
 	}
 }

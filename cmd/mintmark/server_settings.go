@@ -114,7 +114,8 @@ func (s *server) writeSettings(ctx context.Context, c *ledger.Configure) error {
 	return nil
 }
 
-// warnOfPlainHTTP warns at each start of what was accepted once.
+// warnOfPlainHTTP logs a warning at each start if the cluster has addresses with
+// plain http outside the loopback.
 func (s *server) warnOfPlainHTTP() {
 	if ledger.PlainHTTP(s.settings.BaseURL) || ledger.PlainHTTP(s.settings.AppURL) {
 		s.config.Log.Warn("serving plain http outside the loopback: passwords, cookies, codes and secrets can be read and changed on the way",

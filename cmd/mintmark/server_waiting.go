@@ -68,15 +68,15 @@ func (s *server) waitingNode() admin.Waiting {
 	return w
 }
 
-// awaitClock returns when this node believes its clock, if it is alone, and lets
-// operators end the wait.
+// awaitClock returns when this node accepts its clock, or at once if it has peers.
+// Meanwhile operators can accept the clock.
 func (s *server) awaitClock(ctx context.Context) error {
 	err := s.node.AwaitClock(ctx, func(why string) {
 		s.waits(why)
 		w := s.waitingNode()
 		w.AcceptClock = s.node.AcceptClock
 		if err := s.answerOperators(admin.NewWaitingHandler(w)); err != nil {
-			s.config.Log.Error("operators can't ask this node", "error", err)
+			s.config.Log.Error("admin socket not opened", "error", err)
 		}
 	})
 	if err == nil {

@@ -56,6 +56,6 @@ func TestSecondInvitationSaysSo(t *testing.T) {
 	c := newClusterCLI(t)
 	r := c.run("", "cluster", "invite", "--name", "n4") // there is one for n4
 	require.Equal(t, exitOK, r.code, r.err)
-	require.Contains(t, r.err, "this token replaces the one that was made before for node n4")
+	require.Contains(t, r.err, "this token replaces an earlier one for node n4")
 	require.NotContains(t, c.run("", "cluster", "invite", "--name", "n5").err, "this token replaces")
 }
