@@ -68,12 +68,12 @@ func (s *summary) run(t testing.TB, c *cluster, faults ...fault) {
 	s.machines = append(s.machines, p.machine.since(0))
 }
 
-// plays is how often a fault is tried that has not bitten, as where nobody could be
-// caught in the middle of something. That proves nothing, so it may be played
-// again; what breaks a promise may not.
+// plays is how often a fault is injected if it had no effect, for example because no
+// node could be caught in the middle of an operation. Such a round proves nothing, so
+// it is repeated. A round with a violation never is.
 const plays = 3
 
-// play is one round.
+// play injects a fault, at most plays times until it has an effect, and judges it.
 func (p *campaign) play(f fault) {
 	p.w.t.Helper()
 	for range plays {
@@ -143,8 +143,8 @@ func (p *campaign) once(f fault) (void string) {
 	return void
 }
 
-// requireBites fails the test where a fault that was asked for never had an effect:
-// it was not tested then.
+// requireBites fails the test if one of the faults never had an effect: then it was
+// not tested.
 func (s *summary) requireBites(t testing.TB, faults []fault) {
 	t.Helper()
 	for _, f := range faults {

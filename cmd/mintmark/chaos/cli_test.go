@@ -44,13 +44,13 @@ func (n *node) runWith(input []byte, arguments ...string) answered {
 	return answered{c.ProcessState.ExitCode(), out.Bytes(), errors.Bytes()}
 }
 
-// decided is runWith that asks again, as an operator does, while it is told that
-// nothing was changed: a leader steps down when nobody has answered it for 400 ms,
-// which a busy machine or disk does to healthy nodes, and no command is decided
-// before there is another one, which may be a second or two later.
+// decided runs a command as runWith does, and repeats it, as an operator would, while
+// the answer is that nothing was changed. A leader steps down if no follower answers
+// it for 400 ms, which a busy machine or disk does to healthy nodes, and until the
+// next leader is elected, a second or two later, no command is decided.
 //
-// One run in ten of the short form failed, and mostly because of this: a command
-// of a test's own, as those that make its clients, was tried once and met such an
+// Before, one run in ten of the short form failed, mostly because a command of the
+// test itself, such as one that creates its clients, was tried once during such an
 // election. No promise was broken.
 func (n *node) decided(input []byte, arguments ...string) (a answered) {
 	until(eventually, func() bool {
@@ -60,7 +60,7 @@ func (n *node) decided(input []byte, arguments ...string) (a answered) {
 	return a
 }
 
-// must is decided for what can't fail.
+// must is decided for a command that must succeed: otherwise it fails the test.
 func (n *node) must(arguments ...string) []byte {
 	n.c.t.Helper()
 	a := n.decided(nil, arguments...)

@@ -9,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// someGrants is how many grants must outlive what happens to the clocks.
+// someGrants is how many grants must survive what happens to the clocks.
 const someGrants = 18
 
-// connected are grants whose codes have been exchanged.
+// connected returns someGrants grants whose codes have been exchanged.
 func (w *world) connected() []*grant {
 	w.t.Helper()
 	list := w.codes(someGrants)
@@ -26,8 +26,8 @@ func (w *world) connected() []*grant {
 	return list
 }
 
-// requireAlive refreshes all grants: each goes on, and no token that they get is
-// ahead of the clocks.
+// requireAlive refreshes all grants. Each refresh must succeed, and no new token may
+// be ahead of the clocks.
 func (w *world) requireAlive(list []*grant) {
 	w.t.Helper()
 	w.c.requireReady(w.c.all()...)
@@ -50,8 +50,8 @@ func (w *world) requireAlive(list []*grant) {
 	}
 }
 
-// trouble moves the clocks of nodes, has some clients ask all the while, and moves
-// the clocks back.
+// trouble moves the clocks of nodes by an offset and back. Some clients refresh
+// meanwhile.
 func (w *world) trouble(list []*grant, nodes []*node, by, lasts time.Duration) {
 	w.t.Helper()
 	for _, n := range nodes {
@@ -70,8 +70,8 @@ func (w *world) trouble(list []*grant, nodes []*node, by, lasts time.Duration) {
 	}
 }
 
-// TestClocksJumpTogether: what happens to the clocks of two or three nodes for
-// some seconds ends no grant, and nobody has to do anything about it.
+// TestClocksJumpTogether: if the clocks of two or three nodes jump for some seconds, no
+// grant ends, and the cluster recovers without an operator.
 func TestClocksJumpTogether(t *testing.T) {
 	w := newWorld(t, three(t, build(t)))
 	list := w.connected()
@@ -86,8 +86,8 @@ func TestClocksJumpTogether(t *testing.T) {
 	}
 }
 
-// TestClocksStayElsewhere: where all clocks have jumped and stay there, nobody is
-// ready before an operator says that they are right.
+// TestClocksStayElsewhere: if all clocks have jumped and stay there, no node is ready
+// before an operator accepts the clocks.
 func TestClocksStayElsewhere(t *testing.T) {
 	w := newWorld(t, three(t, build(t)))
 	list := w.connected()
@@ -105,8 +105,8 @@ func TestClocksStayElsewhere(t *testing.T) {
 	w.requireAlive(list)
 }
 
-// TestStartsWithAWrongClock: nor does a start with one, of a node alone, of one
-// that mintmark dev runs, or of three at once.
+// TestStartsWithAWrongClock: if a single node, a node of mintmark dev, or three nodes
+// at once start with a wrong clock, no grant ends, and they recover without an operator.
 func TestStartsWithAWrongClock(t *testing.T) {
 	binary := build(t)
 	for name, c := range map[string]func(testing.TB) *cluster{
@@ -131,8 +131,8 @@ func TestStartsWithAWrongClock(t *testing.T) {
 	}
 }
 
-// TestStartAcceptedByAnOperator: a clock that stays where it is at a start is
-// waited with until an operator says that it is right.
+// TestStartAcceptedByAnOperator: a node that starts with a doubtful clock waits until an
+// operator accepts it.
 func TestStartAcceptedByAnOperator(t *testing.T) {
 	for _, count := range []int{1, nodes} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {

@@ -9,9 +9,9 @@ import (
 
 const days400 = 400 * 24 * time.Hour
 
-// startedWrong restarts nodes with a clock that is wrong for a while, as that of a
-// machine that boots before it has asked anybody for the time. Judged: no token is
-// ahead of the clocks, and nobody has to do anything about it.
+// startedWrong restarts nodes with a clock that is wrong for a while, like that of a
+// machine that starts before its clock is synchronised. Judged: no token is ahead of
+// the clocks, and the nodes recover without an operator.
 func startedWrong(whom target, by, lasts time.Duration) fault {
 	f := clock(whom, by, lasts)
 	f.name = clockPrefix + whom.name + " wrong by " + by.String() + " at a start"
@@ -23,15 +23,14 @@ func startedWrong(whom target, by, lasts time.Duration) fault {
 	return f
 }
 
-// acceptedAlone is the most by which clocks may jump that nodes accept without an
-// operator.
+// acceptedAlone is the greatest jump that nodes accept without an operator.
 const acceptedAlone = 5 * time.Minute
 
-// clockStays moves the clocks of a majority for good. An operator accepts the clock
-// of each of these nodes, if it jumped by more than nodes accept without one, and
-// sets the clocks of the others. Judged: the nodes refuse to go on before that, no
-// token is ahead of the clocks, the time of the jump does not count against the
-// retry window, and all nodes are ready at the end.
+// clockStays moves the clocks of a majority for good. If the jump is greater than
+// acceptedAlone, an operator accepts the clocks of these nodes. The clocks of the other
+// nodes are set to the same time. Judged: the nodes decide nothing before that, no
+// token is ahead of the clocks, the jump does not count against the retry window, and
+// all nodes are ready at the end.
 func clockStays(whom target, by time.Duration) fault {
 	f := clock(whom, by, time.Second)
 	f.name += " for good"
@@ -43,8 +42,8 @@ func clockStays(whom target, by time.Duration) fault {
 	return f
 }
 
-// startStays restarts a majority with a clock that was moved for good. Judged is
-// what is judged of clockStays.
+// startStays restarts a majority with clocks that were moved for good. Judged: the same
+// as of clockStays.
 func startStays(whom target, by time.Duration) fault {
 	f := clockStays(whom, by)
 	f.name = clockPrefix + whom.name + " by " + by.String() + " at a start, for good"
@@ -56,8 +55,8 @@ func startStays(whom target, by time.Duration) fault {
 	return f
 }
 
-// doubt waits until the victims refuse to go on with their clocks, which were set
-// unless err says otherwise. From then on the judge goes by these clocks.
+// doubt waits until the victims doubt their clocks. err is that of moving the clocks.
+// From then on the judge uses the moved clocks.
 func (r *round) doubt(by time.Duration, err error) error {
 	if err != nil {
 		return err
@@ -72,7 +71,7 @@ func (r *round) doubt(by time.Duration, err error) error {
 	return nil
 }
 
-// accept has all nodes go on with the clocks of the victims.
+// accept makes all nodes go on with the clocks of the victims.
 func (r *round) accept(by time.Duration) error {
 	for _, n := range r.victims {
 		if by.Abs() <= acceptedAlone {

@@ -10,9 +10,9 @@ import (
 	"slices"
 )
 
-// damaged spoils the data of a follower that is down, in the place of which an
-// operator takes a new node. Judged: the follower sees that and stops, since what
-// it would serve is not what was decided.
+// damaged spoils the data of a stopped follower, and an operator replaces it by a new
+// node. Judged: the follower detects the damage and stops, because it would serve
+// something else than what was decided.
 func damaged(what string, spoil func(*round, *node) error) fault {
 	return fault{
 		name: what, majority: true, moves: 5,
@@ -47,7 +47,7 @@ func damaged(what string, spoil func(*round, *node) error) fault {
 }
 
 // flippedBit changes one bit of an id in a segment that is sealed: no command
-// becomes undecodable by that, only another one. Judged is what is judged of damaged.
+// becomes undecodable, only a different command. Judged: the same as of damaged.
 func flippedBit() fault {
 	segmentsOf := func(n *node) []string {
 		list, _ := filepath.Glob(filepath.Join(n.dir, "raft", "log", "*.wal")) // the pattern is good
@@ -84,7 +84,7 @@ func flippedBit() fault {
 	return f
 }
 
-// truncatedSnapshot cuts the snapshots in two. Judged is what is judged of damaged.
+// truncatedSnapshot halves the snapshots. Judged: the same as of damaged.
 func truncatedSnapshot() fault {
 	return damaged("snapshots cut short", func(_ *round, n *node) error {
 		files, err := filepath.Glob(filepath.Join(n.dir, "raft", "snapshots", "*", "state.bin"))

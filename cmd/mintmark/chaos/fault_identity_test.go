@@ -15,9 +15,9 @@ import (
 	"time"
 )
 
-// keptOut starts a follower with something wrong about who it is. Judged: it
-// refuses to start, or the others do not let it in; an operator can see which; it
-// answers nobody; and with everything in its place again it goes on.
+// keptOut starts a follower with a wrong identity. Judged: the follower refuses to
+// start, or the others refuse it; an operator can see which; it answers no client; and
+// once its files are restored it goes on.
 func keptOut(what string, spoil func(*round, *node) error) fault {
 	var kept *backup
 	return fault{
@@ -121,9 +121,9 @@ func anotherKey() fault {
 }
 
 // anotherAuthority has the certificate of a node signed by another cluster's
-// authority, which the node finds in its list of peers. A snapshot would tell it
-// its own again, so this fault is for clusters that have none yet. Judged also: the
-// others refuse the certificate, and not something else about the node.
+// authority, which the node finds in its list of peers. A snapshot would give it the
+// right authority again, so this fault is for clusters without a snapshot. Judged also:
+// the others refuse it because of the certificate.
 func anotherAuthority() fault {
 	f := keptOut("a certificate of another authority", func(r *round, n *node) error {
 		from, err := r.elsewhere()
@@ -150,8 +150,8 @@ func anotherAuthority() fault {
 	return f
 }
 
-// summedUp is the text of a list of peers that somebody has written by hand: its sum
-// is that of itself, with zeros in its place.
+// summedUp encodes a list of peers that was changed by hand, with a valid checksum:
+// that of the text with zeros in place of the sum.
 func summedUp(list map[string]json.RawMessage) ([]byte, error) {
 	zeros := strings.Repeat("0", hex.EncodedLen(sha256.Size))
 	list["sum"] = json.RawMessage(strconv.Quote(zeros))
@@ -163,14 +163,14 @@ func summedUp(list map[string]json.RawMessage) ([]byte, error) {
 	return bytes.Replace(text, []byte(zeros), []byte(hex.EncodeToString(sum[:])), 1), nil
 }
 
-// noClusterKey takes the cluster key away, without which a node can open no other.
+// noClusterKey removes the cluster key, without which a node can open no other key.
 func noClusterKey() fault {
 	return keptOut("a missing cluster key", func(_ *round, n *node) error {
 		return os.Remove(filepath.Join(n.dir, "cluster.key"))
 	})
 }
 
-// anotherClusterKey puts the key of another cluster in the place of the cluster key.
+// anotherClusterKey replaces the cluster key by that of another cluster.
 func anotherClusterKey() fault {
 	return keptOut("a wrong cluster key", func(r *round, n *node) error {
 		from, err := r.elsewhere()

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// rotated announces a key and lasts until tokens are made with it. Judged: every
-// node publishes a signing key before its first token, and until its last one ends.
+// rotated announces a key and lasts until the key is used. Judged: every node publishes
+// a signing key before its first token is issued, and until its last token expires.
 func rotated(purpose string) fault {
 	var id string
 	return fault{
@@ -23,8 +23,8 @@ func rotated(purpose string) fault {
 	}
 }
 
-// rotatedUnderKill kills the leader that has announced a key. Judged: the next
-// leader brings the key into use.
+// rotatedUnderKill kills the leader after it announced a key. Judged: the next leader
+// activates the key.
 func rotatedUnderKill() fault {
 	f := rotated("signing")
 	f.name += ", and a kill of the leader"
@@ -40,8 +40,8 @@ func rotatedUnderKill() fault {
 	return f
 }
 
-// rotatedWithout announces a key while a node is down that can't learn it. Judged:
-// the key is not used before that node is back, and is used then.
+// rotatedWithout announces a key while a node is down. Judged: the key is not used
+// before that node is back, and is used then.
 func rotatedWithout() fault {
 	var id string
 	f := killed(aFollower)
@@ -93,8 +93,8 @@ func (r *round) used(purpose, id string) bool {
 }
 
 // leapt lets time go by: all nodes are stopped, and start again when their
-// clocks are ahead. Nothing steps while they run, so they are content. Then says
-// what is judged, of keys that fall due meanwhile.
+// clocks are ahead. No clock jumps while a node runs, so the nodes accept their clocks.
+// then judges the keys that became due meanwhile.
 func leapt(by time.Duration, then func(*round) error) fault {
 	return fault{
 		name: "nothing for " + by.String(), moves: 2,

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// juggled hands leadership over, and over again, which breaks off what a leader has
-// begun. Judged: writes go on all the while.
+// juggled transfers leadership again and again, which interrupts what a leader has
+// begun. Judged: writes go on meanwhile.
 func juggled(every, lasts time.Duration) fault {
 	var handed atomic.Int64
 	var stop, stopped chan struct{}

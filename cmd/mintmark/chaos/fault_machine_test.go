@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// disk tells a node's disk what to do: "slow 50ms", "hang", "fail", "full". Judged:
-// where a majority of disks work the others go on meanwhile.
+// disk gives orders to a node's disk: "slow 50ms", "hang", "fail", "full". Judged: if a
+// majority of disks work, the cluster goes on meanwhile.
 func disk(whom target, orders string, lasts time.Duration) fault {
 	return fault{
 		name: "disk of " + whom.name + ": " + orders, lasts: lasts, majority: whom.left, moves: whom.moves,
@@ -34,9 +34,9 @@ func disk(whom target, orders string, lasts time.Duration) fault {
 // clockPrefix begins the names of the faults of clocks.
 const clockPrefix = "clock of "
 
-// clock steps the wall clock of nodes, and back. Judged: no token is ahead of the
-// clocks, the others go on meanwhile where they are a majority, and nobody has to
-// do anything about it.
+// clock steps the wall clocks of nodes, and back. Judged: no token is ahead of the
+// clocks, the others go on meanwhile if they are a majority, and the nodes recover
+// without an operator.
 func clock(whom target, by time.Duration, lasts time.Duration) fault {
 	return fault{
 		name: clockPrefix + whom.name + " by " + by.String(), lasts: lasts, majority: whom.left, moves: max(whom.moves, 1),
@@ -98,8 +98,8 @@ func (n *node) loseUnsynced() error {
 	return nil
 }
 
-// forgetCommitted writes the note which says that nothing of the log is known to be
-// committed, so that nothing of it is applied before there is a leader.
+// forgetCommitted resets the note of the committed position to zero, so that the node
+// applies nothing of its log before there is a leader.
 func (n *node) forgetCommitted() error {
 	note := make([]byte, 16)
 	note = binary.BigEndian.AppendUint32(note, crc32.ChecksumIEEE(note))

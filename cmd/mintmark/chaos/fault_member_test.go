@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// replaced puts a new node in the place of one that is gone for good. Judged: the
-// new one becomes a voter, under load.
+// replaced replaces a node that is lost for good by a new one. Judged: the new node
+// becomes a voter under load.
 func replaced() fault {
 	return fault{
 		name: "replacement of a node", majority: true, moves: 4,
@@ -56,8 +56,8 @@ func (w *world) dismiss(n *node) {
 	w.j.left(n.name)
 }
 
-// removed takes the leader out of the cluster, and a new node in. Judged: the old
-// leader is not ready any more, though it runs, and the new node becomes a voter.
+// removed removes the leader from the cluster, and adds a new node. Judged: the old
+// leader is no longer ready, though it runs, and the new node becomes a voter.
 func removed() fault {
 	var gone *node
 	return fault{
@@ -95,8 +95,8 @@ func removed() fault {
 const trailing = 64
 
 // leftBehind cuts a follower off until the others have dropped the log that it
-// lacks. With kill it is killed while it installs the snapshot. Judged: it catches
-// up by the snapshot.
+// lacks. With kill it is killed while it installs the snapshot. Judged: it catches up
+// with a snapshot.
 func leftBehind(kill bool) fault {
 	var follower *node
 	f := fault{

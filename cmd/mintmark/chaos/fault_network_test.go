@@ -57,8 +57,8 @@ var (
 	}, true, 1}
 )
 
-// disturbed puts a toxic on some directions of links. Judged: where a majority still
-// reach each other they go on meanwhile.
+// disturbed adds a toxic to some directions of links. Judged: nodes that still reach
+// each other go on meanwhile if they are a majority.
 func disturbed(what, kind, attributes string, s shape, lasts time.Duration, count func() int64) fault {
 	var touched []pair
 	return fault{
@@ -75,20 +75,20 @@ func disturbed(what, kind, attributes string, s shape, lasts time.Duration, coun
 	}
 }
 
-// cut swallows everything.
+// cut drops all packets.
 func cut(s shape, lasts time.Duration) fault {
 	f := disturbed("partition", "hole", "", s, lasts, swallowed.Load)
 	f.crash = s.name == leaderAlone.name
 	return f
 }
 
-// stallOf holds everything back, and lets it through in the end.
+// stallOf holds all packets back, and delivers them in the end.
 func stallOf(s shape, lasts time.Duration) fault {
 	return disturbed("stall", "stall", "", s, lasts, stalled.Load)
 }
 
-// slowed delays all packets. Judged: writes go on, as leadership has no reason to
-// move.
+// slowed delays all packets. Judged: writes go on, because the delay is too short to
+// move leadership.
 func slowed(s shape, milliseconds, jitter int, lasts time.Duration) fault {
 	f := disturbed(fmt.Sprintf("delay of %d±%d ms", milliseconds, jitter), "lag",
 		fmt.Sprintf(`"ms": %d, "jitter": %d`, milliseconds, jitter), s, lasts, delayed.Load)

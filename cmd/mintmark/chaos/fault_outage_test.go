@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// downFor kills all nodes, and starts them with clocks that are ahead, as if they had
-// been down for so long. Judged: that time does not count against the retry window.
+// downFor kills all nodes, and starts them with clocks that are ahead by d, as if they
+// had been down for d. Judged: that time does not count against the retry window.
 func downFor(d time.Duration) fault {
 	f := killed(allNodes)
 	f.name = "all nodes down for " + d.String()
@@ -25,7 +25,7 @@ func downFor(d time.Duration) fault {
 	return f
 }
 
-// noMajority has a fault that leaves no leader a majority last for so long. Judged:
+// noMajority makes a fault last for a time, in which no leader has a majority. Judged:
 // that time does not count against the retry window.
 func noMajority(f fault, lasts time.Duration) fault {
 	f.name += " for " + lasts.String()
@@ -33,13 +33,13 @@ func noMajority(f fault, lasts time.Duration) fault {
 	return f
 }
 
-// lostAnswers is how many clients lose an answer before an outage.
+// lostAnswers is how many clients lose the answer to a refresh before an outage.
 const lostAnswers = 12
 
 // beyondWindow is a fault in which nothing can be committed for longer than the retry
 // window. Just before it some clients refresh and lose the answers. Afterwards each
-// presents the same token again. Judged: each gets the refresh token that it had
-// lost, and can go on with it, so that nobody is signed out.
+// presents the same token again. Judged: each gets the refresh token that was lost and
+// can go on with it, so that no client is signed out.
 func beyondWindow(f fault) fault {
 	begin, end := f.inject, f.heal
 	f.name += ", answers lost before"
@@ -84,7 +84,7 @@ func beyondWindow(f fault) fault {
 	return f
 }
 
-// insist refreshes a grant until that is decided.
+// insist repeats a refresh of a grant until it is decided.
 func (w *world) insist(g *grant) (o op, err error) {
 	a, token := newApplication(w), ""
 	defer a.http.CloseIdleConnections()

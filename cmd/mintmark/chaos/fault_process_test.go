@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// killed is SIGKILL, and the start of what is left. What the kernel has been
-// given survives. Judged: the others go on meanwhile where they are a majority.
+// killed sends SIGKILL, and starts the nodes again. Writes that the kernel has taken
+// survive. Judged: the others go on meanwhile if they are a majority.
 func killed(whom target) fault {
 	return fault{
 		name: "kill " + whom.name, majority: whom.left, moves: whom.moves, crash: whom.name == theLeader.name,
@@ -33,8 +33,8 @@ func killed(whom target) fault {
 	}
 }
 
-// powerCut is a kill of all nodes after which their disks lack whatever had
-// not been synced. Judged: what was acknowledged is still there (S6).
+// powerCut kills all nodes, and removes from their disks all that was not synced.
+// Judged: what was acknowledged is still there (S6).
 func powerCut() fault {
 	f := killed(allNodes)
 	f.name = "power cut of all nodes"
@@ -49,8 +49,8 @@ func powerCut() fault {
 	return f
 }
 
-// paused is SIGSTOP with requests in the queue, and SIGCONT. Judged: the others go on
-// meanwhile where they are a majority, and no stale answer comes of the queue.
+// paused sends SIGSTOP while requests are queued, and SIGCONT later. Judged: the others
+// go on meanwhile if they are a majority, and no queued request gets a stale answer.
 func paused(whom target, lasts time.Duration) fault {
 	return fault{
 		name: fmt.Sprintf("pause %s for %s", whom.name, lasts), lasts: lasts,
@@ -76,8 +76,8 @@ func paused(whom target, lasts time.Duration) fault {
 	}
 }
 
-// rolling restarts all nodes in peace, one after the other. Judged: each stops
-// and is ready again, and writes go on.
+// rolling stops and starts one node after the other. Judged: each node stops and is
+// ready again, and writes go on.
 func rolling() fault {
 	return fault{
 		name: "rolling restart", planned: true, majority: true, moves: 3,
@@ -107,7 +107,7 @@ func rolling() fault {
 	}
 }
 
-// transferred hands leadership over. Judged: writes go on.
+// transferred transfers leadership. Judged: writes go on.
 func transferred() fault {
 	return fault{
 		name: "transfer of leadership", planned: true, majority: true, moves: 1,

@@ -9,11 +9,11 @@ import (
 	"time"
 )
 
-// rolledBack gives a follower an older copy of its folder, as who goes back to the
-// snapshot of a virtual machine does. In the end it has its newest folder again.
-// Judged: the others, who remember that it had more, keep it away, and say why: with
-// led the leader, otherwise the only other node that is left, with which it could
-// elect a leader. It ends and has answered nobody.
+// rolledBack starts a follower with an older copy of its folder, as after restoring a
+// snapshot of its virtual machine. In the end it gets its newest folder back. Judged:
+// another node remembers that the follower had more, refuses it, and reports why. With
+// led that node is the leader. Otherwise it is the only other node left, with which
+// the follower could elect a leader. The follower stops, and has answered no client.
 func rolledBack(led bool) fault {
 	name := "a folder rolled back"
 	if !led {
@@ -38,7 +38,8 @@ func rolledBack(led bool) fault {
 			if !until(starts, func() bool { return r.h.written(since) >= leastWrites && lastApplied(n) > had+leastWrites }) {
 				return errors.New("nothing was written after the copy was made")
 			}
-			// A node that does not hear what another acknowledges asks for it once a second.
+			// Nodes other than the leader learn what a member has from its status, which
+			// they ask for once a second.
 			if r.leader = r.c.leader(); r.leader == nil || r.leader == n {
 				return errors.New("the leader is another one")
 			}
@@ -76,7 +77,7 @@ func rolledBack(led bool) fault {
 	return f
 }
 
-// told is what a node says is wrong with another.
+// told returns what the status of one node reports as wrong with another.
 func told(by, of *node) string {
 	s, err := by.status()
 	if err != nil {
@@ -90,7 +91,7 @@ func told(by, of *node) string {
 	return ""
 }
 
-// copyDir copies the files of a folder, and leaves out sockets.
+// copyDir copies the files of a folder without its sockets.
 func copyDir(from, to string) error {
 	return filepath.WalkDir(from, func(path string, e os.DirEntry, err error) error {
 		if err != nil {

@@ -18,8 +18,8 @@ const (
 	turnRuns  = 3 * time.Millisecond
 )
 
-// starved takes the processor away from nodes, most of the time, as a machine
-// does that has too much to do. Judged: writes go on.
+// starved stops nodes most of the time, as an overloaded machine does. Judged: writes
+// go on.
 func starved(whom target, lasts time.Duration) fault {
 	var turns atomic.Int64 // seen in a pause
 	var stop chan struct{}
@@ -60,8 +60,8 @@ func starved(whom target, lasts time.Duration) fault {
 	}
 }
 
-// descriptors lets nodes open nothing more, neither a file nor a connection. Judged:
-// the others go on meanwhile.
+// descriptors lowers the limit on open files of nodes, so that they can open neither
+// files nor connections. Judged: the others go on meanwhile.
 func descriptors(whom target, lasts time.Duration) fault {
 	had := map[*node]unix.Rlimit{}
 	return fault{

@@ -5,10 +5,10 @@ import (
 	"time"
 )
 
-// A fault is something that goes wrong and is put right again. After each of them
-// the history is judged (S1 to S9, L2), how soon there was a write (L1), whether
-// all nodes came back (L3), and how often leadership moved (L4). The comment of a
-// fault says what it breaks, and what is judged beside that.
+// A fault is injected and healed again. After each fault the test judges the history
+// (S1 to S9, L2), how soon there was a write (L1), whether all nodes came back (L3),
+// and how often leadership moved (L4). The comment of a fault says what it breaks, and
+// what else is judged.
 type fault struct {
 	name string
 	// inject makes it so. heal puts it right; what has died is started.
@@ -20,7 +20,7 @@ type fault struct {
 	lasts time.Duration
 	// majority says that the nodes that are left can go on meanwhile (L1).
 	majority bool
-	// halts says that nothing can be committed between inject and heal.
+	// halts is set if nothing can be committed between inject and heal.
 	halts bool
 	// moves is how often leadership may change because of it (L4).
 	moves int

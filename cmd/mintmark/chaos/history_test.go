@@ -31,8 +31,8 @@ const (
 	resume       kind = "resume"
 	allow        kind = "allow"
 	read         kind = "read"
-	// recovery is of the only node left, which knows less of a grant than the
-	// client. It is nobody's question.
+	// recovery records that the cluster was recovered from one node, which knows an
+	// older token of a grant than the client has. It is not a request.
 	recovery kind = "recovery"
 )
 

@@ -46,7 +46,7 @@ func TestTimeRunsOn(t *testing.T) {
 	require.Len(t, timeRunsOn([]op{token(1, 10, "PROFILE_READ BOOKING_READ BOOKING_WRITE")}), 1)
 }
 
-// TestNothingFromTheFuture: a token of a wrong clock is seen.
+// TestNothingFromTheFuture: the judge finds a token that a wrong clock has stamped.
 func TestNothingFromTheFuture(t *testing.T) {
 	w := &world{c: &cluster{started: time.Unix(1000, 0)}}
 	at := func(issued int64) []string {

@@ -103,11 +103,12 @@ func timeRunsOn(ops []op) (bad []string) {
 	return bad
 }
 
-// tolerated is how far ahead of the clocks the times in a token may be: what the
-// nodes tolerate of each other.
+// tolerated is how far ahead of the clocks the times in a token may be: as far as
+// nodes tolerate differences between their clocks.
 const tolerated = 10 * time.Second
 
-// nothingFromTheFuture: no token was issued by a clock that was wrong.
+// nothingFromTheFuture returns the tokens that are ahead of the clocks: a wrong clock
+// has stamped them.
 func nothingFromTheFuture(ops []op, clock func(time.Duration) time.Time) (bad []string) {
 	for _, o := range ops {
 		if o.Class != ok || o.IssuedAt == 0 {
@@ -127,8 +128,8 @@ func nothingFromTheFuture(ops []op, clock func(time.Duration) time.Time) (bad []
 // longest is what a request may take (L2).
 const longest = 10 * time.Second
 
-// soonest is what an answer may take that says that nothing was proposed: a
-// second, by PRODUCT, and as much again on a busy machine.
+// soonest bounds how long a refusal without a proposal may take: one second according
+// to PRODUCT, and another one for a busy machine.
 const soonest = 2 * time.Second
 
 // An excuse is a time in which a node can't answer, whatever it does.

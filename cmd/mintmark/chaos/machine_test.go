@@ -9,9 +9,9 @@ import (
 	"time"
 )
 
-// A machine is how busy the machine is: what takes long beside it may say nothing
-// about the cluster, and a person has to judge by that. The bounds stay what they
-// are.
+// A machine measures how busy the machine is. On a busy machine a bound may be missed
+// although the cluster works well. The bounds stay the same; the measurement is
+// reported beside them, for people to judge by.
 type machine struct {
 	c    *cluster
 	stop chan struct{}
@@ -21,7 +21,7 @@ type machine struct {
 	stalls []lateness // guarded by mu
 }
 
-// A lateness is a time in which this process was not let run, or not soon.
+// A lateness is a time in which this process ran late or not at all.
 type lateness struct{ end, late time.Duration }
 
 const (
@@ -54,7 +54,7 @@ func (m *machine) end() {
 	m.done.Wait()
 }
 
-// since says how busy the machine was from a time on.
+// since describes how busy the machine has been since from.
 func (m *machine) since(from time.Duration) string {
 	m.mu.Lock()
 	defer m.mu.Unlock()

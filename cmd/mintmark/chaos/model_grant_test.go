@@ -52,8 +52,9 @@ func (s chain) step(o op, late bool) []chain {
 	case refresh:
 		return s.refresh(o, late)
 	case recovery:
-		// Whatever the survivor knew, the client goes on with what it holds. What
-		// ended stays so, where the journals of the lost nodes are replayed.
+		// Whatever the survivor knew, the client goes on with the token that it has. A
+		// grant that ended stays ended, because the journals of the lost nodes are
+		// replayed.
 		return []chain{{o.Gen, s.ended}}
 	}
 	over := chain{s.due, true}
@@ -120,18 +121,17 @@ func (s chain) refresh(o op, late bool) []chain {
 	return nil // it was due, or within the retry window
 }
 
-// retryWindow is how long a spent token may be presented again, and codeLifetime
-// how long a code may be redeemed. clockSlack is what the clocks of nodes, and
-// ours, may make of that.
+// retryWindow is how long a spent token may be presented again, and codeLifetime how
+// long a code may be redeemed. clockSlack is how far both may be off because the clocks
+// of nodes and of the test differ.
 const (
 	retryWindow  = 60 * time.Second
 	codeLifetime = 300 * time.Second
 	clockSlack   = 10 * time.Second
 )
 
-// An age says where a presentation stands to the time in which it is good, as far
-// as the times of asking and answering tell: of a refresh to the retry window of
-// its token, of an exchange to the lifetime of its code.
+// An age says whether a token was presented within its retry window, or a code within
+// its lifetime, as far as the times of the request and the answer tell.
 type age int
 
 const (
@@ -140,7 +140,7 @@ const (
 	expired            // outside
 )
 
-// ageOf is the age of what took place so long ago at least, and at most.
+// ageOf returns the age of something that happened between least and most ago.
 func ageOf(least, most, limit time.Duration) age {
 	switch {
 	case least > limit+clockSlack:
@@ -151,9 +151,9 @@ func ageOf(least, most, limit time.Duration) age {
 	return young
 }
 
-// aged fills in the ages. A token was spent not before it was first presented,
-// and not after the first success. Time in which nothing could be committed does
-// not count for it. For a code, which is as old as its Allow, it does.
+// aged fills in the ages. A token was spent after it was first presented, and before
+// its first success was answered. Time in which nothing could be committed does not
+// count for a token. It does for a code, which is as old as its Allow.
 func (w *world) aged(ops []op) []op {
 	type token struct {
 		grant string

@@ -113,8 +113,8 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// TestTimeThatCounts: the judge takes time in which nothing could be committed out
-// of the retry window, at most a day of each halt, and out of nothing else.
+// TestTimeThatCounts: the judge does not count time in which nothing could be committed
+// against the retry window, at most a day of each halt, but counts it everywhere else.
 func TestTimeThatCounts(t *testing.T) {
 	const second, hour = 1000, 3600 * 1000 // of the history
 	stopped := func(from, to int) halt {

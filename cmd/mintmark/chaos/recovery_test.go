@@ -57,9 +57,9 @@ func TestRecovery(t *testing.T) {
 	s.print(t)
 }
 
-// TestRecoveryOfASurvivorThatLagged: clients go on with two nodes that are lost
-// then, and with the third one when it was recovered. None is signed out, a stolen
-// token still ends its grant, and what was revoked meanwhile stays revoked.
+// TestRecoveryOfASurvivorThatLagged: clients refresh at two nodes while the third lags.
+// The two are lost, and the third is recovered. No client is signed out, a stolen token
+// still ends its grant, and what was revoked meanwhile stays revoked.
 func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
 	c := three(t, build(t))
 	w := newWorld(t, c)
@@ -109,8 +109,7 @@ func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
 	s.print(t)
 }
 
-// goOn has the clients of some grants refresh a few times, and returns those that
-// can still do so.
+// goOn refreshes some grants a few times, and returns those that still can.
 func (l *load) goOn(grants []*grant, most int) (live []*grant) {
 	var mu sync.Mutex // of live
 	var all sync.WaitGroup
@@ -135,7 +134,7 @@ func (l *load) goOn(grants []*grant, most int) (live []*grant) {
 	return live
 }
 
-// recovered notes for each grant with which token its client goes on.
+// recovered records for each grant the token with which its client goes on.
 func (h *history) recovered(node string, at time.Duration, grants []*grant) {
 	for _, g := range grants {
 		if len(g.tokens) > 1 {

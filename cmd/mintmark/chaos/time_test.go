@@ -2,43 +2,43 @@ package chaos
 
 import "time"
 
-// A leap is a step of the clocks of all nodes that they keep.
+// A leap is a step of the clocks of all nodes that is not taken back.
 type leap struct {
 	at, by time.Duration
 }
 
-// A halt is a time in which nothing could be committed, and which the retry window
-// does not count. It began and ended somewhere between from and to, and lasted for
-// sure from begun to ended, unless these are equal.
+// A halt is a time in which nothing could be committed, which does not count against
+// the retry window. It lies between from and to, and lasted at least from begun to
+// ended, unless these are equal.
 type halt struct {
 	from, begun, ended, to time.Duration
 }
 
-// mostHalt is the most of one halt that is not counted.
+// mostHalt is how much of one halt is not counted.
 const mostHalt = 24 * time.Hour
 
-// leap notes a step of the clocks of all nodes.
+// leap records a step of the clocks of all nodes.
 func (w *world) leap(by time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.leaps = append(w.leaps, leap{w.c.now(), by})
 }
 
-// noteHalt notes a halt.
+// noteHalt records a halt.
 func (w *world) noteHalt(h halt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.halts = append(w.halts, h)
 }
 
-// setClock has the clock of a node be off by so much from what those of all show.
+// setClock sets the clock of a node to differ by so much from those of the others.
 func (w *world) setClock(n *node, by time.Duration) error {
 	now := w.c.now()
 	return n.tell("clock", (w.told(now) - now + by).String())
 }
 
-// told is what the clocks of nodes show at a time of the history, counted as
-// that is.
+// told returns what the clocks of nodes show at a time of the history, since the start
+// of the cluster.
 func (w *world) told(at time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -51,14 +51,14 @@ func (w *world) told(at time.Duration) time.Duration {
 	return shown
 }
 
-// clock is what the clocks of nodes show now.
+// clock returns what the clocks of nodes show now.
 func (w *world) clock() time.Time { return w.clockAt(w.c.now()) }
 
-// clockAt is what they show at a time of the history.
+// clockAt returns what the clocks of nodes show at a time of the history.
 func (w *world) clockAt(at time.Duration) time.Time { return w.c.started.Add(w.told(at)) }
 
-// counted bounds how much of the time between two times of the history counts
-// against the retry window, by the clocks of nodes.
+// counted returns bounds for how much of the time between from and to counts against
+// the retry window, by the clocks of nodes.
 func (w *world) counted(from, to time.Duration) (least, most time.Duration) {
 	w.mu.Lock()
 	halts := w.halts
