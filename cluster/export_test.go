@@ -464,6 +464,9 @@ func GoesOn(n *Node, at int64) { n.goesOn(at) }
 // HaltedOf is status.Halted.
 func HaltedOf(m *Memory) int64 { return m.core.halted.Load() }
 
+// WhyUnreached puts into words why an address could not be dialled.
+func WhyUnreached(address string, err error) error { return whyUnreached(address, err) }
+
 // WhyRefused is what the log says of a connection that was refused.
 func WhyRefused(err error) string { return whyRefused(err) }
 

@@ -52,7 +52,9 @@ func whyUnreached(address string, err error) error {
 	case errors.As(err, &op) && op.Op == "remote error":
 		text = "the node at " + address + " refuses this one: it takes it for none of its cluster, can't read its own cluster key, or the clocks of the two differ; its log says which"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		text = "nothing listens at " + address + ": does the node run?"
+		text = "the connection to " + address + " was refused: nothing listens there (does the node run?), or a firewall in between rejects it"
+	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
+		text = "the network has no way to " + address + ": the machine is down, there is no route to it, or a firewall in between rejects the connection"
 	case errors.As(err, &dns):
 		text = "the name in " + address + " is not known: " + dns.Err
 	case errors.Is(err, context.DeadlineExceeded), errors.Is(err, os.ErrDeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():

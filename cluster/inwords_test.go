@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -40,7 +42,7 @@ func TestWhyANodeCantBeReached(t *testing.T) {
 			require.Contains(t, got, address, name)
 		}
 	}
-	says("nobody", "nothing listens at")
+	says("nobody", "was refused: nothing listens there (does the node run?), or a firewall in between rejects it")
 
 	// answers has somebody else at the address of the node.
 	answers := func(do func(net.Conn)) (stop func()) {
@@ -89,6 +91,16 @@ func TestWhyANodeCantBeReached(t *testing.T) {
 	n := open(t, alien)
 	says("a node of another cluster", "is no member of this cluster")
 	shut(t, n)
+}
+
+// TestNoWayToANode: a router and a firewall answer in the same way for a machine.
+func TestNoWayToANode(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EHOSTUNREACH, syscall.ENETUNREACH} {
+		err := cluster.WhyUnreached("10.0.0.2:8300", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errno)})
+		require.EqualError(t, err, "the network has no way to 10.0.0.2:8300: "+
+			"the machine is down, there is no route to it, or a firewall in between rejects the connection")
+		require.ErrorIs(t, err, errno)
+	}
 }
 
 // TestWhyAConnectionIsRefused: clocks that differ are named where they may be why.

@@ -48,7 +48,7 @@ func TestForeseenRecovery(t *testing.T) {
 	p, err = cluster.Foresee(t.Context(), tr.confs[2])
 	require.NoError(t, err)
 	require.Equal(t, []cluster.ProspectAnswer{cluster.AnswerRuns, cluster.AnswerRefused}, answers(p))
-	require.Contains(t, p.GivesUp[1].Why, "nothing listens at")
+	require.Contains(t, p.GivesUp[1].Why, "nothing listens there")
 
 	// Whatever takes the connection and is not that node says nothing of it.
 	other, err := net.Listen("tcp", tr.confs[1].Network.Advertise)

@@ -137,7 +137,7 @@ func TestJoinWaitsForTheNodeItAsks(t *testing.T) {
 	first.kill()
 	joins := newNode(t, "n2")
 	joins.begin(t, "--join", first.clusterAddr, "--token-file", file)
-	joins.says(t, "not joined yet: join: nothing listens at "+first.clusterAddr)
+	joins.says(t, "not joined yet: join: the connection to "+first.clusterAddr+" was refused")
 	first.begin(t)
 	require.True(t, joins.waitReady(30*time.Second))
 
