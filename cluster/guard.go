@@ -341,15 +341,13 @@ type Check struct {
 	Err  error
 }
 
-const checkClock = "clock"
-
 // Checks are the conditions that this node knows of itself, without asking
 // anybody.
 func (n *Node) Checks() []Check {
 	_, clock := n.guards.clock.read()
 	return []Check{
 		{"disk", n.diskTrouble()},
-		{checkClock, clock},
+		{"clock", clock},
 		{"time", n.stateTimeTrouble(n.core.at.Load(), n.wallMillis())},
 		{"log", n.Corruption()},
 		{"member", n.membershipTrouble()},

@@ -253,6 +253,24 @@ func TestDiskOfANodeAloneIsFull(t *testing.T) {
 	require.NoError(t, err)
 }
 
+// TestClockDoubtBesideAnotherTrouble: the doubt shows whatever else is wrong with the
+// node, and nothing but a clock is such a doubt.
+func TestClockDoubtBesideAnotherTrouble(t *testing.T) {
+	d, clock := newSlowDisk(), new(stepped)
+	c := cluster.WithDisk(config(t, ""), d)
+	clock.set(&c)
+	n := open(t, c)
+	status := func() cluster.NodeStatus { return n.Overview(t.Context()).Nodes[0] }
+	d.free.Store(1 << 20)
+	require.Eventually(t, func() bool { return status().Err != "" }, 10*time.Second, time.Millisecond)
+	require.False(t, status().ClockDoubt)
+	clock.jump(-2 * time.Hour)
+	require.True(t, status().ClockDoubt)
+	require.Contains(t, status().Err, "disk: ")
+	clock.jump(0)
+	require.False(t, status().ClockDoubt)
+}
+
 // TestLowDiskLeadsNoMore: a leader whose disk fills up hands over to one with
 // room, and stays a member.
 func TestLowDiskLeadsNoMore(t *testing.T) {

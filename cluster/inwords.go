@@ -34,7 +34,6 @@ func whyUnreached(address string, err error) error {
 	var op *net.OpError
 	var dns *net.DNSError
 	var notTLS tls.RecordHeaderError
-	var invalid x509.CertificateInvalidError
 	var unknown x509.UnknownAuthorityError
 	var timeout net.Error
 	switch {
@@ -45,7 +44,7 @@ func whyUnreached(address string, err error) error {
 			"is that the right address? does a node of another cluster run there, or one whose folder was generated another time?"
 	case errors.Is(err, errOther):
 		text = "another node of this cluster answers at " + address + ": is that the right address?"
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+	case isOutOfTime(err):
 		text = "the certificate of the node at " + address + " is not valid by this node's clock: compare the clocks of the two"
 	case errors.As(err, &notTLS):
 		text = "whoever answers at " + address + " is not a Mintmark node: is that the right address?"
@@ -67,6 +66,13 @@ func whyUnreached(address string, err error) error {
 	return &unreached{text, err}
 }
 
+// isOutOfTime reports whether a certificate is not valid yet, or no more, by this
+// node's clock. A node makes itself a new one long before that.
+func isOutOfTime(err error) bool {
+	var invalid x509.CertificateInvalidError
+	return errors.As(err, &invalid) && invalid.Reason == x509.Expired
+}
+
 func hungUp(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
@@ -74,7 +80,6 @@ func hungUp(err error) bool {
 // whyRefused puts into words what is wrong with somebody who connected.
 func whyRefused(err error) string {
 	var op *net.OpError
-	var invalid x509.CertificateInvalidError
 	var notTLS tls.RecordHeaderError
 	var timeout net.Error
 	switch {
@@ -84,7 +89,7 @@ func whyRefused(err error) string {
 		return "it does not speak TLS"
 	case errors.As(err, &op) && op.Op == "remote error":
 		return "it refuses this node: it is of another cluster, takes this one for another node, or their clocks differ"
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
+	case isOutOfTime(err):
 		return "its certificate is not valid by this node's clock: compare the clocks of the two"
 	case hungUp(err):
 		return "it hung up before it said who it is"

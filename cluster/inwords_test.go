@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"os"
+	"slices"
 	"strings"
 	"syscall"
 	"testing"
@@ -75,6 +76,8 @@ func TestWhyANodeCantBeReached(t *testing.T) {
 		_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{*old}, NextProtos: []string{"mintmark-peer/1", "mintmark-raft/1"}, ClientAuth: tls.RequestClientCert}).Handshake()
 	})
 	says("one with an old certificate", "compare the clocks of the two")
+	doubtful := func(s cluster.NodeStatus) bool { return s.ClockDoubt }
+	require.True(t, slices.ContainsFunc(tr.nodes[(down+1)%3].Overview(t.Context()).Nodes, doubtful))
 	stop()
 	stop = answers(func(c net.Conn) {
 		refuse := func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, errors.New("refused") }

@@ -140,7 +140,9 @@ type NodeStatus struct {
 	// HungUp is a node that could not be asked, though something at its address
 	// takes connections: it keeps away from the others, or is on its way down.
 	HungUp bool
-	// ClockDoubt says that Err is of its clock: it jumped, or is not believed yet.
+	// ClockDoubt reports that the node's clock jumped or is not believed yet, or that
+	// the node can't be reached because its certificate is not valid by the clock of
+	// the node that was asked.
 	ClockDoubt bool
 }
 
@@ -243,7 +245,6 @@ func (n *Node) overview(ctx context.Context) Overview {
 				s.Err = out.String()
 			}
 		}
-		s.ClockDoubt = strings.HasPrefix(s.Err, checkClock+": ") // see trouble
 	}
 	return o
 }
@@ -255,14 +256,14 @@ func (n *Node) nodeStatus(ctx context.Context, m Member) (s NodeStatus, refused 
 	p, err := n.askStatus(ctx, m.ID)
 	if err != nil {
 		var u *unreached
-		s.Err, s.HungUp = forPeople(err), errors.As(err, &u) && hungUp(u.err)
+		s.Err, s.HungUp, s.ClockDoubt = forPeople(err), errors.As(err, &u) && hungUp(u.err), isOutOfTime(err)
 		if why := n.remembered.copyOf(m.ID).ends; why != "" {
 			s.Err = "it ended, and its last report was: " + why
 		}
 		return s, nil
 	}
 	s.State, s.Term, s.Applied, s.Last = p.State, p.Term, p.Applied, p.Last
-	s.Version, s.Level, s.Free, s.Err = p.Version, p.Level, p.Free, p.Trouble
+	s.Version, s.Level, s.Free, s.Err, s.ClockDoubt = p.Version, p.Level, p.Free, p.Trouble, !p.Steady
 	if unseen, two := n.twins.apart(m.ID); two {
 		s.Err = "two processes run as this node, with copies of one data folder: stop one of them" + lastSeen(unseen)
 	}

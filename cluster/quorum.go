@@ -142,13 +142,18 @@ func (q quorum) refused() error {
 }
 
 // explain gives an error of a cluster without a leader the reason, where it is
-// that too few voters are there.
+// that too few voters are there. Clocks that are wrong may be why they are not, and
+// to give voters up does not set clocks right.
 func (n *Node) explain(ctx context.Context, err error) error {
 	if !errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
 		return err
 	}
-	if q := n.quorum(ctx); !q.holds() {
-		return q.refused()
+	q := n.quorum(ctx)
+	if q.holds() {
+		return err
 	}
-	return err
+	if clock := n.mayStamp(); clock != nil {
+		return fmt.Errorf("%w: %w", err, clock)
+	}
+	return q.refused()
 }

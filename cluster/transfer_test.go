@@ -11,7 +11,8 @@ import (
 
 // TestTransferSaysWhyNot, at the leader and elsewhere, in words of ours.
 func TestTransferSaysWhyNot(t *testing.T) {
-	tr := newTrio(t)
+	clock := new(stepped) // of all nodes
+	tr := newTrio(t, clock.set)
 	i := tr.leader()
 	down, asked := (i+1)%3, (i+2)%3
 	var unknown *cluster.NoNodeError
@@ -39,6 +40,13 @@ func TestTransferSaysWhyNot(t *testing.T) {
 	err = tr.nodes[asked].TransferLeadership(t.Context(), "")
 	require.ErrorAs(t, err, &few)
 	require.ErrorContains(t, err, "only 1 of 3 voters can be reached")
+
+	require.Eventually(t, func() bool { leading, _ := tr.nodes[asked].Leading(); return !leading }, 20*time.Second, time.Millisecond)
+	clock.jump(-2 * time.Hour)
+	err = tr.nodes[asked].TransferLeadership(t.Context(), "")
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	require.ErrorContains(t, err, "the wall clock jumped back")
+	require.NotContains(t, err.Error(), "recover")
 }
 
 // TestNobodyElseToLead: a sole voter leads for good.
