@@ -36,14 +36,14 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 		all = append(all, fmt.Sprintf("this node, %s, was removed from the cluster: "+
 			"its machine comes back only by an invitation, with an empty data folder", s.Name))
 	}
-	if ahead := time.Duration(s.StateAhead) * time.Millisecond; ahead > maxStateAhead {
+	if ahead := s.ahead(); ahead > maxStateAhead {
 		all = append(all, fmt.Sprintf("the cluster's time is %s ahead of the clocks, so nothing can be decided before they are there, %s from now: "+
 			"if the clocks were set back, set them right; if a wrong clock has stamped, the way back is the restore of an earlier backup",
 			ahead.Round(time.Second), ahead.Round(time.Second)))
 	}
 	for i := range s.Nodes { // nothing else is to be done about the cluster before the clocks are right
 		if n := &s.Nodes[i]; n.ClockDoubt {
-			all = append(all, n.Name+": "+n.Error)
+			all = append(all, n.Name+": "+n.trouble())
 		}
 	}
 	switch {
@@ -63,8 +63,11 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 			}
 			n.Error = "" // it was said first
 		}
-		if n.ClockDoubt {
-			n.Error = "" // as was this
+		if n.ClockDoubt { // as was this
+			if n.State == StateUnreachable {
+				continue
+			}
+			n.Error = ""
 		}
 		if s.Leader != "" && n.Role == RoleVoter && n.Follows == "" && n.State != StateLeader && n.State != StateUnreachable {
 			all = append(all, fmt.Sprintf("%s: it hears no leader (%s leads)", n.Name, s.Leader))
@@ -75,6 +78,8 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 	}
 	return all
 }
+
+func (s *ClusterStatus) ahead() time.Duration { return time.Duration(s.StateAhead) * time.Millisecond }
 
 // elsewhere says who leads the others, where this node does not hear of it.
 func (s *ClusterStatus) elsewhere() string {
@@ -92,8 +97,8 @@ func (s *ClusterStatus) elsewhere() string {
 }
 
 // lostMajority says what to do where too few voters answer to elect a leader. To
-// give nodes up is no cure for a node that isolated itself, this one or another: it
-// comes back when its disk does.
+// give nodes up is no cure for a node that isolated itself, this one or another, as
+// it comes back when its disk does, nor for clocks that are wrong.
 func (s *ClusterStatus) lostMajority() string {
 	if s.Isolated != "" {
 		return ""
@@ -124,6 +129,9 @@ func (s *ClusterStatus) lostMajority() string {
 		return fmt.Sprintf(": of %d voters %s can't be reached, and still running "+them,
 			voters, strings.Join(silent, " and "), strings.Join(hungUp, " and "))
 	}
+	if s.ahead() > maxStateAhead || slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ClockDoubt }) {
+		return fmt.Sprintf(": of %d voters %s can't be reached; see to the clocks first", voters, strings.Join(silent, " and "))
+	}
 	them, they, are := "it", "it", "is"
 	if len(silent) > 1 {
 		them, they, are = "them", "they", "are"
@@ -132,16 +140,25 @@ func (s *ClusterStatus) lostMajority() string {
 		voters, strings.Join(silent, " and "), them, they, are)
 }
 
+// trouble is why a node can't be reached, or what is wrong with it.
+func (n *ClusterNode) trouble() string {
+	switch {
+	case n.State != StateUnreachable:
+		return n.Error
+	case n.Error == "":
+		return "it can't be reached"
+	}
+	return "it can't be reached: " + n.Error
+}
+
 func (n *ClusterNode) problems(now time.Time) (all []string) {
 	switch {
-	case n.State == StateUnreachable && n.Error != "":
-		return []string{"it can't be reached: " + n.Error}
-	case n.State == StateUnreachable && n.Role == RoleVoter:
-		return []string{"it can't be reached"}
-	case n.State == StateUnreachable:
+	case n.State == StateUnreachable && n.Error == "" && n.Role != RoleVoter:
 		return nil // it is about to come, and nobody depends on it
+	case n.State == StateUnreachable:
+		return []string{n.trouble()}
 	case n.Error != "":
-		all = append(all, n.Error)
+		all = append(all, n.trouble())
 	}
 	if n.Lag > maxLag {
 		all = append(all, fmt.Sprintf("it is %d entries behind", n.Lag))

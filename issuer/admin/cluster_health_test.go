@@ -150,8 +150,33 @@ func TestHealth(t *testing.T) {
 				"the cluster's time is 2h0m0s ahead of the clocks, so nothing can be decided before they are there, 2h0m0s from now: " +
 					"if the clocks were set back, set them right; if a wrong clock has stamped, the way back is the restore of an earlier backup",
 				"n1: clock: the wall clock jumped back by 2h0m0s",
-				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached; start them again, or where they are lost for good, see mintmark cluster recover --help",
+				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached; see to the clocks first",
 				"n2: it can't be reached", "n3: it can't be reached",
+			},
+		},
+		"all clocks were set back, and the nodes started again": { // which doubt no clock that is late
+			func(s *admin.ClusterStatus) {
+				leaderless(s)
+				s.StateAhead = 7_200_000
+				s.Nodes[1].State, s.Nodes[2].State = admin.StateUnreachable, admin.StateUnreachable
+			},
+			[]string{
+				"the cluster's time is 2h0m0s ahead of the clocks, so nothing can be decided before they are there, 2h0m0s from now: " +
+					"if the clocks were set back, set them right; if a wrong clock has stamped, the way back is the restore of an earlier backup",
+				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached; see to the clocks first",
+				"n2: it can't be reached", "n3: it can't be reached",
+			},
+		},
+		"certificates of the others are not valid by this node's clock": {
+			func(s *admin.ClusterStatus) {
+				leaderless(s)
+				for i := range s.Nodes[1:] {
+					s.Nodes[1+i].State, s.Nodes[1+i].Error, s.Nodes[1+i].ClockDoubt = admin.StateUnreachable, "compare the clocks", true
+				}
+			},
+			[]string{
+				"n2: it can't be reached: compare the clocks", "n3: it can't be reached: compare the clocks",
+				"no leader is known, so nothing can be decided: of 3 voters n2 and n3 can't be reached; see to the clocks first",
 			},
 		},
 		"voter unreachable": {

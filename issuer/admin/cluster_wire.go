@@ -91,7 +91,8 @@ type ClusterNode struct {
 	Follows            string    `json:"follows,omitempty"` // the leader that it hears
 	Error              string    `json:"error"`             // why it can't be reached, or what is wrong with it
 
-	// ClockDoubt says that Error is of its clock: it jumped, or is not believed.
+	// ClockDoubt reports that the node's clock jumped or is not believed, or that its
+	// certificate is not valid by the clock of the node that was asked.
 	ClockDoubt bool `json:"-"`
 
 	// HungUp is a node that could not be asked, although its process takes
