@@ -78,7 +78,7 @@ func (l *liveness) decided(at, applied int64, tellOwn bool) (from int64, length 
 	return from, length
 }
 
-// open reads the file in the folder dir.
+// open reads the file.
 func (l *liveness) open(dir string) (err error) {
 	if l.at, err = readTime(filepath.Join(dir, liveFile)); err != nil {
 		return fmt.Errorf("read until when commands could be decided: %w", err)
@@ -131,7 +131,7 @@ func (n *Node) writeLive(every time.Duration) {
 		<-before
 		was := l.failed
 		if l.failed = writeTime(filepath.Join(n.config.Dir, liveFile), at); l.failed != nil && was == nil {
-			n.log.Warn("cluster: "+liveFile+" file not written, an outage across a restart would count against retries", "error", l.failed)
+			n.log.Warn("cluster: a halt will not be told after a start", "error", l.failed)
 		}
 	}()
 }

@@ -55,8 +55,8 @@ func startStays(whom target, by time.Duration) fault {
 	return f
 }
 
-// doubt waits until the victims doubt their clocks. err is that of moving the clocks.
-// From then on the judge uses the moved clocks.
+// doubt waits until the victims refuse to go on with their clocks, which were set
+// unless err says otherwise. From then on the judge goes by these clocks.
 func (r *round) doubt(by time.Duration, err error) error {
 	if err != nil {
 		return err
