@@ -8,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 )
 
-// Purposes of what browsers carry for the pages. Any node of the cluster can open
-// it, and none has to remember it.
+// The keys for each kind of data that browsers store for the pages. The data is sealed,
+// so any node of the cluster can open it and no node has to store it.
 func ofAttempts(k *credentialKey) cipher.AEAD { return k.attempts }
 func ofDevices(k *credentialKey) cipher.AEAD  { return k.devices }
 func ofSessions(k *credentialKey) cipher.AEAD { return k.sessions }
@@ -18,37 +18,38 @@ func ofForms(k *credentialKey) cipher.AEAD { return k.forms }
 
 func ofNewSecrets(k *credentialKey) cipher.AEAD { return k.newSecrets }
 
-// SealNewSecret hides what a form carries that will make a client secret.
+// SealNewSecret seals a client secret for the form that makes it; see web.NewSecrets.
 func (i *Issuer) SealNewSecret(plain []byte) string { return i.seal(ofNewSecrets, plain) }
 
 // OpenNewSecret is the inverse of SealNewSecret.
 func (i *Issuer) OpenNewSecret(text string) ([]byte, error) { return i.open(ofNewSecrets, text) }
 
-// SealForm hides what a form carries about the user whom it was shown to.
+// SealForm seals the record of the user that a form was shown to; see web.Forms.
 func (i *Issuer) SealForm(plain []byte) string { return i.seal(ofForms, plain) }
 
 // OpenForm is the inverse of SealForm.
 func (i *Issuer) OpenForm(text string) ([]byte, error) { return i.open(ofForms, text) }
 
-// SealAttempt hides what a browser carries from the beginning of a sign-in
-// elsewhere to its end.
+// SealAttempt seals the state of a sign-in at the provider, for a cookie of the
+// browser.
 func (i *Issuer) SealAttempt(plain []byte) string { return i.seal(ofAttempts, plain) }
 
 // OpenAttempt is the inverse of SealAttempt.
 func (i *Issuer) OpenAttempt(text string) ([]byte, error) { return i.open(ofAttempts, text) }
 
-// SealDevice hides what a browser carries about who has signed in with it.
+// SealDevice seals the record of the user who has signed in with a browser, for a cookie
+// of that browser.
 func (i *Issuer) SealDevice(plain []byte) string { return i.seal(ofDevices, plain) }
 
 // OpenDevice is the inverse of SealDevice.
 func (i *Issuer) OpenDevice(text string) ([]byte, error) { return i.open(ofDevices, text) }
 
-// SealSession hides what a browser carries about its session.
+// SealSession seals the session cookie; see web.Sessions.
 func (i *Issuer) SealSession(plain []byte) string { return i.seal(ofSessions, plain) }
 
-// OpenSession is the inverse of SealSession. Where the text names a key that this
-// node does not have, the key may be new: the cluster is asked, and the error is
-// oauth.ErrUnavailable if that can't be done.
+// OpenSession is the inverse of SealSession. If the text names a key that this node
+// doesn't have, the key may be new, so the node asks the cluster first. The error is
+// oauth.ErrUnavailable if the cluster can't be asked.
 func (i *Issuer) OpenSession(ctx context.Context, text string) ([]byte, error) {
 	plain, err := i.open(ofSessions, text)
 	if !errors.Is(err, credential.ErrUnknownKey) {

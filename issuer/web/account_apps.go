@@ -56,7 +56,7 @@ type connection struct {
 	Picture  picture
 	State    ledger.ClientState
 	Legacy   bool
-	Shared   bool // two copies of it seem to use one grant
+	Shared   bool // two copies of the application seem to use one grant: see ledger.Grant.Shared
 	First    ledger.Time
 	Used     ledger.Time // 0 for never
 	Form     *form

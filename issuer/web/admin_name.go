@@ -11,28 +11,30 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// serviceName is the name on every page; see layout.html.
+// serviceName is the name of this service that every page shows; see layout.html.
 const serviceName = "Mintmark"
 
 // showNamesakes is how many applications of the same name a page lists.
 const showNamesakes = 5
 
-// nameDoubts are what a reviewer can't see in a name.
+// nameDoubts are the properties of an application's name that could deceive its users
+// and that a reviewer can't see by reading it.
 type nameDoubts struct {
 	Name    string
-	Scripts string // those that it mixes; "" where it does not
-	Service bool   // it is this service's
+	Scripts string // the scripts that Name mixes; "" if no two that matter
+	Service bool   // Name reads like serviceName
 	Others  []namesake
-	More    bool // there are more than Others
+	More    bool // there are more namesakes than Others lists
 }
 
-// A namesake is another application that has, or asks for, the same name.
+// A namesake is another application whose name, or proposed name, folds to the same
+// text.
 type namesake struct {
 	Name, Path string
 	Owner      named
 }
 
-// Any reports whether there is something to look at.
+// Any reports whether the page has anything to show about the name.
 func (d *nameDoubts) Any() bool { return d.Scripts != "" || d.Service || len(d.Others) > 0 }
 
 // doubtsOf returns, by client id, what a reviewer should know about the names of the
@@ -76,7 +78,8 @@ func doubtsOf(view ledger.View, clients ...*ledger.Client) map[string][]nameDoub
 	return doubts
 }
 
-// namesOf are the name of a client and the one that is proposed for it.
+// namesOf returns the name of a client and, if it differs, the proposed one. A deleted
+// client has none.
 func namesOf(c *ledger.Client) []string {
 	switch {
 	case c.State == ledger.Deleted:
@@ -87,9 +90,10 @@ func namesOf(c *ledger.Client) []string {
 	return []string{c.Name}
 }
 
-// folding makes of names that differ only in case, in compatible forms of a
-// character (NFKC), in spaces or in what is not drawn the same text. The function
-// is for one goroutine.
+// folding returns a function that maps names which look alike to the same text: names
+// that differ only in letter case, in compatible forms of a character (NFKC), in
+// spaces, or in characters that are not drawn. Only one goroutine may call the
+// function, since a cases.Caser has a state.
 func folding() func(name string) string {
 	fold := cases.Fold()
 	return func(name string) string {
@@ -106,15 +110,17 @@ func folding() func(name string) string {
 	}
 }
 
-// together are the scripts that one language is written in, with Latin beside them
-// (Unicode Technical Standard 39 §5.2, "highly restrictive").
+// together lists the sets of scripts that may be mixed in one name, since one language
+// is written in them, each with Latin added (Unicode Technical Standard 39 §5.2,
+// "highly restrictive").
 var together = [][]string{
 	{"Han", "Hiragana", "Katakana", "Latin"},
 	{"Bopomofo", "Han", "Latin"},
 	{"Han", "Hangul", "Latin"},
 }
 
-// mixedScripts names the scripts of a name that no one language mixes; "" for none.
+// mixedScripts returns the names of the scripts in a name if no language mixes them,
+// and otherwise "".
 func mixedScripts(name string) string {
 	var scripts []string
 	for _, r := range name {

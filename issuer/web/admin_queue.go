@@ -18,7 +18,7 @@ type waiting struct {
 	Owner      named
 	Since      ledger.Time
 	Changes    string // what is proposed of an application that was approved; "" for a new one
-	Doubtful   bool   // its page says something about its name
+	Doubtful   bool   // the client's page has nameDoubts
 }
 
 // reviewQueue lists what waits for a review, the longest first.

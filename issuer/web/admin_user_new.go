@@ -76,8 +76,9 @@ func (w *Web) addUser(c *call, v visit, f *form) error {
 
 var suggestionRule = fmt.Sprintf("You may take this one or another of at least %d characters. Write it down: it is not shown again. The user can change it.", credential.MinPassword)
 
-// checkSuggested says what is wrong with the password that a user of these names is
-// given.
+// checkSuggested reports a problem at the password field if the password that an
+// administrator gives a user is too weak. Names are the user's names and e-mail
+// address, which a guesser tries.
 func (f *form) checkSuggested(names ...string) {
 	if fault := credential.PasswordFault(f.get("password"), names...); fault != "" {
 		f.wrong("password", fault)

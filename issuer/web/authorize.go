@@ -92,14 +92,15 @@ type leaveBody struct {
 	Client   string
 	Target   target
 	Detail   string
-	Location template.URL // of a registered redirection URI, whatever its scheme
+	Location template.URL // a registered redirection URI with the error; template.URL since its scheme may be any
 }
 
-// goOn is the answer to who has signed in: they go on with the query of the
-// authorization request that waits, else with a page of ours. An error for the
-// application is no redirect here: a browser that came by a form would hold that,
-// and every redirect that the application answers with, against the form-action of
-// our sign-in page, or of the provider's. It is a page that leads on by itself.
+// goOn answers a browser that has just signed in. It redirects to the authorization
+// request whose query is next, or without one to the page own. Where the request is
+// refused with an error for the application, goOn doesn't redirect: after a form, a
+// browser checks each redirect, also those of the application, against the
+// form-action of the page with the form (our sign-in page, or the provider's) and
+// would block them. It shows a page that loads the redirection URI by itself.
 func (w *Web) goOn(c *call, next, own string) error {
 	v := visit{view: w.config.Ledger.View()}
 	r, bad := oauth.ParseAuthorizationRequest(next)

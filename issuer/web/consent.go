@@ -18,7 +18,7 @@ var consentForm = formKind{
 	fields: []field{
 		textField("next", ""),     // the query of the authorization request
 		textField("user", ""),     // the id of the user whom the page named
-		textField("revision", ""), // of the client, as the page showed it
+		textField("revision", ""), // the revision of the client that the page showed
 		textField("decision", ""), // "allow" or "cancel"
 	},
 }
@@ -56,12 +56,14 @@ func targetOf(uri string) target {
 	return t
 }
 
-// consentAbout is what the form is about. A query has no NUL: it is written by
-// Query, which escapes it.
+// consentAbout returns the text that the form's token is bound to. The separator is
+// unambiguous: the query comes from oauth.AuthorizationRequest.Query, which escapes
+// NUL.
 func consentAbout(query, revision string) string { return query + "\x00" + revision }
 
-// showConsent asks. The form is bound to the session, to the user it names, to
-// the exact request, and to the revision of the client that it shows.
+// showConsent shows the consent page. Its form is bound to the session, to the user
+// that the page names, to the exact request, and to the revision of the client that
+// the page shows.
 func (w *Web) showConsent(c *call, status int, v visit, r oauth.AuthorizationRequest, a ledger.Authorization, notice string) {
 	c.Header().Set("Content-Security-Policy", formsAnywhere)
 	query, revision := r.Query(), strconv.FormatUint(a.Client.Revision, 10)

@@ -104,9 +104,10 @@ type newSecretBody struct {
 	First    bool
 }
 
-// addSecret answers with the secret itself, and with nothing that leads back to
-// it. The same form again, as of a double click or a reload, shows it again for a
-// while; the ledger has no more of it than a digest.
+// addSecret adds a secret to a client and shows it, once and at no address that could
+// be opened again. The same form sent again, by a double click or a reload, shows the
+// same secret for newSecretTime: the form carries it sealed, since the ledger has its
+// digest only.
 func (w *Web) addSecret(c *call, v visit, f *form, client *ledger.Client) error {
 	plain, ok := w.newSecretOf(&v, client, f)
 	if !ok {
@@ -135,7 +136,8 @@ func (w *Web) addSecret(c *call, v visit, f *form, client *ledger.Client) error 
 	return w.showSecret(c, v, client, plain, client.ActiveSecrets() == 0)
 }
 
-// addSecretLate is for a form that is too old to make a secret, or to show it.
+// addSecretLate answers a form whose sealed secret can't be used any more: the page
+// says that the secret was made before, or offers a new form.
 func (w *Web) addSecretLate(c *call, v visit, f *form, client *ledger.Client) error {
 	if client.SecretOf(f.get("secret")) != nil {
 		return c.done(clientPath(client.ID, "secrets"), clientNotices, "secret-known")
@@ -145,8 +147,8 @@ func (w *Web) addSecretLate(c *call, v visit, f *form, client *ledger.Client) er
 	return w.showSecrets(c, v, client, add)
 }
 
-// showSecretAgain shows a secret that there is already, if it still works, to who
-// may still see it. A fresh view says whether that is so.
+// showSecretAgain shows a secret that the same form has already made. It checks on a
+// fresh view that the secret still works and that the user still owns the client.
 func (w *Web) showSecretAgain(c *call, v visit, id, plain string) error {
 	client, err := w.ownedNow(c, &v)
 	if err != nil {

@@ -36,7 +36,8 @@ func differences(before, after *ledger.Profile) []difference {
 	return list
 }
 
-// hideLogos puts words in the place of pictures, for who may not see the proposed one.
+// hideLogos replaces the pictures by words, for a page whose user may not see the
+// proposed logo.
 func (d *difference) hideLogos() {
 	if !d.Logo {
 		return

@@ -23,7 +23,7 @@ type failure struct {
 	after  time.Duration
 	cause  ledger.Cause
 	owner  *ownerHelp // for who made the application, and nobody else
-	back   string     // the page to go back to; "" for the home page
+	back   string     // the address of the page that the failure links to; "" for the home page
 }
 
 func (f *failure) Error() string { return f.title }

@@ -30,8 +30,8 @@ type field struct {
 	kind  fieldKind
 	most  int // of a file, in bytes
 
-	choice  bool // it is picked from what its page offers, not typed
-	private bool // text that only its own page may show again; see keep
+	choice  bool // the user picks the value from a list on the page; nothing is typed
+	private bool // only the form's own page may show the value again: see keep
 }
 
 type fieldKind int
@@ -53,14 +53,14 @@ func fileField(name, label string, most int) field {
 	return field{name: name, label: label, kind: isFile, most: most}
 }
 
-// labelled is a field of whose value a page may speak.
+// labelled gives the field the label by which pages name its value.
 func (f field) labelled(label string) field { f.label = label; return f }
 
-// chosen is a field for what is picked, not typed; a bound one was picked on a page
-// before.
+// chosen marks a field whose value the user picks and doesn't type. The value of a
+// bound field was picked on the page before.
 func (f field) chosen() field { f.choice = true; return f }
 
-// confidential is a field for text that no other page than the form's own shows.
+// confidential marks a field whose text no page but the form's own may show.
 func (f field) confidential() field { f.private = true; return f }
 
 func (k *formKind) field(name string) int {
@@ -102,15 +102,15 @@ type form struct {
 	files  map[string][]byte
 
 	web       *Web   // seals and opens shownTo
-	shownTo   string // as it was sent: see ShownTo
+	shownTo   string // ShownTo, as it was sent
 	key, user string // what its token is made from: see formToken
 
 	problems []problem
 	alert    string // a problem with no one field
 	status   int    // 0 for what the problems imply
 
-	reauth *reauth // what it asks for; see askAnew
-	tooOld bool    // it was refused for the age of the sign-in
+	reauth *reauth // the proof of identity that the page asks for; set by askAnew
+	tooOld bool    // the form was refused since the user signed in too long ago
 }
 
 // A problem is a sentence about one field.

@@ -11,15 +11,16 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// This file is about forms that are sent after their session has ended. What was
-// filled in comes from the form itself and goes back to whoever sent it, so nothing
-// is stored. Nothing is done before the user is signed in again.
+// This file handles forms that arrive after their session has ended. The answer shows
+// the user's input again, so that it is not lost. The server stores none of it: the
+// input comes with the form and goes back with the answer. The command is not run
+// before the user has signed in and sent the form again.
 
 const (
-	maxKeptForm = 32 << 10 // bytes of a form that is shown again
+	maxKeptForm = 32 << 10 // bytes of input that are shown again
 
-	// shownFor is how long after its page was shown a form is shown again: over a
-	// long weekend.
+	// shownFor is how long a page with a form may have been open so that its input is
+	// still shown again. It spans a long weekend.
 	shownFor = 7 * 24 * time.Hour
 )
 
@@ -28,26 +29,27 @@ const (
 	alertStale = "You have signed in again since this page was opened. Check what you filled in, then submit again. Nothing was done yet."
 )
 
-// formNotices are for the page of any form.
+// formNotices are the notices that the page of any form may show.
 var formNotices = notices{"others": "Another user had filled in the form, so nothing was done."}
 
-// Forms hides in a form whom it was shown to. What one node sealed another must
-// open.
+// Forms seals a record of the user that a form was shown to, which the form carries.
+// Every node must be able to open what another one sealed.
 type Forms interface {
 	SealForm(plain []byte) string
 	OpenForm(text string) ([]byte, error)
 }
 
-// kept reports whether more is filled in than a click, that a page may show again.
+// kept reports whether forms of this kind are shown again after their session ended:
+// those with input that a page may show again, as opposed to a single button.
 func (k *formKind) kept() bool {
 	return slices.ContainsFunc(k.fields, func(d field) bool {
 		return (d.kind == isText || d.kind == isList) && !d.choice && !d.private || d.kind == isBound && d.choice
 	})
 }
 
-// ShownTo proves which user this form was shown to, for this very object. Unlike
-// Token it does not depend on the session. It lets nobody do anything: see sentAgain.
-// It is "" for a form that is not kept.
+// ShownTo returns a sealed text that proves which user this form was shown to, and
+// about which object. Unlike Token it doesn't depend on the session, and it authorizes
+// nothing by itself: see sentAgain. It is "" for a form that is not kept.
 func (f *form) ShownTo() string {
 	if !f.kind.kept() {
 		return ""
@@ -56,13 +58,14 @@ func (f *form) ShownTo() string {
 	return f.web.config.Forms.SealForm(append(append(plain, f.object()...), f.user...))
 }
 
-// object is a digest of what the form is for, and of its object.
+// object returns a digest of the form's purpose and of the object that it is about.
 func (f *form) object() []byte {
 	about, _ := f.about()
 	return digestOf(string(f.kind.purpose) + "\x00" + about)
 }
 
-// shownToUser is the user of the ShownTo that was sent.
+// shownToUser returns the id of the user in the ShownTo that was sent. ok is false if
+// that is forged, about another object, or older than shownFor.
 func (f *form) shownToUser() (user string, ok bool) {
 	if _, clear := f.about(); !clear || !f.kind.kept() {
 		return "", false
@@ -77,10 +80,11 @@ func (f *form) shownToUser() (user string, ok bool) {
 	return user, ok && f.web.config.Ledger.Now() < shown.Add(shownFor)
 }
 
-// keepUnread is keep for a form that was not read yet.
+// keepUnread is keep for a form whose body was not read yet. ended is the error that
+// refused the request; it is returned if the form is not kept.
 func (w *Web) keepUnread(c *call, kind *formKind, ended error) error {
 	if _, ok := errors.AsType[*signInFirst](ended); !ok || !kind.kept() {
-		return ended // before a byte of the body is read
+		return ended // without reading the body
 	}
 	f, err := w.read(c, kind)
 	if err != nil {
@@ -89,9 +93,9 @@ func (w *Web) keepUnread(c *call, kind *formKind, ended error) error {
 	return w.keep(c, f, ended)
 }
 
-// keep shows a form again if the error says that its session has ended. The page
-// gives it a token of the browser's own secret, which a sign-in in another tab does
-// not change.
+// keep shows a form again if err says that its session has ended; any other error is
+// returned. The new token is made from the browser's form cookie instead of the
+// session, so that it stays valid when the user signs in in another tab.
 func (w *Web) keep(c *call, f *form, err error) error {
 	if _, ended := errors.AsType[*signInFirst](err); !ended {
 		return err
@@ -111,17 +115,19 @@ type keptBody struct {
 	Ended bool // nobody is signed in
 }
 
-// sentAgain reports whether the form comes from the page that keep showed this
-// browser, to the user who is signed in now. Another site can neither send it,
-// which the origin tells, nor know the browser's secret.
+// sentAgain reports whether the form comes from the page that keep showed in this
+// browser, and was first shown to the user who is signed in now. Another site can't
+// forge such a form: the request's origin is checked, and the token needs the
+// browser's form cookie.
 func (w *Web) sentAgain(c *call, f *form) bool {
 	about, clear := f.about()
 	user, ok := f.shownToUser()
 	return clear && ok && user == f.user && genuine(f.token, w.sentFormKey(c), f.kind.purpose, user, about)
 }
 
-// stale answers a form of another session. Its user may check it and send it
-// again; to anybody else it is shown empty.
+// stale answers a form that was shown in another session. If that was a session of the
+// same user, the user may check the input and send it again. Any other user gets the
+// form's page without the input.
 func (w *Web) stale(c *call, v visit, f *form) error {
 	user, ok := f.shownToUser()
 	switch {
@@ -136,8 +142,8 @@ func (w *Web) stale(c *call, v visit, f *form) error {
 	return w.show(c, v, "kept", page{Title: "Submit again", Form: f, Body: keptBody{Form: f}})
 }
 
-// strip leaves of a form what may be shown again, and reports false where that is
-// too much.
+// strip removes from a form the values that may not be shown again. It returns false
+// if more than maxKeptForm bytes are left.
 func (f *form) strip() bool {
 	size := 0
 	for _, d := range f.kind.fields {
@@ -152,13 +158,14 @@ func (f *form) strip() bool {
 	return size <= maxKeptForm
 }
 
-// Inputs are for a page that knows nothing of the form: what was typed, and what
-// has to be filled in again.
+// Inputs returns the inputs for the page that shows any kept form: those with the text
+// that the user typed, and those whose values are not kept and have to be filled in
+// again.
 func (f *form) Inputs() (list []input) {
 	for _, d := range f.kind.fields {
 		switch i := f.Input(d.name, ""); {
 		case d.kind == isBound || d.choice:
-		case d.name == ownPassword: // who has just signed in needs none
+		case d.name == ownPassword: // the sign-in that the page asks for is proof enough
 		case d.kind == isFile:
 			i.Hint = "Files are not kept. Choose it again, if you chose one."
 			list = append(list, i.Optional())
@@ -177,14 +184,15 @@ func (f *form) Inputs() (list []input) {
 	return list
 }
 
-// A choiceMade is what was chosen in a field.
+// A choiceMade is a field with the values that the user picked.
 type choiceMade struct {
 	Name, Label string
 	Values      []string
-	Bound       bool // it is among Hidden
+	Bound       bool // the values are sent by the inputs of Hidden
 }
 
-// Choices are for the same page: it does not know what else there is to choose.
+// Choices returns the picked values for the same page. The page shows them as they
+// are, since it doesn't know the other options.
 func (f *form) Choices() (list []choiceMade) {
 	for _, d := range f.kind.fields {
 		if values := f.values[d.name]; d.choice && strings.Join(values, "") != "" {

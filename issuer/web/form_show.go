@@ -116,8 +116,8 @@ type input struct {
 	Rows         int // of a text of several lines; 0 for one line
 	Accept       string
 	IsOptional   bool
-	Needed       string // for which of several buttons it must be filled in
-	Focus        bool   // it is the first with a problem
+	Needed       string // which action of the form needs the input, in words; "" for every one
+	Focus        bool   // the input is the first one with a problem
 }
 
 // Input is the input of a field.
@@ -173,7 +173,8 @@ func (f *form) input(name, line, hint string) input {
 // Optional is for what need not be filled in.
 func (i input) Optional() input { i.IsOptional = true; return i }
 
-// NeededTo is for what must be filled in for one of several buttons only.
+// NeededTo marks an input that only one of the form's actions needs. do names that
+// action, such as "add an administrator".
 func (i input) NeededTo(do string) input { i.IsOptional, i.Needed = true, do; return i }
 
 // As is for what a browser may know already: a token of HTML's autocomplete.

@@ -32,10 +32,11 @@ func keepForBack(c *call, f *form) {
 // somebody else.
 func forgetKept(h http.Header) { h.Set("Clear-Site-Data", `"cache"`) }
 
-// contentPolicy is what a page may load, and where its forms may end. Chromium
-// holds every redirect after a form against form-action, also those that follow at
-// the application: where these lead is not known here. So the consent page has
-// none, and formsAnywhere says so. Other forms end at a page of ours: see goOn.
+// contentPolicy limits what a page may load and where its forms may lead. Chromium
+// checks form-action against every redirect that follows a form, also against those of
+// the application, whose targets this server doesn't know. The consent page therefore
+// has formsAnywhere, without form-action. Every other form leads to a page of this
+// server: see goOn.
 const (
 	contentPolicy = formsAnywhere + "; form-action 'self'"
 	formsAnywhere = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'"

@@ -7,26 +7,25 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 )
 
-// attempts bounds guessing at passwords. A node counts what it sees.
+// attempts limits guessing at passwords. Each node counts its own requests.
 //
-// However many addresses guess at one account together, it has a hundred wrong ones
-// and then 20 an hour. A name without an account has as many, or it would be known
-// which ones there are.
+// One user name may have 100 wrong passwords and then 20 an hour, from all addresses
+// together. A name without an account has the same limit, since a different one would
+// reveal which accounts exist.
 //
-// A browser that nobody has signed in with yet is counted by user name and
-// address together, so that nobody elsewhere can lock a person out, and by
-// address alone, so that one address can't try one password on everybody, nor all
-// that a household has keep others from being looked at. Who
-// shares an address with the guesser would be locked out with them; so a browser
-// that a person has signed in with before has a count of its own for that person
-// (see device), which nobody else can use up.
+// Attempts from a browser without an earlier sign-in are counted in two more ways: by
+// user name and address, so that a guesser elsewhere can't lock the user out, and by
+// address, so that one address can't try one password on every account or occupy the
+// password check. Users who share an address with a guesser would be locked out with
+// the guesser, so a browser in which a user has signed in before has a separate count
+// for that user (see device), which nobody else can use up.
 type attempts struct {
 	everywhere *limit.Fixed // by user name
 	account    *limit.Limiter
 	address    *limit.Networks
-	device     *limit.Limiter  // by its id
-	own        *limit.Limiter  // by session
-	elsewhere  *limit.Networks // of answers of the provider
+	device     *limit.Limiter  // by device id
+	own        *limit.Limiter  // by session, of users who give their password again
+	elsewhere  *limit.Networks // answers of the provider, by address
 	// accepted are sign-ins by person. They are no guesses, but each costs a hash
 	// and a session, and leaves an event in the audit trail, which is of bounded
 	// length. Only who knows the password can use this up, and they are bounded

@@ -30,13 +30,15 @@ var startOfScan = []byte{0xff, 0xda} // ITU-T T.81, table B.1; in the data of a 
 // A picture stands for an application: its logo, or a letter.
 type picture struct{ Logo, Initial string }
 
-// pictureOf is for a client's owner and for administrators.
+// pictureOf returns the picture that a client's owner and administrators see, reviewed
+// or not.
 func pictureOf(p *ledger.Profile) picture {
 	return picture{Logo: logoPath(p.Logo), Initial: initial(p.Name)}
 }
 
-// publicPicture is for everybody else, whom a logo that nobody has reviewed could
-// deceive.
+// publicPicture returns the picture that every other user sees. A logo that no
+// administrator has reviewed could imitate another application, so it is replaced by a
+// letter.
 func publicPicture(c *ledger.Client) picture {
 	if !c.Reviewed() {
 		return picture{Initial: initial(c.Name)}
@@ -52,8 +54,8 @@ func logoPath(digest []byte) string {
 	return pathLogos + hex.EncodeToString(digest)
 }
 
-// logo serves a picture from our own origin, so that no application learns who
-// looks at a page that shows it. No cache keeps one that not everybody may see.
+// logo serves a logo from the server's own origin, so that no application learns which
+// users look at a page that shows it. Caches may store public logos only.
 func (w *Web) logo(c *call) error {
 	var id [32]byte
 	digest := c.param("digest")
@@ -88,9 +90,10 @@ func (w *Web) logo(c *call) error {
 	return nil
 }
 
-// remade is a logo drawn anew from the points of a file, or why the file can't be
-// one. What else the file has stays behind: where a photo was made, further
-// pictures, and what another program would take for a document or a script.
+// remade decodes a picture file and encodes its pixels anew as a logo, or returns a
+// note that says why the file can't be used. That drops everything in the file but the
+// pixels: the place where a photo was taken, further pictures, and bytes that another
+// program would read as a document or a script.
 func remade(file []byte) (logo []byte, note string) {
 	config, format, err := image.DecodeConfig(bytes.NewReader(file))
 	switch {
@@ -113,8 +116,9 @@ func remade(file []byte) (logo []byte, note string) {
 	return logo, ""
 }
 
-// encoded is nil for what can't be made as short as a logo must be. A photo stays a
-// JPEG: as a PNG it would be several times longer.
+// encoded encodes a picture in the given format, and returns nil if that takes more
+// than ledger.MaxLogo bytes at any quality. A JPEG stays a JPEG, since a photo as a PNG
+// is several times larger.
 func encoded(points image.Image, format string) []byte {
 	var b bytes.Buffer
 	if format == "png" {

@@ -10,30 +10,31 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// newSecretTime is for how long a form makes its secret, and shows it.
+// newSecretTime is how long after its page was shown a form can make its secret and
+// show it again.
 const newSecretTime = 10 * time.Minute
 
-// NewSecrets hides a client secret in the form that will make it. What one node
-// sealed another must open.
+// NewSecrets seals the client secret that a form carries before it is made. Every node
+// must be able to open what another one sealed.
 type NewSecrets interface {
 	SealNewSecret(plain []byte) string
 	OpenNewSecret(text string) ([]byte, error)
 }
 
-// A newSecret is drawn when the form is shown, and travels in it, sealed. So the
-// same form sent twice, as by a double click, shows the same secret twice, and no
-// node has to remember it. It is for one secret of one client, for one person, in
-// one session: whoever else gets hold of the form sees nothing.
+// A newSecret is generated when the form is shown, and the form carries it sealed. The
+// same form sent twice, as by a double click, therefore shows the same secret twice,
+// and no node has to store the plain secret. It is bound to one secret id of one
+// client, to one user and to one session, so a form in other hands reveals nothing.
 type newSecret struct {
 	Plain   string      `json:"plain"`
 	ID      string      `json:"id"`
 	Client  string      `json:"client"`
 	User    string      `json:"user"`
-	Session string      `json:"session"` // a digest
+	Session string      `json:"session"` // sessionText
 	Expires ledger.Time `json:"expires"`
 }
 
-// newSecretForm is a form that makes a secret of a client.
+// newSecretForm returns the form that makes a new secret of a client.
 func (w *Web) newSecretForm(v *visit, client *ledger.Client) *form {
 	n := newSecret{
 		Plain: credential.NewSecret(w.config.Rand).Reveal(), ID: w.newSecretID(), Client: client.ID,
@@ -47,8 +48,8 @@ func (w *Web) newSecretForm(v *visit, client *ledger.Client) *form {
 		"secret", n.ID, "sealed", w.config.NewSecrets.SealNewSecret(plain), "after", client.NewestSecret())
 }
 
-// newSecretOf is the secret that a form carries, and false for none that this
-// visit may make of the client now.
+// newSecretOf returns the secret that a form carries. ok is false if the form doesn't
+// carry one that is bound to this visit and client, or if it has expired.
 func (w *Web) newSecretOf(v *visit, client *ledger.Client, f *form) (plain string, ok bool) {
 	text, err := w.config.NewSecrets.OpenNewSecret(f.get("sealed"))
 	if err != nil {

@@ -13,25 +13,25 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 )
 
-// ownPassword is the field for the password of who sends a form, in those that
-// need a sign-in within ledger.ReauthenticateAfter. The page asks for it, and the
-// command decides.
+// ownPassword is the field for the user's own password, in forms for acts that need a
+// sign-in within ledger.ReauthenticateAfter. The page asks for the password where its
+// node finds the sign-in too old; the command decides whether it is.
 const ownPassword = "own_password"
 
 func ownPasswordField() field { return secretField(ownPassword, "Your password") }
 
-// A reauth is how a form asks who sends it to prove again who they are: by the
-// password, or at the provider. Where both are missing they sign in again.
+// A reauth is a form's request that the user authenticates again: by password, or by a
+// sign-in at the provider. A user who has neither must sign out and sign in again.
 type reauth struct {
 	Password bool
 	Provider string
-	Address  string // of the sign-in at the provider
-	Aside    bool   // it opens in another tab, as something was typed in this one
-	To       string // for which of several things that the form can do; "" for all
+	Address  string // the link that begins the sign-in at Provider; "" with Password
+	Aside    bool   // the link opens in another tab, so that the input in this one is kept
+	To       string // the action of the form that needs it, in words; "" if every one does
 }
 
-// pathConfirm sends who is signed in to the provider once more. It is where
-// pathUpstream is, for the same reason.
+// pathConfirm sends a user who is signed in to the provider again, to authenticate
+// there. Like pathUpstream it is below the callback, for the cookies of the attempts.
 const pathConfirm = PathUpstreamCallback + "/confirm"
 
 const (
@@ -41,7 +41,8 @@ const (
 
 var reauthNotices = notices{confirmed: "You have confirmed that it is you. You can go on now."}
 
-// askAnew has a form ask for a proof if the visit's user signed in too long ago.
+// askAnew makes a form ask the user to authenticate again, if the sign-in is too old or
+// the command refused the form as too old. to is reauth.To.
 func (w *Web) askAnew(v *visit, f *form, to string) {
 	if v.session.Fresh(w.config.Ledger.Now()) && !f.tooOld {
 		return
@@ -57,10 +58,11 @@ func (w *Web) askAnew(v *visit, f *form, to string) {
 	}.Encode()
 }
 
-// Reauth is what the form asks for; nil for nothing.
+// Reauth returns the proof that the form asks for, or nil.
 func (f *form) Reauth() *reauth { return f.reauth }
 
-// OwnPassword is the input of that field.
+// OwnPassword returns the input for the user's own password. The form must have a
+// Reauth.
 func (f *form) OwnPassword() input {
 	i := f.Input(ownPassword, "You signed in more than 15 minutes ago. It is asked for so that nobody else can do this in a browser that you left open.").As("current-password")
 	if f.reauth.To != "" {
@@ -131,7 +133,8 @@ func (w *Web) checkProof(c *call, v *visit, f *form) (bool, error) {
 	return false, nil
 }
 
-// prove records a proof for the visit's session, which then has it.
+// prove proposes a proof of identity for the visit's session, and updates the visit if
+// it was accepted.
 func (w *Web) prove(c *call, v *visit, proof *ledger.Reauthenticate) (*ledger.Refusal, error) {
 	proof.Session = v.session.ID
 	refused, err := w.propose(c, v, "reauthenticate", proof)
@@ -143,8 +146,8 @@ func (w *Web) prove(c *call, v *visit, proof *ledger.Reauthenticate) (*ledger.Re
 	return refused, err
 }
 
-// confirmUpstream sends an administrator to the provider, to sign in there anew.
-// Only the link of a page of this session does that.
+// confirmUpstream sends an administrator to the provider, to sign in there again. The
+// link must come from a page of this session, so that another site can't start it.
 func (w *Web) confirmUpstream(c *call) error {
 	query := c.r.URL.Query()
 	to := w.ownPage(query.Get("to"))
@@ -166,7 +169,8 @@ func (w *Web) confirmUpstream(c *call) error {
 	return c.redirect(address)
 }
 
-// finishConfirm is the end of what confirmUpstream began. It signs nobody in.
+// finishConfirm handles the provider's answer to confirmUpstream. It records the proof
+// for the session and makes no new one.
 func (w *Web) finishConfirm(c *call, a *attempt, answer upstream.Answer) error {
 	c.back = a.To
 	v, err := w.admit(c, administrators)
@@ -174,10 +178,10 @@ func (w *Web) finishConfirm(c *call, a *attempt, answer upstream.Answer) error {
 	case err != nil:
 		return err
 	case a.Done, a.Confirms != sessionText(&v):
-		return c.redirect(a.To) // which says what is still needed
+		return c.redirect(a.To) // the page asks again if a proof is still needed
 	case w.config.Ledger.Now() >= a.Expires:
 		return notConfirmed(http.StatusBadRequest, a.To, "That took too long.")
-	case c.head(): // which must not spend the code
+	case c.head(): // a HEAD request must not spend the code
 		return methodNotAllowed(http.MethodGet)
 	}
 	wait, device, forgive := w.attemptElsewhere(c)
@@ -213,8 +217,7 @@ func (w *Web) finishConfirm(c *call, a *attempt, answer upstream.Answer) error {
 	return c.done(a.To, reauthNotices, confirmed)
 }
 
-// authTime is when the provider says that somebody signed in there, 0 where it
-// does not say it.
+// authTime returns the provider's auth_time of a person, or 0 if the ID token has none.
 func authTime(who upstream.Person) ledger.Time {
 	if who.Authenticated.IsZero() {
 		return 0
@@ -222,7 +225,8 @@ func authTime(who upstream.Person) ledger.Time {
 	return ledger.Time(who.Authenticated.UnixMilli())
 }
 
-// unconfirmed is the failure for an error of the provider's.
+// unconfirmed returns the failure to show for an error of the provider, with a link to
+// the page to.
 func (w *Web) unconfirmed(c *call, to string, err error) error {
 	c.err = err
 	if errors.Is(err, upstream.ErrNotAnew) {

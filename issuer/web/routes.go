@@ -68,8 +68,9 @@ func (w *Web) pageFor(who audience, path string, h func(*call, visit) error) rou
 	}}
 }
 
-// formFor takes a form of who is signed in. The handler gets one that a page of
-// this session was given for this very object, or that keep has shown again.
+// formFor returns the route of a form for signed-in users. The handler gets only forms
+// that a page of the same session showed for the same object, or that keep showed
+// again.
 func (w *Web) formFor(who audience, kind *formKind, h func(*call, visit, *form) error) route {
 	return route{method: http.MethodPost, path: kind.action, who: who, serve: func(c *call) error {
 		if w.origin.Check(c.r) != nil {
@@ -96,7 +97,8 @@ func (w *Web) formFor(who audience, kind *formKind, h func(*call, visit, *form) 
 	}}
 }
 
-// read is the form that was sent about the object that the address names.
+// read decodes the form that was sent, with the parameters of the address among its
+// values.
 func (w *Web) read(c *call, kind *formKind) (*form, error) {
 	f, err := decode(c, kind)
 	if err != nil {

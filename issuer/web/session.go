@@ -17,16 +17,16 @@ import (
 
 // How long a page waits before it makes do with less.
 const (
-	waitApplied = 100 * time.Millisecond // for this browser's last command; then a fresh view
-	waitFresh   = 2 * time.Second        // for a fresh view; then the page is not available
-	waitTouch   = time.Second            // for a session's idle time to move on; then it stays
+	waitApplied = 100 * time.Millisecond // until the node has applied this browser's last command; then it asks for a fresh view
+	waitFresh   = 2 * time.Second        // until a fresh view arrives; then the page is unavailable
+	waitTouch   = time.Second            // until a session's idle time is updated; then it stays
 )
 
 // A visit is who is in front of the page, by a view of the ledger. User and
 // session are nil where nobody is signed in.
 type visit struct {
 	view    ledger.View
-	id      string // the session id that the browser was given once; it may have ended
+	id      string // the session id in the browser's cookie; the session may have ended
 	user    *ledger.User
 	session *ledger.Session
 	web     *Web
@@ -35,10 +35,10 @@ type visit struct {
 
 func (v *visit) actor() ledger.Actor { return ledger.Actor{Session: credential.SessionDigest(v.id)} }
 
-// visit reads the session cookie. It looks at a view that has the browser's
-// own last command applied, which says for certain that nobody is signed in. A
-// node that is cut off may not know that a session has ended, so it needs a fresh
-// view too.
+// visit reads the session cookie and looks the session up, in a view that includes the
+// browser's own last command: only such a view proves that nobody is signed in. A node
+// without contact to the leader may have missed the end of a session, so it needs a
+// fresh view too.
 func (w *Web) visit(c *call) visit {
 	v := visit{web: w}
 	id, index, err := w.sessionCookie(c.r)
@@ -86,10 +86,10 @@ func (w *Web) touch(c *call, v *visit) {
 	}
 }
 
-// viewAt is a view for a browser whose last command has that index, and whether
-// it holds the command. A node that does not have it soon asks for a fresh view,
-// beyond which no index is believed: a cookie may be older than a restore from a
-// backup.
+// viewAt returns a view for a browser whose last command has the given index. holds
+// reports whether the view includes that command. A node that doesn't apply the command
+// within waitApplied asks for a fresh view, which counts as including it even if its
+// index is lower: a cookie may be older than a restore from a backup.
 func (w *Web) viewAt(ctx context.Context, index uint64) (view ledger.View, holds bool) {
 	if index == 0 {
 		return w.config.Ledger.View(), false
@@ -105,7 +105,7 @@ func (w *Web) viewAt(ctx context.Context, index uint64) (view ledger.View, holds
 	if view, err = w.config.Ledger.ViewPaced(looking); err == nil {
 		return view, true
 	}
-	return w.config.Ledger.View(), false // commands are decided elsewhere in any case
+	return w.config.Ledger.View(), false // good enough to show a page: the leader decides commands
 }
 
 func (w *Web) fresh(ctx context.Context) (ledger.View, error) {
@@ -114,7 +114,8 @@ func (w *Web) fresh(ctx context.Context) (ledger.View, error) {
 	return w.config.Ledger.ViewFresh(ctx)
 }
 
-// freshFor is fresh for a call of somebody who may not be signed in.
+// freshFor is fresh for a request that may come without a session. Requests without one
+// share a bounded number of fresh views, so that strangers can't load the leader.
 func (w *Web) freshFor(ctx context.Context, c *call) (ledger.View, error) {
 	if c.user != "" {
 		return w.fresh(ctx)
@@ -139,19 +140,20 @@ const (
 	maxCookie     = 256
 )
 
-// Sessions hides what a browser carries about its session, so that what a
-// stranger made up is known without a look at the ledger. What one node sealed
-// another must open. The error of OpenSession is oauth.ErrUnavailable where it
-// can't be told now whether the text is sealed.
+// Sessions seals the session cookie, so that a node recognizes a made-up cookie without
+// asking the cluster. Every node must be able to open what another one sealed. The
+// error of OpenSession is oauth.ErrUnavailable where the node can't find out now
+// whether the text was sealed by the cluster.
 type Sessions interface {
 	SealSession(plain []byte) string
 	OpenSession(ctx context.Context, text string) ([]byte, error)
 }
 
-// sessionCookie is the session id and the index of the browser's last command, or
-// nothing where the browser sent none that was sealed here. A cookie that can't be
-// opened stays in the browser: it may be of another server, since cookies know no
-// port. The error is oauth.ErrUnavailable.
+// sessionCookie returns the session id and the index of the browser's last command, or
+// zero values if the browser sent no cookie that this cluster sealed. A cookie that
+// can't be opened is not removed from the browser: it may belong to another server on
+// the same host, since cookies don't distinguish ports. The only error is
+// oauth.ErrUnavailable.
 func (w *Web) sessionCookie(r *http.Request) (id string, index uint64, err error) {
 	cookie, err := r.Cookie(w.cookieName(sessionCookie))
 	if err != nil || len(cookie.Value) > maxCookie {
@@ -169,7 +171,7 @@ func (w *Web) sessionCookie(r *http.Request) (id string, index uint64, err error
 	return string(plain[indexSize:]), binary.BigEndian.Uint64(plain), nil
 }
 
-// indexSize is that of the index before the session id, in bytes.
+// indexSize is the size in bytes of the index that precedes the session id.
 const indexSize = 8
 
 // setSession gives the browser its session. The cookie has no Max-Age: it ends
@@ -188,7 +190,7 @@ func (w *Web) setCookie(c *call, name, value string, maxAge int) {
 	w.putCookie(c, &http.Cookie{Name: w.cookieName(name), Value: value, Path: "/", MaxAge: maxAge})
 }
 
-// putCookie sets a cookie for this host that no script sees.
+// putCookie sets a cookie for this host that scripts can't read.
 func (w *Web) putCookie(c *call, cookie *http.Cookie) {
 	cookie.HttpOnly, cookie.Secure, cookie.SameSite = true, w.config.Secure, http.SameSiteLaxMode
 	// The last word counts: a cookie is not set twice in one answer (RFC 6265

@@ -18,7 +18,7 @@ import (
 
 const (
 	maxUsername = 200 // bytes
-	maxAgent    = 200 // bytes of User-Agent, kept with the session
+	maxAgent    = 200 // bytes of User-Agent that are stored with the session
 
 	// waitPassword is how long a person waits for a free place to hash in.
 	waitPassword = 5 * time.Second

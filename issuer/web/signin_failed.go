@@ -5,8 +5,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// failed records a failed sign-in of a user, nil for nobody: a name that is
-// nobody's is not told, as it may be a password in the wrong field.
+// failed records a failed sign-in as user u in the security log. u is nil if no user
+// has the name that was typed: that name is not recorded, since it may be a password
+// typed into the wrong field.
 func (w *Web) failed(c *call, u *ledger.User, cause ledger.Cause) {
 	f := security.Failure{Kind: security.SignIn, Cause: cause, Address: w.config.ClientIP(c.r)}
 	if u != nil {
@@ -19,7 +20,8 @@ func (w *Web) failed(c *call, u *ledger.User, cause ledger.Cause) {
 	w.config.Security.Record(f)
 }
 
-// failedName is failed for a name and a password that was looked at.
+// failedName is failed for a user name and a password that were refused. It finds the
+// cause and the user of that name.
 func (w *Web) failedName(c *call, view ledger.View, name string) {
 	u := view.UserByName(name)
 	cause := ledger.PasswordWrong

@@ -25,18 +25,17 @@ const (
 	attemptCookie = "mintmark-upstream-" // and the beginning of the state
 	attemptTag    = 8                    // characters of it
 	maxAttempts   = 3                    // at once, in as many tabs
-	maxAttempt    = 2000                 // bytes of one cookie, its name apart
-	maxKept       = 4000                 // bytes of all of them
+	maxAttempt    = 2000                 // bytes of one cookie's value
+	maxKept       = 4000                 // bytes of all cookies of attempts, with their names
 
-	// longRequest is from where on the query of an authorization request, as JSON
-	// has it, is not kept in an attempt: the headers of a request and of an answer
-	// are bounded by what stands before us, and a browser that sends more than that
-	// is locked out.
-	longRequest = 1200 // bytes
+	// longRequest is the length in bytes, encoded as JSON, up to which the query of an
+	// authorization request is stored in an attempt. A reverse proxy limits the size of
+	// headers: a browser with larger cookies would get no answer any more.
+	longRequest = 1200
 )
 
-// isLong reports whether a query waits in the page that it was asked for, until
-// somebody has signed in in another tab.
+// isLong reports whether a query is too long for an attempt. The sign-in page then
+// stays open with it, while the user signs in at the provider in another tab.
 func isLong(next string) bool {
 	return len(next)+strings.Count(next, `"`)+strings.Count(next, `\`) > longRequest
 }
@@ -46,14 +45,14 @@ func isLong(next string) bool {
 type attempt struct {
 	Seed    string      `json:"seed"` // what its proofs are made from
 	Expires ledger.Time `json:"expires"`
-	Next    string      `json:"next,omitempty"` // as in signInBody; "" for a long one
+	Next    string      `json:"next,omitempty"` // signInBody.Next; "" if isLong
 	To      string      `json:"to,omitempty"`
-	Waits   bool        `json:"waits,omitempty"` // see signInBody
-	Done    bool        `json:"done,omitempty"`  // somebody was signed in by it
+	Waits   bool        `json:"waits,omitempty"` // signInBody.Waits
+	Done    bool        `json:"done,omitempty"`  // the attempt has succeeded
 
-	// Confirms is the session whose user proves again who they are, as sessionText
-	// has it, and Begun is since when they have to have signed in. Both are zero of
-	// a sign-in.
+	// Confirms is the sessionText of the session whose user authenticates again, and
+	// Begun is when that began: the provider's auth_time must not be earlier. Both are
+	// zero for a sign-in.
 	Confirms string      `json:"confirms,omitempty"`
 	Begun    ledger.Time `json:"begun,omitempty"`
 }
@@ -73,8 +72,8 @@ func (a *attempt) proof(of string) string {
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
-// keepAttempt gives the attempt to the browser, which sends it to the callback and
-// to nothing else. It is false where it is too long for a cookie.
+// keepAttempt stores the attempt in a cookie, which the browser sends to the callback
+// only. It returns false if the attempt is too long for a cookie.
 func (w *Web) keepAttempt(c *call, a *attempt) bool {
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)
@@ -96,8 +95,8 @@ func (w *Web) setAttempt(c *call, name, value string, maxAge int) {
 	w.putCookie(c, &http.Cookie{Name: w.attemptName(name), Value: value, Path: PathUpstreamCallback, MaxAge: maxAge})
 }
 
-// attemptName has the prefix for a cookie of one path: __Host- is for those of all
-// (RFC 6265bis §4.1.3).
+// attemptName adds the cookie prefix to a name. It is __Secure-, since __Host- is only
+// for cookies of the path "/" (RFC 6265bis §4.1.3).
 func (w *Web) attemptName(name string) string {
 	if w.config.Secure {
 		return "__Secure-" + name
@@ -126,9 +125,9 @@ func (w *Web) attemptOf(c *call, state string) *attempt {
 	return a
 }
 
-// dropAttempts makes room for an attempt beside the others that the browser sent.
-// Which ones are the oldest is not looked at: nobody signs in in so many tabs at
-// once.
+// dropAttempts removes the browser's other attempts if one more would exceed
+// maxAttempts or maxKept. It removes all of them, not the oldest, since hardly any user
+// signs in in so many tabs at once.
 func (w *Web) dropAttempts(c *call, name string, size int) {
 	var others []string
 	kept := len(w.attemptName(name)) + size

@@ -11,8 +11,8 @@ import (
 // address of the pages before it, the redirection URI that is registered there.
 const PathUpstreamCallback = "/auth/upstream/callback"
 
-// pathUpstream begins a sign-in elsewhere. It is below the callback, so that the
-// browser sends it the cookies of those that it began before.
+// pathUpstream begins a sign-in at the provider. It is below the callback's path, so
+// that the browser sends the cookies of earlier attempts, which dropAttempts counts.
 const pathUpstream = PathUpstreamCallback + "/begin"
 
 // Upstream is an OpenID Connect provider that people sign in with: an

@@ -28,8 +28,9 @@ const retryUpstream = 10 * time.Second
 type elsewhere struct {
 	Name, Address, Other string
 
-	// Continue is where to go on after a sign-in in another tab, which the links
-	// then open: see isLong. "" where this one goes on.
+	// Continue is the address that this tab goes on with after a sign-in in another
+	// tab, where the links then open: see isLong. It is "" if the links open in this
+	// tab.
 	Continue string
 }
 
@@ -168,8 +169,8 @@ func (w *Web) finishUpstream(c *call) error {
 	return w.goOnFrom(c, body)
 }
 
-// goOnFrom goes on after a sign-in. Where the application waits in another tab, the
-// home page says so.
+// goOnFrom answers a browser after a sign-in. If the authorization request waits in
+// another tab, it shows the home page, which says so.
 func (w *Web) goOnFrom(c *call, body signInBody) error {
 	if body.Waits {
 		return c.done(pathHome, homeNotices, "waits")

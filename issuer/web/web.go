@@ -29,8 +29,8 @@ type Ledger interface {
 	InTouch() bool
 	// ViewFresh misses no command that was answered before the call.
 	ViewFresh(ctx context.Context) (ledger.View, error)
-	// ViewPaced is ViewFresh for whoever is not signed in. All such requests of a
-	// cluster share a few looks a second.
+	// ViewPaced is ViewFresh for requests without a session. All such requests share a
+	// bounded number of fresh views per second: see cluster.Node.ViewPaced.
 	ViewPaced(ctx context.Context) (ledger.View, error)
 	// Propose has a command decided. The index is where a view shows its
 	// effect. The error is oauth.ErrUnavailable where nothing could be decided.
@@ -62,22 +62,22 @@ type Config struct {
 	// Secret is what the ledger records of a client secret: its digest, with an
 	// id that the form's replaces.
 	Secret func(plain string) (ledger.NewSecret, error)
-	// NewSecrets is how the form that makes a client secret carries it.
+	// NewSecrets seals the client secret in the form that makes it.
 	NewSecrets NewSecrets
-	// Forms is how a form carries whom it was shown to.
+	// Forms seals the record in a form of the user that the form was shown to.
 	Forms Forms
 	// Explain opens an error_id. Pages check who may see what is in it.
 	Explain func(errorID string) (ledger.Explanation, error)
 	// Devices is how browsers that people have signed in with are known again.
 	Devices Devices
-	// Sessions is how browsers carry what they are signed in by.
+	// Sessions seals the session cookie.
 	Sessions Sessions
 	// Refusals are told to the owner of the client. Default: those of the
 	// authorization step only.
 	Refusals *Refusals
-	// Security is told of failed sign-ins. May be nil.
+	// Security records failed sign-ins. It may be nil.
 	Security *security.Recorder
-	// RequestID is how a request is named in the log. May be nil.
+	// RequestID returns the id of a request in the log. It may be nil.
 	RequestID func(*http.Request) string
 	// Rand must be safe for concurrent use. Default: crypto/rand.Reader.
 	Rand io.Reader

@@ -80,8 +80,8 @@ func stateName(s ledger.ClientState) string {
 	return "Deleted"
 }
 
-// pieces are a text cut where a line may end within it: an address is then not
-// broken in mid-word.
+// pieces splits a text after each "@" and ".", where a page may break the line, so that
+// an address is not broken within a word.
 func pieces(s string) []string {
 	var list []string
 	for s != "" {
