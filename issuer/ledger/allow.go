@@ -26,8 +26,9 @@ type Allow struct {
 	User    string                     `cbor:"2,keyasint"` // whom the page named
 	Request oauth.AuthorizationRequest `cbor:"3,keyasint"`
 	Grant   GrantID                    `cbor:"4,keyasint"`
-	// Revision is the client's that the page showed: nobody allows an application
-	// whose name, website or owner has become another under their eyes.
+	// Revision is the client's revision that the consent page showed. The command is
+	// refused if the client has another one now: the user must not allow an
+	// application whose name, website or owner changed after the page was shown.
 	Revision uint64 `cbor:"5,keyasint"`
 }
 

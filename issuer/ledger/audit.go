@@ -22,7 +22,7 @@ const (
 	EventClientDeleted  EventKind = "client.deleted"
 	EventClientOffered  EventKind = "client.offered"     // to its User, by its owner
 	EventOfferEnded     EventKind = "client.offer_ended" // declined or withdrawn, as Detail says
-	EventClientMoved    EventKind = "client.transferred" // to its User, from the one that Detail begins with
+	EventClientMoved    EventKind = "client.transferred" // to User; Detail begins with the owner before
 	EventClientImported EventKind = "client.imported"
 	EventScopesSelected EventKind = "client.scopes_selected" // the migration of a legacy client
 	EventSecretAdded    EventKind = "secret.added"
@@ -30,9 +30,9 @@ const (
 	EventAllowed        EventKind = "grant.allowed"
 	EventExchanged      EventKind = "grant.exchanged"
 	EventRetried        EventKind = "grant.retried" // a refresh answered again inside the retry window; once a day for each grant
-	EventShared         EventKind = "grant.shared"  // three generations in a row, or more, were asked for twice; once a day for each grant
+	EventShared         EventKind = "grant.shared"  // Grant.Shared became true, or is still; at most one a day for each grant
 	EventReuse          EventKind = "grant.reuse"   // a credential of the chain came twice; the grant was ended
-	EventLeapt          EventKind = "grant.leapt"   // after a restore or a recovery, the chain moved forward to a later refresh token
+	EventLeapt          EventKind = "grant.leapt"   // after a restore or a recovery, the grant accepted a later refresh token than it knew
 	EventGrantRevoked   EventKind = "grant.revoked"
 	EventDisconnected   EventKind = "grant.disconnected"
 	EventKeyAdded       EventKind = "key.added"
@@ -43,8 +43,8 @@ const (
 	EventNodeForgotten  EventKind = "node.forgotten"
 	EventRestored       EventKind = "restore.begun"
 	EventReplayed       EventKind = "restore.replayed"
-	EventRecovered      EventKind = "restore.recovered" // the only node that is left went on alone
-	EventFailures       EventKind = "security.failures" // of an hour, on all nodes
+	EventRecovered      EventKind = "restore.recovered" // the only remaining node was made a cluster of one
+	EventFailures       EventKind = "security.failures" // the failures to authenticate of one hour, on all nodes
 )
 
 // An Event is one entry of the audit trail, in log order. A command makes at
@@ -58,18 +58,18 @@ type Event struct {
 	User   string    `cbor:"6,keyasint,omitempty"`
 	Grant  GrantID   `cbor:"7,keyasint,omitempty"`
 	Detail string    `cbor:"8,keyasint,omitempty"` // never a secret
-	Until  Time      `cbor:"9,keyasint,omitempty"` // of a cut of a user's grants: User.CutAt
+	Until  Time      `cbor:"9,keyasint,omitempty"` // User.CutAt, of an event that cut a user's grants
 }
 
 // Operator is the Actor of what comes over the local socket or from a
 // node's own duties.
 const Operator = "operator"
 
-// MaxEvents bounds the audit trail; the leader sweeps what is beyond it, from
-// the actor who has the most: see Shares. Still nobody may write without end, or
-// they would push out what they did themselves, and what the feed of revocations
-// reads: each kind has its bound, see tellsRetry and maxAllowsADay, and for the
-// forms of the pages issuer/web.
+// MaxEvents is how many events the audit trail keeps. Beyond it the leader removes
+// events of the actors with the most: see Shares. The rate of events has bounds as
+// well, since an actor without one could push out its own earlier events and the
+// revocations that the feed has still to read: see tellsRetry, maxAllowsADay, and
+// issuer/web for the forms of the pages.
 const MaxEvents = 100_000
 
 func event(m Meta, e Event) Change {

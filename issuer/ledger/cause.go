@@ -112,9 +112,9 @@ const (
 	Throttled         Cause = 105
 	NoSuchUser        Cause = 106
 	PasswordWrong     Cause = 107
-	UpstreamRefused   Cause = 108 // the provider vouched for nobody, or can't be believed
-	SignInTooOld      Cause = 109 // see ReauthenticateAfter
-	OtherPerson       Cause = 110 // the provider signed somebody else in than the session's user
+	UpstreamRefused   Cause = 108 // the provider refused the sign-in, or its answer is not valid
+	SignInTooOld      Cause = 109 // the act needs a sign-in within ReauthenticateAfter
+	OtherPerson       Cause = 110 // the provider signed in a person other than the session's user
 )
 
 // sentences are for people who manage a client: exact, and without a value

@@ -26,10 +26,11 @@ type authentication struct {
 	secret int // index in client.Secrets; -1 for a public client
 }
 
-// proved reports whether a secret was right.
+// proved reports whether the client authenticated by one of its secrets.
 func (a authentication) proved() bool { return a.client != nil && a.secret >= 0 }
 
-// recheck marks a refusal as one to decide again on a fresh view.
+// recheck marks a refusal to be decided again on a fresh view, since this node's view
+// may be behind.
 func (a authentication) recheck(d Decision) Decision {
 	d.Recheck, d.Proved = d.Outcome.Refusal != nil && len(d.Changes) == 0, a.proved()
 	return d

@@ -87,9 +87,9 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: next.edited(old, kind)}))...)
 }
 
-// edited is the detail of the event of an edit: the scopes that c has now, or of a
-// proposal, what differs from the client as it was, and the scopes that it would
-// have.
+// edited returns the detail of the event of an edit. For an edit that is in force, that
+// is the scopes of c. For a proposal, it is the names of the fields that differ from
+// old, and the scopes that c would have.
 func (c *Client) edited(old *Client, kind EventKind) string {
 	if kind != EventClientProposed {
 		return strings.Join(c.Scopes, " ")

@@ -9,9 +9,9 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// checkProfile validates what a person may fill in. Scopes come back in
-// catalogue order. scopes says how many there must be at least: none for a
-// legacy client that has not selected any yet.
+// checkProfile validates a profile that a user filled in, and returns it with its scopes
+// in the order of the catalogue. scopes is the least number of scopes: 0 for a legacy
+// client that has not selected any yet.
 func (v View) checkProfile(p Profile, t ClientType, scopes int) (Profile, *Refusal) {
 	if faults := v.ProfileFaults(&p, t, scopes); len(faults) > 0 {
 		return p, faults[0]
@@ -21,8 +21,8 @@ func (v View) checkProfile(p Profile, t ClientType, scopes int) (Profile, *Refus
 	return p, nil
 }
 
-// ProfileFaults is all that is wrong with a profile, for telling a person at
-// once. A command is refused for the first.
+// ProfileFaults returns everything that is wrong with a profile, so that a page can
+// show all of it at once. A command is refused with the first fault only.
 func (v View) ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 	var faults []*Refusal
 	bad := func(field, note string) {

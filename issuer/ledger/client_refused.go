@@ -9,7 +9,8 @@ type Refused struct {
 	At      Time    `cbor:"3,keyasint"`
 }
 
-// refuse ends the proposed revision and keeps what it was.
+// refuse removes the proposed revision from review, and records it as refused with the
+// reason.
 func (c *Client) refuse(reason string, m Meta) {
 	c.Refused = &Refused{Profile: *c.Proposed, Reason: reason, At: m.At}
 	c.Proposed = nil

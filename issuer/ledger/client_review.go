@@ -91,7 +91,7 @@ func (c *ReviewClient) detail() string {
 	return string(c.Verdict) + reviewReason + c.Reason
 }
 
-// Review is what an EventClientReviewed says. Some have no reason.
+// Review returns the verdict of an EventClientReviewed and the reason, which may be "".
 func (e *Event) Review() (verdict Verdict, reason string) {
 	text, reason, _ := strings.Cut(e.Detail, reviewReason)
 	return Verdict(text), reason
@@ -103,7 +103,8 @@ func (e *Event) Review() (verdict Verdict, reason string) {
 type DeleteClient struct {
 	Actor Actor  `cbor:"1,keyasint"`
 	ID    string `cbor:"2,keyasint"`
-	// Revision is the one that was looked at; 0 is any.
+	// Revision is the client's revision that the reviewer saw. The review is refused
+	// if the client has another one now. 0 accepts any.
 	Revision uint64 `cbor:"3,keyasint,omitempty"`
 }
 

@@ -12,9 +12,10 @@ type AddSecret struct {
 	Actor  Actor     `cbor:"1,keyasint"`
 	Client string    `cbor:"2,keyasint"`
 	Secret NewSecret `cbor:"3,keyasint"`
-	// After is the id of the newest secret that the owner looked at, "" for none. A
-	// form that comes again makes nothing: not a second secret, and not the first
-	// anew that was revoked and forgotten meanwhile. An operator looks at none.
+	// After is the id of the newest secret when the owner's page was shown, "" for
+	// none. The command is refused if another secret is the newest now. So a form that
+	// is sent twice makes no second secret, and doesn't make the first one again after
+	// it was revoked and removed from the row. An operator's command doesn't check it.
 	After string `cbor:"4,keyasint,omitempty"`
 }
 
@@ -81,7 +82,7 @@ func (c *RevokeSecret) Decide(v View, m Meta) Decision {
 		event(m, Event{Kind: EventSecretRevoked, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret}))
 }
 
-// revokeSecrets ends all secrets.
+// revokeSecrets revokes all secrets of the client that are active.
 func (c *Client) revokeSecrets(at Time) {
 	c.Secrets = slices.Clone(c.Secrets)
 	for i := range c.Secrets {
@@ -105,8 +106,9 @@ func (v View) managed(a Actor, id string, m Meta) (*Client, identity, Decision, 
 	return c, who, Decision{}, true
 }
 
-// NewestSecret is the id of the secret that was added last, which may be revoked;
-// "" for none. None that was is the newest again.
+// NewestSecret returns the id of the secret that was added last, active or revoked, or
+// "". A secret that was the newest once and was followed by another never becomes the
+// newest again.
 func (c *Client) NewestSecret() string {
 	if len(c.Secrets) == 0 {
 		return ""
@@ -114,7 +116,7 @@ func (c *Client) NewestSecret() string {
 	return c.Secrets[len(c.Secrets)-1].ID
 }
 
-// SecretOf is the secret of an id, nil for none that the row remembers.
+// SecretOf returns the secret with an id, or nil if the row doesn't have it (any more).
 func (c *Client) SecretOf(id string) *Secret {
 	if i := c.secret(id); i >= 0 {
 		return &c.Secrets[i]

@@ -23,7 +23,7 @@ func (c *Client) offeredTo() []string {
 	return []string{c.Offer.To}
 }
 
-// moveToOwner gives c to another user.
+// moveToOwner makes another user the owner of c, and ends its Offer.
 func (c *Client) moveToOwner(user string) { c.Owner, c.Offer = user, nil }
 
 // full reports whether a user has as many clients as people may have.
@@ -79,8 +79,8 @@ type AcceptClient struct {
 	// Revision is what the new owner looked at: nobody takes over what was
 	// changed under their eyes.
 	Revision uint64 `cbor:"3,keyasint"`
-	// RevokeSecrets ends all secrets of the client: whoever ran it knows them. The
-	// new owner makes one.
+	// RevokeSecrets revokes all secrets of the client, since the owner before and
+	// everybody who operated the client know them. The new owner makes a new one.
 	RevokeSecrets bool `cbor:"4,keyasint,omitempty"`
 }
 
@@ -94,7 +94,7 @@ func (c *AcceptClient) Decide(v View, m Meta) Decision {
 	case cause != NoCause:
 		return deny(cause)
 	case who.owns(old.Owner) && c.RevokeSecrets && old.ActiveSecrets() > 0 && old.Last != m.ID:
-		return deny(Moved) // it became theirs in another way, with secrets that are known
+		return deny(Moved) // the user became the owner by another command, which revoked no secrets
 	case who.owns(old.Owner):
 		return accept(Outcome{ID: c.ID}) // what was asked for is so
 	}

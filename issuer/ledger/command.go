@@ -28,8 +28,8 @@ type Meta struct {
 	At    Time
 	Again bool   // a re-proposal of a command whose fate was unknown: it must never revoke
 	Level uint32 // feature level of the cluster
-	// Halted is how long, up to At, nothing could be decided, all in all, in
-	// milliseconds: there was no leader that could, or no node ran.
+	// Halted is for how long, in milliseconds and summed up to At, the cluster could
+	// decide no command: there was no leader with a majority, or no node ran.
 	Halted int64
 }
 
@@ -51,8 +51,9 @@ type Decision struct {
 	// genuine: it is decided again on a fresh view before it is answered, so
 	// that a leader that was deposed without knowing signs nobody out.
 	Recheck bool
-	// Proved says that the client authenticated by a secret. To ask for a fresh
-	// view at will must cost whoever did not more than the cluster.
+	// Proved reports that the client authenticated by a secret. Requests without such
+	// a proof share a bounded number of fresh views, so that strangers can't load the
+	// cluster with them.
 	Proved bool
 	// Accuses marks changes that are made because a credential was used that was
 	// used before: see cluster.Decision.
@@ -89,7 +90,7 @@ type Issued struct {
 	SigningKey    string  `cbor:"8,keyasint,omitempty"` // "" for Allow, which mints no access token
 	At            Time    `cbor:"9,keyasint"`           // iat
 	Retry         bool    `cbor:"10,keyasint,omitempty"`
-	Shared        bool    `cbor:"12,keyasint,omitempty"` // of the first Retry of a generation: see Grant.Shared
+	Shared        bool    `cbor:"12,keyasint,omitempty"` // Grant.Shared, at the first Retry of a generation
 	RedirectURI   string  `cbor:"11,keyasint,omitempty"` // of Allow: where the code goes
 }
 

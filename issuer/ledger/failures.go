@@ -11,35 +11,36 @@ import (
 	"time"
 )
 
-// FailureCounts are failures to authenticate that a node has counted. Accounts
-// are those that exist.
+// FailureCounts are the failures to authenticate that a node has counted. Users and
+// Clients have only ids that exist.
 type FailureCounts struct {
 	SignIns         int64
-	Users           map[string]int64 // of SignIns, by user id
-	Authentications int64            // of clients
-	Clients         map[string]int64 // of Authentications, by client id
+	Users           map[string]int64 // the SignIns of each user, by id
+	Authentications int64            // failed client authentications
+	Clients         map[string]int64 // the Authentications of each client, by id
 }
 
-// Bounds of what is kept of the accounts that failures were at, of each kind.
-// Those with the most failures are kept.
+// How many accounts are kept, of each kind of failure. The accounts with the most
+// failures are kept; the failures of the others count in the total.
 const (
-	maxReported = 50  // in a command
-	maxTallied  = 100 // in a row
+	maxReported = 50  // in a ReportFailures
+	maxTallied  = 100 // in a FailureReport
 	maxNamed    = 10  // in the event
 )
 
-// failureGrace is how long after an hour its reports are taken. Then they become
-// one event, and neither a late report nor a second sum can make another.
+// failureGrace is how long after the end of an hour reports of it are accepted. Then
+// they are summed in one event. Later reports are refused, so there is no second event
+// of the same hour.
 const failureGrace = 5 * time.Minute
 
-// Failures are those of one kind.
+// Failures are the failures of one kind.
 type Failures struct {
 	Total    int64             `cbor:"1,keyasint"`
-	Accounts []AccountFailures `cbor:"2,keyasint,omitempty"` // the most first
-	More     bool              `cbor:"3,keyasint,omitempty"` // there were more accounts
+	Accounts []AccountFailures `cbor:"2,keyasint,omitempty"` // in descending order of Count
+	More     bool              `cbor:"3,keyasint,omitempty"` // more accounts had failures than Accounts has
 }
 
-// AccountFailures are those at one account.
+// AccountFailures are the failures of one kind at one account.
 type AccountFailures struct {
 	ID    string `cbor:"1,keyasint"`
 	Count int64  `cbor:"2,keyasint"`
@@ -50,7 +51,8 @@ func failuresOf(total int64, accounts map[string]int64) Failures {
 	return f.with(accounts, maxReported)
 }
 
-// with adds failures at accounts, of which it keeps some.
+// with adds the failures at accounts, and keeps the accounts with the most failures. It
+// leaves the total alone.
 func (f Failures) with(accounts map[string]int64, most int) Failures {
 	all := maps.Clone(accounts)
 	if all == nil {
@@ -70,7 +72,7 @@ func (f Failures) with(accounts map[string]int64, most int) Failures {
 	return f
 }
 
-// plus is the sum of two, with at most so many accounts.
+// plus returns the sum of f and g, with at most that many accounts.
 func (f Failures) plus(g Failures, most int) Failures {
 	accounts := make(map[string]int64, len(g.Accounts))
 	for _, a := range g.Accounts {
@@ -81,7 +83,8 @@ func (f Failures) plus(g Failures, most int) Failures {
 	return f.with(accounts, most)
 }
 
-// known drops the accounts that do not exist: their failures count without one.
+// known returns f without the accounts that don't exist. Their failures stay in the
+// total.
 func (f Failures) known(exists func(id string) bool) Failures {
 	var kept []AccountFailures
 	for _, a := range f.Accounts[:min(len(f.Accounts), maxReported)] {
@@ -93,7 +96,8 @@ func (f Failures) known(exists func(id string) bool) Failures {
 	return f
 }
 
-// text is such as "214 failed sign-ins on 3 accounts: u-1 200, u-2 13, u-3 1".
+// text returns a sentence such as
+// "214 failed sign-ins on 3 accounts: u-1 200, u-2 13, u-3 1".
 func (f *Failures) text(one, many, account, accounts string) string {
 	count := func(n int64, one, many string) string {
 		if n == 1 {
@@ -115,26 +119,26 @@ func (f *Failures) text(one, many, account, accounts string) string {
 	return text + " on " + on + ": " + strings.Join(named, ", ")
 }
 
-// A FailureReport is what one node has reported of one hour.
+// A FailureReport is the sum of the failures that one node has reported for one hour.
 type FailureReport struct {
-	ID              string    `cbor:"1,keyasint"` // orders by hour
-	Hour            int64     `cbor:"2,keyasint"` // see HourOf
+	ID              string    `cbor:"1,keyasint"` // failureReportID, whose order is that of the hours
+	Hour            int64     `cbor:"2,keyasint"` // HourOf the failures
 	SignIns         Failures  `cbor:"3,keyasint"`
 	Authentications Failures  `cbor:"4,keyasint"`
 	Last            CommandID `cbor:"5,keyasint"`
 }
 
-// HourOf numbers the hours (UTC) since the Unix epoch.
+// HourOf returns the number of full hours (UTC) between the Unix epoch and t.
 func HourOf(t Time) int64 { return t.Unix() / 3600 }
 
-// over is when an hour's failures are summed.
+// hourOver returns when the failures of an hour may be summed.
 func hourOver(hour int64) Time { return Time((hour + 1) * 3600 * 1000).Add(failureGrace) }
 
 func failureReportID(hour int64, node string) string {
 	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(hour))) + "/" + node
 }
 
-// FailureHours are the hours whose reports are to be summed at a time.
+// FailureHours returns the hours whose reports are due to be summed at a time.
 func (v View) FailureHours(at Time) (hours []int64) {
 	for r := range rowsFrom[FailureReport](v, TableFailures, "") {
 		if at < hourOver(r.Hour) {
@@ -147,7 +151,7 @@ func (v View) FailureHours(at Time) (hours []int64) {
 	return hours
 }
 
-// ReportFailures adds what a node has counted to what it has reported of an hour.
+// ReportFailures adds the failures that a node has counted to its report of an hour.
 type ReportFailures struct {
 	Node            string   `cbor:"1,keyasint"`
 	Hour            int64    `cbor:"2,keyasint"`
@@ -155,7 +159,8 @@ type ReportFailures struct {
 	Authentications Failures `cbor:"4,keyasint"`
 }
 
-// NewReportFailures is the report of counts, bounded.
+// NewReportFailures makes a report of a node's counts, with at most maxReported
+// accounts of each kind.
 func NewReportFailures(node string, hour int64, c FailureCounts) *ReportFailures {
 	return &ReportFailures{
 		Node: node, Hour: hour,
@@ -166,8 +171,8 @@ func NewReportFailures(node string, hour int64, c FailureCounts) *ReportFailures
 // Kind is KindReportFailures.
 func (*ReportFailures) Kind() Kind { return KindReportFailures }
 
-// Decide refuses what comes when the hour has been summed: the node reports it
-// for another hour.
+// Decide refuses a report of an hour that may have been summed already. The node then
+// reports the failures for the present hour.
 func (c *ReportFailures) Decide(v View, m Meta) Decision {
 	switch {
 	case c.Node == "" || len(c.Node) > MaxID:
@@ -189,7 +194,7 @@ func (c *ReportFailures) Decide(v View, m Meta) Decision {
 	return accept(Outcome{ID: r.ID}, put(TableFailures, &r))
 }
 
-// SumFailures makes one event of all reports of an hour.
+// SumFailures replaces all reports of an hour by one event.
 type SumFailures struct {
 	Hour int64 `cbor:"1,keyasint"`
 }
@@ -197,7 +202,8 @@ type SumFailures struct {
 // Kind is KindSumFailures.
 func (*SumFailures) Kind() Kind { return KindSumFailures }
 
-// Decide changes nothing where another leader has done it.
+// Decide changes nothing if there are no reports of the hour: another leader may have
+// summed them.
 func (c *SumFailures) Decide(v View, m Meta) Decision {
 	if m.At < hourOver(c.Hour) {
 		return deny(WrongState)

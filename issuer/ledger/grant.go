@@ -48,8 +48,8 @@ type Grant struct {
 	Retried  int32     `cbor:"18,keyasint,omitempty"` // the day of the last retry that the audit trail tells, see tellsRetry
 	Last     CommandID `cbor:"16,keyasint"`
 	Halted   int64     `cbor:"19,keyasint,omitempty"` // Meta.Halted at Spent
-	Twice    uint8     `cbor:"20,keyasint,omitempty"` // how many generations in a row were asked for twice, the last one included, as far as sharedAfter
-	Shown    int32     `cbor:"21,keyasint,omitempty"` // the day of the last EventShared
+	Twice    uint8     `cbor:"20,keyasint,omitempty"` // how many generations in a row, up to the last one, were requested twice; it counts up to sharedAfter
+	Shown    int32     `cbor:"21,keyasint,omitempty"` // the day (UTC, since the Unix epoch) of the last EventShared
 }
 
 // ended says why the grant accepts nothing any more, whatever is presented:
@@ -124,7 +124,7 @@ func (g *Grant) ends(cause Cause, m Meta) *Grant {
 // due, under the credential key that is active now.
 func (g *Grant) spends(generation, key uint32, m Meta) *Grant {
 	next := *g
-	if g.Used == g.Spent { // nobody asked for the generation before again
+	if g.Used == g.Spent { // the generation before was requested only once
 		next.Twice = 0
 	}
 	next.Due = generation + 1
@@ -132,18 +132,19 @@ func (g *Grant) spends(generation, key uint32, m Meta) *Grant {
 	return &next
 }
 
-// sharedAfter is after how many generations in a row that were asked for twice
-// a grant counts as shared. A response is lost now and then; two copies of an
-// application, or a thief who keeps step with the owner, ask twice each time.
+// sharedAfter is the number of generations in a row that must have been requested twice
+// for a grant to count as shared. A single repetition follows a lost response. Two
+// copies of an application, or a thief who refreshes as often as the application,
+// request every generation twice.
 const sharedAfter = 3
 
-// Shared reports whether two parties seem to use one sign-in. It ends nobody's
-// access: programs of several processes do so all the time.
+// Shared reports whether two parties seem to use the same grant. The grant goes on
+// nevertheless, since applications that run as several processes do the same.
 func (g *Grant) Shared() bool { return g.Twice >= sharedAfter }
 
-// spentLately reports whether the last generation that was spent was so no longer
-// ago than a window. Time in which nothing could be decided does not count: whose
-// answer was lost as it began could not ask again.
+// spentLately reports whether the last generation was spent within a window before m.
+// Time in which the cluster could decide no command doesn't count: a client that lost
+// its response when such a halt began could not repeat the request before its end.
 func (g *Grant) spentLately(window time.Duration, m Meta) bool {
 	return window > 0 && m.At-Time(m.Halted-g.Halted) <= g.Spent.Add(window)
 }

@@ -42,9 +42,9 @@ type Key struct {
 
 	Under string `cbor:"12,keyasint,omitempty"` // the public id of the cluster key that Sealed is sealed under
 
-	// Learnt is when every verifier knows a signing key that was announced. It
-	// is fixed at the announcement, by what the JWKS had promised until then: to
-	// promise less from then on makes no cache forget sooner.
+	// Learnt is when every verifier knows a signing key that was announced. It is set
+	// at the announcement, from the longest max-age that the JWKS had promised until
+	// then: caches keep the key set that long even if the setting is shortened.
 	Learnt Time `cbor:"13,keyasint,omitempty"`
 	// Highest is the greatest number that a credential key had which is gone,
 	// where that is greater than those of the ring: no number is used twice.

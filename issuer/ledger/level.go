@@ -1,15 +1,14 @@
 package ledger
 
-// Level is the feature level of these rules. A cluster has a level too
-// (Meta.Level): that of the oldest program among its nodes, which rises when the
-// last of them was upgraded. What an older program does not know, or would
-// decide otherwise, happens from a level on that it does not have, or its state
-// would differ from that of the others. A kind of command that comes with a level
-// is listed in Since.
+// Level is the feature level of these rules. The level of a cluster (Meta.Level) is that
+// of the oldest program among its nodes; it rises when the last of them was upgraded. A
+// rule that an older program doesn't have, or decides in another way, must apply only
+// from a higher level on: otherwise the states of the nodes would differ. Since lists
+// the kinds of commands that a level adds.
 //
-// There is one level yet.
+// So far there is one level.
 const Level = 1
 
-// Since has the kinds of commands that not every level knows, with the level from
-// which on each may be proposed.
+// Since returns the kinds of commands that level 1 doesn't have, each with the lowest
+// level at which it may be proposed.
 func Since() map[Kind]uint32 { return map[Kind]uint32{} }

@@ -34,9 +34,10 @@ func logoType(picture []byte) string {
 // Logo is nil where there is none.
 func (v View) Logo(id [32]byte) *Logo { return first[Logo](v, TableLogos, indexID, id[:]) }
 
-// LogoFor is a logo for a user, or for nobody, who may see it: one of a client
-// that was approved is everybody's; one that waits for a review or was refused is
-// its owner's and the administrators'. Public tells the first from the others.
+// LogoFor returns the logo with a digest, or nil if the user may not see it; user is nil
+// for a request without a session. The logo of an approved profile is public: everybody
+// may see it. A logo that waits for a review, or was refused, is visible to the client's
+// owner and to administrators only.
 func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
 	may := user != nil && user.Admin
 	for c := range rows[Client](v, TableClients, "logo", hex.EncodeToString(id[:])) {
@@ -51,7 +52,8 @@ func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
 	return v.Logo(id), false
 }
 
-// Reviewed reports whether the profile of c was approved, apart from Proposed.
+// Reviewed reports whether an administrator has approved the profile of c. It says
+// nothing of c.Proposed.
 func (c *Client) Reviewed() bool { return c.State == Approved || c.State == Suspended }
 
 // shows reports whether a client has l, would have it after a review, or was
@@ -79,8 +81,8 @@ func (c *Client) logos() []string {
 	return ids
 }
 
-// putLogo is the change that keeps the picture of a profile, none where the
-// state has it already.
+// putLogo returns the change that stores the picture of a profile, or none if the state
+// already has that picture.
 func (v View) putLogo(p Profile, picture []byte) ([]Change, *Refusal) {
 	bad := func(note string) ([]Change, *Refusal) { return nil, badField("logo", note).Outcome.Refusal }
 	if len(p.Logo)+len(picture) == 0 {

@@ -2,25 +2,27 @@ package ledger
 
 import "time"
 
-// ReauthenticateAfter is how old the sign-in of an administrator may be for the
-// acts by which whoever found their browser open could stay in for good: to make
-// an administrator, to set another user's password, to transfer a client.
+// ReauthenticateAfter is how old the sign-in of an administrator may be for three acts:
+// to make an administrator, to set another user's password, and to transfer a client.
+// By any of these, somebody who finds the administrator's browser unattended could gain
+// access that outlasts the session.
 //
-// The age is judged in the command of each act, where the act happens. State time
-// and the session's row are the same for all nodes, so that a node with another
-// clock, a page that was open for long or a program that sends its form changes
-// nothing. An operator has no session, and is not asked.
+// The command of each act checks the age. It compares state time with the session's
+// row, which are the same on all nodes, so the decision depends neither on the clock of
+// a node nor on how long a page was open or which program sent the form. An operator
+// has no session and is not checked.
 const ReauthenticateAfter = 15 * time.Minute
 
-// Fresh reports whether the user of s proved who they are within
+// Fresh reports whether at a time, the user of s has authenticated within
 // ReauthenticateAfter.
 func (s *Session) Fresh(at Time) bool { return at < s.Authenticated.Add(ReauthenticateAfter) }
 
-// fresh reports whether i may do what needs a fresh sign-in.
+// fresh reports whether i may do acts that need a fresh sign-in.
 func (i identity) fresh(m Meta) bool { return i.operator || i.session.Fresh(m.At) }
 
-// authenticatedAt is when somebody signed in whom a provider signed in at said. It
-// is never to come, and it is now where the provider does not say it.
+// authenticatedAt returns the time of a sign-in at a provider. said is the provider's
+// auth_time, or 0 if the provider sent none; then the time of the command counts. The
+// result is never later than that: the provider's clock may be ahead.
 func authenticatedAt(said Time, m Meta) Time {
 	if said == 0 {
 		return m.At
@@ -28,14 +30,15 @@ func authenticatedAt(said Time, m Meta) Time {
 	return min(said, m.At)
 }
 
-// Reauthenticate records that the user of a session has proved again who they are.
+// Reauthenticate records that the user of a session has authenticated again, by password
+// or at the upstream provider.
 type Reauthenticate struct {
 	Session [32]byte `cbor:"1,keyasint"`
-	// Verified is as SignIn.Verified, of a user who gave a password.
+	// Verified is SignIn.Verified, of a user who gave the password.
 	Verified [32]byte `cbor:"2,keyasint,omitzero"`
 
-	// Issuer and Subject are whom the upstream provider signed in, "" where a
-	// password was given, and Authenticated is when.
+	// Issuer and Subject identify the person whom the upstream provider signed in, and
+	// Authenticated is the provider's auth_time. All are zero if a password was given.
 	Issuer        string `cbor:"3,keyasint,omitempty"`
 	Subject       string `cbor:"4,keyasint,omitempty"`
 	Authenticated Time   `cbor:"5,keyasint,omitempty"`
@@ -44,7 +47,7 @@ type Reauthenticate struct {
 // Kind is KindReauthenticate.
 func (*Reauthenticate) Kind() Kind { return KindReauthenticate }
 
-// Decide refuses the proof of anybody but the session's own user.
+// Decide refuses a proof that is not of the session's own user.
 func (c *Reauthenticate) Decide(v View, m Meta) Decision {
 	u, s := v.SignedIn(c.Session, m.At)
 	switch {

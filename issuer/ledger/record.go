@@ -73,8 +73,8 @@ type Effect struct {
 
 	At Time `cbor:"17,keyasint,omitempty"` // of an effect that was replayed: when it happened first
 
-	// Born is the position up to which grants were ended, where that is not the
-	// command's own.
+	// Born is the Seq up to which the effect ended grants: those that were born at or
+	// before it. 0 means the command's own Seq.
 	Born uint64 `cbor:"18,keyasint,omitempty"`
 
 	// Identity is that of a user who signs in elsewhere, for what follows the
@@ -95,7 +95,7 @@ func (e *Effect) bornUpTo(seq uint64) uint64 {
 	return min(e.Born, seq)
 }
 
-// whole reports whether e is of a kind that is known and has what the kind needs.
+// whole reports whether the kind of e is known and e has all fields that the kind needs.
 func (e *Effect) whole() bool {
 	switch e.Kind {
 	case EffectSecretAdded:

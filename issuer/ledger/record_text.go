@@ -32,8 +32,8 @@ var effectNames = map[EffectKind]string{
 	EffectClientMoved:    "clients transferred",
 }
 
-// Revocations are the kinds of effects that take something away, in their order:
-// what a state that lacks their records may give back.
+// Revocations returns the kinds of effects that take access away, in their order. A
+// state that is restored without their records may give that access back.
 func Revocations() (all []EffectKind) {
 	for kind := EffectKind(1); kind <= lastEffect; kind++ {
 		switch kind {

@@ -63,8 +63,8 @@ func begin(v View, m Meta, p Proof, link *Link) (r redemption, d Decision, ok bo
 	return r, Decision{}, true
 }
 
-// decided reports whether this command was accepted before, with the grant as it is
-// now. The same command again has the same answer, unless the grant ended since.
+// decided reports whether this same command was accepted before and the grant has not
+// changed since. It then gets the same answer again.
 func (r redemption) decided() bool {
 	cause, _ := r.grant.ended(r.user)
 	return r.grant.Last == r.m.ID && cause == NoCause

@@ -12,10 +12,10 @@ type Refresh struct {
 	Proof Proof  `cbor:"1,keyasint"`
 	Link  *Link  `cbor:"2,keyasint,omitempty"` // nil: what was presented is no refresh token of ours
 	Scope string `cbor:"3,keyasint,omitempty"` // a narrower scope for this access token, or UnknownScope
-	// Unspent says that the token was good when the request came, as far as the
-	// node which has the request had heard: see View.Unspent. Where it is decided
-	// after its own repetition and the next refresh, since a node or the network
-	// between nodes was slow, that is no reuse by anybody.
+	// Unspent is View.Unspent, on the node that received the request and at that time:
+	// the token was still valid. A slow node or network may delay the command until
+	// after its own repetition and the next refresh were decided. The token is spent by
+	// then, but that is no reuse by a thief.
 	Unspent bool `cbor:"4,keyasint,omitempty"`
 }
 
@@ -87,9 +87,9 @@ func (g *Grant) repeatable(generation uint32, window time.Duration, m Meta) bool
 	return generation+1 == g.Due && g.spentLately(window, m)
 }
 
-// Unspent reports whether a refresh token would be answered as far as this view
-// knows the chain: it is the one that is due, or a later one, or it may be
-// presented once more because its response may have been lost. m has the time.
+// Unspent reports whether, by this view, a refresh token is not spent: it is the one
+// that is due, or a later one, or the one before, which may be repeated since its
+// response may have been lost. m has the time of the request.
 func (v View) Unspent(l Link, m Meta) bool {
 	g := v.Grant(l.Grant)
 	if g == nil || l.Generation >= g.Due {
@@ -112,7 +112,7 @@ func (c *Refresh) again(r redemption, narrowed string) Decision {
 	}
 	next := *g
 	next.Used, next.Last = max(r.m.At, g.Spent+1), r.m.ID
-	first := g.Used == g.Spent // time that it is asked for again
+	first := g.Used == g.Spent // the first repetition for this generation
 	if first {
 		next.Twice = min(g.Twice+1, sharedAfter)
 	}

@@ -8,11 +8,11 @@ import (
 // Replay applies what was taken away after a backup to the state that came
 // out of it, before anybody is served.
 //
-// A cut that is applied again covers what was born up to this command, not up
-// to the record's: positions run on from the backup's, so the record's own
-// would also cover what is made from now on. Nor does a record bring a time
-// that is yet to come: its cluster may have been given up because a wrong clock
-// had stamped it.
+// A cut of grants that is applied again covers the grants that were born before this
+// command, and not those up to the record's own Seq: the Seq continues from the
+// backup's, so grants that are made after the restore may have a lower Seq than the
+// record. A record's time is never taken to be later than now: its cluster may have
+// been abandoned because a wrong clock had set its time ahead.
 type Replay struct {
 	Backup uint64 `cbor:"1,keyasint"` // Meta.Seq of the last command that the backup has
 	// Records are in order of Seq; those that the backup has, or that were

@@ -75,9 +75,11 @@ func (s *restored) dropKey(i int) {
 	}
 }
 
-// addKey takes a key: tokens of the time after the backup were made with it.
-// A node that was recovered may have it already, where more of its log was common
-// to all than is known. Another one in its place was made since, and stays.
+// addKey adds a key from a record: tokens that were issued after the backup were made
+// with it. A recovered node may have the key already, if its log reached further than
+// the start of the records. If another key has the same id, or another credential key
+// the same number, that one was made after the restore: it stays, and the replay comes
+// too late.
 func (s *restored) addKey(k Key) bool {
 	for _, other := range s.ring {
 		if other.ID == k.ID && bytes.Equal(other.Sealed, k.Sealed) && other.Under == k.Under {
@@ -97,8 +99,9 @@ func (s *restored) addKey(k Key) bool {
 	return true
 }
 
-// notLater keeps the next step of a key from waiting for times that are yet to
-// come. How long verifiers take to learn it counts from now then.
+// notLater replaces the times of a key that are later than now by now, since the key's
+// next step would wait for them. The time that verifiers need to learn the key then
+// starts now.
 func (k *Key) notLater(now Time) {
 	if k.Learnt > 0 {
 		k.Learnt = min(k.Learnt, now+max(k.Learnt-k.Announced, 0))

@@ -2,16 +2,16 @@ package ledger
 
 import "slices"
 
-// A Restore is the last restore from a backup, or the last recovery of the only
-// node that is left. What a backup lacks is lost, and so is what the survivor
-// lacks, so some rules that take the state for complete are softened once for what
-// came out of it. There is one row; before the first restore or recovery it has
-// only Lives.
+// A Restore describes the last restore from a backup, or the last recovery of the only
+// remaining node. Commands that the backup or that node doesn't have are lost. Some
+// rules assume that no command is missing, so they are relaxed once for each row that
+// came out of the backup or of that node. There is one Restore; before the first
+// restore or recovery it has only Lives.
 type Restore struct {
 	ID    string    `cbor:"1,keyasint"` // always RestoreID
-	Count uint32    `cbor:"2,keyasint"` // of restores and recoveries, this one included
-	Seq   uint64    `cbor:"3,keyasint"` // Meta.Seq of the command that began it: whatever was born at or before it came out of the backup or the survivor
-	At    Time      `cbor:"4,keyasint"` // of the last restore, 0 before the first: a recovery extends no expiry
+	Count uint32    `cbor:"2,keyasint"` // of restores and recoveries, including this one
+	Seq   uint64    `cbor:"3,keyasint"` // Meta.Seq of the command that began it: rows born at or before it came out of the backup or the remaining node
+	At    Time      `cbor:"4,keyasint"` // of the last restore, 0 before the first; a recovery doesn't set it, since it extends no expiry
 	Last  CommandID `cbor:"5,keyasint"`
 
 	// Replayed is the Seq of the last Record that was replayed since, in the
@@ -35,16 +35,14 @@ type Life struct {
 // RestoreID is the id of the one row of restores.
 const RestoreID = "restore"
 
-// covers reports whether a row that was born at seq came out of the backup, or of
-// the node that was recovered.
-// Nothing is born at 0, so the zero Restore covers nothing.
+// covers reports whether a row with that Born came out of the backup, or of the node
+// that was recovered. No row is born at 0, so the zero Restore covers none.
 func (r *Restore) covers(born uint64) bool { return born <= r.Seq }
 
 // BeginRestore says that the state came out of a backup. An operator's
 // command, the first one in a restored cluster.
 type BeginRestore struct {
-	// Backup is the Seq of the last command that the backup has. Another life
-	// begins after that.
+	// Backup is the Seq of the last command in the backup. A new life begins after it.
 	Backup uint64 `cbor:"1,keyasint,omitempty"`
 }
 
@@ -69,11 +67,11 @@ func (c *BeginRestore) Decide(v View, m Meta) Decision {
 
 // BeginLife gives a cluster that has none its first life. The leader sends it.
 type BeginLife struct {
-	// Next is a life that begins after that of the nodes that are lost, in the
-	// only one that was left. That one may have lagged, so each grant in it may
-	// leap once, and a Replay adds what the journals of the lost nodes have. No
-	// other rule is softened: the survivor's clock never stood still, so what is
-	// idle stays so. It begins once, however often the command is sent.
+	// Next is the life that begins when the only remaining node is recovered. That
+	// node may have lagged behind the lost ones, so each of its grants may leap once,
+	// and a Replay adds the records in the journals of the lost nodes. Unlike after a
+	// restore, no expiry is extended: the remaining node ran all the time. Sending the
+	// command again begins no further life.
 	Next *Life `cbor:"1,keyasint,omitempty"`
 }
 
@@ -107,8 +105,8 @@ func (c *BeginLife) Decide(v View, m Meta) Decision {
 	return accept(Outcome{ID: RestoreID}, put(TableRestores, &next), event(m, Event{Kind: EventRecovered, Actor: Operator}))
 }
 
-// Restore is the last restore from a backup or recovery, never nil: before the
-// first it is the zero Restore, which covers nothing.
+// Restore returns the last restore or recovery. It is never nil: before the first it is
+// the zero Restore, which covers no row.
 func (v View) Restore() *Restore {
 	if r := first[Restore](v, TableRestores, indexID, RestoreID); r != nil {
 		return r
@@ -120,9 +118,9 @@ func (v View) Restore() *Restore {
 // cluster has got its first.
 func (v View) Lives() []Life { return v.Restore().Lives }
 
-// restored is when what was born at seq came out of a backup, 0 for what did not.
-// For what was born between that and a recovery it is before its birth, and so
-// changes nothing.
+// restored returns when a row with that Born came out of a backup, or 0 if it did not.
+// For a row that was born between the last restore and a later recovery, it returns the
+// time of that restore; that is earlier than the row and so has no effect on it.
 func (v View) restored(born uint64) Time {
 	if r := v.Restore(); r.covers(born) {
 		return r.At

@@ -1,11 +1,11 @@
 package ledger
 
-// A Revocation takes back access tokens before they expire: those of which all
-// that it names is true and that have an iat of at or before At, in whole seconds.
-// It names a grant; or a user, a client, or both.
+// A Revocation revokes access tokens before they expire: those that match every field
+// it names and whose iat, in whole seconds, is not later than At. It names a grant; or
+// a user, a client, or both.
 type Revocation struct {
-	Seq    uint64  // of the event that it comes from; several may have one
-	At     Time    // at most MaxAhead after the event
+	Seq    uint64  // of the event that caused it; one event may cause several
+	At     Time    // at most MaxAhead after the event's At
 	Grant  GrantID // all zero: it names none
 	User   string
 	Client string
@@ -28,14 +28,14 @@ func (r *Revocation) OfGrant() bool { return r.Grant != GrantID{} }
 //   - Replays of a journal take back what is not told one by one; whoever lists
 //     revocations begins anew behind them.
 func (v View) RevocationsOf(e *Event) []Revocation {
-	// A grant that has ended and a client that is stopped get no more tokens, so all
-	// of theirs are named, however far ahead of the event their iat is.
+	// A grant that has ended and a client that is suspended get no more tokens. So all
+	// of theirs may be revoked, also those whose iat is ahead of the event.
 	r := Revocation{Seq: e.Seq, At: e.At.Add(MaxAhead)}
 	switch e.Kind {
 	case EventGrantRevoked, EventReuse:
 		r.Grant = e.Grant
 	case EventDisconnected:
-		r.At, r.User, r.Client = e.Until, e.User, e.Client // of one client, or of all
+		r.At, r.User, r.Client = e.Until, e.User, e.Client // the user's tokens of one client, or of all
 	case EventUserState:
 		if !UserState(e.Detail).cuts() {
 			return nil
@@ -101,12 +101,12 @@ func (v View) Revocations(after uint64) (all []Revocation, last uint64, replayed
 // the trail reaches back.
 func (v View) TrailBefore(t Time) uint64 { return v.lastEventBefore(t) }
 
-// TrailFrom is since when the trail has every revocation, and 0 if it has all
-// that were at or after from.
+// TrailFrom returns 0 if the trail has every revocation at or after from, and otherwise
+// the time since when it has every one.
 func (v View) TrailFrom(from Time) Time { return v.TrailLost(0, from) }
 
-// TrailLost is since when the trail has every revocation, where those up to a Seq
-// were read, and 0 if it has all that were behind that and at or after from.
+// TrailLost returns 0 if the trail has every revocation with a Seq above read and at or
+// after from, and otherwise the time since when it has every one.
 func (v View) TrailLost(read uint64, from Time) Time {
 	if t := v.Trail(); t.LostSeq > read && t.LostAt >= from {
 		return t.LostAt + 1

@@ -10,8 +10,8 @@ type Session struct {
 	Seen    Time      `cbor:"5,keyasint"` // to touchEvery
 	Agent   string    `cbor:"6,keyasint,omitempty"`
 	Last    CommandID `cbor:"7,keyasint"`
-	// Authenticated is when the user last proved who they are: signed in, or gave
-	// the password once more.
+	// Authenticated is when the user last authenticated: at the sign-in, or by a
+	// Reauthenticate since.
 	Authenticated Time `cbor:"8,keyasint"`
 }
 
@@ -54,7 +54,7 @@ type Actor struct {
 // identity is an actor that was looked up.
 type identity struct {
 	user     *User    // nil for an operator
-	session  *Session // the user's
+	session  *Session // the user's; nil for an operator
 	operator bool
 }
 

@@ -34,8 +34,8 @@ type Settings struct {
 	// a greater JWKSMaxAge than this. It is the ledger's own, not to be chosen.
 	KeySetsUntil Time `cbor:"17,keyasint,omitempty"`
 
-	// PlainHTTP says that an operator accepted addresses for which
-	// PlainHTTP holds. It is chosen with them, for good.
+	// PlainHTTP records that an operator accepted an issuer for which the function
+	// PlainHTTP is true. Like the issuer it can't be changed later.
 	PlainHTTP bool `cbor:"18,keyasint,omitempty"`
 }
 
@@ -108,9 +108,9 @@ func origin(s string) bool {
 
 const needsHTTPS = "must be an https address outside the loopback, unless plain http is accepted"
 
-// PlainHTTP reports whether an origin is http on a host that is not this
-// machine's loopback: whoever is on the way reads and changes passwords, session
-// cookies, codes and secrets. RFC 6749 §3.1, §3.2.
+// PlainHTTP reports whether an origin is http on a host other than the loopback. Anybody
+// on the network path could then read and change passwords, session cookies, codes and
+// secrets (RFC 6749 §3.1, §3.2).
 func PlainHTTP(origin string) bool {
 	host, plain := strings.CutPrefix(origin, "http://")
 	if !plain {
@@ -132,9 +132,9 @@ type Configure struct {
 	// First changes nothing where there are settings: each of the nodes that
 	// found a cluster together proposes those it was started with.
 	First bool `cbor:"2,keyasint,omitempty"`
-	// Seen is the Settings.Last that the sender has changed: where they have
-	// changed since, nothing is, or one of two operators would undo what the
-	// other did. Zero replaces any.
+	// Seen is the Settings.Last that the sender has read and changed. The command is
+	// refused if the settings have changed since: otherwise one of two operators would
+	// undo the other's change. Zero replaces any settings.
 	Seen CommandID `cbor:"3,keyasint,omitzero"`
 }
 

@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A shareOf is who an actor is. Each kind has a third of the audit trail for
-// itself: however much one kind does, it does not push out what another did.
+// A shareOf is a kind of actor. Each kind has a third of the audit trail reserved, so
+// that the events of one kind can't push out those of another.
 type shareOf int
 
 const (
@@ -27,20 +27,20 @@ func (v View) shareOf(actor string) shareOf {
 	return ofClients
 }
 
-// Shares are how much of the audit trail each actor has. The leader keeps them
-// beside its state, so that what is beyond MaxEvents is found without a walk
-// over the trail. The zero value knows nothing yet. One goroutine owns it.
+// Shares count the events of each actor in the audit trail. The leader keeps them beside
+// its state, so that it finds the events beyond MaxEvents without a walk over the whole
+// trail. The zero value is ready for Follow. Only one goroutine may use it.
 type Shares struct {
-	// Most is how many events the trail may have. Default: MaxEvents.
+	// Most is how many events the trail may have. 0 means MaxEvents.
 	Most int
 
-	read    uint64              // the trail was read up to this Seq
-	byActor map[string][]uint64 // Seqs, oldest first
+	read    uint64              // the Seq of the last event that was read
+	byActor map[string][]uint64 // the Seqs of each actor's events, oldest first
 	total   int
 }
 
-// Follow takes in the events that are new since the last call; the first call
-// reads the whole trail.
+// Follow reads the events that were added since the last call. The first call reads the
+// whole trail.
 func (s *Shares) Follow(v View) {
 	if s.byActor == nil {
 		s.byActor = map[string][]uint64{}
@@ -52,10 +52,11 @@ func (s *Shares) Follow(v View) {
 	}
 }
 
-// Surplus are up to limit events to remove: the oldest of the actor who has the
-// most, of a kind that has more than its share. What tells of a revocation at or
-// after keep stays, unless the trail is four times as long as it should be: its
-// readers must be told then. What is in no log yet stays in any case.
+// Surplus returns the Seqs of up to limit events to remove: the oldest ones of the actor
+// with the most events, among the kinds that exceed their share. Events of revocations
+// at or after keep are left out, unless the trail is more than four times as long as it
+// should be; the readers of the feed then learn that revocations are missing
+// (Trail.LostAt). Events that no leader has logged yet are always left out.
 func (s *Shares) Surplus(v View, keep Time, limit int) (seqs []uint64) {
 	most := cmp.Or(s.Most, MaxEvents)
 	excess := min(limit, s.total-most)
@@ -89,7 +90,7 @@ func (s *Shares) Surplus(v View, keep Time, limit int) (seqs []uint64) {
 	return seqs
 }
 
-// Drop forgets events that were removed.
+// Drop removes events from the count, after the trail has removed them.
 func (s *Shares) Drop(seqs []uint64) {
 	gone := make(map[uint64]bool, len(seqs))
 	for _, seq := range seqs {
@@ -106,8 +107,8 @@ func (s *Shares) Drop(seqs []uint64) {
 	}
 }
 
-// A kindShare is what actors of one kind have, as a heap whose first has the
-// most.
+// A kindShare has the actors of one kind, as a heap by the number of their events, the
+// largest first.
 type kindShare struct {
 	actors []*actorShare
 	total  int
@@ -115,12 +116,12 @@ type kindShare struct {
 
 type actorShare struct {
 	actor  string
-	events []uint64 // not looked at yet, oldest first
-	left   int      // that it would have
+	events []uint64 // the Seqs that take has not tried yet, oldest first
+	left   int      // events of the actor after the removals so far
 }
 
-// fullest is the kind with the most of those that are beyond their share and have
-// an event to take; nil for none.
+// fullest returns the kind with the most events, among those that exceed their share
+// and have an actor left to take from. It returns nil if there is none.
 func fullest(kinds []kindShare, share int) (most *kindShare) {
 	for i := range kinds {
 		k := &kinds[i]
@@ -131,7 +132,8 @@ func fullest(kinds []kindShare, share int) (most *kindShare) {
 	return most
 }
 
-// take is the oldest event of the first actor that may be removed.
+// take takes the oldest removable event of the actor with the most events. If that actor
+// has none, take removes the actor from the heap and returns false.
 func (k *kindShare) take(removable func(uint64) bool) (uint64, bool) {
 	a := k.actors[0]
 	for len(a.events) > 0 {

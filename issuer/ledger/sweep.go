@@ -9,7 +9,8 @@ import (
 // 256 rows in all.
 const MaxSweep = 100
 
-// MaxSweepEvents bounds the events of a Sweep that has nothing else.
+// MaxSweepEvents is the most events that one Sweep may remove. The other rows that it
+// removes count as well.
 const MaxSweepEvents = 255
 
 // keepEnded is how long a grant that ended stays, so that an access token of
@@ -102,7 +103,7 @@ func (v View) UnusedLogos(from [32]byte, limit int) (ids [][32]byte, next [32]by
 type Sweep struct {
 	Grants   []GrantID  `cbor:"1,keyasint,omitempty"` // at most MaxSweep
 	Sessions [][32]byte `cbor:"2,keyasint,omitempty"` // at most MaxSweep
-	Events   []uint64   `cbor:"3,keyasint,omitempty"` // Seqs, at most MaxSweepEvents; see Shares
+	Events   []uint64   `cbor:"3,keyasint,omitempty"` // Seqs of events to remove, at most MaxSweepEvents: see Shares.Surplus
 	Logos    [][32]byte `cbor:"4,keyasint,omitempty"` // at most MaxSweep
 }
 

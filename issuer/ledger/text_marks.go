@@ -2,13 +2,13 @@ package ledger
 
 import "unicode"
 
-// maxMarks is how many marks may be drawn over and under one letter, as Unicode
-// Technical Standard 39 §5.4 has it. Vietnamese needs two, pointed Hebrew and
-// Arabic three, Burmese four. A longer stack covers the lines above and below.
+// maxMarks is how many combining marks one letter may have, the limit of Unicode
+// Technical Standard 39 §5.4. Vietnamese needs two, pointed Hebrew and Arabic three,
+// Burmese four. A longer stack would cover the lines above and below.
 const maxMarks = 4
 
-// unstacked is the text without the marks of each stack beyond maxMarks. A joiner
-// between two marks takes no place, so it starts no new stack.
+// unstacked returns the text without the marks beyond maxMarks on each letter. A joiner
+// between two marks is not drawn, so it doesn't count as a new letter.
 func unstacked(text []rune) (kept []rune) {
 	n := 0
 	for _, r := range text {
@@ -25,8 +25,9 @@ func unstacked(text []rune) (kept []rune) {
 	return kept
 }
 
-// marks are the nonspacing and the enclosing marks (Mn, Me) of Unicode 15, with
-// the unassigned characters between two of them: written out, as unseen is.
+// marks are the nonspacing and the enclosing marks (Mn, Me) of Unicode 15, with the
+// unassigned characters between two of them. Like unseen, the table is written out here
+// instead of taken from package unicode, so that a newer Go can't change decisions.
 var marks = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x0300, 0x036f, 1},

@@ -17,9 +17,9 @@ func seen(text []rune) (kept []rune) {
 // selector changes the character before it.
 func blank(r rune) bool { return unicode.IsSpace(r) || r >= 0xfe00 && r <= 0xfe0f }
 
-// private reports whether r is of private use (Co): what it looks like is what
-// the font of whoever reads it draws, a logo or a sign of trust. The ranges never
-// change.
+// private reports whether r is a private-use character (Co). Its look depends on the
+// reader's font, which may draw a logo or a sign of trust. Unicode never changes the
+// ranges.
 func private(r rune) bool {
 	return r >= 0xe000 && r <= 0xf8ff || r >= 0xf0000 && r <= 0xffffd || r >= 0x100000 && r <= 0x10fffd
 }

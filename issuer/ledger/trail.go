@@ -1,22 +1,22 @@
 package ledger
 
-// A Trail is what is known of the audit trail as a whole. There is one row.
+// A Trail has the properties of the audit trail as a whole. There is one row.
 type Trail struct {
 	ID string `cbor:"1,keyasint"` // always trailID
 
-	// Logged is the Seq up to which each event is in the log of a node that led.
-	// Later ones may be, too.
+	// Logged is the Seq up to which every event is known to be in the log of a node
+	// that was the leader. Later events may be in one too.
 	Logged uint64 `cbor:"2,keyasint,omitempty"`
 
-	// LostSeq and LostAt are of the latest event that was removed although it
-	// tells of a revocation.
+	// LostSeq and LostAt are the Seq and At of the latest removed event that reported
+	// a revocation.
 	LostSeq uint64 `cbor:"3,keyasint,omitempty"`
 	LostAt  Time   `cbor:"4,keyasint,omitempty"`
 }
 
 const trailID = "trail"
 
-// Trail is never nil.
+// Trail returns the row of the audit trail. It is never nil.
 func (v View) Trail() *Trail {
 	if t := first[Trail](v, TableTrail, indexID, trailID); t != nil {
 		return t
@@ -24,16 +24,16 @@ func (v View) Trail() *Trail {
 	return &Trail{ID: trailID}
 }
 
-// Event is nil where there is none, or none any more.
+// Event returns the event with that Seq, or nil if there is none or it was removed.
 func (v View) Event(seq uint64) *Event { return first[Event](v, TableAudit, indexID, sequence(seq)) }
 
-// tellsRevocation reports whether whoever follows revocations needs an event.
+// tellsRevocation reports whether the readers of the feed of revocations need the event.
 func (v View) tellsRevocation(e *Event) bool {
 	return e.Kind == EventReplayed || len(v.RevocationsOf(e)) > 0
 }
 
-// MarkLogged says that all events up to a Seq are in the log of the leader, from
-// where the next leader goes on.
+// MarkLogged records that all events up to a Seq are in the leader's log. The next
+// leader logs the events after that Seq.
 type MarkLogged struct {
 	Seq uint64 `cbor:"1,keyasint"`
 }
@@ -41,7 +41,8 @@ type MarkLogged struct {
 // Kind is KindMarkLogged.
 func (*MarkLogged) Kind() Kind { return KindMarkLogged }
 
-// Decide changes nothing where another leader is further.
+// Decide changes nothing if a higher Seq was recorded before, or if Seq is not that of
+// an earlier command.
 func (c *MarkLogged) Decide(v View, m Meta) Decision {
 	t := *v.Trail()
 	if c.Seq <= t.Logged || c.Seq >= m.Seq {
@@ -51,8 +52,8 @@ func (c *MarkLogged) Decide(v View, m Meta) Decision {
 	return accept(Outcome{Count: 1}, put(TableTrail, &t))
 }
 
-// removeEvents are the changes that remove events, at most so many, and note what
-// revocations are lost with them. One that is in no log yet stays.
+// removeEvents returns the changes that remove events, at most that many, and that
+// record the last revocation lost with them. Events that are in no log yet stay.
 func (v View) removeEvents(seqs []uint64, most int) (changes []Change) {
 	t := *v.Trail()
 	removed := make(map[uint64]bool, len(seqs))

@@ -28,7 +28,7 @@ type User struct {
 	SessionsCut uint64 `cbor:"10,keyasint,omitempty"`
 	GrantsCut   uint64 `cbor:"11,keyasint,omitempty"`
 	Cuts        []Cut  `cbor:"12,keyasint,omitempty"`
-	CutAt       Time   `cbor:"17,keyasint,omitempty"` // the latest iat that the last cut of grants takes back: see issuedAt
+	CutAt       Time   `cbor:"17,keyasint,omitempty"` // the latest iat that the last cut of grants revokes: see issuedAt
 
 	Created  Time      `cbor:"13,keyasint"`
 	Last     CommandID `cbor:"14,keyasint"`
@@ -63,11 +63,11 @@ type Person struct {
 // MaxAhead is how far the iat of a token may be ahead of state time.
 const MaxAhead = 2 * time.Second
 
-// issuedAt is the iat of a token of this user's that is made at a time. Readers of
-// the feed of revocations compare whole seconds and refuse what was issued in the
-// second of a cut; what is issued after the cut belongs to the next one. Where that
-// is further ahead than MaxAhead, as after several cuts within a second, no token
-// may be made now.
+// issuedAt returns the iat of a token of this user that is made at a time. The feed of
+// revocations compares whole seconds and revokes every token of the second of a cut, so
+// a token that is issued after a cut gets the next second as its iat. If that is more
+// than MaxAhead later than the time, as after several cuts within a second, no token
+// may be made yet.
 func (u *User) issuedAt(at Time) Time {
 	if u.CutAt.Unix() >= at.Unix() {
 		return Time((u.CutAt.Unix() + 1) * 1000)
@@ -75,8 +75,8 @@ func (u *User) issuedAt(at Time) Time {
 	return at
 }
 
-// cutGrants notes a cut of grants. It takes back every token that was made before,
-// also one that was given the second after an earlier cut.
+// cutGrants records a cut of the user's grants. It revokes every token that was made
+// before, also one whose iat is the second after an earlier cut.
 func (u *User) cutGrants(at Time) {
 	u.CutAt = min(u.issuedAt(at), at.Add(MaxAhead))
 }

@@ -2,8 +2,8 @@ package ledger
 
 import "strings"
 
-// keptName says why a user can't take a name that is free: people and programs
-// take it for somebody else. A user who has one already may keep it.
+// keptName returns why a name that no user has is refused, or "": people and programs
+// could mistake its user for somebody else. A user who already has the name may keep it.
 func (v View) keptName(name, id string) string {
 	switch other := v.User(name); {
 	case fold(name) == Operator:

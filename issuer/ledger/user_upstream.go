@@ -25,8 +25,8 @@ type SignInUpstream struct {
 	Agent    string   `cbor:"8,keyasint,omitempty"`
 	Replaces [32]byte `cbor:"9,keyasint,omitempty"` // as SignIn.Replaces
 
-	// Authenticated is when the provider says that the person signed in there,
-	// which may be long ago; 0 where it does not say.
+	// Authenticated is the provider's auth_time: when the person signed in there, which
+	// may be long ago. 0 if the provider sent none.
 	Authenticated Time `cbor:"10,keyasint,omitempty"`
 }
 

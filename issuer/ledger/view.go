@@ -188,10 +188,10 @@ func (v View) Nodes() iter.Seq[*Node] { return rowsFrom[Node](v, TableNodes, "")
 // Events are the audit trail, oldest first.
 func (v View) Events() iter.Seq[*Event] { return rowsFrom[Event](v, TableAudit, []byte{}) }
 
-// LastEvent is the newest, nil where there is none.
+// LastEvent returns the newest event, or nil.
 func (v View) LastEvent() *Event { return v.lastEvent(math.MaxUint64) }
 
-// EventsAfter are those behind a Seq, oldest first.
+// EventsAfter returns the events with a Seq above seq, oldest first.
 func (v View) EventsAfter(seq uint64) iter.Seq[*Event] {
 	return rowsFrom[Event](v, TableAudit, sequence(seq+1))
 }
