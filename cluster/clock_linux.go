@@ -25,13 +25,13 @@ func clockElapsed() func() time.Duration {
 	}
 }
 
-// clockSynchronised is nil where the kernel vouches for a reading of the clock
-// that was made a moment ago: something disciplines its clock (adjtimex(2)), and
-// that clock shows the same time.
+// clockSynchronised returns nil if the kernel vouches for now, a reading of the clock
+// from a moment ago: adjtimex(2) reports the kernel's clock as synchronised, and that
+// clock shows the same time.
 func clockSynchronised(now time.Time) error {
 	var t unix.Timex
 	if _, err := unix.Adjtimex(&t); err != nil {
-		return fmt.Errorf("the kernel does not say whether its clock is synchronised: %w", err)
+		return fmt.Errorf("the kernel does not report whether its clock is synchronised: %w", err)
 	}
 	return kernelVouches(&t, now)
 }
@@ -41,7 +41,7 @@ func kernelVouches(t *unix.Timex, now time.Time) error {
 		return errors.New("the kernel's clock is not synchronised")
 	}
 	if by := time.Unix(int64(t.Time.Sec), 0).Sub(now.Round(0)); by.Abs() > ClockTolerance {
-		return fmt.Errorf("the kernel's clock shows another time, %s away", by.Round(time.Second))
+		return fmt.Errorf("the kernel's clock differs from this one by %s", by.Round(time.Second))
 	}
 	return nil
 }

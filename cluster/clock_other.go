@@ -13,5 +13,5 @@ import (
 func clockElapsed() func() time.Duration { return clockRunning() }
 
 func clockSynchronised(time.Time) error {
-	return errors.New("this system does not say whether its clock is synchronised")
+	return errors.New("this system does not report whether its clock is synchronised")
 }

@@ -18,20 +18,20 @@ import (
 type guards struct {
 	clock   *stampClock
 	start   clockStart
-	behind  atomic.Int64 // a time.Duration, see clockBehind
+	behind  atomic.Int64 // a time.Duration: result of clockBehind
 	elapsed func() time.Duration
 	disk    *diskWatch
 	look    chan struct{} // gets an element when something must be looked at now
 
-	toldJump error // the jump that the log last spoke of; of guard
+	toldJump error // the jump that was logged last; used by guard only
 
 	mu    sync.Mutex            // guards the rest
-	peers map[string]peerSample // what the others last said of themselves
-	round chan struct{}         // closed when the guard has asked all others once more
+	peers map[string]peerSample // the last status of each other member
+	round chan struct{}         // closed at the end of the present round of status queries
 }
 
-// nextRound returns a channel that is closed when the guard has asked all others
-// once more how they are.
+// nextRound returns a channel that is closed when the guard has next asked all other
+// members for their status.
 func (g *guards) nextRound() <-chan struct{} {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -77,9 +77,9 @@ func (n *Node) startGuards() {
 	g.look = make(chan struct{}, 1)
 }
 
-// stamp is the time for a command, in milliseconds since the Unix epoch. It is
-// refused while the clock is not to be believed, or the disk has no room: the
-// command was then not proposed.
+// stamp returns the time for a command, in milliseconds since the Unix epoch. It
+// returns an error while the clock is in doubt, state time is too far ahead of the
+// clocks, or the disk is full: then the command is not proposed.
 func (n *Node) stamp() (int64, error) {
 	at, err := n.guards.clock.read()
 	if err == nil && n.guards.disk.state().Space == spaceOut {
@@ -87,7 +87,7 @@ func (n *Node) stamp() (int64, error) {
 	}
 	if err == nil {
 		if err := n.stateTimeTrouble(max(n.core.at.Load(), at), at); err != nil {
-			return 0, fmt.Errorf("%w: %w", ErrUnavailable, err) // of all nodes
+			return 0, fmt.Errorf("%w: %w", ErrUnavailable, err) // no other node could stamp either
 		}
 		return at, nil
 	}
@@ -102,7 +102,7 @@ func (n *Node) stamp() (int64, error) {
 	return 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 }
 
-var errNoSpace = errors.New("the disk is full, but for what the log needs to be kept whole")
+var errNoSpace = errors.New("the disk is full, except for space that the log needs to stay intact")
 
 // guard runs until the node stops.
 func (n *Node) guard() {
@@ -152,8 +152,8 @@ func (n *Node) guardDisk(s diskState) {
 	}
 }
 
-// isolation is why this node keeps away from the others because of its disk, ""
-// where it does not.
+// isolation describes why this node has isolated itself because of its disk. It
+// returns "" if it has not.
 func (n *Node) isolation() string {
 	s := n.guards.disk.state()
 	if n.network.isolated.Load()&awayForDisk == 0 || s.trouble() == nil {
@@ -162,7 +162,7 @@ func (n *Node) isolation() string {
 	return n.diskError(s).Error()
 }
 
-// diskError names the disk that a state is of.
+// diskError describes the trouble of the disk, with its path and free space.
 func (n *Node) diskError(s diskState) error {
 	return fmt.Errorf("the disk under %s (%d MiB free): %w", n.config.Dir, s.Free>>20, s.trouble())
 }
@@ -182,8 +182,8 @@ func (n *Node) askToStand() {
 	}
 }
 
-// guardClock applies the rule of clocks: who is not within the tolerance of a
-// majority's does not lead.
+// guardClock applies the clock rule (clock.go): a node whose clock is not within the
+// tolerance of a majority's does not lead.
 func (n *Node) guardClock() {
 	voters := n.Voters()
 	n.noteBehind(voters)
@@ -208,7 +208,7 @@ func (n *Node) guardClock() {
 	}
 }
 
-// tellJump tells operators once of each jump, and of its end.
+// tellJump logs each jump, and its end, once.
 func (n *Node) tellJump(err error, stepsDown bool) {
 	g := &n.guards
 	if errors.Is(err, g.toldJump) {
@@ -216,12 +216,12 @@ func (n *Node) tellJump(err error, stepsDown bool) {
 	}
 	switch {
 	case err == nil:
-		n.log.Warn("cluster: the clock is believed again")
+		n.log.Warn("cluster: the clock is accepted again")
 	case stepsDown:
-		n.log.Error("cluster: the clock of this leader jumped, it steps down", "error", err)
+		n.log.Error("cluster: the clock jumped, this leader steps down", "error", err)
 	default:
-		n.log.Error("cluster: the clock jumped, this node decides nothing by it; "+
-			"if it does not come back and is right, mintmark cluster accept-clock says so", "error", err)
+		n.log.Error("cluster: the clock jumped, this node decides nothing until it comes back, other nodes confirm it, "+
+			"or an operator accepts it (mintmark cluster accept-clock)", "error", err)
 	}
 	g.toldJump = err
 }
@@ -286,8 +286,8 @@ func (n *Node) clockSamples() (all []clockSample) {
 	return all
 }
 
-// clockAgrees reports whether this node's clock allows it to lead. It asks the
-// others when it has not heard from enough of them.
+// clockAgrees reports whether this node's clock allows it to lead. It asks the other
+// members if it does not know enough of their clocks.
 func (n *Node) clockAgrees() bool {
 	voters := n.Voters()
 	if len(voters) < 2 {
@@ -319,7 +319,8 @@ func (n *Node) pollPeers(timeout time.Duration) {
 	asking.Wait()
 }
 
-// heard keeps what a peer said between two readings of the elapsed clock.
+// heard records the status of a peer, which it sent between two readings of the
+// elapsed clock.
 func (n *Node) heard(s peerStatus, sent, received time.Duration) {
 	offset, uncertainty := clockOffset(sent, received, n.config.Now(), time.UnixMilli(s.Wall))
 	n.guards.mu.Lock()
@@ -407,7 +408,7 @@ type Stats struct {
 	DiskFree              uint64
 	DiskHung              bool
 	ClockOffset           time.Duration // the largest, against another node
-	StateAhead            time.Duration // how far state time is ahead of the clocks, 0 if not
+	StateAhead            time.Duration // how far state time is ahead of the clocks of a majority, 0 if it is not
 	CertificateExpires    time.Time     // zero without peers
 }
 

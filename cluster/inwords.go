@@ -49,7 +49,7 @@ func whyUnreached(address string, err error) error {
 	case errors.As(err, &notTLS):
 		text = "whoever answers at " + address + " is not a Mintmark node: is that the right address?"
 	case errors.As(err, &op) && op.Op == "remote error":
-		text = "the node at " + address + " refuses this one: it takes it for none of its cluster, can't read its own cluster key, or the clocks of the two differ; its log says which"
+		text = "the node at " + address + " refuses this one: it does not know this node as a member, can't read its own cluster key, or the clocks of the two differ; its log says which"
 	case errors.Is(err, syscall.ECONNREFUSED):
 		text = "the connection to " + address + " was refused: nothing listens there (does the node run?), or a firewall in between rejects it"
 	case errors.Is(err, syscall.EHOSTUNREACH), errors.Is(err, syscall.ENETUNREACH):
@@ -66,8 +66,9 @@ func whyUnreached(address string, err error) error {
 	return &unreached{text, err}
 }
 
-// isOutOfTime reports whether a certificate is not valid yet, or no more, by this
-// node's clock. A node makes itself a new one long before that.
+// isOutOfTime reports whether err says that a certificate is not valid yet, or has
+// expired, by this node's clock. Nodes renew their certificates long before they
+// expire, so a wrong clock is the likely cause.
 func isOutOfTime(err error) bool {
 	var invalid x509.CertificateInvalidError
 	return errors.As(err, &invalid) && invalid.Reason == x509.Expired
@@ -88,7 +89,7 @@ func whyRefused(err error) string {
 	case errors.As(err, &notTLS):
 		return "it does not speak TLS"
 	case errors.As(err, &op) && op.Op == "remote error":
-		return "it refuses this node: it is of another cluster, takes this one for another node, or their clocks differ"
+		return "it refuses this node: it belongs to another cluster, expects another node at this address, or the clocks of the two differ"
 	case isOutOfTime(err):
 		return "its certificate is not valid by this node's clock: compare the clocks of the two"
 	case hungUp(err):

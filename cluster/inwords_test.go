@@ -111,7 +111,7 @@ func TestWhyAConnectionIsRefused(t *testing.T) {
 	expired := fmt.Errorf("the peer's certificate: %w", x509.CertificateInvalidError{Reason: x509.Expired})
 	require.Equal(t, "its certificate is not valid by this node's clock: compare the clocks of the two", cluster.WhyRefused(expired))
 	alert := &net.OpError{Op: "remote error", Err: tls.AlertError(42)}
-	require.Contains(t, cluster.WhyRefused(alert), "or their clocks differ")
+	require.Contains(t, cluster.WhyRefused(alert), "or the clocks of the two differ")
 }
 
 // otherKeys opens nothing that was sealed before.

@@ -37,12 +37,11 @@ type peerStatus struct {
 	Level   uint32 `cbor:"10,keyasint,omitempty"`
 	Free    uint64 `cbor:"11,keyasint,omitempty"` // bytes left for its data
 	Trouble string `cbor:"12,keyasint,omitempty"` // what is wrong with it, for people
-	// Hears are the ids of those that it accepts as peers, or is connected with.
+	// Hears are the ids of the members that it accepts as peers, or is connected with.
 	Hears []string `cbor:"13,keyasint,omitempty"`
-	// Decides says that it could decide commands if it led, whatever its trouble
-	// is.
+	// Decides reports that it could decide commands if it led, whatever Trouble says.
 	Decides bool `cbor:"14,keyasint,omitempty"`
-	// Run, and the rest in an answer, see statusQuery.
+	// Run, Ticket and Twin find duplicate processes: see statusQuery.
 	Run    run   `cbor:"15,keyasint"`
 	Ticket int64 `cbor:"16,keyasint,omitempty"`
 	Twin   *run  `cbor:"17,keyasint,omitempty"` // runs as the node that asks, beside it
@@ -51,10 +50,11 @@ type peerStatus struct {
 	// Index and term of the last entry that it knows to be committed, and has.
 	Had     uint64     `cbor:"19,keyasint,omitempty"`
 	HadTerm uint64     `cbor:"20,keyasint,omitempty"`
-	Refused []outdated `cbor:"21,keyasint,omitempty"` // those that it keeps away
-	// TwinUnseen is for how long nothing was heard of Twin, ms.
+	Refused []outdated `cbor:"21,keyasint,omitempty"` // members that it refuses: see remembered
+	// TwinUnseen is how long ago Twin was last heard from, ms.
 	TwinUnseen int64 `cbor:"22,keyasint,omitempty"`
-	// Live is until when commands could be decided, as far as it knows, see live.go.
+	// Live is the last moment at which commands could be decided, as far as the node
+	// knows, in ms since the Unix epoch: see live.go.
 	Live int64 `cbor:"23,keyasint,omitempty"`
 }
 
@@ -135,10 +135,10 @@ type NodeStatus struct {
 	ClockOffset        time.Duration // against the node that was asked
 	CertificateExpires time.Time
 	Free               uint64 // bytes left for its data; 0 if unknown
-	Follows            string // name of the leader that it hears, "" where it hears none
-	Err                string // why it can't be reached, or what is wrong with it
-	// HungUp is a node that could not be asked, though something at its address
-	// takes connections: it keeps away from the others, or is on its way down.
+	Follows            string // name of the leader that it follows, "" if it knows none
+	Err                string // for people: why it can't be reached, or what is wrong with it
+	// HungUp reports that the node could not be asked because it closed the connection:
+	// it has isolated itself, or is stopping.
 	HungUp bool
 	// ClockDoubt reports that the node's clock jumped or is not believed yet, or that
 	// the node can't be reached because its certificate is not valid by the clock of
@@ -154,17 +154,18 @@ type Overview struct {
 	Level    uint32 // feature level in use
 	Nodes    []NodeStatus
 
-	StateTime  time.Time     // of the last command that the node has, zero before the first
-	StateAhead time.Duration // how far that is ahead of the clocks of a majority, negative where it is behind
+	StateTime  time.Time     // stamp of the last command that the node applied, zero before the first
+	StateAhead time.Duration // how far StateTime is ahead of the clocks of a majority, negative if behind
 
-	Isolated string // why this node keeps away from the others: its disk; "" where it does not
-	Removed  string // why this node knows of nobody: it was removed; "" of a member
-	Twin     string // why it knows of nobody: another process runs as this node; "" where none does
+	Isolated string // why this node has isolated itself because of its disk; "" if it has not
+	Removed  string // that this node was removed, and knows no other node; "" for a member
+	Twin     string // that another process runs as this node, which therefore asked nobody; "" if none does
 }
 
-// Overview asks every member how it is. One that was removed has nobody to ask.
-// Right after an election some have not heard of the leader yet: a node hears none
-// only if it hears none somewhat later either.
+// Overview asks every member for its status. A node that was removed, or found a
+// duplicate of itself, asks nobody. Right after an election some nodes have not heard
+// of the leader yet, so if any reports no leader, Overview asks all once more after an
+// election timeout.
 func (n *Node) Overview(ctx context.Context) Overview {
 	o := n.overview(ctx)
 	if !o.someHearNoLeader() {
@@ -213,7 +214,7 @@ func (n *Node) overview(ctx context.Context) Overview {
 	}
 	o.Isolated = n.isolation()
 	o.Nodes = make([]NodeStatus, len(all))
-	refused := make([][]outdated, len(all)) // by whom
+	refused := make([][]outdated, len(all)) // by the node in all that refuses them
 	var asking sync.WaitGroup
 	for i, m := range all {
 		asking.Go(func() {
@@ -265,7 +266,7 @@ func (n *Node) nodeStatus(ctx context.Context, m Member) (s NodeStatus, refused 
 	s.State, s.Term, s.Applied, s.Last = p.State, p.Term, p.Applied, p.Last
 	s.Version, s.Level, s.Free, s.Err, s.ClockDoubt = p.Version, p.Level, p.Free, p.Trouble, !p.Steady
 	if unseen, two := n.twins.apart(m.ID); two {
-		s.Err = "two processes run as this node, with copies of one data folder: stop one of them" + lastSeen(unseen)
+		s.Err = "two processes run as this node, with copies of the same data folder: stop one of them" + lastSeen(unseen)
 	}
 	if p.Leader != "" {
 		s.Follows = n.nameOf(p.Leader)
