@@ -44,6 +44,8 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 		return page(RedirectURIMissing, oauth.InvalidRequest, "The parameter redirect_uri is missing.")
 	case !c.Registered(r.RedirectURI):
 		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is not one of this application's.")
+	case v.isOwn(r.RedirectURI):
+		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is an address of this service, not of an application.")
 	}
 
 	tell := func(cause Cause, code oauth.Code, text string) (Authorization, *Problem) {

@@ -41,10 +41,9 @@ func (v View) ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 		r.Field, r.Note = "redirect_uris", "has more than 10"
 		faults = append(faults, r)
 	}
-	own := v.Settings()
 	for i, uri := range p.RedirectURIs {
 		note := oauth.CheckRedirectURI(uri, t == Public)
-		if note == "" && (oauth.SameOrigin(uri, own.BaseURL) || oauth.SameOrigin(uri, own.AppURL)) {
+		if note == "" && v.isOwn(uri) {
 			note = "is an address of this service, not of the application"
 		}
 		if note == "" && slices.Contains(p.RedirectURIs[:i], uri) {
@@ -60,6 +59,13 @@ func (v View) ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 		bad("scopes", "needs at least one")
 	}
 	return faults
+}
+
+// isOwn reports whether a redirection URI leads to this service itself. Where the
+// port of a registered one is free, only a request shows whether it does.
+func (v View) isOwn(uri string) bool {
+	own := v.Settings()
+	return oauth.SameOrigin(uri, own.BaseURL) || oauth.SameOrigin(uri, own.AppURL)
 }
 
 func (p *Profile) set() (scope.Set, error) {

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // A person is told everything at once, in the order of the page.
@@ -106,6 +107,45 @@ func TestNewFields(t *testing.T) {
 			faults = append(faults, r.Field+" "+r.Note)
 		}
 		assert.Equal(t, test.want, strings.Join(faults, "; "), "%+q", test)
+	}
+}
+
+// TestOwnOriginOnTheLoopback: a server on the loopback answers to three names, and
+// the port of a public client, which is free, may turn out to be its own.
+func TestOwnOriginOnTheLoopback(t *testing.T) {
+	for _, issuer := range []string{"127.0.0.1:8080", "localhost:8080", "[::1]:8080"} {
+		w := newWorld(t)
+		s := *w.view().Settings()
+		s.BaseURL, s.AppURL = "http://"+issuer, "http://127.0.0.1:9090"
+		w.must(&ledger.Configure{Settings: s})
+		w.must(&ledger.PutUser{ID: "u-1", Username: "alice", Password: "hash"})
+		for i, host := range []string{"127.0.0.1", "localhost", "[::1]"} {
+			p := ledger.Profile{Name: "x", RedirectURIs: []string{"http://" + host + ":8080/cb"}, Scopes: []string{"PROFILE_READ"}}
+			for _, of := range []ledger.ClientType{ledger.Public, ledger.Confidential} {
+				faults := w.view().ProfileFaults(&p, of, 1)
+				if assert.Len(t, faults, 1, host) {
+					assert.Equal(t, ownOrigin, faults[0].Field+" "+faults[0].Note)
+				}
+			}
+
+			id := string(rune('a' + i))
+			p.RedirectURIs = []string{"http://" + host + "/cb"}
+			w.must(&ledger.ImportClient{ID: id, Owner: "u-1", Type: ledger.Public, State: ledger.Approved, Profile: p})
+			for port, own := range map[string]bool{"": false, ":8080": true, ":9090": true, ":8081": false} {
+				_, problem := w.view().Authorize(oauth.AuthorizationRequest{
+					ClientID: id, RedirectURI: "http://" + host + port + "/cb", Scope: "PROFILE_READ",
+					CodeChallenge: challengeOf("a-verifier"), CodeChallengeMethod: "S256",
+				})
+				if !own {
+					assert.Nil(t, problem, host+port)
+					continue
+				}
+				if assert.NotNil(t, problem, host+port) {
+					assert.True(t, problem.Page, "nothing is sent there")
+					assert.Equal(t, ledger.RedirectURIUnregistered, problem.Cause)
+				}
+			}
+		}
 	}
 }
 

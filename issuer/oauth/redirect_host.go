@@ -34,8 +34,9 @@ func CheckHost(u *url.URL) string {
 }
 
 // SameOrigin reports whether two http URIs have one origin (RFC 6454 §5): their
-// scheme, host and port, in whatever way each of them is written. A URI of another
-// scheme has none.
+// scheme, host and port, in whatever way each of them is written. localhost,
+// 127.0.0.1 and [::1] are one host, since a server on the loopback answers to all of
+// them. A URI of another scheme has no origin.
 func SameOrigin(a, b string) bool {
 	o := originOf(a)
 	return o != "" && o == originOf(b)
@@ -54,6 +55,9 @@ func originOf(uri string) string {
 	host := strings.ToLower(u.Hostname())
 	if a, err := netip.ParseAddr(host); err == nil {
 		host = a.String()
+	}
+	if loopback(host) {
+		host = "localhost"
 	}
 	return u.Scheme + " " + host + " " + cmp.Or(u.Port(), port)
 }
