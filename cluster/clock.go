@@ -10,14 +10,14 @@ import (
 // The clock rule. The leader stamps commands with its wall clock, and state time
 // never runs back: one stamp from the future would expire every code, session
 // and grant for good, and every token made from then on would be refused as not
-// valid yet. So no clock is believed on its own word.
+// valid yet. So a node does not rely on its own clock alone.
 //
 // What is compared:
 //
-//   - the wall clock with a clock that only goes forward (this file). A clock that
-//     is more than 10 s from where the other says that it must be has jumped;
-//   - at a start, before the first stamp, when there is nothing to have jumped
-//     from: with the newest stamp in the folder, the time at which the node
+//   - the wall clock with a clock that only goes forward (this file). A wall clock
+//     that is more than 10 s from where the forward clock puts it has jumped;
+//   - at a start, before the first stamp, when the forward clock has no earlier
+//     reading: with the newest stamp in the folder, the time at which the node
 //     last ran, and the kernel's word whether its clock is synchronised
 //     (clock_start.go);
 //   - with the clocks of the other voters, and whether each of them jumped or
@@ -55,15 +55,15 @@ import (
 // when it is corrected.
 const (
 	// ClockTolerance is how far a steady clock may be from where it should be, a
-	// leader's from a majority's, and state time ahead of the clocks. Who checks
-	// what the state machine issues must tolerate as much.
+	// leader's clock from those of a majority, and state time ahead of the clocks.
+	// Verifiers of what the state machine issues must tolerate as much.
 	ClockTolerance = 10 * time.Second
-	// clockLimit is the greatest jump that no steady majority or operator need
-	// vouch for, and clockSettles how long it must have lasted.
+	// clockLimit is the greatest jump that can be accepted without an operator or a
+	// majority that did not jump. clockSettles is how long such a jump must have lasted.
 	clockLimit   = 5 * time.Minute
 	clockSettles = 15 * time.Second
-	// clockSame is by how much two looks at a clock may differ that are taken to
-	// be at the same time of it.
+	// clockSame is by how much a clock may have moved between two looks at it and
+	// still count as not having moved.
 	clockSame = time.Second
 
 	// clockTrust is how long a checked reading speaks for the next ones.
@@ -80,8 +80,8 @@ const (
 	clockLooks  = 5
 )
 
-// ClockJumpError says that the wall clock moved against the time that elapsed.
-// Nothing is stamped until it has come back or is accepted.
+// ClockJumpError reports that the wall clock moved against the time that elapsed.
+// The node stamps nothing until the clock has come back or is accepted.
 type ClockJumpError struct {
 	By time.Duration // positive: the wall clock went ahead
 }
@@ -153,8 +153,8 @@ func newStampClock(wall func() time.Time, elapsed func() time.Duration) *stampCl
 	return c
 }
 
-// read returns the time in milliseconds since the Unix epoch, or why it can't be
-// told: a *ClockStartError or a *ClockJumpError.
+// read returns the time in milliseconds since the Unix epoch. While the clock is in
+// doubt, the error is a *ClockStartError or a *ClockJumpError.
 //
 // Reading the elapsed clock is a system call and seven times as slow as reading
 // the wall clock, which brings a monotonic reading along. So a reading is not
@@ -254,8 +254,8 @@ func (c *stampClock) see() clockLook {
 	return c.look()
 }
 
-// accept takes the wall clock for right from now on, whatever it says. An
-// operator decides that.
+// accept treats the wall clock as right from now on, whatever it shows. It is called
+// when an operator has decided so.
 func (c *stampClock) accept() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -34,9 +34,9 @@ import (
 // the kernel told, some moments after this program starts. After two minutes the
 // log asks for an operator. A clock that is set meanwhile does not jump.
 const (
-	clockGap     = 10 * time.Minute // ahead of what the folder tells, and believed
-	clockPatient = 2 * time.Minute
-	// clockNoteEvery is how often a node notes that it runs.
+	clockGap     = 10 * time.Minute // how far a clock may be ahead of the times in the folder
+	clockPatient = 2 * time.Minute  // how long a node waits before it asks for an operator
+	// clockNoteEvery is how often a node records that it runs.
 	clockNoteEvery = time.Minute
 )
 
@@ -62,12 +62,12 @@ type clockStart struct {
 	noted  time.Duration // when the last one was; of guard
 }
 
-// end is called when the clock was accepted.
+// end ends the start: the clock was accepted.
 func (s *clockStart) end() { s.once.Do(func() { close(s.over) }) }
 
-// AwaitClock returns when the clock that this node started with is believed, and
-// what Open left undone because of it is done. Waits is told what is wrong with
-// the clock, each time that this changes. A node that has peers does not wait:
+// AwaitClock waits until the clock of a sole voter is accepted after the start, and
+// then completes what Open left undone because of it. It calls waits with what is
+// wrong with the clock, each time that this changes. A node with peers does not wait:
 // they may go on without it.
 func (n *Node) AwaitClock(ctx context.Context, waits func(why string)) error {
 	if !n.guards.clock.isStarting() || !n.soleVoter() {
@@ -101,7 +101,7 @@ type clockTraces struct {
 	voters  clockVote // what the clocks of the voters say of it
 }
 
-// judgeClock says why a clock is not believed, nil where it is.
+// judgeClock returns why a clock is not accepted at a start, or nil if it is.
 func judgeClock(now time.Time, t clockTraces) *ClockStartError {
 	newest, what := t.stamp, "the newest decision in its data folder"
 	if !t.ran.IsZero() && !t.ran.Before(newest) {
@@ -128,7 +128,7 @@ func judgeClock(now time.Time, t clockTraces) *ClockStartError {
 		"set it right, or mintmark cluster accept-clock says that it is", now.UTC().Format(time.RFC3339), why, t.kernel)}
 }
 
-// between is a time between two times for people.
+// between returns the time between two times, rounded for people.
 func between(from, to time.Time) time.Duration { return to.Sub(from).Round(time.Second) }
 
 // beginClock accepts the clock that this node started with, if it can be
@@ -191,7 +191,7 @@ func (n *Node) lastRan() time.Time {
 	return time.UnixMilli(at)
 }
 
-// noteRuns notes the time, where this node believes its clock.
+// noteRuns records the time in ranFile, if this node's clock is not in doubt.
 func (n *Node) noteRuns() error {
 	at, err := n.guards.clock.read()
 	if err != nil {

@@ -44,8 +44,8 @@ type committed struct {
 	err     error // of the last write
 }
 
-// note is called when entries were applied. What a start goes through again says
-// less than what was noted before it.
+// note records that entries up to p were applied. Positions before the noted one are
+// ignored: after a start, entries that the note covers are applied again.
 func (c *committed) note(p logPosition) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

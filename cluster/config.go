@@ -25,12 +25,13 @@ type Config struct {
 	// time included, by which a jump of Now is found: see Elapsed. Default: Now
 	// itself, which then may be set at will.
 	Elapsed func() time.Duration
-	// Synchronised says why nothing keeps the clock that Now shows right, nil
-	// where something does. It is asked at a start only. Default: the kernel,
-	// about its own clock.
+	// Synchronised returns nil if something keeps the clock that Now reads right, and
+	// otherwise why not. now is a reading of that clock. It is called only at a start.
+	// Default: the kernel is asked about its own clock.
 	Synchronised func(now time.Time) error
-	// TrustClock has the clock believed at a start, whatever the data folder, the
-	// kernel and the other nodes say. It is so where Now may be set at will.
+	// TrustClock makes the node accept its clock at a start, whatever the data folder,
+	// the kernel and the other nodes say. It is set where Elapsed is not, because Now
+	// may then be set at will.
 	TrustClock bool
 	// Rand makes command and node ids. It must be safe for concurrent use.
 	// Default: crypto/rand.Reader.
