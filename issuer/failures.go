@@ -8,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// reportEvery is how often a node reports the failures that it has counted. What
-// it counted since is lost with its process.
+// reportEvery is how often a node reports the failures that it has counted. Those since
+// its last report are lost if its process crashes.
 const reportEvery = 5 * time.Minute
 
 func (i *Issuer) reportFailures(ctx context.Context) {
@@ -27,8 +27,8 @@ func (i *Issuer) reportFailures(ctx context.Context) {
 	}
 }
 
-// ReportFailures adds what this node has counted since the last report to those
-// of the hour. Without failures it does nothing.
+// ReportFailures adds the failures that this node has counted since its last report to
+// the report of the present hour. Without failures it does nothing.
 func (i *Issuer) ReportFailures(ctx context.Context) error {
 	counts := i.Failures.Take()
 	if counts.SignIns == 0 && counts.Authentications == 0 {
@@ -45,7 +45,7 @@ func (i *Issuer) ReportFailures(ctx context.Context) error {
 	return fmt.Errorf("propose: %w", err)
 }
 
-// sumFailures makes an event of each hour that is over.
+// sumFailures makes one event of the reports of each hour that is over.
 func (i *Issuer) sumFailures(ctx context.Context) {
 	for _, hour := range i.View().FailureHours(i.Now()) {
 		if _, _, err := i.Propose(ctx, &ledger.SumFailures{Hour: hour}); err != nil {

@@ -150,8 +150,8 @@ func (i *Issuer) ViewFresh(ctx context.Context) (ledger.View, error) {
 	return ledger.At(txn), nil
 }
 
-// ViewPaced is ViewFresh for a request that proved nothing: see
-// cluster.Node.ViewPaced.
+// ViewPaced is ViewFresh for a request without a valid credential. All such requests
+// share a bounded number of fresh views: see cluster.Node.ViewPaced.
 func (i *Issuer) ViewPaced(ctx context.Context) (ledger.View, error) {
 	txn, err := i.Node.ViewPaced(ctx)
 	if err != nil {

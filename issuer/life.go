@@ -12,8 +12,8 @@ import (
 // lifePause is between two tries to give the cluster its first life.
 const lifePause = 200 * time.Millisecond
 
-// beginLife is the leader's duty in a cluster that has no life yet. Backups and
-// journals say of which life they are.
+// beginLife gives a cluster its first life. The leader calls it. Backups and journals
+// name the life that they belong to.
 func (i *Issuer) beginLife(ctx context.Context) {
 	for len(i.View().Lives()) == 0 {
 		if _, _, err := i.Propose(ctx, &ledger.BeginLife{}); err == nil {

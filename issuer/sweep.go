@@ -17,7 +17,7 @@ type sweeper struct {
 	grant   ledger.GrantID // where the next walk goes on
 	session [32]byte
 	logo    [32]byte
-	shares  ledger.Shares // of the audit trail
+	shares  ledger.Shares // the events of each actor in the audit trail
 }
 
 func (s *sweeper) run(ctx context.Context, i *Issuer) error {
@@ -44,7 +44,7 @@ func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 	return s.sweepEvents(ctx, i)
 }
 
-// sweepEvents removes what is beyond the bound of the audit trail.
+// sweepEvents removes the events beyond ledger.MaxEvents.
 func (s *sweeper) sweepEvents(ctx context.Context, i *Issuer) error {
 	for {
 		v := i.View()
@@ -58,7 +58,7 @@ func (s *sweeper) sweepEvents(ctx context.Context, i *Issuer) error {
 			_, err = i.ViewAt(ctx, index)
 		}
 		if err != nil {
-			s.shares = ledger.Shares{} // some may be gone
+			s.shares = ledger.Shares{} // the events may have been removed nevertheless: count anew
 			return fmt.Errorf("propose: %w", err)
 		}
 		s.shares.Drop(events)

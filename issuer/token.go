@@ -54,11 +54,12 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	return response, err
 }
 
-// decideRubbish decides on what is not a credential of ours, which the MAC alone
-// tells: it needs no log, only the answer that its client deserves. That costs
-// the leader nothing until a secret was right. What is said then tells that it
-// is, so it must not come from the view of a node that was cut off: the secret
-// may have been revoked since.
+// decideRubbish decides on a request whose code or token was not made by this server.
+// The MAC shows that, so nothing has to go through the log; only the error depends on
+// the client's authentication. The node decides by its own view, without the leader,
+// unless the client's secret was right. An error other than invalid_client reveals that
+// it was, so it must come from a fresh view: on a node without contact to the leader, the
+// secret may have been revoked since.
 func (i *Issuer) decideRubbish(ctx context.Context, c ledger.Command, secret bool) (ledger.Outcome, error) {
 	outcome := c.Decide(i.View(), ledger.Meta{At: i.Now()}).Outcome
 	if secret && outcome.Refusal != nil && outcome.Refusal.Code != oauth.InvalidClient {

@@ -8,17 +8,17 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// markEvery is how often the cluster is told how far the trail is in the log.
-// What was logged since is logged again by the next leader.
+// markEvery is how often the leader records up to which event it has logged the audit
+// trail. The next leader logs later events once more.
 const markEvery = 10 * time.Second
 
-// logTrail writes each event of the audit trail to the log of the leader, in
-// order, at least once: the trail can be trimmed, and a copy elsewhere can't. A
-// new leader goes on from where the one before it is known to have been.
+// logTrail writes each event of the audit trail to the leader's log, in order and at
+// least once. The trail is bounded, so a copy of the log is the only complete record. A
+// new leader continues after the last event that its predecessor recorded as logged.
 func (i *Issuer) logTrail(ctx context.Context) {
 	v, err := i.ViewFresh(ctx)
 	if err != nil {
-		v = i.View() // this node leads no more, or soon does again
+		v = i.View() // leadership was lost, or returns soon; an older view logs some events twice
 	}
 	logged := v.Trail().Logged
 	ticker := time.NewTicker(markEvery)

@@ -13,16 +13,17 @@ type EventFilter struct {
 	Client string `json:"client,omitempty"`
 	User   string `json:"user,omitempty"`  // name or id, as the actor or as the one it happened to
 	Kind   string `json:"kind,omitempty"`  // "grant.reuse", or "grant" for all of grants
-	Limit  int    `json:"limit,omitempty"` // the newest so many, with After the oldest; 0 for all
-	// After is a Seq: only events behind it. nil for no such bound.
+	Limit  int    `json:"limit,omitempty"` // at most that many events: the newest ones, or with After the oldest ones; 0 for all
+	// After restricts the answer to events with a higher Seq. nil: no restriction.
 	After *uint64 `json:"after,omitempty"`
 }
 
 // An EventList is oldest first.
 type EventList struct {
 	Events    []Event `json:"events"`
-	Truncated bool    `json:"truncated"` // others were left out: older ones, with After newer ones
-	// Read is the Seq up to which the trail was read, for the After of another.
+	Truncated bool    `json:"truncated"` // Limit left out events: older ones, or with After newer ones
+	// Read is the Seq up to which the trail was read. As After of the next query it
+	// continues from there.
 	Read uint64 `json:"read"`
 }
 

@@ -95,8 +95,9 @@ func (c *call) secret(subject string, given Plain) (ledger.NewSecret, Plain, err
 	return s, shown, nil
 }
 
-// password is the hash of a password that came with a request, or of a new
-// one, which is returned to be shown once. Names are those of the user.
+// password returns the hash of the password that came with a request. If none came, it
+// makes a new one and returns that too, to be shown once. Names are the user's names,
+// which the password must not be like: see credential.PasswordFault.
 func (c *call) password(ctx context.Context, subject string, given Plain, names ...string) (string, Plain, error) {
 	plain, shown := given.Reveal(), Plain("")
 	if plain == "" {

@@ -13,7 +13,7 @@ const (
 	maxLag          = 10_000             // entries
 	leastValid      = 7 * 24 * time.Hour // of a certificate: it renews itself long before
 	maxClockOffset  = 5 * time.Second
-	maxStateAhead   = 10 * time.Second // beyond which nothing is decided
+	maxStateAhead   = 10 * time.Second // if state time is further ahead, the cluster decides no commands
 	defaultDiskLow  = 128 << 20        // bytes
 	millisOffsetMax = int64(maxClockOffset / time.Millisecond)
 )
@@ -26,9 +26,9 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 		return append(all, apart)
 	}
 	if s.ID == "" {
-		return all // it has not opened its data, and knows nobody, itself included
+		return all // the node has not opened its data, so it has no list of members
 	}
-	if s.Isolated != "" { // which is why it knows nothing of the others
+	if s.Isolated != "" { // the cause of everything that the node does not know of the others
 		all = append(all, "this node keeps away from the others because of "+s.Isolated+"; make room or repair it, and the node comes back by itself")
 	}
 	member := slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ID == s.ID })
@@ -41,7 +41,7 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 			"if the clocks were set back, set them right; if a wrong clock has stamped, the way back is the restore of an earlier backup",
 			ahead.Round(time.Second), ahead.Round(time.Second)))
 	}
-	for i := range s.Nodes { // nothing else is to be done about the cluster before the clocks are right
+	for i := range s.Nodes { // problems of the clocks first: they have to be solved before all others
 		if n := &s.Nodes[i]; n.ClockDoubt {
 			all = append(all, n.Name+": "+n.trouble())
 		}
@@ -61,9 +61,9 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 			if n.State == StateUnreachable {
 				continue
 			}
-			n.Error = "" // it was said first
+			n.Error = "" // already listed above
 		}
-		if n.ClockDoubt { // as was this
+		if n.ClockDoubt { // already listed above, too
 			if n.State == StateUnreachable {
 				continue
 			}
@@ -81,7 +81,8 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 
 func (s *ClusterStatus) ahead() time.Duration { return time.Duration(s.StateAhead) * time.Millisecond }
 
-// elsewhere says who leads the others, where this node does not hear of it.
+// elsewhere returns which leader the other nodes report, such as "n2 leads", for a node
+// that knows no leader itself. It is "" if they report none.
 func (s *ClusterStatus) elsewhere() string {
 	follows := ""
 	for i := range s.Nodes {
@@ -96,9 +97,10 @@ func (s *ClusterStatus) elsewhere() string {
 	return follows
 }
 
-// lostMajority says what to do where too few voters answer to elect a leader. To
-// give nodes up is no cure for a node that isolated itself, this one or another, as
-// it comes back when its disk does, nor for clocks that are wrong.
+// lostMajority returns what the operator should do if too few voters answer to elect a
+// leader, and "" if enough do. It advises against recovering the cluster without a node
+// that isolated itself, which returns by itself when its disk takes writes again, and
+// against recovering while clocks are wrong.
 func (s *ClusterStatus) lostMajority() string {
 	if s.Isolated != "" {
 		return ""

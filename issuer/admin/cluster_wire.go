@@ -28,8 +28,8 @@ type Cluster interface {
 	TransferLeadership(ctx context.Context, to string) (Transferred, error)
 	// Checksum is of the whole state of this node, as of an applied command.
 	Checksum() (sum [32]byte, applied uint64)
-	// AcceptClock lets this node go on whose clock has jumped, or is not believed
-	// at a start.
+	// AcceptClock makes this node trust its clock, after it jumped or failed the check
+	// at the node's start.
 	AcceptClock() error
 	// RotateAuthority changes who vouches for the nodes' certificates. It waits
 	// for a while for that to be done, and it goes on by itself after that.
@@ -53,19 +53,22 @@ type ClusterStatus struct {
 	Leader   string   `json:"leader"`   // name, "" where none is known
 	Term     uint64   `json:"term"`
 	Level    uint32   `json:"level"` // feature level in use
-	// StateTime is that of the last command that the node has, absent before the
-	// first; StateAhead is how far that is ahead of the clocks of a majority, and
-	// negative where it is behind.
+	// StateTime is the time of the last command that the node has applied, absent
+	// before the first. StateAhead is how far it is ahead of the clocks of a majority;
+	// it is negative if state time is behind.
 	StateTime  time.Time `json:"state_time,omitzero"`
 	StateAhead int64     `json:"state_ahead_ms"`
 	Tolerance
 	Nodes []ClusterNode `json:"nodes"`
 	Keys  []ClusterKey  `json:"keys"`
-	// Isolated is in words why the node that was asked keeps away from the others:
-	// its disk takes no writes.
+	// Isolated, Removed and Twin are texts about the node that answers, "" where they
+	// don't apply. Isolated: its disk takes no writes, so it has cut its connections
+	// to the other nodes. Removed: it is no member of the cluster any more, and knows
+	// nothing of it. Twin: another process runs as the same node, so it has cut its
+	// connections.
 	Isolated string `json:"isolated,omitempty"`
-	Removed  string `json:"removed,omitempty"` // in words: the node that was asked belongs to the cluster no more, and knows nothing of it
-	Twin     string `json:"twin,omitempty"`    // in words: another process runs as the node that was asked, which keeps away from the others
+	Removed  string `json:"removed,omitempty"`
+	Twin     string `json:"twin,omitempty"`
 
 	// Unfinished are changes that were begun and wait for somebody for too long,
 	// in words for people.
@@ -87,15 +90,15 @@ type ClusterNode struct {
 	Level              uint32    `json:"level"`
 	ClockOffset        int64     `json:"clock_offset_ms"` // against the node that was asked
 	CertificateExpires time.Time `json:"certificate_expires,omitzero"`
-	DiskFree           uint64    `json:"disk_free"`         // bytes, 0 where unknown
-	Follows            string    `json:"follows,omitempty"` // the leader that it hears
+	DiskFree           uint64    `json:"disk_free"`         // bytes; 0 if unknown
+	Follows            string    `json:"follows,omitempty"` // the name of the leader that the node reports
 	Error              string    `json:"error"`             // why it can't be reached, or what is wrong with it
 
 	// ClockDoubt reports that the node's clock jumped or is not believed, or that its
 	// certificate is not valid by the clock of the node that was asked.
 	ClockDoubt bool `json:"-"`
 
-	// HungUp is a node that could not be asked, although its process takes
+	// HungUp reports that the node could not be asked although its process accepts
 	// connections.
 	HungUp bool `json:"-"`
 
@@ -145,8 +148,8 @@ type Invited struct {
 	Token   Plain     `json:"token"`
 	Name    string    `json:"name"`
 	Expires time.Time `json:"expires"`
-	// Ended says that a token for a node of this name, which nobody had used, is
-	// worthless now.
+	// Ended reports that an earlier join token for a node of this name, which was not
+	// used yet, is no longer valid.
 	Ended bool `json:"ended,omitempty"`
 }
 

@@ -34,7 +34,7 @@ type Ledger interface {
 type Config struct {
 	// Cluster is nil on a node that runs alone for good.
 	Cluster Cluster
-	// AcceptClock lets a node without a Cluster go on whose clock has jumped. It
+	// AcceptClock makes a node without a Cluster trust its clock after it jumped. It
 	// may be nil.
 	AcceptClock func()
 	// Backup writes what operators keep, whole. Nil on a node that runs alone.

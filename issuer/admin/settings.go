@@ -38,7 +38,7 @@ const rotationOff = "off"
 // settings are all of them, in the order in which they are shown.
 var settings = []struct {
 	key, about string
-	text       func(*ledger.Settings) *string // one of text, flag, duration
+	text       func(*ledger.Settings) *string // exactly one of text, flag and duration is set
 	flag       func(*ledger.Settings) *bool
 	duration   func(*ledger.Settings) *time.Duration
 	fixed      bool

@@ -20,8 +20,8 @@ type Waiting struct {
 	// Create completes a cluster that was made and has no addresses yet, and
 	// returns when it serves. Nil where that is not what is missing.
 	Create func(ctx context.Context, c NewCluster) error
-	// AcceptClock lets the node go on with its clock as it is. Nil where it has
-	// not read its data yet.
+	// AcceptClock makes the node trust its clock as it is. It is nil before the node
+	// has read its data.
 	AcceptClock func()
 	Now         func() time.Time
 	Log         *slog.Logger // default: slog.Default()

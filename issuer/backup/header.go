@@ -47,7 +47,7 @@ type Header struct {
 	Version    string            `json:"version"` // of the program
 	Level      uint32            `json:"level"`   // feature level of the cluster
 	ClusterKey string            `json:"cluster_key"`
-	Lives      []Life            `json:"lives,omitempty"`  // that lead to what is in it, the last one its own; absent where the cluster had none yet
+	Lives      []Life            `json:"lives,omitempty"`  // the lives that led to the state in the backup, its own last; absent if the cluster had none yet
 	Counts     map[string]uint64 `json:"counts,omitempty"` // rows of each table, or what else is in the body
 
 	// Size is that of the whole file in bytes, when Inspect read it. It is not

@@ -9,16 +9,16 @@ import (
 	"unicode/utf8"
 )
 
-// What a new password must be like. Its length is what guessing costs, and what
-// is guessed first is refused; rules about kinds of characters would make people
-// write what is easy to guess (NIST SP 800-63B §3.1.1.2).
+// The rule for new passwords: a least length, and none that is guessed early. There is
+// no rule about kinds of characters, since users meet such rules with passwords that are
+// easy to guess (NIST SP 800-63B §3.1.1.2).
 const (
 	MinPassword = 12   // characters
 	MaxPassword = 1024 // bytes
 )
 
-// common are the words that most of the passwords are made of that are guessed
-// first, the longest first.
+// common are the words that the most frequently guessed passwords consist of, the
+// longest first.
 var common = func() []string {
 	words := strings.Fields(commonText)
 	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
@@ -29,17 +29,17 @@ var common = func() []string {
 var commonText string
 
 const (
-	nameLeast = 3 // letters of a name that counts as one
-	restLeast = 6 // characters that a password has beside common words and names
-	kinds     = 5 // different characters of a password
+	nameLeast = 3 // the least letters and digits of a name that is looked for
+	restLeast = 6 // the least characters of a password without common words and names
+	kinds     = 5 // the least different characters of a password
 )
 
-// serviceName is guessed too.
+// serviceName counts as a name of every user, since guessers try it.
 const serviceName = "mintmark"
 
-// PasswordFault says what is wrong with a new password, fit to be shown beside the
-// field, or "" where nothing is. Names are those of the user and the e-mail
-// address, which others guess; an empty one counts as none.
+// PasswordFault returns what is wrong with a new password, in words that follow the name
+// of the field ("is too short: ..."), or "" if it is good. Names are the user's names
+// and e-mail address, which a guesser tries; empty ones are ignored.
 func PasswordFault(password string, names ...string) string {
 	switch {
 	case utf8.RuneCountInString(password) < MinPassword:
@@ -66,7 +66,7 @@ func PasswordFault(password string, names ...string) string {
 	return ""
 }
 
-// folded is the letters and digits of a text in lower case.
+// folded returns the letters and digits of a text, in lower case.
 func folded(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -83,7 +83,7 @@ func without(text string, words []string) string {
 	return text
 }
 
-// variety is how many different characters a text has.
+// variety returns the number of different characters in a text.
 func variety(text string) int {
 	seen := map[rune]bool{}
 	for _, r := range text {

@@ -19,8 +19,8 @@ func NewSecret(rand io.Reader) Secret {
 	return Secret{hide(randomText(rand, secretPrefix))}
 }
 
-// IsSecret reports whether a text has the form of what NewSecret makes, which
-// nobody guesses.
+// IsSecret reports whether a text has the form of a secret that NewSecret makes. Such a
+// secret is random and too long to be guessed.
 func IsSecret(text string) bool {
 	random, ours := strings.CutPrefix(text, secretPrefix)
 	if !ours || len(random) != base64.RawURLEncoding.EncodedLen(randomSize) {

@@ -44,19 +44,19 @@ type Config struct {
 	Readers     func() *Readers
 	// ClientIP is the address that failures are counted by.
 	ClientIP func(*http.Request) string
-	// Security is told of failures to authenticate. May be nil.
+	// Security records failures to authenticate. It may be nil.
 	Security *security.Recorder
-	// RequestID is how a request is named in the log. May be nil.
+	// RequestID returns the id of a request in the log. It may be nil.
 	RequestID func(*http.Request) string
 	Log       *slog.Logger
 	Now       func() time.Time
 }
 
-// Failures of one client from one address: this many at once, then so many a
-// second. The answers beyond it are 429; a correct credential is never among
-// them, since only failures are counted and only failures are answered so. Nor is
-// a genuine one that is good no more: the client must learn that it is not, whoever
-// else fails at its address.
+// The limits on failures of one client from one address: a burst, and a rate per second.
+// Failures beyond them are answered 429. Only failures are counted, and only failures
+// are answered so, so a correct credential always gets its answer. A genuine code or
+// refresh token that is no longer valid does too: the client must learn that, whatever
+// other requests fail at the same address.
 const (
 	failureBurst  = 500
 	failureRate   = 5

@@ -7,8 +7,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// failed records a failure to authenticate. A client is named only if there is
-// one of that id: what was sent as the id may be the secret.
+// failed records a failure to authenticate. It records the client id only if a client
+// has that id: a misconfigured client may send its secret as the id.
 func (e *Endpoints) failed(w http.ResponseWriter, r *http.Request, kind security.Kind, client string, cause ledger.Cause) {
 	f := security.Failure{Kind: kind, Cause: cause, Address: e.ClientIP(r)}
 	if c := e.Server.View().Client(client); c != nil {

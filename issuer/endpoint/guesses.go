@@ -9,22 +9,23 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// guesses bounds guessing at client secrets. A secret of this service's making is
-// random and is always looked at. Any other may be one that was imported, of
-// unknown strength: of those a client_id has so many wrong ones, wherever they
-// come from. Whether there is such a client makes no difference.
+// guesses limits guessing at client secrets. A text in the form of a generated secret is
+// always checked, since those are too long to be guessed. Any other secret may be an
+// imported one of unknown strength, so each client_id may have only a limited number of
+// wrong ones, from all addresses together. The limit is the same for a client_id that no
+// client has, so that it doesn't reveal which ones exist.
 //
-// Others must not be able to lock a client out by that, so a client has a count
-// of its own for each network that it authenticated from lately.
+// So that guessers can't lock a client out, each network from which the client has
+// authenticated lately has a separate count for that client.
 type guesses struct {
 	strangers *limit.Fixed   // by client_id
-	lately    *limit.Lately  // pairs of client_id and network
-	known     *limit.Limiter // by pair
+	lately    *limit.Lately  // pairs of client_id and network that authenticated
+	known     *limit.Limiter // by such pair
 }
 
-// Wrong secrets of one client_id on one node: this many at once, then so many a
-// second. A client that sends as many requests at once from a network that it is
-// known at must not be limited, as what is right is given back after the decision.
+// The limits on wrong secrets of one client_id, on each node: a burst, and a rate per
+// second. knownBurst is higher since a right secret counts too until the request is
+// decided, so it bounds how many requests a client may have in flight.
 const (
 	guessBurst = 100
 	guessRate  = 1
@@ -41,8 +42,9 @@ func newGuesses() *guesses {
 	}
 }
 
-// take counts the secret of a request, or says how long to wait before one is
-// looked at. Done is told what was answered.
+// take counts the secret of a request as a guess, or returns how long to wait before the
+// next one is checked. The caller must call done with the error of the answer, which
+// takes a right secret out of the count.
 func (g *guesses) take(c oauth.ClientCredentials, address string, now time.Time) (wait time.Duration, done func(error)) {
 	if c.Secret == "" || credential.IsSecret(c.Secret) {
 		return 0, func(error) {}
@@ -61,9 +63,9 @@ func (g *guesses) take(c oauth.ClientCredentials, address string, now time.Time)
 			undo()
 			g.lately.Mark(pair, now)
 		case refused == nil:
-			undo() // nothing was decided
+			undo() // an error of the server: the secret was not checked
 		case refused.Code != oauth.InvalidClient:
-			g.lately.Mark(pair, now) // the secret was right; what else came with it may be a guess
+			g.lately.Mark(pair, now) // the secret was right, but the code or token may be a guess
 		}
 	}
 }

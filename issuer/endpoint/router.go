@@ -101,8 +101,8 @@ func ambiguous(r *http.Request) bool {
 	}
 }
 
-// unreserved are the characters that are never encoded in a URL's normal form (RFC
-// 3986 §2.3). A program in front that limits a path by its text would not see one
+// unreserved reports whether c is never percent-encoded in a normalized URL (RFC 3986
+// §2.3). A reverse proxy that restricts a path by its text would miss the same path
 // with an encoded letter in it.
 func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0

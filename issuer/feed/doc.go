@@ -20,14 +20,14 @@
 //	window          for how many seconds a revocation is kept
 //	revoked         a list, oldest first
 //
-// Each of the list has at, a time, and some of grant_id, sub and client_id: it
-// means the tokens that have these claims and an iat of at or before. Times are
-// whole seconds, and a token of the same second counts as before: what is issued to
-// a user in the second in which grants of that user were cut has the next one as its
-// iat. So a token, and the at of what takes it back, may be two seconds ahead of the
-// clock, and the list is in order of what happened, not of at. One with
-// "lifted": true takes back what was said of its client_id before, whatever its at:
-// of a client, the last word in the list counts.
+// Each revocation in the list has a time, at, and some of grant_id, sub and client_id.
+// It revokes the tokens that have these claims and an iat not later than at. Times are
+// whole seconds, and a token of the same second is revoked too: a token that is issued
+// to a user after a cut of the user's grants, in the same second, has the next second as
+// its iat. So iat and at may be two seconds ahead of the clock, and the list is in the
+// order of the events, which may differ from that of at. A revocation with
+// "lifted": true cancels the earlier ones of its client_id, whatever its at: of the
+// revocations of a client, the last one in the list counts.
 //
 // Another document for the same is the IETF's Token Status List
 // (draft-ietf-oauth-status-list). It is not offered, because it does not fit the

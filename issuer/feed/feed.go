@@ -9,9 +9,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// Window is how long a revocation is kept after its event: as long as a token lives
-// that was issued just before it, whose iat may be ahead of the event, and as clocks
-// of resource servers may be late.
+// Window is how long a revocation is kept after its event. It is the lifetime of a token
+// that was issued just before the event, plus a minute by which the clocks of resource
+// servers may be behind, plus MaxAhead, by which the token's iat may be ahead.
 const Window = (oauth.AccessTokenLifetime+60)*time.Second + ledger.MaxAhead
 
 // Config is what a Feed is made of.
@@ -92,7 +92,7 @@ func (f *Feed) Follow(view func() ledger.View) bool {
 	if len(more) > 0 {
 		f.revoked, f.last = append(f.revoked, more...), more[len(more)-1].Seq
 	}
-	// At is in order but for MaxAhead, which Window has room for.
+	// The list is ordered by At only to within MaxAhead; Window includes that.
 	f.revoked = f.revoked[sort.Search(len(f.revoked), func(i int) bool { return f.revoked[i].At >= from }):]
 	if before == (version{f.life, f.last}) {
 		return false

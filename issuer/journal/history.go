@@ -66,14 +66,14 @@ func (h *History) Until(seq uint64) *History {
 	return out
 }
 
-// After is what h has of commands after a Seq.
+// After returns the part of h that is about commands with a Seq above seq.
 func (h *History) After(seq uint64) *History {
 	out := &History{records: slices.Collect(h.Records(seq))}
 	for _, r := range h.runs {
 		if r.to.seq <= seq {
 			continue
 		}
-		r.from.seq = max(r.from.seq, seq) // what it covers begins behind that
+		r.from.seq = max(r.from.seq, seq) // the coverage of r begins after seq
 		out.runs = append(out.runs, r)
 	}
 	return out

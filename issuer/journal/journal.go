@@ -15,9 +15,9 @@ type Config struct {
 	// owner only. One process may have it open.
 	Dir string
 
-	// MaxAge is how far behind the newest command records are kept, by state
-	// time, in which a leap counts for a quarter of it at most: a clock gone
-	// wrong must not empty the journal. 0: 400 days.
+	// MaxAge is how much older than the newest command records may be, in state time.
+	// A single step of state time counts as a quarter of MaxAge at most, so that a
+	// wrong clock can't empty the journal. 0 means 400 days.
 	MaxAge time.Duration
 	// MaxBytes is how large the files may become together. 0: 64 MiB.
 	MaxBytes int64

@@ -28,8 +28,9 @@ func Open(c Config) (*Journal, error) {
 	return j, nil
 }
 
-// Empty reports whether a folder has nothing of a journal, or is missing. A start
-// that failed before the first command leaves files without content.
+// Empty reports whether a folder is missing or has no records of a journal. Files
+// without content count as empty: a start that failed before the first command leaves
+// them.
 func Empty(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -232,9 +232,10 @@ func (j *Journal) surplus(now int64) int {
 	return n
 }
 
-// aged is how much older, in milliseconds, what came before a step of state time
-// is after it. A step of many segments' worth is that of a wrong clock rather
-// than of a long silence, and what came before it is what the way back needs.
+// aged returns by how much, in milliseconds, a step of state time ages the records
+// before it. It is bounded: a step that spans many segments comes from a wrong clock
+// rather than from a long time without commands, and the records before it are needed
+// when the clock is set right.
 func (j *Journal) aged(step int64) int64 {
 	return min(step, 4*j.config.MaxAge.Milliseconds()/segmentsKept)
 }

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// Fixed allows each key a burst of events and then a steady rate, in memory of a
-// fixed size. Unlike a [Limiter] it forgets no key: whoever sends very many would
-// have others forgotten, and start anew with a full bucket. Instead keys share
-// buckets, by a hash that nobody outside can foresee.
+// Fixed allows each key a burst of events and then a steady rate, in memory of a fixed
+// size. A [Limiter] drops keys when it has too many, so an attacker who sends many keys
+// could reset the limit of one. Fixed drops no key; keys share buckets instead, by a
+// hash with a random seed.
 type Fixed struct {
 	rate, burst float64
 	seed        maphash.Seed
@@ -18,27 +18,28 @@ type Fixed struct {
 	spent []spending
 }
 
-// spending is what was taken from a bucket, as of last. The zero value is a full
-// bucket.
+// spending is the number of events taken from a bucket, as of the time last. The zero
+// value is a full bucket.
 type spending struct {
 	events float64
 	last   time.Time
 }
 
-// fixedBuckets take 2 MiB. Two keys share one in 65,536 cases.
+// fixedBuckets is the number of buckets, which take 2 MiB. Two keys share a bucket with
+// a probability of 1 in 65,536.
 const fixedBuckets = 1 << 16
 
-// NewFixed makes one.
+// NewFixed returns a Fixed for events at a rate of perSecond, after a burst.
 func NewFixed(perSecond float64, burst int) *Fixed {
 	return &Fixed{rate: perSecond, burst: float64(burst), seed: maphash.MakeSeed(), spent: make([]spending, fixedBuckets)}
 }
 
-// Try is Limiter.Try.
+// Try does the same as [Limiter.Try].
 func (f *Fixed) Try(key string, now time.Time) (wait time.Duration, undo func()) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	b := &f.spent[maphash.String(f.seed, key)%fixedBuckets]
-	if b.events > 0 { // a clock that was set back fills nothing, and goes on from there
+	if b.events > 0 { // after the clock was set back, the bucket fills from that time on
 		b.events = max(0, b.events-f.rate*max(0, now.Sub(b.last).Seconds()))
 	}
 	b.last = now

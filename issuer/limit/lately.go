@@ -6,14 +6,14 @@ import (
 	"time"
 )
 
-// Lately remembers which keys were marked within some time: of them, those that
-// were marked last, as many as it has room for.
+// Lately remembers the keys that were marked within a time. If there are too many, it
+// drops the ones whose last mark is oldest. Its methods may be called by any goroutine.
 type Lately struct {
 	within time.Duration
 	most   int
 
 	mu     sync.Mutex // guards all below
-	recent *list.List // of *mark, the latest first
+	recent *list.List // of *mark, the most recent first
 	byKey  map[string]*list.Element
 }
 
@@ -22,12 +22,13 @@ type mark struct {
 	at  time.Time
 }
 
-// NewLately makes one for at most that many keys.
+// NewLately returns a Lately that remembers at most that many keys, each for the time
+// within after its last mark.
 func NewLately(within time.Duration, keys int) *Lately {
 	return &Lately{within: within, most: keys, recent: list.New(), byKey: map[string]*list.Element{}}
 }
 
-// Mark remembers a key.
+// Mark marks a key.
 func (l *Lately) Mark(key string, now time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -42,7 +43,7 @@ func (l *Lately) Mark(key string, now time.Time) {
 	l.byKey[key] = l.recent.PushFront(&mark{key, now})
 }
 
-// Has reports whether a key was marked.
+// Has reports whether a key was marked within the time, and not dropped.
 func (l *Lately) Has(key string, now time.Time) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()

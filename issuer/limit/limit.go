@@ -105,8 +105,8 @@ func Network(address string) string { return prefix(address, narrow) }
 // a /48.
 func Site(address string) string { return prefix(address, 48) }
 
-// Prefixes are the parts of an address that may belong to one subscriber, the
-// widest first: with IPv6 a /48, a /56 and a /64.
+// Prefixes returns the prefixes of an address that one subscriber may have, the widest
+// first: for IPv6 the /48, the /56 and the /64.
 func Prefixes(address string) []string {
 	ip, err := netip.ParseAddr(address)
 	if err != nil || ip.Unmap().Is4() {

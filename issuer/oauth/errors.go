@@ -34,11 +34,11 @@ type Error struct {
 	// ID is the error_id: the exact cause, sealed for the client's owner.
 	// Empty until the answer is made.
 	ID string
-	// Cause is the number of the rule that refused, for the node's own log. It is
-	// never answered. 0 until the answer is made.
+	// Cause is the ledger.Cause of the refusal, for the node's own log. It is never in
+	// the answer. 0 until the answer is made.
 	Cause uint16
-	// Genuine says that a code or refresh token was made by this server and came
-	// from a client that authenticated, or is public. It is no guess.
+	// Genuine reports that the code or refresh token was made by this server, and that
+	// its client authenticated or is public. Such a request is no guess.
 	Genuine bool
 }
 

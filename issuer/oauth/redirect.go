@@ -8,11 +8,11 @@ import (
 // MaxRedirectURI is the longest redirection URI of a client, in bytes.
 const MaxRedirectURI = 1024
 
-// CheckRedirectURI says why uri can't be registered for a client, or "" if it
-// can. https anywhere; http on the loopback only; for public clients also
-// private-use schemes with a dot in them (RFC 8252 §7.1). Never a fragment
-// (RFC 6749 §3.1.2), user information, a wildcard, a host that CheckHost refuses,
-// or a parameter of the response.
+// CheckRedirectURI returns why uri can't be registered for a client, or "" if it can.
+// The scheme must be https, or http on the loopback, or for public clients a private-use
+// scheme with a dot in it (RFC 8252 §7.1). The URI must not have a fragment (RFC 6749
+// §3.1.2), user information, a wildcard, a host that CheckHost refuses, or a parameter
+// that the authorization response adds.
 func CheckRedirectURI(uri string, public bool) string {
 	switch {
 	case uri == "":
@@ -61,11 +61,11 @@ func CheckRedirectURI(uri string, public bool) string {
 	return checkQuery(u.RawQuery)
 }
 
-// MatchRedirectURI reports whether a request may use requested where
-// registered is registered: exact string equality (RFC 9700 §2.1), but for a
-// public client the port of an http URI on the loopback is free, since a native
-// app can't know its port (RFC 8252 §7.3). That holds for localhost too, which the
-// RFC does not say: command-line tools and agents register and send it.
+// MatchRedirectURI reports whether a request may use the URI requested if registered is
+// registered. The two must be equal as strings (RFC 9700 §2.1), with one exception: for
+// a public client the port of an http URI on the loopback may differ, since a native app
+// can't know its port in advance (RFC 8252 §7.3). The exception includes localhost, which
+// the RFC does not: command-line tools and agents register and send it.
 func MatchRedirectURI(registered, requested string, public bool) bool {
 	if registered == requested {
 		return true

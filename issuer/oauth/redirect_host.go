@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// CheckHost says why people can't be told the host of an http URI, or "". It is a
-// name as a browser writes it or an IP address: of any other host a
-// Content-Security-Policy can't name the origin, and without that a browser
-// follows no form to it.
+// CheckHost returns why the host of an http URI is refused, or "". The host must be an
+// IP address or a name in the spelling of a browser. Users could not recognize another
+// one, and a Content-Security-Policy could not name its origin, so that a browser would
+// block the redirect to it after a form.
 func CheckHost(u *url.URL) string {
 	host := u.Hostname()
 	switch {
@@ -33,16 +33,16 @@ func CheckHost(u *url.URL) string {
 	return ""
 }
 
-// SameOrigin reports whether two http URIs have one origin (RFC 6454 §5): their
-// scheme, host and port, in whatever way each of them is written. localhost,
-// 127.0.0.1 and [::1] are one host, since a server on the loopback answers to all of
-// them. A URI of another scheme has no origin.
+// SameOrigin reports whether two http or https URIs have the same origin (RFC 6454 §5):
+// scheme, host and port, in any spelling. localhost, 127.0.0.1 and [::1] count as one
+// host, since a server on the loopback answers to all of them. A URI of another scheme
+// has no origin.
 func SameOrigin(a, b string) bool {
 	o := originOf(a)
 	return o != "" && o == originOf(b)
 }
 
-// originOf is a text that two URIs have in common if they have one origin.
+// originOf returns the origin of a URI in one canonical spelling.
 func originOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -67,10 +67,11 @@ func notOfHost(r rune) bool {
 }
 
 // answered are the parameters of an authorization response (RFC 6749 §4.1.2 and
-// §4.1.2.1, RFC 9207 §2), which are added to the query of the URI.
+// §4.1.2.1, RFC 9207 §2). The response adds them to the query of the redirection URI.
 var answered = []string{"code", "state", "error", "error_description", "error_uri", "iss"}
 
-// checkQuery refuses what a response would have twice (RFC 6749 §3.1).
+// checkQuery refuses a query with a parameter that the response adds: the response would
+// have it twice (RFC 6749 §3.1).
 func checkQuery(query string) string {
 	for pair := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")

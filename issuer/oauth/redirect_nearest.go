@@ -62,20 +62,21 @@ func ends(a, b []rune) (head, tail int) {
 	return head, tail
 }
 
-// maxDiffering is how many characters between a common beginning and a common end
-// are compared one by one, which takes time and memory by its square: strangers
-// choose what is received, and owners what is registered. Texts that differ in more
-// are not slips of each other, and all behind it counts as different.
+// maxDiffering is how many characters between the common beginning and the common end of
+// two texts are compared one by one. Time and memory grow with its square, and anybody
+// may choose the texts: strangers the received one, owners the registered one. Texts that
+// differ in more characters are no misspellings of each other, so the characters beyond
+// it count as different.
 const maxDiffering = 200
 
-// differing is what of a and b is compared, and what is behind that.
+// differing splits a and b into the characters that are compared and the rest.
 func differing(a, b []rune) (headA, headB, restA, restB []rune) {
 	m, n := min(len(a), maxDiffering), min(len(b), maxDiffering)
 	return a[:m], b[:n], a[m:], b[n:]
 }
 
-// distance is that of Levenshtein, of which only two rows are kept. It is more than
-// that where more than maxDiffering characters differ.
+// distance returns the Levenshtein distance of a and b, or more if more than
+// maxDiffering characters differ. It keeps one row of the table instead of all.
 func distance(a, b []rune) int {
 	head, tail := ends(a, b)
 	a, b, restA, restB := differing(a[head:len(a)-tail], b[head:len(b)-tail])

@@ -10,7 +10,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 )
 
-// A Kind is what failed.
+// A Kind is a kind of authentication.
 type Kind string
 
 // Kinds.
@@ -24,47 +24,49 @@ var messages = map[Kind]string{
 	SignIn: "sign-in failed", Client: "client authentication failed", Reader: "reader authentication failed",
 }
 
-// A Failure is one of them. What a stranger made up is in none of its fields: a
-// name that no user has may be a password in the wrong field.
+// A Failure is one failure to authenticate. No field may have a text that the sender made
+// up: a user name that no user has may be a password typed into the wrong field.
 type Failure struct {
 	Kind    Kind
 	Cause   ledger.Cause
-	Address string // of whoever tried
-	Client  string // id of the client; "" where there is none of it
-	User    string // id of the user; "" where there is none of that name
+	Address string // IP address of the sender
+	Client  string // id of the client; "" if no client has the id that was sent
+	User    string // id of the user; "" if no user has the name that was sent
 	Name    string // user name of User
 	Request string // id of the request
 }
 
-// Lines of the log are bounded by key: what failed, why, at which account and
-// from which network. In each window a key has one line at its first failure,
-// and one at the window's end with the number of the others.
+// The lines of the log are bounded by key. A key is a kind of authentication, a cause, an
+// account and a network. In each window a key has one line at its first failure, and one
+// at the end of the window with the number of the others.
 //
-// A network is the widest that one subscriber may have, but whoever has many
-// networks can use up the keys of a kind. From then on its failures share a key
-// for each cause and account, so that none can be hidden among those of another
-// account. The line with their number names no address. An account is one that
-// exists, so a stranger can't make these up.
+// A network is the widest prefix that one subscriber may have. An attacker with many
+// networks could still use up the keys of a kind. From then on, failures of that kind
+// share one key for each cause and account, without the network: so failures at one
+// account can't be hidden among those at another. The line with their number names no
+// address, since they come from several. Only accounts that exist have keys, so an
+// attacker can't make up accounts to use up these keys too.
 const (
 	window      = time.Minute
-	maxNetworks = 1000 // keys with a network of each kind, in a window
+	maxNetworks = 1000 // keys with a network, of each kind in a window
 )
 
-// maxAccounts bounds the accounts of each kind between two reports, and the keys
-// without a network in a window. Failures at others count without an account.
+// maxAccounts is how many accounts of each kind are counted between two reports, and how
+// many keys without a network there are in a window. Failures at further accounts are
+// counted without the account.
 const maxAccounts = 10_000
 
-// RequestID is the header of an answer, and of a request by way of a trusted
-// proxy, that names the request.
+// RequestID is the header with the id of a request. Every answer has it, and a trusted
+// proxy may set it in the request.
 const RequestID = "X-Request-Id"
 
 // Config is what a Recorder is made of.
 type Config struct {
 	Log *slog.Logger
 	Now func() time.Time
-	// Name is the name of a cause in the log.
+	// Name returns the name of a cause in the log.
 	Name func(ledger.Cause) string
-	// Count is told of each failure. May be nil.
+	// Count is called for each failure, for metrics. It may be nil.
 	Count func(Kind, ledger.Cause)
 }
 
@@ -76,14 +78,14 @@ type Recorder struct {
 	mu     sync.Mutex // guards all below
 	since  time.Time  // when the window began
 	kinds  map[Kind]*keys
-	beyond int // failures of keys that had no room
+	beyond int // failures in this window whose key had no room
 	tally  ledger.FailureCounts
 }
 
-// keys are those of one kind in a window.
+// keys are the keys of one kind in a window.
 type keys struct {
 	networks map[key]*repeats
-	accounts map[key]*repeats // without a network, for what has no room in networks
+	accounts map[key]*repeats // keys without a network, for failures that have no room in networks
 }
 
 type key struct {
@@ -95,7 +97,7 @@ type key struct {
 
 type repeats struct {
 	last Failure
-	more int // beside the first
+	more int // failures after the first
 }
 
 // New makes a Recorder.
@@ -103,7 +105,7 @@ func New(c Config) *Recorder {
 	return &Recorder{config: c, kinds: map[Kind]*keys{}}
 }
 
-// Record takes in one failure.
+// Record counts one failure, and logs it if it is the first of its key in the window.
 func (r *Recorder) Record(f Failure) {
 	if r == nil {
 		return
@@ -117,7 +119,7 @@ func (r *Recorder) Record(f Failure) {
 	}
 }
 
-// note reports whether f is the first of its key in the window.
+// note counts f and reports whether it is the first failure of its key in the window.
 func (r *Recorder) note(f Failure) (first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -141,7 +143,7 @@ func (r *Recorder) note(f Failure) (first bool) {
 	switch seen := among[k]; {
 	case seen != nil:
 		seen.last = f
-		if k.network == "" { // of many, of which none is to be blamed for all
+		if k.network == "" { // the line counts failures from many addresses, so it names none
 			seen.last.Address, seen.last.Request = "", ""
 		}
 		seen.more++
@@ -167,7 +169,8 @@ func count(total *int64, accounts *map[string]int64, id string) {
 	}
 }
 
-// flush ends the window if it is over, or in any case, and logs what it hid.
+// flush ends the window if its time is over, or in any case if now is true. It logs the
+// number of failures that had no line of their own.
 func (r *Recorder) flush(now bool) {
 	t := r.config.Now()
 	r.mu.Lock()
@@ -188,11 +191,11 @@ func (r *Recorder) flush(now bool) {
 		}
 	}
 	if beyond > 0 {
-		r.config.Log.Warn("failures at too many accounts to log each", slog.Group("security", "failures", beyond))
+		r.config.Log.Warn("failures at further accounts not logged one by one", slog.Group("security", "failures", beyond))
 	}
 }
 
-// log writes a line. One with repeated is about the last of so many.
+// log writes a line about f. If repeated is not 0, f is the last of that many failures.
 func (r *Recorder) log(f Failure, repeated int) {
 	attrs := []any{"kind", string(f.Kind), "cause", r.config.Name(f.Cause)}
 	for _, a := range [][2]string{{"address", f.Address}, {"client", f.Client}, {"user", f.User}, {"name", f.Name}, {"request_id", f.Request}} {
@@ -206,8 +209,8 @@ func (r *Recorder) log(f Failure, repeated int) {
 	r.config.Log.Info(messages[f.Kind], slog.Group("security", attrs...))
 }
 
-// Run ends each window in time until ctx ends, so that no count waits for the
-// next failure.
+// Run ends each window when its time is over, until ctx ends. Without Run, the number of
+// repeated failures would be logged at the next failure only.
 func (r *Recorder) Run(ctx context.Context) {
 	ticker := time.NewTicker(window)
 	defer ticker.Stop()
@@ -222,7 +225,7 @@ func (r *Recorder) Run(ctx context.Context) {
 	}
 }
 
-// Take returns the counts since the last Take, and begins anew.
+// Take returns the counts since the last Take and resets them.
 func (r *Recorder) Take() ledger.FailureCounts {
 	if r == nil {
 		return ledger.FailureCounts{}
@@ -234,7 +237,7 @@ func (r *Recorder) Take() ledger.FailureCounts {
 	return c
 }
 
-// Return gives back what Take returned and nobody could be told.
+// Return adds the result of a Take to the counts again, after it could not be reported.
 func (r *Recorder) Return(c ledger.FailureCounts) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -121,20 +121,21 @@ func (p *Provider) identify(ctx context.Context, m *metadata, tokens *oauth2.Tok
 	return id, all, nil
 }
 
-// authTimeSkew is how far the provider's clock and ours may differ.
+// authTimeSkew is how much the provider's clock may differ from this node's.
 const authTimeSkew = time.Minute
 
-// authenticatedSince checks auth_time, which must be there after a request with
-// max_age (OpenID Connect Core §2 and §3.1.3.7).
+// authenticatedSince checks that auth_time is between since and now, to within
+// authTimeSkew. An ID token must have auth_time if the request had max_age (OpenID
+// Connect Core §2 and §3.1.3.7). A zero since accepts every token.
 func (c claims) authenticatedSince(since, now time.Time) error {
 	switch at := c.time("auth_time"); {
 	case since.IsZero():
 	case at.IsZero():
-		return fmt.Errorf("%w: it has no auth_time", ErrNotAnew)
+		return fmt.Errorf("%w: auth_time is missing", ErrNotAnew)
 	case at.Before(since.Add(-authTimeSkew)):
-		return fmt.Errorf("%w: its auth_time is before the request", ErrNotAnew)
+		return fmt.Errorf("%w: auth_time is before the request", ErrNotAnew)
 	case at.After(now.Add(authTimeSkew)):
-		return fmt.Errorf("%w: its auth_time is yet to come", ErrNotAnew)
+		return fmt.Errorf("%w: auth_time is in the future", ErrNotAnew)
 	}
 	return nil
 }

@@ -21,7 +21,7 @@ type Person struct {
 
 	Admin *bool // nil: the provider does not decide it
 
-	Authenticated time.Time // when they signed in there, maybe long ago; zero where it is not said
+	Authenticated time.Time // auth_time: when the person signed in at the provider, maybe long ago; zero if it sent none
 }
 
 // claims are those of one source.
@@ -33,7 +33,8 @@ func (c claims) text(name string) string {
 	return s
 }
 
-// time is zero for what is no time (RFC 7519 §2, NumericDate).
+// time returns a claim as a time, or zero if it is absent or no NumericDate (RFC 7519
+// §2).
 func (c claims) time(name string) time.Time {
 	seconds, ok := c[name].(float64)
 	if !ok || seconds <= 0 || seconds > 1<<40 {

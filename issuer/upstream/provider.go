@@ -74,8 +74,8 @@ func New(c Config) *Provider {
 	return p
 }
 
-// SetClientSecret replaces the client secret in the requests from now on. A
-// client that has a secret is not made a public one, nor the reverse.
+// SetClientSecret replaces the client secret for all later requests. Whether the client
+// is public depends on Config.ClientSecret only and doesn't change.
 func (p *Provider) SetClientSecret(secret string) { p.secret.Store(&secret) }
 
 // Name is what people call the provider.
@@ -87,9 +87,9 @@ var (
 	// ErrUnreachable says that the provider did not answer. The same may work in
 	// a moment.
 	ErrUnreachable = errors.New("the provider can not be reached")
-	// ErrNotAnew says that the provider did not have the person sign in anew, or
-	// does not say that it did.
-	ErrNotAnew = errors.New("nobody has signed in at the provider anew")
+	// ErrNotAnew reports that the provider didn't prove a new sign-in: its ID token has
+	// no auth_time, or an earlier one than Proofs.Since.
+	ErrNotAnew = errors.New("the provider did not confirm a new sign-in")
 )
 
 // A Denial is the provider's answer that there will be none (OpenID Connect Core
@@ -107,8 +107,8 @@ type Proofs struct {
 	Nonce    string
 	Verifier string // of PKCE; 43 to 128 unreserved characters (RFC 7636 §4.1)
 
-	// Since is the time of a request by which the person has to sign in anew. It is
-	// zero where the provider may go by an earlier sign-in of theirs.
+	// Since is when a request for a new sign-in began: the person must sign in at or
+	// after it. It is zero if an earlier sign-in at the provider suffices.
 	Since time.Time
 }
 
@@ -125,7 +125,8 @@ func (p *Provider) Begin(proofs Proofs, anew bool) (string, error) {
 		options = append(options, oauth2.SetAuthURLParam("prompt", "login"))
 	}
 	if !proofs.Since.IsZero() {
-		// The answer to max_age proves what was done, that to a prompt does not.
+		// max_age and not prompt=login: only max_age makes the provider send auth_time,
+		// which proves the new sign-in.
 		options = append(options, oauth2.SetAuthURLParam("max_age", "0"))
 	}
 	return m.oauth.AuthCodeURL(proofs.State, options...), nil

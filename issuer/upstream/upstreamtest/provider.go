@@ -53,7 +53,7 @@ type Provider struct {
 // A request is what an authorization request asked for.
 type request struct {
 	subject, nonce, challenge, redirectURI string
-	anew                                   bool // it had max_age=0
+	anew                                   bool // the request had max_age=0
 }
 
 // New starts a provider by whose clock ID tokens run out.
@@ -165,7 +165,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	now := p.now().Unix()
 	claims := Claims{"iss": p.URL, "aud": ClientID, "sub": asked.subject, "nonce": asked.nonce, "iat": now, "exp": now + 60}
 	if asked.anew {
-		claims["auth_time"] = now // the person gave a password
+		claims["auth_time"] = now // the test's person authenticates at once
 	}
 	if p.ID != nil {
 		p.ID(claims)
