@@ -19,9 +19,10 @@ type Config struct {
 	// §5.1), named in every challenge: [Metadata.URL]. Empty: none.
 	ResourceMetadata string
 
-	// ErrorLog gets a warning when keys are unavailable, or revocations or
-	// membership can't be told, at most one of a kind in ten seconds; and at debug
-	// level the reason of each refusal; never a token. Nil: nothing is logged.
+	// ErrorLog gets a warning when keys or the feed of revocations are unavailable, or
+	// when Member returns an error: at most one of each kind in ten seconds. At debug
+	// level it gets the reason of every refusal. It never gets a token. Nil: nothing is
+	// logged.
 	ErrorLog *slog.Logger
 }
 
@@ -35,7 +36,8 @@ type Guard struct {
 	warned   *warned
 }
 
-// warned are the kinds of warnings, shared by a guard and what is made of it.
+// warned are the kinds of warnings. A guard shares them with the guards derived from it,
+// so that the limit holds for all of them together.
 type warned struct{ keys, revocations, members warnings }
 
 // New returns a Guard, with at most one Config. It panics if v is nil, or if a

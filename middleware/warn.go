@@ -7,19 +7,19 @@ import (
 	"time"
 )
 
-// warnEvery is the least time between two warnings of one kind. Who has no good
-// token can cause as many requests as they like while keys are unavailable.
+// warnEvery is the least time between two warnings of one kind. The log needs a bound,
+// since requests with any token cause warnings while keys are unavailable.
 const warnEvery = 10 * time.Second
 
-// warnings are those of one kind.
+// warnings writes the warnings of one kind.
 type warnings struct {
 	mu      sync.Mutex
-	next    time.Time // mu; when the next one may be written
-	omitted int       // mu; since the last one that was written
+	next    time.Time // mu; when the next warning may be written
+	omitted int       // mu; warnings not written since the last one
 }
 
-// log writes a warning, or a line for debugging if there was a warning lately. The
-// next warning says how many were omitted.
+// log writes a warning, or a line at debug level if the last warning was less than
+// warnEvery ago. The next warning has the number of those, as omitted.
 func (w *warnings) log(ctx context.Context, to *slog.Logger, text string, args ...any) {
 	now := time.Now()
 	w.mu.Lock()

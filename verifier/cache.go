@@ -35,9 +35,9 @@ type entry struct {
 	used   atomic.Bool               // since its bucket was full
 }
 
-// newCache has room for size tokens that are all in use. Tokens spread by chance, so
-// the buckets are half full then: were they full, each tenth would not fit into its
-// own.
+// newCache makes a cache with room for size tokens in use. It has twice as many places:
+// tokens are spread over the buckets by chance, and with as many places as tokens, one
+// token in ten would find its bucket full.
 func newCache(size int) *cache {
 	buckets := 1
 	if n := (2*size - 1) / len(bucket{}); n > 0 {

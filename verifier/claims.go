@@ -106,10 +106,12 @@ func parseClaims(text string) (*Claims, error) {
 			nbf, err = s.seconds()
 			hasNbf = true
 		case "cnf":
-			// Its proof of possession can't be checked here (RFC 7800 §3.1).
+			// cnf requires a proof of possession, which can't be checked here (RFC
+			// 7800 §3.1).
 			return refuse(ReasonClaims, "cnf binds it to a key: it is no bearer token")
 		default:
-			// "ISS" is a mistake or an attack on a lenient reader.
+			// A claim such as "ISS" is a mistake, or an attack on a reader that ignores
+			// letter case.
 			if isAmong(name, claimNames) {
 				return errJSON
 			}

@@ -16,17 +16,16 @@ const KeySetPath = "/.well-known/jwks.json"
 // otherwise.
 const DefaultCacheSize = 4096
 
-// DefaultSkew is how far clocks may differ unless Config says otherwise. It is
-// as much as the issuer's nodes tolerate of each other, and two seconds more: so far
-// ahead of the time at which it is issued the iat of a token may be that follows
-// revocations.
+// DefaultSkew is how far clocks may differ if Config.Skew is zero. It is the ten seconds
+// by which the clocks of the issuer's nodes may differ, plus two seconds by which the
+// iat of a token that follows a revocation may be ahead of the time of issue.
 const DefaultSkew = 12 * time.Second
 
 // Config says which tokens are ours. It is read once by New.
 type Config struct {
-	// Issuer is the iss that tokens must have, exactly: the issuer identifier of
-	// the authorization server's metadata, an http or https URL without query,
-	// fragment and a slash at its end. Required.
+	// Issuer is the exact iss that tokens must have: the issuer identifier in the
+	// authorization server's metadata. It is an http or https URL without a query, a
+	// fragment, or a slash at its end. Required.
 	Issuer string
 
 	// Audience must be among the token's aud. Required: without it, a token
@@ -46,10 +45,10 @@ type Config struct {
 	// exp, nbf and iat. Zero means DefaultSkew; at most a minute.
 	Skew time.Duration
 
-	// CacheSize is how many accepted tokens in frequent use are remembered, so that
-	// one that comes again costs no signature check. Up to four times as many that
-	// aren't are too; each takes two to three times its length. Zero means
-	// DefaultCacheSize, a negative number none.
+	// CacheSize is how many accepted tokens in frequent use are cached. A cached token
+	// needs no signature check when it comes again. The cache may also have up to four
+	// times as many tokens that are not in frequent use. Each takes two to three times
+	// its length in memory. Zero means DefaultCacheSize, a negative number no cache.
 	CacheSize int
 
 	// Revocations has the issuer's feed of what was taken back read, in the
@@ -121,8 +120,8 @@ func New(c Config) (*Verifier, error) {
 	return v, nil
 }
 
-// checkIssuer refuses what no token of Mintmark has as its iss, and what the paths
-// of the key set and of the feed can't be appended to (RFC 8414 §2).
+// checkIssuer refuses a text that can't be the iss of a Mintmark token, or to which the
+// paths of the key set and of the feed can't be appended (RFC 8414 §2).
 func checkIssuer(issuer string) error {
 	u, err := url.Parse(issuer)
 	switch {

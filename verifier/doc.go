@@ -1,10 +1,10 @@
 // Package verifier checks access tokens offline: the RFC 9068 profile of JWT,
 // against the issuer's published key set, without a call to the issuer for each
-// token. It is strict from the start: one spelling of a token is accepted, and
-// every rule of RFC 8725 that applies is not an option. ES256 itself leaves two:
-// with a signature (r, s) the signature (r, n-s) is good too (FIPS 186-5 §6.4), so
-// whoever has a token can write another one that says the same. Tell tokens apart by
-// [Claims.ID], never by their text.
+// token. It is strict by default: it accepts only one spelling of a token, and the rules
+// of RFC 8725 that apply can't be switched off. ES256 itself has two signatures for each
+// token: if (r, s) is valid, so is (r, n-s) (FIPS 186-5 §6.4). Anybody with a token can
+// thus make a second one with the same claims. Tell tokens apart by [Claims.ID], never
+// by their text.
 //
 // It owns the token format as a reader, the keys over their whole life, the
 // memory of tokens that were verified, and the reasons for which a token is

@@ -147,8 +147,8 @@ func parseJWK(entry string) (Key, error) {
 	if err != nil {
 		return Key{}, err
 	}
-	// use and key_ops are optional (RFC 7517 §4.2, §4.3). One that is there must
-	// have signatures verified.
+	// use and key_ops are optional (RFC 7517 §4.2, §4.3). If present, they must allow
+	// the verification of signatures.
 	if k.kid == "" || k.use != "" && k.use != "sig" || k.ops != nil && !slices.Contains(k.ops, "verify") {
 		return Key{}, errJWK
 	}

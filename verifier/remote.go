@@ -66,14 +66,14 @@ type JWKSConfig struct {
 //
 //   - A key that leaves the set is refused from the next refresh on, which is at
 //     most max-age, and at most an hour, away.
-//   - A kid that isn't in the set starts a refresh before its time, at most one
-//     in ten seconds, and the request waits for it up to a second. Within those
-//     ten seconds one more is scheduled for their end, so whoever invents kids
-//     can't keep a new key from being learnt. Until that one has an answer, a kid
-//     that turned up since the issuer was last asked is ErrKeysUnavailable: it may
-//     have been published meanwhile.
-//   - While the issuer is away, the keys serve until JWKSConfig.Stale has passed
-//     since it last confirmed them. Then there are none: ErrKeysUnavailable.
+//   - A kid that isn't in the set starts an early refresh, and the request waits for it
+//     up to a second. There is at most one early refresh in ten seconds. An unknown kid
+//     that comes within these ten seconds schedules one more for their end, so made-up
+//     kids can't keep the JWKS from learning a new key. Until that refresh has an
+//     answer, such a kid is refused with ErrKeysUnavailable and not as unknown: its key
+//     may have been published since the last refresh.
+//   - While the issuer is unavailable, the keys serve until JWKSConfig.Stale has passed
+//     since it last confirmed them. After that every kid is ErrKeysUnavailable.
 type JWKS struct {
 	origins  []origin
 	client   *http.Client
@@ -97,7 +97,7 @@ type JWKS struct {
 	cause    Cause       // mu; of the next attempt
 	early    time.Time   // mu; when an unknown kid last started one; zero: never
 	wanted   bool        // mu; an unknown kid turned up that no attempt begun since could bring
-	asked    []string    // mu; the first such kids
+	asked    []string    // mu; the first maxAbsent of these kids
 	first    int         // mu; index of the origin that answered last
 	failures int         // mu; attempts in a row
 	lastErr  error       // mu; how the last attempt ended
@@ -122,19 +122,21 @@ type edition struct {
 	staleUntil time.Time
 	restored   bool // from the snapshot file
 
-	// Kids that it is known to lack, since they were asked for before it was
-	// fetched; and those of the last keys that the issuer took out.
+	// absent are unknown kids that requests had before this edition was fetched, and
+	// that it doesn't have. removed are the kids of the keys that the issuer removed
+	// last.
 	absent, removed []string
 }
 
-// lacks reports whether the issuer, asked after somebody wanted the kid, had no key
-// of it, or had taken it out.
+// lacks reports whether it is known that the issuer has no key with this kid: it was
+// missing in a set that was fetched after a request had the kid, or the issuer removed
+// it.
 func (e *edition) lacks(kid string) bool {
 	return slices.Contains(e.absent, kid) || slices.Contains(e.removed, kid)
 }
 
-// follow notes what an edition lacks, given the one before it and the kids that
-// were asked for before it was fetched.
+// follow sets absent and removed, from the edition before and from the unknown kids that
+// requests had before e was fetched.
 func (e *edition) follow(before *edition, asked []string) {
 	has := func(kid string) bool { _, ok := e.keys[kid]; return ok }
 	e.absent, e.removed = slices.DeleteFunc(asked, has), nil

@@ -21,7 +21,7 @@ var (
 type flight struct {
 	done  chan struct{}
 	err   error
-	asked []string // of its JWKS: unknown kids that were wanted before it began
+	asked []string // unknown kids that requests had before the attempt began
 }
 
 // wait waits for the end, within maxWait, and says what came of it.
@@ -46,8 +46,8 @@ func (j *JWKS) want(kid string, now time.Time) *flight {
 	_, landed := j.known(kid, now)
 	switch {
 	case landed:
-		// By an attempt that has ended since the caller looked. Another one would
-		// bring nothing, and keep the next unknown kid waiting.
+		// An attempt that ended since the caller looked has fetched the key. Another
+		// attempt would bring nothing, and would delay the next unknown kid.
 		return nil
 	case !j.serves(now):
 		// Nothing to do: attempts follow each other quickly anyway.
@@ -63,13 +63,14 @@ func (j *JWKS) want(kid string, now time.Time) *flight {
 	return j.flight
 }
 
-// maxAbsent bounds the kids that are remembered as not published.
+// maxAbsent is how many unknown kids are remembered.
 const maxAbsent = 64
 
-// remember has the next attempt answer for a kid, unless there are many already.
+// remember adds an unknown kid to those that the next attempt will find or report
+// absent, unless there are maxAbsent already.
 func (j *JWKS) remember(kid string) {
 	if len(j.asked) < maxAbsent && !slices.Contains(j.asked, kid) {
-		j.asked = append(j.asked, strings.Clone(kid)) // the rest of the token need not stay
+		j.asked = append(j.asked, strings.Clone(kid)) // without the clone, the kid would keep the whole token in memory
 	}
 }
 
@@ -110,7 +111,7 @@ func (j *JWKS) unknown(kid string, err error) error {
 		u.cause = errStale
 	}
 	if j.flight == nil && !j.closed {
-		const longest = coolDown + coolDown/5 // that schedule has a retry wait
+		const longest = coolDown + coolDown/5 // the longest time for which schedule delays a retry
 		u.retryAfter = min(max(0, time.Duration(j.due.Load()-now.UnixNano())), longest)
 	}
 	return u
@@ -149,8 +150,8 @@ func (j *JWKS) fly(f *flight, cause Cause, began time.Time, first int) {
 	now := j.now()
 	r.Took, r.Err = now.Sub(began), err
 
-	// The set and the end of the attempt are one step: want must see both, or a kid
-	// that has just come would begin another attempt.
+	// The new set and the end of the attempt are published under one lock. If want saw
+	// the end without the set, it would begin another attempt for a kid in that set.
 	j.mu.Lock()
 	if err == nil {
 		answer.follow(j.current.Load(), f.asked)

@@ -66,11 +66,11 @@ func (t *Table) Check(routes []Route) []Finding {
 			found = append(found, Finding{Problem: Unsayable, Route: route, Reason: "the method is not in capital letters"})
 			continue
 		}
-		// No literal is a parameter's text, so a pattern is matched as a path of
-		// its own: only a row's parameter meets its parameters.
+		// The pattern is matched as if it were a path. No literal of a row has the
+		// text of a parameter, so the pattern's parameters match those of rows only.
 		match, err := policy.Match(route.Method, &url.URL{Path: route.Pattern})
 		if err != nil {
-			panic(err) // parsePattern takes nothing that is ambiguous
+			panic(err) // parsePattern has refused ambiguous patterns
 		}
 		row, _ := match.Row()
 		i, ok := t.row(route.Method, segments)

@@ -10,19 +10,18 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// ErrPath is the refusal of a path that has more than one reading: it has an
-// encoded slash, an empty or a dot segment, a backslash or a control character,
-// or a letter, digit, '-', '.' or '_' that is encoded; or the id of a team or an
-// organization in a spelling that routers don't all decode in the same way. Where
-// there is a Member, so has a path that leads to such an id in another letter case
-// only: a router that ignores case would serve it, and Member weren't asked. Its
-// text is fixed.
+// ErrPath refuses a path that has more than one reading: it has an encoded slash, an
+// empty or a dot segment, a backslash or a control character, an encoded letter,
+// digit, '-', '.' or '_', or the id of a team or an organization in a spelling that
+// not all routers decode in the same way. With a Member, it also refuses a path that
+// leads to such an id only in another letter case than the table's: a router that
+// ignores case would serve it without Member having been asked. Its text is fixed.
 var ErrPath = errors.New("the path is ambiguous")
 
 // Match is what a policy says of one method and path.
 type Match struct {
 	route  *route // nil: not listed
-	named  *route // the longest prefix that names a team or organization, or nil
+	named  *route // the longest matching prefix that ends with the id of a team or an organization, or nil
 	path   path
 	member Member
 }
@@ -46,7 +45,7 @@ func (p *Policy) Match(method string, u *url.URL) (Match, error) {
 	return m, nil
 }
 
-// find is the row of a path of at most maxSegments segments, or nil.
+// find returns the route of a path of at most maxSegments segments, or nil.
 func (p *Policy) find(method string, path *path) *route {
 	if tree := p.trees[method]; tree != nil {
 		if r := tree.find(path, 0); r != nil {
@@ -59,10 +58,10 @@ func (p *Policy) find(method string, path *path) *route {
 	return nil
 }
 
-// idsAlike reports whether each id that Member is asked about has one reading in
-// raw. Where net/url keeps a raw path, some routers hand out its segments as they
-// are, and some decode a '+' there to a space: a handler could act on another id
-// than the one that Member was asked about.
+// idsAlike reports whether each id that Member is asked about is spelled in raw, the
+// path before decoding, as it is in the decoded path. Where net/url keeps a raw path,
+// some routers give the handler its segments undecoded, and some decode a '+' to a
+// space: the handler could act on an id that Member was not asked about.
 func (m *Match) idsAlike(raw string) bool {
 	for in := range m.ids {
 		rest := raw[1:]
@@ -77,10 +76,10 @@ func (m *Match) idsAlike(raw string) bool {
 	return true
 }
 
-// ids yields the teams and organizations that the path names, organizations
-// first: those of the row, and those of the longest prefix that names any, whose
-// row may have another method or be longer. Where the two differ about a segment,
-// the row decides.
+// ids yields the segments with ids of organizations and teams, organizations first. They
+// come from the row of the path, and from the longest prefix of any row that names a
+// team or an organization; that row may have another method or a longer pattern. Where
+// the two differ about a segment, the row of the path decides.
 func (m *Match) ids(yield func(membership) bool) {
 	for _, kind := range kinds {
 		if m.route != nil {
@@ -135,9 +134,8 @@ func (m *Match) Param(name string) string {
 	return ""
 }
 
-// Opens reports whether the token's scopes open the route. A legacy token opens
-// every route, listed or not, so it always takes the other question with it:
-// [Match.Belongs].
+// Opens reports whether the token's scopes open the route. A legacy token opens every
+// route, listed or not, so never rely on Opens alone: ask [Match.Belongs] too.
 func (m *Match) Opens(token *verifier.Claims) bool {
 	if token.Legacy() || m.Public() {
 		return true
@@ -145,10 +143,10 @@ func (m *Match) Opens(token *verifier.Claims) bool {
 	return m.route != nil && m.route.row.Access == Scoped && token.AllowsAll(m.route.need)
 }
 
-// Belongs asks the policy's Member about each team and organization in the
-// path: those of the row, and on a path that the table lists only in part, or
-// with other methods, those of the longest listed prefix that names one. Without
-// one to ask about, and on a PUBLIC row, the answer is yes.
+// Belongs asks the policy's Member about each team and organization in the path: those
+// of its row, and on a path that no row lists with this method, those of the longest
+// prefix of a row that names one. It returns true without asking if the path names
+// none, if its row is PUBLIC, or if the policy has no Member. An error is Member's.
 func (m *Match) Belongs(ctx context.Context, token *verifier.Claims) (bool, error) {
 	if m.member == nil || m.Public() {
 		return true, nil

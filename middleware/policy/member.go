@@ -18,23 +18,22 @@ const (
 	Organization Kind = "organization" // :orgId, :organizationId
 )
 
-// Member says whether the token's user belongs to the team or organization of
-// that id, and may act on it in the way of the route. id is what stands in the
-// path, decoded, and nobody has vouched for it.
+// Member reports whether the token's user belongs to the team or organization with that
+// id, and may act on it in the way of the route. id is a decoded segment of the path and
+// comes from the sender unchecked.
 //
-// It is asked on every path that names a team or an organization: on that of a row,
-// and on every other path, of any method, that begins as a row does up to such an
-// id. A route that the table doesn't list, or that takes more paths or methods than
-// its row, is so covered too. There the ids are those of the longest such
-// beginning, and what stands in an id's place is an id, whatever the router makes
-// of it. It is asked for legacy tokens too: they are not limited by scopes, but
-// they are of a user. It is not asked for PUBLIC rows.
+// It is called on every path that names a team or an organization: on the path of a row,
+// and on every other path, with any method, that begins like a row up to such an id. So
+// it is also called on routes that the table doesn't list, or that take more paths or
+// methods than their row. There the longest such beginning determines the ids: the
+// segment in the place of an id is taken as an id, even if the router reads it as
+// something else. Member is called for legacy tokens too: they have no scopes, but they
+// have a user. It is not called for PUBLIC rows.
 //
-// For a path with both, it is asked about the organization first and then about
-// the team; that the team is one of that organization is for the handler, which
-// knows both.
+// For a path with both, it is called for the organization first and then for the team.
+// Whether the team belongs to that organization is for the handler to check.
 //
-// An error says that it can't be known now, and refuses.
+// An error means that membership can't be determined now; the request is refused.
 type Member func(ctx context.Context, token *verifier.Claims, kind Kind, id string) (bool, error)
 
 // kindOf is the kind that a parameter names, or none.
@@ -48,7 +47,7 @@ func kindOf(name string) (Kind, bool) {
 	return "", false
 }
 
-// kinds are those that there are, in the order in which Member is asked.
+// kinds are all kinds, in the order in which Member is asked about them.
 var kinds = [...]Kind{Organization, Team}
 
 // membership is a segment that names a team or an organization.
@@ -69,9 +68,9 @@ func memberships(segments []segment) (list []membership) {
 	return list
 }
 
-// prefixes is a tree of the beginnings of patterns, of any method, that end with
-// the id of a team or an organization. Each has the memberships of the segments
-// up to there that any pattern of its shape names.
+// prefixes returns a tree of the beginnings of patterns, of any method, that end with
+// the id of a team or an organization. The memberships of a beginning are those that any
+// pattern with a beginning of the same shape names.
 func (t *Table) prefixes() *node {
 	named := map[string][]Kind{} // by the shape of a pattern up to the id
 	for _, segments := range t.parsed {

@@ -13,15 +13,15 @@ type Config struct {
 	// Required if a row that is not PUBLIC has such a parameter.
 	Member Member
 
-	// SkipMember declines Member: the caller must check in every handler of a
-	// path with the id of a team or an organization that the user belongs there.
+	// SkipMember declines Member. Every handler of a path with the id of a team or an
+	// organization must then check that the user belongs to it.
 	SkipMember bool
 }
 
 // Policy decides about requests. It is safe for use by many goroutines.
 type Policy struct {
 	trees  map[string]*node // by method
-	named  *node            // beginnings of patterns that name a team or an organization
+	named  *node            // see Table.prefixes
 	member Member           // nil if it was declined or there is nothing to ask
 	fresh  bool             // a row is FRESH
 }

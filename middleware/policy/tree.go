@@ -15,8 +15,8 @@ type route struct {
 	names   []segment
 }
 
-// settles reports whether the pattern itself decides what stands in a segment: it
-// has a literal there, or the id of a team or an organization.
+// settles reports whether the pattern determines the meaning of segment i: it has a
+// literal there, or the id of a team or an organization.
 func (r *route) settles(i int) bool {
 	if !r.names[i].param {
 		return true
@@ -38,8 +38,8 @@ func (r *route) spelled(p *path) bool {
 // node is a place in the tree of the patterns of one method. Nothing changes
 // after New.
 type node struct {
-	few   []literal        // literals; looked through while there are so few that hashing is slower
-	many  map[string]*node // the same, once there are more; nil before
+	few   []literal        // all literals; searched one by one while there are at most fewLiterals, which is faster than hashing
+	many  map[string]*node // the same literals if there are more than fewLiterals, otherwise nil
 	param *node
 	route *route // of the pattern that ends here, or nil
 }

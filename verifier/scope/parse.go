@@ -7,11 +7,11 @@ import "strings"
 // 4.1 of the service document adds commas. Runs of separators count as one,
 // duplicates collapse.
 //
-// The text it returns is what was asked: each name once, in the order asked,
-// with single spaces. An unknown name, or a character that no scope can hold,
-// is an [*UnknownError], and so are separators without a name: who sent them asked
-// for something. The empty string is an empty set and no error: whether a request
-// may do without scope is not decided here.
+// It returns the set, and the names as text: each once, in the order of the request,
+// separated by single spaces. An unknown name, or a character that no scope can have,
+// is an [*UnknownError]. So are separators without a name, since the parameter is not
+// empty. The empty string gives an empty set and no error: the caller decides whether a
+// request needs a scope.
 func Parse(s string) (set Set, text string, err error) {
 	var asked strings.Builder
 	for name := range strings.FieldsFuncSeq(s, separator) {

@@ -15,15 +15,15 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// Route is one that a router is given. Run is called by its handler, with what the
-// router hands out as the path's parameters.
+// Route is a route to register with a router. Its handler must call Run with a function
+// that returns the router's value of a path parameter.
 type Route struct {
-	Method  string // empty: of every method
-	Pattern string // parameters are ":name"; with "/*" at its end, of all paths below
+	Method  string // empty: every method
+	Pattern string // parameters are ":name"; "/*" at the end matches all paths below
 	Run     func(param func(name string) string)
 }
 
-// Braces is the pattern in the spelling of net/http and chi.
+// Braces returns the pattern with "{name}" for ":name", as net/http and chi spell it.
 func (r Route) Braces() string {
 	segments := strings.Split(r.Pattern, "/")
 	for i, s := range segments {
@@ -34,22 +34,22 @@ func (r Route) Braces() string {
 	return strings.Join(segments, "/")
 }
 
-// Agreement holds a policy to what a router makes of the same paths: the row that
-// decides is the route that runs, and where a route runs without a row, Member has
-// been asked about the very ids that its handler gets.
+// Agreement tests that a policy and a router read the same paths in the same way: the
+// route that runs is that of the row that decides. Where a route runs without a row,
+// Member must have been asked about the same ids that the route's handler gets.
 type Agreement struct {
 	policy *policy.Policy
 	router http.Handler
 	routes []Route
 	legacy *verifier.Claims
-	asked  []string // what Member was asked about
+	asked  []string // the kinds and ids that Member was asked about
 
-	ran   string    // pattern of the route that ran
+	ran   string    // pattern of the route that ran; "" for none
 	given [2]string // the organization and the team that its handler got
 }
 
-// NewAgreement has a router built of the routes of rows, and of wide ones, which
-// take every method, and more paths than any row.
+// NewAgreement builds a router from one route for each row, and from wide patterns,
+// whose routes take every method and more paths than the rows.
 func NewAgreement(t testing.TB, rows []policy.Row, wide []string, build func([]Route) http.Handler) *Agreement {
 	t.Helper()
 	table, err := policy.NewTable(rows...)
@@ -82,7 +82,7 @@ func (a *Agreement) add(method, pattern string) {
 	}})
 }
 
-// Test tries the paths of all routes, and those about them.
+// Test tries the paths of all routes, and paths that differ from them a little.
 func (a *Agreement) Test(t *testing.T) {
 	t.Helper()
 	ran := map[string]bool{}
@@ -106,7 +106,7 @@ func (a *Agreement) Test(t *testing.T) {
 	}
 }
 
-// Fuzz tries whatever the fuzzer thinks of.
+// Fuzz tries methods and paths that the fuzzer makes from those of the routes.
 func (a *Agreement) Fuzz(f *testing.F) {
 	ids := strings.NewReplacer(":orgId", "a+b", ":teamId", "7", ":", "%40", "*", "y/z")
 	for _, route := range a.routes {
@@ -124,7 +124,7 @@ func (a *Agreement) try(t *testing.T, method, target string) {
 	}
 	m, err := a.policy.Match(method, u)
 	if err != nil {
-		return // refused, whoever asks
+		return // the policy refuses the path for every token
 	}
 	_, err = m.Belongs(t.Context(), a.legacy)
 	require.NoError(t, err)
@@ -134,7 +134,7 @@ func (a *Agreement) try(t *testing.T, method, target string) {
 	case a.ran == "":
 		return
 	case listed && a.ran != row.Pattern && row.Method != method:
-		return // GET's row decides HEAD, which some routers leave to a wide route
+		return // the policy decides HEAD by the row of GET; some routers serve it by a wide route
 	case listed && a.ran != row.Pattern:
 		t.Fatalf("%s %q: the policy decides by %q, the router runs %q", method, target, row.Pattern, a.ran)
 	case m.Public():
@@ -146,7 +146,7 @@ func (a *Agreement) try(t *testing.T, method, target string) {
 			continue
 		}
 		if !listed && strings.HasSuffix(a.ran, name) {
-			id, _, _ = strings.Cut(id, "/") // of echo's last parameter, which has all that follows
+			id, _, _ = strings.Cut(id, "/") // echo's last parameter has the rest of the path
 		}
 		require.Contains(t, a.asked, id, "%s %q runs %q", method, target, a.ran)
 	}
