@@ -42,7 +42,8 @@ func SameOrigin(a, b string) bool {
 	return o != "" && o == originOf(b)
 }
 
-// originOf returns the origin of a URI in one canonical spelling.
+// originOf returns the origin of a URI in one canonical spelling, or "" if the URI has
+// none.
 func originOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {

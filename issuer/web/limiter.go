@@ -14,11 +14,13 @@ import (
 // reveal which accounts exist.
 //
 // Attempts from a browser without an earlier sign-in are counted in two more ways: by
-// user name and address, so that a guesser elsewhere can't lock the user out, and by
-// address, so that one address can't try one password on every account or occupy the
-// password check. Users who share an address with a guesser would be locked out with
-// the guesser, so a browser in which a user has signed in before has a separate count
-// for that user (see device), which nobody else can use up.
+// user name and address, so that a guesser elsewhere can't lock the user out; and by
+// address, so that one sender can't try one password on every account. The latter
+// includes the IPv6 prefixes of one subscriber (see limit.Networks), so that one
+// household can't keep the password check busy. Users who share an address with a
+// guesser would be locked out with the guesser, so a browser in which a user has signed
+// in before has a separate count for that user (see device), which nobody else can use
+// up.
 type attempts struct {
 	everywhere *limit.Fixed // by user name
 	account    *limit.Limiter
@@ -26,10 +28,10 @@ type attempts struct {
 	device     *limit.Limiter  // by device id
 	own        *limit.Limiter  // by session, of users who give their password again
 	elsewhere  *limit.Networks // answers of the provider, by address
-	// accepted are sign-ins by person. They are no guesses, but each costs a hash
-	// and a session, and leaves an event in the audit trail, which is of bounded
-	// length. Only who knows the password can use this up, and they are bounded
-	// wherever they are: with many addresses they would not be otherwise.
+	// accepted counts successful sign-ins by user. They are no guesses, but each costs
+	// a hash and a session, and adds an event to the audit trail, whose length is
+	// bounded. Only somebody with the password can use this up. It counts all
+	// addresses together: otherwise many addresses would have no bound.
 	accepted *limit.Limiter
 }
 
@@ -47,11 +49,10 @@ func newAttempts() *attempts {
 	}
 }
 
-// take counts one attempt, or says how long to wait. The name is folded as the
-// ledger does. A right password is no guess: forgive then gives the attempt
-// back, and the person's own wrong ones before it, but not what others at the
-// address have tried. Where nothing is looked at, undo gives back just this
-// attempt.
+// take counts one attempt, or returns how long to wait. The name is folded as the ledger
+// does. After a right password, forgive removes the attempt from the counts, and the
+// earlier wrong ones for this name from this address, but not those for other names. If
+// the password was not checked, undo removes only this attempt.
 func (a *attempts) take(username, address string, now time.Time) (wait time.Duration, forgive, undo func()) {
 	wait, ofAddress := a.address.Try(address, now)
 	if wait > 0 {
@@ -78,15 +79,16 @@ func (a *attempts) takeDevice(id deviceID, now time.Time) (forgive func(), ok bo
 	return func() { a.device.Forget(key) }, a.device.Take(key, now) == 0
 }
 
-// takeOwn is take for who is signed in, and asked for the password once more.
-// Neither who shares their address nor who has another session of theirs can
-// keep them from it; and who has this one has few guesses, wherever they are.
+// takeOwn is take for a signed-in user who gives the password again. It counts by
+// session: neither others at the same address nor another session of the user can use
+// it up, and somebody who found this session has few guesses from all addresses.
 func (a *attempts) takeOwn(session string, now time.Time) (wait time.Duration, forgive func()) {
 	return a.own.Take(session, now), func() { a.own.Forget(session) }
 }
 
-// takeElsewhere counts one answer that a browser brings from the provider, which
-// costs a few requests there. One that signs somebody in is given back.
+// takeElsewhere counts one answer of the provider that a browser brings, since each
+// costs a few requests to the provider. forgive removes it from the count after a
+// successful sign-in.
 func (a *attempts) takeElsewhere(address string, now time.Time) (wait time.Duration, forgive func()) {
 	return a.elsewhere.Try(address, now)
 }
@@ -97,13 +99,13 @@ func (a *attempts) takeElsewhereDevice(id deviceID, now time.Time) (forgive func
 	return forgive, wait == 0
 }
 
-// accept counts a sign-in of a person whose password is right, or says how long to
-// wait: they come as fast as only a program sends them.
+// accept counts a sign-in with a right password, or returns how long to wait, if they
+// come faster than a person could send them.
 func (a *attempts) accept(user string, now time.Time) (wait time.Duration) {
 	return a.accepted.Take(user, now)
 }
 
-// acceptElsewhere is accept for whom the provider has signed in.
+// acceptElsewhere is accept for a person whom the provider has signed in.
 func (a *attempts) acceptElsewhere(subject string, now time.Time) (wait time.Duration) {
 	return a.accepted.Take("elsewhere\x00"+subject, now)
 }

@@ -22,9 +22,9 @@ const waitUpstream = 20 * time.Second
 // retryUpstream is when a provider that did not answer may do so again.
 const retryUpstream = 10 * time.Second
 
-// An elsewhere are the links on the sign-in page to the provider. Without the
-// other one nobody could change accounts: the provider goes on with the one that
-// it knows.
+// An elsewhere has the links on the sign-in page to the provider. Address signs in with
+// the account that the provider remembers. Other lets the user choose another account,
+// which would not be possible otherwise.
 type elsewhere struct {
 	Name, Address, Other string
 
@@ -59,9 +59,9 @@ func (w *Web) elsewhere(key string, body signInBody) *elsewhere {
 	return e
 }
 
-// beginUpstream sends the browser to the provider. Only the link of a sign-in
-// page of this browser does that: else any other site could sign people in again
-// who have signed out.
+// beginUpstream sends the browser to the provider. The link must come from a sign-in
+// page of this browser: otherwise any other site could sign a user in again who has
+// signed out.
 func (w *Web) beginUpstream(c *call) error {
 	query := c.r.URL.Query()
 	next := query.Get("next")
@@ -96,10 +96,10 @@ func (w *Web) beginUpstream(c *call) error {
 	return c.redirect(address)
 }
 
-// finishUpstream is where the provider sends the browser back to. Whatever does
-// not work ends at the sign-in page, which goes on where the person wanted to.
-// Who is signed in by then, because the page was asked for twice or by the back
-// button, goes on at once.
+// finishUpstream handles the provider's redirect back to this server. Every failure
+// shows the sign-in page, which keeps the address that the user wanted. If the user is
+// signed in by then, since the browser requested the page twice or by the back button,
+// the browser goes on to that address at once.
 func (w *Web) finishUpstream(c *call) error {
 	state, answer, readable := readAnswer(c.r)
 	var body signInBody
@@ -127,7 +127,7 @@ func (w *Web) finishUpstream(c *call) error {
 		return again(http.StatusBadRequest, alertUsedAttempt)
 	case w.config.Ledger.Now() >= a.Expires:
 		return again(http.StatusBadRequest, alertLate)
-	case c.head(): // which must not spend the code
+	case c.head(): // a HEAD request must not spend the code
 		return methodNotAllowed(http.MethodGet)
 	}
 	wait, device, forgive := w.attemptElsewhere(c)
@@ -203,8 +203,8 @@ func readAnswer(r *http.Request) (state string, a upstream.Answer, ok bool) {
 	return state, a, ok
 }
 
-// startSessionOf makes a session of whom the provider has signed in, and the
-// account at the first one. It ends the session that the browser had.
+// startSessionOf makes a session for the person whom the provider has signed in, and at
+// the first sign-in the account. It ends the session that the browser had.
 func (w *Web) startSessionOf(c *call, who upstream.Person) (*ledger.Refusal, error) {
 	id := credential.NewSessionID(w.config.Rand).Reveal()
 	command := &ledger.SignInUpstream{
@@ -242,8 +242,9 @@ const (
 	alertLate        = "That took too long, so the sign-in was ended. Please sign in again."
 )
 
-// alertUpstream says why the provider has signed nobody in. It has no word of
-// what came back: by way of the browser it may be anybody's.
+// alertUpstream returns a text that says why the provider has signed nobody in. It
+// repeats nothing of the provider's answer: that came through the browser, so another
+// site may have made it up.
 func (w *Web) alertUpstream(err error) string {
 	name := w.config.Upstream.Name()
 	denial, denied := errors.AsType[*upstream.Denial](err)
