@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"strconv"
 	"strings"
 	"time"
 )
@@ -131,12 +132,19 @@ func checkIssuer(issuer string) error {
 		return fmt.Errorf("is no URL: %w", err)
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil:
 		return errors.New("is not an absolute http URL without userinfo")
+	case strings.HasSuffix(u.Host, ":"), u.Port() != "" && !isPort(u.Port()):
+		return errors.New("has a port that is not one of 1 to 65535")
 	case strings.ContainsAny(issuer, "?#"):
 		return errors.New("has a query or a fragment")
 	case strings.HasSuffix(issuer, "/"):
 		return errors.New("ends with a slash")
 	}
 	return nil
+}
+
+func isPort(s string) bool {
+	n, err := strconv.ParseUint(s, 10, 16)
+	return err == nil && n > 0
 }
 
 // Close ends what New started: the JWKS, if Config.Keys was nil, and the reading
