@@ -98,20 +98,15 @@ func (tr *trio) compared() {
 // TestClockSetRight: a node whose clock was wrong from the start may lead when
 // its clock has come to that of the others.
 func TestClockSetRight(t *testing.T) {
-	var clocks []*stepped
-	tr := newTrio(t, func(c *cluster.Config) {
-		clocks = append(clocks, new(stepped))
-		clocks[len(clocks)-1].set(c)
-		if len(clocks) == 3 {
-			clocks[2].by.Store(int64(time.Hour))
-		}
-	})
+	tr, clocks := clockTrio(t)
+	clocks[2].jump(time.Hour)
+	tr.restart(2)
 	tr.compared()
 	_ = tr.nodes[0].TransferLeadership(t.Context(), "n3")
 	v, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a"})
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute, "n3 does not lead")
-	clocks[2].by.Store(0)
+	clocks[2].jump(0)
 	require.Eventually(t, func() bool {
 		if err := tr.nodes[0].TransferLeadership(t.Context(), "n3"); err != nil {
 			return false
