@@ -20,8 +20,8 @@ import (
 //     reading: with the newest stamp in the folder, the time at which the node
 //     last ran, and the kernel's word whether its clock is synchronised
 //     (clock_start.go);
-//   - with the clocks of the other voters, and whether each of them jumped or
-//     is not believed yet itself (clock_peers.go);
+//   - with the time that each of the other voters stands for: that of its clock
+//     or, where its clock jumped, the time that it should show (clock_peers.go);
 //   - state time with the clocks of a majority, at every stamp (clock_state.go).
 //
 // What a node may do:
@@ -41,12 +41,17 @@ import (
 //   - the clock comes back to within 10 s of where it should be. Nobody is asked;
 //   - up to 5 minutes: it has lasted 15 s, and the clocks of a majority, this one
 //     among them, are within 10 s. So a correction of all clocks needs nobody,
-//     and a glitch of all clocks is over before it is stamped. Several such
-//     jumps count together;
-//   - beyond that: a majority of the voters, this one not among them, whose clocks
-//     are steady and within 10 s. That all others jumped to the same time says
+//     and a glitch of all clocks is over before it is stamped;
+//   - beyond that: a majority of the voters, this one not among them, that stand
+//     for a time within 10 s. That all others jumped to the same time says
 //     nothing, as they may have one cause;
 //   - an operator (AcceptClock).
+//
+// The jumps that were accepted without a voucher add up, and 5 minutes is the
+// most that they may add up to. The sum outlives a restart (clock_start.go), and a
+// node that others vouch for takes over theirs: neither makes it smaller. An
+// operator does, and so does the kernel at a start, and it fades with the drift
+// that is allowed to clocks.
 //
 // What ends the doubt of a start is said in clock_start.go. That time went by
 // while the node was stopped, its process was paused or its machine was
@@ -83,7 +88,8 @@ const (
 // ClockJumpError reports that the wall clock moved against the time that elapsed.
 // The node stamps nothing until the clock has come back or is accepted.
 type ClockJumpError struct {
-	By time.Duration // positive: the wall clock went ahead
+	By     time.Duration // positive: the wall clock went ahead
+	Before time.Duration // the sum of the jumps before that nobody vouched for
 }
 
 func (e *ClockJumpError) Error() string {
@@ -91,7 +97,11 @@ func (e *ClockJumpError) Error() string {
 	if e.By < 0 {
 		way = "back"
 	}
-	return fmt.Sprintf("the wall clock jumped %s by %s", way, e.By.Abs().Round(time.Millisecond))
+	said := fmt.Sprintf("the wall clock jumped %s by %s", way, e.By.Abs().Round(time.Millisecond))
+	if e.Before.Abs() > ClockTolerance {
+		said += fmt.Sprintf(", and by %s before that, for which nobody vouched", e.Before.Round(time.Millisecond))
+	}
+	return said
 }
 
 // stampClock is the clock that stamps commands. It refuses while the wall clock
@@ -110,11 +120,15 @@ type stampClock struct {
 	elapsed func() time.Duration
 	last    atomic.Pointer[clockCheck]
 
-	mu sync.Mutex
+	mu sync.Mutex // guards the rest
 	// near is where the clock should be, firm where it would be without the jumps
-	// that nobody vouched for. Both are guarded by mu, as is found.
+	// that nobody vouched for.
 	near, firm clockAnchor
-	found      time.Duration // elapsed, when the clock jumped to its present time
+	// contested says that near and firm are set although the clock was not accepted
+	// yet: other nodes stand for that time.
+	contested bool
+	shown     time.Duration // how far the clock was ahead of near when found
+	found     time.Duration // elapsed, when the clock jumped to its present time
 }
 
 // clockCheck is a reading that was checked against the elapsed clock, or why
@@ -132,6 +146,10 @@ type clockAnchor struct {
 
 func (l clockLook) anchor() clockAnchor {
 	return clockAnchor{l.wall.Round(0).Add(-(l.early + (l.late-l.early)/2)), l.late}
+}
+
+func (a clockAnchor) earlier(by time.Duration) clockAnchor {
+	return clockAnchor{a.zero.Add(-by), a.follow}
 }
 
 // moved follows the drift, and returns what is more than that.
@@ -212,11 +230,30 @@ func (c *stampClock) check() (int64, error) {
 		return stampOf(l.wall), nil
 	}
 	jump, known := last.err.(*ClockJumpError)
-	if !known || (moved-jump.By).Abs() > clockSame {
-		jump, c.found = &ClockJumpError{By: moved}, l.late
+	if !known || c.movedOn(moved) {
+		c.shown, c.found = moved, l.late
+		jump = &ClockJumpError{By: moved, Before: c.unvouched()}
 		c.last.Store(&clockCheck{err: jump})
 	}
 	return 0, jump
+}
+
+// movedOn reports whether a clock that is so far ahead of near was elsewhere when
+// it was found to have jumped.
+func (c *stampClock) movedOn(moved time.Duration) bool {
+	return (moved - c.shown).Abs() > clockSame
+}
+
+// unvouched is the sum of the jumps that were accepted and that nobody vouched for.
+func (c *stampClock) unvouched() time.Duration { return c.near.zero.Sub(c.firm.zero) }
+
+// trouble returns what is wrong with the clock. That the other nodes are out of reach
+// is not.
+func (c *stampClock) trouble() error {
+	if _, err := c.read(); err != errClockUnheard { //nolint:errorlint // read returns it as it is
+		return err
+	}
+	return nil
 }
 
 // isStarting reports whether the clock was not accepted yet.
@@ -225,26 +262,65 @@ func (c *stampClock) isStarting() bool {
 	return starting
 }
 
-// doubt says why the clock is not accepted yet. It does nothing to one that was.
-func (c *stampClock) doubt(err *ClockStartError) {
+// doubt says why the clock is not accepted yet, as it was judged by a look at it. It
+// does nothing to one that was.
+func (c *stampClock) doubt(err *ClockStartError, judged clockLook) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.isStarting() {
-		c.last.Store(&clockCheck{err: err})
+	if !c.isStarting() {
+		return
 	}
+	c.last.Store(&clockCheck{err: err})
+	if err.contest == nil {
+		c.contested = false
+		return
+	}
+	if !c.contested { // later the others may only repeat what this node says
+		c.near = judged.anchor().earlier(err.contest.ahead)
+		c.firm = c.near.earlier(err.contest.unvouched)
+	}
+	if moved := judged.against(c.near.zero); !c.contested || c.movedOn(moved) {
+		c.shown, c.found = moved, judged.late
+	}
+	c.contested = true
 }
 
 // jump returns how far the clock is from where it would be without the jumps
 // that nobody vouched for, and for how long it has been there. ok is false where
-// it has not jumped, or has come back.
+// it has not jumped, or has come back, and is not contested either.
 func (c *stampClock) jump() (by, lasts time.Duration, ok bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if _, err := c.check(); err == nil || c.isStarting() {
+	if _, err := c.check(); err == nil || c.isStarting() && !c.contested {
 		return 0, 0, false
 	}
 	l := c.look()
 	return l.against(c.firm.zero), l.late - c.found, true
+}
+
+// clockVoice is what a clock shows, and the time that its node stands for.
+type clockVoice struct {
+	wall      time.Time
+	stands    bool          // whether there is such a time
+	ahead     time.Duration // how far wall is ahead of it
+	unvouched time.Duration // the sum of the jumps in it that nobody vouched for
+}
+
+// voice returns what the clock shows and stands for, and why it is not believed. A
+// node whose clock jumped still stands for a time, as it knows how much has elapsed
+// since. So does a node whose clock others contested when it started.
+func (c *stampClock) voice() (clockVoice, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	_, err := c.check()
+	if err == nil {
+		return clockVoice{wall: c.last.Load().at, stands: true, unvouched: c.unvouched()}, nil
+	}
+	l := c.look()
+	if c.isStarting() && !c.contested {
+		return clockVoice{wall: l.wall}, err
+	}
+	return clockVoice{wall: l.wall, stands: true, ahead: l.against(c.near.zero), unvouched: c.unvouched()}, err
 }
 
 // see is a look at the clock, for acceptAs.
@@ -259,28 +335,26 @@ func (c *stampClock) see() clockLook {
 func (c *stampClock) accept() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.anchor(c.look(), true)
+	c.anchor(c.look(), 0)
 }
 
 // acceptAs is accept for a clock that was judged by a look at it, unless it has
-// moved since. Where nobody vouches for it, a jump is remembered.
-func (c *stampClock) acceptAs(judged clockLook, vouched bool) bool {
+// moved since. What nobody vouches for is remembered.
+func (c *stampClock) acceptAs(judged clockLook, unvouched time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	l := c.look()
 	if l.against(judged.anchor().zero).Abs() > clockSame {
 		return false
 	}
-	c.anchor(l, vouched)
+	c.anchor(l, unvouched)
 	return true
 }
 
 // anchor is called with mu held.
-func (c *stampClock) anchor(l clockLook, firmly bool) {
+func (c *stampClock) anchor(l clockLook, unvouched time.Duration) {
 	c.near = l.anchor()
-	if firmly {
-		c.firm = c.near
-	}
+	c.firm = c.near.earlier(unvouched)
 	c.last.Store(&clockCheck{at: l.wall})
 }
 

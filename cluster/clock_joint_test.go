@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -70,12 +71,19 @@ func (tr *trio) tryAll() (at []time.Time) {
 // stamp the right time.
 func (tr *trio) goesOn() {
 	tr.t.Helper()
+	tr.goesOnAt(time.Now())
+}
+
+// goesOnAt is goesOn where the right time was so a moment ago.
+func (tr *trio) goesOnAt(right time.Time) {
+	tr.t.Helper()
+	from := time.Now()
 	tr.settle(3)
 	tr.leader()
 	for _, n := range tr.nodes {
 		v, _, err := n.Propose(tr.t.Context(), &set{Name: "after"})
 		require.NoError(tr.t, err)
-		require.WithinDuration(tr.t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), tolerated)
+		require.WithinDuration(tr.t, right.Add(time.Since(from)), time.UnixMilli(v.(cluster.Meta).At), tolerated)
 	}
 }
 
@@ -205,7 +213,7 @@ func TestRestartsLaunderNoJump(t *testing.T) {
 	require.Empty(t, tr.tryAll())
 	for _, j := range wrong {
 		tr.restart(j)
-		require.ErrorContains(t, checkOf(tr.nodes[j], "clock"), "is 9m0s ahead of the clocks of nodes that run steadily", "at once")
+		require.ErrorContains(t, checkOf(tr.nodes[j], "clock"), "ahead of the clocks of nodes that run steadily", "at once")
 	}
 	require.Eventually(t, func() bool { return tr.nodes[(i+2)%3].Stats().Reachable == 3 }, 10*time.Second, 10*time.Millisecond)
 	require.Empty(t, tr.tryAll())
@@ -214,6 +222,119 @@ func TestRestartsLaunderNoJump(t *testing.T) {
 	}
 	tr.goesOn()
 	tr.same()
+}
+
+// TestRollingRestartLaundersNoJump: the node that restarts last meets none whose clock
+// is right any more, but those that restarted before it know what it was.
+func TestRollingRestartLaundersNoJump(t *testing.T) {
+	tr, clocks := clockTrio(t)
+	i := tr.leader()
+	for turn := range 6 {
+		j := (i + turn) % 3
+		clocks[j].jump(9 * time.Minute)
+		tr.restart(j)
+		require.Eventually(t, func() bool {
+			err := checkOf(tr.nodes[j], "clock")
+			return err != nil && strings.Contains(err.Error(), "ahead of the clocks of nodes that run steadily")
+		}, 10*time.Second, 10*time.Millisecond, "restart %d", turn)
+	}
+	for _, c := range clocks {
+		c.pass(time.Minute)
+	}
+	require.Empty(t, tr.tryAll())
+	for j, n := range tr.nodes {
+		require.Error(t, checkOf(n, "clock"))
+		clocks[j].jump(0)
+	}
+	tr.goesOnAt(time.Now().Add(time.Minute))
+	tr.same()
+}
+
+// TestJumpsAddUpOverRestarts: jumps that a majority may accept by itself are no more
+// than that together, also where the nodes restart in between, or vouch for each
+// other.
+func TestJumpsAddUpOverRestarts(t *testing.T) {
+	const step = 4*time.Minute + 55*time.Second
+	tr, clocks := clockTrio(t)
+	i := tr.leader()
+	wrong := []int{i, (i + 1) % 3}
+	jump := func(to time.Duration) {
+		for _, j := range wrong {
+			clocks[j].jump(to)
+		}
+		for _, j := range wrong {
+			require.Eventually(t, func() bool { return checkOf(tr.nodes[j], "clock") != nil }, 10*time.Second, 10*time.Millisecond)
+		}
+		for _, c := range clocks {
+			c.pass(20 * time.Second)
+		}
+	}
+	accepted := func(nodes ...int) {
+		for _, j := range nodes {
+			require.Eventually(t, func() bool { return checkOf(tr.nodes[j], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
+		}
+	}
+	jump(step)
+	accepted(wrong...)
+	for _, j := range wrong {
+		tr.restart(j)
+		accepted(j)
+	}
+	// The third comes to them, and all restart with two others that vouch.
+	clocks[(i+2)%3].jump(step)
+	accepted((i + 2) % 3)
+	for j := range tr.nodes {
+		tr.restart(j)
+		accepted(j)
+	}
+	tr.believed()
+
+	jump(2 * step)
+	refused := func() {
+		t.Helper()
+		for range 2 {
+			for _, at := range tr.tryAll() { // by the third, until it knows of the others
+				require.WithinDuration(t, clocks[(i+2)%3].now(), at, tolerated)
+			}
+		}
+		for _, j := range wrong {
+			require.Error(t, checkOf(tr.nodes[j], "clock"))
+		}
+	}
+	refused()
+	require.ErrorContains(t, checkOf(tr.nodes[i], "clock"), "and by 4m5", "it says why")
+	for _, j := range wrong {
+		tr.restart(j)
+	}
+	for _, c := range clocks {
+		c.pass(20 * time.Second)
+	}
+	refused()
+	for _, j := range wrong {
+		tr.nodes[j].AcceptClock()
+	}
+	require.Eventually(t, func() bool { return len(tr.tryAll()) == 3 }, 20*time.Second, 10*time.Millisecond)
+}
+
+// TestJumpsOfANodeAloneAddUpOverRestarts, where a majority is that node.
+func TestJumpsOfANodeAloneAddUpOverRestarts(t *testing.T) {
+	clock := new(stepped)
+	c := config(t, "")
+	clock.set(&c)
+	n := open(t, c)
+	clock.jump(3 * time.Minute)
+	require.Eventually(t, func() bool { return checkOf(n, "clock") != nil }, 10*time.Second, 10*time.Millisecond)
+	clock.pass(20 * time.Second)
+	require.Eventually(t, func() bool { return checkOf(n, "clock") == nil }, 10*time.Second, 10*time.Millisecond)
+	shut(t, n)
+	n = open(t, c)
+	require.NoError(t, checkOf(n, "clock"))
+	clock.jump(6 * time.Minute)
+	require.ErrorContains(t, checkOf(n, "clock"), "jumped forward by 3m")
+	clock.pass(time.Minute)
+	require.Never(t, func() bool { return checkOf(n, "clock") == nil }, 3*time.Second, 10*time.Millisecond)
+	n.AcceptClock()
+	require.NoError(t, checkOf(n, "clock"))
 }
 
 // TestOneWrongClockKeepsNobodyFromStarting where another steady one agrees with

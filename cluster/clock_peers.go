@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"math"
 	"slices"
 	"time"
 
@@ -18,7 +17,22 @@ type clockSample struct {
 	offset      time.Duration // positive: ahead of this node's
 	uncertainty time.Duration // the offset is off by this much at most
 	age         time.Duration
-	steady      bool // it said that it believes its clock itself
+	// What it said of its clock itself, see clockVoice.
+	stands           bool
+	ahead, unvouched time.Duration
+}
+
+// voice says how far the time that the voter stands for is ahead of this node's
+// clock.
+func (s *clockSample) voice() time.Duration {
+	bounded := func(d time.Duration) time.Duration { return min(max(d, -clockMost), clockMost) }
+	return bounded(s.offset) - bounded(s.ahead)
+}
+
+// clockContest is what voters say of the clock of this node.
+type clockContest struct {
+	ahead     time.Duration // of the time that they stand for
+	unvouched time.Duration // the sum of the jumps in that which nobody vouched for
 }
 
 // clockOffset says how far the wall clock of a peer is ahead of this node's. The
@@ -33,12 +47,14 @@ func clockOffset(sent, received time.Duration, ownWall, remoteWall time.Time) (o
 
 // clockVote counts voters by what their clocks say of this node's.
 type clockVote struct {
-	agree   int           // within the limit for certain; this node among them
-	differ  int           // beyond the limit for certain
-	unknown int           // no fresh sample, or too uncertain a one
-	steady  int           // those of agree that believe their clocks, this node not counted
-	opposed int           // those of differ that believe their clocks
-	ahead   time.Duration // of this node's clock, of the nearest of opposed
+	agree   int // within the limit for certain; this node among them
+	differ  int // beyond the limit for certain
+	unknown int // no fresh sample, or too uncertain a one
+
+	// The same of the times that voters stand for; this node is not among them.
+	steady, opposed int
+	unvouched       time.Duration // the greatest of steady
+	contest         clockContest  // by the nearest of opposed
 }
 
 // clockVerdict compares this node's clock with those of the voters. A leader
@@ -54,24 +70,29 @@ func clockVerdict(self raft.ServerID, voters []raft.ServerID, samples []clockSam
 			v.agree++
 			continue
 		}
-		switch s, ok := youngestSample(id, samples); {
-		case !ok:
-			v.unknown++
-		case s.offset.Abs() <= limit-s.uncertainty: // this way round it can't overflow
+		s, ok := youngestSample(id, samples)
+		within := func(offset time.Duration) bool { return offset.Abs() <= limit-s.uncertainty } // this way round it can't overflow
+		beyond := func(offset time.Duration) bool { return offset.Abs()-s.uncertainty > limit }
+		switch {
+		case ok && within(s.offset):
 			v.agree++
-			if s.steady {
-				v.steady++
-			}
-		case s.offset.Abs()-s.uncertainty > limit:
+		case ok && beyond(s.offset):
 			v.differ++
-			if s.steady {
-				if v.opposed == 0 || s.offset.Abs() < v.ahead.Abs() {
-					v.ahead = -max(s.offset, -math.MaxInt64)
-				}
-				v.opposed++
-			}
 		default:
 			v.unknown++
+		}
+		switch voice := s.voice(); {
+		case !ok || !s.stands:
+		case within(voice):
+			v.steady++
+			if s.unvouched.Abs() > v.unvouched.Abs() {
+				v.unvouched = s.unvouched
+			}
+		case beyond(voice):
+			if v.opposed == 0 || voice.Abs() < v.contest.ahead.Abs() {
+				v.contest = clockContest{-voice, s.unvouched}
+			}
+			v.opposed++
 		}
 	}
 	return v
@@ -97,13 +118,23 @@ func (v clockVote) mayLead() bool { return v.agree >= v.majority() }
 // own rule.
 func (v clockVote) mustStepDown() bool { return v.agree+v.unknown < v.majority() }
 
-// vouches says that a majority of the voters, this node not among them, agrees,
-// and that none of these has jumped or is in doubt itself.
+// vouches says that a majority of the voters, this node not among them, stands for
+// the time of this node's clock.
 func (v clockVote) vouches() bool { return v.steady >= v.majority() }
 
-// contests says that of the voters that believe their clocks, this node not among
-// them, more differ than agree.
+// contests says that of the voters, this node not among them, more stand for
+// another time than for that of this node's clock.
 func (v clockVote) contests() bool { return v.opposed > v.steady }
+
+// settles says that a jump is small enough, lasts long enough, and is shared by
+// enough, to be accepted without a voucher.
+func (v clockVote) settles(by, lasts time.Duration) bool {
+	return by.Abs() <= clockLimit && lasts >= clockSettles && v.mayLead()
+}
+
+// heard says that something is known of the clocks of a majority, this node's
+// among them.
+func (v clockVote) heard() bool { return v.agree+v.differ >= v.majority() }
 
 // clockBehind says how far the clocks of a majority are behind this node's at
 // most: of the majority that is furthest ahead. It is negative where they are

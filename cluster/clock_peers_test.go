@@ -86,20 +86,20 @@ func TestClockVerdict(t *testing.T) {
 		{"five, three differ, one is cut off", 5, []clockSample{at("b", time.Hour), at("c", time.Hour), at("d", -time.Hour)}, clockVote{agree: 1, differ: 3, unknown: 1}, false, true},
 		{"five, two agree, two differ", 5, []clockSample{at("b", 0), at("c", 0), at("d", time.Hour), at("e", time.Hour)}, clockVote{agree: 3, differ: 2, unknown: 0}, true, false},
 
-		{"behind by the limit, for certain", 2, []clockSample{{"b", -10 * s, 0, 0, false}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
-		{"just beyond the limit, for certain", 2, []clockSample{{"b", -10*s - 1, 0, 0, false}}, clockVote{agree: 1, differ: 1, unknown: 0}, false, true},
-		{"perhaps beyond the limit", 2, []clockSample{{"b", 9 * s, 2 * s, 0, false}}, clockVote{agree: 1, unknown: 1}, false, false},
-		{"perhaps within the limit", 2, []clockSample{{"b", 12 * s, 2 * s, 0, false}}, clockVote{agree: 1, unknown: 1}, false, false},
-		{"so slow an answer tells nothing", 2, []clockSample{{"b", 0, 11 * s, 0, false}}, clockVote{agree: 1, unknown: 1}, false, false},
-		{"as old as a sample may be", 2, []clockSample{{"b", 0, 0, clockSampleLife, false}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
-		{"too old", 2, []clockSample{{"b", 0, 0, clockSampleLife + 1, false}}, clockVote{agree: 1, unknown: 1}, false, false},
-		{"the youngest counts", 2, []clockSample{{"b", time.Hour, 0, 3 * s, false}, {"b", 0, 0, s, false}, {"b", time.Hour, 0, 2 * s, false}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
+		{"behind by the limit, for certain", 2, []clockSample{{voter: "b", offset: -10 * s}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
+		{"just beyond the limit, for certain", 2, []clockSample{{voter: "b", offset: -10*s - 1}}, clockVote{agree: 1, differ: 1, unknown: 0}, false, true},
+		{"perhaps beyond the limit", 2, []clockSample{{voter: "b", offset: 9 * s, uncertainty: 2 * s}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"perhaps within the limit", 2, []clockSample{{voter: "b", offset: 12 * s, uncertainty: 2 * s}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"so slow an answer tells nothing", 2, []clockSample{{voter: "b", uncertainty: 11 * s}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"as old as a sample may be", 2, []clockSample{{voter: "b", age: clockSampleLife}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
+		{"too old", 2, []clockSample{{voter: "b", age: clockSampleLife + 1}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"the youngest counts", 2, []clockSample{{voter: "b", offset: time.Hour, age: 3 * s}, {voter: "b", age: s}, {voter: "b", offset: time.Hour, age: 2 * s}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
 		{"two samples are one voter", 5, []clockSample{at("b", 0), at("b", 0), at("b", 0)}, clockVote{agree: 2, differ: 0, unknown: 3}, false, false},
 		{"own sample says nothing", 3, []clockSample{at("a", time.Hour)}, clockVote{agree: 1, unknown: 2}, false, false},
-		{"centuries ahead", 2, []clockSample{{"b", math.MaxInt64, s, 0, false}}, clockVote{agree: 1, differ: 1, unknown: 0}, false, true},
-		{"centuries behind", 2, []clockSample{{"b", math.MinInt64, s, 0, false}}, clockVote{agree: 1, differ: 1, unknown: 0}, false, true},
-		{"no idea at all", 2, []clockSample{{"b", math.MaxInt64, math.MaxInt64, 0, false}}, clockVote{agree: 1, unknown: 1}, false, false},
-		{"nonsense", 2, []clockSample{{"b", 0, -s, 0, false}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"centuries ahead", 2, []clockSample{{voter: "b", offset: math.MaxInt64, uncertainty: s}}, clockVote{agree: 1, differ: 1, unknown: 0}, false, true},
+		{"centuries behind", 2, []clockSample{{voter: "b", offset: math.MinInt64, uncertainty: s}}, clockVote{agree: 1, differ: 1, unknown: 0}, false, true},
+		{"no idea at all", 2, []clockSample{{voter: "b", offset: math.MaxInt64, uncertainty: math.MaxInt64}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"nonsense", 2, []clockSample{{voter: "b", uncertainty: -s}}, clockVote{agree: 1, unknown: 1}, false, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			v := clockVerdict("a", all[:tc.voters], tc.samples, ClockTolerance)
@@ -132,15 +132,18 @@ func TestClockVoteIsConsistent(t *testing.T) {
 	}
 }
 
-// Only voters that believe their clocks vouch for this one, and this one does not
-// for itself.
+// Only voters that stand for the time of this node's clock vouch for it, and this
+// node does not for itself.
 func TestClockVouches(t *testing.T) {
 	const s = time.Second
 	all := []raft.ServerID{"a", "b", "c", "d", "e"}
 	steady := func(id raft.ServerID, offset time.Duration) clockSample {
-		return clockSample{voter: id, offset: offset, uncertainty: s, steady: true}
+		return clockSample{voter: id, offset: offset, uncertainty: s, stands: true}
 	}
-	jumped := func(id raft.ServerID) clockSample { return clockSample{voter: id, uncertainty: s} }
+	jumped := func(id raft.ServerID) clockSample {
+		return clockSample{voter: id, uncertainty: s, stands: true, ahead: time.Hour}
+	}
+	starting := func(id raft.ServerID) clockSample { return clockSample{voter: id, uncertainty: s} }
 	for _, tc := range []struct {
 		name    string
 		voters  int
@@ -152,6 +155,8 @@ func TestClockVouches(t *testing.T) {
 		{"three, both others", 3, []clockSample{steady("b", 9*s), steady("c", -9*s)}, true},
 		{"three, one of them jumped too", 3, []clockSample{steady("b", 0), jumped("c")}, false},
 		{"three, both jumped to the same time", 3, []clockSample{jumped("b"), jumped("c")}, false},
+		{"three, both are starting", 3, []clockSample{starting("b"), starting("c")}, false},
+		{"three, one jumped away", 3, []clockSample{steady("b", 0), {voter: "c", offset: time.Hour, stands: true, ahead: time.Hour}}, true},
 		{"three, one is elsewhere", 3, []clockSample{steady("b", 0), steady("c", time.Hour)}, false},
 		{"three, one is silent", 3, []clockSample{steady("b", 0)}, false},
 		{"five, three of the others", 5, []clockSample{steady("b", 0), steady("c", 0), steady("d", 0), jumped("e")}, true},
@@ -163,13 +168,25 @@ func TestClockVouches(t *testing.T) {
 	}
 }
 
-// TestClockContests: only voters that believe their clocks count, and only those
-// that are within the limit or beyond it for certain.
+// TestClockVouchesWithWhatIsUnvouched: who vouches has no more than the greatest sum
+// of jumps that nobody vouched for.
+func TestClockVouchesWithWhatIsUnvouched(t *testing.T) {
+	v := clockVerdict("a", []raft.ServerID{"a", "b", "c", "d"}, []clockSample{
+		{voter: "b", stands: true, unvouched: -4 * time.Minute},
+		{voter: "c", stands: true, unvouched: time.Minute},
+		{voter: "d", stands: true, unvouched: time.Hour, offset: time.Hour},
+	}, ClockTolerance)
+	require.Equal(t, -4*time.Minute, v.unvouched)
+	require.Equal(t, clockContest{ahead: -time.Hour, unvouched: time.Hour}, v.contest)
+}
+
+// TestClockContests: only voters that stand for a time count, and only where it is
+// within the limit or beyond it for certain.
 func TestClockContests(t *testing.T) {
 	const s = time.Second
 	all := []raft.ServerID{"a", "b", "c", "d", "e"}
 	steady := func(id raft.ServerID, offset time.Duration) clockSample {
-		return clockSample{voter: id, offset: offset, uncertainty: s, steady: true}
+		return clockSample{voter: id, offset: offset, uncertainty: s, stands: true}
 	}
 	for _, tc := range []struct {
 		name    string
@@ -182,20 +199,23 @@ func TestClockContests(t *testing.T) {
 		{"two: the other differs", 2, []clockSample{steady("b", -9*time.Minute)}, true, 9 * time.Minute},
 		{"three, nothing known", 3, nil, false, 0},
 		{"three, one is ahead, one is silent", 3, []clockSample{steady("c", time.Minute)}, true, -time.Minute},
-		{"three, one differs, one is as wrong and does not believe itself", 3, []clockSample{{voter: "b", uncertainty: s}, steady("c", -time.Minute)}, true, time.Minute},
-		{"three, one differs that does not believe itself", 3, []clockSample{{voter: "b", offset: -time.Minute, uncertainty: s}}, false, 0},
+		{"three, one differs, one is as wrong and is starting", 3, []clockSample{{voter: "b", uncertainty: s}, steady("c", -time.Minute)}, true, time.Minute},
+		{"three, both are as wrong and know it", 3, []clockSample{
+			{voter: "b", uncertainty: s, stands: true, ahead: time.Minute}, {voter: "c", uncertainty: s, stands: true, ahead: time.Minute},
+		}, true, time.Minute},
+		{"three, one differs that is starting", 3, []clockSample{{voter: "b", offset: -time.Minute, uncertainty: s}}, false, 0},
 		{"three, one of each: a tie", 3, []clockSample{steady("b", 0), steady("c", -time.Minute)}, false, time.Minute},
 		{"three, both differ: the nearest is named", 3, []clockSample{steady("b", -time.Hour), steady("c", -time.Minute)}, true, time.Minute},
 		{"five, two differ, one agrees", 5, []clockSample{steady("b", -time.Minute), steady("c", -time.Hour), steady("d", s)}, true, time.Minute},
 		{"five, two of each", 5, []clockSample{steady("b", -time.Minute), steady("c", -time.Hour), steady("d", s), steady("e", s)}, false, time.Minute},
 		{"perhaps within the limit", 2, []clockSample{steady("b", 11*s)}, false, 0},
 		{"no voter", 2, []clockSample{steady("c", time.Hour)}, false, 0},
-		{"centuries behind", 2, []clockSample{steady("b", math.MinInt64)}, true, math.MaxInt64},
+		{"centuries behind", 2, []clockSample{steady("b", math.MinInt64)}, true, clockMost},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			v := clockVerdict("a", all[:tc.voters], tc.samples, ClockTolerance)
 			require.Equal(t, tc.want, v.contests())
-			require.Equal(t, tc.ahead, v.ahead)
+			require.Equal(t, tc.ahead, v.contest.ahead)
 		})
 	}
 }
@@ -204,8 +224,8 @@ func TestClockContests(t *testing.T) {
 func TestJudgeClock(t *testing.T) {
 	const m = time.Minute
 	now := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
-	known := clockTraces{stamp: now.Add(-m), kernel: errors.New("not synchronised")}
-	contested := clockVote{agree: 1, differ: 1, unknown: 1, opposed: 1, ahead: 9 * m}
+	known := clockTraces{stamp: now.Add(-m), kernel: errors.New("not synchronised"), voters: clockVote{agree: 1}}
+	contested := clockVote{agree: 1, differ: 1, unknown: 1, opposed: 1, contest: clockContest{ahead: 9 * m}}
 	for _, tc := range []struct {
 		name   string
 		change func(*clockTraces)
@@ -222,12 +242,21 @@ func TestJudgeClock(t *testing.T) {
 		{"longer before it", func(t *clockTraces) { t.stamp = now.Add(m) }, "is 1m0s behind the newest decision"},
 
 		{"ahead of steady clocks", func(t *clockTraces) { t.voters = contested }, "is 9m0s ahead of the clocks of nodes that run steadily"},
-		{"behind steady clocks", func(t *clockTraces) { t.voters = contested; t.voters.ahead = -m }, "is 1m0s behind the clocks of nodes that run steadily"},
-		{"as many agree as differ", func(t *clockTraces) { t.voters = clockVote{agree: 2, differ: 1, steady: 1, opposed: 1, ahead: m} }, ""},
+		{"behind steady clocks", func(t *clockTraces) { t.voters = contested; t.voters.contest.ahead = -m }, "is 1m0s behind the clocks of nodes that run steadily"},
+		{"as many agree as differ", func(t *clockTraces) {
+			t.voters = clockVote{agree: 2, differ: 1, steady: 1, opposed: 1, contest: clockContest{ahead: m}}
+		}, ""},
+		{"it was contested, and the others are silent", func(t *clockTraces) { t.stands.ahead = 9 * m }, "is 9m0s ahead of the clocks of nodes"},
+		{"it was contested, and came back", func(t *clockTraces) { t.stands.ahead = ClockTolerance }, ""},
+		{"it was contested, and as many agree as differ", func(t *clockTraces) {
+			t.stands.ahead, t.voters = 9*m, clockVote{agree: 2, differ: 1, steady: 1, opposed: 1}
+		}, ""},
+		{"nothing is known of a majority", func(t *clockTraces) { t.voters = clockVote{agree: 1, unknown: 2} }, "not heard from a majority"},
+		{"nothing is known of a majority, and the kernel vouches", func(t *clockTraces) { t.voters, t.kernel = clockVote{agree: 1, unknown: 2}, nil }, ""},
 		{"ahead of steady clocks, and the kernel vouches", func(t *clockTraces) { t.voters, t.kernel = contested, nil }, ""},
 		{"ahead of steady clocks, and it is trusted", func(t *clockTraces) { t.voters, t.trusted = contested, true }, ""},
 		{"a majority vouches", func(t *clockTraces) {
-			t.stamp, t.voters = now.Add(-11*m), clockVote{agree: 4, differ: 1, steady: 3, opposed: 1, ahead: m}
+			t.stamp, t.voters = now.Add(-11*m), clockVote{agree: 4, differ: 1, steady: 3, opposed: 1, contest: clockContest{ahead: m}}
 		}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
@@ -242,6 +271,40 @@ func TestJudgeClock(t *testing.T) {
 			require.ErrorContains(t, err, tc.why)
 		})
 	}
+}
+
+// TestJumpsLeftInAClock: what a start keeps of the jumps that nobody vouched for.
+func TestJumpsLeftInAClock(t *testing.T) {
+	const m = time.Minute
+	ran := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
+	for _, tc := range []struct {
+		name      string
+		unvouched time.Duration
+		stopped   time.Duration // as the clock shows it
+		change    func(*clockTraces)
+		want      time.Duration
+	}{
+		{"none", 0, 3 * m, nil, 0},
+		{"stopped for a while", 4 * m, 3 * m, nil, 4 * m},
+		{"set back by some of it", 4 * m, -m, nil, 3 * m},
+		{"set back by all of it", 4 * m, -4 * m, nil, 0},
+		{"set back by more", 4 * m, -5 * m, nil, 0},
+		{"back, stopped at once", -4 * m, 0, nil, -4 * m},
+		{"back, stopped for a while", -4 * m, m, nil, -3 * m},
+		{"back, stopped for long", -4 * m, 5 * m, nil, 0},
+		{"the kernel vouches", 4 * m, 0, func(t *clockTraces) { t.kernel = nil }, 0},
+		{"it is trusted", 4 * m, 0, func(t *clockTraces) { t.trusted = true }, 0},
+		{"a majority vouches", 4 * m, 0, func(t *clockTraces) { t.voters = clockVote{agree: 3, steady: 2, unvouched: m} }, m},
+	} {
+		t.Run(tc.name, func(t *testing.T) {
+			traces := clockTraces{ran: ran, unvouched: tc.unvouched, kernel: errors.New("not synchronised")}
+			if tc.change != nil {
+				tc.change(&traces)
+			}
+			require.Equal(t, tc.want, traces.left(ran.Add(tc.stopped)))
+		})
+	}
+	require.Zero(t, clockTraces{kernel: errors.New("not synchronised")}.left(ran))
 }
 
 func TestClockBehind(t *testing.T) {
@@ -264,8 +327,8 @@ func TestClockBehind(t *testing.T) {
 		{"three: both ahead", 3, []clockSample{at("b", time.Hour), at("c", 3*s)}, -3 * s},
 		{"three: one is silent", 3, []clockSample{at("b", -4*s)}, 4 * s},
 		{"five: the third", 5, []clockSample{at("b", -s), at("c", -2*s), at("d", -3*s), at("e", -4*s)}, 2 * s},
-		{"what is not known for certain", 2, []clockSample{{"b", -s, 2 * s, 0, false}}, 3 * s},
-		{"so slow an answer tells nothing", 2, []clockSample{{"b", -s, 11 * s, 0, false}}, 0},
+		{"what is not known for certain", 2, []clockSample{{voter: "b", offset: -s, uncertainty: 2 * s}}, 3 * s},
+		{"so slow an answer tells nothing", 2, []clockSample{{voter: "b", offset: -s, uncertainty: 11 * s}}, 0},
 		{"centuries behind", 2, []clockSample{at("b", math.MinInt64)}, clockMost},
 	} {
 		t.Run(tc.name, func(t *testing.T) {

@@ -14,21 +14,29 @@ import (
 // the folder and when this node last ran, which can't be ahead of it, the kernel,
 // and the other voters. It is accepted where
 //
-//   - a majority of the voters, this node not among them, have steady clocks
-//     within 10 s of it;
+//   - a majority of the voters, this node not among them, stand for a time within
+//     10 s of it;
 //   - the kernel says that its clock is synchronised, and shows the same time;
 //   - the operator said at the start that there is nobody to ask
 //     (Config.TrustClock);
 //   - nothing in the folder tells a time: it is empty, or was just restored;
 //   - it is no more than 10 minutes ahead of the newest time that the folder
-//     tells, and not behind the newest stamp by more than 10 s, and of the voters
-//     with steady clocks no more are beyond 10 s of it than are within: otherwise
-//     a jump that was refused would be accepted after a restart. As many may
-//     differ as agree, so that one wrong clock can't keep all others from
-//     starting;
+//     tells, and not behind the newest stamp by more than 10 s; something is known
+//     of the clocks of a majority of the voters; and no more of them stand for
+//     another time than for that of this clock: otherwise a jump that was refused
+//     would be accepted after a restart. As many may differ as agree, so that one
+//     wrong clock can't keep all others from starting;
 //   - or an operator says so (AcceptClock).
 //
-// The other voters are asked before each judgement, also the first one.
+// The other voters are asked before each judgement, also the first one. A node
+// whose clock they contest stands for their time from then on, even when they
+// restart or are gone: otherwise nodes that restart one after the other with the
+// same wrong clock would leave nobody who knows better. Its clock is accepted as
+// one that jumped by as much, and may come to the time that others stand for.
+//
+// Jumps that were accepted while the node ran, and that nobody vouched for, are
+// still in the clock when it starts again, unless the clock is behind the time at
+// which the node last ran: then it was set back, by that much at least.
 //
 // Until then this is asked again each second: at boot a clock is often set, or
 // the kernel told, some moments after this program starts. After two minutes the
@@ -41,11 +49,17 @@ const (
 )
 
 // ClockStartError says why the clock that a node started with is not believed.
-type ClockStartError struct{ Why string }
+type ClockStartError struct {
+	Why     string
+	contest *clockContest // nil where the others do not contest the clock
+}
 
 func (e *ClockStartError) Error() string { return e.Why }
 
-var errClockUnread = &ClockStartError{"this node is still reading its data, with which it compares its clock"}
+var (
+	errClockUnread  = &ClockStartError{Why: "this node is still reading its data, with which it compares its clock"}
+	errClockUnheard = &ClockStartError{Why: "this node has not heard from a majority of the voters, with whose clocks it compares its own"}
+)
 
 // clockStart is what a node knows of the start of its clock.
 type clockStart struct {
@@ -58,6 +72,7 @@ type clockStart struct {
 	asked   bool          // and asked to end it
 	began   time.Duration // when that began
 
+	due    atomic.Bool   // a note must be written although the last one is young
 	noting atomic.Bool   // a note is being written
 	noted  time.Duration // when the last one was; of guard
 }
@@ -94,11 +109,38 @@ func (n *Node) AwaitClock(ctx context.Context, waits func(why string)) error {
 
 // clockTraces are the times that a node knows of at a start.
 type clockTraces struct {
-	stamp   time.Time // newest in the folder, zero if there is none
-	ran     time.Time // when this node last ran, zero if that is not known
-	trusted bool      // nobody is to be asked
-	kernel  error     // why the kernel does not vouch for the clock
-	voters  clockVote // what the clocks of the voters say of it
+	stamp     time.Time     // newest in the folder, zero if there is none
+	ran       time.Time     // when this node last ran, zero if that is not known
+	unvouched time.Duration // the sum of the jumps in ran that nobody vouched for
+	trusted   bool          // nobody is to be asked
+	kernel    error         // why the kernel does not vouch for the clock
+	voters    clockVote     // what the voters say of it
+	stands    clockContest  // what they said before, zero if they did not contest it
+}
+
+// contest is what voters say who contest the clock. What they said before counts
+// until one of them stands for the time of the clock.
+func (t clockTraces) contest() *clockContest {
+	switch {
+	case t.voters.contests():
+		return &t.voters.contest
+	case t.voters.steady == 0 && t.stands.ahead.Abs() > ClockTolerance:
+		return &t.stands
+	}
+	return nil
+}
+
+// left is the sum of the jumps that nobody vouched for and that are still in the
+// clock.
+func (t clockTraces) left(now time.Time) time.Duration {
+	switch {
+	case t.trusted, t.kernel == nil:
+		return 0
+	case t.voters.vouches():
+		return t.voters.unvouched
+	}
+	since := now.Sub(t.ran.Add(-t.unvouched))
+	return min(max(since, min(t.unvouched, 0)), max(t.unvouched, 0))
 }
 
 // judgeClock returns why a clock is not accepted at a start, or nil if it is.
@@ -107,6 +149,7 @@ func judgeClock(now time.Time, t clockTraces) *ClockStartError {
 	if !t.ran.IsZero() && !t.ran.Before(newest) {
 		newest, what = t.ran, "when it last ran"
 	}
+	contest := t.contest()
 	var why string
 	switch {
 	case t.voters.vouches(), t.trusted, t.kernel == nil, newest.IsZero():
@@ -115,16 +158,18 @@ func judgeClock(now time.Time, t clockTraces) *ClockStartError {
 		why = fmt.Sprintf("is %s behind the newest decision in its data folder", between(now, t.stamp))
 	case now.After(newest.Add(clockGap)):
 		why = fmt.Sprintf("is %s ahead of %s", between(newest, now), what)
-	case t.voters.contests():
+	case contest != nil:
 		way := "ahead of"
-		if t.voters.ahead < 0 {
+		if contest.ahead < 0 {
 			way = "behind"
 		}
-		why = fmt.Sprintf("is %s %s the clocks of nodes that run steadily", t.voters.ahead.Abs().Round(time.Second), way)
+		why = fmt.Sprintf("is %s %s the clocks of nodes that run steadily", contest.ahead.Abs().Round(time.Second), way)
+	case !t.voters.heard():
+		return errClockUnheard
 	default:
 		return nil
 	}
-	return &ClockStartError{fmt.Sprintf("this node's clock, which shows %s, %s, and nobody vouches for it (%v; no majority of other nodes agrees): "+
+	return &ClockStartError{contest: contest, Why: fmt.Sprintf("this node's clock, which shows %s, %s, and nobody vouches for it (%v; no majority of other nodes agrees): "+
 		"set it right, or mintmark cluster accept-clock says that it is", now.UTC().Format(time.RFC3339), why, t.kernel)}
 }
 
@@ -144,20 +189,28 @@ func (n *Node) beginClock() {
 	n.forgetClocks() // what is known of them may have been read off a clock that was set since
 	n.pollPeers(statusTimeout)
 	t := clockTraces{
-		ran: n.lastRan(), trusted: n.config.TrustClock, kernel: n.config.Synchronised(seen.wall),
-		voters: n.clockVote(n.Voters()),
+		trusted: n.config.TrustClock, kernel: n.config.Synchronised(seen.wall), voters: n.clockVote(n.Voters()),
+	}
+	t.ran, t.unvouched = n.lastRan()
+	if v, _ := g.clock.voice(); v.stands {
+		t.stands = clockContest{v.ahead, v.unvouched}
 	}
 	if at := n.core.at.Load(); at > 0 {
 		t.stamp = time.UnixMilli(at)
 	}
-	doubt := judgeClock(seen.wall.Round(0), t)
+	now := seen.wall.Round(0)
+	doubt, unvouched := judgeClock(now, t), t.left(now)
+	if by, lasts, contested := g.clock.jump(); doubt != nil && contested && t.voters.settles(by, lasts) {
+		doubt, unvouched = nil, by
+	}
 	switch s := &g.start; {
 	case doubt == nil:
-		if g.clock.acceptAs(seen, true) {
+		if g.clock.acceptAs(seen, unvouched) {
 			n.tellClockBegins(t, seen.late)
 			s.end()
 		}
 		return
+	case doubt == errClockUnheard: // nor can it do anything yet without them
 	case !s.doubted:
 		s.doubted, s.began = true, seen.late
 		n.log.Warn("cluster: the clock is not believed yet, this node decides nothing by it", "error", doubt)
@@ -165,7 +218,7 @@ func (n *Node) beginClock() {
 		s.asked = true
 		n.log.Error("cluster: the clock is still not believed, an operator must say whether it is right", "error", doubt)
 	}
-	g.clock.doubt(doubt)
+	g.clock.doubt(doubt, seen)
 }
 
 func (n *Node) tellClockBegins(t clockTraces, now time.Duration) {
@@ -178,38 +231,40 @@ func (n *Node) tellClockBegins(t clockTraces, now time.Duration) {
 	}
 }
 
-// ranFile holds when a node last ran with a clock that it believed. It need not be
-// there.
+// ranFile holds when a node last ran with a clock that it believed, and the sum of
+// the jumps in that time that nobody vouched for. It need not be there.
 const ranFile = "ran"
 
 // lastRan is the zero time where it is not known.
-func (n *Node) lastRan() time.Time {
-	at, err := readTime(filepath.Join(n.config.Dir, ranFile))
-	if err != nil || at == 0 {
-		return time.Time{}
+func (n *Node) lastRan() (at time.Time, unvouched time.Duration) {
+	var ms, sum int64
+	if err := readTimes(filepath.Join(n.config.Dir, ranFile), &ms, &sum); err != nil || ms == 0 {
+		return time.Time{}, 0
 	}
-	return time.UnixMilli(at)
+	return time.UnixMilli(ms), time.Duration(sum) * time.Millisecond
 }
 
 // noteRuns records the time in ranFile, if this node's clock is not in doubt.
 func (n *Node) noteRuns() error {
-	at, err := n.guards.clock.read()
+	v, err := n.guards.clock.voice()
 	if err != nil {
 		return nil //nolint:nilerr // there is nothing to note
 	}
-	if err := writeTime(filepath.Join(n.config.Dir, ranFile), at); err != nil {
+	if err := writeTimes(filepath.Join(n.config.Dir, ranFile), stampOf(v.wall), v.unvouched.Milliseconds()); err != nil {
 		return fmt.Errorf("note when this node last ran: %w", err)
 	}
 	return nil
 }
 
-// noteRunsNowAndThen is noteRuns, once a minute. The disk may take as long as it
+// noteRunsNowAndThen is noteRuns, once a minute, and when it is due. The disk may take as long as it
 // pleases: nobody waits for it.
 func (n *Node) noteRunsNowAndThen() {
 	s, now := &n.guards.start, n.guards.elapsed()
-	if s.noted != 0 && now-s.noted < clockNoteEvery || n.guards.clock.isStarting() || s.noting.Swap(true) {
+	young := s.noted != 0 && now-s.noted < clockNoteEvery
+	if young && !s.due.Load() || n.guards.clock.isStarting() || s.noting.Swap(true) {
 		return
 	}
+	s.due.Store(false)
 	s.noted = now
 	go func() {
 		defer s.noting.Store(false)

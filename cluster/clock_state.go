@@ -58,7 +58,7 @@ func (n *Node) wallMillis() int64 { return stampOf(n.config.Now()) }
 func (n *Node) mayStamp() error {
 	at, err := n.guards.clock.read()
 	if err != nil {
-		return err
+		return n.guards.clock.trouble()
 	}
 	return n.stateTimeTrouble(max(n.core.at.Load(), at), at)
 }

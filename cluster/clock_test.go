@@ -128,15 +128,15 @@ func TestStampClockRemembersJumps(t *testing.T) {
 	m.run(20 * time.Second)
 	_, lasts, _ = c.jump()
 	require.Equal(t, 23*time.Second, lasts)
-	_, lasts = step(30 * time.Second)
+	total, lasts = step(30 * time.Second)
 	require.Equal(t, 3*time.Second, lasts, "it moved on")
-	require.True(t, c.acceptAs(c.see(), false))
+	require.True(t, c.acceptAs(c.see(), total))
 	m.requireRead(t, c)
 	_, _, jumped := c.jump()
 	require.False(t, jumped)
 	total, _ = step(3 * time.Minute)
 	require.InDelta(t, 5*time.Minute+30*time.Second, total, float64(time.Second))
-	require.True(t, c.acceptAs(c.see(), true))
+	require.True(t, c.acceptAs(c.see(), 0))
 	total, _ = step(time.Minute)
 	require.InDelta(t, time.Minute, total, float64(time.Second), "somebody vouched for the others")
 }
@@ -150,12 +150,12 @@ func TestStampClockIsAcceptedAsItWasJudged(t *testing.T) {
 	seen := c.see()
 	m.run(20 * time.Second)
 	m.wall -= time.Hour
-	require.False(t, c.acceptAs(seen, true))
+	require.False(t, c.acceptAs(seen, 0))
 	m.requireRead(t, c)
 	m.wall += time.Hour
 	requireJump(t, c)
 	m.run(20 * time.Second)
-	require.True(t, c.acceptAs(seen, true))
+	require.True(t, c.acceptAs(seen, 0))
 	m.requireRead(t, c)
 	m.wall -= time.Hour
 	require.ErrorContains(t, requireJump(t, c), "jumped back by 1h0m0s")
@@ -168,13 +168,13 @@ func TestStampClockBegins(t *testing.T) {
 	require.True(t, c.isStarting())
 	_, err := c.read()
 	require.Equal(t, errClockUnread, err)
-	c.doubt(&ClockStartError{"it is early"})
+	c.doubt(&ClockStartError{Why: "it is early"}, c.see())
 	_, err = c.read()
 	require.EqualError(t, err, "it is early")
 	m.wall += 50000 * time.Hour
-	require.True(t, c.acceptAs(c.see(), true))
+	require.True(t, c.acceptAs(c.see(), 0))
 	require.False(t, c.isStarting())
-	c.doubt(&ClockStartError{"it is late"})
+	c.doubt(&ClockStartError{Why: "it is late"}, c.see())
 	m.requireRead(t, c)
 }
 
@@ -399,7 +399,7 @@ func TestStampClockConcurrently(t *testing.T) {
 	}
 	readers.Go(func() {
 		for range 100 {
-			c.acceptAs(c.see(), true)
+			c.acceptAs(c.see(), 0)
 			c.jump()
 		}
 	})

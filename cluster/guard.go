@@ -236,11 +236,15 @@ func (n *Node) judgeJump(voters []string) {
 	vote := n.clockVote(voters)
 	switch {
 	case !jumped:
-	case vote.vouches() && n.guards.clock.acceptAs(seen, true):
+	case vote.vouches() && n.guards.clock.acceptAs(seen, vote.unvouched):
 		n.log.Warn("cluster: the clock jumped to the time of the other nodes, which did not jump", "by", by)
-	case by.Abs() <= clockLimit && lasts >= clockSettles && vote.mayLead() && n.guards.clock.acceptAs(seen, false):
+	case vote.settles(by, lasts) && n.guards.clock.acceptAs(seen, by):
 		n.log.Warn("cluster: the clock jumped and stays there, as others do", "by", by)
+	default:
+		return
 	}
+	n.guards.start.due.Store(true) // a kill soon after must not hide what nobody vouched for
+	n.noteRunsNowAndThen()
 }
 
 // forgetClocks is called when samples of others' clocks are of another clock of
@@ -281,7 +285,10 @@ func (n *Node) clockSamples() (all []clockSample) {
 	defer n.guards.mu.Unlock()
 	now := n.guards.elapsed()
 	for id, p := range n.guards.peers {
-		all = append(all, clockSample{raft.ServerID(id), p.offset, p.uncertainty, now - p.at, p.status.Steady})
+		all = append(all, clockSample{
+			raft.ServerID(id), p.offset, p.uncertainty, now - p.at,
+			p.status.Stands, time.Duration(p.status.Ahead) * time.Millisecond, time.Duration(p.status.Unvouched) * time.Millisecond,
+		})
 	}
 	return all
 }
@@ -332,6 +339,7 @@ func (n *Node) heard(s peerStatus, sent, received time.Duration) {
 // that the clock is right.
 func (n *Node) AcceptClock() {
 	n.guards.clock.accept()
+	n.guards.start.due.Store(true)
 	n.forgetClocks()
 	n.guards.start.end()
 }
@@ -345,10 +353,9 @@ type Check struct {
 // Checks are the conditions that this node knows of itself, without asking
 // anybody.
 func (n *Node) Checks() []Check {
-	_, clock := n.guards.clock.read()
 	return []Check{
 		{"disk", n.diskTrouble()},
-		{"clock", clock},
+		{"clock", n.guards.clock.trouble()},
 		{"time", n.stateTimeTrouble(n.core.at.Load(), n.wallMillis())},
 		{"log", n.Corruption()},
 		{"member", n.membershipTrouble()},

@@ -79,8 +79,8 @@ func (l *liveness) decided(at, applied int64, tellOwn bool) (from int64, length 
 }
 
 // open reads the file.
-func (l *liveness) open(dir string) (err error) {
-	if l.at, err = readTime(filepath.Join(dir, liveFile)); err != nil {
+func (l *liveness) open(dir string) error {
+	if err := readTimes(filepath.Join(dir, liveFile), &l.at); err != nil {
 		return fmt.Errorf("read until when commands could be decided: %w", err)
 	}
 	l.written = l.at
@@ -130,7 +130,7 @@ func (n *Node) writeLive(every time.Duration) {
 		defer close(done)
 		<-before
 		was := l.failed
-		if l.failed = writeTime(filepath.Join(n.config.Dir, liveFile), at); l.failed != nil && was == nil {
+		if l.failed = writeTimes(filepath.Join(n.config.Dir, liveFile), at); l.failed != nil && was == nil {
 			n.log.Warn("cluster: a halt will not be told after a start", "error", l.failed)
 		}
 	}()

@@ -45,7 +45,7 @@ type peerStatus struct {
 	Run    run   `cbor:"15,keyasint"`
 	Ticket int64 `cbor:"16,keyasint,omitempty"`
 	Twin   *run  `cbor:"17,keyasint,omitempty"` // runs as the node that asks, beside it
-	// Steady says that its clock has not jumped, and is believed, see clock.go.
+	// Steady reports that nothing is wrong with its clock, see clock.go.
 	Steady bool `cbor:"18,keyasint,omitempty"`
 	// Index and term of the last entry that it knows to be committed, and has.
 	Had     uint64     `cbor:"19,keyasint,omitempty"`
@@ -56,6 +56,10 @@ type peerStatus struct {
 	// Live is the last moment at which commands could be decided, as far as the node
 	// knows, in ms since the Unix epoch: see live.go.
 	Live int64 `cbor:"23,keyasint,omitempty"`
+	// Stands, Ahead and Unvouched are its clockVoice, times in ms.
+	Stands    bool  `cbor:"24,keyasint,omitempty"`
+	Ahead     int64 `cbor:"25,keyasint,omitempty"`
+	Unvouched int64 `cbor:"26,keyasint,omitempty"`
 }
 
 // hears says whether a node listens to a peer still.
@@ -72,11 +76,10 @@ func (n *Node) status() peerStatus {
 		expires, _ := n.credentials.expiry()
 		s.Expires = expires.UnixMilli()
 	}
-	var doubt error
-	if s.Wall, doubt = n.guards.clock.read(); doubt != nil {
-		s.Wall = n.wallMillis()
-	}
-	s.Steady = doubt == nil
+	clock, _ := n.guards.clock.voice()
+	s.Steady = n.guards.clock.trouble() == nil
+	s.Wall, s.Stands = stampOf(clock.wall), clock.stands
+	s.Ahead, s.Unvouched = clock.ahead.Milliseconds(), clock.unvouched.Milliseconds()
 	s.Run, s.Live = n.run, n.live.get()
 	had := n.committed.get()
 	s.Had, s.HadTerm, s.Refused = had.index, had.term, n.remembered.refused()

@@ -7,29 +7,36 @@ import (
 	"os"
 )
 
-// A file of a time holds milliseconds since the Unix epoch, and a checksum. It is
-// written in place, its few bytes at once, and not synced: who loses power knows of
-// a time that is some seconds older. One that is damaged is none.
-const timeFileSize = 8 + 4
+// A file of times holds milliseconds, those since the Unix epoch first, and a
+// checksum. It is written in place, its few bytes at once, and not synced: who
+// loses power knows of times that are some seconds older. One that is damaged is
+// none.
 
-// readTime is 0 where there is no such file.
-func readTime(path string) (ms int64, err error) {
+// readTimes leaves the times as they are where there is no such file.
+func readTimes(path string, ms ...*int64) error {
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {
-		return 0, err
+		return err
 	}
-	if len(b) != timeFileSize || crc32.Checksum(b[:8], castagnoli) != binary.BigEndian.Uint32(b[8:]) {
-		return 0, nil
+	size := 8 * len(ms)
+	if len(b) != size+4 || crc32.Checksum(b[:size], castagnoli) != binary.BigEndian.Uint32(b[size:]) {
+		return nil
 	}
-	return int64(binary.BigEndian.Uint64(b)), nil
+	for i, to := range ms {
+		*to = int64(binary.BigEndian.Uint64(b[8*i:]))
+	}
+	return nil
 }
 
-func writeTime(path string, ms int64) error {
+func writeTimes(path string, ms ...int64) error {
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, modeFile)
 	if err != nil {
 		return err
 	}
-	b := binary.BigEndian.AppendUint64(make([]byte, 0, timeFileSize), uint64(ms))
+	var b []byte
+	for _, t := range ms {
+		b = binary.BigEndian.AppendUint64(b, uint64(t))
+	}
 	_, err = f.WriteAt(binary.BigEndian.AppendUint32(b, crc32.Checksum(b, castagnoli)), 0)
 	return errors.Join(err, f.Close())
 }

@@ -122,6 +122,7 @@ func long() []fault {
 		clockStays(allNodes, 4*time.Minute),
 		clockStays(allNodes, -30*time.Second),
 		startStays(allNodes, time.Hour),
+		rolledStays(9 * time.Minute),
 	}...)
 }
 

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -55,6 +56,28 @@ func startStays(whom target, by time.Duration) fault {
 	return f
 }
 
+// rolledStays restarts all nodes one after the other with a clock that was moved for
+// good, each when the one before has found that the others know better. Judged is
+// what is judged of clockStays.
+func rolledStays(by time.Duration) fault {
+	f := clockStays(allNodes, by)
+	f.name = clockPrefix + allNodes.name + " by " + by.String() + " at a rolling restart, for good"
+	f.inject = func(r *round) error {
+		return r.doubt(by, eachOf(r.hits(r.c.all()...), func(n *node) error {
+			err := errors.Join(n.process().stop(2*longest), r.setClock(n, by), n.start())
+			var a answered
+			if err == nil && !until(eventually, func() bool {
+				a = n.run("cluster", "status")
+				return strings.Contains(string(a.out), "ahead of the clocks of nodes that run steadily")
+			}) {
+				err = fmt.Errorf("%s goes on with its clock: %s%s", n.name, a.out, a.errors)
+			}
+			return err
+		}))
+	}
+	return f
+}
+
 // doubt waits until the victims refuse to go on with their clocks, which were set
 // unless err says otherwise. From then on the judge goes by these clocks.
 func (r *round) doubt(by time.Duration, err error) error {
@@ -90,6 +113,11 @@ func (r *round) accept(by time.Duration) error {
 	for _, n := range r.c.all() {
 		if !until(2*eventually, n.ready) {
 			return fmt.Errorf("%s is not ready with a clock that was accepted", n.name)
+		}
+	}
+	for _, n := range r.c.all() { // or the jumps of several rounds would add up
+		if a := n.run("cluster", "accept-clock"); a.code != exitOK {
+			return fmt.Errorf("accept-clock on %s: exit code %d: %s", n.name, a.code, a.errors)
 		}
 	}
 	return nil
