@@ -136,9 +136,9 @@ func (v clockVote) settles(by, lasts time.Duration) bool {
 // among them.
 func (v clockVote) heard() bool { return v.agree+v.differ >= v.majority() }
 
-// clockBehind says how far the clocks of a majority are behind this node's at
-// most: of the majority that is furthest ahead. It is negative where they are
-// ahead, and zero where too few clocks are known: who leads knows enough of them.
+// clockBehind returns how far the clocks of a majority are behind this node's at most.
+// It takes the majority whose clocks are furthest ahead. The result is negative if they
+// are ahead of this node's, and 0 if too few clocks are known. A leader knows enough.
 func clockBehind(self raft.ServerID, voters []raft.ServerID, samples []clockSample) time.Duration {
 	var least []time.Duration // how far ahead of this node's each clock is at least
 	for _, id := range voters {

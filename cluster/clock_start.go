@@ -170,7 +170,7 @@ func judgeClock(now time.Time, t clockTraces) *ClockStartError {
 		return nil
 	}
 	return &ClockStartError{contest: contest, Why: fmt.Sprintf("this node's clock, which shows %s, %s, and nobody vouches for it (%v; no majority of other nodes agrees): "+
-		"set it right, or mintmark cluster accept-clock says that it is", now.UTC().Format(time.RFC3339), why, t.kernel)}
+		"set it right, or accept it with mintmark cluster accept-clock", now.UTC().Format(time.RFC3339), why, t.kernel)}
 }
 
 // between returns the time between two times, rounded for people.
@@ -235,7 +235,7 @@ func (n *Node) tellClockBegins(t clockTraces, now time.Duration) {
 // the jumps in that time that nobody vouched for. It need not be there.
 const ranFile = "ran"
 
-// lastRan is the zero time where it is not known.
+// lastRan reads ranFile. It returns the zero time if that is not known.
 func (n *Node) lastRan() (at time.Time, unvouched time.Duration) {
 	var ms, sum int64
 	if err := readTimes(filepath.Join(n.config.Dir, ranFile), &ms, &sum); err != nil || ms == 0 {

@@ -131,7 +131,7 @@ func (n *Node) writeLive(every time.Duration) {
 		<-before
 		was := l.failed
 		if l.failed = writeTimes(filepath.Join(n.config.Dir, liveFile), at); l.failed != nil && was == nil {
-			n.log.Warn("cluster: a halt will not be told after a start", "error", l.failed)
+			n.log.Warn("cluster: "+liveFile+" file not written, an outage across a restart would count against retries", "error", l.failed)
 		}
 	}()
 }

@@ -8,11 +8,11 @@ import (
 )
 
 // A file of times holds milliseconds, those since the Unix epoch first, and a
-// checksum. It is written in place, its few bytes at once, and not synced: who
-// loses power knows of times that are some seconds older. One that is damaged is
-// none.
+// checksum. It is written in place with one write, and not synced: after a loss of
+// power it may have times that are some seconds older. A damaged file counts as none.
 
-// readTimes leaves the times as they are where there is no such file.
+// readTimes reads a file of times. It leaves ms unchanged if the file does not exist or
+// is damaged.
 func readTimes(path string, ms ...*int64) error {
 	b, err := os.ReadFile(path)
 	if err != nil && !errors.Is(err, os.ErrNotExist) {

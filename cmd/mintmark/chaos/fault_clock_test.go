@@ -48,6 +48,7 @@ func clockStays(whom target, by time.Duration) fault {
 func startStays(whom target, by time.Duration) fault {
 	f := clockStays(whom, by)
 	f.name = clockPrefix + whom.name + " by " + by.String() + " at a start, for good"
+	f.moves += 3 // of a rolling restart: the nodes stop one after the other
 	f.inject = func(r *round) error {
 		return r.doubt(by, eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
 			return errors.Join(n.process().stop(2*longest), r.setClock(n, by), n.start())
@@ -62,6 +63,7 @@ func startStays(whom target, by time.Duration) fault {
 func rolledStays(by time.Duration) fault {
 	f := clockStays(allNodes, by)
 	f.name = clockPrefix + allNodes.name + " by " + by.String() + " at a rolling restart, for good"
+	f.moves += 3
 	f.inject = func(r *round) error {
 		return r.doubt(by, eachOf(r.hits(r.c.all()...), func(n *node) error {
 			err := errors.Join(n.process().stop(2*longest), r.setClock(n, by), n.start())
@@ -78,14 +80,15 @@ func rolledStays(by time.Duration) fault {
 	return f
 }
 
-// doubt waits until the victims refuse to go on with their clocks, which were set
-// unless err says otherwise. From then on the judge goes by these clocks.
+// doubt waits until all nodes refuse to go on: the victims with their clocks, which
+// were set unless err says otherwise, and the others, which ask once a second, without
+// them. From then on the judge goes by these clocks.
 func (r *round) doubt(by time.Duration, err error) error {
 	if err != nil {
 		return err
 	}
 	if !until(eventually, func() bool {
-		return r.obeyed("clock") && !slices.ContainsFunc(r.victims, func(n *node) bool { return !n.alive() || n.ready() })
+		return r.obeyed("clock") && !slices.ContainsFunc(r.c.all(), func(n *node) bool { return !n.alive() || n.ready() })
 	}) {
 		return errors.New("the nodes go on with their clocks")
 	}
