@@ -451,6 +451,12 @@ func Remember(n *Node, id string, index, term, committed uint64) {
 	n.remembered.acknowledged(id, logPosition{index, term}, committed)
 }
 
+// Unvouched is the sum of the jumps of a node's clock that nobody vouched for.
+func Unvouched(n *Node) time.Duration {
+	v, _ := n.guards.clock.voice()
+	return v.unvouched
+}
+
 // Vouched says whether a node knows that a majority of the others believe their
 // clocks, and agree with its own.
 func Vouched(n *Node) bool { return n.clockVote(n.Voters()).vouches() }
