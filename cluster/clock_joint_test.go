@@ -250,6 +250,52 @@ func TestRollingRestartLaundersNoJump(t *testing.T) {
 	tr.same()
 }
 
+// TestRestartOfAllLaundersNoJump: no node runs on that knows better, nor does a node
+// that is alone. Set right, the clocks need nobody.
+func TestRestartOfAllLaundersNoJump(t *testing.T) {
+	waits := func(n *cluster.Node, why string) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			err := checkOf(n, "clock")
+			return err != nil && strings.Contains(err.Error(), why)
+		}, 10*time.Second, 10*time.Millisecond)
+	}
+	tr, clocks := clockTrio(t)
+	for j, n := range tr.nodes {
+		clocks[j].jump(9 * time.Minute)
+		waits(n, "jumped forward")
+	}
+	for range 2 {
+		for _, n := range tr.nodes {
+			shut(t, n)
+		}
+		for j := range tr.nodes {
+			tr.start(j)
+		}
+		for _, n := range tr.nodes {
+			waits(n, "since it jumped while this node ran")
+		}
+		require.Empty(t, tr.tryAll())
+	}
+	for j := range tr.nodes {
+		clocks[j].jump(0)
+	}
+	tr.believed()
+
+	alone, clock := config(t, ""), new(stepped)
+	clock.set(&alone)
+	n := open(t, alone)
+	clock.jump(9 * time.Minute)
+	waits(n, "jumped forward")
+	shut(t, n)
+	n = open(t, alone)
+	waits(n, "since it jumped while this node ran")
+	n.AcceptClock()
+	shut(t, n)
+	n = open(t, alone)
+	require.NoError(t, checkOf(n, "clock"))
+}
+
 // TestJumpsAddUpOverRestarts: jumps that a majority may accept by itself are no more
 // than that together, also where the nodes restart in between, or vouch for each
 // other.

@@ -251,6 +251,10 @@ func TestJudgeClock(t *testing.T) {
 		{"it was contested, and as many agree as differ", func(t *clockTraces) {
 			t.stands.ahead, t.voters = 9*m, clockVote{agree: 2, differ: 1, steady: 1, opposed: 1}
 		}, ""},
+		{"it jumped while it ran", func(t *clockTraces) { t.ran, t.unvouched = now.Add(-m), 9*m }, "since it jumped while this node ran"},
+		{"it jumped, and was set right", func(t *clockTraces) { t.ran, t.unvouched = now.Add(8*m), 9*m }, ""},
+		{"it jumped back while it ran", func(t *clockTraces) { t.ran, t.unvouched = now.Add(-m), -9*m }, "since it jumped while this node ran"},
+		{"it jumped, and the kernel vouches", func(t *clockTraces) { t.ran, t.unvouched, t.kernel = now.Add(-m), 9*m, nil }, ""},
 		{"nothing is known of a majority", func(t *clockTraces) { t.voters = clockVote{agree: 1, unknown: 2} }, "not heard from a majority"},
 		{"nothing is known of a majority, and the kernel vouches", func(t *clockTraces) { t.voters, t.kernel = clockVote{agree: 1, unknown: 2}, nil }, ""},
 		{"ahead of steady clocks, and the kernel vouches", func(t *clockTraces) { t.voters, t.kernel = contested, nil }, ""},

@@ -34,9 +34,11 @@ import (
 // same wrong clock would leave nobody who knows better. Its clock is accepted as
 // one that jumped by as much, and may come to the time that others stand for.
 //
-// Jumps that were accepted while the node ran, and that nobody vouched for, are
-// still in the clock when it starts again, unless the clock is behind the time at
-// which the node last ran: then it was set back, by that much at least.
+// Jumps that nobody vouched for are still in the clock when the node starts again,
+// unless the clock is behind the time at which the node last ran: then it was set
+// back, by that much at least. They count whether the node accepted them or not, so
+// that a restart of all nodes, of which none can tell the others better, makes no
+// jump right. What is left of them may be 5 minutes, as while the node runs.
 //
 // Until then this is asked again each second: at boot a clock is often set, or
 // the kernel told, some moments after this program starts. After two minutes the
@@ -164,6 +166,8 @@ func judgeClock(now time.Time, t clockTraces) *ClockStartError {
 			way = "behind"
 		}
 		why = fmt.Sprintf("is %s %s the clocks of nodes that run steadily", contest.ahead.Abs().Round(time.Second), way)
+	case t.left(now).Abs() > clockLimit:
+		why = fmt.Sprintf("is off by %s since it jumped while this node ran", t.left(now).Round(time.Second))
 	case !t.voters.heard():
 		return errClockUnheard
 	default:
@@ -231,8 +235,9 @@ func (n *Node) tellClockBegins(t clockTraces, now time.Duration) {
 	}
 }
 
-// ranFile holds when a node last ran with a clock that it believed, and the sum of
-// the jumps in that time that nobody vouched for. It need not be there.
+// ranFile holds the time that the clock showed when this node last ran, and the sum
+// of the jumps in it that nobody vouched for, including one that was not accepted: a
+// restart of all nodes must not make it right. It need not be there.
 const ranFile = "ran"
 
 // lastRan reads ranFile. It returns the zero time if that is not known.
@@ -244,24 +249,24 @@ func (n *Node) lastRan() (at time.Time, unvouched time.Duration) {
 	return time.UnixMilli(ms), time.Duration(sum) * time.Millisecond
 }
 
-// noteRuns records the time in ranFile, if this node's clock is not in doubt.
+// noteRuns writes ranFile, unless this node knows too little of its clock.
 func (n *Node) noteRuns() error {
-	v, err := n.guards.clock.voice()
-	if err != nil {
-		return nil //nolint:nilerr // there is nothing to note
+	v, _ := n.guards.clock.voice()
+	if !v.stands {
+		return nil
 	}
-	if err := writeTimes(filepath.Join(n.config.Dir, ranFile), stampOf(v.wall), v.unvouched.Milliseconds()); err != nil {
+	if err := writeTimes(filepath.Join(n.config.Dir, ranFile), stampOf(v.wall), (v.ahead + v.unvouched).Milliseconds()); err != nil {
 		return fmt.Errorf("note when this node last ran: %w", err)
 	}
 	return nil
 }
 
-// noteRunsNowAndThen is noteRuns, once a minute, and when it is due. The disk may take as long as it
-// pleases: nobody waits for it.
+// noteRunsNowAndThen is noteRuns once a minute, and when it is due. It does not wait
+// for the disk.
 func (n *Node) noteRunsNowAndThen() {
 	s, now := &n.guards.start, n.guards.elapsed()
 	young := s.noted != 0 && now-s.noted < clockNoteEvery
-	if young && !s.due.Load() || n.guards.clock.isStarting() || s.noting.Swap(true) {
+	if v, _ := n.guards.clock.voice(); young && !s.due.Load() || !v.stands || s.noting.Swap(true) {
 		return
 	}
 	s.due.Store(false)
@@ -270,4 +275,11 @@ func (n *Node) noteRunsNowAndThen() {
 		defer s.noting.Store(false)
 		_ = n.noteRuns() // the next start knows less; what is wrong with the disk is said elsewhere
 	}()
+}
+
+// noteRunsAtOnce is called when the clock jumped or was accepted: a kill soon after
+// must not hide what nobody vouched for.
+func (n *Node) noteRunsAtOnce() {
+	n.guards.start.due.Store(true)
+	n.noteRunsNowAndThen()
 }

@@ -224,6 +224,7 @@ func (n *Node) tellJump(err error, stepsDown bool) {
 			"or an operator accepts it (mintmark cluster accept-clock)", "error", err)
 	}
 	g.toldJump = err
+	n.noteRunsAtOnce()
 }
 
 // judgeJump accepts a clock that jumped where the rule lets it. What is known of
@@ -243,8 +244,7 @@ func (n *Node) judgeJump(voters []string) {
 	default:
 		return
 	}
-	n.guards.start.due.Store(true) // a kill soon after must not hide what nobody vouched for
-	n.noteRunsNowAndThen()
+	n.noteRunsAtOnce()
 }
 
 // forgetClocks is called when samples of others' clocks are of another clock of
