@@ -46,7 +46,7 @@ the seq of its last line misses nothing. -o jsonl writes one JSON object a line.
 	c.Flags().StringVar(&q.Kind, "kind", "", `only events of this kind, such as "grant.reuse", or "grant" for all of grants`)
 	c.Flags().IntVar(&q.Limit, "limit", 50, "list at most so many; 0 for all")
 	c.Flags().Uint64Var(&after, "after", 0, "only events after this `SEQ`, oldest first")
-	c.Flags().BoolVar(&follow, "follow", false, "list new events as they come, until interrupted; --limit bounds the first list")
+	c.Flags().BoolVar(&follow, "follow", false, "list new events as they come, until interrupted; --limit bounds the first list, unless --after is given")
 	return c
 }
 

@@ -106,7 +106,7 @@ func foresee(cmd *cobra.Command, conf cluster.Config) (cluster.Prospect, error) 
 		case cluster.AnswerLed:
 			what = "it runs, and has a leader"
 		}
-		cmd.PrintErrf("given up for good: %s at %s; %s\n", g.Name, g.Address, what)
+		cmd.PrintErrf("to be given up for good: %s at %s; %s\n", g.Name, g.Address, what)
 	}
 	if led := answering(p, cluster.AnswerLed); led != "" {
 		return p, fmt.Errorf("recover: the cluster runs and has a leader, according to %s: start this node, or remove the nodes that are lost "+
@@ -136,7 +136,7 @@ func (o recoverOptions) confirm(p cluster.Prospect) error {
 		return fmt.Errorf("recover: %s could not be reached, which does not mean that it is lost: behind a cut link it may go on serving, and this recovery "+
 			"would expel it when the link heals; if you know that it is lost, say --yes --unreachable-are-lost", silent)
 	case !o.sure:
-		return errors.New("recover: this gives up the other nodes for good: see --help, and say --yes")
+		return errors.New("recover: this gives up the other nodes for good: name the data folders of theirs that can be read with --journal, and say --yes; see --help")
 	}
 	return nil
 }
