@@ -18,6 +18,10 @@ type Backup struct {
 	Level uint32 // feature level in use
 	Rows  map[string]uint64
 
+	// Shared and Term are set by Salvage: the Seq up to which all nodes are known to
+	// have decided the same, and the term of the last entry of raft's log.
+	Shared, Term uint64
+
 	schema *schema
 	txn    *memdb.Txn
 	stop   <-chan struct{}

@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bytes"
+	"maps"
 	"net"
 	"os"
 	"path/filepath"
@@ -116,7 +117,13 @@ func TestSalvage(t *testing.T) {
 		require.NoError(t, m.Load(&state))
 		require.Equal(t, want, m.Checksum())
 		require.Equal(t, uint64(7), find(m.View(), "a").Value)
+		require.NotZero(t, b.Term)
 	}
+	older := tr.confs[2]
+	older.Machine.Commands = maps.Clone(older.Machine.Commands)
+	delete(older.Machine.Commands, kindSet)
+	_, err = cluster.Salvage(older)
+	require.ErrorContains(t, err, "unknown to this version of the program")
 	_, err = cluster.Salvage(config(t, ""))
 	require.Error(t, err)
 }

@@ -58,10 +58,10 @@ func Recover(c Config, attached []byte) (err error) {
 	return nil
 }
 
-// Salvage returns a backup of the folder c.Dir, with its whole log applied. No
-// process may use the folder, and its data does not change. It is the only way to
-// read the folder of a node that was removed or given up. The backup lacks what
-// only other nodes had.
+// Salvage returns a backup of the folder c.Dir, with its whole log applied, and
+// tells c.Witness what the log does. No process may use the folder, and its data
+// does not change. It is the only way to read the folder of a node that was removed
+// or given up. The backup lacks what only other nodes had.
 func Salvage(c Config) (b *Backup, err error) {
 	if c, err = c.withDefaults(); err != nil {
 		return nil, fmt.Errorf("read the folder: %w", err)
@@ -72,8 +72,17 @@ func Salvage(c Config) (b *Backup, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("read the folder: %w", err)
 	}
-	err = n.replayFolder(snapshots, func(*memdb.Txn, uint64) error {
+	var last raft.Log
+	if index, err := n.stores.logs.LastIndex(); err != nil {
+		return nil, fmt.Errorf("read the folder: %w", err)
+	} else if index > 0 {
+		if err := n.stores.logs.GetLog(index, &last); err != nil {
+			return nil, fmt.Errorf("read the folder: %w", err)
+		}
+	}
+	err = n.replayFolder(snapshots, func(_ *memdb.Txn, shared uint64) error {
 		if b, err = n.core.backup(nil); err == nil {
+			b.Shared, b.Term = shared, last.Term
 			err = errTaken
 		}
 		return err
@@ -105,7 +114,7 @@ func (n *Node) replayFolder(snapshots *privateSnapshots, taken func(view *memdb.
 	_, transport := raft.NewInmemTransport(raft.ServerAddress(conf.LocalID)) // only encodes the configuration
 	alone := raft.Configuration{Servers: []raft.Server{{ID: conf.LocalID, Address: raft.ServerAddress(conf.LocalID)}}}
 	err = raft.RecoverCluster(conf, state, n.stores.logs, n.stores.stable, snapshots, transport, alone)
-	return cmp.Or(state.err, err) // raft's error does not wrap that of taken
+	return cmp.Or(state.err, err) // raft's error does not wrap it
 }
 
 // survivor is the state machine of a node that goes on alone.
@@ -117,22 +126,30 @@ type survivor struct {
 
 	ahead  bool   // the log had more than that
 	shared uint64 // Seq at known, where it had
-	err    error  // of taken
+	err    error  // of taken, or why an entry could not be applied
 }
 
 // Apply implements raft.FSM. The end of the log may be of a leader that nobody
 // followed any more: the others decided something else there. A folder that does
-// not say how far its log was committed is taken by its word.
+// not say how far its log was committed is taken by its word. raft does not look at
+// what Apply returns: an entry that can't be applied fails Snapshot.
 func (s *survivor) Apply(l *raft.Log) any {
+	if s.err != nil {
+		return nil
+	}
 	if !s.ahead && s.known > 0 && l.Index > s.known {
 		s.ahead, s.shared = true, readStatus(s.core.view()).Seq
 	}
-	return s.fsm.Apply(l)
+	s.err = s.core.apply([]step{{index: l.Index, data: l.Data}})
+	return nil
 }
 
 // Snapshot implements raft.FSM. It is called when the whole log was applied, and
 // before anything is written.
 func (s *survivor) Snapshot() (raft.FSMSnapshot, error) {
+	if s.err != nil {
+		return nil, s.err
+	}
 	if !s.ahead {
 		s.shared = readStatus(s.core.view()).Seq
 	}
