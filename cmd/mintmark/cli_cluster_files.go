@@ -41,6 +41,12 @@ func (m *management) backupInspect() *cobra.Command {
 				p.line("from command %d", h.From)
 			}
 			p.line("up to command %d, %s", h.Seq, exact(h.StateTime))
+			if h.Tail != nil {
+				p.line("nothing says that commands %d to %d were decided", h.Tail.From, h.Seq)
+			}
+			if h.Lacks != "" {
+				p.line("warning: %s", h.Lacks)
+			}
 			p.line("sealed under cluster key %s", h.ClusterKey)
 			if n := len(h.Lives); n > 0 {
 				p.line("of life %s of the cluster, which began with command %d", h.Lives[n-1].ID, h.Lives[n-1].From)
@@ -70,7 +76,8 @@ func (m *management) backupJournal() *cobra.Command {
 	c.Long = `Write this node's journal to a new file that only its owner can read. The journal
 has what was revoked, suspended, disabled or changed, so that a restore of an
 older backup does not undo it. Where no node runs, it is read from the data
-directory: that of a node that can't start any more will do.`
+directory, and completed from the raft log there: the directory of a node that
+can't start any more will do.`
 	addKeyFileFlag(c, &keyFile)
 	return c
 }
@@ -87,7 +94,11 @@ func (m *management) writeJournal(cmd *cobra.Command, keyFile string, w io.Write
 	if !errors.As(err, &gone) {
 		return err
 	}
-	return whereNoneRuns(err, m.journalOfTheDead(keyFile, w))
+	lacks, dead := m.journalOfTheDead(keyFile, w)
+	if lacks != "" {
+		cmd.PrintErrln("warning: " + lacks)
+	}
+	return whereNoneRuns(err, dead)
 }
 
 // whereNoneRuns returns the error of reading a data directory whose node did not
@@ -131,31 +142,24 @@ func (m *management) stateOfTheDead(keyFile string, w io.Writer) error {
 	return s.writeState(w, b)
 }
 
-// journalOfTheDead writes the journal in a data directory that no node uses.
-func (m *management) journalOfTheDead(keyFile string, w io.Writer) (err error) {
+// journalOfTheDead writes the journal in a data directory that no node uses, and
+// returns why it may end too early, "" if it does not.
+func (m *management) journalOfTheDead(keyFile string, w io.Writer) (lacks string, err error) {
 	s, dir, err := m.deadServer(keyFile)
 	if err != nil {
-		return err
+		return "", err
 	}
 	unlock, err := cluster.Lock(dir)
 	if err != nil {
-		return err
+		return "", err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	if err := s.openJournal(); err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, s.journal.Journal.Close()) }()
-	h, err := s.deadHeader()
+	j, err := readFolder(m.dataDir)
 	if err != nil {
-		return err
+		return "", err
 	}
-	r, err := cluster.Recovered(dir)
-	if err != nil || r == nil {
-		if err == nil {
-			err = s.writeJournal(w, h)
-		}
-		return err
-	}
-	return s.writeJournalUntil(w, h, r.Seq)
+	h := s.header(backup.KindJournal)
+	h.Cluster, h.Node, h.Lives = j.header.Cluster, j.header.Node, j.header.Lives
+	h.From, h.Seq, h.StateTime, h.Tail, h.Lacks = j.header.From, j.header.Seq, j.header.StateTime, j.header.Tail, j.header.Lacks
+	return h.Lacks, backup.Write(w, h, s.seal, j.history.Export)
 }

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
-	"io/fs"
 	"log/slog"
 	"os"
 	"path/filepath"
@@ -16,7 +15,6 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
-	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -73,12 +71,13 @@ lost with --unreachable-are-lost. The command refuses if one of the nodes runs, 
 if this node itself was removed or given up. Without --yes it changes nothing.
 
 What only the lost nodes had acknowledged is lost with them, revocations included,
-except those in journals named with --journal. Clients that got a newer refresh
-token from the lost nodes can go on, as after a restore. At the next start another
-life of the cluster begins, so that a restore never applies the lost nodes' journals
-to what happens from then on. Never start a node that was given up with its old
-data: read that data (mintmark cluster backup save) if you need it, delete it, and
-have the node join with a new token.`
+except those in journals named with --journal. The journal in a data folder is
+completed from the log there. Clients that got a newer refresh token from the lost
+nodes can go on, as after a restore. At the next start another life of the cluster
+begins, so that a restore never applies the lost nodes' journals to what happens
+from then on. Never start a node that was given up with its old data: read that data
+(mintmark cluster backup save) if you need it, delete it, and have the node join with
+a new token.`
 	f := c.Flags()
 	f.BoolVar(&o.sure, "yes", false, "the other nodes are lost for good")
 	f.BoolVar(&o.unreachableLost, "unreachable-are-lost", false, "the nodes that could not be reached are lost for good, not behind a cut link")
@@ -178,71 +177,13 @@ func (r *restoration) readLost(path string) (nodeJournal, error) {
 		return nodeJournal{}, err
 	}
 	if info.IsDir() {
-		return readLostFolder(path)
+		return readFolder(path)
 	}
 	file, err := readJournal(path)
 	if err != nil {
 		return nodeJournal{}, err
 	}
 	return r.readJournal(file)
-}
-
-// readLostFolder reads the journal in a data folder. It works on a copy: opening a
-// journal writes to it, and the folder may be all that is left of the node, or on a
-// disk that can't be written.
-func readLostFolder(dir string) (j nodeJournal, err error) {
-	from := filepath.Join(dir, "journal")
-	if _, err := os.Stat(from); err != nil {
-		return j, fmt.Errorf("not the data folder of a node: %w", err)
-	}
-	to, err := os.MkdirTemp("", "mintmark-journal-")
-	if err != nil {
-		return j, err
-	}
-	defer func() { err = errors.Join(err, os.RemoveAll(to)) }()
-	if err := copyFiles(to, from); err != nil {
-		return j, err
-	}
-	opened, err := journal.Open(journal.Config{Dir: to})
-	if err != nil {
-		return j, err
-	}
-	defer func() { err = errors.Join(err, opened.Close()) }()
-	if j.header, err = labelled(backup.Header{Kind: backup.KindJournal, Taken: wallClock()}, opened); err != nil {
-		return j, err
-	}
-	if j.history, err = historyOf(opened); err != nil {
-		return j, err
-	}
-	recovered, err := cluster.Recovered(filepath.Join(dir, "raft"))
-	if err == nil && recovered != nil {
-		j.history = j.history.Until(recovered.Seq) // later records belong to another life
-	}
-	return j, err
-}
-
-// copyFiles copies the regular files of a folder. Only their owner can read them.
-func copyFiles(to, from string) error {
-	entries, err := os.ReadDir(from)
-	if err != nil {
-		return err
-	}
-	for _, e := range entries {
-		if !e.Type().IsRegular() {
-			continue
-		}
-		b, err := os.ReadFile(filepath.Join(from, e.Name()))
-		if errors.Is(err, fs.ErrNotExist) {
-			continue
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(to, e.Name()), b, 0o600)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // showLost prints up to when the decisions of the lost nodes are known, and which

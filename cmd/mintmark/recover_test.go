@@ -45,7 +45,7 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	cli := &cliWorld{t: t, dir: rest[0].dir}
 	cli.ok("", "user", "disable", "user2")
 	for _, n := range rest {
-		n.stop()
+		n.kill() // before it wrote to its journal that the user is disabled
 	}
 
 	cli = &cliWorld{t: t, dir: survivor.dir}

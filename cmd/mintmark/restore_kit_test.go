@@ -199,7 +199,9 @@ func (c *cell) dead() []byte {
 	c.t.Helper()
 	c.close()
 	var b bytes.Buffer
-	require.NoError(c.t, (&management{dataDir: c.dir, output: "text"}).journalOfTheDead("", &b))
+	lacks, err := (&management{dataDir: c.dir, output: "text"}).journalOfTheDead("", &b)
+	require.NoError(c.t, err)
+	require.Empty(c.t, lacks)
 	return b.Bytes()
 }
 

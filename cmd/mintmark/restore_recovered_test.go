@@ -13,6 +13,8 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -167,6 +169,126 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 		require.Contains(t, strings.Join(r.Changes, "\n"), "user u-alice disabled", "its own journal has it")
 	}
 	require.Equal(t, before, listing(t, readOnly))
+}
+
+// TestTheLogCompletesAJournal: a node that is killed may leave a journal that ends
+// before its log. What the log has after that is part of the journal that is read
+// from the folder, and nothing is changed there.
+func TestTheLogCompletesAJournal(t *testing.T) {
+	lost := newCell(t)
+	first, key := lost.backup(), lost.key()
+	lost.close()
+	left := folderOf(t, lost.dir)
+	lost.start()
+	lost.await()
+	lost.disable("alice")
+	lost.close()
+	replaced := func(file string) { // by that of before
+		t.Helper()
+		require.NoError(t, os.RemoveAll(filepath.Join(lost.dir, file)))
+		require.NoError(t, os.Rename(filepath.Join(folderOf(t, left), file), filepath.Join(lost.dir, file)))
+	}
+	replaced("journal")
+
+	for _, decided := range []bool{true, false} {
+		t.Run(fmt.Sprint("decided ", decided), func(t *testing.T) {
+			if !decided {
+				replaced(filepath.Join("raft", "committed"))
+			}
+			var state bytes.Buffer
+			require.NoError(t, (&management{dataDir: lost.dir, output: "text"}).stateOfTheDead("", &state))
+			before := listing(t, lost.dir)
+			journal := lost.dead()
+			read := inspect(t, journal)
+			require.Equal(t, inspect(t, state.Bytes()).Seq, read.Seq)
+			require.Equal(t, decided, read.Tail == nil)
+			w := waitingCell(t, key)
+			require.Empty(t, w.preview(state.Bytes(), journal).Gap)
+			r := w.preview(first, journal)
+			require.Empty(t, r.Gap)
+			require.Contains(t, strings.Join(r.Changes, "\n"), "user u-alice disabled")
+
+			for _, path := range []string{lost.dir, filepath.Join(t.TempDir(), "journal")} {
+				if path != lost.dir {
+					require.NoError(t, os.WriteFile(path, journal, 0o600))
+				}
+				left := folderOf(t, left)
+				said, err := recoverWith(left, "--yes", "--journal", path)
+				require.NoError(t, err, said)
+				require.Contains(t, said, "user u-alice disabled")
+				require.Contains(t, said, fmt.Sprintf("up to command %d, ", read.Seq))
+				require.NotContains(t, said, "may have come back")
+				require.Equal(t, !decided, strings.Contains(said, "were decided: what they took away is taken away here"), said)
+				survivor := startCellIn(t, left)
+				survivor.await()
+				require.True(t, survivor.disabled("alice"))
+				require.False(t, survivor.disabled("bob"))
+			}
+			require.Equal(t, before, listing(t, lost.dir))
+		})
+	}
+
+	require.NoError(t, os.Remove(filepath.Join(lost.dir, "raft", "log", "wal-meta.db")))
+	var journal bytes.Buffer
+	lacks, err := (&management{dataDir: lost.dir, output: "text"}).journalOfTheDead("", &journal)
+	require.NoError(t, err)
+	require.Contains(t, lacks, filepath.Join(lost.dir, "raft", "log", "wal-meta.db")+" is gone")
+	require.Contains(t, waitingCell(t, key).preview(first, journal.Bytes()).Gap, lacks)
+	said, err := recoverWith(left, "--yes", "--journal", lost.dir)
+	require.NoError(t, err, said)
+	require.Contains(t, said, "lost: "+lacks)
+	require.Contains(t, said, "may have come back")
+}
+
+// TestEndsOfLogsMayDiffer: a leader that lost its majority leaves entries that the
+// others never had. The journals of the two still go together: at most one of them
+// has commands there that were decided.
+func TestEndsOfLogsMayDiffer(t *testing.T) {
+	n := newCell(t)
+	first, key := n.backup(), n.key()
+	shared := inspect(t, first).Seq
+	n.close()
+	dir := folderOf(t, n.dir)
+	ends := map[string][]byte{}
+	for name, user := range map[string]string{n.dir: "alice", dir: "bob"} {
+		c := startCellIn(t, name)
+		c.await()
+		c.disable(user)
+		ends[user] = c.dead()
+	}
+	w := waitingCell(t, key)
+	says := w.refuses(first, admin.RestoreOptions{Journals: [][]byte{ends["alice"], ends["bob"]}})
+	require.Contains(t, says, "the journals contradict each other")
+
+	end := func(user string, term uint64) []byte {
+		return rewritten(t, ends[user], key, func(h *backup.Header, from *journal.History, to *journal.Journal) {
+			if term > 0 {
+				h.Tail = &backup.Tail{From: shared + 1, Term: term}
+			}
+			span := from.Spans()[0]
+			to.Covered(span.From-1, span.FromAt)
+			for r := range from.Records(0) {
+				to.Append(r.Seq, r.At, r.Data)
+			}
+			to.Covered(span.To, span.ToAt)
+		})
+	}
+	for name, test := range map[string]struct {
+		alice, bob uint64 // last term of the log; 0: the journal has what was decided
+		want       string
+	}{
+		"the later term":   {7, 9, "bob"},
+		"in either order":  {9, 7, "alice"},
+		"what was decided": {0, 9, "alice"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := w.preview(first, end("alice", test.alice), end("bob", test.bob))
+			require.Empty(t, r.Gap)
+			require.Len(t, r.Changes, 1)
+			require.Contains(t, r.Changes[0], "user u-"+test.want+" disabled")
+			require.Len(t, r.Warnings, int(min(test.alice, 1)), "of the end that counts")
+		})
+	}
 }
 
 // TestRecoveryWithAnotherClusterKey: the lost nodes changed it after the survivor

@@ -102,11 +102,6 @@ func (s *server) writeLabel(v ledger.View) error {
 	return s.journal.Journal.SetLabel(text)
 }
 
-// deadHeader describes the journal in a folder where no node runs.
-func (s *server) deadHeader() (backup.Header, error) {
-	return labelled(s.header(backup.KindJournal), s.journal.Journal)
-}
-
 // labelled returns h with the cluster, the node and the lives from the label of a
 // journal, if it has one.
 func labelled(h backup.Header, j *journal.Journal) (backup.Header, error) {
@@ -156,21 +151,6 @@ func (s *server) saveJournal(_ context.Context, w io.Writer) error {
 	return s.writeJournal(w, h)
 }
 
-// writeJournalUntil writes the journal of a node that was recovered and has not
-// begun its next life yet: what it has from then on belongs to that.
-func (s *server) writeJournalUntil(w io.Writer, h backup.Header, seq uint64) error {
-	whole, err := historyOf(s.journal.Journal)
-	if err != nil {
-		return err
-	}
-	shared := whole.Until(seq)
-	if spans := shared.Spans(); len(spans) > 0 {
-		last := spans[len(spans)-1]
-		h.From, h.Seq, h.StateTime = spans[0].From, last.To, time.UnixMilli(last.ToAt).UTC()
-	}
-	return backup.Write(w, h, s.seal, shared.Export)
-}
-
 // historyOf reads a whole journal.
 func historyOf(j *journal.Journal) (*journal.History, error) {
 	var all bytes.Buffer
@@ -185,9 +165,14 @@ func (s *server) writeJournal(w io.Writer, h backup.Header) error {
 	if err := j.Flush(); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
-	if spans := j.Spans(); len(spans) > 0 {
+	covers(&h, j.Spans())
+	return backup.Write(w, h, s.seal, j.Export)
+}
+
+// covers has h describe a journal with these spans.
+func covers(h *backup.Header, spans []journal.Span) {
+	if len(spans) > 0 {
 		last := spans[len(spans)-1]
 		h.From, h.Seq, h.StateTime = spans[0].From, last.To, time.UnixMilli(last.ToAt).UTC()
 	}
-	return backup.Write(w, h, s.seal, j.Export)
 }

@@ -2,8 +2,10 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -65,7 +67,13 @@ func (r *restoration) follow(journals []nodeJournal) (err error) {
 	if n := len(spans); n > 0 && spans[n-1].To > r.header.Seq {
 		r.report.Journal, r.report.KnownUntil = spans[n-1].To, stateTime(spans[n-1].ToAt)
 	}
-	r.report.Gap = strings.Join(r.gaps(spans), "; ")
+	gaps := r.gaps(spans)
+	for _, j := range journals {
+		if j.header.Lacks != "" {
+			gaps = append(gaps, j.header.Lacks)
+		}
+	}
+	r.report.Gap = strings.Join(gaps, "; ")
 	return nil
 }
 
@@ -104,13 +112,12 @@ func utc(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 // the life of the cluster that is followed.
 func (r *restoration) mergeJournals(journals []nodeJournal) (*journal.History, error) {
 	var headers []backup.Header
-	var parts []*journal.History
 	for _, j := range journals {
 		h := j.header
 		if h.Cluster != "" && h.Cluster != r.header.Cluster {
 			return nil, refusal{fmt.Errorf("the journal is of the cluster %s, and %s is of %s", h.Cluster, r.of, r.header.Cluster)}
 		}
-		headers, parts = append(headers, h), append(parts, j.history)
+		headers = append(headers, h)
 	}
 	upTo, err := backup.Follow(r.header, headers...)
 	var life *backup.LifeError
@@ -119,15 +126,68 @@ func (r *restoration) mergeJournals(journals []nodeJournal) (*journal.History, e
 	} else if err != nil {
 		return nil, err
 	}
-	for i := range parts {
-		parts[i] = parts[i].Until(upTo[i])
+	for i := range journals {
+		journals[i].history = journals[i].history.Until(upTo[i])
 	}
-	history, err := journal.Merge(parts...)
+	history, err := r.merge(journals)
 	if err != nil {
 		return nil, refusal{fmt.Errorf("the journals contradict each other: %w", err)}
 	}
 	r.warn(headers)
 	return history, nil
+}
+
+// merge merges journals of the same life. Each may have a tail: the end of a log, of
+// which it is not known whether it was decided. What a journal has of such commands
+// is dropped if another journal tells of others in their place that are known to be
+// decided, or that are in a log with a later last term: no leader can have committed
+// both.
+func (r *restoration) merge(journals []nodeJournal) (*journal.History, error) {
+	sorted := slices.Clone(journals)
+	slices.SortStableFunc(sorted, func(a, b nodeJournal) int {
+		switch x, y := a.header.Tail, b.header.Tail; {
+		case x != nil && y != nil:
+			return cmp.Compare(y.Term, x.Term)
+		case x != nil:
+			return +1
+		case y != nil:
+			return -1
+		}
+		return 0
+	})
+	all := &journal.History{}
+	for _, j := range sorted {
+		merged, err := journal.Merge(all, j.history)
+		if tail := j.header.Tail; tail != nil && errors.Is(err, journal.ErrConflict) {
+			merged, err = journal.Merge(all, j.history.Until(tail.From-1))
+		} else if tail != nil {
+			r.warnOfTail(j, max(tail.From, end(all)+1, r.header.Seq+1))
+		}
+		if err != nil {
+			return nil, err
+		}
+		all = merged
+	}
+	return all, nil
+}
+
+// warnOfTail says that it is not known whether the commands of j, beginning with from,
+// were decided.
+func (r *restoration) warnOfTail(j nodeJournal, from uint64) {
+	if to := end(j.history); from <= to {
+		r.report.Warnings = append(r.report.Warnings, fmt.Sprintf(
+			"the log of %s does not say whether commands %d to %d were decided: what they took away is taken away here",
+			cmp.Or(j.header.Node, "a node"), from, to))
+	}
+}
+
+// end is the Seq of the last command that a history covers, 0 if there is none.
+func end(h *journal.History) uint64 {
+	spans := h.Spans()
+	if len(spans) == 0 {
+		return 0
+	}
+	return spans[len(spans)-1].To
 }
 
 // warn says what could not be checked: files of before there were lives, and

@@ -50,9 +50,21 @@ type Header struct {
 	Lives      []Life            `json:"lives,omitempty"`  // the lives that led to the state in the backup, its own last; absent if the cluster had none yet
 	Counts     map[string]uint64 `json:"counts,omitempty"` // rows of each table, or what else is in the body
 
+	// Tail is what a journal has from the end of a log that does not say whether
+	// these commands were decided; nil if there is none.
+	Tail *Tail `json:"tail,omitempty"`
+	// Lacks says, for people, why a journal may end too early; "" if it does not.
+	Lacks string `json:"lacks,omitempty"`
+
 	// Size is that of the whole file in bytes, when Inspect read it. It is not
 	// written.
 	Size int64 `json:"size,omitempty"`
+}
+
+// A Tail is the part of a journal after the commands that are known to be decided.
+type Tail struct {
+	From uint64 `json:"from"` // Seq of its first command
+	Term uint64 `json:"term"` // of the last entry of the log that it was read from
 }
 
 // encode returns the two lines in front of the body.
