@@ -154,7 +154,7 @@ func parse(text string, level uint32) (l list, faults []string) {
 		case number > level:
 			faults = append(faults, fmt.Sprintf("the list has level %d, and the program has level %d: raise its Level", number, level))
 		case s.frozen && sum != "" && sum != s.sum():
-			faults = append(faults, fmt.Sprintf("the lines of level %d were changed, and it is frozen: it was released. "+
+			faults = append(faults, fmt.Sprintf("the lines of level %d were changed, and it is frozen: older programs know it. "+
 				"Restore them, and list new fields under the level that adds them", number))
 		}
 	}

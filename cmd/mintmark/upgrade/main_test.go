@@ -47,9 +47,14 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
-// build makes both out of this checkout, the new one with the changes.
+// build makes the old program out of the commit that froze its level, and the new
+// one out of this checkout with the changes.
 func build(dir string) (err error) {
 	root, err := filepath.Abs(filepath.Join("..", "..", ".."))
+	if err != nil {
+		return err
+	}
+	old, err := frozen(root, filepath.Join(dir, "old"))
 	if err != nil {
 		return err
 	}
@@ -57,11 +62,44 @@ func build(dir string) (err error) {
 	if err != nil {
 		return err
 	}
-	if oldBinary, err = compile(root, filepath.Join(dir, "mintmark-old"), "old"); err != nil {
+	if oldBinary, err = compile(old, filepath.Join(dir, "mintmark-old"), "old"); err != nil {
 		return err
 	}
 	newBinary, err = compile(root, filepath.Join(dir, "mintmark-new"), "new", "-overlay", overlay)
 	return err
+}
+
+// frozen writes the source tree of the last commit that froze the older level to
+// a directory, which it returns.
+func frozen(root, dir string) (string, error) {
+	line := fmt.Sprintf("^level %d frozen", newLevel-1)
+	commit, err := output(root, "git", "log", "-1", "--format=%H", "-G", line, "--", "issuer/testdata/fields.txt")
+	if err != nil {
+		return "", err
+	}
+	if commit == "" {
+		return "", fmt.Errorf("no commit froze level %d: this test needs the history of the checkout", newLevel-1)
+	}
+	if err := os.Mkdir(dir, 0o700); err != nil {
+		return "", err
+	}
+	archive := filepath.Join(dir, "source.tar")
+	if _, err := output(root, "git", "archive", "--output", archive, commit); err != nil {
+		return "", err
+	}
+	_, err = output(dir, "tar", "-xf", archive)
+	return dir, err
+}
+
+// output runs a command in a directory and returns what it prints.
+func output(dir, name string, arguments ...string) (string, error) {
+	c := exec.Command(name, arguments...)
+	c.Dir = dir
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("run %s %s: %w\n%s", name, arguments[0], err, bytes.TrimSpace(out))
+	}
+	return string(bytes.TrimSpace(out)), nil
 }
 
 // changed writes the changed files and the list that "go build" reads.
