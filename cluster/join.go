@@ -56,6 +56,8 @@ type Join struct {
 	// Keep stores what Config.JoinSecret of the member returned. It is called
 	// before the folder becomes a member's. Its error may be a *RefusedError too.
 	Keep func(secret []byte) error
+	// Now is the clock by which certificates are valid, as in Config. Default: time.Now.
+	Now func() time.Time
 }
 
 // joinRequest and joinAnswer are CBOR behind a length of four bytes.
@@ -126,10 +128,14 @@ func JoinCluster(ctx context.Context, j Join) error {
 	}
 	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
+	now := j.Now
+	if now == nil {
+		now = time.Now
+	}
 	d := tls.Dialer{Config: &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{protocolJoin}, Certificates: []tls.Certificate{own},
 		InsecureSkipVerify: true, // because VerifyConnection knows what to expect
-		VerifyConnection:   func(s tls.ConnectionState) error { return pinned(s, print) },
+		VerifyConnection:   func(s tls.ConnectionState) error { return pinned(s, print, now()) },
 	}}
 	c, err := d.DialContext(ctx, "tcp", j.Address)
 	if err != nil {
@@ -215,7 +221,7 @@ func selfSigned(key *ecdsa.PrivateKey, id string) (tls.Certificate, error) {
 
 // pinned accepts the server whose certificate is from the authority that the
 // token names.
-func pinned(s tls.ConnectionState, print []byte) error {
+func pinned(s tls.ConnectionState, print []byte, now time.Time) error {
 	if len(s.PeerCertificates) != 2 || s.NegotiatedProtocol != protocolJoin {
 		return errors.New("whoever answers is not a Mintmark node")
 	}
@@ -226,7 +232,7 @@ func pinned(s tls.ConnectionState, print []byte) error {
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(root)
-	_, err := leaf.Verify(x509.VerifyOptions{Roots: pool, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
+	_, err := leaf.Verify(x509.VerifyOptions{Roots: pool, CurrentTime: now, KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth}})
 	if err != nil {
 		return fmt.Errorf("the certificate of whoever answers: %w", err)
 	}

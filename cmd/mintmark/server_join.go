@@ -46,6 +46,7 @@ func (s *server) join(ctx context.Context, dir, advertise string) error {
 	}
 	for pause := joinPauseFirst; ; {
 		err := cluster.JoinCluster(ctx, cluster.Join{
+			Now: wallClock,
 			Dir: dir, Address: c.Join, Token: token, Advertise: advertise,
 			Name: wanted, Version: version, Level: issuer.Level, Keep: s.config.Key.keepJoined,
 		})
