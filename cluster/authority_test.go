@@ -76,6 +76,28 @@ func TestChangeOfTheAuthority(t *testing.T) {
 	tr.same()
 }
 
+// TestJoinByAClock: a node that joins judges the certificate of whoever answers by
+// its own clock, as it will once it is a member.
+func TestJoinByAClock(t *testing.T) {
+	tr, clocks := clockTrio(t)
+	for _, c := range clocks {
+		c.pass(48 * time.Hour)
+	}
+	_, err := tr.nodes[tr.leader()].RotateAuthority(t.Context(), 20*time.Second) // certificates are made anew
+	require.NoError(t, err)
+	tr.alone()
+	token, _, err := tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
+	require.NoError(t, err)
+	c := networked(t, "", "n4")
+	c.Bootstrap = false
+	require.ErrorContains(t, tr.joinBy(t.Context(), c, token), "is not valid by this node's clock")
+	clocks[0].set(&c)
+	require.NoError(t, tr.joinBy(t.Context(), c, token))
+	tr.nodes, tr.confs = append(tr.nodes, open(t, c)), append(tr.confs, c)
+	tr.settle(4)
+	tr.same()
+}
+
 // TestChangeOfTheAuthorityWaits for a node that is down: it would accept
 // nobody's certificate when it is back.
 func TestChangeOfTheAuthorityWaits(t *testing.T) {

@@ -122,16 +122,16 @@ func JoinCluster(ctx context.Context, j Join) error {
 	if err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
-	own, err := selfSigned(key, string(id))
+	now := j.Now
+	if now == nil {
+		now = time.Now
+	}
+	own, err := selfSigned(key, string(id), now())
 	if err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
-	now := j.Now
-	if now == nil {
-		now = time.Now
-	}
 	d := tls.Dialer{Config: &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{protocolJoin}, Certificates: []tls.Certificate{own},
 		InsecureSkipVerify: true, // because VerifyConnection knows what to expect
@@ -203,14 +203,14 @@ func parseToken(token string) (print, secret []byte, err error) {
 
 // selfSigned is how a node that has no certificate yet shows its key: the
 // handshake proves that it has the private half.
-func selfSigned(key *ecdsa.PrivateKey, id string) (tls.Certificate, error) {
+func selfSigned(key *ecdsa.PrivateKey, id string, now time.Time) (tls.Certificate, error) {
 	serial, err := newSerial(rand.Reader)
 	if err != nil {
 		return tls.Certificate{}, err
 	}
 	template := &x509.Certificate{
 		SerialNumber: serial, Subject: pkix.Name{CommonName: id},
-		NotBefore: time.Now().Add(-backdated), NotAfter: time.Now().Add(backdated),
+		NotBefore: now.Add(-backdated), NotAfter: now.Add(backdated),
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {

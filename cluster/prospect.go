@@ -130,7 +130,7 @@ func (n *Node) askThoseGivenUp(ctx context.Context, self string, p *Prospect) er
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	own, err := selfSigned(key, self)
+	own, err := selfSigned(key, self, n.config.Now())
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}

@@ -81,7 +81,7 @@ func (tr *trio) join(c cluster.Config) {
 func (tr *trio) joinBy(ctx context.Context, c cluster.Config, token string) error {
 	return cluster.JoinCluster(ctx, cluster.Join{
 		Dir: c.Dir, Address: tr.confs[0].Network.Advertise, Token: token, Advertise: c.Network.Advertise,
-		Version: c.Version, Level: c.Machine.Level,
+		Version: c.Version, Level: c.Machine.Level, Now: c.Now,
 		Keep: func(secret []byte) error {
 			if string(secret) != "the cluster key" {
 				return errors.New("another secret")

@@ -12,8 +12,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// TestUntil: what is cut off is neither covered nor there.
-func TestUntil(t *testing.T) {
+// twoSpans is a journal that covers 1 to 12 and 20 to 25.
+func twoSpans(t *testing.T) *journal.History {
+	t.Helper()
 	j := open(t, in(t.TempDir()))
 	j.Covered(0, at(0))
 	give(j, 3, 1)
@@ -22,7 +23,12 @@ func TestUntil(t *testing.T) {
 	j.Skipped(13, 19, at(19))
 	give(j, 22, 1)
 	j.Covered(25, at(25))
-	h := read(t, export(t, j))
+	return read(t, export(t, j))
+}
+
+// TestUntil: what is cut off is neither covered nor there.
+func TestUntil(t *testing.T) {
+	h := twoSpans(t)
 	whole := h.Spans()
 	require.Equal(t, []journal.Span{span(1, 12), span(20, 25)}, whole)
 	for seq := uint64(0); seq < 30; seq++ {
@@ -47,15 +53,7 @@ func TestUntil(t *testing.T) {
 
 // TestAfter: what is left is covered as before, and can be written and merged.
 func TestAfter(t *testing.T) {
-	j := open(t, in(t.TempDir()))
-	j.Covered(0, at(0))
-	give(j, 3, 1)
-	give(j, 7, 2)
-	j.Covered(12, at(12))
-	j.Skipped(13, 19, at(19))
-	give(j, 22, 1)
-	j.Covered(25, at(25))
-	h := read(t, export(t, j))
+	h := twoSpans(t)
 	for seq := uint64(0); seq < 30; seq++ {
 		cut := h.After(seq)
 		assert.Equal(t, slices.Collect(h.Records(seq)), slices.Collect(cut.Records(0)))
