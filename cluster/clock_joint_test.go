@@ -142,8 +142,8 @@ func TestClocksThatStayElsewhere(t *testing.T) {
 		return checkOf(tr.nodes[0], "clock") != nil && checkOf(tr.nodes[1], "clock") != nil
 	}, 10*time.Second, 10*time.Millisecond)
 	require.Empty(t, tr.tryAll())
-	tr.nodes[0].AcceptClock()
-	tr.nodes[1].AcceptClock()
+	require.NoError(t, tr.nodes[0].AcceptClock())
+	require.NoError(t, tr.nodes[1].AcceptClock())
 	require.Eventually(t, func() bool {
 		v, _, err := tr.nodes[2].Propose(t.Context(), &set{Name: "a"})
 		return err == nil && time.Until(time.UnixMilli(v.(cluster.Meta).At)) > days400-time.Hour
@@ -290,7 +290,7 @@ func TestRestartOfAllLaundersNoJump(t *testing.T) {
 	shut(t, n)
 	n = open(t, alone)
 	waits(n, "since it jumped while this node ran")
-	n.AcceptClock()
+	require.NoError(t, n.AcceptClock())
 	shut(t, n)
 	n = open(t, alone)
 	require.NoError(t, checkOf(n, "clock"))
@@ -358,7 +358,7 @@ func TestJumpsAddUpOverRestarts(t *testing.T) {
 	}
 	refused()
 	for _, j := range wrong {
-		tr.nodes[j].AcceptClock()
+		require.NoError(t, tr.nodes[j].AcceptClock())
 	}
 	require.Eventually(t, func() bool { return len(tr.tryAll()) == 3 }, 20*time.Second, 10*time.Millisecond)
 }
@@ -380,7 +380,7 @@ func TestJumpsOfANodeAloneAddUpOverRestarts(t *testing.T) {
 	require.ErrorContains(t, checkOf(n, "clock"), "jumped forward by 3m")
 	clock.pass(time.Minute)
 	require.Never(t, func() bool { return checkOf(n, "clock") == nil }, 3*time.Second, 10*time.Millisecond)
-	n.AcceptClock()
+	require.NoError(t, n.AcceptClock())
 	require.NoError(t, checkOf(n, "clock"))
 }
 
@@ -391,7 +391,7 @@ func TestOneWrongClockKeepsNobodyFromStarting(t *testing.T) {
 	i := tr.leader()
 	wrong, starts := (i+1)%3, (i+2)%3
 	clocks[wrong].jump(9 * time.Minute)
-	tr.nodes[wrong].AcceptClock()
+	require.NoError(t, tr.nodes[wrong].AcceptClock())
 	tr.restart(starts)
 	require.Eventually(t, func() bool { return checkOf(tr.nodes[starts], "clock") == nil }, 5*time.Second, 10*time.Millisecond)
 	v, _, err := tr.nodes[starts].Propose(t.Context(), &set{Name: "after"})

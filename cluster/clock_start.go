@@ -74,9 +74,10 @@ type clockStart struct {
 	asked   bool          // and asked to end it
 	began   time.Duration // when that began
 
-	due    atomic.Bool   // a note must be written although the last one is young
-	noting atomic.Bool   // a note is being written
-	noted  time.Duration // when the last one was; of guard
+	due     atomic.Bool   // a note must be written although the last one is young
+	noting  atomic.Bool   // one that nobody waits for is being written
+	noted   time.Duration // when the last of these was; of guard
+	writing sync.Mutex    // held while a note is written, so that none hides a newer one
 }
 
 // end ends the start: the clock was accepted.
@@ -251,6 +252,8 @@ func (n *Node) lastRan() (at time.Time, unvouched time.Duration) {
 
 // noteRuns writes ranFile, unless this node knows too little of its clock.
 func (n *Node) noteRuns() error {
+	n.guards.start.writing.Lock()
+	defer n.guards.start.writing.Unlock()
 	v, _ := n.guards.clock.voice()
 	if !v.stands {
 		return nil
@@ -277,8 +280,8 @@ func (n *Node) noteRunsNowAndThen() {
 	}()
 }
 
-// noteRunsAtOnce is called when the clock jumped or was accepted: a kill soon after
-// must not hide what nobody vouched for.
+// noteRunsAtOnce is called when the clock jumped or came back: a kill soon after must
+// not hide what nobody vouched for.
 func (n *Node) noteRunsAtOnce() {
 	n.guards.start.due.Store(true)
 	n.noteRunsNowAndThen()

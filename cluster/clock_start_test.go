@@ -80,7 +80,7 @@ func TestStartWaitsForAnOperator(t *testing.T) {
 		require.Fail(t, "it waited no longer", "%v", err)
 	default:
 	}
-	n.AcceptClock()
+	require.NoError(t, n.AcceptClock())
 	require.NoError(t, <-waited)
 	_, _, err := n.Propose(t.Context(), &set{Name: "after"})
 	require.NoError(t, err)
@@ -88,6 +88,24 @@ func TestStartWaitsForAnOperator(t *testing.T) {
 	clock.jump(0) // and a jump back is one
 	_, _, err = n.Propose(t.Context(), &set{Name: "after"})
 	require.ErrorContains(t, err, "jumped back")
+}
+
+// TestAcceptedClockSurvivesAKill: once the operator has the answer, a kill does not
+// bring back the doubt.
+func TestAcceptedClockSurvivesAKill(t *testing.T) {
+	clock := new(stepped)
+	c := config(t, "")
+	clock.set(&c)
+	n := open(t, c)
+	clock.jump(time.Hour)
+	require.ErrorContains(t, checkOf(n, "clock"), "jumped")
+	require.Eventually(t, func() bool { return cluster.NotedJumps(n).Round(time.Second) == time.Hour }, 10*time.Second, 10*time.Millisecond)
+	require.NoError(t, n.AcceptClock())
+	killed := t.TempDir()
+	copyFolder(t, killed, c.Dir)
+	shut(t, n)
+	c.Dir = killed
+	require.NoError(t, checkOf(open(t, c), "clock"))
 }
 
 // TestStartAfterATime: that a node was stopped for long is no reason to wait,

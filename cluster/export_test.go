@@ -457,6 +457,12 @@ func Unvouched(n *Node) time.Duration {
 	return v.unvouched
 }
 
+// NotedJumps is the sum of the jumps of a node's clock that its folder holds.
+func NotedJumps(n *Node) time.Duration {
+	_, sum := n.lastRan()
+	return sum
+}
+
 // Vouched says whether a node knows that a majority of the others believe their
 // clocks, and agree with its own.
 func Vouched(n *Node) bool { return n.clockVote(n.Voters()).vouches() }

@@ -335,13 +335,14 @@ func (n *Node) heard(s peerStatus, sent, received time.Duration) {
 	n.guards.peers[s.ID] = peerSample{s, offset, uncertainty + time.Millisecond, received}
 }
 
-// AcceptClock tells a node whose clock jumped, or is not believed at a start,
-// that the clock is right.
-func (n *Node) AcceptClock() {
+// AcceptClock makes a node whose clock jumped, or is not believed at a start, trust
+// the clock as it is. If it returns an error, the node trusts the clock until it
+// stops, and may doubt it again at its next start.
+func (n *Node) AcceptClock() error {
 	n.guards.clock.accept()
-	n.guards.start.due.Store(true)
 	n.forgetClocks()
 	n.guards.start.end()
+	return n.noteRuns()
 }
 
 // Check is one condition of health, nil where it holds.

@@ -41,7 +41,7 @@ func TestClockOfANodeAloneJumps(t *testing.T) {
 	require.ErrorContains(t, err, "jumped forward")
 	require.Empty(t, find(n.View(), "during").Last)
 	require.ErrorContains(t, checkOf(n, "clock"), "jumped")
-	n.AcceptClock()
+	require.NoError(t, n.AcceptClock())
 	v, _, err := n.Propose(t.Context(), &set{Name: "after"})
 	require.NoError(t, err)
 	require.WithinDuration(t, clock.now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute)

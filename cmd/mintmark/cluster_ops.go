@@ -82,10 +82,7 @@ func (c clusterOps) TransferLeadership(ctx context.Context, to string) (admin.Tr
 
 func (c clusterOps) Checksum() (sum [32]byte, applied uint64) { return c.node.Checksum() }
 
-func (c clusterOps) AcceptClock() error {
-	c.node.AcceptClock()
-	return nil
-}
+func (c clusterOps) AcceptClock() error { return c.node.AcceptClock() }
 
 // forOperators gives an error of the cluster the shape that operators'
 // commands know.

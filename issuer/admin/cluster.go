@@ -170,18 +170,17 @@ func (c *call) removeNode(ctx context.Context, q Removal) (Done, error) {
 }
 
 func (c *call) acceptClock(ctx context.Context, _ Acceptance) (Done, error) {
-	if c.Cluster == nil && c.AcceptClock != nil {
-		c.AcceptClock()
-		return c.done("cluster", ""), nil
+	accept, name := c.AcceptClock, ""
+	if c.Cluster != nil || accept == nil {
+		cluster, err := c.many()
+		if err != nil {
+			return Done{}, err
+		}
+		accept, name = cluster.AcceptClock, cluster.Status(ctx).Name
 	}
-	cluster, err := c.many()
-	if err != nil {
-		return Done{}, err
-	}
-	if err := cluster.AcceptClock(); err != nil {
+	if err := accept(); err != nil {
 		return Done{}, fmt.Errorf("accept the clock: %w", err)
 	}
-	name := cluster.Status(ctx).Name
 	return c.done(nodeSubject(name), name), nil
 }
 

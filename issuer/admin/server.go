@@ -36,7 +36,7 @@ type Config struct {
 	Cluster Cluster
 	// AcceptClock makes a node without a Cluster trust its clock after it jumped. It
 	// may be nil.
-	AcceptClock func()
+	AcceptClock func() error
 	// Backup writes what operators keep, whole. Nil on a node that runs alone.
 	Backup func(ctx context.Context, w io.Writer) error
 	// Journal writes this node's journal likewise.

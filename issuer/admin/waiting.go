@@ -22,7 +22,7 @@ type Waiting struct {
 	Create func(ctx context.Context, c NewCluster) error
 	// AcceptClock makes the node trust its clock as it is. It is nil before the node
 	// has read its data.
-	AcceptClock func()
+	AcceptClock func() error
 	Now         func() time.Time
 	Log         *slog.Logger // default: slog.Default()
 }
@@ -80,7 +80,9 @@ func (w *Waiting) acceptClock(c *call, _ context.Context, _ Acceptance) (Done, e
 	if w.AcceptClock == nil {
 		return Done{}, &Problem{Class: Unavailable, Text: w.problem()}
 	}
-	w.AcceptClock()
+	if err := w.AcceptClock(); err != nil {
+		return Done{}, fmt.Errorf("accept the clock: %w", err)
+	}
 	return c.done(nodeSubject(w.Name), w.Name), nil
 }
 
