@@ -56,7 +56,7 @@ func (n *Node) Authorities() []AuthorityStatus {
 		case a == signs:
 			s.State = AuthoritySigning
 		case a.Made == 0:
-			s.State, s.Waits = AuthorityAnnounced, namesUnless(by, func(m *Member) bool { return m.Knows == a.ID })
+			s.State, s.Waits = AuthorityAnnounced, namesUnless(by, func(m *Member) bool { return m.TrustedIssuer == a.ID })
 		default:
 			s.Waits = namesUnless(by, func(m *Member) bool { return signs != nil && m.Issuer == signs.ID })
 		}
@@ -109,7 +109,7 @@ func (n *Node) RotateAuthority(ctx context.Context, patience time.Duration) ([]A
 	}
 	view, err := n.ViewFresh(ctx)
 	if err != nil {
-		return nil, n.explain(ctx, err)
+		return nil, n.explainUnavailable(ctx, err)
 	}
 	old := authorities(view)
 	switch {
@@ -134,7 +134,7 @@ func (n *Node) RotateAuthority(ctx context.Context, patience time.Duration) ([]A
 	defer cancel()
 	err = n.waitFor(ctx, func() bool {
 		all := authorities(n.View())
-		return len(all) == 1 && all[0].ID == a.ID || n.waitsForTheSilent()
+		return len(all) == 1 && all[0].ID == a.ID || n.waitsOnlyForSilent()
 	})
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
 		return nil, fmt.Errorf("wait for the change of the authority: %w", err)
@@ -142,11 +142,11 @@ func (n *Node) RotateAuthority(ctx context.Context, patience time.Duration) ([]A
 	return n.Authorities(), nil
 }
 
-// waitsForTheSilent says whether a change of the authority waits for nobody but
+// waitsOnlyForSilent says whether a change of the authority waits for nobody but
 // nodes that have not been heard of for a while: then there is no use in waiting
 // with it.
-func (n *Node) waitsForTheSilent() bool {
-	silent := n.unheardOf(nil)
+func (n *Node) waitsOnlyForSilent() bool {
+	silent := n.silentMembers(nil)
 	waits := n.waitsForAuthority()
 	return waits != "" && !slices.ContainsFunc(strings.Split(waits, ", "), func(name string) bool {
 		return !slices.ContainsFunc(silent, func(id string) bool { return n.nameOf(id) == name })
@@ -163,9 +163,9 @@ func (n *Node) waitsForAuthority() string {
 	return strings.Join(slices.Compact(names), ", ")
 }
 
-// tendAuthorities takes the next step of a change of the authority, if it is
+// reconcileAuthorities takes the next step of a change of the authority, if it is
 // due.
-func (n *Node) tendAuthorities(ctx context.Context, view *memdb.Txn, all []*Member) error {
+func (n *Node) reconcileAuthorities(ctx context.Context, view *memdb.Txn, all []*Member) error {
 	old := authorities(view)
 	if len(old) < 2 {
 		return nil
@@ -174,30 +174,30 @@ func (n *Node) tendAuthorities(ctx context.Context, view *memdb.Txn, all []*Memb
 	switch {
 	case signs == nil:
 		return errors.New("no authority signs certificates")
-	case next != nil && len(namesUnless(all, func(m *Member) bool { return m.Knows == next.ID })) == 0:
+	case next != nil && len(namesUnless(all, func(m *Member) bool { return m.TrustedIssuer == next.ID })) == 0:
 		list := valuesOf(old)
 		for i := range list {
 			if list[i].ID == next.ID {
 				list[i].Made = max(n.config.Now().UnixMilli(), signs.Made+1)
 			}
 		}
-		n.log.Info("cluster: every node accepts the new authority, which signs from now on", "id", short(next.ID))
+		n.log.Info("cluster: every node accepts the new authority, which signs from now on", "id", shortID(next.ID))
 		return n.setAuthorities(ctx, old, list)
 	case next == nil && len(namesUnless(all, func(m *Member) bool { return m.Issuer == signs.ID })) == 0:
-		n.log.Info("cluster: every node has a certificate of the new authority, the one before it goes", "id", short(signs.ID))
+		n.log.Info("cluster: every node has a certificate of the new authority, the one before it goes", "id", shortID(signs.ID))
 		return n.setAuthorities(ctx, old, []authority{*signs})
 	}
 	return nil
 }
 
-// short is enough of a fingerprint for people.
-func short(id string) string { return id[:min(len(id), 12)] }
+// shortID is enough of a fingerprint for people.
+func shortID(id string) string { return id[:min(len(id), 12)] }
 
 // setAuthorities replaces a list that was read.
 func (n *Node) setAuthorities(ctx context.Context, old []*authority, list []authority) error {
 	slices.SortFunc(list, func(a, b authority) int { return strings.Compare(a.ID, b.ID) })
 	_, err := n.decide(ctx, &setAuthorities{
-		Authorities: list, Instead: mapped(old, func(a *authority) string { return a.ID }), Had: digestOf(valuesOf(old)),
+		Authorities: list, PreviousIDs: mapped(old, func(a *authority) string { return a.ID }), PreviousDigest: digestOf(valuesOf(old)),
 	})
 	return err
 }
@@ -216,9 +216,9 @@ func digestOf(all []authority) []byte {
 	return sum[:]
 }
 
-// ResealAuthorities seals what certificates are signed with anew, under a key
+// RewrapAuthorities seals what certificates are signed with anew, under a key
 // that every member must have. It changes nothing where that is done.
-func (n *Node) ResealAuthorities(ctx context.Context, under Secrets) error {
+func (n *Node) RewrapAuthorities(ctx context.Context, under Secrets) error {
 	view, err := n.ViewFresh(ctx)
 	if err != nil {
 		return err
@@ -248,13 +248,13 @@ func (n *Node) ResealAuthorities(ctx context.Context, under Secrets) error {
 	return n.setAuthorities(ctx, old, list)
 }
 
-// AuthoritiesOpen reports whether open opens the keys of all authorities, both
+// CanOpenAuthorities reports whether open opens the keys of all authorities, both
 // in the state and in what this node needs at its next start, before it has a
 // state.
-func (n *Node) AuthoritiesOpen(open func(context string, sealed []byte) ([]byte, error)) bool {
+func (n *Node) CanOpenAuthorities(open func(context string, sealed []byte) ([]byte, error)) bool {
 	all := valuesOf(authorities(n.View()))
 	if n.config.Network != nil {
-		all = append(all, n.roster.get().Authorities...)
+		all = append(all, n.peerList.get().Authorities...)
 	}
 	for i := range all {
 		if _, err := open(authorityContext(all[i].ID), all[i].Sealed); err != nil {
@@ -274,7 +274,7 @@ func (c *setAuthorities) check(txn *memdb.Txn, old []*authority) (why string, do
 	switch {
 	case bytes.Equal(had, digestOf(c.Authorities)):
 		return "", true
-	case !bytes.Equal(had, c.Had):
+	case !bytes.Equal(had, c.PreviousDigest):
 		return "the authorities have changed meanwhile", false
 	case !slices.ContainsFunc(c.Authorities, func(a authority) bool { return a.Made > 0 }):
 		return "a cluster needs an authority that signs", false
@@ -289,7 +289,7 @@ func (c *setAuthorities) check(txn *memdb.Txn, old []*authority) (why string, do
 			return "an authority is announced before it signs", false
 		}
 		for _, m := range members(txn) {
-			if m.Knows != a.ID {
+			if m.TrustedIssuer != a.ID {
 				return "node " + m.Name + " does not accept the authority that would sign", false
 			}
 		}

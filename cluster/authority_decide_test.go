@@ -9,7 +9,9 @@ import (
 func TestDecideAuthorities(t *testing.T) {
 	auth := func(id string, made int64) authority { return authority{ID: id, Made: made, Sealed: []byte(id)} }
 	one, two, next := auth("a", 1), auth("b", 2), auth("b", 0)
-	member := func(id, issuer, knows string) *Member { return &Member{ID: id, Name: id, Issuer: issuer, Knows: knows} }
+	member := func(id, issuer, knows string) *Member {
+		return &Member{ID: id, Name: id, Issuer: issuer, TrustedIssuer: knows}
+	}
 	for name, test := range map[string]struct {
 		had     []authority
 		members []*Member
@@ -43,7 +45,7 @@ func TestDecideAuthorities(t *testing.T) {
 			}
 			cmd := &setAuthorities{Authorities: test.want}
 			if test.read != nil {
-				cmd.Had = digestOf(test.read)
+				cmd.PreviousDigest = digestOf(test.read)
 			}
 			d := cmd.Decide(txn, Meta{})
 			require.Len(t, d.Changes, test.changes)

@@ -15,13 +15,13 @@ import (
 )
 
 // restart stops a node and starts it again on the same address.
-func (tr *trio) restart(i int) {
+func (tr *cluster3) restart(i int) {
 	tr.t.Helper()
 	shut(tr.t, tr.nodes[i])
 	tr.start(i)
 }
 
-func (tr *trio) start(i int) {
+func (tr *cluster3) start(i int) {
 	tr.t.Helper()
 	l, err := net.Listen("tcp", tr.confs[i].Network.Advertise)
 	require.NoError(tr.t, err)
@@ -31,8 +31,8 @@ func (tr *trio) start(i int) {
 	tr.nodes[i] = open(tr.t, tr.confs[i])
 }
 
-// alone waits until every node knows one authority only, and returns its id.
-func (tr *trio) alone() string {
+// waitSoleAuthority waits until every node knows one authority only, and returns its id.
+func (tr *cluster3) waitSoleAuthority() string {
 	tr.t.Helper()
 	var id string
 	require.Eventually(tr.t, func() bool {
@@ -49,14 +49,14 @@ func (tr *trio) alone() string {
 }
 
 func TestChangeOfTheAuthority(t *testing.T) {
-	tr := newTrio(t)
-	first := tr.alone()
+	tr := newCluster3(t)
+	first := tr.waitSoleAuthority()
 	token, _, err := tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
 	require.NoError(t, err)
 	all, err := tr.nodes[(tr.leader()+1)%3].RotateAuthority(t.Context(), 20*time.Second)
 	require.NoError(t, err)
 	require.Len(t, all, 1, "it is done when all nodes are up")
-	second := tr.alone()
+	second := tr.waitSoleAuthority()
 	require.Equal(t, all[0].ID, second)
 	require.NotEqual(t, first, second)
 	require.WithinDuration(t, time.Now(), all[0].Made, time.Minute)
@@ -73,19 +73,19 @@ func TestChangeOfTheAuthority(t *testing.T) {
 	}
 	tr.nodes, tr.confs = append(tr.nodes, open(t, c)), append(tr.confs, c)
 	tr.settle(4)
-	tr.same()
+	tr.requireSameState()
 }
 
 // TestJoinByAClock: a node that joins judges the certificate of whoever answers by
 // its own clock, as it will once it is a member.
 func TestJoinByAClock(t *testing.T) {
-	tr, clocks := clockTrio(t)
+	tr, clocks := newClockCluster3(t)
 	for _, c := range clocks {
-		c.pass(48 * time.Hour)
+		c.skip(48 * time.Hour)
 	}
 	_, err := tr.nodes[tr.leader()].RotateAuthority(t.Context(), 20*time.Second) // certificates are made anew
 	require.NoError(t, err)
-	tr.alone()
+	tr.waitSoleAuthority()
 	token, _, err := tr.nodes[0].Invite(t.Context(), "n4", "", time.Hour)
 	require.NoError(t, err)
 	c := networked(t, "", "n4")
@@ -95,18 +95,18 @@ func TestJoinByAClock(t *testing.T) {
 	require.NoError(t, tr.joinBy(t.Context(), c, token))
 	tr.nodes, tr.confs = append(tr.nodes, open(t, c)), append(tr.confs, c)
 	tr.settle(4)
-	tr.same()
+	tr.requireSameState()
 }
 
 // TestChangeOfTheAuthorityWaits for a node that is down: it would accept
 // nobody's certificate when it is back.
 func TestChangeOfTheAuthorityWaits(t *testing.T) {
-	tr := newTrio(t)
-	first := tr.alone()
+	tr := newCluster3(t)
+	first := tr.waitSoleAuthority()
 	i := tr.leader()
 	down := (i + 1) % 3
 	shut(t, tr.nodes[down])
-	require.Eventually(t, func() bool { return cluster.Unheard(tr.nodes[i]) == 1 }, 20*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return cluster.SilentMembers(tr.nodes[i]) == 1 }, 20*time.Second, time.Millisecond)
 	begun := time.Now()
 	all, err := tr.nodes[i].RotateAuthority(t.Context(), time.Minute)
 	require.NoError(t, err)
@@ -129,14 +129,14 @@ func TestChangeOfTheAuthorityWaits(t *testing.T) {
 	tr.restart(other)
 	require.Eventually(t, func() bool { return tr.nodes[other].Ready(t.Context()) == nil }, 20*time.Second, 10*time.Millisecond)
 	tr.start(down)
-	require.NotEqual(t, first, tr.alone())
+	require.NotEqual(t, first, tr.waitSoleAuthority())
 	tr.settle(3)
 }
 
 // TestChangeOfTheAuthorityGoesOnWithoutARemovedNode: that is what it is for.
 func TestChangeOfTheAuthorityGoesOnWithoutARemovedNode(t *testing.T) {
-	tr := newTrio(t)
-	first := tr.alone()
+	tr := newCluster3(t)
+	first := tr.waitSoleAuthority()
 	i := tr.leader()
 	suspect := (i + 1) % 3
 	shut(t, tr.nodes[suspect])
@@ -144,14 +144,14 @@ func TestChangeOfTheAuthorityGoesOnWithoutARemovedNode(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, tr.nodes[i].Remove(t.Context(), tr.confs[suspect].Name, false))
 	tr.nodes[suspect] = tr.nodes[i]
-	require.NotEqual(t, first, tr.alone())
+	require.NotEqual(t, first, tr.waitSoleAuthority())
 }
 
 // TestChangesOfTheAuthorityWhileNodesRestart: whenever a node goes down, it
 // meets others whose certificates it accepts when it is back.
 func TestChangesOfTheAuthorityWhileNodesRestart(t *testing.T) {
-	tr := newTrio(t)
-	last := tr.alone()
+	tr := newCluster3(t)
+	last := tr.waitSoleAuthority()
 	var rotating sync.WaitGroup
 	for round := range 4 {
 		n := tr.nodes[round%3]
@@ -160,84 +160,84 @@ func TestChangesOfTheAuthorityWhileNodesRestart(t *testing.T) {
 			tr.restart((round + 1 + k) % 3)
 		}
 		rotating.Wait()
-		id := tr.alone()
+		id := tr.waitSoleAuthority()
 		require.NotEqual(t, last, id, "round %d", round)
 		last = id
 		tr.settle(3)
 	}
-	tr.same()
+	tr.requireSameState()
 }
 
-// locks is a cluster.Secrets of several keys, named by one letter each.
-type locks struct {
+// keyedSecrets is a cluster.Secrets of several keys, named by one letter each.
+type keyedSecrets struct {
 	mu   sync.Mutex // of keys
 	keys string     // the first one seals
 }
 
-var errLocked = errors.New("another key")
+var errWrongKey = errors.New("another key")
 
 func openedBy(keys string) func(string, []byte) ([]byte, error) {
 	return func(context string, b []byte) ([]byte, error) {
 		if bytes.IndexByte([]byte(keys), b[0]) < 0 || int(b[1]) != len(context) {
-			return nil, errLocked
+			return nil, errWrongKey
 		}
 		return b[2:], nil
 	}
 }
 
-func (l *locks) get() string {
+func (l *keyedSecrets) get() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.keys
 }
 
-func (l *locks) set(keys string) {
+func (l *keyedSecrets) set(keys string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.keys = keys
 }
 
-func (l *locks) Seal(context string, b []byte) ([]byte, error) {
+func (l *keyedSecrets) Seal(context string, b []byte) ([]byte, error) {
 	return append([]byte{l.get()[0], byte(len(context))}, b...), nil
 }
 
-func (l *locks) Open(context string, b []byte) ([]byte, error) {
+func (l *keyedSecrets) Open(context string, b []byte) ([]byte, error) {
 	return openedBy(l.get())(context, b)
 }
 
 // TestNodeWithoutTheNewKey was down while the authority was sealed anew: it
 // comes back with what it had, restarts, and is given the key at last.
 func TestNodeWithoutTheNewKey(t *testing.T) {
-	locked := []*locks{{keys: "a"}, {keys: "a"}, {keys: "a"}}
+	locked := []*keyedSecrets{{keys: "a"}, {keys: "a"}, {keys: "a"}}
 	next := 0
-	tr := newTrio(t, func(c *cluster.Config) { c.Secrets, next = locked[next], next+1 })
+	tr := newCluster3(t, func(c *cluster.Config) { c.Secrets, next = locked[next], next+1 })
 	i := tr.leader()
 	down := (i + 1) % 3
 	shut(t, tr.nodes[down])
-	require.True(t, tr.nodes[i].AuthoritiesOpen(openedBy("a")))
+	require.True(t, tr.nodes[i].CanOpenAuthorities(openedBy("a")))
 	for j := range locked {
 		if j != down {
 			locked[j].set("ab")
 		}
 	}
-	require.NoError(t, tr.nodes[i].ResealAuthorities(t.Context(), &locks{keys: "b"}))
+	require.NoError(t, tr.nodes[i].RewrapAuthorities(t.Context(), &keyedSecrets{keys: "b"}))
 	sealed, _ := tr.nodes[i].Checksum()
-	require.NoError(t, tr.nodes[i].ResealAuthorities(t.Context(), &locks{keys: "b"}))
+	require.NoError(t, tr.nodes[i].RewrapAuthorities(t.Context(), &keyedSecrets{keys: "b"}))
 	again, _ := tr.nodes[i].Checksum()
 	require.Equal(t, sealed, again, "once is enough")
 	up := []int{i, (i + 2) % 3}
 	for _, j := range up {
 		require.Eventually(t, func() bool {
-			return tr.nodes[j].AuthoritiesOpen(openedBy("b"))
+			return tr.nodes[j].CanOpenAuthorities(openedBy("b"))
 		}, 20*time.Second, 10*time.Millisecond)
-		require.False(t, tr.nodes[j].AuthoritiesOpen(openedBy("a")))
+		require.False(t, tr.nodes[j].CanOpenAuthorities(openedBy("a")))
 		locked[j].set("b")
 	}
 	tr.start(down)
 	tr.settle(3)
 	tr.restart(down)
 	tr.settle(3)
-	require.False(t, tr.nodes[down].AuthoritiesOpen(openedBy("b")), "it keeps what it can open")
+	require.False(t, tr.nodes[down].CanOpenAuthorities(openedBy("b")), "it keeps what it can open")
 	// While it has the old key only it follows a change of the authority too.
 	_, err := tr.nodes[i].RotateAuthority(t.Context(), 100*time.Millisecond)
 	require.NoError(t, err)
@@ -248,23 +248,23 @@ func TestNodeWithoutTheNewKey(t *testing.T) {
 	}, 20*time.Second, 10*time.Millisecond, "its certificates are from the old one, which stays for that")
 	tr.restart(down)
 	locked[down].set("ba")
-	id := tr.alone()
+	id := tr.waitSoleAuthority()
 	require.Eventually(t, func() bool {
-		return tr.nodes[down].AuthoritiesOpen(openedBy("b"))
+		return tr.nodes[down].CanOpenAuthorities(openedBy("b"))
 	}, 20*time.Second, 10*time.Millisecond)
 	locked[down].set("b")
 	tr.restart(down)
 	tr.settle(3)
-	require.Equal(t, id, tr.alone())
+	require.Equal(t, id, tr.waitSoleAuthority())
 }
 
-func TestGiveAndObtain(t *testing.T) {
+func TestDistributeAndFetchSecrets(t *testing.T) {
 	var mu sync.Mutex
 	had := make(map[string][]string)
 	refusal := make(map[string]error)
-	tr := newTrio(t, func(c *cluster.Config) {
+	tr := newCluster3(t, func(c *cluster.Config) {
 		name := c.Name
-		c.Receive = func(secret []byte) error {
+		c.ReceiveSecret = func(secret []byte) error {
 			mu.Lock()
 			defer mu.Unlock()
 			if refusal[name] == nil {
@@ -272,7 +272,7 @@ func TestGiveAndObtain(t *testing.T) {
 			}
 			return refusal[name]
 		}
-		c.Secret = func(wanted string) ([]byte, error) {
+		c.SecretByName = func(wanted string) ([]byte, error) {
 			if wanted != "of "+name {
 				return nil, errors.New("not here")
 			}
@@ -280,33 +280,33 @@ func TestGiveAndObtain(t *testing.T) {
 		}
 	})
 	ctx := t.Context()
-	require.NoError(t, tr.nodes[0].Give(ctx, nil))
-	require.NoError(t, tr.nodes[0].Give(ctx, []byte("x")))
+	require.NoError(t, tr.nodes[0].DistributeSecret(ctx, nil))
+	require.NoError(t, tr.nodes[0].DistributeSecret(ctx, []byte("x")))
 	mu.Lock()
 	require.Equal(t, map[string][]string{"n2": {"", "x"}, "n3": {"", "x"}}, had)
 	refusal["n2"] = errors.New("there is no room")
 	mu.Unlock()
 	for _, name := range []string{"of n2", "of n3"} {
-		got, err := tr.nodes[0].Obtain(ctx, name)
+		got, err := tr.nodes[0].FetchSecret(ctx, name)
 		require.NoError(t, err)
 		require.Equal(t, "secret "+name, string(got))
 	}
-	_, err := tr.nodes[0].Obtain(ctx, "of n1")
+	_, err := tr.nodes[0].FetchSecret(ctx, "of n1")
 	require.ErrorIs(t, err, cluster.ErrNoSecret)
 
 	shut(t, tr.nodes[2])
-	err = tr.nodes[0].Give(ctx, []byte("y"))
-	var failed *cluster.NotTakenError
+	err = tr.nodes[0].DistributeSecret(ctx, []byte("y"))
+	var failed *cluster.DistributeError
 	require.ErrorAs(t, err, &failed)
-	require.Len(t, failed.By, 2)
-	require.Equal(t, cluster.NotTaken{ID: tr.nodes[1].ID(), Name: "n2", Voter: true, Reason: "there is no room"}, failed.By[0])
-	require.Equal(t, "n3", failed.By[1].Name)
-	require.True(t, failed.By[1].Unreachable)
-	_, err = tr.nodes[0].Obtain(ctx, "of n1")
+	require.Len(t, failed.Failures, 2)
+	require.Equal(t, cluster.DistributeFailure{ID: tr.nodes[1].ID(), Name: "n2", Voter: true, Reason: "there is no room"}, failed.Failures[0])
+	require.Equal(t, "n3", failed.Failures[1].Name)
+	require.True(t, failed.Failures[1].Unreachable)
+	_, err = tr.nodes[0].FetchSecret(ctx, "of n1")
 	require.ErrorIs(t, err, cluster.ErrUnavailable, "n3 may have it")
 
 	// Who is no member any more is not given anything, from the moment on.
 	require.NoError(t, tr.nodes[1].Remove(ctx, "n3", false))
-	require.ErrorAs(t, tr.nodes[0].Give(ctx, []byte("z")), &failed)
-	require.Len(t, failed.By, 1)
+	require.ErrorAs(t, tr.nodes[0].DistributeSecret(ctx, []byte("z")), &failed)
+	require.Len(t, failed.Failures, 1)
 }

@@ -18,9 +18,9 @@ type Backup struct {
 	Level uint32 // feature level in use
 	Rows  map[string]uint64
 
-	// Shared and Term are set by Salvage: the Seq up to which all nodes are known to
+	// SharedSeq and Term are set by Salvage: the Seq up to which all nodes are known to
 	// have decided the same, and the term of the last entry of raft's log.
-	Shared, Term uint64
+	SharedSeq, Term uint64
 
 	schema *schema
 	txn    *memdb.Txn
@@ -82,11 +82,11 @@ func Restore(c Config, backup io.Reader) (err error) {
 	if err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
-	noted, err := notedBirth(n.config.Dir)
+	instanceID, err := readInstanceIDFile(n.config.Dir)
 	switch {
 	case err != nil:
 		return fmt.Errorf("restore: %w", err)
-	case !fresh || !n.roster.empty() || noted != nil:
+	case !fresh || !n.peerList.empty() || instanceID != nil:
 		return errors.New("restore: the data directory belongs to a cluster already")
 	}
 	if err := n.core.restore(backup); err != nil {

@@ -14,7 +14,7 @@ import (
 // TestBackupStartsANewCluster: the state of a backup goes on in a cluster that
 // others can join, and none of the old nodes is a member.
 func TestBackupStartsANewCluster(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	for i := range 100 {
 		_, _, err := tr.nodes[i%3].Propose(t.Context(), &set{Name: fmt.Sprint(i), Value: uint64(i)})
 		require.NoError(t, err)
@@ -38,13 +38,13 @@ func TestBackupStartsANewCluster(t *testing.T) {
 	require.NoError(t, err)
 	require.Greater(t, v.(cluster.Meta).Seq, b.Seq)
 
-	fresh := &trio{t: t, nodes: []*cluster.Node{n}, confs: []cluster.Config{c}}
+	fresh := &cluster3{t: t, nodes: []*cluster.Node{n}, confs: []cluster.Config{c}}
 	c2 := networked(t, "", "n2") // a name that the old cluster had
 	c2.Bootstrap = false
 	fresh.join(c2)
 	fresh.nodes, fresh.confs = append(fresh.nodes, open(t, c2)), append(fresh.confs, c2)
 	fresh.settle(2)
-	fresh.same()
+	fresh.requireSameState()
 
 	bad := networked(t, "", "bad")
 	require.Error(t, cluster.Restore(bad, bytes.NewReader(file.Bytes()[:file.Len()-1])))
@@ -55,7 +55,7 @@ func TestBackupStartsANewCluster(t *testing.T) {
 // TestRecoveryFromOneSurvivor: with two of three lost for good, the third goes
 // on with all that it had, and others join it.
 func TestRecoveryFromOneSurvivor(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	_, index, err := tr.nodes[0].Propose(t.Context(), &set{Name: "kept", Value: 7})
 	require.NoError(t, err)
 	_, err = tr.nodes[2].ViewAt(t.Context(), index)
@@ -72,13 +72,13 @@ func TestRecoveryFromOneSurvivor(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, n.Members(), 1)
 
-	fresh := &trio{t: t, nodes: []*cluster.Node{n}, confs: []cluster.Config{c}}
+	fresh := &cluster3{t: t, nodes: []*cluster.Node{n}, confs: []cluster.Config{c}}
 	c2 := networked(t, "", "n2")
 	c2.Bootstrap = false
 	fresh.join(c2)
 	fresh.nodes, fresh.confs = append(fresh.nodes, open(t, c2)), append(fresh.confs, c2)
 	fresh.settle(2)
-	fresh.same()
+	fresh.requireSameState()
 
 	empty := networked(t, "", "x")
 	require.ErrorContains(t, cluster.Recover(empty, nil), "no data")
@@ -95,7 +95,7 @@ func TestDataOfANodeAloneGetsPeers(t *testing.T) {
 	c := networked(t, alone.Dir, "n1")
 	c.Bootstrap = false
 	n = open(t, c)
-	tr := &trio{t: t, nodes: []*cluster.Node{n}, confs: []cluster.Config{c}}
+	tr := &cluster3{t: t, nodes: []*cluster.Node{n}, confs: []cluster.Config{c}}
 	c2 := networked(t, "", "n2")
 	c2.Bootstrap = false
 	tr.join(c2)
@@ -103,5 +103,5 @@ func TestDataOfANodeAloneGetsPeers(t *testing.T) {
 	tr.settle(2)
 	require.NoError(t, tr.nodes[1].TransferLeadership(t.Context(), "n2"))
 	require.Eventually(t, func() bool { l, _ := tr.nodes[1].Leading(); return l }, 10*time.Second, time.Millisecond)
-	tr.same()
+	tr.requireSameState()
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// strangersPace is the least time between two Barriers that unauthenticated callers
+// unauthenticatedPace is the least time between two Barriers that unauthenticated callers
 // cause in a cluster. A Barrier is an entry of the log, which every node writes to
 // its disk, so without a bound anybody could load the whole cluster.
-const strangersPace = time.Second / 20
+const unauthenticatedPace = time.Second / 20
 
 // barriers shares Barriers: at most one is under way, and everybody who asks
 // meanwhile waits for the next one. One that is under way is no use to them: it
@@ -43,13 +43,15 @@ type round struct {
 
 // barrier waits for a Barrier that starts after the call, at most
 // Config.ProposeTimeout. It is for authenticated callers and for this node itself.
-func (n *Node) barrier(ctx context.Context) error { return n.share(ctx, &n.barriers) }
+func (n *Node) barrier(ctx context.Context) error { return n.waitBarrier(ctx, &n.barriers) }
 
-// strangersBarrier is barrier for unauthenticated callers. It is paced.
-func (n *Node) strangersBarrier(ctx context.Context) error { return n.share(ctx, &n.strangers) }
+// unauthenticatedBarrier is barrier for unauthenticated callers. It is paced.
+func (n *Node) unauthenticatedBarrier(ctx context.Context) error {
+	return n.waitBarrier(ctx, &n.unauthenticatedBarriers)
+}
 
-func (n *Node) share(ctx context.Context, b *barriers) error {
-	if err := cmp.Or(n.Removed(), n.Twin()); err != nil {
+func (n *Node) waitBarrier(ctx context.Context, b *barriers) error {
+	if err := cmp.Or(n.Removed(), n.Duplicate()); err != nil {
 		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, err)
 	}
 	r := n.joinBarrier(b)
@@ -128,14 +130,14 @@ func (n *Node) passBarrier(op byte) error {
 	patience := time.Now().Add(n.config.LeaderTimeout)
 	for {
 		w := n.leader.route()
-		err := n.barrierBy(w, op)
-		if !errors.Is(err, errNotLeading) || n.pause(context.Background(), w, patience) != nil {
+		err := n.barrierVia(w, op)
+		if !errors.Is(err, errNotLeading) || n.awaitRoute(context.Background(), w, patience) != nil {
 			return err
 		}
 	}
 }
 
-func (n *Node) barrierBy(w way, op byte) error {
+func (n *Node) barrierVia(w route, op byte) error {
 	switch {
 	case w.leading:
 		err := await(n.raft.Barrier(n.config.ProposeTimeout), n.stopped)
@@ -144,12 +146,12 @@ func (n *Node) barrierBy(w way, op byte) error {
 			return fmt.Errorf("%w: %w", errNotLeading, err) // a Barrier does no harm twice
 		}
 		return err
-	case !n.elsewhere(w):
+	case !n.otherLeads(w):
 		return errNotLeading
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout)
 	defer cancel()
-	answer, err := n.ask(ctx, w.leader, w.moved, op, nil, n.config.ProposeTimeout)
+	answer, err := n.ask(ctx, w.leader, w.leaderChanged, op, nil, n.config.ProposeTimeout)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotLeading, err)
 	}

@@ -19,8 +19,8 @@ const (
 	flagAgain                 // Meta.Again
 )
 
-// sealed is a command as it stands in the log.
-type sealed struct {
+// encodedCommand is a command as it stands in the log.
+type encodedCommand struct {
 	kind  Kind
 	flags uint8
 	id    CommandID
@@ -28,8 +28,8 @@ type sealed struct {
 	body  []byte // CBOR of the command; when decoded, part of the entry
 }
 
-func (c *sealed) again() bool     { return c.flags&flagAgain != 0 }
-func (c *sealed) ignorable() bool { return c.flags&flagIgnorable != 0 }
+func (c *encodedCommand) again() bool     { return c.flags&flagAgain != 0 }
+func (c *encodedCommand) ignorable() bool { return c.flags&flagIgnorable != 0 }
 
 // appendBatch starts an entry of n commands.
 func appendBatch(b []byte, n int) []byte {
@@ -39,7 +39,7 @@ func appendBatch(b []byte, n int) []byte {
 
 // appendCommand adds one command to an entry. The bytes are core-deterministic
 // CBOR; they are written by hand because this is the path of every command.
-func appendCommand(b []byte, c *sealed) []byte {
+func appendCommand(b []byte, c *encodedCommand) []byte {
 	b = appendHead(b, majorArray, 5)
 	b = appendHead(b, majorUint, uint64(c.kind))
 	b = appendHead(b, majorUint, uint64(c.flags))
@@ -53,7 +53,7 @@ func appendCommand(b []byte, c *sealed) []byte {
 // decodeBatch reads the commands of an entry into buf. It accepts exactly what
 // appendBatch and appendCommand write: anything else is a damaged log or a
 // newer node, and guessing would let nodes differ.
-func decodeBatch(data []byte, buf []sealed) ([]sealed, error) {
+func decodeBatch(data []byte, buf []encodedCommand) ([]encodedCommand, error) {
 	if len(data) == 0 {
 		return nil, errors.New("empty log entry")
 	}
@@ -77,8 +77,8 @@ func decodeBatch(data []byte, buf []sealed) ([]sealed, error) {
 	return buf, nil
 }
 
-// decodeOne reads what appendCommand wrote, alone.
-func decodeOne(data []byte) (sealed, error) {
+// decodeCommand reads what appendCommand wrote, alone.
+func decodeCommand(data []byte) (encodedCommand, error) {
 	r := reader{b: data}
 	c := r.command()
 	if r.err == nil && len(r.b) > 0 {
@@ -87,7 +87,7 @@ func decodeOne(data []byte) (sealed, error) {
 	return c, r.err
 }
 
-func (r *reader) command() (c sealed) {
+func (r *reader) command() (c encodedCommand) {
 	if r.head(majorArray, 5) != 5 {
 		r.fail("a command is not an array of five")
 	}

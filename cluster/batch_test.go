@@ -11,7 +11,7 @@ import (
 )
 
 func TestEntryIsDeterministicCBOR(t *testing.T) {
-	cmds := []cluster.Sealed{
+	cmds := []cluster.EncodedCommand{
 		{Kind: 0, Body: []byte{}},
 		{Kind: 23, Flags: cluster.FlagAgain, ID: cluster.CommandID{1}, At: 24, Body: []byte("body")},
 		{Kind: 24, Flags: cluster.FlagIgnorable, At: 1 << 8, Body: bytes.Repeat([]byte{7}, 300)},
@@ -37,7 +37,7 @@ func TestEntryIsDeterministicCBOR(t *testing.T) {
 }
 
 func TestDamagedEntryIsRefused(t *testing.T) {
-	good := cluster.Entry(cluster.Sealed{Kind: 1, At: 5, Body: []byte("x")})
+	good := cluster.Entry(cluster.EncodedCommand{Kind: 1, At: 5, Body: []byte("x")})
 	_, err := cluster.DecodeEntry(good)
 	require.NoError(t, err)
 	for cut := range good {
@@ -55,7 +55,7 @@ func TestDamagedEntryIsRefused(t *testing.T) {
 		"not shortest, two":   {1, 0x99, 0x00, 0x41},
 		"indefinite length":   {1, 0x9f},
 		"short id":            {1, 0x81, 0x85, 1, 0, 0x41, 1, 1, 0x40},
-		"body over its limit": cluster.Entry(cluster.Sealed{Kind: 1, Body: make([]byte, cluster.MaxBody+1)}),
+		"body over its limit": cluster.Entry(cluster.EncodedCommand{Kind: 1, Body: make([]byte, cluster.MaxBody+1)}),
 		"huge":                make([]byte, 1<<20),
 	} {
 		_, err := cluster.DecodeEntry(entry)
@@ -67,10 +67,10 @@ func TestDamagedEntryIsRefused(t *testing.T) {
 // there is one way to say a thing.
 func FuzzDecodeEntry(f *testing.F) {
 	f.Add(cluster.Entry())
-	f.Add(cluster.Entry(cluster.Sealed{Kind: 1, At: 5, Body: []byte("x")}))
+	f.Add(cluster.Entry(cluster.EncodedCommand{Kind: 1, At: 5, Body: []byte("x")}))
 	f.Add(cluster.Entry(
-		cluster.Sealed{Kind: 300, Flags: 3, At: 1 << 40, Body: make([]byte, 300)},
-		cluster.Sealed{Kind: 65535},
+		cluster.EncodedCommand{Kind: 300, Flags: 3, At: 1 << 40, Body: make([]byte, 300)},
+		cluster.EncodedCommand{Kind: 65535},
 	))
 	f.Add([]byte{1, 0x99, 0x00, 0x41})
 	f.Fuzz(func(t *testing.T, data []byte) {

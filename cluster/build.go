@@ -7,10 +7,10 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// entriesUnderWay is how many entries may be on their way through the log. With
+// maxEntriesInFlight is how many entries may be on their way through the log. With
 // two, one is built and stored while the other is applied; more would only make
 // entries smaller.
-const entriesUnderWay = 2
+const maxEntriesInFlight = 2
 
 // buildEntries puts the commands that wait together into one log entry: one
 // write, one fsync and one transaction for all of them.
@@ -91,7 +91,7 @@ const (
 	commandOverhead = 1 + 3 + 1 + 17 + 9 + 5
 )
 
-func commandSize(r *request) int { return commandOverhead + len(r.sealed.body) }
+func commandSize(r *request) int { return commandOverhead + len(r.command.body) }
 
 // propose stamps the commands, gives them to raft as one entry, and has them
 // answered when raft is done with it.
@@ -109,10 +109,10 @@ func (n *Node) propose(batch []*request) {
 		<-n.entries
 		return
 	}
-	n.goesOn(at)
+	n.recordLive(at)
 	for _, r := range batch {
-		r.sealed.at = at
-		entry = appendCommand(entry, &r.sealed)
+		r.command.at = at
+		entry = appendCommand(entry, &r.command)
 	}
 	future := n.apply(entry)
 	go func() {
@@ -132,7 +132,7 @@ func (n *Node) apply(entry []byte) raft.ApplyFuture {
 // answer tells every proposer what became of its command.
 func (n *Node) answer(batch []*request, future raft.ApplyFuture, err error) {
 	if err != nil {
-		err = fate(err)
+		err = classifyApplyError(err)
 		for _, r := range batch {
 			r.answer(nil, 0, err)
 		}
@@ -148,9 +148,9 @@ func (n *Node) answer(batch []*request, future raft.ApplyFuture, err error) {
 	}
 }
 
-// fate says whether an entry that raft refused may be in the log. raft checks
+// classifyApplyError says whether an entry that raft refused may be in the log. raft checks
 // these before it appends; every other error may come after.
-func fate(err error) error {
+func classifyApplyError(err error) error {
 	for _, elsewhere := range []error{raft.ErrNotLeader, raft.ErrLeadershipTransferInProgress} {
 		if errors.Is(err, elsewhere) {
 			return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)

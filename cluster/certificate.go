@@ -143,12 +143,12 @@ func hashSPKI(spki []byte) []byte {
 // credentials are what a node shows to others: its certificate, made anew when
 // a third of its life is left or when another authority signs.
 type credentials struct {
-	id      string
-	key     *ecdsa.PrivateKey
-	rand    io.Reader
-	secrets Secrets
-	now     func() time.Time
-	roster  *roster
+	id       string
+	key      *ecdsa.PrivateKey
+	rand     io.Reader
+	secrets  Secrets
+	now      func() time.Time
+	peerList *peerList
 
 	mu     sync.Mutex // guards the rest
 	cert   *tls.Certificate
@@ -163,7 +163,7 @@ func (c *credentials) current() (*tls.Certificate, error) {
 	defer c.mu.Unlock()
 	now := c.now()
 	err := errors.New("no authority is known that could sign a certificate")
-	for _, a := range c.roster.signers() {
+	for _, a := range c.peerList.signers() {
 		if c.cert != nil && c.issuer == a.ID && now.Before(c.cert.Leaf.NotAfter.Add(-certificateLifetime/3)) &&
 			!now.Before(c.cert.Leaf.NotBefore) {
 			return c.cert, nil
@@ -177,9 +177,9 @@ func (c *credentials) current() (*tls.Certificate, error) {
 	return nil, err
 }
 
-// opensAuthority reports whether this node has the key that an authority's is
+// canOpenAuthority reports whether this node has the key that an authority's is
 // sealed under.
-func (n *Node) opensAuthority(a *authority) bool {
+func (n *Node) canOpenAuthority(a *authority) bool {
 	_, err := n.config.Secrets.Open(authorityContext(a.ID), a.Sealed)
 	return err == nil
 }

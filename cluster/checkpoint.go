@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/raft-wal/verifier"
 )
 
-// checkpoints has the leader mark the log from time to time, which makes the
+// writeCheckpoints has the leader mark the log from time to time, which makes the
 // verifier of every node read back what was written since the last mark.
-func (n *Node) checkpoints() {
+func (n *Node) writeCheckpoints() {
 	ticker := time.NewTicker(n.config.CheckpointInterval)
 	defer ticker.Stop()
 	var last uint64
@@ -30,8 +30,8 @@ func (n *Node) checkpoints() {
 	}
 }
 
-// verified is called by the verifier after each range.
-func (n *Node) verified(r verifier.VerificationReport) {
+// handleVerification is called by the verifier after each range.
+func (n *Node) handleVerification(r verifier.VerificationReport) {
 	var mismatch verifier.ErrChecksumMismatch
 	switch {
 	case r.Err == nil:

@@ -47,7 +47,7 @@ import (
 //     nothing, as they may have one cause;
 //   - an operator (AcceptClock).
 //
-// The jumps that were accepted without a voucher add up, and 5 minutes is the
+// The jumps that were accepted without confirmation add up, and 5 minutes is the
 // most that they may add up to. The sum outlives a restart (clock_start.go), and a
 // node that others vouch for takes over theirs: neither makes it smaller. An
 // operator does, and so does the kernel at a start, and it fades with the drift
@@ -63,33 +63,33 @@ const (
 	// leader's clock from those of a majority, and state time ahead of the clocks.
 	// Verifiers of what the state machine issues must tolerate as much.
 	ClockTolerance = 10 * time.Second
-	// clockLimit is the greatest jump that can be accepted without an operator or a
-	// majority that did not jump. clockSettles is how long such a jump must have lasted.
-	clockLimit   = 5 * time.Minute
-	clockSettles = 15 * time.Second
-	// clockSame is by how much a clock may have moved between two looks at it and
+	// clockJumpLimit is the greatest jump that can be accepted without an operator or a
+	// majority that did not jump. clockSettleTime is how long such a jump must have lasted.
+	clockJumpLimit  = 5 * time.Minute
+	clockSettleTime = 15 * time.Second
+	// clockJitter is by how much a clock may have moved between two looks at it and
 	// still count as not having moved.
-	clockSame = time.Second
+	clockJitter = time.Second
 
-	// clockTrust is how long a checked reading speaks for the next ones.
-	clockTrust = time.Millisecond
-	// clockDrift is the part of the elapsed time, one in so many, by which the
+	// clockCheckTTL is how long a checked reading speaks for the next ones.
+	clockCheckTTL = time.Millisecond
+	// clockDriftDivisor is the part of the elapsed time, one in so many, by which the
 	// wall clock may move against it for ever. NTP slews by one in 2,000 at most,
 	// a bad crystal runs off by one in 5,000: both together fit, and a jump still
 	// takes hours to be forgotten.
-	clockDrift = 1000
+	clockDriftDivisor = 1000
 
-	// clockNarrow is how close together the three readings of a look should be,
-	// and clockLooks how often it is tried.
-	clockNarrow = time.Millisecond
-	clockLooks  = 5
+	// clockReadWindow is how close together the three readings of a look should be,
+	// and clockReadAttempts how often it is tried.
+	clockReadWindow   = time.Millisecond
+	clockReadAttempts = 5
 )
 
 // ClockJumpError reports that the wall clock moved against the time that elapsed.
 // The node stamps nothing until the clock has come back or is accepted.
 type ClockJumpError struct {
-	By     time.Duration // positive: the wall clock went ahead
-	Before time.Duration // the sum of the jumps before that nobody vouched for
+	By          time.Duration // positive: the wall clock went ahead
+	Unconfirmed time.Duration // the sum of the jumps before that nobody confirmed
 }
 
 func (e *ClockJumpError) Error() string {
@@ -98,8 +98,8 @@ func (e *ClockJumpError) Error() string {
 		way = "back"
 	}
 	said := fmt.Sprintf("the wall clock jumped %s by %s", way, e.By.Abs().Round(time.Millisecond))
-	if e.Before.Abs() > ClockTolerance {
-		said += fmt.Sprintf(", and by %s before that, for which nobody vouched", e.Before.Round(time.Millisecond))
+	if e.Unconfirmed.Abs() > ClockTolerance {
+		said += fmt.Sprintf(", and by %s before that, for which nobody vouched", e.Unconfirmed.Round(time.Millisecond))
 	}
 	return said
 }
@@ -121,14 +121,14 @@ type stampClock struct {
 	last    atomic.Pointer[clockCheck]
 
 	mu sync.Mutex // guards the rest
-	// near is where the clock should be, firm where it would be without the jumps
-	// that nobody vouched for.
-	near, firm clockAnchor
+	// expected is where the clock should be, firm where it would be without the jumps
+	// that nobody confirmed.
+	expected, baseline clockAnchor
 	// contested says that near and firm are set although the clock was not accepted
 	// yet: other nodes stand for that time.
 	contested bool
-	shown     time.Duration // how far the clock was ahead of near when found
-	found     time.Duration // elapsed, when the clock jumped to its present time
+	jumpedBy  time.Duration // how far the clock was ahead of near when found
+	jumpedAt  time.Duration // elapsed, when the clock jumped to its present time
 }
 
 // clockCheck is a reading that was checked against the elapsed clock, or why
@@ -140,24 +140,24 @@ type clockCheck struct {
 
 // clockAnchor ties the wall clock to the elapsed one.
 type clockAnchor struct {
-	zero   time.Time     // the wall clock when elapsed was zero, had it never moved
-	follow time.Duration // elapsed, up to when zero was moved along with the drift
+	zero       time.Time     // the wall clock when elapsed was zero, had it never moved
+	driftUntil time.Duration // elapsed, up to when zero was moved along with the drift
 }
 
-func (l clockLook) anchor() clockAnchor {
-	return clockAnchor{l.wall.Round(0).Add(-(l.early + (l.late-l.early)/2)), l.late}
+func (l clockReading) anchor() clockAnchor {
+	return clockAnchor{l.wall.Round(0).Add(-(l.before + (l.after-l.before)/2)), l.after}
 }
 
 func (a clockAnchor) earlier(by time.Duration) clockAnchor {
-	return clockAnchor{a.zero.Add(-by), a.follow}
+	return clockAnchor{a.zero.Add(-by), a.driftUntil}
 }
 
-// moved follows the drift, and returns what is more than that.
-func (a *clockAnchor) moved(l clockLook) time.Duration {
-	moved := l.against(a.zero)
-	allowed := max(l.late-a.follow, 0) / clockDrift
+// followDrift follows the drift, and returns what is more than that.
+func (a *clockAnchor) followDrift(l clockReading) time.Duration {
+	moved := l.offsetFrom(a.zero)
+	allowed := max(l.after-a.driftUntil, 0) / clockDriftDivisor
 	drift := min(max(moved, -allowed), allowed)
-	a.zero, a.follow = a.zero.Add(drift), l.late
+	a.zero, a.driftUntil = a.zero.Add(drift), l.after
 	return moved - drift
 }
 
@@ -167,7 +167,7 @@ func (a *clockAnchor) moved(l clockLook) time.Duration {
 // was suspended: see clockElapsed.
 func newStampClock(wall func() time.Time, elapsed func() time.Duration) *stampClock {
 	c := &stampClock{wall: wall, elapsed: elapsed}
-	c.last.Store(&clockCheck{err: errClockUnread})
+	c.last.Store(&clockCheck{err: errClockDataNotLoaded})
 	return c
 }
 
@@ -181,19 +181,19 @@ func newStampClock(wall func() time.Time, elapsed func() time.Duration) *stampCl
 // millisecond later than a checked one, and a wall clock that stands still, or
 // a machine that was suspended, is told by one of the parts.
 func (c *stampClock) read() (ms int64, err error) {
-	if now, ok := c.glance(); ok {
+	if now, ok := c.readCached(); ok {
 		return stampOf(now), nil
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if now, ok := c.glance(); ok { // somebody else checked while this one waited
+	if now, ok := c.readCached(); ok { // somebody else checked while this one waited
 		return stampOf(now), nil
 	}
 	return c.check()
 }
 
-// glance returns a reading that needs no check of its own.
-func (c *stampClock) glance() (time.Time, bool) {
+// readCached returns a reading that needs no check of its own.
+func (c *stampClock) readCached() (time.Time, bool) {
 	last := c.last.Load()
 	if last.err != nil {
 		return time.Time{}, false
@@ -204,10 +204,12 @@ func (c *stampClock) glance() (time.Time, bool) {
 
 // covers says that now needs no check of its own.
 func (k *clockCheck) covers(now time.Time) bool {
-	return clockTrusted(now.Sub(k.at)) && clockTrusted(now.Round(0).Sub(k.at)) // monotonic, and wall
+	return withinCheckTTL(now.Sub(k.at)) && withinCheckTTL(now.Round(0).Sub(k.at)) // monotonic, and wall
 }
 
-func clockTrusted(sinceCheck time.Duration) bool { return sinceCheck >= 0 && sinceCheck < clockTrust }
+func withinCheckTTL(sinceCheck time.Duration) bool {
+	return sinceCheck >= 0 && sinceCheck < clockCheckTTL
+}
 
 // check is called with mu held. While the clock has jumped, its drift is not
 // followed: only a clock that is where it was expected comes back by itself.
@@ -216,41 +218,41 @@ func (c *stampClock) check() (int64, error) {
 	if c.isStarting() {
 		return 0, last.err
 	}
-	l := c.look()
+	l := c.takeReadingLocked()
 	var moved time.Duration
 	if last.err == nil {
-		moved = c.near.moved(l)
-		_ = c.firm.moved(l)
+		moved = c.expected.followDrift(l)
+		_ = c.baseline.followDrift(l)
 	} else {
-		moved = l.against(c.near.zero)
+		moved = l.offsetFrom(c.expected.zero)
 	}
 	if moved.Abs() <= ClockTolerance {
-		c.near.follow, c.firm.follow = l.late, l.late
+		c.expected.driftUntil, c.baseline.driftUntil = l.after, l.after
 		c.last.Store(&clockCheck{at: l.wall})
 		return stampOf(l.wall), nil
 	}
 	jump, known := last.err.(*ClockJumpError)
-	if !known || c.movedOn(moved) {
-		c.shown, c.found = moved, l.late
-		jump = &ClockJumpError{By: moved, Before: c.unvouched()}
+	if !known || c.jumpedAgain(moved) {
+		c.jumpedBy, c.jumpedAt = moved, l.after
+		jump = &ClockJumpError{By: moved, Unconfirmed: c.unconfirmed()}
 		c.last.Store(&clockCheck{err: jump})
 	}
 	return 0, jump
 }
 
-// movedOn reports whether a clock that is so far ahead of near was elsewhere when
+// jumpedAgain reports whether a clock that is so far ahead of near was elsewhere when
 // it was found to have jumped.
-func (c *stampClock) movedOn(moved time.Duration) bool {
-	return (moved - c.shown).Abs() > clockSame
+func (c *stampClock) jumpedAgain(moved time.Duration) bool {
+	return (moved - c.jumpedBy).Abs() > clockJitter
 }
 
-// unvouched is the sum of the jumps that were accepted and that nobody vouched for.
-func (c *stampClock) unvouched() time.Duration { return c.near.zero.Sub(c.firm.zero) }
+// unconfirmed is the sum of the jumps that were accepted and that nobody confirmed.
+func (c *stampClock) unconfirmed() time.Duration { return c.expected.zero.Sub(c.baseline.zero) }
 
 // trouble returns what is wrong with the clock. That the other nodes are out of reach
 // is not.
 func (c *stampClock) trouble() error {
-	if _, err := c.read(); err != errClockUnheard { //nolint:errorlint // read returns it as it is
+	if _, err := c.read(); err != errClockNoMajority { //nolint:errorlint // read returns it as it is
 		return err
 	}
 	return nil
@@ -262,9 +264,9 @@ func (c *stampClock) isStarting() bool {
 	return starting
 }
 
-// doubt says why the clock is not accepted yet, as it was judged by a look at it. It
+// setStartError says why the clock is not accepted yet, as it was judged by a look at it. It
 // does nothing to one that was.
-func (c *stampClock) doubt(err *ClockStartError, judged clockLook) {
+func (c *stampClock) setStartError(err *ClockStartError, judged clockReading) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if !c.isStarting() {
@@ -276,17 +278,17 @@ func (c *stampClock) doubt(err *ClockStartError, judged clockLook) {
 		return
 	}
 	if !c.contested { // later the others may only repeat what this node says
-		c.near = judged.anchor().earlier(err.contest.ahead)
-		c.firm = c.near.earlier(err.contest.unvouched)
+		c.expected = judged.anchor().earlier(err.contest.ahead)
+		c.baseline = c.expected.earlier(err.contest.unconfirmed)
 	}
-	if moved := judged.against(c.near.zero); !c.contested || c.movedOn(moved) {
-		c.shown, c.found = moved, judged.late
+	if moved := judged.offsetFrom(c.expected.zero); !c.contested || c.jumpedAgain(moved) {
+		c.jumpedBy, c.jumpedAt = moved, judged.after
 	}
 	c.contested = true
 }
 
 // jump returns how far the clock is from where it would be without the jumps
-// that nobody vouched for, and for how long it has been there. ok is false where
+// that nobody confirmed, and for how long it has been there. ok is false where
 // it has not jumped, or has come back, and is not contested either.
 func (c *stampClock) jump() (by, lasts time.Duration, ok bool) {
 	c.mu.Lock()
@@ -294,40 +296,40 @@ func (c *stampClock) jump() (by, lasts time.Duration, ok bool) {
 	if _, err := c.check(); err == nil || c.isStarting() && !c.contested {
 		return 0, 0, false
 	}
-	l := c.look()
-	return l.against(c.firm.zero), l.late - c.found, true
+	l := c.takeReadingLocked()
+	return l.offsetFrom(c.baseline.zero), l.after - c.jumpedAt, true
 }
 
-// clockVoice is what a clock shows, and the time that its node stands for.
-type clockVoice struct {
-	wall      time.Time
-	stands    bool          // whether there is such a time
-	ahead     time.Duration // how far wall is ahead of it
-	unvouched time.Duration // the sum of the jumps in it that nobody vouched for
+// clockReport is what a clock shows, and the time that its node stands for.
+type clockReport struct {
+	wall         time.Time
+	hasReference bool          // whether there is such a time
+	ahead        time.Duration // how far wall is ahead of it
+	unconfirmed  time.Duration // the sum of the jumps in it that nobody confirmed
 }
 
-// voice returns what the clock shows and stands for, and why it is not believed. A
+// report returns what the clock shows and stands for, and why it is not believed. A
 // node whose clock jumped still stands for a time, as it knows how much has elapsed
 // since. So does a node whose clock others contested when it started.
-func (c *stampClock) voice() (clockVoice, error) {
+func (c *stampClock) report() (clockReport, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	_, err := c.check()
 	if err == nil {
-		return clockVoice{wall: c.last.Load().at, stands: true, unvouched: c.unvouched()}, nil
+		return clockReport{wall: c.last.Load().at, hasReference: true, unconfirmed: c.unconfirmed()}, nil
 	}
-	l := c.look()
+	l := c.takeReadingLocked()
 	if c.isStarting() && !c.contested {
-		return clockVoice{wall: l.wall}, err
+		return clockReport{wall: l.wall}, err
 	}
-	return clockVoice{wall: l.wall, stands: true, ahead: l.against(c.near.zero), unvouched: c.unvouched()}, err
+	return clockReport{wall: l.wall, hasReference: true, ahead: l.offsetFrom(c.expected.zero), unconfirmed: c.unconfirmed()}, err
 }
 
-// see is a look at the clock, for acceptAs.
-func (c *stampClock) see() clockLook {
+// takeReading is a look at the clock, for acceptReading.
+func (c *stampClock) takeReading() clockReading {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.look()
+	return c.takeReadingLocked()
 }
 
 // accept treats the wall clock as right from now on, whatever it shows. It is called
@@ -335,16 +337,16 @@ func (c *stampClock) see() clockLook {
 func (c *stampClock) accept() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.anchor(c.look(), 0)
+	c.anchor(c.takeReadingLocked(), 0)
 }
 
-// acceptAs is accept for a clock that was judged by a look at it, unless it has
-// moved since. What nobody vouches for is remembered.
-func (c *stampClock) acceptAs(judged clockLook, unvouched time.Duration) bool {
+// acceptReading is accept for a clock that was judged by a look at it, unless it has
+// moved since. What nobody confirms is remembered.
+func (c *stampClock) acceptReading(judged clockReading, unvouched time.Duration) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	l := c.look()
-	if l.against(judged.anchor().zero).Abs() > clockSame {
+	l := c.takeReadingLocked()
+	if l.offsetFrom(judged.anchor().zero).Abs() > clockJitter {
 		return false
 	}
 	c.anchor(l, unvouched)
@@ -352,45 +354,45 @@ func (c *stampClock) acceptAs(judged clockLook, unvouched time.Duration) bool {
 }
 
 // anchor is called with mu held.
-func (c *stampClock) anchor(l clockLook, unvouched time.Duration) {
-	c.near = l.anchor()
-	c.firm = c.near.earlier(unvouched)
+func (c *stampClock) anchor(l clockReading, unvouched time.Duration) {
+	c.expected = l.anchor()
+	c.baseline = c.expected.earlier(unvouched)
 	c.last.Store(&clockCheck{at: l.wall})
 }
 
-// clockLook is the wall clock, read between two readings of the elapsed one.
-type clockLook struct {
-	wall        time.Time
-	early, late time.Duration
+// clockReading is the wall clock, read between two readings of the elapsed one.
+type clockReading struct {
+	wall          time.Time
+	before, after time.Duration
 }
 
-// look tries for readings that are close together. A process may be stopped
+// takeReadingLocked tries for readings that are close together. A process may be stopped
 // between any two of them, for seconds: that must not look like a jump.
-func (c *stampClock) look() clockLook {
-	var best clockLook
-	for i := range clockLooks {
-		var l clockLook
-		l.early = c.elapsed()
+func (c *stampClock) takeReadingLocked() clockReading {
+	var best clockReading
+	for i := range clockReadAttempts {
+		var l clockReading
+		l.before = c.elapsed()
 		l.wall = c.wall()
-		l.late = c.elapsed()
-		if i == 0 || l.late-l.early < best.late-best.early {
+		l.after = c.elapsed()
+		if i == 0 || l.after-l.before < best.after-best.before {
 			best = l
 		}
-		if best.late-best.early < clockNarrow {
+		if best.after-best.before < clockReadWindow {
 			break
 		}
 	}
 	return best
 }
 
-// against returns how far the wall clock is from where the elapsed clock says
+// offsetFrom returns how far the wall clock is from where the elapsed clock says
 // that it should be, and zero where it can't be told.
-func (l clockLook) against(zero time.Time) time.Duration {
+func (l clockReading) offsetFrom(zero time.Time) time.Duration {
 	wall := l.wall.Round(0)
-	if from := zero.Add(l.early); wall.Before(from) {
+	if from := zero.Add(l.before); wall.Before(from) {
 		return wall.Sub(from)
 	}
-	if to := zero.Add(l.late); wall.After(to) {
+	if to := zero.Add(l.after); wall.After(to) {
 		return wall.Sub(to)
 	}
 	return 0
@@ -399,8 +401,8 @@ func (l clockLook) against(zero time.Time) time.Duration {
 // stampOf keeps a stamp in the range that a log entry can hold.
 func stampOf(t time.Time) int64 { return max(t.UnixMilli(), 0) }
 
-// clockRunning returns Go's monotonic clock.
-func clockRunning() func() time.Duration {
+// monotonicClock returns Go's monotonic clock.
+func monotonicClock() func() time.Duration {
 	start := time.Now()
 	return func() time.Duration { return time.Since(start) }
 }

@@ -15,28 +15,28 @@ import (
 
 const (
 	days400 = 400 * 24 * time.Hour
-	// tolerated is what a stamp may be off by, and a second for the test.
-	tolerated = 11 * time.Second
+	// stampTolerance is what a stamp may be off by, and a second for the test.
+	stampTolerance = 11 * time.Second
 )
 
-// clockTrio is a cluster of three with clocks to step.
-func clockTrio(t *testing.T) (*trio, []*stepped) {
-	var clocks []*stepped
-	tr := newTrio(t, func(c *cluster.Config) {
-		clocks = append(clocks, new(stepped))
+// newClockCluster3 is a cluster of three with clocks to step.
+func newClockCluster3(t *testing.T) (*cluster3, []*steppedClock) {
+	var clocks []*steppedClock
+	tr := newCluster3(t, func(c *cluster.Config) {
+		clocks = append(clocks, new(steppedClock))
 		clocks[len(clocks)-1].set(c)
 	})
-	tr.compared()
-	tr.believed()
+	tr.waitClocksKnown()
+	tr.waitClocksConfirmed()
 	return tr, clocks
 }
 
-// believed waits until every node knows that the others believe their clocks.
-func (tr *trio) believed() {
+// waitClocksConfirmed waits until every node knows that the others believe their clocks.
+func (tr *cluster3) waitClocksConfirmed() {
 	tr.t.Helper()
 	require.Eventually(tr.t, func() bool {
 		for _, n := range tr.nodes {
-			if checkOf(n, "clock") != nil || !cluster.Vouched(n) {
+			if healthCheck(n, "clock") != nil || !cluster.ClockConfirmed(n) {
 				return false
 			}
 		}
@@ -44,9 +44,9 @@ func (tr *trio) believed() {
 	}, 10*time.Second, 10*time.Millisecond)
 }
 
-// tryAll proposes by each node, and returns the stamps that were acknowledged. It
+// proposeAll proposes by each node, and returns the stamps that were acknowledged. It
 // does not wait for long for somebody to lead.
-func (tr *trio) tryAll() (at []time.Time) {
+func (tr *cluster3) proposeAll() (at []time.Time) {
 	// All at once: a joint jump of some minutes is accepted after a while.
 	ctx, cancel := context.WithTimeout(tr.t.Context(), 2*time.Second)
 	defer cancel()
@@ -67,15 +67,15 @@ func (tr *trio) tryAll() (at []time.Time) {
 	return at
 }
 
-// goesOn waits until all nodes are healthy again, without an operator, and
+// waitHealthy waits until all nodes are healthy again, without an operator, and
 // stamp the right time.
-func (tr *trio) goesOn() {
+func (tr *cluster3) waitHealthy() {
 	tr.t.Helper()
-	tr.goesOnAt(time.Now())
+	tr.waitHealthyAt(time.Now())
 }
 
-// goesOnAt is goesOn where the right time was so a moment ago.
-func (tr *trio) goesOnAt(right time.Time) {
+// waitHealthyAt is goesOn where the right time was so a moment ago.
+func (tr *cluster3) waitHealthyAt(right time.Time) {
 	tr.t.Helper()
 	from := time.Now()
 	tr.settle(3)
@@ -83,7 +83,7 @@ func (tr *trio) goesOnAt(right time.Time) {
 	for _, n := range tr.nodes {
 		v, _, err := n.Propose(tr.t.Context(), &set{Name: "after"})
 		require.NoError(tr.t, err)
-		require.WithinDuration(tr.t, right.Add(time.Since(from)), time.UnixMilli(v.(cluster.Meta).At), tolerated)
+		require.WithinDuration(tr.t, right.Add(time.Since(from)), time.UnixMilli(v.(cluster.Meta).At), stampTolerance)
 	}
 }
 
@@ -104,22 +104,22 @@ func TestClocksThatJumpTogether(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			t.Parallel()
-			tr, clocks := clockTrio(t)
+			tr, clocks := newClockCluster3(t)
 			i := tr.leader()
 			for j := range tc.nodes {
 				clocks[(i+j)%3].jump(tc.by)
 			}
 			for range 2 { // each takes three seconds where nobody leads
-				for _, at := range tr.tryAll() {
-					require.WithinDuration(t, time.Now(), at, tolerated)
+				for _, at := range tr.proposeAll() {
+					require.WithinDuration(t, time.Now(), at, stampTolerance)
 				}
 			}
-			require.ErrorContains(t, checkOf(tr.nodes[i], "clock"), "jumped")
+			require.ErrorContains(t, healthCheck(tr.nodes[i], "clock"), "jumped")
 			for _, c := range clocks {
 				c.jump(0)
 			}
-			tr.goesOn()
-			tr.same()
+			tr.waitHealthy()
+			tr.requireSameState()
 		})
 	}
 }
@@ -127,21 +127,21 @@ func TestClocksThatJumpTogether(t *testing.T) {
 // TestClocksThatStayElsewhere: nothing is decided until an operator says which
 // clocks are right.
 func TestClocksThatStayElsewhere(t *testing.T) {
-	tr, clocks := clockTrio(t)
+	tr, clocks := newClockCluster3(t)
 	for _, c := range clocks[:2] {
 		c.jump(days400)
-		c.pass(time.Hour) // it lasts
+		c.skip(time.Hour) // it lasts
 	}
-	clocks[2].pass(time.Hour)
+	clocks[2].skip(time.Hour)
 	require.Eventually(t, func() bool {
 		for _, n := range tr.nodes {
 			if leading, _ := n.Leading(); leading {
 				return false
 			}
 		}
-		return checkOf(tr.nodes[0], "clock") != nil && checkOf(tr.nodes[1], "clock") != nil
+		return healthCheck(tr.nodes[0], "clock") != nil && healthCheck(tr.nodes[1], "clock") != nil
 	}, 10*time.Second, 10*time.Millisecond)
-	require.Empty(t, tr.tryAll())
+	require.Empty(t, tr.proposeAll())
 	require.NoError(t, tr.nodes[0].AcceptClock())
 	require.NoError(t, tr.nodes[1].AcceptClock())
 	require.Eventually(t, func() bool {
@@ -151,33 +151,33 @@ func TestClocksThatStayElsewhere(t *testing.T) {
 
 	// And the third comes to them by itself: they do not jump.
 	clocks[2].jump(days400)
-	require.Eventually(t, func() bool { return checkOf(tr.nodes[2], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return healthCheck(tr.nodes[2], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
 }
 
 // TestClocksAreCorrectedTogether: by some minutes, for good. That needs nobody.
 // Once they are set back, nothing is decided before they are where they were.
 func TestClocksAreCorrectedTogether(t *testing.T) {
-	tr, clocks := clockTrio(t)
+	tr, clocks := newClockCluster3(t)
 	jump := func(to time.Duration) {
 		for _, c := range clocks {
 			c.jump(to)
 		}
 		require.Eventually(t, func() bool {
 			for _, n := range tr.nodes {
-				if checkOf(n, "clock") == nil {
+				if healthCheck(n, "clock") == nil {
 					return false
 				}
 			}
 			return true
 		}, 10*time.Second, 10*time.Millisecond)
 		for _, c := range clocks {
-			c.pass(20 * time.Second)
+			c.skip(20 * time.Second)
 		}
-		tr.believed()
+		tr.waitClocksConfirmed()
 	}
 	jump(2 * time.Minute)
 	require.Eventually(t, func() bool {
-		at := tr.tryAll()
+		at := tr.proposeAll()
 		return len(at) == 3 && time.Until(at[0]) > 2*time.Minute
 	}, 10*time.Second, 10*time.Millisecond)
 
@@ -189,65 +189,65 @@ func TestClocksAreCorrectedTogether(t *testing.T) {
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 	require.InDelta(t, 100*time.Second, ahead.By, float64(30*time.Second))
 	for _, n := range tr.nodes {
-		require.ErrorAs(t, checkOf(n, "time"), &ahead)
+		require.ErrorAs(t, healthCheck(n, "time"), &ahead)
 		require.InDelta(t, 100*time.Second, n.Stats().StateAhead, float64(30*time.Second))
 	}
 	for _, c := range clocks {
-		c.pass(2 * time.Minute)
+		c.skip(2 * time.Minute)
 	}
-	require.Eventually(t, func() bool { return len(tr.tryAll()) == 3 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(tr.proposeAll()) == 3 }, 10*time.Second, 10*time.Millisecond)
 	for _, n := range tr.nodes {
-		require.NoError(t, checkOf(n, "time"))
+		require.NoError(t, healthCheck(n, "time"))
 	}
 }
 
 // TestRestartsLaunderNoJump: clocks that are refused as long as the nodes run are
 // refused after a restart too, beside a node whose clock is steady.
 func TestRestartsLaunderNoJump(t *testing.T) {
-	tr, clocks := clockTrio(t)
+	tr, clocks := newClockCluster3(t)
 	i := tr.leader()
 	wrong := []int{i, (i + 1) % 3}
 	for _, j := range wrong {
 		clocks[j].jump(9 * time.Minute)
 	}
-	require.Empty(t, tr.tryAll())
+	require.Empty(t, tr.proposeAll())
 	for _, j := range wrong {
 		tr.restart(j)
-		require.ErrorContains(t, checkOf(tr.nodes[j], "clock"), "ahead of the clocks of nodes that run steadily", "at once")
+		require.ErrorContains(t, healthCheck(tr.nodes[j], "clock"), "ahead of the clocks of nodes that run steadily", "at once")
 	}
 	require.Eventually(t, func() bool { return tr.nodes[(i+2)%3].Stats().Reachable == 3 }, 10*time.Second, 10*time.Millisecond)
-	require.Empty(t, tr.tryAll())
+	require.Empty(t, tr.proposeAll())
 	for _, c := range clocks {
 		c.jump(0)
 	}
-	tr.goesOn()
-	tr.same()
+	tr.waitHealthy()
+	tr.requireSameState()
 }
 
 // TestRollingRestartLaundersNoJump: the node that restarts last meets none whose clock
 // is right any more, but those that restarted before it know what it was.
 func TestRollingRestartLaundersNoJump(t *testing.T) {
-	tr, clocks := clockTrio(t)
+	tr, clocks := newClockCluster3(t)
 	i := tr.leader()
 	for turn := range 6 {
 		j := (i + turn) % 3
 		clocks[j].jump(9 * time.Minute)
 		tr.restart(j)
 		require.Eventually(t, func() bool {
-			err := checkOf(tr.nodes[j], "clock")
+			err := healthCheck(tr.nodes[j], "clock")
 			return err != nil && strings.Contains(err.Error(), "ahead of the clocks of nodes that run steadily")
 		}, 10*time.Second, 10*time.Millisecond, "restart %d", turn)
 	}
 	for _, c := range clocks {
-		c.pass(time.Minute)
+		c.skip(time.Minute)
 	}
-	require.Empty(t, tr.tryAll())
+	require.Empty(t, tr.proposeAll())
 	for j, n := range tr.nodes {
-		require.Error(t, checkOf(n, "clock"))
+		require.Error(t, healthCheck(n, "clock"))
 		clocks[j].jump(0)
 	}
-	tr.goesOnAt(time.Now().Add(time.Minute))
-	tr.same()
+	tr.waitHealthyAt(time.Now().Add(time.Minute))
+	tr.requireSameState()
 }
 
 // TestRestartOfAllLaundersNoJump: no node runs on that knows better, nor does a node
@@ -256,11 +256,11 @@ func TestRestartOfAllLaundersNoJump(t *testing.T) {
 	waits := func(n *cluster.Node, why string) {
 		t.Helper()
 		require.Eventually(t, func() bool {
-			err := checkOf(n, "clock")
+			err := healthCheck(n, "clock")
 			return err != nil && strings.Contains(err.Error(), why)
 		}, 10*time.Second, 10*time.Millisecond)
 	}
-	tr, clocks := clockTrio(t)
+	tr, clocks := newClockCluster3(t)
 	for j, n := range tr.nodes {
 		clocks[j].jump(9 * time.Minute)
 		waits(n, "jumped forward")
@@ -275,14 +275,14 @@ func TestRestartOfAllLaundersNoJump(t *testing.T) {
 		for _, n := range tr.nodes {
 			waits(n, "since it jumped while this node ran")
 		}
-		require.Empty(t, tr.tryAll())
+		require.Empty(t, tr.proposeAll())
 	}
 	for j := range tr.nodes {
 		clocks[j].jump(0)
 	}
-	tr.believed()
+	tr.waitClocksConfirmed()
 
-	alone, clock := config(t, ""), new(stepped)
+	alone, clock := config(t, ""), new(steppedClock)
 	clock.set(&alone)
 	n := open(t, alone)
 	clock.jump(9 * time.Minute)
@@ -293,7 +293,7 @@ func TestRestartOfAllLaundersNoJump(t *testing.T) {
 	require.NoError(t, n.AcceptClock())
 	shut(t, n)
 	n = open(t, alone)
-	require.NoError(t, checkOf(n, "clock"))
+	require.NoError(t, healthCheck(n, "clock"))
 }
 
 // TestJumpsAddUpOverRestarts: jumps that a majority may accept by itself are no more
@@ -301,7 +301,7 @@ func TestRestartOfAllLaundersNoJump(t *testing.T) {
 // other.
 func TestJumpsAddUpOverRestarts(t *testing.T) {
 	const step = 4*time.Minute + 55*time.Second
-	tr, clocks := clockTrio(t)
+	tr, clocks := newClockCluster3(t)
 	i := tr.leader()
 	wrong := []int{i, (i + 1) % 3}
 	jump := func(to time.Duration) {
@@ -309,15 +309,15 @@ func TestJumpsAddUpOverRestarts(t *testing.T) {
 			clocks[j].jump(to)
 		}
 		for _, j := range wrong {
-			require.Eventually(t, func() bool { return checkOf(tr.nodes[j], "clock") != nil }, 10*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return healthCheck(tr.nodes[j], "clock") != nil }, 10*time.Second, 10*time.Millisecond)
 		}
 		for _, c := range clocks {
-			c.pass(20 * time.Second)
+			c.skip(20 * time.Second)
 		}
 	}
 	accepted := func(nodes ...int) {
 		for _, j := range nodes {
-			require.Eventually(t, func() bool { return checkOf(tr.nodes[j], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return healthCheck(tr.nodes[j], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
 		}
 	}
 	jump(step)
@@ -329,81 +329,81 @@ func TestJumpsAddUpOverRestarts(t *testing.T) {
 	// The third comes to them, and all restart with two others that vouch.
 	clocks[(i+2)%3].jump(step)
 	accepted((i + 2) % 3)
-	require.InDelta(t, step, cluster.Unvouched(tr.nodes[(i+2)%3]), float64(tolerated), "they can't vouch for more than they know")
+	require.InDelta(t, step, cluster.UnconfirmedJumps(tr.nodes[(i+2)%3]), float64(stampTolerance), "they can't vouch for more than they know")
 	for j := range tr.nodes {
 		tr.restart(j)
 		accepted(j)
 	}
-	tr.believed()
+	tr.waitClocksConfirmed()
 
 	jump(2 * step)
 	refused := func() {
 		t.Helper()
 		for range 2 {
-			for _, at := range tr.tryAll() { // by the third, until it knows of the others
-				require.WithinDuration(t, clocks[(i+2)%3].now(), at, tolerated)
+			for _, at := range tr.proposeAll() { // by the third, until it knows of the others
+				require.WithinDuration(t, clocks[(i+2)%3].now(), at, stampTolerance)
 			}
 		}
 		for _, j := range wrong {
-			require.Error(t, checkOf(tr.nodes[j], "clock"))
+			require.Error(t, healthCheck(tr.nodes[j], "clock"))
 		}
 	}
 	refused()
-	require.ErrorContains(t, checkOf(tr.nodes[i], "clock"), "and by 4m5", "it says why")
+	require.ErrorContains(t, healthCheck(tr.nodes[i], "clock"), "and by 4m5", "it says why")
 	for _, j := range wrong {
 		tr.restart(j)
 	}
 	for _, c := range clocks {
-		c.pass(20 * time.Second)
+		c.skip(20 * time.Second)
 	}
 	refused()
 	for _, j := range wrong {
 		require.NoError(t, tr.nodes[j].AcceptClock())
 	}
-	require.Eventually(t, func() bool { return len(tr.tryAll()) == 3 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(tr.proposeAll()) == 3 }, 20*time.Second, 10*time.Millisecond)
 }
 
 // TestJumpsOfANodeAloneAddUpOverRestarts, where a majority is that node.
 func TestJumpsOfANodeAloneAddUpOverRestarts(t *testing.T) {
-	clock := new(stepped)
+	clock := new(steppedClock)
 	c := config(t, "")
 	clock.set(&c)
 	n := open(t, c)
 	clock.jump(3 * time.Minute)
-	require.Eventually(t, func() bool { return checkOf(n, "clock") != nil }, 10*time.Second, 10*time.Millisecond)
-	clock.pass(20 * time.Second)
-	require.Eventually(t, func() bool { return checkOf(n, "clock") == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return healthCheck(n, "clock") != nil }, 10*time.Second, 10*time.Millisecond)
+	clock.skip(20 * time.Second)
+	require.Eventually(t, func() bool { return healthCheck(n, "clock") == nil }, 10*time.Second, 10*time.Millisecond)
 	shut(t, n)
 	n = open(t, c)
-	require.NoError(t, checkOf(n, "clock"))
+	require.NoError(t, healthCheck(n, "clock"))
 	clock.jump(6 * time.Minute)
-	require.ErrorContains(t, checkOf(n, "clock"), "jumped forward by 3m")
-	clock.pass(time.Minute)
-	require.Never(t, func() bool { return checkOf(n, "clock") == nil }, 3*time.Second, 10*time.Millisecond)
+	require.ErrorContains(t, healthCheck(n, "clock"), "jumped forward by 3m")
+	clock.skip(time.Minute)
+	require.Never(t, func() bool { return healthCheck(n, "clock") == nil }, 3*time.Second, 10*time.Millisecond)
 	require.NoError(t, n.AcceptClock())
-	require.NoError(t, checkOf(n, "clock"))
+	require.NoError(t, healthCheck(n, "clock"))
 }
 
 // TestOneWrongClockKeepsNobodyFromStarting where another steady one agrees with
 // who starts.
 func TestOneWrongClockKeepsNobodyFromStarting(t *testing.T) {
-	tr, clocks := clockTrio(t)
+	tr, clocks := newClockCluster3(t)
 	i := tr.leader()
 	wrong, starts := (i+1)%3, (i+2)%3
 	clocks[wrong].jump(9 * time.Minute)
 	require.NoError(t, tr.nodes[wrong].AcceptClock())
 	tr.restart(starts)
-	require.Eventually(t, func() bool { return checkOf(tr.nodes[starts], "clock") == nil }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return healthCheck(tr.nodes[starts], "clock") == nil }, 5*time.Second, 10*time.Millisecond)
 	v, _, err := tr.nodes[starts].Propose(t.Context(), &set{Name: "after"})
 	require.NoError(t, err)
-	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), tolerated)
+	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), stampTolerance)
 }
 
 // TestClockOfANodeAloneComesBack: nothing was stamped, and nobody is asked.
 func TestClockOfANodeAloneComesBack(t *testing.T) {
 	for _, by := range []time.Duration{days400, time.Minute, -time.Hour} {
 		t.Run(by.String(), func(t *testing.T) {
-			clock := new(stepped)
+			clock := new(steppedClock)
 			c := config(t, "")
 			clock.set(&c)
 			n := open(t, c)
@@ -413,7 +413,7 @@ func TestClockOfANodeAloneComesBack(t *testing.T) {
 			clock.jump(0)
 			v, _, err := n.Propose(t.Context(), &set{Name: "after"})
 			require.NoError(t, err)
-			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), tolerated)
+			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), stampTolerance)
 		})
 	}
 }
@@ -421,11 +421,11 @@ func TestClockOfANodeAloneComesBack(t *testing.T) {
 // TestStampsAreNeverAheadOfAMajority: a leader is in the middle of its clocks, and
 // state time is that of a leader before it.
 func TestStampsAreNeverAheadOfAMajority(t *testing.T) {
-	tr, clocks := clockTrio(t)
+	tr, clocks := newClockCluster3(t)
 	i := tr.leader()
 	clocks[i].jump(8 * time.Second) // no jump, and within what is tolerated of a leader
 	from := time.Now()
-	at := tr.tryAll()
+	at := tr.proposeAll()
 	require.Len(t, at, 3)
 	require.WithinRange(t, at[2], from.Add(8*time.Second).Truncate(time.Millisecond), time.Now().Add(8*time.Second))
 

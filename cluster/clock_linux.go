@@ -14,7 +14,7 @@ import (
 func clockElapsed() func() time.Duration {
 	var ts unix.Timespec
 	if unix.ClockGettime(unix.CLOCK_BOOTTIME, &ts) != nil { // a sandbox that has no such clock
-		return clockRunning()
+		return monotonicClock()
 	}
 	return func() time.Duration {
 		var ts unix.Timespec
@@ -25,7 +25,7 @@ func clockElapsed() func() time.Duration {
 	}
 }
 
-// clockSynchronised returns nil if the kernel vouches for now, a reading of the clock
+// clockSynchronised returns nil if the kernel confirms the clock for now, a reading of the clock
 // from a moment ago: adjtimex(2) reports the kernel's clock as synchronised, and that
 // clock shows the same time.
 func clockSynchronised(now time.Time) error {
@@ -33,10 +33,10 @@ func clockSynchronised(now time.Time) error {
 	if _, err := unix.Adjtimex(&t); err != nil {
 		return fmt.Errorf("the kernel does not report whether its clock is synchronised: %w", err)
 	}
-	return kernelVouches(&t, now)
+	return kernelConfirms(&t, now)
 }
 
-func kernelVouches(t *unix.Timex, now time.Time) error {
+func kernelConfirms(t *unix.Timex, now time.Time) error {
 	if t.Status&unix.STA_UNSYNC != 0 {
 		return errors.New("the kernel's clock is not synchronised")
 	}

@@ -7,9 +7,9 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// clockSampleLife is how old a sample may be. Clocks are compared at least three
+// clockSampleMaxAge is how old a sample may be. Clocks are compared at least three
 // times as often, so that one lost answer makes no clock unknown.
-const clockSampleLife = 30 * time.Second
+const clockSampleMaxAge = 30 * time.Second
 
 // clockSample is what this node knows of the clock of a voter.
 type clockSample struct {
@@ -17,22 +17,22 @@ type clockSample struct {
 	offset      time.Duration // positive: ahead of this node's
 	uncertainty time.Duration // the offset is off by this much at most
 	age         time.Duration
-	// What it said of its clock itself, see clockVoice.
-	stands           bool
-	ahead, unvouched time.Duration
+	// What it said of its clock itself, see clockReport.
+	hasReference       bool
+	ahead, unconfirmed time.Duration
 }
 
-// voice says how far the time that the voter stands for is ahead of this node's
+// referenceOffset says how far the time that the voter stands for is ahead of this node's
 // clock.
-func (s *clockSample) voice() time.Duration {
-	bounded := func(d time.Duration) time.Duration { return min(max(d, -clockMost), clockMost) }
+func (s *clockSample) referenceOffset() time.Duration {
+	bounded := func(d time.Duration) time.Duration { return min(max(d, -maxClockOffset), maxClockOffset) }
 	return bounded(s.offset) - bounded(s.ahead)
 }
 
 // clockContest is what voters say of the clock of this node.
 type clockContest struct {
-	ahead     time.Duration // of the time that they stand for
-	unvouched time.Duration // the sum of the jumps in that which nobody vouched for
+	ahead       time.Duration // of the time that they stand for
+	unconfirmed time.Duration // the sum of the jumps in that which nobody confirmed
 }
 
 // clockOffset says how far the wall clock of a peer is ahead of this node's. The
@@ -53,7 +53,7 @@ type clockVote struct {
 
 	// The same of the times that voters stand for; this node is not among them.
 	steady, opposed int
-	unvouched       time.Duration // the greatest of steady
+	unconfirmed     time.Duration // the greatest of steady
 	contest         clockContest  // by the nearest of opposed
 }
 
@@ -81,16 +81,16 @@ func clockVerdict(self raft.ServerID, voters []raft.ServerID, samples []clockSam
 		default:
 			v.unknown++
 		}
-		switch voice := s.voice(); {
-		case !ok || !s.stands:
-		case within(voice):
+		switch reference := s.referenceOffset(); {
+		case !ok || !s.hasReference:
+		case within(reference):
 			v.steady++
-			if s.unvouched.Abs() > v.unvouched.Abs() {
-				v.unvouched = s.unvouched
+			if s.unconfirmed.Abs() > v.unconfirmed.Abs() {
+				v.unconfirmed = s.unconfirmed
 			}
-		case beyond(voice):
-			if v.opposed == 0 || voice.Abs() < v.contest.ahead.Abs() {
-				v.contest = clockContest{-voice, s.unvouched}
+		case beyond(reference):
+			if v.opposed == 0 || reference.Abs() < v.contest.ahead.Abs() {
+				v.contest = clockContest{-reference, s.unconfirmed}
 			}
 			v.opposed++
 		}
@@ -100,7 +100,7 @@ func clockVerdict(self raft.ServerID, voters []raft.ServerID, samples []clockSam
 
 func youngestSample(id raft.ServerID, samples []clockSample) (youngest clockSample, ok bool) {
 	for _, s := range samples {
-		if s.voter == id && s.age <= clockSampleLife && s.uncertainty >= 0 && (!ok || s.age < youngest.age) {
+		if s.voter == id && s.age <= clockSampleMaxAge && s.uncertainty >= 0 && (!ok || s.age < youngest.age) {
 			youngest, ok = s, true
 		}
 	}
@@ -118,23 +118,23 @@ func (v clockVote) mayLead() bool { return v.agree >= v.majority() }
 // own rule.
 func (v clockVote) mustStepDown() bool { return v.agree+v.unknown < v.majority() }
 
-// vouches says that a majority of the voters, this node not among them, stands for
+// confirms says that a majority of the voters, this node not among them, stands for
 // the time of this node's clock.
-func (v clockVote) vouches() bool { return v.steady >= v.majority() }
+func (v clockVote) confirms() bool { return v.steady >= v.majority() }
 
 // contests says that of the voters, this node not among them, more stand for
 // another time than for that of this node's clock.
 func (v clockVote) contests() bool { return v.opposed > v.steady }
 
-// settles says that a jump is small enough, lasts long enough, and is shared by
-// enough, to be accepted without a voucher.
-func (v clockVote) settles(by, lasts time.Duration) bool {
-	return by.Abs() <= clockLimit && lasts >= clockSettles && v.mayLead()
+// acceptsJump says that a jump is small enough, lasts long enough, and is shared by
+// enough, to be accepted without confirmation.
+func (v clockVote) acceptsJump(by, lasts time.Duration) bool {
+	return by.Abs() <= clockJumpLimit && lasts >= clockSettleTime && v.mayLead()
 }
 
-// heard says that something is known of the clocks of a majority, this node's
+// majorityKnown says that something is known of the clocks of a majority, this node's
 // among them.
-func (v clockVote) heard() bool { return v.agree+v.differ >= v.majority() }
+func (v clockVote) majorityKnown() bool { return v.agree+v.differ >= v.majority() }
 
 // clockBehind returns how far the clocks of a majority are behind this node's at most.
 // It takes the majority whose clocks are furthest ahead. The result is negative if they
@@ -145,7 +145,7 @@ func clockBehind(self raft.ServerID, voters []raft.ServerID, samples []clockSamp
 		if id == self {
 			least = append(least, 0)
 		} else if s, ok := youngestSample(id, samples); ok && s.uncertainty <= ClockTolerance {
-			least = append(least, max(s.offset, -clockMost)-s.uncertainty)
+			least = append(least, max(s.offset, -maxClockOffset)-s.uncertainty)
 		}
 	}
 	majority := len(voters)/2 + 1

@@ -91,8 +91,8 @@ func TestClockVerdict(t *testing.T) {
 		{"perhaps beyond the limit", 2, []clockSample{{voter: "b", offset: 9 * s, uncertainty: 2 * s}}, clockVote{agree: 1, unknown: 1}, false, false},
 		{"perhaps within the limit", 2, []clockSample{{voter: "b", offset: 12 * s, uncertainty: 2 * s}}, clockVote{agree: 1, unknown: 1}, false, false},
 		{"so slow an answer tells nothing", 2, []clockSample{{voter: "b", uncertainty: 11 * s}}, clockVote{agree: 1, unknown: 1}, false, false},
-		{"as old as a sample may be", 2, []clockSample{{voter: "b", age: clockSampleLife}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
-		{"too old", 2, []clockSample{{voter: "b", age: clockSampleLife + 1}}, clockVote{agree: 1, unknown: 1}, false, false},
+		{"as old as a sample may be", 2, []clockSample{{voter: "b", age: clockSampleMaxAge}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
+		{"too old", 2, []clockSample{{voter: "b", age: clockSampleMaxAge + 1}}, clockVote{agree: 1, unknown: 1}, false, false},
 		{"the youngest counts", 2, []clockSample{{voter: "b", offset: time.Hour, age: 3 * s}, {voter: "b", age: s}, {voter: "b", offset: time.Hour, age: 2 * s}}, clockVote{agree: 2, differ: 0, unknown: 0}, true, false},
 		{"two samples are one voter", 5, []clockSample{at("b", 0), at("b", 0), at("b", 0)}, clockVote{agree: 2, differ: 0, unknown: 3}, false, false},
 		{"own sample says nothing", 3, []clockSample{at("a", time.Hour)}, clockVote{agree: 1, unknown: 2}, false, false},
@@ -134,14 +134,14 @@ func TestClockVoteIsConsistent(t *testing.T) {
 
 // Only voters that stand for the time of this node's clock vouch for it, and this
 // node does not for itself.
-func TestClockVouches(t *testing.T) {
+func TestClockConfirms(t *testing.T) {
 	const s = time.Second
 	all := []raft.ServerID{"a", "b", "c", "d", "e"}
 	steady := func(id raft.ServerID, offset time.Duration) clockSample {
-		return clockSample{voter: id, offset: offset, uncertainty: s, stands: true}
+		return clockSample{voter: id, offset: offset, uncertainty: s, hasReference: true}
 	}
 	jumped := func(id raft.ServerID) clockSample {
-		return clockSample{voter: id, uncertainty: s, stands: true, ahead: time.Hour}
+		return clockSample{voter: id, uncertainty: s, hasReference: true, ahead: time.Hour}
 	}
 	starting := func(id raft.ServerID) clockSample { return clockSample{voter: id, uncertainty: s} }
 	for _, tc := range []struct {
@@ -156,28 +156,28 @@ func TestClockVouches(t *testing.T) {
 		{"three, one of them jumped too", 3, []clockSample{steady("b", 0), jumped("c")}, false},
 		{"three, both jumped to the same time", 3, []clockSample{jumped("b"), jumped("c")}, false},
 		{"three, both are starting", 3, []clockSample{starting("b"), starting("c")}, false},
-		{"three, one jumped away", 3, []clockSample{steady("b", 0), {voter: "c", offset: time.Hour, stands: true, ahead: time.Hour}}, true},
+		{"three, one jumped away", 3, []clockSample{steady("b", 0), {voter: "c", offset: time.Hour, hasReference: true, ahead: time.Hour}}, true},
 		{"three, one is elsewhere", 3, []clockSample{steady("b", 0), steady("c", time.Hour)}, false},
 		{"three, one is silent", 3, []clockSample{steady("b", 0)}, false},
 		{"five, three of the others", 5, []clockSample{steady("b", 0), steady("c", 0), steady("d", 0), jumped("e")}, true},
 		{"five, two of the others", 5, []clockSample{steady("b", 0), steady("c", 0), jumped("d"), jumped("e")}, false},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			require.Equal(t, tc.want, clockVerdict("a", all[:tc.voters], tc.samples, ClockTolerance).vouches())
+			require.Equal(t, tc.want, clockVerdict("a", all[:tc.voters], tc.samples, ClockTolerance).confirms())
 		})
 	}
 }
 
-// TestClockVouchesWithWhatIsUnvouched: who vouches has no more than the greatest sum
-// of jumps that nobody vouched for.
-func TestClockVouchesWithWhatIsUnvouched(t *testing.T) {
+// TestClockConfirmsWithWhatIsUnconfirmed: who vouches has no more than the greatest sum
+// of jumps that nobody confirmed.
+func TestClockConfirmsWithWhatIsUnconfirmed(t *testing.T) {
 	v := clockVerdict("a", []raft.ServerID{"a", "b", "c", "d"}, []clockSample{
-		{voter: "b", stands: true, unvouched: -4 * time.Minute},
-		{voter: "c", stands: true, unvouched: time.Minute},
-		{voter: "d", stands: true, unvouched: time.Hour, offset: time.Hour},
+		{voter: "b", hasReference: true, unconfirmed: -4 * time.Minute},
+		{voter: "c", hasReference: true, unconfirmed: time.Minute},
+		{voter: "d", hasReference: true, unconfirmed: time.Hour, offset: time.Hour},
 	}, ClockTolerance)
-	require.Equal(t, -4*time.Minute, v.unvouched)
-	require.Equal(t, clockContest{ahead: -time.Hour, unvouched: time.Hour}, v.contest)
+	require.Equal(t, -4*time.Minute, v.unconfirmed)
+	require.Equal(t, clockContest{ahead: -time.Hour, unconfirmed: time.Hour}, v.contest)
 }
 
 // TestClockContests: only voters that stand for a time count, and only where it is
@@ -186,7 +186,7 @@ func TestClockContests(t *testing.T) {
 	const s = time.Second
 	all := []raft.ServerID{"a", "b", "c", "d", "e"}
 	steady := func(id raft.ServerID, offset time.Duration) clockSample {
-		return clockSample{voter: id, offset: offset, uncertainty: s, stands: true}
+		return clockSample{voter: id, offset: offset, uncertainty: s, hasReference: true}
 	}
 	for _, tc := range []struct {
 		name    string
@@ -201,7 +201,7 @@ func TestClockContests(t *testing.T) {
 		{"three, one is ahead, one is silent", 3, []clockSample{steady("c", time.Minute)}, true, -time.Minute},
 		{"three, one differs, one is as wrong and is starting", 3, []clockSample{{voter: "b", uncertainty: s}, steady("c", -time.Minute)}, true, time.Minute},
 		{"three, both are as wrong and know it", 3, []clockSample{
-			{voter: "b", uncertainty: s, stands: true, ahead: time.Minute}, {voter: "c", uncertainty: s, stands: true, ahead: time.Minute},
+			{voter: "b", uncertainty: s, hasReference: true, ahead: time.Minute}, {voter: "c", uncertainty: s, hasReference: true, ahead: time.Minute},
 		}, true, time.Minute},
 		{"three, one differs that is starting", 3, []clockSample{{voter: "b", offset: -time.Minute, uncertainty: s}}, false, 0},
 		{"three, one of each: a tie", 3, []clockSample{steady("b", 0), steady("c", -time.Minute)}, false, time.Minute},
@@ -210,7 +210,7 @@ func TestClockContests(t *testing.T) {
 		{"five, two of each", 5, []clockSample{steady("b", -time.Minute), steady("c", -time.Hour), steady("d", s), steady("e", s)}, false, time.Minute},
 		{"perhaps within the limit", 2, []clockSample{steady("b", 11*s)}, false, 0},
 		{"no voter", 2, []clockSample{steady("c", time.Hour)}, false, 0},
-		{"centuries behind", 2, []clockSample{steady("b", math.MinInt64)}, true, clockMost},
+		{"centuries behind", 2, []clockSample{steady("b", math.MinInt64)}, true, maxClockOffset},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			v := clockVerdict("a", all[:tc.voters], tc.samples, ClockTolerance)
@@ -220,53 +220,53 @@ func TestClockContests(t *testing.T) {
 	}
 }
 
-// TestJudgeClock is the rule for the clock that a node starts with.
-func TestJudgeClock(t *testing.T) {
+// TestEvaluateStartClock is the rule for the clock that a node starts with.
+func TestEvaluateStartClock(t *testing.T) {
 	const m = time.Minute
 	now := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
-	known := clockTraces{stamp: now.Add(-m), kernel: errors.New("not synchronised"), voters: clockVote{agree: 1}}
+	known := clockEvidence{stamp: now.Add(-m), kernelErr: errors.New("not synchronised"), voters: clockVote{agree: 1}}
 	contested := clockVote{agree: 1, differ: 1, unknown: 1, opposed: 1, contest: clockContest{ahead: 9 * m}}
 	for _, tc := range []struct {
 		name   string
-		change func(*clockTraces)
+		change func(*clockEvidence)
 		why    string // "" where it is believed
 	}{
-		{"soon after the newest decision", func(*clockTraces) {}, ""},
-		{"an empty folder", func(t *clockTraces) { t.stamp = time.Time{} }, ""},
-		{"an empty folder, and others differ", func(t *clockTraces) { t.stamp, t.voters = time.Time{}, contested }, ""},
-		{"10 minutes after it", func(t *clockTraces) { t.stamp = now.Add(-10 * m) }, ""},
-		{"longer after it", func(t *clockTraces) { t.stamp = now.Add(-11 * m) }, "is 11m0s ahead of the newest decision"},
-		{"longer after it, and it ran since", func(t *clockTraces) { t.stamp, t.ran = now.Add(-11*m), now.Add(-m) }, ""},
-		{"longer after it ran", func(t *clockTraces) { t.stamp, t.ran = now.Add(-12*m), now.Add(-11*m) }, "is 11m0s ahead of when it last ran"},
-		{"10 s before it", func(t *clockTraces) { t.stamp = now.Add(ClockTolerance) }, ""},
-		{"longer before it", func(t *clockTraces) { t.stamp = now.Add(m) }, "is 1m0s behind the newest decision"},
+		{"soon after the newest decision", func(*clockEvidence) {}, ""},
+		{"an empty folder", func(t *clockEvidence) { t.stamp = time.Time{} }, ""},
+		{"an empty folder, and others differ", func(t *clockEvidence) { t.stamp, t.voters = time.Time{}, contested }, ""},
+		{"10 minutes after it", func(t *clockEvidence) { t.stamp = now.Add(-10 * m) }, ""},
+		{"longer after it", func(t *clockEvidence) { t.stamp = now.Add(-11 * m) }, "is 11m0s ahead of the newest decision"},
+		{"longer after it, and it ran since", func(t *clockEvidence) { t.stamp, t.lastRun = now.Add(-11*m), now.Add(-m) }, ""},
+		{"longer after it ran", func(t *clockEvidence) { t.stamp, t.lastRun = now.Add(-12*m), now.Add(-11*m) }, "is 11m0s ahead of when it last ran"},
+		{"10 s before it", func(t *clockEvidence) { t.stamp = now.Add(ClockTolerance) }, ""},
+		{"longer before it", func(t *clockEvidence) { t.stamp = now.Add(m) }, "is 1m0s behind the newest decision"},
 
-		{"ahead of steady clocks", func(t *clockTraces) { t.voters = contested }, "is 9m0s ahead of the clocks of nodes that run steadily"},
-		{"behind steady clocks", func(t *clockTraces) { t.voters = contested; t.voters.contest.ahead = -m }, "is 1m0s behind the clocks of nodes that run steadily"},
-		{"as many agree as differ", func(t *clockTraces) {
+		{"ahead of steady clocks", func(t *clockEvidence) { t.voters = contested }, "is 9m0s ahead of the clocks of nodes that run steadily"},
+		{"behind steady clocks", func(t *clockEvidence) { t.voters = contested; t.voters.contest.ahead = -m }, "is 1m0s behind the clocks of nodes that run steadily"},
+		{"as many agree as differ", func(t *clockEvidence) {
 			t.voters = clockVote{agree: 2, differ: 1, steady: 1, opposed: 1, contest: clockContest{ahead: m}}
 		}, ""},
-		{"it was contested, and the others are silent", func(t *clockTraces) { t.stands.ahead = 9 * m }, "is 9m0s ahead of the clocks of nodes"},
-		{"it was contested, and came back", func(t *clockTraces) { t.stands.ahead = ClockTolerance }, ""},
-		{"it was contested, and as many agree as differ", func(t *clockTraces) {
-			t.stands.ahead, t.voters = 9*m, clockVote{agree: 2, differ: 1, steady: 1, opposed: 1}
+		{"it was contested, and the others are silent", func(t *clockEvidence) { t.priorContest.ahead = 9 * m }, "is 9m0s ahead of the clocks of nodes"},
+		{"it was contested, and came back", func(t *clockEvidence) { t.priorContest.ahead = ClockTolerance }, ""},
+		{"it was contested, and as many agree as differ", func(t *clockEvidence) {
+			t.priorContest.ahead, t.voters = 9*m, clockVote{agree: 2, differ: 1, steady: 1, opposed: 1}
 		}, ""},
-		{"it jumped while it ran", func(t *clockTraces) { t.ran, t.unvouched = now.Add(-m), 9*m }, "since it jumped while this node ran"},
-		{"it jumped, and was set right", func(t *clockTraces) { t.ran, t.unvouched = now.Add(8*m), 9*m }, ""},
-		{"it jumped back while it ran", func(t *clockTraces) { t.ran, t.unvouched = now.Add(-m), -9*m }, "since it jumped while this node ran"},
-		{"it jumped, and the kernel vouches", func(t *clockTraces) { t.ran, t.unvouched, t.kernel = now.Add(-m), 9*m, nil }, ""},
-		{"nothing is known of a majority", func(t *clockTraces) { t.voters = clockVote{agree: 1, unknown: 2} }, "not heard from a majority"},
-		{"nothing is known of a majority, and the kernel vouches", func(t *clockTraces) { t.voters, t.kernel = clockVote{agree: 1, unknown: 2}, nil }, ""},
-		{"ahead of steady clocks, and the kernel vouches", func(t *clockTraces) { t.voters, t.kernel = contested, nil }, ""},
-		{"ahead of steady clocks, and it is trusted", func(t *clockTraces) { t.voters, t.trusted = contested, true }, ""},
-		{"a majority vouches", func(t *clockTraces) {
+		{"it jumped while it ran", func(t *clockEvidence) { t.lastRun, t.unconfirmed = now.Add(-m), 9*m }, "since it jumped while this node ran"},
+		{"it jumped, and was set right", func(t *clockEvidence) { t.lastRun, t.unconfirmed = now.Add(8*m), 9*m }, ""},
+		{"it jumped back while it ran", func(t *clockEvidence) { t.lastRun, t.unconfirmed = now.Add(-m), -9*m }, "since it jumped while this node ran"},
+		{"it jumped, and the kernel vouches", func(t *clockEvidence) { t.lastRun, t.unconfirmed, t.kernelErr = now.Add(-m), 9*m, nil }, ""},
+		{"nothing is known of a majority", func(t *clockEvidence) { t.voters = clockVote{agree: 1, unknown: 2} }, "not heard from a majority"},
+		{"nothing is known of a majority, and the kernel vouches", func(t *clockEvidence) { t.voters, t.kernelErr = clockVote{agree: 1, unknown: 2}, nil }, ""},
+		{"ahead of steady clocks, and the kernel vouches", func(t *clockEvidence) { t.voters, t.kernelErr = contested, nil }, ""},
+		{"ahead of steady clocks, and it is trusted", func(t *clockEvidence) { t.voters, t.trusted = contested, true }, ""},
+		{"a majority vouches", func(t *clockEvidence) {
 			t.stamp, t.voters = now.Add(-11*m), clockVote{agree: 4, differ: 1, steady: 3, opposed: 1, contest: clockContest{ahead: m}}
 		}, ""},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			traces := known
 			tc.change(&traces)
-			err := judgeClock(now, traces)
+			err := evaluateStartClock(now, traces)
 			if tc.why == "" {
 				require.Nil(t, err)
 				return
@@ -277,7 +277,7 @@ func TestJudgeClock(t *testing.T) {
 	}
 }
 
-// TestJumpsLeftInAClock: what a start keeps of the jumps that nobody vouched for.
+// TestJumpsLeftInAClock: what a start keeps of the jumps that nobody confirmed.
 func TestJumpsLeftInAClock(t *testing.T) {
 	const m = time.Minute
 	ran := time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC)
@@ -285,7 +285,7 @@ func TestJumpsLeftInAClock(t *testing.T) {
 		name      string
 		unvouched time.Duration
 		stopped   time.Duration // as the clock shows it
-		change    func(*clockTraces)
+		change    func(*clockEvidence)
 		want      time.Duration
 	}{
 		{"none", 0, 3 * m, nil, 0},
@@ -296,19 +296,19 @@ func TestJumpsLeftInAClock(t *testing.T) {
 		{"back, stopped at once", -4 * m, 0, nil, -4 * m},
 		{"back, stopped for a while", -4 * m, m, nil, -3 * m},
 		{"back, stopped for long", -4 * m, 5 * m, nil, 0},
-		{"the kernel vouches", 4 * m, 0, func(t *clockTraces) { t.kernel = nil }, 0},
-		{"it is trusted", 4 * m, 0, func(t *clockTraces) { t.trusted = true }, 0},
-		{"a majority vouches", 4 * m, 0, func(t *clockTraces) { t.voters = clockVote{agree: 3, steady: 2, unvouched: m} }, m},
+		{"the kernel vouches", 4 * m, 0, func(t *clockEvidence) { t.kernelErr = nil }, 0},
+		{"it is trusted", 4 * m, 0, func(t *clockEvidence) { t.trusted = true }, 0},
+		{"a majority vouches", 4 * m, 0, func(t *clockEvidence) { t.voters = clockVote{agree: 3, steady: 2, unconfirmed: m} }, m},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			traces := clockTraces{ran: ran, unvouched: tc.unvouched, kernel: errors.New("not synchronised")}
+			traces := clockEvidence{lastRun: ran, unconfirmed: tc.unvouched, kernelErr: errors.New("not synchronised")}
 			if tc.change != nil {
 				tc.change(&traces)
 			}
-			require.Equal(t, tc.want, traces.left(ran.Add(tc.stopped)))
+			require.Equal(t, tc.want, traces.residualJump(ran.Add(tc.stopped)))
 		})
 	}
-	require.Zero(t, clockTraces{kernel: errors.New("not synchronised")}.left(ran))
+	require.Zero(t, clockEvidence{kernelErr: errors.New("not synchronised")}.residualJump(ran))
 }
 
 func TestClockBehind(t *testing.T) {
@@ -333,7 +333,7 @@ func TestClockBehind(t *testing.T) {
 		{"five: the third", 5, []clockSample{at("b", -s), at("c", -2*s), at("d", -3*s), at("e", -4*s)}, 2 * s},
 		{"what is not known for certain", 2, []clockSample{{voter: "b", offset: -s, uncertainty: 2 * s}}, 3 * s},
 		{"so slow an answer tells nothing", 2, []clockSample{{voter: "b", offset: -s, uncertainty: 11 * s}}, 0},
-		{"centuries behind", 2, []clockSample{at("b", math.MinInt64)}, clockMost},
+		{"centuries behind", 2, []clockSample{at("b", math.MinInt64)}, maxClockOffset},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			require.Equal(t, tc.want, clockBehind("a", all[:tc.voters], tc.samples))

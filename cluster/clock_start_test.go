@@ -15,8 +15,8 @@ import (
 )
 
 // stoppedNode is a folder of a node that was just stopped, and its clock.
-func stoppedNode(t *testing.T) (cluster.Config, *stepped) {
-	clock := new(stepped)
+func stoppedNode(t *testing.T) (cluster.Config, *steppedClock) {
+	clock := new(steppedClock)
 	c := config(t, "")
 	clock.set(&c)
 	n := open(t, c)
@@ -33,13 +33,13 @@ func TestStartWithAWrongClock(t *testing.T) {
 		t.Run(by.String(), func(t *testing.T) {
 			c, clock := stoppedNode(t)
 			clock.jump(by)
-			said := new(spoken)
+			said := new(logBuffer)
 			c.Logger = slog.New(slog.NewTextHandler(said, nil))
 			n := open(t, c)
 			_, _, err := n.Propose(t.Context(), &set{Name: "during"})
 			require.ErrorIs(t, err, cluster.ErrUnavailable)
 			require.ErrorContains(t, err, "nobody vouches for it (nothing keeps this clock right")
-			require.Error(t, checkOf(n, "clock"))
+			require.Error(t, healthCheck(n, "clock"))
 			require.Equal(t, 1, said.count("the clock is not believed yet"))
 
 			clock.jump(0)
@@ -48,8 +48,8 @@ func TestStartWithAWrongClock(t *testing.T) {
 			require.NoError(t, <-waited)
 			v, _, err := n.Propose(t.Context(), &set{Name: "after"})
 			require.NoError(t, err)
-			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), tolerated)
-			require.NoError(t, checkOf(n, "clock"))
+			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), stampTolerance)
+			require.NoError(t, healthCheck(n, "clock"))
 			require.Equal(t, 1, said.count("the clock is believed now"))
 		})
 	}
@@ -60,7 +60,7 @@ func TestStartWithAWrongClock(t *testing.T) {
 func TestStartWaitsForAnOperator(t *testing.T) {
 	c, clock := stoppedNode(t)
 	clock.jump(time.Hour)
-	said := new(spoken)
+	said := new(logBuffer)
 	c.Logger = slog.New(slog.NewTextHandler(said, nil))
 	n := open(t, c)
 	reasons := make(chan string, 10)
@@ -73,7 +73,7 @@ func TestStartWaitsForAnOperator(t *testing.T) {
 		require.Fail(t, "it does not wait", "%v", err)
 	}
 	require.Zero(t, said.count("an operator must say"))
-	clock.pass(3 * time.Minute)
+	clock.skip(3 * time.Minute)
 	require.Eventually(t, func() bool { return said.count("an operator must say") == 1 }, 10*time.Second, 10*time.Millisecond)
 	select {
 	case err := <-waited:
@@ -93,19 +93,19 @@ func TestStartWaitsForAnOperator(t *testing.T) {
 // TestAcceptedClockSurvivesAKill: once the operator has the answer, a kill does not
 // bring back the doubt.
 func TestAcceptedClockSurvivesAKill(t *testing.T) {
-	clock := new(stepped)
+	clock := new(steppedClock)
 	c := config(t, "")
 	clock.set(&c)
 	n := open(t, c)
 	clock.jump(time.Hour)
-	require.ErrorContains(t, checkOf(n, "clock"), "jumped")
-	require.Eventually(t, func() bool { return cluster.NotedJumps(n).Round(time.Second) == time.Hour }, 10*time.Second, 10*time.Millisecond)
+	require.ErrorContains(t, healthCheck(n, "clock"), "jumped")
+	require.Eventually(t, func() bool { return cluster.WrittenJumps(n).Round(time.Second) == time.Hour }, 10*time.Second, 10*time.Millisecond)
 	require.NoError(t, n.AcceptClock())
 	killed := t.TempDir()
 	copyFolder(t, killed, c.Dir)
 	shut(t, n)
 	c.Dir = killed
-	require.NoError(t, checkOf(open(t, c), "clock"))
+	require.NoError(t, healthCheck(open(t, c), "clock"))
 }
 
 // TestStartAfterATime: that a node was stopped for long is no reason to wait,
@@ -132,22 +132,22 @@ func TestStartAfterATime(t *testing.T) {
 func TestStartSoonAfterAStop(t *testing.T) {
 	c, clock := stoppedNode(t)
 	n := open(t, c)
-	clock.pass(24 * time.Hour)
-	require.NoError(t, checkOf(n, "clock"))
+	clock.skip(24 * time.Hour)
+	require.NoError(t, healthCheck(n, "clock"))
 	shut(t, n)
 	clock.jump(5 * time.Minute)
 	n = open(t, c)
-	require.NoError(t, checkOf(n, "clock"))
+	require.NoError(t, healthCheck(n, "clock"))
 	shut(t, n)
 
-	require.NoError(t, os.Remove(filepath.Join(c.Dir, "ran")))
+	require.NoError(t, os.Remove(filepath.Join(c.Dir, "last-run")))
 	n = open(t, c)
-	require.ErrorContains(t, checkOf(n, "clock"), "ahead of the newest decision in its data folder")
+	require.ErrorContains(t, healthCheck(n, "clock"), "ahead of the newest decision in its data folder")
 }
 
 // TestStartInAnEmptyFolder only warns: there is nothing to spoil.
 func TestStartInAnEmptyFolder(t *testing.T) {
-	clock, said := new(stepped), new(spoken)
+	clock, said := new(steppedClock), new(logBuffer)
 	clock.jump(days400)
 	c := config(t, "")
 	clock.set(&c)
@@ -161,7 +161,7 @@ func TestStartInAnEmptyFolder(t *testing.T) {
 // TestAllStartWithAWrongClock: three nodes that agree with each other are no
 // witnesses for each other.
 func TestAllStartWithAWrongClock(t *testing.T) {
-	tr, clocks := clockTrio(t)
+	tr, clocks := newClockCluster3(t)
 	for i, n := range tr.nodes {
 		shut(t, n)
 		clocks[i].jump(days400)
@@ -171,40 +171,40 @@ func TestAllStartWithAWrongClock(t *testing.T) {
 	}
 	require.Eventually(t, func() bool { // they have asked each other
 		for _, n := range tr.nodes {
-			if n.Stats().Reachable != 3 || checkOf(n, "clock") == nil {
+			if n.Stats().Reachable != 3 || healthCheck(n, "clock") == nil {
 				return false
 			}
 		}
 		return true
 	}, 20*time.Second, 10*time.Millisecond)
-	require.Empty(t, tr.tryAll())
+	require.Empty(t, tr.proposeAll())
 	for _, c := range clocks {
 		c.jump(0)
 	}
-	tr.goesOn()
-	tr.same()
+	tr.waitHealthy()
+	tr.requireSameState()
 }
 
-// TestPeersVouchForAStart: a node that was stopped for long learns from the
+// TestPeersConfirmAStart: a node that was stopped for long learns from the
 // others that its clock is right, and another that its clock is wrong.
-func TestPeersVouchForAStart(t *testing.T) {
-	tr, clocks := clockTrio(t)
+func TestPeersConfirmAStart(t *testing.T) {
+	tr, clocks := newClockCluster3(t)
 	i := (tr.leader() + 1) % 3
 	shut(t, tr.nodes[i])
 	for _, c := range clocks {
-		c.pass(48 * time.Hour)
+		c.skip(48 * time.Hour)
 	}
 	clocks[i].jump(time.Hour)
 	tr.start(i)
 	require.Eventually(t, func() bool { return tr.nodes[i].Stats().Reachable == 3 }, 10*time.Second, 10*time.Millisecond)
-	require.Error(t, checkOf(tr.nodes[i], "clock"))
+	require.Error(t, healthCheck(tr.nodes[i], "clock"))
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(t, tr.nodes[i].AwaitClock(ctx, func(string) {}), "the others don't wait for it")
 	_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "by another"})
 	require.NoError(t, err)
 	clocks[i].jump(0)
-	require.Eventually(t, func() bool { return checkOf(tr.nodes[i], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return healthCheck(tr.nodes[i], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
 }
 
 // TestStartOfAStateAheadOfTheClock: the clock is right, and what was stamped is
@@ -214,10 +214,10 @@ func TestStartOfAStateAheadOfTheClock(t *testing.T) {
 	clock.jump(-time.Hour)
 	c.Synchronised = func(time.Time) error { return nil }
 	n := open(t, c)
-	require.NoError(t, checkOf(n, "clock"))
+	require.NoError(t, healthCheck(n, "clock"))
 	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
 	var ahead *cluster.StateTimeError
 	require.True(t, errors.As(err, &ahead), "%v", err)
 	require.InDelta(t, time.Hour, ahead.By, float64(time.Minute))
-	require.ErrorAs(t, checkOf(n, "time"), &ahead)
+	require.ErrorAs(t, healthCheck(n, "time"), &ahead)
 }

@@ -35,30 +35,30 @@ func (n *Node) stateTimeTrouble(at, now int64) error {
 // aheadOfClocks returns how far at is ahead of the clocks of a majority, negative if it
 // is behind. at, and now of this node's clock, are milliseconds since the Unix epoch.
 func (n *Node) aheadOfClocks(at, now int64) time.Duration {
-	most := clockMost.Milliseconds()
+	most := maxClockOffset.Milliseconds()
 	ahead := min(max(at-now, -most), most)
-	return time.Duration(ahead)*time.Millisecond + time.Duration(n.guards.behind.Load())
+	return time.Duration(ahead)*time.Millisecond + time.Duration(n.watchdog.behind.Load())
 }
 
-// clockMost is half of the longest duration, so that two of them can be added. It
+// maxClockOffset is half of the longest duration, so that two of them can be added. It
 // bounds differences between clocks; no two clocks in use differ as much.
-const clockMost = math.MaxInt64 / 2 * time.Nanosecond
+const maxClockOffset = math.MaxInt64 / 2 * time.Nanosecond
 
-// noteBehind records how far the clocks of a majority are behind this node's.
-func (n *Node) noteBehind(voters []string) {
+// updateClockBehind records how far the clocks of a majority are behind this node's.
+func (n *Node) updateClockBehind(voters []string) {
 	ids := mapped(voters, func(id string) raft.ServerID { return raft.ServerID(id) })
-	n.guards.behind.Store(int64(clockBehind(n.id, ids, n.clockSamples())))
+	n.watchdog.behind.Store(int64(clockBehind(n.id, ids, n.clockSamples())))
 }
 
 // wallMillis returns the time of this node's clock, which may have jumped, in
 // milliseconds since the Unix epoch.
 func (n *Node) wallMillis() int64 { return stampOf(n.config.Now()) }
 
-// mayStamp returns why this node would refuse to stamp if it led now, or nil.
-func (n *Node) mayStamp() error {
-	at, err := n.guards.clock.read()
+// checkStamp returns why this node would refuse to stamp if it led now, or nil.
+func (n *Node) checkStamp() error {
+	at, err := n.watchdog.clock.read()
 	if err != nil {
-		return n.guards.clock.trouble()
+		return n.watchdog.clock.trouble()
 	}
 	return n.stateTimeTrouble(max(n.core.at.Load(), at), at)
 }

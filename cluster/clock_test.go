@@ -10,28 +10,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// twoClocks is a machine with a wall clock and one that only elapses.
-type twoClocks struct {
+// fakeClocks is a machine with a wall clock and one that only elapses.
+type fakeClocks struct {
 	start   time.Time
 	wall    time.Duration
 	elapsed time.Duration
 	pause   func() // called between any two readings
 }
 
-func newTwoClocks() *twoClocks {
-	return &twoClocks{start: time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC), elapsed: 5 * time.Hour, pause: func() {}}
+func newFakeClocks() *fakeClocks {
+	return &fakeClocks{start: time.Date(2026, 11, 3, 12, 0, 0, 0, time.UTC), elapsed: 5 * time.Hour, pause: func() {}}
 }
 
-func (m *twoClocks) readWall() time.Time        { m.pause(); return m.start.Add(m.wall) }
-func (m *twoClocks) readElapsed() time.Duration { m.pause(); return m.elapsed }
-func (m *twoClocks) run(d time.Duration)        { m.wall += d; m.elapsed += d }
-func (m *twoClocks) clock() *stampClock {
+func (m *fakeClocks) readWall() time.Time        { m.pause(); return m.start.Add(m.wall) }
+func (m *fakeClocks) readElapsed() time.Duration { m.pause(); return m.elapsed }
+func (m *fakeClocks) advance(d time.Duration)    { m.wall += d; m.elapsed += d }
+func (m *fakeClocks) clock() *stampClock {
 	c := newStampClock(m.readWall, m.readElapsed)
 	c.accept()
 	return c
 }
 
-func (m *twoClocks) requireRead(t *testing.T, c *stampClock) {
+func (m *fakeClocks) requireRead(t *testing.T, c *stampClock) {
 	t.Helper()
 	ms, err := c.read()
 	require.NoError(t, err)
@@ -67,14 +67,14 @@ func TestStampClockRefusesJumps(t *testing.T) {
 		{"before the Christian era", -1 << 63, true},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			m := newTwoClocks()
+			m := newFakeClocks()
 			c := m.clock()
 			for range 100 {
-				m.run(time.Second)
+				m.advance(time.Second)
 				m.requireRead(t, c)
 			}
 			m.wall += tc.step
-			m.run(time.Second)
+			m.advance(time.Second)
 			if !tc.refused {
 				m.requireRead(t, c)
 				return
@@ -88,18 +88,18 @@ func TestStampClockRefusesJumps(t *testing.T) {
 // A jump is over when the clock is back, however long that took, and however
 // often it moved meanwhile: what it is back to is what was expected before.
 func TestStampClockComesBack(t *testing.T) {
-	m := newTwoClocks()
+	m := newFakeClocks()
 	c := m.clock()
 	m.wall += time.Hour
 	first := requireJump(t, c)
 	require.ErrorContains(t, first, "jumped forward by 1h0m0s")
-	m.run(time.Minute)
+	m.advance(time.Minute)
 	require.Same(t, first, requireJump(t, c), "it stays there")
 	m.wall -= 2 * time.Hour
 	require.ErrorContains(t, requireJump(t, c), "jumped back by 1h0m0s")
 	m.wall += time.Hour - 11*time.Second
 	requireJump(t, c)
-	m.run(48 * time.Hour)
+	m.advance(48 * time.Hour)
 	requireJump(t, c) // the drift that two days allow is none of a clock that jumped
 	m.wall += 2 * time.Second
 	m.requireRead(t, c)
@@ -109,15 +109,15 @@ func TestStampClockComesBack(t *testing.T) {
 	m.requireRead(t, c)
 }
 
-// What nobody vouches for counts together: see judgeJump.
+// What nobody confirms counts together: see resolveClockJump.
 func TestStampClockRemembersJumps(t *testing.T) {
-	m := newTwoClocks()
+	m := newFakeClocks()
 	c := m.clock()
 	step := func(by time.Duration) (total, lasts time.Duration) {
 		t.Helper()
 		m.wall += by
 		requireJump(t, c)
-		m.run(3 * time.Second)
+		m.advance(3 * time.Second)
 		total, lasts, ok := c.jump()
 		require.True(t, ok)
 		return total, lasts
@@ -125,37 +125,37 @@ func TestStampClockRemembersJumps(t *testing.T) {
 	total, lasts := step(2 * time.Minute)
 	require.InDelta(t, 2*time.Minute, total, float64(2*time.Millisecond))
 	require.Equal(t, 3*time.Second, lasts)
-	m.run(20 * time.Second)
+	m.advance(20 * time.Second)
 	_, lasts, _ = c.jump()
 	require.Equal(t, 23*time.Second, lasts)
 	total, lasts = step(30 * time.Second)
 	require.Equal(t, 3*time.Second, lasts, "it moved on")
-	require.True(t, c.acceptAs(c.see(), total))
+	require.True(t, c.acceptReading(c.takeReading(), total))
 	m.requireRead(t, c)
 	_, _, jumped := c.jump()
 	require.False(t, jumped)
 	total, _ = step(3 * time.Minute)
 	require.InDelta(t, 5*time.Minute+30*time.Second, total, float64(time.Second))
-	require.True(t, c.acceptAs(c.see(), 0))
+	require.True(t, c.acceptReading(c.takeReading(), 0))
 	total, _ = step(time.Minute)
 	require.InDelta(t, time.Minute, total, float64(time.Second), "somebody vouched for the others")
 }
 
 // A clock that moves while it is judged is not accepted.
 func TestStampClockIsAcceptedAsItWasJudged(t *testing.T) {
-	m := newTwoClocks()
+	m := newFakeClocks()
 	c := m.clock()
 	m.wall += time.Hour
 	requireJump(t, c)
-	seen := c.see()
-	m.run(20 * time.Second)
+	seen := c.takeReading()
+	m.advance(20 * time.Second)
 	m.wall -= time.Hour
-	require.False(t, c.acceptAs(seen, 0))
+	require.False(t, c.acceptReading(seen, 0))
 	m.requireRead(t, c)
 	m.wall += time.Hour
 	requireJump(t, c)
-	m.run(20 * time.Second)
-	require.True(t, c.acceptAs(seen, 0))
+	m.advance(20 * time.Second)
+	require.True(t, c.acceptReading(seen, 0))
 	m.requireRead(t, c)
 	m.wall -= time.Hour
 	require.ErrorContains(t, requireJump(t, c), "jumped back by 1h0m0s")
@@ -163,26 +163,26 @@ func TestStampClockIsAcceptedAsItWasJudged(t *testing.T) {
 
 // A clock that was never accepted stamps nothing, and does not jump.
 func TestStampClockBegins(t *testing.T) {
-	m := newTwoClocks()
+	m := newFakeClocks()
 	c := newStampClock(m.readWall, m.readElapsed)
 	require.True(t, c.isStarting())
 	_, err := c.read()
-	require.Equal(t, errClockUnread, err)
-	c.doubt(&ClockStartError{Why: "it is early"}, c.see())
+	require.Equal(t, errClockDataNotLoaded, err)
+	c.setStartError(&ClockStartError{Reason: "it is early"}, c.takeReading())
 	_, err = c.read()
 	require.EqualError(t, err, "it is early")
 	m.wall += 50000 * time.Hour
-	require.True(t, c.acceptAs(c.see(), 0))
+	require.True(t, c.acceptReading(c.takeReading(), 0))
 	require.False(t, c.isStarting())
-	c.doubt(&ClockStartError{Why: "it is late"}, c.see())
+	c.setStartError(&ClockStartError{Reason: "it is late"}, c.takeReading())
 	m.requireRead(t, c)
 }
 
 // Suspended time elapses on both clocks, and is no jump.
 func TestStampClockAfterSuspension(t *testing.T) {
-	m := newTwoClocks()
+	m := newFakeClocks()
 	c := m.clock()
-	m.run(30 * 24 * time.Hour)
+	m.advance(30 * 24 * time.Hour)
 	m.requireRead(t, c)
 }
 
@@ -209,11 +209,11 @@ func TestStampClockFollowsDriftForYears(t *testing.T) {
 		}},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			m := newTwoClocks()
+			m := newFakeClocks()
 			c := m.clock()
 			for n := 0; m.elapsed < 3*year && n < 200_000; n++ {
 				d := tc.idle()
-				m.run(d)
+				m.advance(d)
 				m.wall += d / 1_000_000 * tc.ppm(m.elapsed)
 				if _, err := c.read(); err != nil {
 					t.Fatalf("after %s: %v", m.elapsed, err)
@@ -230,7 +230,7 @@ func TestStampClockBoundsEveryStamp(t *testing.T) {
 	for seed := range uint64(60) {
 		random := rand.New(rand.NewPCG(seed, 7))
 		const limit = ClockTolerance
-		m := newTwoClocks()
+		m := newFakeClocks()
 		c := m.clock()
 		start, from := m.start, m.elapsed
 		for range 2000 {
@@ -240,7 +240,7 @@ func TestStampClockBoundsEveryStamp(t *testing.T) {
 			case 1:
 				m.wall += upTo(random, 2*time.Millisecond) - time.Millisecond // around what is trusted
 			default:
-				m.run(upTo(random, 20*time.Second))
+				m.advance(upTo(random, 20*time.Second))
 			}
 			ms, err := c.read()
 			if err != nil {
@@ -250,7 +250,7 @@ func TestStampClockBoundsEveryStamp(t *testing.T) {
 			stamped++
 			elapsed := m.elapsed - from
 			off := (time.UnixMilli(ms).Sub(start) - elapsed).Abs()
-			require.LessOrEqual(t, off, limit+elapsed/clockDrift+clockTrust+time.Millisecond, "seed %d", seed)
+			require.LessOrEqual(t, off, limit+elapsed/clockDriftDivisor+clockCheckTTL+time.Millisecond, "seed %d", seed)
 		}
 	}
 	require.Positive(t, refused)
@@ -260,10 +260,10 @@ func TestStampClockBoundsEveryStamp(t *testing.T) {
 // Nor is it when it is read all the time: a millisecond's drift is followed as
 // exactly as a week's.
 func TestStampClockFollowsDriftClosely(t *testing.T) {
-	m := newTwoClocks()
+	m := newFakeClocks()
 	c := m.clock()
 	for range 1_000_000 {
-		m.run(1900 * time.Microsecond)
+		m.advance(1900 * time.Microsecond)
 		m.wall += 1900 * 950 * time.Nanosecond / 1000
 		if _, err := c.read(); err != nil {
 			t.Fatalf("after %s: %v", m.elapsed, err)
@@ -275,11 +275,11 @@ func TestStampClockFollowsDriftClosely(t *testing.T) {
 // Steps that are small one by one are one large one.
 func TestStampClockAddsUpSteps(t *testing.T) {
 	for _, step := range []time.Duration{time.Second, -time.Second} {
-		m := newTwoClocks()
+		m := newFakeClocks()
 		c := m.clock()
 		steps := 0
 		for ; steps < 100; steps++ {
-			m.run(10 * time.Second)
+			m.advance(10 * time.Second)
 			m.wall += step
 			if _, err := c.read(); err != nil {
 				break
@@ -293,17 +293,17 @@ func TestStampClockAddsUpSteps(t *testing.T) {
 // starved machine) did not see a jump, and one that jumped is found after.
 func TestStampClockOfStoppedProcess(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 4))
-	m := newTwoClocks()
+	m := newFakeClocks()
 	stops := 0
 	m.pause = func() {
 		if random.IntN(4) == 0 {
-			m.run(upTo(random, 20*time.Second))
+			m.advance(upTo(random, 20*time.Second))
 			stops++
 		}
 	}
 	c := m.clock()
 	for range 10_000 {
-		m.run(time.Second)
+		m.advance(time.Second)
 		_, err := c.read()
 		require.NoError(t, err)
 	}
@@ -313,7 +313,7 @@ func TestStampClockOfStoppedProcess(t *testing.T) {
 }
 
 // Of several looks the narrowest counts, and one that is narrow is enough.
-func TestStampClockLooks(t *testing.T) {
+func TestStampClockTakesReadings(t *testing.T) {
 	for _, tc := range []struct {
 		name  string
 		waits []time.Duration // between the readings, ms
@@ -323,46 +323,46 @@ func TestStampClockLooks(t *testing.T) {
 	}{
 		{"at once", []time.Duration{0, 0, 0}, 0, 0, 1},
 		{"the second", []time.Duration{0, 0, 9, 0, 0, 0}, 9, 9, 2},
-		{"none: the narrowest", []time.Duration{0, 9, 0, 0, 3, 0, 0, 0, 2, 0, 4, 0, 0, 5, 0}, 12, 14, clockLooks},
+		{"none: the narrowest", []time.Duration{0, 9, 0, 0, 3, 0, 0, 0, 2, 0, 4, 0, 0, 5, 0}, 12, 14, clockReadAttempts},
 	} {
 		t.Run(tc.name, func(t *testing.T) {
-			m := newTwoClocks()
+			m := newFakeClocks()
 			c := m.clock()
 			from, reads := m.elapsed, 0
-			m.pause = func() { m.run(tc.waits[reads] * time.Millisecond); reads++ }
-			l := c.look()
+			m.pause = func() { m.advance(tc.waits[reads] * time.Millisecond); reads++ }
+			l := c.takeReadingLocked()
 			require.Equal(t, tc.looks*3, reads)
-			require.Equal(t, tc.early*time.Millisecond, l.early-from)
-			require.Equal(t, tc.late*time.Millisecond, l.late-from)
+			require.Equal(t, tc.early*time.Millisecond, l.before-from)
+			require.Equal(t, tc.late*time.Millisecond, l.after-from)
 		})
 	}
 }
 
 // Only what was read right after a check is trusted. (No test can take the two
 // parts of a time.Time apart, as a suspended machine does.)
-func TestClockTrusted(t *testing.T) {
+func TestWithinCheckTTL(t *testing.T) {
 	for d, want := range map[time.Duration]bool{
-		0: true, clockTrust - 1: true, clockTrust: false, time.Hour: false, -1: false, -time.Hour: false,
+		0: true, clockCheckTTL - 1: true, clockCheckTTL: false, time.Hour: false, -1: false, -time.Hour: false,
 	} {
-		require.Equal(t, want, clockTrusted(d), "%s", d)
+		require.Equal(t, want, withinCheckTTL(d), "%s", d)
 	}
 	now := time.Now()
 	k := clockCheck{at: now}
 	require.True(t, k.covers(now.Add(time.Microsecond)))
-	require.False(t, k.covers(now.Add(clockTrust)), "later by both")
+	require.False(t, k.covers(now.Add(clockCheckTTL)), "later by both")
 	require.False(t, k.covers(now.Add(-1)), "before it")
 }
 
 // The elapsed clock is asked at most once a millisecond of the wall clock, and
 // again at once when a reading is not right after a checked one.
 func TestStampClockSparesTheElapsedClock(t *testing.T) {
-	m := newTwoClocks()
+	m := newFakeClocks()
 	c := m.clock()
 	asked := 0
 	count := c.elapsed
 	c.elapsed = func() time.Duration { asked++; return count() }
 	for range 1000 {
-		m.run(time.Microsecond)
+		m.advance(time.Microsecond)
 		m.requireRead(t, c)
 	}
 	require.Equal(t, 2, asked)
@@ -399,7 +399,7 @@ func TestStampClockConcurrently(t *testing.T) {
 	}
 	readers.Go(func() {
 		for range 100 {
-			c.acceptAs(c.see(), 0)
+			c.acceptReading(c.takeReading(), 0)
 			c.jump()
 		}
 	})
@@ -410,7 +410,7 @@ func TestStampClockConcurrently(t *testing.T) {
 
 // The elapsed clock goes at the pace of Go's.
 func TestClockElapsed(t *testing.T) {
-	for name, clock := range map[string]func() time.Duration{"best": clockElapsed(), "running": clockRunning()} {
+	for name, clock := range map[string]func() time.Duration{"best": clockElapsed(), "running": monotonicClock()} {
 		start, from := time.Now(), clock()
 		for time.Since(start) < 5*time.Millisecond {
 		}
@@ -450,7 +450,7 @@ func BenchmarkStampClock(b *testing.B) {
 }
 
 // The kernel vouches for its own clock only.
-func TestKernelVouchesForItsOwnClock(t *testing.T) {
+func TestKernelConfirmsItsOwnClock(t *testing.T) {
 	require.Error(t, clockSynchronised(time.Now().Add(time.Hour)))
 	require.Error(t, clockSynchronised(time.Now().Add(-time.Hour)))
 }

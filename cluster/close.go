@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// Close stops the node: leadership is handed over, commands that wait are put into the log and answered as
+// Close stops the node: leadership is transferred, commands that wait are put into the log and answered as
 // long as ctx lasts, new ones are refused. After Close the data directory may be
 // opened again, and nothing of the node is left but the views that were taken.
 func (n *Node) Close(ctx context.Context) error {
@@ -20,9 +20,9 @@ func (n *Node) close(ctx context.Context) error {
 		n.StepDown(ctx)
 	}
 	n.barriers.mu.Lock() // so that no Barrier starts after this
-	n.strangers.mu.Lock()
+	n.unauthenticatedBarriers.mu.Lock()
 	close(n.closing)
-	n.strangers.mu.Unlock()
+	n.unauthenticatedBarriers.mu.Unlock()
 	n.barriers.mu.Unlock()
 	var errs []error
 	if n.raft != nil {
@@ -37,17 +37,17 @@ func (n *Node) close(ctx context.Context) error {
 	if n.transport != nil {
 		n.transport.CloseStreams()
 		errs = append(errs, n.transport.Close())
-		n.peers.close()
+		n.peerPool.close()
 	}
 	n.running.Wait()
 	n.closeLive()
-	if n.raft == nil && n.guards.disk != nil {
-		n.guards.disk.close() // nobody guards
+	if n.raft == nil && n.watchdog.disk != nil {
+		n.watchdog.disk.close() // nobody guards
 	}
 	if n.raft != nil {
-		errs = append(errs, n.noteRuns())
+		errs = append(errs, n.writeLastRun())
 	}
-	return errors.Join(append(errs, n.committed.close(), n.closeFiles())...)
+	return errors.Join(append(errs, n.commitMarker.close(), n.closeFiles())...)
 }
 
 // drain waits until what was queued has been answered, or ctx ends.
@@ -57,7 +57,7 @@ func (n *Node) drain(ctx context.Context) {
 	case <-ctx.Done():
 		return
 	}
-	for range entriesUnderWay {
+	for range maxEntriesInFlight {
 		select {
 		case n.entries <- struct{}{}:
 		case <-ctx.Done():

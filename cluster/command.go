@@ -72,18 +72,18 @@ type Decision struct {
 	// With none nothing is written and, at the proposer, no command enters the
 	// log.
 	Changes []Change
-	// Recheck marks a refusal (no Changes) that would hurt an authenticated
+	// ConfirmFresh marks a refusal (no Changes) that would hurt an authenticated
 	// caller: it is decided again on a view that is certainly fresh before it is
 	// answered, so that a paused or deposed leader refuses nobody.
-	Recheck bool
-	// Proved reports that the caller authenticated. A Recheck for an unauthenticated
+	ConfirmFresh bool
+	// Authenticated reports that the caller authenticated. A Recheck for an unauthenticated
 	// caller is paced: see Node.ViewPaced.
-	Proved bool
-	// Accuses marks changes that are made because somebody used what was used
+	Authenticated bool
+	// ReuseDetected marks changes that are made because somebody used what was used
 	// before. A request that comes late, since a network held it up, must accuse
 	// nobody: the node that has it makes sure that somebody still waits for the
 	// answer, after it is known that there is ground for it.
-	Accuses bool
+	ReuseDetected bool
 }
 
 // Machine is the state and the rules that a cluster replicates. It is not

@@ -43,9 +43,9 @@ type Config struct {
 
 	// Name is what people call this node; Version is that of its program.
 	Name, Version string
-	// Named says that Name was chosen, and is not just what the machine is
+	// ExplicitName says that Name was chosen, and is not just what the machine is
 	// called: Open refuses the folder of a member with another name.
-	Named bool
+	ExplicitName bool
 	// Bootstrap makes an empty folder a cluster of this node. Without it, and
 	// without Join before, opening an empty folder is ErrEmpty.
 	Bootstrap bool
@@ -55,19 +55,19 @@ type Config struct {
 	// that joins is given beside the list of members: the cluster key.
 	Secrets    Secrets
 	JoinSecret func() ([]byte, error)
-	// Receive is handed what another member gives away, see Node.Give; with
+	// ReceiveSecret is handed what another member gives away, see Node.DistributeSecret; with
 	// nothing in it, it only says whether it would take something. Secret is what
-	// another member is told that asks for it by name, see Node.Obtain. Texts of
+	// another member is told that asks for it by name, see Node.FetchSecret. Texts of
 	// their errors travel. Either may be nil.
-	Receive func(secret []byte) error
-	Secret  func(name string) ([]byte, error)
+	ReceiveSecret func(secret []byte) error
+	SecretByName  func(name string) ([]byte, error)
 
-	// Waiting is told for whom the node waits before it can found its cluster
+	// OnBootstrapWait is told for whom the node waits before it can found its cluster
 	// with them. It may be nil.
-	Waiting func(why string)
+	OnBootstrapWait func(why string)
 
-	// Witness is told what the log does. It may be nil.
-	Witness Witness
+	// ApplyObserver is told what the log does. It may be nil.
+	ApplyObserver ApplyObserver
 
 	// QueueSize is how many commands may wait to be put into the log; one more
 	// is refused. Default: 2048.
@@ -105,21 +105,21 @@ type Config struct {
 
 // hooks let the tests of this package stand between the parts.
 type hooks struct {
-	logs   func(raft.LogStore) raft.LogStore         // around the log on disk
-	stable func(raft.StableStore) raft.StableStore   // around the stable store on disk
-	apply  func(*raft.Raft, []byte) raft.ApplyFuture // instead of raft.Apply
-	fsm    func()                                    // before each batch is applied
-	note   func()                                    // before what is committed is written down
-	report func(err error)                           // after each verification
-	raft   func(*raft.Config)                        // before raft starts
-	disk   diskFiles                                 // instead of the folder's disk
-	step   time.Duration                             // instead of turnStep
-	silent time.Duration                             // instead of missedAfter
-	rounds time.Duration                             // instead of expelledPause, between rounds
-	greets func()                                    // before the voters are greeted at a start
-	leaves func()                                    // when a node that is removed has left raft's configuration, and not the members
+	logs                    func(raft.LogStore) raft.LogStore         // around the log on disk
+	stable                  func(raft.StableStore) raft.StableStore   // around the stable store on disk
+	apply                   func(*raft.Raft, []byte) raft.ApplyFuture // instead of raft.Apply
+	fsm                     func()                                    // before each batch is applied
+	commitMarker            func()                                    // before what is committed is written down
+	report                  func(err error)                           // after each verification
+	raft                    func(*raft.Config)                        // before raft starts
+	disk                    diskProber                                // instead of the folder's disk
+	campaignInterval        time.Duration                             // instead of campaignInterval
+	leaderLossTimeout       time.Duration                             // instead of leaderLossTimeout
+	membershipCheckInterval time.Duration                             // instead of membershipCheckInterval, between rounds
+	logHandshake            func()                                    // before the voters are greeted at a start
+	serverRemoved           func()                                    // when a node that is removed has left raft's configuration, and not the members
 
-	founding func(begins bool, silent []string) error // when all others that found the cluster were asked
+	bootstrap func(begins bool, silent []string) error // when all others that found the cluster were asked
 }
 
 const minTrailingLogs = 10240
@@ -154,8 +154,8 @@ func (c Config) withDefaults() (Config, error) {
 	c.TrailingLogs = max(c.TrailingLogs, minTrailingLogs)
 	setDefault(&c.CheckpointInterval, time.Minute)
 	setDefault(&c.SegmentSize, 16<<20)
-	setDefault(&c.hooks.step, turnStep)
-	setDefault(&c.hooks.rounds, expelledPause)
+	setDefault(&c.hooks.campaignInterval, campaignInterval)
+	setDefault(&c.hooks.membershipCheckInterval, membershipCheckInterval)
 	return c, nil
 }
 

@@ -24,9 +24,9 @@ type core struct {
 	progress progress
 	watches  watches
 
-	least   uint32   // level of a state that has none: of a Memory
-	decoded []sealed // buffer of apply
-	witness Witness  // may be nil
+	minLevel uint32           // level of a state that has none: of a Memory
+	decoded  []encodedCommand // buffer of apply
+	observer ApplyObserver    // may be nil
 }
 
 func newCore(m Machine) (*core, error) {
@@ -49,7 +49,7 @@ func (c *core) preview(cmd Command, m Meta, now int64) (Decision, error) {
 	// After the view, so that they are not older than its rows.
 	m.Seq = c.seq.Load() + 1
 	m.At = max(now, c.at.Load())
-	m.Level = max(c.level.Load(), c.least)
+	m.Level = max(c.level.Load(), c.minLevel)
 	m.Halted = c.halted.Load()
 	d := cmd.Decide(txn, m)
 	err := c.schema.check(d.Changes)
@@ -62,8 +62,8 @@ func (c *core) preview(cmd Command, m Meta, now int64) (Decision, error) {
 	return d, nil
 }
 
-// step is one log entry given to apply.
-type step struct {
+// logEntry is one log entry given to apply.
+type logEntry struct {
 	index    uint64 // in the log
 	data     []byte
 	outcomes []outcome // set by apply, one for each command
@@ -78,7 +78,7 @@ type outcome struct {
 // apply decides and writes the commands of some entries in one transaction.
 // An error means that the state can't be carried on: the entry is damaged, of a
 // newer version, or breaks a promise of the machine. Nothing is written then.
-func (c *core) apply(steps []step) error {
+func (c *core) apply(steps []logEntry) error {
 	txn := c.db.Load().Txn(true)
 	defer txn.Abort()
 	was := readStatus(txn)
@@ -113,7 +113,7 @@ func (c *core) apply(steps []step) error {
 }
 
 // applyOne decides one command on what the commands before it left.
-func (c *core) applyOne(txn *memdb.Txn, now *status, s *sealed, changed map[string]struct{}) (outcome, error) {
+func (c *core) applyOne(txn *memdb.Txn, now *status, s *encodedCommand, changed map[string]struct{}) (outcome, error) {
 	now.Seq++
 	now.At = max(now.At, s.at)
 	empty := c.schema.commands[s.kind]
@@ -127,10 +127,10 @@ func (c *core) applyOne(txn *memdb.Txn, now *status, s *sealed, changed map[stri
 	if err := decoding.Unmarshal(s.body, cmd); err != nil {
 		return outcome{}, fmt.Errorf("decode: %w", err)
 	}
-	m := Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again(), Level: max(now.Level, c.least), Halted: now.Halted}
+	m := Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again(), Level: max(now.Level, c.minLevel), Halted: now.Halted}
 	d := cmd.Decide(txn, m)
-	if c.witness != nil {
-		c.witness.Applied(txn, cmd, d, m)
+	if c.observer != nil {
+		c.observer.Applied(txn, cmd, d, m)
 	}
 	if len(d.Changes) == 0 {
 		return outcome{value: d.Outcome}, nil
@@ -168,20 +168,20 @@ func (c *core) publish(txn *memdb.Txn, s status, index uint64) {
 	c.progress.advance(index, txn.Commit)
 }
 
-// seal encodes a command as it will stand in the log, into buf.
-func (s *schema) seal(cmd Command, id CommandID, again bool, buf *bytes.Buffer) (sealed, error) {
+// encodeCommand encodes a command as it will stand in the log, into buf.
+func (s *schema) encodeCommand(cmd Command, id CommandID, again bool, buf *bytes.Buffer) (encodedCommand, error) {
 	kind := cmd.Kind()
 	if s.commands[kind] == nil {
-		return sealed{}, fmt.Errorf("command kind %d (%T) is not in the machine's list", kind, cmd)
+		return encodedCommand{}, fmt.Errorf("command kind %d (%T) is not in the machine's list", kind, cmd)
 	}
 	buf.Reset()
 	if err := encoding.MarshalToBuffer(cmd, buf); err != nil {
-		return sealed{}, fmt.Errorf("encode command kind %d: %w", kind, err)
+		return encodedCommand{}, fmt.Errorf("encode command kind %d: %w", kind, err)
 	}
 	if buf.Len() > MaxBody {
-		return sealed{}, fmt.Errorf("command kind %d is %d bytes long, more than %d", kind, buf.Len(), MaxBody)
+		return encodedCommand{}, fmt.Errorf("command kind %d is %d bytes long, more than %d", kind, buf.Len(), MaxBody)
 	}
-	c := sealed{kind: kind, id: id, body: buf.Bytes()}
+	c := encodedCommand{kind: kind, id: id, body: buf.Bytes()}
 	if again {
 		c.flags |= flagAgain
 	}

@@ -20,16 +20,16 @@ import (
 // starts and has all that it had. What a bit does depends on which one it is: the
 // node is right or says something.
 var damaged = map[string]struct{ removed, emptied, half string }{
-	"committed":             {"mintmark cluster recover", "mintmark cluster recover", "mintmark cluster recover"},
+	"commit-marker":         {"mintmark cluster recover", "mintmark cluster recover", "mintmark cluster recover"},
 	"live":                  {},
 	"lock":                  {},
 	"probe":                 {},
 	"log/*.wal":             {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
 	"log/wal-meta.db":       {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
-	"node.birth":            {"", "move it away", "move it away"},
+	"node.instance":         {"", "move it away", "move it away"},
 	"node.key":              {"put it back", "put it back", "put it back"},
 	"peers.json":            {"", "move it away", "move it away"},
-	"ran":                   {},
+	"last-run":              {},
 	"snapshots/*/meta.json": {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
 	"snapshots/*/meta.sum":  {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
 	"snapshots/*/state.bin": {"mintmark cluster replace", "mintmark cluster replace", "mintmark cluster replace"},
@@ -124,7 +124,7 @@ const damagedValues = 15
 
 // folderOfOne is that of a node alone, with a snapshot that its log needs.
 func folderOfOne(t *testing.T) string {
-	c := keepsFewEntries(networked(t, "", "n1"))
+	c := withFewTrailingLogs(networked(t, "", "n1"))
 	c.SegmentSize = 16 << 10
 	n := open(t, c)
 	for i := range damagedValues {

@@ -47,9 +47,9 @@ func (s diskState) trouble() error {
 	return nil
 }
 
-// diskFiles is what diskWatch does with the disk. probe and space may take for
+// diskProber is what diskWatch does with the disk. probe and space may take for
 // ever. One goroutine calls all.
-type diskFiles interface {
+type diskProber interface {
 	// probe writes a few bytes and returns when they are on the disk.
 	probe() error
 	// space returns how many bytes are free, of how many. It returns
@@ -61,7 +61,7 @@ type diskFiles interface {
 
 // diskConfig is for newDiskWatch.
 type diskConfig struct {
-	files    diskFiles
+	prober   diskProber
 	interval time.Duration // between writes; default: diskInterval
 	limit    time.Duration // for one of them; default: diskLimit
 	low      uint64        // free bytes below which space is low; default: see spaceThresholds
@@ -76,26 +76,26 @@ type diskConfig struct {
 // for it with a clock. There is one write at a time, so that nothing piles up
 // while the disk hangs; when it returns the disk is fine again.
 type diskWatch struct {
-	config diskConfig
-	now    atomic.Pointer[diskReport]
+	config  diskConfig
+	current atomic.Pointer[diskReport]
 
-	ask     chan struct{}   // for the next write
-	answers chan diskAnswer // buffered: a write that returns late finds nobody
-	known   chan struct{}   // closed with the first state
-	once    sync.Once
-	stop    chan struct{}
-	stopped chan struct{} // the goroutine that waits has ended
-	ended   chan struct{} // the goroutine that writes has ended
+	requests  chan struct{}   // for the next write
+	results   chan diskResult // buffered: a write that returns late finds nobody
+	ready     chan struct{}   // closed with the first state
+	once      sync.Once
+	stop      chan struct{}
+	waitDone  chan struct{} // the goroutine that waits has ended
+	writeDone chan struct{} // the goroutine that writes has ended
 }
 
 // diskReport is a state, with the channel that is closed when it is over.
 type diskReport struct {
-	state diskState
-	over  chan struct{}
+	state   diskState
+	changed chan struct{}
 }
 
-// diskAnswer is what one round came to.
-type diskAnswer struct {
+// diskResult is what one round came to.
+type diskResult struct {
 	err         error
 	spaceErr    error
 	free, total uint64
@@ -107,29 +107,29 @@ func newDiskWatch(c diskConfig) *diskWatch {
 	setDefault(&c.interval, diskInterval)
 	setDefault(&c.limit, diskLimit)
 	w := &diskWatch{
-		config:  c,
-		ask:     make(chan struct{}),
-		answers: make(chan diskAnswer, 1),
-		known:   make(chan struct{}),
-		stop:    make(chan struct{}),
-		stopped: make(chan struct{}),
-		ended:   make(chan struct{}),
+		config:    c,
+		requests:  make(chan struct{}),
+		results:   make(chan diskResult, 1),
+		ready:     make(chan struct{}),
+		stop:      make(chan struct{}),
+		waitDone:  make(chan struct{}),
+		writeDone: make(chan struct{}),
 	}
-	w.now.Store(&diskReport{over: make(chan struct{})})
+	w.current.Store(&diskReport{changed: make(chan struct{})})
 	go w.write()
 	go w.wait()
-	<-w.known
+	<-w.ready
 	return w
 }
 
 // state returns how the disk does.
-func (w *diskWatch) state() diskState { return w.now.Load().state }
+func (w *diskWatch) state() diskState { return w.current.Load().state }
 
 // get returns how the disk does, and a channel that is closed when that changes:
 // when it begins or stops to hang or to fail, or has another level of space.
 func (w *diskWatch) get() (diskState, <-chan struct{}) {
-	r := w.now.Load()
-	return r.state, r.over
+	r := w.current.Load()
+	return r.state, r.changed
 }
 
 // close ends the watch. It waits for a write that is within the limit, so that
@@ -137,34 +137,34 @@ func (w *diskWatch) get() (diskState, <-chan struct{}) {
 // when the disk lets it. It is called once.
 func (w *diskWatch) close() {
 	close(w.stop)
-	<-w.stopped
+	<-w.waitDone
 }
 
 // write is the goroutine that writes.
 func (w *diskWatch) write() {
-	defer close(w.ended)
-	defer w.config.files.close()
-	for range w.ask {
-		var a diskAnswer
-		a.err = w.config.files.probe()
-		a.free, a.total, a.spaceErr = w.config.files.space()
-		w.answers <- a
+	defer close(w.writeDone)
+	defer w.config.prober.close()
+	for range w.requests {
+		var a diskResult
+		a.err = w.config.prober.probe()
+		a.free, a.total, a.spaceErr = w.config.prober.space()
+		w.results <- a
 	}
 }
 
 // wait is the goroutine that waits for it.
 func (w *diskWatch) wait() {
-	defer close(w.stopped)
+	defer close(w.waitDone)
 	for w.round() && w.pause() {
 	}
-	close(w.ask)
+	close(w.requests)
 	if w.state().Hung {
 		return
 	}
 	late := time.NewTimer(w.config.limit)
 	defer late.Stop()
 	select {
-	case <-w.ended:
+	case <-w.writeDone:
 	case <-late.C: // it hangs in closing the file
 	}
 }
@@ -185,45 +185,45 @@ func (w *diskWatch) pause() bool {
 // watch ends while the write hangs.
 func (w *diskWatch) round() bool {
 	began := time.Now()
-	w.ask <- struct{}{}
-	answer, ok := w.inTime()
+	w.requests <- struct{}{}
+	answer, ok := w.awaitResult()
 	if !ok {
 		s := w.state()
 		if s.Hung = true; s.Since.IsZero() {
 			s.Since = began
 		}
-		w.tell(s)
+		w.publish(s)
 		select {
-		case answer = <-w.answers:
+		case answer = <-w.results:
 		case <-w.stop:
 			return false
 		}
 	}
-	w.tell(w.judge(answer, began))
+	w.publish(w.nextState(answer, began))
 	return true
 }
 
-// inTime waits for the answer up to the limit.
-func (w *diskWatch) inTime() (diskAnswer, bool) {
+// awaitResult waits for the answer up to the limit.
+func (w *diskWatch) awaitResult() (diskResult, bool) {
 	step := time.NewTicker(max(w.config.limit/diskSteps, 1))
 	defer step.Stop()
 	for range diskSteps {
 		select {
-		case a := <-w.answers:
+		case a := <-w.results:
 			return a, true
 		case <-step.C:
 		}
 	}
 	select {
-	case a := <-w.answers: // at the same moment
+	case a := <-w.results: // at the same moment
 		return a, true
 	default:
-		return diskAnswer{}, false
+		return diskResult{}, false
 	}
 }
 
-// judge returns the state after an answer.
-func (w *diskWatch) judge(a diskAnswer, began time.Time) diskState {
+// nextState returns the state after an answer.
+func (w *diskWatch) nextState(a diskResult, began time.Time) diskState {
 	s := w.state()
 	s.Hung, s.Err = false, a.err
 	switch {
@@ -245,17 +245,17 @@ func (w *diskWatch) judge(a diskAnswer, began time.Time) diskState {
 	return s
 }
 
-// tell publishes a state.
-func (w *diskWatch) tell(s diskState) {
-	was := w.now.Load()
-	next := &diskReport{state: s, over: was.over}
+// publish publishes a state.
+func (w *diskWatch) publish(s diskState) {
+	was := w.current.Load()
+	next := &diskReport{state: s, changed: was.changed}
 	changed := s.Hung != was.state.Hung || (s.Err == nil) != (was.state.Err == nil) || s.Space != was.state.Space
 	if changed {
-		next.over = make(chan struct{})
+		next.changed = make(chan struct{})
 	}
-	w.now.Store(next)
+	w.current.Store(next)
 	if changed {
-		close(was.over)
+		close(was.changed)
 	}
-	w.once.Do(func() { close(w.known) })
+	w.once.Do(func() { close(w.ready) })
 }

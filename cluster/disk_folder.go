@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// diskFolder is diskFiles for a folder. Its file stays open, so that a process
+// diskFolder is diskProber for a folder. Its file stays open, so that a process
 // that has no descriptors left does not blame the disk; after an error it is
 // opened again, as another one may have been mounted there.
 type diskFolder struct {
@@ -17,9 +17,9 @@ type diskFolder struct {
 	count uint64 // so that each write changes something
 }
 
-var _ diskFiles = (*diskFolder)(nil)
+var _ diskProber = (*diskFolder)(nil)
 
-// probe implements diskFiles.
+// probe implements diskProber.
 func (d *diskFolder) probe() (err error) {
 	if d.file == nil {
 		d.file, err = os.OpenFile(filepath.Join(d.dir, "probe"), os.O_CREATE|os.O_WRONLY, modeFile)
@@ -42,7 +42,7 @@ func (d *diskFolder) probe() (err error) {
 	return err
 }
 
-// space implements diskFiles.
+// space implements diskProber.
 func (d *diskFolder) space() (free, total uint64, err error) {
 	if free, total, err = diskSpace(d.dir); err != nil {
 		return 0, 0, fmt.Errorf("ask for free space: %w", err)
@@ -50,7 +50,7 @@ func (d *diskFolder) space() (free, total uint64, err error) {
 	return free, total, nil
 }
 
-// close implements diskFiles. Nothing is lost if it fails.
+// close implements diskProber. Nothing is lost if it fails.
 func (d *diskFolder) close() {
 	if d.file != nil {
 		_ = d.file.Close()

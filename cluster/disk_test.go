@@ -13,34 +13,34 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// toyDisk hangs, fails and fills up as it is told.
-type toyDisk struct {
-	mu       sync.Mutex
-	hang     chan struct{} // when not nil, a write waits until it is closed
-	err      error
-	spaceErr error
-	free     uint64
-	total    uint64
-	takes    time.Duration // a write
+// fakeDisk hangs, fails and fills up as it is told.
+type fakeDisk struct {
+	mu        sync.Mutex
+	hang      chan struct{} // when not nil, a write waits until it is closed
+	err       error
+	spaceErr  error
+	free      uint64
+	total     uint64
+	writeTime time.Duration // a write
 
 	count diskCount
 }
 
 type diskCount struct {
-	writes, under, most int // writes so far, under way, at once
-	closed              int
+	writes, inFlight, maxInFlight int // writes so far, under way, at once
+	closed                        int
 }
 
-func newToyDisk() *toyDisk {
-	return &toyDisk{free: 8000, total: 10_000, takes: time.Millisecond}
+func newFakeDisk() *fakeDisk {
+	return &fakeDisk{free: 8000, total: 10_000, writeTime: time.Millisecond}
 }
 
-func (d *toyDisk) probe() error {
+func (d *fakeDisk) probe() error {
 	d.mu.Lock()
 	d.count.writes++
-	d.count.under++
-	d.count.most = max(d.count.most, d.count.under)
-	hang, takes := d.hang, d.takes
+	d.count.inFlight++
+	d.count.maxInFlight = max(d.count.maxInFlight, d.count.inFlight)
+	hang, takes := d.hang, d.writeTime
 	d.mu.Unlock()
 	time.Sleep(takes)
 	if hang != nil {
@@ -48,37 +48,37 @@ func (d *toyDisk) probe() error {
 	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.count.under--
+	d.count.inFlight--
 	return d.err
 }
 
-func (d *toyDisk) space() (uint64, uint64, error) {
+func (d *fakeDisk) space() (uint64, uint64, error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.free, d.total, d.spaceErr
 }
 
-func (d *toyDisk) close() {
+func (d *fakeDisk) close() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.count.closed++
 }
 
-func (d *toyDisk) seen() diskCount {
+func (d *fakeDisk) counts() diskCount {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return d.count
 }
 
-func (d *toyDisk) set(f func()) {
+func (d *fakeDisk) set(f func()) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	f()
 }
 
-func (d *toyDisk) watch() *diskWatch { return newDiskWatch(diskConfig{files: d, low: 400}) }
+func (d *fakeDisk) watch() *diskWatch { return newDiskWatch(diskConfig{prober: d, low: 400}) }
 
-func isOver(ch <-chan struct{}) bool {
+func isClosedChan(ch <-chan struct{}) bool {
 	select {
 	case <-ch:
 		return true
@@ -89,18 +89,18 @@ func isOver(ch <-chan struct{}) bool {
 
 func TestDiskIsFine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newToyDisk()
+		d := newFakeDisk()
 		w := d.watch()
 		state, over := w.get()
 		require.Equal(t, diskState{Free: 8000}, state, "known at once")
 		d.set(func() { d.free = 7000 })
 		time.Sleep(time.Minute)
 		require.Equal(t, diskState{Free: 7000}, w.state())
-		require.False(t, isOver(over), "another number of bytes is no change")
+		require.False(t, isClosedChan(over), "another number of bytes is no change")
 		w.close()
-		require.InDelta(t, 120, d.seen().writes, 2)
-		require.Equal(t, 1, d.seen().most)
-		require.Equal(t, 1, d.seen().closed)
+		require.InDelta(t, 120, d.counts().writes, 2)
+		require.Equal(t, 1, d.counts().maxInFlight)
+		require.Equal(t, 1, d.counts().closed)
 	})
 }
 
@@ -108,7 +108,7 @@ func TestDiskIsFine(t *testing.T) {
 // it, and all is well again when it returns after all.
 func TestDiskHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newToyDisk()
+		d := newFakeDisk()
 		w := d.watch()
 		_, over := w.get()
 		hang := make(chan struct{})
@@ -123,21 +123,21 @@ func TestDiskHangs(t *testing.T) {
 		require.Equal(t, diskLimit, time.Since(state.Since))
 		require.Equal(t, uint64(8000), state.Free, "what was known")
 
-		writes := d.seen().writes
+		writes := d.counts().writes
 		time.Sleep(time.Hour)
-		require.Equal(t, writes, d.seen().writes)
+		require.Equal(t, writes, d.counts().writes)
 		require.Equal(t, state, w.state())
-		require.False(t, isOver(over))
+		require.False(t, isClosedChan(over))
 
 		d.set(func() { d.hang = nil })
 		close(hang)
 		<-over
 		require.Equal(t, diskState{Free: 8000}, w.state())
 		time.Sleep(time.Minute)
-		require.Greater(t, d.seen().writes, writes+100, "it goes on")
-		require.Equal(t, 1, d.seen().most)
+		require.Greater(t, d.counts().writes, writes+100, "it goes on")
+		require.Equal(t, 1, d.counts().maxInFlight)
 		w.close()
-		require.Equal(t, 1, d.seen().closed)
+		require.Equal(t, 1, d.counts().closed)
 	})
 }
 
@@ -148,14 +148,14 @@ func TestDiskIsSlow(t *testing.T) {
 		diskLimit + 10*time.Millisecond: true,
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newToyDisk()
+			d := newFakeDisk()
 			w := d.watch()
 			_, over := w.get()
-			d.set(func() { d.takes = takes })
+			d.set(func() { d.writeTime = takes })
 			time.Sleep(time.Minute)
-			require.Equal(t, hung, isOver(over), "%s", takes)
+			require.Equal(t, hung, isClosedChan(over), "%s", takes)
 			w.close()
-			<-w.ended
+			<-w.writeDone
 		})
 	}
 }
@@ -163,7 +163,7 @@ func TestDiskIsSlow(t *testing.T) {
 // A disk that hangs when the node starts makes it wait no longer than the limit.
 func TestDiskHangsFromTheStart(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newToyDisk()
+		d := newFakeDisk()
 		d.hang = make(chan struct{})
 		start := time.Now()
 		w := d.watch()
@@ -177,7 +177,7 @@ func TestDiskHangsFromTheStart(t *testing.T) {
 // A write that fails after it hung is a failure since it began to hang.
 func TestDiskHangsThenFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newToyDisk()
+		d := newFakeDisk()
 		d.hang = make(chan struct{})
 		start := time.Now()
 		w := d.watch()
@@ -197,7 +197,7 @@ func TestDiskHangsThenFails(t *testing.T) {
 // And a disk that fails, then hangs, does neither well since it failed.
 func TestDiskFailsThenHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newToyDisk()
+		d := newFakeDisk()
 		d.err = syscall.EIO
 		start := time.Now()
 		w := d.watch()
@@ -216,7 +216,7 @@ func TestDiskFailsThenHangs(t *testing.T) {
 
 func TestDiskFails(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newToyDisk()
+		d := newFakeDisk()
 		w := d.watch()
 		_, over := w.get()
 		d.set(func() { d.err = syscall.EIO })
@@ -228,7 +228,7 @@ func TestDiskFails(t *testing.T) {
 		require.WithinDuration(t, time.Now(), state.Since, diskInterval)
 		d.set(func() { d.err = syscall.EROFS })
 		time.Sleep(time.Minute)
-		require.False(t, isOver(over), "it fails still")
+		require.False(t, isClosedChan(over), "it fails still")
 		require.ErrorIs(t, w.state().Err, syscall.EROFS)
 		require.Equal(t, state.Since, w.state().Since)
 		d.set(func() { d.err = nil; d.spaceErr = syscall.EIO })
@@ -245,7 +245,7 @@ func TestDiskFails(t *testing.T) {
 // A full disk fails a write, and says why.
 func TestDiskFillsUp(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newToyDisk()
+		d := newFakeDisk()
 		w := d.watch()
 		for _, step := range []struct {
 			free  uint64
@@ -277,12 +277,12 @@ func TestDiskFillsUp(t *testing.T) {
 
 // Where space can't be told nothing is said of it.
 func TestDiskOfUnknownSize(t *testing.T) {
-	for name, tell := range map[string]func(*toyDisk){
-		"not on this system": func(d *toyDisk) { d.spaceErr = errors.ErrUnsupported },
-		"not counted":        func(d *toyDisk) { d.free, d.total = 0, 0 },
+	for name, tell := range map[string]func(*fakeDisk){
+		"not on this system": func(d *fakeDisk) { d.spaceErr = errors.ErrUnsupported },
+		"not counted":        func(d *fakeDisk) { d.free, d.total = 0, 0 },
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newToyDisk()
+			d := newFakeDisk()
 			tell(d)
 			d.free = 0
 			w := d.watch()
@@ -295,14 +295,14 @@ func TestDiskOfUnknownSize(t *testing.T) {
 // Closing waits for a write that is within the limit, and then for its file.
 func TestDiskCloseWaitsForTheWrite(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newToyDisk()
+		d := newFakeDisk()
 		w := d.watch()
-		d.set(func() { d.takes = diskLimit / 2 })
+		d.set(func() { d.writeTime = diskLimit / 2 })
 		time.Sleep(diskInterval + time.Millisecond) // a write is under way
-		require.Equal(t, 1, d.seen().under)
+		require.Equal(t, 1, d.counts().inFlight)
 		w.close()
-		require.Zero(t, d.seen().under)
-		require.Equal(t, 1, d.seen().closed)
+		require.Zero(t, d.counts().inFlight)
+		require.Equal(t, 1, d.counts().closed)
 	})
 }
 
@@ -312,20 +312,20 @@ func TestDiskCloseWaitsForTheWrite(t *testing.T) {
 func TestDiskCloseLeavesAHungWrite(t *testing.T) {
 	for name, after := range map[string]time.Duration{"known to hang": time.Hour, "about to": diskInterval + time.Millisecond} {
 		synctest.Test(t, func(t *testing.T) {
-			d := newToyDisk()
+			d := newFakeDisk()
 			w := d.watch()
 			hang := make(chan struct{})
 			d.set(func() { d.hang = hang })
 			time.Sleep(after)
-			require.Equal(t, 1, d.seen().under, name)
+			require.Equal(t, 1, d.counts().inFlight, name)
 			start := time.Now()
 			w.close()
 			require.Equal(t, w.state().Since.Add(diskLimit).After(start), time.Since(start) > 0, name)
 			require.LessOrEqual(t, time.Since(start), diskLimit, name)
-			require.Zero(t, d.seen().closed)
+			require.Zero(t, d.counts().closed)
 			close(hang)
 			synctest.Wait()
-			require.Equal(t, 1, d.seen().closed, "once it returned")
+			require.Equal(t, 1, d.counts().closed, "once it returned")
 		})
 	}
 }
@@ -333,7 +333,7 @@ func TestDiskCloseLeavesAHungWrite(t *testing.T) {
 // State and changes may be asked for from anywhere.
 func TestDiskReadersSeeEveryChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := newToyDisk()
+		d := newFakeDisk()
 		w := d.watch()
 		var readers sync.WaitGroup
 		for range 4 {
@@ -364,7 +364,7 @@ func TestDiskReadersSeeEveryChange(t *testing.T) {
 // On a real folder.
 func TestDiskFolder(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
-	w := newDiskWatch(diskConfig{files: &diskFolder{dir: dir}, interval: time.Millisecond})
+	w := newDiskWatch(diskConfig{prober: &diskFolder{dir: dir}, interval: time.Millisecond})
 	state, over := w.get()
 	require.ErrorIs(t, state.Err, os.ErrNotExist)
 	require.NoError(t, os.Mkdir(dir, 0o700))
@@ -397,7 +397,7 @@ func TestDiskFolderIsFull(t *testing.T) {
 
 func BenchmarkDisk(b *testing.B) {
 	b.Run("state", func(b *testing.B) {
-		w := newDiskWatch(diskConfig{files: &diskFolder{dir: b.TempDir()}})
+		w := newDiskWatch(diskConfig{prober: &diskFolder{dir: b.TempDir()}})
 		for b.Loop() {
 			_ = w.state()
 		}

@@ -26,9 +26,9 @@ var ErrDataLost = errors.New("the node has lost data that it had, and can't go o
 	"take a new node with an empty folder in its place (mintmark cluster replace), " +
 	"or, if it was the only one, restore a backup into an empty folder (mintmark cluster backup restore)")
 
-// ErrOtherKey says that the cluster key of a node is not the one that its data are
+// ErrWrongClusterKey says that the cluster key of a node is not the one that its data are
 // sealed under.
-var ErrOtherKey = errors.New("the cluster key of this node (cluster.key, or see --cluster-key-file) is not the one that its data are sealed under: " +
+var ErrWrongClusterKey = errors.New("the cluster key of this node (cluster.key, or see --cluster-key-file) is not the one that its data are sealed under: " +
 	"put back the one that it had, or a copy of that of another node")
 
 // errClosed is the reason when the node stopped.

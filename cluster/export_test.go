@@ -27,25 +27,25 @@ import (
 
 // Hooks is hooks.
 type Hooks struct {
-	Logs   func(raft.LogStore) raft.LogStore
-	Stable func(raft.StableStore) raft.StableStore
-	Apply  func(*raft.Raft, []byte) raft.ApplyFuture
-	FSM    func()
-	Note   func()
-	Report func(error)
-	Raft   func(*raft.Config)
-	Leaves func()
-	Step   time.Duration
-	Silent time.Duration
-	Rounds time.Duration
+	Logs                    func(raft.LogStore) raft.LogStore
+	Stable                  func(raft.StableStore) raft.StableStore
+	Apply                   func(*raft.Raft, []byte) raft.ApplyFuture
+	FSM                     func()
+	CommitMarker            func()
+	Report                  func(error)
+	Raft                    func(*raft.Config)
+	ServerRemoved           func()
+	CampaignInterval        time.Duration
+	LeaderLossTimeout       time.Duration
+	MembershipCheckInterval time.Duration
 
-	Founding func(begins bool, silent []string) error
+	Bootstrap func(begins bool, silent []string) error
 }
 
 // WithHooks returns c with hooks.
 func WithHooks(c Config, h Hooks) Config {
 	c.hooks = hooks{
-		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, note: h.Note, report: h.Report, raft: h.Raft, founding: h.Founding, leaves: h.Leaves, step: h.Step, silent: h.Silent, rounds: h.Rounds,
+		logs: h.Logs, stable: h.Stable, apply: h.Apply, fsm: h.FSM, commitMarker: h.CommitMarker, report: h.Report, raft: h.Raft, bootstrap: h.Bootstrap, serverRemoved: h.ServerRemoved, campaignInterval: h.CampaignInterval, leaderLossTimeout: h.LeaderLossTimeout, membershipCheckInterval: h.MembershipCheckInterval,
 	}
 	return c
 }
@@ -67,21 +67,21 @@ func Fill(m *Memory, rows int, row func(int) (string, any)) error {
 // ApplyEntry applies one entry, which brings its own time.
 func (m *Memory) ApplyEntry(entry []byte) error {
 	m.index++
-	return m.core.apply([]step{{index: m.index, data: entry}})
+	return m.core.apply([]logEntry{{index: m.index, data: entry}})
 }
 
 // ApplyEntries applies entries in one transaction.
 func (m *Memory) ApplyEntries(entries [][]byte) error {
-	steps := make([]step, len(entries))
+	steps := make([]logEntry, len(entries))
 	for i, e := range entries {
 		m.index++
-		steps[i] = step{index: m.index, data: e}
+		steps[i] = logEntry{index: m.index, data: e}
 	}
 	return m.core.apply(steps)
 }
 
-// Sealed is a command for Entry.
-type Sealed struct {
+// EncodedCommand is a command for Entry.
+type EncodedCommand struct {
 	Kind  Kind
 	Flags uint8
 	ID    CommandID
@@ -90,20 +90,20 @@ type Sealed struct {
 }
 
 // Entry encodes a log entry.
-func Entry(cmds ...Sealed) []byte {
+func Entry(cmds ...EncodedCommand) []byte {
 	b := appendBatch(nil, len(cmds))
 	for _, c := range cmds {
-		b = appendCommand(b, &sealed{kind: c.Kind, flags: c.Flags, id: c.ID, at: c.At, body: c.Body})
+		b = appendCommand(b, &encodedCommand{kind: c.Kind, flags: c.Flags, id: c.ID, at: c.At, body: c.Body})
 	}
 	return b
 }
 
 // DecodeEntry is the reverse of Entry.
-func DecodeEntry(data []byte) ([]Sealed, error) {
+func DecodeEntry(data []byte) ([]EncodedCommand, error) {
 	cmds, err := decodeBatch(data, nil)
-	out := make([]Sealed, len(cmds))
+	out := make([]EncodedCommand, len(cmds))
 	for i, c := range cmds {
-		out[i] = Sealed{c.kind, c.flags, c.id, c.at, c.body}
+		out[i] = EncodedCommand{c.kind, c.flags, c.id, c.at, c.body}
 	}
 	return out, err
 }
@@ -131,7 +131,7 @@ func (n *Node) Seq() uint64 { return n.core.seq.Load() }
 
 // BarriersPassed is how many Barriers went through the log for a view.
 func (n *Node) BarriersPassed() (passed uint64) {
-	for _, b := range []*barriers{&n.barriers, &n.strangers} {
+	for _, b := range []*barriers{&n.barriers, &n.unauthenticatedBarriers} {
 		b.mu.Lock()
 		passed += b.passed
 		b.mu.Unlock()
@@ -139,18 +139,18 @@ func (n *Node) BarriersPassed() (passed uint64) {
 	return passed
 }
 
-// PaceStrangers changes the time between their Barriers.
-func (n *Node) PaceStrangers(pace time.Duration) {
-	n.strangers.mu.Lock()
-	defer n.strangers.mu.Unlock()
-	n.strangers.pace = pace
+// SetUnauthenticatedPace changes the time between their Barriers.
+func (n *Node) SetUnauthenticatedPace(pace time.Duration) {
+	n.unauthenticatedBarriers.mu.Lock()
+	defer n.unauthenticatedBarriers.mu.Unlock()
+	n.unauthenticatedBarriers.pace = pace
 }
 
-// StrangerWaits is BarrierWaits for those who proved nothing.
-func (n *Node) StrangerWaits() bool {
-	n.strangers.mu.Lock()
-	defer n.strangers.mu.Unlock()
-	return n.strangers.next != nil
+// UnauthenticatedBarrierWaits is BarrierWaits for those who proved nothing.
+func (n *Node) UnauthenticatedBarrierWaits() bool {
+	n.unauthenticatedBarriers.mu.Lock()
+	defer n.unauthenticatedBarriers.mu.Unlock()
+	return n.unauthenticatedBarriers.next != nil
 }
 
 // BarrierWaits says whether somebody waits for the Barrier after the one under way.
@@ -172,92 +172,92 @@ func (n *Node) Transport() raft.Transport { return n.transport }
 // RestoreNow replaces the state of a running node, as an installed snapshot does.
 func (n *Node) RestoreNow(r io.Reader) error { return n.core.restore(r) }
 
-// NewVotes is the wrapper around a stable store.
-func NewVotes(s raft.StableStore) raft.StableStore { return &votes{StableStore: s} }
+// NewVoteStore is the wrapper around a stable store.
+func NewVoteStore(s raft.StableStore) raft.StableStore { return &voteStore{StableStore: s} }
 
 // Await is await.
 func Await(f raft.Future, stop <-chan struct{}) error { return await(f, stop) }
 
-// NewFailStop is what the log on disk is wrapped in.
-func NewFailStop(w *wal.WAL, fatal func(error)) raft.LogStore { return &failStop{w, fatal} }
+// NewFailStopStore is what the log on disk is wrapped in.
+func NewFailStopStore(w *wal.WAL, fatal func(error)) raft.LogStore { return &failStopStore{w, fatal} }
 
-// NewSummed is the layer above that.
-func NewSummed(w *wal.WAL, fatal func(error)) raft.LogStore {
-	return &summed{&failStop{w, fatal}}
+// NewChecksumStore is the layer above that.
+func NewChecksumStore(w *wal.WAL, fatal func(error)) raft.LogStore {
+	return &checksumStore{&failStopStore{w, fatal}}
 }
 
-// NewAcknowledged is the layer above that.
-func NewAcknowledged(w *wal.WAL, fatal func(error), committed func() uint64) raft.LogStore {
-	return &acknowledged{&summed{&failStop{w, fatal}}, committed}
+// NewCommittedGuard is the layer above that.
+func NewCommittedGuard(w *wal.WAL, fatal func(error), committed func() uint64) raft.LogStore {
+	return &committedGuard{&checksumStore{&failStopStore{w, fatal}}, committed}
 }
 
-// ErrTakenBack is what it ends the process with.
-var ErrTakenBack = errTakenBack
+// ErrCommittedTruncated is what it ends the process with.
+var ErrCommittedTruncated = errCommittedTruncated
 
 // ErrDamaged is what it ends the process with.
 var ErrDamaged = errDamaged
 
 // Isolate cuts a node off from the others, or lets it back.
-func Isolate(n *Node, on bool) { _ = n.network.isolate(awayForTest, on) }
+func Isolate(n *Node, on bool) { _ = n.network.isolate(isolationTest, on) }
 
 // Closing says whether the node is on its way down.
 func (n *Node) Closing() bool { return n.isClosing() }
 
-// Vanish is what the others see of a node whose process was killed: connections
+// SimulateKill is what the others see of a node whose process was killed: connections
 // break, and its port refuses new ones.
-func Vanish(n *Node) {
-	n.network.isolate(awayForTest, true)
+func SimulateKill(n *Node) {
+	n.network.isolate(isolationTest, true)
 	_ = n.config.Network.Listener.Close()
 }
 
-// Missing is how many voters miss the leader for so long, as this node hears; 0
+// CountLeaderLost is how many voters miss the leader for so long, as this node hears; 0
 // where they are no majority.
-func Missing(ctx context.Context, n *Node, patience time.Duration) int {
-	return len(n.claims(ctx, patience))
+func CountLeaderLost(ctx context.Context, n *Node, patience time.Duration) int {
+	return len(n.lossReports(ctx, patience))
 }
 
-// FoundingAnswer is foundingAnswer: of a node that waits with its Birth, of one
+// BootstrapAnswer is bootstrapAnswer: of a node that waits with its Birth, of one
 // that has begun with those of the members in order.
-type FoundingAnswer struct {
-	Begun  bool
-	Birth  string
-	Births []string
+type BootstrapAnswer struct {
+	Started     bool
+	InstanceID  string
+	InstanceIDs []string
 }
 
-// Judge is judge, with births as text, and those of the members in order.
-func Judge(self, birth string, all []string, answers map[string]FoundingAnswer) ([]string, error) {
+// DecideBootstrap is judge, with births as text, and those of the members in order.
+func DecideBootstrap(self, instanceID string, all []string, answers map[string]BootstrapAnswer) ([]string, error) {
 	list := mapped(all, func(id string) Member { return Member{ID: id, Name: id} })
-	given := make(map[string]foundingAnswer)
+	given := make(map[string]bootstrapAnswer)
 	for id, a := range answers {
-		births := map[string][]byte{id: []byte(a.Birth)}
-		for i, b := range a.Births {
-			births[all[i]] = []byte(b)
+		instanceIDs := map[string][]byte{id: []byte(a.InstanceID)}
+		for i, b := range a.InstanceIDs {
+			instanceIDs[all[i]] = []byte(b)
 		}
-		given[id] = foundingAnswer{a.Begun, births}
+		given[id] = bootstrapAnswer{a.Started, instanceIDs}
 	}
-	births, err := judge(self, []byte(birth), list, given)
-	if err != nil || births == nil {
+	instanceIDs, err := decideBootstrap(self, []byte(instanceID), list, given)
+	if err != nil || instanceIDs == nil {
 		return nil, err
 	}
-	return mapped(all, func(id string) string { return string(births[id]) }), nil
+	return mapped(all, func(id string) string { return string(instanceIDs[id]) }), nil
 }
 
 // NewFSM is an fsm, and what is called when its raft has started.
 func NewFSM(m Machine, fatal func(error)) (f raft.FSM, running func()) {
-	s := newFSM(must(newCore(m)), fatal, new(privateSnapshots), new(committed))
-	close(s.replayed.ready)
+	s := newFSM(must(newCore(m)), fatal, new(snapshotStore), new(commitMarker))
+	close(s.replay.ready)
 	return s, func() { s.running.Store(true) }
 }
 
-// ReplayThrough has an fsm take the entries up to index as applied.
-func ReplayThrough(f raft.FSM, index uint64) { f.(*fsm).replayed.through = index }
+// LocalReplayThrough has an fsm take the entries up to index as applied.
+func LocalReplayThrough(f raft.FSM, index uint64) { f.(*fsm).replay.through = index }
 
-// Committed is what is noted beside the log of a folder.
-func Committed(dir string) uint64 { return must(mayKnow(dir)).index }
+// ReadCommitMarker is what is noted beside the log of a folder.
+func ReadCommitMarker(dir string) uint64 { return must(readOptionalCommitMarker(dir)).index }
 
-// NoteCommitted notes there that the log was committed up to index.
-func NoteCommitted(dir string, index uint64) {
-	if err := replaceNote(dir, logPosition{index: index}); err != nil {
+// WriteCommitMarker notes there that the log was committed up to index.
+func WriteCommitMarker(dir string, index uint64) {
+	if err := writeCommitMarker(dir, logPosition{index: index}); err != nil {
 		panic(err)
 	}
 }
@@ -265,22 +265,22 @@ func NoteCommitted(dir string, index uint64) {
 // WriteTerm writes a term into a folder, and nothing else.
 func WriteTerm(c Config, term uint64) {
 	n := &Node{config: must(c.withDefaults()), log: c.Logger}
-	must(n.openLog())
+	must(n.openFolder())
 	if err := errors.Join(n.stores.stable.SetUint64([]byte(keyTerm), term), n.closeFiles()); err != nil {
 		panic(err)
 	}
 }
 
-// ForgetNote makes a folder one that does not know yet that it has the note.
-func ForgetNote(c Config) {
+// UnsetCommitMarker makes a folder one that does not know yet that it has the note.
+func UnsetCommitMarker(c Config) {
 	n := &Node{config: must(c.withDefaults()), log: c.Logger}
-	must(n.openLog())
-	if err := errors.Join(n.stores.stable.Set([]byte(keyNoted), nil), n.closeFiles()); err != nil {
+	must(n.openFolder())
+	if err := errors.Join(n.stores.stable.Set([]byte(keyCommitMarker), nil), n.closeFiles()); err != nil {
 		panic(err)
 	}
 }
 
-// Disk is diskFiles.
+// Disk is diskProber.
 type Disk interface {
 	Probe() error
 	Space() (free, total uint64, err error)
@@ -300,12 +300,12 @@ func (testDisk) close()                                   {}
 
 // ServeProposal is what a leader answers another node that forwards a command
 // which has been under way for that long, as a text.
-func ServeProposal(n *Node, cmd Command, id CommandID, awaited bool, waited time.Duration) string {
+func ServeProposal(n *Node, cmd Command, id CommandID, connected bool, waited time.Duration) string {
 	var buf bytes.Buffer
-	s := must(n.core.schema.seal(cmd, id, false, &buf))
+	s := must(n.core.schema.encodeCommand(cmd, id, false, &buf))
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout-waited)
 	defer cancel()
-	r := n.serveProposal(ctx, appendCommand(nil, &s), awaited)
+	r := n.serveProposal(ctx, appendCommand(nil, &s), connected)
 	return []string{"ok", "unavailable", "unknown", "failed", "not leading", "confirm"}[r.status]
 }
 
@@ -314,28 +314,28 @@ func KeyOf(n *Node) *ecdsa.PrivateKey { return n.credentials.key }
 
 // CertificateFrom is a certificate for any id and key, of the authority of n.
 func CertificateFrom(n *Node, id string, key *ecdsa.PrivateKey, at time.Time) *tls.Certificate {
-	return must(n.roster.authority().issue(rand.Reader, n.config.Secrets, id, key, at))
+	return must(n.peerList.authority().issue(rand.Reader, n.config.Secrets, id, key, at))
 }
 
 // Reported says whether a node has told the cluster of itself.
 func Reported(n *Node) bool {
-	me, ok := n.roster.member(string(n.id))
+	me, ok := n.peerList.member(string(n.id))
 	return ok && me.Issuer != ""
 }
 
-// Hears says whether a node listens to a peer.
-func Hears(n *Node, id string) bool {
+// HasPeer says whether a node listens to a peer.
+func HasPeer(n *Node, id string) bool {
 	s := n.status()
-	return s.hears(id)
+	return s.hasPeer(id)
 }
 
-// AskWhetherExpelled asks all others.
-func AskWhetherExpelled(n *Node) {
-	n.askWhetherExpelled(mapped(n.heardOf(), func(m Member) string { return m.ID }))
+// CheckMembership asks all others.
+func CheckMembership(n *Node) {
+	n.checkMembership(mapped(n.knownPeers(), func(m Member) string { return m.ID }))
 }
 
-// Unheard is how many members have not been heard of for a while.
-func Unheard(n *Node) int { return len(n.unheardOf(nil)) }
+// SilentMembers is how many members have not been heard of for a while.
+func SilentMembers(n *Node) int { return len(n.silentMembers(nil)) }
 
 // Admit is what a node does for somebody who joins.
 func Admit(ctx context.Context, n *Node, token, id, address string, key []byte) (refused string, secret []byte) {
@@ -347,8 +347,8 @@ func Admit(ctx context.Context, n *Node, token, id, address string, key []byte) 
 	return a.Refused, a.Secret
 }
 
-// InventToken is a token that nobody made.
-func InventToken(secret string) string {
+// UnknownToken is a token that nobody made.
+func UnknownToken(secret string) string {
 	raw := make([]byte, 1+sha256.Size+tokenSecret)
 	raw[0] = tokenVersion
 	copy(raw[1+sha256.Size:], secret)
@@ -357,10 +357,10 @@ func InventToken(secret string) string {
 
 // ForgetPeer takes a member off the list by which a node dials.
 func ForgetPeer(n *Node, name string) {
-	l := n.roster.get()
+	l := n.peerList.get()
 	l.Members = slices.DeleteFunc(slices.Clone(l.Members), func(m Member) bool { return m.Name == name })
 	l.Seq = math.MaxUint64 // for good
-	if err := n.roster.set(l); err != nil {
+	if err := n.peerList.set(l); err != nil {
 		panic(err)
 	}
 }
@@ -373,11 +373,11 @@ func NewTransport(layer raft.StreamLayer) raft.Transport {
 	return newTransport(layer, newLogger(slog.New(slog.DiscardHandler)))
 }
 
-// Guess has a node take another one for the leader, as it does when that one
+// GuessLeader has a node take another one for the leader, as it does when that one
 // says so and raft knows of none. It says whether raft did not.
-func Guess(n *Node, id string) bool {
-	n.leader.hearInstead(id)
-	guess, _ := n.leader.unheard()
+func GuessLeader(n *Node, id string) bool {
+	n.leader.guessLeader(id)
+	guess, _ := n.leader.leaderUnknown()
 	return guess == id
 }
 
@@ -386,40 +386,40 @@ type PeerSample struct {
 	Age, Offset time.Duration
 	Applied     uint64
 	Trouble     string
-	Decides     bool
+	CanDecide   bool
 }
 
-// ChooseSuccessor is chooseSuccessor among those that are fine, and among those
+// ChooseTransferTarget is chooseTransferTarget among those that are fine, and among those
 // that can decide.
-func ChooseSuccessor(self string, voters []string, peers map[string]PeerSample) (fine, decides string) {
+func ChooseTransferTarget(self string, voters []string, peers map[string]PeerSample) (fine, decides string) {
 	const now = time.Hour
 	m := make(map[string]peerSample)
 	for id, p := range peers {
-		m[id] = peerSample{status: peerStatus{Applied: p.Applied, Trouble: p.Trouble, Decides: p.Decides}, offset: p.Offset, at: now - p.Age}
+		m[id] = peerSample{status: peerStatus{Applied: p.Applied, Trouble: p.Trouble, CanDecide: p.CanDecide}, offset: p.Offset, at: now - p.Age}
 	}
-	return chooseSuccessor(self, voters, m, now, isFine), chooseSuccessor(self, voters, m, now, canDecide)
+	return chooseTransferTarget(self, voters, m, now, isHealthy), chooseTransferTarget(self, voters, m, now, canDecide)
 }
 
-// Bounded is bounded.
-var Bounded = bounded
+// ClampCommitIndex is bounded.
+var ClampCommitIndex = clampCommitIndex
 
-// NewRotatedMeta is what a node's log is opened with.
-func NewRotatedMeta(files *segment.Filer) types.MetaStore {
-	return &rotatedMeta{BoltMetaDB: new(metadb.BoltMetaDB), files: files}
+// NewWALMetaStore is what a node's log is opened with.
+func NewWALMetaStore(files *segment.Filer) types.MetaStore {
+	return &walMetaStore{BoltMetaDB: new(metadb.BoltMetaDB), filer: files}
 }
 
 // Refusals is refusals.
 type Refusals struct{ r refusals }
 
-// Note is note.
-func (r *Refusals) Note(address string, now time.Time) (source string, times int, tell bool) {
-	return r.r.note(address, now)
+// Count is note.
+func (r *Refusals) Count(address string, now time.Time) (source string, times int, tell bool) {
+	return r.r.count(address, now)
 }
 
-// ListLevel has the list of peers in the folder of a node that is stopped say
+// SetPeerListLevel has the list of peers in the folder of a node that is stopped say
 // another feature level, and returns what it said.
-func ListLevel(dir string, level uint32) (was uint32) {
-	r := must(openRoster(dir))
+func SetPeerListLevel(dir string, level uint32) (was uint32) {
+	r := must(openPeerList(dir))
 	l := r.get()
 	was, l.Level = l.Level, level
 	if err := r.replace(l); err != nil {
@@ -440,50 +440,52 @@ func OwnTypes() map[string]any {
 	return types
 }
 
-// LearnOfLoss tells a node that it lacks an entry that a peer remembers.
-func LearnOfLoss(n *Node, by string, index uint64) { _ = n.learnOfLoss(by, logPosition{index: index}) }
-
-// Remembers is the index of the newest entry that n knows another one to have had.
-func Remembers(n *Node, id string) uint64 { return n.remembers(id).index }
-
-// Remember has n note what another one acknowledged.
-func Remember(n *Node, id string, index, term, committed uint64) {
-	n.remembered.acknowledged(id, logPosition{index, term}, committed)
+// HandleRollback tells a node that it lacks an entry that a peer remembers.
+func HandleRollback(n *Node, by string, index uint64) {
+	_ = n.handleRollback(by, logPosition{index: index})
 }
 
-// Unvouched is the sum of the jumps of a node's clock that nobody vouched for.
-func Unvouched(n *Node) time.Duration {
-	v, _ := n.guards.clock.voice()
-	return v.unvouched
+// KnownPosition is the index of the newest entry that n knows another one to have had.
+func KnownPosition(n *Node, id string) uint64 { return n.knownPosition(id).index }
+
+// RecordAck has n note what another one acknowledged.
+func RecordAck(n *Node, id string, index, term, committed uint64) {
+	n.rollbackDetector.recordAck(id, logPosition{index, term}, committed)
 }
 
-// NotedJumps is the sum of the jumps of a node's clock that its folder holds.
-func NotedJumps(n *Node) time.Duration {
-	_, sum := n.lastRan()
+// UnconfirmedJumps is the sum of the jumps of a node's clock that nobody confirmed.
+func UnconfirmedJumps(n *Node) time.Duration {
+	v, _ := n.watchdog.clock.report()
+	return v.unconfirmed
+}
+
+// WrittenJumps is the sum of the jumps of a node's clock that its folder holds.
+func WrittenJumps(n *Node) time.Duration {
+	_, sum := n.readLastRun()
 	return sum
 }
 
-// Vouched says whether a node knows that a majority of the others believe their
+// ClockConfirmed says whether a node knows that a majority of the others believe their
 // clocks, and agree with its own.
-func Vouched(n *Node) bool { return n.clockVote(n.Voters()).vouches() }
+func ClockConfirmed(n *Node) bool { return n.clockVote(n.Voters()).confirms() }
 
 // Live is until when commands could be decided, as a node knows it.
 func Live(n *Node) int64 { return n.live.get() }
 
-// GoesOn has a node that leads decide at a time.
-func GoesOn(n *Node, at int64) { n.goesOn(at) }
+// RecordLive has a node that leads decide at a time.
+func RecordLive(n *Node, at int64) { n.recordLive(at) }
 
 // HaltedOf is status.Halted.
 func HaltedOf(m *Memory) int64 { return m.core.halted.Load() }
 
-// WhyUnreached puts into words why an address could not be dialled.
-func WhyUnreached(address string, err error) error { return whyUnreached(address, err) }
+// WrapDialError puts into words why an address could not be dialled.
+func WrapDialError(address string, err error) error { return wrapDialError(address, err) }
 
-// WhyRefused is what the log says of a connection that was refused.
-func WhyRefused(err error) string { return whyRefused(err) }
+// DescribeHandshakeError is what the log says of a connection that was refused.
+func DescribeHandshakeError(err error) string { return describeHandshakeError(err) }
 
-// HookGreetings has f called before a node greets the voters at its start.
-func HookGreetings(c *Config, f func()) { c.hooks.greets = f }
+// HookLogHandshake has f called before a node greets the voters at its start.
+func HookLogHandshake(c *Config, f func()) { c.hooks.logHandshake = f }
 
 // HasEntry reports whether a node takes an entry for one that it has.
 func HasEntry(n *Node, index, term uint64) bool { return n.hasEntry(logPosition{index, term}) }

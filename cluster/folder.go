@@ -8,14 +8,14 @@ import (
 	"path/filepath"
 )
 
-// roomToBegin is free space, in bytes, for two segments of the log, which raft-wal
+// minStartSpace is free space, in bytes, for two segments of the log, which raft-wal
 // allocates ahead. A log that can't allocate its second segment takes no commands.
-const roomToBegin = 32 << 20
+const minStartSpace = 32 << 20
 
-// CheckRoom returns an error if the disk under dir has too little free space to start
+// CheckFreeSpace returns an error if the disk under dir has too little free space to start
 // a new node there. dir must exist. Where the system does not report free space, it
 // returns nil.
-func CheckRoom(dir string) error {
+func CheckFreeSpace(dir string) error {
 	free, total, err := diskSpace(dir)
 	switch {
 	case errors.Is(err, errors.ErrUnsupported), err == nil && total == 0: // not reported
@@ -23,8 +23,8 @@ func CheckRoom(dir string) error {
 	case err != nil:
 		return fmt.Errorf("read free space of %s: %w", dir, err)
 	}
-	if _, out := spaceThresholds(total, 0); free < max(out, roomToBegin) {
-		return fmt.Errorf("create data folder: the disk under %s has %d MiB free, and a new node needs %d MiB", dir, free>>20, max(out, roomToBegin)>>20)
+	if _, out := spaceThresholds(total, 0); free < max(out, minStartSpace) {
+		return fmt.Errorf("create data folder: the disk under %s has %d MiB free, and a new node needs %d MiB", dir, free>>20, max(out, minStartSpace)>>20)
 	}
 	return nil
 }
@@ -33,12 +33,12 @@ func CheckRoom(dir string) error {
 // a node has run there, or it has a log with something in it or a snapshot. No
 // node may use the folder.
 func IsMember(dir string) (member bool, err error) {
-	r, err := openRoster(dir)
+	r, err := openPeerList(dir)
 	if err != nil || !r.empty() {
 		return err == nil, err
 	}
-	noted, err := notedBirth(dir)
-	if err != nil || noted != nil {
+	instanceID, err := readInstanceIDFile(dir)
+	if err != nil || instanceID != nil {
 		return err == nil, err
 	}
 	if _, err := os.Stat(filepath.Join(dir, "log")); errors.Is(err, os.ErrNotExist) {
@@ -50,7 +50,7 @@ func IsMember(dir string) (member bool, err error) {
 	}
 	n := &Node{config: c, log: c.Logger}
 	defer func() { err = errors.Join(err, n.closeFiles()) }()
-	snapshots, err := n.openLog()
+	snapshots, err := n.openFolder()
 	if err != nil {
 		return false, err
 	}
@@ -68,29 +68,29 @@ func Lock(dir string) (unlock func() error, err error) {
 }
 
 // openFiles opens what lies in the folder, without raft.
-func (n *Node) openFiles() (*privateSnapshots, error) {
+func (n *Node) openFiles() (*snapshotStore, error) {
 	var err error
 	if n.core, err = newCore(n.config.Machine); err != nil {
 		return nil, err
 	}
-	n.core.witness = n.config.Witness
+	n.core.observer = n.config.ApplyObserver
 	if err := privateDir(n.config.Dir); err != nil {
 		return nil, fmt.Errorf("create data directory: %w", err)
 	}
-	return n.openLog()
+	return n.openFolder()
 }
 
-// openLog locks the folder and opens all of it but the state.
-func (n *Node) openLog() (*privateSnapshots, error) {
+// openFolder locks the folder and opens all of it but the state.
+func (n *Node) openFolder() (*snapshotStore, error) {
 	var err error
 	if n.lock, err = lockDir(n.config.Dir); err != nil {
 		return nil, err
 	}
 	log := newLogger(n.log)
-	if n.roster, err = openRoster(n.config.Dir); err != nil {
+	if n.peerList, err = openPeerList(n.config.Dir); err != nil {
 		return nil, err
 	}
-	if n.stores, err = openStores(&n.config, log, func() uint64 { return n.committed.get().index }, n.verified); err != nil {
+	if n.stores, err = openStores(&n.config, log, func() uint64 { return n.commitMarker.get().index }, n.handleVerification); err != nil {
 		return nil, err
 	}
 	return openSnapshots(n.config.Dir, log)

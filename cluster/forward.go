@@ -14,23 +14,23 @@ var errNotLeading = errors.New("no leader is known")
 // serveCall does what a peer asks for.
 func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte) reply {
 	switch {
-	case op == opFounding:
-		return n.serveFounding()
-	case n.beforeRaft.waiting():
-		return reply{replyUnavailable, []byte("this node waits for those that found the cluster with it")}
+	case op == opBootstrap:
+		return n.serveBootstrap()
+	case n.bootstrapWait.waiting():
+		return reply{replyUnavailable, []byte("this node waits for the other initial nodes")}
 	}
 	switch op {
-	case opPropose, opAwaited:
-		return n.serveProposal(ctx, body, op == opAwaited)
-	case opBarrier, opStrangersBarrier:
+	case opPropose, opProposeConnected:
+		return n.serveProposal(ctx, body, op == opProposeConnected)
+	case opBarrier, opUnauthenticatedBarrier:
 		if leading, _ := n.Leading(); !leading {
 			return reply{status: replyNotLeading}
 		}
 		b := &n.barriers
-		if op == opStrangersBarrier {
-			b = &n.strangers
+		if op == opUnauthenticatedBarrier {
+			b = &n.unauthenticatedBarriers
 		}
-		if err := n.share(ctx, b); err != nil {
+		if err := n.waitBarrier(ctx, b); err != nil {
 			return reply{replyUnavailable, []byte(err.Error())}
 		}
 		return reply{replyOK, binary.BigEndian.AppendUint64(nil, n.Applied())}
@@ -40,19 +40,19 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 		if leading, _ := n.Leading(); !leading {
 			return reply{status: replyNotLeading}
 		}
-		if err := n.handOverAsked(ctx, string(body)); err != nil {
-			return replyTo(err)
+		if err := n.transferChecked(ctx, string(body)); err != nil {
+			return errorReply(err)
 		}
 		return reply{status: replyOK}
-	case opStand:
+	case opCampaign:
 		if w := n.leader.route(); !w.leading && (w.leader == peer || w.leader == "") {
 			n.log.Warn("cluster: the leader can't lead any more, this node stands for election", "leader", peer)
-			n.stand()
+			n.campaign()
 		}
 		return reply{status: replyOK}
-	case opMissed:
-		return n.serveClaim(ctx, body)
-	case opGive, opObtain:
+	case opLeaderLoss:
+		return n.serveLossReport(ctx, body)
+	case opDistributeSecret, opFetchSecret:
 		return n.serveSecret(op, body)
 	case opRemove:
 		return n.serveRemoval(ctx, body)
@@ -62,8 +62,8 @@ func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte)
 
 // serveProposal decides a command for a follower. It is one attempt: whether to
 // propose a command of unknown fate again is for the node that has the request.
-func (n *Node) serveProposal(ctx context.Context, body []byte, awaited bool) reply {
-	s, err := decodeOne(body)
+func (n *Node) serveProposal(ctx context.Context, body []byte, connected bool) reply {
+	s, err := decodeCommand(body)
 	if err != nil {
 		return reply{replyFailed, []byte(err.Error())}
 	}
@@ -76,11 +76,11 @@ func (n *Node) serveProposal(ctx context.Context, body []byte, awaited bool) rep
 		return reply{replyFailed, fmt.Appendf(nil, "decode command kind %d: %v", s.kind, err)}
 	}
 	deadline, _ := ctx.Deadline() // of the node that has the request, see servePeer
-	value, index, err := n.attemptHere(ctx, cmd, s.id, s.again(), awaited, deadline)
+	value, index, err := n.attemptLocal(ctx, cmd, s.id, s.again(), connected, deadline)
 	switch {
 	case errors.Is(err, errNotLeading), errors.Is(err, errClosed) && errors.Is(err, ErrUnavailable):
 		return reply{status: replyNotLeading}
-	case errors.Is(err, errConfirm):
+	case errors.Is(err, errConfirmConnected):
 		return reply{status: replyConfirm}
 	case errors.Is(err, ErrUnknown):
 		return reply{replyUnknown, []byte(err.Error())}
@@ -96,23 +96,23 @@ func (n *Node) serveProposal(ctx context.Context, body []byte, awaited bool) rep
 	return reply{replyOK, append(binary.BigEndian.AppendUint64(nil, index), b...)}
 }
 
-// attemptThere has the leader make one attempt. moved is closed when another
+// attemptRemote has the leader make one attempt. moved is closed when another
 // node is the leader, as far as this one has heard: then the answer will not
 // come.
-func (n *Node) attemptThere(ctx context.Context, leader string, moved <-chan struct{}, cmd Command, id CommandID, again bool, deadline time.Time) (any, uint64, error) {
+func (n *Node) attemptRemote(ctx context.Context, leader string, moved <-chan struct{}, cmd Command, id CommandID, again bool, deadline time.Time) (any, uint64, error) {
 	r := newRequest()
 	defer r.free()
-	s, err := n.core.schema.seal(cmd, id, again, &r.buf)
+	s, err := n.core.schema.encodeCommand(cmd, id, again, &r.buf)
 	if err != nil {
 		return nil, 0, err
 	}
 	body := appendCommand(make([]byte, 0, commandOverhead+len(s.body)), &s)
 	answer, err := n.ask(ctx, leader, moved, opPropose, body, time.Until(deadline))
 	if err == nil && answer.status == replyConfirm {
-		if err := stillAwaited(ctx, true); err != nil {
+		if err := checkStillConnected(ctx, true); err != nil {
 			return nil, 0, err
 		}
-		answer, err = n.ask(ctx, leader, moved, opAwaited, body, time.Until(deadline))
+		answer, err = n.ask(ctx, leader, moved, opProposeConnected, body, time.Until(deadline))
 	}
 	if errors.Is(err, errNotSent) {
 		return nil, 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
@@ -146,14 +146,14 @@ func (s *schema) decodeOutcome(k Kind, b []byte) (any, error) {
 	return s.outcome(k, b)
 }
 
-// replyTo is how an error of what an operator asked for travels.
-func replyTo(err error) reply {
+// errorReply is how an error of what an operator asked for travels.
+func errorReply(err error) reply {
 	var few *NoMajorityError
 	switch {
 	case errors.Is(err, errNotLeading):
 		return reply{status: replyNotLeading}
 	case errors.As(err, &few):
-		return reply{replyFew, []byte(few.Reason)}
+		return reply{replyNoMajority, []byte(few.Reason)}
 	case errors.Is(err, ErrUnknown):
 		return reply{replyUnknown, []byte(err.Error())}
 	case errors.Is(err, ErrUnavailable):
@@ -169,7 +169,7 @@ func (r reply) err() error {
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	case replyUnavailable:
 		return fmt.Errorf("%w: %s", ErrUnavailable, r.body)
-	case replyFew:
+	case replyNoMajority:
 		return &NoMajorityError{string(r.body)}
 	case replyUnknown:
 		return fmt.Errorf("%w: %s", ErrUnknown, r.body)

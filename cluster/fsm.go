@@ -13,17 +13,17 @@ import (
 // fsm gives raft's log to the core. Its methods are called by one goroutine of
 // raft, Persist by another.
 type fsm struct {
-	core   *core
-	fatal  func(error)
-	stop   <-chan struct{} // closed when snapshots under way are to be given up
-	before func()          // for tests
-	steps  []step          // buffer of ApplyBatch
-	last   uint64          // index of the last entry that raft gave
+	core        *core
+	fatal       func(error)
+	stop        <-chan struct{} // closed when snapshots under way are to be given up
+	beforeApply func()          // for tests
+	entries     []logEntry      // buffer of ApplyBatch
+	lastApplied uint64          // index of the last entry that raft gave
 
-	snapshots *privateSnapshots
-	begun     uint64 // index of the snapshot that raft began with
-	replayed  replayed
-	committed *committed
+	snapshots     *snapshotStore
+	restoredIndex uint64 // index of the snapshot that raft began with
+	replay        localReplay
+	marker        *commitMarker
 
 	running  atomic.Bool // raft has started: what is restored now was installed
 	installs installWatch
@@ -31,22 +31,22 @@ type fsm struct {
 
 var _ raft.BatchingFSM = (*fsm)(nil)
 
-func newFSM(c *core, fatal func(error), s *privateSnapshots, done *committed) *fsm {
-	return &fsm{core: c, fatal: fatal, snapshots: s, committed: done, replayed: replayed{ready: make(chan struct{})}}
+func newFSM(c *core, fatal func(error), s *snapshotStore, done *commitMarker) *fsm {
+	return &fsm{core: c, fatal: fatal, snapshots: s, marker: done, replay: localReplay{ready: make(chan struct{})}}
 }
 
 // ApplyBatch implements raft.BatchingFSM: all entries that were committed
 // together are one transaction. The response to an entry is its []outcome.
 func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
-	if f.before != nil {
-		f.before()
+	if f.beforeApply != nil {
+		f.beforeApply()
 	}
-	<-f.replayed.ready
+	<-f.replay.ready
 	responses := make([]any, len(logs))
-	steps := f.steps[:0]
+	steps := f.entries[:0]
 	for _, l := range logs {
-		if f.isNews(l) {
-			steps = append(steps, step{index: l.Index, data: l.Data})
+		if f.isNew(l) {
+			steps = append(steps, logEntry{index: l.Index, data: l.Data})
 		}
 	}
 	if len(steps) > 0 {
@@ -57,26 +57,26 @@ func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
 	}
 	i := 0
 	for j, l := range logs {
-		if f.isNews(l) {
+		if f.isNew(l) {
 			responses[j] = steps[i].outcomes
 			i++
 		}
 	}
 	end := logs[len(logs)-1]
-	f.last = end.Index
-	f.committed.note(logPosition{end.Index, end.Term})
+	f.lastApplied = end.Index
+	f.marker.advance(logPosition{end.Index, end.Term})
 	if f.running.Load() {
 		f.installs.applied(end.Index)
 	}
 	clear(steps)
-	f.steps = steps
+	f.entries = steps
 	return responses
 }
 
-// isNews says that an entry is a command which the state does not have. Nobody
+// isNew says that an entry is a command which the state does not have. Nobody
 // waits for the outcome of one that it has: this process did not propose it.
-func (f *fsm) isNews(l *raft.Log) bool {
-	return l.Type == raft.LogCommand && l.Index > f.replayed.through
+func (f *fsm) isNew(l *raft.Log) bool {
+	return l.Type == raft.LogCommand && l.Index > f.replay.through
 }
 
 // Apply implements raft.FSM. raft calls ApplyBatch instead.
@@ -86,17 +86,17 @@ func (f *fsm) Apply(l *raft.Log) any { return f.ApplyBatch([]*raft.Log{l})[0] }
 // other and never gets on is started again as a process, which heals it.
 func (f *fsm) Restore(r io.ReadCloser) error {
 	if f.running.Load() {
-		<-f.replayed.ready
+		<-f.replay.ready
 	}
 	if err := f.core.restore(r); err != nil {
 		return err
 	}
 	if !f.running.Load() {
-		f.begun = f.snapshots.opened.Load()
+		f.restoredIndex = f.snapshots.openedIndex.Load()
 		return nil
 	}
-	f.replayed.through = 0 // the state is that of the snapshot
-	f.committed.replace(logPosition{index: f.core.progress.applied()})
+	f.replay.through = 0 // the state is that of the snapshot
+	f.marker.replace(logPosition{index: f.core.progress.applied()})
 	if f.installs.installed(f.core.progress.applied()) {
 		f.fatal(ErrLivelock)
 	}
@@ -111,31 +111,31 @@ var ErrLivelock = errors.New("this node installs snapshots and never gets on (ha
 // the snapshot goes.
 func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	select {
-	case <-f.replayed.ready:
+	case <-f.replay.ready:
 	default:
 		return nil, raft.ErrNothingNewToSnapshot
 	}
-	if f.last < f.replayed.through {
+	if f.lastApplied < f.replay.through {
 		return nil, raft.ErrNothingNewToSnapshot
 	}
-	s := &fsmSnapshot{schema: f.core.schema, stop: f.stop, witness: f.core.witness}
+	s := &fsmSnapshot{schema: f.core.schema, stop: f.stop, observer: f.core.observer}
 	f.core.progress.with(func(index uint64) { s.txn, s.applied = f.core.view(), index })
 	return s, nil
 }
 
 // fsmSnapshot is written while commands are applied to newer versions.
 type fsmSnapshot struct {
-	schema  *schema
-	txn     *memdb.Txn
-	applied uint64
-	stop    <-chan struct{}
-	witness Witness
+	schema   *schema
+	txn      *memdb.Txn
+	applied  uint64
+	stop     <-chan struct{}
+	observer ApplyObserver
 }
 
 // Persist implements raft.FSMSnapshot. raft cancels the sink on an error.
 func (s *fsmSnapshot) Persist(sink raft.SnapshotSink) error {
-	if s.witness != nil {
-		if err := s.witness.Flush(); err != nil {
+	if s.observer != nil {
+		if err := s.observer.Flush(); err != nil {
 			return fmt.Errorf("write snapshot: %w", err)
 		}
 	}

@@ -11,31 +11,31 @@ import (
 // gate stops whoever passes while it is shut.
 type gate struct {
 	mu      sync.Mutex
-	way     chan struct{} // closed while the gate is open
+	opened  chan struct{} // closed while the gate is open
 	arrived chan struct{}
 }
 
 func newGate() *gate {
-	g := &gate{way: make(chan struct{}), arrived: make(chan struct{}, 1)}
-	close(g.way)
+	g := &gate{opened: make(chan struct{}), arrived: make(chan struct{}, 1)}
+	close(g.opened)
 	return g
 }
 
 func (g *gate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.way = make(chan struct{})
+	g.opened = make(chan struct{})
 }
 
 func (g *gate) open() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	close(g.way)
+	close(g.opened)
 }
 
 func (g *gate) pass() {
 	g.mu.Lock()
-	way := g.way
+	way := g.opened
 	g.mu.Unlock()
 	select {
 	case <-way:
@@ -49,8 +49,8 @@ func (g *gate) pass() {
 	<-way
 }
 
-// held waits until somebody stands at the gate.
-func (g *gate) held(t testing.TB) {
+// waitBlocked waits until somebody stands at the gate.
+func (g *gate) waitBlocked(t testing.TB) {
 	t.Helper()
 	select {
 	case <-g.arrived:

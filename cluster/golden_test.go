@@ -18,10 +18,10 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 
 // goldenCommands is a fixed mix of commands: writes, refusals, repetitions,
 // deletions, and some that this version does not know.
-func goldenCommands(n int) []cluster.Sealed {
-	var cmds []cluster.Sealed
+func goldenCommands(n int) []cluster.EncodedCommand {
+	var cmds []cluster.EncodedCommand
 	for i := range n {
-		c := cluster.Sealed{
+		c := cluster.EncodedCommand{
 			ID: cluster.CommandID{byte(i), byte(i >> 8)}, At: 1_700_000_000_000 + int64(i*37%1000),
 		}
 		name := fmt.Sprint("r", i%17)

@@ -17,7 +17,7 @@ import (
 const (
 	// leastHalt is the shortest halt that is written to the log. What nodes know of
 	// each other may be two rounds of status queries old.
-	leastHalt = 2 * guardInterval
+	leastHalt = 2 * watchdogInterval
 	// mostHalt is how much of one halt counts. Longer outages count as time that
 	// passed, beyond this much.
 	mostHalt = 24 * time.Hour
@@ -41,7 +41,7 @@ func (c *endHalt) Decide(txn *memdb.Txn, _ Meta) Decision {
 // epoch, is its stamp, and length is in milliseconds.
 func (s *schema) haltEntry(id CommandID, at, length int64) ([]byte, error) {
 	var buf bytes.Buffer
-	c, err := s.seal(&endHalt{Length: length}, id, false, &buf)
+	c, err := s.encodeCommand(&endHalt{Length: length}, id, false, &buf)
 	if err != nil {
 		return nil, err
 	}
@@ -49,15 +49,15 @@ func (s *schema) haltEntry(id CommandID, at, length int64) ([]byte, error) {
 	return appendCommand(appendBatch(nil, 1), &c), nil
 }
 
-// goesOn records that this node, as the leader, decides at the stamp at. If that
+// recordLive records that this node, as the leader, decides at the stamp at. If that
 // ends a halt, it puts the halt into the log first. buildEntries calls it before
 // each entry, so that no command is decided before the halt.
-func (n *Node) goesOn(at int64) {
-	n.live.telling.Lock()
-	defer n.live.telling.Unlock()
+func (n *Node) recordLive(at int64) {
+	n.live.haltMu.Lock()
+	defer n.live.haltMu.Unlock()
 	// Without Config.Elapsed the clock may be set at will, as in tests. A step of it
 	// while this node leads is no halt.
-	from, length := n.live.decided(at, n.core.at.Load(), n.config.Elapsed != nil)
+	from, length := n.live.record(at, n.core.at.Load(), n.config.Elapsed != nil)
 	if length < leastHalt {
 		return
 	}
@@ -75,7 +75,7 @@ func (n *Node) goesOn(at int64) {
 	future := n.raft.Apply(entry, n.config.QueueTimeout/2)
 	n.running.Go(func() {
 		if future.Error() != nil {
-			n.live.goBack(from) // the next leader, or this one, tries again
+			n.live.reset(from) // the next leader, or this one, tries again
 		}
 	})
 }
@@ -84,12 +84,12 @@ func (n *Node) goesOn(at int64) {
 // node has applied. It may be newer than a View taken before. See Meta.Halted.
 func (n *Node) Halted() int64 { return n.core.halted.Load() }
 
-// heardLive asks the voters until when commands could be decided, and has this node,
+// collectLive asks the voters until when commands could be decided, and has this node,
 // which is about to lead, go on from the newest answer. It returns false if no
 // majority answers. A leader decides only while a majority hears from it, so any
 // majority has a voter that knows the last moment. If fewer than a majority know
 // one, this node starts from its own clock, and no halt is recorded.
-func (n *Node) heardLive() bool {
+func (n *Node) collectLive() bool {
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
 	defer cancel()
 	type answer struct {
@@ -115,10 +115,10 @@ func (n *Node) heardLive() bool {
 			known, newest = known+1, max(newest, a.live)
 		}
 		if known > len(voters)/2 {
-			n.live.goBack(newest)
+			n.live.reset(newest)
 			return true
 		}
 	}
-	n.live.goBack(n.config.Now().UnixMilli())
+	n.live.reset(n.config.Now().UnixMilli())
 	return answered > len(voters)/2
 }

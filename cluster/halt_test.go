@@ -56,9 +56,9 @@ func TestRestartIsAHalt(t *testing.T) {
 	require.Equal(t, halt, haltOf(t, n), "who does not know tells none")
 }
 
-// TestHaltIsToldToABusyDisk: meanwhile the node answers others who ask until when
+// TestHaltOnABusyDisk: meanwhile the node answers others who ask until when
 // commands could be decided.
-func TestHaltIsToldToABusyDisk(t *testing.T) {
+func TestHaltOnABusyDisk(t *testing.T) {
 	gate := newGate()
 	c := config(t, "")
 	c.QueueTimeout = time.Hour
@@ -69,9 +69,9 @@ func TestHaltIsToldToABusyDisk(t *testing.T) {
 	gate.shut()
 	var told sync.WaitGroup
 	told.Go(func() { _, _, _ = n.Propose(t.Context(), &set{Name: "a"}) })
-	gate.held(t)
+	gate.waitBlocked(t)
 	later := time.Now().Add(time.Minute).UnixMilli()
-	told.Go(func() { cluster.GoesOn(n, later) })
+	told.Go(func() { cluster.RecordLive(n, later) })
 	known := make(chan struct{})
 	go func() {
 		for cluster.Live(n) < later {
@@ -99,8 +99,8 @@ func TestHaltCountsADayAtMost(t *testing.T) {
 	require.Equal(t, 24*time.Hour+time.Second, time.Duration(cluster.HaltedOf(m))*time.Millisecond)
 }
 
-// live waits until every node knows of a moment that is a while later.
-func (tr *trio) live(d time.Duration) {
+// waitLive waits until every node knows of a moment that is a while later.
+func (tr *cluster3) waitLive(d time.Duration) {
 	tr.t.Helper()
 	for _, n := range tr.nodes {
 		from := cluster.Live(n)
@@ -111,8 +111,8 @@ func (tr *trio) live(d time.Duration) {
 // TestIdleIsNoHalt: nobody asks for anything, and then another node leads, which
 // had been cut off meanwhile.
 func TestIdleIsNoHalt(t *testing.T) {
-	tr := newTrio(t)
-	tr.live(time.Second)
+	tr := newCluster3(t)
+	tr.waitLive(time.Second)
 	i := tr.leader()
 	other := tr.nodes[(i+1)%3]
 	cluster.Isolate(other, true)
@@ -130,8 +130,8 @@ func TestIdleIsNoHalt(t *testing.T) {
 
 // TestLeaderWithoutAMajorityIsAHalt.
 func TestLeaderWithoutAMajorityIsAHalt(t *testing.T) {
-	tr := newTrio(t)
-	tr.live(time.Second)
+	tr := newCluster3(t)
+	tr.waitLive(time.Second)
 	i := tr.leader()
 	began := time.Now()
 	for _, n := range tr.nodes {
@@ -147,14 +147,14 @@ func TestLeaderWithoutAMajorityIsAHalt(t *testing.T) {
 	halt := haltOf(t, tr.nodes[i])
 	require.Greater(t, halt, least-2*time.Second)
 	require.Less(t, halt, time.Since(began)+2*time.Second)
-	tr.same()
+	tr.requireSameState()
 }
 
 // TestAllStoppedIsAHalt: whichever of them leads afterwards.
 func TestAllStoppedIsAHalt(t *testing.T) {
 	const away = 5 * time.Minute
-	tr := newTrio(t)
-	tr.live(time.Second)
+	tr := newCluster3(t)
+	tr.waitLive(time.Second)
 	for _, n := range tr.nodes {
 		shut(t, n)
 	}
@@ -164,5 +164,5 @@ func TestAllStoppedIsAHalt(t *testing.T) {
 	}
 	tr.settle(3)
 	require.InDelta(t, away.Seconds(), haltOf(t, tr.nodes[0]).Seconds(), 20)
-	tr.same()
+	tr.requireSameState()
 }

@@ -13,9 +13,9 @@ import (
 // identity returns this node's id, which it makes when there is none. It lies
 // in the stable store, so that it can't be lost without the votes cast under it.
 func (n *Node) identity() (raft.ServerID, error) {
-	kept, id, err := n.knownAs()
+	kept, id, err := n.nodeIDs()
 	if err == nil {
-		err = n.checkKept(kept)
+		err = n.checkStoredNodeID(kept)
 	}
 	switch {
 	case err != nil:
@@ -37,15 +37,15 @@ func (n *Node) identity() (raft.ServerID, error) {
 	return raft.ServerID(id), nil
 }
 
-// checkKept refuses a log of a node that has run and does not say which: under
+// checkStoredNodeID refuses a log of a node that has run and does not say which: under
 // another id it would take itself for one that was removed.
-func (n *Node) checkKept(kept []byte) error {
-	if hexID(string(kept)) {
+func (n *Node) checkStoredNodeID(kept []byte) error {
+	if isNodeID(string(kept)) {
 		return nil
 	}
-	birth, err := n.storedBirth()
-	if err == nil && (len(kept) > 0 || len(birth) > 0) {
-		err = fmt.Errorf("%s does not hold the node's id any more: %w", filepath.Join(n.config.Dir, "log", metaFile), ErrDataLost)
+	instanceID, err := n.storedInstanceID()
+	if err == nil && (len(kept) > 0 || len(instanceID) > 0) {
+		err = fmt.Errorf("%s does not hold the node's id any more: %w", filepath.Join(n.config.Dir, "log", walMetaFile), ErrDataLost)
 	}
 	return err
 }
@@ -57,8 +57,8 @@ func (n *Node) checkNeverRan(kept, joined []byte) error {
 	if err != nil {
 		return fmt.Errorf("read log: %w", err)
 	}
-	birth, err := n.storedBirth()
-	if err != nil || len(birth) == 0 && last == 0 {
+	instanceID, err := n.storedInstanceID()
+	if err != nil || len(instanceID) == 0 && last == 0 {
 		return err
 	}
 	path := filepath.Join(n.config.Dir, nodeIDFile)
@@ -67,13 +67,13 @@ func (n *Node) checkNeverRan(kept, joined []byte) error {
 		path, joined, kept, kept, n.config.Dir, ErrDataLost)
 }
 
-// knownAs returns the id in the stable store, and the one that a node that
+// nodeIDs returns the id in the stable store, and the one that a node that
 // joined has told the others. Either may be nil.
-func (n *Node) knownAs() (kept, joined []byte, err error) {
+func (n *Node) nodeIDs() (kept, joined []byte, err error) {
 	if kept, err = n.stores.stable.Get([]byte(keyNodeID)); err != nil {
 		return nil, nil, fmt.Errorf("read node id: %w", err)
 	}
-	joined, err = joinedAs(n.config.Dir)
+	joined, err = readNodeID(n.config.Dir)
 	return kept, joined, err
 }
 

@@ -13,7 +13,7 @@ import (
 // TestTwoIDs: one of them is another node's, which the others would take this one
 // for.
 func TestTwoIDs(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	i := (tr.leader() + 1) % 3
 	id := tr.nodes[i].ID()
 	shut(t, tr.nodes[i])
@@ -21,7 +21,7 @@ func TestTwoIDs(t *testing.T) {
 	whole, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte("0123456789abcdef"), 0o600))
-	refusesLoss(t, tr.confs[i])
+	requireDataLost(t, tr.confs[i])
 	require.ErrorIs(t, cluster.Recover(tr.confs[i], nil), cluster.ErrDataLost)
 	_, err = cluster.Open(t.Context(), tr.confs[i])
 	require.ErrorContains(t, err, path)

@@ -19,7 +19,7 @@ import (
 // replaces, a member's name, that member goes when the new one has become a
 // voter. The error is a *RefusedError where a rule stands against it.
 func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.Duration) (token string, expires time.Time, err error) {
-	a := n.roster.authority()
+	a := n.peerList.authority()
 	if a == nil {
 		return "", time.Time{}, &RefusedError{"this node has no network for others to join: run it with mintmark serve"}
 	}
@@ -37,7 +37,7 @@ func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.
 	if _, err := n.decide(ctx, &addInvite{
 		ID: inviteID(secret[:]), Name: name, Lifetime: lifetime.Milliseconds(), Replaces: replaces,
 	}); err != nil {
-		return "", time.Time{}, n.explain(ctx, err)
+		return "", time.Time{}, n.explainUnavailable(ctx, err)
 	}
 	print, err := hex.DecodeString(a.ID)
 	if err != nil {
@@ -94,13 +94,13 @@ func (e *NoInvitationError) Error() string {
 }
 func (e *NoInvitationError) Unwrap() error { return &RefusedError{e.Error()} }
 
-// Withdraw makes the token for a node of the given name worthless. Its place is
+// WithdrawInvitation makes the token for a node of the given name worthless. Its place is
 // taken by one that has run out, and that nobody was given: every version of the
 // program knows of that.
-func (n *Node) Withdraw(ctx context.Context, name string) error {
+func (n *Node) WithdrawInvitation(ctx context.Context, name string) error {
 	view, err := n.ViewFresh(ctx)
 	if err != nil {
-		return n.explain(ctx, err)
+		return n.explainUnavailable(ctx, err)
 	}
 	open := n.invitations(view)
 	if !slices.ContainsFunc(open, func(i Invitation) bool { return i.Name == name }) {

@@ -12,7 +12,7 @@ import (
 // TestInvitationsAreListedAndWithdrawn: a token that was withdrawn lets nobody
 // in, and one that was used is none any more.
 func TestInvitationsAreListedAndWithdrawn(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	n := tr.nodes[1]
 	open, stale := n.Invitations(t.Context())
 	require.Empty(t, open, "those that were used don't count")
@@ -28,15 +28,15 @@ func TestInvitationsAreListedAndWithdrawn(t *testing.T) {
 	require.Equal(t, "n3", open[1].Replaces)
 	require.WithinDuration(t, expires, open[1].Expires, 5*time.Second)
 
-	require.NoError(t, tr.nodes[2].Withdraw(t.Context(), "n5"))
+	require.NoError(t, tr.nodes[2].WithdrawInvitation(t.Context(), "n5"))
 	open, _ = n.Invitations(t.Context())
 	require.Len(t, open, 1)
 	require.Equal(t, "n4", open[0].Name)
 	c := networked(t, "", "n5")
-	refused(t, tr.joinBy(t.Context(), c, token), "not known, or has expired")
+	requireRefused(t, tr.joinBy(t.Context(), c, token), "not known, or has expired")
 	var none *cluster.NoInvitationError
-	require.ErrorAs(t, n.Withdraw(t.Context(), "n5"), &none)
-	refused(t, n.Withdraw(t.Context(), "n3"), "has joined")
+	require.ErrorAs(t, n.WithdrawInvitation(t.Context(), "n5"), &none)
+	requireRefused(t, n.WithdrawInvitation(t.Context(), "n3"), "has joined")
 	_, _, err = n.Invite(t.Context(), "n5", "n3", time.Hour)
 	require.NoError(t, err, "the name is free again")
 }

@@ -53,9 +53,9 @@ type Join struct {
 	Name    string
 	Version string
 	Level   uint32
-	// Keep stores what Config.JoinSecret of the member returned. It is called
+	// StoreSecret stores what Config.JoinSecret of the member returned. It is called
 	// before the folder becomes a member's. Its error may be a *RefusedError too.
-	Keep func(secret []byte) error
+	StoreSecret func(secret []byte) error
 	// Now is the clock by which certificates are valid, as in Config. Default: time.Now.
 	Now func() time.Time
 }
@@ -67,12 +67,12 @@ type joinRequest struct {
 	Address string `cbor:"3,keyasint"`
 	Version string `cbor:"4,keyasint"`
 	Level   uint32 `cbor:"5,keyasint"`
-	// Standing asks whether the key is a member's, and for nothing else.
-	Standing bool `cbor:"6,keyasint,omitempty"`
+	// CheckMembership asks whether the key is a member's, and for nothing else.
+	CheckMembership bool `cbor:"6,keyasint,omitempty"`
 	// Name is Join.Name. A member of before there was this field ignores it.
 	Name string `cbor:"7,keyasint,omitempty"`
-	// Led asks, with Standing, whether there is a leader too.
-	Led bool `cbor:"8,keyasint,omitempty"`
+	// CheckLeader asks, with Standing, whether there is a leader too.
+	CheckLeader bool `cbor:"8,keyasint,omitempty"`
 }
 
 type joinAnswer struct {
@@ -83,8 +83,8 @@ type joinAnswer struct {
 	Members     []Member    `cbor:"5,keyasint,omitempty"`
 	Authorities []authority `cbor:"6,keyasint,omitempty"`
 	Secret      []byte      `cbor:"7,keyasint,omitempty"`
-	Stranger    bool        `cbor:"8,keyasint,omitempty"` // the key is no member's, for who asks for its standing
-	Led         bool        `cbor:"9,keyasint,omitempty"` // by a leader that has committed something since
+	NotMember   bool        `cbor:"8,keyasint,omitempty"` // the key is no member's, for who asks for its standing
+	HasLeader   bool        `cbor:"9,keyasint,omitempty"` // by a leader that has committed something since
 }
 
 const (
@@ -104,16 +104,16 @@ func JoinCluster(ctx context.Context, j Join) error {
 	if err := privateDir(j.Dir); err != nil {
 		return fmt.Errorf("join: create data directory: %w", err)
 	}
-	if noted, err := notedBirth(j.Dir); err != nil {
+	if noted, err := readInstanceIDFile(j.Dir); err != nil {
 		return fmt.Errorf("join: %w", err)
 	} else if noted != nil {
-		return fmt.Errorf("join: %s says that a node has run here: %w", filepath.Join(j.Dir, birthFile), ErrDataLost)
+		return fmt.Errorf("join: %s says that a node has run here: %w", filepath.Join(j.Dir, instanceIDFile), ErrDataLost)
 	}
 	key, err := nodeKey(rand.Reader, j.Dir)
 	if err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
-	id, err := joinedAs(j.Dir)
+	id, err := readNodeID(j.Dir)
 	if err == nil && len(id) == 0 {
 		if id, err = newNodeID(rand.Reader); err == nil {
 			err = durable.Replace(filepath.Join(j.Dir, nodeIDFile), id)
@@ -135,11 +135,11 @@ func JoinCluster(ctx context.Context, j Join) error {
 	d := tls.Dialer{Config: &tls.Config{
 		MinVersion: tls.VersionTLS13, NextProtos: []string{protocolJoin}, Certificates: []tls.Certificate{own},
 		InsecureSkipVerify: true, // because VerifyConnection knows what to expect
-		VerifyConnection:   func(s tls.ConnectionState) error { return pinned(s, print, now()) },
+		VerifyConnection:   func(s tls.ConnectionState) error { return verifyPinned(s, print, now()) },
 	}}
 	c, err := d.DialContext(ctx, "tcp", j.Address)
 	if err != nil {
-		return fmt.Errorf("join: %w", whyUnreached(j.Address, err))
+		return fmt.Errorf("join: %w", wrapDialError(j.Address, err))
 	}
 	defer func() { _ = c.Close() }()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -153,7 +153,7 @@ func JoinCluster(ctx context.Context, j Join) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("join: %w", whyUnreached(j.Address, err))
+		return fmt.Errorf("join: %w", wrapDialError(j.Address, err))
 	case a.Again:
 		return fmt.Errorf("join by %s: %s", j.Address, a.Refused)
 	case a.Refused != "":
@@ -161,20 +161,20 @@ func JoinCluster(ctx context.Context, j Join) error {
 	case len(a.Members) == 0 || len(a.Authorities) == 0:
 		return fmt.Errorf("join by %s: the answer is not complete", j.Address)
 	}
-	if why := otherName(j.Name, a.Name); why != "" {
+	if why := nameMismatch(j.Name, a.Name); why != "" {
 		return &RefusedError{why}
 	}
-	if err := j.Keep(a.Secret); err != nil {
+	if err := j.StoreSecret(a.Secret); err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
-	r := &roster{path: filepath.Join(j.Dir, rosterFile)}
-	return r.replace(rosterList{Seq: a.Seq, Members: a.Members, Authorities: a.Authorities})
+	r := &peerList{path: filepath.Join(j.Dir, peersFile)}
+	return r.replace(peerListData{Seq: a.Seq, Members: a.Members, Authorities: a.Authorities})
 }
 
 const nodeIDFile = "node.id"
 
-// joinedAs is the id under which a folder joined, nil if it has not.
-func joinedAs(dir string) ([]byte, error) {
+// readNodeID is the id under which a folder joined, nil if it has not.
+func readNodeID(dir string) ([]byte, error) {
 	id, err := os.ReadFile(filepath.Join(dir, nodeIDFile))
 	if errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -182,7 +182,7 @@ func joinedAs(dir string) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read node id: %w", err)
 	}
-	if id = []byte(strings.TrimSpace(string(id))); !hexID(string(id)) {
+	if id = []byte(strings.TrimSpace(string(id))); !isNodeID(string(id)) {
 		return nil, fmt.Errorf("%s is damaged, it does not hold a node id: move it away and start the node again; one that has run has its id in its log too", filepath.Join(dir, nodeIDFile))
 	}
 	return id, nil
@@ -219,9 +219,9 @@ func selfSigned(key *ecdsa.PrivateKey, id string, now time.Time) (tls.Certificat
 	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
 }
 
-// pinned accepts the server whose certificate is from the authority that the
+// verifyPinned accepts the server whose certificate is from the authority that the
 // token names.
-func pinned(s tls.ConnectionState, print []byte, now time.Time) error {
+func verifyPinned(s tls.ConnectionState, print []byte, now time.Time) error {
 	if len(s.PeerCertificates) != 2 || s.NegotiatedProtocol != protocolJoin {
 		return errors.New("whoever answers is not a Mintmark node")
 	}
@@ -248,13 +248,13 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), joinTimeout)
 	defer cancel()
-	if q.Standing {
-		_ = writeJoin(c, n.standing(ctx, key, q.Led))
+	if q.CheckMembership {
+		_ = writeJoin(c, n.membershipAnswer(ctx, key, q.CheckLeader))
 		return
 	}
 	a := n.admit(ctx, q, key)
 	if a.Refused != "" {
-		n.network.joining.refused.warn(n.log.Warn, "cluster: a node was not let in", c.RemoteAddr(), a.Refused)
+		n.network.joining.refusals.warn(n.log.Warn, "cluster: a node was not let in", c.RemoteAddr(), a.Refused)
 	} else {
 		n.log.Info("cluster: a node was let in", "name", a.Name, "address", q.Address)
 	}
@@ -275,7 +275,7 @@ func (n *Node) admit(ctx context.Context, q joinRequest, key []byte) joinAnswer 
 	again := func(err error) joinAnswer { return joinAnswer{Again: true, Refused: err.Error()} }
 	id := inviteID(q.Secret)
 	if find[invite](n.View(), invitesTable, id) == nil {
-		if err := n.strangersBarrier(ctx); err != nil {
+		if err := n.unauthenticatedBarrier(ctx); err != nil {
 			return again(err)
 		}
 		if find[invite](n.View(), invitesTable, id) == nil {
@@ -283,7 +283,7 @@ func (n *Node) admit(ctx context.Context, q joinRequest, key []byte) joinAnswer 
 		}
 	}
 	if i := find[invite](n.View(), invitesTable, id); i != nil {
-		if why := otherName(q.Name, i.Name); why != "" { // before the token is used up
+		if why := nameMismatch(q.Name, i.Name); why != "" { // before the token is used up
 			return joinAnswer{Refused: why}
 		}
 	}
@@ -307,10 +307,10 @@ func (n *Node) admit(ctx context.Context, q joinRequest, key []byte) joinAnswer 
 	if err != nil {
 		return again(fmt.Errorf("this node can't give its secret away: %w", err))
 	}
-	return welcomed(view, q.ID, secret)
+	return newJoinAnswer(view, q.ID, secret)
 }
 
-func welcomed(view *memdb.Txn, id string, secret []byte) joinAnswer {
+func newJoinAnswer(view *memdb.Txn, id string, secret []byte) joinAnswer {
 	a := joinAnswer{Seq: readStatus(view).Seq, Secret: secret}
 	for _, m := range members(view) {
 		a.Members = append(a.Members, *m)

@@ -11,14 +11,14 @@ import (
 // leadership is whether this node leads and has applied everything that was
 // committed before it did.
 type leadership struct {
-	mu       sync.Mutex
-	election uint64 // counts elections and losses seen by this node
-	leading  bool
-	known    string        // id of the node that raft takes for the leader, "" if none
-	guessed  bool          // known only calls itself so, and raft knows of none
-	since    time.Time     // when this node began to lead
-	changed  chan struct{} // closed at the next change
-	moved    chan struct{} // closed at the next change of known
+	mu            sync.Mutex
+	election      uint64 // counts elections and losses seen by this node
+	leading       bool
+	leader        string        // id of the node that raft takes for the leader, "" if none
+	guessed       bool          // known only calls itself so, and raft knows of none
+	since         time.Time     // when this node began to lead
+	changed       chan struct{} // closed at the next change
+	leaderChanged chan struct{} // closed at the next change of known
 }
 
 func (l *leadership) get() (bool, <-chan struct{}) {
@@ -26,101 +26,101 @@ func (l *leadership) get() (bool, <-chan struct{}) {
 	return w.leading, w.changed
 }
 
-// way is where a command goes.
-type way struct {
-	leading bool            // to this node
-	leader  string          // or to another one, which may have lost its leadership by now or not be ready for it yet; "" where nobody is known
-	changed <-chan struct{} // closed when another way may be better
-	moved   <-chan struct{} // closed when the leader is another one
+// route is where a command goes.
+type route struct {
+	leading       bool            // to this node
+	leader        string          // or to another one, which may have lost its leadership by now or not be ready for it yet; "" where nobody is known
+	changed       <-chan struct{} // closed when another way may be better
+	leaderChanged <-chan struct{} // closed when the leader is another one
 }
 
-// elsewhere reports whether another node is known to lead.
-func (n *Node) elsewhere(w way) bool { return w.leader != "" && w.leader != string(n.id) }
+// otherLeads reports whether another node is known to lead.
+func (n *Node) otherLeads(w route) bool { return w.leader != "" && w.leader != string(n.id) }
 
-func (l *leadership) route() way {
+func (l *leadership) route() route {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.changed == nil {
 		l.changed = make(chan struct{})
 	}
-	if l.moved == nil {
-		l.moved = make(chan struct{})
+	if l.leaderChanged == nil {
+		l.leaderChanged = make(chan struct{})
 	}
-	return way{l.leading, l.known, l.changed, l.moved}
+	return route{l.leading, l.leader, l.changed, l.leaderChanged}
 }
 
-// hear notes whom raft takes for the leader.
-func (l *leadership) hear(id string) {
+// setLeader notes whom raft takes for the leader.
+func (l *leadership) setLeader(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.guessed = false
-	l.know(id)
+	l.setLeaderLocked(id)
 }
 
-// unheard reports whether raft knows of no leader, and who is guessed to be it.
-func (l *leadership) unheard() (guess string, unheard bool) {
+// leaderUnknown reports whether raft knows of no leader, and who is guessed to be it.
+func (l *leadership) leaderUnknown() (guess string, unheard bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known == "" || l.guessed {
-		return l.known, true
+	if l.leader == "" || l.guessed {
+		return l.leader, true
 	}
 	return "", false
 }
 
-// hearInstead notes who calls itself the leader, while raft knows of none.
-func (l *leadership) hearInstead(id string) {
+// guessLeader notes who calls itself the leader, while raft knows of none.
+func (l *leadership) guessLeader(id string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.known == "" {
+	if l.leader == "" {
 		l.guessed = true
-		l.know(id)
+		l.setLeaderLocked(id)
 	}
 }
 
-// forget drops a guess that has proved wrong.
-func (l *leadership) forget(guess string) {
+// dropGuess drops a guess that has proved wrong.
+func (l *leadership) dropGuess(guess string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.guessed && l.known == guess {
+	if l.guessed && l.leader == guess {
 		l.guessed = false
-		l.know("")
+		l.setLeaderLocked("")
 	}
 }
 
-// know is called with mu held.
-func (l *leadership) know(id string) {
-	if l.known == id {
+// setLeaderLocked is called with mu held.
+func (l *leadership) setLeaderLocked(id string) {
+	if l.leader == id {
 		return
 	}
-	l.known = id
-	if l.moved != nil {
-		close(l.moved)
-		l.moved = nil
+	l.leader = id
+	if l.leaderChanged != nil {
+		close(l.leaderChanged)
+		l.leaderChanged = nil
 	}
-	l.wake()
+	l.notifyLocked()
 }
 
-// lose ends what is known. It returns the number of the election that follows,
+// beginElection ends what is known. It returns the number of the election that follows,
 // and whether this node led.
-func (l *leadership) lose() (election uint64, led bool) {
+func (l *leadership) beginElection() (election uint64, led bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.election++
 	led = l.leading
-	l.set(false)
+	l.setLeadingLocked(false)
 	return l.election, led
 }
 
-// resign is lose for a node that leads. It does nothing for another, which may be
+// suspend is lose for a node that leads. It does nothing for another, which may be
 // taking over.
-func (l *leadership) resign() (election uint64, led bool) {
+func (l *leadership) suspend() (election uint64, led bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.leading {
 		return 0, false
 	}
 	l.election++
-	l.set(false)
+	l.setLeadingLocked(false)
 	return l.election, true
 }
 
@@ -131,13 +131,13 @@ func (l *leadership) confirm(election uint64) bool {
 	defer l.mu.Unlock()
 	if l.election == election {
 		l.since = time.Now()
-		l.set(true)
+		l.setLeadingLocked(true)
 	}
 	return l.leading
 }
 
-// leadsFor is for how long this node has led.
-func (l *leadership) leadsFor() time.Duration {
+// leadingFor is for how long this node has led.
+func (l *leadership) leadingFor() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.leading {
@@ -152,16 +152,16 @@ func (l *leadership) current(election uint64) bool {
 	return l.election == election
 }
 
-// set is called with mu held.
-func (l *leadership) set(leading bool) {
+// setLeadingLocked is called with mu held.
+func (l *leadership) setLeadingLocked(leading bool) {
 	if l.leading != leading {
-		l.wake()
+		l.notifyLocked()
 	}
 	l.leading = leading
 }
 
-// wake is called with mu held.
-func (l *leadership) wake() {
+// notifyLocked is called with mu held.
+func (l *leadership) notifyLocked() {
 	if l.changed != nil {
 		close(l.changed)
 		l.changed = nil
@@ -226,48 +226,48 @@ func (n *Node) watchLeadership() {
 	})
 	n.raft.RegisterObserver(observer)
 	defer n.raft.DeregisterObserver(observer)
-	n.hearLeader()
+	n.observeLeader()
 	for {
 		select {
 		case <-heard:
-			n.hearLeader()
+			n.observeLeader()
 		case elected := <-n.notify:
-			election, led := n.leader.lose()
+			election, led := n.leader.beginElection()
 			if led {
 				n.log.Info("cluster: this node leads no more")
 			}
 			if elected {
-				barriers.Go(func() { n.takeOver(election) })
+				barriers.Go(func() { n.establishLeadership(election) })
 			}
 		case <-n.stopped:
-			n.leader.lose()
+			n.leader.beginElection()
 			return
 		}
 	}
 }
 
-func (n *Node) hearLeader() {
+func (n *Node) observeLeader() {
 	_, id := n.raft.LeaderWithID()
-	n.noteLed()
-	n.leader.hear(string(id))
-	n.tellLeader(string(id))
+	n.recordLeaderTerm()
+	n.leader.setLeader(string(id))
+	n.logLeaderChange(string(id))
 }
 
-// takeOver makes an elected node lead once it has applied everything that was
+// establishLeadership makes an elected node lead once it has applied everything that was
 // committed before its election, its clock agrees with a majority, and a majority
 // has reported until when commands could be decided before. It ends when the
 // election is over: n.leader has a higher number by then.
-func (n *Node) takeOver(election uint64) {
+func (n *Node) establishLeadership(election uint64) {
 	said := false
 	for n.leader.current(election) {
-		pause := retryPause
+		pause := retryInterval
 		err := await(n.raft.Barrier(0), n.stopped)
 		if err == nil {
-			n.guards.start.loaded.Store(true)
-			n.beginClock()
+			n.watchdog.start.loaded.Store(true)
+			n.checkStartClock()
 		}
 		agrees := err == nil && n.clockAgrees()
-		if agrees && n.heardLive() {
+		if agrees && n.collectLive() {
 			if n.leader.confirm(election) {
 				n.log.Info("cluster: this node leads", "term", n.raft.CurrentTerm())
 			}
@@ -277,8 +277,8 @@ func (n *Node) takeOver(election uint64) {
 			if !said {
 				n.log.Error("cluster: this node was elected, and its clock differs from the others' or can't be compared with them")
 			}
-			said, pause = true, yieldPause
-			n.yield(n.stopgap())
+			said, pause = true, minLeadTime
+			n.maybeTransfer(n.fallbackTarget())
 		}
 		select {
 		case <-time.After(pause):
@@ -288,5 +288,5 @@ func (n *Node) takeOver(election uint64) {
 	}
 }
 
-// retryPause keeps a retry from spinning while raft changes its mind.
-const retryPause = 10 * time.Millisecond
+// retryInterval keeps a retry from spinning while raft changes its mind.
+const retryInterval = 10 * time.Millisecond

@@ -34,7 +34,7 @@ func (n *Node) allowed(k Kind) error {
 		return nil
 	}
 	e := &LevelError{Needs: needs, Has: has}
-	for _, m := range n.roster.get().Members {
+	for _, m := range n.peerList.get().Members {
 		if m.Level < needs {
 			version := m.Version
 			if version == "" {
@@ -59,7 +59,7 @@ func checkSince(m Machine) error {
 // checkLevel refuses a program that is older than the cluster its folder belongs
 // to, before it takes part in anything.
 func (n *Node) checkLevel() error {
-	if has, supports := n.roster.get().Level, n.core.schema.level; has > supports {
+	if has, supports := n.peerList.get().Level, n.core.schema.level; has > supports {
 		return levelError(has, supports)
 	}
 	return nil

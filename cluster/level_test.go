@@ -29,8 +29,8 @@ func older() cluster.Machine {
 	return m
 }
 
-// upgraded restarts a node with another program.
-func (tr *trio) upgraded(i int, m cluster.Machine, version string) {
+// upgrade restarts a node with another program.
+func (tr *cluster3) upgrade(i int, m cluster.Machine, version string) {
 	tr.t.Helper()
 	shut(tr.t, tr.nodes[i])
 	l, err := net.Listen("tcp", tr.confs[i].Network.Advertise)
@@ -42,7 +42,7 @@ func (tr *trio) upgraded(i int, m cluster.Machine, version string) {
 	tr.settle(3)
 }
 
-func (tr *trio) level(want uint32) {
+func (tr *cluster3) waitLevel(want uint32) {
 	tr.t.Helper()
 	require.Eventually(tr.t, func() bool {
 		for _, n := range tr.nodes {
@@ -57,10 +57,10 @@ func (tr *trio) level(want uint32) {
 // TestRollingUpgrade: a command that an older program does not know is withheld
 // until no node runs one.
 func TestRollingUpgrade(t *testing.T) {
-	tr := newTrio(t, func(c *cluster.Config) { c.Machine, c.Version = older(), "v1" })
-	tr.level(1)
+	tr := newCluster3(t, func(c *cluster.Config) { c.Machine, c.Version = older(), "v1" })
+	tr.waitLevel(1)
 	for i := range 3 {
-		tr.upgraded(i, newer(), "v2")
+		tr.upgrade(i, newer(), "v2")
 		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a", Value: uint64(i)})
 		require.NoError(t, err)
 		if i == 2 {
@@ -83,15 +83,15 @@ func TestRollingUpgrade(t *testing.T) {
 				require.NotContains(t, err.Error(), "n1 (")
 			}
 		}
-		tr.level(1)
-		tr.same()
+		tr.waitLevel(1)
+		tr.requireSameState()
 	}
-	tr.level(2)
+	tr.waitLevel(2)
 	for _, n := range tr.nodes {
 		_, _, err := n.Propose(t.Context(), &forget{Name: "a"})
 		require.NoError(t, err)
 	}
-	tr.same()
+	tr.requireSameState()
 
 	// Back again is not possible. The folder says so at once, or the log, where the
 	// node was stopped before it heard of the level.
@@ -113,7 +113,7 @@ func TestRollingUpgrade(t *testing.T) {
 			runtime.Goexit()
 		}
 		if !inFolder {
-			require.Equal(t, uint32(2), cluster.ListLevel(c.Dir, 1))
+			require.Equal(t, uint32(2), cluster.SetPeerListLevel(c.Dir, 1))
 		}
 		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 		defer cancel()

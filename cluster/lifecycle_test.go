@@ -100,7 +100,7 @@ func TestUnfinishedSnapshotIsDropped(t *testing.T) {
 // TestUnreadableLogStopsTheNode: carrying on would let nodes differ.
 func TestUnreadableLogStopsTheNode(t *testing.T) {
 	for name, entry := range map[string][]byte{
-		"unknown kind": cluster.Entry(cluster.Sealed{Kind: 99, Body: []byte{0xa0}}),
+		"unknown kind": cluster.Entry(cluster.EncodedCommand{Kind: 99, Body: []byte{0xa0}}),
 		"rubbish":      []byte("rubbish"),
 		"empty":        {},
 	} {

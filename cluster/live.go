@@ -17,24 +17,24 @@ import (
 // liveFile holds that moment. A node without the file knows none, and reports no
 // halt.
 const (
-	liveFile  = "live"
-	liveEvery = time.Second
-	liveTick  = liveEvery / 4
+	liveFile     = "live"
+	liveInterval = time.Second
+	liveTick     = liveInterval / 4
 )
 
 // liveness is the last known moment at which commands could be decided.
 type liveness struct {
-	// telling is locked before mu, and held until an ended halt is in raft's queue,
+	// haltMu is locked before mu, and held until an ended halt is in raft's queue,
 	// so that no command gets there before it. Raft may be slow to take it, so those
 	// that only read at lock mu alone.
-	telling sync.Mutex
+	haltMu sync.Mutex
 
 	mu  sync.Mutex
 	at  int64 // a leader's stamp, ms since the Unix epoch; 0 if unknown
 	own bool  // this process made the stamp at, and has led since
 
-	written int64         // what was last written to the file; used by keepLive only
-	writing chan struct{} // closed when the last write is over; used by keepLive only
+	written int64         // what was last written to the file; used by trackLive only
+	writing chan struct{} // closed when the last write is over; used by trackLive only
 	failed  error         // of the last write; may be read once writing is closed
 }
 
@@ -44,8 +44,8 @@ func (l *liveness) get() int64 {
 	return l.at
 }
 
-// note takes over the stamp of another node if it is later.
-func (l *liveness) note(at int64) {
+// advance takes over the stamp of another node if it is later.
+func (l *liveness) advance(at int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at > l.at {
@@ -53,18 +53,18 @@ func (l *liveness) note(at int64) {
 	}
 }
 
-// goBack sets the stamp, even to an earlier one.
-func (l *liveness) goBack(at int64) {
+// reset sets the stamp, even to an earlier one.
+func (l *liveness) reset(at int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.at, l.own = at, false
 }
 
-// decided records a stamp of this process, which leads. It returns the moment at
+// record records a stamp of this process, which leads. It returns the moment at
 // which commands could last be decided, which is not before applied, the time of the
 // last command, and how long nothing could be decided since then. Time in which this
 // process led counts only if tellOwn is set.
-func (l *liveness) decided(at, applied int64, tellOwn bool) (from int64, length time.Duration) {
+func (l *liveness) record(at, applied int64, tellOwn bool) (from int64, length time.Duration) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if at <= l.at {
@@ -89,8 +89,8 @@ func (l *liveness) open(dir string) error {
 	return nil
 }
 
-// keepLive records stamps while this node leads, and keeps the file up to date.
-func (n *Node) keepLive() {
+// trackLive records stamps while this node leads, and keeps the file up to date.
+func (n *Node) trackLive() {
 	ticker := time.NewTicker(liveTick)
 	defer ticker.Stop()
 	for {
@@ -102,10 +102,10 @@ func (n *Node) keepLive() {
 		}
 		if leading, _ := n.Leading(); leading {
 			if at, err := n.stamp(); err == nil {
-				n.goesOn(at)
+				n.recordLive(at)
 			}
 		}
-		n.writeLive(liveEvery)
+		n.writeLive(liveInterval)
 	}
 }
 

@@ -41,8 +41,8 @@ func slogLevel(l hclog.Level) slog.Level {
 	}
 }
 
-// workings are how raft's warnings and errors begin that nobody has to act on.
-var workings = []string{
+// routineMessages are how raft's warnings and errors begin that nobody has to act on.
+var routineMessages = []string{
 	"Election timeout reached", "appendEntries rejected", "clearing log suffix", "duplicate requestVote",
 	"failed to appendEntries to", "failed to contact", "failed to decode incoming command", "failed to flush response",
 	"failed to get previous log", "failed to heartbeat to", "failed to make requestVote RPC", "failed to pipeline appendEntries",
@@ -51,13 +51,13 @@ var workings = []string{
 	"rejecting vote request", "skipping application of old log", "unable to get address for server",
 }
 
-func isWorking(msg string) bool {
-	return slices.ContainsFunc(workings, func(begin string) bool { return strings.HasPrefix(msg, begin) })
+func isRoutine(msg string) bool {
+	return slices.ContainsFunc(routineMessages, func(begin string) bool { return strings.HasPrefix(msg, begin) })
 }
 
 func (l *logger) Log(level hclog.Level, msg string, args ...any) {
 	sl := slogLevel(level)
-	if sl > slog.LevelDebug && isWorking(msg) {
+	if sl > slog.LevelDebug && isRoutine(msg) {
 		sl = slog.LevelDebug
 	}
 	if !l.to.Enabled(context.Background(), sl) {
@@ -68,12 +68,12 @@ func (l *logger) Log(level hclog.Level, msg string, args ...any) {
 			args[i] = fmt.Sprintf(fmt.Sprint(f[0]), f[1:]...)
 		}
 	}
-	l.to.Log(context.Background(), sl, l.name+": "+msg, renamed(args)...)
+	l.to.Log(context.Background(), sl, l.name+": "+msg, renameKeys(args)...)
 }
 
-// renamed returns args with other names for the keys that slog gives each line
+// renameKeys returns args with other names for the keys that slog gives each line
 // itself. With duplicate keys a reader of JSON would use the last value.
-func renamed(args []any) []any {
+func renameKeys(args []any) []any {
 	for i := 0; i < len(args); i += 2 {
 		switch key := args[i]; key {
 		case slog.TimeKey, slog.LevelKey, slog.MessageKey, slog.SourceKey:
@@ -103,7 +103,7 @@ func (l *logger) IsError() bool { return l.enabled(hclog.Error) }
 func (l *logger) ImpliedArgs() []any { return l.args }
 
 func (l *logger) With(args ...any) hclog.Logger {
-	return &logger{to: l.to.With(renamed(args)...), name: l.name, args: append(l.args[:len(l.args):len(l.args)], args...)}
+	return &logger{to: l.to.With(renameKeys(args)...), name: l.name, args: append(l.args[:len(l.args):len(l.args)], args...)}
 }
 
 func (l *logger) Name() string { return l.name }

@@ -30,9 +30,9 @@ const keyOpened = "Opened"
 // disk. All of them say that the log is monotonic, which raft must know or a
 // follower that installs a snapshot may do so for ever (hashicorp/raft #697).
 type stores struct {
-	logs     raft.LogStore
-	stable   raft.StableStore
-	compared *compared
+	logs      raft.LogStore
+	stable    raft.StableStore
+	verifying *verifyingStore
 }
 
 func openStores(c *Config, log *logger, committed func() uint64, report verifier.ReportFn) (*stores, error) {
@@ -41,7 +41,7 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 		return nil, fmt.Errorf("create log folder: %w", err)
 	}
 	files := segment.NewFiler(dir, privateFiles{fs.New()})
-	meta := &rotatedMeta{BoltMetaDB: new(metadb.BoltMetaDB), files: files}
+	meta := &walMetaStore{BoltMetaDB: new(metadb.BoltMetaDB), filer: files}
 	w, err := openWAL(dir, func() (*wal.WAL, error) {
 		w, err := wal.Open(dir,
 			wal.WithMetaStore(meta),
@@ -52,10 +52,10 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 		if err != nil {
 			return nil, err
 		}
-		// bbolt checks a page only when it rewrites it (see rotatedMeta.Load). So a key
+		// bbolt checks a page only when it rewrites it (see walMetaStore.Load). So a key
 		// on the page of the votes is written at each start.
 		if err := w.SetUint64([]byte(keyOpened), 1); err != nil {
-			return nil, errors.Join(fmt.Errorf("%s, in %s: %w", keyOpened, metaFile, err), w.Close())
+			return nil, errors.Join(fmt.Errorf("%s, in %s: %w", keyOpened, walMetaFile, err), w.Close())
 		}
 		return w, nil
 	})
@@ -66,7 +66,7 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 		return nil, errors.Join(fmt.Errorf("protect log: %w", err), w.Close())
 	}
 	fatal := func(err error) { c.Fatal(fmt.Errorf("the log in %s: %w", dir, err)) }
-	var logs raft.LogStore = &acknowledged{&summed{&failStop{WAL: w, fatal: fatal}}, committed}
+	var logs raft.LogStore = &committedGuard{&checksumStore{&failStopStore{WAL: w, fatal: fatal}}, committed}
 	var stable raft.StableStore = w
 	if c.hooks.logs != nil {
 		logs = &hookedLogs{c.hooks.logs(logs), w}
@@ -74,9 +74,9 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 	if c.hooks.stable != nil {
 		stable = c.hooks.stable(w)
 	}
-	s := &stores{stable: &votes{StableStore: stable}}
-	s.compared = newCompared(logs, report)
-	s.logs, err = raft.NewLogCache(cachedEntries, s.compared)
+	s := &stores{stable: &voteStore{StableStore: stable}}
+	s.verifying = newVerifyingStore(logs, report)
+	s.logs, err = raft.NewLogCache(cachedEntries, s.verifying)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("log cache: %w", err), s.Close())
 	}
@@ -84,7 +84,7 @@ func openStores(c *Config, log *logger, committed func() uint64, report verifier
 }
 
 // Close closes the log. raft must have stopped.
-func (s *stores) Close() error { return s.compared.Close() }
+func (s *stores) Close() error { return s.verifying.Close() }
 
 // hookedLogs keeps what the verifier asks of a log beside a test's own.
 type hookedLogs struct {

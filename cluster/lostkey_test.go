@@ -15,7 +15,7 @@ import (
 // TestLostKeyIsNotMadeAnew: the others know a node by its key, and would take it
 // with another one for a node that was removed.
 func TestLostKeyIsNotMadeAnew(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	i := (tr.leader() + 1) % 3
 	shut(t, tr.nodes[i])
 	path := filepath.Join(tr.confs[i].Dir, "node.key")
@@ -35,7 +35,7 @@ func TestLostKeyIsNotMadeAnew(t *testing.T) {
 // TestAnotherKeyIsNotTaken: the others would call it one of a node that was
 // removed, and this node would believe them for good.
 func TestAnotherKeyIsNotTaken(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	i := (tr.leader() + 1) % 3
 	shut(t, tr.nodes[i])
 	path := filepath.Join(tr.confs[i].Dir, "node.key")
@@ -56,7 +56,7 @@ func TestAnotherKeyIsNotTaken(t *testing.T) {
 // TestExposedKeyIsRefused: whoever has read it can pass for this node, so no node
 // starts with it, joins or recovers until somebody has looked.
 func TestExposedKeyIsRefused(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	i := (tr.leader() + 1) % 3
 	c := tr.confs[i]
 	shut(t, tr.nodes[i])
@@ -67,7 +67,7 @@ func TestExposedKeyIsRefused(t *testing.T) {
 		require.ErrorIs(t, err, cluster.ErrExposed, "%o", mode)
 		require.ErrorContains(t, err, path)
 		require.ErrorContains(t, err, "chmod 600")
-		_, err = cluster.Foresee(t.Context(), c)
+		_, err = cluster.PlanRecovery(t.Context(), c)
 		require.ErrorIs(t, err, cluster.ErrExposed, "%o", mode)
 		info, err := os.Stat(path)
 		require.NoError(t, err)
@@ -94,7 +94,7 @@ func TestExposedKeyIsRefused(t *testing.T) {
 // before it joined, in which it is not, and takes none for its removal; nor does
 // it after another start that ended there.
 func TestListOfPeersIsMadeAnew(t *testing.T) {
-	tr := newDuo(t)
+	tr := newCluster2(t)
 	for i := range 200 { // more than is applied at once
 		_, _, err := tr.nodes[tr.leader()].Propose(t.Context(), &set{Name: strconv.Itoa(i)})
 		require.NoError(t, err)

@@ -19,17 +19,17 @@ const (
 // connection is accepted because its key stands in a row, whatever certificate
 // is shown with it.
 type Member struct {
-	ID       string `cbor:"1,keyasint" json:"id"`                              // random, for ever
-	Name     string `cbor:"2,keyasint" json:"name"`                            // for people, one of a kind
-	Address  string `cbor:"3,keyasint" json:"address"`                         // host:port that others dial
-	Key      []byte `cbor:"4,keyasint" json:"key"`                             // SHA-256 of the public key (SubjectPublicKeyInfo, RFC 5280 §4.1)
-	Version  string `cbor:"5,keyasint,omitempty" json:"version,omitempty"`     // of its program
-	Level    uint32 `cbor:"6,keyasint,omitempty" json:"level,omitempty"`       // highest feature level its program supports
-	Replaces string `cbor:"7,keyasint,omitempty" json:"replaces,omitempty"`    // id of a member that goes when this one is a voter
-	Joined   int64  `cbor:"8,keyasint,omitempty" json:"joined,omitempty"`      // state time, ms
-	Issuer   string `cbor:"9,keyasint,omitempty" json:"certificate,omitempty"` // id of the authority its certificate is from
-	Birth    []byte `cbor:"10,keyasint,omitempty" json:"birth,omitempty"`      // of a node whose folder was generated: see judge
-	Knows    string `cbor:"11,keyasint,omitempty" json:"knows,omitempty"`      // id of the authority made last that it accepts certificates of
+	ID            string `cbor:"1,keyasint" json:"id"`                                  // random, for ever
+	Name          string `cbor:"2,keyasint" json:"name"`                                // for people, one of a kind
+	Address       string `cbor:"3,keyasint" json:"address"`                             // host:port that others dial
+	Key           []byte `cbor:"4,keyasint" json:"key"`                                 // SHA-256 of the public key (SubjectPublicKeyInfo, RFC 5280 §4.1)
+	Version       string `cbor:"5,keyasint,omitempty" json:"version,omitempty"`         // of its program
+	Level         uint32 `cbor:"6,keyasint,omitempty" json:"level,omitempty"`           // highest feature level its program supports
+	Replaces      string `cbor:"7,keyasint,omitempty" json:"replaces,omitempty"`        // id of a member that goes when this one is a voter
+	Joined        int64  `cbor:"8,keyasint,omitempty" json:"joined,omitempty"`          // state time, ms
+	Issuer        string `cbor:"9,keyasint,omitempty" json:"certificate,omitempty"`     // id of the authority its certificate is from
+	InstanceID    []byte `cbor:"10,keyasint,omitempty" json:"instance_id,omitempty"`    // of a node whose folder was generated: see judge
+	TrustedIssuer string `cbor:"11,keyasint,omitempty" json:"trusted_issuer,omitempty"` // id of the authority made last that it accepts certificates of
 }
 
 // An invite lets the first key that presents its secret become a member.

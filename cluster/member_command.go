@@ -11,7 +11,7 @@ import (
 // They are appended, never renumbered or given a new meaning.
 const (
 	ownKinds Kind = 0xff00 + iota
-	kindFound
+	kindBootstrap
 	kindInvite
 	kindEnroll
 	kindUpdate
@@ -24,7 +24,7 @@ const (
 
 func ownCommands() map[Kind]func() Command {
 	return map[Kind]func() Command{
-		kindFound:     func() Command { return new(found) },
+		kindBootstrap: func() Command { return new(bootstrapCluster) },
 		kindInvite:    func() Command { return new(addInvite) },
 		kindEnroll:    func() Command { return new(enroll) },
 		kindUpdate:    func() Command { return new(updateMember) },
@@ -44,27 +44,27 @@ type membership struct {
 
 func refuseMember(why string) Decision { return Decision{Outcome: membership{Refused: why}} }
 
-// refuseAgain refuses a command on a view that may lag: it is decided again on a
+// refuseConfirmFresh refuses a command on a view that may lag: it is decided again on a
 // fresh one. It counts as authenticated, because only members send these commands.
-func refuseAgain(why string) Decision {
-	return Decision{Outcome: membership{Refused: why}, Recheck: true, Proved: true}
+func refuseConfirmFresh(why string) Decision {
+	return Decision{Outcome: membership{Refused: why}, ConfirmFresh: true, Authenticated: true}
 }
 
 func acceptMember(id string, changes ...Change) Decision {
 	return Decision{Outcome: membership{ID: id}, Changes: changes}
 }
 
-// found makes the members and authorities that a cluster starts with.
-type found struct {
+// bootstrapCluster makes the members and authorities that a cluster starts with.
+type bootstrapCluster struct {
 	Members     []Member    `cbor:"1,keyasint"`
 	Authorities []authority `cbor:"2,keyasint"`
 }
 
-func (*found) Kind() Kind { return kindFound }
+func (*bootstrapCluster) Kind() Kind { return kindBootstrap }
 
 // Decide does nothing in a cluster that has members: every node that could have
 // been the first leader has the same list.
-func (c *found) Decide(txn *memdb.Txn, m Meta) Decision {
+func (c *bootstrapCluster) Decide(txn *memdb.Txn, m Meta) Decision {
 	if len(members(txn)) > 0 {
 		return acceptMember("")
 	}
@@ -100,13 +100,13 @@ func (c *addInvite) Decide(txn *memdb.Txn, m Meta) Decision {
 		return refuseMember("a node's name is " + NameRule)
 	}
 	if len(members(txn)) == 0 {
-		return refuseAgain("this cluster has no members yet")
+		return refuseConfirmFresh("this cluster has no members yet")
 	}
 	if memberNamed(txn, c.Name) != nil {
-		return refuseAgain("the cluster has a node " + c.Name + " already; mintmark cluster replace takes another one in its place")
+		return refuseConfirmFresh("the cluster has a node " + c.Name + " already; mintmark cluster replace takes another one in its place")
 	}
 	if c.Replaces != "" && find[Member](txn, membersTable, c.Replaces) == nil {
-		return refuseAgain("the node to be replaced is not a member")
+		return refuseConfirmFresh("the node to be replaced is not a member")
 	}
 	var changes []Change
 	for _, i := range list[invite](txn, invitesTable) {
@@ -135,26 +135,26 @@ func (*enroll) Kind() Kind { return kindEnroll }
 func (c *enroll) Decide(txn *memdb.Txn, m Meta) Decision {
 	i := find[invite](txn, invitesTable, c.Invite)
 	if i == nil || m.At >= i.Expires {
-		return refuseAgain(unknownInvite)
+		return refuseConfirmFresh(unknownInvite)
 	}
 	if i.Node != "" {
 		if old := find[Member](txn, membersTable, i.Node); old != nil && old.ID == c.Member.ID && slices.Equal(old.Key, c.Member.Key) {
 			if old.Issuer != "" {
-				return refuseAgain("node " + old.Name + " has run as a member, and lost its data: take a new node with an empty folder in its place (mintmark cluster replace)")
+				return refuseConfirmFresh("node " + old.Name + " has run as a member, and lost its data: take a new node with an empty folder in its place (mintmark cluster replace)")
 			}
 			return acceptMember(old.ID)
 		}
-		return refuseAgain("the join token was used by another node: make another one")
+		return refuseConfirmFresh("the join token was used by another node: make another one")
 	}
 	switch all := members(txn); {
 	case len(all) == 0:
-		return refuseAgain("this cluster has no members yet")
-	case !hexID(c.Member.ID) || len(c.Member.Key) != 32 || c.Member.Address == "":
+		return refuseConfirmFresh("this cluster has no members yet")
+	case !isNodeID(c.Member.ID) || len(c.Member.Key) != 32 || c.Member.Address == "":
 		return refuseMember("the node's own description is not complete")
 	case slices.ContainsFunc(all, func(o *Member) bool {
 		return o.ID == c.Member.ID || o.Name == i.Name || slices.Equal(o.Key, c.Member.Key)
 	}):
-		return refuseAgain("a member has this name, id or key already")
+		return refuseConfirmFresh("a member has this name, id or key already")
 	case c.Member.Level < readStatus(txn).Level:
 		return refuseMember("the cluster uses features that this version of the program does not have: upgrade it first")
 	}
@@ -165,19 +165,19 @@ func (c *enroll) Decide(txn *memdb.Txn, m Meta) Decision {
 	return acceptMember(row.ID, Change{Table: membersTable, Row: &row}, Change{Table: invitesTable, Row: &used})
 }
 
-func hexID(id string) bool {
+func isNodeID(id string) bool {
 	b, err := hex.DecodeString(id)
 	return err == nil && len(b) == 8
 }
 
 // updateMember is how a node says what changed about it.
 type updateMember struct {
-	ID      string `cbor:"1,keyasint"`
-	Address string `cbor:"2,keyasint"`
-	Version string `cbor:"3,keyasint,omitempty"`
-	Level   uint32 `cbor:"4,keyasint,omitempty"`
-	Issuer  string `cbor:"5,keyasint,omitempty"`
-	Knows   string `cbor:"6,keyasint,omitempty"`
+	ID            string `cbor:"1,keyasint"`
+	Address       string `cbor:"2,keyasint"`
+	Version       string `cbor:"3,keyasint,omitempty"`
+	Level         uint32 `cbor:"4,keyasint,omitempty"`
+	Issuer        string `cbor:"5,keyasint,omitempty"`
+	TrustedIssuer string `cbor:"6,keyasint,omitempty"`
 }
 
 func (*updateMember) Kind() Kind { return kindUpdate }
@@ -187,12 +187,12 @@ func (c *updateMember) Decide(txn *memdb.Txn, _ Meta) Decision {
 	old := find[Member](txn, membersTable, c.ID)
 	switch {
 	case old == nil:
-		return refuseAgain("not a member")
+		return refuseConfirmFresh("not a member")
 	case c.Level < readStatus(txn).Level:
 		return refuseMember("the cluster uses features that this version of the program does not have")
 	}
 	next := *old
-	next.Address, next.Version, next.Level, next.Issuer, next.Knows = c.Address, c.Version, c.Level, c.Issuer, c.Knows
+	next.Address, next.Version, next.Level, next.Issuer, next.TrustedIssuer = c.Address, c.Version, c.Level, c.Issuer, c.TrustedIssuer
 	if sameMember(next, *old) {
 		return acceptMember(c.ID)
 	}
@@ -216,9 +216,9 @@ func (c *removeMember) Decide(txn *memdb.Txn, m Meta) Decision {
 	case i < 0 && m.Again:
 		return acceptMember(c.ID)
 	case i < 0:
-		return refuseAgain("not a member")
+		return refuseConfirmFresh("not a member")
 	case len(all) == 1:
-		return refuseAgain("it is the last node of the cluster")
+		return refuseConfirmFresh("it is the last node of the cluster")
 	}
 	changes := []Change{{Table: membersTable, Row: all[i], Delete: true}}
 	for _, o := range all {
@@ -261,9 +261,9 @@ func (c *raiseLevel) Decide(txn *memdb.Txn, _ Meta) Decision {
 // setAuthorities replaces the authorities that vouch for members: an added one,
 // a dropped one, or the same ones sealed anew.
 type setAuthorities struct {
-	Authorities []authority `cbor:"1,keyasint"`
-	Instead     []string    `cbor:"2,keyasint"`           // ids of those that were read: others mean that it was decided on an old list
-	Had         []byte      `cbor:"3,keyasint,omitempty"` // digestOf those that were read
+	Authorities    []authority `cbor:"1,keyasint"`
+	PreviousIDs    []string    `cbor:"2,keyasint"`           // ids of those that were read: others mean that it was decided on an old list
+	PreviousDigest []byte      `cbor:"3,keyasint,omitempty"` // digestOf those that were read
 }
 
 func (*setAuthorities) Kind() Kind { return kindAuthority }
@@ -272,15 +272,15 @@ func (*setAuthorities) Kind() Kind { return kindAuthority }
 func (c *setAuthorities) Decide(txn *memdb.Txn, m Meta) Decision {
 	old := list[authority](txn, authoritiesTable)
 	ids := func(a *authority) string { return a.ID }
-	if len(c.Had) > 0 {
+	if len(c.PreviousDigest) > 0 {
 		switch why, done := c.check(txn, old); {
 		case done:
 			return acceptMember("")
 		case why != "":
-			return refuseAgain(why)
+			return refuseConfirmFresh(why)
 		}
-	} else if had := mapped(old, ids); !slices.Equal(had, c.Instead) && !m.Again {
-		return refuseAgain("the authorities have changed meanwhile")
+	} else if had := mapped(old, ids); !slices.Equal(had, c.PreviousIDs) && !m.Again {
+		return refuseConfirmFresh("the authorities have changed meanwhile")
 	}
 	if len(c.Authorities) == 0 {
 		return refuseMember("a cluster needs an authority")

@@ -40,30 +40,30 @@ func (n *Node) decide(ctx context.Context, c Command) (membership, error) {
 	return m, nil
 }
 
-// followMembers keeps the roster as new as the state, and closes connections
+// syncPeerList keeps the peer list as new as the state, and closes connections
 // with those who are no members any more.
-func (n *Node) followMembers() {
+func (n *Node) syncPeerList() {
 	// Without its file a node goes through lists from before it joined. That it is
 	// in none of them tells nothing, and they are kept in memory only.
-	sure := !n.roster.empty()
+	sure := !n.peerList.empty()
 	for {
 		membersChanged, authoritiesChanged, levelRaised := n.Changed(membersTable), n.Changed(authoritiesTable), n.Changed(statusTable)
 		var again <-chan time.Time
 		if n.config.Network != nil {
-			old := n.roster.get().Members
+			old := n.peerList.get().Members
 			view := n.View()
 			sure = sure || slices.ContainsFunc(members(view), func(m *Member) bool { return m.ID == string(n.id) })
-			changed, later, err := n.roster.follow(view, n.opensAuthority, sure)
+			changed, later, err := n.peerList.updateFrom(view, n.canOpenAuthority, sure)
 			if err != nil {
 				n.log.Error("cluster: keep the list of peers", "error", err)
 			}
 			if changed {
-				n.tellMembers(old, n.roster.get().Members)
-				n.network.dropStrangers()
-				n.remembered.forget(func(id string) bool { _, ok := n.roster.member(id); return !ok })
+				n.logMemberChanges(old, n.peerList.get().Members)
+				n.network.dropNonMembers()
+				n.rollbackDetector.forget(func(id string) bool { _, ok := n.peerList.member(id); return !ok })
 			}
-			if _, listed := n.roster.member(string(n.id)); !listed && sure && !n.roster.empty() {
-				n.expel(ownLog)
+			if _, listed := n.peerList.member(string(n.id)); !listed && sure && !n.peerList.empty() {
+				n.markRemoved(ownLog)
 			}
 			if later || err != nil {
 				again = time.After(time.Second)
@@ -81,24 +81,24 @@ func (n *Node) followMembers() {
 }
 
 const (
-	tendInterval = 500 * time.Millisecond
-	// caughtUp is how many entries a node that joins may be behind when it
+	reconcileInterval = 500 * time.Millisecond
+	// maxPromotionLag is how many entries a node that joins may be behind when it
 	// becomes a voter: what is under way at any time.
-	caughtUp = 512
+	maxPromotionLag = 512
 )
 
-// tendMembers is the leader's duty: raft's configuration follows the members.
+// reconcileMembers is the leader's duty: raft's configuration follows the members.
 // There is no autopilot: nothing here removes a member because it is silent.
-func (n *Node) tendMembers(ctx context.Context) {
+func (n *Node) reconcileMembers(ctx context.Context) {
 	if n.config.Network == nil {
 		return
 	}
-	ticker := time.NewTicker(tendInterval)
+	ticker := time.NewTicker(reconcileInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
 		changed := n.Changed(membersTable)
-		if err := n.tend(ctx); err != nil && ctx.Err() == nil {
-			n.log.Warn("cluster: tend the members", "error", err)
+		if err := n.reconcile(ctx); err != nil && ctx.Err() == nil {
+			n.log.Warn("cluster: reconcile members", "error", err)
 		}
 		select {
 		case <-changed:
@@ -108,17 +108,17 @@ func (n *Node) tendMembers(ctx context.Context) {
 	}
 }
 
-// tend takes one round of steps. Each is safe to repeat.
-func (n *Node) tend(ctx context.Context) error {
+// reconcile takes one round of steps. Each is safe to repeat.
+func (n *Node) reconcile(ctx context.Context) error {
 	view := n.View()
 	all := members(view)
 	if len(all) == 0 {
-		return n.foundCluster(ctx)
+		return n.bootstrapMembers(ctx)
 	}
-	if err := n.tendServers(ctx); err != nil {
+	if err := n.reconcileServers(ctx); err != nil {
 		return err
 	}
-	if n.mayStamp() != nil {
+	if n.checkStamp() != nil {
 		return nil // what follows depends on the clock
 	}
 	now := n.config.Now().UnixMilli()
@@ -130,20 +130,20 @@ func (n *Node) tend(ctx context.Context) error {
 			break
 		}
 	}
-	if err := n.tendAuthorities(ctx, view, all); err != nil {
+	if err := n.reconcileAuthorities(ctx, view, all); err != nil {
 		return err
 	}
-	return n.tendLevel(ctx, all)
+	return n.reconcileLevel(ctx, all)
 }
 
-// tendServers makes one change of raft's configuration, if one is due, and
+// reconcileServers makes one change of raft's configuration, if one is due, and
 // unless somebody else is making one: a member that is being removed must not be
 // taken in again meanwhile.
-func (n *Node) tendServers(ctx context.Context) error {
-	if !n.configuring.try() {
+func (n *Node) reconcileServers(ctx context.Context) error {
+	if !n.configMu.tryLock() {
 		return nil
 	}
-	defer n.configuring.end()
+	defer n.configMu.unlock()
 	member, suffrage := n.membersAndServers() // as the change before left them
 	for id := range suffrage {
 		if member[id] != nil {
@@ -151,7 +151,7 @@ func (n *Node) tendServers(ctx context.Context) error {
 		}
 		if id == n.id {
 			// This node was removed: another one must lead the change.
-			return n.handOver(ctx, "")
+			return n.transferLeadership(ctx, "")
 		}
 		n.log.Info("cluster: a node leaves the configuration", "id", id)
 		return await(n.raft.RemoveServer(id, 0, n.config.ProposeTimeout), n.stopped)
@@ -163,13 +163,13 @@ func (n *Node) tendServers(ctx context.Context) error {
 			n.log.Info("cluster: a node joins and catches up", "name", m.Name, "id", id)
 			return await(n.raft.AddNonvoter(id, raft.ServerAddress(id), 0, n.config.ProposeTimeout), n.stopped)
 		case role == raft.Voter && member[raft.ServerID(m.Replaces)] != nil:
-			if gone, err := n.takeReplaced(ctx, m); gone || err != nil {
+			if gone, err := n.removeReplaced(ctx, m); gone || err != nil {
 				return err
 			}
 		case role != raft.Voter:
 			committed := n.raft.CommitIndex()
 			s, err := n.askStatus(ctx, string(id))
-			if err != nil || s.Applied+caughtUp < committed {
+			if err != nil || s.Applied+maxPromotionLag < committed {
 				continue
 			}
 			n.log.Info("cluster: a node has caught up and becomes a voter", "name", m.Name, "id", id)
@@ -192,8 +192,8 @@ func (n *Node) membersAndServers() (map[raft.ServerID]*Member, map[raft.ServerID
 	return member, suffrage
 }
 
-// tendLevel raises the feature level when every member's program has it.
-func (n *Node) tendLevel(ctx context.Context, all []*Member) error {
+// reconcileLevel raises the feature level when every member's program has it.
+func (n *Node) reconcileLevel(ctx context.Context, all []*Member) error {
 	lowest := n.core.schema.level
 	for _, m := range all {
 		lowest = min(lowest, m.Level)
@@ -218,7 +218,7 @@ func (n *Node) Voters() []string {
 }
 
 // Members returns the members as this node knows them.
-func (n *Node) Members() []Member { return n.roster.get().Members }
+func (n *Node) Members() []Member { return n.peerList.get().Members }
 
 // waitFor polls a condition that nothing announces.
 func (n *Node) waitFor(ctx context.Context, met func() bool) error {

@@ -24,7 +24,7 @@ type Memory struct {
 // which has the machine's own feature level. It panics when m is not valid.
 func NewMemory(m Machine, now func() time.Time) *Memory {
 	c := must(newCore(m))
-	c.least = m.Level
+	c.minLevel = m.Level
 	return &Memory{core: c, now: now}
 }
 
@@ -43,7 +43,7 @@ func (m *Memory) Do(cmd Command, id CommandID, again bool) (value any, wrote boo
 		}
 	}
 	var buf bytes.Buffer
-	s := must(m.core.schema.seal(cmd, id, again, &buf))
+	s := must(m.core.schema.encodeCommand(cmd, id, again, &buf))
 	s.at = max(now, 0)
 	out := m.apply(appendCommand(appendBatch(nil, 1), &s))
 	return out[0].value, out[0].wrote
@@ -60,7 +60,7 @@ func (m *Memory) Halt(d time.Duration) {
 // apply gives one entry to the machine.
 func (m *Memory) apply(entry []byte) []outcome {
 	m.index++
-	steps := []step{{index: m.index, data: entry}}
+	steps := []logEntry{{index: m.index, data: entry}}
 	if err := m.core.apply(steps); err != nil {
 		panic(fmt.Sprintf("cluster: %v", err))
 	}

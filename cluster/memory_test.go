@@ -78,9 +78,9 @@ func TestBatchBordersLeaveNoTrace(t *testing.T) {
 // TestDecideSeesItsBatch: every command is decided on what those before it left.
 func TestDecideSeesItsBatch(t *testing.T) {
 	m := cluster.NewMemory(toy(), fixedNow)
-	var cmds []cluster.Sealed
+	var cmds []cluster.EncodedCommand
 	for i := range 100 {
-		cmds = append(cmds, cluster.Sealed{
+		cmds = append(cmds, cluster.EncodedCommand{
 			Kind: kindRaise, ID: cluster.CommandID{1, byte(i)}, At: 1, Body: cluster.Encode(&raise{Name: "a", Known: uint64(i / 2)}),
 		})
 	}
@@ -89,8 +89,8 @@ func TestDecideSeesItsBatch(t *testing.T) {
 }
 
 func TestUnknownKind(t *testing.T) {
-	unknown := cluster.Sealed{Kind: 99, At: 7, Body: []byte("not even CBOR")}
-	known := cluster.Sealed{Kind: kindSet, ID: cluster.CommandID{1}, At: 3, Body: cluster.Encode(&set{Name: "a"})}
+	unknown := cluster.EncodedCommand{Kind: 99, At: 7, Body: []byte("not even CBOR")}
+	known := cluster.EncodedCommand{Kind: kindSet, ID: cluster.CommandID{1}, At: 3, Body: cluster.Encode(&set{Name: "a"})}
 
 	t.Run("stops", func(t *testing.T) {
 		m := cluster.NewMemory(toy(), fixedNow)
@@ -120,14 +120,14 @@ func TestUnknownKind(t *testing.T) {
 func TestUnknownFieldsAreTolerated(t *testing.T) {
 	m := cluster.NewMemory(toy(), fixedNow)
 	body := cluster.Encode(map[int]any{1: "a", 2: 5, 77: "from a newer version"})
-	require.NoError(t, m.ApplyEntry(cluster.Entry(cluster.Sealed{Kind: kindSet, Body: body})))
+	require.NoError(t, m.ApplyEntry(cluster.Entry(cluster.EncodedCommand{Kind: kindSet, Body: body})))
 	require.Equal(t, uint64(5), find(m.View(), "a").Value)
 }
 
 func TestBadBodyStops(t *testing.T) {
 	m := cluster.NewMemory(toy(), fixedNow)
 	for _, body := range [][]byte{nil, {0xff}, []byte("\x62ab"), {0xa2, 1, 0x61, 'a', 1, 0x61, 'b'}} {
-		require.Error(t, m.ApplyEntry(cluster.Entry(cluster.Sealed{Kind: kindSet, Body: body})))
+		require.Error(t, m.ApplyEntry(cluster.Entry(cluster.EncodedCommand{Kind: kindSet, Body: body})))
 	}
 }
 

@@ -8,17 +8,17 @@ import (
 // NameRule is ValidName in words: "a node's name is ...".
 const NameRule = "1 to 63 letters, digits, dots, dashes and underscores, with a letter or digit at both ends"
 
-// names stand in commands, file names and metrics.
-var names = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$`)
+// nodeNamePattern stand in commands, file names and metrics.
+var nodeNamePattern = regexp.MustCompile(`^[a-zA-Z0-9]([a-zA-Z0-9._-]{0,61}[a-zA-Z0-9])?$`)
 
 // ValidName reports whether a node may have a name. The rule is part of a
 // replicated decision: it can't change without a feature level.
-func ValidName(name string) bool { return names.MatchString(name) }
+func ValidName(name string) bool { return nodeNamePattern.MatchString(name) }
 
 // Name is what the cluster calls this node, and before it is a member what the
 // node calls itself.
 func (n *Node) Name() string {
-	if m, ok := n.roster.member(string(n.id)); ok {
+	if m, ok := n.peerList.member(string(n.id)); ok {
 		return m.Name
 	}
 	return n.config.Name
@@ -27,14 +27,14 @@ func (n *Node) Name() string {
 // checkName refuses a folder that belongs to another node than the one that is
 // meant: one started on it would answer for the other.
 func (n *Node) checkName() error {
-	if name := n.Name(); n.config.Named && name != n.config.Name {
+	if name := n.Name(); n.config.ExplicitName && name != n.config.Name {
 		return fmt.Errorf("the data is that of node %s, and this node shall be %s: a node keeps its name", name, n.config.Name)
 	}
 	return nil
 }
 
-// otherName is why a node may not join by an invitation; "" where it may.
-func otherName(wanted, invited string) string {
+// nameMismatch is why a node may not join by an invitation; "" where it may.
+func nameMismatch(wanted, invited string) string {
 	if wanted == "" || wanted == invited {
 		return ""
 	}

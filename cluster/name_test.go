@@ -22,7 +22,7 @@ func TestNames(t *testing.T) {
 		if valid {
 			require.NoError(t, err, "%q", name)
 		} else {
-			refused(t, err, cluster.NameRule)
+			requireRefused(t, err, cluster.NameRule)
 		}
 	}
 }

@@ -45,14 +45,14 @@ const (
 // raft's addresses are the ids of nodes. Where a node listens is looked up when
 // it is dialled, so that a change of address touches no configuration.
 type network struct {
-	self        string
-	config      *Network // nil without peers
-	roster      *roster
-	credentials *credentials
-	serve       func(protocol string, peer string, key []byte, c *tls.Conn) // of all protocols but raft's
-	closed      func(protocol string) bool                                  // whether a protocol is not served yet
-	greet       func(c net.Conn, peer string, dialled bool) error           // called before raft gets a connection
-	warn        func(msg string, args ...any)
+	self         string
+	config       *Network // nil without peers
+	peerList     *peerList
+	credentials  *credentials
+	serve        func(protocol string, peer string, key []byte, c *tls.Conn) // of all protocols but raft's
+	notServed    func(protocol string) bool                                  // whether a protocol is not served yet
+	logHandshake func(c net.Conn, peer string, dialled bool) error           // called before raft gets a connection
+	warn         func(msg string, args ...any)
 
 	accepted  chan net.Conn
 	done      chan struct{}
@@ -62,7 +62,7 @@ type network struct {
 
 	isolated atomic.Uint32 // reasons, as bits: nobody is let in, nobody is dialled
 
-	shaking, joining strangers
+	handshaking, joining unauthenticatedConns
 
 	mu    sync.Mutex
 	conns map[*peerConn]struct{}
@@ -70,11 +70,11 @@ type network struct {
 
 var _ raft.StreamLayer = (*network)(nil)
 
-func newNetwork(self string, c *Network, r *roster, cred *credentials, warn func(string, ...any)) *network {
+func newNetwork(self string, c *Network, r *peerList, cred *credentials, warn func(string, ...any)) *network {
 	return &network{
-		self: self, config: c, roster: r, credentials: cred, warn: warn,
+		self: self, config: c, peerList: r, credentials: cred, warn: warn,
 		accepted: make(chan net.Conn), done: make(chan struct{}), conns: make(map[*peerConn]struct{}),
-		shaking: strangers{most: maxHandshakes}, joining: strangers{most: maxJoining},
+		handshaking: unauthenticatedConns{limit: maxHandshakes}, joining: unauthenticatedConns{limit: maxJoining},
 	}
 }
 
@@ -112,9 +112,9 @@ func (n *network) dialSelf(timeout time.Duration) (net.Conn, error) {
 func (n *network) dial(id, protocol string, timeout time.Duration) (net.Conn, error) {
 	c, err := n.connect(id, protocol, timeout)
 	if err == nil && protocol == protocolRaft {
-		if err = n.greet(c, id, true); err != nil {
-			m, _ := n.roster.member(id)
-			return nil, errors.Join(fmt.Errorf("greet node %s: %w", m.Name, err), c.Close())
+		if err = n.logHandshake(c, id, true); err != nil {
+			m, _ := n.peerList.member(id)
+			return nil, errors.Join(fmt.Errorf("log handshake with node %s: %w", m.Name, err), c.Close())
 		}
 	}
 	return c, err
@@ -126,14 +126,14 @@ func (n *network) connect(id, protocol string, timeout time.Duration) (net.Conn,
 		return nil, fmt.Errorf("dial node %s: this node has no network", id)
 	}
 	switch reasons := n.isolated.Load(); {
-	case reasons&awayForGood != 0:
+	case reasons&isolationRemoved != 0:
 		return nil, ErrRemoved
-	case reasons&awayAsTwin != 0:
-		return nil, ErrTwin
+	case reasons&isolationDuplicate != 0:
+		return nil, ErrDuplicateNode
 	case reasons != 0:
 		return nil, errIsolated
 	}
-	m, ok := n.roster.member(id)
+	m, ok := n.peerList.member(id)
 	if !ok {
 		return nil, fmt.Errorf("dial node %s: not a member", id)
 	}
@@ -147,7 +147,7 @@ func (n *network) connect(id, protocol string, timeout time.Duration) (net.Conn,
 	d.Config = n.clientConfig(id, protocol)
 	c, err := d.DialContext(ctx, "tcp", address)
 	if err != nil {
-		return nil, whyUnreached(address, err)
+		return nil, wrapDialError(address, err)
 	}
 	return n.track(id, c)
 }
@@ -198,15 +198,15 @@ func (n *network) verify(s tls.ConnectionState, id string) error {
 		return errors.New("the peer shows no certificate, or speaks another protocol")
 	}
 	leaf := s.PeerCertificates[0]
-	owner := n.roster.owner(hashSPKI(leaf.RawSubjectPublicKeyInfo))
+	owner := n.peerList.owner(hashSPKI(leaf.RawSubjectPublicKeyInfo))
 	if owner == "" {
-		return errStranger
+		return errNotMember
 	}
 	if id != "" && owner != id {
-		return errOther
+		return errWrongMember
 	}
 	_, err := leaf.Verify(x509.VerifyOptions{
-		Roots: n.roster.pool(), DNSName: owner, CurrentTime: n.credentials.now(),
+		Roots: n.peerList.pool(), DNSName: owner, CurrentTime: n.credentials.now(),
 		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	})
 	if err != nil {
@@ -228,17 +228,17 @@ func (n *network) acceptAll() {
 				continue
 			}
 		}
-		leave := n.shaking.enter(c)
+		leave := n.handshaking.add(c)
 		n.running.Go(func() {
 			defer leave()
-			n.welcome(tls.Server(c, config))
+			n.handleConn(tls.Server(c, config))
 		})
 	}
 }
 
-// welcome finds out who connects and hands the connection on. It returns when
+// handleConn finds out who connects and hands the connection on. It returns when
 // the handshake is over.
-func (n *network) welcome(c *tls.Conn) {
+func (n *network) handleConn(c *tls.Conn) {
 	if n.isolated.Load() != 0 {
 		_ = c.NetConn().Close()
 		return
@@ -246,17 +246,17 @@ func (n *network) welcome(c *tls.Conn) {
 	ctx, cancel := context.WithTimeout(context.Background(), handshakeTimeout)
 	defer cancel()
 	if err := c.HandshakeContext(ctx); err != nil {
-		n.shaking.refused.warn(n.warn, "cluster: refused a connection", c.RemoteAddr(), whyRefused(err))
+		n.handshaking.refusals.warn(n.warn, "cluster: refused a connection", c.RemoteAddr(), describeHandshakeError(err))
 		_ = c.Close()
 		return
 	}
 	s := c.ConnectionState()
-	if n.closed(s.NegotiatedProtocol) {
+	if n.notServed(s.NegotiatedProtocol) {
 		_ = c.Close()
 		return
 	}
 	key := hashSPKI(s.PeerCertificates[0].RawSubjectPublicKeyInfo)
-	id := n.roster.owner(key)
+	id := n.peerList.owner(key)
 	if id == "" && s.NegotiatedProtocol != protocolJoin {
 		_ = c.Close() // a member until a moment ago
 		return
@@ -266,7 +266,7 @@ func (n *network) welcome(c *tls.Conn) {
 		return
 	}
 	if s.NegotiatedProtocol == protocolRaft {
-		if err := n.greet(tracked, id, false); err != nil {
+		if err := n.logHandshake(tracked, id, false); err != nil {
 			_ = tracked.Close()
 			return
 		}
@@ -279,7 +279,7 @@ func (n *network) welcome(c *tls.Conn) {
 	}
 	leave := func() {}
 	if s.NegotiatedProtocol == protocolJoin {
-		leave = n.joining.enter(c.NetConn()) // to be closed without a goodbye
+		leave = n.joining.add(c.NetConn()) // to be closed without a goodbye
 	}
 	n.running.Go(func() {
 		defer leave()
@@ -346,7 +346,7 @@ func (n *network) track(peer string, c net.Conn) (net.Conn, error) {
 	default:
 	}
 	// Removed, or away from the others, since the handshake began.
-	if _, member := n.roster.member(peer); peer != "" && !member || n.isolated.Load() != 0 {
+	if _, member := n.peerList.member(peer); peer != "" && !member || n.isolated.Load() != 0 {
 		return nil, errors.Join(errors.New("the peer was removed"), p.Close())
 	}
 	return p, nil
@@ -379,21 +379,21 @@ func (n *network) closeConns(f func(peer string) bool) {
 	}
 }
 
-// dropStrangers closes standing connections with those who are not members any
+// dropNonMembers closes standing connections with those who are not members any
 // more.
-func (n *network) dropStrangers() {
+func (n *network) dropNonMembers() {
 	n.closeConns(func(peer string) bool {
 		if peer == "" {
 			return false
 		}
-		_, ok := n.roster.member(peer)
+		_, ok := n.peerList.member(peer)
 		return !ok
 	})
 }
 
 // peers are the ids of the members, and of whomever a connection is left with.
 func (n *network) peers() []string {
-	ids := mapped(n.roster.get().Members, func(m Member) string { return m.ID })
+	ids := mapped(n.peerList.get().Members, func(m Member) string { return m.ID })
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	for p := range n.conns {
@@ -406,10 +406,10 @@ func (n *network) peers() []string {
 
 // Reasons to be isolated.
 const (
-	awayForDisk = 1 << iota
-	awayForTest
-	awayForGood // this node was removed
-	awayAsTwin  // another process runs as this node
+	isolationDisk = 1 << iota
+	isolationTest
+	isolationRemoved   // this node was removed
+	isolationDuplicate // another process runs as this node
 )
 
 // isolate cuts this node off, or lets it back. A leader whose disk hangs goes on

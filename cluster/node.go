@@ -21,49 +21,49 @@ type Node struct {
 	lock   *os.File
 	id     raft.ServerID
 
-	stores      *stores
-	snapshots   raft.SnapshotStore
-	roster      *roster
-	credentials *credentials
-	network     *network
-	transport   *transport
-	raft        *raft.Raft
-	peers       peers
-	guards      guards
-	founding    sync.Mutex // held while the first members are written
-	beforeRaft  beforeRaft
-	committed   committed
-	live        liveness
-	remembered  remembered
-	greeted     chan struct{} // closed when the round of greetings at the start is over
+	stores            *stores
+	snapshots         raft.SnapshotStore
+	peerList          *peerList
+	credentials       *credentials
+	network           *network
+	transport         *transport
+	raft              *raft.Raft
+	peerPool          peerPool
+	watchdog          nodeWatchdog
+	bootstrapMu       sync.Mutex // held while the first members are written
+	bootstrapWait     bootstrapWait
+	commitMarker      commitMarker
+	live              liveness
+	rollbackDetector  rollbackDetector
+	logHandshakesDone chan struct{} // closed when the round of greetings at the start is over
 
-	removing     sync.Mutex              // held while a member is removed, of which there is one at a time
-	configuring  turn                    // to change raft's configuration
-	replaceWaits string                  // why a replaced member can't go, as it was last said; of who has removing
-	expelling    sync.Mutex              // held while it is noted that this node was removed
-	expelled     atomic.Pointer[removal] // who has said that this node is none any more, nil while it is one
-	away         chan struct{}           // closed when expelled is set
-	doubts       chan string             // ids of members that hung up, to be asked whether this node is one
-	run          run
-	twins        *twins
-	twin         atomic.Pointer[twinNews] // nil while none was heard of
-	yields       atomic.Pointer[twinNews] // why this process keeps away, nil while it does not
-	rolledBack   atomic.Pointer[error]    // set once this node finds that its folder is an older copy: it is isolated and about to end
+	removing          sync.Mutex              // held while a member is removed, of which there is one at a time
+	configMu          tryMutex                // to change raft's configuration
+	replaceBlocked    string                  // why a replaced member can't go, as it was last said; of who has removing
+	removedMu         sync.Mutex              // held while it is noted that this node was removed
+	removed           atomic.Pointer[removal] // who has said that this node is none any more, nil while it is one
+	removedCh         chan struct{}           // closed when expelled is set
+	disconnects       chan string             // ids of members that hung up, to be asked whether this node is one
+	incarnation       incarnation
+	incarnations      *incarnations
+	duplicate         atomic.Pointer[duplicateReport] // nil while none was heard of
+	isolatedDuplicate atomic.Pointer[duplicateReport] // why this process keeps away, nil while it does not
+	rolledBack        atomic.Pointer[error]           // set once this node finds that its folder is an older copy: it is isolated and about to end
 
-	queue     chan *request
-	entries   chan struct{} // one element for each entry under way
-	barriers  barriers
-	strangers barriers // for unauthenticated callers
-	leader    leadership
-	ends      atomic.Pointer[string] // why this node is about to end, nil while it is not
-	contact   contact
+	queue                   chan *request
+	entries                 chan struct{} // one element for each entry under way
+	barriers                barriers
+	unauthenticatedBarriers barriers // for unauthenticated callers
+	leader                  leadership
+	exitReason              atomic.Pointer[string] // why this node is about to end, nil while it is not
+	lastContact             lastContact
 
-	toldLeader string    // id of the leader that the log last spoke of; of watchLeadership
-	notify     chan bool // leadership, from raft
+	loggedLeader string    // id of the leader that the log last spoke of; of watchLeadership
+	notify       chan bool // leadership, from raft
 
-	abstains atomic.Bool           // the node stops, and has handed leadership over
-	stayed   atomic.Bool           // leadership could not be handed over before the stop, and that was said
-	corrupt  atomic.Pointer[error] // what the last verification found
+	withdrawn             atomic.Bool           // the node stops, and has transferred leadership
+	transferFailureLogged atomic.Bool           // leadership could not be handed over before the stop, and that was said
+	corrupt               atomic.Pointer[error] // what the last verification found
 
 	closing   chan struct{} // closed first: nothing new
 	built     chan struct{} // closed when no entry will be built any more
@@ -102,7 +102,7 @@ func (n *Node) ViewFresh(ctx context.Context) (*memdb.Txn, error) {
 // ViewPaced is ViewFresh for an unauthenticated caller. All such callers of a
 // cluster share at most 20 Barriers a second, so each waits up to 50 ms longer.
 func (n *Node) ViewPaced(ctx context.Context) (*memdb.Txn, error) {
-	if err := n.strangersBarrier(ctx); err != nil {
+	if err := n.unauthenticatedBarrier(ctx); err != nil {
 		return nil, err
 	}
 	return n.core.view(), nil
@@ -111,7 +111,7 @@ func (n *Node) ViewPaced(ctx context.Context) (*memdb.Txn, error) {
 // Ready returns nil only when a command would be committed now: a leader is
 // known and an empty entry went through the log. Anybody may call /readyz, so it is
 // paced as ViewPaced is.
-func (n *Node) Ready(ctx context.Context) error { return n.strangersBarrier(ctx) }
+func (n *Node) Ready(ctx context.Context) error { return n.unauthenticatedBarrier(ctx) }
 
 // Changed returns a channel that is closed at the next change of table, and
 // after a restore. Ask for it before the view that is to be kept up to date.

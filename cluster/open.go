@@ -21,30 +21,30 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		return nil, fmt.Errorf("open cluster: %w", err)
 	}
 	n := &Node{
-		config:  c,
-		log:     c.Logger,
-		queue:   make(chan *request, c.QueueSize),
-		entries: make(chan struct{}, entriesUnderWay),
-		notify:  make(chan bool, notifyBuffer),
-		away:    make(chan struct{}),
-		doubts:  make(chan string, 1),
-		closing: make(chan struct{}),
-		built:   make(chan struct{}),
-		stopped: make(chan struct{}),
-		greeted: make(chan struct{}),
+		config:            c,
+		log:               c.Logger,
+		queue:             make(chan *request, c.QueueSize),
+		entries:           make(chan struct{}, maxEntriesInFlight),
+		notify:            make(chan bool, notifyBuffer),
+		removedCh:         make(chan struct{}),
+		disconnects:       make(chan string, 1),
+		closing:           make(chan struct{}),
+		built:             make(chan struct{}),
+		stopped:           make(chan struct{}),
+		logHandshakesDone: make(chan struct{}),
 
-		barriers:  barriers{op: opBarrier},
-		strangers: barriers{op: opStrangersBarrier, pace: strangersPace},
+		barriers:                barriers{op: opBarrier},
+		unauthenticatedBarriers: barriers{op: opUnauthenticatedBarrier, pace: unauthenticatedPace},
 
-		configuring: newTurn(),
-		twins:       newTwins(),
+		configMu:     newTryMutex(),
+		incarnations: newIncarnations(),
 	}
 	n.config.Fatal = func(err error) {
-		n.reportEnd(err)
+		n.reportExit(err)
 		c.Fatal(err)
 	}
-	n.committed.news = make(chan struct{}, 1)
-	if err := n.drawRun(); err != nil {
+	n.commitMarker.wake = make(chan struct{}, 1)
+	if err := n.initIncarnation(); err != nil {
 		return nil, fmt.Errorf("open cluster: %w", err)
 	}
 	if err := n.open(ctx); err != nil {
@@ -70,20 +70,20 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err := n.checkLevel(); err != nil {
 		return err
 	}
-	if _, err := Recovered(n.config.Dir); err != nil {
+	if _, err := PendingRecovery(n.config.Dir); err != nil {
 		return err
 	}
-	known, err := n.known()
+	known, err := n.loadCommitMarker()
 	if err != nil {
 		return err
 	}
-	if err := n.checkBirth(fresh, snapshots, known); err != nil {
+	if err := n.checkInstanceID(fresh, snapshots, known); err != nil {
 		return err
 	}
-	if err := n.dropReplaced(snapshots); err != nil {
+	if err := n.dropReplacedLog(snapshots); err != nil {
 		return err
 	}
-	if fresh && !n.config.Bootstrap && n.roster.empty() {
+	if fresh && !n.config.Bootstrap && n.peerList.empty() {
 		return ErrEmpty
 	}
 	if n.id, err = n.identity(); err != nil {
@@ -96,68 +96,68 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err := n.connect(log); err != nil {
 		return err
 	}
-	n.startGuards()
+	n.startWatchdog()
 	conf := n.raftConfig(log)
 	if fresh {
-		if s := n.guards.disk.state(); s.trouble() != nil {
+		if s := n.watchdog.disk.state(); s.trouble() != nil {
 			return fmt.Errorf("create data folder: %w", n.diskError(s))
 		}
-		if err := n.awaitFounders(ctx); err != nil {
+		if err := n.awaitInitialCluster(ctx); err != nil {
 			return err
 		}
 		if err := n.bootstrap(conf, snapshots); err != nil {
 			return err
 		}
 	}
-	if err := n.noteBirth(); err != nil {
+	if err := n.writeInstanceIDFile(); err != nil {
 		return err
 	}
-	if err := n.makeNote(known); err != nil {
+	if err := n.createCommitMarker(known); err != nil {
 		return err
 	}
-	n.committed.replace(known)
+	n.commitMarker.replace(known)
 	if err := n.live.open(n.config.Dir); err != nil {
 		return err
 	}
-	state := newFSM(n.core, n.config.Fatal, snapshots, &n.committed)
-	state.stop, state.before = n.closing, n.config.hooks.fsm
-	n.committed.before = n.config.hooks.note
+	state := newFSM(n.core, n.config.Fatal, snapshots, &n.commitMarker)
+	state.stop, state.beforeApply = n.closing, n.config.hooks.fsm
+	n.commitMarker.beforeWrite = n.config.hooks.commitMarker
 	n.raft, err = raft.NewRaft(conf, state, n.stores.logs, n.stores.stable, snapshots, n.transport)
 	if err != nil {
 		return fmt.Errorf("start raft: %w", err)
 	}
-	n.contact.open()
-	n.beforeRaft.over()
+	n.lastContact.open()
+	n.bootstrapWait.done()
 	state.running.Store(true)
-	n.running.Go(func() { n.replay(state, known.index) })
-	n.committed.start(n.config.Dir, n.log)
-	n.running.Go(n.keepLive)
+	n.running.Go(func() { n.runLocalReplay(state, known.index) })
+	n.commitMarker.start(n.config.Dir, n.log)
+	n.running.Go(n.trackLive)
 	n.running.Go(n.watchLeadership)
 	n.running.Go(n.buildEntries)
-	n.running.Go(n.checkpoints)
-	n.running.Go(n.followMembers)
-	n.running.Go(func() { n.WhileLeading(context.Background(), n.tendMembers) })
-	n.running.Go(n.reportMyself)
-	n.running.Go(n.resolveDoubts)
-	n.running.Go(n.guard)
+	n.running.Go(n.writeCheckpoints)
+	n.running.Go(n.syncPeerList)
+	n.running.Go(func() { n.WhileLeading(context.Background(), n.reconcileMembers) })
+	n.running.Go(n.reportSelf)
+	n.running.Go(n.checkDisconnects)
+	n.running.Go(n.runWatchdog)
 	if n.config.Network != nil {
-		n.running.Go(n.watchLeader)
-		n.running.Go(n.watchContact)
+		n.running.Go(n.watchLeaderConn)
+		n.running.Go(n.watchLastContact)
 	}
 	n.network.start()
-	n.running.Go(n.greetVoters)
-	if err := n.awaitReplay(ctx, state); err != nil {
+	n.running.Go(n.handshakeVoters)
+	if err := n.awaitLocalReplay(ctx, state); err != nil {
 		return err
 	}
-	n.guards.start.loaded.Store(true)
-	n.beginClock()
-	return n.lead(ctx)
+	n.watchdog.start.loaded.Store(true)
+	n.checkStartClock()
+	return n.awaitLeadership(ctx)
 }
 
 // connect prepares the network; nothing is accepted yet.
 func (n *Node) connect(log *logger) (err error) {
 	if n.config.Network != nil {
-		if err := n.checkKeyIsThere(); err != nil {
+		if err := n.checkKeyExists(); err != nil {
 			return err
 		}
 		key, err := nodeKey(n.config.Rand, n.config.Dir)
@@ -165,18 +165,18 @@ func (n *Node) connect(log *logger) (err error) {
 			return err
 		}
 		n.credentials = &credentials{
-			id: string(n.id), key: key, rand: n.config.Rand, secrets: n.config.Secrets, now: n.config.Now, roster: n.roster,
+			id: string(n.id), key: key, rand: n.config.Rand, secrets: n.config.Secrets, now: n.config.Now, peerList: n.peerList,
 		}
-		if err := cmp.Or(n.checkKeyIsMine(), n.checkClusterKey()); err != nil {
+		if err := cmp.Or(n.checkKeyMatches(), n.checkClusterKey()); err != nil {
 			return err
 		}
 	}
-	n.network = newNetwork(string(n.id), n.config.Network, n.roster, n.credentials, n.log.Warn)
+	n.network = newNetwork(string(n.id), n.config.Network, n.peerList, n.credentials, n.log.Warn)
 	n.network.serve = n.servePeers
-	n.network.greet = n.greet
-	n.network.closed = func(protocol string) bool { return protocol != protocolPeer && n.beforeRaft.waiting() }
+	n.network.logHandshake = n.logHandshake
+	n.network.notServed = func(protocol string) bool { return protocol != protocolPeer && n.bootstrapWait.waiting() }
 	n.transport = newTransport(n.network, log)
-	n.transport.acknowledged = n.remembered.acknowledged
+	n.transport.onAck = n.rollbackDetector.recordAck
 	return nil
 }
 
@@ -189,8 +189,8 @@ func (n *Node) servePeers(protocol, peer string, key []byte, c *tls.Conn) {
 	n.servePeer(c, peer)
 }
 
-// How long a leader may be silent before raft has others stand for election, at
-// random up to three times that, where it was not replaced before, see missed.go;
+// How long a leader may be silent before raft has others campaign, at
+// random up to three times that, where it was not replaced before, see leader_loss.go;
 // and how soon a leader that hears from no majority stops. A node that was slow
 // itself does no harm, since the others don't vote against a leader they hear from
 // (raft §9.6).
@@ -233,11 +233,11 @@ func (n *Node) isFresh(snapshots raft.SnapshotStore) (bool, error) {
 // bootstrap makes an empty folder a cluster of this node. One that joined
 // another cluster is left to its leader.
 func (n *Node) bootstrap(conf *raft.Config, snapshots raft.SnapshotStore) error {
-	switch list := n.roster.get(); {
-	case len(list.Members) > 0 && !list.Founding:
+	switch list := n.peerList.get(); {
+	case len(list.Members) > 0 && !list.InitialCluster:
 		return nil
 	case len(list.Members) == 0 && n.config.Network != nil:
-		if err := n.prepareFounding(); err != nil {
+		if err := n.initPeerList(); err != nil {
 			return fmt.Errorf("bootstrap: %w", err)
 		}
 	}
@@ -246,27 +246,27 @@ func (n *Node) bootstrap(conf *raft.Config, snapshots raft.SnapshotStore) error 
 	if err := n.stores.stable.SetUint64([]byte(keyTerm), 0); err != nil {
 		return fmt.Errorf("bootstrap: reset term: %w", err)
 	}
-	first := raft.Configuration{Servers: n.firstServers()}
+	first := raft.Configuration{Servers: n.initialServers()}
 	if err := raft.BootstrapCluster(conf, n.stores.logs, n.stores.stable, snapshots, n.transport, first); err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
 	return nil
 }
 
-// lead returns when a sole voter leads: it has nobody to wait for and elects
+// awaitLeadership returns when a sole voter leads: it has nobody to wait for and elects
 // itself at once.
-func (n *Node) lead(ctx context.Context) error {
+func (n *Node) awaitLeadership(ctx context.Context) error {
 	if !n.soleVoter() {
 		return nil
 	}
-	n.stand()
+	n.campaign()
 	for {
 		leading, changed := n.Leading()
-		if leading && n.guards.clock.isStarting() {
+		if leading && n.watchdog.clock.isStarting() {
 			return nil // see AwaitClock
 		}
 		if leading {
-			return n.complete(ctx)
+			return n.completeBootstrap(ctx)
 		}
 		select {
 		case <-changed:
@@ -276,13 +276,13 @@ func (n *Node) lead(ctx context.Context) error {
 	}
 }
 
-// complete does for a sole voter what its state lacks: it founds the cluster, and
+// completeBootstrap does for a sole voter what its state lacks: it founds the cluster, and
 // raises the feature level to that of the program.
-func (n *Node) complete(ctx context.Context) error {
-	if err := n.foundCluster(ctx); err != nil {
+func (n *Node) completeBootstrap(ctx context.Context) error {
+	if err := n.bootstrapMembers(ctx); err != nil {
 		return err
 	}
-	return n.tendLevel(ctx, members(n.View()))
+	return n.reconcileLevel(ctx, members(n.View()))
 }
 
 func (n *Node) soleVoter() bool {

@@ -37,62 +37,62 @@ type peerStatus struct {
 	Level   uint32 `cbor:"10,keyasint,omitempty"`
 	Free    uint64 `cbor:"11,keyasint,omitempty"` // bytes left for its data
 	Trouble string `cbor:"12,keyasint,omitempty"` // what is wrong with it, for people
-	// Hears are the ids of the members that it accepts as peers, or is connected with.
-	Hears []string `cbor:"13,keyasint,omitempty"`
-	// Decides reports that it could decide commands if it led, whatever Trouble says.
-	Decides bool `cbor:"14,keyasint,omitempty"`
-	// Run, Ticket and Twin find duplicate processes: see statusQuery.
-	Run    run   `cbor:"15,keyasint"`
-	Ticket int64 `cbor:"16,keyasint,omitempty"`
-	Twin   *run  `cbor:"17,keyasint,omitempty"` // runs as the node that asks, beside it
+	// Peers are the ids of the members that it accepts as peers, or is connected with.
+	Peers []string `cbor:"13,keyasint,omitempty"`
+	// CanDecide reports that it could decide commands if it led, whatever Trouble says.
+	CanDecide bool `cbor:"14,keyasint,omitempty"`
+	// Incarnation, Ticket and Twin find duplicate processes: see statusQuery.
+	Incarnation incarnation  `cbor:"15,keyasint"`
+	Token       int64        `cbor:"16,keyasint,omitempty"`
+	Duplicate   *incarnation `cbor:"17,keyasint,omitempty"` // runs as the node that asks, beside it
 	// Steady reports that nothing is wrong with its clock, see clock.go.
 	Steady bool `cbor:"18,keyasint,omitempty"`
 	// Index and term of the last entry that it knows to be committed, and has.
-	Had     uint64     `cbor:"19,keyasint,omitempty"`
-	HadTerm uint64     `cbor:"20,keyasint,omitempty"`
-	Refused []outdated `cbor:"21,keyasint,omitempty"` // members that it refuses: see remembered
-	// TwinUnseen is how long ago Twin was last heard from, ms.
-	TwinUnseen int64 `cbor:"22,keyasint,omitempty"`
+	CommittedIndex uint64     `cbor:"19,keyasint,omitempty"`
+	CommittedTerm  uint64     `cbor:"20,keyasint,omitempty"`
+	Rollbacks      []rollback `cbor:"21,keyasint,omitempty"` // members that it refuses: see remembered
+	// DuplicateUnseen is how long ago Twin was last heard from, ms.
+	DuplicateUnseen int64 `cbor:"22,keyasint,omitempty"`
 	// Live is the last moment at which commands could be decided, as far as the node
 	// knows, in ms since the Unix epoch: see live.go.
 	Live int64 `cbor:"23,keyasint,omitempty"`
-	// Stands, Ahead and Unvouched are its clockVoice, times in ms.
-	Stands    bool  `cbor:"24,keyasint,omitempty"`
-	Ahead     int64 `cbor:"25,keyasint,omitempty"`
-	Unvouched int64 `cbor:"26,keyasint,omitempty"`
+	// HasReference, Ahead and Unvouched are its clockReport, times in ms.
+	HasReference bool  `cbor:"24,keyasint,omitempty"`
+	Ahead        int64 `cbor:"25,keyasint,omitempty"`
+	Unconfirmed  int64 `cbor:"26,keyasint,omitempty"`
 }
 
-// hears says whether a node listens to a peer still.
-func (s *peerStatus) hears(id string) bool { return slices.Contains(s.Hears, id) }
+// hasPeer says whether a node listens to a peer still.
+func (s *peerStatus) hasPeer(id string) bool { return slices.Contains(s.Peers, id) }
 
 func (n *Node) status() peerStatus {
 	_, leader := n.raft.LeaderWithID()
 	s := peerStatus{
 		ID: string(n.id), State: strings.ToLower(n.raft.State().String()), Leader: string(leader),
-		Term: n.raft.CurrentTerm(), Applied: n.appliedLog(), Last: n.raft.LastIndex(),
+		Term: n.raft.CurrentTerm(), Applied: n.appliedIndex(), Last: n.raft.LastIndex(),
 		Version: n.config.Version, Level: n.core.schema.level,
 	}
 	if n.credentials != nil {
 		expires, _ := n.credentials.expiry()
 		s.Expires = expires.UnixMilli()
 	}
-	clock, _ := n.guards.clock.voice()
-	s.Steady = n.guards.clock.trouble() == nil
-	s.Wall, s.Stands = stampOf(clock.wall), clock.stands
-	s.Ahead, s.Unvouched = clock.ahead.Milliseconds(), clock.unvouched.Milliseconds()
-	s.Run, s.Live = n.run, n.live.get()
-	had := n.committed.get()
-	s.Had, s.HadTerm, s.Refused = had.index, had.term, n.remembered.refused()
-	s.Free, s.Trouble, s.Decides = n.guards.disk.state().Free, n.trouble(), n.decides()
+	clock, _ := n.watchdog.clock.report()
+	s.Steady = n.watchdog.clock.trouble() == nil
+	s.Wall, s.HasReference = stampOf(clock.wall), clock.hasReference
+	s.Ahead, s.Unconfirmed = clock.ahead.Milliseconds(), clock.unconfirmed.Milliseconds()
+	s.Incarnation, s.Live = n.incarnation, n.live.get()
+	had := n.commitMarker.get()
+	s.CommittedIndex, s.CommittedTerm, s.Rollbacks = had.index, had.term, n.rollbackDetector.rollbacks()
+	s.Free, s.Trouble, s.CanDecide = n.watchdog.disk.state().Free, n.trouble(), n.canDecide()
 	if n.config.Network != nil {
-		s.Hears = n.network.peers()
+		s.Peers = n.network.peers()
 	}
 	return s
 }
 
-// appliedLog is the index of the last entry of any kind that is applied: by raft,
+// appliedIndex is the index of the last entry of any kind that is applied: by raft,
 // or by this node itself after a start.
-func (n *Node) appliedLog() uint64 { return max(n.raft.AppliedIndex(), n.Applied()) }
+func (n *Node) appliedIndex() uint64 { return max(n.raft.AppliedIndex(), n.Applied()) }
 
 // statusTimeout is how long a member may take to say how it is.
 const statusTimeout = time.Second
@@ -104,11 +104,11 @@ func (n *Node) askStatus(ctx context.Context, id string) (peerStatus, error) {
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
-	question, err := n.question(id)
+	question, err := n.newStatusQuery(id)
 	if err != nil {
 		return peerStatus{}, fmt.Errorf("encode a question: %w", err)
 	}
-	sent, asked := n.guards.elapsed(), n.twins.now()
+	sent, asked := n.watchdog.elapsed(), n.incarnations.now()
 	answer, err := n.ask(ctx, id, nil, opStatus, question, statusTimeout)
 	if err != nil {
 		return peerStatus{}, err
@@ -120,10 +120,10 @@ func (n *Node) askStatus(ctx context.Context, id string) (peerStatus, error) {
 	if err := decoding.Unmarshal(answer.body, &s); err != nil {
 		return peerStatus{}, fmt.Errorf("decode status: %w", err)
 	}
-	n.heard(s, sent, n.guards.elapsed())
-	n.heardRun(id, &s, asked)
-	n.live.note(s.Live)
-	n.remembered.said(id, logPosition{s.Had, s.HadTerm})
+	n.recordPeerStatus(s, sent, n.watchdog.elapsed())
+	n.recordIncarnation(id, &s, asked)
+	n.live.advance(s.Live)
+	n.rollbackDetector.recordApplied(id, logPosition{s.CommittedIndex, s.CommittedTerm})
 	return s, nil
 }
 
@@ -143,10 +143,10 @@ type NodeStatus struct {
 	// HungUp reports that the node could not be asked because it closed the connection:
 	// it has isolated itself, or is stopping.
 	HungUp bool
-	// ClockDoubt reports that the node's clock jumped or is not believed yet, or that
+	// ClockUntrusted reports that the node's clock jumped or is not believed yet, or that
 	// the node can't be reached because its certificate is not valid by the clock of
 	// the node that was asked.
-	ClockDoubt bool
+	ClockUntrusted bool
 }
 
 // Overview is the cluster as one node sees it.
@@ -160,9 +160,9 @@ type Overview struct {
 	StateTime  time.Time     // stamp of the last command that the node applied, zero before the first
 	StateAhead time.Duration // how far StateTime is ahead of the clocks of a majority, negative if behind
 
-	Isolated string // why this node has isolated itself because of its disk; "" if it has not
-	Removed  string // that this node was removed, and knows no other node; "" for a member
-	Twin     string // that another process runs as this node, which therefore asked nobody; "" if none does
+	Isolated  string // why this node has isolated itself because of its disk; "" if it has not
+	Removed   string // that this node was removed, and knows no other node; "" for a member
+	Duplicate string // that another process runs as this node, which therefore asked nobody; "" if none does
 }
 
 // Overview asks every member for its status. A node that was removed, or found a
@@ -171,7 +171,7 @@ type Overview struct {
 // election timeout.
 func (n *Node) Overview(ctx context.Context) Overview {
 	o := n.overview(ctx)
-	if !o.someHearNoLeader() {
+	if !o.someLackLeader() {
 		return o
 	}
 	select {
@@ -182,7 +182,7 @@ func (n *Node) Overview(ctx context.Context) Overview {
 	}
 }
 
-func (o *Overview) someHearNoLeader() bool {
+func (o *Overview) someLackLeader() bool {
 	return o.Leader != "" && slices.ContainsFunc(o.Nodes, func(s NodeStatus) bool {
 		return s.Role == RoleVoter && s.State != StateLeader && s.State != StateUnreachable && s.Follows == ""
 	})
@@ -191,15 +191,15 @@ func (o *Overview) someHearNoLeader() bool {
 func (n *Node) overview(ctx context.Context) Overview {
 	if err := n.Removed(); err != nil {
 		name := n.config.Name
-		if me, ok := n.roster.member(string(n.id)); ok {
+		if me, ok := n.peerList.member(string(n.id)); ok {
 			name = me.Name
 		}
 		return Overview{ID: string(n.id), Name: name, Level: n.core.level.Load(), Removed: err.Error()}
 	}
-	if err := n.Twin(); err != nil {
-		return Overview{ID: string(n.id), Name: n.nameOf(string(n.id)), Level: n.core.level.Load(), Twin: err.Error()}
+	if err := n.Duplicate(); err != nil {
+		return Overview{ID: string(n.id), Name: n.nameOf(string(n.id)), Level: n.core.level.Load(), Duplicate: err.Error()}
 	}
-	all := slices.Clone(n.roster.get().Members)
+	all := slices.Clone(n.peerList.get().Members)
 	slices.SortFunc(all, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
 	if len(all) == 0 {
 		all = []Member{{ID: string(n.id), Name: n.config.Name, Version: n.config.Version}}
@@ -217,7 +217,7 @@ func (n *Node) overview(ctx context.Context) Overview {
 	}
 	o.Isolated = n.isolation()
 	o.Nodes = make([]NodeStatus, len(all))
-	refused := make([][]outdated, len(all)) // by the node in all that refuses them
+	refused := make([][]rollback, len(all)) // by the node in all that refuses them
 	var asking sync.WaitGroup
 	for i, m := range all {
 		asking.Go(func() {
@@ -253,23 +253,23 @@ func (n *Node) overview(ctx context.Context) Overview {
 	return o
 }
 
-func (n *Node) nodeStatus(ctx context.Context, m Member) (s NodeStatus, refused []outdated) {
+func (n *Node) nodeStatus(ctx context.Context, m Member) (s NodeStatus, refused []rollback) {
 	s = NodeStatus{
 		Name: m.Name, ID: m.ID, Address: m.Address, State: StateUnreachable, Version: m.Version, Level: m.Level,
 	}
 	p, err := n.askStatus(ctx, m.ID)
 	if err != nil {
-		var u *unreached
-		s.Err, s.HungUp, s.ClockDoubt = forPeople(err), errors.As(err, &u) && hungUp(u.err), isOutOfTime(err)
-		if why := n.remembered.copyOf(m.ID).ends; why != "" {
+		var u *dialError
+		s.Err, s.HungUp, s.ClockUntrusted = describeDialError(err), errors.As(err, &u) && hungUp(u.err), isCertTimeInvalid(err)
+		if why := n.rollbackDetector.copyOf(m.ID).exitReason; why != "" {
 			s.Err = "it ended, and its last report was: " + why
 		}
 		return s, nil
 	}
 	s.State, s.Term, s.Applied, s.Last = p.State, p.Term, p.Applied, p.Last
-	s.Version, s.Level, s.Free, s.Err, s.ClockDoubt = p.Version, p.Level, p.Free, p.Trouble, !p.Steady
-	if unseen, two := n.twins.apart(m.ID); two {
-		s.Err = "two processes run as this node, with copies of the same data folder: stop one of them" + lastSeen(unseen)
+	s.Version, s.Level, s.Free, s.Err, s.ClockUntrusted = p.Version, p.Level, p.Free, p.Trouble, !p.Steady
+	if unseen, two := n.incarnations.duplicateUnseen(m.ID); two {
+		s.Err = "two processes run as this node, with copies of the same data folder: stop one of them" + describeLastSeen(unseen)
 	}
 	if p.Leader != "" {
 		s.Follows = n.nameOf(p.Leader)
@@ -278,9 +278,9 @@ func (n *Node) nodeStatus(ctx context.Context, m Member) (s NodeStatus, refused 
 		s.CertificateExpires = time.UnixMilli(p.Expires)
 	}
 	if m.ID != string(n.id) {
-		n.guards.mu.Lock()
-		s.ClockOffset = n.guards.peers[m.ID].offset
-		n.guards.mu.Unlock()
+		n.watchdog.mu.Lock()
+		s.ClockOffset = n.watchdog.peers[m.ID].offset
+		n.watchdog.mu.Unlock()
 	}
-	return s, p.Refused
+	return s, p.Rollbacks
 }

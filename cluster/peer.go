@@ -21,18 +21,18 @@ import (
 //
 // length counts what follows it.
 const (
-	opPropose          = 1  // a command: body as in a log entry, without a stamp
-	opBarrier          = 2  // reply: an index that holds all that was acknowledged before
-	opStatus           = 3  // reply: a peerStatus
-	opTransfer         = 4  // hand leadership to the node whose id is the body, or to any
-	opFounding         = 5  // reply: a foundingAnswer
-	opGive             = 6  // the body is a secret, for Config.Receive
-	opObtain           = 7  // reply: the secret whose name is the body, from Config.Secret
-	opAwaited          = 8  // opPropose, of a command that was answered replyConfirm, and is still waited for
-	opStand            = 9  // from the leader: stand for election, it can't lead any more
-	opRemove           = 10 // remove a member, see encodeRemoval; reply: an index that holds it
-	opMissed           = 11 // the body is a time (ms, u32); reply: a claim, once there was no word from a leader for so long, or some
-	opStrangersBarrier = 12 // opBarrier, of callers who proved nothing: see barriers
+	opPropose                = 1  // a command: body as in a log entry, without a stamp
+	opBarrier                = 2  // reply: an index that holds all that was acknowledged before
+	opStatus                 = 3  // reply: a peerStatus
+	opTransfer               = 4  // transfer leadership to the node whose id is the body, or to any
+	opBootstrap              = 5  // reply: a bootstrapAnswer
+	opDistributeSecret       = 6  // the body is a secret, for Config.ReceiveSecret
+	opFetchSecret            = 7  // reply: the secret whose name is the body, from Config.SecretByName
+	opProposeConnected       = 8  // opPropose, of a command that was answered replyConfirm, and is still waited for
+	opCampaign               = 9  // from the leader: campaign, it can't lead any more
+	opRemove                 = 10 // remove a member, see encodeRemoval; reply: an index that holds it
+	opLeaderLoss             = 11 // the body is a time (ms, u32); reply: a claim, once there was no word from a leader for so long, or some
+	opUnauthenticatedBarrier = 12 // opBarrier, of callers who proved nothing: see barriers
 )
 
 const (
@@ -41,8 +41,8 @@ const (
 	replyUnknown     = 2 // body: why
 	replyFailed      = 3 // body: what is wrong with the request
 	replyNotLeading  = 4 // nothing was proposed, ask another node
-	replyConfirm     = 5 // nothing was proposed: the decision accuses, see Decision.Accuses
-	replyFew         = 6 // too few voters can be reached; body: who, and what to do
+	replyConfirm     = 5 // nothing was proposed: the decision accuses, see Decision.ReuseDetected
+	replyNoMajority  = 6 // too few voters can be reached; body: who, and what to do
 )
 
 const (
@@ -63,11 +63,11 @@ type reply struct {
 
 // peerClient makes calls over one connection.
 type peerClient struct {
-	conn net.Conn
-	out  chan []byte
-	done chan struct{} // closed with the connection
-	last atomic.Int64  // when something was received, ns since start
-	born time.Time
+	conn         net.Conn
+	out          chan []byte
+	done         chan struct{} // closed with the connection
+	lastReceived atomic.Int64  // when something was received, ns since start
+	created      time.Time
 
 	mu      sync.Mutex
 	next    uint64
@@ -79,7 +79,7 @@ type peerClient struct {
 func newPeerClient(c net.Conn) *peerClient {
 	p := &peerClient{
 		conn: c, out: make(chan []byte, 256), done: make(chan struct{}),
-		born: time.Now(), waiting: make(map[uint64]chan reply),
+		created: time.Now(), waiting: make(map[uint64]chan reply),
 	}
 	go writeMessages(c, p.out, p.done)
 	go p.read()
@@ -97,7 +97,7 @@ func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, bo
 	p.mu.Lock()
 	if p.failed {
 		p.mu.Unlock()
-		return reply{}, fmt.Errorf("%w: %w", errNotSent, p.lost())
+		return reply{}, fmt.Errorf("%w: %w", errNotSent, p.closeError())
 	}
 	p.next++
 	id := p.next
@@ -110,12 +110,12 @@ func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, bo
 	b = binary.BigEndian.AppendUint32(b, uint32(max(timeout.Milliseconds(), 1)))
 	b = append(b, body...)
 	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
-	sent := time.Since(p.born)
+	sent := time.Since(p.created)
 	select {
 	case p.out <- b:
 	case <-p.done:
 		p.forget(id)
-		return reply{}, fmt.Errorf("%w: %w", errNotSent, p.lost())
+		return reply{}, fmt.Errorf("%w: %w", errNotSent, p.closeError())
 	case <-ctx.Done():
 		p.forget(id)
 		return reply{}, fmt.Errorf("%w: %w", errNotSent, ctx.Err())
@@ -127,14 +127,14 @@ func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, bo
 	case r := <-answer:
 		return r, nil
 	case <-p.done:
-		cause = p.lost()
+		cause = p.closeError()
 	case <-lost:
 		cause = errors.New("there is another leader")
 	case <-ctx.Done():
 		cause = ctx.Err()
 	case <-timer.C:
 		cause = errDeadline
-		if time.Duration(p.last.Load()) < sent {
+		if time.Duration(p.lastReceived.Load()) < sent {
 			// Nothing came back since: a partition may have swallowed the
 			// connection, and the next call shall not wait in it.
 			p.close()
@@ -155,16 +155,16 @@ func (p *peerClient) forget(id uint64) {
 	p.mu.Unlock()
 }
 
-// errLost says that a connection ended, nobody says why.
-var errLost = errors.New("the connection was lost")
+// errConnLost says that a connection ended, nobody says why.
+var errConnLost = errors.New("the connection was lost")
 
-func (p *peerClient) lost() error {
+func (p *peerClient) closeError() error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.why != nil {
 		return p.why
 	}
-	return errLost
+	return errConnLost
 }
 
 func (p *peerClient) close() {
@@ -194,11 +194,11 @@ func (p *peerClient) read() {
 		b, err := readMessage(in, replyHead)
 		if err != nil {
 			p.mu.Lock()
-			p.why = whyUnreached(p.conn.RemoteAddr().String(), err)
+			p.why = wrapDialError(p.conn.RemoteAddr().String(), err)
 			p.mu.Unlock()
 			return
 		}
-		p.last.Store(int64(time.Since(p.born)))
+		p.lastReceived.Store(int64(time.Since(p.created)))
 		id := binary.BigEndian.Uint64(b)
 		p.mu.Lock()
 		answer := p.waiting[id]
@@ -304,19 +304,19 @@ func (n *Node) servePeer(c net.Conn, peer string) {
 	}
 }
 
-// isMember says whether the state has a member, or the roster while there is no
+// isMember says whether the state has a member, or the peer list while there is no
 // state yet.
 func (n *Node) isMember(id string) bool {
 	txn := n.View()
 	if find[Member](txn, membersTable, id) != nil {
 		return true
 	}
-	_, listed := n.roster.member(id)
+	_, listed := n.peerList.member(id)
 	return listed && len(members(txn)) == 0
 }
 
-// peers are the connections that this node makes calls over.
-type peers struct {
+// peerPool are the connections that this node makes calls over.
+type peerPool struct {
 	mu      sync.Mutex
 	clients map[string]*peerClient
 	dialing map[string]*dialing
@@ -331,7 +331,7 @@ type dialing struct {
 
 // peer returns the connection to a member, made when there is none.
 func (n *Node) peer(ctx context.Context, id string) (*peerClient, error) {
-	p := &n.peers
+	p := &n.peerPool
 	p.mu.Lock()
 	if c := p.clients[id]; c != nil && !c.isClosed() {
 		p.mu.Unlock()
@@ -361,12 +361,12 @@ func (n *Node) dialPeer(id string, d *dialing) {
 		d.client = newPeerClient(c)
 	}
 	d.err = err
-	n.peers.mu.Lock()
+	n.peerPool.mu.Lock()
 	if err == nil {
-		n.peers.clients[id] = d.client
+		n.peerPool.clients[id] = d.client
 	}
-	delete(n.peers.dialing, id)
-	n.peers.mu.Unlock()
+	delete(n.peerPool.dialing, id)
+	n.peerPool.mu.Unlock()
 	close(d.done)
 }
 
@@ -378,13 +378,13 @@ func (n *Node) ask(ctx context.Context, id string, lost <-chan struct{}, op byte
 	}
 	r, err := c.call(ctx, lost, op, body, timeout)
 	if err != nil && c.isClosed() {
-		n.doubt(id)
+		n.noteDisconnect(id)
 	}
 	return r, err
 }
 
 // close ends all connections.
-func (p *peers) close() {
+func (p *peerPool) close() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for _, c := range p.clients {

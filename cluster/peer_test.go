@@ -18,7 +18,7 @@ import (
 // end, and who comes after it is told so at once.
 func TestCallsOfAPeerAreBounded(t *testing.T) {
 	g := newGate()
-	tr := newTrio(t, func(c *cluster.Config) {
+	tr := newCluster3(t, func(c *cluster.Config) {
 		c.ProposeTimeout, c.LeaderTimeout = time.Minute, time.Minute
 		if c.Name == "n1" {
 			*c = cluster.WithHooks(*c, cluster.Hooks{Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, g} }})

@@ -18,8 +18,8 @@ func (t *transport) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAd
 		return nil, err
 	}
 	p := &pipeline{
-		AppendPipeline: inner, answers: make(chan raft.AppendFuture), closed: make(chan struct{}),
-		answered: func(f raft.AppendFuture) { t.answered(id, f.Request(), f.Response()) },
+		AppendPipeline: inner, responses: make(chan raft.AppendFuture), closed: make(chan struct{}),
+		onResponse: func(f raft.AppendFuture) { t.reportAck(id, f.Request(), f.Response()) },
 	}
 	go p.forward()
 	return p, nil
@@ -30,22 +30,22 @@ func (t *transport) AppendEntriesPipeline(id raft.ServerID, target raft.ServerAd
 // after each whether to stop.
 type pipeline struct {
 	raft.AppendPipeline
-	answers chan raft.AppendFuture
-	closed  chan struct{}
-	once    sync.Once // of closed
+	responses chan raft.AppendFuture
+	closed    chan struct{}
+	closeOnce sync.Once // of closed
 
-	answered func(raft.AppendFuture)
+	onResponse func(raft.AppendFuture)
 }
 
 // AppendEntries sends a message. See bounded.
 func (p *pipeline) AppendEntries(q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) (raft.AppendFuture, error) {
-	return p.AppendPipeline.AppendEntries(bounded(q), r)
+	return p.AppendPipeline.AppendEntries(clampCommitIndex(q), r)
 }
 
-func (p *pipeline) Consumer() <-chan raft.AppendFuture { return p.answers }
+func (p *pipeline) Consumer() <-chan raft.AppendFuture { return p.responses }
 
 func (p *pipeline) Close() error {
-	p.once.Do(func() { close(p.closed) })
+	p.closeOnce.Do(func() { close(p.closed) })
 	return p.AppendPipeline.Close()
 }
 
@@ -55,11 +55,11 @@ func (p *pipeline) forward() {
 		var out chan raft.AppendFuture
 		var next raft.AppendFuture
 		if len(unread) > 0 {
-			out, next = p.answers, unread[0]
+			out, next = p.responses, unread[0]
 		}
 		select {
 		case answer := <-p.AppendPipeline.Consumer():
-			p.answered(answer)
+			p.onResponse(answer)
 			unread = append(unread, answer)
 		case out <- next:
 			unread = unread[1:]

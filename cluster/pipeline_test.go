@@ -11,21 +11,21 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 )
 
-// unsealed is a raft.StreamLayer without TLS.
-type unsealed struct{ net.Listener }
+// plainLayer is a raft.StreamLayer without TLS.
+type plainLayer struct{ net.Listener }
 
-func (unsealed) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+func (plainLayer) Dial(to raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
 	return net.DialTimeout("tcp", string(to), timeout)
 }
 
-// talk makes two transports, of which the other one answers each message.
-func talk(t *testing.T, answer func(raft.RPC)) (from raft.Transport, to raft.ServerAddress) {
+// newTransportPair makes two transports, of which the other one answers each message.
+func newTransportPair(t *testing.T, answer func(raft.RPC)) (from raft.Transport, to raft.ServerAddress) {
 	t.Helper()
 	var ends [2]raft.Transport
 	for i := range ends {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
-		ends[i] = cluster.NewTransport(unsealed{l})
+		ends[i] = cluster.NewTransport(plainLayer{l})
 		t.Cleanup(func() { require.NoError(t, ends[i].(raft.WithClose).Close()) })
 	}
 	done := make(chan struct{})
@@ -46,7 +46,7 @@ func talk(t *testing.T, answer func(raft.RPC)) (from raft.Transport, to raft.Ser
 // TestPipelineNobodyReads: raft stops to read the answers when one is a refusal,
 // and its sender must then not wait for room for ever.
 func TestPipelineNobodyReads(t *testing.T) {
-	from, to := talk(t, func(rpc raft.RPC) { rpc.Respond(&raft.AppendEntriesResponse{Term: 2}, nil) })
+	from, to := newTransportPair(t, func(rpc raft.RPC) { rpc.Respond(&raft.AppendEntriesResponse{Term: 2}, nil) })
 	p, err := from.AppendEntriesPipeline(raft.ServerID(to), to)
 	require.NoError(t, err)
 	sent := make(chan error, 1)

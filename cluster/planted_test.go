@@ -53,7 +53,7 @@ func (c *crashingVotes) Get(key []byte) ([]byte, error) {
 	return append(term[:8:8], candidate...), err
 }
 
-// TestPlantedVoteInTwoSteps plants what votes.go keeps out, beneath it: a node that
+// TestPlantedVoteInTwoSteps plants what vote_store.go keeps out, beneath it: a node that
 // crashed between the two writes says that it voted for a candidate of before, and
 // so gives its vote to one that lacks what was committed (hashicorp/raft #661). The
 // same crash does no harm to a vote in one record.
@@ -61,7 +61,7 @@ func TestPlantedVoteInTwoSteps(t *testing.T) {
 	for name, inTwo := range map[string]bool{"in two records": true, "in one record": false} {
 		t.Run(name, func(t *testing.T) {
 			var crash atomic.Bool
-			tr := newTrio(t, func(c *cluster.Config) {
+			tr := newCluster3(t, func(c *cluster.Config) {
 				h := cluster.Hooks{Raft: func(c *raft.Config) { // nobody stands but whom the test has stand
 					c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = time.Hour, time.Hour, time.Minute
 				}}
@@ -72,8 +72,8 @@ func TestPlantedVoteInTwoSteps(t *testing.T) {
 				}
 				*c = cluster.WithHooks(*c, h)
 			})
-			writes(t, tr.nodes[0])
-			tr.same()
+			requireWrite(t, tr.nodes[0])
+			tr.requireSameState()
 			voter := raft.ServerID(tr.nodes[2].ID())
 			ask := func(from int, term, lastIndex, lastTerm uint64) (granted bool, err error) {
 				n := tr.nodes[from]
@@ -109,7 +109,7 @@ func TestPlantedVoteInTwoSteps(t *testing.T) {
 // TestVoteRecord: what the tests above take a vote for is what is on disk.
 func TestVoteRecord(t *testing.T) {
 	disk := raft.NewInmemStore()
-	v := cluster.NewVotes(disk)
+	v := cluster.NewVoteStore(disk)
 	require.NoError(t, v.SetUint64([]byte("LastVoteTerm"), 7))
 	require.NoError(t, v.Set([]byte("LastVoteCand"), []byte("a")))
 	record, err := disk.Get([]byte("Vote"))

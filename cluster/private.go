@@ -47,21 +47,21 @@ func (p privateFiles) Create(dir, name string, size uint64) (types.WritableFile,
 	return f, nil
 }
 
-// privateSnapshots is raft's store of snapshots in files.
+// snapshotStore is raft's store of snapshots in files.
 //
 // The store syncs a snapshot's files and the folder above, but not the folder
 // that names the files; that is done here, before anything is renamed.
-type privateSnapshots struct {
+type snapshotStore struct {
 	*raft.FileSnapshotStore
-	dir    string
-	log    *logger
-	warned sync.Map      // by id: those that are damaged
-	opened atomic.Uint64 // index of the one that was opened last
+	dir         string
+	log         *logger
+	warned      sync.Map      // by id: those that are damaged
+	openedIndex atomic.Uint64 // index of the one that was opened last
 }
 
 // List implements raft.SnapshotStore. It leaves out what Open would refuse
 // before it looks at the state.
-func (p *privateSnapshots) List() ([]*raft.SnapshotMeta, error) {
+func (p *snapshotStore) List() ([]*raft.SnapshotMeta, error) {
 	all, err := p.FileSnapshotStore.List()
 	return slices.DeleteFunc(all, func(m *raft.SnapshotMeta) bool {
 		dir := filepath.Join(p.dir, m.ID)
@@ -77,7 +77,7 @@ func (p *privateSnapshots) List() ([]*raft.SnapshotMeta, error) {
 }
 
 // Open implements raft.SnapshotStore.
-func (p *privateSnapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
+func (p *snapshotStore) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, error) {
 	meta, r, err := p.FileSnapshotStore.Open(id)
 	if err != nil {
 		return nil, nil, err
@@ -85,12 +85,12 @@ func (p *privateSnapshots) Open(id string) (*raft.SnapshotMeta, io.ReadCloser, e
 	if err := p.checkMeta(meta, filepath.Join(p.dir, id)); err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("open snapshot %s: %w", id, err), r.Close())
 	}
-	p.opened.Store(meta.Index)
+	p.openedIndex.Store(meta.Index)
 	return meta, r, nil
 }
 
 // openSnapshots opens the store in dir and drops what a crash left unfinished.
-func openSnapshots(dir string, log *logger) (*privateSnapshots, error) {
+func openSnapshots(dir string, log *logger) (*snapshotStore, error) {
 	if err := privateDir(filepath.Join(dir, "snapshots")); err != nil {
 		return nil, fmt.Errorf("create snapshot folder: %w", err)
 	}
@@ -103,18 +103,18 @@ func openSnapshots(dir string, log *logger) (*privateSnapshots, error) {
 			return nil, fmt.Errorf("remove an unfinished snapshot: %w", err)
 		}
 	}
-	s, err := raft.NewFileSnapshotStoreWithLogger(dir, keptSnapshots, log)
+	s, err := raft.NewFileSnapshotStoreWithLogger(dir, retainedSnapshots, log)
 	if err != nil {
 		return nil, fmt.Errorf("open snapshots: %w", err)
 	}
-	return &privateSnapshots{FileSnapshotStore: s, dir: filepath.Join(dir, "snapshots"), log: log}, nil
+	return &snapshotStore{FileSnapshotStore: s, dir: filepath.Join(dir, "snapshots"), log: log}, nil
 }
 
-// keptSnapshots is one more than is needed: a damaged one has a predecessor.
-const keptSnapshots = 2
+// retainedSnapshots is one more than is needed: a damaged one has a predecessor.
+const retainedSnapshots = 2
 
 // Create implements raft.SnapshotStore.
-func (p *privateSnapshots) Create(version raft.SnapshotVersion, index, term uint64, conf raft.Configuration,
+func (p *snapshotStore) Create(version raft.SnapshotVersion, index, term uint64, conf raft.Configuration,
 	confIndex uint64, trans raft.Transport,
 ) (raft.SnapshotSink, error) {
 	sink, err := p.FileSnapshotStore.Create(version, index, term, conf, confIndex, trans)

@@ -21,7 +21,7 @@ func TestPrivateFilesAreOnDisk(t *testing.T) {
 			_, err := nodeKey(rand.Reader, dir)
 			return err
 		},
-		committedFile: func(dir string) error { return replaceNote(dir, logPosition{7, 3}) },
+		commitMarkerFile: func(dir string) error { return writeCommitMarker(dir, logPosition{7, 3}) },
 		recoveryFile: func(dir string) error {
 			return (&Node{config: Config{Dir: dir}}).writeRecovery(&Recovery{Seq: 7}, false)
 		},

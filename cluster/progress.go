@@ -7,9 +7,9 @@ import (
 
 // progress is the index up to which the log was applied.
 type progress struct {
-	mu    sync.Mutex
-	index uint64
-	moved chan struct{} // closed at the next advance; nil while nobody waits
+	mu      sync.Mutex
+	index   uint64
+	changed chan struct{} // closed at the next advance; nil while nobody waits
 }
 
 // advance commits and moves on in one step, so that at can take a view together
@@ -19,9 +19,9 @@ func (p *progress) advance(index uint64, commit func()) {
 	defer p.mu.Unlock()
 	commit()
 	p.index = index
-	if p.moved != nil {
-		close(p.moved)
-		p.moved = nil
+	if p.changed != nil {
+		close(p.changed)
+		p.changed = nil
 	}
 }
 
@@ -40,10 +40,10 @@ func (p *progress) wait(ctx context.Context, stop <-chan struct{}, index uint64)
 			p.mu.Unlock()
 			return nil
 		}
-		if p.moved == nil {
-			p.moved = make(chan struct{})
+		if p.changed == nil {
+			p.changed = make(chan struct{})
 		}
-		moved := p.moved
+		moved := p.changed
 		p.mu.Unlock()
 		select {
 		case <-moved:

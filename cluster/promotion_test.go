@@ -15,7 +15,7 @@ import (
 // TestNewNodeVotesWhenItHasCaughtUp: until then it would count for a majority, and
 // could not help to make one.
 func TestNewNodeVotesWhenItHasCaughtUp(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	i := tr.leader()
 	for n := range 600 {
 		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a", Value: uint64(n)})
@@ -29,7 +29,7 @@ func TestNewNodeVotesWhenItHasCaughtUp(t *testing.T) {
 	catchUp := sync.OnceFunc(g.open)
 	n := open(t, c)
 	defer catchUp()
-	g.held(t)
+	g.waitBlocked(t)
 	role := func() string {
 		for _, s := range tr.nodes[i].Overview(t.Context()).Nodes {
 			if s.Name == c.Name {

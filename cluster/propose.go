@@ -38,7 +38,7 @@ func (n *Node) Propose(ctx context.Context, cmd Command) (value any, index uint6
 		case again && errors.Is(err, ErrUnavailable): // of this attempt only
 		case errors.Is(err, errNotLeading):
 			// The next attempt says that this node was removed, if it was meanwhile.
-			if ended := n.pause(ctx, w, patience); ended != nil && !errors.Is(ended, ErrRemoved) {
+			if ended := n.awaitRoute(ctx, w, patience); ended != nil && !errors.Is(ended, ErrRemoved) {
 				return nil, 0, err
 			}
 			continue
@@ -47,7 +47,7 @@ func (n *Node) Propose(ctx context.Context, cmd Command) (value any, index uint6
 		default:
 			return nil, 0, err
 		}
-		if ended := n.pause(ctx, w, deadline); ended != nil {
+		if ended := n.awaitRoute(ctx, w, deadline); ended != nil {
 			// err is not wrapped: it may be ErrUnavailable, which is true of the
 			// last attempt only.
 			return nil, 0, fmt.Errorf("%w: %w (%v)", ErrUnknown, ended, err)
@@ -64,51 +64,51 @@ func (n *Node) newCommandID(id *CommandID) error {
 
 // attempt has the leader decide a command once. Without again an error other
 // than ErrUnknown says that nothing was proposed.
-func (n *Node) attempt(ctx context.Context, w way, cmd Command, id CommandID, again bool, deadline time.Time) (any, uint64, error) {
+func (n *Node) attempt(ctx context.Context, w route, cmd Command, id CommandID, again bool, deadline time.Time) (any, uint64, error) {
 	switch {
 	case n.isClosing():
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
 	case n.Removed() != nil:
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, ErrRemoved)
-	case n.Twin() != nil:
-		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, ErrTwin)
+	case n.Duplicate() != nil:
+		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, ErrDuplicateNode)
 	case w.leading:
-		return n.attemptHere(ctx, cmd, id, again, true, deadline)
-	case n.elsewhere(w):
-		return n.attemptThere(ctx, w.leader, w.moved, cmd, id, again, deadline)
+		return n.attemptLocal(ctx, cmd, id, again, true, deadline)
+	case n.otherLeads(w):
+		return n.attemptRemote(ctx, w.leader, w.leaderChanged, cmd, id, again, deadline)
 	}
 	return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 }
 
-// errConfirm says that a decision would accuse, and that it is not known whether
+// errConfirmConnected says that a decision would accuse, and that it is not known whether
 // anybody still waits for it. Nothing was proposed.
-var errConfirm = errors.New("to be confirmed")
+var errConfirmConnected = errors.New("to be confirmed")
 
-// attemptHere decides a command where the leader is this node. A re-proposal
+// attemptLocal decides a command where the leader is this node. A re-proposal
 // has no preview, because the log alone knows what became of the first one.
 // Awaited says that whoever made the request waited for it a moment ago.
-func (n *Node) attemptHere(ctx context.Context, cmd Command, id CommandID, again, awaited bool, deadline time.Time) (any, uint64, error) {
+func (n *Node) attemptLocal(ctx context.Context, cmd Command, id CommandID, again, connected bool, deadline time.Time) (any, uint64, error) {
 	if leading, _ := n.Leading(); !leading {
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
 	if !again {
 		// As for a leader, since nothing was proposed yet.
-		looking, cancel := context.WithDeadline(ctx, deadline.Add(n.config.LeaderTimeout-n.config.ProposeTimeout))
-		d, index, err := n.preview(looking, cmd, id)
+		fresh, cancel := context.WithDeadline(ctx, deadline.Add(n.config.LeaderTimeout-n.config.ProposeTimeout))
+		d, index, err := n.preview(fresh, cmd, id)
 		cancel()
 		if err != nil || len(d.Changes) == 0 {
 			return d.Outcome, index, err
 		}
-		if d.Accuses && !awaited {
-			return nil, 0, errConfirm
+		if d.ReuseDetected && !connected {
+			return nil, 0, errConfirmConnected
 		}
-		if err := stillAwaited(ctx, d.Accuses); err != nil {
+		if err := checkStillConnected(ctx, d.ReuseDetected); err != nil {
 			return nil, 0, err
 		}
 	}
 	r := newRequest()
 	var err error
-	if r.sealed, err = n.core.schema.seal(cmd, id, again, &r.buf); err != nil {
+	if r.command, err = n.core.schema.encodeCommand(cmd, id, again, &r.buf); err != nil {
 		r.free()
 		return nil, 0, err
 	}
@@ -120,17 +120,17 @@ func (n *Node) attemptHere(ctx context.Context, cmd Command, id CommandID, again
 	return value, index, nil
 }
 
-// accusePause is how long a node that is about to accuse looks whether whoever
+// reuseConfirmDelay is how long a node that is about to accuse looks whether whoever
 // made the request has gone. A process that was stopped for a while, or starved,
 // finds requests in its sockets before it finds that their clients hung up.
-const accusePause = 50 * time.Millisecond
+const reuseConfirmDelay = 50 * time.Millisecond
 
-// stillAwaited returns ErrUnavailable when nobody waits for the answer any more.
-func stillAwaited(ctx context.Context, accuses bool) error {
-	if accuses {
+// checkStillConnected returns ErrUnavailable when nobody waits for the answer any more.
+func checkStillConnected(ctx context.Context, reuse bool) error {
+	if reuse {
 		select {
 		case <-ctx.Done():
-		case <-time.After(accusePause):
+		case <-time.After(reuseConfirmDelay):
 		}
 	}
 	if err := ctx.Err(); err != nil {
@@ -148,14 +148,14 @@ func (n *Node) preview(ctx context.Context, cmd Command, id CommandID) (Decision
 		return Decision{}, 0, err
 	}
 	d, err := n.core.preview(cmd, Meta{ID: id}, at)
-	if err != nil || len(d.Changes) > 0 || !d.Recheck {
+	if err != nil || len(d.Changes) > 0 || !d.ConfirmFresh {
 		return d, index, err
 	}
-	b := &n.strangers
-	if d.Proved {
+	b := &n.unauthenticatedBarriers
+	if d.Authenticated {
 		b = &n.barriers
 	}
-	if err := n.share(ctx, b); err != nil {
+	if err := n.waitBarrier(ctx, b); err != nil {
 		return Decision{}, 0, err
 	}
 	index = n.Applied()
@@ -163,17 +163,17 @@ func (n *Node) preview(ctx context.Context, cmd Command, id CommandID) (Decision
 	return d, index, err
 }
 
-// pause waits until a command may be proposed again: until another way than w is
+// awaitRoute waits until a command may be proposed again: until another way than w is
 // known, and in any case a moment. The error says why it is not worth waiting.
-func (n *Node) pause(ctx context.Context, w way, deadline time.Time) error {
+func (n *Node) awaitRoute(ctx context.Context, w route, deadline time.Time) error {
 	if time.Until(deadline) <= 0 {
 		return errDeadline
 	}
 	end := time.NewTimer(time.Until(deadline))
 	defer end.Stop()
-	moment := time.NewTimer(retryPause)
+	moment := time.NewTimer(retryInterval)
 	defer moment.Stop()
-	for waited := false; !waited || !w.leading && !n.elsewhere(w); {
+	for waited := false; !waited || !w.leading && !n.otherLeads(w); {
 		select {
 		case <-moment.C:
 			waited = true
@@ -183,7 +183,7 @@ func (n *Node) pause(ctx context.Context, w way, deadline time.Time) error {
 			return ctx.Err()
 		case <-end.C:
 			return errDeadline
-		case <-n.away:
+		case <-n.removedCh:
 			return ErrRemoved
 		case <-n.closing:
 			return errClosed

@@ -30,7 +30,7 @@ func TestRefusalsLogNothing(t *testing.T) {
 	require.Equal(t, last, n.Raft().LastIndex(), "no entry of any kind")
 }
 
-func TestHurtfulRefusalsShareBarriers(t *testing.T) {
+func TestConfirmFreshRefusalsShareBarriers(t *testing.T) {
 	n := open(t, config(t, ""))
 	_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: 1})
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestHurtfulRefusalsShareBarriers(t *testing.T) {
 	for range callers {
 		wg.Go(func() {
 			for range each {
-				v, _, err := n.Propose(t.Context(), &raise{Name: "a", Known: 7, Hurts: true})
+				v, _, err := n.Propose(t.Context(), &raise{Name: "a", Known: 7, ConfirmFresh: true})
 				if err != nil || v.(raised).OK {
 					t.Errorf("%v, %v", v, err)
 				}
@@ -56,9 +56,9 @@ func TestHurtfulRefusalsShareBarriers(t *testing.T) {
 	require.LessOrEqual(t, passed, uint64(callers*each/5))
 }
 
-// TestHurtfulRefusalIsDecidedOnFreshView: what was acknowledged and not yet
+// TestConfirmFreshRefusalIsDecidedOnFreshView: what was acknowledged and not yet
 // applied here turns the refusal into an answer.
-func TestHurtfulRefusalIsDecidedOnFreshView(t *testing.T) {
+func TestConfirmFreshRefusalIsDecidedOnFreshView(t *testing.T) {
 	gate := newGate()
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{FSM: gate.pass}))
 	gate.shut()
@@ -67,10 +67,10 @@ func TestHurtfulRefusalIsDecidedOnFreshView(t *testing.T) {
 		_, _, err := n.Propose(context.Background(), &set{Name: "a", Value: 7})
 		wrote <- err
 	}()
-	gate.held(t) // committed, not applied
+	gate.waitBlocked(t) // committed, not applied
 	raise7 := make(chan any, 1)
 	go func() {
-		v, _, _ := n.Propose(context.Background(), &raise{Name: "a", Known: 7, Hurts: true})
+		v, _, _ := n.Propose(context.Background(), &raise{Name: "a", Known: 7, ConfirmFresh: true})
 		raise7 <- v
 	}()
 	r, _, err := proposeRaise(t.Context(), n, "a", 7)
@@ -101,7 +101,7 @@ func TestQueueFull(t *testing.T) {
 			results <- err
 		}()
 		if i == 0 {
-			gate.held(t)
+			gate.waitBlocked(t)
 		}
 	}
 	// One is applied, at most five are in the second entry, four wait.
@@ -137,7 +137,7 @@ func TestStalledDisk(t *testing.T) {
 		_, _, err := n.Propose(context.Background(), &set{Name: "a"})
 		first <- err
 	}()
-	gate.held(t)
+	gate.waitBlocked(t)
 	for range 5 {
 		_, _, err := n.Propose(context.Background(), &set{Name: "b"})
 		require.ErrorIs(t, err, cluster.ErrUnavailable)
@@ -167,7 +167,7 @@ func TestStalledMachine(t *testing.T) {
 	defer cancel()
 	_, _, err := n.Propose(ctx, &set{Name: "b"})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
-	_, _, err = n.Propose(ctx, &raise{Name: "none", Known: 7, Hurts: true})
+	_, _, err = n.Propose(ctx, &raise{Name: "none", Known: 7, ConfirmFresh: true})
 	require.ErrorIs(t, err, cluster.ErrUnavailable, "a refusal that waits for a Barrier")
 	require.NoError(t, ctx.Err(), "before the caller lost patience")
 	gate.open()
@@ -232,7 +232,7 @@ func TestContextEnds(t *testing.T) {
 			}
 		})
 	}
-	gate.held(t)
+	gate.waitBlocked(t)
 	cancel()
 	wg.Wait()
 	require.Positive(t, unknown.Load())
@@ -349,13 +349,13 @@ func TestFailureAfterUnknownIsUnknown(t *testing.T) {
 	require.Greater(t, calls.Load(), int64(1))
 }
 
-// fickle can be encoded once.
-type fickle struct {
+// encodeOnceCommand can be encoded once.
+type encodeOnceCommand struct {
 	set
 	encoded *int
 }
 
-func (f *fickle) MarshalCBOR() ([]byte, error) {
+func (f *encodeOnceCommand) MarshalCBOR() ([]byte, error) {
 	if *f.encoded++; *f.encoded > 1 {
 		return nil, errors.New("fickle")
 	}
@@ -368,7 +368,7 @@ func TestAnyFailureAfterUnknownIsUnknown(t *testing.T) {
 	b := &brokenApply{err: raft.ErrLeadershipLost, after: true}
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply}))
 	b.failures.Store(1)
-	_, _, err := n.Propose(t.Context(), &fickle{set{Name: "a", Value: 7}, new(int)})
+	_, _, err := n.Propose(t.Context(), &encodeOnceCommand{set{Name: "a", Value: 7}, new(int)})
 	require.ErrorIs(t, err, cluster.ErrUnknown)
 	require.ErrorContains(t, err, "fickle")
 	require.NotErrorIs(t, err, cluster.ErrUnavailable)

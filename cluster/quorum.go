@@ -19,13 +19,13 @@ type quorum struct {
 	behind []string // those that answer, and do not follow this leader yet
 }
 
-func (q quorum) alive() int { return len(q.voters) - len(q.silent) }
+func (q quorum) reachable() int { return len(q.voters) - len(q.silent) }
 
-// holds reports whether those that answer are enough to commit.
-func (q quorum) holds() bool { return q.alive() > len(q.voters)/2 }
+// hasMajority reports whether those that answer are enough to commit.
+func (q quorum) hasMajority() bool { return q.reachable() > len(q.voters)/2 }
 
-// commits reports whether they would do so at once.
-func (q quorum) commits() bool { return q.alive()-len(q.behind) > len(q.voters)/2 }
+// canCommit reports whether they would do so at once.
+func (q quorum) canCommit() bool { return q.reachable()-len(q.behind) > len(q.voters)/2 }
 
 // without is the quorum once a voter has gone.
 func (q quorum) without(name string) quorum {
@@ -76,7 +76,7 @@ func (n *Node) nameOf(id string) string {
 	if m := find[Member](n.View(), membersTable, id); m != nil {
 		return m.Name
 	}
-	if m, ok := n.roster.member(id); ok {
+	if m, ok := n.peerList.member(id); ok {
 		return m.Name
 	}
 	return id
@@ -85,75 +85,75 @@ func (n *Node) nameOf(id string) string {
 // The reasons that are gone in a moment.
 var (
 	// raft's configuration does not follow the members yet.
-	errUnsettled = &RefusedError{"another change of the nodes is under way: try again in a moment"}
-	errCatchUp   = &RefusedError{"a node has not caught up with the leader yet: try again in a moment"}
+	errConfigChanging = &RefusedError{"another change of the nodes is under way: try again in a moment"}
+	errNotCaughtUp    = &RefusedError{"a node has not caught up with the leader yet: try again in a moment"}
 )
 
-// mayGoSoon is mayGo, and waits for what is gone in a moment; with forced for
+// awaitRemovable is checkRemovable, and waits for what is gone in a moment; with forced for
 // everything.
-func (n *Node) mayGoSoon(ctx context.Context, id string, patience time.Duration, force bool) (refused error) {
+func (n *Node) awaitRemovable(ctx context.Context, id string, patience time.Duration, force bool) (refused error) {
 	waiting, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	_ = n.waitFor(waiting, func() bool {
-		refused = n.mayGo(ctx, id)
-		return refused == nil || !force && !errors.Is(refused, errUnsettled) && !errors.Is(refused, errCatchUp)
+		refused = n.checkRemovable(ctx, id)
+		return refused == nil || !force && !errors.Is(refused, errConfigChanging) && !errors.Is(refused, errNotCaughtUp)
 	})
 	return refused
 }
 
-// mayGo says why a member can't be removed now. The change of raft's
+// checkRemovable says why a member can't be removed now. The change of raft's
 // configuration must be committed by the voters that are left, and until then
 // the leader needs a majority of those that are.
-func (n *Node) mayGo(ctx context.Context, id string) error {
+func (n *Node) checkRemovable(ctx context.Context, id string) error {
 	member, suffrage := n.membersAndServers()
 	m := member[raft.ServerID(id)]
 	if m == nil {
 		return nil // it is gone already
 	}
 	if len(member) != len(suffrage) {
-		return errUnsettled
+		return errConfigChanging
 	}
 	for id := range member {
 		if _, known := suffrage[id]; !known {
-			return errUnsettled
+			return errConfigChanging
 		}
 	}
 	q := n.quorum(ctx)
 	left := q.without(m.Name)
 	switch {
-	case !q.holds():
-		return q.refused()
+	case !q.hasMajority():
+		return q.noMajorityError()
 	case len(left.voters) == 0:
 		return &RefusedError{"without " + m.Name + " there would be no voter left: have another node join first, or become a voter"}
-	case !left.holds():
+	case !left.hasMajority():
 		return &RefusedError{fmt.Sprintf("without %s only %d of %d voters could be reached, which is no majority: start %s first, "+
-			"or, if lost for good, remove that first", m.Name, left.alive(), len(left.voters), strings.Join(left.silent, ", "))}
-	case !q.commits() || !left.commits():
-		return errCatchUp
+			"or, if lost for good, remove that first", m.Name, left.reachable(), len(left.voters), strings.Join(left.silent, ", "))}
+	case !q.canCommit() || !left.canCommit():
+		return errNotCaughtUp
 	}
 	return nil
 }
 
-// refused says what to do where nothing can be decided.
-func (q quorum) refused() error {
+// noMajorityError says what to do where nothing can be decided.
+func (q quorum) noMajorityError() error {
 	return &NoMajorityError{fmt.Sprintf("only %d of %d voters can be reached, which is no majority, so nothing can be decided: start %s. "+
 		"Where a majority is lost for good, stop the node that is left and run mintmark cluster recover on it",
-		q.alive(), len(q.voters), strings.Join(q.silent, ", "))}
+		q.reachable(), len(q.voters), strings.Join(q.silent, ", "))}
 }
 
-// explain gives an error of a cluster without a leader the reason, where it is
+// explainUnavailable gives an error of a cluster without a leader the reason, where it is
 // that too few voters are there. Clocks that are wrong may be why they are not, and
 // to give voters up does not set clocks right.
-func (n *Node) explain(ctx context.Context, err error) error {
+func (n *Node) explainUnavailable(ctx context.Context, err error) error {
 	if !errors.Is(err, ErrUnavailable) || ctx.Err() != nil {
 		return err
 	}
 	q := n.quorum(ctx)
-	if q.holds() {
+	if q.hasMajority() {
 		return err
 	}
-	if clock := n.mayStamp(); clock != nil {
+	if clock := n.checkStamp(); clock != nil {
 		return fmt.Errorf("%w: %w", err, clock)
 	}
-	return q.refused()
+	return q.noMajorityError()
 }

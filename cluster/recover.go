@@ -38,18 +38,18 @@ func Recover(c Config, attached []byte) (err error) {
 	if n.id, err = n.identity(); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	if _, listed := n.roster.member(string(n.id)); !listed && !n.roster.empty() {
+	if _, listed := n.peerList.member(string(n.id)); !listed && !n.peerList.empty() {
 		return fmt.Errorf("recover: %w", ErrRemoved)
 	}
-	err = n.replayFolder(snapshots, func(_ *memdb.Txn, shared uint64) error { return n.markRecovery(shared, attached) })
+	err = n.replayFolder(snapshots, func(_ *memdb.Txn, shared uint64) error { return n.beginRecovery(shared, attached) })
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
 	// Whatever this node has lost, there is nobody left whom that could harm.
-	if err := errors.Join(replaceNote(c.Dir, logPosition{}), n.noteBirth()); err != nil {
+	if err := errors.Join(writeCommitMarker(c.Dir, logPosition{}), n.writeInstanceIDFile()); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	if err := n.keepOnlyMyself(); err != nil {
+	if err := n.removeOtherPeers(); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
 	if err := n.completeRecovery(); err != nil {
@@ -59,7 +59,7 @@ func Recover(c Config, attached []byte) (err error) {
 }
 
 // Salvage returns a backup of the folder c.Dir, with its whole log applied, and
-// tells c.Witness what the log does. No process may use the folder, and its data
+// tells c.ApplyObserver what the log does. No process may use the folder, and its data
 // does not change. It is the only way to read the folder of a node that was removed
 // or given up. The backup lacks what only other nodes had.
 func Salvage(c Config) (b *Backup, err error) {
@@ -82,32 +82,32 @@ func Salvage(c Config) (b *Backup, err error) {
 	}
 	err = n.replayFolder(snapshots, func(_ *memdb.Txn, shared uint64) error {
 		if b, err = n.core.backup(nil); err == nil {
-			b.Shared, b.Term = shared, last.Term
-			err = errTaken
+			b.SharedSeq, b.Term = shared, last.Term
+			err = errStopReplay
 		}
 		return err
 	})
-	if !errors.Is(err, errTaken) {
+	if !errors.Is(err, errStopReplay) {
 		return nil, fmt.Errorf("read the folder: %w", err)
 	}
 	return b, nil
 }
 
-// errTaken ends replayFolder before it writes anything.
-var errTaken = errors.New("the state was taken")
+// errStopReplay ends replayFolder before it writes anything.
+var errStopReplay = errors.New("the state was taken")
 
 // replayFolder applies the whole log to the state in memory. Before it writes
 // anything it calls taken with the state, and with the Seq up to which all nodes are
 // known to have decided the same. If taken returns an error, replayFolder returns
 // it and changes nothing. Otherwise it makes this node the only one of raft's
 // configuration.
-func (n *Node) replayFolder(snapshots *privateSnapshots, taken func(view *memdb.Txn, shared uint64) error) error {
-	known, err := mayKnow(n.config.Dir)
+func (n *Node) replayFolder(snapshots *snapshotStore, taken func(view *memdb.Txn, shared uint64) error) error {
+	known, err := readOptionalCommitMarker(n.config.Dir)
 	if err != nil {
 		return err
 	}
-	state := &survivor{fsm: newFSM(n.core, n.config.Fatal, snapshots, &n.committed), node: n, known: known.index, taken: taken}
-	close(state.replayed.ready) // there is no local replay to wait for
+	state := &recoveryFSM{fsm: newFSM(n.core, n.config.Fatal, snapshots, &n.commitMarker), node: n, committedIndex: known.index, onState: taken}
+	close(state.replay.ready) // there is no local replay to wait for
 	conf := n.raftConfig(newLogger(n.log))
 	conf.NotifyCh = nil
 	conf.LocalID = cmp.Or(n.id, "unnamed")                                   // raft requires an id even if nothing is written
@@ -117,52 +117,52 @@ func (n *Node) replayFolder(snapshots *privateSnapshots, taken func(view *memdb.
 	return cmp.Or(state.err, err) // raft's error does not wrap it
 }
 
-// survivor is the state machine of a node that goes on alone.
-type survivor struct {
+// recoveryFSM is the state machine of a node that goes on alone.
+type recoveryFSM struct {
 	*fsm
-	node  *Node
-	known uint64 // index up to which the log was committed for sure; 0: nothing says so
-	taken func(view *memdb.Txn, shared uint64) error
+	node           *Node
+	committedIndex uint64 // index up to which the log was committed for sure; 0: nothing says so
+	onState        func(view *memdb.Txn, shared uint64) error
 
-	ahead  bool   // the log had more than that
-	shared uint64 // Seq at known, where it had
-	err    error  // of taken, or why an entry could not be applied
+	pastCommitted bool   // the log had more than that
+	sharedSeq     uint64 // Seq at known, where it had
+	err           error  // of taken, or why an entry could not be applied
 }
 
 // Apply implements raft.FSM. The end of the log may be of a leader that nobody
 // followed any more: the others decided something else there. A folder that does
 // not say how far its log was committed is taken by its word. raft does not look at
 // what Apply returns: an entry that can't be applied fails Snapshot.
-func (s *survivor) Apply(l *raft.Log) any {
+func (s *recoveryFSM) Apply(l *raft.Log) any {
 	if s.err != nil {
 		return nil
 	}
-	if !s.ahead && s.known > 0 && l.Index > s.known {
-		s.ahead, s.shared = true, readStatus(s.core.view()).Seq
+	if !s.pastCommitted && s.committedIndex > 0 && l.Index > s.committedIndex {
+		s.pastCommitted, s.sharedSeq = true, readStatus(s.core.view()).Seq
 	}
-	s.err = s.core.apply([]step{{index: l.Index, data: l.Data}})
+	s.err = s.core.apply([]logEntry{{index: l.Index, data: l.Data}})
 	return nil
 }
 
 // Snapshot implements raft.FSM. It is called when the whole log was applied, and
 // before anything is written.
-func (s *survivor) Snapshot() (raft.FSMSnapshot, error) {
+func (s *recoveryFSM) Snapshot() (raft.FSMSnapshot, error) {
 	if s.err != nil {
 		return nil, s.err
 	}
-	if !s.ahead {
-		s.shared = readStatus(s.core.view()).Seq
+	if !s.pastCommitted {
+		s.sharedSeq = readStatus(s.core.view()).Seq
 	}
-	if s.err = s.taken(s.core.view(), s.shared); s.err != nil {
+	if s.err = s.onState(s.core.view(), s.sharedSeq); s.err != nil {
 		return nil, s.err
 	}
 	s.core.forgetMembers(func(m *Member) bool { return m.ID == string(s.node.id) })
 	return s.fsm.Snapshot()
 }
 
-// keepOnlyMyself makes the list of peers that of the state.
-func (n *Node) keepOnlyMyself() error {
-	list := n.roster.get()
+// removeOtherPeers makes the list of peers that of the state.
+func (n *Node) removeOtherPeers() error {
+	list := n.peerList.get()
 	if len(list.Members) == 0 {
 		return nil // it had no network
 	}
@@ -173,5 +173,5 @@ func (n *Node) keepOnlyMyself() error {
 		}
 	}
 	list.Members, list.Seq = kept, min(list.Seq, max(readStatus(n.core.view()).Seq, 1))
-	return n.roster.replace(list)
+	return n.peerList.replace(list)
 }

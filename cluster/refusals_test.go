@@ -21,7 +21,7 @@ func TestRefusalsAreSummedUp(t *testing.T) {
 	counted := 0
 	const day = 24 * time.Hour
 	for at := time.Duration(0); at < day; at += time.Second {
-		source, times, tell := r.Note(fmt.Sprintf("10.0.0.1:%d", 1024+int(at.Seconds())%60000), begun.Add(at))
+		source, times, tell := r.Count(fmt.Sprintf("10.0.0.1:%d", 1024+int(at.Seconds())%60000), begun.Add(at))
 		require.Equal(t, "10.0.0.1", source, "whatever the port")
 		if tell {
 			told = append(told, at)
@@ -32,12 +32,12 @@ func TestRefusalsAreSummedUp(t *testing.T) {
 	require.Len(t, told, 1+9+22, "nine pauses that double, and then once an hour")
 	require.Equal(t, int(told[len(told)-1].Seconds())+1, counted)
 
-	_, times, tell := r.Note("10.0.0.2:1", begun.Add(day))
+	_, times, tell := r.Count("10.0.0.2:1", begun.Add(day))
 	require.True(t, tell, "another one is told at once")
 	require.Equal(t, 1, times)
-	_, _, tell = r.Note("10.0.0.1:1", begun.Add(day+3*time.Hour))
+	_, _, tell = r.Count("10.0.0.1:1", begun.Add(day+3*time.Hour))
 	require.True(t, tell, "one that was quiet for long begins anew")
-	_, times, tell = r.Note("10.0.0.1:1", begun.Add(day+3*time.Hour+10*time.Second))
+	_, times, tell = r.Count("10.0.0.1:1", begun.Add(day+3*time.Hour+10*time.Second))
 	require.True(t, tell)
 	require.Equal(t, 1, times)
 }
@@ -47,12 +47,12 @@ func TestRefusalsAreSummedUp(t *testing.T) {
 func TestRefusalsAreBounded(t *testing.T) {
 	var r cluster.Refusals
 	now := time.Unix(1_800_000_000, 0)
-	_, _, tell := r.Note("10.0.0.1:1", now)
+	_, _, tell := r.Count("10.0.0.1:1", now)
 	require.True(t, tell)
 	sources := map[string]bool{}
 	lines := 0
 	for n := range 10_000 {
-		source, _, tell := r.Note(fmt.Sprintf("[2001:db8::%x]:1", n), now)
+		source, _, tell := r.Count(fmt.Sprintf("[2001:db8::%x]:1", n), now)
 		sources[source] = true
 		if tell {
 			lines++
@@ -61,16 +61,16 @@ func TestRefusalsAreBounded(t *testing.T) {
 	require.LessOrEqual(t, len(sources), 65)
 	require.LessOrEqual(t, lines, 65)
 	require.Contains(t, sources, "others")
-	source, _, tell := r.Note("10.0.0.1:1", now.Add(10*time.Second))
+	source, _, tell := r.Count("10.0.0.1:1", now.Add(10*time.Second))
 	require.True(t, tell)
 	require.Equal(t, "10.0.0.1", source)
-	source, _, _ = r.Note("10.0.0.9:1", now.Add(3*time.Hour))
+	source, _, _ = r.Count("10.0.0.9:1", now.Add(3*time.Hour))
 	require.Equal(t, "10.0.0.9", source, "there is room again")
 }
 
-// TestStrangersFillNoLog: the port itself tells of the first only.
-func TestStrangersFillNoLog(t *testing.T) {
-	told := new(spoken)
+// TestUnauthenticatedFillNoLog: the port itself tells of the first only.
+func TestUnauthenticatedFillNoLog(t *testing.T) {
+	told := new(logBuffer)
 	c := networked(t, "", "n1")
 	c.Logger = slog.New(slog.NewTextHandler(told, nil))
 	n := open(t, c)

@@ -23,12 +23,12 @@ import (
 // finds a member that is in no configuration and takes it in again, as one that
 // does not vote: the removal did not happen, and can be asked for again.
 
-// turn is held by whoever changes raft's configuration: one change at a time.
-type turn chan struct{}
+// tryMutex is held by whoever changes raft's configuration: one change at a time.
+type tryMutex chan struct{}
 
-func newTurn() turn { return make(turn, 1) }
+func newTryMutex() tryMutex { return make(tryMutex, 1) }
 
-func (t turn) try() bool {
+func (t tryMutex) tryLock() bool {
 	select {
 	case t <- struct{}{}:
 		return true
@@ -37,7 +37,7 @@ func (t turn) try() bool {
 	}
 }
 
-func (t turn) take(ctx context.Context) error {
+func (t tryMutex) lock(ctx context.Context) error {
 	select {
 	case t <- struct{}{}:
 		return nil
@@ -46,7 +46,7 @@ func (t turn) take(ctx context.Context) error {
 	}
 }
 
-func (t turn) end() { <-t }
+func (t tryMutex) unlock() { <-t }
 
 // Remove takes a member, named by name or id, out of the cluster: when it
 // returns, the members that can be reached refuse its key, on standing
@@ -71,7 +71,7 @@ func (n *Node) Remove(ctx context.Context, name string, force bool) error {
 		})
 	}
 	if err != nil {
-		return n.explain(ctx, err)
+		return n.explainUnavailable(ctx, err)
 	}
 	m := memberNamed(view, name)
 	if m == nil {
@@ -80,30 +80,30 @@ func (n *Node) Remove(ctx context.Context, name string, force bool) error {
 	patience := time.Now().Add(n.config.ProposeTimeout)
 	for {
 		w := n.leader.route()
-		err := n.removeBy(ctx, w, m.ID, force)
+		err := n.removeVia(ctx, w, m.ID, force)
 		if !errors.Is(err, errNotLeading) {
 			return err
 		}
-		if n.pause(ctx, w, patience) != nil {
-			return n.explain(ctx, err)
+		if n.awaitRoute(ctx, w, patience) != nil {
+			return n.explainUnavailable(ctx, err)
 		}
 	}
 }
 
-// removeBy has the leader remove a member.
-func (n *Node) removeBy(ctx context.Context, w way, id string, force bool) error {
+// removeVia has the leader remove a member.
+func (n *Node) removeVia(ctx context.Context, w route, id string, force bool) error {
 	switch {
 	case w.leading:
-		_, err := n.removeHere(ctx, id, force)
+		_, err := n.removeLocal(ctx, id, force)
 		return err
-	case !n.elsewhere(w):
+	case !n.otherLeads(w):
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
 	answer, err := n.ask(ctx, w.leader, nil, opRemove, encodeRemoval(id, force), n.config.ProposeTimeout)
 	switch {
 	case errors.Is(err, errNotSent):
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
-	case err != nil && id == string(n.id) && n.learnsOfRemoval(ctx, w.leader):
+	case err != nil && id == string(n.id) && n.confirmRemoval(ctx, w.leader):
 		return nil // this node's own removal ended the connection that the answer would have come by
 	case err != nil:
 		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
@@ -112,7 +112,7 @@ func (n *Node) removeBy(ctx context.Context, w way, id string, force bool) error
 	case answer.status != replyOK:
 		return answer.err()
 	case id != string(n.id) && len(answer.body) == 8:
-		return n.forget(ctx, id, binary.BigEndian.Uint64(answer.body))
+		return n.awaitRefused(ctx, id, binary.BigEndian.Uint64(answer.body))
 	}
 	return nil
 }
@@ -132,60 +132,60 @@ func (n *Node) serveRemoval(ctx context.Context, body []byte) reply {
 	if len(body) < 2 {
 		return reply{replyFailed, []byte("remove: no node is named")}
 	}
-	index, err := n.removeHere(ctx, string(body[1:]), body[0] == 1)
+	index, err := n.removeLocal(ctx, string(body[1:]), body[0] == 1)
 	if err != nil {
-		return replyTo(err)
+		return errorReply(err)
 	}
 	return reply{replyOK, binary.BigEndian.AppendUint64(nil, index)}
 }
 
-// settlePatience is how long a removal that is asked for waits for the change
+// settleTimeout is how long a removal that is asked for waits for the change
 // before it, such as a node that joins.
-const settlePatience = 2 * tendInterval
+const settleTimeout = 2 * reconcileInterval
 
-// removeHere removes a member where the leader is this node.
-func (n *Node) removeHere(ctx context.Context, id string, force bool) (index uint64, err error) {
+// removeLocal removes a member where the leader is this node.
+func (n *Node) removeLocal(ctx context.Context, id string, force bool) (index uint64, err error) {
 	if leading, _ := n.Leading(); !leading {
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
-	if index, err = n.removeInTurn(ctx, id, force); err != nil {
+	if index, err = n.removeSerialized(ctx, id, force); err != nil {
 		return 0, err
 	}
-	return index, n.forgetEverywhere(ctx, id, index)
+	return index, n.awaitRefusedEverywhere(ctx, id, index)
 }
 
-func (n *Node) removeInTurn(ctx context.Context, id string, force bool) (index uint64, err error) {
+func (n *Node) removeSerialized(ctx context.Context, id string, force bool) (index uint64, err error) {
 	if !n.removing.TryLock() {
 		return 0, &RefusedError{"another node is being removed: try again when that is done"}
 	}
 	defer n.removing.Unlock()
-	patience := settlePatience
+	patience := settleTimeout
 	if force {
 		patience = n.config.ProposeTimeout / 2 // so that there is time left for what is waited for
 	}
-	if err := n.mayGoSoon(ctx, id, patience, force); err != nil {
+	if err := n.awaitRemovable(ctx, id, patience, force); err != nil {
 		return 0, err
 	}
-	if err := n.configuring.take(ctx); err != nil {
+	if err := n.configMu.lock(ctx); err != nil {
 		return 0, fmt.Errorf("%w: wait for a change of the nodes: %w", ErrUnavailable, err)
 	}
-	defer n.configuring.end()
-	return n.takeOut(ctx, id)
+	defer n.configMu.unlock()
+	return n.removeLocked(ctx, id)
 }
 
-// takeReplaced removes the member whose place a new one has taken, if it may go
+// removeReplaced removes the member whose place a new one has taken, if it may go
 // now. Why it may not is said once.
-func (n *Node) takeReplaced(ctx context.Context, m *Member) (gone bool, err error) {
+func (n *Node) removeReplaced(ctx context.Context, m *Member) (gone bool, err error) {
 	if !n.removing.TryLock() {
 		return false, nil
 	}
 	defer n.removing.Unlock()
-	_, err = n.takeOut(ctx, m.Replaces)
+	_, err = n.removeLocked(ctx, m.Replaces)
 	var refused *RefusedError
 	switch {
 	case errors.As(err, &refused):
-		if n.replaceWaits != refused.Reason {
-			n.replaceWaits = refused.Reason
+		if n.replaceBlocked != refused.Reason {
+			n.replaceBlocked = refused.Reason
 			n.log.Warn("cluster: the node that was replaced can't go yet", "name", m.Name, "old", m.Replaces, "why", refused.Reason)
 		}
 		return false, nil
@@ -194,24 +194,24 @@ func (n *Node) takeReplaced(ctx context.Context, m *Member) (gone bool, err erro
 	case err != nil:
 		return false, err
 	}
-	n.replaceWaits = ""
+	n.replaceBlocked = ""
 	n.log.Info("cluster: a node has taken the place of another", "name", m.Name, "old", m.Replaces)
 	return true, nil
 }
 
-// takeOut is called with removing and configuring held.
-func (n *Node) takeOut(ctx context.Context, id string) (index uint64, err error) {
+// removeLocked is called with removing and configuring held.
+func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err error) {
 	m := find[Member](n.View(), membersTable, id)
 	if m == nil {
 		return n.Applied(), nil // somebody else has removed it
 	}
 	term := n.raft.CurrentTerm()
 	// Again, since the change before is done only now.
-	if err := n.mayGoSoon(ctx, id, settlePatience, false); err != nil {
+	if err := n.awaitRemovable(ctx, id, settleTimeout, false); err != nil {
 		return 0, err
 	}
 	if id == string(n.id) {
-		if err := n.handOver(ctx, ""); err != nil && !errors.Is(err, errNotLeading) {
+		if err := n.transferLeadership(ctx, ""); err != nil && !errors.Is(err, errNotLeading) {
 			return 0, &RefusedError{"node " + m.Name + " leads, and no other one could take over: " + err.Error()}
 		}
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading) // the next leader carries on
@@ -225,8 +225,8 @@ func (n *Node) takeOut(ctx context.Context, id string) (index uint64, err error)
 	case err != nil:
 		return 0, fmt.Errorf("%w: take node %s out of raft's configuration: %w", ErrUnknown, m.Name, err)
 	}
-	if n.config.hooks.leaves != nil {
-		n.config.hooks.leaves()
+	if n.config.hooks.serverRemoved != nil {
+		n.config.hooks.serverRemoved()
 	}
 	return n.dropMember(ctx, id, term)
 }
@@ -242,7 +242,7 @@ func (n *Node) dropMember(ctx context.Context, id string, term uint64) (uint64, 
 	if n.raft.CurrentTerm() != term {
 		return 0, fmt.Errorf("%w: leadership was lost while node %s was removed", ErrUnknown, id)
 	}
-	value, index, err := n.attemptHere(ctx, &removeMember{ID: id}, command, false, true, time.Now().Add(n.config.ProposeTimeout))
+	value, index, err := n.attemptLocal(ctx, &removeMember{ID: id}, command, false, true, time.Now().Add(n.config.ProposeTimeout))
 	if err != nil {
 		// The configuration was changed, so that it is not as if nothing had been.
 		return 0, fmt.Errorf("%w: take the key of a removed node off the list: %v", ErrUnknown, err)
@@ -253,25 +253,25 @@ func (n *Node) dropMember(ctx context.Context, id string, term uint64) (uint64, 
 	return index, nil
 }
 
-// forget returns when this node refuses a member that was removed at an index.
-func (n *Node) forget(ctx context.Context, id string, index uint64) error {
+// awaitRefused returns when this node refuses a member that was removed at an index.
+func (n *Node) awaitRefused(ctx context.Context, id string, index uint64) error {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	if _, err := n.ViewAt(ctx, index); err != nil {
 		return fmt.Errorf("%w: the node is removed, and this one has not heard of it yet: %w", ErrUnknown, err)
 	}
 	_ = n.waitFor(ctx, func() bool {
-		_, listed := n.roster.member(id)
+		_, listed := n.peerList.member(id)
 		return !listed
 	})
-	n.network.dropStrangers()
+	n.network.dropNonMembers()
 	return nil
 }
 
-// forgetEverywhere returns when no member that can be reached listens to a
+// awaitRefusedEverywhere returns when no member that can be reached listens to a
 // removed one any more.
-func (n *Node) forgetEverywhere(ctx context.Context, id string, index uint64) error {
-	if err := n.forget(ctx, id, index); err != nil {
+func (n *Node) awaitRefusedEverywhere(ctx context.Context, id string, index uint64) error {
+	if err := n.awaitRefused(ctx, id, index); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
@@ -284,7 +284,7 @@ func (n *Node) forgetEverywhere(ctx context.Context, id string, index uint64) er
 		asking.Go(func() {
 			_ = n.waitFor(ctx, func() bool {
 				s, err := n.askStatus(ctx, m.ID)
-				return err != nil || s.Applied >= index && !s.hears(id)
+				return err != nil || s.Applied >= index && !s.hasPeer(id)
 			})
 		})
 	}

@@ -16,16 +16,16 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 )
 
-// drop takes a node out of the trio that is stopped or no member any more.
-func (tr *trio) drop(i int) {
+// drop takes a node out of the cluster of three that is stopped or no member any more.
+func (tr *cluster3) drop(i int) {
 	tr.nodes = slices.Delete(tr.nodes, i, i+1)
 	tr.confs = slices.Delete(tr.confs, i, i+1)
 }
 
-// newDuo is a cluster of two.
-func newDuo(t testing.TB, change ...func(*cluster.Config)) *trio {
+// newCluster2 is a cluster of two.
+func newCluster2(t testing.TB, change ...func(*cluster.Config)) *cluster3 {
 	t.Helper()
-	tr := newTrio(t, change...)
+	tr := newCluster3(t, change...)
 	i := (tr.leader() + 1) % 3
 	require.NoError(t, tr.nodes[tr.leader()].Remove(t.Context(), tr.confs[i].Name, false))
 	tr.drop(i)
@@ -33,15 +33,15 @@ func newDuo(t testing.TB, change ...func(*cluster.Config)) *trio {
 	return tr
 }
 
-func refused(t testing.TB, err error, text string) {
+func requireRefused(t testing.TB, err error, text string) {
 	t.Helper()
 	var r *cluster.RefusedError
 	require.ErrorAs(t, err, &r)
 	require.ErrorContains(t, err, text)
 }
 
-// writes makes sure that a node can have something decided.
-func writes(t testing.TB, n *cluster.Node) {
+// requireWrite makes sure that a node can have something decided.
+func requireWrite(t testing.TB, n *cluster.Node) {
 	t.Helper()
 	_, _, err := n.Propose(t.Context(), &set{Name: "goes on"})
 	require.NoError(t, err)
@@ -52,7 +52,7 @@ func writes(t testing.TB, n *cluster.Node) {
 func TestRemovedLeaderOfTwo(t *testing.T) {
 	for _, by := range []string{"the other", "itself"} {
 		t.Run(by, func(t *testing.T) {
-			tr := newDuo(t)
+			tr := newCluster2(t)
 			i := tr.leader()
 			asked := tr.nodes[1-i]
 			if by == "itself" {
@@ -61,35 +61,35 @@ func TestRemovedLeaderOfTwo(t *testing.T) {
 			require.NoError(t, asked.Remove(t.Context(), tr.confs[i].Name, false))
 			require.Equal(t, []string{tr.nodes[1-i].ID()}, tr.nodes[1-i].Voters())
 			require.Len(t, tr.nodes[1-i].Members(), 1)
-			writes(t, tr.nodes[1-i])
+			requireWrite(t, tr.nodes[1-i])
 			tr.restart(1 - i)
-			writes(t, tr.nodes[1-i])
+			requireWrite(t, tr.nodes[1-i])
 		})
 	}
 }
 
 // TestRemovedFollowerOfTwo: whatever becomes of it, the leader goes on alone.
 func TestRemovedFollowerOfTwo(t *testing.T) {
-	tr := newDuo(t)
+	tr := newCluster2(t)
 	i := tr.leader()
 	require.NoError(t, tr.nodes[1-i].Remove(t.Context(), tr.confs[1-i].Name, false), "asked of itself")
 	require.Len(t, tr.nodes[i].Members(), 1)
 	shut(t, tr.nodes[1-i])
-	writes(t, tr.nodes[i])
+	requireWrite(t, tr.nodes[i])
 	var err error
 	require.Eventually(t, func() bool {
 		err = tr.nodes[i].Remove(t.Context(), tr.confs[i].Name, true)
 		require.Error(t, err)
 		return !strings.Contains(err.Error(), "another node is being removed") // who was removed heard it first
 	}, 20*time.Second, time.Millisecond)
-	refused(t, err, "no voter left")
+	requireRefused(t, err, "no voter left")
 	require.Len(t, tr.nodes[i].Members(), 1)
 }
 
 // TestTwoRemovalsAtOnce never take away more than one at a time: each is done or
 // refused, and those that are left decide.
 func TestTwoRemovalsAtOnce(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	i := tr.leader()
 	errs := make([]error, 3)
 	var removing sync.WaitGroup
@@ -112,22 +112,22 @@ func TestTwoRemovalsAtOnce(t *testing.T) {
 	left := tr.nodes[i]
 	require.Len(t, left.Members(), 3-gone)
 	require.Len(t, left.Voters(), 3-gone)
-	writes(t, left)
+	requireWrite(t, left)
 }
 
 // TestRemovalsOneAtATime: while one is between its steps another is refused, and
 // the leader does not take the node in again.
 func TestRemovalsOneAtATime(t *testing.T) {
 	g := newGate()
-	tr := newTrio(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{Leaves: g.pass}) })
+	tr := newCluster3(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{ServerRemoved: g.pass}) })
 	i := tr.leader()
 	first, second := (i+1)%3, (i+2)%3
 	g.shut()
 	done := make(chan error, 1)
 	go func() { done <- tr.nodes[second].Remove(context.Background(), tr.confs[first].Name, false) }()
-	g.held(t)
+	g.waitBlocked(t)
 	for range 3 { // as often as the leader looks
-		refused(t, tr.nodes[i].Remove(t.Context(), tr.confs[second].Name, false), "another node is being removed")
+		requireRefused(t, tr.nodes[i].Remove(t.Context(), tr.confs[second].Name, false), "another node is being removed")
 		require.NotContains(t, tr.nodes[i].Voters(), tr.nodes[first].ID())
 		require.Len(t, tr.nodes[i].Members(), 3, "its key is good until the configuration has followed")
 		time.Sleep(300 * time.Millisecond)
@@ -137,34 +137,34 @@ func TestRemovalsOneAtATime(t *testing.T) {
 	require.NoError(t, <-done)
 	for _, j := range []int{i, second} {
 		require.Len(t, tr.nodes[j].Members(), 2)
-		require.False(t, cluster.Hears(tr.nodes[j], tr.nodes[first].ID()))
+		require.False(t, cluster.HasPeer(tr.nodes[j], tr.nodes[first].ID()))
 	}
 }
 
 // TestRemovedNodeIsRefusedEverywhere when the answer is there, on connections
 // that stood before too, whomever was asked.
 func TestRemovedNodeIsRefusedEverywhere(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	i := tr.leader()
 	victim, other := (i+1)%3, (i+2)%3
 	for range 3 {
 		for _, j := range []int{i, other} {
 			require.Equal(t, 3, len(tr.nodes[victim].Overview(t.Context()).Nodes), "so that it has connections")
-			require.True(t, cluster.Hears(tr.nodes[j], tr.nodes[victim].ID()))
+			require.True(t, cluster.HasPeer(tr.nodes[j], tr.nodes[victim].ID()))
 		}
 	}
 	require.NoError(t, tr.nodes[other].Remove(t.Context(), tr.nodes[victim].ID(), false))
 	for _, j := range []int{i, other} {
-		require.False(t, cluster.Hears(tr.nodes[j], tr.nodes[victim].ID()))
+		require.False(t, cluster.HasPeer(tr.nodes[j], tr.nodes[victim].ID()))
 	}
-	refused(t, tr.nodes[other].Remove(t.Context(), tr.confs[victim].Name, false), "has no node")
+	requireRefused(t, tr.nodes[other].Remove(t.Context(), tr.confs[victim].Name, false), "has no node")
 }
 
 // TestRemovalWaitsForThoseThatAreBehind: a member that has not applied it yet
 // would listen to the removed one still.
 func TestRemovalWaitsForThoseThatAreBehind(t *testing.T) {
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
-	tr := newTrio(t, func(c *cluster.Config) {
+	tr := newCluster3(t, func(c *cluster.Config) {
 		*c = cluster.WithHooks(*c, cluster.Hooks{FSM: gates[c.Name].pass})
 	})
 	i := tr.leader()
@@ -173,7 +173,7 @@ func TestRemovalWaitsForThoseThatAreBehind(t *testing.T) {
 	g.shut()
 	done := make(chan error, 1)
 	go func() { done <- tr.nodes[i].Remove(context.Background(), tr.confs[victim].Name, false) }()
-	g.held(t)
+	g.waitBlocked(t)
 	select {
 	case err := <-done:
 		require.Fail(t, "it was answered", "%v", err)
@@ -181,14 +181,14 @@ func TestRemovalWaitsForThoseThatAreBehind(t *testing.T) {
 	}
 	g.open()
 	require.NoError(t, <-done)
-	require.False(t, cluster.Hears(tr.nodes[slow], tr.nodes[victim].ID()))
+	require.False(t, cluster.HasPeer(tr.nodes[slow], tr.nodes[victim].ID()))
 }
 
 // TestRemovalDoesNotDependOnAVoterThatHangs: it answers, and would commit
 // nothing; without the node that goes the leader would fall.
 func TestRemovalDoesNotDependOnAVoterThatHangs(t *testing.T) {
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
-	tr := newTrio(t, func(c *cluster.Config) {
+	tr := newCluster3(t, func(c *cluster.Config) {
 		*c = cluster.WithHooks(*c, cluster.Hooks{Logs: func(l raft.LogStore) raft.LogStore {
 			return &stallingLogs{l, gates[c.Name]}
 		}})
@@ -198,46 +198,46 @@ func TestRemovalDoesNotDependOnAVoterThatHangs(t *testing.T) {
 	g := gates[tr.confs[hung].Name]
 	g.shut()
 	defer g.open()
-	writes(t, tr.nodes[i])
-	g.held(t)
-	refused(t, tr.nodes[i].Remove(t.Context(), tr.confs[living].Name, false), "not caught up")
+	requireWrite(t, tr.nodes[i])
+	g.waitBlocked(t)
+	requireRefused(t, tr.nodes[i].Remove(t.Context(), tr.confs[living].Name, false), "not caught up")
 	require.Len(t, tr.nodes[i].Voters(), 3)
-	writes(t, tr.nodes[i])
+	requireWrite(t, tr.nodes[i])
 	require.NoError(t, tr.nodes[i].Remove(t.Context(), tr.confs[hung].Name, false))
-	writes(t, tr.nodes[living])
+	requireWrite(t, tr.nodes[living])
 }
 
 // TestRemovalNeedsAQuorum: where one of two is down nothing can be decided, not
 // even that, with force or without.
 func TestRemovalNeedsAQuorum(t *testing.T) {
-	tr := newDuo(t, func(c *cluster.Config) { c.LeaderTimeout, c.ProposeTimeout = time.Second, 3*time.Second })
+	tr := newCluster2(t, func(c *cluster.Config) { c.LeaderTimeout, c.ProposeTimeout = time.Second, 3*time.Second })
 	i := tr.leader()
 	down := 1 - i
 	shut(t, tr.nodes[down])
 	for _, j := range []int{down, i} {
 		for _, force := range []bool{false, true} {
-			refused(t, tr.nodes[i].Remove(t.Context(), tr.confs[j].Name, force), "mintmark cluster recover")
+			requireRefused(t, tr.nodes[i].Remove(t.Context(), tr.confs[j].Name, force), "mintmark cluster recover")
 		}
 	}
 	require.Len(t, tr.nodes[i].Members(), 2)
 	tr.start(down)
 	tr.settle(2)
-	writes(t, tr.nodes[down])
+	requireWrite(t, tr.nodes[down])
 }
 
 // TestForcedRemovalLeavesNothingHalfDone: it waits for the others in vain, and
 // the cluster is as it was.
 func TestForcedRemovalLeavesNothingHalfDone(t *testing.T) {
-	tr := newTrio(t, func(c *cluster.Config) { c.ProposeTimeout = 3 * time.Second })
+	tr := newCluster3(t, func(c *cluster.Config) { c.ProposeTimeout = 3 * time.Second })
 	i := tr.leader()
 	down, living := (i+1)%3, (i+2)%3
 	shut(t, tr.nodes[down])
 	err := tr.nodes[living].Remove(t.Context(), tr.confs[living].Name, true)
-	refused(t, err, "no majority")
-	refused(t, err, "start "+tr.confs[down].Name)
+	requireRefused(t, err, "no majority")
+	requireRefused(t, err, "start "+tr.confs[down].Name)
 	require.Len(t, tr.nodes[i].Members(), 3)
 	require.Len(t, tr.nodes[i].Voters(), 3)
-	writes(t, tr.nodes[living])
+	requireWrite(t, tr.nodes[living])
 
 	// It is done as soon as those that it waits for are there.
 	done := make(chan error, 1)
@@ -251,7 +251,7 @@ func TestForcedRemovalLeavesNothingHalfDone(t *testing.T) {
 
 // TestReplacedLeader: it hands over and goes, as any other.
 func TestReplacedLeader(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	i := tr.leader()
 	old := tr.confs[i].Name
 	token, _, err := tr.nodes[i].Invite(t.Context(), "n4", old, time.Hour)
@@ -265,8 +265,8 @@ func TestReplacedLeader(t *testing.T) {
 	tr.settle(3)
 	for _, n := range tr.nodes {
 		require.NotContains(t, n.Voters(), gone.ID())
-		require.Eventually(t, func() bool { return !cluster.Hears(n, gone.ID()) }, 10*time.Second, 10*time.Millisecond)
-		writes(t, n)
+		require.Eventually(t, func() bool { return !cluster.HasPeer(n, gone.ID()) }, 10*time.Second, 10*time.Millisecond)
+		requireWrite(t, n)
 	}
 }
 
@@ -274,7 +274,7 @@ func TestReplacedLeader(t *testing.T) {
 // old one does not go.
 func TestReplacedNodeWaitsForAMajority(t *testing.T) {
 	g := newGate()
-	tr := newTrio(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{Leaves: g.pass}) })
+	tr := newCluster3(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{ServerRemoved: g.pass}) })
 	i := tr.leader()
 	old, other := (i+1)%3, (i+2)%3
 	token, _, err := tr.nodes[i].Invite(t.Context(), "n4", tr.confs[old].Name, time.Hour)
@@ -285,9 +285,9 @@ func TestReplacedNodeWaitsForAMajority(t *testing.T) {
 	tr.confs[0], tr.confs[i] = tr.confs[i], tr.confs[0]
 	require.NoError(t, tr.joinBy(t.Context(), c, token))
 	open(t, c)
-	g.held(t) // the old node is out of the configuration, and its key is good
+	g.waitBlocked(t) // the old node is out of the configuration, and its key is good
 	require.Len(t, tr.nodes[i].Members(), 4)
-	refused(t, tr.nodes[other].Remove(t.Context(), "n4", false), "another node is being removed")
+	requireRefused(t, tr.nodes[other].Remove(t.Context(), "n4", false), "another node is being removed")
 	g.open()
 	require.Eventually(t, func() bool { return len(tr.nodes[other].Members()) == 3 }, 10*time.Second, time.Millisecond)
 }
@@ -296,13 +296,13 @@ func TestReplacedNodeWaitsForAMajority(t *testing.T) {
 // and the removal can be asked for again.
 func TestLeaderFallsBetweenTheStepsOfARemoval(t *testing.T) {
 	g := newGate()
-	tr := newTrio(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{Leaves: g.pass}) })
+	tr := newCluster3(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, cluster.Hooks{ServerRemoved: g.pass}) })
 	i := tr.leader()
 	victim, other := (i+1)%3, (i+2)%3
 	g.shut()
 	done := make(chan error, 1)
 	go func() { done <- tr.nodes[i].Remove(context.Background(), tr.confs[victim].Name, false) }()
-	g.held(t)
+	g.waitBlocked(t)
 	cluster.Isolate(tr.nodes[i], true)
 	require.Eventually(t, func() bool { leading, _ := tr.nodes[i].Leading(); return !leading }, 10*time.Second, time.Millisecond)
 	g.open()
@@ -313,17 +313,17 @@ func TestLeaderFallsBetweenTheStepsOfARemoval(t *testing.T) {
 	require.Len(t, tr.nodes[other].Members(), 3)
 	cluster.Isolate(tr.nodes[i], false)
 	tr.settle(3)
-	writes(t, tr.nodes[victim])
+	requireWrite(t, tr.nodes[victim])
 	require.NoError(t, tr.nodes[victim].Remove(t.Context(), tr.confs[victim].Name, false))
 	tr.drop(victim)
 	tr.settle(2)
-	writes(t, tr.nodes[0])
+	requireWrite(t, tr.nodes[0])
 }
 
 // TestRemovedNodeLearnsIt from those who refuse it, says so, and does not start
 // again.
 func TestRemovedNodeLearnsIt(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	i := tr.leader()
 	victim := (i + 1) % 3
 	require.NoError(t, tr.nodes[i].Remove(t.Context(), tr.confs[victim].Name, false))
@@ -342,7 +342,7 @@ func TestRemovedNodeLearnsIt(t *testing.T) {
 		return false
 	}
 	require.Eventually(t, says, 20*time.Second, 20*time.Millisecond)
-	refused(t, tr.nodes[victim].Remove(t.Context(), tr.confs[i].Name, false), "was removed")
+	requireRefused(t, tr.nodes[victim].Remove(t.Context(), tr.confs[i].Name, false), "was removed")
 	servesNobody(t, tr, victim)
 	for _, j := range []int{i, (i + 2) % 3} {
 		for _, c := range tr.nodes[j].Checks() {
@@ -353,25 +353,25 @@ func TestRemovedNodeLearnsIt(t *testing.T) {
 
 // TestCutOffNodeIsNoRemovedNode: nobody answers it, which says nothing.
 func TestCutOffNodeIsNoRemovedNode(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	i := (tr.leader() + 1) % 3
 	for j := range tr.nodes {
 		if j != i {
 			cluster.Isolate(tr.nodes[j], true)
 		}
 	}
-	cluster.AskWhetherExpelled(tr.nodes[i])
+	cluster.CheckMembership(tr.nodes[i])
 	require.NoError(t, tr.nodes[i].Removed())
 	for j := range tr.nodes {
 		cluster.Isolate(tr.nodes[j], false)
 	}
 	tr.settle(3)
-	cluster.AskWhetherExpelled(tr.nodes[i]) // now they answer
+	cluster.CheckMembership(tr.nodes[i]) // now they answer
 	require.NoError(t, tr.nodes[i].Removed())
 	for _, c := range tr.nodes[i].Checks() {
 		require.NoError(t, c.Err)
 	}
-	writes(t, tr.nodes[i])
+	requireWrite(t, tr.nodes[i])
 }
 
 // slowToDepose lets the first node lead on for a while when the others do
@@ -384,10 +384,10 @@ func slowToDepose(c *cluster.Config) {
 	}
 }
 
-// TestDeposedLeaderGivesNoSecretAway: a node that was removed asks again, by the
+// TestDeposedLeaderReleasesNoSecret: a node that was removed asks again, by the
 // token it once used, where nobody has heard of that.
-func TestDeposedLeaderGivesNoSecretAway(t *testing.T) {
-	tr := newTrio(t, slowToDepose, func(c *cluster.Config) { c.ProposeTimeout = 3 * time.Second })
+func TestDeposedLeaderReleasesNoSecret(t *testing.T) {
+	tr := newCluster3(t, slowToDepose, func(c *cluster.Config) { c.ProposeTimeout = 3 * time.Second })
 	require.Zero(t, tr.leader())
 	ctx := t.Context()
 	token, _, err := tr.nodes[0].Invite(ctx, "n4", "", time.Hour)
@@ -417,14 +417,14 @@ func TestDeposedLeaderGivesNoSecretAway(t *testing.T) {
 
 // TestInventedTokensCostLittle: however many come, they share the Barriers of strangers.
 func TestInventedTokensCostLittle(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	i := tr.leader()
 	started, before := time.Now(), tr.nodes[i].BarriersPassed()
 	var strangers sync.WaitGroup
 	for j := range tr.nodes {
 		for k := range 100 {
 			strangers.Go(func() {
-				token := cluster.InventToken(fmt.Sprintf("%d-%d", j, k))
+				token := cluster.UnknownToken(fmt.Sprintf("%d-%d", j, k))
 				refusal, secret := cluster.Admit(t.Context(), tr.nodes[j], token, "0011223344556677", "127.0.0.1:1", make([]byte, 32))
 				if refusal == "" || len(secret) > 0 {
 					t.Error("somebody was let in")
@@ -441,7 +441,7 @@ func TestInventedTokensCostLittle(t *testing.T) {
 // TestNewTokenWorksEverywhere, at a node that has not heard of it yet too.
 func TestNewTokenWorksEverywhere(t *testing.T) {
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate()}
-	tr := newTrio(t, func(c *cluster.Config) {
+	tr := newCluster3(t, func(c *cluster.Config) {
 		*c = cluster.WithHooks(*c, cluster.Hooks{FSM: gates[c.Name].pass})
 	})
 	i := tr.leader()
@@ -450,7 +450,7 @@ func TestNewTokenWorksEverywhere(t *testing.T) {
 	g.shut()
 	token, _, err := tr.nodes[i].Invite(t.Context(), "n4", "", time.Hour)
 	require.NoError(t, err)
-	g.held(t)
+	g.waitBlocked(t)
 	c := networked(t, "", "n4")
 	c.Bootstrap = false
 	tr.confs[0] = tr.confs[behind]
@@ -470,24 +470,24 @@ func TestNewTokenWorksEverywhere(t *testing.T) {
 func TestNobodyIsPassedOverWithASecret(t *testing.T) {
 	var mu sync.Mutex
 	had := make(map[string]string)
-	tr := newTrio(t, func(c *cluster.Config) {
+	tr := newCluster3(t, func(c *cluster.Config) {
 		name := c.Name
-		c.Receive = func(secret []byte) error {
+		c.ReceiveSecret = func(secret []byte) error {
 			mu.Lock()
 			defer mu.Unlock()
 			had[name] = string(secret)
 			return nil
 		}
 	})
-	require.NoError(t, tr.nodes[0].Give(t.Context(), []byte("x")))
+	require.NoError(t, tr.nodes[0].DistributeSecret(t.Context(), []byte("x")))
 	cluster.ForgetPeer(tr.nodes[0], "n3")
-	require.NoError(t, tr.nodes[0].Give(t.Context(), []byte("y")), "by the connection that stands")
+	require.NoError(t, tr.nodes[0].DistributeSecret(t.Context(), []byte("y")), "by the connection that stands")
 	mu.Lock()
 	require.Equal(t, map[string]string{"n2": "y", "n3": "y"}, had)
 	mu.Unlock()
 	cluster.Isolate(tr.nodes[2], true) // and ends it
-	var failed *cluster.NotTakenError
-	require.ErrorAs(t, tr.nodes[0].Give(t.Context(), []byte("z")), &failed)
-	require.Len(t, failed.By, 1)
-	require.Equal(t, "n3", failed.By[0].Name)
+	var failed *cluster.DistributeError
+	require.ErrorAs(t, tr.nodes[0].DistributeSecret(t.Context(), []byte("z")), &failed)
+	require.Len(t, failed.Failures, 1)
+	require.Equal(t, "n3", failed.Failures[0].Name)
 }

@@ -31,7 +31,7 @@ type removal struct {
 	At   time.Time `json:"at"`
 	Node string    `json:"node"` // id of the node that was removed
 
-	noted bool // the file is written
+	written bool // the file is written
 }
 
 // ownLog stands for a node that has read of its removal itself.
@@ -41,8 +41,8 @@ func (r *removal) err() error {
 	return fmt.Errorf("%w (so says %s, at %s)", ErrRemoved, r.By, r.At.UTC().Format(time.RFC3339))
 }
 
-// notedRemoval is what the file of a folder says, nil if there is none.
-func notedRemoval(dir string) (*removal, error) {
+// readRemoval is what the file of a folder says, nil if there is none.
+func readRemoval(dir string) (*removal, error) {
 	path := filepath.Join(dir, removedFile)
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
@@ -60,7 +60,7 @@ func notedRemoval(dir string) (*removal, error) {
 
 // checkRemoved returns ErrRemoved for the folder of a node that was removed.
 func checkRemoved(dir string) error {
-	r, err := notedRemoval(dir)
+	r, err := readRemoval(dir)
 	if err != nil || r == nil {
 		return err
 	}
@@ -70,44 +70,44 @@ func checkRemoved(dir string) error {
 // Removed is nil, or wraps ErrRemoved where this node has learnt that it was
 // removed: then it serves nobody.
 func (n *Node) Removed() error {
-	if r := n.expelled.Load(); r != nil {
+	if r := n.removed.Load(); r != nil {
 		return r.err()
 	}
 	return nil
 }
 
-// expel makes this node one that was removed. It keeps away first: a disk that
+// markRemoved makes this node one that was removed. It keeps away first: a disk that
 // does not take the file must not let it vote.
-func (n *Node) expel(by string) {
-	n.expelling.Lock()
-	defer n.expelling.Unlock()
-	if n.expelled.Load() != nil {
+func (n *Node) markRemoved(by string) {
+	n.removedMu.Lock()
+	defer n.removedMu.Unlock()
+	if n.removed.Load() != nil {
 		return
 	}
 	r := &removal{By: by, At: n.config.Now(), Node: string(n.id)}
-	n.expelled.Store(r)
-	close(n.away)
-	n.network.isolate(awayForGood, true)
+	n.removed.Store(r)
+	close(n.removedCh)
+	n.network.isolate(isolationRemoved, true)
 	n.log.Error("cluster: "+ErrRemoved.Error(), "says", by)
-	n.noteRemoval(r)
+	n.writeRemoval(r)
 }
 
-// noteRemovalAgain writes the file that could not be written.
-func (n *Node) noteRemovalAgain() {
-	n.expelling.Lock()
-	defer n.expelling.Unlock()
-	if r := n.expelled.Load(); r != nil && !r.noted {
-		n.noteRemoval(r)
+// retryWriteRemoval writes the file that could not be written.
+func (n *Node) retryWriteRemoval() {
+	n.removedMu.Lock()
+	defer n.removedMu.Unlock()
+	if r := n.removed.Load(); r != nil && !r.written {
+		n.writeRemoval(r)
 	}
 }
 
-// noteRemoval is called with expelling held.
-func (n *Node) noteRemoval(r *removal) {
+// writeRemoval is called with expelling held.
+func (n *Node) writeRemoval(r *removal) {
 	text, err := json.MarshalIndent(r, "", "  ")
 	if err == nil {
 		err = durable.Replace(filepath.Join(n.config.Dir, removedFile), append(text, '\n'))
 	}
-	if r.noted = err == nil; err != nil {
+	if r.written = err == nil; err != nil {
 		n.log.Error("cluster: note that this node was removed", "error", err)
 	}
 }

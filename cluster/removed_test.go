@@ -16,7 +16,7 @@ import (
 
 // servesNobody checks that a node that learnt of its removal decides nothing,
 // and neither starts nor recovers with its folder.
-func servesNobody(t *testing.T, tr *trio, i int) {
+func servesNobody(t *testing.T, tr *cluster3, i int) {
 	t.Helper()
 	n, c := tr.nodes[i], tr.confs[i]
 	require.ErrorIs(t, n.Removed(), cluster.ErrRemoved)
@@ -54,17 +54,17 @@ func servesNobody(t *testing.T, tr *trio, i int) {
 	require.ErrorIs(t, cluster.Recover(c, nil), cluster.ErrRemoved)
 }
 
-// TestGivenUpNodesMakeNoClusterOfTheirOwn: two of three are a majority of what
+// TestAbandonedNodesMakeNoClusterOfTheirOwn: two of three are a majority of what
 // there was before the third was made a cluster of one.
-func TestGivenUpNodesMakeNoClusterOfTheirOwn(t *testing.T) {
-	tr := newTrio(t)
+func TestAbandonedNodesMakeNoClusterOfTheirOwn(t *testing.T) {
+	tr := newCluster3(t)
 	for i, n := range tr.nodes {
 		shut(t, n)
 		tr.confs[i].Bootstrap = false
 	}
 	require.NoError(t, cluster.Recover(tr.confs[0], nil))
 	tr.start(0)
-	writes(t, tr.nodes[0])
+	requireWrite(t, tr.nodes[0])
 	tr.start(1)
 	tr.start(2)
 	for _, i := range []int{1, 2} {
@@ -79,13 +79,13 @@ func TestGivenUpNodesMakeNoClusterOfTheirOwn(t *testing.T) {
 		servesNobody(t, tr, i)
 	}
 	require.NoError(t, tr.nodes[0].Removed())
-	writes(t, tr.nodes[0])
+	requireWrite(t, tr.nodes[0])
 }
 
-// TestGivenUpNodesThatServeStop: they elect each other while the survivor is
+// TestAbandonedNodesThatServeStop: they elect each other while the survivor is
 // down, and its return ends that though they have a leader.
-func TestGivenUpNodesThatServeStop(t *testing.T) {
-	tr := newTrio(t)
+func TestAbandonedNodesThatServeStop(t *testing.T) {
+	tr := newCluster3(t)
 	for i, n := range tr.nodes {
 		shut(t, n)
 		tr.confs[i].Bootstrap = false
@@ -93,7 +93,7 @@ func TestGivenUpNodesThatServeStop(t *testing.T) {
 	require.NoError(t, cluster.Recover(tr.confs[0], nil))
 	tr.start(1)
 	tr.start(2)
-	writes(t, tr.nodes[1])
+	requireWrite(t, tr.nodes[1])
 	tr.start(0)
 	for _, i := range []int{1, 2} {
 		require.Eventually(t, func() bool { return tr.nodes[i].Removed() != nil }, 20*time.Second, time.Millisecond)
@@ -102,33 +102,33 @@ func TestGivenUpNodesThatServeStop(t *testing.T) {
 		servesNobody(t, tr, i)
 	}
 	require.NoError(t, tr.nodes[0].Removed())
-	writes(t, tr.nodes[0])
+	requireWrite(t, tr.nodes[0])
 }
 
 // TestFreshMemberIsNotTakenForARemovedOne by a member that lags and has not
 // heard of it.
 func TestFreshMemberIsNotTakenForARemovedOne(t *testing.T) {
 	gates := map[string]*gate{"n1": newGate(), "n2": newGate(), "n3": newGate(), "n4": newGate()}
-	tr := newTrio(t, func(c *cluster.Config) {
+	tr := newCluster3(t, func(c *cluster.Config) {
 		*c = cluster.WithHooks(*c, cluster.Hooks{FSM: gates[c.Name].pass})
 	})
 	i := tr.leader()
 	behind := (i + 1) % 3
 	token, _, err := tr.nodes[i].Invite(t.Context(), "n4", "", time.Hour)
 	require.NoError(t, err)
-	tr.same()
+	tr.requireSameState()
 	g := gates[tr.confs[behind].Name]
 	g.shut()
 	c := networked(t, "", "n4")
 	c.Bootstrap = false
 	tr.confs[0], tr.confs[i] = tr.confs[i], tr.confs[0]
 	require.NoError(t, tr.joinBy(t.Context(), c, token))
-	g.held(t)
+	g.waitBlocked(t)
 	n := open(t, c)
-	cluster.AskWhetherExpelled(n)
+	cluster.CheckMembership(n)
 	require.NoError(t, n.Removed())
 	g.open()
-	cluster.AskWhetherExpelled(n)
+	cluster.CheckMembership(n)
 	require.NoError(t, n.Removed())
 }
 
@@ -139,14 +139,14 @@ func TestFreshMemberIsNotTakenForARemovedOne(t *testing.T) {
 func TestRemovedNodeFailsFast(t *testing.T) {
 	for _, n := range []string{"once connected", "never called"} {
 		t.Run(n, func(t *testing.T) {
-			tr := newTrio(t, func(c *cluster.Config) {
+			tr := newCluster3(t, func(c *cluster.Config) {
 				c.ProposeTimeout, c.LeaderTimeout = time.Minute, time.Minute
-				*c = cluster.WithHooks(*c, cluster.Hooks{Rounds: 24 * time.Hour})
+				*c = cluster.WithHooks(*c, cluster.Hooks{MembershipCheckInterval: 24 * time.Hour})
 			})
 			i := tr.leader()
 			victim, other := (i+1)%3, (i+2)%3
 			if n == "once connected" {
-				writes(t, tr.nodes[victim])
+				requireWrite(t, tr.nodes[victim])
 			}
 			require.NoError(t, tr.nodes[other].Remove(t.Context(), tr.nodes[victim].ID(), false))
 			_, _, err := tr.nodes[victim].Propose(t.Context(), &set{Name: "late"})

@@ -6,23 +6,23 @@ import (
 	"time"
 )
 
-// reportMyself tells the cluster what this node's row should say.
-func (n *Node) reportMyself() {
+// reportSelf tells the cluster what this node's row should say.
+func (n *Node) reportSelf() {
 	if n.config.Network == nil {
 		return
 	}
 	ticker := time.NewTicker(time.Second)
 	defer ticker.Stop()
 	var asked time.Time
-	told := n.newStandingTold()
+	told := n.newLoggedState()
 	for {
 		changed := n.Changed(membersTable)
-		n.tellStanding(told)
-		n.noteRemovalAgain()
+		n.logOwnState(told)
+		n.retryWriteRemoval()
 		silent := n.findLeader()
-		if time.Since(asked) >= n.config.hooks.rounds {
-			if silent = append(silent, n.unheardOf(silent)...); len(silent) > 0 {
-				n.askWhetherExpelled(silent)
+		if time.Since(asked) >= n.config.hooks.membershipCheckInterval {
+			if silent = append(silent, n.silentMembers(silent)...); len(silent) > 0 {
+				n.checkMembership(silent)
 				asked = time.Now()
 			}
 		}
@@ -43,15 +43,15 @@ func (n *Node) reportMyself() {
 // until raft knows better, and forgotten when it leads no more or says nothing.
 // It returns those who did not answer.
 func (n *Node) findLeader() (silent []string) {
-	guess, unheard := n.leader.unheard()
-	if !unheard || n.isClosing() || n.Removed() != nil || n.Twin() != nil {
+	guess, unheard := n.leader.leaderUnknown()
+	if !unheard || n.isClosing() || n.Removed() != nil || n.Duplicate() != nil {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
 	defer cancel()
 	var mu sync.Mutex // of silent
 	var asking sync.WaitGroup
-	for _, m := range n.roster.get().Members {
+	for _, m := range n.peerList.get().Members {
 		if m.ID == string(n.id) {
 			continue
 		}
@@ -59,9 +59,9 @@ func (n *Node) findLeader() (silent []string) {
 			s, err := n.askStatus(ctx, m.ID)
 			switch {
 			case err == nil && s.State == StateLeader:
-				n.leader.hearInstead(m.ID)
+				n.leader.guessLeader(m.ID)
 			case m.ID == guess:
-				n.leader.forget(guess)
+				n.leader.dropGuess(guess)
 			}
 			if err != nil {
 				mu.Lock()
@@ -75,16 +75,16 @@ func (n *Node) findLeader() (silent []string) {
 }
 
 func (n *Node) report() error {
-	m, ok := n.roster.member(string(n.id))
-	if !ok || n.roster.get().Seq == 0 {
+	m, ok := n.peerList.member(string(n.id))
+	if !ok || n.peerList.get().Seq == 0 {
 		return nil // the state is not there yet, or this node was removed
 	}
 	_, issuer := n.credentials.expiry()
 	want := updateMember{
 		ID: m.ID, Address: n.config.Network.Advertise, Version: n.config.Version, Level: n.core.schema.level,
-		Issuer: issuer, Knows: n.roster.announced(),
+		Issuer: issuer, TrustedIssuer: n.peerList.announced(),
 	}
-	if want == (updateMember{m.ID, m.Address, m.Version, m.Level, m.Issuer, m.Knows}) {
+	if want == (updateMember{m.ID, m.Address, m.Version, m.Level, m.Issuer, m.TrustedIssuer}) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout)

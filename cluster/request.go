@@ -14,11 +14,11 @@ import (
 // goroutine that builds entries reads sealed once it has taken it, and whoever
 // answers writes the answer before it sends on done.
 type request struct {
-	sealed sealed
-	buf    bytes.Buffer // holds sealed.body
-	state  atomic.Int32
-	done   chan struct{} // gets one element with the answer
-	timer  *time.Timer   // the proposer's
+	command encodedCommand
+	buf     bytes.Buffer // holds sealed.body
+	state   atomic.Int32
+	done    chan struct{} // gets one element with the answer
+	timer   *time.Timer   // the proposer's
 
 	value any
 	index uint64
@@ -53,7 +53,7 @@ func newRequest() *request { return requestPool.Get().(*request) }
 
 func (r *request) free() {
 	r.state.Store(requestWaiting)
-	r.sealed, r.value, r.err = sealed{}, nil, nil
+	r.command, r.value, r.err = encodedCommand{}, nil, nil
 	requestPool.Put(r)
 }
 

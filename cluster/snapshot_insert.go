@@ -8,10 +8,10 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// insertRows is the size of a transaction of a restore. Small enough that a
+// maxTxnRows is the size of a transaction of a restore. Small enough that a
 // restore does not keep two versions of a large table, large enough that the
 // cost of a commit is lost in it.
-const insertRows = 128 * chunkRows
+const maxTxnRows = 128 * chunkRows
 
 // chunk is some rows of a table on the way from the file to the database.
 type chunk struct {
@@ -94,7 +94,7 @@ func insertAll(db *memdb.MemDB, order <-chan *chunk) error {
 				return fmt.Errorf("table %q: insert row: %w", c.table.name, err)
 			}
 		}
-		if n += len(c.rows); n >= insertRows {
+		if n += len(c.rows); n >= maxTxnRows {
 			txn.Commit()
 			txn, n = db.Txn(true), 0
 		}

@@ -55,9 +55,9 @@ func writeMetaSum(dir string) error {
 	return durable.Replace(filepath.Join(dir, metaSumFile), sum)
 }
 
-// checkMeta compares what raft has read with its checksum. dir is the folder of
+// checkWALMeta compares what raft has read with its checksum. dir is the folder of
 // the snapshot.
-func (p *privateSnapshots) checkMeta(m *raft.SnapshotMeta, dir string) error {
+func (p *snapshotStore) checkMeta(m *raft.SnapshotMeta, dir string) error {
 	state, err := os.Stat(filepath.Join(dir, "state.bin"))
 	if err != nil {
 		return err

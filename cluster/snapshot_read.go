@@ -26,8 +26,8 @@ func (c *core) restore(r io.Reader) error {
 	c.halted.Store(s.Halted)
 	c.progress.advance(applied, func() { c.db.Store(db) })
 	c.watches.fireAll()
-	if c.witness != nil {
-		c.witness.Restored(s.Seq, s.At)
+	if c.observer != nil {
+		c.observer.Restored(s.Seq, s.At)
 	}
 	return nil
 }

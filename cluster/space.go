@@ -28,18 +28,18 @@ func (l spaceLevel) String() string {
 }
 
 const (
-	spaceLowMost  = 512 << 20
-	spaceLowLeast = 128 << 20
-	// spaceReturn is the part of a threshold, one in so many, that must be free
+	spaceLowMax = 512 << 20
+	spaceLowMin = 128 << 20
+	// spaceHysteresis is the part of a threshold, one in so many, that must be free
 	// above it before the level gets better: a log that is compacted and grows
 	// again would change it every few seconds.
-	spaceReturn = 10
+	spaceHysteresis = 10
 )
 
 // spaceThresholds says below how many free bytes a file system is low and out.
 //
 // A log that ran out of space is of no use until the process is started again
-// (see failStop), so that must never happen: with 16 MiB for a segment of the
+// (see failStopStore), so that must never happen: with 16 MiB for a segment of the
 // log, allocated ahead, out has to leave room for two of them, 32 MiB. It is a
 // quarter of low, so low is at least 128 MiB: room to react. Else it is 5 % of
 // the file system and at most 512 MiB; a large disk is not full because 50 GiB
@@ -50,7 +50,7 @@ const (
 func spaceThresholds(total, own uint64) (low, out uint64) {
 	low = own
 	if low == 0 {
-		low = min(max(total/20, spaceLowLeast), spaceLowMost, total/4)
+		low = min(max(total/20, spaceLowMin), spaceLowMax, total/4)
 	}
 	return low, low / 4
 }
@@ -59,9 +59,9 @@ func spaceThresholds(total, own uint64) (low, out uint64) {
 // better with some room to spare.
 func (l spaceLevel) next(free, low, out uint64) spaceLevel {
 	switch {
-	case free < out || l == spaceOut && free < out+out/spaceReturn:
+	case free < out || l == spaceOut && free < out+out/spaceHysteresis:
 		return spaceOut
-	case free < low || l != spaceOK && free < low+low/spaceReturn:
+	case free < low || l != spaceOK && free < low+low/spaceHysteresis:
 		return spaceLow
 	}
 	return spaceOK

@@ -68,5 +68,5 @@ func TestDiskSpace(t *testing.T) {
 	require.Greater(t, total, uint64(1<<20))
 	_, _, err = diskSpace(filepath.Join(t.TempDir(), "gone"))
 	require.Error(t, err)
-	require.Error(t, CheckRoom(filepath.Join(t.TempDir(), "gone")))
+	require.Error(t, CheckFreeSpace(filepath.Join(t.TempDir(), "gone")))
 }

@@ -11,29 +11,29 @@ import (
 // would know. So what is in the stable store ends in a sum: a mark, and the CRC-32C
 // of the key and the value.
 const (
-	stableMark = 0x6d6d7374 // "mmst"
-	stableSize = 4 + 4
+	stableMagic   = 0x6d6d7374 // "mmst"
+	stableSumSize = 4 + 4
 )
 
 // SetStable implements types.MetaStore.
-func (m *rotatedMeta) SetStable(key, value []byte) error {
+func (m *walMetaStore) SetStable(key, value []byte) error {
 	if value != nil {
 		sum := stableSum(key, value)
-		value = binary.BigEndian.AppendUint32(value[:len(value):len(value)], stableMark)
+		value = binary.BigEndian.AppendUint32(value[:len(value):len(value)], stableMagic)
 		value = binary.BigEndian.AppendUint32(value, sum)
 	}
 	return m.BoltMetaDB.SetStable(key, value)
 }
 
 // GetStable implements types.MetaStore.
-func (m *rotatedMeta) GetStable(key []byte) ([]byte, error) {
+func (m *walMetaStore) GetStable(key []byte) ([]byte, error) {
 	value, err := m.BoltMetaDB.GetStable(key)
 	if err != nil || value == nil {
 		return nil, err
 	}
-	at := len(value) - stableSize
-	if at < 0 || binary.BigEndian.Uint32(value[at:]) != stableMark || binary.BigEndian.Uint32(value[at+4:]) != stableSum(key, value[:at]) {
-		return nil, fmt.Errorf("%s, in %s, is not what was written", key, metaFile)
+	at := len(value) - stableSumSize
+	if at < 0 || binary.BigEndian.Uint32(value[at:]) != stableMagic || binary.BigEndian.Uint32(value[at+4:]) != stableSum(key, value[:at]) {
+		return nil, fmt.Errorf("%s, in %s, is not what was written", key, walMetaFile)
 	}
 	return value[:at:at], nil
 }

@@ -10,19 +10,19 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 )
 
-// stopping is a trio that n1 leads, in which there is something wrong with all
+// newCluster3WithTarget is a cluster of three that n1 leads, in which there is something wrong with all
 // others but one: leadership would go to that one.
-func stopping(t *testing.T, heir int, change func(*cluster.Config)) *trio {
+func newCluster3WithTarget(t *testing.T, target int, change func(*cluster.Config)) *cluster3 {
 	t.Helper()
-	var disks []*slowDisk
-	tr := newTrio(t, func(c *cluster.Config) {
+	var disks []*faultyDisk
+	tr := newCluster3(t, func(c *cluster.Config) {
 		change(c)
-		disks = append(disks, newSlowDisk())
+		disks = append(disks, newFaultyDisk())
 		*c = cluster.WithDisk(*c, disks[len(disks)-1])
 	})
 	require.Equal(t, 0, tr.leader())
-	tr.compared()
-	other := 3 - heir
+	tr.waitClocksKnown()
+	other := 3 - target
 	disks[other].free.Store(300 << 20)
 	require.Eventually(t, func() bool {
 		return tr.nodes[0].Overview(t.Context()).Nodes[other].Err != ""
@@ -47,28 +47,28 @@ func (g *gatedVotes) Set(key, val []byte) error {
 // over now. Another one leads when the node may go.
 func TestStopPassesByANodeThatHangs(t *testing.T) {
 	g := newGate()
-	tr := stopping(t, 2, func(c *cluster.Config) {
+	tr := newCluster3WithTarget(t, 2, func(c *cluster.Config) {
 		if c.Name == "n3" {
 			*c = cluster.WithHooks(*c, cluster.Hooks{Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, g} }})
 		}
 	})
 	g.shut()
 	defer g.open()
-	writes(t, tr.nodes[0])
-	g.held(t)
+	requireWrite(t, tr.nodes[0])
+	g.waitBlocked(t)
 	tr.nodes[0].StepDown(t.Context())
 	leading, _ := tr.nodes[0].Leading()
 	require.False(t, leading)
 	require.Equal(t, "n2", tr.nodes[0].Leader())
-	writes(t, tr.nodes[0])
+	requireWrite(t, tr.nodes[0])
 }
 
-// TestStopWithAnHeirThatNeverLeads: who takes over asks for the votes of the
+// TestStopWithATargetThatNeverLeads: who takes over asks for the votes of the
 // others, which ends the leadership there was, and hangs before it has counted
 // them. Timeouts, here of an hour, have nothing to do with who leads then.
-func TestStopWithAnHeirThatNeverLeads(t *testing.T) {
+func TestStopWithATargetThatNeverLeads(t *testing.T) {
 	g := newGate()
-	tr := stopping(t, 2, func(c *cluster.Config) {
+	tr := newCluster3WithTarget(t, 2, func(c *cluster.Config) {
 		h := cluster.Hooks{Raft: func(c *raft.Config) { c.HeartbeatTimeout, c.ElectionTimeout = time.Hour, time.Hour }}
 		if c.Name == "n3" {
 			h.Stable = func(s raft.StableStore) raft.StableStore { return &gatedVotes{s, g} }
@@ -81,16 +81,16 @@ func TestStopWithAnHeirThatNeverLeads(t *testing.T) {
 		defer close(stepped)
 		tr.nodes[0].StepDown(t.Context())
 	}()
-	g.held(t)
+	g.waitBlocked(t)
 	require.Eventually(t, func() bool { leading, _ := tr.nodes[1].Leading(); return leading }, 20*time.Second, time.Millisecond)
 	<-stepped
-	writes(t, tr.nodes[0])
+	requireWrite(t, tr.nodes[0])
 	g.open()
-	tr.settled("n2")
+	tr.waitLeader("n2")
 }
 
-// settled waits until all nodes follow one.
-func (tr *trio) settled(leader string) {
+// waitLeader waits until all nodes follow one.
+func (tr *cluster3) waitLeader(leader string) {
 	tr.t.Helper()
 	require.Eventually(tr.t, func() bool {
 		for _, n := range tr.nodes {
@@ -100,13 +100,13 @@ func (tr *trio) settled(leader string) {
 		}
 		return true
 	}, 20*time.Second, 5*time.Millisecond)
-	tr.same()
+	tr.requireSameState()
 }
 
-// TestNodeThatStopsStandsNoMore for election, though it is the only one that
+// TestStoppingNodeDoesNotCampaign for election, though it is the only one that
 // misses the leader soon: it would lead for a moment only.
-func TestNodeThatStopsStandsNoMore(t *testing.T) {
-	tr := stopping(t, 1, func(c *cluster.Config) {
+func TestStoppingNodeDoesNotCampaign(t *testing.T) {
+	tr := newCluster3WithTarget(t, 1, func(c *cluster.Config) {
 		if c.Name == "n3" {
 			*c = cluster.WithHooks(*c, cluster.Hooks{Raft: func(c *raft.Config) {
 				c.HeartbeatTimeout, c.ElectionTimeout = time.Hour, time.Hour
@@ -122,5 +122,5 @@ func TestNodeThatStopsStandsNoMore(t *testing.T) {
 		return stops.Raft().State() != raft.Follower || stops.Stats().Term != term
 	}, 3*time.Second, time.Millisecond)
 	cluster.Isolate(tr.nodes[1], false)
-	tr.settled("n2")
+	tr.waitLeader("n2")
 }

@@ -18,7 +18,7 @@ import (
 // TestWhoIsLetIn: a peer needs the key of a member, and a certificate that names
 // that member, is valid now, and is from the cluster's authority.
 func TestWhoIsLetIn(t *testing.T) {
-	tr := newTrio(t)
+	tr := newCluster3(t)
 	other := networked(t, "", "elsewhere")
 	alien := open(t, other)
 	member, strange := cluster.KeyOf(tr.nodes[1]), newKey(t)
@@ -75,7 +75,7 @@ func newKey(t testing.TB) *ecdsa.PrivateKey {
 // nodes find together again with certificates that are new.
 func TestCertificatesRenewThemselves(t *testing.T) {
 	var passed atomic.Int64
-	tr := newTrio(t, func(c *cluster.Config) {
+	tr := newCluster3(t, func(c *cluster.Config) {
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(passed.Load())) }
 	})
 	for _, days := range []time.Duration{22, 90} {
@@ -91,5 +91,5 @@ func TestCertificatesRenewThemselves(t *testing.T) {
 			require.Greater(t, s.CertificateExpires, tr.confs[0].Now().Add(20*24*time.Hour))
 		}
 	}
-	tr.same()
+	tr.requireSameState()
 }

@@ -37,11 +37,11 @@ const (
 
 // raise adds one to a register, if it has the value that the caller knows.
 type raise struct {
-	Name  string `cbor:"1,keyasint"`
-	Known uint64 `cbor:"2,keyasint"`
-	Hurts bool   `cbor:"3,keyasint,omitempty"`
+	Name         string `cbor:"1,keyasint"`
+	Known        uint64 `cbor:"2,keyasint"`
+	ConfirmFresh bool   `cbor:"3,keyasint,omitempty"`
 
-	Stranger bool `cbor:"4,keyasint,omitempty"`
+	Unauthenticated bool `cbor:"4,keyasint,omitempty"`
 }
 
 // raised is the outcome of raise.
@@ -59,7 +59,7 @@ func (c *raise) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
 		return cluster.Decision{Outcome: raised{OK: true, Value: old.Value, Again: m.Again}}
 	}
 	if old.Value != c.Known {
-		return cluster.Decision{Outcome: raised{Value: old.Value, Again: m.Again}, Recheck: c.Hurts, Proved: !c.Stranger}
+		return cluster.Decision{Outcome: raised{Value: old.Value, Again: m.Again}, ConfirmFresh: c.ConfirmFresh, Authenticated: !c.Unauthenticated}
 	}
 	row := &register{Name: c.Name, Value: old.Value + 1, Last: m.ID, At: m.At, Seq: m.Seq}
 	return cluster.Decision{
@@ -76,7 +76,7 @@ type set struct {
 	Times int    `cbor:"4,keyasint,omitempty"`
 	Table string `cbor:"5,keyasint,omitempty"`
 
-	Accuses bool `cbor:"6,keyasint,omitempty"`
+	ReuseDetected bool `cbor:"6,keyasint,omitempty"`
 }
 
 func (*set) Kind() cluster.Kind { return kindSet }
@@ -86,7 +86,7 @@ func (c *set) Decide(_ *memdb.Txn, m cluster.Meta) cluster.Decision {
 	if c.Table != "" {
 		table = c.Table
 	}
-	d := cluster.Decision{Outcome: m, Accuses: c.Accuses}
+	d := cluster.Decision{Outcome: m, ReuseDetected: c.ReuseDetected}
 	for range max(c.Times, 1) {
 		row := &register{Name: c.Name, Value: c.Value, Last: m.ID, At: m.At, Seq: m.Seq, Pad: c.Pad}
 		d.Changes = append(d.Changes, cluster.Change{Table: table, Row: row})

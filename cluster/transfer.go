@@ -10,7 +10,7 @@ import (
 	"github.com/hashicorp/raft"
 )
 
-// TransferLeadership hands leadership to a member, or with "" to the voter that
+// TransferLeadership transfers leadership to a member, or with "" to the voter that
 // is furthest. It returns when the leader has heard that it was taken. The error
 // is a *RefusedError where that member can't lead now, and says why.
 func (n *Node) TransferLeadership(ctx context.Context, name string) error {
@@ -25,21 +25,21 @@ func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 	patience := time.Now().Add(n.config.LeaderTimeout)
 	for {
 		w := n.leader.route()
-		err := n.handOverBy(ctx, w, to)
+		err := n.transferVia(ctx, w, to)
 		if !errors.Is(err, errNotLeading) {
 			return err
 		}
-		if n.pause(ctx, w, patience) != nil {
-			return n.explain(ctx, err)
+		if n.awaitRoute(ctx, w, patience) != nil {
+			return n.explainUnavailable(ctx, err)
 		}
 	}
 }
 
-func (n *Node) handOverBy(ctx context.Context, w way, to string) error {
+func (n *Node) transferVia(ctx context.Context, w route, to string) error {
 	switch {
 	case w.leading:
-		return n.handOverAsked(ctx, to)
-	case !n.elsewhere(w):
+		return n.transferChecked(ctx, to)
+	case !n.otherLeads(w):
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
 	answer, err := n.ask(ctx, w.leader, nil, opTransfer, []byte(to), n.config.ProposeTimeout)
@@ -56,8 +56,8 @@ func (n *Node) handOverBy(ctx context.Context, w way, to string) error {
 	return nil
 }
 
-// handOverAsked is handOver for operators: raft says little of why it can't be.
-func (n *Node) handOverAsked(ctx context.Context, to string) error {
+// transferChecked is transferLeadership for operators: raft says little of why it can't be.
+func (n *Node) transferChecked(ctx context.Context, to string) error {
 	voters := n.Voters()
 	switch {
 	case to == string(n.id):
@@ -68,13 +68,13 @@ func (n *Node) handOverAsked(ctx context.Context, to string) error {
 		return &RefusedError{"there is no other voter that could lead"}
 	}
 	q := n.quorum(ctx)
-	if !q.holds() {
-		return q.refused()
+	if !q.hasMajority() {
+		return q.noMajorityError()
 	}
 	if slices.Contains(q.silent, n.nameOf(to)) {
 		return &RefusedError{"node " + n.nameOf(to) + " can't be reached, and so can't lead"}
 	}
-	err := n.handOver(ctx, to)
+	err := n.transferLeadership(ctx, to)
 	if err == nil || errors.Is(err, errNotLeading) {
 		return err
 	}
@@ -99,9 +99,9 @@ func (n *Node) Leader() string {
 	return n.nameOf(w.leader)
 }
 
-// LeaderAfter is Leader once it is another one than before, "" if this node has
+// AwaitNewLeader is Leader once it is another one than before, "" if this node has
 // not heard of one when ctx ends.
-func (n *Node) LeaderAfter(ctx context.Context, before string) (name string) {
+func (n *Node) AwaitNewLeader(ctx context.Context, before string) (name string) {
 	if n.waitFor(ctx, func() bool {
 		name = n.Leader()
 		return name != "" && name != before
@@ -111,49 +111,49 @@ func (n *Node) LeaderAfter(ctx context.Context, before string) (name string) {
 	return name
 }
 
-// handOver transfers the leadership of this node, with "" to the node that is
+// transferLeadership transfers the leadership of this node, with "" to the node that is
 // best off, as far as this one knows, or to the one that raft finds. It tries
 // again, since raft may find only then that a connection it had kept is broken:
 // the other node may have been started again.
-func (n *Node) handOver(ctx context.Context, to string) (err error) {
+func (n *Node) transferLeadership(ctx context.Context, to string) (err error) {
 	if to == string(n.id) {
 		return nil
 	}
 	tries := []string{to, to}
 	if to == "" {
-		tries = n.heirs()
+		tries = n.transferCandidates()
 	}
 	for _, to := range tries {
-		err = n.transfer(ctx, to)
+		err = n.transferOnce(ctx, to)
 		switch {
 		case err == nil:
 			return nil
 		case errors.Is(err, raft.ErrNotLeader):
 			return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 		case ctx.Err() != nil:
-			return fmt.Errorf("hand over leadership: %w", err)
+			return fmt.Errorf("transfer leadership: %w", err)
 		}
 	}
-	return fmt.Errorf("hand over leadership: %w", err)
+	return fmt.Errorf("transfer leadership: %w", err)
 }
 
-// transfer tries once. raft says that another transfer is under way for a moment
+// transferOnce tries once. raft says that another transfer is under way for a moment
 // after that one has failed, too.
-func (n *Node) transfer(ctx context.Context, to string) error {
+func (n *Node) transferOnce(ctx context.Context, to string) error {
 	for {
-		err := n.transferNow(ctx, to)
+		err := n.raftTransfer(ctx, to)
 		if !errors.Is(err, raft.ErrLeadershipTransferInProgress) {
 			return err
 		}
 		select {
-		case <-time.After(retryPause):
+		case <-time.After(retryInterval):
 		case <-ctx.Done():
 			return err
 		}
 	}
 }
 
-func (n *Node) transferNow(ctx context.Context, to string) error {
+func (n *Node) raftTransfer(ctx context.Context, to string) error {
 	var f raft.Future
 	if to == "" {
 		f = n.raft.LeadershipTransfer()

@@ -11,8 +11,8 @@ import (
 
 // TestTransferSaysWhyNot, at the leader and elsewhere, in words of ours.
 func TestTransferSaysWhyNot(t *testing.T) {
-	clock := new(stepped) // of all nodes
-	tr := newTrio(t, clock.set)
+	clock := new(steppedClock) // of all nodes
+	tr := newCluster3(t, clock.set)
 	i := tr.leader()
 	down, asked := (i+1)%3, (i+2)%3
 	var unknown *cluster.NoNodeError
@@ -25,15 +25,15 @@ func TestTransferSaysWhyNot(t *testing.T) {
 	require.NoError(t, tr.joinBy(t.Context(), networked(t, "", "n4"), token)) // and it is not started
 	for _, n := range []int{i, asked} {
 		require.Eventually(t, func() bool { return len(tr.nodes[n].Members()) == 4 }, 20*time.Second, time.Millisecond)
-		refused(t, tr.nodes[n].TransferLeadership(t.Context(), "n4"), "node n4 can't lead yet: it becomes a voter")
+		requireRefused(t, tr.nodes[n].TransferLeadership(t.Context(), "n4"), "node n4 can't lead yet: it becomes a voter")
 	}
 	shut(t, tr.nodes[down])
 	for _, n := range []int{i, asked} {
-		refused(t, tr.nodes[n].TransferLeadership(t.Context(), tr.confs[down].Name), "can't be reached, and so can't lead")
+		requireRefused(t, tr.nodes[n].TransferLeadership(t.Context(), tr.confs[down].Name), "can't be reached, and so can't lead")
 	}
 
 	require.NoError(t, tr.nodes[asked].TransferLeadership(t.Context(), ""))
-	require.Equal(t, tr.confs[asked].Name, tr.nodes[i].LeaderAfter(t.Context(), tr.confs[i].Name))
+	require.Equal(t, tr.confs[asked].Name, tr.nodes[i].AwaitNewLeader(t.Context(), tr.confs[i].Name))
 
 	shut(t, tr.nodes[i])
 	var few *cluster.NoMajorityError
@@ -53,5 +53,5 @@ func TestTransferSaysWhyNot(t *testing.T) {
 func TestNobodyElseToLead(t *testing.T) {
 	c := networked(t, "", "n1")
 	n := open(t, c)
-	refused(t, n.TransferLeadership(t.Context(), ""), "no other voter")
+	requireRefused(t, n.TransferLeadership(t.Context(), ""), "no other voter")
 }

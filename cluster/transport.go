@@ -19,9 +19,9 @@ import (
 // that the transport can pre-vote and be closed.
 type transport struct {
 	*raft.NetworkTransport
-	// acknowledged, if not nil, is called when a node acknowledged the log up to p.
+	// onAck, if not nil, is called when a node acknowledged the log up to p.
 	// committed is the index up to which the log was known to be committed.
-	acknowledged func(id string, p logPosition, committed uint64)
+	onAck func(id string, p logPosition, committed uint64)
 }
 
 var (
@@ -35,41 +35,41 @@ func (*transport) SetHeartbeatHandler(func(raft.RPC)) {}
 
 // AppendEntries sends one message. See bounded.
 func (t *transport) AppendEntries(id raft.ServerID, target raft.ServerAddress, q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) error {
-	err := t.NetworkTransport.AppendEntries(id, target, bounded(q), r)
+	err := t.NetworkTransport.AppendEntries(id, target, clampCommitIndex(q), r)
 	if err == nil {
-		t.answered(id, q, r)
+		t.reportAck(id, q, r)
 	}
 	return err
 }
 
-// answered passes on what the answer r to q says about the log of a node. Heartbeats
+// reportAck passes on what the answer r to q says about the log of a node. Heartbeats
 // have no position of a log, and say nothing about it.
-func (t *transport) answered(id raft.ServerID, q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) {
+func (t *transport) reportAck(id raft.ServerID, q *raft.AppendEntriesRequest, r *raft.AppendEntriesResponse) {
 	p := logPosition{q.PrevLogEntry, q.PrevLogTerm}
 	if n := len(q.Entries); n > 0 {
 		p = logPosition{q.Entries[n-1].Index, q.Entries[n-1].Term}
 	}
-	if r.Success && p.index > 0 && t.acknowledged != nil {
-		t.acknowledged(string(id), p, q.LeaderCommitIndex)
+	if r.Success && p.index > 0 && t.onAck != nil {
+		t.onAck(string(id), p, q.LeaderCommitIndex)
 	}
 }
 
 // InstallSnapshot sends a snapshot. All entries that it covers are committed.
 func (t *transport) InstallSnapshot(id raft.ServerID, target raft.ServerAddress, q *raft.InstallSnapshotRequest, r *raft.InstallSnapshotResponse, data io.Reader) error {
 	err := t.NetworkTransport.InstallSnapshot(id, target, q, r, data)
-	if err == nil && r.Success && t.acknowledged != nil {
-		t.acknowledged(string(id), logPosition{q.LastLogIndex, q.LastLogTerm}, q.LastLogIndex)
+	if err == nil && r.Success && t.onAck != nil {
+		t.onAck(string(id), logPosition{q.LastLogIndex, q.LastLogTerm}, q.LastLogIndex)
 	}
 	return err
 }
 
-// timeoutNowTimeout bounds the message that hands leadership over. raft takes no
+// timeoutNowTimeout bounds the message that transfers leadership. raft takes no
 // commands while it waits for the answer, whatever its own timeout is, and a node
 // whose raft hangs in its disk gives none. It is well below the election timeout,
 // so that there is time to ask another one.
 const timeoutNowTimeout = electionTimeout / 2
 
-// TimeoutNow asks a node to stand for election at once.
+// TimeoutNow asks a node to campaign at once.
 func (t *transport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, q *raft.TimeoutNowRequest, _ *raft.TimeoutNowResponse) error {
 	done := make(chan error, 1)
 	go func() { done <- t.NetworkTransport.TimeoutNow(id, target, q, new(raft.TimeoutNowResponse)) }()
@@ -83,7 +83,7 @@ func (t *transport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, q *r
 	}
 }
 
-// bounded keeps a message from committing what its receiver was not compared in.
+// clampCommitIndex keeps a message from committing what its receiver was not compared in.
 //
 // A follower takes all that it has, up to the leader's commit index, for
 // committed, and not just what this message has shown to be the same as the
@@ -91,7 +91,7 @@ func (t *transport) TimeoutNow(id raft.ServerID, target raft.ServerAddress, q *r
 // first and reads its commit index later, after a pause where the follower did
 // not answer before. An entry that only the follower has, of an earlier term,
 // could so be applied in the place of the leader's.
-func bounded(q *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
+func clampCommitIndex(q *raft.AppendEntriesRequest) *raft.AppendEntriesRequest {
 	q.LeaderCommitIndex = min(q.LeaderCommitIndex, q.PrevLogEntry+uint64(len(q.Entries)))
 	return q
 }

@@ -139,7 +139,7 @@ func TestReadyMeansCommit(t *testing.T) {
 // applied what was before it.
 func TestFreshViewOfAFollower(t *testing.T) {
 	gate, made := newGate(), 0
-	tr := newTrio(t, func(c *cluster.Config) {
+	tr := newCluster3(t, func(c *cluster.Config) {
 		if made++; made == 3 {
 			*c = cluster.WithHooks(*c, cluster.Hooks{FSM: gate.pass})
 		}
@@ -148,7 +148,7 @@ func TestFreshViewOfAFollower(t *testing.T) {
 	gate.shut()
 	_, index, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: 7})
 	require.NoError(t, err)
-	gate.held(t)
+	gate.waitBlocked(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 	defer cancel()
 	_, err = tr.nodes[2].ViewFresh(ctx)
@@ -176,7 +176,7 @@ func TestBarrierUnderWayIsNotShared(t *testing.T) {
 		fresh <- err
 	}
 	go look()
-	gate.held(t)
+	gate.waitBlocked(t)
 	for range 9 {
 		go look()
 	}
@@ -190,10 +190,10 @@ func TestBarrierUnderWayIsNotShared(t *testing.T) {
 	require.LessOrEqual(t, passed, uint64(10))
 }
 
-// TestStrangersShareBarriers: whatever node they ask, and however, callers who
+// TestUnauthenticatedShareBarriers: whatever node they ask, and however, callers who
 // proved nothing cause at most 20 Barriers a second together.
-func TestStrangersShareBarriers(t *testing.T) {
-	tr := newTrio(t)
+func TestUnauthenticatedShareBarriers(t *testing.T) {
+	tr := newCluster3(t)
 	leader := tr.nodes[tr.leader()]
 	_, _, err := leader.Propose(t.Context(), &set{Name: "a", Value: 1})
 	require.NoError(t, err)
@@ -211,7 +211,7 @@ func TestStrangersShareBarriers(t *testing.T) {
 			})
 			strangers.Go(func() {
 				for range 4 {
-					if _, _, err := n.Propose(t.Context(), &raise{Name: "a", Known: 7, Hurts: true, Stranger: true}); err != nil {
+					if _, _, err := n.Propose(t.Context(), &raise{Name: "a", Known: 7, ConfirmFresh: true, Unauthenticated: true}); err != nil {
 						t.Error(err)
 					}
 					if err := n.Ready(t.Context()); err != nil {
@@ -228,11 +228,11 @@ func TestStrangersShareBarriers(t *testing.T) {
 	require.Equal(t, logged, leader.Seq(), "no command was logged")
 }
 
-// TestStrangersHoldUpNobody: whoever proved who they are does not wait for the
+// TestUnauthenticatedDelayNobody: whoever proved who they are does not wait for the
 // strangers' turn.
-func TestStrangersHoldUpNobody(t *testing.T) {
+func TestUnauthenticatedDelayNobody(t *testing.T) {
 	n := open(t, config(t, ""))
-	n.PaceStrangers(time.Hour)
+	n.SetUnauthenticatedPace(time.Hour)
 	_, err := n.ViewPaced(t.Context())
 	require.NoError(t, err)
 	waiting, cancel := context.WithCancel(t.Context())
@@ -241,10 +241,10 @@ func TestStrangersHoldUpNobody(t *testing.T) {
 		_, err := n.ViewPaced(waiting)
 		held <- err
 	}()
-	require.Eventually(t, n.StrangerWaits, 10*time.Second, time.Millisecond)
+	require.Eventually(t, n.UnauthenticatedBarrierWaits, 10*time.Second, time.Millisecond)
 	_, err = n.ViewFresh(t.Context())
 	require.NoError(t, err)
-	_, _, err = n.Propose(t.Context(), &raise{Name: "a", Known: 7, Hurts: true})
+	_, _, err = n.Propose(t.Context(), &raise{Name: "a", Known: 7, ConfirmFresh: true})
 	require.NoError(t, err)
 	cancel()
 	require.ErrorIs(t, <-held, cluster.ErrUnavailable)

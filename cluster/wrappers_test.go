@@ -53,11 +53,11 @@ func TestVoteIsOneRecord(t *testing.T) {
 			}
 			return s.Set([]byte("LastVoteCand"), []byte(candidate))
 		}
-		require.NoError(t, vote(cluster.NewVotes(disk), 7, "a"))
+		require.NoError(t, vote(cluster.NewVoteStore(disk), 7, "a"))
 		disk.writes = writes
-		_ = vote(cluster.NewVotes(disk), 8, "b") // crashes, or not
+		_ = vote(cluster.NewVoteStore(disk), 8, "b") // crashes, or not
 
-		after := cluster.NewVotes(disk)
+		after := cluster.NewVoteStore(disk)
 		term, err := after.GetUint64([]byte("LastVoteTerm"))
 		require.NoError(t, err)
 		candidate, err := after.Get([]byte("LastVoteCand"))
@@ -78,7 +78,7 @@ func TestNodeVotesInOneRecord(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, v, key)
 	}
-	term, err := cluster.NewVotes(w).GetUint64([]byte("LastVoteTerm"))
+	term, err := cluster.NewVoteStore(w).GetUint64([]byte("LastVoteTerm"))
 	require.NoError(t, err)
 	require.Equal(t, uint64(2), term, "it voted for itself in its first election")
 }
@@ -108,7 +108,7 @@ func TestHeartbeatWaitsItsTurn(t *testing.T) {
 		_, _, err := n.Propose(context.Background(), &set{Name: "a"})
 		wrote <- err
 	}()
-	gate.held(t)
+	gate.waitBlocked(t)
 	term := n.Raft().CurrentTerm()
 	beat := make(chan error, 1)
 	go func() {

@@ -6,7 +6,7 @@
 // The leader's duties: make the first keys, take each key through its life as
 // the ledger's rules allow, and sweep what has no effect any more (duties.go).
 //
-// A change of the cluster key has a file for whoever makes it (reseal.go) and
+// A change of the cluster key has a file for whoever makes it (rewrap.go) and
 // one for every node that follows (clusterkey.go).
 //
 // It joins ledger, credential, keys and cluster, which do not know each

@@ -17,21 +17,21 @@ import (
 // urgent.
 const tick = 5 * time.Second
 
-// followKeys keeps the ring of this node as new as its state, tells the cluster
+// followKeys keeps the keyring of this node as new as its state, tells the cluster
 // which keys this node has opened, and follows a change of the cluster key. It
 // runs on every node.
 func (i *Issuer) followKeys(ctx context.Context) {
-	said := false
+	logged := false
 	for {
-		ring, authorities := i.Node.Changed(ledger.TableKeys), i.Node.AuthoritiesChanged()
+		keysChanged, authorities := i.Node.Changed(ledger.TableKeys), i.Node.AuthoritiesChanged()
 		pause := time.Minute
 		settled, err := i.followOnce(ctx)
 		switch fault := err != nil && !errors.Is(err, oauth.ErrUnavailable); { // of a leader that is missed the cluster speaks
-		case fault && !said && ctx.Err() == nil:
+		case fault && !logged && ctx.Err() == nil:
 			i.Log.Error("follow the keys", "error", err)
-			said = true
+			logged = true
 		case err == nil:
-			said = false
+			logged = false
 		}
 		switch {
 		case err != nil:
@@ -40,9 +40,9 @@ func (i *Issuer) followKeys(ctx context.Context) {
 			pause = 200 * time.Millisecond
 		}
 		select {
-		case <-ring:
+		case <-keysChanged:
 		case <-authorities:
-		case <-i.nudged:
+		case <-i.wakeCh:
 		case <-time.After(pause):
 		case <-ctx.Done():
 			return
@@ -58,14 +58,14 @@ func (i *Issuer) followOnce(ctx context.Context) (settled bool, err error) {
 	if err != nil {
 		return false, fmt.Errorf("open the keys: %w", err)
 	}
-	if settled, err = i.settle(ctx); err != nil {
+	if settled, err = i.adoptClusterKey(ctx); err != nil {
 		return false, fmt.Errorf("acknowledge the keys: %w", err)
 	}
 	return settled, nil
 }
 
-// lead does the leader's duties while this node leads.
-func (i *Issuer) lead(ctx context.Context) {
+// leaderLoop does the leader's duties while this node leads.
+func (i *Issuer) leaderLoop(ctx context.Context) {
 	ticker := time.NewTicker(tick)
 	defer ticker.Stop()
 	var sweep sweeper
@@ -73,7 +73,7 @@ func (i *Issuer) lead(ctx context.Context) {
 		i.stepKeys(ctx)
 		i.rotateKeys(ctx)
 		i.forgetNodes(ctx)
-		i.completeReseal(ctx)
+		i.completeRewrap(ctx)
 		i.sumFailures(ctx)
 		if err := sweep.run(ctx, i); err != nil && ctx.Err() == nil {
 			i.Log.Warn("sweep", "error", err)
@@ -96,11 +96,11 @@ func (i *Issuer) hasKeys() bool {
 // has opened it and verifiers have had the time to learn it. A rule that stands
 // against it is Refused.
 func (i *Issuer) AddKey(ctx context.Context, p ledger.Purpose) (id string, err error) {
-	under, err := i.keyOfState()
+	under, err := i.stateClusterKey()
 	if err != nil {
 		return "", fmt.Errorf("make a key: %w", err)
 	}
-	row := ledger.Key{Purpose: p, Under: under.ID()}
+	row := ledger.Key{Purpose: p, SealedUnder: under.ID()}
 	var plain []byte
 	switch p {
 	case ledger.ForSigning:
@@ -119,7 +119,7 @@ func (i *Issuer) AddKey(ctx context.Context, p ledger.Purpose) (id string, err e
 		}
 		plain = s.Bytes()
 		for k := range i.View().Keys() {
-			row.Number = max(row.Number, k.Number, k.Highest)
+			row.Number = max(row.Number, k.Number, k.HighestNumber)
 		}
 		row.Number++
 		row.ID = credentialKeyID(row.Number)

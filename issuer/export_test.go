@@ -19,13 +19,13 @@ func (i *Issuer) SweepOnce(ctx context.Context) error {
 // Lag returns what takes the node back to the keys that it has now, as one that
 // has not heard of newer ones.
 func (i *Issuer) Lag() (back func()) {
-	now := i.keys.Load()
-	return func() { i.keys.Store(now) }
+	now := i.keyring.Load()
+	return func() { i.keyring.Store(now) }
 }
 
 // SweepEvents is the sweep of an audit trail that may have so many events.
 func (i *Issuer) SweepEvents(ctx context.Context, most int) error {
-	s := sweeper{shares: ledger.Shares{Most: most}}
+	s := sweeper{shares: ledger.Shares{Limit: most}}
 	return s.sweepEvents(ctx, i)
 }
 
@@ -35,15 +35,15 @@ func SetFreshWait(d time.Duration) (before time.Duration) {
 	return before
 }
 
-// ResealSteps are those of Reseal, one by one.
-func (i *Issuer) ResealSteps(ctx context.Context) []func() error {
+// RewrapSteps are those of Rewrap, one by one.
+func (i *Issuer) RewrapSteps(ctx context.Context) []func() error {
 	var key keys.ClusterKey
 	var voters []string
 	return []func() error{
-		func() (err error) { key, err = i.keyToOffer(); return err },
-		func() (err error) { key, err = i.offerKey(ctx, false); return err },
-		func() (err error) { voters, err = i.heldBy(ctx, key.ID(), false); return err },
-		func() error { return i.resealRing(ctx, key, voters) },
-		func() error { return i.Node.ResealAuthorities(ctx, oneKey{key, i.Rand}) },
+		func() (err error) { key, err = i.keyToDistribute(); return err },
+		func() (err error) { key, err = i.distributeKey(ctx, false); return err },
+		func() (err error) { voters, err = i.waitStored(ctx, key.ID(), false); return err },
+		func() error { return i.rewrapKeyring(ctx, key, voters) },
+		func() error { return i.Node.RewrapAuthorities(ctx, oneKey{key, i.Rand}) },
 	}
 }

@@ -30,7 +30,7 @@ func (i *Issuer) reportFailures(ctx context.Context) {
 // ReportFailures adds the failures that this node has counted since its last report to
 // the report of the present hour. Without failures it does nothing.
 func (i *Issuer) ReportFailures(ctx context.Context) error {
-	counts := i.Failures.Take()
+	counts := i.Failures.Drain()
 	if counts.SignIns == 0 && counts.Authentications == 0 {
 		return nil
 	}
@@ -38,7 +38,7 @@ func (i *Issuer) ReportFailures(ctx context.Context) error {
 	if err == nil && outcome.Refusal == nil {
 		return nil
 	}
-	i.Failures.Return(counts)
+	i.Failures.AddBack(counts)
 	if err == nil {
 		err = Refused(outcome.Refusal.Cause.String())
 	}

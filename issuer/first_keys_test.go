@@ -18,10 +18,10 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// TestFirstKeysOfFounders: nodes that begin together make one key of each purpose.
-func TestFirstKeysOfFounders(t *testing.T) {
+// TestFirstKeysOfBootstrapNodes: nodes that begin together make one key of each purpose.
+func TestFirstKeysOfBootstrapNodes(t *testing.T) {
 	for range 3 {
-		nodes := founded(t)
+		nodes := bootstrapNodes(t)
 		all := make([]*issuer.Issuer, len(nodes))
 		var starting sync.WaitGroup
 		for i, n := range nodes {
@@ -52,27 +52,27 @@ func TestFirstKeysOfFounders(t *testing.T) {
 	}
 }
 
-type founder struct {
+type bootstrapNode struct {
 	node *cluster.Node
 	keys *keys.ClusterKeys
 }
 
-// founded are three nodes that have met.
-func founded(t *testing.T) []founder {
+// bootstrapNodes are three nodes that have met.
+func bootstrapNodes(t *testing.T) []bootstrapNode {
 	t.Helper()
 	key, err := keys.NewClusterKey(rand.Reader)
 	require.NoError(t, err)
 	held := keys.FixedClusterKey(key, "a test")
-	var folders []cluster.Founder
+	var folders []cluster.InitialNode
 	var listeners []net.Listener
 	for _, name := range []string{"n1", "n2", "n3"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		listeners = append(listeners, l)
-		folders = append(folders, cluster.Founder{Dir: filepath.Join(t.TempDir(), "raft"), Name: name, Address: l.Addr().String()})
+		folders = append(folders, cluster.InitialNode{Dir: filepath.Join(t.TempDir(), "raft"), Name: name, Address: l.Addr().String()})
 	}
-	require.NoError(t, cluster.Generate(folders, sealing{held}, time.Now()))
-	nodes := make([]founder, len(folders))
+	require.NoError(t, cluster.StaticBootstrap(folders, sealing{held}, time.Now()))
+	nodes := make([]bootstrapNode, len(folders))
 	var opening sync.WaitGroup
 	for i, f := range folders {
 		opening.Go(func() {
@@ -81,7 +81,7 @@ func founded(t *testing.T) []founder {
 				Network: &cluster.Network{Listener: listeners[i], Advertise: f.Address}, Secrets: sealing{held},
 			})
 			require.NoError(t, err)
-			nodes[i] = founder{n, held}
+			nodes[i] = bootstrapNode{n, held}
 		})
 	}
 	opening.Wait()

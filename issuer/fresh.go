@@ -15,7 +15,7 @@ import (
 // must be served through every outage too. Tests change it.
 var freshWait = 3 * time.Second
 
-// awaitFresh returns when the ring is not older than the start, or after a while.
+// awaitFresh returns when the keyring is not older than the start, or after a while.
 func (i *Issuer) awaitFresh(ctx context.Context) {
 	select {
 	case <-i.fresh:
@@ -25,8 +25,8 @@ func (i *Issuer) awaitFresh(ctx context.Context) {
 	}
 }
 
-// freshen ends when the ring is not older than the start.
-func (i *Issuer) freshen(ctx context.Context) {
+// loadFreshKeyring ends when the keyring is not older than the start.
+func (i *Issuer) loadFreshKeyring(ctx context.Context) {
 	for ctx.Err() == nil {
 		if _, err := i.ViewFresh(ctx); err == nil && i.reopen() == nil {
 			close(i.fresh)

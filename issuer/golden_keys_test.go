@@ -21,8 +21,8 @@ func goldenKeys() []goldenStep {
 	late := s
 	late.RetryWindow = 20 * time.Second
 	digest := func(key uint32) [32]byte { return sha256.Sum256(fmt.Append(nil, "secret under ", key)) }
-	proof := func(opened ...uint32) ledger.Proof {
-		p := ledger.Proof{Client: "app", Secret: true}
+	proof := func(opened ...uint32) ledger.ClientAuth {
+		p := ledger.ClientAuth{Client: "app", Secret: true}
 		for _, key := range opened {
 			p.Digests = append(p.Digests, ledger.Digest{Key: key, MAC: digest(key)})
 		}
@@ -36,10 +36,10 @@ func goldenKeys() []goldenStep {
 		}
 	}
 	exchange := func(n byte, key uint32, opened ...uint32) ledger.Command {
-		return &ledger.Exchange{Proof: proof(opened...), Link: &ledger.Link{Grant: grant(n), Key: key}, Redirect: digestOf(redirect)}
+		return &ledger.Exchange{ClientAuth: proof(opened...), Credential: &ledger.CredentialRef{Grant: grant(n), Key: key}, Redirect: digestOf(redirect)}
 	}
 	refresh := func(n byte, generation, key uint32, opened ...uint32) *ledger.Refresh {
-		return &ledger.Refresh{Proof: proof(opened...), Link: &ledger.Link{Grant: grant(n), Generation: generation, Key: key}}
+		return &ledger.Refresh{ClientAuth: proof(opened...), Credential: &ledger.CredentialRef{Grant: grant(n), Generation: generation, Key: key}}
 	}
 	slow := func(r *ledger.Refresh) ledger.Command { r.Unspent = true; return r }
 	narrowed := ledger.Profile{Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"BOOKING_READ"}}
@@ -54,7 +54,7 @@ func goldenKeys() []goldenStep {
 		&ledger.Configure{Settings: s}, credentials(1), signing("k1"),
 		&ledger.AcknowledgeKeys{Node: "n1", Opened: []string{"c1", "c2", "c4", "k1", "k2"}, Version: "v1"},
 		&ledger.PutUser{ID: "u-alice", Username: "alice", Password: "hash"},
-		&ledger.SignIn{Session: session, User: "u-alice", Verified: digestOf("hash")},
+		&ledger.SignIn{Session: session, User: "u-alice", VerifiedHash: digestOf("hash")},
 		&ledger.ImportClient{
 			ID: "app", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved,
 			Profile: ledger.Profile{Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
@@ -66,8 +66,8 @@ func goldenKeys() []goldenStep {
 		refresh(1, 1, 1, 1, 2), refresh(2, 1, 1, 1, 2), refresh(2, 1, 1, 1, 2), // the last is a retry
 		refresh(3, 1, 1, 1, 2), refresh(3, 2, 2, 1, 2), slow(refresh(3, 1, 1, 1, 2)),
 		refresh(4, 1, 1, 1, 2), refresh(4, 2, 2, 1, 2), refresh(4, 1, 1, 1, 2), // the last is reuse
-		&ledger.Configure{Settings: hasty, Seen: ledger.CommandID{1}},
-		&ledger.Configure{Settings: late, Seen: ledger.CommandID{1}},
+		&ledger.Configure{Settings: hasty, ExpectedLast: ledger.CommandID{1}},
+		&ledger.Configure{Settings: late, ExpectedLast: ledger.CommandID{1}},
 		signing("k2"),
 	)
 	waits := goldenStep{after: 3 * time.Minute, command: &ledger.ActivateKey{ID: "k2", Voters: []string{"n1"}}}

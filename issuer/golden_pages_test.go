@@ -54,9 +54,9 @@ func goldenPages() []goldenStep {
 		&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}},
 		&ledger.PutUser{ID: "u-alice", Username: "alice", Password: "hash"},
 		&ledger.PutUser{ID: "u-bob", Username: "bob", Password: "hash", Admin: true},
-		&ledger.SignIn{Session: alice.Session, User: "u-alice", Verified: digestOf("hash"), Agent: "a browser"},
-		&ledger.SignIn{Session: bob.Session, User: "u-bob", Verified: digestOf("hash")},
-		&ledger.SignIn{Session: [32]byte{3}, User: "u-alice", Verified: digestOf("hash")},
+		&ledger.SignIn{Session: alice.Session, User: "u-alice", VerifiedHash: digestOf("hash"), Agent: "a browser"},
+		&ledger.SignIn{Session: bob.Session, User: "u-bob", VerifiedHash: digestOf("hash")},
+		&ledger.SignIn{Session: [32]byte{3}, User: "u-alice", VerifiedHash: digestOf("hash")},
 		&ledger.EndSession{Actor: bob, Session: [32]byte{3}},
 		&ledger.EndSession{Actor: alice, Session: [32]byte{3}},
 
@@ -72,8 +72,8 @@ func goldenPages() []goldenStep {
 		},
 
 		// The sweep came two days later.
-		&ledger.SignIn{Session: [32]byte{4}, User: "u-alice", Verified: digestOf("hash")},
-		&ledger.SignIn{Session: [32]byte{5}, User: "u-bob", Verified: digestOf("hash")},
+		&ledger.SignIn{Session: [32]byte{4}, User: "u-alice", VerifiedHash: digestOf("hash")},
+		&ledger.SignIn{Session: [32]byte{5}, User: "u-bob", VerifiedHash: digestOf("hash")},
 		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{4}}, ID: "app", Username: "Bob"},
 		&ledger.DeclineClient{Actor: ledger.Actor{Session: [32]byte{5}}, ID: "app"},
 		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{4}}, ID: "app", Username: "bob"},
@@ -95,7 +95,7 @@ func goldenPages() []goldenStep {
 
 		&ledger.BeginRestore{Backup: 20},
 		&ledger.Replay{Backup: 20, Records: []ledger.Record{
-			record(41, ledger.Effect{Kind: ledger.EffectClientMoved, Client: "other", User: "u-alice"}),
+			record(41, ledger.Effect{Kind: ledger.EffectClientTransferred, Client: "other", User: "u-alice"}),
 			record(42, ledger.Effect{Kind: ledger.EffectUserDisabled, User: "u-lost", Identity: identity[:]}),
 			record(43, ledger.Effect{Kind: ledger.EffectUserEnabled, User: "u-lost", Identity: identity[:]}),
 		}},
@@ -105,7 +105,7 @@ func goldenPages() []goldenStep {
 		upstream(16, "lost", "u-6", nil),
 
 		// The reason of a suspension stays while an edit is decided on.
-		&ledger.SignIn{Session: [32]byte{20}, User: "u-alice", Verified: digestOf("hash")},
+		&ledger.SignIn{Session: [32]byte{20}, User: "u-alice", VerifiedHash: digestOf("hash")},
 		&ledger.ImportClient{
 			ID: "stopped", Owner: "u-alice", Type: ledger.Public, State: ledger.Approved,
 			Profile: ledger.Profile{Name: "Stopped", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
@@ -116,12 +116,12 @@ func goldenPages() []goldenStep {
 
 		// Who may do nothing any more gives nothing away.
 		&ledger.PutUser{ID: "u-erin", Username: "erin", Password: "hash"},
-		&ledger.SignIn{Session: [32]byte{23}, User: "u-erin", Verified: digestOf("hash")},
+		&ledger.SignIn{Session: [32]byte{23}, User: "u-erin", VerifiedHash: digestOf("hash")},
 		&ledger.OfferClient{Actor: ledger.Actor{Session: [32]byte{20}}, ID: "stopped", Username: "erin"},
 		state(operator, "u-alice", ledger.Disable),
 		&ledger.AcceptClient{Actor: ledger.Actor{Session: [32]byte{23}}, ID: "stopped", Revision: 4},
 		state(operator, "u-alice", ledger.Enable),
-		&ledger.SignIn{Session: [32]byte{20}, User: "u-alice", Verified: digestOf("hash")},
+		&ledger.SignIn{Session: [32]byte{20}, User: "u-alice", VerifiedHash: digestOf("hash")},
 
 		// Nobody is called what is taken for somebody else.
 		&ledger.PutUser{ID: "u-dora", Username: "Operator", Password: "hash"},

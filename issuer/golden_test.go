@@ -28,7 +28,7 @@ var update = flag.Bool("update", false, "write anew the golden logs of the newes
 // wrote, and decides as it did. When the test fails after that, add a level and
 // let the old rules hold below it; -update then makes the logs of the new level,
 // and leaves those of the levels before it alone.
-var golden = map[string]func() []goldenStep{"life": goldenLife, "keys": goldenKeys, "restore": goldenRestore, "pages": goldenPages, "trail": goldenTrail}
+var golden = map[string]func() []goldenStep{"commands": goldenEveryCommand, "keys": goldenKeys, "restore": goldenRestore, "pages": goldenPages, "trail": goldenTrail}
 
 // A goldenStep is a command, and the time since the one before it.
 type goldenStep struct {
@@ -79,7 +79,7 @@ func playGolden(t *testing.T, file string, level uint32) map[ledger.Kind]bool {
 	log, err := os.Open(file + ".log")
 	require.NoError(t, err)
 	defer log.Close()
-	w := newGoldenWorld(level)
+	w := newGoldenEnv(level)
 	changed := map[ledger.Kind]bool{}
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<20)
@@ -113,14 +113,14 @@ func playGolden(t *testing.T, file string, level uint32) map[ledger.Kind]bool {
 	var saved bytes.Buffer
 	require.NoError(t, w.memory.Save(&saved))
 	require.Equal(t, want, saved.Bytes(), "the format of snapshots")
-	restored := newGoldenWorld(level)
+	restored := newGoldenEnv(level)
 	require.NoError(t, restored.memory.Load(bytes.NewReader(want)))
 	require.Equal(t, w.sum(), restored.sum(), "a snapshot of the same state")
 	return changed
 }
 
 func writeGolden(t *testing.T, file string, level uint32, steps []goldenStep) {
-	w := newGoldenWorld(level)
+	w := newGoldenEnv(level)
 	var out strings.Builder
 	for _, s := range steps {
 		if machineOf(level).Commands[cluster.Kind(s.command.Kind())] == nil {
@@ -139,20 +139,20 @@ func writeGolden(t *testing.T, file string, level uint32, steps []goldenStep) {
 	require.NoError(t, os.WriteFile(file+".snapshot", snapshot.Bytes(), 0o644))
 }
 
-// A goldenWorld is a state with a clock.
-type goldenWorld struct {
+// A goldenEnv is a state with a clock.
+type goldenEnv struct {
 	memory *cluster.Memory
 	now    time.Time
 	n      byte // of commands
 }
 
-func newGoldenWorld(level uint32) *goldenWorld {
-	w := &goldenWorld{now: time.UnixMilli(1_800_000_000_000)}
+func newGoldenEnv(level uint32) *goldenEnv {
+	w := &goldenEnv{now: time.UnixMilli(1_800_000_000_000)}
 	w.memory = cluster.NewMemory(machineOf(level), func() time.Time { return w.now })
 	return w
 }
 
-func (w *goldenWorld) do(t *testing.T, s goldenStep) (outcome string, wrote bool) {
+func (w *goldenEnv) do(t *testing.T, s goldenStep) (outcome string, wrote bool) {
 	t.Helper()
 	w.now = w.now.Add(s.after)
 	w.n++
@@ -164,7 +164,7 @@ func (w *goldenWorld) do(t *testing.T, s goldenStep) (outcome string, wrote bool
 	return hex.EncodeToString(text), wrote
 }
 
-func (w *goldenWorld) sum() string {
+func (w *goldenEnv) sum() string {
 	sum := w.memory.Checksum()
 	return hex.EncodeToString(sum[:8])
 }

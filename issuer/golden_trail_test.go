@@ -13,16 +13,16 @@ func goldenTrail() []goldenStep {
 	grant := ledger.GrantID{1}
 	s := ledger.DefaultSettings()
 	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
-	proof := ledger.Proof{Client: "app"}
+	proof := ledger.ClientAuth{Client: "app"}
 	refresh := func(generation uint32) ledger.Command {
-		return &ledger.Refresh{Proof: proof, Link: &ledger.Link{Grant: grant, Generation: generation, Key: 1}}
+		return &ledger.Refresh{ClientAuth: proof, Credential: &ledger.CredentialRef{Grant: grant, Generation: generation, Key: 1}}
 	}
 	steps := seconds(
 		&ledger.Configure{Settings: s},
 		&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}},
 		&ledger.AddKey{Key: ledger.Key{ID: "k1", Purpose: ledger.ForSigning, Algorithm: "ES256", Public: []byte("{}"), Sealed: []byte("sealed")}},
 		&ledger.PutUser{ID: "u-alice", Username: "alice", Password: "hash"},
-		&ledger.SignIn{Session: session, User: "u-alice", Verified: digestOf("hash")},
+		&ledger.SignIn{Session: session, User: "u-alice", VerifiedHash: digestOf("hash")},
 		&ledger.ImportClient{
 			ID: "app", Owner: "u-alice", Type: ledger.Public, State: ledger.Approved,
 			Profile: ledger.Profile{Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
@@ -34,7 +34,7 @@ func goldenTrail() []goldenStep {
 				CodeChallenge: goldenChallenge, CodeChallengeMethod: "S256",
 			},
 		},
-		&ledger.Exchange{Proof: proof, Link: &ledger.Link{Grant: grant, Key: 1}, Redirect: digestOf(redirect), Verified: goldenChallenge},
+		&ledger.Exchange{ClientAuth: proof, Credential: &ledger.CredentialRef{Grant: grant, Key: 1}, Redirect: digestOf(redirect), Challenge: goldenChallenge},
 		refresh(1), refresh(1), refresh(1),
 		refresh(2), refresh(2),
 	)
@@ -42,7 +42,7 @@ func goldenTrail() []goldenStep {
 	steps = append(steps, seconds(refresh(3), refresh(4), refresh(4))...)
 
 	// Two nodes report what failed, and two leaders sum it up.
-	hour := ledger.HourOf(ledger.Time(newGoldenWorld(1).now.UnixMilli())) + 24
+	hour := ledger.HourOf(ledger.Time(newGoldenEnv(1).now.UnixMilli())) + 24
 	failed := ledger.FailureCounts{
 		SignIns: 9, Users: map[string]int64{"u-alice": 5, "u-nobody": 2}, Authentications: 3, Clients: map[string]int64{"app": 3},
 	}

@@ -52,29 +52,29 @@ type Observer interface {
 	Committed(took time.Duration)
 }
 
-// nobody observes.
-type nobody struct{}
+// nopObserver observes.
+type nopObserver struct{}
 
-func (nobody) Refused(string, ledger.Cause)       {}
-func (nobody) Issued(oauth.GrantType, bool, bool) {}
-func (nobody) Committed(time.Duration)            {}
+func (nopObserver) Refused(string, ledger.Cause)       {}
+func (nopObserver) Issued(oauth.GrantType, bool, bool) {}
+func (nopObserver) Committed(time.Duration)            {}
 
 // An Issuer answers requests on one node. Its methods may be called by any
 // goroutine.
 type Issuer struct {
 	Config
 
-	keys    atomic.Pointer[ring]
-	opening sync.Mutex // held while a new ring is made
+	keyring atomic.Pointer[keyring]
+	openMu  sync.Mutex // held while a new keyring is made
 
-	looking chan struct{} // holds an element while somebody looks again
-	looked  time.Time     // when the last look began; guarded by looking
+	reloading  chan struct{} // holds an element while somebody looks again
+	reloadedAt time.Time     // when the last look began; guarded by looking
 
-	resealing sync.Mutex    // held while this node changes the cluster key
-	holding   sync.Mutex    // held while what this node holds changes, or is told
-	nudged    chan struct{} // of followKeys
+	rewrapMu     sync.Mutex    // held while this node changes the cluster key
+	clusterKeyMu sync.Mutex    // held while what this node holds changes, or is told
+	wakeCh       chan struct{} // of followKeys
 
-	fresh chan struct{} // closed when the ring is not older than the start
+	fresh chan struct{} // closed when the keyring is not older than the start
 
 	feed *feed.Feed // nil unless Config.Feed
 
@@ -86,9 +86,9 @@ type Issuer struct {
 // cluster, and starts the duties. It returns when tokens can be minted: a node
 // that was a member before needs no leader for that, but waits a little for one.
 func New(ctx context.Context, c Config) (*Issuer, error) {
-	i := &Issuer{Config: c, looking: make(chan struct{}, 1), nudged: make(chan struct{}, 1), fresh: make(chan struct{})}
+	i := &Issuer{Config: c, reloading: make(chan struct{}, 1), wakeCh: make(chan struct{}, 1), fresh: make(chan struct{})}
 	if i.Observer == nil {
-		i.Observer = nobody{}
+		i.Observer = nopObserver{}
 	}
 	if i.Tracer == nil {
 		i.Tracer = noop.Tracer{}
@@ -107,10 +107,10 @@ func New(ctx context.Context, c Config) (*Issuer, error) {
 		i.serveRevocations(duties)
 	}
 	i.done.Go(func() { i.followKeys(duties) })
-	i.done.Go(func() { i.Node.WhileLeading(duties, i.lead) })
-	i.done.Go(func() { i.Node.WhileLeading(duties, i.beginLife) })
+	i.done.Go(func() { i.Node.WhileLeading(duties, i.leaderLoop) })
+	i.done.Go(func() { i.Node.WhileLeading(duties, i.beginTimeline) })
 	i.done.Go(func() { i.Node.WhileLeading(duties, i.logTrail) })
-	i.done.Go(func() { i.freshen(duties) })
+	i.done.Go(func() { i.loadFreshKeyring(duties) })
 	if i.Failures != nil {
 		i.done.Go(func() { i.Failures.Run(duties) })
 		i.done.Go(func() { i.reportFailures(duties) })
@@ -201,38 +201,38 @@ func unavailable(err error) error {
 // whether a session has run out. Decisions are stamped by the leader.
 func (i *Issuer) Now() ledger.Time { return ledger.Time(i.Config.Now().UnixMilli()) }
 
-// reopen makes a new ring from the node's state.
+// reopen makes a new keyring from the node's state.
 func (i *Issuer) reopen() error {
-	i.opening.Lock()
-	defer i.opening.Unlock()
-	r, err := openRing(i.View(), i.ClusterKeys)
+	i.openMu.Lock()
+	defer i.openMu.Unlock()
+	r, err := openKeyring(i.View(), i.ClusterKeys)
 	if err != nil {
 		return err
 	}
-	i.keys.Store(r)
+	i.keyring.Store(r)
 	return nil
 }
 
 // signer finds the key that an outcome names.
 func (i *Issuer) signer(ctx context.Context, id string, index uint64) (*keys.Signer, error) {
-	return opened(ctx, i, index, func(r *ring) (*keys.Signer, bool) {
+	return opened(ctx, i, index, func(r *keyring) (*keys.Signer, bool) {
 		s, ok := r.signing[id]
 		return s, ok
 	}, "signing key "+id)
 }
 
 func (i *Issuer) credentialKey(ctx context.Context, number uint32, index uint64) (*credentialKey, error) {
-	return opened(ctx, i, index, func(r *ring) (*credentialKey, bool) {
+	return opened(ctx, i, index, func(r *keyring) (*credentialKey, bool) {
 		k, ok := r.credentials[number]
 		return k, ok
 	}, fmt.Sprintf("credential key %d", number))
 }
 
-// opened looks for a key that the command at index named. The ring may be a
+// opened looks for a key that the command at index named. The keyring may be a
 // moment behind the state, and the state behind the leader's, so what is not
 // there is looked for again when this node has applied the command.
-func opened[K any](ctx context.Context, i *Issuer, index uint64, find func(*ring) (K, bool), name string) (K, error) {
-	if k, ok := find(i.keys.Load()); ok {
+func opened[K any](ctx context.Context, i *Issuer, index uint64, find func(*keyring) (K, bool), name string) (K, error) {
+	if k, ok := find(i.keyring.Load()); ok {
 		return k, nil
 	}
 	var none K
@@ -242,7 +242,7 @@ func opened[K any](ctx context.Context, i *Issuer, index uint64, find func(*ring
 	if err := i.reopen(); err != nil {
 		return none, err
 	}
-	if k, ok := find(i.keys.Load()); ok {
+	if k, ok := find(i.keyring.Load()); ok {
 		return k, nil
 	}
 	return none, fmt.Errorf("%s is not open here", name)

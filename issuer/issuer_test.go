@@ -25,21 +25,21 @@ const redirect = "https://app.example/cb"
 
 func digestOf(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
-// A bench is an issuer on a real node whose clock the test sets.
-type bench struct {
-	t      *testing.T
-	dir    string
-	key    keys.ClusterKey
-	held   *keys.ClusterKeys
-	offset atomic.Int64 // of the clock, nanoseconds
-	node   *cluster.Node
+// A testIssuer is an issuer on a real node whose clock the test sets.
+type testIssuer struct {
+	t           *testing.T
+	dir         string
+	key         keys.ClusterKey
+	clusterKeys *keys.ClusterKeys
+	offset      atomic.Int64 // of the clock, nanoseconds
+	node        *cluster.Node
 	*issuer.Issuer
 }
 
-func newBench(t *testing.T) *bench {
+func newTestIssuer(t *testing.T) *testIssuer {
 	key, err := keys.NewClusterKey(rand.Reader)
 	require.NoError(t, err)
-	b := &bench{t: t, dir: t.TempDir(), key: key, held: keys.FixedClusterKey(key, "a test")}
+	b := &testIssuer{t: t, dir: t.TempDir(), key: key, clusterKeys: keys.FixedClusterKey(key, "a test")}
 	b.open()
 	t.Cleanup(b.close)
 	s := ledger.DefaultSettings()
@@ -55,7 +55,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-func (b *bench) open() {
+func (b *testIssuer) open() {
 	b.t.Helper()
 	now := func() time.Time { return time.Now().Add(time.Duration(b.offset.Load())) }
 	var err error
@@ -63,17 +63,17 @@ func (b *bench) open() {
 	b.node, err = cluster.Open(b.t.Context(), cluster.Config{Dir: b.dir, Bootstrap: true, Machine: issuer.Machine(), Logger: log, Now: now})
 	require.NoError(b.t, err)
 	b.Issuer, err = issuer.New(b.t.Context(), issuer.Config{
-		Node: b.node, ClusterKeys: b.held, Version: "test", Log: log, Now: now, Rand: rand.Reader,
+		Node: b.node, ClusterKeys: b.clusterKeys, Version: "test", Log: log, Now: now, Rand: rand.Reader,
 	})
 	require.NoError(b.t, err)
 }
 
-func (b *bench) close() {
+func (b *testIssuer) close() {
 	b.Issuer.Close()
 	require.NoError(b.t, b.node.Close(context.Background()))
 }
 
-func (b *bench) accept(c ledger.Command) ledger.Outcome {
+func (b *testIssuer) accept(c ledger.Command) ledger.Outcome {
 	b.t.Helper()
 	o, _, err := b.Propose(b.t.Context(), c)
 	require.NoError(b.t, err)
@@ -81,12 +81,12 @@ func (b *bench) accept(c ledger.Command) ledger.Outcome {
 	return o
 }
 
-func (b *bench) code() string {
+func (b *testIssuer) code() string {
 	b.t.Helper()
 	var session, grant [32]byte
 	_, _ = rand.Read(session[:])
 	_, _ = rand.Read(grant[:])
-	b.accept(&ledger.SignIn{Session: session, User: "u-alice", Verified: sha256.Sum256([]byte("hash"))})
+	b.accept(&ledger.SignIn{Session: session, User: "u-alice", VerifiedHash: sha256.Sum256([]byte("hash"))})
 	o := b.accept(&ledger.Allow{
 		Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: ledger.GrantID(grant[:16]), Revision: 1,
 		Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ"},
@@ -96,7 +96,7 @@ func (b *bench) code() string {
 	return code.Reveal()
 }
 
-func (b *bench) exchange() oauth.TokenResponse {
+func (b *testIssuer) exchange() oauth.TokenResponse {
 	b.t.Helper()
 	r, err := b.Token(b.t.Context(), oauth.TokenRequest{
 		GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: "app", Secret: "a-secret"},
@@ -106,7 +106,7 @@ func (b *bench) exchange() oauth.TokenResponse {
 	return r
 }
 
-func (b *bench) refresh(token string) (oauth.TokenResponse, error) {
+func (b *testIssuer) refresh(token string) (oauth.TokenResponse, error) {
 	return b.Token(b.t.Context(), oauth.TokenRequest{
 		GrantType: oauth.RefreshToken, Client: oauth.ClientCredentials{ID: "app", Secret: "a-secret"}, RefreshToken: token,
 	})
@@ -121,12 +121,12 @@ func kidOf(t *testing.T, token string) string {
 	return h.Kid
 }
 
-func (b *bench) key1(p ledger.Purpose) string { return b.View().ActiveKey(p).ID }
+func (b *testIssuer) key1(p ledger.Purpose) string { return b.View().ActiveKey(p).ID }
 
 // TestRotationOfSigningKeys takes a key through its life by the leader's
 // duties, and looks at what verifiers see at each step.
 func TestRotationOfSigningKeys(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	first := b.key1(ledger.ForSigning)
 	require.Equal(t, first, kidOf(t, b.exchange().AccessToken))
 	require.Equal(t, 300*time.Second, b.KeySet().MaxAge)
@@ -163,7 +163,7 @@ func TestRotationOfSigningKeys(t *testing.T) {
 
 // TestRotationOfCredentialKeys: nobody is signed out by it.
 func TestRotationOfCredentialKeys(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	before := b.exchange()
 	attempt, device := b.SealAttempt([]byte("a sign-in elsewhere")), b.SealDevice([]byte("a browser"))
 	session, lag := b.SealSession([]byte("a session")), b.Lag()
@@ -207,7 +207,7 @@ func TestRotationOfCredentialKeys(t *testing.T) {
 
 // TestRestart: what was promised survives, down to the same refresh token.
 func TestRestart(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	token := b.exchange().RefreshToken
 	once, err := b.refresh(token)
 	require.NoError(t, err)
@@ -222,7 +222,7 @@ func TestRestart(t *testing.T) {
 // TestExplain: the cause is in the error_id, and names the grant only to a
 // client that has proven that it is its own.
 func TestExplain(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	first := b.exchange()
 	second, err := b.refresh(first.RefreshToken)
 	require.NoError(t, err)
@@ -255,7 +255,7 @@ func TestExplain(t *testing.T) {
 
 // TestWrongClusterKey: a node with another cluster key starts nothing.
 func TestWrongClusterKey(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	other, err := keys.NewClusterKey(rand.Reader)
 	require.NoError(t, err)
 	_, err = issuer.New(t.Context(), issuer.Config{
@@ -268,7 +268,7 @@ func TestWrongClusterKey(t *testing.T) {
 
 // TestSweep: the leader removes what has no effect any more.
 func TestSweep(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	live := b.exchange()
 	b.code() // never redeemed
 	count := func() (n int) {

@@ -10,7 +10,7 @@ import (
 
 // KeySet is rendered once per change of the keys.
 func (i *Issuer) KeySet() oauth.KeySet {
-	r := i.keys.Load()
+	r := i.keyring.Load()
 	v := i.View()
 	age := v.Settings().JWKSMaxAge
 	if at, ok := v.NextStep(); ok {
@@ -25,12 +25,12 @@ func (i *Issuer) KeySet() oauth.KeySet {
 // Key makes an Issuer the verifier.KeySource of its own tokens. One that is not
 // known here may be so new that this node has not heard of it.
 func (i *Issuer) Key(ctx context.Context, kid string) (verifier.Key, error) {
-	k, err := i.keys.Load().source.Key(ctx, kid)
+	k, err := i.keyring.Load().source.Key(ctx, kid)
 	if !errors.Is(err, verifier.ErrUnknownKey) {
 		return k, err
 	}
-	if err := i.lookAgain(ctx); err != nil {
+	if err := i.reloadKeyring(ctx); err != nil {
 		return verifier.Key{}, err
 	}
-	return i.keys.Load().source.Key(ctx, kid)
+	return i.keyring.Load().source.Key(ctx, kid)
 }

@@ -44,7 +44,7 @@ func (e *Entry) Kind() cluster.Kind { return cluster.Kind(e.Command.Kind()) }
 // Decide is the ledger's decision; its Outcome is a ledger.Outcome.
 func (e *Entry) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
 	d := e.Command.Decide(ledger.At(txn), ledgerMeta(m))
-	out := cluster.Decision{Outcome: d.Outcome, Recheck: d.Recheck, Proved: d.Proved, Accuses: d.Accuses}
+	out := cluster.Decision{Outcome: d.Outcome, ConfirmFresh: d.ConfirmFresh, Authenticated: d.Authenticated, ReuseDetected: d.ReuseDetected}
 	if len(d.Changes) > 0 {
 		out.Changes = make([]cluster.Change, len(d.Changes))
 		for i, c := range d.Changes {

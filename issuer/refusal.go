@@ -19,27 +19,27 @@ var descriptions = map[oauth.Code]string{
 	oauth.InvalidRequest:     "The request does not fit the authorization that it belongs to.",
 }
 
-// refused is the public answer to a refusal: its code, the text of the code,
+// publicError is the public answer to a refusal: its code, the text of the code,
 // and the cause sealed in the error_id.
-func (i *Issuer) refused(client string, r ledger.Refusal) *oauth.Error {
+func (i *Issuer) publicError(client string, r ledger.Refusal) *oauth.Error {
 	return &oauth.Error{Code: r.Code, Description: descriptions[r.Code], ID: i.ErrorID(client, r), Cause: uint16(r.Cause)}
 }
 
 // ErrorID seals the cause of a refusal for the client's owner. Nothing is
 // stored, so a refusal costs no log entry.
 func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
-	i.Observer.Refused(i.known(client), r.Cause)
-	ring := i.keys.Load()
-	key := ring.credentials[ring.active]
-	return credential.SealCause(i.Rand, key.errors, ring.active, credential.Cause{
+	i.Observer.Refused(i.existingClientID(client), r.Cause)
+	keyring := i.keyring.Load()
+	key := keyring.credentials[keyring.active]
+	return credential.SealCause(i.Rand, key.errors, keyring.active, credential.Cause{
 		Code: uint16(r.Cause), At: int64(i.Now()), Client: credential.ClientDigest(client),
 		Named: r.Named, Grant: r.Grant, Presented: r.Presented, Due: r.Due, When: int64(r.When),
 	})
 }
 
-// known is a client's id again if there is one of it, and "" otherwise: who
+// existingClientID is a client's id again if there is one of it, and "" otherwise: who
 // observes is told nothing that a stranger made up.
-func (i *Issuer) known(client string) string {
+func (i *Issuer) existingClientID(client string) string {
 	if c := i.View().Client(client); c != nil {
 		return c.ID
 	}
@@ -51,7 +51,7 @@ var ErrNotAnErrorID = errors.New("this is not an error_id of this server")
 
 // Explain opens an error_id. Who may see it is the caller's to check.
 func (i *Issuer) Explain(id string) (ledger.Explanation, error) {
-	c, err := credential.OpenCause(i.keys.Load().errorAEAD, id)
+	c, err := credential.OpenCause(i.keyring.Load().errorAEAD, id)
 	if err != nil {
 		return ledger.Explanation{}, fmt.Errorf("%w: %w", ErrNotAnErrorID, err)
 	}

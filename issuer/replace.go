@@ -11,23 +11,23 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// Replaced says what became of a key that leaked.
-type Replaced struct {
+// ReplaceResult says what became of a key that leaked.
+type ReplaceResult struct {
 	Leaked  string
 	Purpose ledger.Purpose
-	// Did are the steps that this call took, in words for people; none where
+	// Steps are the steps that this call took, in words for people; none where
 	// the key had gone before.
-	Did []string
+	Steps []string
 	// Active is the key that is minted with now.
 	Active string
-	// Waits are the names of voters that have not opened Active.
-	Waits []string
-	// Stranded are the clients that can't authenticate any more: they need
+	// WaitingFor are the names of voters that have not opened Active.
+	WaitingFor []string
+	// LockedOut are the clients that can't authenticate any more: they need
 	// another secret.
-	Stranded []string
-	// Lost are the secrets that went with the key. A client that has another one
+	LockedOut []string
+	// DroppedSecrets are the secrets that went with the key. A client that has another one
 	// can authenticate by that alone.
-	Lost []ledger.LostSecret
+	DroppedSecrets []ledger.DroppedSecret
 }
 
 const (
@@ -46,10 +46,10 @@ const (
 // verifiers refuse the new key's tokens until they have fetched it, grants that
 // are due under it have ended, and secrets that are recorded under it must be
 // made again.
-func (i *Issuer) Replace(ctx context.Context, leaked string) (Replaced, error) {
+func (i *Issuer) Replace(ctx context.Context, leaked string) (ReplaceResult, error) {
 	ctx, cancel := context.WithTimeout(ctx, replaceTimeout)
 	defer cancel()
-	r := Replaced{Leaked: leaked}
+	r := ReplaceResult{Leaked: leaked}
 	for range replaceSteps {
 		v, err := i.ViewFresh(ctx)
 		if err != nil {
@@ -57,7 +57,7 @@ func (i *Issuer) Replace(ctx context.Context, leaked string) (Replaced, error) {
 		}
 		k := v.Key(leaked)
 		if k == nil {
-			err := i.replaced(v, &r)
+			err := i.finishReplace(v, &r)
 			return r, err
 		}
 		r.Purpose = k.Purpose
@@ -73,10 +73,10 @@ func (i *Issuer) Replace(ctx context.Context, leaked string) (Replaced, error) {
 	return r, i.unfinished(r, errors.New("the keys change all the time"))
 }
 
-// replaced completes r when the key is gone.
-func (i *Issuer) replaced(v ledger.View, r *Replaced) error {
-	if len(r.Did) == 0 {
-		if !dropped(v, r.Leaked) {
+// finishReplace completes r when the key is gone.
+func (i *Issuer) finishReplace(v ledger.View, r *ReplaceResult) error {
+	if len(r.Steps) == 0 {
+		if !wasDropped(v, r.Leaked) {
 			return NoKeyError{r.Leaked}
 		}
 		r.Purpose = purposeOf(r.Leaked)
@@ -84,16 +84,16 @@ func (i *Issuer) replaced(v ledger.View, r *Replaced) error {
 	if k := v.ActiveKey(r.Purpose); k != nil {
 		r.Active = k.ID
 		_, without := i.openedBy(k.ID)
-		r.Waits = i.nodeNames(without)
+		r.WaitingFor = i.nodeNames(without)
 	}
 	if r.Purpose == ledger.ForCredentials {
-		r.Stranded, r.Lost = v.Stranded(), v.Lost(credentialKeyNumber(r.Leaked))
+		r.LockedOut, r.DroppedSecrets = v.LockedOutClients(), v.DroppedSecrets(credentialKeyNumber(r.Leaked))
 	}
 	return i.reopen()
 }
 
-// dropped reports whether the audit trail has the end of a key.
-func dropped(v ledger.View, id string) bool {
+// wasDropped reports whether the audit trail has the end of a key.
+func wasDropped(v ledger.View, id string) bool {
 	for e := range v.EventsBackwards() {
 		if e.Detail == id && (e.Kind == ledger.EventKeyEmergency || e.Kind == ledger.EventKeyDropped) {
 			return true
@@ -104,8 +104,8 @@ func dropped(v ledger.View, id string) bool {
 
 // supersede puts another key in the place of the one that leaked: the one that
 // waits, or a new one.
-func (i *Issuer) supersede(ctx context.Context, v ledger.View, r *Replaced) error {
-	next := waiting(v, r.Purpose)
+func (i *Issuer) supersede(ctx context.Context, v ledger.View, r *ReplaceResult) error {
+	next := announcedKey(v, r.Purpose)
 	if next == nil {
 		id, err := i.AddKey(ctx, r.Purpose)
 		var refused Refused
@@ -115,16 +115,16 @@ func (i *Issuer) supersede(ctx context.Context, v ledger.View, r *Replaced) erro
 		case err != nil:
 			return err
 		}
-		r.did("key %s was made", id)
+		r.addStep("key %s was made", id)
 		return nil
 	}
 	if err := i.reopen(); err != nil {
 		return err
 	}
-	if err := i.acknowledge(ctx); err != nil {
+	if err := i.acknowledgeKeys(ctx); err != nil {
 		return fmt.Errorf("acknowledge key %s: %w", next.ID, err)
 	}
-	seen, err := i.seenBy(ctx, next.ID)
+	seen, err := i.waitOpened(ctx, next.ID)
 	if err != nil {
 		return err
 	}
@@ -133,54 +133,54 @@ func (i *Issuer) supersede(ctx context.Context, v ledger.View, r *Replaced) erro
 	case err != nil:
 		return fmt.Errorf("activate key %s: %w", next.ID, err)
 	case outcome.Refusal == nil:
-		r.did("key %s is active in the place of %s", next.ID, r.Leaked)
+		r.addStep("key %s is active in the place of %s", next.ID, r.Leaked)
 	}
 	return nil // where it was refused the state has moved on
 }
 
-func (i *Issuer) drop(ctx context.Context, r *Replaced) error {
+func (i *Issuer) drop(ctx context.Context, r *ReplaceResult) error {
 	outcome, _, err := i.Propose(ctx, &ledger.DropKey{ID: r.Leaked, Emergency: true})
 	switch {
 	case err != nil:
 		return fmt.Errorf("drop key %s: %w", r.Leaked, err)
 	case outcome.Refusal == nil:
-		r.did("key %s is dropped", r.Leaked)
+		r.addStep("key %s is dropped", r.Leaked)
 	}
 	return nil // as above
 }
 
-// An Unfinished change leaves the leaked key accepted. It says how far it came.
-type Unfinished struct {
-	Replaced
+// An UnfinishedError change leaves the leaked key accepted. It says how far it came.
+type UnfinishedError struct {
+	ReplaceResult
 	cause error
 }
 
-func (i *Issuer) unfinished(r Replaced, cause error) error {
-	u := &Unfinished{r, cause}
+func (i *Issuer) unfinished(r ReplaceResult, cause error) error {
+	u := &UnfinishedError{r, cause}
 	if !errors.Is(cause, oauth.ErrUnavailable) && !errors.Is(cause, context.DeadlineExceeded) {
 		i.Log.Error("replace a key", "key", r.Leaked, "error", cause)
 	}
 	return u
 }
 
-func (u *Unfinished) Error() string { return u.Later() + ": " + u.cause.Error() }
+func (u *UnfinishedError) Error() string { return u.Later() + ": " + u.cause.Error() }
 
-func (u *Unfinished) Unwrap() error { return u.cause }
+func (u *UnfinishedError) Unwrap() error { return u.cause }
 
 // Later tells operators what happened and what remains.
-func (u *Unfinished) Later() string {
+func (u *UnfinishedError) Later() string {
 	text := "it could not be made sure that key " + u.Leaked + " is dropped"
-	if len(u.Did) > 0 {
-		text += "; so far: " + strings.Join(u.Did, ", ")
+	if len(u.Steps) > 0 {
+		text += "; so far: " + strings.Join(u.Steps, ", ")
 	}
 	return text + "; the same command again goes on where this one ended"
 }
 
-func (r *Replaced) did(format string, args ...any) {
-	r.Did = append(r.Did, fmt.Sprintf(format, args...))
+func (r *ReplaceResult) addStep(format string, args ...any) {
+	r.Steps = append(r.Steps, fmt.Sprintf(format, args...))
 }
 
-// A NoKeyError says that the ring has no key of an id, and had none of late.
+// A NoKeyError says that the keyring has no key of an id, and had none of late.
 type NoKeyError struct{ ID string }
 
 func (e NoKeyError) Error() string {

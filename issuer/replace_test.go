@@ -12,19 +12,19 @@ import (
 )
 
 func TestReplaceASigningKey(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	leaked := b.key1(ledger.ForSigning)
 	r, err := b.Replace(t.Context(), leaked)
 	require.NoError(t, err)
-	require.Len(t, r.Did, 3)
+	require.Len(t, r.Steps, 3)
 	require.Equal(t, r.Active, b.key1(ledger.ForSigning))
-	require.Empty(t, r.Waits)
+	require.Empty(t, r.WaitingFor)
 	require.NotContains(t, string(b.KeySet().Body), leaked)
 	require.Equal(t, r.Active, kidOf(t, b.exchange().AccessToken))
 }
 
 func TestReplaceACredentialKey(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	first, err := b.Secret("another-secret")
 	require.NoError(t, err)
 	b.accept(&ledger.ImportClient{
@@ -49,16 +49,16 @@ func TestReplaceACredentialKey(t *testing.T) {
 
 	r, err := b.Replace(t.Context(), "c1")
 	require.NoError(t, err)
-	require.Equal(t, []string{"key c1 is dropped"}, r.Did)
-	require.Equal(t, []string{"idle"}, r.Stranded)
-	lost := []ledger.LostSecret{{Client: "idle", Secret: first.ID}, {Client: "two", Secret: first.ID}}
-	require.Equal(t, lost, r.Lost)
+	require.Equal(t, []string{"key c1 is dropped"}, r.Steps)
+	require.Equal(t, []string{"idle"}, r.LockedOut)
+	lost := []ledger.DroppedSecret{{Client: "idle", Secret: first.ID}, {Client: "two", Secret: first.ID}}
+	require.Equal(t, lost, r.DroppedSecrets)
 	again, err := b.Replace(t.Context(), "c1")
 	require.NoError(t, err)
-	require.Equal(t, lost, again.Lost, "told again to whoever missed it")
+	require.Equal(t, lost, again.DroppedSecrets, "told again to whoever missed it")
 	two := b.View().Client("two")
-	require.True(t, b.View().Unkept(&two.Secrets[0]))
-	require.False(t, b.View().Unkept(&two.Secrets[1]))
+	require.True(t, b.View().KeyDropped(&two.Secrets[0]))
+	require.False(t, b.View().KeyDropped(&two.Secrets[1]))
 	require.NotEmpty(t, b.View().GrantsOf("u-alice", b.Now()))
 	next, err := b.refresh(token)
 	require.NoError(t, err, "made under the second key, by a client whose secret has moved")
@@ -71,7 +71,7 @@ func TestReplaceACredentialKey(t *testing.T) {
 	require.Equal(t, oauth.InvalidClient, refused.Code)
 	e, err := b.Explain(refused.ID)
 	require.NoError(t, err)
-	require.Equal(t, ledger.SecretUnkept, e.Cause)
+	require.Equal(t, ledger.SecretKeyDropped, e.Cause)
 
 	_, err = b.Replace(t.Context(), second)
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestReplaceACredentialKey(t *testing.T) {
 	require.ErrorAs(t, err, &refused, "grants due under the leaked key have ended")
 	require.Empty(t, b.View().GrantsOf("u-alice", b.Now()), "and are listed no more")
 	for g := range b.View().Grants() {
-		require.Equal(t, ledger.KeyNotRecorded, b.View().GrantOver(g))
+		require.Equal(t, ledger.KeyNotRecorded, b.View().GrantUnredeemable(g))
 	}
 }
 
@@ -88,7 +88,7 @@ func TestReplaceACredentialKey(t *testing.T) {
 func TestReplaceGoesOn(t *testing.T) {
 	for _, p := range []ledger.Purpose{ledger.ForSigning, ledger.ForCredentials} {
 		for done, want := range []int{3, 2, 1, 0} {
-			b := newBench(t)
+			b := newTestIssuer(t)
 			leaked := b.key1(p)
 			var next string
 			steps := []func(){
@@ -112,10 +112,10 @@ func TestReplaceGoesOn(t *testing.T) {
 			r, err := b.Replace(t.Context(), leaked)
 			require.NoError(t, err)
 			if done < 2 {
-				require.LessOrEqual(t, len(r.Did), want, "a duty may have taken one of them")
-				require.Contains(t, r.Did, "key "+leaked+" is dropped")
+				require.LessOrEqual(t, len(r.Steps), want, "a duty may have taken one of them")
+				require.Contains(t, r.Steps, "key "+leaked+" is dropped")
 			} else {
-				require.Len(t, r.Did, want, "%s, %d steps were done", p, done)
+				require.Len(t, r.Steps, want, "%s, %d steps were done", p, done)
 			}
 			require.Equal(t, p, r.Purpose)
 			require.Equal(t, b.key1(p), r.Active)
@@ -124,7 +124,7 @@ func TestReplaceGoesOn(t *testing.T) {
 			}
 			again, err := b.Replace(t.Context(), leaked)
 			require.NoError(t, err)
-			require.Empty(t, again.Did)
+			require.Empty(t, again.Steps)
 			require.Equal(t, r.Active, again.Active)
 			kept := 0
 			for k := range b.View().Keys() {
@@ -139,7 +139,7 @@ func TestReplaceGoesOn(t *testing.T) {
 
 // TestReplaceAnAnnouncedKey: nothing was made with it, so that it just goes.
 func TestReplaceAnAnnouncedKey(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	active := b.key1(ledger.ForCredentials)
 	announced, err := b.AddKey(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
@@ -152,7 +152,7 @@ func TestReplaceAnAnnouncedKey(t *testing.T) {
 }
 
 func TestRefusedRotation(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	announced, err := b.Rotate(t.Context(), ledger.ForSigning)
 	require.NoError(t, err)
 	for _, again := range []func() error{
@@ -176,7 +176,7 @@ func TestReplaceTellsHowFarItCame(t *testing.T) {
 	c.all[1].stop()
 	c.all[2].stop()
 	_, err := c.all[0].issuer.Replace(t.Context(), leaked)
-	var unfinished *issuer.Unfinished
+	var unfinished *issuer.UnfinishedError
 	require.ErrorAs(t, err, &unfinished)
 	require.Contains(t, unfinished.Later(), "key "+leaked+" is dropped")
 	require.Contains(t, unfinished.Later(), "the same command again")

@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	// gather is between two looks at the audit trail: what is revoked meanwhile
+	// gatherInterval is between two looks at the audit trail: what is revoked meanwhile
 	// goes to all readers in one document.
-	gather = 100 * time.Millisecond
+	gatherInterval = 100 * time.Millisecond
 
 	// confirmEvery is how often a node asks the leader whether it has everything,
 	// while somebody reads the feed.
@@ -38,7 +38,7 @@ var errNoActiveKey = errors.New("no signing key is active here")
 
 func (i *Issuer) activeSigner() (feed.Signer, error) {
 	if k := i.View().ActiveKey(ledger.ForSigning); k != nil {
-		if s, ok := i.keys.Load().signing[k.ID]; ok {
+		if s, ok := i.keyring.Load().signing[k.ID]; ok {
 			return s, nil
 		}
 	}
@@ -49,7 +49,7 @@ func (i *Issuer) activeSigner() (feed.Signer, error) {
 func (i *Issuer) followRevocations(ctx context.Context) {
 	for {
 		trail, restores := i.Node.Changed(ledger.TableAudit), i.Node.Changed(ledger.TableRestores)
-		if i.feed.Follow(i.View) && pause(ctx, gather) != nil {
+		if i.feed.Update(i.View) && pause(ctx, gatherInterval) != nil {
 			return
 		}
 		select {
@@ -66,13 +66,13 @@ func (i *Issuer) followRevocations(ctx context.Context) {
 func (i *Issuer) confirmRevocations(ctx context.Context) {
 	for {
 		select {
-		case <-i.feed.Asked():
+		case <-i.feed.ConfirmRequested():
 		case <-ctx.Done():
 			return
 		}
 		began := i.Config.Now()
 		if _, err := i.ViewFresh(ctx); err == nil {
-			i.feed.Follow(i.View)
+			i.feed.Update(i.View)
 			i.feed.Confirm(began)
 		}
 		if pause(ctx, confirmEvery) != nil {
@@ -92,8 +92,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// keepEvents is from when on the audit trail is kept beyond its usual length.
-func (i *Issuer) keepEvents(now ledger.Time) ledger.Time {
+// keepEventsSince is from when on the audit trail is kept beyond its usual length.
+func (i *Issuer) keepEventsSince(now ledger.Time) ledger.Time {
 	if i.feed == nil {
 		return math.MaxInt64
 	}

@@ -14,14 +14,14 @@ func (i *Issuer) Rotate(ctx context.Context, p ledger.Purpose) (id string, err e
 	if err != nil {
 		return "", err
 	}
-	if k := waiting(v, p); k != nil {
+	if k := announcedKey(v, p); k != nil {
 		return "", Refused("key " + k.ID + " is announced already, and becomes active by itself")
 	}
 	return i.AddKey(ctx, p)
 }
 
-// waiting is the announced key of a purpose, nil where there is none.
-func waiting(v ledger.View, p ledger.Purpose) *ledger.Key {
+// announcedKey is the announced key of a purpose, nil where there is none.
+func announcedKey(v ledger.View, p ledger.Purpose) *ledger.Key {
 	for k := range v.Keys() {
 		if k.Purpose == p && k.State == ledger.KeyAnnounced {
 			return k
@@ -33,10 +33,10 @@ func waiting(v ledger.View, p ledger.Purpose) *ledger.Key {
 // emergencyWait is how long an emergency waits for nodes that may be down.
 const emergencyWait = 5 * time.Second
 
-// seenBy waits until every voter has opened a key. A leaked key must go even
+// waitOpened waits until every voter has opened a key. A leaked key must go even
 // while a node is down, so after a while those that have opened it will do:
 // the node finds the key in the state when it is back.
-func (i *Issuer) seenBy(ctx context.Context, key string) ([]string, error) {
+func (i *Issuer) waitOpened(ctx context.Context, key string) ([]string, error) {
 	late, cancel := context.WithTimeout(ctx, emergencyWait)
 	defer cancel()
 	for {

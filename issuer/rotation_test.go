@@ -106,7 +106,7 @@ func (r *rotation) step(words []string) string {
 		done, err := r.running()[0].issuer.Replace(r.t.Context(), r.id(words[1]))
 		require.NoError(r.t, err)
 		delete(r.expires, r.id(words[1])) // its tokens are refused, and that is meant
-		return fmt.Sprintf("%s is active, %d steps, waits for %v", r.name(done.Active), len(done.Did), done.Waits)
+		return fmt.Sprintf("%s is active, %d steps, waits for %v", r.name(done.Active), len(done.Steps), done.WaitingFor)
 	case "opened":
 		r.await(func(p *peer) bool {
 			for _, other := range r.running() {
@@ -194,7 +194,7 @@ func (r *rotation) token(p *peer) oauth.TokenResponse {
 	var grant ledger.GrantID
 	_, _ = rand.Read(session[:])
 	_, _ = rand.Read(grant[:])
-	_, _, err := p.issuer.Propose(r.t.Context(), &ledger.SignIn{Session: session, User: "u-alice", Verified: sha256.Sum256([]byte("hash"))})
+	_, _, err := p.issuer.Propose(r.t.Context(), &ledger.SignIn{Session: session, User: "u-alice", VerifiedHash: sha256.Sum256([]byte("hash"))})
 	require.NoError(r.t, err)
 	o, index, err := p.issuer.Propose(r.t.Context(), &ledger.Allow{
 		Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: grant, Revision: 1,

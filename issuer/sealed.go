@@ -55,21 +55,21 @@ func (i *Issuer) OpenSession(ctx context.Context, text string) ([]byte, error) {
 	if !errors.Is(err, credential.ErrUnknownKey) {
 		return plain, err
 	}
-	if err := i.lookAgain(ctx); err != nil {
+	if err := i.reloadKeyring(ctx); err != nil {
 		return nil, err
 	}
 	return i.open(ofSessions, text)
 }
 
 func (i *Issuer) seal(purpose func(*credentialKey) cipher.AEAD, plain []byte) string {
-	ring := i.keys.Load()
-	return credential.SealText(i.Rand, purpose(ring.credentials[ring.active]), ring.active, plain)
+	keyring := i.keyring.Load()
+	return credential.SealText(i.Rand, purpose(keyring.credentials[keyring.active]), keyring.active, plain)
 }
 
 func (i *Issuer) open(purpose func(*credentialKey) cipher.AEAD, text string) ([]byte, error) {
-	ring := i.keys.Load()
+	keyring := i.keyring.Load()
 	return credential.OpenText(func(number uint32) (cipher.AEAD, bool) {
-		k, ok := ring.credentials[number]
+		k, ok := keyring.credentials[number]
 		if !ok {
 			return nil, false
 		}

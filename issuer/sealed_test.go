@@ -9,7 +9,7 @@ import (
 // TestSealedForOnePurpose: what is sealed for one purpose opens for no other, so
 // that nobody makes one of what they were given as another.
 func TestSealedForOnePurpose(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	purposes := map[string]struct {
 		seal func([]byte) string
 		open func(string) ([]byte, error)

@@ -28,10 +28,10 @@ func (i *Issuer) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	if _, err := io.ReadFull(i.Rand, id[:]); err != nil {
 		return ledger.NewSecret{}, fmt.Errorf("make a secret's id: %w", err)
 	}
-	ring := i.keys.Load()
+	keyring := i.keyring.Load()
 	return ledger.NewSecret{
-		ID: "s_" + hex.EncodeToString(id[:]), Key: ring.active,
-		Digest: credential.DigestOfSHA256(ring.credentials[ring.active].secret, sum),
+		ID: "s_" + hex.EncodeToString(id[:]), Key: keyring.active,
+		Digest: credential.DigestOfSHA256(keyring.credentials[keyring.active].secret, sum),
 	}, nil
 }
 
@@ -40,17 +40,17 @@ func (i *Issuer) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 // have been applied under. They are keyed because declarations hold secrets
 // that can be guessed.
 func (i *Issuer) Declared(text []byte) []string {
-	ring := i.keys.Load()
-	list := []string{ring.declared(ring.active, text)}
-	for number := range ring.credentials {
-		if number != ring.active {
-			list = append(list, ring.declared(number, text))
+	keyring := i.keyring.Load()
+	list := []string{keyring.declared(keyring.active, text)}
+	for number := range keyring.credentials {
+		if number != keyring.active {
+			list = append(list, keyring.declared(number, text))
 		}
 	}
 	return list
 }
 
-func (r *ring) declared(number uint32, text []byte) string {
+func (r *keyring) declared(number uint32, text []byte) string {
 	sum := r.credentials[number].declarations.Sum(text)
 	return hex.EncodeToString(sum[:16])
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// lookAt is how many rows of a table one tick of the sweeper looks at, so
+// maxSweepScan is how many rows of a table one tick of the sweeper looks at, so
 // that a large table is walked in many short steps.
-const lookAt = 20_000
+const maxSweepScan = 20_000
 
 // A sweeper walks the tables of grants, sessions and logos on the leader's own
 // copy and proposes to remove what has no effect any more.
@@ -23,16 +23,16 @@ type sweeper struct {
 func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 	v, at := i.View(), i.Now()
 	var grants []ledger.GrantID
-	grants, s.grant = v.SweepableGrants(s.grant, lookAt, at)
+	grants, s.grant = v.SweepableGrants(s.grant, maxSweepScan, at)
 	var sessions [][32]byte
-	sessions, s.session = v.OverSessions(s.session, lookAt, at)
+	sessions, s.session = v.SweepableSessions(s.session, maxSweepScan, at)
 	var logos [][32]byte
-	logos, s.logo = v.UnusedLogos(s.logo, lookAt)
+	logos, s.logo = v.UnusedLogos(s.logo, maxSweepScan)
 	for len(grants) > 0 || len(sessions) > 0 || len(logos) > 0 {
 		var c ledger.Sweep
-		c.Grants, grants = cut(grants)
-		c.Sessions, sessions = cut(sessions)
-		c.Logos, logos = cut(logos)
+		c.Grants, grants = chunk(grants)
+		c.Sessions, sessions = chunk(sessions)
+		c.Logos, logos = chunk(logos)
 		outcome, _, err := i.Propose(ctx, &c)
 		if err != nil {
 			return fmt.Errorf("propose: %w", err)
@@ -48,8 +48,8 @@ func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 func (s *sweeper) sweepEvents(ctx context.Context, i *Issuer) error {
 	for {
 		v := i.View()
-		s.shares.Follow(v)
-		events := s.shares.Surplus(v, i.keepEvents(i.Now()), ledger.MaxSweepEvents)
+		s.shares.Update(v)
+		events := s.shares.Surplus(v, i.keepEventsSince(i.Now()), ledger.MaxSweepEvents)
 		if len(events) == 0 {
 			return nil
 		}
@@ -65,7 +65,7 @@ func (s *sweeper) sweepEvents(ctx context.Context, i *Issuer) error {
 	}
 }
 
-func cut[T any](list []T) (head, tail []T) {
+func chunk[T any](list []T) (head, tail []T) {
 	n := min(len(list), ledger.MaxSweep)
 	return list[:n], list[n:]
 }

@@ -13,7 +13,7 @@ import (
 // TestLogosAreSwept: a picture that no client shows is removed by the leader's
 // duty, and no other.
 func TestLogosAreSwept(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	edit := func(revision uint64, picture string) [32]byte {
 		id := digestOf(picture)
 		b.accept(&ledger.EditClient{Actor: ledger.Actor{Operator: true}, ID: "app", Revision: revision, Logo: []byte(picture), Profile: ledger.Profile{
@@ -35,7 +35,7 @@ func TestLogosAreSwept(t *testing.T) {
 
 // TestEventsAreSwept in steps, down to the bound, by the leader's duty.
 func TestEventsAreSwept(t *testing.T) {
-	b := newBench(t)
+	b := newTestIssuer(t)
 	for i := range 600 {
 		id := fmt.Sprint("u-", i%2)
 		b.accept(&ledger.PutUser{ID: id, Username: id, Password: fmt.Sprint("hash ", i)})

@@ -21,7 +21,7 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	command, parse := i.command(r)
 	if errors.Is(parse, credential.ErrUnknownKey) {
 		// Minted under a key that this node may not have heard of yet.
-		if err := i.lookAgain(ctx); err != nil {
+		if err := i.reloadKeyring(ctx); err != nil {
 			return oauth.TokenResponse{}, err
 		}
 		command, parse = i.command(r)
@@ -35,7 +35,7 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 		}
 	} else {
 		var err error
-		if outcome, err = i.decideRubbish(ctx, command, r.Client.Secret != ""); err != nil {
+		if outcome, err = i.decideInvalid(ctx, command, r.Client.Secret != ""); err != nil {
 			return oauth.TokenResponse{}, err
 		}
 		if outcome.Refusal.Cause == ledger.NotACredential && errors.Is(parse, credential.ErrWrongKind) {
@@ -43,7 +43,7 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 		}
 	}
 	if outcome.Refusal != nil {
-		refused := i.refused(r.Client.ID, *outcome.Refusal)
+		refused := i.publicError(r.Client.ID, *outcome.Refusal)
 		refused.Genuine = parse == nil && refused.Code == oauth.InvalidGrant
 		return oauth.TokenResponse{}, refused
 	}
@@ -54,13 +54,13 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	return response, err
 }
 
-// decideRubbish decides on a request whose code or token was not made by this server.
+// decideInvalid decides on a request whose code or token was not made by this server.
 // The MAC shows that, so nothing has to go through the log; only the error depends on
 // the client's authentication. The node decides by its own view, without the leader,
 // unless the client's secret was right. An error other than invalid_client reveals that
 // it was, so it must come from a fresh view: on a node without contact to the leader, the
 // secret may have been revoked since.
-func (i *Issuer) decideRubbish(ctx context.Context, c ledger.Command, secret bool) (ledger.Outcome, error) {
+func (i *Issuer) decideInvalid(ctx context.Context, c ledger.Command, secret bool) (ledger.Outcome, error) {
 	outcome := c.Decide(i.View(), ledger.Meta{At: i.Now()}).Outcome
 	if secret && outcome.Refusal != nil && outcome.Refusal.Code != oauth.InvalidClient {
 		v, err := i.ViewFresh(ctx)
@@ -79,32 +79,32 @@ func (i *Issuer) decideRubbish(ctx context.Context, c ledger.Command, secret boo
 // was presented is no credential of ours; the command then has no link, and
 // is refused.
 func (i *Issuer) command(r oauth.TokenRequest) (ledger.Command, error) {
-	ring := i.keys.Load()
-	proof := ledger.Proof{Client: r.Client.ID, Secret: r.Client.Secret != ""}
-	if len(proof.Client) > ledger.MaxID {
-		proof.Client = "" // no client has it
+	keyring := i.keyring.Load()
+	auth := ledger.ClientAuth{Client: r.Client.ID, Secret: r.Client.Secret != ""}
+	if len(auth.Client) > ledger.MaxID {
+		auth.Client = "" // no client has it
 	}
-	if proof.Secret {
-		proof.Digests = ring.digests(r.Client.Secret)
+	if auth.Secret {
+		auth.Digests = keyring.digests(r.Client.Secret)
 	}
 	if r.GrantType == oauth.AuthorizationCode {
-		l, err := credential.ParseCode(r.Code, ring.chainMAC)
+		l, err := credential.ParseCode(r.Code, keyring.chainMAC)
 		return &ledger.Exchange{
-			Proof: proof, Link: link(l, err),
-			Redirect: sha256.Sum256([]byte(r.RedirectURI)), Verified: challengeOf(r.CodeVerifier),
+			ClientAuth: auth, Credential: credentialRef(l, err),
+			Redirect: sha256.Sum256([]byte(r.RedirectURI)), Challenge: challengeOf(r.CodeVerifier),
 		}, err
 	}
-	l, err := credential.ParseRefresh(r.RefreshToken, ring.chainMAC)
-	c := &ledger.Refresh{Proof: proof, Link: link(l, err), Scope: scopeOf(r.Scope)}
-	c.Unspent = c.Link != nil && i.View().Unspent(*c.Link, ledger.Meta{At: i.Now(), Halted: i.Node.Halted()})
+	l, err := credential.ParseRefresh(r.RefreshToken, keyring.chainMAC)
+	c := &ledger.Refresh{ClientAuth: auth, Credential: credentialRef(l, err), Scope: scopeOf(r.Scope)}
+	c.Unspent = c.Credential != nil && i.View().Unspent(*c.Credential, ledger.Meta{At: i.Now(), Halted: i.Node.Halted()})
 	return c, err
 }
 
-func link(l credential.Link, err error) *ledger.Link {
+func credentialRef(l credential.Ref, err error) *ledger.CredentialRef {
 	if err != nil {
 		return nil
 	}
-	return &ledger.Link{Grant: l.Grant, Generation: l.Generation, Key: l.Key}
+	return &ledger.CredentialRef{Grant: l.Grant, Generation: l.Generation, Key: l.Key}
 }
 
 // scopeOf is the scope that was asked for as a command carries it: each name
@@ -151,7 +151,7 @@ func (i *Issuer) mint(ctx context.Context, o *ledger.Issued, index uint64) (oaut
 	if err != nil {
 		return oauth.TokenResponse{}, fmt.Errorf("mint an access token: %w", err)
 	}
-	refresh := credential.MintRefresh(key.chain, credential.Link{
+	refresh := credential.MintRefresh(key.chain, credential.Ref{
 		Key: o.CredentialKey, Grant: o.Grant, Generation: o.Generation,
 	})
 	return oauth.TokenResponse{
@@ -169,5 +169,5 @@ func (i *Issuer) Code(ctx context.Context, o *ledger.Issued, index uint64) (cred
 	if err != nil {
 		return credential.Code{}, err
 	}
-	return credential.MintCode(key.chain, credential.Link{Key: o.CredentialKey, Grant: o.Grant}), nil
+	return credential.MintCode(key.chain, credential.Ref{Key: o.CredentialKey, Grant: o.Grant}), nil
 }

@@ -9,8 +9,8 @@ import (
 	"sync"
 )
 
-// ErrNotHeld says that a cluster key was asked for that is not here.
-var ErrNotHeld = errors.New("this cluster key is not held here")
+// ErrKeyNotStored says that a cluster key was asked for that is not here.
+var ErrKeyNotStored = errors.New("this cluster key is not held here")
 
 // A FixedError says why a node can keep no other cluster key than the one it
 // has, and what to do about it.
@@ -27,14 +27,14 @@ type ClusterKeys struct {
 	file  string // of the current key
 	fixed string // why no other may follow; "" where one may
 
-	mu      sync.RWMutex // of all below, and of the files
-	current ClusterKey
-	next    []ClusterKey
-	before  []ClusterKey // open what they sealed, and are not held any more
-	expired bool         // the file of the key before was there at the start
+	mu                sync.RWMutex // of all below, and of the files
+	current           ClusterKey
+	pending           []ClusterKey
+	previous          []ClusterKey // open what they sealed, and are not held any more
+	previousFromStart bool         // the file of the key before was there at the start
 
-	// written is called before each change of a file, for tests.
-	written func(step string) error
+	// onWrite is called before each change of a file, for tests.
+	onWrite func(step string) error
 }
 
 // FixedClusterKey is a set of one key that stays as it is, because of reason.
@@ -59,34 +59,34 @@ func (c *ClusterKeys) Get(id string) (ClusterKey, error) {
 			return k, nil
 		}
 	}
-	return ClusterKey{}, fmt.Errorf("cluster key %s: %w", id, ErrNotHeld)
+	return ClusterKey{}, fmt.Errorf("cluster key %s: %w", id, ErrKeyNotStored)
 }
 
 // all is called with mu held.
 func (c *ClusterKeys) all() []ClusterKey {
-	return slices.Concat([]ClusterKey{c.current}, c.next, c.before)
+	return slices.Concat([]ClusterKey{c.current}, c.pending, c.previous)
 }
 
-// Held are the public ids of the current key and of those that may follow it,
+// StoredIDs are the public ids of the current key and of those that may follow it,
 // sorted. They are there again after a crash.
-func (c *ClusterKeys) Held() []string {
+func (c *ClusterKeys) StoredIDs() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	ids := []string{c.current.ID()}
-	for _, k := range c.next {
+	for _, k := range c.pending {
 		ids = append(ids, k.ID())
 	}
 	slices.Sort(ids)
 	return ids
 }
 
-// Next are the public ids of the keys that may follow the current one, in the
+// PendingIDs are the public ids of the keys that may follow the current one, in the
 // order in which they came.
-func (c *ClusterKeys) Next() []string {
+func (c *ClusterKeys) PendingIDs() []string {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
-	ids := make([]string, len(c.next))
-	for i, k := range c.next {
+	ids := make([]string, len(c.pending))
+	for i, k := range c.pending {
 		ids[i] = k.ID()
 	}
 	return ids
@@ -105,18 +105,18 @@ func (c *ClusterKeys) Open(context string, sealed []byte) (plain []byte, err err
 	return nil, err
 }
 
-// AlsoOpen adds keys that open what they sealed, from the text of a file, as long
+// AddOpenOnly adds keys that open what they sealed, from the text of a file, as long
 // as c is used: they are not held, and nothing is written.
-func (c *ClusterKeys) AlsoOpen(text []byte) error {
-	given, err := parseClusterKeys(text)
+func (c *ClusterKeys) AddOpenOnly(text []byte) error {
+	parsed, err := parseClusterKeys(text)
 	if err != nil {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	for _, k := range given {
-		if !holds(c.all(), k) {
-			c.before = append(c.before, k)
+	for _, k := range parsed {
+		if !containsKey(c.all(), k) {
+			c.previous = append(c.previous, k)
 		}
 	}
 	return nil
@@ -144,7 +144,7 @@ func (c *ClusterKeys) Text() []byte {
 	c.mu.RLock()
 	defer c.mu.RUnlock()
 	var b []byte
-	for _, k := range append([]ClusterKey{c.current}, c.next...) {
+	for _, k := range append([]ClusterKey{c.current}, c.pending...) {
 		b = append(b, k.Text()...)
 	}
 	return b
@@ -166,4 +166,4 @@ func parseClusterKeys(text []byte) ([]ClusterKey, error) {
 	return list, nil
 }
 
-func holds(list []ClusterKey, k ClusterKey) bool { return slices.ContainsFunc(list, k.Equal) }
+func containsKey(list []ClusterKey, k ClusterKey) bool { return slices.ContainsFunc(list, k.Equal) }

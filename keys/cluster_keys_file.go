@@ -15,15 +15,15 @@ import (
 // it, a line each, and of the one that it followed. Every change replaces a
 // file as a whole, in an order in which no key that is held is ever in no file.
 const (
-	suffixNext   = ".new"
-	suffixBefore = ".old"
-	suffixPart   = ".part" // what a crash left of a change
+	suffixPending  = ".new"
+	suffixPrevious = ".old"
+	suffixPart     = ".part" // what a crash left of a change
 )
 
-// maxNext bounds how many keys are kept beside the current one. There is more
+// maxPending bounds how many keys are kept beside the current one. There is more
 // than one only where a change was begun on another node than the change that
 // was not finished.
-const maxNext = 32
+const maxPending = 32
 
 // OpenClusterKeys reads the keys that lie in and beside a file. The error is
 // fs.ErrNotExist where the file is missing.
@@ -33,20 +33,20 @@ func OpenClusterKeys(file string) (*ClusterKeys, error) {
 	if c.current, err = ReadClusterKey(file); err != nil {
 		return nil, err
 	}
-	next, err := readClusterKeys(file + suffixNext)
+	next, err := readClusterKeys(file + suffixPending)
 	if err != nil {
 		return nil, err
 	}
 	for _, k := range next {
 		// A crash between two files of a change leaves a key in both.
-		if !k.Equal(c.current) && !holds(c.next, k) {
-			c.next = append(c.next, k)
+		if !k.Equal(c.current) && !containsKey(c.pending, k) {
+			c.pending = append(c.pending, k)
 		}
 	}
-	if c.before, err = readClusterKeys(file + suffixBefore); err != nil {
+	if c.previous, err = readClusterKeys(file + suffixPrevious); err != nil {
 		return nil, err
 	}
-	c.expired = len(c.before) > 0
+	c.previousFromStart = len(c.previous) > 0
 	return c, nil
 }
 
@@ -66,7 +66,7 @@ func readClusterKeys(path string) ([]ClusterKey, error) {
 	return list, nil
 }
 
-// ReadClusterKeys reads a file of one or more keys, which are for AlsoOpen: that of
+// ReadClusterKeys reads a file of one or more keys, which are for AddOpenOnly: that of
 // a node, or one that was kept of the time before a change.
 func ReadClusterKeys(path string) (text []byte, err error) {
 	if text, err = readKeyFile(path, 0o077); err != nil {
@@ -82,29 +82,29 @@ func ReadClusterKeys(path string) (text []byte, err error) {
 // that cluster.
 var ErrOtherCluster = errors.New("this node was given another cluster key than that of the cluster it joins")
 
-// KeepClusterKeys stores what another node gave to one that joins its cluster,
+// StoreClusterKeys stores what another node gave to one that joins its cluster,
 // in a file and beside it. A key that is there already must be one of those: else
 // the error is ErrOtherCluster.
-func KeepClusterKeys(file string, text []byte) error {
-	given, err := parseClusterKeys(text)
+func StoreClusterKeys(file string, text []byte) error {
+	received, err := parseClusterKeys(text)
 	if err != nil {
 		return err
 	}
 	has, err := ReadClusterKey(file)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		err = given[0].WriteFile(file)
-	case err == nil && !holds(given, has):
+		err = received[0].WriteFile(file)
+	case err == nil && !containsKey(received, has):
 		err = ErrOtherCluster
 	}
-	if err != nil || len(given) == 1 {
+	if err != nil || len(received) == 1 {
 		return err
 	}
 	c, err := OpenClusterKeys(file)
 	if err != nil {
 		return err
 	}
-	return c.Take(text)
+	return c.AddPending(text)
 }
 
 // Changeable returns nil where another key can be kept beside the current one
@@ -128,7 +128,7 @@ func (c *ClusterKeys) changeable() error {
 	case info.Mode().Perm()&0o200 == 0:
 		return &FixedError{c.file + ", its cluster key, is read-only: chmod u+w it, if it is the node's to change"}
 	}
-	if err := c.keepsBefore(); err != nil {
+	if err := c.checkPreviousFile(); err != nil {
 		return &FixedError{err.Error()}
 	}
 	// A folder that can't be written to is found by writing to it.
@@ -143,106 +143,106 @@ func (c *ClusterKeys) changeable() error {
 	return nil
 }
 
-// keepsBefore refuses to write over a file of the key before the current one that
+// checkPreviousFile refuses to write over a file of the key before the current one that
 // somebody else put there: it may be the only copy of what is in it. It is called
 // with mu held.
-func (c *ClusterKeys) keepsBefore() error {
-	path := c.file + suffixBefore
+func (c *ClusterKeys) checkPreviousFile() error {
+	path := c.file + suffixPrevious
 	list, err := readClusterKeys(path)
-	if err == nil && !slices.ContainsFunc(list, func(k ClusterKey) bool { return !k.Equal(c.current) && !holds(c.before, k) }) {
+	if err == nil && !slices.ContainsFunc(list, func(k ClusterKey) bool { return !k.Equal(c.current) && !containsKey(c.previous, k) }) {
 		return nil
 	}
 	return fmt.Errorf("%s is there, where the key before the current one is kept, and is not of this node's making: move it to another place", path)
 }
 
-// Take keeps keys beside the current one, from a text that Text or
+// AddPending keeps keys beside the current one, from a text that Text or
 // ClusterKey.Text made. They are on disk when it returns nil.
-func (c *ClusterKeys) Take(text []byte) error {
-	given, err := parseClusterKeys(text)
+func (c *ClusterKeys) AddPending(text []byte) error {
+	added, err := parseClusterKeys(text)
 	if err != nil {
 		return err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	next := slices.Clone(c.next)
-	for _, k := range given {
-		if !k.Equal(c.current) && !holds(next, k) {
+	next := slices.Clone(c.pending)
+	for _, k := range added {
+		if !k.Equal(c.current) && !containsKey(next, k) {
 			next = append(next, k)
 		}
 	}
 	switch {
-	case len(next) == len(c.next):
+	case len(next) == len(c.pending):
 		return nil
-	case len(next) > maxNext:
-		return fmt.Errorf("keep a cluster key: %d changes of it were begun and not finished", len(c.next))
+	case len(next) > maxPending:
+		return fmt.Errorf("store cluster key: %d unfinished key changes", len(c.pending))
 	}
 	if err := c.changeable(); err != nil {
 		return err
 	}
-	if err := c.replace(suffixNext, next); err != nil {
-		return fmt.Errorf("keep a cluster key: %w", err)
+	if err := c.replace(suffixPending, next); err != nil {
+		return fmt.Errorf("store cluster key: %w", err)
 	}
-	c.next = next
+	c.pending = next
 	return nil
 }
 
-// Use makes one of the keys that may follow the current one. The one before
+// Activate makes one of the keys that may follow the current one. The one before
 // it is not held any more; its file stays until Forget after the next start.
-func (c *ClusterKeys) Use(id string) error {
+func (c *ClusterKeys) Activate(id string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.current.ID() == id {
 		return nil
 	}
-	i := slices.IndexFunc(c.next, func(k ClusterKey) bool { return k.ID() == id })
+	i := slices.IndexFunc(c.pending, func(k ClusterKey) bool { return k.ID() == id })
 	if i < 0 {
-		return fmt.Errorf("use cluster key %s: %w", id, ErrNotHeld)
+		return fmt.Errorf("use cluster key %s: %w", id, ErrKeyNotStored)
 	}
-	chosen := c.next[i]
-	if err := c.keepsBefore(); err != nil {
+	chosen := c.pending[i]
+	if err := c.checkPreviousFile(); err != nil {
 		return fmt.Errorf("use cluster key %s: %w", id, err)
 	}
 	before := []ClusterKey{c.current}
-	for _, k := range c.before {
+	for _, k := range c.previous {
 		if !k.Equal(chosen) && !k.Equal(c.current) {
 			before = append(before, k)
 		}
 	}
-	if err := c.replace(suffixBefore, before); err != nil {
+	if err := c.replace(suffixPrevious, before); err != nil {
 		return fmt.Errorf("use cluster key %s: %w", id, err)
 	}
 	if err := c.replace("", []ClusterKey{chosen}); err != nil {
 		return fmt.Errorf("use cluster key %s: %w", id, err)
 	}
-	c.current, c.before, c.expired = chosen, before, false
-	c.next = slices.Delete(slices.Clone(c.next), i, i+1)
-	if err := c.replace(suffixNext, c.next); err != nil {
+	c.current, c.previous, c.previousFromStart = chosen, before, false
+	c.pending = slices.Delete(slices.Clone(c.pending), i, i+1)
+	if err := c.replace(suffixPending, c.pending); err != nil {
 		return fmt.Errorf("use cluster key %s: %w", id, err) // nothing is lost by a file too much
 	}
 	return nil
 }
 
-// Forget drops keys that nothing is sealed under: of those that may follow,
+// Drop drops keys that nothing is sealed under: of those that may follow,
 // the ones with these ids, and the one before the current one if the node was
 // started since. Nobody may count on them any more.
-func (c *ClusterKeys) Forget(ids []string) error {
+func (c *ClusterKeys) Drop(ids []string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.fixed != "" {
 		return nil // it never took another
 	}
-	next := slices.DeleteFunc(slices.Clone(c.next), func(k ClusterKey) bool { return slices.Contains(ids, k.ID()) })
-	if err := c.replace(suffixNext, next); err != nil {
+	next := slices.DeleteFunc(slices.Clone(c.pending), func(k ClusterKey) bool { return slices.Contains(ids, k.ID()) })
+	if err := c.replace(suffixPending, next); err != nil {
 		return fmt.Errorf("forget a cluster key: %w", err)
 	}
-	c.next = next
-	if !c.expired {
+	c.pending = next
+	if !c.previousFromStart {
 		return nil
 	}
-	if err := c.replace(suffixBefore, nil); err != nil {
+	if err := c.replace(suffixPrevious, nil); err != nil {
 		return fmt.Errorf("forget a cluster key: %w", err)
 	}
-	c.before, c.expired = nil, false
+	c.previous, c.previousFromStart = nil, false
 	return nil
 }
 
@@ -255,8 +255,8 @@ func (c *ClusterKeys) replace(suffix string, list []ClusterKey) error {
 			return nil
 		}
 	}
-	if c.written != nil {
-		if err := c.written(suffix); err != nil {
+	if c.onWrite != nil {
+		if err := c.onWrite(suffix); err != nil {
 			return err
 		}
 	}

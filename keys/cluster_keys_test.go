@@ -42,18 +42,18 @@ func TestChangeOfTheClusterKey(t *testing.T) {
 	path := keyFile(t, a)
 	c := openKeys(t, path)
 	require.NoError(t, c.Changeable())
-	require.Equal(t, []string{a.ID()}, c.Held())
-	require.Empty(t, c.Next())
+	require.Equal(t, []string{a.ID()}, c.StoredIDs())
+	require.Empty(t, c.PendingIDs())
 	_, err := c.Open("c", sealed(t, b))
 	require.ErrorIs(t, err, keys.ErrUnsealable)
 
-	require.NoError(t, c.Take(b.Text()))
-	require.NoError(t, c.Take(b.Text()), "twice is once")
+	require.NoError(t, c.AddPending(b.Text()))
+	require.NoError(t, c.AddPending(b.Text()), "twice is once")
 	held := []string{a.ID(), b.ID()}
 	slices.Sort(held)
 	for _, c := range []*keys.ClusterKeys{c, openKeys(t, path)} {
-		require.Equal(t, held, c.Held())
-		require.Equal(t, []string{b.ID()}, c.Next())
+		require.Equal(t, held, c.StoredIDs())
+		require.Equal(t, []string{b.ID()}, c.PendingIDs())
 		require.True(t, c.Current().Equal(a))
 		require.Equal(t, string(a.Text())+string(b.Text()), string(c.Text()))
 		for _, k := range []keys.ClusterKey{a, b} {
@@ -68,11 +68,11 @@ func TestChangeOfTheClusterKey(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, fs.FileMode(0o600), info.Mode())
 
-	require.NoError(t, c.Use(b.ID()))
-	require.NoError(t, c.Use(b.ID()), "twice is once")
-	require.Equal(t, []string{b.ID()}, c.Held())
+	require.NoError(t, c.Activate(b.ID()))
+	require.NoError(t, c.Activate(b.ID()), "twice is once")
+	require.Equal(t, []string{b.ID()}, c.StoredIDs())
 	require.Equal(t, string(b.Text()), string(c.Text()), "nobody is given the key before")
-	require.NoError(t, c.Forget(nil))
+	require.NoError(t, c.Drop(nil))
 	_, err = c.Open("c", sealed(t, a))
 	require.NoError(t, err, "until the next start")
 	require.FileExists(t, path+".old")
@@ -84,7 +84,7 @@ func TestChangeOfTheClusterKey(t *testing.T) {
 	c = openKeys(t, path)
 	_, err = c.Open("c", sealed(t, a))
 	require.NoError(t, err, "what this node has may be older than what it knew")
-	require.NoError(t, c.Forget(nil))
+	require.NoError(t, c.Drop(nil))
 	_, err = c.Open("c", sealed(t, a))
 	require.ErrorIs(t, err, keys.ErrUnsealable)
 	require.NoFileExists(t, path+".old")
@@ -112,10 +112,10 @@ func TestCrashWhileTheClusterKeyChanges(t *testing.T) {
 				name string
 				f    func() error
 			}{
-				{"took another that was left unfinished", func() error { return c.Take(left.Text()) }},
-				{"took", func() error { return c.Take(b.Text()) }},
-				{"used", func() error { return c.Use(b.ID()) }},
-				{"forgot", func() error { return c.Forget(c.Next()) }},
+				{"took another that was left unfinished", func() error { return c.AddPending(left.Text()) }},
+				{"took", func() error { return c.AddPending(b.Text()) }},
+				{"used", func() error { return c.Activate(b.ID()) }},
+				{"forgot", func() error { return c.Drop(c.PendingIDs()) }},
 			} {
 				if do.f() != nil {
 					break
@@ -126,18 +126,18 @@ func TestCrashWhileTheClusterKeyChanges(t *testing.T) {
 
 			c = openKeys(t, path)
 			if reached == "took" || reached == "used" || reached == "forgot" {
-				require.Contains(t, c.Held(), b.ID(), "what was promised is held")
+				require.Contains(t, c.StoredIDs(), b.ID(), "what was promised is held")
 			}
 			if reached != "used" && reached != "forgot" {
 				_, err := c.Open("c", sealed(t, a))
 				require.NoError(t, err)
 			}
-			require.NoError(t, c.Take(b.Text()))
-			require.NoError(t, c.Use(b.ID()))
-			require.NoError(t, c.Forget(c.Next()))
+			require.NoError(t, c.AddPending(b.Text()))
+			require.NoError(t, c.Activate(b.ID()))
+			require.NoError(t, c.Drop(c.PendingIDs()))
 			c = openKeys(t, path)
-			require.NoError(t, c.Forget(nil))
-			require.Equal(t, []string{b.ID()}, openKeys(t, path).Held())
+			require.NoError(t, c.Drop(nil))
+			require.Equal(t, []string{b.ID()}, openKeys(t, path).StoredIDs())
 			entries, err := os.ReadDir(filepath.Dir(path))
 			require.NoError(t, err)
 			for _, e := range entries {
@@ -176,17 +176,17 @@ func TestClusterKeysThatStay(t *testing.T) {
 			c := make(t)
 			var fixed *keys.FixedError
 			require.ErrorAs(t, c.Changeable(), &fixed)
-			require.ErrorAs(t, c.Take(b.Text()), &fixed)
-			require.NoError(t, c.Take(a.Text()), "it is there")
-			require.ErrorIs(t, c.Use(b.ID()), keys.ErrNotHeld)
-			require.NoError(t, c.Use(a.ID()))
-			require.NoError(t, c.Forget([]string{a.ID()}))
-			require.Equal(t, []string{a.ID()}, c.Held())
+			require.ErrorAs(t, c.AddPending(b.Text()), &fixed)
+			require.NoError(t, c.AddPending(a.Text()), "it is there")
+			require.ErrorIs(t, c.Activate(b.ID()), keys.ErrKeyNotStored)
+			require.NoError(t, c.Activate(a.ID()))
+			require.NoError(t, c.Drop([]string{a.ID()}))
+			require.Equal(t, []string{a.ID()}, c.StoredIDs())
 		})
 	}
 }
 
-func TestKeepClusterKeys(t *testing.T) {
+func TestStoreClusterKeys(t *testing.T) {
 	a, b, other := newClusterKey(t), newClusterKey(t), newClusterKey(t)
 	both := append(a.Text(), b.Text()...)
 	for name, test := range map[string]struct {
@@ -210,14 +210,14 @@ func TestKeepClusterKeys(t *testing.T) {
 			if test.has != nil {
 				require.NoError(t, test.has.WriteFile(path))
 			}
-			err := keys.KeepClusterKeys(path, test.text)
+			err := keys.StoreClusterKeys(path, test.text)
 			if test.err != "" {
 				require.ErrorContains(t, err, test.err)
 				return
 			}
 			require.NoError(t, err)
 			slices.Sort(test.held)
-			require.Equal(t, test.held, openKeys(t, path).Held())
+			require.Equal(t, test.held, openKeys(t, path).StoredIDs())
 		})
 	}
 }
@@ -238,10 +238,10 @@ func TestOpenClusterKeysRefusesBadFiles(t *testing.T) {
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	c := openKeys(t, path)
 	for range 32 {
-		require.NoError(t, c.Take(newClusterKey(t).Text()))
+		require.NoError(t, c.AddPending(newClusterKey(t).Text()))
 	}
-	require.ErrorContains(t, c.Take(newClusterKey(t).Text()), "not finished")
-	require.Len(t, openKeys(t, path).Held(), 33)
+	require.ErrorContains(t, c.AddPending(newClusterKey(t).Text()), "not finished")
+	require.Len(t, openKeys(t, path).StoredIDs(), 33)
 }
 
 func TestClusterKeysDoNotShow(t *testing.T) {
@@ -254,9 +254,9 @@ func TestClusterKeysDoNotShow(t *testing.T) {
 	}
 }
 
-// TestAlsoOpen: a key that is given for a while opens what it sealed, and is
+// TestAddOpenOnly: a key that is given for a while opens what it sealed, and is
 // neither held nor kept.
-func TestAlsoOpen(t *testing.T) {
+func TestAddOpenOnly(t *testing.T) {
 	a, b, c := newClusterKey(t), newClusterKey(t), newClusterKey(t)
 	path := keyFile(t, a)
 	other := keyFile(t, b)
@@ -264,10 +264,10 @@ func TestAlsoOpen(t *testing.T) {
 	text, err := keys.ReadClusterKeys(other)
 	require.NoError(t, err)
 	for name, held := range map[string]*keys.ClusterKeys{"file": openKeys(t, path), "fixed": keys.FixedClusterKey(a, "because")} {
-		require.NoError(t, held.AlsoOpen(text), name)
-		require.NoError(t, held.AlsoOpen(a.Text()))
+		require.NoError(t, held.AddOpenOnly(text), name)
+		require.NoError(t, held.AddOpenOnly(a.Text()))
 		require.Equal(t, []string{a.ID(), b.ID(), c.ID()}, held.IDs())
-		require.Equal(t, []string{a.ID()}, held.Held())
+		require.Equal(t, []string{a.ID()}, held.StoredIDs())
 		require.Equal(t, string(a.Text()), string(held.Text()))
 		for _, k := range []keys.ClusterKey{a, b, c} {
 			_, err := held.Open("c", sealed(t, k))
@@ -277,7 +277,7 @@ func TestAlsoOpen(t *testing.T) {
 			require.True(t, got.Equal(k))
 		}
 		require.True(t, held.Current().Equal(a))
-		require.Error(t, held.AlsoOpen([]byte("no key")))
+		require.Error(t, held.AddOpenOnly([]byte("no key")))
 	}
 	require.Equal(t, []string{a.ID()}, openKeys(t, path).IDs())
 	require.NoError(t, os.Chmod(other, 0o644))
@@ -295,7 +295,7 @@ func TestAnothersOldKey(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			path := keyFile(t, a)
 			c := openKeys(t, path)
-			require.NoError(t, c.Take(b.Text()))
+			require.NoError(t, c.AddPending(b.Text()))
 			require.NoError(t, os.WriteFile(path+".old", text, 0o600))
 
 			var fixed *keys.FixedError
@@ -303,7 +303,7 @@ func TestAnothersOldKey(t *testing.T) {
 			require.ErrorContains(t, fixed, path+".old")
 			require.ErrorContains(t, fixed, "move it")
 			require.NotContains(t, fixed.Error(), string(precious.Text()))
-			require.Error(t, c.Use(b.ID()), "a change that is under way")
+			require.Error(t, c.Activate(b.ID()), "a change that is under way")
 			got, err := os.ReadFile(path + ".old")
 			require.NoError(t, err)
 			require.Equal(t, string(text), string(got))
@@ -311,7 +311,7 @@ func TestAnothersOldKey(t *testing.T) {
 
 			require.NoError(t, os.Rename(path+".old", path+".mine"))
 			require.NoError(t, c.Changeable())
-			require.NoError(t, c.Use(b.ID()))
+			require.NoError(t, c.Activate(b.ID()))
 			require.NoError(t, c.Changeable(), "its own is in nobody's way")
 			require.True(t, openKeys(t, path).Current().Equal(b))
 		})

@@ -157,8 +157,8 @@ func TestOpenStreamRefuses(t *testing.T) {
 	}
 }
 
-// TestOpenStreamEveryCut: no length but the whole is taken for the end.
-func TestOpenStreamEveryCut(t *testing.T) {
+// TestOpenStreamEveryTruncation: no length but the whole is taken for the end.
+func TestOpenStreamEveryTruncation(t *testing.T) {
 	k := newClusterKey(t)
 	sealed := sealStream(t, k, rand.Reader, "c", randomBytes(100))
 	for i := range sealed {

@@ -85,7 +85,7 @@ func (g *Guard) Authorize(ctx context.Context, p *policy.Policy, method string, 
 	case !member:
 		row, _ := match.Row()
 		g.log.DebugContext(ctx, "token refused", "reason", "not a member", "route", row.Pattern)
-		return nil, stranger.copy()
+		return nil, notMember.copy()
 	}
 	return token, nil
 }

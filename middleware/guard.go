@@ -70,7 +70,7 @@ func New(v *verifier.Verifier, config ...Config) *Guard {
 // them, has the ORG_ scope of a TEAM_ scope, or is a legacy token. It panics if
 // no scope is named, or one that isn't in the catalogue.
 func (g *Guard) Require(scopes ...string) func(http.Handler) http.Handler {
-	need := known("Require", scopes)
+	need := mustScopes("Require", scopes)
 	return g.require(insufficientScope(scopes...), func(token *verifier.Claims) bool {
 		return token.AllowsAll(need)
 	})
@@ -80,7 +80,7 @@ func (g *Guard) Require(scopes ...string) func(http.Handler) http.Handler {
 // named. A challenge can't say "or": it names the first of them, so that is
 // where the one that gives away least belongs. It panics as Require does.
 func (g *Guard) RequireAny(scopes ...string) func(http.Handler) http.Handler {
-	known("RequireAny", scopes)
+	mustScopes("RequireAny", scopes)
 	each := make([]scope.Set, len(scopes))
 	for i, name := range scopes {
 		each[i] = scope.MustOf(name)
@@ -119,8 +119,8 @@ func (g *Guard) Enforce(p *policy.Policy) func(http.Handler) http.Handler {
 	})
 }
 
-// known is the set of scopes that the program itself spells.
-func known(caller string, scopes []string) scope.Set {
+// mustScopes is the set of scopes that the program itself spells.
+func mustScopes(caller string, scopes []string) scope.Set {
 	if len(scopes) == 0 {
 		panic("middleware." + caller + ": no scope; a public route has Optional")
 	}

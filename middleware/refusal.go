@@ -59,7 +59,7 @@ var (
 	}
 	// The same answer whether the team exists or not, so it tells nothing of
 	// that. No scope would help, so there is no challenge.
-	stranger = Refusal{
+	notMember = Refusal{
 		Status: http.StatusForbidden, Code: "access_denied", silent: true,
 		Description: "The user does not belong to the team or organization in the path",
 	}

@@ -27,12 +27,12 @@ type bucket [8]atomic.Pointer[entry]
 
 // entry is one token. Only its atomic members change.
 type entry struct {
-	token  string
-	claims *Claims
-	key    atomic.Pointer[publicKey] // that verified it
-	listed atomic.Pointer[edition]   // that has been seen to have key; nil of other sources than a JWKS
-	news   atomic.Uint64             // of the feed, as of which the token is not revoked
-	used   atomic.Bool               // since its bucket was full
+	token          string
+	claims         *Claims
+	key            atomic.Pointer[publicKey]     // that verified it
+	listed         atomic.Pointer[keySetVersion] // that has been seen to have key; nil of other sources than a JWKS
+	feedGeneration atomic.Uint64                 // of the feed, as of which the token is not revoked
+	used           atomic.Bool                   // since its bucket was full
 }
 
 // newCache makes a cache with room for size tokens in use. It has twice as many places:
@@ -99,10 +99,10 @@ func (c *cache) drop(e *entry) {
 	}
 }
 
-// again decides on a token that was accepted before: it asks for everything
+// verifyCached decides on a token that was accepted before: it asks for everything
 // that can have changed since. False without an error means that the token
 // must be checked from its start.
-func (v *Verifier) again(ctx context.Context, e *entry, now time.Time) (bool, error) {
+func (v *Verifier) verifyCached(ctx context.Context, e *entry, now time.Time) (bool, error) {
 	listed, err := v.listed(ctx, e, now)
 	if err != nil || !listed {
 		return false, err
@@ -110,34 +110,34 @@ func (v *Verifier) again(ctx context.Context, e *entry, now time.Time) (bool, er
 	if err := v.live(e.claims, now); err != nil {
 		return false, err
 	}
-	if v.feed != nil && !v.innocent(e) {
-		return false, refuse(ReasonRevoked, takenBack)
+	if v.feed != nil && !v.notRevoked(e) {
+		return false, refuse(ReasonRevoked, revokedText)
 	}
 	return true, nil
 }
 
-// innocent reports whether a token is good by the feed. What was found good stays
+// notRevoked reports whether a token is good by the feed. What was found good stays
 // so until the feed says something new: looking four names up costs as much as the
 // rest of a hit.
-func (v *Verifier) innocent(e *entry) bool {
-	news := v.feed.news.Load() // before the look-up: what comes meanwhile is not seen
-	if e.news.Load() == news {
+func (v *Verifier) notRevoked(e *entry) bool {
+	news := v.feed.generation.Load() // before the look-up: what comes meanwhile is not seen
+	if e.feedGeneration.Load() == news {
 		return true
 	}
 	if v.feed.revoked(e.claims) {
 		return false
 	}
 	if news%2 == 0 {
-		e.news.Store(news)
+		e.feedGeneration.Store(news)
 	}
 	return true
 }
 
 // listed reports whether the key that verified a token is still the issuer's.
 func (v *Verifier) listed(ctx context.Context, e *entry, now time.Time) (bool, error) {
-	var current *edition
+	var current *keySetVersion
 	if v.jwks != nil {
-		if !v.oneClock {
+		if !v.sameClock {
 			now = v.jwks.now()
 		}
 		v.jwks.nudge(now)

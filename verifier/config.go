@@ -104,10 +104,10 @@ func New(c Config) (*Verifier, error) {
 		if err != nil {
 			return nil, fmt.Errorf("new verifier: %w", err)
 		}
-		v.keys, v.own = own, own
+		v.keys, v.ownJWKS = own, own
 	}
 	if v.jwks, _ = v.keys.(*JWKS); v.jwks != nil {
-		v.oneClock = v.jwks == v.own || c.Now == nil && !v.jwks.ownClock
+		v.sameClock = v.jwks == v.ownJWKS || c.Now == nil && !v.jwks.ownClock
 	}
 	if c.Revocations != nil {
 		feed, err := newRevocations(*c.Revocations, c, v.keys, v.skew, v.now)
@@ -154,7 +154,7 @@ func (v *Verifier) Close() {
 		v.feed.stop()
 		v.feed.done.Wait()
 	}
-	if v.own != nil {
-		v.own.Close()
+	if v.ownJWKS != nil {
+		v.ownJWKS.Close()
 	}
 }

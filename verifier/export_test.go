@@ -18,9 +18,9 @@ func CacheMisses(size int, tokens []string) (misses int) {
 	return misses
 }
 
-// WantAsTheSetLands is what a request does that looked for a kid just before the
+// FetchForDuringFlight is what a request does that looked for a kid just before the
 // set landed that has it.
-func (j *JWKS) WantAsTheSetLands(kid string) { j.want(kid, j.now()) }
+func (j *JWKS) FetchForDuringFlight(kid string) { j.fetchFor(kid, j.now()) }
 
 // Public opens a key to tests that compare it with what others read.
 func (k Key) Public() crypto.PublicKey { return k.public }

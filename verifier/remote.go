@@ -83,25 +83,25 @@ type JWKS struct {
 	now      func() time.Time
 	ownClock bool // now was given: it may differ from the verifier's
 
-	current atomic.Pointer[edition] // nil while nothing is known
-	due     atomic.Int64            // when the next attempt begins; Unix nanoseconds, of now; greatest while one runs
+	current atomic.Pointer[keySetVersion] // nil while nothing is known
+	due     atomic.Int64                  // when the next attempt begins; Unix nanoseconds, of now; greatest while one runs
 
 	ctx    context.Context
 	cancel context.CancelFunc
 	saving sync.Mutex // held while the snapshot file is written
 
-	mu       sync.Mutex
-	flight   *flight     // mu; the attempt that is under way, or nil
-	timer    *time.Timer // mu; starts the next one
-	armed    int         // mu; counts timers, so that one that was stopped too late does nothing
-	cause    Cause       // mu; of the next attempt
-	early    time.Time   // mu; when an unknown kid last started one; zero: never
-	wanted   bool        // mu; an unknown kid turned up that no attempt begun since could bring
-	asked    []string    // mu; the first maxAbsent of these kids
-	first    int         // mu; index of the origin that answered last
-	failures int         // mu; attempts in a row
-	lastErr  error       // mu; how the last attempt ended
-	closed   bool        // mu
+	mu                sync.Mutex
+	flight            *flight     // mu; the attempt that is under way, or nil
+	timer             *time.Timer // mu; starts the next one
+	armed             int         // mu; counts timers, so that one that was stopped too late does nothing
+	cause             Cause       // mu; of the next attempt
+	early             time.Time   // mu; when an unknown kid last started one; zero: never
+	unknownKidPending bool        // mu; an unknown kid turned up that no attempt begun since could bring
+	unknownKids       []string    // mu; the first maxAbsent of these kids
+	first             int         // mu; index of the origin that answered last
+	failures          int         // mu; attempts in a row
+	lastErr           error       // mu; how the last attempt ended
+	closed            bool        // mu
 }
 
 // origin is one URL of the set.
@@ -110,8 +110,8 @@ type origin struct {
 	url   *url.URL
 }
 
-// edition is the key set as the issuer confirmed it once. It is not changed.
-type edition struct {
+// keySetVersion is the key set as the issuer confirmed it once. It is not changed.
+type keySetVersion struct {
 	keys       keySet
 	unchanged  bool // since the edition before
 	skipped    int
@@ -128,16 +128,16 @@ type edition struct {
 	absent, removed []string
 }
 
-// lacks reports whether it is known that the issuer has no key with this kid: it was
+// knownAbsent reports whether it is known that the issuer has no key with this kid: it was
 // missing in a set that was fetched after a request had the kid, or the issuer removed
 // it.
-func (e *edition) lacks(kid string) bool {
+func (e *keySetVersion) knownAbsent(kid string) bool {
 	return slices.Contains(e.absent, kid) || slices.Contains(e.removed, kid)
 }
 
-// follow sets absent and removed, from the edition before and from the unknown kids that
+// trackAbsent sets absent and removed, from the edition before and from the unknown kids that
 // requests had before e was fetched.
-func (e *edition) follow(before *edition, asked []string) {
+func (e *keySetVersion) trackAbsent(before *keySetVersion, asked []string) {
 	has := func(kid string) bool { _, ok := e.keys[kid]; return ok }
 	e.absent, e.removed = slices.DeleteFunc(asked, has), nil
 	if before == nil {
@@ -148,7 +148,7 @@ func (e *edition) follow(before *edition, asked []string) {
 	e.removed = e.removed[max(0, len(e.removed)-maxAbsent):]
 }
 
-func (e *edition) serves(now time.Time) bool { return now.Before(e.staleUntil) }
+func (e *keySetVersion) serves(now time.Time) bool { return now.Before(e.staleUntil) }
 
 // NewJWKS checks the configuration and returns a JWKS, which reads the snapshot
 // file if there is one, and begins to fetch.
@@ -215,7 +215,7 @@ func (j *JWKS) Key(ctx context.Context, kid string) (Key, error) {
 		return key, nil
 	}
 	var err error
-	if f := j.want(kid, now); f != nil {
+	if f := j.fetchFor(kid, now); f != nil {
 		err = f.wait(ctx)
 	}
 	// The set may have come while we waited, or just before we asked for it.

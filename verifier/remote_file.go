@@ -35,7 +35,7 @@ func (j *JWKS) restore() {
 	j.observer.Refreshed(r)
 }
 
-func (j *JWKS) load(now time.Time) (*edition, error) {
+func (j *JWKS) load(now time.Time) (*keySetVersion, error) {
 	content, err := readOwn(j.snapshot)
 	if err != nil {
 		return nil, fmt.Errorf("load snapshot: %w", err)
@@ -62,7 +62,7 @@ func (j *JWKS) load(now time.Time) (*edition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("load snapshot: %w", err)
 	}
-	return &edition{
+	return &keySetVersion{
 		keys: byID(keys), skipped: skipped, document: document, url: from,
 		confirmed: confirmed, staleUntil: confirmed.Add(j.stale), restored: true,
 	}, nil
@@ -90,7 +90,7 @@ func readOwn(path string) ([]byte, error) {
 }
 
 // save writes the snapshot file, whole or not at all.
-func (j *JWKS) save(e *edition) (err error) {
+func (j *JWKS) save(e *keySetVersion) (err error) {
 	j.saving.Lock()
 	defer j.saving.Unlock()
 	if j.current.Load() != e {

@@ -12,16 +12,16 @@ import (
 const fetchTimeout = 5 * time.Second
 
 var (
-	errNotYet = errors.New("the issuer has not answered yet")
-	errStale  = errors.New("the issuer has not confirmed the keys for too long")
-	errOwed   = errors.New("the issuer is asked for an unknown kid at most once in ten seconds")
+	errNotYet   = errors.New("the issuer has not answered yet")
+	errStale    = errors.New("the issuer has not confirmed the keys for too long")
+	errCoolDown = errors.New("the issuer is asked for an unknown kid at most once in ten seconds")
 )
 
 // flight is one attempt. err is set before done is closed.
 type flight struct {
-	done  chan struct{}
-	err   error
-	asked []string // unknown kids that requests had before the attempt began
+	done        chan struct{}
+	err         error
+	unknownKids []string // unknown kids that requests had before the attempt began
 }
 
 // wait waits for the end, within maxWait, and says what came of it.
@@ -38,9 +38,9 @@ func (f *flight) wait(ctx context.Context) error {
 	}
 }
 
-// want is called for a kid that isn't known. It returns the attempt that is
+// fetchFor is called for a kid that isn't known. It returns the attempt that is
 // under way, if there is one or one may be started.
-func (j *JWKS) want(kid string, now time.Time) *flight {
+func (j *JWKS) fetchFor(kid string, now time.Time) *flight {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	_, landed := j.known(kid, now)
@@ -58,7 +58,7 @@ func (j *JWKS) want(kid string, now time.Time) *flight {
 		// The attempt under way may have been answered before the kid was
 		// published, and the next may be far: have one more when it is allowed.
 		j.remember(kid)
-		j.wantAnother(now)
+		j.scheduleFetch(now)
 	}
 	return j.flight
 }
@@ -69,19 +69,19 @@ const maxAbsent = 64
 // remember adds an unknown kid to those that the next attempt will find or report
 // absent, unless there are maxAbsent already.
 func (j *JWKS) remember(kid string) {
-	if len(j.asked) < maxAbsent && !slices.Contains(j.asked, kid) {
-		j.asked = append(j.asked, strings.Clone(kid)) // without the clone, the kid would keep the whole token in memory
+	if len(j.unknownKids) < maxAbsent && !slices.Contains(j.unknownKids, kid) {
+		j.unknownKids = append(j.unknownKids, strings.Clone(kid)) // without the clone, the kid would keep the whole token in memory
 	}
 }
 
-// wantAnother has an attempt begin as soon as an unknown kid may cause one. Only
+// scheduleFetch has an attempt begin as soon as an unknown kid may cause one. Only
 // the first of many such kids does something: they neither delay an attempt
 // that would begin before, nor cost more than the lock.
-func (j *JWKS) wantAnother(now time.Time) {
-	if j.wanted {
+func (j *JWKS) scheduleFetch(now time.Time) {
+	if j.unknownKidPending {
 		return
 	}
-	j.wanted = true
+	j.unknownKidPending = true
 	soon := j.untilEarly(now)
 	if j.flight == nil && now.Add(soon).UnixNano() < j.due.Load() {
 		j.cause = CauseUnknownKey
@@ -99,14 +99,14 @@ func (j *JWKS) unknown(kid string, err error) error {
 		err = j.lastErr
 	}
 	serves := j.serves(now)
-	if err == nil && serves && (!j.wanted || j.current.Load().lacks(kid)) {
+	if err == nil && serves && (!j.unknownKidPending || j.current.Load().knownAbsent(kid)) {
 		return ErrUnknownKey
 	}
 	// The issuer may have published this key since: who can't ask, can't say.
 	u := &unavailable{retryAfter: maxWait, cause: err}
 	switch {
 	case err == nil && serves:
-		u.cause = errOwed
+		u.cause = errCoolDown
 	case err == nil:
 		u.cause = errStale
 	}
@@ -130,16 +130,16 @@ func (j *JWKS) begin(now time.Time, cause Cause) {
 		return
 	}
 	j.disarm()
-	j.flight = &flight{done: make(chan struct{}), asked: j.asked}
+	j.flight = &flight{done: make(chan struct{}), unknownKids: j.unknownKids}
 	if cause == CauseUnknownKey {
 		j.early = now
 	}
-	j.wanted, j.asked = false, nil
-	go j.fly(j.flight, cause, now, j.first)
+	j.unknownKidPending, j.unknownKids = false, nil
+	go j.runFlight(j.flight, cause, now, j.first)
 }
 
-// fly makes an attempt and publishes what it brings.
-func (j *JWKS) fly(f *flight, cause Cause, began time.Time, first int) {
+// runFlight makes an attempt and publishes what it brings.
+func (j *JWKS) runFlight(f *flight, cause Cause, began time.Time, first int) {
 	ctx, cancel := context.WithTimeout(j.ctx, fetchTimeout)
 	defer cancel()
 	r := Refresh{Cause: cause, Began: began}
@@ -154,8 +154,8 @@ func (j *JWKS) fly(f *flight, cause Cause, began time.Time, first int) {
 	// the end without the set, it would begin another attempt for a kid in that set.
 	j.mu.Lock()
 	if err == nil {
-		answer.follow(j.current.Load(), f.asked)
-		j.current.Store(answer.edition)
+		answer.trackAbsent(j.current.Load(), f.unknownKids)
+		j.current.Store(answer.keySetVersion)
 	}
 	j.flight, j.lastErr, f.err = nil, err, err
 	if err == nil {
@@ -171,7 +171,7 @@ func (j *JWKS) fly(f *flight, cause Cause, began time.Time, first int) {
 	close(f.done)
 
 	if err == nil && j.snapshot != "" {
-		r.SaveErr = j.save(answer.edition)
+		r.SaveErr = j.save(answer.keySetVersion)
 	}
 	if j.observer.Refreshed != nil {
 		j.observer.Refreshed(r)

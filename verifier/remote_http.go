@@ -15,11 +15,11 @@ import (
 
 // Bounds on what the issuer's answer can make us do.
 const (
-	maxDocument    = 256 << 10
-	maxRedirects   = 3
-	defaultMaxAge  = 5 * time.Minute
-	leastMaxAge    = coolDown
-	greatestMaxAge = time.Hour
+	maxDocument   = 256 << 10
+	maxRedirects  = 3
+	defaultMaxAge = 5 * time.Minute
+	minMaxAge     = coolDown
+	maxMaxAge     = time.Hour
 
 	// slowAnswer is when the next origin is asked beside the one before.
 	slowAnswer = 500 * time.Millisecond
@@ -27,7 +27,7 @@ const (
 
 // answer is an edition and who gave it.
 type answer struct {
-	*edition
+	*keySetVersion
 	index int
 }
 
@@ -75,7 +75,7 @@ func (j *JWKS) ask(ctx context.Context, first int) (answer, error) {
 }
 
 // get makes one request for the key set.
-func (j *JWKS) get(ctx context.Context, u *url.URL) (*edition, error) {
+func (j *JWKS) get(ctx context.Context, u *url.URL) (*keySetVersion, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil)
 	if err != nil {
 		return nil, fmt.Errorf("fetch key set: %w", err)
@@ -111,7 +111,7 @@ func (j *JWKS) get(ctx context.Context, u *url.URL) (*edition, error) {
 	if err != nil {
 		return nil, fmt.Errorf("fetch key set: %w", err)
 	}
-	e := edition{keys: byID(keys), skipped: skipped, document: body, url: u.String(), etag: res.Header.Get("ETag")}
+	e := keySetVersion{keys: byID(keys), skipped: skipped, document: body, url: u.String(), etag: res.Header.Get("ETag")}
 	if have != nil {
 		e.unchanged = e.keys.adopt(have.keys)
 	}
@@ -120,7 +120,7 @@ func (j *JWKS) get(ctx context.Context, u *url.URL) (*edition, error) {
 
 // confirm sets the times of an edition that the issuer was asked for at a time:
 // that, not when it answered, so that a slow answer is not younger than it is.
-func (j *JWKS) confirm(e edition, asked time.Time, h http.Header) *edition {
+func (j *JWKS) confirm(e keySetVersion, asked time.Time, h http.Header) *keySetVersion {
 	e.confirmed, e.freshFor, e.staleUntil, e.restored = asked, freshness(h), asked.Add(j.stale), false
 	return &e
 }
@@ -135,12 +135,12 @@ func freshness(h http.Header) time.Duration {
 		name, value, _ := strings.Cut(strings.TrimSpace(directive), "=")
 		switch strings.ToLower(name) {
 		case "no-store", "no-cache":
-			return leastMaxAge
+			return minMaxAge
 		case "max-age":
 			age = seconds(strings.Trim(value, `"`))
 		}
 	}
-	return min(max(age-seconds(h.Get("Age")), leastMaxAge), greatestMaxAge)
+	return min(max(age-seconds(h.Get("Age")), minMaxAge), maxMaxAge)
 }
 
 // seconds reads delta-seconds (RFC 9111 §1.2.2): what isn't a number is 0, what

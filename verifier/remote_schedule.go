@@ -49,7 +49,7 @@ func (j *JWKS) schedule(now time.Time) {
 		// Twice before the keys would be too old, however long they may be kept.
 		pause = max(0, e.confirmed.Add(jitter(min(e.freshFor, j.stale/2), 0.9, 1)).Sub(now))
 	}
-	if soon := j.untilEarly(now); j.wanted && soon < pause {
+	if soon := j.untilEarly(now); j.unknownKidPending && soon < pause {
 		j.cause, pause = CauseUnknownKey, soon
 	}
 	j.arm(now, pause)

@@ -254,7 +254,7 @@ func TestJWKSFetchesOnceForAllWhoWait(t *testing.T) {
 		j := newJWKS(t, o)
 		defer j.Close()
 		require.NoError(t, find(j, "ec"))
-		j.WantAsTheSetLands("ec")
+		j.FetchForDuringFlight("ec")
 		synctest.Wait()
 		require.Equal(t, 1, o.fetches())
 		require.ErrorIs(t, find(j, "stranger"), verifier.ErrUnknownKey)

@@ -16,9 +16,9 @@ const RevocationsPath = "/v2/auth/oauth2/revocations"
 // Defaults of RevocationsConfig.
 const (
 	DefaultRevocationsStale = 10 * time.Second
-	// LeastRevocationsStale is what a healthy issuer can keep up with: it finds out
+	// MinRevocationsStale is what a healthy issuer can keep up with: it finds out
 	// once a second whether it has everything.
-	LeastRevocationsStale     = 5 * time.Second
+	MinRevocationsStale       = 5 * time.Second
 	DefaultRevocationsEntries = 500_000
 )
 
@@ -44,7 +44,7 @@ type RevocationsConfig struct {
 	// What it knows it goes on applying. The issuer signs the time at which it knew
 	// everything, to the second; where its clock is ahead, the time at which it was
 	// asked counts. Zero means DefaultRevocationsStale; at least
-	// LeastRevocationsStale. A URL that lags by half of it is left for the next one.
+	// MinRevocationsStale. A URL that lags by half of it is left for the next one.
 	Stale time.Duration
 
 	// MaxEntries bounds what is remembered: some 50 bytes each, for as long as a
@@ -64,71 +64,71 @@ type RevocationsConfig struct {
 
 // RevocationsState is how the feed stands.
 type RevocationsState struct {
-	Fresh     bool          // everything is known, as far as RevocationsConfig.Stale allows
-	KnownAt   time.Time     // of when everything is known; zero: never
-	Behind    time.Duration // how long ago that is
-	Since     time.Time     // revocations from before may be missing; zero: none
-	Entries   int
-	Version   string // of the issuer
-	Err       error  // why the last attempt failed; nil if it didn't
-	Forgotten int    // entries that there was no room for
+	Fresh   bool          // everything is known, as far as RevocationsConfig.Stale allows
+	KnownAt time.Time     // of when everything is known; zero: never
+	Behind  time.Duration // how long ago that is
+	Since   time.Time     // revocations from before may be missing; zero: none
+	Entries int
+	Version string // of the issuer
+	Err     error  // why the last attempt failed; nil if it didn't
+	Dropped int    // entries that there was no room for
 }
 
 // revocations follows the issuer's feed. What verifications read is atomic; the
 // rest is its goroutine's, or guarded.
 type revocations struct {
-	issuer  string
-	name    string
-	secret  string
-	origins []*url.URL
-	client  *http.Client
-	keys    KeySource
-	skew    time.Duration
-	stale   time.Duration
-	most    int
-	now     func() time.Time
+	issuer     string
+	name       string
+	secret     string
+	origins    []*url.URL
+	client     *http.Client
+	keys       KeySource
+	skew       time.Duration
+	stale      time.Duration
+	maxEntries int
+	now        func() time.Time
 
-	grants, users, clients, pairs *cuts
+	grants, users, clients, pairs *revocationTable
 	entries                       atomic.Int64              // in all four; 0: nothing to look up
-	news                          atomic.Uint64             // changes whenever something is taken in; odd while that happens
+	generation                    atomic.Uint64             // changes whenever something is taken in; odd while that happens
 	fresh                         atomic.Pointer[time.Time] // everything from before is known; nil: never said
 	since                         atomic.Int64              // nothing is missing from then on; 0: nothing at all
 	window                        atomic.Int64              // seconds
 
-	failures int       // attempts in a row
-	said     int64     // the latest time that the issuer signed
-	swept    time.Time // when what had ended was dropped last
-	forgotAt int64     // when something found no room last, and one second; 0: never
+	failures   int       // attempts in a row
+	lastSigned int64     // the latest time that the issuer signed
+	swept      time.Time // when what had ended was dropped last
+	droppedAt  int64     // when something found no room last, and one second; 0: never
 
-	mu        sync.Mutex
-	version   string // mu
-	lastErr   error  // mu
-	forgotten int    // mu
+	mu      sync.Mutex
+	version string // mu
+	lastErr error  // mu
+	dropped int    // mu
 
-	told told
-	stop func()
-	done sync.WaitGroup
+	reporter feedReporter
+	stop     func()
+	done     sync.WaitGroup
 }
 
 func newRevocations(c RevocationsConfig, v Config, keys KeySource, skew time.Duration, now func() time.Time) (*revocations, error) {
 	switch {
 	case c.Name == "" || c.Secret == "":
 		return nil, errors.New("RevocationsConfig.Name or Secret is empty")
-	case c.Stale != 0 && c.Stale < LeastRevocationsStale:
+	case c.Stale != 0 && c.Stale < MinRevocationsStale:
 		return nil, errors.New("RevocationsConfig.Stale is less than 5 seconds")
 	case c.MaxEntries < 0:
 		return nil, errors.New("RevocationsConfig.MaxEntries is negative")
 	}
 	r := &revocations{
 		issuer: v.Issuer, name: c.Name, secret: c.Secret, client: sameOriginClient(c.Client), keys: keys, skew: skew,
-		stale: c.Stale, most: c.MaxEntries, now: now, told: told{observer: v.Observer},
-		grants: newCuts(), users: newCuts(), clients: newCuts(), pairs: newCuts(),
+		stale: c.Stale, maxEntries: c.MaxEntries, now: now, reporter: feedReporter{observer: v.Observer},
+		grants: newRevocationTable(), users: newRevocationTable(), clients: newRevocationTable(), pairs: newRevocationTable(),
 	}
 	if r.stale == 0 {
 		r.stale = DefaultRevocationsStale
 	}
-	if r.most == 0 {
-		r.most = DefaultRevocationsEntries
+	if r.maxEntries == 0 {
+		r.maxEntries = DefaultRevocationsEntries
 	}
 	if c.URL == "" {
 		c.URL = v.Issuer + RevocationsPath
@@ -192,7 +192,7 @@ func (r *revocations) state(now time.Time) RevocationsState {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	s.Version, s.Err, s.Forgotten = r.version, r.lastErr, r.forgotten
+	s.Version, s.Err, s.Dropped = r.version, r.lastErr, r.dropped
 	return s
 }
 

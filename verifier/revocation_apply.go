@@ -14,13 +14,13 @@ const sweepEvery = time.Minute
 // kept and sends again changes nothing.
 func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int, news bool, err error) {
 	now := r.now()
-	known := r.said
-	life, number, _ := cutVersion(d.version)
+	known := r.lastSigned
+	timeline, number, _ := splitVersion(d.version)
 	r.mu.Lock()
 	ours := r.version
 	r.mu.Unlock()
-	ourLife, ourNumber, _ := cutVersion(ours)
-	same := life == ourLife
+	ourTimeline, ourNumber, _ := splitVersion(ours)
+	same := timeline == ourTimeline
 	switch {
 	case d.issuer != r.issuer:
 		return 0, false, errors.New("iss is another issuer")
@@ -30,15 +30,15 @@ func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int
 		return 0, false, errors.New("it is of another life of the issuer, and older than what is known")
 	}
 	if d.after != "" {
-		afterLife, after, ok := cutVersion(d.after)
-		if !ok || !same || afterLife != life || after > ourNumber {
+		afterTimeline, after, ok := splitVersion(d.after)
+		if !ok || !same || afterTimeline != timeline || after > ourNumber {
 			return 0, false, errors.New("it goes on from a version that is not known here")
 		}
 	}
 	if news = !same || number > ourNumber; news {
-		r.news.Add(1)
-		applied = r.takeAll(d.revoked, same, now)
-		r.news.Add(1)
+		r.generation.Add(1)
+		applied = r.addAll(d.revoked, same, now)
+		r.generation.Add(1)
 	}
 	// 1. The gaps: what was known up to then joins what the document has. One that
 	// goes on from a version has nothing of what came before that, and from one that
@@ -52,10 +52,10 @@ func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int
 		since = min(since, r.since.Load())
 	}
 	r.window.Store(d.window)
-	r.since.Store(max(since, r.lost(d.window, now)))
+	r.since.Store(max(since, r.completeSince(d.window, now)))
 	// 2. The time, when all that it speaks of is there.
-	r.said = max(known, d.fresh)
-	r.know(d.fresh, asked)
+	r.lastSigned = max(known, d.fresh)
+	r.setKnownUntil(d.fresh, asked)
 	if news {
 		r.mu.Lock()
 		r.version = d.version
@@ -65,41 +65,41 @@ func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int
 	return applied, news, nil
 }
 
-// know notes that everything is known that there was at a time of the issuer's, or
+// setKnownUntil notes that everything is known that there was at a time of the issuer's, or
 // when it was asked, if that is earlier: a clock that is ahead of ours, or an answer
 // that is long on its way, would else have us trust it for longer than Stale.
-func (r *revocations) know(fresh int64, asked time.Time) {
+func (r *revocations) setKnownUntil(fresh int64, asked time.Time) {
 	at := asked.Add(min(0, time.Unix(fresh, 0).Sub(asked)))
 	if before := r.fresh.Load(); before == nil || at.After(*before) {
 		r.fresh.Store(&at)
 	}
 }
 
-// takeAll adds a list, and returns how many of it were new. Some of it may be known
+// addAll adds a list, and returns how many of it were new. Some of it may be known
 // already, so the last word on a client is the only one that is taken: requests
 // must not see one from before, not even for a moment. Same says that it is of the
-// life of the issuer that we know.
-func (r *revocations) takeAll(list []revocation, same bool, now time.Time) (applied int) {
+// timeline of the issuer that we know.
+func (r *revocations) addAll(list []revocation, same bool, now time.Time) (applied int) {
 	clients := map[string]*revocation{}
 	for i := range list {
 		one := &list[i]
 		switch {
 		case one.grant == "" && one.subject == "" && one.client != "":
 			clients[one.client] = one
-		case r.take(one, same, now):
+		case r.add(one, same, now):
 			applied++
 		}
 	}
 	for _, one := range clients {
-		if r.take(one, same, now) {
+		if r.add(one, same, now) {
 			applied++
 		}
 	}
 	return applied
 }
 
-// take adds one, and reports whether it was new.
-func (r *revocations) take(one *revocation, same bool, now time.Time) bool {
+// add adds one, and reports whether it was new.
+func (r *revocations) add(one *revocation, same bool, now time.Time) bool {
 	table, a, b := r.grants, one.grant, ""
 	switch {
 	case one.grant != "":
@@ -125,8 +125,8 @@ func (r *revocations) take(one *revocation, same bool, now time.Time) bool {
 		// was suspended: that may know of the suspension by its journal alone, of
 		// which the feed says nothing.
 		return false
-	case has == nil && r.count() >= r.most:
-		r.forget(now)
+	case has == nil && r.count() >= r.maxEntries:
+		r.recordDropped(now)
 		return false
 	}
 	table.set(a, b, until)
@@ -138,19 +138,19 @@ func (r *revocations) count() int {
 	return r.grants.used + r.users.used + r.clients.used + r.pairs.used
 }
 
-// forget notes that there was no room for one. From now on something is missing,
+// recordDropped notes that there was no room for one. From now on something is missing,
 // for as long as it would have been kept.
-func (r *revocations) forget(now time.Time) {
-	r.forgotAt = now.Unix() + 1
+func (r *revocations) recordDropped(now time.Time) {
+	r.droppedAt = now.Unix() + 1
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.forgotten++
+	r.dropped++
 }
 
-// lost is since when nothing had to be forgotten, 0 if that is long ago.
-func (r *revocations) lost(window int64, now time.Time) int64 {
-	if r.forgotAt != 0 && now.Unix() < r.forgotAt+window {
-		return r.forgotAt
+// completeSince is since when nothing had to be forgotten, 0 if that is long ago.
+func (r *revocations) completeSince(window int64, now time.Time) int64 {
+	if r.droppedAt != 0 && now.Unix() < r.droppedAt+window {
+		return r.droppedAt
 	}
 	return 0
 }
@@ -163,7 +163,7 @@ func (r *revocations) sweep(now time.Time, window int64) {
 	}
 	r.swept = now
 	before := now.Add(-r.skew).Unix() - window
-	for _, table := range []*cuts{r.grants, r.users, r.clients, r.pairs} {
+	for _, table := range []*revocationTable{r.grants, r.users, r.clients, r.pairs} {
 		table.sweep(before)
 	}
 	r.entries.Store(int64(r.count()))

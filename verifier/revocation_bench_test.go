@@ -19,7 +19,7 @@ import (
 func BenchmarkRevocations(b *testing.B) {
 	const n = 186_000
 	f := newFeed()
-	f.say(nil)
+	f.publish(nil)
 	keys, err := verifier.StaticKeys(published())
 	require.NoError(b, err)
 	v, err := verifier.New(verifier.Config{Issuer: issuer, Audience: audience, Keys: keys, Revocations: &verifier.RevocationsConfig{
@@ -35,10 +35,10 @@ func BenchmarkRevocations(b *testing.B) {
 		copy(id, time.Duration(i).String())
 		all[i] = object{"grant_id": hex.EncodeToString(id), "at": time.Now().Unix()}
 	}
-	f.say(object{"version": life + "2", "revoked": all})
+	f.publish(object{"version": timeline + "2", "revoked": all})
 	require.Eventually(b, func() bool { return v.Revocations().Entries == n }, time.Minute, 10*time.Millisecond)
 	all = nil
-	f.say(object{"version": life + "3"})
+	f.publish(object{"version": timeline + "3"})
 	time.Sleep(2 * time.Second) // until nobody holds the long document
 	grown := heap() - before
 	good := tokenOf(nil)

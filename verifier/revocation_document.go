@@ -90,7 +90,7 @@ func parseRevocations(text string) (*revocationDocument, error) {
 	if err != nil {
 		return nil, err
 	}
-	if _, _, ok := cutVersion(d.version); !ok || d.fresh == 0 || d.window <= 0 || d.window > maxWindow {
+	if _, _, ok := splitVersion(d.version); !ok || d.fresh == 0 || d.window <= 0 || d.window > maxWindow {
 		return nil, errors.New("one is missing or out of bounds")
 	}
 	return d, nil
@@ -122,9 +122,9 @@ func (s *scanner) revocation() (r revocation, err error) {
 	return r, err
 }
 
-// cutVersion takes a version apart: the life of the issuer, and a number that
+// splitVersion takes a version apart: the timeline of the issuer, and a number that
 // grows within it.
-func cutVersion(version string) (life string, number uint64, ok bool) {
+func splitVersion(version string) (timeline string, number uint64, ok bool) {
 	i := strings.LastIndexByte(version, '-')
 	if i < 1 {
 		return "", 0, false

@@ -21,12 +21,12 @@ const (
 	firstRevocationsRetry   = 250 * time.Millisecond
 	longestRevocationsRetry = 2 * time.Second
 
-	// hurry is the least time between answers without news, should an issuer not
+	// minPollInterval is the least time between answers without news, should an issuer not
 	// wait as it was asked to.
-	hurry = time.Second
+	minPollInterval = time.Second
 
-	// lookForKey is how often the key of an answer is looked for.
-	lookForKey = 100 * time.Millisecond
+	// keyRetry is how often the key of an answer is looked for.
+	keyRetry = 100 * time.Millisecond
 
 	// wholeTimeout is for an answer that may be long. One that hangs is left sooner,
 	// unless nobody is any better.
@@ -42,7 +42,7 @@ func (r *revocations) start() {
 
 // follow runs until ctx ends.
 func (r *revocations) follow(ctx context.Context) {
-	defer r.told.close()
+	defer r.reporter.close()
 	for turn := 0; ctx.Err() == nil; {
 		began := time.Now()
 		wait := r.wait()
@@ -55,7 +55,7 @@ func (r *revocations) follow(ctx context.Context) {
 		r.lastErr = err
 		r.mu.Unlock()
 		now := r.now()
-		r.tell(RevocationsRead{Began: began, Took: time.Since(began), URL: origin.String(), Applied: applied, Err: err}, now)
+		r.reportRead(RevocationsRead{Began: began, Took: time.Since(began), URL: origin.String(), Applied: applied, Err: err}, now)
 		if err == nil && (r.lags(now) || !r.isFresh(now)) {
 			turn++ // a node that is cut off answers, and another one may know more
 		}
@@ -73,7 +73,7 @@ func (r *revocations) follow(ctx context.Context) {
 			r.failures = 0
 		default:
 			r.failures = 0
-			pause = max(0, min(hurry, wait/2)-time.Since(began))
+			pause = max(0, min(minPollInterval, wait/2)-time.Since(began))
 		}
 		timer := time.NewTimer(pause)
 		select {
@@ -141,7 +141,7 @@ func (r *revocations) key(ctx context.Context, kid string) (Key, error) {
 		r.mu.Lock()
 		r.lastErr = err
 		r.mu.Unlock()
-		again := time.NewTimer(lookForKey)
+		again := time.NewTimer(keyRetry)
 		select {
 		case <-again.C:
 		case <-ctx.Done():
@@ -165,7 +165,7 @@ func (r *revocations) get(ctx context.Context, u *url.URL) (string, error) {
 	if res.StatusCode != http.StatusOK {
 		return "", fmt.Errorf("status %d", res.StatusCode)
 	}
-	most := int64(1<<20) + 256*int64(r.most)
+	most := int64(1<<20) + 256*int64(r.maxEntries)
 	body, err := io.ReadAll(io.LimitReader(res.Body, most+1))
 	if err != nil {
 		return "", err

@@ -23,9 +23,9 @@ import (
 func TestRevocationsOfAClockAhead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
-		f.say(object{"iat": time.Now().Unix() + 5})
+		f.publish(object{"iat": time.Now().Unix() + 5})
 		began := time.Now()
-		v := f.told(t)
+		v := f.newVerifier(t)
 		synctest.Wait()
 		f.down()
 		require.True(t, v.RevocationsFresh())
@@ -36,7 +36,7 @@ func TestRevocationsOfAClockAhead(t *testing.T) {
 		assert.False(t, v.RevocationsFresh())
 		assert.Equal(t, verifier.DefaultRevocationsStale+time.Millisecond, v.Revocations().Behind)
 
-		f.say(nil)
+		f.publish(nil)
 		time.Sleep(3 * time.Second)
 		assert.True(t, v.RevocationsFresh(), "and when its clock is right again, it is taken at its word")
 	})
@@ -46,8 +46,8 @@ func TestRevocationsOfAClockAhead(t *testing.T) {
 func TestRevocationsOfASlowAnswer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
-		f.say(object{"iat": time.Now().Unix() + 9})
-		v := f.told(t, func(c *verifier.RevocationsConfig) {
+		f.publish(object{"iat": time.Now().Unix() + 9})
+		v := f.newVerifier(t, func(c *verifier.RevocationsConfig) {
 			c.Client = &http.Client{Transport: slow{f, 9 * time.Second}}
 		})
 		time.Sleep(9 * time.Second)
@@ -91,13 +91,13 @@ func eachSecond(t *testing.T, do func()) {
 
 // A node that is cut off is left for another one before anything is stale.
 func TestRevocationsLeaveANodeThatLags(t *testing.T) {
-	for _, stale := range []time.Duration{verifier.LeastRevocationsStale, verifier.DefaultRevocationsStale, time.Minute} {
+	for _, stale := range []time.Duration{verifier.MinRevocationsStale, verifier.DefaultRevocationsStale, time.Minute} {
 		t.Run(stale.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				cutOff, healthy := newFeed(), newFeed()
-				cutOff.say(nil) // and never again
-				eachSecond(t, func() { healthy.say(nil) })
-				v := cutOff.told(t, func(c *verifier.RevocationsConfig) {
+				cutOff.publish(nil) // and never again
+				eachSecond(t, func() { healthy.publish(nil) })
+				v := cutOff.newVerifier(t, func(c *verifier.RevocationsConfig) {
 					c.URL, c.MoreURLs, c.Stale = "https://one.example.com/feed", []string{"https://two.example.com/feed"}, stale
 					c.Client = &http.Client{Transport: hosts{"one.example.com": cutOff, "two.example.com": healthy}}
 				})
@@ -117,11 +117,11 @@ func TestRevocationsLeaveANodeThatLags(t *testing.T) {
 func TestRevocationsLeaveANodeThatHangs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		one, two := newFeed(), newFeed()
-		eachSecond(t, func() { one.say(nil); two.say(nil) })
+		eachSecond(t, func() { one.publish(nil); two.publish(nil) })
 		h := &hanging{next: one}
-		v := one.told(t, func(c *verifier.RevocationsConfig) {
+		v := one.newVerifier(t, func(c *verifier.RevocationsConfig) {
 			c.URL, c.MoreURLs = "https://one.example.com/feed", []string{"https://two.example.com/feed"}
-			c.Stale = verifier.LeastRevocationsStale
+			c.Stale = verifier.MinRevocationsStale
 			c.Client = &http.Client{Transport: hosts{"one.example.com": h, "two.example.com": two}}
 		})
 		time.Sleep(10 * time.Second)
@@ -151,7 +151,7 @@ func (h *hanging) RoundTrip(r *http.Request) (*http.Response, error) {
 func TestRevocationsObserved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
-		f.say(nil)
+		f.publish(nil)
 		h := &hanging{next: f}
 		began := time.Now()
 		var mu sync.Mutex
@@ -188,13 +188,13 @@ func TestRevocationsObserved(t *testing.T) {
 		defer v.Close()
 		assert.Equal(t, []string{"0s read 0, failed false, took 0s, behind 0s", "0s fresh true"}, heard())
 		time.Sleep(2 * time.Second)
-		f.say(object{"version": life + "3", "revoked": []object{{"sub": "user-1", "at": time.Now().Unix()}, {"sub": "user-2", "at": time.Now().Unix()}}})
+		f.publish(object{"version": timeline + "3", "revoked": []object{{"sub": "user-1", "at": time.Now().Unix()}, {"sub": "user-2", "at": time.Now().Unix()}}})
 		assert.Equal(t, []string{"2s read 2, failed false, took 2s, behind 2s"}, heard())
-		f.say(object{"version": life + "4", "revoked": []object{{"sub": "user-1", "at": time.Now().Unix()}, {"sub": "user-3", "at": time.Now().Unix()}}})
+		f.publish(object{"version": timeline + "4", "revoked": []object{{"sub": "user-1", "at": time.Now().Unix()}, {"sub": "user-3", "at": time.Now().Unix()}}})
 		assert.Equal(t, []string{"2s read 1, failed false, took 0s, behind 0s"}, heard(), "one was known")
 
 		h.hangs.Store(true)
-		f.say(object{"version": life + "5"}) // which ends the wait that there is
+		f.publish(object{"version": timeline + "5"}) // which ends the wait that there is
 		assert.Equal(t, []string{"2s read 0, failed false, took 0s, behind 0s"}, heard())
 		time.Sleep(8 * time.Second)
 		assert.Equal(t, []string{"10s read 0, failed true, took 8s, behind 8s"}, heard())
@@ -207,7 +207,7 @@ func TestRevocationsObserved(t *testing.T) {
 		f.down()
 		time.Sleep(time.Minute)
 		heard()
-		f.say(nil)
+		f.publish(nil)
 		time.Sleep(3 * time.Second)
 		assert.Contains(t, strings.Join(heard(), "\n"), "fresh true")
 		assert.Less(t, v.State().Revocations.Behind, 4*time.Second)
@@ -224,8 +224,8 @@ func TestRevocationsTwice(t *testing.T) {
 		list = append(list, object{"grant_id": "g" + strconv.Itoa(i), "at": at})
 	}
 	list = append(list, object{"client_id": "client-9", "at": at, "lifted": true}, object{"sub": "user-9", "at": at + 60})
-	f.say(object{"revoked": list})
-	v := f.told(t)
+	f.publish(object{"revoked": list})
+	v := f.newVerifier(t)
 	require.Eventually(t, v.RevocationsFresh, 10*time.Second, time.Millisecond)
 	resumed, revoked := tokenOf(object{"client_id": "client-9"}), tokenOf(object{"sub": "user-9"})
 	stop := make(chan struct{})
@@ -244,8 +244,8 @@ func TestRevocationsTwice(t *testing.T) {
 		}
 	})
 	for n := 2; n < 20; n++ {
-		version := life + strconv.Itoa(n)
-		f.say(object{"version": version, "revoked": list})
+		version := timeline + strconv.Itoa(n)
+		f.publish(object{"version": version, "revoked": list})
 		require.Eventually(t, func() bool { return v.Revocations().Version == version }, 10*time.Second, time.Millisecond)
 	}
 	close(stop)
@@ -257,7 +257,7 @@ func TestRevocationsTwice(t *testing.T) {
 func TestRevocationsOfANewKey(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
-		f.say(object{"revoked": []object{{"sub": "user-1", "at": time.Now().Unix() + 60}}})
+		f.publish(object{"revoked": []object{{"sub": "user-1", "at": time.Now().Unix() + 60}}})
 		r := newRig(t)
 		r.publish(verifiertest.NewInMemoryIssuer().KeySet())
 		v, err := verifier.New(verifier.Config{Issuer: issuer, Audience: audience, Keys: r, Revocations: &verifier.RevocationsConfig{

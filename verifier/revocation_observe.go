@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// told is what the observer was told of the feed.
-type told struct {
+// feedReporter is what the observer was told of the feed.
+type feedReporter struct {
 	observer Observer
 
 	mu     sync.Mutex
@@ -15,19 +15,19 @@ type told struct {
 	timer  *time.Timer // mu; until what is known is stale
 }
 
-// tell tells the observer of an attempt, and what comes of it.
-func (r *revocations) tell(read RevocationsRead, now time.Time) {
-	if told := r.told.observer.RevocationsRead; told != nil {
+// reportRead tells the observer of an attempt, and what comes of it.
+func (r *revocations) reportRead(read RevocationsRead, now time.Time) {
+	if told := r.reporter.observer.RevocationsRead; told != nil {
 		read.Behind, _ = r.behind(now)
 		told(read)
 	}
-	r.tellFresh()
+	r.reportFresh()
 }
 
-// tellFresh tells the observer whether that has changed. Nobody may hear of the
+// reportFresh tells the observer whether that has changed. Nobody may hear of the
 // feed for long, so it comes back by itself when the time is up.
-func (r *revocations) tellFresh() {
-	t := &r.told
+func (r *revocations) reportFresh() {
+	t := &r.reporter
 	if t.observer.RevocationsFresh == nil {
 		return
 	}
@@ -47,12 +47,12 @@ func (r *revocations) tellFresh() {
 	}
 	if fresh {
 		behind, _ := r.behind(now)
-		t.timer = time.AfterFunc(r.stale-behind+time.Millisecond, r.tellFresh)
+		t.timer = time.AfterFunc(r.stale-behind+time.Millisecond, r.reportFresh)
 	}
 }
 
 // close has the observer told nothing any more.
-func (t *told) close() {
+func (t *feedReporter) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.closed = true

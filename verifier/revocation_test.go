@@ -32,14 +32,14 @@ func newFeed() *feed {
 	return &feed{changed: make(chan struct{}), header: object{"alg": "ES256", "kid": "ec", "typ": "mintmark-revocations+jwt"}}
 }
 
-const life = "0a0b-"
+const timeline = "0a0b-"
 
-// say sets the answer, which those who wait get at once.
-func (f *feed) say(changes object) {
+// publish sets the answer, which those who wait get at once.
+func (f *feed) publish(changes object) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.claims = object{
-		"iss": issuer, "iat": time.Now().Unix(), "version": life + "1", "after": "", "complete_since": 0, "window": 1860, "revoked": []object{},
+		"iss": issuer, "iat": time.Now().Unix(), "version": timeline + "1", "after": "", "complete_since": 0, "window": 1860, "revoked": []object{},
 	}.with(changes)
 	close(f.changed)
 	f.changed = make(chan struct{})
@@ -89,8 +89,8 @@ func respond(r *http.Request, status int, body string) *http.Response {
 	return &http.Response{StatusCode: status, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(body)), Request: r}
 }
 
-// told is a verifier that reads f, with a clock that is synctest's.
-func (f *feed) told(t *testing.T, change ...func(*verifier.RevocationsConfig)) *verifier.Verifier {
+// newVerifier is a verifier that reads f, with a clock that is synctest's.
+func (f *feed) newVerifier(t *testing.T, change ...func(*verifier.RevocationsConfig)) *verifier.Verifier {
 	t.Helper()
 	keys, err := verifier.StaticKeys(published())
 	require.NoError(t, err)
@@ -120,8 +120,8 @@ func refusedFor(err error) verifier.Reason {
 func TestRevocations(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
-		f.say(nil)
-		v := f.told(t)
+		f.publish(nil)
+		v := f.newVerifier(t)
 		synctest.Wait()
 		require.True(t, v.RevocationsFresh())
 		require.NoError(t, v.Revocations().Err)
@@ -147,7 +147,7 @@ func TestRevocations(t *testing.T) {
 		}
 		require.Empty(t, revoked(), "and from now on they are cached")
 		at := time.Now().Unix()
-		f.say(object{"version": life + "5", "after": life + "1", "revoked": []object{
+		f.publish(object{"version": timeline + "5", "after": timeline + "1", "revoked": []object{
 			{"grant_id": "g-9", "at": at},
 			{"sub": "user-9", "at": at},
 			{"client_id": "client-9", "at": at},
@@ -165,19 +165,19 @@ func TestRevocations(t *testing.T) {
 			_, err := v.Verify(t.Context(), tokenOf(claims))
 			assert.NoError(t, err)
 		}
-		f.say(object{"version": life + "6", "after": life + "5", "revoked": []object{{"client_id": "client-9", "at": time.Now().Unix(), "lifted": true}}})
+		f.publish(object{"version": timeline + "6", "after": timeline + "5", "revoked": []object{{"client_id": "client-9", "at": time.Now().Unix(), "lifted": true}}})
 		synctest.Wait()
 		assert.Equal(t, "grant user pair", revoked(), "a client that is resumed has its tokens back")
 
 		// A document that somebody kept changes nothing.
 		for _, old := range []object{
-			{"version": life + "5", "after": life + "1", "iat": at, "revoked": []object{{"client_id": "client-9", "at": at}}},
+			{"version": timeline + "5", "after": timeline + "1", "iat": at, "revoked": []object{{"client_id": "client-9", "at": at}}},
 			{"version": "ffff-9", "iat": at - 1, "revoked": []object{{"client_id": "client-1", "at": at + 100}}},
 		} {
-			f.say(old)
+			f.publish(old)
 			time.Sleep(time.Second)
 			assert.Equal(t, "grant user pair", revoked())
-			assert.Equal(t, life+"6", v.Revocations().Version)
+			assert.Equal(t, timeline+"6", v.Revocations().Version)
 		}
 	})
 }
@@ -194,23 +194,23 @@ func TestRevocationsRefused(t *testing.T) {
 		"signature":         func(f *feed) { f.breaks = func(s string) string { return s[:len(s)-4] + "AAAA" } },
 		"not a JWS":         func(f *feed) { f.breaks = func(string) string { return "{}" } },
 		"white space":       func(f *feed) { f.breaks = func(s string) string { return s + "\n" } },
-		"another issuer":    func(f *feed) { f.say(object{"iss": "https://other.example.com"}) },
-		"the future":        func(f *feed) { f.say(object{"iat": at() + 60}) },
-		"no iat":            func(f *feed) { f.say(object{"iat": nil}) },
-		"no version":        func(f *feed) { f.say(object{"version": nil}) },
-		"no window":         func(f *feed) { f.say(object{"window": nil}) },
-		"a week's window":   func(f *feed) { f.say(object{"window": 7 * 86400}) },
-		"a delta":           func(f *feed) { f.say(object{"after": life + "0"}) },
-		"revoked":           func(f *feed) { f.say(object{"revoked": "all"}) },
-		"negative at":       func(f *feed) { f.say(object{"revoked": []object{{"sub": "u", "at": -1}}}) },
+		"another issuer":    func(f *feed) { f.publish(object{"iss": "https://other.example.com"}) },
+		"the future":        func(f *feed) { f.publish(object{"iat": at() + 60}) },
+		"no iat":            func(f *feed) { f.publish(object{"iat": nil}) },
+		"no version":        func(f *feed) { f.publish(object{"version": nil}) },
+		"no window":         func(f *feed) { f.publish(object{"window": nil}) },
+		"a week's window":   func(f *feed) { f.publish(object{"window": 7 * 86400}) },
+		"a delta":           func(f *feed) { f.publish(object{"after": timeline + "0"}) },
+		"revoked":           func(f *feed) { f.publish(object{"revoked": "all"}) },
+		"negative at":       func(f *feed) { f.publish(object{"revoked": []object{{"sub": "u", "at": -1}}}) },
 	}
 	for name, change := range tests {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				f := newFeed()
-				f.say(nil)
+				f.publish(nil)
 				change(f)
-				v := f.told(t)
+				v := f.newVerifier(t)
 				synctest.Wait()
 				assert.Error(t, v.Revocations().Err)
 				assert.NotContains(t, v.Revocations().Err.Error(), "s3cret")
@@ -240,13 +240,13 @@ func TestRevocationsRefused(t *testing.T) {
 func TestRevocationsStale(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
-		v := f.told(t, func(c *verifier.RevocationsConfig) {
+		v := f.newVerifier(t, func(c *verifier.RevocationsConfig) {
 			c.MoreURLs = []string{"https://two.example.com/feed", "https://three.example.com/feed"}
 		})
 		synctest.Wait()
 		assert.False(t, v.RevocationsFresh(), "nothing is known yet")
 		time.Sleep(3 * time.Second)
-		f.say(object{"revoked": []object{{"sub": "user-1", "at": time.Now().Unix()}}})
+		f.publish(object{"revoked": []object{{"sub": "user-1", "at": time.Now().Unix()}}})
 		time.Sleep(2500 * time.Millisecond)
 		require.True(t, v.RevocationsFresh())
 		revoked := tokenOf(object{"iat": time.Now().Unix() - 10})
@@ -264,10 +264,10 @@ func TestRevocationsStale(t *testing.T) {
 		_, err = v.Verify(t.Context(), revoked)
 		require.Equal(t, verifier.ReasonRevoked, refusedFor(err), "it goes on applying what it knows")
 
-		f.say(nil) // an issuer that is up but knows of nothing new does not go back
+		f.publish(nil) // an issuer that is up but knows of nothing new does not go back
 		time.Sleep(3 * time.Second)
 		assert.True(t, v.RevocationsFresh())
-		f.say(object{"iat": time.Now().Unix() - 20})
+		f.publish(object{"iat": time.Now().Unix() - 20})
 		f.mu.Lock()
 		before := len(f.asked)
 		f.mu.Unlock()
@@ -291,14 +291,14 @@ func TestRevocationsIncomplete(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
 		began := time.Now().Unix()
-		f.say(object{"complete_since": began - 60})
-		v := f.told(t)
+		f.publish(object{"complete_since": began - 60})
+		v := f.newVerifier(t)
 		synctest.Wait()
 		assert.False(t, v.RevocationsFresh())
 		assert.Equal(t, began-60, v.Revocations().Since.Unix())
 		keepFresh := func(d time.Duration, claims object) {
 			for end := time.Now().Add(d); time.Now().Before(end); time.Sleep(time.Second) {
-				f.say(claims)
+				f.publish(claims)
 			}
 		}
 		keepFresh(1799*time.Second, object{"complete_since": began - 60})
@@ -306,7 +306,7 @@ func TestRevocationsIncomplete(t *testing.T) {
 		keepFresh(2*time.Second, object{"complete_since": began - 60})
 		assert.True(t, v.RevocationsFresh(), "the window has gone by")
 
-		keepFresh(2*time.Second, object{"version": life + "3", "complete_since": time.Now().Unix() - 30})
+		keepFresh(2*time.Second, object{"version": timeline + "3", "complete_since": time.Now().Unix() - 30})
 		assert.True(t, v.RevocationsFresh(), "it was read before it was lost there")
 		keepFresh(2*time.Second, object{"version": "ffff-1", "complete_since": time.Now().Unix()})
 		assert.False(t, v.RevocationsFresh(), "after a restore nobody knows")
@@ -324,22 +324,22 @@ func TestRevocationsIncomplete(t *testing.T) {
 // A cluster that was restored may know of a suspension by its journal, of which the
 // feed says nothing. Who knew of it goes on refusing, until the client is resumed in
 // this life.
-func TestAnotherLifeGivesNothingBack(t *testing.T) {
+func TestAnotherTimelineRestoresNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
-		f.say(nil)
-		v := f.told(t)
+		f.publish(nil)
+		v := f.newVerifier(t)
 		old := tokenOf(object{"client_id": "client-9"})
 		suspended := func() bool { synctest.Wait(); _, err := v.Verify(t.Context(), old); return err != nil }
 		require.False(t, suspended())
 		client := func(lifted bool) []object {
 			return []object{{"client_id": "client-9", "at": time.Now().Unix(), "lifted": lifted}}
 		}
-		f.say(object{"version": life + "5", "revoked": client(false)})
+		f.publish(object{"version": timeline + "5", "revoked": client(false)})
 		require.True(t, suspended())
-		f.say(object{"version": "ffff-3", "complete_since": time.Now().Unix(), "revoked": client(true)})
+		f.publish(object{"version": "ffff-3", "complete_since": time.Now().Unix(), "revoked": client(true)})
 		require.True(t, suspended(), "which the other life says of a time before")
-		f.say(object{"version": "ffff-4", "after": "ffff-3", "revoked": client(true)})
+		f.publish(object{"version": "ffff-4", "after": "ffff-3", "revoked": client(true)})
 		require.False(t, suspended())
 	})
 }
@@ -353,22 +353,22 @@ func TestRevocationsAreBounded(t *testing.T) {
 			}
 			return all
 		}
-		f.say(object{"revoked": list(1000)})
-		v := f.told(t, func(c *verifier.RevocationsConfig) { c.MaxEntries = 1000 })
+		f.publish(object{"revoked": list(1000)})
+		v := f.newVerifier(t, func(c *verifier.RevocationsConfig) { c.MaxEntries = 1000 })
 		synctest.Wait()
 		assert.True(t, v.RevocationsFresh())
-		f.say(object{"version": life + "2", "revoked": list(1001)})
+		f.publish(object{"version": timeline + "2", "revoked": list(1001)})
 		synctest.Wait()
 		s := v.Revocations()
 		assert.Equal(t, 1000, s.Entries)
-		assert.Equal(t, 1, s.Forgotten)
+		assert.Equal(t, 1, s.Dropped)
 		assert.False(t, s.Fresh, "one is missing")
 		for range 1870 {
 			time.Sleep(time.Second)
-			f.say(object{"version": life + "2"})
+			f.publish(object{"version": timeline + "2"})
 		}
 		time.Sleep(time.Minute)
-		f.say(object{"version": life + "2"})
+		f.publish(object{"version": timeline + "2"})
 		time.Sleep(2 * time.Second)
 		s = v.Revocations()
 		assert.Zero(t, s.Entries, "what no token can be as old as is dropped")
@@ -379,8 +379,8 @@ func TestRevocationsAreBounded(t *testing.T) {
 // A hit of the cache asks for revocations, too, and allocates nothing.
 func TestRevocationsOfCachedTokens(t *testing.T) {
 	f := newFeed()
-	f.say(object{"revoked": []object{{"grant_id": "other", "at": time.Now().Unix()}}})
-	v := f.told(t)
+	f.publish(object{"revoked": []object{{"grant_id": "other", "at": time.Now().Unix()}}})
+	v := f.newVerifier(t)
 	require.Eventually(t, v.RevocationsFresh, 5*time.Second, time.Millisecond)
 	good := tokenOf(nil)
 	_, err := v.Verify(t.Context(), good)
@@ -399,11 +399,11 @@ func TestRevocationsReachCachedTokens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
 		suspended := func(version string, at time.Time) {
-			f.say(object{"version": life + version, "revoked": []object{{"client_id": "client-1", "at": at.Unix()}}})
+			f.publish(object{"version": timeline + version, "revoked": []object{{"client_id": "client-1", "at": at.Unix()}}})
 			synctest.Wait()
 		}
-		f.say(nil)
-		v := f.told(t)
+		f.publish(nil)
+		v := f.newVerifier(t)
 		synctest.Wait()
 		good := tokenOf(nil)
 		accepted(t, v, good)
@@ -420,7 +420,7 @@ func TestRevocationsReachCachedTokens(t *testing.T) {
 // Readers see an entry whole while the table grows.
 func TestRevocationsWhileTheyCome(t *testing.T) {
 	f := newFeed()
-	v := f.told(t)
+	v := f.newVerifier(t)
 	good, bad := tokenOf(object{"grant_id": "good"}), tokenOf(object{"grant_id": "bad"})
 	stop := make(chan struct{})
 	var done sync.WaitGroup
@@ -444,7 +444,7 @@ func TestRevocationsWhileTheyCome(t *testing.T) {
 		all = append(all, object{"sub": "u" + time.Duration(i).String(), "at": time.Now().Unix()}, object{"grant_id": "g" + time.Duration(i).String(), "at": time.Now().Unix()})
 	}
 	for n := 1; n <= len(all); n += 1000 {
-		f.say(object{"version": life + strconv.Itoa(n), "revoked": all[:n]})
+		f.publish(object{"version": timeline + strconv.Itoa(n), "revoked": all[:n]})
 		require.Eventually(t, func() bool { return v.Revocations().Entries >= n }, 10*time.Second, time.Millisecond)
 	}
 	close(stop)

@@ -9,18 +9,18 @@ import (
 
 // Verifier checks access tokens. It is safe for use by many goroutines.
 type Verifier struct {
-	issuer   string
-	audience string
-	keys     KeySource
-	jwks     *JWKS // keys, if it is one
-	own      *JWKS // jwks, if New made it
-	skew     time.Duration
-	now      func() time.Time
-	oneClock bool // now and that of jwks tell the same
-	revoked  func(*Claims) bool
-	feed     *revocations // nil: none
-	cache    *cache       // nil: none
-	observer Observer
+	issuer    string
+	audience  string
+	keys      KeySource
+	jwks      *JWKS // keys, if it is one
+	ownJWKS   *JWKS // jwks, if New made it
+	skew      time.Duration
+	now       func() time.Time
+	sameClock bool // now and that of jwks tell the same
+	revoked   func(*Claims) bool
+	feed      *revocations // nil: none
+	cache     *cache       // nil: none
+	observer  Observer
 }
 
 // Verify checks a token and returns what it says. Every refusal is an [*Error];
@@ -44,7 +44,7 @@ func (v *Verifier) verify(ctx context.Context, token string) (_ *Claims, cached 
 		return claims, false, err
 	}
 	if e := v.cache.get(token); e != nil {
-		ok, err := v.again(ctx, e, now)
+		ok, err := v.verifyCached(ctx, e, now)
 		if ok {
 			return e.claims, true, nil
 		}
@@ -106,7 +106,7 @@ func (v *Verifier) key(ctx context.Context, kid string) (Key, error) {
 	return Key{}, keysUnavailable(err)
 }
 
-const takenBack = "taken back before its time"
+const revokedText = "taken back before its time"
 
 // accept decides on the values of claims (RFC 9068 §4).
 func (v *Verifier) accept(c *Claims, now time.Time) error {
@@ -120,7 +120,7 @@ func (v *Verifier) accept(c *Claims, now time.Time) error {
 		return err
 	}
 	if v.feed != nil && v.feed.revoked(c) {
-		return refuse(ReasonRevoked, takenBack)
+		return refuse(ReasonRevoked, revokedText)
 	}
 	return nil
 }
@@ -136,7 +136,7 @@ func (v *Verifier) live(c *Claims, now time.Time) error {
 	case ahead.Before(c.issuedAt):
 		return refuse(ReasonNotYetValid, "iat is ahead of the clock")
 	case v.revoked != nil && v.revoked(c):
-		return refuse(ReasonRevoked, takenBack)
+		return refuse(ReasonRevoked, revokedText)
 	}
 	return nil
 }

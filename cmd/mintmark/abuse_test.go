@@ -136,7 +136,7 @@ func TestSharedDataFolderIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	require.NoError(t, os.Chmod(dir, 0o777))
-	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: dir, fixturesFromTheDemos: true}
+	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: dir, embeddedFixtures: true}
 	c, err := o.server(io.Discard)
 	require.NoError(t, err)
 	_, err = start(t.Context(), c)
@@ -149,7 +149,7 @@ func TestDemoStaysOnTheLoopback(t *testing.T) {
 		{listen: "127.0.0.1:8080", publicURL: "https://auth.example.com"},
 		{listen: "127.0.0.1:8080", appURL: "https://app.example.com"},
 	} {
-		o.fixturesFromTheDemos, o.opsListen = true, "127.0.0.1:0"
+		o.embeddedFixtures, o.opsListen = true, "127.0.0.1:0"
 		_, err := o.server(io.Discard)
 		require.ErrorContains(t, err, "--fixtures")
 	}

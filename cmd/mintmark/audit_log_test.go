@@ -50,7 +50,7 @@ func TestEveryEventIsLogged(t *testing.T) {
 	dir := t.TempDir()
 	first := filepath.Join(dir, "data")
 	seed(t, dir, 1)
-	c := startThree(t, dir, first, "--log-format", "json")
+	c := startCluster3(t, dir, first, "--log-format", "json")
 	old := c.leader()
 	survivor := c.nodes[(old+1)%3]
 

@@ -17,12 +17,12 @@ import (
 	"sync/atomic"
 )
 
-// ceiling is what no honest server of this job can pass: a bare net/http
+// ceilingServer is what no honest server of this job can pass: a bare net/http
 // handler that parses the same form, makes one ES256 signature, has one
 // record of the request on disk before it answers (group-committed), and
 // answers the same bytes. It keeps no state and checks nothing. It counts its
 // signatures and fsyncs, so that it can't be soft.
-type ceiling struct {
+type ceilingServer struct {
 	key        *ecdsa.PrivateKey
 	file       *os.File
 	queue      chan chan struct{}
@@ -42,7 +42,7 @@ func runCeiling(dir string) error {
 	if err != nil {
 		return err
 	}
-	c := &ceiling{key: key, file: file, queue: make(chan chan struct{}, 1024)}
+	c := &ceilingServer{key: key, file: file, queue: make(chan chan struct{}, 1024)}
 	go c.commit()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
@@ -58,7 +58,7 @@ func runCeiling(dir string) error {
 }
 
 // commit writes what waits and syncs once for all of it.
-func (c *ceiling) commit() {
+func (c *ceilingServer) commit() {
 	record := make([]byte, 200)
 	for first := range c.queue {
 		waiting := []chan struct{}{first}
@@ -86,7 +86,7 @@ func (c *ceiling) commit() {
 	}
 }
 
-func (c *ceiling) token(w http.ResponseWriter, r *http.Request) {
+func (c *ceilingServer) token(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
 		panic(err)

@@ -37,7 +37,7 @@ const runAs = "MINTMARK_TEST_RUN_AS"
 func TestMain(m *testing.M) {
 	switch os.Getenv(runAs) {
 	case "mintmark":
-		restoring = killedAt(os.Getenv(killAt))
+		restoreHook = killedAt(os.Getenv(killAt))
 		main()
 	case "ceiling":
 		fmt.Fprintln(os.Stderr, runCeiling(os.Getenv("MINTMARK_DATA_DIR")))
@@ -192,7 +192,7 @@ func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string) {
 	id := fmt.Sprintf("u-%d", n)
 	propose(&ledger.PutUser{ID: id, Username: "user" + strconv.Itoa(n), Password: "x"})
 	session := sha256.Sum256([]byte(id))
-	propose(&ledger.SignIn{Session: session, User: id, Verified: sha256.Sum256([]byte("x"))})
+	propose(&ledger.SignIn{Session: session, User: id, VerifiedHash: sha256.Sum256([]byte("x"))})
 	for k := range tokens {
 		var grant ledger.GrantID
 		_, _ = rand.Read(grant[:])

@@ -83,7 +83,7 @@ func BenchmarkThree(b *testing.B) {
 	dir := b.TempDir()
 	_, tokens, _ := seed(b, dir, 100_000)
 	top := startProcess(b, "ceiling", dir)
-	c := startThree(b, dir, filepath.Join(dir, "data"))
+	c := startCluster3(b, dir, filepath.Join(dir, "data"))
 	var addresses []string
 	for _, n := range c.nodes {
 		addresses = append(addresses, n.listen)
@@ -114,7 +114,7 @@ func BenchmarkThree(b *testing.B) {
 func BenchmarkLeaderLoss(b *testing.B) {
 	dir := b.TempDir()
 	_, tokens, _ := seed(b, dir, 6400)
-	c := startThree(b, dir, filepath.Join(dir, "data"))
+	c := startCluster3(b, dir, filepath.Join(dir, "data"))
 	var killed, stopped []float64
 	for b.Loop() {
 		for round := range 20 {
@@ -204,7 +204,7 @@ func BenchmarkThreeMillion(b *testing.B) {
 	for b.Loop() {
 		dir := b.TempDir()
 		_, tokens, _ := seed(b, dir, grants)
-		c := startThree(b, dir, filepath.Join(dir, "data"))
+		c := startCluster3(b, dir, filepath.Join(dir, "data"))
 		var addresses []string
 		for _, n := range c.nodes {
 			addresses = append(addresses, n.listen)
@@ -235,7 +235,7 @@ func BenchmarkThreeMillion(b *testing.B) {
 
 // loadAndWatch loads until a snapshot is likely to have been written by each
 // node, and tells the answers that were waited for while one was from the others.
-func (c *threesome) loadAndWatch(t testing.TB, addresses, tokens []string, pace time.Duration) (calm, busy []time.Duration) {
+func (c *cluster3) loadAndWatch(t testing.TB, addresses, tokens []string, pace time.Duration) (calm, busy []time.Duration) {
 	t.Helper()
 	var seen atomic.Bool // a snapshot that was being written since it was last asked
 	stop := make(chan struct{})

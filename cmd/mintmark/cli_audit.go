@@ -27,7 +27,7 @@ func (m *management) auditCommand() *cobra.Command {
 		if m.output != outputText && m.output != outputJSON || follow {
 			return m.streamAudit(cmd, q, follow)
 		}
-		return ask(m, cmd, admin.Audit, q, func(p *printer, a admin.EventList) {
+		return runOperation(m, cmd, admin.Audit, q, func(p *printer, a admin.EventList) {
 			p.table(auditColumns, auditRows(a.Events))
 			if a.Truncated && q.After == nil {
 				p.remark("there are older events; see --limit")
@@ -54,7 +54,7 @@ var auditColumns = []string{"SEQ", "TIME", "KIND", "ACTOR", "CLIENT", "USER", "G
 
 func auditRows(events []admin.Event) (rows [][]string) {
 	for _, e := range events {
-		rows = append(rows, []string{fmt.Sprint(e.Seq), exact(e.At), e.Kind, e.Actor, e.Client, e.User, e.Grant, e.Detail})
+		rows = append(rows, []string{fmt.Sprint(e.Seq), formatTimeSeconds(e.At), e.Kind, e.Actor, e.Client, e.User, e.Grant, e.Detail})
 	}
 	return rows
 }

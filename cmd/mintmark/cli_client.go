@@ -25,12 +25,12 @@ func (m *management) clientAdd() *cobra.Command {
 	var scopes []string
 	var secretFile string
 	c := command("add", "Create a client that waits for its review", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		secret, err := secretFrom(cmd, secretFile)
+		secret, err := readSecret(cmd, secretFile)
 		if err != nil {
 			return err
 		}
 		q.Secret, q.Scopes = secret, splitScopes(scopes)
-		return ask(m, cmd, admin.AddClient, q, func(p *printer, a admin.AddedClient) {
+		return runOperation(m, cmd, admin.AddClient, q, func(p *printer, a admin.AddedClient) {
 			if a.Secret == "" {
 				p.line("client %s created; it is %s until it is approved", a.ID, a.State)
 				return
@@ -63,14 +63,14 @@ func splitScopes(given []string) []string {
 func (m *management) clientList() *cobra.Command {
 	var q admin.ClientFilter
 	c := command("list", "List clients", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.ListClients, q, func(p *printer, a admin.ClientList) {
+		return runOperation(m, cmd, admin.ListClients, q, func(p *printer, a admin.ClientList) {
 			var rows [][]string
 			for _, c := range a.Clients {
 				state := c.State
 				if c.Proposed {
 					state += ", proposes changes"
 				}
-				rows = append(rows, []string{c.ID, c.Name, c.Type, c.Kind, state, c.Owner, when(c.Created)})
+				rows = append(rows, []string{c.ID, c.Name, c.Type, c.Kind, state, c.Owner, formatTime(c.Created)})
 			}
 			p.table([]string{"ID", "NAME", "TYPE", "KIND", "STATE", "OWNER", "CREATED"}, rows)
 		})
@@ -84,7 +84,7 @@ func (m *management) review(verdict, short string) *cobra.Command {
 	q := admin.Review{Verdict: verdict}
 	c := command(verdict+" CLIENT", short, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		q.ID = args[0]
-		return ask(m, cmd, admin.ReviewClient, q, func(p *printer, a admin.Client) {
+		return runOperation(m, cmd, admin.ReviewClient, q, func(p *printer, a admin.Client) {
 			p.line("client %s is %s, revision %d", a.ID, a.State, a.Revision)
 		})
 	})
@@ -99,7 +99,7 @@ func (m *management) review(verdict, short string) *cobra.Command {
 
 func (m *management) clientDelete() *cobra.Command {
 	c := command("delete CLIENT", "Delete a client for good; all its grants end", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		return ask(m, cmd, admin.DeleteClient, admin.ClientRef{ID: args[0]}, func(p *printer, a admin.Done) {
+		return runOperation(m, cmd, admin.DeleteClient, admin.ClientRef{ID: args[0]}, func(p *printer, a admin.Done) {
 			p.line("client %s is deleted", a.ID)
 		})
 	})
@@ -114,15 +114,15 @@ func (m *management) clientSet() *cobra.Command {
 	c := command("set CLIENT", "Change a client at once, without a review", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		q.ID = args[0]
 		split := splitScopes(scopes)
-		given(cmd, "name", &q.Name, &name)
-		given(cmd, "purpose", &q.Purpose, &purpose)
-		given(cmd, "website", &q.Website, &website)
-		given(cmd, "redirect-uri", &q.RedirectURIs, &uris)
-		given(cmd, "scope", &q.Scopes, &split)
+		setIfChanged(cmd, "name", &q.Name, &name)
+		setIfChanged(cmd, "purpose", &q.Purpose, &purpose)
+		setIfChanged(cmd, "website", &q.Website, &website)
+		setIfChanged(cmd, "redirect-uri", &q.RedirectURIs, &uris)
+		setIfChanged(cmd, "scope", &q.Scopes, &split)
 		if q.Name == nil && q.Purpose == nil && q.Website == nil && q.RedirectURIs == nil && q.Scopes == nil {
 			return fmt.Errorf("say what to change: see %s --help", cmd.CommandPath())
 		}
-		return ask(m, cmd, admin.SetClient, q, func(p *printer, a admin.EditedClient) {
+		return runOperation(m, cmd, admin.SetClient, q, func(p *printer, a admin.EditedClient) {
 			p.line("client %s is changed, revision %d", a.ID, a.Revision)
 			if a.Migrated {
 				p.remark("It is no longer a legacy client: authorization requests need a scope from now on.")
@@ -144,8 +144,8 @@ func (m *management) clientSet() *cobra.Command {
 	return c
 }
 
-// given sets an optional field where its flag was given, even to nothing.
-func given[T any](cmd *cobra.Command, flag string, field **T, value *T) {
+// setIfChanged sets an optional field where its flag was given, even to nothing.
+func setIfChanged[T any](cmd *cobra.Command, flag string, field **T, value *T) {
 	if cmd.Flags().Changed(flag) {
 		*field = value
 	}

@@ -11,7 +11,7 @@ import (
 
 func (m *management) clientShow() *cobra.Command {
 	c := command("show CLIENT", "Show all that is known of a client", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		return ask(m, cmd, admin.ShowClient, admin.ClientRef{ID: args[0]}, printClient)
+		return runOperation(m, cmd, admin.ShowClient, admin.ClientRef{ID: args[0]}, printClient)
 	})
 	c.ValidArgsFunction = m.completeClients
 	return c
@@ -27,22 +27,22 @@ func printClient(p *printer, c admin.Client) {
 		scopes = []string{"(none selected: no limits)"}
 	}
 	p.properties(
-		one("Client", c.ID),
-		one("Name", c.Name),
-		one("State", c.State),
-		one("Reason", c.Reason),
-		one("Type", c.Type),
-		one("Kind", c.Kind),
-		one("Owner", c.Owner),
-		one("Purpose", c.Purpose),
-		one("Website", c.Website),
+		singleValue("Client", c.ID),
+		singleValue("Name", c.Name),
+		singleValue("State", c.State),
+		singleValue("Reason", c.Reason),
+		singleValue("Type", c.Type),
+		singleValue("Kind", c.Kind),
+		singleValue("Owner", c.Owner),
+		singleValue("Purpose", c.Purpose),
+		singleValue("Website", c.Website),
 		property{"Redirect URIs", c.RedirectURIs},
 		property{"Scopes", scopes},
-		one("Authorizations", traffic),
-		one("Scopes asked for", strings.Join(c.AskedScopes, " ")),
-		one("Revision", fmt.Sprint(c.Revision)),
-		one("Created", when(c.Created)),
-		one("Changed", when(c.Changed)),
+		singleValue("Authorizations", traffic),
+		singleValue("Scopes asked for", strings.Join(c.AskedScopes, " ")),
+		singleValue("Revision", fmt.Sprint(c.Revision)),
+		singleValue("Created", formatTime(c.Created)),
+		singleValue("Changed", formatTime(c.Changed)),
 	)
 	if len(c.Secrets) > 0 {
 		p.line("\nSecrets")
@@ -68,9 +68,9 @@ func printSecrets(p *printer, secrets []admin.Secret) {
 			state += ": its key was dropped"
 		}
 		if !s.Revoked.IsZero() {
-			state += " " + when(s.Revoked)
+			state += " " + formatTime(s.Revoked)
 		}
-		rows = append(rows, []string{s.ID, tail, when(s.Created), when(s.Used), state})
+		rows = append(rows, []string{s.ID, tail, formatTime(s.Created), formatTime(s.Used), state})
 	}
 	p.table([]string{"ID", "ENDS IN", "CREATED", "LAST USED", "STATE"}, rows)
 }

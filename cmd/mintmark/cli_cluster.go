@@ -18,7 +18,7 @@ func (m *management) clusterInit() *cobra.Command {
 	var q admin.NewCluster
 	c := command("init", "Make the waiting node the first of a new cluster", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		q.PublicURL, q.AppURL = strings.TrimSuffix(q.PublicURL, "/"), strings.TrimSuffix(q.AppURL, "/")
-		return ask(m, cmd, admin.InitCluster, q, func(p *printer, a admin.Founded) {
+		return runOperation(m, cmd, admin.InitCluster, q, func(p *printer, a admin.CreatedCluster) {
 			p.line("the cluster is made: the API is %s, the pages are %s", a.PublicURL, a.AppURL)
 			if a.PlainHTTP {
 				p.remark("warning: http outside the loopback is accepted: passwords, cookies, codes and secrets can be read and changed on the way")
@@ -35,7 +35,7 @@ func (m *management) clusterInit() *cobra.Command {
 
 func (m *management) clusterChecksum() *cobra.Command {
 	return command("checksum", "Hash the whole state of this node, to compare with that of others", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.ChecksumNode, admin.ChecksumQuery{}, func(p *printer, a admin.ClusterChecksum) {
+		return runOperation(m, cmd, admin.ChecksumNode, admin.ChecksumQuery{}, func(p *printer, a admin.ClusterChecksum) {
 			p.line("%s  %d  %s", a.Checksum, a.Applied, a.Name)
 		})
 	})
@@ -44,7 +44,7 @@ func (m *management) clusterChecksum() *cobra.Command {
 func (m *management) clusterTransfer() *cobra.Command {
 	var q admin.Transfer
 	c := command("transfer-leader", "Let another node lead", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.TransferLeader, q, func(p *printer, t admin.Transferred) {
+		return runOperation(m, cmd, admin.TransferLeader, q, func(p *printer, t admin.Transferred) {
 			switch {
 			case t.ID == "":
 				p.line("another node leads; see mintmark cluster status")
@@ -68,7 +68,7 @@ func (m *management) clusterRemove() *cobra.Command {
 			return err
 		}
 		defer c.Close()
-		living := answers(cmd, c, q.Name)
+		living := nodeAnswers(cmd, c, q.Name)
 		done, err := admin.RemoveNode.Call(cmdContext(cmd), c, q)
 		if err != nil {
 			return err
@@ -82,13 +82,13 @@ func (m *management) clusterRemove() *cobra.Command {
 		})
 	})
 	c.Flags().BoolVar(&q.Force, "force", false, "wait for the others, rather than refuse at once, where those that are left and can be reached are no majority")
-	c.Long = "Take a node out of the cluster for good.\n\n" + aboutLiving + "\n\n" + aboutSuspects
+	c.Long = "Take a node out of the cluster for good.\n\n" + aboutRunningNode + "\n\n" + aboutCompromisedNode
 	return c
 }
 
 func (m *management) clusterAcceptClock() *cobra.Command {
 	c := command("accept-clock", "Accept this node's clock after a jump, or at a start", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.AcceptClock, admin.Acceptance{}, func(p *printer, a admin.Done) {
+		return runOperation(m, cmd, admin.AcceptClock, admin.ClockAcceptance{}, func(p *printer, a admin.Done) {
 			p.line("node %s goes on with its clock as it is", a.ID)
 		})
 	})

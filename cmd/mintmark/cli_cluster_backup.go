@@ -41,7 +41,7 @@ func (m *management) backupSave() *cobra.Command {
 			err := admin.SaveBackup(cmdContext(cmd), c, counted)
 			var gone *admin.UnreachableError
 			if dead = errors.As(err, &gone); dead {
-				err = whereNoneRuns(err, m.stateOfTheDead(keyFile, counted))
+				err = offlineError(err, m.writeOfflineState(keyFile, counted))
 			}
 			saved.Bytes = counted.n
 			return err
@@ -158,9 +158,9 @@ func readJournal(path string) ([]byte, error) {
 	return b, nil
 }
 
-// knownBy says what ends where knowledge does: a journal that ends before the
+// knownUntilText says what ends where knowledge does: a journal that ends before the
 // backup adds nothing to it.
-func knownBy(r admin.RestoreReport) string {
+func knownUntilText(r admin.RestoreReport) string {
 	if n := len(r.Covered); n > 0 && r.KnownUntil.After(r.StateTime) {
 		return "where the journal ends"
 	}
@@ -172,7 +172,7 @@ func showRestored(p *printer, r admin.RestoreReport) {
 	if r.DryRun {
 		done, changed = "dry run, would be restored", "it would change"
 	}
-	p.line("%s: cluster %s as of %s, up to command %d", done, r.Cluster, exact(r.Taken), r.Seq)
+	p.line("%s: cluster %s as of %s, up to command %d", done, r.Cluster, formatTimeSeconds(r.Taken), r.Seq)
 	var rows []string
 	for _, table := range slices.Sorted(maps.Keys(r.Counts)) {
 		rows = append(rows, fmt.Sprintf("%s: %d", table, r.Counts[table]))
@@ -181,7 +181,7 @@ func showRestored(p *printer, r admin.RestoreReport) {
 		p.line("in the backup: %s", strings.Join(rows, ", "))
 	}
 	showReplay(p, r, changed)
-	p.line("nothing is known after %s, %s: later revocations are undone", exact(r.KnownUntil), knownBy(r))
+	p.line("nothing is known after %s, %s: later revocations are undone", formatTimeSeconds(r.KnownUntil), knownUntilText(r))
 	switch {
 	case r.Gap == "":
 	case r.DryRun:
@@ -197,9 +197,9 @@ func showReplay(p *printer, r admin.RestoreReport, changed string) {
 	for _, span := range r.Covered {
 		begins := "the beginning"
 		if !span.Begins.IsZero() {
-			begins = exact(span.Begins)
+			begins = formatTimeSeconds(span.Begins)
 		}
-		p.line("the journal covers commands %d to %d, from %s to %s", span.From, span.To, begins, exact(span.Ends))
+		p.line("the journal covers commands %d to %d, from %s to %s", span.From, span.To, begins, formatTimeSeconds(span.Ends))
 	}
 	switch {
 	case len(r.Changes) > 0:

@@ -23,11 +23,11 @@ import (
 
 // newBackupCLI is the command line in front of a node whose backup is what
 // write writes.
-func newBackupCLI(t *testing.T, write func(context.Context, io.Writer) error) *cliWorld {
+func newBackupCLI(t *testing.T, write func(context.Context, io.Writer) error) *cliEnv {
 	t.Helper()
 	w := admintest.New(t)
 	w.Cluster, w.Backup = admintest.NewCluster(), write
-	return &cliWorld{w, t, w.Serve()}
+	return &cliEnv{w, t, w.Serve()}
 }
 
 func names(t *testing.T, dir string) []string {
@@ -109,7 +109,7 @@ func TestRestoreSaysWhereKnowledgeEnds(t *testing.T) {
 	} {
 		var out bytes.Buffer
 		showRestored(newPrinter(&out, io.Discard), admin.RestoreReport{StateTime: made, Covered: row.covered, KnownUntil: row.known})
-		require.Contains(t, out.String(), "nothing is known after "+exact(row.known)+", "+row.says+": ")
+		require.Contains(t, out.String(), "nothing is known after "+formatTimeSeconds(row.known)+", "+row.says+": ")
 	}
 }
 
@@ -156,14 +156,14 @@ func TestBackupRestore(t *testing.T) {
 	r := c.run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run")
 	require.Equal(t, exitRefused, r.code, "as the restore would be")
 	require.Equal(t, exitOK, c.run("", "cluster", "backup", "restore", file, "--journal", journal, "--dry-run", "--accept-gap").code)
-	require.Equal(t, "dry run, would be restored: cluster c-1 as of "+exact(admintest.Started)+", up to command 12\n"+
+	require.Equal(t, "dry run, would be restored: cluster c-1 as of "+formatTimeSeconds(admintest.Started)+", up to command 12\n"+
 		"in the backup: clients: 3, users: 2\n"+
-		"the journal covers commands 1 to 12, from the beginning to "+exact(admintest.Started)+"\n"+
-		"the journal covers commands 14 to 14, from "+exact(admintest.Started)+" to "+exact(admintest.Started.Add(time.Hour))+"\n"+
+		"the journal covers commands 1 to 12, from the beginning to "+formatTimeSeconds(admintest.Started)+"\n"+
+		"the journal covers commands 14 to 14, from "+formatTimeSeconds(admintest.Started)+" to "+formatTimeSeconds(admintest.Started.Add(time.Hour))+"\n"+
 		"it would change:\n"+
 		"  grant g1 is ended\n"+
 		"skipped, because it does not exist or was done already: grants ended: 2, keys dropped: 1\n"+
-		"nothing is known after "+exact(admintest.Started.Add(time.Hour))+", where the journal ends: later revocations are undone\n", r.out)
+		"nothing is known after "+formatTimeSeconds(admintest.Started.Add(time.Hour))+", where the journal ends: later revocations are undone\n", r.out)
 	require.Equal(t, "not done: key k1 dropped: it is still in use\n"+
 		"warning: nobody knows\n"+
 		"would be lost with --accept-gap: commands 13 to 13\n"+

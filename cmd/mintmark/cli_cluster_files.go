@@ -36,20 +36,20 @@ func (m *management) backupInspect() *cobra.Command {
 			if h.Node == "" {
 				by = "from the folder of a node that did not run"
 			}
-			p.line("taken %s %s, version %s", exact(h.Taken), by, h.Version)
+			p.line("taken %s %s, version %s", formatTimeSeconds(h.Taken), by, h.Version)
 			if h.From > 0 {
 				p.line("from command %d", h.From)
 			}
-			p.line("up to command %d, %s", h.Seq, exact(h.StateTime))
+			p.line("up to command %d, %s", h.Seq, formatTimeSeconds(h.StateTime))
 			if h.Tail != nil {
 				p.line("nothing says that commands %d to %d were decided", h.Tail.From, h.Seq)
 			}
-			if h.Lacks != "" {
-				p.line("warning: %s", h.Lacks)
+			if h.Incomplete != "" {
+				p.line("warning: %s", h.Incomplete)
 			}
 			p.line("sealed under cluster key %s", h.ClusterKey)
-			if n := len(h.Lives); n > 0 {
-				p.line("of life %s of the cluster, which began with command %d", h.Lives[n-1].ID, h.Lives[n-1].From)
+			if n := len(h.Timelines); n > 0 {
+				p.line("of life %s of the cluster, which began with command %d", h.Timelines[n-1].ID, h.Timelines[n-1].From)
 			}
 			for _, table := range slices.Sorted(maps.Keys(h.Counts)) {
 				p.line("  %s: %d", table, h.Counts[table])
@@ -94,26 +94,26 @@ func (m *management) writeJournal(cmd *cobra.Command, keyFile string, w io.Write
 	if !errors.As(err, &gone) {
 		return err
 	}
-	lacks, dead := m.journalOfTheDead(keyFile, w)
+	lacks, dead := m.writeOfflineJournal(keyFile, w)
 	if lacks != "" {
 		cmd.PrintErrln("warning: " + lacks)
 	}
-	return whereNoneRuns(err, dead)
+	return offlineError(err, dead)
 }
 
-// whereNoneRuns returns the error of reading a data directory whose node did not
+// offlineError returns the error of reading a data directory whose node did not
 // answer. If a process uses the directory, the node runs, and the error is that it
 // did not answer.
-func whereNoneRuns(unreachable, err error) error {
+func offlineError(unreachable, err error) error {
 	if errors.Is(err, cluster.ErrLocked) {
 		return unreachable
 	}
 	return err
 }
 
-// deadServer returns a server with the cluster key, to read a data directory that no
+// offlineServer returns a server with the cluster key, to read a data directory that no
 // node uses, and the folder of the cluster's data in it.
-func (m *management) deadServer(keyFile string) (s *server, dir string, err error) {
+func (m *management) offlineServer(keyFile string) (s *server, dir string, err error) {
 	s = &server{config: serverConfig{
 		DataDir: m.dataDir, Log: slog.New(slog.DiscardHandler), Now: wallClock,
 		Key: keySourceOf(keyFile, m.dataDir, os.Getenv),
@@ -128,9 +128,9 @@ func (m *management) deadServer(keyFile string) (s *server, dir string, err erro
 	return s, dir, nil
 }
 
-// stateOfTheDead writes a backup of the state in a data directory that no node uses.
-func (m *management) stateOfTheDead(keyFile string, w io.Writer) error {
-	s, dir, err := m.deadServer(keyFile)
+// writeOfflineState writes a backup of the state in a data directory that no node uses.
+func (m *management) writeOfflineState(keyFile string, w io.Writer) error {
+	s, dir, err := m.offlineServer(keyFile)
 	if err != nil {
 		return err
 	}
@@ -142,10 +142,10 @@ func (m *management) stateOfTheDead(keyFile string, w io.Writer) error {
 	return s.writeState(w, b)
 }
 
-// journalOfTheDead writes the journal in a data directory that no node uses, and
+// writeOfflineJournal writes the journal in a data directory that no node uses, and
 // returns why it may end too early, "" if it does not.
-func (m *management) journalOfTheDead(keyFile string, w io.Writer) (lacks string, err error) {
-	s, dir, err := m.deadServer(keyFile)
+func (m *management) writeOfflineJournal(keyFile string, w io.Writer) (lacks string, err error) {
+	s, dir, err := m.offlineServer(keyFile)
 	if err != nil {
 		return "", err
 	}
@@ -154,12 +154,12 @@ func (m *management) journalOfTheDead(keyFile string, w io.Writer) (lacks string
 		return "", err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	j, err := readFolder(m.dataDir)
+	j, err := readOfflineJournal(m.dataDir)
 	if err != nil {
 		return "", err
 	}
 	h := s.header(backup.KindJournal)
-	h.Cluster, h.Node, h.Lives = j.header.Cluster, j.header.Node, j.header.Lives
-	h.From, h.Seq, h.StateTime, h.Tail, h.Lacks = j.header.From, j.header.Seq, j.header.StateTime, j.header.Tail, j.header.Lacks
-	return h.Lacks, backup.Write(w, h, s.seal, j.history.Export)
+	h.Cluster, h.Node, h.Timelines = j.header.Cluster, j.header.Node, j.header.Timelines
+	h.From, h.Seq, h.StateTime, h.Tail, h.Incomplete = j.header.From, j.header.Seq, j.header.StateTime, j.header.Tail, j.header.Incomplete
+	return h.Incomplete, backup.Write(w, h, s.seal, j.history.Export)
 }

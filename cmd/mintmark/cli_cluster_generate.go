@@ -49,7 +49,7 @@ given its folder again has forgotten what it voted for and acknowledged, so the
 others refuse it. Take a new node in its place: mintmark cluster replace.`
 
 // A generation is what "cluster generate" is told.
-type generation struct {
+type generateOptions struct {
 	nodes             []string // NAME=HOST:PORT
 	publicURL, appURL string
 	plainHTTP         bool
@@ -71,13 +71,13 @@ type generatedNode struct {
 }
 
 func (m *management) clusterGenerate() *cobra.Command {
-	g := generation{}
+	g := generateOptions{}
 	c := command("generate", "Make the folders of nodes that found a cluster together", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		if err := m.checkOutput(); err != nil {
 			return err
 		}
 		cmd.SilenceUsage = true
-		made, err := g.make()
+		made, err := g.generate()
 		if err != nil {
 			return err
 		}
@@ -85,7 +85,7 @@ func (m *management) clusterGenerate() *cobra.Command {
 			for _, n := range made.Nodes {
 				p.line("%s  %s  %s", n.Name, n.Address, n.Folder)
 			}
-			if g.onlyHere() {
+			if g.loopbackOnly() {
 				p.remark("warning: the API will listen on %s, where no proxy on another machine reaches it: see --listen, --ops-listen and --trusted-proxy", g.listen)
 			}
 			p.remark("copy each folder to its machine as %s, start all nodes, then delete %s; keep cluster.key in a safe place", g.dataDir, made.Out)
@@ -108,9 +108,9 @@ func (m *management) clusterGenerate() *cobra.Command {
 	return c
 }
 
-// onlyHere says that nodes on several machines would serve each its own machine
+// loopbackOnly says that nodes on several machines would serve each its own machine
 // alone.
-func (g *generation) onlyHere() bool {
+func (g *generateOptions) loopbackOnly() bool {
 	if !isLoopback(g.listen) {
 		return false
 	}
@@ -131,13 +131,13 @@ func indented(text string) string {
 	return b.String()
 }
 
-// make writes all folders, or none.
-func (g *generation) make() (made generatedCluster, err error) {
+// generate writes all folders, or none.
+func (g *generateOptions) generate() (made generatedCluster, err error) {
 	options, err := g.options()
 	if err != nil {
 		return made, err
 	}
-	if err := vacant(g.out); err != nil {
+	if err := requireEmpty(g.out); err != nil {
 		return made, err
 	}
 	parent := filepath.Dir(filepath.Clean(g.out))
@@ -165,9 +165,9 @@ func (g *generation) make() (made generatedCluster, err error) {
 	return made, nil
 }
 
-// vacant refuses a folder in which something is: it may hold the keys of a
+// requireEmpty refuses a folder in which something is: it may hold the keys of a
 // cluster.
-func vacant(dir string) error {
+func requireEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -181,7 +181,7 @@ func vacant(dir string) error {
 }
 
 // options are those of each node, checked as "serve" checks them.
-func (g *generation) options() ([]serveOptions, error) {
+func (g *generateOptions) options() ([]serveOptions, error) {
 	from := sources{
 		keyName: {fromFlag, "--node"}, keyClusterListen: {fromFlag, "--node"}, keyAdvertise: {fromFlag, "--node"},
 	}
@@ -192,24 +192,24 @@ func (g *generation) options() ([]serveOptions, error) {
 	for _, n := range g.nodes {
 		name, address, _ := strings.Cut(n, "=")
 		o := defaultServeOptions()
-		o.DataDir, o.Name, o.Advertise, o.ClusterListen = g.dataDir, name, address, listenFor(address)
+		o.DataDir, o.Name, o.Advertise, o.ClusterListen = g.dataDir, name, address, listenAddress(address)
 		o.Listen, o.OpsListen, o.PublicURL, o.AppURL = g.listen, g.opsListen, g.publicURL, g.appURL
 		o.PlainHTTP, o.TrustedProxies = g.plainHTTP, g.proxies
 		if err := o.check(from); err != nil {
 			return nil, fmt.Errorf("node %q: %w", name, err)
 		}
 		if o.PublicURL == "" {
-			return nil, wrong(keyPublicURL, from, "expected "+expectedOrigin)
+			return nil, settingError(keyPublicURL, from, "expected "+expectedOrigin)
 		}
 		list = append(list, o)
 	}
 	return list, nil
 }
 
-// listenFor is where a node listens that others reach at an address: its port,
+// listenAddress is where a node listens that others reach at an address: its port,
 // whatever the machine's own address is called. Who reaches it by loopback needs
 // no other way in.
-func listenFor(address string) string {
+func listenAddress(address string) string {
 	if isLoopback(address) {
 		return address
 	}
@@ -223,12 +223,12 @@ func isLoopback(address string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-func (g *generation) write(dir string, options []serveOptions) error {
+func (g *generateOptions) write(dir string, options []serveOptions) error {
 	key, err := keys.NewClusterKey(rand.Reader)
 	if err != nil {
 		return err
 	}
-	var founders []cluster.Founder
+	var founders []cluster.InitialNode
 	for _, o := range options {
 		node := filepath.Join(dir, o.Name)
 		if err := os.Mkdir(node, 0o700); err != nil {
@@ -240,13 +240,13 @@ func (g *generation) write(dir string, options []serveOptions) error {
 		if err := os.WriteFile(filepath.Join(node, "config.yaml"), g.config(&o), 0o600); err != nil {
 			return err
 		}
-		founders = append(founders, cluster.Founder{Dir: filepath.Join(node, "raft"), Name: o.Name, Address: o.Advertise})
+		founders = append(founders, cluster.InitialNode{Dir: filepath.Join(node, "raft"), Name: o.Name, Address: o.Advertise})
 	}
-	return cluster.Generate(founders, keySealer{key}, time.Now())
+	return cluster.StaticBootstrap(founders, keySealer{key}, time.Now())
 }
 
 // config is the text of a node's config.yaml.
-func (g *generation) config(o *serveOptions) []byte {
+func (g *generateOptions) config(o *serveOptions) []byte {
 	text := "# Made by mintmark cluster generate; mintmark config example has every setting.\n"
 	for _, s := range []struct {
 		key   string

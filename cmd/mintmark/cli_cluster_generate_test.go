@@ -221,16 +221,16 @@ func TestGenerateNamesWhatExists(t *testing.T) {
 }
 
 // A founder is a process that serves a generated folder.
-type founder struct {
+type bootstrapNode struct {
 	*nodeProcess
 	log   string
 	lines chan string // the line of JSON, closed at the end of standard output
 }
 
-// found starts the process and does not wait for it.
-func (n *nodeProcess) found(t testing.TB, more ...string) *founder {
+// startBootstrap starts the process and does not wait for it.
+func (n *nodeProcess) startBootstrap(t testing.TB, more ...string) *bootstrapNode {
 	t.Helper()
-	f := &founder{nodeProcess: n, log: filepath.Join(t.TempDir(), "log"), lines: make(chan string, 1)}
+	f := &bootstrapNode{nodeProcess: n, log: filepath.Join(t.TempDir(), "log"), lines: make(chan string, 1)}
 	log, err := os.Create(f.log)
 	require.NoError(t, err)
 	defer log.Close()
@@ -255,8 +255,8 @@ func (n *nodeProcess) found(t testing.TB, more ...string) *founder {
 	return f
 }
 
-// serves waits until the node is ready.
-func (f *founder) serves(t testing.TB) {
+// requireServing waits until the node is ready.
+func (f *bootstrapNode) requireServing(t testing.TB) {
 	t.Helper()
 	select {
 	case line, ok := <-f.lines:
@@ -272,8 +272,8 @@ func (f *founder) serves(t testing.TB) {
 	require.True(t, f.waitReady(20*time.Second), f.name)
 }
 
-// ends waits for the end of the process, and returns what it said.
-func (f *founder) ends(t testing.TB) (code int, log string) {
+// requireExit waits for the end of the process, and returns what it said.
+func (f *bootstrapNode) requireExit(t testing.TB) (code int, log string) {
 	t.Helper()
 	slow := time.AfterFunc(60*time.Second, func() { _ = f.command.Process.Kill() })
 	defer slow.Stop()
@@ -288,7 +288,7 @@ func (f *founder) ends(t testing.TB) (code int, log string) {
 func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 	dir := t.TempDir()
 	out := filepath.Join(dir, "out")
-	c := &threesome{t: t}
+	c := &cluster3{t: t}
 	args := []string{"cluster", "generate", "--public-url", "https://id.example", "--app-url", "https://app.example", "--out", out}
 	for i, name := range []string{"n1", "n2", "n3"} {
 		c.nodes[i] = &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
@@ -306,7 +306,7 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 	}
 
 	// Two of three wait, and say for whom.
-	n1, n2 := c.nodes[0].found(t), c.nodes[1].found(t)
+	n1, n2 := c.nodes[0].startBootstrap(t), c.nodes[1].startBootstrap(t)
 	for i := range 2 {
 		require.Eventually(t, func() bool {
 			s, err := c.status(i)
@@ -319,9 +319,9 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 	require.Equal(t, exitRefused, r.code)
 	require.Contains(t, r.err, "founds a cluster with others")
 
-	n3 := c.nodes[2].found(t)
-	for _, f := range []*founder{n1, n2, n3} {
-		f.serves(t)
+	n3 := c.nodes[2].startBootstrap(t)
+	for _, f := range []*bootstrapNode{n1, n2, n3} {
+		f.requireServing(t)
 	}
 	c.settle()
 	require.Eventually(t, func() bool {
@@ -339,27 +339,27 @@ func TestGeneratedFoldersBecomeACluster(t *testing.T) {
 
 	// A node that lost its data is refused, and the others go on.
 	require.NoError(t, n3.command.Process.Signal(syscall.SIGTERM))
-	code, log := n3.ends(t)
+	code, log := n3.requireExit(t)
 	require.Equal(t, exitOK, code, log)
 	give(c.nodes[2])
-	code, log = c.nodes[2].found(t).ends(t)
+	code, log = c.nodes[2].startBootstrap(t).requireExit(t)
 	require.Equal(t, exitLocal, code)
 	require.Contains(t, log, "mintmark cluster replace")
 	require.True(t, c.nodes[0].isReady())
 
 	// The others can be stopped, and started with the same files; a setting that
 	// differs from the cluster's is refused.
-	for _, f := range []*founder{n1, n2} {
+	for _, f := range []*bootstrapNode{n1, n2} {
 		require.NoError(t, f.command.Process.Signal(syscall.SIGTERM))
-		code, log := f.ends(t)
+		code, log := f.requireExit(t)
 		require.Equal(t, exitOK, code, log)
 	}
-	wrong := c.nodes[1].found(t, "--public-url", "https://other.example")
-	n1 = c.nodes[0].found(t)
-	code, log = wrong.ends(t)
+	wrong := c.nodes[1].startBootstrap(t, "--public-url", "https://other.example")
+	n1 = c.nodes[0].startBootstrap(t)
+	code, log = wrong.requireExit(t)
 	require.Equal(t, exitLocal, code)
 	require.Contains(t, log, "they must be the same")
-	n2 = c.nodes[1].found(t)
-	n1.serves(t)
-	n2.serves(t)
+	n2 = c.nodes[1].startBootstrap(t)
+	n1.requireServing(t)
+	n2.requireServing(t)
 }

@@ -28,7 +28,7 @@ func (m *management) clusterReplace() *cobra.Command {
 	c.Long = `Make a token for a new node that takes the place of another. The old one, dead or
 alive, is removed when the new one has become a voter.
 
-` + aboutLiving
+` + aboutRunningNode
 	invitationFlags(c, &q.Name, &q.Lifetime)
 	return c
 }
@@ -39,10 +39,10 @@ func (m *management) invitationCommand() *cobra.Command {
 
 func (m *management) invitationList() *cobra.Command {
 	return command("list", "List the tokens that nobody has used yet", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.ListInvitations, admin.InvitationQuery{}, func(p *printer, l admin.InvitationList) {
+		return runOperation(m, cmd, admin.ListInvitations, admin.InvitationQuery{}, func(p *printer, l admin.InvitationList) {
 			var rows [][]string
 			for _, i := range l.Invitations {
-				rows = append(rows, []string{i.Name, i.Replaces, exact(i.Expires)})
+				rows = append(rows, []string{i.Name, i.Replaces, formatTimeSeconds(i.Expires)})
 			}
 			p.table([]string{"NAME", "REPLACES", "EXPIRES"}, rows)
 		})
@@ -51,7 +51,7 @@ func (m *management) invitationList() *cobra.Command {
 
 func (m *management) invitationWithdraw() *cobra.Command {
 	c := command("withdraw NAME", "Make the token for a node of that name worthless", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		return ask(m, cmd, admin.WithdrawInvitation, admin.Withdrawal{Name: args[0]}, func(p *printer, a admin.Done) {
+		return runOperation(m, cmd, admin.WithdrawInvitation, admin.Withdrawal{Name: args[0]}, func(p *printer, a admin.Done) {
 			p.line("the invitation for node %s is withdrawn", a.ID)
 		})
 	})
@@ -86,8 +86,8 @@ func invite[Q any](m *management, cmd *cobra.Command, o admin.Operation[Q, admin
 		p.remark("put the token into a file of mode 0600 on the new machine and start there, before %s:\n\n"+
 			"  mintmark serve --name %s --join %s --token-file FILE\n\n"+
 			"with --cluster-listen and --advertise where the other nodes are to reach it",
-			exact(a.Expires), a.Name, joinAddress(cmd, c))
-		if old != "" && answers(cmd, c, old) {
+			formatTimeSeconds(a.Expires), a.Name, joinAddress(cmd, c))
+		if old != "" && nodeAnswers(cmd, c, old) {
 			p.remark("warning: node %s still runs, and is removed when the new one votes: stop it first (SIGTERM), or requests that are sent to it then fail", old)
 		}
 	})

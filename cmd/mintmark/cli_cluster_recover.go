@@ -20,7 +20,7 @@ import (
 
 // recoverOptions are the operator's declarations about the nodes that are given up.
 type recoverOptions struct {
-	sure            bool // the nodes are lost for good
+	confirmed       bool // the nodes are lost for good
 	unreachableLost bool // so are those that could not be reached
 	journals        []string
 	keyFile         string
@@ -34,20 +34,20 @@ func (m *management) clusterRecover() *cobra.Command {
 			Dir: filepath.Join(m.dataDir, "raft"), Machine: issuer.Machine(),
 			Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), handlerOptions(slog.LevelWarn))),
 		}
-		p, err := foresee(cmd, conf)
+		p, err := printRecoveryPlan(cmd, conf)
 		if err != nil {
 			return err
 		}
-		lost, err := m.followLost(p, o)
+		lost, err := m.readLostJournals(p, o)
 		if err != nil {
 			return err
 		}
 		out := newPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
-		showLost(out, p, lost.report, o.sure)
+		showLost(out, p, lost.report, o.confirmed)
 		if err := errors.Join(out.flush(), o.confirm(p)); err != nil {
 			return err
 		}
-		attached, err := lost.attachment()
+		attached, err := lost.attachedJournal()
 		if err != nil {
 			return err
 		}
@@ -79,7 +79,7 @@ from then on. Never start a node that was given up with its old data: read that 
 (mintmark cluster backup save) if you need it, delete it, and have the node join with
 a new token.`
 	f := c.Flags()
-	f.BoolVar(&o.sure, "yes", false, "the other nodes are lost for good")
+	f.BoolVar(&o.confirmed, "yes", false, "the other nodes are lost for good")
 	f.BoolVar(&o.unreachableLost, "unreachable-are-lost", false, "the nodes that could not be reached are lost for good, not behind a cut link")
 	f.StringArrayVar(&o.journals, "journal", nil, "`DIR`, the data folder of a lost node, or a file of mintmark cluster backup journal: "+
 		"what was revoked there is revoked here (repeatable: the journals complete each other)")
@@ -88,40 +88,40 @@ a new token.`
 	return c
 }
 
-// foresee prints which nodes a recovery gives up, and refuses it if one of them runs.
-func foresee(cmd *cobra.Command, conf cluster.Config) (cluster.Prospect, error) {
-	p, err := cluster.Foresee(cmdContext(cmd), conf)
+// printRecoveryPlan prints which nodes a recovery gives up, and refuses it if one of them runs.
+func printRecoveryPlan(cmd *cobra.Command, conf cluster.Config) (cluster.RecoveryPlan, error) {
+	p, err := cluster.PlanRecovery(cmdContext(cmd), conf)
 	if err != nil {
 		return p, err
 	}
 	cmd.PrintErrf("this node has everything up to entry %d of the log\n", p.Last)
-	for _, g := range p.GivesUp {
+	for _, g := range p.Abandoned {
 		what := "it could not be reached: " + g.Why
-		switch g.Answer {
-		case cluster.AnswerRefused:
+		switch g.Probe {
+		case cluster.ProbeRefused:
 			what = "it refused the connection: no process listens there, or a firewall rejects"
-		case cluster.AnswerRuns:
+		case cluster.ProbeRunning:
 			what = "it runs, and has no leader"
-		case cluster.AnswerLed:
+		case cluster.ProbeHasLeader:
 			what = "it runs, and has a leader"
 		}
 		cmd.PrintErrf("to be given up for good: %s at %s; %s\n", g.Name, g.Address, what)
 	}
-	if led := answering(p, cluster.AnswerLed); led != "" {
+	if led := namesByProbe(p, cluster.ProbeHasLeader); led != "" {
 		return p, fmt.Errorf("recover: the cluster runs and has a leader, according to %s: start this node, or remove the nodes that are lost "+
 			"at one that runs (mintmark cluster remove)", led)
 	}
-	if running := answering(p, cluster.AnswerRuns); running != "" {
+	if running := namesByProbe(p, cluster.ProbeRunning); running != "" {
 		return p, fmt.Errorf("recover: %s still runs: start this node too; if no leader is elected then, stop all nodes but the one to recover", running)
 	}
 	return p, nil
 }
 
-// answering joins the names of the nodes with the answer a.
-func answering(p cluster.Prospect, a cluster.ProspectAnswer) string {
+// namesByProbe joins the names of the nodes with the answer a.
+func namesByProbe(p cluster.RecoveryPlan, a cluster.ProbeResult) string {
 	var names []string
-	for _, g := range p.GivesUp {
-		if g.Answer == a {
+	for _, g := range p.Abandoned {
+		if g.Probe == a {
 			names = append(names, g.Name)
 		}
 	}
@@ -129,55 +129,55 @@ func answering(p cluster.Prospect, a cluster.ProspectAnswer) string {
 }
 
 // confirm returns an error unless the operator has declared the other nodes lost.
-func (o recoverOptions) confirm(p cluster.Prospect) error {
-	switch silent := answering(p, cluster.AnswerUnreachable); {
+func (o recoverOptions) confirm(p cluster.RecoveryPlan) error {
+	switch silent := namesByProbe(p, cluster.ProbeUnreachable); {
 	case silent != "" && !o.unreachableLost:
 		return fmt.Errorf("recover: %s could not be reached, which does not mean that it is lost: behind a cut link it may go on serving, and this recovery "+
 			"would expel it when the link heals; if you know that it is lost, say --yes --unreachable-are-lost", silent)
-	case !o.sure:
+	case !o.confirmed:
 		return errors.New("recover: this gives up the other nodes for good: name the data folders of theirs that can be read with --journal, and say --yes; see --help")
 	}
 	return nil
 }
 
-// followLost reads the journals of the lost nodes, and compares them with the state
+// readLostJournals reads the journals of the lost nodes, and compares them with the state
 // of the survivor as a restore does with a backup.
-func (m *management) followLost(p cluster.Prospect, o recoverOptions) (*restoration, error) {
+func (m *management) readLostJournals(p cluster.RecoveryPlan, o recoverOptions) (*restoration, error) {
 	state := ledger.At(p.View)
 	r := &restoration{
-		of: "this folder", moreKeys: "put it into cluster.key.old beside this node's own",
-		header: backup.Header{Cluster: state.Settings().BaseURL, Seq: p.Seq, StateTime: stateTime(p.At), Lives: issuer.Lives(state)},
+		subject: "this folder", keyAdvice: "put it into cluster.key.old beside this node's own",
+		header: backup.Header{Cluster: state.Settings().BaseURL, Seq: p.Seq, StateTime: stateTime(p.At), Timelines: issuer.Timelines(state)},
 	}
 	r.report = admin.RestoreReport{Seq: r.header.Seq, StateTime: r.header.StateTime, KnownUntil: r.header.StateTime}
 	if len(o.journals) == 0 {
-		return r, r.follow(nil)
+		return r, r.addJournals(nil)
 	}
-	if err := r.takeKeys(keySourceOf(o.keyFile, m.dataDir, os.Getenv), nil); err != nil {
+	if err := r.openKeys(keySourceOf(o.keyFile, m.dataDir, os.Getenv), nil); err != nil {
 		return nil, err
 	}
 	var journals []nodeJournal
 	for _, path := range o.journals {
-		j, err := r.readLost(path)
+		j, err := r.readLostJournal(path)
 		if err != nil {
 			return nil, fmt.Errorf("read the journal in %s: %w", path, err)
 		}
 		journals = append(journals, j)
 	}
-	if err := r.follow(journals); err != nil {
+	if err := r.addJournals(journals); err != nil {
 		return nil, err
 	}
 	return r, r.preview(state)
 }
 
-// readLost reads the journal of a lost node from its data folder, or from a file of
+// readLostJournal reads the journal of a lost node from its data folder, or from a file of
 // mintmark cluster backup journal.
-func (r *restoration) readLost(path string) (nodeJournal, error) {
+func (r *restoration) readLostJournal(path string) (nodeJournal, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nodeJournal{}, err
 	}
 	if info.IsDir() {
-		return readFolder(path)
+		return readOfflineJournal(path)
 	}
 	file, err := readJournal(path)
 	if err != nil {
@@ -188,18 +188,18 @@ func (r *restoration) readLost(path string) (nodeJournal, error) {
 
 // showLost prints up to when the decisions of the lost nodes are known, and which
 // kinds of revocation may have come back.
-func showLost(p *printer, at cluster.Prospect, r admin.RestoreReport, sure bool) {
+func showLost(p *printer, at cluster.RecoveryPlan, r admin.RestoreReport, sure bool) {
 	changed := "it would change"
 	if sure {
 		changed = "at the next start it changes"
 	}
 	showReplay(p, r, changed)
-	if len(at.GivesUp) == 0 && len(r.Covered) == 0 {
+	if len(at.Abandoned) == 0 && len(r.Covered) == 0 {
 		return // the node was alone before
 	}
-	known := fmt.Sprintf("this node has every decision up to command %d, %s", r.Seq, exact(r.StateTime))
+	known := fmt.Sprintf("this node has every decision up to command %d, %s", r.Seq, formatTimeSeconds(r.StateTime))
 	if r.Journal > 0 {
-		known += fmt.Sprintf("; the journals have the revocations after that, up to command %d, %s", r.Journal, exact(r.KnownUntil))
+		known += fmt.Sprintf("; the journals have the revocations after that, up to command %d, %s", r.Journal, formatTimeSeconds(r.KnownUntil))
 	}
 	p.remark("%s", known)
 	if r.Gap == "" {
@@ -208,15 +208,15 @@ func showLost(p *printer, at cluster.Prospect, r admin.RestoreReport, sure bool)
 	}
 	p.remark("lost: %s", r.Gap)
 	var kinds []string
-	for _, k := range ledger.Revocations() {
+	for _, k := range ledger.RevokingEffects() {
 		kinds = append(kinds, k.String())
 	}
 	p.remark("what else the lost nodes decided is lost. Of these kinds, revocations may have come back: %s. Check each kind, and revoke again what has come back", strings.Join(kinds, ", "))
 }
 
-// attachment returns the journal that the next start replays, or nil if there is
+// attachedJournal returns the journal that the next start replays, or nil if there is
 // nothing to replay.
-func (r *restoration) attachment() ([]byte, error) {
+func (r *restoration) attachedJournal() ([]byte, error) {
 	if len(r.records) == 0 {
 		return nil, nil
 	}
@@ -227,7 +227,7 @@ func (r *restoration) attachment() ([]byte, error) {
 	return b.Bytes(), nil
 }
 
-// recoverFolder recovers the folder with this node's journal as the witness. The
+// recoverFolder recovers the folder with this node's journal as the apply observer. The
 // recovery applies the rest of the log and then drops it, so nothing could write
 // those decisions to the journal later.
 func (m *management) recoverFolder(conf cluster.Config, attached []byte) (err error) {
@@ -236,6 +236,6 @@ func (m *management) recoverFolder(conf cluster.Config, attached []byte) (err er
 		return err
 	}
 	defer func() { err = errors.Join(err, s.journal.Journal.Close()) }()
-	conf.Witness = s.journal
+	conf.ApplyObserver = s.journal
 	return cluster.Recover(conf, attached)
 }

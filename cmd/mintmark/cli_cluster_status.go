@@ -23,7 +23,7 @@ func (m *management) clusterStatus() *cobra.Command {
 			return err
 		}
 		if cmd.Flags().Changed("voters") {
-			wantVoters(&s, int(voters))
+			requireVoters(&s, int(voters))
 		}
 		if err := m.show(cmd, s, func(p *printer) { showStatus(p, s) }); err != nil {
 			return err
@@ -37,9 +37,9 @@ func (m *management) clusterStatus() *cobra.Command {
 	return status
 }
 
-// wantVoters makes it a problem that fewer than n nodes vote and answer. A cluster
+// requireVoters makes it a problem that fewer than n nodes vote and answer. A cluster
 // is healthy as far as it goes before the nodes that are to join it have.
-func wantVoters(s *admin.ClusterStatus, n int) {
+func requireVoters(s *admin.ClusterStatus, n int) {
 	voting := 0
 	for i := range s.Nodes {
 		if s.Nodes[i].Role == admin.RoleVoter && s.Nodes[i].State != admin.StateUnreachable {
@@ -59,8 +59,8 @@ func showStatus(p *printer, s admin.ClusterStatus) {
 		p.line("removed: %s", s.Removed)
 		return
 	}
-	if s.Twin != "" {
-		p.line("not healthy: %s", s.Twin)
+	if s.Duplicate != "" {
+		p.line("not healthy: %s", s.Duplicate)
 		return
 	}
 	p.line("%s", summary(s))
@@ -127,7 +127,7 @@ func nodeRows(nodes []admin.ClusterNode) [][]string {
 		if n.State != admin.StateUnreachable { // else they are not known, not zero
 			row[4], row[5], row[6] = count(n.Term), count(n.Applied), count(n.Lag)
 			row[9] = (time.Duration(n.ClockOffset) * time.Millisecond).String()
-			row[10], row[11] = when(n.CertificateExpires), size(n.DiskFree)
+			row[10], row[11] = formatTime(n.CertificateExpires), size(n.DiskFree)
 		}
 		rows = append(rows, row)
 	}

@@ -24,26 +24,26 @@ import (
 var updateCLI = flag.Bool("update-cli", false, "rewrite the golden files of the command line")
 
 // newClusterCLI is the command line in front of a node of three.
-func newClusterCLI(t *testing.T) *cliWorld {
+func newClusterCLI(t *testing.T) *cliEnv {
 	t.Helper()
 	w := admintest.New(t)
 	w.Cluster = admintest.NewCluster()
-	return &cliWorld{w, t, w.Serve()}
+	return &cliEnv{w, t, w.Serve()}
 }
 
 // newSetupCLI is the command line in front of a node that waits.
-func newSetupCLI(t *testing.T, s admin.Setup) *cliWorld {
+func newSetupCLI(t *testing.T, s admin.Setup) *cliEnv {
 	t.Helper()
 	s.Log = slog.New(slog.DiscardHandler)
 	dir, _ := admintest.Open(t, admin.NewSetupHandler(s))
-	return &cliWorld{nil, t, dir}
+	return &cliEnv{nil, t, dir}
 }
 
 // golden compares an output with a file. Times are those of UTC there.
-func (c *cliWorld) golden(name, got string) {
+func (c *cliEnv) golden(name, got string) {
 	c.t.Helper()
 	for _, at := range []time.Time{admintest.Started.Add(10 * time.Minute), admintest.Started.Add(30 * 24 * time.Hour), admintest.Started.Add(90 * 24 * time.Hour)} {
-		got = strings.ReplaceAll(got, when(at), at.Format("2006-01-02 15:04"))
+		got = strings.ReplaceAll(got, formatTime(at), at.Format("2006-01-02 15:04"))
 	}
 	path := filepath.Join("testdata", "cli", name)
 	if *updateCLI {
@@ -151,7 +151,7 @@ func TestInviteOnTheCommandLine(t *testing.T) {
 	require.Equal(t, exitOK, r.code, r.err)
 	require.Equal(t, admintest.Token.Reveal()+"\n", r.out)
 	require.Contains(t, r.err, "\n  mintmark serve --name n4 --join 10.0.0.1:8300 --token-file FILE\n")
-	require.Contains(t, r.err, exact(admintest.Started.Add(time.Hour)))
+	require.Contains(t, r.err, formatTimeSeconds(admintest.Started.Add(time.Hour)))
 	require.NotContains(t, r.err, admintest.Token.Reveal())
 
 	require.JSONEq(t, fmt.Sprintf(`{"token":%q,"name":"n5","expires":"2026-11-21T09:02:00Z"}`, admintest.Token.Reveal()),
@@ -164,10 +164,10 @@ func TestInviteOnTheCommandLine(t *testing.T) {
 
 func TestInvitationsOnTheCommandLine(t *testing.T) {
 	c := newClusterCLI(t)
-	require.Equal(t, "NAME  REPLACES  EXPIRES\nn4    n3        "+exact(admintest.Started.Add(time.Hour))+"\n", c.ok("", "cluster", "invitation", "list"))
+	require.Equal(t, "NAME  REPLACES  EXPIRES\nn4    n3        "+formatTimeSeconds(admintest.Started.Add(time.Hour))+"\n", c.ok("", "cluster", "invitation", "list"))
 	require.Equal(t, "the invitation for node n4 is withdrawn\n", c.ok("", "cluster", "invitation", "withdraw", "n4"))
 	require.Equal(t, []string{"withdraw n4"}, c.Cluster.Calls())
-	require.Equal(t, admin.NotFound, forOperators(&cluster.NoInvitationError{Name: "n9"}).(*admin.Problem).Class)
+	require.Equal(t, admin.NotFound, operatorError(&cluster.NoInvitationError{Name: "n9"}).(*admin.Problem).Class)
 	c.Cluster.Change(func(s *admin.ClusterStatus) { s.Leader = "" })
 	require.Contains(t, c.run("", "cluster", "invitation", "list").err, "the cluster can't decide now")
 }
@@ -225,8 +225,8 @@ func TestClusterExitCodes(t *testing.T) {
 	}{
 		{admintest.Rule("the cluster has no node n9"), exitRefused, "the cluster has no node n9"},
 		{oauth.ErrUnavailable, exitUnhealthy, "nothing can be decided now, and nothing was changed"},
-		{forOperators(cluster.ErrUnavailable), exitUnhealthy, "nothing can be decided now, and nothing was changed"},
-		{forOperators(cluster.ErrUnknown), exitUnhealthy, "whether this was done can't be told"},
+		{operatorError(cluster.ErrUnavailable), exitUnhealthy, "nothing can be decided now, and nothing was changed"},
+		{operatorError(cluster.ErrUnknown), exitUnhealthy, "whether this was done can't be told"},
 		{fmt.Errorf("a fault"), exitUnhealthy, "its log says why"},
 	} {
 		c.Cluster.Fail(test.err)

@@ -28,7 +28,7 @@ func TestCodesOfAnOutage(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte(first.invite(t, "n2")), 0o600))
 	second := newNode(t, "n2")
-	second.begin(t, "--join", first.clusterAddr, "--token-file", file)
+	second.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
 	require.Eventually(t, func() bool {
 		return regexp.MustCompile(`n2 +voter`).MatchString(first.operate(t, "cluster", "status").out)
 	}, 30*time.Second, 50*time.Millisecond)

@@ -11,14 +11,14 @@ import (
 
 func (m *management) grantCommand() *cobra.Command {
 	revoke := command("revoke GRANT", "End one grant", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		return ask(m, cmd, admin.RevokeGrant, admin.GrantRef{ID: args[0]}, func(p *printer, a admin.Done) {
+		return runOperation(m, cmd, admin.RevokeGrant, admin.GrantRef{ID: args[0]}, func(p *printer, a admin.Done) {
 			p.line("grant %s has ended", a.ID)
 		})
 	})
 
 	var q admin.Disconnection
 	disconnect := command("disconnect", "End all grants of a user, for one client or for all", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.Disconnect, q, func(p *printer, _ admin.Done) {
+		return runOperation(m, cmd, admin.Disconnect, q, func(p *printer, _ admin.Done) {
 			if q.Client == "" {
 				p.line("all grants of user %s have ended", q.User)
 			} else {
@@ -36,7 +36,7 @@ func (m *management) grantCommand() *cobra.Command {
 func (m *management) grantList() *cobra.Command {
 	var q admin.GrantFilter
 	c := command("list", "List the grants of a user or of a client", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.ListGrants, q, func(p *printer, a admin.GrantList) {
+		return runOperation(m, cmd, admin.ListGrants, q, func(p *printer, a admin.GrantList) {
 			var rows [][]string
 			for _, g := range a.Grants {
 				scopes := strings.Join(g.Scopes, " ")
@@ -47,7 +47,7 @@ func (m *management) grantList() *cobra.Command {
 				if g.EndCause != "" {
 					state += ": " + g.EndCause
 				}
-				rows = append(rows, []string{g.ID, g.User, g.Client, when(g.Created), when(g.Used), fmt.Sprint(g.Generation), scopes, state})
+				rows = append(rows, []string{g.ID, g.User, g.Client, formatTime(g.Created), formatTime(g.Used), fmt.Sprint(g.Generation), scopes, state})
 			}
 			p.table([]string{"ID", "USER", "CLIENT", "CREATED", "LAST USED", "GENERATION", "SCOPES", "STATE"}, rows)
 			if a.Truncated {

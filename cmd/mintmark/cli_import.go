@@ -26,7 +26,7 @@ func (m *management) clientImport() *cobra.Command {
 		}
 		defer func() { _ = f.Close() }()
 		return m.importLines(cmd, f, func() error {
-			return hidden(f, "list of clients with secrets", os.Getenv("CREDENTIALS_DIRECTORY"))
+			return requirePrivate(f, "list of clients with secrets", os.Getenv("CREDENTIALS_DIRECTORY"))
 		})
 	})
 	c.Long = `Import clients from before scopes were introduced. Each line is one JSON object:
@@ -143,9 +143,9 @@ func (m *management) reporter(cmd *cobra.Command) func(lineReport) error {
 	}
 }
 
-// leastBits is how many bits a secret needs so that it can't be guessed even without
+// minSecretBits is how many bits a secret needs so that it can't be guessed even without
 // a limit on tries.
-const leastBits = 128
+const minSecretBits = 128
 
 // weakSecrets returns a warning about the secrets of a line, or "".
 func weakSecrets(q admin.LegacyClient) string {
@@ -153,8 +153,8 @@ func weakSecrets(q admin.LegacyClient) string {
 		return "a digest does not show how strong its secret is: have the owner generate a new secret, and revoke this one"
 	}
 	for _, s := range q.Secrets {
-		if secretBits(s.Reveal()) < leastBits {
-			return fmt.Sprintf("a secret has less than %d bits: have the owner generate a new secret, and revoke this one", leastBits)
+		if secretBits(s.Reveal()) < minSecretBits {
+			return fmt.Sprintf("a secret has less than %d bits: have the owner generate a new secret, and revoke this one", minSecretBits)
 		}
 	}
 	return ""

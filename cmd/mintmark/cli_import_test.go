@@ -90,7 +90,7 @@ func TestImportRefusesSecretsThatOthersCanRead(t *testing.T) {
 // Without a server an import stops; it would only fail line by line.
 func TestImportStopsWithoutAServer(t *testing.T) {
 	c := newCLI(t)
-	c.Down(true)
+	c.SetNoLeader(true)
 	r := c.run(legacyLine("one", "s")+"\n"+legacyLine("two", "s"), "client", "import", "-")
 	require.Equal(t, exitUnhealthy, r.code)
 	require.Contains(t, r.err, "line 1: nothing can be decided now")

@@ -15,19 +15,19 @@ import (
 )
 
 func (m *management) keysCommand() *cobra.Command {
-	return group("keys", "List and rotate signing and credential keys, and change the cluster key", m.keysList(), m.keysRotate(), m.keysReseal(), m.keysNewClusterKey())
+	return group("keys", "List and rotate signing and credential keys, and change the cluster key", m.keysList(), m.keysRotate(), m.keysRewrap(), m.keysNewClusterKey())
 }
 
 func (m *management) keysList() *cobra.Command {
 	c := command("list", "List the keys and what comes next for each", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.ListKeys, admin.KeyFilter{}, func(p *printer, a admin.KeyList) {
+		return runOperation(m, cmd, admin.ListKeys, admin.KeyFilter{}, func(p *printer, a admin.KeyList) {
 			var rows [][]string
 			for _, k := range a.Keys {
 				secrets := ""
 				if k.Purpose == string(ledger.ForCredentials) {
 					secrets = strconv.Itoa(k.Secrets)
 				}
-				rows = append(rows, []string{k.ID, k.Purpose, k.Algorithm, k.State, secrets, when(k.Announced), nextStep(k.State, k.NextStep)})
+				rows = append(rows, []string{k.ID, k.Purpose, k.Algorithm, k.State, secrets, formatTime(k.Announced), nextStep(k.State, k.NextStep)})
 			}
 			p.table([]string{"ID", "PURPOSE", "ALGORITHM", "STATE", "SECRETS", "ANNOUNCED", "NEXT STEP"}, rows)
 		})
@@ -52,14 +52,14 @@ func nextStep(state string, at time.Time) string {
 	becomes := map[string]string{
 		string(ledger.KeyAnnounced): "active", string(ledger.KeyActive): "rotated", string(ledger.KeyRetiring): "dropped",
 	}
-	return strings.TrimSpace(becomes[state] + " " + when(at))
+	return strings.TrimSpace(becomes[state] + " " + formatTime(at))
 }
 
 func (m *management) keysRotate() *cobra.Command {
 	q := admin.Rotation{}
 	c := command("rotate", "Announce a new key", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		if !cmd.Flags().Changed("emergency") {
-			return ask(m, cmd, admin.RotateKeys, q, func(p *printer, a admin.Rotated) {
+			return runOperation(m, cmd, admin.RotateKeys, q, func(p *printer, a admin.Rotated) {
 				p.line("key %s is announced", a.ID)
 				p.remark("it becomes active by itself when verifiers have had the time to learn it; see mintmark keys list")
 			})
@@ -67,7 +67,7 @@ func (m *management) keysRotate() *cobra.Command {
 		if cmd.Flags().Changed("purpose") || q.Leaked == "" {
 			return errors.New("--emergency names the key that leaked, and goes without --purpose; mintmark keys list has the keys")
 		}
-		return ask(m, cmd, admin.RotateKeys, admin.Rotation{Leaked: q.Leaked}, showReplaced)
+		return runOperation(m, cmd, admin.RotateKeys, admin.Rotation{Leaked: q.Leaked}, showKeyReplacement)
 	})
 	c.Flags().StringVar(&q.Purpose, "purpose", string(ledger.ForSigning), "signing or credential")
 	c.Flags().StringVar(&q.Leaked, "emergency", "", "the key with this `ID` has leaked: drop it now, whatever breaks")
@@ -80,15 +80,15 @@ the first one ended, and touches no other key.`
 	return c
 }
 
-// showReplaced says what happened to a key that leaked, and what remains.
-func showReplaced(p *printer, a admin.Rotated) {
-	for _, step := range a.Did {
+// showKeyReplacement says what happened to a key that leaked, and what remains.
+func showKeyReplacement(p *printer, a admin.Rotated) {
+	for _, step := range a.Steps {
 		p.line("%s", step)
 	}
-	if len(a.Did) == 0 {
+	if len(a.Steps) == 0 {
 		p.line("key %s was dropped before; nothing was done", a.Dropped)
 	}
-	for _, node := range a.Waits {
+	for _, node := range a.WaitingFor {
 		p.remark("node %s has not opened key %s yet: start it, or remove it", node, a.ID)
 	}
 	if a.Purpose == string(ledger.ForSigning) {
@@ -96,12 +96,12 @@ func showReplaced(p *printer, a admin.Rotated) {
 		return
 	}
 	p.remark("codes and refresh tokens that were made under key %s are refused: their users allow the applications again", a.Dropped)
-	if len(a.Stranded) > 0 {
-		p.remark("these clients can't sign in until another secret is made for them (mintmark client secret add; where there are two, revoke one first): %s", strings.Join(a.Stranded, ", "))
+	if len(a.LockedOut) > 0 {
+		p.remark("these clients can't sign in until another secret is made for them (mintmark client secret add; where there are two, revoke one first): %s", strings.Join(a.LockedOut, ", "))
 	}
 	var others []string
-	for _, s := range a.Lost {
-		if !slices.Contains(a.Stranded, s.Client) {
+	for _, s := range a.DroppedSecrets {
+		if !slices.Contains(a.LockedOut, s.Client) {
 			others = append(others, fmt.Sprintf("%s (secret %s)", s.Client, s.ID))
 		}
 	}

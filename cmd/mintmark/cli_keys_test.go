@@ -14,10 +14,10 @@ import (
 
 func TestRotateOnTheCommandLine(t *testing.T) {
 	w := admintest.New(t)
-	c := &cliWorld{w, t, w.Serve()}
+	c := &cliEnv{w, t, w.Serve()}
 	list := c.ok("", "keys", "list")
 	require.Contains(t, list, "SECRETS")
-	require.Contains(t, list, "rotated "+when(w.Now().Add(90*24*time.Hour).Std()))
+	require.Contains(t, list, "rotated "+formatTime(w.Now().Add(90*24*time.Hour).Std()))
 	require.Equal(t, "key k9 is announced\n", c.ok("", "keys", "rotate"))
 	c.fails(exitRefused, "this name is taken", "keys", "rotate")
 }
@@ -27,20 +27,20 @@ func TestEmergencyOnTheCommandLine(t *testing.T) {
 	w := admintest.New(t)
 	var asked []string
 	answer, failure := admin.Rotated{
-		ID: "k2", Purpose: "signing", Dropped: "k1", Did: []string{"key k2 is active in the place of k1", "key k1 is dropped"}, Waits: []string{"n3"},
+		ID: "k2", Purpose: "signing", Dropped: "k1", Steps: []string{"key k2 is active in the place of k1", "key k1 is dropped"}, WaitingFor: []string{"n3"},
 	}, error(nil)
 	w.Replace = func(_ context.Context, leaked string) (admin.Rotated, error) {
 		asked = append(asked, leaked)
 		return answer, failure
 	}
-	c := &cliWorld{w, t, w.Serve()}
+	c := &cliEnv{w, t, w.Serve()}
 	r := c.run("", "keys", "rotate", "--emergency", "k1")
 	require.Equal(t, exitOK, r.code, r.err)
 	require.Equal(t, "key k2 is active in the place of k1\nkey k1 is dropped\n", r.out)
 	require.Contains(t, r.err, "node n3 has not opened key k2")
 	require.Contains(t, r.err, "as soon as verifiers fetch the keys again")
 
-	answer = admin.Rotated{ID: "c2", Purpose: "credential", Dropped: "c1", Stranded: []string{"old", "older"}, Lost: []admin.SecretRef{
+	answer = admin.Rotated{ID: "c2", Purpose: "credential", Dropped: "c1", LockedOut: []string{"old", "older"}, DroppedSecrets: []admin.SecretRef{
 		{Client: "old", ID: "s1"}, {Client: "older", ID: "s2"}, {Client: "careful", ID: "s3"},
 	}}
 	r = c.run("", "keys", "rotate", "--emergency", "c1")

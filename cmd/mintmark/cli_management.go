@@ -31,7 +31,7 @@ func managementCommands() []*cobra.Command {
 	for _, c := range commands {
 		c.Long = c.Short + ".\n\n" + aboutManagement
 		c.PersistentFlags().StringVar(&m.dataDir, "data-dir", dataDir, "data directory of the running node (MINTMARK_DATA_DIR)")
-		durationVar(c.PersistentFlags(), &m.timeout, "timeout", admin.DefaultSilence, "for how long the node may be silent before it counts as hung (exit code 4)")
+		durationVar(c.PersistentFlags(), &m.timeout, "timeout", admin.DefaultTimeout, "for how long the node may be silent before it counts as hung (exit code 4)")
 		c.PersistentFlags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")
 		_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 		_ = c.MarkPersistentFlagDirname("data-dir")
@@ -68,7 +68,7 @@ func (m *management) openFor(cmd *cobra.Command, outputs ...string) (*admin.Call
 	if err != nil {
 		return nil, err
 	}
-	c.Silence = m.timeout
+	c.Timeout = m.timeout
 	c.Stale = func() {
 		cmd.PrintErrln("warning: the cluster can't decide now; this is what the node knew last")
 	}
@@ -95,8 +95,8 @@ func (m *management) checkOutput(outputs ...string) error {
 	return nil
 }
 
-// ask runs one operation and shows its answer: as JSON, or by text.
-func ask[Q, A any](m *management, cmd *cobra.Command, o admin.Operation[Q, A], q Q, text func(*printer, A)) error {
+// runOperation runs one operation and shows its answer: as JSON, or by text.
+func runOperation[Q, A any](m *management, cmd *cobra.Command, o admin.Operation[Q, A], q Q, text func(*printer, A)) error {
 	c, err := m.open(cmd)
 	if err != nil {
 		return err
@@ -132,10 +132,10 @@ func (m *management) show(cmd *cobra.Command, answer any, text func(*printer)) e
 // maxSecretFile bounds what is read as a secret or password, in bytes.
 const maxSecretFile = 4096
 
-// secretFrom reads a secret from a file, or from standard input where path is
+// readSecret reads a secret from a file, or from standard input where path is
 // "-". One line ending at the end is not part of it. Without a path it is
 // empty: one is made.
-func secretFrom(cmd *cobra.Command, path string) (admin.Plain, error) {
+func readSecret(cmd *cobra.Command, path string) (admin.Plain, error) {
 	if path == "" {
 		return "", nil
 	}
@@ -146,7 +146,7 @@ func secretFrom(cmd *cobra.Command, path string) (admin.Plain, error) {
 			return "", err
 		}
 		defer func() { _ = f.Close() }()
-		if err := hidden(f, "password or secret", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
+		if err := requirePrivate(f, "password or secret", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
 			return "", err
 		}
 		in = f

@@ -21,7 +21,7 @@ func newPrinter(out, remarks io.Writer) *printer { return &printer{out: out, rem
 
 func (p *printer) flush() error { return p.err }
 
-func (p *printer) note(err error) {
+func (p *printer) recordErr(err error) {
 	if p.err == nil {
 		p.err = err
 	}
@@ -38,13 +38,13 @@ func (p *printer) remark(format string, args ...any) {
 }
 
 func (p *printer) write(w io.Writer, text string) {
-	_, err := fmt.Fprintln(w, visible(text))
-	p.note(err)
+	_, err := fmt.Fprintln(w, escapeControl(text))
+	p.recordErr(err)
 }
 
-// visible replaces characters that a terminal would act on: names may come
+// escapeControl replaces characters that a terminal would act on: names may come
 // from a file that somebody else wrote.
-func visible(text string) string {
+func escapeControl(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' {
 			return utf8.RuneError
@@ -67,14 +67,14 @@ func (p *printer) table(headings []string, rows [][]string) {
 	for _, row := range append([][]string{headings}, rows...) {
 		cells := make([]string, len(row))
 		for i, cell := range row {
-			if cells[i] = visible(cell); cell == "" {
+			if cells[i] = escapeControl(cell); cell == "" {
 				cells[i] = "-"
 			}
 		}
 		_, err := fmt.Fprintln(w, strings.Join(cells, "\t"))
-		p.note(err)
+		p.recordErr(err)
 	}
-	p.note(w.Flush())
+	p.recordErr(w.Flush())
 }
 
 // A property is one line of what is shown of a single thing.
@@ -83,7 +83,7 @@ type property struct {
 	values []string
 }
 
-func one(name, value string) property { return property{name, []string{value}} }
+func singleValue(name, value string) property { return property{name, []string{value}} }
 
 // properties writes names and values in two columns; those without a value
 // are left out.
@@ -95,31 +95,31 @@ func (p *printer) properties(all ...property) {
 			if v == "" {
 				continue
 			}
-			_, err := fmt.Fprintf(w, "%s\t%s\n", name, visible(v))
-			p.note(err)
+			_, err := fmt.Fprintf(w, "%s\t%s\n", name, escapeControl(v))
+			p.recordErr(err)
 			name = ""
 		}
 	}
-	p.note(w.Flush())
+	p.recordErr(w.Flush())
 }
 
-// when is a time for people, in their zone; "" where there is none.
-func when(t time.Time) string {
+// formatTime is a time for people, in their zone; "" where there is none.
+func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.Local().Format("2006-01-02 15:04")
 }
 
-func yes(b bool) string {
+func yesNo(b bool) string {
 	if b {
 		return "yes"
 	}
 	return "no"
 }
 
-// exact is when with seconds.
-func exact(t time.Time) string {
+// formatTimeSeconds is when with seconds.
+func formatTimeSeconds(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}

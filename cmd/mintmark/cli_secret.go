@@ -9,11 +9,11 @@ import (
 func (m *management) secretCommand() *cobra.Command {
 	var secretFile string
 	add := command("add CLIENT", "Add a second secret; the one in use keeps working", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		secret, err := secretFrom(cmd, secretFile)
+		secret, err := readSecret(cmd, secretFile)
 		if err != nil {
 			return err
 		}
-		return ask(m, cmd, admin.AddSecret, admin.NewSecret{Client: args[0], Secret: secret}, func(p *printer, a admin.AddedSecret) {
+		return runOperation(m, cmd, admin.AddSecret, admin.NewSecret{Client: args[0], Secret: secret}, func(p *printer, a admin.AddedSecret) {
 			if a.Secret == "" {
 				p.line("secret %s added", a.ID)
 				return
@@ -25,7 +25,7 @@ func (m *management) secretCommand() *cobra.Command {
 	add.Flags().StringVar(&secretFile, "secret-file", "", "file that holds the secret, - for standard input (default: one is made)")
 
 	revoke := command("revoke CLIENT SECRET_ID", "Revoke a secret at once", cobra.ExactArgs(2), func(cmd *cobra.Command, args []string) error {
-		return ask(m, cmd, admin.RevokeSecret, admin.SecretRef{Client: args[0], ID: args[1]}, func(p *printer, a admin.Done) {
+		return runOperation(m, cmd, admin.RevokeSecret, admin.SecretRef{Client: args[0], ID: args[1]}, func(p *printer, a admin.Done) {
 			p.line("secret %s is revoked", a.ID)
 		})
 	})

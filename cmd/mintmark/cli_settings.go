@@ -16,7 +16,7 @@ func (m *management) settingsCommand() *cobra.Command {
 
 func (m *management) settingsShow() *cobra.Command {
 	return command("show", "Show every setting of the cluster", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.ShowSettings, admin.SettingsQuery{}, showSettings)
+		return runOperation(m, cmd, admin.ShowSettings, admin.SettingsQuery{}, showSettings)
 	})
 }
 
@@ -31,11 +31,11 @@ func (m *management) settingsSet() *cobra.Command {
 			}
 			q.Set[key] = value
 		}
-		if ends := whatEnds(q.Set); ends != "" && !confirm {
+		if ends := endedByChange(q.Set); ends != "" && !confirm {
 			cmd.SilenceUsage = true
 			return &admin.Problem{Class: admin.Refused, Subject: "settings", Text: ends + "; --confirm does it all the same"}
 		}
-		return ask(m, cmd, admin.SetSettings, q, showSettings)
+		return runOperation(m, cmd, admin.SetSettings, q, showSettings)
 	})
 	c.Long = `Change settings, all that are named or none. They hold on every node from then
 on: lifetimes for what is decided from now on, rotate_every (or "off") for the
@@ -46,18 +46,18 @@ there is, too.`
 	return c
 }
 
-// leastLifetime is what is below a slip more often than a wish, and can't be taken
+// minLifetime is what is below a slip more often than a wish, and can't be taken
 // back: what it ends has ended when the setting is put right.
-const leastLifetime = time.Hour
+const minLifetime = time.Hour
 
-// whatEnds says what a change would end that people rely on, "" where nothing.
-func whatEnds(set map[string]string) string {
+// endedByChange says what a change would end that people rely on, "" where nothing.
+func endedByChange(set map[string]string) string {
 	for _, s := range []struct{ key, ends string }{
 		{"grant_absolute", "every grant whose user chose Allow more than %s ago would end, with all its tokens, and no user stays connected for longer than that"},
 		{"refresh_idle", "every refresh token that was not used for %s would end, and the users of those applications would have to choose Allow again"},
 	} {
 		value, given := set[s.key]
-		if d, err := admin.ParseDuration(value); given && err == nil && d < leastLifetime {
+		if d, err := admin.ParseDuration(value); given && err == nil && d < minLifetime {
 			return s.key + "=" + value + ": " + fmt.Sprintf(s.ends, d)
 		}
 	}

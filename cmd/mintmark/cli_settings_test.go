@@ -13,7 +13,7 @@ import (
 func TestShortLifetimesAreConfirmed(t *testing.T) {
 	c := newCLI(t)
 	s := ledger.DefaultSettings()
-	s.BaseURL, s.AppURL, s.Audience = cellURL, cellURL, cellURL
+	s.BaseURL, s.AppURL, s.Audience = testNodeURL, testNodeURL, testNodeURL
 	c.Do(&ledger.Configure{Settings: s})
 	before := c.ok("", "settings", "show")
 	for set, ends := range map[string]string{

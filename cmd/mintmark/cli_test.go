@@ -16,18 +16,18 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A cliWorld is the command line in front of a ledger in memory.
-type cliWorld struct {
-	*admintest.World
+// A cliEnv is the command line in front of a ledger in memory.
+type cliEnv struct {
+	*admintest.Env
 	t   *testing.T
 	dir string // data directory
 }
 
 // newCLI has the user alice and her pending client cal-app.
-func newCLI(t *testing.T) *cliWorld {
+func newCLI(t *testing.T) *cliEnv {
 	t.Helper()
 	w := admintest.New(t)
-	c := &cliWorld{w, t, w.Serve()}
+	c := &cliEnv{w, t, w.Serve()}
 	c.ok("correct horse\n", "user", "add", "alice", "--id", "u-alice", "--name", "Alice", "--password-file", "-")
 	c.ok("", "client", "add", "--id", "cal-app", "--name", "Calendar App", "--owner", "alice",
 		"--redirect-uri", "https://cal.example/callback", "--scope", "PROFILE_READ,BOOKING_READ")
@@ -41,7 +41,7 @@ type cliResult struct {
 }
 
 // run executes one command line as main does.
-func (c *cliWorld) run(stdin string, args ...string) cliResult {
+func (c *cliEnv) run(stdin string, args ...string) cliResult {
 	c.t.Helper()
 	var out, remarks bytes.Buffer
 	root := rootCommand()
@@ -57,7 +57,7 @@ func (c *cliWorld) run(stdin string, args ...string) cliResult {
 }
 
 // ok runs a command that must work and returns its standard output.
-func (c *cliWorld) ok(stdin string, args ...string) string {
+func (c *cliEnv) ok(stdin string, args ...string) string {
 	c.t.Helper()
 	r := c.run(stdin, args...)
 	require.Equal(c.t, exitOK, r.code, "%v: %s", args, r.err)
@@ -65,7 +65,7 @@ func (c *cliWorld) ok(stdin string, args ...string) string {
 }
 
 // fails runs a command that must end with a code and say so.
-func (c *cliWorld) fails(code int, text string, args ...string) {
+func (c *cliEnv) fails(code int, text string, args ...string) {
 	c.t.Helper()
 	r := c.run("", args...)
 	require.Equal(c.t, code, r.code, "%v: %s", args, r.err)
@@ -73,7 +73,7 @@ func (c *cliWorld) fails(code int, text string, args ...string) {
 	require.Empty(c.t, r.out)
 }
 
-func (c *cliWorld) object(args ...string) map[string]any {
+func (c *cliEnv) object(args ...string) map[string]any {
 	c.t.Helper()
 	var m map[string]any
 	require.NoError(c.t, json.Unmarshal([]byte(c.ok("", append(args, "-o", "json")...)), &m))
@@ -81,7 +81,7 @@ func (c *cliWorld) object(args ...string) map[string]any {
 }
 
 // authenticates reports whether a secret is one of a client's active ones.
-func (c *cliWorld) authenticates(client, secret string) bool {
+func (c *cliEnv) authenticates(client, secret string) bool {
 	s, _ := c.Secret(secret)
 	for _, have := range c.View().Client(client).Secrets {
 		if have.Active() && have.Digest == s.Digest {
@@ -106,7 +106,7 @@ func TestExitCodes(t *testing.T) {
 	c.fails(exitNotFound, "client nobody", "client", "show", "nobody")
 	c.fails(exitNotFound, "user nobody", "user", "disable", "nobody")
 	c.fails(exitNotFound, "error_id", "explain", "mme_nonsense")
-	c.Down(true)
+	c.SetNoLeader(true)
 	c.fails(exitUnhealthy, "nothing can be decided now", "client", "suspend", "cal-app")
 	r := c.run("", "client", "list")
 	require.Equal(t, exitOK, r.code)

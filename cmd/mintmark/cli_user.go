@@ -23,12 +23,12 @@ func (m *management) userAdd() *cobra.Command {
 	var q admin.NewUser
 	var passwordFile string
 	c := command("add USERNAME", "Create an account", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		password, err := secretFrom(cmd, passwordFile)
+		password, err := readSecret(cmd, passwordFile)
 		if err != nil {
 			return err
 		}
 		q.Username, q.Password = args[0], password
-		return ask(m, cmd, admin.AddUser, q, func(p *printer, a admin.AddedUser) {
+		return runOperation(m, cmd, admin.AddUser, q, func(p *printer, a admin.AddedUser) {
 			if a.Password == "" {
 				p.line("user %s created with the id %s", a.Username, a.ID)
 				return
@@ -50,10 +50,10 @@ func (m *management) userAdd() *cobra.Command {
 func (m *management) userList() *cobra.Command {
 	var q admin.UserFilter
 	c := command("list", "List accounts", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
-		return ask(m, cmd, admin.ListUsers, q, func(p *printer, a admin.UserList) {
+		return runOperation(m, cmd, admin.ListUsers, q, func(p *printer, a admin.UserList) {
 			var rows [][]string
 			for _, u := range a.Users {
-				rows = append(rows, []string{u.ID, u.Username, u.Name, u.Email, u.State, yes(u.Admin), when(u.Created)})
+				rows = append(rows, []string{u.ID, u.Username, u.Name, u.Email, u.State, yesNo(u.Admin), formatTime(u.Created)})
 			}
 			p.table([]string{"ID", "USERNAME", "NAME", "EMAIL", "STATE", "ADMIN", "CREATED"}, rows)
 		})
@@ -64,20 +64,20 @@ func (m *management) userList() *cobra.Command {
 
 func (m *management) userShow() *cobra.Command {
 	return command("show USER", "Show an account", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		return ask(m, cmd, admin.ShowUser, admin.UserRef{User: args[0]}, func(p *printer, u admin.User) {
+		return runOperation(m, cmd, admin.ShowUser, admin.UserRef{User: args[0]}, func(p *printer, u admin.User) {
 			p.properties(
-				one("User", u.ID),
-				one("Username", u.Username),
-				one("Name", u.Name),
-				one("E-mail", u.Email),
-				one("Time zone", u.TimeZone),
-				one("State", u.State),
-				one("Administrator", yes(u.Admin)),
-				one("Signs in at", u.Upstream),
-				one("Password", yes(u.Password)),
-				one("Clients", strings.Join(u.Clients, " ")),
-				one("Live grants", fmt.Sprint(u.Grants)),
-				one("Created", when(u.Created)),
+				singleValue("User", u.ID),
+				singleValue("Username", u.Username),
+				singleValue("Name", u.Name),
+				singleValue("E-mail", u.Email),
+				singleValue("Time zone", u.TimeZone),
+				singleValue("State", u.State),
+				singleValue("Administrator", yesNo(u.Admin)),
+				singleValue("Signs in at", u.Upstream),
+				singleValue("Password", yesNo(u.Password)),
+				singleValue("Clients", strings.Join(u.Clients, " ")),
+				singleValue("Live grants", fmt.Sprint(u.Grants)),
+				singleValue("Created", formatTime(u.Created)),
 			)
 		})
 	})
@@ -86,7 +86,7 @@ func (m *management) userShow() *cobra.Command {
 func (m *management) userState(state, short string) *cobra.Command {
 	return command(state+" USER", short, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		q := admin.UserStateChange{User: args[0], State: state}
-		return ask(m, cmd, admin.SetUserState, q, func(p *printer, u admin.User) {
+		return runOperation(m, cmd, admin.SetUserState, q, func(p *printer, u admin.User) {
 			p.line("user %s is %s", args[0], u.State)
 		})
 	})
@@ -95,12 +95,12 @@ func (m *management) userState(state, short string) *cobra.Command {
 func (m *management) userPassword() *cobra.Command {
 	var passwordFile string
 	c := command("password USER", "Set a password; the user's sessions end", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
-		password, err := secretFrom(cmd, passwordFile)
+		password, err := readSecret(cmd, passwordFile)
 		if err != nil {
 			return err
 		}
 		q := admin.PasswordChange{User: args[0], Password: password}
-		return ask(m, cmd, admin.SetPassword, q, func(p *printer, a admin.ChangedPassword) {
+		return runOperation(m, cmd, admin.SetPassword, q, func(p *printer, a admin.ChangedPassword) {
 			if a.Password == "" {
 				p.line("user %s has the new password", args[0])
 				return
@@ -121,7 +121,7 @@ func (m *management) userAdmin() *cobra.Command {
 		if remove {
 			q.State = "demote"
 		}
-		return ask(m, cmd, admin.SetUserState, q, func(p *printer, u admin.User) {
+		return runOperation(m, cmd, admin.SetUserState, q, func(p *printer, u admin.User) {
 			if u.Admin {
 				p.line("user %s is an administrator", args[0])
 			} else {

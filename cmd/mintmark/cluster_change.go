@@ -24,8 +24,8 @@ func (s *server) receiveKey(text []byte) error {
 	return s.issuer.ReceiveClusterKey(text)
 }
 
-// keyNamed is cluster.Config.Secret.
-func (s *server) keyNamed(id string) ([]byte, error) {
+// clusterKeyText is cluster.Config.Secret.
+func (s *server) clusterKeyText(id string) ([]byte, error) {
 	key, err := s.keys.Get(id)
 	if err != nil {
 		return nil, err
@@ -33,13 +33,13 @@ func (s *server) keyNamed(id string) ([]byte, error) {
 	return key.Text(), nil
 }
 
-// reseal is admin.Config.Reseal.
-func (s *server) reseal(ctx context.Context, force bool) (admin.Resealed, error) {
-	r, err := s.issuer.Reseal(ctx, force)
+// rewrap is admin.Config.Reseal.
+func (s *server) rewrap(ctx context.Context, force bool) (admin.RewrapResult, error) {
+	r, err := s.issuer.Rewrap(ctx, force)
 	if err != nil {
-		return admin.Resealed{}, forOperators(err)
+		return admin.RewrapResult{}, operatorError(err)
 	}
-	return admin.Resealed{ID: r.ID, Resumed: r.Resumed, Behind: append([]string{}, r.Behind...)}, nil
+	return admin.RewrapResult{ID: r.ID, Resumed: r.Resumed, Behind: append([]string{}, r.Behind...)}, nil
 }
 
 // replace is admin.Config.Replace.
@@ -53,28 +53,28 @@ func (s *server) replace(ctx context.Context, leaked string) (admin.Rotated, err
 		return admin.Rotated{}, err
 	}
 	a := admin.Rotated{
-		ID: r.Active, Purpose: string(r.Purpose), Dropped: r.Leaked, Did: r.Did, Waits: r.Waits, Stranded: r.Stranded,
+		ID: r.Active, Purpose: string(r.Purpose), Dropped: r.Leaked, Steps: r.Steps, WaitingFor: r.WaitingFor, LockedOut: r.LockedOut,
 	}
-	for _, l := range r.Lost {
-		a.Lost = append(a.Lost, admin.SecretRef{Client: l.Client, ID: l.Secret})
+	for _, l := range r.DroppedSecrets {
+		a.DroppedSecrets = append(a.DroppedSecrets, admin.SecretRef{Client: l.Client, ID: l.Secret})
 	}
 	return a, nil
 }
 
-// authorityPatience is how long an operator waits for a change of the authority,
+// authorityTimeout is how long an operator waits for a change of the authority,
 // which takes a second where every node is up.
-const authorityPatience = 15 * time.Second
+const authorityTimeout = 15 * time.Second
 
 // RotateAuthority implements admin.Cluster.
 func (c clusterOps) RotateAuthority(ctx context.Context) (admin.AuthorityChange, error) {
-	all, err := c.node.RotateAuthority(ctx, authorityPatience)
+	all, err := c.node.RotateAuthority(ctx, authorityTimeout)
 	if err != nil {
-		return admin.AuthorityChange{}, forOperators(err)
+		return admin.AuthorityChange{}, operatorError(err)
 	}
 	a := admin.AuthorityChange{Done: len(all) == 1, Authorities: []admin.Authority{}}
 	for _, s := range all {
 		a.Authorities = append(a.Authorities, admin.Authority{
-			ID: s.ID, State: s.State, Made: s.Made.UTC(), Waits: append([]string{}, s.Waits...),
+			ID: s.ID, State: s.State, Made: s.Made.UTC(), WaitingFor: append([]string{}, s.Waits...),
 		})
 	}
 	return a, nil
@@ -86,7 +86,7 @@ const changeOverdue = time.Hour
 
 // unfinished is what was begun and waits for somebody, in words for people.
 func (c clusterOps) unfinished() []string {
-	return append(overdue(c.node.Authorities(), c.now()), c.issuer.ClusterKeyTrouble()...)
+	return append(overdue(c.node.Authorities(), c.now()), c.issuer.ClusterKeyProblems()...)
 }
 
 func overdue(all []cluster.AuthorityStatus, now time.Time) []string {

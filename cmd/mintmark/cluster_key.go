@@ -16,12 +16,12 @@ import (
 // A keySource is where a node's cluster key comes from.
 type keySource struct {
 	File string // of mode 0600
-	// Given is the text of a key that the environment holds; nothing is written
+	// Text is the text of a key that the environment holds; nothing is written
 	// then.
-	Given []byte
-	// Fixed says why the key can't be changed while the node runs, and what to
+	Text []byte
+	// FixedReason says why the key can't be changed while the node runs, and what to
 	// do about it; "" where it can.
-	Fixed string
+	FixedReason string
 	// Credential says that a service manager made the file.
 	Credential bool
 }
@@ -38,7 +38,7 @@ func keySourceOf(file, dataDir string, getenv func(string) string) keySource {
 		return keySource{File: file}
 	}
 	if text := getenv(envClusterKey); text != "" {
-		return keySource{Given: []byte(text), Fixed: fmt.Sprintf("its cluster key comes from the environment (%s), "+
+		return keySource{Text: []byte(text), FixedReason: fmt.Sprintf("its cluster key comes from the environment (%s), "+
 			"which the node can't change: put the key into %s (mode 0600), start the node without the variable, and try again",
 			envClusterKey, own)}
 	}
@@ -52,14 +52,14 @@ func keySourceOf(file, dataDir string, getenv func(string) string) keySource {
 }
 
 func credentialSource(path, own string) keySource {
-	return keySource{File: path, Credential: true, Fixed: fmt.Sprintf("its cluster key is a systemd credential, "+
+	return keySource{File: path, Credential: true, FixedReason: fmt.Sprintf("its cluster key is a systemd credential, "+
 		"which the node can't change: put the key into %s (mode 0600), start the node without the credential, and try again", own)}
 }
 
 // load returns the key, fs.ErrNotExist where there is none yet.
 func (s keySource) load() (keys.ClusterKey, error) {
-	if s.Given != nil {
-		return keys.ParseClusterKey(s.Given)
+	if s.Text != nil {
+		return keys.ParseClusterKey(s.Text)
 	}
 	if s.Credential {
 		return keys.ReadClusterCredential(s.File)
@@ -70,19 +70,19 @@ func (s keySource) load() (keys.ClusterKey, error) {
 // open returns the key with those that lie beside it while it is being changed;
 // fs.ErrNotExist where there is none yet.
 func (s keySource) open() (*keys.ClusterKeys, error) {
-	if s.Fixed == "" {
+	if s.FixedReason == "" {
 		return keys.OpenClusterKeys(s.File)
 	}
 	key, err := s.load()
 	if err != nil {
 		return nil, err
 	}
-	return keys.FixedClusterKey(key, s.Fixed), nil
+	return keys.FixedClusterKey(key, s.FixedReason), nil
 }
 
-// make returns the key of a cluster that is about to be made: the operator's,
+// create returns the key of a cluster that is about to be made: the operator's,
 // or a new one.
-func (s keySource) make(log *slog.Logger) (*keys.ClusterKeys, error) {
+func (s keySource) create(log *slog.Logger) (*keys.ClusterKeys, error) {
 	held, err := s.open()
 	if !errors.Is(err, fs.ErrNotExist) {
 		return held, err
@@ -98,11 +98,11 @@ func (s keySource) make(log *slog.Logger) (*keys.ClusterKeys, error) {
 	return s.open()
 }
 
-// keep stores the keys that another node gave to this one: more than one while
+// store stores the keys that another node gave to this one: more than one while
 // the cluster key is being changed.
-func (s keySource) keep(text []byte) error {
-	if s.Fixed == "" {
-		return keys.KeepClusterKeys(s.File, text)
+func (s keySource) store(text []byte) error {
+	if s.FixedReason == "" {
+		return keys.StoreClusterKeys(s.File, text)
 	}
 	has, err := s.load()
 	if err != nil {

@@ -28,7 +28,7 @@ func (c clusterOps) Status(ctx context.Context) admin.ClusterStatus {
 }
 
 func statusOf(o cluster.Overview) admin.ClusterStatus {
-	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level, Isolated: o.Isolated, Removed: o.Removed, Twin: o.Twin}
+	s := admin.ClusterStatus{Name: o.Name, ID: o.ID, Leader: o.Leader, Term: o.Term, Level: o.Level, Isolated: o.Isolated, Removed: o.Removed, Duplicate: o.Duplicate}
 	if !o.StateTime.IsZero() {
 		s.StateTime, s.StateAhead = o.StateTime.UTC(), o.StateAhead.Milliseconds()
 	}
@@ -37,7 +37,7 @@ func statusOf(o cluster.Overview) admin.ClusterStatus {
 			Name: n.Name, ID: n.ID, Address: n.Address, Role: n.Role, State: n.State, Term: n.Term,
 			Applied: n.Applied, Last: n.Last, Lag: n.Lag, Version: n.Version, Level: n.Level,
 			ClockOffset: n.ClockOffset.Milliseconds(), CertificateExpires: n.CertificateExpires,
-			DiskFree: n.Free, Follows: n.Follows, Error: n.Err, HungUp: n.HungUp, ClockDoubt: n.ClockDoubt,
+			DiskFree: n.Free, Follows: n.Follows, Error: n.Err, HungUp: n.HungUp, ClockUntrusted: n.ClockUntrusted,
 		})
 	}
 	return s
@@ -45,7 +45,7 @@ func statusOf(o cluster.Overview) admin.ClusterStatus {
 
 func (c clusterOps) Invite(ctx context.Context, name, replaces string, lifetime time.Duration) (admin.Plain, time.Time, error) {
 	token, expires, err := c.node.Invite(ctx, name, replaces, lifetime)
-	return admin.Plain(token), expires, forOperators(err)
+	return admin.Plain(token), expires, operatorError(err)
 }
 
 func (c clusterOps) Invitations(ctx context.Context) (open []admin.OpenInvitation, stale bool) {
@@ -57,36 +57,36 @@ func (c clusterOps) Invitations(ctx context.Context) (open []admin.OpenInvitatio
 }
 
 func (c clusterOps) Withdraw(ctx context.Context, name string) error {
-	return forOperators(c.node.Withdraw(ctx, name))
+	return operatorError(c.node.WithdrawInvitation(ctx, name))
 }
 
 func (c clusterOps) Remove(ctx context.Context, name string, force bool) error {
-	return forOperators(c.node.Remove(ctx, name, force))
+	return operatorError(c.node.Remove(ctx, name, force))
 }
 
-// leaderPatience is how long it may take for this node to hear who leads now.
-const leaderPatience = 2 * time.Second
+// leaderTimeout is how long it may take for this node to hear who leads now.
+const leaderTimeout = 2 * time.Second
 
 func (c clusterOps) TransferLeadership(ctx context.Context, to string) (admin.Transferred, error) {
 	before := c.node.Leader()
 	if err := c.node.TransferLeadership(ctx, to); err != nil {
-		return admin.Transferred{}, forOperators(err)
+		return admin.Transferred{}, operatorError(err)
 	}
 	if to != "" && to == before {
 		return admin.Transferred{ID: to, Already: true}, nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, leaderPatience)
+	ctx, cancel := context.WithTimeout(ctx, leaderTimeout)
 	defer cancel()
-	return admin.Transferred{ID: c.node.LeaderAfter(ctx, before)}, nil
+	return admin.Transferred{ID: c.node.AwaitNewLeader(ctx, before)}, nil
 }
 
 func (c clusterOps) Checksum() (sum [32]byte, applied uint64) { return c.node.Checksum() }
 
 func (c clusterOps) AcceptClock() error { return c.node.AcceptClock() }
 
-// forOperators gives an error of the cluster the shape that operators'
+// operatorError gives an error of the cluster the shape that operators'
 // commands know.
-func forOperators(err error) error {
+func operatorError(err error) error {
 	var unknown *cluster.NoNodeError
 	var uninvited *cluster.NoInvitationError
 	var few *cluster.NoMajorityError

@@ -20,7 +20,7 @@ func (o *serveOptions) check(from sources) error {
 	var errs []error
 	expect := func(key string, holds bool, expected string) {
 		if !holds {
-			errs = append(errs, wrong(key, from, "expected "+expected))
+			errs = append(errs, settingError(key, from, "expected "+expected))
 		}
 	}
 	expect(keyDataDir, o.DataDir != "", "a folder")
@@ -63,12 +63,12 @@ const (
 func (o *serveOptions) checkAdvertise(from sources) error {
 	if o.Advertise != "" {
 		if !dialable(o.Advertise) {
-			return wrong(keyAdvertise, from, "expected "+expectedDial)
+			return settingError(keyAdvertise, from, "expected "+expectedDial)
 		}
 		return nil
 	}
-	if host, _, err := net.SplitHostPort(o.ClusterListen); err == nil && everywhere(host) {
-		return wrong(keyAdvertise, from, "needed, because cluster-listen ("+from[keyClusterListen].String()+
+	if host, _, err := net.SplitHostPort(o.ClusterListen); err == nil && isUnspecified(host) {
+		return settingError(keyAdvertise, from, "needed, because cluster-listen ("+from[keyClusterListen].String()+
 			") is every address of this machine: expected "+expectedDial)
 	}
 	return nil
@@ -79,10 +79,10 @@ func (o *serveOptions) checkPeers(from sources) error {
 	for _, p := range o.Peers {
 		name, address, _ := strings.Cut(p, "=")
 		if !cluster.ValidName(name) || !dialable(address) {
-			return wrong(keyPeer, from, "expected NAME=HOST:PORT")
+			return settingError(keyPeer, from, "expected NAME=HOST:PORT")
 		}
 		if seen[name] {
-			return wrong(keyPeer, from, "expected each name once")
+			return settingError(keyPeer, from, "expected each name once")
 		}
 		seen[name] = true
 	}
@@ -97,7 +97,7 @@ func (o *serveOptions) checkDistinct(from sources) error {
 		{keyListen, o.Listen}, {keyOpsListen, o.OpsListen}, {keyClusterListen, o.ClusterListen},
 	} {
 		if other, ok := taken[l.address]; ok && !strings.HasSuffix(l.address, ":0") {
-			return wrong(l.key, from, "expected another address than that of "+other)
+			return settingError(l.key, from, "expected another address than that of "+other)
 		}
 		taken[l.address] = l.key
 	}
@@ -117,11 +117,11 @@ func listenable(address string) bool {
 // dialable reports whether an address is one that another machine could call.
 func dialable(address string) bool {
 	host, port, err := net.SplitHostPort(address)
-	return err == nil && listenable(address) && !everywhere(host) && strings.Trim(port, "0") != ""
+	return err == nil && listenable(address) && !isUnspecified(host) && strings.Trim(port, "0") != ""
 }
 
-// everywhere reports whether a host stands for all addresses of a machine.
-func everywhere(host string) bool {
+// isUnspecified reports whether a host stands for all addresses of a machine.
+func isUnspecified(host string) bool {
 	ip, err := netip.ParseAddr(host)
 	return host == "" || err == nil && ip.Unmap().IsUnspecified()
 }

@@ -38,7 +38,7 @@ func environmentLayer(environ []string) (configLayer, error) {
 		TransformFunc: func(name, value string) (string, any) {
 			key := strings.ToLower(strings.ReplaceAll(strings.TrimPrefix(name, envPrefix), "_", "-"))
 			switch {
-			case name == envClusterKey, name == envUpstreamSecret, strings.HasPrefix(name, envTestPrefix), ofKubernetes(name, value):
+			case name == envClusterKey, name == envUpstreamSecret, strings.HasPrefix(name, envTestPrefix), isKubernetesVariable(name, value):
 				return "", nil
 			case !slices.Contains(keys, key) || name != envName(key):
 				errs = append(errs, unknownVariable(name, keys))
@@ -72,10 +72,10 @@ func unknownVariable(name string, keys []string) error {
 // beside a service named mintmark, or mintmark-ops.
 var serviceLink = regexp.MustCompile(`^MINTMARK_([A-Z0-9_]+_)?(SERVICE_HOST|SERVICE_PORT(_[A-Z0-9_]+)?|PORT_[0-9]+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)$`)
 
-// ofKubernetes reports whether a variable describes a service rather than
+// isKubernetesVariable reports whether a variable describes a service rather than
 // configures us. The one that ends in _PORT is told by its value, because a
 // person might write that name too.
-func ofKubernetes(name, value string) bool {
+func isKubernetesVariable(name, value string) bool {
 	return serviceLink.MatchString(name) ||
 		strings.HasSuffix(name, "_PORT") && (strings.HasPrefix(value, "tcp://") || strings.HasPrefix(value, "udp://"))
 }

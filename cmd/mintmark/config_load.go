@@ -79,7 +79,7 @@ func (o *serveOptions) assign(layers []configLayer) (sources, error) {
 			}
 			from[s.key] = layer.source(s.key)
 			if expected := assignValue(s.value, layer.values.Get(s.key)); expected != "" {
-				errs = append(errs, wrong(s.key, from, "expected "+expected))
+				errs = append(errs, settingError(s.key, from, "expected "+expected))
 			}
 			break
 		}
@@ -87,8 +87,8 @@ func (o *serveOptions) assign(layers []configLayer) (sources, error) {
 	return from, errors.Join(errs...)
 }
 
-// wrong says what is the matter with a setting, and where it was made.
-func wrong(key string, from sources, what string) error {
+// settingError says what is the matter with a setting, and where it was made.
+func settingError(key string, from sources, what string) error {
 	return fmt.Errorf("%s (%s): %s", key, from[key], what)
 }
 

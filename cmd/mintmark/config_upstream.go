@@ -61,18 +61,18 @@ func (o *serveOptions) checkSignIn(from sources) error {
 	if u.Issuer == "" {
 		for _, s := range o.signInSettings() {
 			if isSet(s.value) {
-				return wrong(s.key, from, "expected upstream-issuer as well, whose setting this is")
+				return settingError(s.key, from, "expected upstream-issuer as well, whose setting this is")
 			}
 		}
 		if !o.PasswordSignIn {
-			return wrong(keyPasswordSignIn, from, "expected true, because there is no upstream-issuer to sign in with instead")
+			return settingError(keyPasswordSignIn, from, "expected true, because there is no upstream-issuer to sign in with instead")
 		}
 		return nil
 	}
 	var errs []error
 	expect := func(key string, holds bool, expected string) {
 		if !holds {
-			errs = append(errs, wrong(key, from, "expected "+expected))
+			errs = append(errs, settingError(key, from, "expected "+expected))
 		}
 	}
 	expect(keyUpstreamIssuer, isIssuer(u.Issuer), "https://host, perhaps with a path; http is for this machine only")

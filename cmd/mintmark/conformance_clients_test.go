@@ -180,7 +180,7 @@ func conformSecrets(t *testing.T) {
 		_, err = operate(s, admin.RevokeSecret, admin.SecretRef{Client: "cal-app", ID: secrets()[0].ID})
 		problem(s.t, err, ledger.LastSecret)
 		_, err = operate(s, admin.AddSecret, admin.NewSecret{Client: "native-app"})
-		problem(s.t, err, ledger.PublicClientNoKey)
+		problem(s.t, err, ledger.PublicClientNoSecret)
 	})
 	s.run("CM06_tokens_after_rotation", func(s *suite) {
 		live := s.tokens("other-app")

@@ -27,9 +27,9 @@ what was measured, and with an exit code other than 0 where a promise was broken
 Nothing is left behind.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			p := watched
+			p := normalPace
 			if fast {
-				p = hurried
+				p = fastPace
 			}
 			log := io.Discard
 			if verbose {
@@ -54,8 +54,8 @@ type pace struct {
 // person who watches sees it ask in vain, and two of watched's max-ages are enough
 // for it to learn a key before that signs.
 var (
-	watched = pace{calm: 1500 * time.Millisecond, outage: 9 * time.Second, maxAge: 5 * time.Second}
-	hurried = pace{calm: 300 * time.Millisecond, outage: 1500 * time.Millisecond, maxAge: time.Second}
+	normalPace = pace{calm: 1500 * time.Millisecond, outage: 9 * time.Second, maxAge: 5 * time.Second}
+	fastPace   = pace{calm: 300 * time.Millisecond, outage: 1500 * time.Millisecond, maxAge: time.Second}
 )
 
 // An outageDemo is all that the demonstration has. It runs in one process, but
@@ -63,19 +63,19 @@ var (
 // commands and pages do it.
 type outageDemo struct {
 	pace
-	*tale
+	*transcript
 	node    *demoNode    // the issuer
 	service *demoService // the resource server
 	app     *demoApp     // who calls it
 
-	next  string // the key that a rotation brings
-	early int64  // fetches for unknown kids before the flood
+	nextKeyID          string // the key that a rotation brings
+	fetchesBeforeFlood int64  // fetches for unknown kids before the flood
 }
 
 // runOutage tells the whole tale and says whether what was promised was kept.
 func runOutage(ctx context.Context, p pace, out, log io.Writer) (err error) {
 	ctx, cancel := context.WithCancel(ctx)
-	d := &outageDemo{pace: p, tale: newTale(ctx, out)}
+	d := &outageDemo{pace: p, transcript: newTranscript(ctx, out)}
 	var background sync.WaitGroup
 	defer func() {
 		cancel()
@@ -85,10 +85,10 @@ func runOutage(ctx context.Context, p pace, out, log io.Writer) (err error) {
 	if err := d.open(ctx, log); err != nil {
 		return d.interrupted(ctx, err)
 	}
-	background.Go(func() { d.app.keepCalling(ctx) })
-	background.Go(func() { d.tellEachSecond(ctx) })
+	background.Go(func() { d.app.run(ctx) })
+	background.Go(func() { d.printEachSecond(ctx) })
 	for _, chapter := range []func(context.Context) error{
-		d.outageComes, d.outageEnds, d.rotationBegins, d.floodComes, d.rotationEnds, d.keyLeaks, d.userDisconnects,
+		d.beginOutage, d.endOutage, d.beginRotation, d.floodUnknownKids, d.endRotation, d.leakKey, d.disconnectUser,
 	} {
 		if err = chapter(ctx); err == nil {
 			err = ctx.Err()
@@ -122,10 +122,10 @@ func (d *outageDemo) open(ctx context.Context, log io.Writer) (err error) {
 		return fmt.Errorf("connect the application: %w", err)
 	}
 	d.app = newDemoApp(d.service.url, first)
-	if took, ok := until(ctx, patience, func() bool { return d.service.isReady() && d.app.accepted(ctx, first.AccessToken) }); !ok {
+	if took, ok := waitUntil(ctx, stepTimeout, func() bool { return d.service.isReady() && d.app.accepted(ctx, first.AccessToken) }); !ok {
 		return fmt.Errorf("the resource server takes no token after %s", roughly(took))
 	}
-	d.event("Dana has connected her calendar, which calls GET /v2/bookings %d times a second from now on.", callsPerSecond)
+	d.event("Dana has connected her calendar, which calls GET /v2/bookings %d times a second from now on.", requestsPerSecond)
 	return nil
 }
 
@@ -140,8 +140,8 @@ func (d *outageDemo) close() error {
 	return errors.Join(errs...)
 }
 
-// tellEachSecond says how the application fares, and the resource server.
-func (d *outageDemo) tellEachSecond(ctx context.Context) {
+// printEachSecond says how the application fares, and the resource server.
+func (d *outageDemo) printEachSecond(ctx context.Context) {
 	second := time.NewTicker(time.Second)
 	defer second.Stop()
 	for {

@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// callsPerSecond is how often the application calls.
-const callsPerSecond = 50
+// requestsPerSecond is how often the application calls.
+const requestsPerSecond = 50
 
 // A demoApp calls the resource server all the time, one call after the other.
 type demoApp struct {
@@ -22,13 +22,13 @@ type demoApp struct {
 	access  atomic.Pointer[string]
 	refresh string // of the goroutine that runs the chapters
 
-	mu      sync.Mutex
-	second  calls // mu; since somebody looked at the last second
-	chapter calls // mu; since a chapter began
+	mu     sync.Mutex
+	second requestCounts // mu; since somebody looked at the last second
+	step   requestCounts // mu; since a chapter began
 }
 
-// calls are what came of some calls.
-type calls struct {
+// requestCounts are what came of some calls.
+type requestCounts struct {
 	all, accepted int
 	slowest       time.Duration
 	other         int // the last status that was not 200; 0 for no answer
@@ -38,26 +38,26 @@ func newDemoApp(url string, first oauth.TokenResponse) *demoApp {
 	a := &demoApp{url: url, client: &http.Client{
 		Timeout: 10 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 8},
 	}}
-	a.use(first)
+	a.setTokens(first)
 	return a
 }
 
-// use has the application go on with other tokens.
-func (a *demoApp) use(t oauth.TokenResponse) {
+// setTokens has the application go on with other tokens.
+func (a *demoApp) setTokens(t oauth.TokenResponse) {
 	a.access.Store(&t.AccessToken)
 	a.refresh = t.RefreshToken
 }
 
-func (a *demoApp) keepCalling(ctx context.Context) {
-	pace := time.NewTicker(time.Second / callsPerSecond)
+func (a *demoApp) run(ctx context.Context) {
+	pace := time.NewTicker(time.Second / requestsPerSecond)
 	defer pace.Stop()
 	for {
 		began := time.Now()
-		status := a.call(ctx, *a.access.Load())
+		status := a.request(ctx, *a.access.Load())
 		if ctx.Err() != nil {
 			return
 		}
-		a.note(status, time.Since(began))
+		a.record(status, time.Since(began))
 		select {
 		case <-pace.C:
 		case <-ctx.Done():
@@ -66,8 +66,8 @@ func (a *demoApp) keepCalling(ctx context.Context) {
 	}
 }
 
-// call makes one call and tells the status, 0 where there is no answer.
-func (a *demoApp) call(ctx context.Context, token string) (status int) {
+// request makes one call and tells the status, 0 where there is no answer.
+func (a *demoApp) request(ctx context.Context, token string) (status int) {
 	r, err := http.NewRequestWithContext(ctx, http.MethodGet, a.url+"/v2/bookings", nil)
 	if err != nil {
 		return 0
@@ -83,17 +83,17 @@ func (a *demoApp) call(ctx context.Context, token string) (status int) {
 }
 
 func (a *demoApp) accepted(ctx context.Context, token string) bool {
-	return a.call(ctx, token) == http.StatusOK
+	return a.request(ctx, token) == http.StatusOK
 }
 
 func (a *demoApp) refused(ctx context.Context, token string) bool {
-	return a.call(ctx, token) == http.StatusUnauthorized
+	return a.request(ctx, token) == http.StatusUnauthorized
 }
 
-func (a *demoApp) note(status int, took time.Duration) {
+func (a *demoApp) record(status int, took time.Duration) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	for _, c := range []*calls{&a.second, &a.chapter} {
+	for _, c := range []*requestCounts{&a.second, &a.step} {
 		c.all++
 		c.slowest = max(c.slowest, took)
 		if status == http.StatusOK {
@@ -104,31 +104,31 @@ func (a *demoApp) note(status int, took time.Duration) {
 	}
 }
 
-// begin forgets what came of the calls of the chapter before.
-func (a *demoApp) begin() {
+// beginStep forgets what came of the calls of the chapter before.
+func (a *demoApp) beginStep() {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	a.chapter = calls{}
+	a.step = requestCounts{}
 }
 
-// sinceBegin is what came of the calls of this chapter.
-func (a *demoApp) sinceBegin() calls {
+// stepCounts is what came of the calls of this chapter.
+func (a *demoApp) stepCounts() requestCounts {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.chapter
+	return a.step
 }
 
-func (a *demoApp) lastSecond() calls {
+func (a *demoApp) lastSecond() requestCounts {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c := a.second
-	a.second = calls{}
+	a.second = requestCounts{}
 	return c
 }
 
-func (c calls) refused() int { return c.all - c.accepted }
+func (c requestCounts) refused() int { return c.all - c.accepted }
 
-func (c calls) String() string {
+func (c requestCounts) String() string {
 	if c.refused() == 0 {
 		return fmt.Sprintf("%d calls, all answered 200, slowest %s", c.all, roughly(c.slowest))
 	}

@@ -115,7 +115,7 @@ func (n *demoNode) connect(ctx context.Context) (oauth.TokenResponse, error) {
 	_, _ = rand.Read(grant[:])
 	i := n.server.issuer
 	password := sha256.Sum256([]byte(i.View().User(danasID).Password))
-	if _, _, err := n.propose(ctx, &ledger.SignIn{Session: n.session, User: danasID, Verified: password}); err != nil {
+	if _, _, err := n.propose(ctx, &ledger.SignIn{Session: n.session, User: danasID, VerifiedHash: password}); err != nil {
 		return oauth.TokenResponse{}, fmt.Errorf("sign in: %w", err)
 	}
 	allowed, index, err := n.propose(ctx, &ledger.Allow{

@@ -19,7 +19,7 @@ type demoService struct {
 	stop     context.CancelFunc
 	served   chan error
 
-	early atomic.Int64 // fetches of the key set that unknown kids caused
+	unknownKidFetches atomic.Int64 // fetches of the key set that unknown kids caused
 }
 
 func newDemoService(n *demoNode) (*demoService, error) {
@@ -58,7 +58,7 @@ func (s *demoService) close() error {
 
 func (s *demoService) refreshed(r verifier.Refresh) {
 	if r.Cause == verifier.CauseUnknownKey {
-		s.early.Add(1)
+		s.unknownKidFetches.Add(1)
 	}
 }
 
@@ -72,15 +72,15 @@ func (s *demoService) isFollowing() bool {
 	return s.verifier.RevocationsFresh() && s.verifier.Revocations().Err == nil
 }
 
-// keysServe is for how long the keys serve if they are never confirmed again.
-func (s *demoService) keysServe() time.Duration { return time.Until(s.verifier.State().StaleAt) }
+// keysValidFor is for how long the keys serve if they are never confirmed again.
+func (s *demoService) keysValidFor() time.Duration { return time.Until(s.verifier.State().StaleAt) }
 
 // state is what the verifier says of itself, in words.
 func (s *demoService) state() string {
 	keys, feed := s.verifier.State(), s.verifier.Revocations()
 	text := fmt.Sprintf("keys are %s old", roughly(time.Since(keys.ConfirmedAt)))
 	if keys.Err != nil {
-		text += " and the issuer doesn't answer: they serve for another " + roughly(s.keysServe())
+		text += " and the issuer doesn't answer: they serve for another " + roughly(s.keysValidFor())
 	}
 	if feed.Err != nil {
 		text += fmt.Sprintf("; the feed was heard of %s ago", roughly(feed.Behind))

@@ -44,30 +44,30 @@ func TestDemoOutageInterrupted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	forever := hurried
+	forever := fastPace
 	forever.outage = time.Hour
-	out := &reader{until: "The issuer is stopped.", found: cancel}
+	out := &matchWriter{until: "The issuer is stopped.", matched: cancel}
 	require.ErrorContains(t, runOutage(ctx, forever, out, io.Discard), "interrupted")
 	require.Contains(t, out.text.String(), "The issuer is stopped.")
 	require.NotContains(t, out.text.String(), "without an issuer")
 	requireNothingLeft(t)
 
 	var nothing bytes.Buffer
-	require.ErrorContains(t, runOutage(ctx, hurried, &nothing, io.Discard), "interrupted", "from the start")
+	require.ErrorContains(t, runOutage(ctx, fastPace, &nothing, io.Discard), "interrupted", "from the start")
 	require.Empty(t, nothing.String())
 	requireNothingLeft(t)
 }
 
 // A reader is who watches, up to a point.
-type reader struct {
-	text  bytes.Buffer
-	until string
-	found func()
+type matchWriter struct {
+	text    bytes.Buffer
+	until   string
+	matched func()
 }
 
-func (r *reader) Write(p []byte) (int, error) {
+func (r *matchWriter) Write(p []byte) (int, error) {
 	if strings.Contains(string(p), r.until) {
-		r.found()
+		r.matched()
 	}
 	return r.text.Write(p)
 }
@@ -79,24 +79,24 @@ func requireNothingLeft(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// TestTaleOfBrokenPromises: what was not kept is said, and is an error.
-func TestTaleOfBrokenPromises(t *testing.T) {
+// TestTranscriptOfBrokenPromises: what was not kept is said, and is an error.
+func TestTranscriptOfBrokenPromises(t *testing.T) {
 	for _, row := range []struct {
 		name string
-		tell func(*tale)
+		tell func(*transcript)
 		text string
 	}{
-		{"not so", func(d *tale) { d.promise(false, "a thing", "2", "0") }, "a thing  2"},
-		{"too late", func(d *tale) { d.within(true, "a thing", 2*time.Second, time.Second) }, "a thing  2s"},
-		{"never", func(d *tale) { d.within(false, "a thing", time.Second, time.Second) }, "a thing  not within 1s"},
-		{"calls refused", func(d *tale) {
-			(&outageDemo{tale: d}).nobodyRefused("a thing", calls{all: 3, accepted: 2})
+		{"not so", func(d *transcript) { d.promise(false, "a thing", "2", "0") }, "a thing  2"},
+		{"too late", func(d *transcript) { d.within(true, "a thing", 2*time.Second, time.Second) }, "a thing  2s"},
+		{"never", func(d *transcript) { d.within(false, "a thing", time.Second, time.Second) }, "a thing  not within 1s"},
+		{"calls refused", func(d *transcript) {
+			(&outageDemo{transcript: d}).requireNoneRefused("a thing", requestCounts{all: 3, accepted: 2})
 		}, "a thing  1 of 3"},
-		{"no calls", func(d *tale) { (&outageDemo{tale: d}).nobodyRefused("a thing", calls{}) }, "a thing  0 of 0"},
+		{"no calls", func(d *transcript) { (&outageDemo{transcript: d}).requireNoneRefused("a thing", requestCounts{}) }, "a thing  0 of 0"},
 	} {
 		t.Run(row.name, func(t *testing.T) {
 			var out bytes.Buffer
-			d := newTale(t.Context(), &out)
+			d := newTranscript(t.Context(), &out)
 			d.within(true, "another thing", time.Second, time.Second)
 			row.tell(d)
 			require.ErrorContains(t, d.conclude(), "1 of 2 promises")

@@ -33,5 +33,5 @@ func printReady(w io.Writer, s ledger.Settings, o devOptions) {
 	_ = readyText.Execute(w, struct {
 		Base, App, Dir string
 		Demo           bool
-	}{s.BaseURL, s.AppURL, o.dataDir, o.fixturesFromTheDemos})
+	}{s.BaseURL, s.AppURL, o.dataDir, o.embeddedFixtures})
 }

@@ -30,15 +30,15 @@ var demoFixtures []byte
 
 // devOptions are the flags of mintmark dev.
 type devOptions struct {
-	listen, opsListen    string
-	publicURL, appURL    string
-	plainHTTP            bool
-	dataDir, fixtures    string
-	trustedProxies       []string
-	feedSecrets          string
-	trustClock           bool
-	verbose              bool
-	fixturesFromTheDemos bool
+	listen, opsListen string
+	publicURL, appURL string
+	plainHTTP         bool
+	dataDir, fixtures string
+	trustedProxies    []string
+	feedSecrets       string
+	trustClock        bool
+	verbose           bool
+	embeddedFixtures  bool
 }
 
 func devCommand() *cobra.Command {
@@ -56,7 +56,7 @@ When it is ready it prints one line of JSON on standard output; everything for
 people goes to standard error.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			o.fixturesFromTheDemos = o.fixtures == ""
+			o.embeddedFixtures = o.fixtures == ""
 			return runDev(c.Context(), o, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
@@ -128,13 +128,13 @@ func (o devOptions) server(stderr io.Writer) (serverConfig, error) {
 	if err != nil {
 		return serverConfig{}, err
 	}
-	readers, err := readersFrom(o.feedSecrets, os.Getenv)
+	readers, err := openReadersFile(o.feedSecrets, os.Getenv)
 	if err != nil {
 		return serverConfig{}, err
 	}
 	var f *fixtures
 	o.publicURL, o.appURL = strings.TrimSuffix(o.publicURL, "/"), strings.TrimSuffix(o.appURL, "/")
-	if o.fixturesFromTheDemos {
+	if o.embeddedFixtures {
 		if !loopback(host) || !loopbackURL(o.publicURL) || !loopbackURL(o.appURL) {
 			return serverConfig{}, errors.New("the demo's passwords are known to everybody: stay on the loopback, or give --fixtures")
 		}
@@ -181,7 +181,7 @@ func (o devOptions) settings(s ledger.Settings, f *fixtures, listening string) (
 	base := o.publicURL
 	switch {
 	case base != "":
-	case s.BaseURL != "" && !follows(s.BaseURL, listening):
+	case s.BaseURL != "" && !isOwnListenerURL(s.BaseURL, listening):
 		base = s.BaseURL // somebody chose it with --public-url
 	default:
 		base = "http://" + reachable(listening)
@@ -229,9 +229,9 @@ func reachable(listening string) string {
 	return listening
 }
 
-// follows reports whether url is what a listener on the same host gave it,
+// isOwnListenerURL reports whether url is what a listener on the same host gave it,
 // whatever its port was then.
-func follows(url, listening string) bool {
+func isOwnListenerURL(url, listening string) bool {
 	host, _, err := net.SplitHostPort(strings.TrimPrefix(url, "http://"))
 	now, _, _ := net.SplitHostPort(reachable(listening))
 	return err == nil && host == now

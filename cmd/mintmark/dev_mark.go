@@ -26,7 +26,7 @@ func (s *server) markDev() error {
 
 func (s *server) devMark() string { return filepath.Join(s.config.DataDir, devMark) }
 
-func (s *server) isDevs() (bool, error) {
+func (s *server) hasDevMark() (bool, error) {
 	_, err := os.Lstat(s.devMark())
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil
@@ -37,9 +37,9 @@ func (s *server) isDevs() (bool, error) {
 	return true, nil
 }
 
-// onlyDevs refuses data that "mintmark dev" did not make.
-func (s *server) onlyDevs() error {
-	made, err := s.isDevs()
+// requireDevMark refuses data that "mintmark dev" did not make.
+func (s *server) requireDevMark() error {
+	made, err := s.hasDevMark()
 	if err != nil || made {
 		return err
 	}
@@ -48,9 +48,9 @@ func (s *server) onlyDevs() error {
 		s.config.DataDir, s.devMark())
 }
 
-// notDevs refuses data that "mintmark dev" made.
-func (s *server) notDevs() error {
-	made, err := s.isDevs()
+// refuseDevMark refuses data that "mintmark dev" made.
+func (s *server) refuseDevMark() error {
+	made, err := s.hasDevMark()
 	if err != nil || !made {
 		return err
 	}

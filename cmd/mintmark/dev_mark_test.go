@@ -16,7 +16,7 @@ import (
 func TestDevAndServeKeepApart(t *testing.T) {
 	n := newCluster(t, "n1")
 	n.stop()
-	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: n.dir, fixturesFromTheDemos: true}
+	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: n.dir, embeddedFixtures: true}
 	c, err := o.server(io.Discard)
 	require.NoError(t, err)
 	_, err = start(t.Context(), c)
@@ -50,7 +50,7 @@ func TestDevMarksWhatItMakes(t *testing.T) {
 	other := filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.MkdirAll(filepath.Join(other, "journal"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(other, "journal", "1"), []byte("x"), 0o600))
-	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: other, fixturesFromTheDemos: true}
+	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: other, embeddedFixtures: true}
 	c, err := o.server(io.Discard)
 	require.NoError(t, err)
 	_, err = start(t.Context(), c)

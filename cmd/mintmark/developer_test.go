@@ -15,7 +15,7 @@ func TestSecretIsRevokedOnEveryNode(t *testing.T) {
 	alone := startTestServer(t, dir, fixtureText)
 	held := alone.tokens("cal-app")
 	alone.close()
-	c := startThree(t, dir, filepath.Join(dir, "data"))
+	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 
 	at := func(node int) *testServer { return &testServer{t: t, Base: c.nodes[node].url, App: c.nodes[node].url} }
 	refresh := func(node int, secret string) answer {

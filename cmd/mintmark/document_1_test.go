@@ -27,10 +27,10 @@ func documentAddresses(t *testing.T) {
 			return s, err
 		}
 	})
-	d := &desk{ts, t, map[string]*browser{}}
+	d := &docServer{ts, t, map[string]*browser{}}
 
 	// "{base_url} is the address of the service's API"
-	d.run("0_base_url_is_the_address_of_the_API", func(d *desk) {
+	d.run("0_base_url_is_the_address_of_the_API", func(d *docServer) {
 		require.NotEqual(d.t, d.Base, d.App)
 		m := d.request(http.MethodGet, oauth.PathMetadata, "").json(d.t)
 		require.Equal(d.t, d.Base, m["issuer"])
@@ -39,7 +39,7 @@ func documentAddresses(t *testing.T) {
 		d.refuses(a, http.StatusBadRequest, oauth.InvalidRequest)
 	})
 	// "{app_url} is the address of the service's web application (where users authorize)."
-	d.run("0_app_url_is_where_users_authorize", func(d *desk) {
+	d.run("0_app_url_is_where_users_authorize", func(d *docServer) {
 		m := d.request(http.MethodGet, oauth.PathMetadata, "").json(d.t)
 		require.Equal(d.t, app+"/auth/oauth2/authorize", m["authorization_endpoint"])
 		tokens := d.granted(m["authorization_endpoint"].(string) + strings.TrimPrefix(good("cal-app"), oauth.PathAuthorize))
@@ -49,33 +49,33 @@ func documentAddresses(t *testing.T) {
 }
 
 func documentPurpose(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 
 	// "The service lets a third-party application act on a user's account through OAuth 2.0 authorization."
-	d.run("1_an_application_acts_on_the_account_of_a_user", func(d *desk) {
+	d.run("1_an_application_acts_on_the_account_of_a_user", func(d *docServer) {
 		for _, user := range []string{"alice", "bob"} {
 			me := d.me(d.grantedBy(user, good("cal-app")).Access)
 			require.Equal(d.t, http.StatusOK, me.Status, me.Body)
 			require.Equal(d.t, user, me.json(d.t)["data"].(map[string]any)["username"])
 		}
-		q := d.as("alice").submit(d.as("alice").get(good("cal-app")), "decision", "decision", "cancel")
+		q := d.browserOf("alice").submit(d.browserOf("alice").get(good("cal-app")), "decision", "decision", "cancel")
 		require.Contains(d.t, q.Header.Get("Location"), "error=access_denied", "without the user's consent there is nothing")
 	})
 
 	var code, secret string
-	s := story{desk: d}
+	s := stepSequence{docServer: d}
 	// "An application registers an OAuth client, sends the user to an authorization page, and receives an authorization code."
-	s.step("1_from_registration_to_a_code", func(d *desk) {
+	s.step("1_from_registration_to_a_code", func(d *docServer) {
 		made := d.cli().object("client", "add", "--id", "story-app", "--name", "Story", "--owner", "alice", "--redirect-uri", callback, "--scope", "PROFILE_READ")
 		secret = made["secret"].(string)
 		d.cli().ok("", "client", "approve", "story-app")
-		page := d.as("alice").get(asking("story-app", "scope", "PROFILE_READ"))
+		page := d.browserOf("alice").get(asking("story-app", "scope", "PROFILE_READ"))
 		require.Equal(d.t, http.StatusOK, page.Status)
 		require.Contains(d.t, page.Body, "Story")
 		code = d.codeFor(asking("story-app", "scope", "PROFILE_READ"))
 	})
 	// "The application exchanges the code for an access token and a refresh token."
-	s.step("1_a_code_is_exchanged_for_two_tokens", func(d *desk) {
+	s.step("1_a_code_is_exchanged_for_two_tokens", func(d *docServer) {
 		issued := tokensOf(d.t, d.form("grant_type", "authorization_code", "code", code, "redirect_uri", callback,
 			"client_id", "story-app", "client_secret", secret))
 		require.NotEmpty(d.t, issued.Access)
@@ -84,7 +84,7 @@ func documentPurpose(t *testing.T) {
 	})
 
 	// "only for endpoints covered by the scopes granted to it"
-	d.run("1_an_access_token_is_for_the_endpoints_of_its_scopes", func(d *desk) {
+	d.run("1_an_access_token_is_for_the_endpoints_of_its_scopes", func(d *docServer) {
 		api := newResourceServer(d)
 		token := d.granted(asking("cal-app", "scope", "BOOKING_READ")).Access
 		require.Equal(d.t, http.StatusOK, api.call(d, "GET /v2/bookings", token).Status)
@@ -93,7 +93,7 @@ func documentPurpose(t *testing.T) {
 	})
 
 	// "A refresh token obtains new access tokens without a new user authorization."
-	d.run("1_a_refresh_token_obtains_new_access_tokens", func(d *desk) {
+	d.run("1_a_refresh_token_obtains_new_access_tokens", func(d *docServer) {
 		issued := d.granted(good("cal-app"))
 		seen := map[string]bool{issued.Access: true}
 		for range 3 {
@@ -105,7 +105,7 @@ func documentPurpose(t *testing.T) {
 	})
 
 	// "Scopes cover these areas: event types, bookings, schedules and out-of-office entries, connected apps and calendars, the user profile, and team-level and organization-level resources."
-	d.run("1_scopes_cover_these_areas", func(d *desk) {
+	d.run("1_scopes_cover_these_areas", func(d *docServer) {
 		areas := map[string]int{}
 		for _, name := range d.request(http.MethodGet, oauth.PathMetadata, "").json(d.t)["scopes_supported"].([]any) {
 			area := strings.TrimSuffix(strings.TrimSuffix(name.(string), "_READ"), "_WRITE")
@@ -124,10 +124,10 @@ func documentPurpose(t *testing.T) {
 
 // documentLifetimeOfAccess moves the clock past the end of an access token.
 func documentLifetimeOfAccess(t *testing.T) {
-	d, clock := newClockedDesk(t)
+	d, clock := newClockedDocServer(t)
 
 	// "An access token is valid for a limited time"
-	d.run("1_an_access_token_is_valid_for_a_limited_time", func(d *desk) {
+	d.run("1_an_access_token_is_valid_for_a_limited_time", func(d *docServer) {
 		api := newResourceServerAt(d, clock.Now)
 		issued := d.granted(good("cal-app"))
 		valid := func(status int) {
@@ -143,7 +143,7 @@ func documentLifetimeOfAccess(t *testing.T) {
 	})
 
 	// "Access token lifetime | 30 minutes (`expires_in` is 1800 seconds)"
-	d.run("8_access_token_lifetime_is_30_minutes", func(d *desk) {
+	d.run("8_access_token_lifetime_is_30_minutes", func(d *docServer) {
 		a := d.exchange("cal-app", d.codeFor(good("cal-app")))
 		require.InDelta(d.t, 1800, a.json(d.t)["expires_in"], 0)
 		for range 2 {
@@ -157,7 +157,7 @@ func documentLifetimeOfAccess(t *testing.T) {
 	})
 
 	// "When the access token has expired (1800 seconds), the application refreshes (4.3)."
-	d.run("5.2_an_expired_access_token_is_refreshed", func(d *desk) {
+	d.run("5.2_an_expired_access_token_is_refreshed", func(d *docServer) {
 		issued := d.granted(good("cal-app"))
 		clock.forward(1800*time.Second + verifier.DefaultSkew)
 		me := d.me(issued.Access)

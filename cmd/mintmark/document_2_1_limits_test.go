@@ -15,7 +15,7 @@ import (
 
 // atMostTwoSecrets: a third is refused to operator and owner, and a place is
 // free again when one was revoked.
-func (d *desk) atMostTwoSecrets(id string) {
+func (d *docServer) atMostTwoSecrets(id string) {
 	d.t.Helper()
 	first := d.cli().object(addClient(id, "--scope", "PROFILE_READ")...)
 	d.cli().ok("", "client", "approve", id)
@@ -51,7 +51,7 @@ func redirectURIs(n int) (list []string) {
 
 // documentClientLimits: redirect URIs and scopes.
 func documentClientLimits(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 	add := func(id string, uris []string, more ...string) []string {
 		args := []string{"client", "add", "--id", id, "--name", "An App", "--owner", "alice", "--scope", "PROFILE_READ"}
 		for _, uri := range uris {
@@ -61,11 +61,11 @@ func documentClientLimits(t *testing.T) {
 	}
 
 	// "Up to 10 per client."
-	d.run("2.1_up_to_10_redirect_URIs", func(d *desk) {
+	d.run("2.1_up_to_10_redirect_URIs", func(d *docServer) {
 		d.cli().ok("", add("ten-uris", redirectURIs(10))...)
 		d.cli().ok("", "client", "approve", "ten-uris")
 		for _, uri := range redirectURIs(10) {
-			to := d.as("alice").allow("alice", asking("ten-uris", "redirect_uri", uri, "scope", "PROFILE_READ"))
+			to := d.browserOf("alice").allow("alice", asking("ten-uris", "redirect_uri", uri, "scope", "PROFILE_READ"))
 			require.NotEmpty(d.t, to.Query().Get("code"))
 			require.True(d.t, strings.HasPrefix(to.String(), uri+"?"), to)
 		}
@@ -74,7 +74,7 @@ func documentClientLimits(t *testing.T) {
 		require.Contains(d.t, r.err, "has more than 10")
 	})
 	// "Redirect URIs per client | 10"
-	d.run("8_ten_redirect_URIs_per_client", func(d *desk) {
+	d.run("8_ten_redirect_URIs_per_client", func(d *docServer) {
 		d.cli().ok("", add("growing", redirectURIs(1))...)
 		grow := func(n int) cliResult {
 			args := []string{"client", "set", "growing"}
@@ -100,7 +100,7 @@ func documentClientLimits(t *testing.T) {
 	})
 
 	// "At least one is required at creation."
-	d.run("2.1_at_least_one_scope_is_required_at_creation", func(d *desk) {
+	d.run("2.1_at_least_one_scope_is_required_at_creation", func(d *docServer) {
 		for _, scopes := range []string{"", " ", ","} {
 			r := d.cli().run("", addClient("no-scopes", "--scope", scopes)...)
 			require.Equal(d.t, exitRefused, r.code, r.out)
@@ -112,7 +112,7 @@ func documentClientLimits(t *testing.T) {
 		require.Equal(d.t, []any{"APPS_READ"}, d.client("one-scope")["scopes"])
 	})
 	// "Minimum scopes at client creation | 1"
-	d.run("8_minimum_scopes_at_client_creation_is_1", func(d *desk) {
+	d.run("8_minimum_scopes_at_client_creation_is_1", func(d *docServer) {
 		create := &ledger.CreateClient{Actor: d.actor("alice"), ID: "from-settings", Owner: "u-alice", Type: ledger.Public, Profile: profile()}
 		r := d.propose(create).Refusal
 		require.NotNil(d.t, r)

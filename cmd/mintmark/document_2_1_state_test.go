@@ -12,13 +12,13 @@ import (
 
 // documentClientState: a new client is pending.
 func documentClientState(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 	secret := d.cli().object(addClient("new-app", "--scope", "PROFILE_READ")...)["secret"].(string)
 	ask := asking("new-app", "scope", "PROFILE_READ")
 	refresh := []string{"grant_type", "refresh_token", "refresh_token", "x", "client_id", "new-app", "client_secret", secret}
 
 	// "A newly created client is in the state `pending`"
-	d.run("2.1_a_new_client_is_pending", func(d *desk) {
+	d.run("2.1_a_new_client_is_pending", func(d *docServer) {
 		require.Equal(d.t, "pending", d.client("new-app")["state"])
 		require.Equal(d.t, ledger.NoCause, d.decided(&ledger.CreateClient{
 			Actor: d.actor("admin"), ID: "admins-app", Owner: "u-admin", Type: ledger.Public, Profile: profile("PROFILE_READ"),
@@ -26,14 +26,14 @@ func documentClientState(t *testing.T) {
 		require.Equal(d.t, "pending", d.client("admins-app")["state"], "an administrator's own too")
 	})
 	// "Named state of an OAuth client: `pending` (a new client; administrator review is required before use)."
-	d.run("3_named_state_is_pending", func(d *desk) {
+	d.run("3_named_state_is_pending", func(d *docServer) {
 		require.Regexp(d.t, `(?m)^new-app .* pending `, d.cli().ok("", "client", "list", "--state", "pending"))
 		require.NotContains(d.t, d.cli().ok("", "client", "list", "--state", "approved"), "new-app")
 	})
 	// "cannot be used until a service administrator has reviewed it."
-	d.run("2.1_cannot_be_used_until_an_administrator_has_reviewed_it", func(d *desk) {
-		d.showsPage(d.as("alice").get(ask), http.StatusForbidden) // its owner
-		d.showsPage(d.as("bob").get(ask), http.StatusForbidden)
+	d.run("2.1_cannot_be_used_until_an_administrator_has_reviewed_it", func(d *docServer) {
+		d.showsPage(d.browserOf("alice").get(ask), http.StatusForbidden) // its owner
+		d.showsPage(d.browserOf("bob").get(ask), http.StatusForbidden)
 		d.refuses(d.form(refresh...), http.StatusBadRequest, oauth.UnauthorizedClient)
 
 		approve := func(user string) ledger.Cause {
@@ -41,7 +41,7 @@ func documentClientState(t *testing.T) {
 		}
 		require.Equal(d.t, ledger.NotAllowed, approve("bob"))
 		require.Equal(d.t, ledger.NotAllowed, approve("alice"), "the owner is no administrator")
-		d.showsPage(d.as("alice").get(ask), http.StatusForbidden)
+		d.showsPage(d.browserOf("alice").get(ask), http.StatusForbidden)
 		require.Equal(d.t, ledger.NoCause, approve("admin"))
 
 		require.Equal(d.t, "approved", d.client("new-app")["state"])
@@ -49,10 +49,10 @@ func documentClientState(t *testing.T) {
 		require.NotEmpty(d.t, d.answered(ask).Get("code"))
 	})
 	// "The client is `pending` until reviewed by an administrator."
-	d.run("5.2_pending_until_reviewed", func(d *desk) {
+	d.run("5.2_pending_until_reviewed", func(d *docServer) {
 		d.cli().ok("", addClient("rejected-new", "--scope", "PROFILE_READ")...)
 		d.cli().ok("", "client", "reject", "rejected-new", "--reason", "no purpose is given")
-		d.showsPage(d.as("alice").get(asking("rejected-new", "scope", "PROFILE_READ")), http.StatusForbidden)
+		d.showsPage(d.browserOf("alice").get(asking("rejected-new", "scope", "PROFILE_READ")), http.StatusForbidden)
 		d.cli().ok("", addClient("reviewed-new", "--scope", "PROFILE_READ")...)
 		require.Equal(d.t, "pending", d.client("reviewed-new")["state"])
 		d.cli().ok("", "client", "approve", "reviewed-new")
@@ -62,10 +62,10 @@ func documentClientState(t *testing.T) {
 
 // documentClientKind: legacy and scoped.
 func documentClientKind(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 
 	// "A client created before scopes were introduced is a legacy client (see section 9)."
-	d.run("2.1_a_client_from_before_scopes_is_a_legacy_client", func(d *desk) {
+	d.run("2.1_a_client_from_before_scopes_is_a_legacy_client", func(d *docServer) {
 		r := d.importing(`{"id":"old-app","name":"Old App","owner":"alice","redirect_uris":["` + callback + `"],"secret":"old-app-secret"}`)
 		require.Equal(d.t, exitOK, r.code, r.err)
 		shown := d.client("old-app")
@@ -76,7 +76,7 @@ func documentClientKind(t *testing.T) {
 		require.Equal(d.t, true, claimsOf(d.t, issued.Access)["legacy"])
 	})
 	// "Other clients are scoped clients."
-	d.run("2.1_other_clients_are_scoped_clients", func(d *desk) {
+	d.run("2.1_other_clients_are_scoped_clients", func(d *docServer) {
 		d.cli().ok("", addClient("new-kind", "--scope", "PROFILE_READ")...)
 		require.Equal(d.t, "scoped", d.client("new-kind")["kind"])
 		for c := range d.s.issuer.View().Clients() {

@@ -13,10 +13,10 @@ import (
 // documentTransitions: section 3 leaves them open. Every verdict is tried on
 // every state.
 func documentTransitions(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 
 	// "Transitions: not shown."
-	d.run("3_not_shown_transitions", func(d *desk) {
+	d.run("3_not_shown_transitions", func(d *docServer) {
 		to := map[string]map[string]string{
 			"pending":   {"approve": "approved", "reject": "rejected"},
 			"approved":  {"suspend": "suspended"},
@@ -53,20 +53,20 @@ func documentTransitions(t *testing.T) {
 		}
 	})
 	// "Transitions: not shown."
-	d.run("3_not_shown_an_edit_of_the_owner_returns_a_rejected_client_to_pending", func(d *desk) {
+	d.run("3_not_shown_an_edit_of_the_owner_returns_a_rejected_client_to_pending", func(d *docServer) {
 		c := d.s.issuer.View().Client("rejected-app")
 		p := c.Profile
 		p.Purpose = "Shows bookings."
 		edit := &ledger.EditClient{Actor: d.actor("alice"), ID: c.ID, Revision: c.Revision, Profile: p}
 		require.Equal(d.t, ledger.NoCause, d.decided(edit))
 		require.Equal(d.t, "pending", d.client(c.ID)["state"])
-		require.Equal(d.t, ledger.Moved, d.decided(edit), "a state change carries the revision it was decided on")
+		require.Equal(d.t, ledger.Conflict, d.decided(edit), "a state change carries the revision it was decided on")
 	})
 	// "Transitions: not shown."
-	d.run("3_not_shown_a_suspended_client_stops_at_once_and_revives", func(d *desk) {
+	d.run("3_not_shown_a_suspended_client_stops_at_once_and_revives", func(d *docServer) {
 		issued := d.granted(asking("other-app"))
 		d.cli().ok("", "client", "suspend", "other-app")
-		d.showsPage(d.as("alice").get(good("other-app")), http.StatusForbidden)
+		d.showsPage(d.browserOf("alice").get(good("other-app")), http.StatusForbidden)
 		d.refuses(d.refresh("other-app", issued.Refresh), http.StatusBadRequest, oauth.UnauthorizedClient)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(issued.Access).Status)
 		d.cli().ok("", "client", "resume", "other-app")
@@ -75,7 +75,7 @@ func documentTransitions(t *testing.T) {
 		require.Equal(d.t, http.StatusOK, d.me(issued.Access).Status)
 	})
 	// "Transitions: not shown."
-	d.run("3_not_shown_an_approved_client_stays_live_while_an_edit_waits", func(d *desk) {
+	d.run("3_not_shown_an_approved_client_stays_live_while_an_edit_waits", func(d *docServer) {
 		c := d.s.issuer.View().Client("cal-app")
 		p := c.Profile
 		p.Name, p.RedirectURIs = "Better Calendar", []string{callback, "https://new.example/callback"} // one is added, one is removed
@@ -83,17 +83,17 @@ func documentTransitions(t *testing.T) {
 		require.NotEmpty(d.t, d.answered(good("cal-app")).Get("code"))
 		added := asking("cal-app", "redirect_uri", "https://new.example/callback")
 		removed := asking("cal-app", "redirect_uri", "https://cal.example/callback")
-		d.showsPage(d.as("alice").get(added), http.StatusBadRequest)
-		d.showsPage(d.as("alice").get(removed), http.StatusBadRequest)
+		d.showsPage(d.browserOf("alice").get(added), http.StatusBadRequest)
+		d.showsPage(d.browserOf("alice").get(removed), http.StatusBadRequest)
 		d.cli().ok("", "client", "approve", "cal-app")
 		require.NotEmpty(d.t, d.answered(added).Get("code"))
-		d.showsPage(d.as("alice").get(removed), http.StatusBadRequest)
+		d.showsPage(d.browserOf("alice").get(removed), http.StatusBadRequest)
 	})
 	// "Transitions: not shown."
-	d.run("3_not_shown_a_deleted_client_ends_its_grants", func(d *desk) {
+	d.run("3_not_shown_a_deleted_client_ends_its_grants", func(d *docServer) {
 		issued := d.granted(good("other-app"))
 		d.cli().ok("", "client", "delete", "other-app")
-		d.showsPage(d.as("alice").get(good("other-app")), http.StatusBadRequest)
+		d.showsPage(d.browserOf("alice").get(good("other-app")), http.StatusBadRequest)
 		d.refuses(d.refresh("other-app", issued.Refresh), http.StatusUnauthorized, oauth.InvalidClient)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(issued.Access).Status)
 	})

@@ -40,14 +40,14 @@ func replaced(pairs []string, name, value string) []string {
 
 // documentExchange: section 4.2. A request that fails a check spends nothing.
 func documentExchange(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 	pairs := []string{
 		"grant_type", "authorization_code", "client_id", "cal-app", "client_secret", "cal-app-secret",
 		"redirect_uri", callback, "code", d.codeFor(good("cal-app")),
 	}
 
 	// "`POST {base_url}/v2/auth/oauth2/token`"
-	d.run("4.2_POST_to_the_token_endpoint", func(d *desk) {
+	d.run("4.2_POST_to_the_token_endpoint", func(d *docServer) {
 		for _, method := range []string{http.MethodGet, http.MethodPut, http.MethodDelete, http.MethodPatch} {
 			a := d.request(method, d.Base+"/v2/auth/oauth2/token?"+encode(pairs...), "")
 			require.Equal(d.t, http.StatusMethodNotAllowed, a.Status, method)
@@ -59,7 +59,7 @@ func documentExchange(t *testing.T) {
 		require.Equal(d.t, http.StatusOK, a.Status, a.Body)
 	})
 	// "Request parameters:"
-	d.run("4.2_each_request_parameter_is_needed", func(d *desk) {
+	d.run("4.2_each_request_parameter_is_needed", func(d *docServer) {
 		for _, name := range []string{"grant_type", "client_id", "redirect_uri", "code"} {
 			d.refuses(d.form(without(pairs, name)...), http.StatusBadRequest, oauth.InvalidRequest)
 			d.refuses(d.form(replaced(pairs, name, "")...), http.StatusBadRequest, oauth.InvalidRequest)
@@ -67,7 +67,7 @@ func documentExchange(t *testing.T) {
 		}
 	})
 	// "| `client_id` | The client id. |"
-	d.run("4.2_client_id", func(d *desk) {
+	d.run("4.2_client_id", func(d *docServer) {
 		for _, id := range []string{"nobody", "CAL-APP", "other-app"} {
 			d.refuses(d.form(replaced(pairs, "client_id", id)...), http.StatusUnauthorized, oauth.InvalidClient)
 		}
@@ -75,34 +75,34 @@ func documentExchange(t *testing.T) {
 		d.refuses(d.form(foreign...), http.StatusBadRequest, oauth.InvalidGrant) // a code belongs to its client
 	})
 	// "| `client_secret` | The client secret. |"
-	d.run("4.2_client_secret", func(d *desk) {
+	d.run("4.2_client_secret", func(d *docServer) {
 		d.refuses(d.form(without(pairs, "client_secret")...), http.StatusUnauthorized, oauth.InvalidClient)
 		for _, secret := range []string{"", "wrong", "CAL-APP-SECRET", "other-app-secret", "cal-app-secret ", "old-secret"} {
 			d.refuses(d.form(replaced(pairs, "client_secret", secret)...), http.StatusUnauthorized, oauth.InvalidClient)
 		}
 	})
 	// "| `grant_type` | Must be `authorization_code`. |"
-	d.run("4.2_grant_type_must_be_authorization_code", func(d *desk) {
+	d.run("4.2_grant_type_must_be_authorization_code", func(d *docServer) {
 		for _, value := range []string{"password", "client_credentials", "implicit", "AUTHORIZATION_CODE", "code"} {
 			d.refuses(d.form(replaced(pairs, "grant_type", value)...), http.StatusBadRequest, oauth.UnsupportedGrantType)
 		}
 		d.refuses(d.form(replaced(pairs, "grant_type", "refresh_token")...), http.StatusBadRequest, oauth.InvalidRequest)
 	})
 	// "| `code` | The authorization code from the redirect. |"
-	d.run("4.2_code_from_the_redirect", func(d *desk) {
+	d.run("4.2_code_from_the_redirect", func(d *docServer) {
 		code := pairs[len(pairs)-1]
 		for _, wrong := range []string{"x", code + "A", code[:len(code)-2] + "AA", strings.ToLower(code)} {
 			d.refuses(d.form(replaced(pairs, "code", wrong)...), http.StatusBadRequest, oauth.InvalidGrant)
 		}
 	})
 	// "Must equal the `redirect_uri` used in the authorization step."
-	d.run("4.2_redirect_uri_must_equal_the_one_of_the_authorization_step", func(d *desk) {
+	d.run("4.2_redirect_uri_must_equal_the_one_of_the_authorization_step", func(d *docServer) {
 		for _, uri := range []string{"https://cal.example/callback", callback + "/", "http://127.0.0.1:1/callback", "https://evil.example/"} {
 			d.refuses(d.form(replaced(pairs, "redirect_uri", uri)...), http.StatusBadRequest, oauth.InvalidGrant)
 		}
 	})
 	// "Response: the token response of section 2.3."
-	d.run("4.2_response_is_the_token_response", func(d *desk) {
+	d.run("4.2_response_is_the_token_response", func(d *docServer) {
 		m := d.raw(d.form(pairs...)) // after all those refusals
 		for _, name := range []string{"access_token", "refresh_token", "token_type", "expires_in", "scope"} {
 			require.Contains(d.t, m, name)
@@ -110,7 +110,7 @@ func documentExchange(t *testing.T) {
 		require.Len(d.t, m, 5)
 	})
 	// "Encoding of the request body (JSON or form): not shown."
-	d.run("4.2_not_shown_body_may_be_JSON_or_a_form", func(d *desk) {
+	d.run("4.2_not_shown_body_may_be_JSON_or_a_form", func(d *docServer) {
 		for kind, write := range map[string]func([]string) string{
 			"application/json":                                 asObject,
 			"application/json; charset=utf-8":                  asObject,
@@ -127,7 +127,7 @@ func documentExchange(t *testing.T) {
 		}
 	})
 	// "Parameter carrying the PKCE verifier for public clients: not shown."
-	d.run("4.2_not_shown_PKCE_verifier_is_code_verifier", func(d *desk) {
+	d.run("4.2_not_shown_PKCE_verifier_is_code_verifier", func(d *docServer) {
 		code := d.codeFor(good("native-app"))
 		for _, name := range []string{"codeVerifier", "verifier", "pkce"} {
 			d.refuses(d.exchange("native-app", code, name, verifierText), http.StatusBadRequest, oauth.InvalidGrant)

@@ -12,12 +12,12 @@ import (
 
 // documentFlow: section 5.2 as one story, step by step.
 func documentFlow(t *testing.T) {
-	s := story{desk: newDesk(t)}
+	s := stepSequence{docServer: newDocServer(t)}
 	var secret, code string
 	var issued tokens
 
 	// "The developer creates a client, selects at least one scope and registers redirect URIs (up to 10)."
-	s.step("5.2_the_developer_creates_a_client", func(d *desk) {
+	s.step("5.2_the_developer_creates_a_client", func(d *docServer) {
 		made, err := d.s.issuer.Secret("a secret of the developer's")
 		require.NoError(d.t, err)
 		secret = "a secret of the developer's"
@@ -32,16 +32,16 @@ func documentFlow(t *testing.T) {
 		d.cli().ok("", "client", "approve", "flow-app")
 	})
 	// "The application sends the user to the authorization step (4.1) with the needed scopes."
-	s.step("5.2_the_user_is_sent_to_the_authorization_step", func(d *desk) {
-		page := d.as("alice").get(asking("flow-app"))
+	s.step("5.2_the_user_is_sent_to_the_authorization_step", func(d *docServer) {
+		page := d.browserOf("alice").get(asking("flow-app"))
 		require.Equal(d.t, http.StatusOK, page.Status)
 		require.Contains(d.t, page.Body, "See your bookings", "the needed scopes in words")
-		one := d.as("alice").get(asking("flow-app", "scope", "PROFILE_READ"))
+		one := d.browserOf("alice").get(asking("flow-app", "scope", "PROFILE_READ"))
 		require.NotContains(d.t, one.Body, "See your bookings")
 		code = d.codeFor(asking("flow-app"))
 	})
 	// "The application exchanges the code (4.2) and uses the access token."
-	s.step("5.2_the_code_is_exchanged_and_the_access_token_used", func(d *desk) {
+	s.step("5.2_the_code_is_exchanged_and_the_access_token_used", func(d *docServer) {
 		issued = tokensOf(d.t, d.form("grant_type", "authorization_code", "code", code, "redirect_uri", callback, "client_id", "flow-app", "client_secret", secret))
 		require.Equal(d.t, http.StatusOK, d.me(issued.Access).Status)
 		newResourceServer(d).opens(d, "alice", "GET /v2/bookings", issued.Access)
@@ -50,10 +50,10 @@ func documentFlow(t *testing.T) {
 
 // documentClientAuthentication: section 5.3.
 func documentClientAuthentication(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 
 	// "Token exchange and refresh require `client_id` and `client_secret`."
-	d.run("5.3_exchange_and_refresh_require_id_and_secret", func(d *desk) {
+	d.run("5.3_exchange_and_refresh_require_id_and_secret", func(d *docServer) {
 		exchange := []string{"grant_type", "authorization_code", "redirect_uri", callback, "code", d.codeFor(good("cal-app"))}
 		try := func(pairs []string) answer {
 			d.t.Helper()

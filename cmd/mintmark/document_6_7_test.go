@@ -11,10 +11,10 @@ import (
 
 // documentEvents: section 6.
 func documentEvents(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 
 	// "Events: not shown."
-	d.run("6_not_shown_events_are_audited_in_log_order", func(d *desk) {
+	d.run("6_not_shown_events_are_audited_in_log_order", func(d *docServer) {
 		made := d.cli().object(addClient("audited", "--scope", "PROFILE_READ")...)
 		d.cli().ok("", "client", "approve", "audited")
 		added := d.cli().object("client", "secret", "add", "audited")
@@ -50,12 +50,12 @@ func documentEvents(t *testing.T) {
 
 // documentCalls: what a call is answered when it is not let through.
 func documentCalls(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 	api := newResourceServer(d)
 	token := d.granted(asking("cal-app", "scope", "BOOKING_READ")).Access
 
 	// "When a request is made to an endpoint outside the granted scopes, it is rejected."
-	d.run("7_outside_the_granted_scopes_it_is_rejected", func(d *desk) {
+	d.run("7_outside_the_granted_scopes_it_is_rejected", func(d *docServer) {
 		for _, row := range scopeRows {
 			if row.scope() != "BOOKING_READ" {
 				api.closed(d, row.routes()[0], row.scope(), token)
@@ -64,7 +64,7 @@ func documentCalls(t *testing.T) {
 		require.Equal(d.t, http.StatusForbidden, d.me(token).Status)
 	})
 	// "Status codes and the shape of error bodies: not shown."
-	d.run("7_not_shown_shape_of_errors_of_an_API", func(d *desk) {
+	d.run("7_not_shown_shape_of_errors_of_an_API", func(d *docServer) {
 		for _, row := range []struct {
 			name, code string
 			status     int

@@ -13,10 +13,10 @@ import (
 
 // documentErrors: section 7, the token endpoint.
 func documentErrors(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 
 	// "Status codes and the shape of error bodies: not shown."
-	d.run("7_not_shown_shape_of_errors_of_the_token_endpoint", func(d *desk) {
+	d.run("7_not_shown_shape_of_errors_of_the_token_endpoint", func(d *docServer) {
 		exchange := []string{"grant_type", "authorization_code", "redirect_uri", callback, "code", "x"}
 		good := append([]string{"client_id", "cal-app", "client_secret", "cal-app-secret"}, exchange...)
 		for _, row := range []struct {
@@ -51,16 +51,16 @@ func documentErrors(t *testing.T) {
 
 // documentRefusals: the last line of section 7, case by case.
 func documentRefusals(t *testing.T) {
-	d := newDesk(t)
-	explains := func(d *desk, a answer, text string) {
+	d := newDocServer(t)
+	explains := func(d *docServer, a answer, text string) {
 		d.t.Helper()
 		id, _ := a.json(d.t)["error_id"].(string)
 		require.Contains(d.t, d.cli().ok("", "explain", id), text)
 	}
 
 	// "Behaviour for an unknown client"
-	d.run("7_not_shown_an_unknown_client", func(d *desk) {
-		d.showsPage(d.as("alice").get(asking("cal-app", "client_id", "nobody")), http.StatusBadRequest)
+	d.run("7_not_shown_an_unknown_client", func(d *docServer) {
+		d.showsPage(d.browserOf("alice").get(asking("cal-app", "client_id", "nobody")), http.StatusBadRequest)
 		unknown := d.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", "nobody", "client_secret", "x")
 		wrong := d.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", "cal-app", "client_secret", "x")
 		d.refuses(unknown, http.StatusUnauthorized, oauth.InvalidClient)
@@ -69,13 +69,13 @@ func documentRefusals(t *testing.T) {
 		explains(d, unknown, "no client with this client_id")
 	})
 	// "an unregistered `redirect_uri`"
-	d.run("7_not_shown_an_unregistered_redirect_uri", func(d *desk) {
-		page := d.as("alice").get(asking("cal-app", "redirect_uri", "https://evil.example/callback"))
+	d.run("7_not_shown_an_unregistered_redirect_uri", func(d *docServer) {
+		page := d.browserOf("alice").get(asking("cal-app", "redirect_uri", "https://evil.example/callback"))
 		d.showsPage(page, http.StatusBadRequest)
 		require.NotContains(d.t, page.Body, "evil.example")
 	})
 	// "a reused or wrong code"
-	d.run("7_not_shown_a_reused_code_revokes_its_grant", func(d *desk) {
+	d.run("7_not_shown_a_reused_code_revokes_its_grant", func(d *docServer) {
 		code := d.codeFor(good("cal-app"))
 		issued := tokensOf(d.t, d.exchange("cal-app", code))
 		issued = tokensOf(d.t, d.refresh("cal-app", issued.Refresh))
@@ -86,7 +86,7 @@ func documentRefusals(t *testing.T) {
 		require.Equal(d.t, http.StatusUnauthorized, d.me(issued.Access).Status)
 	})
 	// "a reused or wrong code"
-	d.run("7_not_shown_a_wrong_code_changes_nothing", func(d *desk) {
+	d.run("7_not_shown_a_wrong_code_changes_nothing", func(d *docServer) {
 		code := d.codeFor(good("cal-app"))
 		d.refuses(d.exchange("cal-app", code+"A"), http.StatusBadRequest, oauth.InvalidGrant)
 		d.refuses(d.exchange("other-app", code), http.StatusBadRequest, oauth.InvalidGrant) // somebody else's
@@ -94,7 +94,7 @@ func documentRefusals(t *testing.T) {
 		tokensOf(d.t, d.exchange("cal-app", code))
 	})
 	// "an invalid refresh token"
-	d.run("7_not_shown_an_invalid_refresh_token", func(d *desk) {
+	d.run("7_not_shown_an_invalid_refresh_token", func(d *docServer) {
 		issued := d.granted(good("cal-app"))
 		d.refuses(d.refresh("cal-app", issued.Refresh+"A"), http.StatusBadRequest, oauth.InvalidGrant)
 		d.refuses(d.refresh("other-app", issued.Refresh), http.StatusBadRequest, oauth.InvalidGrant)
@@ -108,7 +108,7 @@ func documentRefusals(t *testing.T) {
 		d.refuses(d.refresh("cal-app", third.Refresh), http.StatusBadRequest, oauth.InvalidGrant) // the grant is revoked
 	})
 	// "a revoked secret"
-	d.run("7_not_shown_a_revoked_secret", func(d *desk) {
+	d.run("7_not_shown_a_revoked_secret", func(d *docServer) {
 		issued := d.granted(good("cal-app"))
 		a := d.form("grant_type", "refresh_token", "refresh_token", issued.Refresh, "client_id", "cal-app", "client_secret", "old-secret")
 		d.refuses(a, http.StatusUnauthorized, oauth.InvalidClient)
@@ -116,8 +116,8 @@ func documentRefusals(t *testing.T) {
 		tokensOf(d.t, d.refresh("cal-app", issued.Refresh))
 	})
 	// "a client still `pending`"
-	d.run("7_not_shown_a_client_still_pending", func(d *desk) {
-		d.showsPage(d.as("alice").get(asking("pending-app", "scope", "PROFILE_READ")), http.StatusForbidden)
+	d.run("7_not_shown_a_client_still_pending", func(d *docServer) {
+		d.showsPage(d.browserOf("alice").get(asking("pending-app", "scope", "PROFILE_READ")), http.StatusForbidden)
 		d.refuses(d.refresh("pending-app", "x"), http.StatusBadRequest, oauth.UnauthorizedClient)
 		wrong := d.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", "pending-app", "client_secret", "wrong")
 		d.refuses(wrong, http.StatusUnauthorized, oauth.InvalidClient) // a stranger learns nothing of its state
@@ -126,10 +126,10 @@ func documentRefusals(t *testing.T) {
 
 // documentRateLimit fills the count of one client's failures.
 func documentRateLimit(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 
 	// "Request rate limits: not shown."
-	d.run("8_not_shown_too_many_failures_are_429", func(d *desk) {
+	d.run("8_not_shown_too_many_failures_are_429", func(d *docServer) {
 		issued := d.granted(good("cal-app"))
 		mine := []string{"grant_type", "refresh_token", "refresh_token", issued.Refresh, "client_id", "cal-app", "client_secret", generatedSecret}
 		wrong := []string{"grant_type", "refresh_token", "refresh_token", issued.Refresh, "client_id", "cal-app", "client_secret", "wrong"}
@@ -153,10 +153,10 @@ func documentRateLimit(t *testing.T) {
 // documentLifetimes moves the clock.
 func documentLifetimes(t *testing.T) {
 	const day = 24 * time.Hour
-	d, clock := newClockedDesk(t)
+	d, clock := newClockedDocServer(t)
 
 	// "Lifetimes of the authorization code and of the refresh token: not shown."
-	d.run("8_not_shown_a_code_lives_300_seconds", func(d *desk) {
+	d.run("8_not_shown_a_code_lives_300_seconds", func(d *docServer) {
 		early, late := d.codeFor(good("cal-app")), d.codeFor(good("cal-app"))
 		clock.forward(4*time.Minute + 45*time.Second)
 		tokensOf(d.t, d.exchange("cal-app", early))
@@ -164,7 +164,7 @@ func documentLifetimes(t *testing.T) {
 		d.refuses(d.exchange("cal-app", late), http.StatusBadRequest, oauth.InvalidGrant)
 	})
 	// "Lifetimes of the authorization code and of the refresh token: not shown."
-	d.run("8_not_shown_a_refresh_token_lives_30_days_and_a_grant_365", func(d *desk) {
+	d.run("8_not_shown_a_refresh_token_lives_30_days_and_a_grant_365", func(d *docServer) {
 		used, idle := d.granted(good("cal-app")), d.granted(good("cal-app"))
 		clock.forward(30*day - time.Minute)
 		used = tokensOf(d.t, d.refresh("cal-app", used.Refresh))

@@ -21,24 +21,24 @@ func legacyAsking(scopes string) string { return asking("legacy-app", "scope", s
 
 // documentMigration: section 9 in the right order.
 func documentMigration(t *testing.T) {
-	d, clock := newClockedDesk(t)
-	s := story{desk: d}
+	d, clock := newClockedDocServer(t)
+	s := stepSequence{docServer: d}
 	api := newResourceServerAt(d, clock.Now)
 	d.granted(legacyAsking(oldURL)) // in use, as ever
 	before := d.client("legacy-app")
 
 	// "Add a `scope` parameter to the authorization URL first."
-	s.step("9_first_scope_is_added_to_the_authorization_URL", func(d *desk) {
-		page := d.as("alice").get(legacyAsking(selected))
+	s.step("9_first_scope_is_added_to_the_authorization_URL", func(d *docServer) {
+		page := d.browserOf("alice").get(legacyAsking(selected))
 		require.Equal(d.t, http.StatusOK, page.Status)
 		require.Contains(d.t, page.Body, "See your bookings")
 		require.NotContains(d.t, page.Body, "everything")
 		require.Equal(d.t, "legacy", d.client("legacy-app")["kind"], "the client itself has not changed")
 		require.Equal(d.t, true, claimsOf(d.t, d.granted(legacyAsking(oldURL)).Access)["legacy"], "old links go on working")
-		d.tells(legacyAsking("PROFILE_READ nonsense"), "invalid_scope")
+		d.errorResponse(legacyAsking("PROFILE_READ nonsense"), "invalid_scope")
 	})
 	// "New tokens carry only the scopes given."
-	s.step("9_new_tokens_carry_only_the_scopes_given", func(d *desk) {
+	s.step("9_new_tokens_carry_only_the_scopes_given", func(d *docServer) {
 		issued := d.granted(legacyAsking(selected))
 		refreshed := tokensOf(d.t, d.refresh("legacy-app", issued.Refresh))
 		for _, t := range []tokens{issued, refreshed} {
@@ -55,7 +55,7 @@ func documentMigration(t *testing.T) {
 		require.Equal(d.t, "SCHEDULE_READ", d.granted(legacyAsking("SCHEDULE_READ")).Scope, "any scope that exists")
 	})
 	// "Then select the matching scopes in the client settings."
-	s.step("9_then_scopes_are_selected_in_the_settings", func(d *desk) {
+	s.step("9_then_scopes_are_selected_in_the_settings", func(d *docServer) {
 		shown := d.client("legacy-app")
 		require.Contains(d.t, shown["asked_scopes"], "BOOKING_READ", "what requests asked for")
 		require.NotZero(d.t, shown["traffic"].(map[string]any)["without_scope"])
@@ -74,15 +74,15 @@ func documentMigration(t *testing.T) {
 		require.ElementsMatch(d.t, []any{"PROFILE_READ", "BOOKING_READ"}, after["scopes"])
 	})
 	// "After saving, scope validation is enforced for all new authorization requests."
-	s.step("9_after_saving_scopes_are_validated", func(d *desk) {
-		d.tells(legacyAsking("SCHEDULE_READ"), "invalid_scope") // it was good before
-		d.tells(legacyAsking(selected+" SCHEDULE_READ"), "invalid_scope")
-		d.tells(legacyAsking(oldURL), "invalid_scope")
+	s.step("9_after_saving_scopes_are_validated", func(d *docServer) {
+		d.errorResponse(legacyAsking("SCHEDULE_READ"), "invalid_scope") // it was good before
+		d.errorResponse(legacyAsking(selected+" SCHEDULE_READ"), "invalid_scope")
+		d.errorResponse(legacyAsking(oldURL), "invalid_scope")
 		require.Equal(d.t, selected, d.granted(legacyAsking(selected)).Scope)
 		require.Equal(d.t, "PROFILE_READ", d.granted(legacyAsking("PROFILE_READ")).Scope)
 	})
 	// "Migration of a legacy client to explicit scopes, without creating a new client, in this order:"
-	s.step("9_migration_makes_no_new_client", func(d *desk) {
+	s.step("9_migration_makes_no_new_client", func(d *docServer) {
 		after := d.client("legacy-app")
 		for _, same := range []string{"id", "name", "type", "owner", "state", "redirect_uris", "created_at"} {
 			require.Equal(d.t, before[same], after[same], same)
@@ -92,31 +92,31 @@ func documentMigration(t *testing.T) {
 		tokensOf(d.t, d.refresh("legacy-app", d.granted(legacyAsking(selected)).Refresh)) // with the same secret
 	})
 	// "Migration of a legacy client to explicit scopes, without creating a new client, in this order:"
-	s.step("9_migration_is_not_undone", func(d *desk) {
+	s.step("9_migration_is_not_undone", func(d *docServer) {
 		line := `{"id":"legacy-app","name":"Legacy App","owner":"alice","redirect_uris":["` + callback + `"],"secret":"legacy-app-secret"}`
 		require.Equal(d.t, exitRefused, d.importing(line).code)
 		require.Equal(d.t, exitRefused, d.cli().run("", "client", "set", "legacy-app", "--scope", "").code)
 		require.Equal(d.t, "scoped", d.client("legacy-app")["kind"])
-		d.tells(legacyAsking(oldURL), "invalid_scope")
+		d.errorResponse(legacyAsking(oldURL), "invalid_scope")
 	})
 }
 
 // documentWrongOrder: the settings first.
 func documentWrongOrder(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 
 	// "Changing the client scopes before the authorization URL carries `scope` breaks the flow for users who visit the old URL without a `scope` parameter."
-	d.run("9_wrong_order_breaks_the_old_URL", func(d *desk) {
+	d.run("9_wrong_order_breaks_the_old_URL", func(d *docServer) {
 		require.NotEmpty(d.t, d.answered(legacyAsking(oldURL)).Get("code"))
-		page := d.as("bob").get(legacyAsking(oldURL)) // open while the settings change
+		page := d.browserOf("bob").get(legacyAsking(oldURL)) // open while the settings change
 		edit := &ledger.EditClient{Actor: d.actor("alice"), ID: "legacy-app", Revision: 1, Profile: d.s.issuer.View().Client("legacy-app").Profile}
 		edit.Profile.Scopes = []string{"PROFILE_READ", "BOOKING_READ"}
 		require.Equal(d.t, ledger.ConfirmMigration, d.decided(edit), "the owner is warned")
 		edit.Confirm = true
 		require.Equal(d.t, ledger.NoCause, d.decided(edit))
 
-		d.tells(legacyAsking(oldURL), "invalid_scope")
-		sent := d.as("bob").submit(page, "decision", "decision", "allow")
+		d.errorResponse(legacyAsking(oldURL), "invalid_scope")
+		sent := d.browserOf("bob").submit(page, "decision", "decision", "allow")
 		require.Contains(d.t, sent.Header.Get("Location"), "error=invalid_scope")
 		require.NotContains(d.t, sent.Header.Get("Location"), "code=")
 		require.Equal(d.t, selected, d.granted(legacyAsking(selected)).Scope, "the new URL works")
@@ -125,14 +125,14 @@ func documentWrongOrder(t *testing.T) {
 
 // documentOldTokens: what was issued before the migration.
 func documentOldTokens(t *testing.T) {
-	d := newDesk(t)
-	s := story{desk: d}
+	d := newDocServer(t)
+	s := stepSequence{docServer: d}
 	api := newResourceServer(d)
 	alice, second, bob := d.grantedBy("alice", legacyAsking(oldURL)), d.grantedBy("alice", legacyAsking(oldURL)), d.grantedBy("bob", legacyAsking(oldURL))
 	code := d.codeFor(legacyAsking(oldURL)) // not exchanged yet
 	d.cli().ok("", "client", "set", "legacy-app", "--scope", selected, "--confirm")
 
-	works := func(d *desk, user string, held *tokens) {
+	works := func(d *docServer, user string, held *tokens) {
 		d.t.Helper()
 		for range 2 {
 			require.Equal(d.t, http.StatusOK, d.me(held.Access).Status)
@@ -143,7 +143,7 @@ func documentOldTokens(t *testing.T) {
 		}
 	}
 	// "Tokens issued before the migration continue to work until users re-authorize."
-	s.step("9_tokens_from_before_the_migration_continue_to_work", func(d *desk) {
+	s.step("9_tokens_from_before_the_migration_continue_to_work", func(d *docServer) {
 		works(d, "alice", &alice)
 		works(d, "alice", &second)
 		works(d, "bob", &bob)
@@ -151,7 +151,7 @@ func documentOldTokens(t *testing.T) {
 		require.Equal(d.t, true, claimsOf(d.t, late.Access)["legacy"])
 	})
 	// "until users re-authorize."
-	s.step("9_tokens_from_before_the_migration_end_as_the_user_re_authorizes", func(d *desk) {
+	s.step("9_tokens_from_before_the_migration_end_as_the_user_re_authorizes", func(d *docServer) {
 		code := d.codeFor(legacyAsking(selected))
 		works(d, "alice", &alice) // to the last moment: the code may never be redeemed
 		fresh := tokensOf(d.t, d.exchange("legacy-app", code))

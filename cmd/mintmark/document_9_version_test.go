@@ -12,10 +12,10 @@ import (
 
 // documentVersion: the version of the API, and what a legacy client is.
 func documentVersion(t *testing.T) {
-	d := newDesk(t)
+	d := newDocServer(t)
 
 	// "API paths carry the version prefix `/v2`."
-	d.run("9_paths_carry_the_prefix_v2", func(d *desk) {
+	d.run("9_paths_carry_the_prefix_v2", func(d *docServer) {
 		token := d.granted(good("cal-app")).Access
 		for _, prefix := range []string{"", "/v1", "/v3", "/api/v2"} {
 			require.Equal(d.t, http.StatusNotFound, d.request(http.MethodGet, prefix+"/me", "", "Authorization", "Bearer "+token).Status)
@@ -26,12 +26,12 @@ func documentVersion(t *testing.T) {
 		require.Equal(d.t, http.StatusBadRequest, d.form().Status)
 	})
 	// "Any version header or deprecation policy: not shown."
-	d.run("9_not_shown_no_version_header_and_no_deprecation", func(d *desk) {
+	d.run("9_not_shown_no_version_header_and_no_deprecation", func(d *docServer) {
 		issued := d.granted(good("cal-app"))
 		plain := d.me(issued.Access)
 		a := d.request(http.MethodGet, oauth.PathMe, "", "Authorization", "Bearer "+issued.Access, "Api-Version", "2019-01-01", "Accept-Version", "1")
 		require.Equal(d.t, plain.Body, a.Body)
-		for _, a := range []answer{plain, d.refresh("cal-app", issued.Refresh), d.as("alice").get(good("cal-app"))} {
+		for _, a := range []answer{plain, d.refresh("cal-app", issued.Refresh), d.browserOf("alice").get(good("cal-app"))} {
 			for name := range a.Header {
 				require.NotContains(d.t, strings.ToLower(name), "version")
 			}
@@ -41,7 +41,7 @@ func documentVersion(t *testing.T) {
 	})
 
 	// "Legacy client: a client created before scopes were introduced."
-	d.run("9_a_legacy_client_is_imported", func(d *desk) {
+	d.run("9_a_legacy_client_is_imported", func(d *docServer) {
 		r := d.importing(`{"id":"imported","name":"Imported","owner":"alice","redirect_uris":["` + callback + `"],"secret":"imported-secret"}`)
 		require.Equal(d.t, exitOK, r.code, r.err)
 		require.Equal(d.t, "legacy", d.client("imported")["kind"])
@@ -49,7 +49,7 @@ func documentVersion(t *testing.T) {
 		require.Equal(d.t, exitLocal, d.cli().run("", addClient("made-legacy", "--legacy", "--scope", "PROFILE_READ")...).code, "none is made after it")
 	})
 	// "Its tokens access any resource on behalf of the authorizing user without scope restrictions."
-	d.run("9_legacy_tokens_access_any_resource_of_their_user", func(d *desk) {
+	d.run("9_legacy_tokens_access_any_resource_of_their_user", func(d *docServer) {
 		api := newResourceServer(d)
 		for _, user := range []string{"alice", "bob"} {
 			issued := d.grantedBy(user, good("legacy-app"))

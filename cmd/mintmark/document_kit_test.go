@@ -29,15 +29,15 @@ func asking(client string, pairs ...string) string {
 
 // answered is the query of the redirect that an authorization request ends
 // in when alice has clicked Allow, or before where it is refused.
-func (d *desk) answered(path string) url.Values { return d.answeredTo("alice", path) }
+func (d *docServer) answered(path string) url.Values { return d.answeredTo("alice", path) }
 
-func (d *desk) answeredTo(user, path string) url.Values {
+func (d *docServer) answeredTo(user, path string) url.Values {
 	d.t.Helper()
-	return d.as(user).allow(user, path).Query()
+	return d.browserOf(user).allow(user, path).Query()
 }
 
 // codeFor is a fresh code for alice.
-func (d *desk) codeFor(path string) string {
+func (d *docServer) codeFor(path string) string {
 	d.t.Helper()
 	q := d.answered(path)
 	require.NotEmpty(d.t, q.Get("code"), q)
@@ -45,9 +45,9 @@ func (d *desk) codeFor(path string) string {
 }
 
 // granted are the tokens of a new grant of alice's.
-func (d *desk) granted(path string) tokens { return d.grantedBy("alice", path) }
+func (d *docServer) granted(path string) tokens { return d.grantedBy("alice", path) }
 
-func (d *desk) grantedBy(user, path string) tokens {
+func (d *docServer) grantedBy(user, path string) tokens {
 	d.t.Helper()
 	u, err := url.Parse(path)
 	require.NoError(d.t, err)
@@ -62,7 +62,7 @@ func (d *desk) grantedBy(user, path string) tokens {
 }
 
 // refuses checks a refusal of the token endpoint.
-func (d *desk) refuses(a answer, status int, code oauth.Code) {
+func (d *docServer) refuses(a answer, status int, code oauth.Code) {
 	d.t.Helper()
 	require.Equal(d.t, status, a.Status, a.Body)
 	require.Equal(d.t, string(code), a.errorCode(d.t), a.Body)
@@ -71,7 +71,7 @@ func (d *desk) refuses(a answer, status int, code oauth.Code) {
 
 // showsPage checks that an authorization request ends on a page: nobody is
 // redirected, and no code is made.
-func (d *desk) showsPage(a answer, status int) {
+func (d *docServer) showsPage(a answer, status int) {
 	d.t.Helper()
 	require.Equal(d.t, status, a.Status, a.Body)
 	require.Contains(d.t, a.Header.Get("Content-Type"), "text/html")
@@ -80,12 +80,12 @@ func (d *desk) showsPage(a answer, status int) {
 }
 
 // cli is the command line of this server's operator.
-func (d *desk) cli() *cliWorld {
-	return &cliWorld{t: d.t, dir: filepath.Join(d.dir, "data")}
+func (d *docServer) cli() *cliEnv {
+	return &cliEnv{t: d.t, dir: filepath.Join(d.dir, "data")}
 }
 
 // client is what the command line shows of a client.
-func (d *desk) client(id string) map[string]any {
+func (d *docServer) client(id string) map[string]any {
 	d.t.Helper()
 	return d.cli().object("client", "show", id)
 }
@@ -96,13 +96,13 @@ func profile(scopes ...string) ledger.Profile {
 }
 
 // newest is the secret of a client that its owner sees on top.
-func (d *desk) newest(client string) string {
+func (d *docServer) newest(client string) string {
 	d.t.Helper()
 	return d.s.issuer.View().Client(client).NewestSecret()
 }
 
 // decided is the cause with which a command was refused.
-func (d *desk) decided(c ledger.Command) ledger.Cause {
+func (d *docServer) decided(c ledger.Command) ledger.Cause {
 	d.t.Helper()
 	if r := d.propose(c).Refusal; r != nil {
 		return r.Cause

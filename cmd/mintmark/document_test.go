@@ -32,19 +32,19 @@ func TestDocument(t *testing.T) {
 	}
 }
 
-// A desk is one server for many statements, with browsers in which people
+// A docServer is one server for many statements, with browsers in which people
 // have signed in, and its operator's command line.
-type desk struct {
+type docServer struct {
 	*testServer
 	t      *testing.T
 	people map[string]*browser
 }
 
-// newDesk starts a server with the usual fixtures and more clients.
-func newDesk(t *testing.T, more ...string) *desk {
+// newDocServer starts a server with the usual fixtures and more clients.
+func newDocServer(t *testing.T, more ...string) *docServer {
 	t.Helper()
 	ts := newTestServer(t, append([]string{fixtureText}, more...)...)
-	return &desk{ts, t, map[string]*browser{}}
+	return &docServer{ts, t, map[string]*browser{}}
 }
 
 // A handClock is the real one, moved by hand.
@@ -54,47 +54,47 @@ func (c *handClock) Now() time.Time { return time.Now().Add(time.Duration(c.ahea
 
 func (c *handClock) forward(d time.Duration) { c.ahead.Add(int64(d)) }
 
-// newClockedDesk is newDesk with a clock to move.
-func newClockedDesk(t *testing.T, more ...string) (*desk, *handClock) {
+// newClockedDocServer is newDocServer with a clock to move.
+func newClockedDocServer(t *testing.T, more ...string) (*docServer, *handClock) {
 	t.Helper()
 	c := new(handClock)
 	text := strings.Join(append([]string{fixtureText}, more...), "\n")
 	ts := startTestServer(t, t.TempDir(), text, func(config *serverConfig) { config.Now = c.Now })
-	return &desk{ts, t, map[string]*browser{}}, c
+	return &docServer{ts, t, map[string]*browser{}}, c
 }
 
-// run is t.Run with a desk that fails the subtest and not its parent.
-func (d *desk) run(name string, f func(*desk)) {
+// run is t.Run with a docServer that fails the subtest and not its parent.
+func (d *docServer) run(name string, f func(*docServer)) {
 	d.t.Helper()
 	d.t.Run(name, func(t *testing.T) {
 		ts := *d.testServer
 		ts.t = t
-		f(&desk{&ts, t, d.people})
+		f(&docServer{&ts, t, d.people})
 	})
 }
 
-// A story is a row of subtests of which each goes on where the one before
+// A stepSequence is a row of subtests of which each goes on where the one before
 // ended. Where that one was not run or failed, the rest is skipped.
-type story struct {
-	*desk
-	told, done int
+type stepSequence struct {
+	*docServer
+	declared, ran int
 }
 
-func (s *story) step(name string, f func(*desk)) {
+func (s *stepSequence) step(name string, f func(*docServer)) {
 	s.t.Helper()
-	before := s.told
-	s.told++
-	s.run(name, func(d *desk) {
-		if s.done != before {
+	before := s.declared
+	s.declared++
+	s.run(name, func(d *docServer) {
+		if s.ran != before {
 			d.t.Skip("it goes on from a step that was not run to its end")
 		}
 		f(d)
-		s.done++
+		s.ran++
 	})
 }
 
-// as is the browser in which somebody has signed in; nobody signs in twice.
-func (d *desk) as(user string) *browser {
+// browserOf is the browser in which somebody has signed in; nobody signs in twice.
+func (d *docServer) browserOf(user string) *browser {
 	d.t.Helper()
 	b := d.people[user]
 	if b == nil {
@@ -108,12 +108,12 @@ func (d *desk) as(user string) *browser {
 
 // actor is somebody signed in, as the commands behind the pages of settings
 // see them.
-func (d *desk) actor(user string) ledger.Actor {
+func (d *docServer) actor(user string) ledger.Actor {
 	d.t.Helper()
-	d.as(user)
+	d.browserOf(user)
 	var last *ledger.Session
 	for s := range d.s.issuer.View().Sessions() {
-		if s.User == "u-"+user && (last == nil || s.Born > last.Born) {
+		if s.User == "u-"+user && (last == nil || s.CreatedSeq > last.CreatedSeq) {
 			last = s
 		}
 	}

@@ -52,7 +52,7 @@ func appendLine(path, line string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	if err := hidden(f, readersList, ""); err != nil {
+	if err := requirePrivate(f, readersList, ""); err != nil {
 		return err
 	}
 	if info, err := f.Stat(); err == nil && info.Size() > 0 {

@@ -82,7 +82,7 @@ func (ts *testServer) quickToken(b *testing.B, n int) (string, ledger.GrantID) {
 	if n < 100 {
 		user := "reader-" + strconv.Itoa(n)
 		ts.propose(&ledger.PutUser{ID: user, Username: user, Password: "x"})
-		ts.propose(&ledger.SignIn{Session: session, User: user, Verified: sha256.Sum256([]byte("x"))})
+		ts.propose(&ledger.SignIn{Session: session, User: user, VerifiedHash: sha256.Sum256([]byte("x"))})
 	}
 	var grant ledger.GrantID
 	_, _ = crand.Read(grant[:])

@@ -14,8 +14,8 @@ import (
 
 const readersList = "list of resource servers"
 
-// lookAtReaders is how often a node that runs looks whether the file has changed.
-const lookAtReaders = 2 * time.Second
+// readersPollInterval is how often a node that runs looks whether the file has changed.
+const readersPollInterval = 2 * time.Second
 
 // A readersFile is the file of --feed-secrets, and what it had when it could be
 // read last.
@@ -24,13 +24,13 @@ type readersFile struct {
 	credentials string // folder of a service manager's credentials, or empty
 	current     atomic.Pointer[endpoint.Readers]
 
-	looking sync.Mutex  // guards the next two
-	seen    os.FileInfo // of the file that was looked at last
-	wrong   string      // what was logged of it
+	checking  sync.Mutex  // guards the next two
+	lastInfo  os.FileInfo // of the file that was looked at last
+	lastError string      // what was logged of it
 }
 
-// readersFrom reads the file of --feed-secrets; nil where there is none.
-func readersFrom(path string, getenv func(string) string) (*readersFile, error) {
+// openReadersFile reads the file of --feed-secrets; nil where there is none.
+func openReadersFile(path string, getenv func(string) string) (*readersFile, error) {
 	if path == "" {
 		return nil, nil
 	}
@@ -49,10 +49,10 @@ func (r *readersFile) read() error {
 	}
 	defer func() { _ = f.Close() }()
 	// What is written from now on makes it another one.
-	if r.seen, err = f.Stat(); err != nil {
+	if r.lastInfo, err = f.Stat(); err != nil {
 		return fmt.Errorf("look at the %s: %w", readersList, err)
 	}
-	if err := hidden(f, readersList, r.credentials); err != nil {
+	if err := requirePrivate(f, readersList, r.credentials); err != nil {
 		return err
 	}
 	readers, err := endpoint.ParseReaders(f)
@@ -63,39 +63,39 @@ func (r *readersFile) read() error {
 	return nil
 }
 
-// look reads the file again if it is another one than before, and logs once what
+// reload reads the file again if it is another one than before, and logs once what
 // is wrong with it.
-func (r *readersFile) look(log *slog.Logger) {
-	r.looking.Lock()
-	defer r.looking.Unlock()
+func (r *readersFile) reload(log *slog.Logger) {
+	r.checking.Lock()
+	defer r.checking.Unlock()
 	info, err := os.Stat(r.path)
 	switch {
 	case err != nil:
 		err = fmt.Errorf("look at the %s: %w", readersList, err)
-	case r.seen != nil && os.SameFile(info, r.seen) && info.Size() == r.seen.Size() &&
-		info.ModTime().Equal(r.seen.ModTime()) && info.Mode() == r.seen.Mode():
+	case r.lastInfo != nil && os.SameFile(info, r.lastInfo) && info.Size() == r.lastInfo.Size() &&
+		info.ModTime().Equal(r.lastInfo.ModTime()) && info.Mode() == r.lastInfo.Mode():
 		return
 	default:
 		err = r.read()
 	}
 	if err == nil {
-		r.wrong = ""
+		r.lastError = ""
 		log.Info("the list of resource servers was read again", "file", r.path)
 		return
 	}
-	r.seen = nil // try again, whether it changes or not
-	if text := err.Error(); text != r.wrong {
-		r.wrong = text
+	r.lastInfo = nil // try again, whether it changes or not
+	if text := err.Error(); text != r.lastError {
+		r.lastError = text
 		log.Error("the list of resource servers can't be read, so the one from before stays", "error", err)
 	}
 }
 
-// follow looks until ctx ends.
-func (r *readersFile) follow(ctx context.Context, log *slog.Logger) {
-	for again := time.NewTicker(lookAtReaders); ; {
+// watch looks until ctx ends.
+func (r *readersFile) watch(ctx context.Context, log *slog.Logger) {
+	for again := time.NewTicker(readersPollInterval); ; {
 		select {
 		case <-again.C:
-			r.look(log)
+			r.reload(log)
 		case <-ctx.Done():
 			again.Stop()
 			return
@@ -109,6 +109,6 @@ func (s *server) watchReaders(ctx context.Context) {
 	if s.config.Readers == nil {
 		return
 	}
-	ctx, s.stopWatching = context.WithCancel(context.WithoutCancel(ctx))
-	s.watching.Go(func() { s.config.Readers.follow(ctx, s.config.Log) })
+	ctx, s.stopReaders = context.WithCancel(context.WithoutCancel(ctx))
+	s.readerTasks.Go(func() { s.config.Readers.watch(ctx, s.config.Log) })
 }

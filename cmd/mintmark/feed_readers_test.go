@@ -47,15 +47,15 @@ func TestReadersThatCannotBeRead(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "feed.secrets")
 	line := endpoint.ReaderLine("calendar", "a secret") + "\n"
 	require.NoError(t, os.WriteFile(file, []byte(line), 0o600))
-	readers, err := readersFrom(file, func(string) string { return "" })
+	readers, err := openReadersFile(file, func(string) string { return "" })
 	require.NoError(t, err)
 	before := readers.current.Load()
 	var text bytes.Buffer
 	log := slog.New(slog.NewTextHandler(&text, nil))
 	said := func() string {
 		text.Reset()
-		readers.look(log)
-		readers.look(log)
+		readers.reload(log)
+		readers.reload(log)
 		return text.String()
 	}
 	require.Empty(t, said(), "it has not changed")

@@ -28,7 +28,7 @@ func feedServer(t testing.TB, change ...func(*serverConfig)) (ts *testServer, fi
 	require.Zero(t, r.code, r.err)
 	change = append(change, func(c *serverConfig) {
 		var err error
-		c.Readers, err = readersFrom(file, func(string) string { return "" })
+		c.Readers, err = openReadersFile(file, func(string) string { return "" })
 		require.NoError(t, err)
 	})
 	return startTestServer(t, dir, fixtureText, change...), file, strings.TrimSpace(r.out)
@@ -104,14 +104,14 @@ func TestFeedOfRevocations(t *testing.T) {
 	require.NotZero(t, commandLine(t, "feed", "add", "two words", "--file", file).code)
 	require.NotZero(t, commandLine(t, "feed", "add", "calendar").code)
 	require.NoError(t, os.Chmod(file, 0o644))
-	_, err = readersFrom(file, func(string) string { return "" })
+	_, err = openReadersFile(file, func(string) string { return "" })
 	require.ErrorContains(t, err, "others can read")
 	require.NotZero(t, commandLine(t, "feed", "add", "calendar", "--file", file).code)
 }
 
-// TestCutsWithinASecond: what is issued after a cut counts at once, and whatever
+// TestRevokedBeforeWithinASecond: what is issued after a cut counts at once, and whatever
 // ends access later in that second is heard of by who reads the feed, too.
-func TestCutsWithinASecond(t *testing.T) {
+func TestRevokedBeforeWithinASecond(t *testing.T) {
 	var now atomic.Int64 // of all, which stands but for a step between the rows
 	now.Store(time.Now().Truncate(time.Second).UnixMilli())
 	clock := func() time.Time { return time.UnixMilli(now.Load()) }
@@ -206,7 +206,7 @@ func TestStopWaitsForNoReader(t *testing.T) {
 	}()
 	stacks := make([]byte, 1<<20)
 	require.Eventually(t, func() bool {
-		return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "feed.(*Feed).Answer(")
+		return strings.Contains(string(stacks[:runtime.Stack(stacks, true)]), "feed.(*Feed).Poll(")
 	}, 10*time.Second, 5*time.Millisecond, "it waits")
 	began := time.Now()
 	ts.close()

@@ -15,19 +15,19 @@ import (
 
 // A heeded cluster is three nodes with a resource server at each, which reads the
 // feed of that node alone.
-type heeded struct {
-	*threesome
+type feedCluster3 struct {
+	*cluster3
 	base, secret string // of the issuer; of the resource server "calendar"
 	servers      []*verifier.Verifier
 }
 
-func newHeeded(t *testing.T) *heeded {
+func newFeedCluster3(t *testing.T) *feedCluster3 {
 	t.Helper()
 	dir := t.TempDir()
 	alone, file, secret := feedServer(t)
 	base, data := alone.Base, filepath.Join(alone.dir, "data")
 	alone.close()
-	h := &heeded{threesome: startThree(t, dir, data, "--feed-secrets", file), base: base, secret: secret}
+	h := &feedCluster3{cluster3: startCluster3(t, dir, data, "--feed-secrets", file), base: base, secret: secret}
 	for _, n := range h.nodes {
 		h.servers = append(h.servers, h.server(t, n))
 	}
@@ -38,7 +38,7 @@ func newHeeded(t *testing.T) *heeded {
 }
 
 // server is a resource server that asks some nodes.
-func (h *heeded) server(t *testing.T, first *nodeProcess) *verifier.Verifier {
+func (h *feedCluster3) server(t *testing.T, first *nodeProcess) *verifier.Verifier {
 	t.Helper()
 	keys, err := verifier.NewJWKS(verifier.JWKSConfig{URL: first.url + verifier.KeySetPath})
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func (h *heeded) server(t *testing.T, first *nodeProcess) *verifier.Verifier {
 	v, err := verifier.New(verifier.Config{
 		Issuer: h.base, Audience: h.base, Keys: keys,
 		Revocations: &verifier.RevocationsConfig{
-			Name: "calendar", Secret: h.secret, URL: first.url + verifier.RevocationsPath, Stale: verifier.LeastRevocationsStale,
+			Name: "calendar", Secret: h.secret, URL: first.url + verifier.RevocationsPath, Stale: verifier.MinRevocationsStale,
 		},
 	})
 	require.NoError(t, err)
@@ -55,12 +55,12 @@ func (h *heeded) server(t *testing.T, first *nodeProcess) *verifier.Verifier {
 }
 
 // at is how people and programs see a node.
-func (h *heeded) at(t *testing.T, node int) *testServer {
+func (h *feedCluster3) at(t *testing.T, node int) *testServer {
 	return &testServer{t: t, Base: h.nodes[node].url, App: h.nodes[node].url}
 }
 
 // granted are tokens of a client for a user, by way of all nodes.
-func (h *heeded) granted(t *testing.T, user, client string) tokens {
+func (h *feedCluster3) granted(t *testing.T, user, client string) tokens {
 	t.Helper()
 	code := h.at(t, 0).browser().allow(user, good(client)).Query().Get("code")
 	require.NotEmpty(t, code)
@@ -80,7 +80,7 @@ func isRevoked(t *testing.T, v *verifier.Verifier, token string) bool {
 	return true
 }
 
-func (h *heeded) accepted(t *testing.T, all ...tokens) {
+func (h *feedCluster3) accepted(t *testing.T, all ...tokens) {
 	t.Helper()
 	for _, token := range all {
 		for i, v := range h.servers {
@@ -89,8 +89,8 @@ func (h *heeded) accepted(t *testing.T, all ...tokens) {
 	}
 }
 
-// soon waits until all resource servers say the same of a token.
-func (h *heeded) soon(t *testing.T, revoked bool, token tokens) {
+// requireRevoked waits until all resource servers say the same of a token.
+func (h *feedCluster3) requireRevoked(t *testing.T, revoked bool, token tokens) {
 	t.Helper()
 	began := time.Now()
 	for i, v := range h.servers {
@@ -101,7 +101,7 @@ func (h *heeded) soon(t *testing.T, revoked bool, token tokens) {
 
 // renewed are tokens of a new grant, when a second has gone by in which all that
 // was issued counts as revoked.
-func (h *heeded) renewed(t *testing.T, user, client string) {
+func (h *feedCluster3) renewed(t *testing.T, user, client string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
 		token := h.granted(t, user, client)
@@ -117,8 +117,8 @@ func (h *heeded) renewed(t *testing.T, user, client string) {
 // TestFeedOfThreeNodes: what is taken back at any node is refused by the resource
 // servers of all nodes, and nothing else is.
 func TestFeedOfThreeNodes(t *testing.T) {
-	h := newHeeded(t)
-	cli := func(node int) *cliWorld { return &cliWorld{t: t, dir: h.nodes[node].dir} }
+	h := newFeedCluster3(t)
+	cli := func(node int) *cliEnv { return &cliEnv{t: t, dir: h.nodes[node].dir} }
 	bystander := h.granted(t, "alice", "legacy-app")
 
 	t.Run("a user disconnects an application", func(t *testing.T) {
@@ -131,36 +131,36 @@ func TestFeedOfThreeNodes(t *testing.T) {
 		require.Equal(t, http.StatusOK, page.Status, page.Body)
 		done := b.submit(page, "client")
 		require.Equal(t, http.StatusSeeOther, done.Status, done.Body)
-		h.soon(t, true, gone)
+		h.requireRevoked(t, true, gone)
 		h.accepted(t, users, apps, bystander)
 		h.renewed(t, "alice", "other-app")
-		h.soon(t, true, gone)
+		h.requireRevoked(t, true, gone)
 	})
 	t.Run("a client is suspended and resumed", func(t *testing.T) {
 		back, apps := h.granted(t, "alice", "cal-app"), h.granted(t, "bob", "other-app")
 		h.accepted(t, back, apps)
 		cli(1).ok("", "client", "suspend", "cal-app")
-		h.soon(t, true, back)
+		h.requireRevoked(t, true, back)
 		h.accepted(t, apps, bystander)
 		cli(2).ok("", "client", "resume", "cal-app")
-		h.soon(t, false, back)
+		h.requireRevoked(t, false, back)
 		h.accepted(t, h.granted(t, "alice", "cal-app"))
 	})
 	t.Run("a user is disabled", func(t *testing.T) {
 		gone, users := h.granted(t, "bob", "cal-app"), h.granted(t, "alice", "cal-app")
 		h.accepted(t, gone, users)
 		cli(0).ok("", "user", "disable", "bob")
-		h.soon(t, true, gone)
+		h.requireRevoked(t, true, gone)
 		h.accepted(t, users, bystander)
 		cli(0).ok("", "user", "enable", "bob")
 		h.renewed(t, "bob", "cal-app")
-		h.soon(t, true, gone)
+		h.requireRevoked(t, true, gone)
 	})
 	t.Run("a grant is revoked", func(t *testing.T) {
 		gone, others := h.granted(t, "alice", "cal-app"), h.granted(t, "alice", "cal-app")
 		grant, _ := claimsOf(t, gone.Access)["grant_id"].(string)
 		cli(2).ok("", "grant", "revoke", grant)
-		h.soon(t, true, gone)
+		h.requireRevoked(t, true, gone)
 		h.accepted(t, others, bystander)
 	})
 	t.Run("a refresh token is used twice", func(t *testing.T) {
@@ -175,16 +175,16 @@ func TestFeedOfThreeNodes(t *testing.T) {
 		}, 20*time.Second, 200*time.Millisecond)
 		require.Equal(t, "invalid_grant", refused)
 		for _, token := range []tokens{gone, second, third} {
-			h.soon(t, true, token)
+			h.requireRevoked(t, true, token)
 		}
 		h.accepted(t, others, bystander)
 	})
-	t.Run("a node is alone", h.alone)
+	t.Run("a node is alone", h.testSingleNode)
 }
 
-// alone is a node without a majority: it does not say that it knows everything, so
+// testSingleNode is a node without a majority: it does not say that it knows everything, so
 // that what must be sure answers 503, and what need not goes on.
-func (h *heeded) alone(t *testing.T) {
+func (h *feedCluster3) testSingleNode(t *testing.T) {
 	token := h.granted(t, "alice", "cal-app")
 	const left = 1
 	v, ts := h.servers[left], h.at(t, left)
@@ -203,7 +203,7 @@ func (h *heeded) alone(t *testing.T) {
 	}
 	require.Equal(t, http.StatusOK, status(closed), "nothing is stale yet")
 	require.Eventually(t, func() bool { return status(closed) == http.StatusServiceUnavailable }, 20*time.Second, 10*time.Millisecond)
-	require.Less(t, time.Since(killed), verifier.LeastRevocationsStale+time.Second)
+	require.Less(t, time.Since(killed), verifier.MinRevocationsStale+time.Second)
 	require.Equal(t, http.StatusOK, status(open))
 
 	iat := func() int64 {

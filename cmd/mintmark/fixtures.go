@@ -74,7 +74,7 @@ func parseFixtures(name string, text []byte) (*fixtures, error) {
 	if field, note := s.Check(); field != "" {
 		return nil, fmt.Errorf("%s: settings: %s %s", name, field, note)
 	}
-	if err := f.rehearse(); err != nil {
+	if err := f.dryRun(); err != nil {
 		return nil, err
 	}
 	return f, nil

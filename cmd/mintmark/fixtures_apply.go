@@ -40,7 +40,7 @@ func (f *fixtures) apply(ctx context.Context, d fixtureDeps) error {
 			due = append(due, s)
 		}
 	}
-	if err := f.rehearseOn(v, due); err != nil {
+	if err := f.dryRunOn(v, due); err != nil {
 		return err
 	}
 	for _, s := range due {
@@ -97,9 +97,9 @@ func (s fixtureStep) applied(v ledger.View) bool {
 	return c != nil && slices.Contains(s.client.Declared, c.Declared)
 }
 
-// ownedIn fills in the owner's id where the owner is a user of the state and
+// resolveOwner fills in the owner's id where the owner is a user of the state and
 // not of the file.
-func (s fixtureStep) ownedIn(v ledger.View) {
+func (s fixtureStep) resolveOwner(v ledger.View) {
 	if s.client == nil || s.client.Owner != "" {
 		return
 	}

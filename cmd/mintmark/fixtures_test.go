@@ -44,11 +44,11 @@ clients:
 settings: {retry_window: 45s, code_lifetime: 300s, refresh_idle: 720h, grant_absolute: 8760h, audience: "https://api.example"}
 `
 
-func depsOf(w *admintest.World) fixtureDeps {
+func depsOf(w *admintest.Env) fixtureDeps {
 	return fixtureDeps{Ledger: w, Secret: w.Secret, Declared: w.Declared, Passwords: w.Passwords}
 }
 
-func applyFixtures(t *testing.T, w *admintest.World, text string) error {
+func applyFixtures(t *testing.T, w *admintest.Env, text string) error {
 	t.Helper()
 	f, err := parseFixtures("fixtures.yaml", []byte(text))
 	require.NoError(t, err)
@@ -61,7 +61,7 @@ func TestFixtures(t *testing.T) {
 	f, err := loadFixtures(path)
 	require.NoError(t, err)
 	w := admintest.New(t)
-	c := &cliWorld{World: w, t: t}
+	c := &cliEnv{Env: w, t: t}
 	require.NoError(t, f.apply(t.Context(), depsOf(w)))
 
 	bob := w.View().User("u-bob")

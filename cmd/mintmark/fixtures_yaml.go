@@ -18,8 +18,8 @@ import (
 // with a line, and no error repeats a value.
 type yamlReader func(what string, n *yaml.Node) error
 
-// looksLikeKey is what a misspelt key looks like, and no secret should.
-var looksLikeKey = regexp.MustCompile(`^[a-z_]{1,24}$`)
+// keyPattern is what a misspelt key looks like, and no secret should.
+var keyPattern = regexp.MustCompile(`^[a-z_]{1,24}$`)
 
 // eachKey reads a mapping that may have the known keys only.
 func eachKey(n *yaml.Node, what string, known map[string]yamlReader) error {
@@ -33,7 +33,7 @@ func eachKey(n *yaml.Node, what string, known map[string]yamlReader) error {
 		read, ok := known[key.Value]
 		switch {
 		case !ok || key.Kind != yaml.ScalarNode:
-			if !looksLikeKey.MatchString(key.Value) {
+			if !keyPattern.MatchString(key.Value) {
 				// A comma in a value that is not quoted makes a key of its rest.
 				return fmt.Errorf("line %d: %s has an unknown key; quote a value that holds a comma or a colon", key.Line, what)
 			}

@@ -22,13 +22,13 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *re
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
 			id, ok := ledger.ParseGrantID(c.GrantID())
-			return !ok || i.View().TokensStopped(id) != ledger.NoCause
+			return !ok || i.View().TokensRevoked(id) != ledger.NoCause
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	clientIP := trusted.countedBy(log)
+	clientIP := trusted.clientIPWithWarning(log)
 	router := endpoint.NewRouter()
 	api := endpoint.Config{Server: i, Verifier: v, ClientIP: clientIP, Security: failures, RequestID: trusted.requestID, Log: log, Now: i.Config.Now}
 	if readers != nil {
@@ -45,14 +45,14 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *re
 		return nil, err
 	}
 	pages.Register(m.routes(router))
-	notFound := either(endpoint.NotFound, pages.NotFound)
+	notFound := apiOrPage(endpoint.NotFound, pages.NotFound)
 	router.NotFound = notFound
-	router.MethodNotAllowed = endpoint.OwnOptions(router, either(endpoint.MethodNotAllowed, pages.MethodNotAllowed))
+	router.MethodNotAllowed = endpoint.FixAllowHeader(router, apiOrPage(endpoint.MethodNotAllowed, pages.MethodNotAllowed))
 	return m.timed(endpoint.Guard(router, notFound, strings.HasPrefix(s.BaseURL, "https://"), log), spans), nil
 }
 
-// either answers in JSON below the API's paths and with a page elsewhere.
-func either(api, page http.HandlerFunc) http.Handler {
+// apiOrPage answers in JSON below the API's paths and with a page elsewhere.
+func apiOrPage(api, page http.HandlerFunc) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if endpoint.IsAPI(r.URL.Path) {
 			api(w, r)

@@ -22,24 +22,24 @@ type check struct {
 func (s *server) health() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, r *http.Request) {
-		answerHealth(w, r, check{name: "process"})
+		writeHealth(w, r, check{name: "process"})
 	})
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
-		answerHealth(w, r, s.readiness(r.Context())...)
+		writeHealth(w, r, s.readiness(r.Context())...)
 	})
 	mux.Handle("GET /metrics", s.metrics.Handler())
 	return mux
 }
 
-// readyPatience is how long a node that is ready may take for a commit.
-const readyPatience = time.Second
+// readyTimeout is how long a node that is ready may take for a commit.
+const readyTimeout = time.Second
 
 // readiness is what /readyz and mintmark_ready say.
 func (s *server) readiness(ctx context.Context) []check {
-	if err := s.isApart(); err != nil {
+	if err := s.membershipError(); err != nil {
 		return []check{{"member", err}} // the one reason for all that could be said
 	}
-	ctx, cancel := context.WithTimeout(ctx, readyPatience)
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	checks := []check{{"started", s.isStarted()}, {"stopping", s.isStopping()}, {"commit", s.canCommit(ctx)}}
 	if s.isOpen() {
@@ -54,7 +54,7 @@ func (s *server) isReady(ctx context.Context) bool {
 	return !slices.ContainsFunc(s.readiness(ctx), func(c check) bool { return c.err != nil })
 }
 
-func answerHealth(w http.ResponseWriter, r *http.Request, checks ...check) {
+func writeHealth(w http.ResponseWriter, r *http.Request, checks ...check) {
 	status, text := http.StatusOK, "ok\n"
 	var verbose strings.Builder
 	for _, c := range checks {
@@ -80,16 +80,16 @@ func (s *server) isStarted() error {
 		return nil
 	default:
 	}
-	return errors.New(s.whatFor())
+	return errors.New(s.waitingFor())
 }
 
-// isApart is why this node has nothing to do with the others: it was removed, or
+// membershipError is why this node has nothing to do with the others: it was removed, or
 // another process runs as the same node.
-func (s *server) isApart() error {
+func (s *server) membershipError() error {
 	if !s.isOpen() {
 		return nil
 	}
-	return cmp.Or(s.node.Removed(), s.node.Twin())
+	return cmp.Or(s.node.Removed(), s.node.Duplicate())
 }
 
 func (s *server) isStopping() error {

@@ -20,31 +20,31 @@ func bounded(l net.Listener, most int) *boundedListener {
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &limit); err == nil {
 		most = int(min(uint64(most), max(16, limit.Cur/2)))
 	}
-	return &boundedListener{Listener: l, places: make(chan struct{}, most), closed: make(chan struct{})}
+	return &boundedListener{Listener: l, slots: make(chan struct{}, most), closed: make(chan struct{})}
 }
 
 type boundedListener struct {
 	net.Listener
-	places chan struct{}
+	slots  chan struct{}
 	once   sync.Once
 	closed chan struct{}
 }
 
-// isLow reports whether less than an eighth of the places is free.
-func (l *boundedListener) isLow() bool { return len(l.places) > cap(l.places)-cap(l.places)/8 }
+// nearlyFull reports whether less than an eighth of the places is free.
+func (l *boundedListener) nearlyFull() bool { return len(l.slots) > cap(l.slots)-cap(l.slots)/8 }
 
 func (l *boundedListener) Accept() (net.Conn, error) {
 	select {
-	case l.places <- struct{}{}:
+	case l.slots <- struct{}{}:
 	case <-l.closed:
 		return nil, net.ErrClosed
 	}
 	c, err := l.Listener.Accept()
 	if err != nil {
-		<-l.places
+		<-l.slots
 		return nil, err
 	}
-	return &boundedConn{Conn: c, leave: sync.OnceFunc(func() { <-l.places })}, nil
+	return &boundedConn{Conn: c, release: sync.OnceFunc(func() { <-l.slots })}, nil
 }
 
 func (l *boundedListener) Close() error {
@@ -54,11 +54,11 @@ func (l *boundedListener) Close() error {
 
 type boundedConn struct {
 	net.Conn
-	leave func()
+	release func()
 }
 
 func (c *boundedConn) Close() error {
 	err := c.Conn.Close()
-	c.leave()
+	c.release()
 	return err
 }

@@ -10,42 +10,42 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 )
 
-// maxOfSource is how many of the connections one source may hold at once, so that
+// maxPerSource is how many of the connections one source may hold at once, so that
 // it leaves room for others. A browser opens six, a program that shares an address
 // with others some hundred.
-const maxOfSource = 1024
+const maxPerSource = 1024
 
-// fair refuses a new connection from a source that has most open already: an IPv4
+// newFairListener refuses a new connection from a source that has most open already: an IPv4
 // address or an IPv6 /64. A /56 may have twice as many, and a /48 four times. If
 // places run low all the same, each new connection closes the one that has been idle
 // longest, but never one with a request in progress. Connections from trusted proxies
 // and from this machine are exempt from both, because they carry everybody's requests.
 //
 // fair sets s.ConnState to learn which connections are idle, so s must not serve yet.
-func fair(s *http.Server, l *boundedListener, most int, trusted proxies) net.Listener {
+func newFairListener(s *http.Server, l *boundedListener, most int, trusted proxies) net.Listener {
 	s.ConnState = followIdle
-	return &fairListener{boundedListener: l, most: most, trusted: trusted, open: map[string]int{}, idle: list.New()}
+	return &fairListener{boundedListener: l, maxPerSource: most, trusted: trusted, open: map[string]int{}, idle: list.New()}
 }
 
 type fairListener struct {
 	*boundedListener
-	most    int
-	trusted proxies
+	maxPerSource int
+	trusted      proxies
 
 	mu   sync.Mutex     // guards all below
 	open map[string]int // by source, no zeros
 	idle *list.List     // of *guest without a request, the one that has been idle longest first
 }
 
-// A guest is a connection that counts against its sources.
-type guest struct {
+// A trackedConn is a connection that counts against its sources.
+type trackedConn struct {
 	net.Conn
 	l       *fairListener
 	sources []string
 
 	// Guarded by l.mu.
-	waits *list.Element // in l.idle, nil while a request is in progress
-	gone  bool          // no longer counted: it was closed
+	idleElement *list.Element // in l.idle, nil while a request is in progress
+	closed      bool          // no longer counted: it was closed
 }
 
 // Accept implements net.Listener.
@@ -59,7 +59,7 @@ func (l *fairListener) Accept() (net.Conn, error) {
 		if sources == nil {
 			return c, nil
 		}
-		if g := l.enter(c, sources); g != nil {
+		if g := l.track(c, sources); g != nil {
 			l.shed(g)
 			return g, nil
 		}
@@ -77,10 +77,10 @@ func (l *fairListener) sources(c net.Conn) []string {
 	return limit.Prefixes(from.Addr().String())
 }
 
-func (l *fairListener) enter(c net.Conn, sources []string) *guest {
+func (l *fairListener) track(c net.Conn, sources []string) *trackedConn {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	most := l.most
+	most := l.maxPerSource
 	for i := range sources { // the narrowest first
 		if l.open[sources[len(sources)-1-i]] >= most {
 			return nil
@@ -90,15 +90,15 @@ func (l *fairListener) enter(c net.Conn, sources []string) *guest {
 	for _, source := range sources {
 		l.open[source]++
 	}
-	g := &guest{Conn: c, l: l, sources: sources}
-	g.waits = l.idle.PushBack(g)
+	g := &trackedConn{Conn: c, l: l, sources: sources}
+	g.idleElement = l.idle.PushBack(g)
 	return g
 }
 
 // shed closes the connection that has been idle longest, if places run low. It spares
 // newest, which was just accepted.
-func (l *fairListener) shed(newest *guest) {
-	if !l.isLow() {
+func (l *fairListener) shed(newest *trackedConn) {
+	if !l.nearlyFull() {
 		return
 	}
 	l.mu.Lock()
@@ -107,19 +107,19 @@ func (l *fairListener) shed(newest *guest) {
 		l.mu.Unlock()
 		return
 	}
-	g := first.Value.(*guest)
-	g.leave()
+	g := first.Value.(*trackedConn)
+	g.untrack()
 	l.mu.Unlock()
 	_ = g.Conn.Close()
 }
 
-// leave stops counting the connection. l.mu is held.
-func (g *guest) leave() {
-	if g.gone {
+// untrack stops counting the connection. l.mu is held.
+func (g *trackedConn) untrack() {
+	if g.closed {
 		return
 	}
-	g.gone = true
-	g.busy()
+	g.closed = true
+	g.markBusy()
 	for _, source := range g.sources {
 		if g.l.open[source]--; g.l.open[source] == 0 {
 			delete(g.l.open, source)
@@ -127,22 +127,22 @@ func (g *guest) leave() {
 	}
 }
 
-// busy records that a request is in progress. l.mu is held.
-func (g *guest) busy() {
-	if g.waits != nil {
-		g.l.idle.Remove(g.waits)
-		g.waits = nil
+// markBusy records that a request is in progress. l.mu is held.
+func (g *trackedConn) markBusy() {
+	if g.idleElement != nil {
+		g.l.idle.Remove(g.idleElement)
+		g.idleElement = nil
 	}
 }
 
 // Read implements net.Conn. Anything read may begin a request, so the connection is
 // busy from then on.
-func (g *guest) Read(b []byte) (int, error) {
+func (g *trackedConn) Read(b []byte) (int, error) {
 	n, err := g.Conn.Read(b)
 	if n > 0 {
 		g.l.mu.Lock()
-		g.busy()
-		gone := g.gone
+		g.markBusy()
+		gone := g.closed
 		g.l.mu.Unlock()
 		if gone {
 			return 0, net.ErrClosed
@@ -152,17 +152,17 @@ func (g *guest) Read(b []byte) (int, error) {
 }
 
 // Close implements net.Conn.
-func (g *guest) Close() error {
+func (g *trackedConn) Close() error {
 	err := g.Conn.Close()
 	g.l.mu.Lock()
 	defer g.l.mu.Unlock()
-	g.leave()
+	g.untrack()
 	return err
 }
 
 // followIdle is http.Server's ConnState for connections of a fair listener.
 func followIdle(c net.Conn, state http.ConnState) {
-	g, ok := c.(*guest)
+	g, ok := c.(*trackedConn)
 	if !ok {
 		return
 	}
@@ -170,8 +170,8 @@ func followIdle(c net.Conn, state http.ConnState) {
 	defer g.l.mu.Unlock()
 	switch {
 	case state == http.StateActive:
-		g.busy()
-	case state == http.StateIdle && !g.gone && g.waits == nil:
-		g.waits = g.l.idle.PushBack(g)
+		g.markBusy()
+	case state == http.StateIdle && !g.closed && g.idleElement == nil:
+		g.idleElement = g.l.idle.PushBack(g)
 	}
 }

@@ -50,7 +50,7 @@ func TestConnectionsOfOneSource(t *testing.T) {
 	trusted, err := parseProxies([]string{"192.0.2.0/28"})
 	require.NoError(t, err)
 	come := make(arrivals, 10)
-	l := fair(new(http.Server), bounded(come, 1000), 2, trusted)
+	l := newFairListener(new(http.Server), bounded(come, 1000), 2, trusted)
 	accepted := func(from ...string) (last net.Conn) {
 		t.Helper()
 		for _, f := range from {
@@ -84,7 +84,7 @@ func TestConnectionsOfOneSource(t *testing.T) {
 // TestOneSiteLeavesRoom: a subscriber with a /48 has thousands of /64s.
 func TestOneSiteLeavesRoom(t *testing.T) {
 	come := make(arrivals, 1000)
-	l := fair(new(http.Server), bounded(come, 10_000), 2, nil)
+	l := newFairListener(new(http.Server), bounded(come, 10_000), 2, nil)
 	count := map[string]int{} // of those that are let in
 	for i := range 256 {
 		come <- &arrival{from: fmt.Sprintf("[2001:db8:1:%x::1]:1", i)}     // of one /56
@@ -112,7 +112,7 @@ func TestLongestIdleIsShedFirst(t *testing.T) {
 	trusted, err := parseProxies([]string{"192.0.2.0/28"})
 	require.NoError(t, err)
 	come := make(arrivals, 1)
-	l := fair(new(http.Server), bounded(come, 16), 16, trusted)
+	l := newFairListener(new(http.Server), bounded(come, 16), 16, trusted)
 	accept := func(from string) *arrival {
 		a := &arrival{from: from}
 		come <- a
@@ -139,26 +139,26 @@ func TestLongestIdleIsShedFirst(t *testing.T) {
 	require.False(t, proxied.closed)
 }
 
-// elsewhere is a listener whose connections come from made-up addresses.
-type elsewhere struct {
+// remoteListener is a listener whose connections come from made-up addresses.
+type remoteListener struct {
 	net.Listener
 	next func() string
 }
 
-func (e elsewhere) Accept() (net.Conn, error) {
+func (e remoteListener) Accept() (net.Conn, error) {
 	c, err := e.Listener.Accept()
 	if err != nil {
 		return nil, err
 	}
-	return fromElsewhere{c, (&arrival{from: e.next()}).RemoteAddr()}, nil
+	return remoteConn{c, (&arrival{from: e.next()}).RemoteAddr()}, nil
 }
 
-type fromElsewhere struct {
+type remoteConn struct {
 	net.Conn
 	from net.Addr
 }
 
-func (c fromElsewhere) RemoteAddr() net.Addr { return c.from }
+func (c remoteConn) RemoteAddr() net.Addr { return c.from }
 
 // TestIdleConnectionsLeaveRoom: whoever holds every place, from as many addresses
 // as they have, keeps nobody out, and no request in progress is cut.
@@ -178,7 +178,7 @@ func TestIdleConnectionsLeaveRoom(t *testing.T) {
 				}
 				_, _ = io.WriteString(w, "served")
 			})}
-			l := fair(server, bounded(elsewhere{inner, func() string {
+			l := newFairListener(server, bounded(remoteListener{inner, func() string {
 				n := came.Add(1)
 				return fmt.Sprintf(from, n%8, n)
 			}}, 64), 32, nil)

@@ -22,18 +22,18 @@ import (
 type metrics struct {
 	registry *prometheus.Registry
 
-	refusals  []prometheus.Counter // by ledger.Cause; nil where there is no such cause
-	unnamed   prometheus.Counter   // refusals whose cause is none of these
-	reused    map[ledger.Cause]prometheus.Counter
-	later     prometheus.Counter
-	retries   prometheus.Counter
-	shared    prometheus.Counter
-	tokens    map[oauth.GrantType]prometheus.Counter
-	failures  *prometheus.CounterVec // to authenticate, by kind and cause
-	commits   prometheus.Histogram
-	requests  *prometheus.CounterVec
-	durations *prometheus.HistogramVec
-	elsewhere *routeMetrics // requests that no route has
+	refusals      []prometheus.Counter // by ledger.Cause; nil where there is no such cause
+	otherRefusals prometheus.Counter   // refusals whose cause is none of these
+	reused        map[ledger.Cause]prometheus.Counter
+	laterThanDue  prometheus.Counter
+	retries       prometheus.Counter
+	shared        prometheus.Counter
+	tokens        map[oauth.GrantType]prometheus.Counter
+	failures      *prometheus.CounterVec // to authenticate, by kind and cause
+	commits       prometheus.Histogram
+	requests      *prometheus.CounterVec
+	durations     *prometheus.HistogramVec
+	unrouted      *routeMetrics // requests that no route has
 
 	routed []*routeMetrics // every route, as they were registered
 }
@@ -50,7 +50,7 @@ var commitBuckets = []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025
 func newMetrics(src metricsSource) *metrics {
 	m := &metrics{
 		registry: prometheus.NewRegistry(),
-		later: prometheus.NewCounter(prometheus.CounterOpts{
+		laterThanDue: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "mintmark_later_than_due_total",
 			Help: "Refresh tokens presented that are later than the one that is due. Each is an alarm: data were lost, or somebody has the keys.",
 		}),
@@ -90,12 +90,12 @@ func newMetrics(src metricsSource) *metrics {
 	}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newNodeCollector(src), m.later, m.retries, m.shared, m.commits, m.requests, m.durations, m.failures,
+		newNodeCollector(src), m.laterThanDue, m.retries, m.shared, m.commits, m.requests, m.durations, m.failures,
 	)
 	m.countRefusals()
 	m.countTokens()
-	m.elsewhere = m.route(otherLabel, otherLabel)
-	m.elsewhere.asked.Do(m.elsewhere.find) // an alert on 5xx needs a value before the first request
+	m.unrouted = m.route(otherLabel, otherLabel)
+	m.unrouted.once.Do(m.unrouted.init) // an alert on 5xx needs a value before the first request
 	return m
 }
 
@@ -119,7 +119,7 @@ func (m *metrics) countRefusals() {
 		Help: "Grants that ended because a spent credential of theirs was presented again.",
 	}, []string{"credential"})
 	m.registry.MustRegister(refusals, reused)
-	m.unnamed = refusals.WithLabelValues(otherLabel)
+	m.otherRefusals = refusals.WithLabelValues(otherLabel)
 	m.refusals = make([]prometheus.Counter, len(causeNames))
 	for cause, name := range causeNames {
 		if name != "" {
@@ -146,7 +146,7 @@ func (m *metrics) countTokens() {
 // refused counts a refusal that was answered. Reuse and a credential later
 // than due are counted with it.
 func (m *metrics) refused(c ledger.Cause) {
-	counter := m.unnamed
+	counter := m.otherRefusals
 	if int(c) < len(m.refusals) && m.refusals[c] != nil {
 		counter = m.refusals[c]
 	}
@@ -155,7 +155,7 @@ func (m *metrics) refused(c ledger.Cause) {
 	case ledger.CodeReused, ledger.RefreshReused:
 		m.reused[c].Inc()
 	case ledger.LaterThanDue:
-		m.later.Inc()
+		m.laterThanDue.Inc()
 	}
 }
 

@@ -19,7 +19,7 @@ type routeMetrics struct {
 	method, pattern string
 	metrics         *metrics
 
-	asked    sync.Once // guards the next two
+	once     sync.Once // guards the next two
 	requests [len(statusClasses)]prometheus.Counter
 	duration prometheus.Observer
 }
@@ -30,7 +30,7 @@ func (m *metrics) route(method, pattern string) *routeMetrics {
 	return &routeMetrics{method: method, pattern: pattern, metrics: m}
 }
 
-func (r *routeMetrics) find() {
+func (r *routeMetrics) init() {
 	r.duration = r.metrics.durations.WithLabelValues(r.method, r.pattern)
 	for i, class := range statusClasses {
 		if class != "" {
@@ -41,7 +41,7 @@ func (r *routeMetrics) find() {
 
 // served counts a request that was answered; status 0 is one that was not.
 func (r *routeMetrics) served(status int, d time.Duration) {
-	r.asked.Do(r.find)
+	r.once.Do(r.init)
 	class := status / 100
 	if class < 0 || class >= len(r.requests) || statusClasses[class] == "" {
 		class = 5 // no handler of ours answers so
@@ -56,7 +56,7 @@ func (r *routeMetrics) served(status int, d time.Duration) {
 func (m *metrics) timed(next http.Handler, spans *tracing) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, span := spans.begin(r)
-		t := &timedWriter{ResponseWriter: w, route: m.elsewhere}
+		t := &timedWriter{ResponseWriter: w, route: m.unrouted}
 		begun, returned := time.Now(), false
 		defer func() {
 			if returned && t.status == 0 {
@@ -110,7 +110,7 @@ func (m *metrics) routes(r *httprouter.Router) timedRouter { return timedRouter{
 func (r timedRouter) Handle(method, path string, h httprouter.Handle) {
 	route := r.route(method, path)
 	r.router.Handle(method, path, func(w http.ResponseWriter, req *http.Request, p httprouter.Params) {
-		follow(w, route)
+		setRoute(w, route)
 		h(w, req, p)
 	})
 }
@@ -119,7 +119,7 @@ func (r timedRouter) Handle(method, path string, h httprouter.Handle) {
 func (r timedRouter) Handler(method, path string, h http.Handler) {
 	route := r.route(method, path)
 	r.router.Handler(method, path, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
-		follow(w, route)
+		setRoute(w, route)
 		h.ServeHTTP(w, req)
 	}))
 }
@@ -130,9 +130,9 @@ func (r timedRouter) route(method, path string) *routeMetrics {
 	return route
 }
 
-// follow tells the request's writer its route. Nothing between timed and the
+// setRoute tells the request's writer its route. Nothing between timed and the
 // router may wrap the writer.
-func follow(w http.ResponseWriter, route *routeMetrics) {
+func setRoute(w http.ResponseWriter, route *routeMetrics) {
 	if t, ok := w.(*timedWriter); ok {
 		t.route = route
 	}

@@ -42,7 +42,7 @@ type nodeSample struct {
 	StateAhead         time.Duration
 	CertificateExpires time.Time // of this node's among the others; zero: it has none
 
-	Keys map[nodeKey]int // how many of each kind are in the ring
+	Keys map[nodeKey]int // how many of each kind are in the keyring
 }
 
 // A nodeKey is a kind of keys.

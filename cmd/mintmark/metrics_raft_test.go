@@ -144,7 +144,7 @@ func raftPair(t *testing.T) *raft.Raft {
 		store := raft.NewInmemStore()
 		require.NoError(t, raft.BootstrapCluster(c, store, store, raft.NewDiscardSnapshotStore(), transports[i], raft.Configuration{Servers: members}))
 		var err error
-		nodes[i], err = raft.NewRaft(c, nothing{}, store, store, raft.NewDiscardSnapshotStore(), transports[i])
+		nodes[i], err = raft.NewRaft(c, emptyFSM{}, store, store, raft.NewDiscardSnapshotStore(), transports[i])
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, nodes[i].Shutdown().Error()) })
 	}
@@ -161,11 +161,11 @@ func raftPair(t *testing.T) *raft.Raft {
 	return leader
 }
 
-// nothing is a state machine without a state.
-type nothing struct{}
+// emptyFSM is a state machine without a state.
+type emptyFSM struct{}
 
-func (nothing) Apply(*raft.Log) any                 { return nil }
-func (nothing) Snapshot() (raft.FSMSnapshot, error) { return nothing{}, nil }
-func (nothing) Restore(r io.ReadCloser) error       { return r.Close() }
-func (nothing) Persist(s raft.SnapshotSink) error   { return s.Close() }
-func (nothing) Release()                            {}
+func (emptyFSM) Apply(*raft.Log) any                 { return nil }
+func (emptyFSM) Snapshot() (raft.FSMSnapshot, error) { return emptyFSM{}, nil }
+func (emptyFSM) Restore(r io.ReadCloser) error       { return r.Close() }
+func (emptyFSM) Persist(s raft.SnapshotSink) error   { return s.Close() }
+func (emptyFSM) Release()                            {}

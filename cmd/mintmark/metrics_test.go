@@ -21,13 +21,13 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// aNode is a source whose answer a test chooses.
-type aNode nodeSample
+// fakeNode is a source whose answer a test chooses.
+type fakeNode nodeSample
 
-func (n *aNode) sample() nodeSample { return nodeSample(*n) }
+func (n *fakeNode) sample() nodeSample { return nodeSample(*n) }
 
-func leadingNode() *aNode {
-	return &aNode{
+func leadingNode() *fakeNode {
+	return &fakeNode{
 		Ready: true, Open: true, Leader: true, LeaderKnown: true,
 		Term: 7, Applied: 1199, Commit: 1200, Last: 1201, Lag: 1,
 		Members: 3, MembersReachable: 2, FeatureLevel: 1,
@@ -97,7 +97,7 @@ func TestMetricsScrape(t *testing.T) {
 // TestMetricsOfANodeThatWaits: a node without a cluster tells that it is not
 // ready, and no numbers that somebody could take for true ones.
 func TestMetricsOfANodeThatWaits(t *testing.T) {
-	got := scrape(t, newMetrics(&aNode{Term: 7}))
+	got := scrape(t, newMetrics(&fakeNode{Term: 7}))
 	require.Contains(t, got, "mintmark_ready 0\n")
 	require.Contains(t, got, `mintmark_build_info{version="`)
 	for _, name := range []string{"mintmark_cluster_", "mintmark_disk_", "mintmark_keys", "mintmark_queue_"} {
@@ -106,7 +106,7 @@ func TestMetricsOfANodeThatWaits(t *testing.T) {
 }
 
 func TestMetricsLeaveOutWhatIsUnknown(t *testing.T) {
-	got := scrape(t, newMetrics(&aNode{Open: true, MembersReachable: -1}))
+	got := scrape(t, newMetrics(&fakeNode{Open: true, MembersReachable: -1}))
 	require.NotContains(t, got, "mintmark_cluster_members_reachable")
 	require.NotContains(t, got, "mintmark_certificate_expiry")
 	require.Contains(t, got, `mintmark_keys{purpose="signing",state="active"} 0`)

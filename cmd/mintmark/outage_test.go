@@ -21,7 +21,7 @@ func TestOutageOfARunningNode(t *testing.T) {
 	ts := startTestServer(t, dir, fixtureText)
 	held := ts.tokens("cal-app")
 	ts.close()
-	c := startThree(t, dir, filepath.Join(dir, "data"))
+	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	n := c.nodes[1]
 	documents := map[string]string{}
 	for _, path := range publicDocuments {
@@ -95,7 +95,7 @@ func TestOutageLongerThanTheRetryWindow(t *testing.T) {
 		held[i] = ts.tokens("cal-app")
 	}
 	ts.close()
-	c := startThree(t, dir, filepath.Join(dir, "data"))
+	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	at := func(t *testing.T, i int) *testServer {
 		return &testServer{t: t, Base: c.nodes[i].url, App: c.nodes[i].url}
 	}

@@ -29,10 +29,10 @@ func TestPlainHTTPIsAccepted(t *testing.T) {
 	}
 	t.Run("by init", func(t *testing.T) {
 		dir := t.TempDir()
-		c, log := logged(servingConfig(t, dir))
-		b := begin(t, c)
-		b.says(noCluster)
-		cli := &cliWorld{t: t, dir: dir}
+		c, log := logged(serveConfig(t, dir))
+		b := startServer(t, c)
+		b.requireStatus(noCluster)
+		cli := &cliEnv{t: t, dir: dir}
 		cli.fails(exitRefused, "--plain-http accepts that", "cluster", "init", "--public-url", plainURL)
 		cli.fails(exitRefused, "app_url must be an https address", "cluster", "init", "--public-url", hereURL, "--app-url", plainURL)
 		require.NoFileExists(t, filepath.Join(dir, "cluster.key"), "nothing was made")
@@ -47,8 +47,8 @@ func TestPlainHTTPIsAccepted(t *testing.T) {
 		b.close()
 		require.Contains(t, log.String(), plainTold)
 
-		c, log = logged(servingConfig(t, dir))
-		b = begin(t, c)
+		c, log = logged(serveConfig(t, dir))
+		b = startServer(t, c)
 		require.NoError(t, <-b.done)
 		b.close()
 		require.Contains(t, log.String(), plainTold, "the second start warns, too")

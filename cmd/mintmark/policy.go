@@ -67,7 +67,7 @@ The exit code is 2 when something is found.`,
 				p.line("%s", f)
 			}
 			if len(findings) > 0 {
-				p.note(&foundError{len(findings)})
+				p.recordErr(&foundError{len(findings)})
 				return p.flush()
 			}
 			p.line("%d routes, %d rows: nothing found", len(routes), len(table.Rows()))

@@ -63,10 +63,10 @@ func parseHop(text string) (netip.Addr, error) {
 	return netip.ParseAddr(text)
 }
 
-// countedBy returns clientIP with a warning, logged once, if a peer that is not a
+// clientIPWithWarning returns clientIP with a warning, logged once, if a peer that is not a
 // trusted proxy sends X-Forwarded-For: if the peer is a proxy, everybody behind it
 // shares one limit.
-func (p proxies) countedBy(log *slog.Logger) func(*http.Request) string {
+func (p proxies) clientIPWithWarning(log *slog.Logger) func(*http.Request) string {
 	var once sync.Once
 	return func(r *http.Request) string {
 		if len(r.Header["X-Forwarded-For"]) > 0 {

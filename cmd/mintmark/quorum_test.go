@@ -41,7 +41,7 @@ func (n *nodeProcess) startAlone(t testing.TB) {
 func TestRestartWithoutMajority(t *testing.T) {
 	dir := t.TempDir()
 	seed(t, dir, 1)
-	c := startThree(t, dir, filepath.Join(dir, "data"))
+	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	n := c.nodes[1]
 	documents := map[string]string{}
 	for _, path := range publicDocuments {
@@ -52,7 +52,7 @@ func TestRestartWithoutMajority(t *testing.T) {
 	c.nodes[0].kill()
 	c.nodes[2].kill()
 	n.stop()
-	cli := &cliWorld{t: t, dir: n.dir}
+	cli := &cliEnv{t: t, dir: n.dir}
 	unhealthy := func() {
 		t.Helper()
 		var r cliResult
@@ -100,7 +100,7 @@ func TestRestartWithoutMajority(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(n.dir, "raft", "snapshots")))
 	nothing := make([]byte, 16)
 	nothing = binary.BigEndian.AppendUint32(nothing, crc32.ChecksumIEEE(nothing))
-	require.NoError(t, os.WriteFile(filepath.Join(n.dir, "raft", "committed"), nothing, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(n.dir, "raft", "commit-marker"), nothing, 0o600))
 	n.startAlone(t)
 	unhealthy()
 	require.Eventually(t, func() bool {

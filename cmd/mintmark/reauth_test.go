@@ -106,7 +106,7 @@ func TestTakingOverRevokesSecrets(t *testing.T) {
 	}
 	require.Contains(t, scrape(t, ts.s.metrics), `mintmark_authentication_failures_total{cause="secret_revoked",kind="client_authentication"} 2`)
 	for e := range ts.s.issuer.View().EventsBackwards() {
-		require.Equal(t, ledger.EventClientMoved, e.Kind)
+		require.Equal(t, ledger.EventClientTransferred, e.Kind)
 		require.Equal(t, "u-bob, all secrets revoked", e.Detail)
 		break
 	}

@@ -21,7 +21,7 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	const thief, revoked = clients, 40 // grants of their own
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, revoked+1)
-	c := startThree(t, dir, filepath.Join(dir, "data"))
+	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	survivor, rest := c.nodes[2], c.nodes[:2]
 	survivor.stop()
 	require.True(t, rest[0].waitReady(20*time.Second))
@@ -42,13 +42,13 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	refresh(rest[0], thief)
 	refresh(rest[0], thief)
 	refresh(rest[0], revoked)
-	cli := &cliWorld{t: t, dir: rest[0].dir}
+	cli := &cliEnv{t: t, dir: rest[0].dir}
 	cli.ok("", "user", "disable", "user2")
 	for _, n := range rest {
 		n.kill() // before it wrote to its journal that the user is disabled
 	}
 
-	cli = &cliWorld{t: t, dir: survivor.dir}
+	cli = &cliEnv{t: t, dir: survivor.dir}
 	r := cli.run("", "cluster", "recover", "--yes", "--journal", rest[0].dir, "--journal", rest[1].dir)
 	require.Equal(t, exitOK, r.code, r.err)
 	require.Contains(t, r.out, "at the next start it changes:\n")
@@ -81,15 +81,15 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 func TestRecoverBehindACutLink(t *testing.T) {
 	dir := t.TempDir()
 	seed(t, dir, 1)
-	c := startThree(t, dir, filepath.Join(dir, "data"))
+	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	hung, dead, survivor := c.nodes[0], c.nodes[1], c.nodes[2]
 	survivor.stop()
 	require.True(t, hung.waitReady(20*time.Second))
-	(&cliWorld{t: t, dir: hung.dir}).ok("", "user", "disable", "user0")
+	(&cliEnv{t: t, dir: hung.dir}).ok("", "user", "disable", "user0")
 	require.NoError(t, hung.command.Process.Signal(syscall.SIGSTOP))
 	dead.kill()
 
-	cli := &cliWorld{t: t, dir: survivor.dir}
+	cli := &cliEnv{t: t, dir: survivor.dir}
 	mark := filepath.Join(survivor.dir, "raft", "recovered")
 	r := cli.run("", "cluster", "recover", "--yes")
 	require.Equal(t, exitLocal, r.code, r.err)
@@ -108,7 +108,7 @@ func TestRecoverBehindACutLink(t *testing.T) {
 
 	// It was not lost.
 	require.NoError(t, hung.command.Process.Signal(syscall.SIGCONT))
-	cli = &cliWorld{t: t, dir: hung.dir}
+	cli = &cliEnv{t: t, dir: hung.dir}
 	require.Eventually(t, func() bool {
 		s, err := admin.ShowCluster.Call(t.Context(), hung.operator(t), admin.StatusQuery{})
 		return err == nil && s.Removed != ""
@@ -127,7 +127,7 @@ func TestRecoverBehindACutLink(t *testing.T) {
 	cli.ok("", "cluster", "backup", "journal", saved+".journal")
 	require.Contains(t, cli.ok("", "cluster", "backup", "inspect", saved), "from the folder of a node that did not run")
 
-	w := startCell(t)
+	w := startTestNode(t)
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "cluster.key"), key, 0o600))
 	_, err := w.restore(readFile(t, saved), admin.RestoreOptions{
 		Journals:  [][]byte{readFile(t, saved+".journal"), readFile(t, saved+".running")},

@@ -30,10 +30,10 @@ func onHangup(f func()) (stop func()) {
 // A reloader reads a node's settings again at SIGHUP. It applies those that can
 // change while the node runs, and logs the others that differ.
 type reloader struct {
-	load   func() (serveOptions, sources, error)
-	now    serveOptions // what the node runs with
-	config *serverConfig
-	server atomic.Pointer[server] // nil until the node serves
+	load    func() (serveOptions, sources, error)
+	current serveOptions // what the node runs with
+	config  *serverConfig
+	server  atomic.Pointer[server] // nil until the node serves
 }
 
 // reloadable are the settings that take effect without a restart.
@@ -47,7 +47,7 @@ func (r *reloader) reload() {
 		return
 	}
 	var changed, restart []string
-	was := r.now.settings()
+	was := r.current.settings()
 	for i, s := range o.settings() {
 		switch {
 		case reflect.DeepEqual(was[i].value, s.value):
@@ -57,10 +57,10 @@ func (r *reloader) reload() {
 			restart = append(restart, s.key)
 		}
 	}
-	r.now.Verbose = o.Verbose
-	r.now.setLogLevel()
+	r.current.Verbose = o.Verbose
+	r.current.setLogLevel()
 	if r.config.Readers != nil {
-		r.config.Readers.look(log) // now, not only at the next regular look
+		r.config.Readers.reload(log) // now, not only at the next regular look
 	}
 	r.reloadUpstreamSecret()
 	log.Info("configuration reloaded", "changed", changed)
@@ -73,10 +73,10 @@ func (r *reloader) reload() {
 // the file that the node was started with.
 func (r *reloader) reloadUpstreamSecret() {
 	s := r.server.Load()
-	if s == nil || s.provider.Load() == nil || r.now.Upstream.SecretFile == "" {
+	if s == nil || s.provider.Load() == nil || r.current.Upstream.SecretFile == "" {
 		return
 	}
-	secret, err := r.now.Upstream.secret(os.Getenv)
+	secret, err := r.current.Upstream.secret(os.Getenv)
 	if err != nil {
 		r.config.Log.Error("client secret at the provider not reloaded", "error", err)
 		return

@@ -140,10 +140,10 @@ func TestHangupOfAWaitingNode(t *testing.T) {
 	n.process = launch(t, "mintmark", n.dir, "serve", "--data-dir", n.dir, "--name", "n1", "--log-format", "json",
 		"--listen", "127.0.0.1:0", "--ops-listen", "127.0.0.1:0", "--cluster-listen", "127.0.0.1:0")
 	n.logLine(t, "node starting")
-	(&beginning{t: t, dir: n.dir}).says(noCluster)
+	(&startingServer{t: t, dir: n.dir}).requireStatus(noCluster)
 	require.NoError(t, n.command.Process.Signal(syscall.SIGHUP))
 	n.logLine(t, "configuration reloaded")
-	require.NoError(t, (&beginning{t: t, dir: n.dir}).init(hereURL))
+	require.NoError(t, (&startingServer{t: t, dir: n.dir}).init(hereURL))
 	n.process.wait()
 	require.Contains(t, n.line, hereURL)
 }
@@ -191,7 +191,7 @@ func TestReloadOfTheLogLevel(t *testing.T) {
 	c, err := o.serverLogging(log)
 	require.NoError(t, err)
 	file := o
-	r := reloader{now: o, load: func() (serveOptions, sources, error) { return file, nil, nil }, config: &c}
+	r := reloader{current: o, load: func() (serveOptions, sources, error) { return file, nil, nil }, config: &c}
 	for i, verbose := range []bool{false, true, false} {
 		file.Verbose = verbose
 		r.reload()
@@ -235,13 +235,13 @@ func TestHangupReadsTheClientSecret(t *testing.T) {
 	provider := upstream.New(*c.Upstream)
 	s := &server{}
 	s.provider.Store(provider)
-	s.asking.Go(func() { provider.Run(t.Context()) })
-	t.Cleanup(s.asking.Wait)
-	r := reloader{now: o, load: func() (serveOptions, sources, error) { return o, nil, nil }, config: &c}
+	s.upstreamTasks.Go(func() { provider.Run(t.Context()) })
+	t.Cleanup(s.upstreamTasks.Wait)
+	r := reloader{current: o, load: func() (serveOptions, sources, error) { return o, nil, nil }, config: &c}
 	r.server.Store(s)
 
 	signIn := func() error {
-		proofs := upstream.Proofs{State: strings.Repeat("s", 43), Nonce: strings.Repeat("n", 43), Verifier: strings.Repeat("v", 43)}
+		proofs := upstream.AuthRequest{State: strings.Repeat("s", 43), Nonce: strings.Repeat("n", 43), Verifier: strings.Repeat("v", 43)}
 		var location string
 		require.Eventually(t, func() bool {
 			location, err = provider.Begin(proofs, false)

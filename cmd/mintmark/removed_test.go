@@ -17,9 +17,9 @@ import (
 func TestRemovedNodeServesNobody(t *testing.T) {
 	dir := t.TempDir()
 	_, tokens, _ := seed(t, dir, 1)
-	c := startThree(t, dir, filepath.Join(dir, "data"))
+	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	gone := c.nodes[1]
-	rest := &cliWorld{t: t, dir: c.nodes[2].dir}
+	rest := &cliEnv{t: t, dir: c.nodes[2].dir}
 	rest.ok("", "cluster", "remove", gone.name)
 
 	refused, _ := tokenAnswer(t, gone.listen, tokens[0])
@@ -37,7 +37,7 @@ func TestRemovedNodeServesNobody(t *testing.T) {
 		status, _, _ := asked(t, gone.url+path)
 		require.Equal(t, http.StatusServiceUnavailable, status, path)
 	}
-	cli := &cliWorld{t: t, dir: gone.dir}
+	cli := &cliEnv{t: t, dir: gone.dir}
 	r := cli.run("", "cluster", "status")
 	require.Equal(t, exitUnhealthy, r.code)
 	require.True(t, strings.HasPrefix(r.out, "removed: "), r.out)
@@ -58,11 +58,11 @@ func TestRemovedNodeServesNobody(t *testing.T) {
 func TestRecoverIsRefusedWhileTheClusterRuns(t *testing.T) {
 	dir := t.TempDir()
 	seed(t, dir, 1)
-	c := startThree(t, dir, filepath.Join(dir, "data"))
+	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	n := c.nodes[2]
 	n.stop()
 	require.True(t, c.nodes[0].waitReady(20*time.Second))
-	cli := &cliWorld{t: t, dir: n.dir}
+	cli := &cliEnv{t: t, dir: n.dir}
 	recovered := func(more ...string) cliResult {
 		return cli.run("", append([]string{"cluster", "recover"}, more...)...)
 	}

@@ -22,7 +22,7 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 	clocked := func(c *serverConfig) {
 		c.Now, c.Elapsed = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }, nil
 	}
-	n := newCell(t, withBenchFixtures(t), clocked)
+	n := newTestNode(t, withBenchFixtures(t), clocked)
 	live := make([]string, 3)
 	seedUser(t, n.s.issuer, 1, live)
 	before := n.backup()
@@ -38,7 +38,7 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 	require.Greater(t, inspect(t, after).StateTime, time.Now().Add(400*24*time.Hour))
 
 	ahead.Store(0)
-	r := startCell(t, clocked)
+	r := startTestNode(t, clocked)
 	require.NoError(t, n.key().WriteFile(r.conf.Key.File))
 	require.Contains(t, r.refuses(after, admin.RestoreOptions{}), "restore a backup from before that")
 	report, err := r.restore(before, admin.RestoreOptions{Journals: [][]byte{file}})
@@ -57,7 +57,7 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 	now := ledger.Time(time.Now().Add(time.Second).UnixMilli())
 	for k := range r.view().Keys() {
 		require.LessOrEqual(t, max(k.Announced, k.Activated, k.Retired), now, k.ID)
-		require.LessOrEqual(t, k.Learnt, now.Add(24*time.Hour), k.ID)
+		require.LessOrEqual(t, k.PropagatedAt, now.Add(24*time.Hour), k.ID)
 	}
 	ahead.Store(int64(24 * time.Hour))
 	require.Eventually(t, func() bool {
@@ -76,7 +76,7 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 func TestVerifiersTolerateWhatNodesDo(t *testing.T) {
 	var now atomic.Int64 // of the node, which stands: all happens in one second
 	now.Store(time.Now().Truncate(time.Second).UnixMilli())
-	d := &desk{startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+	d := &docServer{startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
 		c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
 	}), t, map[string]*browser{}}
 	behind := cluster.ClockTolerance // the clock of whoever verifies

@@ -16,7 +16,7 @@ import (
 // TestRestoreSaysWhatIsKnown: which span the journal covers, where there are
 // holes, and after when nothing is known. A hole is accepted or nothing is done.
 func TestRestoreSaysWhatIsKnown(t *testing.T) {
-	n := newCell(t)
+	n := newTestNode(t)
 	early := n.journal()
 	n.disable("alice")
 	state := n.backup()
@@ -48,7 +48,7 @@ func TestRestoreSaysWhatIsKnown(t *testing.T) {
 		to.Covered(saved.Seq+25, at+25)
 	})
 
-	w := waitingCell(t, key)
+	w := newWaitingTestNode(t, key)
 	r := w.preview(state, late)
 	require.Empty(t, r.Gap)
 	require.Empty(t, r.Warnings)
@@ -103,7 +103,7 @@ func TestRestoreSaysWhatIsKnown(t *testing.T) {
 // TestRestoreSaysWhatItLeaves: what of the journal could not be applied is told
 // by kind and count, and by name where somebody has to do something.
 func TestRestoreSaysWhatItLeaves(t *testing.T) {
-	n := newCell(t)
+	n := newTestNode(t)
 	state := n.backup()
 	first := n.view().ActiveKey(ledger.ForSigning).ID
 	n.propose(&ledger.PutUser{ID: "u-carol", Username: "carol", Password: "x"})
@@ -124,7 +124,7 @@ func TestRestoreSaysWhatItLeaves(t *testing.T) {
 			to.Append(r.Seq, r.At, r.Data)
 		}
 	})
-	w := waitingCell(t, key)
+	w := newWaitingTestNode(t, key)
 	r := w.preview(state, late)
 	require.Contains(t, r.Skipped, admin.SkippedChanges{What: "users disabled", Count: 1}, "carol is newer than the backup")
 	require.Empty(t, r.NotDone)

@@ -12,7 +12,7 @@ import (
 // folder.
 func TestJournalOfTheDeadUnderAnotherKeyFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
-	n := newCell(t, func(c *serverConfig) { c.Key = keySource{File: file} })
+	n := newTestNode(t, func(c *serverConfig) { c.Key = keySource{File: file} })
 	state := n.backup()
 	n.disable("alice")
 	key := n.key()
@@ -30,7 +30,7 @@ func TestJournalOfTheDeadUnderAnotherKeyFile(t *testing.T) {
 	require.ErrorContains(t, run(), "cluster.key is missing")
 	require.NoFileExists(t, out)
 	require.NoError(t, run("--cluster-key-file", file))
-	require.Len(t, waitingCell(t, key).preview(state, readFile(t, out)).Changes, 1)
+	require.Len(t, newWaitingTestNode(t, key).preview(state, readFile(t, out)).Changes, 1)
 
 	out += "2"
 	t.Setenv(envName(keyClusterKeyFile), file)

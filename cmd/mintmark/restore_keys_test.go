@@ -20,12 +20,12 @@ import (
 // goes with a journal from after it. Each file is opened with the key that its
 // head names, and what is restored is sealed under the node's own.
 func TestRestoreAcrossClusterKeys(t *testing.T) {
-	n := newCell(t)
+	n := newTestNode(t)
 	old := n.key()
 	state := n.backup()
 	before := n.journal()
 	n.disable("alice")
-	_, err := admin.ResealKeys.Call(t.Context(), n.operator(), admin.Resealing{})
+	_, err := admin.RewrapKeys.Call(t.Context(), n.operator(), admin.RewrapRequest{})
 	require.NoError(t, err)
 	now := n.key()
 	require.NotEqual(t, old.ID(), now.ID())
@@ -38,34 +38,34 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 	given := []admin.Plain{admin.Plain(old.Text())}
 
 	// restored checks that nothing but the node's own key is needed any more.
-	restored := func(t *testing.T, w *cell) {
+	restored := func(t *testing.T, w *testNode) {
 		t.Helper()
 		require.Equal(t, now.ID(), w.key().ID())
 		for row := range w.view().Keys() {
-			require.Equal(t, now.ID(), row.Under, row.ID)
+			require.Equal(t, now.ID(), row.SealedUnder, row.ID)
 		}
 		w.close()
 		_ = os.Remove(filepath.Join(w.dir, "cluster.key.old"))
 		w.start()
 		w.await()
-		require.NoError(t, issuer.OpensAll(slices.Collect(w.view().Keys()), keys.FixedClusterKey(now, "")))
+		require.NoError(t, issuer.CheckOpenable(slices.Collect(w.view().Keys()), keys.FixedClusterKey(now, "")))
 	}
 
 	t.Run("with a key that others can read", func(t *testing.T) {
-		w := waitingCell(t, old)
+		w := newWaitingTestNode(t, old)
 		require.NoError(t, os.Chmod(filepath.Join(w.dir, "cluster.key"), 0o644))
 		_, err := w.restore(state, admin.RestoreOptions{AcceptGap: true})
 		require.ErrorContains(t, err, filepath.Join(w.dir, "cluster.key")+": key file is open to others")
 		require.Equal(t, exitRefused, exitCode(err))
 	})
 	t.Run("without the old key", func(t *testing.T) {
-		w := waitingCell(t, now)
+		w := newWaitingTestNode(t, now)
 		why := w.refuses(state, admin.RestoreOptions{Journals: [][]byte{after}})
 		require.Contains(t, why, "sealed under cluster key "+old.ID())
 		require.Contains(t, why, "--cluster-key-file")
 	})
 	t.Run("a damaged file is not a matter of keys", func(t *testing.T) {
-		w := waitingCell(t, now)
+		w := newWaitingTestNode(t, now)
 		short := w.refuses(state[:len(state)/2], admin.RestoreOptions{AcceptGap: true})
 		require.Contains(t, short, "cut short")
 		require.NotContains(t, short, "key")
@@ -77,7 +77,7 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 		require.Contains(t, w.refuses(state, admin.RestoreOptions{AcceptGap: true}), "must be in")
 	})
 	t.Run("with the old key given", func(t *testing.T) {
-		w := waitingCell(t, now)
+		w := newWaitingTestNode(t, now)
 		r, err := w.restore(state, admin.RestoreOptions{Journals: [][]byte{after}, Keys: given})
 		require.NoError(t, err)
 		require.Empty(t, r.Gap)
@@ -85,7 +85,7 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 		restored(t, w)
 	})
 	t.Run("with the old key beside the new one", func(t *testing.T) {
-		w := waitingCell(t, now)
+		w := newWaitingTestNode(t, now)
 		require.NoError(t, os.WriteFile(filepath.Join(w.dir, "cluster.key.old"), old.Text(), 0o600))
 		_, err := w.restore(state, admin.RestoreOptions{Journals: [][]byte{before, after}})
 		require.NoError(t, err)
@@ -93,12 +93,12 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 		restored(t, w)
 	})
 	t.Run("a change is not undone", func(t *testing.T) {
-		w := waitingCell(t, old)
+		w := newWaitingTestNode(t, old)
 		why := w.refuses(state, admin.RestoreOptions{Journals: [][]byte{after}, Keys: []admin.Plain{admin.Plain(now.Text())}})
 		require.Contains(t, why, "the cluster key was changed to "+now.ID())
 	})
 	t.Run("without a journal", func(t *testing.T) {
-		w := waitingCell(t, now)
+		w := newWaitingTestNode(t, now)
 		_, err := w.restore(state, admin.RestoreOptions{AcceptGap: true, Keys: given})
 		require.NoError(t, err)
 		require.False(t, w.disabled("alice"))
@@ -109,14 +109,14 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 			to.Covered(0, 0)
 			known := recordsOf(t, from)
 			for r := range from.Records(0) {
-				if known[r.Seq].Effects[0].Kind == ledger.EffectResealed {
+				if known[r.Seq].Effects[0].Kind == ledger.EffectRewrapped {
 					to.Skipped(r.Seq, r.Seq, r.At)
 					continue
 				}
 				to.Append(r.Seq, r.At, r.Data)
 			}
 		})
-		w := waitingCell(t, now)
+		w := newWaitingTestNode(t, now)
 		r, err := w.restore(state, admin.RestoreOptions{Journals: [][]byte{lost}, AcceptGap: true, Keys: given})
 		require.NoError(t, err)
 		require.NotEmpty(t, r.Gap)
@@ -124,10 +124,10 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 		restored(t, w)
 	})
 	t.Run("a key that nobody has", func(t *testing.T) {
-		w := waitingCell(t, old)
+		w := newWaitingTestNode(t, old)
 		require.Contains(t, w.refuses(state, admin.RestoreOptions{Journals: [][]byte{after}}), "this journal is sealed under cluster key "+now.ID())
 		// A journal that is itself under a key at hand, and what it adds is not.
-		under := resealedFile(t, after, now, old)
+		under := rewrappedFile(t, after, now, old)
 		why := w.refuses(state, admin.RestoreOptions{Journals: [][]byte{under}, AcceptGap: true})
 		require.Contains(t, why, "is sealed under cluster key "+now.ID())
 		require.Contains(t, why, "--cluster-key-file")

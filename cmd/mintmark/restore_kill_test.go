@@ -34,7 +34,7 @@ func killedAt(wanted string) func(string) {
 // what to delete, and can be done again; one that was killed after its last step
 // is done.
 func TestRestoreKilledAtEachStep(t *testing.T) {
-	n := newCell(t)
+	n := newTestNode(t)
 	state := n.backup()
 	n.disable("alice")
 	journal, old := n.journal(), n.key()
@@ -46,7 +46,7 @@ func TestRestoreKilledAtEachStep(t *testing.T) {
 	for _, step := range []string{"marked", "written", "opened", "begun", "replayed", "sealed", "done"} {
 		t.Run(step, func(t *testing.T) {
 			t.Setenv(killAt, step)
-			w := newWaiting(t, t.TempDir())
+			w := newWaitingProcess(t, t.TempDir())
 			require.NoError(t, own.WriteFile(filepath.Join(w.dir, "cluster.key")))
 			_, err := admin.RestoreBackup(t.Context(), w.operator(t), bytes.NewReader(state), o)
 			require.Error(t, err, "nobody answers any more")
@@ -62,7 +62,7 @@ func TestRestoreKilledAtEachStep(t *testing.T) {
 					require.NoError(t, os.RemoveAll(filepath.Join(w.dir, name)))
 				}
 			}
-			c := startCellIn(t, w.dir)
+			c := startTestNodeIn(t, w.dir)
 			if step != "done" {
 				_, err = c.restore(state, o)
 				require.NoError(t, err)
@@ -70,9 +70,9 @@ func TestRestoreKilledAtEachStep(t *testing.T) {
 			c.await()
 			require.True(t, c.disabled("alice"))
 			for row := range c.view().Keys() {
-				require.Equal(t, own.ID(), row.Under)
+				require.Equal(t, own.ID(), row.SealedUnder)
 			}
-			again := c.dead()
+			again := c.offlineJournal()
 			r := waitingWith(t, old, own).preview(state, again)
 			require.Empty(t, r.Gap, "its journal is whole, too")
 			require.NotEmpty(t, r.Changes)
@@ -95,10 +95,10 @@ func startsNot(t testing.TB, dir string) error {
 	return err
 }
 
-// waitingWith is a waitingCell that has an older key beside its own.
-func waitingWith(t testing.TB, old, own keys.ClusterKey) *cell {
+// waitingWith is a newWaitingTestNode that has an older key beside its own.
+func waitingWith(t testing.TB, old, own keys.ClusterKey) *testNode {
 	t.Helper()
-	c := waitingCell(t, own)
+	c := newWaitingTestNode(t, own)
 	require.NoError(t, os.WriteFile(filepath.Join(c.dir, "cluster.key.old"), old.Text(), 0o600))
 	return c
 }

@@ -21,7 +21,7 @@ import (
 // TestRestorePromises has one part for each sentence that operators were
 // promised of backups and restores.
 func TestRestorePromises(t *testing.T) {
-	n := newCell(t, withBenchFixtures(t), func(c *serverConfig) {
+	n := newTestNode(t, withBenchFixtures(t), func(c *serverConfig) {
 		// Longer ago than a refresh token may lie idle.
 		c.Now, c.Elapsed = func() time.Time { return wallClock().Add(-40 * 24 * time.Hour) }, nil
 	})
@@ -29,7 +29,7 @@ func TestRestorePromises(t *testing.T) {
 	alice, bob := make([]string, 5), make([]string, 2)
 	seedUser(t, n.s.issuer, 1, alice)
 	seedUser(t, n.s.issuer, 2, bob)
-	spend := func(at *cell, token string) (status int, next string) {
+	spend := func(at *testNode, token string) (status int, next string) {
 		return tokenAnswer(t, at.s.publicAddr.String(), token)
 	}
 	refresh := func(token string) string {
@@ -113,7 +113,7 @@ func TestRestorePromises(t *testing.T) {
 	})
 	n.close()
 
-	w := waitingCell(t, key)
+	w := newWaitingTestNode(t, key)
 	o := admin.RestoreOptions{Journals: [][]byte{late}}
 
 	t.Run("restore --dry-run prints what would change", func(t *testing.T) {
@@ -169,7 +169,7 @@ func TestRestorePromises(t *testing.T) {
 		invited, err := admin.InviteNode.Call(t.Context(), w.operator(), admin.Invitation{Name: "n2", Lifetime: time.Hour})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(token, []byte(invited.Token.Reveal()), 0o600))
-		second := startCell(t, func(c *serverConfig) {
+		second := startTestNode(t, func(c *serverConfig) {
 			c.Cluster.Name, c.Cluster.Join, c.Cluster.TokenFile = "n2", w.s.clusterListener.Addr().String(), token
 		})
 		second.await()
@@ -184,8 +184,8 @@ func TestRestorePromises(t *testing.T) {
 			again = second.journal()
 			return inspect(t, again).Seq >= inspect(t, last).Seq
 		}, 20*time.Second, 10*time.Millisecond)
-		require.Equal(t, inspect(t, w.journal()).Lives, inspect(t, again).Lives)
-		r := waitingCell(t, key).preview(last, again)
+		require.Equal(t, inspect(t, w.journal()).Timelines, inspect(t, again).Timelines)
+		r := newWaitingTestNode(t, key).preview(last, again)
 		require.Empty(t, r.Gap)
 		require.Empty(t, r.Warnings)
 	})

@@ -22,7 +22,7 @@ import (
 // that the lost nodes had used for other commands. Their journals are refused
 // where they tell of those.
 func TestRestoreTellsARecoveryApart(t *testing.T) {
-	lost := newCell(t)
+	lost := newTestNode(t)
 	first := lost.backup()
 	lost.disable("alice")
 	lost.close()
@@ -36,18 +36,18 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 	}
 	lost.disable("bob")
 	last, key := lost.backup(), lost.key()
-	dead := lost.dead()
-	life := inspect(t, dead).Lives
+	dead := lost.offlineJournal()
+	life := inspect(t, dead).Timelines
 	require.Len(t, life, 1)
 
 	recoverIn(t, left)
 	mark := readFile(t, filepath.Join(left, "raft", "recovered"))
-	survivor := startCellIn(t, left)
+	survivor := startTestNodeIn(t, left)
 	survivor.await()
 	require.NoFileExists(t, filepath.Join(left, "raft", "recovered"))
 	label, err := survivor.s.journal.Journal.Label()
 	require.NoError(t, err)
-	lives := inspect(t, survivor.backup()).Lives
+	lives := inspect(t, survivor.backup()).Timelines
 	require.Len(t, lives, 2, "as soon as it serves")
 	require.Equal(t, life[0], lives[0])
 	require.Contains(t, string(label), lives[1].ID)
@@ -64,14 +64,14 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 
 	survivor.disable("alice")
 	late := survivor.backup()
-	require.Equal(t, lives, inspect(t, late).Lives, "it is the same life")
+	require.Equal(t, lives, inspect(t, late).Timelines, "it is the same life")
 	require.Less(t, inspect(t, late).Seq, inspect(t, dead).Seq, "what the lost node did after it has later positions")
 	survivor.propose(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-alice", State: ledger.Enable})
 	survivor.disable("alice")
-	own := survivor.dead()
-	require.Equal(t, lives, inspect(t, own).Lives)
+	own := survivor.offlineJournal()
+	require.Equal(t, lives, inspect(t, own).Timelines)
 
-	w := waitingCell(t, key)
+	w := newWaitingTestNode(t, key)
 	refuses := func(state []byte, journals ...[]byte) {
 		t.Helper()
 		says := w.refuses(state, admin.RestoreOptions{AcceptGap: true, Journals: journals})
@@ -93,7 +93,7 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 // TestRecoveryReplaysTheJournalsOfLostNodes: what was taken away after the
 // survivor stopped is taken away there before it serves, and stays so.
 func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
-	lost := newCell(t)
+	lost := newTestNode(t)
 	first := lost.backup()
 	lost.close()
 	left := folderOf(t, lost.dir) // a node that is cut off here
@@ -105,8 +105,8 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 	require.NoError(t, err)
 	active, key := lost.view().ActiveKey(ledger.ForSigning).ID, lost.key()
 	own, file := lost.view().Settings().BaseURL, filepath.Join(t.TempDir(), "journal")
-	require.NoError(t, os.WriteFile(file, lost.dead(), 0o600))
-	stranger := newCell(t)
+	require.NoError(t, os.WriteFile(file, lost.offlineJournal(), 0o600))
+	stranger := newTestNode(t)
 	stranger.close()
 	// The disk of the lost node can be read, and no more.
 	readOnly := folderOf(t, lost.dir)
@@ -126,7 +126,7 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 		"with one": {[]string{"--journal", readOnly}, []string{
 			"would change:\n", "user u-alice disabled", "key " + leaked + " dropped in emergency", "the journals have the revocations after that, up to command", "say --yes",
 		}},
-		"of another cluster": {[]string{"--yes", "--journal", stranger.dir}, []string{"of the cluster, which is not in the past of life"}},
+		"of another cluster": {[]string{"--yes", "--journal", stranger.dir}, []string{"of the cluster, which is not in the past of timeline"}},
 		"no data folder":     {[]string{"--yes", "--journal", t.TempDir()}, []string{"not the data folder of a node"}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -145,7 +145,7 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 		require.NoError(t, err, said)
 		require.Contains(t, said, "recovered: start the node")
 		mark := readFile(t, filepath.Join(left, "raft", "recovered"))
-		survivor := startCellIn(t, left)
+		survivor := startTestNodeIn(t, left)
 		survivor.await()
 		holds := func() {
 			t.Helper()
@@ -165,7 +165,7 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 		holds()
 		require.Equal(t, uint32(1), survivor.view().Restore().Count)
 
-		r := waitingCell(t, key).preview(first, survivor.journal())
+		r := newWaitingTestNode(t, key).preview(first, survivor.journal())
 		require.Contains(t, strings.Join(r.Changes, "\n"), "user u-alice disabled", "its own journal has it")
 	}
 	require.Equal(t, before, listing(t, readOnly))
@@ -175,7 +175,7 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 // before its log. What the log has after that is part of the journal that is read
 // from the folder, and nothing is changed there.
 func TestTheLogCompletesAJournal(t *testing.T) {
-	lost := newCell(t)
+	lost := newTestNode(t)
 	first, key := lost.backup(), lost.key()
 	lost.close()
 	left := folderOf(t, lost.dir)
@@ -193,16 +193,16 @@ func TestTheLogCompletesAJournal(t *testing.T) {
 	for _, decided := range []bool{true, false} {
 		t.Run(fmt.Sprint("decided ", decided), func(t *testing.T) {
 			if !decided {
-				replaced(filepath.Join("raft", "committed"))
+				replaced(filepath.Join("raft", "commit-marker"))
 			}
 			var state bytes.Buffer
-			require.NoError(t, (&management{dataDir: lost.dir, output: "text"}).stateOfTheDead("", &state))
+			require.NoError(t, (&management{dataDir: lost.dir, output: "text"}).writeOfflineState("", &state))
 			before := listing(t, lost.dir)
-			journal := lost.dead()
+			journal := lost.offlineJournal()
 			read := inspect(t, journal)
 			require.Equal(t, inspect(t, state.Bytes()).Seq, read.Seq)
 			require.Equal(t, decided, read.Tail == nil)
-			w := waitingCell(t, key)
+			w := newWaitingTestNode(t, key)
 			require.Empty(t, w.preview(state.Bytes(), journal).Gap)
 			r := w.preview(first, journal)
 			require.Empty(t, r.Gap)
@@ -219,7 +219,7 @@ func TestTheLogCompletesAJournal(t *testing.T) {
 				require.Contains(t, said, fmt.Sprintf("up to command %d, ", read.Seq))
 				require.NotContains(t, said, "may have come back")
 				require.Equal(t, !decided, strings.Contains(said, "were decided: what they took away is taken away here"), said)
-				survivor := startCellIn(t, left)
+				survivor := startTestNodeIn(t, left)
 				survivor.await()
 				require.True(t, survivor.disabled("alice"))
 				require.False(t, survivor.disabled("bob"))
@@ -230,10 +230,10 @@ func TestTheLogCompletesAJournal(t *testing.T) {
 
 	require.NoError(t, os.Remove(filepath.Join(lost.dir, "raft", "log", "wal-meta.db")))
 	var journal bytes.Buffer
-	lacks, err := (&management{dataDir: lost.dir, output: "text"}).journalOfTheDead("", &journal)
+	lacks, err := (&management{dataDir: lost.dir, output: "text"}).writeOfflineJournal("", &journal)
 	require.NoError(t, err)
 	require.Contains(t, lacks, filepath.Join(lost.dir, "raft", "log", "wal-meta.db")+" is gone")
-	require.Contains(t, waitingCell(t, key).preview(first, journal.Bytes()).Gap, lacks)
+	require.Contains(t, newWaitingTestNode(t, key).preview(first, journal.Bytes()).Gap, lacks)
 	said, err := recoverWith(left, "--yes", "--journal", lost.dir)
 	require.NoError(t, err, said)
 	require.Contains(t, said, "lost: "+lacks)
@@ -244,19 +244,19 @@ func TestTheLogCompletesAJournal(t *testing.T) {
 // others never had. The journals of the two still go together: at most one of them
 // has commands there that were decided.
 func TestEndsOfLogsMayDiffer(t *testing.T) {
-	n := newCell(t)
+	n := newTestNode(t)
 	first, key := n.backup(), n.key()
 	shared := inspect(t, first).Seq
 	n.close()
 	dir := folderOf(t, n.dir)
 	ends := map[string][]byte{}
 	for name, user := range map[string]string{n.dir: "alice", dir: "bob"} {
-		c := startCellIn(t, name)
+		c := startTestNodeIn(t, name)
 		c.await()
 		c.disable(user)
-		ends[user] = c.dead()
+		ends[user] = c.offlineJournal()
 	}
-	w := waitingCell(t, key)
+	w := newWaitingTestNode(t, key)
 	says := w.refuses(first, admin.RestoreOptions{Journals: [][]byte{ends["alice"], ends["bob"]}})
 	require.Contains(t, says, "the journals contradict each other")
 
@@ -294,13 +294,13 @@ func TestEndsOfLogsMayDiffer(t *testing.T) {
 // TestRecoveryWithAnotherClusterKey: the lost nodes changed it after the survivor
 // had stopped, and their journal has keys that are sealed under the new one.
 func TestRecoveryWithAnotherClusterKey(t *testing.T) {
-	lost := newCell(t)
+	lost := newTestNode(t)
 	old := lost.key()
 	lost.close()
 	left := folderOf(t, lost.dir)
 	lost.start()
 	lost.await()
-	_, err := lost.s.reseal(t.Context(), false)
+	_, err := lost.s.rewrap(t.Context(), false)
 	require.NoError(t, err)
 	require.NotEqual(t, old.ID(), lost.key().ID())
 	key := lost.key()
@@ -316,10 +316,10 @@ func TestRecoveryWithAnotherClusterKey(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(left, "cluster.key.old"), old.Text(), 0o600))
 	said, err = recoverWith(left, "--yes", "--journal", lost.dir)
 	require.NoError(t, err, said)
-	survivor := startCellIn(t, left)
+	survivor := startTestNodeIn(t, left)
 	survivor.await()
 	for k := range survivor.view().Keys() {
-		require.Equal(t, key.ID(), k.Under, k.ID)
+		require.Equal(t, key.ID(), k.SealedUnder, k.ID)
 	}
 }
 
@@ -371,7 +371,7 @@ func folderOf(t testing.TB, dir string) string {
 // TestRecoveryLeavesNoHole in the journal, though what a crash cut off that is in
 // no log any more after it.
 func TestRecoveryLeavesNoHole(t *testing.T) {
-	c := newCell(t)
+	c := newTestNode(t)
 	first := c.backup()
 	c.close()
 	before := folderOf(t, filepath.Join(c.dir, "journal"))
@@ -383,9 +383,9 @@ func TestRecoveryLeavesNoHole(t *testing.T) {
 	require.NoError(t, os.CopyFS(filepath.Join(c.dir, "journal"), os.DirFS(before)))
 
 	recoverIn(t, c.dir)
-	dead := inspect(t, c.dead())
-	require.Len(t, dead.Lives, 1)
-	mark, err := cluster.Recovered(filepath.Join(c.dir, "raft"))
+	dead := inspect(t, c.offlineJournal())
+	require.Len(t, dead.Timelines, 1)
+	mark, err := cluster.PendingRecovery(filepath.Join(c.dir, "raft"))
 	require.NoError(t, err)
 	require.LessOrEqual(t, dead.Seq, mark.Seq, "what comes then is of another life")
 	c.start()
@@ -393,7 +393,7 @@ func TestRecoveryLeavesNoHole(t *testing.T) {
 	c.disable("bob")
 	own := c.journal()
 
-	r := waitingCell(t, c.key()).preview(first, own)
+	r := newWaitingTestNode(t, c.key()).preview(first, own)
 	require.Empty(t, r.Gap)
 	all := strings.Join(r.Changes, "\n")
 	require.Contains(t, all, "alice")
@@ -404,7 +404,7 @@ func TestRecoveryLeavesNoHole(t *testing.T) {
 // all of it.
 func TestRecoverySaysWhatMayComeBack(t *testing.T) {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	others := cluster.Prospect{GivesUp: []cluster.GivenUp{{Member: cluster.Member{Name: "n2"}}}}
+	others := cluster.RecoveryPlan{Abandoned: []cluster.AbandonedNode{{Member: cluster.Member{Name: "n2"}}}}
 	known := admin.RestoreReport{Seq: 5, StateTime: at, KnownUntil: at}
 	holed := known
 	holed.Covered = []admin.JournalSpan{{From: 7, To: 9, Begins: at, Ends: at}}
@@ -423,7 +423,7 @@ func TestRecoverySaysWhatMayComeBack(t *testing.T) {
 	}{
 		"no journal":      {none, true, []string{"lost: there is no journal", list}, []string{all}},
 		"one with a hole": {holed, true, []string{"lost: the journal has nothing of", list, "up to command 9"}, []string{all}},
-		"whole":           {whole, true, []string{"at the next start it changes:\n", "up to command 9, " + exact(at), all}, []string{list, "lost: "}},
+		"whole":           {whole, true, []string{"at the next start it changes:\n", "up to command 9, " + formatTimeSeconds(at), all}, []string{list, "lost: "}},
 		"whole, to ask":   {whole, false, []string{"it would change:\n", all}, []string{list}},
 		"nothing to do":   {idle, true, []string{"at the next start it changes nothing\n", all}, []string{list}},
 	} {

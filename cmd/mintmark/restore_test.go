@@ -83,12 +83,12 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	// The journal of a node that runs no more says the same.
 	m := &management{dataDir: n.dir, output: "text"}
 	var dead bytes.Buffer
-	lacks, err := m.journalOfTheDead("", &dead)
+	lacks, err := m.writeOfflineJournal("", &dead)
 	require.NoError(t, err)
 	require.Empty(t, lacks)
 	require.Greater(t, dead.Len(), 100)
 
-	fresh := newWaiting(t, dir)
+	fresh := newWaitingProcess(t, dir)
 	_, err = admin.RestoreBackup(t.Context(), fresh.operator(t), bytes.NewReader(state.Bytes()), admin.RestoreOptions{AcceptGap: true})
 	require.ErrorContains(t, err, "cluster key", "the key of the backup is not there yet")
 	key, err := os.ReadFile(filepath.Join(n.dir, "cluster.key"))
@@ -140,16 +140,16 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	require.ErrorContains(t, err, "belongs to a cluster already")
 }
 
-// waiting is a node that belongs to no cluster yet.
-type waiting struct {
+// waitingProcess is a node that belongs to no cluster yet.
+type waitingProcess struct {
 	*nodeProcess
 	t    testing.TB
 	line chan string
 }
 
-func newWaiting(t testing.TB, dir string) *waiting {
+func newWaitingProcess(t testing.TB, dir string) *waitingProcess {
 	t.Helper()
-	w := &waiting{t: t, line: make(chan string, 1), nodeProcess: &nodeProcess{
+	w := &waitingProcess{t: t, line: make(chan string, 1), nodeProcess: &nodeProcess{
 		name: "fresh", dir: filepath.Join(dir, "fresh"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t),
 	}}
 	w.opsURL = "http://" + w.ops
@@ -165,7 +165,7 @@ func newWaiting(t testing.TB, dir string) *waiting {
 	return w
 }
 
-func (w *waiting) expectWaiting() {
+func (w *waitingProcess) expectWaiting() {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 5*time.Second)
 	defer cancel()
@@ -176,7 +176,7 @@ func (w *waiting) expectWaiting() {
 }
 
 // running waits for the line that says that the node serves.
-func (w *waiting) running() {
+func (w *waitingProcess) running() {
 	w.t.Helper()
 	w.process.wait()
 	var s serving

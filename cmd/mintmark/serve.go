@@ -64,7 +64,7 @@ func runServe(ctx context.Context, o serveOptions, from sources, load func() (se
 		return err
 	}
 	o.logStart(log, from)
-	hangups := reloader{now: o, load: load, config: &c}
+	hangups := reloader{current: o, load: load, config: &c}
 	defer onHangup(hangups.reload)()
 	s, err := start(ctx, c)
 	if err != nil {
@@ -108,7 +108,7 @@ func (o *serveOptions) serverLogging(log *slog.Logger) (serverConfig, error) {
 	if err != nil {
 		return serverConfig{}, err
 	}
-	readers, err := readersFrom(o.FeedSecrets, os.Getenv)
+	readers, err := openReadersFile(o.FeedSecrets, os.Getenv)
 	if err != nil {
 		return serverConfig{}, err
 	}
@@ -120,16 +120,16 @@ func (o *serveOptions) serverLogging(log *slog.Logger) (serverConfig, error) {
 			Join: o.Join, TokenFile: o.TokenFile,
 		},
 		Upstream: provider, NoPasswords: !o.PasswordSignIn, Readers: readers,
-		Settings: o.agree, PublicURL: o.PublicURL, AppURL: o.AppURL, PlainHTTP: o.PlainHTTP, Drain: o.Drain, TrustClock: o.TrustClock,
+		Settings: o.checkSettings, PublicURL: o.PublicURL, AppURL: o.AppURL, PlainHTTP: o.PlainHTTP, Drain: o.Drain, TrustClock: o.TrustClock,
 		Log:    log,
 		Traces: newTracing(o.OTLPEndpoint, o.Name, trusted, log),
 	}, nil
 }
 
-// agree refuses a node whose flags differ from the cluster's settings: which of
+// checkSettings refuses a node whose flags differ from the cluster's settings: which of
 // them is right can't be known, and the wrong one would make every token
 // worthless.
-func (o *serveOptions) agree(s ledger.Settings, _ string) (ledger.Settings, error) {
+func (o *serveOptions) checkSettings(s ledger.Settings, _ string) (ledger.Settings, error) {
 	if s.BaseURL == "" {
 		return s, errNoSettings
 	}

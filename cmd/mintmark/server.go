@@ -82,7 +82,7 @@ type server struct {
 	config   serverConfig
 	keys     *keys.ClusterKeys
 	node     *cluster.Node
-	journal  *issuer.Recorder
+	journal  *issuer.JournalObserver
 	issuer   *issuer.Issuer
 	settings ledger.Settings
 	metrics  *metrics
@@ -90,29 +90,29 @@ type server struct {
 
 	public, ops         *http.Server
 	publicListener      net.Listener
-	front               front
+	startup             startupHandler
 	publicAddr, opsAddr net.Addr
 	clusterListener     net.Listener
 
-	answering sync.Mutex    // guards the next two while the server starts
+	servingMu sync.Mutex    // guards the next two while the server starts
 	serving   bool          // the public listener's connections are accepted
 	admin     *admin.Server // nil until there is something to ask
 
-	provider   atomic.Pointer[upstream.Provider] // nil for none, and until there is one
-	asking     sync.WaitGroup                    // of the upstream provider
-	stopAsking context.CancelFunc
+	provider      atomic.Pointer[upstream.Provider] // nil for none, and until there is one
+	upstreamTasks sync.WaitGroup                    // of the upstream provider
+	stopUpstream  context.CancelFunc
 
-	watching     sync.WaitGroup // of the list of resource servers
-	stopWatching context.CancelFunc
+	readerTasks sync.WaitGroup // of the list of resource servers
+	stopReaders context.CancelFunc
 
-	labelling sync.WaitGroup
-	waitsFor  atomic.Pointer[string]
-	inits     chan admin.NewCluster // for a cluster that has no addresses
-	failed    chan error            // of a listener
-	opened    chan struct{}         // closed when the node runs
-	started   chan struct{}         // closed when everything above is there
-	stopping  chan struct{}
-	failure   error // why the start failed; set before stopping is closed
+	labelTasks   sync.WaitGroup
+	waitReason   atomic.Pointer[string]
+	initRequests chan admin.NewCluster // for a cluster that has no addresses
+	failed       chan error            // of a listener
+	opened       chan struct{}         // closed when the node runs
+	started      chan struct{}         // closed when everything above is there
+	stopping     chan struct{}
+	failure      error // why the start failed; set before stopping is closed
 }
 
 // start returns when the server answers. What it started is closed again
@@ -122,10 +122,10 @@ func start(ctx context.Context, c serverConfig) (*server, error) {
 		c.Now, c.Elapsed = wallClock, cluster.Elapsed()
 	}
 	s := &server{
-		config: c, failed: make(chan error, 3), inits: make(chan admin.NewCluster),
+		config: c, failed: make(chan error, 3), initRequests: make(chan admin.NewCluster),
 		opened: make(chan struct{}), started: make(chan struct{}), stopping: make(chan struct{}),
 	}
-	s.front.removed = s.isApart
+	s.startup.removed = s.membershipError
 	s.metrics = newMetrics(s)
 	s.failures = security.New(security.Config{Log: c.Log, Now: c.Now, Name: causeName, Count: s.metrics.failed})
 	if err := s.start(ctx); err != nil {
@@ -138,7 +138,7 @@ func start(ctx context.Context, c serverConfig) (*server, error) {
 
 func (s *server) start(ctx context.Context) error {
 	c := s.config
-	if err := dataDir(c.DataDir); err != nil {
+	if err := makeDataDir(c.DataDir); err != nil {
 		return err
 	}
 	ops, err := net.Listen("tcp", c.OpsListen)
@@ -166,7 +166,7 @@ func (s *server) start(ctx context.Context) error {
 		}
 	}
 	s.public = &http.Server{
-		Handler:           &s.front,
+		Handler:           &s.startup,
 		ReadHeaderTimeout: 5 * time.Second,
 		ReadTimeout:       15 * time.Second,
 		WriteTimeout:      30 * time.Second,
@@ -176,24 +176,24 @@ func (s *server) start(ctx context.Context) error {
 		// "OPTIONS *" is answered as everything else is, by the handler.
 		DisableGeneralOptionsHandler: true,
 	}
-	late := time.AfterFunc(startPatience, s.answerMeanwhile)
+	late := time.AfterFunc(earlyClientWait, s.serveWhileStarting)
 	defer late.Stop()
 	h, err := s.open(ctx)
 	if err != nil {
 		return err
 	}
-	s.front.behind.Store(&h)
+	s.startup.handler.Store(&h)
 	s.servePublic()
 	return nil
 }
 
 // servePublic accepts connections, from the first call on.
 func (s *server) servePublic() {
-	s.answering.Lock()
-	defer s.answering.Unlock()
+	s.servingMu.Lock()
+	defer s.servingMu.Unlock()
 	if !s.serving && s.isStopping() == nil {
 		s.serving = true
-		go s.serve(s.public, fair(s.public, bounded(s.publicListener, maxConnections), maxOfSource, s.config.Proxies))
+		go s.serve(s.public, newFairListener(s.public, bounded(s.publicListener, maxConnections), maxPerSource, s.config.Proxies))
 	}
 }
 
@@ -205,10 +205,10 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	close(s.opened)
-	s.waits("still starting")
+	s.setWaitReason("still starting")
 	var err error
 	if c.Cluster != nil {
-		if err := s.answerOperators(s.waiting(nil)); err != nil {
+		if err := s.setAdminHandler(s.waitingHandler(nil)); err != nil {
 			return nil, err
 		}
 	}
@@ -216,7 +216,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 		return nil, err
 	}
 	s.warnOfPlainHTTP()
-	s.waits("it opens its keys, or waits for a leader who has them")
+	s.setWaitReason("it opens its keys, or waits for a leader who has them")
 	refusals := web.NewRefusals()
 	s.issuer, err = issuer.New(ctx, issuer.Config{
 		Node: s.node, ClusterKeys: s.keys, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
@@ -232,51 +232,51 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 			return nil, err
 		}
 	}
-	if err := s.administer(passwords); err != nil {
+	if err := s.serveAdmin(passwords); err != nil {
 		return nil, err
 	}
 	return handler(s.issuer, s.settings, web.Config{
-		Passwords: passwords, Refusals: refusals, Upstream: s.askUpstream(ctx), NoPasswords: c.NoPasswords,
+		Passwords: passwords, Refusals: refusals, Upstream: s.startUpstream(ctx), NoPasswords: c.NoPasswords,
 	}, c.Readers, c.Proxies, s.metrics, s.failures, c.Traces, c.Log)
 }
 
-// administer answers operators on the socket from now on.
-func (s *server) administer(passwords *credential.Hasher) error {
+// serveAdmin answers operators on the socket from now on.
+func (s *server) serveAdmin(passwords *credential.Hasher) error {
 	c := admin.Config{
 		Ledger: s.issuer, Rand: rand.Reader, Passwords: passwords, Log: s.config.Log,
 		Secret: s.issuer.Secret, SecretOfSHA256: s.issuer.SecretOfSHA256, Declared: s.issuer.Declared,
 		AcceptClock: s.node.AcceptClock,
-		Explain:     s.issuer.Explain, Rotate: s.issuer.Rotate, Replace: s.replace, Reseal: s.reseal,
+		Explain:     s.issuer.Explain, Rotate: s.issuer.Rotate, Replace: s.replace, Rewrap: s.rewrap,
 	}
 	if s.config.Cluster != nil {
 		c.Cluster, c.Backup, c.Journal = clusterOps{s.node, s.issuer, s.config.Now}, s.saveState, s.saveJournal
 	}
-	return s.answerOperators(admin.NewHandler(c))
+	return s.setAdminHandler(admin.NewHandler(c))
 }
 
-// answerOperators opens the socket, or changes who answers there.
-func (s *server) answerOperators(h http.Handler) error {
-	s.answering.Lock()
-	defer s.answering.Unlock()
+// setAdminHandler opens the socket, or changes who answers there.
+func (s *server) setAdminHandler(h http.Handler) error {
+	s.servingMu.Lock()
+	defer s.servingMu.Unlock()
 	if s.admin != nil {
 		s.admin.Handle(h)
 		return nil
 	}
-	return s.openSocket(h)
+	return s.openAdminSocket(h)
 }
 
-// answerOperatorsFirst opens the socket unless somebody answers there already.
-func (s *server) answerOperatorsFirst(h http.Handler) error {
-	s.answering.Lock()
-	defer s.answering.Unlock()
+// setFirstAdminHandler opens the socket unless somebody answers there already.
+func (s *server) setFirstAdminHandler(h http.Handler) error {
+	s.servingMu.Lock()
+	defer s.servingMu.Unlock()
 	if s.admin != nil {
 		return nil
 	}
-	return s.openSocket(h)
+	return s.openAdminSocket(h)
 }
 
-// openSocket is called with answering held.
-func (s *server) openSocket(h http.Handler) (err error) {
+// openAdminSocket is called with answering held.
+func (s *server) openAdminSocket(h http.Handler) (err error) {
 	if err := s.isStopping(); err != nil {
 		return err
 	}
@@ -321,16 +321,16 @@ func (s *server) untilStopped(ctx context.Context, within time.Duration, stoppin
 // a while; then leadership goes to another node and the listeners close when
 // their requests have been answered; then the duties, then the node.
 func (s *server) Close(ctx context.Context) error {
-	s.answering.Lock() // nobody begins to answer after this
+	s.servingMu.Lock() // nobody begins to answer after this
 	close(s.stopping)
-	s.answering.Unlock()
+	s.servingMu.Unlock()
 	var errs []error
 	if s.isStarted() == nil {
 		// Whoever asks /readyz has gone elsewhere when standing connections that
 		// are idle are closed: a request could be on its way on one of them.
-		s.linger(ctx, s.config.Drain/2)
+		s.sleep(ctx, s.config.Drain/2)
 		s.public.SetKeepAlivesEnabled(false) // so that the others come back elsewhere
-		s.linger(ctx, s.config.Drain/2)
+		s.sleep(ctx, s.config.Drain/2)
 		s.node.StepDown(ctx)
 	}
 	if s.issuer != nil && s.issuer.Revocations() != nil {
@@ -344,13 +344,13 @@ func (s *server) Close(ctx context.Context) error {
 	if s.admin != nil {
 		errs = append(errs, s.admin.Close())
 	}
-	if s.stopAsking != nil {
-		s.stopAsking()
-		s.asking.Wait()
+	if s.stopUpstream != nil {
+		s.stopUpstream()
+		s.upstreamTasks.Wait()
 	}
-	if s.stopWatching != nil {
-		s.stopWatching()
-		s.watching.Wait()
+	if s.stopReaders != nil {
+		s.stopReaders()
+		s.readerTasks.Wait()
 	}
 	if s.issuer != nil {
 		s.issuer.Close()
@@ -360,7 +360,7 @@ func (s *server) Close(ctx context.Context) error {
 	} else if s.clusterListener != nil {
 		errs = append(errs, s.clusterListener.Close())
 	}
-	s.labelling.Wait()
+	s.labelTasks.Wait()
 	if s.journal != nil {
 		errs = append(errs, s.journal.Journal.Close())
 	}
@@ -371,15 +371,15 @@ func (s *server) Close(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-func (s *server) linger(ctx context.Context, d time.Duration) {
+func (s *server) sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-ctx.Done():
 	}
 }
 
-// dataDir makes the folder of everything.
-func dataDir(dir string) error {
+// makeDataDir makes the folder of everything.
+func makeDataDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return fmt.Errorf("make the data folder: %w", err)
 	}

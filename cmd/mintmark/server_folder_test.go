@@ -20,7 +20,7 @@ import (
 
 // TestSecondProcess finds the data in use before it touches any of it.
 func TestSecondProcess(t *testing.T) {
-	c := newCell(t)
+	c := newTestNode(t)
 	require.NoError(t, c.s.journal.Flush())
 	segments, err := filepath.Glob(filepath.Join(c.dir, "journal", "*.journal"))
 	require.NoError(t, err)
@@ -40,7 +40,7 @@ func TestSecondProcess(t *testing.T) {
 
 // TestDamagedClusterKey is told what to do, and names no key.
 func TestDamagedClusterKey(t *testing.T) {
-	c := newCell(t)
+	c := newTestNode(t)
 	c.close()
 	path := filepath.Join(c.dir, "cluster.key")
 	whole := readFile(t, path)
@@ -63,7 +63,7 @@ func TestDamagedClusterKey(t *testing.T) {
 // then is a gap of which a restore says so: nothing that was taken away comes back
 // unsaid.
 func TestDamagedJournal(t *testing.T) {
-	c := newCell(t)
+	c := newTestNode(t)
 	state := c.backup()
 	c.disable("alice")
 	require.NoError(t, c.s.journal.Flush())
@@ -71,7 +71,7 @@ func TestDamagedJournal(t *testing.T) {
 	saved := t.TempDir()
 	require.NoError(t, os.CopyFS(saved, os.DirFS(c.dir)))
 	key := readFile(t, filepath.Join(saved, "cluster.key"))
-	w := startCell(t)
+	w := startTestNode(t)
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "cluster.key"), key, 0o600))
 
 	files, err := filepath.Glob(filepath.Join(saved, "journal", "*"))
@@ -90,7 +90,7 @@ func TestDamagedJournal(t *testing.T) {
 				if damaged != nil {
 					require.NoError(t, os.WriteFile(path, damaged, 0o600))
 				}
-				d := startCellIn(t, dir)
+				d := startTestNodeIn(t, dir)
 				d.await()
 				require.True(t, d.disabled("alice"))
 				r := w.preview(state, d.journal())
@@ -164,9 +164,9 @@ func TestFailedInit(t *testing.T) {
 	n := newNode(t, "n1")
 	key := filepath.Join(n.dir, "cluster.key")
 	require.NoError(t, os.WriteFile(key, []byte("no key"), 0o600))
-	n.begin(t)
+	n.startWaiting(t)
 	initialize := []string{"cluster", "init", "--public-url", "https://id.example"}
-	n.says(t, "created")
+	n.requireStatus(t, "created")
 	r := n.operate(t, initialize...)
 	require.Equal(t, exitUnhealthy, r.code)
 	require.Contains(t, r.err, "the node could not start: ")
@@ -178,8 +178,8 @@ func TestFailedInit(t *testing.T) {
 	j, err := journal.Open(journal.Config{Dir: filepath.Join(n.dir, "journal")})
 	require.NoError(t, err)
 	require.NoError(t, j.Close())
-	n.begin(t)
-	n.says(t, "created")
+	n.startWaiting(t)
+	n.requireStatus(t, "created")
 	r = n.operate(t, initialize...)
 	require.Equal(t, exitOK, r.code, r.err)
 	require.True(t, n.waitReady(30*time.Second))

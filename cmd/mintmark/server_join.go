@@ -28,7 +28,7 @@ const (
 // join makes the folder a member's. It tries until it is: where it is refused it
 // waits for another token, and says so to whoever asks.
 func (s *server) join(ctx context.Context, dir, advertise string) error {
-	if err := s.noJournal(); err != nil {
+	if err := s.refuseExistingJournal(); err != nil {
 		return err
 	}
 	c := s.config.Cluster
@@ -36,8 +36,8 @@ func (s *server) join(ctx context.Context, dir, advertise string) error {
 	if err != nil {
 		return err
 	}
-	s.waits("it joins by the node at " + c.Join)
-	if err := s.answerOperators(admin.NewSetupHandler(admin.Setup{Name: c.Name, Waiting: s.whatFor, Log: s.config.Log})); err != nil {
+	s.setWaitReason("it joins by the node at " + c.Join)
+	if err := s.setAdminHandler(admin.NewSetupHandler(admin.Setup{Name: c.Name, WaitReason: s.waitingFor, Log: s.config.Log})); err != nil {
 		return err
 	}
 	wanted := ""
@@ -48,26 +48,26 @@ func (s *server) join(ctx context.Context, dir, advertise string) error {
 		err := cluster.JoinCluster(ctx, cluster.Join{
 			Now: wallClock,
 			Dir: dir, Address: c.Join, Token: token, Advertise: advertise,
-			Name: wanted, Version: version, Level: issuer.Level, Keep: s.config.Key.keepJoined,
+			Name: wanted, Version: version, Level: issuer.Level, StoreSecret: s.config.Key.storeJoined,
 		})
 		var refused *cluster.RefusedError
 		switch {
 		case err == nil:
 			s.config.Log.Info("joined the cluster; this node catches up, and then votes", "by", c.Join)
-			s.waits("still starting")
+			s.setWaitReason("still starting")
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case errors.Is(err, cluster.ErrDataLost), errors.Is(err, cluster.ErrExposed):
 			return err
 		case errors.As(err, &refused):
-			s.refuseJoin(refused)
-			token, err = s.anotherToken(ctx, token, joinPauseRefused)
+			s.reportJoinRefused(refused)
+			token, err = s.awaitToken(ctx, token, joinPauseRefused)
 			pause = joinPauseFirst
 		default:
-			s.waits("not joined yet: " + err.Error())
+			s.setWaitReason("not joined yet: " + err.Error())
 			s.config.Log.Warn("not joined yet", "error", err, "again in", pause)
-			token, err = s.anotherToken(ctx, token, pause)
+			token, err = s.awaitToken(ctx, token, pause)
 			pause = min(2*pause, joinPauseMost)
 		}
 		if err != nil {
@@ -76,16 +76,16 @@ func (s *server) join(ctx context.Context, dir, advertise string) error {
 	}
 }
 
-// refuseJoin tells everybody why this node is no member, the log once.
-func (s *server) refuseJoin(refused error) {
+// reportJoinRefused tells everybody why this node is no member, the log once.
+func (s *server) reportJoinRefused(refused error) {
 	why := "join refused: " + refused.Error()
-	if told := s.waitsFor.Swap(&why); told == nil || *told != why {
+	if told := s.waitReason.Swap(&why); told == nil || *told != why {
 		s.config.Log.Error(why, "node asked", s.config.Cluster.Join, "goes on with another token in", s.config.Cluster.TokenFile)
 	}
 }
 
-// anotherToken waits for a token other than the one that was used, or for most.
-func (s *server) anotherToken(ctx context.Context, used string, most time.Duration) (string, error) {
+// awaitToken waits for a token other than the one that was used, or for most.
+func (s *server) awaitToken(ctx context.Context, used string, most time.Duration) (string, error) {
 	over := time.NewTimer(most)
 	defer over.Stop()
 	look := time.NewTicker(tokenPause)
@@ -97,8 +97,8 @@ func (s *server) anotherToken(ctx context.Context, used string, most time.Durati
 			switch {
 			case err == nil && token != "" && token != used:
 				return token, nil
-			case errors.Is(err, errOpenToOthers):
-				s.refuseJoin(err)
+			case errors.Is(err, errNotPrivate):
+				s.reportJoinRefused(err)
 			default: // a file that can't be read is being written
 			}
 		case <-over.C:
@@ -121,7 +121,7 @@ func readToken(path string) (string, error) {
 		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	if err := hidden(f, "join token", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
+	if err := requirePrivate(f, "join token", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
 		return "", err
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxToken))
@@ -131,10 +131,10 @@ func readToken(path string) (string, error) {
 	return string(b), nil
 }
 
-// keepJoined is keep for a node that joins: another try does not help where it
+// storeJoined is keep for a node that joins: another try does not help where it
 // has another key.
-func (s keySource) keepJoined(text []byte) error {
-	err := s.keep(text)
+func (s keySource) storeJoined(text []byte) error {
+	err := s.store(text)
 	if errors.Is(err, keys.ErrOtherCluster) {
 		return &cluster.RefusedError{Reason: err.Error() + ": give it that one, or none, and start it again"}
 	}

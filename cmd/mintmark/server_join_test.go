@@ -24,8 +24,8 @@ func newNode(t testing.TB, name string) *nodeProcess {
 	return n
 }
 
-// begin starts "mintmark serve" and does not wait for it.
-func (n *nodeProcess) begin(t testing.TB, more ...string) {
+// startWaiting starts "mintmark serve" and does not wait for it.
+func (n *nodeProcess) startWaiting(t testing.TB, more ...string) {
 	n.process = launch(t, "mintmark", n.dir, append([]string{
 		"serve", "--data-dir", n.dir, "--name", n.name, "--listen", n.listen, "--ops-listen", n.ops, "--cluster-listen", n.clusterAddr,
 	}, more...)...)
@@ -49,7 +49,7 @@ func (n *nodeProcess) refused(t testing.TB, more ...string) string {
 func newCluster(t testing.TB, name string) *nodeProcess {
 	t.Helper()
 	n := newNode(t, name)
-	n.begin(t)
+	n.startWaiting(t)
 	require.Eventually(t, func() bool {
 		return n.operate(t, "cluster", "init", "--public-url", "https://id.example").code == exitOK
 	}, 30*time.Second, 50*time.Millisecond)
@@ -64,8 +64,8 @@ func (n *nodeProcess) invite(t testing.TB, name string) string {
 	return r.out
 }
 
-// says waits until both the readiness check and "cluster status" have a text.
-func (n *nodeProcess) says(t testing.TB, text string) {
+// requireStatus waits until both the readiness check and "cluster status" have a text.
+func (n *nodeProcess) requireStatus(t testing.TB, text string) {
 	t.Helper()
 	var ready, status string
 	require.Eventually(t, func() bool {
@@ -91,15 +91,15 @@ func TestRefusedJoinWaitsForAnotherToken(t *testing.T) {
 
 	write("mintmark-join-nonsense")
 	joins := newNode(t, "n2")
-	joins.begin(t, "--join", first.clusterAddr, "--token-file", file)
-	joins.says(t, "join refused: this is not a join token")
+	joins.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
+	joins.requireStatus(t, "join refused: this is not a join token")
 	write(other.invite(t, "n2"))
-	joins.says(t, "join refused: whoever answers belongs to another cluster")
+	joins.requireStatus(t, "join refused: whoever answers belongs to another cluster")
 	write(used)
-	joins.says(t, "join refused: the join token is not known, or has expired")
+	joins.requireStatus(t, "join refused: the join token is not known, or has expired")
 	require.NoError(t, os.Chmod(file, 0o640))
 	write(good)
-	joins.says(t, "join refused: others can read "+file)
+	joins.requireStatus(t, "join refused: others can read "+file)
 	require.NoError(t, os.Chmod(file, 0o600))
 	require.True(t, joins.waitReady(30*time.Second))
 	require.Equal(t, exitOK, joins.operate(t, "cluster", "status").code)
@@ -125,8 +125,8 @@ func TestJoinWithAnotherClusterKey(t *testing.T) {
 	key, err := keys.NewClusterKey(bytes.NewReader(bytes.Repeat([]byte{7}, 32)))
 	require.NoError(t, err)
 	require.NoError(t, key.WriteFile(filepath.Join(joins.dir, "cluster.key")))
-	joins.begin(t, "--join", first.clusterAddr, "--token-file", file)
-	joins.says(t, "join refused: this node was given another cluster key")
+	joins.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
+	joins.requireStatus(t, "join refused: this node was given another cluster key")
 }
 
 // TestJoinWaitsForTheNodeItAsks: what is not there yet is asked again.
@@ -136,9 +136,9 @@ func TestJoinWaitsForTheNodeItAsks(t *testing.T) {
 	require.NoError(t, os.WriteFile(file, []byte(first.invite(t, "n2")), 0o600))
 	first.kill()
 	joins := newNode(t, "n2")
-	joins.begin(t, "--join", first.clusterAddr, "--token-file", file)
-	joins.says(t, "not joined yet: join: the connection to "+first.clusterAddr+" was refused")
-	first.begin(t)
+	joins.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
+	joins.requireStatus(t, "not joined yet: join: the connection to "+first.clusterAddr+" was refused")
+	first.startWaiting(t)
 	require.True(t, joins.waitReady(30*time.Second))
 
 	want, err := keys.ReadClusterKey(filepath.Join(first.dir, "cluster.key"))
@@ -157,12 +157,12 @@ func TestRemovedNodeSaysSo(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "token")
 	require.NoError(t, os.WriteFile(file, []byte(first.invite(t, "n2")), 0o600))
 	second := newNode(t, "n2")
-	second.begin(t, "--join", first.clusterAddr, "--token-file", file)
+	second.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
 	require.True(t, second.waitReady(30*time.Second))
 	require.Eventually(t, func() bool { // it votes
 		return strings.Contains(first.operate(t, "cluster", "remove", "n2").out, "is removed")
 	}, 30*time.Second, 50*time.Millisecond)
-	second.says(t, "was removed from the cluster")
+	second.requireStatus(t, "was removed from the cluster")
 	require.NotContains(t, second.operate(t, "cluster", "status").out, "recover")
 	require.Eventually(t, func() bool { // it is said before it is on disk
 		return exists(filepath.Join(second.dir, "raft", "removed"))

@@ -32,13 +32,13 @@ func (s *server) openJournal() error {
 	if r := j.Recovered(); r.Damaged > 0 {
 		s.config.Log.Warn("the journal is damaged; a restore that needs what is lost will say so", "places", r.Damaged)
 	}
-	s.journal = &issuer.Recorder{Journal: j, Log: s.config.Log}
+	s.journal = &issuer.JournalObserver{Journal: j, Log: s.config.Log}
 	return nil
 }
 
-// noJournal refuses to begin another history of commands beside the journal of
+// refuseExistingJournal refuses to begin another history of commands beside the journal of
 // an earlier one.
-func (s *server) noJournal() error {
+func (s *server) refuseExistingJournal() error {
 	dir := filepath.Join(s.config.DataDir, "journal")
 	empty, err := journal.Empty(dir)
 	if err != nil {
@@ -65,9 +65,9 @@ func (s *server) header(kind string) backup.Header {
 // A journalLabel lies beside the journal and says whose it is, when no more than
 // its folder is left of the node.
 type journalLabel struct {
-	Cluster string        `json:"cluster"`
-	Node    string        `json:"node"`
-	Lives   []backup.Life `json:"lives"`
+	Cluster   string            `json:"cluster"`
+	Node      string            `json:"node"`
+	Timelines []backup.Timeline `json:"timelines"`
 }
 
 // labelJournal keeps the label as the state has it until the server stops. A node
@@ -88,8 +88,8 @@ func (s *server) labelJournal() {
 }
 
 func (s *server) writeLabel(v ledger.View) error {
-	l := journalLabel{Cluster: v.Settings().BaseURL, Lives: issuer.Lives(v)}
-	if len(l.Lives) == 0 || l.Cluster == "" {
+	l := journalLabel{Cluster: v.Settings().BaseURL, Timelines: issuer.Timelines(v)}
+	if len(l.Timelines) == 0 || l.Cluster == "" {
 		return nil // not known yet
 	}
 	if s.config.Cluster != nil {
@@ -102,9 +102,9 @@ func (s *server) writeLabel(v ledger.View) error {
 	return s.journal.Journal.SetLabel(text)
 }
 
-// labelled returns h with the cluster, the node and the lives from the label of a
+// withLabel returns h with the cluster, the node and the lives from the label of a
 // journal, if it has one.
-func labelled(h backup.Header, j *journal.Journal) (backup.Header, error) {
+func withLabel(h backup.Header, j *journal.Journal) (backup.Header, error) {
 	text, err := j.Label()
 	if err != nil || text == nil {
 		return h, err
@@ -113,7 +113,7 @@ func labelled(h backup.Header, j *journal.Journal) (backup.Header, error) {
 	if err := json.Unmarshal(text, &l); err != nil {
 		return h, fmt.Errorf("read the label of the journal: %w", err)
 	}
-	h.Cluster, h.Node, h.Lives = l.Cluster, l.Node, l.Lives
+	h.Cluster, h.Node, h.Timelines = l.Cluster, l.Node, l.Timelines
 	return h, nil
 }
 
@@ -130,7 +130,7 @@ func (s *server) saveState(ctx context.Context, w io.Writer) error {
 	}
 	b, err := s.node.Backup(ctx)
 	if err != nil {
-		return forOperators(err)
+		return operatorError(err)
 	}
 	_ = s.journal.Flush() // which tells the log where it fails
 	return s.writeState(w, b)
@@ -139,7 +139,7 @@ func (s *server) saveState(ctx context.Context, w io.Writer) error {
 func (s *server) writeState(w io.Writer, b *cluster.Backup) error {
 	h := s.header(backup.KindState)
 	h.StateTime, h.Seq, h.LogIndex = time.UnixMilli(b.At).UTC(), b.Seq, b.Index
-	h.Level, h.Counts, h.Lives = b.Level, maps.Clone(b.Rows), issuer.Lives(ledger.At(b.View()))
+	h.Level, h.Counts, h.Timelines = b.Level, maps.Clone(b.Rows), issuer.Timelines(ledger.At(b.View()))
 	delete(h.Counts, ledger.TableRestores) // its one row is the cluster's lives, which the header has: people would count restores
 	return backup.Write(w, h, s.seal, b.Write)
 }
@@ -147,7 +147,7 @@ func (s *server) writeState(w io.Writer, b *cluster.Backup) error {
 // saveJournal writes this node's journal.
 func (s *server) saveJournal(_ context.Context, w io.Writer) error {
 	h := s.header(backup.KindJournal)
-	h.Lives = issuer.Lives(ledger.At(s.node.View()))
+	h.Timelines = issuer.Timelines(ledger.At(s.node.View()))
 	return s.writeJournal(w, h)
 }
 
@@ -165,12 +165,12 @@ func (s *server) writeJournal(w io.Writer, h backup.Header) error {
 	if err := j.Flush(); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}
-	covers(&h, j.Spans())
+	setSpans(&h, j.Spans())
 	return backup.Write(w, h, s.seal, j.Export)
 }
 
-// covers has h describe a journal with these spans.
-func covers(h *backup.Header, spans []journal.Span) {
+// setSpans has h describe a journal with these spans.
+func setSpans(h *backup.Header, spans []journal.Span) {
 	if len(spans) > 0 {
 		last := spans[len(spans)-1]
 		h.From, h.Seq, h.StateTime = spans[0].From, last.To, time.UnixMilli(last.ToAt).UTC()

@@ -21,15 +21,15 @@ func TestNodeIsTheOneThatIsMeant(t *testing.T) {
 	of3 := first.invite(t, "n3")
 	write(of3)
 	second := newNode(t, "n2")
-	second.begin(t, "--join", first.clusterAddr, "--token-file", file)
-	second.says(t, "join refused: the join token is for node n3, and this node shall be n2")
+	second.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
+	second.requireStatus(t, "join refused: the join token is for node n3, and this node shall be n2")
 	write(first.invite(t, "n2"))
 	require.True(t, second.waitReady(30*time.Second))
 
 	// The token that was refused was not used up.
 	write(of3)
 	third := newNode(t, "n3")
-	third.begin(t, "--join", first.clusterAddr, "--token-file", file)
+	third.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
 	require.True(t, third.waitReady(30*time.Second))
 
 	second.kill()

@@ -31,13 +31,13 @@ type clusterConfig struct {
 func (s *server) openNode(ctx context.Context) error {
 	c := s.config
 	dir := filepath.Join(c.DataDir, "raft")
-	if err := s.noHalfRestore(); err != nil {
+	if err := s.refusePartialRestore(); err != nil {
 		return err
 	}
 	if c.Cluster == nil {
-		return s.openAlone(ctx, dir)
+		return s.openStandalone(ctx, dir)
 	}
-	if err := s.notDevs(); err != nil {
+	if err := s.refuseDevMark(); err != nil {
 		return err
 	}
 	advertise := c.Cluster.Advertise
@@ -45,19 +45,19 @@ func (s *server) openNode(ctx context.Context) error {
 		advertise = s.clusterListener.Addr().String()
 	}
 	conf := s.nodeConfig(dir)
-	conf.Name, conf.Named = c.Cluster.Name, c.Cluster.Named
+	conf.Name, conf.ExplicitName = c.Cluster.Name, c.Cluster.Named
 	conf.Network = &cluster.Network{Listener: s.clusterListener, Advertise: advertise, Peers: c.Cluster.Peers}
 	conf.Secrets = sealer{s}
 	conf.JoinSecret = func() ([]byte, error) { return s.keys.Text(), nil }
-	conf.Receive, conf.Secret = s.receiveKey, s.keyNamed
-	conf.Waiting = s.waitForFounders
+	conf.ReceiveSecret, conf.SecretByName = s.receiveKey, s.clusterKeyText
+	conf.OnBootstrapWait = s.waitForInitialCluster
 
 	member, err := cluster.IsMember(dir)
 	if err != nil {
 		return fmt.Errorf("look at the data in %s: %w", c.DataDir, err)
 	}
 	if !member { // before it waits: nobody looks at it then
-		if err := cluster.CheckRoom(c.DataDir); err != nil {
+		if err := cluster.CheckFreeSpace(c.DataDir); err != nil {
 			return err
 		}
 	}
@@ -68,7 +68,7 @@ func (s *server) openNode(ctx context.Context) error {
 			return err
 		}
 	default:
-		return s.openWhenAsked(ctx, conf)
+		return s.openOnRequest(ctx, conf)
 	}
 	if s.keys, err = c.Key.open(); err != nil {
 		return missingKey(err, c.Key)
@@ -98,29 +98,29 @@ func (s *server) fatal(err error) {
 }
 
 func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) {
-	if err := unused(conf.Dir); err != nil {
+	if err := checkUnused(conf.Dir); err != nil {
 		return fmt.Errorf("open the data in %s: %w", s.config.DataDir, err)
 	}
 	if err := s.openJournal(); err != nil {
 		return err
 	}
-	conf.Witness = s.journal
+	conf.ApplyObserver = s.journal
 	if s.node, err = cluster.Open(ctx, conf); err != nil {
 		return fmt.Errorf("open the data in %s: %w", s.config.DataDir, err)
 	}
 	if err := s.awaitClock(ctx); err != nil {
 		return err
 	}
-	if err := s.beginRecovered(ctx); err != nil {
+	if err := s.beginRecoveredTimeline(ctx); err != nil {
 		return fmt.Errorf("begin another life of the cluster: %w", err)
 	}
-	s.labelling.Go(s.labelJournal)
+	s.labelTasks.Go(s.labelJournal)
 	return nil
 }
 
-// unused finds another process that uses the data before its journal is opened,
+// checkUnused finds another process that uses the data before its journal is opened,
 // which cuts off what looks like the half of a write.
-func unused(dir string) error {
+func checkUnused(dir string) error {
 	unlock, err := cluster.Lock(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -131,21 +131,21 @@ func unused(dir string) error {
 	return unlock()
 }
 
-// openAlone makes an empty folder a cluster of one without being asked.
-func (s *server) openAlone(ctx context.Context, dir string) error {
+// openStandalone makes an empty folder a cluster of one without being asked.
+func (s *server) openStandalone(ctx context.Context, dir string) error {
 	var err error
 	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) {
-		if err := s.noJournal(); err != nil {
+		if err := s.refuseExistingJournal(); err != nil {
 			return err
 		}
-		if err := cluster.CheckRoom(s.config.DataDir); err != nil {
+		if err := cluster.CheckFreeSpace(s.config.DataDir); err != nil {
 			return err
 		}
 		if err := s.markDev(); err != nil {
 			return err
 		}
-		s.keys, err = s.config.Key.make(s.config.Log)
-	} else if err = s.onlyDevs(); err != nil {
+		s.keys, err = s.config.Key.create(s.config.Log)
+	} else if err = s.requireDevMark(); err != nil {
 		return err
 	} else if s.keys, err = s.config.Key.open(); err != nil {
 		err = missingKey(err, s.config.Key)
@@ -173,24 +173,24 @@ func (s *server) restore(ctx context.Context, conf cluster.Config, r *restoratio
 	if err := s.markRestore(); err != nil {
 		return err
 	}
-	restoring("marked")
+	restoreHook("marked")
 	if err := cluster.Restore(conf, bytes.NewReader(r.state)); err != nil {
 		return err
 	}
-	restoring("written")
+	restoreHook("written")
 	conf.TrustClock = true // the backup may be of any age
 	if err := s.openWith(ctx, conf); err != nil {
 		return err
 	}
-	restoring("opened")
-	if err := r.begin(ctx, s.node); err != nil {
+	restoreHook("opened")
+	if err := r.apply(ctx, s.node); err != nil {
 		return err
 	}
-	restoring("sealed")
+	restoreHook("sealed")
 	if err := s.unmarkRestore(); err != nil {
 		return err
 	}
-	restoring("done")
+	restoreHook("done")
 	return nil
 }
 

@@ -15,28 +15,28 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// recoveredPause is between two tries to begin the life of a recovered cluster.
+// recoveredPause is between two tries to begin the timeline of a recovered cluster.
 const recoveredPause = 200 * time.Millisecond
 
-// beginRecovered begins another life of the cluster on the survivor of a recovery,
+// beginRecoveredTimeline begins another timeline of the cluster on the survivor of a recovery,
 // before it serves. The lost nodes may have used the positions that the survivor
 // uses from now on, so their journals have other commands there. Revocations in
 // those that the operator attached are replayed first. The mark of the recovery
 // stays in the folder until the cluster and the label of the journal have the new
 // life, so a start that is interrupted does it again.
-func (s *server) beginRecovered(ctx context.Context) error {
+func (s *server) beginRecoveredTimeline(ctx context.Context) error {
 	dir := filepath.Join(s.config.DataDir, "raft")
-	r, err := cluster.Recovered(dir)
+	r, err := cluster.PendingRecovery(dir)
 	if err != nil || r == nil {
 		return err
 	}
-	command := &ledger.BeginLife{Next: &ledger.Life{ID: r.ID, From: r.Seq + 1}}
-	index, err := s.decideAtLast(ctx, command)
+	command := &ledger.BeginTimeline{Next: &ledger.Timeline{ID: r.ID, From: r.Seq + 1}}
+	index, err := s.proposeUntilDecided(ctx, command)
 	if err != nil {
 		return err
 	}
 	if r.Attached != nil {
-		if index, err = s.replayLost(ctx, r, index); err != nil {
+		if index, err = s.replayLostJournals(ctx, r, index); err != nil {
 			return err
 		}
 	}
@@ -51,9 +51,9 @@ func (s *server) beginRecovered(ctx context.Context) error {
 	return cluster.ForgetRecovery(dir)
 }
 
-// replayLost replays the revocations in the journals of the lost nodes. It can be
+// replayLostJournals replays the revocations in the journals of the lost nodes. It can be
 // repeated after an interrupted start.
-func (s *server) replayLost(ctx context.Context, r *cluster.Recovery, index uint64) (uint64, error) {
+func (s *server) replayLostJournals(ctx context.Context, r *cluster.Recovery, index uint64) (uint64, error) {
 	history, err := journal.Read(bytes.NewReader(r.Attached))
 	if err != nil {
 		return 0, fmt.Errorf("read the journal of the lost nodes: %w", err)
@@ -63,21 +63,21 @@ func (s *server) replayLost(ctx context.Context, r *cluster.Recovery, index uint
 		return 0, fmt.Errorf("read the journal of the lost nodes: %w", err)
 	}
 	for _, replay := range ledger.Replays(r.Seq, records) {
-		if index, err = s.decideAtLast(ctx, replay); err != nil {
+		if index, err = s.proposeUntilDecided(ctx, replay); err != nil {
 			return 0, fmt.Errorf("replay the journal of the lost nodes: %w", err)
 		}
 	}
 	s.config.Log.Warn("journal of the lost nodes replayed", "records", len(records))
-	return index, issuer.Restored{Node: s.node, Keys: s.keys, Version: version, Rand: rand.Reader}.Seal(ctx)
+	return index, issuer.RestoredKeyring{Node: s.node, Keys: s.keys, Version: version, Rand: rand.Reader}.Rewrap(ctx)
 }
 
-// decideAtLast repeats decide until the command is decided or ctx ends. The command
+// proposeUntilDecided repeats decide until the command is decided or ctx ends. The command
 // must have the same effect if it is decided twice.
-func (s *server) decideAtLast(ctx context.Context, command ledger.Command) (index uint64, err error) {
-	index, err = decide(ctx, s.node, command)
+func (s *server) proposeUntilDecided(ctx context.Context, command ledger.Command) (index uint64, err error) {
+	index, err = mustPropose(ctx, s.node, command)
 	for (errors.Is(err, cluster.ErrUnavailable) || errors.Is(err, cluster.ErrUnknown)) && ctx.Err() == nil {
-		s.linger(ctx, recoveredPause)
-		index, err = decide(ctx, s.node, command)
+		s.sleep(ctx, recoveredPause)
+		index, err = mustPropose(ctx, s.node, command)
 	}
 	return index, err
 }

@@ -29,19 +29,19 @@ type restoration struct {
 	records []ledger.Record  // of it, those after the backup
 	report  admin.RestoreReport
 
-	// of names, in messages, what the journals complete: "the backup" or "this
+	// subject names, in messages, what the journals complete: "the backup" or "this
 	// folder".
-	of string
-	// moreKeys is advice for messages: how to provide another cluster key.
-	moreKeys string
+	subject string
+	// keyAdvice is advice for messages: how to provide another cluster key.
+	keyAdvice string
 }
 
 const nameKeyFile = "name its file with --" + keyClusterKeyFile
 
 // readRestoration reads and judges a backup before anything is made of it.
 func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restoration, error) {
-	r := &restoration{of: "the backup", moreKeys: nameKeyFile}
-	if err := r.takeKeys(s.config.Key, o.Keys); err != nil {
+	r := &restoration{subject: "the backup", keyAdvice: nameKeyFile}
+	if err := r.openKeys(s.config.Key, o.Keys); err != nil {
 		if _, damaged := backup.Inspect(in); damaged != nil {
 			err = refusal{damaged} // which no key opens
 		}
@@ -64,10 +64,10 @@ func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restora
 			"Correct this clock, or, if the cluster's clock was wrong, restore a backup from before that", utc(r.header.StateTime), ahead.Round(time.Second))}
 	}
 	state := ledger.At(memory.View())
-	if err := s.agreesWith(*state.Settings()); err != nil {
+	if err := s.checkClusterSettings(*state.Settings()); err != nil {
 		return nil, err
 	}
-	r.header.Lives = issuer.Lives(state) // which nobody but who sealed it wrote
+	r.header.Timelines = issuer.Timelines(state) // which nobody but who sealed it wrote
 	h := r.header
 	r.report = admin.RestoreReport{
 		DryRun: o.DryRun, Cluster: h.Cluster, Taken: h.Taken, StateTime: h.StateTime, Seq: h.Seq, Counts: h.Counts,
@@ -85,15 +85,15 @@ func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restora
 	return r, nil
 }
 
-// takeKeys opens the cluster keys that are at hand.
-func (r *restoration) takeKeys(source keySource, more []admin.Plain) (err error) {
+// openKeys opens the cluster keys that are at hand.
+func (r *restoration) openKeys(source keySource, more []admin.Plain) (err error) {
 	r.keys, err = source.open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return refusal{fmt.Errorf("the cluster key that the backup is sealed under must be in %s first", source.File)}
 	}
 	for _, text := range more {
 		if err == nil {
-			err = r.keys.AlsoOpen([]byte(text.Reveal()))
+			err = r.keys.AddOpenOnly([]byte(text.Reveal()))
 		}
 	}
 	if err != nil { // a file that is not as it should be, and whose name the error has
@@ -108,7 +108,7 @@ func (r *restoration) open(in io.Reader, kind string) (backup.Header, io.Reader,
 		key, err := r.keys.Get(h.ClusterKey)
 		if err != nil {
 			return nil, fmt.Errorf("this %s is sealed under cluster key %s, and only %s can be opened here: %s",
-				h.Kind, h.ClusterKey, strings.Join(r.keys.IDs(), ", "), r.moreKeys)
+				h.Kind, h.ClusterKey, strings.Join(r.keys.IDs(), ", "), r.keyAdvice)
 		}
 		return key.OpenStream(in, context)
 	})
@@ -139,14 +139,14 @@ func (r *restoration) preview(state ledger.View) error {
 		}
 		return refusal{fmt.Errorf("the journal can't be replayed: %s", why)}
 	}
-	if err := issuer.OpensAll(p.Ring, r.keys); err != nil {
-		return refusal{fmt.Errorf("%w; the cluster keys here are %s: for another one, %s", err, strings.Join(r.keys.IDs(), ", "), r.moreKeys)}
+	if err := issuer.CheckOpenable(p.Keyring, r.keys); err != nil {
+		return refusal{fmt.Errorf("%w; the cluster keys here are %s: for another one, %s", err, strings.Join(r.keys.IDs(), ", "), r.keyAdvice)}
 	}
-	if to, own := resealedTo(r.records), r.keys.Current().ID(); to != "" && to != own {
+	if to, own := rewrappedTo(r.records), r.keys.Current().ID(); to != "" && to != own {
 		return refusal{fmt.Errorf("the journal says that the cluster key was changed to %s, and this node has %s: "+
-			"give this node the new key, and for the old one, %s", to, own, r.moreKeys)}
+			"give this node the new key, and for the old one, %s", to, own, r.keyAdvice)}
 	}
-	r.report.Changes, r.report.NotDone = p.Lines, p.Missed
+	r.report.Changes, r.report.NotDone = p.Lines, p.Unapplied
 	for _, n := range p.Counts {
 		if n.Skipped > 0 {
 			r.report.Skipped = append(r.report.Skipped, admin.SkippedChanges{What: n.Kind.String(), Count: n.Skipped})
@@ -155,13 +155,13 @@ func (r *restoration) preview(state ledger.View) error {
 	return nil
 }
 
-// resealedTo is the cluster key that records change to last, "" if they don't.
+// rewrappedTo is the cluster key that records change to last, "" if they don't.
 // The node that restores has that one: an older one may have been known to
 // somebody it should not be known to.
-func resealedTo(records []ledger.Record) (id string) {
+func rewrappedTo(records []ledger.Record) (id string) {
 	for _, r := range records {
 		for _, e := range r.Effects {
-			if e.Kind == ledger.EffectResealed {
+			if e.Kind == ledger.EffectRewrapped {
 				id = e.ID
 			}
 		}
@@ -169,29 +169,29 @@ func resealedTo(records []ledger.Record) (id string) {
 	return id
 }
 
-// begin has the restored cluster know what it is, and what the journal says,
+// apply has the restored cluster know what it is, and what the journal says,
 // before anybody is served.
-func (r *restoration) begin(ctx context.Context, n *cluster.Node) error {
+func (r *restoration) apply(ctx context.Context, n *cluster.Node) error {
 	decide := func(c ledger.Command) error {
-		_, err := decide(ctx, n, c)
+		_, err := mustPropose(ctx, n, c)
 		return err
 	}
 	if err := decide(&ledger.BeginRestore{Backup: r.header.Seq}); err != nil {
 		return fmt.Errorf("begin the restored cluster: %w", err)
 	}
-	restoring("begun")
+	restoreHook("begun")
 	for _, replay := range ledger.Replays(r.header.Seq, r.records) {
 		if err := decide(replay); err != nil {
 			return fmt.Errorf("replay the journal: %w", err)
 		}
 	}
-	restoring("replayed")
-	return issuer.Restored{Node: n, Keys: r.keys, Version: version, Rand: rand.Reader}.Seal(ctx)
+	restoreHook("replayed")
+	return issuer.RestoredKeyring{Node: n, Keys: r.keys, Version: version, Rand: rand.Reader}.Rewrap(ctx)
 }
 
-// decide has a node decide what must not be refused, before anybody is served.
+// mustPropose has a node decide what must not be refused, before anybody is served.
 // The index is where a view shows it.
-func decide(ctx context.Context, n *cluster.Node, c ledger.Command) (index uint64, err error) {
+func mustPropose(ctx context.Context, n *cluster.Node, c ledger.Command) (index uint64, err error) {
 	value, index, err := n.Propose(ctx, &issuer.Entry{Command: c})
 	if err != nil {
 		return 0, err

@@ -31,7 +31,7 @@ func (r *restoration) readJournals(files [][]byte) error {
 		}
 		journals = append(journals, j)
 	}
-	return r.follow(journals)
+	return r.addJournals(journals)
 }
 
 func (r *restoration) readJournal(file []byte) (j nodeJournal, err error) {
@@ -46,9 +46,9 @@ func (r *restoration) readJournal(file []byte) (j nodeJournal, err error) {
 	return nodeJournal{h, history}, nil
 }
 
-// follow merges the journals, takes the records after the backup from them, and
+// addJournals merges the journals, takes the records after the backup from them, and
 // reports the gaps.
-func (r *restoration) follow(journals []nodeJournal) (err error) {
+func (r *restoration) addJournals(journals []nodeJournal) (err error) {
 	if len(journals) == 0 {
 		r.report.Gap = "there is no journal: whatever was revoked, suspended, disabled or changed after " +
 			utc(r.header.StateTime) + " is as it was then"
@@ -69,8 +69,8 @@ func (r *restoration) follow(journals []nodeJournal) (err error) {
 	}
 	gaps := r.gaps(spans)
 	for _, j := range journals {
-		if j.header.Lacks != "" {
-			gaps = append(gaps, j.header.Lacks)
+		if j.header.Incomplete != "" {
+			gaps = append(gaps, j.header.Incomplete)
 		}
 	}
 	r.report.Gap = strings.Join(gaps, "; ")
@@ -81,11 +81,11 @@ func (r *restoration) follow(journals []nodeJournal) (err error) {
 func (r *restoration) gaps(spans []journal.Span) []string {
 	h := r.header
 	if len(spans) == 0 {
-		return []string{"the journal is empty: nothing is known of what happened after " + r.of}
+		return []string{"the journal is empty: nothing is known of what happened after " + r.subject}
 	}
 	if last := spans[len(spans)-1]; last.To < h.Seq {
 		return []string{fmt.Sprintf("the journal ends at %s (command %d), before %s (%s, command %d): nothing is known of what happened after the latter",
-			utc(stateTime(last.ToAt)), last.To, r.of, utc(h.StateTime), h.Seq)}
+			utc(stateTime(last.ToAt)), last.To, r.subject, utc(h.StateTime), h.Seq)}
 	}
 	var all []string
 	for _, g := range journal.Gaps(spans, h.Seq) {
@@ -109,18 +109,18 @@ func stateTime(ms int64) time.Time {
 func utc(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 
 // mergeJournals is what some nodes have seen together, as far as it happened in
-// the life of the cluster that is followed.
+// the timeline of the cluster that is followed.
 func (r *restoration) mergeJournals(journals []nodeJournal) (*journal.History, error) {
 	var headers []backup.Header
 	for _, j := range journals {
 		h := j.header
 		if h.Cluster != "" && h.Cluster != r.header.Cluster {
-			return nil, refusal{fmt.Errorf("the journal is of the cluster %s, and %s is of %s", h.Cluster, r.of, r.header.Cluster)}
+			return nil, refusal{fmt.Errorf("the journal is of the cluster %s, and %s is of %s", h.Cluster, r.subject, r.header.Cluster)}
 		}
 		headers = append(headers, h)
 	}
-	upTo, err := backup.Follow(r.header, headers...)
-	var life *backup.LifeError
+	upTo, err := backup.ReplayLimits(r.header, headers...)
+	var life *backup.TimelineError
 	if errors.As(err, &life) {
 		return nil, refusal{life}
 	} else if err != nil {
@@ -137,7 +137,7 @@ func (r *restoration) mergeJournals(journals []nodeJournal) (*journal.History, e
 	return history, nil
 }
 
-// merge merges journals of the same life. Each may have a tail: the end of a log, of
+// merge merges journals of the same timeline. Each may have a tail: the end of a log, of
 // which it is not known whether it was decided. What a journal has of such commands
 // is dropped if another journal tells of others in their place that are known to be
 // decided, or that are in a log with a later last term: no leader can have committed
@@ -161,7 +161,7 @@ func (r *restoration) merge(journals []nodeJournal) (*journal.History, error) {
 		if tail := j.header.Tail; tail != nil && errors.Is(err, journal.ErrConflict) {
 			merged, err = journal.Merge(all, j.history.Until(tail.From-1))
 		} else if tail != nil {
-			r.warnOfTail(j, max(tail.From, end(all)+1, r.header.Seq+1))
+			r.warnOfTail(j, max(tail.From, lastSeq(all)+1, r.header.Seq+1))
 		}
 		if err != nil {
 			return nil, err
@@ -174,15 +174,15 @@ func (r *restoration) merge(journals []nodeJournal) (*journal.History, error) {
 // warnOfTail says that it is not known whether the commands of j, beginning with from,
 // were decided.
 func (r *restoration) warnOfTail(j nodeJournal, from uint64) {
-	if to := end(j.history); from <= to {
+	if to := lastSeq(j.history); from <= to {
 		r.report.Warnings = append(r.report.Warnings, fmt.Sprintf(
 			"the log of %s does not say whether commands %d to %d were decided: what they took away is taken away here",
 			cmp.Or(j.header.Node, "a node"), from, to))
 	}
 }
 
-// end is the Seq of the last command that a history covers, 0 if there is none.
-func end(h *journal.History) uint64 {
+// lastSeq is the Seq of the last command that a history covers, 0 if there is none.
+func lastSeq(h *journal.History) uint64 {
 	spans := h.Spans()
 	if len(spans) == 0 {
 		return 0
@@ -193,14 +193,14 @@ func end(h *journal.History) uint64 {
 // warn says what could not be checked: files of before there were lives, and
 // the journal of a node that died before it had heard of one.
 func (r *restoration) warn(journals []backup.Header) {
-	if len(r.header.Lives) == 0 {
-		r.report.Warnings = append(r.report.Warnings, r.of+" does not say which life of the cluster it is of: "+
+	if len(r.header.Timelines) == 0 {
+		r.report.Warnings = append(r.report.Warnings, r.subject+" does not say which life of the cluster it is of: "+
 			"whether the journal goes with it is for you to know")
 	}
 	for _, h := range journals {
-		if len(h.Lives) == 0 {
+		if len(h.Timelines) == 0 {
 			r.report.Warnings = append(r.report.Warnings, fmt.Sprintf("the journal that was written at %s does not say which life of the cluster it is of: "+
-				"if the cluster was restored or recovered since %s was written, the journal may be about other commands", utc(h.Taken), r.of))
+				"if the cluster was restored or recovered since %s was written, the journal may be about other commands", utc(h.Taken), r.subject))
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
-// restoring is told each step of a restore, for tests that kill it there.
-var restoring = func(_ string) {}
+// restoreHook is told each step of a restore, for tests that kill it there.
+var restoreHook = func(_ string) {}
 
 // restoreMark is a file that is there while a restore is under way. A state
 // whose journal was not replayed must never serve: what was taken away since
@@ -33,8 +33,8 @@ func (s *server) unmarkRestore() error {
 	return durable.SyncDir(s.config.DataDir)
 }
 
-// noHalfRestore refuses what a restore that was cut short left behind.
-func (s *server) noHalfRestore() error {
+// refusePartialRestore refuses what a restore that was cut short left behind.
+func (s *server) refusePartialRestore() error {
 	_, err := os.Lstat(s.restoreMark())
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil

@@ -34,12 +34,12 @@ func (s *server) configure(ctx context.Context) (ledger.Settings, error) {
 		case ctx.Err() != nil:
 			return wanted, fmt.Errorf("wait for the cluster's settings: %w", ctx.Err())
 		case fresh != nil:
-			s.waits("it knows too little of the cluster by itself, and no leader tells it more")
+			s.setWaitReason("it knows too little of the cluster by itself, and no leader tells it more")
 			continue // each try waits for a leader
 		}
 		current = *ledger.At(view).Settings()
 		if wanted, err = complete(current); errors.Is(err, errNoSettings) {
-			if err := s.proposeFirst(ctx, current); err != nil {
+			if err := s.proposeInitialSettings(ctx, current); err != nil {
 				return wanted, err
 			}
 		}
@@ -50,16 +50,16 @@ func (s *server) configure(ctx context.Context) (ledger.Settings, error) {
 	return wanted, s.writeSettings(ctx, &ledger.Configure{Settings: wanted})
 }
 
-// proposeFirst proposes the addresses that this server was started with, or that
+// proposeInitialSettings proposes the addresses that this server was started with, or that
 // an operator says, for a cluster that has none. Another node may be faster, and
 // then its addresses are compared with these.
-func (s *server) proposeFirst(ctx context.Context, defaults ledger.Settings) error {
+func (s *server) proposeInitialSettings(ctx context.Context, defaults ledger.Settings) error {
 	if s.config.PublicURL == "" {
-		if err := s.askForAddresses(); err != nil {
+		if err := s.awaitAddresses(); err != nil {
 			return err
 		}
 		select {
-		case q := <-s.inits:
+		case q := <-s.initRequests:
 			s.config.PublicURL, s.config.AppURL, s.config.PlainHTTP = q.PublicURL, q.AppURL, q.PlainHTTP
 		case <-time.After(settingsPause):
 		case <-ctx.Done():
@@ -81,20 +81,20 @@ func (s *server) proposeFirst(ctx context.Context, defaults ledger.Settings) err
 
 const needsAddresses = "the cluster was made and has no addresses yet: say mintmark cluster init --public-url … again"
 
-// askForAddresses lets an operator complete a cluster whose making was cut
+// awaitAddresses lets an operator complete a cluster whose making was cut
 // short.
-func (s *server) askForAddresses() error {
-	if s.whatFor() == needsAddresses {
+func (s *server) awaitAddresses() error {
+	if s.waitingFor() == needsAddresses {
 		return nil
 	}
-	s.waits(needsAddresses)
+	s.setWaitReason(needsAddresses)
 	s.config.Log.Warn(needsAddresses)
-	return s.answerOperators(s.waiting(func(ctx context.Context, c admin.NewCluster) error {
-		if err := s.agrees(c); err != nil {
+	return s.setAdminHandler(s.waitingHandler(func(ctx context.Context, c admin.NewCluster) error {
+		if err := s.checkNewCluster(c); err != nil {
 			return err
 		}
 		select {
-		case s.inits <- c:
+		case s.initRequests <- c:
 		case <-s.started: // somebody else was faster
 			return refusal{errors.New("this node belongs to a cluster already")}
 		case <-s.stopping:

@@ -23,9 +23,9 @@ func (o *upstreamOptions) config() (*upstream.Config, error) {
 	}, nil
 }
 
-// askUpstream begins to learn what the provider says of itself. Nothing waits
+// startUpstream begins to learn what the provider says of itself. Nothing waits
 // for that: people with a password sign in all the same.
-func (s *server) askUpstream(ctx context.Context) web.Upstream {
+func (s *server) startUpstream(ctx context.Context) web.Upstream {
 	if s.config.Upstream == nil {
 		return nil // not a nil *upstream.Provider
 	}
@@ -34,7 +34,7 @@ func (s *server) askUpstream(ctx context.Context) web.Upstream {
 	c.Now, c.Log = s.config.Now, s.config.Log
 	provider := upstream.New(c)
 	s.provider.Store(provider)
-	ctx, s.stopAsking = context.WithCancel(context.WithoutCancel(ctx))
-	s.asking.Go(func() { provider.Run(ctx) })
+	ctx, s.stopUpstream = context.WithCancel(context.WithoutCancel(ctx))
+	s.upstreamTasks.Go(func() { provider.Run(ctx) })
 	return provider
 }

@@ -17,23 +17,23 @@ import (
 // with it, for a leader who tells it what it has not got itself, for an
 // operator. Meanwhile it says so to whoever asks, rather than hang.
 
-// startPatience is how long early clients wait with a node that starts, before
+// earlyClientWait is how long early clients wait with a node that starts, before
 // they are told that it does not serve yet.
-const startPatience = time.Second
+const earlyClientWait = time.Second
 
-// waits notes what this node waits for.
-func (s *server) waits(why string) { s.waitsFor.Store(&why) }
+// setWaitReason notes what this node waits for.
+func (s *server) setWaitReason(why string) { s.waitReason.Store(&why) }
 
-// whatFor is what this node waits for.
-func (s *server) whatFor() string {
-	if why := s.waitsFor.Load(); why != nil {
+// waitingFor is what this node waits for.
+func (s *server) waitingFor() string {
+	if why := s.waitReason.Load(); why != nil {
 		return *why
 	}
 	return "still starting"
 }
 
-// answerMeanwhile has this node answer clients and operators while it waits.
-func (s *server) answerMeanwhile() {
+// serveWhileStarting has this node answer clients and operators while it waits.
+func (s *server) serveWhileStarting() {
 	select {
 	case <-s.stopping:
 		return
@@ -45,23 +45,23 @@ func (s *server) answerMeanwhile() {
 	if s.config.Cluster == nil {
 		return // there is nothing that operators could do
 	}
-	if err := s.answerOperatorsFirst(s.waiting(nil)); err != nil {
+	if err := s.setFirstAdminHandler(s.waitingHandler(nil)); err != nil {
 		s.config.Log.Error("operators can't ask this node", "error", err)
 	}
 }
 
-// waiting is what operators can do meanwhile. With create they can complete a
+// waitingHandler is what operators can do meanwhile. With create they can complete a
 // cluster that has no addresses yet.
-func (s *server) waiting(create func(context.Context, admin.NewCluster) error) http.Handler {
-	w := s.waitingNode()
+func (s *server) waitingHandler(create func(context.Context, admin.NewCluster) error) http.Handler {
+	w := s.waitingConfig()
 	if w.Create = create; s.isOpen() {
 		w.AcceptClock = s.node.AcceptClock
 	}
 	return admin.NewWaitingHandler(w)
 }
 
-func (s *server) waitingNode() admin.Waiting {
-	w := admin.Waiting{Why: s.whatFor, Status: s.overview, Now: s.config.Now, Log: s.config.Log}
+func (s *server) waitingConfig() admin.Waiting {
+	w := admin.Waiting{WaitReason: s.waitingFor, Status: s.overview, Now: s.config.Now, Log: s.config.Log}
 	if s.config.Cluster != nil {
 		w.Name = s.config.Cluster.Name
 	}
@@ -72,15 +72,15 @@ func (s *server) waitingNode() admin.Waiting {
 // Meanwhile operators can accept the clock.
 func (s *server) awaitClock(ctx context.Context) error {
 	err := s.node.AwaitClock(ctx, func(why string) {
-		s.waits(why)
-		w := s.waitingNode()
+		s.setWaitReason(why)
+		w := s.waitingConfig()
 		w.AcceptClock = s.node.AcceptClock
-		if err := s.answerOperators(admin.NewWaitingHandler(w)); err != nil {
+		if err := s.setAdminHandler(admin.NewWaitingHandler(w)); err != nil {
 			s.config.Log.Error("admin socket not opened", "error", err)
 		}
 	})
 	if err == nil {
-		s.waits("still starting")
+		s.setWaitReason("still starting")
 	}
 	return err
 }
@@ -88,38 +88,38 @@ func (s *server) awaitClock(ctx context.Context) error {
 // overview is the cluster as far as this node knows it by now.
 func (s *server) overview(ctx context.Context) admin.ClusterStatus {
 	if !s.isOpen() {
-		return admin.ClusterStatus{Name: s.waitingNode().Name}
+		return admin.ClusterStatus{Name: s.waitingConfig().Name}
 	}
 	return statusOf(s.node.Overview(ctx))
 }
 
-// waitForFounders is told for whom this node waits before it can found its
+// waitForInitialCluster is told for whom this node waits before it can found its
 // cluster with them. Operators are told when they ask.
-func (s *server) waitForFounders(why string) {
-	s.waits(why)
+func (s *server) waitForInitialCluster(why string) {
+	s.setWaitReason(why)
 	no := refusal{errors.New("this node founds a cluster with others as soon as all of them run (mintmark cluster generate made it)")}
-	err := s.answerOperatorsFirst(admin.NewSetupHandler(admin.Setup{
+	err := s.setFirstAdminHandler(admin.NewSetupHandler(admin.Setup{
 		Name:   s.config.Cluster.Name,
 		Create: func(context.Context, admin.NewCluster) error { return no },
 		Restore: func(context.Context, io.Reader, admin.RestoreOptions) (admin.RestoreReport, error) {
 			return admin.RestoreReport{}, no
 		},
-		Waiting: s.whatFor,
-		Log:     s.config.Log,
+		WaitReason: s.waitingFor,
+		Log:        s.config.Log,
 	}))
 	if err != nil {
 		s.config.Log.Error("operators can't ask this node", "error", err)
 	}
 }
 
-// A front answers for a handler that is not there yet.
-type front struct {
-	behind  atomic.Pointer[http.Handler]
+// A startupHandler answers for a handler that is not there yet.
+type startupHandler struct {
+	handler atomic.Pointer[http.Handler]
 	removed func() error // why nobody is served any more
 }
 
-func (f *front) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if h := f.behind.Load(); h != nil && f.removed() == nil {
+func (f *startupHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := f.handler.Load(); h != nil && f.removed() == nil {
 		(*h).ServeHTTP(w, r)
 		return
 	}

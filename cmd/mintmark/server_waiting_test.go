@@ -16,20 +16,20 @@ import (
 
 // devOn are the options of mintmark dev in a folder.
 func devOn(dir string) devOptions {
-	return devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: dir, fixturesFromTheDemos: true}
+	return devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: dir, embeddedFixtures: true}
 }
 
 // TestStatusWhileItWaitsForItsClock: a node alone whose clock is not believed says
 // so, and nothing that would have its operator delete the data.
 func TestStatusWhileItWaitsForItsClock(t *testing.T) {
-	for name, first := range map[string]func(*testing.T, func(*serverConfig)) *cell{
-		"serve": func(t *testing.T, clocked func(*serverConfig)) *cell { return newCell(t, clocked) },
-		"dev": func(t *testing.T, clocked func(*serverConfig)) *cell {
+	for name, first := range map[string]func(*testing.T, func(*serverConfig)) *testNode{
+		"serve": func(t *testing.T, clocked func(*serverConfig)) *testNode { return newTestNode(t, clocked) },
+		"dev": func(t *testing.T, clocked func(*serverConfig)) *testNode {
 			dir := t.TempDir()
 			conf, err := devOn(dir).server(io.Discard)
 			require.NoError(t, err)
 			conf.Log = slog.New(slog.DiscardHandler)
-			c := startCellIn(t, dir, func(c *serverConfig) { *c = conf }, clocked)
+			c := startTestNodeIn(t, dir, func(c *serverConfig) { *c = conf }, clocked)
 			c.await()
 			return c
 		},

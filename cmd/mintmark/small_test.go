@@ -29,7 +29,7 @@ func TestForwardedByNobodyTrusted(t *testing.T) {
 	p, err := parseProxies([]string{"10.0.0.0/8"})
 	require.NoError(t, err)
 	var log bytes.Buffer
-	clientIP := p.countedBy(slog.New(slog.NewTextHandler(&log, nil)))
+	clientIP := p.clientIPWithWarning(slog.New(slog.NewTextHandler(&log, nil)))
 	ask := func(peer string) string {
 		return clientIP(&http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": {"198.51.100.1"}}})
 	}

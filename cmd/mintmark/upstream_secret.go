@@ -28,7 +28,7 @@ func (o *upstreamOptions) secret(getenv func(string) string) (string, error) {
 		return "", fmt.Errorf("open the client secret at the provider: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	if err := hidden(f, "client secret at the provider", getenv("CREDENTIALS_DIRECTORY")); err != nil {
+	if err := requirePrivate(f, "client secret at the provider", getenv("CREDENTIALS_DIRECTORY")); err != nil {
 		return "", err
 	}
 	text, err := io.ReadAll(io.LimitReader(f, maxUpstreamSecret+1))
@@ -42,11 +42,11 @@ func (o *upstreamOptions) secret(getenv func(string) string) (string, error) {
 	return string(text), nil
 }
 
-var errOpenToOthers = errors.New("others can read")
+var errNotPrivate = errors.New("others can read")
 
-// hidden refuses a file of secrets that others can read. A service manager's
+// requirePrivate refuses a file of secrets that others can read. A service manager's
 // credential is its group's too.
-func hidden(f *os.File, what, credentials string) error {
+func requirePrivate(f *os.File, what, credentials string) error {
 	info, err := f.Stat()
 	if err != nil {
 		return fmt.Errorf("look at the %s: %w", what, err)
@@ -59,7 +59,7 @@ func hidden(f *os.File, what, credentials string) error {
 	case !info.Mode().IsRegular():
 		return errors.New(f.Name() + " is no file of a " + what)
 	case info.Mode().Perm()&exposed != 0:
-		return fmt.Errorf("%w %s, which holds a secret: chmod 600 %s", errOpenToOthers, f.Name(), f.Name())
+		return fmt.Errorf("%w %s, which holds a secret: chmod 600 %s", errNotPrivate, f.Name(), f.Name())
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ type shownVersion struct {
 }
 
 func versionCommand() *cobra.Command {
-	m := &management{timeout: admin.DefaultSilence}
+	m := &management{timeout: admin.DefaultTimeout}
 	c := command("version", "Say which version this program is", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		if err := m.checkOutput(); err != nil {
 			return err

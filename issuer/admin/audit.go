@@ -67,7 +67,7 @@ func (c *call) audit(ctx context.Context, q EventFilter) (EventList, error) {
 			}
 		}
 		out := Event{
-			Seq: e.Seq, At: shown(e.At), Kind: string(e.Kind), Actor: userName(v, e.Actor),
+			Seq: e.Seq, At: stdTime(e.At), Kind: string(e.Kind), Actor: userName(v, e.Actor),
 			Client: e.Client, User: userName(v, e.User), Detail: e.Detail,
 		}
 		if e.Grant != (ledger.GrantID{}) {

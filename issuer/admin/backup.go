@@ -11,7 +11,7 @@ import (
 
 func (c *call) saveBackup(ctx context.Context, _ SaveQuery, w io.Writer) error {
 	if c.Backup == nil {
-		return errAlone
+		return errStandalone
 	}
 	if err := c.Backup(ctx, w); err != nil {
 		return fmt.Errorf("save a backup: %w", err)
@@ -21,7 +21,7 @@ func (c *call) saveBackup(ctx context.Context, _ SaveQuery, w io.Writer) error {
 
 func (c *call) saveJournal(ctx context.Context, _ SaveQuery, w io.Writer) error {
 	if c.Journal == nil {
-		return errAlone
+		return errStandalone
 	}
 	if err := c.Journal(ctx, w); err != nil {
 		return fmt.Errorf("save the journal: %w", err)
@@ -30,7 +30,7 @@ func (c *call) saveJournal(ctx context.Context, _ SaveQuery, w io.Writer) error 
 }
 
 func (c *call) restoreBackup(context.Context, restoreQuery, io.Reader) (RestoreReport, error) {
-	return RestoreReport{}, c.initialised()
+	return RestoreReport{}, c.alreadyInitialized()
 }
 
 // restoreQuery is RestoreOptions on the wire: the keys and then the journals come

@@ -17,7 +17,7 @@ import (
 // operator is the actor of all that comes over the socket.
 var operator = ledger.Actor{Operator: true}
 
-// A call is one operation under way.
+// A request is one operation under way.
 type call struct {
 	Config
 	stale    bool    // what was read may lag
@@ -133,8 +133,8 @@ func userName(v ledger.View, id string) string {
 	return id
 }
 
-// shown is t for JSON: absent where there is none.
-func shown(t ledger.Time) time.Time {
+// stdTime is t for JSON: absent where there is none.
+func stdTime(t ledger.Time) time.Time {
 	if t == 0 {
 		return time.Time{}
 	}

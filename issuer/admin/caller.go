@@ -20,9 +20,9 @@ type Caller struct {
 	http    *http.Client
 	streams *http.Client // for what may take its time
 	path    string
-	// Silence is for how long the server may answer nothing at all, whatever it
-	// was asked. Default: DefaultSilence.
-	Silence time.Duration
+	// Timeout is for how long the server may answer nothing at all, whatever it
+	// was asked. Default: DefaultTimeout.
+	Timeout time.Duration
 	// Stale is told that an answer may lag, since the server could not make
 	// sure; nil where nobody wants to know.
 	Stale func()
@@ -43,7 +43,7 @@ func NewCaller(dataDir string) (*Caller, error) {
 			DialContext: dial, ResponseHeaderTimeout: patience, DisableCompression: true,
 		}}
 	}
-	return &Caller{http: client(time.Minute), streams: client(0), path: path, Silence: DefaultSilence}, nil
+	return &Caller{http: client(time.Minute), streams: client(0), path: path, Timeout: DefaultTimeout}, nil
 }
 
 // Close ends the connections that are kept open.
@@ -60,7 +60,7 @@ type UnreachableError struct {
 
 func (e *UnreachableError) Error() string {
 	why := "does a node run, with this data directory?"
-	var silent *silentError
+	var silent *timeoutError
 	switch {
 	case errors.As(e.Err, &silent):
 		why = "the node does not answer: its process was stopped, or hangs; whether it did what it was asked can't be told"
@@ -90,15 +90,15 @@ func (o Operation[Q, A]) Call(ctx context.Context, c *Caller, q Q) (A, error) {
 	if err != nil {
 		return answer, fmt.Errorf("%s: %w", o, err)
 	}
-	ctx, done := c.watched(ctx)
+	ctx, done := c.withProbe(ctx)
 	defer done()
 	resp, err := c.post(ctx, c.http, string(o), "application/json", bytes.NewReader(body))
 	if err != nil {
-		return answer, c.silence(ctx, err)
+		return answer, c.timeoutCause(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err = readAnswer[A](string(o), resp)
-	return answer, c.silence(ctx, err)
+	return answer, c.timeoutCause(ctx, err)
 }
 
 // post sends a request. Its answer is one that is no Problem.

@@ -15,11 +15,11 @@ func (o download[Q]) call(ctx context.Context, c *Caller, q Q, w io.Writer) erro
 	if err != nil {
 		return fmt.Errorf("%s: %w", o, err)
 	}
-	ctx, done := c.watched(ctx)
+	ctx, done := c.withProbe(ctx)
 	defer done()
 	resp, err := c.post(ctx, c.streams, string(o), "application/json", bytes.NewReader(body))
 	if err != nil {
-		return c.silence(ctx, err)
+		return c.timeoutCause(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	in := &reader{Reader: resp.Body}
@@ -28,21 +28,21 @@ func (o download[Q]) call(ctx context.Context, c *Caller, q Q, w io.Writer) erro
 	}
 	switch said := resp.Trailer.Get(endTrailer); {
 	case ctx.Err() != nil:
-		return c.silence(ctx, fmt.Errorf("%s: %w", o, ctx.Err()))
+		return c.timeoutCause(ctx, fmt.Errorf("%s: %w", o, ctx.Err()))
 	case in.failed() != nil:
-		return cutOff()
+		return truncatedAnswer()
 	case said == endWhole:
 		return nil
 	default:
 		var p Problem
 		if err := json.Unmarshal([]byte(said), &p); err != nil || p.Class == "" {
-			return cutOff()
+			return truncatedAnswer()
 		}
 		return &p
 	}
 }
 
-func cutOff() *Problem {
+func truncatedAnswer() *Problem {
 	return &Problem{Class: Unavailable, Text: "the node stopped in the middle of its answer"}
 }
 
@@ -53,7 +53,7 @@ func (o upload[Q, A]) call(ctx context.Context, c *Caller, q Q, r io.Reader) (A,
 	if err != nil {
 		return none, fmt.Errorf("%s: %w", o, err)
 	}
-	ctx, done := c.watched(ctx)
+	ctx, done := c.withProbe(ctx)
 	defer done()
 	in := &reader{Reader: r}
 	resp, err := c.post(ctx, c.streams, string(o), "application/octet-stream",
@@ -62,11 +62,11 @@ func (o upload[Q, A]) call(ctx context.Context, c *Caller, q Q, r io.Reader) (A,
 		return none, fmt.Errorf("read what is to be sent: %w", err)
 	}
 	if err != nil {
-		return none, c.silence(ctx, err)
+		return none, c.timeoutCause(ctx, err)
 	}
 	defer func() { _ = resp.Body.Close() }()
 	answer, err := readAnswer[A](string(o), resp)
-	return answer, c.silence(ctx, err)
+	return answer, c.timeoutCause(ctx, err)
 }
 
 // A reader remembers why it could not be read: whoever copies can't tell that

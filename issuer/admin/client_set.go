@@ -49,7 +49,7 @@ func (c *call) setClient(ctx context.Context, q ClientEdit) (EditedClient, error
 		return EditedClient{}, err
 	}
 	if _, err := c.propose(ctx, clientSubject(q.ID), cmd); err != nil {
-		return EditedClient{}, noted(err, old, c.Ledger.Now())
+		return EditedClient{}, addDetails(err, old, c.Ledger.Now())
 	}
 	now, err := c.showClient(ctx, ClientRef{q.ID})
 	return EditedClient{

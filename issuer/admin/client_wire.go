@@ -87,7 +87,7 @@ func summaryOf(v ledger.View, c *ledger.Client) ClientSummary {
 	}
 	return ClientSummary{
 		ID: c.ID, Name: c.Name, Type: string(c.Type), State: string(c.State), Kind: kind,
-		Owner: userName(v, c.Owner), Proposed: c.Proposed != nil, Revision: c.Revision, Created: shown(c.Created),
+		Owner: userName(v, c.Owner), Proposed: c.Proposed != nil, Revision: c.Revision, Created: stdTime(c.Created),
 	}
 }
 
@@ -95,20 +95,20 @@ func clientOf(v ledger.View, c *ledger.Client, now ledger.Time) Client {
 	out := Client{
 		ClientSummary: summaryOf(v, c),
 		Reason:        c.Reason, OwnerID: c.Owner, Purpose: c.Purpose, Website: c.Website,
-		RedirectURIs: notNil(c.RedirectURIs), Scopes: notNil(c.Scopes), Changed: shown(c.Changed),
+		RedirectURIs: notNil(c.RedirectURIs), Scopes: notNil(c.Scopes), Changed: stdTime(c.Changed),
 		Secrets: make([]Secret, 0, len(c.Secrets)),
 	}
 	for i := range c.Secrets {
 		s := &c.Secrets[i]
 		state := "revoked"
 		switch {
-		case v.Unkept(s):
+		case v.KeyDropped(s):
 			state = "void"
 		case s.Active():
 			state = "active"
 		}
 		out.Secrets = append(out.Secrets, Secret{
-			ID: s.ID, Tail: s.Tail, State: state, Created: shown(s.Created), Used: shown(s.Used), Revoked: shown(s.Revoked),
+			ID: s.ID, Tail: s.Tail, State: state, Created: stdTime(s.Created), Used: stdTime(s.Used), Revoked: stdTime(s.Revoked),
 		})
 	}
 	if c.Proposed != nil {
@@ -117,7 +117,7 @@ func clientOf(v ledger.View, c *ledger.Client, now ledger.Time) Client {
 	if c.WasLegacy || c.Legacy {
 		without, with := c.RecentTraffic(now)
 		out.Traffic = &Traffic{WithoutScope: without, WithScope: with}
-		out.AskedScopes = c.Asked
+		out.AskedScopes = c.RequestedScopes
 	}
 	return out
 }

@@ -157,13 +157,13 @@ func (c *call) reviewClient(ctx context.Context, q Review) (Client, error) {
 		Actor: operator, ID: q.ID, Verdict: ledger.Verdict(q.Verdict), Reason: q.Reason, Revision: q.Revision,
 	})
 	if err != nil {
-		return Client{}, noted(err, client, c.Ledger.Now())
+		return Client{}, addDetails(err, client, c.Ledger.Now())
 	}
 	return c.showClient(ctx, ClientRef{q.ID})
 }
 
-// noted adds to a refusal what the operator would have to look up.
-func noted(err error, client *ledger.Client, now ledger.Time) error {
+// addDetails adds to a refusal what the operator would have to look up.
+func addDetails(err error, client *ledger.Client, now ledger.Time) error {
 	p, ok := err.(*Problem)
 	if !ok {
 		return err
@@ -171,7 +171,7 @@ func noted(err error, client *ledger.Client, now ledger.Time) error {
 	switch p.Cause {
 	case ledger.WrongState:
 		p.Note = "state: " + string(client.State)
-	case ledger.Moved:
+	case ledger.Conflict:
 		p.Note = fmt.Sprintf("revision: %d", client.Revision)
 	case ledger.ConfirmMigration:
 		without, with := client.RecentTraffic(now)

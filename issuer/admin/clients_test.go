@@ -13,7 +13,7 @@ import (
 // A newly created client is pending (service document, section 2.1), and its
 // secret is in the answer to the request that made it, and nowhere else.
 func TestAddClient(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	q := calApp()
 	q.ID = ""
 	added := ask(t, c, admin.AddClient, q)
@@ -41,7 +41,7 @@ func TestAddClient(t *testing.T) {
 }
 
 func TestAddClientRefusals(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	for name, test := range map[string]struct {
 		change func(*admin.NewClient)
 		text   string
@@ -68,7 +68,7 @@ func TestAddClientRefusals(t *testing.T) {
 // No client is given a code at an address of the service itself, in whatever way
 // an operator registers it.
 func TestOwnRedirectionURIs(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	own := ledger.DefaultSettings()
 	own.BaseURL, own.AppURL, own.Audience = "https://api.example", "https://app.example", "https://api.example"
 	w.Do(&ledger.Configure{Settings: own})
@@ -88,7 +88,7 @@ func TestOwnRedirectionURIs(t *testing.T) {
 }
 
 func TestReviews(t *testing.T) {
-	_, c := newWorld(t)
+	_, c := newEnv(t)
 	review := func(verdict, reason string) string {
 		return ask(t, c, admin.ReviewClient, admin.Review{ID: "cal-app", Verdict: verdict, Reason: reason}).State
 	}
@@ -99,7 +99,7 @@ func TestReviews(t *testing.T) {
 	require.Equal(t, "approved", review("resume", ""))
 
 	p := refused(t, c, admin.ReviewClient, admin.Review{ID: "cal-app", Verdict: "suspend", Revision: 1})
-	require.Equal(t, ledger.Moved, p.Cause)
+	require.Equal(t, ledger.Conflict, p.Cause)
 	require.ErrorContains(t, p, "revision: 4")
 
 	require.Equal(t, admin.NotFound, refused(t, c, admin.ReviewClient, admin.Review{ID: "nobody", Verdict: "approve"}).Class)
@@ -108,7 +108,7 @@ func TestReviews(t *testing.T) {
 // What an owner's edit of an approved client widens waits for its review,
 // which sees it as a difference.
 func TestProposedRevision(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	approve(t, c, "cal-app")
 	old := w.View().Client("cal-app")
 	next := old.Profile
@@ -128,7 +128,7 @@ func TestProposedRevision(t *testing.T) {
 }
 
 func TestListClients(t *testing.T) {
-	_, c := newWorld(t)
+	_, c := newEnv(t)
 	ask(t, c, admin.ImportClient, legacyApp())
 	list := func(q admin.ClientFilter) (ids []string) {
 		for _, client := range ask(t, c, admin.ListClients, q).Clients {
@@ -149,7 +149,7 @@ func TestListClients(t *testing.T) {
 // Section 5.4 of the service document: two secrets at most, and revoking
 // takes effect at once.
 func TestSecrets(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	first := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app"}).Secrets[0]
 	require.EqualError(t, refused(t, c, admin.RevokeSecret, admin.SecretRef{Client: "cal-app", ID: first.ID}),
 		"client cal-app: secret "+first.ID+": the last active secret of a confidential client can't be revoked, only replaced (active: 1)")
@@ -170,7 +170,7 @@ func TestSecrets(t *testing.T) {
 }
 
 func TestSetClient(t *testing.T) {
-	_, c := newWorld(t)
+	_, c := newEnv(t)
 	approve(t, c, "cal-app")
 	name, uris := "Renamed", []string{"https://new.example/cb"}
 	got := ask(t, c, admin.SetClient, admin.ClientEdit{ID: "cal-app", Name: &name, RedirectURIs: &uris})
@@ -181,7 +181,7 @@ func TestSetClient(t *testing.T) {
 	require.False(t, got.Dropped)
 	require.False(t, got.Migrated)
 
-	require.Equal(t, ledger.Moved, refused(t, c, admin.SetClient, admin.ClientEdit{ID: "cal-app", Name: &name, Revision: 1}).Cause)
+	require.Equal(t, ledger.Conflict, refused(t, c, admin.SetClient, admin.ClientEdit{ID: "cal-app", Name: &name, Revision: 1}).Cause)
 	none := []string{}
 	require.ErrorContains(t, refused(t, c, admin.SetClient, admin.ClientEdit{ID: "cal-app", Scopes: &none}), "scopes needs at least one")
 }
@@ -189,7 +189,7 @@ func TestSetClient(t *testing.T) {
 // Section 9: a legacy client selects its scopes; while authorization requests
 // still come without scope, that must be confirmed.
 func TestMigrationOfALegacyClient(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	ask(t, c, admin.ImportClient, legacyApp())
 	w.Allow("u-alice", "old-app", "")
 	w.Allow("u-alice", "old-app", "")

@@ -8,29 +8,29 @@ import (
 	"time"
 )
 
-// many is the cluster, or why there is none.
-func (c *call) many() (Cluster, error) {
+// cluster is the cluster, or why there is none.
+func (c *call) cluster() (Cluster, error) {
 	if c.Cluster == nil {
-		return nil, errAlone
+		return nil, errStandalone
 	}
 	return c.Cluster, nil
 }
 
-var errAlone = &Problem{Class: Refused, Text: "this node runs alone; mintmark serve makes clusters"}
+var errStandalone = &Problem{Class: Refused, Text: "this node runs alone; mintmark serve makes clusters"}
 
-func (c *call) initCluster(context.Context, NewCluster) (Founded, error) {
-	return Founded{}, c.initialised()
+func (c *call) initCluster(context.Context, NewCluster) (CreatedCluster, error) {
+	return CreatedCluster{}, c.alreadyInitialized()
 }
 
-// initialised is why this node can't be made a cluster.
-func (c *call) initialised() error {
-	if _, err := c.many(); err != nil {
+// alreadyInitialized is why this node can't be made a cluster.
+func (c *call) alreadyInitialized() error {
+	if _, err := c.cluster(); err != nil {
 		return err
 	}
-	return errMember
+	return errAlreadyMember
 }
 
-var errMember = &Problem{Class: Refused, Text: "this node belongs to a cluster already"}
+var errAlreadyMember = &Problem{Class: Refused, Text: "this node belongs to a cluster already"}
 
 // done notes a change that was made, for the log.
 func (c *call) done(subject, id string) Done {
@@ -53,7 +53,7 @@ func (c *call) replaceNode(ctx context.Context, q Replacement) (Invited, error) 
 const maxInvitation = 7 * 24 * time.Hour
 
 func (c *call) invite(ctx context.Context, name, replaces string, lifetime time.Duration) (Invited, error) {
-	cluster, err := c.many()
+	cluster, err := c.cluster()
 	if err != nil {
 		return Invited{}, err
 	}
@@ -71,7 +71,7 @@ func (c *call) invite(ctx context.Context, name, replaces string, lifetime time.
 }
 
 func (c *call) listInvitations(ctx context.Context, _ InvitationQuery) (InvitationList, error) {
-	cluster, err := c.many()
+	cluster, err := c.cluster()
 	if err != nil {
 		return InvitationList{}, err
 	}
@@ -86,7 +86,7 @@ func (c *call) listInvitations(ctx context.Context, _ InvitationQuery) (Invitati
 }
 
 func (c *call) withdrawInvitation(ctx context.Context, q Withdrawal) (Done, error) {
-	cluster, err := c.many()
+	cluster, err := c.cluster()
 	if err != nil {
 		return Done{}, err
 	}
@@ -100,7 +100,7 @@ func (c *call) withdrawInvitation(ctx context.Context, q Withdrawal) (Done, erro
 }
 
 func (c *call) showCluster(ctx context.Context, _ StatusQuery) (ClusterStatus, error) {
-	cluster, err := c.many()
+	cluster, err := c.cluster()
 	if err != nil {
 		return ClusterStatus{}, err
 	}
@@ -125,7 +125,7 @@ func (c *call) clusterKeys() []ClusterKey {
 	for k := range v.Keys() {
 		out := ClusterKey{ID: k.ID, Purpose: string(k.Purpose), State: string(k.State)}
 		if at, ok := v.StepDue(k); ok {
-			out.NextStep = shown(at)
+			out.NextStep = stdTime(at)
 		}
 		list = append(list, out)
 	}
@@ -133,7 +133,7 @@ func (c *call) clusterKeys() []ClusterKey {
 }
 
 func (c *call) checksumNode(ctx context.Context, _ ChecksumQuery) (ClusterChecksum, error) {
-	cluster, err := c.many()
+	cluster, err := c.cluster()
 	if err != nil {
 		return ClusterChecksum{}, err
 	}
@@ -143,7 +143,7 @@ func (c *call) checksumNode(ctx context.Context, _ ChecksumQuery) (ClusterChecks
 }
 
 func (c *call) transferLeader(ctx context.Context, q Transfer) (Transferred, error) {
-	cluster, err := c.many()
+	cluster, err := c.cluster()
 	if err != nil {
 		return Transferred{}, err
 	}
@@ -156,7 +156,7 @@ func (c *call) transferLeader(ctx context.Context, q Transfer) (Transferred, err
 }
 
 func (c *call) removeNode(ctx context.Context, q Removal) (Done, error) {
-	cluster, err := c.many()
+	cluster, err := c.cluster()
 	if err != nil {
 		return Done{}, err
 	}
@@ -169,10 +169,10 @@ func (c *call) removeNode(ctx context.Context, q Removal) (Done, error) {
 	return c.done(nodeSubject(q.Name), q.Name), nil
 }
 
-func (c *call) acceptClock(ctx context.Context, _ Acceptance) (Done, error) {
+func (c *call) acceptClock(ctx context.Context, _ ClockAcceptance) (Done, error) {
 	accept, name := c.AcceptClock, ""
 	if c.Cluster != nil || accept == nil {
-		cluster, err := c.many()
+		cluster, err := c.cluster()
 		if err != nil {
 			return Done{}, err
 		}

@@ -10,19 +10,19 @@ import (
 
 // From when on something is a problem.
 const (
-	maxLag          = 10_000             // entries
-	leastValid      = 7 * 24 * time.Hour // of a certificate: it renews itself long before
-	maxClockOffset  = 5 * time.Second
-	maxStateAhead   = 10 * time.Second // if state time is further ahead, the cluster decides no commands
-	defaultDiskLow  = 128 << 20        // bytes
-	millisOffsetMax = int64(maxClockOffset / time.Millisecond)
+	maxLag                 = 10_000             // entries
+	minCertificateValidity = 7 * 24 * time.Hour // of a certificate: it renews itself long before
+	maxClockOffset         = 5 * time.Second
+	maxStateAhead          = 10 * time.Second // if state time is further ahead, the cluster decides no commands
+	defaultDiskLow         = 128 << 20        // bytes
+	maxClockOffsetMillis   = int64(maxClockOffset / time.Millisecond)
 )
 
 // problems is why a cluster is not healthy, of the whole first and then node by
 // node in their order.
 func (s *ClusterStatus) problems(now time.Time) []string {
 	all := []string{}
-	if apart := cmp.Or(s.Removed, s.Twin); apart != "" {
+	if apart := cmp.Or(s.Removed, s.Duplicate); apart != "" {
 		return append(all, apart)
 	}
 	if s.ID == "" {
@@ -42,15 +42,15 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 			ahead.Round(time.Second), ahead.Round(time.Second)))
 	}
 	for i := range s.Nodes { // problems of the clocks first: they have to be solved before all others
-		if n := &s.Nodes[i]; n.ClockDoubt {
-			all = append(all, n.Name+": "+n.trouble())
+		if n := &s.Nodes[i]; n.ClockUntrusted {
+			all = append(all, n.Name+": "+n.errorText())
 		}
 	}
 	switch {
-	case s.Leader == "" && member && s.elsewhere() != "":
-		all = append(all, "this node hears no leader, so it lags and may decide nothing: "+s.elsewhere()+", which cannot reach this node")
+	case s.Leader == "" && member && s.leaderSeenByOthers() != "":
+		all = append(all, "this node hears no leader, so it lags and may decide nothing: "+s.leaderSeenByOthers()+", which cannot reach this node")
 	case s.Leader == "" && member:
-		all = append(all, "no leader is known, so nothing can be decided"+s.lostMajority())
+		all = append(all, "no leader is known, so nothing can be decided"+s.majorityLostAdvice())
 	case s.Leader == "":
 		all = append(all, "no leader is known, so nothing can be decided")
 	}
@@ -63,7 +63,7 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 			}
 			n.Error = "" // already listed above
 		}
-		if n.ClockDoubt { // already listed above, too
+		if n.ClockUntrusted { // already listed above, too
 			if n.State == StateUnreachable {
 				continue
 			}
@@ -81,9 +81,9 @@ func (s *ClusterStatus) problems(now time.Time) []string {
 
 func (s *ClusterStatus) ahead() time.Duration { return time.Duration(s.StateAhead) * time.Millisecond }
 
-// elsewhere returns which leader the other nodes report, such as "n2 leads", for a node
+// leaderSeenByOthers returns which leader the other nodes report, such as "n2 leads", for a node
 // that knows no leader itself. It is "" if they report none.
-func (s *ClusterStatus) elsewhere() string {
+func (s *ClusterStatus) leaderSeenByOthers() string {
 	follows := ""
 	for i := range s.Nodes {
 		switch n := &s.Nodes[i]; {
@@ -97,11 +97,11 @@ func (s *ClusterStatus) elsewhere() string {
 	return follows
 }
 
-// lostMajority returns what the operator should do if too few voters answer to elect a
+// majorityLostAdvice returns what the operator should do if too few voters answer to elect a
 // leader, and "" if enough do. It advises against recovering the cluster without a node
 // that isolated itself, which returns by itself when its disk takes writes again, and
 // against recovering while clocks are wrong.
-func (s *ClusterStatus) lostMajority() string {
+func (s *ClusterStatus) majorityLostAdvice() string {
 	if s.Isolated != "" {
 		return ""
 	}
@@ -131,7 +131,7 @@ func (s *ClusterStatus) lostMajority() string {
 		return fmt.Sprintf(": of %d voters %s can't be reached, and still running "+them,
 			voters, strings.Join(silent, " and "), strings.Join(hungUp, " and "))
 	}
-	if s.ahead() > maxStateAhead || slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ClockDoubt }) {
+	if s.ahead() > maxStateAhead || slices.ContainsFunc(s.Nodes, func(n ClusterNode) bool { return n.ClockUntrusted }) {
 		return fmt.Sprintf(": of %d voters %s can't be reached; see to the clocks first", voters, strings.Join(silent, " and "))
 	}
 	them, they, are := "it", "it", "is"
@@ -142,8 +142,8 @@ func (s *ClusterStatus) lostMajority() string {
 		voters, strings.Join(silent, " and "), them, they, are)
 }
 
-// trouble is why a node can't be reached, or what is wrong with it.
-func (n *ClusterNode) trouble() string {
+// errorText is why a node can't be reached, or what is wrong with it.
+func (n *ClusterNode) errorText() string {
 	switch {
 	case n.State != StateUnreachable:
 		return n.Error
@@ -158,9 +158,9 @@ func (n *ClusterNode) problems(now time.Time) (all []string) {
 	case n.State == StateUnreachable && n.Error == "" && n.Role != RoleVoter:
 		return nil // it is about to come, and nobody depends on it
 	case n.State == StateUnreachable:
-		return []string{n.trouble()}
+		return []string{n.errorText()}
 	case n.Error != "":
-		all = append(all, n.trouble())
+		all = append(all, n.errorText())
 	}
 	if n.Lag > maxLag {
 		all = append(all, fmt.Sprintf("it is %d entries behind", n.Lag))
@@ -169,10 +169,10 @@ func (n *ClusterNode) problems(now time.Time) (all []string) {
 	case n.CertificateExpires.IsZero():
 	case left <= 0:
 		all = append(all, "its certificate has expired")
-	case left < leastValid:
+	case left < minCertificateValidity:
 		all = append(all, "its certificate expires on "+n.CertificateExpires.UTC().Format(time.RFC3339))
 	}
-	if o := n.ClockOffset; o > millisOffsetMax || o < -millisOffsetMax {
+	if o := n.ClockOffset; o > maxClockOffsetMillis || o < -maxClockOffsetMillis {
 		all = append(all, fmt.Sprintf("its clock differs by %s", time.Duration(o)*time.Millisecond))
 	}
 	low := n.DiskLow

@@ -54,7 +54,9 @@ func TestHealth(t *testing.T) {
 			[]string{removed},
 		},
 		"two of one": {
-			func(s *admin.ClusterStatus) { s.Nodes, s.Leader, s.Twin = nil, "", "another process runs as this node" },
+			func(s *admin.ClusterStatus) {
+				s.Nodes, s.Leader, s.Duplicate = nil, "", "another process runs as this node"
+			},
 			[]string{"another process runs as this node"},
 		},
 		"nothing is known": {
@@ -143,7 +145,7 @@ func TestHealth(t *testing.T) {
 			func(s *admin.ClusterStatus) {
 				leaderless(s)
 				s.StateAhead = 7_200_000
-				s.Nodes[0].ClockDoubt, s.Nodes[0].Error = true, "clock: the wall clock jumped back by 2h0m0s"
+				s.Nodes[0].ClockUntrusted, s.Nodes[0].Error = true, "clock: the wall clock jumped back by 2h0m0s"
 				s.Nodes[1].State, s.Nodes[2].State = admin.StateUnreachable, admin.StateUnreachable
 			},
 			[]string{
@@ -171,7 +173,7 @@ func TestHealth(t *testing.T) {
 			func(s *admin.ClusterStatus) {
 				leaderless(s)
 				for i := range s.Nodes[1:] {
-					s.Nodes[1+i].State, s.Nodes[1+i].Error, s.Nodes[1+i].ClockDoubt = admin.StateUnreachable, "compare the clocks", true
+					s.Nodes[1+i].State, s.Nodes[1+i].Error, s.Nodes[1+i].ClockUntrusted = admin.StateUnreachable, "compare the clocks", true
 				}
 			},
 			[]string{

@@ -23,7 +23,7 @@ import (
 var update = flag.Bool("update", false, "rewrite testdata")
 
 // newCluster is a node of three, as operators reach it.
-func newCluster(t *testing.T) (*admintest.World, *admin.Caller) {
+func newCluster(t *testing.T) (*admintest.Env, *admin.Caller) {
 	t.Helper()
 	w := admintest.New(t)
 	w.Cluster = admintest.NewCluster()
@@ -83,7 +83,7 @@ func TestClusterJSON(t *testing.T) {
 func TestStatusWithoutALeader(t *testing.T) {
 	w, c := newCluster(t)
 	c.Stale = func() { t.Error("the status of now is not stale") }
-	w.Down(true)
+	w.SetNoLeader(true)
 	require.Len(t, ask(t, c, admin.ShowCluster, admin.StatusQuery{}).Keys, 2)
 }
 
@@ -98,7 +98,7 @@ func TestClusterChanges(t *testing.T) {
 	ask(t, c, admin.TransferLeader, admin.Transfer{To: "n1"})
 	require.Equal(t, "n3", ask(t, c, admin.RemoveNode, admin.Removal{Name: "n3"}).ID)
 	ask(t, c, admin.RemoveNode, admin.Removal{Name: "n2", Force: true})
-	require.Equal(t, "n1", ask(t, c, admin.AcceptClock, admin.Acceptance{}).ID)
+	require.Equal(t, "n1", ask(t, c, admin.AcceptClock, admin.ClockAcceptance{}).ID)
 	require.Equal(t, []string{
 		"invite n4 replaces= 1h0m0s", "invite n5 replaces=n3 1m0s", "withdraw n5", "transfer to=", "transfer to=n1",
 		"remove n3 force=false", "remove n2 force=true", "accept-clock",
@@ -116,7 +116,7 @@ func every(t *testing.T, c *admin.Caller) []*admin.Problem {
 		refused(t, c, admin.WithdrawInvitation, admin.Withdrawal{Name: "n4"}),
 		refused(t, c, admin.TransferLeader, admin.Transfer{To: "n2"}),
 		refused(t, c, admin.RemoveNode, admin.Removal{Name: "n3"}),
-		refused(t, c, admin.AcceptClock, admin.Acceptance{}),
+		refused(t, c, admin.AcceptClock, admin.ClockAcceptance{}),
 	}
 }
 
@@ -155,7 +155,7 @@ func TestClusterRefusals(t *testing.T) {
 }
 
 func TestNodeThatRunsAlone(t *testing.T) {
-	_, c := newWorld(t)
+	_, c := newEnv(t)
 	all := append(every(t, c),
 		refused(t, c, admin.InitCluster, admin.NewCluster{PublicURL: "https://id.example"}),
 		refused(t, c, admin.ShowCluster, admin.StatusQuery{}),

@@ -66,9 +66,9 @@ type ClusterStatus struct {
 	// to the other nodes. Removed: it is no member of the cluster any more, and knows
 	// nothing of it. Twin: another process runs as the same node, so it has cut its
 	// connections.
-	Isolated string `json:"isolated,omitempty"`
-	Removed  string `json:"removed,omitempty"`
-	Twin     string `json:"twin,omitempty"`
+	Isolated  string `json:"isolated,omitempty"`
+	Removed   string `json:"removed,omitempty"`
+	Duplicate string `json:"duplicate_node,omitempty"`
 
 	// Unfinished are changes that were begun and wait for somebody for too long,
 	// in words for people.
@@ -94,9 +94,9 @@ type ClusterNode struct {
 	Follows            string    `json:"follows,omitempty"` // the name of the leader that the node reports
 	Error              string    `json:"error"`             // why it can't be reached, or what is wrong with it
 
-	// ClockDoubt reports that the node's clock jumped or is not believed, or that its
+	// ClockUntrusted reports that the node's clock jumped or is not believed, or that its
 	// certificate is not valid by the clock of the node that was asked.
-	ClockDoubt bool `json:"-"`
+	ClockUntrusted bool `json:"-"`
 
 	// HungUp reports that the node could not be asked although its process accepts
 	// connections.
@@ -107,7 +107,7 @@ type ClusterNode struct {
 	DiskLow uint64 `json:"-"`
 }
 
-// A ClusterKey is one key of the ring, in short.
+// A ClusterKey is one key of the keyring, in short.
 type ClusterKey struct {
 	ID       string    `json:"id"`
 	Purpose  string    `json:"purpose"`
@@ -123,8 +123,8 @@ type NewCluster struct {
 	PlainHTTP bool   `json:"plain_http,omitempty"` // see ledger.Settings
 }
 
-// Founded is the cluster that was asked for, with nothing absent.
-type Founded struct {
+// CreatedCluster is the cluster that was asked for, with nothing absent.
+type CreatedCluster struct {
 	PublicURL string `json:"public_url"`
 	AppURL    string `json:"app_url"`
 	PlainHTTP bool   `json:"plain_http,omitempty"`
@@ -206,7 +206,7 @@ type Removal struct {
 }
 
 // An Acceptance asks that this node goes on with the clock as it is.
-type Acceptance struct{}
+type ClockAcceptance struct{}
 
 // A SaveQuery asks for a backup.
 type SaveQuery struct{}

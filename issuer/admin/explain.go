@@ -40,7 +40,7 @@ func (c *call) explain(ctx context.Context, q ErrorID) (Explained, error) {
 	if err != nil {
 		return Explained{}, fmt.Errorf("explain: %w", err)
 	}
-	out := Explained{Cause: e.Cause, Text: e.Cause.String(), At: shown(e.At), When: shown(e.When)}
+	out := Explained{Cause: e.Cause, Text: e.Cause.String(), At: stdTime(e.At), When: stdTime(e.When)}
 	for client := range v.Clients() {
 		if credential.ClientDigest(client.ID) == e.Client {
 			out.Client, out.ClientName = client.ID, client.Name

@@ -45,9 +45,9 @@ func grantOf(v ledger.View, g *ledger.Grant) Grant {
 	out := Grant{
 		ID: g.ID.String(), User: userName(v, g.User), UserID: g.User, Client: g.Client,
 		State: "live", Scopes: notNil(strings.Fields(g.Scope)), Legacy: g.Legacy, Generation: g.Due,
-		Created: shown(g.Created), Used: shown(g.Used), Ended: shown(g.Ended),
+		Created: stdTime(g.Created), Used: stdTime(g.Used), Ended: stdTime(g.Ended),
 	}
-	if cause := v.GrantOver(g); cause != ledger.NoCause {
+	if cause := v.GrantUnredeemable(g); cause != ledger.NoCause {
 		out.State, out.EndCause = "ended", cause.String()
 	}
 	return out
@@ -74,7 +74,7 @@ func (c *call) listGrants(ctx context.Context, q GrantFilter) (GrantList, error)
 		all = grantsOf(v, u)
 	}
 	for g := range all {
-		if q.Client != "" && g.Client != q.Client || !q.Ended && v.GrantOver(g) != ledger.NoCause {
+		if q.Client != "" && g.Client != q.Client || !q.Ended && v.GrantUnredeemable(g) != ledger.NoCause {
 			continue
 		}
 		if q.Limit > 0 && len(list.Grants) == q.Limit {

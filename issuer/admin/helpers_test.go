@@ -11,8 +11,8 @@ import (
 
 const alicePassword = "correct horse"
 
-// newWorld has the user alice, who owns the pending client cal-app.
-func newWorld(t *testing.T) (*admintest.World, *admin.Caller) {
+// newEnv has the user alice, who owns the pending client cal-app.
+func newEnv(t *testing.T) (*admintest.Env, *admin.Caller) {
 	t.Helper()
 	w := admintest.New(t)
 	c, err := admin.NewCaller(w.Serve())
@@ -59,7 +59,7 @@ func legacyApp() admin.LegacyClient {
 	}
 }
 
-func authenticates(w *admintest.World, client, secret string) bool {
+func authenticates(w *admintest.Env, client, secret string) bool {
 	s, _ := w.Secret(secret)
 	for _, have := range w.View().Client(client).Secrets {
 		if have.Active() && have.Digest == s.Digest {
@@ -69,4 +69,4 @@ func authenticates(w *admintest.World, client, secret string) bool {
 	return false
 }
 
-var _ admin.Ledger = (*admintest.World)(nil)
+var _ admin.Ledger = (*admintest.Env)(nil)

@@ -11,7 +11,7 @@ import (
 )
 
 func TestImportIsIdempotent(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	require.Equal(t, admin.ResultImported, ask(t, c, admin.ImportClient, legacyApp()).Result)
 	require.True(t, authenticates(w, "old-app", "old-secret-of-1999"))
 	got := ask(t, c, admin.ShowClient, admin.ClientRef{ID: "old-app"})
@@ -34,7 +34,7 @@ func TestImportIsIdempotent(t *testing.T) {
 }
 
 func TestImportOfDigests(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	sum := sha256.Sum256([]byte("exported"))
 	q := legacyApp()
 	q.Secrets, q.SecretsSHA256 = nil, []admin.Plain{admin.Plain(hex.EncodeToString(sum[:]))}
@@ -45,7 +45,7 @@ func TestImportOfDigests(t *testing.T) {
 // A migrated client must not lose its limits because an old file is imported
 // once more with a small change, nor a client that was never legacy.
 func TestImportDoesNotWiden(t *testing.T) {
-	_, c := newWorld(t)
+	_, c := newEnv(t)
 	ask(t, c, admin.ImportClient, legacyApp())
 	scopes := []string{"BOOKING_READ"}
 	ask(t, c, admin.SetClient, admin.ClientEdit{ID: "old-app", Scopes: &scopes})
@@ -61,7 +61,7 @@ func TestImportDoesNotWiden(t *testing.T) {
 }
 
 func TestImportRefusals(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	for name, test := range map[string]struct {
 		change func(*admin.LegacyClient)
 		text   string

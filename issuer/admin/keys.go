@@ -8,15 +8,15 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A KeyFilter chooses from the ring; it chooses all.
+// A KeyFilter chooses from the keyring; it chooses all.
 type KeyFilter struct{}
 
-// A KeyList is the ring, by id.
+// A KeyList is the keyring, by id.
 type KeyList struct {
 	Keys []Key `json:"keys"`
 }
 
-// A Key is one key of the ring, without its private part.
+// A Key is one key of the keyring, without its private part.
 type Key struct {
 	ID        string    `json:"id"`
 	Purpose   string    `json:"purpose"`
@@ -40,13 +40,13 @@ func (c *call) listKeys(ctx context.Context, _ KeyFilter) (KeyList, error) {
 	for k := range v.Keys() {
 		out := Key{
 			ID: k.ID, Purpose: string(k.Purpose), Algorithm: k.Algorithm, State: string(k.State),
-			Announced: shown(k.Announced), Activated: shown(k.Activated), Retired: shown(k.Retired),
+			Announced: stdTime(k.Announced), Activated: stdTime(k.Activated), Retired: stdTime(k.Retired),
 		}
 		if k.Purpose == ledger.ForCredentials {
 			out.Secrets = v.SecretsUnder(k.Number)
 		}
 		if at, ok := v.StepDue(k); ok {
-			out.NextStep = shown(at)
+			out.NextStep = stdTime(at)
 		}
 		list.Keys = append(list.Keys, out)
 	}
@@ -67,14 +67,14 @@ type Rotation struct {
 type Rotated struct {
 	ID string `json:"id"` // of the new key; after an emergency, of the one in use
 	// Of an emergency:
-	Purpose  string   `json:"purpose,omitempty"`
-	Dropped  string   `json:"dropped,omitempty"`
-	Did      []string `json:"did,omitempty"`      // the steps; none where all was done before
-	Waits    []string `json:"waits,omitempty"`    // names of nodes that have not opened the key in use
-	Stranded []string `json:"stranded,omitempty"` // ids of clients that have no secret left
-	// Lost are the clients' secrets that went with a credential key, those of
+	Purpose    string   `json:"purpose,omitempty"`
+	Dropped    string   `json:"dropped,omitempty"`
+	Steps      []string `json:"steps,omitempty"`       // the steps; none where all was done before
+	WaitingFor []string `json:"waiting_for,omitempty"` // names of nodes that have not opened the key in use
+	LockedOut  []string `json:"locked_out,omitempty"`  // ids of clients that have no secret left
+	// DroppedSecrets are the clients' secrets that went with a credential key, those of
 	// clients that have another one too.
-	Lost []SecretRef `json:"lost_secrets,omitempty"`
+	DroppedSecrets []SecretRef `json:"dropped_secrets,omitempty"`
 }
 
 func (c *call) rotateKeys(ctx context.Context, q Rotation) (Rotated, error) {

@@ -13,7 +13,7 @@ import (
 )
 
 func TestKeys(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	list := ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys
 	require.NotEmpty(t, list)
 	for _, k := range list {
@@ -40,7 +40,7 @@ func TestKeys(t *testing.T) {
 func TestReplaceKey(t *testing.T) {
 	w := admintest.New(t)
 	var asked []string
-	answer, failure := admin.Rotated{ID: "k2", Purpose: "signing", Dropped: "k1", Did: []string{"key k1 is dropped"}}, error(nil)
+	answer, failure := admin.Rotated{ID: "k2", Purpose: "signing", Dropped: "k1", Steps: []string{"key k1 is dropped"}}, error(nil)
 	w.Replace = func(_ context.Context, leaked string) (admin.Rotated, error) {
 		asked = append(asked, leaked)
 		return answer, failure
@@ -65,7 +65,7 @@ func TestReplaceKey(t *testing.T) {
 
 // TestSecretsOfKeys: the list says what keeps a credential key.
 func TestSecretsOfKeys(t *testing.T) {
-	_, c := newWorld(t)
+	_, c := newEnv(t)
 	for _, k := range ask(t, c, admin.ListKeys, admin.KeyFilter{}).Keys {
 		require.Equal(t, map[string]int{"credential": 1}[k.Purpose], k.Secrets)
 	}
@@ -73,7 +73,7 @@ func TestSecretsOfKeys(t *testing.T) {
 
 // TestAfterALeak: what went with a key is listed as what it is.
 func TestAfterALeak(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	approve(t, c, "cal-app")
 	w.Allow("u-alice", "cal-app", "PROFILE_READ")
 	live := ask(t, c, admin.ListGrants, admin.GrantFilter{Client: "cal-app"})

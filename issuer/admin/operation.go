@@ -39,9 +39,9 @@ const (
 	ShowSettings Operation[SettingsQuery, Settings]         = "settings.show"
 	SetSettings  Operation[SettingsChange, Settings]        = "settings.set"
 	RotateKeys   Operation[Rotation, Rotated]               = "keys.rotate"
-	ResealKeys   Operation[Resealing, Resealed]             = "keys.reseal"
+	RewrapKeys   Operation[RewrapRequest, RewrapResult]     = "keys.rewrap"
 
-	InitCluster        Operation[NewCluster, Founded]             = "cluster.init"
+	InitCluster        Operation[NewCluster, CreatedCluster]      = "cluster.init"
 	InviteNode         Operation[Invitation, Invited]             = "cluster.invite"
 	ReplaceNode        Operation[Replacement, Invited]            = "cluster.replace"
 	ListInvitations    Operation[InvitationQuery, InvitationList] = "cluster.invitation.list"
@@ -50,7 +50,7 @@ const (
 	ChecksumNode       Operation[ChecksumQuery, ClusterChecksum]  = "cluster.checksum"
 	TransferLeader     Operation[Transfer, Transferred]           = "cluster.transfer"
 	RemoveNode         Operation[Removal, Done]                   = "cluster.remove"
-	AcceptClock        Operation[Acceptance, Done]                = "cluster.accept-clock"
+	AcceptClock        Operation[ClockAcceptance, Done]           = "cluster.accept-clock"
 
 	RotateAuthority Operation[AuthorityRotation, AuthorityChange] = "cluster.rotate-authority"
 
@@ -71,7 +71,7 @@ type route struct {
 	serve func(c *call, w http.ResponseWriter, r *http.Request) (any, error)
 }
 
-func on[Q, A any](o Operation[Q, A], do func(*call, context.Context, Q) (A, error)) route {
+func operationRoute[Q, A any](o Operation[Q, A], do func(*call, context.Context, Q) (A, error)) route {
 	return route{string(o), func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
 		q, err := request[Q](w, r)
 		if err != nil {

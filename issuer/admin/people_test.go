@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-func passwordIs(t *testing.T, w *admintest.World, user, password string) bool {
+func passwordIs(t *testing.T, w *admintest.Env, user, password string) bool {
 	t.Helper()
 	ok, err := credential.CheckPassword(w.View().User(user).Password, password)
 	require.NoError(t, err)
@@ -19,7 +19,7 @@ func passwordIs(t *testing.T, w *admintest.World, user, password string) bool {
 }
 
 func TestUsers(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	require.True(t, passwordIs(t, w, "u-alice", alicePassword))
 
 	bob := ask(t, c, admin.AddUser, admin.NewUser{Username: "bob", Email: "bob@example.com"})
@@ -40,7 +40,7 @@ func TestUsers(t *testing.T) {
 }
 
 func TestDisablingEndsGrants(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	approve(t, c, "cal-app")
 	w.Allow("u-alice", "cal-app", "BOOKING_READ")
 	require.Equal(t, 1, ask(t, c, admin.ShowUser, admin.UserRef{User: "alice"}).Grants)
@@ -53,7 +53,7 @@ func TestDisablingEndsGrants(t *testing.T) {
 }
 
 func TestPasswordChangeEndsSessions(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	session := w.SignIn("u-alice").Session
 	made := ask(t, c, admin.SetPassword, admin.PasswordChange{User: "alice"})
 	require.True(t, passwordIs(t, w, "u-alice", made.Password.Reveal()))
@@ -66,7 +66,7 @@ func TestPasswordChangeEndsSessions(t *testing.T) {
 }
 
 func TestAdminKeepsTheRest(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	session := w.SignIn("u-alice").Session
 	require.True(t, ask(t, c, admin.SetUserState, admin.UserStateChange{User: "alice", State: "promote"}).Admin)
 	require.True(t, passwordIs(t, w, "u-alice", alicePassword))
@@ -81,7 +81,7 @@ func TestAdminKeepsTheRest(t *testing.T) {
 }
 
 func TestGrants(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	approve(t, c, "cal-app")
 	ask(t, c, admin.ImportClient, legacyApp())
 	one := w.Allow("u-alice", "cal-app", "BOOKING_READ").String()

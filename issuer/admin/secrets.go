@@ -30,7 +30,7 @@ func (c *call) addSecret(ctx context.Context, q NewSecret) (AddedSecret, error) 
 	}
 	cmd := &ledger.AddSecret{Actor: operator, Client: q.Client, Secret: s}
 	if _, err := c.propose(ctx, subject, cmd); err != nil {
-		return AddedSecret{}, noted(err, client, c.Ledger.Now())
+		return AddedSecret{}, addDetails(err, client, c.Ledger.Now())
 	}
 	return AddedSecret{ID: s.ID, Secret: made}, nil
 }
@@ -49,7 +49,7 @@ func (c *call) revokeSecret(ctx context.Context, q SecretRef) (Done, error) {
 	subject := clientSubject(q.Client) + ": secret " + q.ID
 	cmd := &ledger.RevokeSecret{Actor: operator, Client: q.Client, Secret: q.ID}
 	if _, err := c.propose(ctx, subject, cmd); err != nil {
-		return Done{}, noted(err, client, c.Ledger.Now())
+		return Done{}, addDetails(err, client, c.Ledger.Now())
 	}
 	return Done{q.ID}, nil
 }

@@ -59,9 +59,9 @@ type Config struct {
 	// Replace drops a key that leaked at once; another takes its place where it
 	// is in use. To repeat it finishes what was begun.
 	Replace func(ctx context.Context, leaked string) (Rotated, error)
-	// Reseal changes the cluster key of all nodes. With force a voter that can't
+	// Rewrap changes the cluster key of all nodes. With force a voter that can't
 	// be reached is no obstacle.
-	Reseal    func(ctx context.Context, force bool) (Resealed, error)
+	Rewrap    func(ctx context.Context, force bool) (RewrapResult, error)
 	Passwords *credential.Hasher
 	Log       *slog.Logger // default: slog.Default()
 }
@@ -74,44 +74,44 @@ const (
 
 // routes is everything that can be asked for.
 var routes = []route{
-	on(AddClient, (*call).addClient),
-	on(ListClients, (*call).listClients),
-	on(ShowClient, (*call).showClient),
-	on(ReviewClient, (*call).reviewClient),
-	on(SetClient, (*call).setClient),
-	on(DeleteClient, (*call).deleteClient),
-	on(ImportClient, (*call).importClient),
-	on(AddSecret, (*call).addSecret),
-	on(RevokeSecret, (*call).revokeSecret),
-	on(AddUser, (*call).addUser),
-	on(ListUsers, (*call).listUsers),
-	on(ShowUser, (*call).showUser),
-	on(SetUserState, (*call).setUserState),
-	on(SetPassword, (*call).setPassword),
-	on(ListGrants, (*call).listGrants),
-	on(RevokeGrant, (*call).revokeGrant),
-	on(Disconnect, (*call).disconnect),
-	on(Explain, (*call).explain),
-	on(Audit, (*call).audit),
-	on(ListKeys, (*call).listKeys),
-	on(ShowSettings, (*call).showSettings),
-	on(SetSettings, (*call).setSettings),
-	on(RotateKeys, (*call).rotateKeys),
-	on(ResealKeys, (*call).resealKeys),
-	on(InitCluster, (*call).initCluster),
-	on(InviteNode, (*call).inviteNode),
-	on(ReplaceNode, (*call).replaceNode),
-	on(ListInvitations, (*call).listInvitations),
-	on(WithdrawInvitation, (*call).withdrawInvitation),
-	on(ShowCluster, (*call).showCluster),
-	on(ChecksumNode, (*call).checksumNode),
-	on(TransferLeader, (*call).transferLeader),
-	on(RemoveNode, (*call).removeNode),
-	on(AcceptClock, (*call).acceptClock),
-	on(RotateAuthority, (*call).rotateAuthority),
-	onDownload(saveBackup, (*call).saveBackup),
-	onDownload(saveJournal, (*call).saveJournal),
-	onUpload(restoreBackup, (*call).restoreBackup),
+	operationRoute(AddClient, (*call).addClient),
+	operationRoute(ListClients, (*call).listClients),
+	operationRoute(ShowClient, (*call).showClient),
+	operationRoute(ReviewClient, (*call).reviewClient),
+	operationRoute(SetClient, (*call).setClient),
+	operationRoute(DeleteClient, (*call).deleteClient),
+	operationRoute(ImportClient, (*call).importClient),
+	operationRoute(AddSecret, (*call).addSecret),
+	operationRoute(RevokeSecret, (*call).revokeSecret),
+	operationRoute(AddUser, (*call).addUser),
+	operationRoute(ListUsers, (*call).listUsers),
+	operationRoute(ShowUser, (*call).showUser),
+	operationRoute(SetUserState, (*call).setUserState),
+	operationRoute(SetPassword, (*call).setPassword),
+	operationRoute(ListGrants, (*call).listGrants),
+	operationRoute(RevokeGrant, (*call).revokeGrant),
+	operationRoute(Disconnect, (*call).disconnect),
+	operationRoute(Explain, (*call).explain),
+	operationRoute(Audit, (*call).audit),
+	operationRoute(ListKeys, (*call).listKeys),
+	operationRoute(ShowSettings, (*call).showSettings),
+	operationRoute(SetSettings, (*call).setSettings),
+	operationRoute(RotateKeys, (*call).rotateKeys),
+	operationRoute(RewrapKeys, (*call).rewrapKeys),
+	operationRoute(InitCluster, (*call).initCluster),
+	operationRoute(InviteNode, (*call).inviteNode),
+	operationRoute(ReplaceNode, (*call).replaceNode),
+	operationRoute(ListInvitations, (*call).listInvitations),
+	operationRoute(WithdrawInvitation, (*call).withdrawInvitation),
+	operationRoute(ShowCluster, (*call).showCluster),
+	operationRoute(ChecksumNode, (*call).checksumNode),
+	operationRoute(TransferLeader, (*call).transferLeader),
+	operationRoute(RemoveNode, (*call).removeNode),
+	operationRoute(AcceptClock, (*call).acceptClock),
+	operationRoute(RotateAuthority, (*call).rotateAuthority),
+	downloadRoute(saveBackup, (*call).saveBackup),
+	downloadRoute(saveJournal, (*call).saveJournal),
+	uploadRoute(restoreBackup, (*call).restoreBackup),
 }
 
 // A Server answers on one socket.

@@ -106,12 +106,12 @@ func (c *call) setSettings(ctx context.Context, q SettingsChange) (Settings, err
 				return Settings{}, badField("settings", key, note)
 			}
 		}
-		_, err = c.propose(ctx, "settings", &ledger.Configure{Settings: next, Seen: next.Last})
+		_, err = c.propose(ctx, "settings", &ledger.Configure{Settings: next, ExpectedLast: next.Last})
 		var p *Problem
 		switch {
 		case err == nil:
 			return shownSettings(&next), nil
-		case errors.As(err, &p) && p.Cause == ledger.Moved && try < setTries:
+		case errors.As(err, &p) && p.Cause == ledger.Conflict && try < setTries:
 		default:
 			return Settings{}, err
 		}

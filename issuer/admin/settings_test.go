@@ -76,12 +76,12 @@ func TestSettings(t *testing.T) {
 
 // meanwhile is a ledger in which somebody changes something after each read.
 type meanwhile struct {
-	*admintest.World
+	*admintest.Env
 	do func()
 }
 
 func (m meanwhile) ViewFresh(ctx context.Context) (ledger.View, error) {
-	v, err := m.World.ViewFresh(ctx)
+	v, err := m.Env.ViewFresh(ctx)
 	m.do()
 	return v, err
 }
@@ -117,6 +117,6 @@ func TestSettingsOfTwoOperators(t *testing.T) {
 	_, err = admin.SetSettings.Call(t.Context(), c, change)
 	problem := new(admin.Problem)
 	require.ErrorAs(t, err, &problem)
-	require.Equal(t, ledger.Moved, problem.Cause)
+	require.Equal(t, ledger.Conflict, problem.Cause)
 	require.Equal(t, time.Minute, w.View().Settings().JWKSMaxAge)
 }

@@ -23,10 +23,10 @@ type Setup struct {
 	// file that came; an error of reading says that only a part came. A dry run
 	// makes nothing.
 	Restore func(ctx context.Context, backup io.Reader, o RestoreOptions) (RestoreReport, error)
-	// Waiting says what a node that is to join waits for, "" if for nothing in
+	// WaitReason says what a node that is to join waits for, "" if for nothing in
 	// particular. May be nil.
-	Waiting func() string
-	Log     *slog.Logger // default: slog.Default()
+	WaitReason func() string
+	Log        *slog.Logger // default: slog.Default()
 }
 
 // NewSetupHandler serves the operations of a node that belongs to no cluster
@@ -34,15 +34,15 @@ type Setup struct {
 func NewSetupHandler(s Setup) http.Handler {
 	p := &setup{Setup: s}
 	byName := make(map[string]route, len(routes))
-	not := notYet
+	not := refuseUninitialized
 	if s.Create == nil {
-		not = notJoined
+		not = refuseNotJoined
 	}
 	for _, r := range routes {
 		byName[r.name] = route{r.name, not}
 	}
 	for _, r := range []route{
-		on(InitCluster, p.init), on(ShowCluster, p.status), onUpload(restoreBackup, p.restore),
+		operationRoute(InitCluster, p.init), operationRoute(ShowCluster, p.status), uploadRoute(restoreBackup, p.restore),
 	} {
 		byName[r.name] = r
 	}
@@ -53,11 +53,11 @@ func NewSetupHandler(s Setup) http.Handler {
 	return newHandler(Config{Log: s.Log}, all)
 }
 
-func notYet(*call, http.ResponseWriter, *http.Request) (any, error) {
+func refuseUninitialized(*call, http.ResponseWriter, *http.Request) (any, error) {
 	return nil, &Problem{Class: Unavailable, Text: "this node belongs to no cluster yet: mintmark cluster init, or start it with --join"}
 }
 
-func notJoined(*call, http.ResponseWriter, *http.Request) (any, error) {
+func refuseNotJoined(*call, http.ResponseWriter, *http.Request) (any, error) {
 	return nil, &Problem{Class: Unavailable, Text: "this node joins a cluster, and is no member yet: mintmark cluster status says what it waits for"}
 }
 
@@ -76,34 +76,34 @@ func (s *setup) once(do func() (created bool, err error)) error {
 	}
 	defer s.mu.Unlock()
 	if s.created {
-		return errMember
+		return errAlreadyMember
 	}
 	created, err := do()
 	s.created = created && err == nil
 	return err
 }
 
-var errJoins = &Problem{Class: Refused, Text: "this node was started to join a cluster (see --join)"}
+var errJoining = &Problem{Class: Refused, Text: "this node was started to join a cluster (see --join)"}
 
-func (s *setup) init(c *call, ctx context.Context, q NewCluster) (Founded, error) {
+func (s *setup) init(c *call, ctx context.Context, q NewCluster) (CreatedCluster, error) {
 	if s.Create == nil {
-		return Founded{}, errJoins
+		return CreatedCluster{}, errJoining
 	}
 	q, err := q.complete()
 	if err != nil {
-		return Founded{}, err
+		return CreatedCluster{}, err
 	}
 	err = s.once(func() (bool, error) { return true, s.Create(context.WithoutCancel(ctx), q) })
 	if err != nil {
-		return Founded{}, fmt.Errorf("create a cluster: %w", err)
+		return CreatedCluster{}, fmt.Errorf("create a cluster: %w", err)
 	}
 	c.done("cluster", s.Name)
-	return Founded(q), nil
+	return CreatedCluster(q), nil
 }
 
 func (s *setup) restore(c *call, ctx context.Context, q restoreQuery, in io.Reader) (RestoreReport, error) {
 	if s.Restore == nil {
-		return RestoreReport{}, errJoins
+		return RestoreReport{}, errJoining
 	}
 	o, err := q.options(in)
 	if err != nil {
@@ -131,8 +131,8 @@ func (s *setup) status(*call, context.Context, StatusQuery) (ClusterStatus, erro
 	if s.Create == nil {
 		problem = "this node joins a cluster, and is no member yet"
 	}
-	if s.Waiting != nil {
-		if why := s.Waiting(); why != "" {
+	if s.WaitReason != nil {
+		if why := s.WaitReason(); why != "" {
 			problem += ": " + why
 		}
 	}

@@ -34,7 +34,7 @@ func TestNodeOfNoCluster(t *testing.T) {
 }
 
 func TestNodeThatIsToJoin(t *testing.T) {
-	dir, _ := admintest.Open(t, admin.NewSetupHandler(admin.Setup{Name: "n2", Waiting: func() string { return "10.0.0.1:8300 does not answer" }}))
+	dir, _ := admintest.Open(t, admin.NewSetupHandler(admin.Setup{Name: "n2", WaitReason: func() string { return "10.0.0.1:8300 does not answer" }}))
 	c := caller(t, dir)
 	s := ask(t, c, admin.ShowCluster, admin.StatusQuery{})
 	require.False(t, s.Healthy)
@@ -62,7 +62,7 @@ func TestFromSetupToService(t *testing.T) {
 	require.Equal(t, notYet, refused(t, c, admin.ListUsers, admin.UserFilter{}).Text)
 
 	founded := ask(t, c, admin.InitCluster, admin.NewCluster{PublicURL: "https://id.example"})
-	require.Equal(t, admin.Founded{PublicURL: "https://id.example", AppURL: "https://id.example"}, founded)
+	require.Equal(t, admin.CreatedCluster{PublicURL: "https://id.example", AppURL: "https://id.example"}, founded)
 	require.Equal(t, admin.NewCluster{PublicURL: "https://id.example", AppURL: "https://id.example"}, got)
 
 	ask(t, c, admin.ListUsers, admin.UserFilter{})

@@ -25,7 +25,7 @@ const (
 	maxLine = 64 << 10 // of an upload's request
 )
 
-func onDownload[Q any](o download[Q], do func(*call, context.Context, Q, io.Writer) error) route {
+func downloadRoute[Q any](o download[Q], do func(*call, context.Context, Q, io.Writer) error) route {
 	return route{string(o), func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
 		q, err := request[Q](w, r)
 		if err != nil {
@@ -40,7 +40,7 @@ func onDownload[Q any](o download[Q], do func(*call, context.Context, Q, io.Writ
 	}}
 }
 
-func onUpload[Q, A any](o upload[Q, A], do func(*call, context.Context, Q, io.Reader) (A, error)) route {
+func uploadRoute[Q, A any](o upload[Q, A], do func(*call, context.Context, Q, io.Reader) (A, error)) route {
 	return route{string(o), func(c *call, w http.ResponseWriter, r *http.Request) (any, error) {
 		// The deadline for reading a request is for one that is short.
 		_ = http.NewResponseController(w).SetReadDeadline(time.Time{})

@@ -291,7 +291,7 @@ func TestSlowIsNotSilent(t *testing.T) {
 		_, err := io.WriteString(w, "state")
 		return err
 	})
-	c.Silence = 600 * time.Millisecond
+	c.Timeout = 600 * time.Millisecond
 	var got bytes.Buffer
 	require.NoError(t, admin.SaveBackup(t.Context(), c, &got))
 	require.Equal(t, "state", got.String())

@@ -11,7 +11,7 @@ import (
 )
 
 func TestExplain(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	id := w.ErrorID(credential.Cause{
 		Code: uint16(ledger.RefreshReused), At: int64(w.Now()), Client: credential.ClientDigest("cal-app"),
 		Named: true, Grant: [16]byte{1}, Presented: 4, Due: 6, When: int64(w.Now()) - 1000,
@@ -36,7 +36,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestAudit(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	approve(t, c, "cal-app")
 	w.Allow("u-alice", "cal-app", "BOOKING_READ")
 	kinds := func(q admin.EventFilter) (kinds []string) {

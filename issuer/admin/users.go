@@ -68,7 +68,7 @@ func userOf(u *ledger.User) User {
 	}
 	return User{
 		ID: u.ID, Username: u.Username, Name: u.Name, Email: u.Email, TimeZone: u.TimeZone,
-		State: state, Admin: u.Admin, Upstream: u.Upstream, Password: u.Password != "", Created: shown(u.Created),
+		State: state, Admin: u.Admin, Upstream: u.Upstream, Password: u.Password != "", Created: stdTime(u.Created),
 	}
 }
 

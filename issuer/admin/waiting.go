@@ -12,8 +12,8 @@ import (
 // Waiting is what operators can do with a node that does not serve yet although
 // it belongs to a cluster, or will when whom it waits for has come.
 type Waiting struct {
-	// Why says what it waits for.
-	Why func() string
+	// WaitReason says what it waits for.
+	WaitReason func() string
 	// Status is that of Cluster, where the node knows one. May be nil.
 	Status func(ctx context.Context) ClusterStatus
 	Name   string // of this node, for where there is no status
@@ -36,7 +36,7 @@ func NewWaitingHandler(w Waiting) http.Handler {
 	for _, r := range routes {
 		byName[r.name] = route{r.name, refuse}
 	}
-	for _, r := range []route{on(ShowCluster, w.status), on(InitCluster, w.init), on(AcceptClock, w.acceptClock)} {
+	for _, r := range []route{operationRoute(ShowCluster, w.status), operationRoute(InitCluster, w.init), operationRoute(AcceptClock, w.acceptClock)} {
 		byName[r.name] = r
 	}
 	all := make([]route, 0, len(byName))
@@ -46,7 +46,7 @@ func NewWaitingHandler(w Waiting) http.Handler {
 	return newHandler(Config{Log: w.Log}, all)
 }
 
-func (w *Waiting) problem() string { return "this node does not serve yet: " + w.Why() }
+func (w *Waiting) problem() string { return "this node does not serve yet: " + w.WaitReason() }
 
 func (w *Waiting) status(_ *call, ctx context.Context, _ StatusQuery) (ClusterStatus, error) {
 	s := ClusterStatus{Name: w.Name}
@@ -61,22 +61,22 @@ func (w *Waiting) status(_ *call, ctx context.Context, _ StatusQuery) (ClusterSt
 	return s, nil
 }
 
-func (w *Waiting) init(c *call, ctx context.Context, q NewCluster) (Founded, error) {
+func (w *Waiting) init(c *call, ctx context.Context, q NewCluster) (CreatedCluster, error) {
 	if w.Create == nil {
-		return Founded{}, errMember
+		return CreatedCluster{}, errAlreadyMember
 	}
 	q, err := q.complete()
 	if err != nil {
-		return Founded{}, err
+		return CreatedCluster{}, err
 	}
 	if err := w.Create(context.WithoutCancel(ctx), q); err != nil {
-		return Founded{}, fmt.Errorf("create a cluster: %w", err)
+		return CreatedCluster{}, fmt.Errorf("create a cluster: %w", err)
 	}
 	c.done("cluster", w.Name)
-	return Founded(q), nil
+	return CreatedCluster(q), nil
 }
 
-func (w *Waiting) acceptClock(c *call, _ context.Context, _ Acceptance) (Done, error) {
+func (w *Waiting) acceptClock(c *call, _ context.Context, _ ClockAcceptance) (Done, error) {
 	if w.AcceptClock == nil {
 		return Done{}, &Problem{Class: Unavailable, Text: w.problem()}
 	}

@@ -13,7 +13,7 @@ import (
 )
 
 func TestNodeThatWaits(t *testing.T) {
-	w := admin.Waiting{Name: "n2", Why: func() string { return "no leader tells it more" }, Now: time.Now}
+	w := admin.Waiting{Name: "n2", WaitReason: func() string { return "no leader tells it more" }, Now: time.Now}
 	dir, s := admintest.Open(t, admin.NewWaitingHandler(w))
 	c := caller(t, dir)
 	const waits = "this node does not serve yet: no leader tells it more"

@@ -62,13 +62,13 @@ func TestRequestsThatAreNotUnderstood(t *testing.T) {
 // While nothing can be decided, operators still see what the node knows, and
 // are told that it may lag; changes are refused as unavailable.
 func TestWithoutALeader(t *testing.T) {
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	stale := 0
 	c.Stale = func() { stale++ }
 	ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app"})
 	require.Zero(t, stale)
 
-	w.Down(true)
+	w.SetNoLeader(true)
 	require.Equal(t, "cal-app", ask(t, c, admin.ShowClient, admin.ClientRef{ID: "cal-app"}).ID)
 	require.Equal(t, 1, stale)
 	require.Equal(t, admin.Unavailable, refused(t, c, admin.ReviewClient, admin.Review{ID: "cal-app", Verdict: "approve"}).Class)
@@ -90,7 +90,7 @@ func TestFaultsStayInTheLog(t *testing.T) {
 // Whatever is asked and whatever comes of it, the log has no secret.
 func TestSecretsStayOutOfTheLog(t *testing.T) {
 	const given = "given-credential-0123456789"
-	w, c := newWorld(t)
+	w, c := newEnv(t)
 	var secrets []string
 	seen := func(p admin.Plain) { secrets = append(secrets, p.Reveal()) }
 

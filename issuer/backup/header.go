@@ -47,14 +47,14 @@ type Header struct {
 	Version    string            `json:"version"` // of the program
 	Level      uint32            `json:"level"`   // feature level of the cluster
 	ClusterKey string            `json:"cluster_key"`
-	Lives      []Life            `json:"lives,omitempty"`  // the lives that led to the state in the backup, its own last; absent if the cluster had none yet
-	Counts     map[string]uint64 `json:"counts,omitempty"` // rows of each table, or what else is in the body
+	Timelines  []Timeline        `json:"timelines,omitempty"` // the timelines that led to the state in the backup, its own last; absent if the cluster had none yet
+	Counts     map[string]uint64 `json:"counts,omitempty"`    // rows of each table, or what else is in the body
 
 	// Tail is what a journal has from the end of a log that does not say whether
 	// these commands were decided; nil if there is none.
 	Tail *Tail `json:"tail,omitempty"`
-	// Lacks says, for people, why a journal may end too early; "" if it does not.
-	Lacks string `json:"lacks,omitempty"`
+	// Incomplete says, for people, why a journal may end too early; "" if it does not.
+	Incomplete string `json:"incomplete,omitempty"`
 
 	// Size is that of the whole file in bytes, when Inspect read it. It is not
 	// written.

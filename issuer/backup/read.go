@@ -15,7 +15,7 @@ func Inspect(r io.Reader) (Header, error) {
 	if err != nil {
 		return Header{}, fmt.Errorf("inspect backup: %w", err)
 	}
-	n, err := io.Copy(io.Discard, newChecked(in, head))
+	n, err := io.Copy(io.Discard, newChecksumReader(in, head))
 	if err != nil {
 		return Header{}, fmt.Errorf("inspect backup: %w", err)
 	}
@@ -36,7 +36,7 @@ func Open(r io.Reader, open func(h Header, r io.Reader, context []byte) (io.Read
 	if err != nil {
 		return Header{}, nil, fmt.Errorf("open backup: %w", err)
 	}
-	sealed := newChecked(in, head)
+	sealed := newChecksumReader(in, head)
 	plain, err := open(h, sealed, head)
 	if err != nil {
 		return h, nil, fmt.Errorf("open backup: %w", sealed.explain(err))
@@ -47,7 +47,7 @@ func Open(r io.Reader, open func(h Header, r io.Reader, context []byte) (io.Read
 // body is the reader of what was sealed.
 type body struct {
 	plain  io.Reader
-	sealed *checked
+	sealed *checksumReader
 	err    error // what Read returns from now on
 }
 
@@ -73,7 +73,7 @@ func (b *body) Read(p []byte) (int, error) {
 // explain is ErrDamaged in the place of an error of the opener where the checksum
 // says that the file is not what was written: a person is then not sent to look
 // for another key, of which no more is known than such a file says.
-func (c *checked) explain(err error) error {
+func (c *checksumReader) explain(err error) error {
 	if errors.Is(err, ErrDamaged) {
 		return err
 	}
@@ -87,7 +87,7 @@ func (c *checked) explain(err error) error {
 }
 
 // atEnd is nil when everything was read and the checksum is right.
-func (c *checked) atEnd() error {
+func (c *checksumReader) atEnd() error {
 	switch n, err := io.Copy(io.Discard, c); {
 	case err != nil:
 		return err

@@ -54,7 +54,7 @@ func MintAccess(s Signer, c AccessClaims) (AccessToken, error) {
 	}
 	token = append(token, '.')
 	token = enc.AppendEncode(token, signature)
-	return AccessToken{hide(string(token))}, nil
+	return AccessToken{redact(string(token))}, nil
 }
 
 // check refuses what RFC 9068 §2.2 does not allow to be absent. Verifiers would

@@ -209,8 +209,8 @@ func BenchmarkMintAccessUnsigned(b *testing.B) {
 }
 
 func BenchmarkParseRefresh(b *testing.B) {
-	ring := ring(b)
-	text := credential.MintRefresh(mac(b, ring, 1), credential.Link{Key: 1, Grant: grant, Generation: 2}).Reveal()
+	ring := keyring(b)
+	text := credential.MintRefresh(mac(b, ring, 1), credential.Ref{Key: 1, Grant: grant, Generation: 2}).Reveal()
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = credential.ParseRefresh(text, ring)

@@ -12,9 +12,9 @@ import (
 
 // The race detector makes pools forget on purpose, so this runs without it.
 func TestAllocations(t *testing.T) {
-	keys := ring(t)
+	keys := keyring(t)
 	m := mac(t, keys, 1)
-	l := credential.Link{Key: 1, Grant: grant, Generation: 2}
+	l := credential.Ref{Key: 1, Grant: grant, Generation: 2}
 	refresh := credential.MintRefresh(m, l).Reveal()
 	assert.LessOrEqual(t, testing.AllocsPerRun(500, func() { _, _ = credential.ParseRefresh(refresh, keys) }), 2.0)
 	assert.LessOrEqual(t, testing.AllocsPerRun(500, func() { credential.MintRefresh(m, l) }), 3.0)

@@ -31,9 +31,9 @@ const (
 	chainTextSize = prefixSize + (frameSize-prefixSize)/3*4
 )
 
-// Link names one credential in the chain of a grant. Parsing returns a Link
+// Ref names one credential in the chain of a grant. Parsing returns a Link
 // only for a credential that one of our keys made.
-type Link struct {
+type Ref struct {
 	Key        uint32   // the credential key it was made under
 	Grant      [16]byte // the grant's id
 	Generation uint32   // 0 is the authorization code, 1 the first refresh token
@@ -41,29 +41,29 @@ type Link struct {
 
 // MintCode makes the authorization code of a grant. Generation must be 0; the
 // same link and key always give the same text.
-func MintCode(m MAC, l Link) Code {
+func MintCode(m MAC, l Ref) Code {
 	if l.Generation != 0 {
 		panic("credential: a code has generation 0")
 	}
-	return Code{hide(mint(codePrefix, m, l))}
+	return Code{redact(mint(codePrefix, m, l))}
 }
 
 // MintRefresh makes a refresh token. Generation must be 1 or more; the same link
 // and key always give the same text, which is what makes a retry safe.
-func MintRefresh(m MAC, l Link) RefreshToken {
+func MintRefresh(m MAC, l Ref) RefreshToken {
 	if l.Generation == 0 {
 		panic("credential: a refresh token has generation 1 or more")
 	}
-	return RefreshToken{hide(mint(refreshPrefix, m, l))}
+	return RefreshToken{redact(mint(refreshPrefix, m, l))}
 }
 
 // ParseCode returns the link of an authorization code that is genuine.
-func ParseCode(text string, keys MACs) (Link, error) {
+func ParseCode(text string, keys MACs) (Ref, error) {
 	return parse(text, codePrefix, keys)
 }
 
 // ParseRefresh returns the link of a refresh token that is genuine.
-func ParseRefresh(text string, keys MACs) (Link, error) {
+func ParseRefresh(text string, keys MACs) (Ref, error) {
 	return parse(text, refreshPrefix, keys)
 }
 
@@ -80,7 +80,7 @@ func (f *frame) sum(m MAC) [32]byte {
 	return m.Sum(f.parts[:]...)
 }
 
-func mint(prefix string, m MAC, l Link) string {
+func mint(prefix string, m MAC, l Ref) string {
 	f := new(frame)
 	copy(f.bytes[:], prefix)
 	f.bytes[versionAt] = chainVersion
@@ -98,30 +98,30 @@ func mint(prefix string, m MAC, l Link) string {
 
 // parse checks the form, then the MAC, and the kind last: what a text claims to
 // be is believed, and reported, only once it is genuine.
-func parse(text, prefix string, keys MACs) (Link, error) {
+func parse(text, prefix string, keys MACs) (Ref, error) {
 	f, ok := decode(text)
 	if !ok {
-		return Link{}, ErrMalformed
+		return Ref{}, ErrMalformed
 	}
-	l := Link{
+	l := Ref{
 		Key:        binary.BigEndian.Uint32(f.bytes[keyAt:]),
 		Grant:      [16]byte(f.bytes[grantAt:]),
 		Generation: binary.BigEndian.Uint32(f.bytes[generationAt:]),
 	}
 	isCode := text[:prefixSize] == codePrefix
 	if isCode != (l.Generation == 0) {
-		return Link{}, ErrMalformed // minted by nobody
+		return Ref{}, ErrMalformed // minted by nobody
 	}
 	m, ok := keys(l.Key)
 	if !ok {
-		return Link{}, ErrUnknownKey
+		return Ref{}, ErrUnknownKey
 	}
 	sum := f.sum(m)
 	if subtle.ConstantTimeCompare(sum[:], f.bytes[macAt:]) != 1 {
-		return Link{}, ErrForged
+		return Ref{}, ErrForged
 	}
 	if text[:prefixSize] != prefix {
-		return Link{}, ErrWrongKind
+		return Ref{}, ErrWrongKind
 	}
 	return l, nil
 }

@@ -15,8 +15,8 @@ import (
 var grant = [16]byte{0xDE, 0xAD, 0xBE, 0xEF, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
 func TestChainRoundTrip(t *testing.T) {
-	keys := ring(t)
-	for name, l := range map[string]credential.Link{
+	keys := keyring(t)
+	for name, l := range map[string]credential.Ref{
 		"code":             {Key: 1, Grant: grant},
 		"code, other key":  {Key: 2, Grant: grant},
 		"first refresh":    {Key: 1, Grant: grant, Generation: 1},
@@ -53,17 +53,17 @@ func TestChainRoundTrip(t *testing.T) {
 // TestChainFormatStaysTheSame pins one of each: grants live for a year, and so
 // must the way their credentials are read.
 func TestChainFormatStaysTheSame(t *testing.T) {
-	m := mac(t, ring(t), 1)
-	code := credential.MintCode(m, credential.Link{Key: 1, Grant: grant}).Reveal()
-	refresh := credential.MintRefresh(m, credential.Link{Key: 1, Grant: grant, Generation: 1}).Reveal()
+	m := mac(t, keyring(t), 1)
+	code := credential.MintCode(m, credential.Ref{Key: 1, Grant: grant}).Reveal()
+	refresh := credential.MintRefresh(m, credential.Ref{Key: 1, Grant: grant, Generation: 1}).Reveal()
 	assert.Equal(t, "mmc_AQAAAAHerb7vBAUGBwgJCgsMDQ4PAAAAAPtKitk3ZrH7vYYepdMgv7gVrSH60I6CGxokV7nAbUdT", code)
 	assert.Equal(t, "mmr_AQAAAAHerb7vBAUGBwgJCgsMDQ4PAAAAAWymgm0LtCfDC4n29D6QSQMws1hpgx6M4U42WMSsE7Xq", refresh)
 }
 
 // TestEachBitIsAuthenticated changes every bit of the bytes in turn.
 func TestEachBitIsAuthenticated(t *testing.T) {
-	keys := ring(t)
-	l := credential.Link{Key: 1, Grant: grant, Generation: 5}
+	keys := keyring(t)
+	l := credential.Ref{Key: 1, Grant: grant, Generation: 5}
 	text := credential.MintRefresh(mac(t, keys, 1), l).Reveal()
 	raw, err := base64.RawURLEncoding.DecodeString(text[4:])
 	require.NoError(t, err)
@@ -87,12 +87,12 @@ func TestEachBitIsAuthenticated(t *testing.T) {
 }
 
 func TestParseRefuses(t *testing.T) {
-	keys := ring(t)
+	keys := keyring(t)
 	m := mac(t, keys, 1)
-	refresh := credential.MintRefresh(m, credential.Link{Key: 1, Grant: grant, Generation: 3}).Reveal()
-	code := credential.MintCode(m, credential.Link{Key: 1, Grant: grant}).Reveal()
-	other := credential.MintRefresh(mac(t, keys, 2), credential.Link{Key: 1, Grant: grant, Generation: 3}).Reveal()
-	gone := credential.MintRefresh(m, credential.Link{Key: 9, Grant: grant, Generation: 3}).Reveal()
+	refresh := credential.MintRefresh(m, credential.Ref{Key: 1, Grant: grant, Generation: 3}).Reveal()
+	code := credential.MintCode(m, credential.Ref{Key: 1, Grant: grant}).Reveal()
+	other := credential.MintRefresh(mac(t, keys, 2), credential.Ref{Key: 1, Grant: grant, Generation: 3}).Reveal()
+	gone := credential.MintRefresh(m, credential.Ref{Key: 9, Grant: grant, Generation: 3}).Reveal()
 
 	for name, tc := range map[string]struct {
 		text string
@@ -145,8 +145,8 @@ func flip(c byte) string {
 // TestKindIsAuthenticated asks for the MAC of a generation-0 frame of each kind,
 // which only the prefix tells apart.
 func TestKindIsAuthenticated(t *testing.T) {
-	recorded := &recorder{MAC: mac(t, ring(t), 1)}
-	l := credential.Link{Key: 1, Grant: grant}
+	recorded := &recorder{MAC: mac(t, keyring(t), 1)}
+	l := credential.Ref{Key: 1, Grant: grant}
 	credential.MintCode(recorded, l)
 	l.Generation = 1
 	credential.MintRefresh(recorded, l)
@@ -171,19 +171,19 @@ func (r *recorder) Sum(parts ...[]byte) [32]byte {
 }
 
 func TestMintRefusesTheWrongGeneration(t *testing.T) {
-	m := mac(t, ring(t), 1)
-	assert.Panics(t, func() { credential.MintCode(m, credential.Link{Generation: 1}) })
-	assert.Panics(t, func() { credential.MintRefresh(m, credential.Link{}) })
+	m := mac(t, keyring(t), 1)
+	assert.Panics(t, func() { credential.MintCode(m, credential.Ref{Generation: 1}) })
+	assert.Panics(t, func() { credential.MintRefresh(m, credential.Ref{}) })
 }
 
 // FuzzParse holds that whatever parses is, to the byte, what minting its link
 // gives: no text has a second spelling.
 func FuzzParse(f *testing.F) {
-	keys := ring(f)
+	keys := keyring(f)
 	m := mac(f, keys, 1)
-	f.Add(credential.MintCode(m, credential.Link{Key: 1, Grant: grant}).Reveal())
-	f.Add(credential.MintRefresh(m, credential.Link{Key: 1, Grant: grant, Generation: 1}).Reveal())
-	f.Add(credential.MintRefresh(mac(f, keys, 2), credential.Link{Key: 2, Generation: 1 << 31}).Reveal())
+	f.Add(credential.MintCode(m, credential.Ref{Key: 1, Grant: grant}).Reveal())
+	f.Add(credential.MintRefresh(m, credential.Ref{Key: 1, Grant: grant, Generation: 1}).Reveal())
+	f.Add(credential.MintRefresh(mac(f, keys, 2), credential.Ref{Key: 2, Generation: 1 << 31}).Reveal())
 	f.Add("mmr_" + strings.Repeat("A", 76))
 	f.Add("mmc_" + strings.Repeat("\n", 76))
 	f.Fuzz(func(t *testing.T, text string) {
@@ -204,11 +204,11 @@ func FuzzParse(f *testing.F) {
 // FuzzChain holds the round trip for every link, and that a changed character is
 // never accepted.
 func FuzzChain(f *testing.F) {
-	keys := ring(f)
+	keys := keyring(f)
 	m := mac(f, keys, 1)
 	f.Add([]byte("0123456789abcdef"), uint32(1), byte(3), byte('x'))
 	f.Fuzz(func(t *testing.T, id []byte, generation uint32, at, with byte) {
-		l := credential.Link{Key: 1, Generation: max(generation, 1)}
+		l := credential.Ref{Key: 1, Generation: max(generation, 1)}
 		copy(l.Grant[:], id)
 		text := credential.MintRefresh(m, l).Reveal()
 		got, err := credential.ParseRefresh(text, keys)

@@ -25,8 +25,8 @@ func secretOf(t testing.TB, b byte) keys.Secret {
 	return s
 }
 
-// ring has keys 1 and 2.
-func ring(t testing.TB) credential.MACs {
+// keyring has keys 1 and 2.
+func keyring(t testing.TB) credential.MACs {
 	macs := map[uint32]*keys.MACKey{1: secretOf(t, 1).MAC("chain"), 2: secretOf(t, 2).MAC("chain")}
 	return func(id uint32) (credential.MAC, bool) {
 		m, ok := macs[id]

@@ -46,10 +46,10 @@ func NewHasher(rand io.Reader, parallel int) *Hasher {
 
 // Hash is HashPassword when there is room, or the context's error.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
-	if err := h.enter(ctx); err != nil {
+	if err := h.acquire(ctx); err != nil {
 		return "", err
 	}
-	defer h.leave()
+	defer h.release()
 	return HashPassword(h.rand, password), nil
 }
 
@@ -57,25 +57,25 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 // hash stands for a person who does not exist or has no password: it costs as
 // much time, and is never right.
 func (h *Hasher) Check(ctx context.Context, hash, password string) (bool, error) {
-	if err := h.enter(ctx); err != nil {
+	if err := h.acquire(ctx); err != nil {
 		return false, err
 	}
-	defer h.leave()
+	defer h.release()
 	if hash == "" {
-		nobody.key(password, argonTag)
+		dummyHash.key(password, argonTag)
 		return false, nil
 	}
 	right, err := CheckPassword(hash, password)
 	if err != nil {
-		nobody.key(password, argonTag) // nor does time tell that there is such a person
+		dummyHash.key(password, argonTag) // nor does time tell that there is such a person
 	}
 	return right, err
 }
 
-// nobody is the cost of a new hash without an owner.
-var nobody = phc{memory: argonMemory, time: argonTime, threads: argonThreads, salt: make([]byte, argonSalt)}
+// dummyHash is the cost of a new hash without an owner.
+var dummyHash = phc{memory: argonMemory, time: argonTime, threads: argonThreads, salt: make([]byte, argonSalt)}
 
-func (h *Hasher) enter(ctx context.Context) error {
+func (h *Hasher) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err // select would take a free slot half of the time
 	}
@@ -87,4 +87,4 @@ func (h *Hasher) enter(ctx context.Context) error {
 	}
 }
 
-func (h *Hasher) leave() { <-h.slots }
+func (h *Hasher) release() { <-h.slots }

@@ -16,7 +16,7 @@ const (
 
 // NewSecret makes a client secret of 256 random bits.
 func NewSecret(rand io.Reader) Secret {
-	return Secret{hide(randomText(rand, secretPrefix))}
+	return Secret{redact(randomText(rand, secretPrefix))}
 }
 
 // IsSecret reports whether a text has the form of a secret that NewSecret makes. Such a
@@ -60,7 +60,7 @@ func DigestOfSHA256(m MAC, sum [32]byte) [32]byte {
 
 // NewSessionID makes a session id of 256 random bits.
 func NewSessionID(rand io.Reader) SessionID {
-	return SessionID{hide(randomText(rand, sessionPrefix))}
+	return SessionID{redact(randomText(rand, sessionPrefix))}
 }
 
 // SessionDigest is what is kept of a session id. The id is random and long, so

@@ -34,7 +34,7 @@ func TestTail(t *testing.T) {
 }
 
 func TestDigest(t *testing.T) {
-	keys := ring(t)
+	keys := keyring(t)
 	m := mac(t, keys, 1)
 	sum := sha256.Sum256([]byte("imported secret"))
 	want := m.Sum(sum[:])

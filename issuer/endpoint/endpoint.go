@@ -58,21 +58,21 @@ type Config struct {
 // refresh token that is no longer valid does too: the client must learn that, whatever
 // other requests fail at the same address.
 const (
-	failureBurst  = 500
-	failureRate   = 5
-	failuresKnown = 20_000 // pairs of client and address remembered
+	failureBurst   = 500
+	failureRate    = 5
+	maxFailureKeys = 20_000 // pairs of client and address remembered
 )
 
 // Endpoints are the handlers of this package.
 type Endpoints struct {
 	Config
 	failures *limit.Limiter
-	guesses  *guesses
+	guesses  *guessLimiter
 }
 
 // New checks nothing but wires all.
 func New(c Config) *Endpoints {
-	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, failuresKnown), guesses: newGuesses()}
+	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, maxFailureKeys), guesses: newGuessLimiter()}
 }
 
 // Routes is where routes are added: an httprouter.Router, or what stands before
@@ -87,11 +87,11 @@ type Routes interface {
 func (e *Endpoints) Register(r Routes) {
 	r.Handle(http.MethodPost, oauth.PathToken, e.token)
 	r.Handle(http.MethodOptions, oauth.PathToken, e.tokenOptions)
-	described, guard := e.describe(), middleware.Config{}
+	described, guard := e.resourceMetadata(), middleware.Config{}
 	if described != nil {
 		guard.ResourceMetadata = described.URL()
 	}
-	me := middleware.New(e.Verifier, guard).Require(scopeOfMe)(http.HandlerFunc(e.me))
+	me := middleware.New(e.Verifier, guard).Require(meScope)(http.HandlerFunc(e.me))
 	for _, method := range []string{http.MethodGet, http.MethodHead} {
 		if described != nil {
 			r.Handler(method, described.Path(), described)

@@ -22,20 +22,20 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// unable is a server that answers each token request with one error.
-type unable struct {
+// failingServer is a server that answers each token request with one error.
+type failingServer struct {
 	endpoint.Server
 	view ledger.View
 	err  error
 }
 
-func (s unable) Token(context.Context, oauth.TokenRequest) (oauth.TokenResponse, error) {
+func (s failingServer) Token(context.Context, oauth.TokenRequest) (oauth.TokenResponse, error) {
 	return oauth.TokenResponse{}, s.err
 }
 
-func (s unable) View() ledger.View { return s.view }
+func (s failingServer) View() ledger.View { return s.view }
 
-func (unable) ErrorID(string, ledger.Refusal) string { return "id" }
+func (failingServer) ErrorID(string, ledger.Refusal) string { return "id" }
 
 // TestRetryAfter: what may have been decided is asked again after an election, and
 // what was not, sooner.
@@ -55,7 +55,7 @@ func TestRetryAfter(t *testing.T) {
 			require.NoError(t, err)
 			routes := httprouter.New()
 			endpoint.New(endpoint.Config{
-				Server:   unable{view: ledger.At(db.Txn(false)), err: c.err},
+				Server:   failingServer{view: ledger.At(db.Txn(false)), err: c.err},
 				Verifier: new(verifier.Verifier), // nothing here shows a token
 				ClientIP: func(*http.Request) string { return "192.0.2.1" },
 				Log:      slog.New(slog.DiscardHandler),

@@ -9,17 +9,17 @@ import (
 	"github.com/mintmark-auth/mintmark/middleware"
 )
 
-// scopeOfMe is what a token needs here.
-const scopeOfMe = "PROFILE_READ"
+// meScope is what a token needs here.
+const meScope = "PROFILE_READ"
 
-// describe is the metadata of GET /v2/me as a protected resource, which its
+// resourceMetadata is the metadata of GET /v2/me as a protected resource, which its
 // challenges name: who knows nothing but its address finds out whom to ask for a
 // token (RFC 9728 §5). Its identifier is that address, as §3.3 has it. It is nil
 // where the server is reached by http from elsewhere, which no identifier may be.
-func (e *Endpoints) describe() *middleware.Metadata {
+func (e *Endpoints) resourceMetadata() *middleware.Metadata {
 	base := e.Server.View().Settings().BaseURL
 	m, err := middleware.NewMetadata(middleware.MetadataConfig{
-		Resource: base + oauth.PathMe, AuthorizationServers: []string{base}, Scopes: []string{scopeOfMe},
+		Resource: base + oauth.PathMe, AuthorizationServers: []string{base}, Scopes: []string{meScope},
 	})
 	if err != nil {
 		return nil

@@ -58,8 +58,8 @@ func ReaderLine(name, secret string) string {
 	return name + ":" + hex.EncodeToString(digest[:])
 }
 
-// know reports whether a secret is that of a name.
-func (r *Readers) know(name, secret string) bool {
+// authenticate reports whether a secret is that of a name.
+func (r *Readers) authenticate(name, secret string) bool {
 	digest := sha256.Sum256([]byte(secret))
 	known := 0
 	for _, one := range r.secrets[name] {

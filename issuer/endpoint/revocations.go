@@ -15,10 +15,10 @@ import (
 
 // Revocations is the feed of what was revoked (package feed).
 type Revocations interface {
-	// Answer is the signed document of what was revoked after a version, whole
+	// Poll is the signed document of what was revoked after a version, whole
 	// where that is "" or not known. It waits for something new, up to a time, and
 	// not for a reader who has too many waiting.
-	Answer(ctx context.Context, reader, after string, wait time.Duration) ([]byte, error)
+	Poll(ctx context.Context, reader, after string, wait time.Duration) ([]byte, error)
 }
 
 // maxWait is the greatest wait that may be asked for, in seconds. A reader who asks
@@ -29,7 +29,7 @@ const maxWait = 60
 // names users.
 func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	name, secret, ok := r.BasicAuth()
-	if !ok || len(r.Header["Authorization"]) != 1 || !e.Readers().know(name, secret) {
+	if !ok || len(r.Header["Authorization"]) != 1 || !e.Readers().authenticate(name, secret) {
 		e.refuseReader(w, r, ok)
 		return
 	}
@@ -42,7 +42,7 @@ func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httpro
 			return
 		}
 	}
-	body, err := e.Revocations.Answer(r.Context(), name, query.Get("after"), time.Duration(wait)*time.Second)
+	body, err := e.Revocations.Poll(r.Context(), name, query.Get("after"), time.Duration(wait)*time.Second)
 	if err != nil {
 		e.fail(w, r, err)
 		return
@@ -61,7 +61,7 @@ var typeRevocations = []string{"application/mintmark-revocations+jwt"}
 func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried bool) {
 	if tried {
 		if wait := e.failures.Take(failureKey("\x00reader", e.ClientIP(r)), e.Now()); wait > 0 {
-			e.failed(w, r, security.Reader, "", ledger.Throttled)
+			e.recordFailure(w, r, security.Reader, "", ledger.Throttled)
 			w.Header().Set("Retry-After", seconds(wait))
 			writeError(w, http.StatusTooManyRequests, &oauth.Error{
 				Code: oauth.TemporarilyUnavailable, Description: "There were too many failures. Wait before the next try.",
@@ -70,7 +70,7 @@ func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried b
 		}
 	}
 	if tried {
-		e.failed(w, r, security.Reader, "", ledger.SecretWrong)
+		e.recordFailure(w, r, security.Reader, "", ledger.SecretWrong)
 	}
 	w.Header().Set("WWW-Authenticate", `Basic realm="revocations", charset="UTF-8"`)
 	writeError(w, http.StatusUnauthorized, &oauth.Error{

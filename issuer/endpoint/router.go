@@ -24,10 +24,10 @@ func NewRouter() *httprouter.Router {
 	return r
 }
 
-// OwnOptions takes OPTIONS out of the header Allow of a 405, where the router has
+// FixAllowHeader takes OPTIONS out of the header Allow of a 405, where the router has
 // set it, but for the paths that have the method: it names it for every path,
 // whether it answers it or not (RFC 9110 §10.2.1).
-func OwnOptions(r *httprouter.Router, next http.Handler) http.Handler {
+func FixAllowHeader(r *httprouter.Router, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if own, _, _ := r.Lookup(http.MethodOptions, req.URL.Path); own == nil {
 			allowed := slices.DeleteFunc(strings.Split(w.Header().Get("Allow"), ", "), func(method string) bool {

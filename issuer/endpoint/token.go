@@ -32,10 +32,10 @@ func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.P
 		e.refuse(w, r, request.Client, refused)
 		return
 	}
-	wait, answered := e.guesses.take(request.Client, e.ClientIP(r), e.Now())
+	wait, answered := e.guesses.try(request.Client, e.ClientIP(r), e.Now())
 	if wait > 0 {
-		e.failed(w, r, security.Client, request.Client.ID, ledger.Throttled)
-		throttled(w, wait, e.Server.ErrorID(request.Client.ID, ledger.Refusal{Code: oauth.TemporarilyUnavailable, Cause: ledger.Throttled}))
+		e.recordFailure(w, r, security.Client, request.Client.ID, ledger.Throttled)
+		writeThrottled(w, wait, e.Server.ErrorID(request.Client.ID, ledger.Refusal{Code: oauth.TemporarilyUnavailable, Cause: ledger.Throttled}))
 		return
 	}
 	response, err := e.Server.Token(r.Context(), request)
@@ -107,14 +107,14 @@ func causeOf(c oauth.Code) ledger.Cause {
 func (e *Endpoints) refuse(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials, refused *oauth.Error) {
 	if refused.Code == oauth.InvalidClient || refused.Code == oauth.InvalidGrant && !refused.Genuine {
 		if wait := e.failures.Take(failureKey(c.ID, e.ClientIP(r)), e.Now()); wait > 0 {
-			e.failed(w, r, security.Client, c.ID, ledger.Throttled)
-			throttled(w, wait, refused.ID)
+			e.recordFailure(w, r, security.Client, c.ID, ledger.Throttled)
+			writeThrottled(w, wait, refused.ID)
 			return
 		}
 	}
 	status := http.StatusBadRequest
 	if refused.Code == oauth.InvalidClient {
-		e.failed(w, r, security.Client, c.ID, ledger.Cause(refused.Cause))
+		e.recordFailure(w, r, security.Client, c.ID, ledger.Cause(refused.Cause))
 		status = http.StatusUnauthorized
 		if c.Basic {
 			w.Header().Set("WWW-Authenticate", `Basic realm="token", charset="UTF-8"`)
@@ -123,7 +123,7 @@ func (e *Endpoints) refuse(w http.ResponseWriter, r *http.Request, c oauth.Clien
 	writeError(w, status, refused)
 }
 
-func throttled(w http.ResponseWriter, wait time.Duration, id string) {
+func writeThrottled(w http.ResponseWriter, wait time.Duration, id string) {
 	w.Header().Set("Retry-After", seconds(wait))
 	writeError(w, http.StatusTooManyRequests, &oauth.Error{
 		Code: oauth.TemporarilyUnavailable, Description: "There were too many failures. Wait before the next try.", ID: id,

@@ -18,19 +18,19 @@ const Type = "mintmark-revocations+jwt"
 
 // A document is what is signed.
 type document struct {
-	fresh          int64
+	confirmedAt    int64
 	version, after version
 	delta          bool // else it has all that is kept
 	since          ledger.Time
 	revoked        []ledger.Revocation
 }
 
-// cut leaves what is behind a Seq that a reader has, and a few before it: as many
+// trimBefore leaves what is behind a Seq that a reader has, and a few before it: as many
 // as make a power of two. A reader takes in again what it knows, and no reader can
 // have more documents made of one state than the logarithm of its length, whatever
 // version it says that it has; all of them together are not twice as long as the
 // longest. What is not kept any more matters to nobody: no token is that old.
-func (d *document) cut(seq uint64) {
+func (d *document) trimBefore(seq uint64) {
 	if seq >= d.version.seq {
 		d.after, d.delta, d.revoked = d.version, true, nil
 		return
@@ -43,7 +43,7 @@ func (d *document) cut(seq uint64) {
 	if behind >= n {
 		return // that is all
 	}
-	d.after = version{d.version.life, d.revoked[n-behind-1].Seq}
+	d.after = version{d.version.timeline, d.revoked[n-behind-1].Seq}
 	d.delta, d.revoked = true, d.revoked[n-behind:]
 }
 
@@ -72,18 +72,18 @@ type revoked struct {
 }
 
 func (d *document) sign(c Config) ([]byte, error) {
-	said := claims{
-		Issuer: c.Issuer(), IssuedAt: d.fresh, Version: d.version.String(), Window: int64(Window / time.Second),
+	payload := claims{
+		Issuer: c.Issuer(), IssuedAt: d.confirmedAt, Version: d.version.String(), Window: int64(Window / time.Second),
 		Revoked: make([]revoked, len(d.revoked)),
 	}
 	if d.delta {
-		said.After = d.after.String()
+		payload.After = d.after.String()
 	}
 	if d.since > 0 {
-		said.CompleteSince = d.since.Unix() + 1 // what is left of that second may be missing
+		payload.CompleteSince = d.since.Unix() + 1 // what is left of that second may be missing
 	}
 	for i := range d.revoked {
-		said.Revoked[i] = entryOf(&d.revoked[i])
+		payload.Revoked[i] = entryOf(&d.revoked[i])
 	}
 	signer, err := c.Signer()
 	if err != nil {
@@ -93,7 +93,7 @@ func (d *document) sign(c Config) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("sign revocations: %w", err)
 	}
-	body, err := json.Marshal(said)
+	body, err := json.Marshal(payload)
 	if err != nil {
 		return nil, fmt.Errorf("sign revocations: %w", err)
 	}
@@ -118,35 +118,35 @@ func entryOf(r *ledger.Revocation) revoked {
 	return e
 }
 
-// bodies are the documents that were asked for since the last change. Readers who
+// documentCache are the documents that were asked for since the last change. Readers who
 // wait together have the same version and get the same document, signed once.
-type bodies struct {
-	fresh   int64
-	version version
-	since   ledger.Time
-	by      map[version]*body // by after, of which there are few: see cut; the zero one for all
+type documentCache struct {
+	confirmedAt int64
+	version     version
+	since       ledger.Time
+	byAfter     map[version]*cachedDocument // by after, of which there are few: see cut; the zero one for all
 }
 
-// of is the body of d, made or not. The feed's mu is held.
-func (b *bodies) of(d *document) *body {
-	if b.by == nil || b.fresh != d.fresh || b.version != d.version || b.since != d.since {
-		b.fresh, b.version, b.since, b.by = d.fresh, d.version, d.since, map[version]*body{}
+// get is the body of d, made or not. The feed's mu is held.
+func (b *documentCache) get(d *document) *cachedDocument {
+	if b.byAfter == nil || b.confirmedAt != d.confirmedAt || b.version != d.version || b.since != d.since {
+		b.confirmedAt, b.version, b.since, b.byAfter = d.confirmedAt, d.version, d.since, map[version]*cachedDocument{}
 	}
-	one := b.by[d.after]
+	one := b.byAfter[d.after]
 	if one == nil {
-		one = new(body)
-		b.by[d.after] = one
+		one = new(cachedDocument)
+		b.byAfter[d.after] = one
 	}
 	return one
 }
 
-type body struct {
+type cachedDocument struct {
 	once sync.Once
 	text []byte
 	err  error
 }
 
-func (b *body) get(sign func() ([]byte, error)) ([]byte, error) {
+func (b *cachedDocument) get(sign func() ([]byte, error)) ([]byte, error) {
 	b.once.Do(func() { b.text, b.err = sign() })
 	return b.text, b.err
 }

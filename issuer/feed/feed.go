@@ -32,26 +32,26 @@ type Signer interface {
 // A Feed is what one node knows to be revoked. Its methods may be called by any
 // goroutine.
 type Feed struct {
-	config  Config
-	asked   chan struct{} // has an element when somebody wants it to be fresh
-	closed  chan struct{}
-	waiting waiting
+	config           Config
+	confirmRequested chan struct{} // has an element when somebody wants it to be fresh
+	closed           chan struct{}
+	waiters          waiters
 
-	mu      sync.Mutex
-	life    ledger.CommandID
-	restore restored
-	read    uint64              // the trail was read up to this Seq
-	revoked []ledger.Revocation // in order of Seq; readers hold parts of it, so it is only cut and appended to
-	since   ledger.Time         // nothing is missing from then on; 0: nothing at all
-	last    uint64              // Seq of the last revocation, kept or not
-	fresh   time.Time           // everything before is known; zero: never said
-	changed chan struct{}       // closed at the next change of last or life
-	sure    chan struct{}       // closed at the next change of fresh
-	bodies  bodies
+	mu          sync.Mutex
+	timeline    ledger.CommandID
+	restore     restorePoint
+	read        uint64              // the trail was read up to this Seq
+	revoked     []ledger.Revocation // in order of Seq; readers hold parts of it, so it is only cut and appended to
+	since       ledger.Time         // nothing is missing from then on; 0: nothing at all
+	last        uint64              // Seq of the last revocation, kept or not
+	confirmedAt time.Time           // everything before is known; zero: never said
+	changed     chan struct{}       // closed at the next change of last or timeline
+	confirmed   chan struct{}       // closed at the next change of fresh
+	cache       documentCache
 }
 
-// restored tells one restore, and what was replayed after it, from another.
-type restored struct {
+// restorePoint tells one restore, and what was replayed after it, from another.
+type restorePoint struct {
 	count    uint32
 	replayed uint64
 }
@@ -59,33 +59,33 @@ type restored struct {
 // New is a Feed that knows nothing yet.
 func New(c Config) *Feed {
 	return &Feed{
-		config: c, asked: make(chan struct{}, 1), closed: make(chan struct{}),
-		changed: make(chan struct{}), sure: make(chan struct{}),
+		config: c, confirmRequested: make(chan struct{}, 1), closed: make(chan struct{}),
+		changed: make(chan struct{}), confirmed: make(chan struct{}),
 	}
 }
 
 // Close has nobody wait any more. It is called once.
 func (f *Feed) Close() { close(f.closed) }
 
-// Asked has an element when an answer was asked for since one was last taken.
-func (f *Feed) Asked() <-chan struct{} { return f.asked }
+// ConfirmRequested has an element when an answer was asked for since one was last taken.
+func (f *Feed) ConfirmRequested() <-chan struct{} { return f.confirmRequested }
 
-// Follow takes in what the trail has that was not read before. It reports whether
+// Update takes in what the trail has that was not read before. It reports whether
 // that is a revocation. The view is taken in here, so that of two calls the later
 // one has no older view.
-func (f *Feed) Follow(view func() ledger.View) bool {
+func (f *Feed) Update(view func() ledger.View) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	v, now := view(), ledger.Time(f.config.Now().UnixMilli())
 	from := now.Add(-Window)
-	before := version{f.life, f.last}
-	row, life := v.Restore(), v.LastLife()
-	if is := (restored{row.Count, row.Replayed}); f.read == 0 || life.ID != f.life || is != f.restore {
-		f.begin(v, life, from, now)
-		f.life, f.restore = life.ID, is
+	before := version{f.timeline, f.last}
+	row, life := v.Restore(), v.CurrentTimeline()
+	if is := (restorePoint{row.Count, row.Replayed}); f.read == 0 || life.ID != f.timeline || is != f.restore {
+		f.reset(v, life, from, now)
+		f.timeline, f.restore = life.ID, is
 	}
 	if f.read > 0 {
-		f.since = max(f.since, v.TrailLost(f.read, from))
+		f.since = max(f.since, v.TrailCompleteAfter(f.read, from))
 	}
 	more, read, replayed := v.Revocations(f.read)
 	f.read, f.since = read, max(f.since, replayed)
@@ -94,7 +94,7 @@ func (f *Feed) Follow(view func() ledger.View) bool {
 	}
 	// The list is ordered by At only to within MaxAhead; Window includes that.
 	f.revoked = f.revoked[sort.Search(len(f.revoked), func(i int) bool { return f.revoked[i].At >= from }):]
-	if before == (version{f.life, f.last}) {
+	if before == (version{f.timeline, f.last}) {
 		return false
 	}
 	close(f.changed)
@@ -102,13 +102,13 @@ func (f *Feed) Follow(view func() ledger.View) bool {
 	return true
 }
 
-// begin starts from what the trail still has. It is called with mu held.
-func (f *Feed) begin(v ledger.View, life ledger.Life, from, now ledger.Time) {
+// reset starts from what the trail still has. It is called with mu held.
+func (f *Feed) reset(v ledger.View, life ledger.Timeline, from, now ledger.Time) {
 	f.read, f.revoked, f.last = v.TrailBefore(from), nil, 0
-	// What an older life had, or what a journal brought back, is in no trail.
-	f.since = max(v.TrailFrom(from), v.Restore().At)
-	if len(v.Lives()) > 1 {
-		first := v.FirstEventOf(life)
+	// What an older timeline had, or what a journal brought back, is in no trail.
+	f.since = max(v.TrailCompleteFrom(from), v.Restore().At)
+	if len(v.Timelines()) > 1 {
+		first := v.FirstEventTime(life)
 		if first == 0 {
 			first = now
 		}
@@ -121,9 +121,9 @@ func (f *Feed) begin(v ledger.View, life ledger.Life, from, now ledger.Time) {
 func (f *Feed) Confirm(at time.Time) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if at.After(f.fresh) {
-		f.fresh = at
-		close(f.sure)
-		f.sure = make(chan struct{})
+	if at.After(f.confirmedAt) {
+		f.confirmedAt = at
+		close(f.confirmed)
+		f.confirmed = make(chan struct{})
 	}
 }

@@ -34,8 +34,8 @@ func (s *signer) Sign(input []byte) ([]byte, error) {
 	return sum[:], nil
 }
 
-// world is a state with a feed that follows it by hand.
-type world struct {
+// env is a state with a feed that follows it by hand.
+type env struct {
 	t      *testing.T
 	db     *memdb.MemDB
 	signer *signer
@@ -43,20 +43,20 @@ type world struct {
 	seq uint64
 }
 
-func newWorld(t *testing.T) *world {
+func newEnv(t *testing.T) *env {
 	db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: ledger.Tables()})
 	require.NoError(t, err)
-	w := &world{t: t, db: db, signer: new(signer)}
+	w := &env{t: t, db: db, signer: new(signer)}
 	w.Feed = feed.New(feed.Config{
 		Issuer: func() string { return "https://auth.example.com" },
 		Signer: func() (feed.Signer, error) { return w.signer, nil },
 		Now:    time.Now,
 	})
-	w.put(ledger.TableRestores, &ledger.Restore{ID: ledger.RestoreID, Lives: []ledger.Life{{ID: ledger.CommandID{1}, From: 1}}})
+	w.put(ledger.TableRestores, &ledger.Restore{ID: ledger.RestoreID, Timelines: []ledger.Timeline{{ID: ledger.CommandID{1}, From: 1}}})
 	return w
 }
 
-func (w *world) put(table string, row any) {
+func (w *env) put(table string, row any) {
 	txn := w.db.Txn(true)
 	require.NoError(w.t, txn.Insert(table, row))
 	txn.Commit()
@@ -65,24 +65,24 @@ func (w *world) put(table string, row any) {
 func now() ledger.Time { return ledger.Time(time.Now().UnixMilli()) }
 
 // event adds to the trail.
-func (w *world) event(e ledger.Event) {
+func (w *env) event(e ledger.Event) {
 	w.seq++
 	e.Seq, e.At = w.seq, now()
 	w.put(ledger.TableAudit, &e)
 }
 
-// ends ends the grant of a number.
-func (w *world) ends(n byte) {
+// endGrant ends the grant of a number.
+func (w *env) endGrant(n byte) {
 	w.event(ledger.Event{Kind: ledger.EventGrantRevoked, Grant: ledger.GrantID{n}, User: "u", Client: "c"})
 }
 
 // catchUp is what the node does: follow, and know that it has everything.
-func (w *world) catchUp() {
-	w.Follow(func() ledger.View { return ledger.At(w.db.Txn(false)) })
+func (w *env) catchUp() {
+	w.Update(func() ledger.View { return ledger.At(w.db.Txn(false)) })
 	w.Confirm(time.Now())
 }
 
-type said struct {
+type testClaims struct {
 	Issuer   string `json:"iss"`
 	IssuedAt int64  `json:"iat"`
 	Version  string
@@ -99,7 +99,7 @@ type said struct {
 }
 
 // grants are the first octets of the grants that are named.
-func (s said) grants() string {
+func (s testClaims) grants() string {
 	var b strings.Builder
 	for _, r := range s.Revoked {
 		b.WriteString(r.Grant[:2] + " ")
@@ -107,7 +107,7 @@ func (s said) grants() string {
 	return strings.TrimSpace(b.String())
 }
 
-func read(t *testing.T, document []byte) (s said) {
+func read(t *testing.T, document []byte) (s testClaims) {
 	t.Helper()
 	parts := strings.Split(string(document), ".")
 	require.Len(t, parts, 3)
@@ -123,39 +123,39 @@ func read(t *testing.T, document []byte) (s said) {
 	return s
 }
 
-func (w *world) ask(after string, wait time.Duration) said {
+func (w *env) poll(after string, wait time.Duration) testClaims {
 	w.t.Helper()
-	document, err := w.Answer(w.t.Context(), "calendar", after, wait)
+	document, err := w.Poll(w.t.Context(), "calendar", after, wait)
 	require.NoError(w.t, err)
 	return read(w.t, document)
 }
 
 func TestWholeAndDelta(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.event(ledger.Event{Kind: ledger.EventSignedIn, User: "u"})
-		w.ends(0xa1)
+		w.endGrant(0xa1)
 		w.catchUp()
-		whole := w.ask("", 0)
+		whole := w.poll("", 0)
 		assert.Equal(t, "a1", whole.grants())
 		assert.Empty(t, whole.After)
 		assert.Zero(t, whole.Since)
 		assert.EqualValues(t, 1862, whole.Window)
 		assert.Equal(t, time.Now().Unix(), whole.IssuedAt)
 
-		w.ends(0xa2)
-		w.event(ledger.Event{Kind: ledger.EventDisconnected, User: "u", Client: "c", Until: now()})
+		w.endGrant(0xa2)
+		w.event(ledger.Event{Kind: ledger.EventDisconnected, User: "u", Client: "c", TokensRevokedBefore: now()})
 		w.catchUp()
-		delta := w.ask(whole.Version, 0)
+		delta := w.poll(whole.Version, 0)
 		assert.Equal(t, whole.Version, delta.After)
 		require.Len(t, delta.Revoked, 2)
 		assert.Equal(t, "u", delta.Revoked[1].Subject)
 		assert.Equal(t, "c", delta.Revoked[1].Client)
 		assert.Equal(t, now().Unix(), delta.Revoked[1].At)
-		assert.Empty(t, w.ask(delta.Version, 0).Revoked)
+		assert.Empty(t, w.poll(delta.Version, 0).Revoked)
 
 		for _, unknown := range []string{"x", "1-2", strings.Repeat("0", 32) + "-1", "99" + whole.Version[2:], whole.Version + "0x", "0" + whole.Version} {
-			s := w.ask(unknown, time.Hour)
+			s := w.poll(unknown, time.Hour)
 			assert.Empty(t, s.After, unknown)
 			assert.Len(t, s.Revoked, 3, unknown)
 		}
@@ -164,23 +164,23 @@ func TestWholeAndDelta(t *testing.T) {
 
 func TestOldOnesGo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.ends(0xa1)
+		w := newEnv(t)
+		w.endGrant(0xa1)
 		w.catchUp()
-		first := w.ask("", 0)
+		first := w.poll("", 0)
 		time.Sleep(feed.Window)
-		w.ends(0xa2)
+		w.endGrant(0xa2)
 		w.catchUp()
-		assert.Equal(t, "a1 a2", w.ask("", 0).grants(), "a token of just before may live")
+		assert.Equal(t, "a1 a2", w.poll("", 0).grants(), "a token of just before may live")
 		time.Sleep(ledger.MaxAhead + time.Second)
 		w.catchUp()
-		assert.Equal(t, "a2", w.ask("", 0).grants())
-		assert.Equal(t, "a2", w.ask(first.Version, 0).grants(), "what went matters to nobody")
+		assert.Equal(t, "a2", w.poll("", 0).grants())
+		assert.Equal(t, "a2", w.poll(first.Version, 0).grants(), "what went matters to nobody")
 
-		again := newWorld(t) // a node that starts reads no more than that
+		again := newEnv(t) // a node that starts reads no more than that
 		again.db, again.seq = w.db, w.seq
 		again.catchUp()
-		s := again.ask("", 0)
+		s := again.poll("", 0)
 		assert.Equal(t, "a2", s.grants())
 		assert.Zero(t, s.Since)
 	})
@@ -188,13 +188,13 @@ func TestOldOnesGo(t *testing.T) {
 
 func TestLongPoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.catchUp()
-		version := w.ask("", 0).Version
+		version := w.poll("", 0).Version
 		go func() { // the node, for as long as somebody asks
 			for {
 				select {
-				case <-w.Asked():
+				case <-w.ConfirmRequested():
 					w.catchUp()
 				case <-t.Context().Done():
 					return
@@ -202,20 +202,20 @@ func TestLongPoll(t *testing.T) {
 			}
 		}()
 		began := time.Now()
-		assert.Empty(t, w.ask(version, 5*time.Second).Revoked)
+		assert.Empty(t, w.poll(version, 5*time.Second).Revoked)
 		assert.Equal(t, 5*time.Second, time.Since(began))
 		began = time.Now()
-		assert.Less(t, time.Now().Unix()-w.ask(version, time.Hour).IssuedAt, int64(2), "it stays fresh while somebody waits")
+		assert.Less(t, time.Now().Unix()-w.poll(version, time.Hour).IssuedAt, int64(2), "it stays fresh while somebody waits")
 		assert.Equal(t, feed.MaxWait, time.Since(began))
 
 		before := w.signer.signed.Load()
-		answers := make(chan said)
+		answers := make(chan testClaims)
 		for range 50 {
-			go func() { answers <- w.ask(version, 8*time.Second) }()
+			go func() { answers <- w.poll(version, 8*time.Second) }()
 		}
 		synctest.Wait()
 		time.Sleep(3500 * time.Millisecond)
-		w.ends(0xa1)
+		w.endGrant(0xa1)
 		w.catchUp()
 		for range 50 {
 			assert.Equal(t, "a1", (<-answers).grants())
@@ -224,12 +224,12 @@ func TestLongPoll(t *testing.T) {
 
 		ctx, cancel := context.WithCancel(t.Context())
 		time.AfterFunc(time.Second, cancel)
-		_, err := w.Answer(ctx, "calendar", w.ask("", 0).Version, 8*time.Second)
+		_, err := w.Poll(ctx, "calendar", w.poll("", 0).Version, 8*time.Second)
 		assert.ErrorIs(t, err, oauth.ErrUnavailable)
 
 		began = time.Now()
 		time.AfterFunc(time.Second, w.Close)
-		assert.Empty(t, w.ask(w.ask("", 0).Version, 8*time.Second).Revoked)
+		assert.Empty(t, w.poll(w.poll("", 0).Version, 8*time.Second).Revoked)
 		assert.Equal(t, time.Second, time.Since(began), "nobody waits for a node that stops")
 	})
 }
@@ -238,52 +238,52 @@ func TestLongPoll(t *testing.T) {
 // first, then by the time at which it knew.
 func TestFreshness(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		began := time.Now()
-		_, err := w.Answer(t.Context(), "calendar", "", 0)
+		_, err := w.Poll(t.Context(), "calendar", "", 0)
 		require.ErrorIs(t, err, oauth.ErrUnavailable)
 		assert.Equal(t, 2*time.Second, time.Since(began))
 		w.catchUp()
 		at := time.Now().Unix()
 		time.Sleep(time.Minute)
-		w.ends(0xa1)
-		w.Follow(func() ledger.View { return ledger.At(w.db.Txn(false)) }) // heard of, but who knows of what not
-		s := w.ask("", 0)
+		w.endGrant(0xa1)
+		w.Update(func() ledger.View { return ledger.At(w.db.Txn(false)) }) // heard of, but who knows of what not
+		s := w.poll("", 0)
 		assert.Equal(t, at, s.IssuedAt)
 		assert.Equal(t, "a1", s.grants())
 
 		w.Confirm(time.Now().Add(-time.Second))
-		assert.Equal(t, time.Now().Unix()-1, w.ask("", 0).IssuedAt)
+		assert.Equal(t, time.Now().Unix()-1, w.poll("", 0).IssuedAt)
 		w.Confirm(time.Now().Add(-time.Minute))
-		assert.Equal(t, time.Now().Unix()-1, w.ask("", 0).IssuedAt, "it never goes back")
+		assert.Equal(t, time.Now().Unix()-1, w.poll("", 0).IssuedAt, "it never goes back")
 	})
 }
 
-func TestLives(t *testing.T) {
+func TestTimelines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.ends(0xa1)
+		w := newEnv(t)
+		w.endGrant(0xa1)
 		w.catchUp()
-		version := w.ask("", 0).Version
+		version := w.poll("", 0).Version
 
 		// A restore: positions are used again, and some of what was revoked is lost.
 		time.Sleep(time.Hour)
 		restored := &ledger.Restore{
 			ID: ledger.RestoreID, Count: 1, Seq: 9, At: now(),
-			Lives: []ledger.Life{{ID: ledger.CommandID{1}, From: 1}, {ID: ledger.CommandID{2}, From: 2}},
+			Timelines: []ledger.Timeline{{ID: ledger.CommandID{1}, From: 1}, {ID: ledger.CommandID{2}, From: 2}},
 		}
 		w.put(ledger.TableRestores, restored)
 		w.event(ledger.Event{Kind: ledger.EventRestored})
 		at := time.Now().Unix()
 		w.catchUp()
-		s := w.ask(version, time.Hour)
+		s := w.poll(version, time.Hour)
 		assert.Empty(t, s.After, "another life")
 		assert.Equal(t, at+1, s.Since)
 
 		time.Sleep(10 * time.Second)
-		w.ends(0xa2)
+		w.endGrant(0xa2)
 		w.catchUp()
-		assert.Equal(t, at+1, w.ask(s.Version, 0).Since)
+		assert.Equal(t, at+1, w.poll(s.Version, 0).Since)
 
 		// A journal is replayed: its revocations are not told one by one.
 		time.Sleep(10 * time.Second)
@@ -292,36 +292,36 @@ func TestLives(t *testing.T) {
 		w.put(ledger.TableRestores, &more)
 		w.event(ledger.Event{Kind: ledger.EventReplayed})
 		w.catchUp()
-		s = w.ask("", 0)
+		s = w.poll("", 0)
 		assert.Equal(t, at+21, s.Since)
 		assert.Equal(t, "a2", s.grants())
 
-		// A life that has no event yet began at some time before this one.
+		// A timeline that has no event yet began at some time before this one.
 		next := more
-		next.Lives = append(next.Lives, ledger.Life{ID: ledger.CommandID{3}, From: 100})
+		next.Timelines = append(next.Timelines, ledger.Timeline{ID: ledger.CommandID{3}, From: 100})
 		w.put(ledger.TableRestores, &next)
 		time.Sleep(time.Hour)
 		w.catchUp()
-		assert.Equal(t, time.Now().Unix()+1, w.ask("", 0).Since)
+		assert.Equal(t, time.Now().Unix()+1, w.poll("", 0).Since)
 	})
 }
 
 // A trail that was cut within the window is told.
-func TestTrailCut(t *testing.T) {
+func TestTrailTrimmed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
-		w.ends(0xa1)
+		w := newEnv(t)
+		w.endGrant(0xa1)
 		w.catchUp()
 		time.Sleep(time.Minute)
 		txn := w.db.Txn(true)
 		_, err := txn.DeleteAll(ledger.TableAudit, "id")
 		require.NoError(t, err)
 		w.seq += 1000
-		require.NoError(t, txn.Insert(ledger.TableTrail, &ledger.Trail{ID: "trail", LostSeq: w.seq, LostAt: now()}))
+		require.NoError(t, txn.Insert(ledger.TableTrail, &ledger.Trail{ID: "trail", TrimmedRevocationSeq: w.seq, TrimmedRevocationAt: now()}))
 		txn.Commit()
-		w.ends(0xa2)
+		w.endGrant(0xa2)
 		w.catchUp()
-		s := w.ask("", 0)
+		s := w.poll("", 0)
 		assert.Equal(t, time.Now().Unix()+1, s.Since)
 		assert.Equal(t, "a1 a2", s.grants())
 	})
@@ -329,9 +329,9 @@ func TestTrailCut(t *testing.T) {
 
 // Whatever versions a reader makes up, the documents that are made of one state,
 // and kept for others who wait, are few and short.
-func TestBodiesAreBounded(t *testing.T) {
+func TestDocumentsAreBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		const n = 2000
 		txn := w.db.Txn(true)
 		for i := range uint64(n) {
@@ -341,12 +341,12 @@ func TestBodiesAreBounded(t *testing.T) {
 		}
 		txn.Commit()
 		w.catchUp()
-		whole, err := w.Answer(t.Context(), "calendar", "", 0)
+		whole, err := w.Poll(t.Context(), "calendar", "", 0)
 		require.NoError(t, err)
 		life, _, _ := strings.Cut(read(t, whole).Version, "-")
 		long := map[string]int{}
 		for i := range n + 1000 {
-			text, err := w.Answer(t.Context(), "calendar", fmt.Sprintf("%s-%d", life, i), 0)
+			text, err := w.Poll(t.Context(), "calendar", fmt.Sprintf("%s-%d", life, i), 0)
 			require.NoError(t, err)
 			if long[string(text)]++; long[string(text)] > 1 {
 				continue
@@ -370,7 +370,7 @@ func TestBodiesAreBounded(t *testing.T) {
 }
 
 // after is the number of the version that s goes on from, 0 for none.
-func (s said) after() (n int) {
+func (s testClaims) after() (n int) {
 	_, number, _ := strings.Cut(s.After, "-")
 	n, _ = strconv.Atoi(number)
 	return n
@@ -380,12 +380,12 @@ func (s said) after() (n int) {
 // few times that; one more is answered at once.
 func TestWaitingIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.catchUp()
-		version := w.ask("", 0).Version
+		version := w.poll("", 0).Version
 		took := func(reader string) time.Duration {
 			began := time.Now()
-			_, err := w.Answer(t.Context(), reader, version, time.Second)
+			_, err := w.Poll(t.Context(), reader, version, time.Second)
 			assert.NoError(t, err)
 			return time.Since(began)
 		}
@@ -405,17 +405,17 @@ func TestWaitingIsBounded(t *testing.T) {
 	})
 }
 
-// TestCutOffNodeHoldsNobody: it does not have a reader wait for news that it can't
+// TestIsolatedNodeDoesNotWait: it does not have a reader wait for news that it can't
 // have, so that the reader can ask another node.
-func TestCutOffNodeHoldsNobody(t *testing.T) {
+func TestIsolatedNodeDoesNotWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.catchUp()
-		version, at := w.ask("", 0).Version, time.Now()
+		version, at := w.poll("", 0).Version, time.Now()
 		for range 3 {
 			time.Sleep(5 * time.Second)
 			began := time.Now()
-			assert.Equal(t, at.Unix(), w.ask(version, feed.MaxWait).IssuedAt)
+			assert.Equal(t, at.Unix(), w.poll(version, feed.MaxWait).IssuedAt)
 			assert.Equal(t, 2*time.Second, time.Since(began))
 		}
 	})

@@ -8,24 +8,24 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A version is a place in the feed. Positions are used again in another life of
+// A version is a place in the feed. Positions are used again in another timeline of
 // the cluster, so each is of one.
 type version struct {
-	life ledger.CommandID
-	seq  uint64 // of the last revocation; 0 for none yet
+	timeline ledger.CommandID
+	seq      uint64 // of the last revocation; 0 for none yet
 }
 
 func (v version) String() string {
-	return hex.EncodeToString(v.life[:]) + "-" + strconv.FormatUint(v.seq, 10)
+	return hex.EncodeToString(v.timeline[:]) + "-" + strconv.FormatUint(v.seq, 10)
 }
 
 // parseVersion reads what String wrote.
 func parseVersion(s string) (v version, ok bool) {
 	life, seq, _ := strings.Cut(s, "-")
-	if len(life) != 2*len(v.life) {
+	if len(life) != 2*len(v.timeline) {
 		return version{}, false
 	}
-	if _, err := hex.Decode(v.life[:], []byte(life)); err != nil {
+	if _, err := hex.Decode(v.timeline[:], []byte(life)); err != nil {
 		return version{}, false
 	}
 	n, err := strconv.ParseUint(seq, 10, 64)

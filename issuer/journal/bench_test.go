@@ -9,22 +9,22 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// nowhere is a disk that takes everything.
-type nowhere struct{ journal.Disk }
+// discardDisk is a disk that takes everything.
+type discardDisk struct{ journal.Disk }
 
-func (nowhere) Create(string) (journal.File, error) { return nowhereFile{}, nil }
-func (nowhere) SyncDir(string) error                { return nil }
-func (nowhere) Remove(string) error                 { return nil }
+func (discardDisk) Create(string) (journal.File, error) { return discardFile{}, nil }
+func (discardDisk) SyncDir(string) error                { return nil }
+func (discardDisk) Remove(string) error                 { return nil }
 
-type nowhereFile struct{ journal.File }
+type discardFile struct{ journal.File }
 
-func (nowhereFile) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
-func (nowhereFile) Sync() error                            { return nil }
-func (nowhereFile) Close() error                           { return nil }
+func (discardFile) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil }
+func (discardFile) Sync() error                            { return nil }
+func (discardFile) Close() error                           { return nil }
 
 // BenchmarkAppend is what the state machine waits for.
 func BenchmarkAppend(b *testing.B) {
-	j := open(b, journal.OnDisk(journal.Config{Dir: b.TempDir(), Delay: time.Millisecond}, nowhere{journal.RealDisk}))
+	j := open(b, journal.OnDisk(journal.Config{Dir: b.TempDir(), Delay: time.Millisecond}, discardDisk{journal.RealDisk}))
 	record := make([]byte, 120)
 	b.ReportAllocs()
 	seq := uint64(0)
@@ -37,7 +37,7 @@ func BenchmarkAppend(b *testing.B) {
 
 // BenchmarkCovered is what it waits for where a command leaves no record.
 func BenchmarkCovered(b *testing.B) {
-	j := open(b, in(b.TempDir()))
+	j := open(b, configIn(b.TempDir()))
 	b.ReportAllocs()
 	seq := uint64(0)
 	for b.Loop() {
@@ -48,7 +48,7 @@ func BenchmarkCovered(b *testing.B) {
 
 // TestAppendAllocatesNothing but what the buffer needs to grow.
 func TestAppendAllocatesNothing(t *testing.T) {
-	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), Delay: time.Hour}, nowhere{journal.RealDisk}))
+	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), Delay: time.Hour}, discardDisk{journal.RealDisk}))
 	record := make([]byte, 100)
 	seq := uint64(0)
 	one := func() {

@@ -18,7 +18,7 @@ const (
 	coveredName  = "covered"
 	coveredMagic = "mmjc\x00\x00\x00\x01"
 	slotSize     = len(coveredMagic) + 4*8 + 4
-	slotApart    = 4096
+	slotStride   = 4096
 )
 
 func encodeSlot(r run) []byte {
@@ -67,7 +67,7 @@ func openSlots(d disk, dir string, end cursor) (*slots, point, error) {
 	covered := end.point
 	gone := [2]bool{}
 	for i := range int64(2) {
-		r, ok := decodeSlot(b[min(int64(len(b)), i*slotApart):])
+		r, ok := decodeSlot(b[min(int64(len(b)), i*slotStride):])
 		switch {
 		case !ok:
 		case !end.known || r.from.seq > end.seq:
@@ -81,7 +81,7 @@ func openSlots(d disk, dir string, end cursor) (*slots, point, error) {
 	}
 	for i := range gone {
 		if gone[i] && err == nil {
-			_, err = s.file.WriteAt(make([]byte, slotSize), int64(i)*slotApart)
+			_, err = s.file.WriteAt(make([]byte, slotSize), int64(i)*slotStride)
 		}
 	}
 	if err == nil {
@@ -101,7 +101,7 @@ func (s *slots) write(r run) error {
 	if r == s.last || r.from.seq == r.to.seq {
 		return nil
 	}
-	if _, err := s.file.WriteAt(encodeSlot(r), s.next*slotApart); err != nil {
+	if _, err := s.file.WriteAt(encodeSlot(r), s.next*slotStride); err != nil {
 		return err
 	}
 	if err := s.file.Sync(); err != nil {

@@ -12,53 +12,55 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// life is the commands of a small cluster: how many records each has.
-var life = []int{1, 0, 2, 0, 0, 1, 3, 1, 0, 0, 1, 0}
+// recordCounts is the commands of a small cluster: how many records each has.
+var recordCounts = []int{1, 0, 2, 0, 0, 1, 3, 1, 0, 0, 1, 0}
 
 // replay gives the commands after a Seq, as a node does after a restart.
 func replay(j *journal.Journal, after uint64) {
-	for i, n := range life[after:] {
+	for i, n := range recordCounts[after:] {
 		if seq := after + uint64(i) + 1; n > 0 {
-			give(j, seq, n)
+			appendRecords(j, seq, n)
 		} else {
 			j.Covered(seq, at(seq))
 		}
 	}
 }
 
-// unsynced is a disk on which thousands of small journals can be opened in a
+// noSyncDisk is a disk on which thousands of small journals can be opened in a
 // test: nothing cuts the power.
-type unsynced struct{ journal.Disk }
+type noSyncDisk struct{ journal.Disk }
 
-func (d unsynced) Create(path string) (journal.File, error) {
+func (d noSyncDisk) Create(path string) (journal.File, error) {
 	f, err := d.Disk.Create(path)
-	return unsyncedFile{f}, err
+	return noSyncFile{f}, err
 }
 
-func (d unsynced) Open(path string) (journal.File, error) {
+func (d noSyncDisk) Open(path string) (journal.File, error) {
 	f, err := d.Disk.Open(path)
-	return unsyncedFile{f}, err
+	return noSyncFile{f}, err
 }
 
-func (unsynced) SyncDir(string) error { return nil }
+func (noSyncDisk) SyncDir(string) error { return nil }
 
-type unsyncedFile struct{ journal.File }
+type noSyncFile struct{ journal.File }
 
-func (unsyncedFile) Sync() error { return nil }
+func (noSyncFile) Sync() error { return nil }
 
-func fast(dir string) journal.Config { return journal.OnDisk(in(dir), unsynced{journal.RealDisk}) }
+func noSyncConfig(dir string) journal.Config {
+	return journal.OnDisk(configIn(dir), noSyncDisk{journal.RealDisk})
+}
 
-var whole = []journal.Span{span(1, 12)}
+var wholeSpans = []journal.Span{span(1, 12)}
 
-// lived is a folder with that life in it, flushed after each command.
-func lived(t testing.TB) string {
+// writtenDir is a folder with that timeline in it, flushed after each command.
+func writtenDir(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	j := open(t, in(dir))
+	j := open(t, configIn(dir))
 	j.Covered(0, at(0))
-	for i := range life {
-		if seq := uint64(i) + 1; life[i] > 0 {
-			give(j, seq, life[i])
+	for i := range recordCounts {
+		if seq := uint64(i) + 1; recordCounts[i] > 0 {
+			appendRecords(j, seq, recordCounts[i])
 		} else {
 			j.Covered(seq, at(seq))
 		}
@@ -85,9 +87,9 @@ func copyOf(t testing.TB, dir string, changed map[string][]byte) string {
 	return to
 }
 
-// honest holds what must hold of any journal of that life: what it covers it
+// requireConsistent holds what must hold of any journal of that timeline: what it covers it
 // has, whole and as it was given, and nothing else.
-func honest(t testing.TB, j *journal.Journal) {
+func requireConsistent(t testing.TB, j *journal.Journal) {
 	t.Helper()
 	have := map[uint64]int{}
 	last := uint64(0)
@@ -103,7 +105,7 @@ func honest(t testing.TB, j *journal.Journal) {
 		have[r.Seq]++
 	}
 	for seq, n := range have {
-		require.Equal(t, life[seq-1], n, "command %d is there in part", seq)
+		require.Equal(t, recordCounts[seq-1], n, "command %d is there in part", seq)
 	}
 	end := uint64(0)
 	for _, s := range j.Spans() {
@@ -111,17 +113,17 @@ func honest(t testing.TB, j *journal.Journal) {
 		require.GreaterOrEqual(t, s.To, s.From)
 		end = s.To
 		for seq := s.From; seq <= s.To; seq++ {
-			require.Equal(t, life[seq-1], have[seq], "command %d is covered and not there", seq)
+			require.Equal(t, recordCounts[seq-1], have[seq], "command %d is covered and not there", seq)
 		}
 	}
-	require.LessOrEqual(t, end, uint64(len(life)))
+	require.LessOrEqual(t, end, uint64(len(recordCounts)))
 	require.LessOrEqual(t, end, j.Last())
 }
 
 // TestCrashAtEveryByte: whatever part of the last file reached the disk, the
 // journal is whole again when the log has been replayed.
 func TestCrashAtEveryByte(t *testing.T) {
-	dir := lived(t)
+	dir := writtenDir(t)
 	name := filepath.Base(segments(t, dir)[0])
 	good, err := os.ReadFile(filepath.Join(dir, name))
 	require.NoError(t, err)
@@ -134,21 +136,21 @@ func TestCrashAtEveryByte(t *testing.T) {
 			"cut, coverage as it is": {name: good[:i]},
 			"zeros at the end":       {name: append(bytes.Clone(good[:i]), make([]byte, len(good)-i)...), journal.CoveredName: slots},
 		} {
-			j := open(t, fast(copyOf(t, dir, changed)))
-			cut := j.Recovered().Cut
+			j := open(t, noSyncConfig(copyOf(t, dir, changed)))
+			cut := j.Recovered().TruncatedBytes
 			cutBytes += cut
 			require.Less(t, cut, int64(len(good)+1))
 			require.Zero(t, j.Recovered().Damaged, "%s at %d", what, i)
-			honest(t, j)
+			requireConsistent(t, j)
 			j.Skipped(0, 0, at(0)) // restored, and replayed from nothing
 			replay(j, 0)
-			honest(t, j)
-			require.Equal(t, whole, j.Spans(), "%s at %d", what, i)
+			requireConsistent(t, j)
+			require.Equal(t, wholeSpans, j.Spans(), "%s at %d", what, i)
 			require.NoError(t, j.Close())
-			j = open(t, fast(j.Dir()))
+			j = open(t, noSyncConfig(j.Dir()))
 			require.Zero(t, j.Recovered(), "%s at %d", what, i)
-			honest(t, j)
-			require.Equal(t, whole, j.Spans(), "%s at %d", what, i)
+			requireConsistent(t, j)
+			require.Equal(t, wholeSpans, j.Spans(), "%s at %d", what, i)
 			require.NoError(t, j.Close())
 		}
 	}
@@ -158,7 +160,7 @@ func TestCrashAtEveryByte(t *testing.T) {
 // TestEveryFlippedByte: damage is a gap or a shorter journal, never a wrong
 // record or a false promise, and never the end of it.
 func TestEveryFlippedByte(t *testing.T) {
-	dir := lived(t)
+	dir := writtenDir(t)
 	gaps := 0
 	for _, name := range []string{filepath.Base(segments(t, dir)[0]), journal.CoveredName} {
 		good, err := os.ReadFile(filepath.Join(dir, name))
@@ -169,17 +171,17 @@ func TestEveryFlippedByte(t *testing.T) {
 			}
 			bad := bytes.Clone(good)
 			bad[i] ^= 0x10
-			j := open(t, fast(copyOf(t, dir, map[string][]byte{name: bad})))
-			honest(t, j)
+			j := open(t, noSyncConfig(copyOf(t, dir, map[string][]byte{name: bad})))
+			requireConsistent(t, j)
 			gaps += len(journal.Gaps(j.Spans(), 0))
 			replay(j, 0)
-			honest(t, j)
+			requireConsistent(t, j)
 			j.Covered(12, at(12))
 			require.NoError(t, j.Flush())
 			require.Equal(t, uint64(12), j.Last())
 			require.NoError(t, j.Close())
-			j = open(t, fast(j.Dir()))
-			honest(t, j)
+			j = open(t, noSyncConfig(j.Dir()))
+			requireConsistent(t, j)
 			require.Equal(t, uint64(12), j.Last())
 			require.NoError(t, j.Close())
 		}
@@ -190,14 +192,14 @@ func TestEveryFlippedByte(t *testing.T) {
 // TestDamageInTheMiddle: what a damaged body took is missing, what follows is
 // not, and both are told.
 func TestDamageInTheMiddle(t *testing.T) {
-	dir := lived(t)
+	dir := writtenDir(t)
 	name := filepath.Base(segments(t, dir)[0])
 	b, err := os.ReadFile(filepath.Join(dir, name))
 	require.NoError(t, err)
 	i := bytes.Index(b, data(7, 1))
 	require.Positive(t, i)
 	b[i]++
-	j := open(t, fast(copyOf(t, dir, map[string][]byte{name: b})))
+	j := open(t, noSyncConfig(copyOf(t, dir, map[string][]byte{name: b})))
 	assert.Equal(t, journal.Recovery{Damaged: 1}, j.Recovered())
 	assert.Equal(t, []journal.Span{span(1, 6), span(8, 12)}, j.Spans())
 	var seen []uint64
@@ -222,20 +224,20 @@ func TestDamageInTheMiddle(t *testing.T) {
 
 // TestForeignFilesAreLeftAlone: those of a later version, and what is not ours.
 func TestForeignFilesAreLeftAlone(t *testing.T) {
-	dir := lived(t)
+	dir := writtenDir(t)
 	later := filepath.Join(dir, "0000000000000002.journal")
 	require.NoError(t, os.WriteFile(later, []byte("mmjrnl\x00\x02later"), 0o600))
 	other := filepath.Join(dir, "2.journal")
 	require.NoError(t, os.WriteFile(other, []byte("notes"), 0o600))
-	j := open(t, in(dir))
+	j := open(t, configIn(dir))
 	assert.Equal(t, journal.Recovery{Damaged: 1}, j.Recovered())
-	assert.Equal(t, whole, j.Spans())
-	give(j, 13, 1)
+	assert.Equal(t, wholeSpans, j.Spans())
+	appendRecords(j, 13, 1)
 	require.NoError(t, j.Close())
 	b, err := os.ReadFile(later)
 	require.NoError(t, err)
 	assert.Equal(t, "mmjrnl\x00\x02later", string(b))
 	assert.FileExists(t, other)
-	j = open(t, in(dir))
+	j = open(t, configIn(dir))
 	assert.Equal(t, []journal.Span{span(1, 13)}, j.Spans())
 }

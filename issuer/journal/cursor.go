@@ -41,7 +41,7 @@ func (c *cursor) walk(b []byte) iter.Seq2[placed, error] {
 	return func(yield func(placed, error) bool) {
 		damaged := false
 		for at := 0; at < len(b); {
-			f, size, err := cutFrame(b[at:])
+			f, size, err := readFrame(b[at:])
 			at += size
 			old := false
 			if err == nil {

@@ -27,8 +27,8 @@ const (
 // Dir is where it is.
 func (j *Journal) Dir() string { return j.config.Dir }
 
-// OpenStill opens a journal without the goroutine that writes.
-func OpenStill(c Config) (*Journal, error) { return open(c) }
+// OpenWithoutWriter opens a journal without the goroutine that writes.
+func OpenWithoutWriter(c Config) (*Journal, error) { return open(c) }
 
-// WriteStill does what a Flush and a Close would have it do.
-func (j *Journal) WriteStill() error { return errors.Join(j.write(true), j.closeFiles()) }
+// FlushAndClose does what a Flush and a Close would have it do.
+func (j *Journal) FlushAndClose() error { return errors.Join(j.write(true), j.closeFiles()) }

@@ -107,19 +107,19 @@ func (f *faultyFile) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// told collects what OnError is given.
-type told struct {
+// errorLog collects what OnError is given.
+type errorLog struct {
 	mu   sync.Mutex
 	list []error
 }
 
-func (l *told) on(err error) {
+func (l *errorLog) on(err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.list = append(l.list, err)
 }
 
-func (l *told) errors() []error {
+func (l *errorLog) errors() []error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return append([]error(nil), l.list...)
@@ -145,15 +145,15 @@ func TestDiskFailsAndRecovers(t *testing.T) {
 	} {
 		for _, when := range []string{"on the first file", "later"} {
 			t.Run(name+" "+when, func(t *testing.T) {
-				d, l := newFaulty(), &told{}
+				d, l := newFaulty(), &errorLog{}
 				c := journal.OnDisk(journal.Config{Dir: t.TempDir(), OnError: l.on, Delay: time.Hour}, d)
 				j := open(t, c)
 				j.Covered(0, at(0))
 				first := uint64(0)
 				if when == "later" {
 					first = 6
-					for i, n := range life[:first] {
-						give(j, uint64(i)+1, n)
+					for i, n := range recordCounts[:first] {
+						appendRecords(j, uint64(i)+1, n)
 					}
 					require.NoError(t, j.Flush())
 				}
@@ -166,17 +166,17 @@ func TestDiskFailsAndRecovers(t *testing.T) {
 					require.ErrorIs(t, j.Err(), errDisk)
 					require.Len(t, l.errors(), 1, "told once")
 				}
-				honest(t, j)
-				require.Equal(t, whole, j.Spans(), "it waits in memory")
+				requireConsistent(t, j)
+				require.Equal(t, wholeSpans, j.Spans(), "it waits in memory")
 
 				d.set(false)
 				require.NoError(t, j.Flush())
 				require.NoError(t, j.Err())
-				honest(t, j)
+				requireConsistent(t, j)
 				require.NoError(t, j.Close())
-				j = open(t, in(c.Dir))
-				honest(t, j)
-				require.Equal(t, whole, j.Spans())
+				j = open(t, configIn(c.Dir))
+				requireConsistent(t, j)
+				require.Equal(t, wholeSpans, j.Spans())
 			})
 		}
 	}
@@ -190,8 +190,8 @@ func TestCrashWhileTheDiskFails(t *testing.T) {
 		c := journal.OnDisk(journal.Config{Dir: t.TempDir(), Delay: time.Hour}, d)
 		j := open(t, c)
 		j.Covered(0, at(0))
-		for i, n := range life[:6] {
-			give(j, uint64(i)+1, n)
+		for i, n := range recordCounts[:6] {
+			appendRecords(j, uint64(i)+1, n)
 		}
 		require.NoError(t, j.Flush())
 		operations := []string{"sync", "truncate", "remove"}
@@ -203,25 +203,25 @@ func TestCrashWhileTheDiskFails(t *testing.T) {
 		require.Error(t, j.Flush())
 		require.Error(t, j.Flush())
 		require.Error(t, j.Close())
-		j = open(t, in(c.Dir))
-		honest(t, j)
+		j = open(t, configIn(c.Dir))
+		requireConsistent(t, j)
 		replay(j, 3)
-		honest(t, j)
-		require.Equal(t, whole, j.Spans())
+		requireConsistent(t, j)
+		require.Equal(t, wholeSpans, j.Spans())
 		require.NoError(t, j.Close())
-		j = open(t, in(c.Dir))
-		honest(t, j)
-		require.Equal(t, whole, j.Spans())
+		j = open(t, configIn(c.Dir))
+		requireConsistent(t, j)
+		require.Equal(t, wholeSpans, j.Spans())
 	}
 }
 
 // TestRetried: nobody needs to ask.
 func TestRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d, l := newFaulty(), &told{}
+		d, l := newFaulty(), &errorLog{}
 		j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), OnError: l.on}, d))
 		d.set(false, "write")
-		give(j, 1, 1)
+		appendRecords(j, 1, 1)
 		time.Sleep(10 * time.Second)
 		synctest.Wait()
 		require.ErrorIs(t, j.Err(), errDisk)
@@ -244,7 +244,7 @@ func TestRetried(t *testing.T) {
 		synctest.Wait()
 		require.NoError(t, j.Err())
 		require.NoError(t, j.Close())
-		j = open(t, in(j.Dir()))
+		j = open(t, configIn(j.Dir()))
 		require.Equal(t, uint64(5), j.Last())
 		require.NoError(t, j.Close())
 	})
@@ -261,7 +261,7 @@ func TestNothingWaitsForTheDisk(t *testing.T) {
 	began := d.syncs
 	d.mu.Unlock()
 	flushed := make(chan error)
-	give(j, 1, 1)
+	appendRecords(j, 1, 1)
 	go func() { flushed <- j.Flush() }()
 	require.Eventually(t, func() bool {
 		d.mu.Lock()
@@ -269,8 +269,8 @@ func TestNothingWaitsForTheDisk(t *testing.T) {
 		return d.syncs > began
 	}, 5*time.Second, time.Millisecond)
 	replay(j, 1)
-	honest(t, j)
-	assert.Equal(t, whole, j.Spans())
+	requireConsistent(t, j)
+	assert.Equal(t, wholeSpans, j.Spans())
 	assert.Equal(t, uint64(12), j.Last())
 	select {
 	case <-flushed:
@@ -283,16 +283,16 @@ func TestNothingWaitsForTheDisk(t *testing.T) {
 	d.mu.Unlock()
 	require.NoError(t, <-flushed)
 	require.NoError(t, j.Close())
-	honest(t, open(t, in(j.Dir())))
+	requireConsistent(t, open(t, configIn(j.Dir())))
 }
 
 // TestMemoryIsBounded: what waits too long for a disk is given up, which is
 // told, and is a gap.
 func TestMemoryIsBounded(t *testing.T) {
-	d, l := newFaulty(), &told{}
+	d, l := newFaulty(), &errorLog{}
 	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), OnError: l.on, Delay: time.Hour}, d))
 	j.Covered(0, at(0))
-	give(j, 1, 1)
+	appendRecords(j, 1, 1)
 	require.NoError(t, j.Flush())
 	d.set(false, "write")
 	big := []byte(strings.Repeat("x", 1<<20))
@@ -319,17 +319,17 @@ func TestMemoryIsBounded(t *testing.T) {
 	}
 	assert.Contains(t, have, uint64(12))
 	require.NoError(t, j.Close())
-	assert.Equal(t, spans, open(t, in(j.Dir())).Spans())
+	assert.Equal(t, spans, open(t, configIn(j.Dir())).Spans())
 }
 
 // TestOversizedCommand: it is lost, told, and no more than a gap.
 func TestOversizedCommand(t *testing.T) {
-	l := &told{}
+	l := &errorLog{}
 	j := open(t, journal.Config{Dir: t.TempDir(), OnError: l.on})
 	j.Covered(0, at(0))
-	give(j, 1, 1)
+	appendRecords(j, 1, 1)
 	j.Append(2, at(2), make([]byte, journal.MaxFrame))
-	give(j, 3, 1)
+	appendRecords(j, 3, 1)
 	require.NoError(t, j.Flush())
 	assert.Equal(t, []journal.Span{span(1, 1), span(3, 3)}, j.Spans())
 	assert.Len(t, l.errors(), 1)
@@ -338,7 +338,7 @@ func TestOversizedCommand(t *testing.T) {
 
 // TestReadErrors: a segment that somebody removed or cut is told of.
 func TestReadErrors(t *testing.T) {
-	j := open(t, in(lived(t)))
+	j := open(t, configIn(writtenDir(t)))
 	path := segments(t, j.Dir())[0]
 	require.NoError(t, os.Truncate(path, 100))
 	damaged := false

@@ -84,9 +84,9 @@ func bodySize(head []byte) (int, bool) {
 	return int(n), n <= maxFrame
 }
 
-// cutFrame reads the frame at the front of b and returns its size, which is 0
+// readFrame reads the frame at the front of b and returns its size, which is 0
 // where the error is errNoFrame.
-func cutFrame(b []byte) (frame, int, error) {
+func readFrame(b []byte) (frame, int, error) {
 	if len(b) < frameHead {
 		return frame{}, 0, errNoFrame
 	}

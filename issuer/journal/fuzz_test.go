@@ -16,7 +16,7 @@ import (
 // FuzzOpen opens whatever is found. It never fails, its spans are in order, and
 // what is given to it afterwards is there after a restart.
 func FuzzOpen(f *testing.F) {
-	dir := lived(f)
+	dir := writtenDir(f)
 	segment, err := os.ReadFile(segments(f, dir)[0])
 	require.NoError(f, err)
 	slots, err := os.ReadFile(filepath.Join(dir, journal.CoveredName))
@@ -39,7 +39,7 @@ func FuzzOpen(f *testing.F) {
 				require.NoError(t, os.WriteFile(filepath.Join(dir, names[i]), b, 0o600))
 			}
 		}
-		j, err := journal.OpenStill(fast(dir))
+		j, err := journal.OpenWithoutWriter(noSyncConfig(dir))
 		require.NoError(t, err)
 		ordered(t, j.Spans())
 		var have []journal.Record
@@ -50,16 +50,16 @@ func FuzzOpen(f *testing.F) {
 		}
 		next := j.Last()
 		if next == math.MaxUint64 {
-			require.NoError(t, j.WriteStill())
+			require.NoError(t, j.FlushAndClose())
 			return
 		}
 		next++
-		give(j, next, 2)
-		require.NoError(t, j.WriteStill())
+		appendRecords(j, next, 2)
+		require.NoError(t, j.FlushAndClose())
 
-		j, err = journal.OpenStill(fast(dir))
+		j, err = journal.OpenWithoutWriter(noSyncConfig(dir))
 		require.NoError(t, err)
-		require.Zero(t, j.Recovered().Cut, "the end was put right")
+		require.Zero(t, j.Recovered().TruncatedBytes, "the end was put right")
 		ordered(t, j.Spans())
 		require.Equal(t, next, j.Last())
 		var now []journal.Record
@@ -68,7 +68,7 @@ func FuzzOpen(f *testing.F) {
 				now = append(now, r)
 			}
 		}
-		require.NoError(t, j.WriteStill())
+		require.NoError(t, j.FlushAndClose())
 		want := append(have, journal.Record{Seq: next, At: at(next), Data: data(next, 0)},
 			journal.Record{Seq: next, At: at(next), Data: data(next, 1)})
 		require.Equal(t, want, now)
@@ -88,11 +88,11 @@ func ordered(t *testing.T, list []journal.Span) {
 // FuzzRead holds that what is read is in order, and is the same after another
 // export.
 func FuzzRead(f *testing.F) {
-	dir := lived(f)
-	j := open(f, in(dir))
+	dir := writtenDir(f)
+	j := open(f, configIn(dir))
 	whole := export(f, j)
 	j.Skipped(0, 40, at(40))
-	give(j, 44, 1)
+	appendRecords(j, 44, 1)
 	f.Add(whole)
 	f.Add(export(f, j))
 	f.Add([]byte("mintmark journal 1\n"))

@@ -82,7 +82,7 @@ func (h *History) After(seq uint64) *History {
 // Export writes the journal's portable form, what is not on disk yet included.
 // What cannot be read for damage is left out, and is a gap in it.
 func (j *Journal) Export(w io.Writer) error {
-	t := j.take(0)
+	t := j.snapshot(0)
 	e := newExporter(w)
 	for f, err := range t.frames() {
 		if errors.Is(err, ErrDamaged) {

@@ -30,7 +30,7 @@ func read(t require.TestingT, b []byte) *journal.History {
 }
 
 func TestExportAndRead(t *testing.T) {
-	j := open(t, in(t.TempDir()))
+	j := open(t, configIn(t.TempDir()))
 	empty := read(t, export(t, j))
 	assert.Empty(t, empty.Spans())
 	assert.Empty(t, slices.Collect(empty.Records(0)))
@@ -38,7 +38,7 @@ func TestExportAndRead(t *testing.T) {
 	j.Covered(0, at(0))
 	replay(j, 0)
 	j.Skipped(13, 19, at(19))
-	give(j, 22, 2)
+	appendRecords(j, 22, 2)
 	j.Covered(25, at(25))
 	j.Skipped(26, 30, at(30)) // and nothing followed
 	waiting := export(t, j)
@@ -64,7 +64,7 @@ func TestExportAndRead(t *testing.T) {
 }
 
 func TestReadFindsEveryDamage(t *testing.T) {
-	good := export(t, open(t, in(lived(t))))
+	good := export(t, open(t, configIn(writtenDir(t))))
 	refused := func(b []byte, what string, i int) {
 		t.Helper()
 		_, err := journal.Read(bytes.NewReader(b))
@@ -85,7 +85,7 @@ func TestReadFindsEveryDamage(t *testing.T) {
 	for i := range good {
 		_, err := journal.Read(io.MultiReader(bytes.NewReader(good[:i]), iotest.ErrReader(broken)))
 		require.ErrorIs(t, err, broken, "%d", i)
-		require.ErrorIs(t, open(t, in(t.TempDir())).Export(failing{broken}), broken)
+		require.ErrorIs(t, open(t, configIn(t.TempDir())).Export(failing{broken}), broken)
 	}
 }
 
@@ -93,14 +93,14 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// part is what a node has that saw some commands of a life and not others.
+// part is what a node has that saw some commands of a timeline and not others.
 func part(t require.TestingT, j *journal.Journal, seen []bool, commands []int) *journal.History {
 	for i, n := range commands {
 		switch seq := uint64(i) + 1; {
 		case !seen[i]:
 			j.Skipped(seq, seq, at(seq))
 		case n > 0:
-			give(j, seq, n)
+			appendRecords(j, seq, n)
 		default:
 			j.Covered(seq, at(seq))
 		}
@@ -110,9 +110,9 @@ func part(t require.TestingT, j *journal.Journal, seen []bool, commands []int) *
 
 func TestMerge(t *testing.T) {
 	node := func(seen ...bool) *journal.History {
-		j := open(t, in(t.TempDir()))
+		j := open(t, configIn(t.TempDir()))
 		j.Covered(0, at(0))
-		return part(t, j, seen, life[:len(seen)])
+		return part(t, j, seen, recordCounts[:len(seen)])
 	}
 	a := node(true, true, true, false, false, false, true, true)
 	b := node(false, false, true, true, true, false)
@@ -136,24 +136,24 @@ func TestMerge(t *testing.T) {
 
 func TestMergeRefusesContradictions(t *testing.T) {
 	node := func(do func(*journal.Journal)) *journal.History {
-		j := open(t, in(t.TempDir()))
+		j := open(t, configIn(t.TempDir()))
 		j.Covered(0, at(0))
-		give(j, 1, 1)
+		appendRecords(j, 1, 1)
 		do(j)
 		j.Covered(9, at(9))
 		return read(t, export(t, j))
 	}
-	a := node(func(j *journal.Journal) { give(j, 5, 2) })
+	a := node(func(j *journal.Journal) { appendRecords(j, 5, 2) })
 	for name, do := range map[string]func(*journal.Journal){
 		"other bytes":   func(j *journal.Journal) { j.Append(5, at(5), data(5, 0), data(5, 0)) },
 		"other time":    func(j *journal.Journal) { j.Append(5, at(6), data(5, 0), data(5, 1)) },
 		"other order":   func(j *journal.Journal) { j.Append(5, at(5), data(5, 1), data(5, 0)) },
-		"fewer":         func(j *journal.Journal) { give(j, 5, 1) },
-		"more":          func(j *journal.Journal) { give(j, 5, 3) },
+		"fewer":         func(j *journal.Journal) { appendRecords(j, 5, 1) },
+		"more":          func(j *journal.Journal) { appendRecords(j, 5, 3) },
 		"none":          func(*journal.Journal) {},
-		"another one":   func(j *journal.Journal) { give(j, 4, 1); give(j, 5, 2) },
-		"a later one":   func(j *journal.Journal) { give(j, 5, 2); give(j, 6, 1) },
-		"one too early": func(j *journal.Journal) { give(j, 4, 2) },
+		"another one":   func(j *journal.Journal) { appendRecords(j, 4, 1); appendRecords(j, 5, 2) },
+		"a later one":   func(j *journal.Journal) { appendRecords(j, 5, 2); appendRecords(j, 6, 1) },
+		"one too early": func(j *journal.Journal) { appendRecords(j, 4, 2) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := node(do)
@@ -177,7 +177,7 @@ func TestMergeOfAnyParts(t *testing.T) {
 		seenByAny := make([]bool, len(commands))
 		for range rapid.IntRange(1, 4).Draw(r, "nodes") {
 			seen := rapid.SliceOfN(rapid.Bool(), len(commands), len(commands)).Draw(r, "seen")
-			j, err := journal.Open(fast(t.TempDir()))
+			j, err := journal.Open(noSyncConfig(t.TempDir()))
 			require.NoError(r, err)
 			j.Covered(0, at(0))
 			parts = append(parts, part(r, j, seen, commands))

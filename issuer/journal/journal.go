@@ -61,7 +61,7 @@ type Journal struct {
 	waiting  batch      // frames that the writer has not taken yet
 	writing  batch      // frames that it is writing
 	spare    []byte     // buffer for the next batch
-	lost     error      // not told yet
+	lossErr  error      // not told yet
 	err      error      // why the last write failed
 	closed   bool
 
@@ -112,7 +112,7 @@ func (j *Journal) Append(seq uint64, at int64, data ...[]byte) {
 	}
 	j.last, j.covered = cursor{to, true}, to
 	if frameSize(data) > maxFrame {
-		j.lost = fmt.Errorf("command %d: %w", seq, errOversize)
+		j.lossErr = fmt.Errorf("command %d: %w", seq, errOversize)
 		j.add(to, to, nil)
 		return
 	}
@@ -168,7 +168,7 @@ func (j *Journal) begin(p point) {
 // add puts a frame into the batch that waits and wakes the writer.
 func (j *Journal) add(since, to point, data [][]byte) {
 	if len(j.waiting.buf) > maxWaiting {
-		j.lost = errOverflow
+		j.lossErr = errOverflow
 		j.waiting = batch{buf: j.waiting.buf[:0]}
 		since, data = to, nil
 	}

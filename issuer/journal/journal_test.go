@@ -23,15 +23,15 @@ func open(t testing.TB, c journal.Config) *journal.Journal {
 	return j
 }
 
-func in(dir string) journal.Config { return journal.Config{Dir: dir} }
+func configIn(dir string) journal.Config { return journal.Config{Dir: dir} }
 
 // at is the state time of a command in these tests.
 func at(seq uint64) int64 { return 1_000_000 + 10*int64(seq) }
 
 func data(seq uint64, n int) []byte { return fmt.Appendf(nil, "record %d of %d", n, seq) }
 
-// give appends a command with n records.
-func give(j *journal.Journal, seq uint64, n int) {
+// appendRecords appends a command with n records.
+func appendRecords(j *journal.Journal, seq uint64, n int) {
 	var list [][]byte
 	for i := range n {
 		list = append(list, data(seq, i))
@@ -71,15 +71,15 @@ func segments(t testing.TB, dir string) []string {
 
 func TestRecordsAreThereAfterARestart(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "deep", "journal")
-	j := open(t, in(dir))
+	j := open(t, configIn(dir))
 	assert.Zero(t, j.Last())
 	assert.Empty(t, j.Spans())
 	assert.Empty(t, records(t, j, 0))
 	j.Covered(0, at(0)) // a new cluster
-	give(j, 3, 1)
-	give(j, 4, 3)
+	appendRecords(j, 3, 1)
+	appendRecords(j, 4, 3)
 	j.Covered(9, at(9))
-	give(j, 10, 1)
+	appendRecords(j, 10, 1)
 	j.Covered(12, at(12))
 	want := []uint64{3, 4, 4, 4, 10}
 	check := func(j *journal.Journal) {
@@ -98,17 +98,17 @@ func TestRecordsAreThereAfterARestart(t *testing.T) {
 	check(j)
 	require.NoError(t, j.Close())
 
-	j = open(t, in(dir))
+	j = open(t, configIn(dir))
 	assert.Zero(t, j.Recovered())
 	check(j)
 	// The log is replayed: nothing that is known is written twice.
 	before, err := os.ReadFile(segments(t, dir)[0])
 	require.NoError(t, err)
 	j.Skipped(0, 2, at(2)) // the snapshot it is replayed from
-	give(j, 3, 1)
-	give(j, 4, 3)
+	appendRecords(j, 3, 1)
+	appendRecords(j, 4, 3)
 	j.Covered(9, at(9))
-	give(j, 10, 1)
+	appendRecords(j, 10, 1)
 	j.Covered(12, at(12))
 	require.NoError(t, j.Flush())
 	check(j)
@@ -116,7 +116,7 @@ func TestRecordsAreThereAfterARestart(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, before, after)
 	// And it goes on.
-	give(j, 13, 1)
+	appendRecords(j, 13, 1)
 	want = append(want, 13)
 	require.NoError(t, j.Flush())
 	assert.Equal(t, want, numbers(records(t, j, 0)))
@@ -126,8 +126,8 @@ func TestRecordsAreThereAfterARestart(t *testing.T) {
 func TestFilesAreTheOwnersOnly(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "journal")
 	require.NoError(t, os.Mkdir(dir, 0o755))
-	j := open(t, in(dir))
-	give(j, 1, 1)
+	j := open(t, configIn(dir))
+	appendRecords(j, 1, 1)
 	j.Covered(2, at(2))
 	require.NoError(t, j.Flush())
 	info, err := os.Stat(dir)
@@ -149,22 +149,22 @@ func TestWhereAnEmptyJournalBegins(t *testing.T) {
 		want  []journal.Span
 	}{
 		"nothing":            {func(*journal.Journal) {}, nil},
-		"a record":           {func(j *journal.Journal) { give(j, 7, 1) }, []journal.Span{{From: 7, To: 7, FromAt: at(7), ToAt: at(7)}}},
+		"a record":           {func(j *journal.Journal) { appendRecords(j, 7, 1) }, []journal.Span{{From: 7, To: 7, FromAt: at(7), ToAt: at(7)}}},
 		"covered":            {func(j *journal.Journal) { j.Covered(7, at(7)) }, nil},
 		"covered, and on":    {func(j *journal.Journal) { j.Covered(7, at(7)); j.Covered(9, at(9)) }, []journal.Span{span(8, 9)}},
-		"a new cluster":      {func(j *journal.Journal) { j.Skipped(0, 0, at(0)); give(j, 5, 1) }, []journal.Span{span(1, 5)}},
-		"from a snapshot":    {func(j *journal.Journal) { j.Skipped(0, 7, at(7)); give(j, 9, 1) }, []journal.Span{span(8, 9)}},
-		"no number":          {func(j *journal.Journal) { give(j, 0, 1) }, nil},
-		"append of no bytes": {func(j *journal.Journal) { j.Covered(0, at(0)); give(j, 3, 0) }, []journal.Span{span(1, 3)}},
+		"a new cluster":      {func(j *journal.Journal) { j.Skipped(0, 0, at(0)); appendRecords(j, 5, 1) }, []journal.Span{span(1, 5)}},
+		"from a snapshot":    {func(j *journal.Journal) { j.Skipped(0, 7, at(7)); appendRecords(j, 9, 1) }, []journal.Span{span(8, 9)}},
+		"no number":          {func(j *journal.Journal) { appendRecords(j, 0, 1) }, nil},
+		"append of no bytes": {func(j *journal.Journal) { j.Covered(0, at(0)); appendRecords(j, 3, 0) }, []journal.Span{span(1, 3)}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			j := open(t, in(dir))
+			j := open(t, configIn(dir))
 			tc.first(j)
 			assert.Equal(t, tc.want, j.Spans())
 			last := j.Last()
 			require.NoError(t, j.Close())
-			j = open(t, in(dir))
+			j = open(t, configIn(dir))
 			assert.Equal(t, tc.want, j.Spans())
 			assert.Equal(t, last, j.Last())
 		})
@@ -185,18 +185,18 @@ func TestSkipped(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			j := open(t, in(dir))
+			j := open(t, configIn(dir))
 			j.Covered(0, at(0))
 			for seq := range uint64(5) {
-				give(j, seq+1, 1)
+				appendRecords(j, seq+1, 1)
 			}
 			j.Covered(9, at(9))
 			j.Skipped(tc.from, tc.to, at(tc.to))
-			give(j, 20, 1)
+			appendRecords(j, 20, 1)
 			j.Covered(21, at(21))
 			assert.Equal(t, tc.want, j.Spans())
 			require.NoError(t, j.Close())
-			assert.Equal(t, tc.want, open(t, in(dir)).Spans())
+			assert.Equal(t, tc.want, open(t, configIn(dir)).Spans())
 		})
 	}
 }
@@ -205,14 +205,14 @@ func TestSkipped(t *testing.T) {
 // installed a snapshot.
 func TestGapIsKeptBeforeAnythingFollows(t *testing.T) {
 	dir := t.TempDir()
-	j := open(t, in(dir))
-	give(j, 1, 1)
+	j := open(t, configIn(dir))
+	appendRecords(j, 1, 1)
 	j.Covered(5, at(5))
 	j.Skipped(6, 100, at(100))
 	require.NoError(t, j.Close())
-	j = open(t, in(dir))
+	j = open(t, configIn(dir))
 	assert.Equal(t, uint64(100), j.Last())
-	give(j, 50, 1) // replayed: it had not been seen then, and is not now
+	appendRecords(j, 50, 1) // replayed: it had not been seen then, and is not now
 	j.Covered(101, at(101))
 	want := []journal.Span{{From: 1, To: 5, FromAt: at(1), ToAt: at(5)}, span(101, 101)}
 	assert.Equal(t, want, j.Spans())
@@ -246,7 +246,7 @@ func TestGaps(t *testing.T) {
 func TestWrittenSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
-		j := open(t, in(dir))
+		j := open(t, configIn(dir))
 		last := func() uint64 { // of what a crash would leave
 			list, err := os.ReadDir(dir)
 			require.NoError(t, err)
@@ -256,12 +256,12 @@ func TestWrittenSoon(t *testing.T) {
 				require.NoError(t, err)
 				require.NoError(t, os.WriteFile(filepath.Join(crashed, e.Name()), b, 0o600))
 			}
-			c := open(t, in(crashed))
+			c := open(t, configIn(crashed))
 			defer func() { require.NoError(t, c.Close()) }()
 			return c.Last()
 		}
 		for seq := range uint64(3) {
-			give(j, seq+1, 1)
+			appendRecords(j, seq+1, 1)
 			time.Sleep(200 * time.Millisecond)
 			synctest.Wait()
 			require.Equal(t, seq+1, last())
@@ -281,8 +281,8 @@ func TestWrittenSoon(t *testing.T) {
 // records flush, and write in place.
 func TestQuietJournalDoesNotGrow(t *testing.T) {
 	dir := t.TempDir()
-	j := open(t, in(dir))
-	give(j, 1, 1)
+	j := open(t, configIn(dir))
+	appendRecords(j, 1, 1)
 	for seq := uint64(2); seq < 50; seq++ {
 		j.Covered(seq, at(seq))
 		require.NoError(t, j.Flush())
@@ -295,18 +295,18 @@ func TestQuietJournalDoesNotGrow(t *testing.T) {
 		size += info.Size()
 	}
 	assert.Less(t, size, int64(8192))
-	j = open(t, in(dir))
+	j = open(t, configIn(dir))
 	assert.Equal(t, []journal.Span{{From: 1, To: 49, FromAt: at(1), ToAt: at(49)}}, j.Spans())
 }
 
 func TestClosed(t *testing.T) {
 	dir := t.TempDir()
-	j := open(t, in(dir))
-	give(j, 1, 1)
+	j := open(t, configIn(dir))
+	appendRecords(j, 1, 1)
 	require.NoError(t, j.Close())
 	require.NoError(t, j.Close())
 	require.ErrorIs(t, j.Flush(), os.ErrClosed)
-	give(j, 2, 1)
+	appendRecords(j, 2, 1)
 	j.Covered(3, at(3))
 	j.Skipped(4, 5, at(5))
 	assert.Equal(t, uint64(1), j.Last())
@@ -324,6 +324,6 @@ func TestOpenRefuses(t *testing.T) {
 	}
 	taken := filepath.Join(t.TempDir(), "file")
 	require.NoError(t, os.WriteFile(taken, nil, 0o600))
-	_, err := journal.Open(in(taken))
+	_, err := journal.Open(configIn(taken))
 	require.Error(t, err)
 }

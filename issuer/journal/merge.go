@@ -10,7 +10,7 @@ import (
 
 // ErrConflict says that two histories tell of the same command differently. All
 // nodes of a cluster decide alike, so they are not of the same cluster, or not
-// of the same life of it.
+// of the same timeline of it.
 var ErrConflict = errors.New("journals contradict each other")
 
 // Merge returns what any of the parts had. What one part covers, and another

@@ -9,9 +9,9 @@ import (
 
 // Recovery is what Open found wrong and put right.
 type Recovery struct {
-	// Cut is how many bytes were cut off the end: a write that a crash
+	// TruncatedBytes is how many bytes were cut off the end: a write that a crash
 	// interrupted. The log still has their commands and gives them again.
-	Cut int64
+	TruncatedBytes int64
 	// Damaged is how many stretches in the middle cannot be read. What was in
 	// them is a gap in Spans.
 	Damaged int
@@ -116,13 +116,13 @@ func (j *Journal) load() error {
 			if err := j.config.disk.Remove(s.path); err != nil {
 				return err
 			}
-			j.recovery.Cut += found
+			j.recovery.TruncatedBytes += found
 			continue
 		case last && s.size > 0:
 			if err := j.resume(s, found); err != nil {
 				return err
 			}
-			if j.recovery.Cut += found - s.size; torn {
+			if j.recovery.TruncatedBytes += found - s.size; torn {
 				damaged--
 			}
 		case s.size == 0: // of another version, or damaged: not ours to touch

@@ -18,7 +18,7 @@ type lossy struct {
 	folders int // how often one was synced
 }
 
-func (d *lossy) cut() {
+func (d *lossy) powerOff() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.off = true
@@ -86,8 +86,8 @@ func (f *lossyFile) Sync() error {
 // TestPowerCut: what a Flush has answered for is there after a power cut, and
 // the log that is kept since then makes the journal whole.
 func TestPowerCut(t *testing.T) {
-	for flushed := range len(life) {
-		for cut := flushed; cut <= len(life); cut++ {
+	for flushed := range len(recordCounts) {
+		for cut := flushed; cut <= len(recordCounts); cut++ {
 			dir := t.TempDir()
 			for _, again := range []bool{false, true} { // the second starts on what the first left
 				d := &lossy{Disk: journal.RealDisk}
@@ -95,12 +95,12 @@ func TestPowerCut(t *testing.T) {
 				if !again {
 					j.Skipped(0, 0, at(0))
 				}
-				for i, n := range life[:cut] {
+				for i, n := range recordCounts[:cut] {
 					if i == flushed {
 						require.NoError(t, j.Flush())
 					}
 					if seq := uint64(i) + 1; n > 0 {
-						give(j, seq, n)
+						appendRecords(j, seq, n)
 					} else {
 						j.Covered(seq, at(seq))
 					}
@@ -108,20 +108,20 @@ func TestPowerCut(t *testing.T) {
 				if cut == flushed {
 					require.NoError(t, j.Flush())
 				}
-				d.cut()
+				d.powerOff()
 				_ = j.Close() // its files are gone from under it
 
-				j = open(t, in(dir))
+				j = open(t, configIn(dir))
 				require.Zero(t, j.Recovered())
 				require.GreaterOrEqual(t, j.Last(), uint64(flushed))
-				honest(t, j)
+				requireConsistent(t, j)
 				require.NoError(t, j.Close())
 			}
-			j := open(t, in(dir))
+			j := open(t, configIn(dir))
 			j.Skipped(0, uint64(flushed), at(uint64(flushed))) // the snapshot that the Flush was for
 			replay(j, uint64(flushed))
-			honest(t, j)
-			require.Equal(t, whole, j.Spans(), "flushed at %d, cut at %d", flushed, cut)
+			requireConsistent(t, j)
+			require.Equal(t, wholeSpans, j.Spans(), "flushed at %d, cut at %d", flushed, cut)
 			require.NoError(t, j.Close())
 		}
 	}
@@ -138,7 +138,7 @@ func TestLabelSurvivesAPowerCut(t *testing.T) {
 	synced := d.synced()
 	require.NoError(t, j.SetLabel([]byte("another's")))
 	require.Equal(t, synced+1, d.synced(), "the folder, too")
-	d.cut()
+	d.powerOff()
 	label, err := j.Label()
 	require.NoError(t, err)
 	require.Equal(t, "another's", string(label))

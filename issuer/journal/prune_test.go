@@ -28,7 +28,7 @@ func diskUse(t testing.TB, dir string) int64 {
 
 func TestPrunedBySize(t *testing.T) {
 	const limit = 64 << 10
-	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), MaxBytes: limit}, unsynced{journal.RealDisk}))
+	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), MaxBytes: limit}, noSyncDisk{journal.RealDisk}))
 	j.Covered(0, at(0))
 	pad := bytes.Repeat([]byte("x"), 500)
 	for seq := uint64(1); seq <= 1000; seq++ {
@@ -51,13 +51,13 @@ func TestPrunedBySize(t *testing.T) {
 	}
 	check(j)
 	require.NoError(t, j.Close())
-	check(open(t, in(j.Dir())))
+	check(open(t, configIn(j.Dir())))
 }
 
 func TestPrunedByAge(t *testing.T) {
 	day := int64(24 * time.Hour / time.Millisecond)
 	start := int64(1_790_000_000_000)
-	j := open(t, fast(t.TempDir()))
+	j := open(t, noSyncConfig(t.TempDir()))
 	j.Covered(0, start)
 	for seq := uint64(1); seq <= 1000; seq++ { // a command a day
 		j.Append(seq, start+int64(seq)*day, []byte("x"))
@@ -97,7 +97,7 @@ func TestPruneThatFails(t *testing.T) {
 	d.set(false, "remove")
 	d.Disk = unremovable{d.Disk}
 	for seq := uint64(1); seq <= 40; seq++ {
-		give(j, seq, 2)
+		appendRecords(j, seq, 2)
 		if err := j.Flush(); err != nil {
 			require.ErrorIs(t, err, errDisk)
 		}
@@ -116,7 +116,7 @@ func (unremovable) Remove(string) error { return errDisk }
 
 // TestReadWhileItIsPruned: and flushed, and asked, all at once.
 func TestReadWhileItIsPruned(t *testing.T) {
-	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), MaxBytes: 32 << 10, Delay: time.Microsecond}, unsynced{journal.RealDisk}))
+	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), MaxBytes: 32 << 10, Delay: time.Microsecond}, noSyncDisk{journal.RealDisk}))
 	j.Covered(0, at(0))
 	stop := make(chan struct{})
 	var wg sync.WaitGroup
@@ -170,7 +170,7 @@ func TestReadWhileItIsPruned(t *testing.T) {
 		if seq%7 == 0 { // leaves no record
 			j.Covered(seq, at(seq))
 		} else {
-			give(j, seq, 1)
+			appendRecords(j, seq, 1)
 		}
 		if seq%100 == 0 && j.Flush() != nil {
 			break
@@ -179,5 +179,5 @@ func TestReadWhileItIsPruned(t *testing.T) {
 	close(stop)
 	wg.Wait()
 	require.NoError(t, j.Close())
-	assert.Equal(t, uint64(5000), open(t, in(j.Dir())).Spans()[0].To)
+	assert.Equal(t, uint64(5000), open(t, configIn(j.Dir())).Spans()[0].To)
 }

@@ -14,7 +14,7 @@ import (
 // ErrDamaged and goes on behind it; any other error is the last.
 func (j *Journal) Records(after uint64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
-		for f, err := range j.take(after).frames() {
+		for f, err := range j.snapshot(after).frames() {
 			if err != nil {
 				if !yield(Record{}, fmt.Errorf("read journal: %w", err)) {
 					return
@@ -33,8 +33,8 @@ func (j *Journal) Records(after uint64) iter.Seq2[Record, error] {
 	}
 }
 
-// taken is the journal at one moment.
-type taken struct {
+// snapshot is the journal at one moment.
+type snapshot struct {
 	files  []*os.File // of the segments; read once
 	sizes  []int64    // how much of each was written
 	memory []byte     // frames that are not in them
@@ -42,12 +42,12 @@ type taken struct {
 	err    error
 }
 
-// take opens the segments that reach beyond a Seq. What waits in memory is
+// snapshot opens the segments that reach beyond a Seq. What waits in memory is
 // taken as it is, so that a journal whose disk is full can still be saved.
-func (j *Journal) take(after uint64) *taken {
+func (j *Journal) snapshot(after uint64) *snapshot {
 	j.files.RLock() // none is removed until all are open
 	defer j.files.RUnlock()
-	t := &taken{}
+	t := &snapshot{}
 	var paths []string
 	j.mu.Lock()
 	for _, s := range j.segments {
@@ -73,7 +73,7 @@ func (j *Journal) take(after uint64) *taken {
 
 // frames yields all frames, and ErrDamaged for each stretch that cannot be read.
 // It closes the files.
-func (t *taken) frames() iter.Seq2[frame, error] {
+func (t *snapshot) frames() iter.Seq2[frame, error] {
 	return func(yield func(frame, error) bool) {
 		defer func() {
 			for _, f := range t.files {

@@ -15,13 +15,13 @@ import (
 // twoSpans is a journal that covers 1 to 12 and 20 to 25.
 func twoSpans(t *testing.T) *journal.History {
 	t.Helper()
-	j := open(t, in(t.TempDir()))
+	j := open(t, configIn(t.TempDir()))
 	j.Covered(0, at(0))
-	give(j, 3, 1)
-	give(j, 7, 2)
+	appendRecords(j, 3, 1)
+	appendRecords(j, 7, 2)
 	j.Covered(12, at(12))
 	j.Skipped(13, 19, at(19))
-	give(j, 22, 1)
+	appendRecords(j, 22, 1)
 	j.Covered(25, at(25))
 	return read(t, export(t, j))
 }
@@ -74,15 +74,15 @@ func TestAfter(t *testing.T) {
 // TestLabel: it stays with the folder, and is no record.
 func TestLabel(t *testing.T) {
 	dir := t.TempDir()
-	j := open(t, in(dir))
+	j := open(t, configIn(dir))
 	label, err := j.Label()
 	require.NoError(t, err)
 	require.Nil(t, label)
 	require.NoError(t, j.SetLabel([]byte("one")))
 	require.NoError(t, j.SetLabel([]byte("another")))
-	give(j, 1, 1)
+	appendRecords(j, 1, 1)
 	require.NoError(t, j.Close())
-	j = open(t, in(dir))
+	j = open(t, configIn(dir))
 	label, err = j.Label()
 	require.NoError(t, err)
 	require.Equal(t, "another", string(label))

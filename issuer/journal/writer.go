@@ -9,11 +9,11 @@ import (
 
 // writer is what the goroutine that writes has for itself.
 type writer struct {
-	file   file     // nil: the next batch starts a segment
-	active *segment // that file is open on
-	number uint64   // of the next segment
-	slots  *slots
-	owed   bool // what is covered was to be written, and was not
+	file     file     // nil: the next batch starts a segment
+	active   *segment // that file is open on
+	number   uint64   // of the next segment
+	slots    *slots
+	coverDue bool // what is covered was to be written, and was not
 }
 
 // run writes what waits: soon after it was noted, at once on Flush.
@@ -55,8 +55,8 @@ var errWaiting = errors.New("not written yet")
 // covered after them.
 func (j *Journal) write(cover bool) error {
 	j.mu.Lock()
-	b, lost := j.waiting, j.lost
-	j.waiting, j.writing, j.spare, j.lost = batch{buf: j.spare[:0]}, b, nil, nil
+	b, lost := j.waiting, j.lossErr
+	j.waiting, j.writing, j.spare, j.lossErr = batch{buf: j.spare[:0]}, b, nil, nil
 	after := run{j.last.point, j.covered}
 	j.mu.Unlock()
 
@@ -78,10 +78,10 @@ func (j *Journal) write(cover bool) error {
 	}
 	j.mu.Unlock()
 
-	j.writer.owed = j.writer.owed || cover
-	if err == nil && j.writer.owed {
+	j.writer.coverDue = j.writer.coverDue || cover
+	if err == nil && j.writer.coverDue {
 		err = j.writer.slots.write(after)
-		j.writer.owed = err != nil
+		j.writer.coverDue = err != nil
 	}
 	if err == nil {
 		err = j.prune(after.to.at)
@@ -89,12 +89,12 @@ func (j *Journal) write(cover bool) error {
 	if err != nil {
 		err = fmt.Errorf("write journal: %w", err)
 	}
-	j.tell(err, lost)
+	j.reportErrors(err, lost)
 	return err
 }
 
-// tell keeps the error, and passes on what is new.
-func (j *Journal) tell(err, lost error) {
+// reportErrors keeps the error, and passes on what is new.
+func (j *Journal) reportErrors(err, lost error) {
 	j.mu.Lock()
 	isNew := err != nil && j.err == nil
 	j.err = err

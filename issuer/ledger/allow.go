@@ -8,16 +8,16 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// maxGrantsOfUser bounds a user's row. No person has so many; a program that
+// maxGrantsPerUser bounds a user's row. No person has so many; a program that
 // abuses an account might.
-const maxGrantsOfUser = 10_000
+const maxGrantsPerUser = 10_000
 
-// maxAllowsADay is how often a user may allow in 24 hours, whatever the node. An
+// maxAllowsPerDay is how often a user may allow in 24 hours, whatever the node. An
 // Allow and the exchange of its code are an event each of the audit trail, and
 // each grant has more in its life: a program with one user's session must not push
 // out of the trail what others did. No person presses a button so often; a test
 // of an application with one account may do so a thousand times.
-const maxAllowsADay = 2_000
+const maxAllowsPerDay = 2_000
 
 // Allow is the user's answer on the consent page: it makes a grant whose
 // generation 0, the authorization code, is due.
@@ -55,16 +55,16 @@ func (c *Allow) Decide(v View, m Meta) Decision {
 		return deny(AlreadyExists)
 	}
 	if a.Client.Revision != c.Revision {
-		return deny(Moved)
+		return deny(Conflict)
 	}
 	key := v.ActiveKey(ForCredentials)
 	if key == nil {
-		return deny(KeyNotSeen)
+		return deny(KeyNotOpened)
 	}
-	if len(who.user.Grants) >= maxGrantsOfUser {
+	if len(who.user.Grants) >= maxGrantsPerUser {
 		return refuse(oauth.AccessDenied, TooManyGrants)
 	}
-	if when := v.allowsFrom(who.user); m.At < when {
+	if when := v.nextAllowAt(who.user); m.At < when {
 		d := refuse(oauth.TemporarilyUnavailable, TooManyAllows)
 		d.Outcome.Refusal.When = when
 		return d
@@ -72,7 +72,7 @@ func (c *Allow) Decide(v View, m Meta) Decision {
 	g := &Grant{
 		ID: c.Grant, Client: a.Client.ID, User: who.user.ID,
 		Scope: a.Scope, Legacy: a.Legacy,
-		Key: key.Number, Born: m.Seq,
+		Key: key.Number, CreatedSeq: m.Seq,
 		Challenge: a.Challenge, Redirect: digest(a.RedirectURI),
 		Created: m.At, Last: m.ID,
 	}
@@ -84,15 +84,15 @@ func (c *Allow) Decide(v View, m Meta) Decision {
 		event(m, Event{Kind: EventAllowed, Actor: u.ID, User: u.ID, Client: g.Client, Grant: g.ID, Detail: scopeDetail(g)}),
 	}
 	if a.Client.Legacy {
-		changes = append(changes, put(TableClients, a.Client.counted(g, m)))
+		changes = append(changes, put(TableClients, a.Client.withTraffic(g, m)))
 	}
 	return accept(c.outcome(g), changes...)
 }
 
-// allowsFrom is from when on a user may allow again. The list of grants tells: it
+// nextAllowAt is from when on a user may allow again. The list of grants tells: it
 // is in their order, and none is swept within 24 hours of its Allow.
-func (v View) allowsFrom(u *User) Time {
-	n := len(u.Grants) - maxAllowsADay
+func (v View) nextAllowAt(u *User) Time {
+	n := len(u.Grants) - maxAllowsPerDay
 	if n < 0 {
 		return 0
 	}
@@ -119,29 +119,29 @@ func scopeDetail(g *Grant) string {
 
 const trafficDays = 30
 
-// counted is a copy of a legacy client that has counted one authorization, so
+// withTraffic is a copy of a legacy client that has counted one authorization, so
 // that its owner can see whether links without scope are still in use.
-func (c *Client) counted(g *Grant, m Meta) *Client {
+func (c *Client) withTraffic(g *Grant, m Meta) *Client {
 	next := *c // not a change of the client: Last and Changed stay
 	today := m.At.day()
-	next.Traffic = make([]Day, 0, len(c.Traffic)+1)
+	next.Traffic = make([]DailyTraffic, 0, len(c.Traffic)+1)
 	for _, d := range c.Traffic {
 		if d.Day > today-trafficDays {
 			next.Traffic = append(next.Traffic, d)
 		}
 	}
 	if n := len(next.Traffic); n == 0 || next.Traffic[n-1].Day != today {
-		next.Traffic = append(next.Traffic, Day{Day: today})
+		next.Traffic = append(next.Traffic, DailyTraffic{Day: today})
 	}
 	d := &next.Traffic[len(next.Traffic)-1]
 	if g.Legacy {
-		d.Without++
+		d.WithoutScope++
 		return &next
 	}
-	d.With++
+	d.WithScope++
 	for name := range strings.FieldsSeq(g.Scope) {
-		if !slices.Contains(next.Asked, name) {
-			next.Asked = append(slices.Clip(next.Asked), name)
+		if !slices.Contains(next.RequestedScopes, name) {
+			next.RequestedScopes = append(slices.Clip(next.RequestedScopes), name)
 		}
 	}
 	return &next
@@ -152,8 +152,8 @@ func (c *Client) RecentTraffic(at Time) (without, with uint32) {
 	today := at.day()
 	for _, d := range c.Traffic {
 		if d.Day > today-trafficDays {
-			without += d.Without
-			with += d.With
+			without += d.WithoutScope
+			with += d.WithScope
 		}
 	}
 	return without, with

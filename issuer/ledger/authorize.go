@@ -48,35 +48,35 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 		return page(RedirectURIUnregistered, oauth.InvalidRequest, "The redirect_uri is an address of this service, not of an application.")
 	}
 
-	tell := func(cause Cause, code oauth.Code, text string) (Authorization, *Problem) {
+	redirect := func(cause Cause, code oauth.Code, text string) (Authorization, *Problem) {
 		return Authorization{Client: c, RedirectURI: r.RedirectURI}, &Problem{Cause: cause, Error: oauth.Error{Code: code, Description: text}}
 	}
 	switch {
 	case r.Fault != nil:
-		return tell(ParameterRepeated, r.Fault.Code, r.Fault.Description)
+		return redirect(ParameterRepeated, r.Fault.Code, r.Fault.Description)
 	case r.ResponseType != "" && r.ResponseType != "code":
-		return tell(ResponseTypeUnsupported, oauth.UnsupportedResponseType, "The response_type must be code.")
+		return redirect(ResponseTypeUnsupported, oauth.UnsupportedResponseType, "The response_type must be code.")
 	case r.CodeChallenge == "" && c.Public():
-		return tell(ChallengeMissing, oauth.InvalidRequest, "A public client must send a code_challenge.")
+		return redirect(ChallengeMissing, oauth.InvalidRequest, "A public client must send a code_challenge.")
 	case r.CodeChallengeMethod != "" && r.CodeChallengeMethod != "S256":
-		return tell(ChallengeMethod, oauth.InvalidRequest, "The code_challenge_method must be S256.")
+		return redirect(ChallengeMethod, oauth.InvalidRequest, "The code_challenge_method must be S256.")
 	case r.CodeChallenge == "" && r.CodeChallengeMethod != "":
-		return tell(ChallengeMissing, oauth.InvalidRequest, "The parameter code_challenge is missing.")
+		return redirect(ChallengeMissing, oauth.InvalidRequest, "The parameter code_challenge is missing.")
 	case r.CodeChallenge != "" && !oauth.ValidChallenge(r.CodeChallenge):
-		return tell(ChallengeMalformed, oauth.InvalidRequest, "The code_challenge must be 43 base64url characters.")
+		return redirect(ChallengeMalformed, oauth.InvalidRequest, "The code_challenge must be 43 base64url characters.")
 	}
 
 	a := Authorization{Client: c, RedirectURI: r.RedirectURI, Challenge: r.CodeChallenge}
 	asked, text, err := scope.Parse(r.Scope)
 	switch {
 	case err != nil:
-		return tell(ScopeUnknown, oauth.InvalidScope, "A scope is unknown.")
+		return redirect(ScopeUnknown, oauth.InvalidScope, "A scope is unknown.")
 	case asked.Empty() && c.Legacy:
 		a.Legacy = true
 	case asked.Empty():
-		return tell(ScopeMissing, oauth.InvalidScope, "The parameter scope is missing.")
+		return redirect(ScopeMissing, oauth.InvalidScope, "The parameter scope is missing.")
 	case !c.Legacy && !c.scopes().Contains(asked):
-		return tell(ScopeTooWide, oauth.InvalidScope, "A scope is not enabled for this application.")
+		return redirect(ScopeTooWide, oauth.InvalidScope, "A scope is not enabled for this application.")
 	}
 	a.Scope = text
 	return a, nil

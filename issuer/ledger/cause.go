@@ -34,7 +34,7 @@ const (
 	SecretRevoked      Cause = 4
 	PublicClientSecret Cause = 5
 	ClientDeleted      Cause = 6
-	SecretUnkept       Cause = 7 // wrong, or recorded under a key that was dropped
+	SecretKeyDropped   Cause = 7 // wrong, or recorded under a key that was dropped
 
 	// State of the client.
 	ClientPending   Cause = 10
@@ -61,7 +61,7 @@ const (
 	UserDisabled       Cause = 36
 	UserDeleted        Cause = 37
 	Reauthorized       Cause = 38 // a legacy grant, replaced as its user allowed scopes
-	LeaptAgain         Cause = 39 // a second one later than due, after one restore
+	SecondFastForward  Cause = 39 // a second one later than due, after one restore
 
 	// Scope.
 	ScopeUnknown Cause = 50
@@ -85,36 +85,36 @@ const (
 	ServerFailed            Cause = 73
 
 	// People, settings and everything that is managed.
-	NotSignedIn       Cause = 80
-	NotAllowed        Cause = 81
-	NotFound          Cause = 82
-	AlreadyExists     Cause = 83
-	BadField          Cause = 84
-	Moved             Cause = 85 // the row changed since it was looked at
-	WrongState        Cause = 86
-	TooManySecrets    Cause = 87
-	LastSecret        Cause = 88
-	TooManyURIs       Cause = 89
-	ConfirmMigration  Cause = 90
-	PasswordChanged   Cause = 91
-	KeyNotSeen        Cause = 92
-	KeyTooYoung       Cause = 93
-	KeyInUse          Cause = 94
-	PublicClientNoKey Cause = 96 // a public client has no secrets
-	NotRestored       Cause = 97 // a Replay without a BeginRestore
-	ClusterKeyNotHeld Cause = 98
-	RingDiffers       Cause = 99  // from the keys that a Reseal lists
-	SealedOtherwise   Cause = 100 // a key under another cluster key than the ring's
-	ReplayTooLate     Cause = 101
-	TooManyClients    Cause = 102
-	OwnAccount        Cause = 103 // an administrator's
-	TooManyAllows     Cause = 104 // of a user within a day
-	Throttled         Cause = 105
-	NoSuchUser        Cause = 106
-	PasswordWrong     Cause = 107
-	UpstreamRefused   Cause = 108 // the provider refused the sign-in, or its answer is not valid
-	SignInTooOld      Cause = 109 // the act needs a sign-in within ReauthenticateAfter
-	OtherPerson       Cause = 110 // the provider signed in a person other than the session's user
+	NotSignedIn          Cause = 80
+	NotAllowed           Cause = 81
+	NotFound             Cause = 82
+	AlreadyExists        Cause = 83
+	BadField             Cause = 84
+	Conflict             Cause = 85 // the row changed since it was looked at
+	WrongState           Cause = 86
+	TooManySecrets       Cause = 87
+	LastSecret           Cause = 88
+	TooManyURIs          Cause = 89
+	ConfirmMigration     Cause = 90
+	PasswordChanged      Cause = 91
+	KeyNotOpened         Cause = 92
+	KeyTooYoung          Cause = 93
+	KeyInUse             Cause = 94
+	PublicClientNoSecret Cause = 96 // a public client has no secrets
+	NotRestored          Cause = 97 // a Replay without a BeginRestore
+	ClusterKeyNotStored  Cause = 98
+	KeyringDiffers       Cause = 99  // from the keys that a Rewrap lists
+	SealedUnderOtherKey  Cause = 100 // a key under another cluster key than the keyring's
+	ReplayTooLate        Cause = 101
+	TooManyClients       Cause = 102
+	OwnAccount           Cause = 103 // an administrator's
+	TooManyAllows        Cause = 104 // of a user within a day
+	Throttled            Cause = 105
+	NoSuchUser           Cause = 106
+	PasswordWrong        Cause = 107
+	UpstreamRefused      Cause = 108 // the provider refused the sign-in, or its answer is not valid
+	SignInTooOld         Cause = 109 // the act needs a sign-in within ReauthenticateAfter
+	OtherPerson          Cause = 110 // the provider signed in a person other than the session's user
 )
 
 // sentences are for people who manage a client: exact, and without a value
@@ -125,7 +125,7 @@ var sentences = map[Cause]string{
 	SecretWrong:             "the client_secret is none of this client's",
 	SecretRevoked:           "the client_secret was revoked",
 	PublicClientSecret:      "the client is public and must not send a client_secret",
-	SecretUnkept:            "the client_secret is none of this client's that still count: one was recorded under a key that leaked and was dropped; make another",
+	SecretKeyDropped:        "the client_secret is none of this client's that still count: one was recorded under a key that leaked and was dropped; make another",
 	ClientDeleted:           "the client was deleted",
 	ClientPending:           "the client is pending: an administrator has not reviewed it yet",
 	ClientRejected:          "the client was rejected at its review",
@@ -149,7 +149,7 @@ var sentences = map[Cause]string{
 	UserDisabled:            "the user's account is disabled",
 	UserDeleted:             "the user's account was deleted",
 	Reauthorized:            "the user allowed this client again with scopes, which ended the older grant without limits",
-	LeaptAgain:              "after a restore or a recovery, a second refresh token later than the one that was due was presented, so the grant was ended",
+	SecondFastForward:       "after a restore or a recovery, a second refresh token later than the one that was due was presented, so the grant was ended",
 	ScopeUnknown:            "a scope was asked for that does not exist",
 	ScopeTooWide:            "more scopes were asked for than are enabled or granted",
 	ScopeMissing:            "no scope was asked for",
@@ -172,20 +172,20 @@ var sentences = map[Cause]string{
 	NotFound:                "there is no such thing",
 	AlreadyExists:           "this name is taken",
 	BadField:                "a field is not valid",
-	Moved:                   "it has changed since it was looked at; look again",
+	Conflict:                "it has changed since it was looked at; look again",
 	WrongState:              "its state does not allow that",
 	TooManySecrets:          "a client has at most 2 active secrets; revoke one first",
 	LastSecret:              "the last active secret of a confidential client can't be revoked, only replaced",
 	TooManyURIs:             "a client has at most 10 redirect URIs",
 	ConfirmMigration:        "authorization requests of the last 30 days still came without scope; users who follow such a link would meet an error: confirm to go on",
 	PasswordChanged:         "the password has changed meanwhile",
-	KeyNotSeen:              "a node has not opened the key yet",
+	KeyNotOpened:            "a node has not opened the key yet",
 	KeyTooYoung:             "the key was announced too recently; verifiers may not have learnt it yet",
 	KeyInUse:                "the key is still needed",
-	PublicClientNoKey:       "a public client has no secrets",
+	PublicClientNoSecret:    "a public client has no secrets",
 	NotRestored:             "the state was not restored from a backup, so there is nothing to replay onto it",
-	ClusterKeyNotHeld:       "a node does not hold the new cluster key yet",
-	RingDiffers:             "the list does not name each key of the ring once; look again",
+	ClusterKeyNotStored:     "a node does not hold the new cluster key yet",
+	KeyringDiffers:          "the list does not name each key of the keyring once; look again",
 	ReplayTooLate:           "a key that was made since the restore has the number of a key that was lost; restore once more, and replay before anything else",
 	TooManyClients:          "an account has at most 1,000 applications, deleted ones included",
 	OwnAccount:              "administrators do not disable or delete their own account, or give up their role: another administrator does",
@@ -196,7 +196,7 @@ var sentences = map[Cause]string{
 	UpstreamRefused:         "the provider signed nobody in",
 	SignInTooOld:            "the sign-in is older than 15 minutes: prove again who you are",
 	OtherPerson:             "the provider signed somebody else in",
-	SealedOtherwise:         "the key is sealed under another cluster key than the ring is",
+	SealedUnderOtherKey:     "the key is sealed under another cluster key than the keyring is",
 }
 
 // String is the cause in words, fit for the client's owner.

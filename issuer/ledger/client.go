@@ -66,8 +66,8 @@ type Client struct {
 
 	// Traffic counts the Allow decisions of a legacy client by day, newest
 	// last, 30 days at most; Asked has the scopes they asked for.
-	Traffic []Day    `cbor:"18,keyasint,omitempty"`
-	Asked   []string `cbor:"19,keyasint,omitempty"`
+	Traffic         []DailyTraffic `cbor:"18,keyasint,omitempty"`
+	RequestedScopes []string       `cbor:"19,keyasint,omitempty"`
 
 	// Declared is a keyed digest of the fixture or import that made the row
 	// what it was, so that the same declaration is not applied twice.
@@ -84,9 +84,9 @@ type Client struct {
 
 // An Offer waits for another user to take a client over.
 type Offer struct {
-	To   string `cbor:"1,keyasint"` // a user's id
-	Born uint64 `cbor:"2,keyasint"`
-	At   Time   `cbor:"3,keyasint"`
+	To         string `cbor:"1,keyasint"` // a user's id
+	CreatedSeq uint64 `cbor:"2,keyasint"`
+	At         Time   `cbor:"3,keyasint"`
 }
 
 // A Profile is the part of a client that a review looks at.
@@ -99,11 +99,11 @@ type Profile struct {
 	Logo         []byte   `cbor:"22,keyasint,omitempty"` // digest of the picture
 }
 
-// A Day counts authorizations of one day.
-type Day struct {
-	Day     int32  `cbor:"1,keyasint"` // days since the Unix epoch, UTC
-	Without uint32 `cbor:"2,keyasint"` // without the parameter scope
-	With    uint32 `cbor:"3,keyasint"`
+// A DailyTraffic counts authorizations of one day.
+type DailyTraffic struct {
+	Day          int32  `cbor:"1,keyasint"` // days since the Unix epoch, UTC
+	WithoutScope uint32 `cbor:"2,keyasint"` // without the parameter scope
+	WithScope    uint32 `cbor:"3,keyasint"`
 }
 
 // A Secret is one client secret. The row holds HMAC(key, SHA-256(secret)),

@@ -5,10 +5,10 @@ import (
 	"slices"
 )
 
-// A Proof is what a client presented to authenticate (RFC 6749 §2.3.1). A
+// A ClientAuth is what a client presented to authenticate (RFC 6749 §2.3.1). A
 // secret arrives as its digest under every credential key that the node has
 // opened, normally one.
-type Proof struct {
+type ClientAuth struct {
 	Client  string   `cbor:"1,keyasint"`
 	Secret  bool     `cbor:"2,keyasint,omitempty"` // one was presented
 	Digests []Digest `cbor:"3,keyasint,omitempty"`
@@ -26,13 +26,13 @@ type authentication struct {
 	secret int // index in client.Secrets; -1 for a public client
 }
 
-// proved reports whether the client authenticated by one of its secrets.
-func (a authentication) proved() bool { return a.client != nil && a.secret >= 0 }
+// bySecret reports whether the client authenticated by one of its secrets.
+func (a authentication) bySecret() bool { return a.client != nil && a.secret >= 0 }
 
-// recheck marks a refusal to be decided again on a fresh view, since this node's view
+// confirmFresh marks a refusal to be decided again on a fresh view, since this node's view
 // may be behind.
-func (a authentication) recheck(d Decision) Decision {
-	d.Recheck, d.Proved = d.Outcome.Refusal != nil && len(d.Changes) == 0, a.proved()
+func (a authentication) confirmFresh(d Decision) Decision {
+	d.ConfirmFresh, d.Authenticated = d.Outcome.Refusal != nil && len(d.Changes) == 0, a.bySecret()
 	return d
 }
 
@@ -42,7 +42,7 @@ func (a authentication) recheck(d Decision) Decision {
 // again is true where the node could not compute the digest that matters:
 // the secret was made under a key that the node has not opened yet. A key that
 // was dropped nobody opens any more: the secrets under it are gone with it.
-func (v View) authenticate(p Proof) (a authentication, cause Cause, again bool) {
+func (v View) authenticate(p ClientAuth) (a authentication, cause Cause, again bool) {
 	c := v.Client(p.Client)
 	if c == nil || c.State == Deleted {
 		p.matches(&Secret{}) // the same work as for a wrong secret
@@ -70,16 +70,16 @@ func (v View) authenticate(p Proof) (a authentication, cause Cause, again bool) 
 		case match:
 			cause = SecretRevoked
 		case known || !s.Active():
-		case v.keeps(s.Key):
+		case v.keyKnown(s.Key):
 			again = true
 		default:
-			cause = SecretUnkept
+			cause = SecretKeyDropped
 		}
 	}
 	return a, cause, again
 }
 
-func (p Proof) matches(s *Secret) (known, match bool) {
+func (p ClientAuth) matches(s *Secret) (known, match bool) {
 	for i := range p.Digests {
 		if d := &p.Digests[i]; d.Key == s.Key {
 			known = true
@@ -91,17 +91,17 @@ func (p Proof) matches(s *Secret) (known, match bool) {
 
 const minute = Time(60_000)
 
-// noteUse is the change that records the use of a secret, to the minute. It
+// recordUse is the change that records the use of a secret, to the minute. It
 // rides on commands that are logged anyway. A secret that is recorded under
 // another credential key than the active one is recorded anew under that, as
 // the presented secret proves what it is: so the older key can go in time.
-func (a authentication) noteUse(v View, m Meta, p Proof) []Change {
+func (a authentication) recordUse(v View, m Meta, p ClientAuth) []Change {
 	if a.secret < 0 {
 		return nil
 	}
 	s := a.client.Secrets[a.secret]
 	used := m.At - m.At%minute
-	anew, ok := p.recorded(v, &s)
+	anew, ok := p.activeDigest(v, &s)
 	if s.Used >= used && !ok {
 		return nil
 	}
@@ -115,9 +115,9 @@ func (a authentication) noteUse(v View, m Meta, p Proof) []Change {
 	return []Change{put(TableClients, &next)}
 }
 
-// recorded is the digest of the presented secret under the active key, where
+// activeDigest is the digest of the presented secret under the active key, where
 // that is not what s has already.
-func (p Proof) recorded(v View, s *Secret) (Digest, bool) {
+func (p ClientAuth) activeDigest(v View, s *Secret) (Digest, bool) {
 	active := v.ActiveKey(ForCredentials)
 	if active == nil || s.Key == active.Number {
 		return Digest{}, false

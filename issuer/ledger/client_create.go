@@ -46,13 +46,13 @@ func (c *CreateClient) Decide(v View, m Meta) Decision {
 	switch {
 	case c.Type != Confidential && c.Type != Public:
 		return badField("type", "must be confidential or public")
-	case v.User(c.Owner).gone() != NoCause:
+	case v.User(c.Owner).inactiveCause() != NoCause:
 		return badField("owner", "is not a user")
 	case !who.owns(c.Owner):
 		return deny(NotAllowed)
 	case c.Type == Public && c.Secret != nil:
-		return deny(PublicClientNoKey)
-	case !who.operator && v.full(c.Owner):
+		return deny(PublicClientNoSecret)
+	case !who.operator && v.atClientLimit(c.Owner):
 		return deny(TooManyClients)
 	}
 	p, refused := v.checkProfile(c.Profile, c.Type, MinScopes)

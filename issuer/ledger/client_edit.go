@@ -34,7 +34,7 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 	case old.Last == m.ID:
 		return accept(Outcome{ID: c.ID})
 	case old.Revision != c.Revision:
-		return deny(Moved)
+		return deny(Conflict)
 	}
 	least := MinScopes
 	if old.Legacy {
@@ -78,19 +78,19 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 			}
 		}
 	}
-	next.letGo()
+	next.clearRefused()
 	if next.Profile.equal(&old.Profile) && sameProposal(next.Proposed, old.Proposed) && old.Refused == nil && next.State == old.State && !migrates {
 		return accept(Outcome{ID: c.ID})
 	}
 	next.queue(old, m)
 	return accept(Outcome{ID: c.ID}, append(logo, put(TableClients, next),
-		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: next.edited(old, kind)}))...)
+		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: next.editDetail(old, kind)}))...)
 }
 
-// edited returns the detail of the event of an edit. For an edit that is in force, that
+// editDetail returns the detail of the event of an edit. For an edit that is in force, that
 // is the scopes of c. For a proposal, it is the names of the fields that differ from
 // old, and the scopes that c would have.
-func (c *Client) edited(old *Client, kind EventKind) string {
+func (c *Client) editDetail(old *Client, kind EventKind) string {
 	if kind != EventClientProposed {
 		return strings.Join(c.Scopes, " ")
 	}
@@ -111,8 +111,8 @@ var fieldWords = map[string]string{
 // Where p keeps none of them, what replaces them waits, and they stay until
 // then: a client has at least one of each and stays live while an edit waits.
 func (c *Client) narrowTo(p Profile) {
-	c.Scopes = orElse(both(c.Scopes, p.Scopes), c.Scopes)
-	c.RedirectURIs = orElse(both(c.RedirectURIs, p.RedirectURIs), c.RedirectURIs)
+	c.Scopes = orElse(intersect(c.Scopes, p.Scopes), c.Scopes)
+	c.RedirectURIs = orElse(intersect(c.RedirectURIs, p.RedirectURIs), c.RedirectURIs)
 }
 
 func sameProposal(a, b *Profile) bool {

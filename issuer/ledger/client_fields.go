@@ -73,8 +73,8 @@ func (p *Profile) set() (scope.Set, error) {
 	return set, err
 }
 
-// without are the members of a that b does not have.
-func without(a, b []string) []string {
+// subtract are the members of a that b does not have.
+func subtract(a, b []string) []string {
 	var rest []string
 	for _, s := range a {
 		if !slices.Contains(b, s) {
@@ -84,8 +84,8 @@ func without(a, b []string) []string {
 	return rest
 }
 
-// both are the members of a that b has too.
-func both(a, b []string) []string { return without(a, without(a, b)) }
+// intersect are the members of a that b has too.
+func intersect(a, b []string) []string { return subtract(a, subtract(a, b)) }
 
 // orElse is list, or other where it is empty.
 func orElse(list, other []string) []string {

@@ -14,7 +14,7 @@ import (
 
 // A person is told everything at once, in the order of the page.
 func TestProfileFaults(t *testing.T) {
-	v := newWorld(t).view()
+	v := newEnv(t).view()
 	fields := func(p ledger.Profile, of ledger.ClientType, least int) (list []string) {
 		for _, r := range v.ProfileFaults(&p, of, least) {
 			assert.Equal(t, ledger.BadField == r.Cause, r.Cause != ledger.TooManyURIs)
@@ -41,7 +41,7 @@ const ownOrigin = "redirect_uris[0] is an address of this service, not of the ap
 // stacks of accents, and an address is one that a person can
 // be told and a browser be sent to.
 func TestNewFields(t *testing.T) {
-	v := newWorld(t).view()
+	v := newEnv(t).view()
 	for _, test := range []struct{ name, website, uri, want string }{
 		{name: "Calendar Ⅱ – “Überblick” 日程 한글"},
 		{name: "می\u200cخواهم"},
@@ -114,7 +114,7 @@ func TestNewFields(t *testing.T) {
 // the port of a public client, which is free, may turn out to be its own.
 func TestOwnOriginOnTheLoopback(t *testing.T) {
 	for _, issuer := range []string{"127.0.0.1:8080", "localhost:8080", "[::1]:8080"} {
-		w := newWorld(t)
+		w := newEnv(t)
 		s := *w.view().Settings()
 		s.BaseURL, s.AppURL = "http://"+issuer, "http://127.0.0.1:9090"
 		w.must(&ledger.Configure{Settings: s})

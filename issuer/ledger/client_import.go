@@ -89,7 +89,7 @@ func (c *ImportClient) check(v View, old *Client) *Refusal {
 		return bad("type", "never changes")
 	case c.State != Pending && c.State != Approved && c.State != Rejected && c.State != Suspended:
 		return bad("state", "must be pending, approved, rejected or suspended")
-	case v.User(c.Owner).gone() != NoCause:
+	case v.User(c.Owner).inactiveCause() != NoCause:
 		return bad("owner", "is not a user")
 	case c.Legacy && len(c.Profile.Scopes) > 0:
 		return bad("scopes", "must be empty for a legacy client: it selects them at its migration")

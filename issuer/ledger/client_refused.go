@@ -16,9 +16,9 @@ func (c *Client) refuse(reason string, m Meta) {
 	c.Proposed = nil
 }
 
-// letGo ends what was refused, at an edit. The reviewer's words stay while they
+// clearRefused ends what was refused, at an edit. The reviewer's words stay while they
 // may be about what is proposed instead, or say why c is suspended.
-func (c *Client) letGo() {
+func (c *Client) clearRefused() {
 	if c.Refused == nil {
 		return
 	}

@@ -41,7 +41,7 @@ func (c *ReviewClient) Decide(v View, m Meta) Decision {
 	case old.Last == m.ID:
 		return accept(Outcome{ID: c.ID})
 	case old.Revision != c.Revision:
-		return deny(Moved)
+		return deny(Conflict)
 	}
 	if note := checkText(c.Reason, 0, 500); note != "" {
 		return badField("reason", note)
@@ -124,7 +124,7 @@ func (c *DeleteClient) Decide(v View, m Meta) Decision {
 	case old.State == Deleted:
 		return accept(Outcome{ID: c.ID})
 	case c.Revision != 0 && c.Revision != old.Revision:
-		return deny(Moved)
+		return deny(Conflict)
 	}
 	next := old.changed(m)
 	next.tombstone()

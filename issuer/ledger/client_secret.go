@@ -24,11 +24,11 @@ func (*AddSecret) Kind() Kind { return KindAddSecret }
 
 // Decide refuses a third active secret.
 func (c *AddSecret) Decide(v View, m Meta) Decision {
-	old, who, refused, ok := v.managed(c.Actor, c.Client, m)
+	old, who, refused, ok := v.managedClient(c.Actor, c.Client, m)
 	if !ok {
 		return refused
 	}
-	if i := old.secret(c.Secret.ID); i >= 0 {
+	if i := old.secretIndex(c.Secret.ID); i >= 0 {
 		if old.Last == m.ID {
 			return accept(Outcome{ID: c.Secret.ID})
 		}
@@ -36,11 +36,11 @@ func (c *AddSecret) Decide(v View, m Meta) Decision {
 	}
 	switch {
 	case old.Public():
-		return deny(PublicClientNoKey)
+		return deny(PublicClientNoSecret)
 	case old.ActiveSecrets() >= MaxActiveSecrets:
 		return deny(TooManySecrets)
 	case !who.operator && old.NewestSecret() != c.After:
-		return deny(Moved)
+		return deny(Conflict)
 	}
 	next := old.changed(m)
 	next.Secrets = append(slices.Clone(old.Secrets), c.Secret.at(m.At))
@@ -61,11 +61,11 @@ func (*RevokeSecret) Kind() Kind { return KindRevokeSecret }
 // Decide refuses to revoke the last active secret: it is replaced, not
 // revoked, or the application could never ask for anything again.
 func (c *RevokeSecret) Decide(v View, m Meta) Decision {
-	old, who, refused, ok := v.managed(c.Actor, c.Client, m)
+	old, who, refused, ok := v.managedClient(c.Actor, c.Client, m)
 	if !ok {
 		return refused
 	}
-	i := old.secret(c.Secret)
+	i := old.secretIndex(c.Secret)
 	switch {
 	case i < 0:
 		return deny(NotFound)
@@ -93,8 +93,8 @@ func (c *Client) revokeSecrets(at Time) {
 	c.forgetOldSecrets()
 }
 
-// managed is a client that the actor may manage.
-func (v View) managed(a Actor, id string, m Meta) (*Client, identity, Decision, bool) {
+// managedClient is a client that the actor may manage.
+func (v View) managedClient(a Actor, id string, m Meta) (*Client, caller, Decision, bool) {
 	who, cause := v.identify(a, m)
 	if cause != NoCause {
 		return nil, who, deny(cause), false
@@ -118,13 +118,13 @@ func (c *Client) NewestSecret() string {
 
 // SecretOf returns the secret with an id, or nil if the row doesn't have it (any more).
 func (c *Client) SecretOf(id string) *Secret {
-	if i := c.secret(id); i >= 0 {
+	if i := c.secretIndex(id); i >= 0 {
 		return &c.Secrets[i]
 	}
 	return nil
 }
 
-func (c *Client) secret(id string) int {
+func (c *Client) secretIndex(id string) int {
 	return slices.IndexFunc(c.Secrets, func(s Secret) bool { return s.ID == id })
 }
 

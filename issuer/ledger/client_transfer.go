@@ -1,15 +1,15 @@
 package ledger
 
-// MaxClientsOf is how many clients people may have made or taken over, deleted
+// MaxClientsPerUser is how many clients people may have made or taken over, deleted
 // ones included: a program that abuses an account must not fill the state. An
 // operator may give them more.
-const MaxClientsOf = 1000
+const MaxClientsPerUser = 1000
 
 // OfferOf is the offer of a client that can still be accepted, nil otherwise. One
 // that came out of a backup can't: whether it was withdrawn since is not known. Nor
 // can that of an owner who may do nothing any more.
 func (v View) OfferOf(c *Client) *Offer {
-	if c.Offer == nil || v.Restore().covers(c.Offer.Born) || v.User(c.Owner).gone() != NoCause {
+	if c.Offer == nil || v.Restore().covers(c.Offer.CreatedSeq) || v.User(c.Owner).inactiveCause() != NoCause {
 		return nil
 	}
 	return c.Offer
@@ -23,14 +23,14 @@ func (c *Client) offeredTo() []string {
 	return []string{c.Offer.To}
 }
 
-// moveToOwner makes another user the owner of c, and ends its Offer.
-func (c *Client) moveToOwner(user string) { c.Owner, c.Offer = user, nil }
+// setOwner makes another user the owner of c, and ends its Offer.
+func (c *Client) setOwner(user string) { c.Owner, c.Offer = user, nil }
 
-// full reports whether a user has as many clients as people may have.
-func (v View) full(user string) bool {
+// atClientLimit reports whether a user has as many clients as people may have.
+func (v View) atClientLimit(user string) bool {
 	n := 0
 	for range v.ClientsOf(user) {
-		if n++; n >= MaxClientsOf {
+		if n++; n >= MaxClientsPerUser {
 			return true
 		}
 	}
@@ -50,26 +50,26 @@ func (*OfferClient) Kind() Kind { return KindOfferClient }
 
 // Decide changes nothing but the offer: the client goes on as it is.
 func (c *OfferClient) Decide(v View, m Meta) Decision {
-	old, who, refused, ok := v.managed(c.Actor, c.ID, m)
+	old, who, refused, ok := v.managedClient(c.Actor, c.ID, m)
 	if !ok {
 		return refused
 	}
 	if old.Last == m.ID {
 		return accept(Outcome{ID: c.ID})
 	}
-	heir := v.UserByName(c.Username)
+	newOwner := v.UserByName(c.Username)
 	switch o := v.OfferOf(old); {
-	case heir.gone() != NoCause:
+	case newOwner.inactiveCause() != NoCause:
 		return badField("username", "is not a user here")
-	case heir.ID == old.Owner:
+	case newOwner.ID == old.Owner:
 		return badField("username", "owns it already")
-	case o != nil && o.To == heir.ID:
+	case o != nil && o.To == newOwner.ID:
 		return accept(Outcome{ID: c.ID})
 	}
 	next := old.changed(m)
-	next.Offer = &Offer{To: heir.ID, Born: m.Seq, At: m.At}
+	next.Offer = &Offer{To: newOwner.ID, CreatedSeq: m.Seq, At: m.At}
 	return accept(Outcome{ID: c.ID}, put(TableClients, next),
-		event(m, Event{Kind: EventClientOffered, Actor: who.name(), Client: c.ID, User: heir.ID}))
+		event(m, Event{Kind: EventClientOffered, Actor: who.name(), Client: c.ID, User: newOwner.ID}))
 }
 
 // AcceptClient takes an offered client over.
@@ -89,12 +89,12 @@ func (*AcceptClient) Kind() Kind { return KindAcceptClient }
 
 // Decide is for the user whom the offer names, and for nobody else.
 func (c *AcceptClient) Decide(v View, m Meta) Decision {
-	who, old, cause := v.offered(c.Actor, c.ID, m)
+	who, old, cause := v.offeredClient(c.Actor, c.ID, m)
 	switch {
 	case cause != NoCause:
 		return deny(cause)
 	case who.owns(old.Owner) && c.RevokeSecrets && old.ActiveSecrets() > 0 && old.Last != m.ID:
-		return deny(Moved) // the user became the owner by another command, which revoked no secrets
+		return deny(Conflict) // the user became the owner by another command, which revoked no secrets
 	case who.owns(old.Owner):
 		return accept(Outcome{ID: c.ID}) // what was asked for is so
 	}
@@ -103,8 +103,8 @@ func (c *AcceptClient) Decide(v View, m Meta) Decision {
 	case o == nil || o.To != who.user.ID:
 		return deny(NotFound)
 	case old.Revision != c.Revision:
-		return deny(Moved)
-	case v.full(who.user.ID):
+		return deny(Conflict)
+	case v.atClientLimit(who.user.ID):
 		return deny(TooManyClients)
 	}
 	return accept(Outcome{ID: c.ID}, old.transfer(who, who.user.ID, c.RevokeSecrets, m)...)
@@ -123,7 +123,7 @@ func (*DeclineClient) Kind() Kind { return KindDeclineClient }
 // Decide accepts an offer of the owner's that has ended: what was asked for is
 // so.
 func (c *DeclineClient) Decide(v View, m Meta) Decision {
-	who, old, cause := v.offered(c.Actor, c.ID, m)
+	who, old, cause := v.offeredClient(c.Actor, c.ID, m)
 	if cause != NoCause {
 		return deny(cause)
 	}
@@ -144,8 +144,8 @@ func (c *DeclineClient) Decide(v View, m Meta) Decision {
 		event(m, Event{Kind: EventOfferEnded, Actor: who.name(), Client: c.ID, User: o.To, Detail: detail}))
 }
 
-// offered is a live client and the person who asks for it, who need not own it.
-func (v View) offered(a Actor, id string, m Meta) (identity, *Client, Cause) {
+// offeredClient is a live client and the person who asks for it, who need not own it.
+func (v View) offeredClient(a Actor, id string, m Meta) (caller, *Client, Cause) {
 	who, cause := v.identify(a, m)
 	switch c := v.Client(id); {
 	case cause != NoCause:
@@ -181,26 +181,26 @@ func (c *TransferClient) Decide(v View, m Meta) Decision {
 	case old == nil || old.State == Deleted:
 		return deny(NotFound)
 	}
-	heir := v.UserByName(c.Username)
+	newOwner := v.UserByName(c.Username)
 	switch {
-	case heir.gone() != NoCause:
+	case newOwner.inactiveCause() != NoCause:
 		return badField("username", "is not a user here")
-	case heir.ID == old.Owner:
+	case newOwner.ID == old.Owner:
 		return accept(Outcome{ID: c.ID}) // what was asked for is so
 	case old.Revision != c.Revision:
-		return deny(Moved)
+		return deny(Conflict)
 	case !who.fresh(m):
 		return deny(SignInTooOld)
 	}
-	return accept(Outcome{ID: c.ID}, old.transfer(who, heir.ID, false, m)...)
+	return accept(Outcome{ID: c.ID}, old.transfer(who, newOwner.ID, false, m)...)
 }
 
 // transfer counts as a revision, so that what the former owner or a reviewer had
 // before their eyes is looked at again.
-func (c *Client) transfer(who identity, to string, revokeSecrets bool, m Meta) []Change {
+func (c *Client) transfer(who caller, to string, revokeSecrets bool, m Meta) []Change {
 	next := c.changed(m)
 	next.Revision++
-	next.moveToOwner(to)
+	next.setOwner(to)
 	detail := c.Owner
 	if revokeSecrets && c.ActiveSecrets() > 0 {
 		next.revokeSecrets(m.At)
@@ -208,6 +208,6 @@ func (c *Client) transfer(who identity, to string, revokeSecrets bool, m Meta) [
 	}
 	return []Change{
 		put(TableClients, next),
-		event(m, Event{Kind: EventClientMoved, Actor: who.name(), Client: c.ID, User: to, Detail: detail}),
+		event(m, Event{Kind: EventClientTransferred, Actor: who.name(), Client: c.ID, User: to, Detail: detail}),
 	}
 }

@@ -12,10 +12,10 @@ import (
 // TestClientsOfOnePerson: nobody makes or takes over more than so many, whom an
 // operator did not give them.
 func TestClientsOfOnePerson(t *testing.T) {
-	session := &ledger.Session{ID: id32(1), User: "u-bob", Born: 1, Created: 1, Seen: 1}
+	session := &ledger.Session{ID: id32(1), User: "u-bob", CreatedSeq: 1, Created: 1, Seen: 1}
 	person, operator := ledger.Actor{Session: session.ID}, ledger.Actor{Operator: true}
 	view := func(owned int) ledger.View {
-		clients := []*ledger.Client{{ID: "offered", Owner: "u-alice", State: ledger.Approved, Offer: &ledger.Offer{To: "u-bob", Born: 1}}}
+		clients := []*ledger.Client{{ID: "offered", Owner: "u-alice", State: ledger.Approved, Offer: &ledger.Offer{To: "u-bob", CreatedSeq: 1}}}
 		for i := range owned {
 			clients = append(clients, &ledger.Client{ID: fmt.Sprint("app-", i), Owner: "u-bob", State: ledger.Deleted})
 		}
@@ -33,12 +33,12 @@ func TestClientsOfOnePerson(t *testing.T) {
 		command ledger.Command
 		refused bool
 	}{
-		{ledger.MaxClientsOf - 1, create(person), false},
-		{ledger.MaxClientsOf, create(person), true},
-		{ledger.MaxClientsOf, create(operator), false},
-		{ledger.MaxClientsOf - 1, accept, false},
-		{ledger.MaxClientsOf, accept, true},
-		{ledger.MaxClientsOf, transfer, false},
+		{ledger.MaxClientsPerUser - 1, create(person), false},
+		{ledger.MaxClientsPerUser, create(person), true},
+		{ledger.MaxClientsPerUser, create(operator), false},
+		{ledger.MaxClientsPerUser - 1, accept, false},
+		{ledger.MaxClientsPerUser, accept, true},
+		{ledger.MaxClientsPerUser, transfer, false},
 	} {
 		d := test.command.Decide(view(test.owned), ledger.Meta{Seq: 2, At: 1})
 		if !test.refused {

@@ -47,17 +47,17 @@ type Command interface {
 type Decision struct {
 	Outcome Outcome
 	Changes []Change // whole rows; none: no command enters the log
-	// Recheck marks a refusal that would hurt a client whose credential is
+	// ConfirmFresh marks a refusal that would hurt a client whose credential is
 	// genuine: it is decided again on a fresh view before it is answered, so
 	// that a leader that was deposed without knowing signs nobody out.
-	Recheck bool
-	// Proved reports that the client authenticated by a secret. Requests without such
+	ConfirmFresh bool
+	// Authenticated reports that the client authenticated by a secret. Requests without such
 	// a proof share a bounded number of fresh views, so that strangers can't load the
 	// cluster with them.
-	Proved bool
-	// Accuses marks changes that are made because a credential was used that was
+	Authenticated bool
+	// ReuseDetected marks changes that are made because a credential was used that was
 	// used before: see cluster.Decision.
-	Accuses bool
+	ReuseDetected bool
 }
 
 // A Change writes or deletes one row.

@@ -8,14 +8,14 @@ import (
 
 // Exchange redeems an authorization code (RFC 6749 §4.1.3).
 type Exchange struct {
-	Proof Proof `cbor:"1,keyasint"`
-	Link  *Link `cbor:"2,keyasint,omitempty"` // nil: what was presented is no code of ours
+	ClientAuth ClientAuth     `cbor:"1,keyasint"`
+	Credential *CredentialRef `cbor:"2,keyasint,omitempty"` // nil: what was presented is no code of ours
 	// Redirect is the SHA-256 of redirect_uri.
 	Redirect [32]byte `cbor:"3,keyasint"`
-	// Verified is the code_challenge that the code_verifier yields (RFC 7636
+	// Challenge is the code_challenge that the code_verifier yields (RFC 7636
 	// §4.6), so that the verifier itself stays out of the log. It is
 	// BadVerifier for one that no challenge can have come from.
-	Verified string `cbor:"4,keyasint,omitempty"`
+	Challenge string `cbor:"4,keyasint,omitempty"`
 }
 
 // BadVerifier stands for a code_verifier outside RFC 7636 §4.1. It equals no
@@ -27,50 +27,50 @@ func (*Exchange) Kind() Kind { return KindExchange }
 
 // Decide runs the proofs, then the rules of the chain.
 func (c *Exchange) Decide(v View, m Meta) Decision {
-	r, refused, ok := begin(v, m, c.Proof, c.Link)
+	r, refused, ok := beginRedemption(v, m, c.ClientAuth, c.Credential)
 	if !ok {
 		return refused
 	}
-	if d, ok := c.proofs(r); !ok {
+	if d, ok := c.checkCodeBinding(r); !ok {
 		return d
 	}
 	g := r.grant
 	if r.decided() {
 		return r.issue(g, g.Scope, false) // the same command again: the same answer
 	}
-	if d, moved := r.moved(c.Link); moved {
+	if d, moved := r.outcomeUnknown(c.Credential); moved {
 		return d
 	}
-	if d, ok := r.live(c.Link); !ok {
+	if d, ok := r.checkLive(c.Credential); !ok {
 		return d
 	}
 	if g.Due > 0 {
-		return r.reuse(CodeReused, GrantEndedByReuse, c.Link)
+		return r.reuse(CodeReused, GrantEndedByReuse, c.Credential)
 	}
-	key, d, ok := r.fresh(c.Link)
+	key, d, ok := r.checkDue(c.Credential)
 	if !ok {
 		return d
 	}
-	next := g.spends(0, key, m)
-	changes := append(r.auth.noteUse(v, m, c.Proof), put(TableGrants, next),
+	next := g.withSpent(0, key, m)
+	changes := append(r.auth.recordUse(v, m, c.ClientAuth), put(TableGrants, next),
 		event(m, Event{Kind: EventExchanged, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
 	return r.issue(next, next.Scope, false, append(changes, r.endLegacy(m)...)...)
 }
 
-// proofs are the ones a code needs beside its client: the redirection URI of
+// checkCodeBinding are the ones a code needs beside its client: the redirection URI of
 // the authorization request (RFC 6749 §4.1.3) and PKCE (RFC 7636 §4.6).
-func (c *Exchange) proofs(r redemption) (Decision, bool) {
+func (c *Exchange) checkCodeBinding(r redemption) (Decision, bool) {
 	g := r.grant
 	switch {
 	case c.Redirect != g.Redirect:
-		return r.refuse(oauth.InvalidGrant, RedirectMismatch, c.Link, 0), false
-	case g.Challenge == "" && c.Verified != "":
+		return r.refuse(oauth.InvalidGrant, RedirectMismatch, c.Credential, 0), false
+	case g.Challenge == "" && c.Challenge != "":
 		// RFC 9700 §4.8.2: else an attacker could strip the challenge.
-		return r.refuse(oauth.InvalidRequest, VerifierUnexpected, c.Link, 0), false
-	case g.Challenge != "" && c.Verified == "":
-		return r.refuse(oauth.InvalidGrant, VerifierMissing, c.Link, 0), false
-	case subtle.ConstantTimeCompare([]byte(g.Challenge), []byte(c.Verified)) != 1:
-		return r.refuse(oauth.InvalidGrant, VerifierWrong, c.Link, 0), false
+		return r.refuse(oauth.InvalidRequest, VerifierUnexpected, c.Credential, 0), false
+	case g.Challenge != "" && c.Challenge == "":
+		return r.refuse(oauth.InvalidGrant, VerifierMissing, c.Credential, 0), false
+	case subtle.ConstantTimeCompare([]byte(g.Challenge), []byte(c.Challenge)) != 1:
+		return r.refuse(oauth.InvalidGrant, VerifierWrong, c.Credential, 0), false
 	}
 	return Decision{}, true
 }
@@ -78,12 +78,12 @@ func (c *Exchange) proofs(r redemption) (Decision, bool) {
 // endLegacy ends the user's older grants without limits for this client, as
 // the user has now authorized it with scopes (service document, section 9).
 func (r redemption) endLegacy(m Meta) []Change {
-	if r.grant.Legacy || !r.auth.client.WasLegacy || r.user.cut(r.grant.Client).Legacy >= r.grant.Born {
+	if r.grant.Legacy || !r.auth.client.WasLegacy || r.user.revokedBefore(r.grant.Client).Legacy >= r.grant.CreatedSeq {
 		return nil
 	}
 	next := *r.user
-	cut := next.cut(r.grant.Client)
-	cut.Legacy = r.grant.Born
-	next.setCut(cut)
+	cut := next.revokedBefore(r.grant.Client)
+	cut.Legacy = r.grant.CreatedSeq
+	next.setRevokedBefore(cut)
 	return []Change{put(TableUsers, &next)}
 }

@@ -2,11 +2,11 @@ package ledger
 
 import "iter"
 
-// AheadBy is aheadBy.
-const AheadBy = aheadBy
+// PrefetchRows is prefetchRows.
+const PrefetchRows = prefetchRows
 
 // Marks is marks.
 var Marks = marks
 
-// Ahead is ahead.
-func Ahead[R any](all iter.Seq[*R], touch func(*R) byte) iter.Seq[*R] { return ahead(all, touch) }
+// Prefetch is ahead.
+func Prefetch[R any](all iter.Seq[*R], touch func(*R) byte) iter.Seq[*R] { return prefetch(all, touch) }

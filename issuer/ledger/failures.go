@@ -180,7 +180,7 @@ func (c *ReportFailures) Decide(v View, m Meta) Decision {
 	case c.Hour > HourOf(m.At)+1:
 		return badField("hour", "is to come")
 	case m.At >= hourOver(c.Hour):
-		return deny(Moved)
+		return deny(Conflict)
 	}
 	r := FailureReport{ID: failureReportID(c.Hour, c.Node), Hour: c.Hour, Last: m.ID}
 	if old := first[FailureReport](v, TableFailures, indexID, r.ID); old != nil {
@@ -221,13 +221,13 @@ func (c *SumFailures) Decide(v View, m Meta) Decision {
 	if len(changes) == 0 {
 		return accept(Outcome{})
 	}
-	var told []string
+	var details []string
 	if signIns.Total > 0 {
-		told = append(told, signIns.text("failed sign-in", "failed sign-ins", "account", "accounts"))
+		details = append(details, signIns.text("failed sign-in", "failed sign-ins", "account", "accounts"))
 	}
 	if authentications.Total > 0 {
-		told = append(told, authentications.text("failed client authentication", "failed client authentications", "application", "applications"))
+		details = append(details, authentications.text("failed client authentication", "failed client authentications", "application", "applications"))
 	}
 	return accept(Outcome{Count: len(changes)}, append(changes,
-		event(m, Event{Kind: EventFailures, Actor: Operator, Detail: strings.Join(told, "; ")}))...)
+		event(m, Event{Kind: EventFailures, Actor: Operator, Detail: strings.Join(details, "; ")}))...)
 }

@@ -12,7 +12,7 @@ import (
 )
 
 // failures are the details of the events that sum failures up.
-func (w *world) failures() (details []string) {
+func (w *env) failures() (details []string) {
 	for e := range w.view().Events() {
 		if e.Kind == ledger.EventFailures {
 			require.Equal(w.t, ledger.Operator, e.Actor)
@@ -33,7 +33,7 @@ func signIns(accounts map[string]int64, nobody int64) ledger.FailureCounts {
 // TestFailuresOfAnHour: what all nodes report becomes one event, whoever leads
 // and however often it is asked for.
 func TestFailuresOfAnHour(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, line := range []string{"user alice", "user bob", "user carol"} {
 		require.Equal(t, "ok", w.run(line))
 	}
@@ -55,7 +55,7 @@ func TestFailuresOfAnHour(t *testing.T) {
 
 	w.now = w.now.Add(65 * time.Minute)
 	require.Equal(t, []int64{hour}, w.view().FailureHours(w.at()))
-	require.Equal(t, ledger.Moved, report("n3", hour, signIns(nil, 1)).Refusal.Cause, "too late for this hour")
+	require.Equal(t, ledger.Conflict, report("n3", hour, signIns(nil, 1)).Refusal.Cause, "too late for this hour")
 	require.Nil(t, report("n3", hour+1, ledger.FailureCounts{Authentications: 1020}).Refusal)
 	require.Equal(t, 2, sum(hour).Count)
 	require.Zero(t, sum(hour).Count, "another leader comes too late")
@@ -69,7 +69,7 @@ func TestFailuresOfAnHour(t *testing.T) {
 
 // TestFailuresReportedTwice: a report whose answer was lost counts once.
 func TestFailuresReportedTwice(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	hour := ledger.HourOf(w.at())
 	c := ledger.NewReportFailures("n1", hour, signIns(nil, 5))
 	for range 2 {
@@ -84,7 +84,7 @@ func TestFailuresReportedTwice(t *testing.T) {
 // TestFailuresAreBounded: commands, rows and the event have room for few
 // accounts, those that were hit most.
 func TestFailuresAreBounded(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	accounts := map[string]int64{}
 	for i := range 300 {
 		require.Equal(t, "ok", w.run(fmt.Sprintf("user x%d", i)))

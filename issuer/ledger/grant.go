@@ -31,10 +31,10 @@ type Grant struct {
 
 	Due uint32 `cbor:"6,keyasint,omitempty"` // the generation that may be presented next
 	Key uint32 `cbor:"7,keyasint"`           // the credential key that Due was made under
-	// Leapt is the Restore.Count for which the chain leapt to a later
+	// FastForwarded is the Restore.Count for which the chain fast-forwarded to a later
 	// generation. It stands here to fill a gap of the struct.
-	Leapt uint32 `cbor:"17,keyasint,omitempty"`
-	Born  uint64 `cbor:"8,keyasint"` // Meta.Seq of the Allow
+	FastForwarded uint32 `cbor:"17,keyasint,omitempty"`
+	CreatedSeq    uint64 `cbor:"8,keyasint"` // Meta.Seq of the Allow
 
 	Challenge string   `cbor:"9,keyasint,omitempty"` // PKCE S256 (RFC 7636 §4.2), for life
 	Redirect  [32]byte `cbor:"10,keyasint"`          // SHA-256 of the redirection URI, for life
@@ -43,13 +43,13 @@ type Grant struct {
 	Spent   Time `cbor:"12,keyasint,omitempty"` // when generation Due-1 was spent first
 	Used    Time `cbor:"13,keyasint,omitempty"` // the last acceptance
 
-	Ended    Time      `cbor:"14,keyasint,omitempty"` // 0 while live
-	EndCause Cause     `cbor:"15,keyasint,omitempty"`
-	Retried  int32     `cbor:"18,keyasint,omitempty"` // the day of the last retry that the audit trail tells, see tellsRetry
-	Last     CommandID `cbor:"16,keyasint"`
-	Halted   int64     `cbor:"19,keyasint,omitempty"` // Meta.Halted at Spent
-	Twice    uint8     `cbor:"20,keyasint,omitempty"` // how many generations in a row, up to the last one, were requested twice; it counts up to sharedAfter
-	Shown    int32     `cbor:"21,keyasint,omitempty"` // the day (UTC, since the Unix epoch) of the last EventShared
+	Ended     Time      `cbor:"14,keyasint,omitempty"` // 0 while live
+	EndCause  Cause     `cbor:"15,keyasint,omitempty"`
+	RetryDay  int32     `cbor:"18,keyasint,omitempty"` // the day of the last retry that the audit trail tells, see auditsRetry
+	Last      CommandID `cbor:"16,keyasint"`
+	Halted    int64     `cbor:"19,keyasint,omitempty"` // Meta.Halted at Spent
+	Repeats   uint8     `cbor:"20,keyasint,omitempty"` // how many generations in a row, up to the last one, were requested twice; it counts up to sharedAfter
+	SharedDay int32     `cbor:"21,keyasint,omitempty"` // the day (UTC, since the Unix epoch) of the last EventShared
 }
 
 // ended says why the grant accepts nothing any more, whatever is presented:
@@ -59,18 +59,18 @@ func (g *Grant) ended(u *User) (cause Cause, when Time) {
 	if g.Ended != 0 {
 		return g.EndCause, g.Ended
 	}
-	if cause := u.gone(); cause != NoCause {
+	if cause := u.inactiveCause(); cause != NoCause {
 		return cause, 0
 	}
-	if g.Born <= u.GrantsCut {
+	if g.CreatedSeq <= u.GrantsRevokedBefore {
 		return GrantEnded, 0
 	}
-	if len(u.Cuts) > 0 {
-		cut := u.cut(g.Client)
+	if len(u.RevokedBeforeByClient) > 0 {
+		cut := u.revokedBefore(g.Client)
 		switch {
-		case g.Born <= cut.Seq:
+		case g.CreatedSeq <= cut.Seq:
 			return GrantEnded, 0
-		case g.Legacy && g.Born <= cut.Legacy:
+		case g.Legacy && g.CreatedSeq <= cut.Legacy:
 			return Reauthorized, 0
 		}
 	}
@@ -94,38 +94,38 @@ func (v View) expired(g *Grant, s *Settings, generation uint32, at Time) (cause 
 	}
 	// Uses since the backup are lost with it, so idle time starts anew at a
 	// restore.
-	end := max(g.Created, g.Used, v.restored(g.Born)).Add(s.RefreshIdle)
+	end := max(g.Created, g.Used, v.restoredAt(g.CreatedSeq)).Add(s.RefreshIdle)
 	if at >= end {
 		return RefreshIdle, end
 	}
 	return NoCause, 0
 }
 
-// latest is the last generation that may be presented, as far as expiry
-// goes: where a leap is open, some refresh token, although the code is due.
-func (v View) latest(g *Grant) uint32 {
+// latestPresentable is the last generation that may be presented, as far as expiry
+// goes: where a fast-forward is open, some refresh token, although the code is due.
+func (v View) latestPresentable(g *Grant) uint32 {
 	if g.Due > 0 {
 		return g.Due
 	}
-	if r := v.Restore(); r.covers(g.Born) && g.Leapt != r.Count {
+	if r := v.Restore(); r.covers(g.CreatedSeq) && g.FastForwarded != r.Count {
 		return 1
 	}
 	return 0
 }
 
-// ends is a copy of g that has ended for cause.
-func (g *Grant) ends(cause Cause, m Meta) *Grant {
+// withEnd is a copy of g that has ended for cause.
+func (g *Grant) withEnd(cause Cause, m Meta) *Grant {
 	next := *g
 	next.Ended, next.EndCause, next.Last = m.At, cause, m.ID
 	return &next
 }
 
-// spends is a copy of g of which a generation was accepted: the next one is
+// withSpent is a copy of g of which a generation was accepted: the next one is
 // due, under the credential key that is active now.
-func (g *Grant) spends(generation, key uint32, m Meta) *Grant {
+func (g *Grant) withSpent(generation, key uint32, m Meta) *Grant {
 	next := *g
 	if g.Used == g.Spent { // the generation before was requested only once
-		next.Twice = 0
+		next.Repeats = 0
 	}
 	next.Due = generation + 1
 	next.Key, next.Spent, next.Halted, next.Used, next.Last = key, m.At, m.Halted, m.At, m.ID
@@ -140,12 +140,12 @@ const sharedAfter = 3
 
 // Shared reports whether two parties seem to use the same grant. The grant goes on
 // nevertheless, since applications that run as several processes do the same.
-func (g *Grant) Shared() bool { return g.Twice >= sharedAfter }
+func (g *Grant) Shared() bool { return g.Repeats >= sharedAfter }
 
-// spentLately reports whether the last generation was spent within a window before m.
+// spentWithin reports whether the last generation was spent within a window before m.
 // Time in which the cluster could decide no command doesn't count: a client that lost
 // its response when such a halt began could not repeat the request before its end.
-func (g *Grant) spentLately(window time.Duration, m Meta) bool {
+func (g *Grant) spentWithin(window time.Duration, m Meta) bool {
 	return window > 0 && m.At-Time(m.Halted-g.Halted) <= g.Spent.Add(window)
 }
 

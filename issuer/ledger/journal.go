@@ -1,13 +1,13 @@
 package ledger
 
-// Journal says what a command took away, so that a restore of an older backup
+// JournalRecord says what a command took away, so that a restore of an older backup
 // can be followed by a Replay of it. It is nil for all but a few commands; an
 // ordinary refresh costs a comparison. v is the state that d was decided on,
 // before its changes are written.
 //
 // It reads rows and not commands, so that a new command that takes something
 // away is in the journal without having been thought of here.
-func Journal(v View, c Command, d Decision, m Meta) *Record {
+func JournalRecord(v View, c Command, d Decision, m Meta) *Record {
 	if len(d.Changes) == 0 {
 		return nil
 	}
@@ -77,7 +77,7 @@ func userEffects(to []Effect, before, after *User) []Effect {
 		addPerson(EffectUserDeleted)
 		return to
 	}
-	sessions, grants := after.SessionsCut > before.SessionsCut, after.GrantsCut > before.GrantsCut
+	sessions, grants := after.SessionsRevokedBefore > before.SessionsRevokedBefore, after.GrantsRevokedBefore > before.GrantsRevokedBefore
 	switch {
 	case after.Disabled && !before.Disabled:
 		addPerson(EffectUserDisabled)
@@ -87,9 +87,9 @@ func userEffects(to []Effect, before, after *User) []Effect {
 	}
 	switch {
 	case after.Admin && !before.Admin:
-		add(EffectAdminGiven, "")
+		add(EffectAdminGranted, "")
 	case before.Admin && !after.Admin:
-		add(EffectAdminTaken, "")
+		add(EffectAdminRevoked, "")
 	}
 	if after.Password != before.Password {
 		to = append(to, Effect{Kind: EffectPassword, User: after.ID, Password: after.Password})
@@ -101,13 +101,13 @@ func userEffects(to []Effect, before, after *User) []Effect {
 	if grants {
 		add(EffectDisconnected, "")
 	}
-	for _, cut := range after.Cuts {
-		old := before.cut(cut.Client)
+	for _, cut := range after.RevokedBeforeByClient {
+		old := before.revokedBefore(cut.Client)
 		if cut.Seq > old.Seq {
 			add(EffectDisconnected, cut.Client)
 		}
 		if cut.Legacy > old.Legacy {
-			to = append(to, Effect{Kind: EffectLegacyEnded, User: after.ID, Client: cut.Client, Born: cut.Legacy})
+			to = append(to, Effect{Kind: EffectLegacyEnded, User: after.ID, Client: cut.Client, RevokedBefore: cut.Legacy})
 		}
 	}
 	return to
@@ -117,16 +117,16 @@ func clientEffects(to []Effect, before, after *Client) []Effect {
 	if after.State == Deleted {
 		return append(to, Effect{Kind: EffectClientDeleted, Client: after.ID})
 	}
-	if after.State != before.State && stateTravels(before.State, after.State) {
+	if after.State != before.State && stateJournaled(before.State, after.State) {
 		to = append(to, Effect{Kind: EffectClientState, Client: after.ID, State: after.State, Reason: after.Reason})
 	}
 	if before.Owner != after.Owner {
-		to = append(to, Effect{Kind: EffectClientMoved, Client: after.ID, User: after.Owner})
+		to = append(to, Effect{Kind: EffectClientTransferred, Client: after.ID, User: after.Owner})
 	}
 	if before.Legacy && !after.Legacy {
 		to = append(to, Effect{Kind: EffectScopesSelected, Client: after.ID, Scopes: after.Scopes})
 	}
-	if len(without(before.RedirectURIs, after.RedirectURIs))+len(without(before.Scopes, after.Scopes)) > 0 {
+	if len(subtract(before.RedirectURIs, after.RedirectURIs))+len(subtract(before.Scopes, after.Scopes)) > 0 {
 		to = append(to, Effect{Kind: EffectClientNarrowed, Client: after.ID, URIs: after.RedirectURIs, Scopes: after.Scopes})
 	}
 	// Revoked ones first: at no time are more active than are allowed.
@@ -143,10 +143,10 @@ func clientEffects(to []Effect, before, after *Client) []Effect {
 	return to
 }
 
-// stateTravels reports whether a client's change of state is in the journal.
+// stateJournaled reports whether a client's change of state is in the journal.
 // An approval is not: it was given to a profile that an older state may not
 // have, so an administrator looks again. To go on after a suspension is.
-func stateTravels(before, after ClientState) bool {
+func stateJournaled(before, after ClientState) bool {
 	switch after {
 	case Approved:
 		return before == Suspended
@@ -158,7 +158,7 @@ func stateTravels(before, after ClientState) bool {
 
 // active reports whether c has an active secret of an id.
 func (c *Client) active(secret string) bool {
-	i := c.secret(secret)
+	i := c.secretIndex(secret)
 	return i >= 0 && c.Secrets[i].Active()
 }
 
@@ -171,13 +171,13 @@ func (v View) keyEffects(to []Effect, row *Key, dropped, emergency bool) []Effec
 		return append(to, Effect{Kind: EffectKeyAdded, Key: row})
 	case before.State == KeyAnnounced && row.State == KeyActive:
 		return append(to, Effect{Kind: EffectKeyActivated, ID: row.ID}) // which retires the one before
-	case before.Under != row.Under:
+	case before.SealedUnder != row.SealedUnder:
 		sealed := SealedKey{ID: row.ID, Sealed: row.Sealed}
-		if n := len(to); n > 0 && to[n-1].Kind == EffectResealed {
+		if n := len(to); n > 0 && to[n-1].Kind == EffectRewrapped {
 			to[n-1].Sealed = append(to[n-1].Sealed, sealed)
 			return to
 		}
-		return append(to, Effect{Kind: EffectResealed, ID: row.Under, Sealed: []SealedKey{sealed}})
+		return append(to, Effect{Kind: EffectRewrapped, ID: row.SealedUnder, Sealed: []SealedKey{sealed}})
 	}
 	return to
 }

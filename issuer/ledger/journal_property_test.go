@@ -17,7 +17,7 @@ import (
 // what was not is still there.
 func TestReplayProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		for _, line := range []string{
 			"settings session_absolute=2000h session_idle=1000h", "user alice", "user bob",
 			"import cal owner=bob secrets=s1 scopes=PROFILE_READ,BOOKING_READ uris=https://app.example/cb,https://app.example/2",
@@ -45,7 +45,7 @@ func TestReplayProperties(t *testing.T) {
 			sum := w.memory.Checksum()
 			w.comparePeople(r, lost)
 			w.compareClients(r, lost)
-			require.Equal(r, ring(lost), ring(w.view()))
+			require.Equal(r, keyringRows(lost), keyringRows(w.view()))
 			w.replay()
 			require.Equal(r, sum, w.memory.Checksum(), "a second replay changes nothing")
 		}
@@ -53,7 +53,7 @@ func TestReplayProperties(t *testing.T) {
 }
 
 // event is something that happens: a few lines of a scenario.
-func (w *world) event(r *rapid.T) []string {
+func (w *env) event(r *rapid.T) []string {
 	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(r, label) }
 	user, client, session := pick("user", "alice", "bob"), pick("client", "cal", "cal", "old"), pick("session", "1", "2")
 	grant := fmt.Sprintf("g%d", rapid.IntRange(1, 6).Draw(r, "grant"))
@@ -121,7 +121,7 @@ func (w *world) event(r *rapid.T) []string {
 	case "rare":
 		return []string{pick("end", "delete "+client, "user-state "+user+" to=delete", "now +1h", "now +1h", "now +1h", "now +1h")}
 	}
-	switch pick("step", "add", "add", "activate", "activate", "drop", "reseal") {
+	switch pick("step", "add", "add", "activate", "activate", "drop", "rewrap") {
 	case "add":
 		return []string{"add-key " + key + " purpose=signing under=" + w.view().SealedUnder()}
 	case "activate":
@@ -129,14 +129,14 @@ func (w *world) event(r *rapid.T) []string {
 	case "drop":
 		return []string{"drop " + key + " emergency"}
 	}
-	line := "reseal " + pick("cluster key", "A", "B") + " voters=n1 keys="
+	line := "rewrap " + pick("cluster key", "A", "B") + " voters=n1 keys="
 	for k := range w.view().Keys() {
 		line += k.ID + ","
 	}
 	return []string{"acknowledge n1 keys=k1,k2,k3,k4 holds=A,B", line[:len(line)-1]}
 }
 
-func (w *world) comparePeople(r *rapid.T, lost ledger.View) {
+func (w *env) comparePeople(r *rapid.T, lost ledger.View) {
 	v := w.view()
 	if was := lost.UserBySubject("https://idp.example", "7"); was != nil && (was.Disabled || was.Deleted) {
 		now := v.UserBySubject("https://idp.example", "7")
@@ -170,7 +170,7 @@ func (w *world) comparePeople(r *rapid.T, lost ledger.View) {
 	}
 }
 
-func (w *world) compareClients(r *rapid.T, lost ledger.View) {
+func (w *env) compareClients(r *rapid.T, lost ledger.View) {
 	for c := range w.view().Clients() {
 		was := lost.Client(c.ID)
 		require.Equal(r, was.State == ledger.Deleted, c.State == ledger.Deleted)
@@ -196,10 +196,10 @@ func active(c *ledger.Client) (ids []string) {
 	return ids
 }
 
-// ring is what matters of the keys of a state.
-func ring(v ledger.View) (rows []string) {
+// keyringRows is what matters of the keys of a state.
+func keyringRows(v ledger.View) (rows []string) {
 	for k := range v.Keys() {
-		rows = append(rows, fmt.Sprint(k.ID, k.State, string(k.Sealed), k.Under, k.Announced, k.Activated, k.Retired))
+		rows = append(rows, fmt.Sprint(k.ID, k.State, string(k.Sealed), k.SealedUnder, k.Announced, k.Activated, k.Retired))
 	}
 	return rows
 }

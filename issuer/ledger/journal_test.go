@@ -10,7 +10,7 @@ import (
 
 // refresh is an ordinary refresh as the log applies it.
 func refresh(t testing.TB) (v ledger.View, c ledger.Command, d ledger.Decision, m ledger.Meta) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, line := range []string{
 		"user alice", "sign-in alice", "import cal owner=alice secrets=s1 scopes=PROFILE_READ",
 		"allow alice client=cal scope=PROFILE_READ grant=g", "exchange client=cal secret=s1 grant=g",
@@ -29,15 +29,15 @@ func refresh(t testing.TB) (v ledger.View, c ledger.Command, d ledger.Decision, 
 // TestRefreshCostsTheJournalNothing: it is what a server does all day.
 func TestRefreshCostsTheJournalNothing(t *testing.T) {
 	v, c, d, m := refresh(t)
-	require.Nil(t, ledger.Journal(v, c, d, m))
-	require.Zero(t, testing.AllocsPerRun(100, func() { ledger.Journal(v, c, d, m) }))
+	require.Nil(t, ledger.JournalRecord(v, c, d, m))
+	require.Zero(t, testing.AllocsPerRun(100, func() { ledger.JournalRecord(v, c, d, m) }))
 }
 
 func BenchmarkJournalOfARefresh(b *testing.B) {
 	v, c, d, m := refresh(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		if ledger.Journal(v, c, d, m) != nil {
+		if ledger.JournalRecord(v, c, d, m) != nil {
 			b.Fatal("a refresh takes nothing away")
 		}
 	}

@@ -24,7 +24,7 @@ const (
 	KeyRetiring  KeyState = "retiring"  // verified with
 )
 
-// A Key is a row of the ring. Its private part is sealed under the cluster
+// A Key is a row of the keyring. Its private part is sealed under the cluster
 // key, which is in no row.
 type Key struct {
 	ID        string   `cbor:"1,keyasint"` // the RFC 7638 thumbprint of a signing key; "c1", "c2" … of credential keys
@@ -40,22 +40,22 @@ type Key struct {
 	Retired   Time      `cbor:"10,keyasint,omitempty"`
 	Last      CommandID `cbor:"11,keyasint"`
 
-	Under string `cbor:"12,keyasint,omitempty"` // the public id of the cluster key that Sealed is sealed under
+	SealedUnder string `cbor:"12,keyasint,omitempty"` // the public id of the cluster key that Sealed is sealed under
 
-	// Learnt is when every verifier knows a signing key that was announced. It is set
+	// PropagatedAt is when every verifier knows a signing key that was announced. It is set
 	// at the announcement, from the longest max-age that the JWKS had promised until
 	// then: caches keep the key set that long even if the setting is shortened.
-	Learnt Time `cbor:"13,keyasint,omitempty"`
-	// Highest is the greatest number that a credential key had which is gone,
-	// where that is greater than those of the ring: no number is used twice.
-	Highest uint32 `cbor:"14,keyasint,omitempty"`
+	PropagatedAt Time `cbor:"13,keyasint,omitempty"`
+	// HighestNumber is the greatest number that a credential key had which is gone,
+	// where that is greater than those of the keyring: no number is used twice.
+	HighestNumber uint32 `cbor:"14,keyasint,omitempty"`
 }
 
 // tokenOverlap is how long a retired signing key stays: the life of an access
 // token, and a minute for clocks that differ.
 const tokenOverlap = (1800 + 60) * time.Second
 
-// NextStep is the earliest time at which the ring's published half may
+// NextStep is the earliest time at which the keyring's published half may
 // change; Cache-Control of the JWKS never promises longer. ok is false where
 // nothing is under way.
 func (v View) NextStep() (at Time, ok bool) {
@@ -74,8 +74,8 @@ func (v View) NextStep() (at Time, ok bool) {
 // Due is when the key may take its next step.
 func (k *Key) Due(s *Settings) Time {
 	switch {
-	case k.State == KeyAnnounced && k.Learnt > 0:
-		return k.Learnt
+	case k.State == KeyAnnounced && k.PropagatedAt > 0:
+		return k.PropagatedAt
 	case k.State == KeyAnnounced && k.Purpose == ForSigning:
 		return k.Announced.Add(2 * s.JWKSMaxAge)
 	case k.State == KeyAnnounced:
@@ -89,7 +89,7 @@ func (k *Key) Due(s *Settings) Time {
 }
 
 // AddKey announces a key that the leader has made and sealed. The first of a
-// purpose is active at once: nobody can have cached a ring without it.
+// purpose is active at once: nobody can have cached a keyring without it.
 type AddKey struct {
 	Key Key `cbor:"1,keyasint"`
 }
@@ -112,23 +112,23 @@ func (c *AddKey) Decide(v View, m Meta) Decision {
 	if v.announcedKey(k.Purpose) != nil {
 		return deny(WrongState)
 	}
-	if under := v.SealedUnder(); under != "" && k.Under != under {
-		return deny(SealedOtherwise) // a Reseal came between
+	if under := v.SealedUnder(); under != "" && k.SealedUnder != under {
+		return deny(SealedUnderOtherKey) // a Rewrap came between
 	}
 	if k.Purpose == ForCredentials {
 		for other := range v.Keys() {
-			if other.Purpose == ForCredentials && max(other.Number, other.Highest) >= k.Number {
-				return deny(Moved) // numbers rise, so that none is ever used twice
+			if other.Purpose == ForCredentials && max(other.Number, other.HighestNumber) >= k.Number {
+				return deny(Conflict) // numbers rise, so that none is ever used twice
 			}
 		}
 	}
-	k.State, k.Announced, k.Activated, k.Retired, k.Learnt, k.Highest, k.Last = KeyAnnounced, m.At, 0, 0, 0, 0, m.ID
+	k.State, k.Announced, k.Activated, k.Retired, k.PropagatedAt, k.HighestNumber, k.Last = KeyAnnounced, m.At, 0, 0, 0, 0, m.ID
 	switch {
 	case v.ActiveKey(k.Purpose) == nil:
 		k.State, k.Activated = KeyActive, m.At
 	case k.Purpose == ForSigning:
 		s := v.Settings()
-		k.Learnt = max(m.At.Add(2*s.JWKSMaxAge), s.KeySetsUntil)
+		k.PropagatedAt = max(m.At.Add(2*s.JWKSMaxAge), s.CachedJWKSUntil)
 	}
 	return accept(Outcome{ID: k.ID}, put(TableKeys, &k),
 		event(m, Event{Kind: EventKeyAdded, Actor: Operator, Detail: k.ID}))
@@ -160,14 +160,14 @@ func (c *ActivateKey) Decide(v View, m Meta) Decision {
 	case k.State != KeyAnnounced:
 		return deny(WrongState)
 	case len(c.Voters) == 0:
-		return deny(KeyNotSeen)
+		return deny(KeyNotOpened)
 	}
 	settings := v.Settings()
 	due := k.Due(settings)
 	for _, id := range c.Voters {
 		n := v.Node(id)
 		if n == nil || !n.HasOpened(k.ID) {
-			return deny(KeyNotSeen)
+			return deny(KeyNotOpened)
 		}
 		if k.Purpose == ForSigning {
 			// A node that was cut off served key sets without this key until it

@@ -37,20 +37,20 @@ func (c *DropKey) Decide(v View, m Meta) Decision {
 			return deny(KeyInUse)
 		}
 	}
-	changes := append([]Change{remove(TableKeys, k)}, v.remembers(k)...)
+	changes := append([]Change{remove(TableKeys, k)}, v.recordHighestNumber(k)...)
 	return accept(Outcome{ID: k.ID}, append(changes, event(m, Event{Kind: kind, Actor: Operator, Detail: k.ID}))...)
 }
 
-// remembers keeps the number of a credential key that goes while it is the
+// recordHighestNumber keeps the number of a credential key that goes while it is the
 // highest one: as it was announced, and leaked. A node that has not heard of
 // that would take another key of the same number for this one.
-func (v View) remembers(k *Key) []Change {
+func (v View) recordHighestNumber(k *Key) []Change {
 	active := v.ActiveKey(ForCredentials)
-	if k.Purpose != ForCredentials || active == nil || max(active.Number, active.Highest) >= k.Number {
+	if k.Purpose != ForCredentials || active == nil || max(active.Number, active.HighestNumber) >= k.Number {
 		return nil
 	}
 	next := *active
-	next.Highest = k.Number
+	next.HighestNumber = k.Number
 	return []Change{put(TableKeys, &next)}
 }
 
@@ -63,14 +63,14 @@ func (v View) SecretsUnder(number uint32) (n int) {
 	return n
 }
 
-// Stranded are the clients that can't authenticate any more, as each of their
+// LockedOutClients are the clients that can't authenticate any more, as each of their
 // active secrets is recorded under a key that was dropped.
-func (v View) Stranded() (ids []string) {
+func (v View) LockedOutClients() (ids []string) {
 	for c := range v.Clients() {
 		if n := c.ActiveSecrets(); c.State == Deleted || n == 0 {
 			continue
 		}
-		if !slices.ContainsFunc(c.Secrets, func(s Secret) bool { return s.Active() && v.keeps(s.Key) }) {
+		if !slices.ContainsFunc(c.Secrets, func(s Secret) bool { return s.Active() && v.keyKnown(s.Key) }) {
 			ids = append(ids, c.ID)
 		}
 	}

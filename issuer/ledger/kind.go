@@ -31,9 +31,9 @@ const (
 	KindSweep           Kind = 24
 	KindBeginRestore    Kind = 25
 	KindReplay          Kind = 26
-	KindReseal          Kind = 27
+	KindRewrap          Kind = 27
 	KindForgetNode      Kind = 28
-	KindBeginLife       Kind = 29
+	KindBeginTimeline   Kind = 29
 	KindEndSession      Kind = 30
 	KindOfferClient     Kind = 31
 	KindAcceptClient    Kind = 32
@@ -77,9 +77,9 @@ func Commands() map[Kind]func() Command {
 		KindSweep:           func() Command { return new(Sweep) },
 		KindBeginRestore:    func() Command { return new(BeginRestore) },
 		KindReplay:          func() Command { return new(Replay) },
-		KindReseal:          func() Command { return new(Reseal) },
+		KindRewrap:          func() Command { return new(Rewrap) },
 		KindForgetNode:      func() Command { return new(ForgetNode) },
-		KindBeginLife:       func() Command { return new(BeginLife) },
+		KindBeginTimeline:   func() Command { return new(BeginTimeline) },
 		KindEndSession:      func() Command { return new(EndSession) },
 		KindOfferClient:     func() Command { return new(OfferClient) },
 		KindAcceptClient:    func() Command { return new(AcceptClient) },

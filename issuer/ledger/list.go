@@ -7,9 +7,9 @@ import (
 	"unicode/utf8"
 )
 
-// maxLookedAt bounds what one page of a list costs, which is some milliseconds:
+// maxScanned bounds what one page of a list costs, which is some milliseconds:
 // where so many rows do not fill it, it ends early and says where to go on.
-const maxLookedAt = 12_000
+const maxScanned = 12_000
 
 // page takes up to limit of the rows that match. next is the key after which
 // another page goes on, the zero K at the end. With back the rows come in the
@@ -26,7 +26,7 @@ func take[R any, K comparable](all iter.Seq[*R], limit int, match func(*R) bool,
 	var end, last K
 	looked := 0
 	for r := range all {
-		if looked == maxLookedAt {
+		if looked == maxScanned {
 			return found, last
 		}
 		looked++
@@ -41,9 +41,9 @@ func take[R any, K comparable](all iter.Seq[*R], limit int, match func(*R) bool,
 	return found, end
 }
 
-// from are the rows of an index in its order, from one that has these values on;
+// scanFrom are the rows of an index in its order, from one that has these values on;
 // with back those up to it, in the other order.
-func from[R any](v View, table, index string, back bool, values ...any) iter.Seq[*R] {
+func scanFrom[R any](v View, table, index string, back bool, values ...any) iter.Seq[*R] {
 	bound := v.txn.LowerBound
 	if back {
 		bound = v.txn.ReverseLowerBound
@@ -52,8 +52,8 @@ func from[R any](v View, table, index string, back bool, values ...any) iter.Seq
 	return walk[R](it, err, table)
 }
 
-// after drops the row that a page begins after.
-func after[R any](all iter.Seq[*R], is func(*R) bool) iter.Seq[*R] {
+// skipRow drops the row that a page begins after.
+func skipRow[R any](all iter.Seq[*R], is func(*R) bool) iter.Seq[*R] {
 	return func(yield func(*R) bool) {
 		for r := range all {
 			if !is(r) && !yield(r) {
@@ -63,19 +63,19 @@ func after[R any](all iter.Seq[*R], is func(*R) bool) iter.Seq[*R] {
 	}
 }
 
-// searched reports whether one of some texts holds a folded one.
-func searched(folded string, texts ...string) bool {
+// anyContains reports whether one of some texts holds a folded one.
+func anyContains(folded string, texts ...string) bool {
 	for _, t := range texts {
-		if holds(t, folded) {
+		if containsFolded(t, folded) {
 			return true
 		}
 	}
 	return false
 }
 
-// holds reports whether fold(s) holds a folded text. Most texts are ASCII, and a
+// containsFolded reports whether fold(s) holds a folded text. Most texts are ASCII, and a
 // search looks at thousands: for those nothing is allocated.
-func holds(s, folded string) bool {
+func containsFolded(s, folded string) bool {
 	if folded == "" {
 		return true
 	}
@@ -84,15 +84,15 @@ func holds(s, folded string) bool {
 		case c >= utf8.RuneSelf:
 			return strings.Contains(fold(s), folded)
 		case c != folded[0] && c+('a'-'A') != folded[0]:
-		case len(s)-i >= len(folded) && beginsFolded(s[i:], folded):
+		case len(s)-i >= len(folded) && hasFoldedPrefix(s[i:], folded):
 			return true
 		}
 	}
 	return false
 }
 
-// beginsFolded is for a text of ASCII that is as long.
-func beginsFolded(s, folded string) bool {
+// hasFoldedPrefix is for a text of ASCII that is as long.
+func hasFoldedPrefix(s, folded string) bool {
 	for i := range len(folded) {
 		c := s[i]
 		if c >= 'A' && c <= 'Z' {

@@ -15,12 +15,12 @@ type ClientQuery struct {
 
 // ListClients is one page. next is where another goes on, "" at the end; with
 // Back, which way that is too: "" at the beginning. A page may have fewer than
-// Limit although there are more: see maxLookedAt.
+// Limit although there are more: see maxScanned.
 func (v View) ListClients(q ClientQuery) (found []*Client, next string) {
 	search := fold(q.Search)
 	match := func(c *Client) bool {
 		return (q.State == c.State || q.State == "" && c.State != Deleted) &&
-			(search == "" || searched(search, c.Name, c.ID))
+			(search == "" || anyContains(search, c.Name, c.ID))
 	}
 	if q.Back && v.Client(q.After) == nil {
 		return nil, ""
@@ -44,7 +44,7 @@ func (v View) byName(q ClientQuery) iter.Seq[*Client] {
 	if last := v.Client(q.After); last != nil {
 		values = append(values, fold(last.Name), last.ID)
 	}
-	all := after(from[Client](v, TableClients, index, q.Back, values...), func(c *Client) bool { return c.ID == q.After })
+	all := skipRow(scanFrom[Client](v, TableClients, index, q.Back, values...), func(c *Client) bool { return c.ID == q.After })
 	return func(yield func(*Client) bool) {
 		for c := range all {
 			if !within(c) || !yield(c) {
@@ -66,7 +66,7 @@ type QueueQuery struct {
 // waited longest first. next is as that of ListClients.
 func (v View) ReviewQueue(q QueueQuery) (found []*Client, next string) {
 	search := fold(q.Search)
-	match := func(c *Client) bool { return search == "" || searched(search, c.Name, c.ID) }
+	match := func(c *Client) bool { return search == "" || anyContains(search, c.Name, c.ID) }
 	var values []any
 	// Where one stood that was reviewed meanwhile is not known any more, so the
 	// queue begins anew.
@@ -75,6 +75,6 @@ func (v View) ReviewQueue(q QueueQuery) (found []*Client, next string) {
 	} else if q.Back {
 		return nil, ""
 	}
-	all := after(from[Client](v, TableClients, "waiting", q.Back, values...), func(c *Client) bool { return c.ID == q.After })
+	all := skipRow(scanFrom[Client](v, TableClients, "waiting", q.Back, values...), func(c *Client) bool { return c.ID == q.After })
 	return page(all, q.Back, q.Limit, match, func(c *Client) string { return c.ID })
 }

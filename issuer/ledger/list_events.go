@@ -28,7 +28,7 @@ func (q *EventQuery) Match(e *Event) bool {
 }
 
 // ListEvents is one page, newest first. next is the Before of another, 0 at the
-// end. A page may have fewer than Limit although there are more: see maxLookedAt.
+// end. A page may have fewer than Limit although there are more: see maxScanned.
 func (v View) ListEvents(q EventQuery) (found []*Event, next uint64) {
 	all := v.eventsWithin(q)
 	switch {

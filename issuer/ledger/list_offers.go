@@ -15,7 +15,7 @@ func (v View) OfferedTo(q OfferQuery) (found []*Client, next string) {
 	if q.After != "" {
 		values = append(values, q.After)
 	}
-	all := after(from[Client](v, TableClients, "offered", q.Back, values...), func(c *Client) bool { return c.ID == q.After })
+	all := skipRow(scanFrom[Client](v, TableClients, "offered", q.Back, values...), func(c *Client) bool { return c.ID == q.After })
 	own := func(yield func(*Client) bool) {
 		for c := range all {
 			if c.Offer.To != q.User || !yield(c) {

@@ -381,7 +381,7 @@ func BenchmarkConnected(b *testing.B) {
 	var users []*ledger.User
 	var grants []*ledger.Grant
 	for i := range n {
-		g := &ledger.Grant{ID: id16(fmt.Sprint(i)), User: fmt.Sprintf("user-%d", i), Client: fmt.Sprintf("client-%d", i%10), Due: 1, Born: 1, Created: 1, Used: ledger.Time(i)}
+		g := &ledger.Grant{ID: id16(fmt.Sprint(i)), User: fmt.Sprintf("user-%d", i), Client: fmt.Sprintf("client-%d", i%10), Due: 1, CreatedSeq: 1, Created: 1, Used: ledger.Time(i)}
 		grants = append(grants, g)
 		users = append(users, &ledger.User{ID: g.User, Username: g.User, Grants: []ledger.GrantID{g.ID}})
 	}

@@ -16,7 +16,7 @@ func (v View) ListUsers(q UserQuery) (found []*User, next string) {
 	search := fold(q.Search)
 	match := func(u *User) bool {
 		return (!q.Admins || u.Admin) && (!q.Disabled || u.Disabled) &&
-			(search == "" || searched(search, u.Username, u.Name, u.Email, u.ID))
+			(search == "" || anyContains(search, u.Username, u.Name, u.Email, u.ID))
 	}
 	index := "username"
 	switch {
@@ -31,9 +31,9 @@ func (v View) ListUsers(q UserQuery) (found []*User, next string) {
 	} else if q.Back {
 		return nil, ""
 	}
-	all := after(from[User](v, TableUsers, index, q.Back, values...), func(u *User) bool { return u.ID == q.After })
+	all := skipRow(scanFrom[User](v, TableUsers, index, q.Back, values...), func(u *User) bool { return u.ID == q.After })
 	if search != "" {
-		all = ahead(all, (*User).touch)
+		all = prefetch(all, (*User).touch)
 	}
 	return page(all, q.Back, q.Limit, match, func(u *User) string { return u.ID })
 }

@@ -56,9 +56,9 @@ func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
 // nothing of c.Proposed.
 func (c *Client) Reviewed() bool { return c.State == Approved || c.State == Suspended }
 
-// shows reports whether a client has l, would have it after a review, or was
+// logoInUse reports whether a client has l, would have it after a review, or was
 // refused it.
-func (v View) shows(l *Logo) bool {
+func (v View) logoInUse(l *Logo) bool {
 	return first[Client](v, TableClients, "logo", hex.EncodeToString(l.ID[:])) != nil
 }
 

@@ -39,7 +39,7 @@ func TestLogos(t *testing.T) {
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.run("user bob")
 			sum := sha256.Sum256(test.picture)
 			p := ledger.Profile{Name: "App", RedirectURIs: []string{"https://app.example/cb"}, Scopes: []string{"PROFILE_READ"}, Logo: sum[:]}
@@ -67,7 +67,7 @@ func TestLogos(t *testing.T) {
 // TestGreatestClientFits: everything that the rules accept of a client is short
 // enough for the log, its picture included.
 func TestGreatestClientFits(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.run("user bob")
 	picture := append([]byte("\x89PNG\r\n\x1a\n"), bytes.Repeat([]byte{0xff}, ledger.MaxLogo-8)...)
 	sum := sha256.Sum256(picture)

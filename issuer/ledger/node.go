@@ -5,12 +5,12 @@ import "slices"
 // A Node is a member of the cluster, as far as rules need to know it: which
 // keys it has opened, and which cluster keys it holds.
 type Node struct {
-	ID      string    `cbor:"1,keyasint"`
-	Opened  []string  `cbor:"2,keyasint,omitempty"` // ids of keys, sorted
-	Version string    `cbor:"3,keyasint,omitempty"`
-	Seen    Time      `cbor:"4,keyasint"`
-	Last    CommandID `cbor:"5,keyasint"`
-	Holds   []string  `cbor:"6,keyasint,omitempty"` // public ids of cluster keys, sorted
+	ID          string    `cbor:"1,keyasint"`
+	Opened      []string  `cbor:"2,keyasint,omitempty"` // ids of keys, sorted
+	Version     string    `cbor:"3,keyasint,omitempty"`
+	Seen        Time      `cbor:"4,keyasint"`
+	Last        CommandID `cbor:"5,keyasint"`
+	ClusterKeys []string  `cbor:"6,keyasint,omitempty"` // public ids of cluster keys, sorted
 }
 
 // HasOpened reports whether the node has opened a key.
@@ -25,9 +25,9 @@ type AcknowledgeKeys struct {
 	Node    string   `cbor:"1,keyasint"`
 	Opened  []string `cbor:"2,keyasint"`
 	Version string   `cbor:"3,keyasint,omitempty"`
-	// Holds has the public ids of the cluster keys that the node has at hand,
+	// ClusterKeys has the public ids of the cluster keys that the node has at hand,
 	// more than one while the cluster key is being changed.
-	Holds []string `cbor:"4,keyasint,omitempty"`
+	ClusterKeys []string `cbor:"4,keyasint,omitempty"`
 }
 
 // Kind is KindAcknowledgeKeys.
@@ -39,12 +39,12 @@ func (c *AcknowledgeKeys) Decide(v View, m Meta) Decision {
 		return badField("node", "is empty")
 	}
 	opened := slices.Compact(slices.Sorted(slices.Values(c.Opened)))
-	holds := slices.Compact(slices.Sorted(slices.Values(c.Holds)))
-	if n := v.Node(c.Node); n != nil && slices.Equal(n.Opened, opened) && slices.Equal(n.Holds, holds) && n.Version == c.Version {
+	holds := slices.Compact(slices.Sorted(slices.Values(c.ClusterKeys)))
+	if n := v.Node(c.Node); n != nil && slices.Equal(n.Opened, opened) && slices.Equal(n.ClusterKeys, holds) && n.Version == c.Version {
 		return accept(Outcome{ID: n.ID})
 	}
 	return accept(Outcome{ID: c.Node}, put(TableNodes, &Node{
-		ID: c.Node, Opened: opened, Holds: holds, Version: c.Version, Seen: m.At, Last: m.ID,
+		ID: c.Node, Opened: opened, ClusterKeys: holds, Version: c.Version, Seen: m.At, Last: m.ID,
 	}))
 }
 

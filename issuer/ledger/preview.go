@@ -4,10 +4,10 @@ import "math"
 
 // A Preview is what a replay of records would do to a state.
 type Preview struct {
-	Lines  []string // what would change, in the order of the records
-	Counts []EffectCount
-	Missed []string // what would not, though whoever restores should know
-	Ring   []*Key   // all keys afterwards
+	Lines     []string // what would change, in the order of the records
+	Counts    []EffectCount
+	Unapplied []string // what would not, though whoever restores should know
+	Keyring   []*Key   // all keys afterwards
 }
 
 // An EffectCount counts the effects of one kind.
@@ -25,7 +25,7 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 	}
 	var p Preview
 	var counts [lastEffect + 1]EffectCount
-	s := newRestored(v, Meta{Seq: math.MaxUint64, At: math.MaxInt64})
+	s := newReplayState(v, Meta{Seq: math.MaxUint64, At: math.MaxInt64})
 	for i := range records {
 		r := &records[i]
 		if r.Seq <= backup {
@@ -36,24 +36,24 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 			if s.apply(e, r.when(e)) {
 				counts[e.Kind].Changes++
 				p.Lines = append(p.Lines, r.line(e))
-				if e.Kind == EffectClientMoved && s.users.get(e.User) == nil {
-					p.Missed = append(p.Missed, r.line(e)+": the backup does not have the user; an administrator transfers the client to another")
+				if e.Kind == EffectClientTransferred && s.users.get(e.User) == nil {
+					p.Unapplied = append(p.Unapplied, r.line(e)+": the backup does not have the user; an administrator transfers the client to another")
 				}
 				continue
 			}
 			counts[e.Kind].Skipped++
-			if why := s.missed(e); why != "" {
-				p.Missed = append(p.Missed, r.line(e)+": "+why)
+			if why := s.whyUnapplied(e); why != "" {
+				p.Unapplied = append(p.Unapplied, r.line(e)+": "+why)
 			}
 		}
 	}
 	if s.tooLate {
 		return Preview{}, deny(ReplayTooLate).Outcome.Refusal
 	}
-	for _, id := range s.stranded() {
-		p.Missed = append(p.Missed, "client "+id+" can't authenticate: its secrets are recorded under a key that was dropped in emergency; add another (mintmark client secret add "+id+"), where it has two after revoking one (mintmark client secret revoke)")
+	for _, id := range s.lockedOutClients() {
+		p.Unapplied = append(p.Unapplied, "client "+id+" can't authenticate: its secrets are recorded under a key that was dropped in emergency; add another (mintmark client secret add "+id+"), where it has two after revoking one (mintmark client secret revoke)")
 	}
-	p.Ring = s.ring
+	p.Keyring = s.keyring
 	for kind, n := range counts {
 		if n.Changes+n.Skipped > 0 {
 			n.Kind = EffectKind(kind)
@@ -63,38 +63,38 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 	return p, nil
 }
 
-// missed says why an effect that was not applied matters all the same, "" where
+// whyUnapplied says why an effect that was not applied matters all the same, "" where
 // it does not: mostly it is about what was made after the backup, which is lost,
 // or says what the backup has.
-func (s *restored) missed(e *Effect) string {
+func (s *replayState) whyUnapplied(e *Effect) string {
 	switch e.Kind {
 	case EffectKeyDropped:
 		switch {
-		case !e.Emergency && s.key(e.ID) >= 0:
+		case !e.Emergency && s.keyIndex(e.ID) >= 0:
 			return "secrets of the backup are recorded under it; it goes when they have been used"
 		case !e.Emergency:
-		case s.key(e.ID) >= 0:
+		case s.keyIndex(e.ID) >= 0:
 			return "it is still in use, as there is no other: mintmark keys rotate --emergency " + e.ID + " after the restore"
 		default:
 			return "the backup does not have it"
 		}
 	case EffectKeyActivated:
-		if s.key(e.ID) < 0 {
+		if s.keyIndex(e.ID) < 0 {
 			return "it is not there"
 		}
 	case EffectSecretRevoked, EffectSecretAdded:
-		return s.missedSecret(e)
+		return s.whySecretUnapplied(e)
 	}
 	return ""
 }
 
-func (s *restored) missedSecret(e *Effect) string {
+func (s *replayState) whySecretUnapplied(e *Effect) string {
 	c := s.clients.get(e.Client)
 	switch {
 	case c == nil:
 		return "the backup does not have the client"
 	case c.State == Deleted:
-	case e.Kind == EffectSecretRevoked && c.secret(e.ID) < 0:
+	case e.Kind == EffectSecretRevoked && c.secretIndex(e.ID) < 0:
 		return "the backup does not have it"
 	case e.Kind == EffectSecretAdded && !c.active(e.Secret.ID):
 		return "the client has others"

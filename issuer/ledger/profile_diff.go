@@ -27,7 +27,7 @@ func Differences(before, after *Profile) []Difference {
 	}
 	list := func(field string, a, b []string) {
 		if !slices.Equal(a, b) {
-			all = append(all, Difference{Field: field, Added: without(b, a), Removed: without(a, b), Kept: both(b, a)})
+			all = append(all, Difference{Field: field, Added: subtract(b, a), Removed: subtract(a, b), Kept: intersect(b, a)})
 		}
 	}
 	text("name", before.Name, after.Name)

@@ -16,7 +16,7 @@ import (
 // sessions that end under them, and looks at what must always be so.
 func TestPagesProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		for _, line := range []string{
 			"user alice admin", "user bob admin", "user carol", "upstream 7 username=dave session=dave",
 			"sign-in alice", "sign-in bob", "sign-in carol",
@@ -26,16 +26,16 @@ func TestPagesProperties(t *testing.T) {
 		}
 		for range rapid.IntRange(1, 40).Draw(r, "steps") {
 			w.now = w.now.Add(time.Minute)
-			line, by := w.deed(r)
+			line, by := w.randomAction(r)
 			who, _ := w.view().SignedIn(sessionOf(by), w.at())
 			before, sum := clientsOf(w.view()), w.memory.Checksum()
 			said := w.run(line)
 			if !strings.HasPrefix(said, "ok") {
 				require.Equal(r, sum, w.memory.Checksum(), "%s was refused and changed something: %s", line, said)
 			}
-			w.lookAtPeople(r)
+			w.checkPeople(r)
 			for _, was := range before {
-				lookAtOwner(r, &was, w.view().Client(was.ID), who, line)
+				checkOwner(r, &was, w.view().Client(was.ID), who, line)
 			}
 		}
 	})
@@ -50,8 +50,8 @@ func clientsOf(v ledger.View) (list []ledger.Client) {
 
 func sessionOf(name string) [32]byte { return sha256.Sum256([]byte("session " + name)) }
 
-// deed is a line, and the session that does it.
-func (w *world) deed(r *rapid.T) (line, by string) {
+// randomAction is a line, and the session that does it.
+func (w *env) randomAction(r *rapid.T) (line, by string) {
 	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(r, label) }
 	by = pick("by", "alice", "bob", "carol", "dave")
 	client, user := pick("client", "cal", "crm"), pick("user", "alice", "bob", "carol", "7", "new")
@@ -91,8 +91,8 @@ func (w *world) deed(r *rapid.T) (line, by string) {
 	return "sweep", by
 }
 
-// lookAtPeople: somebody administers, and everybody is found by what is theirs.
-func (w *world) lookAtPeople(r *rapid.T) {
+// checkPeople: somebody administers, and everybody is found by what is theirs.
+func (w *env) checkPeople(r *rapid.T) {
 	v, admins := w.view(), 0
 	for u := range v.Users() {
 		if u.Admin && !u.Disabled && !u.Deleted {
@@ -119,9 +119,9 @@ func requireReadable(r *rapid.T, text string) {
 	require.NotRegexp(r, `\p{Co}|[\p{Mn}\p{Me}]{5}`, text)
 }
 
-// lookAtOwner: only who may gives a client away, and who does not own it changes
+// checkOwner: only who may gives a client away, and who does not own it changes
 // nothing else of it.
-func lookAtOwner(r *rapid.T, was, now *ledger.Client, who *ledger.User, line string) {
+func checkOwner(r *rapid.T, was, now *ledger.Client, who *ledger.User, line string) {
 	switch {
 	case was.Last == now.Last:
 	case who == nil:

@@ -14,11 +14,11 @@ import (
 
 // A chain is what the model of TestChainProperties knows of a grant.
 type chain struct {
-	due      uint32
-	spent    time.Time
-	live     bool
-	restored bool // the state came out of a backup, or of the only node left
-	leapt    bool // since then
+	due           uint32
+	spent         time.Time
+	live          bool
+	restored      bool // the state came out of a backup, or of the only node left
+	fastForwarded bool // since then
 }
 
 // TestChainProperties plays random presentations of random generations, with
@@ -26,7 +26,7 @@ type chain struct {
 // rows.
 func TestChainProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.run("user alice")
 		w.run("sign-in alice")
 		w.run("import app owner=alice secrets=s1 scopes=PROFILE_READ")
@@ -40,14 +40,14 @@ func TestChainProperties(t *testing.T) {
 				w.backup("b")
 				saved = chain
 			case 1:
-				if rapid.Bool().Draw(r, "recovery") { // the leap is the same
+				if rapid.Bool().Draw(r, "recovery") { // the fast-forward is the same
 					w.run("recover b")
 				} else {
 					w.restore("b")
 					w.must(&ledger.BeginRestore{})
 				}
 				chain = saved
-				chain.restored, chain.leapt = true, false
+				chain.restored, chain.fastForwarded = true, false
 			}
 			w.now = w.now.Add(time.Duration(rapid.SampledFrom([]int{0, 1, 20, 45, 61}).Draw(r, "seconds")) * time.Second)
 			generation := uint32(rapid.IntRange(0, int(chain.due)+3).Draw(r, "generation"))
@@ -55,11 +55,11 @@ func TestChainProperties(t *testing.T) {
 			again := rapid.SampledFrom([]bool{false, false, false, true}).Draw(r, "again")
 			refresh := generation > 0
 
-			proof := ledger.Proof{Client: "app", Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: sha256.Sum256([]byte(secret))}}}
-			link := &ledger.Link{Grant: id16("g"), Generation: generation, Key: 1}
-			var c ledger.Command = &ledger.Exchange{Proof: proof, Link: link, Redirect: sha256.Sum256([]byte("https://app.example/cb"))}
+			proof := ledger.ClientAuth{Client: "app", Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: sha256.Sum256([]byte(secret))}}}
+			link := &ledger.CredentialRef{Grant: id16("g"), Generation: generation, Key: 1}
+			var c ledger.Command = &ledger.Exchange{ClientAuth: proof, Credential: link, Redirect: sha256.Sum256([]byte("https://app.example/cb"))}
 			if refresh {
-				c = &ledger.Refresh{Proof: proof, Link: link}
+				c = &ledger.Refresh{ClientAuth: proof, Credential: link}
 			}
 			before := *w.view().Grant(id16("g"))
 			o, _ := w.do(c, "", again)
@@ -67,7 +67,7 @@ func TestChainProperties(t *testing.T) {
 
 			inWindow := refresh && generation+1 == chain.due && !w.now.After(chain.spent.Add(time.Minute))
 			later := generation > chain.due
-			leaps := later && chain.restored && !chain.leapt
+			leaps := later && chain.restored && !chain.fastForwarded
 			switch {
 			case secret != "s1":
 				require.Equal(r, oauth.InvalidClient, o.Refusal.Code)
@@ -83,10 +83,10 @@ func TestChainProperties(t *testing.T) {
 				require.Equal(r, before, after)
 			case generation == chain.due, leaps:
 				require.NotNil(r, o.Issued)
-				chain.due, chain.spent, chain.leapt = generation+1, w.now, chain.leapt || leaps
+				chain.due, chain.spent, chain.fastForwarded = generation+1, w.now, chain.fastForwarded || leaps
 				require.Equal(r, chain.due, o.Issued.Generation)
 			case later && chain.restored:
-				require.Equal(r, ledger.LeaptAgain, o.Refusal.Cause)
+				require.Equal(r, ledger.SecondFastForward, o.Refusal.Cause)
 				chain.live = false
 			case later:
 				require.Equal(r, ledger.LaterThanDue, o.Refusal.Cause)

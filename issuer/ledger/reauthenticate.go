@@ -18,24 +18,24 @@ const ReauthenticateAfter = 15 * time.Minute
 func (s *Session) Fresh(at Time) bool { return at < s.Authenticated.Add(ReauthenticateAfter) }
 
 // fresh reports whether i may do acts that need a fresh sign-in.
-func (i identity) fresh(m Meta) bool { return i.operator || i.session.Fresh(m.At) }
+func (i caller) fresh(m Meta) bool { return i.operator || i.session.Fresh(m.At) }
 
 // authenticatedAt returns the time of a sign-in at a provider. said is the provider's
 // auth_time, or 0 if the provider sent none; then the time of the command counts. The
 // result is never later than that: the provider's clock may be ahead.
-func authenticatedAt(said Time, m Meta) Time {
-	if said == 0 {
+func authenticatedAt(authTime Time, m Meta) Time {
+	if authTime == 0 {
 		return m.At
 	}
-	return min(said, m.At)
+	return min(authTime, m.At)
 }
 
 // Reauthenticate records that the user of a session has authenticated again, by password
 // or at the upstream provider.
 type Reauthenticate struct {
 	Session [32]byte `cbor:"1,keyasint"`
-	// Verified is SignIn.Verified, of a user who gave the password.
-	Verified [32]byte `cbor:"2,keyasint,omitzero"`
+	// VerifiedHash is SignIn.Verified, of a user who gave the password.
+	VerifiedHash [32]byte `cbor:"2,keyasint,omitzero"`
 
 	// Issuer and Subject identify the person whom the upstream provider signed in, and
 	// Authenticated is the provider's auth_time. All are zero if a password was given.
@@ -55,7 +55,7 @@ func (c *Reauthenticate) Decide(v View, m Meta) Decision {
 		return deny(NotSignedIn)
 	case c.Issuer != "" && (c.Issuer != u.Upstream || c.Subject != u.Subject):
 		return deny(OtherPerson)
-	case c.Issuer == "" && (u.Password == "" || digest(u.Password) != c.Verified):
+	case c.Issuer == "" && (u.Password == "" || digest(u.Password) != c.VerifiedHash):
 		return deny(PasswordChanged)
 	}
 	next := *s

@@ -24,30 +24,30 @@ type EffectKind uint8
 // of them restrict: what undoes a restriction is among them, or a replay
 // would leave it standing.
 const (
-	EffectGrantEnded     EffectKind = 1 // Grant: Cause
-	EffectDisconnected   EffectKind = 2 // User: Client, "" for all
-	EffectLegacyEnded    EffectKind = 3 // User: Client, Born; the grants without limits
-	EffectSignedOut      EffectKind = 4 // User: Session
-	EffectSignedOutAll   EffectKind = 5 // User
-	EffectPassword       EffectKind = 6 // User: Password; ends sessions
-	EffectUserDisabled   EffectKind = 7 // Identity
-	EffectUserEnabled    EffectKind = 8 // Identity
-	EffectUserDeleted    EffectKind = 9 // Identity
-	EffectAdminGiven     EffectKind = 10
-	EffectAdminTaken     EffectKind = 11
-	EffectClientState    EffectKind = 12 // Client: State, Reason
-	EffectClientDeleted  EffectKind = 13
-	EffectClientNarrowed EffectKind = 14 // Client: URIs and Scopes, those that were left
-	EffectScopesSelected EffectKind = 15 // Client: Scopes
-	EffectSecretRevoked  EffectKind = 16 // Client: ID
-	EffectSecretAdded    EffectKind = 17 // Client: Secret
-	EffectKeyAdded       EffectKind = 18 // Key
-	EffectKeyActivated   EffectKind = 19 // ID
-	EffectKeyDropped     EffectKind = 20 // ID, Emergency
-	EffectResealed       EffectKind = 21 // ID of the cluster key, Sealed
-	EffectClientMoved    EffectKind = 22 // Client: User, its new owner
+	EffectGrantEnded        EffectKind = 1 // Grant: Cause
+	EffectDisconnected      EffectKind = 2 // User: Client, "" for all
+	EffectLegacyEnded       EffectKind = 3 // User: Client, Born; the grants without limits
+	EffectSignedOut         EffectKind = 4 // User: Session
+	EffectSignedOutAll      EffectKind = 5 // User
+	EffectPassword          EffectKind = 6 // User: Password; ends sessions
+	EffectUserDisabled      EffectKind = 7 // Identity
+	EffectUserEnabled       EffectKind = 8 // Identity
+	EffectUserDeleted       EffectKind = 9 // Identity
+	EffectAdminGranted      EffectKind = 10
+	EffectAdminRevoked      EffectKind = 11
+	EffectClientState       EffectKind = 12 // Client: State, Reason
+	EffectClientDeleted     EffectKind = 13
+	EffectClientNarrowed    EffectKind = 14 // Client: URIs and Scopes, those that were left
+	EffectScopesSelected    EffectKind = 15 // Client: Scopes
+	EffectSecretRevoked     EffectKind = 16 // Client: ID
+	EffectSecretAdded       EffectKind = 17 // Client: Secret
+	EffectKeyAdded          EffectKind = 18 // Key
+	EffectKeyActivated      EffectKind = 19 // ID
+	EffectKeyDropped        EffectKind = 20 // ID, Emergency
+	EffectRewrapped         EffectKind = 21 // ID of the cluster key, Sealed
+	EffectClientTransferred EffectKind = 22 // Client: User, its new owner
 
-	lastEffect = EffectClientMoved
+	lastEffect = EffectClientTransferred
 )
 
 // An Effect is one thing that a command did.
@@ -73,9 +73,9 @@ type Effect struct {
 
 	At Time `cbor:"17,keyasint,omitempty"` // of an effect that was replayed: when it happened first
 
-	// Born is the Seq up to which the effect ended grants: those that were born at or
+	// RevokedBefore is the Seq up to which the effect ended grants: those that were born at or
 	// before it. 0 means the command's own Seq.
-	Born uint64 `cbor:"18,keyasint,omitempty"`
+	RevokedBefore uint64 `cbor:"18,keyasint,omitempty"`
 
 	// Identity is that of a user who signs in elsewhere, for what follows the
 	// person and not only the row. It may be known although the user is not.
@@ -85,18 +85,18 @@ type Effect struct {
 // when is the time of e in its record.
 func (r *Record) when(e *Effect) Time { return cmp.Or(e.At, r.At) }
 
-// bornUpTo is the position up to which e ends grants when it is applied at seq. A
+// revokedBefore is the position up to which e ends grants when it is applied at seq. A
 // position that the backup has means the same after a restore. A later one is of
 // a grant that is lost: whatever the backup has was born before it.
-func (e *Effect) bornUpTo(seq uint64) uint64 {
-	if e.Born == 0 {
+func (e *Effect) revokedBefore(seq uint64) uint64 {
+	if e.RevokedBefore == 0 {
 		return seq
 	}
-	return min(e.Born, seq)
+	return min(e.RevokedBefore, seq)
 }
 
-// whole reports whether the kind of e is known and e has all fields that the kind needs.
-func (e *Effect) whole() bool {
+// complete reports whether the kind of e is known and e has all fields that the kind needs.
+func (e *Effect) complete() bool {
 	switch e.Kind {
 	case EffectSecretAdded:
 		return e.Secret != nil
@@ -104,7 +104,7 @@ func (e *Effect) whole() bool {
 		return e.Key != nil
 	case EffectScopesSelected:
 		return len(e.Scopes) > 0
-	case EffectClientMoved:
+	case EffectClientTransferred:
 		return e.User != ""
 	}
 	return e.Kind > 0 && e.Kind <= lastEffect && e.At >= 0

@@ -8,36 +8,36 @@ import (
 
 // effectNames are what counts of effects are headed by.
 var effectNames = map[EffectKind]string{
-	EffectGrantEnded:     "grants ended",
-	EffectDisconnected:   "users disconnected",
-	EffectLegacyEnded:    "grants without limits ended",
-	EffectSignedOut:      "sessions ended",
-	EffectSignedOutAll:   "users signed out everywhere",
-	EffectPassword:       "passwords changed",
-	EffectUserDisabled:   "users disabled",
-	EffectUserEnabled:    "users enabled",
-	EffectUserDeleted:    "users deleted",
-	EffectAdminGiven:     "administrators made",
-	EffectAdminTaken:     "administrators dismissed",
-	EffectClientState:    "states of clients changed",
-	EffectClientDeleted:  "clients deleted",
-	EffectClientNarrowed: "clients narrowed",
-	EffectScopesSelected: "legacy clients given scopes",
-	EffectSecretRevoked:  "client secrets revoked",
-	EffectSecretAdded:    "client secrets added",
-	EffectKeyAdded:       "keys added",
-	EffectKeyActivated:   "keys activated",
-	EffectKeyDropped:     "keys dropped",
-	EffectResealed:       "changes of the cluster key",
-	EffectClientMoved:    "clients transferred",
+	EffectGrantEnded:        "grants ended",
+	EffectDisconnected:      "users disconnected",
+	EffectLegacyEnded:       "grants without limits ended",
+	EffectSignedOut:         "sessions ended",
+	EffectSignedOutAll:      "users signed out everywhere",
+	EffectPassword:          "passwords changed",
+	EffectUserDisabled:      "users disabled",
+	EffectUserEnabled:       "users enabled",
+	EffectUserDeleted:       "users deleted",
+	EffectAdminGranted:      "administrators made",
+	EffectAdminRevoked:      "administrators dismissed",
+	EffectClientState:       "states of clients changed",
+	EffectClientDeleted:     "clients deleted",
+	EffectClientNarrowed:    "clients narrowed",
+	EffectScopesSelected:    "legacy clients given scopes",
+	EffectSecretRevoked:     "client secrets revoked",
+	EffectSecretAdded:       "client secrets added",
+	EffectKeyAdded:          "keys added",
+	EffectKeyActivated:      "keys activated",
+	EffectKeyDropped:        "keys dropped",
+	EffectRewrapped:         "changes of the cluster key",
+	EffectClientTransferred: "clients transferred",
 }
 
-// Revocations returns the kinds of effects that take access away, in their order. A
+// RevokingEffects returns the kinds of effects that take access away, in their order. A
 // state that is restored without their records may give that access back.
-func Revocations() (all []EffectKind) {
+func RevokingEffects() (all []EffectKind) {
 	for kind := EffectKind(1); kind <= lastEffect; kind++ {
 		switch kind {
-		case EffectUserEnabled, EffectAdminGiven, EffectSecretAdded, EffectKeyAdded, EffectKeyActivated:
+		case EffectUserEnabled, EffectAdminGranted, EffectSecretAdded, EffectKeyAdded, EffectKeyActivated:
 		default:
 			all = append(all, kind)
 		}
@@ -77,9 +77,9 @@ func (e *Effect) String() string {
 		return fmt.Sprintf("user %s enabled", e.User)
 	case EffectUserDeleted:
 		return fmt.Sprintf("user %s deleted", e.User)
-	case EffectAdminGiven:
+	case EffectAdminGranted:
 		return fmt.Sprintf("user %s made an administrator", e.User)
-	case EffectAdminTaken:
+	case EffectAdminRevoked:
 		return fmt.Sprintf("user %s no administrator any more", e.User)
 	case EffectClientState:
 		if e.State == Approved {
@@ -105,9 +105,9 @@ func (e *Effect) String() string {
 			return fmt.Sprintf("key %s dropped in emergency", e.ID)
 		}
 		return fmt.Sprintf("key %s dropped", e.ID)
-	case EffectResealed:
+	case EffectRewrapped:
 		return fmt.Sprintf("%d keys sealed under cluster key %s", len(e.Sealed), e.ID)
-	case EffectClientMoved:
+	case EffectClientTransferred:
 		return fmt.Sprintf("client %s transferred to user %s", e.Client, e.User)
 	}
 	return e.Kind.String()

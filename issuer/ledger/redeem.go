@@ -2,9 +2,9 @@ package ledger
 
 import "github.com/mintmark-auth/mintmark/issuer/oauth"
 
-// A Link is what a genuine credential names: a grant, a generation, and the
+// A CredentialRef is what a genuine credential names: a grant, a generation, and the
 // key it was made under. The node that has the request has checked the MAC.
-type Link struct {
+type CredentialRef struct {
 	Grant      GrantID `cbor:"1,keyasint"`
 	Generation uint32  `cbor:"2,keyasint,omitempty"`
 	Key        uint32  `cbor:"3,keyasint"`
@@ -22,18 +22,18 @@ type redemption struct {
 	user     *User
 }
 
-// begin authenticates the client and finds its grant. A nil link is a value
+// beginRedemption authenticates the client and finds its grant. A nil link is a value
 // that is not a credential at all; it is refused only after the client
 // authenticated, so that a wrong secret is always invalid_client.
 //
 // The decision is final where ok is false.
-func begin(v View, m Meta, p Proof, link *Link) (r redemption, d Decision, ok bool) {
+func beginRedemption(v View, m Meta, p ClientAuth, link *CredentialRef) (r redemption, d Decision, ok bool) {
 	auth, cause, again := v.authenticate(p)
 	genuine := func(d Decision) Decision {
 		if link == nil {
 			return d
 		}
-		return auth.recheck(d)
+		return auth.confirmFresh(d)
 	}
 	switch {
 	case cause != NoCause && again:
@@ -50,12 +50,12 @@ func begin(v View, m Meta, p Proof, link *Link) (r redemption, d Decision, ok bo
 	g := v.Grant(link.Grant)
 	switch {
 	case g == nil:
-		return r, auth.recheck(refuse(oauth.InvalidGrant, GrantGone)), false
+		return r, auth.confirmFresh(refuse(oauth.InvalidGrant, GrantGone)), false
 	case g.Client != auth.client.ID:
-		return r, auth.recheck(refuse(oauth.InvalidGrant, NotACredential)), false
+		return r, auth.confirmFresh(refuse(oauth.InvalidGrant, NotACredential)), false
 	}
 	r = redemption{v: v, m: m, auth: auth, settings: v.Settings(), grant: g, user: v.User(g.User)}
-	if !v.keeps(link.Key) || g.Last == m.ID && !v.keeps(g.Key) {
+	if !v.keyKnown(link.Key) || g.Last == m.ID && !v.keyKnown(g.Key) {
 		// A node that lags may have checked the MAC with a key that is gone, as
 		// it leaked: that is no proof. Nor can what is due be minted under one.
 		return r, r.refuse(oauth.InvalidGrant, KeyNotRecorded, link, 0), false
@@ -72,19 +72,19 @@ func (r redemption) decided() bool {
 
 // refuse names grant and generation: the client has proven that both are its
 // own.
-func (r redemption) refuse(code oauth.Code, cause Cause, l *Link, when Time) Decision {
+func (r redemption) refuse(code oauth.Code, cause Cause, l *CredentialRef, when Time) Decision {
 	return Decision{Outcome: Outcome{Refusal: &Refusal{
 		Code: code, Cause: cause, Named: true,
 		Grant: r.grant.ID, Presented: l.Generation, Due: r.grant.Due, When: when,
-	}}, Recheck: true, Proved: r.auth.proved()}
+	}}, ConfirmFresh: true, Authenticated: r.auth.bySecret()}
 }
 
-// moved answers a command that was proposed before with an unknown fate and
+// outcomeUnknown answers a command that was proposed before with an unknown fate and
 // finds that the row has moved on since. Whether it was this command that
 // moved it can't be told any more, so nothing may be concluded from it, least
-// of all reuse. A leap that is still open has not moved it.
-func (r redemption) moved(l *Link) (Decision, bool) {
-	if r.m.Again && r.grant.Due != l.Generation && !r.mayLeap(l) {
+// of all reuse. A fast-forward that is still open has not moved it.
+func (r redemption) outcomeUnknown(l *CredentialRef) (Decision, bool) {
+	if r.m.Again && r.grant.Due != l.Generation && !r.mayFastForward(l) {
 		return Decision{Outcome: Outcome{Unknown: true}}, true
 	}
 	return Decision{}, false
@@ -93,11 +93,11 @@ func (r redemption) moved(l *Link) (Decision, bool) {
 // reuse ends the grant: somebody presented a credential that was spent
 // before (RFC 6749 §4.1.2, RFC 9700 §4.14.2). end is what is told from now
 // on.
-func (r redemption) reuse(cause, end Cause, l *Link) Decision {
+func (r redemption) reuse(cause, end Cause, l *CredentialRef) Decision {
 	d := r.refuse(oauth.InvalidGrant, cause, l, r.grant.Spent)
-	d.Recheck, d.Proved, d.Accuses = false, false, true
+	d.ConfirmFresh, d.Authenticated, d.ReuseDetected = false, false, true
 	d.Changes = []Change{
-		put(TableGrants, r.grant.ends(end, r.m)),
+		put(TableGrants, r.grant.withEnd(end, r.m)),
 		event(r.m, Event{
 			Kind: EventReuse, Actor: r.auth.client.ID, Client: r.grant.Client, User: r.grant.User, Grant: r.grant.ID,
 			Detail: cause.String(),
@@ -106,22 +106,22 @@ func (r redemption) reuse(cause, end Cause, l *Link) Decision {
 	return d
 }
 
-// live refuses a grant that accepts nothing any more.
-func (r redemption) live(l *Link) (Decision, bool) {
+// checkLive refuses a grant that accepts nothing any more.
+func (r redemption) checkLive(l *CredentialRef) (Decision, bool) {
 	if cause, when := r.grant.ended(r.user); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, l, when), false
 	}
 	return Decision{}, true
 }
 
-// fresh refuses a credential that is due and has expired, or that isn't the
+// checkDue refuses a credential that is due and has expired, or that isn't the
 // one that was made. key is the one to make its successor under.
-func (r redemption) fresh(l *Link) (key uint32, d Decision, ok bool) {
+func (r redemption) checkDue(l *CredentialRef) (key uint32, d Decision, ok bool) {
 	if cause, when := r.v.expired(r.grant, r.settings, r.grant.Due, r.m.At); cause != NoCause {
 		return 0, r.refuse(oauth.InvalidGrant, cause, l, when), false
 	}
 	key = r.v.ActiveKey(ForCredentials).Number
-	if l.Key != r.grant.Key || l.Key != key && !r.v.keeps(l.Key) {
+	if l.Key != r.grant.Key || l.Key != key && !r.v.keyKnown(l.Key) {
 		return 0, r.refuse(oauth.InvalidGrant, KeyNotRecorded, l, 0), false
 	}
 	return key, Decision{}, true

@@ -9,9 +9,9 @@ import (
 
 // Refresh redeems a refresh token (RFC 6749 §6).
 type Refresh struct {
-	Proof Proof  `cbor:"1,keyasint"`
-	Link  *Link  `cbor:"2,keyasint,omitempty"` // nil: what was presented is no refresh token of ours
-	Scope string `cbor:"3,keyasint,omitempty"` // a narrower scope for this access token, or UnknownScope
+	ClientAuth ClientAuth     `cbor:"1,keyasint"`
+	Credential *CredentialRef `cbor:"2,keyasint,omitempty"` // nil: what was presented is no refresh token of ours
+	Scope      string         `cbor:"3,keyasint,omitempty"` // a narrower scope for this access token, or UnknownScope
 	// Unspent is View.Unspent, on the node that received the request and at that time:
 	// the token was still valid. A slow node or network may delay the command until
 	// after its own repetition and the next refresh were decided. The token is spent by
@@ -28,7 +28,7 @@ func (*Refresh) Kind() Kind { return KindRefresh }
 
 // Decide runs the proofs, then the rules of the chain.
 func (c *Refresh) Decide(v View, m Meta) Decision {
-	r, refused, ok := begin(v, m, c.Proof, c.Link)
+	r, refused, ok := beginRedemption(v, m, c.ClientAuth, c.Credential)
 	if !ok {
 		return refused
 	}
@@ -37,96 +37,96 @@ func (c *Refresh) Decide(v View, m Meta) Decision {
 	if r.decided() && cause == NoCause {
 		return r.issue(g, narrowed, false) // the same command again: the same answer
 	}
-	if d, moved := r.moved(c.Link); moved {
+	if d, moved := r.outcomeUnknown(c.Credential); moved {
 		return d
 	}
-	if d, ok := r.live(c.Link); !ok {
+	if d, ok := r.checkLive(c.Credential); !ok {
 		return d
 	}
-	if c.Link.Generation > g.Due {
-		return c.leap(r, narrowed, cause)
+	if c.Credential.Generation > g.Due {
+		return c.fastForward(r, narrowed, cause)
 	}
-	retry := c.Link.Generation < g.Due
+	retry := c.Credential.Generation < g.Due
 	if retry && !c.mayRetry(r) {
-		if c.Unspent && c.lately(r) {
-			return Decision{Outcome: Outcome{Unknown: true}, Recheck: true, Proved: r.auth.proved()}
+		if c.Unspent && c.spentRecently(r) {
+			return Decision{Outcome: Outcome{Unknown: true}, ConfirmFresh: true, Authenticated: r.auth.bySecret()}
 		}
-		return r.reuse(RefreshReused, GrantEndedByReuse, c.Link)
+		return r.reuse(RefreshReused, GrantEndedByReuse, c.Credential)
 	}
 	if cause != NoCause {
-		return r.refuse(oauth.InvalidScope, cause, c.Link, 0)
+		return r.refuse(oauth.InvalidScope, cause, c.Credential, 0)
 	}
 	if retry {
-		return c.again(r, narrowed)
+		return c.retry(r, narrowed)
 	}
-	key, d, ok := r.fresh(c.Link)
+	key, d, ok := r.checkDue(c.Credential)
 	if !ok {
 		return d
 	}
-	next := g.spends(g.Due, key, m)
-	return r.issue(next, narrowed, false, append(r.auth.noteUse(v, m, c.Proof), put(TableGrants, next))...)
+	next := g.withSpent(g.Due, key, m)
+	return r.issue(next, narrowed, false, append(r.auth.recordUse(v, m, c.ClientAuth), put(TableGrants, next))...)
 }
 
-// lately reports whether the grant moved on so short a time ago that a slow node
+// spentRecently reports whether the grant moved on so short a time ago that a slow node
 // may be why this was decided after its own repetition. Where nothing may be
 // asked for again, nothing is forgiven.
-func (c *Refresh) lately(r redemption) bool {
-	return r.grant.spentLately(retryWindow(r.settings, r.auth.client), r.m)
+func (c *Refresh) spentRecently(r redemption) bool {
+	return r.grant.spentWithin(retryWindow(r.settings, r.auth.client), r.m)
 }
 
 // mayRetry reports whether a response that was lost may be asked for again:
 // the successor of the token has not been used, and the token was spent no
 // longer ago than the retry window.
 func (c *Refresh) mayRetry(r redemption) bool {
-	return r.grant.repeatable(c.Link.Generation, retryWindow(r.settings, r.auth.client), r.m)
+	return r.grant.retryable(c.Credential.Generation, retryWindow(r.settings, r.auth.client), r.m)
 }
 
-// repeatable reports whether the refresh token of a generation may be presented
+// retryable reports whether the refresh token of a generation may be presented
 // once more.
-func (g *Grant) repeatable(generation uint32, window time.Duration, m Meta) bool {
-	return generation+1 == g.Due && g.spentLately(window, m)
+func (g *Grant) retryable(generation uint32, window time.Duration, m Meta) bool {
+	return generation+1 == g.Due && g.spentWithin(window, m)
 }
 
 // Unspent reports whether, by this view, a refresh token is not spent: it is the one
 // that is due, or a later one, or the one before, which may be repeated since its
 // response may have been lost. m has the time of the request.
-func (v View) Unspent(l Link, m Meta) bool {
+func (v View) Unspent(l CredentialRef, m Meta) bool {
 	g := v.Grant(l.Grant)
 	if g == nil || l.Generation >= g.Due {
 		return true
 	}
 	c := v.Client(g.Client)
-	return c != nil && g.repeatable(l.Generation, retryWindow(v.Settings(), c), m)
+	return c != nil && g.retryable(l.Generation, retryWindow(v.Settings(), c), m)
 }
 
-// again gives the same successor with a fresh access token. It is an
+// retry gives the same successor with a fresh access token. It is an
 // acceptance like any other, so it goes through the log.
-func (c *Refresh) again(r redemption, narrowed string) Decision {
+func (c *Refresh) retry(r redemption, narrowed string) Decision {
 	g := r.grant
 	if cause, when := r.v.expired(g, r.settings, g.Due, r.m.At); cause != NoCause {
-		return r.refuse(oauth.InvalidGrant, cause, c.Link, when)
+		return r.refuse(oauth.InvalidGrant, cause, c.Credential, when)
 	}
-	if !r.v.keeps(g.Key) {
+	if !r.v.keyKnown(g.Key) {
 		// The successor was made under a key that leaked, and is worth nothing.
-		return r.refuse(oauth.InvalidGrant, KeyNotRecorded, c.Link, 0)
+		return r.refuse(oauth.InvalidGrant, KeyNotRecorded, c.Credential, 0)
 	}
 	next := *g
 	next.Used, next.Last = max(r.m.At, g.Spent+1), r.m.ID
 	first := g.Used == g.Spent // the first repetition for this generation
 	if first {
-		next.Twice = min(g.Twice+1, sharedAfter)
+		next.Repeats = min(g.Repeats+1, sharedAfter)
 	}
-	changes := append(r.auth.noteUse(r.v, r.m, c.Proof), put(TableGrants, &next))
-	tell := func(kind EventKind) {
+	changes := append(r.auth.recordUse(r.v, r.m, c.ClientAuth), put(TableGrants, &next))
+	audit := func(kind EventKind) {
 		changes = append(changes, event(r.m, Event{Kind: kind, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
 	}
 	switch {
-	case next.Shared() && g.Shown != r.m.At.day():
-		next.Shown = r.m.At.day()
-		tell(EventShared)
-	case g.tellsRetry(r.m):
-		next.Retried = r.m.At.day()
-		tell(EventRetried)
+	case next.Shared() && g.SharedDay != r.m.At.day():
+		next.SharedDay = r.m.At.day()
+		audit(EventShared)
+	case g.auditsRetry(r.m):
+		next.RetryDay = r.m.At.day()
+		audit(EventRetried)
 	}
 	d := r.issue(&next, narrowed, true, changes...)
 	if d.Outcome.Issued != nil {
@@ -135,7 +135,7 @@ func (c *Refresh) again(r redemption, narrowed string) Decision {
 	return d
 }
 
-// tellsRetry reports whether a retry is an event: the first of a grant on a day
+// auditsRetry reports whether a retry is an event: the first of a grant on a day
 // of state time (UTC). That tells whose responses get lost; how often, the metrics
 // count. A client that refreshes and asks again in turn would otherwise push
 // all that others did out of the audit trail within minutes.
@@ -143,9 +143,9 @@ func (c *Refresh) again(r redemption, narrowed string) Decision {
 // There is no bound for all grants of a client together. One with 10,000 users
 // may have 10,000 such events a day, which its users' own sign-ins outnumber, and
 // a bound would let whoever asks again for one grant hide behind the others.
-// Nobody can make many grants for it either: see maxAllowsADay.
-func (g *Grant) tellsRetry(m Meta) bool {
-	return g.Retried != m.At.day()
+// Nobody can make many grants for it either: see maxAllowsPerDay.
+func (g *Grant) auditsRetry(m Meta) bool {
+	return g.RetryDay != m.At.day()
 }
 
 // narrow is the scope of the access token: all of the grant, or less where

@@ -61,7 +61,7 @@ func (c *Replay) Decide(v View, m Meta) Decision {
 	if refused := checkRecords(c.Records); refused != nil {
 		return Decision{Outcome: Outcome{Refusal: refused}}
 	}
-	records := c.unseen(restore)
+	records := c.newRecords(restore)
 	effects, changed := 0, 0
 	for i := range records {
 		effects += len(records[i].Effects)
@@ -72,7 +72,7 @@ func (c *Replay) Decide(v View, m Meta) Decision {
 	case len(records) == 0:
 		return accept(Outcome{ID: RestoreID})
 	}
-	s := newRestored(v, m)
+	s := newReplayState(v, m)
 	for i := range records {
 		for j := range records[i].Effects {
 			e := &records[i].Effects[j]
@@ -90,8 +90,8 @@ func (c *Replay) Decide(v View, m Meta) Decision {
 		event(m, Event{Kind: EventReplayed, Actor: Operator, Detail: fmt.Sprintf("%d effects, %d of them on what the backup has", effects, changed)}))...)
 }
 
-// unseen are the records that are not in the state yet.
-func (c *Replay) unseen(r *Restore) []Record {
+// newRecords are the records that are not in the state yet.
+func (c *Replay) newRecords(r *Restore) []Record {
 	seen := max(c.Backup, r.Replayed)
 	i := slices.IndexFunc(c.Records, func(r Record) bool { return r.Seq > seen })
 	if i < 0 {
@@ -104,11 +104,11 @@ func (c *Replay) unseen(r *Restore) []Record {
 // restore of the same backup finds them in the journal of this cluster.
 func (c *Replay) journal(v View, m Meta) *Record {
 	r := &Record{Seq: m.Seq, At: m.At, Actor: Operator}
-	for _, old := range c.unseen(v.Restore()) {
+	for _, old := range c.newRecords(v.Restore()) {
 		for _, e := range old.Effects {
 			e.At = old.when(&e)
-			if e.Born > 0 {
-				e.Born = e.bornUpTo(m.Seq)
+			if e.RevokedBefore > 0 {
+				e.RevokedBefore = e.revokedBefore(m.Seq)
 			}
 			r.Effects = append(r.Effects, e)
 		}
@@ -128,7 +128,7 @@ func checkRecords(records []Record) *Refusal {
 			return bad("have no time")
 		}
 		for j := range records[i].Effects {
-			if !records[i].Effects[j].whole() {
+			if !records[i].Effects[j].complete() {
 				return bad("have an effect that this version does not know")
 			}
 		}
@@ -160,7 +160,7 @@ func (e *Effect) size() int {
 		n += 64 + len(s.ID) + len(s.Tail)
 	}
 	if k := e.Key; k != nil {
-		n += 128 + len(k.ID) + len(k.Algorithm) + len(k.Public) + len(k.Sealed) + len(k.Under)
+		n += 128 + len(k.ID) + len(k.Algorithm) + len(k.Public) + len(k.Sealed) + len(k.SealedUnder)
 	}
 	return n
 }

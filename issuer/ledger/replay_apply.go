@@ -5,54 +5,54 @@ import (
 	"slices"
 )
 
-// restored is a state that effects are applied to without writing: rows that
+// replayState is a state that effects are applied to without writing: rows that
 // changed are kept aside until all are applied.
-type restored struct {
+type replayState struct {
 	v View
 	m Meta
 
-	users    aside[string, User]
-	clients  aside[string, Client]
-	grants   aside[GrantID, Grant]
-	sessions aside[[32]byte, Session]
-	ring     []*Key // all keys
+	users    overlay[string, User]
+	clients  overlay[string, Client]
+	grants   overlay[GrantID, Grant]
+	sessions overlay[[32]byte, Session]
+	keyring  []*Key // all keys
 
-	tooLate bool // the ring has a key that stands in the way of one of the records
+	tooLate bool // the keyring has a key that stands in the way of one of the records
 }
 
-func newRestored(v View, m Meta) *restored {
-	return &restored{
+func newReplayState(v View, m Meta) *replayState {
+	return &replayState{
 		v: v, m: m,
-		users:    aside[string, User]{read: v.User, rows: map[string]*User{}},
-		clients:  aside[string, Client]{read: v.Client, rows: map[string]*Client{}},
-		grants:   aside[GrantID, Grant]{read: v.Grant, rows: map[GrantID]*Grant{}},
-		sessions: aside[[32]byte, Session]{read: v.Session, rows: map[[32]byte]*Session{}},
-		ring:     slices.Collect(v.Keys()),
+		users:    overlay[string, User]{read: v.User, rows: map[string]*User{}},
+		clients:  overlay[string, Client]{read: v.Client, rows: map[string]*Client{}},
+		grants:   overlay[GrantID, Grant]{read: v.Grant, rows: map[GrantID]*Grant{}},
+		sessions: overlay[[32]byte, Session]{read: v.Session, rows: map[[32]byte]*Session{}},
+		keyring:  slices.Collect(v.Keys()),
 	}
 }
 
-// aside has rows over those of a view, in the order in which they changed.
-type aside[K comparable, R any] struct {
+// overlay has rows over those of a view, in the order in which they changed.
+type overlay[K comparable, R any] struct {
 	read  func(K) *R
 	rows  map[K]*R // nil: deleted
 	order []K
 }
 
-func (a *aside[K, R]) get(id K) *R {
+func (a *overlay[K, R]) get(id K) *R {
 	if row, ok := a.rows[id]; ok {
 		return row
 	}
 	return a.read(id)
 }
 
-func (a *aside[K, R]) put(id K, row *R) {
+func (a *overlay[K, R]) put(id K, row *R) {
 	if _, ok := a.rows[id]; !ok {
 		a.order = append(a.order, id)
 	}
 	a.rows[id] = row
 }
 
-func (a *aside[K, R]) changes(to []Change, table string) []Change {
+func (a *overlay[K, R]) changes(to []Change, table string) []Change {
 	for _, id := range a.order {
 		if row := a.rows[id]; row != nil {
 			to = append(to, put(table, row))
@@ -64,17 +64,17 @@ func (a *aside[K, R]) changes(to []Change, table string) []Change {
 }
 
 // changes are those of all effects that were applied.
-func (s *restored) changes() []Change {
+func (s *replayState) changes() []Change {
 	list := s.users.changes(nil, TableUsers)
 	list = s.clients.changes(list, TableClients)
 	list = s.grants.changes(list, TableGrants)
 	list = s.sessions.changes(list, TableSessions)
 	for k := range s.v.Keys() {
-		if s.key(k.ID) < 0 {
+		if s.keyIndex(k.ID) < 0 {
 			list = append(list, remove(TableKeys, k))
 		}
 	}
-	for _, k := range s.ring {
+	for _, k := range s.keyring {
 		if s.v.Key(k.ID) != k {
 			list = append(list, put(TableKeys, k))
 		}
@@ -84,14 +84,14 @@ func (s *restored) changes() []Change {
 
 // apply reports whether e changed something: not, where the state does not
 // have what e is about, or is so already.
-func (s *restored) apply(e *Effect, at Time) bool {
+func (s *replayState) apply(e *Effect, at Time) bool {
 	switch e.Kind {
 	case EffectGrantEnded:
 		g := s.grants.get(e.Grant)
 		if g == nil || g.Ended != 0 {
 			return false
 		}
-		next := g.ends(e.Cause, s.m)
+		next := g.withEnd(e.Cause, s.m)
 		next.Ended = at
 		s.grants.put(g.ID, next)
 		return true
@@ -101,16 +101,16 @@ func (s *restored) apply(e *Effect, at Time) bool {
 		}
 		s.sessions.put(e.Session, nil)
 		return true
-	case EffectKeyAdded, EffectKeyActivated, EffectKeyDropped, EffectResealed:
+	case EffectKeyAdded, EffectKeyActivated, EffectKeyDropped, EffectRewrapped:
 		return s.applyKey(e, at)
-	case EffectClientState, EffectClientDeleted, EffectClientNarrowed, EffectScopesSelected, EffectSecretRevoked, EffectSecretAdded, EffectClientMoved:
+	case EffectClientState, EffectClientDeleted, EffectClientNarrowed, EffectScopesSelected, EffectSecretRevoked, EffectSecretAdded, EffectClientTransferred:
 		return s.applyClient(e, at)
 	}
 	return s.applyUser(e)
 }
 
-func (s *restored) applyUser(e *Effect) bool {
-	u := s.person(e)
+func (s *replayState) applyUser(e *Effect) bool {
+	u := s.affectedUser(e)
 	if u == nil || u.Deleted {
 		return false
 	}
@@ -122,17 +122,17 @@ func (s *restored) applyUser(e *Effect) bool {
 		}
 		next.disconnect(e.Client, s.m)
 	case EffectLegacyEnded:
-		born := e.bornUpTo(s.m.Seq)
-		if !s.v.hasGrant(u, func(g *Grant) bool { return g.Client == e.Client && g.Legacy && g.Born <= born }) {
+		born := e.revokedBefore(s.m.Seq)
+		if !s.v.hasGrant(u, func(g *Grant) bool { return g.Client == e.Client && g.Legacy && g.CreatedSeq <= born }) {
 			return false
 		}
-		cut := u.cut(e.Client)
+		cut := u.revokedBefore(e.Client)
 		cut.Legacy = max(cut.Legacy, born)
-		next.setCut(cut)
+		next.setRevokedBefore(cut)
 	case EffectSignedOutAll:
-		next.SessionsCut = s.m.Seq
+		next.SessionsRevokedBefore = s.m.Seq
 	case EffectPassword:
-		next.Password, next.SessionsCut = e.Password, s.m.Seq
+		next.Password, next.SessionsRevokedBefore = e.Password, s.m.Seq
 	case EffectUserDisabled:
 		if u.Disabled {
 			return false
@@ -145,8 +145,8 @@ func (s *restored) applyUser(e *Effect) bool {
 		}
 	case EffectUserDeleted:
 		next.tombstone(s.m)
-	case EffectAdminGiven, EffectAdminTaken:
-		next.Admin = e.Kind == EffectAdminGiven
+	case EffectAdminGranted, EffectAdminRevoked:
+		next.Admin = e.Kind == EffectAdminGranted
 		if next.Admin == u.Admin {
 			return false
 		}
@@ -155,9 +155,9 @@ func (s *restored) applyUser(e *Effect) bool {
 	return true
 }
 
-// person is the user whom an effect is about. Somebody who signs in elsewhere may
+// affectedUser is the user whom an effect is about. Somebody who signs in elsewhere may
 // have another row since the restore, or none: then a row keeps out whom it says.
-func (s *restored) person(e *Effect) *User {
+func (s *replayState) affectedUser(e *Effect) *User {
 	u := s.users.get(e.User)
 	if u != nil || len(e.Identity) == 0 {
 		return u
@@ -180,5 +180,5 @@ func (s *restored) person(e *Effect) *User {
 	if s.v.UserByName(name) != nil {
 		name = ""
 	}
-	return &User{ID: e.User, Username: name, Was: e.Identity, Created: s.m.At}
+	return &User{ID: e.User, Username: name, FormerIdentity: e.Identity, Created: s.m.At}
 }

@@ -2,7 +2,7 @@ package ledger
 
 import "slices"
 
-func (s *restored) applyClient(e *Effect, at Time) bool {
+func (s *replayState) applyClient(e *Effect, at Time) bool {
 	c := s.clients.get(e.Client)
 	if c == nil || c.State == Deleted {
 		return false
@@ -11,22 +11,22 @@ func (s *restored) applyClient(e *Effect, at Time) bool {
 	var changed bool
 	switch e.Kind {
 	case EffectClientState:
-		changed = next.moveTo(e.State, e.Reason)
+		changed = next.applyState(e.State, e.Reason)
 	case EffectClientDeleted:
 		next.tombstone()
 		changed = true
 	case EffectClientNarrowed:
-		changed = next.leave(e.URIs, e.Scopes)
+		changed = next.retain(e.URIs, e.Scopes)
 	case EffectScopesSelected:
 		changed = c.Legacy
 		next.Legacy, next.Scopes, next.Proposed = false, e.Scopes, nil
 	case EffectSecretRevoked:
-		changed = next.revoke(e.ID, at)
+		changed = next.revokeSecret(e.ID, at)
 	case EffectSecretAdded:
 		changed = next.restoreSecret(*e.Secret, at)
-	case EffectClientMoved:
+	case EffectClientTransferred:
 		changed = c.Owner != e.User
-		next.moveToOwner(e.User)
+		next.setOwner(e.User)
 	}
 	if !changed {
 		return false
@@ -37,9 +37,9 @@ func (s *restored) applyClient(e *Effect, at Time) bool {
 	return true
 }
 
-// moveTo takes the state of a record. It leaves a client that may not be used
+// applyState takes the state of a record. It leaves a client that may not be used
 // as it is, but for one that goes on after its suspension.
-func (c *Client) moveTo(state ClientState, reason string) bool {
+func (c *Client) applyState(state ClientState, reason string) bool {
 	switch {
 	case state == Approved && c.State == Suspended:
 	case state == Suspended && c.State == Approved:
@@ -52,16 +52,16 @@ func (c *Client) moveTo(state ClientState, reason string) bool {
 	return true
 }
 
-// leave takes away redirect URIs and scopes that were not left. Where none
+// retain takes away redirect URIs and scopes that were not left. Where none
 // would remain, those that came in their place do: a client has at least one
 // of each, unless it is a legacy one.
-func (c *Client) leave(uris, scopes []string) bool {
+func (c *Client) retain(uris, scopes []string) bool {
 	old := c.Profile
 	if len(uris) > 0 {
-		c.RedirectURIs = orElse(both(c.RedirectURIs, uris), uris)
+		c.RedirectURIs = orElse(intersect(c.RedirectURIs, uris), uris)
 	}
 	if len(scopes) > 0 && !c.Legacy {
-		c.Scopes = orElse(both(c.Scopes, scopes), scopes)
+		c.Scopes = orElse(intersect(c.Scopes, scopes), scopes)
 	}
 	if c.Profile.equal(&old) {
 		return false
@@ -70,10 +70,10 @@ func (c *Client) leave(uris, scopes []string) bool {
 	return true
 }
 
-// revoke ends a secret although it may be the last one: its application was
+// revokeSecret ends a secret although it may be the last one: its application was
 // given another, which may be lost.
-func (c *Client) revoke(id string, at Time) bool {
-	i := c.secret(id)
+func (c *Client) revokeSecret(id string, at Time) bool {
+	i := c.secretIndex(id)
 	if i < 0 || !c.Secrets[i].Active() {
 		return false
 	}
@@ -90,7 +90,7 @@ func (c *Client) restoreSecret(n NewSecret, at Time) bool {
 		return false
 	}
 	c.Secrets = slices.Clone(c.Secrets)
-	if i := c.secret(n.ID); i >= 0 {
+	if i := c.secretIndex(n.ID); i >= 0 {
 		c.Secrets[i].Revoked = 0
 	} else {
 		c.Secrets = append(c.Secrets, n.at(at))

@@ -5,18 +5,18 @@ import (
 	"slices"
 )
 
-func (s *restored) applyKey(e *Effect, at Time) bool {
+func (s *replayState) applyKey(e *Effect, at Time) bool {
 	switch e.Kind {
 	case EffectKeyAdded:
 		return s.addKey(*e.Key)
 	case EffectKeyActivated:
 		return s.activateKey(e.ID, at)
 	case EffectKeyDropped:
-		i := s.key(e.ID)
-		if i < 0 || s.ring[i].State == KeyActive {
+		i := s.keyIndex(e.ID)
+		if i < 0 || s.keyring[i].State == KeyActive {
 			return false // there is no other to mint with
 		}
-		if k := s.ring[i]; !e.Emergency && k.Purpose == ForCredentials && s.secretsUnder(k.Number) {
+		if k := s.keyring[i]; !e.Emergency && k.Purpose == ForCredentials && s.secretsUnder(k.Number) {
 			return false
 		}
 		s.dropKey(i)
@@ -24,12 +24,12 @@ func (s *restored) applyKey(e *Effect, at Time) bool {
 	}
 	changed := false
 	for _, sealed := range e.Sealed {
-		i := s.key(sealed.ID)
-		if i < 0 || s.ring[i].Under == e.ID {
+		i := s.keyIndex(sealed.ID)
+		if i < 0 || s.keyring[i].SealedUnder == e.ID {
 			continue
 		}
 		next := s.changedKey(i)
-		next.Sealed, next.Under = sealed.Sealed, e.ID
+		next.Sealed, next.SealedUnder = sealed.Sealed, e.ID
 		changed = true
 	}
 	return changed
@@ -38,7 +38,7 @@ func (s *restored) applyKey(e *Effect, at Time) bool {
 // secretsUnder reports whether a client's secret is recorded under a credential
 // key. Before the key went its secrets were recorded anew, which the backup has
 // not heard of: it goes when they have been used once more.
-func (s *restored) secretsUnder(number uint32) bool {
+func (s *replayState) secretsUnder(number uint32) bool {
 	for c := range s.v.Clients() {
 		if s.clients.get(c.ID).secretsUnder(number) > 0 {
 			return true
@@ -47,13 +47,13 @@ func (s *restored) secretsUnder(number uint32) bool {
 	return false
 }
 
-// stranded are clients of the backup that can't authenticate any more, as their
+// lockedOutClients are clients of the backup that can't authenticate any more, as their
 // secrets are recorded under a key that leaked and went.
-func (s *restored) stranded() (ids []string) {
+func (s *replayState) lockedOutClients() (ids []string) {
 	kept := func(secret Secret) bool {
-		return secret.Active() && slices.ContainsFunc(s.ring, func(k *Key) bool { return k.Purpose == ForCredentials && k.Number == secret.Key })
+		return secret.Active() && slices.ContainsFunc(s.keyring, func(k *Key) bool { return k.Purpose == ForCredentials && k.Number == secret.Key })
 	}
-	before := s.v.Stranded()
+	before := s.v.LockedOutClients()
 	for c := range s.v.Clients() {
 		c = s.clients.get(c.ID)
 		if c.State != Deleted && c.ActiveSecrets() > 0 && !slices.ContainsFunc(c.Secrets, kept) && !slices.Contains(before, c.ID) {
@@ -64,14 +64,14 @@ func (s *restored) stranded() (ids []string) {
 }
 
 // dropKey removes a key, as DropKey does.
-func (s *restored) dropKey(i int) {
-	gone := s.ring[i]
-	s.ring = slices.Delete(s.ring, i, i+1)
+func (s *replayState) dropKey(i int) {
+	gone := s.keyring[i]
+	s.keyring = slices.Delete(s.keyring, i, i+1)
 	if gone.Purpose != ForCredentials {
 		return
 	}
-	if a := s.activeKey(ForCredentials); a >= 0 && max(s.ring[a].Number, s.ring[a].Highest) < gone.Number {
-		s.changedKey(a).Highest = gone.Number
+	if a := s.activeKeyIndex(ForCredentials); a >= 0 && max(s.keyring[a].Number, s.keyring[a].HighestNumber) < gone.Number {
+		s.changedKey(a).HighestNumber = gone.Number
 	}
 }
 
@@ -80,9 +80,9 @@ func (s *restored) dropKey(i int) {
 // the start of the records. If another key has the same id, or another credential key
 // the same number, that one was made after the restore: it stays, and the replay comes
 // too late.
-func (s *restored) addKey(k Key) bool {
-	for _, other := range s.ring {
-		if other.ID == k.ID && bytes.Equal(other.Sealed, k.Sealed) && other.Under == k.Under {
+func (s *replayState) addKey(k Key) bool {
+	for _, other := range s.keyring {
+		if other.ID == k.ID && bytes.Equal(other.Sealed, k.Sealed) && other.SealedUnder == k.SealedUnder {
 			return false
 		}
 		if other.ID == k.ID || k.Purpose == ForCredentials && other.Purpose == k.Purpose && other.Number == k.Number {
@@ -90,31 +90,31 @@ func (s *restored) addKey(k Key) bool {
 			return false
 		}
 	}
-	if k.State == KeyActive && s.activeKey(k.Purpose) >= 0 {
+	if k.State == KeyActive && s.activeKeyIndex(k.Purpose) >= 0 {
 		k.State, k.Activated = KeyAnnounced, 0
 	}
 	k.Last = s.m.ID
-	k.notLater(s.m.At)
-	s.ring = append(s.ring, &k)
+	k.clampTimes(s.m.At)
+	s.keyring = append(s.keyring, &k)
 	return true
 }
 
-// notLater replaces the times of a key that are later than now by now, since the key's
+// clampTimes replaces the times of a key that are later than now by now, since the key's
 // next step would wait for them. The time that verifiers need to learn the key then
 // starts now.
-func (k *Key) notLater(now Time) {
-	if k.Learnt > 0 {
-		k.Learnt = min(k.Learnt, now+max(k.Learnt-k.Announced, 0))
+func (k *Key) clampTimes(now Time) {
+	if k.PropagatedAt > 0 {
+		k.PropagatedAt = min(k.PropagatedAt, now+max(k.PropagatedAt-k.Announced, 0))
 	}
 	k.Announced, k.Activated, k.Retired = min(k.Announced, now), min(k.Activated, now), min(k.Retired, now)
 }
 
-func (s *restored) activateKey(id string, at Time) bool {
-	i := s.key(id)
-	if i < 0 || s.ring[i].State != KeyAnnounced {
+func (s *replayState) activateKey(id string, at Time) bool {
+	i := s.keyIndex(id)
+	if i < 0 || s.keyring[i].State != KeyAnnounced {
 		return false
 	}
-	if j := s.activeKey(s.ring[i].Purpose); j >= 0 {
+	if j := s.activeKeyIndex(s.keyring[i].Purpose); j >= 0 {
 		old := s.changedKey(j)
 		old.State, old.Retired = KeyRetiring, at
 	}
@@ -123,19 +123,19 @@ func (s *restored) activateKey(id string, at Time) bool {
 	return true
 }
 
-// key is where a key stands in the ring, -1 where it is not there.
-func (s *restored) key(id string) int {
-	return slices.IndexFunc(s.ring, func(k *Key) bool { return k.ID == id })
+// keyIndex is where a key stands in the keyring, -1 where it is not there.
+func (s *replayState) keyIndex(id string) int {
+	return slices.IndexFunc(s.keyring, func(k *Key) bool { return k.ID == id })
 }
 
-func (s *restored) activeKey(p Purpose) int {
-	return slices.IndexFunc(s.ring, func(k *Key) bool { return k.Purpose == p && k.State == KeyActive })
+func (s *replayState) activeKeyIndex(p Purpose) int {
+	return slices.IndexFunc(s.keyring, func(k *Key) bool { return k.Purpose == p && k.State == KeyActive })
 }
 
 // changedKey puts a copy to change in a key's place.
-func (s *restored) changedKey(i int) *Key {
-	next := *s.ring[i]
+func (s *replayState) changedKey(i int) *Key {
+	next := *s.keyring[i]
 	next.Last = s.m.ID
-	s.ring[i] = &next
+	s.keyring[i] = &next
 	return &next
 }

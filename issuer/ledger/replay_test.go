@@ -38,7 +38,7 @@ func TestReplayRefuses(t *testing.T) {
 	}
 	for _, test := range tests {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.run("user alice")
 			o, _ := w.do(&test.c, "", false)
 			require.Equal(t, ledger.NotRestored, o.Refusal.Cause, "before a restore")
@@ -59,7 +59,7 @@ func TestReplayRefuses(t *testing.T) {
 // TestReplaySkipsWhatTheBackupHas: by position, both the backup's and that of
 // the last record that was replayed.
 func TestReplaySkipsWhatTheBackupHas(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.run("user alice")
 	w.must(&ledger.BeginRestore{})
 	record := func(seq uint64, kind ledger.EffectKind) ledger.Record {
@@ -97,13 +97,13 @@ func TestReplaysFit(t *testing.T) {
 			{Kind: ledger.EffectSignedOut, User: "u-" + client, Session: id32(2)},
 			{Kind: ledger.EffectKeyAdded, Key: &ledger.Key{
 				ID: client, Purpose: ledger.ForCredentials, Number: 1 << 31, Algorithm: "ES256", Public: []byte(long), Sealed: []byte(long),
-				State: ledger.KeyRetiring, Announced: 1 << 60, Activated: 1 << 60, Retired: 1 << 60, Under: long,
+				State: ledger.KeyRetiring, Announced: 1 << 60, Activated: 1 << 60, Retired: 1 << 60, SealedUnder: long,
 			}},
-			{Kind: ledger.EffectResealed, ID: long, Sealed: []ledger.SealedKey{{ID: client, Sealed: []byte(long)}}},
-			{Kind: ledger.EffectGrantEnded, Grant: id16(client), Client: client, User: client, Cause: ledger.LeaptAgain},
+			{Kind: ledger.EffectRewrapped, ID: long, Sealed: []ledger.SealedKey{{ID: client, Sealed: []byte(long)}}},
+			{Kind: ledger.EffectGrantEnded, Grant: id16(client), Client: client, User: client, Cause: ledger.SecondFastForward},
 			{Kind: ledger.EffectClientState, Client: client, State: ledger.Suspended, Reason: long},
 			{Kind: ledger.EffectPassword, User: client, Password: long},
-			{Kind: ledger.EffectClientMoved, User: long, Client: client},
+			{Kind: ledger.EffectClientTransferred, User: long, Client: client},
 		}}
 		if seq%7 != 0 {
 			r.Effects = r.Effects[2:3] // most are small
@@ -132,7 +132,7 @@ func id32(n byte) (id [32]byte) { id[0] = n; return id }
 
 // TestEffectsHaveNames: each kind is told to whoever runs a restore.
 func TestEffectsHaveNames(t *testing.T) {
-	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectClientMoved; kind++ {
+	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectClientTransferred; kind++ {
 		require.NotContains(t, kind.String(), "effects of kind")
 		e := ledger.Effect{Kind: kind, Secret: &ledger.NewSecret{}, Key: &ledger.Key{}}
 		require.NotEqual(t, kind.String(), e.String())
@@ -142,20 +142,20 @@ func TestEffectsHaveNames(t *testing.T) {
 // TestReplayBringsNoTimeThatIsYetToCome: the clock of the cluster that was given
 // up may have been wrong.
 func TestReplayBringsNoTimeThatIsYetToCome(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.run("user alice")
 	w.must(&ledger.BeginRestore{})
 	soon := ledger.Time(w.now.Add(time.Hour).UnixMilli())
 	later := soon.Add(400 * 24 * time.Hour)
 	key := ledger.Key{
 		ID: "k9", Purpose: ledger.ForSigning, Sealed: []byte("x"), State: ledger.KeyAnnounced,
-		Announced: later, Learnt: later.Add(10 * time.Minute),
+		Announced: later, PropagatedAt: later.Add(10 * time.Minute),
 	}
 	w.must(&ledger.Replay{Backup: 2, Records: []ledger.Record{{Seq: 3, At: later, Effects: []ledger.Effect{{Kind: ledger.EffectKeyAdded, Key: &key}}}}})
 	k := w.view().Key("k9")
 	now := k.Announced
 	require.Less(t, now, soon)
-	require.Equal(t, now.Add(10*time.Minute), k.Learnt)
+	require.Equal(t, now.Add(10*time.Minute), k.PropagatedAt)
 	w.must(&ledger.Replay{Backup: 2, Records: []ledger.Record{{Seq: 4, At: later, Effects: []ledger.Effect{{Kind: ledger.EffectKeyActivated, ID: "k9"}}}}})
 	require.Less(t, w.view().Key("k9").Activated, soon)
 }

@@ -6,7 +6,7 @@ import "slices"
 // remaining node. Commands that the backup or that node doesn't have are lost. Some
 // rules assume that no command is missing, so they are relaxed once for each row that
 // came out of the backup or of that node. There is one Restore; before the first
-// restore or recovery it has only Lives.
+// restore or recovery it has only Timelines.
 type Restore struct {
 	ID    string    `cbor:"1,keyasint"` // always RestoreID
 	Count uint32    `cbor:"2,keyasint"` // of restores and recoveries, including this one
@@ -18,16 +18,16 @@ type Restore struct {
 	// counting of the cluster that wrote it.
 	Replayed uint64 `cbor:"6,keyasint,omitempty"`
 
-	// Lives are those that led to this state, the present one last. It grows by
+	// Timelines are those that led to this state, the present one last. It grows by
 	// some thirty bytes with each restore or recovery.
-	Lives []Life `cbor:"7,keyasint,omitempty"`
+	Timelines []Timeline `cbor:"7,keyasint,omitempty"`
 }
 
-// A Life is a history of commands. A restore of an older backup begins another,
+// A Timeline is a history of commands. A restore of an older backup begins another,
 // and so does a node that goes on alone when the others are lost: positions are
-// then used again, for other commands, so that a journal of one life says
+// then used again, for other commands, so that a journal of one timeline says
 // nothing about another.
-type Life struct {
+type Timeline struct {
 	ID   CommandID `cbor:"1,keyasint"`
 	From uint64    `cbor:"2,keyasint"` // Seq of its first command
 }
@@ -42,14 +42,14 @@ func (r *Restore) covers(born uint64) bool { return born <= r.Seq }
 // BeginRestore says that the state came out of a backup. An operator's
 // command, the first one in a restored cluster.
 type BeginRestore struct {
-	// Backup is the Seq of the last command in the backup. A new life begins after it.
+	// Backup is the Seq of the last command in the backup. A new timeline begins after it.
 	Backup uint64 `cbor:"1,keyasint,omitempty"`
 }
 
 // Kind is KindBeginRestore.
 func (*BeginRestore) Kind() Kind { return KindBeginRestore }
 
-// Decide starts what is counted anew: waits for what was idle, and one leap
+// Decide starts what is counted anew: waits for what was idle, and one fast-forward
 // of every grant.
 func (c *BeginRestore) Decide(v View, m Meta) Decision {
 	old := v.Restore()
@@ -59,45 +59,45 @@ func (c *BeginRestore) Decide(v View, m Meta) Decision {
 	if c.Backup >= m.Seq {
 		return badField("backup", "is later than the restore")
 	}
-	lives := append(slices.Clip(old.Lives), Life{ID: m.ID, From: c.Backup + 1})
-	next := &Restore{ID: RestoreID, Count: old.Count + 1, Seq: m.Seq, At: m.At, Last: m.ID, Lives: lives}
+	lives := append(slices.Clip(old.Timelines), Timeline{ID: m.ID, From: c.Backup + 1})
+	next := &Restore{ID: RestoreID, Count: old.Count + 1, Seq: m.Seq, At: m.At, Last: m.ID, Timelines: lives}
 	return accept(Outcome{ID: RestoreID}, put(TableRestores, next),
 		event(m, Event{Kind: EventRestored, Actor: Operator}))
 }
 
-// BeginLife gives a cluster that has none its first life. The leader sends it.
-type BeginLife struct {
-	// Next is the life that begins when the only remaining node is recovered. That
-	// node may have lagged behind the lost ones, so each of its grants may leap once,
+// BeginTimeline gives a cluster that has none its first timeline. The leader sends it.
+type BeginTimeline struct {
+	// Next is the timeline that begins when the only remaining node is recovered. That
+	// node may have lagged behind the lost ones, so each of its grants may fast-forward once,
 	// and a Replay adds the records in the journals of the lost nodes. Unlike after a
 	// restore, no expiry is extended: the remaining node ran all the time. Sending the
-	// command again begins no further life.
-	Next *Life `cbor:"1,keyasint,omitempty"`
+	// command again begins no further timeline.
+	Next *Timeline `cbor:"1,keyasint,omitempty"`
 }
 
-// Kind is KindBeginLife.
-func (*BeginLife) Kind() Kind { return KindBeginLife }
+// Kind is KindBeginTimeline.
+func (*BeginTimeline) Kind() Kind { return KindBeginTimeline }
 
-// Decide changes nothing where there is the life that is to begin, or any where
+// Decide changes nothing where there is the timeline that is to begin, or any where
 // that is the first.
-func (c *BeginLife) Decide(v View, m Meta) Decision {
+func (c *BeginTimeline) Decide(v View, m Meta) Decision {
 	old := v.Restore()
-	lives := slices.Clip(old.Lives)
+	lives := slices.Clip(old.Timelines)
 	if len(lives) == 0 {
-		lives = []Life{{ID: m.ID, From: 1}}
+		lives = []Timeline{{ID: m.ID, From: 1}}
 	}
-	recovers := c.Next != nil && !slices.ContainsFunc(lives, func(l Life) bool { return l.ID == c.Next.ID })
+	recovers := c.Next != nil && !slices.ContainsFunc(lives, func(l Timeline) bool { return l.ID == c.Next.ID })
 	if recovers {
 		if c.Next.From == 0 || c.Next.From > m.Seq {
 			return badField("next", "does not begin before this command")
 		}
 		lives = append(lives, *c.Next)
 	}
-	if len(lives) == len(old.Lives) {
+	if len(lives) == len(old.Timelines) {
 		return accept(Outcome{ID: RestoreID})
 	}
 	next := *old
-	next.ID, next.Lives = RestoreID, lives
+	next.ID, next.Timelines = RestoreID, lives
 	if !recovers {
 		return accept(Outcome{ID: RestoreID}, put(TableRestores, &next))
 	}
@@ -114,14 +114,14 @@ func (v View) Restore() *Restore {
 	return &Restore{}
 }
 
-// Lives are those that led to this state, the present one last; none before a
+// Timelines are those that led to this state, the present one last; none before a
 // cluster has got its first.
-func (v View) Lives() []Life { return v.Restore().Lives }
+func (v View) Timelines() []Timeline { return v.Restore().Timelines }
 
-// restored returns when a row with that Born came out of a backup, or 0 if it did not.
+// restoredAt returns when a row with that Born came out of a backup, or 0 if it did not.
 // For a row that was born between the last restore and a later recovery, it returns the
 // time of that restore; that is earlier than the row and so has no effect on it.
-func (v View) restored(born uint64) Time {
+func (v View) restoredAt(born uint64) Time {
 	if r := v.Restore(); r.covers(born) {
 		return r.At
 	}

@@ -24,7 +24,7 @@ func (r *Revocation) OfGrant() bool { return r.Grant != GrantID{} }
 //     a secret is for getting tokens, not for using them; an owner is not a user.
 //   - A password and a session are about signing in here.
 //   - A signing key that goes takes its tokens with it, by the key set. One of
-//     credentials ends chains, and leaves the access tokens (see GrantOver).
+//     credentials ends chains, and leaves the access tokens (see GrantUnredeemable).
 //   - Replays of a journal take back what is not told one by one; whoever lists
 //     revocations begins anew behind them.
 func (v View) RevocationsOf(e *Event) []Revocation {
@@ -35,12 +35,12 @@ func (v View) RevocationsOf(e *Event) []Revocation {
 	case EventGrantRevoked, EventReuse:
 		r.Grant = e.Grant
 	case EventDisconnected:
-		r.At, r.User, r.Client = e.Until, e.User, e.Client // the user's tokens of one client, or of all
+		r.At, r.User, r.Client = e.TokensRevokedBefore, e.User, e.Client // the user's tokens of one client, or of all
 	case EventUserState:
-		if !UserState(e.Detail).cuts() {
+		if !UserState(e.Detail).revokes() {
 			return nil
 		}
-		r.At, r.User = e.Until, e.User
+		r.At, r.User = e.TokensRevokedBefore, e.User
 	case EventClientDeleted:
 		r.Client = e.Client
 	case EventClientReviewed:
@@ -71,11 +71,11 @@ func (v View) RevocationsOf(e *Event) []Revocation {
 // tokens live, so all of them are found.
 func (v View) endedByScopes(e *Event) (all []Revocation) {
 	g, u := v.Grant(e.Grant), v.User(e.User)
-	if g == nil || u == nil || g.Legacy || u.cut(g.Client).Legacy < g.Born {
+	if g == nil || u == nil || g.Legacy || u.revokedBefore(g.Client).Legacy < g.CreatedSeq {
 		return nil
 	}
 	for _, id := range u.Grants {
-		if old := v.Grant(id); old != nil && old.Legacy && old.Client == g.Client && old.Born <= g.Born {
+		if old := v.Grant(id); old != nil && old.Legacy && old.Client == g.Client && old.CreatedSeq <= g.CreatedSeq {
 			all = append(all, Revocation{Seq: e.Seq, At: e.At.Add(MaxAhead), Grant: id})
 		}
 	}
@@ -101,32 +101,32 @@ func (v View) Revocations(after uint64) (all []Revocation, last uint64, replayed
 // the trail reaches back.
 func (v View) TrailBefore(t Time) uint64 { return v.lastEventBefore(t) }
 
-// TrailFrom returns 0 if the trail has every revocation at or after from, and otherwise
+// TrailCompleteFrom returns 0 if the trail has every revocation at or after from, and otherwise
 // the time since when it has every one.
-func (v View) TrailFrom(from Time) Time { return v.TrailLost(0, from) }
+func (v View) TrailCompleteFrom(from Time) Time { return v.TrailCompleteAfter(0, from) }
 
-// TrailLost returns 0 if the trail has every revocation with a Seq above read and at or
+// TrailCompleteAfter returns 0 if the trail has every revocation with a Seq above read and at or
 // after from, and otherwise the time since when it has every one.
-func (v View) TrailLost(read uint64, from Time) Time {
-	if t := v.Trail(); t.LostSeq > read && t.LostAt >= from {
-		return t.LostAt + 1
+func (v View) TrailCompleteAfter(read uint64, from Time) Time {
+	if t := v.Trail(); t.TrimmedRevocationSeq > read && t.TrimmedRevocationAt >= from {
+		return t.TrimmedRevocationAt + 1
 	}
 	return 0
 }
 
-// FirstEventOf is when a life's first event was, 0 where there is none yet.
-func (v View) FirstEventOf(l Life) Time {
+// FirstEventTime is when a timeline's first event was, 0 where there is none yet.
+func (v View) FirstEventTime(l Timeline) Time {
 	if e := v.eventFrom(l.From); e != nil {
 		return e.At
 	}
 	return 0
 }
 
-// LastLife is the present one, the zero Life before a cluster has got its first.
-func (v View) LastLife() Life {
-	lives := v.Lives()
+// CurrentTimeline is the present one, the zero Timeline before a cluster has got its first.
+func (v View) CurrentTimeline() Timeline {
+	lives := v.Timelines()
 	if len(lives) == 0 {
-		return Life{}
+		return Timeline{}
 	}
 	return lives[len(lives)-1]
 }

@@ -15,7 +15,7 @@ import (
 
 // checkRevocations holds the revocations of the trail to the grants: who reads
 // them refuses what the state says has ended, and nothing else.
-func (w *world) checkRevocations(v ledger.View) {
+func (w *env) checkRevocations(v ledger.View) {
 	w.t.Helper()
 	if v.Restore().Count > 0 {
 		return // the trail of before is lost
@@ -91,15 +91,15 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 			{ID: "rejected", State: ledger.Rejected, Created: 10},
 		}),
 		tableOf(ledger.TableUsers, []*ledger.User{
-			{ID: "u", Grants: []ledger.GrantID{scoped, legacy, later, elsewhere}, Cuts: []ledger.Cut{{Client: "c", Legacy: 7}}},
+			{ID: "u", Grants: []ledger.GrantID{scoped, legacy, later, elsewhere}, RevokedBeforeByClient: []ledger.RevokedBefore{{Client: "c", Legacy: 7}}},
 			{ID: "other", Grants: []ledger.GrantID{grant}},
 		}),
 		tableOf(ledger.TableGrants, []*ledger.Grant{
-			{ID: grant, Client: "c", User: "other", Born: 3},
-			{ID: scoped, Client: "c", User: "u", Born: 7},
-			{ID: legacy, Client: "c", User: "u", Born: 5, Legacy: true},
-			{ID: later, Client: "c", User: "u", Born: 8, Legacy: true},
-			{ID: elsewhere, Client: "d", User: "u", Born: 5, Legacy: true},
+			{ID: grant, Client: "c", User: "other", CreatedSeq: 3},
+			{ID: scoped, Client: "c", User: "u", CreatedSeq: 7},
+			{ID: legacy, Client: "c", User: "u", CreatedSeq: 5, Legacy: true},
+			{ID: later, Client: "c", User: "u", CreatedSeq: 8, Legacy: true},
+			{ID: elsewhere, Client: "d", User: "u", CreatedSeq: 5, Legacy: true},
 		}))
 	type list []ledger.Revocation
 	nothing := []struct {
@@ -149,9 +149,9 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 		ledger.EventUserEdited: nothing, ledger.EventPasswordSet: nothing, ledger.EventSignedIn: nothing,
 		ledger.EventSignedOut: nothing, ledger.EventClientCreated: nothing, ledger.EventClientEdited: nothing,
 		ledger.EventClientProposed: nothing, ledger.EventClientOffered: nothing, ledger.EventOfferEnded: nothing,
-		ledger.EventClientMoved: nothing, ledger.EventScopesSelected: nothing, ledger.EventSecretAdded: nothing,
+		ledger.EventClientTransferred: nothing, ledger.EventScopesSelected: nothing, ledger.EventSecretAdded: nothing,
 		ledger.EventSecretRevoked: nothing, ledger.EventAllowed: nothing, ledger.EventRetried: nothing, ledger.EventShared: nothing,
-		ledger.EventLeapt: nothing, ledger.EventNodeForgotten: nothing, ledger.EventResealed: nothing,
+		ledger.EventFastForwarded: nothing, ledger.EventNodeForgotten: nothing, ledger.EventRewrapped: nothing,
 		// Who verifies hears of keys by the key set.
 		ledger.EventKeyAdded: nothing, ledger.EventKeyActivated: nothing, ledger.EventKeyDropped: nothing,
 		ledger.EventKeyEmergency: nothing,
@@ -165,7 +165,7 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 		require.True(t, ok, "is %s a revocation?", kind)
 		for _, row := range rows {
 			e := row.event
-			e.Kind, e.Seq, e.At, e.Until = kind, 9, 1000, 1500
+			e.Kind, e.Seq, e.At, e.TokensRevokedBefore = kind, 9, 1000, 1500
 			for i := range row.want {
 				row.want[i].Seq, row.want[i].At = 9, 3000
 				if row.want[i].User != "" {

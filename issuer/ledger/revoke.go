@@ -24,7 +24,7 @@ func (c *RevokeGrant) Decide(v View, m Meta) Decision {
 		return accept(Outcome{ID: g.User})
 	}
 	return accept(Outcome{ID: g.User, Count: 1},
-		put(TableGrants, g.ends(GrantEnded, m)),
+		put(TableGrants, g.withEnd(GrantEnded, m)),
 		event(m, Event{Kind: EventGrantRevoked, Actor: who.name(), Client: g.Client, User: g.User, Grant: g.ID}))
 }
 
@@ -57,7 +57,7 @@ func (c *Disconnect) Decide(v View, m Meta) Decision {
 	next := u.changed(m)
 	next.disconnect(c.Client, m)
 	return accept(Outcome{ID: u.ID}, put(TableUsers, next),
-		event(m, Event{Kind: EventDisconnected, Actor: who.name(), User: u.ID, Client: c.Client, Until: next.CutAt}))
+		event(m, Event{Kind: EventDisconnected, Actor: who.name(), User: u.ID, Client: c.Client, TokensRevokedBefore: next.TokensRevokedBefore}))
 }
 
 // connected reports whether a user has a grant for a client, or for any, that
@@ -68,14 +68,14 @@ func (v View) connected(u *User, client string) bool {
 
 // disconnect cuts the grants for one client, or for all.
 func (u *User) disconnect(client string, m Meta) {
-	u.cutGrants(m.At)
+	u.revokeTokens(m.At)
 	if client == "" {
-		u.GrantsCut = m.Seq
+		u.GrantsRevokedBefore = m.Seq
 		return
 	}
-	cut := u.cut(client)
+	cut := u.revokedBefore(client)
 	cut.Seq = m.Seq
-	u.setCut(cut)
+	u.setRevokedBefore(cut)
 }
 
 // hasGrant reports whether a user has a grant of some sort that has not ended.

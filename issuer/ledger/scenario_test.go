@@ -38,7 +38,7 @@ func TestScenarios(t *testing.T) {
 // play runs a scenario in a world of its own and returns its text with the
 // results that it had.
 func play(t *testing.T, text string) string {
-	w := newWorld(t)
+	w := newEnv(t)
 	var out strings.Builder
 	lines := bufio.NewScanner(strings.NewReader(text))
 	for lines.Scan() {

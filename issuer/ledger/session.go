@@ -3,13 +3,13 @@ package ledger
 // A Session is one signed-in browser. The row has the digest of the session
 // id, so that a snapshot lets nobody in.
 type Session struct {
-	ID      [32]byte  `cbor:"1,keyasint"` // SHA-256 of the session id
-	User    string    `cbor:"2,keyasint"`
-	Born    uint64    `cbor:"3,keyasint"`
-	Created Time      `cbor:"4,keyasint"`
-	Seen    Time      `cbor:"5,keyasint"` // to touchEvery
-	Agent   string    `cbor:"6,keyasint,omitempty"`
-	Last    CommandID `cbor:"7,keyasint"`
+	ID         [32]byte  `cbor:"1,keyasint"` // SHA-256 of the session id
+	User       string    `cbor:"2,keyasint"`
+	CreatedSeq uint64    `cbor:"3,keyasint"`
+	Created    Time      `cbor:"4,keyasint"`
+	Seen       Time      `cbor:"5,keyasint"` // to touchEvery
+	Agent      string    `cbor:"6,keyasint,omitempty"`
+	Last       CommandID `cbor:"7,keyasint"`
 	// Authenticated is when the user last authenticated: at the sign-in, or by a
 	// Reauthenticate since.
 	Authenticated Time `cbor:"8,keyasint"`
@@ -30,11 +30,11 @@ func (v View) SignedIn(id [32]byte, at Time) (*User, *Session) {
 		return nil, nil
 	}
 	// As with grants, idle time starts anew at a restore.
-	if at >= s.Seen.Add(set.SessionIdle) && at >= max(s.Seen, v.restored(s.Born)).Add(set.SessionIdle) {
+	if at >= s.Seen.Add(set.SessionIdle) && at >= max(s.Seen, v.restoredAt(s.CreatedSeq)).Add(set.SessionIdle) {
 		return nil, nil
 	}
 	u := v.User(s.User)
-	if u.gone() != NoCause || s.Born <= u.SessionsCut {
+	if u.inactiveCause() != NoCause || s.CreatedSeq <= u.SessionsRevokedBefore {
 		return nil, nil
 	}
 	return u, s
@@ -51,26 +51,26 @@ type Actor struct {
 	Operator bool     `cbor:"2,keyasint,omitempty"` // the local socket, fixtures, duties
 }
 
-// identity is an actor that was looked up.
-type identity struct {
+// caller is an actor that was looked up.
+type caller struct {
 	user     *User    // nil for an operator
 	session  *Session // the user's; nil for an operator
 	operator bool
 }
 
-func (v View) identify(a Actor, m Meta) (identity, Cause) {
+func (v View) identify(a Actor, m Meta) (caller, Cause) {
 	if a.Operator {
-		return identity{operator: true}, NoCause
+		return caller{operator: true}, NoCause
 	}
 	u, s := v.SignedIn(a.Session, m.At)
 	if u == nil {
-		return identity{}, NotSignedIn
+		return caller{}, NotSignedIn
 	}
-	return identity{user: u, session: s}, NoCause
+	return caller{user: u, session: s}, NoCause
 }
 
 // identifyAdministrator is identify for what nobody else may do.
-func (v View) identifyAdministrator(a Actor, m Meta) (identity, Cause) {
+func (v View) identifyAdministrator(a Actor, m Meta) (caller, Cause) {
 	who, cause := v.identify(a, m)
 	if cause == NoCause && !who.administrator() {
 		cause = NotAllowed
@@ -78,15 +78,15 @@ func (v View) identifyAdministrator(a Actor, m Meta) (identity, Cause) {
 	return who, cause
 }
 
-func (i identity) administrator() bool { return i.operator || i.user.Admin }
+func (i caller) administrator() bool { return i.operator || i.user.Admin }
 
 // owns reports whether i may manage what belongs to owner.
-func (i identity) owns(owner string) bool { return i.operator || i.user.ID == owner }
+func (i caller) owns(owner string) bool { return i.operator || i.user.ID == owner }
 
-// is reports whether i is the person of an id.
-func (i identity) is(user string) bool { return !i.operator && i.user.ID == user }
+// isUser reports whether i is the person of an id.
+func (i caller) isUser(user string) bool { return !i.operator && i.user.ID == user }
 
-func (i identity) name() string {
+func (i caller) name() string {
 	if i.operator {
 		return Operator
 	}
@@ -97,10 +97,10 @@ func (i identity) name() string {
 // hash that Verified digests. The check itself is slow by design and can't
 // run here; that the hash is still the user's is decided here.
 type SignIn struct {
-	Session  [32]byte `cbor:"1,keyasint"`
-	User     string   `cbor:"2,keyasint"`
-	Verified [32]byte `cbor:"3,keyasint"` // SHA-256 of User.Password
-	Agent    string   `cbor:"4,keyasint,omitempty"`
+	Session      [32]byte `cbor:"1,keyasint"`
+	User         string   `cbor:"2,keyasint"`
+	VerifiedHash [32]byte `cbor:"3,keyasint"` // SHA-256 of User.Password
+	Agent        string   `cbor:"4,keyasint,omitempty"`
 	// Replaces is the session the browser had, which ends: a session id is
 	// new at each sign-in.
 	Replaces [32]byte `cbor:"5,keyasint,omitempty"`
@@ -112,10 +112,10 @@ func (*SignIn) Kind() Kind { return KindSignIn }
 // Decide refuses a user that is gone or has changed password meanwhile.
 func (c *SignIn) Decide(v View, m Meta) Decision {
 	u := v.User(c.User)
-	if cause := u.gone(); cause != NoCause {
+	if cause := u.inactiveCause(); cause != NoCause {
 		return deny(cause)
 	}
-	if u.Password == "" || digest(u.Password) != c.Verified {
+	if u.Password == "" || digest(u.Password) != c.VerifiedHash {
 		return deny(PasswordChanged)
 	}
 	if s := v.Session(c.Session); s != nil {
@@ -125,13 +125,13 @@ func (c *SignIn) Decide(v View, m Meta) Decision {
 		return deny(AlreadyExists)
 	}
 	s := &Session{ID: c.Session, User: u.ID, Agent: clip(c.Agent, 200), Authenticated: m.At}
-	return accept(Outcome{ID: u.ID}, v.begin(s, c.Replaces, Event{Kind: EventSignedIn}, m)...)
+	return accept(Outcome{ID: u.ID}, v.beginSession(s, c.Replaces, Event{Kind: EventSignedIn}, m)...)
 }
 
-// begin are the changes that sign s.User in and the session out that the browser
+// beginSession are the changes that sign s.User in and the session out that the browser
 // had.
-func (v View) begin(s *Session, replaces [32]byte, e Event, m Meta) []Change {
-	s.Born, s.Created, s.Seen, s.Last = m.Seq, m.At, m.At, m.ID
+func (v View) beginSession(s *Session, replaces [32]byte, e Event, m Meta) []Change {
+	s.CreatedSeq, s.Created, s.Seen, s.Last = m.Seq, m.At, m.At, m.ID
 	e.Actor, e.User = s.User, s.User
 	changes := []Change{put(TableSessions, s), event(m, e)}
 	if old := v.Session(replaces); old != nil {
@@ -183,7 +183,7 @@ func (c *SignOut) Decide(v View, m Meta) Decision {
 	changes := []Change{remove(TableSessions, s)}
 	if u, _ := v.SignedIn(c.Session, m.At); u != nil && c.Everywhere {
 		next := u.changed(m)
-		next.SessionsCut = m.Seq
+		next.SessionsRevokedBefore = m.Seq
 		changes = append(changes, put(TableUsers, next))
 	}
 	changes = append(changes, event(m, Event{Kind: EventSignedOut, Actor: s.User, User: s.User}))

@@ -6,12 +6,12 @@ import (
 	"slices"
 )
 
-// MaxSessionsOf is how many sessions a user may have. No person has so many
+// MaxSessionsPerUser is how many sessions a user may have. No person has so many
 // browsers; a program that signs in again and again would fill the state.
-const MaxSessionsOf = 100
+const MaxSessionsPerUser = 100
 
 // surplusSessions are those that end as another one begins, the ones seen longest
-// ago: at most MaxSessionsOf of them, so that a command stays small. What is
+// ago: at most MaxSessionsPerUser of them, so that a command stays small. What is
 // replaced ends in any case.
 func (v View) surplusSessions(user string, replaced [32]byte) []*Session {
 	var all []*Session
@@ -20,19 +20,19 @@ func (v View) surplusSessions(user string, replaced [32]byte) []*Session {
 			all = append(all, s)
 		}
 	}
-	surplus := len(all) + 1 - MaxSessionsOf
+	surplus := len(all) + 1 - MaxSessionsPerUser
 	if surplus <= 0 {
 		return nil
 	}
 	slices.SortFunc(all, func(a, b *Session) int {
-		return cmp.Or(cmp.Compare(a.Seen, b.Seen), cmp.Compare(a.Born, b.Born))
+		return cmp.Or(cmp.Compare(a.Seen, b.Seen), cmp.Compare(a.CreatedSeq, b.CreatedSeq))
 	})
-	return all[:min(surplus, MaxSessionsOf)]
+	return all[:min(surplus, MaxSessionsPerUser)]
 }
 
-// maxSessionsLookedAt bounds the walk over one user's sessions. No person has so
+// maxSessionsScanned bounds the walk over one user's sessions. No person has so
 // many browsers; a program that signs in again and again might.
-const maxSessionsLookedAt = 1000
+const maxSessionsScanned = 1000
 
 // SessionsOf are the live sessions of a user, at most limit of them, the one
 // seen last first. Of a user with very many it may miss some.
@@ -40,7 +40,7 @@ func (v View) SessionsOf(user string, at Time, limit int) []*Session {
 	var live []*Session
 	looked := 0
 	for s := range rows[Session](v, TableSessions, "user", user) {
-		if looked++; looked > maxSessionsLookedAt {
+		if looked++; looked > maxSessionsScanned {
 			break
 		}
 		if u, _ := v.SignedIn(s.ID, at); u != nil {
@@ -48,7 +48,7 @@ func (v View) SessionsOf(user string, at Time, limit int) []*Session {
 		}
 	}
 	slices.SortFunc(live, func(a, b *Session) int {
-		return cmp.Or(cmp.Compare(b.Seen, a.Seen), cmp.Compare(b.Born, a.Born))
+		return cmp.Or(cmp.Compare(b.Seen, a.Seen), cmp.Compare(b.CreatedSeq, a.CreatedSeq))
 	})
 	return live[:min(len(live), limit)]
 }

@@ -13,7 +13,7 @@ import (
 // TestMaxSessions: the one that was used longest ago ends for a new one, and
 // nobody else's does.
 func TestMaxSessions(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	run := func(line string) { require.Equal(t, "ok", w.run(line), line) }
 	run("user alice")
 	run("user bob")
@@ -23,21 +23,21 @@ func TestMaxSessions(t *testing.T) {
 		return u != nil
 	}
 	count := func() int { return len(w.view().SessionsOf("u-alice", w.at(), 1000)) }
-	for i := range ledger.MaxSessionsOf {
+	for i := range ledger.MaxSessionsPerUser {
 		run(fmt.Sprintf("sign-in alice session=s-%d", i))
 		w.now = w.now.Add(time.Second)
 	}
-	require.Equal(t, ledger.MaxSessionsOf, count())
+	require.Equal(t, ledger.MaxSessionsPerUser, count())
 	w.now = w.now.Add(15 * time.Minute)
 	run("touch s-0")
 	run("sign-in alice session=new")
 	require.True(t, in("s-0"), "born first, but used since")
 	require.False(t, in("s-1"))
 	require.True(t, in("s-2") && in("new") && in("bob"))
-	require.Equal(t, ledger.MaxSessionsOf, count())
+	require.Equal(t, ledger.MaxSessionsPerUser, count())
 
 	run("sign-in alice session=newer replaces=s-2")
 	require.False(t, in("s-2"), "what is replaced makes room")
 	require.True(t, in("s-3"))
-	require.Equal(t, ledger.MaxSessionsOf, count())
+	require.Equal(t, ledger.MaxSessionsPerUser, count())
 }

@@ -30,9 +30,9 @@ type Settings struct {
 
 	RotateEvery time.Duration `cbor:"16,keyasint,omitempty"` // see Rotation; RotateNever is off, 0 the default
 
-	// KeySetsUntil is until when verifiers may hold a JWKS that was served with
+	// CachedJWKSUntil is until when verifiers may hold a JWKS that was served with
 	// a greater JWKSMaxAge than this. It is the ledger's own, not to be chosen.
-	KeySetsUntil Time `cbor:"17,keyasint,omitempty"`
+	CachedJWKSUntil Time `cbor:"17,keyasint,omitempty"`
 
 	// PlainHTTP records that an operator accepted an issuer for which the function
 	// PlainHTTP is true. Like the issuer it can't be changed later.
@@ -132,10 +132,10 @@ type Configure struct {
 	// First changes nothing where there are settings: each of the nodes that
 	// found a cluster together proposes those it was started with.
 	First bool `cbor:"2,keyasint,omitempty"`
-	// Seen is the Settings.Last that the sender has read and changed. The command is
+	// ExpectedLast is the Settings.Last that the sender has read and changed. The command is
 	// refused if the settings have changed since: otherwise one of two operators would
 	// undo the other's change. Zero replaces any settings.
-	Seen CommandID `cbor:"3,keyasint,omitzero"`
+	ExpectedLast CommandID `cbor:"3,keyasint,omitzero"`
 }
 
 // Kind is KindConfigure.
@@ -149,15 +149,15 @@ func (c *Configure) Decide(v View, m Meta) Decision {
 	}
 	s.ID = SettingsID
 	old := *v.Settings()
-	s.Last, s.KeySetsUntil = old.Last, old.KeySetsUntil
+	s.Last, s.CachedJWKSUntil = old.Last, old.CachedJWKSUntil
 	if (s == old || c.First || old.Last == m.ID) && old.Last != (CommandID{}) {
 		return accept(Outcome{ID: s.ID})
 	}
-	if c.Seen != (CommandID{}) && c.Seen != old.Last {
-		return deny(Moved)
+	if c.ExpectedLast != (CommandID{}) && c.ExpectedLast != old.Last {
+		return deny(Conflict)
 	}
 	if s.JWKSMaxAge < old.JWKSMaxAge && old.Last != (CommandID{}) {
-		s.KeySetsUntil = max(old.KeySetsUntil, m.At.Add(2*old.JWKSMaxAge))
+		s.CachedJWKSUntil = max(old.CachedJWKSUntil, m.At.Add(2*old.JWKSMaxAge))
 	}
 	s.Last = m.ID
 	return accept(Outcome{ID: s.ID}, put(TableSettings, &s),

@@ -7,41 +7,41 @@ import (
 	"slices"
 )
 
-// A shareOf is a kind of actor. Each kind has a third of the audit trail reserved, so
+// A actorClass is a kind of actor. Each kind has a third of the audit trail reserved, so
 // that the events of one kind can't push out those of another.
-type shareOf int
+type actorClass int
 
 const (
-	ofAdministrators shareOf = iota // and operators
-	ofUsers
-	ofClients
-	shareKinds
+	classAdministrators actorClass = iota // and operators
+	classUsers
+	classClients
+	actorClasses
 )
 
-func (v View) shareOf(actor string) shareOf {
+func (v View) actorClass(actor string) actorClass {
 	if u := v.User(actor); u != nil && !u.Admin {
-		return ofUsers
+		return classUsers
 	} else if u != nil || actor == Operator {
-		return ofAdministrators
+		return classAdministrators
 	}
-	return ofClients
+	return classClients
 }
 
 // Shares count the events of each actor in the audit trail. The leader keeps them beside
 // its state, so that it finds the events beyond MaxEvents without a walk over the whole
 // trail. The zero value is ready for Follow. Only one goroutine may use it.
 type Shares struct {
-	// Most is how many events the trail may have. 0 means MaxEvents.
-	Most int
+	// Limit is how many events the trail may have. 0 means MaxEvents.
+	Limit int
 
 	read    uint64              // the Seq of the last event that was read
 	byActor map[string][]uint64 // the Seqs of each actor's events, oldest first
 	total   int
 }
 
-// Follow reads the events that were added since the last call. The first call reads the
+// Update reads the events that were added since the last call. The first call reads the
 // whole trail.
-func (s *Shares) Follow(v View) {
+func (s *Shares) Update(v View) {
 	if s.byActor == nil {
 		s.byActor = map[string][]uint64{}
 	}
@@ -56,17 +56,17 @@ func (s *Shares) Follow(v View) {
 // with the most events, among the kinds that exceed their share. Events of revocations
 // at or after keep are left out, unless the trail is more than four times as long as it
 // should be; the readers of the feed then learn that revocations are missing
-// (Trail.LostAt). Events that no leader has logged yet are always left out.
+// (Trail.TrimmedRevocationAt). Events that no leader has logged yet are always left out.
 func (s *Shares) Surplus(v View, keep Time, limit int) (seqs []uint64) {
-	most := cmp.Or(s.Most, MaxEvents)
+	most := cmp.Or(s.Limit, MaxEvents)
 	excess := min(limit, s.total-most)
 	if excess <= 0 {
 		return nil
 	}
-	var kinds [shareKinds]kindShare
+	var kinds [actorClasses]classShare
 	for _, actor := range slices.Sorted(maps.Keys(s.byActor)) {
 		events := s.byActor[actor]
-		k := &kinds[v.shareOf(actor)]
+		k := &kinds[v.actorClass(actor)]
 		k.total += len(events)
 		k.actors = append(k.actors, &actorShare{actor, events, len(events)})
 	}
@@ -76,14 +76,14 @@ func (s *Shares) Surplus(v View, keep Time, limit int) (seqs []uint64) {
 	logged := v.Trail().Logged
 	removable := func(seq uint64) bool {
 		e, hard := v.Event(seq), s.total-len(seqs) > 4*most
-		return e != nil && seq <= logged && (hard || e.At < keep || !v.tellsRevocation(e))
+		return e != nil && seq <= logged && (hard || e.At < keep || !v.affectsFeed(e))
 	}
 	for len(seqs) < excess {
-		k := fullest(kinds[:], most/int(shareKinds))
+		k := fullest(kinds[:], most/int(actorClasses))
 		if k == nil {
 			break
 		}
-		if seq, ok := k.take(removable); ok {
+		if seq, ok := k.removeOldest(removable); ok {
 			seqs = append(seqs, seq)
 		}
 	}
@@ -107,9 +107,9 @@ func (s *Shares) Drop(seqs []uint64) {
 	}
 }
 
-// A kindShare has the actors of one kind, as a heap by the number of their events, the
+// A classShare has the actors of one kind, as a heap by the number of their events, the
 // largest first.
-type kindShare struct {
+type classShare struct {
 	actors []*actorShare
 	total  int
 }
@@ -122,7 +122,7 @@ type actorShare struct {
 
 // fullest returns the kind with the most events, among those that exceed their share
 // and have an actor left to take from. It returns nil if there is none.
-func fullest(kinds []kindShare, share int) (most *kindShare) {
+func fullest(kinds []classShare, share int) (most *classShare) {
 	for i := range kinds {
 		k := &kinds[i]
 		if len(k.actors) > 0 && k.total > share && (most == nil || k.total > most.total) {
@@ -132,9 +132,9 @@ func fullest(kinds []kindShare, share int) (most *kindShare) {
 	return most
 }
 
-// take takes the oldest removable event of the actor with the most events. If that actor
+// removeOldest takes the oldest removable event of the actor with the most events. If that actor
 // has none, take removes the actor from the heap and returns false.
-func (k *kindShare) take(removable func(uint64) bool) (uint64, bool) {
+func (k *classShare) removeOldest(removable func(uint64) bool) (uint64, bool) {
 	a := k.actors[0]
 	for len(a.events) > 0 {
 		seq := a.events[0]
@@ -150,16 +150,16 @@ func (k *kindShare) take(removable func(uint64) bool) (uint64, bool) {
 	return 0, false
 }
 
-func (k *kindShare) Len() int      { return len(k.actors) }
-func (k *kindShare) Swap(i, j int) { k.actors[i], k.actors[j] = k.actors[j], k.actors[i] }
-func (k *kindShare) Push(a any)    { k.actors = append(k.actors, a.(*actorShare)) }
+func (k *classShare) Len() int      { return len(k.actors) }
+func (k *classShare) Swap(i, j int) { k.actors[i], k.actors[j] = k.actors[j], k.actors[i] }
+func (k *classShare) Push(a any)    { k.actors = append(k.actors, a.(*actorShare)) }
 
-func (k *kindShare) Less(i, j int) bool {
+func (k *classShare) Less(i, j int) bool {
 	a, b := k.actors[i], k.actors[j]
 	return a.left > b.left || a.left == b.left && a.actor < b.actor
 }
 
-func (k *kindShare) Pop() any {
+func (k *classShare) Pop() any {
 	last := k.actors[len(k.actors)-1]
 	k.actors = k.actors[:len(k.actors)-1]
 	return last

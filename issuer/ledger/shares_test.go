@@ -14,8 +14,8 @@ import (
 // mostEvents is the bound of these tests, where that of the ledger is 100,000.
 const mostEvents = 3000
 
-// A trailed is an audit trail of a state that nothing else is in but people.
-type trailed struct {
+// A trailEnv is an audit trail of a state that nothing else is in but people.
+type trailEnv struct {
 	t      *testing.T
 	events []*ledger.Event
 	users  []*ledger.User
@@ -23,24 +23,24 @@ type trailed struct {
 	gone   map[uint64]bool
 }
 
-func (w *trailed) add(actor string, n int, kind ledger.EventKind) {
+func (w *trailEnv) add(actor string, n int, kind ledger.EventKind) {
 	for range n {
 		seq := uint64(len(w.events) + 1)
 		w.events = append(w.events, &ledger.Event{Seq: seq, At: ledger.Time(seq), Kind: kind, Actor: actor, User: actor, Client: "app"})
 	}
 }
 
-func (w *trailed) view(logged uint64) ledger.View {
+func (w *trailEnv) view(logged uint64) ledger.View {
 	return viewOf(w.t, tableOf(ledger.TableAudit, w.events), tableOf(ledger.TableUsers, w.users),
 		tableOf(ledger.TableTrail, []*ledger.Trail{{ID: "trail", Logged: logged}}))
 }
 
 // trim takes away what is beyond the bound as the leader does, and returns how
 // much each actor has after that.
-func (w *trailed) trim(keep ledger.Time) map[string]int {
+func (w *trailEnv) trim(keep ledger.Time) map[string]int {
 	v := w.view(math.MaxUint64)
-	w.shares.Most = mostEvents
-	w.shares.Follow(v)
+	w.shares.Limit = mostEvents
+	w.shares.Update(v)
 	w.gone = map[uint64]bool{}
 	for {
 		seqs := w.shares.Surplus(v, keep, 100)
@@ -66,7 +66,7 @@ func (w *trailed) trim(keep ledger.Time) map[string]int {
 // person and an application did stays, however many accounts wash together; and
 // those lose their oldest first.
 func TestManyAccountsTogetherWashNothingOut(t *testing.T) {
-	w := &trailed{t: t, users: []*ledger.User{{ID: "victim", Username: "victim"}, {ID: "boss", Username: "boss", Admin: true}}}
+	w := &trailEnv{t: t, users: []*ledger.User{{ID: "victim", Username: "victim"}, {ID: "boss", Username: "boss", Admin: true}}}
 	w.add("boss", 600, ledger.EventSignedIn)
 	w.add(ledger.Operator, 150, ledger.EventUserPut)
 	w.add("victim", 40, ledger.EventSignedIn)
@@ -100,9 +100,9 @@ func TestManyAccountsTogetherWashNothingOut(t *testing.T) {
 	}
 
 	// What is new is counted on top, without reading the rest again.
-	w.shares.Follow(w.view(math.MaxUint64))
+	w.shares.Update(w.view(math.MaxUint64))
 	w.add("washer-0", 10, ledger.EventSignedIn)
-	w.shares.Follow(w.view(math.MaxUint64))
+	w.shares.Update(w.view(math.MaxUint64))
 	seqs := w.shares.Surplus(w.view(math.MaxUint64), math.MaxInt64, 255)
 	require.Len(t, seqs, 10)
 	for _, seq := range seqs {
@@ -112,7 +112,7 @@ func TestManyAccountsTogetherWashNothingOut(t *testing.T) {
 
 // TestAdministratorsDoNotPushOutUsers: each kind has its share.
 func TestAdministratorsDoNotPushOutUsers(t *testing.T) {
-	w := &trailed{t: t, users: []*ledger.User{{ID: "boss", Admin: true}}}
+	w := &trailEnv{t: t, users: []*ledger.User{{ID: "boss", Admin: true}}}
 	for i := range 100 {
 		w.users = append(w.users, &ledger.User{ID: fmt.Sprint("u-", i)})
 		w.add(fmt.Sprint("u-", i), 9, ledger.EventSignedIn)
@@ -131,7 +131,7 @@ func TestAdministratorsDoNotPushOutUsers(t *testing.T) {
 // TestRevocationsStay as far back as readers of the feed need them, and if even
 // those are too many, the trail says since when it has all.
 func TestRevocationsStay(t *testing.T) {
-	w := &trailed{t: t, users: []*ledger.User{{ID: "u"}}}
+	w := &trailEnv{t: t, users: []*ledger.User{{ID: "u"}}}
 	w.add("u", 100, ledger.EventDisconnected)
 	w.add("u", mostEvents, ledger.EventSignedIn)
 	w.trim(1)
@@ -140,23 +140,23 @@ func TestRevocationsStay(t *testing.T) {
 	}
 	require.Len(t, w.gone, 100)
 
-	w = &trailed{t: t, users: []*ledger.User{{ID: "u"}}}
+	w = &trailEnv{t: t, users: []*ledger.User{{ID: "u"}}}
 	w.add("u", 4*mostEvents+10, ledger.EventDisconnected)
 	w.trim(1)
 	require.Len(t, w.gone, 10, "four times as many, and no more")
 
 	// What is in no log yet stays.
-	w = &trailed{t: t, users: []*ledger.User{{ID: "u"}}}
+	w = &trailEnv{t: t, users: []*ledger.User{{ID: "u"}}}
 	w.add("u", mostEvents+100, ledger.EventSignedIn)
-	w.shares.Most = mostEvents
-	w.shares.Follow(w.view(40))
+	w.shares.Limit = mostEvents
+	w.shares.Update(w.view(40))
 	require.Len(t, w.shares.Surplus(w.view(40), math.MaxInt64, 255), 40)
 }
 
 // TestSweepOfEvents: one command removes a bounded number of rows, none that is
 // not logged, and notes which revocations are lost.
 func TestSweepOfEvents(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, line := range []string{
 		"user alice", "sign-in alice", "import app owner=alice scopes=PROFILE_READ", "user-state alice to=disable",
 	} {
@@ -179,15 +179,15 @@ func TestSweepOfEvents(t *testing.T) {
 		return o
 	}
 	require.Zero(t, sweep().Count, "nothing is logged")
-	require.Zero(t, w.view().TrailFrom(0))
+	require.Zero(t, w.view().TrailCompleteFrom(0))
 	w.must(&ledger.MarkLogged{Seq: seqs[len(seqs)-1]})
 	w.must(&ledger.MarkLogged{Seq: 1})
 	require.Equal(t, 256, sweep().Count, "and the row of the trail")
 	require.Nil(t, w.view().Event(disabled.Seq))
-	assert.Equal(t, disabled.At+1, w.view().TrailFrom(disabled.At))
-	assert.Zero(t, w.view().TrailFrom(disabled.At+1), "it has all since then")
-	assert.Equal(t, disabled.At+1, w.view().TrailLost(disabled.Seq-1, 0))
-	assert.Zero(t, w.view().TrailLost(disabled.Seq, 0), "that one was read")
+	assert.Equal(t, disabled.At+1, w.view().TrailCompleteFrom(disabled.At))
+	assert.Zero(t, w.view().TrailCompleteFrom(disabled.At+1), "it has all since then")
+	assert.Equal(t, disabled.At+1, w.view().TrailCompleteAfter(disabled.Seq-1, 0))
+	assert.Zero(t, w.view().TrailCompleteAfter(disabled.Seq, 0), "that one was read")
 	sweep()
 	require.Nil(t, w.view().LastEvent())
 }

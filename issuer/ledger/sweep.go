@@ -13,35 +13,35 @@ const MaxSweep = 100
 // removes count as well.
 const MaxSweepEvents = 255
 
-// keepEnded is how long a grant that ended stays, so that an access token of
+// endedRetention is how long a grant that ended stays, so that an access token of
 // it is still recognised here and its owner can be told why it ended.
-const keepEnded = 24 * time.Hour
+const endedRetention = 24 * time.Hour
 
 // Sweepable reports whether a grant can be removed: nothing of its chain will
 // ever be accepted again, and has not been for a while.
 func (v View) Sweepable(g *Grant, at Time) bool {
-	since, over := v.over(g, at)
-	if !over || at < since.Add(keepEnded) {
+	since, over := v.finishedSince(g, at)
+	if !over || at < since.Add(endedRetention) {
 		return false
 	}
 	// The wait starts anew at a restore, as all that happened since the
 	// backup is unknown.
-	return at >= v.restored(g.Born).Add(keepEnded)
+	return at >= v.restoredAt(g.CreatedSeq).Add(endedRetention)
 }
 
-// over reports whether nothing of g's chain will ever be accepted again, and
+// finishedSince reports whether nothing of g's chain will ever be accepted again, and
 // since when.
-func (v View) over(g *Grant, at Time) (since Time, over bool) {
+func (v View) finishedSince(g *Grant, at Time) (since Time, over bool) {
 	if g.Ended != 0 {
 		return g.Ended, true
 	}
-	if cause, when := v.expired(g, v.Settings(), v.latest(g), at); cause != NoCause {
+	if cause, when := v.expired(g, v.Settings(), v.latestPresentable(g), at); cause != NoCause {
 		return when, true
 	}
 	// Tombstones and cuts bear no time; the last use stands in for it. They
 	// are looked for only where that is long ago.
 	since = max(g.Created, g.Used)
-	if at < since.Add(keepEnded) {
+	if at < since.Add(endedRetention) {
 		return since, false
 	}
 	if c := v.Client(g.Client); c == nil || c.State == Deleted {
@@ -51,8 +51,8 @@ func (v View) over(g *Grant, at Time) (since Time, over bool) {
 	return since, cause != NoCause
 }
 
-// SessionOver reports whether a session can be removed.
-func (v View) SessionOver(s *Session, at Time) bool {
+// SessionSweepable reports whether a session can be removed.
+func (v View) SessionSweepable(s *Session, at Time) bool {
 	u, _ := v.SignedIn(s.ID, at)
 	return u == nil
 }
@@ -72,13 +72,13 @@ func (v View) SweepableGrants(from GrantID, limit int, at Time) (ids []GrantID, 
 	return ids, GrantID{}
 }
 
-// OverSessions does for sessions what SweepableGrants does for grants.
-func (v View) OverSessions(from [32]byte, limit int, at Time) (ids [][32]byte, next [32]byte) {
+// SweepableSessions does for sessions what SweepableGrants does for grants.
+func (v View) SweepableSessions(from [32]byte, limit int, at Time) (ids [][32]byte, next [32]byte) {
 	for s := range rowsFrom[Session](v, TableSessions, from[:]) {
 		if limit--; limit < 0 {
 			return ids, s.ID
 		}
-		if v.SessionOver(s, at) {
+		if v.SessionSweepable(s, at) {
 			ids = append(ids, s.ID)
 		}
 	}
@@ -91,7 +91,7 @@ func (v View) UnusedLogos(from [32]byte, limit int) (ids [][32]byte, next [32]by
 		if limit--; limit < 0 {
 			return ids, l.ID
 		}
-		if !v.shows(l) {
+		if !v.logoInUse(l) {
 			ids = append(ids, l.ID)
 		}
 	}
@@ -143,7 +143,7 @@ func (c *Sweep) Decide(v View, m Meta) Decision {
 		if len(changes) >= 2*MaxSweep {
 			break
 		}
-		if s := v.Session(id); s != nil && v.SessionOver(s, m.At) {
+		if s := v.Session(id); s != nil && v.SessionSweepable(s, m.At) {
 			changes = append(changes, remove(TableSessions, s))
 		}
 	}
@@ -151,7 +151,7 @@ func (c *Sweep) Decide(v View, m Meta) Decision {
 		if len(changes) >= 2*MaxSweep {
 			break
 		}
-		if l := v.Logo(id); l != nil && !v.shows(l) {
+		if l := v.Logo(id); l != nil && !v.logoInUse(l) {
 			changes = append(changes, remove(TableLogos, l))
 		}
 	}

@@ -37,11 +37,11 @@ func checkText(s string, least, most int) string {
 		return "holds a control character"
 	}
 	switch runes := []rune(s); {
-	case len(seen(runes)) < len(runes):
+	case len(visible(runes)) < len(runes):
 		return "holds a character that nobody sees"
 	case slices.ContainsFunc(runes, private):
 		return "holds a private-use character, which has no meaning of its own"
-	case len(unstacked(runes)) < len(runes):
+	case len(limitMarks(runes)) < len(runes):
 		return "stacks more than four accents on one letter"
 	case least > 0 && strings.TrimFunc(s, blank) == "":
 		return "is empty"

@@ -7,9 +7,9 @@ import "unicode"
 // Burmese four. A longer stack would cover the lines above and below.
 const maxMarks = 4
 
-// unstacked returns the text without the marks beyond maxMarks on each letter. A joiner
+// limitMarks returns the text without the marks beyond maxMarks on each letter. A joiner
 // between two marks is not drawn, so it doesn't count as a new letter.
-func unstacked(text []rune) (kept []rune) {
+func limitMarks(text []rune) (kept []rune) {
 	n := 0
 	for _, r := range text {
 		switch {

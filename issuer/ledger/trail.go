@@ -8,10 +8,10 @@ type Trail struct {
 	// that was the leader. Later events may be in one too.
 	Logged uint64 `cbor:"2,keyasint,omitempty"`
 
-	// LostSeq and LostAt are the Seq and At of the latest removed event that reported
+	// TrimmedRevocationSeq and TrimmedRevocationAt are the Seq and At of the latest removed event that reported
 	// a revocation.
-	LostSeq uint64 `cbor:"3,keyasint,omitempty"`
-	LostAt  Time   `cbor:"4,keyasint,omitempty"`
+	TrimmedRevocationSeq uint64 `cbor:"3,keyasint,omitempty"`
+	TrimmedRevocationAt  Time   `cbor:"4,keyasint,omitempty"`
 }
 
 const trailID = "trail"
@@ -27,8 +27,8 @@ func (v View) Trail() *Trail {
 // Event returns the event with that Seq, or nil if there is none or it was removed.
 func (v View) Event(seq uint64) *Event { return first[Event](v, TableAudit, indexID, sequence(seq)) }
 
-// tellsRevocation reports whether the readers of the feed of revocations need the event.
-func (v View) tellsRevocation(e *Event) bool {
+// affectsFeed reports whether the readers of the feed of revocations need the event.
+func (v View) affectsFeed(e *Event) bool {
 	return e.Kind == EventReplayed || len(v.RevocationsOf(e)) > 0
 }
 
@@ -67,8 +67,8 @@ func (v View) removeEvents(seqs []uint64, most int) (changes []Change) {
 		}
 		removed[seq] = true
 		changes = append(changes, remove(TableAudit, e))
-		if seq > t.LostSeq && v.tellsRevocation(e) {
-			t.LostSeq, t.LostAt = seq, e.At
+		if seq > t.TrimmedRevocationSeq && v.affectsFeed(e) {
+			t.TrimmedRevocationSeq, t.TrimmedRevocationAt = seq, e.At
 		}
 	}
 	if t != *v.Trail() {

@@ -50,33 +50,33 @@ var bounds = map[ledger.EventKind]bound{
 	ledger.EventSignedIn:    bySignIn,
 	ledger.EventSignedOut:   bySession,
 
-	ledger.EventClientCreated:  byForm,
-	ledger.EventClientEdited:   byForm,
-	ledger.EventClientProposed: byForm,
-	ledger.EventClientReviewed: byTrusted,
-	ledger.EventClientDeleted:  byForm,
-	ledger.EventClientOffered:  byForm,
-	ledger.EventOfferEnded:     byForm,
-	ledger.EventClientMoved:    byForm,
-	ledger.EventClientImported: byTrusted,
-	ledger.EventScopesSelected: byForm,
-	ledger.EventSecretAdded:    byForm,
-	ledger.EventSecretRevoked:  byForm,
+	ledger.EventClientCreated:     byForm,
+	ledger.EventClientEdited:      byForm,
+	ledger.EventClientProposed:    byForm,
+	ledger.EventClientReviewed:    byTrusted,
+	ledger.EventClientDeleted:     byForm,
+	ledger.EventClientOffered:     byForm,
+	ledger.EventOfferEnded:        byForm,
+	ledger.EventClientTransferred: byForm,
+	ledger.EventClientImported:    byTrusted,
+	ledger.EventScopesSelected:    byForm,
+	ledger.EventSecretAdded:       byForm,
+	ledger.EventSecretRevoked:     byForm,
 
-	ledger.EventAllowed:      byGrant,
-	ledger.EventExchanged:    byGrant,
-	ledger.EventRetried:      byGrantADay,
-	ledger.EventShared:       byGrantADay,
-	ledger.EventReuse:        byGrant,
-	ledger.EventLeapt:        byGrantARestore,
-	ledger.EventGrantRevoked: byGrant,
-	ledger.EventDisconnected: byForm,
+	ledger.EventAllowed:       byGrant,
+	ledger.EventExchanged:     byGrant,
+	ledger.EventRetried:       byGrantADay,
+	ledger.EventShared:        byGrantADay,
+	ledger.EventReuse:         byGrant,
+	ledger.EventFastForwarded: byGrantARestore,
+	ledger.EventGrantRevoked:  byGrant,
+	ledger.EventDisconnected:  byForm,
 
 	ledger.EventKeyAdded:      byTrusted,
 	ledger.EventKeyActivated:  byTrusted,
 	ledger.EventKeyDropped:    byTrusted,
 	ledger.EventKeyEmergency:  byTrusted,
-	ledger.EventResealed:      byTrusted,
+	ledger.EventRewrapped:     byTrusted,
 	ledger.EventNodeForgotten: byTrusted,
 	ledger.EventRestored:      byTrusted,
 	ledger.EventReplayed:      byTrusted,
@@ -93,7 +93,7 @@ func TestEveryKindIsBounded(t *testing.T) {
 }
 
 // checkTrail holds the trail to the bounds, in every scenario and property.
-func (w *world) checkTrail(v ledger.View) {
+func (w *env) checkTrail(v ledger.View) {
 	w.t.Helper()
 	type row struct {
 		kind  ledger.EventKind
@@ -132,7 +132,7 @@ func (w *world) checkTrail(v ledger.View) {
 }
 
 // quick decides a command and looks at nothing else.
-func (w *world) quick(c ledger.Command, n int) ledger.Outcome {
+func (w *env) quick(c ledger.Command, n int) ledger.Outcome {
 	var id cluster.CommandID
 	binary.BigEndian.PutUint64(id[:], uint64(n))
 	value, _ := w.memory.Do(&issuer.Entry{Command: c}, id, false)
@@ -142,7 +142,7 @@ func (w *world) quick(c ledger.Command, n int) ledger.Outcome {
 // An Allow is the way to more events of other kinds, so it is bounded, on all
 // nodes together.
 func TestAllowsAreBounded(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	for _, line := range []string{"user alice", "sign-in alice", "user bob", "sign-in bob", "import app owner=alice scopes=PROFILE_READ"} {
 		require.Equal(t, "ok", w.run(line), line)
 	}
@@ -198,7 +198,7 @@ func TestAllowsAreBounded(t *testing.T) {
 }
 
 // sweepGrants removes what can be removed.
-func (w *world) sweepGrants() {
+func (w *env) sweepGrants() {
 	ids, _ := w.view().SweepableGrants(ledger.GrantID{}, 10_000, w.at())
 	require.NotEmpty(w.t, ids)
 	w.quick(&ledger.Sweep{Grants: ids[:min(len(ids), ledger.MaxSweep)]}, 1<<32)

@@ -25,22 +25,22 @@ type User struct {
 
 	// Whatever was born at or before a cut has ended. A cut is one row, where
 	// ending a hundred grants would be a hundred.
-	SessionsCut uint64 `cbor:"10,keyasint,omitempty"`
-	GrantsCut   uint64 `cbor:"11,keyasint,omitempty"`
-	Cuts        []Cut  `cbor:"12,keyasint,omitempty"`
-	CutAt       Time   `cbor:"17,keyasint,omitempty"` // the latest iat that the last cut of grants revokes: see issuedAt
+	SessionsRevokedBefore uint64          `cbor:"10,keyasint,omitempty"`
+	GrantsRevokedBefore   uint64          `cbor:"11,keyasint,omitempty"`
+	RevokedBeforeByClient []RevokedBefore `cbor:"12,keyasint,omitempty"`
+	TokensRevokedBefore   Time            `cbor:"17,keyasint,omitempty"` // the latest iat that the last cut of grants revokes: see issuedAt
 
 	Created  Time      `cbor:"13,keyasint"`
 	Last     CommandID `cbor:"14,keyasint"`
 	Declared string    `cbor:"15,keyasint,omitempty"` // as Client.Declared
 
-	// Was is the identity of a user whose Upstream and Subject are not kept, or
+	// FormerIdentity is the identity of a user whose Upstream and Subject are not kept, or
 	// not known: whoever was deleted does not come back by signing in again.
-	Was Identity `cbor:"16,keyasint,omitempty"`
+	FormerIdentity Identity `cbor:"16,keyasint,omitempty"`
 }
 
-// A Cut ends a user's grants for one client that were born at or before it.
-type Cut struct {
+// A RevokedBefore ends a user's grants for one client that were born at or before it.
+type RevokedBefore struct {
 	Client string `cbor:"1,keyasint"`
 	Seq    uint64 `cbor:"2,keyasint,omitempty"` // all grants
 	Legacy uint64 `cbor:"3,keyasint,omitempty"` // legacy grants
@@ -69,20 +69,20 @@ const MaxAhead = 2 * time.Second
 // than MaxAhead later than the time, as after several cuts within a second, no token
 // may be made yet.
 func (u *User) issuedAt(at Time) Time {
-	if u.CutAt.Unix() >= at.Unix() {
-		return Time((u.CutAt.Unix() + 1) * 1000)
+	if u.TokensRevokedBefore.Unix() >= at.Unix() {
+		return Time((u.TokensRevokedBefore.Unix() + 1) * 1000)
 	}
 	return at
 }
 
-// cutGrants records a cut of the user's grants. It revokes every token that was made
+// revokeTokens records a cut of the user's grants. It revokes every token that was made
 // before, also one whose iat is the second after an earlier cut.
-func (u *User) cutGrants(at Time) {
-	u.CutAt = min(u.issuedAt(at), at.Add(MaxAhead))
+func (u *User) revokeTokens(at Time) {
+	u.TokensRevokedBefore = min(u.issuedAt(at), at.Add(MaxAhead))
 }
 
-// gone says why the user may do nothing any more, if so.
-func (u *User) gone() Cause {
+// inactiveCause says why the user may do nothing any more, if so.
+func (u *User) inactiveCause() Cause {
 	switch {
 	case u == nil || u.Deleted:
 		return UserDeleted
@@ -92,14 +92,14 @@ func (u *User) gone() Cause {
 	return NoCause
 }
 
-// cut is the cut for one client, the zero Cut where there is none.
-func (u *User) cut(client string) Cut {
-	for _, c := range u.Cuts {
+// revokedBefore is the cut for one client, the zero RevokedBefore where there is none.
+func (u *User) revokedBefore(client string) RevokedBefore {
+	for _, c := range u.RevokedBeforeByClient {
 		if c.Client == client {
 			return c
 		}
 	}
-	return Cut{Client: client}
+	return RevokedBefore{Client: client}
 }
 
 // changed is a copy of u for a command to change; slices are shared with u
@@ -110,13 +110,13 @@ func (u *User) changed(m Meta) *User {
 	return &next
 }
 
-// setCut replaces the cut of one client in a fresh slice.
-func (u *User) setCut(cut Cut) {
-	cuts := make([]Cut, 0, len(u.Cuts)+1)
-	for _, c := range u.Cuts {
+// setRevokedBefore replaces the cut of one client in a fresh slice.
+func (u *User) setRevokedBefore(cut RevokedBefore) {
+	cuts := make([]RevokedBefore, 0, len(u.RevokedBeforeByClient)+1)
+	for _, c := range u.RevokedBeforeByClient {
 		if c.Client != cut.Client {
 			cuts = append(cuts, c)
 		}
 	}
-	u.Cuts = append(cuts, cut)
+	u.RevokedBeforeByClient = append(cuts, cut)
 }

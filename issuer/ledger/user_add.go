@@ -27,7 +27,7 @@ func (c *AddUser) Decide(v View, m Meta) Decision {
 		}
 		return deny(AlreadyExists)
 	}
-	if note := cmp.Or(checkID(c.ID), v.keptID(c.ID)); note != "" {
+	if note := cmp.Or(checkID(c.ID), v.reservedID(c.ID)); note != "" {
 		return badField("id", note)
 	}
 	if field, note := v.checkAccount(&User{ID: c.ID}, c.Username, &c.Person, m); note != "" {
@@ -56,7 +56,7 @@ func (v View) checkAccount(u *User, username string, p *Person, m Meta) (field, 
 	if other := v.UserByName(username); other != nil && other.ID != u.ID {
 		return "username", "is taken"
 	}
-	if note := v.keptName(username, u.ID); note != "" && username != u.Username {
+	if note := v.reservedName(username, u.ID); note != "" && username != u.Username {
 		return "username", note
 	}
 	return p.check()
@@ -69,9 +69,9 @@ type SetPerson struct {
 	User     string `cbor:"2,keyasint"`
 	Username string `cbor:"3,keyasint"`
 	Person   Person `cbor:"4,keyasint"`
-	// Seen is the User.Last that the administrator looked at; where the user has
+	// ExpectedLast is the User.Last that the administrator looked at; where the user has
 	// changed since, nothing is done. Zero is any.
-	Seen CommandID `cbor:"5,keyasint,omitzero"`
+	ExpectedLast CommandID `cbor:"5,keyasint,omitzero"`
 }
 
 // Kind is KindSetPerson.
@@ -89,8 +89,8 @@ func (c *SetPerson) Decide(v View, m Meta) Decision {
 		return deny(NotFound)
 	case old.Last == m.ID, old.Username == c.Username && old.Person == c.Person:
 		return accept(Outcome{ID: c.User})
-	case c.Seen != (CommandID{}) && c.Seen != old.Last:
-		return deny(Moved)
+	case c.ExpectedLast != (CommandID{}) && c.ExpectedLast != old.Last:
+		return deny(Conflict)
 	}
 	if field, note := v.checkAccount(old, c.Username, &c.Person, m); note != "" {
 		return badField(field, note)

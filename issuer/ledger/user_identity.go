@@ -18,7 +18,7 @@ func identityOf(upstream, subject string) Identity {
 // identity is nil for a user who signs in here.
 func (u *User) identity() Identity {
 	if u.Upstream == "" {
-		return u.Was
+		return u.FormerIdentity
 	}
 	return identityOf(u.Upstream, u.Subject)
 }

@@ -2,13 +2,13 @@ package ledger
 
 import "strings"
 
-// keptName returns why a name that no user has is refused, or "": people and programs
+// reservedName returns why a name that no user has is refused, or "": people and programs
 // could mistake its user for somebody else. A user who already has the name may keep it.
-func (v View) keptName(name, id string) string {
+func (v View) reservedName(name, id string) string {
 	switch other := v.User(name); {
 	case fold(name) == Operator:
 		return "is what the audit trail calls the operator of this service"
-	case likeID(name):
+	case looksLikeID(name):
 		return "looks like an identifier that this service makes"
 	case other != nil && other.ID != id:
 		return "is the identifier of another user"
@@ -16,8 +16,8 @@ func (v View) keptName(name, id string) string {
 	return ""
 }
 
-// keptID says the same of the identifier of a new user.
-func (v View) keptID(id string) string {
+// reservedID says the same of the identifier of a new user.
+func (v View) reservedID(id string) string {
 	switch other := v.UserByName(id); {
 	case fold(id) == Operator:
 		return "is what the audit trail calls the operator of this service"
@@ -27,14 +27,14 @@ func (v View) keptID(id string) string {
 	return ""
 }
 
-// leastID is how long the random part of an identifier is at least that was made
+// minRandomID is how long the random part of an identifier is at least that was made
 // for a user, a client or a secret.
-const leastID = 22
+const minRandomID = 22
 
-// likeID reports whether a name has the shape of such an identifier: people
+// looksLikeID reports whether a name has the shape of such an identifier: people
 // don't read so many characters, and see that it begins as one does.
-func likeID(name string) bool {
+func looksLikeID(name string) bool {
 	kind, random, _ := strings.Cut(fold(name), "_")
-	return (kind == "u" || kind == "c" || kind == "s") && len(random) >= leastID &&
+	return (kind == "u" || kind == "c" || kind == "s") && len(random) >= minRandomID &&
 		strings.Trim(random, "abcdefghijklmnopqrstuvwxyz0123456789-_") == ""
 }

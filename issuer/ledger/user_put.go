@@ -41,7 +41,7 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 		d.Outcome.Refusal.Field, d.Outcome.Refusal.Note = "username", "is taken"
 		return d
 	}
-	if field, note := c.kept(v, old); note != "" {
+	if field, note := c.checkReserved(v, old); note != "" {
 		return badField(field, note)
 	}
 	if field, note := c.Person.check(); note != "" {
@@ -56,20 +56,20 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 	if c.Password != "" && c.Password != next.Password {
 		next.Password = c.Password
 		if old != nil {
-			next.SessionsCut = m.Seq // a password change ends sessions
+			next.SessionsRevokedBefore = m.Seq // a password change ends sessions
 		}
 	}
 	return accept(Outcome{ID: c.ID, Count: 1}, put(TableUsers, next),
 		event(m, Event{Kind: EventUserPut, Actor: Operator, User: c.ID}))
 }
 
-// kept says what of an identifier or a name that are new is somebody else's.
-func (c *PutUser) kept(v View, old *User) (field, note string) {
+// checkReserved says what of an identifier or a name that are new is somebody else's.
+func (c *PutUser) checkReserved(v View, old *User) (field, note string) {
 	switch {
-	case old == nil && v.keptID(c.ID) != "":
-		return "id", v.keptID(c.ID)
+	case old == nil && v.reservedID(c.ID) != "":
+		return "id", v.reservedID(c.ID)
 	case old == nil || old.Username != c.Username:
-		return "username", v.keptName(c.Username, c.ID)
+		return "username", v.reservedName(c.Username, c.ID)
 	}
 	return "", ""
 }
@@ -100,7 +100,7 @@ func (p *Person) check() (field, note string) {
 		{"locale", p.Locale, 35},
 		{"organization_id", p.OrganizationID, 64},
 	} {
-		if note := checkText(lines(f.value), 0, f.most); note != "" {
+		if note := checkText(oneLine(f.value), 0, f.most); note != "" {
 			return f.name, note
 		}
 	}
@@ -113,5 +113,5 @@ func (p *Person) check() (field, note string) {
 	return "", ""
 }
 
-// lines may be in a field of several.
-func lines(s string) string { return strings.ReplaceAll(s, "\n", " ") }
+// oneLine may be in a field of several.
+func oneLine(s string) string { return strings.ReplaceAll(s, "\n", " ") }

@@ -12,11 +12,11 @@ const (
 	Demote     UserState = "demote"  // to an ordinary user
 )
 
-// weakens reports whether s takes something from the account.
-func (s UserState) weakens() bool { return s.cuts() || s == Demote }
+// restricts reports whether s takes something from the account.
+func (s UserState) restricts() bool { return s.revokes() || s == Demote }
 
-// cuts reports whether s ends the sessions and grants of the account.
-func (s UserState) cuts() bool { return s == Disable || s == DeleteUser }
+// revokes reports whether s ends the sessions and grants of the account.
+func (s UserState) revokes() bool { return s == Disable || s == DeleteUser }
 
 // SetUserState disables, enables or deletes a user, or gives or takes the role
 // of an administrator. Disabling and deleting end all sessions and grants at
@@ -40,7 +40,7 @@ func (c *SetUserState) Decide(v View, m Meta) Decision {
 	switch {
 	case old == nil || old.Deleted:
 		return deny(NotFound)
-	case who.is(c.User) && c.State.weakens():
+	case who.isUser(c.User) && c.State.restricts():
 		// So at any time there is an administrator who can undo what another did.
 		return deny(OwnAccount)
 	}
@@ -66,8 +66,8 @@ func (c *SetUserState) Decide(v View, m Meta) Decision {
 		return deny(SignInTooOld)
 	}
 	e := Event{Kind: EventUserState, Actor: who.name(), User: c.User, Detail: string(c.State)}
-	if c.State.cuts() {
-		e.Until = next.CutAt
+	if c.State.revokes() {
+		e.TokensRevokedBefore = next.TokensRevokedBefore
 	}
 	return accept(Outcome{ID: c.User}, put(TableUsers, next), event(m, e))
 }
@@ -80,7 +80,7 @@ func (u *User) disable(m Meta) {
 // tombstone keeps the list of grants for the sweep, and the id, so that nobody
 // inherits it.
 func (u *User) tombstone(m Meta) {
-	u.Was = u.identity()
+	u.FormerIdentity = u.identity()
 	u.Deleted, u.Username, u.Person = true, "", Person{}
 	u.Password, u.Upstream, u.Subject, u.Admin = "", "", "", false
 	u.endAll(m)
@@ -88,8 +88,8 @@ func (u *User) tombstone(m Meta) {
 
 // endAll ends all sessions and grants that there are.
 func (u *User) endAll(m Meta) {
-	u.SessionsCut, u.GrantsCut, u.Cuts = m.Seq, m.Seq, nil
-	u.cutGrants(m.At)
+	u.SessionsRevokedBefore, u.GrantsRevokedBefore, u.RevokedBeforeByClient = m.Seq, m.Seq, nil
+	u.revokeTokens(m.At)
 }
 
 // SetPassword changes a password. It ends the user's other sessions.
@@ -97,9 +97,9 @@ type SetPassword struct {
 	Actor    Actor  `cbor:"1,keyasint"`
 	User     string `cbor:"2,keyasint"`
 	Password string `cbor:"3,keyasint"` // argon2id, PHC form
-	// Verified is the SHA-256 of the hash that the old password was checked
+	// VerifiedHash is the SHA-256 of the hash that the old password was checked
 	// against, where users change their own.
-	Verified [32]byte `cbor:"4,keyasint,omitempty"`
+	VerifiedHash [32]byte `cbor:"4,keyasint,omitempty"`
 }
 
 // Kind is KindSetPassword.
@@ -120,18 +120,18 @@ func (c *SetPassword) Decide(v View, m Meta) Decision {
 		return accept(Outcome{ID: c.User})
 	case c.Password == "":
 		return badField("password", "is empty")
-	case who.is(c.User) && digest(old.Password) != c.Verified:
+	case who.isUser(c.User) && digest(old.Password) != c.VerifiedHash:
 		return deny(PasswordChanged)
-	case !who.is(c.User) && !who.fresh(m):
+	case !who.isUser(c.User) && !who.fresh(m):
 		return deny(SignInTooOld)
 	}
 	next := old.changed(m)
-	next.Password, next.SessionsCut = c.Password, m.Seq
+	next.Password, next.SessionsRevokedBefore = c.Password, m.Seq
 	changes := []Change{put(TableUsers, next), event(m, Event{Kind: EventPasswordSet, Actor: who.name(), User: c.User})}
 	if s := v.Session(c.Actor.Session); s != nil && s.User == c.User {
 		// The browser that changed the password stays signed in.
 		kept := *s
-		kept.Born, kept.Authenticated = m.Seq+1, m.At
+		kept.CreatedSeq, kept.Authenticated = m.Seq+1, m.At
 		changes = append(changes, put(TableSessions, &kept))
 	}
 	return accept(Outcome{ID: c.User}, changes...)

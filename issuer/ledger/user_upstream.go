@@ -48,7 +48,7 @@ func (c *SignInUpstream) Decide(v View, m Meta) Decision {
 	old := v.UserBySubject(c.Issuer, c.Subject)
 	next := &User{ID: c.ID, Created: m.At}
 	if old != nil {
-		if cause := old.gone(); cause != NoCause {
+		if cause := old.inactiveCause(); cause != NoCause {
 			return deny(cause)
 		}
 		*next = *old
@@ -56,17 +56,17 @@ func (c *SignInUpstream) Decide(v View, m Meta) Decision {
 		if v.User(c.ID) != nil {
 			return deny(AlreadyExists)
 		}
-		if next.Username = v.freeName(c.Username, identityOf(c.Issuer, c.Subject)); next.Username == "" {
+		if next.Username = v.availableName(c.Username, identityOf(c.Issuer, c.Subject)); next.Username == "" {
 			return badField("username", "is taken")
 		}
 	}
-	next.Upstream, next.Subject, next.Was = c.Issuer, c.Subject, nil
-	next.Person.tell(c.Person)
+	next.Upstream, next.Subject, next.FormerIdentity = c.Issuer, c.Subject, nil
+	next.Person.merge(c.Person)
 	if c.Admin != nil {
 		next.Admin = *c.Admin
 	}
 	s := &Session{ID: c.Session, User: next.ID, Agent: clip(c.Agent, 200), Authenticated: authenticatedAt(c.Authenticated, m)}
-	changes := v.begin(s, c.Replaces, c.event(old, next), m)
+	changes := v.beginSession(s, c.Replaces, c.event(old, next), m)
 	if old == nil || next.differs(old) {
 		next.Last = m.ID
 		changes = append(changes, put(TableUsers, next))
@@ -105,9 +105,9 @@ func (u *User) differs(old *User) bool {
 	return u.Person != old.Person || u.Admin != old.Admin || u.Upstream != old.Upstream
 }
 
-// tell takes each field that another source says, where it can be shown.
-func (p *Person) tell(said Person) {
-	said.Name = shown(said.Name, 100)
+// merge takes each field that another source says, where it can be shown.
+func (p *Person) merge(said Person) {
+	said.Name = displayable(said.Name, 100)
 	for _, f := range []struct {
 		to   *string
 		said string
@@ -128,22 +128,22 @@ func (p *Person) tell(said Person) {
 	}
 }
 
-// shown is a text of another source as people can be shown it.
-func shown(s string, most int) string {
+// displayable is a text of another source as people can be shown it.
+func displayable(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) || private(r) {
 			return -1
 		}
 		return r
 	}, s)
-	runes := unstacked(seen([]rune(s)))
-	return strings.TrimSpace(string(seen(runes[:min(len(runes), most)])))
+	runes := limitMarks(visible([]rune(s)))
+	return strings.TrimSpace(string(visible(runes[:min(len(runes), most)])))
 }
 
-// freeName is a user name that nobody has, near the one wished for. It is "" only
+// availableName is a user name that nobody has, near the one wished for. It is "" only
 // where somebody has taken every one of them on purpose.
-func (v View) freeName(wish string, id Identity) string {
-	base := shown(strings.Map(func(r rune) rune {
+func (v View) availableName(wish string, id Identity) string {
+	base := displayable(strings.Map(func(r rune) rune {
 		if checkUsername(string(r)) != "" {
 			return '-'
 		}
@@ -154,12 +154,12 @@ func (v View) freeName(wish string, id Identity) string {
 		ends = append(ends, "-"+hex.EncodeToString(id[:n]))
 	}
 	for _, base := range []string{base, "user"} {
-		if strings.Trim(base, "-") == "" || v.keptName(base, "") != "" {
+		if strings.Trim(base, "-") == "" || v.reservedName(base, "") != "" {
 			continue // with an end it would still be taken for it
 		}
 		for _, end := range ends {
-			name := shown(base, maxUsername-len(end)) + end
-			if checkUsername(name) == "" && v.UserByName(name) == nil && v.keptName(name, "") == "" {
+			name := displayable(base, maxUsername-len(end)) + end
+			if checkUsername(name) == "" && v.UserByName(name) == nil && v.reservedName(name, "") == "" {
 				return name
 			}
 		}

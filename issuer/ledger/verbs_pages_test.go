@@ -12,7 +12,7 @@ import (
 )
 
 // pagesCommand is command for what people do on the pages.
-func (w *world) pagesCommand(l line) ledger.Command {
+func (w *env) pagesCommand(l line) ledger.Command {
 	switch l.verb {
 	case "end-session":
 		return &ledger.EndSession{Actor: l.actor(), Session: sha256.Sum256([]byte("session " + l.name))}
@@ -24,7 +24,7 @@ func (w *world) pagesCommand(l line) ledger.Command {
 	case "person":
 		c := &ledger.SetPerson{Actor: l.actor(), User: "u-" + l.name, Username: l.or("username", l.name), Person: l.person()}
 		if seen, ok := l.args["seen"]; ok {
-			c.Seen = id16(seen)
+			c.ExpectedLast = id16(seen)
 		}
 		return c
 	case "upstream":
@@ -51,7 +51,7 @@ func (w *world) pagesCommand(l line) ledger.Command {
 }
 
 // ago is the time that a provider says somebody signed in at, 0 where a line has none.
-func (w *world) ago(l line) ledger.Time {
+func (w *env) ago(l line) ledger.Time {
 	text, ok := l.args["ago"]
 	if !ok {
 		return 0
@@ -66,9 +66,9 @@ func (l line) person() ledger.Person {
 }
 
 // revision is the one that a line names, else the client's present one.
-func (w *world) revision(l line) uint64 { return w.revisionOf(l.name, l) }
+func (w *env) revision(l line) uint64 { return w.revisionOf(l.name, l) }
 
-func (w *world) revisionOf(client string, l line) uint64 {
+func (w *env) revisionOf(client string, l line) uint64 {
 	if _, ok := l.args["revision"]; ok {
 		return uint64(l.number("revision"))
 	}
@@ -79,7 +79,7 @@ func (w *world) revisionOf(client string, l line) uint64 {
 }
 
 // newestSecret is the one that a line says was looked at, else the client's newest.
-func (w *world) newestSecret(l line) string {
+func (w *env) newestSecret(l line) string {
 	if id, ok := l.args["after"]; ok {
 		return id
 	}
@@ -89,7 +89,7 @@ func (w *world) newestSecret(l line) string {
 	return ""
 }
 
-func (w *world) showPages(l line) string {
+func (w *env) showPages(l line) string {
 	v := w.view()
 	var b strings.Builder
 	switch l.name {
@@ -190,7 +190,7 @@ func logoText(p *ledger.Profile) string {
 }
 
 // checkLogo looks for the picture of a profile: a client that shows one has it.
-func (w *world) checkLogo(p ledger.Profile) {
+func (w *env) checkLogo(p ledger.Profile) {
 	w.t.Helper()
 	if len(p.Logo) > 0 {
 		require.NotNil(w.t, w.view().Logo([32]byte(p.Logo)))

@@ -11,7 +11,7 @@ import (
 )
 
 // command is the ledger's command for a line of a scenario.
-func (w *world) command(l line) ledger.Command {
+func (w *env) command(l line) ledger.Command {
 	v := w.view()
 	switch l.verb {
 	case "settings":
@@ -22,18 +22,18 @@ func (w *world) command(l line) ledger.Command {
 		return &ledger.SetUserState{Actor: l.actor(), User: "u-" + l.name, State: ledger.UserState(l.args["to"])}
 	case "password":
 		c := &ledger.SetPassword{Actor: l.actor(), User: "u-" + l.name, Password: l.args["to"]}
-		c.Verified = sha256.Sum256([]byte(l.args["old"]))
+		c.VerifiedHash = sha256.Sum256([]byte(l.args["old"]))
 		return c
 	case "sign-in":
 		return &ledger.SignIn{
 			Session: sha256.Sum256([]byte("session " + l.or("session", l.name))), User: "u-" + l.name,
-			Verified: sha256.Sum256([]byte(l.or("password", "hash"))),
-			Replaces: sha256.Sum256([]byte("session " + l.args["replaces"])), Agent: l.args["agent"],
+			VerifiedHash: sha256.Sum256([]byte(l.or("password", "hash"))),
+			Replaces:     sha256.Sum256([]byte("session " + l.args["replaces"])), Agent: l.args["agent"],
 		}
 	case "reauthenticate":
 		c := &ledger.Reauthenticate{Session: sessionOf(l.name), Issuer: l.args["issuer"], Subject: l.args["subject"], Authenticated: w.ago(l)}
 		if c.Issuer == "" {
-			c.Verified = sha256.Sum256([]byte(l.or("password", "hash")))
+			c.VerifiedHash = sha256.Sum256([]byte(l.or("password", "hash")))
 		}
 		return c
 	case "touch":
@@ -89,14 +89,14 @@ func (w *world) command(l line) ledger.Command {
 			Request: l.request(), Grant: id16(l.args["grant"]), Revision: w.revisionOf(l.args["client"], l),
 		}
 	case "exchange":
-		c := &ledger.Exchange{Proof: l.proof(), Link: l.link(), Redirect: sha256.Sum256([]byte(l.or("uri", "https://app.example/cb")))}
-		c.Verified = challengeOf(l.args["verifier"])
+		c := &ledger.Exchange{ClientAuth: l.clientAuth(), Credential: l.credentialRef(), Redirect: sha256.Sum256([]byte(l.or("uri", "https://app.example/cb")))}
+		c.Challenge = challengeOf(l.args["verifier"])
 		if l.bool("bad-verifier") {
-			c.Verified = ledger.BadVerifier
+			c.Challenge = ledger.BadVerifier
 		}
 		return c
 	case "refresh":
-		return &ledger.Refresh{Proof: l.proof(), Link: l.link(), Scope: l.args["scope"], Unspent: l.bool("unspent")}
+		return &ledger.Refresh{ClientAuth: l.clientAuth(), Credential: l.credentialRef(), Scope: l.args["scope"], Unspent: l.bool("unspent")}
 	case "revoke":
 		return &ledger.RevokeGrant{Actor: l.actor(), Grant: id16(l.name)}
 	case "disconnect":
@@ -105,12 +105,12 @@ func (w *world) command(l line) ledger.Command {
 	case "add-key":
 		return &ledger.AddKey{Key: ledger.Key{
 			ID: l.name, Purpose: ledger.Purpose(l.args["purpose"]), Number: l.number("number"), Sealed: []byte(cmp.Or(l.args["sealed"], "sealed")),
-			Under: l.args["under"],
+			SealedUnder: l.args["under"],
 		}}
 	case "acknowledge":
-		return &ledger.AcknowledgeKeys{Node: l.name, Opened: l.list("keys"), Holds: l.list("holds")}
-	case "reseal":
-		c := &ledger.Reseal{To: l.name, Voters: l.list("voters")}
+		return &ledger.AcknowledgeKeys{Node: l.name, Opened: l.list("keys"), ClusterKeys: l.list("holds")}
+	case "rewrap":
+		c := &ledger.Rewrap{To: l.name, Voters: l.list("voters")}
 		for _, id := range l.list("keys") {
 			c.Keys = append(c.Keys, ledger.SealedKey{ID: id, Sealed: []byte("sealed under " + l.name)})
 		}
@@ -141,7 +141,7 @@ func (w *world) command(l line) ledger.Command {
 	return c
 }
 
-func (w *world) settings(l line) ledger.Command {
+func (w *env) settings(l line) ledger.Command {
 	s := *w.view().Settings()
 	for key, field := range map[string]*time.Duration{
 		"code_lifetime": &s.CodeLifetime, "refresh_idle": &s.RefreshIdle, "grant_absolute": &s.GrantAbsolute,
@@ -160,7 +160,7 @@ func (w *world) settings(l line) ledger.Command {
 	}
 	c := &ledger.Configure{Settings: s}
 	if seen, ok := l.args["seen"]; ok {
-		c.Seen = id16(seen)
+		c.ExpectedLast = id16(seen)
 	}
 	return c
 }

@@ -123,7 +123,7 @@ func (v View) grantsOf(u *User, client string, settings *Settings, at Time) (liv
 		if cause, _ := g.ended(u); cause != NoCause {
 			continue
 		}
-		if cause, _ := v.expired(g, settings, v.latest(g), at); cause != NoCause {
+		if cause, _ := v.expired(g, settings, v.latestPresentable(g), at); cause != NoCause {
 			continue
 		}
 		if c := v.Client(g.Client); c != nil && c.State != Deleted {
@@ -147,10 +147,10 @@ func (v View) GrantEnded(id GrantID) Cause {
 	return cause
 }
 
-// TokensStopped says why access tokens of a grant that are out do not count, or
+// TokensRevoked says why access tokens of a grant that are out do not count, or
 // NoCause where they do. Those of a suspended client count again when it is
 // resumed.
-func (v View) TokensStopped(id GrantID) Cause {
+func (v View) TokensRevoked(id GrantID) Cause {
 	if g := v.Grant(id); g != nil {
 		if c := v.Client(g.Client); c != nil && c.State == Suspended {
 			return ClientSuspended

@@ -40,9 +40,9 @@ func TestFixed(t *testing.T) {
 	}
 }
 
-func TestLately(t *testing.T) {
+func TestRecent(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	l := limit.NewLately(time.Hour, 2)
+	l := limit.NewRecent(time.Hour, 2)
 	require.False(t, l.Has("a", now))
 	l.Mark("a", now)
 	l.Mark("b", now)

@@ -27,7 +27,7 @@ type parameters struct {
 	seen  map[string]struct{}
 }
 
-func (p *parameters) claim(name string) error {
+func (p *parameters) markSeen(name string) error {
 	if p.seen == nil {
 		p.seen = make(map[string]struct{}, 8)
 	}
@@ -58,7 +58,7 @@ func (p *parameters) form(text string, repeated func(name string) error) error {
 		if err != nil {
 			return errSyntax
 		}
-		switch err := p.claim(name); err {
+		switch err := p.markSeen(name); err {
 		case nil:
 			if f := p.field(name); f != nil {
 				*f = value
@@ -87,7 +87,7 @@ func (p *parameters) object(body []byte) error {
 			return errSyntax
 		}
 		name := t.(string) // a member's name is always a string
-		if err := p.claim(name); err != nil {
+		if err := p.markSeen(name); err != nil {
 			return err
 		}
 		var value json.RawMessage

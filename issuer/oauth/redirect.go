@@ -73,16 +73,16 @@ func MatchRedirectURI(registered, requested string, public bool) bool {
 	if !public {
 		return false
 	}
-	r, ok := cutLoopbackPort(registered)
+	r, ok := trimLoopbackPort(registered)
 	if !ok {
 		return false
 	}
-	q, ok := cutLoopbackPort(requested)
+	q, ok := trimLoopbackPort(requested)
 	return ok && r == q
 }
 
-// cutLoopbackPort removes the port of an http URI on 127.0.0.1, [::1] or localhost.
-func cutLoopbackPort(uri string) (string, bool) {
+// trimLoopbackPort removes the port of an http URI on 127.0.0.1, [::1] or localhost.
+func trimLoopbackPort(uri string) (string, bool) {
 	for _, origin := range []string{"http://127.0.0.1", "http://[::1]", "http://localhost"} {
 		rest, ok := strings.CutPrefix(uri, origin)
 		if !ok {

@@ -67,16 +67,16 @@ func notOfHost(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '-'
 }
 
-// answered are the parameters of an authorization response (RFC 6749 §4.1.2 and
+// responseParameters are the parameters of an authorization response (RFC 6749 §4.1.2 and
 // §4.1.2.1, RFC 9207 §2). The response adds them to the query of the redirection URI.
-var answered = []string{"code", "state", "error", "error_description", "error_uri", "iss"}
+var responseParameters = []string{"code", "state", "error", "error_description", "error_uri", "iss"}
 
 // checkQuery refuses a query with a parameter that the response adds: the response would
 // have it twice (RFC 6749 §3.1).
 func checkQuery(query string) string {
 	for pair := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && slices.Contains(answered, plain) {
+		if plain, err := url.QueryUnescape(name); err == nil && slices.Contains(responseParameters, plain) {
 			return "has the parameter " + plain + " in its query, which the answer adds"
 		}
 	}

@@ -75,11 +75,11 @@ type Config struct {
 type Recorder struct {
 	config Config
 
-	mu     sync.Mutex // guards all below
-	since  time.Time  // when the window began
-	kinds  map[Kind]*keys
-	beyond int // failures in this window whose key had no room
-	tally  ledger.FailureCounts
+	mu       sync.Mutex // guards all below
+	since    time.Time  // when the window began
+	kinds    map[Kind]*keys
+	overflow int // failures in this window whose key had no room
+	tally    ledger.FailureCounts
 }
 
 // keys are the keys of one kind in a window.
@@ -114,13 +114,13 @@ func (r *Recorder) Record(f Failure) {
 		r.config.Count(f.Kind, f.Cause)
 	}
 	r.flush(false)
-	if r.note(f) {
+	if r.add(f) {
 		r.log(f, 0)
 	}
 }
 
-// note counts f and reports whether it is the first failure of its key in the window.
-func (r *Recorder) note(f Failure) (first bool) {
+// add counts f and reports whether it is the first failure of its key in the window.
+func (r *Recorder) add(f Failure) (first bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	switch f.Kind {
@@ -148,7 +148,7 @@ func (r *Recorder) note(f Failure) (first bool) {
 		}
 		seen.more++
 	case len(among) >= most:
-		r.beyond++
+		r.overflow++
 	default:
 		among[k] = &repeats{last: f}
 		return true
@@ -178,8 +178,8 @@ func (r *Recorder) flush(now bool) {
 		r.mu.Unlock()
 		return
 	}
-	kinds, beyond := r.kinds, r.beyond
-	r.since, r.kinds, r.beyond = t, map[Kind]*keys{}, 0
+	kinds, beyond := r.kinds, r.overflow
+	r.since, r.kinds, r.overflow = t, map[Kind]*keys{}, 0
 	r.mu.Unlock()
 	for _, of := range kinds {
 		for _, among := range []map[key]*repeats{of.networks, of.accounts} {
@@ -225,8 +225,8 @@ func (r *Recorder) Run(ctx context.Context) {
 	}
 }
 
-// Take returns the counts since the last Take and resets them.
-func (r *Recorder) Take() ledger.FailureCounts {
+// Drain returns the counts since the last Take and resets them.
+func (r *Recorder) Drain() ledger.FailureCounts {
 	if r == nil {
 		return ledger.FailureCounts{}
 	}
@@ -237,8 +237,8 @@ func (r *Recorder) Take() ledger.FailureCounts {
 	return c
 }
 
-// Return adds the result of a Take to the counts again, after it could not be reported.
-func (r *Recorder) Return(c ledger.FailureCounts) {
+// AddBack adds the result of a Take to the counts again, after it could not be reported.
+func (r *Recorder) AddBack(c ledger.FailureCounts) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, kind := range []struct {

@@ -14,15 +14,15 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-type bench struct {
+type testRecorder struct {
 	*security.Recorder
 	log     bytes.Buffer
 	now     time.Time
 	counted int
 }
 
-func newBench() *bench {
-	b := &bench{now: time.Unix(1_800_000_000, 0)}
+func newTestRecorder() *testRecorder {
+	b := &testRecorder{now: time.Unix(1_800_000_000, 0)}
 	b.Recorder = security.New(security.Config{
 		Log: slog.New(slog.NewJSONHandler(&b.log, nil)), Now: func() time.Time { return b.now },
 		Name:  func(c ledger.Cause) string { return fmt.Sprint("cause-", int(c)) },
@@ -37,7 +37,7 @@ type line struct {
 }
 
 // lines are those written since the last call.
-func (b *bench) lines(t *testing.T) (all []line) {
+func (b *testRecorder) lines(t *testing.T) (all []line) {
 	t.Helper()
 	for _, text := range bytes.Split(bytes.TrimSpace(b.log.Bytes()), []byte("\n")) {
 		if len(text) > 0 {
@@ -53,7 +53,7 @@ func (b *bench) lines(t *testing.T) (all []line) {
 // TestLinesAreBounded: a source that fails a thousand times has a line at once,
 // and one that says how often.
 func TestLinesAreBounded(t *testing.T) {
-	b := newBench()
+	b := newTestRecorder()
 	f := security.Failure{
 		Kind: security.SignIn, Cause: ledger.PasswordWrong, Address: "2001:db8::1", User: "u-alice", Name: "alice", Request: "r1",
 	}
@@ -82,7 +82,7 @@ func TestLinesAreBounded(t *testing.T) {
 // TestSourcesAreBounded: many sources together cause a bounded number of lines,
 // and none of their failures is lost.
 func TestSourcesAreBounded(t *testing.T) {
-	b := newBench()
+	b := newTestRecorder()
 	const sources = 5000
 	f := security.Failure{Kind: security.Client, Cause: ledger.SecretWrong, Client: "cal-app"}
 	for i := range sources {
@@ -97,7 +97,7 @@ func TestSourcesAreBounded(t *testing.T) {
 	require.EqualValues(t, sources-1001, got[0].Security["repeated"])
 	require.Equal(t, "cal-app", got[0].Security["client"])
 	require.NotContains(t, got[0].Security, "address", "it is of many")
-	counts := b.Take()
+	counts := b.Drain()
 	require.EqualValues(t, sources+1, counts.Authentications)
 	require.Equal(t, map[string]int64{"cal-app": sources}, counts.Clients)
 }
@@ -106,7 +106,7 @@ func TestSourcesAreBounded(t *testing.T) {
 // of another account, of another kind or of another cause.
 func TestFloodHidesNoAccount(t *testing.T) {
 	wrong := security.Failure{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: "u-alice", Name: "alice", Address: "192.0.2.1"}
-	flood := func(b *bench, address func(i int) string) {
+	flood := func(b *testRecorder, address func(i int) string) {
 		for i := range 1500 {
 			b.Record(security.Failure{Kind: security.SignIn, Cause: ledger.NoSuchUser, Address: address(i)})
 			b.Record(security.Failure{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: "u-mallory", Address: address(i)})
@@ -119,7 +119,7 @@ func TestFloodHidesNoAccount(t *testing.T) {
 		"IPv6, one site": func(i int) string { return fmt.Sprintf("2001:db8:1:%x::1", i) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			b := newBench()
+			b := newTestRecorder()
 			flood(b, address)
 			flooded := len(b.lines(t))
 			if name == "IPv6, one site" {
@@ -155,7 +155,7 @@ func TestFloodHidesNoAccount(t *testing.T) {
 
 // TestLinesOfAccountsAreBounded, too: whoever guesses at very many that exist.
 func TestLinesOfAccountsAreBounded(t *testing.T) {
-	b := newBench()
+	b := newTestRecorder()
 	const accounts = 12_000
 	for i := range accounts {
 		b.Record(security.Failure{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: fmt.Sprint("u-", i), Address: "192.0.2.1"})
@@ -171,30 +171,30 @@ func TestLinesOfAccountsAreBounded(t *testing.T) {
 // TestCountsAreGivenBack where nobody could be told, with those that came
 // meanwhile.
 func TestCountsAreGivenBack(t *testing.T) {
-	b := newBench()
+	b := newTestRecorder()
 	fail := func(user string) {
 		b.Record(security.Failure{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: user})
 	}
 	fail("u-alice")
 	fail("")
-	taken := b.Take()
+	taken := b.Drain()
 	require.Equal(t, ledger.FailureCounts{SignIns: 2, Users: map[string]int64{"u-alice": 1}}, taken)
-	require.Zero(t, b.Take().SignIns)
+	require.Zero(t, b.Drain().SignIns)
 	fail("u-alice")
-	b.Return(taken)
-	got := b.Take()
+	b.AddBack(taken)
+	got := b.Drain()
 	require.EqualValues(t, 3, got.SignIns)
 	require.Equal(t, map[string]int64{"u-alice": 2}, got.Users)
 }
 
 // TestAccountsAreBounded: whoever fails at very many accounts fills no memory.
 func TestAccountsAreBounded(t *testing.T) {
-	b := newBench()
+	b := newTestRecorder()
 	const accounts = 12_000
 	for i := range accounts {
 		b.Record(security.Failure{Kind: security.SignIn, Cause: ledger.PasswordWrong, User: fmt.Sprint("u-", i)})
 	}
-	got := b.Take()
+	got := b.Drain()
 	require.EqualValues(t, accounts, got.SignIns)
 	require.Len(t, got.Users, 10_000)
 }

@@ -18,7 +18,7 @@ func (p *Provider) discover(ctx context.Context) (*metadata, error) {
 	defer cancel()
 	provider, err := oidc.NewProvider(ctx, p.config.Issuer)
 	if err != nil {
-		return nil, clipped("read the metadata", err)
+		return nil, truncateError("read the metadata", err)
 	}
 	var said struct {
 		Authorization string   `json:"authorization_endpoint"`
@@ -29,17 +29,17 @@ func (p *Provider) discover(ctx context.Context) (*metadata, error) {
 		SaysIss       bool     `json:"authorization_response_iss_parameter_supported"`
 	}
 	if err := provider.Claims(&said); err != nil {
-		return nil, clipped("read the metadata", err)
+		return nil, truncateError("read the metadata", err)
 	}
 	for name, address := range map[string]string{
 		"authorization_endpoint": said.Authorization, "token_endpoint": said.Token, "jwks_uri": said.JWKS, "userinfo_endpoint": said.UserInfo,
 	} {
-		if !p.safe(address) && !(name == "userinfo_endpoint" && address == "") {
+		if !p.isSecure(address) && !(name == "userinfo_endpoint" && address == "") {
 			return nil, fmt.Errorf("the provider's %s is missing, or not https", name)
 		}
 	}
 	return &metadata{
-		provider: provider, saysIss: said.SaysIss,
+		provider: provider, sendsIss: said.SaysIss,
 		verifier: provider.Verifier(&oidc.Config{ClientID: p.config.ClientID, Now: p.config.Now}),
 		oauth: oauth2.Config{
 			ClientID: p.config.ClientID, RedirectURL: p.config.RedirectURI,
@@ -60,9 +60,9 @@ func (p *Provider) style(methods []string) oauth2.AuthStyle {
 	return oauth2.AuthStyleInHeader
 }
 
-// safe reports whether secrets may be sent to an address: by https, or on this
+// isSecure reports whether secrets may be sent to an address: by https, or on this
 // machine where the issuer is there too.
-func (p *Provider) safe(address string) bool {
+func (p *Provider) isSecure(address string) bool {
 	u, err := url.Parse(address)
 	if err != nil || u.Host == "" {
 		return false

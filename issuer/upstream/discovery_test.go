@@ -38,9 +38,9 @@ func TestMetadataRefused(t *testing.T) {
 			err := r.Learn(t.Context())
 			require.Error(t, err)
 			require.Less(t, len(err.Error()), 500)
-			_, err = r.Begin(proofs, false)
+			_, err = r.Begin(authRequest, false)
 			require.ErrorIs(t, err, upstream.ErrUnreachable)
-			_, err = r.Finish(t.Context(), upstream.Answer{Code: "x", Issuer: p.URL}, proofs)
+			_, err = r.Finish(t.Context(), upstream.Answer{Code: "x", Issuer: p.URL}, authRequest)
 			require.ErrorIs(t, err, upstream.ErrUnreachable)
 		})
 	}
@@ -76,7 +76,7 @@ func TestHowTheClientAuthenticates(t *testing.T) {
 			_, _, basic := got.BasicAuth()
 			require.Equal(t, row.basic, basic)
 			require.Equal(t, !basic && row.secret != "", got.PostForm.Get("client_secret") != "")
-			require.Equal(t, 1, p.Asked("/token"), "a code is sent once")
+			require.Equal(t, 1, p.Requests("/token"), "a code is sent once")
 		})
 	}
 }
@@ -111,7 +111,7 @@ func TestRun(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		ended := make(chan struct{})
 		go func() { r.Run(ctx); close(ended) }()
-		ready := func() bool { synctest.Wait(); _, err := r.Begin(proofs, false); return err == nil }
+		ready := func() bool { synctest.Wait(); _, err := r.Begin(authRequest, false); return err == nil }
 
 		require.False(t, ready())
 		time.Sleep(time.Hour)
@@ -119,7 +119,7 @@ func TestRun(t *testing.T) {
 		require.Less(t, asked.Load(), int64(80))
 		require.Greater(t, asked.Load(), int64(50))
 		up.Store(true)
-		time.Sleep(upstream.RetryMost)
+		time.Sleep(upstream.RetryMax)
 		require.True(t, ready())
 		up.Store(false)
 		time.Sleep(2 * upstream.RefreshAfter)

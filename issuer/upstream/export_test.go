@@ -6,12 +6,12 @@ import "context"
 func (p *Provider) Learn(ctx context.Context) error {
 	m, err := p.discover(ctx)
 	if err == nil {
-		p.known.Store(m)
+		p.metadata.Store(m)
 	}
 	return err
 }
 
 const (
-	RetryMost    = retryMost
+	RetryMax     = retryMax
 	RefreshAfter = refreshAfter
 )

@@ -23,13 +23,13 @@ type Answer struct {
 
 // Finish asks the provider who the code is about. The order of the checks is
 // that of OpenID Connect Core §3.1.2.7 and what follows there.
-func (p *Provider) Finish(ctx context.Context, a Answer, proofs Proofs) (Person, error) {
-	m := p.known.Load()
+func (p *Provider) Finish(ctx context.Context, a Answer, proofs AuthRequest) (Person, error) {
+	m := p.metadata.Load()
 	if m == nil {
 		return Person{}, ErrUnreachable
 	}
 	// RFC 9207 §2.4
-	if a.Issuer != "" && a.Issuer != p.config.Issuer || a.Issuer == "" && m.saysIss {
+	if a.Issuer != "" && a.Issuer != p.config.Issuer || a.Issuer == "" && m.sendsIss {
 		return Person{}, errors.New("the answer is another provider's")
 	}
 	switch {
@@ -89,18 +89,18 @@ func unreachable(doing string, err error) error {
 
 // identify checks the ID token (OpenID Connect Core §3.1.3.7): the library its
 // signature, issuer, audience and expiry, and here the rest.
-func (p *Provider) identify(ctx context.Context, m *metadata, tokens *oauth2.Token, proofs Proofs) (*oidc.IDToken, claims, error) {
+func (p *Provider) identify(ctx context.Context, m *metadata, tokens *oauth2.Token, proofs AuthRequest) (*oidc.IDToken, claims, error) {
 	raw, _ := tokens.Extra("id_token").(string)
 	if raw == "" {
 		return nil, nil, errors.New("the provider gave no ID token")
 	}
 	id, err := m.verifier.Verify(ctx, raw)
 	if err != nil {
-		return nil, nil, clipped("check the ID token", err)
+		return nil, nil, truncateError("check the ID token", err)
 	}
 	var all claims
 	if err := id.Claims(&all); err != nil {
-		return nil, nil, clipped("read the ID token", err)
+		return nil, nil, truncateError("read the ID token", err)
 	}
 	azp, said := all["azp"]
 	switch {
@@ -131,11 +131,11 @@ func (c claims) authenticatedSince(since, now time.Time) error {
 	switch at := c.time("auth_time"); {
 	case since.IsZero():
 	case at.IsZero():
-		return fmt.Errorf("%w: auth_time is missing", ErrNotAnew)
+		return fmt.Errorf("%w: auth_time is missing", ErrNotReauthenticated)
 	case at.Before(since.Add(-authTimeSkew)):
-		return fmt.Errorf("%w: auth_time is before the request", ErrNotAnew)
+		return fmt.Errorf("%w: auth_time is before the request", ErrNotReauthenticated)
 	case at.After(now.Add(authTimeSkew)):
-		return fmt.Errorf("%w: auth_time is in the future", ErrNotAnew)
+		return fmt.Errorf("%w: auth_time is in the future", ErrNotReauthenticated)
 	}
 	return nil
 }

@@ -43,8 +43,8 @@ func (c claims) time(name string) time.Time {
 	return time.Unix(int64(seconds), 0)
 }
 
-// yes takes the text as well, which some providers send.
-func (c claims) yes(name string) bool { return c[name] == true || c[name] == "true" }
+// isTrue takes the text as well, which some providers send.
+func (c claims) isTrue(name string) bool { return c[name] == true || c[name] == "true" }
 
 // has reports whether a claim is a value, or has it in its list.
 func (c claims) has(name, value string) bool {
@@ -73,7 +73,7 @@ func (p *Provider) person(subject string, id, profile claims) Person {
 	verified, said := false, false
 	for _, source := range []claims{id, profile} {
 		if _, says := source["email_verified"]; says && !said && source.text("email") == who.Email {
-			verified, said = source.yes("email_verified"), true // else it is about another address
+			verified, said = source.isTrue("email_verified"), true // else it is about another address
 		}
 	}
 	verified = verified && who.Email != ""

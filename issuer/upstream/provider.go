@@ -38,10 +38,10 @@ type Config struct {
 // A Provider is one OpenID Connect provider. Its methods may be called by any
 // goroutine.
 type Provider struct {
-	config Config
-	client *http.Client
-	known  atomic.Pointer[metadata]
-	secret atomic.Pointer[string]
+	config   Config
+	client   *http.Client
+	metadata atomic.Pointer[metadata]
+	secret   atomic.Pointer[string]
 }
 
 // metadata is what the provider said of itself.
@@ -49,7 +49,7 @@ type metadata struct {
 	provider *oidc.Provider
 	oauth    oauth2.Config
 	verifier *oidc.IDTokenVerifier
-	saysIss  bool // in every authorization response (RFC 9207 §3)
+	sendsIss bool // in every authorization response (RFC 9207 §3)
 }
 
 // New asks the provider nothing yet: see Run.
@@ -87,9 +87,9 @@ var (
 	// ErrUnreachable says that the provider did not answer. The same may work in
 	// a moment.
 	ErrUnreachable = errors.New("the provider can not be reached")
-	// ErrNotAnew reports that the provider didn't prove a new sign-in: its ID token has
+	// ErrNotReauthenticated reports that the provider didn't prove a new sign-in: its ID token has
 	// no auth_time, or an earlier one than Proofs.Since.
-	ErrNotAnew = errors.New("the provider did not confirm a new sign-in")
+	ErrNotReauthenticated = errors.New("the provider did not confirm a new sign-in")
 )
 
 // A Denial is the provider's answer that there will be none (OpenID Connect Core
@@ -100,9 +100,9 @@ type Denial struct{ Code string }
 // may be anybody's.
 func (*Denial) Error() string { return "the provider refused to say who this is" }
 
-// Proofs are what binds an answer to the request that it is to: three texts that
+// AuthRequest are what binds an answer to the request that it is to: three texts that
 // nobody can guess, and that are used for one sign-in.
-type Proofs struct {
+type AuthRequest struct {
 	State    string
 	Nonce    string
 	Verifier string // of PKCE; 43 to 128 unreserved characters (RFC 7636 §4.1)
@@ -115,8 +115,8 @@ type Proofs struct {
 // Begin is the address that the browser is sent to. With anew the provider asks
 // who is there although it knows somebody in this browser (OpenID Connect Core
 // §3.1.2.1): login is the prompt that each has to understand.
-func (p *Provider) Begin(proofs Proofs, anew bool) (string, error) {
-	m := p.known.Load()
+func (p *Provider) Begin(proofs AuthRequest, anew bool) (string, error) {
+	m := p.metadata.Load()
 	if m == nil {
 		return "", ErrUnreachable
 	}
@@ -136,14 +136,14 @@ func (p *Provider) Begin(proofs Proofs, anew bool) (string, error) {
 // to know, and, growing, after it has not.
 const (
 	refreshAfter = time.Hour
-	retryFirst   = time.Second
-	retryMost    = time.Minute
+	retryMin     = time.Second
+	retryMax     = time.Minute
 )
 
 // Run learns the provider's metadata and follows its changes until ctx ends.
 // While the provider is down what was known goes on being used.
 func (p *Provider) Run(ctx context.Context) {
-	pause, failed := retryFirst, false
+	pause, failed := retryMin, false
 	for {
 		wait := refreshAfter
 		switch m, err := p.discover(ctx); {
@@ -153,13 +153,13 @@ func (p *Provider) Run(ctx context.Context) {
 			if !failed {
 				p.config.Log.WarnContext(ctx, "the upstream provider can not be asked, trying again", "issuer", p.config.Issuer, "error", err)
 			}
-			failed, wait, pause = true, pause, min(2*pause, retryMost)
+			failed, wait, pause = true, pause, min(2*pause, retryMax)
 		default:
-			if failed || p.known.Load() == nil {
+			if failed || p.metadata.Load() == nil {
 				p.config.Log.InfoContext(ctx, "the upstream provider can be asked", "issuer", p.config.Issuer)
 			}
-			p.known.Store(m)
-			failed, pause = false, retryFirst
+			p.metadata.Store(m)
+			failed, pause = false, retryMin
 		}
 		select {
 		case <-time.After(wait):

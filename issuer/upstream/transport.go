@@ -11,9 +11,9 @@ import (
 )
 
 const (
-	waitAnswer = 10 * time.Second // for one answer of the provider, to its last byte
-	maxAnswer  = 1 << 20          // bytes
-	maxAtOnce  = 16               // connections
+	waitAnswer     = 10 * time.Second // for one answer of the provider, to its last byte
+	maxAnswer      = 1 << 20          // bytes
+	maxConnections = 16               // connections
 )
 
 // newTransport is bounded in every way: what the provider does, or who plays it,
@@ -25,7 +25,7 @@ func newTransport() *http.Transport {
 		TLSHandshakeTimeout:    5 * time.Second,
 		ResponseHeaderTimeout:  waitAnswer,
 		MaxResponseHeaderBytes: 64 << 10,
-		MaxConnsPerHost:        maxAtOnce,
+		MaxConnsPerHost:        maxConnections,
 		IdleConnTimeout:        time.Minute,
 		ForceAttemptHTTP2:      true,
 	}
@@ -64,21 +64,21 @@ var errTooLong = errors.New("the answer is too long")
 
 type boundedBody struct {
 	io.ReadCloser
-	left int
+	remaining int
 }
 
 // Read fails where there is more than may be, instead of ending: half an answer
 // is none.
 func (b *boundedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
-	if b.left -= n; b.left < 0 {
+	if b.remaining -= n; b.remaining < 0 {
 		return 0, errTooLong
 	}
 	return n, err
 }
 
-// clipped is an error of a library, short enough for a log.
-func clipped(doing string, err error) error {
+// truncateError is an error of a library, short enough for a log.
+func truncateError(doing string, err error) error {
 	text := err.Error()
 	if len(text) > 300 {
 		text = strings.ToValidUTF8(text[:300], "") + "..."

@@ -24,7 +24,7 @@ type claims = upstreamtest.Claims
 
 func now() time.Time { return time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC) }
 
-var proofs = upstream.Proofs{
+var authRequest = upstream.AuthRequest{
 	State: strings.Repeat("s", 43), Nonce: strings.Repeat("n", 43), Verifier: strings.Repeat("v", 43),
 }
 
@@ -50,14 +50,14 @@ func relyingUnread(p *upstreamtest.Provider, change ...func(*upstream.Config)) *
 // signIn goes there and back.
 func signIn(t *testing.T, r *upstream.Provider, p *upstreamtest.Provider, change func(*upstream.Answer)) (upstream.Person, error) {
 	t.Helper()
-	location, err := r.Begin(proofs, false)
+	location, err := r.Begin(authRequest, false)
 	require.NoError(t, err)
 	back := p.SignIn(location, "248289761001")
 	a := upstream.Answer{Code: back.Get("code"), Issuer: back.Get("iss")}
 	if change != nil {
 		change(&a)
 	}
-	return r.Finish(t.Context(), a, proofs)
+	return r.Finish(t.Context(), a, authRequest)
 }
 
 func TestSignIn(t *testing.T) {
@@ -161,7 +161,7 @@ func TestRefused(t *testing.T) {
 			require.Equal(t, row.down, errors.Is(err, upstream.ErrUnreachable), "%v", err)
 			_, denied := errors.AsType[*upstream.Denial](err)
 			require.False(t, denied)
-			for _, hidden := range []string{secret, upstreamtest.ClientSecret, url.QueryEscape(upstreamtest.ClientSecret), proofs.Verifier, proofs.Nonce} {
+			for _, hidden := range []string{secret, upstreamtest.ClientSecret, url.QueryEscape(upstreamtest.ClientSecret), authRequest.Verifier, authRequest.Nonce} {
 				require.NotContains(t, err.Error(), hidden)
 			}
 			require.Less(t, len(err.Error()), 500)
@@ -169,14 +169,14 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestWrongProofs: PKCE holds where the rest would.
-func TestWrongProofs(t *testing.T) {
+// TestWrongAuthRequest: PKCE holds where the rest would.
+func TestWrongAuthRequest(t *testing.T) {
 	p := upstreamtest.New(t, now)
 	r := relying(t, p)
-	location, err := r.Begin(proofs, false)
+	location, err := r.Begin(authRequest, false)
 	require.NoError(t, err)
 	back := p.SignIn(location, "1")
-	wrong := proofs
+	wrong := authRequest
 	wrong.Verifier = strings.Repeat("w", 43)
 	_, err = r.Finish(t.Context(), upstream.Answer{Code: back.Get("code"), Issuer: p.URL}, wrong)
 	require.ErrorContains(t, err, "invalid_grant")
@@ -188,7 +188,7 @@ func TestDenied(t *testing.T) {
 	denial, ok := errors.AsType[*upstream.Denial](err)
 	require.True(t, ok)
 	require.Equal(t, "access_denied", denial.Code)
-	require.Zero(t, p.Asked("/token"))
+	require.Zero(t, p.Requests("/token"))
 }
 
 // TestAdministrators: by a claim, or by an address that is verified, and by the
@@ -263,7 +263,7 @@ func TestEmailThatIsNotTheirs(t *testing.T) {
 func TestAnew(t *testing.T) {
 	r := relying(t, upstreamtest.New(t, now))
 	for _, anew := range []bool{false, true} {
-		location, err := r.Begin(proofs, anew)
+		location, err := r.Begin(authRequest, anew)
 		require.NoError(t, err)
 		u, err := url.Parse(location)
 		require.NoError(t, err)
@@ -274,7 +274,7 @@ func TestAnew(t *testing.T) {
 // TestSignInSince: after a request with max_age the ID token has to say that the
 // person signed in since (OpenID Connect Core §3.1.3.7).
 func TestSignInSince(t *testing.T) {
-	since := proofs
+	since := authRequest
 	since.Since = now()
 	for name, row := range map[string]struct {
 		change func(claims)
@@ -306,7 +306,7 @@ func TestSignInSince(t *testing.T) {
 				require.WithinDuration(t, now(), who.Authenticated, time.Minute)
 				return
 			}
-			require.ErrorIs(t, err, upstream.ErrNotAnew)
+			require.ErrorIs(t, err, upstream.ErrNotReauthenticated)
 		})
 	}
 }
@@ -316,7 +316,7 @@ func TestSignInSince(t *testing.T) {
 func TestAuthTime(t *testing.T) {
 	p := upstreamtest.New(t, now)
 	r := relying(t, p)
-	location, err := r.Begin(proofs, false)
+	location, err := r.Begin(authRequest, false)
 	require.NoError(t, err)
 	require.NotContains(t, location, "max_age")
 	who, err := signIn(t, r, p, nil)

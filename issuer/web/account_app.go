@@ -16,9 +16,9 @@ type appBody struct {
 
 // connectedApp says what one application may do. It is there for who has
 // allowed it.
-func (w *Web) connectedApp(c *call, v visit) error {
+func (w *Web) connectedApp(c *request, v session) error {
 	var one connection
-	there, err := w.sure(c, &v, func() bool {
+	there, err := w.confirmFresh(c, &v, func() bool {
 		list := w.connections(&v)
 		i := slices.IndexFunc(list, func(one connection) bool { return one.ClientID == c.param("id") })
 		if i >= 0 {

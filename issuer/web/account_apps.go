@@ -11,8 +11,8 @@ import (
 )
 
 const (
-	pathApps = "/connected-apps"
-	appsShow = 10 // on one page
+	pathApps    = "/connected-apps"
+	appsPerPage = 10 // on one page
 )
 
 var (
@@ -42,7 +42,7 @@ type appsBody struct {
 // lifetimes are how long what an application has goes on by itself.
 type lifetimes struct{ Access, Idle, Absolute time.Duration }
 
-func lifetimesOf(v *visit) lifetimes {
+func lifetimesOf(v *session) lifetimes {
 	s := v.view.Settings()
 	return lifetimes{Access: oauth.AccessTokenLifetime * time.Second, Idle: s.RefreshIdle, Absolute: s.GrantAbsolute}
 }
@@ -68,9 +68,9 @@ type connection struct {
 }
 
 // connectedApps lists them, the one allowed first first.
-func (w *Web) connectedApps(c *call, v visit) error {
+func (w *Web) connectedApps(c *request, v session) error {
 	all := w.connections(&v)
-	body := appsBody{All: len(all), Many: len(all) > appsShow, AllForm: v.form(&disconnectAllForm, nil), Lifetimes: lifetimesOf(&v)}
+	body := appsBody{All: len(all), Many: len(all) > appsPerPage, AllForm: v.form(&disconnectAllForm, nil), Lifetimes: lifetimesOf(&v)}
 	body.Search = searchOf(c, "Name of the application")
 	found := all[:0:0]
 	for _, one := range all {
@@ -80,17 +80,17 @@ func (w *Web) connectedApps(c *call, v visit) error {
 		}
 	}
 	body.Found = len(found)
-	body.Connections, body.Pages = pageOf(c, found, appsShow, func(one connection) string { return one.ClientID })
+	body.Connections, body.Pages = pageOf(c, found, appsPerPage, func(one connection) string { return one.ClientID })
 	for i := range body.Connections {
 		one := &body.Connections[i]
 		one.count()
 		one.Form = v.form(&disconnectForm, url.Values{"client": {one.ClientID}})
 	}
-	return w.show(c, v, "account_apps", page{Title: "Connected apps", Said: appNotices.of(c), Body: body})
+	return w.show(c, v, "account_apps", page{Title: "Connected apps", Notice: appNotices.text(c), Body: body})
 }
 
 // connections are what the user's grants add up to.
-func (w *Web) connections(v *visit) []connection {
+func (w *Web) connections(v *session) []connection {
 	var list []connection
 	position := map[string]int{}
 	for _, g := range v.view.GrantsOf(v.user.ID, w.config.Ledger.Now()) { // oldest first
@@ -124,16 +124,16 @@ func (one *connection) count() {
 }
 
 // disconnect ends all grants of the user for one application.
-func (w *Web) disconnect(c *call, v visit, f *form) error {
-	return w.cut(c, v, f.get("client"), "disconnected")
+func (w *Web) disconnect(c *request, v session, f *form) error {
+	return w.revokeGrants(c, v, f.get("client"), "disconnected")
 }
 
 // disconnectAll does so for every application.
-func (w *Web) disconnectAll(c *call, v visit, _ *form) error {
-	return w.cut(c, v, "", "disconnected-all")
+func (w *Web) disconnectAll(c *request, v session, _ *form) error {
+	return w.revokeGrants(c, v, "", "disconnected-all")
 }
 
-func (w *Web) cut(c *call, v visit, client, word string) error {
+func (w *Web) revokeGrants(c *request, v session, client, word string) error {
 	refused, err := w.propose(c, &v, "disconnect", &ledger.Disconnect{Actor: v.actor(), User: v.user.ID, Client: client})
 	switch {
 	case err != nil:
@@ -142,7 +142,7 @@ func (w *Web) cut(c *call, v visit, client, word string) error {
 		return errNotFound
 	}
 	c.client = client
-	return c.done(pathApps, appNotices, word)
+	return c.redirectNotice(pathApps, appNotices, word)
 }
 
 // matches reports whether a text has what is searched for, whatever its case.

@@ -19,12 +19,12 @@ const disconnectPath = "/connected-apps/disconnect"
 
 // allow goes through the authorization step: pairs as in with.
 func (b *browser) allow(pairs ...string) {
-	b.w.t.Helper()
-	b.decide(b.get(at(with(good(), pairs...))), "allow").location(b.w.t, callback)
+	b.env.t.Helper()
+	b.decide(b.get(at(with(good(), pairs...))), "allow").location(b.env.t, callback)
 }
 
 func TestConnectedApps(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	apps := b.get("/connected-apps")
 	assert.Contains(t, apps.body, "<title>Connected apps · Mintmark</title>")
@@ -32,7 +32,7 @@ func TestConnectedApps(t *testing.T) {
 	assert.NotContains(t, apps.body, "Disconnect")
 
 	b.allow("scope", "BOOKING_READ")
-	w.pass(24 * time.Hour)
+	w.advance(24 * time.Hour)
 	b = w.signedIn()
 	b.allow("scope", "TEAM_BOOKING_READ BOOKING_WRITE")
 	b.allow("client_id", "old", "scope", "")
@@ -53,12 +53,12 @@ func TestConnectedApps(t *testing.T) {
 	w.client("calendar", func(c *ledger.ImportClient) { c.State = ledger.Suspended })
 	apps = b.get("/connected-apps")
 	assert.Contains(t, apps.body, `<span class="state suspended">Suspended</span> It can not use your account for now.`)
-	w.pass(time.Hour)
+	w.advance(time.Hour)
 	assert.Contains(t, b.get("/connected-apps").body, "No application is connected")
 }
 
 func TestConnectedApp(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	b.allow("scope", "BOOKING_READ BOOKING_WRITE TEAM_BOOKING_READ")
 	b.allow("client_id", "old", "scope", "")
@@ -94,42 +94,42 @@ func TestConnectedApp(t *testing.T) {
 
 // A node that lags looks again before it says that something is not there.
 func TestConnectedAppOnALaggingNode(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	w.lag()
 	b.allow()
 	assert.Equal(t, http.StatusOK, b.get("/connected-apps/calendar").StatusCode)
-	w.down = true
+	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, b.get("/connected-apps/calendar").StatusCode)
 }
 
 // Last used comes from an exchange, which the ledger decides.
 func TestConnectedAppsLastUsed(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.client("used", func(c *ledger.ImportClient) {
 		c.Type, c.Profile.RedirectURIs = ledger.Public, []string{callback}
 	})
 	b := w.signedIn()
 	b.allow("client_id", "used", "scope", "BOOKING_READ")
 	g := w.grants()[0]
-	w.pass(time.Minute)
+	w.advance(time.Minute)
 	w.must(&ledger.AddKey{Key: ledger.Key{ID: "s1", Purpose: ledger.ForSigning, Algorithm: "ES256", Sealed: []byte{1}}})
 	w.must(&ledger.Exchange{
-		Proof: ledger.Proof{Client: "used"}, Link: &ledger.Link{Grant: g.ID, Key: 1},
-		Redirect: g.Redirect, Verified: challenge,
+		ClientAuth: ledger.ClientAuth{Client: "used"}, Credential: &ledger.CredentialRef{Grant: g.ID, Key: 1},
+		Redirect: g.Redirect, Challenge: challenge,
 	})
-	w.pass(20 * 24 * time.Hour)
+	w.advance(20 * 24 * time.Hour)
 	b = w.signedIn()
 	assert.Contains(t, b.get("/connected-apps").body, `Last used on <time datetime="2026-03-04">4 March 2026</time>`)
 	assert.Contains(t, b.get("/connected-apps/used").body, `<time datetime="2026-03-04T12:01Z">4 March 2026, 12:01 UTC</time>`)
-	w.pass(10 * 24 * time.Hour)
+	w.advance(10 * 24 * time.Hour)
 	assert.Contains(t, w.signedIn().get("/connected-apps").body, "No application is connected", "idle for 30 days")
 }
 
 // Two copies of an application that ask for each generation are shown to the user,
 // with the way to end it beside them.
 func TestConnectedAppsShared(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.client("copied", func(c *ledger.ImportClient) {
 		c.Type, c.Profile.RedirectURIs = ledger.Public, []string{callback}
 	})
@@ -137,19 +137,19 @@ func TestConnectedAppsShared(t *testing.T) {
 	b.allow("client_id", "copied", "scope", "BOOKING_READ")
 	g := w.grants()[0]
 	w.must(&ledger.AddKey{Key: ledger.Key{ID: "s1", Purpose: ledger.ForSigning, Algorithm: "ES256", Sealed: []byte{1}}})
-	proof := ledger.Proof{Client: "copied"}
-	w.must(&ledger.Exchange{Proof: proof, Link: &ledger.Link{Grant: g.ID, Key: 1}, Redirect: g.Redirect, Verified: challenge})
+	proof := ledger.ClientAuth{Client: "copied"}
+	w.must(&ledger.Exchange{ClientAuth: proof, Credential: &ledger.CredentialRef{Grant: g.ID, Key: 1}, Redirect: g.Redirect, Challenge: challenge})
 	for generation := uint32(1); generation <= 3; generation++ {
 		assert.NotContains(t, b.get("/connected-apps").body, "sharing one sign-in")
 		for range 2 {
-			w.must(&ledger.Refresh{Proof: proof, Link: &ledger.Link{Grant: g.ID, Generation: generation, Key: 1}})
+			w.must(&ledger.Refresh{ClientAuth: proof, Credential: &ledger.CredentialRef{Grant: g.ID, Generation: generation, Key: 1}})
 		}
 	}
 	assert.Regexp(t, `(?s)<li>.*copied.*Two copies of this app are sharing one sign-in\..*<button aria-label="Disconnect [^"]*">Disconnect</button>.*</li>`, b.get("/connected-apps").body)
 }
 
 func TestDisconnect(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	b.allow()
 	b.allow()
@@ -158,9 +158,9 @@ func TestDisconnect(t *testing.T) {
 
 	assert.Equal(t, http.StatusForbidden, b.post(disconnectPath, with(form, "client", "native")).StatusCode)
 	form.Set("client", "calendar")
-	w.down = true
+	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, b.post(disconnectPath, form).StatusCode)
-	w.down = false
+	w.noLeader = false
 	assert.Len(t, w.grants(), 2)
 
 	res := b.post(disconnectPath, form)
@@ -178,7 +178,7 @@ func TestDisconnect(t *testing.T) {
 }
 
 func TestDisconnectAll(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.user("u-bob", "bob", "Bob")
 	bob := w.signedInAs("bob")
 	bob.allow()
@@ -193,7 +193,7 @@ func TestDisconnectAll(t *testing.T) {
 
 // A list of any length is paged, and can be searched.
 func TestConnectedAppsArePaged(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	for i := range 40 {
 		id := fmt.Sprintf("a-client-with-a-rather-long-id-%02d", i)

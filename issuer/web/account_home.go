@@ -3,12 +3,12 @@ package web
 // accountRoutes are the pages of a person's own account.
 func (w *Web) accountRoutes() []route {
 	account := w.pageFor(users, pathAccount, w.profile).
-		named("Your account", "Your profile, your password, and where you are signed in.")
-	account.menu.own = true
+		inMenu("Your account", "Your profile, your password, and where you are signed in.")
+	account.menu.account = true
 	return []route{
-		w.pageFor(users, pathHome, w.home).named("Home", ""),
+		w.pageFor(users, pathHome, w.home).inMenu("Home", ""),
 		w.pageFor(users, pathApps, w.connectedApps).
-			named("Connected apps", "The applications that can use your account: what each of them may do, when it was last used, and how to disconnect it."),
+			inMenu("Connected apps", "The applications that can use your account: what each of them may do, when it was last used, and how to disconnect it."),
 		w.pageFor(users, pathApps+"/:id", w.connectedApp),
 		w.formFor(users, &disconnectForm, w.disconnect),
 		w.formFor(users, &disconnectAllForm, w.disconnectAll),
@@ -30,12 +30,12 @@ type homeBody struct {
 }
 
 // home says what this user can do here: what the navigation names, in words.
-func (w *Web) home(c *call, v visit) error {
+func (w *Web) home(c *request, v session) error {
 	body := homeBody{Person: personOf(v.user)}
 	for _, item := range w.menu(c, &v) {
 		if item.About != "" {
 			body.Menu = append(body.Menu, item)
 		}
 	}
-	return w.show(c, v, "account_home", page{Title: "Home", Said: homeNotices.of(c), Body: body})
+	return w.show(c, v, "account_home", page{Title: "Home", Notice: homeNotices.text(c), Body: body})
 }

@@ -7,7 +7,7 @@ import (
 )
 
 func TestHome(t *testing.T) {
-	b := newWorld(t).signedIn()
+	b := newEnv(t).signedIn()
 	home := b.get("/")
 	for _, text := range []string{
 		"<title>Home · Mintmark</title>", "Hello, <bdi>Ada Lovelace</bdi>", "You are signed in as <strong><bdi>ada</bdi></strong>",

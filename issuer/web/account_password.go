@@ -28,17 +28,17 @@ type passwordBody struct {
 }
 
 // passwordPage is there for who has a password.
-func (w *Web) passwordPage(c *call, v visit) error {
-	if !w.signsInHere(v.user) {
+func (w *Web) passwordPage(c *request, v session) error {
+	if !w.hasLocalPassword(v.user) {
 		return errNotFound
 	}
 	return w.showPassword(c, v, v.form(&passwordForm, nil))
 }
 
-// signsInHere reports whether the user has a password to sign in with.
-func (w *Web) signsInHere(u *ledger.User) bool { return u.Password != "" && !w.config.NoPasswords }
+// hasLocalPassword reports whether the user has a password to sign in with.
+func (w *Web) hasLocalPassword(u *ledger.User) bool { return u.Password != "" && !w.config.NoPasswords }
 
-func (w *Web) showPassword(c *call, v visit, f *form) error {
+func (w *Web) showPassword(c *request, v session, f *form) error {
 	return w.show(c, v, "account_password", page{
 		Title: "Change your password", Trail: []crumb{{"Your account", pathAccount}},
 		Form: f, Body: passwordBody{Username: v.user.Username, Rule: passwordRule, Form: f},
@@ -47,16 +47,16 @@ func (w *Web) showPassword(c *call, v visit, f *form) error {
 
 // changePassword needs the current password: a browser that was left open is
 // not enough. Guesses at it are bounded as at sign-in.
-func (w *Web) changePassword(c *call, v visit, f *form) error {
-	if !w.signsInHere(v.user) {
+func (w *Web) changePassword(c *request, v session, f *form) error {
+	if !w.hasLocalPassword(v.user) {
 		return errNotFound
 	}
 	if f.checkPasswords(v.user); f.failed() {
 		return w.showPassword(c, v, f)
 	}
-	wait, forgive := w.attempts.takeOwn(v.session.Handle(), w.config.Ledger.Now().Std())
+	wait, forgive := w.attempts.trySession(v.stored.Handle(), w.config.Ledger.Now().Std())
 	if wait > 0 {
-		w.failed(c, v.user, ledger.Throttled)
+		w.recordFailure(c, v.user, ledger.Throttled)
 		retryAfter(c, wait)
 		f.alert, f.status = alertTooMany, http.StatusTooManyRequests
 		return w.showPassword(c, v, f)
@@ -66,35 +66,35 @@ func (w *Web) changePassword(c *call, v visit, f *form) error {
 	case err != nil:
 		return fmt.Errorf("change the password: %w", err)
 	case !changed:
-		w.failed(c, v.user, ledger.PasswordWrong)
-		f.wrong("current", "is not right")
+		w.recordFailure(c, v.user, ledger.PasswordWrong)
+		f.addProblem("current", "is not right")
 		return w.showPassword(c, v, f)
 	}
 	forgive()
-	return c.done(pathAccount, accountNotices, "password")
+	return c.redirectNotice(pathAccount, accountNotices, "password")
 }
 
 func (f *form) checkPasswords(u *ledger.User) {
 	current, next := f.get("current"), f.get("new")
 	if current == "" {
-		f.wrong("current", "is missing")
+		f.addProblem("current", "is missing")
 	}
 	switch fault := credential.PasswordFault(next, u.Username, u.Person.Name, u.Person.Email); {
 	case next == current && current != "":
-		f.wrong("new", "is the one that you have now")
+		f.addProblem("new", "is the one that you have now")
 	case fault != "":
-		f.wrong("new", fault)
+		f.addProblem("new", fault)
 	case f.get("again") == "":
-		f.wrong("again", "is missing")
+		f.addProblem("again", "is missing")
 	case f.get("again") != next:
-		f.wrong("again", "is not the same as the new password")
+		f.addProblem("again", "is not the same as the new password")
 	}
 }
 
 // replacePassword reports whether the new password is the user's now. The same
 // form sent twice finds that it is so already, which is no mistake of theirs.
-func (w *Web) replacePassword(c *call, v *visit, f *form) (bool, error) {
-	u, err := w.check(c, v.view, v.user.Username, f.get("current"))
+func (w *Web) replacePassword(c *request, v *session, f *form) (bool, error) {
+	u, err := w.authenticate(c, v.view, v.user.Username, f.get("current"))
 	if err != nil {
 		return false, err
 	}
@@ -112,20 +112,20 @@ func (w *Web) replacePassword(c *call, v *visit, f *form) (bool, error) {
 		return false, tooManyChanges(wait)
 	}
 	refused, err := w.propose(c, v, "replace it", &ledger.SetPassword{
-		Actor: v.actor(), User: u.ID, Password: hash, Verified: sha256.Sum256([]byte(u.Password)),
+		Actor: v.actor(), User: u.ID, Password: hash, VerifiedHash: sha256.Sum256([]byte(u.Password)),
 	})
 	switch {
 	case err != nil:
 		return false, err
 	case refused == nil:
-		w.keepDevice(c, w.newDevice(deviceOf(u.Username), devicePasswordOf(&ledger.User{Password: hash})))
+		w.saveDevice(c, w.newDevice(deviceOwnerOf(u.Username), devicePasswordOf(&ledger.User{Password: hash})))
 		return true, nil
 	}
 	undo()
 	return w.hasPassword(c, v, f.get("new"))
 }
 
-func (w *Web) hasPassword(c *call, v *visit, password string) (bool, error) {
-	u, err := w.check(c, v.view, v.user.Username, password)
+func (w *Web) hasPassword(c *request, v *session, password string) (bool, error) {
+	u, err := w.authenticate(c, v.view, v.user.Username, password)
 	return err == nil && u != nil && u.ID == v.user.ID, err
 }

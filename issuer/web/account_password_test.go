@@ -20,13 +20,13 @@ const (
 
 // changePassword fills in the form of the page.
 func (b *browser) changePassword(current, next, again string) answer {
-	b.w.t.Helper()
-	form := b.get(passwordPath).form(b.w.t, passwordPath)
+	b.env.t.Helper()
+	form := b.get(passwordPath).form(b.env.t, passwordPath)
 	return b.post(passwordPath, with(form, "current", current, "new", next, "again", again))
 }
 
 func TestChangePassword(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b, other := w.signedIn(), w.signedIn()
 	b.allow()
 	page := b.get(passwordPath)
@@ -64,7 +64,7 @@ func TestChangePasswordRefusals(t *testing.T) {
 		{"once", password, another, "", "again", "New password again is missing."},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			b := w.signedIn()
 			w.proposals = nil
 			res := b.changePassword(test.current, test.next, test.again)
@@ -87,7 +87,7 @@ func TestChangePasswordRefusals(t *testing.T) {
 
 // Guesses at the current password are as few as at sign-in.
 func TestChangePasswordAttempts(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	for i := range 10 {
 		require.Equal(t, http.StatusUnprocessableEntity, b.changePassword(fmt.Sprint("guess ", i), another, another).StatusCode)
@@ -112,7 +112,7 @@ func TestChangePasswordAttempts(t *testing.T) {
 // A change is an event of the audit trail. Only those that were made are counted:
 // whoever does not know the password takes nothing from its owner.
 func TestChangesOfThePasswordAreBounded(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b, thief := w.signedIn(), w.signedIn()
 	for i := range 10 {
 		require.Equal(t, http.StatusUnprocessableEntity, thief.changePassword(fmt.Sprint("guess ", i), another, another).StatusCode)
@@ -128,34 +128,34 @@ func TestChangesOfThePasswordAreBounded(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
 	assert.Equal(t, "600", res.Header.Get("Retry-After"))
 	assert.Equal(t, state, w.index)
-	w.pass(10 * time.Minute)
+	w.advance(10 * time.Minute)
 	assert.Equal(t, http.StatusSeeOther, b.changePassword(now, another, another).StatusCode)
 }
 
 // Two browsers, or two clicks, at the same moment.
 func TestChangePasswordRaces(t *testing.T) {
-	set := func(w *world, password string) func() {
+	set := func(w *env, password string) func() {
 		return func() {
 			w.must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: "u-ada", Password: "hash of " + password})
 		}
 	}
 	t.Run("to something else", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		form := with(b.get(passwordPath).form(t, passwordPath), "current", password, "new", another, "again", another)
-		w.before = set(w, "what an operator chose")
+		w.beforePropose = set(w, "what an operator chose")
 		res := b.post(passwordPath, form)
 		assert.Equal(t, "/auth/sign-in?note=undone&to=%2Faccount%2Fpassword", res.Header.Get("Location"), "that signs out")
 	})
 	t.Run("no leader", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		form := with(b.get(passwordPath).form(t, passwordPath), "current", password, "new", another, "again", another)
-		w.down = true
+		w.noLeader = true
 		assert.Equal(t, http.StatusServiceUnavailable, b.post(passwordPath, form).StatusCode)
 	})
 	t.Run("a node that has not heard of the last change", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		require.Equal(t, http.StatusSeeOther, b.changePassword(password, another, another).StatusCode)
 		b = w.browser()

@@ -34,11 +34,11 @@ var accountNotices = notices{
 
 // profile is the account page. It shows what GET /v2/me tells an application
 // that may see the profile.
-func (w *Web) profile(c *call, v visit) error {
+func (w *Web) profile(c *request, v session) error {
 	settings := v.view.Settings()
 	body := &profileBody{
-		Facts: facts(v.user, "About you"), HasPassword: w.signsInHere(v.user),
-		SignedIn: v.session.Created, SessionEnds: v.session.Created.Add(settings.SessionAbsolute),
+		Facts: facts(v.user, "About you"), HasPassword: w.hasLocalPassword(v.user),
+		SignedIn: v.stored.Created, SessionEnds: v.stored.Created.Add(settings.SessionAbsolute),
 		SignOutForm: v.form(&signOutEverywhereForm, nil),
 	}
 	body.Sessions, body.Pages = w.sessions(c, &v)
@@ -46,8 +46,8 @@ func (w *Web) profile(c *call, v visit) error {
 		body.Edit = editUserPath(v.user.ID)
 	}
 	return w.show(c, v, "account_profile", page{
-		Title: "Your account", Said: accountNotices.of(c), Body: body, Rows: len(body.Sessions),
-		Cut: func(n int) {
+		Title: "Your account", Notice: accountNotices.text(c), Body: body, Rows: len(body.Sessions),
+		Truncate: func(n int) {
 			body.Sessions, body.Pages.Next = body.Sessions[:n], c.pageAt("after", body.Sessions[n-1].Form.get("session"))
 			body.Pages = body.Pages.below("sessions")
 		},
@@ -77,7 +77,7 @@ func facts(u *ledger.User, about string) []fact {
 }
 
 // signOutEverywhere ends all sessions of the user, this one too.
-func (w *Web) signOutEverywhere(c *call, v visit, _ *form) error {
+func (w *Web) signOutEverywhere(c *request, v session, _ *form) error {
 	out, _, err := w.config.Ledger.Propose(c.r.Context(), &ledger.SignOut{
 		Session: credential.SessionDigest(v.id), Everywhere: true,
 	})
@@ -89,6 +89,6 @@ func (w *Web) signOutEverywhere(c *call, v visit, _ *form) error {
 		return fmt.Errorf("sign out everywhere: %w", oauth.ErrUnavailable)
 	}
 	w.dropSession(c)
-	note := withToken(w.formKey(c), "", pathSignIn, noteEverywhere)
+	note := signNotice(w.formKey(c), "", pathSignIn, noteEverywhere)
 	return c.redirect(pathSignIn + "?" + url.Values{"note": {note}}.Encode())
 }

@@ -13,7 +13,7 @@ import (
 )
 
 func TestProfile(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	page := b.get("/account")
 	assert.Contains(t, page.body, "<dt>Email address</dt><dd><bdi>ada@<wbr>example.<wbr>com</bdi></dd>")
@@ -36,15 +36,15 @@ func TestProfile(t *testing.T) {
 }
 
 func TestSignOutEverywhere(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b, other := w.signedIn(), w.signedIn()
 	b.allow()
-	w.pass(time.Second)
+	w.advance(time.Second)
 	form := b.get("/account").form(t, "/account/sign-out-everywhere")
-	w.down = true
+	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, b.post("/account/sign-out-everywhere", form).StatusCode)
 	assert.Contains(t, b.cookies, "mintmark", "so that it can be tried again")
-	w.down = false
+	w.noLeader = false
 
 	res := b.post("/account/sign-out-everywhere", form)
 	require.Equal(t, http.StatusSeeOther, res.StatusCode)

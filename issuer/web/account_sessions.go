@@ -8,10 +8,10 @@ import (
 )
 
 const (
-	sessionsShow = 10 // on one page
-	// sessionsMost bounds what is read for a page. Whoever signs in more often
+	sessionsPerPage = 10 // on one page
+	// maxListedSessions bounds what is read for a page. Whoever signs in more often
 	// can still sign out everywhere.
-	sessionsMost = 1000
+	maxListedSessions = 1000
 )
 
 // endSessionForm names a session by its handle, which is the digest that the
@@ -31,15 +31,15 @@ type signedIn struct {
 
 // sessions are the browsers of the user, on one page of several: this one first,
 // then the one that was used last.
-func (w *Web) sessions(c *call, v *visit) ([]signedIn, pager) {
-	all := v.view.SessionsOf(v.user.ID, w.config.Ledger.Now(), sessionsMost)
-	all = slices.DeleteFunc(all, func(s *ledger.Session) bool { return s.ID == v.session.ID })
-	all = slices.Insert(all, 0, v.session)
-	some, pages := pageOf(c, all, sessionsShow, (*ledger.Session).Handle)
+func (w *Web) sessions(c *request, v *session) ([]signedIn, pager) {
+	all := v.view.SessionsOf(v.user.ID, w.config.Ledger.Now(), maxListedSessions)
+	all = slices.DeleteFunc(all, func(s *ledger.Session) bool { return s.ID == v.stored.ID })
+	all = slices.Insert(all, 0, v.stored)
+	some, pages := pageOf(c, all, sessionsPerPage, (*ledger.Session).Handle)
 	var list []signedIn
 	for _, s := range some {
 		list = append(list, signedIn{
-			Browser: browserName(s.Agent), Here: s.ID == v.session.ID, Since: s.Created, Seen: s.Seen,
+			Browser: browserName(s.Agent), Here: s.ID == v.stored.ID, Since: s.Created, Seen: s.Seen,
 			Form: v.form(&endSessionForm, url.Values{"session": {s.Handle()}}),
 		})
 	}
@@ -47,12 +47,12 @@ func (w *Web) sessions(c *call, v *visit) ([]signedIn, pager) {
 }
 
 // endSession signs one browser out. In this one that is what "Sign out" does.
-func (w *Web) endSession(c *call, v visit, f *form) error {
+func (w *Web) endSession(c *request, v session, f *form) error {
 	id, ok := ledger.SessionOf(f.get("session"))
 	if !ok {
 		return errNotFound
 	}
-	here := id == v.session.ID
+	here := id == v.stored.ID
 	refused, err := w.propose(c, &v, "end a session", &ledger.EndSession{Actor: v.actor(), Session: id})
 	switch {
 	case err != nil:
@@ -63,5 +63,5 @@ func (w *Web) endSession(c *call, v visit, f *form) error {
 		w.dropSession(c)
 		return c.redirect(pathSignIn)
 	}
-	return c.done(pathAccount, accountNotices, "signed-out")
+	return c.redirectNotice(pathAccount, accountNotices, "signed-out")
 }

@@ -26,12 +26,12 @@ const (
 )
 
 // signedInWith signs Ada in with a browser of a name.
-func (w *world) signedInWith(agent string) *browser {
+func (w *env) signedInWith(agent string) *browser {
 	w.t.Helper()
 	b := w.browser()
 	b.header.Set("User-Agent", agent)
 	require.Equal(w.t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "ada", password).StatusCode)
-	b.who = "u-ada"
+	b.userID = "u-ada"
 	return b
 }
 
@@ -54,9 +54,9 @@ func endings(t *testing.T, page answer) map[string]url.Values {
 }
 
 func TestSessions(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	phone := w.signedInWith(safari)
-	w.pass(time.Hour)
+	w.advance(time.Hour)
 	b := w.signedInWith(firefox)
 	w.user("u-bob", "bob", "Bob")
 	bob := w.signedInAs("bob")
@@ -87,9 +87,9 @@ func TestSessions(t *testing.T) {
 		form := url.Values{"session": {odd}, "token": {web.FormToken(b.session(), "end session", "u-ada", odd)}}
 		assert.Equal(t, http.StatusNotFound, b.post(endPath, form).StatusCode, odd)
 	}
-	w.down = true
+	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, b.post(endPath, forms[handle(phone)]).StatusCode)
-	w.down = false
+	w.noLeader = false
 	assert.Equal(t, http.StatusOK, phone.get("/account").StatusCode, "nothing was done yet")
 
 	after := b.done(b.post(endPath, forms[handle(phone)]))
@@ -110,9 +110,9 @@ func TestSessions(t *testing.T) {
 
 // Sessions that are over are not shown.
 func TestSessionsThatLive(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.signedInWith(safari)
-	w.pass(13 * time.Hour)
+	w.advance(13 * time.Hour)
 	page := w.signedInWith(firefox).get("/account")
 	assert.NotContains(t, page.body, "Safari")
 	assert.Len(t, endings(t, page), 1)
@@ -120,12 +120,12 @@ func TestSessionsThatLive(t *testing.T) {
 
 // However many there are, a page is small, and all are reached.
 func TestSessionsArePaged(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(&ledger.PutUser{ID: "u-ada", Username: "ada", Password: passwordHash(), Person: ledger.Person{
 		Name: strings.Repeat("N", 100), Bio: strings.Repeat("Ada is. ", 125), Email: "ada@example.com",
 	}})
 	for i := range 34 {
-		w.must(&ledger.SignIn{Session: [32]byte{byte(i + 1)}, User: "u-ada", Verified: sha256.Sum256([]byte(passwordHash())), Agent: strings.Repeat(firefox, 3)})
+		w.must(&ledger.SignIn{Session: [32]byte{byte(i + 1)}, User: "u-ada", VerifiedHash: sha256.Sum256([]byte(passwordHash())), Agent: strings.Repeat(firefox, 3)})
 	}
 	b := w.signedInWith(firefox)
 	seen := map[string]bool{}
@@ -169,7 +169,7 @@ func TestBrowserName(t *testing.T) {
 		assert.Equal(t, want, web.BrowserName(agent), agent)
 	}
 	for i, probe := range probes {
-		w := newWorld(t)
+		w := newEnv(t)
 		checkProbe(t, w.signedInWith(strings.ReplaceAll(probe, " ", "")).get("/account"), fmt.Sprint(i, probe))
 	}
 }

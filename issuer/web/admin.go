@@ -20,15 +20,15 @@ const (
 	pathAdminEvents  = pathAdmin + "/audit.jsonl"
 )
 
-// adminShow is how many rows a list of the administration has on one page.
-const adminShow = 25
+// adminRowsPerPage is how many rows a list of the administration has on one page.
+const adminRowsPerPage = 25
 
 // adminRoutes are for administrators. For anybody else who is signed in there
 // are no such pages.
 func (w *Web) adminRoutes() []route {
 	return []route{
 		w.pageFor(administrators, pathAdmin, w.reviewQueue).
-			named("Administration", "Applications that wait for a review, all applications, the users, and what has happened."),
+			inMenu("Administration", "Applications that wait for a review, all applications, the users, and what has happened."),
 		w.pageFor(administrators, pathAdminClients, w.adminClients),
 		w.pageFor(administrators, pathAdminClient, w.adminClient),
 		w.formFor(administrators, &reviewForm, w.review),
@@ -60,7 +60,7 @@ var adminAreas = []menuItem{
 }
 
 // showAdmin is show with the parts of the administration beside the page.
-func (w *Web) showAdmin(c *call, v visit, name string, p page) error {
+func (w *Web) showAdmin(c *request, v session, name string, p page) error {
 	for _, area := range adminAreas {
 		area.Here = area.Path == c.route
 		area.Below = !area.Here && area.Path != pathAdmin && strings.HasPrefix(c.route, area.Path)
@@ -69,7 +69,7 @@ func (w *Web) showAdmin(c *call, v visit, name string, p page) error {
 	if c.route != pathAdmin {
 		p.Trail = append([]crumb{{"Administration", pathAdmin}}, p.Trail...)
 	}
-	p.Said = cmp.Or(p.Said, reauthNotices.of(c))
+	p.Notice = cmp.Or(p.Notice, reauthNotices.text(c))
 	return w.show(c, v, name, p)
 }
 
@@ -87,32 +87,32 @@ func choose(chosen string, from ...choice) []choice {
 	return from
 }
 
-// named is how a page of the administration names a user or a client: with a
+// nameLink is how a page of the administration names a user or a client: with a
 // link where there is one to name.
-type named struct{ Text, Path string }
+type nameLink struct{ Text, Path string }
 
-func namedUser(v ledger.View, id string) named {
+func linkUser(v ledger.View, id string) nameLink {
 	u := v.User(id)
 	switch {
 	case id == "":
-		return named{}
+		return nameLink{}
 	case u == nil:
-		return named{Text: id}
+		return nameLink{Text: id}
 	case u.Deleted:
-		return named{Text: id, Path: adminUserPath(id)}
+		return nameLink{Text: id, Path: adminUserPath(id)}
 	}
-	return named{Text: u.Username, Path: adminUserPath(id)}
+	return nameLink{Text: u.Username, Path: adminUserPath(id)}
 }
 
-func namedClient(v ledger.View, id string) named {
+func linkClient(v ledger.View, id string) nameLink {
 	client := v.Client(id)
 	switch {
 	case id == "":
-		return named{}
+		return nameLink{}
 	case client == nil:
-		return named{Text: id}
+		return nameLink{Text: id}
 	}
-	return named{Text: client.Name, Path: adminClientPath(id)}
+	return nameLink{Text: client.Name, Path: adminClientPath(id)}
 }
 
 func adminClientPath(id string) string { return pathAdminClients + "/" + url.PathEscape(id) }

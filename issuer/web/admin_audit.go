@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// eventsShow is how many events there are on one page: their rows are long.
-const eventsShow = 15
+// eventsPerPage is how many events there are on one page: their rows are long.
+const eventsPerPage = 15
 
 // auditForm is what the audit trail is filtered by. It is sent by GET: the
 // address of what was found can be kept and given to a colleague.
@@ -35,16 +35,16 @@ type auditBody struct {
 type eventLine struct {
 	At                  ledger.Time
 	What, Detail        string
-	Actor, Client, User named
+	Actor, Client, User nameLink
 }
 
 // audit shows the newest events first.
-func (w *Web) audit(c *call, v visit) error {
+func (w *Web) audit(c *request, v session) error {
 	f, q := auditQuery(c, v.view)
 	body := &auditBody{Form: f, Kinds: kindsWith(q.Kind), All: len(filtered(c)) == 0}
 	p := page{Title: "Audit", Form: f, Body: body}
 	if !f.failed() {
-		q.Limit = eventsShow
+		q.Limit = eventsPerPage
 		events, pages := pageBy(c, func(at string, back bool) ([]*ledger.Event, string) {
 			var err error
 			if q.Before, err = strconv.ParseUint(at, 10, 64); err != nil {
@@ -55,7 +55,7 @@ func (w *Web) audit(c *call, v visit) error {
 			return found, eventKey(next)
 		}, func(e *ledger.Event) string { return eventKey(e.Seq) })
 		body.Events, body.Pages = eventLines(v.view, events), pages
-		p.Rows, p.Cut = len(events), func(n int) {
+		p.Rows, p.Truncate = len(events), func(n int) {
 			body.Events, body.Pages.Next = body.Events[:n], c.pageAt("after", eventKey(events[n-1].Seq))
 		}
 		body.Download = pathAdminEvents
@@ -75,7 +75,7 @@ func eventKey(seq uint64) string {
 }
 
 // filtered is what the call filters by.
-func filtered(c *call) url.Values {
+func filtered(c *request) url.Values {
 	values := url.Values{}
 	for _, field := range auditForm.fields {
 		if value := strings.TrimSpace(c.r.URL.Query().Get(field.name)); value != "" {
@@ -86,7 +86,7 @@ func filtered(c *call) url.Values {
 }
 
 // auditQuery reads the filters of a call. What is wrong stands in the form.
-func auditQuery(c *call, v ledger.View) (*form, ledger.EventQuery) {
+func auditQuery(c *request, v ledger.View) (*form, ledger.EventQuery) {
 	f := &form{kind: &auditForm, values: filtered(c)}
 	q := ledger.EventQuery{Client: f.get("client"), User: f.get("user"), Kind: f.get("kind")}
 	// An id first: nobody hides what they did behind a name that is their id.
@@ -97,13 +97,13 @@ func auditQuery(c *call, v ledger.View) (*form, ledger.EventQuery) {
 	}
 	var ok bool
 	if q.From, ok = parseMoment(f.get("from"), 0); !ok {
-		f.wrong("from", badMoment)
+		f.addProblem("from", badMoment)
 	}
 	if q.To, ok = parseMoment(f.get("to"), 24*time.Hour); !ok {
-		f.wrong("to", badMoment)
+		f.addProblem("to", badMoment)
 	}
 	if q.To != 0 && q.From >= q.To && !f.failed() {
-		f.wrong("to", "must be later than the beginning")
+		f.addProblem("to", "must be later than the beginning")
 	}
 	return f, q
 }
@@ -128,10 +128,10 @@ func parseMoment(text string, day time.Duration) (ledger.Time, bool) {
 
 func eventLines(v ledger.View, events []*ledger.Event) (lines []eventLine) {
 	for _, e := range events {
-		line := eventLine{At: e.At, Actor: actorOf(v, e), Client: namedClient(v, e.Client)}
+		line := eventLine{At: e.At, Actor: actorOf(v, e), Client: linkClient(v, e.Client)}
 		line.What, line.Detail = eventText(e)
 		if e.User != e.Actor {
-			line.User = namedUser(v, e.User)
+			line.User = linkUser(v, e.User)
 		}
 		lines = append(lines, line)
 	}
@@ -139,12 +139,12 @@ func eventLines(v ledger.View, events []*ledger.Event) (lines []eventLine) {
 }
 
 // actorOf names who did it: a person, an application, or the operator.
-func actorOf(v ledger.View, e *ledger.Event) named {
+func actorOf(v ledger.View, e *ledger.Event) nameLink {
 	switch {
 	case e.Actor == ledger.Operator:
-		return named{Text: "Operator"}
+		return nameLink{Text: "Operator"}
 	case v.User(e.Actor) == nil && v.Client(e.Actor) != nil:
-		return namedClient(v, e.Actor)
+		return linkClient(v, e.Actor)
 	}
-	return namedUser(v, e.Actor)
+	return linkUser(v, e.Actor)
 }

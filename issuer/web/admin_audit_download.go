@@ -26,7 +26,7 @@ type eventRecord struct {
 
 // auditDownload writes all that the filters choose, newest first, as it reads
 // it: the trail is larger than what a page may hold in memory.
-func (w *Web) auditDownload(c *call, v visit) error {
+func (w *Web) auditDownload(c *request, v session) error {
 	f, q := auditQuery(c, v.view)
 	if f.failed() {
 		return errUnreadable
@@ -35,7 +35,7 @@ func (w *Web) auditDownload(c *call, v visit) error {
 	h.Set("Content-Type", "application/jsonl; charset=utf-8")
 	h.Set("Content-Disposition", `attachment; filename="mintmark-audit.jsonl"`)
 	c.WriteHeader(http.StatusOK)
-	if c.head() {
+	if c.isHead() {
 		return nil
 	}
 	out := bufio.NewWriter(c)

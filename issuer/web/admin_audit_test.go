@@ -21,27 +21,27 @@ import (
 
 // events are what a download holds.
 func (b *browser) events(query string) (list []map[string]any) {
-	b.w.t.Helper()
+	b.env.t.Helper()
 	res := b.get("/admin/audit.jsonl?" + query)
-	require.Equal(b.w.t, http.StatusOK, res.StatusCode)
-	assert.Equal(b.w.t, "application/jsonl; charset=utf-8", res.Header.Get("Content-Type"))
-	assert.Equal(b.w.t, `attachment; filename="mintmark-audit.jsonl"`, res.Header.Get("Content-Disposition"))
-	assert.Equal(b.w.t, "nosniff", res.Header.Get("X-Content-Type-Options"))
-	assert.Equal(b.w.t, "no-store", res.Header.Get("Cache-Control"))
+	require.Equal(b.env.t, http.StatusOK, res.StatusCode)
+	assert.Equal(b.env.t, "application/jsonl; charset=utf-8", res.Header.Get("Content-Type"))
+	assert.Equal(b.env.t, `attachment; filename="mintmark-audit.jsonl"`, res.Header.Get("Content-Disposition"))
+	assert.Equal(b.env.t, "nosniff", res.Header.Get("X-Content-Type-Options"))
+	assert.Equal(b.env.t, "no-store", res.Header.Get("Cache-Control"))
 	for line := range strings.Lines(res.body) {
 		var e map[string]any
-		require.NoError(b.w.t, json.Unmarshal([]byte(line), &e), line)
+		require.NoError(b.env.t, json.Unmarshal([]byte(line), &e), line)
 		list = append(list, e)
 	}
 	return list
 }
 
-// auditTrail is a world in which some things have happened: at noon, and a day
+// auditTrail is an env in which some things have happened: at noon, and a day
 // later.
-func auditTrail(t *testing.T) (w *world, root *browser) {
+func auditTrail(t *testing.T) (w *env, root *browser) {
 	w, _ = administration(t)
 	w.signedIn().allow()
-	w.pass(24 * time.Hour)
+	w.advance(24 * time.Hour)
 	root = w.signedInAs("root")
 	root.done(root.press(waitingPage, waitingPage+"/review", "verdict", "reject", "reason", "No <b>reason</b>."))
 	return w, root

@@ -9,24 +9,24 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// historyShow is how many events the page of an application tells; the audit
+// historyRows is how many events the page of an application tells; the audit
 // page has the others.
-const historyShow = 10
+const historyRows = 10
 
 type adminClientBody struct {
-	Client  *ledger.Client
-	Owner   named
-	Gone    string // why the owner can do nothing with it; "" where they can
-	Secrets int
-	Website string // its host
-	Picture picture
-	Scopes  []scopeGroup
+	Client       *ledger.Client
+	Owner        nameLink
+	OwnerProblem string // why the owner can do nothing with it; "" where they can
+	Secrets      int
+	Website      string // its host
+	Picture      picture
+	Scopes       []scopeGroup
 
-	Waits   bool
-	Since   ledger.Time  // it waits for a review
-	Changes []difference // of the proposed revision
-	Doubts  []nameDoubts
-	Refused *refusedChanges
+	Waits        bool
+	Since        ledger.Time  // it waits for a review
+	Changes      []difference // of the proposed revision
+	NameWarnings []nameWarnings
+	Refused      *refusedChanges
 
 	Review *form // nil where there is nothing to decide
 	Resume *form
@@ -49,11 +49,11 @@ var adminClientNotices = notices{
 }
 
 // adminClient is the page of one application.
-func (w *Web) adminClient(c *call, v visit) error { return w.showAdminClient(c, v, nil) }
+func (w *Web) adminClient(c *request, v session) error { return w.showAdminClient(c, v, nil) }
 
-// aClient is the client that the address names.
-func (w *Web) aClient(c *call, v *visit) (client *ledger.Client, err error) {
-	there, err := w.sure(c, v, func() bool {
+// clientParam is the client that the address names.
+func (w *Web) clientParam(c *request, v *session) (client *ledger.Client, err error) {
+	there, err := w.confirmFresh(c, v, func() bool {
 		client = v.view.Client(c.param("id"))
 		return client != nil
 	})
@@ -68,25 +68,25 @@ func (w *Web) aClient(c *call, v *visit) (client *ledger.Client, err error) {
 }
 
 // showAdminClient shows it with a form that was sent and not taken, or nil.
-func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
-	client, err := w.aClient(c, &v)
+func (w *Web) showAdminClient(c *request, v session, sent *form) error {
+	client, err := w.clientParam(c, &v)
 	if err != nil {
 		return err
 	}
 	body := &adminClientBody{
-		Client: client, Owner: namedUser(v.view, client.Owner), Secrets: client.ActiveSecrets(),
+		Client: client, Owner: linkUser(v.view, client.Owner), Secrets: client.ActiveSecrets(),
 		Website: hostOf(client.Website), Picture: pictureOf(&client.Profile), Scopes: scopeGroups(client.Scopes, true),
-		Waits: client.AwaitsReview(), Since: client.WaitingSince(), Doubts: doubtsOf(v.view, client)[client.ID],
+		Waits: client.AwaitsReview(), Since: client.WaitingSince(), NameWarnings: nameWarningsOf(v.view, client)[client.ID],
 	}
 	if client.State != ledger.Deleted {
 		body.Settings, body.Transfer = clientPath(client.ID), adminClientPath(client.ID)+"/transfer"
-		body.Gone = goneOwner(v.view.User(client.Owner))
+		body.OwnerProblem = ownerProblem(v.view.User(client.Owner))
 	}
 	if client.Proposed != nil {
-		body.Changes = inWords(differences(&client.Profile, client.Proposed))
+		body.Changes = withScopeTexts(differences(&client.Profile, client.Proposed))
 	}
 	if body.Refused = refusedOf(client); body.Refused != nil {
-		body.Refused.Changes = inWords(body.Refused.Changes)
+		body.Refused.Changes = withScopeTexts(body.Refused.Changes)
 	}
 	if body.Waits {
 		body.Review = v.clientAt(&reviewForm, client, sent)
@@ -97,24 +97,24 @@ func (w *Web) showAdminClient(c *call, v visit, sent *form) error {
 	case ledger.Suspended:
 		body.Resume = v.clientAt(&resumeForm, client, sent)
 	}
-	events := v.view.HistoryOf(client.ID, historyShow+1)
+	events := v.view.HistoryOf(client.ID, historyRows+1)
 	tell := func(n int) {
 		body.History = eventLines(v.view, events[:n])
 		if len(events) > n {
 			body.Older = pathAdminAudit + "?" + url.Values{"client": {client.ID}, "kind": {"client"}}.Encode()
 		}
 	}
-	tell(min(len(events), historyShow))
+	tell(min(len(events), historyRows))
 	return w.showAdmin(c, v, "admin_client", page{
 		Title: client.Name, Trail: []crumb{{"Applications", pathAdminClients}},
-		Said: saidOf(c, client), Form: sent, Body: body, Rows: len(body.History), Cut: tell,
+		Notice: clientNotice(c, client), Form: sent, Body: body, Rows: len(body.History), Truncate: tell,
 	})
 }
 
-// saidOf is what was done, as long as it is still so: the address may be gone
+// clientNotice is what was done, as long as it is still so: the address may be gone
 // back to.
-func saidOf(c *call, client *ledger.Client) string {
-	word := c.said()
+func clientNotice(c *request, client *ledger.Client) string {
+	word := c.notice()
 	if word != "transfer" && (word == "suspend") != (client.State == ledger.Suspended) {
 		return ""
 	}
@@ -123,7 +123,7 @@ func saidOf(c *call, client *ledger.Client) string {
 
 // clientAt is a form about a client as it is now: the one that was sent, if it
 // is of this kind, or an empty one.
-func (v *visit) clientAt(kind *formKind, client *ledger.Client, sent *form) *form {
+func (v *session) clientAt(kind *formKind, client *ledger.Client, sent *form) *form {
 	f := sent
 	if f == nil || f.kind != kind {
 		f = v.form(kind, url.Values{"id": {client.ID}})
@@ -132,18 +132,18 @@ func (v *visit) clientAt(kind *formKind, client *ledger.Client, sent *form) *for
 	return f
 }
 
-// inWords says of scopes that change what each of them allows: a reviewer is
+// withScopeTexts says of scopes that change what each of them allows: a reviewer is
 // asked whether the application needs that.
-func inWords(list []difference) []difference {
+func withScopeTexts(list []difference) []difference {
 	for i := range list {
 		if list[i].Title == fieldTitles["scopes"] {
-			list[i].Removed, list[i].Added = allowing(list[i].Removed), allowing(list[i].Added)
+			list[i].Removed, list[i].Added = scopeTexts(list[i].Removed), scopeTexts(list[i].Added)
 		}
 	}
 	return list
 }
 
-func allowing(names []string) (words []string) {
+func scopeTexts(names []string) (words []string) {
 	for _, s := range scope.Catalogue() {
 		if slices.Contains(names, s.Name) {
 			words = append(words, s.Name+": "+s.Allows)

@@ -6,7 +6,7 @@ type adminClientsBody struct {
 	Clients []clientLine
 	Search  search
 	States  []choice
-	Owner   named // whose they are; empty for everybody's
+	Owner   nameLink // whose they are; empty for everybody's
 	OwnerID string
 	All     bool // nothing was searched for
 	Pages   pager
@@ -17,16 +17,16 @@ type clientLine struct {
 	Name, ID, Path  string
 	State           ledger.ClientState
 	Awaits, Legacy  bool
-	Owner           named
+	Owner           nameLink
 	Created, Change ledger.Time
 }
 
 // adminClients lists the applications by name, deleted ones only where they are
 // asked for.
-func (w *Web) adminClients(c *call, v visit) error {
+func (w *Web) adminClients(c *request, v session) error {
 	query := c.r.URL.Query()
 	state, owner := query.Get("state"), query.Get("owner")
-	body := &adminClientsBody{Search: searchOf(c, "Name or client ID"), Owner: namedUser(v.view, owner), OwnerID: owner}
+	body := &adminClientsBody{Search: searchOf(c, "Name or client ID"), Owner: linkUser(v.view, owner), OwnerID: owner}
 	body.All = body.Search.Query == "" && state == "" && owner == ""
 	body.States = []choice{{Text: "Any state"}}
 	for _, s := range []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended, ledger.Deleted} {
@@ -35,7 +35,7 @@ func (w *Web) adminClients(c *call, v visit) error {
 	choose(state, body.States...)
 	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
 		return v.view.ListClients(ledger.ClientQuery{
-			Owner: owner, State: ledger.ClientState(state), Search: body.Search.Query, After: at, Back: back, Limit: adminShow,
+			Owner: owner, State: ledger.ClientState(state), Search: body.Search.Query, After: at, Back: back, Limit: adminRowsPerPage,
 		})
 	}, clientKey)
 	body.Pages = pages
@@ -43,11 +43,11 @@ func (w *Web) adminClients(c *call, v visit) error {
 		body.Clients = append(body.Clients, clientLine{
 			Name: client.Name, ID: client.ID, Path: adminClientPath(client.ID),
 			State: client.State, Awaits: client.Proposed != nil && client.AwaitsReview(), Legacy: client.Legacy,
-			Owner: namedUser(v.view, client.Owner), Created: client.Created, Change: client.Changed,
+			Owner: linkUser(v.view, client.Owner), Created: client.Created, Change: client.Changed,
 		})
 	}
 	return w.showAdmin(c, v, "admin_clients", page{
 		Title: "Applications", Body: body, Rows: len(found),
-		Cut: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.pageAt("after", found[n-1].ID) },
+		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.pageAt("after", found[n-1].ID) },
 	})
 }

@@ -14,12 +14,12 @@ import (
 // serviceName is the name of this service that every page shows; see layout.html.
 const serviceName = "Mintmark"
 
-// showNamesakes is how many applications of the same name a page lists.
-const showNamesakes = 5
+// maxNamesakes is how many applications of the same name a page lists.
+const maxNamesakes = 5
 
-// nameDoubts are the properties of an application's name that could deceive its users
+// nameWarnings are the properties of an application's name that could deceive its users
 // and that a reviewer can't see by reading it.
-type nameDoubts struct {
+type nameWarnings struct {
 	Name    string
 	Scripts string // the scripts that Name mixes; "" if no two that matter
 	Service bool   // Name reads like serviceName
@@ -31,18 +31,18 @@ type nameDoubts struct {
 // text.
 type namesake struct {
 	Name, Path string
-	Owner      named
+	Owner      nameLink
 }
 
 // Any reports whether the page has anything to show about the name.
-func (d *nameDoubts) Any() bool { return d.Scripts != "" || d.Service || len(d.Others) > 0 }
+func (d *nameWarnings) Any() bool { return d.Scripts != "" || d.Service || len(d.Others) > 0 }
 
-// doubtsOf returns, by client id, what a reviewer should know about the names of the
+// nameWarningsOf returns, by client id, what a reviewer should know about the names of the
 // given clients. It walks over all clients once, however many are given. With 10,000
 // clients the pages that call it, which only administrators see, take some 15 ms
 // (BenchmarkPages).
-func doubtsOf(view ledger.View, clients ...*ledger.Client) map[string][]nameDoubts {
-	fold := folding()
+func nameWarningsOf(view ledger.View, clients ...*ledger.Client) map[string][]nameWarnings {
+	fold := newNameFolder()
 	same := map[string][]*ledger.Client{}
 	for _, c := range clients {
 		for _, name := range namesOf(c) {
@@ -57,18 +57,18 @@ func doubtsOf(view ledger.View, clients ...*ledger.Client) map[string][]nameDoub
 			}
 		}
 	}
-	doubts := map[string][]nameDoubts{}
+	doubts := map[string][]nameWarnings{}
 	for _, c := range clients {
 		for _, name := range namesOf(c) {
-			d := nameDoubts{Name: name, Scripts: mixedScripts(name), Service: fold(name) == fold(serviceName)}
+			d := nameWarnings{Name: name, Scripts: mixedScripts(name), Service: fold(name) == fold(serviceName)}
 			for _, other := range same[fold(name)] {
 				if other.ID == c.ID {
 					continue
 				}
-				if d.More = len(d.Others) == showNamesakes; d.More {
+				if d.More = len(d.Others) == maxNamesakes; d.More {
 					break
 				}
-				d.Others = append(d.Others, namesake{other.Name, adminClientPath(other.ID), namedUser(view, other.Owner)})
+				d.Others = append(d.Others, namesake{other.Name, adminClientPath(other.ID), linkUser(view, other.Owner)})
 			}
 			if d.Any() {
 				doubts[c.ID] = append(doubts[c.ID], d)
@@ -90,11 +90,11 @@ func namesOf(c *ledger.Client) []string {
 	return []string{c.Name}
 }
 
-// folding returns a function that maps names which look alike to the same text: names
+// newNameFolder returns a function that maps names which look alike to the same text: names
 // that differ only in letter case, in compatible forms of a character (NFKC), in
 // spaces, or in characters that are not drawn. Only one goroutine may call the
 // function, since a cases.Caser has a state.
-func folding() func(name string) string {
+func newNameFolder() func(name string) string {
 	fold := cases.Fold()
 	return func(name string) string {
 		if !strings.ContainsFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) {
@@ -110,10 +110,10 @@ func folding() func(name string) string {
 	}
 }
 
-// together lists the sets of scripts that may be mixed in one name, since one language
+// combinableScripts lists the sets of scripts that may be mixed in one name, since one language
 // is written in them, each with Latin added (Unicode Technical Standard 39 §5.2,
 // "highly restrictive").
-var together = [][]string{
+var combinableScripts = [][]string{
 	{"Han", "Hiragana", "Katakana", "Latin"},
 	{"Bopomofo", "Han", "Latin"},
 	{"Han", "Hangul", "Latin"},
@@ -130,7 +130,7 @@ func mixedScripts(name string) string {
 			}
 		}
 	}
-	usual := slices.ContainsFunc(together, func(set []string) bool {
+	usual := slices.ContainsFunc(combinableScripts, func(set []string) bool {
 		return !slices.ContainsFunc(scripts, func(s string) bool { return !slices.Contains(set, s) })
 	})
 	if len(scripts) < 2 || usual {

@@ -14,25 +14,25 @@ type queueBody struct {
 
 // waiting is an application that an administrator has to look at.
 type waiting struct {
-	Name, Path string
-	Owner      named
-	Since      ledger.Time
-	Changes    string // what is proposed of an application that was approved; "" for a new one
-	Doubtful   bool   // the client's page has nameDoubts
+	Name, Path  string
+	Owner       nameLink
+	Since       ledger.Time
+	Changes     string // what is proposed of an application that was approved; "" for a new one
+	NameWarning bool   // the client's page has nameWarnings
 }
 
 // reviewQueue lists what waits for a review, the longest first.
-func (w *Web) reviewQueue(c *call, v visit) error {
+func (w *Web) reviewQueue(c *request, v session) error {
 	body := queueBody{Search: searchOf(c, "Name or client ID")}
 	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
-		return v.view.ReviewQueue(ledger.QueueQuery{Search: body.Search.Query, After: at, Back: back, Limit: adminShow})
+		return v.view.ReviewQueue(ledger.QueueQuery{Search: body.Search.Query, After: at, Back: back, Limit: adminRowsPerPage})
 	}, clientKey)
 	body.Pages = pages
-	doubts := doubtsOf(v.view, found...)
+	doubts := nameWarningsOf(v.view, found...)
 	for _, client := range found {
 		body.Waiting = append(body.Waiting, waiting{
 			Name: client.Name, Path: adminClientPath(client.ID),
-			Owner: namedUser(v.view, client.Owner), Since: client.WaitingSince(), Changes: changesOf(client), Doubtful: doubts[client.ID] != nil,
+			Owner: linkUser(v.view, client.Owner), Since: client.WaitingSince(), Changes: changesOf(client), NameWarning: doubts[client.ID] != nil,
 		})
 	}
 	return w.showAdmin(c, v, "admin_queue", page{Title: "Waiting for review", Body: body})

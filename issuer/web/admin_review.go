@@ -23,23 +23,23 @@ var (
 )
 
 // review approves or rejects what waits.
-func (w *Web) review(c *call, v visit, f *form) error {
+func (w *Web) review(c *request, v session, f *form) error {
 	verdict := ledger.Verdict(f.get("verdict"))
 	switch {
 	case verdict != ledger.Approve && verdict != ledger.Reject:
 		f.alert = "Please choose whether to approve or to reject."
 	case verdict == ledger.Reject && reasonOf(f) == "":
-		f.wrong("reason", "is missing: the owner must learn what to change")
+		f.addProblem("reason", "is missing: the owner must learn what to change")
 	}
 	if f.failed() {
 		return w.showAdminClient(c, v, f)
 	}
-	return w.judge(c, v, f, verdict, reasonOf(f), w.showAdminClient)
+	return w.proposeVerdict(c, v, f, verdict, reasonOf(f), w.showAdminClient)
 }
 
 // resume lets a suspended application be used again.
-func (w *Web) resume(c *call, v visit, f *form) error {
-	return w.judge(c, v, f, ledger.Resume, "", w.showAdminClient)
+func (w *Web) resume(c *request, v session, f *form) error {
+	return w.proposeVerdict(c, v, f, ledger.Resume, "", w.showAdminClient)
 }
 
 type suspendBody struct {
@@ -50,10 +50,10 @@ type suspendBody struct {
 
 // suspendPage is a page of its own: what it asks for is felt at once, by all who
 // use the application.
-func (w *Web) suspendPage(c *call, v visit) error { return w.showSuspend(c, v, nil) }
+func (w *Web) suspendPage(c *request, v session) error { return w.showSuspend(c, v, nil) }
 
-func (w *Web) showSuspend(c *call, v visit, sent *form) error {
-	client, err := w.aClient(c, &v)
+func (w *Web) showSuspend(c *request, v session, sent *form) error {
+	client, err := w.clientParam(c, &v)
 	switch {
 	case err != nil:
 		return err
@@ -70,15 +70,15 @@ func (w *Web) showSuspend(c *call, v visit, sent *form) error {
 }
 
 // suspend stops an approved application.
-func (w *Web) suspend(c *call, v visit, f *form) error {
-	return w.judge(c, v, f, ledger.Suspend, reasonOf(f), w.showSuspend)
+func (w *Web) suspend(c *request, v session, f *form) error {
+	return w.proposeVerdict(c, v, f, ledger.Suspend, reasonOf(f), w.showSuspend)
 }
 
 // reasonOf is one line: a command holds no line breaks.
 func reasonOf(f *form) string { return strings.Join(strings.Fields(f.get("reason")), " ") }
 
-// judge proposes a verdict about the revision that the page showed.
-func (w *Web) judge(c *call, v visit, f *form, verdict ledger.Verdict, reason string, again func(*call, visit, *form) error) error {
+// proposeVerdict proposes a verdict about the revision that the page showed.
+func (w *Web) proposeVerdict(c *request, v session, f *form, verdict ledger.Verdict, reason string, again func(*request, session, *form) error) error {
 	id := f.get("id")
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
@@ -92,20 +92,20 @@ func (w *Web) judge(c *call, v visit, f *form, verdict ledger.Verdict, reason st
 		return err
 	}
 	if refused == nil {
-		return c.done(adminClientPath(id), adminClientNotices, string(verdict))
+		return c.redirectNotice(adminClientPath(id), adminClientNotices, string(verdict))
 	}
 	if v.view, err = w.fresh(c.r.Context()); err != nil {
 		return err
 	}
-	if judged(&v, id, revision, verdict) {
-		return c.done(adminClientPath(id), adminClientNotices, string(verdict))
+	if alreadyReviewed(&v, id, revision, verdict) {
+		return c.redirectNotice(adminClientPath(id), adminClientNotices, string(verdict))
 	}
 	return again(c, v, f.refused(refused))
 }
 
-// judged reports whether this administrator has decided so about this revision
+// alreadyReviewed reports whether this administrator has decided so about this revision
 // already: the same form came twice, which is no mistake of theirs.
-func judged(v *visit, id string, revision uint64, verdict ledger.Verdict) bool {
+func alreadyReviewed(v *session, id string, revision uint64, verdict ledger.Verdict) bool {
 	client := v.view.Client(id)
 	if client == nil || client.Revision != revision+1 {
 		return false

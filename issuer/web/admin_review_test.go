@@ -17,10 +17,10 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
-// administration is a world with an administrator, Root, and another, Rita.
-func administration(t *testing.T, change ...func(*web.Config)) (w *world, root *browser) {
+// administration is an env with an administrator, Root, and another, Rita.
+func administration(t *testing.T, change ...func(*web.Config)) (w *env, root *browser) {
 	t.Helper()
-	w = newWorld(t, change...)
+	w = newEnv(t, change...)
 	for _, name := range []string{"root", "rita"} {
 		w.must(&ledger.PutUser{ID: "u-" + name, Username: name, Person: ledger.Person{Name: strings.ToTitle(name[:1]) + name[1:]}, Password: passwordHash(), Admin: true})
 	}
@@ -28,32 +28,32 @@ func administration(t *testing.T, change ...func(*web.Config)) (w *world, root *
 	return w, w.signedInAs("root")
 }
 
-func (w *world) row(id string) *ledger.Client { return ledger.At(w.memory.View()).Client(id) }
+func (w *env) clientRow(id string) *ledger.Client { return ledger.At(w.memory.View()).Client(id) }
 
 // propose has Ada edit a client of hers.
-func (w *world) propose(id string, change func(*ledger.Profile)) {
+func (w *env) propose(id string, change func(*ledger.Profile)) {
 	w.t.Helper()
-	p := w.row(id).Profile
+	p := w.clientRow(id).Profile
 	change(&p)
 	ada := w.signedIn()
 	w.must(&ledger.EditClient{
-		Actor: ledger.Actor{Session: credential.SessionDigest(ada.session())}, ID: id, Revision: w.row(id).Revision, Profile: p,
+		Actor: ledger.Actor{Session: credential.SessionDigest(ada.session())}, ID: id, Revision: w.clientRow(id).Revision, Profile: p,
 	})
 }
 
 // press sends the form of a page for an address, filled in with pairs.
 func (b *browser) press(page, action string, pairs ...string) answer {
-	b.w.t.Helper()
-	return b.post(action, with(b.get(page).form(b.w.t, action), pairs...))
+	b.env.t.Helper()
+	return b.post(action, with(b.get(page).form(b.env.t, action), pairs...))
 }
 
 // done requires that a form was taken, and is the page that follows.
 func (b *browser) done(res answer) answer {
-	b.w.t.Helper()
-	require.Equal(b.w.t, http.StatusSeeOther, res.StatusCode, res.body)
+	b.env.t.Helper()
+	require.Equal(b.env.t, http.StatusSeeOther, res.StatusCode, res.body)
 	page := b.get(res.Header.Get("Location"))
-	require.Equal(b.w.t, http.StatusOK, page.StatusCode, page.body)
-	require.Contains(b.w.t, page.body, `role="status"`)
+	require.Equal(b.env.t, http.StatusOK, page.StatusCode, page.body)
+	require.Contains(b.env.t, page.body, `role="status"`)
 	return page
 }
 
@@ -69,7 +69,7 @@ func TestReviewQueue(t *testing.T) {
 	assert.Contains(t, page.body, `<a href="/admin/users/u-ada"><bdi>ada</bdi></a>`)
 	assert.NotContains(t, page.body, "calendar")
 
-	w.pass(time.Hour)
+	w.advance(time.Hour)
 	root = w.signedInAs("root")
 	w.propose("calendar", func(p *ledger.Profile) { p.Name, p.Website = "Calendar", "https://calendar.example.net/" })
 	page = root.get("/admin")
@@ -85,7 +85,7 @@ func TestReviewQueue(t *testing.T) {
 func TestReviewQueueIsPaged(t *testing.T) {
 	w, root := administration(t)
 	for i := range 30 {
-		w.pass(time.Second)
+		w.advance(time.Second)
 		w.client(fmt.Sprintf("c%02d", i), func(c *ledger.ImportClient) { c.State = ledger.Pending })
 	}
 	page := root.get("/admin")
@@ -138,12 +138,12 @@ func TestApprove(t *testing.T) {
 	assert.Contains(t, after.body, `<span class="state approved">Approved</span>`)
 	assert.Contains(t, after.body, "approve: Well done.", "the history")
 	assert.NotContains(t, after.body, "/review")
-	assert.Equal(t, ledger.Approved, w.row("waiting").State)
+	assert.Equal(t, ledger.Approved, w.clientRow("waiting").State)
 
-	revision := w.row("waiting").Revision
+	revision := w.clientRow("waiting").Revision
 	again := root.post(waitingPage+"/review", form)
 	assert.Equal(t, waitingPage+"?done=approve", leadsTo(again), "the same form twice is no mistake")
-	assert.Equal(t, revision, w.row("waiting").Revision)
+	assert.Equal(t, revision, w.clientRow("waiting").Revision)
 }
 
 func TestReject(t *testing.T) {
@@ -164,19 +164,19 @@ func TestReject(t *testing.T) {
 		assert.Contains(t, res.body, test.says, name)
 		assert.Contains(t, res.body, ">"+test.reason+"</textarea>", "%s: input is kept", name)
 	}
-	assert.Equal(t, ledger.Pending, w.row("waiting").State)
+	assert.Equal(t, ledger.Pending, w.clientRow("waiting").State)
 
 	after := root.done(root.press(waitingPage, waitingPage+"/review", "verdict", "reject", "reason", "Say what it is for."))
 	assert.Contains(t, after.body, "It was rejected.")
 	assert.Contains(t, after.body, "The owner was told: “<bdi>Say what it is for.</bdi>”")
 	assert.Contains(t, after.body, "reject: Say what it is for.")
-	assert.Equal(t, ledger.Rejected, w.row("waiting").State)
-	assert.Equal(t, "Say what it is for.", w.row("waiting").Reason)
+	assert.Equal(t, ledger.Rejected, w.clientRow("waiting").State)
+	assert.Equal(t, "Say what it is for.", w.clientRow("waiting").Reason)
 }
 
 // A proposed revision is shown as a difference to what counts now.
 func TestReviewOfChanges(t *testing.T) {
-	propose := func(w *world) {
+	propose := func(w *env) {
 		w.propose("calendar", func(p *ledger.Profile) {
 			p.Name, p.Purpose = "Calendar 2", "It plans."
 			p.RedirectURIs = append(p.RedirectURIs, "https://new.example.com/cb")
@@ -206,14 +206,14 @@ func TestReviewOfChanges(t *testing.T) {
 	} {
 		assert.Contains(t, page.body, text)
 	}
-	assert.Equal(t, "The calendar app", w.row("calendar").Name)
-	assert.Nil(t, w.row("calendar").Proposed)
-	assert.Equal(t, ledger.Approved, w.row("calendar").State)
+	assert.Equal(t, "The calendar app", w.clientRow("calendar").Name)
+	assert.Nil(t, w.clientRow("calendar").Proposed)
+	assert.Equal(t, ledger.Approved, w.clientRow("calendar").State)
 
 	propose(w)
 	root.done(root.press(calendarPage, calendarPage+"/review", "verdict", "approve"))
-	assert.Equal(t, "Calendar 2", w.row("calendar").Name)
-	assert.Contains(t, w.row("calendar").Scopes, "PROFILE_READ")
+	assert.Equal(t, "Calendar 2", w.clientRow("calendar").Name)
+	assert.Contains(t, w.clientRow("calendar").Scopes, "PROFILE_READ")
 }
 
 func TestSuspendAndResume(t *testing.T) {
@@ -226,7 +226,7 @@ func TestSuspendAndResume(t *testing.T) {
 	form := with(root.get(calendarPage+"/suspend").form(t, calendarPage+"/suspend"), "reason", "It sends spam.")
 	after := root.done(root.post(calendarPage+"/suspend", form))
 	assert.Contains(t, after.body, "The owner was told: “<bdi>It sends spam.</bdi>”")
-	assert.Equal(t, ledger.Suspended, w.row("calendar").State)
+	assert.Equal(t, ledger.Suspended, w.clientRow("calendar").State)
 	assert.Equal(t, calendarPage+"?done=suspend", leadsTo(root.post(calendarPage+"/suspend", form)), "the same form twice")
 	assert.Equal(t, calendarPage, root.get(calendarPage+"/suspend").Header.Get("Location"), "there is nothing to suspend")
 
@@ -239,7 +239,7 @@ func TestSuspendAndResume(t *testing.T) {
 		assert.Contains(t, rows[1], ">Application suspended</td>")
 		assert.Contains(t, rows[1], "<bdi>It sends spam.</bdi>", "and nothing twice")
 	}
-	assert.Equal(t, ledger.Approved, w.row("calendar").State)
+	assert.Equal(t, ledger.Approved, w.clientRow("calendar").State)
 	assert.Equal(t, calendarPage+"?done=resume", leadsTo(root.post(calendarPage+"/resume", form)))
 
 	assert.NotContains(t, root.get(root.noticed(calendarPage, "suspend")).body, "was suspended", "it is not so any more")
@@ -247,52 +247,52 @@ func TestSuspendAndResume(t *testing.T) {
 	assert.NotContains(t, root.get(root.noticed(calendarPage, "resume")).body, "may be used again.", "it is not so any more")
 	res = root.post(calendarPage+"/resume", form)
 	assert.Equal(t, http.StatusConflict, res.StatusCode, "a form of before the second time")
-	assert.Equal(t, ledger.Suspended, w.row("calendar").State)
+	assert.Equal(t, ledger.Suspended, w.clientRow("calendar").State)
 }
 
 // Two reviewers do not undo each other, and who may review is decided with the
 // command.
 func TestReviewRaces(t *testing.T) {
 	operator := ledger.Actor{Operator: true}
-	judge := func(w *world, verdict ledger.Verdict) {
+	judge := func(w *env, verdict ledger.Verdict) {
 		rita := w.signedInAs("rita")
 		w.must(&ledger.ReviewClient{
-			Actor: ledger.Actor{Session: credential.SessionDigest(rita.session())}, ID: "waiting", Verdict: verdict, Reason: "No.", Revision: w.row("waiting").Revision,
+			Actor: ledger.Actor{Session: credential.SessionDigest(rita.session())}, ID: "waiting", Verdict: verdict, Reason: "No.", Revision: w.clientRow("waiting").Revision,
 		})
 	}
 	for name, test := range map[string]struct {
-		before func(w *world, root *browser)
+		before func(w *env, root *browser)
 		status int
 		says   string
 		state  ledger.ClientState
 	}{
-		"rejected by another": {func(w *world, _ *browser) { judge(w, ledger.Reject) }, 409, "so nothing was done", ledger.Rejected},
-		"approved by another": {func(w *world, _ *browser) { judge(w, ledger.Approve) }, 409, `<span class="state approved">`, ledger.Approved},
-		"edited": {func(w *world, _ *browser) {
+		"rejected by another": {func(w *env, _ *browser) { judge(w, ledger.Reject) }, 409, "so nothing was done", ledger.Rejected},
+		"approved by another": {func(w *env, _ *browser) { judge(w, ledger.Approve) }, 409, `<span class="state approved">`, ledger.Approved},
+		"edited": {func(w *env, _ *browser) {
 			w.propose("waiting", func(p *ledger.Profile) { p.Name = "Another name" })
 		}, 409, "Another name", ledger.Pending},
-		"deleted": {func(w *world, _ *browser) {
+		"deleted": {func(w *env, _ *browser) {
 			w.must(&ledger.DeleteClient{Actor: operator, ID: "waiting"})
 		}, 404, "Page not found", ledger.Deleted},
-		"not an administrator any more": {func(w *world, _ *browser) {
+		"not an administrator any more": {func(w *env, _ *browser) {
 			w.must(&ledger.SetUserState{Actor: operator, User: "u-root", State: ledger.Demote})
 		}, 404, "Page not found", ledger.Pending},
-		"signed out": {func(w *world, root *browser) {
+		"signed out": {func(w *env, root *browser) {
 			w.must(&ledger.SignOut{Session: credential.SessionDigest(root.session())})
 		}, 403, "Your session ended.", ledger.Pending},
-		"no leader": {func(w *world, _ *browser) { w.down = true }, 503, "", ledger.Pending},
+		"no leader": {func(w *env, _ *browser) { w.noLeader = true }, 503, "", ledger.Pending},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, root := administration(t)
 			form := with(root.get(waitingPage).form(t, waitingPage+"/review"), "verdict", "approve")
-			w.before = func() { test.before(w, root) }
+			w.beforePropose = func() { test.before(w, root) }
 			res := root.post(waitingPage+"/review", form)
 			assert.Equal(t, test.status, res.StatusCode, res.body)
 			assert.Contains(t, res.body, test.says)
-			assert.Equal(t, test.state, w.row("waiting").State)
+			assert.Equal(t, test.state, w.clientRow("waiting").State)
 			if name == "edited" {
 				root.done(root.post(waitingPage+"/review", with(res.form(t, waitingPage+"/review"), "verdict", "approve")))
-				assert.Equal(t, "Another name", w.row("waiting").Name, "what the page shows now can be approved")
+				assert.Equal(t, "Another name", w.clientRow("waiting").Name, "what the page shows now can be approved")
 			}
 		})
 	}
@@ -364,7 +364,7 @@ func TestAdminLegacyAndPublicClients(t *testing.T) {
 
 // The note is needed for one of the two buttons, and says so.
 func TestRejectNeedsANote(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Password: passwordHash(), Admin: true})
 	page := w.signedInAs("root").get("/admin/clients/waiting").body
 	assert.Contains(t, page, `Note to the owner <span class="quiet">(needed to reject)</span></label>`)

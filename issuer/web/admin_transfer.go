@@ -12,16 +12,16 @@ var transferForm = formKind{
 }
 
 type adminTransferBody struct {
-	Name   string
-	Public bool // it has no secrets
-	Owner  named
-	Gone   string // why the owner can do nothing with it; "" where they can
-	Path   string
-	Form   *form
+	Name         string
+	Public       bool // it has no secrets
+	Owner        nameLink
+	OwnerProblem string // why the owner can do nothing with it; "" where they can
+	Path         string
+	Form         *form
 }
 
-// goneOwner says why a user can do nothing with what they own; "" where they can.
-func goneOwner(u *ledger.User) string {
+// ownerProblem says why a user can do nothing with what they own; "" where they can.
+func ownerProblem(u *ledger.User) string {
 	switch {
 	case u == nil || u.Deleted:
 		return "The owner has no account any more."
@@ -33,10 +33,10 @@ func goneOwner(u *ledger.User) string {
 
 // adminTransferPage gives an application to somebody else without asking its
 // owner, who may be gone.
-func (w *Web) adminTransferPage(c *call, v visit) error { return w.showAdminTransfer(c, v, nil) }
+func (w *Web) adminTransferPage(c *request, v session) error { return w.showAdminTransfer(c, v, nil) }
 
-func (w *Web) showAdminTransfer(c *call, v visit, sent *form) error {
-	client, err := w.aClient(c, &v)
+func (w *Web) showAdminTransfer(c *request, v session, sent *form) error {
+	client, err := w.clientParam(c, &v)
 	switch {
 	case err != nil:
 		return err
@@ -44,11 +44,11 @@ func (w *Web) showAdminTransfer(c *call, v visit, sent *form) error {
 		return errNotFound
 	}
 	path, f := adminClientPath(client.ID), v.clientAt(&transferForm, client, sent)
-	w.askAnew(&v, f, "")
+	w.requireReauth(&v, f, "")
 	return w.showAdmin(c, v, "admin_transfer", page{
 		Title: "Transfer " + client.Name, Trail: []crumb{{"Applications", pathAdminClients}, {client.Name, path}}, Form: sent,
 		Body: adminTransferBody{
-			Name: client.Name, Public: client.Public(), Owner: namedUser(v.view, client.Owner), Gone: goneOwner(v.view.User(client.Owner)),
+			Name: client.Name, Public: client.Public(), Owner: linkUser(v.view, client.Owner), OwnerProblem: ownerProblem(v.view.User(client.Owner)),
 			Path: path, Form: f,
 		},
 	})
@@ -56,7 +56,7 @@ func (w *Web) showAdminTransfer(c *call, v visit, sent *form) error {
 
 // transfer is at once. Unlike a developer, who learns no names, an administrator
 // is told of a disabled account.
-func (w *Web) transfer(c *call, v visit, f *form) error {
+func (w *Web) transfer(c *request, v session, f *form) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
 		return errUnreadable
@@ -64,9 +64,9 @@ func (w *Web) transfer(c *call, v visit, f *form) error {
 	id, name := f.get("id"), f.trimmed("username")
 	switch heir := v.view.UserByName(name); {
 	case name == "":
-		f.wrong("username", "is missing")
+		f.addProblem("username", "is missing")
 	case heir != nil && heir.Disabled:
-		f.wrong("username", "is that of a disabled account")
+		f.addProblem("username", "is that of a disabled account")
 	}
 	if f.failed() {
 		return w.showAdminTransfer(c, v, f)
@@ -82,7 +82,7 @@ func (w *Web) transfer(c *call, v visit, f *form) error {
 		return err
 	case refused == nil:
 		c.client = id
-		return c.done(adminClientPath(id), adminClientNotices, "transfer")
+		return c.redirectNotice(adminClientPath(id), adminClientNotices, "transfer")
 	}
 	if v.view, err = w.fresh(c.r.Context()); err != nil {
 		return err

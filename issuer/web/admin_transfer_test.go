@@ -11,7 +11,7 @@ import (
 
 const givePage = calendarPage + "/transfer"
 
-func (w *world) set(user string, to ledger.UserState) {
+func (w *env) setUserState(user string, to ledger.UserState) {
 	w.t.Helper()
 	w.must(&ledger.SetUserState{Actor: operator, User: user, State: to})
 }
@@ -21,13 +21,13 @@ func TestAdminOwnerGone(t *testing.T) {
 	w, root := administration(t)
 	assert.NotContains(t, root.get(calendarPage).body, "nobody can change it")
 	assert.NotContains(t, root.get("/admin/users/u-ada").body, "Nobody can change these now")
-	w.set("u-ada", ledger.Disable)
+	w.setUserState("u-ada", ledger.Disable)
 	page := root.get(calendarPage)
 	assert.Contains(t, page.body, "The owner&#39;s account is disabled. The application goes on as it is, but nobody can change it")
 	assert.Contains(t, page.body, `<a href="`+givePage+`">Transfer it to somebody else</a>`)
 	assert.Contains(t, root.get(givePage).body, "The owner&#39;s account is disabled.")
 	assert.Contains(t, root.get("/admin/users/u-ada").body, "Nobody can change these now.")
-	w.set("u-ada", ledger.DeleteUser)
+	w.setUserState("u-ada", ledger.DeleteUser)
 	assert.Contains(t, root.get(calendarPage).body, "The owner has no account any more.")
 	w.must(&ledger.DeleteClient{Actor: operator, ID: "calendar"})
 	assert.NotContains(t, root.get(calendarPage).body, "nobody can change it")
@@ -39,7 +39,7 @@ func TestAdminTransfer(t *testing.T) {
 	w, root := administration(t)
 	bob := w.signedInAs("bob")
 	w.must(&ledger.OfferClient{Actor: operator, ID: "calendar", Username: "rita"})
-	w.set("u-ada", ledger.Disable)
+	w.setUserState("u-ada", ledger.Disable)
 	assert.Equal(t, http.StatusNotFound, bob.get("/developer/clients/calendar").StatusCode)
 
 	form := with(root.get(givePage).form(t, givePage), "username", " BOB ")
@@ -48,11 +48,11 @@ func TestAdminTransfer(t *testing.T) {
 	assert.Contains(t, after.body, `<a href="/admin/users/u-bob"><bdi>bob</bdi></a>`)
 	assert.NotContains(t, after.body, "nobody can change it")
 	assert.Contains(t, after.body, "Application handed over", "the history")
-	assert.Equal(t, "u-bob", w.row("calendar").Owner)
-	assert.Nil(t, w.row("calendar").Offer)
+	assert.Equal(t, "u-bob", w.clientRow("calendar").Owner)
+	assert.Nil(t, w.clientRow("calendar").Offer)
 	assert.Equal(t, http.StatusOK, bob.get("/developer/clients/calendar").StatusCode)
 	event := w.View().HistoryOf("calendar", 1)[0]
-	assert.Equal(t, []any{ledger.EventClientMoved, "u-root", "u-bob", "u-ada"}, []any{event.Kind, event.Actor, event.User, event.Detail})
+	assert.Equal(t, []any{ledger.EventClientTransferred, "u-root", "u-bob", "u-ada"}, []any{event.Kind, event.Actor, event.User, event.Detail})
 
 	state := w.index
 	assert.Equal(t, calendarPage+"?done=transfer", leadsTo(root.post(givePage, form)), "the same form twice is no mistake")
@@ -72,18 +72,18 @@ func TestAdminTransfer(t *testing.T) {
 func TestAdminTransferProblems(t *testing.T) {
 	for name, test := range map[string]struct {
 		username string
-		before   func(w *world)
+		before   func(w *env)
 		status   int
 		says     string
 	}{
 		"nobody":         {" ", nil, 422, "User name is missing."},
 		"not there":      {"<nobody>", nil, 422, "There is no user of that name."},
-		"deleted":        {"bob", func(w *world) { w.set("u-bob", ledger.DeleteUser) }, 422, "There is no user of that name."},
-		"disabled":       {"bob", func(w *world) { w.set("u-bob", ledger.Disable) }, 422, "User name is that of a disabled account."},
-		"the owner":      {"ada", func(w *world) { w.set("u-ada", ledger.Disable) }, 422, "User name is that of a disabled account."},
-		"changed":        {"bob", func(w *world) { w.propose("calendar", func(p *ledger.Profile) { p.Name = "New" }) }, 409, "Something changed while the page was open"},
-		"deleted client": {"bob", func(w *world) { w.must(&ledger.DeleteClient{Actor: operator, ID: "calendar"}) }, 404, "Page not found"},
-		"demoted":        {"bob", func(w *world) { w.set("u-root", ledger.Demote) }, 404, "Page not found"},
+		"deleted":        {"bob", func(w *env) { w.setUserState("u-bob", ledger.DeleteUser) }, 422, "There is no user of that name."},
+		"disabled":       {"bob", func(w *env) { w.setUserState("u-bob", ledger.Disable) }, 422, "User name is that of a disabled account."},
+		"the owner":      {"ada", func(w *env) { w.setUserState("u-ada", ledger.Disable) }, 422, "User name is that of a disabled account."},
+		"changed":        {"bob", func(w *env) { w.propose("calendar", func(p *ledger.Profile) { p.Name = "New" }) }, 409, "Something changed while the page was open"},
+		"deleted client": {"bob", func(w *env) { w.must(&ledger.DeleteClient{Actor: operator, ID: "calendar"}) }, 404, "Page not found"},
+		"demoted":        {"bob", func(w *env) { w.setUserState("u-root", ledger.Demote) }, 404, "Page not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w, root := administration(t)
@@ -94,18 +94,18 @@ func TestAdminTransferProblems(t *testing.T) {
 			res := root.post(givePage, form)
 			assert.Equal(t, test.status, res.StatusCode, res.body)
 			assert.Contains(t, res.body, test.says)
-			assert.Equal(t, "u-ada", w.row("calendar").Owner)
+			assert.Equal(t, "u-ada", w.clientRow("calendar").Owner)
 			if test.status == http.StatusConflict {
 				assert.Contains(t, res.body, `value="bob"`)
 				root.done(root.post(givePage, with(res.form(t, givePage), "username", "bob")))
-				assert.Equal(t, "u-bob", w.row("calendar").Owner, "it can be sent again once it was looked at")
+				assert.Equal(t, "u-bob", w.clientRow("calendar").Owner, "it can be sent again once it was looked at")
 			}
 		})
 	}
 	w, root := administration(t)
 	form := with(root.get(givePage).form(t, givePage), "username", "bob")
-	w.before = func() { w.set("u-bob", ledger.Disable) }
+	w.beforePropose = func() { w.setUserState("u-bob", ledger.Disable) }
 	res := root.post(givePage, form)
 	assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode, "disabled in between")
-	assert.Equal(t, "u-ada", w.row("calendar").Owner)
+	assert.Equal(t, "u-ada", w.clientRow("calendar").Owner)
 }

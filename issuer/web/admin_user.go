@@ -8,13 +8,13 @@ import (
 )
 
 const (
-	ownedShow    = 10   // applications on the page of their owner
-	countAtMost  = 1000 // sessions that are counted
-	stateOfUsers = pathAdminUser + "/state"
+	ownedRows          = 10   // applications on the page of their owner
+	maxCountedSessions = 1000 // sessions that are counted
+	pathUserState      = pathAdminUser + "/state"
 )
 
 var userStateForm = formKind{
-	purpose: forUserState, action: stateOfUsers, page: pathAdminUser,
+	purpose: forUserState, action: pathUserState, page: pathAdminUser,
 	fields: []field{boundField("state"), listField("sure", "Confirmation").chosen(), ownPasswordField()},
 }
 
@@ -39,7 +39,7 @@ type adminUserBody struct {
 	Facts    []fact
 	Sessions int
 	Apps     int // connected ones
-	Owned    []named
+	Owned    []nameLink
 	MoreOf   string // where the others that the user owns are
 	Edit     string // the address of the page that changes the profile
 	Events   string // where the audit trail of the user is
@@ -48,11 +48,11 @@ type adminUserBody struct {
 }
 
 // adminUser is the page of one user.
-func (w *Web) adminUser(c *call, v visit) error { return w.showAdminUser(c, v, nil) }
+func (w *Web) adminUser(c *request, v session) error { return w.showAdminUser(c, v, nil) }
 
-// aUser is the user that the address names.
-func (w *Web) aUser(c *call, v *visit) (u *ledger.User, err error) {
-	there, err := w.sure(c, v, func() bool {
+// userParam is the user that the address names.
+func (w *Web) userParam(c *request, v *session) (u *ledger.User, err error) {
+	there, err := w.confirmFresh(c, v, func() bool {
 		u = v.view.User(c.param("id"))
 		return u != nil
 	})
@@ -65,15 +65,15 @@ func (w *Web) aUser(c *call, v *visit) (u *ledger.User, err error) {
 	return u, nil
 }
 
-func (w *Web) showAdminUser(c *call, v visit, sent *form) error {
-	u, err := w.aUser(c, &v)
+func (w *Web) showAdminUser(c *request, v session, sent *form) error {
+	u, err := w.userParam(c, &v)
 	if err != nil {
 		return err
 	}
 	now := w.config.Ledger.Now()
 	body := adminUserBody{
 		User: u, Self: u.ID == v.user.ID, Facts: adminFacts(u),
-		Sessions: len(v.view.SessionsOf(u.ID, now, countAtMost)), Apps: appsOf(v.view.GrantsOf(u.ID, now)),
+		Sessions: len(v.view.SessionsOf(u.ID, now, maxCountedSessions)), Apps: appsOf(v.view.GrantsOf(u.ID, now)),
 		Edit:   editUserPath(u.ID),
 		Events: pathAdminAudit + "?" + url.Values{"user": {u.ID}}.Encode(), Forms: map[string]*form{},
 	}
@@ -86,22 +86,22 @@ func (w *Web) showAdminUser(c *call, v visit, sent *form) error {
 	if sent != nil {
 		body.Forms[sent.get("state")] = sent
 	}
-	w.askAnew(&v, body.Forms[string(ledger.Promote)], "")
-	owned, next := v.view.ListClients(ledger.ClientQuery{Owner: u.ID, Limit: ownedShow})
+	w.requireReauth(&v, body.Forms[string(ledger.Promote)], "")
+	owned, next := v.view.ListClients(ledger.ClientQuery{Owner: u.ID, Limit: ownedRows})
 	for _, client := range owned {
-		body.Owned = append(body.Owned, namedClient(v.view, client.ID))
+		body.Owned = append(body.Owned, linkClient(v.view, client.ID))
 	}
 	if next != "" {
 		body.MoreOf = pathAdminClients + "?" + url.Values{"owner": {u.ID}}.Encode()
 	}
 	return w.showAdmin(c, v, "admin_user", page{
-		Title: personOf(u).Name, Trail: []crumb{{"Users", pathAdminUsers}}, Said: userSaidOf(c, u), Form: sent, Body: body,
+		Title: personOf(u).Name, Trail: []crumb{{"Users", pathAdminUsers}}, Notice: userNotice(c, u), Form: sent, Body: body,
 	})
 }
 
-// userSaidOf is as saidOf.
-func userSaidOf(c *call, u *ledger.User) string {
-	word := c.said()
+// userNotice is as clientNotice.
+func userNotice(c *request, u *ledger.User) string {
+	word := c.notice()
 	is := map[string]bool{
 		string(ledger.Promote): u.Admin, string(ledger.Demote): !u.Admin,
 		string(ledger.Disable): u.Disabled, string(ledger.Enable): !u.Disabled,
@@ -135,13 +135,13 @@ func appsOf(grants []*ledger.Grant) int {
 // setUserState enables or disables an account, or gives or takes the role of an
 // administrator. What is so already stays so. Disabling takes a box to be
 // ticked: enabling does not bring back what it ends.
-func (w *Web) setUserState(c *call, v visit, f *form) error {
+func (w *Web) setUserState(c *request, v session, f *form) error {
 	state := f.get("state")
 	if !slices.Contains(userActions, ledger.UserState(state)) {
 		return errNotOurForm
 	}
 	if state == string(ledger.Disable) && !f.Has("sure", "yes") {
-		f.wrong("sure", "is missing: tick the box if the account is to be disabled")
+		f.addProblem("sure", "is missing: tick the box if the account is to be disabled")
 		return w.showAdminUser(c, v, f)
 	}
 	if state == string(ledger.Promote) {
@@ -158,5 +158,5 @@ func (w *Web) setUserState(c *call, v visit, f *form) error {
 	case refused != nil:
 		return w.showAdminUser(c, v, f.refused(refused))
 	}
-	return c.done(adminUserPath(f.get("id")), userNotices, state)
+	return c.redirectNotice(adminUserPath(f.get("id")), userNotices, state)
 }

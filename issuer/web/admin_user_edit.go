@@ -14,7 +14,7 @@ import (
 var editUserForm = formKind{
 	purpose: forEditUser, action: pathAdminUser + "/edit", page: pathAdminUser + "/edit",
 	fields: []field{
-		boundField("seen"),
+		boundField("expected_last"),
 		textField("username", "User name"), textField("name", "Name"), textField("email", "Email address"), textField("bio", "About"),
 		textField("avatar_url", "Picture"), textField("locale", "Language"), textField("time_zone", "Time zone"),
 		textField("time_format", "Clock").chosen(), textField("week_start", "First day of the week"),
@@ -30,28 +30,28 @@ type editUserBody struct {
 
 func editUserPath(id string) string { return adminUserPath(id) + "/edit" }
 
-func (w *Web) editUserPage(c *call, v visit) error {
-	u, err := w.anAccount(c, &v)
+func (w *Web) editUserPage(c *request, v session) error {
+	u, err := w.activeUserParam(c, &v)
 	if err != nil {
 		return err
 	}
 	return w.showEditUser(c, v, u, v.form(&editUserForm, url.Values{
-		"id": {u.ID}, "seen": {seenOf(u)}, "username": {u.Username}, "name": {u.Name}, "email": {u.Email}, "bio": {u.Bio},
+		"id": {u.ID}, "expected_last": {expectedLast(u)}, "username": {u.Username}, "name": {u.Name}, "email": {u.Email}, "bio": {u.Bio},
 		"avatar_url": {u.AvatarURL}, "locale": {u.Locale}, "time_zone": {u.TimeZone}, "time_format": {strconv.Itoa(u.TimeFormat)},
 		"week_start": {u.WeekStart}, "default_schedule_id": {u.DefaultScheduleID}, "organization_id": {u.OrganizationID},
 	}))
 }
 
-// anAccount is aUser, of those that were not deleted.
-func (w *Web) anAccount(c *call, v *visit) (*ledger.User, error) {
-	u, err := w.aUser(c, v)
+// activeUserParam is aUser, of those that were not deleted.
+func (w *Web) activeUserParam(c *request, v *session) (*ledger.User, error) {
+	u, err := w.userParam(c, v)
 	if err == nil && u.Deleted {
 		err = errNotFound
 	}
 	return u, err
 }
 
-func (w *Web) showEditUser(c *call, v visit, u *ledger.User, f *form) error {
+func (w *Web) showEditUser(c *request, v session, u *ledger.User, f *form) error {
 	name, path := personOf(u).Name, adminUserPath(u.ID)
 	return w.showAdmin(c, v, "admin_user_edit", page{
 		Title: "Edit the profile of " + name, Trail: []crumb{{"Users", pathAdminUsers}, {name, path}},
@@ -60,16 +60,16 @@ func (w *Web) showEditUser(c *call, v visit, u *ledger.User, f *form) error {
 }
 
 // editUser ends no session and takes no right.
-func (w *Web) editUser(c *call, v visit, f *form) error {
-	seen, ok := commandSeen(f.get("seen"))
+func (w *Web) editUser(c *request, v session, f *form) error {
+	seen, ok := parseExpectedLast(f.get("expected_last"))
 	if !ok {
 		return errUnreadable
 	}
 	command := &ledger.SetPerson{
-		Actor: v.actor(), User: f.get("id"), Username: f.trimmed("username"), Person: f.person(), Seen: seen,
+		Actor: v.actor(), User: f.get("id"), Username: f.trimmed("username"), Person: f.person(), ExpectedLast: seen,
 	}
 	if command.Username == "" {
-		f.wrong("username", "is missing")
+		f.addProblem("username", "is missing")
 	}
 	var refused *ledger.Refusal
 	var err error
@@ -84,21 +84,21 @@ func (w *Web) editUser(c *call, v visit, f *form) error {
 			return err
 		}
 		if u := v.view.User(command.User); u != nil && u.Last == seen {
-			return c.done(adminUserPath(command.User), userNotices, "unchanged")
+			return c.redirectNotice(adminUserPath(command.User), userNotices, "unchanged")
 		}
-		return c.done(adminUserPath(command.User), userNotices, "edited")
-	case refused != nil && refused.Cause == ledger.Moved:
+		return c.redirectNotice(adminUserPath(command.User), userNotices, "edited")
+	case refused != nil && refused.Cause == ledger.Conflict:
 		if v.view, err = w.fresh(c.r.Context()); err != nil {
 			return err
 		}
 	}
-	u, err := w.anAccount(c, &v)
+	u, err := w.activeUserParam(c, &v)
 	if err != nil {
 		return err
 	}
 	if refused != nil {
 		// What was typed stays, for the user as they are now.
-		f.refused(refused).values.Set("seen", seenOf(u))
+		f.refused(refused).values.Set("expected_last", expectedLast(u))
 	}
 	return w.showEditUser(c, v, u, f)
 }
@@ -116,16 +116,16 @@ func (f *form) person() ledger.Person {
 	case err == nil:
 		p.TimeFormat = clock
 	case f.get("time_format") != "":
-		f.wrong("time_format", "must be 12 or 24")
+		f.addProblem("time_format", "must be 12 or 24")
 	}
 	return p
 }
 
-// seenOf is the state of a user as a form carries it: the command that made it.
-func seenOf(u *ledger.User) string { return hex.EncodeToString(u.Last[:]) }
+// expectedLast is the state of a user as a form carries it: the command that made it.
+func expectedLast(u *ledger.User) string { return hex.EncodeToString(u.Last[:]) }
 
-// commandSeen reads what seenOf wrote.
-func commandSeen(text string) (id ledger.CommandID, ok bool) {
+// parseExpectedLast reads what expectedLast wrote.
+func parseExpectedLast(text string) (id ledger.CommandID, ok bool) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(id) {
 		return id, false

@@ -44,7 +44,7 @@ func TestEditUser(t *testing.T) {
 	assert.Equal(t, ledger.Person{
 		Email: "king@example.com", Name: "Ada <King>", Bio: "I count.\nAlso days.", AvatarURL: "https://ada.example/a.png", Locale: "en-GB",
 		TimeZone: "Europe/London", TimeFormat: 12, WeekStart: "Monday", DefaultScheduleID: "s-1", OrganizationID: "o-1",
-	}, w.person("ada.l").Person)
+	}, w.userByName("ada.l").Person)
 
 	account := ada.get("/account")
 	require.Equal(t, http.StatusOK, account.StatusCode, "the user stays signed in")
@@ -74,12 +74,12 @@ func TestEditUser(t *testing.T) {
 		}
 	}
 	root.done(root.press(adaEdit, adaEdit, append(cleared, "username", "ada")...))
-	assert.Equal(t, ledger.Person{}, w.person("ada").Person, "what is not filled in is not set")
+	assert.Equal(t, ledger.Person{}, w.userByName("ada").Person, "what is not filled in is not set")
 
 	// One's own, from the account page.
 	assert.Contains(t, root.get("/account").body, `<a href="/admin/users/u-root/edit">Change your profile</a>`)
 	root.done(root.press("/admin/users/u-root/edit", "/admin/users/u-root/edit", "username", "root", "name", "The Root"))
-	assert.Equal(t, "The Root", w.person("root").Name)
+	assert.Equal(t, "The Root", w.userByName("root").Name)
 }
 
 // What a browser sends of the clock, where nobody touched it, is how it was.
@@ -87,16 +87,16 @@ func TestEditUserKeepsTheClock(t *testing.T) {
 	w, root := administration(t)
 	chosen := regexp.MustCompile(`name="time_format" value="(\d*)" checked`)
 	for _, clock := range []int{0, 12, 24} {
-		u := w.person("ada")
+		u := w.userByName("ada")
 		p := u.Person
 		p.TimeFormat = clock
-		w.must(&ledger.SetPerson{Actor: operator, User: u.ID, Username: u.Username, Person: p, Seen: u.Last})
+		w.must(&ledger.SetPerson{Actor: operator, User: u.ID, Username: u.Username, Person: p, ExpectedLast: u.Last})
 		page := root.get(adaEdit)
 		sent := chosen.FindAllStringSubmatch(page.body, -1)
 		require.Len(t, sent, 1)
 		root.done(root.post(adaEdit, with(page.form(t, adaEdit), "username", "ada", "name", fmt.Sprint("Ada ", clock), "time_format", sent[0][1])))
-		assert.Equal(t, clock, w.person("ada").TimeFormat)
-		assert.Equal(t, fmt.Sprint("Ada ", clock), w.person("ada").Name)
+		assert.Equal(t, clock, w.userByName("ada").TimeFormat)
+		assert.Equal(t, fmt.Sprint("Ada ", clock), w.userByName("ada").Name)
 	}
 }
 
@@ -130,7 +130,7 @@ func TestEditUserRefusals(t *testing.T) {
 		}
 		assert.Equal(t, state, w.index, test)
 	}
-	assert.Equal(t, "Ada Lovelace", w.person("ada").Name)
+	assert.Equal(t, "Ada Lovelace", w.userByName("ada").Name)
 }
 
 // Two administrators do not undo each other.
@@ -145,20 +145,20 @@ func TestEditUserMeanwhile(t *testing.T) {
 	assert.Equal(t, http.StatusConflict, res.StatusCode)
 	assert.Contains(t, res.body, "Something changed while the page was open")
 	assert.Contains(t, res.body, `value="Ada One"`, "input is kept")
-	assert.Equal(t, "Ada Two", w.person("ada").Name)
+	assert.Equal(t, "Ada Two", w.userByName("ada").Name)
 	root.done(root.post(adaEdit, with(res.form(t, adaEdit), "username", "ada", "name", "Ada One")))
-	assert.Equal(t, "Ada One", w.person("ada").Name, "who has looked again may")
+	assert.Equal(t, "Ada One", w.userByName("ada").Name, "who has looked again may")
 
 	again := with(root.get(adaEdit).form(t, adaEdit), "username", "ada", "name", "Ada Three")
-	assert.Equal(t, http.StatusForbidden, root.post(adaEdit, with(maps.Clone(again), "seen", anySeen)).StatusCode, "what was seen is bound to the form")
-	odd := url.Values{"seen": {"odd"}, "username": {"ada"}, "token": {userToken(root, "edit user", "u-ada\x00odd")}}
+	assert.Equal(t, http.StatusForbidden, root.post(adaEdit, with(maps.Clone(again), "expected_last", anySeen)).StatusCode, "what was seen is bound to the form")
+	odd := url.Values{"expected_last": {"odd"}, "username": {"ada"}, "token": {userToken(root, "edit user", "u-ada\x00odd")}}
 	assert.Equal(t, http.StatusBadRequest, root.post(adaEdit, odd).StatusCode)
 
 	w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.DeleteUser})
 	assert.Equal(t, http.StatusNotFound, root.post(adaEdit, again).StatusCode)
 	assert.Equal(t, http.StatusNotFound, root.get(adaEdit).StatusCode)
 	assert.NotContains(t, root.get(adaPage).body, adaEdit)
-	w.down = true
+	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, root.press("/admin/users/u-bob/edit", "/admin/users/u-bob/edit", "username", "bob", "name", "B").StatusCode)
 }
 

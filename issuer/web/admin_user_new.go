@@ -28,23 +28,23 @@ type newUserBody struct {
 	Rule string
 }
 
-func (w *Web) newUserPage(c *call, v visit) error {
+func (w *Web) newUserPage(c *request, v session) error {
 	return w.showNewUser(c, v, v.form(&newUserForm, url.Values{
 		"id": {"u_" + w.random()[:22]}, "password": {w.suggestPassword()}, // 128 bits and a few
 	}))
 }
 
-func (w *Web) showNewUser(c *call, v visit, f *form) error {
-	w.askAnew(&v, f, "add an administrator")
+func (w *Web) showNewUser(c *request, v session, f *form) error {
+	w.requireReauth(&v, f, "add an administrator")
 	return w.showAdmin(c, v, "admin_user_new", page{
 		Title: "Add a user", Trail: []crumb{{"Users", pathAdminUsers}}, Form: f, Body: newUserBody{Form: f, Rule: suggestionRule},
 	})
 }
 
 // addUser makes an account that signs in by password.
-func (w *Web) addUser(c *call, v visit, f *form) error {
+func (w *Web) addUser(c *request, v session, f *form) error {
 	if f.trimmed("username") == "" {
-		f.wrong("username", "is missing")
+		f.addProblem("username", "is missing")
 	}
 	if f.checkSuggested(f.trimmed("username"), f.trimmed("name"), f.trimmed("email")); f.failed() {
 		return w.showNewUser(c, v, f)
@@ -69,7 +69,7 @@ func (w *Web) addUser(c *call, v visit, f *form) error {
 	case err != nil:
 		return err
 	case refused == nil, refused.Cause == ledger.AlreadyExists: // the id is the form's own: it was sent before
-		return c.done(adminUserPath(id), userNotices, "added")
+		return c.redirectNotice(adminUserPath(id), userNotices, "added")
 	}
 	return w.showNewUser(c, v, f.refused(refused))
 }
@@ -81,11 +81,11 @@ var suggestionRule = fmt.Sprintf("You may take this one or another of at least %
 // address, which a guesser tries.
 func (f *form) checkSuggested(names ...string) {
 	if fault := credential.PasswordFault(f.get("password"), names...); fault != "" {
-		f.wrong("password", fault)
+		f.addProblem("password", fault)
 	}
 }
 
-func (w *Web) hash(c *call, password string) (string, error) {
+func (w *Web) hash(c *request, password string) (string, error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), waitPassword)
 	defer cancel()
 	return w.config.Passwords.Hash(ctx, password)

@@ -22,7 +22,7 @@ type userPasswordBody struct {
 
 // userPasswordPage is for another user's password. Administrators change their
 // own as everybody does, by the one they have.
-func (w *Web) userPasswordPage(c *call, v visit) error {
+func (w *Web) userPasswordPage(c *request, v session) error {
 	if c.param("id") == v.user.ID {
 		return c.redirect(passwordForm.page)
 	}
@@ -31,15 +31,15 @@ func (w *Web) userPasswordPage(c *call, v visit) error {
 	}))
 }
 
-func (w *Web) showUserPassword(c *call, v visit, f *form) error {
-	u, err := w.aUser(c, &v)
+func (w *Web) showUserPassword(c *request, v session, f *form) error {
+	u, err := w.userParam(c, &v)
 	switch {
 	case err != nil:
 		return err
 	case u.Password == "":
 		return errNotFound // another service says who they are
 	}
-	w.askAnew(&v, f, "")
+	w.requireReauth(&v, f, "")
 	path := adminUserPath(u.ID)
 	return w.showAdmin(c, v, "admin_user_password", page{
 		Title: "Give " + personOf(u).Name + " a new password", Trail: []crumb{{"Users", pathAdminUsers}, {personOf(u).Name, path}},
@@ -48,8 +48,8 @@ func (w *Web) showUserPassword(c *call, v visit, f *form) error {
 }
 
 // setUserPassword ends the user's sessions, too.
-func (w *Web) setUserPassword(c *call, v visit, f *form) error {
-	u, err := w.aUser(c, &v)
+func (w *Web) setUserPassword(c *request, v session, f *form) error {
+	u, err := w.userParam(c, &v)
 	switch {
 	case err != nil:
 		return err
@@ -62,7 +62,7 @@ func (w *Web) setUserPassword(c *call, v visit, f *form) error {
 	if ok, err := w.reauthenticate(c, &v, f, w.showUserPassword); !ok {
 		return err
 	}
-	done := func() error { return c.done(adminUserPath(u.ID), userNotices, "password") }
+	done := func() error { return c.redirectNotice(adminUserPath(u.ID), userNotices, "password") }
 	has, err := w.isPassword(c, u, f.get("password"))
 	switch {
 	case err != nil:
@@ -84,7 +84,7 @@ func (w *Web) setUserPassword(c *call, v visit, f *form) error {
 	return done()
 }
 
-func (w *Web) isPassword(c *call, u *ledger.User, password string) (bool, error) {
+func (w *Web) isPassword(c *request, u *ledger.User, password string) (bool, error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), waitPassword)
 	defer cancel()
 	return w.matches(ctx, c, u.Password, password)

@@ -18,7 +18,7 @@ type userLine struct {
 }
 
 // adminUsers lists the users by user name.
-func (w *Web) adminUsers(c *call, v visit) error {
+func (w *Web) adminUsers(c *request, v session) error {
 	only := c.r.URL.Query().Get("only")
 	body := &adminUsersBody{Search: searchOf(c, "User name, name or email address")}
 	body.All = body.Search.Query == "" && only == ""
@@ -27,7 +27,7 @@ func (w *Web) adminUsers(c *call, v visit) error {
 	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.User, string) {
 		return v.view.ListUsers(ledger.UserQuery{
 			Search: body.Search.Query, Admins: only == "administrators", Disabled: only == "disabled",
-			After: at, Back: back, Limit: adminShow,
+			After: at, Back: back, Limit: adminRowsPerPage,
 		})
 	}, func(u *ledger.User) string { return u.ID })
 	body.Pages = pages
@@ -39,6 +39,6 @@ func (w *Web) adminUsers(c *call, v visit) error {
 	}
 	return w.showAdmin(c, v, "admin_users", page{
 		Title: "Users", Body: body, Rows: len(found),
-		Cut: func(n int) { body.Users, body.Pages.Next = body.Users[:n], c.pageAt("after", found[n-1].ID) },
+		Truncate: func(n int) { body.Users, body.Pages.Next = body.Users[:n], c.pageAt("after", found[n-1].ID) },
 	})
 }

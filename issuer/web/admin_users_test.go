@@ -19,7 +19,9 @@ const (
 	adaPage     = "/admin/users/u-ada"
 )
 
-func (w *world) person(name string) *ledger.User { return ledger.At(w.memory.View()).UserByName(name) }
+func (w *env) userByName(name string) *ledger.User {
+	return ledger.At(w.memory.View()).UserByName(name)
+}
 
 func TestAdminUsers(t *testing.T) {
 	w, root := administration(t)
@@ -125,8 +127,8 @@ func TestUserStates(t *testing.T) {
 			assert.Contains(t, res.body, "<p>Administrators do not disable or delete their own account")
 		}
 	}
-	assert.True(t, w.person("root").Admin)
-	assert.NotNil(t, w.person("ada"))
+	assert.True(t, w.userByName("root").Admin)
+	assert.NotNil(t, w.userByName("ada"))
 }
 
 func TestAddUser(t *testing.T) {
@@ -141,7 +143,7 @@ func TestAddUser(t *testing.T) {
 	assert.Contains(t, after.body, "The user was added.")
 	assert.Contains(t, after.body, "Eve &lt;b&gt;")
 	assert.NotContains(t, after.body, suggested[1])
-	eve := w.person("eve")
+	eve := w.userByName("eve")
 	require.NotNil(t, eve)
 	assert.Equal(t, "eve@example.com", eve.Email)
 	assert.True(t, eve.Admin)
@@ -180,7 +182,7 @@ func TestAddUserRefusals(t *testing.T) {
 		}
 		assert.Equal(t, state, w.index, test.name)
 	}
-	w.before = func() { w.user("u-eve", "eve", "Eve") }
+	w.beforePropose = func() { w.user("u-eve", "eve", "Eve") }
 	res := root.press(newUserPage, newUserPage, "username", "eve", "password", another)
 	assert.Contains(t, res.body, "User name is taken.", "by another administrator meanwhile")
 }
@@ -210,7 +212,7 @@ func TestSetUserPassword(t *testing.T) {
 		"password": {another}, "token": {passwordToken(root, "u-root")},
 	})
 	assert.Equal(t, http.StatusNotFound, own.StatusCode, "one's own needs the one there is")
-	w.before = func() {
+	w.beforePropose = func() {
 		w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.DeleteUser})
 	}
 	assert.Equal(t, http.StatusNotFound, root.press(page, page, "password", "yet another one").StatusCode)
@@ -225,5 +227,5 @@ func stateToken(b *browser, about string) string { return userToken(b, "user sta
 func passwordToken(b *browser, about string) string { return userToken(b, "user password", about) }
 
 func userToken(b *browser, p web.Purpose, about string) string {
-	return web.FormToken(b.session(), p, b.who, about)
+	return web.FormToken(b.session(), p, b.userID, about)
 }

@@ -38,7 +38,7 @@ func newAsset(name, ext, contentType string, text []byte) asset {
 // asset serves the stylesheet and the icon. While a cluster is upgraded a page
 // of one version may ask a node of another for its asset: that node answers
 // with its own, which nobody may keep.
-func (w *Web) asset(c *call) error {
+func (w *Web) asset(c *request) error {
 	path := c.r.URL.Path
 	for _, a := range []asset{w.assets.style, w.assets.icon} {
 		cache := "no-cache"
@@ -51,7 +51,7 @@ func (w *Web) asset(c *call) error {
 		c.Header().Set("Cache-Control", cache)
 		c.Header().Set("Content-Type", a.contentType)
 		c.WriteHeader(http.StatusOK)
-		if !c.head() {
+		if !c.isHead() {
 			_, _ = c.Write(a.text)
 		}
 		return nil

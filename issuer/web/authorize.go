@@ -18,22 +18,22 @@ import (
 //     included, so that we are nobody's open redirector (RFC 9700 §4.11.2);
 //  3. any other fault: a redirect that says so;
 //  4. the consent page, also for a user who has allowed the same before.
-func (w *Web) authorize(c *call) error {
+func (w *Web) authorize(c *request) error {
 	request, bad := oauth.ParseAuthorizationRequest(c.r.URL.RawQuery)
 	if bad != nil {
 		return unreadableRequest(bad)
 	}
-	v := w.visit(c)
+	v := w.loadSession(c)
 	a, problem, err := w.examine(c, &v, request)
 	switch {
 	case err != nil:
 		return err
 	case problem != nil && problem.Page:
 		return explain(problem).forOwner(&v, request)
-	case v.unsure:
-		return errUnsure
+	case v.unavailable:
+		return errSessionUnavailable
 	case v.user == nil:
-		w.showSignIn(c, http.StatusOK, v.view, signInBody{Next: carried(c.r.URL.RawQuery)})
+		w.showSignIn(c, http.StatusOK, v.view, signInBody{Next: escapeQuery(c.r.URL.RawQuery)})
 		return nil
 	case problem != nil:
 		return w.respond(c, request, &problem.Error)
@@ -42,9 +42,9 @@ func (w *Web) authorize(c *call) error {
 	return nil
 }
 
-// examine checks the request on the visit's view, and where the answer is no
+// examine checks the request on the session's view, and where the answer is no
 // for a reason that a lagging node may be wrong about, on a fresh one.
-func (w *Web) examine(c *call, v *visit, r oauth.AuthorizationRequest) (ledger.Authorization, *ledger.Problem, error) {
+func (w *Web) examine(c *request, v *session, r oauth.AuthorizationRequest) (ledger.Authorization, *ledger.Problem, error) {
 	a, problem := v.view.Authorize(r)
 	if problem != nil && mayBeStale(problem.Cause) && r.ClientID != "" {
 		fresh, err := w.freshFor(c.r.Context(), c)
@@ -53,7 +53,7 @@ func (w *Web) examine(c *call, v *visit, r oauth.AuthorizationRequest) (ledger.A
 		}
 		v.view = fresh
 		if v.user != nil {
-			w.look(c, v)
+			w.lookupSession(c, v)
 		}
 		a, problem = fresh.Authorize(r)
 	}
@@ -62,7 +62,7 @@ func (w *Web) examine(c *call, v *visit, r oauth.AuthorizationRequest) (ledger.A
 	}
 	if problem != nil {
 		c.cause = problem.Cause
-		w.noteRefusal(v, r, problem.Cause)
+		w.recordRefusal(v, r, problem.Cause)
 	}
 	return a, problem, nil
 }
@@ -78,7 +78,7 @@ func mayBeStale(c ledger.Cause) bool {
 }
 
 // respond redirects an error to the client (RFC 6749 §4.1.2.1).
-func (w *Web) respond(c *call, r oauth.AuthorizationRequest, e *oauth.Error) error {
+func (w *Web) respond(c *request, r oauth.AuthorizationRequest, e *oauth.Error) error {
 	return c.redirect(w.errorLocation(r, e))
 }
 
@@ -95,27 +95,27 @@ type leaveBody struct {
 	Location template.URL // a registered redirection URI with the error; template.URL since its scheme may be any
 }
 
-// goOn answers a browser that has just signed in. It redirects to the authorization
+// continueTo answers a browser that has just signed in. It redirects to the authorization
 // request whose query is next, or without one to the page own. Where the request is
-// refused with an error for the application, goOn doesn't redirect: after a form, a
+// refused with an error for the application, continueTo doesn't redirect: after a form, a
 // browser checks each redirect, also those of the application, against the
 // form-action of the page with the form (our sign-in page, or the provider's) and
 // would block them. It shows a page that loads the redirection URI by itself.
-func (w *Web) goOn(c *call, next, own string) error {
-	v := visit{view: w.config.Ledger.View()}
+func (w *Web) continueTo(c *request, next, own string) error {
+	v := session{view: w.config.Ledger.View()}
 	r, bad := oauth.ParseAuthorizationRequest(next)
 	if next == "" || bad != nil {
-		return c.redirect(continueAt(next, own))
+		return c.redirect(continueURL(next, own))
 	}
 	if _, problem := v.view.Authorize(r); problem == nil || problem.Page {
-		return c.redirect(continueAt(next, own))
+		return c.redirect(continueURL(next, own))
 	}
 	a, problem, err := w.examine(c, &v, r)
 	switch {
 	case err != nil:
 		return err
 	case problem == nil || problem.Page:
-		return c.redirect(continueAt(next, own))
+		return c.redirect(continueURL(next, own))
 	}
 	location := w.errorLocation(r, &problem.Error)
 	c.Header().Set("Refresh", "0;url="+location)
@@ -126,10 +126,10 @@ func (w *Web) goOn(c *call, next, own string) error {
 	return nil
 }
 
-// carried is a query in a form that may stand in a header: what can't is
+// escapeQuery is a query in a form that may stand in a header: what can't is
 // percent-encoded, so that it is read to the same request. It is the query as
 // it was sent and not the request written anew, which would lose its faults.
-func carried(query string) string {
+func escapeQuery(query string) string {
 	clean := func(b byte) bool { return b > ' ' && b < 0x7f && b != '#' }
 	const hex = "0123456789ABCDEF"
 	var b strings.Builder
@@ -143,11 +143,11 @@ func carried(query string) string {
 	return b.String()
 }
 
-// continueAt is where a browser goes on after it has signed in or out: with the
+// continueURL is where a browser goes on after it has signed in or out: with the
 // query of the authorization request that waits, else with a page of ours.
-func continueAt(next, own string) string {
+func continueURL(next, own string) string {
 	if next == "" {
 		return cmp.Or(own, pathHome)
 	}
-	return pathAuthorize + "?" + carried(next)
+	return pathAuthorize + "?" + escapeQuery(next)
 }

@@ -24,26 +24,26 @@ func TestAuthorizeOnALaggingNode(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		request url.Values
-		change  func(*world) // after the node stopped applying
+		change  func(*env) // after the node stopped applying
 	}{
-		{"a client it has not heard of", with(good(), "client_id", "new"), func(w *world) { w.client("new", nil) }},
-		{"a client that was approved", with(good(), "client_id", "waiting"), func(w *world) {
+		{"a client it has not heard of", with(good(), "client_id", "new"), func(w *env) { w.client("new", nil) }},
+		{"a client that was approved", with(good(), "client_id", "waiting"), func(w *env) {
 			w.client("waiting", func(c *ledger.ImportClient) { c.State = ledger.Approved })
 		}},
-		{"a client that was resumed", with(good(), "client_id", "stopped"), func(w *world) {
+		{"a client that was resumed", with(good(), "client_id", "stopped"), func(w *env) {
 			w.client("stopped", func(c *ledger.ImportClient) { c.State = ledger.Approved })
 		}},
-		{"a new redirection URI", with(good(), "redirect_uri", callback+"2"), func(w *world) {
+		{"a new redirection URI", with(good(), "redirect_uri", callback+"2"), func(w *env) {
 			w.client("calendar", func(c *ledger.ImportClient) {
 				c.Profile.RedirectURIs = append(c.Profile.RedirectURIs, callback+"2")
 			})
 		}},
-		{"a new scope", with(good(), "scope", "PROFILE_READ"), func(w *world) {
+		{"a new scope", with(good(), "scope", "PROFILE_READ"), func(w *env) {
 			w.client("calendar", func(c *ledger.ImportClient) { c.Profile.Scopes = []string{"PROFILE_READ"} })
 		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			b := w.signedIn()
 			w.lag()
 			test.change(w)
@@ -53,15 +53,15 @@ func TestAuthorizeOnALaggingNode(t *testing.T) {
 		})
 	}
 	t.Run("a session that began elsewhere", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.lag()
 		page := w.signedIn().get(at(good()))
 		assert.Contains(t, page.body, "Allow The calendar app?")
 	})
 	t.Run("where nothing fresh can be had, no application is turned away", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
-		w.down = true
+		w.noLeader = true
 		res := b.get(at(with(good(), "client_id", "waiting")))
 		assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
 		assert.NotEmpty(t, res.Header.Get("Retry-After"))
@@ -74,7 +74,7 @@ func TestAuthorizeOnALaggingNode(t *testing.T) {
 // a fresh view shows.
 func TestReadYourWrites(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		id := b.session()
 		for index, wait := range map[uint64]time.Duration{
@@ -93,7 +93,7 @@ func TestReadYourWrites(t *testing.T) {
 // was sealed says by its index for certain whether its session has ended.
 func TestGarbageCookies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		id, sealed := b.session(), b.cookies["mintmark"]
 		garbage := []string{
@@ -110,22 +110,22 @@ func TestGarbageCookies(t *testing.T) {
 			}
 		}
 		assert.Zero(t, time.Since(started))
-		assert.Zero(t, w.paced.Load())
+		assert.Zero(t, w.pacedViews.Load())
 
 		assert.Equal(t, http.StatusSeeOther, b.post("/auth/sign-out", b.get("/").form(t, "/auth/sign-out")).StatusCode)
 		b.cookies["mintmark"] = sealed
 		assert.Equal(t, http.StatusSeeOther, b.get("/").StatusCode)
-		assert.Zero(t, w.paced.Load(), "it is known here that the session has ended")
+		assert.Zero(t, w.pacedViews.Load(), "it is known here that the session has ended")
 		b.setSession(id, 99999999)
 		assert.Equal(t, http.StatusSeeOther, b.get("/").StatusCode)
-		assert.EqualValues(t, 1, w.paced.Load())
+		assert.EqualValues(t, 1, w.pacedViews.Load())
 	})
 }
 
 // Whether a cookie is ours is not known where its key is not, and the cluster
 // can't be asked for it.
 func TestUnknownCookieKey(t *testing.T) {
-	w := newWorld(t, func(c *web.Config) { c.Sessions = noKeys{} })
+	w := newEnv(t, func(c *web.Config) { c.Sessions = noKeys{} })
 	b := w.browser()
 	b.cookies["mintmark"] = "under another key"
 	assert.Equal(t, http.StatusServiceUnavailable, b.get("/").StatusCode)
@@ -146,7 +146,7 @@ func TestSignInCarriesTheRequest(t *testing.T) {
 		"another site":   good().Encode() + "&next=//evil.example/%0d%0aLocation:%20https://evil.example",
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			b := w.browser()
 			page := b.send("GET", "/auth/oauth2/authorize", nil, nil)
 			require.Equal(t, http.StatusBadRequest, page.StatusCode)
@@ -171,13 +171,13 @@ func FuzzCarried(f *testing.F) {
 	f.Add(good().Encode())
 	f.Add("a=b#c&d= \x00\r\n\xff")
 	f.Fuzz(func(t *testing.T, query string) {
-		got := web.Carried(query)
+		got := web.EscapeQuery(query)
 		for i := range len(got) {
 			if got[i] <= ' ' || got[i] >= 0x7f || got[i] == '#' {
 				t.Fatalf("%q may not stand in a header", got)
 			}
 		}
-		if web.Carried(got) != got {
+		if web.EscapeQuery(got) != got {
 			t.Fatalf("%q is changed again", got)
 		}
 		if len(got) > oauth.MaxQuery || len(query) > oauth.MaxQuery {
@@ -196,7 +196,7 @@ func FuzzCarried(f *testing.F) {
 // that follow at the application. So the consent page has none, whatever it is the
 // answer to, and the forms of every other page end here.
 func TestFormAction(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	stranger, b := w.browser(), w.signedIn()
 	page := stranger.get(at(good()))
 	consent := b.get(at(good()))
@@ -228,7 +228,7 @@ func TestErrorAfterSignIn(t *testing.T) {
 		"a private scheme":  with(good(), "client_id", "native", "redirect_uri", "com.example.native:/cb", "code_challenge_method", "plain"),
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			b := w.browser()
 			res := b.signIn(b.get(at(request)), "ada", password)
 			require.Equal(t, http.StatusOK, res.StatusCode, res.body)
@@ -241,7 +241,7 @@ func TestErrorAfterSignIn(t *testing.T) {
 		})
 	}
 	t.Run("what is told on a page of ours is told there", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.browser()
 		page := b.get(at(good()))
 		w.client("calendar", func(c *ledger.ImportClient) { c.State = ledger.Suspended })

@@ -16,15 +16,15 @@ import (
 
 // browser keeps cookies and follows nothing by itself.
 type browser struct {
-	w       *world
+	env     *env
 	cookies map[string]string
-	who     string // the id of the user, "" for nobody
+	userID  string // the id of the user, "" for nobody
 	address string
 	header  http.Header // sent with every request
 }
 
-func (w *world) browser() *browser {
-	return &browser{w: w, cookies: map[string]string{}, address: "192.0.2.1", header: http.Header{}}
+func (w *env) browser() *browser {
+	return &browser{env: w, cookies: map[string]string{}, address: "192.0.2.1", header: http.Header{}}
 }
 
 // answer is what came back, its body read.
@@ -34,7 +34,7 @@ type answer struct {
 }
 
 func (b *browser) send(method, target string, body io.Reader, header http.Header) answer {
-	b.w.t.Helper()
+	b.env.t.Helper()
 	return b.do(httptest.NewRequest(method, target, body), func(r *http.Request) {
 		for name, values := range header {
 			r.Header[name] = values
@@ -43,7 +43,7 @@ func (b *browser) send(method, target string, body io.Reader, header http.Header
 }
 
 func (b *browser) do(r *http.Request, change func(*http.Request)) answer {
-	b.w.t.Helper()
+	b.env.t.Helper()
 	for name, values := range b.header {
 		r.Header[name] = values
 	}
@@ -58,10 +58,10 @@ func (b *browser) do(r *http.Request, change func(*http.Request)) answer {
 		}
 	}
 	text, err := io.ReadAll(res.Body)
-	require.NoError(b.w.t, err)
+	require.NoError(b.env.t, err)
 	a := answer{res, string(text)}
 	if len(text) > 0 && strings.HasPrefix(res.Header.Get("Content-Type"), "text/html") {
-		checkPage(b.w.t, a)
+		checkPage(b.env.t, a)
 	}
 	return a
 }
@@ -72,17 +72,17 @@ func (b *browser) serve(r *http.Request) *httptest.ResponseRecorder {
 		r.AddCookie(&http.Cookie{Name: name, Value: value})
 	}
 	rec := httptest.NewRecorder()
-	b.w.handler.ServeHTTP(rec, r)
+	b.env.handler.ServeHTTP(rec, r)
 	return rec
 }
 
 func (b *browser) get(target string) answer {
-	b.w.t.Helper()
+	b.env.t.Helper()
 	return b.send(http.MethodGet, target, nil, http.Header{"Sec-Fetch-Site": {"cross-site"}})
 }
 
 func (b *browser) post(target string, form url.Values) answer {
-	b.w.t.Helper()
+	b.env.t.Helper()
 	return b.send(http.MethodPost, target, strings.NewReader(form.Encode()), http.Header{
 		"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"same-origin"},
 	})
@@ -105,25 +105,25 @@ func (a answer) form(t testing.TB, action string) url.Values {
 
 // signIn fills in the sign-in form of a page.
 func (b *browser) signIn(page answer, username, password string) answer {
-	b.w.t.Helper()
-	form := page.form(b.w.t, "/auth/sign-in")
+	b.env.t.Helper()
+	form := page.form(b.env.t, "/auth/sign-in")
 	form.Set("username", username)
 	form.Set("password", password)
 	return b.post("/auth/sign-in", form)
 }
 
 // signedIn is a browser in which Ada is signed in.
-func (w *world) signedIn() *browser {
+func (w *env) signedIn() *browser {
 	w.t.Helper()
 	return w.signedInAs("ada")
 }
 
-func (w *world) signedInAs(username string) *browser {
+func (w *env) signedInAs(username string) *browser {
 	w.t.Helper()
 	b := w.browser()
 	res := b.signIn(b.get("/auth/sign-in"), username, password)
 	require.Equal(w.t, http.StatusSeeOther, res.StatusCode, res.body)
-	b.who = w.View().UserByName(username).ID
+	b.userID = w.View().UserByName(username).ID
 	return b
 }
 
@@ -136,7 +136,7 @@ func (b *browser) session() string {
 // sessionCookie is the session of the browser's cookie, and the index of its last
 // command.
 func (b *browser) sessionCookie() (id string, index uint64) {
-	plain, err := sealer{}.OpenSession(b.w.t.Context(), b.cookies["mintmark"])
+	plain, err := sealer{}.OpenSession(b.env.t.Context(), b.cookies["mintmark"])
 	if err != nil {
 		return "", 0
 	}
@@ -150,9 +150,9 @@ func (b *browser) setSession(id string, index uint64) {
 
 // decide presses a button of a consent page.
 func (b *browser) decide(page answer, decision string) answer {
-	b.w.t.Helper()
-	require.Equal(b.w.t, http.StatusOK, page.StatusCode, page.body)
-	form := page.form(b.w.t, "/auth/oauth2/authorize")
+	b.env.t.Helper()
+	require.Equal(b.env.t, http.StatusOK, page.StatusCode, page.body)
+	form := page.form(b.env.t, "/auth/oauth2/authorize")
 	form.Set("decision", decision)
 	return b.post("/auth/oauth2/authorize", form)
 }
@@ -193,6 +193,6 @@ func (a answer) location(t testing.TB, uri string) url.Values {
 
 // getRaw asks with a query that holds any bytes, as a careless program may send.
 func (b *browser) getRaw(path, query string) answer {
-	b.w.t.Helper()
+	b.env.t.Helper()
 	return b.do(httptest.NewRequest(http.MethodGet, path, nil), func(r *http.Request) { r.URL.RawQuery = query })
 }

@@ -49,7 +49,7 @@ func TestConformancePages(t *testing.T) {
 		{"AZ33", "too long", good().Encode() + "&x=" + strings.Repeat("x", 9000), 400, "not complete"},
 	} {
 		t.Run(test.id+" "+test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.user("u-bob", "bob", "Bob") // who made none of these
 			for who, b := range map[string]*browser{"a stranger": w.browser(), "a user": w.signedInAs("bob")} {
 				for _, method := range []string{http.MethodGet, http.MethodHead} {
@@ -81,11 +81,11 @@ func TestErrorPageTellsOwnersToSignIn(t *testing.T) {
 		with(good(), "client_id", "refused"), with(good(), "client_id", "stopped"),
 		with(good(), "redirect_uri", ""), with(good(), "redirect_uri", "https://evil.example/cb"),
 	} {
-		w := newWorld(t)
+		w := newEnv(t)
 		assert.Contains(t, w.browser().get(at(query)).body, "yours, sign in, and this page ", query)
 		assert.NotContains(t, w.signedIn().get(at(query)).body, "sign in, and this page", "the owner sees it")
 	}
-	assert.NotContains(t, newWorld(t).browser().get(at(with(good(), "client_id", "unheard-of"))).body, "sign in", "nobody's")
+	assert.NotContains(t, newEnv(t).browser().get(at(with(good(), "client_id", "unheard-of"))).body, "sign in", "nobody's")
 }
 
 // Any other fault is told to the client, after the user has signed in.
@@ -117,7 +117,7 @@ func TestConformanceRedirects(t *testing.T) {
 		{"6749 3.1", "scope twice", good().Encode() + "&scope=BOOKING_READ", callback, "invalid_request"},
 	} {
 		t.Run(test.id+" "+test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			stranger := w.browser()
 			page := stranger.get("/auth/oauth2/authorize?" + test.query)
 			require.Equal(t, http.StatusOK, page.StatusCode, "nothing redirects before the user signs in")
@@ -167,7 +167,7 @@ func TestConformanceCodes(t *testing.T) {
 		{id: "7636", name: "no PKCE for a confidential client", request: with(good(), "code_challenge_method", "", "code_challenge", "")},
 	} {
 		t.Run(test.id+" "+test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			b := w.browser()
 			in := b.signIn(b.get(at(test.request)), "ada", password)
 			require.Equal(t, http.StatusSeeOther, in.StatusCode, "AZ50")
@@ -201,7 +201,7 @@ func TestConformanceCodes(t *testing.T) {
 
 func TestConformance(t *testing.T) {
 	t.Run("AZ42 the user cancels", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		got := b.decide(b.get(at(good())), "cancel").location(t, callback)
 		assert.Equal(t, "access_denied", got.Get("error"))
@@ -211,7 +211,7 @@ func TestConformance(t *testing.T) {
 		assert.Empty(t, w.grants())
 	})
 	t.Run("AZ45 POST without a form of ours", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		for name, send := range map[string]func() answer{
 			"form":  func() answer { return b.post("/auth/oauth2/authorize", good()) },
@@ -231,7 +231,7 @@ func TestConformance(t *testing.T) {
 		assert.Empty(t, w.grants())
 	})
 	t.Run("AZ55 the consent page names client, scopes in words and host", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		page := b.get(at(with(good(), "scope", "BOOKING_READ BOOKING_WRITE TEAM_BOOKING_READ ORG_PROFILE_READ")))
 		for _, text := range []string{
@@ -250,17 +250,17 @@ func TestConformance(t *testing.T) {
 		assert.NotContains(t, page.body, "everything")
 	})
 	t.Run("AZ55 a legacy request says that it may do everything", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		page := w.signedIn().get(at(with(good(), "client_id", "old", "scope", "")))
 		assert.Contains(t, page.body, "This application will be able to do everything that you can do.")
 	})
 	t.Run("AZ55 a program on the device", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		page := w.signedIn().get(at(with(good(), "client_id", "native", "redirect_uri", "http://127.0.0.1:4000/cb")))
 		assert.Contains(t, page.body, `a program on this device, at <strong class="host">127.0.0.1:4000</strong>`)
 	})
 	t.Run("AZ57 asked again, with a wider scope and with the same", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		first := b.get(at(with(good(), "scope", "BOOKING_READ")))
 		assert.NotContains(t, first.body, "before")
@@ -273,7 +273,7 @@ func TestConformance(t *testing.T) {
 		assert.Len(t, w.grants(), 1)
 	})
 	t.Run("AZ58 codes are distinct", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		page := b.get(at(good()))
 		seen := map[string]bool{}
@@ -289,7 +289,7 @@ func TestConformance(t *testing.T) {
 		assert.Len(t, ids, 1000)
 	})
 	t.Run("AZ60 logs", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.browser()
 		page := b.get(at(good()))
 		b.signIn(page, "ada", "a wrong guess of a password")
@@ -311,7 +311,7 @@ func TestConformance(t *testing.T) {
 		}
 	})
 	t.Run("AZ62 state with line breaks", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		state := "a\r\nSet-Cookie: evil=1\r\n\r\n<b>\x00\xff&code=stolen#f"
 		for _, decision := range []string{"allow", "cancel"} {
@@ -326,9 +326,9 @@ func TestConformance(t *testing.T) {
 		}
 	})
 	t.Run("AZ64 HEAD makes and changes nothing", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
-		w.pass(20 * 60e9) // a GET would move the session's idle time on
+		w.advance(20 * 60e9) // a GET would move the session's idle time on
 		w.proposals = nil
 		for _, target := range []string{at(good()), "/", "/auth/sign-in"} {
 			res := b.send(http.MethodHead, target, nil, nil)
@@ -343,7 +343,7 @@ func TestConformance(t *testing.T) {
 
 // AZ47, AZ49: every page, whatever it says.
 func TestConformanceHeaders(t *testing.T) {
-	w := newWorld(t, func(c *web.Config) { c.Secure = true })
+	w := newEnv(t, func(c *web.Config) { c.Secure = true })
 	b := w.browser()
 	in := b.get(at(good()))
 	pages := map[string]answer{
@@ -383,7 +383,7 @@ func TestConformanceHeaders(t *testing.T) {
 		}
 	})
 	t.Run("AZ52 cookies on http", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		assert.Contains(t, b.cookies, "mintmark")
 		assert.Empty(t, b.get("/nowhere").Header.Get("Strict-Transport-Security"))

@@ -64,7 +64,7 @@ func consentAbout(query, revision string) string { return query + "\x00" + revis
 // showConsent shows the consent page. Its form is bound to the session, to the user
 // that the page names, to the exact request, and to the revision of the client that
 // the page shows.
-func (w *Web) showConsent(c *call, status int, v visit, r oauth.AuthorizationRequest, a ledger.Authorization, notice string) {
+func (w *Web) showConsent(c *request, status int, v session, r oauth.AuthorizationRequest, a ledger.Authorization, notice string) {
 	c.Header().Set("Content-Security-Policy", formsAnywhere)
 	query, revision := r.Query(), strconv.FormatUint(a.Client.Revision, 10)
 	body := consentBody{
@@ -100,23 +100,23 @@ const (
 
 // decide is the answer to the consent page. Everything the page was shown for
 // is checked again here, and once more by the command.
-func (w *Web) decide(c *call, f *form) error {
+func (w *Web) decide(c *request, f *form) error {
 	next := f.get("next")
 	request, bad := oauth.ParseAuthorizationRequest(next)
 	if bad != nil {
 		return unreadableRequest(bad)
 	}
-	v := w.visit(c)
+	v := w.loadSession(c)
 	a, problem, err := w.examine(c, &v, request)
 	switch {
 	case err != nil:
 		return err
 	case problem != nil && problem.Page:
 		return explain(problem).forOwner(&v, request)
-	case v.unsure:
-		return errUnsure
+	case v.unavailable:
+		return errSessionUnavailable
 	case v.user == nil:
-		w.showSignIn(c, http.StatusForbidden, v.view, signInBody{Next: carried(next), Alert: alertSignedOut})
+		w.showSignIn(c, http.StatusForbidden, v.view, signInBody{Next: escapeQuery(next), Alert: alertSignedOut})
 		return nil
 	case problem != nil:
 		return w.respond(c, request, &problem.Error)
@@ -132,7 +132,7 @@ func (w *Web) decide(c *call, f *form) error {
 		return w.allow(c, v, request, revision)
 	case "cancel":
 		c.cause = ledger.UserRefused
-		w.noteRefusal(&v, request, ledger.UserRefused)
+		w.recordRefusal(&v, request, ledger.UserRefused)
 		return w.respond(c, request, &oauth.Error{Code: oauth.AccessDenied, Description: "The user refused."})
 	}
 	w.showConsent(c, http.StatusUnprocessableEntity, v, request, a, "Please choose Allow or Cancel.")
@@ -141,7 +141,7 @@ func (w *Web) decide(c *call, f *form) error {
 
 // allow makes the grant and sends its code to the client. A form that is sent
 // twice makes two grants, of which one is never used and ends with its code.
-func (w *Web) allow(c *call, v visit, r oauth.AuthorizationRequest, revision uint64) error {
+func (w *Web) allow(c *request, v session, r oauth.AuthorizationRequest, revision uint64) error {
 	command := &ledger.Allow{Actor: v.actor(), User: v.user.ID, Request: r, Revision: revision}
 	// The state is the client's own secret (RFC 6749 §10.12), may be any bytes,
 	// and decides nothing: it stays out of the log.
@@ -173,14 +173,14 @@ func (w *Web) allow(c *call, v visit, r oauth.AuthorizationRequest, revision uin
 
 // refused answers an Allow that lost a race: what the page was shown for has
 // changed since. A fresh view says what it is now.
-func (w *Web) refused(c *call, v visit, r oauth.AuthorizationRequest, refusal *ledger.Refusal) error {
+func (w *Web) refused(c *request, v session, r oauth.AuthorizationRequest, refusal *ledger.Refusal) error {
 	switch refusal.Cause {
 	case ledger.TooManyGrants:
 		c.cause = refusal.Cause
 		return w.respond(c, r, &oauth.Error{Code: oauth.AccessDenied, Description: "The account has too many connected applications."})
 	case ledger.TooManyAllows:
 		return tooManyAllows(max(time.Second, refusal.When.Std().Sub(w.config.Ledger.Now().Std())))
-	case ledger.KeyNotSeen:
+	case ledger.KeyNotOpened:
 		return fmt.Errorf("allow: no key to mint with: %w", oauth.ErrUnavailable)
 	}
 	fresh, err := w.fresh(c.r.Context())
@@ -188,7 +188,7 @@ func (w *Web) refused(c *call, v visit, r oauth.AuthorizationRequest, refusal *l
 		return fmt.Errorf("look again: %w", err)
 	}
 	v.view = fresh
-	w.look(c, &v)
+	w.lookupSession(c, &v)
 	a, problem := fresh.Authorize(r)
 	c.cause = refusal.Cause
 	switch {

@@ -20,54 +20,54 @@ const authorizePath = "/auth/oauth2/authorize"
 // What the page was shown for may change before the button is pressed, and
 // between the check and the command.
 func TestConsentRaces(t *testing.T) {
-	importCalendar := func(change func(*ledger.ImportClient)) func(*world) {
-		return func(w *world) { w.client("calendar", change) }
+	importCalendar := func(change func(*ledger.ImportClient)) func(*env) {
+		return func(w *env) { w.client("calendar", change) }
 	}
-	session := func(w *world, b *browser) [32]byte {
+	session := func(w *env, b *browser) [32]byte {
 		return credential.SessionDigest(b.session())
 	}
 	for _, test := range []struct {
 		name   string
-		change func(*world, *browser)
+		change func(*env, *browser)
 		status int
 		says   string
 		error  string // of a redirect
 	}{
-		{"suspended", func(w *world, _ *browser) {
+		{"suspended", func(w *env, _ *browser) {
 			importCalendar(func(c *ledger.ImportClient) { c.State = ledger.Suspended })(w)
 		}, http.StatusForbidden, "is suspended", ""},
-		{"redirection URI removed", func(w *world, _ *browser) {
+		{"redirection URI removed", func(w *env, _ *browser) {
 			importCalendar(func(c *ledger.ImportClient) { c.Profile.RedirectURIs = []string{"https://other.example/cb"} })(w)
 		}, http.StatusBadRequest, "does not lead back", ""},
-		{"scope removed", func(w *world, _ *browser) {
+		{"scope removed", func(w *env, _ *browser) {
 			importCalendar(func(c *ledger.ImportClient) { c.Profile.Scopes = []string{"ORG_PROFILE_READ"} })(w)
 		}, http.StatusSeeOther, "", "invalid_scope"},
-		{"renamed", func(w *world, _ *browser) {
+		{"renamed", func(w *env, _ *browser) {
 			importCalendar(func(c *ledger.ImportClient) {
 				c.Profile.Name, c.Profile.Website = "Another app", "https://another.example"
 			})(w)
 		}, http.StatusConflict, "Something changed while the page was open", ""},
-		{"another owner", func(w *world, _ *browser) {
+		{"another owner", func(w *env, _ *browser) {
 			w.user("u-bob", "bob", "Bob")
 			w.must(&ledger.TransferClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Username: "bob", Revision: 1})
 		}, http.StatusConflict, "Something changed while the page was open", ""},
-		{"deleted", func(w *world, _ *browser) {
+		{"deleted", func(w *env, _ *browser) {
 			w.must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
 		}, http.StatusBadRequest, "Application not found", ""},
-		{"signed out", func(w *world, b *browser) { w.must(&ledger.SignOut{Session: session(w, b)}) }, http.StatusForbidden, "signed out meanwhile", ""},
-		{"user disabled", func(w *world, _ *browser) {
+		{"signed out", func(w *env, b *browser) { w.must(&ledger.SignOut{Session: session(w, b)}) }, http.StatusForbidden, "signed out meanwhile", ""},
+		{"user disabled", func(w *env, _ *browser) {
 			w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.Disable})
 		}, http.StatusForbidden, "signed out meanwhile", ""},
 	} {
 		for _, when := range []string{"before the form", "before the command"} {
 			t.Run(test.name+" "+when, func(t *testing.T) {
-				w := newWorld(t)
+				w := newEnv(t)
 				b := w.signedIn()
 				page := b.get(at(good()))
 				if when == "before the form" {
 					test.change(w, b)
 				} else {
-					w.before = func() { test.change(w, b) }
+					w.beforePropose = func() { test.change(w, b) }
 				}
 				res := b.decide(page, "allow")
 				assert.Equal(t, test.status, res.StatusCode)
@@ -86,37 +86,37 @@ func TestConsentRaces(t *testing.T) {
 // The form is bound to session, user and the exact request; a page that does
 // not fit is shown again and nothing is done.
 func TestConsentFormIsBound(t *testing.T) {
-	for name, tamper := range map[string]func(w *world, b *browser, page answer) answer{
-		"a wider scope": func(w *world, b *browser, page answer) answer {
+	for name, tamper := range map[string]func(w *env, b *browser, page answer) answer{
+		"a wider scope": func(w *env, b *browser, page answer) answer {
 			form := page.form(w.t, authorizePath)
 			return b.post(authorizePath, with(form, "decision", "allow", "next", strings.Replace(form.Get("next"), "BOOKING_READ+", "ORG_PROFILE_READ+", 1)))
 		},
-		"another state": func(w *world, b *browser, page answer) answer {
+		"another state": func(w *env, b *browser, page answer) answer {
 			form := page.form(w.t, authorizePath)
 			return b.post(authorizePath, with(form, "decision", "allow", "next", strings.Replace(form.Get("next"), "xyz", "abc", 1)))
 		},
-		"another revision": func(w *world, b *browser, page answer) answer {
+		"another revision": func(w *env, b *browser, page answer) answer {
 			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "revision", "2"))
 		},
-		"no revision": func(w *world, b *browser, page answer) answer {
+		"no revision": func(w *env, b *browser, page answer) answer {
 			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "revision", ""))
 		},
-		"another user": func(w *world, b *browser, page answer) answer {
+		"another user": func(w *env, b *browser, page answer) answer {
 			w.user("u-bob", "bob", "Bob")
 			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "user", "u-bob"))
 		},
-		"no user": func(w *world, b *browser, page answer) answer {
+		"no user": func(w *env, b *browser, page answer) answer {
 			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "user", ""))
 		},
-		"a token of another page": func(w *world, b *browser, page answer) answer {
+		"a token of another page": func(w *env, b *browser, page answer) answer {
 			token := page.form(w.t, "/auth/sign-out").Get("token")
 			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "token", token))
 		},
-		"a token of another browser": func(w *world, b *browser, page answer) answer {
+		"a token of another browser": func(w *env, b *browser, page answer) answer {
 			other := w.signedIn().get(at(good())).form(w.t, authorizePath)
 			return b.post(authorizePath, with(page.form(w.t, authorizePath), "decision", "allow", "token", other.Get("token")))
 		},
-		"a page from before another sign-in": func(w *world, b *browser, page answer) answer {
+		"a page from before another sign-in": func(w *env, b *browser, page answer) answer {
 			out := page.form(w.t, "/auth/sign-out")
 			in := b.get(b.post("/auth/sign-out", out).Header.Get("Location"))
 			w.user("u-bob", "bob", "Bob")
@@ -125,7 +125,7 @@ func TestConsentFormIsBound(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			b := w.signedIn()
 			res := tamper(w, b, b.get(at(good())))
 			assert.Equal(t, http.StatusForbidden, res.StatusCode)
@@ -137,7 +137,7 @@ func TestConsentFormIsBound(t *testing.T) {
 		})
 	}
 	t.Run("from another origin", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		form := with(b.get(at(good())).form(t, authorizePath), "decision", "allow")
 		for name, header := range map[string]http.Header{
@@ -153,7 +153,7 @@ func TestConsentFormIsBound(t *testing.T) {
 		assert.Empty(t, w.grants())
 	})
 	t.Run("no decision", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		assert.Equal(t, http.StatusUnprocessableEntity, b.decide(b.get(at(good())), "").StatusCode)
 		assert.Equal(t, http.StatusUnprocessableEntity, b.decide(b.get(at(good())), "ALLOW").StatusCode)
@@ -181,7 +181,7 @@ func TestFormTokenParts(t *testing.T) {
 
 func TestConsentAgain(t *testing.T) {
 	t.Run("a form that is sent twice", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		page := b.get(at(good()))
 		first := b.decide(page, "allow").location(t, callback).Get("code")
@@ -191,20 +191,20 @@ func TestConsentAgain(t *testing.T) {
 		assert.Len(t, w.grants(), 2, "what was allowed is not undone")
 	})
 	t.Run("no leader", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		page := b.get(at(good()))
-		w.down = true
+		w.noLeader = true
 		res := b.decide(page, "allow")
 		assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
 		assert.Equal(t, "5", res.Header.Get("Retry-After"))
 		assert.Empty(t, res.Header.Get("Location"))
 		assert.Equal(t, "access_denied", b.decide(page, "cancel").location(t, callback).Get("error"), "to cancel needs no leader")
-		w.down = false
+		w.noLeader = false
 		b.decide(page, "allow").location(t, callback)
 	})
 	t.Run("the state stays out of the log of commands", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		b.decide(b.get(at(good())), "allow").location(t, callback)
 		allow, ok := w.proposals[len(w.proposals)-1].(*ledger.Allow)
@@ -212,16 +212,16 @@ func TestConsentAgain(t *testing.T) {
 		assert.Empty(t, allow.Request.State)
 	})
 	t.Run("idle time moves on, once in a while", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		for range 4 {
-			w.pass(11 * time.Hour) // idle is 12 h
+			w.advance(11 * time.Hour) // idle is 12 h
 			assert.Equal(t, http.StatusOK, b.get(at(good())).StatusCode)
 			n := len(w.proposals)
 			assert.Contains(t, b.get(at(good())).body, "Allow The calendar app?")
 			assert.Len(t, w.proposals, n, "one command for two pages")
 		}
-		w.pass(13 * time.Hour)
+		w.advance(13 * time.Hour)
 		assert.Contains(t, b.get(at(good())).body, "to continue to")
 	})
 }
@@ -229,7 +229,7 @@ func TestConsentAgain(t *testing.T) {
 // Whoever allows as often as only a program does is told to wait, by a page of
 // ours, and nothing is used up: what others did stays in the audit trail.
 func TestAllowedTooOften(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	request, _ := oauth.ParseAuthorizationRequest(good().Encode())
 	allow := &ledger.Allow{Actor: ledger.Actor{Session: credential.SessionDigest(b.session())}, User: "u-ada", Request: request, Revision: 1}
@@ -238,7 +238,7 @@ func TestAllowedTooOften(t *testing.T) {
 			allow.Grant[1]++
 		}
 	}
-	w.pass(24*time.Hour - 90*time.Second)
+	w.advance(24*time.Hour - 90*time.Second)
 	b = w.signedIn() // sessions do not live so long
 	page := b.get(at(good()))
 	state, index := w.index, b.cookies["mintmark"]
@@ -253,6 +253,6 @@ func TestAllowedTooOften(t *testing.T) {
 	assert.Equal(t, index, b.cookies["mintmark"])
 	assert.Contains(t, w.log.String(), ledger.TooManyAllows.String())
 	assert.Equal(t, "access_denied", b.decide(page, "cancel").location(t, callback).Get("error"), "one can always refuse")
-	w.pass(90 * time.Second)
+	w.advance(90 * time.Second)
 	assert.NotEmpty(t, b.decide(page, "allow").location(t, callback).Get("code"), "the same form")
 }

@@ -22,13 +22,13 @@ const (
 func (w *Web) developerRoutes() []route {
 	return []route{
 		w.pageFor(users, pathDeveloper, w.ownClients).
-			named("Developer settings", "Applications that you make: register one, see its state, make secrets, and find out why a request was refused."),
+			inMenu("Developer settings", "Applications that you make: register one, see its state, make secrets, and find out why a request was refused."),
 		w.pageFor(users, pathNewClient, w.newClient),
 		w.formFor(users, &newClientForm, w.createClient),
 		w.clientPage(pathClient, w.ownClient),
 		w.clientPage(editForm.page, w.editPage),
 		w.clientForm(&editForm, w.edit),
-		w.clientForm(&letGoForm, w.letGo),
+		w.clientForm(&discardRefusedForm, w.discardRefused),
 		w.clientPage(pathSecrets, w.secretsPage),
 		w.clientForm(&addSecretForm, w.addSecret),
 		w.clientForm(&revokeSecretForm, w.revokeSecret),
@@ -51,8 +51,8 @@ func (w *Web) developerRoutes() []route {
 }
 
 // clientPage is a page about a client that the address names, for who owns it.
-func (w *Web) clientPage(path string, h func(*call, visit, *ledger.Client) error) route {
-	return w.pageFor(users, path, func(c *call, v visit) error {
+func (w *Web) clientPage(path string, h func(*request, session, *ledger.Client) error) route {
+	return w.pageFor(users, path, func(c *request, v session) error {
 		client, err := w.owned(c, &v)
 		if err != nil {
 			return err
@@ -62,8 +62,8 @@ func (w *Web) clientPage(path string, h func(*call, visit, *ledger.Client) error
 }
 
 // clientForm takes a form about such a client.
-func (w *Web) clientForm(kind *formKind, h func(*call, visit, *form, *ledger.Client) error) route {
-	return w.formFor(users, kind, func(c *call, v visit, f *form) error {
+func (w *Web) clientForm(kind *formKind, h func(*request, session, *form, *ledger.Client) error) route {
+	return w.formFor(users, kind, func(c *request, v session, f *form) error {
 		client, err := w.owned(c, &v)
 		if err != nil {
 			return err
@@ -74,9 +74,9 @@ func (w *Web) clientForm(kind *formKind, h func(*call, visit, *form, *ledger.Cli
 
 // owned is the client that the address names. One that somebody else owns is
 // not found, as one that nobody ever made.
-func (w *Web) owned(c *call, v *visit) (*ledger.Client, error) {
+func (w *Web) owned(c *request, v *session) (*ledger.Client, error) {
 	var client *ledger.Client
-	there, err := w.sure(c, v, func() bool {
+	there, err := w.confirmFresh(c, v, func() bool {
 		client = v.view.Client(c.param("id"))
 		return client != nil && client.State != ledger.Deleted && client.Owner == v.user.ID
 	})
@@ -90,10 +90,10 @@ func (w *Web) owned(c *call, v *visit) (*ledger.Client, error) {
 	return client, nil
 }
 
-// watched is owned for administrators too: they help its owner, but are told
+// ownedOrAdmin is owned for administrators too: they help its owner, but are told
 // less of who uses it.
-func (w *Web) watched(c *call, v *visit) (client *ledger.Client, trail []crumb, err error) {
-	there, err := w.sure(c, v, func() bool {
+func (w *Web) ownedOrAdmin(c *request, v *session) (client *ledger.Client, trail []crumb, err error) {
+	there, err := w.confirmFresh(c, v, func() bool {
 		client = v.view.Client(c.param("id"))
 		return client != nil && client.State != ledger.Deleted && (client.Owner == v.user.ID || v.user.Admin)
 	})
@@ -110,14 +110,14 @@ func (w *Web) watched(c *call, v *visit) (client *ledger.Client, trail []crumb, 
 	return client, []crumb{{"Applications", pathAdminClients}, {client.Name, adminClientPath(client.ID)}}, nil
 }
 
-// ownedNow is owned on a fresh view, for a page about what has just changed.
-func (w *Web) ownedNow(c *call, v *visit) (*ledger.Client, error) {
+// ownedFresh is owned on a fresh view, for a page about what has just changed.
+func (w *Web) ownedFresh(c *request, v *session) (*ledger.Client, error) {
 	fresh, err := w.fresh(c.r.Context())
 	if err != nil {
 		return nil, fmt.Errorf("look again: %w", err)
 	}
 	v.view = fresh
-	if w.look(c, v); v.user == nil {
+	if w.lookupSession(c, v); v.user == nil {
 		return nil, c.signInFirst()
 	}
 	return w.owned(c, v)
@@ -129,7 +129,7 @@ func clientPath(id string, below ...string) string {
 }
 
 // clientForm is a form about a client with values beside its id.
-func (v *visit) clientForm(kind *formKind, client *ledger.Client, pairs ...string) *form {
+func (v *session) clientForm(kind *formKind, client *ledger.Client, pairs ...string) *form {
 	values := url.Values{"id": {client.ID}}
 	for i := 0; i < len(pairs); i += 2 {
 		values.Set(pairs[i], pairs[i+1])

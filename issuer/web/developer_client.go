@@ -17,7 +17,7 @@ var clientNotices = notices{
 	"accepted-revoked":                  "The application is yours now, and all its secrets were revoked. Generate a new one: until it has one, the application gets no tokens.",
 	"withdrawn":                         "The offer was withdrawn.",
 	"offered":                           "The offer was made. The application stays yours until the other person accepts.",
-	"let-go":                            "The refused changes are gone. The application goes on as it is.",
+	"refused-discarded":                 "The refused changes are gone. The application goes on as it is.",
 	"migrated":                          "The scopes were selected. From now on every authorization request must ask for scopes among them.",
 	"secret-known":                      "That secret was generated already, and is shown only once. If you did not keep it, generate another and revoke that one.",
 	"secret-revoked":                    "That secret was generated, and has been revoked since. It is not shown again.",
@@ -25,38 +25,38 @@ var clientNotices = notices{
 }
 
 type clientBody struct {
-	ID          string
-	Path        string
-	State       ledger.ClientState
-	StateText   string
-	Reason      string
-	ReasonTitle string
-	Type        string
-	Created     ledger.Time
-	Picture     picture
-	Website     string
-	WebsiteHost string
-	Purpose     string
-	URIs        []string
-	Groups      []scopeGroup
-	Legacy      bool
-	WasLegacy   bool
-	Public      bool
-	Secrets     int // that are active
-	Proposed    []difference
-	Refused     *refusedChanges
-	LetGo       *form
-	OfferedTo   string // a user's name; "" for no offer
+	ID             string
+	Path           string
+	State          ledger.ClientState
+	StateText      string
+	Reason         string
+	ReasonTitle    string
+	Type           string
+	Created        ledger.Time
+	Picture        picture
+	Website        string
+	WebsiteHost    string
+	Purpose        string
+	URIs           []string
+	Groups         []scopeGroup
+	Legacy         bool
+	WasLegacy      bool
+	Public         bool
+	Secrets        int // that are active
+	Proposed       []difference
+	Refused        *refusedChanges
+	DiscardRefused *form
+	OfferedTo      string // a user's name; "" for no offer
 }
 
 // ownClient is the application's own page: what it is, in which state, and
 // what there is to do.
-func (w *Web) ownClient(c *call, v visit, client *ledger.Client) error {
+func (w *Web) ownClient(c *request, v session, client *ledger.Client) error {
 	return w.showOwnClient(c, v, client, nil)
 }
 
 // showOwnClient shows it with a form that was sent and not taken, or nil.
-func (w *Web) showOwnClient(c *call, v visit, client *ledger.Client, sent *form) error {
+func (w *Web) showOwnClient(c *request, v session, client *ledger.Client, sent *form) error {
 	body := clientBody{
 		ID: client.ID, Path: clientPath(client.ID), State: client.State, StateText: stateText(client),
 		Reason: client.Reason, ReasonTitle: reasonTitle(client), Type: typeName(client.Type), Created: client.Created,
@@ -68,16 +68,16 @@ func (w *Web) showOwnClient(c *call, v visit, client *ledger.Client, sent *form)
 		body.Proposed = differences(&client.Profile, client.Proposed)
 	}
 	if body.Refused = refusedOf(client); body.Refused != nil {
-		body.LetGo = v.clientAt(&letGoForm, client, nil)
+		body.DiscardRefused = v.clientAt(&discardRefusedForm, client, nil)
 		if client.State == ledger.Approved && client.Reason == body.Refused.Reason {
 			body.Reason = "" // it is said with them
 		}
 	}
 	if offer := v.view.OfferOf(client); offer != nil {
-		body.OfferedTo = heirOf(v.view, offer)
+		body.OfferedTo = recipientOf(v.view, offer)
 	}
 	return w.show(c, v, "developer_client", page{
-		Title: client.Name, Trail: []crumb{{"Developer settings", pathDeveloper}}, Said: noticeAbout(clientNotices, c.said(), client), Form: sent, Body: body,
+		Title: client.Name, Trail: []crumb{{"Developer settings", pathDeveloper}}, Notice: noticeAbout(clientNotices, c.notice(), client), Form: sent, Body: body,
 	})
 }
 

@@ -24,7 +24,7 @@ type connectBody struct {
 
 // connectPage has what is copied into a program. State and code verifier are
 // new each time the page is shown, so that nobody copies one that others know.
-func (w *Web) connectPage(c *call, v visit, client *ledger.Client) error {
+func (w *Web) connectPage(c *request, v session, client *ledger.Client) error {
 	to := w.connecting(&v, client)
 	program := "go"
 	if to.Native() {
@@ -41,7 +41,7 @@ func (w *Web) connectPage(c *call, v visit, client *ledger.Client) error {
 	})
 }
 
-func (w *Web) connecting(v *visit, client *ledger.Client) connecting {
+func (w *Web) connecting(v *session, client *ledger.Client) connecting {
 	s := v.view.Settings()
 	to := connecting{
 		ClientID: client.ID, RedirectURI: client.RedirectURIs[0], Scopes: client.Scopes, Public: client.Public(),

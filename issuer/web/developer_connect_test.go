@@ -59,7 +59,7 @@ func TestAuthorizationURL(t *testing.T) {
 func TestSnippets(t *testing.T) {
 	const odd = "https://app.example.com/it's/$(id)/!;&?a='b'&c=$HOME%20"
 	const own = "com.example.app:/it's/$(id)/!;&?a='b'"
-	w := newWorld(t)
+	w := newEnv(t)
 	w.client("phone", func(c *ledger.ImportClient) { c.Type, c.Profile.RedirectURIs = ledger.Public, []string{own} })
 	for _, id := range []string{"secretive", "public"} {
 		w.client(id, func(c *ledger.ImportClient) {

@@ -18,11 +18,11 @@ type deleteBody struct {
 	Form *form
 }
 
-func (w *Web) deletePage(c *call, v visit, client *ledger.Client) error {
+func (w *Web) deletePage(c *request, v session, client *ledger.Client) error {
 	return w.showDelete(c, v, client, v.clientForm(&deleteForm, client, "revision", strconv.FormatUint(client.Revision, 10)))
 }
 
-func (w *Web) showDelete(c *call, v visit, client *ledger.Client, f *form) error {
+func (w *Web) showDelete(c *request, v session, client *ledger.Client, f *form) error {
 	return w.show(c, v, "developer_delete", page{
 		Title: "Delete", Trail: trailOf(client), Form: f,
 		Body: deleteBody{Name: client.Name, Path: clientPath(client.ID), Form: f},
@@ -30,7 +30,7 @@ func (w *Web) showDelete(c *call, v visit, client *ledger.Client, f *form) error
 }
 
 // deleteClient is done too where the client is deleted already.
-func (w *Web) deleteClient(c *call, v visit, f *form) error {
+func (w *Web) deleteClient(c *request, v session, f *form) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
 		return errUnreadable
@@ -41,7 +41,7 @@ func (w *Web) deleteClient(c *call, v visit, f *form) error {
 			return err
 		}
 		if !sameName(f.get("name"), client.Name) {
-			f.wrong("name", "is not what you typed")
+			f.addProblem("name", "is not what you typed")
 			return w.showDelete(c, v, client, f)
 		}
 	}
@@ -50,14 +50,14 @@ func (w *Web) deleteClient(c *call, v visit, f *form) error {
 	case err != nil:
 		return err
 	case refused != nil:
-		if client, err = w.ownedNow(c, &v); err != nil {
+		if client, err = w.ownedFresh(c, &v); err != nil {
 			return err
 		}
 		f.values.Set("revision", strconv.FormatUint(client.Revision, 10))
 		return w.showDelete(c, v, client, f.refused(refused))
 	}
 	c.client = client.ID
-	return c.done(pathDeveloper, developerNotices, "deleted")
+	return c.redirectNotice(pathDeveloper, developerNotices, "deleted")
 }
 
 // sameName compares a name that was typed with one that was shown, in which a

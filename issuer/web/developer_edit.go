@@ -33,7 +33,7 @@ type editBody struct {
 // editPage shows the profile as it was last wanted: a proposed revision is
 // edited on, not begun anew. So is one that was turned down, where that is asked
 // for.
-func (w *Web) editPage(c *call, v visit, client *ledger.Client) error {
+func (w *Web) editPage(c *request, v session, client *ledger.Client) error {
 	from := ""
 	if client.Refused != nil && c.r.URL.Query().Get("from") == fromRefused {
 		from = fromRefused
@@ -47,11 +47,11 @@ func (w *Web) editPage(c *call, v visit, client *ledger.Client) error {
 	return w.showEdit(c, v, client, v.form(&editForm, values))
 }
 
-func (w *Web) showEdit(c *call, v visit, client *ledger.Client, f *form) error {
+func (w *Web) showEdit(c *request, v session, client *ledger.Client, f *form) error {
 	return w.showEditBody(c, v, client, f, nil)
 }
 
-func (w *Web) showEditBody(c *call, v visit, client *ledger.Client, f *form, undoes []difference) error {
+func (w *Web) showEditBody(c *request, v session, client *ledger.Client, f *form, undoes []difference) error {
 	body := editBody{
 		Form: f, Profile: showProfile(f, basis(client, f.get("from")).Logo, client.Legacy), Path: clientPath(client.ID),
 		Live:    client.State == ledger.Approved || client.State == ledger.Suspended,
@@ -61,7 +61,7 @@ func (w *Web) showEditBody(c *call, v visit, client *ledger.Client, f *form, und
 	return w.show(c, v, "developer_edit", page{Title: "Edit", Trail: trailOf(client), Form: f, Body: body})
 }
 
-func (w *Web) edit(c *call, v visit, f *form, client *ledger.Client) error {
+func (w *Web) edit(c *request, v session, f *form, client *ledger.Client) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
 		return errUnreadable
@@ -76,17 +76,17 @@ func (w *Web) edit(c *call, v visit, f *form, client *ledger.Client) error {
 }
 
 // proposeEdit has an edit decided, and says what became of it.
-func (w *Web) proposeEdit(c *call, v visit, client *ledger.Client, f *form, command *ledger.EditClient) error {
+func (w *Web) proposeEdit(c *request, v session, client *ledger.Client, f *form, command *ledger.EditClient) error {
 	refused, err := w.propose(c, &v, "edit a client", command)
 	if err != nil {
 		return err
 	}
-	now, err := w.ownedNow(c, &v)
+	now, err := w.ownedFresh(c, &v)
 	if err != nil {
 		return err
 	}
 	if refused != nil {
-		if refused.Cause != ledger.Moved || !isPlanned(now, command.Profile) {
+		if refused.Cause != ledger.Conflict || !isPlanned(now, command.Profile) {
 			// What was typed stays, for the client as it is now: saved once more it
 			// takes the place of what was saved meanwhile, so that is shown.
 			f.values.Set("revision", strconv.FormatUint(now.Revision, 10))
@@ -96,19 +96,19 @@ func (w *Web) proposeEdit(c *call, v visit, client *ledger.Client, f *form, comm
 	}
 	switch {
 	case refused == nil && now.Revision == command.Revision:
-		return c.done(clientPath(client.ID), clientNotices, "unchanged")
+		return c.redirectNotice(clientPath(client.ID), clientNotices, "unchanged")
 	case client.State == ledger.Rejected:
-		return c.done(clientPath(client.ID), clientNotices, "again")
+		return c.redirectNotice(clientPath(client.ID), clientNotices, "again")
 	case now.Proposed != nil:
-		return c.done(clientPath(client.ID), clientNotices, "proposed")
+		return c.redirectNotice(clientPath(client.ID), clientNotices, "proposed")
 	}
-	return c.done(clientPath(client.ID), clientNotices, "saved")
+	return c.redirectNotice(clientPath(client.ID), clientNotices, "saved")
 }
 
 // undone is how an edit that was refused because something had moved would change what is planned. A picture
 // that was sent has to be chosen again, and does not count.
 func undone(now *ledger.Client, edit *ledger.EditClient, r *ledger.Refusal) []difference {
-	if r.Cause != ledger.Moved {
+	if r.Cause != ledger.Conflict {
 		return nil
 	}
 	is, then := planned(now), edit.Profile

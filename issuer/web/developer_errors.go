@@ -18,7 +18,7 @@ type errorsBody struct {
 // An explained is a refusal in words.
 type explained struct {
 	Text  string
-	Word  string // the scope that it is about, among recent ones
+	Scope string // the scope that it is about, among recent ones
 	Place string // where it was refused, among recent ones
 	At    ledger.Time
 	Times int
@@ -34,8 +34,8 @@ const maxErrorID = 300
 
 // errorsPage says why a request was refused. Nothing is changed by asking, so
 // that the question is in the address.
-func (w *Web) errorsPage(c *call, v visit) error {
-	client, trail, err := w.watched(c, &v)
+func (w *Web) errorsPage(c *request, v session) error {
+	client, trail, err := w.ownedOrAdmin(c, &v)
 	if err != nil {
 		return err
 	}
@@ -46,8 +46,8 @@ func (w *Web) errorsPage(c *call, v visit) error {
 			body.Problem = "This is not an error_id of this application. Copy it whole: it begins with mme_."
 		}
 	}
-	for _, r := range w.config.Refusals.of(client.ID) {
-		body.Recent = append(body.Recent, explained{Text: sentence(r.Cause.String()), Word: r.Word, Place: placeOf(r), At: r.At, Times: r.Times})
+	for _, r := range w.config.Refusals.list(client.ID) {
+		body.Recent = append(body.Recent, explained{Text: sentence(r.Cause.String()), Scope: r.Scope, Place: placeOf(r), At: r.At, Times: r.Times})
 	}
 	return w.show(c, v, "developer_errors", page{Title: "What went wrong", Trail: trail, Body: body})
 }

@@ -93,15 +93,15 @@ func TestRefusedScope(t *testing.T) {
 func TestRefusalsAreBounded(t *testing.T) {
 	r := web.NewRefusals()
 	for i := range 100 {
-		r.Note("c", ledger.Cause(i), ledger.Time(i))
+		r.Record("c", ledger.Cause(i), ledger.Time(i))
 	}
 	list := web.RefusalsOf(r, "c")
 	require.Len(t, list, 40)
 	assert.Equal(t, ledger.Cause(99), list[0])
 	assert.Equal(t, ledger.Cause(60), list[39])
 	for i := range 5000 {
-		r.Note(fmt.Sprint(i), ledger.SecretWrong, 1)
-		r.Note("busy", ledger.SecretWrong, 1)
+		r.Record(fmt.Sprint(i), ledger.SecretWrong, 1)
+		r.Record("busy", ledger.SecretWrong, 1)
 	}
 	assert.Empty(t, web.RefusalsOf(r, "c"), "forgotten first")
 	assert.Len(t, web.RefusalsOf(r, "busy"), 1)
@@ -111,12 +111,12 @@ func TestRefusalsAreBounded(t *testing.T) {
 
 // Anybody can send an authorization request in the name of a client. That takes
 // nothing away of what the owner is told.
-func TestStrangersFlushNoRefusals(t *testing.T) {
+func TestUnauthenticatedFlushNoRefusals(t *testing.T) {
 	w, b := mine(t, nil)
-	w.refusals.Note("mine", ledger.RefreshReused, w.Now())
+	w.refusals.Record("mine", ledger.RefreshReused, w.Now())
 	stranger, request := w.browser(), with(good(), "client_id", "mine")
 	for range 50 {
-		w.pass(time.Second)
+		w.advance(time.Second)
 		for _, pair := range [][2]string{
 			{"redirect_uri", "https://evil.example/"},
 			{"redirect_uri", ""},
@@ -146,7 +146,7 @@ func TestStrangersFlushNoRefusals(t *testing.T) {
 	assert.Contains(t, page, `<td data-name="Times">50</td>`)
 
 	for i := range 5000 {
-		web.NoteBrowser(w.refusals, fmt.Sprint("other-", i), ledger.RedirectURIUnregistered, w.Now())
+		web.RecordBrowser(w.refusals, fmt.Sprint("other-", i), ledger.RedirectURIUnregistered, w.Now())
 	}
 	assert.Equal(t, []ledger.Cause{ledger.RefreshReused}, web.RefusalsOf(w.refusals, "mine"), "what came by browsers is apart")
 }
@@ -154,7 +154,7 @@ func TestStrangersFlushNoRefusals(t *testing.T) {
 // A redirection URI that waits for a review is told as that, and so is one that
 // was refused: its owner registered it, and wonders.
 func TestRedirectURIOfAChange(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	w.user("u-bob", "bob", "Bob")
 	bob := w.signedInAs("bob")
@@ -182,7 +182,7 @@ func TestRedirectURIOfAChange(t *testing.T) {
 
 // On the error page the owner sees what differs, and nobody else does.
 func TestRedirectURIHelp(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.user("u-bob", "bob", "Bob")
 	b, bob := w.signedIn(), w.signedInAs("bob")
 	request := at(with(good(), "redirect_uri", callback+"/"))

@@ -37,7 +37,7 @@ func differing(parts []oauth.Part) []string {
 
 // forOwner adds to a failure what the signed-in owner may know of it, and for
 // who is not signed in, how the owner gets to know that.
-func (f *failure) forOwner(v *visit, r oauth.AuthorizationRequest) *failure {
+func (f *failure) forOwner(v *session, r oauth.AuthorizationRequest) *failure {
 	if v.user == nil && f.signIn != "" {
 		f.detail += " " + f.signIn
 	}
@@ -57,7 +57,7 @@ func (f *failure) forOwner(v *visit, r oauth.AuthorizationRequest) *failure {
 			f.owner.Refused = wouldRegister(client, &client.Refused.Profile, r.RedirectURI)
 		}
 		if near, ok := oauth.NearestRedirectURI(r.RedirectURI, client.RedirectURIs); ok {
-			f.owner.Received, f.owner.Registered = clipped(near.Received), near.Registered
+			f.owner.Received, f.owner.Registered = truncateParts(near.Received), near.Registered
 		}
 	}
 	return f
@@ -78,8 +78,8 @@ func wouldRegister(client *ledger.Client, p *ledger.Profile, uri string) bool {
 // one is no longer.
 const maxReceived = oauth.MaxRedirectURI + 256
 
-// clipped are parts up to a length.
-func clipped(parts []oauth.Part) []oauth.Part {
+// truncateParts are parts up to a length.
+func truncateParts(parts []oauth.Part) []oauth.Part {
 	var short []oauth.Part
 	room := maxReceived
 	for _, p := range parts {
@@ -95,23 +95,23 @@ func clipped(parts []oauth.Part) []oauth.Part {
 	return short
 }
 
-// noteRefusal remembers why the authorization step was refused, for the owner
+// recordRefusal remembers why the authorization step was refused, for the owner
 // of a client that there is.
-func (w *Web) noteRefusal(v *visit, r oauth.AuthorizationRequest, cause ledger.Cause) {
+func (w *Web) recordRefusal(v *session, r oauth.AuthorizationRequest, cause ledger.Cause) {
 	if client := v.view.Client(r.ClientID); client != nil && client.State != ledger.Deleted {
-		w.config.Refusals.noteBrowser(client.ID, cause, refusedScope(client, r.Scope, cause), w.config.Ledger.Now())
+		w.config.Refusals.recordBrowser(client.ID, cause, refusedScope(client, r.Scope, cause), w.config.Ledger.Now())
 	}
 }
 
-// maxWord bounds what is kept of a request, in bytes.
-const maxWord = 64
+// maxRefusedScope bounds what is kept of a request, in bytes.
+const maxRefusedScope = 64
 
 // refusedScope is the first scope that a request was refused for, "" where it was
 // for something else, or no scope can be called so.
 func refusedScope(client *ledger.Client, asked string, cause ledger.Cause) string {
 	set, _, err := scope.Parse(asked)
 	switch unknown, is := errors.AsType[*scope.UnknownError](err); {
-	case cause == ledger.ScopeUnknown && is && len(unknown.Name) <= maxWord && !strings.ContainsFunc(unknown.Name, notInScope):
+	case cause == ledger.ScopeUnknown && is && len(unknown.Name) <= maxRefusedScope && !strings.ContainsFunc(unknown.Name, notInScope):
 		return unknown.Name
 	case cause == ledger.ScopeTooWide && err == nil:
 		for _, name := range set.Names() {

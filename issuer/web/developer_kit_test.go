@@ -28,7 +28,7 @@ func profileOf(name, uri string, scopes ...string) url.Values {
 }
 
 // secret is one that the ledger records, of the same text as its id.
-func (w *world) secret(id string) ledger.NewSecret {
+func (w *env) secret(id string) ledger.NewSecret {
 	return ledger.NewSecret{ID: id, Key: 1, Digest: credential.Digest(mac("secret key"), id), Tail: strings.ToUpper(id)}
 }
 
@@ -47,7 +47,7 @@ func digestOf(b []byte) []byte {
 }
 
 // withLogo gives a client the logo of logoAddress.
-func (w *world) withLogo(id string) {
+func (w *env) withLogo(id string) {
 	w.t.Helper()
 	client := w.View().Client(id)
 	p := client.Profile
@@ -57,10 +57,10 @@ func (w *world) withLogo(id string) {
 	})
 }
 
-// mine is a world in which Ada owns a client of that name, with two secrets.
-func mine(t *testing.T, change func(*ledger.ImportClient)) (*world, *browser) {
+// mine is an env in which Ada owns a client of that name, with two secrets.
+func mine(t *testing.T, change func(*ledger.ImportClient)) (*env, *browser) {
 	t.Helper()
-	w := newWorld(t)
+	w := newEnv(t)
 	w.client("mine", func(c *ledger.ImportClient) {
 		c.Secrets = []ledger.NewSecret{w.secret("s_old-1111"), w.secret("s_new-2222")}
 		if change != nil {
@@ -72,14 +72,14 @@ func mine(t *testing.T, change func(*ledger.ImportClient)) (*world, *browser) {
 
 // submit sends the form of a page: pairs as in with.
 func (b *browser) submit(page, action string, pairs ...string) answer {
-	b.w.t.Helper()
-	return b.post(action, with(b.get(page).form(b.w.t, action), pairs...))
+	b.env.t.Helper()
+	return b.post(action, with(b.get(page).form(b.env.t, action), pairs...))
 }
 
 // follow is the page that a redirect leads to.
 func (b *browser) follow(res answer) answer {
-	b.w.t.Helper()
-	require.Equal(b.w.t, 303, res.StatusCode, res.body)
+	b.env.t.Helper()
+	require.Equal(b.env.t, 303, res.StatusCode, res.body)
 	return b.get(res.Header.Get("Location"))
 }
 

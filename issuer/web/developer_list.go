@@ -5,8 +5,8 @@ import (
 )
 
 const (
-	clientsShow = 25 // on one page
-	offersShow  = 10
+	clientsPerPage = 25 // on one page
+	offersPerPage  = 10
 )
 
 var developerNotices = notices{
@@ -48,11 +48,11 @@ func clientRowOf(client *ledger.Client, path string) clientRow {
 
 // ownClients lists the applications of the person, and those that others offer
 // them.
-func (w *Web) ownClients(c *call, v visit) error {
+func (w *Web) ownClients(c *request, v session) error {
 	body := &clientsBody{Search: searchOf(c, "Name or client ID")}
 	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
 		return v.view.ListClients(ledger.ClientQuery{
-			Owner: v.user.ID, Search: body.Search.Query, After: at, Back: back, Limit: clientsShow,
+			Owner: v.user.ID, Search: body.Search.Query, After: at, Back: back, Limit: clientsPerPage,
 		})
 	}, clientKey)
 	body.Pages = pages
@@ -60,7 +60,7 @@ func (w *Web) ownClients(c *call, v visit) error {
 		body.Clients = append(body.Clients, clientRowOf(client, clientPath(client.ID)))
 	}
 	body.Any = len(found) > 0 || body.Search.Query != "" || pages.First != ""
-	offered, more := v.view.OfferedTo(ledger.OfferQuery{User: v.user.ID, Limit: offersShow})
+	offered, more := v.view.OfferedTo(ledger.OfferQuery{User: v.user.ID, Limit: offersPerPage})
 	for _, client := range offered {
 		body.Offers = append(body.Offers, clientRowOf(client, offerPath(client.ID)))
 	}
@@ -68,7 +68,7 @@ func (w *Web) ownClients(c *call, v visit) error {
 		body.More = pathOffers
 	}
 	return w.show(c, v, "developer_list", page{
-		Title: "Developer settings", Said: developerNotices.of(c), Body: body, Rows: len(found),
-		Cut: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.pageAt("after", found[n-1].ID) },
+		Title: "Developer settings", Notice: developerNotices.text(c), Body: body, Rows: len(found),
+		Truncate: func(n int) { body.Clients, body.Pages.Next = body.Clients[:n], c.pageAt("after", found[n-1].ID) },
 	})
 }

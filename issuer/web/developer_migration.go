@@ -42,7 +42,7 @@ type lastRequest struct {
 func lastWithout(client *ledger.Client, now ledger.Time) lastRequest {
 	const day = 24 * 60 * 60 * 1000
 	for _, d := range slices.Backward(client.Traffic) {
-		if d.Without > 0 {
+		if d.WithoutScope > 0 {
 			return lastRequest{ledger.Time(d.Day) * day, daysAgo(int(now/day) - int(d.Day))}
 		}
 	}
@@ -69,7 +69,7 @@ type comparison struct {
 // migrationPage leads through section 9 of the service document: first the
 // authorization URL gets its scope, then the same scopes are selected here. The
 // selection is in the address, so that looking at what it means changes nothing.
-func (w *Web) migrationPage(c *call, v visit, client *ledger.Client) error {
+func (w *Web) migrationPage(c *request, v session, client *ledger.Client) error {
 	if !client.WasLegacy && !client.Legacy {
 		return errNotFound
 	}
@@ -77,7 +77,7 @@ func (w *Web) migrationPage(c *call, v visit, client *ledger.Client) error {
 	return w.showMigration(c, v, client, selected, w.migrateFormFor(&v, client, selected))
 }
 
-func (w *Web) migrateFormFor(v *visit, client *ledger.Client, selected []string) *form {
+func (w *Web) migrateFormFor(v *session, client *ledger.Client, selected []string) *form {
 	return v.clientForm(&migrateForm, client,
 		"revision", strconv.FormatUint(client.Revision, 10), "selected", strings.Join(selected, " "))
 }
@@ -87,8 +87,8 @@ func catalogued(names []string) []string {
 	return scope.FromClaim(strings.Join(names, " ")).Names()
 }
 
-func (w *Web) showMigration(c *call, v visit, client *ledger.Client, selected []string, f *form) error {
-	asked := catalogued(client.Asked)
+func (w *Web) showMigration(c *request, v session, client *ledger.Client, selected []string, f *form) error {
+	asked := catalogued(client.RequestedScopes)
 	body := migrationBody{
 		Path: clientPath(client.ID), Page: clientPath(client.ID, "migration"), Legacy: client.Legacy,
 		Asked: asked, Selected: selected, Groups: scopeGroups(selected, false),
@@ -105,7 +105,7 @@ func (w *Web) showMigration(c *call, v visit, client *ledger.Client, selected []
 		body.URL, body.Form = to.authorizationURL(), f
 		body.Compared = compare(selected, asked)
 	}
-	p := page{Title: "Move to scopes", Trail: trailOf(client), Said: clientNotices.of(c), Body: body}
+	p := page{Title: "Move to scopes", Trail: trailOf(client), Notice: clientNotices.text(c), Body: body}
 	if body.Form != nil {
 		p.Form = f
 	}
@@ -131,7 +131,7 @@ func compare(selected, asked []string) (c comparison) {
 // migrate selects the scopes, with which validation begins. While requests
 // come without scope the ledger asks for a confirmation: their users would meet
 // an error.
-func (w *Web) migrate(c *call, v visit, f *form, client *ledger.Client) error {
+func (w *Web) migrate(c *request, v session, f *form, client *ledger.Client) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
 		return errUnreadable
@@ -141,7 +141,7 @@ func (w *Web) migrate(c *call, v visit, f *form, client *ledger.Client) error {
 		return errUnreadable // no page has such a form
 	}
 	if migrated(client, selected) {
-		return w.sayMigrated(c, client) // the same form, a second time
+		return w.redirectMigrated(c, client) // the same form, a second time
 	}
 	p := planned(client)
 	p.Scopes = selected
@@ -152,18 +152,18 @@ func (w *Web) migrate(c *call, v visit, f *form, client *ledger.Client) error {
 	case err != nil:
 		return err
 	case refused == nil:
-		return w.sayMigrated(c, client)
+		return w.redirectMigrated(c, client)
 	}
-	if client, err = w.ownedNow(c, &v); err != nil {
+	if client, err = w.ownedFresh(c, &v); err != nil {
 		return err
 	}
 	if migrated(client, selected) {
-		return w.sayMigrated(c, client)
+		return w.redirectMigrated(c, client)
 	}
 	again := w.migrateFormFor(&v, client, selected)
 	switch refused.Cause {
 	case ledger.ConfirmMigration:
-		again.wrong("confirm", "is missing: authorization requests still come without scope")
+		again.addProblem("confirm", "is missing: authorization requests still come without scope")
 	default:
 		again.refused(refused)
 	}
@@ -175,6 +175,6 @@ func migrated(client *ledger.Client, selected []string) bool {
 	return !client.Legacy && slices.Equal(planned(client).Scopes, selected)
 }
 
-func (w *Web) sayMigrated(c *call, client *ledger.Client) error {
-	return c.done(clientPath(client.ID, "migration"), clientNotices, "migrated")
+func (w *Web) redirectMigrated(c *request, client *ledger.Client) error {
+	return c.redirectNotice(clientPath(client.ID, "migration"), clientNotices, "migrated")
 }

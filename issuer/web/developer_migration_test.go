@@ -18,7 +18,7 @@ const migrationPath = "/developer/clients/old/migration"
 // comes without it any more the same scopes are selected (service document,
 // section 9).
 func TestMigration(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	assert.Contains(t, b.get("/developer/clients/old").body, `<a href="/developer/clients/old/migration">Move it to scopes</a>`)
 	page := b.get(migrationPath)
@@ -30,7 +30,7 @@ func TestMigration(t *testing.T) {
 	b.allow("client_id", "old", "scope", "")
 	lastIs := func(after time.Duration, says string) {
 		t.Helper()
-		w.pass(after)
+		w.advance(after)
 		assert.Contains(t, w.signedIn().get(migrationPath).body, says)
 	}
 	const first = `; the last one %s, on <time datetime="2026-03-04">4 March 2026</time></dd>`
@@ -80,7 +80,7 @@ func TestMigration(t *testing.T) {
 
 // The wrong order asks for a confirmation, and does it when one is given.
 func TestMigrationInTheWrongOrder(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	for range 3 {
 		b.allow("client_id", "old", "scope", "")
@@ -102,7 +102,7 @@ func TestMigrationInTheWrongOrder(t *testing.T) {
 // A request without scope that comes while the page is open asks for the
 // confirmation too.
 func TestMigrationMeetsALateRequest(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	form := b.get(migrationPath+"?scopes=PROFILE_READ").form(t, migrationPath)
 	b.allow("client_id", "old", "scope", "")
@@ -114,7 +114,7 @@ func TestMigrationMeetsALateRequest(t *testing.T) {
 // Only a legacy client has such a page, and its edit page has no scopes, so that
 // nobody migrates unawares.
 func TestMigrationIsForLegacyClients(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	assert.Equal(t, http.StatusNotFound, b.get("/developer/clients/calendar/migration").StatusCode)
 	const edit = "/developer/clients/old/edit"

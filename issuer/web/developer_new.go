@@ -20,7 +20,7 @@ type newClientBody struct {
 
 // newClient shows an empty form. The client's id is made here, so that the same
 // form sent twice registers one application.
-func (w *Web) newClient(c *call, v visit) error {
+func (w *Web) newClient(c *request, v session) error {
 	return w.showNewClient(c, v, v.form(&newClientForm, url.Values{"client": {w.newClientID()}}))
 }
 
@@ -34,17 +34,17 @@ func (w *Web) newClientID() string {
 	return "c_" + hex.EncodeToString(id[:])
 }
 
-func (w *Web) showNewClient(c *call, v visit, f *form) error {
+func (w *Web) showNewClient(c *request, v session, f *form) error {
 	return w.show(c, v, "developer_new", page{
 		Title: "Register an application", Trail: []crumb{{"Developer settings", pathDeveloper}},
 		Form: f, Body: newClientBody{f, showProfile(f, nil, false)},
 	})
 }
 
-func (w *Web) createClient(c *call, v visit, f *form) error {
+func (w *Web) createClient(c *request, v session, f *form) error {
 	id, kind := f.get("client"), ledger.ClientType(f.get("type"))
 	if kind != ledger.Confidential && kind != ledger.Public {
-		f.wrong("type", "is not chosen")
+		f.addProblem("type", "is not chosen")
 		kind = ledger.Public // which may have any redirection URI that there may be
 	}
 	p, picture := f.profile(v.view, kind, nil, nil)
@@ -64,11 +64,11 @@ func (w *Web) createClient(c *call, v visit, f *form) error {
 		// The same form, a second time.
 	}
 	c.client = id
-	return c.done(clientPath(id), clientNotices, "created")
+	return c.redirectNotice(clientPath(id), clientNotices, "created")
 }
 
-// isOwn reports whether a client is the visit's user's, now.
-func (w *Web) isOwn(c *call, v *visit, id string) bool {
+// isOwn reports whether a client is the session's user's, now.
+func (w *Web) isOwn(c *request, v *session, id string) bool {
 	view, err := w.fresh(c.r.Context())
 	if err != nil {
 		return false

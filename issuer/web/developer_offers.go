@@ -15,9 +15,9 @@ type offerRow struct {
 }
 
 // offersPage lists all applications that are offered to the person.
-func (w *Web) offersPage(c *call, v visit) error {
+func (w *Web) offersPage(c *request, v session) error {
 	found, pages := pageBy(c, func(at string, back bool) ([]*ledger.Client, string) {
-		return v.view.OfferedTo(ledger.OfferQuery{User: v.user.ID, After: at, Back: back, Limit: clientsShow})
+		return v.view.OfferedTo(ledger.OfferQuery{User: v.user.ID, After: at, Back: back, Limit: clientsPerPage})
 	}, clientKey)
 	body := &offersBody{Pages: pages}
 	for _, client := range found {
@@ -27,6 +27,6 @@ func (w *Web) offersPage(c *call, v visit) error {
 	}
 	return w.show(c, v, "developer_offers", page{
 		Title: "Offered to you", Trail: []crumb{{"Developer settings", pathDeveloper}}, Body: body, Rows: len(found),
-		Cut: func(n int) { body.Offers, body.Pages.Next = body.Offers[:n], c.pageAt("after", found[n-1].ID) },
+		Truncate: func(n int) { body.Offers, body.Pages.Next = body.Offers[:n], c.pageAt("after", found[n-1].ID) },
 	})
 }

@@ -30,7 +30,7 @@ type profileForm struct {
 
 func showProfile(f *form, logo []byte, legacy bool) profileForm {
 	if f.failed() && f.file("logo") != nil && f.Error("logo") == "" {
-		f.wrong("logo", "has to be chosen again: browsers do not keep files")
+		f.addProblem("logo", "has to be chosen again: browsers do not keep files")
 	}
 	lines := f.Lines("redirect_uris", ledger.MaxRedirectURIs, ledger.MaxRedirectURIs)
 	shown := min(max(1, len(f.values["redirect_uris"])), len(lines))
@@ -56,10 +56,10 @@ func (f *form) profile(view ledger.View, t ledger.ClientType, had *ledger.Client
 	}
 	for _, fault := range view.ProfileFaults(&p, t, least) {
 		if fault.Field == "redirect_uris" && len(p.RedirectURIs) == 0 {
-			f.wrong("redirect_uris[0]", "is missing: at least one is needed")
+			f.addProblem("redirect_uris[0]", "is missing: at least one is needed")
 			continue
 		}
-		f.wrong(fault.Field, fault.Note)
+		f.addProblem(fault.Field, fault.Note)
 	}
 	if f.get("no_logo") != "" {
 		p.Logo = nil
@@ -67,7 +67,7 @@ func (f *form) profile(view ledger.View, t ledger.ClientType, had *ledger.Client
 	if file := f.file("logo"); file != nil {
 		var note string
 		if picture, note = remade(file); note != "" {
-			f.wrong("logo", note)
+			f.addProblem("logo", note)
 			return p, nil
 		}
 		sum := sha256.Sum256(picture)

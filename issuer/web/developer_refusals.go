@@ -10,8 +10,8 @@ import (
 )
 
 const (
-	refusalsKept = 40    // causes of one client, at one place
-	refusedKept  = 2_000 // clients at one place, those refused last
+	maxRefusals       = 40    // causes of one client, at one place
+	maxRefusedClients = 2_000 // clients at one place, those refused last
 )
 
 // Refusals are the last refusals of the clients that were refused last, in the
@@ -34,7 +34,7 @@ type refusedClients struct {
 	byClient map[string]*list.Element
 }
 
-type refused struct {
+type refusedClient struct {
 	client string
 	list   []refusal // the one that came last at the end
 }
@@ -44,7 +44,7 @@ type refusal struct {
 	Cause   ledger.Cause
 	Program bool        // it was an answer to a program, not to a person's browser
 	At      ledger.Time // of the last one
-	Word    string      // what the last one was about: a scope; "" where that can't be told
+	Scope   string      // what the last one was about: a scope; "" where that can't be told
 	Times   int
 }
 
@@ -57,62 +57,62 @@ func newRefusedClients() refusedClients {
 	return refusedClients{recent: list.New(), byClient: map[string]*list.Element{}}
 }
 
-// Note keeps what a program was told in the name of a client that there is.
-func (r *Refusals) Note(client string, cause ledger.Cause, at ledger.Time) {
+// Record keeps what a program was told in the name of a client that there is.
+func (r *Refusals) Record(client string, cause ledger.Cause, at ledger.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.programs.note(client, refusal{Cause: cause, Program: true, At: at})
+	r.programs.record(client, refusal{Cause: cause, Program: true, At: at})
 }
 
-// noteBrowser keeps why the authorization step was refused.
-func (r *Refusals) noteBrowser(client string, cause ledger.Cause, word string, at ledger.Time) {
+// recordBrowser keeps why the authorization step was refused.
+func (r *Refusals) recordBrowser(client string, cause ledger.Cause, word string, at ledger.Time) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.browsers.note(client, refusal{Cause: cause, Word: word, At: at})
+	r.browsers.record(client, refusal{Cause: cause, Scope: word, At: at})
 }
 
-func (r *refusedClients) note(client string, one refusal) {
+func (r *refusedClients) record(client string, one refusal) {
 	e, known := r.byClient[client]
 	if !known {
-		e = r.recent.PushFront(&refused{client: client})
+		e = r.recent.PushFront(&refusedClient{client: client})
 		r.byClient[client] = e
-		if r.recent.Len() > refusedKept {
+		if r.recent.Len() > maxRefusedClients {
 			oldest := r.recent.Back()
-			delete(r.byClient, r.recent.Remove(oldest).(*refused).client)
+			delete(r.byClient, r.recent.Remove(oldest).(*refusedClient).client)
 		}
 	}
 	r.recent.MoveToFront(e)
-	e.Value.(*refused).note(one)
+	e.Value.(*refusedClient).record(one)
 }
 
-func (r *refused) note(one refusal) {
+func (r *refusedClient) record(one refusal) {
 	same := func(o refusal) bool { return o.Cause == one.Cause }
 	switch i := slices.IndexFunc(r.list, same); {
 	case i >= 0:
 		one.Times = r.list[i].Times
 		r.list = slices.Delete(r.list, i, i+1)
-	case len(r.list) == refusalsKept:
+	case len(r.list) == maxRefusals:
 		r.list = slices.Delete(r.list, 0, 1)
 	}
 	one.Times++
 	r.list = append(r.list, one)
 }
 
-// of are a client's, the newest first.
-func (r *Refusals) of(client string) []refusal {
+// list are a client's, the newest first.
+func (r *Refusals) list(client string) []refusal {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	all := append(r.browsers.of(client), r.programs.of(client)...)
+	all := append(r.browsers.list(client), r.programs.list(client)...)
 	slices.SortStableFunc(all, func(a, b refusal) int { return cmp.Compare(b.At, a.At) })
 	return all
 }
 
-func (r *refusedClients) of(client string) []refusal {
+func (r *refusedClients) list(client string) []refusal {
 	e, known := r.byClient[client]
 	if !known {
 		return nil
 	}
-	newest := slices.Clone(e.Value.(*refused).list)
+	newest := slices.Clone(e.Value.(*refusedClient).list)
 	slices.Reverse(newest)
 	return newest
 }

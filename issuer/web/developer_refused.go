@@ -6,8 +6,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-var letGoForm = formKind{
-	purpose: "let go of refused changes", action: pathClient + "/let-go", page: pathClient,
+var discardRefusedForm = formKind{
+	purpose: "discard refused changes", action: pathClient + "/discard-refused", page: pathClient,
 	fields: []field{boundField("revision")},
 }
 
@@ -42,7 +42,7 @@ func basis(client *ledger.Client, from string) ledger.Profile {
 
 // letGo leaves the application as it is, and forgets the changes that were
 // refused.
-func (w *Web) letGo(c *call, v visit, f *form, client *ledger.Client) error {
+func (w *Web) discardRefused(c *request, v session, f *form, client *ledger.Client) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
 		return errUnreadable
@@ -50,18 +50,18 @@ func (w *Web) letGo(c *call, v visit, f *form, client *ledger.Client) error {
 	if client.Revision != revision {
 		// This node has not heard of what the page showed, and would not leave the
 		// application as it is.
-		if client, err = w.ownedNow(c, &v); err != nil {
+		if client, err = w.ownedFresh(c, &v); err != nil {
 			return err
 		}
 	}
-	refused, err := w.propose(c, &v, "let go of refused changes", &ledger.EditClient{
+	refused, err := w.propose(c, &v, "discard refused changes", &ledger.EditClient{
 		Actor: v.actor(), ID: client.ID, Revision: revision, Profile: client.Profile,
 	})
 	switch {
 	case err != nil:
 		return err
 	case refused != nil:
-		if client, err = w.ownedNow(c, &v); err != nil {
+		if client, err = w.ownedFresh(c, &v); err != nil {
 			return err
 		}
 		if client.Refused != nil || client.Proposed != nil {
@@ -69,5 +69,5 @@ func (w *Web) letGo(c *call, v visit, f *form, client *ledger.Client) error {
 		}
 		// The same form, a second time.
 	}
-	return c.done(clientPath(client.ID), clientNotices, "let-go")
+	return c.redirectNotice(clientPath(client.ID), clientNotices, "refused-discarded")
 }

@@ -9,11 +9,11 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-const letGo = minePath + "/let-go"
+const discardPath = minePath + "/discard-refused"
 
 // turnedDown has the owner of an approved application propose changes that a
 // reviewer refuses.
-func turnedDown(t *testing.T) (*world, *browser) {
+func turnedDown(t *testing.T) (*env, *browser) {
 	t.Helper()
 	w, b := mine(t, nil)
 	edit := minePath + "/edit"
@@ -27,9 +27,9 @@ func turnedDown(t *testing.T) (*world, *browser) {
 	return w, b
 }
 
-func (w *world) refuse(id, reason string) {
+func (w *env) refuse(id, reason string) {
 	w.t.Helper()
-	w.must(&ledger.ReviewClient{Actor: operator, ID: id, Verdict: ledger.Reject, Reason: reason, Revision: w.row(id).Revision})
+	w.must(&ledger.ReviewClient{Actor: operator, ID: id, Verdict: ledger.Reject, Reason: reason, Revision: w.clientRow(id).Revision})
 }
 
 // What was refused is told with its reason, its time and all that it was.
@@ -47,7 +47,7 @@ func TestRefusedChanges(t *testing.T) {
 	assert.NotContains(t, page.body, "What the last reviewer wrote", "it is said once")
 	assert.Contains(t, b.get("/developer").body, `<span class="badge">Changes refused</span>`)
 
-	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Suspend, Reason: "It sends spam.", Revision: w.row("mine").Revision})
+	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Suspend, Reason: "It sends spam.", Revision: w.clientRow("mine").Revision})
 	page = b.get(minePath)
 	assert.Contains(t, page.body, "<strong>Why it was suspended:</strong> <bdi>It sends spam.</bdi>")
 	assert.Contains(t, page.body, "<strong>Why:</strong> <bdi>Not that &lt;name&gt;.</bdi>")
@@ -79,7 +79,7 @@ func TestGoOnFromRefusedChanges(t *testing.T) {
 	assert.Contains(t, wrong.body, "Why they were refused")
 	form = with(form, "name", "A good name", "token", wrong.form(t, edit).Get("token"))
 	assert.Contains(t, b.done(b.post(edit, form)).body, "waits for an administrator")
-	now := w.row("mine")
+	now := w.clientRow("mine")
 	assert.Nil(t, now.Refused)
 	assert.Equal(t, "A good name", now.Proposed.Name)
 	assert.Equal(t, digestOf(photo(64, 64)), now.Proposed.Logo, "the logo that was refused is proposed again")
@@ -98,22 +98,22 @@ func TestAnotherEditForgetsRefusedChanges(t *testing.T) {
 		form[name] = list
 	}
 	b.done(b.post(edit, form))
-	assert.Nil(t, w.row("mine").Refused)
-	assert.Empty(t, w.row("mine").Proposed.Logo)
+	assert.Nil(t, w.clientRow("mine").Refused)
+	assert.Empty(t, w.clientRow("mine").Proposed.Logo)
 }
 
 func TestLetRefusedChangesGo(t *testing.T) {
 	w, b := mine(t, nil)
 	behind := w.memory.View()
-	renamed := w.row("mine").Profile
+	renamed := w.clientRow("mine").Profile
 	renamed.Name = "Its name now"
 	w.must(&ledger.EditClient{Actor: operator, ID: "mine", Revision: 1, Profile: renamed})
 	w.propose("mine", func(p *ledger.Profile) { p.Name = "Better" })
 	w.refuse("mine", "Not that.")
-	form := b.get(minePath).form(t, letGo)
-	before := w.row("mine").Profile
+	form := b.get(minePath).form(t, discardPath)
+	before := w.clientRow("mine").Profile
 	w.lagging = behind // this node has not heard of the name that it has now
-	res := b.post(letGo, form)
+	res := b.post(discardPath, form)
 	w.lagging = nil
 	after := b.done(res)
 	assert.Contains(t, after.body, "The refused changes are gone.")
@@ -121,26 +121,26 @@ func TestLetRefusedChangesGo(t *testing.T) {
 	for _, text := range []string{"Changes that were refused", "Not that", "wait for review"} {
 		assert.NotContains(t, after.body, text)
 	}
-	assert.Equal(t, before, w.row("mine").Profile)
+	assert.Equal(t, before, w.clientRow("mine").Profile)
 	state := w.index
-	assert.Equal(t, minePath+"?done=let-go", leadsTo(b.post(letGo, form)), "the same form twice is no mistake")
+	assert.Equal(t, minePath+"?done=refused-discarded", leadsTo(b.post(discardPath, form)), "the same form twice is no mistake")
 	assert.Equal(t, state, w.index)
 }
 
 // A form of before another refusal lets nothing go that its page did not show.
 func TestLetNothingElseGo(t *testing.T) {
 	w, b := turnedDown(t)
-	form := b.get(minePath).form(t, letGo)
+	form := b.get(minePath).form(t, discardPath)
 	w.propose("mine", func(p *ledger.Profile) { p.Name = "Third" })
-	res := b.post(letGo, form)
+	res := b.post(discardPath, form)
 	assert.Equal(t, http.StatusConflict, res.StatusCode)
 	assert.Contains(t, res.body, "Something changed while the page was open")
-	assert.Equal(t, "Third", w.row("mine").Proposed.Name, "it waits on")
+	assert.Equal(t, "Third", w.clientRow("mine").Proposed.Name, "it waits on")
 	w.refuse("mine", "Nor that.")
-	res = b.post(letGo, form)
+	res = b.post(discardPath, form)
 	assert.Equal(t, http.StatusConflict, res.StatusCode)
 	assert.Contains(t, res.body, "Nor that.")
-	assert.Equal(t, "Third", w.row("mine").Refused.Profile.Name)
-	b.done(b.post(letGo, res.form(t, letGo)))
-	assert.Nil(t, w.row("mine").Refused)
+	assert.Equal(t, "Third", w.clientRow("mine").Refused.Profile.Name)
+	b.done(b.post(discardPath, res.form(t, discardPath)))
+	assert.Nil(t, w.clientRow("mine").Refused)
 }

@@ -29,7 +29,7 @@ type secretsBody struct {
 	Active  []secretRow
 	Revoked []secretRow
 	Add     *form // nil where there are two already
-	Most    int
+	Max     int
 }
 
 type secretRow struct {
@@ -44,7 +44,7 @@ type secretRow struct {
 
 // secretsPage lists the secrets. Rotation is what the page is for (service
 // document, section 5.4): generate, switch, revoke.
-func (w *Web) secretsPage(c *call, v visit, client *ledger.Client) error {
+func (w *Web) secretsPage(c *request, v session, client *ledger.Client) error {
 	return w.showSecrets(c, v, client, w.newSecretForm(&v, client))
 }
 
@@ -58,8 +58,8 @@ func (w *Web) newSecretID() string {
 
 // showSecrets shows the page with the form to add one, or with what is wrong
 // with a form that was sent.
-func (w *Web) showSecrets(c *call, v visit, client *ledger.Client, add *form) error {
-	body := secretsBody{Path: clientPath(client.ID), Public: client.Public(), Most: ledger.MaxActiveSecrets, Add: add}
+func (w *Web) showSecrets(c *request, v session, client *ledger.Client, add *form) error {
+	body := secretsBody{Path: clientPath(client.ID), Public: client.Public(), Max: ledger.MaxActiveSecrets, Add: add}
 	now, active := w.config.Ledger.Now(), client.ActiveSecrets()
 	if active >= ledger.MaxActiveSecrets || client.Public() {
 		body.Add = nil
@@ -76,7 +76,7 @@ func (w *Web) showSecrets(c *call, v visit, client *ledger.Client, add *form) er
 		body.Active = append(body.Active, row)
 	}
 	return w.show(c, v, "developer_secrets", page{
-		Title: "Secrets", Trail: trailOf(client), Said: clientNotices.of(c), Form: add, Body: body,
+		Title: "Secrets", Trail: trailOf(client), Notice: clientNotices.text(c), Form: add, Body: body,
 	})
 }
 
@@ -106,12 +106,12 @@ type newSecretBody struct {
 
 // addSecret adds a secret to a client and shows it, once and at no address that could
 // be opened again. The same form sent again, by a double click or a reload, shows the
-// same secret for newSecretTime: the form carries it sealed, since the ledger has its
+// same secret for newSecretLifetime: the form carries it sealed, since the ledger has its
 // digest only.
-func (w *Web) addSecret(c *call, v visit, f *form, client *ledger.Client) error {
+func (w *Web) addSecret(c *request, v session, f *form, client *ledger.Client) error {
 	plain, ok := w.newSecretOf(&v, client, f)
 	if !ok {
-		return w.addSecretLate(c, v, f, client)
+		return w.addSecretExpired(c, v, f, client)
 	}
 	secret, err := w.config.Secret(plain)
 	if err != nil {
@@ -127,7 +127,7 @@ func (w *Web) addSecret(c *call, v visit, f *form, client *ledger.Client) error 
 	case refused != nil && refused.Cause == ledger.AlreadyExists:
 		return w.showSecretAgain(c, v, secret.ID, plain)
 	case refused != nil:
-		now, err := w.ownedNow(c, &v)
+		now, err := w.ownedFresh(c, &v)
 		if err != nil {
 			return err
 		}
@@ -136,11 +136,11 @@ func (w *Web) addSecret(c *call, v visit, f *form, client *ledger.Client) error 
 	return w.showSecret(c, v, client, plain, client.ActiveSecrets() == 0)
 }
 
-// addSecretLate answers a form whose sealed secret can't be used any more: the page
+// addSecretExpired answers a form whose sealed secret can't be used any more: the page
 // says that the secret was made before, or offers a new form.
-func (w *Web) addSecretLate(c *call, v visit, f *form, client *ledger.Client) error {
+func (w *Web) addSecretExpired(c *request, v session, f *form, client *ledger.Client) error {
 	if client.SecretOf(f.get("secret")) != nil {
-		return c.done(clientPath(client.ID, "secrets"), clientNotices, "secret-known")
+		return c.redirectNotice(clientPath(client.ID, "secrets"), clientNotices, "secret-known")
 	}
 	add := w.newSecretForm(&v, client)
 	add.alert, add.status = noticeOld, http.StatusConflict
@@ -149,19 +149,19 @@ func (w *Web) addSecretLate(c *call, v visit, f *form, client *ledger.Client) er
 
 // showSecretAgain shows a secret that the same form has already made. It checks on a
 // fresh view that the secret still works and that the user still owns the client.
-func (w *Web) showSecretAgain(c *call, v visit, id, plain string) error {
-	client, err := w.ownedNow(c, &v)
+func (w *Web) showSecretAgain(c *request, v session, id, plain string) error {
+	client, err := w.ownedFresh(c, &v)
 	if err != nil {
 		return err
 	}
 	switch s := client.SecretOf(id); {
 	case s == nil, !s.Active():
-		return c.done(clientPath(client.ID, "secrets"), clientNotices, "secret-revoked")
+		return c.redirectNotice(clientPath(client.ID, "secrets"), clientNotices, "secret-revoked")
 	}
 	return w.showSecret(c, v, client, plain, client.ActiveSecrets() == 1)
 }
 
-func (w *Web) showSecret(c *call, v visit, client *ledger.Client, plain string, first bool) error {
+func (w *Web) showSecret(c *request, v session, client *ledger.Client, plain string, first bool) error {
 	return w.show(c, v, "developer_secret", page{
 		Title: "The new secret", Trail: append(trailOf(client), crumb{"Secrets", clientPath(client.ID, "secrets")}),
 		Body: newSecretBody{Secret: plain, ClientID: client.ID, Path: clientPath(client.ID), First: first},
@@ -172,7 +172,7 @@ func (w *Web) showSecret(c *call, v visit, client *ledger.Client, plain string, 
 // on no node accepts the secret, also one that has not applied the command yet:
 // every request that presents a secret is decided by the leader, behind it in
 // the log.
-func (w *Web) revokeSecret(c *call, v visit, f *form, client *ledger.Client) error {
+func (w *Web) revokeSecret(c *request, v session, f *form, client *ledger.Client) error {
 	refused, err := w.propose(c, &v, "revoke a secret", &ledger.RevokeSecret{Actor: v.actor(), Client: client.ID, Secret: f.get("secret")})
 	switch {
 	case err != nil:
@@ -181,5 +181,5 @@ func (w *Web) revokeSecret(c *call, v visit, f *form, client *ledger.Client) err
 		add := w.newSecretForm(&v, client)
 		return w.showSecrets(c, v, client, add.refused(refused))
 	}
-	return c.done(clientPath(client.ID, "secrets"), clientNotices, "revoked")
+	return c.redirectNotice(clientPath(client.ID, "secrets"), clientNotices, "revoked")
 }

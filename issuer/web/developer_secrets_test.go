@@ -21,8 +21,8 @@ import (
 var shownSecret = regexp.MustCompile(`mms_[A-Za-z0-9_-]{43}`)
 
 // refusedFor is why a refresh with that secret and no token is refused.
-func (w *world) refusedFor(client, secret string) ledger.Cause {
-	out := w.do(&ledger.Refresh{Proof: ledger.Proof{
+func (w *env) refusedFor(client, secret string) ledger.Cause {
+	out := w.do(&ledger.Refresh{ClientAuth: ledger.ClientAuth{
 		Client: client, Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: credential.Digest(mac("secret key"), secret)}},
 	}})
 	return out.Refusal.Cause
@@ -32,14 +32,14 @@ const secretsPath = "/developer/clients/calendar/secrets"
 
 // addSecretForm is that of the page of the secrets.
 func (b *browser) addSecretForm() url.Values {
-	b.w.t.Helper()
-	return b.get(secretsPath).form(b.w.t, secretsPath+"/add")
+	b.env.t.Helper()
+	return b.get(secretsPath).form(b.env.t, secretsPath+"/add")
 }
 
 // A form makes one secret (service document, section 5.4), however often it is
 // sent, and only a digest of it is kept.
 func TestAddSecret(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	const path = secretsPath
 	none := b.get(path)
@@ -71,7 +71,7 @@ func TestAddSecret(t *testing.T) {
 	require.Len(t, kept, 1)
 	assert.Equal(t, form.Get("secret"), kept[0].ID)
 
-	w.pass(10 * time.Minute)
+	w.advance(10 * time.Minute)
 	late := b.post(path+"/add", form)
 	after := b.follow(late)
 	assert.Contains(t, after.body, "That secret was generated already")
@@ -92,13 +92,13 @@ func TestAddSecret(t *testing.T) {
 // session, for ten minutes.
 func TestNewSecretIsBound(t *testing.T) {
 	for name, test := range map[string]struct {
-		other  func(w *world, b *browser) *browser // who sends it; nil for the same
-		client string                              // "" for the same
+		other  func(w *env, b *browser) *browser // who sends it; nil for the same
+		client string                            // "" for the same
 		change func(f url.Values)
 		wait   time.Duration
 	}{
-		"another session": {other: func(w *world, _ *browser) *browser { return w.signedIn() }},
-		"another user": {other: func(w *world, _ *browser) *browser {
+		"another session": {other: func(w *env, _ *browser) *browser { return w.signedIn() }},
+		"another user": {other: func(w *env, _ *browser) *browser {
 			w.user("u-bob", "bob", "Bob")
 			w.must(&ledger.TransferClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Username: "bob", Revision: 1})
 			return w.signedInAs("bob")
@@ -112,7 +112,7 @@ func TestNewSecretIsBound(t *testing.T) {
 	} {
 		for _, made := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", made ", made), func(t *testing.T) {
-				w := newWorld(t)
+				w := newEnv(t)
 				b := w.signedIn()
 				form, sender, path := b.addSecretForm(), b, secretsPath
 				if made {
@@ -125,7 +125,7 @@ func TestNewSecretIsBound(t *testing.T) {
 				if test.client != "" {
 					path = "/developer/clients/" + test.client + "/secrets"
 				}
-				w.pass(test.wait)
+				w.advance(test.wait)
 				// The token of the form is put right, so that what is sealed decides.
 				sent := sender.get(path).form(t, path+"/add")
 				sent.Set("sealed", form.Get("sealed"))
@@ -134,7 +134,7 @@ func TestNewSecretIsBound(t *testing.T) {
 					test.change(sent)
 				}
 				id := strings.TrimSuffix(strings.TrimPrefix(path, "/developer/clients/"), "/secrets")
-				sent.Set("token", web.FormToken(sender.session(), "add secret", sender.who,
+				sent.Set("token", web.FormToken(sender.session(), "add secret", sender.userID,
 					strings.Join([]string{id, sent.Get("secret"), sent.Get("sealed"), sent.Get("after")}, "\x00")))
 				res := sender.post(path+"/add", sent)
 				if res.StatusCode == http.StatusSeeOther {
@@ -154,16 +154,16 @@ func TestNewSecretIsBound(t *testing.T) {
 // The same form shows its secret again only while it works, and never makes it
 // anew.
 func TestNewSecretAgain(t *testing.T) {
-	generate := func(w *world, b *browser) (form url.Values, id string) {
+	generate := func(w *env, b *browser) (form url.Values, id string) {
 		form = b.addSecretForm()
 		require.NotEmpty(w.t, shownSecret.FindString(b.post(secretsPath+"/add", form).body))
 		return form, form.Get("secret")
 	}
-	revoke := func(w *world, id string) {
+	revoke := func(w *env, id string) {
 		w.must(&ledger.RevokeSecret{Actor: ledger.Actor{Operator: true}, Client: "calendar", Secret: id})
 	}
 	t.Run("revoked", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		form, id := generate(w, b)
 		generate(w, b)
@@ -174,7 +174,7 @@ func TestNewSecretAgain(t *testing.T) {
 		assert.Empty(t, shownSecret.FindString(res.body+page.body))
 	})
 	t.Run("revoked, on a node that has not heard of it", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		form, id := generate(w, b)
 		generate(w, b)
@@ -183,7 +183,7 @@ func TestNewSecretAgain(t *testing.T) {
 		assert.Empty(t, shownSecret.FindString(b.post(secretsPath+"/add", form).body))
 	})
 	t.Run("revoked and forgotten", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.signedIn()
 		form, id := generate(w, b)
 		for range 9 {
@@ -198,24 +198,24 @@ func TestNewSecretAgain(t *testing.T) {
 		assert.Empty(t, shownSecret.FindString(res.body))
 		assert.Equal(t, state, w.index)
 	})
-	for name, end := range map[string]func(*world, *browser){
-		"signed out": func(w *world, b *browser) {
+	for name, end := range map[string]func(*env, *browser){
+		"signed out": func(w *env, b *browser) {
 			w.must(&ledger.SignOut{Session: credential.SessionDigest(b.session())})
 		},
-		"disabled": func(w *world, _ *browser) {
+		"disabled": func(w *env, _ *browser) {
 			w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.Disable})
 		},
-		"another's application": func(w *world, _ *browser) {
+		"another's application": func(w *env, _ *browser) {
 			w.user("u-bob", "bob", "Bob")
 			w.must(&ledger.TransferClient{Actor: ledger.Actor{Operator: true}, ID: "calendar", Username: "bob", Revision: 1})
 		},
-		"deleted": func(w *world, _ *browser) {
+		"deleted": func(w *env, _ *browser) {
 			w.must(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "calendar"})
 		},
 	} {
 		for _, lagging := range []bool{false, true} {
 			t.Run(fmt.Sprint(name, ", lagging ", lagging), func(t *testing.T) {
-				w := newWorld(t)
+				w := newEnv(t)
 				b := w.signedIn()
 				form, _ := generate(w, b)
 				if lagging {
@@ -232,7 +232,7 @@ func TestNewSecretAgain(t *testing.T) {
 
 // Two pages that were open at once make one secret: the second is out of date.
 func TestAddSecretOnTwoPages(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	first, second := b.addSecretForm(), b.addSecretForm()
 	assert.Equal(t, http.StatusOK, b.post(secretsPath+"/add", first).StatusCode)
@@ -251,7 +251,7 @@ func TestAddSecretOnTwoPages(t *testing.T) {
 func TestRevokeSecret(t *testing.T) {
 	w, _ := mine(t, nil)
 	const path = minePath + "/secrets"
-	w.pass(time.Hour)
+	w.advance(time.Hour)
 	b := w.signedIn()
 	require.Equal(t, ledger.NotACredential, w.refusedFor("mine", "s_old-1111"))
 	unused := b.get(path)
@@ -263,18 +263,18 @@ func TestRevokeSecret(t *testing.T) {
 	w.must(&ledger.AddKey{Key: ledger.Key{ID: "s1", Purpose: ledger.ForSigning, Algorithm: "ES256", Sealed: []byte{1}}})
 	g := w.grants()[0]
 	w.must(&ledger.Exchange{
-		Proof: ledger.Proof{Client: "mine", Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: credential.Digest(mac("secret key"), "s_old-1111")}}},
-		Link:  &ledger.Link{Grant: g.ID, Key: 1}, Redirect: g.Redirect,
+		ClientAuth: ledger.ClientAuth{Client: "mine", Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: credential.Digest(mac("secret key"), "s_old-1111")}}},
+		Credential: &ledger.CredentialRef{Grant: g.ID, Key: 1}, Redirect: g.Redirect,
 	})
-	w.pass(3 * time.Minute)
+	w.advance(3 * time.Minute)
 	page := b.get(path)
 	assert.Contains(t, page.body, `<div class="warning"><p>It was used 3 minutes ago. Whatever still uses it is refused at once.</p></div>`)
 
 	form := page.form(t, path+"/revoke")
 	require.Equal(t, "s_new-2222", form.Get("secret"), "the newest first")
-	w.down = true
+	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, b.post(path+"/revoke", form).StatusCode)
-	w.down = false
+	w.noLeader = false
 	res := b.post(path+"/revoke", form)
 	assert.Equal(t, ledger.SecretRevoked, w.refusedFor("mine", "s_new-2222"), "before the answer is read")
 	after := b.follow(res)
@@ -313,7 +313,7 @@ func TestRevokeTheLastSecret(t *testing.T) {
 }
 
 func TestPublicClientHasNoSecrets(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	const path = "/developer/clients/native/secrets"
 	assert.Contains(t, b.get(path).body, "A public client has no secrets")

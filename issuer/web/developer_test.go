@@ -27,7 +27,7 @@ import (
 // A new client is pending, and the same form twice makes one (service document,
 // section 2.1).
 func TestRegister(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	page := b.get(newPath)
 	for _, text := range []string{
@@ -79,7 +79,7 @@ func TestRegister(t *testing.T) {
 
 // Everything that is wrong is said beside its field, and what was typed stays.
 func TestRegisterProblems(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	fill := func(change func(url.Values)) url.Values {
 		form := b.get(newPath).form(t, newPath)
@@ -236,10 +236,10 @@ func TestNothingToSave(t *testing.T) {
 	w, b := mine(t, nil)
 	edit := minePath + "/edit"
 	form := b.get(edit).form(t, edit)
-	for name, list := range profileOf("The mine app", callback, w.row("mine").Scopes...) {
+	for name, list := range profileOf("The mine app", callback, w.clientRow("mine").Scopes...) {
 		form[name] = list
 	}
-	form.Set("website", w.row("mine").Website)
+	form.Set("website", w.clientRow("mine").Website)
 	for range 2 {
 		after := b.done(b.post(edit, form)).body
 		assert.Contains(t, after, "There was nothing to change.")
@@ -247,9 +247,9 @@ func TestNothingToSave(t *testing.T) {
 	}
 	assert.Contains(t, b.done(b.post(edit, with(form, "purpose", "It plans."))).body, "Saved.")
 
-	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Approve, Reason: "Well done.", Revision: w.row("mine").Revision})
+	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Approve, Reason: "Well done.", Revision: w.clientRow("mine").Revision})
 	assert.Contains(t, b.get(minePath).body, `<div class="status"><p><strong>What the last reviewer wrote:</strong> <bdi>Well done.</bdi></p></div>`)
-	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Suspend, Reason: "Spam.", Revision: w.row("mine").Revision})
+	w.must(&ledger.ReviewClient{Actor: operator, ID: "mine", Verdict: ledger.Suspend, Reason: "Spam.", Revision: w.clientRow("mine").Revision})
 	assert.Contains(t, b.get(minePath).body, `<div class="warning"><p><strong>Why it was suspended:</strong>`)
 }
 
@@ -269,7 +269,7 @@ func TestEditInTwoTabs(t *testing.T) {
 	b.done(b.postParts(edit, first))
 	res := b.postParts(edit, second, part{"logo", "me.jpg", string(photo(64, 64))})
 	assert.Equal(t, http.StatusConflict, res.StatusCode)
-	assert.Equal(t, "What the first says.", w.row("mine").Proposed.Purpose, "nothing is lost")
+	assert.Equal(t, "What the first says.", w.clientRow("mine").Proposed.Purpose, "nothing is lost")
 	for _, text := range []string{
 		"Something changed while the page was open", `value="https://second.example/"`, "What was saved meanwhile",
 		"<del><b>Before:</b> <bdi>What the first says.</bdi></del>",
@@ -283,7 +283,7 @@ func TestEditInTwoTabs(t *testing.T) {
 }
 
 func TestEditOfARejectedClient(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	page := b.get("/developer/clients/refused")
 	assert.Contains(t, page.body, "Not approved")
@@ -322,7 +322,7 @@ func TestEditOfALogo(t *testing.T) {
 
 // A logo is served as what it is, for ever, and as nothing else.
 func TestLogo(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.withLogo("calendar")
 	b := w.browser()
 	res := b.get(logoAddress)
@@ -380,10 +380,10 @@ func TestLogoBeforeItsReview(t *testing.T) {
 	next := drawn(48, 48)
 	address := "/logos/" + hex.EncodeToString(digestOf(next))
 	ada = w.signedIn()
-	p := w.row("calendar").Profile
+	p := w.clientRow("calendar").Profile
 	p.Logo = digestOf(next)
 	w.must(&ledger.EditClient{
-		Actor: ledger.Actor{Session: credential.SessionDigest(ada.session())}, ID: "calendar", Revision: w.row("calendar").Revision, Profile: p, Logo: next,
+		Actor: ledger.Actor{Session: credential.SessionDigest(ada.session())}, ID: "calendar", Revision: w.clientRow("calendar").Revision, Profile: p, Logo: next,
 	})
 	waits(address)
 	assert.Contains(t, root.get(calendarPage).body, `src="`+address+`"`)
@@ -416,7 +416,7 @@ func TestLogoIsMadeAnew(t *testing.T) {
 		"after a JPEG":        {jpg + hidden, jpg},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			b := w.signedIn()
 			form := b.get(newPath).form(t, newPath)
 			maps.Copy(form, profileOf("New", callback, "BOOKING_READ"))
@@ -424,7 +424,7 @@ func TestLogoIsMadeAnew(t *testing.T) {
 			res := b.postParts(newPath, form, part{"logo", "x", test.file})
 			require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
 			id := strings.TrimPrefix(strings.Split(res.Header.Get("Location"), "?")[0], "/developer/clients/")
-			served := b.get("/logos/" + hex.EncodeToString(w.row(id).Logo))
+			served := b.get("/logos/" + hex.EncodeToString(w.clientRow(id).Logo))
 			require.Equal(t, http.StatusOK, served.StatusCode)
 			assert.Equal(t, test.kept, served.body)
 		})
@@ -433,7 +433,7 @@ func TestLogoIsMadeAnew(t *testing.T) {
 
 // A picture that fits as it was uploaded may not fit made anew.
 func TestLogoThatGrows(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	noise := image.NewGray(image.Rect(0, 0, 256, 256))
 	state := uint32(1)
@@ -453,7 +453,7 @@ func TestLogoThatGrows(t *testing.T) {
 }
 
 func TestOwnClients(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	for i := range 60 {
 		w.client(fmt.Sprintf("a-client-with-a-long-id-%02d", i), func(c *ledger.ImportClient) {
@@ -552,7 +552,7 @@ func TestTransfer(t *testing.T) {
 
 // Who was disabled gives nothing away any more, and many offers hide none.
 func TestOffers(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	operator := ledger.Actor{Operator: true}
 	w.user("u-bob", "bob", "Bob")
 	w.user("u-mallory", "mallory", "Mallory")
@@ -646,7 +646,7 @@ func TestOffersTellNoNames(t *testing.T) {
 		assert.Contains(t, res.body, "You have made many offers.")
 		assert.Contains(t, res.body, `value="`+name+`"`, "what was typed is kept")
 	}
-	w.pass(time.Minute)
+	w.advance(time.Minute)
 	assert.Equal(t, http.StatusUnprocessableEntity, other.submit(path, path, "username", "guess").StatusCode)
 }
 
@@ -671,7 +671,7 @@ func TestChangesAreBounded(t *testing.T) {
 	assert.Equal(t, http.StatusTooManyRequests, res.StatusCode)
 	assert.Equal(t, "20", res.Header.Get("Retry-After"))
 	assert.Equal(t, http.StatusSeeOther, b.post("/auth/sign-out", b.get("/").form(t, "/auth/sign-out")).StatusCode, "one can always leave")
-	w.pass(20 * time.Second)
+	w.advance(20 * time.Second)
 	b = w.signedIn()
 	assert.Equal(t, http.StatusSeeOther, send(i).StatusCode)
 }
@@ -679,7 +679,7 @@ func TestChangesAreBounded(t *testing.T) {
 // A picture of few bytes may take long to decode: a progressive JPEG goes over
 // all of its points in each scan.
 func TestLogoOfManyScans(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	plain := photo(32, 32)
 	scans := bytes.Repeat([]byte{0xff, 0xda, 0x00, 0x08, 0x01, 0x01, 0x00, 0x01, 0x3f, 0x00, 0x7f, 0xff}, 1000)
@@ -697,12 +697,12 @@ func TestLogoOfManyScans(t *testing.T) {
 // What a page of a node that lags does not know is looked up before it is
 // denied.
 func TestDeveloperOnALaggingNode(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	w.lag()
 	w.client("mine", nil)
 	assert.Equal(t, http.StatusOK, b.get(minePath).StatusCode)
-	w.down = true
+	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, b.get(minePath).StatusCode)
 	assert.Equal(t, http.StatusOK, b.get("/developer").StatusCode)
 }

@@ -35,24 +35,24 @@ type transferBody struct {
 	Withdraw  *form
 }
 
-func (w *Web) transferPage(c *call, v visit, client *ledger.Client) error {
+func (w *Web) transferPage(c *request, v session, client *ledger.Client) error {
 	return w.showTransfer(c, v, client, v.clientForm(&offerForm, client))
 }
 
-func (w *Web) showTransfer(c *call, v visit, client *ledger.Client, f *form) error {
+func (w *Web) showTransfer(c *request, v session, client *ledger.Client, f *form) error {
 	body := transferBody{Path: clientPath(client.ID), Public: client.Public(), Form: f, Withdraw: v.clientForm(&withdrawForm, client)}
 	if offer := v.view.OfferOf(client); offer != nil {
-		body.OfferedTo, body.OfferedAt = heirOf(v.view, offer), offer.At
+		body.OfferedTo, body.OfferedAt = recipientOf(v.view, offer), offer.At
 	}
 	return w.show(c, v, "developer_transfer", page{Title: "Transfer", Trail: trailOf(client), Form: f, Body: body})
 }
 
 const alertTooManyOffers = "You have made many offers. Please wait a little before you make another."
 
-// heirOf is how a page names whom an offer is made to: by the user name that its
+// recipientOf is how a page names whom an offer is made to: by the user name that its
 // maker knew. Behind a name that was tried there may be anybody, who has told
 // them nothing.
-func heirOf(view ledger.View, o *ledger.Offer) string {
+func recipientOf(view ledger.View, o *ledger.Offer) string {
 	u := view.User(o.To)
 	if u == nil || u.Deleted {
 		return nameOf(nil)
@@ -63,10 +63,10 @@ func heirOf(view ledger.View, o *ledger.Offer) string {
 // offer names another person, who has to accept. What comes back tells whether
 // there is such a user, who could not be told of a mistyped name otherwise; so
 // offers are few.
-func (w *Web) offer(c *call, v visit, f *form, client *ledger.Client) error {
+func (w *Web) offer(c *request, v session, f *form, client *ledger.Client) error {
 	name := f.trimmed("username")
 	if name == "" {
-		f.wrong("username", "is missing")
+		f.addProblem("username", "is missing")
 		return w.showTransfer(c, v, client, f)
 	}
 	if wait := w.limits.offers.Take(v.user.ID, w.config.Ledger.Now().Std()); wait > 0 {
@@ -81,10 +81,10 @@ func (w *Web) offer(c *call, v visit, f *form, client *ledger.Client) error {
 	case refused != nil:
 		return w.showTransfer(c, v, client, f.refused(refused))
 	}
-	return c.done(clientPath(client.ID), clientNotices, "offered")
+	return c.redirectNotice(clientPath(client.ID), clientNotices, "offered")
 }
 
-func (w *Web) withdraw(c *call, v visit, _ *form, client *ledger.Client) error {
+func (w *Web) withdraw(c *request, v session, _ *form, client *ledger.Client) error {
 	refused, err := w.propose(c, &v, "withdraw an offer", &ledger.DeclineClient{Actor: v.actor(), ID: client.ID})
 	switch {
 	case err != nil:
@@ -92,7 +92,7 @@ func (w *Web) withdraw(c *call, v visit, _ *form, client *ledger.Client) error {
 	case refused != nil:
 		return errNotFound
 	}
-	return c.done(clientPath(client.ID), clientNotices, "withdrawn")
+	return c.redirectNotice(clientPath(client.ID), clientNotices, "withdrawn")
 }
 
 type offeredBody struct {
@@ -115,7 +115,7 @@ type offeredBody struct {
 }
 
 // offerPage is for the person whom an offer names, and for nobody else.
-func (w *Web) offerPage(c *call, v visit) error {
+func (w *Web) offerPage(c *request, v session) error {
 	client, err := w.offered(c, &v)
 	if err != nil {
 		return err
@@ -129,9 +129,9 @@ func acceptValues(client *ledger.Client) url.Values {
 
 // offered is the client that the address names, where it is offered to the
 // visit's user.
-func (w *Web) offered(c *call, v *visit) (*ledger.Client, error) {
+func (w *Web) offered(c *request, v *session) (*ledger.Client, error) {
 	var client *ledger.Client
-	there, err := w.sure(c, v, func() bool {
+	there, err := w.confirmFresh(c, v, func() bool {
 		client = v.view.Client(c.param("id"))
 		if client == nil || client.State == ledger.Deleted {
 			return false
@@ -149,7 +149,7 @@ func (w *Web) offered(c *call, v *visit) (*ledger.Client, error) {
 	return client, nil
 }
 
-func (w *Web) showOffer(c *call, v visit, client *ledger.Client, f *form) error {
+func (w *Web) showOffer(c *request, v session, client *ledger.Client, f *form) error {
 	body := offeredBody{
 		Name: client.Name, Owner: nameOf(v.view.User(client.Owner)), ID: client.ID, Type: typeName(client.Type),
 		Public: client.Public(), State: client.State, Picture: publicPicture(client), Purpose: client.Purpose,
@@ -169,7 +169,7 @@ func (w *Web) showOffer(c *call, v visit, client *ledger.Client, f *form) error 
 }
 
 // accept makes the person the owner of what they looked at.
-func (w *Web) accept(c *call, v visit, f *form) error {
+func (w *Web) accept(c *request, v session, f *form) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)
 	if err != nil {
 		return errUnreadable
@@ -195,14 +195,14 @@ func (w *Web) accept(c *call, v visit, f *form) error {
 	}
 	c.client = id
 	if revoke {
-		return c.done(clientPath(id), clientNotices, "accepted-revoked")
+		return c.redirectNotice(clientPath(id), clientNotices, "accepted-revoked")
 	}
-	return c.done(clientPath(id), clientNotices, "accepted")
+	return c.redirectNotice(clientPath(id), clientNotices, "accepted")
 }
 
 // decline is done too where there is no such offer any more: the person was
 // shown one.
-func (w *Web) decline(c *call, v visit, f *form) error {
+func (w *Web) decline(c *request, v session, f *form) error {
 	refused, err := w.propose(c, &v, "decline a client", &ledger.DeclineClient{Actor: v.actor(), ID: f.get("id")})
 	switch {
 	case errors.Is(err, errNotFound):
@@ -211,5 +211,5 @@ func (w *Web) decline(c *call, v visit, f *form) error {
 	case refused != nil:
 		return errNotFound
 	}
-	return c.done(pathDeveloper, developerNotices, "declined")
+	return c.redirectNotice(pathDeveloper, developerNotices, "declined")
 }

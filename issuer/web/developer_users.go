@@ -4,7 +4,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-const connectedShow = 25 // people, on one page
+const connectedPerPage = 25 // people, on one page
 
 type usersBody struct {
 	Counted bool
@@ -13,7 +13,7 @@ type usersBody struct {
 	Again   string      // the address to look again at
 
 	Listed bool // for who may know who they are
-	Most   int  // that a list has; 0 where it has all
+	Max    int  // that a list has; 0 where it has all
 	Search search
 	People []connectedPerson
 	Pages  pager
@@ -30,33 +30,33 @@ type connectedPerson struct {
 // sub; by their user name only where they allowed the application to see their
 // profile. Nobody else is found by a user name either: to know that somebody uses
 // an application would tell who an account ID is.
-func (w *Web) usersPage(c *call, v visit) error {
-	client, trail, err := w.watched(c, &v)
+func (w *Web) usersPage(c *request, v session) error {
+	client, trail, err := w.ownedOrAdmin(c, &v)
 	if err != nil {
 		return err
 	}
 	body := &usersBody{Again: clientPath(client.ID, "users"), Listed: client.Owner == v.user.ID}
-	body.Count, body.At, body.Counted = w.counts.of(c.r.Context(), client.ID, v.view, w.config.Ledger.Now())
+	body.Count, body.At, body.Counted = w.counters.get(c.r.Context(), client.ID, v.view, w.config.Ledger.Now())
 	if body.Listed {
 		body.Search = searchOf(c, "Account ID or user name")
 		if body.Count.Users > len(body.Count.Recent) {
-			body.Most = len(body.Count.Recent)
+			body.Max = len(body.Count.Recent)
 		}
-		found := w.usersFound(&v, client.ID, body.Search, body.Count.Recent)
-		found, body.Pages = pageOf(c, found, connectedShow, func(one ledger.ConnectedUser) string { return one.User })
+		found := w.filterUsers(&v, client.ID, body.Search, body.Count.Recent)
+		found, body.Pages = pageOf(c, found, connectedPerPage, func(one ledger.ConnectedUser) string { return one.User })
 		for _, one := range found {
-			body.People = append(body.People, connectedPerson{one, usernameTold(v.view, one)})
+			body.People = append(body.People, connectedPerson{one, visibleUsername(v.view, one)})
 		}
 	}
 	return w.show(c, v, "developer_users", page{
 		Title: "Who uses it", Trail: trail, Body: body, Rows: len(body.People),
-		Cut: func(n int) { body.People, body.Pages.Next = body.People[:n], c.pageAt("after", body.People[n-1].User) },
+		Truncate: func(n int) { body.People, body.Pages.Next = body.People[:n], c.pageAt("after", body.People[n-1].User) },
 	})
 }
 
-// usersFound are those of a list whom a search finds. Who is named whole is found
+// filterUsers are those of a list whom a search finds. Who is named whole is found
 // where the list does not have them, too.
-func (w *Web) usersFound(v *visit, client string, search search, list []ledger.ConnectedUser) []ledger.ConnectedUser {
+func (w *Web) filterUsers(v *session, client string, search search, list []ledger.ConnectedUser) []ledger.ConnectedUser {
 	if search.Query == "" {
 		return list
 	}
@@ -75,16 +75,16 @@ func (w *Web) usersFound(v *visit, client string, search search, list []ledger.C
 		if len(found) > 0 && found[0].User == one.User {
 			continue
 		}
-		if name := usernameTold(v.view, one); search.matches(one.User) || name != "" && search.matches(name) {
+		if name := visibleUsername(v.view, one); search.matches(one.User) || name != "" && search.matches(name) {
 			found = append(found, one)
 		}
 	}
 	return found
 }
 
-// usernameTold is what the application may know of a user's name: "" where it may
+// visibleUsername is what the application may know of a user's name: "" where it may
 // not.
-func usernameTold(v ledger.View, one ledger.ConnectedUser) string {
+func visibleUsername(v ledger.View, one ledger.ConnectedUser) string {
 	u := v.User(one.User)
 	if u == nil || !one.Profile {
 		return ""

@@ -96,7 +96,7 @@ func TestConnectedUsersOfALongList(t *testing.T) {
 	}
 	path := minePath + "/users"
 	require.Contains(t, b.get(path).body, "<code>u-zoe</code>")
-	web.CutList(w.web, "mine", 1)
+	web.TruncateList(w.web, "mine", 1)
 	page := b.get(path)
 	assert.NotContains(t, page.body, "<code>u-zoe</code>")
 	assert.Contains(t, page.body, "<code>u-adam</code>")

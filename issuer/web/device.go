@@ -13,11 +13,11 @@ import (
 )
 
 const (
-	deviceCookie = "mintmark-device"
-	deviceKept   = 180 * 24 * time.Hour // since the last sign-in
-	maxDevices   = 4                    // people who share a browser
-	maxDevice    = 200                  // characters of a sealed one
-	deviceSize   = 16 + 16 + 16 + 8     // bytes
+	deviceCookie   = "mintmark-device"
+	deviceLifetime = 180 * 24 * time.Hour // since the last sign-in
+	maxDevices     = 4                    // people who share a browser
+	maxDeviceLen   = 200                  // characters of a sealed one
+	deviceSize     = 16 + 16 + 16 + 8     // bytes
 )
 
 // Devices hides what a browser carries about who has signed in with it. What one
@@ -33,10 +33,10 @@ type Devices interface {
 // attempts that others can't use up. So it stays when its person signs out. It ends
 // with the password: whoever has collected some has no more guesses at a new one.
 type device struct {
-	whose    deviceOwner
+	owner    deviceOwner
 	id       deviceID
 	password devicePassword // that it was made with
-	until    ledger.Time
+	expires  ledger.Time
 }
 
 type (
@@ -45,15 +45,15 @@ type (
 	devicePassword [16]byte // a digest of what the ledger keeps of one; zero for none
 )
 
-// deviceOf is the owner of a device by user name, of which a digest is kept so
+// deviceOwnerOf is the owner of a device by user name, of which a digest is kept so
 // that all are of one length. The name is folded as the ledger does.
-func deviceOf(username string) deviceOwner {
+func deviceOwnerOf(username string) deviceOwner {
 	return deviceOwner(digestOf("name\x00" + strings.ToLower(username)))
 }
 
-// ofElsewhere owns the devices of people who sign in elsewhere: who that is is
+// upstreamDeviceOwner owns the devices of people who sign in at the provider: who that is is
 // not known before the provider was asked.
-var ofElsewhere = deviceOwner(digestOf("elsewhere"))
+var upstreamDeviceOwner = deviceOwner(digestOf("upstream"))
 
 // devicePasswordOf is of a user, nil for nobody.
 func devicePasswordOf(u *ledger.User) devicePassword {
@@ -69,23 +69,23 @@ func digestOf(text string) []byte {
 }
 
 func (d *device) bytes() []byte {
-	b := slices.Concat(d.whose[:], d.id[:], d.password[:])
-	return binary.BigEndian.AppendUint64(b, uint64(d.until))
+	b := slices.Concat(d.owner[:], d.id[:], d.password[:])
+	return binary.BigEndian.AppendUint64(b, uint64(d.expires))
 }
 
 func readDevice(b []byte) (d device, ok bool) {
 	if len(b) != deviceSize {
 		return d, false
 	}
-	n := copy(d.whose[:], b)
+	n := copy(d.owner[:], b)
 	n += copy(d.id[:], b[n:])
 	n += copy(d.password[:], b[n:])
-	d.until = ledger.Time(binary.BigEndian.Uint64(b[n:]))
+	d.expires = ledger.Time(binary.BigEndian.Uint64(b[n:]))
 	return d, true
 }
 
 // devices are those that the browser has, the one used last first.
-func (w *Web) devices(c *call) []device {
+func (w *Web) devices(c *request) []device {
 	cookie, err := c.r.Cookie(w.cookieName(deviceCookie))
 	if err != nil {
 		return nil
@@ -93,14 +93,14 @@ func (w *Web) devices(c *call) []device {
 	var list []device
 	now := w.config.Ledger.Now()
 	for _, text := range strings.SplitN(cookie.Value, ".", maxDevices+1) {
-		if len(text) > maxDevice || len(list) == maxDevices {
+		if len(text) > maxDeviceLen || len(list) == maxDevices {
 			continue
 		}
 		plain, err := w.config.Devices.OpenDevice(text)
 		if err != nil {
 			continue
 		}
-		if d, ok := readDevice(plain); ok && now < d.until {
+		if d, ok := readDevice(plain); ok && now < d.expires {
 			list = append(list, d)
 		}
 	}
@@ -109,9 +109,9 @@ func (w *Web) devices(c *call) []device {
 
 // device is that of an owner, with an id of its own where the browser has none
 // of the password yet.
-func (w *Web) device(c *call, whose deviceOwner, password devicePassword) (d device, known bool) {
+func (w *Web) device(c *request, whose deviceOwner, password devicePassword) (d device, known bool) {
 	for _, d := range w.devices(c) {
-		if d.whose == whose && d.password == password {
+		if d.owner == whose && d.password == password {
 			return d, true
 		}
 	}
@@ -119,29 +119,29 @@ func (w *Web) device(c *call, whose deviceOwner, password devicePassword) (d dev
 }
 
 func (w *Web) newDevice(whose deviceOwner, password devicePassword) device {
-	d := device{whose: whose, password: password}
+	d := device{owner: whose, password: password}
 	if _, err := io.ReadFull(w.config.Rand, d.id[:]); err != nil {
 		panic(fmt.Errorf("read random bytes: %w", err))
 	}
 	return d
 }
 
-// keepDevice gives the browser the device of who has signed in. Its id stays, so
+// saveDevice gives the browser the device of who has signed in. Its id stays, so
 // that many sign-ins don't make many counts.
-func (w *Web) keepDevice(c *call, d device) {
-	d.until = w.config.Ledger.Now().Add(deviceKept)
-	others := w.otherDevices(c, d.whose)
+func (w *Web) saveDevice(c *request, d device) {
+	d.expires = w.config.Ledger.Now().Add(deviceLifetime)
+	others := w.otherDevices(c, d.owner)
 	w.setDevices(c, append([]device{d}, others[:min(len(others), maxDevices-1)]...))
 }
 
 // dropDevice takes from the browser a device that has guessed too often.
-func (w *Web) dropDevice(c *call, d device) { w.setDevices(c, w.otherDevices(c, d.whose)) }
+func (w *Web) dropDevice(c *request, d device) { w.setDevices(c, w.otherDevices(c, d.owner)) }
 
-func (w *Web) otherDevices(c *call, whose deviceOwner) []device {
-	return slices.DeleteFunc(w.devices(c), func(d device) bool { return d.whose == whose })
+func (w *Web) otherDevices(c *request, whose deviceOwner) []device {
+	return slices.DeleteFunc(w.devices(c), func(d device) bool { return d.owner == whose })
 }
 
-func (w *Web) setDevices(c *call, list []device) {
+func (w *Web) setDevices(c *request, list []device) {
 	if len(list) == 0 {
 		w.setCookie(c, deviceCookie, "", -1)
 		return
@@ -150,5 +150,5 @@ func (w *Web) setDevices(c *call, list []device) {
 	for i, d := range list {
 		texts[i] = w.config.Devices.SealDevice(d.bytes())
 	}
-	w.setCookie(c, deviceCookie, strings.Join(texts, "."), int(deviceKept/time.Second))
+	w.setCookie(c, deviceCookie, strings.Join(texts, "."), int(deviceLifetime/time.Second))
 }

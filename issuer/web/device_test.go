@@ -21,7 +21,7 @@ import (
 
 // exhaust has a neighbour of Ada's guess until her name and their address are
 // limited.
-func (w *world) exhaust() {
+func (w *env) exhaust() {
 	w.t.Helper()
 	thief := w.browser()
 	page := thief.get("/auth/sign-in")
@@ -37,14 +37,14 @@ func (w *world) exhaust() {
 
 // signOut signs the browser out by the page's button.
 func (b *browser) signOut() {
-	b.w.t.Helper()
-	require.Equal(b.w.t, http.StatusSeeOther, b.post("/auth/sign-out", b.get("/").form(b.w.t, "/auth/sign-out")).StatusCode)
+	b.env.t.Helper()
+	require.Equal(b.env.t, http.StatusSeeOther, b.post("/auth/sign-out", b.get("/").form(b.env.t, "/auth/sign-out")).StatusCode)
 }
 
 // Who shares an address with a guesser signs in with the browser they always
 // sign in with.
 func TestNeighboursLockNobodyOut(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.user("u-bob", "bob", "Bob")
 	ada := w.signedIn()
 	ada.signOut()
@@ -55,18 +55,18 @@ func TestNeighboursLockNobodyOut(t *testing.T) {
 	ada.signOut()
 	page := ada.get("/auth/sign-in")
 	assert.Equal(t, http.StatusTooManyRequests, ada.signIn(page, "bob", password).StatusCode, "it is nothing for anybody else")
-	w.pass(179 * 24 * time.Hour)
+	w.advance(179 * 24 * time.Hour)
 	w.exhaust()
 	assert.Equal(t, http.StatusSeeOther, ada.signIn(page, "ada", password).StatusCode, "for as long")
 	ada.signOut()
-	w.pass(181 * 24 * time.Hour)
+	w.advance(181 * 24 * time.Hour)
 	w.exhaust()
 	assert.Equal(t, http.StatusTooManyRequests, ada.signIn(page, "ada", password).StatusCode, "and no longer")
 }
 
 // The people of one household use one browser.
 func TestSharedBrowser(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.browser()
 	names := []string{"one", "two", "three", "four", "five"}
 	for _, name := range names {
@@ -90,7 +90,7 @@ func TestSharedBrowser(t *testing.T) {
 
 // A device is worth a few guesses, and whose it is can't be read from it.
 func TestDeviceIsBounded(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	ada := w.signedIn()
 	ada.signOut()
 	stolen := ada.cookies["mintmark-device"]
@@ -110,7 +110,7 @@ func TestDeviceIsBounded(t *testing.T) {
 	thief.cookies["mintmark-device"] = stolen
 	assert.Equal(t, http.StatusTooManyRequests, thief.signIn(page, "ada", password).StatusCode, "to keep it is of no use")
 
-	w.pass(time.Minute) // now the address has a guess again
+	w.advance(time.Minute) // now the address has a guess again
 	assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", password).StatusCode)
 	assert.NotEqual(t, stolen, ada.cookies["mintmark-device"])
 	ada.signOut()
@@ -129,16 +129,16 @@ func TestDeviceIsBounded(t *testing.T) {
 // Devices end with the password, whoever sets a new one: those that were collected
 // are worth no guesses at it. The browser that changed it is known further on.
 func TestDevicesEndWithThePassword(t *testing.T) {
-	for name, set := range map[string]func(w *world, ada *browser){
-		"changed": func(w *world, ada *browser) {
+	for name, set := range map[string]func(w *env, ada *browser){
+		"changed": func(w *env, ada *browser) {
 			require.Equal(t, http.StatusSeeOther, ada.changePassword(password, another, another).StatusCode)
 		},
-		"reset": func(w *world, _ *browser) {
+		"reset": func(w *env, _ *browser) {
 			w.must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: "u-ada", Password: "hash of " + another})
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.user("u-bob", "bob", "Bob")
 			ada := w.signedIn()
 			var collected []string
@@ -158,7 +158,7 @@ func TestDevicesEndWithThePassword(t *testing.T) {
 				ada.signOut()
 				assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", another).StatusCode)
 			}
-			w.pass(time.Minute)
+			w.advance(time.Minute)
 			again := w.browser()
 			again.cookies["mintmark-device"] = collected[0]
 			require.Equal(t, http.StatusSeeOther, again.signIn(again.get("/auth/sign-in"), "ada", another).StatusCode)
@@ -173,7 +173,7 @@ func TestDevicesEndWithThePassword(t *testing.T) {
 // A node that has not heard of a new password keeps nobody who has it out, and
 // binds their device to it.
 func TestDeviceOfANewerPassword(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.user("u-bob", "bob", "Bob")
 	w.lag()
 	w.must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: "u-ada", Password: "hash of " + another})
@@ -195,7 +195,7 @@ func TestRightPasswordsAreBounded(t *testing.T) {
 		"many browsers":  func(b *browser, _ int) { delete(b.cookies, "mintmark-device") },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.user("u-bob", "bob", "Bob")
 			b := w.browser()
 			var res answer
@@ -214,7 +214,7 @@ func TestRightPasswordsAreBounded(t *testing.T) {
 			assert.LessOrEqual(t, len(w.View().SessionsOf("u-ada", w.Now(), 1000)), 100)
 			assert.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "bob", password).StatusCode)
 			delete(b.cookies, "mintmark")
-			w.pass(20 * time.Second)
+			w.advance(20 * time.Second)
 			assert.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "ada", password).StatusCode)
 		})
 	}
@@ -237,10 +237,10 @@ func (s *slowHasher) Check(ctx context.Context, hash, password string) (bool, er
 
 // Only so many strangers wait for a hash, and whom the service knows does not
 // wait for them.
-func TestStrangersStandInLine(t *testing.T) {
+func TestUnauthenticatedWaitInHashQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		slow := &slowHasher{begun: make(chan struct{}, 10_000), release: make(chan struct{})}
-		w := newWorld(t, func(c *web.Config) { slow.Passwords, c.Passwords = c.Passwords, slow })
+		w := newEnv(t, func(c *web.Config) { slow.Passwords, c.Passwords = c.Passwords, slow })
 		ada := w.signedIn()
 		ada.signOut()
 		var answered sync.WaitGroup
@@ -251,7 +251,7 @@ func TestStrangersStandInLine(t *testing.T) {
 			answered.Go(func() { stranger.signIn(page, fmt.Sprint("nobody", i), "guess") })
 		}
 		synctest.Wait()
-		assert.Equal(t, 100*runtime.NumCPU(), web.InLine(w.web))
+		assert.Equal(t, 100*runtime.NumCPU(), web.QueuedHashes(w.web))
 		assert.Len(t, slow.begun, runtime.NumCPU())
 		one := w.browser()
 		one.address = "another"
@@ -262,7 +262,7 @@ func TestStrangersStandInLine(t *testing.T) {
 		}
 		assert.Equal(t, http.StatusSeeOther, ada.signIn(ada.get("/auth/sign-in"), "ada", password).StatusCode)
 		time.Sleep(6 * time.Second) // longer than anybody waits
-		assert.Zero(t, web.InLine(w.web))
+		assert.Zero(t, web.QueuedHashes(w.web))
 		close(slow.release)
 		answered.Wait()
 		assert.Equal(t, http.StatusSeeOther, one.signIn(one.get("/auth/sign-in"), "ada", password).StatusCode, "those were no attempts")
@@ -285,7 +285,7 @@ func TestOneHouseholdLeavesRoom(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				slow := &slowHasher{begun: make(chan struct{}, 10_000), release: make(chan struct{})}
-				w := newWorld(t, func(c *web.Config) { slow.Passwords, c.Passwords = c.Passwords, slow })
+				w := newEnv(t, func(c *web.Config) { slow.Passwords, c.Passwords = c.Passwords, slow })
 				var answered sync.WaitGroup
 				for i := range 200 * runtime.NumCPU() {
 					stranger := w.browser()
@@ -295,13 +295,13 @@ func TestOneHouseholdLeavesRoom(t *testing.T) {
 				}
 				synctest.Wait()
 				waiting := min(50*runtime.NumCPU(), test.guesses-runtime.NumCPU())
-				assert.Equal(t, waiting, web.InLine(w.web))
+				assert.Equal(t, waiting, web.QueuedHashes(w.web))
 				newcomer := w.browser()
 				form := newcomer.get("/auth/sign-in")
 				var status int
 				answered.Go(func() { status = newcomer.signIn(form, "ada", password).StatusCode })
 				synctest.Wait()
-				assert.Equal(t, waiting+1, web.InLine(w.web), "the newcomer waits for a turn")
+				assert.Equal(t, waiting+1, web.QueuedHashes(w.web), "the newcomer waits for a turn")
 				close(slow.release)
 				answered.Wait()
 				assert.Equal(t, http.StatusSeeOther, status)
@@ -314,7 +314,7 @@ func TestOneHouseholdLeavesRoom(t *testing.T) {
 func TestHouseholdsAreBounded(t *testing.T) {
 	for name, test := range households {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			thief := w.browser()
 			page := thief.get("/auth/sign-in")
 			guesses := 0
@@ -329,25 +329,25 @@ func TestHouseholdsAreBounded(t *testing.T) {
 			neighbour := w.browser()
 			neighbour.address = "2001:db8:2::1"
 			assert.Equal(t, http.StatusSeeOther, neighbour.signIn(neighbour.get("/auth/sign-in"), "ada", password).StatusCode)
-			w.pass(time.Second)
+			w.advance(time.Second)
 			assert.Equal(t, http.StatusUnprocessableEntity, thief.signIn(page, "nobody", "guess").StatusCode)
 		})
 	}
 }
 
-// The same for who signs in elsewhere: neither guesses at passwords nor answers
+// The same for who signs in at the provider: neither guesses at passwords nor answers
 // that a neighbour makes up keep them out.
 func TestNeighboursLockNobodyOutElsewhere(t *testing.T) {
-	w, p := elsewhere(t)
+	w, p := newUpstreamEnv(t)
 	ada := w.browser()
-	require.Equal(t, "/", ada.signInElsewhere(ada.get("/auth/sign-in"), p, "s-1").Header.Get("Location"))
+	require.Equal(t, "/", ada.signInUpstream(ada.get("/auth/sign-in"), p, "s-1").Header.Get("Location"))
 	ada.signOut()
 	w.exhaust()
 	newcomer := w.browser()
-	assert.Equal(t, "/", newcomer.signInElsewhere(newcomer.get("/auth/sign-in"), p, "s-2").Header.Get("Location"), "guesses at passwords are none at answers")
+	assert.Equal(t, "/", newcomer.signInUpstream(newcomer.get("/auth/sign-in"), p, "s-2").Header.Get("Location"), "guesses at passwords are none at answers")
 
 	thief := w.browser()
-	back, refused := thief.goElsewhere(thief.get("/auth/sign-in"), p, "s-3"), 0
+	back, refused := thief.goUpstream(thief.get("/auth/sign-in"), p, "s-3"), 0
 	for range 61 {
 		if thief.get(strings.Replace(back, "code=", "code=x", 1)).StatusCode == http.StatusTooManyRequests {
 			refused++
@@ -355,26 +355,26 @@ func TestNeighboursLockNobodyOutElsewhere(t *testing.T) {
 	}
 	assert.Equal(t, 1, refused)
 	late := w.browser()
-	assert.Equal(t, http.StatusTooManyRequests, late.signInElsewhere(late.get("/auth/sign-in"), p, "s-4").StatusCode)
-	assert.Equal(t, "/", ada.signInElsewhere(ada.get("/auth/sign-in"), p, "s-1").Header.Get("Location"))
+	assert.Equal(t, http.StatusTooManyRequests, late.signInUpstream(late.get("/auth/sign-in"), p, "s-4").StatusCode)
+	assert.Equal(t, "/", ada.signInUpstream(ada.get("/auth/sign-in"), p, "s-1").Header.Get("Location"))
 }
 
 // A slowWriter is a person, or a thief, who reads no answer until they may.
 type slowWriter struct {
 	*httptest.ResponseRecorder
-	begun chan struct{}
-	may   chan struct{}
+	begun   chan struct{}
+	proceed chan struct{}
 }
 
 func (s slowWriter) Write(b []byte) (int, error) {
 	s.begun <- struct{}{}
-	<-s.may
+	<-s.proceed
 	return s.ResponseRecorder.Write(b)
 }
 
 // Who reads the answer slowly keeps no turn at having a password hashed.
-func TestSlowReadersKeepNoTurn(t *testing.T) {
-	w := newWorld(t)
+func TestSlowReadersBlockNoHashing(t *testing.T) {
+	w := newEnv(t)
 	var all sync.WaitGroup
 	slow := slowWriter{nil, make(chan struct{}, 10_000), make(chan struct{})}
 	for range 2 * runtime.NumCPU() {
@@ -396,13 +396,13 @@ func TestSlowReadersKeepNoTurn(t *testing.T) {
 	}
 	other := w.browser()
 	assert.Equal(t, http.StatusSeeOther, other.signIn(other.get("/auth/sign-in"), "ada", password).StatusCode)
-	close(slow.may)
+	close(slow.proceed)
 	all.Wait()
 }
 
 // What a form brings along is no longer than what the authorization step takes.
 func TestCarriedRequestIsBounded(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.browser()
 	form := b.get("/auth/sign-in").form(t, "/auth/sign-in")
 	form.Set("next", strings.Repeat("'", 9000))

@@ -10,10 +10,10 @@ import (
 
 // Carried and the others let the tests see what has no page of its own.
 var (
-	Carried   = carried
-	FormToken = formToken
-	Recently  = recently
-	WithToken = withToken
+	EscapeQuery = escapeQuery
+	FormToken   = formToken
+	Recently    = recently
+	SignNotice  = signNotice
 )
 
 type Purpose = purpose
@@ -43,8 +43,8 @@ var specimenForm = formKind{
 // object that has an owner; a form with every kind of field; a page for
 // administrators; and every part of the stylesheet.
 func (w *Web) AddSpecimens(took func(name string, uris, scopes []string, logo []byte)) {
-	show := func(c *call, v visit, f *form) error {
-		own, err := w.sure(c, &v, func() bool {
+	show := func(c *request, v session, f *form) error {
+		own, err := w.confirmFresh(c, &v, func() bool {
 			client := v.view.Client(c.param("id"))
 			return client != nil && client.Owner == v.user.ID
 		})
@@ -62,7 +62,7 @@ func (w *Web) AddSpecimens(took func(name string, uris, scopes []string, logo []
 		}
 		return w.show(c, v, "specimen", page{
 			Title: "Specimen", Trail: []crumb{{"Specimens", "/specimens"}}, Form: f,
-			Said: notices{"saved": "It was saved."}.of(c),
+			Notice: notices{"saved": "It was saved."}.text(c),
 			Body: struct {
 				Form   *form
 				Search search
@@ -71,59 +71,59 @@ func (w *Web) AddSpecimens(took func(name string, uris, scopes []string, logo []
 			}{f, searchOf(c, "Name"), pager{Back: "/specimens", Next: "/specimens?after=x"}, []ledger.ClientState{ledger.Pending, ledger.Approved, ledger.Rejected, ledger.Suspended}},
 		})
 	}
-	take := func(c *call, v visit, f *form) error {
+	take := func(c *request, v session, f *form) error {
 		uris := f.filled("redirect_uris")
 		refusals := map[string]*ledger.Refusal{
 			"":      {Cause: ledger.BadField, Field: "name", Note: "is empty"},
 			"line":  {Cause: ledger.BadField, Field: "redirect_uris[1]", Note: "must be absolute"},
 			"other": {Cause: ledger.BadField, Field: "owner", Note: "is not a user"},
 			"third": {Cause: ledger.TooManySecrets},
-			"moved": {Cause: ledger.Moved},
+			"moved": {Cause: ledger.Conflict},
 		}
 		if r := refusals[f.trimmed("name")]; r != nil {
 			f.refused(r)
 		}
 		if f.get("website") == "bad" {
-			f.wrong("website", "must begin with https:// or http://")
+			f.addProblem("website", "must begin with https:// or http://")
 		}
 		if !f.Has("type", "confidential") && !f.Has("type", "public") {
-			f.wrong("type", "is not chosen")
+			f.addProblem("type", "is not chosen")
 		}
 		if len(f.filled("scopes")) == 0 {
-			f.wrong("scopes", "needs at least one")
+			f.addProblem("scopes", "needs at least one")
 		}
 		if f.failed() {
 			return show(c, v, f)
 		}
 		took(f.get("name"), uris, f.filled("scopes"), f.file("logo"))
-		return c.done("/specimens/"+f.get("id"), notices{"saved": "x"}, "saved")
+		return c.redirectNotice("/specimens/"+f.get("id"), notices{"saved": "x"}, "saved")
 	}
 	w.pages["specimen"], _ = parsePage(os.DirFS("testdata"), "specimen.html")
 	w.install(append(w.routes(),
-		w.pageFor(users, "/specimens", func(c *call, v visit) error { return errNotFound }).named("Specimens", "To look at."),
-		w.pageFor(users, "/specimens/:id", func(c *call, v visit) error { return show(c, v, nil) }),
+		w.pageFor(users, "/specimens", func(c *request, v session) error { return errNotFound }).inMenu("Specimens", "To look at."),
+		w.pageFor(users, "/specimens/:id", func(c *request, v session) error { return show(c, v, nil) }),
 		w.formFor(users, &specimenForm, take),
-		w.pageFor(administrators, "/administration", func(c *call, v visit) error {
+		w.pageFor(administrators, "/administration", func(c *request, v session) error {
 			return w.show(c, v, "account_home", page{Title: "Administration", Body: homeBody{}})
-		}).named("Administration", "For administrators."),
+		}).inMenu("Administration", "For administrators."),
 	))
 }
 
 // RefusalsOf are the causes that are remembered of a client.
 func RefusalsOf(r *Refusals, client string) []ledger.Cause {
 	var causes []ledger.Cause
-	for _, one := range r.of(client) {
+	for _, one := range r.list(client) {
 		causes = append(causes, one.Cause)
 	}
 	return causes
 }
 
-// InLine is how many wait for a turn to have a password hashed.
-func InLine(w *Web) int { return len(w.line.places) }
+// QueuedHashes is how many wait for a turn to have a password hashed.
+func QueuedHashes(w *Web) int { return len(w.hashQueue.slots) }
 
-// NoteBrowser is noteBrowser.
-func NoteBrowser(r *Refusals, client string, cause ledger.Cause, at ledger.Time) {
-	r.noteBrowser(client, cause, "", at)
+// RecordBrowser is recordBrowser.
+func RecordBrowser(r *Refusals, client string, cause ledger.Cause, at ledger.Time) {
+	r.recordBrowser(client, cause, "", at)
 }
 
 // RefusedClients is how many clients are remembered of programs.
@@ -131,15 +131,15 @@ func RefusedClients(r *Refusals) int { return len(r.programs.byClient) }
 
 // Walk takes the place of a walk that takes long, until done.
 func Walk(w *Web) (done func()) {
-	w.counts.walking <- struct{}{}
-	return func() { <-w.counts.walking }
+	w.counters.running <- struct{}{}
+	return func() { <-w.counters.running }
 }
 
 // Counted reports whether the number of a client is known.
 func Counted(w *Web, client string) bool {
-	w.counts.mu.Lock()
-	defer w.counts.mu.Unlock()
-	one := w.counts.byClient[client]
+	w.counters.mu.Lock()
+	defer w.counters.mu.Unlock()
+	one := w.counters.byClient[client]
 	return one != nil && one.known
 }
 
@@ -148,26 +148,26 @@ func Counted(w *Web, client string) bool {
 func CountMany(w *Web, view ledger.View, clients int) int {
 	defer Walk(w)()
 	for i := range clients {
-		w.counts.begin(strconv.Itoa(i), view, 1)
+		w.counters.startCount(strconv.Itoa(i), view, 1)
 	}
-	w.counts.mu.Lock()
-	defer w.counts.mu.Unlock()
-	return len(w.counts.byClient)
+	w.counters.mu.Lock()
+	defer w.counters.mu.Unlock()
+	return len(w.counters.byClient)
 }
 
 // Forget has every number counted anew.
 func Forget(w *Web) {
-	w.counts.mu.Lock()
-	defer w.counts.mu.Unlock()
-	clear(w.counts.byClient)
+	w.counters.mu.Lock()
+	defer w.counters.mu.Unlock()
+	clear(w.counters.byClient)
 }
 
-// CutList leaves so many people in the list of a client.
-func CutList(w *Web, client string, n int) {
-	w.counts.mu.Lock()
-	defer w.counts.mu.Unlock()
-	one := w.counts.byClient[client]
-	one.is.Recent = one.is.Recent[:n]
+// TruncateList leaves so many people in the list of a client.
+func TruncateList(w *Web, client string, n int) {
+	w.counters.mu.Lock()
+	defer w.counters.mu.Unlock()
+	one := w.counters.byClient[client]
+	one.value.Recent = one.value.Recent[:n]
 }
 
 // BrowserName is browserName.

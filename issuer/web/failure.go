@@ -67,7 +67,7 @@ func methodNotAllowed(allow string) *failure {
 }
 
 // fail is the only place that turns an error into a page.
-func (w *Web) fail(c *call, err error) {
+func (w *Web) fail(c *request, err error) {
 	if first, ok := errors.AsType[*signInFirst](err); ok {
 		_ = c.redirect(first.location())
 		return
@@ -99,6 +99,6 @@ type errorBody struct {
 
 // retryAfter rounds up: a browser that comes back too early would be refused
 // again.
-func retryAfter(c *call, d time.Duration) {
+func retryAfter(c *request, d time.Duration) {
 	c.Header().Set("Retry-After", strconv.Itoa(max(1, int(math.Ceil(d.Seconds())))))
 }

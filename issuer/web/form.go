@@ -19,16 +19,16 @@ type formKind struct {
 	fields  []field
 
 	// revisited lets the browser keep the page that tells what is wrong with such a
-	// form, for whoever goes back to it: see keepForBack. No secret may be in it.
+	// form, for whoever goes back to it: see allowBackCache. No secret may be in it.
 	revisited bool
 }
 
 // A field is declared by one of the functions below.
 type field struct {
-	name  string
-	label string // what the page calls it, and what begins a sentence about it
-	kind  fieldKind
-	most  int // of a file, in bytes
+	name    string
+	label   string // what the page calls it, and what begins a sentence about it
+	kind    fieldKind
+	maxSize int // of a file, in bytes
 
 	choice  bool // the user picks the value from a list on the page; nothing is typed
 	private bool // only the form's own page may show the value again: see keep
@@ -50,7 +50,7 @@ func boundField(name string) field         { return field{name: name, kind: isBo
 func listField(name, label string) field   { return field{name: name, label: label, kind: isList} }
 
 func fileField(name, label string, most int) field {
-	return field{name: name, label: label, kind: isFile, most: most}
+	return field{name: name, label: label, kind: isFile, maxSize: most}
 }
 
 // labelled gives the field the label by which pages name its value.
@@ -109,8 +109,8 @@ type form struct {
 	alert    string // a problem with no one field
 	status   int    // 0 for what the problems imply
 
-	reauth *reauth // the proof of identity that the page asks for; set by askAnew
-	tooOld bool    // the form was refused since the user signed in too long ago
+	reauth       *reauth // the proof of identity that the page asks for; set by requireReauth
+	signInTooOld bool    // the form was refused since the user signed in too long ago
 }
 
 // A problem is a sentence about one field.
@@ -121,7 +121,7 @@ type problem struct {
 
 // form is an empty form for a page to show, but for the values given: those of
 // the action's parameters and bound fields, and what is filled in already.
-func (v *visit) form(kind *formKind, values url.Values) *form {
+func (v *session) form(kind *formKind, values url.Values) *form {
 	if values == nil {
 		values = url.Values{}
 	}
@@ -130,7 +130,7 @@ func (v *visit) form(kind *formKind, values url.Values) *form {
 
 // get is the one value of a field, as it was sent.
 func (f *form) get(name string) string {
-	f.mustHave(name)
+	f.require(name)
 	return f.values.Get(name)
 }
 
@@ -140,7 +140,7 @@ func (f *form) trimmed(name string) string { return strings.TrimSpace(f.get(name
 // filled are the values of a list that are not empty; the form is shown again
 // with these.
 func (f *form) filled(name string) []string {
-	f.mustHave(name)
+	f.require(name)
 	var list []string
 	for _, s := range f.values[name] {
 		if s = strings.TrimSpace(s); s != "" {
@@ -153,20 +153,20 @@ func (f *form) filled(name string) []string {
 
 // file is what was sent in a field for a file; nil for none.
 func (f *form) file(name string) []byte {
-	f.mustHave(name)
+	f.require(name)
 	return f.files[name]
 }
 
-func (f *form) mustHave(name string) {
+func (f *form) require(name string) {
 	if f.kind.field(name) < 0 && !slices.Contains(parameters(f.kind.action), name) {
 		panic("web: the form for " + f.kind.action + " declares no " + name)
 	}
 }
 
-// wrong says what is wrong with a field, or with one line of a list, as the
+// addProblem says what is wrong with a field, or with one line of a list, as the
 // ledger names it: "website", "redirect_uris[3]". The note is the rest of a
 // sentence that the field's label begins.
-func (f *form) wrong(name, note string) {
+func (f *form) addProblem(name, note string) {
 	field, line, _ := strings.Cut(strings.TrimSuffix(name, "]"), "[")
 	i := f.kind.field(field)
 	if i < 0 || f.kind.fields[i].kind == isBound {
@@ -193,11 +193,11 @@ func (f *form) refused(r *ledger.Refusal) *form {
 	case r.Field == "username" && r.Note == noSuchUser:
 		f.problems = append(f.problems, problem{ID: inputID(r.Field, ""), Text: "There is no user of that name."})
 	case r.Field != "" && r.Note != "":
-		f.wrong(r.Field, r.Note)
-	case r.Cause == ledger.Moved:
+		f.addProblem(r.Field, r.Note)
+	case r.Cause == ledger.Conflict:
 		f.alert, f.status = noticeMoved, 409
 	case r.Cause == ledger.SignInTooOld:
-		f.tooOld, f.alert, f.status = true, alertConfirm, 403
+		f.signInTooOld, f.alert, f.status = true, alertConfirm, 403
 	default:
 		f.alert = sentence(r.Cause.String())
 	}

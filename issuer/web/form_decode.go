@@ -21,13 +21,13 @@ const (
 	maxUpload = 8 << 20
 )
 
-type formHandler func(*call, *form) error
+type formHandler func(*request, *form) error
 
 // openForm is around the handler of a form that needs nobody to be signed in:
 // it refuses what no page of ours sent with the error given, and what came
 // from another origin. The handler looks at the token.
 func (w *Web) openForm(kind *formKind, h formHandler, without error) handler {
-	return func(c *call) error {
+	return func(c *request) error {
 		f, err := decode(c, kind)
 		switch {
 		case err != nil:
@@ -43,7 +43,7 @@ func (w *Web) openForm(kind *formKind, h formHandler, without error) handler {
 
 // decode reads the body once, and of it what the form declares. A body of
 // another type is an empty form.
-func decode(c *call, kind *formKind) (*form, error) {
+func decode(c *request, kind *formKind) (*form, error) {
 	f := &form{kind: kind, values: url.Values{}, files: map[string][]byte{}}
 	mediaType, params, err := mime.ParseMediaType(c.r.Header.Get("Content-Type"))
 	switch {
@@ -75,7 +75,7 @@ func (f *form) readQuery(body io.Reader) error {
 	}
 	for name, list := range values {
 		for _, value := range list {
-			if err := f.take(name, value); err != nil {
+			if err := f.add(name, value); err != nil {
 				return err
 			}
 		}
@@ -83,13 +83,13 @@ func (f *form) readQuery(body io.Reader) error {
 	return nil
 }
 
-// take keeps a value that the form declares.
-func (f *form) take(name, value string) error {
+// add keeps a value that the form declares.
+func (f *form) add(name, value string) error {
 	switch name {
 	case "token":
-		return takeOnce(&f.token, value)
+		return setOnce(&f.token, value)
 	case "shown_to":
-		return takeOnce(&f.shownTo, value)
+		return setOnce(&f.shownTo, value)
 	}
 	i := f.kind.field(name)
 	if i < 0 {
@@ -109,7 +109,7 @@ func (f *form) take(name, value string) error {
 	return nil
 }
 
-func takeOnce(into *string, value string) error {
+func setOnce(into *string, value string) error {
 	if *into != "" {
 		return errUnreadable
 	}
@@ -139,7 +139,7 @@ func (f *form) readParts(r *multipart.Reader) error {
 				return errTooLarge
 			}
 			if err == nil {
-				err = f.take(name, string(value))
+				err = f.add(name, string(value))
 			}
 		}
 		if err != nil {
@@ -152,14 +152,14 @@ func (f *form) readParts(r *multipart.Reader) error {
 // readFile takes a file in. An empty one is none: that is how a browser sends
 // that nothing was chosen.
 func (f *form) readFile(part io.Reader, field field) error {
-	content, err := io.ReadAll(io.LimitReader(part, int64(field.most)+1))
+	content, err := io.ReadAll(io.LimitReader(part, int64(field.maxSize)+1))
 	switch {
 	case err != nil:
 		return err
 	case f.files[field.name] != nil:
 		return errUnreadable
-	case len(content) > field.most:
-		f.wrong(field.name, "is larger than "+kilobytes(field.most))
+	case len(content) > field.maxSize:
+		f.addProblem(field.name, "is larger than "+kilobytes(field.maxSize))
 	case len(content) > 0:
 		f.files[field.name] = content
 	}

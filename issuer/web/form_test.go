@@ -24,21 +24,21 @@ type part struct{ name, file, content string }
 
 // postParts sends a form as a browser sends one with a file.
 func (b *browser) postParts(target string, form url.Values, files ...part) answer {
-	b.w.t.Helper()
+	b.env.t.Helper()
 	var body bytes.Buffer
 	w := multipart.NewWriter(&body)
 	for name, list := range form {
 		for _, value := range list {
-			require.NoError(b.w.t, w.WriteField(name, value))
+			require.NoError(b.env.t, w.WriteField(name, value))
 		}
 	}
 	for _, f := range files {
 		out, err := w.CreateFormFile(f.name, f.file)
-		require.NoError(b.w.t, err)
+		require.NoError(b.env.t, err)
 		_, err = out.Write([]byte(f.content))
-		require.NoError(b.w.t, err)
+		require.NoError(b.env.t, err)
 	}
-	require.NoError(b.w.t, w.Close())
+	require.NoError(b.env.t, w.Close())
 	return b.send(http.MethodPost, target, &body, http.Header{
 		"Content-Type": {w.FormDataContentType()}, "Sec-Fetch-Site": {"same-origin"},
 	})
@@ -64,7 +64,7 @@ func TestForm(t *testing.T) {
 		res := send()
 		require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
 		assert.Equal(t, specimenPage+"?done=saved", leadsTo(res))
-		assert.Equal(t, i+1, s.taken)
+		assert.Equal(t, i+1, s.accepted)
 		assert.Equal(t, " Calendar ", s.name)
 		assert.Equal(t, []string{"https://a.example/", "https://b.example/"}, s.uris)
 		assert.Equal(t, form["scopes"], s.scopes)
@@ -124,7 +124,7 @@ func TestFormProblems(t *testing.T) {
 			assert.Equal(t, good.Get("token"), form.Get("token"))
 		})
 	}
-	assert.Zero(t, s.taken)
+	assert.Zero(t, s.accepted)
 }
 
 func TestFormFiles(t *testing.T) {
@@ -142,7 +142,7 @@ func TestFormFiles(t *testing.T) {
 			assert.Contains(t, res.body, "Too much was sent")
 		}
 	}
-	assert.Equal(t, 1, s.taken)
+	assert.Equal(t, 1, s.accepted)
 	assert.Len(t, s.logo, 1<<10)
 }
 
@@ -216,7 +216,7 @@ func TestFormRefusals(t *testing.T) {
 		header.Set("Content-Type", "application/x-www-form-urlencoded")
 		assert.Equal(t, http.StatusForbidden, b.send("POST", specimenPath, strings.NewReader(good.Encode()), header).StatusCode, name)
 	}
-	assert.Zero(t, s.taken)
+	assert.Zero(t, s.accepted)
 	assert.Equal(t, http.StatusSeeOther, b.post(specimenPath, good).StatusCode)
 }
 

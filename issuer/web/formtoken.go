@@ -14,8 +14,8 @@ type purpose string
 const (
 	forSignIn     purpose = "sign-in"
 	forSignOut    purpose = "sign-out"
-	forUpstream   purpose = "sign-in elsewhere"
-	forConfirm    purpose = "confirm elsewhere"
+	forUpstream   purpose = "sign-in upstream"
+	forConfirm    purpose = "confirm upstream"
 	forNotice     purpose = "notice" // no form: see noticeToken
 	forConsent    purpose = "consent"
 	forDisconnect purpose = "disconnect"
@@ -55,7 +55,7 @@ func genuine(token, key string, p purpose, user, about string) bool {
 
 // formKey is the secret of a browser that has no session yet: a random cookie.
 // It keeps others from signing a browser in to an account of theirs.
-func (w *Web) formKey(c *call) string {
+func (w *Web) formKey(c *request) string {
 	if key := w.sentFormKey(c); key != "" {
 		return key
 	}
@@ -76,7 +76,7 @@ func (w *Web) random() string {
 }
 
 // sentFormKey is empty where the browser sent none that can be ours.
-func (w *Web) sentFormKey(c *call) string {
+func (w *Web) sentFormKey(c *request) string {
 	cookie, err := c.r.Cookie(w.cookieName(formCookie))
 	if err != nil || len(cookie.Value) != base64.RawURLEncoding.EncodedLen(32) {
 		return ""

@@ -18,22 +18,22 @@ const (
 	administrators          // of them, those with the role
 )
 
-// errUnsure is for a visit of which it can't be told whose it is.
-var errUnsure = fmt.Errorf("look up the session: %w", oauth.ErrUnavailable)
+// errSessionUnavailable is for a session of which it can't be told whose it is.
+var errSessionUnavailable = fmt.Errorf("look up the session: %w", oauth.ErrUnavailable)
 
-// admit is the visit of somebody who belongs to the audience. Others are sent
+// admit is the session of somebody who belongs to the audience. Others are sent
 // to sign in, and from there to c.back. Whoever is signed in and does not belong
 // to it is told of no such page.
-func (w *Web) admit(c *call, who audience) (visit, error) {
-	v := w.visit(c)
+func (w *Web) admit(c *request, who audience) (session, error) {
+	v := w.loadSession(c)
 	switch {
-	case v.unsure:
-		return v, errUnsure
+	case v.unavailable:
+		return v, errSessionUnavailable
 	case v.user == nil:
 		return v, c.signInFirst()
 	}
 	if who == administrators {
-		admin, err := w.sure(c, &v, func() bool { return v.user.Admin })
+		admin, err := w.confirmFresh(c, &v, func() bool { return v.user.Admin })
 		switch {
 		case err != nil:
 			return v, err
@@ -44,10 +44,10 @@ func (w *Web) admit(c *call, who audience) (visit, error) {
 	return v, nil
 }
 
-// sure reports whether yes holds on the visit's view. Before it says no it
-// looks once more at a fresh one, which the visit then has: this node may not
+// confirmFresh reports whether yes holds on the session's view. Before it says no it
+// looks once more at a fresh one, which the session then has: this node may not
 // have heard yet of what the page is about.
-func (w *Web) sure(c *call, v *visit, yes func() bool) (bool, error) {
+func (w *Web) confirmFresh(c *request, v *session, yes func() bool) (bool, error) {
 	if yes() {
 		return true, nil
 	}
@@ -56,7 +56,7 @@ func (w *Web) sure(c *call, v *visit, yes func() bool) (bool, error) {
 		return false, err
 	}
 	v.view = fresh
-	w.look(c, v)
+	w.lookupSession(c, v)
 	if v.user == nil {
 		return false, c.signInFirst()
 	}
@@ -72,9 +72,9 @@ type signInFirst struct {
 
 func (*signInFirst) Error() string { return "nobody is signed in" }
 
-func (c *call) signInFirst() error { return &signInFirst{to: c.back, posted: c.posted} }
+func (c *request) signInFirst() error { return &signInFirst{to: c.returnTo, posted: c.posted} }
 
-// location is the sign-in page that goes on where the call wanted to.
+// location is the sign-in page that goes on where the request wanted to.
 func (s *signInFirst) location() string {
 	query := url.Values{}
 	if s.to != "" && s.to != pathHome {
@@ -104,12 +104,12 @@ func (w *Web) ownPage(address string) string {
 	if err != nil || u.Scheme != "" || u.Host != "" {
 		return ""
 	}
-	if known, _, _ := w.own.Lookup(http.MethodGet, u.Path); known == nil {
+	if known, _, _ := w.ownPages.Lookup(http.MethodGet, u.Path); known == nil {
 		return ""
 	}
 	own := (&url.URL{Path: u.Path}).EscapedPath()
 	if u.RawQuery != "" {
-		own += "?" + carried(u.RawQuery)
+		own += "?" + escapeQuery(u.RawQuery)
 	}
 	if len(own) > maxOwn {
 		return "" // it would not be taken again

@@ -13,21 +13,21 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// specimen is a world with pages that use what no page uses yet.
+// specimen is an env with pages that use what no page uses yet.
 type specimen struct {
-	*world
+	*env
 	name         string
 	uris, scopes []string
 	logo         []byte
-	taken        int
+	accepted     int
 }
 
 func newSpecimen(t *testing.T) *specimen {
 	t.Helper()
-	s := &specimen{world: newWorld(t)}
+	s := &specimen{env: newEnv(t)}
 	s.web.AddSpecimens(func(name string, uris, scopes []string, logo []byte) {
 		s.name, s.uris, s.scopes, s.logo = name, uris, scopes, logo
-		s.taken++
+		s.accepted++
 	})
 	s.route()
 	s.user("u-bob", "bob", "Bob")
@@ -40,7 +40,7 @@ func TestSignInAndBack(t *testing.T) {
 	for _, address := range []string{
 		"/account", "/account/password", "/connected-apps", "/connected-apps/calendar", "/connected-apps?q=a+b&after=c%26d",
 	} {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.browser()
 		res := b.get(address)
 		require.Equal(t, http.StatusSeeOther, res.StatusCode, address)
@@ -52,7 +52,7 @@ func TestSignInAndBack(t *testing.T) {
 		assert.Equal(t, address, in.Header.Get("Location"))
 		assert.Equal(t, address, b.get(res.Header.Get("Location")).Header.Get("Location"), "who is signed in goes on at once")
 	}
-	assert.Equal(t, "/auth/sign-in", newWorld(t).browser().get("/").Header.Get("Location"), "home is where everybody goes anyway")
+	assert.Equal(t, "/auth/sign-in", newEnv(t).browser().get("/").Header.Get("Location"), "home is where everybody goes anyway")
 }
 
 // A form that comes when nobody is signed in any more does nothing, and says so.
@@ -64,7 +64,7 @@ func TestSignInAfterAForm(t *testing.T) {
 	page := stranger.get(res.Header.Get("Location"))
 	assert.Contains(t, page.body, "nothing was done")
 	assert.Equal(t, "/specimens/calendar", stranger.signIn(page, "ada", password).Header.Get("Location"), "to the page of the form")
-	assert.Zero(t, s.taken)
+	assert.Zero(t, s.accepted)
 }
 
 var notOwn = []string{
@@ -104,10 +104,10 @@ func FuzzOwnPage(f *testing.F) {
 	}
 	f.Add("/connected-apps/calendar?q=x")
 	f.Add("/account?" + strings.Repeat("\xff", 1000))
-	var w *world
+	var w *env
 	f.Fuzz(func(t *testing.T, address string) {
 		if w == nil {
-			w = newWorld(t)
+			w = newEnv(t)
 		}
 		own := w.web.OwnPage(address)
 		if own == "" {
@@ -143,10 +143,10 @@ func TestAdministrators(t *testing.T) {
 	assert.Equal(t, http.StatusNotFound, res.StatusCode)
 	assert.Equal(t, ada.get("/nothing").body, res.body)
 	assert.NotContains(t, ada.get("/").body, "Administration")
-	s.down = true
+	s.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, ada.get("/administration").StatusCode, "it may be that this node lags")
 	assert.Equal(t, http.StatusOK, root.get("/administration").StatusCode)
-	s.down = false
+	s.noLeader = false
 
 	s.lag()
 	s.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-ada", State: ledger.Promote})
@@ -157,31 +157,31 @@ func TestAdministrators(t *testing.T) {
 
 // Where it can't be told whether somebody is signed in, nobody is told that
 // they are not.
-func TestUnsureWhoIsSignedIn(t *testing.T) {
-	w := newWorld(t)
+func TestSessionUnavailable(t *testing.T) {
+	w := newEnv(t)
 	w.lag()
 	b := w.signedIn()
-	w.down = true
+	w.noLeader = true
 	res := b.get("/account")
 	assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
 	assert.NotEmpty(t, res.Header.Get("Retry-After"))
 	assert.Equal(t, http.StatusServiceUnavailable, b.post(passwordPath, nil).StatusCode)
 	assert.Equal(t, http.StatusSeeOther, w.browser().get("/account").StatusCode, "who has no session is not signed in")
-	w.down = false
+	w.noLeader = false
 	assert.Equal(t, http.StatusOK, b.get("/account").StatusCode)
 }
 
 // A node that is cut off may have missed the end of a session.
-func TestCutOff(t *testing.T) {
-	w := newWorld(t)
+func TestNoLeaderContact(t *testing.T) {
+	w := newEnv(t)
 	b := w.signedIn()
-	w.cutOff = true
+	w.noLeaderContact = true
 	assert.Equal(t, http.StatusOK, b.get("/account").StatusCode, "a fresh view can be had")
 	page := b.get(at(good()))
 	w.lag()
 	w.must(&ledger.SignOut{Session: credential.SessionDigest(b.session())})
 	assert.Equal(t, "/auth/sign-in?to=%2Faccount", b.get("/account").Header.Get("Location"))
-	w.down = true
+	w.noLeader = true
 	for name, res := range map[string]answer{
 		"page": b.get("/account"), "form": b.post(passwordPath, nil), "consent": b.get(at(good())), "decision": b.decide(page, "cancel"),
 	} {

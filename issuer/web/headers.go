@@ -18,25 +18,25 @@ func (w *Web) setHeaders(h http.Header) {
 	}
 }
 
-// keepForBack lets a browser keep the answer to a form in which something was
+// allowBackCache lets a browser keep the answer to a form in which something was
 // wrong: it has no other way to show that page to who goes back to it, and offers
 // to send the form again instead. What is kept is not used for anything else, and
-// forgetKept ends it.
-func keepForBack(c *call, f *form) {
+// clearBackCache ends it.
+func allowBackCache(c *request, f *form) {
 	if f.kind.revisited && c.posted {
 		c.Header().Set("Cache-Control", "private, no-cache")
 	}
 }
 
-// forgetKept has a browser drop what keepForBack let it keep: who uses it next is
+// clearBackCache has a browser drop what allowBackCache let it keep: who uses it next is
 // somebody else.
-func forgetKept(h http.Header) { h.Set("Clear-Site-Data", `"cache"`) }
+func clearBackCache(h http.Header) { h.Set("Clear-Site-Data", `"cache"`) }
 
 // contentPolicy limits what a page may load and where its forms may lead. Chromium
 // checks form-action against every redirect that follows a form, also against those of
 // the application, whose targets this server doesn't know. The consent page therefore
 // has formsAnywhere, without form-action. Every other form leads to a page of this
-// server: see goOn.
+// server: see continueTo.
 const (
 	contentPolicy = formsAnywhere + "; form-action 'self'"
 	formsAnywhere = "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'"

@@ -23,7 +23,7 @@ func checkPage(t testing.TB, page answer) {
 	for _, fault := range faultsOf(page.body) {
 		assert.Fail(t, "not a good page: "+fault, "%s", page.body)
 	}
-	if !strings.Contains(page.body, ">Submit again</button>") { // it shows what was sent: see maxKeptForm
+	if !strings.Contains(page.body, ">Submit again</button>") { // it shows what was sent: see maxRedisplay
 		assert.Less(t, len(page.body), maxPage)
 	}
 	policy := "default-src 'none'; style-src 'self'; img-src 'self'; frame-ancestors 'none'; base-uri 'none'"
@@ -58,8 +58,8 @@ func (e *element) inside(names ...string) bool {
 	return false
 }
 
-// said is what assistive technology calls it.
-func (e *element) said() string {
+// fullText is what assistive technology calls it.
+func (e *element) fullText() string {
 	if label := e.attrs["aria-label"]; label != "" {
 		return label
 	}
@@ -144,7 +144,7 @@ func faultsOf(text string) []string {
 				fault("h%d comes after h%d", now, level)
 			}
 			level = now
-			if e.said() == "" {
+			if e.fullText() == "" {
 				fault("a heading is empty")
 			}
 		}
@@ -170,7 +170,7 @@ func faultsOf(text string) []string {
 				fault("%s %q has no label", e.name, e.attrs["name"])
 			}
 		case "a", "button", "summary", "label", "legend", "caption", "th", "title":
-			if e.said() == "" {
+			if e.fullText() == "" {
 				fault("%s says nothing", e.name)
 			}
 		case "nav", "table":

@@ -22,12 +22,12 @@ import (
 // in before has a separate count for that user (see device), which nobody else can use
 // up.
 type attempts struct {
-	everywhere *limit.Fixed // by user name
-	account    *limit.Limiter
-	address    *limit.Networks
-	device     *limit.Limiter  // by device id
-	own        *limit.Limiter  // by session, of users who give their password again
-	elsewhere  *limit.Networks // answers of the provider, by address
+	username *limit.Fixed // by user name
+	account  *limit.Limiter
+	address  *limit.Networks
+	device   *limit.Limiter  // by device id
+	session  *limit.Limiter  // by session, of users who give their password again
+	upstream *limit.Networks // answers of the provider, by address
 	// accepted counts successful sign-ins by user. They are no guesses, but each costs
 	// a hash and a session, and adds an event to the audit trail, whose length is
 	// bounded. Only somebody with the password can use this up. It counts all
@@ -37,23 +37,23 @@ type attempts struct {
 
 func newAttempts() *attempts {
 	return &attempts{
-		everywhere: limit.NewFixed(20.0/3600, 100),
-		account:    limit.New(0.1, 10, 10_000),
-		address:    limit.NewNetworks(1, 60, 10_000),
+		username: limit.NewFixed(20.0/3600, 100),
+		account:  limit.New(0.1, 10, 10_000),
+		address:  limit.NewNetworks(1, 60, 10_000),
 		// What is used up is counted like any other browser until its person
 		// signs in again, so it need not fill up for their sake.
-		device:    limit.New(1.0/3600, 10, 10_000),
-		own:       limit.New(0.1, 10, 10_000),
-		elsewhere: limit.NewNetworks(1, 60, 10_000),
-		accepted:  limit.New(0.05, 200, 10_000),
+		device:   limit.New(1.0/3600, 10, 10_000),
+		session:  limit.New(0.1, 10, 10_000),
+		upstream: limit.NewNetworks(1, 60, 10_000),
+		accepted: limit.New(0.05, 200, 10_000),
 	}
 }
 
-// take counts one attempt, or returns how long to wait. The name is folded as the ledger
+// try counts one attempt, or returns how long to wait. The name is folded as the ledger
 // does. After a right password, forgive removes the attempt from the counts, and the
 // earlier wrong ones for this name from this address, but not those for other names. If
 // the password was not checked, undo removes only this attempt.
-func (a *attempts) take(username, address string, now time.Time) (wait time.Duration, forgive, undo func()) {
+func (a *attempts) try(username, address string, now time.Time) (wait time.Duration, forgive, undo func()) {
 	wait, ofAddress := a.address.Try(address, now)
 	if wait > 0 {
 		return wait, nil, nil
@@ -63,7 +63,7 @@ func (a *attempts) take(username, address string, now time.Time) (wait time.Dura
 	if wait > 0 {
 		return wait, nil, nil
 	}
-	wait, ofName := a.everywhere.Try(strings.ToLower(username), now)
+	wait, ofName := a.username.Try(strings.ToLower(username), now)
 	if wait > 0 {
 		ofAddress()
 		ofAccount()
@@ -72,29 +72,29 @@ func (a *attempts) take(username, address string, now time.Time) (wait time.Dura
 	return 0, func() { ofAddress(); ofName(); a.account.Forget(key) }, func() { ofAddress(); ofName(); ofAccount() }
 }
 
-// takeDevice is take for a browser that the person has signed in with before.
+// tryDevice is take for a browser that the person has signed in with before.
 // It is false for one that has guessed too often to be told from any other.
-func (a *attempts) takeDevice(id deviceID, now time.Time) (forgive func(), ok bool) {
+func (a *attempts) tryDevice(id deviceID, now time.Time) (forgive func(), ok bool) {
 	key := string(id[:])
 	return func() { a.device.Forget(key) }, a.device.Take(key, now) == 0
 }
 
-// takeOwn is take for a signed-in user who gives the password again. It counts by
+// trySession is take for a signed-in user who gives the password again. It counts by
 // session: neither others at the same address nor another session of the user can use
 // it up, and somebody who found this session has few guesses from all addresses.
-func (a *attempts) takeOwn(session string, now time.Time) (wait time.Duration, forgive func()) {
-	return a.own.Take(session, now), func() { a.own.Forget(session) }
+func (a *attempts) trySession(session string, now time.Time) (wait time.Duration, forgive func()) {
+	return a.session.Take(session, now), func() { a.session.Forget(session) }
 }
 
-// takeElsewhere counts one answer of the provider that a browser brings, since each
+// tryUpstream counts one answer of the provider that a browser brings, since each
 // costs a few requests to the provider. forgive removes it from the count after a
 // successful sign-in.
-func (a *attempts) takeElsewhere(address string, now time.Time) (wait time.Duration, forgive func()) {
-	return a.elsewhere.Try(address, now)
+func (a *attempts) tryUpstream(address string, now time.Time) (wait time.Duration, forgive func()) {
+	return a.upstream.Try(address, now)
 }
 
-// takeElsewhereDevice is to takeElsewhere as takeDevice is to take.
-func (a *attempts) takeElsewhereDevice(id deviceID, now time.Time) (forgive func(), ok bool) {
+// tryUpstreamDevice is to tryUpstream as tryDevice is to take.
+func (a *attempts) tryUpstreamDevice(id deviceID, now time.Time) (forgive func(), ok bool) {
 	wait, forgive := a.device.Try(string(id[:]), now)
 	return forgive, wait == 0
 }
@@ -105,9 +105,9 @@ func (a *attempts) accept(user string, now time.Time) (wait time.Duration) {
 	return a.accepted.Take(user, now)
 }
 
-// acceptElsewhere is accept for a person whom the provider has signed in.
-func (a *attempts) acceptElsewhere(subject string, now time.Time) (wait time.Duration) {
-	return a.accepted.Take("elsewhere\x00"+subject, now)
+// acceptUpstream is accept for a person whom the provider has signed in.
+func (a *attempts) acceptUpstream(subject string, now time.Time) (wait time.Duration) {
+	return a.accepted.Take("upstream\x00"+subject, now)
 }
 
 func accountKey(username, network string) string { return network + "\x00" + strings.ToLower(username) }

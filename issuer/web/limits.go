@@ -36,11 +36,11 @@ func newLimits() *limits {
 	}
 }
 
-// countForm counts a form that the visit sent.
-func (w *Web) countForm(v *visit, kind *formKind) error {
+// countForm counts a form that the session sent.
+func (w *Web) countForm(v *session, kind *formKind) error {
 	counted, key := w.limits.changes, v.user.ID
 	if kind.ends {
-		counted, key = w.limits.endings, v.session.Handle()
+		counted, key = w.limits.endings, v.stored.Handle()
 	}
 	if wait := counted.Take(key, w.config.Ledger.Now().Std()); wait > 0 {
 		return tooManyChanges(wait)

@@ -17,7 +17,7 @@ type search struct{ Action, Label, Query string }
 const maxSearch = 200
 
 // searchOf reads what the call searches for.
-func searchOf(c *call, label string) search {
+func searchOf(c *request, label string) search {
 	q := c.r.URL.Query().Get("q")
 	return search{Action: c.r.URL.Path, Label: label, Query: q[:min(len(q), maxSearch)]}
 }
@@ -25,7 +25,7 @@ func searchOf(c *call, label string) search {
 // pageOf is the part of a list that a call asks for, with the key of the entry
 // before it in its query. A key that is not there, of an entry that is gone,
 // means the beginning.
-func pageOf[E any](c *call, list []E, size int, key func(E) string) ([]E, pager) {
+func pageOf[E any](c *request, list []E, size int, key func(E) string) ([]E, pager) {
 	from := 0
 	if after := c.r.URL.Query().Get("after"); after != "" {
 		from = 1 + slices.IndexFunc(list, func(e E) bool { return key(e) == after })
@@ -49,7 +49,7 @@ func pageOf[E any](c *call, list []E, size int, key func(E) string) ([]E, pager)
 // comes after an entry, or with back the one before it, and where that way goes
 // on, "" at the end. A page that would begin the list, and may be short, is the
 // first one instead.
-func pageBy[E any](c *call, read func(at string, back bool) (found []E, next string), key func(E) string) ([]E, pager) {
+func pageBy[E any](c *request, read func(at string, back bool) (found []E, next string), key func(E) string) ([]E, pager) {
 	query := c.r.URL.Query()
 	after := query.Get("after")
 	if before := query.Get("before"); before != "" {
@@ -89,7 +89,7 @@ func (p pager) below(id string) pager {
 
 // pageAt is the address of the call's list "after" or "before" an entry; of its
 // beginning where the key is empty.
-func (c *call) pageAt(side, key string) string {
+func (c *request) pageAt(side, key string) string {
 	query := c.r.URL.Query()
 	for _, name := range []string{"done", "after", "before"} {
 		query.Del(name)

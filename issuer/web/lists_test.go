@@ -39,7 +39,7 @@ func leads(page answer, rel string) string {
 func TestListsAreWalkedBothWays(t *testing.T) {
 	w, root := administration(t)
 	for i := range 60 {
-		w.pass(time.Second)
+		w.advance(time.Second)
 		w.client(fmt.Sprintf("c%02d", i), func(c *ledger.ImportClient) { c.State = ledger.Pending })
 		w.user(fmt.Sprintf("u-many-%02d", i), fmt.Sprintf("many-%02d", i), "")
 	}

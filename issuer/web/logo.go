@@ -56,7 +56,7 @@ func logoPath(digest []byte) string {
 
 // logo serves a logo from the server's own origin, so that no application learns which
 // users look at a page that shows it. Caches may store public logos only.
-func (w *Web) logo(c *call) error {
+func (w *Web) logo(c *request) error {
 	var id [32]byte
 	digest := c.param("digest")
 	if n, err := hex.Decode(id[:], []byte(digest[:min(len(digest), 64)])); err != nil || n != len(id) || len(digest) != 64 {
@@ -69,9 +69,9 @@ func (w *Web) logo(c *call) error {
 	view, _ := w.viewAt(c.r.Context(), index)
 	l, public := view.LogoFor(nil, id)
 	if !public {
-		v := w.visit(c)
-		if v.unsure {
-			return errUnsure
+		v := w.loadSession(c)
+		if v.unavailable {
+			return errSessionUnavailable
 		}
 		l, public = v.view.LogoFor(v.user, id)
 	}
@@ -84,7 +84,7 @@ func (w *Web) logo(c *call) error {
 		h.Set("Cache-Control", "public, max-age=31536000, immutable")
 	}
 	c.WriteHeader(http.StatusOK)
-	if !c.head() {
+	if !c.isHead() {
 		_, _ = c.Write(l.Bytes) // the browser went away
 	}
 	return nil

@@ -10,9 +10,9 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// newSecretTime is how long after its page was shown a form can make its secret and
+// newSecretLifetime is how long after its page was shown a form can make its secret and
 // show it again.
-const newSecretTime = 10 * time.Minute
+const newSecretLifetime = 10 * time.Minute
 
 // NewSecrets seals the client secret that a form carries before it is made. Every node
 // must be able to open what another one sealed.
@@ -35,10 +35,10 @@ type newSecret struct {
 }
 
 // newSecretForm returns the form that makes a new secret of a client.
-func (w *Web) newSecretForm(v *visit, client *ledger.Client) *form {
+func (w *Web) newSecretForm(v *session, client *ledger.Client) *form {
 	n := newSecret{
 		Plain: credential.NewSecret(w.config.Rand).Reveal(), ID: w.newSecretID(), Client: client.ID,
-		User: v.user.ID, Session: sessionText(v), Expires: w.config.Ledger.Now().Add(newSecretTime),
+		User: v.user.ID, Session: sessionText(v), Expires: w.config.Ledger.Now().Add(newSecretLifetime),
 	}
 	plain, err := json.Marshal(n)
 	if err != nil {
@@ -50,7 +50,7 @@ func (w *Web) newSecretForm(v *visit, client *ledger.Client) *form {
 
 // newSecretOf returns the secret that a form carries. ok is false if the form doesn't
 // carry one that is bound to this visit and client, or if it has expired.
-func (w *Web) newSecretOf(v *visit, client *ledger.Client, f *form) (plain string, ok bool) {
+func (w *Web) newSecretOf(v *session, client *ledger.Client, f *form) (plain string, ok bool) {
 	text, err := w.config.NewSecrets.OpenNewSecret(f.get("sealed"))
 	if err != nil {
 		return "", false
@@ -63,7 +63,7 @@ func (w *Web) newSecretOf(v *visit, client *ledger.Client, f *form) (plain strin
 		n.Session == sessionText(v) && w.config.Ledger.Now() < n.Expires
 }
 
-func sessionText(v *visit) string {
+func sessionText(v *session) string {
 	digest := credential.SessionDigest(v.id)
 	return base64.RawURLEncoding.EncodeToString(digest[:])
 }

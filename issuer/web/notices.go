@@ -11,11 +11,11 @@ import (
 // could make a link to a page that says what was never done.
 type notices map[string]string
 
-// of is what the call asks for; "" for none and for an unknown word.
-func (n notices) of(c *call) string { return n[c.said()] }
+// text is what the call asks for; "" for none and for an unknown word.
+func (n notices) text(c *request) string { return n[c.notice()] }
 
-// done goes on to a page that says so.
-func (c *call) done(page string, n notices, word string) error {
+// redirectNotice goes on to a page that says so.
+func (c *request) redirectNotice(page string, n notices, word string) error {
 	if n[word] == "" {
 		panic("web: no notice says " + word)
 	}
@@ -23,23 +23,23 @@ func (c *call) done(page string, n notices, word string) error {
 	if err != nil {
 		panic("web: not a path: " + page)
 	}
-	return c.redirect(page + "?done=" + withToken(c.session, c.user, path, word))
+	return c.redirect(page + "?done=" + signNotice(c.sessionID, c.user, path, word))
 }
 
-// said is the word of what this session has done. It stays in the address, so that
+// notice is the word of what this session has done. It stays in the address, so that
 // the page says it again when it is reloaded.
-func (c *call) said() string {
-	return wordOf(c.r.URL.Query().Get("done"), c.session, c.user, c.r.URL.Path)
+func (c *request) notice() string {
+	return verifyNotice(c.r.URL.Query().Get("done"), c.sessionID, c.user, c.r.URL.Path)
 }
 
-// withToken is a word with proof that it was said to a browser with that key, on
+// signNotice is a word with proof that it was said to a browser with that key, on
 // the way to a page.
-func withToken(key, user, path, word string) string {
+func signNotice(key, user, path, word string) string {
 	return word + "." + noticeToken(key, user, path, word)
 }
 
-// wordOf is the word of what withToken made, and "" for anything else.
-func wordOf(text, key, user, path string) string {
+// verifyNotice is the word of what signNotice made, and "" for anything else.
+func verifyNotice(text, key, user, path string) string {
 	word, token, _ := strings.Cut(text, ".")
 	if key == "" || !hmac.Equal([]byte(token), []byte(noticeToken(key, user, path, word))) {
 		return ""

@@ -16,7 +16,7 @@ import (
 
 // noticed is the address of a page with a notice, as the browser was once sent to it.
 func (b *browser) noticed(path, word string) string {
-	return path + "?" + url.Values{"done": {web.WithToken(b.session(), b.who, path, word)}}.Encode()
+	return path + "?" + url.Values{"done": {web.SignNotice(b.session(), b.userID, path, word)}}.Encode()
 }
 
 var noticeToken = regexp.MustCompile(`(\?done=[a-z-]+)\.[A-Za-z0-9_-]{16}$`)
@@ -26,11 +26,11 @@ func leadsTo(res answer) string {
 	return noticeToken.ReplaceAllString(res.Header.Get("Location"), "$1")
 }
 
-// says reports whether a page begins with a notice.
-func (b *browser) says(address string) bool {
-	b.w.t.Helper()
+// showsNotice reports whether a page begins with a notice.
+func (b *browser) showsNotice(address string) bool {
+	b.env.t.Helper()
 	page := b.get(address)
-	require.Equal(b.w.t, http.StatusOK, page.StatusCode)
+	require.Equal(b.env.t, http.StatusOK, page.StatusCode)
 	return strings.Contains(page.body, `role="status"`)
 }
 
@@ -44,21 +44,21 @@ func TestNoticesAreNotForged(t *testing.T) {
 		"/connected-apps": "disconnected-all", "/": "waits",
 	} {
 		genuine := b.noticed(path, word)
-		assert.True(t, b.says(genuine), path)
-		assert.True(t, b.says(genuine), "again, as a reload does")
+		assert.True(t, b.showsNotice(genuine), path)
+		assert.True(t, b.showsNotice(genuine), "again, as a reload does")
 		made := func(key, user, path, word string) string {
-			_, token, _ := strings.Cut(web.WithToken(key, user, path, word), ".")
+			_, token, _ := strings.Cut(web.SignNotice(key, user, path, word), ".")
 			return token
 		}
 		for name, token := range map[string]string{
-			"none": "", "another person": made(bob.session(), bob.who, path, word), "another session": made(other.session(), b.who, path, word),
-			"no session": made("", b.who, path, word), "another page": made(b.session(), b.who, "/elsewhere", word),
-			"another word": made(b.session(), b.who, path, "saved"), "short": made(b.session(), b.who, path, word)[:15],
-			"long": made(b.session(), b.who, path, word) + "A",
+			"none": "", "another person": made(bob.session(), bob.userID, path, word), "another session": made(other.session(), b.userID, path, word),
+			"no session": made("", b.userID, path, word), "another page": made(b.session(), b.userID, "/elsewhere", word),
+			"another word": made(b.session(), b.userID, path, "saved"), "short": made(b.session(), b.userID, path, word)[:15],
+			"long": made(b.session(), b.userID, path, word) + "A",
 		} {
-			assert.False(t, b.says(path+"?done="+word+"."+token), "%s: %s", path, name)
+			assert.False(t, b.showsNotice(path+"?done="+word+"."+token), "%s: %s", path, name)
 		}
-		assert.False(t, b.says(path+"?done="+word), path)
+		assert.False(t, b.showsNotice(path+"?done="+word), path)
 	}
 }
 
@@ -69,8 +69,8 @@ func TestAdministratorsNoticesAreNotForged(t *testing.T) {
 		calendarPage:         {"approve", "transfer"},
 	} {
 		for _, word := range words {
-			assert.True(t, root.says(root.noticed(path, word)), word)
-			assert.False(t, root.says(path+"?done="+word), word)
+			assert.True(t, root.showsNotice(root.noticed(path, word)), word)
+			assert.False(t, root.showsNotice(path+"?done="+word), word)
 		}
 	}
 }
@@ -78,7 +78,7 @@ func TestAdministratorsNoticesAreNotForged(t *testing.T) {
 // The page of sign-in says no more than is true for all who see it either.
 func TestNotesAreNotForged(t *testing.T) {
 	const says = "in every browser"
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	genuine := b.post("/account/sign-out-everywhere", b.get("/account").form(t, "/account/sign-out-everywhere")).Header.Get("Location")
 	assert.Contains(t, b.get(genuine).body, says)
@@ -91,6 +91,6 @@ func TestNotesAreNotForged(t *testing.T) {
 	assert.Contains(t, other.get("/auth/sign-in?note=undone").body, "You are signed out")
 
 	other.setSession("unknown", 0)
-	w.down = true
+	w.noLeader = true
 	assert.NotContains(t, other.get("/auth/sign-in?note=undone").body, "You are signed out", "it is not known")
 }

@@ -20,17 +20,17 @@ var templates embed.FS
 
 // A page is what the layout shows. Body is the page's own.
 type page struct {
-	Title string
-	Trail []crumb    // the pages above this one, the home page apart
-	Areas []menuItem // the pages beside it, of a part of the site that has several
-	Said  string     // what was done just now
-	Form  *form      // the one of which the layout tells what is wrong with it
-	Body  any
+	Title  string
+	Trail  []crumb    // the pages above this one, the home page apart
+	Areas  []menuItem // the pages beside it, of a part of the site that has several
+	Notice string     // what was done just now
+	Form   *form      // the one of which the layout tells what is wrong with it
+	Body   any
 
 	// Rows and Cut are for a page with a list. Where the page would weigh more
 	// than maxWeight, Cut is told how many of the rows to keep in Body, a pointer.
-	Rows int
-	Cut  func(rows int)
+	Rows     int
+	Truncate func(rows int)
 
 	// show fills these in, for who is signed in.
 	Menu    []menuItem
@@ -47,7 +47,7 @@ type menuItem struct {
 	Title, Path, About string
 	Here               bool // it is the page itself
 	Below              bool // the page is below it
-	own                bool // as in menu
+	account            bool // as in menu
 }
 
 // accountMenu is what stands at the end of the navigation.
@@ -82,7 +82,7 @@ func parsePages() (map[string]*template.Template, error) {
 
 func parsePage(in fs.FS, file string) (*template.Template, error) {
 	t, err := template.New("layout.html").Funcs(template.FuncMap{
-		"date": date, "day": day, "moment": moment, "instant": instant, "words": words, "count": count, "state": stateName,
+		"date": date, "day": day, "moment": moment, "instant": instant, "words": durationText, "count": count, "state": stateName,
 		"pieces": pieces,
 	}).ParseFS(templates, "templates/layout.html", "templates/parts/*.html")
 	if err != nil {
@@ -92,37 +92,37 @@ func parsePage(in fs.FS, file string) (*template.Template, error) {
 }
 
 // show shows a page to who is signed in, with the navigation around it.
-func (w *Web) show(c *call, v visit, name string, p page) error {
+func (w *Web) show(c *request, v session, name string, p page) error {
 	for _, item := range w.menu(c, &v) {
-		if item.own {
+		if item.account {
 			p.Account = &accountMenu{menuItem: item, Person: personOf(v.user), SignOutToken: formToken(v.id, forSignOut, "", "")}
 			continue
 		}
 		p.Menu = append(p.Menu, item)
 	}
-	if p.Said == "" {
-		p.Said = formNotices.of(c)
+	if p.Notice == "" {
+		p.Notice = formNotices.text(c)
 	}
 	status := http.StatusOK
 	if p.Form != nil {
 		status = p.Form.statusCode()
 		if p.Form.failed() {
-			keepForBack(c, p.Form)
-			p.Said = ""
+			allowBackCache(c, p.Form)
+			p.Notice = ""
 		}
 	}
 	w.render(c, status, name, p)
 	return nil
 }
 
-// menu is the navigation of a visit.
-func (w *Web) menu(c *call, v *visit) []menuItem {
+// menu is the navigation of a session.
+func (w *Web) menu(c *request, v *session) []menuItem {
 	var list []menuItem
 	for _, r := range w.table {
 		if r.menu == nil || r.who == administrators && !v.user.Admin {
 			continue
 		}
-		item := menuItem{Title: r.menu.title, Path: r.path, About: r.menu.about, own: r.menu.own, Here: r.path == c.route}
+		item := menuItem{Title: r.menu.title, Path: r.path, About: r.menu.about, account: r.menu.account, Here: r.path == c.route}
 		item.Below = !item.Here && r.path != pathHome && strings.HasPrefix(c.route, r.path+"/")
 		list = append(list, item)
 	}
@@ -137,32 +137,32 @@ func (p page) Failed() bool { return p.Form != nil && p.Form.failed() }
 const maxWeight = 15_000
 
 // render writes a page, whole or not at all.
-func (w *Web) render(c *call, status int, name string, p page) {
+func (w *Web) render(c *request, status int, name string, p page) {
 	p.Style, p.Icon = w.assets.style.path, w.assets.icon.path
-	text := w.draw(name, p)
+	text := w.execute(name, p)
 	for n := p.Rows; n > 1 && len(text) > maxWeight; {
 		n = max(1, min(n-1, n*maxWeight/len(text)))
-		p.Cut(n)
-		text = w.draw(name, p)
+		p.Truncate(n)
+		text = w.execute(name, p)
 	}
 	c.Header().Set("Content-Type", "text/html; charset=utf-8")
 	c.WriteHeader(status)
-	if !c.head() {
+	if !c.isHead() {
 		_, _ = c.Write(text) // the browser went away
 	}
 }
 
-func (w *Web) draw(name string, p page) []byte {
+func (w *Web) execute(name string, p page) []byte {
 	var b bytes.Buffer
 	if err := w.pages[name].Execute(&b, p); err != nil {
 		panic(fmt.Errorf("render page %s: %w", name, err)) // a template and its data disagree
 	}
-	return bytes.Map(shown, b.Bytes())
+	return bytes.Map(printable, b.Bytes())
 }
 
-// shown replaces what no page may hold (HTML §13.2.3.5): a person, or a program
+// printable replaces what no page may hold (HTML §13.2.3.5): a person, or a program
 // that plays one, can send any bytes, and sees them again.
-func shown(r rune) rune {
+func printable(r rune) rune {
 	if unicode.IsControl(r) && r != '\n' && r != '\t' {
 		return unicode.ReplacementChar
 	}

@@ -68,7 +68,7 @@ func TestProbesStayText(t *testing.T) {
 	check := checkProbe
 	for i, probe := range probes {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			w.client("probe", func(c *ledger.ImportClient) {
 				c.Profile.Name = probe
 				c.Profile.Website = "https://x.example/?" + strings.NewReplacer(" ", "", `"`, "", "<", "", ">", "", `\`, "").Replace(probe)
@@ -107,7 +107,7 @@ func TestProbesStayText(t *testing.T) {
 // TestRecordSaysHowLongARequestTook in the unit of its key.
 func TestRecordSaysHowLongARequestTook(t *testing.T) {
 	const least = 20 * time.Millisecond
-	w := newWorld(t, func(c *web.Config) {
+	w := newEnv(t, func(c *web.Config) {
 		c.Code = func(context.Context, *ledger.Issued, uint64) (credential.Code, error) {
 			time.Sleep(least)
 			return credential.Code{}, errors.New("no code")
@@ -125,20 +125,20 @@ func TestRecordSaysHowLongARequestTook(t *testing.T) {
 
 func TestErrorPages(t *testing.T) {
 	t.Run("not found", func(t *testing.T) {
-		res := newWorld(t).browser().get("/nowhere")
+		res := newEnv(t).browser().get("/nowhere")
 		assert.Equal(t, http.StatusNotFound, res.StatusCode)
 		assert.Contains(t, res.body, "<title>Page not found · Mintmark</title>")
 		assert.Contains(t, res.Header.Get("Content-Type"), "text/html")
 	})
 	t.Run("wrong method", func(t *testing.T) {
 		for _, method := range []string{"PUT", "DELETE", "OPTIONS", "PATCH"} {
-			res := newWorld(t).browser().send(method, authorizePath, nil, nil)
+			res := newEnv(t).browser().send(method, authorizePath, nil, nil)
 			assert.Equal(t, http.StatusMethodNotAllowed, res.StatusCode)
 			assert.Contains(t, res.Header.Get("Allow"), "GET")
 		}
 	})
 	t.Run("a panic", func(t *testing.T) {
-		w := newWorld(t, func(c *web.Config) {
+		w := newEnv(t, func(c *web.Config) {
 			c.Code = func(context.Context, *ledger.Issued, uint64) (credential.Code, error) { panic("broken invariant") }
 		})
 		b := w.signedIn()
@@ -151,7 +151,7 @@ func TestErrorPages(t *testing.T) {
 		assert.Contains(t, w.log.String(), "status=500")
 	})
 	t.Run("an error", func(t *testing.T) {
-		w := newWorld(t, func(c *web.Config) {
+		w := newEnv(t, func(c *web.Config) {
 			c.Code = func(context.Context, *ledger.Issued, uint64) (credential.Code, error) {
 				return credential.Code{}, fmt.Errorf("disk on fire")
 			}
@@ -163,7 +163,7 @@ func TestErrorPages(t *testing.T) {
 		assert.Contains(t, w.log.String(), "disk on fire")
 	})
 	t.Run("an aborted answer stays aborted", func(t *testing.T) {
-		w := newWorld(t, func(c *web.Config) {
+		w := newEnv(t, func(c *web.Config) {
 			c.Code = func(context.Context, *ledger.Issued, uint64) (credential.Code, error) { panic(http.ErrAbortHandler) }
 		})
 		b := w.signedIn()
@@ -177,7 +177,7 @@ func TestErrorPages(t *testing.T) {
 }
 
 func TestAssets(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.browser()
 	page := b.get("/auth/sign-in").body
 	for name, want := range map[string]string{"style": "text/css; charset=utf-8", "icon": "image/svg+xml"} {

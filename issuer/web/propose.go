@@ -7,11 +7,11 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// propose has a command of the visit's user decided, and lets the next page of
+// propose has a command of the session's user decided, and lets the next page of
 // this browser wait for it. The refusal that comes back is one that the page
 // can tell beside its form; whom it should never have been shown to gets an
 // error.
-func (w *Web) propose(c *call, v *visit, doing string, command ledger.Command) (*ledger.Refusal, error) {
+func (w *Web) propose(c *request, v *session, doing string, command ledger.Command) (*ledger.Refusal, error) {
 	out, index, err := w.config.Ledger.Propose(c.r.Context(), command)
 	switch {
 	case err != nil:

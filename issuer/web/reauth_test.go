@@ -25,36 +25,36 @@ import (
 type act struct {
 	page, action string
 	fields       []string
-	kept         string // what the page shows again of the fields
-	done         func(w *world) bool
+	redisplayed  string // what the page shows again of the fields
+	done         func(w *env) bool
 }
 
 const given = "a-password-that-was-given"
 
 var acts = map[string]act{
 	"promote": {
-		page: adaPage, action: adaPage + "/state", kept: `value="promote"`,
-		done: func(w *world) bool { return w.person("ada").Admin },
+		page: adaPage, action: adaPage + "/state", redisplayed: `value="promote"`,
+		done: func(w *env) bool { return w.userByName("ada").Admin },
 	},
 	"new administrator": {
-		page: newUserPage, action: newUserPage, kept: `value="carol"`,
+		page: newUserPage, action: newUserPage, redisplayed: `value="carol"`,
 		fields: []string{"username", "carol", "password", given, "admin", "yes"},
-		done:   func(w *world) bool { return w.person("carol") != nil },
+		done:   func(w *env) bool { return w.userByName("carol") != nil },
 	},
 	"password": {
-		page: adaPage + "/password", action: adaPage + "/password", kept: given, fields: []string{"password", given},
-		done: func(w *world) bool { return w.person("ada").Password == "hash of "+given },
+		page: adaPage + "/password", action: adaPage + "/password", redisplayed: given, fields: []string{"password", given},
+		done: func(w *env) bool { return w.userByName("ada").Password == "hash of "+given },
 	},
 	"transfer": {
-		page: givePage, action: givePage, kept: `value="bob"`, fields: []string{"username", "bob"},
-		done: func(w *world) bool { return w.row("calendar").Owner == "u-bob" },
+		page: givePage, action: givePage, redisplayed: `value="bob"`, fields: []string{"username", "bob"},
+		done: func(w *env) bool { return w.clientRow("calendar").Owner == "u-bob" },
 	},
 }
 
 const ownField = `name="own_password" type="password" autocomplete="current-password"`
 
 // failing is an administration that counts failed sign-ins by cause.
-func failing(t *testing.T) (w *world, root *browser, failures map[ledger.Cause]int) {
+func failing(t *testing.T) (w *env, root *browser, failures map[ledger.Cause]int) {
 	t.Helper()
 	failures = map[ledger.Cause]int{}
 	var now func() time.Time
@@ -74,9 +74,9 @@ func TestActsNeedAFreshSignIn(t *testing.T) {
 	for name, a := range acts {
 		t.Run(name, func(t *testing.T) {
 			w, root, failures := failing(t)
-			w.pass(ledger.ReauthenticateAfter - time.Second)
+			w.advance(ledger.ReauthenticateAfter - time.Second)
 			assert.NotContains(t, root.get(a.page).body, "own_password")
-			w.pass(time.Second)
+			w.advance(time.Second)
 			page := root.get(a.page)
 			assert.Contains(t, page.body, ownField)
 			form := with(page.form(t, a.action), a.fields...)
@@ -84,14 +84,14 @@ func TestActsNeedAFreshSignIn(t *testing.T) {
 			res := root.post(a.action, form)
 			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 			assert.Contains(t, res.body, "Your password is missing.")
-			assert.Contains(t, res.body, a.kept)
+			assert.Contains(t, res.body, a.redisplayed)
 			assert.Empty(t, failures)
 
 			form.Set("own_password", "not the password")
 			res = root.post(a.action, form)
 			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 			assert.Contains(t, res.body, "Your password is not right.")
-			assert.Contains(t, res.body, a.kept)
+			assert.Contains(t, res.body, a.redisplayed)
 			assert.NotContains(t, res.body, "not the password")
 			assert.Equal(t, map[ledger.Cause]int{ledger.PasswordWrong: 1}, failures)
 			assert.Contains(t, w.log.String(), "security.user=u-root")
@@ -105,7 +105,7 @@ func TestActsNeedAFreshSignIn(t *testing.T) {
 			root.done(root.post(a.action, form))
 			assert.True(t, a.done(w))
 			assert.NotContains(t, root.get(newUserPage).body, "own_password", "nothing more is asked for a while")
-			w.pass(ledger.ReauthenticateAfter)
+			w.advance(ledger.ReauthenticateAfter)
 			assert.Contains(t, root.get(newUserPage).body, "own_password")
 			assert.NotContains(t, w.log.String(), password)
 		})
@@ -117,14 +117,14 @@ func TestActsAreRefusedByTheCommand(t *testing.T) {
 	for name, a := range acts {
 		t.Run(name, func(t *testing.T) {
 			w, root := administration(t)
-			w.pass(ledger.ReauthenticateAfter - time.Second)
+			w.advance(ledger.ReauthenticateAfter - time.Second)
 			form := with(root.get(a.page).form(t, a.action), a.fields...)
-			w.before = func() { w.pass(time.Second) }
+			w.beforePropose = func() { w.advance(time.Second) }
 			res := root.post(a.action, form)
 			assert.Equal(t, http.StatusForbidden, res.StatusCode)
 			assert.Contains(t, res.body, "You signed in more than 15 minutes ago, so nothing was done.")
 			assert.Contains(t, res.body, ownField)
-			assert.Contains(t, res.body, a.kept)
+			assert.Contains(t, res.body, a.redisplayed)
 			assert.False(t, a.done(w))
 			root.done(root.post(a.action, with(form, "own_password", password)))
 			assert.True(t, a.done(w))
@@ -136,32 +136,32 @@ func TestActsAreRefusedByTheCommand(t *testing.T) {
 // without the role.
 func TestOtherActsNeedNoFreshSignIn(t *testing.T) {
 	w, root := administration(t)
-	w.pass(time.Hour)
+	w.advance(time.Hour)
 	root.done(root.press(newUserPage, newUserPage, "username", "carol", "password", given))
-	assert.NotNil(t, w.person("carol"))
+	assert.NotNil(t, w.userByName("carol"))
 	page := root.get(adaPage)
 	_, disable, _ := strings.Cut(page.body, "When the account is disabled")
 	token := regexp.MustCompile(`name="token" value="([^"]*)"`).FindStringSubmatch(disable)[1]
 	root.done(root.post(adaPage+"/state", url.Values{"token": {token}, "state": {"disable"}, "sure": {"yes"}}))
-	assert.True(t, w.person("ada").Disabled)
+	assert.True(t, w.userByName("ada").Disabled)
 }
 
 // A mistake beside the password costs no second one.
-func TestProofOutlivesAMistake(t *testing.T) {
+func TestReauthOutlivesAMistake(t *testing.T) {
 	w, root := administration(t)
-	w.pass(time.Hour)
+	w.advance(time.Hour)
 	res := root.press(newUserPage, newUserPage, "username", "bob", "password", given, "admin", "yes", "own_password", password)
 	assert.Contains(t, res.body, "User name is taken.")
 	assert.NotContains(t, res.body, "own_password")
 	root.done(root.post(newUserPage, with(res.form(t, newUserPage), "username", "carol", "password", given, "admin", "yes")))
-	assert.True(t, w.person("carol").Admin)
+	assert.True(t, w.userByName("carol").Admin)
 }
 
 // Wrong passwords of this form and of the sign-in page have one count: by account,
 // wherever they come from.
 func TestGuessesAtTheOwnPasswordAreCounted(t *testing.T) {
 	w, root, failures := failing(t)
-	w.pass(time.Hour)
+	w.advance(time.Hour)
 	thief := w.browser()
 	thief.setSession(root.session(), 0)
 	form := with(root.get(givePage).form(t, givePage), "username", "bob")
@@ -177,7 +177,7 @@ func TestGuessesAtTheOwnPasswordAreCounted(t *testing.T) {
 	stranger := w.browser()
 	stranger.address = "203.0.113.201"
 	assert.Equal(t, http.StatusTooManyRequests, stranger.signIn(stranger.get("/auth/sign-in"), "root", password).StatusCode)
-	assert.Equal(t, "u-ada", w.row("calendar").Owner)
+	assert.Equal(t, "u-ada", w.clientRow("calendar").Owner)
 	assert.Equal(t, http.StatusSeeOther, guess(root, "192.0.2.1", password), "the browser that they signed in with goes on")
 }
 
@@ -191,30 +191,30 @@ func (a answer) confirmLink(t *testing.T) (address string, aside bool) {
 	return html.UnescapeString(m[1]), m[2] != ""
 }
 
-// upstreamRoot is an administrator who signs in elsewhere, an hour ago.
-func upstreamRoot(t *testing.T, change ...func(*web.Config)) (*world, *upstreamtest.Provider, *browser) {
+// upstreamRoot is an administrator who signs in at the provider, an hour ago.
+func upstreamRoot(t *testing.T, change ...func(*web.Config)) (*env, *upstreamtest.Provider, *browser) {
 	t.Helper()
-	w, p := elsewhere(t, change...)
+	w, p := newUpstreamEnv(t, change...)
 	p.Profile = upstreamtest.Claims{"preferred_username": "zoe", "groups": []string{"root"}}
 	w.user("u-bob", "bob", "Bob")
 	root := w.browser()
-	require.Equal(t, http.StatusSeeOther, root.signInElsewhere(root.get("/auth/sign-in"), p, "s-zoe").StatusCode)
-	w.pass(time.Hour)
+	require.Equal(t, http.StatusSeeOther, root.signInUpstream(root.get("/auth/sign-in"), p, "s-zoe").StatusCode)
+	w.advance(time.Hour)
 	return w, p, root
 }
 
 // confirm follows the link of a page, and returns where the provider sends the
 // browser back to when somebody signs in there.
 func (b *browser) confirm(p *upstreamtest.Provider, page answer, subject string) string {
-	b.w.t.Helper()
-	address, _ := page.confirmLink(b.w.t.(*testing.T))
+	b.env.t.Helper()
+	address, _ := page.confirmLink(b.env.t.(*testing.T))
 	res := b.get(address)
-	require.Equal(b.w.t, http.StatusSeeOther, res.StatusCode, res.body)
+	require.Equal(b.env.t, http.StatusSeeOther, res.StatusCode, res.body)
 	location := res.Header.Get("Location")
 	asked, err := url.Parse(location)
-	require.NoError(b.w.t, err)
-	require.Equal(b.w.t, "0", asked.Query().Get("max_age"))
-	require.Equal(b.w.t, "login", asked.Query().Get("prompt"))
+	require.NoError(b.env.t, err)
+	require.Equal(b.env.t, "0", asked.Query().Get("max_age"))
+	require.Equal(b.env.t, "login", asked.Query().Get("prompt"))
 	return web.PathUpstreamCallback + "?" + p.SignIn(location, subject).Encode()
 }
 
@@ -230,7 +230,7 @@ func TestConfirmElsewhere(t *testing.T) {
 			form := with(page.form(t, a.action), a.fields...)
 			refused := root.post(a.action, form)
 			assert.Equal(t, http.StatusForbidden, refused.StatusCode)
-			assert.Contains(t, refused.body, a.kept)
+			assert.Contains(t, refused.body, a.redisplayed)
 			_, aside = refused.confirmLink(t)
 			assert.True(t, aside, "what was typed stays in this tab")
 			assert.False(t, a.done(w))
@@ -245,7 +245,7 @@ func TestConfirmElsewhere(t *testing.T) {
 
 			root.done(root.post(a.action, form))
 			assert.True(t, a.done(w))
-			w.pass(ledger.ReauthenticateAfter)
+			w.advance(ledger.ReauthenticateAfter)
 			root.get(newUserPage).confirmLink(t)
 		})
 	}
@@ -259,24 +259,24 @@ func leadsToPath(res answer) string {
 func TestConfirmElsewhereProblems(t *testing.T) {
 	for name, test := range map[string]struct {
 		subject string
-		id      func(w *world, c upstreamtest.Claims)
-		play    func(w *world, p *upstreamtest.Provider, root *browser)
+		id      func(w *env, c upstreamtest.Claims)
+		play    func(w *env, p *upstreamtest.Provider, root *browser)
 		change  func(url.Values)
 		status  int
 		says    string
 	}{
 		"no auth_time": {
-			id:     func(_ *world, c upstreamtest.Claims) { delete(c, "auth_time") },
+			id:     func(_ *env, c upstreamtest.Claims) { delete(c, "auth_time") },
 			status: 403, says: "did not ask you to sign in again",
 		},
 		"an auth_time before the request": {
-			id:     func(w *world, c upstreamtest.Claims) { c["auth_time"] = w.clock().Add(-2 * time.Minute).Unix() },
+			id:     func(w *env, c upstreamtest.Claims) { c["auth_time"] = w.clock().Add(-2 * time.Minute).Unix() },
 			status: 403, says: "did not ask you to sign in again",
 		},
 		"somebody else": {subject: "s-eve", status: 403, says: "signed in another person"},
-		"late":          {play: func(w *world, _ *upstreamtest.Provider, _ *browser) { w.pass(10 * time.Minute) }, status: 400, says: "took too long"},
+		"late":          {play: func(w *env, _ *upstreamtest.Provider, _ *browser) { w.advance(10 * time.Minute) }, status: 400, says: "took too long"},
 		"cancelled":     {change: func(v url.Values) { v.Set("error", "access_denied") }, status: 403, says: "cancelled there"},
-		"down": {play: func(_ *world, p *upstreamtest.Provider, _ *browser) {
+		"down": {play: func(_ *env, p *upstreamtest.Provider, _ *browser) {
 			p.Answer["/token"] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
 		}, status: 503, says: "can not be reached"},
 		"another code": {change: func(v url.Values) { v.Set("code", "x") }, status: 502, says: "could not be accepted"},
@@ -308,7 +308,7 @@ func TestConfirmElsewhereProblems(t *testing.T) {
 			assert.Equal(t, session, root.session())
 			root.get(givePage).confirmLink(t)
 			assert.Equal(t, http.StatusForbidden, root.press(givePage, givePage, "username", "bob").StatusCode)
-			assert.Nil(t, w.of(p, "s-eve"), "nobody gets an account by it")
+			assert.Nil(t, w.upstreamUser(p, "s-eve"), "nobody gets an account by it")
 		})
 	}
 }
@@ -319,8 +319,8 @@ func TestConfirmElsewhereIsForOneSession(t *testing.T) {
 	w, p, root := upstreamRoot(t)
 	address, _ := root.get(givePage).confirmLink(t)
 	other := w.browser()
-	other.signInElsewhere(other.get("/auth/sign-in"), p, "s-zoe")
-	w.pass(time.Hour)
+	other.signInUpstream(other.get("/auth/sign-in"), p, "s-zoe")
+	w.advance(time.Hour)
 	assert.Equal(t, http.StatusForbidden, other.get(address).StatusCode)
 	u, err := url.Parse(address)
 	require.NoError(t, err)
@@ -340,7 +340,7 @@ func TestSilentSignInElsewhereIsNotFresh(t *testing.T) {
 	w, p, root := upstreamRoot(t)
 	p.ID = func(c upstreamtest.Claims) { c["auth_time"] = w.clock().Add(-time.Hour).Unix() }
 	again := w.browserFrom(root)
-	require.Equal(t, http.StatusSeeOther, again.signInElsewhere(again.get("/auth/sign-in"), p, "s-zoe").StatusCode)
+	require.Equal(t, http.StatusSeeOther, again.signInUpstream(again.get("/auth/sign-in"), p, "s-zoe").StatusCode)
 	again.get(givePage).confirmLink(t)
 }
 
@@ -349,9 +349,9 @@ func TestReauthenticationWithoutMeans(t *testing.T) {
 	w, _, _ := upstreamRoot(t, func(c *web.Config) { c.NoPasswords = true })
 	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Password: passwordHash(), Admin: true})
 	root := w.browser()
-	w.must(&ledger.SignIn{Session: credential.SessionDigest("left"), User: "u-root", Verified: sha256.Sum256([]byte(passwordHash()))})
+	w.must(&ledger.SignIn{Session: credential.SessionDigest("left"), User: "u-root", VerifiedHash: sha256.Sum256([]byte(passwordHash()))})
 	root.setSession("left", 0)
-	w.pass(time.Hour)
+	w.advance(time.Hour)
 	page := root.get(givePage)
 	assert.Contains(t, page.body, "Sign out and sign in again")
 	assert.Equal(t, http.StatusForbidden, root.post(givePage, with(page.form(t, givePage), "username", "bob")).StatusCode)

@@ -26,9 +26,9 @@ type route struct {
 
 // A menu is what the navigation and the home page say of a page.
 type menu struct {
-	title string
-	about string // for the home page; "" for the home page itself
-	own   bool   // it stands at the person's name
+	title   string
+	about   string // for the home page; "" for the home page itself
+	account bool   // it stands at the person's name
 }
 
 // routes are all of them, in the order of the navigation.
@@ -56,14 +56,14 @@ func (w *Web) protocolRoutes() []route {
 }
 
 // pageFor is a page for who is signed in.
-func (w *Web) pageFor(who audience, path string, h func(*call, visit) error) route {
-	return route{method: http.MethodGet, path: path, who: who, serve: func(c *call) error {
-		c.back = c.r.URL.RequestURI()
+func (w *Web) pageFor(who audience, path string, h func(*request, session) error) route {
+	return route{method: http.MethodGet, path: path, who: who, serve: func(c *request) error {
+		c.returnTo = c.r.URL.RequestURI()
 		v, err := w.admit(c, who)
 		if err != nil {
 			return err
 		}
-		c.session = v.id
+		c.sessionID = v.id
 		return h(c, v)
 	}}
 }
@@ -71,35 +71,35 @@ func (w *Web) pageFor(who audience, path string, h func(*call, visit) error) rou
 // formFor returns the route of a form for signed-in users. The handler gets only forms
 // that a page of the same session showed for the same object, or that keep showed
 // again.
-func (w *Web) formFor(who audience, kind *formKind, h func(*call, visit, *form) error) route {
-	return route{method: http.MethodPost, path: kind.action, who: who, serve: func(c *call) error {
+func (w *Web) formFor(who audience, kind *formKind, h func(*request, session, *form) error) route {
+	return route{method: http.MethodPost, path: kind.action, who: who, serve: func(c *request) error {
 		if w.origin.Check(c.r) != nil {
 			return errNotOurForm
 		}
-		c.back, c.posted = kind.address(kind.page, c.param), true
+		c.returnTo, c.posted = kind.address(kind.page, c.param), true
 		v, err := w.admit(c, who)
 		if err != nil {
-			return w.keepUnread(c, kind, err)
+			return w.redisplayUnread(c, kind, err)
 		}
 		f, err := w.read(c, kind)
 		if err != nil {
 			return err
 		}
-		c.session = v.id
+		c.sessionID = v.id
 		f.key, f.user = v.id, v.user.ID
-		if !f.genuine() && !w.sentAgain(c, f) {
+		if !f.genuine() && !w.resubmitted(c, f) {
 			return w.stale(c, v, f)
 		}
 		if err := w.countForm(&v, kind); err != nil {
 			return err
 		}
-		return w.keep(c, f, h(c, v, f))
+		return w.redisplay(c, f, h(c, v, f))
 	}}
 }
 
 // read decodes the form that was sent, with the parameters of the address among its
 // values.
-func (w *Web) read(c *call, kind *formKind) (*form, error) {
+func (w *Web) read(c *request, kind *formKind) (*form, error) {
 	f, err := decode(c, kind)
 	if err != nil {
 		return nil, err
@@ -111,18 +111,18 @@ func (w *Web) read(c *call, kind *formKind) (*form, error) {
 	return f, nil
 }
 
-// named puts a page into the navigation and on the home page.
-func (r route) named(title, about string) route {
+// inMenu puts a page into the navigation and on the home page.
+func (r route) inMenu(title, about string) route {
 	r.menu = &menu{title: title, about: about}
 	return r
 }
 
 // install takes the table of routes.
 func (w *Web) install(table []route) {
-	w.table, w.own = table, httprouter.New()
+	w.table, w.ownPages = table, httprouter.New()
 	for _, r := range table {
 		if r.method == http.MethodGet && r.who != anybody {
-			w.own.Handle(http.MethodGet, r.path, func(http.ResponseWriter, *http.Request, httprouter.Params) {})
+			w.ownPages.Handle(http.MethodGet, r.path, func(http.ResponseWriter, *http.Request, httprouter.Params) {})
 		}
 	}
 }

@@ -76,8 +76,8 @@ var matrix = []row{
 		form: &sent{"edit client", "mine\x001\x00", with(profileOf("Another name", callback, "BOOKING_READ"), "revision", "1")},
 	},
 	{
-		route: "POST /developer/clients/:id/let-go", address: "/developer/clients/mine/let-go", nobody: 303, user: 404, owner: 303, administrator: 404,
-		form: &sent{"let go of refused changes", "mine\x001", url.Values{"revision": {"1"}}},
+		route: "POST /developer/clients/:id/discard-refused", address: "/developer/clients/mine/discard-refused", nobody: 303, user: 404, owner: 303, administrator: 404,
+		form: &sent{"discard refused changes", "mine\x001", url.Values{"revision": {"1"}}},
 	},
 	{route: "GET /developer/clients/:id/secrets", address: "/developer/clients/mine/secrets", nobody: 303, user: 404, owner: 200, administrator: 404},
 	{
@@ -159,7 +159,7 @@ var matrix = []row{
 	{route: "GET /admin/users/:id/edit", address: "/admin/users/u-ada/edit", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{
 		route: "POST /admin/users/:id/edit", address: "/admin/users/u-bob/edit", nobody: 303, user: 404, owner: 404, administrator: 303,
-		form: &sent{"edit user", "u-bob\x00" + anySeen, url.Values{"seen": {anySeen}, "username": {"bob"}, "name": {"Bobby"}}},
+		form: &sent{"edit user", "u-bob\x00" + anySeen, url.Values{"expected_last": {anySeen}, "username": {"bob"}, "name": {"Bobby"}}},
 	},
 	{route: "GET /admin/users/:id/password", address: "/admin/users/u-ada/password", nobody: 303, user: 404, owner: 404, administrator: 200},
 	{
@@ -196,10 +196,10 @@ func (r *registered) Handle(method, path string, _ httprouter.Handle) {
 	*r = append(*r, method+" "+path)
 }
 
-// stage is a world in which the objects of the matrix are, and its people.
-func stage(t *testing.T) (w *world, people []*browser) {
+// stage is an env in which the objects of the matrix are, and its people.
+func stage(t *testing.T) (w *env, people []*browser) {
 	t.Helper()
-	w = newWorld(t, withProvider)
+	w = newEnv(t, withProvider)
 	w.user("u-bob", "bob", "Bob")
 	w.must(&ledger.PutUser{ID: "u-root", Username: "root", Person: ledger.Person{Name: "Root"}, Password: passwordHash(), Admin: true})
 	people = []*browser{w.browser(), w.signedInAs("bob"), w.signedIn(), w.signedInAs("root")}
@@ -208,7 +208,7 @@ func stage(t *testing.T) (w *world, people []*browser) {
 	w.client("offered", nil)
 	w.must(&ledger.OfferClient{Actor: ledger.Actor{Operator: true}, ID: "offered", Username: "bob"})
 	w.withLogo("calendar")
-	w.must(&ledger.SignIn{Session: [32]byte{7}, User: "u-ada", Verified: sha256.Sum256([]byte(passwordHash()))})
+	w.must(&ledger.SignIn{Session: [32]byte{7}, User: "u-ada", VerifiedHash: sha256.Sum256([]byte(passwordHash()))})
 	return w, people
 }
 
@@ -228,7 +228,7 @@ func TestMatrix(t *testing.T) {
 		})
 	}
 	var routes registered
-	newWorld(t, withProvider).web.Register(&routes)
+	newEnv(t, withProvider).web.Register(&routes)
 	for _, route := range routes {
 		if !strings.HasPrefix(route, "HEAD ") {
 			assert.Contains(t, rows, route, "a route without a row")
@@ -273,22 +273,22 @@ func TestEveryFormIsBounded(t *testing.T) {
 			b := people[one]
 			state := w.index
 			if !slices.Contains(endingForms, r.route) {
-				web.SpendChanges(w.web, b.who)
-				assert.Equal(t, http.StatusTooManyRequests, b.post(r.path(), r.form.of(b)).StatusCode)
+				web.SpendChanges(w.web, b.userID)
+				assert.Equal(t, http.StatusTooManyRequests, b.post(r.path(), r.form.values(b)).StatusCode)
 				assert.Equal(t, state, w.index)
 				return
 			}
 			ends = append(ends, r.route)
 			web.SpendEndings(w.web, handle(b))
-			assert.Equal(t, http.StatusTooManyRequests, b.post(r.path(), r.form.of(b)).StatusCode)
+			assert.Equal(t, http.StatusTooManyRequests, b.post(r.path(), r.form.values(b)).StatusCode)
 			assert.Equal(t, state, w.index)
 
 			w, people = stage(t)
 			b = people[one]
-			thief := w.signedInAs(w.View().User(b.who).Username)
+			thief := w.signedInAs(w.View().User(b.userID).Username)
 			web.SpendEndings(w.web, handle(thief))
-			web.SpendChanges(w.web, b.who)
-			assert.Equal(t, want, b.post(r.path(), r.form.of(b)).StatusCode, "no other session keeps them from it")
+			web.SpendChanges(w.web, b.userID)
+			assert.Equal(t, want, b.post(r.path(), r.form.values(b)).StatusCode, "no other session keeps them from it")
 		})
 	}
 	assert.Equal(t, []string{at(good()), "/auth/sign-in", "/auth/sign-out"}, otherwise)
@@ -301,55 +301,55 @@ func (r row) path() string {
 	return cmp.Or(r.address, path)
 }
 
-func (r row) askPage(t *testing.T, w *world, b *browser, want int) {
+func (r row) askPage(t *testing.T, w *env, b *browser, want int) {
 	t.Helper()
 	state := w.index
-	assert.Equal(t, want, b.get(r.path()).StatusCode, b.who)
-	assert.Equal(t, want, b.send(http.MethodHead, r.path(), nil, nil).StatusCode, "HEAD for %s", b.who)
+	assert.Equal(t, want, b.get(r.path()).StatusCode, b.userID)
+	assert.Equal(t, want, b.send(http.MethodHead, r.path(), nil, nil).StatusCode, "HEAD for %s", b.userID)
 	assert.Equal(t, state, w.index, "a page changes nothing")
 }
 
 // askForm sends what must do nothing first.
-func (r row) askForm(t *testing.T, w *world, people []*browser, i, want int) {
+func (r row) askForm(t *testing.T, w *env, people []*browser, i, want int) {
 	t.Helper()
 	b, state := people[i], w.index
 	if r.form != nil {
 		without := http.StatusForbidden
 		switch {
-		case b.who == "":
+		case b.userID == "":
 			without = http.StatusSeeOther // to sign in
 		case strings.HasPrefix(r.path(), "/admin") && want == http.StatusNotFound:
 			without = want // it is not there for them, whatever they send
 		}
-		assert.Equal(t, without, b.post(r.path(), r.form.fields).StatusCode, "%q without a token", b.who)
-		foreign := b.send(http.MethodPost, r.path(), strings.NewReader(r.form.of(b).Encode()), http.Header{
+		assert.Equal(t, without, b.post(r.path(), r.form.fields).StatusCode, "%q without a token", b.userID)
+		foreign := b.send(http.MethodPost, r.path(), strings.NewReader(r.form.values(b).Encode()), http.Header{
 			"Content-Type": {"application/x-www-form-urlencoded"}, "Sec-Fetch-Site": {"cross-site"},
 		})
-		assert.Equal(t, http.StatusForbidden, foreign.StatusCode, "%q from another site", b.who)
+		assert.Equal(t, http.StatusForbidden, foreign.StatusCode, "%q from another site", b.userID)
 		for _, other := range people {
-			if other != b && other.who != "" {
-				assert.Equal(t, without, b.post(r.path(), r.form.of(other)).StatusCode, "%q with a token of %s", b.who, other.who)
+			if other != b && other.userID != "" {
+				assert.Equal(t, without, b.post(r.path(), r.form.values(other)).StatusCode, "%q with a token of %s", b.userID, other.userID)
 			}
 		}
 	}
 	assert.Equal(t, state, w.index, "nothing was done yet")
 
-	res := b.post(r.path(), r.form.of(b))
-	assert.Equal(t, want, res.StatusCode, "%q: %s", b.who, res.body)
-	if b.who == "" && want == http.StatusSeeOther {
+	res := b.post(r.path(), r.form.values(b))
+	assert.Equal(t, want, res.StatusCode, "%q: %s", b.userID, res.body)
+	if b.userID == "" && want == http.StatusSeeOther {
 		assert.Contains(t, res.Header.Get("Location"), "/auth/sign-in?note=undone")
 	}
-	if b.who != "u-ada" {
-		assert.Len(t, w.grants(), 1, "%q does nothing to ada", b.who)
-		assert.Equal(t, http.StatusOK, people[2].get("/account").StatusCode, "%q does nothing to ada", b.who)
-		if b.who == "" || !r.harmless && want != http.StatusSeeOther {
-			assert.Equal(t, state, w.index, "%q changes nothing", b.who)
+	if b.userID != "u-ada" {
+		assert.Len(t, w.grants(), 1, "%q does nothing to ada", b.userID)
+		assert.Equal(t, http.StatusOK, people[2].get("/account").StatusCode, "%q does nothing to ada", b.userID)
+		if b.userID == "" || !r.harmless && want != http.StatusSeeOther {
+			assert.Equal(t, state, w.index, "%q changes nothing", b.userID)
 		}
 	}
 }
 
-// of is the form as a page of that browser would send it.
-func (s *sent) of(b *browser) url.Values {
+// values is the form as a page of that browser would send it.
+func (s *sent) values(b *browser) url.Values {
 	form := url.Values{}
 	if s == nil {
 		return form
@@ -357,6 +357,6 @@ func (s *sent) of(b *browser) url.Values {
 	for name, list := range s.fields {
 		form[name] = list
 	}
-	form.Set("token", web.FormToken(b.session(), s.purpose, b.who, s.about))
+	form.Set("token", web.FormToken(b.session(), s.purpose, b.userID, s.about))
 	return form
 }

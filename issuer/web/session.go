@@ -22,28 +22,28 @@ const (
 	waitTouch   = time.Second            // until a session's idle time is updated; then it stays
 )
 
-// A visit is who is in front of the page, by a view of the ledger. User and
+// A session is who is in front of the page, by a view of the ledger. User and
 // session are nil where nobody is signed in.
-type visit struct {
-	view    ledger.View
-	id      string // the session id in the browser's cookie; the session may have ended
-	user    *ledger.User
-	session *ledger.Session
-	web     *Web
-	unsure  bool // this node can't tell whether somebody is signed in, and no fresh view could be had
+type session struct {
+	view        ledger.View
+	id          string // the session id in the browser's cookie; the session may have ended
+	user        *ledger.User
+	stored      *ledger.Session
+	web         *Web
+	unavailable bool // this node can't tell whether somebody is signed in, and no fresh view could be had
 }
 
-func (v *visit) actor() ledger.Actor { return ledger.Actor{Session: credential.SessionDigest(v.id)} }
+func (v *session) actor() ledger.Actor { return ledger.Actor{Session: credential.SessionDigest(v.id)} }
 
-// visit reads the session cookie and looks the session up, in a view that includes the
+// loadSession reads the session cookie and looks the session up, in a view that includes the
 // browser's own last command: only such a view proves that nobody is signed in. A node
 // without contact to the leader may have missed the end of a session, so it needs a
 // fresh view too.
-func (w *Web) visit(c *call) visit {
-	v := visit{web: w}
+func (w *Web) loadSession(c *request) session {
+	v := session{web: w}
 	id, index, err := w.sessionCookie(c.r)
 	if err != nil {
-		v.view, v.unsure = w.config.Ledger.View(), true
+		v.view, v.unavailable = w.config.Ledger.View(), true
 		return v
 	}
 	var holds bool
@@ -52,24 +52,24 @@ func (w *Web) visit(c *call) visit {
 	if v.id == "" {
 		return v
 	}
-	w.look(c, &v)
+	w.lookupSession(c, &v)
 	if v.user == nil && !holds || !w.config.Ledger.InTouch() {
 		fresh, err := w.freshFor(c.r.Context(), c)
 		if err != nil {
-			v.unsure, v.user, v.session, c.user = true, nil, nil, ""
+			v.unavailable, v.user, v.stored, c.user = true, nil, nil, ""
 			return v
 		}
 		v.view = fresh
-		w.look(c, &v)
+		w.lookupSession(c, &v)
 	}
-	if v.user != nil && !c.head() && v.session.StaleSeen(w.config.Ledger.Now()) {
+	if v.user != nil && !c.isHead() && v.stored.StaleSeen(w.config.Ledger.Now()) {
 		w.touch(c, &v)
 	}
 	return v
 }
 
-func (w *Web) look(c *call, v *visit) {
-	v.user, v.session = v.view.SignedIn(credential.SessionDigest(v.id), w.config.Ledger.Now())
+func (w *Web) lookupSession(c *request, v *session) {
+	v.user, v.stored = v.view.SignedIn(credential.SessionDigest(v.id), w.config.Ledger.Now())
 	if c.user = ""; v.user != nil {
 		c.user = v.user.ID
 	}
@@ -77,10 +77,10 @@ func (w *Web) look(c *call, v *visit) {
 
 // touch moves the session's idle time on. A page does not fail because that
 // could not be done now.
-func (w *Web) touch(c *call, v *visit) {
+func (w *Web) touch(c *request, v *session) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), waitTouch)
 	defer cancel()
-	out, index, err := w.config.Ledger.Propose(ctx, &ledger.TouchSession{Session: v.session.ID})
+	out, index, err := w.config.Ledger.Propose(ctx, &ledger.TouchSession{Session: v.stored.ID})
 	if err == nil && out.Refusal == nil && !out.Unknown {
 		w.setSession(c, v.id, index)
 	}
@@ -116,7 +116,7 @@ func (w *Web) fresh(ctx context.Context) (ledger.View, error) {
 
 // freshFor is fresh for a request that may come without a session. Requests without one
 // share a bounded number of fresh views, so that strangers can't load the leader.
-func (w *Web) freshFor(ctx context.Context, c *call) (ledger.View, error) {
+func (w *Web) freshFor(ctx context.Context, c *request) (ledger.View, error) {
 	if c.user != "" {
 		return w.fresh(ctx)
 	}
@@ -176,22 +176,22 @@ const indexSize = 8
 
 // setSession gives the browser its session. The cookie has no Max-Age: it ends
 // with the browser, and earlier as the settings say.
-func (w *Web) setSession(c *call, id string, index uint64) {
+func (w *Web) setSession(c *request, id string, index uint64) {
 	plain := append(binary.BigEndian.AppendUint64(nil, index), id...)
 	w.setCookie(c, sessionCookie, w.config.Sessions.SealSession(plain), 0)
 }
 
-func (w *Web) dropSession(c *call) {
+func (w *Web) dropSession(c *request) {
 	w.setCookie(c, sessionCookie, "", -1)
-	forgetKept(c.Header())
+	clearBackCache(c.Header())
 }
 
-func (w *Web) setCookie(c *call, name, value string, maxAge int) {
+func (w *Web) setCookie(c *request, name, value string, maxAge int) {
 	w.putCookie(c, &http.Cookie{Name: w.cookieName(name), Value: value, Path: "/", MaxAge: maxAge})
 }
 
 // putCookie sets a cookie for this host that scripts can't read.
-func (w *Web) putCookie(c *call, cookie *http.Cookie) {
+func (w *Web) putCookie(c *request, cookie *http.Cookie) {
 	cookie.HttpOnly, cookie.Secure, cookie.SameSite = true, w.config.Secure, http.SameSiteLaxMode
 	// The last word counts: a cookie is not set twice in one answer (RFC 6265
 	// §4.1.1).

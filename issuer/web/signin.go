@@ -52,8 +52,8 @@ type signInBody struct {
 	Alert    string
 	Token    string
 
-	Elsewhere *elsewhere // nil: only here
-	Passwords bool       // people may sign in here
+	Upstream  *upstreamLinks // nil: only here
+	Passwords bool           // people may sign in here
 }
 
 var signInForm = formKind{
@@ -65,8 +65,8 @@ var signInForm = formKind{
 }
 
 // signInPage is the sign-in page by itself.
-func (w *Web) signInPage(c *call) error {
-	v := w.visit(c)
+func (w *Web) signInPage(c *request) error {
+	v := w.loadSession(c)
 	query := c.r.URL.Query()
 	to := w.ownPage(query.Get("to"))
 	if v.user != nil {
@@ -74,10 +74,10 @@ func (w *Web) signInPage(c *call) error {
 	}
 	body := signInBody{To: to}
 	switch note := query.Get("note"); {
-	case v.unsure:
+	case v.unavailable:
 	case note == noteUndone:
 		body.Alert = alertUndone
-	case wordOf(note, w.sentFormKey(c), "", pathSignIn) == noteEverywhere:
+	case verifyNotice(note, w.sentFormKey(c), "", pathSignIn) == noteEverywhere:
 		body.Status = "You are signed out in every browser."
 	}
 	w.showSignIn(c, http.StatusOK, v.view, body)
@@ -86,7 +86,7 @@ func (w *Web) signInPage(c *call) error {
 
 // showSignIn shows the form. What waits behind it is read again from the query
 // it carries: signing in may end in a redirect to the client at once.
-func (w *Web) showSignIn(c *call, status int, view ledger.View, body signInBody) {
+func (w *Web) showSignIn(c *request, status int, view ledger.View, body signInBody) {
 	if body.Next != "" {
 		if r, bad := oauth.ParseAuthorizationRequest(body.Next); bad == nil {
 			if a, problem := view.Authorize(r); problem == nil || !problem.Page {
@@ -96,7 +96,7 @@ func (w *Web) showSignIn(c *call, status int, view ledger.View, body signInBody)
 	}
 	key := w.formKey(c)
 	body.Token = formToken(key, forSignIn, "", body.Next)
-	body.Elsewhere, body.Passwords = w.elsewhere(key, body), !w.config.NoPasswords
+	body.Upstream, body.Passwords = w.upstreamLinks(key, body), !w.config.NoPasswords
 	title := "Sign in"
 	if body.Alert != "" {
 		title = "Sign in again"
@@ -106,9 +106,9 @@ func (w *Web) showSignIn(c *call, status int, view ledger.View, body signInBody)
 
 // signIn checks a password and makes a session. Whatever is wrong with name or
 // password, the answer is the same and takes the same time.
-func (w *Web) signIn(c *call, f *form) error {
+func (w *Web) signIn(c *request, f *form) error {
 	view := w.config.Ledger.View()
-	body := signInBody{Next: carried(f.get("next")), To: w.ownPage(f.get("to")), Username: f.get("username")}
+	body := signInBody{Next: escapeQuery(f.get("next")), To: w.ownPage(f.get("to")), Username: f.get("username")}
 	again := func(status int, alert string) error {
 		body.Alert = alert
 		w.showSignIn(c, status, view, body)
@@ -131,22 +131,22 @@ func (w *Web) signIn(c *call, f *form) error {
 	case name == "" || password == "":
 		return again(http.StatusUnprocessableEntity, alertEmpty)
 	}
-	attempt, err := w.attempt(c, view, name)
+	attempt, err := w.attemptPassword(c, view, name)
 	if err != nil {
 		return fmt.Errorf("wait for a turn: %w", err)
 	}
 	if attempt.wait > 0 {
-		w.failed(c, view.UserByName(name), ledger.Throttled)
+		w.recordFailure(c, view.UserByName(name), ledger.Throttled)
 		retryAfter(c, attempt.wait)
 		return again(http.StatusTooManyRequests, alertTooMany)
 	}
-	u, err := w.checkInTurn(c, view, name, password, attempt)
+	u, err := w.checkQueued(c, view, name, password, attempt)
 	if err != nil {
 		return fmt.Errorf("check a password: %w", err)
 	}
 	if u != nil {
 		if wait := w.attempts.accept(u.ID, w.config.Ledger.Now().Std()); wait > 0 {
-			w.failed(c, u, ledger.Throttled)
+			w.recordFailure(c, u, ledger.Throttled)
 			retryAfter(c, wait)
 			return again(http.StatusTooManyRequests, alertTooMany)
 		}
@@ -154,26 +154,26 @@ func (w *Web) signIn(c *call, f *form) error {
 		case err != nil:
 			return fmt.Errorf("sign in: %w", err)
 		case done:
-			attempt.forgive()
+			attempt.reset()
 			attempt.device.password = devicePasswordOf(u) // newer than the view, it may be
-			w.keepDevice(c, attempt.device)
-			return w.goOn(c, body.Next, body.To)
+			w.saveDevice(c, attempt.device)
+			return w.continueTo(c, body.Next, body.To)
 		}
 	}
-	w.failedName(c, view, name)
+	w.recordNameFailure(c, view, name)
 	return again(http.StatusUnprocessableEntity, alertWrong)
 }
 
-// checkInTurn gives the turn back before anything is answered: whoever reads the
+// checkQueued gives the turn back before anything is answered: whoever reads the
 // answer slowly would keep it.
-func (w *Web) checkInTurn(c *call, view ledger.View, name, password string, a attempting) (*ledger.User, error) {
-	defer a.leave()
-	return w.check(c, view, name, password)
+func (w *Web) checkQueued(c *request, view ledger.View, name, password string, a passwordAttempt) (*ledger.User, error) {
+	defer a.release()
+	return w.authenticate(c, view, name, password)
 }
 
-// check is the user of a name and password, or nil. Before it says no it looks
+// authenticate is the user of a name and password, or nil. Before it says no it looks
 // once more: this node may not have heard of a new user or password.
-func (w *Web) check(c *call, view ledger.View, name, password string) (*ledger.User, error) {
+func (w *Web) authenticate(c *request, view ledger.View, name, password string) (*ledger.User, error) {
 	ctx, cancel := context.WithTimeout(c.r.Context(), waitPassword)
 	defer cancel()
 	u, hash := account(view, name)
@@ -208,7 +208,7 @@ func account(view ledger.View, name string) (*ledger.User, string) {
 
 // matches says no to a damaged hash, and leaves it to the log: an error page
 // would tell a stranger that there is such an account.
-func (w *Web) matches(ctx context.Context, c *call, hash, password string) (bool, error) {
+func (w *Web) matches(ctx context.Context, c *request, hash, password string) (bool, error) {
 	right, err := w.config.Passwords.Check(ctx, hash, password)
 	if errors.Is(err, credential.ErrPHC) {
 		c.err = err
@@ -219,11 +219,11 @@ func (w *Web) matches(ctx context.Context, c *call, hash, password string) (bool
 
 // startSession makes a session with an id of its own and ends the one that the
 // browser had. It is not done where the user has changed since the check.
-func (w *Web) startSession(c *call, u *ledger.User) (done bool, err error) {
+func (w *Web) startSession(c *request, u *ledger.User) (done bool, err error) {
 	id := credential.NewSessionID(w.config.Rand).Reveal()
 	command := &ledger.SignIn{
 		Session: credential.SessionDigest(id), User: u.ID,
-		Verified: sha256.Sum256([]byte(u.Password)), Agent: agent(c.r),
+		VerifiedHash: sha256.Sum256([]byte(u.Password)), Agent: agent(c.r),
 	}
 	switch old, _, err := w.sessionCookie(c.r); {
 	case err != nil:

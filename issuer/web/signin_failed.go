@@ -5,10 +5,10 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// failed records a failed sign-in as user u in the security log. u is nil if no user
+// recordFailure records a failed sign-in as user u in the security log. u is nil if no user
 // has the name that was typed: that name is not recorded, since it may be a password
 // typed into the wrong field.
-func (w *Web) failed(c *call, u *ledger.User, cause ledger.Cause) {
+func (w *Web) recordFailure(c *request, u *ledger.User, cause ledger.Cause) {
 	f := security.Failure{Kind: security.SignIn, Cause: cause, Address: w.config.ClientIP(c.r)}
 	if u != nil {
 		f.User, f.Name = u.ID, u.Username
@@ -20,9 +20,9 @@ func (w *Web) failed(c *call, u *ledger.User, cause ledger.Cause) {
 	w.config.Security.Record(f)
 }
 
-// failedName is failed for a user name and a password that were refused. It finds the
+// recordNameFailure is failed for a user name and a password that were refused. It finds the
 // cause and the user of that name.
-func (w *Web) failedName(c *call, view ledger.View, name string) {
+func (w *Web) recordNameFailure(c *request, view ledger.View, name string) {
 	u := view.UserByName(name)
 	cause := ledger.PasswordWrong
 	switch {
@@ -33,5 +33,5 @@ func (w *Web) failedName(c *call, view ledger.View, name string) {
 	case u.Disabled:
 		cause = ledger.UserDisabled
 	}
-	w.failed(c, u, cause)
+	w.recordFailure(c, u, cause)
 }

@@ -20,7 +20,7 @@ import (
 
 func TestSignIn(t *testing.T) {
 	t.Run("AZ50 the password is answered 303", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.browser()
 		res := b.signIn(b.get("/auth/sign-in"), "ada", password)
 		assert.Equal(t, http.StatusSeeOther, res.StatusCode)
@@ -28,17 +28,17 @@ func TestSignIn(t *testing.T) {
 		assert.Empty(t, res.body)
 	})
 	t.Run("the name's case and spaces around it do not matter", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.browser()
 		assert.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "  ADA ", password).StatusCode)
 	})
 	t.Run("who is signed in goes to the account", func(t *testing.T) {
-		res := newWorld(t).signedIn().get("/auth/sign-in")
+		res := newEnv(t).signedIn().get("/auth/sign-in")
 		assert.Equal(t, http.StatusSeeOther, res.StatusCode)
 		assert.Equal(t, "/", res.Header.Get("Location"))
 	})
 	t.Run("a new session id each time, and the old one ends", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.browser()
 		page := b.get("/auth/sign-in")
 		b.setSession("mmx_fixed-by-somebody", 1)
@@ -52,7 +52,7 @@ func TestSignIn(t *testing.T) {
 		assert.NotNil(t, w.View().Session(credential.SessionDigest(second)))
 	})
 	t.Run("a browser's name can hold any bytes", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.browser()
 		b.header.Set("User-Agent", "Odd\xff\xfe/1 "+strings.Repeat("é", 5000))
 		require.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "ada", password).StatusCode)
@@ -67,7 +67,7 @@ var formKeyed = regexp.MustCompile(`name="token" value="[^"]*"|value="[^"]*" aut
 // AZ54: the answer does not tell whether there is such an account, and no
 // account is answered without a hash.
 func TestSignInTellsNothing(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	w.must(&ledger.PutUser{ID: "u-upstream", Username: "upstream"})
 	w.user("u-gone", "gone", "Gone")
 	w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-gone", State: ledger.Disable})
@@ -79,12 +79,12 @@ func TestSignInTellsNothing(t *testing.T) {
 		b.address = name // limits do not matter here
 		page := b.get(at(good()))
 		w.hashed = nil
-		w.paced.Store(0)
+		w.pacedViews.Store(0)
 		res := b.signIn(page, name, "a wrong password")
 		t.Run("AZ54 "+strconv.Quote(name), func(t *testing.T) {
 			assert.Equal(t, http.StatusUnprocessableEntity, res.StatusCode)
 			assert.Len(t, w.hashed, 1, "as many hashes for everybody")
-			assert.EqualValues(t, 1, w.paced.Load(), "a stranger's look")
+			assert.EqualValues(t, 1, w.pacedViews.Load(), "a stranger's look")
 			assert.Contains(t, res.body, "The user name or the password is not right.")
 			assert.Contains(t, res.body, `role="alert"`)
 			assert.Empty(t, res.Cookies())
@@ -98,7 +98,7 @@ func TestSignInTellsNothing(t *testing.T) {
 }
 
 func TestSignInKeepsTheName(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.browser()
 	res := b.signIn(b.get(at(good())), "Ada", "wrong")
 	assert.Contains(t, res.body, `value="Ada"`)
@@ -122,7 +122,7 @@ func TestSignInRefusals(t *testing.T) {
 		{"a huge form", "ada", strings.Repeat("p", 70_000), 413, "Too much was sent"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			w := newWorld(t)
+			w := newEnv(t)
 			b := w.browser()
 			res := b.signIn(b.get("/auth/sign-in"), test.username, test.password)
 			assert.Equal(t, test.status, res.StatusCode)
@@ -132,7 +132,7 @@ func TestSignInRefusals(t *testing.T) {
 	}
 	t.Run("a form of another browser", func(t *testing.T) {
 		// An outsider must not be able to sign a person in to another account.
-		w := newWorld(t)
+		w := newEnv(t)
 		theirs := w.browser().get("/auth/sign-in")
 		for name, b := range map[string]*browser{"without a cookie": w.browser(), "with its own": w.browser()} {
 			if name == "with its own" {
@@ -147,24 +147,24 @@ func TestSignInRefusals(t *testing.T) {
 		}
 	})
 	t.Run("another request than the page carried", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.browser()
 		form := b.get(at(good())).form(t, "/auth/sign-in")
 		res := b.post("/auth/sign-in", with(form, "next", "client_id=other", "username", "ada", "password", password))
 		assert.Equal(t, http.StatusForbidden, res.StatusCode)
 	})
 	t.Run("a field twice", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.browser()
 		form := b.get("/auth/sign-in").form(t, "/auth/sign-in")
 		form["username"] = []string{"ada", "bob"}
 		assert.Equal(t, http.StatusBadRequest, b.post("/auth/sign-in", form).StatusCode)
 	})
 	t.Run("no leader", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		b := w.browser()
 		page := b.get("/auth/sign-in")
-		w.down = true
+		w.noLeader = true
 		for _, guess := range []string{password, "wrong"} {
 			res := b.signIn(page, "ada", guess)
 			assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
@@ -174,7 +174,7 @@ func TestSignInRefusals(t *testing.T) {
 	})
 	t.Run("nowhere to hash", func(t *testing.T) {
 		busy := checker(func(context.Context, string, string) (bool, error) { return false, context.DeadlineExceeded })
-		w := newWorld(t, func(c *web.Config) { c.Passwords = busy })
+		w := newEnv(t, func(c *web.Config) { c.Passwords = busy })
 		b := w.browser()
 		res := b.signIn(b.get("/auth/sign-in"), "ada", password)
 		assert.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
@@ -194,14 +194,14 @@ func (checker) Hash(context.Context, string) (string, error) { return "", contex
 // take one that was changed.
 func TestSignInOnALaggingNode(t *testing.T) {
 	t.Run("a new user", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.lag()
 		w.user("u-new", "new", "New")
 		b := w.browser()
 		assert.Equal(t, http.StatusSeeOther, b.signIn(b.get("/auth/sign-in"), "new", password).StatusCode)
 	})
 	t.Run("an old password", func(t *testing.T) {
-		w := newWorld(t)
+		w := newEnv(t)
 		w.lag()
 		w.must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: "u-ada", Password: "another hash"})
 		b := w.browser()
@@ -214,7 +214,7 @@ func TestSignInOnALaggingNode(t *testing.T) {
 
 // The real hasher, once: the seam of the other tests stands for it.
 func TestSignInWithArgon2(t *testing.T) {
-	w := newWorld(t, func(c *web.Config) { c.Passwords = nil })
+	w := newEnv(t, func(c *web.Config) { c.Passwords = nil })
 	b := w.browser()
 	page := b.get("/auth/sign-in")
 	assert.Equal(t, http.StatusUnprocessableEntity, b.signIn(page, "ada", "wrong").StatusCode)
@@ -223,7 +223,7 @@ func TestSignInWithArgon2(t *testing.T) {
 }
 
 func TestAttempts(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	thief := w.browser()
 	thief.address = "203.0.113.9"
 	page := thief.get("/auth/sign-in")
@@ -241,7 +241,7 @@ func TestAttempts(t *testing.T) {
 	assert.Equal(t, http.StatusSeeOther, owner.signIn(owner.get("/auth/sign-in"), "ada", password).StatusCode, "nobody elsewhere is locked out")
 	assert.Equal(t, 422, thief.signIn(page, "bob", "guess").StatusCode, "another account")
 
-	w.pass(10 * time.Second)
+	w.advance(10 * time.Second)
 	assert.Equal(t, 422, thief.signIn(page, "ada", "guess").StatusCode)
 	assert.Equal(t, http.StatusTooManyRequests, thief.signIn(page, "ada", "guess").StatusCode)
 
@@ -273,7 +273,7 @@ func TestAttempts(t *testing.T) {
 // there is such an account or not. Whoever has signed in with a browser before goes
 // on with it.
 func TestGuessesFromEverywhere(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	known := w.signedIn()
 	known.signOut()
 	thief := w.browser()
@@ -299,7 +299,7 @@ func TestGuessesFromEverywhere(t *testing.T) {
 		assert.Equal(t, http.StatusSeeOther, known.signIn(known.get("/auth/sign-in"), "ada", password).StatusCode)
 		known.signOut()
 	}
-	w.pass(time.Hour)
+	w.advance(time.Hour)
 	for _, name := range []string{"ada", "nobody"} {
 		decided := 0
 		for i := range 50 {
@@ -312,15 +312,15 @@ func TestGuessesFromEverywhere(t *testing.T) {
 }
 
 func TestSignOut(t *testing.T) {
-	w := newWorld(t)
+	w := newEnv(t)
 	b := w.signedIn()
 	id := b.session()
 	page := b.get("/")
 
-	w.down = true
+	w.noLeader = true
 	assert.Equal(t, http.StatusServiceUnavailable, b.post("/auth/sign-out", page.form(t, "/auth/sign-out")).StatusCode)
 	assert.Contains(t, b.cookies, "mintmark", "so that it can be tried again")
-	w.down = false
+	w.noLeader = false
 
 	assert.Equal(t, http.StatusForbidden, b.post("/auth/sign-out", with(page.form(t, "/auth/sign-out"), "token", "x")).StatusCode)
 	assert.Equal(t, http.StatusMethodNotAllowed, b.get("/auth/sign-out").StatusCode)

@@ -16,14 +16,14 @@ var signOutForm = formKind{
 // signOut ends the browser's session. A browser that has none is signed out
 // already. The authorization request that waits, if any, goes on with the
 // sign-in page.
-func (w *Web) signOut(c *call, f *form) error {
+func (w *Web) signOut(c *request, f *form) error {
 	next := f.get("next")
 	id, _, err := w.sessionCookie(c.r)
 	switch {
 	case err != nil:
 		return fmt.Errorf("sign out: %w", err)
 	case id == "":
-		return c.redirect(continueAt(next, ""))
+		return c.redirect(continueURL(next, ""))
 	}
 	if !genuine(f.token, id, forSignOut, "", next) {
 		return errNotOurForm
@@ -39,5 +39,5 @@ func (w *Web) signOut(c *call, f *form) error {
 	}
 	c.user = out.ID
 	w.dropSession(c)
-	return c.redirect(continueAt(next, ""))
+	return c.redirect(continueURL(next, ""))
 }

@@ -16,17 +16,17 @@ import (
 )
 
 const (
-	// attemptTime is how long a person has to sign in elsewhere.
-	attemptTime = 10 * time.Minute
-	// attemptKept is how long the browser keeps what it was about, so that who
+	// attemptLifetime is how long a person has to sign in at the provider.
+	attemptLifetime = 10 * time.Minute
+	// attemptCookieLifetime is how long the browser keeps what it was about, so that who
 	// was late can begin again where they were.
-	attemptKept = time.Hour
+	attemptCookieLifetime = time.Hour
 
-	attemptCookie = "mintmark-upstream-" // and the beginning of the state
-	attemptTag    = 8                    // characters of it
-	maxAttempts   = 3                    // at once, in as many tabs
-	maxAttempt    = 2000                 // bytes of one cookie's value
-	maxKept       = 4000                 // bytes of all cookies of attempts, with their names
+	attemptCookie     = "mintmark-upstream-" // and the beginning of the state
+	attemptTag        = 8                    // characters of it
+	maxAttempts       = 3                    // at once, in as many tabs
+	maxAttempt        = 2000                 // bytes of one cookie's value
+	maxAttemptCookies = 4000                 // bytes of all cookies of attempts, with their names
 
 	// longRequest is the length in bytes, encoded as JSON, up to which the query of an
 	// authorization request is stored in an attempt. A reverse proxy limits the size of
@@ -40,9 +40,9 @@ func isLong(next string) bool {
 	return len(next)+strings.Count(next, `"`)+strings.Count(next, `\`) > longRequest
 }
 
-// An attempt is a sign-in elsewhere between its beginning and its end. No node
+// An attempt is a sign-in at the provider between its beginning and its end. No node
 // remembers it: the browser has it in a cookie, sealed.
-type attempt struct {
+type upstreamAttempt struct {
 	Seed    string      `json:"seed"` // what its proofs are made from
 	Expires ledger.Time `json:"expires"`
 	Next    string      `json:"next,omitempty"` // signInBody.Next; "" if isLong
@@ -57,24 +57,24 @@ type attempt struct {
 	Begun    ledger.Time `json:"begun,omitempty"`
 }
 
-// proofs are three texts of which none tells another.
-func (a *attempt) proofs() upstream.Proofs {
-	p := upstream.Proofs{State: a.proof("state"), Nonce: a.proof("nonce"), Verifier: a.proof("verifier")}
+// authRequest are three texts of which none tells another.
+func (a *upstreamAttempt) authRequest() upstream.AuthRequest {
+	p := upstream.AuthRequest{State: a.derive("state"), Nonce: a.derive("nonce"), Verifier: a.derive("verifier")}
 	if a.Begun != 0 {
 		p.Since = a.Begun.Std()
 	}
 	return p
 }
 
-func (a *attempt) proof(of string) string {
+func (a *upstreamAttempt) derive(of string) string {
 	m := hmac.New(sha256.New, []byte(a.Seed))
 	_, _ = io.WriteString(m, "mintmark upstream "+of) // a hash returns no error
 	return base64.RawURLEncoding.EncodeToString(m.Sum(nil))
 }
 
-// keepAttempt stores the attempt in a cookie, which the browser sends to the callback
+// saveAttempt stores the attempt in a cookie, which the browser sends to the callback
 // only. It returns false if the attempt is too long for a cookie.
-func (w *Web) keepAttempt(c *call, a *attempt) bool {
+func (w *Web) saveAttempt(c *request, a *upstreamAttempt) bool {
 	var plain bytes.Buffer
 	e := json.NewEncoder(&plain)
 	e.SetEscapeHTML(false) // which would make three of each & of a query
@@ -85,13 +85,13 @@ func (w *Web) keepAttempt(c *call, a *attempt) bool {
 	if len(sealed) > maxAttempt {
 		return false
 	}
-	name := attemptCookie + a.proofs().State[:attemptTag]
+	name := attemptCookie + a.authRequest().State[:attemptTag]
 	w.dropAttempts(c, name, len(sealed))
-	w.setAttempt(c, name, sealed, int(attemptKept/time.Second))
+	w.setAttempt(c, name, sealed, int(attemptCookieLifetime/time.Second))
 	return true
 }
 
-func (w *Web) setAttempt(c *call, name, value string, maxAge int) {
+func (w *Web) setAttempt(c *request, name, value string, maxAge int) {
 	w.putCookie(c, &http.Cookie{Name: w.attemptName(name), Value: value, Path: PathUpstreamCallback, MaxAge: maxAge})
 }
 
@@ -106,7 +106,7 @@ func (w *Web) attemptName(name string) string {
 
 // attemptOf is the attempt that a state belongs to, nil for none of this
 // browser's.
-func (w *Web) attemptOf(c *call, state string) *attempt {
+func (w *Web) attemptOf(c *request, state string) *upstreamAttempt {
 	if len(state) < attemptTag {
 		return nil
 	}
@@ -118,17 +118,17 @@ func (w *Web) attemptOf(c *call, state string) *attempt {
 	if err != nil {
 		return nil
 	}
-	a := new(attempt)
-	if json.Unmarshal(plain, a) != nil || !hmac.Equal([]byte(state), []byte(a.proofs().State)) {
+	a := new(upstreamAttempt)
+	if json.Unmarshal(plain, a) != nil || !hmac.Equal([]byte(state), []byte(a.authRequest().State)) {
 		return nil
 	}
 	return a
 }
 
 // dropAttempts removes the browser's other attempts if one more would exceed
-// maxAttempts or maxKept. It removes all of them, not the oldest, since hardly any user
+// maxAttempts or maxAttemptCookies. It removes all of them, not the oldest, since hardly any user
 // signs in in so many tabs at once.
-func (w *Web) dropAttempts(c *call, name string, size int) {
+func (w *Web) dropAttempts(c *request, name string, size int) {
 	var others []string
 	kept := len(w.attemptName(name)) + size
 	for _, cookie := range c.r.Cookies() {
@@ -138,7 +138,7 @@ func (w *Web) dropAttempts(c *call, name string, size int) {
 			kept += len(cookie.Name) + len(cookie.Value)
 		}
 	}
-	if len(others) < maxAttempts && kept <= maxKept {
+	if len(others) < maxAttempts && kept <= maxAttemptCookies {
 		return
 	}
 	for _, other := range others {
@@ -146,8 +146,8 @@ func (w *Web) dropAttempts(c *call, name string, size int) {
 	}
 }
 
-// once reads a parameter that may come once; ok is false for more.
-func once(r *http.Request, name string) (value string, ok bool) {
+// singleParam reads a parameter that may come once; ok is false for more.
+func singleParam(r *http.Request, name string) (value string, ok bool) {
 	values := r.URL.Query()[name]
 	if len(values) == 0 {
 		return "", true

@@ -42,7 +42,7 @@ func (a answer) read(t *testing.T) answer {
 }
 
 // TestElsewhereTakesEveryRequest: whatever the authorization step takes goes on
-// as it was after a sign-in elsewhere, up to its longest. A long one waits in its
+// as it was after a sign-in at the provider, up to its longest. A long one waits in its
 // page: no cookie and no header grows with it.
 func TestElsewhereTakesEveryRequest(t *testing.T) {
 	const base64 = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
@@ -59,7 +59,7 @@ func TestElsewhereTakesEveryRequest(t *testing.T) {
 		"of what JSON writes longer": {lengthened("\"\\", oauth.MaxQuery-1200), true},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, p := elsewhere(t)
+			w, p := newUpstreamEnv(t)
 			b := w.browser()
 			b.get("/auth/sign-in") // for the cookie of its forms
 			page := answer{b.serve(httptest.NewRequest(http.MethodGet, test.request, nil)).Result(), ""}.read(t)
@@ -67,7 +67,7 @@ func TestElsewhereTakesEveryRequest(t *testing.T) {
 			assert.Empty(t, page.Cookies())
 			assert.Empty(t, b.attemptCookies(), "nothing is kept before the link is followed")
 			assert.Len(t, b.cookies, 1, "but what the form needs")
-			link := page.elsewhere(t)
+			link := page.upstreamLink(t)
 			assert.Less(t, len(link), 4000)
 			going := page.continues()
 			assert.Equal(t, test.long, going != "")
@@ -104,16 +104,16 @@ func TestElsewhereTakesEveryRequest(t *testing.T) {
 // TestOtherTabWaitsForASecondTry: who did not get in at first is told all the same
 // that the application waits.
 func TestOtherTabWaitsForASecondTry(t *testing.T) {
-	w, p := elsewhere(t)
+	w, p := newUpstreamEnv(t)
 	b := w.browser()
 	b.get("/auth/sign-in")
 	page := answer{b.serve(httptest.NewRequest(http.MethodGet, lengthened("abc", 0), nil)).Result(), ""}.read(t)
-	res := b.get(page.elsewhere(t))
+	res := b.get(page.upstreamLink(t))
 	going, err := url.Parse(res.Header.Get("Location"))
 	require.NoError(t, err)
 	refused := b.get(web.PathUpstreamCallback + "?" + url.Values{"state": {going.Query().Get("state")}, "error": {"access_denied"}, "iss": {p.URL}}.Encode())
 	require.Equal(t, http.StatusForbidden, refused.StatusCode, refused.body)
-	res = b.get(b.goElsewhere(refused, p, "1"))
+	res = b.get(b.goUpstream(refused, p, "1"))
 	require.Contains(t, res.Header.Get("Location"), "/?done=waits.")
 	require.Contains(t, b.get(res.Header.Get("Location")).body, "Go back to the other tab")
 }

@@ -22,20 +22,20 @@ type Upstream interface {
 	Name() string
 	// Begin is the address that the browser is sent to; with anew, to be asked who
 	// is there in any case.
-	Begin(proofs upstream.Proofs, anew bool) (string, error)
+	Begin(proofs upstream.AuthRequest, anew bool) (string, error)
 	// Finish is who the answer that came back is about. The error is
 	// upstream.ErrUnreachable, an *upstream.Denial, or says what can't be believed.
-	Finish(context.Context, upstream.Answer, upstream.Proofs) (upstream.Person, error)
+	Finish(context.Context, upstream.Answer, upstream.AuthRequest) (upstream.Person, error)
 }
 
-// Attempts hides what a browser carries while somebody signs in elsewhere. What
+// Attempts hides what a browser carries while somebody signs in at the provider. What
 // one node sealed another must open.
 type Attempts interface {
 	SealAttempt(plain []byte) string
 	OpenAttempt(text string) ([]byte, error)
 }
 
-// upstreamRoutes are those of signing in elsewhere, where there is an elsewhere.
+// upstreamRoutes are those of signing in at the provider, where there is an elsewhere.
 //
 // What begins it is a link, with the token of a form. A form would not do:
 // Chromium holds every redirect that follows one against form-action, and where

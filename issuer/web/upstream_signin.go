@@ -15,7 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 )
 
-// waitUpstream bounds the end of a sign-in elsewhere, with all that the provider
+// waitUpstream bounds the end of a sign-in at the provider, with all that the provider
 // is asked.
 const waitUpstream = 20 * time.Second
 
@@ -25,7 +25,7 @@ const retryUpstream = 10 * time.Second
 // An elsewhere has the links on the sign-in page to the provider. Address signs in with
 // the account that the provider remembers. Other lets the user choose another account,
 // which would not be possible otherwise.
-type elsewhere struct {
+type upstreamLinks struct {
 	Name, Address, Other string
 
 	// Continue is the address that this tab goes on with after a sign-in in another
@@ -34,15 +34,15 @@ type elsewhere struct {
 	Continue string
 }
 
-// elsewhere is nil where there is no provider.
-func (w *Web) elsewhere(key string, body signInBody) *elsewhere {
+// upstreamLinks is nil where there is no provider.
+func (w *Web) upstreamLinks(key string, body signInBody) *upstreamLinks {
 	if w.config.Upstream == nil {
 		return nil
 	}
-	e := &elsewhere{Name: w.config.Upstream.Name()}
+	e := &upstreamLinks{Name: w.config.Upstream.Name()}
 	next := body.Next
 	if isLong(next) {
-		next, e.Continue, body.Waits = "", continueAt(next, ""), true
+		next, e.Continue, body.Waits = "", continueURL(next, ""), true
 	}
 	query := url.Values{"token": {formToken(key, forUpstream, "", next)}}
 	for name, value := range map[string]string{"next": next, "to": body.To} {
@@ -62,14 +62,14 @@ func (w *Web) elsewhere(key string, body signInBody) *elsewhere {
 // beginUpstream sends the browser to the provider. The link must come from a sign-in
 // page of this browser: otherwise any other site could sign a user in again who has
 // signed out.
-func (w *Web) beginUpstream(c *call) error {
+func (w *Web) beginUpstream(c *request) error {
 	query := c.r.URL.Query()
 	next := query.Get("next")
-	body := signInBody{Next: carried(next), To: w.ownPage(query.Get("to")), Waits: query.Get("waits") != ""}
-	v := w.visit(c)
+	body := signInBody{Next: escapeQuery(next), To: w.ownPage(query.Get("to")), Waits: query.Get("waits") != ""}
+	v := w.loadSession(c)
 	if v.user != nil {
-		c.session, c.user = v.id, v.user.ID
-		return w.goOnFrom(c, body)
+		c.sessionID, c.user = v.id, v.user.ID
+		return w.continueSignIn(c, body)
 	}
 	again := func(status int, alert string) error {
 		body.Alert = alert
@@ -79,19 +79,19 @@ func (w *Web) beginUpstream(c *call) error {
 	if !genuine(query.Get("token"), w.sentFormKey(c), forUpstream, "", next) {
 		return again(http.StatusForbidden, alertOldForm)
 	}
-	a := &attempt{
+	a := &upstreamAttempt{
 		Seed: w.random(), Next: body.Next, To: body.To, Waits: body.Waits,
-		Expires: w.config.Ledger.Now().Add(attemptTime),
+		Expires: w.config.Ledger.Now().Add(attemptLifetime),
 	}
-	address, err := w.config.Upstream.Begin(a.proofs(), query.Get("account") == "other")
+	address, err := w.config.Upstream.Begin(a.authRequest(), query.Get("account") == "other")
 	if err != nil {
 		c.err = err
 		retryAfter(c, retryUpstream)
 		return again(http.StatusServiceUnavailable, w.alertUpstream(err))
 	}
-	if !w.keepAttempt(c, a) {
+	if !w.saveAttempt(c, a) {
 		a.To = "" // the address of a page of ours with odd filters: the home page does
-		w.keepAttempt(c, a)
+		w.saveAttempt(c, a)
 	}
 	return c.redirect(address)
 }
@@ -100,14 +100,14 @@ func (w *Web) beginUpstream(c *call) error {
 // shows the sign-in page, which keeps the address that the user wanted. If the user is
 // signed in by then, since the browser requested the page twice or by the back button,
 // the browser goes on to that address at once.
-func (w *Web) finishUpstream(c *call) error {
+func (w *Web) finishUpstream(c *request) error {
 	state, answer, readable := readAnswer(c.r)
 	var body signInBody
 	again := func(status int, alert string) error {
-		v := w.visit(c)
+		v := w.loadSession(c)
 		if v.user != nil {
-			c.session, c.user = v.id, v.user.ID
-			return w.goOnFrom(c, body)
+			c.sessionID, c.user = v.id, v.user.ID
+			return w.continueSignIn(c, body)
 		}
 		body.Alert = alert
 		w.showSignIn(c, status, v.view, body)
@@ -127,30 +127,30 @@ func (w *Web) finishUpstream(c *call) error {
 		return again(http.StatusBadRequest, alertUsedAttempt)
 	case w.config.Ledger.Now() >= a.Expires:
 		return again(http.StatusBadRequest, alertLate)
-	case c.head(): // a HEAD request must not spend the code
+	case c.isHead(): // a HEAD request must not spend the code
 		return methodNotAllowed(http.MethodGet)
 	}
-	wait, device, forgive := w.attemptElsewhere(c)
+	wait, device, forgive := w.attemptUpstream(c)
 	if wait > 0 {
-		w.failed(c, nil, ledger.Throttled)
+		w.recordFailure(c, nil, ledger.Throttled)
 		retryAfter(c, wait)
 		return again(http.StatusTooManyRequests, alertTooMany)
 	}
 	ctx, cancel := context.WithTimeout(c.r.Context(), waitUpstream)
 	defer cancel()
-	who, err := w.config.Upstream.Finish(ctx, answer, a.proofs())
+	who, err := w.config.Upstream.Finish(ctx, answer, a.authRequest())
 	if err != nil {
 		c.err = err
 		status := statusUpstream(err)
 		if status == http.StatusServiceUnavailable {
 			retryAfter(c, retryUpstream)
 		} else {
-			w.failed(c, nil, ledger.UpstreamRefused)
+			w.recordFailure(c, nil, ledger.UpstreamRefused)
 		}
 		return again(status, w.alertUpstream(err))
 	}
-	if wait := w.attempts.acceptElsewhere(who.Subject, w.config.Ledger.Now().Std()); wait > 0 {
-		w.failed(c, nil, ledger.Throttled)
+	if wait := w.attempts.acceptUpstream(who.Subject, w.config.Ledger.Now().Std()); wait > 0 {
+		w.recordFailure(c, nil, ledger.Throttled)
 		retryAfter(c, wait)
 		return again(http.StatusTooManyRequests, alertTooMany)
 	}
@@ -159,37 +159,37 @@ func (w *Web) finishUpstream(c *call) error {
 	case err != nil:
 		return fmt.Errorf("sign in: %w", err)
 	case refused != nil:
-		w.failed(c, nil, refused.Cause)
+		w.recordFailure(c, nil, refused.Cause)
 		return again(http.StatusForbidden, w.alertRefused(refused))
 	}
 	forgive()
-	w.keepDevice(c, device)
+	w.saveDevice(c, device)
 	a.Done = true
-	w.keepAttempt(c, a)
-	return w.goOnFrom(c, body)
+	w.saveAttempt(c, a)
+	return w.continueSignIn(c, body)
 }
 
-// goOnFrom answers a browser after a sign-in. If the authorization request waits in
+// continueSignIn answers a browser after a sign-in. If the authorization request waits in
 // another tab, it shows the home page, which says so.
-func (w *Web) goOnFrom(c *call, body signInBody) error {
+func (w *Web) continueSignIn(c *request, body signInBody) error {
 	if body.Waits {
-		return c.done(pathHome, homeNotices, "waits")
+		return c.redirectNotice(pathHome, homeNotices, "waits")
 	}
-	return w.goOn(c, body.Next, body.To)
+	return w.continueTo(c, body.Next, body.To)
 }
 
-// attemptElsewhere counts an answer, as attempt does a password.
-func (w *Web) attemptElsewhere(c *call) (time.Duration, device, func()) {
+// attemptUpstream counts an answer, as attempt does a password.
+func (w *Web) attemptUpstream(c *request) (time.Duration, device, func()) {
 	now := w.config.Ledger.Now().Std()
-	d, known := w.device(c, ofElsewhere, devicePassword{})
+	d, known := w.device(c, upstreamDeviceOwner, devicePassword{})
 	if known {
-		if forgive, ok := w.attempts.takeElsewhereDevice(d.id, now); ok {
+		if forgive, ok := w.attempts.tryUpstreamDevice(d.id, now); ok {
 			return 0, d, forgive
 		}
 		w.dropDevice(c, d)
-		d = w.newDevice(d.whose, d.password)
+		d = w.newDevice(d.owner, d.password)
 	}
-	wait, forgive := w.attempts.takeElsewhere(w.config.ClientIP(c.r), now)
+	wait, forgive := w.attempts.tryUpstream(w.config.ClientIP(c.r), now)
 	return wait, d, forgive
 }
 
@@ -197,7 +197,7 @@ func (w *Web) attemptElsewhere(c *call) (time.Duration, device, func()) {
 func readAnswer(r *http.Request) (state string, a upstream.Answer, ok bool) {
 	ok = true
 	for name, to := range map[string]*string{"state": &state, "code": &a.Code, "error": &a.Error, "iss": &a.Issuer} {
-		value, single := once(r, name)
+		value, single := singleParam(r, name)
 		*to, ok = value, ok && single
 	}
 	return state, a, ok
@@ -205,7 +205,7 @@ func readAnswer(r *http.Request) (state string, a upstream.Answer, ok bool) {
 
 // startSessionOf makes a session for the person whom the provider has signed in, and at
 // the first sign-in the account. It ends the session that the browser had.
-func (w *Web) startSessionOf(c *call, who upstream.Person) (*ledger.Refusal, error) {
+func (w *Web) startSessionOf(c *request, who upstream.Person) (*ledger.Refusal, error) {
 	id := credential.NewSessionID(w.config.Rand).Reveal()
 	command := &ledger.SignInUpstream{
 		Session: credential.SessionDigest(id), Issuer: who.Issuer, Subject: who.Subject,
@@ -230,12 +230,12 @@ func (w *Web) startSessionOf(c *call, who upstream.Person) (*ledger.Refusal, err
 		c.cause = out.Refusal.Cause
 		return out.Refusal, nil
 	}
-	c.session, c.user = id, out.ID
+	c.sessionID, c.user = id, out.ID
 	w.setSession(c, id, index)
 	return nil, nil
 }
 
-// What the sign-in page says when a sign-in elsewhere came to nothing.
+// What the sign-in page says when a sign-in at the provider came to nothing.
 const (
 	alertNoAttempt   = "This sign-in was not begun in this browser, or too long ago. Please sign in again."
 	alertUsedAttempt = "This sign-in was finished before. Please sign in again."

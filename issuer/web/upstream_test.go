@@ -99,12 +99,12 @@ type zeros struct{}
 
 func (zeros) Read(p []byte) (int, error) { clear(p); return len(p), nil }
 
-// elsewhere is a world whose people sign in at a provider too.
-func elsewhere(t *testing.T, change ...func(*web.Config)) (*world, *upstreamtest.Provider) {
+// newUpstreamEnv is an env whose people sign in at a provider too.
+func newUpstreamEnv(t *testing.T, change ...func(*web.Config)) (*env, *upstreamtest.Provider) {
 	t.Helper()
-	var w *world
+	var w *env
 	p := upstreamtest.New(t, func() time.Time { return w.clock() })
-	w = newWorld(t, append([]func(*web.Config){func(c *web.Config) { c.Upstream, c.Attempts = relying(t, p, c), sealer{} }}, change...)...)
+	w = newEnv(t, append([]func(*web.Config){func(c *web.Config) { c.Upstream, c.Attempts = relying(t, p, c), sealer{} }}, change...)...)
 	return w, p
 }
 
@@ -120,34 +120,34 @@ func relying(t *testing.T, p *upstreamtest.Provider, c *web.Config) *upstream.Pr
 	t.Cleanup(stop)
 	go r.Run(ctx)
 	require.Eventually(t, func() bool {
-		_, err := r.Begin(upstream.Proofs{}, false)
+		_, err := r.Begin(upstream.AuthRequest{}, false)
 		return err == nil
 	}, 10*time.Second, time.Millisecond)
 	return r
 }
 
-var elsewhereLink = regexp.MustCompile(`<a class="button" href="(/auth/upstream/callback/begin\?[^"]*)"`)
+var upstreamLink = regexp.MustCompile(`<a class="button" href="(/auth/upstream/callback/begin\?[^"]*)"`)
 
-// elsewhere is the link of a sign-in page to the provider.
-func (a answer) elsewhere(t testing.TB) string {
+// upstreamLink is the link of a sign-in page to the provider.
+func (a answer) upstreamLink(t testing.TB) string {
 	t.Helper()
-	m := elsewhereLink.FindStringSubmatch(a.body)
+	m := upstreamLink.FindStringSubmatch(a.body)
 	require.NotNil(t, m, "no link in %d %s", a.StatusCode, a.body)
 	return strings.ReplaceAll(m[1], "&amp;", "&")
 }
 
-// goElsewhere follows the link of a page, and returns where the provider sends
+// goUpstream follows the link of a page, and returns where the provider sends
 // the browser back to when who has that subject signs in.
-func (b *browser) goElsewhere(page answer, p *upstreamtest.Provider, subject string) string {
-	b.w.t.Helper()
-	res := b.get(page.elsewhere(b.w.t))
-	require.Equal(b.w.t, http.StatusSeeOther, res.StatusCode, res.body)
+func (b *browser) goUpstream(page answer, p *upstreamtest.Provider, subject string) string {
+	b.env.t.Helper()
+	res := b.get(page.upstreamLink(b.env.t))
+	require.Equal(b.env.t, http.StatusSeeOther, res.StatusCode, res.body)
 	return web.PathUpstreamCallback + "?" + p.SignIn(res.Header.Get("Location"), subject).Encode()
 }
 
-func (b *browser) signInElsewhere(page answer, p *upstreamtest.Provider, subject string) answer {
-	b.w.t.Helper()
-	return b.get(b.goElsewhere(page, p, subject))
+func (b *browser) signInUpstream(page answer, p *upstreamtest.Provider, subject string) answer {
+	b.env.t.Helper()
+	return b.get(b.goUpstream(page, p, subject))
 }
 
 // attemptBytes is the length of all those cookies.
@@ -168,25 +168,25 @@ func (b *browser) attemptCookies() (names []string) {
 	return names
 }
 
-func (w *world) of(p *upstreamtest.Provider, subject string) *ledger.User {
+func (w *env) upstreamUser(p *upstreamtest.Provider, subject string) *ledger.User {
 	return ledger.At(w.memory.View()).UserBySubject(p.URL, subject)
 }
 
 func TestSignInElsewhere(t *testing.T) {
-	w, p := elsewhere(t)
+	w, p := newUpstreamEnv(t)
 	p.Profile = upstreamtest.Claims{"preferred_username": "ada", "name": "Ada of Elsewhere", "email": "ada@example.com", "email_verified": true}
 	b := w.browser()
 	page := b.get(at(good()))
 	require.Contains(t, page.body, "Sign in with <bdi>Example ID</bdi>")
 	require.Contains(t, page.body, `name="password"`)
-	back := b.goElsewhere(page, p, "s-1")
+	back := b.goUpstream(page, p, "s-1")
 	require.Len(t, b.attemptCookies(), 1)
 	res := b.get(back)
 	require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
 	require.Equal(t, at(good()), res.Header.Get("Location"), "back to the application's request, as it was sent")
 	require.Contains(t, b.get(res.Header.Get("Location")).body, "Ada of Elsewhere")
 
-	made := w.of(p, "s-1")
+	made := w.upstreamUser(p, "s-1")
 	require.NotNil(t, made)
 	assert.NotEqual(t, "u-ada", made.ID, "an e-mail address links no accounts")
 	assert.Equal(t, "ada-2", made.Username)
@@ -194,19 +194,19 @@ func TestSignInElsewhere(t *testing.T) {
 	assert.False(t, made.Admin)
 	assert.Regexp(t, `^u_[A-Za-z0-9_-]+$`, made.ID)
 	again := w.browser()
-	require.Equal(t, "/", again.signInElsewhere(again.get("/auth/sign-in"), p, "s-1").Header.Get("Location"))
+	require.Equal(t, "/", again.signInUpstream(again.get("/auth/sign-in"), p, "s-1").Header.Get("Location"))
 	assert.Equal(t, made.ID, w.View().Session(credential.SessionDigest(again.session())).User, "the same account")
 
 	p.Profile["groups"] = []string{"root"}
-	again.signInElsewhere(w.browserFrom(again).get("/auth/sign-in"), p, "s-1")
-	assert.True(t, w.of(p, "s-1").Admin)
+	again.signInUpstream(w.browserFrom(again).get("/auth/sign-in"), p, "s-1")
+	assert.True(t, w.upstreamUser(p, "s-1").Admin)
 	assert.NotContains(t, w.log.String(), upstreamtest.ClientSecret)
 	code, _ := url.Parse(back)
 	assert.NotContains(t, w.log.String(), code.Query().Get("code"))
 }
 
 // browserFrom is a browser with the same cookies but that of the session.
-func (w *world) browserFrom(b *browser) *browser {
+func (w *env) browserFrom(b *browser) *browser {
 	delete(b.cookies, "mintmark")
 	return b
 }
@@ -216,9 +216,9 @@ func TestSignInElsewhereGoesOn(t *testing.T) {
 		"/account": "/account", "/connected-apps?q=a+b": "/connected-apps?q=a+b",
 		"//evil.example/": "/", "https://evil.example": "/", "/auth/sign-in": "/", "": "/",
 	} {
-		w, p := elsewhere(t)
+		w, p := newUpstreamEnv(t)
 		b := w.browser()
-		res := b.signInElsewhere(b.get("/auth/sign-in?"+url.Values{"to": {to}}.Encode()), p, "1")
+		res := b.signInUpstream(b.get("/auth/sign-in?"+url.Values{"to": {to}}.Encode()), p, "1")
 		assert.Equal(t, want, res.Header.Get("Location"), to)
 	}
 }
@@ -226,9 +226,9 @@ func TestSignInElsewhereGoesOn(t *testing.T) {
 // TestElsewhereCookie: short-lived, for this host only, not for scripts, and not
 // to be read or changed by who carries it.
 func TestElsewhereCookie(t *testing.T) {
-	w, _ := elsewhere(t, func(c *web.Config) { c.Secure = true })
+	w, _ := newUpstreamEnv(t, func(c *web.Config) { c.Secure = true })
 	b := w.browser()
-	res := b.get(b.get(at(good())).elsewhere(t))
+	res := b.get(b.get(at(good())).upstreamLink(t))
 	require.Equal(t, http.StatusSeeOther, res.StatusCode, res.body)
 	var c *http.Cookie
 	for _, one := range res.Cookies() {
@@ -250,9 +250,9 @@ func TestElsewhereCookie(t *testing.T) {
 
 // TestAnyNodeFinishes what another began.
 func TestAnyNodeFinishes(t *testing.T) {
-	w, p := elsewhere(t)
+	w, p := newUpstreamEnv(t)
 	b := w.browser()
-	back := b.goElsewhere(b.get("/auth/sign-in?to=/account"), p, "1")
+	back := b.goUpstream(b.get("/auth/sign-in?to=/account"), p, "1")
 	config := w.config
 	config.Upstream = relying(t, p, &config)
 	another, err := web.New(config)
@@ -266,10 +266,10 @@ func TestAnyNodeFinishes(t *testing.T) {
 
 // TestElsewhereTwice: the back button, a double click and a reload do no harm.
 func TestElsewhereTwice(t *testing.T) {
-	w, p := elsewhere(t)
+	w, p := newUpstreamEnv(t)
 	b := w.browser()
 	page := b.get(at(good()))
-	first, second := b.goElsewhere(page, p, "1"), b.goElsewhere(page, p, "1")
+	first, second := b.goUpstream(page, p, "1"), b.goUpstream(page, p, "1")
 	require.Len(t, b.attemptCookies(), 2, "the link, pressed twice")
 	require.Equal(t, at(good()), b.get(second).Header.Get("Location"))
 	session, state := b.session(), w.index
@@ -278,7 +278,7 @@ func TestElsewhereTwice(t *testing.T) {
 	require.Equal(t, at(good()), res.Header.Get("Location"), "the same answer again: %s", res.body)
 	require.Equal(t, session, b.session())
 	require.Equal(t, state, w.index, "nobody was signed in again")
-	require.Equal(t, at(good()), b.get(page.elsewhere(t)).Header.Get("Location"), "the link, by the back button")
+	require.Equal(t, at(good()), b.get(page.upstreamLink(t)).Header.Get("Location"), "the link, by the back button")
 
 	// The other tab ends as well, in a session of its own.
 	require.Equal(t, at(good()), b.get(first).Header.Get("Location"))
@@ -295,24 +295,24 @@ func TestElsewhereTwice(t *testing.T) {
 // TestElsewhereRefusals: what the browser brings that is not this sign-in's end.
 func TestElsewhereRefusals(t *testing.T) {
 	for name, row := range map[string]struct {
-		play   func(w *world, p *upstreamtest.Provider, b *browser)
+		play   func(w *env, p *upstreamtest.Provider, b *browser)
 		change func(url.Values)
 		status int
 		says   string
 		lost   bool // what waited is not known any more
 	}{
-		"another browser": {play: func(_ *world, _ *upstreamtest.Provider, b *browser) { clear(b.cookies) }, status: 400, says: "not begun in this browser", lost: true},
+		"another browser": {play: func(_ *env, _ *upstreamtest.Provider, b *browser) { clear(b.cookies) }, status: 400, says: "not begun in this browser", lost: true},
 		"another state":   {change: func(v url.Values) { v.Set("state", v.Get("state")[:20]+strings.Repeat("x", 23)) }, status: 400, says: "not begun in this browser", lost: true},
 		"no state":        {change: func(v url.Values) { v.Del("state") }, status: 400, says: "not begun in this browser", lost: true},
 		"a strange state": {change: func(v url.Values) { v.Set("state", "; Path=/\r\nX: y\x00") }, status: 400, says: "not begun in this browser", lost: true},
 		"a short state":   {change: func(v url.Values) { v.Set("state", "x") }, status: 400, says: "not begun in this browser", lost: true},
 		"two codes":       {change: func(v url.Values) { v.Add("code", "x") }, status: 400, says: "not begun in this browser"},
 		"two states":      {change: func(v url.Values) { v.Add("state", v.Get("state")) }, status: 400, says: "not begun in this browser"},
-		"a changed cookie": {play: func(_ *world, _ *upstreamtest.Provider, b *browser) {
+		"a changed cookie": {play: func(_ *env, _ *upstreamtest.Provider, b *browser) {
 			name := b.attemptCookies()[0]
 			b.cookies[name] = b.cookies[name][:100] + "AAAA" + b.cookies[name][104:]
 		}, status: 400, says: "not begun in this browser", lost: true},
-		"late":             {play: func(w *world, _ *upstreamtest.Provider, _ *browser) { w.pass(10 * time.Minute) }, status: 400, says: "took too long"},
+		"late":             {play: func(w *env, _ *upstreamtest.Provider, _ *browser) { w.advance(10 * time.Minute) }, status: 400, says: "took too long"},
 		"no code":          {change: func(v url.Values) { v.Del("code") }, status: 502, says: "could not be accepted"},
 		"another code":     {change: func(v url.Values) { v.Set("code", "x") }, status: 502, says: "could not be accepted"},
 		"another provider": {change: func(v url.Values) { v.Set("iss", "https://evil.example") }, status: 502, says: "could not be accepted"},
@@ -322,29 +322,29 @@ func TestElsewhereRefusals(t *testing.T) {
 		"more is needed":   {change: func(v url.Values) { v.Set("error", "interaction_required") }, status: 403, says: "needs something of you"},
 		"misconfigured":    {change: func(v url.Values) { v.Set("error", "unauthorized_client") }, status: 403, says: "does not take the requests"},
 		"an odd error":     {change: func(v url.Values) { v.Set("error", `"><script>alert(1)</script>`) }, status: 403, says: "does not take the requests"},
-		"another nonce": {play: func(_ *world, p *upstreamtest.Provider, _ *browser) {
+		"another nonce": {play: func(_ *env, p *upstreamtest.Provider, _ *browser) {
 			p.ID = func(c upstreamtest.Claims) { c["nonce"] = "x" }
 		}, status: 502, says: "could not be accepted"},
-		"down meanwhile": {play: func(_ *world, p *upstreamtest.Provider, _ *browser) {
+		"down meanwhile": {play: func(_ *env, p *upstreamtest.Provider, _ *browser) {
 			p.Answer["/token"] = func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }
 		}, status: 503, says: "Example ID can not be reached at the moment"},
-		"disabled here": {play: func(w *world, p *upstreamtest.Provider, _ *browser) {
+		"disabled here": {play: func(w *env, p *upstreamtest.Provider, _ *browser) {
 			w.must(&ledger.SignInUpstream{Session: [32]byte{1}, Issuer: p.URL, Subject: "s", ID: "u-s"})
 			w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-s", State: ledger.Disable})
 		}, status: 403, says: "Your account at this service is disabled"},
-		"deleted here": {play: func(w *world, p *upstreamtest.Provider, _ *browser) {
+		"deleted here": {play: func(w *env, p *upstreamtest.Provider, _ *browser) {
 			w.must(&ledger.SignInUpstream{Session: [32]byte{1}, Issuer: p.URL, Subject: "s", ID: "u-s"})
 			w.must(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-s", State: ledger.DeleteUser})
 		}, status: 403, says: "Your account at this service is disabled"},
-		"a subject that can't be kept": {play: func(_ *world, p *upstreamtest.Provider, _ *browser) {
+		"a subject that can't be kept": {play: func(_ *env, p *upstreamtest.Provider, _ *browser) {
 			p.ID = func(c upstreamtest.Claims) { c["sub"] = "s" + strings.Repeat("x", 255) }
 			p.Profile = upstreamtest.Claims{"sub": "s" + strings.Repeat("x", 255)}
 		}, status: 403, says: "can not keep"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w, p := elsewhere(t)
+			w, p := newUpstreamEnv(t)
 			b := w.browser()
-			address, err := url.Parse(b.goElsewhere(b.get(at(good())), p, "s"))
+			address, err := url.Parse(b.goUpstream(b.get(at(good())), p, "s"))
 			require.NoError(t, err)
 			if row.play != nil {
 				row.play(w, p, b)
@@ -353,7 +353,7 @@ func TestElsewhereRefusals(t *testing.T) {
 			if row.change != nil {
 				row.change(query)
 			}
-			sessions, down := b.session(), w.of(p, "s")
+			sessions, down := b.session(), w.upstreamUser(p, "s")
 			res := b.get(web.PathUpstreamCallback + "?" + query.Encode())
 			assert.Equal(t, row.status, res.StatusCode)
 			assert.Contains(t, res.body, row.says)
@@ -367,7 +367,7 @@ func TestElsewhereRefusals(t *testing.T) {
 			}
 			assert.Equal(t, sessions, b.session())
 			if down == nil {
-				assert.Nil(t, w.of(p, "s"), "no account was made")
+				assert.Nil(t, w.upstreamUser(p, "s"), "no account was made")
 			}
 			if row.status == 503 && row.change == nil { // the same address works when the provider does
 				delete(p.Answer, "/token")
@@ -379,14 +379,14 @@ func TestElsewhereRefusals(t *testing.T) {
 
 // TestElsewhereBegins only by the link of a page that this browser was shown.
 func TestElsewhereBegins(t *testing.T) {
-	w, _ := elsewhere(t)
+	w, _ := newUpstreamEnv(t)
 	b := w.browser()
-	link := b.get(at(good())).elsewhere(t)
+	link := b.get(at(good())).upstreamLink(t)
 	u, err := url.Parse(link)
 	require.NoError(t, err)
 	for name, change := range map[string]func(url.Values){
 		"no token":        func(v url.Values) { v.Del("token") },
-		"another token":   func(v url.Values) { v.Set("token", web.FormToken("x", "sign-in elsewhere", "", v.Get("next"))) },
+		"another token":   func(v url.Values) { v.Set("token", web.FormToken("x", "sign-in upstream", "", v.Get("next"))) },
 		"another request": func(v url.Values) { v.Set("next", "client_id=native") },
 	} {
 		query := u.Query()
@@ -404,11 +404,11 @@ func TestElsewhereBegins(t *testing.T) {
 
 // TestElsewhereInManyTabs: the cookies are bounded, and so is each.
 func TestElsewhereInManyTabs(t *testing.T) {
-	w, p := elsewhere(t)
+	w, p := newUpstreamEnv(t)
 	b := w.browser()
 	var last string
 	for range 20 {
-		last = b.goElsewhere(b.get(at(good())), p, "1")
+		last = b.goUpstream(b.get(at(good())), p, "1")
 		require.LessOrEqual(t, len(b.attemptCookies()), 3)
 		require.LessOrEqual(t, b.attemptBytes(), 4000)
 	}
@@ -417,32 +417,32 @@ func TestElsewhereInManyTabs(t *testing.T) {
 	to := "/account?" + strings.Repeat(`\`, 1500)
 	b = w.browser()
 	odd := b.get("/auth/sign-in?" + url.Values{"to": {to}}.Encode())
-	require.Equal(t, "/", b.signInElsewhere(odd, p, "1").Header.Get("Location"), "a way on that can't be kept is given up")
+	require.Equal(t, "/", b.signInUpstream(odd, p, "1").Header.Get("Location"), "a way on that can't be kept is given up")
 }
 
 // TestElsewhereIsLimited: answers that sign nobody in are counted by address;
 // those that do are not.
 func TestElsewhereIsLimited(t *testing.T) {
-	w, p := elsewhere(t)
+	w, p := newUpstreamEnv(t)
 	b := w.browser()
-	back := b.goElsewhere(b.get("/auth/sign-in"), p, "1")
+	back := b.goUpstream(b.get("/auth/sign-in"), p, "1")
 	tried := 0
 	for ; tried < 100 && b.get(strings.Replace(back, "code=", "code=x", 1)).StatusCode != http.StatusTooManyRequests; tried++ {
 	}
 	require.Equal(t, 60, tried)
-	require.Equal(t, 60, p.Asked("/token"))
+	require.Equal(t, 60, p.Requests("/token"))
 	elsewhere := w.browser()
 	elsewhere.address = "198.51.100.7"
 	n := 0
 	for ; n < 300; n++ {
 		delete(elsewhere.cookies, "mintmark")
 		elsewhere.address = fmt.Sprintf("198.51.100.%d", n/70)
-		if elsewhere.signInElsewhere(elsewhere.get("/auth/sign-in"), p, "1").StatusCode != http.StatusSeeOther {
+		if elsewhere.signInUpstream(elsewhere.get("/auth/sign-in"), p, "1").StatusCode != http.StatusSeeOther {
 			break
 		}
 	}
 	require.Equal(t, 200, n, "a person is bounded wherever they sign in: each is an event of the audit trail")
-	require.Equal(t, http.StatusSeeOther, elsewhere.signInElsewhere(elsewhere.get("/auth/sign-in"), p, "2").StatusCode)
+	require.Equal(t, http.StatusSeeOther, elsewhere.signInUpstream(elsewhere.get("/auth/sign-in"), p, "2").StatusCode)
 }
 
 // withProvider is for worlds with a provider that was never up.
@@ -452,11 +452,11 @@ func withProvider(c *web.Config) {
 
 // TestProviderThatWasNeverUp: the page is there, and so is the password.
 func TestProviderThatWasNeverUp(t *testing.T) {
-	w := newWorld(t, withProvider)
+	w := newEnv(t, withProvider)
 	b := w.browser()
 	page := b.get(at(good()))
 	require.Contains(t, page.body, "Sign in with <bdi>id.example.com</bdi>")
-	res := b.get(page.elsewhere(t))
+	res := b.get(page.upstreamLink(t))
 	require.Equal(t, http.StatusServiceUnavailable, res.StatusCode)
 	require.NotEmpty(t, res.Header.Get("Retry-After"))
 	require.Contains(t, res.body, "id.example.com can not be reached at the moment. Please try again in a little while, or sign in with a password")
@@ -465,7 +465,7 @@ func TestProviderThatWasNeverUp(t *testing.T) {
 
 // TestNoPasswords: who has a password does not come in by it.
 func TestNoPasswords(t *testing.T) {
-	w, p := elsewhere(t, func(c *web.Config) { c.NoPasswords = true })
+	w, p := newUpstreamEnv(t, func(c *web.Config) { c.NoPasswords = true })
 	b := w.browser()
 	page := b.get("/auth/sign-in")
 	require.NotContains(t, page.body, "<form")
@@ -475,9 +475,9 @@ func TestNoPasswords(t *testing.T) {
 	require.Empty(t, b.session())
 	require.Empty(t, w.hashed)
 
-	require.Equal(t, http.StatusSeeOther, b.signInElsewhere(page, p, "1").StatusCode)
-	w.must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: w.of(p, "1").ID, Password: passwordHash()})
-	b.signInElsewhere(w.browserFrom(b).get("/auth/sign-in"), p, "1")
+	require.Equal(t, http.StatusSeeOther, b.signInUpstream(page, p, "1").StatusCode)
+	w.must(&ledger.SetPassword{Actor: ledger.Actor{Operator: true}, User: w.upstreamUser(p, "1").ID, Password: passwordHash()})
+	b.signInUpstream(w.browserFrom(b).get("/auth/sign-in"), p, "1")
 	require.Equal(t, http.StatusNotFound, b.get("/account/password").StatusCode)
 	require.Contains(t, b.get("/account").body, "You have no password here")
 
@@ -491,10 +491,10 @@ func TestNoPasswords(t *testing.T) {
 
 // TestElsewhereNeedsNoBody: HEAD spends no code.
 func TestElsewhereNeedsNoBody(t *testing.T) {
-	w, p := elsewhere(t)
+	w, p := newUpstreamEnv(t)
 	b := w.browser()
-	back := b.goElsewhere(b.get("/auth/sign-in"), p, "1")
+	back := b.goUpstream(b.get("/auth/sign-in"), p, "1")
 	require.Equal(t, http.StatusMethodNotAllowed, b.send(http.MethodHead, back, nil, nil).StatusCode)
-	require.Zero(t, p.Asked("/token"))
+	require.Zero(t, p.Requests("/token"))
 	require.Equal(t, http.StatusSeeOther, b.get(back).StatusCode)
 }

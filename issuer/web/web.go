@@ -100,16 +100,16 @@ type Config struct {
 
 // Web serves the pages. Its methods may be called by any goroutine.
 type Web struct {
-	config   Config
-	pages    map[string]*template.Template
-	assets   assets
-	attempts *attempts
-	line     *line
-	limits   *limits
-	counts   *counts
-	origin   *http.CrossOriginProtection
-	table    []route
-	own      *httprouter.Router // knows the pages for who is signed in, and serves none
+	config    Config
+	pages     map[string]*template.Template
+	assets    assets
+	attempts  *attempts
+	hashQueue *hashQueue
+	limits    *limits
+	counters  *counters
+	origin    *http.CrossOriginProtection
+	table     []route
+	ownPages  *httprouter.Router // knows the pages for who is signed in, and serves none
 }
 
 // New checks the configuration and parses the templates.
@@ -159,7 +159,7 @@ func New(c Config) (*Web, error) {
 	}
 	w := &Web{
 		config: c, pages: maps.Clone(pages), assets: newAssets(),
-		attempts: newAttempts(), line: newLine(), limits: newLimits(), counts: newCounts(), origin: http.NewCrossOriginProtection(),
+		attempts: newAttempts(), hashQueue: newHashQueue(), limits: newLimits(), counters: newCounters(), origin: http.NewCrossOriginProtection(),
 	}
 	w.install(w.routes())
 	return w, nil
@@ -167,13 +167,13 @@ func New(c Config) (*Web, error) {
 
 // NotFound answers a path that nothing serves.
 func (w *Web) NotFound(rw http.ResponseWriter, r *http.Request) {
-	w.serve(&call{ResponseWriter: rw, r: r}, func(*call) error { return errNotFound })
+	w.serve(&request{ResponseWriter: rw, r: r}, func(*request) error { return errNotFound })
 }
 
 // MethodNotAllowed answers a method that a path does not have. The router has
 // set Allow.
 func (w *Web) MethodNotAllowed(rw http.ResponseWriter, r *http.Request) {
-	w.serve(&call{ResponseWriter: rw, r: r}, func(*call) error { return methodNotAllowed("") })
+	w.serve(&request{ResponseWriter: rw, r: r}, func(*request) error { return methodNotAllowed("") })
 }
 
 func peer(r *http.Request) string {

@@ -74,8 +74,8 @@ var weighings = []weighing{
 	{route: "GET /developer/clients/:id", address: of("/developer/clients/", "turned-down", ""), whole: true},
 	{route: "GET /developer/clients/:id/edit", address: of("/developer/clients/", "turned-down", "/edit?from=refused"), whole: true},
 	{
-		route: "POST /developer/clients/:id/let-go", address: of("/developer/clients/", "turned-down", "/let-go"), status: 409, whole: true,
-		form: sends("let go of refused changes", long("turned-down")+"\x001", url.Values{"revision": {"1"}}),
+		route: "POST /developer/clients/:id/discard-refused", address: of("/developer/clients/", "turned-down", "/discard-refused"), status: 409, whole: true,
+		form: sends("discard refused changes", long("turned-down")+"\x001", url.Values{"revision": {"1"}}),
 	},
 	{route: "GET /developer/clients/:id/secrets", address: saying("secret-known", of("/developer/clients/", "mine", "/secrets"))},
 	{
@@ -171,7 +171,7 @@ var weighings = []weighing{
 	{
 		route: "POST /admin/users/:id/edit", whole: true, address: func(*full) string { return "/admin/users/" + otherID + "/edit" }, status: 422,
 		form: func(f *full) *sent {
-			fields := url.Values{"seen": {anySeen}, "username": {f.wide(65)}, "bio": {f.wide(2 * f.note)}, "avatar_url": {f.website("app")}}
+			fields := url.Values{"expected_last": {anySeen}, "username": {f.wide(65)}, "bio": {f.wide(2 * f.note)}, "avatar_url": {f.website("app")}}
 			for _, name := range []string{"name", "email", "time_zone", "locale", "default_schedule_id", "organization_id"} {
 				fields.Set(name, f.wide(f.name))
 			}
@@ -243,7 +243,7 @@ func (one weighing) ask(f *full) *httptest.ResponseRecorder {
 	}
 	r := httptest.NewRequest(method, target, nil)
 	if method == http.MethodPost {
-		r = httptest.NewRequest(method, target, strings.NewReader(one.form(f).of(b).Encode()))
+		r = httptest.NewRequest(method, target, strings.NewReader(one.form(f).values(b).Encode()))
 		r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
 		r.Header.Set("Sec-Fetch-Site", "same-origin")
 	}
@@ -275,7 +275,7 @@ func TestPagesAreLight(t *testing.T) {
 		}
 	}
 	var routes registered
-	newWorld(t, withProvider).web.Register(&routes)
+	newEnv(t, withProvider).web.Register(&routes)
 	for _, route := range routes {
 		if !strings.HasPrefix(route, "HEAD ") && !slices.Contains(weightless, route) {
 			assert.Contains(t, weighed, route, "a route that is not weighed")

@@ -18,8 +18,8 @@ func day(t ledger.Time) string     { return t.Std().Format(time.DateOnly) }
 func moment(t ledger.Time) string  { return t.Std().Format("2 January 2006, 15:04 UTC") }
 func instant(t ledger.Time) string { return t.Std().Format("2006-01-02T15:04Z") }
 
-// words are a duration in its largest unit that leaves no rest.
-func words(d time.Duration) string {
+// durationText are a duration in its largest unit that leaves no rest.
+func durationText(d time.Duration) string {
 	for _, unit := range []struct {
 		name string
 		size time.Duration

@@ -16,11 +16,11 @@ type Problem string
 
 // What Check finds.
 const (
-	Undecided Problem = "no decision"     // the table has no row for the route
-	Borrowed  Problem = "borrowed"        // only another route's row meets its paths
-	Unrouted  Problem = "no route"        // no route is behind the row
-	Unasked   Problem = "no membership"   // the route names a team or organization, its row doesn't
-	Unsayable Problem = "not expressible" // no row can say the route's pattern
+	Undecided           Problem = "no decision"     // the table has no row for the route
+	Borrowed            Problem = "borrowed"        // only another route's row meets its paths
+	Unrouted            Problem = "no route"        // no route is behind the row
+	MembershipUnchecked Problem = "no membership"   // the route names a team or organization, its row doesn't
+	NotExpressible      Problem = "not expressible" // no row can say the route's pattern
 )
 
 // Finding is one way in which a table and the routes of a service differ.
@@ -38,9 +38,9 @@ func (f Finding) String() string {
 		return fmt.Sprintf("%s: %s, %s decides it", f.Problem, route, f.Row)
 	case Unrouted:
 		return fmt.Sprintf("%s: %s", f.Problem, f.Row)
-	case Unasked:
+	case MembershipUnchecked:
 		return fmt.Sprintf("%s: %s is decided by %s, where no parameter has the name of a team's or an organization's", f.Problem, route, f.Row)
-	case Unsayable:
+	case NotExpressible:
 		return fmt.Sprintf("%s: %s, %s", f.Problem, route, f.Reason)
 	}
 	return fmt.Sprintf("%s: %s", f.Problem, route)
@@ -60,10 +60,10 @@ func (t *Table) Check(routes []Route) []Finding {
 		segments, err := parsePattern(route.Pattern)
 		switch {
 		case err != nil:
-			found = append(found, Finding{Problem: Unsayable, Route: route, Reason: err.Error()})
+			found = append(found, Finding{Problem: NotExpressible, Route: route, Reason: err.Error()})
 			continue
 		case !isMethod(route.Method):
-			found = append(found, Finding{Problem: Unsayable, Route: route, Reason: "the method is not in capital letters"})
+			found = append(found, Finding{Problem: NotExpressible, Route: route, Reason: "the method is not in capital letters"})
 			continue
 		}
 		// The pattern is matched as if it were a path. No literal of a row has the
@@ -84,7 +84,7 @@ func (t *Table) Check(routes []Route) []Finding {
 		}
 		used[i] = true
 		if asked := slices.Collect(match.ids); row.Access != Public && slices.ContainsFunc(memberships(segments), func(in membership) bool { return !slices.Contains(asked, in) }) {
-			found = append(found, Finding{Problem: Unasked, Route: route, Row: row})
+			found = append(found, Finding{Problem: MembershipUnchecked, Route: route, Row: row})
 		}
 	}
 	for i, row := range t.rows {

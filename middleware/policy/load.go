@@ -61,7 +61,7 @@ func parseLine(line string) (row Row, ok bool, err error) {
 		fallthrough
 	case 3:
 		row = Row{Method: words[0], Pattern: words[1], Fresh: len(words) == 4}
-		return row, true, row.asking(words[2])
+		return row, true, row.setRequirement(words[2])
 	}
 	return Row{}, false, errors.New("a line has a method, a pattern, and a scope, PUBLIC or CLOSED, and may have FRESH")
 }

@@ -35,7 +35,7 @@ func (p *path) split(u *url.URL) bool {
 		}
 		switch {
 		case c == '/':
-			if !p.take(start, i) {
+			if !p.addSegment(start, i) {
 				return false
 			}
 			start = i + 1
@@ -43,7 +43,7 @@ func (p *path) split(u *url.URL) bool {
 			return false
 		}
 	}
-	return p.text == "/" || p.take(start, len(p.text))
+	return p.text == "/" || p.addSegment(start, len(p.text))
 }
 
 // plain are the octets of a decoded path that split need not look at: all but
@@ -55,8 +55,8 @@ var plain = func() (list [256]bool) {
 	return list
 }()
 
-// take adds a segment that is neither empty nor made of dots.
-func (p *path) take(start, end int) bool {
+// addSegment adds a segment that is neither empty nor made of dots.
+func (p *path) addSegment(start, end int) bool {
 	switch s := p.text[start:end]; s {
 	case "", ".", "..":
 		return false

@@ -35,8 +35,8 @@ type Row struct {
 	Line    int    // where it stands in its table, for people; 0 if nowhere
 }
 
-// Asks is the third column: a scope, PUBLIC or CLOSED.
-func (r Row) Asks() string {
+// Requirement is the third column: a scope, PUBLIC or CLOSED.
+func (r Row) Requirement() string {
 	switch r.Access {
 	case Public:
 		return wordPublic
@@ -47,15 +47,15 @@ func (r Row) Asks() string {
 }
 
 func (r Row) String() string {
-	text := r.Method + " " + r.Pattern + " " + r.Asks()
+	text := r.Method + " " + r.Pattern + " " + r.Requirement()
 	if r.Fresh {
 		text += " " + wordFresh
 	}
 	return text
 }
 
-// asking sets what the third column says.
-func (r *Row) asking(word string) error {
+// setRequirement sets what the third column says.
+func (r *Row) setRequirement(word string) error {
 	switch {
 	case word == wordPublic:
 		r.Access = Public
@@ -79,7 +79,7 @@ func (r Row) check() error {
 	case r.Fresh && r.Access == Public:
 		return fmt.Errorf("%s beside %s, which needs no token", wordFresh, wordPublic)
 	case r.Access != Scoped && r.Scope != "":
-		return fmt.Errorf("%s beside the scope %q", r.Asks(), r.Scope)
+		return fmt.Errorf("%s beside the scope %q", r.Requirement(), r.Scope)
 	}
 	return nil
 }

@@ -53,7 +53,7 @@ func TestSchedulingIsTheListOfEndpoints(t *testing.T) {
 			assert.Equal(t, policy.Scoped, row.Access, "%s is left open, so it is not public", row)
 			continue
 		}
-		assert.Equal(t, columns[2], row.Asks(), row.Pattern)
+		assert.Equal(t, columns[2], row.Requirement(), row.Pattern)
 	}
 	var own []string
 	for _, row := range table[rows:] {

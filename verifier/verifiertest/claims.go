@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// inHouse is an issuer whose tokens are verified on the spot.
-var inHouse = sync.OnceValues(func() (*Issuer, *verifier.Verifier) {
+// sharedIssuer is an issuer whose tokens are verified on the spot.
+var sharedIssuer = sync.OnceValues(func() (*Issuer, *verifier.Verifier) {
 	i := NewInMemoryIssuer()
 	c := i.Config()
 	c.Keys = must(verifier.StaticKeys(i.KeySet()))
@@ -20,7 +20,7 @@ var inHouse = sync.OnceValues(func() (*Issuer, *verifier.Verifier) {
 // Claims are those of a good token with the options given. It panics if they
 // make a token that no verifier accepts.
 func Claims(options ...Option) *verifier.Claims {
-	i, v := inHouse()
+	i, v := sharedIssuer()
 	claims, err := v.Verify(context.Background(), i.Token(options...))
 	if err != nil {
 		panic(fmt.Sprintf("verifiertest.Claims: %v", err))

@@ -49,9 +49,9 @@ func (i *Issuer) revoke(r revocation) {
 	}
 }
 
-// listen is how many revocations there are, and a channel that is closed at the
+// revocationCount is how many revocations there are, and a channel that is closed at the
 // next one.
-func (i *Issuer) listen() (int, <-chan struct{}) {
+func (i *Issuer) revocationCount() (int, <-chan struct{}) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	if i.news == nil {
@@ -71,7 +71,7 @@ func (i *Issuer) feed(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	wait, _ := strconv.Atoi(r.URL.Query().Get("wait"))
-	if n, news := i.listen(); r.URL.Query().Get("after") == feedVersion(n) {
+	if n, news := i.revocationCount(); r.URL.Query().Get("after") == feedVersion(n) {
 		select {
 		case <-news:
 		case <-time.After(time.Duration(wait) * time.Second):

@@ -14,13 +14,13 @@ import (
 // A browser has a user in front of it, who signs in and clicks on Allow. Its
 // cookies are for all nodes, as behind a balancer.
 type browser struct {
-	w    *world
+	env  *env
 	user string
 	http *http.Client
 	pick func() *node // whom it asks next
 }
 
-func newBrowser(w *world) *browser {
+func newBrowser(w *env) *browser {
 	jar, err := cookiejar.New(nil)
 	if err != nil {
 		panic(err) // no options are given
@@ -31,14 +31,14 @@ func newBrowser(w *world) *browser {
 // allow goes through the authorization step, each request to another node, and
 // returns the new grant. It is nil where the cluster could not say.
 func (b *browser) allow(ctx context.Context, client string) *grant {
-	o := op{Kind: allow, Node: b.pick().name, Client: client, Start: b.w.c.now(), Class: unknown}
-	b.w.h.begin(o.Node)
+	o := op{Kind: allow, Node: b.pick().name, Client: client, Start: b.env.c.now(), Class: unknown}
+	b.env.h.begin(o.Node)
 	g := b.steps(ctx, client)
 	if g != nil {
 		o.Class, o.Grant = ok, g.id
 	}
-	o.End = b.w.c.now()
-	b.w.h.end(o)
+	o.End = b.env.c.now()
+	b.env.h.end(o)
 	return g
 }
 
@@ -47,7 +47,7 @@ func (b *browser) steps(ctx context.Context, client string) *grant {
 	path := pathAuthorize + "?" + query.Encode()
 	page := b.get(ctx, path)
 	if page.status == http.StatusOK && strings.Contains(page.body, `name="password"`) {
-		in := b.submit(ctx, page, "password", "username", b.user, "password", b.w.password)
+		in := b.submit(ctx, page, "password", "username", b.user, "password", b.env.password)
 		if in.status != http.StatusSeeOther {
 			if in.status == http.StatusTooManyRequests {
 				time.Sleep(200 * time.Millisecond) // as it says, but impatient

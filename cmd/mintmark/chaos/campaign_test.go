@@ -10,20 +10,20 @@ import (
 
 // Bounds that a cluster must keep.
 const (
-	writesAgain = 3 * time.Second  // L1: with a healthy majority, after a fault and after its end
-	catchesUp   = 10 * time.Second // L3: what a healed node may take, its start apart
-	extraTerms  = 1                // of L4: an election whose votes were split moves the term twice
-	starts      = 15 * time.Second // what a node may take to start
-	bites       = 15 * time.Second // what a fault may take to show
+	maxWriteGap    = 3 * time.Second  // L1: with a healthy majority, after a fault and after its end
+	maxCatchUp     = 10 * time.Second // L3: what a healed node may take, its start apart
+	extraTerms     = 1                // of L4: an election whose votes were split moves the term twice
+	maxStart       = 15 * time.Second // what a node may take to start
+	maxEffectDelay = 15 * time.Second // what a fault may take to show
 
-	// leastWrites are the acknowledged writes without which a round is void:
+	// minWrites are the acknowledged writes without which a round is void:
 	// before the fault, and again after it.
-	leastWrites = 30
+	minWrites = 30
 )
 
 // A campaign is some faults, one after the other, on one cluster under load.
 type campaign struct {
-	w       *world
+	env     *env
 	load    *load
 	summary *summary
 	machine *machine
@@ -32,8 +32,8 @@ type campaign struct {
 // summary is what all campaigns came to.
 type summary struct {
 	rounds, voids int
-	bit           map[string]int
-	void          []string
+	effective     map[string]int
+	voidReasons   []string
 	violations    []string
 	reports       []report
 	machines      []string // how busy each cluster had it
@@ -44,7 +44,7 @@ type summary struct {
 }
 
 func newSummary() *summary {
-	return &summary{bit: map[string]int{}, terms: map[uint64]int{}, began: time.Now()}
+	return &summary{effective: map[string]int{}, terms: map[uint64]int{}, began: time.Now()}
 }
 
 func (s *summary) violated(format string, arguments ...any) {
@@ -54,8 +54,8 @@ func (s *summary) violated(format string, arguments ...any) {
 // run plays faults on a cluster and then judges what the clients saw.
 func (s *summary) run(t testing.TB, c *cluster, faults ...fault) {
 	t.Helper()
-	w := newWorld(t, c)
-	p := &campaign{w: w, load: startLoad(w), summary: s, machine: watchMachine(c)}
+	w := newEnv(t, c)
+	p := &campaign{env: w, load: startLoad(w), summary: s, machine: watchMachine(c)}
 	defer p.machine.end()
 	for _, f := range faults {
 		p.play(f)
@@ -68,42 +68,42 @@ func (s *summary) run(t testing.TB, c *cluster, faults ...fault) {
 	s.machines = append(s.machines, p.machine.since(0))
 }
 
-// plays is how often a fault is injected if it had no effect, for example because no
+// maxPlays is how often a fault is injected if it had no effect, for example because no
 // node could be caught in the middle of an operation. Such a round proves nothing, so
 // it is repeated. A round with a violation never is.
-const plays = 3
+const maxPlays = 3
 
 // play injects a fault, at most plays times until it has an effect, and judges it.
 func (p *campaign) play(f fault) {
-	p.w.t.Helper()
-	for range plays {
+	p.env.t.Helper()
+	for range maxPlays {
 		before := len(p.summary.violations)
-		why := p.once(f)
+		why := p.playOnce(f)
 		p.summary.rounds++
 		if len(p.summary.violations) > before {
-			p.w.c.printTails()
+			p.env.c.printTails()
 			return
 		}
 		if why == "" {
-			p.summary.bit[f.name]++
+			p.summary.effective[f.name]++
 			return
 		}
 		p.summary.voids++
-		p.summary.void = append(p.summary.void, f.name+": "+why)
-		p.w.t.Logf("void: %s: %s", f.name, why)
+		p.summary.voidReasons = append(p.summary.voidReasons, f.name+": "+why)
+		p.env.t.Logf("void: %s: %s", f.name, why)
 	}
 }
 
-// once returns why the round is void, or "".
-func (p *campaign) once(f fault) (void string) {
-	t, w := p.w.t, p.w
+// playOnce returns why the round is void, or "".
+func (p *campaign) playOnce(f fault) (void string) {
+	t, w := p.env.t, p.env
 	t.Helper()
 	start := w.c.now()
-	if !until(starts, func() bool { return w.h.written(start) >= leastWrites }) {
+	if !until(maxStart, func() bool { return w.h.written(start) >= minWrites }) {
 		return fmt.Sprintf("only %d writes before it", w.h.written(start))
 	}
-	r := &round{world: w, fault: f}
-	if !until(starts, func() bool { r.leader = w.c.leader(); return r.leader != nil }) {
+	r := &round{env: w, fault: f}
+	if !until(maxStart, func() bool { r.leader = w.c.leader(); return r.leader != nil }) {
 		return "nobody leads before it"
 	}
 	term := p.term()
@@ -120,7 +120,7 @@ func (p *campaign) once(f fault) (void string) {
 		h.begun = w.c.now()
 	}
 	hold := time.Now().Add(f.lasts)
-	if void == "" && !until(max(bites, f.lasts), func() bool { r.bitten = r.bitten || f.bit(r); return r.bitten }) {
+	if void == "" && !until(max(maxEffectDelay, f.lasts), func() bool { r.hadEffect = r.hadEffect || f.hadEffect(r); return r.hadEffect }) {
 		void = "it did not bite"
 	}
 	time.Sleep(time.Until(hold)) // the fault lasts
@@ -136,20 +136,20 @@ func (p *campaign) once(f fault) (void string) {
 	r.healed = w.c.now()
 	p.recover(r)
 	if h.to = w.c.now(); !f.majority {
-		w.noteHalt(h)
+		w.recordHalt(h)
 	}
 	p.elections(r, term)
 	t.Logf("%6.1fs %s", w.c.now().Seconds(), f.name)
 	return void
 }
 
-// requireBites fails the test if one of the faults never had an effect: then it was
+// requireEffects fails the test if one of the faults never had an effect: then it was
 // not tested.
-func (s *summary) requireBites(t testing.TB, faults []fault) {
+func (s *summary) requireEffects(t testing.TB, faults []fault) {
 	t.Helper()
 	for _, f := range faults {
-		if s.bit[f.name] == 0 {
-			t.Errorf("%s has never bitten: %v", f.name, s.void)
+		if s.effective[f.name] == 0 {
+			t.Errorf("%s has never bitten: %v", f.name, s.voidReasons)
 		}
 	}
 }
@@ -157,16 +157,16 @@ func (s *summary) requireBites(t testing.TB, faults []fault) {
 // writes is L1: there must be a write within 3 s.
 func (p *campaign) writes(r *round, when string, since time.Duration) {
 	var gap time.Duration
-	wrote := until(writesAgain+starts, func() bool {
+	wrote := until(maxWriteGap+maxStart, func() bool {
 		var done bool
-		gap, done = p.w.h.gap(since)
+		gap, done = p.env.h.gap(since)
 		return done
 	})
 	switch {
 	case !wrote:
 		p.summary.violated("L1: no write %s %s; %s", when, r.fault.name, p.machine.since(since))
 		return
-	case gap > writesAgain:
+	case gap > maxWriteGap:
 		p.summary.violated("L1: the first write %s %s took %s; %s", when, r.fault.name, gap, p.machine.since(since))
 	}
 	s := p.summary
@@ -182,15 +182,15 @@ func (p *campaign) writes(r *round, when string, since time.Duration) {
 
 // recover waits until all is well again, which must not take long.
 func (p *campaign) recover(r *round) {
-	w := p.w
+	w := p.env
 	for _, n := range r.victims {
 		w.mu.Lock()
 		w.excuses = append(w.excuses, excuse{n.name, r.injected, r.healed + time.Second})
 		w.mu.Unlock()
 	}
 	for _, n := range w.c.all() {
-		if !until(starts, n.ready) {
-			p.summary.violated("L3: %s is not ready %s after %s; %s", n.name, starts, r.fault.name, p.machine.since(r.healed))
+		if !until(maxStart, n.ready) {
+			p.summary.violated("L3: %s is not ready %s after %s; %s", n.name, maxStart, r.fault.name, p.machine.since(r.healed))
 			if !n.running() { // so that the next round has it
 				_ = n.start()
 			}
@@ -201,17 +201,17 @@ func (p *campaign) recover(r *round) {
 	if w.c.single {
 		return
 	}
-	if !until(catchesUp, func() bool { return p.caughtUp(ready) }) {
-		p.summary.violated("L3: not all nodes caught up %s after %s; %s", catchesUp, r.fault.name, p.machine.since(ready))
+	if !until(maxCatchUp, func() bool { return p.caughtUp(ready) }) {
+		p.summary.violated("L3: not all nodes caught up %s after %s; %s", maxCatchUp, r.fault.name, p.machine.since(ready))
 	}
-	if !until(starts, func() bool { return w.h.written(ready) >= leastWrites }) {
+	if !until(maxStart, func() bool { return w.h.written(ready) >= minWrites }) {
 		p.summary.violated("only %d writes after %s", w.h.written(ready), r.fault.name)
 	}
 }
 
 // caughtUp reports whether all nodes have applied what had been applied before.
 func (p *campaign) caughtUp(time.Duration) bool {
-	s, err := p.w.c.status()
+	s, err := p.env.c.status()
 	if err != nil {
 		return false
 	}
@@ -219,8 +219,8 @@ func (p *campaign) caughtUp(time.Duration) bool {
 	for _, m := range s.Nodes {
 		most = max(most, m.Applied)
 	}
-	return until(catchesUp/4, func() bool {
-		now, err := p.w.c.status()
+	return until(maxCatchUp/4, func() bool {
+		now, err := p.env.c.status()
 		if err != nil {
 			return false
 		}
@@ -234,10 +234,10 @@ func (p *campaign) caughtUp(time.Duration) bool {
 }
 
 func (p *campaign) term() uint64 {
-	if p.w.c.single {
+	if p.env.c.single {
 		return 0
 	}
-	s, err := p.w.c.status()
+	s, err := p.env.c.status()
 	if err != nil {
 		return 0
 	}
@@ -246,7 +246,7 @@ func (p *campaign) term() uint64 {
 
 // elections is L4. The term counts elections, won or not.
 func (p *campaign) elections(r *round, before uint64) {
-	if p.w.c.single {
+	if p.env.c.single {
 		return
 	}
 	moved := p.term() - before
@@ -259,14 +259,14 @@ func (p *campaign) elections(r *round, before uint64) {
 // close takes the last look, lets the cluster come to rest, and restarts it: all
 // that was promised must hold then too.
 func (p *campaign) close() {
-	w, s := p.w, p.summary
+	w, s := p.env, p.summary
 	w.t.Helper()
-	w.lastLook(p.load)
-	if err := w.agree(); err != nil {
+	w.finalCheck(p.load)
+	if err := w.requireSameState(); err != nil {
 		s.violated("%v", err)
 	}
 	for _, n := range w.c.all() {
-		if err := n.process().stop(2 * longest); err != nil {
+		if err := n.process().stop(2 * maxRequestTime); err != nil {
 			s.violated("%s: %v", n.name, err)
 		}
 	}
@@ -276,12 +276,12 @@ func (p *campaign) close() {
 		}
 	}
 	for _, n := range w.c.all() {
-		if !until(starts, n.ready) {
+		if !until(maxStart, n.ready) {
 			s.violated("%s is not ready after a restart: %s", n.name, lastLine(n.log))
 		}
 	}
-	w.lastLook(p.load)
-	if err := w.agree(); err != nil {
+	w.finalCheck(p.load)
+	if err := w.requireSameState(); err != nil {
 		s.violated("after a restart: %v", err)
 	}
 	r := w.judge()
@@ -307,12 +307,12 @@ func (s *summary) print(t testing.TB) {
 			took[c] = append(took[c], d...)
 		}
 	}
-	t.Logf("%d rounds in %s, %d of them void: %v", s.rounds, time.Since(s.began).Round(time.Second), s.voids, s.void)
+	t.Logf("%d rounds in %s, %d of them void: %v", s.rounds, time.Since(s.began).Round(time.Second), s.voids, s.voidReasons)
 	t.Logf("%d operations on %d grants: %v, %v", total, grants, ops, classes)
 	for _, c := range []class{ok, refused, noEffect, unknown} {
 		t.Logf("answers %q took: %s", c, spread(took[c]))
 	}
-	t.Logf("faults that bit: %v", s.bit)
+	t.Logf("faults that bit: %v", s.effective)
 	t.Logf("the machine: %s", strings.Join(s.machines, " | "))
 	t.Logf("write gap after a crash of the leader: %s; after a planned stop: %s; after recovery: %s",
 		spread(s.afterCrash), spread(s.afterPlan), spread(s.afterHeal))

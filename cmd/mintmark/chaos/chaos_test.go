@@ -13,8 +13,8 @@ import (
 
 const nodes = 3
 
-// three starts a cluster of three.
-func three(t testing.TB, binary string) *cluster {
+// newCluster3 starts a cluster of three.
+func newCluster3(t testing.TB, binary string) *cluster {
 	t.Helper()
 	return newCluster(t, binary, nodes)
 }
@@ -24,9 +24,9 @@ func short() []fault {
 	return append(everyRun(), []fault{
 		paused(aFollower, 300*time.Millisecond),
 		cut(twoApart, 2*time.Second),
-		cut(everywhere, 2*time.Second),
+		cut(allNodesApart, 2*time.Second),
 		cut(ring, 2*time.Second),
-		slowed(everywhere, 20, 10, 2*time.Second),
+		slowed(allNodesApart, 20, 10, 2*time.Second),
 		stallOf(leaderAlone, 2*time.Second),
 		resets(),
 		disk(theLeader, "slow 30ms", 2*time.Second),
@@ -53,8 +53,8 @@ func everyRun() []fault {
 		killed(aFollower),
 		paused(theLeader, 4*time.Second),
 		cut(leaderAlone, 4*time.Second),
-		cut(leaderMute, 3*time.Second),
-		cut(leaderDeaf, 3*time.Second),
+		cut(leaderSendsNothing, 3*time.Second),
+		cut(leaderReceivesNothing, 3*time.Second),
 		killed(twoNodes),
 		powerCut(),
 		disk(theLeader, "hang", 4*time.Second),
@@ -80,9 +80,9 @@ func long() []fault {
 		cut(followerAlone, 3*time.Second),
 		cut(followerAlone, 12*time.Second),
 		cut(leaderAlone, 12*time.Second),
-		stallOf(everywhere, 3*time.Second),
-		stallOf(leaderMute, 8*time.Second),
-		slowed(everywhere, 100, 80, 4*time.Second),
+		stallOf(allNodesApart, 3*time.Second),
+		stallOf(leaderSendsNothing, 8*time.Second),
+		slowed(allNodesApart, 100, 80, 4*time.Second),
 		slowed(leaderAlone, 300, 100, 4*time.Second),
 		disk(aFollower, "hang", 4*time.Second),
 		disk(theLeader, "full", time.Second),
@@ -117,7 +117,7 @@ func long() []fault {
 		removed(),
 		rolledBack(false),
 		beyondWindow(noMajority(killed(twoNodes), 75*time.Second)),
-		beyondWindow(noMajority(cut(everywhere, 0), 75*time.Second)),
+		beyondWindow(noMajority(cut(allNodesApart, 0), 75*time.Second)),
 		clockStays(twoNodes, -30*time.Second),
 		clockStays(allNodes, 4*time.Minute),
 		clockStays(allNodes, -30*time.Second),
@@ -155,12 +155,12 @@ func TestChaos(t *testing.T) {
 	asked := faults
 	for len(faults) > 0 {
 		n := min(perCluster, len(faults))
-		t.Run("cluster", func(t *testing.T) { s.run(t, three(t, binary), faults[:n]...) })
+		t.Run("cluster", func(t *testing.T) { s.run(t, newCluster3(t, binary), faults[:n]...) })
 		faults = faults[n:]
 	}
 	if s.rounds > 0 {
 		s.print(t)
-		s.requireBites(t, asked)
+		s.requireEffects(t, asked)
 		require.LessOrEqual(t, s.voids, s.rounds/5, "too many rounds prove nothing")
 	}
 }
@@ -174,11 +174,11 @@ func TestSnapshots(t *testing.T) {
 	if *rounds > 0 {
 		faults = append(faults, truncatedSnapshot())
 	}
-	s.run(t, three(t, build(t,
+	s.run(t, newCluster3(t, build(t,
 		patch{file: "cluster/config.go", old: "const minTrailingLogs = 10240", new: fmt.Sprint("const minTrailingLogs = ", trailing)},
 		patch{file: "cluster/config.go", old: "&c.SnapshotThreshold, 8192", new: "&c.SnapshotThreshold, 100"},
 		patch{file: "cluster/config.go", old: "&c.SnapshotInterval, 30*time.Second", new: "&c.SnapshotInterval, time.Second"},
 	)), faults...)
 	s.print(t)
-	require.Zero(t, s.voids, "%v", s.void)
+	require.Zero(t, s.voids, "%v", s.voidReasons)
 }

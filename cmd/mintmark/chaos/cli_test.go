@@ -24,16 +24,16 @@ const (
 const commandLimit = 15 * time.Second
 
 // An answered is what a command came to.
-type answered struct {
+type cliResult struct {
 	code        int // -1: it was ended for taking too long
 	out, errors []byte
 }
 
 // run runs an operators' command on the node.
-func (n *node) run(arguments ...string) answered { return n.runWith(nil, arguments...) }
+func (n *node) run(arguments ...string) cliResult { return n.runWith(nil, arguments...) }
 
 // runWith is run with something to read on standard input.
-func (n *node) runWith(input []byte, arguments ...string) answered {
+func (n *node) runWith(input []byte, arguments ...string) cliResult {
 	ctx, cancel := context.WithTimeout(context.Background(), commandLimit)
 	defer cancel()
 	c := exec.CommandContext(ctx, n.c.binary, append(arguments, "--data-dir", n.dir)...)
@@ -41,7 +41,7 @@ func (n *node) runWith(input []byte, arguments ...string) answered {
 	c.Env = clean()
 	c.Stdin, c.Stdout, c.Stderr = bytes.NewReader(input), &out, &errors
 	_ = c.Run() // the exit code says it
-	return answered{c.ProcessState.ExitCode(), out.Bytes(), errors.Bytes()}
+	return cliResult{c.ProcessState.ExitCode(), out.Bytes(), errors.Bytes()}
 }
 
 // decided runs a command as runWith does, and repeats it, as an operator would, while
@@ -52,7 +52,7 @@ func (n *node) runWith(input []byte, arguments ...string) answered {
 // Before, one run in ten of the short form failed, mostly because a command of the
 // test itself, such as one that creates its clients, was tried once during such an
 // election. No promise was broken.
-func (n *node) decided(input []byte, arguments ...string) (a answered) {
+func (n *node) decided(input []byte, arguments ...string) (a cliResult) {
 	until(eventually, func() bool {
 		a = n.runWith(input, arguments...)
 		return a.code != exitUnhealthy || !bytes.Contains(a.errors, []byte("nothing was changed"))

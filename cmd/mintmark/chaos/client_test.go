@@ -11,12 +11,12 @@ import (
 
 // An application asks the token endpoint of any node and notes the answers.
 type application struct {
-	w    *world
+	env  *env
 	http *http.Client
 	pick func() *node // whom it asks next
 }
 
-func newApplication(w *world) *application { return &application{w, newHTTP(nil), w.c.any} }
+func newApplication(w *env) *application { return &application{w, newHTTP(nil), w.c.any} }
 
 // A grant is what an application holds of one "Allow".
 type grant struct {
@@ -48,13 +48,13 @@ func (a *application) refresh(ctx context.Context, n *node, g *grant, gen uint32
 // token of a success.
 func (a *application) token(ctx context.Context, n *node, g *grant, o op, form url.Values) (op, string) {
 	form.Set("client_id", g.client)
-	form.Set("client_secret", a.w.secretText(g.client, o.Secret))
+	form.Set("client_secret", a.env.secretText(g.client, o.Secret))
 	o.Node = n.name
-	a.w.h.begin(n.name)
-	o.Start = a.w.c.now()
+	a.env.h.begin(n.name)
+	o.Start = a.env.c.now()
 	r := send(ctx, a.http, http.MethodPost, "http://"+n.public+pathToken, form)
-	o.End = a.w.c.now()
-	o.Class = r.class(a.w.c.single)
+	o.End = a.env.c.now()
+	o.Class = r.class(a.env.c.single)
 	var next string
 	switch {
 	case o.Class == refused:
@@ -62,9 +62,9 @@ func (a *application) token(ctx context.Context, n *node, g *grant, o op, form u
 	case o.Class == ok:
 		next = a.accept(&o, g, r)
 	case r.err == nil && r.status != http.StatusServiceUnavailable && r.status != http.StatusTooManyRequests:
-		a.w.h.wrong("%s answers %s with %d: %s", n.name, o.Kind, r.status, r.body)
+		a.env.h.addFault("%s answers %s with %d: %s", n.name, o.Kind, r.status, r.body)
 	}
-	a.w.h.end(o)
+	a.env.h.end(o)
 	return o, next
 }
 
@@ -78,23 +78,23 @@ func (a *application) accept(o *op, g *grant, r reply) string {
 		Scope   string `json:"scope"`
 	}
 	if err := json.Unmarshal([]byte(r.body), &m); err != nil {
-		a.w.h.wrong("%s answers 200 with %q", o.Node, r.body)
+		a.env.h.addFault("%s answers 200 with %q", o.Node, r.body)
 		o.Class = unknown
 		return ""
 	}
 	l, genuine := parseLink(m.Refresh)
 	if !genuine || l.grant != g.id {
-		a.w.h.wrong("a refresh token of grant %s came for grant %s", l.grant, g.id)
+		a.env.h.addFault("a refresh token of grant %s came for grant %s", l.grant, g.id)
 	}
 	o.Got, o.MadeUnder, o.Scope, o.Key = l.gen, l.key, m.Scope, keyOf(m.Access)
-	a.w.received(l.grant, l.gen, m.Refresh)
-	claims, err := a.w.j.verify(m.Access)
+	a.env.received(l.grant, l.gen, m.Refresh)
+	claims, err := a.env.keyLog.verify(m.Access)
 	if err != nil {
-		a.w.h.wrong("an access token of %s under key %s does not verify offline: %v", o.Node, o.Key, err)
+		a.env.h.addFault("an access token of %s under key %s does not verify offline: %v", o.Node, o.Key, err)
 		return m.Refresh
 	}
 	if claims.GrantID() != g.id || claims.ClientID() != g.client || claims.ScopeText() != m.Scope || claims.Legacy() {
-		a.w.h.wrong("the access token of grant %s says grant %s, client %s, scope %q", g.id, claims.GrantID(), claims.ClientID(), claims.ScopeText())
+		a.env.h.addFault("the access token of grant %s says grant %s, client %s, scope %q", g.id, claims.GrantID(), claims.ClientID(), claims.ScopeText())
 	}
 	o.IssuedAt, o.Expires = claims.IssuedAt().Unix(), claims.ExpiresAt().Unix()
 	g.access = m.Access
@@ -114,10 +114,10 @@ func keyOf(token string) string {
 
 // me reads the profile with the grant's access token.
 func (a *application) me(ctx context.Context, n *node, g *grant) reply {
-	o := op{Kind: read, Node: n.name, Start: a.w.c.now()}
-	a.w.h.begin(n.name)
+	o := op{Kind: read, Node: n.name, Start: a.env.c.now()}
+	a.env.h.begin(n.name)
 	r := send(ctx, a.http, http.MethodGet, "http://"+n.public+pathMe, nil, "Authorization", "Bearer "+g.access)
-	o.End, o.Class = a.w.c.now(), r.class(a.w.c.single)
-	a.w.h.end(o)
+	o.End, o.Class = a.env.c.now(), r.class(a.env.c.single)
+	a.env.h.end(o)
 	return r
 }

@@ -13,7 +13,7 @@ import (
 const someGrants = 18
 
 // connected returns someGrants grants whose codes have been exchanged.
-func (w *world) connected() []*grant {
+func (w *env) connected() []*grant {
 	w.t.Helper()
 	list := w.codes(someGrants)
 	require.Len(w.t, list, someGrants)
@@ -28,14 +28,14 @@ func (w *world) connected() []*grant {
 
 // requireAlive refreshes all grants. Each refresh must succeed, and no new token may
 // be ahead of the clocks.
-func (w *world) requireAlive(list []*grant) {
+func (w *env) requireAlive(list []*grant) {
 	w.t.Helper()
 	w.c.requireReady(w.c.all()...)
 	a := newApplication(w)
 	for _, g := range list {
 		var o op
 		var next string
-		require.True(w.t, until(starts, func() bool {
+		require.True(w.t, until(maxStart, func() bool {
 			o, next = a.refresh(context.Background(), w.c.any(), g, g.gen(), g.secret)
 			return o.Class == ok || o.Class == refused
 		}), "%s", o)
@@ -50,9 +50,9 @@ func (w *world) requireAlive(list []*grant) {
 	}
 }
 
-// trouble moves the clocks of nodes by an offset and back. Some clients refresh
+// stepClocks moves the clocks of nodes by an offset and back. Some clients refresh
 // meanwhile.
-func (w *world) trouble(list []*grant, nodes []*node, by, lasts time.Duration) {
+func (w *env) stepClocks(list []*grant, nodes []*node, by, lasts time.Duration) {
 	w.t.Helper()
 	for _, n := range nodes {
 		require.NoError(w.t, w.setClock(n, by))
@@ -63,7 +63,7 @@ func (w *world) trouble(list []*grant, nodes []*node, by, lasts time.Duration) {
 		if o, next := a.refresh(context.Background(), w.c.any(), g, g.gen(), g.secret); o.Class == ok {
 			g.tokens = append(g.tokens, next)
 		}
-		breath(context.Background())
+		backOff(context.Background())
 	}
 	for _, n := range nodes {
 		require.NoError(w.t, w.setClock(n, 0))
@@ -73,14 +73,14 @@ func (w *world) trouble(list []*grant, nodes []*node, by, lasts time.Duration) {
 // TestClocksJumpTogether: if the clocks of two or three nodes jump for some seconds, no
 // grant ends, and the cluster recovers without an operator.
 func TestClocksJumpTogether(t *testing.T) {
-	w := newWorld(t, three(t, build(t)))
+	w := newEnv(t, newCluster3(t, build(t)))
 	list := w.connected()
 	for _, by := range []time.Duration{days400, 2 * time.Hour, -2 * time.Hour} {
 		leader := w.c.leader()
 		require.NotNil(t, leader)
-		for _, nodes := range [][]*node{{leader, w.c.not(leader)}, w.c.all()} {
+		for _, nodes := range [][]*node{{leader, w.c.anyBut(leader)}, w.c.all()} {
 			t.Logf("%d by %s", len(nodes), by)
-			w.trouble(list, nodes, by, 3*time.Second)
+			w.stepClocks(list, nodes, by, 3*time.Second)
 			w.requireAlive(list)
 		}
 	}
@@ -89,9 +89,9 @@ func TestClocksJumpTogether(t *testing.T) {
 // TestClocksStayElsewhere: if all clocks have jumped and stay there, no node is ready
 // before an operator accepts the clocks.
 func TestClocksStayElsewhere(t *testing.T) {
-	w := newWorld(t, three(t, build(t)))
+	w := newEnv(t, newCluster3(t, build(t)))
 	list := w.connected()
-	w.leap(2 * time.Hour)
+	w.recordClockStep(2 * time.Hour)
 	for _, n := range w.c.all() {
 		require.NoError(t, w.setClock(n, 0))
 	}
@@ -115,17 +115,17 @@ func TestStartsWithAWrongClock(t *testing.T) {
 		"dev":   func(t testing.TB) *cluster { return newDev(t, binary) },
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, c(t))
+			w := newEnv(t, c(t))
 			list := w.connected()
 			for _, n := range w.c.all() {
-				require.NoError(t, n.process().stop(2*longest))
+				require.NoError(t, n.process().stop(2*maxRequestTime))
 				require.NoError(t, w.setClock(n, days400))
 			}
 			for _, n := range w.c.all() {
 				require.NoError(t, n.start())
 				require.True(t, until(eventually, n.alive))
 			}
-			w.trouble(list, w.c.all(), days400, 4*time.Second)
+			w.stepClocks(list, w.c.all(), days400, 4*time.Second)
 			w.requireAlive(list)
 		})
 	}
@@ -136,19 +136,19 @@ func TestStartsWithAWrongClock(t *testing.T) {
 func TestStartAcceptedByAnOperator(t *testing.T) {
 	for _, count := range []int{1, nodes} {
 		t.Run(fmt.Sprint(count), func(t *testing.T) {
-			w := newWorld(t, newCluster(t, build(t), count))
+			w := newEnv(t, newCluster(t, build(t), count))
 			list := w.connected()
 			for _, n := range w.c.all() {
-				require.NoError(t, n.process().stop(2*longest))
+				require.NoError(t, n.process().stop(2*maxRequestTime))
 			}
-			w.leap(time.Hour)
+			w.recordClockStep(time.Hour)
 			for _, n := range w.c.all() {
 				require.NoError(t, w.setClock(n, 0))
 				require.NoError(t, n.start())
 				require.True(t, until(eventually, n.alive))
 			}
 			for _, n := range w.c.all() {
-				var a answered
+				var a cliResult
 				require.True(t, until(eventually, func() bool {
 					a = n.run("cluster", "accept-clock")
 					return a.code == exitOK

@@ -165,8 +165,8 @@ func (c *cluster) node(name string) *node {
 	return nil
 }
 
-// not is the first node but for one, unless that is alone.
-func (c *cluster) not(one *node) *node {
+// anyBut is the first node but for one, unless that is alone.
+func (c *cluster) anyBut(one *node) *node {
 	for _, n := range c.all() {
 		if n != one {
 			return n
@@ -205,16 +205,16 @@ func (n *node) start() error {
 		arguments = append([]string{"serve", "--name", n.name, "--cluster-listen", n.raft}, arguments...)
 		for _, to := range n.c.all() {
 			if to != n && n.c.links != nil {
-				arguments = append(arguments, "--peer", to.name+"="+n.reaches(to))
+				arguments = append(arguments, "--peer", to.name+"="+n.addressOf(to))
 			}
 		}
 		if n.invitation != "" {
-			arguments = append(arguments, "--token-file", n.invitation, "--join", n.reaches(n.c.not(n)))
+			arguments = append(arguments, "--token-file", n.invitation, "--join", n.addressOf(n.c.anyBut(n)))
 		}
 	}
 	arguments = append(append(arguments, n.c.flags...), n.flags...)
 	p, err := launch(n.c.binary, n.log, []string{
-		"MINTMARK_TEST_DISK=" + n.order("disk"), "MINTMARK_TEST_CLOCK=" + n.order("clock"),
+		"MINTMARK_TEST_DISK=" + n.controlFile("disk"), "MINTMARK_TEST_CLOCK=" + n.controlFile("clock"),
 	}, arguments...)
 	n.mu.Lock()
 	n.proc = p
@@ -222,16 +222,16 @@ func (n *node) start() error {
 	return err
 }
 
-// reaches is where the node finds another.
-func (n *node) reaches(to *node) string {
+// addressOf is where the node finds another.
+func (n *node) addressOf(to *node) string {
 	if n.c.links == nil {
 		return to.raft
 	}
 	return n.c.links.address(n.c.t, pair{n.name, to.name}, to.raft)
 }
 
-// order is the file by which the node's disk or clock is told what to do.
-func (n *node) order(what string) string { return filepath.Join(n.c.dir, n.name+"."+what) }
+// controlFile is the file by which the node's disk or clock is told what to do.
+func (n *node) controlFile(what string) string { return filepath.Join(n.c.dir, n.name+"."+what) }
 
 func (n *node) process() *process {
 	n.mu.Lock()
@@ -275,7 +275,7 @@ func (c *cluster) requireReady(nodes ...*node) {
 	}
 }
 
-var givenAddresses sync.Map
+var usedAddresses sync.Map
 
 // freeAddress is a loopback address that nobody listens on, below the range
 // that the kernel takes the ports of clients from, so that it stays free while
@@ -284,7 +284,7 @@ func freeAddress(t testing.TB) string {
 	t.Helper()
 	for range 1000 {
 		address := fmt.Sprintf("127.0.0.1:%d", 18000+rand.IntN(14000))
-		if _, given := givenAddresses.LoadOrStore(address, true); given {
+		if _, given := usedAddresses.LoadOrStore(address, true); given {
 			continue
 		}
 		l, err := net.Listen("tcp", address)

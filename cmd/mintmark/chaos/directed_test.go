@@ -11,7 +11,7 @@ import (
 // Schedules that aim at one mistake.
 
 // codes makes grants whose codes are still good.
-func (w *world) codes(n int) (list []*grant) {
+func (w *env) codes(n int) (list []*grant) {
 	b := newBrowser(w)
 	for tries := 0; len(list) < n && tries < 3*n; tries++ {
 		if g := b.allow(context.Background(), steady[0]); g != nil {
@@ -22,7 +22,7 @@ func (w *world) codes(n int) (list []*grant) {
 }
 
 // race exchanges each of some codes many times at once.
-func (w *world) race(codes int) error {
+func (w *env) race(codes int) error {
 	list := w.codes(codes)
 	if len(list) < codes {
 		return errors.New("no codes")
@@ -51,7 +51,7 @@ func queued(grants int) fault {
 	inject := f.inject
 	var waiting sync.WaitGroup
 	f.inject = func(r *round) error {
-		list, a := r.codes(grants), newApplication(r.world)
+		list, a := r.codes(grants), newApplication(r.env)
 		for _, g := range list {
 			if o, next := a.exchange(context.Background(), r.leader, g, false); o.Class == ok {
 				g.tokens = append(g.tokens, next)
@@ -79,7 +79,7 @@ func queued(grants int) fault {
 			for range requests {
 				waiting.Go(func() {
 					copied := *g
-					newApplication(r.world).refresh(context.Background(), r.leader, &copied, 2, 0)
+					newApplication(r.env).refresh(context.Background(), r.leader, &copied, 2, 0)
 				})
 			}
 		}
@@ -108,19 +108,19 @@ func unheard(codes int) fault {
 			list, via := r.codes(codes), r.other(r.leader)
 			lost = pair{r.leader.name, via.name}
 			before := r.h.waiting(via.name)
-			r.before = map[string]int64{"": swallowed.Load()}
+			r.before = map[string]int64{"": dropped.Load()}
 			if err := r.c.links.disturb(lost, "hole", ""); err != nil {
 				return err
 			}
 			for _, g := range list {
-				waiting.Go(func() { newApplication(r.world).exchange(context.Background(), via, g, false) })
+				waiting.Go(func() { newApplication(r.env).exchange(context.Background(), via, g, false) })
 			}
 			if !until(eventually, func() bool { return r.h.waiting(via.name) >= before+len(list) }) || len(list) < codes {
 				return errors.New("the exchanges do not wait")
 			}
 			return nil
 		},
-		bit: func(r *round) bool { return swallowed.Load() > r.before[""]+int64(codes/10) },
+		hadEffect: func(r *round) bool { return dropped.Load() > r.before[""]+int64(codes/10) },
 		heal: func(r *round) error {
 			err := r.c.links.calm(lost, "hole")
 			waiting.Wait()
@@ -137,14 +137,14 @@ func unheard(codes int) fault {
 func overtaken(kind string, grants int) fault {
 	var waiting sync.WaitGroup
 	var touched pair
-	counted := &swallowed
+	counted := &dropped
 	if kind == "stall" {
 		counted = &stalled
 	}
 	return fault{
 		name: "refreshes overtaken by their copies: " + kind, majority: true, lasts: 700 * time.Millisecond,
 		inject: func(r *round) error {
-			list, a, via := r.codes(grants), newApplication(r.world), r.other(r.leader)
+			list, a, via := r.codes(grants), newApplication(r.env), r.other(r.leader)
 			for _, g := range list {
 				if o, next := a.exchange(context.Background(), r.leader, g, false); o.Class == ok {
 					g.tokens = append(g.tokens, next)
@@ -161,7 +161,7 @@ func overtaken(kind string, grants int) fault {
 			before := r.h.waiting(via.name)
 			for _, g := range list {
 				copied := *g
-				waiting.Go(func() { newApplication(r.world).refresh(context.Background(), via, &copied, copied.gen(), 0) })
+				waiting.Go(func() { newApplication(r.env).refresh(context.Background(), via, &copied, copied.gen(), 0) })
 			}
 			if !until(eventually, func() bool { return r.h.waiting(via.name) >= before+len(list) }) || len(list) < grants {
 				return errors.New("the refreshes do not wait")
@@ -173,15 +173,15 @@ func overtaken(kind string, grants int) fault {
 					}
 				}
 			}
-			r.held = list
+			r.heldGrants = list
 			return nil
 		},
-		bit: func(r *round) bool { return counted.Load() > r.before[""] },
+		hadEffect: func(r *round) bool { return counted.Load() > r.before[""] },
 		heal: func(r *round) error {
 			err := r.c.links.calm(touched, kind)
 			waiting.Wait()
-			a := newApplication(r.world)
-			for _, g := range r.held {
+			a := newApplication(r.env)
+			for _, g := range r.heldGrants {
 				a.refresh(context.Background(), r.leader, g, g.gen(), 0)
 			}
 			return err

@@ -18,17 +18,17 @@ func startedWrong(whom target, by, lasts time.Duration) fault {
 	f.name = clockPrefix + whom.name + " wrong by " + by.String() + " at a start"
 	f.inject = func(r *round) error {
 		return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
-			return errors.Join(n.process().stop(2*longest), r.setClock(n, by), n.start())
+			return errors.Join(n.process().stop(2*maxRequestTime), r.setClock(n, by), n.start())
 		})
 	}
 	return f
 }
 
-// acceptedAlone is the greatest jump that nodes accept without an operator.
-const acceptedAlone = 5 * time.Minute
+// autoAcceptedJump is the greatest jump that nodes accept without an operator.
+const autoAcceptedJump = 5 * time.Minute
 
 // clockStays moves the clocks of a majority for good. If the jump is greater than
-// acceptedAlone, an operator accepts the clocks of these nodes. The clocks of the other
+// autoAcceptedJump, an operator accepts the clocks of these nodes. The clocks of the other
 // nodes are set to the same time. Judged: the nodes decide nothing before that, no
 // token is ahead of the clocks, the jump does not count against the retry window, and
 // all nodes are ready at the end.
@@ -36,9 +36,9 @@ func clockStays(whom target, by time.Duration) fault {
 	f := clock(whom, by, time.Second)
 	f.name += " for good"
 	f.inject = func(r *round) error {
-		return r.doubt(by, eachOf(r.hits(whom.nodes(r)...), func(n *node) error { return r.setClock(n, by) }))
+		return r.awaitClockRefusal(by, eachOf(r.hits(whom.nodes(r)...), func(n *node) error { return r.setClock(n, by) }))
 	}
-	f.heal = func(r *round) error { return r.accept(by) }
+	f.heal = func(r *round) error { return r.acceptClocks(by) }
 	f.halts = true
 	return f
 }
@@ -50,8 +50,8 @@ func startStays(whom target, by time.Duration) fault {
 	f.name = clockPrefix + whom.name + " by " + by.String() + " at a start, for good"
 	f.moves += 3 // of a rolling restart: the nodes stop one after the other
 	f.inject = func(r *round) error {
-		return r.doubt(by, eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
-			return errors.Join(n.process().stop(2*longest), r.setClock(n, by), n.start())
+		return r.awaitClockRefusal(by, eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
+			return errors.Join(n.process().stop(2*maxRequestTime), r.setClock(n, by), n.start())
 		}))
 	}
 	return f
@@ -65,9 +65,9 @@ func rolledStays(by time.Duration) fault {
 	f.name = clockPrefix + allNodes.name + " by " + by.String() + " at a rolling restart, for good"
 	f.moves += 3
 	f.inject = func(r *round) error {
-		return r.doubt(by, eachOf(r.hits(r.c.all()...), func(n *node) error {
-			err := errors.Join(n.process().stop(2*longest), r.setClock(n, by), n.start())
-			var a answered
+		return r.awaitClockRefusal(by, eachOf(r.hits(r.c.all()...), func(n *node) error {
+			err := errors.Join(n.process().stop(2*maxRequestTime), r.setClock(n, by), n.start())
+			var a cliResult
 			if err == nil && !until(eventually, func() bool {
 				a = n.run("cluster", "status")
 				return strings.Contains(string(a.out), "ahead of the clocks of nodes that run steadily")
@@ -80,30 +80,30 @@ func rolledStays(by time.Duration) fault {
 	return f
 }
 
-// doubt waits until all nodes refuse to go on: the victims with their clocks, which
+// awaitClockRefusal waits until all nodes refuse to go on: the victims with their clocks, which
 // were set unless err says otherwise, and the others, which ask once a second, without
 // them. From then on the judge goes by these clocks.
-func (r *round) doubt(by time.Duration, err error) error {
+func (r *round) awaitClockRefusal(by time.Duration, err error) error {
 	if err != nil {
 		return err
 	}
 	if !until(eventually, func() bool {
-		return r.obeyed("clock") && !slices.ContainsFunc(r.c.all(), func(n *node) bool { return !n.alive() || n.ready() })
+		return r.controlApplied("clock") && !slices.ContainsFunc(r.c.all(), func(n *node) bool { return !n.alive() || n.ready() })
 	}) {
 		return errors.New("the nodes go on with their clocks")
 	}
 	r.halted = r.c.now()
-	r.leap(by)
+	r.recordClockStep(by)
 	return nil
 }
 
-// accept makes all nodes go on with the clocks of the victims.
-func (r *round) accept(by time.Duration) error {
+// acceptClocks makes all nodes go on with the clocks of the victims.
+func (r *round) acceptClocks(by time.Duration) error {
 	for _, n := range r.victims {
-		if by.Abs() <= acceptedAlone {
+		if by.Abs() <= autoAcceptedJump {
 			continue
 		}
-		var a answered
+		var a cliResult
 		if !until(eventually, func() bool { a = n.run("cluster", "accept-clock"); return a.code == exitOK }) {
 			return fmt.Errorf("accept-clock on %s: exit code %d: %s", n.name, a.code, a.errors)
 		}

@@ -26,14 +26,14 @@ func damaged(what string, spoil func(*round, *node) error) fault {
 			r.strike()
 			return n.start()
 		},
-		bit: func(r *round) bool {
+		hadEffect: func(r *round) bool {
 			n := r.victims[0]
 			return !n.running() && n.process().command.ProcessState.ExitCode() > 0
 		},
 		heal: func(r *round) error {
 			n := r.victims[0]
 			if n.ready() {
-				r.h.wrong("S8: %s is ready with %s", n.name, what)
+				r.h.addFault("S8: %s is ready with %s", n.name, what)
 			}
 			if err := r.replace(n); err != nil {
 				return err
@@ -76,7 +76,7 @@ func flippedBit() fault {
 	})
 	inject := f.inject
 	f.inject = func(r *round) error {
-		if !until(starts, func() bool { return len(segmentsOf(r.leader)) > 3 }) {
+		if !until(maxStart, func() bool { return len(segmentsOf(r.leader)) > 3 }) {
 			return errors.New("no segments are sealed")
 		}
 		return inject(r)

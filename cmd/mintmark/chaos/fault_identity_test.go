@@ -15,20 +15,20 @@ import (
 	"time"
 )
 
-// keptOut starts a follower with a wrong identity. Judged: the follower refuses to
+// identityRefused starts a follower with a wrong identity. Judged: the follower refuses to
 // start, or the others refuse it; an operator can see which; it answers no client; and
 // once its files are restored it goes on.
-func keptOut(what string, spoil func(*round, *node) error) fault {
+func identityRefused(what string, spoil func(*round, *node) error) fault {
 	var kept *backup
 	return fault{
 		name: what, lasts: time.Second, majority: true, moves: 1,
 		inject: func(r *round) error {
-			n := r.joined()
+			n := r.joinedFollower()
 			r.hits(n)
 			n.process().kill()
 			kept = &backup{}
-			for _, file := range []string{"cluster.key", "raft/peers.json", "raft/node.key", "raft/node.id", "raft/committed"} {
-				if err := kept.keep(filepath.Join(n.dir, filepath.FromSlash(file))); err != nil {
+			for _, file := range []string{"cluster.key", "raft/peers.json", "raft/node.key", "raft/node.id", "raft/commit-marker"} {
+				if err := kept.save(filepath.Join(n.dir, filepath.FromSlash(file))); err != nil {
 					return err
 				}
 			}
@@ -38,16 +38,16 @@ func keptOut(what string, spoil func(*round, *node) error) fault {
 			r.strike()
 			return n.start()
 		},
-		bit: func(r *round) bool { return r.isKeptOut(r.victims[0]) },
+		hadEffect: func(r *round) bool { return r.isRefused(r.victims[0]) },
 		heal: func(r *round) error {
 			n := r.victims[0]
 			if n.ready() {
-				r.h.wrong("%s is ready in spite of %s", n.name, what)
+				r.h.addFault("%s is ready in spite of %s", n.name, what)
 			}
 			n.release()
 			for _, o := range r.h.since(r.struck) {
 				if o.Node == n.name && o.wrote() && o.Kind != allow && o.Start > r.struck {
-					r.h.wrong("in spite of %s it was answered: %s", what, o)
+					r.h.addFault("in spite of %s it was answered: %s", what, o)
 				}
 			}
 			return errors.Join(kept.putBack(), r.setClock(n, 0), n.start())
@@ -55,8 +55,8 @@ func keptOut(what string, spoil func(*round, *node) error) fault {
 	}
 }
 
-// joined is a follower that has its id in a file, as those have that joined.
-func (r *round) joined() *node {
+// joinedFollower is a follower that has its id in a file, as those have that joined.
+func (r *round) joinedFollower() *node {
 	for {
 		n := r.other(r.leader)
 		if _, err := os.Stat(filepath.Join(n.dir, "raft", "node.id")); err == nil {
@@ -65,9 +65,9 @@ func (r *round) joined() *node {
 	}
 }
 
-// isKeptOut reports whether a node has refused to start, or runs and is not let
+// isRefused reports whether a node has refused to start, or runs and is not let
 // in by the leader, which says why.
-func (r *round) isKeptOut(n *node) bool {
+func (r *round) isRefused(n *node) bool {
 	if !n.running() {
 		return n.process().command.ProcessState.ExitCode() > 0
 	}
@@ -88,14 +88,14 @@ func (r *round) isKeptOut(n *node) bool {
 
 // expiredCertificate has a node make itself a certificate that has run out.
 func expiredCertificate() fault {
-	return keptOut("a certificate that has expired", func(r *round, n *node) error {
+	return identityRefused("a certificate that has expired", func(r *round, n *node) error {
 		return r.setClock(n, -40*24*time.Hour)
 	})
 }
 
 // wrongName has a node make itself a certificate in the leader's name.
 func wrongName() fault {
-	return keptOut("a certificate of the wrong name", func(r *round, n *node) error {
+	return identityRefused("a certificate of the wrong name", func(r *round, n *node) error {
 		s, err := r.leader.status()
 		if err != nil {
 			return err
@@ -111,8 +111,8 @@ func wrongName() fault {
 
 // anotherKey gives a node the key of a node elsewhere.
 func anotherKey() fault {
-	return keptOut("a node key that nobody knows", func(r *round, n *node) error {
-		from, err := r.elsewhere()
+	return identityRefused("a node key that nobody knows", func(r *round, n *node) error {
+		from, err := r.otherClusterFolder()
 		if err != nil {
 			return err
 		}
@@ -125,8 +125,8 @@ func anotherKey() fault {
 // right authority again, so this fault is for clusters without a snapshot. Judged also:
 // the others refuse it because of the certificate.
 func anotherAuthority() fault {
-	f := keptOut("a certificate of another authority", func(r *round, n *node) error {
-		from, err := r.elsewhere()
+	f := identityRefused("a certificate of another authority", func(r *round, n *node) error {
+		from, err := r.otherClusterFolder()
 		if err != nil {
 			return err
 		}
@@ -136,23 +136,23 @@ func anotherAuthority() fault {
 			return err
 		}
 		own["authorities"] = theirs["authorities"]
-		text, err := summedUp(own)
+		text, err := withChecksum(own)
 		if err != nil {
 			return err
 		}
 		// Without the key that it is sealed under the authority could sign nothing.
 		return errors.Join(os.WriteFile(file, text, 0o600),
-			copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.dir, "cluster.key")), n.forgetCommitted())
+			copyFile(filepath.Join(from, "cluster.key"), filepath.Join(n.dir, "cluster.key")), n.resetCommitMarker())
 	})
-	f.bit = func(r *round) bool {
-		return r.victims[0].alive() && strings.Contains(told(r.leader, r.victims[0]), "no member of this cluster")
+	f.hadEffect = func(r *round) bool {
+		return r.victims[0].alive() && strings.Contains(reportedProblem(r.leader, r.victims[0]), "no member of this cluster")
 	}
 	return f
 }
 
-// summedUp encodes a list of peers that was changed by hand, with a valid checksum:
+// withChecksum encodes a list of peers that was changed by hand, with a valid checksum:
 // that of the text with zeros in place of the sum.
-func summedUp(list map[string]json.RawMessage) ([]byte, error) {
+func withChecksum(list map[string]json.RawMessage) ([]byte, error) {
 	zeros := strings.Repeat("0", hex.EncodedLen(sha256.Size))
 	list["sum"] = json.RawMessage(strconv.Quote(zeros))
 	text, err := json.Marshal(list)
@@ -165,15 +165,15 @@ func summedUp(list map[string]json.RawMessage) ([]byte, error) {
 
 // noClusterKey removes the cluster key, without which a node can open no other key.
 func noClusterKey() fault {
-	return keptOut("a missing cluster key", func(_ *round, n *node) error {
+	return identityRefused("a missing cluster key", func(_ *round, n *node) error {
 		return os.Remove(filepath.Join(n.dir, "cluster.key"))
 	})
 }
 
 // anotherClusterKey replaces the cluster key by that of another cluster.
 func anotherClusterKey() fault {
-	return keptOut("a wrong cluster key", func(r *round, n *node) error {
-		from, err := r.elsewhere()
+	return identityRefused("a wrong cluster key", func(r *round, n *node) error {
+		from, err := r.otherClusterFolder()
 		if err != nil {
 			return err
 		}
@@ -181,8 +181,8 @@ func anotherClusterKey() fault {
 	})
 }
 
-// elsewhere is the folder of a node of another cluster.
-func (r *round) elsewhere() (string, error) {
+// otherClusterFolder is the folder of a node of another cluster.
+func (r *round) otherClusterFolder() (string, error) {
 	out := filepath.Join(r.c.dir, fmt.Sprintf("elsewhere-%d", r.c.now()))
 	a := r.leader.run("cluster", "generate", "--public-url", "https://elsewhere.test", "--out", out,
 		"--node", "e1=127.0.0.1:1", "--node", "e2=127.0.0.1:2", "--node", "e3=127.0.0.1:3")
@@ -197,7 +197,7 @@ type backup struct {
 	files map[string][]byte
 }
 
-func (b *backup) keep(file string) error {
+func (b *backup) save(file string) error {
 	if b.files == nil {
 		b.files = map[string][]byte{}
 	}

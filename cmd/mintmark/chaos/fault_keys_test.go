@@ -18,8 +18,8 @@ func rotated(purpose string) fault {
 			id, err = r.rotate(r.c.any(), purpose)
 			return err
 		},
-		bit:  func(r *round) bool { return r.used(purpose, id) },
-		heal: func(*round) error { return nil },
+		hadEffect: func(r *round) bool { return r.used(purpose, id) },
+		heal:      func(*round) error { return nil },
 	}
 }
 
@@ -59,7 +59,7 @@ func rotatedWithout() fault {
 	start := f.heal
 	f.heal = func(r *round) error {
 		if r.used("signing", id) {
-			r.h.wrong("S9: key %s is used, and a node was down that could not know it", id)
+			r.h.addFault("S9: key %s is used, and a node was down that could not know it", id)
 		}
 		if err := start(r); err != nil {
 			return err
@@ -92,48 +92,48 @@ func (r *round) used(purpose, id string) bool {
 	})
 }
 
-// leapt lets time go by: all nodes are stopped, and start again when their
+// clocksAdvanced lets time go by: all nodes are stopped, and start again when their
 // clocks are ahead. No clock jumps while a node runs, so the nodes accept their clocks.
 // then judges the keys that became due meanwhile.
-func leapt(by time.Duration, then func(*round) error) fault {
+func clocksAdvanced(by time.Duration, then func(*round) error) fault {
 	return fault{
 		name: "nothing for " + by.String(), moves: 2,
 		inject: func(r *round) error {
-			if err := eachOf(r.hits(r.c.all()...), func(n *node) error { return n.process().stop(2 * longest) }); err != nil {
+			if err := eachOf(r.hits(r.c.all()...), func(n *node) error { return n.process().stop(2 * maxRequestTime) }); err != nil {
 				return err
 			}
-			r.leap(by)
+			r.recordClockStep(by)
 			return eachOf(r.victims, func(n *node) error {
 				n.flags = append(n.flags, "--trust-clock") // nobody vouches for such a clock
 				return errors.Join(r.setClock(n, 0), n.start())
 			})
 		},
-		bit:  func(r *round) bool { return r.obeyed("clock") },
-		heal: then,
+		hadEffect: func(r *round) bool { return r.controlApplied("clock") },
+		heal:      then,
 	}
 }
 
-// stepsOfKeys is how often a leader looks whether a key is due.
-const stepsOfKeys = 5 * time.Second
+// keyStepInterval is how often a leader looks whether a key is due.
+const keyStepInterval = 5 * time.Second
 
-// keptThrough waits until a leader has looked for keys to drop, which must not be
+// requireKeysKept waits until a leader has looked for keys to drop, which must not be
 // any: the judge says so.
-func keptThrough(r *round) error {
+func requireKeysKept(r *round) error {
 	if !until(eventually, func() bool { return r.c.leader() != nil }) {
 		return errors.New("nobody leads")
 	}
-	before := r.j.most()
-	time.Sleep(stepsOfKeys + time.Second)
-	if now := r.j.most(); now < 2 || now < before {
+	before := r.keyLog.maxKeys()
+	time.Sleep(keyStepInterval + time.Second)
+	if now := r.keyLog.maxKeys(); now < 2 || now < before {
 		return fmt.Errorf("of %d keys %d are left", before, now)
 	}
 	return nil
 }
 
-// droppedAll waits until no node publishes more than the one key in use.
-func droppedAll(r *round) error {
-	if !until(eventually, func() bool { return r.j.most() == 1 }) {
-		return fmt.Errorf("there are still %d keys", r.j.most())
+// requireOldKeysDropped waits until no node publishes more than the one key in use.
+func requireOldKeysDropped(r *round) error {
+	if !until(eventually, func() bool { return r.keyLog.maxKeys() == 1 }) {
+		return fmt.Errorf("there are still %d keys", r.keyLog.maxKeys())
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func juggled(every, lasts time.Duration) fault {
 			}()
 			return nil
 		},
-		bit: func(*round) bool { return handed.Load() >= least },
+		hadEffect: func(*round) bool { return handed.Load() >= least },
 		heal: func(*round) error {
 			close(stop)
 			<-stopped

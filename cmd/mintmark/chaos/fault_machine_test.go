@@ -17,11 +17,11 @@ func disk(whom target, orders string, lasts time.Duration) fault {
 	return fault{
 		name: "disk of " + whom.name + ": " + orders, lasts: lasts, majority: whom.left, moves: whom.moves,
 		inject: func(r *round) error {
-			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error { return n.tell("disk", orders) })
+			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error { return n.writeControl("disk", orders) })
 		},
-		bit: func(r *round) bool { return r.obeyed("disk") },
+		hadEffect: func(r *round) bool { return r.controlApplied("disk") },
 		heal: func(r *round) error {
-			err := eachOf(r.victims, func(n *node) error { return n.tell("disk", "") })
+			err := eachOf(r.victims, func(n *node) error { return n.writeControl("disk", "") })
 			// A node whose disk failed stops by itself, in its own time.
 			for _, n := range r.victims {
 				until(3*time.Second, func() bool { return !n.running() || n.ready() })
@@ -43,7 +43,7 @@ func clock(whom target, by time.Duration, lasts time.Duration) fault {
 		inject: func(r *round) error {
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error { return r.setClock(n, by) })
 		},
-		bit: func(r *round) bool { return r.obeyed("clock") },
+		hadEffect: func(r *round) bool { return r.controlApplied("clock") },
 		heal: func(r *round) error {
 			err := eachOf(r.victims, func(n *node) error { return r.setClock(n, 0) })
 			return errors.Join(err, r.restart())
@@ -51,9 +51,9 @@ func clock(whom target, by time.Duration, lasts time.Duration) fault {
 	}
 }
 
-// tell writes an order for a node.
-func (n *node) tell(what, orders string) error {
-	file := n.order(what)
+// writeControl writes an order for a node.
+func (n *node) writeControl(what, orders string) error {
+	file := n.controlFile(what)
 	if err := os.Remove(file + ".bit"); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}
@@ -64,10 +64,10 @@ func (n *node) tell(what, orders string) error {
 	return os.Rename(next, file)
 }
 
-// obeyed reports whether all victims have met what they were told.
-func (r *round) obeyed(what string) bool {
+// controlApplied reports whether all victims have met what they were told.
+func (r *round) controlApplied(what string) bool {
 	for _, n := range r.victims {
-		if _, err := os.Stat(n.order(what) + ".bit"); err != nil {
+		if _, err := os.Stat(n.controlFile(what) + ".bit"); err != nil {
 			return false
 		}
 	}
@@ -78,7 +78,7 @@ func (r *round) obeyed(what string) bool {
 // write first, and what it noted of the log, which is synced once, when it says
 // that nothing is known to be committed. It must be down.
 func (n *node) loseUnsynced() error {
-	if err := n.forgetCommitted(); err != nil {
+	if err := n.resetCommitMarker(); err != nil {
 		return err
 	}
 	undos, err := filepath.Glob(filepath.Join(n.dir, "raft", "*.undo"))
@@ -91,22 +91,22 @@ func (n *node) loseUnsynced() error {
 			return err
 		}
 		file := filepath.Join(n.dir, "raft", "log", strings.TrimSuffix(filepath.Base(undo), ".undo"))
-		if err := takeBack(file, text); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		if err := undoWrites(file, text); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return err
 		}
 	}
 	return nil
 }
 
-// forgetCommitted resets the note of the committed position to zero, so that the node
+// resetCommitMarker resets the note of the committed position to zero, so that the node
 // applies nothing of its log before there is a leader.
-func (n *node) forgetCommitted() error {
+func (n *node) resetCommitMarker() error {
 	note := make([]byte, 16)
 	note = binary.BigEndian.AppendUint32(note, crc32.ChecksumIEEE(note))
-	return os.WriteFile(filepath.Join(n.dir, "raft", "committed"), note, 0o600)
+	return os.WriteFile(filepath.Join(n.dir, "raft", "commit-marker"), note, 0o600)
 }
 
-func takeBack(file string, records []byte) error {
+func undoWrites(file string, records []byte) error {
 	f, err := os.OpenFile(file, os.O_RDWR, 0)
 	if err != nil {
 		return err

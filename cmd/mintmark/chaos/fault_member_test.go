@@ -17,8 +17,8 @@ func replaced() fault {
 		inject: func(r *round) error {
 			return r.replace(r.c.all()[nodes-1])
 		},
-		bit:  (*round).complete,
-		heal: (*round).relink,
+		hadEffect: (*round).complete,
+		heal:      (*round).relink,
 	}
 }
 
@@ -26,7 +26,7 @@ func replaced() fault {
 func (r *round) replace(old *node) error {
 	next := r.c.add(old.name + "x")
 	old.release()
-	r.dismiss(old)
+	r.removeNode(old)
 	r.c.invite(next, "cluster", "replace", old.name, "--name", next.name)
 	return errors.Join(r.setClock(next, 0), next.start())
 }
@@ -50,10 +50,10 @@ func (r *round) relink() error {
 	return rolling().inject(r)
 }
 
-// dismiss drops a node that is no member any more.
-func (w *world) dismiss(n *node) {
+// removeNode drops a node that is no member any more.
+func (w *env) removeNode(n *node) {
 	w.c.forget(n)
-	w.j.left(n.name)
+	w.keyLog.nodeRemoved(n.name)
 }
 
 // removed removes the leader from the cluster, and adds a new node. Judged: the old
@@ -68,11 +68,11 @@ func removed() fault {
 			if a := r.other(gone).decided(nil, "cluster", "remove", gone.name); a.code != exitOK {
 				return fmt.Errorf("remove: exit code %d: %s", a.code, a.errors)
 			}
-			r.dismiss(gone)
+			r.removeNode(gone)
 			return nil
 		},
 		// It is refused, though it runs.
-		bit: func(r *round) bool {
+		hadEffect: func(r *round) bool {
 			return gone.running() && !gone.ready() && r.c.leader() != nil && len(r.c.voters()) == nodes-1
 		},
 		heal: func(r *round) error {
@@ -105,7 +105,7 @@ func leftBehind(kill bool) fault {
 			follower = r.other(r.leader)
 			return eachPair(r.around(follower), func(p pair) error { return r.c.links.disturb(p, "hole", "") })
 		},
-		bit: func(r *round) bool { return newestSnapshot(r.leader) > lastApplied(follower)+trailing },
+		hadEffect: func(r *round) bool { return newestSnapshot(r.leader) > lastApplied(follower)+trailing },
 		heal: func(r *round) error {
 			err := eachPair(r.around(follower), func(p pair) error { return r.c.links.calm(p, "hole") })
 			if !kill {

@@ -34,11 +34,11 @@ func (r *round) to(n *node) (list []pair) {
 }
 
 var (
-	leaderAlone   = shape{"the leader and the others", func(r *round) []pair { return r.around(r.leader) }, true, 1}
-	followerAlone = shape{"a follower and the others", func(r *round) []pair { return r.around(r.other(r.leader)) }, true, 1}
-	leaderMute    = shape{"what the leader sends", func(r *round) []pair { return r.from(r.leader) }, true, 1}
-	leaderDeaf    = shape{"what the leader hears", func(r *round) []pair { return r.to(r.leader) }, true, 1}
-	everywhere    = shape{"all nodes", func(r *round) (all []pair) {
+	leaderAlone           = shape{"the leader and the others", func(r *round) []pair { return r.around(r.leader) }, true, 1}
+	followerAlone         = shape{"a follower and the others", func(r *round) []pair { return r.around(r.other(r.leader)) }, true, 1}
+	leaderSendsNothing    = shape{"what the leader sends", func(r *round) []pair { return r.from(r.leader) }, true, 1}
+	leaderReceivesNothing = shape{"what the leader hears", func(r *round) []pair { return r.to(r.leader) }, true, 1}
+	allNodesApart         = shape{"all nodes", func(r *round) (all []pair) {
 		for _, n := range r.c.all() {
 			all = append(all, r.from(n)...)
 		}
@@ -68,7 +68,7 @@ func disturbed(what, kind, attributes string, s shape, lasts time.Duration, coun
 			r.before = map[string]int64{kind: count()}
 			return eachPair(touched, func(p pair) error { return r.c.links.disturb(p, kind, attributes) })
 		},
-		bit: func(r *round) bool { return count() > r.before[kind] },
+		hadEffect: func(r *round) bool { return count() > r.before[kind] },
 		heal: func(r *round) error {
 			return eachPair(touched, func(p pair) error { return r.c.links.calm(p, kind) })
 		},
@@ -77,7 +77,7 @@ func disturbed(what, kind, attributes string, s shape, lasts time.Duration, coun
 
 // cut drops all packets.
 func cut(s shape, lasts time.Duration) fault {
-	f := disturbed("partition", "hole", "", s, lasts, swallowed.Load)
+	f := disturbed("partition", "hole", "", s, lasts, dropped.Load)
 	f.crash = s.name == leaderAlone.name
 	return f
 }
@@ -109,7 +109,7 @@ func resets() fault {
 				tick := time.NewTicker(250 * time.Millisecond)
 				defer tick.Stop()
 				for {
-					if err := eachPair(everywhere.pairs(r), r.c.links.reset); err != nil {
+					if err := eachPair(allNodesApart.pairs(r), r.c.links.reset); err != nil {
 						done <- err
 						return
 					}
@@ -123,7 +123,7 @@ func resets() fault {
 			}()
 			return nil
 		},
-		bit: func(r *round) bool { return dialledAll(r) > r.before[""]+4 },
+		hadEffect: func(r *round) bool { return dialledAll(r) > r.before[""]+4 },
 		heal: func(*round) error {
 			close(stop)
 			return <-done
@@ -132,7 +132,7 @@ func resets() fault {
 }
 
 func dialledAll(r *round) (n int64) {
-	for _, p := range everywhere.pairs(r) {
+	for _, p := range allNodesApart.pairs(r) {
 		n += int64(dialled(p))
 	}
 	return n

@@ -19,7 +19,7 @@ func downFor(d time.Duration) fault {
 			return err
 		}
 		r.halted = r.c.now()
-		r.leap(d)
+		r.recordClockStep(d)
 		return eachOf(r.victims, func(n *node) error { return r.setClock(n, 0) })
 	}
 	return f
@@ -44,7 +44,7 @@ func beyondWindow(f fault) fault {
 	begin, end := f.inject, f.heal
 	f.name += ", answers lost before"
 	f.inject = func(r *round) error {
-		a := newApplication(r.world)
+		a := newApplication(r.env)
 		for _, g := range r.codes(lostAnswers) {
 			o, token := a.exchange(context.Background(), r.leader, g, false)
 			if o.Class != ok {
@@ -54,9 +54,9 @@ func beyondWindow(f fault) fault {
 			if o, _ := a.refresh(context.Background(), r.leader, g, g.gen(), g.secret); o.Class != ok {
 				return fmt.Errorf("refresh: %s", o)
 			}
-			r.held = append(r.held, g)
+			r.heldGrants = append(r.heldGrants, g)
 		}
-		if len(r.held) < lostAnswers {
+		if len(r.heldGrants) < lostAnswers {
 			return errors.New("no codes")
 		}
 		return begin(r)
@@ -66,9 +66,9 @@ func beyondWindow(f fault) fault {
 			return err
 		}
 		signedOut := 0
-		for _, g := range r.held {
+		for _, g := range r.heldGrants {
 			for range 2 {
-				if o, err := r.insist(g); err != nil {
+				if o, err := r.refreshUntilDecided(g); err != nil {
 					return err
 				} else if o.Class == refused {
 					signedOut++
@@ -77,15 +77,15 @@ func beyondWindow(f fault) fault {
 			}
 		}
 		if signedOut > 0 {
-			r.h.wrong("%s signed out %d of %d clients", f.name, signedOut, len(r.held))
+			r.h.addFault("%s signed out %d of %d clients", f.name, signedOut, len(r.heldGrants))
 		}
 		return nil
 	}
 	return f
 }
 
-// insist repeats a refresh of a grant until it is decided.
-func (w *world) insist(g *grant) (o op, err error) {
+// refreshUntilDecided repeats a refresh of a grant until it is decided.
+func (w *env) refreshUntilDecided(g *grant) (o op, err error) {
 	a, token := newApplication(w), ""
 	defer a.http.CloseIdleConnections()
 	if !until(eventually, func() bool {

@@ -15,13 +15,13 @@ func killed(whom target) fault {
 		lasts: 500 * time.Millisecond,
 		inject: func(r *round) error {
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
-				err := r.caught(n)
+				err := r.awaitRequest(n)
 				r.strike()
 				n.process().kill()
 				return err
 			})
 		},
-		bit: func(r *round) bool {
+		hadEffect: func(r *round) bool {
 			for _, n := range r.victims {
 				if n.running() {
 					return false
@@ -57,12 +57,12 @@ func paused(whom target, lasts time.Duration) fault {
 		majority: whom.left && lasts > time.Second, moves: whom.moves,
 		inject: func(r *round) error {
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
-				err := r.caught(n)
+				err := r.awaitRequest(n)
 				r.strike()
 				return errors.Join(err, n.process().signal(syscall.SIGSTOP))
 			})
 		},
-		bit: func(r *round) bool {
+		hadEffect: func(r *round) bool {
 			for _, n := range r.victims {
 				if !n.process().paused() || r.h.waiting(n.name) == 0 {
 					return false
@@ -90,7 +90,7 @@ func rolling() fault {
 				}
 			}
 			return eachOf(r.hits(order...), func(n *node) error {
-				if err := n.process().stop(2 * longest); err != nil {
+				if err := n.process().stop(2 * maxRequestTime); err != nil {
 					return fmt.Errorf("%s: %w", n.name, err)
 				}
 				if err := n.start(); err != nil {
@@ -102,8 +102,8 @@ func rolling() fault {
 				return nil
 			})
 		},
-		bit:  func(*round) bool { return true },
-		heal: func(*round) error { return nil },
+		hadEffect: func(*round) bool { return true },
+		heal:      func(*round) error { return nil },
 	}
 }
 
@@ -118,7 +118,7 @@ func transferred() fault {
 			}
 			return nil
 		},
-		bit: func(r *round) bool {
+		hadEffect: func(r *round) bool {
 			now := r.c.leader()
 			return now != nil && now != r.leader
 		},

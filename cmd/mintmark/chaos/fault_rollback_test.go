@@ -28,14 +28,14 @@ func rolledBack(led bool) fault {
 			r.hits(n)
 			newest = ""
 			older := filepath.Join(r.c.dir, fmt.Sprintf("older-%d", r.c.now()))
-			if err := errors.Join(n.process().stop(2*longest), copyDir(n.dir, older), n.start()); err != nil {
+			if err := errors.Join(n.process().stop(2*maxRequestTime), copyDir(n.dir, older), n.start()); err != nil {
 				return err
 			}
-			if !until(starts, n.ready) {
+			if !until(maxStart, n.ready) {
 				return fmt.Errorf("%s is not ready after its copy was made", n.name)
 			}
 			since, had := r.c.now(), lastApplied(n)
-			if !until(starts, func() bool { return r.h.written(since) >= leastWrites && lastApplied(n) > had+leastWrites }) {
+			if !until(maxStart, func() bool { return r.h.written(since) >= minWrites && lastApplied(n) > had+minWrites }) {
 				return errors.New("nothing was written after the copy was made")
 			}
 			// Nodes other than the leader learn what a member has from its status, which
@@ -56,16 +56,16 @@ func rolledBack(led bool) fault {
 			newest = older + "-newest"
 			return errors.Join(os.Rename(n.dir, newest), copyDir(older, n.dir), n.start())
 		},
-		bit: func(r *round) bool {
+		hadEffect: func(r *round) bool {
 			return !r.victims[0].running() && r.victims[0].process().command.ProcessState.ExitCode() > 0 &&
-				strings.Contains(told(witness, r.victims[0]), "older copy")
+				strings.Contains(reportedProblem(witness, r.victims[0]), "older copy")
 		},
 		heal: func(r *round) error {
 			n := r.victims[0]
 			n.release()
 			for _, o := range r.h.since(r.struck) {
 				if o.Node == n.name && o.wrote() && o.Kind != allow && o.Start > r.struck {
-					r.h.wrong("with an older folder it was answered: %s", o)
+					r.h.addFault("with an older folder it was answered: %s", o)
 				}
 			}
 			if newest == "" {
@@ -77,8 +77,8 @@ func rolledBack(led bool) fault {
 	return f
 }
 
-// told returns what the status of one node reports as wrong with another.
-func told(by, of *node) string {
+// reportedProblem returns what the status of one node reports as wrong with another.
+func reportedProblem(by, of *node) string {
 	s, err := by.status()
 	if err != nil {
 		return ""

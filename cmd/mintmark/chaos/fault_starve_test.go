@@ -14,8 +14,8 @@ import (
 
 // A starved process runs for a little of each turn.
 const (
-	turnPause = 17 * time.Millisecond
-	turnRuns  = 3 * time.Millisecond
+	starvePause = 17 * time.Millisecond
+	starveRun   = 3 * time.Millisecond
 )
 
 // starved stops nodes most of the time, as an overloaded machine does. Judged: writes
@@ -37,20 +37,20 @@ func starved(whom target, lasts time.Duration) fault {
 						if p.paused() {
 							turns.Add(1)
 						}
-						time.Sleep(turnPause)
+						time.Sleep(starvePause)
 						_ = p.signal(syscall.SIGCONT)
 						select {
 						case <-stop:
 							return
-						case <-time.After(turnRuns):
+						case <-time.After(starveRun):
 						}
 					}
 				})
 			}
 			return nil
 		},
-		bit: func(r *round) bool {
-			return turns.Load() >= int64(len(r.victims))*int64(lasts/(turnPause+turnRuns)/4)
+		hadEffect: func(r *round) bool {
+			return turns.Load() >= int64(len(r.victims))*int64(lasts/(starvePause+starveRun)/4)
 		},
 		heal: func(r *round) error {
 			close(stop)
@@ -80,7 +80,7 @@ func descriptors(whom target, lasts time.Duration) fault {
 			})
 		},
 		// Who connects now waits, or the node has stopped because it could not write.
-		bit: func(r *round) bool {
+		hadEffect: func(r *round) bool {
 			for _, n := range r.victims {
 				if n.running() && n.answersAtOnce() {
 					return false

@@ -13,9 +13,9 @@ type fault struct {
 	name string
 	// inject makes it so. heal puts it right; what has died is started.
 	inject, heal func(*round) error
-	// bit reports whether it has had an effect. A round of a fault that did not
+	// hadEffect reports whether it has had an effect. A round of a fault that did not
 	// bite proves nothing.
-	bit func(*round) bool
+	hadEffect func(*round) bool
 	// lasts is the least time between the two.
 	lasts time.Duration
 	// majority says that the nodes that are left can go on meanwhile (L1).
@@ -31,7 +31,7 @@ type fault struct {
 
 // A round is one play of a fault.
 type round struct {
-	*world
+	*env
 	fault   fault
 	leader  *node // when the fault was injected
 	victims []*node
@@ -40,8 +40,8 @@ type round struct {
 	struck           time.Duration    // when it hit, which may be later than injected
 	before           map[string]int64 // counters, from before the injection
 	halted           time.Duration    // from when nothing could be committed; 0: from the end of inject
-	bitten           bool
-	held             []*grant // by a directed schedule
+	hadEffect        bool
+	heldGrants       []*grant // by a directed schedule
 }
 
 // hits adds victims, which are excused for what they can't answer.
@@ -57,9 +57,9 @@ func (r *round) strike() {
 	}
 }
 
-// caught waits until an answer of a node is awaited, so that what happens to it
+// awaitRequest waits until an answer of a node is awaited, so that what happens to it
 // then happens to a request too.
-func (r *round) caught(n *node) error {
+func (r *round) awaitRequest(n *node) error {
 	if !until(5*time.Second, func() bool { return r.h.waiting(n.name) > 0 }) {
 		return fmt.Errorf("nobody asks %s", n.name)
 	}

@@ -72,9 +72,9 @@ func (n *node) freshness(t *testing.T) (at int64, ok bool) {
 // is stale, and hears from them of what is revoked.
 func TestFeedOfANodeThatIsCutOff(t *testing.T) {
 	c := fedCluster(t)
-	w := newWorld(t, c)
+	w := newEnv(t, c)
 	for name, pick := range map[string]func() *node{
-		"a follower": func() *node { return c.not(c.leader()) },
+		"a follower": func() *node { return c.anyBut(c.leader()) },
 		"the leader": c.leader,
 	} {
 		t.Run(name, func(t *testing.T) {

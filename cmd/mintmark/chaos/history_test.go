@@ -106,8 +106,8 @@ func (h *history) end(o op) {
 	h.mu.Unlock()
 }
 
-// wrong notes an answer that no state can explain.
-func (h *history) wrong(format string, arguments ...any) {
+// addFault notes an answer that no state can explain.
+func (h *history) addFault(format string, arguments ...any) {
 	h.mu.Lock()
 	if len(h.faults) < 100 {
 		h.faults = append(h.faults, fmt.Sprintf(format, arguments...))
@@ -115,7 +115,7 @@ func (h *history) wrong(format string, arguments ...any) {
 	h.mu.Unlock()
 }
 
-func (h *history) wrongs() []string {
+func (h *history) allFaults() []string {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	return append([]string(nil), h.faults...)

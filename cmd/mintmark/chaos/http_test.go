@@ -21,13 +21,13 @@ const (
 	pathMe        = "/v2/me"
 )
 
-// patience is how long a client waits: longer than any request may live.
-const patience = 12 * time.Second
+// clientTimeout is how long a client waits: longer than any request may live.
+const clientTimeout = 12 * time.Second
 
 // newHTTP is a client that shows every answer as it came.
 func newHTTP(jar http.CookieJar) *http.Client {
 	return &http.Client{
-		Jar: jar, Timeout: patience,
+		Jar: jar, Timeout: clientTimeout,
 		Transport:     &http.Transport{MaxIdleConnsPerHost: 4, DialContext: (&net.Dialer{Timeout: 2 * time.Second}).DialContext},
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}

@@ -48,13 +48,13 @@ func TestTimeRunsOn(t *testing.T) {
 
 // TestNothingFromTheFuture: the judge finds a token that a wrong clock has stamped.
 func TestNothingFromTheFuture(t *testing.T) {
-	w := &world{c: &cluster{started: time.Unix(1000, 0)}}
+	w := &env{c: &cluster{started: time.Unix(1000, 0)}}
 	at := func(issued int64) []string {
 		return nothingFromTheFuture([]op{{Kind: refresh, Class: ok, IssuedAt: issued, End: 100 * time.Second}}, w.clockAt)
 	}
 	require.Empty(t, at(1110))
 	require.Len(t, at(1111), 1)
-	w.leaps = []leap{{at: 50 * time.Second, by: time.Hour}}
+	w.clockSteps = []clockStep{{at: 50 * time.Second, by: time.Hour}}
 	require.Empty(t, at(4710))
 	require.Len(t, at(4711), 1)
 }
@@ -63,14 +63,14 @@ func TestNothingFromTheFuture(t *testing.T) {
 // its time only.
 func TestDeadlines(t *testing.T) {
 	slow := op{Kind: refresh, Node: "n1", Start: 20 * time.Second, End: 31 * time.Second, Class: unknown}
-	w := &world{}
+	w := &env{}
 	require.Len(t, w.nothingTakesLong([]op{slow}), 1)
 	w.excuses = []excuse{{"n2", 0, time.Minute}, {"n1", 0, 10 * time.Second}}
 	require.Len(t, w.nothingTakesLong([]op{slow}), 1)
 	w.excuses = append(w.excuses, excuse{"n1", 25 * time.Second, 26 * time.Second})
 	require.Empty(t, w.nothingTakesLong([]op{slow}))
-	late := op{Kind: refresh, Node: "n1", Start: time.Second, End: 2*time.Second + soonest, Class: noEffect}
-	require.Len(t, (&world{}).nothingTakesLong([]op{late}), 1)
+	late := op{Kind: refresh, Node: "n1", Start: time.Second, End: 2*time.Second + maxRefusalTime, Class: noEffect}
+	require.Len(t, (&env{}).nothingTakesLong([]op{late}), 1)
 	late.Class = unknown
-	require.Empty(t, (&world{}).nothingTakesLong([]op{late}))
+	require.Empty(t, (&env{}).nothingTakesLong([]op{late}))
 }

@@ -10,13 +10,13 @@ import (
 
 // Two halves of S9, judged by what all nodes published all the while.
 
-// looked is how long after a key was published somebody has certainly looked, if
+// publishDelay is how long after a key was published somebody has certainly looked, if
 // its node answered then. A node that was not seen with a key so long after the
 // first use lacked it.
-const looked = time.Second
+const publishDelay = time.Second
 
 // keysWereKnown: before a key was used first, every node had published it.
-func (j *journal) keysWereKnown(ops []op) (bad []string) {
+func (j *keyLog) keysWereKnown(ops []op) (bad []string) {
 	first := map[string]op{}
 	for _, o := range ops {
 		if f, seen := first[o.Key]; o.Key != "" && (!seen || o.End < f.End) {
@@ -32,7 +32,7 @@ func (j *journal) keysWereKnown(ops []op) (bad []string) {
 }
 
 // lacked returns the nodes whose JWKS had no key when it was used by an op.
-func (j *journal) lacked(key string, o op) (nodes []string) {
+func (j *keyLog) lacked(key string, o op) (nodes []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for name, list := range j.published {
@@ -41,9 +41,9 @@ func (j *journal) lacked(key string, o op) (nodes []string) {
 			if e.first < o.Start {
 				last = i
 			}
-			soon = soon || e.keys[key] && e.first < o.End+looked
+			soon = soon || e.keys[key] && e.first < o.End+publishDelay
 		}
-		if last >= 0 && !list[last].keys[key] && !soon && !j.gone[name] {
+		if last >= 0 && !list[last].keys[key] && !soon && !j.removed[name] {
 			nodes = append(nodes, name)
 		}
 	}
@@ -51,7 +51,7 @@ func (j *journal) lacked(key string, o op) (nodes []string) {
 }
 
 // keysStayed: as long as a token is good, every node publishes its key.
-func (j *journal) keysStayed(ops []op) (bad []string) {
+func (j *keyLog) keysStayed(ops []op) (bad []string) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	told := map[string]bool{}
@@ -78,27 +78,27 @@ func (j *journal) keysStayed(ops []op) (bad []string) {
 	return bad
 }
 
-// left notes that a node is a member no more.
-func (j *journal) left(node string) {
+// nodeRemoved notes that a node is a member no more.
+func (j *keyLog) nodeRemoved(node string) {
 	j.mu.Lock()
-	j.gone[node] = true
+	j.removed[node] = true
 	j.mu.Unlock()
 }
 
-// most is how many keys the longest JWKS of a member has now.
-func (j *journal) most() (most int) {
+// maxKeys is how many keys the longest JWKS of a member has now.
+func (j *keyLog) maxKeys() (most int) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	for name, list := range j.published {
-		if !j.gone[name] {
+		if !j.removed[name] {
 			most = max(most, len(list[len(list)-1].keys))
 		}
 	}
 	return most
 }
 
-func seenWith(first, last time.Duration, keys ...string) edition {
-	e := edition{first: first, last: last, at: int64(first.Seconds()), until: int64(last.Seconds()), keys: map[string]bool{}}
+func seenWith(first, last time.Duration, keys ...string) keySetVersion {
+	e := keySetVersion{first: first, last: last, at: int64(first.Seconds()), until: int64(last.Seconds()), keys: map[string]bool{}}
 	for _, k := range keys {
 		e.keys[k] = true
 	}
@@ -112,11 +112,11 @@ func usedKey(key string, at time.Duration) op {
 // TestKeysWereKnown: S9 is seen to be broken by one node that lacks a key when
 // another uses it.
 func TestKeysWereKnown(t *testing.T) {
-	j := &journal{published: map[string][]edition{
+	j := &keyLog{published: map[string][]keySetVersion{
 		"n1": {seenWith(1*time.Second, 5*time.Second, "old"), seenWith(5*time.Second, 20*time.Second, "old", "new")},
 		"n2": {seenWith(1*time.Second, 9*time.Second, "old"), seenWith(9*time.Second, 20*time.Second, "old", "new")},
 		"n3": {seenWith(1*time.Second, 3*time.Second, "old")},
-	}, gone: map[string]bool{"n3": true}}
+	}, removed: map[string]bool{"n3": true}}
 	require.Empty(t, j.keysWereKnown([]op{usedKey("old", 2*time.Second), usedKey("new", 10*time.Second)}))
 	require.Empty(t, j.keysWereKnown([]op{usedKey("new", 8900*time.Millisecond)}), "nobody looked in between")
 	require.Len(t, j.keysWereKnown([]op{usedKey("new", 6*time.Second)}), 1)
@@ -125,7 +125,7 @@ func TestKeysWereKnown(t *testing.T) {
 
 // TestKeysStayed: S9 is seen to be broken by one node that drops a key too soon.
 func TestKeysStayed(t *testing.T) {
-	j := &journal{published: map[string][]edition{
+	j := &keyLog{published: map[string][]keySetVersion{
 		"n1": {seenWith(1*time.Second, 60*time.Second, "old", "new"), seenWith(60*time.Second, 99*time.Second, "new")},
 		"n2": {seenWith(1*time.Second, 40*time.Second, "old", "new"), seenWith(40*time.Second, 99*time.Second, "new")},
 	}}

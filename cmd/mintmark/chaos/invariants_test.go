@@ -27,9 +27,9 @@ type report struct {
 }
 
 // judge checks a finished history.
-func (w *world) judge() report {
+func (w *env) judge() report {
 	ops := w.aged(w.h.all())
-	r := report{violations: w.h.wrongs(), ops: map[kind]int{}, took: map[class][]time.Duration{}}
+	r := report{violations: w.h.allFaults(), ops: map[kind]int{}, took: map[class][]time.Duration{}}
 	for _, o := range ops {
 		r.ops[o.Kind]++
 		if o.Kind != allow && !w.excused(o) {
@@ -57,8 +57,8 @@ func (w *world) judge() report {
 	}
 	r.violations = append(r.violations, timeRunsOn(ops)...)
 	r.violations = append(r.violations, nothingFromTheFuture(ops, w.clockAt)...)
-	r.violations = append(r.violations, w.j.keysWereKnown(ops)...)
-	r.violations = append(r.violations, w.j.keysStayed(ops)...)
+	r.violations = append(r.violations, w.keyLog.keysWereKnown(ops)...)
+	r.violations = append(r.violations, w.keyLog.keysStayed(ops)...)
 	r.violations = append(r.violations, w.nothingTakesLong(ops)...)
 	return r
 }
@@ -103,9 +103,9 @@ func timeRunsOn(ops []op) (bad []string) {
 	return bad
 }
 
-// tolerated is how far ahead of the clocks the times in a token may be: as far as
+// clockTolerance is how far ahead of the clocks the times in a token may be: as far as
 // nodes tolerate differences between their clocks.
-const tolerated = 10 * time.Second
+const clockTolerance = 10 * time.Second
 
 // nothingFromTheFuture returns the tokens that are ahead of the clocks: a wrong clock
 // has stamped them.
@@ -118,19 +118,19 @@ func nothingFromTheFuture(ops []op, clock func(time.Duration) time.Time) (bad []
 		if before := clock(o.Start); before.After(latest) { // they were set back meanwhile
 			latest = before
 		}
-		if by := time.Unix(o.IssuedAt, 0).Sub(latest); by > tolerated {
+		if by := time.Unix(o.IssuedAt, 0).Sub(latest); by > clockTolerance {
 			bad = append(bad, fmt.Sprintf("a token is %s ahead of the clocks: %s", by, o))
 		}
 	}
 	return bad
 }
 
-// longest is what a request may take (L2).
-const longest = 10 * time.Second
+// maxRequestTime is what a request may take (L2).
+const maxRequestTime = 10 * time.Second
 
-// soonest bounds how long a refusal without a proposal may take: one second according
+// maxRefusalTime bounds how long a refusal without a proposal may take: one second according
 // to PRODUCT, and another one for a busy machine.
-const soonest = 2 * time.Second
+const maxRefusalTime = 2 * time.Second
 
 // An excuse is a time in which a node can't answer, whatever it does.
 type excuse struct {
@@ -139,31 +139,31 @@ type excuse struct {
 }
 
 // excused reports whether the node could not answer an op in time.
-func (w *world) excused(o op) bool {
+func (w *env) excused(o op) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return slices.ContainsFunc(w.excuses, func(e excuse) bool { return e.node == o.Node && o.Start < e.to && o.End > e.from })
 }
 
 // nothingTakesLong is L2.
-func (w *world) nothingTakesLong(ops []op) (bad []string) {
+func (w *env) nothingTakesLong(ops []op) (bad []string) {
 	for _, o := range ops {
 		// An Allow is several requests.
 		took := o.End - o.Start
 		switch {
 		case o.Kind == allow || w.excused(o):
-		case took > longest:
+		case took > maxRequestTime:
 			bad = append(bad, fmt.Sprintf("L2: a request outlived its deadline: %s", o))
-		case took > soonest && o.Class == noEffect:
+		case took > maxRefusalTime && o.Class == noEffect:
 			bad = append(bad, fmt.Sprintf("L2: nothing was proposed, and that took %s: %s", took, o))
 		}
 	}
 	return bad
 }
 
-// lastLook is S6: what was acknowledged is still there. Each grant is used once
+// finalCheck is S6: what was acknowledged is still there. Each grant is used once
 // more, and the models say what the answer must be.
-func (w *world) lastLook(l *load) {
+func (w *env) finalCheck(l *load) {
 	a := newApplication(w)
 	work := make(chan *grant)
 	var all sync.WaitGroup
@@ -177,7 +177,7 @@ func (w *world) lastLook(l *load) {
 					if o, _ := a.refresh(context.Background(), w.c.any(), g, g.gen(), g.secret); o.Class == ok || o.Class == refused {
 						break
 					}
-					breath(context.Background())
+					backOff(context.Background())
 				}
 			}
 		})
@@ -189,8 +189,8 @@ func (w *world) lastLook(l *load) {
 	all.Wait()
 }
 
-// agree is S8: at the same applied index all nodes have the same state.
-func (w *world) agree() error {
+// requireSameState is S8: at the same applied index all nodes have the same state.
+func (w *env) requireSameState() error {
 	if w.c.single {
 		return nil
 	}
@@ -257,7 +257,7 @@ func secretIn(text []byte) string {
 }
 
 // scan is the other half of S9: nothing secret is in any file of any node.
-func (w *world) scan() (bad []string) {
+func (w *env) scan() (bad []string) {
 	seen := false
 	look := func(path string) error {
 		text, err := os.ReadFile(path)

@@ -16,7 +16,7 @@ var transfers = flag.Int("transfers", 100, "transfers of leadership, after which
 // TestNoLeakOverTransfers is L2: a change of leadership leaves nothing behind.
 func TestNoLeakOverTransfers(t *testing.T) {
 	times := *transfers
-	c := three(t, build(t))
+	c := newCluster3(t, build(t))
 	// The first of anything makes what is kept.
 	c.transfer(t, 20)
 	before := c.goroutines(t)
@@ -25,7 +25,7 @@ func TestNoLeakOverTransfers(t *testing.T) {
 	require.GreaterOrEqual(t, c.requireStatus(t).Term, term+uint64(times))
 	var after map[string]int
 	// What waits for a deadline needs its time to end.
-	require.True(t, until(2*longest, func() bool {
+	require.True(t, until(2*maxRequestTime, func() bool {
 		after = c.goroutines(t)
 		for name, n := range after {
 			if n > before[name]+slackGoroutines {

@@ -108,10 +108,10 @@ func TestLinks(t *testing.T) {
 
 	require.NoError(t, says(t, address))
 	for _, way := range []pair{ab, ba} {
-		before := swallowed.Load()
+		before := dropped.Load()
 		require.NoError(t, l.disturb(way, "hole", ""))
 		require.ErrorIs(t, says(t, address), errSilence, "from %s", way.from)
-		require.Greater(t, swallowed.Load(), before)
+		require.Greater(t, dropped.Load(), before)
 		require.NoError(t, l.calm(way, "hole"))
 		require.NoError(t, says(t, address))
 	}

@@ -11,13 +11,13 @@ import (
 
 // A hole swallows packets, as a dead network does: no end and no reset, until
 // it is taken away and the connection with it.
-type hole struct{}
+type blackhole struct{}
 
 // What the network did so far: pieces that holes took, that stalls held up, and
 // that came late.
-var swallowed, stalled, delayed atomic.Int64
+var dropped, stalled, delayed atomic.Int64
 
-func (*hole) Pipe(stub *toxics.ToxicStub) {
+func (*blackhole) Pipe(stub *toxics.ToxicStub) {
 	for {
 		select {
 		case <-stub.Interrupt:
@@ -27,13 +27,13 @@ func (*hole) Pipe(stub *toxics.ToxicStub) {
 				stub.Close()
 				return
 			}
-			swallowed.Add(1)
+			dropped.Add(1)
 		}
 	}
 }
 
 // Cleanup ends the connection: a stream with a gap would be no stream.
-func (*hole) Cleanup(stub *toxics.ToxicStub) { stub.Close() }
+func (*blackhole) Cleanup(stub *toxics.ToxicStub) { stub.Close() }
 
 // A stall holds packets back and lets them go when it is taken away.
 type stall struct{}
@@ -54,7 +54,7 @@ func (*stall) Pipe(stub *toxics.ToxicStub) {
 
 func init() {
 	toxics.Register("meter", new(meter))
-	toxics.Register("hole", new(hole))
+	toxics.Register("hole", new(blackhole))
 	toxics.Register("lag", new(lag))
 	toxics.Register("stall", new(stall))
 }

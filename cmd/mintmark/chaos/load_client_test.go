@@ -10,17 +10,17 @@ import (
 	"time"
 )
 
-// held makes a grant of a client whose secrets or state are the matter, and
+// exchangedGrant makes a grant of a client whose secrets or state are the matter, and
 // exchanges its code with one of the client's secrets.
-func (l *load) held(ctx context.Context, a *application, b *browser, client string, secret int) *grant {
+func (l *load) exchangedGrant(ctx context.Context, a *application, b *browser, client string, secret int) *grant {
 	for ctx.Err() == nil {
 		if g := b.allow(ctx, client); g != nil {
 			if g.secret = secret; l.redeem(ctx, a, g) {
 				return g
 			}
-			l.leave(g)
+			l.release(g)
 		}
-		breath(ctx)
+		backOff(ctx)
 	}
 	return nil
 }
@@ -29,27 +29,27 @@ func (l *load) held(ctx context.Context, a *application, b *browser, client stri
 // be on their way.
 const mostSecrets = bits.UintSize - 4
 
-// turn rotates the secrets of one client, as long as there is room for them: add,
+// rotateSecrets rotates the secrets of one client, as long as there is room for them: add,
 // switch, revoke, and use what was revoked.
-func (l *load) turn(ctx context.Context) {
-	a, b := newApplication(l.w), newBrowser(l.w)
+func (l *load) rotateSecrets(ctx context.Context) {
+	a, b := newApplication(l.env), newBrowser(l.env)
 	current := 0
-	for ctx.Err() == nil && l.w.dealt() < mostSecrets {
-		g := l.held(ctx, a, b, turning, current)
+	for ctx.Err() == nil && l.env.secretCount() < mostSecrets {
+		g := l.exchangedGrant(ctx, a, b, turning, current)
 		if g == nil {
 			return
 		}
-		for alive := true; alive && ctx.Err() == nil && l.w.dealt() < mostSecrets; {
+		for alive := true; alive && ctx.Err() == nil && l.env.secretCount() < mostSecrets; {
 			next, added := l.addSecret(ctx)
 			if !added {
-				breath(ctx)
+				backOff(ctx)
 				continue
 			}
 			alive = l.step(ctx, a, g, next)
 			for ctx.Err() == nil && l.revokeSecret(current).Class == unknown {
-				breath(ctx)
+				backOff(ctx)
 			}
-			for _, n := range l.w.c.all() {
+			for _, n := range l.env.c.all() {
 				if n.running() {
 					a.refresh(ctx, n, g, g.gen(), current) // invalid_client, whatever the token
 				}
@@ -59,12 +59,12 @@ func (l *load) turn(ctx context.Context) {
 				alive = l.step(ctx, a, g, current)
 			}
 		}
-		l.leave(g)
+		l.release(g)
 	}
 }
 
-// dealt is how many secrets there were.
-func (w *world) dealt() int {
+// secretCount is how many secrets there were.
+func (w *env) secretCount() int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return len(w.secrets[turning])
@@ -74,35 +74,35 @@ func (w *world) dealt() int {
 // and whether it is there where the answer could not.
 func (l *load) addSecret(ctx context.Context) (number int, added bool) {
 	text := random("secret")
-	file := filepath.Join(l.w.c.dir, "new-secret")
+	file := filepath.Join(l.env.c.dir, "new-secret")
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return 0, false
 	}
-	l.w.mu.Lock()
-	number = len(l.w.secrets[turning])
-	l.w.secrets[turning] = append(l.w.secrets[turning], secret{text: text})
-	l.w.mu.Unlock()
+	l.env.mu.Lock()
+	number = len(l.env.secrets[turning])
+	l.env.secrets[turning] = append(l.env.secrets[turning], secret{text: text})
+	l.env.mu.Unlock()
 	o := l.command(addSecret, op{Client: turning, Secret: number}, "client", "secret", "add", turning, "--secret-file", file)
 	switch o.Class {
 	case refused:
 		l.adopt(ctx)
 		return 0, false
 	case ok:
-		return number, l.identify(ctx, number, 2*patience)
+		return number, l.identify(ctx, number, 2*clientTimeout)
 	}
-	return number, l.identify(ctx, number, patience)
+	return number, l.identify(ctx, number, clientTimeout)
 }
 
 // identify finds the id of a secret that was added last.
 func (l *load) identify(ctx context.Context, number int, limit time.Duration) bool {
 	return until(limit, func() bool {
-		for _, id := range l.w.secretIDs(l.w.c.any(), turning) {
-			l.w.mu.Lock()
-			fresh := !slices.ContainsFunc(l.w.secrets[turning], func(s secret) bool { return s.id == id })
+		for _, id := range l.env.secretIDs(l.env.c.any(), turning) {
+			l.env.mu.Lock()
+			fresh := !slices.ContainsFunc(l.env.secrets[turning], func(s secret) bool { return s.id == id })
 			if fresh {
-				l.w.secrets[turning][number].id = id
+				l.env.secrets[turning][number].id = id
 			}
-			l.w.mu.Unlock()
+			l.env.mu.Unlock()
 			if fresh {
 				return true
 			}
@@ -114,45 +114,45 @@ func (l *load) identify(ctx context.Context, number int, limit time.Duration) bo
 // adopt revokes a secret that came to be after it had been given up: it holds
 // the place of the next one.
 func (l *load) adopt(ctx context.Context) {
-	l.w.mu.Lock()
+	l.env.mu.Lock()
 	var lost []int
-	for n, s := range l.w.secrets[turning] {
+	for n, s := range l.env.secrets[turning] {
 		if s.id == "" {
 			lost = append(lost, n)
 		}
 	}
-	l.w.mu.Unlock()
+	l.env.mu.Unlock()
 	// The last is the one that was refused just now.
 	if len(lost) == 2 && l.identify(ctx, lost[0], time.Second) {
 		l.revokeSecret(lost[0])
 	}
-	l.w.mu.Lock()
-	if last := len(l.w.secrets[turning]) - 1; l.w.secrets[turning][last].id == "" {
-		l.w.secrets[turning][last].id = "refused"
+	l.env.mu.Lock()
+	if last := len(l.env.secrets[turning]) - 1; l.env.secrets[turning][last].id == "" {
+		l.env.secrets[turning][last].id = "refused"
 	}
-	l.w.mu.Unlock()
+	l.env.mu.Unlock()
 }
 
 func (l *load) revokeSecret(number int) op {
-	l.w.mu.Lock()
-	id := l.w.secrets[turning][number].id
-	l.w.mu.Unlock()
+	l.env.mu.Lock()
+	id := l.env.secrets[turning][number].id
+	l.env.mu.Unlock()
 	return l.command(revokeSecret, op{Client: turning, Secret: number}, "client", "secret", "revoke", turning, id)
 }
 
 // toggle suspends and resumes one client for ever and uses it meanwhile.
 func (l *load) toggle(ctx context.Context) {
-	a, b := newApplication(l.w), newBrowser(l.w)
-	g := l.held(ctx, a, b, toggling, 0)
+	a, b := newApplication(l.env), newBrowser(l.env)
+	g := l.exchangedGrant(ctx, a, b, toggling, 0)
 	if g == nil {
 		return
 	}
-	defer l.leave(g)
+	defer l.release(g)
 	for ctx.Err() == nil {
 		l.command(suspend, op{Client: toggling}, "client", "suspend", toggling)
 		l.tryAll(ctx, a, g)
 		for ctx.Err() == nil && l.command(resume, op{Client: toggling}, "client", "resume", toggling).Class == unknown {
-			breath(ctx)
+			backOff(ctx)
 		}
 		l.tryAll(ctx, a, g)
 		select {
@@ -164,7 +164,7 @@ func (l *load) toggle(ctx context.Context) {
 
 // tryAll uses a grant once on each node, whether its client may be used or not.
 func (l *load) tryAll(ctx context.Context, a *application, g *grant) {
-	for _, n := range l.w.c.all() {
+	for _, n := range l.env.c.all() {
 		if !n.running() {
 			continue
 		}

@@ -9,7 +9,7 @@ import (
 
 // A load is what clients do all the time, until it is stopped.
 type load struct {
-	w    *world
+	env  *env
 	ctx  context.Context // ends with the load
 	stop context.CancelFunc
 	all  sync.WaitGroup
@@ -23,18 +23,18 @@ type load struct {
 // must not hide that the others can.
 const chains = 4
 
-func startLoad(w *world) *load {
+func startLoad(w *env) *load {
 	l := startChains(w)
-	l.all.Go(func() { l.turn(l.ctx) })
+	l.all.Go(func() { l.rotateSecrets(l.ctx) })
 	l.all.Go(func() { l.toggle(l.ctx) })
 	return l
 }
 
 // startChains is a load of grants only. It can be started again.
-func startChains(w *world) *load {
-	l := &load{w: w}
+func startChains(w *env) *load {
+	l := &load{env: w}
 	l.ctx, l.stop = context.WithCancel(context.Background())
-	l.all.Go(func() { w.j.watch(l.ctx) })
+	l.all.Go(func() { w.keyLog.watch(l.ctx) })
 	for i := range chains {
 		l.all.Go(func() { l.chain(l.ctx, w.c.any, steady[i%len(steady)]) })
 	}
@@ -50,16 +50,16 @@ func (l *load) end() {
 	l.all.Wait()
 }
 
-// leave hands a grant over to the last look.
-func (l *load) leave(g *grant) {
+// release hands a grant over to the last look.
+func (l *load) release(g *grant) {
 	l.mu.Lock()
 	l.grants = append(l.grants, g)
 	l.mu.Unlock()
 }
 
-// breath is the pause after a request that could not be answered: a client
+// backOff is the pause after a request that could not be answered: a client
 // backs off, and the history stays short enough to be checked.
-func breath(ctx context.Context) {
+func backOff(ctx context.Context) {
 	select {
 	case <-time.After(time.Duration(20+rand.IntN(60)) * time.Millisecond):
 	case <-ctx.Done():
@@ -71,18 +71,18 @@ func chance(percent int) bool { return rand.IntN(100) < percent }
 
 // chain makes one grant after the other and uses each for a while.
 func (l *load) chain(ctx context.Context, pick func() *node, client string) {
-	a, b := newApplication(l.w), newBrowser(l.w)
+	a, b := newApplication(l.env), newBrowser(l.env)
 	a.pick, b.pick = pick, pick
 	for ctx.Err() == nil {
 		g := b.allow(ctx, client)
 		if g == nil {
-			breath(ctx)
+			backOff(ctx)
 			continue
 		}
 		if l.redeem(ctx, a, g) {
 			l.use(ctx, a, g)
 		}
-		l.leave(g)
+		l.release(g)
 	}
 }
 
@@ -109,7 +109,7 @@ func (l *load) redeem(ctx context.Context, a *application, g *grant) bool {
 		case refused, unknown: // a code may have been spent: the user is asked again
 			return false
 		}
-		breath(ctx)
+		backOff(ctx)
 	}
 	return false
 }
@@ -130,7 +130,7 @@ func (l *load) use(ctx context.Context, a *application, g *grant) {
 	}
 	switch {
 	case chance(30):
-		l.steal(ctx, a, g)
+		l.reuseToken(ctx, a, g)
 	case chance(15):
 		l.revoke(ctx, a, g)
 	}
@@ -167,14 +167,14 @@ func (l *load) step(ctx context.Context, a *application, g *grant, secret int) b
 		case o.Class == refused:
 			return false // the models say whether it may be
 		}
-		breath(ctx)
+		backOff(ctx)
 	}
 	return false
 }
 
-// steal presents a token that was used long before, until somebody answers.
+// reuseToken presents a token that was used long before, until somebody answers.
 // After that no node accepts any member of the grant.
-func (l *load) steal(ctx context.Context, a *application, g *grant) {
+func (l *load) reuseToken(ctx context.Context, a *application, g *grant) {
 	if g.gen() < 3 {
 		return
 	}
@@ -183,7 +183,7 @@ func (l *load) steal(ctx context.Context, a *application, g *grant) {
 			l.everywhere(ctx, a, g)
 			return
 		}
-		breath(ctx)
+		backOff(ctx)
 	}
 }
 
@@ -198,7 +198,7 @@ func (l *load) revoke(ctx context.Context, a *application, g *grant) {
 // everywhere presents the newest token of a grant that has ended on each node.
 func (l *load) everywhere(ctx context.Context, a *application, g *grant) {
 	g.ended = true
-	for _, n := range l.w.c.all() {
+	for _, n := range l.env.c.all() {
 		if n.running() {
 			a.refresh(ctx, n, g, g.gen(), 0)
 		}
@@ -207,12 +207,12 @@ func (l *load) everywhere(ctx context.Context, a *application, g *grant) {
 
 // command runs an operators' command on some node as an op of the history.
 func (l *load) command(k kind, o op, arguments ...string) op {
-	n := l.w.c.any()
+	n := l.env.c.any()
 	o.Kind, o.Node = k, n.name
-	l.w.h.begin(n.name)
-	o.Start = l.w.c.now()
+	l.env.h.begin(n.name)
+	o.Start = l.env.c.now()
 	a := n.run(arguments...)
-	o.End = l.w.c.now()
+	o.End = l.env.c.now()
 	switch a.code {
 	case exitOK:
 		o.Class = ok
@@ -221,6 +221,6 @@ func (l *load) command(k kind, o op, arguments ...string) op {
 	default:
 		o.Class = unknown
 	}
-	l.w.h.end(o)
+	l.env.h.end(o)
 	return o
 }

@@ -17,14 +17,14 @@ func moved(whom target) fault {
 		inject: func(r *round) error {
 			clear(was)
 			return eachOf(r.hits(whom.nodes(r)...), func(n *node) error {
-				if err := n.process().stop(2 * longest); err != nil {
+				if err := n.process().stop(2 * maxRequestTime); err != nil {
 					return err
 				}
 				was[n], n.raft = n.raft, freeAddress(r.t)
 				return n.start()
 			})
 		},
-		bit: func(r *round) bool {
+		hadEffect: func(r *round) bool {
 			s, err := r.c.status()
 			if err != nil {
 				return false
@@ -57,5 +57,5 @@ func TestAddresses(t *testing.T) {
 	s := newSummary()
 	s.run(t, c, moved(aFollower), moved(theLeader))
 	s.print(t)
-	require.Zero(t, s.voids, "%v", s.void)
+	require.Zero(t, s.voids, "%v", s.voidReasons)
 }

@@ -14,11 +14,11 @@ import (
 // retired is published for as long as its last token is good, and no longer.
 func TestKeys(t *testing.T) {
 	s := newSummary()
-	s.run(t, three(t, build(t)),
+	s.run(t, newCluster3(t, build(t)),
 		rotated("signing"), rotatedWithout(), rotated("credential"), rotatedUnderKill(),
-		leapt(29*time.Minute, keptThrough), leapt(3*time.Minute, droppedAll), rotated("signing"))
+		clocksAdvanced(29*time.Minute, requireKeysKept), clocksAdvanced(3*time.Minute, requireOldKeysDropped), rotated("signing"))
 	s.print(t)
-	require.Zero(t, s.voids, "%v", s.void)
+	require.Zero(t, s.voids, "%v", s.voidReasons)
 }
 
 // TestPlantedUnseenKey: a key that becomes active before every node has it.
@@ -28,7 +28,7 @@ func TestPlantedUnseenKey(t *testing.T) {
 		old:  "n == nil || !n.HasOpened(k.ID)",
 		new:  "n == nil",
 	})
-	find(t, three(t, binary), "S9: n", 2, rotatedWithout())
+	find(t, newCluster3(t, binary), "S9: n", 2, rotatedWithout())
 }
 
 // TestPlantedHastyKey: a key that goes before the tokens that it signed.
@@ -38,7 +38,7 @@ func TestPlantedHastyKey(t *testing.T) {
 		old:  "const tokenOverlap = (1800 + 60) * time.Second",
 		new:  "const tokenOverlap = 60 * time.Second",
 	})
-	find(t, three(t, binary), "S9", 3, rotatedThen(leapt(10*time.Minute, droppedAll)))
+	find(t, newCluster3(t, binary), "S9", 3, rotatedThen(clocksAdvanced(10*time.Minute, requireOldKeysDropped)))
 }
 
 // rotatedThen rotates the signing key before another fault.
@@ -48,7 +48,7 @@ func rotatedThen(f fault) fault {
 		if err := first.inject(r); err != nil {
 			return err
 		}
-		if !until(eventually, func() bool { return first.bit(r) }) {
+		if !until(eventually, func() bool { return first.hadEffect(r) }) {
 			return errors.New("the new key is not used")
 		}
 		return inject(r)

@@ -15,15 +15,15 @@ var steadyFor = flag.Duration("steady", 10*time.Minute, "how long leadership mus
 // TestJuggledLeadership hands leadership over all the time for a minute.
 func TestJuggledLeadership(t *testing.T) {
 	s := newSummary()
-	s.run(t, three(t, build(t)), juggled(200*time.Millisecond, time.Minute))
+	s.run(t, newCluster3(t, build(t)), juggled(200*time.Millisecond, time.Minute))
 	s.print(t)
-	require.Zero(t, s.voids, "%v", s.void)
+	require.Zero(t, s.voids, "%v", s.voidReasons)
 }
 
 // TestSteadyLeader is L4: leadership never changes for being busy.
 func TestSteadyLeader(t *testing.T) {
 	const crowd = 24
-	w := newWorld(t, three(t, build(t)))
+	w := newEnv(t, newCluster3(t, build(t)))
 	before, err := w.c.status()
 	require.NoError(t, err)
 	l := startChains(w)
@@ -39,12 +39,12 @@ func TestSteadyLeader(t *testing.T) {
 		require.Equal(t, before.Term, now.Term, "L4: the term moved after %s", w.c.now()-began)
 		require.Equal(t, before.Leader, now.Leader)
 		n := w.h.written(since)
-		require.GreaterOrEqual(t, n, leastWrites, "there is no load")
+		require.GreaterOrEqual(t, n, minWrites, "there is no load")
 		counted += n
 	}
 	l.end()
-	w.lastLook(l)
-	require.NoError(t, w.agree())
+	w.finalCheck(l)
+	require.NoError(t, w.requireSameState())
 	s := newSummary()
 	r := w.judge()
 	s.violations, s.reports = r.violations, []report{r}

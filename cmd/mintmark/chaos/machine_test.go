@@ -26,7 +26,7 @@ type lateness struct{ end, late time.Duration }
 
 const (
 	machineTick = 20 * time.Millisecond
-	leastStall  = 50 * time.Millisecond
+	minStall    = 50 * time.Millisecond
 )
 
 func watchMachine(c *cluster) *machine {
@@ -39,7 +39,7 @@ func watchMachine(c *cluster) *machine {
 				return
 			case <-time.After(machineTick):
 			}
-			if late := m.c.now() - before - machineTick; late > leastStall {
+			if late := m.c.now() - before - machineTick; late > minStall {
 				m.mu.Lock()
 				m.stalls = append(m.stalls, lateness{m.c.now(), late})
 				m.mu.Unlock()

@@ -10,7 +10,7 @@ var secretModel = model[active]{
 	name:  "the secrets",
 	first: 1,
 	key: func(o op) string {
-		if o.Client != turning || o.Secret >= bits.UintSize || o.tellsNothing() {
+		if o.Client != turning || o.Secret >= bits.UintSize || o.isUninformative() {
 			return ""
 		}
 		return o.Client
@@ -20,9 +20,9 @@ var secretModel = model[active]{
 
 const maxActive = 2
 
-// tellsNothing reports whether an op of a client's grant says nothing about the
+// isUninformative reports whether an op of a client's grant says nothing about the
 // client: fewer ops are checked sooner.
-func (o op) tellsNothing() bool {
+func (o op) isUninformative() bool {
 	return o.Kind == allow || o.Class == unknown && (o.Kind == refresh || o.Kind == exchange)
 }
 
@@ -61,12 +61,12 @@ func (s active) step(o op) []active {
 		}
 		return []active{s}
 	}
-	return s.use(o, it)
+	return s.authenticate(o, it)
 }
 
-// use is a request that authenticates by a secret: whatever comes after that
+// authenticate is a request that authenticates by a secret: whatever comes after that
 // shows that the secret was good.
-func (s active) use(o op, it active) []active {
+func (s active) authenticate(o op, it active) []active {
 	wrong := o.Class == refused && o.Code == "invalid_client"
 	switch {
 	case o.Class == unknown:
@@ -88,7 +88,7 @@ var stateModel = model[state]{
 	name:  "the state",
 	first: approved,
 	key: func(o op) string {
-		if o.Client != toggling || o.tellsNothing() {
+		if o.Client != toggling || o.isUninformative() {
 			return ""
 		}
 		return o.Client

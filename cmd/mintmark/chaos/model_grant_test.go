@@ -154,7 +154,7 @@ func ageOf(least, most, limit time.Duration) age {
 // aged fills in the ages. A token was spent after it was first presented, and before
 // its first success was answered. Time in which nothing could be committed does not
 // count for a token. It does for a code, which is as old as its Allow.
-func (w *world) aged(ops []op) []op {
+func (w *env) aged(ops []op) []op {
 	type token struct {
 		grant string
 		gen   uint32
@@ -181,15 +181,15 @@ func (w *world) aged(ops []op) []op {
 		switch o.Kind {
 		case exchange:
 			if a, known := allowed[o.Grant]; known {
-				o.Age = ageOf(w.told(o.Start)-w.told(a.End), w.told(o.End)-w.told(a.Start), codeLifetime)
+				o.Age = ageOf(w.clockElapsed(o.Start)-w.clockElapsed(a.End), w.clockElapsed(o.End)-w.clockElapsed(a.Start), codeLifetime)
 			}
 		case refresh:
 			k := token{o.Grant, o.Gen}
 			var least time.Duration
 			if spent, known := done[k]; known && spent < o.Start {
-				least, _ = w.counted(spent, o.Start)
+				least, _ = w.countedTime(spent, o.Start)
 			}
-			_, most := w.counted(first[k], o.End)
+			_, most := w.countedTime(first[k], o.End)
 			o.Age = ageOf(least, most, retryWindow)
 		}
 	}

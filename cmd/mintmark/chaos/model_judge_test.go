@@ -36,7 +36,7 @@ func with(secret int, c class, code string) op {
 	return op{Kind: refresh, Client: turning, Secret: secret, Class: c, Code: code}
 }
 
-func turned(k kind, secret int, c class) op {
+func secretOp(k kind, secret int, c class) op {
 	return op{Kind: k, Client: turning, Secret: secret, Class: c}
 }
 
@@ -46,7 +46,7 @@ func used(c class, code string) op { return op{Kind: refresh, Client: toggling, 
 
 // TestModels: each model accepts what may happen and rejects what may not.
 func TestModels(t *testing.T) {
-	chains := func(ops []op) []verdict { bad, _ := chainModel(false).check((&world{}).aged(ops)); return bad }
+	chains := func(ops []op) []verdict { bad, _ := chainModel(false).check((&env{}).aged(ops)); return bad }
 	tolerant := func(ops []op) []verdict { bad, _ := chainModel(true).check(ops); return bad }
 	secrets := func(ops []op) []verdict { bad, _ := secretModel.check(ops); return bad }
 	states := func(ops []op) []verdict { bad, _ := stateModel.check(ops); return bad }
@@ -86,15 +86,15 @@ func TestModels(t *testing.T) {
 		"ended by a late request, which is told":   {tolerant, []op{start, at(2, 3, refreshed(1, unknown, 0)), at(4, 5, refreshed(1, ok, 2)), at(6, 7, refreshed(2, ok, 3)), at(8, 9, refreshed(3, refused, 0))}, true},
 		"ended by reuse of unknown fate":           {chains, []op{start, at(2, 3, refreshed(1, ok, 2)), at(4, 5, refreshed(2, ok, 3)), at(6, 7, refreshed(1, unknown, 0).deliberately()), at(8, 9, refreshed(3, refused, 0))}, true},
 
-		"a rotation":                   {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, with(1, ok, "")), at(4, 5, with(0, ok, "")), at(6, 7, turned(revokeSecret, 0, ok)), at(8, 9, with(0, refused, "invalid_client"))}, true},
-		"a revocation that may come":   {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, turned(revokeSecret, 0, unknown)), at(4, 5, with(0, ok, "")), at(6, 7, with(0, refused, "invalid_client"))}, true},
-		"the last secret stays":        {secrets, []op{at(0, 1, turned(revokeSecret, 0, refused))}, true},
-		"used after revocation":        {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, turned(revokeSecret, 0, ok)), at(4, 5, with(0, ok, ""))}, false},
-		"known after revocation":       {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, turned(revokeSecret, 0, ok)), at(4, 5, with(0, refused, invalidGrant))}, false},
-		"an added secret is not known": {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, with(1, refused, "invalid_client"))}, false},
-		"a third secret":               {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, turned(addSecret, 2, ok))}, false},
-		"the last secret revoked":      {secrets, []op{at(0, 1, turned(revokeSecret, 0, ok))}, false},
-		"revived":                      {secrets, []op{at(0, 1, turned(addSecret, 1, ok)), at(2, 3, turned(revokeSecret, 0, unknown)), at(4, 5, with(0, refused, "invalid_client")), at(6, 7, with(0, ok, ""))}, false},
+		"a rotation":                   {secrets, []op{at(0, 1, secretOp(addSecret, 1, ok)), at(2, 3, with(1, ok, "")), at(4, 5, with(0, ok, "")), at(6, 7, secretOp(revokeSecret, 0, ok)), at(8, 9, with(0, refused, "invalid_client"))}, true},
+		"a revocation that may come":   {secrets, []op{at(0, 1, secretOp(addSecret, 1, ok)), at(2, 3, secretOp(revokeSecret, 0, unknown)), at(4, 5, with(0, ok, "")), at(6, 7, with(0, refused, "invalid_client"))}, true},
+		"the last secret stays":        {secrets, []op{at(0, 1, secretOp(revokeSecret, 0, refused))}, true},
+		"used after revocation":        {secrets, []op{at(0, 1, secretOp(addSecret, 1, ok)), at(2, 3, secretOp(revokeSecret, 0, ok)), at(4, 5, with(0, ok, ""))}, false},
+		"known after revocation":       {secrets, []op{at(0, 1, secretOp(addSecret, 1, ok)), at(2, 3, secretOp(revokeSecret, 0, ok)), at(4, 5, with(0, refused, invalidGrant))}, false},
+		"an added secret is not known": {secrets, []op{at(0, 1, secretOp(addSecret, 1, ok)), at(2, 3, with(1, refused, "invalid_client"))}, false},
+		"a third secret":               {secrets, []op{at(0, 1, secretOp(addSecret, 1, ok)), at(2, 3, secretOp(addSecret, 2, ok))}, false},
+		"the last secret revoked":      {secrets, []op{at(0, 1, secretOp(revokeSecret, 0, ok))}, false},
+		"revived":                      {secrets, []op{at(0, 1, secretOp(addSecret, 1, ok)), at(2, 3, secretOp(revokeSecret, 0, unknown)), at(4, 5, with(0, refused, "invalid_client")), at(6, 7, with(0, ok, ""))}, false},
 
 		"suspended and resumed":        {states, []op{at(0, 1, used(ok, "")), at(2, 3, toggled(suspend, ok)), at(4, 5, used(refused, "unauthorized_client")), at(6, 7, toggled(resume, ok)), at(8, 9, used(ok, ""))}, true},
 		"a suspension that may come":   {states, []op{at(0, 1, toggled(suspend, unknown)), at(2, 3, used(ok, "")), at(4, 5, used(refused, "unauthorized_client"))}, true},
@@ -142,7 +142,7 @@ func TestTimeThatCounts(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		halts []halt
-		leaps []leap
+		leaps []clockStep
 		ops   []op
 		good  bool
 	}{
@@ -157,15 +157,15 @@ func TestTimeThatCounts(t *testing.T) {
 		"answered after a halt before":         {[]halt{stopped(-90*second, 0)}, nil, retried(91*second, ok), false},
 		"answered after a day and more":        {[]halt{stopped(5*second, 25*hour)}, nil, retried(25*hour+second, ok), false},
 		"signed out after a day and more":      {[]halt{stopped(5*second, 25*hour)}, nil, retried(25*hour+second, refused), true},
-		"signed out after a halt of the clock": {[]halt{stopped(5*second, 6*second)}, []leap{{5500 * time.Millisecond, time.Hour}}, retried(7*second, refused), false},
-		"answered after a leap":                {nil, []leap{{5500 * time.Millisecond, time.Hour}}, retried(7*second, ok), false},
+		"signed out after a halt of the clock": {[]halt{stopped(5*second, 6*second)}, []clockStep{{5500 * time.Millisecond, time.Hour}}, retried(7*second, refused), false},
+		"answered after a leap":                {nil, []clockStep{{5500 * time.Millisecond, time.Hour}}, retried(7*second, ok), false},
 		"a code refused":                       {nil, nil, redeemed(280*second, refused), false},
 		"a code that has expired":              {nil, nil, redeemed(320*second, refused), true},
 		"redeemed after it has expired":        {nil, nil, redeemed(320*second, ok), false},
 		"redeemed after a halt":                {[]halt{stopped(5*second, 310*second)}, nil, redeemed(320*second, ok), false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			w := &world{halts: c.halts, leaps: c.leaps}
+			w := &env{halts: c.halts, clockSteps: c.leaps}
 			bad, _ := chainModel(false).check(w.aged(c.ops))
 			require.Equal(t, c.good, len(bad) == 0, "%v", bad)
 		})

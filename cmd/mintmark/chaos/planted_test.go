@@ -20,15 +20,15 @@ import (
 // many times. After each the load is stopped, so that no answer is missing.
 func find(t *testing.T, c *cluster, what string, times int, f fault) {
 	t.Helper()
-	w := newWorld(t, c)
+	w := newEnv(t, c)
 	for n := range times {
 		s := newSummary()
-		p := &campaign{w: w, load: startChains(w), summary: s, machine: watchMachine(c)}
+		p := &campaign{env: w, load: startChains(w), summary: s, machine: watchMachine(c)}
 		p.play(f)
 		p.machine.end()
 		p.load.end()
-		w.lastLook(p.load)
-		if err := w.agree(); err != nil {
+		w.finalCheck(p.load)
+		if err := w.requireSameState(); err != nil {
 			s.violated("%v", err)
 		}
 		found := w.judge()
@@ -52,8 +52,8 @@ const breaksChain = "the chain of"
 // signedOut stands for a user whose grant a late request has ended.
 const signedOut = "a late request ended a grant"
 
-// lost is a log that says it is on the disk when it is not, after a while.
-var lost = []patch{
+// patchUnsyncedLog is a log that says it is on the disk when it is not, after a while.
+var patchUnsyncedLog = []patch{
 	{file: "cluster/chaos_disk.go", old: "\tundo *os.File\n}", new: "\tundo *os.File\n\tn    int\n}"},
 	{
 		file: "cluster/chaos_disk.go",
@@ -64,18 +64,18 @@ var lost = []patch{
 
 // TestPlantedNoSync: what is not synced is lost by a power cut.
 func TestPlantedNoSync(t *testing.T) {
-	find(t, newDev(t, build(t, lost...)), breaksChain, 3, powerCut())
+	find(t, newDev(t, build(t, patchUnsyncedLog...)), breaksChain, 3, powerCut())
 }
 
 // TestPlantedClockInApply: nodes that read their own clocks differ.
 func TestPlantedClockInApply(t *testing.T) {
 	binary := build(t, patch{file: "cluster/core.go", old: "now.At = max(now.At, s.at)", new: "now.At = max(now.At, time.Now().UnixMilli())"},
 		patch{file: "cluster/core.go", old: "\t\"sync/atomic\"\n", new: "\t\"sync/atomic\"\n\t\"time\"\n"})
-	find(t, three(t, binary), "S8", 2, transferred())
+	find(t, newCluster3(t, binary), "S8", 2, transferred())
 }
 
-// outside has the preview decide about a code, and the log only write.
-var outside = []patch{
+// patchDecideOutside has the preview decide about a code, and the log only write.
+var patchDecideOutside = []patch{
 	{file: "cluster/command.go", old: "\tAgain bool\n", new: "\tAgain bool\n\tApplying bool\n"},
 	{file: "cluster/core.go", old: "Again: s.again()", new: "Applying: true, Again: s.again()"},
 	{file: "issuer/machine.go", old: "Again: m.Again", new: "Applying: m.Applying, Again: m.Again"},
@@ -85,16 +85,16 @@ var outside = []patch{
 
 // TestPlantedDecideOutside: read, then write, lets one code be redeemed twice.
 func TestPlantedDecideOutside(t *testing.T) {
-	find(t, newDev(t, build(t, outside...)), breaksChain, 3, raced(20))
+	find(t, newDev(t, build(t, patchDecideOutside...)), breaksChain, 3, raced(20))
 }
 
 // raced is no fault but many exchanges of one code at once.
 func raced(codes int) fault {
 	return fault{
 		name: "exchanges at once", lasts: time.Millisecond, majority: true,
-		inject: func(r *round) error { return r.race(codes) },
-		bit:    func(*round) bool { return true },
-		heal:   func(*round) error { return nil },
+		inject:    func(r *round) error { return r.race(codes) },
+		hadEffect: func(*round) bool { return true },
+		heal:      func(*round) error { return nil },
 	}
 }
 
@@ -103,10 +103,10 @@ func raced(codes int) fault {
 func TestPlantedLocalRead(t *testing.T) {
 	binary := build(t, patch{
 		file: "cluster/barrier.go",
-		old:  "func (n *Node) share(ctx context.Context, b *barriers) error {\n",
-		new:  "func (n *Node) share(ctx context.Context, b *barriers) error {\n\tif n != nil {\n\t\treturn nil\n\t}\n",
+		old:  "func (n *Node) waitBarrier(ctx context.Context, b *barriers) error {\n",
+		new:  "func (n *Node) waitBarrier(ctx context.Context, b *barriers) error {\n\tif n != nil {\n\t\treturn nil\n\t}\n",
 	})
-	find(t, three(t, binary), breaksChain, 10, queued(20))
+	find(t, newCluster3(t, binary), breaksChain, 10, queued(20))
 }
 
 // TestPlantedNoCommandID: a command that is proposed again as another one takes
@@ -117,7 +117,7 @@ func TestPlantedNoCommandID(t *testing.T) {
 		old:  "\t\t\tagain = true\n",
 		new:  "\t\t\tif _, err := io.ReadFull(n.config.Rand, id[:]); err != nil {\n\t\t\t\treturn nil, 0, err\n\t\t\t}\n",
 	})
-	find(t, three(t, binary), breaksChain, 5, unheard(20))
+	find(t, newCluster3(t, binary), breaksChain, 5, unheard(20))
 }
 
 // TestPlantedMarkedRevokes: a command that is proposed again and finds that the
@@ -129,18 +129,18 @@ func TestPlantedMarkedRevokes(t *testing.T) {
 		new:  "if r.m.Again && r.grant == nil",
 	}, patch{
 		file: "issuer/ledger/refresh.go",
-		old:  "if c.Unspent && c.lately(r)",
-		new:  "if !m.Again && c.Unspent && c.lately(r)",
+		old:  "if c.Unspent && c.spentRecently(r)",
+		new:  "if !m.Again && c.Unspent && c.spentRecently(r)",
 	})
-	find(t, three(t, binary), signedOut, 5, overtaken("hole", 20))
+	find(t, newCluster3(t, binary), signedOut, 5, overtaken("hole", 20))
 }
 
 // TestDirected plays the same schedules on the program as it is: nothing is
 // found.
 func TestDirected(t *testing.T) {
 	s := newSummary()
-	s.run(t, three(t, build(t)), anotherAuthority(), raced(10), queued(20), unheard(20), queued(20), unheard(20),
+	s.run(t, newCluster3(t, build(t)), anotherAuthority(), raced(10), queued(20), unheard(20), queued(20), unheard(20),
 		overtaken("hole", 20), overtaken("stall", 20))
 	s.print(t)
-	require.Zero(t, s.voids, "%v", s.void)
+	require.Zero(t, s.voids, "%v", s.voidReasons)
 }

@@ -12,13 +12,13 @@ import (
 // TestRecovery loses two nodes of three for good. What is left goes on alone
 // with all that it had acknowledged, and grows again.
 func TestRecovery(t *testing.T) {
-	c := three(t, build(t))
-	w := newWorld(t, c)
+	c := newCluster3(t, build(t))
+	w := newEnv(t, c)
 	l := startChains(w)
-	require.True(t, until(starts, func() bool { return w.h.written(0) >= leastWrites }))
+	require.True(t, until(maxStart, func() bool { return w.h.written(0) >= minWrites }))
 	l.end()
-	w.lastLook(l)
-	require.NoError(t, w.agree(), "all that was acknowledged is everywhere")
+	w.finalCheck(l)
+	require.NoError(t, w.requireSameState(), "all that was acknowledged is everywhere")
 
 	survivor := c.any()
 	for _, n := range c.all() {
@@ -26,20 +26,20 @@ func TestRecovery(t *testing.T) {
 			continue
 		}
 		n.release()
-		w.dismiss(n)
+		w.removeNode(n)
 	}
 	require.True(t, until(eventually, func() bool { return !survivor.ready() }), "a node without a majority is not ready")
 	require.NotEqual(t, exitOK, survivor.run("cluster", "recover", "--yes").code, "not while it runs")
-	require.NoError(t, survivor.process().stop(2*longest))
+	require.NoError(t, survivor.process().stop(2*maxRequestTime))
 	require.NotEqual(t, exitOK, survivor.run("cluster", "recover").code, "not without a word")
 	survivor.must("cluster", "recover", "--yes")
 	require.NoError(t, survivor.start())
 	c.requireReady(survivor)
-	require.Equal(t, []string{survivor.name}, survivor.members(t))
+	require.Equal(t, []string{survivor.name}, survivor.memberNames(t))
 
 	alone := w.c.now()
 	l2 := startChains(w)
-	require.True(t, until(starts, func() bool { return w.h.written(alone) >= leastWrites }), "it writes alone")
+	require.True(t, until(maxStart, func() bool { return w.h.written(alone) >= minWrites }), "it writes alone")
 	for _, name := range []string{"new1", "new2"} {
 		n := c.add(name)
 		c.invite(n, "cluster", "invite", "--name", name)
@@ -49,8 +49,8 @@ func TestRecovery(t *testing.T) {
 	require.True(t, until(eventually, func() bool { return len(c.voters()) == nodes }), "all are voters")
 	l2.end()
 	l2.grants = append(l2.grants, l.grants...)
-	w.lastLook(l2)
-	require.NoError(t, w.agree())
+	w.finalCheck(l2)
+	require.NoError(t, w.requireSameState())
 	s := newSummary()
 	r := w.judge()
 	s.violations, s.reports = append(r.violations, w.scan()...), []report{r}
@@ -61,19 +61,19 @@ func TestRecovery(t *testing.T) {
 // The two are lost, and the third is recovered. No client is signed out, a stolen token
 // still ends its grant, and what was revoked meanwhile stays revoked.
 func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
-	c := three(t, build(t))
-	w := newWorld(t, c)
+	c := newCluster3(t, build(t))
+	w := newEnv(t, c)
 	l := startChains(w)
-	require.True(t, until(starts, func() bool { return w.h.written(0) >= 12*leastWrites }))
+	require.True(t, until(maxStart, func() bool { return w.h.written(0) >= 12*minWrites }))
 	l.end()
-	w.lastLook(l)
-	require.NoError(t, w.agree(), "all that was acknowledged is everywhere")
+	w.finalCheck(l)
+	require.NoError(t, w.requireSameState(), "all that was acknowledged is everywhere")
 
 	survivor := c.any()
-	require.NoError(t, survivor.process().stop(2*longest))
+	require.NoError(t, survivor.process().stop(2*maxRequestTime))
 	c.forget(survivor)
 	lost := c.all()
-	require.True(t, until(starts, func() bool { return lost[0].ready() && lost[1].ready() }))
+	require.True(t, until(maxStart, func() bool { return lost[0].ready() && lost[1].ready() }))
 	live := l.goOn(l.grants, 4)
 	require.GreaterOrEqual(t, len(live), chains, "there is somebody who could be signed out")
 	revoked, live := live[:len(live)/4], live[len(live)/4:]
@@ -84,8 +84,8 @@ func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
 	}
 	recover := []string{"cluster", "recover", "--yes"}
 	for _, n := range lost {
-		require.NoError(t, n.process().stop(2*longest))
-		w.dismiss(n)
+		require.NoError(t, n.process().stop(2*maxRequestTime))
+		w.removeNode(n)
 		recover = append(recover, "--journal", n.dir)
 	}
 	survivor.must(recover...)
@@ -101,7 +101,7 @@ func TestRecoveryOfASurvivorThatLagged(t *testing.T) {
 		l.everywhere(context.Background(), a, g)
 	}
 	for _, g := range live[:len(live)/2] {
-		l.steal(context.Background(), a, g)
+		l.reuseToken(context.Background(), a, g)
 	}
 	s := newSummary()
 	r := w.judge()
@@ -118,7 +118,7 @@ func (l *load) goOn(grants []*grant, most int) (live []*grant) {
 			continue
 		}
 		all.Go(func() {
-			a := newApplication(l.w)
+			a := newApplication(l.env)
 			defer a.http.CloseIdleConnections()
 			for range 1 + i%most {
 				if !l.step(context.Background(), a, g, g.secret) {

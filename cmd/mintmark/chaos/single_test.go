@@ -25,5 +25,5 @@ func TestOneNode(t *testing.T) {
 		killed(allNodes),
 	)
 	s.print(t)
-	require.Zero(t, s.voids, "%v", s.void)
+	require.Zero(t, s.voids, "%v", s.voidReasons)
 }

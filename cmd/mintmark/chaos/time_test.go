@@ -2,8 +2,8 @@ package chaos
 
 import "time"
 
-// A leap is a step of the clocks of all nodes that is not taken back.
-type leap struct {
+// A clockStep is a step of the clocks of all nodes that is not taken back.
+type clockStep struct {
 	at, by time.Duration
 }
 
@@ -14,36 +14,36 @@ type halt struct {
 	from, begun, ended, to time.Duration
 }
 
-// mostHalt is how much of one halt is not counted.
-const mostHalt = 24 * time.Hour
+// maxHalt is how much of one halt is not counted.
+const maxHalt = 24 * time.Hour
 
-// leap records a step of the clocks of all nodes.
-func (w *world) leap(by time.Duration) {
+// recordClockStep records a step of the clocks of all nodes.
+func (w *env) recordClockStep(by time.Duration) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.leaps = append(w.leaps, leap{w.c.now(), by})
+	w.clockSteps = append(w.clockSteps, clockStep{w.c.now(), by})
 }
 
-// noteHalt records a halt.
-func (w *world) noteHalt(h halt) {
+// recordHalt records a halt.
+func (w *env) recordHalt(h halt) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.halts = append(w.halts, h)
 }
 
 // setClock sets the clock of a node to differ by so much from those of the others.
-func (w *world) setClock(n *node, by time.Duration) error {
+func (w *env) setClock(n *node, by time.Duration) error {
 	now := w.c.now()
-	return n.tell("clock", (w.told(now) - now + by).String())
+	return n.writeControl("clock", (w.clockElapsed(now) - now + by).String())
 }
 
-// told returns what the clocks of nodes show at a time of the history, since the start
+// clockElapsed returns what the clocks of nodes show at a time of the history, since the start
 // of the cluster.
-func (w *world) told(at time.Duration) time.Duration {
+func (w *env) clockElapsed(at time.Duration) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	shown := at
-	for _, l := range w.leaps {
+	for _, l := range w.clockSteps {
 		if at >= l.at {
 			shown += l.by
 		}
@@ -52,22 +52,22 @@ func (w *world) told(at time.Duration) time.Duration {
 }
 
 // clock returns what the clocks of nodes show now.
-func (w *world) clock() time.Time { return w.clockAt(w.c.now()) }
+func (w *env) clock() time.Time { return w.clockAt(w.c.now()) }
 
 // clockAt returns what the clocks of nodes show at a time of the history.
-func (w *world) clockAt(at time.Duration) time.Time { return w.c.started.Add(w.told(at)) }
+func (w *env) clockAt(at time.Duration) time.Time { return w.c.started.Add(w.clockElapsed(at)) }
 
-// counted returns bounds for how much of the time between from and to counts against
+// countedTime returns bounds for how much of the time between from and to counts against
 // the retry window, by the clocks of nodes.
-func (w *world) counted(from, to time.Duration) (least, most time.Duration) {
+func (w *env) countedTime(from, to time.Duration) (least, most time.Duration) {
 	w.mu.Lock()
 	halts := w.halts
 	w.mu.Unlock()
 	between := func(a, b time.Duration) time.Duration {
 		a, b = max(a, from), min(b, to)
-		return min(max(w.told(max(a, b))-w.told(a), 0), mostHalt)
+		return min(max(w.clockElapsed(max(a, b))-w.clockElapsed(a), 0), maxHalt)
 	}
-	least = w.told(to) - w.told(from)
+	least = w.clockElapsed(to) - w.clockElapsed(from)
 	most = least
 	for _, h := range halts {
 		least -= between(h.from, h.to)

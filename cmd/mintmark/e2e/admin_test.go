@@ -30,7 +30,7 @@ func TestBrowserAdministration(t *testing.T) {
 
 			reviewInBrowser(t, s, root, user, app)
 			usersInBrowser(t, s, root, user)
-			giveInBrowser(t, s, root)
+			transferInBrowser(t, s, root)
 			auditInBrowser(t, s, root)
 		})
 	}
@@ -127,9 +127,9 @@ func usersInBrowser(t *testing.T, s *server, root, user *tab) {
 	require.Contains(t, root.text("main"), "Disabled")
 }
 
-// giveInBrowser disables the owner of an application, and gives that to somebody
+// transferInBrowser disables the owner of an application, and gives that to somebody
 // else, who then edits it.
-func giveInBrowser(t *testing.T, s *server, root *tab) {
+func transferInBrowser(t *testing.T, s *server, root *tab) {
 	t.Helper()
 	root.open(s.AppURL + "/admin/users/u-bob")
 	root.do(chromedp.Click(chromedp.CSS(`input[name="sure"]`)))
@@ -158,7 +158,7 @@ func TestBrowserFilter(t *testing.T) {
 	b := newTab(t)
 	b.open(s.AppURL + "/admin/audit")
 	b.signIn("root", "administers it")
-	b.looks(1280, "light")
+	b.setDisplay(1280, "light")
 	type box struct{ Left, Width, Top float64 }
 	boxes := func(query string) (list []box) {
 		b.open(s.AppURL + "/admin/audit" + query)

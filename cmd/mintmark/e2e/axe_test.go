@@ -57,7 +57,7 @@ func TestAccessibility(t *testing.T) {
 	b := newTab(t)
 	_, err := chromedp.Call(b.ctx, page.SetBypassCSP, page.SetBypassCSPParams{Enabled: true})
 	require.NoError(t, err)
-	eachLook(t, b, func(t *testing.T, name string, width int64, theme string) {
+	eachDisplay(t, b, func(t *testing.T, name string, width int64, theme string) {
 		b.injectAxe(script)
 		result, err := b.axe()
 		require.NoError(t, err)

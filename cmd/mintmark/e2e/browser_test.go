@@ -59,12 +59,12 @@ type tab struct {
 // of a page, a file that is missing, a breach of the content policy.
 func newTab(t testing.TB) *tab {
 	t.Helper()
-	b := tabWithoutJudge(t)
+	b := newUncheckedTab(t)
 	t.Cleanup(func() { assert.Empty(t, b.complaints(), "the console") })
 	return b
 }
 
-func tabWithoutJudge(t testing.TB) *tab {
+func newUncheckedTab(t testing.TB) *tab {
 	t.Helper()
 	chromium.once.Do(startBrowser)
 	if chromium.err != nil {
@@ -166,8 +166,8 @@ func (b *tab) scripts(on bool) {
 	require.NoError(b.t, err)
 }
 
-// looks sets the width of the window and the theme.
-func (b *tab) looks(width int64, theme string) {
+// setDisplay sets the width of the window and the theme.
+func (b *tab) setDisplay(width int64, theme string) {
 	b.t.Helper()
 	b.do(chromedp.EmulateViewport(width, 800))
 	_, err := chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{

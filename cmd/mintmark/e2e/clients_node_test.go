@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A grantStory is what the scripts of clients/ report of the life of a grant.
-type grantStory struct {
+// A grantReport is what the scripts of clients/ report of the life of a grant.
+type grantReport struct {
 	First, Second, Third struct {
 		AccessToken  string  `json:"access_token"`
 		RefreshToken string  `json:"refresh_token"`
@@ -47,9 +47,9 @@ func TestNodeClients(t *testing.T) {
 					"clientId": c.client, "secret": c.secret,
 					"redirectURI": callback, "scope": "PROFILE_READ BOOKING_READ",
 				}
-				var story grantStory
+				var story grantReport
 				runNode(t, script, args, alice(t), &story)
-				checkStory(t, story, c.method)
+				checkReport(t, story, c.method)
 				if script == "oauth4webapi.mjs" { // which judges access tokens too (RFC 9068 §4)
 					require.Equal(t, "u-alice", story.Claims["sub"])
 					require.Equal(t, c.client, story.Claims["client_id"])
@@ -60,7 +60,7 @@ func TestNodeClients(t *testing.T) {
 	}
 }
 
-func checkStory(t *testing.T, story grantStory, method string) {
+func checkReport(t *testing.T, story grantReport, method string) {
 	t.Helper()
 	require.Equal(t, "bearer", story.First.TokenType)
 	require.Equal(t, 1800.0, story.First.ExpiresIn)

@@ -46,7 +46,7 @@ func TestBrowserDeveloper(t *testing.T) {
 			j.stage()
 			j.rotate()
 			j.disconnect()
-			j.handOver()
+			j.transfer()
 		})
 	}
 }
@@ -176,11 +176,11 @@ func (j *journey) connect() {
 	// "The application exchanges the code (4.2) and uses the access token."
 	j.tokens = pasted(t, j.lines[1], "CODE="+got.Get("code"), "CLIENT_SECRET="+j.secret)
 	require.Equal(t, "BOOKING_READ PROFILE_READ", j.tokens["scope"], j.tokens)
-	j.opens("alice")
+	j.requireAccess("alice")
 	// "When the access token has expired (1800 seconds), the application refreshes (4.3)."
 	require.EqualValues(t, 1800, j.tokens["expires_in"])
 	require.Nil(t, j.refresh(j.secret)["error"])
-	j.opens("alice")
+	j.requireAccess("alice")
 	// "API paths carry the version prefix `/v2`."
 	require.Contains(t, j.lines[1], "/v2/auth/oauth2/token")
 }
@@ -196,8 +196,8 @@ func (j *journey) allow(scopes string) url.Values {
 	return j.app.answer(j.t)
 }
 
-// opens has the access token used, as the pages say.
-func (j *journey) opens(who string) {
+// requireAccess has the access token used, as the pages say.
+func (j *journey) requireAccess(who string) {
 	j.t.Helper()
 	me := pasted(j.t, j.lines[2], "ACCESS_TOKEN="+j.tokens["access_token"].(string))
 	require.Equal(j.t, "success", me["status"], me)
@@ -259,7 +259,7 @@ func (j *journey) stage() {
 	require.Equal(t, "Approved", b.text(".state"))
 	require.Contains(t, b.text("section.panel"), "It must not sell anything.")
 	different(b)
-	b.press(`form[action$="/let-go"] button`)
+	b.press(`form[action$="/discard-refused"] button`)
 	require.Contains(t, b.text("[role=status]"), "The refused changes are gone.")
 	require.Zero(t, b.count("ins"))
 
@@ -309,7 +309,7 @@ func (j *journey) rotate() {
 	require.Equal(t, "invalid_client", refused["error"])
 	// "Existing access and refresh tokens stay valid after rotation."
 	require.Equal(t, before, j.tokens)
-	j.opens("alice")
+	j.requireAccess("alice")
 	require.Nil(t, j.refresh(next)["error"])
 	j.secret = next
 
@@ -332,8 +332,8 @@ func (j *journey) disconnect() {
 	require.Equal(t, "invalid_grant", j.refresh(j.secret)["error"])
 }
 
-// handOver gives it to somebody else, who deletes it.
-func (j *journey) handOver() {
+// transfer gives it to somebody else, who deletes it.
+func (j *journey) transfer() {
 	t, b := j.t, j.b
 	b.open(j.home + "/transfer")
 	b.fill("username", "bob")

@@ -48,7 +48,7 @@ func TestBrowserMigration(t *testing.T) {
 				root.signIn("root", "administers it")
 				before = m.tokens(root, m.old)
 				require.Empty(t, before["scope"])
-				m.reaches(before)
+				m.requireAccess(before)
 			}
 			m.choose()
 			if mode.right {
@@ -91,8 +91,8 @@ func (m *migration) tokens(who *tab, request string) map[string]any {
 	return issued
 }
 
-// reaches has the access token used.
-func (m *migration) reaches(tokens map[string]any) {
+// requireAccess has the access token used.
+func (m *migration) requireAccess(tokens map[string]any) {
 	m.t.Helper()
 	// "Its tokens access any resource on behalf of the authorizing user without scope restrictions."
 	me := pasted(m.t, m.lines[2], "ACCESS_TOKEN="+tokens["access_token"].(string))
@@ -182,7 +182,7 @@ func (m *migration) after() {
 func (m *migration) oldTokens(who *tab, before map[string]any) {
 	t := m.t
 	// "Tokens issued before the migration continue to work until users re-authorize."
-	m.reaches(before)
+	m.requireAccess(before)
 	before = m.refresh(before)
 	require.Nil(t, before["error"], before)
 	require.Empty(t, before["scope"])

@@ -79,7 +79,7 @@ func TestBehindNginx(t *testing.T) {
 	port := freePort(t)
 	p := startProvider(t, 0, local(port)+"/auth/upstream/callback")
 	n := serve(t, port, callback, upstreamSettings(p.Issuer)...)
-	n.learnt(p.Issuer)
+	n.waitProviderKnown(p.Issuer)
 	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
 	require.NoError(t, err)
 	sizes := regexp.MustCompile(`(?m)^(large_client_header_buffers|proxy_buffer).*;$`).FindAllString(string(readme), -1)

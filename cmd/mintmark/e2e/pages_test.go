@@ -160,7 +160,7 @@ func TestBrowserErrors(t *testing.T) {
 // TestConsoleIsHeard: a page that breaks its content policy does fail a test.
 func TestConsoleIsHeard(t *testing.T) {
 	app := startApplication(t)
-	b := tabWithoutJudge(t)
+	b := newUncheckedTab(t)
 	b.open(strings.Replace(app.uri, "/callback", "/breach", 1))
 	require.Equal(t, "Breach", b.text("body"))
 	require.Contains(t, strings.Join(b.complaints(), "\n"), "Content Security Policy")

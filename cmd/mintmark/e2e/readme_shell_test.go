@@ -39,14 +39,14 @@ done
 
 // A session is one bash in which blocks run one after the other.
 type session struct {
-	t       testing.TB
-	scratch string
-	command *exec.Cmd
-	say     *os.File
-	answers *bufio.Reader
-	blocks  int
-	code    string // what CODE is in later blocks, "" before a browser
-	named   map[string]*job
+	t        testing.TB
+	scratch  string
+	command  *exec.Cmd
+	commands *os.File
+	answers  *bufio.Reader
+	blocks   int
+	code     string // what CODE is in later blocks, "" before a browser
+	named    map[string]*job
 }
 
 // A job runs in the background.
@@ -63,7 +63,7 @@ func startSession(t testing.TB, dir string, environment ...string) *session {
 	require.NoError(t, err)
 	answers, answer, err := os.Pipe()
 	require.NoError(t, err)
-	s.say, s.answers = say, bufio.NewReader(answers)
+	s.commands, s.answers = say, bufio.NewReader(answers)
 	s.command = exec.Command("bash", "-c", sessionScript)
 	s.command.Dir = dir
 	s.command.Env = append(os.Environ(), append(environment, insideReadme+"=1")...)
@@ -82,9 +82,9 @@ func startSession(t testing.TB, dir string, environment ...string) *session {
 	return s
 }
 
-// tell gives the session a command and waits for its answer.
-func (s *session) tell(how, what string, patience time.Duration) (string, error) {
-	if _, err := fmt.Fprintln(s.say, how, what); err != nil {
+// send gives the session a command and waits for its answer.
+func (s *session) send(how, what string, patience time.Duration) (string, error) {
+	if _, err := fmt.Fprintln(s.commands, how, what); err != nil {
 		return "", err
 	}
 	slow := time.AfterFunc(patience, func() { _ = syscall.Kill(-s.command.Process.Pid, syscall.SIGKILL) })
@@ -105,7 +105,7 @@ func (s *session) write(text string) (path string) {
 func (s *session) run(text string) (output string, err error) {
 	s.t.Helper()
 	path := s.write(text)
-	_, err = s.tell("run", path, 5*time.Minute)
+	_, err = s.send("run", path, 5*time.Minute)
 	out, readErr := os.ReadFile(path + ".out")
 	if err != nil {
 		return string(out), fmt.Errorf("the block failed or took too long: %w", err)
@@ -118,7 +118,7 @@ func (s *session) run(text string) (output string, err error) {
 func (s *session) background(step step, text string) (output string, err error) {
 	s.t.Helper()
 	path := s.write(text)
-	answer, err := s.tell("background", path, time.Minute)
+	answer, err := s.send("background", path, time.Minute)
 	if err != nil {
 		return "", err
 	}
@@ -181,7 +181,7 @@ func (s *session) interrupt(j *job) error {
 		return nil
 	}
 	defer func() { _ = syscall.Kill(-pid, syscall.SIGKILL) }()
-	if _, err := s.tell("interrupt", strconv.Itoa(pid), 20*time.Second); err != nil {
+	if _, err := s.send("interrupt", strconv.Itoa(pid), 20*time.Second); err != nil {
 		return nil // the session failed, and the test with it
 	}
 	until := time.Now().Add(20 * time.Second)

@@ -64,7 +64,7 @@ func follow(t *testing.T, text string) {
 		case other:
 			seen += step.text
 		case excerpt:
-			require.NoError(t, standsIn(clone, step), where)
+			require.NoError(t, checkExcerpt(clone, step), where)
 		case visit:
 			address := authorizationURL(seen)
 			require.NotEmpty(t, address, "%s: no authorization URL in %s", where, seen)
@@ -79,14 +79,14 @@ func follow(t *testing.T, text string) {
 			}
 		case again:
 			for _, name := range step.names {
-				output, err := s.take(s.named[name].step)
+				output, err := s.runStep(s.named[name].step)
 				require.NoError(t, err, "%s: %s\nprinted:\n%s", where, name, output)
 			}
 		case shell:
 			if step.noRun != "" {
 				continue
 			}
-			output, err := s.take(step)
+			output, err := s.runStep(step)
 			require.NoError(t, err, "%s:\n%s\nprinted:\n%s", where, step.text, output)
 			for _, expected := range step.expect {
 				require.Contains(t, output, expected, "%s:\n%s", where, step.text)
@@ -96,8 +96,8 @@ func follow(t *testing.T, text string) {
 	}
 }
 
-// standsIn reports an excerpt that is not a run of whole lines of its file.
-func standsIn(checkout string, s step) error {
+// checkExcerpt reports an excerpt that is not a run of whole lines of its file.
+func checkExcerpt(checkout string, s step) error {
 	text, err := os.ReadFile(filepath.Join(checkout, s.file))
 	if err == nil && (s.text == "" || !strings.Contains("\n"+string(text), "\n"+s.text)) {
 		err = fmt.Errorf("%s does not have these lines:\n%s", s.file, s.text)
@@ -107,18 +107,18 @@ func standsIn(checkout string, s step) error {
 
 func TestExcerptsFound(t *testing.T) {
 	const file = "cmd/mintmark/e2e/testdata/README.md"
-	require.NoError(t, standsIn(root, step{file: file, text: "# A sample that has every mark\n"}))
+	require.NoError(t, checkExcerpt(root, step{file: file, text: "# A sample that has every mark\n"}))
 	for _, bad := range []step{
 		{file: file}, {file: file, text: "A sample that has every mark\n"}, {file: file, text: "# A sample\n"}, {file: "missing", text: "a\n"},
 	} {
-		require.Error(t, standsIn(root, bad), bad.text)
+		require.Error(t, checkExcerpt(root, bad), bad.text)
 	}
 }
 
 // codeLine is where README shows a code that a person must put in.
 var codeLine = regexp.MustCompile(`(?m)^(\s*(?:export )?CODE=)[^$\n]*$`)
 
-func (s *session) take(step step) (string, error) {
+func (s *session) runStep(step step) (string, error) {
 	s.t.Helper()
 	text := step.text
 	if s.code != "" {

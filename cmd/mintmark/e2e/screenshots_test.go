@@ -18,7 +18,7 @@ func TestScreenshots(t *testing.T) {
 	require.NoError(t, os.MkdirAll(dir, 0o755))
 	grounds := map[string]string{}
 	b := newTab(t)
-	eachLook(t, b, func(t *testing.T, page string, width int64, theme string) {
+	eachDisplay(t, b, func(t *testing.T, page string, width int64, theme string) {
 		picture, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
 		require.NoError(t, err)
 		name := fmt.Sprintf("%s-%d-%s.png", page, width, theme)

@@ -45,14 +45,14 @@ func TestTokensBeforeJudges(t *testing.T) {
 			bad := tampered(t, algorithm, token.AccessToken)
 			for _, judge := range []struct {
 				name   string
-				verify func(*testing.T, judged) map[string]verdict
+				verify func(*testing.T, verificationRequest) map[string]verdict
 			}{{"jose", joseVerdicts}, {"jwx", jwxVerdicts}} {
 				t.Run(judge.name, func(t *testing.T) {
-					ask := func(tokens map[string]string, c judged) map[string]verdict {
+					ask := func(tokens map[string]string, c verificationRequest) map[string]verdict {
 						c.JWKS, c.Algorithm, c.Tokens = s.BaseURL+"/.well-known/jwks.json", algorithm, tokens
 						return judge.verify(t, c)
 					}
-					right := judged{Issuer: s.Issuer, Audience: s.BaseURL}
+					right := verificationRequest{Issuer: s.Issuer, Audience: s.BaseURL}
 					for name, v := range ask(good, right) {
 						require.Empty(t, v.Refused, name)
 						checkClaims(t, algorithm, s.Issuer, name, v)
@@ -60,7 +60,7 @@ func TestTokensBeforeJudges(t *testing.T) {
 					for name, v := range ask(bad, right) {
 						require.NotEmpty(t, v.Refused, "a token with %s was accepted", name)
 					}
-					for name, c := range map[string]judged{
+					for name, c := range map[string]verificationRequest{
 						"another issuer":   {Issuer: s.Issuer + "/", Audience: s.BaseURL},
 						"another audience": {Issuer: s.Issuer, Audience: "https://api.example"},
 						"after its end":    {Issuer: s.Issuer, Audience: s.BaseURL, At: time.Now().Add(31 * time.Minute).Unix()},
@@ -94,7 +94,7 @@ func checkClaims(t *testing.T, algorithm, issuer, name string, v verdict) {
 }
 
 // A judged is what a judge is asked: whether it would accept the tokens.
-type judged struct {
+type verificationRequest struct {
 	JWKS      string            `json:"jwksURI"`
 	Issuer    string            `json:"issuer"`
 	Audience  string            `json:"audience"`
@@ -109,13 +109,13 @@ type verdict struct {
 	Refused         string
 }
 
-func joseVerdicts(t *testing.T, c judged) map[string]verdict {
+func joseVerdicts(t *testing.T, c verificationRequest) map[string]verdict {
 	var verdicts map[string]verdict
 	runNode(t, "jose.mjs", c, nil, &verdicts)
 	return verdicts
 }
 
-func jwxVerdicts(t *testing.T, c judged) map[string]verdict {
+func jwxVerdicts(t *testing.T, c verificationRequest) map[string]verdict {
 	keys, err := jwk.Fetch(t.Context(), c.JWKS)
 	require.NoError(t, err)
 	verdicts := map[string]verdict{}
@@ -125,7 +125,7 @@ func jwxVerdicts(t *testing.T, c judged) map[string]verdict {
 	return verdicts
 }
 
-func jwxVerdict(ctx context.Context, keys jwk.Set, c judged, token []byte) (v verdict) {
+func jwxVerdict(ctx context.Context, keys jwk.Set, c verificationRequest, token []byte) (v verdict) {
 	now := time.Now
 	if c.At != 0 {
 		now = func() time.Time { return time.Unix(c.At, 0) }

@@ -35,10 +35,10 @@ func pageRoutes(t testing.TB) (list []string) {
 	return list
 }
 
-// visits are the addresses at which a tour has looked.
-type visits map[string]bool
+// visitedPages are the addresses at which a tour has looked.
+type visitedPages map[string]bool
 
-func (v visits) note(t testing.TB, address string) {
+func (v visitedPages) add(t testing.TB, address string) {
 	t.Helper()
 	u, err := url.Parse(address)
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func (v visits) note(t testing.TB, address string) {
 }
 
 // missed are the patterns at which nobody has looked.
-func (v visits) missed(patterns []string) (list []string) {
+func (v visitedPages) missed(patterns []string) (list []string) {
 	for _, pattern := range patterns {
 		seen := false
 		for path := range v {
@@ -74,11 +74,11 @@ func matches(pattern, path string) bool {
 	return true
 }
 
-// TestVisits: a page at which a tour has not looked is found.
-func TestVisits(t *testing.T) {
-	v := visits{}
-	v.note(t, "http://127.0.0.1/admin/clients?q=a")
-	v.note(t, "http://127.0.0.1/admin/clients/cal-app/suspend")
+// TestVisitedPages: a page at which a tour has not looked is found.
+func TestVisitedPages(t *testing.T) {
+	v := visitedPages{}
+	v.add(t, "http://127.0.0.1/admin/clients?q=a")
+	v.add(t, "http://127.0.0.1/admin/clients/cal-app/suspend")
 	require.Equal(t, []string{"/", "/admin/clients/:id", "/admin/:what/cal-app"},
 		v.missed([]string{"/", "/admin/clients", "/admin/clients/:id", "/admin/:what/cal-app", "/admin/clients/:id/suspend"}))
 }

@@ -14,10 +14,10 @@ import (
 // pages.
 func tour(t *testing.T, b *tab, see func(name string)) {
 	t.Helper()
-	visited := visits{}
+	visited := visitedPages{}
 	look := func(name string) {
 		t.Helper()
-		visited.note(t, b.location())
+		visited.add(t, b.location())
 		see(name)
 	}
 	app := startApplication(t)
@@ -170,15 +170,15 @@ func serveParts(t *testing.T) string {
 	return files.URL + "/testdata/specimen.golden.html"
 }
 
-// eachLook runs check on every page of the tour, wide and narrow, light and
+// eachDisplay runs check on every page of the tour, wide and narrow, light and
 // dark.
-func eachLook(t *testing.T, b *tab, check func(t *testing.T, page string, width int64, theme string)) {
+func eachDisplay(t *testing.T, b *tab, check func(t *testing.T, page string, width int64, theme string)) {
 	t.Helper()
 	tour(t, b, func(page string) {
 		t.Run(page, func(t *testing.T) {
 			for _, width := range []int64{1280, 320} {
 				for _, theme := range []string{"light", "dark"} {
-					b.looks(width, theme)
+					b.setDisplay(width, theme)
 					check(t, page, width, theme)
 				}
 			}

@@ -20,9 +20,9 @@ func upstreamSettings(issuer string, more ...string) []string {
 	}, more...)
 }
 
-// elsewhere presses the link to the provider, says there who is there, and goes
+// signInUpstream presses the link to the provider, says there who is there, and goes
 // on.
-func (b *tab) elsewhere(account string) {
+func (b *tab) signInUpstream(account string) {
 	b.t.Helper()
 	b.press("a.button")
 	require.Equal(b.t, "Who are you?", b.text("h1"))
@@ -56,14 +56,14 @@ func TestBrowserUpstream(t *testing.T) {
 	p := startProvider(t, 0, local(port)+"/auth/upstream/callback")
 	n := serve(t, port, app.uri, upstreamSettings(p.Issuer)...)
 	request := authorizeURL(&n.server, "cal-app", app.uri, "scope", "PROFILE_READ")
-	n.learnt(p.Issuer)
+	n.waitProviderKnown(p.Issuer)
 
 	t.Run("the first time, and again", func(t *testing.T) {
 		b := newTab(t)
 		b.scripts(false)
 		b.open(n.AppURL + "/account")
 		require.Equal(t, "Sign in with Example ID", b.text("a.button"))
-		b.elsewhere("s-ada")
+		b.signInUpstream("s-ada")
 		require.Equal(t, n.AppURL+"/account", b.location(), "back to where they wanted to go")
 		require.Contains(t, b.text("main"), "Ada Elsewhere")
 		first := n.users()["ada"]
@@ -85,7 +85,7 @@ func TestBrowserUpstream(t *testing.T) {
 
 		other := newTab(t)
 		other.open(n.AppURL + "/account")
-		other.elsewhere("s-ada")
+		other.signInUpstream("s-ada")
 		require.Contains(t, other.text("main"), first.ID)
 		require.Equal(t, first, n.users()["ada"], "the same account")
 		audit := n.run("", "audit", "--user", first.ID)
@@ -96,7 +96,7 @@ func TestBrowserUpstream(t *testing.T) {
 		b := newTab(t)
 		b.open(request)
 		require.Contains(t, b.text("main"), "Calendar App")
-		b.elsewhere("s-ada")
+		b.signInUpstream("s-ada")
 		require.Contains(t, b.text("h1"), "Calendar App")
 		require.Equal(t, request, b.location())
 		_, err := chromedp.Run(b.ctx, chromedp.Evaluate[any]("history.back()"))
@@ -115,7 +115,7 @@ func TestBrowserUpstream(t *testing.T) {
 		for _, account := range []string{"s-root", "s-grace", "s-mallory", "s-alice"} {
 			b := newTab(t)
 			b.open(n.AppURL + "/auth/sign-in")
-			b.elsewhere(account)
+			b.signInUpstream(account)
 			require.Contains(t, b.text("h1"), "Hello, ")
 		}
 		users := n.users()
@@ -135,27 +135,27 @@ func TestBrowserUpstream(t *testing.T) {
 		require.Contains(t, b.text("[role=alert]"), "Example ID did not sign you in: it was cancelled there")
 		require.NotContains(t, b.text("main"), "555-EVIL")
 		require.Contains(t, b.text("main"), "Calendar App", "what waits still waits")
-		b.elsewhere("s-ada")
+		b.signInUpstream("s-ada")
 		require.Equal(t, request, b.location())
 	})
 	t.Run("disabled here", func(t *testing.T) {
 		n.run("", "user", "disable", "root")
 		b := newTab(t)
 		b.open(n.AppURL + "/auth/sign-in")
-		b.elsewhere("s-root")
+		b.signInUpstream("s-root")
 		require.Contains(t, b.text("[role=alert]"), "Your account at this service is disabled.")
 	})
 	t.Run("an answer for another browser", func(t *testing.T) {
 		b := newTab(t)
 		b.open(n.AppURL + "/auth/upstream/callback?code=x&state=" + strings.Repeat("s", 43))
 		require.Contains(t, b.text("[role=alert]"), "not begun in this browser")
-		b.elsewhere("s-ada")
+		b.signInUpstream("s-ada")
 		require.Equal(t, "Hello, Ada Elsewhere", b.text("h1"))
 	})
 }
 
-// learnt waits until the node knows its provider.
-func (n *node) learnt(issuer string) {
+// waitProviderKnown waits until the node knows its provider.
+func (n *node) waitProviderKnown(issuer string) {
 	n.t.Helper()
 	require.Eventually(n.t, func() bool {
 		return strings.Contains(n.log.String(), `msg="the upstream provider can be asked" issuer=`+issuer)
@@ -181,9 +181,9 @@ func TestBrowserUpstreamDown(t *testing.T) {
 
 	p := startProvider(t, providerPort, local(port)+"/auth/upstream/callback")
 	require.Equal(t, issuer, p.Issuer)
-	n.learnt(issuer)
+	n.waitProviderKnown(issuer)
 	b.press(`form[action="/auth/sign-out"] button`)
-	b.elsewhere("s-ada")
+	b.signInUpstream("s-ada")
 	require.Contains(t, b.text("main"), "Ada Elsewhere")
 }
 

@@ -30,9 +30,9 @@ func TestValidAdministration(t *testing.T) {
 	root := newPerson(t, "root", "administers it")
 	at, err := url.Parse(s.AppURL)
 	require.NoError(t, err)
-	visited := visits{}
+	visited := visitedPages{}
 	get := func(path string) answer {
-		visited.note(t, path)
+		visited.add(t, path)
 		r, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.AppURL+path, nil)
 		require.NoError(t, err)
 		return send(t, root.client, r)

@@ -47,9 +47,9 @@ func TestValidHTML(t *testing.T) {
 	}
 	a := alice(t)
 	elsewhere := a
-	visited := visits{}
+	visited := visitedPages{}
 	get := func(name, path string) answer {
-		visited.note(t, path)
+		visited.add(t, path)
 		page := send(t, a.client, mustGet(t, s.AppURL+path))
 		require.Contains(t, page.body, "</html>", name)
 		keep(name, page.body)

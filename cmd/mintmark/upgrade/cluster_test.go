@@ -205,8 +205,8 @@ func (c *cluster) settle() {
 	}), "the cluster does not become healthy")
 }
 
-// lead has a node lead.
-func (c *cluster) lead(name string) {
+// makeLeader has a node lead.
+func (c *cluster) makeLeader(name string) {
 	c.t.Helper()
 	require.True(c.t, until(eventually, func() bool {
 		_, _, _ = c.nodes[0].run("", "cluster", "transfer-leader", "--to", name)
@@ -215,8 +215,8 @@ func (c *cluster) lead(name string) {
 	}), "%s does not lead", name)
 }
 
-// same compares the whole state of all nodes. Nobody may write meanwhile.
-func (c *cluster) same() {
+// requireSameState compares the whole state of all nodes. Nobody may write meanwhile.
+func (c *cluster) requireSameState() {
 	c.t.Helper()
 	type checksum struct {
 		Applied  uint64

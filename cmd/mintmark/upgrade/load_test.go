@@ -13,10 +13,10 @@ import (
 // A load keeps asking the nodes that are ready: clients behind a balancer that
 // looks at /readyz. Any failure is one that such a client would see.
 type load struct {
-	c    *cluster
-	stop chan struct{}
-	wait sync.WaitGroup
-	gate sync.RWMutex // held by who wants nobody to ask
+	c      *cluster
+	stop   chan struct{}
+	wait   sync.WaitGroup
+	paused sync.RWMutex // held by who wants nobody to ask
 
 	done   atomic.Int64
 	mu     sync.Mutex
@@ -25,9 +25,9 @@ type load struct {
 
 const (
 	clients = 6
-	// look is how often a balancer looks at /readyz. A node that stops goes on
+	// pollInterval is how often a balancer looks at /readyz. A node that stops goes on
 	// answering for a second.
-	look = 100 * time.Millisecond
+	pollInterval = 100 * time.Millisecond
 )
 
 func startLoad(c *cluster, app string, standing bool) *load {
@@ -47,7 +47,7 @@ func (l *load) watch(n *node) {
 	for {
 		n.ready.Store(n.asks("/readyz"))
 		select {
-		case <-time.After(look):
+		case <-time.After(pollInterval):
 		case <-l.stop:
 			return
 		}
@@ -79,21 +79,21 @@ func (l *load) ask(c *client) {
 	for !l.stopping() {
 		var code, token string
 		var err error
-		l.one(func() error { code, err = c.allow(); return err })
+		l.track(func() error { code, err = c.allow(); return err })
 		if err != nil {
 			continue
 		}
-		l.one(func() error { token, err = c.exchange(l.pick(), code); return err })
+		l.track(func() error { token, err = c.exchange(l.pick(), code); return err })
 		for i := 0; err == nil && i < 40 && !l.stopping(); i++ {
-			l.one(func() error { token, err = c.refresh(l.pick(), token); return err })
+			l.track(func() error { token, err = c.refresh(l.pick(), token); return err })
 			time.Sleep(5 * time.Millisecond) // two processors are for three nodes, too
 		}
 	}
 }
 
-func (l *load) one(request func() error) {
-	l.gate.RLock()
-	defer l.gate.RUnlock()
+func (l *load) track(request func() error) {
+	l.paused.RLock()
+	defer l.paused.RUnlock()
 	if err := request(); err != nil {
 		l.mu.Lock()
 		l.failed = append(l.failed, err)
@@ -103,15 +103,15 @@ func (l *load) one(request func() error) {
 	l.done.Add(1)
 }
 
-// hold lets nobody ask while f runs.
-func (l *load) hold(f func()) {
-	l.gate.Lock()
-	defer l.gate.Unlock()
+// pauseDuring lets nobody ask while f runs.
+func (l *load) pauseDuring(f func()) {
+	l.paused.Lock()
+	defer l.paused.Unlock()
 	f()
 }
 
-// advances waits until the clients have got on, so that a step was under load.
-func (l *load) advances(t testing.TB) {
+// requireProgress waits until the clients have got on, so that a step was under load.
+func (l *load) requireProgress(t testing.TB) {
 	t.Helper()
 	from := l.done.Load()
 	require.True(t, until(eventually, func() bool { return l.done.Load() > from+200 }), "the load gets nowhere")

@@ -14,8 +14,8 @@ const app = "app"
 
 func user(i int) string { return fmt.Sprintf("user-%d", i) }
 
-// people makes accounts and a client by the operators' commands.
-func (c *cluster) people() {
+// createAccounts makes accounts and a client by the operators' commands.
+func (c *cluster) createAccounts() {
 	c.t.Helper()
 	first := c.nodes[0]
 	for i := range clients {
@@ -47,11 +47,11 @@ func (c *cluster) replace(n *node, binary string) {
 	require.True(c.t, until(eventually, func() bool { return n.asks("/readyz") }), "%s is not ready", n.name)
 }
 
-// mixed holds what must be so while nodes of both versions run.
-func (c *cluster) mixed(l *load, upgraded int) {
+// checkMixed holds what must be so while nodes of both versions run.
+func (c *cluster) checkMixed(l *load, upgraded int) {
 	t := c.t
 	t.Helper()
-	l.advances(t)
+	l.requireProgress(t)
 	c.level(1)
 	s, err := c.nodes[0].status()
 	require.NoError(t, err)
@@ -70,7 +70,7 @@ func (c *cluster) mixed(l *load, upgraded int) {
 		require.Contains(t, remarks, "n3 (old, level 1)")
 	}
 	// The state is the same, and every process still runs.
-	l.hold(c.same)
+	l.pauseDuring(c.requireSameState)
 	for _, n := range c.nodes {
 		require.True(t, n.running(), n.name)
 	}
@@ -90,9 +90,9 @@ func (c *cluster) named(name string) *node {
 func TestRollingUpgrade(t *testing.T) {
 	c := newCluster(t, oldBinary)
 	c.level(1)
-	c.people()
+	c.createAccounts()
 	l := startLoad(c, app, false)
-	l.advances(t)
+	l.requireProgress(t)
 	for i, n := range c.nodes {
 		c.replace(n, newBinary)
 		c.settle()
@@ -100,30 +100,30 @@ func TestRollingUpgrade(t *testing.T) {
 			break
 		}
 		for _, leader := range []string{"n1", "n3"} { // a new one and an old one
-			c.lead(leader)
-			c.mixed(l, i+1)
+			c.makeLeader(leader)
+			c.checkMixed(l, i+1)
 		}
-		c.reuse(l, i)
+		c.checkReuse(l, i)
 	}
 	c.level(newLevel)
-	l.advances(t)
+	l.requireProgress(t)
 	l.end(t)
-	c.same()
+	c.requireSameState()
 
 	// Now that each node has it, what was withheld is done.
 	c.nodes[1].must("grant", "disconnect", "--user", user(0))
-	c.same()
-	c.refusesTheOld()
-	c.restarts()
+	c.requireSameState()
+	c.checkDowngradeRefused()
+	c.restartEach()
 }
 
-// reuse: a refresh token that is used again, at an old node while a new one
+// checkReuse: a refresh token that is used again, at an old node while a new one
 // leads and the other way round, is refused in words and ends its grant.
-func (c *cluster) reuse(l *load, i int) {
+func (c *cluster) checkReuse(l *load, i int) {
 	t := c.t
 	t.Helper()
 	for _, leader := range []string{"n1", "n3"} {
-		c.lead(leader)
+		c.makeLeader(leader)
 		for _, at := range []int{0, 2} {
 			client := newClient(user(i), app, l.pick, false)
 			code, err := client.allow()
@@ -147,8 +147,8 @@ func (c *cluster) reuse(l *load, i int) {
 	}
 }
 
-// refusesTheOld: a node can't go back, and says why.
-func (c *cluster) refusesTheOld() {
+// checkDowngradeRefused: a node can't go back, and says why.
+func (c *cluster) checkDowngradeRefused() {
 	t, n := c.t, c.nodes[2]
 	t.Helper()
 	n.stop()
@@ -166,18 +166,18 @@ func (c *cluster) refusesTheOld() {
 	c.settle()
 }
 
-// restarts restarts each node once more, with clients that keep connections
+// restartEach restarts each node once more, with clients that keep connections
 // standing.
-func (c *cluster) restarts() {
+func (c *cluster) restartEach() {
 	c.t.Helper()
 	l := startLoad(c, app, true)
 	for _, n := range c.nodes {
-		l.advances(c.t)
+		l.requireProgress(c.t)
 		c.replace(n, newBinary)
-		time.Sleep(2 * look) // until the balancers have seen it
+		time.Sleep(2 * pollInterval) // until the balancers have seen it
 		c.settle()
 	}
-	l.advances(c.t)
+	l.requireProgress(c.t)
 	l.end(c.t)
-	c.same()
+	c.requireSameState()
 }

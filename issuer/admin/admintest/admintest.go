@@ -32,12 +32,12 @@ import (
 )
 
 // A World is everything that operations act on.
-type World struct {
-	t      testing.TB
-	memory *cluster.Memory
-	now    atomic.Int64 // Unix milliseconds
-	down   atomic.Bool
-	key    keys.Secret
+type Env struct {
+	t        testing.TB
+	memory   *cluster.Memory
+	now      atomic.Int64 // Unix milliseconds
+	noLeader atomic.Bool
+	key      keys.Secret
 
 	Passwords *credential.Hasher
 	Log       Log // of the server
@@ -45,17 +45,17 @@ type World struct {
 
 	// Of a node that has peers; to be set before Config or Serve.
 	Cluster *Cluster
-	Reseal  func(ctx context.Context, force bool) (admin.Resealed, error)
+	Rewrap  func(ctx context.Context, force bool) (admin.RewrapResult, error)
 	Replace func(ctx context.Context, leaked string) (admin.Rotated, error)
 	Backup  func(context.Context, io.Writer) error
 }
 
-// New is a world with a credential key and nothing else.
-func New(t testing.TB) *World {
+// New is an env with a credential key and nothing else.
+func New(t testing.TB) *Env {
 	t.Helper()
 	key, err := keys.GenerateSecret(rand.Reader)
 	require.NoError(t, err)
-	w := &World{t: t, key: key, Passwords: credential.NewHasher(rand.Reader, 0)}
+	w := &Env{t: t, key: key, Passwords: credential.NewHasher(rand.Reader, 0)}
 	w.now.Store(Started.UnixMilli())
 	w.memory = cluster.NewMemory(issuer.Machine(), func() time.Time { return w.Now().Std() })
 	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}})
@@ -64,7 +64,7 @@ func New(t testing.TB) *World {
 }
 
 // Serve opens the socket and returns the data directory that it is in.
-func (w *World) Serve() string {
+func (w *Env) Serve() string {
 	w.t.Helper()
 	dir, _ := Open(w.t, admin.NewHandler(w.Config()))
 	return dir
@@ -88,10 +88,10 @@ func Open(t testing.TB, h http.Handler) (dir string, s *admin.Server) {
 	return dir, s
 }
 
-// Config is the world as the operations see it.
-func (w *World) Config() admin.Config {
+// Config is the env as the operations see it.
+func (w *Env) Config() admin.Config {
 	c := admin.Config{
-		Backup: w.Backup, Reseal: w.Reseal,
+		Backup: w.Backup, Rewrap: w.Rewrap,
 		Ledger: w, Rand: rand.Reader, Secret: w.Secret, SecretOfSHA256: w.SecretOfSHA256,
 		Declared: w.Declared, Explain: w.explain, Rotate: w.rotate, Replace: w.Replace, Passwords: w.Passwords,
 		Log: slog.New(slog.NewTextHandler(&w.Log, &slog.HandlerOptions{Level: slog.LevelDebug})),
@@ -103,14 +103,14 @@ func (w *World) Config() admin.Config {
 }
 
 // Do decides a command that must be accepted.
-func (w *World) Do(c ledger.Command) ledger.Outcome {
+func (w *Env) Do(c ledger.Command) ledger.Outcome {
 	w.t.Helper()
 	out := w.propose(c)
 	require.Nil(w.t, out.Refusal, "%T: %+v", c, out.Refusal)
 	return out
 }
 
-func (w *World) propose(c ledger.Command) ledger.Outcome {
+func (w *Env) propose(c ledger.Command) ledger.Outcome {
 	var id cluster.CommandID
 	_, _ = rand.Read(id[:]) // never fails
 	out, wrote := w.memory.Do(&issuer.Entry{Command: c}, id, false)
@@ -121,42 +121,42 @@ func (w *World) propose(c ledger.Command) ledger.Outcome {
 }
 
 // Propose implements admin.Ledger.
-func (w *World) Propose(_ context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
-	if w.down.Load() {
+func (w *Env) Propose(_ context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
+	if w.noLeader.Load() {
 		return ledger.Outcome{}, 0, oauth.ErrUnavailable
 	}
 	return w.propose(c), 0, nil
 }
 
 // ViewFresh implements admin.Ledger.
-func (w *World) ViewFresh(context.Context) (ledger.View, error) {
-	if w.down.Load() {
+func (w *Env) ViewFresh(context.Context) (ledger.View, error) {
+	if w.noLeader.Load() {
 		return ledger.View{}, oauth.ErrUnavailable
 	}
 	return w.View(), nil
 }
 
 // View implements admin.Ledger.
-func (w *World) View() ledger.View { return ledger.At(w.memory.View()) }
+func (w *Env) View() ledger.View { return ledger.At(w.memory.View()) }
 
 // Now implements admin.Ledger.
-func (w *World) Now() ledger.Time { return ledger.Time(w.now.Load()) }
+func (w *Env) Now() ledger.Time { return ledger.Time(w.now.Load()) }
 
 // Advance moves the clock on.
-func (w *World) Advance(d time.Duration) { w.now.Add(d.Milliseconds()) }
+func (w *Env) Advance(d time.Duration) { w.now.Add(d.Milliseconds()) }
 
-// Down says whether nothing can be decided.
-func (w *World) Down(down bool) { w.down.Store(down) }
+// SetNoLeader says whether nothing can be decided.
+func (w *Env) SetNoLeader(down bool) { w.noLeader.Store(down) }
 
 // Secret is the digest of a secret.
-func (w *World) Secret(plain string) (ledger.NewSecret, error) {
+func (w *Env) Secret(plain string) (ledger.NewSecret, error) {
 	s, err := w.SecretOfSHA256(sha256.Sum256([]byte(plain)))
 	s.Tail = credential.Tail(plain)
 	return s, err
 }
 
 // SecretOfSHA256 is Secret where only the SHA-256 is known.
-func (w *World) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
+func (w *Env) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	var id [8]byte
 	_, _ = rand.Read(id[:]) // never fails
 	return ledger.NewSecret{
@@ -165,17 +165,17 @@ func (w *World) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 }
 
 // Declared is a keyed digest.
-func (w *World) Declared(text []byte) []string {
+func (w *Env) Declared(text []byte) []string {
 	sum := w.key.MAC("declared").Sum(text)
 	return []string{hex.EncodeToString(sum[:])}
 }
 
 // ErrorID seals a cause.
-func (w *World) ErrorID(c credential.Cause) string {
+func (w *Env) ErrorID(c credential.Cause) string {
 	return credential.SealCause(rand.Reader, w.key.AEAD("error"), 1, c)
 }
 
-func (w *World) explain(id string) (ledger.Explanation, error) {
+func (w *Env) explain(id string) (ledger.Explanation, error) {
 	c, err := credential.OpenCause(func(uint32) (cipher.AEAD, bool) { return w.key.AEAD("error"), true }, id)
 	return ledger.Explanation{
 		Client: c.Client, Cause: ledger.Cause(c.Code), At: ledger.Time(c.At),
@@ -183,7 +183,7 @@ func (w *World) explain(id string) (ledger.Explanation, error) {
 	}, err
 }
 
-func (w *World) rotate(_ context.Context, p ledger.Purpose) (string, error) {
+func (w *Env) rotate(_ context.Context, p ledger.Purpose) (string, error) {
 	out := w.propose(&ledger.AddKey{Key: ledger.Key{ID: "k9", Purpose: p, Number: 9, Sealed: []byte("sealed")}})
 	if out.Refusal != nil {
 		return "", Rule(out.Refusal.Cause.String())
@@ -192,16 +192,16 @@ func (w *World) rotate(_ context.Context, p ledger.Purpose) (string, error) {
 }
 
 // SignIn makes a session.
-func (w *World) SignIn(user string) ledger.Actor {
+func (w *Env) SignIn(user string) ledger.Actor {
 	w.t.Helper()
 	var id [32]byte
 	_, _ = rand.Read(id[:]) // never fails
-	w.Do(&ledger.SignIn{Session: id, User: user, Verified: sha256.Sum256([]byte(w.View().User(user).Password))})
+	w.Do(&ledger.SignIn{Session: id, User: user, VerifiedHash: sha256.Sum256([]byte(w.View().User(user).Password))})
 	return ledger.Actor{Session: id}
 }
 
 // Allow makes a grant; without a scope it is that of a legacy client.
-func (w *World) Allow(user, client, scope string) ledger.GrantID {
+func (w *Env) Allow(user, client, scope string) ledger.GrantID {
 	w.t.Helper()
 	var id ledger.GrantID
 	_, _ = rand.Read(id[:]) // never fails

@@ -14,13 +14,13 @@ func (c *Cluster) RotateAuthority(ctx context.Context) (admin.AuthorityChange, e
 		return admin.AuthorityChange{}, err
 	}
 	a := admin.AuthorityChange{Done: true, Authorities: []admin.Authority{
-		{ID: "aaaaaaaaaaaaaaaaaaaa", State: "signing", Made: Started, Waits: []string{}},
+		{ID: "aaaaaaaaaaaaaaaaaaaa", State: "signing", Made: Started, WaitingFor: []string{}},
 	}}
 	for _, n := range c.Status(ctx).Nodes {
 		if n.State == admin.StateUnreachable {
 			a.Done = false
 			a.Authorities = append(a.Authorities, admin.Authority{
-				ID: "bbbbbbbbbbbbbbbbbbbb", State: "announced", Made: Started.Add(time.Hour), Waits: []string{n.Name},
+				ID: "bbbbbbbbbbbbbbbbbbbb", State: "announced", Made: Started.Add(time.Hour), WaitingFor: []string{n.Name},
 			})
 		}
 	}

@@ -40,20 +40,20 @@ type Provider struct {
 	now func() time.Time
 	key *ecdsa.PrivateKey
 
-	mu       sync.Mutex // guards all below, while the provider answers
-	Metadata func(Claims)
-	Profile  Claims       // of everybody, beside sub
-	ID       func(Claims) // changes an ID token before it is signed
-	Sign     func(text string) string
-	Answer   map[string]http.HandlerFunc // instead of the provider's own, by path
-	codes    map[string]request
-	asked    []string // paths
+	mu        sync.Mutex // guards all below, while the provider answers
+	Metadata  func(Claims)
+	Profile   Claims       // of everybody, beside sub
+	ID        func(Claims) // changes an ID token before it is signed
+	Sign      func(text string) string
+	Answer    map[string]http.HandlerFunc // instead of the provider's own, by path
+	codes     map[string]request
+	requested []string // paths
 }
 
 // A request is what an authorization request asked for.
 type request struct {
 	subject, nonce, challenge, redirectURI string
-	anew                                   bool // the request had max_age=0
+	reauth                                 bool // the request had max_age=0
 }
 
 // New starts a provider by whose clock ID tokens run out.
@@ -67,11 +67,11 @@ func New(t testing.TB, now func() time.Time) *Provider {
 	return p
 }
 
-// Asked is how often a path was asked for.
-func (p *Provider) Asked(path string) (times int) {
+// Requests is how often a path was asked for.
+func (p *Provider) Requests(path string) (times int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, asked := range p.asked {
+	for _, asked := range p.requested {
 		if asked == path {
 			times++
 		}
@@ -81,7 +81,7 @@ func (p *Provider) Asked(path string) (times int) {
 
 func (p *Provider) serve(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
-	p.asked = append(p.asked, r.URL.Path)
+	p.requested = append(p.requested, r.URL.Path)
 	own := p.Answer[r.URL.Path]
 	p.mu.Unlock()
 	if own != nil {
@@ -164,7 +164,7 @@ func (p *Provider) token(w http.ResponseWriter, r *http.Request) {
 	}
 	now := p.now().Unix()
 	claims := Claims{"iss": p.URL, "aud": ClientID, "sub": asked.subject, "nonce": asked.nonce, "iat": now, "exp": now + 60}
-	if asked.anew {
+	if asked.reauth {
 		claims["auth_time"] = now // the test's person authenticates at once
 	}
 	if p.ID != nil {

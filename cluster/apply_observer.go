@@ -1,0 +1,20 @@
+package cluster
+
+import "github.com/hashicorp/go-memdb"
+
+// An ApplyObserver is told what the log does to the state. It is for what a node keeps
+// beside it; nothing it does may change the state or hold it up.
+//
+// Applied and Restored are called in order, by one goroutine at a time. After a
+// restart commands that were applied before are applied, and told, again.
+type ApplyObserver interface {
+	// Applied is told of a command and its decision. txn is the state before its
+	// changes, and must not be kept.
+	Applied(txn *memdb.Txn, cmd Command, d Decision, m Meta)
+	// Restored is told that the state is that of a snapshot now, whose last
+	// command had this position and time.
+	Restored(seq uint64, at int64)
+	// Flush returns when what was told is on disk. A snapshot, which replaces the
+	// log, waits for it.
+	Flush() error
+}

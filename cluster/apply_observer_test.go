@@ -1,0 +1,80 @@
+package cluster_test
+
+import (
+	"errors"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/hashicorp/go-memdb"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// recordingObserver is an ApplyObserver that knows what it was told, and what of it is on disk.
+type recordingObserver struct {
+	mu                     sync.Mutex
+	appliedSeq, flushedSeq uint64
+	fail                   error // of Flush
+}
+
+func (o *recordingObserver) Applied(_ *memdb.Txn, _ cluster.Command, _ cluster.Decision, m cluster.Meta) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.appliedSeq = m.Seq
+}
+
+func (o *recordingObserver) Restored(seq uint64, _ int64) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.appliedSeq, o.flushedSeq = seq, seq
+}
+
+func (o *recordingObserver) Flush() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.fail == nil {
+		o.flushedSeq = o.appliedSeq
+	}
+	return o.fail
+}
+
+// TestSnapshotWaitsForTheApplyObserver: a snapshot replaces the log, from which a
+// witness that lost what it was told would be told again. So there is none before
+// what was told is on disk.
+func TestSnapshotWaitsForTheApplyObserver(t *testing.T) {
+	o := &recordingObserver{fail: errors.New("the disk is full")}
+	c := config(t, "")
+	c.ApplyObserver = o
+	n := open(t, c)
+	for range 3 {
+		_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+		require.NoError(t, err)
+	}
+	taken := func() (names []string) {
+		names, err := filepath.Glob(filepath.Join(c.Dir, "snapshots", "*-*"))
+		require.NoError(t, err)
+		return names
+	}
+	require.ErrorContains(t, n.Snapshot(), o.fail.Error())
+	require.Empty(t, taken())
+
+	o.mu.Lock()
+	o.fail = nil
+	o.mu.Unlock()
+	require.NoError(t, n.Snapshot())
+	require.Len(t, taken(), 1)
+	require.Equal(t, n.Seq(), o.flushedSeq)
+
+	// What the snapshot has is not told again after a crash; the rest is.
+	_, _, err := n.Propose(t.Context(), &set{Name: "b"})
+	require.NoError(t, err)
+	last := n.Seq()
+	shut(t, n)
+	again := new(recordingObserver)
+	c.ApplyObserver = again
+	open(t, c)
+	require.Equal(t, last, again.appliedSeq)
+	require.Equal(t, last-1, again.flushedSeq)
+}

@@ -1,0 +1,479 @@
+package cluster_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// plainSecrets seals nothing: what is sealed is not the matter of these tests.
+type plainSecrets struct{}
+
+func (plainSecrets) Seal(_ string, b []byte) ([]byte, error) {
+	return append([]byte("sealed:"), b...), nil
+}
+func (plainSecrets) Open(_ string, b []byte) ([]byte, error) { return b[len("sealed:"):], nil }
+
+// networked is config with a listener of its own.
+func networked(t testing.TB, dir, name string) cluster.Config {
+	t.Helper()
+	c := config(t, dir)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	c.Name, c.Version = name, "test"
+	c.Network = &cluster.Network{Listener: l, Advertise: l.Addr().String()}
+	c.Secrets = plainSecrets{}
+	c.JoinSecret = func() ([]byte, error) { return []byte("the cluster key"), nil }
+	c.ProposeTimeout = 5 * time.Second
+	c.LeaderTimeout = 5 * time.Second
+	return c
+}
+
+// cluster3 is a cluster of three in one process.
+type cluster3 struct {
+	t     testing.TB
+	nodes []*cluster.Node
+	confs []cluster.Config
+}
+
+func newCluster3(t testing.TB, change ...func(*cluster.Config)) *cluster3 {
+	t.Helper()
+	tr := &cluster3{t: t}
+	for i := range 3 {
+		c := networked(t, "", fmt.Sprintf("n%d", i+1))
+		for _, f := range change {
+			f(&c)
+		}
+		if i > 0 {
+			c.Bootstrap = false
+			tr.join(c)
+		}
+		tr.nodes = append(tr.nodes, open(t, c))
+		tr.confs = append(tr.confs, c)
+		if i == 0 {
+			tr.settle(1)
+		}
+	}
+	tr.settle(3)
+	return tr
+}
+
+// join makes the folder of c a member, by the first node.
+func (tr *cluster3) join(c cluster.Config) {
+	tr.t.Helper()
+	ctx, cancel := context.WithTimeout(tr.t.Context(), 20*time.Second)
+	defer cancel()
+	token, _, err := tr.nodes[0].Invite(ctx, c.Name, "", time.Hour)
+	require.NoError(tr.t, err)
+	require.NoError(tr.t, tr.joinBy(ctx, c, token))
+}
+
+func (tr *cluster3) joinBy(ctx context.Context, c cluster.Config, token string) error {
+	return cluster.JoinCluster(ctx, cluster.Join{
+		Dir: c.Dir, Address: tr.confs[0].Network.Advertise, Token: token, Advertise: c.Network.Advertise,
+		Version: c.Version, Level: c.Machine.Level, Now: c.Now,
+		StoreSecret: func(secret []byte) error {
+			if string(secret) != "the cluster key" {
+				return errors.New("another secret")
+			}
+			return nil
+		},
+	})
+}
+
+// settle waits until there are so many voters, all at the same point.
+func (tr *cluster3) settle(voters int) {
+	tr.t.Helper()
+	require.Eventually(tr.t, func() bool {
+		ctx, cancel := context.WithTimeout(tr.t.Context(), 5*time.Second)
+		defer cancel()
+		for _, n := range tr.nodes {
+			o := n.Overview(ctx)
+			if o.Leader == "" {
+				return false
+			}
+			count := 0
+			for _, s := range o.Nodes {
+				if s.Role == cluster.RoleVoter && s.State != cluster.StateUnreachable && s.Err == "" && s.Lag == 0 {
+					count++
+				}
+			}
+			if count != voters || len(o.Nodes) != voters {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, 20*time.Millisecond)
+}
+
+// leader waits for a node that leads.
+func (tr *cluster3) leader() int {
+	tr.t.Helper()
+	found := -1
+	require.Eventually(tr.t, func() bool {
+		for i, n := range tr.nodes {
+			if leading, _ := n.Leading(); leading {
+				found = i
+				return true
+			}
+		}
+		return false
+	}, 20*time.Second, 5*time.Millisecond)
+	return found
+}
+
+// requireSameState waits until all nodes have applied the same, and compares them.
+func (tr *cluster3) requireSameState() {
+	tr.t.Helper()
+	require.Eventually(tr.t, func() bool {
+		first := tr.nodes[0].Applied()
+		for _, n := range tr.nodes {
+			if n.Applied() != first {
+				return false
+			}
+		}
+		return true
+	}, 20*time.Second, 5*time.Millisecond)
+	want, at := tr.nodes[0].Checksum()
+	for _, n := range tr.nodes[1:] {
+		sum, applied := n.Checksum()
+		require.Equal(tr.t, at, applied)
+		require.Equal(tr.t, want, sum)
+	}
+}
+
+func TestThreeNodesAnswerEverywhere(t *testing.T) {
+	tr := newCluster3(t)
+	const each = 200
+	var wg sync.WaitGroup
+	for i, n := range tr.nodes {
+		for range 4 {
+			wg.Go(func() {
+				known := uint64(0)
+				for done := 0; done < each; {
+					r, index, err := proposeRaise(t.Context(), n, "shared", known)
+					if err != nil {
+						t.Errorf("node %d: %v", i, err)
+						return
+					}
+					if r.OK {
+						done++
+						txn, err := n.ViewAt(t.Context(), index)
+						if err != nil || find(txn, "shared").Value < r.Value {
+							t.Errorf("node %d: the view at %d does not show %d: %v", i, index, r.Value, err)
+						}
+					}
+					known = r.Value
+				}
+			})
+		}
+	}
+	wg.Wait()
+	for _, n := range tr.nodes {
+		txn, err := n.ViewFresh(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, uint64(3*4*each), find(txn, "shared").Value)
+		require.NoError(t, n.Ready(t.Context()))
+	}
+	tr.requireSameState()
+}
+
+// TestPlannedStopFailsNobody: commands go on while leadership moves and while
+// nodes are restarted one by one.
+func TestPlannedStopFailsNobody(t *testing.T) {
+	tr := newCluster3(t)
+	var failed, done atomic.Int64
+	stop := make(chan struct{})
+	var wg sync.WaitGroup
+	var mu sync.RWMutex // held while a node is being replaced
+	for i := range tr.nodes {
+		wg.Go(func() {
+			for k := 0; ; k++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				mu.RLock()
+				n := tr.nodes[i]
+				mu.RUnlock()
+				if n == nil {
+					time.Sleep(time.Millisecond)
+					continue
+				}
+				_, _, err := n.Propose(t.Context(), &set{Name: fmt.Sprintf("%d-%d", i, k%10), Value: uint64(k)})
+				switch {
+				case err == nil:
+					done.Add(1)
+				case n.Closing(): // a command that reached a node on its way down
+				case t.Context().Err() != nil:
+					return
+				default:
+					failed.Add(1)
+					t.Errorf("node %d: %v", i, err)
+				}
+			}
+		})
+	}
+	for range 5 {
+		i := tr.leader()
+		require.NoError(t, tr.nodes[i].TransferLeadership(t.Context(), ""))
+	}
+	for i := range tr.nodes {
+		mu.Lock()
+		n := tr.nodes[i]
+		tr.nodes[i] = nil
+		mu.Unlock()
+		shut(t, n)
+		c := tr.confs[i]
+		l, err := net.Listen("tcp", c.Network.Advertise)
+		require.NoError(t, err)
+		c.Network.Listener = l
+		n = open(t, c)
+		mu.Lock()
+		tr.nodes[i] = n
+		mu.Unlock()
+		tr.settle(3)
+	}
+	close(stop)
+	wg.Wait()
+	require.Zero(t, failed.Load())
+	t.Logf("%d commands", done.Load())
+	tr.requireSameState()
+}
+
+func TestLossOfTheLeader(t *testing.T) {
+	tr := newCluster3(t)
+	i := tr.leader()
+	cluster.Isolate(tr.nodes[i], true)
+	started := time.Now()
+	for j, n := range tr.nodes {
+		if j != i {
+			_, _, err := n.Propose(t.Context(), &set{Name: "during"})
+			require.NoError(t, err)
+		}
+	}
+	t.Logf("writes went on after %v", time.Since(started))
+	_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "cut off"})
+	require.Error(t, err)
+	cluster.Isolate(tr.nodes[i], false)
+	tr.settle(3)
+	require.NotEmpty(t, find(tr.nodes[i].View(), "during").Last)
+	tr.requireSameState()
+}
+
+// TestLossOfTheLeadersProcess: a refused connection tells at once what the
+// election timeout, here an hour, would tell late. Two that stand against each
+// other would wait for it, so they are far apart.
+func TestLossOfTheLeadersProcess(t *testing.T) {
+	tr := newCluster3(t, func(c *cluster.Config) {
+		*c = cluster.WithHooks(*c, cluster.Hooks{CampaignInterval: 20 * time.Second, Raft: func(c *raft.Config) {
+			c.HeartbeatTimeout, c.ElectionTimeout = time.Hour, time.Hour
+		}})
+	})
+	i := tr.leader()
+	cluster.SimulateKill(tr.nodes[i])
+	for j, n := range tr.nodes {
+		if j != i {
+			require.Eventually(t, func() bool {
+				_, _, err := n.Propose(t.Context(), &set{Name: "after"})
+				return err == nil
+			}, time.Minute, time.Millisecond)
+		}
+	}
+}
+
+func TestJoinTokens(t *testing.T) {
+	tr := &cluster3{t: t}
+	c := networked(t, "", "n1")
+	tr.nodes, tr.confs = append(tr.nodes, open(t, c)), append(tr.confs, c)
+	tr.settle(1)
+	n := tr.nodes[0]
+	ctx := t.Context()
+	refused := func(err error, text string) {
+		t.Helper()
+		var r *cluster.RefusedError
+		require.ErrorAs(t, err, &r)
+		require.ErrorContains(t, err, text)
+	}
+	_, _, err := n.Invite(ctx, "n1", "", time.Hour)
+	refused(err, "already")
+	_, _, err = n.Invite(ctx, "no name", "", time.Hour)
+	refused(err, "letters")
+	_, _, err = n.Invite(ctx, "n2", "nobody", time.Hour)
+	refused(err, "no node nobody")
+
+	first, _, err := n.Invite(ctx, "n2", "", time.Hour)
+	require.NoError(t, err)
+	token, _, err := n.Invite(ctx, "n2", "", time.Hour)
+	require.NoError(t, err)
+	require.NotEqual(t, first, token)
+
+	c2 := networked(t, "", "n2")
+	c2.Bootstrap = false
+	refused(tr.joinBy(ctx, c2, first), "not known") // the later one took its place
+	refused(tr.joinBy(ctx, c2, "mintmark-join-x"), "not a join token")
+	other := networked(t, "", "x1")
+	alien := open(t, other)
+	require.Eventually(t, func() bool { return len(alien.Members()) == 1 }, 10*time.Second, time.Millisecond)
+	foreign, _, err := alien.Invite(ctx, "n2", "", time.Hour)
+	require.NoError(t, err)
+	refused(tr.joinBy(ctx, c2, foreign), "another cluster")
+	gone, _, err := n.Invite(ctx, "n3", "", -time.Second)
+	require.NoError(t, err)
+	refused(tr.joinBy(ctx, c2, gone), "expired")
+
+	require.NoError(t, tr.joinBy(ctx, c2, token))
+	require.NoError(t, tr.joinBy(ctx, c2, token), "the answer may have been lost")
+	thief := networked(t, "", "n2")
+	refused(tr.joinBy(ctx, thief, token), "used by another node")
+	tr.nodes, tr.confs = append(tr.nodes, open(t, c2)), append(tr.confs, c2)
+	tr.settle(2)
+
+	for _, file := range []string{"node.key", "peers.json", "node.id"} {
+		info, err := os.Stat(filepath.Join(c2.Dir, file))
+		require.NoError(t, err)
+		require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), file)
+	}
+	empty := networked(t, "", "n9")
+	empty.Bootstrap = false
+	_, err = cluster.Open(ctx, empty)
+	require.ErrorIs(t, err, cluster.ErrEmpty)
+}
+
+// TestRemovedNodeIsRefused: its key opens nothing any more, on standing
+// connections neither.
+func TestRemovedNodeIsRefused(t *testing.T) {
+	tr := newCluster3(t)
+	i := tr.leader()
+	victim := (i + 1) % 3
+	require.NoError(t, tr.nodes[i].Remove(t.Context(), fmt.Sprintf("n%d", victim+1), false))
+	_, _, err := tr.nodes[victim].Propose(t.Context(), &set{Name: "late"})
+	require.Error(t, err)
+	require.Empty(t, find(tr.nodes[i].View(), "late").Last)
+	o := tr.nodes[i].Overview(t.Context())
+	require.Len(t, o.Nodes, 2)
+}
+
+// TestRemovalKeepsAMajority: with one node down, a second one can't be taken
+// away without saying that it is meant.
+func TestRemovalKeepsAMajority(t *testing.T) {
+	tr := newCluster3(t)
+	i := tr.leader()
+	shut(t, tr.nodes[(i+1)%3])
+	living := fmt.Sprintf("n%d", (i+2)%3+1)
+	require.ErrorContains(t, tr.nodes[i].Remove(t.Context(), living, false), "no majority")
+	require.NoError(t, tr.nodes[i].Remove(t.Context(), fmt.Sprintf("n%d", (i+1)%3+1), false))
+}
+
+// TestRemovedLeader: the leader itself may be the one to go.
+func TestRemovedLeader(t *testing.T) {
+	tr := newCluster3(t)
+	i := tr.leader()
+	other := tr.nodes[(i+1)%3]
+	require.NoError(t, other.Remove(t.Context(), fmt.Sprintf("n%d", i+1), false))
+	_, _, err := other.Propose(t.Context(), &set{Name: "after"})
+	require.NoError(t, err)
+	require.Len(t, other.Overview(t.Context()).Nodes, 2)
+}
+
+func TestReplacedNodeLeavesWhenTheNewOneVotes(t *testing.T) {
+	tr := newCluster3(t)
+	i := tr.leader()
+	dead := (i + 1) % 3
+	shut(t, tr.nodes[dead])
+	token, _, err := tr.nodes[i].Invite(t.Context(), "n4", fmt.Sprintf("n%d", dead+1), time.Hour)
+	require.NoError(t, err)
+	c := networked(t, "", "n4")
+	c.Bootstrap = false
+	tr.confs[0] = tr.confs[i]
+	require.NoError(t, tr.joinBy(t.Context(), c, token))
+	tr.nodes[dead] = open(t, c)
+	tr.settle(3)
+	for _, s := range tr.nodes[i].Overview(t.Context()).Nodes {
+		require.NotEqual(t, fmt.Sprintf("n%d", dead+1), s.Name)
+	}
+}
+
+// TestChangeOfAddress: a node that listens elsewhere after a restart is found.
+func TestChangeOfAddress(t *testing.T) {
+	tr := newCluster3(t)
+	for i := range tr.nodes {
+		shut(t, tr.nodes[i])
+		moved := networked(t, "", "")
+		tr.confs[i].Network = moved.Network
+		tr.nodes[i] = open(t, tr.confs[i])
+		tr.settle(3)
+	}
+}
+
+// TestUnauthenticatedOnThePort: rubbish and members of other clusters do no harm.
+func TestUnauthenticatedOnThePort(t *testing.T) {
+	tr := newCluster3(t)
+	address := tr.confs[0].Network.Advertise
+	for _, text := range []string{"", "GET / HTTP/1.1\r\n\r\n", "\x16\x03\x01\x02\x00\x01\x00", string(make([]byte, 4096))} {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		_, _ = c.Write([]byte(text))
+		require.NoError(t, c.Close())
+	}
+	_, _, err := tr.nodes[1].Propose(t.Context(), &set{Name: "still here"})
+	require.NoError(t, err)
+
+	// Those who connect and say nothing don't keep members out.
+	for range 200 {
+		c, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		defer c.Close()
+	}
+	i := 1
+	cluster.Isolate(tr.nodes[i], true)
+	cluster.Isolate(tr.nodes[i], false)
+	tr.settle(3)
+}
+
+// TestLateCommandReportsNoReuse: a command that a network held up may find that
+// what it uses was used meanwhile, by those who came instead of it. The leader
+// asks whether it is still waited for, and who waits is answered.
+func TestLateCommandReportsNoReuse(t *testing.T) {
+	tr := newCluster3(t)
+	i := tr.leader()
+	require.Equal(t, "confirm", cluster.ServeProposal(tr.nodes[i], &set{Name: "a", ReuseDetected: true}, cluster.CommandID{1}, false, 0))
+	require.Empty(t, find(tr.nodes[i].View(), "a").Last)
+	for j := range tr.nodes {
+		name := fmt.Sprint(j)
+		_, index, err := tr.nodes[j].Propose(t.Context(), &set{Name: name, ReuseDetected: true})
+		require.NoError(t, err)
+		view, err := tr.nodes[i].ViewAt(t.Context(), index)
+		require.NoError(t, err)
+		require.NotEmpty(t, find(view, name).Last)
+	}
+	gone, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, _, err := tr.nodes[i].Propose(gone, &set{Name: "b", ReuseDetected: true})
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+}
+
+// TestOverviewIsInOrderOfNames, whatever the ids are.
+func TestOverviewIsInOrderOfNames(t *testing.T) {
+	tr := newCluster3(t)
+	for _, n := range tr.nodes {
+		var names []string
+		for _, s := range n.Overview(t.Context()).Nodes {
+			names = append(names, s.Name)
+		}
+		require.Equal(t, []string{"n1", "n2", "n3"}, names)
+	}
+}

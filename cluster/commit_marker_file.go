@@ -1,0 +1,115 @@
+package cluster
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"os"
+	"path/filepath"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
+)
+
+// commitMarkerFile holds the index and the term of an entry that is committed, and
+// a checksum of both.
+//
+// Without it nobody could tell that the end of the log is gone, so a node that
+// has made it needs it. It is made as a whole and synced before raft first runs,
+// and written in place from then on, its few bytes at once: a kill leaves the old
+// ones or the new ones, and so does a loss of power, as they lie in one sector.
+const commitMarkerFile = "commit-marker"
+
+const commitMarkerSize = 20
+
+// keyCommitMarker is set in the stable store, beside the votes, once the file exists.
+const keyCommitMarker = "CommitMarker"
+
+var errDamagedCommitMarker = errors.New("damaged")
+
+func encodeCommitMarker(p logPosition) []byte {
+	b := make([]byte, 0, commitMarkerSize)
+	b = binary.BigEndian.AppendUint64(b, p.index)
+	b = binary.BigEndian.AppendUint64(b, p.term)
+	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
+}
+
+// readCommitMarker returns what the file of a folder says. The error is
+// os.ErrNotExist or errDamagedCommitMarker where it says nothing.
+func readCommitMarker(dir string) (logPosition, error) {
+	b, err := os.ReadFile(filepath.Join(dir, commitMarkerFile))
+	if err != nil {
+		return logPosition{}, fmt.Errorf("read commit marker: %w", err)
+	}
+	if len(b) != commitMarkerSize || crc32.ChecksumIEEE(b[:16]) != binary.BigEndian.Uint32(b[16:]) {
+		return logPosition{}, errDamagedCommitMarker
+	}
+	return logPosition{binary.BigEndian.Uint64(b), binary.BigEndian.Uint64(b[8:])}, nil
+}
+
+// readOptionalCommitMarker is readCommitMarker for where there need be no note: the position is zero.
+func readOptionalCommitMarker(dir string) (logPosition, error) {
+	p, err := readCommitMarker(dir)
+	if errors.Is(err, os.ErrNotExist) || errors.Is(err, errDamagedCommitMarker) {
+		err = nil
+	}
+	return p, err
+}
+
+// loadCommitMarker is what this node's folder says. The error is ErrDataLost where it had a
+// note and has none.
+func (n *Node) loadCommitMarker() (logPosition, error) {
+	made, err := n.hasCommitMarker()
+	if err != nil {
+		return logPosition{}, err
+	}
+	if !made {
+		return readOptionalCommitMarker(n.config.Dir)
+	}
+	p, err := readCommitMarker(n.config.Dir)
+	var what string
+	switch {
+	case errors.Is(err, os.ErrNotExist):
+		what = "gone"
+	case errors.Is(err, errDamagedCommitMarker):
+		what = "damaged"
+	default:
+		return p, err
+	}
+	return p, fmt.Errorf("%s is %s, and without it nobody can tell whether the log still has all that this node knew. "+
+		"If no other node is left, mintmark cluster recover goes on with what is here; otherwise: %w",
+		filepath.Join(n.config.Dir, commitMarkerFile), what, ErrDataLost)
+}
+
+func (n *Node) hasCommitMarker() (bool, error) {
+	made, err := n.stores.stable.Get([]byte(keyCommitMarker))
+	if err != nil {
+		return false, fmt.Errorf("read whether there is a commit marker: %w", err)
+	}
+	return len(made) > 0, nil
+}
+
+// createCommitMarker creates the file in a folder that never had a complete one, because no
+// node ran there or its first start was interrupted. From then on a start without
+// the file fails.
+func (n *Node) createCommitMarker(known logPosition) error {
+	made, err := n.hasCommitMarker()
+	if err != nil || made {
+		return err
+	}
+	if err := writeCommitMarker(n.config.Dir, known); err != nil {
+		return err
+	}
+	if err := n.stores.stable.Set([]byte(keyCommitMarker), []byte{1}); err != nil {
+		return fmt.Errorf("record that there is a commit marker: %w", err)
+	}
+	return nil
+}
+
+// writeCommitMarker puts a note in the place of what was there.
+func writeCommitMarker(dir string, p logPosition) error {
+	if err := durable.Replace(filepath.Join(dir, commitMarkerFile), encodeCommitMarker(p)); err != nil {
+		return fmt.Errorf("write commit marker: %w", err)
+	}
+	return nil
+}

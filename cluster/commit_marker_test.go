@@ -1,0 +1,98 @@
+package cluster_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestCommitMarkerThatHangs: a node stops though the disk does not return from the write
+// of what is committed, and leaves that behind.
+func TestCommitMarkerThatHangs(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c := config(t, "")
+		g := newGate()
+		n, err := cluster.Open(t.Context(), cluster.WithHooks(c, cluster.Hooks{CommitMarker: g.pass}))
+		require.NoError(t, err)
+		g.shut()
+		_, index, err := n.Propose(t.Context(), &set{Name: "a"})
+		require.NoError(t, err)
+		g.waitBlocked(t)
+		begun := time.Now()
+		require.ErrorContains(t, n.Close(t.Context()), "hangs")
+		require.Less(t, time.Since(begun), 15*time.Second)
+
+		again := open(t, c)
+		require.NotEmpty(t, find(again.View(), "a").Last)
+		g.open() // the late one is as true as any
+		shut(t, again)
+		synctest.Wait()
+		require.GreaterOrEqual(t, cluster.ReadCommitMarker(c.Dir), index)
+		open(t, c)
+	})
+	for range 2 { // the timers of this bubble that lie in a sync.Pool are for nobody else
+		runtime.GC()
+	}
+}
+
+// TestLostCommitMarker: it is what a log that was cut short is known by.
+func TestLostCommitMarker(t *testing.T) {
+	c := config(t, "")
+	n := open(t, c)
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	shut(t, n)
+	path := filepath.Join(c.Dir, "commit-marker")
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	for _, damaged := range [][]byte{{}, whole[:7], append([]byte{1}, whole[1:]...)} {
+		require.NoError(t, os.WriteFile(path, damaged, 0o600))
+		requireDataLost(t, c)
+	}
+	drop(t, c.Dir, "commit-marker")
+	requireDataLost(t, c)
+	_, err = cluster.Open(t.Context(), c)
+	require.ErrorContains(t, err, path)
+	require.ErrorContains(t, err, "mintmark cluster recover")
+
+	require.NoError(t, os.WriteFile(path, whole, 0o600))
+	shut(t, open(t, c))
+	drop(t, c.Dir, "commit-marker")
+	require.NoError(t, cluster.Recover(c, nil))
+	n = open(t, c)
+	require.NotEmpty(t, find(n.View(), "a").Last)
+	shut(t, n)
+
+	// A first start that was cut short left none, or a part.
+	for _, damaged := range [][]byte{nil, {}, whole[:7]} {
+		cluster.UnsetCommitMarker(c)
+		drop(t, c.Dir, "commit-marker")
+		if damaged != nil {
+			require.NoError(t, os.WriteFile(path, damaged, 0o600))
+		}
+		shut(t, open(t, c))
+		drop(t, c.Dir, "commit-marker")
+		requireDataLost(t, c) // from then on
+		require.NoError(t, os.WriteFile(path, whole, 0o600))
+	}
+}
+
+// TestCommitMarkerOfFirstStart: it is there before anything is committed.
+func TestCommitMarkerOfFirstStart(t *testing.T) {
+	c := config(t, "")
+	writes := make(chan struct{})
+	n, err := cluster.Open(t.Context(), cluster.WithHooks(c, cluster.Hooks{CommitMarker: func() { <-writes }}))
+	require.NoError(t, err)
+	require.FileExists(t, filepath.Join(c.Dir, "commit-marker"))
+	require.Zero(t, cluster.ReadCommitMarker(c.Dir))
+	close(writes)
+	shut(t, n)
+	require.NotZero(t, cluster.ReadCommitMarker(c.Dir))
+}

@@ -1,0 +1,135 @@
+package cluster_test
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestDialErrors, in words that say what to look at and nothing that
+// only a library knows.
+func TestDialErrors(t *testing.T) {
+	tr := newCluster3(t)
+	down := (tr.leader() + 1) % 3
+	shut(t, tr.nodes[down])
+	address := tr.confs[down].Network.Advertise
+	says := func(name, want string) {
+		t.Helper()
+		var got string
+		require.Eventually(t, func() bool {
+			for _, s := range tr.nodes[(down+1)%3].Overview(t.Context()).Nodes {
+				if s.Name == tr.confs[down].Name {
+					got = s.Err
+				}
+			}
+			return strings.Contains(got, want)
+		}, 20*time.Second, 10*time.Millisecond, "%s: %s", name, want)
+		for _, raw := range []string{"tls:", "EOF", "remote error", "not sent", "dial tcp", "x509"} {
+			require.NotContains(t, got, raw, name)
+		}
+		if want != "no answer" {
+			require.Contains(t, got, address, name)
+		}
+	}
+	says("nobody", "was refused: nothing listens there (does the node run?), or a firewall in between rejects it")
+
+	// answers has somebody else at the address of the node.
+	answers := func(do func(net.Conn)) (stop func()) {
+		l, err := net.Listen("tcp", address)
+		require.NoError(t, err)
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				go func() { defer c.Close(); do(c) }()
+			}
+		}()
+		return func() { require.NoError(t, l.Close()) }
+	}
+	stop := answers(func(c net.Conn) {
+		_, _ = c.Write([]byte("SSH-2.0-OpenSSH_10.0\r\n"))
+		time.Sleep(100 * time.Millisecond)
+	})
+	says("another program", "is not a Mintmark node")
+	stop()
+	stop = answers(func(net.Conn) {})
+	says("one that hangs up", "hung up")
+	stop()
+
+	// Its clock is far from the others', so that a certificate is valid by one only.
+	old := cluster.CertificateFrom(tr.nodes[(down+1)%3], tr.nodes[down].ID(), cluster.KeyOf(tr.nodes[down]), time.Now().Add(-60*24*time.Hour))
+	stop = answers(func(c net.Conn) {
+		_ = tls.Server(c, &tls.Config{Certificates: []tls.Certificate{*old}, NextProtos: []string{"mintmark-peer/1", "mintmark-raft/1"}, ClientAuth: tls.RequestClientCert}).Handshake()
+	})
+	says("one with an old certificate", "compare the clocks of the two")
+	doubtful := func(s cluster.NodeStatus) bool { return s.ClockUntrusted }
+	require.True(t, slices.ContainsFunc(tr.nodes[(down+1)%3].Overview(t.Context()).Nodes, doubtful))
+	stop()
+	stop = answers(func(c net.Conn) {
+		refuse := func(*tls.ClientHelloInfo) (*tls.Config, error) { return nil, errors.New("refused") }
+		_ = tls.Server(c, &tls.Config{GetConfigForClient: refuse}).Handshake()
+	})
+	says("one that refuses the others' certificates", "or the clocks of the two differ")
+	stop()
+
+	alien := networked(t, "", "elsewhere")
+	l, err := net.Listen("tcp", address)
+	require.NoError(t, err)
+	require.NoError(t, alien.Network.Listener.Close())
+	alien.Network = &cluster.Network{Listener: l, Advertise: address}
+	n := open(t, alien)
+	says("a node of another cluster", "is no member of this cluster")
+	shut(t, n)
+}
+
+// TestNoWayToANode: a router and a firewall answer in the same way for a machine.
+func TestNoWayToANode(t *testing.T) {
+	for _, errno := range []syscall.Errno{syscall.EHOSTUNREACH, syscall.ENETUNREACH} {
+		err := cluster.WrapDialError("10.0.0.2:8300", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errno)})
+		require.EqualError(t, err, "the network has no way to 10.0.0.2:8300: "+
+			"the machine is down, there is no route to it, or a firewall in between rejects the connection")
+		require.ErrorIs(t, err, errno)
+	}
+}
+
+// TestHandshakeErrors: clocks that differ are named where they may be why.
+func TestHandshakeErrors(t *testing.T) {
+	expired := fmt.Errorf("the peer's certificate: %w", x509.CertificateInvalidError{Reason: x509.Expired})
+	require.Equal(t, "its certificate is not valid by this node's clock: compare the clocks of the two", cluster.DescribeHandshakeError(expired))
+	alert := &net.OpError{Op: "remote error", Err: tls.AlertError(42)}
+	require.Contains(t, cluster.DescribeHandshakeError(alert), "or the clocks of the two differ")
+}
+
+// otherKeySecrets opens nothing that was sealed before.
+type otherKeySecrets struct{ plainSecrets }
+
+func (otherKeySecrets) Open(string, []byte) ([]byte, error) {
+	return nil, errors.New("not sealed under this key")
+}
+
+// TestAnotherClusterKey is told as what it is: such a node could make itself no
+// certificate, and would find all others silent.
+func TestAnotherClusterKey(t *testing.T) {
+	tr := newCluster3(t)
+	shut(t, tr.nodes[2])
+	c := networked(t, tr.confs[2].Dir, "n3")
+	c.Bootstrap = false
+	c.Secrets = otherKeySecrets{}
+	_, err := cluster.Open(t.Context(), c)
+	require.ErrorIs(t, err, cluster.ErrWrongClusterKey)
+	require.ErrorContains(t, err, "put back the one that it had")
+}

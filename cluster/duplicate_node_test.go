@@ -1,0 +1,71 @@
+package cluster_test
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestDuplicateNodeIsIsolated: a copied folder that is started beside the original
+// votes, and must not. Which of the two it is that keeps away is the same for
+// everybody; the cluster says so, and goes on.
+func TestDuplicateNodeIsIsolated(t *testing.T) {
+	for name, address := range map[string]bool{"at an address of its own": true, "at the same address": false} {
+		t.Run(name, func(t *testing.T) {
+			var told logBuffer
+			tr := newCluster3(t, func(c *cluster.Config) { c.Logger = slog.New(slog.NewTextHandler(&told, nil)) })
+			shut(t, tr.nodes[2])
+			c := networked(t, "", "n3")
+			copyFolder(t, c.Dir, tr.confs[2].Dir)
+			c.Bootstrap = false
+			if !address {
+				c.Network.Advertise = tr.confs[2].Network.Advertise
+			}
+			tr.start(2)
+			c.Now = func() time.Time { return time.Now().Add(2 * time.Second) } // it is the later one for sure
+			second := open(t, c)
+			require.Equal(t, tr.nodes[2].ID(), second.ID())
+
+			reported := func(n *cluster.Node) string {
+				for _, s := range n.Overview(t.Context()).Nodes {
+					if s.Name == "n3" {
+						return s.Err
+					}
+				}
+				return ""
+			}
+			require.Eventually(t, func() bool { return strings.Contains(reported(tr.nodes[0]), "process") }, 20*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return second.Duplicate() != nil }, 20*time.Second, time.Millisecond)
+			require.ErrorIs(t, second.Duplicate(), cluster.ErrDuplicateNode)
+			require.ErrorIs(t, second.Ready(t.Context()), cluster.ErrDuplicateNode)
+			_, _, err := second.Propose(t.Context(), &set{Name: "by a copy"})
+			require.ErrorIs(t, err, cluster.ErrDuplicateNode)
+			require.Contains(t, second.Overview(t.Context()).Duplicate, "a copy of its data folder")
+			require.NotZero(t, told.count("two processes run as one node"), "by whoever found out first")
+			require.LessOrEqual(t, told.count("two processes run as one node"), 2)
+			require.Eventually(t, func() bool { return told.count("this_one_keeps_away=false") == 1 }, 20*time.Second, time.Millisecond, "the original is told too")
+			for _, check := range second.Checks() {
+				if check.Name == "member" {
+					require.ErrorIs(t, check.Err, cluster.ErrDuplicateNode)
+				}
+			}
+			for _, n := range tr.nodes {
+				require.NoError(t, n.Duplicate())
+				requireWrite(t, n)
+			}
+			shut(t, second)
+			if !address { // one of the two waits is enough
+				return
+			}
+			for _, n := range []*cluster.Node{tr.nodes[0], tr.nodes[2]} { // the original too
+				require.Eventually(t, func() bool { return strings.Contains(reported(n), "duplicate last seen ") }, 40*time.Second, 10*time.Millisecond)
+			}
+			require.Eventually(t, func() bool { return reported(tr.nodes[0]) == "" }, 40*time.Second, 100*time.Millisecond)
+		})
+	}
+}

@@ -1,0 +1,48 @@
+package cluster_test
+
+import (
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestEvents, once each, on every node.
+func TestEvents(t *testing.T) {
+	logs := make(map[string]*logBuffer)
+	tr := newCluster3(t, func(c *cluster.Config) {
+		logs[c.Name] = new(logBuffer)
+		c.Logger = slog.New(slog.NewTextHandler(logs[c.Name], nil))
+	})
+	once := func(name, line string) {
+		t.Helper()
+		require.Eventually(t, func() bool { return logs[name].count(line) == 1 }, 20*time.Second, time.Millisecond, "%s: %s", name, line)
+	}
+	once("n2", "this node has caught up and is a voter")
+	once("n3", "this node has caught up and is a voter")
+	require.Zero(t, logs["n1"].count("is a voter from now on"), "it was from the start")
+	once("n2", `another node leads" name=n1`)
+	once("n1", `a node was added" name=n2`)
+	once("n1", `a node was added" name=n3`)
+	once("n2", `a node was added" name=n3`)
+	require.Zero(t, logs["n3"].count("a node was added"), "it knows them by joining")
+
+	tr.waitClocksKnown()
+	require.NoError(t, tr.nodes[0].TransferLeadership(t.Context(), "n2"))
+	once("n1", `another node leads" name=n2`)
+	once("n3", `another node leads" name=n2`)
+	require.Eventually(t, func() bool { leading, _ := tr.nodes[1].Leading(); return leading }, 20*time.Second, time.Millisecond)
+	require.NoError(t, tr.nodes[0].Remove(t.Context(), "n3", false))
+	once("n1", `a node was removed" name=n3`)
+	once("n2", `a node was removed" name=n3`)
+
+	shut(t, tr.nodes[2])
+	shut(t, tr.nodes[1])
+	once("n1", "no leader is known")
+	tr.restart(1)
+	once("n1", "there is a leader again")
+	require.Equal(t, 1, logs["n1"].count("no leader is known"))
+}

@@ -1,0 +1,99 @@
+package cluster_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// newCluster3WithoutTimeouts is a cluster of three whose election timeouts, of an hour, have nothing to do with
+// who leads.
+func newCluster3WithoutTimeouts(t *testing.T, h cluster.Hooks) *cluster3 {
+	t.Helper()
+	h.Raft = func(c *raft.Config) {
+		c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = time.Hour, time.Hour, time.Minute
+	}
+	return newCluster3(t, func(c *cluster.Config) { *c = cluster.WithHooks(*c, h) })
+}
+
+// TestLostLeaderIsReplaced: its port refuses nobody, it is just not heard of.
+func TestLostLeaderIsReplaced(t *testing.T) {
+	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: 300 * time.Millisecond})
+	i := tr.leader()
+	cluster.Isolate(tr.nodes[i], true)
+	for j, n := range tr.nodes {
+		if j != i {
+			requireWrite(t, n)
+		}
+	}
+	cluster.Isolate(tr.nodes[i], false)
+	tr.settle(3)
+	tr.requireSameState()
+}
+
+// TestLongestLogCampaignsFirst: whoever else stood would be refused, and have had
+// everybody wait for the next turn, which here is far away.
+func TestLongestLogCampaignsFirst(t *testing.T) {
+	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: 300 * time.Millisecond, CampaignInterval: time.Minute})
+	require.Equal(t, 0, tr.leader())
+	behind, furthest := tr.nodes[1], tr.nodes[2]
+	cluster.Isolate(behind, true)
+	requireWrite(t, tr.nodes[0])
+	require.Eventually(t, func() bool { return furthest.Raft().LastIndex() == tr.nodes[0].Raft().LastIndex() },
+		20*time.Second, time.Millisecond)
+	term := furthest.Stats().Term
+	cluster.Isolate(tr.nodes[0], true)
+	cluster.Isolate(behind, false)
+	requireWrite(t, behind)
+	require.Equal(t, "n3", behind.Leader())
+	require.Equal(t, term+1, behind.Stats().Term, "one election, which was won")
+}
+
+// TestNoCampaignWithoutAMajority, since its term would unseat the leader
+// when it comes back.
+func TestNoCampaignWithoutAMajority(t *testing.T) {
+	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: 30 * time.Millisecond, CampaignInterval: 10 * time.Millisecond})
+	i := tr.leader()
+	n := tr.nodes[(i+1)%3]
+	term := n.Stats().Term
+	cluster.Isolate(n, true)
+	require.Never(t, func() bool { return n.Stats().Term != term || n.Raft().State() != raft.Follower },
+		time.Second, time.Millisecond)
+	require.Zero(t, cluster.CountLeaderLost(t.Context(), n, 30*time.Millisecond))
+}
+
+// TestLossReports to one who does not, and says otherwise once it
+// does not either.
+func TestLossReports(t *testing.T) {
+	tr := newCluster3WithoutTimeouts(t, cluster.Hooks{LeaderLossTimeout: time.Hour})
+	i := tr.leader()
+	n := tr.nodes[(i+1)%3]
+	// A connection may be stale, or a machine slow, so one question tells nothing.
+	missing := func(want int) {
+		require.Eventually(t, func() bool { return cluster.CountLeaderLost(t.Context(), n, time.Second) == want }, 30*time.Second, time.Millisecond)
+	}
+	missing(0)
+	cluster.Isolate(tr.nodes[i], true)
+	missing(2)
+}
+
+// TestInTouch: who is cut off knows soon that its view may miss something, the
+// leader included.
+func TestInTouch(t *testing.T) {
+	tr := newCluster3(t)
+	i := tr.leader()
+	for _, n := range tr.nodes {
+		require.Eventually(t, n.InTouch, 20*time.Second, time.Millisecond)
+	}
+	follower := tr.nodes[(i+1)%3]
+	for _, n := range []*cluster.Node{follower, tr.nodes[i]} {
+		cluster.Isolate(n, true)
+		require.Eventually(t, func() bool { return !n.InTouch() }, 20*time.Second, time.Millisecond)
+	}
+	cluster.Isolate(follower, false)
+	require.Eventually(t, follower.InTouch, 20*time.Second, time.Millisecond)
+}

@@ -1,0 +1,140 @@
+package cluster_test
+
+import (
+	"bytes"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestNodeWithoutLeaderShowsWhatItHad: two of three are down when it starts.
+// Raft would apply its snapshot only, or nothing.
+func TestNodeWithoutLeaderShowsWhatItHad(t *testing.T) {
+	for name, snapshot := range map[string]bool{"from the log": false, "from a snapshot and the log": true} {
+		t.Run(name, func(t *testing.T) {
+			tr := newCluster3(t)
+			for i := range uint64(200) {
+				_, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: i})
+				require.NoError(t, err)
+				if snapshot && i == 100 {
+					require.NoError(t, tr.nodes[1].Snapshot())
+				}
+			}
+			tr.requireSameState()
+			sum, applied := tr.nodes[1].Checksum()
+			for _, n := range tr.nodes {
+				shut(t, n)
+			}
+			tr.relisten(1)
+			alone := tr.confs[1]
+			alone.ProposeTimeout, alone.LeaderTimeout = 100*time.Millisecond, 10*time.Millisecond
+			n := open(t, alone)
+			again, appliedAgain := n.Checksum()
+			require.Equal(t, applied, appliedAgain)
+			require.Equal(t, sum, again)
+			require.Error(t, n.Ready(t.Context()))
+			require.NoError(t, n.Snapshot(), "there is nothing that raft has applied")
+			shut(t, n)
+
+			// What raft gives it when there is a leader again is not applied twice.
+			for i := range tr.nodes {
+				tr.relisten(i)
+				tr.nodes[i] = open(t, tr.confs[i])
+			}
+			tr.settle(3)
+			v, _, err := tr.nodes[1].Propose(t.Context(), &set{Name: "after"})
+			require.NoError(t, err)
+			require.Greater(t, v.(cluster.Meta).Seq, uint64(200))
+			tr.requireSameState()
+			require.NoError(t, tr.nodes[1].Snapshot())
+		})
+	}
+}
+
+// TestCommitMarkerIsWrittenWhileTheNodeRuns, since a process may be killed.
+func TestCommitMarkerIsWrittenWhileTheNodeRuns(t *testing.T) {
+	c := config(t, "")
+	n := open(t, c)
+	_, index, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	require.Eventually(t, func() bool { return cluster.ReadCommitMarker(c.Dir) >= index }, 10*time.Second, 5*time.Millisecond)
+	shut(t, n)
+}
+
+// TestOlderLog: a copy of the log that was put back lacks what was acknowledged
+// since.
+func TestOlderLog(t *testing.T) {
+	for name, more := range map[string]int{"shorter": 0, "other entries": 5} {
+		t.Run(name, func(t *testing.T) {
+			c := config(t, "")
+			shut(t, open(t, c))
+			older := t.TempDir()
+			require.NoError(t, os.CopyFS(older, os.DirFS(filepath.Join(c.Dir, "log"))))
+			propose := func(times int) {
+				n := open(t, c)
+				for range times {
+					_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+					require.NoError(t, err)
+				}
+				shut(t, n)
+			}
+			propose(3)
+			noted, err := os.ReadFile(filepath.Join(c.Dir, "commit-marker"))
+			require.NoError(t, err)
+			drop(t, c.Dir, "log")
+			cluster.WriteCommitMarker(c.Dir, 0)
+			require.NoError(t, os.CopyFS(filepath.Join(c.Dir, "log"), os.DirFS(older)))
+			if more > 0 {
+				for range more {
+					propose(0) // each start is another term
+				}
+				propose(more)
+			}
+			require.NoError(t, os.WriteFile(filepath.Join(c.Dir, "commit-marker"), noted, 0o600))
+			requireDataLost(t, c)
+			require.NoError(t, cluster.Recover(c, nil), "there is nobody left who could have more")
+			open(t, c)
+		})
+	}
+}
+
+// TestInstalledSnapshotTakesAReplayBack: what was replayed and is not in the
+// snapshot that the leader sent is applied when raft gives it.
+func TestInstalledSnapshotTakesAReplayBack(t *testing.T) {
+	var state bytes.Buffer
+	require.NoError(t, cluster.NewMemory(toy(), fixedNow).Save(&state))
+	f, running := cluster.NewFSM(toy(), nil)
+	running()
+	cluster.LocalReplayThrough(f, 10)
+	c := &set{Name: "a"}
+	entry := &raft.Log{
+		Index: 10, Term: 1, Type: raft.LogCommand,
+		Data: cluster.Entry(cluster.EncodedCommand{Kind: c.Kind(), At: 5, Body: cluster.Encode(c)}),
+	}
+	require.Nil(t, f.Apply(entry), "it was applied by the replay")
+	require.NoError(t, f.Restore(io.NopCloser(&state)))
+	require.NotNil(t, f.Apply(entry))
+}
+
+// TestSnapshotGoesAsFarAsRaftSays: its state must not be ahead of its index.
+func TestSnapshotGoesAsFarAsRaftSays(t *testing.T) {
+	f, running := cluster.NewFSM(toy(), nil)
+	running()
+	cluster.LocalReplayThrough(f, 10)
+	give := func(index uint64) {
+		f.Apply(&raft.Log{Index: index, Term: 1, Type: raft.LogCommand, Data: cluster.Checkpoint()})
+	}
+	give(9)
+	_, err := f.Snapshot()
+	require.ErrorIs(t, err, raft.ErrNothingNewToSnapshot)
+	give(10)
+	_, err = f.Snapshot()
+	require.NoError(t, err)
+}

@@ -1,0 +1,153 @@
+package cluster_test
+
+import (
+	"io"
+	"net"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/hashicorp/raft"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// links are the ways from node to node of a cluster of three, each of which can be cut.
+type links struct {
+	mu   sync.Mutex // guards all below
+	to   map[string]string
+	cut  map[[2]string]bool
+	open map[net.Conn][2]string
+}
+
+// redirect gives a node its ways to the others.
+func (l *links) redirect(t *testing.T, c *cluster.Config) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.to[c.Name] = c.Network.Advertise
+	c.Network.Peers = map[string]string{}
+	for _, other := range []string{"n1", "n2", "n3"} {
+		if other == c.Name {
+			continue
+		}
+		way, err := net.Listen("tcp", "127.0.0.1:0")
+		require.NoError(t, err)
+		t.Cleanup(func() { _ = way.Close() })
+		c.Network.Peers[other] = way.Addr().String()
+		go l.proxy(way, [2]string{c.Name, other})
+	}
+}
+
+func (l *links) proxy(way net.Listener, link [2]string) {
+	for {
+		from, err := way.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer l.drop(from)
+			if !l.track(from, link) {
+				return
+			}
+			to, err := net.Dial("tcp", l.to[link[1]])
+			if err != nil || !l.track(to, link) {
+				return
+			}
+			defer l.drop(to)
+			go func() { _, _ = io.Copy(from, to); l.drop(from) }()
+			_, _ = io.Copy(to, from)
+		}()
+	}
+}
+
+// track notes a connection, unless its link is cut.
+func (l *links) track(c net.Conn, link [2]string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.open[c] = link
+	return !l.cut[link]
+}
+
+func (l *links) drop(c net.Conn) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	delete(l.open, c)
+	_ = c.Close()
+}
+
+// setCut cuts links or heals them.
+func (l *links) setCut(cut bool, all ...[2]string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, link := range all {
+		l.cut[link] = cut
+		for c, of := range l.open {
+			if cut && of == link {
+				_ = c.Close()
+			}
+		}
+	}
+}
+
+// TestNobodyVotesBeforeTheLogHandshake: the only node that remembers what the folder of
+// another one lacks is slow to be reached, and a third node, which lacks the same,
+// asks for its vote meanwhile.
+func TestNobodyVotesBeforeTheLogHandshake(t *testing.T) {
+	l := &links{to: map[string]string{}, cut: map[[2]string]bool{}, open: map[net.Conn][2]string{}}
+	r := newRollbackCluster(t, func(c *cluster.Config) { l.redirect(t, c) })
+	l.setCut(true, [2]string{"n1", "n2"}, [2]string{"n2", "n1"}, [2]string{"n2", "n3"}, [2]string{"n3", "n2"})
+	r.older = t.TempDir() // has all that the second node knows of
+	shut(t, r.nodes[2])
+	copyFolder(t, r.older, r.confs[2].Dir)
+	r.start(2)
+	require.Eventually(t, func() bool {
+		_, _, err := r.nodes[0].Propose(t.Context(), &set{Name: "suspended", Value: 99})
+		return err == nil
+	}, time.Minute, time.Millisecond)
+	r.rollBack()
+	l.setCut(true, [2]string{"n1", "n3"}, [2]string{"n3", "n1"})
+	l.setCut(false, [2]string{"n2", "n3"}, [2]string{"n3", "n2"})
+
+	release := make(chan struct{})
+	cluster.HookLogHandshake(&r.confs[2], func() { <-release })
+	r.start(2)
+	require.Eventually(t, func() bool { return r.nodes[1].Raft().State() == raft.Candidate }, 20*time.Second, time.Millisecond)
+	require.Never(t, func() bool { return r.nodes[1].Raft().State() == raft.Leader }, 3*time.Second, time.Millisecond)
+	l.setCut(false, [2]string{"n3", "n1"})
+	close(release)
+	r.requireEnded()
+	require.NotEqual(t, raft.Leader, r.nodes[1].Raft().State())
+	require.Equal(t, uint64(99), find(r.nodes[0].View(), "suspended").Value)
+}
+
+// TestDeposedLeaderIsRecorded by who leads next, which had followed it.
+func TestDeposedLeaderIsRecorded(t *testing.T) {
+	tr := newCluster3(t)
+	i := tr.leader()
+	_, index, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	id := tr.nodes[i].ID()
+	shut(t, tr.nodes[i])
+	require.Eventually(t, func() bool {
+		for _, n := range []*cluster.Node{tr.nodes[(i+1)%3], tr.nodes[(i+2)%3]} {
+			if leading, _ := n.Leading(); leading {
+				return cluster.KnownPosition(n, id) >= index
+			}
+		}
+		return false
+	}, 20*time.Second, 5*time.Millisecond)
+}
+
+// TestLaterTermsReplace: who has something of a later term lacks nothing of what an
+// earlier leader made and could not commit.
+func TestLaterTermsReplace(t *testing.T) {
+	tr := newCluster3(t)
+	i := tr.leader()
+	n := tr.nodes[i]
+	last, term := n.Raft().LastIndex(), n.Raft().CurrentTerm()
+	require.True(t, cluster.HasEntry(n, last, term))
+	require.True(t, cluster.HasEntry(n, last+5, term-1))
+	require.False(t, cluster.HasEntry(n, last+5, term))
+	require.False(t, cluster.HasEntry(n, last+5, term+1))
+}

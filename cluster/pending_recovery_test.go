@@ -1,0 +1,84 @@
+package cluster_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestRecoveryIsNotedUntilForgotten: the folder says from which command on the
+// lost nodes may have decided something else. What was in the log and is not
+// known to be committed may be the survivor's alone.
+func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
+	c := config(t, "")
+	propose := func(times int) (seq uint64) {
+		n := open(t, c)
+		for range times {
+			v, _, err := n.Propose(t.Context(), &set{Name: "a"})
+			require.NoError(t, err)
+			seq = v.(cluster.Meta).Seq
+		}
+		shut(t, n)
+		return seq
+	}
+	shared := propose(3)
+	noted, err := os.ReadFile(filepath.Join(c.Dir, "commit-marker"))
+	require.NoError(t, err)
+	end := propose(2)
+	require.Equal(t, shared+2, end)
+	r, err := cluster.PendingRecovery(c.Dir)
+	require.NoError(t, err)
+	require.Nil(t, r, "it was never recovered")
+	require.NoError(t, os.WriteFile(filepath.Join(c.Dir, "commit-marker"), noted, 0o600))
+
+	require.NoError(t, cluster.Recover(c, nil))
+	first, err := cluster.PendingRecovery(c.Dir)
+	require.NoError(t, err)
+	require.Equal(t, shared, first.Seq)
+	require.NotZero(t, first.ID)
+
+	require.NoError(t, cluster.Recover(c, nil))
+	same, err := cluster.PendingRecovery(c.Dir)
+	require.NoError(t, err)
+	require.Equal(t, first, same, "it goes on")
+	require.Equal(t, end+1, propose(1), "it has all that its log had")
+	same, err = cluster.PendingRecovery(c.Dir)
+	require.NoError(t, err)
+	require.Equal(t, first, same, "nobody has taken note")
+
+	require.NoError(t, cluster.ForgetRecovery(c.Dir))
+	r, err = cluster.PendingRecovery(c.Dir)
+	require.NoError(t, err)
+	require.Nil(t, r)
+	require.NoError(t, cluster.Recover(c, nil))
+	second, err := cluster.PendingRecovery(c.Dir)
+	require.NoError(t, err)
+	require.NotEqual(t, first.ID, second.ID)
+	require.Equal(t, end+1, second.Seq)
+}
+
+// TestRecoveryThatWasCutShort: the node does not start on what is half done, and
+// the recovery can be done again.
+func TestRecoveryThatWasCutShort(t *testing.T) {
+	c := config(t, "")
+	n := open(t, c)
+	_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: 7})
+	require.NoError(t, err)
+	shut(t, n)
+
+	blocked := filepath.Join(c.Dir, "node.instance")
+	id, err := os.ReadFile(blocked)
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(blocked, []byte("no instance id"), 0o600))
+	require.Error(t, cluster.Recover(c, nil))
+	require.NoError(t, os.WriteFile(blocked, id, 0o600))
+	_, err = cluster.Open(t.Context(), c)
+	require.ErrorContains(t, err, "mintmark cluster recover again")
+
+	require.NoError(t, cluster.Recover(c, nil))
+	require.Equal(t, uint64(7), find(open(t, c).View(), "a").Value)
+}

@@ -1,0 +1,114 @@
+package cluster_test
+
+import (
+	"bytes"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// logBuffer is a log that can be read while it is written.
+type logBuffer struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+func (s *logBuffer) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *logBuffer) count(what string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return strings.Count(s.text.String(), what)
+}
+
+// TestReachabilityIsLoggedOnce that a node is gone and is back, and nothing of how
+// raft gets along with that.
+func TestReachabilityIsLoggedOnce(t *testing.T) {
+	var logs []*logBuffer
+	tr := newCluster3(t, func(c *cluster.Config) {
+		logs = append(logs, new(logBuffer))
+		c.Logger = slog.New(slog.NewTextHandler(logs[len(logs)-1], nil))
+	})
+	tr.waitClocksKnown()
+	i := tr.leader()
+	follower, other := (i+1)%3, (i+2)%3
+	shut(t, tr.nodes[follower])
+	gone := func(n int) bool {
+		return logs[i].count(`a node can't be reached" name=`+tr.confs[follower].Name) == n && logs[other].count("can't be reached") == n
+	}
+	require.Eventually(t, func() bool { return gone(1) }, 20*time.Second, 10*time.Millisecond)
+	require.NoError(t, tr.nodes[i].TransferLeadership(t.Context(), tr.confs[other].Name))
+	require.Eventually(t, func() bool { return logs[other].count("this node leads") == 1 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return logs[i].count("leads no more") == 1 }, 10*time.Second, 10*time.Millisecond)
+	tr.relisten(follower)
+	tr.nodes[follower] = open(t, tr.confs[follower])
+	require.Eventually(t, func() bool { return logs[i].count("can be reached again") == 1 }, 20*time.Second, 10*time.Millisecond)
+	require.True(t, gone(1))
+	for _, l := range logs {
+		require.Zero(t, l.count("raft: "), l.text.String())
+	}
+}
+
+// TestOverviewOfAnElection: who asks while another node is made the leader is not
+// told that some hear none.
+func TestOverviewOfAnElection(t *testing.T) {
+	tr := newCluster3(t)
+	tr.waitClocksKnown()
+	for range 8 {
+		i := tr.leader()
+		next := tr.confs[(i+1)%3].Name
+		require.NoError(t, tr.nodes[i].TransferLeadership(t.Context(), next))
+		for led := false; !led; {
+			led = true
+			for _, n := range tr.nodes {
+				o := n.Overview(t.Context())
+				for _, s := range o.Nodes {
+					if o.Leader != "" && s.State != cluster.StateLeader {
+						require.NotEmpty(t, s.Follows, "%s by %s", s.Name, o.Name)
+					}
+				}
+				led = led && o.Leader == next
+			}
+		}
+	}
+}
+
+// TestFollowedElsewhere: a node that the leader can't reach finds who leads by what
+// the others say.
+func TestFollowedElsewhere(t *testing.T) {
+	tr := newCluster3(t)
+	i := tr.leader()
+	names := []string{"n1", "n2", "n3"}
+	cut, other := (i+1)%3, (i+2)%3
+	cluster.ForgetPeer(tr.nodes[i], names[cut])
+	cluster.ForgetPeer(tr.nodes[cut], names[i])
+	cluster.Isolate(tr.nodes[cut], true) // for what stands
+	cluster.Isolate(tr.nodes[cut], false)
+	require.Eventually(t, func() bool {
+		for _, s := range tr.nodes[other].Overview(t.Context()).Nodes {
+			if s.Name == names[cut] && (s.State == cluster.StateUnreachable || s.Follows != "") {
+				return false // the third node can ask it, and learns that it hears no leader
+			}
+		}
+		o := tr.nodes[cut].Overview(t.Context())
+		if o.Leader != "" {
+			return false
+		}
+		for _, s := range o.Nodes {
+			if s.Name == names[other] {
+				return s.Follows == names[i]
+			}
+		}
+		return false
+	}, 20*time.Second, 10*time.Millisecond)
+}

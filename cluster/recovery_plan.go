@@ -1,0 +1,185 @@
+package cluster
+
+import (
+	"context"
+	"crypto/rand"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// A Prospect describes what Recover would do to a folder.
+type RecoveryPlan struct {
+	Last      uint64          // index of the last entry of raft's log
+	Abandoned []AbandonedNode // the other nodes, in order of name
+	View      *memdb.Txn      // the state with the whole log applied
+	At        int64           // state time of the last command in it, ms since the Unix epoch
+	Seq       uint64          // as Recovery.Seq
+}
+
+// A AbandonedNode is a node that Recover would give up, and the result of asking it
+// whether it runs.
+type AbandonedNode struct {
+	Member
+	Probe ProbeResult
+	Why   string // for people: why there is no answer; "" if there is one
+}
+
+// A ProbeResult is the result of asking a node that Recover would give up.
+type ProbeResult uint8
+
+const (
+	// ProbeUnreachable means that nothing, or something else, answered at the
+	// node's address. The node may run, and other nodes may reach it.
+	ProbeUnreachable ProbeResult = iota
+	// ProbeRefused means that the connection was refused: nothing listens there, or
+	// a firewall rejects connections.
+	ProbeRefused
+	// ProbeRunning means that the node runs and has no leader.
+	ProbeRunning
+	// ProbeHasLeader means that the node runs, and leads or follows a leader.
+	ProbeHasLeader
+)
+
+// recoveryProbeTimeout bounds the question, in which a node that answers finds out
+// whether it has a leader.
+const recoveryProbeTimeout = 5 * time.Second
+
+// PlanRecovery returns what Recover would do to the folder c.Dir, whose data does not
+// change. It asks the other nodes by the join protocol, which needs the node's key
+// only: a certificate of the cluster would need the cluster key.
+func PlanRecovery(ctx context.Context, c Config) (p RecoveryPlan, err error) {
+	if c, err = c.withDefaults(); err != nil {
+		return p, fmt.Errorf("recover: %w", err)
+	}
+	if err := checkRemoved(c.Dir); err != nil {
+		return p, fmt.Errorf("recover: %w", err)
+	}
+	if member, err := IsMember(c.Dir); err != nil || !member {
+		return p, errors.Join(errNothingToRecover, err)
+	}
+	n := &Node{config: c, log: c.Logger}
+	defer func() { err = errors.Join(err, n.closeFiles()) }()
+	snapshots, err := n.openFiles()
+	if err != nil {
+		return p, fmt.Errorf("recover: %w", err)
+	}
+	if p.Last, err = n.stores.logs.LastIndex(); err != nil {
+		return p, fmt.Errorf("recover: read log: %w", err)
+	}
+	taken, err := snapshots.List()
+	if err != nil {
+		return p, fmt.Errorf("recover: list snapshots: %w", err)
+	}
+	for _, s := range taken {
+		p.Last = max(p.Last, s.Index)
+	}
+	kept, joined, err := n.nodeIDs()
+	if err != nil {
+		return p, fmt.Errorf("recover: %w", err)
+	}
+	if len(kept) == 0 {
+		kept = joined
+	}
+	for _, m := range n.peerList.get().Members {
+		if m.ID != string(kept) {
+			p.Abandoned = append(p.Abandoned, AbandonedNode{Member: m})
+		}
+	}
+	slices.SortFunc(p.Abandoned, func(a, b AbandonedNode) int { return strings.Compare(a.Name, b.Name) })
+	if len(p.Abandoned) > 0 {
+		if err := n.probeAbandoned(ctx, string(kept), &p); err != nil {
+			return p, err
+		}
+	}
+	return p, n.replayForPlan(snapshots, &p)
+}
+
+// replayForPlan applies the log to the state in memory.
+func (n *Node) replayForPlan(snapshots *snapshotStore, p *RecoveryPlan) (err error) {
+	earlier, _, err := readRecovery(n.config.Dir)
+	if err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
+	err = n.replayFolder(snapshots, func(view *memdb.Txn, shared uint64) error {
+		p.View, p.At, p.Seq = view, readStatus(view).At, shared
+		return errStopReplay
+	})
+	if !errors.Is(err, errStopReplay) {
+		return fmt.Errorf("recover: %w", err)
+	}
+	if earlier != nil {
+		p.Seq = earlier.Seq // Recover continues that recovery
+	}
+	return nil
+}
+
+var errNothingToRecover = errors.New("recover: there is no data in the directory")
+
+// probeAbandoned asks all these nodes at once whether they run and have a leader.
+func (n *Node) probeAbandoned(ctx context.Context, self string, p *RecoveryPlan) error {
+	key, err := nodeKey(rand.Reader, n.config.Dir)
+	if err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
+	own, err := selfSigned(key, self, n.config.Now())
+	if err != nil {
+		return fmt.Errorf("recover: %w", err)
+	}
+	ctx, cancel := context.WithTimeout(ctx, recoveryProbeTimeout)
+	defer cancel()
+	out := newNetwork(self, nil, n.peerList, &credentials{now: n.config.Now}, n.log.Warn)
+	errs := make([]error, len(p.Abandoned))
+	var asking sync.WaitGroup
+	for i := range p.Abandoned {
+		asking.Go(func() {
+			g := &p.Abandoned[i]
+			c, err := out.dialUnauthenticated(ctx, g.Member, own)
+			if err != nil {
+				g.Why = describeDialError(wrapDialError(g.Address, err))
+				if errors.Is(err, syscall.ECONNREFUSED) {
+					g.Probe = ProbeRefused
+				}
+				return
+			}
+			defer func() { _ = c.Close() }()
+			g.Probe = ProbeRunning // even if it does not answer in time
+			switch a, err := askHasLeader(ctx, c); {
+			case err != nil:
+			case a.NotMember:
+				errs[i] = fmt.Errorf("recover: node %s says: %w", g.Name, ErrRemoved)
+			case a.HasLeader:
+				g.Probe = ProbeHasLeader
+			}
+		})
+	}
+	asking.Wait()
+	return errors.Join(errs...)
+}
+
+// dialUnauthenticated connects to a member with a self-signed certificate.
+func (n *network) dialUnauthenticated(ctx context.Context, m Member, own tls.Certificate) (net.Conn, error) {
+	d := tls.Dialer{Config: n.clientConfig(m.ID, protocolJoin)}
+	d.Config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
+	return d.DialContext(ctx, "tcp", m.Address)
+}
+
+// askHasLeader asks a member whether it has a leader.
+func askHasLeader(ctx context.Context, c net.Conn) (a joinAnswer, err error) {
+	if deadline, ok := ctx.Deadline(); ok {
+		_ = c.SetDeadline(deadline)
+	}
+	if err := writeJoin(c, joinRequest{CheckMembership: true, CheckLeader: true}); err != nil {
+		return a, err
+	}
+	err = readJoin(c, &a)
+	return a, err
+}

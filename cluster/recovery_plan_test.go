@@ -1,0 +1,129 @@
+package cluster_test
+
+import (
+	"bytes"
+	"maps"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// TestPlanRecovery says what is given up, and finds out that nothing has to
+// be, or that it is this node that was.
+func TestPlanRecovery(t *testing.T) {
+	tr := newCluster3(t)
+	tr.requireSameState()
+	last := tr.nodes[2].Raft().LastIndex()
+	for _, n := range tr.nodes {
+		cluster.Isolate(n, true) // so that nothing more is written
+	}
+	last = max(last, tr.nodes[2].Raft().LastIndex())
+	shut(t, tr.nodes[2])
+	for _, n := range tr.nodes[:2] {
+		cluster.Isolate(n, false)
+	}
+	require.Eventually(t, func() bool { return tr.nodes[0].Ready(t.Context()) == nil }, 20*time.Second, time.Millisecond)
+
+	p, err := cluster.PlanRecovery(t.Context(), tr.confs[2])
+	require.NoError(t, err)
+	require.GreaterOrEqual(t, p.Last, last)
+	require.Len(t, p.Abandoned, 2)
+	for i, m := range p.Abandoned {
+		require.Equal(t, tr.confs[i].Name, m.Name)
+		require.Equal(t, tr.confs[i].Network.Advertise, m.Address)
+	}
+	require.Equal(t, []cluster.ProbeResult{cluster.ProbeHasLeader, cluster.ProbeHasLeader}, answers(p))
+	whole, err := cluster.Salvage(tr.confs[2])
+	require.NoError(t, err)
+	require.Equal(t, whole.Seq, p.Seq, "all of its log is known to be common to all")
+	require.NotNil(t, p.View)
+
+	shut(t, tr.nodes[1])
+	require.Eventually(t, func() bool { return tr.nodes[0].Ready(t.Context()) != nil }, 20*time.Second, time.Millisecond)
+	p, err = cluster.PlanRecovery(t.Context(), tr.confs[2])
+	require.NoError(t, err)
+	require.Equal(t, []cluster.ProbeResult{cluster.ProbeRunning, cluster.ProbeRefused}, answers(p))
+	require.Contains(t, p.Abandoned[1].Why, "nothing listens there")
+
+	// Whatever takes the connection and is not that node says nothing of it.
+	other, err := net.Listen("tcp", tr.confs[1].Network.Advertise)
+	require.NoError(t, err)
+	defer other.Close()
+	go func() {
+		for {
+			c, err := other.Accept()
+			if err != nil {
+				return
+			}
+			_ = c.Close()
+		}
+	}()
+	p, err = cluster.PlanRecovery(t.Context(), tr.confs[2])
+	require.NoError(t, err)
+	require.Equal(t, []cluster.ProbeResult{cluster.ProbeRunning, cluster.ProbeUnreachable}, answers(p))
+	require.Contains(t, p.Abandoned[1].Why, "hung up")
+
+	shut(t, tr.nodes[0])
+	tr.confs[0].Bootstrap = false
+	require.NoError(t, cluster.Recover(tr.confs[0], nil))
+	tr.start(0)
+	_, err = cluster.PlanRecovery(t.Context(), tr.confs[2])
+	require.ErrorIs(t, err, cluster.ErrRemoved)
+	require.ErrorContains(t, err, "n1")
+
+	_, err = cluster.PlanRecovery(t.Context(), networked(t, "", "x"))
+	require.ErrorContains(t, err, "no data")
+}
+
+func answers(p cluster.RecoveryPlan) (all []cluster.ProbeResult) {
+	for _, g := range p.Abandoned {
+		all = append(all, g.Probe)
+	}
+	return all
+}
+
+// TestSalvage reads the folder of a node that was given up, which does not start
+// any more, and changes nothing there.
+func TestSalvage(t *testing.T) {
+	tr := newCluster3(t)
+	_, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: 7})
+	require.NoError(t, err)
+	tr.requireSameState()
+	want, _ := tr.nodes[0].Checksum()
+	tr.confs[0].Bootstrap = false
+	for _, n := range tr.nodes {
+		shut(t, n)
+	}
+	require.NoError(t, cluster.Recover(tr.confs[0], nil))
+	tr.start(0)
+	_, err = cluster.PlanRecovery(t.Context(), tr.confs[2])
+	require.ErrorIs(t, err, cluster.ErrRemoved)
+	require.NoError(t, os.WriteFile(filepath.Join(tr.confs[2].Dir, "removed"), []byte(`{"by":"n1"}`), 0o600))
+	_, err = cluster.Open(t.Context(), tr.confs[2])
+	require.ErrorIs(t, err, cluster.ErrRemoved)
+
+	for range 2 {
+		b, err := cluster.Salvage(tr.confs[2])
+		require.NoError(t, err)
+		var state bytes.Buffer
+		require.NoError(t, b.Write(&state))
+		m := cluster.NewMemory(toy(), fixedNow)
+		require.NoError(t, m.Load(&state))
+		require.Equal(t, want, m.Checksum())
+		require.Equal(t, uint64(7), find(m.View(), "a").Value)
+		require.NotZero(t, b.Term)
+	}
+	older := tr.confs[2]
+	older.Machine.Commands = maps.Clone(older.Machine.Commands)
+	delete(older.Machine.Commands, kindSet)
+	_, err = cluster.Salvage(older)
+	require.ErrorContains(t, err, "unknown to this version of the program")
+	_, err = cluster.Salvage(config(t, ""))
+	require.Error(t, err)
+}

@@ -1,0 +1,262 @@
+package cluster
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+)
+
+// Nodes whose folders were generated found their cluster together: each starts
+// with an empty log and the same configuration. A node that was given its
+// generated folder a second time, because it lost its data, must not do that
+// again: it has forgotten its votes and what it acknowledged, and could make a
+// majority with one other node that lacks an acknowledged command.
+//
+// So nobody begins before it has met all others. Each makes an instance id, at random
+// and kept with its log, and tells it to whoever asks; who begins writes all
+// births down. A node is let begin by those who wait as it does, or by one that
+// has begun and knows its birth: then it was there, and has lost nothing since.
+// One that has begun and knows another birth, or none, refuses it for good.
+
+// bootstrapWait is what a node has while it waits for those that found its cluster
+// with it.
+type bootstrapWait struct{ instanceID atomic.Pointer[[]byte] }
+
+func (b *bootstrapWait) waiting() bool { return b.instanceID.Load() != nil }
+
+// done is called when raft runs.
+func (b *bootstrapWait) done() { b.instanceID.Store(nil) }
+
+// bootstrapAnswer is what a node tells another that would begin.
+type bootstrapAnswer struct {
+	Started     bool              `cbor:"1,keyasint,omitempty"`
+	InstanceIDs map[string][]byte `cbor:"2,keyasint,omitempty"` // by id: of all nodes where it has begun, else its own
+}
+
+const (
+	bootstrapPollInterval = 200 * time.Millisecond
+	// bootstrapLogInterval is how often the log says for whom a node waits.
+	bootstrapLogInterval = 30 * time.Second
+)
+
+// awaitInitialCluster returns when this node may begin, if it founds a cluster with
+// others. Until raft runs it answers nothing but the question that it asks
+// itself.
+func (n *Node) awaitInitialCluster(ctx context.Context) error {
+	list := n.peerList.get()
+	if !list.InitialCluster || len(list.Members) < 2 {
+		return nil
+	}
+	if err := n.checkInitialFolder(); err != nil {
+		return err
+	}
+	instanceID, err := n.instanceID()
+	if err != nil {
+		return err
+	}
+	n.bootstrapWait.instanceID.Store(&instanceID)
+	n.network.start()
+	instanceIDs, err := n.pollInitialNodes(ctx, list, instanceID)
+	if err != nil {
+		return err
+	}
+	list.Members = slices.Clone(list.Members)
+	for i := range list.Members {
+		list.Members[i].InstanceID = instanceIDs[list.Members[i].ID]
+	}
+	return n.peerList.replace(list)
+}
+
+// checkInitialFolder finds a folder that was put together from several, or lacks
+// what belongs to it.
+func (n *Node) checkInitialFolder() error {
+	if n.config.Network == nil {
+		return errors.New("the data directory is that of a node among others, and this one has no network")
+	}
+	hash, err := keyHash(n.credentials.key)
+	if err != nil {
+		return err
+	}
+	if me, ok := n.peerList.member(string(n.id)); !ok || !bytes.Equal(me.Key, hash) {
+		return fmt.Errorf("%s, node.key and %s are not from the same generated folder", nodeIDFile, peersFile)
+	}
+	_, err = n.credentials.current() // opens the authority's key
+	return err
+}
+
+// pollInitialNodes asks all others again and again. What counts is said in one round: a node
+// may lose its data while others are still waited for.
+func (n *Node) pollInitialNodes(ctx context.Context, list peerListData, instanceID []byte) (map[string][]byte, error) {
+	var said string
+	var saidAt time.Time
+	for {
+		answers, silent := n.askInitialNodes(ctx, list)
+		instanceIDs, err := decideBootstrap(string(n.id), instanceID, list.Members, answers)
+		if n.config.hooks.bootstrap != nil && err == nil {
+			err = n.config.hooks.bootstrap(len(instanceIDs) > 0, silent)
+		}
+		if err != nil || len(instanceIDs) > 0 {
+			return instanceIDs, err
+		}
+		why := "waits for " + strings.Join(silent, ", ")
+		if n.config.OnBootstrapWait != nil {
+			n.config.OnBootstrapWait(why)
+		}
+		if why != said || time.Since(saidAt) > bootstrapLogInterval {
+			n.log.WarnContext(ctx, "cluster: this node founds a cluster with others, and waits until all can be reached", "waiting_for", silent)
+			said, saidAt = why, time.Now()
+		}
+		select {
+		case <-time.After(bootstrapPollInterval):
+		case <-ctx.Done():
+			return nil, fmt.Errorf("bootstrap cluster: %s: %w", why, ctx.Err())
+		}
+	}
+}
+
+// askInitialNodes asks all other members once. silent says who gave no answer, and
+// why.
+func (n *Node) askInitialNodes(ctx context.Context, list peerListData) (answers map[string]bootstrapAnswer, silent []string) {
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	var mu sync.Mutex
+	var asking sync.WaitGroup
+	answers = make(map[string]bootstrapAnswer)
+	for _, m := range list.Members {
+		if m.ID == string(n.id) {
+			continue
+		}
+		asking.Go(func() {
+			a, err := n.askInitialNode(ctx, m.ID)
+			mu.Lock()
+			defer mu.Unlock()
+			if err != nil {
+				silent = append(silent, fmt.Sprintf("%s (%s)", m.Name, describeDialError(err)))
+				return
+			}
+			answers[m.ID] = a
+		})
+	}
+	asking.Wait()
+	slices.Sort(silent)
+	return answers, silent
+}
+
+func (n *Node) askInitialNode(ctx context.Context, id string) (bootstrapAnswer, error) {
+	var a bootstrapAnswer
+	r, err := n.ask(ctx, id, nil, opBootstrap, nil, statusTimeout)
+	if err != nil {
+		return a, err
+	}
+	if r.status != replyOK {
+		return a, r.err()
+	}
+	if err := decoding.Unmarshal(r.body, &a); err != nil {
+		return a, fmt.Errorf("decode answer: %w", err)
+	}
+	return a, nil
+}
+
+// decideBootstrap says whether a node may begin: it returns all births then, and none
+// while it must wait. The error is ErrDataLost.
+func decideBootstrap(self string, instanceID []byte, all []Member, answers map[string]bootstrapAnswer) (map[string][]byte, error) {
+	met := map[string][]byte{self: instanceID}
+	var begun map[string][]byte
+	for _, m := range all {
+		a, answered := answers[m.ID]
+		switch {
+		case m.ID == self || !answered:
+		case a.Started && !bytes.Equal(a.InstanceIDs[self], instanceID):
+			return nil, fmt.Errorf("node %s refuses this one: %w", m.Name, ErrDataLost)
+		case a.Started:
+			begun = a.InstanceIDs
+		case len(a.InstanceIDs[m.ID]) > 0:
+			met[m.ID] = a.InstanceIDs[m.ID]
+		}
+	}
+	switch {
+	case begun != nil:
+		return begun, nil
+	case len(met) == len(all):
+		return met, nil
+	}
+	return nil, nil
+}
+
+// serveBootstrap answers a node that would begin.
+func (n *Node) serveBootstrap() reply {
+	a := bootstrapAnswer{Started: true, InstanceIDs: make(map[string][]byte)}
+	if instanceID := n.bootstrapWait.instanceID.Load(); instanceID != nil {
+		a = bootstrapAnswer{InstanceIDs: map[string][]byte{string(n.id): *instanceID}}
+	} else {
+		for _, m := range n.peerList.get().Members {
+			if len(m.InstanceID) > 0 {
+				a.InstanceIDs[m.ID] = m.InstanceID
+			}
+		}
+	}
+	b, err := encoding.Marshal(a)
+	if err != nil {
+		return reply{replyFailed, []byte(err.Error())}
+	}
+	return reply{replyOK, b}
+}
+
+// initialServers is the configuration that an empty folder begins with.
+func (n *Node) initialServers() []raft.Server {
+	list := n.peerList.get()
+	if !list.InitialCluster || len(list.Members) < 2 {
+		return []raft.Server{{ID: n.id, Address: n.transport.LocalAddr()}}
+	}
+	servers := make([]raft.Server, len(list.Members)) // in the order of the list, which is the same on all
+	for i, m := range list.Members {
+		servers[i] = raft.Server{ID: raft.ServerID(m.ID), Address: raft.ServerAddress(m.ID)}
+	}
+	return servers
+}
+
+// initPeerList makes the list of a cluster that starts with this node.
+func (n *Node) initPeerList() error {
+	hash, err := keyHash(n.credentials.key)
+	if err != nil {
+		return err
+	}
+	a, err := newAuthority(n.config.Rand, n.config.Secrets, n.config.Now())
+	if err != nil {
+		return err
+	}
+	return n.peerList.replace(peerListData{
+		InitialCluster: true,
+		Members: []Member{{
+			ID: string(n.id), Name: n.config.Name, Address: n.config.Network.Advertise, Key: hash,
+			Version: n.config.Version, Level: n.core.schema.level, Issuer: a.ID,
+		}},
+		Authorities: []authority{a},
+	})
+}
+
+// bootstrapMembers writes the first members into the state.
+func (n *Node) bootstrapMembers(ctx context.Context) error {
+	n.bootstrapMu.Lock()
+	defer n.bootstrapMu.Unlock()
+	if n.config.Network == nil || len(members(n.View())) > 0 {
+		return nil
+	}
+	if n.peerList.empty() {
+		// The folder was made by a node that ran alone.
+		if err := n.initPeerList(); err != nil {
+			return err
+		}
+	}
+	list := n.peerList.get()
+	_, err := n.decide(ctx, &bootstrapCluster{Members: list.Members, Authorities: list.Authorities})
+	return err
+}

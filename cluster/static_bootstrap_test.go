@@ -1,0 +1,416 @@
+package cluster_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// initialCluster3 are three nodes whose folders were generated, and a copy of each
+// folder as it was.
+type initialCluster3 struct {
+	*cluster3
+	copies string
+}
+
+func newInitialCluster3(t testing.TB) *initialCluster3 {
+	t.Helper()
+	f := &initialCluster3{cluster3: &cluster3{t: t, nodes: make([]*cluster.Node, 3)}, copies: t.TempDir()}
+	var list []cluster.InitialNode
+	for i := range 3 {
+		c := networked(t, filepath.Join(t.TempDir(), "raft"), fmt.Sprintf("n%d", i+1))
+		c.Bootstrap = false
+		f.confs = append(f.confs, c)
+		list = append(list, cluster.InitialNode{Dir: c.Dir, Name: c.Name, Address: c.Network.Advertise})
+	}
+	require.NoError(t, cluster.StaticBootstrap(list, plainSecrets{}, time.Now()))
+	for i, c := range f.confs {
+		copyFolder(t, filepath.Join(f.copies, fmt.Sprint(i)), c.Dir)
+	}
+	return f
+}
+
+// listen opens the listener of a node anew.
+func (f *initialCluster3) listen(i int) {
+	f.t.Helper()
+	n := *f.confs[i].Network
+	l, err := net.Listen("tcp", n.Advertise)
+	require.NoError(f.t, err)
+	n.Listener = l
+	f.confs[i].Network = &n
+}
+
+// loseData empties the folder of a node that was shut, and gives it again what was
+// generated for it.
+func (f *initialCluster3) loseData(i int) {
+	f.t.Helper()
+	require.NoError(f.t, os.RemoveAll(f.confs[i].Dir))
+	copyFolder(f.t, f.confs[i].Dir, filepath.Join(f.copies, fmt.Sprint(i)))
+	f.listen(i)
+}
+
+// openResult is what Open returned.
+type openResult struct {
+	node *cluster.Node
+	err  error
+}
+
+// openAsync opens a node in the background.
+func (f *initialCluster3) openAsync(ctx context.Context, i int) <-chan openResult {
+	done := make(chan openResult, 1)
+	go func() {
+		n, err := cluster.Open(ctx, f.confs[i])
+		done <- openResult{n, err}
+	}()
+	return done
+}
+
+// waitOpen takes a node that opened.
+func (f *initialCluster3) waitOpen(i int, done <-chan openResult) {
+	f.t.Helper()
+	o := <-done
+	require.NoError(f.t, o.err)
+	f.t.Cleanup(func() { shut(f.t, o.node) })
+	f.nodes[i] = o.node
+}
+
+func (f *initialCluster3) ctx() context.Context {
+	ctx, cancel := context.WithTimeout(f.t.Context(), 30*time.Second)
+	f.t.Cleanup(cancel)
+	return ctx
+}
+
+// openAll founds the cluster.
+func (f *initialCluster3) openAll() {
+	f.t.Helper()
+	ctx := f.ctx()
+	var done []<-chan openResult
+	for i := range f.confs {
+		done = append(done, f.openAsync(ctx, i))
+	}
+	for i := range done {
+		f.waitOpen(i, done[i])
+	}
+	f.settle(3)
+}
+
+// readPeersFile is what peers.json says of it.
+func (f *initialCluster3) readPeersFile(i int) (founding bool, births int) {
+	f.t.Helper()
+	text, err := os.ReadFile(filepath.Join(f.confs[i].Dir, "peers.json"))
+	require.NoError(f.t, err)
+	var list struct {
+		InitialCluster bool `json:"initial_cluster"`
+		Members        []struct {
+			InstanceID []byte `json:"instance_id"`
+		}
+	}
+	require.NoError(f.t, json.Unmarshal(text, &list))
+	for _, m := range list.Members {
+		if len(m.InstanceID) > 0 {
+			births++
+		}
+	}
+	return list.InitialCluster, births
+}
+
+// hookBootstrap has a node tell of each round of questions.
+func (f *initialCluster3) hookBootstrap(i int, hook func(begins bool, silent []string) error) {
+	f.confs[i] = cluster.WithHooks(f.confs[i], cluster.Hooks{Bootstrap: hook})
+}
+
+func TestStaticBootstrap(t *testing.T) {
+	f := newInitialCluster3(t)
+	founding, births := f.readPeersFile(0)
+	require.True(t, founding)
+	require.Zero(t, births)
+	f.openAll()
+	for i, n := range f.nodes {
+		_, _, err := n.Propose(t.Context(), &set{Name: n.ID()})
+		require.NoError(t, err)
+		require.Eventually(t, func() bool {
+			founding, births := f.readPeersFile(i)
+			return !founding && births == 3
+		}, 10*time.Second, 5*time.Millisecond)
+	}
+	f.requireSameState()
+
+	// All are started again, and then a fourth joins.
+	for i, n := range f.nodes {
+		shut(t, n)
+		f.listen(i)
+	}
+	for i, c := range f.confs {
+		f.nodes[i] = open(t, c)
+	}
+	f.settle(3)
+	fourth := networked(t, "", "n4")
+	fourth.Bootstrap = false
+	f.join(fourth)
+	f.nodes, f.confs = append(f.nodes, open(t, fourth)), append(f.confs, fourth)
+	f.settle(4)
+	f.requireSameState()
+}
+
+// TestNobodyBeginsBeforeAllHaveMet: two of three would be a majority, and must
+// wait all the same.
+func TestNobodyBeginsBeforeAllHaveMet(t *testing.T) {
+	f := newInitialCluster3(t)
+	type round struct {
+		begins bool
+		silent int
+	}
+	rounds := make(chan round, 100)
+	for i := range 2 {
+		f.hookBootstrap(i, func(begins bool, silent []string) error {
+			rounds <- round{begins, len(silent)}
+			return nil
+		})
+	}
+	late := f.confs[2].Network.Listener
+	require.NoError(t, late.Close())
+	ctx := f.ctx()
+	first, second := f.openAsync(ctx, 0), f.openAsync(ctx, 1)
+	// Each has had the answer of the other, several times.
+	for met := 0; met < 6; {
+		var r round
+		select {
+		case r = <-rounds:
+		case <-ctx.Done():
+			require.Fail(t, "nobody asks")
+		}
+		require.False(t, r.begins)
+		if r.silent == 1 {
+			met++
+		}
+	}
+	f.listen(2)
+	third := f.openAsync(ctx, 2)
+	f.waitOpen(0, first)
+	f.waitOpen(1, second)
+	f.waitOpen(2, third)
+	f.settle(3)
+	_, _, err := f.nodes[2].Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	f.requireSameState()
+}
+
+// TestNodeThatLostItsDataIsRefused: it would have forgotten its votes.
+func TestNodeThatLostItsDataIsRefused(t *testing.T) {
+	f := newInitialCluster3(t)
+	f.openAll()
+	i := f.leader()
+	lost, other := (i+1)%3, (i+2)%3
+	shut(t, f.nodes[lost])
+	_, _, err := f.nodes[i].Propose(t.Context(), &set{Name: "acknowledged", Value: 1})
+	require.NoError(t, err)
+	f.loseData(lost)
+	_, err = cluster.Open(f.ctx(), f.confs[lost])
+	require.ErrorIs(t, err, cluster.ErrDataLost)
+	require.ErrorContains(t, err, "mintmark cluster replace")
+	require.NoError(t, f.nodes[i].Ready(t.Context()))
+
+	// While nobody answers it waits, whatever it is told to do.
+	shut(t, f.nodes[i])
+	shut(t, f.nodes[other])
+	f.loseData(lost)
+	f.confs[lost].Bootstrap = true
+	ctx, stop := context.WithCancel(f.ctx())
+	f.hookBootstrap(lost, func(begins bool, silent []string) error {
+		require.False(t, begins)
+		require.Len(t, silent, 2)
+		stop()
+		return nil
+	})
+	_, err = cluster.Open(ctx, f.confs[lost])
+	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorContains(t, err, "waits for")
+
+	// The others go on when they are back, and take a new node in its place.
+	for _, j := range []int{i, other} {
+		f.listen(j)
+		f.nodes[j] = open(t, f.confs[j])
+	}
+	require.Eventually(t, func() bool { return f.nodes[i].Ready(t.Context()) == nil }, 20*time.Second, 10*time.Millisecond)
+	f.loseData(lost)
+	f.hookBootstrap(lost, nil)
+	_, err = cluster.Open(f.ctx(), f.confs[lost])
+	require.ErrorIs(t, err, cluster.ErrDataLost, "also by nodes that were started again")
+	token, _, err := f.nodes[i].Invite(t.Context(), "n4", fmt.Sprintf("n%d", lost+1), time.Hour)
+	require.NoError(t, err)
+	c := networked(t, "", "n4")
+	c.Bootstrap = false
+	f.confs[0] = f.confs[i]
+	require.NoError(t, f.joinBy(t.Context(), c, token))
+	f.nodes[lost] = open(t, c)
+	f.settle(3)
+	require.Equal(t, uint64(1), find(f.nodes[lost].View(), "acknowledged").Value)
+}
+
+// TestInitialNodeThatStoppedBeforeItStarted comes back after the others have begun:
+// it has lost nothing.
+func TestInitialNodeThatStoppedBeforeItStarted(t *testing.T) {
+	f := newInitialCluster3(t)
+	begun := make(chan struct{})
+	crash := errors.New("crash")
+	f.hookBootstrap(2, func(begins bool, _ []string) error {
+		if !begins {
+			return nil
+		}
+		<-begun // so that the others can ask it
+		return crash
+	})
+	ctx := f.ctx()
+	third := f.openAsync(ctx, 2)
+	first, second := f.openAsync(ctx, 0), f.openAsync(ctx, 1)
+	f.waitOpen(0, first)
+	f.waitOpen(1, second)
+	close(begun)
+	require.ErrorIs(t, (<-third).err, crash)
+	f.nodes[2] = f.nodes[0]
+	_, _, err := f.nodes[1].Propose(t.Context(), &set{Name: "without it"})
+	require.NoError(t, err)
+
+	f.listen(2)
+	f.hookBootstrap(2, nil)
+	f.waitOpen(2, f.openAsync(ctx, 2))
+	f.settle(3)
+	f.requireSameState()
+}
+
+// TestInitialNodeThatLostItsDataWhileItWaited is a new one to those who wait too.
+func TestInitialNodeThatLostItsDataWhileItWaited(t *testing.T) {
+	f := newInitialCluster3(t)
+	require.NoError(t, f.confs[2].Network.Listener.Close())
+	ctx := f.ctx()
+	met := make(chan struct{}, 100)
+	f.hookBootstrap(0, func(_ bool, silent []string) error {
+		if len(silent) == 1 {
+			met <- struct{}{}
+		}
+		return nil
+	})
+	first := f.openAsync(ctx, 0)
+	stopping, stop := context.WithCancel(ctx)
+	second := f.openAsync(stopping, 1)
+	<-met
+	stop()
+	require.Error(t, (<-second).err)
+	f.loseData(1)
+	f.listen(2)
+	second, third := f.openAsync(ctx, 1), f.openAsync(ctx, 2)
+	f.waitOpen(0, first)
+	f.waitOpen(1, second)
+	f.waitOpen(2, third)
+	f.settle(3)
+}
+
+func TestInitialFolderMustBeWhole(t *testing.T) {
+	f := newInitialCluster3(t)
+	key, err := os.ReadFile(filepath.Join(f.confs[1].Dir, "node.key"))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(filepath.Join(f.confs[0].Dir, "node.key"), key, 0o600))
+	_, err = cluster.Open(f.ctx(), f.confs[0])
+	require.ErrorContains(t, err, "not from the same generated folder")
+
+	c := f.confs[1]
+	c.Secrets = failingSecrets{}
+	_, err = cluster.Open(f.ctx(), c)
+	require.ErrorContains(t, err, "is not the one that its data are sealed under")
+
+	c = f.confs[2]
+	c.Network, c.Bootstrap = nil, true
+	_, err = cluster.Open(f.ctx(), c)
+	require.ErrorContains(t, err, "no network")
+}
+
+// failingSecrets opens nothing.
+type failingSecrets struct{ plainSecrets }
+
+func (failingSecrets) Open(string, []byte) ([]byte, error) {
+	return nil, errors.New("sealed under another key")
+}
+
+func TestInitialFolders(t *testing.T) {
+	three := func(change func([]cluster.InitialNode) []cluster.InitialNode) []cluster.InitialNode {
+		dir := t.TempDir()
+		var list []cluster.InitialNode
+		for i := range 3 {
+			name := fmt.Sprintf("n%d", i+1)
+			list = append(list, cluster.InitialNode{Dir: filepath.Join(dir, name), Name: name, Address: name + ".example:8300"})
+		}
+		return change(list)
+	}
+	for name, row := range map[string]struct {
+		change func([]cluster.InitialNode) []cluster.InitialNode
+		want   string
+	}{
+		"one":          {func(l []cluster.InitialNode) []cluster.InitialNode { return l[:1] }, "cluster init"},
+		"two":          {func(l []cluster.InitialNode) []cluster.InitialNode { return l[:2] }, "even number"},
+		"same name":    {func(l []cluster.InitialNode) []cluster.InitialNode { l[2].Name = "n1"; return l }, "two nodes have the name n1"},
+		"same address": {func(l []cluster.InitialNode) []cluster.InitialNode { l[2].Address = l[0].Address; return l }, "two nodes have the address"},
+		"no name":      {func(l []cluster.InitialNode) []cluster.InitialNode { l[0].Name = "../x"; return l }, "no name"},
+		"no port":      {func(l []cluster.InitialNode) []cluster.InitialNode { l[0].Address = "n1.example"; return l }, "not host:port"},
+		"same folder":  {func(l []cluster.InitialNode) []cluster.InitialNode { l[1].Dir = l[0].Dir; return l }, "holds a node already"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			require.ErrorContains(t, cluster.StaticBootstrap(three(row.change), plainSecrets{}, time.Now()), row.want)
+		})
+	}
+	list := three(func(l []cluster.InitialNode) []cluster.InitialNode { return l })
+	require.NoError(t, cluster.StaticBootstrap(list, plainSecrets{}, time.Now()))
+	require.ErrorContains(t, cluster.StaticBootstrap(list, plainSecrets{}, time.Now()), "holds a node already")
+	for _, f := range list {
+		for _, file := range []string{"node.key", "peers.json", "node.id"} {
+			info, err := os.Stat(filepath.Join(f.Dir, file))
+			require.NoError(t, err)
+			require.Equal(t, os.FileMode(0o600), info.Mode().Perm(), file)
+		}
+	}
+}
+
+// TestDecideBootstrap has each combination of answers that matters.
+func TestDecideBootstrap(t *testing.T) {
+	waits := func(birth string) cluster.BootstrapAnswer { return cluster.BootstrapAnswer{InstanceID: birth} }
+	begun := func(births ...string) cluster.BootstrapAnswer {
+		return cluster.BootstrapAnswer{Started: true, InstanceIDs: births}
+	}
+	for name, row := range map[string]struct {
+		answers map[string]cluster.BootstrapAnswer
+		want    []string
+		lost    bool
+	}{
+		"nobody answers":         {},
+		"one is missing":         {answers: map[string]cluster.BootstrapAnswer{"b": waits("2")}},
+		"all wait":               {answers: map[string]cluster.BootstrapAnswer{"b": waits("2"), "c": waits("3")}, want: []string{"1", "2", "3"}},
+		"no birth":               {answers: map[string]cluster.BootstrapAnswer{"b": waits("2"), "c": waits("")}},
+		"one knows it":           {answers: map[string]cluster.BootstrapAnswer{"b": begun("1", "2", "3")}, want: []string{"1", "2", "3"}},
+		"births of who began":    {answers: map[string]cluster.BootstrapAnswer{"b": begun("1", "2", "old"), "c": waits("3")}, want: []string{"1", "2", "old"}},
+		"one knows another":      {answers: map[string]cluster.BootstrapAnswer{"b": begun("0", "2", "3")}, lost: true},
+		"one knows none":         {answers: map[string]cluster.BootstrapAnswer{"b": begun("", "", "")}, lost: true},
+		"one waits, one began":   {answers: map[string]cluster.BootstrapAnswer{"b": waits("2"), "c": begun("0", "2", "3")}, lost: true},
+		"they do not agree":      {answers: map[string]cluster.BootstrapAnswer{"b": begun("1", "2", "3"), "c": begun("0", "2", "3")}, lost: true},
+		"who is no member":       {answers: map[string]cluster.BootstrapAnswer{"b": waits("2"), "x": waits("3")}},
+		"what it says of itself": {answers: map[string]cluster.BootstrapAnswer{"a": waits("0"), "b": waits("2")}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			births, err := cluster.DecideBootstrap("a", "1", []string{"a", "b", "c"}, row.answers)
+			if row.lost {
+				require.ErrorIs(t, err, cluster.ErrDataLost)
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, row.want, births)
+		})
+	}
+}

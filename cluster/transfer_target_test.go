@@ -1,0 +1,191 @@
+package cluster_test
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+func TestChooseTransferTarget(t *testing.T) {
+	type peers = map[string]cluster.PeerSample
+	fine := func(applied uint64) cluster.PeerSample { return cluster.PeerSample{Applied: applied, CanDecide: true} }
+	low := func(applied uint64) cluster.PeerSample {
+		return cluster.PeerSample{Applied: applied, CanDecide: true, Trouble: "disk: only 100 MiB are left"}
+	}
+	off := func(applied uint64, by time.Duration) cluster.PeerSample {
+		return cluster.PeerSample{Applied: applied, CanDecide: true, Offset: by}
+	}
+	for name, row := range map[string]struct {
+		peers         peers
+		fine, decides string
+	}{
+		"nobody is known":     {nil, "", ""},
+		"the furthest":        {peers{"b": fine(10), "c": fine(11)}, "c", "c"},
+		"one in trouble":      {peers{"b": fine(10), "c": low(11)}, "b", "c"},
+		"all in trouble":      {peers{"b": low(11), "c": low(10)}, "", "b"},
+		"all, and one is out": {peers{"b": low(10), "c": {Applied: 11, Trouble: "disk: it is full"}}, "", "b"},
+		"none can decide":     {peers{"b": {Trouble: "clock"}, "c": {Trouble: "clock"}}, "", ""},
+		"in trouble, and of an older version that does not say": {peers{"b": {Trouble: "disk"}}, "", ""},
+		"one that was silent":  {peers{"b": fine(10), "c": {Applied: 11, CanDecide: true, Age: 4 * time.Second}}, "b", "b"},
+		"one of another clock": {peers{"b": fine(10), "c": off(11, time.Hour)}, "b", "b"},
+		"this node's clock is the wrong one": {
+			peers{"b": off(10, -time.Hour), "c": off(11, -time.Hour+time.Second)}, "c", "c",
+		},
+		"no two clocks agree":       {peers{"b": off(10, time.Hour), "c": off(10, -time.Hour)}, "", ""},
+		"one that is no voter":      {peers{"b": fine(10), "x": fine(11)}, "b", "b"},
+		"what it says of itself":    {peers{"a": fine(12), "b": fine(10)}, "b", "b"},
+		"a clock that nobody knows": {peers{"c": off(10, time.Hour)}, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			fine, decides := cluster.ChooseTransferTarget("a", []string{"a", "b", "c"}, row.peers)
+			require.Equal(t, row.fine, fine, "a successor")
+			require.Equal(t, row.decides, decides, "in the place of one that can't decide")
+		})
+	}
+}
+
+// TestTwoLowDisks: leadership goes to the one node that has room, at once, and
+// where none has any it stays where it is.
+func TestTwoLowDisks(t *testing.T) {
+	var disks []*faultyDisk
+	tr := newCluster3(t, func(c *cluster.Config) {
+		disks = append(disks, newFaultyDisk())
+		*c = cluster.WithDisk(*c, disks[len(disks)-1])
+	})
+	tr.waitClocksKnown()
+	low := func(i int, is bool) {
+		disks[i].free.Store(100 << 30)
+		if is {
+			disks[i].free.Store(300 << 20)
+		}
+	}
+	// told waits until all know of all who is low.
+	told := func(is ...bool) {
+		t.Helper()
+		require.Eventually(t, func() bool {
+			for _, n := range tr.nodes {
+				for i, s := range n.Overview(t.Context()).Nodes {
+					if (s.Err != "") != is[i] {
+						return false
+					}
+				}
+			}
+			return true
+		}, 20*time.Second, 10*time.Millisecond)
+	}
+	i := tr.leader()
+	j, k := (i+1)%3, (i+2)%3
+	is := make([]bool, 3)
+	is[j] = true
+	low(j, true)
+	told(is...)
+	term := tr.nodes[i].Stats().Term
+	low(i, true)
+	require.Eventually(t, func() bool { return tr.leader() == k }, 10*time.Second, 5*time.Millisecond)
+	require.Equal(t, term+1, tr.nodes[k].Stats().Term, "it went nowhere else")
+
+	low(k, true)
+	told(true, true, true)
+	require.Never(t, func() bool {
+		leading, _ := tr.nodes[k].Leading()
+		return !leading || tr.nodes[k].Stats().Term != term+1
+	}, 3*time.Second, 20*time.Millisecond)
+}
+
+// TestLowDisksAndAWrongClock: what is wrong with the others is no reason for a
+// leader that can't decide to stay, because they can. Whichever leads then keeps
+// leadership, though its own disk is low too.
+func TestLowDisksAndAWrongClock(t *testing.T) {
+	var clocks []*steppedClock
+	var disks []*faultyDisk
+	tr := newCluster3(t, func(c *cluster.Config) {
+		clocks, disks = append(clocks, new(steppedClock)), append(disks, newFaultyDisk())
+		clocks[len(clocks)-1].set(c)
+		*c = cluster.WithDisk(*c, disks[len(disks)-1])
+	})
+	tr.waitClocksKnown()
+	i := tr.leader()
+	for j, d := range disks {
+		if j != i {
+			d.free.Store(300 << 20)
+		}
+	}
+	require.Eventually(t, func() bool {
+		low := 0
+		for _, s := range tr.nodes[i].Overview(t.Context()).Nodes {
+			if s.Err != "" {
+				low++
+			}
+		}
+		return low == 2
+	}, 20*time.Second, 10*time.Millisecond)
+	clocks[i].offset.Store(int64(time.Hour))
+	for j := range tr.nodes {
+		v, _, err := tr.nodes[(i+j)%3].Propose(t.Context(), &set{Name: "a"})
+		require.NoError(t, err)
+		require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute)
+	}
+	leads := tr.leader()
+	require.NotEqual(t, i, leads)
+	term := tr.nodes[leads].Stats().Term
+	require.Never(t, func() bool { return tr.nodes[leads].Stats().Term != term }, 3*time.Second, 20*time.Millisecond)
+}
+
+// TestNoTwoClocksAgree: none knows whose is right, so none decides, and
+// leadership does not go round either. When two agree they go on.
+func TestNoTwoClocksAgree(t *testing.T) {
+	var clocks []*steppedClock
+	tr := newCluster3(t, func(c *cluster.Config) {
+		clocks = append(clocks, new(steppedClock))
+		c.Now = clocks[len(clocks)-1].now // and what elapses goes with it, so no jump is seen
+	})
+	tr.waitClocksKnown()
+	i := tr.leader()
+	clocks[(i+1)%3].offset.Store(int64(time.Hour))
+	clocks[(i+2)%3].offset.Store(int64(-time.Hour))
+	nobody := func() bool {
+		for _, n := range tr.nodes {
+			if leading, _ := n.Leading(); leading {
+				return false
+			}
+		}
+		return true
+	}
+	require.Eventually(t, nobody, 10*time.Second, 10*time.Millisecond)
+	term := tr.nodes[i].Stats().Term
+	require.Never(t, func() bool { return !nobody() || tr.nodes[i].Stats().Term > term+1 }, 4*time.Second, 20*time.Millisecond)
+	for _, c := range clocks {
+		c.offset.Store(0)
+	}
+	tr.leader()
+	require.Eventually(t, func() bool {
+		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a"})
+		return err == nil
+	}, 20*time.Second, 10*time.Millisecond)
+}
+
+// TestGuessedLeaderIsForgotten: while raft knows of none, whoever called itself
+// the leader may have gone since, or lead no more.
+func TestGuessedLeaderIsForgotten(t *testing.T) {
+	tr := newCluster3(t)
+	fourth := networked(t, "", "n4")
+	fourth.Bootstrap = false
+	tr.join(fourth)
+	tr.nodes, tr.confs = append(tr.nodes, open(t, fourth)), append(tr.confs, fourth)
+	tr.settle(4)
+	i := tr.leader()
+	gone, asker, other := i, (i+1)%4, (i+2)%4
+	shut(t, tr.nodes[(i+3)%4])
+	shut(t, tr.nodes[gone]) // so that two of four are left, and nobody leads
+	n := tr.nodes[asker]
+	for name, id := range map[string]string{"gone": tr.nodes[gone].ID(), "no leader": tr.nodes[other].ID()} {
+		require.Eventually(t, func() bool { return cluster.GuessLeader(n, id) }, 10*time.Second, time.Millisecond, name)
+		require.Eventually(t, func() bool { return !n.Stats().LeaderKnown }, 10*time.Second, time.Millisecond, name)
+	}
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.True(t, errors.Is(err, cluster.ErrUnavailable))
+}

@@ -1,0 +1,83 @@
+package cluster_test
+
+import (
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// The two pages that bbolt looks at first. The rest may be gone.
+const metaPages = 2 * 4096
+
+// TestDamagedMeta, the log's list of its own files, ends neither in a panic nor in
+// a log that is taken for a new one.
+func TestDamagedMeta(t *testing.T) {
+	c := config(t, "")
+	n := open(t, c)
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	shut(t, n)
+	path := filepath.Join(c.Dir, "log", "wal-meta.db")
+	whole, err := os.ReadFile(path)
+	require.NoError(t, err)
+	segments, err := filepath.Glob(filepath.Join(c.Dir, "log", "*.wal"))
+	require.NoError(t, err)
+	require.NotEmpty(t, segments)
+	garbage := make([]byte, len(whole))
+	for i := range garbage {
+		garbage[i] = byte(7 * i)
+	}
+	for what, damaged := range map[string][]byte{
+		"gone": nil, "empty": {}, "cut short": whole[:metaPages], "garbage": garbage,
+		"garbage behind its head": append(whole[:metaPages:metaPages], garbage[metaPages:]...),
+	} {
+		_ = os.Remove(path)
+		if damaged != nil {
+			require.NoError(t, os.WriteFile(path, damaged, 0o600))
+		}
+		_, err := cluster.Open(t.Context(), c)
+		require.ErrorIs(t, err, cluster.ErrDataLost, what)
+		require.ErrorContains(t, err, filepath.Dir(path), what)
+		for _, segment := range segments {
+			require.FileExists(t, segment, what)
+		}
+	}
+	_ = os.Remove(path) // another file: what ended in a panic still has its lock on this one
+	require.NoError(t, os.WriteFile(path, whole, 0o600))
+	n = open(t, c)
+	require.NotEmpty(t, find(n.View(), "a").Last)
+}
+
+// TestDamagedFiles of a node are named, with what to do.
+func TestDamagedFiles(t *testing.T) {
+	tr := newCluster3(t)
+	i := (tr.leader() + 1) % 3
+	shut(t, tr.nodes[i])
+	dir := tr.confs[i].Dir
+	for name, text := range map[string]string{
+		"node.key":      "put it back",
+		"node.id":       "move it away",
+		"node.instance": "move it away",
+		"peers.json":    "move it away",
+	} {
+		path := filepath.Join(dir, name)
+		whole, err := os.ReadFile(path)
+		require.NoError(t, err)
+		require.NoError(t, os.WriteFile(path, whole[:len(whole)/2-1], 0o600))
+		_, err = cluster.Open(t.Context(), tr.confs[i])
+		require.ErrorContains(t, err, path)
+		require.ErrorContains(t, err, text)
+		if name == "node.key" {
+			require.NoError(t, os.WriteFile(path, whole, 0o600))
+			continue
+		}
+		require.NoError(t, os.Remove(path))
+		tr.start(i) // as it was told to
+		tr.settle(3)
+		shut(t, tr.nodes[i])
+	}
+}

@@ -1,0 +1,315 @@
+package cluster_test
+
+import (
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+)
+
+// stepped is a wall clock that can be set, beside the time that elapses, of which
+// some can be made to go by at once.
+type steppedClock struct{ offset, skipped atomic.Int64 }
+
+func (s *steppedClock) now() time.Time {
+	return time.Now().Add(time.Duration(s.offset.Load() + s.skipped.Load()))
+}
+
+func (s *steppedClock) set(c *cluster.Config) {
+	elapsed := cluster.Elapsed()
+	c.Now = s.now
+	c.Elapsed = func() time.Duration { return elapsed() + time.Duration(s.skipped.Load()) }
+	c.Synchronised = func(time.Time) error { return errors.New("nothing keeps this clock right") }
+}
+
+func (s *steppedClock) jump(to time.Duration) { s.offset.Store(int64(to)) }
+func (s *steppedClock) skip(d time.Duration)  { s.skipped.Add(int64(d)) }
+
+func TestClockOfANodeAloneJumps(t *testing.T) {
+	clock := new(steppedClock)
+	c := config(t, "")
+	clock.set(&c)
+	n := open(t, c)
+	_, _, err := n.Propose(t.Context(), &set{Name: "before"})
+	require.NoError(t, err)
+	clock.offset.Store(int64(time.Hour))
+	_, _, err = n.Propose(t.Context(), &set{Name: "during"})
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	require.ErrorContains(t, err, "jumped forward")
+	require.Empty(t, find(n.View(), "during").Last)
+	require.ErrorContains(t, healthCheck(n, "clock"), "jumped")
+	require.NoError(t, n.AcceptClock())
+	v, _, err := n.Propose(t.Context(), &set{Name: "after"})
+	require.NoError(t, err)
+	require.WithinDuration(t, clock.now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute)
+}
+
+func healthCheck(n *cluster.Node, name string) error {
+	for _, c := range n.Checks() {
+		if c.Name == name {
+			return c.Err
+		}
+	}
+	return errors.New("no such check")
+}
+
+// TestClockOfALeaderJumps: it stamps nothing, steps down, and another leads by
+// the right time.
+func TestClockOfALeaderJumps(t *testing.T) {
+	for _, by := range []time.Duration{time.Hour, -time.Hour} {
+		t.Run(by.String(), func(t *testing.T) {
+			var clocks []*steppedClock
+			tr := newCluster3(t, func(c *cluster.Config) {
+				clocks = append(clocks, new(steppedClock))
+				clocks[len(clocks)-1].set(c)
+			})
+			tr.waitClocksKnown()
+			i := tr.leader()
+			clocks[i].offset.Store(int64(by))
+			for j := range 30 {
+				v, _, err := tr.nodes[(i+j)%3].Propose(t.Context(), &set{Name: "a"})
+				require.NoError(t, err)
+				require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute)
+			}
+			require.Eventually(t, func() bool { return tr.leader() != i }, 10*time.Second, time.Millisecond)
+			require.Error(t, healthCheck(tr.nodes[i], "clock"))
+			clocks[i].offset.Store(0)
+			require.Eventually(t, func() bool { return healthCheck(tr.nodes[i], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
+		})
+	}
+}
+
+// waitClocksKnown waits until every node knows the clocks of the others.
+func (tr *cluster3) waitClocksKnown() {
+	tr.t.Helper()
+	require.Eventually(tr.t, func() bool {
+		for _, n := range tr.nodes {
+			if n.Stats().Reachable != 3 {
+				return false
+			}
+		}
+		return true
+	}, 10*time.Second, 10*time.Millisecond)
+}
+
+// TestClockSetRight: a node whose clock was wrong from the start may lead when
+// its clock has come to that of the others.
+func TestClockSetRight(t *testing.T) {
+	tr, clocks := newClockCluster3(t)
+	clocks[2].jump(time.Hour)
+	tr.restart(2)
+	tr.waitClocksKnown()
+	_ = tr.nodes[0].TransferLeadership(t.Context(), "n3")
+	v, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute, "n3 does not lead")
+	clocks[2].jump(0)
+	require.Eventually(t, func() bool {
+		if err := tr.nodes[0].TransferLeadership(t.Context(), "n3"); err != nil {
+			return false
+		}
+		time.Sleep(50 * time.Millisecond)
+		return tr.leader() == 2
+	}, 20*time.Second, 50*time.Millisecond)
+}
+
+// faultyDisk answers the watch over the disk.
+type faultyDisk struct {
+	gate *gate
+	free atomic.Uint64
+	err  atomic.Pointer[error]
+}
+
+func newFaultyDisk() *faultyDisk {
+	d := &faultyDisk{gate: newGate()}
+	d.free.Store(100 << 30)
+	return d
+}
+
+func (d *faultyDisk) Probe() error {
+	d.gate.pass()
+	if err := d.err.Load(); err != nil {
+		return *err
+	}
+	return nil
+}
+
+func (d *faultyDisk) Space() (free, total uint64, err error) { return d.free.Load(), 200 << 30, nil }
+
+// TestDiskOfALeaderHangs: raft would go on to lead (hashicorp/raft #503).
+func TestDiskOfALeaderHangs(t *testing.T) {
+	for name, row := range map[string]struct {
+		fault func(*faultyDisk)
+		says  string
+	}{
+		"hangs": {func(d *faultyDisk) { d.gate.shut() }, "a write has not returned since"},
+		"fails": {func(d *faultyDisk) { err := errors.New("input/output error"); d.err.Store(&err) }, "input/output error"},
+		"full":  {func(d *faultyDisk) { d.free.Store(1 << 20) }, "the disk is full"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var disks []*faultyDisk
+			var logs []*logBuffer
+			tr := newCluster3(t, func(c *cluster.Config) {
+				disks, logs = append(disks, newFaultyDisk()), append(logs, new(logBuffer))
+				c.Logger = slog.New(slog.NewTextHandler(logs[len(logs)-1], nil))
+				*c = cluster.WithDisk(*c, disks[len(disks)-1])
+			})
+			i := tr.leader()
+			row.fault(disks[i])
+			require.Eventually(t, func() bool { return healthCheck(tr.nodes[i], "disk") != nil }, 10*time.Second, time.Millisecond)
+			for j, n := range tr.nodes {
+				if j != i {
+					_, _, err := n.Propose(t.Context(), &set{Name: "during"})
+					require.NoError(t, err)
+				}
+			}
+			require.Eventually(t, func() bool { return tr.leader() != i }, 10*time.Second, time.Millisecond)
+			require.Equal(t, 1, logs[i].count("keeps away from the others until its disk takes writes again"))
+			require.Equal(t, 1, logs[i].count(`takes writes again" error="`))
+			require.NotZero(t, logs[i].count(row.says))
+			if name == "hangs" {
+				disks[i].gate.open()
+			}
+			disks[i].err.Store(nil)
+			disks[i].free.Store(100 << 30)
+			tr.settle(3)
+			tr.requireSameState()
+		})
+	}
+}
+
+// TestFullDiskTakesNoNewFolder: a node that began there could decide nothing, and
+// what it would have left in its folder says that it has begun.
+func TestFullDiskTakesNoNewFolder(t *testing.T) {
+	disk := newFaultyDisk()
+	disk.free.Store(1 << 20)
+	c := cluster.WithDisk(config(t, ""), disk)
+	_, err := cluster.Open(t.Context(), c)
+	require.ErrorContains(t, err, "create data folder: the disk under "+c.Dir+" (1 MiB free): the disk is full")
+	disk.free.Store(100 << 30)
+	shut(t, open(t, c))
+	disk.free.Store(1 << 20)
+	shut(t, open(t, c)) // which has begun, and can be read
+}
+
+// TestDisksOfAllAreFull: each node says that it keeps away because of its disk, and
+// a node whose own is fine can tell such a node from one that is gone.
+func TestDisksOfAllAreFull(t *testing.T) {
+	var disks []*faultyDisk
+	tr := newCluster3(t, func(c *cluster.Config) {
+		disks = append(disks, newFaultyDisk())
+		*c = cluster.WithDisk(*c, disks[len(disks)-1])
+	})
+	tr.settle(3)
+	for _, n := range tr.nodes {
+		require.Empty(t, n.Overview(t.Context()).Isolated)
+	}
+	for _, d := range disks[:2] {
+		d.free.Store(1 << 20)
+	}
+	require.Eventually(t, func() bool {
+		o := tr.nodes[2].Overview(t.Context())
+		return o.Isolated == "" && o.Nodes[0].HungUp && o.Nodes[1].HungUp && !o.Nodes[2].HungUp
+	}, 20*time.Second, 10*time.Millisecond)
+	disks[2].free.Store(1 << 20)
+	for i, n := range tr.nodes {
+		require.Eventually(t, func() bool { return n.Overview(t.Context()).Isolated != "" }, 20*time.Second, 10*time.Millisecond)
+		o := n.Overview(t.Context())
+		require.Contains(t, o.Isolated, "the disk under "+tr.confs[i].Dir+" (1 MiB free): the disk is full")
+		for j, other := range o.Nodes {
+			require.False(t, other.HungUp, "it asks nobody")
+			require.Equal(t, i != j, other.State == cluster.StateUnreachable)
+		}
+	}
+	for _, d := range disks {
+		d.free.Store(100 << 30)
+	}
+	tr.settle(3)
+	for _, n := range tr.nodes {
+		require.Empty(t, n.Overview(t.Context()).Isolated)
+	}
+}
+
+// TestDiskOfANodeAloneIsFull: it refuses what would need room, and goes on when
+// there is some.
+func TestDiskOfANodeAloneIsFull(t *testing.T) {
+	d := newFaultyDisk()
+	n := open(t, cluster.WithDisk(config(t, ""), d))
+	d.free.Store(1 << 20)
+	require.Eventually(t, func() bool { return healthCheck(n, "disk") != nil }, 10*time.Second, time.Millisecond)
+	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	d.free.Store(100 << 30)
+	require.Eventually(t, func() bool { return healthCheck(n, "disk") == nil }, 10*time.Second, time.Millisecond)
+	_, _, err = n.Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+}
+
+// TestClockDoubtBesideAnotherTrouble: the doubt shows whatever else is wrong with the
+// node, and nothing but a clock is such a doubt.
+func TestClockDoubtBesideAnotherTrouble(t *testing.T) {
+	d, clock := newFaultyDisk(), new(steppedClock)
+	c := cluster.WithDisk(config(t, ""), d)
+	clock.set(&c)
+	n := open(t, c)
+	status := func() cluster.NodeStatus { return n.Overview(t.Context()).Nodes[0] }
+	d.free.Store(1 << 20)
+	require.Eventually(t, func() bool { return status().Err != "" }, 10*time.Second, time.Millisecond)
+	require.False(t, status().ClockUntrusted)
+	clock.jump(-2 * time.Hour)
+	require.True(t, status().ClockUntrusted)
+	require.Contains(t, status().Err, "disk: ")
+	clock.jump(0)
+	require.False(t, status().ClockUntrusted)
+}
+
+// TestLowDiskLeadsNoMore: a leader whose disk fills up hands over to one with
+// room, and stays a member.
+func TestLowDiskLeadsNoMore(t *testing.T) {
+	var disks []*faultyDisk
+	tr := newCluster3(t, func(c *cluster.Config) {
+		disks = append(disks, newFaultyDisk())
+		*c = cluster.WithDisk(*c, disks[len(disks)-1])
+	})
+	tr.waitClocksKnown()
+	i := tr.leader()
+	disks[i].free.Store(300 << 20)
+	require.Eventually(t, func() bool { return tr.leader() != i }, 10*time.Second, 10*time.Millisecond)
+	_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "by way of another"})
+	require.NoError(t, err)
+}
+
+// TestLaggingMemberIsStillAMember: after a start without a leader the state may be
+// from before this node was a member.
+func TestLaggingMemberIsStillAMember(t *testing.T) {
+	tr := newCluster3(t)
+	_, before, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a"})
+	require.NoError(t, err)
+	fourth := networked(t, "", "n4")
+	fourth.Bootstrap = false
+	tr.join(fourth)
+	tr.nodes, tr.confs = append(tr.nodes, open(t, fourth)), append(tr.confs, fourth)
+	tr.settle(4)
+	tr.requireSameState()
+	for _, n := range tr.nodes {
+		shut(t, n)
+	}
+	cluster.WriteCommitMarker(fourth.Dir, before)
+	tr.relisten(3)
+	n := open(t, tr.confs[3])
+	require.Equal(t, before, n.Applied())
+	require.NoError(t, healthCheck(n, "member"))
+
+	for i := range 3 {
+		tr.relisten(i)
+		tr.nodes[i] = open(t, tr.confs[i])
+	}
+	tr.nodes[3] = n
+	tr.settle(4)
+	require.NoError(t, healthCheck(n, "member"))
+}

@@ -1,0 +1,115 @@
+package chaos
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// A journal is what a resource server knows: the verification keys, as each
+// node published them over time. It checks tokens with nothing else.
+type keyLog struct {
+	env  *env
+	http *http.Client
+
+	mu        sync.Mutex
+	published map[string][]keySetVersion // by node; guarded by mu
+	removed   map[string]bool            // names of nodes that are no members any more; guarded by mu
+	offline   *verifier.Verifier         // by the newest edition of any node; guarded by mu
+}
+
+// An edition is a JWKS from when it was first seen until the next one was.
+type keySetVersion struct {
+	first, last time.Duration // the ends of the first and last answer that had it
+	at          int64         // first, as the nodes' clocks have it: seconds since the Unix epoch
+	until       int64         // and last
+	text        string
+	keys        map[string]bool
+}
+
+func newKeyLog(w *env) *keyLog {
+	j := &keyLog{env: w, http: &http.Client{Timeout: time.Second}, published: map[string][]keySetVersion{}, removed: map[string]bool{}}
+	for _, n := range w.c.all() {
+		if !until(eventually, func() bool { return j.fetch(n) }) {
+			w.t.Fatalf("%s publishes no keys", n.name)
+		}
+	}
+	return j
+}
+
+// watch fetches from all nodes until ctx ends.
+func (j *keyLog) watch(ctx context.Context) {
+	tick := time.NewTicker(150 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			var all sync.WaitGroup
+			for _, n := range j.env.c.all() {
+				if n.running() && !n.process().paused() {
+					all.Go(func() { j.fetch(n) })
+				}
+			}
+			all.Wait()
+		}
+	}
+}
+
+func (j *keyLog) fetch(n *node) bool {
+	r, err := j.http.Get("http://" + n.public + "/.well-known/jwks.json")
+	if err != nil {
+		return false
+	}
+	defer r.Body.Close()
+	text, err := io.ReadAll(r.Body)
+	if err != nil || r.StatusCode != http.StatusOK {
+		return false
+	}
+	j.record(n.name, string(text))
+	return true
+}
+
+func (j *keyLog) record(node, text string) {
+	now := j.env.c.now()
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	list := j.published[node]
+	if len(list) > 0 && list[len(list)-1].text == text {
+		list[len(list)-1].last, list[len(list)-1].until = now, j.env.clock().Unix()
+		return
+	}
+	keys, err := verifier.ParseJWKS([]byte(text))
+	if err != nil || len(keys) == 0 {
+		j.env.h.addFault("%s publishes a JWKS that can't be used: %v", node, err)
+		return
+	}
+	clock := j.env.clock().Unix()
+	e := keySetVersion{first: now, last: now, at: clock, until: clock, text: text, keys: map[string]bool{}}
+	for _, k := range keys {
+		e.keys[k.ID()] = true
+	}
+	j.published[node] = append(list, e)
+	source, err := verifier.StaticKeys([]byte(text))
+	if err == nil {
+		j.offline, err = verifier.New(verifier.Config{
+			Issuer: j.env.c.base, Audience: j.env.c.base, Keys: source, Now: j.env.clock,
+		})
+	}
+	if err != nil {
+		j.env.h.addFault("no verifier from the JWKS of %s: %v", node, err)
+	}
+}
+
+// verify checks a token as a resource server does that fetched the keys before.
+func (j *keyLog) verify(token string) (*verifier.Claims, error) {
+	j.mu.Lock()
+	v := j.offline
+	j.mu.Unlock()
+	return v.Verify(context.Background(), token)
+}

@@ -1,0 +1,98 @@
+package chaos
+
+import (
+	"os"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestTwoStaticBootstraps makes two clusters where one was meant: on one node by two
+// operators, and on another by a third. The two never mix, and the mistake is
+// put right.
+func TestTwoStaticBootstraps(t *testing.T) {
+	c := newSingle(t, build(t), false)
+	one, two, three := c.add("n1"), c.add("n2"), c.add("n3")
+	for _, n := range c.all() {
+		require.NoError(t, n.start())
+		require.True(t, until(eventually, n.alive), "%s does not live", n.name)
+	}
+	var made [3]int
+	var all sync.WaitGroup
+	for i, n := range []*node{one, one, two} {
+		all.Go(func() { made[i] = n.run("cluster", "init", "--public-url", c.base).code })
+	}
+	all.Wait()
+	require.Contains(t, made[:2], exitOK, "one of two at one node: %v", made)
+	require.Equal(t, exitOK, made[2])
+	c.requireReady(one, two)
+	require.Equal(t, []string{"n1"}, one.memberNames(t), "two operators made one cluster")
+	require.Equal(t, []string{"n2"}, two.memberNames(t))
+
+	// The second cluster is told to join the first. It can't: it has a state.
+	require.NoError(t, two.process().stop(2*maxRequestTime))
+	token := one.must("cluster", "invite", "--name", "n2")
+	two.invitation = c.dir + "/n2.token"
+	require.NoError(t, os.WriteFile(two.invitation, token, 0o600))
+	require.NoError(t, two.start())
+	// Either it stays what it is or it refuses to start; both are told apart from
+	// a member of the first by the first.
+	until(time.Second, func() bool { return !two.running() || two.ready() })
+	require.Equal(t, []string{"n1"}, one.memberNames(t))
+	two.release()
+
+	// With an empty folder it can, and a third that never was anything.
+	require.NoError(t, os.RemoveAll(two.dir))
+	three.release()
+	three.invitation = c.dir + "/n3.token"
+	require.NoError(t, os.WriteFile(three.invitation, one.must("cluster", "invite", "--name", "n3"), 0o600))
+	for _, n := range []*node{two, three} {
+		require.NoError(t, n.start())
+		c.requireReady(n)
+	}
+	require.True(t, until(eventually, func() bool { return len(c.voters()) == nodes }), "all are voters")
+	w := newEnv(t, c)
+	require.NoError(t, w.requireSameState())
+}
+
+// memberNames are the names that a node knows.
+func (n *node) memberNames(t *testing.T) (names []string) {
+	t.Helper()
+	s, err := n.status()
+	require.NoError(t, err)
+	for _, m := range s.Nodes {
+		names = append(names, m.Name)
+	}
+	return names
+}
+
+// TestStaticBootstrap starts generated nodes at once, and kills each of them once
+// before the cluster is there.
+func TestStaticBootstrap(t *testing.T) {
+	c := newSingle(t, build(t), false)
+	arguments := []string{"cluster", "generate", "--public-url", "", "--out", c.dir + "/made"}
+	for _, name := range []string{"n1", "n2", "n3"} {
+		n := c.add(name)
+		arguments = append(arguments, "--node", name+"="+n.raft)
+	}
+	arguments[3] = c.base
+	c.nodes[0].must(arguments...)
+	for _, n := range c.all() {
+		require.NoError(t, os.Rename(c.dir+"/made/"+n.name, n.dir))
+		n.flags = []string{"--public-url", c.base}
+	}
+	for _, n := range c.all() {
+		require.NoError(t, n.start())
+	}
+	for _, n := range c.all() {
+		require.True(t, until(eventually, n.alive), "%s does not live", n.name)
+		n.process().kill()
+		require.NoError(t, n.start())
+	}
+	c.requireReady(c.all()...)
+	require.Len(t, c.voters(), nodes)
+	w := newEnv(t, c)
+	require.NoError(t, w.requireSameState())
+}

@@ -1,0 +1,114 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"log/slog"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/issuer/journal"
+)
+
+// readOfflineJournal reads the journal in the data folder of a node that does not run. A
+// running node writes its journal some time after the log, and what a kill takes from
+// the journal is still in the log, so the log completes it.
+//
+// It works on a copy: opening the files writes to them, and the folder may be all that
+// is left of the node, or on a disk that can't be written. Nor may the journal of a
+// node that is started again have commands that were never decided.
+func readOfflineJournal(dir string) (j nodeJournal, err error) {
+	if _, err := os.Stat(filepath.Join(dir, "journal")); err != nil {
+		return j, fmt.Errorf("not the data folder of a node: %w", err)
+	}
+	to, err := os.MkdirTemp("", "mintmark-journal-")
+	if err != nil {
+		return j, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(to)) }()
+	if err := copyFiles(filepath.Join(to, "journal"), filepath.Join(dir, "journal")); err != nil {
+		return j, err
+	}
+	opened, err := journal.Open(journal.Config{Dir: filepath.Join(to, "journal")})
+	if err != nil {
+		return j, err
+	}
+	defer func() { err = errors.Join(err, opened.Close()) }()
+	if j.header, err = withLabel(backup.Header{Kind: backup.KindJournal, Taken: wallClock()}, opened); err != nil {
+		return j, err
+	}
+	written := opened.Last()
+	b, unread := replayLog(dir, to, opened)
+	if j.history, err = historyOf(opened); err != nil {
+		return j, err
+	}
+	if unread != nil {
+		j.history = j.history.Until(written)
+		j.header.Incomplete = fmt.Sprintf("what was revoked shortly before the node stopped may be missing in the journal in %s, because the log there can't be read: %s",
+			dir, strings.ReplaceAll(unread.Error(), to, dir))
+	} else if from := max(b.SharedSeq, written) + 1; from <= b.Seq {
+		j.header.Tail = &backup.Tail{From: from, Term: b.Term}
+	}
+	recovered, err := cluster.PendingRecovery(filepath.Join(dir, "raft"))
+	if err == nil && recovered != nil {
+		j.history = j.history.Until(recovered.Seq) // later records belong to another timeline
+	}
+	setSpans(&j.header, j.history.Spans())
+	return j, err
+}
+
+// replayLog has j take note of what the raft log in the data folder dir does, of which
+// it makes a copy in the folder to.
+func replayLog(dir, to string, j *journal.Journal) (*cluster.Backup, error) {
+	raft, log := filepath.Join(to, "raft"), slog.New(slog.DiscardHandler)
+	if err := copyFiles(raft, filepath.Join(dir, "raft")); err != nil {
+		return nil, err
+	}
+	return cluster.Salvage(cluster.Config{
+		Dir: raft, Machine: issuer.Machine(), Logger: log, ApplyObserver: &issuer.JournalObserver{Journal: j, Log: log},
+	})
+}
+
+// copyFiles copies a folder with the regular files in it. Only their owner can read
+// them.
+func copyFiles(to, from string) error {
+	return filepath.WalkDir(from, func(path string, e fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(from, path)
+		switch {
+		case err != nil:
+			return err
+		case e.IsDir():
+			return os.Mkdir(filepath.Join(to, rel), 0o700)
+		case e.Type().IsRegular():
+			return copyFile(filepath.Join(to, rel), path)
+		}
+		return nil
+	})
+}
+
+func copyFile(to, from string) (err error) {
+	in, err := os.Open(from)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	defer func() { _ = in.Close() }()
+	out, err := os.OpenFile(to, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, out.Close()) }()
+	_, err = io.Copy(out, in)
+	return err
+}

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// observer gives the metrics what the issuer tells, and the pages what they
+// tell the owners of clients.
+type observer struct {
+	m        *metrics
+	refusals *web.Refusals
+	now      func() time.Time
+}
+
+func (o observer) Issued(g oauth.GrantType, retry, shared bool) { o.m.issued(g, retry, shared) }
+func (o observer) Committed(took time.Duration)                 { o.m.committed(took) }
+
+func (o observer) Refused(client string, c ledger.Cause) {
+	o.m.refused(c)
+	if client != "" {
+		o.refusals.Record(client, c, ledger.Time(o.now().UnixMilli()))
+	}
+}
+
+// sample is what /metrics tells of the node.
+func (s *server) sample() nodeSample {
+	if !s.isOpen() {
+		return nodeSample{}
+	}
+	n := s.node.Stats()
+	m := nodeSample{
+		Ready: s.isReady(context.Background()), Open: true,
+		Leader: n.Leading, LeaderKnown: n.LeaderKnown, Term: n.Term,
+		Applied: n.Applied, Commit: n.Commit, Last: n.Last, Lag: n.Lag,
+		Members: n.Members, MembersReachable: n.Reachable, FeatureLevel: n.Level,
+		Queue: n.Queue, QueueCapacity: n.QueueSize, InFlight: n.InFlight,
+		DiskFree: n.DiskFree, DiskHung: n.DiskHung,
+		ClockOffsetMax: n.ClockOffset, StateAhead: n.StateAhead, CertificateExpires: n.CertificateExpires,
+		Keys: make(map[nodeKey]int),
+	}
+	for k := range ledger.At(s.node.View()).Keys() {
+		m.Keys[nodeKey{k.Purpose, k.State}]++
+	}
+	return m
+}
+
+// isOpen reports whether there is a node to ask.
+func (s *server) isOpen() bool {
+	select {
+	case <-s.opened:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,100 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// openOnRequest waits until an operator has said on the socket what the cluster
+// shall be: a new one, or one that comes out of a backup.
+func (s *server) openOnRequest(ctx context.Context, conf cluster.Config) error {
+	if err := s.refuseExistingJournal(); err != nil {
+		return err
+	}
+	asked := make(chan func() error)
+	// do has the waiting goroutine make the cluster, and returns when it serves.
+	do := func(ctx context.Context, how func() error) error {
+		select {
+		case asked <- how:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+		return s.awaitStart(ctx)
+	}
+	s.setWaitReason("cluster not created yet, or not joined")
+	err := s.setAdminHandler(admin.NewSetupHandler(admin.Setup{
+		Name: s.config.Cluster.Name, Log: s.config.Log,
+		Create: func(request context.Context, c admin.NewCluster) error {
+			if err := s.checkNewCluster(c); err != nil {
+				return err
+			}
+			return do(request, func() error { return s.create(ctx, conf, c) })
+		},
+		Restore: func(request context.Context, in io.Reader, o admin.RestoreOptions) (admin.RestoreReport, error) {
+			r, err := s.readRestoration(in, o)
+			if err != nil || o.DryRun {
+				return reportOf(r), err
+			}
+			return r.report, do(request, func() error { return s.restore(ctx, conf, r) })
+		},
+	}))
+	if err != nil {
+		return err
+	}
+	s.config.Log.Warn("this node belongs to no cluster yet: mintmark cluster init makes one, --join joins one", "data", s.config.DataDir)
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case how := <-asked:
+		s.setWaitReason("still starting")
+		return how()
+	}
+}
+
+// awaitStart returns to an operator when the node serves.
+func (s *server) awaitStart(ctx context.Context) error {
+	select {
+	case <-s.started:
+		return nil
+	case <-s.stopping:
+		return &admin.Problem{Class: admin.Internal, Text: fmt.Sprintf("the node could not start: %v", s.failure)}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+func reportOf(r *restoration) admin.RestoreReport {
+	if r == nil {
+		return admin.RestoreReport{}
+	}
+	return r.report
+}
+
+// checkNewCluster refuses addresses that are others than those that this node was started
+// with, before anything is written.
+func (s *server) checkNewCluster(c admin.NewCluster) error {
+	return s.checkClusterSettings(ledger.Settings{BaseURL: c.PublicURL, AppURL: c.AppURL, Audience: c.PublicURL, PlainHTTP: c.PlainHTTP})
+}
+
+func (s *server) checkClusterSettings(would ledger.Settings) error {
+	if _, err := s.config.Settings(would, s.publicAddr.String()); err != nil {
+		return refusal{fmt.Errorf("this node would not serve such a cluster: %w", err)}
+	}
+	return nil
+}
+
+// create makes a new cluster, which is given its addresses when it is there:
+// see configure.
+func (s *server) create(ctx context.Context, conf cluster.Config, c admin.NewCluster) (err error) {
+	if s.keys, err = s.config.Key.create(s.config.Log); err != nil {
+		return err
+	}
+	s.config.PublicURL, s.config.AppURL, s.config.PlainHTTP = c.PublicURL, c.AppURL, c.PlainHTTP
+	conf.Bootstrap = true
+	return s.openWith(ctx, conf)
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// serveConfig is "mintmark serve" in this process.
+func serveConfig(t testing.TB, dir string, change ...func(*serveOptions)) serverConfig {
+	t.Helper()
+	o := defaultServeOptions()
+	o.DataDir, o.Name, o.Drain = dir, "n1", 0
+	o.Listen, o.OpsListen, o.ClusterListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
+	for _, f := range change {
+		f(&o)
+	}
+	c, err := o.server(io.Discard)
+	require.NoError(t, err)
+	c.Log = slog.New(slog.DiscardHandler)
+	return c
+}
+
+// startingServer is a server that starts in the background.
+type startingServer struct {
+	t    testing.TB
+	dir  string
+	done chan error
+	s    *server
+}
+
+func startServer(t testing.TB, c serverConfig) *startingServer {
+	t.Helper()
+	b := &startingServer{t: t, dir: c.DataDir, done: make(chan error, 1)}
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() {
+		var err error
+		b.s, err = start(ctx, c)
+		b.done <- err
+	}()
+	t.Cleanup(func() {
+		cancel()
+		if b.s != nil {
+			b.close()
+		}
+	})
+	return b
+}
+
+func (b *startingServer) close() {
+	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	defer cancel()
+	require.NoError(b.t, b.s.Close(ctx))
+	b.s = nil
+}
+
+// requireStatus waits until the node tells operators that it waits for something.
+func (b *startingServer) requireStatus(what string) {
+	b.t.Helper()
+	require.Eventually(b.t, func() bool {
+		c, err := admin.NewCaller(b.dir)
+		if err != nil {
+			return false
+		}
+		defer c.Close()
+		s, err := admin.ShowCluster.Call(b.t.Context(), c, admin.StatusQuery{})
+		return err == nil && strings.Contains(strings.Join(s.Problems, "\n"), what)
+	}, 20*time.Second, 10*time.Millisecond)
+}
+
+func (b *startingServer) init(publicURL string) error {
+	b.t.Helper()
+	c, err := admin.NewCaller(b.dir)
+	require.NoError(b.t, err)
+	defer c.Close()
+	_, err = admin.InitCluster.Call(b.t.Context(), c, admin.NewCluster{PublicURL: publicURL})
+	return err
+}
+
+const (
+	noCluster = "created by no cluster init"
+	hereURL   = "https://id.example"
+)
+
+// TestInitThatDoesNotAgree with how the node was started makes nothing.
+func TestInitThatDoesNotAgree(t *testing.T) {
+	dir := t.TempDir()
+	c := serveConfig(t, dir, func(o *serveOptions) { o.PublicURL = hereURL })
+	var log bytes.Buffer
+	c.Log = slog.New(slog.NewJSONHandler(&log, nil))
+	b := startServer(t, c)
+	b.requireStatus(noCluster)
+	var p *admin.Problem
+	require.ErrorAs(t, b.init("https://elsewhere.example"), &p)
+	require.Equal(t, admin.Refused, p.Class)
+	require.Contains(t, p.Text, "must be the same")
+	require.NoFileExists(t, filepath.Join(dir, "cluster.key"))
+	require.NoDirExists(t, filepath.Join(dir, "raft", "snapshots"))
+	require.NoError(t, b.init(hereURL))
+	require.NoError(t, <-b.done)
+	require.Equal(t, hereURL, b.s.settings.BaseURL)
+	b.close()
+	require.Contains(t, log.String(), `"operation":"cluster.init"`, "also what happens before there is a cluster is in the node's log")
+}
+
+// TestInitCutShort: init can be said again, whenever the first one ended.
+func TestInitCutShort(t *testing.T) {
+	t.Run("before the log had an entry", func(t *testing.T) {
+		dir := t.TempDir()
+		_, err := cluster.Open(t.Context(), cluster.Config{Dir: filepath.Join(dir, "raft"), Machine: issuer.Machine()})
+		require.ErrorIs(t, err, cluster.ErrEmpty)
+		logs, err := filepath.Glob(filepath.Join(dir, "raft", "log", "*.wal"))
+		require.NoError(t, err)
+		require.NotEmpty(t, logs)
+		b := startServer(t, serveConfig(t, dir))
+		b.requireStatus(noCluster)
+		require.NoError(t, b.init(hereURL))
+		require.NoError(t, <-b.done)
+	})
+
+	t.Run("before there were settings", func(t *testing.T) {
+		dir := t.TempDir()
+		c := serveConfig(t, dir)
+		agree := c.Settings
+		c.Settings = func(s ledger.Settings, at string) (ledger.Settings, error) {
+			if s.BaseURL == "" {
+				return s, errors.New("cut short")
+			}
+			return agree(s, at)
+		}
+		b := startServer(t, c)
+		b.requireStatus(noCluster)
+		require.Error(t, b.init(hereURL))
+		require.ErrorContains(t, <-b.done, "cut short")
+
+		b = startServer(t, serveConfig(t, dir))
+		b.requireStatus("mintmark cluster init")
+		r := (&cliEnv{t: t, dir: dir}).run("", "user", "list")
+		require.Equal(t, exitUnhealthy, r.code)
+		require.Contains(t, r.err, "mintmark cluster init")
+		require.NoError(t, b.init(hereURL))
+		require.NoError(t, <-b.done)
+		require.Equal(t, hereURL, b.s.settings.BaseURL)
+		require.Error(t, b.init(hereURL))
+		b.close()
+
+		// The next start waits for nobody, and one with flags would have carried on.
+		b = startServer(t, serveConfig(t, dir, func(o *serveOptions) { o.PublicURL = hereURL }))
+		require.NoError(t, <-b.done)
+	})
+}
+
+// TestWaitingNodeAnswers: who asks a node that serves nothing yet is told so.
+func TestWaitingNodeAnswers(t *testing.T) {
+	c := serveConfig(t, t.TempDir(), func(o *serveOptions) { o.Listen, o.OpsListen = clustertest.Address(t), clustertest.Address(t) })
+	b := startServer(t, c)
+	b.requireStatus(noCluster)
+	status, header, _ := asked(t, "http://"+c.Listen+"/v2/me")
+	require.Equal(t, http.StatusServiceUnavailable, status)
+	require.Equal(t, "1", header.Get("Retry-After"))
+	_, _, text := asked(t, "http://"+c.OpsListen+"/readyz?verbose")
+	require.Contains(t, text, "not created yet")
+	require.NoError(t, b.init(hereURL))
+	require.NoError(t, <-b.done)
+	status, _, _ = asked(t, "http://"+c.Listen+publicDocuments[0])
+	require.Equal(t, http.StatusOK, status)
+}
+
+// TestReadyIsOneWord: a metric and a page that say the same are asked the same.
+func TestReadyIsOneWord(t *testing.T) {
+	ts := newTestServer(t)
+	ready := func() bool {
+		t.Helper()
+		status, _, _ := asked(t, ts.Ops+"/readyz")
+		_, _, text := asked(t, ts.Ops+"/metrics")
+		require.Equal(t, status == http.StatusOK, strings.Contains(text, "\nmintmark_ready 1\n"))
+		return status == http.StatusOK
+	}
+	require.True(t, ready())
+	require.NoError(t, ts.s.node.Close(t.Context()))
+	require.False(t, ready(), "it knows who led, and nothing is committed")
+}

@@ -1,0 +1,82 @@
+package backup
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// A Timeline is a history of commands. A restore of an older backup begins another
+// one, in which the same positions hold other commands, and so does the recovery
+// of the only node that is left.
+type Timeline struct {
+	ID   string `json:"id"`   // random
+	From uint64 `json:"from"` // Seq of its first command; what came before is of the timeline it came out of
+}
+
+// A TimelineError says that files are of histories that do not go together.
+type TimelineError struct{ Reason string }
+
+func (e *TimelineError) Error() string { return e.Reason }
+
+// ReplayLimits says how far each of some journals tells what happened after a backup:
+// up to which Seq. Together they follow the latest timeline among them, in whose
+// past the backup must lie. What an earlier timeline went on to do after the backup,
+// or the node, that a later one began with never happened in the later one.
+//
+// A journal that does not say its timeline is taken to be of the latest one.
+func ReplayLimits(state Header, journals ...Header) ([]uint64, error) {
+	latest := state.Timelines
+	for _, j := range journals {
+		if len(j.Timelines) > len(latest) {
+			latest = j.Timelines
+		}
+	}
+	own := max(len(state.Timelines), 1)
+	for _, j := range journals {
+		switch n := len(j.Timelines); {
+		case n == 0:
+		case !isPrefix(j.Timelines, latest) || !isPrefix(state.Timelines, latest):
+			return nil, &TimelineError{fmt.Sprintf("the journal is of timeline %s of the cluster, which is not in the past of timeline %s, nor follows it: "+
+				"they began with different restores or recoveries", j.timeline(), otherTimeline(j, state, latest))}
+		case n < own:
+			return nil, &TimelineError{fmt.Sprintf("the journal is of timeline %s of the cluster, which ended when a backup up to command %d was restored, "+
+				"or a node that had no more recovered; timeline %s began then", j.timeline(), latest[n].From-1, state.timeline())}
+		}
+	}
+	if own < len(latest) && state.Seq >= latest[own].From {
+		return nil, &TimelineError{fmt.Sprintf("the journal is of timeline %s of the cluster, which began when an older backup, up to command %d, was restored, "+
+			"or a node that had no more recovered: it does not tell what happened after this one, up to command %d", last(latest).ID, latest[own].From-1, state.Seq)}
+	}
+	upTo := make([]uint64, len(journals))
+	for i, j := range journals {
+		upTo[i] = math.MaxUint64
+		if n := len(j.Timelines); n > 0 && n < len(latest) {
+			upTo[i] = latest[n].From - 1
+		}
+	}
+	return upTo, nil
+}
+
+// otherTimeline is a timeline that does not go together with j.
+func otherTimeline(j, state Header, latest []Timeline) string {
+	if !isPrefix(j.Timelines, latest) {
+		return last(latest).ID
+	}
+	return state.timeline()
+}
+
+// isPrefix reports whether timelines are the first of others.
+func isPrefix(lives, of []Timeline) bool {
+	return len(lives) <= len(of) && slices.Equal(lives, of[:len(lives)])
+}
+
+func last(lives []Timeline) Timeline { return lives[len(lives)-1] }
+
+// timeline is the id of the timeline that a file is of, "" where it does not say.
+func (h Header) timeline() string {
+	if len(h.Timelines) == 0 {
+		return ""
+	}
+	return last(h.Timelines).ID
+}

@@ -1,0 +1,22 @@
+package endpoint
+
+import (
+	"net/http"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/security"
+)
+
+// recordFailure records a failure to authenticate. It records the client id only if a client
+// has that id: a misconfigured client may send its secret as the id.
+func (e *Endpoints) recordFailure(w http.ResponseWriter, r *http.Request, kind security.Kind, client string, cause ledger.Cause) {
+	f := security.Failure{Kind: kind, Cause: cause, Address: e.ClientIP(r)}
+	if c := e.Server.View().Client(client); c != nil {
+		f.Client = c.ID
+	}
+	if e.RequestID != nil {
+		f.Request = e.RequestID(r)
+		w.Header().Set(security.RequestID, f.Request)
+	}
+	e.Security.Record(f)
+}

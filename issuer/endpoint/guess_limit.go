@@ -1,0 +1,71 @@
+package endpoint
+
+import (
+	"errors"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/limit"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// guessLimiter limits guessing at client secrets. A text in the form of a generated secret is
+// always checked, since those are too long to be guessed. Any other secret may be an
+// imported one of unknown strength, so each client_id may have only a limited number of
+// wrong ones, from all addresses together. The limit is the same for a client_id that no
+// client has, so that it doesn't reveal which ones exist.
+//
+// So that guessers can't lock a client out, each network from which the client has
+// authenticated lately has a separate count for that client.
+type guessLimiter struct {
+	unauthenticated *limit.Fixed   // by client_id
+	recent          *limit.Recent  // pairs of client_id and network that authenticated
+	authenticated   *limit.Limiter // by such pair
+}
+
+// The limits on wrong secrets of one client_id, on each node: a burst, and a rate per
+// second. recentBurst is higher since a right secret counts too until the request is
+// decided, so it bounds how many requests a client may have in flight.
+const (
+	guessBurst     = 100
+	guessRate      = 1
+	recentBurst    = 500
+	recentFor      = 7 * 24 * time.Hour
+	maxRecentPairs = 10_000
+)
+
+func newGuessLimiter() *guessLimiter {
+	return &guessLimiter{
+		unauthenticated: limit.NewFixed(guessRate, guessBurst),
+		recent:          limit.NewRecent(recentFor, maxRecentPairs),
+		authenticated:   limit.New(guessRate, recentBurst, maxRecentPairs),
+	}
+}
+
+// try counts the secret of a request as a guess, or returns how long to wait before the
+// next one is checked. The caller must call done with the error of the answer, which
+// takes a right secret out of the count.
+func (g *guessLimiter) try(c oauth.ClientCredentials, address string, now time.Time) (wait time.Duration, done func(error)) {
+	if c.Secret == "" || credential.IsSecret(c.Secret) {
+		return 0, func(error) {}
+	}
+	pair := failureKey(c.ID, address)
+	var undo func()
+	if g.recent.Has(pair, now) {
+		wait, undo = g.authenticated.Try(pair, now)
+	} else {
+		wait, undo = g.unauthenticated.Try(c.ID, now)
+	}
+	return wait, func(err error) {
+		var refused *oauth.Error
+		switch {
+		case err == nil, errors.As(err, &refused) && refused.Genuine:
+			undo()
+			g.recent.Mark(pair, now)
+		case refused == nil:
+			undo() // an error of the server: the secret was not checked
+		case refused.Code != oauth.InvalidClient:
+			g.recent.Mark(pair, now) // the secret was right, but the code or token may be a guess
+		}
+	}
+}

@@ -1,0 +1,36 @@
+package issuer_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// TestRubbishCostsABarrierOnlyWithASecret: who proved nothing costs the log
+// nothing, and nobody is told by an old view that a secret is right.
+func TestRubbishCostsABarrierOnlyWithASecret(t *testing.T) {
+	b := newTestIssuer(t)
+	const times = 50
+	present := func(secret string, code oauth.Code) (entries uint64) {
+		t.Helper()
+		before := b.node.Stats().Commit
+		for range times {
+			for _, r := range []oauth.TokenRequest{
+				{GrantType: oauth.AuthorizationCode, Code: "rubbish", RedirectURI: redirect},
+				{GrantType: oauth.RefreshToken, RefreshToken: "rubbish"},
+			} {
+				r.Client = oauth.ClientCredentials{ID: "app", Secret: secret}
+				_, err := b.Token(t.Context(), r)
+				var refused *oauth.Error
+				require.ErrorAs(t, err, &refused)
+				require.Equal(t, code, refused.Code)
+			}
+		}
+		return b.node.Stats().Commit - before
+	}
+	require.GreaterOrEqual(t, present("a-secret", oauth.InvalidGrant), uint64(2*times))
+	require.Less(t, present("a-wrong-secret", oauth.InvalidClient), uint64(times), "but for what the node does by itself")
+	require.Less(t, present("", oauth.InvalidClient), uint64(times))
+}

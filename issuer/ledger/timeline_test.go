@@ -1,0 +1,134 @@
+package ledger_test
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// TestTimelines: a cluster gets a timeline once, and another at each restore. What came
+// before stays in the list.
+func TestTimelines(t *testing.T) {
+	w := newEnv(t)
+	require.Empty(t, w.view().Timelines())
+	w.must(&ledger.BeginTimeline{})
+	first := w.view().Timelines()
+	require.Len(t, first, 1)
+	require.Equal(t, uint64(1), first[0].From)
+	_, wrote := w.do(&ledger.BeginTimeline{}, "", false)
+	require.False(t, wrote, "it has one")
+	require.Zero(t, w.view().Restore().Count, "that is no restore")
+	require.Zero(t, w.view().Restore().Seq, "and softens no rule")
+
+	w.backup("b")
+	seq := w.seq
+	w.run("user alice")
+	w.run("restore b")
+	second := w.view().Timelines()
+	require.Len(t, second, 2)
+	require.Equal(t, first[0], second[0])
+	require.Equal(t, seq+1, second[1].From)
+	require.NotEqual(t, first[0].ID, second[1].ID)
+	w.run("replay")
+	require.Equal(t, second, w.view().Timelines())
+
+	w.run("restore b")
+	third := w.view().Timelines()
+	require.Len(t, third, 2)
+	require.Equal(t, first[0], third[0])
+	require.NotEqual(t, second[1].ID, third[1].ID, "the same backup once more is another life")
+
+	w.backup("c")
+	w.run("restore c")
+	require.Equal(t, third, w.view().Timelines()[:2])
+	require.Len(t, w.view().Timelines(), 3)
+
+	o, _ := w.do(&ledger.BeginRestore{Backup: w.seq + 100}, "", false)
+	require.Equal(t, ledger.BadField, o.Refusal.Cause)
+}
+
+// TestTimelineAfterARecovery: the survivor's timeline begins once, where it may differ
+// from that of the lost nodes, and opens the one fast-forward of every grant.
+func TestTimelineAfterARecovery(t *testing.T) {
+	w := newEnv(t)
+	w.must(&ledger.BeginTimeline{})
+	w.run("user alice")
+	w.backup("b")
+	w.run("user bob")
+	w.run("restore b")
+	before := *w.view().Restore()
+	require.NotZero(t, before.Seq)
+	w.run("user carol")
+
+	next := ledger.Timeline{ID: ledger.CommandID{7}, From: w.seq + 1}
+	_, wrote := w.do(&ledger.BeginTimeline{Next: &next}, "", false)
+	require.True(t, wrote)
+	after := *w.view().Restore()
+	want := before
+	want.Timelines = append(slices.Clone(before.Timelines), next)
+	want.Count, want.Seq, want.Last = before.Count+1, w.seq, after.Last
+	require.NotEqual(t, before.Last, after.Last)
+	require.Equal(t, want, after, "the time of the restore stays: no expiry is extended")
+	require.Contains(t, w.run("show audit last=1"), string(ledger.EventRecovered))
+	_, wrote = w.do(&ledger.BeginTimeline{Next: &next}, "", false)
+	require.False(t, wrote, "it has begun")
+	_, wrote = w.do(&ledger.BeginTimeline{}, "", false)
+	require.False(t, wrote)
+
+	for _, from := range []uint64{0, w.seq + 100} {
+		o, _ := w.do(&ledger.BeginTimeline{Next: &ledger.Timeline{ID: ledger.CommandID{8}, From: from}}, "", false)
+		require.Equal(t, ledger.BadField, o.Refusal.Cause)
+	}
+}
+
+// TestTimelineAfterARecoveryIsTheSecond: the lost nodes had one, though they did not
+// know it.
+func TestTimelineAfterARecoveryIsTheSecond(t *testing.T) {
+	w := newEnv(t)
+	w.run("user alice")
+	next := ledger.Timeline{ID: ledger.CommandID{7}, From: w.seq + 1}
+	w.must(&ledger.BeginTimeline{Next: &next})
+	lives := w.view().Timelines()
+	require.Len(t, lives, 2)
+	require.Equal(t, uint64(1), lives[0].From)
+	require.Equal(t, next, lives[1])
+	require.Zero(t, w.view().Restore().At, "and nothing that was idle begins anew")
+}
+
+// TestReplayOfWhatTheSurvivorHas: more of its log may be common to all than is
+// known for sure. What it has already, keys above all, stands in nobody's way.
+func TestReplayOfWhatTheSurvivorHas(t *testing.T) {
+	w := newEnv(t)
+	w.must(&ledger.BeginTimeline{})
+	for _, line := range []string{
+		"acknowledge n1 keys=c1,k1,k2,c2", "user alice", "sign-in alice", "import cal owner=alice secrets=s1 scopes=PROFILE_READ",
+		"add-key k2 purpose=signing", "activate k2 voters=n1 emergency", "drop k1 emergency", "add-key c2 purpose=credential number=2",
+		"user-state alice to=disable",
+	} {
+		w.run(line)
+	}
+	keys, before := w.run("show keys"), w.journal
+	w.must(&ledger.BeginTimeline{Next: &ledger.Timeline{ID: ledger.CommandID{7}, From: 2}})
+	for _, c := range ledger.Replays(1, before) {
+		w.must(c)
+	}
+	require.Equal(t, keys, w.run("show keys"))
+	require.True(t, w.view().User("u-alice").Disabled)
+}
+
+// TestRevocations: an effect gives, or it is in the list of what may come back.
+func TestRevocations(t *testing.T) {
+	var names []string
+	for _, kind := range ledger.RevokingEffects() {
+		names = append(names, kind.String())
+	}
+	require.Equal(t, []string{
+		"grants ended", "users disconnected", "grants without limits ended", "sessions ended", "users signed out everywhere",
+		"passwords changed", "users disabled", "users deleted", "administrators dismissed", "states of clients changed",
+		"clients deleted", "clients narrowed", "legacy clients given scopes", "client secrets revoked", "keys dropped",
+		"changes of the cluster key", "clients transferred",
+	}, names)
+}

@@ -1,0 +1,203 @@
+package web
+
+import (
+	"encoding/binary"
+	"errors"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// This file handles forms that arrive after their session has ended. The answer shows
+// the user's input again, so that it is not lost. The server stores none of it: the
+// input comes with the form and goes back with the answer. The command is not run
+// before the user has signed in and sent the form again.
+
+const (
+	maxRedisplay = 32 << 10 // bytes of input that are shown again
+
+	// redisplayWindow is how long a page with a form may have been open so that its input is
+	// still shown again. It spans a long weekend.
+	redisplayWindow = 7 * 24 * time.Hour
+)
+
+const (
+	alertEnded = "Your session ended. Sign in in another tab, then submit again. Nothing was done yet."
+	alertStale = "You have signed in again since this page was opened. Check what you filled in, then submit again. Nothing was done yet."
+)
+
+// formNotices are the notices that the page of any form may show.
+var formNotices = notices{"others": "Another user had filled in the form, so nothing was done."}
+
+// Forms seals a record of the user that a form was shown to, which the form carries.
+// Every node must be able to open what another one sealed.
+type Forms interface {
+	SealForm(plain []byte) string
+	OpenForm(text string) ([]byte, error)
+}
+
+// redisplayable reports whether forms of this kind are shown again after their session ended:
+// those with input that a page may show again, as opposed to a single button.
+func (k *formKind) redisplayable() bool {
+	return slices.ContainsFunc(k.fields, func(d field) bool {
+		return (d.kind == isText || d.kind == isList) && !d.choice && !d.private || d.kind == isBound && d.choice
+	})
+}
+
+// ShownTo returns a sealed text that proves which user this form was shown to, and
+// about which object. Unlike Token it doesn't depend on the session, and it authorizes
+// nothing by itself: see resubmitted. It is "" for a form that is not kept.
+func (f *form) ShownTo() string {
+	if !f.kind.redisplayable() {
+		return ""
+	}
+	plain := binary.BigEndian.AppendUint64(nil, uint64(f.web.config.Ledger.Now()))
+	return f.web.config.Forms.SealForm(append(append(plain, f.object()...), f.user...))
+}
+
+// object returns a digest of the form's purpose and of the object that it is about.
+func (f *form) object() []byte {
+	about, _ := f.about()
+	return digestOf(string(f.kind.purpose) + "\x00" + about)
+}
+
+// shownToUser returns the id of the user in the ShownTo that was sent. ok is false if
+// that is forged, about another object, or older than redisplayWindow.
+func (f *form) shownToUser() (user string, ok bool) {
+	if _, clear := f.about(); !clear || !f.kind.redisplayable() {
+		return "", false
+	}
+	plain, err := f.web.config.Forms.OpenForm(f.shownTo)
+	object := f.object()
+	if err != nil || len(plain) <= 8+len(object) {
+		return "", false
+	}
+	shown := ledger.Time(binary.BigEndian.Uint64(plain))
+	user, ok = strings.CutPrefix(string(plain[8:]), string(object))
+	return user, ok && f.web.config.Ledger.Now() < shown.Add(redisplayWindow)
+}
+
+// redisplayUnread is keep for a form whose body was not read yet. ended is the error that
+// refused the request; it is returned if the form is not kept.
+func (w *Web) redisplayUnread(c *request, kind *formKind, ended error) error {
+	if _, ok := errors.AsType[*signInFirst](ended); !ok || !kind.redisplayable() {
+		return ended // without reading the body
+	}
+	f, err := w.read(c, kind)
+	if err != nil {
+		return ended
+	}
+	return w.redisplay(c, f, ended)
+}
+
+// redisplay shows a form again if err says that its session has ended; any other error is
+// returned. The new token is made from the browser's form cookie instead of the
+// session, so that it stays valid when the user signs in in another tab.
+func (w *Web) redisplay(c *request, f *form, err error) error {
+	if _, ended := errors.AsType[*signInFirst](err); !ended {
+		return err
+	}
+	user, ok := f.shownToUser()
+	if !ok || !f.strip() {
+		return err
+	}
+	f.key, f.user = w.formKey(c), user
+	f.alert, f.status = alertEnded, http.StatusForbidden
+	w.render(c, f.status, "redisplay", page{Title: "Your session ended", Form: f, Body: redisplayBody{f, true}})
+	return nil
+}
+
+type redisplayBody struct {
+	Form  *form
+	Ended bool // nobody is signed in
+}
+
+// resubmitted reports whether the form comes from the page that keep showed in this
+// browser, and was first shown to the user who is signed in now. Another site can't
+// forge such a form: the request's origin is checked, and the token needs the
+// browser's form cookie.
+func (w *Web) resubmitted(c *request, f *form) bool {
+	about, clear := f.about()
+	user, ok := f.shownToUser()
+	return clear && ok && user == f.user && genuine(f.token, w.sentFormKey(c), f.kind.purpose, user, about)
+}
+
+// stale answers a form that was shown in another session. If that was a session of the
+// same user, the user may check the input and send it again. Any other user gets the
+// form's page without the input.
+func (w *Web) stale(c *request, v session, f *form) error {
+	user, ok := f.shownToUser()
+	switch {
+	case !ok:
+		return errNotOurForm
+	case user != v.user.ID:
+		return c.redirectNotice(c.returnTo, formNotices, "others")
+	case !f.strip():
+		return errNotOurForm
+	}
+	f.alert, f.status = alertStale, http.StatusConflict
+	return w.show(c, v, "redisplay", page{Title: "Submit again", Form: f, Body: redisplayBody{Form: f}})
+}
+
+// strip removes from a form the values that may not be shown again. It returns false
+// if more than maxRedisplay bytes are left.
+func (f *form) strip() bool {
+	size := 0
+	for _, d := range f.kind.fields {
+		if d.kind == isSecret || d.private {
+			f.values.Del(d.name)
+		}
+		for _, value := range f.values[d.name] {
+			size += len(value)
+		}
+	}
+	f.files, f.problems = nil, nil
+	return size <= maxRedisplay
+}
+
+// Inputs returns the inputs for the page that shows any kept form: those with the text
+// that the user typed, and those whose values are not kept and have to be filled in
+// again.
+func (f *form) Inputs() (list []input) {
+	for _, d := range f.kind.fields {
+		switch i := f.Input(d.name, ""); {
+		case d.kind == isBound || d.choice:
+		case d.name == ownPassword: // the sign-in that the page asks for is proof enough
+		case d.kind == isFile:
+			i.Hint = "Files are not kept. Choose it again, if you chose one."
+			list = append(list, i.Optional())
+		case d.kind == isSecret || d.private:
+			i.Hint = "Passwords are not kept. Enter it again."
+			list = append(list, i.As("off"))
+		case d.kind == isList:
+			f.filled(d.name)
+			list = append(list, f.Lines(d.name, 0, maxValues)...)
+		case strings.Contains(i.Value, "\n"):
+			list = append(list, i.Text(3))
+		case i.Value != "":
+			list = append(list, i)
+		}
+	}
+	return list
+}
+
+// A selection is a field with the values that the user picked.
+type selection struct {
+	Name, Label string
+	Values      []string
+	Bound       bool // the values are sent by the inputs of Hidden
+}
+
+// Choices returns the picked values for the same page. The page shows them as they
+// are, since it doesn't know the other options.
+func (f *form) Choices() (list []selection) {
+	for _, d := range f.kind.fields {
+		if values := f.values[d.name]; d.choice && strings.Join(values, "") != "" {
+			list = append(list, selection{d.name, d.label, values, d.kind == isBound})
+		}
+	}
+	return list
+}
