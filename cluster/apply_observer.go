@@ -1,6 +1,10 @@
 package cluster
 
-import "github.com/hashicorp/go-memdb"
+import (
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // An ApplyObserver is told what the log does to the state. It is for what a node keeps
 // beside it; nothing it does may change the state or hold it up.
@@ -10,7 +14,7 @@ import "github.com/hashicorp/go-memdb"
 type ApplyObserver interface {
 	// Applied is told of a command and its decision. txn is the state before its
 	// changes, and must not be kept.
-	Applied(txn *memdb.Txn, cmd Command, d Decision, m Meta)
+	Applied(txn *memdb.Txn, cmd command.Command, d command.Decision, m command.Meta)
 	// Restored is told that the state is that of a snapshot now, whose last
 	// command had this position and time.
 	Restored(seq uint64, at int64)

@@ -9,7 +9,7 @@ import (
 	"github.com/hashicorp/go-memdb"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // recordingObserver is an ApplyObserver that knows what it was told, and what of it is on disk.
@@ -19,7 +19,7 @@ type recordingObserver struct {
 	fail                   error // of Flush
 }
 
-func (o *recordingObserver) Applied(_ *memdb.Txn, _ cluster.Command, _ cluster.Decision, m cluster.Meta) {
+func (o *recordingObserver) Applied(_ *memdb.Txn, _ command.Command, _ command.Decision, m command.Meta) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.appliedSeq = m.Seq

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 func TestDecideAuthorities(t *testing.T) {
@@ -47,7 +49,7 @@ func TestDecideAuthorities(t *testing.T) {
 			if test.read != nil {
 				cmd.PreviousDigest = digestOf(test.read)
 			}
-			d := cmd.Decide(txn, Meta{})
+			d := cmd.Decide(txn, command.Meta{})
 			require.Len(t, d.Changes, test.changes)
 			if test.refused == "" {
 				require.Empty(t, d.Outcome.(membership).Refused)

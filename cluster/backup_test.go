@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // TestBackupStartsANewCluster: the state of a backup goes on in a cluster that
@@ -36,7 +37,7 @@ func TestBackupStartsANewCluster(t *testing.T) {
 	require.Empty(t, find(n.View(), "later").Last)
 	v, _, err := n.Propose(t.Context(), &set{Name: "on"})
 	require.NoError(t, err)
-	require.Greater(t, v.(cluster.Meta).Seq, b.Seq)
+	require.Greater(t, v.(command.Meta).Seq, b.Seq)
 
 	fresh := &cluster3{t: t, nodes: []*cluster.Node{n}, confs: []cluster.Config{c}}
 	c2 := networked(t, "", "n2") // a name that the old cluster had

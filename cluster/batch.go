@@ -4,6 +4,15 @@ import (
 	"errors"
 	"fmt"
 	"math"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
+
+// Bounds of a log entry.
+const (
+	maxCommands = 256       // commands in one log entry
+	maxBatch    = 64 << 10  // bytes of a log entry that is written
+	maxEntry    = 128 << 10 // bytes of a log entry that is still read
 )
 
 // A log entry starts with a byte that says what it is.
@@ -21,9 +30,9 @@ const (
 
 // encodedCommand is a command as it stands in the log.
 type encodedCommand struct {
-	kind  Kind
+	kind  command.Kind
 	flags uint8
-	id    CommandID
+	id    command.ID
 	at    int64  // stamp of the leader, ms since the Unix epoch, not negative
 	body  []byte // CBOR of the command; when decoded, part of the entry
 }
@@ -91,14 +100,14 @@ func (r *reader) command() (c encodedCommand) {
 	if r.head(majorArray, 5) != 5 {
 		r.fail("a command is not an array of five")
 	}
-	c.kind = Kind(r.head(majorUint, math.MaxUint16))
+	c.kind = command.Kind(r.head(majorUint, math.MaxUint16))
 	c.flags = uint8(r.head(majorUint, flagIgnorable|flagAgain))
 	if id := r.bytes(uint64(len(c.id))); len(id) == len(c.id) {
-		c.id = CommandID(id)
+		c.id = command.ID(id)
 	} else {
 		r.fail("a command id is not 16 bytes")
 	}
 	c.at = int64(r.head(majorUint, math.MaxInt64))
-	c.body = r.bytes(MaxBody)
+	c.body = r.bytes(command.MaxBody)
 	return c
 }

@@ -8,14 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 func TestEntryIsDeterministicCBOR(t *testing.T) {
 	cmds := []cluster.EncodedCommand{
 		{Kind: 0, Body: []byte{}},
-		{Kind: 23, Flags: cluster.FlagAgain, ID: cluster.CommandID{1}, At: 24, Body: []byte("body")},
+		{Kind: 23, Flags: cluster.FlagAgain, ID: command.ID{1}, At: 24, Body: []byte("body")},
 		{Kind: 24, Flags: cluster.FlagIgnorable, At: 1 << 8, Body: bytes.Repeat([]byte{7}, 300)},
-		{Kind: 65535, Flags: 3, At: 1_800_000_000_000, Body: bytes.Repeat([]byte{7}, cluster.MaxBody)},
+		{Kind: 65535, Flags: 3, At: 1_800_000_000_000, Body: bytes.Repeat([]byte{7}, command.MaxBody)},
 		{Kind: 256, At: 1<<63 - 1, Body: []byte{0xf6}},
 	}
 	entry := cluster.Entry(cmds...)
@@ -55,7 +56,7 @@ func TestDamagedEntryIsRefused(t *testing.T) {
 		"not shortest, two":   {1, 0x99, 0x00, 0x41},
 		"indefinite length":   {1, 0x9f},
 		"short id":            {1, 0x81, 0x85, 1, 0, 0x41, 1, 1, 0x40},
-		"body over its limit": cluster.Entry(cluster.EncodedCommand{Kind: 1, Body: make([]byte, cluster.MaxBody+1)}),
+		"body over its limit": cluster.Entry(cluster.EncodedCommand{Kind: 1, Body: make([]byte, command.MaxBody+1)}),
 		"huge":                make([]byte, 1<<20),
 	} {
 		_, err := cluster.DecodeEntry(entry)

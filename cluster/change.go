@@ -6,12 +6,14 @@ import (
 	"reflect"
 
 	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // check says whether changes are of this schema.
-func (s *schema) check(changes []Change) error {
-	if len(changes) > MaxChanges {
-		return fmt.Errorf("a decision of %d changes, more than %d", len(changes), MaxChanges)
+func (s *schema) check(changes []command.Change) error {
+	if len(changes) > command.MaxChanges {
+		return fmt.Errorf("a decision of %d changes, more than %d", len(changes), command.MaxChanges)
 	}
 	for i := range changes {
 		c := &changes[i]
@@ -30,7 +32,7 @@ func (s *schema) check(changes []Change) error {
 // checkIndexes says whether changes that passed check can be written. It is for
 // previews: what could not be written must not enter the log, where it would
 // stop every node, and stop it again at each start.
-func (s *schema) checkIndexes(changes []Change) error {
+func (s *schema) checkIndexes(changes []command.Change) error {
 	for i := range changes {
 		for name, index := range s.tables[changes[i].Table].schema.Indexes {
 			var ok bool
@@ -54,7 +56,7 @@ func (s *schema) checkIndexes(changes []Change) error {
 
 // write is the only place where commands change rows. After an error the caller
 // drops the transaction: memdb has no savepoints.
-func write(txn *memdb.Txn, changes []Change) error {
+func write(txn *memdb.Txn, changes []command.Change) error {
 	for i := range changes {
 		c := &changes[i]
 		var err error

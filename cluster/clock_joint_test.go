@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 const (
@@ -55,7 +56,7 @@ func (tr *cluster3) proposeAll() (at []time.Time) {
 	for _, n := range tr.nodes {
 		trying.Go(func() {
 			if v, _, err := n.Propose(ctx, &set{Name: "a"}); err == nil {
-				stamped <- time.UnixMilli(v.(cluster.Meta).At)
+				stamped <- time.UnixMilli(v.(command.Meta).At)
 			}
 		})
 	}
@@ -83,7 +84,7 @@ func (tr *cluster3) waitHealthyAt(right time.Time) {
 	for _, n := range tr.nodes {
 		v, _, err := n.Propose(tr.t.Context(), &set{Name: "after"})
 		require.NoError(tr.t, err)
-		require.WithinDuration(tr.t, right.Add(time.Since(from)), time.UnixMilli(v.(cluster.Meta).At), stampTolerance)
+		require.WithinDuration(tr.t, right.Add(time.Since(from)), time.UnixMilli(v.(command.Meta).At), stampTolerance)
 	}
 }
 
@@ -146,7 +147,7 @@ func TestClocksThatStayElsewhere(t *testing.T) {
 	require.NoError(t, tr.nodes[1].AcceptClock())
 	require.Eventually(t, func() bool {
 		v, _, err := tr.nodes[2].Propose(t.Context(), &set{Name: "a"})
-		return err == nil && time.Until(time.UnixMilli(v.(cluster.Meta).At)) > days400-time.Hour
+		return err == nil && time.Until(time.UnixMilli(v.(command.Meta).At)) > days400-time.Hour
 	}, 10*time.Second, 10*time.Millisecond)
 
 	// And the third comes to them by itself: they do not jump.
@@ -396,7 +397,7 @@ func TestOneWrongClockKeepsNobodyFromStarting(t *testing.T) {
 	require.Eventually(t, func() bool { return healthCheck(tr.nodes[starts], "clock") == nil }, 5*time.Second, 10*time.Millisecond)
 	v, _, err := tr.nodes[starts].Propose(t.Context(), &set{Name: "after"})
 	require.NoError(t, err)
-	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), stampTolerance)
+	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), stampTolerance)
 }
 
 // TestClockOfANodeAloneComesBack: nothing was stamped, and nobody is asked.
@@ -413,7 +414,7 @@ func TestClockOfANodeAloneComesBack(t *testing.T) {
 			clock.jump(0)
 			v, _, err := n.Propose(t.Context(), &set{Name: "after"})
 			require.NoError(t, err)
-			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), stampTolerance)
+			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), stampTolerance)
 		})
 	}
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // stoppedNode is a folder of a node that was just stopped, and its clock.
@@ -48,7 +49,7 @@ func TestStartWithAWrongClock(t *testing.T) {
 			require.NoError(t, <-waited)
 			v, _, err := n.Propose(t.Context(), &set{Name: "after"})
 			require.NoError(t, err)
-			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), stampTolerance)
+			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), stampTolerance)
 			require.NoError(t, healthCheck(n, "clock"))
 			require.Equal(t, 1, said.count("the clock is believed now"))
 		})

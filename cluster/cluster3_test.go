@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // plainSecrets seals nothing: what is sealed is not the matter of these tests.
@@ -450,7 +451,7 @@ func TestUnauthenticatedOnThePort(t *testing.T) {
 func TestLateCommandReportsNoReuse(t *testing.T) {
 	tr := newCluster3(t)
 	i := tr.leader()
-	require.Equal(t, "confirm", cluster.ServeProposal(tr.nodes[i], &set{Name: "a", ReuseDetected: true}, cluster.CommandID{1}, false, 0))
+	require.Equal(t, "confirm", cluster.ServeProposal(tr.nodes[i], &set{Name: "a", ReuseDetected: true}, command.ID{1}, false, 0))
 	require.Empty(t, find(tr.nodes[i].View(), "a").Last)
 	for j := range tr.nodes {
 		name := fmt.Sprint(j)

@@ -7,6 +7,8 @@ import (
 	"sync/atomic"
 
 	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // core is the machine without its log: the state, and the one way to change it.
@@ -44,7 +46,7 @@ func (c *core) view() *memdb.Txn { return c.db.Load().Txn(false) }
 
 // preview decides on a view without writing. The outcome of an allowed command
 // may still change until the log decides.
-func (c *core) preview(cmd Command, m Meta, now int64) (Decision, error) {
+func (c *core) preview(cmd command.Command, m command.Meta, now int64) (command.Decision, error) {
 	txn := c.view()
 	// After the view, so that they are not older than its rows.
 	m.Seq = c.seq.Load() + 1
@@ -57,7 +59,7 @@ func (c *core) preview(cmd Command, m Meta, now int64) (Decision, error) {
 		err = c.schema.checkIndexes(d.Changes)
 	}
 	if err != nil {
-		return Decision{}, fmt.Errorf("command kind %d: %w", cmd.Kind(), err)
+		return command.Decision{}, fmt.Errorf("command kind %d: %w", cmd.Kind(), err)
 	}
 	return d, nil
 }
@@ -127,7 +129,7 @@ func (c *core) applyOne(txn *memdb.Txn, now *status, s *encodedCommand, changed 
 	if err := decoding.Unmarshal(s.body, cmd); err != nil {
 		return outcome{}, fmt.Errorf("decode: %w", err)
 	}
-	m := Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again(), Level: max(now.Level, c.minLevel), Halted: now.Halted}
+	m := command.Meta{ID: s.id, Seq: now.Seq, At: now.At, Again: s.again(), Level: max(now.Level, c.minLevel), Halted: now.Halted}
 	d := cmd.Decide(txn, m)
 	if c.observer != nil {
 		c.observer.Applied(txn, cmd, d, m)
@@ -169,7 +171,7 @@ func (c *core) publish(txn *memdb.Txn, s status, index uint64) {
 }
 
 // encodeCommand encodes a command as it will stand in the log, into buf.
-func (s *schema) encodeCommand(cmd Command, id CommandID, again bool, buf *bytes.Buffer) (encodedCommand, error) {
+func (s *schema) encodeCommand(cmd command.Command, id command.ID, again bool, buf *bytes.Buffer) (encodedCommand, error) {
 	kind := cmd.Kind()
 	if s.commands[kind] == nil {
 		return encodedCommand{}, fmt.Errorf("command kind %d (%T) is not in the machine's list", kind, cmd)
@@ -178,14 +180,14 @@ func (s *schema) encodeCommand(cmd Command, id CommandID, again bool, buf *bytes
 	if err := encoding.MarshalToBuffer(cmd, buf); err != nil {
 		return encodedCommand{}, fmt.Errorf("encode command kind %d: %w", kind, err)
 	}
-	if buf.Len() > MaxBody {
-		return encodedCommand{}, fmt.Errorf("command kind %d is %d bytes long, more than %d", kind, buf.Len(), MaxBody)
+	if buf.Len() > command.MaxBody {
+		return encodedCommand{}, fmt.Errorf("command kind %d is %d bytes long, more than %d", kind, buf.Len(), command.MaxBody)
 	}
 	c := encodedCommand{kind: kind, id: id, body: buf.Bytes()}
 	if again {
 		c.flags |= flagAgain
 	}
-	if _, ok := cmd.(Ignorable); ok {
+	if _, ok := cmd.(command.Ignorable); ok {
 		c.flags |= flagIgnorable
 	}
 	return c, nil

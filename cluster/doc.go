@@ -9,6 +9,11 @@
 // is given. It has no clock but Config.Now and Config.Elapsed and no randomness
 // but Config.Rand, and none of them reaches a decision except through the log.
 //
+// # Parts
+//
+//	command    what is decided: kinds, commands, decisions, changes
+//	durable    files that survive a loss of power
+//
 // # The walk of a command
 //
 //	propose.go     any node: attempt it, here or there, and again while its fate is unknown

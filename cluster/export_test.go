@@ -21,6 +21,8 @@ import (
 	"github.com/hashicorp/raft-wal/metadb"
 	"github.com/hashicorp/raft-wal/segment"
 	"github.com/hashicorp/raft-wal/types"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // What the tests of this package may see and bend.
@@ -82,9 +84,9 @@ func (m *Memory) ApplyEntries(entries [][]byte) error {
 
 // EncodedCommand is a command for Entry.
 type EncodedCommand struct {
-	Kind  Kind
+	Kind  command.Kind
 	Flags uint8
-	ID    CommandID
+	ID    command.ID
 	At    int64
 	Body  []byte
 }
@@ -300,7 +302,7 @@ func (testDisk) close()                                   {}
 
 // ServeProposal is what a leader answers another node that forwards a command
 // which has been under way for that long, as a text.
-func ServeProposal(n *Node, cmd Command, id CommandID, connected bool, waited time.Duration) string {
+func ServeProposal(n *Node, cmd command.Command, id command.ID, connected bool, waited time.Duration) string {
 	var buf bytes.Buffer
 	s := must(n.core.schema.encodeCommand(cmd, id, false, &buf))
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout-waited)

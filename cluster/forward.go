@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // errNotLeading is the reason when whoever was asked does not lead.
@@ -99,7 +101,7 @@ func (n *Node) serveProposal(ctx context.Context, body []byte, connected bool) r
 // attemptRemote has the leader make one attempt. moved is closed when another
 // node is the leader, as far as this one has heard: then the answer will not
 // come.
-func (n *Node) attemptRemote(ctx context.Context, leader string, moved <-chan struct{}, cmd Command, id CommandID, again bool, deadline time.Time) (any, uint64, error) {
+func (n *Node) attemptRemote(ctx context.Context, leader string, moved <-chan struct{}, cmd command.Command, id command.ID, again bool, deadline time.Time) (any, uint64, error) {
 	r := newRequest()
 	defer r.free()
 	s, err := n.core.schema.encodeCommand(cmd, id, again, &r.buf)
@@ -134,7 +136,7 @@ func (n *Node) attemptRemote(ctx context.Context, leader string, moved <-chan st
 }
 
 // decodeOutcome reads an outcome that travelled.
-func (s *schema) decodeOutcome(k Kind, b []byte) (any, error) {
+func (s *schema) decodeOutcome(k command.Kind, b []byte) (any, error) {
 	if k >= ownKinds {
 		var m membership
 		err := decoding.Unmarshal(b, &m)

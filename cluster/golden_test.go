@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 var update = flag.Bool("update", false, "rewrite the golden files")
@@ -22,7 +23,7 @@ func goldenCommands(n int) []cluster.EncodedCommand {
 	var cmds []cluster.EncodedCommand
 	for i := range n {
 		c := cluster.EncodedCommand{
-			ID: cluster.CommandID{byte(i), byte(i >> 8)}, At: 1_700_000_000_000 + int64(i*37%1000),
+			ID: command.ID{byte(i), byte(i >> 8)}, At: 1_700_000_000_000 + int64(i*37%1000),
 		}
 		name := fmt.Sprint("r", i%17)
 		switch i % 7 {

@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // A halt is time in which nothing could be decided: there was no leader, the leader
@@ -28,18 +30,18 @@ type endHalt struct {
 	Length int64 `cbor:"1,keyasint"` // ms
 }
 
-func (*endHalt) Kind() Kind { return kindHalt }
+func (*endHalt) Kind() command.Kind { return kindHalt }
 
 // Decide writes the status row, from which core takes the sum.
-func (c *endHalt) Decide(txn *memdb.Txn, _ Meta) Decision {
+func (c *endHalt) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 	s := readStatus(txn)
 	s.Halted += min(max(c.Length, 0), mostHalt.Milliseconds())
-	return acceptMember("", Change{Table: statusTable, Row: &s})
+	return acceptMember("", command.Change{Table: statusTable, Row: &s})
 }
 
 // haltEntry encodes an endHalt as a log entry. at, in milliseconds since the Unix
 // epoch, is its stamp, and length is in milliseconds.
-func (s *schema) haltEntry(id CommandID, at, length int64) ([]byte, error) {
+func (s *schema) haltEntry(id command.ID, at, length int64) ([]byte, error) {
 	var buf bytes.Buffer
 	c, err := s.encodeCommand(&endHalt{Length: length}, id, false, &buf)
 	if err != nil {
@@ -61,7 +63,7 @@ func (n *Node) recordLive(at int64) {
 	if length < leastHalt {
 		return
 	}
-	var id CommandID
+	var id command.ID
 	err := n.newCommandID(&id)
 	var entry []byte
 	if err == nil {

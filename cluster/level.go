@@ -3,6 +3,8 @@ package cluster
 import (
 	"fmt"
 	"strings"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // A LevelError says that a command can't be proposed yet, because a node would
@@ -28,7 +30,7 @@ func (e *LevelError) Is(target error) bool { return target == ErrUnavailable }
 
 // allowed withholds a command that this cluster's level does not have. The level
 // never falls, so what is allowed here is so wherever in the log it ends up.
-func (n *Node) allowed(k Kind) error {
+func (n *Node) allowed(k command.Kind) error {
 	needs, has := n.core.schema.since[k], n.core.level.Load()
 	if needs <= has {
 		return nil

@@ -12,13 +12,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // newer is the toy with a kind that came with level 2, older is the program
 // before it.
 func newer() cluster.Machine {
 	m := toy()
-	m.Level, m.Since = 2, map[cluster.Kind]uint32{kindForget: 2}
+	m.Level, m.Since = 2, map[command.Kind]uint32{kindForget: 2}
 	return m
 }
 
@@ -168,7 +169,7 @@ func TestUpgradeOfANodeAlone(t *testing.T) {
 
 func TestMachineReachesItsLevels(t *testing.T) {
 	c := config(t, "")
-	c.Machine.Since = map[cluster.Kind]uint32{kindForget: 1}
+	c.Machine.Since = map[command.Kind]uint32{kindForget: 1}
 	_, err := cluster.Open(t.Context(), c)
 	require.ErrorContains(t, err, "needs level 1, and the machine has 0")
 	require.False(t, errors.Is(err, cluster.ErrUnavailable))

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // TestNodeWithoutLeaderShowsWhatItHad: two of three are down when it starts.
@@ -51,7 +52,7 @@ func TestNodeWithoutLeaderShowsWhatItHad(t *testing.T) {
 			tr.settle(3)
 			v, _, err := tr.nodes[1].Propose(t.Context(), &set{Name: "after"})
 			require.NoError(t, err)
-			require.Greater(t, v.(cluster.Meta).Seq, uint64(200))
+			require.Greater(t, v.(command.Meta).Seq, uint64(200))
 			tr.requireSameState()
 			require.NoError(t, tr.nodes[1].Snapshot())
 		})

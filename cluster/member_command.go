@@ -5,12 +5,14 @@ import (
 	"slices"
 
 	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // The kinds of this package's own commands. A Machine's kinds are below them.
 // They are appended, never renumbered or given a new meaning.
 const (
-	ownKinds Kind = 0xff00 + iota
+	ownKinds command.Kind = 0xff00 + iota
 	kindBootstrap
 	kindInvite
 	kindEnroll
@@ -22,17 +24,17 @@ const (
 	kindHalt
 )
 
-func ownCommands() map[Kind]func() Command {
-	return map[Kind]func() Command{
-		kindBootstrap: func() Command { return new(bootstrapCluster) },
-		kindInvite:    func() Command { return new(addInvite) },
-		kindEnroll:    func() Command { return new(enroll) },
-		kindUpdate:    func() Command { return new(updateMember) },
-		kindRemove:    func() Command { return new(removeMember) },
-		kindRaise:     func() Command { return new(raiseLevel) },
-		kindAuthority: func() Command { return new(setAuthorities) },
-		kindExpire:    func() Command { return new(expireInvites) },
-		kindHalt:      func() Command { return new(endHalt) },
+func ownCommands() map[command.Kind]func() command.Command {
+	return map[command.Kind]func() command.Command{
+		kindBootstrap: func() command.Command { return new(bootstrapCluster) },
+		kindInvite:    func() command.Command { return new(addInvite) },
+		kindEnroll:    func() command.Command { return new(enroll) },
+		kindUpdate:    func() command.Command { return new(updateMember) },
+		kindRemove:    func() command.Command { return new(removeMember) },
+		kindRaise:     func() command.Command { return new(raiseLevel) },
+		kindAuthority: func() command.Command { return new(setAuthorities) },
+		kindExpire:    func() command.Command { return new(expireInvites) },
+		kindHalt:      func() command.Command { return new(endHalt) },
 	}
 }
 
@@ -42,16 +44,18 @@ type membership struct {
 	ID      string `cbor:"2,keyasint,omitempty"` // of the row
 }
 
-func refuseMember(why string) Decision { return Decision{Outcome: membership{Refused: why}} }
+func refuseMember(why string) command.Decision {
+	return command.Decision{Outcome: membership{Refused: why}}
+}
 
 // refuseConfirmFresh refuses a command on a view that may lag: it is decided again on a
 // fresh one. It counts as authenticated, because only members send these commands.
-func refuseConfirmFresh(why string) Decision {
-	return Decision{Outcome: membership{Refused: why}, ConfirmFresh: true, Authenticated: true}
+func refuseConfirmFresh(why string) command.Decision {
+	return command.Decision{Outcome: membership{Refused: why}, ConfirmFresh: true, Authenticated: true}
 }
 
-func acceptMember(id string, changes ...Change) Decision {
-	return Decision{Outcome: membership{ID: id}, Changes: changes}
+func acceptMember(id string, changes ...command.Change) command.Decision {
+	return command.Decision{Outcome: membership{ID: id}, Changes: changes}
 }
 
 // bootstrapCluster makes the members and authorities that a cluster starts with.
@@ -60,22 +64,22 @@ type bootstrapCluster struct {
 	Authorities []authority `cbor:"2,keyasint"`
 }
 
-func (*bootstrapCluster) Kind() Kind { return kindBootstrap }
+func (*bootstrapCluster) Kind() command.Kind { return kindBootstrap }
 
 // Decide does nothing in a cluster that has members: every node that could have
 // been the first leader has the same list.
-func (c *bootstrapCluster) Decide(txn *memdb.Txn, m Meta) Decision {
+func (c *bootstrapCluster) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if len(members(txn)) > 0 {
 		return acceptMember("")
 	}
-	var changes []Change
+	var changes []command.Change
 	for i := range c.Members {
 		row := c.Members[i]
 		row.Joined = m.At
-		changes = append(changes, Change{Table: membersTable, Row: &row})
+		changes = append(changes, command.Change{Table: membersTable, Row: &row})
 	}
 	for i := range c.Authorities {
-		changes = append(changes, Change{Table: authoritiesTable, Row: &c.Authorities[i]})
+		changes = append(changes, command.Change{Table: authoritiesTable, Row: &c.Authorities[i]})
 	}
 	return acceptMember("", changes...)
 }
@@ -88,11 +92,11 @@ type addInvite struct {
 	Replaces string `cbor:"4,keyasint,omitempty"`
 }
 
-func (*addInvite) Kind() Kind { return kindInvite }
+func (*addInvite) Kind() command.Kind { return kindInvite }
 
 // Decide refuses a name that is taken; a later invite for the same name takes
 // the place of an unused one.
-func (c *addInvite) Decide(txn *memdb.Txn, m Meta) Decision {
+func (c *addInvite) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if old := find[invite](txn, invitesTable, c.ID); old != nil {
 		return acceptMember(old.ID) // the same command again
 	}
@@ -108,14 +112,14 @@ func (c *addInvite) Decide(txn *memdb.Txn, m Meta) Decision {
 	if c.Replaces != "" && find[Member](txn, membersTable, c.Replaces) == nil {
 		return refuseConfirmFresh("the node to be replaced is not a member")
 	}
-	var changes []Change
+	var changes []command.Change
 	for _, i := range list[invite](txn, invitesTable) {
 		if i.Name == c.Name && i.Node == "" {
-			changes = append(changes, Change{Table: invitesTable, Row: i, Delete: true})
+			changes = append(changes, command.Change{Table: invitesTable, Row: i, Delete: true})
 		}
 	}
 	row := &invite{ID: c.ID, Name: c.Name, Expires: m.At + c.Lifetime, Replaces: c.Replaces}
-	return acceptMember(c.ID, append(changes, Change{Table: invitesTable, Row: row})...)
+	return acceptMember(c.ID, append(changes, command.Change{Table: invitesTable, Row: row})...)
 }
 
 // unknownInvite is also of one that was used and whose node was removed.
@@ -127,12 +131,12 @@ type enroll struct {
 	Member Member `cbor:"2,keyasint"`
 }
 
-func (*enroll) Kind() Kind { return kindEnroll }
+func (*enroll) Kind() command.Kind { return kindEnroll }
 
 // Decide binds the invite to the key that uses it first. The same key may ask
 // again, because the answer may have been lost, as long as it is a member that
 // has not run: one that has told of itself, and asks, has lost its data.
-func (c *enroll) Decide(txn *memdb.Txn, m Meta) Decision {
+func (c *enroll) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	i := find[invite](txn, invitesTable, c.Invite)
 	if i == nil || m.At >= i.Expires {
 		return refuseConfirmFresh(unknownInvite)
@@ -162,7 +166,7 @@ func (c *enroll) Decide(txn *memdb.Txn, m Meta) Decision {
 	row.Name, row.Replaces, row.Joined = i.Name, i.Replaces, m.At
 	used := *i
 	used.Node = row.ID
-	return acceptMember(row.ID, Change{Table: membersTable, Row: &row}, Change{Table: invitesTable, Row: &used})
+	return acceptMember(row.ID, command.Change{Table: membersTable, Row: &row}, command.Change{Table: invitesTable, Row: &used})
 }
 
 func isNodeID(id string) bool {
@@ -180,10 +184,10 @@ type updateMember struct {
 	TrustedIssuer string `cbor:"6,keyasint,omitempty"`
 }
 
-func (*updateMember) Kind() Kind { return kindUpdate }
+func (*updateMember) Kind() command.Kind { return kindUpdate }
 
 // Decide changes nothing where all of it is known.
-func (c *updateMember) Decide(txn *memdb.Txn, _ Meta) Decision {
+func (c *updateMember) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 	old := find[Member](txn, membersTable, c.ID)
 	switch {
 	case old == nil:
@@ -196,7 +200,7 @@ func (c *updateMember) Decide(txn *memdb.Txn, _ Meta) Decision {
 	if sameMember(next, *old) {
 		return acceptMember(c.ID)
 	}
-	return acceptMember(c.ID, Change{Table: membersTable, Row: &next})
+	return acceptMember(c.ID, command.Change{Table: membersTable, Row: &next})
 }
 
 // removeMember takes the key of a member out of the list. The leader proposes it
@@ -205,11 +209,11 @@ type removeMember struct {
 	ID string `cbor:"1,keyasint"`
 }
 
-func (*removeMember) Kind() Kind { return kindRemove }
+func (*removeMember) Kind() command.Kind { return kindRemove }
 
 // Decide also takes away the invite by which the member came, or it could come
 // back by it.
-func (c *removeMember) Decide(txn *memdb.Txn, m Meta) Decision {
+func (c *removeMember) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	all := members(txn)
 	i := slices.IndexFunc(all, func(m *Member) bool { return m.ID == c.ID })
 	switch {
@@ -220,17 +224,17 @@ func (c *removeMember) Decide(txn *memdb.Txn, m Meta) Decision {
 	case len(all) == 1:
 		return refuseConfirmFresh("it is the last node of the cluster")
 	}
-	changes := []Change{{Table: membersTable, Row: all[i], Delete: true}}
+	changes := []command.Change{{Table: membersTable, Row: all[i], Delete: true}}
 	for _, o := range all {
 		if o.Replaces == c.ID {
 			next := *o
 			next.Replaces = ""
-			changes = append(changes, Change{Table: membersTable, Row: &next})
+			changes = append(changes, command.Change{Table: membersTable, Row: &next})
 		}
 	}
 	for _, i := range list[invite](txn, invitesTable) {
 		if i.Node == c.ID {
-			changes = append(changes, Change{Table: invitesTable, Row: i, Delete: true})
+			changes = append(changes, command.Change{Table: invitesTable, Row: i, Delete: true})
 		}
 	}
 	return acceptMember(c.ID, changes...)
@@ -241,10 +245,10 @@ type raiseLevel struct {
 	Level uint32 `cbor:"1,keyasint"`
 }
 
-func (*raiseLevel) Kind() Kind { return kindRaise }
+func (*raiseLevel) Kind() command.Kind { return kindRaise }
 
 // Decide writes the status row, from which core takes the level.
-func (c *raiseLevel) Decide(txn *memdb.Txn, _ Meta) Decision {
+func (c *raiseLevel) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
 	s := readStatus(txn)
 	if c.Level <= s.Level {
 		return acceptMember("")
@@ -255,7 +259,7 @@ func (c *raiseLevel) Decide(txn *memdb.Txn, _ Meta) Decision {
 		}
 	}
 	s.Level = c.Level
-	return acceptMember("", Change{Table: statusTable, Row: &s})
+	return acceptMember("", command.Change{Table: statusTable, Row: &s})
 }
 
 // setAuthorities replaces the authorities that vouch for members: an added one,
@@ -266,10 +270,10 @@ type setAuthorities struct {
 	PreviousDigest []byte      `cbor:"3,keyasint,omitempty"` // digestOf those that were read
 }
 
-func (*setAuthorities) Kind() Kind { return kindAuthority }
+func (*setAuthorities) Kind() command.Kind { return kindAuthority }
 
 // Decide refuses to drop an authority that a member's certificate is from.
-func (c *setAuthorities) Decide(txn *memdb.Txn, m Meta) Decision {
+func (c *setAuthorities) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	old := list[authority](txn, authoritiesTable)
 	ids := func(a *authority) string { return a.ID }
 	if len(c.PreviousDigest) > 0 {
@@ -293,14 +297,14 @@ func (c *setAuthorities) Decide(txn *memdb.Txn, m Meta) Decision {
 			return refuseMember("the certificate of node " + member.Name + " is from the authority that would go")
 		}
 	}
-	var changes []Change
+	var changes []command.Change
 	for _, a := range old {
 		if !kept(a.ID) {
-			changes = append(changes, Change{Table: authoritiesTable, Row: a, Delete: true})
+			changes = append(changes, command.Change{Table: authoritiesTable, Row: a, Delete: true})
 		}
 	}
 	for i := range c.Authorities {
-		changes = append(changes, Change{Table: authoritiesTable, Row: &c.Authorities[i]})
+		changes = append(changes, command.Change{Table: authoritiesTable, Row: &c.Authorities[i]})
 	}
 	return acceptMember("", changes...)
 }
@@ -316,13 +320,13 @@ func mapped[A, B any](list []A, f func(A) B) []B {
 // expireInvites removes invites that nobody can use any more.
 type expireInvites struct{}
 
-func (*expireInvites) Kind() Kind { return kindExpire }
+func (*expireInvites) Kind() command.Kind { return kindExpire }
 
-func (*expireInvites) Decide(txn *memdb.Txn, m Meta) Decision {
-	var changes []Change
+func (*expireInvites) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	var changes []command.Change
 	for _, i := range list[invite](txn, invitesTable) {
-		if m.At >= i.Expires && len(changes) < MaxChanges {
-			changes = append(changes, Change{Table: invitesTable, Row: i, Delete: true})
+		if m.At >= i.Expires && len(changes) < command.MaxChanges {
+			changes = append(changes, command.Change{Table: invitesTable, Row: i, Delete: true})
 		}
 	}
 	return acceptMember("", changes...)

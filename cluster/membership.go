@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // A RefusedError is the answer to a change of membership that the rules do not
@@ -28,7 +30,7 @@ func (e *NoMajorityError) Error() string { return e.Reason }
 func (e *NoMajorityError) Unwrap() error { return &RefusedError{e.Reason} }
 
 // decide proposes a command of this package.
-func (n *Node) decide(ctx context.Context, c Command) (membership, error) {
+func (n *Node) decide(ctx context.Context, c command.Command) (membership, error) {
 	value, _, err := n.Propose(ctx, c)
 	if err != nil {
 		return membership{}, err

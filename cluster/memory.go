@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // Memory is a machine without a log, for tests of its rules: it decides and
@@ -32,12 +34,12 @@ func NewMemory(m Machine, now func() time.Time) *Memory {
 // answered without entering the log, and a re-proposal (again) always enters
 // it. It panics where a Node would return an error or stop: what it is given is
 // the text of a test.
-func (m *Memory) Do(cmd Command, id CommandID, again bool) (value any, wrote bool) {
+func (m *Memory) Do(cmd command.Command, id command.ID, again bool) (value any, wrote bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.now().UnixMilli()
 	if !again {
-		d := must(m.core.preview(cmd, Meta{ID: id}, now))
+		d := must(m.core.preview(cmd, command.Meta{ID: id}, now))
 		if len(d.Changes) == 0 {
 			return d.Outcome, false
 		}
@@ -54,7 +56,7 @@ func (m *Memory) Do(cmd Command, id CommandID, again bool) (value any, wrote boo
 func (m *Memory) Halt(d time.Duration) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.apply(must(m.core.schema.haltEntry(CommandID{}, max(m.now().UnixMilli(), 0), d.Milliseconds())))
+	m.apply(must(m.core.schema.haltEntry(command.ID{}, max(m.now().UnixMilli(), 0), d.Milliseconds())))
 }
 
 // apply gives one entry to the machine.

@@ -8,32 +8,33 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 func TestMemoryDecidesAndWrites(t *testing.T) {
 	m := cluster.NewMemory(toy(), fixedNow)
 	empty := m.Checksum()
 
-	v, wrote := m.Do(&raise{Name: "a"}, cluster.CommandID{1}, false)
+	v, wrote := m.Do(&raise{Name: "a"}, command.ID{1}, false)
 	require.Equal(t, raised{OK: true, Value: 1}, v)
 	require.True(t, wrote)
 	require.NotEqual(t, empty, m.Checksum())
 
 	before := m.Checksum()
-	v, wrote = m.Do(&raise{Name: "a"}, cluster.CommandID{2}, false)
+	v, wrote = m.Do(&raise{Name: "a"}, command.ID{2}, false)
 	require.Equal(t, raised{Value: 1}, v)
 	require.False(t, wrote)
 	require.Equal(t, before, m.Checksum(), "a refusal leaves no trace")
 
-	v, wrote = m.Do(&raise{Name: "a"}, cluster.CommandID{1}, true)
+	v, wrote = m.Do(&raise{Name: "a"}, command.ID{1}, true)
 	require.Equal(t, raised{OK: true, Value: 1, Again: true}, v, "same command, same answer")
 	require.False(t, wrote)
 	require.Equal(t, uint64(1), find(m.View(), "a").Value)
 
-	_, wrote = m.Do(&forget{Name: "a"}, cluster.CommandID{3}, false)
+	_, wrote = m.Do(&forget{Name: "a"}, command.ID{3}, false)
 	require.True(t, wrote)
 	require.Zero(t, find(m.View(), "a").Value)
-	require.NotPanics(t, func() { m.Do(&forget{Name: "a"}, cluster.CommandID{4}, false) }, "deleting what is not there")
+	require.NotPanics(t, func() { m.Do(&forget{Name: "a"}, command.ID{4}, false) }, "deleting what is not there")
 }
 
 func TestStateTimeNeverRunsBack(t *testing.T) {
@@ -42,8 +43,8 @@ func TestStateTimeNeverRunsBack(t *testing.T) {
 	var last int64
 	for i, stamp := range []int64{5000, 4000, 5001, 0, -7, 6000} {
 		now = time.UnixMilli(stamp)
-		v, _ := m.Do(&set{Name: fmt.Sprint(i)}, cluster.CommandID{byte(i)}, false)
-		meta := v.(cluster.Meta)
+		v, _ := m.Do(&set{Name: fmt.Sprint(i)}, command.ID{byte(i)}, false)
+		meta := v.(command.Meta)
 		require.GreaterOrEqual(t, meta.At, last)
 		require.GreaterOrEqual(t, meta.At, stamp)
 		require.Equal(t, uint64(i+1), meta.Seq)
@@ -81,7 +82,7 @@ func TestDecideSeesItsBatch(t *testing.T) {
 	var cmds []cluster.EncodedCommand
 	for i := range 100 {
 		cmds = append(cmds, cluster.EncodedCommand{
-			Kind: kindRaise, ID: cluster.CommandID{1, byte(i)}, At: 1, Body: cluster.Encode(&raise{Name: "a", Known: uint64(i / 2)}),
+			Kind: kindRaise, ID: command.ID{1, byte(i)}, At: 1, Body: cluster.Encode(&raise{Name: "a", Known: uint64(i / 2)}),
 		})
 	}
 	require.NoError(t, m.ApplyEntry(cluster.Entry(cmds...)))
@@ -90,7 +91,7 @@ func TestDecideSeesItsBatch(t *testing.T) {
 
 func TestUnknownKind(t *testing.T) {
 	unknown := cluster.EncodedCommand{Kind: 99, At: 7, Body: []byte("not even CBOR")}
-	known := cluster.EncodedCommand{Kind: kindSet, ID: cluster.CommandID{1}, At: 3, Body: cluster.Encode(&set{Name: "a"})}
+	known := cluster.EncodedCommand{Kind: kindSet, ID: command.ID{1}, At: 3, Body: cluster.Encode(&set{Name: "a"})}
 
 	t.Run("stops", func(t *testing.T) {
 		m := cluster.NewMemory(toy(), fixedNow)
@@ -138,7 +139,7 @@ func TestMachineIsChecked(t *testing.T) {
 		"prototype is a value":    func(m *cluster.Machine) { m.Rows["others"] = func() any { return register{} } },
 		"table name is taken":     func(m *cluster.Machine) { m.Tables["cluster"] = m.Tables["others"] },
 		"kind calls itself another": func(m *cluster.Machine) {
-			m.Commands[9] = func() cluster.Command { return new(set) }
+			m.Commands[9] = func() command.Command { return new(set) }
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // TestOpenEmptyFolderIsQuick: a sole voter waits for nobody.
@@ -76,7 +77,7 @@ func TestRestartReplays(t *testing.T) {
 			require.Equal(t, applied, appliedAgain)
 			v, _, err := n.Propose(t.Context(), &set{Name: "after"})
 			require.NoError(t, err)
-			require.Equal(t, uint64(51), v.(cluster.Meta).Seq, "the sequence survives")
+			require.Equal(t, uint64(51), v.(command.Meta).Seq, "the sequence survives")
 		})
 	}
 }

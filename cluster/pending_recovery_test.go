@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // TestRecoveryIsNotedUntilForgotten: the folder says from which command on the
@@ -20,7 +21,7 @@ func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
 		for range times {
 			v, _, err := n.Propose(t.Context(), &set{Name: "a"})
 			require.NoError(t, err)
-			seq = v.(cluster.Meta).Seq
+			seq = v.(command.Meta).Seq
 		}
 		shut(t, n)
 		return seq

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // Propose decides a command and returns its outcome and the index of the log at
@@ -15,11 +17,11 @@ import (
 //
 // An error is ErrUnavailable (nothing was proposed), ErrUnknown (the command may
 // have happened), or says what is wrong with the command.
-func (n *Node) Propose(ctx context.Context, cmd Command) (value any, index uint64, err error) {
+func (n *Node) Propose(ctx context.Context, cmd command.Command) (value any, index uint64, err error) {
 	if err := n.allowed(cmd.Kind()); err != nil {
 		return nil, 0, err
 	}
-	var id CommandID
+	var id command.ID
 	if err := n.newCommandID(&id); err != nil {
 		return nil, 0, err
 	}
@@ -55,7 +57,7 @@ func (n *Node) Propose(ctx context.Context, cmd Command) (value any, index uint6
 	}
 }
 
-func (n *Node) newCommandID(id *CommandID) error {
+func (n *Node) newCommandID(id *command.ID) error {
 	if _, err := io.ReadFull(n.config.Rand, id[:]); err != nil {
 		return fmt.Errorf("make a command id: %w", err)
 	}
@@ -64,7 +66,7 @@ func (n *Node) newCommandID(id *CommandID) error {
 
 // attempt has the leader decide a command once. Without again an error other
 // than ErrUnknown says that nothing was proposed.
-func (n *Node) attempt(ctx context.Context, w route, cmd Command, id CommandID, again bool, deadline time.Time) (any, uint64, error) {
+func (n *Node) attempt(ctx context.Context, w route, cmd command.Command, id command.ID, again bool, deadline time.Time) (any, uint64, error) {
 	switch {
 	case n.isClosing():
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
@@ -87,7 +89,7 @@ var errConfirmConnected = errors.New("to be confirmed")
 // attemptLocal decides a command where the leader is this node. A re-proposal
 // has no preview, because the log alone knows what became of the first one.
 // Awaited says that whoever made the request waited for it a moment ago.
-func (n *Node) attemptLocal(ctx context.Context, cmd Command, id CommandID, again, connected bool, deadline time.Time) (any, uint64, error) {
+func (n *Node) attemptLocal(ctx context.Context, cmd command.Command, id command.ID, again, connected bool, deadline time.Time) (any, uint64, error) {
 	if leading, _ := n.Leading(); !leading {
 		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
@@ -141,13 +143,13 @@ func checkStillConnected(ctx context.Context, reuse bool) error {
 
 // preview decides on a view: on this node's, and for a refusal that would hurt
 // again on one that is fresh.
-func (n *Node) preview(ctx context.Context, cmd Command, id CommandID) (Decision, uint64, error) {
+func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID) (command.Decision, uint64, error) {
 	index := n.Applied() // before the view, which is at least as new
 	at, err := n.stamp()
 	if err != nil {
-		return Decision{}, 0, err
+		return command.Decision{}, 0, err
 	}
-	d, err := n.core.preview(cmd, Meta{ID: id}, at)
+	d, err := n.core.preview(cmd, command.Meta{ID: id}, at)
 	if err != nil || len(d.Changes) > 0 || !d.ConfirmFresh {
 		return d, index, err
 	}
@@ -156,10 +158,10 @@ func (n *Node) preview(ctx context.Context, cmd Command, id CommandID) (Decision
 		b = &n.barriers
 	}
 	if err := n.waitBarrier(ctx, b); err != nil {
-		return Decision{}, 0, err
+		return command.Decision{}, 0, err
 	}
 	index = n.Applied()
-	d, err = n.core.preview(cmd, Meta{ID: id}, at)
+	d, err = n.core.preview(cmd, command.Meta{ID: id}, at)
 	return d, index, err
 }
 

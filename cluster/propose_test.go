@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 func TestRefusalsLogNothing(t *testing.T) {
@@ -199,7 +200,7 @@ func TestLittlePatienceIsLeft(t *testing.T) {
 		fresh <- err
 	}()
 	require.Eventually(t, func() bool { return n.Stats().Queue == 1 }, 10*time.Second, time.Millisecond)
-	require.Equal(t, "unavailable", cluster.ServeProposal(n, &set{Name: "c"}, cluster.CommandID{1}, true, 10*time.Second))
+	require.Equal(t, "unavailable", cluster.ServeProposal(n, &set{Name: "c"}, command.ID{1}, true, 10*time.Second))
 	select {
 	case err := <-fresh:
 		t.Fatal("answered first:", err)
@@ -381,20 +382,20 @@ func TestBadCommandsAreErrors(t *testing.T) {
 	c := config(t, "")
 	c.Machine = machine
 	n := open(t, c)
-	for name, cmd := range map[string]cluster.Command{
+	for name, cmd := range map[string]command.Command{
 		"kind that is not in the list": &hint{set{Name: "a"}},
 		"unknown table":                &set{Name: "a", Table: "nowhere"},
 		"own table":                    &set{Name: "a", Table: "cluster"},
-		"too many changes":             &set{Name: "a", Times: cluster.MaxChanges + 1},
+		"too many changes":             &set{Name: "a", Times: command.MaxChanges + 1},
 		"no value for the index":       &set{},
-		"too long":                     &set{Name: "a", Pad: make([]byte, cluster.MaxBody)},
+		"too long":                     &set{Name: "a", Pad: make([]byte, command.MaxBody)},
 	} {
 		_, _, err := n.Propose(t.Context(), cmd)
 		require.Error(t, err, name)
 		require.NotErrorIs(t, err, cluster.ErrUnavailable, name)
 		require.NotErrorIs(t, err, cluster.ErrUnknown, name)
 	}
-	_, _, err := n.Propose(t.Context(), &set{Name: "a", Times: cluster.MaxChanges})
+	_, _, err := n.Propose(t.Context(), &set{Name: "a", Times: command.MaxChanges})
 	require.NoError(t, err, "at the limit")
 	require.Equal(t, uint64(1), n.Seq())
 }
@@ -429,7 +430,7 @@ func TestClockRunsBack(t *testing.T) {
 	at := func() int64 {
 		v, _, err := n.Propose(t.Context(), &set{Name: "a"})
 		require.NoError(t, err)
-		return v.(cluster.Meta).At
+		return v.(command.Meta).At
 	}
 	require.Equal(t, int64(10_000), at())
 	now.Store(4_000)

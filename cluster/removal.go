@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // A removal runs on the leader, one at a time, in this order:
@@ -235,7 +237,7 @@ func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err e
 // off the list. No other leader may do it instead, nor this one in a later term:
 // the member may have been taken into the configuration again.
 func (n *Node) dropMember(ctx context.Context, id string, term uint64) (uint64, error) {
-	var command CommandID
+	var command command.ID
 	if err := n.newCommandID(&command); err != nil {
 		return 0, err
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // schema is a Machine that was checked and completed with the table of this
@@ -15,10 +17,10 @@ type schema struct {
 	db       *memdb.DBSchema
 	tables   map[string]*table
 	names    []string // of tables, sorted: the order of snapshots
-	commands map[Kind]func() Command
-	outcome  func(Kind, []byte) (any, error)
+	commands map[command.Kind]func() command.Command
+	outcome  func(command.Kind, []byte) (any, error)
 	level    uint32 // highest feature level of this program
-	since    map[Kind]uint32
+	since    map[command.Kind]uint32
 }
 
 // table is what writing and restoring need to know of one table.
@@ -74,7 +76,7 @@ func compile(m Machine) (*schema, error) {
 		}
 	}
 	if s.commands == nil {
-		s.commands = make(map[Kind]func() Command)
+		s.commands = make(map[command.Kind]func() command.Command)
 	}
 	for kind := range s.commands {
 		if kind >= ownKinds {

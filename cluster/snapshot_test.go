@@ -9,14 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // filled is a machine with rows in both tables and a status.
 func filled(t testing.TB, rows int) *cluster.Memory {
 	m := cluster.NewMemory(toy(), fixedNow)
 	for i := range rows {
-		m.Do(&set{Name: fmt.Sprint(i), Value: uint64(i), Pad: []byte("pad")}, cluster.CommandID{byte(i)}, false)
-		m.Do(&set{Name: fmt.Sprint(i), Table: "others"}, cluster.CommandID{byte(i), 1}, false)
+		m.Do(&set{Name: fmt.Sprint(i), Value: uint64(i), Pad: []byte("pad")}, command.ID{byte(i)}, false)
+		m.Do(&set{Name: fmt.Sprint(i), Table: "others"}, command.ID{byte(i), 1}, false)
 	}
 	return m
 }
@@ -34,8 +35,8 @@ func TestSnapshotRestores(t *testing.T) {
 		for _, ch := range changed {
 			<-ch // a restore may have changed any table
 		}
-		a, _ := m.Do(&set{Name: "next"}, cluster.CommandID{9}, false)
-		b, _ := r.Do(&set{Name: "next"}, cluster.CommandID{9}, false)
+		a, _ := m.Do(&set{Name: "next"}, command.ID{9}, false)
+		b, _ := r.Do(&set{Name: "next"}, command.ID{9}, false)
 		require.Equal(t, a, b, "sequence and time go on")
 	}
 }
@@ -74,8 +75,8 @@ func TestNewTableKeepsChecksum(t *testing.T) {
 	delete(less.Tables, "others")
 	delete(less.Rows, "others")
 	older, newer := cluster.NewMemory(less, fixedNow), cluster.NewMemory(toy(), fixedNow)
-	older.Do(&set{Name: "a"}, cluster.CommandID{1}, false)
-	newer.Do(&set{Name: "a"}, cluster.CommandID{1}, false)
+	older.Do(&set{Name: "a"}, command.ID{1}, false)
+	newer.Do(&set{Name: "a"}, command.ID{1}, false)
 	require.Equal(t, older.Checksum(), newer.Checksum())
 }
 
@@ -91,7 +92,7 @@ func TestSnapshotDoesNotStopCommands(t *testing.T) {
 	_, err := io.ReadFull(r, head) // it has begun, and hangs until it is read
 	require.NoError(t, err)
 	for i := range 100 {
-		_, wrote := m.Do(&set{Name: fmt.Sprint(i), Value: 99}, cluster.CommandID{7, byte(i)}, false)
+		_, wrote := m.Do(&set{Name: fmt.Sprint(i), Value: 99}, command.ID{7, byte(i)}, false)
 		require.True(t, wrote)
 	}
 	restored := cluster.NewMemory(toy(), fixedNow)

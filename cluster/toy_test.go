@@ -14,25 +14,26 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // The toy machine: registers that are set, and counters that are raised by one
 // who knows their value.
 
 type register struct {
-	Name  string            `cbor:"1,keyasint"`
-	Value uint64            `cbor:"2,keyasint"`
-	Last  cluster.CommandID `cbor:"3,keyasint"`
-	At    int64             `cbor:"4,keyasint"`
-	Seq   uint64            `cbor:"5,keyasint"`
-	Pad   []byte            `cbor:"6,keyasint,omitempty"`
+	Name  string     `cbor:"1,keyasint"`
+	Value uint64     `cbor:"2,keyasint"`
+	Last  command.ID `cbor:"3,keyasint"`
+	At    int64      `cbor:"4,keyasint"`
+	Seq   uint64     `cbor:"5,keyasint"`
+	Pad   []byte     `cbor:"6,keyasint,omitempty"`
 }
 
 const (
-	kindRaise  cluster.Kind = 1
-	kindSet    cluster.Kind = 2
-	kindForget cluster.Kind = 3
-	kindHint   cluster.Kind = 4
+	kindRaise  command.Kind = 1
+	kindSet    command.Kind = 2
+	kindForget command.Kind = 3
+	kindHint   command.Kind = 4
 )
 
 // raise adds one to a register, if it has the value that the caller knows.
@@ -51,20 +52,20 @@ type raised struct {
 	Again bool
 }
 
-func (*raise) Kind() cluster.Kind { return kindRaise }
+func (*raise) Kind() command.Kind { return kindRaise }
 
-func (c *raise) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
+func (c *raise) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	old := find(txn, c.Name)
 	if old.Last == m.ID {
-		return cluster.Decision{Outcome: raised{OK: true, Value: old.Value, Again: m.Again}}
+		return command.Decision{Outcome: raised{OK: true, Value: old.Value, Again: m.Again}}
 	}
 	if old.Value != c.Known {
-		return cluster.Decision{Outcome: raised{Value: old.Value, Again: m.Again}, ConfirmFresh: c.ConfirmFresh, Authenticated: !c.Unauthenticated}
+		return command.Decision{Outcome: raised{Value: old.Value, Again: m.Again}, ConfirmFresh: c.ConfirmFresh, Authenticated: !c.Unauthenticated}
 	}
 	row := &register{Name: c.Name, Value: old.Value + 1, Last: m.ID, At: m.At, Seq: m.Seq}
-	return cluster.Decision{
+	return command.Decision{
 		Outcome: raised{OK: true, Value: row.Value, Again: m.Again},
-		Changes: []cluster.Change{{Table: "registers", Row: row}},
+		Changes: []command.Change{{Table: "registers", Row: row}},
 	}
 }
 
@@ -79,17 +80,17 @@ type set struct {
 	ReuseDetected bool `cbor:"6,keyasint,omitempty"`
 }
 
-func (*set) Kind() cluster.Kind { return kindSet }
+func (*set) Kind() command.Kind { return kindSet }
 
-func (c *set) Decide(_ *memdb.Txn, m cluster.Meta) cluster.Decision {
+func (c *set) Decide(_ *memdb.Txn, m command.Meta) command.Decision {
 	table := "registers"
 	if c.Table != "" {
 		table = c.Table
 	}
-	d := cluster.Decision{Outcome: m, ReuseDetected: c.ReuseDetected}
+	d := command.Decision{Outcome: m, ReuseDetected: c.ReuseDetected}
 	for range max(c.Times, 1) {
 		row := &register{Name: c.Name, Value: c.Value, Last: m.ID, At: m.At, Seq: m.Seq, Pad: c.Pad}
-		d.Changes = append(d.Changes, cluster.Change{Table: table, Row: row})
+		d.Changes = append(d.Changes, command.Change{Table: table, Row: row})
 	}
 	return d
 }
@@ -99,10 +100,10 @@ type forget struct {
 	Name string `cbor:"1,keyasint"`
 }
 
-func (*forget) Kind() cluster.Kind { return kindForget }
+func (*forget) Kind() command.Kind { return kindForget }
 
-func (c *forget) Decide(*memdb.Txn, cluster.Meta) cluster.Decision {
-	return cluster.Decision{Changes: []cluster.Change{
+func (c *forget) Decide(*memdb.Txn, command.Meta) command.Decision {
+	return command.Decision{Changes: []command.Change{
 		{Table: "registers", Row: &register{Name: c.Name}, Delete: true},
 	}}
 }
@@ -112,7 +113,7 @@ type hint struct {
 	set
 }
 
-func (*hint) Kind() cluster.Kind { return kindHint }
+func (*hint) Kind() command.Kind { return kindHint }
 func (*hint) Ignorable()         {}
 
 func find(txn *memdb.Txn, name string) register {
@@ -144,19 +145,19 @@ func toy() cluster.Machine {
 	return cluster.Machine{
 		Tables: tables,
 		Rows:   rows,
-		Commands: map[cluster.Kind]func() cluster.Command{
-			kindRaise:  func() cluster.Command { return new(raise) },
-			kindSet:    func() cluster.Command { return new(set) },
-			kindForget: func() cluster.Command { return new(forget) },
-			kindHint:   func() cluster.Command { return new(hint) },
+		Commands: map[command.Kind]func() command.Command{
+			kindRaise:  func() command.Command { return new(raise) },
+			kindSet:    func() command.Command { return new(set) },
+			kindForget: func() command.Command { return new(forget) },
+			kindHint:   func() command.Command { return new(hint) },
 		},
-		Outcome: func(k cluster.Kind, b []byte) (any, error) {
+		Outcome: func(k command.Kind, b []byte) (any, error) {
 			if k == kindRaise {
 				var r raised
 				err := cbor.Unmarshal(b, &r)
 				return r, err
 			}
-			var m cluster.Meta
+			var m command.Meta
 			err := cbor.Unmarshal(b, &m)
 			return m, err
 		},

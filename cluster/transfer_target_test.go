@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 func TestChooseTransferTarget(t *testing.T) {
@@ -127,7 +128,7 @@ func TestLowDisksAndAWrongClock(t *testing.T) {
 	for j := range tr.nodes {
 		v, _, err := tr.nodes[(i+j)%3].Propose(t.Context(), &set{Name: "a"})
 		require.NoError(t, err)
-		require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute)
+		require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), time.Minute)
 	}
 	leads := tr.leader()
 	require.NotEqual(t, i, leads)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // stepped is a wall clock that can be set, beside the time that elapses, of which
@@ -46,7 +47,7 @@ func TestClockOfANodeAloneJumps(t *testing.T) {
 	require.NoError(t, n.AcceptClock())
 	v, _, err := n.Propose(t.Context(), &set{Name: "after"})
 	require.NoError(t, err)
-	require.WithinDuration(t, clock.now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute)
+	require.WithinDuration(t, clock.now(), time.UnixMilli(v.(command.Meta).At), time.Minute)
 }
 
 func healthCheck(n *cluster.Node, name string) error {
@@ -74,7 +75,7 @@ func TestClockOfALeaderJumps(t *testing.T) {
 			for j := range 30 {
 				v, _, err := tr.nodes[(i+j)%3].Propose(t.Context(), &set{Name: "a"})
 				require.NoError(t, err)
-				require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute)
+				require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), time.Minute)
 			}
 			require.Eventually(t, func() bool { return tr.leader() != i }, 10*time.Second, time.Millisecond)
 			require.Error(t, healthCheck(tr.nodes[i], "clock"))
@@ -107,7 +108,7 @@ func TestClockSetRight(t *testing.T) {
 	_ = tr.nodes[0].TransferLeadership(t.Context(), "n3")
 	v, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a"})
 	require.NoError(t, err)
-	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(cluster.Meta).At), time.Minute, "n3 does not lead")
+	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), time.Minute, "n3 does not lead")
 	clocks[2].jump(0)
 	require.Eventually(t, func() bool {
 		if err := tr.nodes[0].TransferLeadership(t.Context(), "n3"); err != nil {

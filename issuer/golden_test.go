@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -65,7 +66,7 @@ func TestGoldenLogs(t *testing.T) {
 			}
 			t.Run(filepath.Base(file), func(t *testing.T) {
 				for kind := range playGolden(t, file, level) {
-					delete(missing, cluster.Kind(kind))
+					delete(missing, command.Kind(kind))
 				}
 			})
 		}
@@ -94,7 +95,7 @@ func playGolden(t *testing.T, file string, level uint32) map[ledger.Kind]bool {
 		require.NoError(t, err)
 		raw, err := hex.DecodeString(body)
 		require.NoError(t, err)
-		entry := machineOf(level).Commands[cluster.Kind(kind)]().(*issuer.Entry)
+		entry := machineOf(level).Commands[command.Kind(kind)]().(*issuer.Entry)
 		require.NoError(t, cbor.Unmarshal(raw, entry))
 		again, err := cbor.Marshal(entry)
 		require.NoError(t, err)
@@ -123,7 +124,7 @@ func writeGolden(t *testing.T, file string, level uint32, steps []goldenStep) {
 	w := newGoldenEnv(level)
 	var out strings.Builder
 	for _, s := range steps {
-		if machineOf(level).Commands[cluster.Kind(s.command.Kind())] == nil {
+		if machineOf(level).Commands[command.Kind(s.command.Kind())] == nil {
 			continue // of a later level
 		}
 		body, err := cbor.Marshal(&issuer.Entry{Command: s.command})
@@ -156,7 +157,7 @@ func (w *goldenEnv) do(t *testing.T, s goldenStep) (outcome string, wrote bool) 
 	t.Helper()
 	w.now = w.now.Add(s.after)
 	w.n++
-	value, wrote := w.memory.Do(&issuer.Entry{Command: s.command}, cluster.CommandID{w.n}, false)
+	value, wrote := w.memory.Do(&issuer.Entry{Command: s.command}, command.ID{w.n}, false)
 	mode, err := cbor.CoreDetEncOptions().EncMode()
 	require.NoError(t, err)
 	text, err := mode.Marshal(value)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/hashicorp/go-memdb"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -19,7 +19,7 @@ type JournalObserver struct {
 }
 
 // Applied implements cluster.ApplyObserver.
-func (r *JournalObserver) Applied(txn *memdb.Txn, cmd cluster.Command, d cluster.Decision, m cluster.Meta) {
+func (r *JournalObserver) Applied(txn *memdb.Txn, cmd command.Command, d command.Decision, m command.Meta) {
 	e, ok := cmd.(*Entry)
 	if !ok || len(d.Changes) == 0 {
 		r.Journal.Covered(m.Seq, m.At)

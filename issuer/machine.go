@@ -5,6 +5,7 @@ import (
 	"github.com/hashicorp/go-memdb"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -17,20 +18,20 @@ func Machine() cluster.Machine {
 	m := cluster.Machine{
 		Tables:   ledger.Tables(),
 		Rows:     ledger.Rows(),
-		Commands: map[cluster.Kind]func() cluster.Command{},
-		Outcome: func(_ cluster.Kind, b []byte) (any, error) {
+		Commands: map[command.Kind]func() command.Command{},
+		Outcome: func(_ command.Kind, b []byte) (any, error) {
 			var o ledger.Outcome
 			err := decoding.Unmarshal(b, &o)
 			return o, err
 		},
 		Level: Level,
-		Since: map[cluster.Kind]uint32{},
+		Since: map[command.Kind]uint32{},
 	}
 	for kind, level := range ledger.Since() {
-		m.Since[cluster.Kind(kind)] = level
+		m.Since[command.Kind(kind)] = level
 	}
 	for kind, empty := range ledger.Commands() {
-		m.Commands[cluster.Kind(kind)] = func() cluster.Command { return &Entry{empty()} }
+		m.Commands[command.Kind(kind)] = func() command.Command { return &Entry{empty()} }
 	}
 	return m
 }
@@ -39,22 +40,22 @@ func Machine() cluster.Machine {
 type Entry struct{ Command ledger.Command }
 
 // Kind is the command's number in the log.
-func (e *Entry) Kind() cluster.Kind { return cluster.Kind(e.Command.Kind()) }
+func (e *Entry) Kind() command.Kind { return command.Kind(e.Command.Kind()) }
 
 // Decide is the ledger's decision; its Outcome is a ledger.Outcome.
-func (e *Entry) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
+func (e *Entry) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	d := e.Command.Decide(ledger.At(txn), ledgerMeta(m))
-	out := cluster.Decision{Outcome: d.Outcome, ConfirmFresh: d.ConfirmFresh, Authenticated: d.Authenticated, ReuseDetected: d.ReuseDetected}
+	out := command.Decision{Outcome: d.Outcome, ConfirmFresh: d.ConfirmFresh, Authenticated: d.Authenticated, ReuseDetected: d.ReuseDetected}
 	if len(d.Changes) > 0 {
-		out.Changes = make([]cluster.Change, len(d.Changes))
+		out.Changes = make([]command.Change, len(d.Changes))
 		for i, c := range d.Changes {
-			out.Changes[i] = cluster.Change(c)
+			out.Changes[i] = command.Change(c)
 		}
 	}
 	return out
 }
 
-func ledgerMeta(m cluster.Meta) ledger.Meta {
+func ledgerMeta(m command.Meta) ledger.Meta {
 	return ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again, Level: m.Level, Halted: m.Halted}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -18,7 +19,7 @@ func TestFirstSettings(t *testing.T) {
 	propose := func(id byte, url string, first bool) (wrote bool) {
 		s := ledger.DefaultSettings()
 		s.BaseURL, s.AppURL, s.Audience = url, url, url
-		value, wrote := memory.Do(&issuer.Entry{Command: &ledger.Configure{Settings: s, First: first}}, cluster.CommandID{id}, false)
+		value, wrote := memory.Do(&issuer.Entry{Command: &ledger.Configure{Settings: s, First: first}}, command.ID{id}, false)
 		require.Nil(t, value.(ledger.Outcome).Refusal)
 		return wrote
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -51,7 +52,7 @@ func newEnv(t testing.TB) *env {
 	w := &env{t: t, now: time.UnixMilli(1_800_000_000_000), past: map[ledger.GrantID]ledger.Grant{}, issued: map[ledger.GrantID][]int64{}, backups: map[string]backup{}}
 	machine := issuer.Machine()
 	for kind, empty := range machine.Commands {
-		machine.Commands[kind] = func() cluster.Command { return &journalingEntry{empty().(*issuer.Entry), w} }
+		machine.Commands[kind] = func() command.Command { return &journalingEntry{empty().(*issuer.Entry), w} }
 	}
 	w.memory = cluster.NewMemory(machine, func() time.Time { return w.now })
 	s := ledger.DefaultSettings()
@@ -80,7 +81,7 @@ func (w *env) do(c ledger.Command, name string, again bool) (ledger.Outcome, boo
 	if name == "" {
 		name = fmt.Sprintf("command %d", w.serial)
 	}
-	value, wrote := w.memory.Do(&issuer.Entry{Command: c}, cluster.CommandID(id16(name)), again)
+	value, wrote := w.memory.Do(&issuer.Entry{Command: c}, command.ID(id16(name)), again)
 	outcome := value.(ledger.Outcome)
 	if o := outcome.Issued; o != nil && o.SigningKey != "" {
 		w.issued[o.Grant] = append(w.issued[o.Grant], o.At.Unix())
@@ -111,7 +112,7 @@ type journalingEntry struct {
 	w *env
 }
 
-func (j *journalingEntry) Decide(txn *memdb.Txn, m cluster.Meta) cluster.Decision {
+func (j *journalingEntry) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v, meta := ledger.At(txn), ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again, Level: m.Level, Halted: m.Halted}
 	j.w.seq = m.Seq
 	if r := ledger.JournalRecord(v, j.Command, j.Command.Decide(v, meta), meta); r != nil {

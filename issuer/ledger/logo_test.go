@@ -10,7 +10,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
@@ -90,6 +90,6 @@ func TestGreatestClientFits(t *testing.T) {
 	for _, c := range []ledger.Command{create, edit} {
 		encoded, err := cbor.Marshal(c)
 		require.NoError(t, err)
-		require.Less(t, len(encoded), cluster.MaxBody)
+		require.Less(t, len(encoded), command.MaxBody)
 	}
 }

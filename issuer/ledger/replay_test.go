@@ -9,7 +9,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -115,7 +115,7 @@ func TestReplaysFit(t *testing.T) {
 	for _, c := range commands {
 		encoded, err := cbor.Marshal(c)
 		require.NoError(t, err)
-		require.Less(t, len(encoded), cluster.MaxBody)
+		require.Less(t, len(encoded), command.MaxBody)
 		effects := 0
 		for _, r := range c.Records {
 			effects += len(r.Effects)

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -133,7 +133,7 @@ func (w *env) checkTrail(v ledger.View) {
 
 // quick decides a command and looks at nothing else.
 func (w *env) quick(c ledger.Command, n int) ledger.Outcome {
-	var id cluster.CommandID
+	var id command.ID
 	binary.BigEndian.PutUint64(id[:], uint64(n))
 	value, _ := w.memory.Do(&issuer.Entry{Command: c}, id, false)
 	return value.(ledger.Outcome)

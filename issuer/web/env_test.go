@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	server "github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -145,7 +146,7 @@ func (w *env) must(c ledger.Command) ledger.Outcome {
 }
 
 func (w *env) do(c ledger.Command) ledger.Outcome {
-	var id cluster.CommandID
+	var id command.ID
 	_, _ = rand.Read(id[:])
 	value, wrote := w.memory.Do(&server.Entry{Command: c}, id, false)
 	if wrote {

@@ -76,7 +76,7 @@ func TestPlantedClockInApply(t *testing.T) {
 
 // patchDecideOutside has the preview decide about a code, and the log only write.
 var patchDecideOutside = []patch{
-	{file: "cluster/command.go", old: "\tAgain bool\n", new: "\tAgain bool\n\tApplying bool\n"},
+	{file: "cluster/command/command.go", old: "\tAgain bool\n", new: "\tAgain bool\n\tApplying bool\n"},
 	{file: "cluster/core.go", old: "Again: s.again()", new: "Applying: true, Again: s.again()"},
 	{file: "issuer/machine.go", old: "Again: m.Again", new: "Applying: m.Applying, Again: m.Again"},
 	{file: "issuer/ledger/command.go", old: "\tAgain bool   // a", new: "\tApplying bool\n\tAgain bool   // a"},

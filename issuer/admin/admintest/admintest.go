@@ -23,6 +23,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
@@ -111,7 +112,7 @@ func (w *Env) Do(c ledger.Command) ledger.Outcome {
 }
 
 func (w *Env) propose(c ledger.Command) ledger.Outcome {
-	var id cluster.CommandID
+	var id command.ID
 	_, _ = rand.Read(id[:]) // never fails
 	out, wrote := w.memory.Do(&issuer.Entry{Command: c}, id, false)
 	if wrote {

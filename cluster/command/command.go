@@ -1,4 +1,4 @@
-package cluster
+package command
 
 import "github.com/hashicorp/go-memdb"
 
@@ -6,13 +6,13 @@ import "github.com/hashicorp/go-memdb"
 // a new meaning: old logs must replay for ever.
 type Kind uint16
 
-// CommandID identifies one proposal over all its repetitions.
-type CommandID [16]byte
+// ID identifies one proposal over all its repetitions.
+type ID [16]byte
 
 // Meta is what the log says of a command beside its body.
 type Meta struct {
 	// ID was chosen at random by the proposer. A re-proposal has the same one.
-	ID CommandID
+	ID ID
 	// Seq is the position among all commands this cluster ever applied, from 1;
 	// it survives snapshots. In a preview it is the position the command would
 	// get if nothing came before it.
@@ -76,47 +76,20 @@ type Decision struct {
 	// caller: it is decided again on a view that is certainly fresh before it is
 	// answered, so that a paused or deposed leader refuses nobody.
 	ConfirmFresh bool
-	// Authenticated reports that the caller authenticated. A Recheck for an unauthenticated
-	// caller is paced: see Node.ViewPaced.
+	// Authenticated reports that the caller authenticated. ConfirmFresh of an
+	// unauthenticated caller is paced: its fresh views are bounded for all of them
+	// together.
 	Authenticated bool
-	// ReuseDetected marks changes that are made because somebody used what was used
-	// before. A request that comes late, since a network held it up, must accuse
-	// nobody: the node that has it makes sure that somebody still waits for the
-	// answer, after it is known that there is ground for it.
+	// ReuseDetected marks changes that are made because a credential was used twice.
+	// A request that a network delayed may look like one: before the command is
+	// proposed, the node that has the request checks that its client is still
+	// connected.
 	ReuseDetected bool
 }
 
-// Machine is the state and the rules that a cluster replicates. It is not
-// changed after use.
-type Machine struct {
-	// Tables is the schema. A table's "id" index orders its snapshot and must
-	// order rows the same way on every node. The name "cluster" is taken.
-	Tables map[string]*memdb.TableSchema
-	// Rows has a function for each table that returns a pointer to an empty row;
-	// every row of the table has that type. Snapshots are decoded into it.
-	Rows map[string]func() any
-	// Commands is the closed list of kinds, each with a function that returns a
-	// pointer to an empty command to decode into.
-	Commands map[Kind]func() Command
-	// Outcome decodes the CBOR of the outcome of a command of some kind, which
-	// another node decided. A machine that runs on one node needs none.
-	Outcome func(Kind, []byte) (any, error)
-	// Level is the highest feature level that this program supports. The cluster
-	// uses a level when every member's program has it, and a program that lacks
-	// it then refuses to run.
-	Level uint32
-	// Since has the level of the cluster from which on commands of a kind may be
-	// proposed, where a program without the level would not know them, or would
-	// decide them otherwise.
-	Since map[Kind]uint32
-}
-
-// Bounds of a command and of a batch. They keep one log entry small enough to
-// be written, sent and applied without holding up those behind it.
+// Bounds of a command. They keep one log entry small enough to be written, sent
+// and applied without holding up the entries behind it.
 const (
-	MaxChanges  = 256       // rows touched by one command
-	MaxBody     = 32 << 10  // bytes of one encoded command
-	maxCommands = 256       // commands in one log entry
-	maxBatch    = 64 << 10  // bytes of a log entry that is written
-	maxEntry    = 128 << 10 // bytes of a log entry that is still read
+	MaxChanges = 256      // rows touched by one command
+	MaxBody    = 32 << 10 // bytes of one encoded command
 )
