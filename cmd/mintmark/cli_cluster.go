@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -28,7 +29,7 @@ func (m *management) clusterInit() *cobra.Command {
 	})
 	c.Flags().StringVar(&q.PublicURL, "public-url", "", "address of the API as others reach it, and the issuer: for good")
 	c.Flags().StringVar(&q.AppURL, "app-url", "", "address of the pages as others reach them (default: the public URL)")
-	c.Flags().BoolVar(&q.PlainHTTP, keyPlainHTTP, false, aboutPlainHTTP)
+	c.Flags().BoolVar(&q.PlainHTTP, config.KeyPlainHTTP, false, config.PlainHTTPUsage)
 	_ = c.MarkFlagRequired("public-url")
 	return c
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/keys"
@@ -27,7 +28,7 @@ type savedBackup struct {
 }
 
 func (m *management) backupSave() *cobra.Command {
-	keyFile := os.Getenv(envName(keyClusterKeyFile))
+	keyFile := os.Getenv(config.Variable(config.KeyClusterKeyFile))
 	c := command("save FILE", "Write a backup to a new file", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		c, err := m.open(cmd)
 		if err != nil {
@@ -68,8 +69,8 @@ node that was removed or given up.`
 // addKeyFileFlag adds the flag that names the cluster key, for a command that reads a
 // data directory if no node runs there.
 func addKeyFileFlag(c *cobra.Command, keyFile *string) {
-	c.Flags().StringVar(keyFile, keyClusterKeyFile, *keyFile,
-		"if no node runs: `FILE` with the cluster's key, if it is not cluster.key in the data directory ("+envName(keyClusterKeyFile)+")")
+	c.Flags().StringVar(keyFile, config.KeyClusterKeyFile, *keyFile,
+		"if no node runs: `FILE` with the cluster's key, if it is not cluster.key in the data directory ("+config.Variable(config.KeyClusterKeyFile)+")")
 }
 
 type countingWriter struct {
@@ -135,7 +136,7 @@ under the node's own.
 A journal goes with a backup only where both are of the same life of the cluster.
 Each restore begins another life.`
 	c.Flags().StringArrayVar(&journals, "journal", nil, "`FILE` with a node's journal of what happened since (repeatable: nodes complete each other)")
-	c.Flags().StringArrayVar(&keyFiles, keyClusterKeyFile, nil,
+	c.Flags().StringArrayVar(&keyFiles, config.KeyClusterKeyFile, nil,
 		"`FILE` with a cluster key that the backup or a journal is sealed under, where that is not the waiting node's own (repeatable)")
 	c.Flags().BoolVar(&o.AcceptGap, "accept-gap", false, "restore although the journal leaves something out: what was revoked then is not")
 	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would happen, with the exit code that the restore would have")

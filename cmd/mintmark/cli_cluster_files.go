@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
@@ -59,7 +60,7 @@ func (m *management) backupInspect() *cobra.Command {
 }
 
 func (m *management) backupJournal() *cobra.Command {
-	keyFile := os.Getenv(envName(keyClusterKeyFile))
+	keyFile := os.Getenv(config.Variable(config.KeyClusterKeyFile))
 	c := command("journal FILE", "Write this node's journal to a new file", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
 		saved := savedBackup{File: args[0]}
 		err := backup.Create(saved.File, func(w io.Writer) error {
@@ -116,13 +117,13 @@ func offlineError(unreachable, err error) error {
 func (m *management) offlineServer(keyFile string) (s *server, dir string, err error) {
 	s = &server{config: serverConfig{
 		DataDir: m.dataDir, Log: slog.New(slog.DiscardHandler), Now: wallClock,
-		Key: keySourceOf(keyFile, m.dataDir, os.Getenv),
+		Key: config.FindKey(keyFile, m.dataDir, os.Getenv),
 	}}
 	dir = filepath.Join(m.dataDir, "raft")
 	if _, err := os.Stat(dir); err != nil {
 		return nil, "", fmt.Errorf("no node runs, and there is no data: %w", err)
 	}
-	if s.keys, err = s.config.Key.open(); err != nil {
+	if s.keys, err = s.config.Key.Open(); err != nil {
 		return nil, "", missingKey(err, s.config.Key)
 	}
 	return s, dir, nil

@@ -18,6 +18,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -92,11 +93,11 @@ func (m *management) clusterGenerate() *cobra.Command {
 		})
 	})
 	c.Long = aboutGenerate + "\n\nFor systemd:\n\n" + indented(systemdUnit) + "\nFor Kubernetes:\n\n" + indented(statefulSet)
-	f, o := c.Flags(), defaultServeOptions()
+	f, o := c.Flags(), config.Default()
 	f.StringArrayVar(&g.nodes, "node", nil, "`NAME=HOST:PORT` of a node, and where the others will reach it (3, 5 or 7 times)")
 	f.StringVar(&g.publicURL, "public-url", "", "address of the API as others reach it, and the issuer: for good")
 	f.StringVar(&g.appURL, "app-url", "", "address of the pages as others reach them (default: the public URL)")
-	f.BoolVar(&g.plainHTTP, keyPlainHTTP, false, aboutPlainHTTP)
+	f.BoolVar(&g.plainHTTP, config.KeyPlainHTTP, false, config.PlainHTTPUsage)
 	f.StringVar(&g.out, "out", "", "`DIR` to make, with a folder for each node")
 	f.StringVar(&g.dataDir, "data-dir", "/var/lib/mintmark", "`DIR` on the nodes' machines that the folder will be")
 	f.StringVar(&g.listen, "listen", o.Listen, "`HOST:PORT` of the API and the pages, on each machine")
@@ -181,25 +182,26 @@ func requireEmpty(dir string) error {
 }
 
 // options are those of each node, checked as "serve" checks them.
-func (g *generateOptions) options() ([]serveOptions, error) {
-	from := sources{
-		keyName: {fromFlag, "--node"}, keyClusterListen: {fromFlag, "--node"}, keyAdvertise: {fromFlag, "--node"},
+func (g *generateOptions) options() ([]config.Options, error) {
+	from := config.Sources{}
+	for _, key := range []string{config.KeyName, config.KeyClusterListen, config.KeyAdvertise} {
+		from[key] = config.Source{Kind: config.FromFlag, Where: "--node"}
 	}
-	for _, key := range []string{keyDataDir, keyListen, keyOpsListen, keyPublicURL, keyAppURL, keyTrustedProxy} {
-		from[key] = source{fromFlag, "--" + key}
+	for _, key := range []string{config.KeyDataDir, config.KeyListen, config.KeyOpsListen, config.KeyPublicURL, config.KeyAppURL, config.KeyTrustedProxy} {
+		from[key] = config.Source{Kind: config.FromFlag, Where: "--" + key}
 	}
-	var list []serveOptions
+	var list []config.Options
 	for _, n := range g.nodes {
 		name, address, _ := strings.Cut(n, "=")
-		o := defaultServeOptions()
+		o := config.Default()
 		o.DataDir, o.Name, o.Advertise, o.ClusterListen = g.dataDir, name, address, listenAddress(address)
 		o.Listen, o.OpsListen, o.PublicURL, o.AppURL = g.listen, g.opsListen, g.publicURL, g.appURL
 		o.PlainHTTP, o.TrustedProxies = g.plainHTTP, g.proxies
-		if err := o.check(from); err != nil {
+		if err := o.Check(from); err != nil {
 			return nil, fmt.Errorf("node %q: %w", name, err)
 		}
 		if o.PublicURL == "" {
-			return nil, settingError(keyPublicURL, from, "expected "+expectedOrigin)
+			return nil, config.SettingError(config.KeyPublicURL, from, "expected "+config.ExpectedOrigin)
 		}
 		list = append(list, o)
 	}
@@ -223,7 +225,7 @@ func isLoopback(address string) bool {
 	return host == "localhost" || err == nil && ip.IsLoopback()
 }
 
-func (g *generateOptions) write(dir string, options []serveOptions) error {
+func (g *generateOptions) write(dir string, options []config.Options) error {
 	key, err := keys.NewClusterKey(rand.Reader)
 	if err != nil {
 		return err
@@ -246,22 +248,22 @@ func (g *generateOptions) write(dir string, options []serveOptions) error {
 }
 
 // config is the text of a node's config.yaml.
-func (g *generateOptions) config(o *serveOptions) []byte {
+func (g *generateOptions) config(o *config.Options) []byte {
 	text := "# Made by mintmark cluster generate; mintmark config example has every setting.\n"
 	for _, s := range []struct {
 		key   string
 		value any
 	}{
-		{keyDataDir, o.DataDir},
-		{keyName, o.Name},
-		{keyListen, o.Listen},
-		{keyOpsListen, o.OpsListen},
-		{keyClusterListen, o.ClusterListen},
-		{keyAdvertise, o.Advertise},
-		{keyPublicURL, o.PublicURL},
-		{keyAppURL, o.AppURL},
-		{keyPlainHTTP, o.PlainHTTP},
-		{keyTrustedProxy, o.TrustedProxies},
+		{config.KeyDataDir, o.DataDir},
+		{config.KeyName, o.Name},
+		{config.KeyListen, o.Listen},
+		{config.KeyOpsListen, o.OpsListen},
+		{config.KeyClusterListen, o.ClusterListen},
+		{config.KeyAdvertise, o.Advertise},
+		{config.KeyPublicURL, o.PublicURL},
+		{config.KeyAppURL, o.AppURL},
+		{config.KeyPlainHTTP, o.PlainHTTP},
+		{config.KeyTrustedProxy, o.TrustedProxies},
 	} {
 		if list, ok := s.value.([]string); s.value == "" || s.value == false || ok && len(list) == 0 {
 			continue

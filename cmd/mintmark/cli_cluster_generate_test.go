@@ -19,6 +19,7 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -72,11 +73,11 @@ func TestGenerateOnTheCommandLine(t *testing.T) {
 		require.NoError(t, err)
 		key = append(key, k)
 
-		var o serveOptions
+		var o config.Options
 		f := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-		o.flags(f)
+		o.Flags(f)
 		require.NoError(t, f.Parse([]string{"--config", filepath.Join(out, name, "config.yaml")}))
-		o, _, err = loadServeOptions(f, nil)
+		o, _, err = config.Load(f, nil)
 		require.NoError(t, err)
 		require.Equal(t, name, o.Name)
 		require.Equal(t, address, o.ClusterListen)
@@ -203,7 +204,7 @@ func TestGenerateNamesWhatExists(t *testing.T) {
 	serve, flags, err = rootCommand().Find(set.Spec.Template.Spec.Containers[0].Args)
 	require.NoError(t, err)
 	require.NoError(t, serve.ParseFlags(flags))
-	drain, err := serve.Flags().GetDuration(keyDrain)
+	drain, err := serve.Flags().GetDuration(config.KeyDrain)
 	require.NoError(t, err)
 	ready := set.Spec.Template.Spec.Containers[0].Ready
 	require.Greater(t, drain/2, time.Duration(ready.Period*ready.Failures)*time.Second, "the probe notices a planned stop in time")

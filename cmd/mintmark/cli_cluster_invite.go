@@ -5,6 +5,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -62,7 +63,7 @@ a member: see mintmark cluster remove.`
 
 func invitationFlags(c *cobra.Command, name *string, lifetime *time.Duration) {
 	c.Flags().StringVar(name, "name", "", "`NAME` of the new node")
-	durationVar(c.Flags(), lifetime, "ttl", invitationLifetime, "for how long the token can be used")
+	config.DurationVar(c.Flags(), lifetime, "ttl", invitationLifetime, "for how long the token can be used")
 	_ = c.MarkFlagRequired("name")
 }
 

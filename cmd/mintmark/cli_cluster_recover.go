@@ -12,6 +12,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
@@ -27,12 +28,12 @@ type recoverOptions struct {
 }
 
 func (m *management) clusterRecover() *cobra.Command {
-	o := recoverOptions{keyFile: os.Getenv(envName(keyClusterKeyFile))}
+	o := recoverOptions{keyFile: os.Getenv(config.Variable(config.KeyClusterKeyFile))}
 	c := command("recover", "Make the only node that is left a cluster of one", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		cmd.SilenceUsage = true
 		conf := cluster.Config{
 			Dir: filepath.Join(m.dataDir, "raft"), Machine: issuer.Machine(),
-			Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), handlerOptions(slog.LevelWarn))),
+			Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), config.HandlerOptions(slog.LevelWarn))),
 		}
 		p, err := printRecoveryPlan(cmd, conf)
 		if err != nil {
@@ -83,8 +84,8 @@ a new token.`
 	f.BoolVar(&o.unreachableLost, "unreachable-are-lost", false, "the nodes that could not be reached are lost for good, not behind a cut link")
 	f.StringArrayVar(&o.journals, "journal", nil, "`DIR`, the data folder of a lost node, or a file of mintmark cluster backup journal: "+
 		"what was revoked there is revoked here (repeatable: the journals complete each other)")
-	f.StringVar(&o.keyFile, keyClusterKeyFile, o.keyFile,
-		"with --journal: `FILE` with the cluster's key, if it is not cluster.key in the data directory ("+envName(keyClusterKeyFile)+")")
+	f.StringVar(&o.keyFile, config.KeyClusterKeyFile, o.keyFile,
+		"with --journal: `FILE` with the cluster's key, if it is not cluster.key in the data directory ("+config.Variable(config.KeyClusterKeyFile)+")")
 	return c
 }
 
@@ -152,7 +153,7 @@ func (m *management) readLostJournals(p cluster.RecoveryPlan, o recoverOptions) 
 	if len(o.journals) == 0 {
 		return r, r.addJournals(nil)
 	}
-	if err := r.openKeys(keySourceOf(o.keyFile, m.dataDir, os.Getenv), nil); err != nil {
+	if err := r.openKeys(config.FindKey(o.keyFile, m.dataDir, os.Getenv), nil); err != nil {
 		return nil, err
 	}
 	var journals []nodeJournal

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 )
 
 // TestCodesOfAnOutage: what does not exist is 3, what can't be decided now is 5,
@@ -56,5 +58,5 @@ func TestReadmesProxyNoticesInTime(t *testing.T) {
 	require.NotNil(t, found)
 	interval, err := time.ParseDuration(string(found[1]))
 	require.NoError(t, err)
-	require.Less(t, interval, defaultServeOptions().Drain/2)
+	require.Less(t, interval, config.Default().Drain/2)
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -26,7 +27,7 @@ func (m *management) clientImport() *cobra.Command {
 		}
 		defer func() { _ = f.Close() }()
 		return m.importLines(cmd, f, func() error {
-			return requirePrivate(f, "list of clients with secrets", os.Getenv("CREDENTIALS_DIRECTORY"))
+			return config.RequirePrivate(f, "list of clients with secrets", os.Getenv("CREDENTIALS_DIRECTORY"))
 		})
 	})
 	c.Long = `Import clients from before scopes were introduced. Each line is one JSON object:

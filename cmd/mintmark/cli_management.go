@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -31,7 +32,7 @@ func managementCommands() []*cobra.Command {
 	for _, c := range commands {
 		c.Long = c.Short + ".\n\n" + aboutManagement
 		c.PersistentFlags().StringVar(&m.dataDir, "data-dir", dataDir, "data directory of the running node (MINTMARK_DATA_DIR)")
-		durationVar(c.PersistentFlags(), &m.timeout, "timeout", admin.DefaultTimeout, "for how long the node may be silent before it counts as hung (exit code 4)")
+		config.DurationVar(c.PersistentFlags(), &m.timeout, "timeout", admin.DefaultTimeout, "for how long the node may be silent before it counts as hung (exit code 4)")
 		c.PersistentFlags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")
 		_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 		_ = c.MarkPersistentFlagDirname("data-dir")
@@ -146,7 +147,7 @@ func readSecret(cmd *cobra.Command, path string) (admin.Plain, error) {
 			return "", err
 		}
 		defer func() { _ = f.Close() }()
-		if err := requirePrivate(f, "password or secret", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
+		if err := config.RequirePrivate(f, "password or secret", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
 			return "", err
 		}
 		in = f

@@ -20,6 +20,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -65,12 +67,12 @@ people goes to standard error.`,
 	f.StringVar(&o.opsListen, "ops-listen", "127.0.0.1:0", "address of /livez and /readyz")
 	f.StringVar(&o.publicURL, "public-url", "", "address of the API as others reach it, and the issuer (default: from --listen)")
 	f.StringVar(&o.appURL, "app-url", "", "address of the pages as others reach them (default: the public URL)")
-	f.BoolVar(&o.plainHTTP, keyPlainHTTP, false, aboutPlainHTTP)
+	f.BoolVar(&o.plainHTTP, config.KeyPlainHTTP, false, config.PlainHTTPUsage)
 	f.StringVar(&o.dataDir, "data-dir", defaultDataDir(), "folder of the data")
 	f.StringVar(&o.fixtures, "fixtures", "", "YAML file of users, clients and settings (default: the demo's)")
 	f.StringArrayVar(&o.trustedProxies, "trusted-proxy", nil, "address or network of a proxy in front, whose X-Forwarded-For is believed (repeatable)")
 	f.StringVar(&o.feedSecrets, "feed-secrets", "", "file of the resource servers that may read what was revoked, as \"mintmark feed add\" makes it")
-	f.BoolVar(&o.trustClock, "trust-clock", false, trustClockUsage)
+	f.BoolVar(&o.trustClock, "trust-clock", false, config.TrustClockUsage)
 	f.BoolVar(&o.verbose, "verbose", false, "log what happens inside")
 	return c
 }
@@ -119,14 +121,14 @@ func (o devOptions) server(stderr io.Writer) (serverConfig, error) {
 	if o.verbose {
 		level = slog.LevelDebug
 	}
-	log := slog.New(slog.NewTextHandler(stderr, handlerOptions(level)))
+	log := slog.New(slog.NewTextHandler(stderr, config.HandlerOptions(level)))
 	host, _, err := net.SplitHostPort(o.listen)
 	if err != nil {
 		return serverConfig{}, fmt.Errorf("--listen: %w", err)
 	}
-	trusted, err := parseProxies(o.trustedProxies)
+	trusted, err := proxy.Parse(o.trustedProxies)
 	if err != nil {
-		return serverConfig{}, err
+		return serverConfig{}, fmt.Errorf("--trusted-proxy: %w", err)
 	}
 	readers, err := openReadersFile(o.feedSecrets, os.Getenv)
 	if err != nil {
@@ -147,7 +149,7 @@ func (o devOptions) server(stderr io.Writer) (serverConfig, error) {
 	}
 	return serverConfig{
 		DataDir: o.dataDir, Listen: o.listen, OpsListen: o.opsListen, Proxies: trusted, Readers: readers, TrustClock: o.trustClock, Log: log,
-		Key: keySource{File: filepath.Join(o.dataDir, "cluster.key")},
+		Key: config.KeySource{File: filepath.Join(o.dataDir, "cluster.key")},
 		Settings: func(current ledger.Settings, listening string) (ledger.Settings, error) {
 			wanted, err := o.settings(current, f, listening)
 			if current.BaseURL != "" && wanted.BaseURL != current.BaseURL {
@@ -200,7 +202,7 @@ func (o devOptions) settings(s ledger.Settings, f *fixtures, listening string) (
 	s.BaseURL, s.AppURL, s.PlainHTTP = base, app, s.PlainHTTP || o.plainHTTP
 	for _, a := range [][2]string{{"--public-url", base}, {"--app-url", app}} {
 		if ledger.PlainHTTP(a[1]) && !s.PlainHTTP {
-			return s, fmt.Errorf("%s is %s: expected %s", a[0], a[1], expectedHTTPS)
+			return s, fmt.Errorf("%s is %s: expected %s", a[0], a[1], config.ExpectedHTTPS)
 		}
 	}
 	f.settings(&s)

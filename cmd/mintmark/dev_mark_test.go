@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -30,9 +31,9 @@ func TestDevAndServeKeepApart(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, s.Close(t.Context()))
 
-	serve := defaultServeOptions()
+	serve := config.Default()
 	serve.Name, serve.DataDir, serve.Listen, serve.OpsListen, serve.ClusterListen = "n1", n.dir, n.listen, n.ops, n.clusterAddr
-	refused, err := serve.server(io.Discard)
+	refused, err := configOf(&serve, serve.Logger(io.Discard))
 	require.NoError(t, err)
 	_, err = start(t.Context(), refused)
 	require.ErrorContains(t, err, "was made by mintmark dev")

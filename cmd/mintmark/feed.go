@@ -9,6 +9,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cluster/durable"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 )
@@ -52,7 +53,7 @@ func appendLine(path, line string) error {
 		return err
 	}
 	defer func() { _ = f.Close() }()
-	if err := requirePrivate(f, readersList, ""); err != nil {
+	if err := config.RequirePrivate(f, readersList, ""); err != nil {
 		return err
 	}
 	if info, err := f.Stat(); err == nil && info.Size() > 0 {

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 )
 
@@ -52,7 +53,7 @@ func (r *readersFile) read() error {
 	if r.lastInfo, err = f.Stat(); err != nil {
 		return fmt.Errorf("look at the %s: %w", readersList, err)
 	}
-	if err := requirePrivate(f, readersList, r.credentials); err != nil {
+	if err := config.RequirePrivate(f, readersList, r.credentials); err != nil {
 		return err
 	}
 	readers, err := endpoint.ParseReaders(f)

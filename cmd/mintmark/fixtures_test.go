@@ -7,7 +7,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
@@ -130,19 +129,6 @@ func TestDurationsWithDays(t *testing.T) {
 	f.settings(&s)
 	require.Equal(t, 30*24*time.Hour, s.RefreshIdle)
 	require.Equal(t, 36*time.Hour, s.GrantAbsolute)
-
-	var fromFlag, fromFile time.Duration
-	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
-	durationVar(flags, &fromFlag, "ttl", time.Hour, "")
-	require.Equal(t, time.Hour, fromFlag)
-	require.NoError(t, flags.Parse([]string{"--ttl", "2d"}))
-	require.Equal(t, 48*time.Hour, fromFlag)
-	read, err := flags.GetDuration("ttl")
-	require.NoError(t, err)
-	require.Equal(t, fromFlag, read)
-	require.Error(t, flags.Parse([]string{"--ttl", "soon"}))
-	require.Empty(t, assignDuration(&fromFile, configText("2d")))
-	require.Equal(t, fromFlag, fromFile)
 }
 
 // A second start changes nothing, hashes nothing and undoes nothing that

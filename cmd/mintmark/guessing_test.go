@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -24,7 +25,7 @@ func counting(t *testing.T) (ts *testServer, forward func(time.Duration)) {
 	ts = startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
 		var err error
 		c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
-		c.Proxies, err = parseProxies([]string{"127.0.0.0/8"})
+		c.Proxies, err = proxy.Parse([]string{"127.0.0.0/8"})
 		require.NoError(t, err)
 	})
 	return ts, func(d time.Duration) { now.Add(d.Milliseconds()) }

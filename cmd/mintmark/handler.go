@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"strings"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -17,7 +18,7 @@ import (
 // handler is everything that the public listener serves: the endpoints for
 // programs and the pages for people, of which the server has chosen how people
 // sign in.
-func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *readersFile, trusted proxies, m *metrics, failures *security.Recorder, spans *tracing, log *slog.Logger) (http.Handler, error) {
+func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *readersFile, trusted proxy.Trusted, m *metrics, failures *security.Recorder, spans *tracing, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
@@ -28,9 +29,9 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *re
 	if err != nil {
 		return nil, err
 	}
-	clientIP := trusted.clientIPWithWarning(log)
+	clientIP := trusted.ClientIP(log)
 	router := endpoint.NewRouter()
-	api := endpoint.Config{Server: i, Verifier: v, ClientIP: clientIP, Security: failures, RequestID: trusted.requestID, Log: log, Now: i.Config.Now}
+	api := endpoint.Config{Server: i, Verifier: v, ClientIP: clientIP, Security: failures, RequestID: trusted.RequestID, Log: log, Now: i.Config.Now}
 	if readers != nil {
 		api.Revocations, api.Readers = i.Revocations(), readers.current.Load
 	}
@@ -39,7 +40,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *re
 	people.Attempts, people.Devices, people.Sessions, people.NewSecrets, people.Forms = i, i, i, i, i
 	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
 	people.Rand, people.Log, people.ClientIP = rand.Reader, log, clientIP
-	people.Security, people.RequestID = failures, trusted.requestID
+	people.Security, people.RequestID = failures, trusted.RequestID
 	pages, err := web.New(people)
 	if err != nil {
 		return nil, err

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"sync"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/issuer/limit"
 )
 
@@ -22,7 +23,7 @@ const maxPerSource = 1024
 // and from this machine are exempt from both, because they carry everybody's requests.
 //
 // fair sets s.ConnState to learn which connections are idle, so s must not serve yet.
-func newFairListener(s *http.Server, l *boundedListener, most int, trusted proxies) net.Listener {
+func newFairListener(s *http.Server, l *boundedListener, most int, trusted proxy.Trusted) net.Listener {
 	s.ConnState = followIdle
 	return &fairListener{boundedListener: l, maxPerSource: most, trusted: trusted, open: map[string]int{}, idle: list.New()}
 }
@@ -30,7 +31,7 @@ func newFairListener(s *http.Server, l *boundedListener, most int, trusted proxi
 type fairListener struct {
 	*boundedListener
 	maxPerSource int
-	trusted      proxies
+	trusted      proxy.Trusted
 
 	mu   sync.Mutex     // guards all below
 	open map[string]int // by source, no zeros
@@ -71,7 +72,7 @@ func (l *fairListener) Accept() (net.Conn, error) {
 // or nil if it is exempt.
 func (l *fairListener) sources(c net.Conn) []string {
 	from, err := netip.ParseAddrPort(c.RemoteAddr().String())
-	if err != nil || from.Addr().Unmap().IsLoopback() || l.trusted.trust(from.Addr().String()) {
+	if err != nil || from.Addr().Unmap().IsLoopback() || l.trusted.Trusts(from.Addr().String()) {
 		return nil
 	}
 	return limit.Prefixes(from.Addr().String())

@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 )
 
 // arrivals is a listener to which connections come from made-up addresses.
@@ -47,7 +49,7 @@ func (a *arrival) Close() error {
 
 // TestConnectionsOfOneSource leave room for others.
 func TestConnectionsOfOneSource(t *testing.T) {
-	trusted, err := parseProxies([]string{"192.0.2.0/28"})
+	trusted, err := proxy.Parse([]string{"192.0.2.0/28"})
 	require.NoError(t, err)
 	come := make(arrivals, 10)
 	l := newFairListener(new(http.Server), bounded(come, 1000), 2, trusted)
@@ -109,7 +111,7 @@ func TestOneSiteLeavesRoom(t *testing.T) {
 
 // TestLongestIdleIsShedFirst, and never what comes through a trusted proxy.
 func TestLongestIdleIsShedFirst(t *testing.T) {
-	trusted, err := parseProxies([]string{"192.0.2.0/28"})
+	trusted, err := proxy.Parse([]string{"192.0.2.0/28"})
 	require.NoError(t, err)
 	come := make(arrivals, 1)
 	l := newFairListener(new(http.Server), bounded(come, 16), 16, trusted)

@@ -54,14 +54,7 @@ func TestPlainHTTPIsAccepted(t *testing.T) {
 		require.Contains(t, log.String(), plainTold, "the second start warns, too")
 	})
 
-	t.Run("by the first start", func(t *testing.T) {
-		_, _, err := loadConfig(t, []string{"--public-url=" + plainURL}, nil, "")
-		require.ErrorContains(t, err, "public-url (flag --public-url): expected "+wantsHTTPS)
-		_, _, err = loadConfig(t, []string{"--app-url=" + plainURL}, nil, "")
-		require.ErrorContains(t, err, "app-url (flag --app-url): expected "+wantsHTTPS)
-		_, _, err = loadConfig(t, []string{"--public-url=" + plainURL, "--plain-http"}, nil, "")
-		require.NoError(t, err)
-
+	t.Run("by generate", func(t *testing.T) {
 		dir := t.TempDir()
 		r := commandLine(t, "cluster", "generate", "--public-url", plainURL, "--out", filepath.Join(dir, "out"),
 			"--node", "n1=a:1", "--node", "n2=b:1", "--node", "n3=c:1")

@@ -7,6 +7,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"syscall"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 )
 
 // onHangup calls f at each SIGHUP until stop is called. From then on the process
@@ -30,14 +32,14 @@ func onHangup(f func()) (stop func()) {
 // A reloader reads a node's settings again at SIGHUP. It applies those that can
 // change while the node runs, and logs the others that differ.
 type reloader struct {
-	load    func() (serveOptions, sources, error)
-	current serveOptions // what the node runs with
+	load    func() (config.Options, config.Sources, error)
+	current config.Options // what the node runs with
 	config  *serverConfig
 	server  atomic.Pointer[server] // nil until the node serves
 }
 
 // reloadable are the settings that take effect without a restart.
-var reloadable = []string{keyVerbose}
+var reloadable = []string{config.KeyVerbose}
 
 func (r *reloader) reload() {
 	log := r.config.Log
@@ -47,18 +49,18 @@ func (r *reloader) reload() {
 		return
 	}
 	var changed, restart []string
-	was := r.current.settings()
-	for i, s := range o.settings() {
+	was := r.current.Settings()
+	for i, s := range o.Settings() {
 		switch {
-		case reflect.DeepEqual(was[i].value, s.value):
-		case slices.Contains(reloadable, s.key):
-			changed = append(changed, s.key)
+		case reflect.DeepEqual(was[i].Value, s.Value):
+		case slices.Contains(reloadable, s.Key):
+			changed = append(changed, s.Key)
 		default:
-			restart = append(restart, s.key)
+			restart = append(restart, s.Key)
 		}
 	}
 	r.current.Verbose = o.Verbose
-	r.current.setLogLevel()
+	r.current.SetLogLevel()
 	if r.config.Readers != nil {
 		r.config.Readers.reload(log) // now, not only at the next regular look
 	}
@@ -76,7 +78,7 @@ func (r *reloader) reloadUpstreamSecret() {
 	if s == nil || s.provider.Load() == nil || r.current.Upstream.SecretFile == "" {
 		return
 	}
-	secret, err := r.current.Upstream.secret(os.Getenv)
+	secret, err := r.current.Upstream.Secret(os.Getenv)
 	if err != nil {
 		r.config.Log.Error("client secret at the provider not reloaded", "error", err)
 		return

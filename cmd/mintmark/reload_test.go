@@ -20,6 +20,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
@@ -185,13 +186,13 @@ func TestLogOfAFailure(t *testing.T) {
 
 // TestReloadOfTheLogLevel: it changes without a restart, both ways.
 func TestReloadOfTheLogLevel(t *testing.T) {
-	o := defaultServeOptions()
+	o := config.Default()
 	var text lockedBuffer
-	log := o.logger(&text)
-	c, err := o.serverLogging(log)
+	log := o.Logger(&text)
+	c, err := configOf(&o, log)
 	require.NoError(t, err)
 	file := o
-	r := reloader{current: o, load: func() (serveOptions, sources, error) { return file, nil, nil }, config: &c}
+	r := reloader{current: o, load: func() (config.Options, config.Sources, error) { return file, nil, nil }, config: &c}
 	for i, verbose := range []bool{false, true, false} {
 		file.Verbose = verbose
 		r.reload()
@@ -205,13 +206,13 @@ func TestReloadOfTheLogLevel(t *testing.T) {
 // group and of a library.
 func TestLogOfADuration(t *testing.T) {
 	for format, want := range map[string][]string{
-		logText: {" took=2.562s", " raft.after=1m30s"},
-		logJSON: {`"took":"2.562s"`, `"raft":{"after":"1m30s"}`},
+		config.LogText: {" took=2.562s", " raft.after=1m30s"},
+		config.LogJSON: {`"took":"2.562s"`, `"raft":{"after":"1m30s"}`},
 	} {
-		o := defaultServeOptions()
+		o := config.Default()
 		o.LogFormat = format
 		var text lockedBuffer
-		o.logger(&text).Info("cluster: nothing could be decided for a while", "took", 2562*time.Millisecond,
+		o.Logger(&text).Info("cluster: nothing could be decided for a while", "took", 2562*time.Millisecond,
 			slog.Group("raft", "after", 90*time.Second))
 		for _, part := range want {
 			require.Contains(t, string(text.Bytes()), part)
@@ -225,11 +226,11 @@ func TestHangupReadsTheClientSecret(t *testing.T) {
 	p := upstreamtest.New(t, time.Now)
 	file := filepath.Join(t.TempDir(), "secret")
 	require.NoError(t, os.WriteFile(file, []byte("of last year"), 0o600))
-	o := defaultServeOptions()
+	o := config.Default()
 	o.Upstream.Issuer, o.Upstream.ClientID, o.Upstream.SecretFile = p.URL, upstreamtest.ClientID, file
 	var text lockedBuffer
-	log := o.logger(&text)
-	c, err := o.serverLogging(log)
+	log := o.Logger(&text)
+	c, err := configOf(&o, log)
 	require.NoError(t, err)
 	c.Upstream.RedirectURI, c.Upstream.Log = "https://app.example.com/auth/upstream/callback", slog.New(slog.DiscardHandler)
 	provider := upstream.New(*c.Upstream)
@@ -237,7 +238,7 @@ func TestHangupReadsTheClientSecret(t *testing.T) {
 	s.provider.Store(provider)
 	s.upstreamTasks.Go(func() { provider.Run(t.Context()) })
 	t.Cleanup(s.upstreamTasks.Wait)
-	r := reloader{current: o, load: func() (serveOptions, sources, error) { return o, nil, nil }, config: &c}
+	r := reloader{current: o, load: func() (config.Options, config.Sources, error) { return o, nil, nil }, config: &c}
 	r.server.Store(s)
 
 	signIn := func() error {

@@ -6,13 +6,15 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 )
 
 // TestJournalOfTheDeadUnderAnotherKeyFile: the key of a node need not lie in its
 // folder.
 func TestJournalOfTheDeadUnderAnotherKeyFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
-	n := newTestNode(t, func(c *serverConfig) { c.Key = keySource{File: file} })
+	n := newTestNode(t, func(c *serverConfig) { c.Key = config.KeySource{File: file} })
 	state := n.backup()
 	n.disable("alice")
 	key := n.key()
@@ -33,6 +35,6 @@ func TestJournalOfTheDeadUnderAnotherKeyFile(t *testing.T) {
 	require.Len(t, newWaitingTestNode(t, key).preview(state, readFile(t, out)).Changes, 1)
 
 	out += "2"
-	t.Setenv(envName(keyClusterKeyFile), file)
+	t.Setenv(config.Variable(config.KeyClusterKeyFile), file)
 	require.NoError(t, run())
 }

@@ -13,13 +13,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
 // killAt names the step of a restore at which a process of this binary kills
 // itself.
-const killAt = envTestPrefix + "KILL_AT"
+const killAt = config.EnvTestPrefix + "KILL_AT"
 
 func killedAt(wanted string) func(string) {
 	return func(step string) {
@@ -83,10 +84,10 @@ func TestRestoreKilledAtEachStep(t *testing.T) {
 // startsNot is why a node does not start on a folder.
 func startsNot(t testing.TB, dir string) error {
 	t.Helper()
-	o := defaultServeOptions()
+	o := config.Default()
 	o.DataDir, o.Name = dir, "n1"
 	o.Listen, o.OpsListen, o.ClusterListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
-	c, err := o.server(io.Discard)
+	c, err := configOf(&o, o.Logger(io.Discard))
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()

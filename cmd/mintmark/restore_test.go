@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 )
@@ -191,10 +192,10 @@ func TestRestoreCutShortNeverServes(t *testing.T) {
 	seed(t, dir, 1)
 	data := filepath.Join(dir, "data")
 	require.NoError(t, os.WriteFile(filepath.Join(data, "restoring"), nil, 0o600))
-	o := defaultServeOptions()
+	o := config.Default()
 	o.DataDir, o.Name = data, "n1"
 	o.Listen, o.OpsListen, o.ClusterListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
-	c, err := o.server(io.Discard)
+	c, err := configOf(&o, o.Logger(io.Discard))
 	require.NoError(t, err)
 	_, err = start(t.Context(), c)
 	require.ErrorContains(t, err, "cut short")

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -36,7 +37,7 @@ func TestFailuresLeaveTraces(t *testing.T) {
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
 		c.Log = slog.New(slog.NewJSONHandler(&log, nil))
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
-		c.Proxies = proxies{}
+		c.Proxies = proxy.Trusted{}
 	})
 	// A wrong secret, until it is throttled; and a client that does not exist.
 	const secret = "not-the-secret-of-this-client"

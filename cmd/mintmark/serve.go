@@ -11,7 +11,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/upstream"
 )
 
 func serveCommand() *cobra.Command {
@@ -29,22 +32,22 @@ When it is ready it prints one line of JSON on standard output; everything for
 people goes to standard error.`,
 		Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
-			load := func() (serveOptions, sources, error) { return loadServeOptions(c.Flags(), os.Environ()) }
+			load := func() (config.Options, config.Sources, error) { return config.Load(c.Flags(), os.Environ()) }
 			o, from, err := load()
-			log := o.logger(c.ErrOrStderr())
+			log := o.Logger(c.ErrOrStderr())
 			slog.SetDefault(log) // for what a library writes by itself
 			if err == nil {
 				err = runServe(c.Context(), o, from, load, c.OutOrStdout(), log)
 			}
-			if err != nil && o.LogFormat == logJSON {
+			if err != nil && o.LogFormat == config.LogJSON {
 				log.Error("node failed", "error", err)
 				return errLogged{err}
 			}
 			return err
 		},
 	}
-	o := defaultServeOptions()
-	o.flags(c.Flags())
+	o := config.Default()
+	o.Flags(c.Flags())
 	return c
 }
 
@@ -58,12 +61,12 @@ type serving struct {
 	ClusterAddress string `json:"cluster_address"`
 }
 
-func runServe(ctx context.Context, o serveOptions, from sources, load func() (serveOptions, sources, error), stdout io.Writer, log *slog.Logger) error {
-	c, err := o.serverLogging(log)
+func runServe(ctx context.Context, o config.Options, from config.Sources, load func() (config.Options, config.Sources, error), stdout io.Writer, log *slog.Logger) error {
+	c, err := configOf(&o, log)
 	if err != nil {
 		return err
 	}
-	o.logStart(log, from)
+	o.LogStart(log, from, version)
 	hangups := reloader{current: o, load: load, config: &c}
 	defer onHangup(hangups.reload)()
 	s, err := start(ctx, c)
@@ -94,17 +97,13 @@ func (s *server) announce(stdout io.Writer) error {
 	})
 }
 
-// server turns the options into a configuration that logs to stderr.
-func (o *serveOptions) server(stderr io.Writer) (serverConfig, error) {
-	return o.serverLogging(o.logger(stderr))
-}
-
-func (o *serveOptions) serverLogging(log *slog.Logger) (serverConfig, error) {
-	trusted, err := parseProxies(o.TrustedProxies)
+// configOf returns the configuration of the node with these options.
+func configOf(o *config.Options, log *slog.Logger) (serverConfig, error) {
+	trusted, err := proxy.Parse(o.TrustedProxies)
 	if err != nil {
-		return serverConfig{}, err
+		return serverConfig{}, fmt.Errorf("--trusted-proxy: %w", err)
 	}
-	provider, err := o.Upstream.config()
+	provider, err := providerConfig(&o.Upstream)
 	if err != nil {
 		return serverConfig{}, err
 	}
@@ -114,22 +113,37 @@ func (o *serveOptions) serverLogging(log *slog.Logger) (serverConfig, error) {
 	}
 	return serverConfig{
 		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted,
-		Key: keySourceOf(o.ClusterKeyFile, o.DataDir, os.Getenv),
+		Key: config.FindKey(o.ClusterKeyFile, o.DataDir, os.Getenv),
 		Cluster: &clusterConfig{
-			Name: o.Name, Named: o.named, Listen: o.ClusterListen, Advertise: o.Advertise, Peers: o.peerAddresses(),
+			Name: o.Name, Named: o.Named, Listen: o.ClusterListen, Advertise: o.Advertise, Peers: o.PeerAddresses(),
 			Join: o.Join, TokenFile: o.TokenFile,
 		},
 		Upstream: provider, NoPasswords: !o.PasswordSignIn, Readers: readers,
-		Settings: o.checkSettings, PublicURL: o.PublicURL, AppURL: o.AppURL, PlainHTTP: o.PlainHTTP, Drain: o.Drain, TrustClock: o.TrustClock,
+		Settings: func(s ledger.Settings, _ string) (ledger.Settings, error) { return checkSettings(o, s) }, PublicURL: o.PublicURL, AppURL: o.AppURL, PlainHTTP: o.PlainHTTP, Drain: o.Drain, TrustClock: o.TrustClock,
 		Log:    log,
 		Traces: newTracing(o.OTLPEndpoint, o.Name, trusted, log),
+	}, nil
+}
+
+// providerConfig returns the configuration of the upstream provider, nil if there is none.
+func providerConfig(o *config.Upstream) (*upstream.Config, error) {
+	if o.Issuer == "" {
+		return nil, nil
+	}
+	secret, err := o.Secret(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &upstream.Config{
+		Issuer: o.Issuer, Name: o.Name, ClientID: o.ClientID, ClientSecret: secret, Scopes: o.Scopes,
+		AdminClaim: o.AdminClaim, AdminValue: o.AdminValue, AdminEmails: o.AdminEmails,
 	}, nil
 }
 
 // checkSettings refuses a node whose flags differ from the cluster's settings: which of
 // them is right can't be known, and the wrong one would make every token
 // worthless.
-func (o *serveOptions) checkSettings(s ledger.Settings, _ string) (ledger.Settings, error) {
+func checkSettings(o *config.Options, s ledger.Settings) (ledger.Settings, error) {
 	if s.BaseURL == "" {
 		return s, errNoSettings
 	}
@@ -141,3 +155,9 @@ func (o *serveOptions) checkSettings(s ledger.Settings, _ string) (ledger.Settin
 	}
 	return s, errors.Join(same("--public-url", o.PublicURL, s.BaseURL), same("--app-url", o.AppURL, s.AppURL))
 }
+
+// errLogged is an error that was logged already. main does not print it again, so
+// that standard error has nothing but JSON if the log is JSON.
+type errLogged struct{ error }
+
+func (e errLogged) Unwrap() error { return e.error }

@@ -15,6 +15,8 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
@@ -36,7 +38,7 @@ type serverConfig struct {
 	// itself a cluster of one.
 	Cluster *clusterConfig
 	// Key is where the cluster key comes from.
-	Key keySource
+	Key config.KeySource
 
 	// Settings completes what the cluster has, or refuses it, when the
 	// server's own addresses are known and before anything is served.
@@ -57,7 +59,7 @@ type serverConfig struct {
 	Readers *readersFile
 
 	// Proxies are the peers whose X-Forwarded-For is believed.
-	Proxies proxies
+	Proxies proxy.Trusted
 
 	// Drain is how long a node that stops goes on answering after it has said
 	// that it isn't ready.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/keys"
@@ -48,7 +49,7 @@ func (s *server) join(ctx context.Context, dir, advertise string) error {
 		err := cluster.JoinCluster(ctx, cluster.Join{
 			Now: wallClock,
 			Dir: dir, Address: c.Join, Token: token, Advertise: advertise,
-			Name: wanted, Version: version, Level: issuer.Level, StoreSecret: s.config.Key.storeJoined,
+			Name: wanted, Version: version, Level: issuer.Level, StoreSecret: func(text []byte) error { return storeJoined(s.config.Key, text) },
 		})
 		var refused *cluster.RefusedError
 		switch {
@@ -97,7 +98,7 @@ func (s *server) awaitToken(ctx context.Context, used string, most time.Duration
 			switch {
 			case err == nil && token != "" && token != used:
 				return token, nil
-			case errors.Is(err, errNotPrivate):
+			case errors.Is(err, config.ErrExposed):
 				s.reportJoinRefused(err)
 			default: // a file that can't be read is being written
 			}
@@ -121,7 +122,7 @@ func readToken(path string) (string, error) {
 		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	if err := requirePrivate(f, "join token", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
+	if err := config.RequirePrivate(f, "join token", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
 		return "", err
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxToken))
@@ -131,10 +132,10 @@ func readToken(path string) (string, error) {
 	return string(b), nil
 }
 
-// storeJoined is keep for a node that joins: another try does not help where it
-// has another key.
-func (s keySource) storeJoined(text []byte) error {
-	err := s.store(text)
+// storeJoined stores the cluster key that a join brings. Another try does not help
+// a node that has another key, so that is a refusal.
+func storeJoined(s config.KeySource, text []byte) error {
+	err := s.Store(text)
 	if errors.Is(err, keys.ErrOtherCluster) {
 		return &cluster.RefusedError{Reason: err.Error() + ": give it that one, or none, and start it again"}
 	}

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 )
 
 // TestNodeIsTheOneThatIsMeant: a node whose name was given neither joins by the
@@ -33,18 +35,18 @@ func TestNodeIsTheOneThatIsMeant(t *testing.T) {
 	require.True(t, third.waitReady(30*time.Second))
 
 	second.kill()
-	o := defaultServeOptions()
-	o.Name, o.named, o.DataDir = "n5", true, second.dir
+	o := config.Default()
+	o.Name, o.Named, o.DataDir = "n5", true, second.dir
 	o.Listen, o.OpsListen, o.ClusterListen = second.listen, second.ops, second.clusterAddr
-	c, err := o.server(io.Discard)
+	c, err := configOf(&o, o.Logger(io.Discard))
 	require.NoError(t, err)
 	_, err = start(t.Context(), c)
 	require.ErrorContains(t, err, "the data is that of node n2, and this node shall be n5")
 
 	// What the machine is called is no wish, and not what the node is called.
-	o.named = false
+	o.Named = false
 	var out bytes.Buffer
-	c, err = o.server(io.Discard)
+	c, err = configOf(&o, o.Logger(io.Discard))
 	require.NoError(t, err)
 	s, err := start(t.Context(), c)
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer"
 )
 
@@ -70,7 +71,7 @@ func (s *server) openNode(ctx context.Context) error {
 	default:
 		return s.openOnRequest(ctx, conf)
 	}
-	if s.keys, err = c.Key.open(); err != nil {
+	if s.keys, err = c.Key.Open(); err != nil {
 		return missingKey(err, c.Key)
 	}
 	return s.openWith(ctx, conf)
@@ -144,10 +145,10 @@ func (s *server) openStandalone(ctx context.Context, dir string) error {
 		if err := s.markDev(); err != nil {
 			return err
 		}
-		s.keys, err = s.config.Key.create(s.config.Log)
+		s.keys, err = s.config.Key.Create(s.config.Log)
 	} else if err = s.requireDevMark(); err != nil {
 		return err
-	} else if s.keys, err = s.config.Key.open(); err != nil {
+	} else if s.keys, err = s.config.Key.Open(); err != nil {
 		err = missingKey(err, s.config.Key)
 	}
 	if err != nil {
@@ -158,7 +159,7 @@ func (s *server) openStandalone(ctx context.Context, dir string) error {
 	return s.openWith(ctx, conf)
 }
 
-func missingKey(err error, k keySource) error {
+func missingKey(err error, k config.KeySource) error {
 	if errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s is missing, and the data beside it is sealed under it: put the key back", k.File)
 	}
@@ -167,7 +168,7 @@ func missingKey(err error, k keySource) error {
 
 // restore makes a cluster out of a backup.
 func (s *server) restore(ctx context.Context, conf cluster.Config, r *restoration) (err error) {
-	if s.keys, err = s.config.Key.open(); err != nil {
+	if s.keys, err = s.config.Key.Open(); err != nil {
 		return err
 	}
 	if err := s.markRestore(); err != nil {

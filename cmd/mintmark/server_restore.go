@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
@@ -36,7 +37,7 @@ type restoration struct {
 	keyAdvice string
 }
 
-const nameKeyFile = "name its file with --" + keyClusterKeyFile
+const nameKeyFile = "name its file with --" + config.KeyClusterKeyFile
 
 // readRestoration reads and judges a backup before anything is made of it.
 func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restoration, error) {
@@ -86,8 +87,8 @@ func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restora
 }
 
 // openKeys opens the cluster keys that are at hand.
-func (r *restoration) openKeys(source keySource, more []admin.Plain) (err error) {
-	r.keys, err = source.open()
+func (r *restoration) openKeys(source config.KeySource, more []admin.Plain) (err error) {
+	r.keys, err = source.Open()
 	if errors.Is(err, fs.ErrNotExist) {
 		return refusal{fmt.Errorf("the cluster key that the backup is sealed under must be in %s first", source.File)}
 	}

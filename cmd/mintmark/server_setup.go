@@ -91,7 +91,7 @@ func (s *server) checkClusterSettings(would ledger.Settings) error {
 // create makes a new cluster, which is given its addresses when it is there:
 // see configure.
 func (s *server) create(ctx context.Context, conf cluster.Config, c admin.NewCluster) (err error) {
-	if s.keys, err = s.config.Key.create(s.config.Log); err != nil {
+	if s.keys, err = s.config.Key.Create(s.config.Log); err != nil {
 		return err
 	}
 	s.config.PublicURL, s.config.AppURL, s.config.PlainHTTP = c.PublicURL, c.AppURL, c.PlainHTTP

@@ -16,21 +16,22 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // serveConfig is "mintmark serve" in this process.
-func serveConfig(t testing.TB, dir string, change ...func(*serveOptions)) serverConfig {
+func serveConfig(t testing.TB, dir string, change ...func(*config.Options)) serverConfig {
 	t.Helper()
-	o := defaultServeOptions()
+	o := config.Default()
 	o.DataDir, o.Name, o.Drain = dir, "n1", 0
 	o.Listen, o.OpsListen, o.ClusterListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
 	for _, f := range change {
 		f(&o)
 	}
-	c, err := o.server(io.Discard)
+	c, err := configOf(&o, o.Logger(io.Discard))
 	require.NoError(t, err)
 	c.Log = slog.New(slog.DiscardHandler)
 	return c
@@ -100,7 +101,7 @@ const (
 // TestInitThatDoesNotAgree with how the node was started makes nothing.
 func TestInitThatDoesNotAgree(t *testing.T) {
 	dir := t.TempDir()
-	c := serveConfig(t, dir, func(o *serveOptions) { o.PublicURL = hereURL })
+	c := serveConfig(t, dir, func(o *config.Options) { o.PublicURL = hereURL })
 	var log bytes.Buffer
 	c.Log = slog.New(slog.NewJSONHandler(&log, nil))
 	b := startServer(t, c)
@@ -160,14 +161,14 @@ func TestInitCutShort(t *testing.T) {
 		b.close()
 
 		// The next start waits for nobody, and one with flags would have carried on.
-		b = startServer(t, serveConfig(t, dir, func(o *serveOptions) { o.PublicURL = hereURL }))
+		b = startServer(t, serveConfig(t, dir, func(o *config.Options) { o.PublicURL = hereURL }))
 		require.NoError(t, <-b.done)
 	})
 }
 
 // TestWaitingNodeAnswers: who asks a node that serves nothing yet is told so.
 func TestWaitingNodeAnswers(t *testing.T) {
-	c := serveConfig(t, t.TempDir(), func(o *serveOptions) { o.Listen, o.OpsListen = clustertest.Address(t), clustertest.Address(t) })
+	c := serveConfig(t, t.TempDir(), func(o *config.Options) { o.Listen, o.OpsListen = clustertest.Address(t), clustertest.Address(t) })
 	b := startServer(t, c)
 	b.requireStatus(noCluster)
 	status, header, _ := asked(t, "http://"+c.Listen+"/v2/me")

@@ -2,26 +2,10 @@ package main
 
 import (
 	"context"
-	"os"
 
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
-
-// config is what the provider is asked with; nil where there is none.
-func (o *upstreamOptions) config() (*upstream.Config, error) {
-	if o.Issuer == "" {
-		return nil, nil
-	}
-	secret, err := o.secret(os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	return &upstream.Config{
-		Issuer: o.Issuer, Name: o.Name, ClientID: o.ClientID, ClientSecret: secret, Scopes: o.Scopes,
-		AdminClaim: o.AdminClaim, AdminValue: o.AdminValue, AdminEmails: o.AdminEmails,
-	}, nil
-}
 
 // startUpstream begins to learn what the provider says of itself. Nothing waits
 // for that: people with a password sign in all the same.

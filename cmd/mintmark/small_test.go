@@ -1,12 +1,9 @@
 package main
 
 import (
-	"bytes"
-	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -22,23 +19,6 @@ func TestSecretFilesOfOthers(t *testing.T) {
 	c.fails(exitLocal, "others can read", "user", "add", "dora", "--password-file", file)
 	require.NoError(t, os.Chmod(file, 0o600))
 	c.ok("", "user", "add", "dora", "--password-file", file)
-}
-
-// TestForwardedByNobodyTrusted is warned of, once.
-func TestForwardedByNobodyTrusted(t *testing.T) {
-	p, err := parseProxies([]string{"10.0.0.0/8"})
-	require.NoError(t, err)
-	var log bytes.Buffer
-	clientIP := p.clientIPWithWarning(slog.New(slog.NewTextHandler(&log, nil)))
-	ask := func(peer string) string {
-		return clientIP(&http.Request{RemoteAddr: peer, Header: http.Header{"X-Forwarded-For": {"198.51.100.1"}}})
-	}
-	require.Equal(t, "198.51.100.1", ask("10.1.1.1:5"))
-	require.Empty(t, log.String())
-	for range 3 {
-		require.Equal(t, "192.0.2.1", ask("192.0.2.1:5"))
-	}
-	require.Equal(t, 1, strings.Count(log.String(), "X-Forwarded-For ignored"))
 }
 
 // TestMetricsOfRoutesNeverAsked: they have no series.

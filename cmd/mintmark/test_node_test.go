@@ -15,6 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
@@ -42,10 +43,10 @@ func startTestNode(t testing.TB, change ...func(*serverConfig)) *testNode {
 
 func startTestNodeIn(t testing.TB, dir string, change ...func(*serverConfig)) *testNode {
 	t.Helper()
-	o := defaultServeOptions()
+	o := config.Default()
 	o.DataDir, o.Name = dir, "n1"
 	o.Listen, o.OpsListen, o.ClusterListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
-	conf, err := o.server(io.Discard)
+	conf, err := configOf(&o, o.Logger(io.Discard))
 	require.NoError(t, err)
 	conf.Log, conf.Drain = slog.New(slog.DiscardHandler), 0
 	for _, f := range change {

@@ -12,6 +12,8 @@ import (
 	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 )
 
 // tracing makes a span of each request, and of what was decided for it. It is
@@ -20,11 +22,11 @@ import (
 type tracing struct {
 	provider *sdktrace.TracerProvider
 	http     trace.Tracer
-	trusted  proxies
+	trusted  proxy.Trusted
 }
 
 // newTracing returns nil where the endpoint is "".
-func newTracing(endpoint, node string, trusted proxies, log *slog.Logger) *tracing {
+func newTracing(endpoint, node string, trusted proxy.Trusted, log *slog.Logger) *tracing {
 	if endpoint == "" {
 		return nil
 	}
@@ -53,7 +55,7 @@ func (t *tracing) begin(r *http.Request) (*http.Request, trace.Span) {
 		return r, nil
 	}
 	ctx := r.Context()
-	if peer, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && t.trusted.trust(peer) {
+	if peer, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && t.trusted.Trusts(peer) {
 		ctx = propagation.TraceContext{}.Extract(ctx, propagation.HeaderCarrier(r.Header))
 	}
 	ctx, span := t.http.Start(ctx, r.Method, trace.WithSpanKind(trace.SpanKindServer))

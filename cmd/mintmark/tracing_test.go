@@ -11,6 +11,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 )
 
 // A collector is what a node sends its traces to.
@@ -114,7 +116,7 @@ func TestTraceOfAProxy(t *testing.T) {
 	c := newCollector(t)
 	ts := startTestServer(t, t.TempDir(), fixtureText, func(s *serverConfig) {
 		var err error
-		s.Proxies, err = parseProxies([]string{"127.0.0.1"})
+		s.Proxies, err = proxy.Parse([]string{"127.0.0.1"})
 		require.NoError(t, err)
 		s.Traces = newTracing(c.URL, "n1", s.Proxies, s.Log)
 	})

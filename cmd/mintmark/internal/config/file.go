@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"bytes"
@@ -16,58 +16,58 @@ import (
 	yamlv3 "go.yaml.in/yaml/v3"
 )
 
-// maxConfigFile bounds what is read as a file of settings, in bytes.
-const maxConfigFile = 64 << 10
+// maxFile bounds what is read as a file of settings, in bytes.
+const maxFile = 64 << 10
 
-func fileLayer(path string) (configLayer, error) {
+func fileLayer(path string) (layer, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return configLayer{}, fmt.Errorf("open the file of settings: %w", err)
+		return layer{}, fmt.Errorf("open the file of settings: %w", err)
 	}
 	defer func() { _ = f.Close() }()
-	text, err := io.ReadAll(io.LimitReader(f, maxConfigFile+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxFile+1))
 	if err != nil {
-		return configLayer{}, fmt.Errorf("read the file of settings: %w", err)
+		return layer{}, fmt.Errorf("read the file of settings: %w", err)
 	}
-	if len(text) > maxConfigFile {
-		return configLayer{}, fmt.Errorf("%s is longer than %d bytes", path, maxConfigFile)
+	if len(text) > maxFile {
+		return layer{}, fmt.Errorf("%s is longer than %d bytes", path, maxFile)
 	}
-	return parseConfigFile(path, text)
+	return parseFile(path, text)
 }
 
-// parseConfigFile reads YAML. The layer is there also where keys of it are
-// unknown.
-func parseConfigFile(path string, text []byte) (configLayer, error) {
+// parseFile parses a YAML file of settings. The layer is returned with the error that
+// a key is unknown, too.
+func parseFile(path string, text []byte) (layer, error) {
 	lines, err := linesOfKeys(text)
 	if err != nil {
-		return configLayer{}, fmt.Errorf("%s: %w", path, err)
+		return layer{}, fmt.Errorf("%s: %w", path, err)
 	}
-	k := koanf.New(configDelimiter)
+	k := koanf.New(delimiter)
 	if len(lines) > 0 {
 		if err := k.Load(rawbytes.Provider(text), yaml.Parser()); err != nil {
-			return configLayer{}, fmt.Errorf("%s: %w", path, withoutText(err))
+			return layer{}, fmt.Errorf("%s: %w", path, withoutText(err))
 		}
 	}
-	at := func(key string) source {
-		top, _, _ := strings.Cut(key, configDelimiter)
+	at := func(key string) Source {
+		top, _, _ := strings.Cut(key, delimiter)
 		for _, spelt := range []string{key, top} {
 			if line, ok := lines[spelt]; ok {
-				return source{fromFile, fmt.Sprintf("%s:%d", path, line)}
+				return Source{FromFile, fmt.Sprintf("%s:%d", path, line)}
 			}
 		}
-		return source{fromFile, path}
+		return Source{FromFile, path}
 	}
-	keys := configKeys(keyConfig)
+	keys := keyNames(keyConfig)
 	var errs []error
 	for _, key := range k.Keys() {
-		if top, _, _ := strings.Cut(key, configDelimiter); !slices.Contains(keys, top) {
+		if top, _, _ := strings.Cut(key, delimiter); !slices.Contains(keys, top) {
 			errs = append(errs, unknownKey(key, at(key), keys))
 		}
 	}
-	return configLayer{k, at}, errors.Join(errs...)
+	return layer{k, at}, errors.Join(errs...)
 }
 
-func unknownKey(key string, at source, keys []string) error {
+func unknownKey(key string, at Source, keys []string) error {
 	spelt := strings.NewReplacer("_", "-", ".", "-").Replace(strings.ToLower(key))
 	if near := nearest(spelt, keys); near != "" {
 		return fmt.Errorf("%s: unknown key %q: is %s meant?", at, key, near)
@@ -75,8 +75,8 @@ func unknownKey(key string, at source, keys []string) error {
 	return fmt.Errorf("%s: unknown key %q", at, key)
 }
 
-// linesOfKeys are the lines of the keys, which koanf does not know. A file
-// without settings has none.
+// linesOfKeys returns the line of each key, which koanf does not report; nil for a
+// file without settings.
 func linesOfKeys(text []byte) (map[string]int, error) {
 	d := yamlv3.NewDecoder(bytes.NewReader(text))
 	var document, another yamlv3.Node
@@ -108,8 +108,8 @@ func linesOfKeys(text []byte) (map[string]int, error) {
 
 var yamlLine = regexp.MustCompile(`line \d+`)
 
-// withoutText is an error of the YAML parser without what was read: somebody
-// may have named the file of a key.
+// withoutText returns an error of the YAML parser without the text it parsed, because
+// the file may be that of a key, named by mistake.
 func withoutText(err error) error {
 	if line := yamlLine.FindString(err.Error()); line != "" {
 		return errors.New("not valid YAML near " + line)

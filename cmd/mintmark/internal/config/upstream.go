@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -11,19 +11,19 @@ import (
 	"unicode/utf8"
 )
 
-// upstreamOptions are the OpenID Connect provider that people sign in with, if
-// there is one. It is the same on every node: a sign-in that begins on one may
-// end on another.
-type upstreamOptions struct {
-	Issuer     string // "": none
-	Name       string // for people; default: the issuer's host
+// Upstream describes the OpenID Connect provider that users sign in with, if there is
+// one. It must be the same on every node: a sign-in may begin on one node and end on
+// another.
+type Upstream struct {
+	Issuer     string // issuer identifier of the provider; "": none
+	Name       string // name on the sign-in page; default: the issuer's host
 	ClientID   string
 	SecretFile string   // "": MINTMARK_UPSTREAM_CLIENT_SECRET, or a client without a secret
-	Scopes     []string // beside openid; default: profile and email
+	Scopes     []string // scopes beside openid; default: profile and email
 
-	AdminClaim  string // who has AdminValue in it is an administrator
+	AdminClaim  string // a user with AdminValue in this claim is an administrator
 	AdminValue  string
-	AdminEmails []string // who has one of them, as the provider has verified, is too
+	AdminEmails []string // a user with one of these addresses, verified by the provider, is one too
 }
 
 const (
@@ -38,14 +38,14 @@ const (
 	keyPasswordSignIn     = "password-sign-in"
 )
 
-// signInSettings are those of signing in.
-func (o *serveOptions) signInSettings() []configSetting {
+// signInSettings returns the settings of signing in.
+func (o *Options) signInSettings() []Setting {
 	u := &o.Upstream
-	return []configSetting{
+	return []Setting{
 		{keyUpstreamIssuer, &u.Issuer, "`URL` of an OpenID Connect provider that people sign in with (default: none)"},
 		{keyUpstreamName, &u.Name, "`NAME` of the provider on the sign-in page (default: its host)"},
 		{keyUpstreamClientID, &u.ClientID, "`ID` of this service at the provider"},
-		{keyUpstreamSecretFile, &u.SecretFile, "`FILE` with the client secret at the provider (default: " + envUpstreamSecret + " in the environment)"},
+		{keyUpstreamSecretFile, &u.SecretFile, "`FILE` with the client secret at the provider (default: " + EnvUpstreamSecret + " in the environment)"},
 		{keyUpstreamScope, &u.Scopes, "`SCOPE` that the provider is asked for beside openid (repeatable; default: profile and email)"},
 		{keyUpstreamAdminClaim, &u.AdminClaim, "`CLAIM` by which the provider tells administrators"},
 		{keyUpstreamAdminValue, &u.AdminValue, "`VALUE` that the claim of an administrator is, or has in its list"},
@@ -54,25 +54,25 @@ func (o *serveOptions) signInSettings() []configSetting {
 	}
 }
 
-// checkSignIn keeps a half of a provider from being taken for a whole one, and
-// everybody from being locked out.
-func (o *serveOptions) checkSignIn(from sources) error {
+// checkSignIn refuses an incomplete provider, and settings with which no user could
+// sign in.
+func (o *Options) checkSignIn(from Sources) error {
 	u := &o.Upstream
 	if u.Issuer == "" {
 		for _, s := range o.signInSettings() {
-			if isSet(s.value) {
-				return settingError(s.key, from, "expected upstream-issuer as well, whose setting this is")
+			if isSet(s.Value) {
+				return SettingError(s.Key, from, "expected upstream-issuer as well, whose setting this is")
 			}
 		}
 		if !o.PasswordSignIn {
-			return settingError(keyPasswordSignIn, from, "expected true, because there is no upstream-issuer to sign in with instead")
+			return SettingError(keyPasswordSignIn, from, "expected true, because there is no upstream-issuer to sign in with instead")
 		}
 		return nil
 	}
 	var errs []error
 	expect := func(key string, holds bool, expected string) {
 		if !holds {
-			errs = append(errs, settingError(key, from, "expected "+expected))
+			errs = append(errs, SettingError(key, from, "expected "+expected))
 		}
 	}
 	expect(keyUpstreamIssuer, isIssuer(u.Issuer), "https://host, perhaps with a path; http is for this machine only")
@@ -101,9 +101,9 @@ func isSet(value any) bool {
 // scopeToken is that of RFC 6749 §3.3.
 var scopeToken = regexp.MustCompile(`^[\x21\x23-\x5b\x5d-\x7e]+$`)
 
-// isIssuer holds an issuer identifier to OpenID Connect Discovery §2. What is
-// sent to http could be read and changed on its way, so that is for trying
-// things on one machine.
+// isIssuer reports whether a text is an issuer identifier as in OpenID Connect
+// Discovery §2. http is accepted for this machine only, because what is sent by http
+// can be read and changed on its way.
 func isIssuer(text string) bool {
 	u, err := url.Parse(text)
 	if err != nil || !isHost(u.Hostname()) || u.User != nil || strings.ContainsAny(text, "?#") || strings.HasSuffix(u.Host, ":") {

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"os"
@@ -14,11 +14,11 @@ func TestUpstreamSecret(t *testing.T) {
 	dir := t.TempDir()
 	env := map[string]string{}
 	read := func(name string) (string, error) {
-		o := upstreamOptions{}
+		o := Upstream{}
 		if name != "" {
 			o.SecretFile = filepath.Join(dir, name)
 		}
-		return o.secret(func(name string) string { return env[name] })
+		return o.Secret(func(name string) string { return env[name] })
 	}
 	write := func(name, text string, mode os.FileMode) {
 		path := filepath.Join(dir, name)
@@ -33,7 +33,7 @@ func TestUpstreamSecret(t *testing.T) {
 	got, err := read("")
 	require.NoError(t, err)
 	require.Empty(t, got, "a client without a secret")
-	env[envUpstreamSecret] = "of the environment"
+	env[EnvUpstreamSecret] = "of the environment"
 	got, err = read("")
 	require.NoError(t, err)
 	require.Equal(t, "of the environment", got)

@@ -4,14 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
-	"github.com/spf13/pflag"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/issuer/web"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 )
 
 // runConfig runs "mintmark config ..." and returns what it prints.
@@ -31,7 +29,7 @@ func runConfig(t *testing.T, arguments ...string) (string, error) {
 func noVariables(t *testing.T) {
 	t.Helper()
 	for _, variable := range os.Environ() {
-		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, envPrefix) {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, config.EnvPrefix) {
 			t.Setenv(name, "") // so that it is put back
 			require.NoError(t, os.Unsetenv(name))
 		}
@@ -42,8 +40,8 @@ func TestConfigShow(t *testing.T) {
 	noVariables(t)
 	const key = "bm90IHRoZSBrZXkgb2YgYW55IGNsdXN0ZXIgYXQgYWxs"
 	t.Setenv("MINTMARK_TRUSTED_PROXY", "10.0.0.0/8,::1")
-	t.Setenv(envClusterKey, key)
-	t.Setenv(envUpstreamSecret, key)
+	t.Setenv(config.EnvClusterKey, key)
+	t.Setenv(config.EnvUpstreamSecret, key)
 	t.Chdir(t.TempDir())
 	require.NoError(t, os.WriteFile("node.yaml", []byte("\nops-listen: 127.0.0.1:9\n"), 0o600))
 	arguments := []string{"show", "--config", "node.yaml", "--name", "n1", "--verbose"}
@@ -101,13 +99,13 @@ upstream-client-secret       (not shown)      environment MINTMARK_UPSTREAM_CLIE
 	for _, s := range answer.Settings {
 		found[s.Key] = [3]any{s.Value, s.Source, s.Where}
 	}
-	require.Len(t, found, len(new(serveOptions).settings())+2)
-	require.Equal(t, [3]any{"127.0.0.1:9", "file", "node.yaml:2"}, found[keyOpsListen])
-	require.Equal(t, [3]any{[]any{"10.0.0.0/8", "::1"}, "environment", "MINTMARK_TRUSTED_PROXY"}, found[keyTrustedProxy])
-	require.Equal(t, [3]any{[]any{}, "default", ""}, found[keyPeer], "an empty list, not null")
-	require.Equal(t, [3]any{true, "flag", "--verbose"}, found[keyVerbose])
-	require.Equal(t, [3]any{hiddenKey, "environment", envClusterKey}, found["cluster-key"])
-	require.Equal(t, [3]any{hiddenKey, "environment", envUpstreamSecret}, found["upstream-client-secret"])
+	require.Len(t, found, len(new(config.Options).Settings())+2)
+	require.Equal(t, [3]any{"127.0.0.1:9", "file", "node.yaml:2"}, found[config.KeyOpsListen])
+	require.Equal(t, [3]any{[]any{"10.0.0.0/8", "::1"}, "environment", "MINTMARK_TRUSTED_PROXY"}, found[config.KeyTrustedProxy])
+	require.Equal(t, [3]any{[]any{}, "default", ""}, found[config.KeyPeer], "an empty list, not null")
+	require.Equal(t, [3]any{true, "flag", "--verbose"}, found[config.KeyVerbose])
+	require.Equal(t, [3]any{config.Hidden, "environment", config.EnvClusterKey}, found["cluster-key"])
+	require.Equal(t, [3]any{config.Hidden, "environment", config.EnvUpstreamSecret}, found["upstream-client-secret"])
 }
 
 // TestConfigShowOfAMistake: the table is there, and so is the error.
@@ -122,56 +120,9 @@ func TestConfigShowOfAMistake(t *testing.T) {
 	require.ErrorContains(t, err, "--output")
 }
 
-// TestExampleConfig: it names every setting, with its default and no other.
-func TestExampleConfig(t *testing.T) {
+// TestConfigExample prints the file that the configuration explains itself with.
+func TestConfigExample(t *testing.T) {
 	text, err := runConfig(t, "example")
 	require.NoError(t, err)
-	require.Equal(t, exampleConfig, text)
-
-	o, from, err := loadConfig(t, []string{"--name", "n1"}, nil, text)
-	require.NoError(t, err)
-	want, _, err := loadConfig(t, []string{"--name", "n1"}, nil, "")
-	require.NoError(t, err)
-	for i, s := range o.settings() {
-		if s.key == keyConfig || s.key == keyName {
-			continue
-		}
-		require.Equal(t, fromFile, from[s.key].Kind, "the example does not name %s", s.key)
-		if list, ok := s.value.(*[]string); ok {
-			require.Empty(t, *list, s.key)
-			continue
-		}
-		require.Equal(t, want.settings()[i].value, s.value, s.key)
-	}
-	lines, err := linesOfKeys([]byte(text))
-	require.NoError(t, err)
-	require.Len(t, lines, len(o.settings())-1, "all but config")
-}
-
-// TestConfigFlagsOfTheContract: scripts of operators rely on these names.
-func TestConfigFlagsOfTheContract(t *testing.T) {
-	var o serveOptions
-	f := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-	o.flags(f)
-	var names []string
-	f.VisitAll(func(f *pflag.Flag) {
-		names = append(names, f.Name)
-		require.NotEmpty(t, f.Usage, f.Name)
-	})
-	require.Equal(t, strings.Fields(`advertise app-url cluster-key-file cluster-listen config data-dir drain
-		feed-secrets join listen log-format name ops-listen otlp-endpoint password-sign-in peer plain-http public-url stop-timeout token-file trust-clock trusted-proxy
-		upstream-admin-claim upstream-admin-email upstream-admin-value upstream-client-id upstream-client-secret-file
-		upstream-issuer upstream-name upstream-scope verbose`), names)
-	require.Equal(t, ".data", filepath.Clean(o.DataDir))
-}
-
-// TestReadmeExplainsSignIn: README has each setting of signing in.
-func TestReadmeExplainsSignIn(t *testing.T) {
-	text, err := os.ReadFile(filepath.Join("..", "..", "README.md"))
-	require.NoError(t, err)
-	for _, s := range new(serveOptions).signInSettings() {
-		require.Contains(t, string(text), "`"+s.key+"`")
-	}
-	require.Contains(t, string(text), "`"+envUpstreamSecret+"`")
-	require.Contains(t, string(text), "`"+web.PathUpstreamCallback+"`")
+	require.Equal(t, config.Example, text)
 }

@@ -1,4 +1,7 @@
-package main
+// Package proxy knows the reverse proxies in front of a node: which peers are trusted,
+// and which address, request id and trace of a request are believed because of that.
+// It decides nothing else about a request.
+package proxy
 
 import (
 	"crypto/rand"
@@ -14,18 +17,20 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// proxies are the peers whose X-Forwarded-For is believed. From anybody else
-// the header is whatever a stranger writes into it.
-type proxies []netip.Prefix
+// Trusted are the networks of peers whose X-Forwarded-For is believed. From any other
+// peer the header is ignored, because every client can write it.
+type Trusted []netip.Prefix
 
-func parseProxies(list []string) (proxies, error) {
-	var p proxies
+// Parse parses addresses and networks in CIDR notation.
+
+func Parse(list []string) (Trusted, error) {
+	var p Trusted
 	for _, text := range list {
 		prefix, err := netip.ParsePrefix(text)
 		if err != nil {
 			address, bad := netip.ParseAddr(text)
 			if bad != nil {
-				return nil, fmt.Errorf("--trusted-proxy: %q is neither an address nor a network", text)
+				return nil, fmt.Errorf("%q is neither an address nor a network", text)
 			}
 			prefix = netip.PrefixFrom(address, address.BitLen())
 		}
@@ -34,15 +39,15 @@ func parseProxies(list []string) (proxies, error) {
 	return p, nil
 }
 
-// clientIP is the address that failures are counted by: the peer's, or where
-// the peer is a trusted proxy the nearest hop that is none.
-func (p proxies) clientIP(r *http.Request) string {
+// clientIP returns the address that limits count by: that of the peer, or, behind
+// trusted proxies, the nearest hop in X-Forwarded-For that is not a trusted proxy.
+func (p Trusted) clientIP(r *http.Request) string {
 	address, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {
 		return r.RemoteAddr
 	}
 	hops := strings.Split(strings.Join(r.Header.Values("X-Forwarded-For"), ","), ",")
-	for i := len(hops) - 1; i >= 0 && p.trust(address); i-- {
+	for i := len(hops) - 1; i >= 0 && p.Trusts(address); i-- {
 		hop, err := parseHop(strings.TrimSpace(hops[i]))
 		if err != nil {
 			break
@@ -63,14 +68,14 @@ func parseHop(text string) (netip.Addr, error) {
 	return netip.ParseAddr(text)
 }
 
-// clientIPWithWarning returns clientIP with a warning, logged once, if a peer that is not a
-// trusted proxy sends X-Forwarded-For: if the peer is a proxy, everybody behind it
-// shares one limit.
-func (p proxies) clientIPWithWarning(log *slog.Logger) func(*http.Request) string {
+// ClientIP returns the function that finds the address of a request's client. The
+// function logs a warning, once, if a peer that is not trusted sends X-Forwarded-For:
+// if that peer is a proxy, all clients behind it share one limit.
+func (p Trusted) ClientIP(log *slog.Logger) func(*http.Request) string {
 	var once sync.Once
 	return func(r *http.Request) string {
 		if len(r.Header["X-Forwarded-For"]) > 0 {
-			if peer, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && !p.trust(peer) {
+			if peer, _, err := net.SplitHostPort(r.RemoteAddr); err == nil && !p.Trusts(peer) {
 				once.Do(func() {
 					log.Warn("X-Forwarded-For ignored: its sender is not a trusted proxy (see --trusted-proxy)", "peer", peer)
 				})
@@ -80,11 +85,11 @@ func (p proxies) clientIPWithWarning(log *slog.Logger) func(*http.Request) strin
 	}
 }
 
-// requestID returns the id of a request for the log: that of a trusted proxy, or a
+// RequestID returns the id of a request for the log: that of a trusted proxy, or a
 // random one.
-func (p proxies) requestID(r *http.Request) string {
+func (p Trusted) RequestID(r *http.Request) string {
 	address, _, _ := net.SplitHostPort(r.RemoteAddr)
-	if id := r.Header.Get(security.RequestID); p.trust(address) && sentID.MatchString(id) {
+	if id := r.Header.Get(security.RequestID); p.Trusts(address) && sentID.MatchString(id) {
 		return id
 	}
 	return rand.Text()
@@ -92,7 +97,8 @@ func (p proxies) requestID(r *http.Request) string {
 
 var sentID = regexp.MustCompile(`^[A-Za-z0-9._:-]{1,64}$`)
 
-func (p proxies) trust(address string) bool {
+// Trusts reports whether an address is that of a trusted proxy.
+func (p Trusted) Trusts(address string) bool {
 	ip, err := netip.ParseAddr(address)
 	if err != nil {
 		return false

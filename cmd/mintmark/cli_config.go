@@ -6,9 +6,10 @@ import (
 	"os"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 )
 
 // configCommand shows what "mintmark serve" would do with the same flags,
@@ -31,23 +32,23 @@ hold the cluster's key instead of a file, and MINTMARK_UPSTREAM_CLIENT_SECRET th
 client secret at the provider that people sign in with; they are never shown.`
 
 func configShowCommand() *cobra.Command {
-	var o serveOptions
+	var o config.Options
 	m := new(management)
 	c := command("show", "Show every setting, its value and where it comes from", cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) error {
 			if m.output != "text" && m.output != "json" {
 				return errors.New("--output must be text or json")
 			}
-			o, from, err := loadServeOptions(cmd.Flags(), os.Environ())
+			o, from, err := config.Load(cmd.Flags(), os.Environ())
 			if from == nil {
 				return err
 			}
 			// What could be read helps to find what is wrong with it.
-			shown := o.shown(from, os.Environ())
+			shown := o.Shown(from, os.Environ())
 			return errors.Join(m.show(cmd, shown, func(p *printer) { p.settings(shown) }), err)
 		})
 	c.Long = c.Short + ".\n\n" + aboutConfig
-	o.flags(c.Flags())
+	o.Flags(c.Flags())
 	c.Flags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")
 	_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
 	return c
@@ -56,57 +57,15 @@ func configShowCommand() *cobra.Command {
 func configExampleCommand() *cobra.Command {
 	return command("example", "Print a commented file of all settings with their defaults", cobra.NoArgs,
 		func(cmd *cobra.Command, _ []string) error {
-			_, err := io.WriteString(cmd.OutOrStdout(), exampleConfig)
+			_, err := io.WriteString(cmd.OutOrStdout(), config.Example)
 			return err
 		})
 }
 
-// shownSettings is the answer of "config show".
-type shownSettings struct {
-	Settings []shownSetting `json:"settings"`
-}
-
-type shownSetting struct {
-	Key   string `json:"key"`
-	Value any    `json:"value"` // a text, a list of texts, or true or false
-	source
-}
-
-// hiddenKey stands where a secret would be.
-const hiddenKey = "(not shown)"
-
-// secretVariables are the variables that are never shown, and what they hold.
-var secretVariables = map[string]string{envClusterKey: "cluster-key", envUpstreamSecret: "upstream-client-secret"}
-
-func (o *serveOptions) shown(from sources, environ []string) shownSettings {
-	var all shownSettings
-	for _, s := range o.settings() {
-		row := shownSetting{Key: s.key, source: from[s.key]}
-		switch v := s.value.(type) {
-		case *string:
-			row.Value = *v
-		case *[]string:
-			row.Value = append([]string{}, *v...)
-		case *time.Duration:
-			row.Value = v.String()
-		case *bool:
-			row.Value = *v
-		}
-		all.Settings = append(all.Settings, row)
-	}
-	for _, variable := range environ {
-		name, value, _ := strings.Cut(variable, "=")
-		if secret := secretVariables[name]; secret != "" && value != "" {
-			all.Settings = append(all.Settings, shownSetting{secret, hiddenKey, source{fromEnvironment, name}})
-		}
-	}
-	return all
-}
-
-func (p *printer) settings(all shownSettings) {
+func (p *printer) settings(all config.Shown) {
 	rows := make([][]string, len(all.Settings))
 	for i, s := range all.Settings {
-		rows[i] = []string{s.Key, textOf(s.Value), s.source.String()}
+		rows[i] = []string{s.Key, textOf(s.Value), s.Source.String()}
 	}
 	p.table([]string{"SETTING", "VALUE", "SOURCE"}, rows)
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"errors"
@@ -11,24 +11,25 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// check finds what is wrong before anything is started, all of it at once,
+// Check finds what is wrong before anything is started, all of it at once,
 // and brings addresses into the form that the rest relies on.
-func (o *serveOptions) check(from sources) error {
+func (o *Options) Check(from Sources) error {
 	var errs []error
 	expect := func(key string, holds bool, expected string) {
 		if !holds {
-			errs = append(errs, settingError(key, from, "expected "+expected))
+			errs = append(errs, SettingError(key, from, "expected "+expected))
 		}
 	}
-	expect(keyDataDir, o.DataDir != "", "a folder")
-	expect(keyName, cluster.ValidName(o.Name), expectedName)
+	expect(KeyDataDir, o.DataDir != "", "a folder")
+	expect(KeyName, cluster.ValidName(o.Name), expectedName)
 
-	expect(keyListen, listenable(o.Listen), expectedListen)
-	expect(keyOpsListen, listenable(o.OpsListen), expectedListen)
-	expect(keyClusterListen, listenable(o.ClusterListen), expectedListen)
+	expect(KeyListen, listenable(o.Listen), expectedListen)
+	expect(KeyOpsListen, listenable(o.OpsListen), expectedListen)
+	expect(KeyClusterListen, listenable(o.ClusterListen), expectedListen)
 	errs = append(errs, o.checkAdvertise(from), o.checkPeers(from), o.checkDistinct(from))
 
 	expect(keyJoin, o.Join == "" || dialable(o.Join), expectedDial)
@@ -36,18 +37,18 @@ func (o *serveOptions) check(from sources) error {
 	expect(keyJoin, o.Join != "" || o.TokenFile == "", "the address of a node, since token-file is given")
 
 	o.PublicURL, o.AppURL = strings.TrimSuffix(o.PublicURL, "/"), strings.TrimSuffix(o.AppURL, "/")
-	expect(keyPublicURL, o.PublicURL == "" || isOrigin(o.PublicURL), expectedOrigin)
-	expect(keyAppURL, o.AppURL == "" || isOrigin(o.AppURL), expectedOrigin)
-	expect(keyPublicURL, o.PlainHTTP || !ledger.PlainHTTP(o.PublicURL), expectedHTTPS)
-	expect(keyAppURL, o.PlainHTTP || !ledger.PlainHTTP(o.AppURL), expectedHTTPS)
+	expect(KeyPublicURL, o.PublicURL == "" || isOrigin(o.PublicURL), ExpectedOrigin)
+	expect(KeyAppURL, o.AppURL == "" || isOrigin(o.AppURL), ExpectedOrigin)
+	expect(KeyPublicURL, o.PlainHTTP || !ledger.PlainHTTP(o.PublicURL), ExpectedHTTPS)
+	expect(KeyAppURL, o.PlainHTTP || !ledger.PlainHTTP(o.AppURL), ExpectedHTTPS)
 
-	_, err := parseProxies(o.TrustedProxies)
-	expect(keyTrustedProxy, err == nil, "addresses or networks such as 10.0.0.0/8")
+	_, err := proxy.Parse(o.TrustedProxies)
+	expect(KeyTrustedProxy, err == nil, "addresses or networks such as 10.0.0.0/8")
 	errs = append(errs, o.checkSignIn(from))
-	expect(keyOTLPEndpoint, o.OTLPEndpoint == "" || isOrigin(strings.TrimSuffix(o.OTLPEndpoint, "/")), expectedOrigin)
-	expect(keyDrain, o.Drain >= 0, "a duration that is not negative")
+	expect(keyOTLPEndpoint, o.OTLPEndpoint == "" || isOrigin(strings.TrimSuffix(o.OTLPEndpoint, "/")), ExpectedOrigin)
+	expect(KeyDrain, o.Drain >= 0, "a duration that is not negative")
 	expect(keyStopTimeout, o.StopTimeout >= time.Millisecond, "a duration of at least 1ms")
-	expect(keyLogFormat, o.LogFormat == logText || o.LogFormat == logJSON, "text or json")
+	expect(keyLogFormat, o.LogFormat == LogText || o.LogFormat == LogJSON, "text or json")
 	return errors.Join(errs...)
 }
 
@@ -55,34 +56,34 @@ const (
 	expectedName   = "a name of " + cluster.NameRule
 	expectedListen = "HOST:PORT or :PORT, with a port from 0 to 65535"
 	expectedDial   = "HOST:PORT that others can reach"
-	expectedOrigin = "scheme://host or scheme://host:port, http or https, and nothing behind it"
-	expectedHTTPS  = "https outside the loopback: by http, passwords, cookies, codes and secrets can be read and changed on the way (--plain-http accepts that)"
+	ExpectedOrigin = "scheme://host or scheme://host:port, http or https, and nothing behind it"
+	ExpectedHTTPS  = "https outside the loopback: by http, passwords, cookies, codes and secrets can be read and changed on the way (--plain-http accepts that)"
 )
 
 // checkAdvertise: others can't call a node at "everywhere".
-func (o *serveOptions) checkAdvertise(from sources) error {
+func (o *Options) checkAdvertise(from Sources) error {
 	if o.Advertise != "" {
 		if !dialable(o.Advertise) {
-			return settingError(keyAdvertise, from, "expected "+expectedDial)
+			return SettingError(KeyAdvertise, from, "expected "+expectedDial)
 		}
 		return nil
 	}
 	if host, _, err := net.SplitHostPort(o.ClusterListen); err == nil && isUnspecified(host) {
-		return settingError(keyAdvertise, from, "needed, because cluster-listen ("+from[keyClusterListen].String()+
+		return SettingError(KeyAdvertise, from, "needed, because cluster-listen ("+from[KeyClusterListen].String()+
 			") is every address of this machine: expected "+expectedDial)
 	}
 	return nil
 }
 
-func (o *serveOptions) checkPeers(from sources) error {
+func (o *Options) checkPeers(from Sources) error {
 	seen := map[string]bool{}
 	for _, p := range o.Peers {
 		name, address, _ := strings.Cut(p, "=")
 		if !cluster.ValidName(name) || !dialable(address) {
-			return settingError(keyPeer, from, "expected NAME=HOST:PORT")
+			return SettingError(KeyPeer, from, "expected NAME=HOST:PORT")
 		}
 		if seen[name] {
-			return settingError(keyPeer, from, "expected each name once")
+			return SettingError(KeyPeer, from, "expected each name once")
 		}
 		seen[name] = true
 	}
@@ -91,13 +92,13 @@ func (o *serveOptions) checkPeers(from sources) error {
 
 // checkDistinct finds the one clash of ports that can be told without opening
 // them.
-func (o *serveOptions) checkDistinct(from sources) error {
+func (o *Options) checkDistinct(from Sources) error {
 	taken := map[string]string{}
 	for _, l := range []struct{ key, address string }{
-		{keyListen, o.Listen}, {keyOpsListen, o.OpsListen}, {keyClusterListen, o.ClusterListen},
+		{KeyListen, o.Listen}, {KeyOpsListen, o.OpsListen}, {KeyClusterListen, o.ClusterListen},
 	} {
 		if other, ok := taken[l.address]; ok && !strings.HasSuffix(l.address, ":0") {
-			return settingError(l.key, from, "expected another address than that of "+other)
+			return SettingError(l.key, from, "expected another address than that of "+other)
 		}
 		taken[l.address] = l.key
 	}

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"os"
@@ -13,23 +13,23 @@ import (
 
 // loadConfig reads settings from a command line, an environment and the text
 // of a file; "" is no file.
-func loadConfig(t testing.TB, arguments, environ []string, file string) (serveOptions, sources, error) {
+func loadConfig(t testing.TB, arguments, environ []string, file string) (Options, Sources, error) {
 	t.Helper()
 	if file != "" {
 		path := filepath.Join(t.TempDir(), "node.yaml")
 		require.NoError(t, os.WriteFile(path, []byte(file), 0o600))
 		arguments = append(arguments, "--config="+path)
 	}
-	var o serveOptions
+	var o Options
 	f := pflag.NewFlagSet("serve", pflag.ContinueOnError)
-	o.flags(f)
+	o.Flags(f)
 	require.NoError(t, f.Parse(arguments))
-	return loadServeOptions(f, environ)
+	return Load(f, environ)
 }
 
 // base is the name of a file in a source, without its folder.
-func base(s source) string {
-	if s.Kind == fromFile {
+func base(s Source) string {
+	if s.Kind == FromFile {
 		return filepath.Base(s.Where)
 	}
 	return s.String()
@@ -45,26 +45,26 @@ func TestConfigOrder(t *testing.T) {
 		got, want any
 		source    string
 	}{
-		keyListen:        {o.Listen, "127.0.0.1:1", "flag --listen"},
-		keyName:          {o.Name, "n1", "flag --name"},
-		keyOpsListen:     {o.OpsListen, "127.0.0.1:5", "environment MINTMARK_OPS_LISTEN"},
-		keyDrain:         {o.Drain, 3 * time.Second, "node.yaml:4"},
-		keyVerbose:       {o.Verbose, true, "node.yaml:5"},
-		keyClusterListen: {o.ClusterListen, "127.0.0.1:8300", "default"},
+		KeyListen:        {o.Listen, "127.0.0.1:1", "flag --listen"},
+		KeyName:          {o.Name, "n1", "flag --name"},
+		KeyOpsListen:     {o.OpsListen, "127.0.0.1:5", "environment MINTMARK_OPS_LISTEN"},
+		KeyDrain:         {o.Drain, 3 * time.Second, "node.yaml:4"},
+		KeyVerbose:       {o.Verbose, true, "node.yaml:5"},
+		KeyClusterListen: {o.ClusterListen, "127.0.0.1:8300", "default"},
 		keyJoin:          {o.Join, "", "default"},
 	} {
 		require.Equal(t, row.want, row.got, key)
 		require.Equal(t, row.source, base(from[key]), key)
 	}
-	require.Len(t, from, len(o.settings()), "a source for every setting")
+	require.Len(t, from, len(o.Settings()), "a source for every setting")
 }
 
 // TestConfigTypes: each type from each place.
 func TestConfigTypes(t *testing.T) {
-	want := func(o serveOptions) {
+	want := func(o Options) {
 		t.Helper()
 		require.Equal(t, []string{"n2=10.0.0.2:8300", "n3=10.0.0.3:8300"}, o.Peers)
-		require.Equal(t, map[string]string{"n2": "10.0.0.2:8300", "n3": "10.0.0.3:8300"}, o.peerAddresses())
+		require.Equal(t, map[string]string{"n2": "10.0.0.2:8300", "n3": "10.0.0.3:8300"}, o.PeerAddresses())
 		require.Equal(t, 1500*time.Millisecond, o.Drain)
 		require.True(t, o.Verbose)
 		require.Equal(t, "https://api.example.com", o.PublicURL, "without the slash")
@@ -96,7 +96,7 @@ func TestConfigFileFromTheEnvironment(t *testing.T) {
 	o, from, err := loadConfig(t, nil, environ, "")
 	require.NoError(t, err)
 	require.Equal(t, "n7", o.Name)
-	require.Equal(t, path+":1", from[keyName].String())
+	require.Equal(t, path+":1", from[KeyName].String())
 
 	o, _, err = loadConfig(t, nil, environ, "name: n8\n")
 	require.NoError(t, err)
@@ -109,7 +109,7 @@ func TestConfigNameIsTheHosts(t *testing.T) {
 	o, from, err := loadConfig(t, nil, nil, "")
 	require.NoError(t, err)
 	require.Equal(t, host, o.Name)
-	require.Equal(t, "default", from[keyName].String())
+	require.Equal(t, "default", from[KeyName].String())
 }
 
 // TestConfigVariablesOfOthers: what is no setting, and no mistake either.
@@ -176,7 +176,7 @@ func TestConfigMistakes(t *testing.T) {
 func TestConfigFileThatIsMissingOrLong(t *testing.T) {
 	_, _, err := loadConfig(t, []string{"--config", filepath.Join(t.TempDir(), "none.yaml")}, nil, "")
 	require.ErrorIs(t, err, os.ErrNotExist)
-	_, _, err = loadConfig(t, nil, nil, strings.Repeat("#", maxConfigFile+1))
+	_, _, err = loadConfig(t, nil, nil, strings.Repeat("#", maxFile+1))
 	require.ErrorContains(t, err, "longer than")
 	_, _, err = loadConfig(t, nil, nil, "# nothing set\n")
 	require.NoError(t, err)
@@ -187,23 +187,23 @@ func TestConfigFileThatIsMissingOrLong(t *testing.T) {
 // FuzzConfigFile: a file is accepted or refused, and an accepted one gives
 // options that hold.
 func FuzzConfigFile(f *testing.F) {
-	f.Add([]byte(exampleConfig))
+	f.Add([]byte(Example))
 	f.Add([]byte("peer: [n2=h:1]\ncluster-listen: ':1'\nadvertise: a:1\n"))
 	f.Add([]byte("a: &a {b: *a}\n<<: [x]\n? [1]\n: 2\n"))
 	f.Fuzz(func(t *testing.T, text []byte) {
-		layer, err := parseConfigFile("f", text)
+		parsed, err := parseFile("f", text)
 		if err != nil {
 			return
 		}
-		o := defaultServeOptions()
+		o := Default()
 		defaults, err := defaultLayer(&o)
 		require.NoError(t, err)
-		from, err := o.assign([]configLayer{defaults, layer})
-		if err != nil || o.check(from) != nil {
+		from, err := o.assign([]layer{defaults, parsed})
+		if err != nil || o.Check(from) != nil {
 			return
 		}
 		require.NotEmpty(t, o.DataDir)
-		require.Len(t, o.peerAddresses(), len(o.Peers))
-		require.NoError(t, o.check(from), "what was checked stays right")
+		require.Len(t, o.PeerAddresses(), len(o.Peers))
+		require.NoError(t, o.Check(from), "what was checked stays right")
 	})
 }

@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"time"
@@ -13,8 +13,8 @@ type durationFlag time.Duration
 
 var _ pflag.Value = (*durationFlag)(nil)
 
-// durationVar declares a flag.
-func durationVar(f *pflag.FlagSet, into *time.Duration, name string, value time.Duration, usage string) {
+// DurationVar declares a flag.
+func DurationVar(f *pflag.FlagSet, into *time.Duration, name string, value time.Duration, usage string) {
 	*into = value
 	f.Var((*durationFlag)(into), name, usage)
 }

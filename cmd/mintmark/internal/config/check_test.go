@@ -1,4 +1,4 @@
-package main
+package config
 
 import (
 	"slices"
@@ -109,4 +109,15 @@ func TestNearest(t *testing.T) {
 	} {
 		require.Equal(t, want, nearest(word, words), word)
 	}
+}
+
+// TestPlainHTTPNeedsAWord by --plain-http and by nothing else.
+func TestPlainHTTPNeedsAWord(t *testing.T) {
+	const plain, expected = "http://auth.example.com", "https outside the loopback"
+	_, _, err := loadConfig(t, []string{"--public-url=" + plain}, nil, "")
+	require.ErrorContains(t, err, "public-url (flag --public-url): expected "+expected)
+	_, _, err = loadConfig(t, []string{"--app-url=" + plain}, nil, "")
+	require.ErrorContains(t, err, "app-url (flag --app-url): expected "+expected)
+	_, _, err = loadConfig(t, []string{"--public-url=" + plain, "--plain-http"}, nil, "")
+	require.NoError(t, err)
 }

@@ -1,0 +1,63 @@
+package config
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/spf13/pflag"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// TestExampleConfig: it names every setting, with its default and no other.
+func TestExampleConfig(t *testing.T) {
+	o, from, err := loadConfig(t, []string{"--name", "n1"}, nil, Example)
+	require.NoError(t, err)
+	want, _, err := loadConfig(t, []string{"--name", "n1"}, nil, "")
+	require.NoError(t, err)
+	for i, s := range o.Settings() {
+		if s.Key == keyConfig || s.Key == KeyName {
+			continue
+		}
+		require.Equal(t, FromFile, from[s.Key].Kind, "the example does not name %s", s.Key)
+		if list, ok := s.Value.(*[]string); ok {
+			require.Empty(t, *list, s.Key)
+			continue
+		}
+		require.Equal(t, want.Settings()[i].Value, s.Value, s.Key)
+	}
+	lines, err := linesOfKeys([]byte(Example))
+	require.NoError(t, err)
+	require.Len(t, lines, len(o.Settings())-1, "all but config")
+}
+
+// TestConfigFlagsOfTheContract: scripts of operators rely on these names.
+func TestConfigFlagsOfTheContract(t *testing.T) {
+	var o Options
+	f := pflag.NewFlagSet("serve", pflag.ContinueOnError)
+	o.Flags(f)
+	var names []string
+	f.VisitAll(func(f *pflag.Flag) {
+		names = append(names, f.Name)
+		require.NotEmpty(t, f.Usage, f.Name)
+	})
+	require.Equal(t, strings.Fields(`advertise app-url cluster-key-file cluster-listen config data-dir drain
+		feed-secrets join listen log-format name ops-listen otlp-endpoint password-sign-in peer plain-http public-url stop-timeout token-file trust-clock trusted-proxy
+		upstream-admin-claim upstream-admin-email upstream-admin-value upstream-client-id upstream-client-secret-file
+		upstream-issuer upstream-name upstream-scope verbose`), names)
+	require.Equal(t, ".data", filepath.Clean(o.DataDir))
+}
+
+// TestReadmeExplainsSignIn: README has each setting of signing in.
+func TestReadmeExplainsSignIn(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "..", "..", "README.md"))
+	require.NoError(t, err)
+	for _, s := range new(Options).signInSettings() {
+		require.Contains(t, string(text), "`"+s.Key+"`")
+	}
+	require.Contains(t, string(text), "`"+EnvUpstreamSecret+"`")
+	require.Contains(t, string(text), "`"+web.PathUpstreamCallback+"`")
+}

@@ -1,0 +1,218 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/knadh/koanf/providers/confmap"
+	"github.com/knadh/koanf/providers/posflag"
+	"github.com/knadh/koanf/v2"
+	"github.com/spf13/pflag"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// A layer holds the settings of one source. A later layer overrides an earlier one.
+type layer struct {
+	values *koanf.Koanf
+	source func(key string) Source
+}
+
+// delimiter separates the levels of koanf's keys. Our keys have one level, so a nested
+// key of a file is an unknown key.
+const delimiter = "."
+
+// Load reads all settings: a flag overrides the environment, which overrides the
+// file, which overrides the default. The error lists every wrong setting with its
+// source. It never has a value, because people paste secrets into the wrong field.
+// Options and sources are returned with an error too, as far as they could be read,
+// for "config show"; sources are nil if nothing could be read.
+func Load(flags *pflag.FlagSet, environ []string) (Options, Sources, error) {
+	o := Default()
+	defaults, err := defaultLayer(&o)
+	if err != nil {
+		return o, nil, err
+	}
+	environment, errEnvironment := environmentLayer(environ)
+	given, err := flagLayer(flags)
+	if err != nil {
+		return o, nil, err
+	}
+	layers := []layer{defaults, environment, given}
+	var errFile error
+	if path := filePath(given, environment); path != "" {
+		var file layer
+		file, errFile = fileLayer(path)
+		if file.values != nil {
+			layers = slices.Insert(layers, 1, file)
+		}
+	}
+	from, errTypes := o.assign(layers)
+	err = errors.Join(errFile, errEnvironment, errTypes)
+	o.Named = o.Name != ""
+	if !o.Named && err == nil {
+		o.Name, err = os.Hostname()
+	}
+	if err == nil {
+		err = o.Check(from)
+	}
+	if err != nil {
+		err = fmt.Errorf("configuration: %w", err)
+	}
+	return o, from, err
+}
+
+// assign sets each setting to the value of the last layer that has one.
+func (o *Options) assign(layers []layer) (Sources, error) {
+	from := Sources{}
+	var errs []error
+	for _, s := range o.Settings() {
+		for _, layer := range slices.Backward(layers) {
+			if !layer.values.Exists(s.Key) {
+				continue
+			}
+			from[s.Key] = layer.source(s.Key)
+			if expected := assignValue(s.Value, layer.values.Get(s.Key)); expected != "" {
+				errs = append(errs, SettingError(s.Key, from, "expected "+expected))
+			}
+			break
+		}
+	}
+	return from, errors.Join(errs...)
+}
+
+// SettingError returns the error that a setting is wrong, with its key and source.
+func SettingError(key string, from Sources, what string) error {
+	return fmt.Errorf("%s (%s): %s", key, from[key], what)
+}
+
+// assignValue sets a setting to a value of its type, or to an envText that is parsed.
+// It returns what was expected instead of another value, "" after success.
+func assignValue(to, value any) (expected string) {
+	text, isText := value.(envText)
+	switch to := to.(type) {
+	case *string:
+		if isText {
+			*to = string(text)
+		} else if v, ok := value.(string); ok {
+			*to = v
+		} else {
+			return "a text (in quotes, where it looks like a number)"
+		}
+	case *bool:
+		if isText {
+			v, err := strconv.ParseBool(string(text))
+			if err != nil {
+				return "true or false"
+			}
+			*to = v
+		} else if v, ok := value.(bool); ok {
+			*to = v
+		} else {
+			return "true or false"
+		}
+	case *time.Duration:
+		return assignDuration(to, value)
+	case *[]string:
+		return assignList(to, value)
+	}
+	return ""
+}
+
+func assignDuration(to *time.Duration, value any) (expected string) {
+	switch v := value.(type) {
+	case time.Duration:
+		*to = v
+		return ""
+	case envText:
+		value = string(v)
+	}
+	text, _ := value.(string)
+	d, err := admin.ParseDuration(text)
+	if err != nil {
+		return "a duration such as 500ms, 2m30s or 1d"
+	}
+	*to = d
+	return ""
+}
+
+func assignList(to *[]string, value any) (expected string) {
+	switch v := value.(type) {
+	case []string:
+		*to = v
+		return ""
+	case envText:
+		*to = nil
+		for part := range strings.SplitSeq(string(v), ",") {
+			if part = strings.TrimSpace(part); part != "" {
+				*to = append(*to, part)
+			}
+		}
+		return ""
+	case []any:
+		list := make([]string, len(v))
+		for i := range v {
+			var ok bool
+			if list[i], ok = v[i].(string); !ok {
+				return "a list of texts"
+			}
+		}
+		*to = list
+		return ""
+	}
+	return "a list of texts"
+}
+
+func defaultLayer(o *Options) (layer, error) {
+	values := map[string]any{}
+	for _, s := range o.Settings() {
+		switch v := s.Value.(type) {
+		case *string:
+			values[s.Key] = *v
+		case *[]string:
+			values[s.Key] = *v
+		case *time.Duration:
+			values[s.Key] = *v
+		case *bool:
+			values[s.Key] = *v
+		}
+	}
+	k := koanf.New(delimiter)
+	err := k.Load(confmap.Provider(values, delimiter), nil)
+	return layer{k, func(string) Source { return Source{Kind: FromDefault} }}, err
+}
+
+// flagLayer has the flags that were set. pflag has checked their types.
+func flagLayer(flags *pflag.FlagSet) (layer, error) {
+	k := koanf.New(delimiter)
+	err := k.Load(posflag.Provider(flags, delimiter, nil), nil)
+	return layer{k, func(key string) Source { return Source{FromFlag, "--" + key} }}, err
+}
+
+// filePath returns the path of the file of settings, from a flag or the environment:
+// the file can't name itself.
+func filePath(given, environment layer) string {
+	for _, layer := range []layer{given, environment} {
+		var path string
+		if layer.values.Exists(keyConfig) && assignValue(&path, layer.values.Get(keyConfig)) == "" {
+			return path
+		}
+	}
+	return ""
+}
+
+// keyNames returns the keys of all settings but these.
+func keyNames(except ...string) []string {
+	var keys []string
+	for _, s := range new(Options).Settings() {
+		if !slices.Contains(except, s.Key) {
+			keys = append(keys, s.Key)
+		}
+	}
+	return keys
+}

@@ -1,0 +1,165 @@
+package config
+
+import (
+	"log/slog"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// Options are the settings of one node, from flags, environment and file. They are
+// read once, checked as a whole and not changed afterwards; only Verbose follows a
+// reload.
+type Options struct {
+	Config string // path of a YAML file with the other settings; "" for none
+
+	DataDir string // holds the key of the cluster, the log and the admin socket
+	Name    string // name of this node; default: the host name
+	Named   bool   // Name was given: a member with another name is an error
+
+	Listen        string // HOST:PORT of the API and the pages
+	OpsListen     string // HOST:PORT of /livez, /readyz and /metrics
+	ClusterListen string // HOST:PORT for other nodes
+	Advertise     string // HOST:PORT at which other nodes reach ClusterListen; "": that address
+	Peers         []string
+	Join          string // HOST:PORT of a node whose cluster is joined at the first start; "": none
+	TokenFile     string // file with the join token, set if Join is
+
+	PublicURL string // origin without a trailing slash; "": the cluster's
+	AppURL    string // origin of the pages, likewise
+	PlainHTTP bool   // accept http outside the loopback; see ledger.Settings
+
+	ClusterKeyFile string // "": MINTMARK_CLUSTER_KEY, a systemd credential, or DIR/cluster.key
+	TrustedProxies []string
+	FeedSecrets    string // file of the resource servers that may read the revocation feed; "": no feed
+
+	Upstream       Upstream
+	PasswordSignIn bool // false: users sign in with Upstream only
+
+	OTLPEndpoint string // URL of the collector of traces; "": no traces
+
+	TrustClock bool // accept the clock at a start without a check
+
+	Drain       time.Duration // from "not ready" to the first refused connection
+	StopTimeout time.Duration // after Drain, for the requests still in progress
+	LogFormat   string        // LogText or LogJSON
+	Verbose     bool
+
+	level *slog.LevelVar // level of the log; a reload changes it
+}
+
+// Default returns the settings without flags, environment and file.
+func Default() Options {
+	return Options{
+		DataDir:       ".data",
+		Listen:        "127.0.0.1:8080",
+		OpsListen:     "127.0.0.1:8081",
+		ClusterListen: "127.0.0.1:8300",
+
+		PasswordSignIn: true,
+
+		Drain:       time.Second,
+		StopTimeout: 10 * time.Second,
+		LogFormat:   LogText,
+	}
+}
+
+// Keys of settings. The key data-dir is the flag --data-dir, the key data-dir of a
+// file, and the variable MINTMARK_DATA_DIR.
+const (
+	keyConfig         = "config"
+	KeyDataDir        = "data-dir"
+	KeyName           = "name"
+	KeyListen         = "listen"
+	KeyOpsListen      = "ops-listen"
+	KeyClusterListen  = "cluster-listen"
+	KeyAdvertise      = "advertise"
+	KeyPeer           = "peer"
+	keyJoin           = "join"
+	keyTokenFile      = "token-file"
+	KeyPublicURL      = "public-url"
+	KeyAppURL         = "app-url"
+	KeyPlainHTTP      = "plain-http"
+	KeyClusterKeyFile = "cluster-key-file"
+	KeyTrustedProxy   = "trusted-proxy"
+	keyFeedSecrets    = "feed-secrets"
+	keyOTLPEndpoint   = "otlp-endpoint"
+	keyTrustClock     = "trust-clock"
+	KeyDrain          = "drain"
+	keyStopTimeout    = "stop-timeout"
+	keyLogFormat      = "log-format"
+	KeyVerbose        = "verbose"
+)
+
+// PlainHTTPUsage explains --plain-http wherever there is such a flag.
+const PlainHTTPUsage = "accept http in --public-url and --app-url outside the loopback: passwords, cookies, codes and secrets can be read and changed on the way"
+
+// TrustClockUsage explains --trust-clock wherever there is such a flag.
+const TrustClockUsage = "accept the clock at a start without any check; for a machine whose clock is kept right by something the kernel does not know of"
+
+// A Setting is one of the options with its key. Value points to the option: a
+// *string, *[]string, *time.Duration or *bool.
+type Setting struct {
+	Key   string
+	Value any
+	usage string
+}
+
+// Settings returns all settings, in the order in which they are shown. Their values
+// point into o.
+func (o *Options) Settings() []Setting {
+	return slices.Concat([]Setting{
+		{keyConfig, &o.Config, "YAML `FILE` of these settings; flags and environment go before it"},
+		{KeyDataDir, &o.DataDir, "`DIR` of the cluster's key, the log and the admin socket"},
+		{KeyName, &o.Name, "this node's `NAME`, as it was invited; another is refused (default: whatever that is, at first the host name)"},
+		{KeyListen, &o.Listen, "`HOST:PORT` of the API and the pages"},
+		{KeyOpsListen, &o.OpsListen, "`HOST:PORT` of /livez, /readyz and /metrics"},
+		{KeyClusterListen, &o.ClusterListen, "`HOST:PORT` for the other nodes"},
+		{KeyAdvertise, &o.Advertise, "`HOST:PORT` where other nodes reach --cluster-listen (default: that address)"},
+		{KeyPeer, &o.Peers, "`NAME=HOST:PORT` where a node is reached from here, instead of what it advertises (repeatable)"},
+		{keyJoin, &o.Join, "`HOST:PORT` of a node whose cluster is joined at the first start"},
+		{keyTokenFile, &o.TokenFile, "`FILE` with the token for --join"},
+		{KeyPublicURL, &o.PublicURL, "`URL` of the API as others reach it, and the issuer; must equal the cluster's"},
+		{KeyAppURL, &o.AppURL, "`URL` of the pages as others reach them; must equal the cluster's"},
+		{KeyPlainHTTP, &o.PlainHTTP, PlainHTTPUsage},
+		{KeyClusterKeyFile, &o.ClusterKeyFile, "`FILE` with the cluster's key (default: cluster.key in the data folder)"},
+		{KeyTrustedProxy, &o.TrustedProxies, "address or network (`CIDR`) of a proxy in front, whose X-Forwarded-For is believed (repeatable)"},
+		{keyFeedSecrets, &o.FeedSecrets, "`FILE` of the resource servers that may read what was revoked, as \"mintmark feed add\" makes it (default: nobody may)"},
+	}, o.signInSettings(), []Setting{
+		{keyOTLPEndpoint, &o.OTLPEndpoint, "`URL` of an OpenTelemetry collector (OTLP over HTTP) that traces are sent to (default: none are made)"},
+		{keyTrustClock, &o.TrustClock, TrustClockUsage},
+		{KeyDrain, &o.Drain, "how long a stopping node still answers after /readyz says no"},
+		{keyStopTimeout, &o.StopTimeout, "how long a stopping node then waits for what it is still answering"},
+		{keyLogFormat, &o.LogFormat, "`FORMAT` of the log on standard error: text or json"},
+		{KeyVerbose, &o.Verbose, "log what happens inside"},
+	})
+}
+
+// Flags declares a flag for each setting, with its default. Load reads them.
+func (o *Options) Flags(f *pflag.FlagSet) {
+	*o = Default()
+	for _, s := range o.Settings() {
+		switch v := s.Value.(type) {
+		case *string:
+			f.StringVar(v, s.Key, *v, s.usage)
+		case *[]string:
+			f.StringArrayVar(v, s.Key, *v, s.usage)
+		case *time.Duration:
+			DurationVar(f, v, s.Key, *v, s.usage)
+		case *bool:
+			f.BoolVar(v, s.Key, *v, s.usage)
+		}
+	}
+}
+
+// PeerAddresses returns the addresses of Peers by node name. Check has verified them.
+func (o *Options) PeerAddresses() map[string]string {
+	m := make(map[string]string, len(o.Peers))
+	for _, p := range o.Peers {
+		name, address, _ := strings.Cut(p, "=")
+		m[name] = address
+	}
+	return m
+}

@@ -1,0 +1,34 @@
+package config
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// ErrExposed is in the error of RequirePrivate for a file that others can read.
+var ErrExposed = errors.New("others can read")
+
+// RequirePrivate returns an error if an open file of secrets is not a regular file or
+// can be read by others than its owner. The group may read a file in credentials, the
+// folder of a service manager's credentials ($CREDENTIALS_DIRECTORY). what names the
+// secret in the error.
+func RequirePrivate(f *os.File, what, credentials string) error {
+	info, err := f.Stat()
+	if err != nil {
+		return fmt.Errorf("stat the %s: %w", what, err)
+	}
+	exposed := fs.FileMode(0o077)
+	if credentials != "" && filepath.Dir(f.Name()) == filepath.Clean(credentials) {
+		exposed = 0o037
+	}
+	switch {
+	case !info.Mode().IsRegular():
+		return errors.New(f.Name() + " is no file of a " + what)
+	case info.Mode().Perm()&exposed != 0:
+		return fmt.Errorf("%w %s, which holds a secret: chmod 600 %s", ErrExposed, f.Name(), f.Name())
+	}
+	return nil
+}
