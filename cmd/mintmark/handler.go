@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -18,7 +19,7 @@ import (
 // handler is everything that the public listener serves: the endpoints for
 // programs and the pages for people, of which the server has chosen how people
 // sign in.
-func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *readersFile, trusted proxy.Trusted, m *metrics, failures *security.Recorder, spans *tracing, log *slog.Logger) (http.Handler, error) {
+func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *readersFile, trusted proxy.Trusted, m *telemetry.Metrics, failures *security.Recorder, spans *telemetry.Tracing, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
 		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
 		Revoked: func(c *verifier.Claims) bool {
@@ -35,7 +36,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *re
 	if readers != nil {
 		api.Revocations, api.Readers = i.Revocations(), readers.current.Load
 	}
-	endpoint.New(api).Register(m.routes(router))
+	endpoint.New(api).Register(m.Router(router))
 	people.Ledger, people.Code, people.Secret, people.Explain = i, i.Code, i.Secret, i.Explain
 	people.Attempts, people.Devices, people.Sessions, people.NewSecrets, people.Forms = i, i, i, i, i
 	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
@@ -45,11 +46,11 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *re
 	if err != nil {
 		return nil, err
 	}
-	pages.Register(m.routes(router))
+	pages.Register(m.Router(router))
 	notFound := apiOrPage(endpoint.NotFound, pages.NotFound)
 	router.NotFound = notFound
 	router.MethodNotAllowed = endpoint.FixAllowHeader(router, apiOrPage(endpoint.MethodNotAllowed, pages.MethodNotAllowed))
-	return m.timed(endpoint.Guard(router, notFound, strings.HasPrefix(s.BaseURL, "https://"), log), spans), nil
+	return m.Timed(endpoint.Guard(router, notFound, strings.HasPrefix(s.BaseURL, "https://"), log), spans), nil
 }
 
 // apiOrPage answers in JSON below the API's paths and with a page elsewhere.

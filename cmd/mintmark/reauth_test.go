@@ -60,7 +60,7 @@ func TestFourActsAskForThePassword(t *testing.T) {
 		require.Equal(t, "password_wrong", l["cause"])
 		require.Equal(t, "u-admin", l["user"])
 	}
-	require.Contains(t, scrape(t, ts.s.metrics), `mintmark_authentication_failures_total{cause="password_wrong",kind="sign_in"} 8`)
+	require.Contains(t, ts.scrape(), `mintmark_authentication_failures_total{cause="password_wrong",kind="sign_in"} 8`)
 	for _, secret := range []string{passwords["admin"], "not the password"} {
 		require.NotContains(t, string(log.Bytes()), secret)
 	}
@@ -104,7 +104,7 @@ func TestTakingOverRevokesSecrets(t *testing.T) {
 	for _, secret := range []string{"cal-app-secret", generatedSecret} {
 		require.Equal(t, string(oauth.InvalidClient), refresh(secret).errorCode(t))
 	}
-	require.Contains(t, scrape(t, ts.s.metrics), `mintmark_authentication_failures_total{cause="secret_revoked",kind="client_authentication"} 2`)
+	require.Contains(t, ts.scrape(), `mintmark_authentication_failures_total{cause="secret_revoked",kind="client_authentication"} 2`)
 	for e := range ts.s.issuer.View().EventsBackwards() {
 		require.Equal(t, ledger.EventClientTransferred, e.Kind)
 		require.Equal(t, "u-bob, all secrets revoked", e.Detail)

@@ -96,7 +96,7 @@ func TestFailuresLeaveTraces(t *testing.T) {
 	require.NotContains(t, all, secret)
 	require.NotContains(t, all, "a-stranger")
 
-	scraped := scrape(t, ts.s.metrics)
+	scraped := ts.scrape()
 	for _, series := range []string{
 		`mintmark_authentication_failures_total{cause="password_wrong",kind="sign_in"} `,
 		`mintmark_authentication_failures_total{cause="throttled",kind="sign_in"} 1`,

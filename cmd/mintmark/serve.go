@@ -13,6 +13,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 )
@@ -77,7 +78,7 @@ func runServe(ctx context.Context, o config.Options, from config.Sources, load f
 		return err
 	}
 	hangups.server.Store(s)
-	if err := s.metrics.collectRaft(); err != nil {
+	if err := s.metrics.CollectRaft(); err != nil {
 		c.Log.Warn("raft metrics not exported", "error", err)
 	}
 	if err := s.announce(stdout); err != nil {
@@ -121,7 +122,7 @@ func configOf(o *config.Options, log *slog.Logger) (serverConfig, error) {
 		Upstream: provider, NoPasswords: !o.PasswordSignIn, Readers: readers,
 		Settings: func(s ledger.Settings, _ string) (ledger.Settings, error) { return checkSettings(o, s) }, PublicURL: o.PublicURL, AppURL: o.AppURL, PlainHTTP: o.PlainHTTP, Drain: o.Drain, TrustClock: o.TrustClock,
 		Log:    log,
-		Traces: newTracing(o.OTLPEndpoint, o.Name, trusted, log),
+		Traces: telemetry.NewTracing(o.OTLPEndpoint, o.Name, version, trusted, log),
 	}, nil
 }
 

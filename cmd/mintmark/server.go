@@ -17,6 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
@@ -66,7 +67,7 @@ type serverConfig struct {
 	Drain time.Duration
 
 	// Traces is nil where nobody collects them. The server closes it.
-	Traces *tracing
+	Traces *telemetry.Tracing
 
 	Log *slog.Logger
 	// Now is the clock that stamps commands and that tokens run out by.
@@ -87,7 +88,7 @@ type server struct {
 	journal  *issuer.JournalObserver
 	issuer   *issuer.Issuer
 	settings ledger.Settings
-	metrics  *metrics
+	metrics  *telemetry.Metrics
 	failures *security.Recorder
 
 	public, ops         *http.Server
@@ -128,8 +129,8 @@ func start(ctx context.Context, c serverConfig) (*server, error) {
 		opened: make(chan struct{}), started: make(chan struct{}), stopping: make(chan struct{}),
 	}
 	s.startup.removed = s.membershipError
-	s.metrics = newMetrics(s)
-	s.failures = security.New(security.Config{Log: c.Log, Now: c.Now, Name: causeName, Count: s.metrics.failed})
+	s.metrics = telemetry.NewMetrics(s, version)
+	s.failures = security.New(security.Config{Log: c.Log, Now: c.Now, Name: telemetry.CauseName, Count: s.metrics.Failed})
 	if err := s.start(ctx); err != nil {
 		s.failure = err
 		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))
@@ -222,7 +223,7 @@ func (s *server) open(ctx context.Context) (http.Handler, error) {
 	refusals := web.NewRefusals()
 	s.issuer, err = issuer.New(ctx, issuer.Config{
 		Node: s.node, ClusterKeys: s.keys, Version: version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
-		Observer: observer{s.metrics, refusals, c.Now}, Failures: s.failures, Feed: c.Readers != nil, Tracer: c.Traces.issuer(),
+		Observer: observer{s.metrics, refusals, c.Now}, Failures: s.failures, Feed: c.Readers != nil, Tracer: c.Traces.IssuerTracer(),
 	})
 	if err != nil {
 		return nil, err
@@ -366,7 +367,7 @@ func (s *server) Close(ctx context.Context) error {
 	if s.journal != nil {
 		errs = append(errs, s.journal.Journal.Close())
 	}
-	errs = append(errs, s.config.Traces.close(ctx))
+	errs = append(errs, s.config.Traces.Close(ctx))
 	if s.ops != nil {
 		errs = append(errs, s.ops.Close())
 	}

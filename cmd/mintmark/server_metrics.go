@@ -4,6 +4,7 @@ import (
 	"context"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/web"
@@ -12,28 +13,28 @@ import (
 // observer gives the metrics what the issuer tells, and the pages what they
 // tell the owners of clients.
 type observer struct {
-	m        *metrics
+	m        *telemetry.Metrics
 	refusals *web.Refusals
 	now      func() time.Time
 }
 
-func (o observer) Issued(g oauth.GrantType, retry, shared bool) { o.m.issued(g, retry, shared) }
-func (o observer) Committed(took time.Duration)                 { o.m.committed(took) }
+func (o observer) Issued(g oauth.GrantType, retry, shared bool) { o.m.Issued(g, retry, shared) }
+func (o observer) Committed(took time.Duration)                 { o.m.Committed(took) }
 
 func (o observer) Refused(client string, c ledger.Cause) {
-	o.m.refused(c)
+	o.m.Refused(c)
 	if client != "" {
 		o.refusals.Record(client, c, ledger.Time(o.now().UnixMilli()))
 	}
 }
 
-// sample is what /metrics tells of the node.
-func (s *server) sample() nodeSample {
+// Sample is what /metrics tells of the node.
+func (s *server) Sample() telemetry.NodeSample {
 	if !s.isOpen() {
-		return nodeSample{}
+		return telemetry.NodeSample{}
 	}
 	n := s.node.Stats()
-	m := nodeSample{
+	m := telemetry.NodeSample{
 		Ready: s.isReady(context.Background()), Open: true,
 		Leader: n.Leading, LeaderKnown: n.LeaderKnown, Term: n.Term,
 		Applied: n.Applied, Commit: n.Commit, Last: n.Last, Lag: n.Lag,
@@ -41,10 +42,10 @@ func (s *server) sample() nodeSample {
 		Queue: n.Queue, QueueCapacity: n.QueueSize, InFlight: n.InFlight,
 		DiskFree: n.DiskFree, DiskHung: n.DiskHung,
 		ClockOffsetMax: n.ClockOffset, StateAhead: n.StateAhead, CertificateExpires: n.CertificateExpires,
-		Keys: make(map[nodeKey]int),
+		Keys: make(map[telemetry.KeyKind]int),
 	}
 	for k := range ledger.At(s.node.View()).Keys() {
-		m.Keys[nodeKey{k.Purpose, k.State}]++
+		m.Keys[telemetry.KeyKind{Purpose: k.Purpose, State: k.State}]++
 	}
 	return m
 }

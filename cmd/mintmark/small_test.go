@@ -1,7 +1,6 @@
 package main
 
 import (
-	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -19,16 +18,6 @@ func TestSecretFilesOfOthers(t *testing.T) {
 	c.fails(exitLocal, "others can read", "user", "add", "dora", "--password-file", file)
 	require.NoError(t, os.Chmod(file, 0o600))
 	c.ok("", "user", "add", "dora", "--password-file", file)
-}
-
-// TestMetricsOfRoutesNeverAsked: they have no series.
-func TestMetricsOfRoutesNeverAsked(t *testing.T) {
-	m := newMetrics(leadingNode())
-	route := m.route(http.MethodGet, "/never/asked")
-	require.NotContains(t, scrape(t, m), "/never/asked")
-	route.served(http.StatusOK, 0)
-	require.Contains(t, scrape(t, m), `mintmark_http_requests_total{method="GET",route="/never/asked",status="2xx"} 1`)
-	require.Contains(t, scrape(t, m), `mintmark_http_requests_total{method="other",route="other",status="5xx"} 0`)
 }
 
 // TestSecondInvitationSaysSo: the first token is worthless from then on.

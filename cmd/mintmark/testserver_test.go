@@ -10,6 +10,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/cookiejar"
+	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -382,4 +383,13 @@ func (ts *testServer) tokens(client string) tokens {
 		more = []string{"code_verifier", verifierText}
 	}
 	return tokensOf(ts.t, ts.exchange(client, ts.code(client), more...))
+}
+
+// scrape returns the answer of /metrics.
+func (ts *testServer) scrape() string {
+	ts.t.Helper()
+	w := httptest.NewRecorder()
+	ts.s.metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	require.Equal(ts.t, http.StatusOK, w.Code, w.Body)
+	return w.Body.String()
 }

@@ -76,9 +76,9 @@ func TestUnauthenticatedWriteNothing(t *testing.T) {
 	}
 	const form = "application/x-www-form-urlencoded"
 	asked := map[string]bool{}
-	for _, route := range ts.s.metrics.routed {
-		asked[route.pattern] = true
-		path := parameter.ReplaceAllString(route.pattern, strings.Repeat("ab", 32))
+	for _, route := range ts.s.metrics.Routes {
+		asked[route.Pattern] = true
+		path := parameter.ReplaceAllString(route.Pattern, strings.Repeat("ab", 32))
 		for _, headers := range [][]string{
 			{},
 			{"Cookie", "mintmark=garbage"},
@@ -88,10 +88,10 @@ func TestUnauthenticatedWriteNothing(t *testing.T) {
 			{"Authorization", "Bearer " + held.Access + "x"},
 			{"Authorization", basicAuth("cal-app", "wrong")},
 		} {
-			if route.method == http.MethodPost {
+			if route.Method == http.MethodPost {
 				headers = append([]string{"Content-Type", form, "Sec-Fetch-Site", "same-origin"}, headers...)
 			}
-			ask(4, route.method, path, encode("token", "x", "username", "alice", "password", "wrong"), headers...)
+			ask(4, route.Method, path, encode("token", "x", "username", "alice", "password", "wrong"), headers...)
 		}
 	}
 	require.True(t, asked["/auth/upstream/callback/begin"])

@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"net/http"
@@ -13,42 +13,42 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// metrics are what operators read at /metrics. What the node knows is asked
-// for at each scrape; what happens is counted where it happens, by methods
-// that any goroutine may call, that allocate nothing and that wait for nobody.
+// Metrics are what operators read at /metrics. The node's state is sampled at each
+// scrape; events are counted as they happen, by methods that any goroutine may call,
+// that allocate nothing and do not block.
 //
-// The values of every label are known beforehand: a client, a user, a path
-// that a stranger made up or a secret never becomes one.
-type metrics struct {
+// The values of every label are known in advance: a client, a user, an unknown path or
+// a secret never becomes one.
+type Metrics struct {
 	registry *prometheus.Registry
 
-	refusals      []prometheus.Counter // by ledger.Cause; nil where there is no such cause
-	otherRefusals prometheus.Counter   // refusals whose cause is none of these
+	refusals      []prometheus.Counter // by ledger.Cause; nil for a number without a cause
+	otherRefusals prometheus.Counter   // refusals with an unknown cause
 	reused        map[ledger.Cause]prometheus.Counter
 	laterThanDue  prometheus.Counter
 	retries       prometheus.Counter
 	shared        prometheus.Counter
 	tokens        map[oauth.GrantType]prometheus.Counter
-	failures      *prometheus.CounterVec // to authenticate, by kind and cause
+	failures      *prometheus.CounterVec // failed authentications, by kind and cause
 	commits       prometheus.Histogram
 	requests      *prometheus.CounterVec
 	durations     *prometheus.HistogramVec
-	unrouted      *routeMetrics // requests that no route has
+	unrouted      *Route // requests that match no route
 
-	routed []*routeMetrics // every route, as they were registered
+	Routes []*Route // every route, in the order of registration
 }
 
-// requestBuckets cover a refresh on an idle node and what a client gives up
-// on, in seconds.
+// requestBuckets reach from a refresh on an idle node to the timeout of clients, in
+// seconds.
 var requestBuckets = []float64{0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
 
 // commitBuckets begin below one fsync of a good disk, in seconds.
 var commitBuckets = []float64{0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5}
 
-// newMetrics has a registry of its own, so that two nodes can run in one
-// process.
-func newMetrics(src metricsSource) *metrics {
-	m := &metrics{
+// NewMetrics returns metrics of the node src, which runs this version of the program.
+// They have a registry of their own, so that two nodes can run in one process.
+func NewMetrics(src Source, version string) *Metrics {
+	m := &Metrics{
 		registry: prometheus.NewRegistry(),
 		laterThanDue: prometheus.NewCounter(prometheus.CounterOpts{
 			Name: "mintmark_later_than_due_total",
@@ -85,12 +85,12 @@ func newMetrics(src metricsSource) *metrics {
 		security.Reader: {ledger.SecretWrong, ledger.Throttled},
 	} {
 		for _, cause := range causes { // an alert needs a value before the first failure
-			m.failures.WithLabelValues(string(kind), causeName(cause))
+			m.failures.WithLabelValues(string(kind), CauseName(cause))
 		}
 	}
 	m.registry.MustRegister(
 		collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}),
-		newNodeCollector(src), m.laterThanDue, m.retries, m.shared, m.commits, m.requests, m.durations, m.failures,
+		newNodeCollector(src, version), m.laterThanDue, m.retries, m.shared, m.commits, m.requests, m.durations, m.failures,
 	)
 	m.countRefusals()
 	m.countTokens()
@@ -99,18 +99,17 @@ func newMetrics(src metricsSource) *metrics {
 	return m
 }
 
-// otherLabel stands for everything that has no name of its own.
+// otherLabel is the value of a label for everything that has no value of its own.
 const otherLabel = "other"
 
-// Handler answers a scrape. A collector that fails costs its own metrics, not
-// those of the others.
-func (m *metrics) Handler() http.Handler {
+// Handler answers a scrape. If a collector fails, only its own metrics are missing.
+func (m *Metrics) Handler() http.Handler {
 	return promhttp.HandlerFor(m.registry, promhttp.HandlerOpts{
 		ErrorHandling: promhttp.ContinueOnError, Registry: m.registry, MaxRequestsInFlight: 4,
 	})
 }
 
-func (m *metrics) countRefusals() {
+func (m *Metrics) countRefusals() {
 	refusals := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "mintmark_refusals_total", Help: "Refusals by the rule that refused.",
 	}, []string{"cause"})
@@ -132,7 +131,7 @@ func (m *metrics) countRefusals() {
 	}
 }
 
-func (m *metrics) countTokens() {
+func (m *Metrics) countTokens() {
 	tokens := prometheus.NewCounterVec(prometheus.CounterOpts{
 		Name: "mintmark_tokens_issued_total", Help: "Access tokens issued by the type of the grant.",
 	}, []string{"grant_type"})
@@ -143,9 +142,9 @@ func (m *metrics) countTokens() {
 	}
 }
 
-// refused counts a refusal that was answered. Reuse and a credential later
-// than due are counted with it.
-func (m *metrics) refused(c ledger.Cause) {
+// Refused counts a refusal that was answered, and in addition reuse and a credential
+// that is later than due.
+func (m *Metrics) Refused(c ledger.Cause) {
 	counter := m.otherRefusals
 	if int(c) < len(m.refusals) && m.refusals[c] != nil {
 		counter = m.refusals[c]
@@ -159,13 +158,14 @@ func (m *metrics) refused(c ledger.Cause) {
 	}
 }
 
-// failed counts a failed sign-in or client authentication.
-func (m *metrics) failed(kind security.Kind, cause ledger.Cause) {
-	m.failures.WithLabelValues(string(kind), causeName(cause)).Inc()
+// Failed counts a failed sign-in or client authentication.
+func (m *Metrics) Failed(kind security.Kind, cause ledger.Cause) {
+	m.failures.WithLabelValues(string(kind), CauseName(cause)).Inc()
 }
 
-// issued counts a token response.
-func (m *metrics) issued(g oauth.GrantType, retry, shared bool) {
+// Issued counts a token response. retry: it repeats an earlier response; shared: two
+// copies of an application use one grant.
+func (m *Metrics) Issued(g oauth.GrantType, retry, shared bool) {
 	if c, ok := m.tokens[g]; ok {
 		c.Inc()
 	}
@@ -177,5 +177,5 @@ func (m *metrics) issued(g oauth.GrantType, retry, shared bool) {
 	}
 }
 
-// committed notes how long a command took that was decided.
-func (m *metrics) committed(d time.Duration) { m.commits.Observe(d.Seconds()) }
+// Committed records how long the decision of a command took.
+func (m *Metrics) Committed(d time.Duration) { m.commits.Observe(d.Seconds()) }

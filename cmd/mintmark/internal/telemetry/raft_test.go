@@ -1,9 +1,13 @@
-package main
+package telemetry
 
 import (
 	"go/ast"
+	"go/parser"
+	"go/token"
 	"go/types"
 	"io"
+	"os/exec"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,8 +20,8 @@ import (
 // TestRaftReports: two nodes of raft in memory, whose metrics are in a scrape
 // beside ours.
 func TestRaftReports(t *testing.T) {
-	m := newMetrics(leadingNode())
-	require.NoError(t, m.collectRaft())
+	m := NewMetrics(leadingNode(), "dev")
+	require.NoError(t, m.CollectRaft())
 	declared := scrape(t, m)
 	require.Contains(t, declared, "\nraft_transition_heartbeat_timeout_total 0\n", "told before it happens")
 	require.Contains(t, declared, "mintmark_ready 1")
@@ -49,16 +53,16 @@ func TestRaftReports(t *testing.T) {
 // TestRaftReportsToTheLastCaller: a second collection of the same registry is
 // a mistake, one of another takes over.
 func TestRaftReportsToTheLastCaller(t *testing.T) {
-	first := newMetrics(leadingNode())
-	require.NoError(t, first.collectRaft())
-	require.Error(t, first.collectRaft())
-	require.NoError(t, newMetrics(leadingNode()).collectRaft())
+	first := NewMetrics(leadingNode(), "dev")
+	require.NoError(t, first.CollectRaft())
+	require.Error(t, first.CollectRaft())
+	require.NoError(t, NewMetrics(leadingNode(), "dev").CollectRaft())
 }
 
 // TestRaftReportsSeconds of what raft has in milliseconds, and nothing else so.
 func TestRaftReportsSeconds(t *testing.T) {
-	m := newMetrics(leadingNode())
-	require.NoError(t, m.collectRaft())
+	m := NewMetrics(leadingNode(), "dev")
+	require.NoError(t, m.CollectRaft())
 	gometrics.AddSample([]string{"raft", "leader", "lastContact"}, 2500)
 	gometrics.AddSampleWithLabels([]string{"raft", "net", "rpcDecode"}, 500, []gometrics.Label{{Name: "rpcType", Value: "AppendEntries"}})
 	gometrics.AddSample([]string{"raft", "thread", "main", "saturation"}, 0.25)
@@ -93,33 +97,39 @@ func reportAsRaft(t *testing.T) {
 		"MeasureSinceWithLabels": func(key []string) { gometrics.MeasureSinceWithLabels(key, time.Now(), labels) },
 		"newSaturationMetric":    func(key []string) { gometrics.AddSample(key, 1) },
 	}
-	for _, p := range goList(t, "github.com/hashicorp/raft") {
-		_, files := parse(t, p)
-		for _, file := range files {
-			ast.Inspect(file, func(n ast.Node) bool {
-				call, ok := n.(*ast.CallExpr)
-				if !ok || len(call.Args) == 0 {
-					return true
-				}
-				name := types.ExprString(call.Fun)
-				report := reports[strings.TrimPrefix(name, "metrics.")]
-				key, ok := call.Args[0].(*ast.CompositeLit)
-				if report == nil || !ok {
-					require.False(t, strings.HasPrefix(name, "metrics.") && report == nil, name)
-					return true
-				}
-				var parts []string
-				for _, e := range key.Elts {
-					part, ok := e.(*ast.BasicLit)
-					if !ok {
-						return true // a peer in the name, which the cluster turns off
-					}
-					parts = append(parts, strings.Trim(part.Value, `"`))
-				}
-				report(parts)
-				return true
-			})
+	dir, err := exec.Command("go", "list", "-f", "{{.Dir}}", "github.com/hashicorp/raft").Output()
+	require.NoError(t, err)
+	files, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(dir)), "*.go"))
+	require.NoError(t, err)
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
 		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.SkipObjectResolution)
+		require.NoError(t, err)
+		ast.Inspect(file, func(n ast.Node) bool {
+			call, ok := n.(*ast.CallExpr)
+			if !ok || len(call.Args) == 0 {
+				return true
+			}
+			name := types.ExprString(call.Fun)
+			report := reports[strings.TrimPrefix(name, "metrics.")]
+			key, ok := call.Args[0].(*ast.CompositeLit)
+			if report == nil || !ok {
+				require.False(t, strings.HasPrefix(name, "metrics.") && report == nil, name)
+				return true
+			}
+			var parts []string
+			for _, e := range key.Elts {
+				part, ok := e.(*ast.BasicLit)
+				if !ok {
+					return true // a peer in the name, which the cluster turns off
+				}
+				parts = append(parts, strings.Trim(part.Value, `"`))
+			}
+			report(parts)
+			return true
+		})
 	}
 	gometrics.SetGauge([]string{"raft", "oldestLogAge"}, 1) // its key is no literal
 }

@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"net/http"
@@ -9,15 +9,15 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 )
 
-// statusClasses are the values of the label status, by the status' first
-// digit. A request whose connection was cut before it had one is aborted.
+// statusClasses are the values of the label status, by the first digit of the status. A
+// request whose connection was cut before a status was sent is aborted.
 var statusClasses = [...]string{0: "aborted", 2: "2xx", 3: "3xx", 4: "4xx", 5: "5xx"}
 
-// routeMetrics are the metrics of one route. They are created at its first request:
+// Route are the metrics of one route. They are created at its first request:
 // the series of routes that are never requested would be most of what is exported.
-type routeMetrics struct {
-	method, pattern string
-	metrics         *metrics
+type Route struct {
+	Method, Pattern string
+	metrics         *Metrics
 
 	once     sync.Once // guards the next two
 	requests [len(statusClasses)]prometheus.Counter
@@ -26,21 +26,21 @@ type routeMetrics struct {
 
 // route returns the metrics of a route. pattern is the router's: it has the names of
 // parameters, and never their values.
-func (m *metrics) route(method, pattern string) *routeMetrics {
-	return &routeMetrics{method: method, pattern: pattern, metrics: m}
+func (m *Metrics) route(method, pattern string) *Route {
+	return &Route{Method: method, Pattern: pattern, metrics: m}
 }
 
-func (r *routeMetrics) init() {
-	r.duration = r.metrics.durations.WithLabelValues(r.method, r.pattern)
+func (r *Route) init() {
+	r.duration = r.metrics.durations.WithLabelValues(r.Method, r.Pattern)
 	for i, class := range statusClasses {
 		if class != "" {
-			r.requests[i] = r.metrics.requests.WithLabelValues(r.method, r.pattern, class)
+			r.requests[i] = r.metrics.requests.WithLabelValues(r.Method, r.Pattern, class)
 		}
 	}
 }
 
-// served counts a request that was answered; status 0 is one that was not.
-func (r *routeMetrics) served(status int, d time.Duration) {
+// served counts a request; status 0 means that it was not answered.
+func (r *Route) served(status int, d time.Duration) {
 	r.once.Do(r.init)
 	class := status / 100
 	if class < 0 || class >= len(r.requests) || statusClasses[class] == "" {
@@ -50,10 +50,11 @@ func (r *routeMetrics) served(status int, d time.Duration) {
 	r.duration.Observe(d.Seconds())
 }
 
-// timed measures all that next answers. It stands outside of everything else,
-// so that what is refused before the router is counted too. The route is told
-// by the handler that the router finds; see routes. Spans may be nil.
-func (m *metrics) timed(next http.Handler, spans *tracing) http.Handler {
+// Timed counts and measures the requests that next answers, and makes a span of each
+// unless spans is nil. It is the outermost handler, so requests that are refused before
+// the router are counted too. The handler that the router finds sets the route: see
+// Router.
+func (m *Metrics) Timed(next http.Handler, spans *Tracing) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		r, span := spans.begin(r)
 		t := &timedWriter{ResponseWriter: w, route: m.unrouted}
@@ -70,15 +71,15 @@ func (m *metrics) timed(next http.Handler, spans *tracing) http.Handler {
 	})
 }
 
-// A timedWriter remembers the status and the route of one request. It belongs
-// to that request's goroutine.
+// A timedWriter records the status and the route of one request. It belongs to that
+// request's goroutine.
 type timedWriter struct {
 	http.ResponseWriter
-	route  *routeMetrics
+	route  *Route
 	status int // 0: none yet
 }
 
-// WriteHeader notes the first status that is final.
+// WriteHeader records the first final status.
 func (w *timedWriter) WriteHeader(status int) {
 	if w.status == 0 && status >= 200 {
 		w.status = status
@@ -96,18 +97,19 @@ func (w *timedWriter) Write(b []byte) (int, error) {
 // Unwrap lets http.ResponseController reach the writer of net/http.
 func (w *timedWriter) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// A timedRouter registers handlers with a router so that requests are counted
-// by the pattern that they were registered with. The router itself tells a
-// handler the parameters and not the pattern.
-type timedRouter struct {
+// A Router registers handlers with an httprouter.Router, so that requests are counted by
+// the pattern of their route. httprouter passes a handler the parameters and not the
+// pattern.
+type Router struct {
 	router  *httprouter.Router
-	metrics *metrics
+	metrics *Metrics
 }
 
-func (m *metrics) routes(r *httprouter.Router) timedRouter { return timedRouter{r, m} }
+// Router returns a router whose requests are counted by route.
+func (m *Metrics) Router(r *httprouter.Router) Router { return Router{r, m} }
 
-// Handle is httprouter.Router's.
-func (r timedRouter) Handle(method, path string, h httprouter.Handle) {
+// Handle registers a handler as httprouter.Router.Handle does.
+func (r Router) Handle(method, path string, h httprouter.Handle) {
 	route := r.route(method, path)
 	r.router.Handle(method, path, func(w http.ResponseWriter, req *http.Request, p httprouter.Params) {
 		setRoute(w, route)
@@ -115,8 +117,8 @@ func (r timedRouter) Handle(method, path string, h httprouter.Handle) {
 	})
 }
 
-// Handler is httprouter.Router's.
-func (r timedRouter) Handler(method, path string, h http.Handler) {
+// Handler registers a handler as httprouter.Router.Handler does.
+func (r Router) Handler(method, path string, h http.Handler) {
 	route := r.route(method, path)
 	r.router.Handler(method, path, http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		setRoute(w, route)
@@ -124,15 +126,15 @@ func (r timedRouter) Handler(method, path string, h http.Handler) {
 	}))
 }
 
-func (r timedRouter) route(method, path string) *routeMetrics {
+func (r Router) route(method, path string) *Route {
 	route := r.metrics.route(method, path)
-	r.metrics.routed = append(r.metrics.routed, route)
+	r.metrics.Routes = append(r.metrics.Routes, route)
 	return route
 }
 
-// setRoute tells the request's writer its route. Nothing between timed and the
+// setRoute records the route in the request's writer. Nothing between Timed and the
 // router may wrap the writer.
-func setRoute(w http.ResponseWriter, route *routeMetrics) {
+func setRoute(w http.ResponseWriter, route *Route) {
 	if t, ok := w.(*timedWriter); ok {
 		t.route = route
 	}

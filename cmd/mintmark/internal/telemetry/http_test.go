@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"io"
@@ -15,9 +15,9 @@ import (
 )
 
 // timedServer has a route of each kind behind the middleware.
-func timedServer(m *metrics) http.Handler {
+func timedServer(m *Metrics) http.Handler {
 	router := endpoint.NewRouter()
-	routes := m.routes(router)
+	routes := m.Router(router)
 	routes.Handle(http.MethodGet, "/clients/:id", func(w http.ResponseWriter, _ *http.Request, p httprouter.Params) {
 		_, _ = io.WriteString(w, p.ByName("id"))
 	})
@@ -39,7 +39,7 @@ func timedServer(m *metrics) http.Handler {
 			w.WriteHeader(http.StatusInternalServerError)
 		}
 	})
-	return m.timed(router, nil)
+	return m.Timed(router, nil)
 }
 
 func TestTimedRequests(t *testing.T) {
@@ -55,7 +55,7 @@ func TestTimedRequests(t *testing.T) {
 		"own method":      {"X-MADE-UP", "/me", "other", "other", "4xx"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m := newMetrics(leadingNode())
+			m := NewMetrics(leadingNode(), "dev")
 			h := timedServer(m)
 			serveCut(h, httptest.NewRequest(row.method, row.path, nil))
 			require.InDelta(t, 1, testutil.ToFloat64(m.requests.WithLabelValues(row.labelMethod, row.label, row.status)), 0)
@@ -85,7 +85,7 @@ func serveCut(h http.Handler, r *http.Request) {
 
 // TestTimedRequestsNameNobody: nothing that a request carries is told.
 func TestTimedRequestsNameNobody(t *testing.T) {
-	m := newMetrics(leadingNode())
+	m := NewMetrics(leadingNode(), "dev")
 	h := timedServer(m)
 	for _, target := range []string{"/clients/marked", "/marked", "/me?marked=marked", "/clients/marked/marked"} {
 		r := httptest.NewRequest("GET", target, strings.NewReader("marked"))
@@ -99,7 +99,7 @@ func TestTimedRequestsNameNobody(t *testing.T) {
 
 // TestTimedBehindNetHTTP: the wrapped writer works with a real connection.
 func TestTimedBehindNetHTTP(t *testing.T) {
-	m := newMetrics(leadingNode())
+	m := NewMetrics(leadingNode(), "dev")
 	s := httptest.NewServer(timedServer(m))
 	defer s.Close()
 	r, err := s.Client().Get(s.URL + "/clients/cal-app")
@@ -115,16 +115,16 @@ func TestTimedBehindNetHTTP(t *testing.T) {
 }
 
 func BenchmarkTimed(b *testing.B) {
-	m := newMetrics(leadingNode())
+	m := NewMetrics(leadingNode(), "dev")
 	router := endpoint.NewRouter()
-	m.routes(router).Handle(http.MethodGet, "/", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
+	m.Router(router).Handle(http.MethodGet, "/", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
 		w.WriteHeader(http.StatusNoContent)
 	})
 	bare := endpoint.NewRouter()
 	bare.Handle(http.MethodGet, "/", func(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
 		w.WriteHeader(http.StatusNoContent)
 	})
-	for name, h := range map[string]http.Handler{"timed": m.timed(router, nil), "bare": bare} {
+	for name, h := range map[string]http.Handler{"timed": m.Timed(router, nil), "bare": bare} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			r, w := httptest.NewRequest(http.MethodGet, "/", nil), httptest.NewRecorder()
@@ -133,4 +133,14 @@ func BenchmarkTimed(b *testing.B) {
 			}
 		})
 	}
+}
+
+// TestMetricsOfRoutesNeverAsked: they have no series.
+func TestMetricsOfRoutesNeverAsked(t *testing.T) {
+	m := NewMetrics(leadingNode(), "dev")
+	route := m.route(http.MethodGet, "/never/asked")
+	require.NotContains(t, scrape(t, m), "/never/asked")
+	route.served(http.StatusOK, 0)
+	require.Contains(t, scrape(t, m), `mintmark_http_requests_total{method="GET",route="/never/asked",status="2xx"} 1`)
+	require.Contains(t, scrape(t, m), `mintmark_http_requests_total{method="other",route="other",status="5xx"} 0`)
 }

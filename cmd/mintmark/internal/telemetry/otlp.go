@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"bytes"
@@ -18,9 +18,9 @@ import (
 	"go.opentelemetry.io/otel/trace"
 )
 
-// A spanExporter sends spans as OTLP over HTTP, in JSON, which every collector
-// takes. OpenTelemetry's own exporter links gRPC: 7 MB of program for this.
-// What a collector does not take is lost, as what it is away for.
+// A spanExporter sends spans as OTLP over HTTP in JSON, which every collector accepts.
+// OpenTelemetry's own exporter links gRPC and would add 7 MB to the program. Spans that
+// the collector does not accept are lost.
 type spanExporter struct {
 	url    string
 	client *http.Client
@@ -33,7 +33,7 @@ func newSpanExporter(endpoint string, log *slog.Logger) *spanExporter {
 		url: strings.TrimSuffix(endpoint, "/") + "/v1/traces", log: log,
 		client: &http.Client{
 			Timeout: 10 * time.Second,
-			// A collector that sends us elsewhere is not the one that was named.
+			// A redirect would send the spans to another host than the configured one.
 			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		},
 	}
@@ -125,7 +125,7 @@ type (
 
 const otlpError = 2 // STATUS_CODE_ERROR
 
-// otlpOf groups spans by what made them. All have the resource of this process.
+// otlpOf groups spans by instrumentation scope. All have the resource of this process.
 func otlpOf(spans []sdktrace.ReadOnlySpan) otlpRequest {
 	var of otlpResourceSpans
 	byScope := map[string]int{}

@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import "github.com/mintmark-auth/mintmark/issuer/ledger"
 
@@ -90,8 +90,8 @@ var causeNames = [...]string{
 	ledger.OtherPerson:          "other_person",
 }
 
-// causeName returns the value of the label "cause" for a cause.
-func causeName(c ledger.Cause) string {
+// CauseName returns the value of the label "cause" for a cause.
+func CauseName(c ledger.Cause) string {
 	if int(c) < len(causeNames) && causeNames[c] != "" {
 		return causeNames[c]
 	}

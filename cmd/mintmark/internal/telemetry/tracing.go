@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"context"
@@ -16,17 +16,18 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 )
 
-// tracing makes a span of each request, and of what was decided for it. It is
-// off, and nil, unless somebody collects. How many requests are traced is told by
-// OpenTelemetry's own OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG.
-type tracing struct {
+// Tracing makes a span of each request, and of each decision for it. A nil *Tracing
+// traces nothing. OTEL_TRACES_SAMPLER and OTEL_TRACES_SAMPLER_ARG set the share of
+// requests that is traced, as OpenTelemetry defines.
+type Tracing struct {
 	provider *sdktrace.TracerProvider
 	http     trace.Tracer
 	trusted  proxy.Trusted
 }
 
-// newTracing returns nil where the endpoint is "".
-func newTracing(endpoint, node string, trusted proxy.Trusted, log *slog.Logger) *tracing {
+// NewTracing sends traces to the collector at endpoint, an origin. node and version are
+// attributes of the traces. It returns nil if endpoint is "".
+func NewTracing(endpoint, node, version string, trusted proxy.Trusted, log *slog.Logger) *Tracing {
 	if endpoint == "" {
 		return nil
 	}
@@ -37,20 +38,20 @@ func newTracing(endpoint, node string, trusted proxy.Trusted, log *slog.Logger) 
 		attribute.String("service.instance.id", node),
 	))
 	provider := sdktrace.NewTracerProvider(sdktrace.WithResource(own), sdktrace.WithBatcher(newSpanExporter(endpoint, log)))
-	return &tracing{provider, provider.Tracer("github.com/mintmark-auth/mintmark/cmd/mintmark"), trusted}
+	return &Tracing{provider, provider.Tracer("github.com/mintmark-auth/mintmark/cmd/mintmark"), trusted}
 }
 
-// issuer is the tracer of decisions.
-func (t *tracing) issuer() trace.Tracer {
+// IssuerTracer returns the tracer of decisions, nil without tracing.
+func (t *Tracing) IssuerTracer() trace.Tracer {
 	if t == nil {
 		return nil
 	}
 	return t.provider.Tracer("github.com/mintmark-auth/mintmark/issuer")
 }
 
-// begin makes the span of a request. Only a proxy in front may say which trace
-// it is a part of: a stranger could have everything traced.
-func (t *tracing) begin(r *http.Request) (*http.Request, trace.Span) {
+// begin starts the span of a request. Only a trusted proxy may name the trace that the
+// request belongs to, because any other client could have everything traced.
+func (t *Tracing) begin(r *http.Request) (*http.Request, trace.Span) {
 	if t == nil {
 		return r, nil
 	}
@@ -62,17 +63,17 @@ func (t *tracing) begin(r *http.Request) (*http.Request, trace.Span) {
 	return r.WithContext(ctx), span
 }
 
-// end says what became of a request: its route, with the names of parameters and
-// never their values. Status 0 is a connection that was cut.
-func (t *tracing) end(span trace.Span, route *routeMetrics, status int) {
+// end ends the span of a request, with its status and its route, which has the names of
+// parameters and never their values. Status 0 is a connection that was cut.
+func (t *Tracing) end(span trace.Span, route *Route, status int) {
 	if t == nil {
 		return
 	}
 	if span.IsRecording() {
-		span.SetName(route.method + " " + route.pattern)
+		span.SetName(route.Method + " " + route.Pattern)
 		span.SetAttributes(
-			attribute.String("http.request.method", route.method),
-			attribute.String("http.route", route.pattern),
+			attribute.String("http.request.method", route.Method),
+			attribute.String("http.route", route.Pattern),
 			attribute.Int("http.response.status_code", status),
 		)
 		if status == 0 || status >= http.StatusInternalServerError {
@@ -82,8 +83,8 @@ func (t *tracing) end(span trace.Span, route *routeMetrics, status int) {
 	span.End()
 }
 
-// close sends what is left.
-func (t *tracing) close(ctx context.Context) error {
+// Close sends the remaining spans.
+func (t *Tracing) Close(ctx context.Context) error {
 	if t == nil {
 		return nil
 	}

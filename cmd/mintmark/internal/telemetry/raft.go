@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"fmt"
@@ -14,13 +14,13 @@ import (
 // one: those of a node that was removed go away.
 const peerMetricsExpire = 10 * time.Minute
 
-// collectRaft exports raft's own metrics beside ours. It turns raft's names and units
-// into those of Prometheus: raft.commitTime, in milliseconds, becomes
+// CollectRaft exports raft's own metrics beside ours. It converts raft's names and units
+// to those of Prometheus: raft.commitTime, in milliseconds, becomes
 // raft_commit_time_seconds.
 //
-// Raft reports to one place of the process, so the last caller gets them: it
-// is called once, by main and not by what makes a server.
-func (m *metrics) collectRaft() error {
+// Raft reports to one sink of the process, so the last caller receives the metrics:
+// only "mintmark serve", which runs one node in a process, calls it.
+func (m *Metrics) CollectRaft() error {
 	sink, err := prometheus.NewPrometheusSinkFrom(prometheus.PrometheusOpts{
 		Name: "raft", Registerer: m.registry, Expiration: peerMetricsExpire,
 		CounterDefinitions: raftCounters, GaugeDefinitions: raftGauges,
@@ -95,8 +95,8 @@ func snake(name string) string {
 	return b.String()
 }
 
-// What is declared is told from the start and does not expire: a count of
-// elections that begins with its first can't be seen to rise.
+// Declared metrics are exported from the start and do not expire: the rise of a counter
+// that appears with its first event can't be seen.
 var (
 	raftCounters = []prometheus.CounterDefinition{
 		{Name: []string{"raft", "apply", "total"}, Help: "Log entries proposed by this node as leader."},

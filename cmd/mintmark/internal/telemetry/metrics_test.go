@@ -1,4 +1,4 @@
-package main
+package telemetry
 
 import (
 	"go/ast"
@@ -22,9 +22,9 @@ import (
 )
 
 // fakeNode is a source whose answer a test chooses.
-type fakeNode nodeSample
+type fakeNode NodeSample
 
-func (n *fakeNode) sample() nodeSample { return nodeSample(*n) }
+func (n *fakeNode) Sample() NodeSample { return NodeSample(*n) }
 
 func leadingNode() *fakeNode {
 	return &fakeNode{
@@ -34,7 +34,7 @@ func leadingNode() *fakeNode {
 		Queue: 5, QueueCapacity: 2048, InFlight: 6,
 		DiskFree: 1 << 30, DiskHung: true, ClockOffsetMax: -1500 * time.Millisecond, StateAhead: 2500 * time.Millisecond,
 		CertificateExpires: time.Unix(1_800_000_000, 0),
-		Keys: map[nodeKey]int{
+		Keys: map[KeyKind]int{
 			{ledger.ForSigning, ledger.KeyActive}:     1,
 			{ledger.ForSigning, ledger.KeyRetiring}:   2,
 			{ledger.ForCredentials, ledger.KeyActive}: 1,
@@ -45,7 +45,7 @@ func leadingNode() *fakeNode {
 
 // scrape is the answer of /metrics, without the metrics of Go, of the process
 // and of the handler itself.
-func scrape(t testing.TB, m *metrics) string {
+func scrape(t testing.TB, m *Metrics) string {
 	t.Helper()
 	w := httptest.NewRecorder()
 	m.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
@@ -64,20 +64,20 @@ func scrape(t testing.TB, m *metrics) string {
 // change of a name or a help text is reviewed in. MINTMARK_TEST_UPDATE=1
 // writes it anew.
 func TestMetricsScrape(t *testing.T) {
-	m := newMetrics(leadingNode())
-	m.refused(ledger.SecretWrong)
-	m.refused(ledger.SecretWrong)
-	m.refused(ledger.CodeReused)
-	m.refused(ledger.RefreshReused)
-	m.refused(ledger.LaterThanDue)
-	m.refused(ledger.NoCause)
-	m.refused(ledger.Cause(60000))
-	m.issued(oauth.AuthorizationCode, false, false)
-	m.issued(oauth.RefreshToken, false, false)
-	m.issued(oauth.RefreshToken, true, true)
-	m.issued("made up by a stranger", false, false)
-	m.committed(700 * time.Microsecond)
-	m.committed(20 * time.Second)
+	m := NewMetrics(leadingNode(), "dev")
+	m.Refused(ledger.SecretWrong)
+	m.Refused(ledger.SecretWrong)
+	m.Refused(ledger.CodeReused)
+	m.Refused(ledger.RefreshReused)
+	m.Refused(ledger.LaterThanDue)
+	m.Refused(ledger.NoCause)
+	m.Refused(ledger.Cause(60000))
+	m.Issued(oauth.AuthorizationCode, false, false)
+	m.Issued(oauth.RefreshToken, false, false)
+	m.Issued(oauth.RefreshToken, true, true)
+	m.Issued("made up by a stranger", false, false)
+	m.Committed(700 * time.Microsecond)
+	m.Committed(20 * time.Second)
 	token := m.route(http.MethodPost, oauth.PathToken)
 	token.served(200, 3*time.Millisecond)
 	token.served(503, 2*time.Second)
@@ -97,7 +97,7 @@ func TestMetricsScrape(t *testing.T) {
 // TestMetricsOfANodeThatWaits: a node without a cluster tells that it is not
 // ready, and no numbers that somebody could take for true ones.
 func TestMetricsOfANodeThatWaits(t *testing.T) {
-	got := scrape(t, newMetrics(&fakeNode{Term: 7}))
+	got := scrape(t, NewMetrics(&fakeNode{Term: 7}, "dev"))
 	require.Contains(t, got, "mintmark_ready 0\n")
 	require.Contains(t, got, `mintmark_build_info{version="`)
 	for _, name := range []string{"mintmark_cluster_", "mintmark_disk_", "mintmark_keys", "mintmark_queue_"} {
@@ -106,7 +106,7 @@ func TestMetricsOfANodeThatWaits(t *testing.T) {
 }
 
 func TestMetricsLeaveOutWhatIsUnknown(t *testing.T) {
-	got := scrape(t, newMetrics(&fakeNode{Open: true, MembersReachable: -1}))
+	got := scrape(t, NewMetrics(&fakeNode{Open: true, MembersReachable: -1}, "dev"))
 	require.NotContains(t, got, "mintmark_cluster_members_reachable")
 	require.NotContains(t, got, "mintmark_certificate_expiry")
 	require.Contains(t, got, `mintmark_keys{purpose="signing",state="active"} 0`)
@@ -115,9 +115,9 @@ func TestMetricsLeaveOutWhatIsUnknown(t *testing.T) {
 // TestMetricsAreLinted by the rules of promtool: ours, and all that raft's source
 // reports.
 func TestMetricsAreLinted(t *testing.T) {
-	m := newMetrics(leadingNode())
+	m := NewMetrics(leadingNode(), "dev")
 	m.route(http.MethodGet, "/")
-	require.NoError(t, m.collectRaft())
+	require.NoError(t, m.CollectRaft())
 	reportAsRaft(t)
 	problems, err := testutil.GatherAndLint(m.registry)
 	require.NoError(t, err)
@@ -139,7 +139,7 @@ func TestMetricsAreLinted(t *testing.T) {
 // TestMetricsNameEveryCause reads the causes where they are declared: one
 // that has no name here would be counted as "other".
 func TestMetricsNameEveryCause(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "issuer", "ledger", "cause.go"), nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), filepath.Join("..", "..", "..", "..", "issuer", "ledger", "cause.go"), nil, 0)
 	require.NoError(t, err)
 	named := map[string]bool{}
 	ast.Inspect(file, func(n ast.Node) bool {
@@ -167,7 +167,7 @@ func TestMetricsNameEveryCause(t *testing.T) {
 
 // TestMetricsDoNotAllocate: they are on the path of every request.
 func TestMetricsDoNotAllocate(t *testing.T) {
-	m := newMetrics(leadingNode())
+	m := NewMetrics(leadingNode(), "dev")
 	route := m.route(http.MethodPost, oauth.PathToken)
 	for name, f := range pushes(m, route) {
 		require.Zero(t, testing.AllocsPerRun(100, f), name)
@@ -175,7 +175,7 @@ func TestMetricsDoNotAllocate(t *testing.T) {
 }
 
 func BenchmarkMetrics(b *testing.B) {
-	m := newMetrics(leadingNode())
+	m := NewMetrics(leadingNode(), "dev")
 	for name, f := range pushes(m, m.route(http.MethodPost, oauth.PathToken)) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
@@ -186,12 +186,12 @@ func BenchmarkMetrics(b *testing.B) {
 	}
 }
 
-func pushes(m *metrics, route *routeMetrics) map[string]func() {
+func pushes(m *Metrics, route *Route) map[string]func() {
 	return map[string]func(){
-		"refused":   func() { m.refused(ledger.SecretWrong) },
-		"reused":    func() { m.refused(ledger.RefreshReused) },
-		"issued":    func() { m.issued(oauth.RefreshToken, false, false) },
-		"committed": func() { m.committed(time.Millisecond) },
+		"refused":   func() { m.Refused(ledger.SecretWrong) },
+		"reused":    func() { m.Refused(ledger.RefreshReused) },
+		"issued":    func() { m.Issued(oauth.RefreshToken, false, false) },
+		"committed": func() { m.Committed(time.Millisecond) },
 		"served":    func() { route.served(200, time.Millisecond) },
 	}
 }

@@ -1,0 +1,158 @@
+package telemetry
+
+import (
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// A Source is what a scrape asks about the node.
+type Source interface {
+	// Sample returns what the node knows at this moment. It must not block, in
+	// particular not on a disk, which may be what is broken.
+	Sample() NodeSample
+}
+
+// A NodeSample is the state of one node as it sees itself.
+type NodeSample struct {
+	Ready bool // /readyz answers 200
+	Open  bool // the state is open; if it is not, the fields below are not exported
+
+	Leader      bool
+	LeaderKnown bool // some node is known to lead
+	Term        uint64
+	Applied     uint64 // index of the last entry in the state
+	Commit      uint64 // index of the last entry that is known to be committed
+	Last        uint64 // index of the last entry in the log
+	Lag         uint64 // entries that the leader has committed and this node has not applied
+
+	Members          int // voters and others
+	MembersReachable int // this node included; -1: not known here, as only a leader may
+	FeatureLevel     uint32
+
+	Queue         int // commands that wait to be put into the log
+	QueueCapacity int
+	InFlight      int // commands proposed here and not answered yet
+
+	DiskFree           uint64 // bytes, of the folder of the log
+	DiskHung           bool   // a write does not come back
+	ClockOffsetMax     time.Duration
+	StateAhead         time.Duration
+	CertificateExpires time.Time // of this node's among the others; zero: it has none
+
+	Keys map[KeyKind]int // how many of each kind are in the keyring
+}
+
+// A KeyKind counts keys of one purpose and state.
+type KeyKind struct {
+	Purpose ledger.Purpose
+	State   ledger.KeyState
+}
+
+// nodeGauges are the metrics of a sample that have no labels. A value is left
+// out where known says so.
+var nodeGauges = []struct {
+	name, help string
+	value      func(NodeSample) float64
+	known      func(NodeSample) bool // nil: always
+}{
+	{"mintmark_cluster_is_leader", "1 where this node leads.", func(s NodeSample) float64 { return zeroOrOne(s.Leader) }, nil},
+	{"mintmark_cluster_leader_known", "1 where this node knows who leads.", func(s NodeSample) float64 { return zeroOrOne(s.LeaderKnown) }, nil},
+	{"mintmark_cluster_term", "Term of the election that this node knows of.", func(s NodeSample) float64 { return float64(s.Term) }, nil},
+	{"mintmark_cluster_applied_index", "Index of the last log entry that is in this node's state.", func(s NodeSample) float64 { return float64(s.Applied) }, nil},
+	{"mintmark_cluster_commit_index", "Index of the last log entry that this node knows to be committed.", func(s NodeSample) float64 { return float64(s.Commit) }, nil},
+	{"mintmark_cluster_last_index", "Index of the last entry in this node's log.", func(s NodeSample) float64 { return float64(s.Last) }, nil},
+	{"mintmark_cluster_lag_entries", "Log entries that the leader has committed and this node has not applied.", func(s NodeSample) float64 { return float64(s.Lag) }, nil},
+	{"mintmark_cluster_members", "Members of the cluster.", func(s NodeSample) float64 { return float64(s.Members) }, nil},
+	{
+		"mintmark_cluster_members_reachable", "Members that answer this node, itself included. Not told by a node that does not know.",
+		func(s NodeSample) float64 { return float64(s.MembersReachable) },
+		func(s NodeSample) bool { return s.MembersReachable >= 0 },
+	},
+	{"mintmark_cluster_feature_level", "Feature level that all voters support.", func(s NodeSample) float64 { return float64(s.FeatureLevel) }, nil},
+	{"mintmark_queue_commands", "Commands that wait to be put into the log.", func(s NodeSample) float64 { return float64(s.Queue) }, nil},
+	{"mintmark_queue_capacity_commands", "Commands that may wait; one more is answered 503.", func(s NodeSample) float64 { return float64(s.QueueCapacity) }, nil},
+	{"mintmark_in_flight_commands", "Commands that were proposed on this node and are not answered yet.", func(s NodeSample) float64 { return float64(s.InFlight) }, nil},
+	{"mintmark_disk_free_bytes", "Free space where the log is.", func(s NodeSample) float64 { return float64(s.DiskFree) }, nil},
+	{"mintmark_disk_hung", "1 where a write to the disk of the log does not come back.", func(s NodeSample) float64 { return zeroOrOne(s.DiskHung) }, nil},
+	{"mintmark_clock_offset_max_seconds", "Greatest difference between this node's clock and another's.", func(s NodeSample) float64 { return s.ClockOffsetMax.Abs().Seconds() }, nil},
+	{"mintmark_state_time_ahead_seconds", "How far the time of the last decision is ahead of the clocks of a majority; 0 if it is not. Above 10 nothing is decided.", func(s NodeSample) float64 { return s.StateAhead.Seconds() }, nil},
+	{
+		"mintmark_certificate_expiry_timestamp_seconds", "When this node's certificate for the other nodes expires, in Unix time.",
+		func(s NodeSample) float64 { return float64(s.CertificateExpires.Unix()) },
+		func(s NodeSample) bool { return !s.CertificateExpires.IsZero() },
+	},
+}
+
+// The kinds of keys are exported even with the count zero, for an alarm on "no active
+// key".
+var (
+	keyPurposes = []ledger.Purpose{ledger.ForSigning, ledger.ForCredentials}
+	keyStates   = []ledger.KeyState{ledger.KeyAnnounced, ledger.KeyActive, ledger.KeyRetiring}
+)
+
+// A nodeCollector converts one sample of a scrape to metrics, so that the values of a
+// scrape belong together.
+type nodeCollector struct {
+	src    Source
+	build  prometheus.Metric
+	ready  *prometheus.Desc
+	gauges []*prometheus.Desc
+	keys   *prometheus.Desc
+}
+
+func newNodeCollector(src Source, version string) *nodeCollector {
+	build := prometheus.NewDesc("mintmark_build_info", "The version of this program; always 1.", nil, prometheus.Labels{"version": version})
+	c := &nodeCollector{
+		src:   src,
+		build: prometheus.MustNewConstMetric(build, prometheus.GaugeValue, 1),
+		ready: prometheus.NewDesc("mintmark_ready", "1 where /readyz says so.", nil, nil),
+		keys:  prometheus.NewDesc("mintmark_keys", "Keys of the ring by what they are for and the stage of their life.", []string{"purpose", "state"}, nil),
+	}
+	for _, g := range nodeGauges {
+		c.gauges = append(c.gauges, prometheus.NewDesc(g.name, g.help, nil, nil))
+	}
+	return c
+}
+
+// Describe implements prometheus.Collector.
+func (c *nodeCollector) Describe(out chan<- *prometheus.Desc) {
+	out <- c.build.Desc()
+	out <- c.ready
+	out <- c.keys
+	for _, d := range c.gauges {
+		out <- d
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (c *nodeCollector) Collect(out chan<- prometheus.Metric) {
+	gauge := func(d *prometheus.Desc, value float64, labels ...string) {
+		out <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, value, labels...)
+	}
+	s := c.src.Sample()
+	out <- c.build
+	gauge(c.ready, zeroOrOne(s.Ready))
+	if !s.Open {
+		return
+	}
+	for i, g := range nodeGauges {
+		if g.known == nil || g.known(s) {
+			gauge(c.gauges[i], g.value(s))
+		}
+	}
+	for _, purpose := range keyPurposes {
+		for _, state := range keyStates {
+			gauge(c.keys, float64(s.Keys[KeyKind{purpose, state}]), string(purpose), string(state))
+		}
+	}
+}
+
+func zeroOrOne(b bool) float64 {
+	if b {
+		return 1
+	}
+	return 0
+}
