@@ -16,7 +16,7 @@ import (
 )
 
 func demoCommand() *cobra.Command {
-	return group("demo", "Examples that run", demoAPICommand(), demoOutageCommand())
+	return group("demo", "Examples that run", demoAPICommand())
 }
 
 func demoAPICommand() *cobra.Command {
