@@ -2,10 +2,8 @@ package issuer
 
 import (
 	"context"
-	"encoding/hex"
 	"time"
 
-	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -25,13 +23,4 @@ func (i *Issuer) beginTimeline(ctx context.Context) {
 			return
 		}
 	}
-}
-
-// Timelines are the timelines of a state as the head of a file has them.
-func Timelines(v ledger.View) []backup.Timeline {
-	var all []backup.Timeline
-	for _, l := range v.Timelines() {
-		all = append(all, backup.Timeline{ID: hex.EncodeToString(l.ID[:]), From: l.From})
-	}
-	return all
 }

@@ -133,7 +133,7 @@ The files may be sealed under different cluster keys: the node's own, one that
 lies beside it (cluster.key.old), or one that is named. What is restored is sealed
 under the node's own.
 
-A journal goes with a backup only where both are of the same life of the cluster.
+A journal goes with a backup only where both are of the same timeline of the cluster.
 Each restore begins another life.`
 	c.Flags().StringArrayVar(&journals, "journal", nil, "`FILE` with a node's journal of what happened since (repeatable: nodes complete each other)")
 	c.Flags().StringArrayVar(&keyFiles, config.KeyClusterKeyFile, nil,

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
@@ -17,7 +18,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
-	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/restore"
 )
 
 func (m *management) backupInspect() *cobra.Command {
@@ -112,41 +113,38 @@ func offlineError(unreachable, err error) error {
 	return err
 }
 
-// offlineServer returns a server with the cluster key, to read a data directory that no
+// offlineExporter returns an exporter with the cluster key for a data directory that no
 // node uses, and the folder of the cluster's data in it.
-func (m *management) offlineServer(keyFile string) (s *server, dir string, err error) {
-	s = &server{config: serverConfig{
-		DataDir: m.dataDir, Log: slog.New(slog.DiscardHandler), Now: wallClock,
-		Key: config.FindKey(keyFile, m.dataDir, os.Getenv),
-	}}
+func (m *management) offlineExporter(keyFile string) (e restore.Exporter, dir string, err error) {
+	e = restore.Exporter{Version: version, Now: wallClock, Rand: rand.Reader}
 	dir = filepath.Join(m.dataDir, "raft")
 	if _, err := os.Stat(dir); err != nil {
-		return nil, "", fmt.Errorf("no node runs, and there is no data: %w", err)
+		return e, "", fmt.Errorf("no node runs, and there is no data: %w", err)
 	}
-	if s.keys, err = s.config.Key.Open(); err != nil {
-		return nil, "", missingKey(err, s.config.Key)
+	source := config.FindKey(keyFile, m.dataDir, os.Getenv)
+	if e.Keys, err = source.Open(); err != nil {
+		return e, "", missingKey(err, source)
 	}
-	return s, dir, nil
+	return e, dir, nil
 }
 
 // writeOfflineState writes a backup of the state in a data directory that no node uses.
 func (m *management) writeOfflineState(keyFile string, w io.Writer) error {
-	s, dir, err := m.offlineServer(keyFile)
+	e, dir, err := m.offlineExporter(keyFile)
 	if err != nil {
 		return err
 	}
-	b, err := cluster.Salvage(cluster.Config{Dir: dir, Machine: issuer.Machine(), Logger: s.config.Log})
+	b, err := cluster.Salvage(cluster.Config{Dir: dir, Machine: issuer.Machine(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}
-	s.settings = *ledger.At(b.View()).Settings()
-	return s.writeState(w, b)
+	return e.State(w, b)
 }
 
-// writeOfflineJournal writes the journal in a data directory that no node uses, and
-// returns why it may end too early, "" if it does not.
+// writeOfflineJournal writes the journal in a data directory that no node uses. lacks
+// reports why the journal may end too early, "" if it does not.
 func (m *management) writeOfflineJournal(keyFile string, w io.Writer) (lacks string, err error) {
-	s, dir, err := m.offlineServer(keyFile)
+	e, dir, err := m.offlineExporter(keyFile)
 	if err != nil {
 		return "", err
 	}
@@ -155,12 +153,9 @@ func (m *management) writeOfflineJournal(keyFile string, w io.Writer) (lacks str
 		return "", err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	j, err := readOfflineJournal(m.dataDir)
+	j, err := restore.ReadFolder(m.dataDir, e.Now())
 	if err != nil {
 		return "", err
 	}
-	h := s.header(backup.KindJournal)
-	h.Cluster, h.Node, h.Timelines = j.header.Cluster, j.header.Node, j.header.Timelines
-	h.From, h.Seq, h.StateTime, h.Tail, h.Incomplete = j.header.From, j.header.Seq, j.header.StateTime, j.header.Tail, j.header.Incomplete
-	return h.Incomplete, backup.Write(w, h, s.seal, j.history.Export)
+	return j.Header.Incomplete, e.Folder(w, j)
 }

@@ -15,8 +15,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
-	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/restore"
+	"github.com/mintmark-auth/mintmark/keys"
 )
 
 // recoverOptions are the operator's declarations about the nodes that are given up.
@@ -44,11 +45,11 @@ func (m *management) clusterRecover() *cobra.Command {
 			return err
 		}
 		out := newPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
-		showLost(out, p, lost.report, o.confirmed)
+		showLost(out, p, restoreReport(lost), o.confirmed)
 		if err := errors.Join(out.flush(), o.confirm(p)); err != nil {
 			return err
 		}
-		attached, err := lost.attachedJournal()
+		attached, err := lost.Attachment()
 		if err != nil {
 			return err
 		}
@@ -74,7 +75,7 @@ if this node itself was removed or given up. Without --yes it changes nothing.
 What only the lost nodes had acknowledged is lost with them, revocations included,
 except those in journals named with --journal. The journal in a data folder is
 completed from the log there. Clients that got a newer refresh token from the lost
-nodes can go on, as after a restore. At the next start another life of the cluster
+nodes can go on, as after a restore. At the next start another timeline of the cluster
 begins, so that a restore never applies the lost nodes' journals to what happens
 from then on. Never start a node that was given up with its old data: read that data
 (mintmark cluster backup save) if you need it, delete it, and have the node join with
@@ -141,50 +142,44 @@ func (o recoverOptions) confirm(p cluster.RecoveryPlan) error {
 	return nil
 }
 
-// readLostJournals reads the journals of the lost nodes, and compares them with the state
-// of the survivor as a restore does with a backup.
-func (m *management) readLostJournals(p cluster.RecoveryPlan, o recoverOptions) (*restoration, error) {
-	state := ledger.At(p.View)
-	r := &restoration{
-		subject: "this folder", keyAdvice: "put it into cluster.key.old beside this node's own",
-		header: backup.Header{Cluster: state.Settings().BaseURL, Seq: p.Seq, StateTime: stateTime(p.At), Timelines: issuer.Timelines(state)},
+// readLostJournals plans the replay of the journals of the lost nodes on the state of the
+// survivor.
+func (m *management) readLostJournals(p cluster.RecoveryPlan, o recoverOptions) (*restore.Plan, error) {
+	const advice = "put it into cluster.key.old beside this node's own"
+	var held *keys.ClusterKeys
+	var journals []restore.Journal
+	if len(o.journals) > 0 {
+		var err error
+		if held, err = config.FindKey(o.keyFile, m.dataDir, os.Getenv).OpenForRestore(nil); err != nil {
+			return nil, err
+		}
 	}
-	r.report = admin.RestoreReport{Seq: r.header.Seq, StateTime: r.header.StateTime, KnownUntil: r.header.StateTime}
-	if len(o.journals) == 0 {
-		return r, r.addJournals(nil)
-	}
-	if err := r.openKeys(config.FindKey(o.keyFile, m.dataDir, os.Getenv), nil); err != nil {
-		return nil, err
-	}
-	var journals []nodeJournal
 	for _, path := range o.journals {
-		j, err := r.readLostJournal(path)
+		j, err := readLostJournal(path, held)
 		if err != nil {
-			return nil, fmt.Errorf("read the journal in %s: %w", path, err)
+			return nil, fmt.Errorf("read the journal in %s: %w", path, adviseKey(err, advice))
 		}
 		journals = append(journals, j)
 	}
-	if err := r.addJournals(journals); err != nil {
-		return nil, err
-	}
-	return r, r.preview(state)
+	lost, err := restore.Survivor(ledger.At(p.View), p.Seq, p.At, held, journals)
+	return lost, adviseKey(err, advice)
 }
 
 // readLostJournal reads the journal of a lost node from its data folder, or from a file of
 // mintmark cluster backup journal.
-func (r *restoration) readLostJournal(path string) (nodeJournal, error) {
+func readLostJournal(path string, held *keys.ClusterKeys) (restore.Journal, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return nodeJournal{}, err
+		return restore.Journal{}, err
 	}
 	if info.IsDir() {
-		return readOfflineJournal(path)
+		return restore.ReadFolder(path, wallClock())
 	}
 	file, err := readJournal(path)
 	if err != nil {
-		return nodeJournal{}, err
+		return restore.Journal{}, err
 	}
-	return r.readJournal(file)
+	return restore.ReadFile(bytes.NewReader(file), held)
 }
 
 // showLost prints up to when the decisions of the lost nodes are known, and which
@@ -215,28 +210,15 @@ func showLost(p *printer, at cluster.RecoveryPlan, r admin.RestoreReport, sure b
 	p.remark("what else the lost nodes decided is lost. Of these kinds, revocations may have come back: %s. Check each kind, and revoke again what has come back", strings.Join(kinds, ", "))
 }
 
-// attachedJournal returns the journal that the next start replays, or nil if there is
-// nothing to replay.
-func (r *restoration) attachedJournal() ([]byte, error) {
-	if len(r.records) == 0 {
-		return nil, nil
-	}
-	var b bytes.Buffer
-	if err := r.history.After(r.header.Seq).Export(&b); err != nil {
-		return nil, err
-	}
-	return b.Bytes(), nil
-}
-
 // recoverFolder recovers the folder with this node's journal as the apply observer. The
 // recovery applies the rest of the log and then drops it, so nothing could write
 // those decisions to the journal later.
 func (m *management) recoverFolder(conf cluster.Config, attached []byte) (err error) {
-	s := &server{config: serverConfig{DataDir: m.dataDir, Log: conf.Logger, Now: wallClock}}
-	if err := s.openJournal(); err != nil {
+	observer, err := restore.OpenJournal(m.dataDir, conf.Logger)
+	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, s.journal.Journal.Close()) }()
-	conf.ApplyObserver = s.journal
+	defer func() { err = errors.Join(err, observer.Journal.Close()) }()
+	conf.ApplyObserver = observer
 	return cluster.Recover(conf, attached)
 }

@@ -68,11 +68,11 @@ func TestRestoreSaysWhatIsKnown(t *testing.T) {
 		known    time.Time
 		says     []string
 	}{
-		"no journal":        {nil, saved.StateTime, []string{"there is no journal: whatever was revoked, suspended, disabled or changed after " + utc(saved.StateTime) + " is as it was then"}},
+		"no journal":        {nil, saved.StateTime, []string{"there is no journal: whatever was revoked, suspended, disabled or changed after " + formatUTC(saved.StateTime) + " is as it was then"}},
 		"an empty one":      {[][]byte{empty}, saved.StateTime, []string{"the journal is empty"}},
-		"before the backup": {[][]byte{early}, saved.StateTime, []string{"the journal ends at " + utc(inspect(t, early).StateTime), "before the backup (" + utc(saved.StateTime)}},
+		"before the backup": {[][]byte{early}, saved.StateTime, []string{"the journal ends at " + formatUTC(inspect(t, early).StateTime), "before the backup (" + formatUTC(saved.StateTime)}},
 		"holes": {[][]byte{holes}, time.UnixMilli(at + 25).UTC(), []string{
-			"the journal has nothing from " + utc(saved.StateTime) + " to ", "; the journal has nothing from ",
+			"the journal has nothing from " + formatUTC(saved.StateTime) + " to ", "; the journal has nothing from ",
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -136,3 +136,6 @@ func TestRestoreSaysWhatItLeaves(t *testing.T) {
 	require.Contains(t, r.NotDone[0], "key "+first+" dropped in emergency")
 	require.Contains(t, r.NotDone[0], "still in use")
 }
+
+// formatUTC is a time as the reports of a restore have it.
+func formatUTC(t time.Time) string { return t.UTC().Format(time.RFC3339) }

@@ -115,6 +115,6 @@ func TestRestoreOfFilesWithoutATimeline(t *testing.T) {
 	r := w.preview(state, old)
 	require.Len(t, r.Changes, 1)
 	require.Len(t, r.Warnings, 1)
-	require.Contains(t, r.Warnings[0], "does not say which life of the cluster it is of")
+	require.Contains(t, r.Warnings[0], "names no timeline of the cluster")
 	require.Empty(t, w.preview(state, late).Warnings)
 }

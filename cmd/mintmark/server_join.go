@@ -12,6 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/restore"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -29,7 +30,7 @@ const (
 // join makes the folder a member's. It tries until it is: where it is refused it
 // waits for another token, and says so to whoever asks.
 func (s *server) join(ctx context.Context, dir, advertise string) error {
-	if err := s.refuseExistingJournal(); err != nil {
+	if err := restore.RefuseExistingJournal(s.config.DataDir); err != nil {
 		return err
 	}
 	c := s.config.Cluster

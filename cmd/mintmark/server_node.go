@@ -1,7 +1,6 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -14,6 +13,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/restore"
 )
 
 // clusterConfig is what a node needs to have peers.
@@ -32,7 +32,7 @@ type clusterConfig struct {
 func (s *server) openNode(ctx context.Context) error {
 	c := s.config
 	dir := filepath.Join(c.DataDir, "raft")
-	if err := s.refusePartialRestore(); err != nil {
+	if err := restore.RefuseInterrupted(c.DataDir); err != nil {
 		return err
 	}
 	if c.Cluster == nil {
@@ -102,7 +102,7 @@ func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 	if err := checkUnused(conf.Dir); err != nil {
 		return fmt.Errorf("open the data in %s: %w", s.config.DataDir, err)
 	}
-	if err := s.openJournal(); err != nil {
+	if s.journal, err = restore.OpenJournal(s.config.DataDir, s.config.Log); err != nil {
 		return err
 	}
 	conf.ApplyObserver = s.journal
@@ -112,10 +112,10 @@ func (s *server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 	if err := s.awaitClock(ctx); err != nil {
 		return err
 	}
-	if err := s.beginRecoveredTimeline(ctx); err != nil {
-		return fmt.Errorf("begin another life of the cluster: %w", err)
+	if err := s.restoreTarget(s.keys).BeginRecovered(ctx, conf.Dir, s.journal.Journal, s.nodeName()); err != nil {
+		return fmt.Errorf("begin another timeline of the cluster: %w", err)
 	}
-	s.labelTasks.Go(s.labelJournal)
+	s.labelTasks.Go(func() { restore.KeepLabel(s.stopping, s.node, s.journal, s.nodeName()) })
 	return nil
 }
 
@@ -136,7 +136,7 @@ func checkUnused(dir string) error {
 func (s *server) openStandalone(ctx context.Context, dir string) error {
 	var err error
 	if _, missing := os.Stat(dir); errors.Is(missing, fs.ErrNotExist) {
-		if err := s.refuseExistingJournal(); err != nil {
+		if err := restore.RefuseExistingJournal(s.config.DataDir); err != nil {
 			return err
 		}
 		if err := cluster.CheckFreeSpace(s.config.DataDir); err != nil {
@@ -164,35 +164,6 @@ func missingKey(err error, k config.KeySource) error {
 		return fmt.Errorf("%s is missing, and the data beside it is sealed under it: put the key back", k.File)
 	}
 	return err
-}
-
-// restore makes a cluster out of a backup.
-func (s *server) restore(ctx context.Context, conf cluster.Config, r *restoration) (err error) {
-	if s.keys, err = s.config.Key.Open(); err != nil {
-		return err
-	}
-	if err := s.markRestore(); err != nil {
-		return err
-	}
-	restoreHook("marked")
-	if err := cluster.Restore(conf, bytes.NewReader(r.state)); err != nil {
-		return err
-	}
-	restoreHook("written")
-	conf.TrustClock = true // the backup may be of any age
-	if err := s.openWith(ctx, conf); err != nil {
-		return err
-	}
-	restoreHook("opened")
-	if err := r.apply(ctx, s.node); err != nil {
-		return err
-	}
-	restoreHook("sealed")
-	if err := s.unmarkRestore(); err != nil {
-		return err
-	}
-	restoreHook("done")
-	return nil
 }
 
 // sealer gives the cluster what it needs of the cluster keys.

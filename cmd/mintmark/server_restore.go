@@ -7,198 +7,144 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"strings"
-	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
-	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/restore"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// A restoration is a backup that was read, with what its journals add.
-type restoration struct {
-	keys    *keys.ClusterKeys // this node's, and those that the files are sealed under
-	header  backup.Header
-	state   []byte           // a snapshot of the cluster package
-	history *journal.History // what the journals have together; nil without any
-	records []ledger.Record  // of it, those after the backup
-	report  admin.RestoreReport
+// restoreHook is called after each step of a restore, for tests that kill it there.
+var restoreHook = func(_ string) {}
 
-	// subject names, in messages, what the journals complete: "the backup" or "this
-	// folder".
-	subject string
-	// keyAdvice is advice for messages: how to provide another cluster key.
-	keyAdvice string
-}
-
-const nameKeyFile = "name its file with --" + config.KeyClusterKeyFile
-
-// readRestoration reads and judges a backup before anything is made of it.
-func (s *server) readRestoration(in io.Reader, o admin.RestoreOptions) (*restoration, error) {
-	r := &restoration{subject: "the backup", keyAdvice: nameKeyFile}
-	if err := r.openKeys(s.config.Key, o.Keys); err != nil {
+// planRestore reads a backup and judges it before anything is written.
+func (s *server) planRestore(in io.Reader, o admin.RestoreOptions) (*restore.Plan, error) {
+	held, err := s.config.Key.OpenForRestore(o.Keys)
+	if err != nil {
 		if _, damaged := backup.Inspect(in); damaged != nil {
-			err = refusal{damaged} // which no key opens
+			err = damaged // which no key opens
 		}
+		return nil, refusal{err}
+	}
+	p, err := restore.Read(in, o.Journals, held, s.config.Now)
+	if err != nil {
+		return nil, refusal{adviseKey(err, "name its file with --"+config.KeyClusterKeyFile)}
+	}
+	if err := s.checkClusterSettings(p.Settings); err != nil {
 		return nil, err
 	}
-	var body io.Reader
-	var err error
-	if r.header, body, err = r.open(in, backup.KindState); err != nil {
-		return nil, err
+	if p.Gap != "" && !o.AcceptGap && !o.DryRun {
+		return nil, refusal{fmt.Errorf("%s; --accept-gap restores all the same", p.Gap)}
 	}
-	if r.state, err = io.ReadAll(body); err != nil {
-		return nil, refusal{fmt.Errorf("read the backup: %w", err)}
-	}
-	memory := cluster.NewMemory(issuer.Machine(), s.config.Now)
-	if err := memory.Load(bytes.NewReader(r.state)); err != nil {
-		return nil, refusal{fmt.Errorf("read the backup: %w", err)}
-	}
-	if ahead := r.header.StateTime.Sub(s.config.Now()); ahead > cluster.ClockTolerance {
-		return nil, refusal{fmt.Errorf("the last decision in the backup is of %s, which is %s ahead of this node's clock: the cluster could decide nothing until then. "+
-			"Correct this clock, or, if the cluster's clock was wrong, restore a backup from before that", utc(r.header.StateTime), ahead.Round(time.Second))}
-	}
-	state := ledger.At(memory.View())
-	if err := s.checkClusterSettings(*state.Settings()); err != nil {
-		return nil, err
-	}
-	r.header.Timelines = issuer.Timelines(state) // which nobody but who sealed it wrote
-	h := r.header
-	r.report = admin.RestoreReport{
-		DryRun: o.DryRun, Cluster: h.Cluster, Taken: h.Taken, StateTime: h.StateTime, Seq: h.Seq, Counts: h.Counts,
-		KnownUntil: h.StateTime,
-	}
-	if err := r.readJournals(o.Journals); err != nil {
-		return nil, err
-	}
-	if err := r.preview(state); err != nil {
-		return nil, err
-	}
-	if gap := r.report.Gap; gap != "" && !o.AcceptGap && !o.DryRun {
-		return nil, refusal{fmt.Errorf("%s; --accept-gap restores all the same", gap)}
-	}
-	return r, nil
+	return p, nil
 }
 
-// openKeys opens the cluster keys that are at hand.
-func (r *restoration) openKeys(source config.KeySource, more []admin.Plain) (err error) {
-	r.keys, err = source.Open()
-	if errors.Is(err, fs.ErrNotExist) {
-		return refusal{fmt.Errorf("the cluster key that the backup is sealed under must be in %s first", source.File)}
-	}
-	for _, text := range more {
-		if err == nil {
-			err = r.keys.AddOpenOnly([]byte(text.Reveal()))
-		}
-	}
-	if err != nil { // a file that is not as it should be, and whose name the error has
-		return refusal{fmt.Errorf("open the cluster keys at hand: %w", err)}
-	}
-	return nil
-}
-
-// open opens a file with the key that its head names.
-func (r *restoration) open(in io.Reader, kind string) (backup.Header, io.Reader, error) {
-	h, body, err := backup.Open(in, func(h backup.Header, in io.Reader, context []byte) (io.Reader, error) {
-		key, err := r.keys.Get(h.ClusterKey)
-		if err != nil {
-			return nil, fmt.Errorf("this %s is sealed under cluster key %s, and only %s can be opened here: %s",
-				h.Kind, h.ClusterKey, strings.Join(r.keys.IDs(), ", "), r.keyAdvice)
-		}
-		return key.OpenStream(in, context)
-	})
+// adviseKey adds to an error for want of a cluster key how to provide one.
+func adviseKey(err error, advice string) error {
+	var missing *restore.KeyError
 	switch {
-	case err != nil:
-		return h, nil, refusal{fmt.Errorf("open the %s: %w", nameOfKind(kind), err)}
-	case h.Kind != kind:
-		return h, nil, refusal{fmt.Errorf("this is a backup of a %s, not of a %s", h.Kind, kind)}
+	case !errors.As(err, &missing):
+		return err
+	case missing.Outdated:
+		return fmt.Errorf("%w: give this node the new key, and for the old one, %s", err, advice)
 	}
-	return h, body, nil
+	return fmt.Errorf("%w: for another one, %s", err, advice)
 }
 
-func nameOfKind(kind string) string {
-	if kind == backup.KindState {
-		return "backup"
+// restoreReport is a plan as operators' commands show it; zero for nil.
+func restoreReport(p *restore.Plan) (r admin.RestoreReport) {
+	if p == nil {
+		return r
 	}
-	return kind
-}
-
-// preview says what the journal changes, and makes sure that the keys it leaves
-// can be opened.
-func (r *restoration) preview(state ledger.View) error {
-	p, refused := state.PreviewReplay(r.header.Seq, r.records)
-	if refused != nil {
-		why := refused.Cause.String()
-		if refused.Note != "" {
-			why = "its " + refused.Field + " " + refused.Note
+	h := p.Header
+	r = admin.RestoreReport{
+		Cluster: h.Cluster, Taken: h.Taken, StateTime: h.StateTime, Seq: h.Seq, Counts: h.Counts,
+		Changes: p.Replay.Lines, NotDone: p.Replay.Unapplied, Warnings: p.Warnings, Gap: p.Gap,
+	}
+	var known uint64
+	if known, r.KnownUntil = p.KnownUntil(); known > h.Seq {
+		r.Journal = known
+	}
+	for _, s := range p.Spans {
+		span := admin.JournalSpan{From: s.From, To: s.To, Ends: ledger.Time(s.ToAt).Std()}
+		if s.FromAt != 0 { // otherwise it begins with the cluster
+			span.Begins = ledger.Time(s.FromAt).Std()
 		}
-		return refusal{fmt.Errorf("the journal can't be replayed: %s", why)}
+		r.Covered = append(r.Covered, span)
 	}
-	if err := issuer.CheckOpenable(p.Keyring, r.keys); err != nil {
-		return refusal{fmt.Errorf("%w; the cluster keys here are %s: for another one, %s", err, strings.Join(r.keys.IDs(), ", "), r.keyAdvice)}
-	}
-	if to, own := rewrappedTo(r.records), r.keys.Current().ID(); to != "" && to != own {
-		return refusal{fmt.Errorf("the journal says that the cluster key was changed to %s, and this node has %s: "+
-			"give this node the new key, and for the old one, %s", to, own, r.keyAdvice)}
-	}
-	r.report.Changes, r.report.NotDone = p.Lines, p.Unapplied
-	for _, n := range p.Counts {
+	for _, n := range p.Replay.Counts {
 		if n.Skipped > 0 {
-			r.report.Skipped = append(r.report.Skipped, admin.SkippedChanges{What: n.Kind.String(), Count: n.Skipped})
+			r.Skipped = append(r.Skipped, admin.SkippedChanges{What: n.Kind.String(), Count: n.Skipped})
 		}
 	}
-	return nil
+	return r
 }
 
-// rewrappedTo is the cluster key that records change to last, "" if they don't.
-// The node that restores has that one: an older one may have been known to
-// somebody it should not be known to.
-func rewrappedTo(records []ledger.Record) (id string) {
-	for _, r := range records {
-		for _, e := range r.Effects {
-			if e.Kind == ledger.EffectRewrapped {
-				id = e.ID
-			}
-		}
-	}
-	return id
-}
-
-// apply has the restored cluster know what it is, and what the journal says,
-// before anybody is served.
-func (r *restoration) apply(ctx context.Context, n *cluster.Node) error {
-	decide := func(c ledger.Command) error {
-		_, err := mustPropose(ctx, n, c)
+// restore makes a cluster out of a backup.
+func (s *server) restore(ctx context.Context, conf cluster.Config, p *restore.Plan) (err error) {
+	if s.keys, err = s.config.Key.Open(); err != nil {
 		return err
 	}
-	if err := decide(&ledger.BeginRestore{Backup: r.header.Seq}); err != nil {
-		return fmt.Errorf("begin the restored cluster: %w", err)
+	if err := restore.Mark(s.config.DataDir); err != nil {
+		return err
 	}
-	restoreHook("begun")
-	for _, replay := range ledger.Replays(r.header.Seq, r.records) {
-		if err := decide(replay); err != nil {
-			return fmt.Errorf("replay the journal: %w", err)
-		}
+	restoreHook("marked")
+	if err := cluster.Restore(conf, bytes.NewReader(p.State)); err != nil {
+		return err
 	}
-	restoreHook("replayed")
-	return issuer.RestoredKeyring{Node: n, Keys: r.keys, Version: version, Rand: rand.Reader}.Rewrap(ctx)
+	restoreHook("written")
+	conf.TrustClock = true // the backup may be of any age
+	if err := s.openWith(ctx, conf); err != nil {
+		return err
+	}
+	restoreHook("opened")
+	if err := s.restoreTarget(p.Keys).Apply(ctx, p); err != nil {
+		return err
+	}
+	restoreHook("sealed")
+	if err := restore.Unmark(s.config.DataDir); err != nil {
+		return err
+	}
+	restoreHook("done")
+	return nil
 }
 
-// mustPropose has a node decide what must not be refused, before anybody is served.
-// The index is where a view shows it.
-func mustPropose(ctx context.Context, n *cluster.Node, c ledger.Command) (index uint64, err error) {
-	value, index, err := n.Propose(ctx, &issuer.Entry{Command: c})
+// restoreTarget is this node for a restore whose files need the given keys.
+func (s *server) restoreTarget(held *keys.ClusterKeys) restore.Target {
+	return restore.Target{Node: s.node, Keys: held, Version: version, Log: s.config.Log, Rand: rand.Reader, Step: restoreHook}
+}
+
+// exporter writes the files of this node.
+func (s *server) exporter() restore.Exporter {
+	return restore.Exporter{Keys: s.keys, Node: s.nodeName(), Version: version, Now: s.config.Now, Rand: rand.Reader}
+}
+
+// nodeName is the name of this node, "" for a node alone.
+func (s *server) nodeName() string {
+	if s.config.Cluster == nil {
+		return ""
+	}
+	return s.config.Cluster.Name
+}
+
+// saveState writes a backup of the cluster. This node's journal is on disk up to the
+// same command then.
+func (s *server) saveState(ctx context.Context, w io.Writer) error {
+	if err := s.node.Removed(); err != nil {
+		return refusal{err} // it has no leader to ask how far it is
+	}
+	b, err := s.node.Backup(ctx)
 	if err != nil {
-		return 0, err
+		return operatorError(err)
 	}
-	if refused := value.(ledger.Outcome).Refusal; refused != nil {
-		return 0, fmt.Errorf("refused: %s %s %s", refused.Cause, refused.Field, refused.Note)
-	}
-	return index, nil
+	_ = s.journal.Flush() // which logs its errors
+	return s.exporter().State(w, b)
+}
+
+// saveJournal writes this node's journal.
+func (s *server) saveJournal(_ context.Context, w io.Writer) error {
+	return s.exporter().Journal(w, s.journal.Journal, ledger.At(s.node.View()))
 }

@@ -8,12 +8,13 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/restore"
 )
 
 // openOnRequest waits until an operator has said on the socket what the cluster
 // shall be: a new one, or one that comes out of a backup.
 func (s *server) openOnRequest(ctx context.Context, conf cluster.Config) error {
-	if err := s.refuseExistingJournal(); err != nil {
+	if err := restore.RefuseExistingJournal(s.config.DataDir); err != nil {
 		return err
 	}
 	asked := make(chan func() error)
@@ -36,11 +37,11 @@ func (s *server) openOnRequest(ctx context.Context, conf cluster.Config) error {
 			return do(request, func() error { return s.create(ctx, conf, c) })
 		},
 		Restore: func(request context.Context, in io.Reader, o admin.RestoreOptions) (admin.RestoreReport, error) {
-			r, err := s.readRestoration(in, o)
+			p, err := s.planRestore(in, o)
 			if err != nil || o.DryRun {
-				return reportOf(r), err
+				return restoreReport(p), err
 			}
-			return r.report, do(request, func() error { return s.restore(ctx, conf, r) })
+			return restoreReport(p), do(request, func() error { return s.restore(ctx, conf, p) })
 		},
 	}))
 	if err != nil {
@@ -66,13 +67,6 @@ func (s *server) awaitStart(ctx context.Context) error {
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-}
-
-func reportOf(r *restoration) admin.RestoreReport {
-	if r == nil {
-		return admin.RestoreReport{}
-	}
-	return r.report
 }
 
 // checkNewCluster refuses addresses that are others than those that this node was started

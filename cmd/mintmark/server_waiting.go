@@ -61,11 +61,7 @@ func (s *server) waitingHandler(create func(context.Context, admin.NewCluster) e
 }
 
 func (s *server) waitingConfig() admin.Waiting {
-	w := admin.Waiting{WaitReason: s.waitingFor, Status: s.overview, Now: s.config.Now, Log: s.config.Log}
-	if s.config.Cluster != nil {
-		w.Name = s.config.Cluster.Name
-	}
-	return w
+	return admin.Waiting{Name: s.nodeName(), WaitReason: s.waitingFor, Status: s.overview, Now: s.config.Now, Log: s.config.Log}
 }
 
 // awaitClock returns when this node accepts its clock, or at once if it has peers.
@@ -88,7 +84,7 @@ func (s *server) awaitClock(ctx context.Context) error {
 // overview is the cluster as far as this node knows it by now.
 func (s *server) overview(ctx context.Context) admin.ClusterStatus {
 	if !s.isOpen() {
-		return admin.ClusterStatus{Name: s.waitingConfig().Name}
+		return admin.ClusterStatus{Name: s.nodeName()}
 	}
 	return statusOf(s.node.Overview(ctx))
 }

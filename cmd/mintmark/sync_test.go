@@ -9,9 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable/durabletest"
 )
 
-// A mark is on disk, and so is that it is gone, when the call returns: a power cut
-// must not leave the half of a restore without its mark, nor the users of mintmark
-// dev without theirs. So is a resource server's secret, which is shown once.
+// A mark is on disk when the call returns: a power cut must not leave the users of
+// mintmark dev without theirs. So is a resource server's secret, which is shown once.
 func TestMarksAreOnDisk(t *testing.T) {
 	s := &server{config: serverConfig{DataDir: t.TempDir()}}
 	for _, row := range []struct {
@@ -19,8 +18,6 @@ func TestMarksAreOnDisk(t *testing.T) {
 		do   func() error
 		want []string
 	}{
-		{"a restore begins", s.markRestore, []string{"", durabletest.Folder}},
-		{"a restore ends", s.unmarkRestore, []string{durabletest.Folder}},
 		{"mintmark dev", s.markDev, []string{"", durabletest.Folder}},
 		{
 			"a reader of the feed",

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -79,6 +80,24 @@ func (s KeySource) Open() (*keys.ClusterKeys, error) {
 		return nil, err
 	}
 	return keys.FixedClusterKey(key, s.FixedReason), nil
+}
+
+// OpenForRestore opens the cluster keys that the files of a restore may be sealed under:
+// the node's own, and more that an operator named.
+func (s KeySource) OpenForRestore(more []admin.Plain) (*keys.ClusterKeys, error) {
+	held, err := s.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("the cluster key that the backup is sealed under must be in %s first", s.File)
+	}
+	for _, text := range more {
+		if err == nil {
+			err = held.AddOpenOnly([]byte(text.Reveal()))
+		}
+	}
+	if err != nil { // a malformed file, which the error names
+		return nil, fmt.Errorf("open the cluster keys at hand: %w", err)
+	}
+	return held, nil
 }
 
 // Create returns the key of a cluster that is about to be made: the operator's, or a

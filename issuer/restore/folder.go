@@ -1,6 +1,7 @@
-package main
+package restore
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer"
@@ -16,15 +18,16 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// readOfflineJournal reads the journal in the data folder of a node that does not run. A
+// ReadFolder reads the journal in the data folder of a node that does not run. A
 // running node writes its journal some time after the log, and what a kill takes from
-// the journal is still in the log, so the log completes it.
+// the journal is still in the log, so the log completes it. Header.Incomplete reports
+// a log that can't be read.
 //
 // It works on a copy: opening the files writes to them, and the folder may be all that
 // is left of the node, or on a disk that can't be written. Nor may the journal of a
 // node that is started again have commands that were never decided.
-func readOfflineJournal(dir string) (j nodeJournal, err error) {
-	if _, err := os.Stat(filepath.Join(dir, "journal")); err != nil {
+func ReadFolder(dataDir string, taken time.Time) (j Journal, err error) {
+	if _, err := os.Stat(journalDir(dataDir)); err != nil {
 		return j, fmt.Errorf("not the data folder of a node: %w", err)
 	}
 	to, err := os.MkdirTemp("", "mintmark-journal-")
@@ -32,47 +35,57 @@ func readOfflineJournal(dir string) (j nodeJournal, err error) {
 		return j, err
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(to)) }()
-	if err := copyFiles(filepath.Join(to, "journal"), filepath.Join(dir, "journal")); err != nil {
+	if err := copyFiles(journalDir(to), journalDir(dataDir)); err != nil {
 		return j, err
 	}
-	opened, err := journal.Open(journal.Config{Dir: filepath.Join(to, "journal")})
+	opened, err := journal.Open(journal.Config{Dir: journalDir(to)})
 	if err != nil {
 		return j, err
 	}
 	defer func() { err = errors.Join(err, opened.Close()) }()
-	if j.header, err = withLabel(backup.Header{Kind: backup.KindJournal, Taken: wallClock()}, opened); err != nil {
+	j.Header = backup.Header{Kind: backup.KindJournal, Taken: taken}
+	if err := addLabel(&j.Header, opened); err != nil {
 		return j, err
 	}
 	written := opened.Last()
-	b, unread := replayLog(dir, to, opened)
-	if j.history, err = historyOf(opened); err != nil {
+	b, unread := replayLog(dataDir, to, opened)
+	if j.History, err = historyOf(opened); err != nil {
 		return j, err
 	}
 	if unread != nil {
-		j.history = j.history.Until(written)
-		j.header.Incomplete = fmt.Sprintf("what was revoked shortly before the node stopped may be missing in the journal in %s, because the log there can't be read: %s",
-			dir, strings.ReplaceAll(unread.Error(), to, dir))
+		j.History = j.History.Until(written)
+		j.Header.Incomplete = fmt.Sprintf("what was revoked shortly before the node stopped may be missing in the journal in %s, because the log there can't be read: %s",
+			dataDir, strings.ReplaceAll(unread.Error(), to, dataDir))
 	} else if from := max(b.SharedSeq, written) + 1; from <= b.Seq {
-		j.header.Tail = &backup.Tail{From: from, Term: b.Term}
+		j.Header.Tail = &backup.Tail{From: from, Term: b.Term}
 	}
-	recovered, err := cluster.PendingRecovery(filepath.Join(dir, "raft"))
+	recovered, err := cluster.PendingRecovery(filepath.Join(dataDir, "raft"))
 	if err == nil && recovered != nil {
-		j.history = j.history.Until(recovered.Seq) // later records belong to another timeline
+		j.History = j.History.Until(recovered.Seq) // later records belong to another timeline
 	}
-	setSpans(&j.header, j.history.Spans())
+	setSpans(&j.Header, j.History.Spans())
 	return j, err
 }
 
-// replayLog has j take note of what the raft log in the data folder dir does, of which
-// it makes a copy in the folder to.
-func replayLog(dir, to string, j *journal.Journal) (*cluster.Backup, error) {
+// replayLog applies a copy of the raft log in a data folder with the journal as the
+// apply observer. The copy is made in the folder to.
+func replayLog(dataDir, to string, j *journal.Journal) (*cluster.Backup, error) {
 	raft, log := filepath.Join(to, "raft"), slog.New(slog.DiscardHandler)
-	if err := copyFiles(raft, filepath.Join(dir, "raft")); err != nil {
+	if err := copyFiles(raft, filepath.Join(dataDir, "raft")); err != nil {
 		return nil, err
 	}
 	return cluster.Salvage(cluster.Config{
 		Dir: raft, Machine: issuer.Machine(), Logger: log, ApplyObserver: &issuer.JournalObserver{Journal: j, Log: log},
 	})
+}
+
+// historyOf reads a whole journal.
+func historyOf(j *journal.Journal) (*journal.History, error) {
+	var all bytes.Buffer
+	if err := j.Export(&all); err != nil {
+		return nil, fmt.Errorf("read the journal: %w", err)
+	}
+	return journal.Read(&all)
 }
 
 // copyFiles copies a folder with the regular files in it. Only their owner can read

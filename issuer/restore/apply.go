@@ -1,0 +1,67 @@
+package restore
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// A Target is the node that comes out of a restore or a recovery, before it serves
+// and before other nodes join it.
+type Target struct {
+	Node *cluster.Node
+	// Keys are the cluster keys of the node, and those that the state or the journals
+	// are sealed under.
+	Keys    *keys.ClusterKeys
+	Version string // of the program
+	Log     *slog.Logger
+	Rand    io.Reader
+	// Step is called with the name of each completed step, for tests that kill the
+	// process there. It may be nil.
+	Step func(string)
+}
+
+// Apply begins the timeline of the restored cluster, replays the journals of the plan,
+// and rewraps the keys under the node's own cluster key.
+func (t Target) Apply(ctx context.Context, p *Plan) error {
+	if _, err := t.propose(ctx, &ledger.BeginRestore{Backup: p.Header.Seq}); err != nil {
+		return fmt.Errorf("begin the restored cluster: %w", err)
+	}
+	t.step("begun")
+	for _, replay := range ledger.Replays(p.Header.Seq, p.records) {
+		if _, err := t.propose(ctx, replay); err != nil {
+			return fmt.Errorf("replay the journal: %w", err)
+		}
+	}
+	t.step("replayed")
+	return t.rewrap(ctx)
+}
+
+func (t Target) step(name string) {
+	if t.Step != nil {
+		t.Step(name)
+	}
+}
+
+func (t Target) rewrap(ctx context.Context) error {
+	return issuer.RestoredKeyring{Node: t.Node, Keys: t.Keys, Version: t.Version, Rand: t.Rand}.Rewrap(ctx)
+}
+
+// propose proposes a command that must not be refused. A view at the index has its
+// effect.
+func (t Target) propose(ctx context.Context, c ledger.Command) (index uint64, err error) {
+	value, index, err := t.Node.Propose(ctx, &issuer.Entry{Command: c})
+	if err != nil {
+		return 0, err
+	}
+	if r := value.(ledger.Outcome).Refusal; r != nil {
+		return 0, fmt.Errorf("refused: %s %s %s", r.Cause, r.Field, r.Note)
+	}
+	return index, nil
+}

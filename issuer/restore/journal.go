@@ -1,0 +1,108 @@
+package restore
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"path/filepath"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/issuer/journal"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+func journalDir(dataDir string) string { return filepath.Join(dataDir, "journal") }
+
+// OpenJournal opens the journal in a data folder as the apply observer of its node. The
+// caller closes it after the node.
+func OpenJournal(dataDir string, log *slog.Logger) (*issuer.JournalObserver, error) {
+	j, err := journal.Open(journal.Config{
+		Dir:     journalDir(dataDir),
+		OnError: func(err error) { log.Error("journal not written", "error", err) },
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open the journal: %w", err)
+	}
+	if r := j.Recovered(); r.Damaged > 0 {
+		log.Warn("journal damaged, a restore will report the gaps", "places", r.Damaged)
+	}
+	return &issuer.JournalObserver{Journal: j, Log: log}, nil
+}
+
+// RefuseExistingJournal returns an error if a data folder has a journal. A cluster must
+// not begin another history of commands beside that of an earlier one.
+func RefuseExistingJournal(dataDir string) error {
+	dir := journalDir(dataDir)
+	empty, err := journal.Empty(dir)
+	if err != nil {
+		return fmt.Errorf("look at the journal: %w", err)
+	}
+	if empty {
+		return nil
+	}
+	return fmt.Errorf("%s is the journal of another cluster, or of this one before its data was lost: move it away, and keep it for a restore", dir)
+}
+
+// A label names the cluster and the node that a journal belongs to. It lies beside the
+// journal, for the case that only this folder is left of the node.
+type label struct {
+	Cluster   string            `json:"cluster"`
+	Node      string            `json:"node"`
+	Timelines []backup.Timeline `json:"timelines"`
+}
+
+// KeepLabel writes the label of a node's journal whenever the state changes it, until
+// stopping is closed. A node that joins learns the timeline of its cluster only after
+// it starts. name is that of the node, "" for a node alone.
+func KeepLabel(stopping <-chan struct{}, n *cluster.Node, o *issuer.JournalObserver, name string) {
+	for {
+		restores, settings := n.Changed(ledger.TableRestores), n.Changed(ledger.TableSettings)
+		if err := writeLabel(o.Journal, ledger.At(n.View()), name); err != nil {
+			o.Log.Error("journal label not written", "error", err)
+		}
+		select {
+		case <-restores:
+		case <-settings:
+		case <-stopping:
+			return
+		}
+	}
+}
+
+func writeLabel(j *journal.Journal, v ledger.View, name string) error {
+	l := label{Cluster: v.Settings().BaseURL, Node: name, Timelines: Timelines(v)}
+	if len(l.Timelines) == 0 || l.Cluster == "" {
+		return nil // not known yet
+	}
+	text, err := json.Marshal(l)
+	if err != nil {
+		return fmt.Errorf("encode the label of the journal: %w", err)
+	}
+	return j.SetLabel(text)
+}
+
+// addLabel completes the header with what the label of a journal has, if there is one.
+func addLabel(h *backup.Header, j *journal.Journal) error {
+	text, err := j.Label()
+	if err != nil || text == nil {
+		return err
+	}
+	var l label
+	if err := json.Unmarshal(text, &l); err != nil {
+		return fmt.Errorf("read the label of the journal: %w", err)
+	}
+	h.Cluster, h.Node, h.Timelines = l.Cluster, l.Node, l.Timelines
+	return nil
+}
+
+// Timelines are the timelines of a state as the header of a file has them.
+func Timelines(v ledger.View) []backup.Timeline {
+	var all []backup.Timeline
+	for _, l := range v.Timelines() {
+		all = append(all, backup.Timeline{ID: hex.EncodeToString(l.ID[:]), From: l.From})
+	}
+	return all
+}
