@@ -42,6 +42,23 @@ func TestParseAuthorizationRequest(t *testing.T) {
 	require.Empty(t, r.State, "neither of two values is the one to return")
 }
 
+// TestQuery: a value is escaped where it must be and nowhere else, so that a query
+// does not grow when it is written anew.
+func TestQuery(t *testing.T) {
+	require.Equal(t, "client_id=app", (&oauth.AuthorizationRequest{ClientID: "app"}).Query())
+	r := oauth.AuthorizationRequest{ClientID: "a b\x1f\x7f\u00e9", State: "%&+#~!=/?;"}
+	require.Equal(t, "client_id=a+b%1F%7F%C3%A9&state=%25%26%2B%23~!=/?;", r.Query())
+}
+
+// TestRepeatedParameter: what comes behind a repeated parameter is read too.
+func TestRepeatedParameter(t *testing.T) {
+	r, refused := oauth.ParseAuthorizationRequest("client_id=app&scope=A&scope=B&state=x")
+	require.Nil(t, refused)
+	require.NotNil(t, r.Fault)
+	require.Equal(t, "A", r.Scope)
+	require.Equal(t, "x", r.State)
+}
+
 func TestLocation(t *testing.T) {
 	r := oauth.AuthorizationResponse{RedirectURI: "https://a/cb", Code: "c", State: "a b\r\nX: y", Issuer: "https://i"}
 	require.Equal(t, "https://a/cb?code=c&state=a+b%0D%0AX%3A+y&iss=https%3A%2F%2Fi", r.Location())

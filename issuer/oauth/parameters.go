@@ -78,7 +78,7 @@ func (p *parameters) form(text string, repeated func(name string) error) error {
 // ones hold text; null counts as absent, as an empty value does in a form.
 func (p *parameters) object(body []byte) error {
 	d := json.NewDecoder(bytes.NewReader(body))
-	if t, err := d.Token(); err != nil || t != json.Delim('{') {
+	if t, _ := d.Token(); t != json.Delim('{') {
 		return errSyntax
 	}
 	for d.More() {
@@ -94,11 +94,7 @@ func (p *parameters) object(body []byte) error {
 		if err := d.Decode(&value); err != nil {
 			return errSyntax
 		}
-		f := p.field(name)
-		if f == nil || string(value) == "null" {
-			continue
-		}
-		if value[0] != '"' || json.Unmarshal(value, f) != nil {
+		if f := p.field(name); f != nil && json.Unmarshal(value, f) != nil { // null changes nothing
 			return errNotText
 		}
 	}

@@ -31,6 +31,7 @@ func TestValidChallenge(t *testing.T) {
 		"other alphabet": {strings.ReplaceAll(good, "-", "+"), false},
 		"line break":     {good[:42] + "\n", false},
 		"not canonical":  {good[:42] + "N", false},
+		"31 bytes":       {strings.Repeat("A", 42) + "\n", false},
 		"a verifier":     {good[:42] + "~", false},
 	} {
 		t.Run(name, func(t *testing.T) { assert.Equal(t, tc.want, oauth.ValidChallenge(tc.text)) })

@@ -2,6 +2,7 @@ package oauth
 
 import (
 	"net/url"
+	"strconv"
 	"strings"
 )
 
@@ -38,7 +39,7 @@ func CheckRedirectURI(uri string, public bool) string {
 	switch u.Scheme {
 	case "https", "http":
 		switch {
-		case u.Opaque != "" || u.Hostname() == "":
+		case u.Hostname() == "":
 			return "has no host"
 		case strings.Contains(u.Host, "*"):
 			return "has a wildcard in its host"
@@ -73,16 +74,13 @@ func MatchRedirectURI(registered, requested string, public bool) bool {
 	if !public {
 		return false
 	}
-	r, ok := trimLoopbackPort(registered)
-	if !ok {
-		return false
-	}
-	q, ok := trimLoopbackPort(requested)
-	return ok && r == q
+	trimmed := trimLoopbackPort(registered)
+	return trimmed != "" && trimmed == trimLoopbackPort(requested)
 }
 
-// trimLoopbackPort removes the port of an http URI on 127.0.0.1, [::1] or localhost.
-func trimLoopbackPort(uri string) (string, bool) {
+// trimLoopbackPort removes the port of an http URI on 127.0.0.1, [::1] or localhost. It
+// returns "" for any other URI.
+func trimLoopbackPort(uri string) string {
 	for _, origin := range []string{"http://127.0.0.1", "http://[::1]", "http://localhost"} {
 		rest, ok := strings.CutPrefix(uri, origin)
 		if !ok {
@@ -94,19 +92,19 @@ func trimLoopbackPort(uri string) (string, bool) {
 				digits++
 			}
 			if !validPort(":", port[:digits]) {
-				return "", false
+				return ""
 			}
 			rest = port[digits:]
 		}
 		if rest != "" && rest[0] != '/' && rest[0] != '?' {
-			return "", false // 127.0.0.1.example.com, or a port that is no number
+			return "" // 127.0.0.1.example.com, or a port that is no number
 		}
 		if strings.ContainsAny(rest, "# \t\r\n") || !printable(rest) {
-			return "", false
+			return ""
 		}
-		return origin + rest, true
+		return origin + rest
 	}
-	return "", false
+	return ""
 }
 
 // RedirectHost is what a person is told about where a code goes: the host of
@@ -137,14 +135,8 @@ func validPort(host, port string) bool {
 	if port == "" {
 		return !strings.HasSuffix(host, ":")
 	}
-	n := 0
-	for _, c := range []byte(port) {
-		if c < '0' || c > '9' || n > 65535 {
-			return false
-		}
-		n = n*10 + int(c-'0')
-	}
-	return n >= 1 && n <= 65535 && port[0] != '0'
+	_, err := strconv.ParseUint(port, 10, 16)
+	return err == nil && port[0] != '0'
 }
 
 func printable(s string) bool {

@@ -15,12 +15,12 @@ import (
 func CheckHost(u *url.URL) string {
 	host := u.Hostname()
 	switch {
-	case u.Opaque != "" || host == "":
+	case host == "":
 		return "has no host"
 	case !validPort(u.Host, u.Port()):
 		return "has a bad port"
 	case strings.HasPrefix(u.Host, "["):
-		if a, err := netip.ParseAddr(host); err != nil || !a.Is6() || a.Zone() != "" {
+		if a, _ := netip.ParseAddr(host); !a.Is6() || a.Zone() != "" {
 			return "has a host that is no IP address"
 		}
 		return ""
@@ -76,7 +76,7 @@ var responseParameters = []string{"code", "state", "error", "error_description",
 func checkQuery(query string) string {
 	for pair := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")
-		if plain, err := url.QueryUnescape(name); err == nil && slices.Contains(responseParameters, plain) {
+		if plain, _ := url.QueryUnescape(name); slices.Contains(responseParameters, plain) {
 			return "has the parameter " + plain + " in its query, which the answer adds"
 		}
 	}

@@ -44,9 +44,7 @@ func NearestRedirectURI(received string, registered []string) (Near, bool) {
 	}
 	near := Near{Distance: least + len(rest)}
 	near.Registered, near.Received = align(nearest, got)
-	if len(rest) > 0 {
-		near.Received = add(near.Received, rest, false)
-	}
+	near.Received = add(near.Received, rest, false)
 	return near, true
 }
 

@@ -47,7 +47,9 @@ func TestNearestRedirectURI(t *testing.T) {
 	}
 	_, ok := oauth.NearestRedirectURI("https://app.example/cb", nil)
 	require.False(t, ok)
-	near, _ := oauth.NearestRedirectURI("b", []string{"c", "d"})
+	near, _ := oauth.NearestRedirectURI("ba", []string{"ab"})
+	require.Equal(t, [2]string{"[ab]", "[ba]"}, [2]string{marked(near.Registered), marked(near.Received)}, "replaced before moved")
+	near, _ = oauth.NearestRedirectURI("b", []string{"c", "d"})
 	require.Equal(t, "[c]", marked(near.Registered), "the first of two")
 }
 

@@ -37,6 +37,7 @@ func TestCheckRedirectURI(t *testing.T) {
 		"https://app.example:0443/cb":                "port",
 		"http://127.0.0.1:08080/cb":                  "port",
 		"https://app.example:99999/cb":               "port",
+		"https://app.example:18446744073709551617/":  "port",
 		"https://app.example:/cb":                    "port",
 		"HTTPS://app.example/cb":                     "lower case",
 		"javascript:alert(1)":                        "private-use scheme",
@@ -119,6 +120,7 @@ func TestSameOrigin(t *testing.T) {
 		{"com.example:/cb", "com.example:/cb", false},
 		{"https://app.example/cb", "", false},
 		{"", "", false},
+		{"%", "%", false},
 	} {
 		require.Equal(t, test.same, oauth.SameOrigin(test.a, test.b), "%s %s", test.a, test.b)
 		require.Equal(t, test.same, oauth.SameOrigin(test.b, test.a), "%s %s", test.b, test.a)
@@ -171,6 +173,12 @@ func TestMatchRedirectURI(t *testing.T) {
 		{"http://127.0.0.1/cb", "http://127.0.0.1:5555@evil.example/cb", true, false},
 		{"http://127.0.0.1/cb", "http://127.0.0.1.evil.example/cb", true, false},
 		{"http://127.0.0.1/cb", "http://127.0.0.1:5555/cb#f", true, false},
+		{"http://localhost", "http://localhost:5555", true, true},
+		{"http://localhost?a", "http://localhost:5555?a", true, true},
+		// None of these can be registered.
+		{"http://localhost:80x/cb", "http://localhost:90x/cb", true, false},
+		{"http://localhost/cb#f", "http://localhost:5555/cb#f", true, false},
+		{"http://localhost/\u00e4", "http://localhost:5555/\u00e4", true, false},
 	} {
 		require.Equal(t, test.want, oauth.MatchRedirectURI(test.registered, test.requested, test.public),
 			"%s against %s, public %v", test.requested, test.registered, test.public)
@@ -200,5 +208,20 @@ func FuzzMatchRedirectURI(f *testing.F) {
 
 func TestRedirectHost(t *testing.T) {
 	require.Equal(t, "a:8443", oauth.RedirectHost("https://a:8443/cb?x"))
+	require.Equal(t, "localhost:8080", oauth.RedirectHost("http://localhost:8080/cb"))
 	require.Equal(t, "com.example.app", oauth.RedirectHost("com.example.app:/cb"))
+	require.Empty(t, oauth.RedirectHost("%"))
+}
+
+func TestCheckHost(t *testing.T) {
+	for host, want := range map[string]string{
+		"app.example":     "",
+		"[2001:db8::1]:8": "",
+		"":                "has no host",
+		"app.example:0":   "has a bad port",
+		"[192.0.2.1]":     "has a host that is no IP address",
+		"[fe80::1%eth0]":  "has a host that is no IP address",
+	} {
+		require.Equal(t, want, oauth.CheckHost(&url.URL{Scheme: "https", Host: host}), host)
+	}
 }

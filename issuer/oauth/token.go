@@ -157,15 +157,15 @@ func clientCredentials(authorization, id, secret string) (ClientCredentials, *Er
 // §2.3.1); a half that is no valid form encoding is taken as it stands, since
 // common tools send secrets with a lone percent sign that way.
 func basic(authorization string) (id, secret string, ok bool) {
-	scheme, encoded, found := strings.Cut(authorization, " ")
-	if !found || !strings.EqualFold(scheme, "Basic") {
+	scheme, encoded, _ := strings.Cut(authorization, " ")
+	if !strings.EqualFold(scheme, "Basic") {
 		return "", "", false
 	}
 	decoded, err := base64.StdEncoding.DecodeString(strings.TrimLeft(encoded, " "))
 	if err != nil {
 		return "", "", false
 	}
-	id, secret, found = strings.Cut(string(decoded), ":")
+	id, secret, found := strings.Cut(string(decoded), ":")
 	if !found || id == "" {
 		return "", "", false
 	}

@@ -46,10 +46,16 @@ func TestParseTokenRequest(t *testing.T) {
 		"basic is form-encoded": {typeForm, basic("a%20pp:s%2Bt"), "grant_type=refresh_token&refresh_token=r", oauth.TokenRequest{
 			GrantType: oauth.RefreshToken, Client: oauth.ClientCredentials{ID: "a pp", Secret: "s+t", Basic: true}, RefreshToken: "r",
 		}, ""},
+		"basic with a lone percent sign": {typeForm, basic("app:s%"), "grant_type=refresh_token&refresh_token=r", oauth.TokenRequest{
+			GrantType: oauth.RefreshToken, Client: oauth.ClientCredentials{ID: "app", Secret: "s%", Basic: true}, RefreshToken: "r",
+		}, ""},
+		"empty pairs":                {typeForm, "", "&&" + good + "&&&", exchange, ""},
+		"a bad escape in a name":     {typeForm, "", good + "&%zz=1", oauth.TokenRequest{}, oauth.InvalidRequest},
 		"an unknown parameter":       {typeForm, "", good + "&resource=x&foo=bar", exchange, ""},
 		"an empty value is absent":   {typeForm, "", good + "&code_verifier=", exchange, ""},
 		"refresh with a scope":       {typeForm, "", "grant_type=refresh_token&client_id=app&refresh_token=r&scope=A+B", oauth.TokenRequest{GrantType: oauth.RefreshToken, Client: oauth.ClientCredentials{ID: "app"}, RefreshToken: "r", Scope: "A B"}, ""},
 		"no content type":            {"", "", good, oauth.TokenRequest{}, oauth.InvalidRequest},
+		"a bad content type":         {typeForm + "; charset", "", good, oauth.TokenRequest{}, oauth.InvalidRequest},
 		"another content type":       {"text/plain", "", good, oauth.TokenRequest{}, oauth.InvalidRequest},
 		"an empty body":              {typeForm, "", "", oauth.TokenRequest{}, oauth.InvalidRequest},
 		"no grant_type":              {typeForm, "", "client_id=app&code=c", oauth.TokenRequest{}, oauth.InvalidRequest},
@@ -70,7 +76,10 @@ func TestParseTokenRequest(t *testing.T) {
 		"two json values":            {typeJSON, "", `{"grant_type":"refresh_token"} {}`, oauth.TokenRequest{}, oauth.InvalidRequest},
 		"a secret in both places":    {typeForm, basic("app:s"), good, oauth.TokenRequest{}, oauth.InvalidRequest},
 		"two different ids":          {typeForm, basic("app:s"), "grant_type=refresh_token&refresh_token=r&client_id=other", oauth.TokenRequest{}, oauth.InvalidRequest},
-		"another scheme":             {typeForm, "Bearer x", good, oauth.TokenRequest{}, oauth.InvalidClient},
+		"another scheme":             {typeForm, "Bearer " + basic("app:s")[6:], "grant_type=refresh_token&refresh_token=r", oauth.TokenRequest{}, oauth.InvalidClient},
+		"no scheme":                  {typeForm, "Basic", good, oauth.TokenRequest{}, oauth.InvalidClient},
+		"basic with text behind":     {typeForm, basic("app:abc") + "!", "grant_type=refresh_token&refresh_token=r", oauth.TokenRequest{}, oauth.InvalidClient},
+		"basic without an id":        {typeForm, basic(":s"), good, oauth.TokenRequest{}, oauth.InvalidClient},
 		"basic that is no base64":    {typeForm, "Basic !!!", good, oauth.TokenRequest{}, oauth.InvalidClient},
 		"basic without a colon":      {typeForm, basic("app"), good, oauth.TokenRequest{}, oauth.InvalidClient},
 	} {
@@ -84,6 +93,41 @@ func TestParseTokenRequest(t *testing.T) {
 			require.Nil(t, refused)
 			require.Equal(t, test.want, got)
 		})
+	}
+}
+
+// TestTokenRequestFaults: the description names the fault that was found.
+func TestTokenRequestFaults(t *testing.T) {
+	const (
+		unreadable = "The body can not be read as its Content-Type says."
+		repeated   = "A parameter came more than once."
+		good       = `"grant_type":"refresh_token","refresh_token":"r","client_id":"c"`
+	)
+	_, refused := oauth.ParseTokenRequest(typeJSON, "", []byte("{"+good+"}"))
+	require.Nil(t, refused)
+	for body, want := range map[string]string{
+		``:                               unreadable,
+		`null`:                           unreadable,
+		`[]`:                             unreadable,
+		`{,}`:                            unreadable,
+		`{"grant_type":`:                 unreadable,
+		`{"x":`:                          unreadable,
+		`{` + good:                       unreadable,
+		`{` + good + `} {}`:              unreadable,
+		`{` + good + `} x`:               unreadable,
+		`{` + good + `,"client_id":"c"}`: repeated,
+		`{` + good + `,"scope":1}`:       "A parameter of the JSON object is not a string.",
+	} {
+		_, refused := oauth.ParseTokenRequest(typeJSON, "", []byte(body))
+		require.NotNil(t, refused, body)
+		require.Equal(t, want, refused.Description, body)
+	}
+	for body, want := range map[string]string{"a=%zz": unreadable, "a=1&a=2": repeated} {
+		r, refused := oauth.ParseTokenRequest(typeForm, "", []byte(body))
+		require.Equal(t, want, refused.Description, body)
+		require.False(t, r.Client.Basic)
+		r, _ = oauth.ParseTokenRequest(typeForm, basic("app:s"), []byte(body))
+		require.True(t, r.Client.Basic, "its answer has a challenge")
 	}
 }
 
