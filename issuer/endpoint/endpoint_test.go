@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
@@ -19,23 +20,128 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/security"
 	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// failingServer is a server that answers each token request with one error.
-type failingServer struct {
-	endpoint.Server
-	view ledger.View
-	err  error
+// testServer has the endpoints before a state without a cluster. It answers each token
+// request with response or err.
+type testServer struct {
+	t        *testing.T
+	routes   *httprouter.Router
+	config   endpoint.Config
+	issuer   *verifiertest.Issuer // of the tokens that GET /v2/me takes
+	db       *memdb.MemDB
+	now      time.Time
+	response oauth.TokenResponse
+	err      error
+
+	requests []oauth.TokenRequest // that reached the server
+	causes   []string             // "client cause" of each error id
+	failures []string             // "kind cause" that were recorded
+	log      strings.Builder      // of the security recorder
 }
 
-func (s failingServer) Token(context.Context, oauth.TokenRequest) (oauth.TokenResponse, error) {
-	return oauth.TokenResponse{}, s.err
+func (s *testServer) Token(_ context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error) {
+	s.requests = append(s.requests, r)
+	return s.response, s.err
 }
 
-func (s failingServer) View() ledger.View { return s.view }
+func (s *testServer) View() ledger.View { return ledger.At(s.db.Txn(false)) }
 
-func (failingServer) ErrorID(string, ledger.Refusal) string { return "id" }
+func (s *testServer) ErrorID(client string, r ledger.Refusal) string {
+	s.causes = append(s.causes, fmt.Sprint(client, " ", r.Cause))
+	return fmt.Sprint("id of ", r.Code)
+}
+
+func (*testServer) KeySet() oauth.KeySet {
+	return oauth.KeySet{Body: []byte(`{"keys":[]}`), ETag: `"tag"`, MaxAge: 5 * time.Minute}
+}
+
+// newTestServer makes a server of https://auth.example.com with the rows given. The
+// configuration can be changed before the routes are made.
+func newTestServer(t *testing.T, change func(*testServer), rows ...any) *testServer {
+	t.Helper()
+	db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: ledger.Tables()})
+	require.NoError(t, err)
+	s := &testServer{t: t, routes: httprouter.New(), issuer: verifiertest.NewInMemoryIssuer(), db: db, now: time.Unix(1_700_000_000, 0)}
+	settings := ledger.DefaultSettings()
+	settings.BaseURL, settings.AppURL = s.issuer.URL, "https://app.example.com"
+	s.insert(ledger.TableSettings, &settings)
+	s.issuer.Now = func() time.Time { return s.now }
+	tokens := s.issuer.Config()
+	tokens.Keys, err = verifier.StaticKeys(s.issuer.KeySet())
+	require.NoError(t, err)
+	v, err := verifier.New(tokens)
+	require.NoError(t, err)
+	s.config = endpoint.Config{
+		Server: s, Verifier: v,
+		ClientIP: func(r *http.Request) string { return strings.TrimSuffix(r.RemoteAddr, ":1234") },
+		Security: security.New(security.Config{
+			Log: slog.New(slog.NewTextHandler(&s.log, nil)), Now: func() time.Time { return s.now },
+			Name:  func(c ledger.Cause) string { return fmt.Sprint(c) },
+			Count: func(k security.Kind, c ledger.Cause) { s.failures = append(s.failures, fmt.Sprint(k, " ", c)) },
+		}),
+		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return s.now },
+	}
+	for _, row := range rows {
+		switch row.(type) {
+		case *ledger.User:
+			s.insert(ledger.TableUsers, row)
+		case *ledger.Client:
+			s.insert(ledger.TableClients, row)
+		}
+	}
+	if change != nil {
+		change(s)
+	}
+	endpoint.New(s.config).Register(s.routes)
+	return s
+}
+
+func (s *testServer) insert(table string, row any) {
+	s.t.Helper()
+	txn := s.db.Txn(true)
+	require.NoError(s.t, txn.Insert(table, row))
+	txn.Commit()
+}
+
+// do sends a request without a body. Headers are names and values in turn.
+func (s *testServer) do(method, path string, headers ...string) *httptest.ResponseRecorder {
+	s.t.Helper()
+	return s.send(httptest.NewRequestWithContext(s.t.Context(), method, path, nil), headers...)
+}
+
+func (s *testServer) send(r *http.Request, headers ...string) *httptest.ResponseRecorder {
+	for i := 0; i < len(headers); i += 2 {
+		r.Header.Add(headers[i], headers[i+1])
+	}
+	w := httptest.NewRecorder()
+	s.routes.ServeHTTP(w, r)
+	return w
+}
+
+const typeForm = "application/x-www-form-urlencoded"
+
+// refresh sends a token request of a client with a secret, "" for none.
+func (s *testServer) refresh(client, secret string, headers ...string) *httptest.ResponseRecorder {
+	s.t.Helper()
+	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"t"}, "client_id": {client}, "client_secret": {secret}}
+	return s.post(strings.NewReader(form.Encode()), append(headers, "Content-Type", typeForm)...)
+}
+
+func (s *testServer) post(body io.Reader, headers ...string) *httptest.ResponseRecorder {
+	return s.send(httptest.NewRequestWithContext(s.t.Context(), http.MethodPost, oauth.PathToken, body), headers...)
+}
+
+// requireError checks the answer's status and its error.
+func requireError(t *testing.T, w *httptest.ResponseRecorder, status int, code oauth.Code) {
+	t.Helper()
+	require.Equal(t, status, w.Code, w.Body)
+	require.Contains(t, w.Body.String(), `{"error":"`+string(code)+`","error_description":"`)
+	require.Equal(t, "no-store", w.Header().Get("Cache-Control"))
+}
 
 // TestRetryAfter: what may have been decided is asked again after an election, and
 // what was not, sooner.
@@ -51,23 +157,30 @@ func TestRetryAfter(t *testing.T) {
 		{"the server is at fault", errors.New("disk on fire"), http.StatusInternalServerError, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: ledger.Tables()})
-			require.NoError(t, err)
-			routes := httprouter.New()
-			endpoint.New(endpoint.Config{
-				Server:   failingServer{view: ledger.At(db.Txn(false)), err: c.err},
-				Verifier: new(verifier.Verifier), // nothing here shows a token
-				ClientIP: func(*http.Request) string { return "192.0.2.1" },
-				Log:      slog.New(slog.DiscardHandler),
-				Now:      time.Now,
-			}).Register(routes)
-			form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"t"}, "client_id": {"c"}, "client_secret": {"s"}}
-			r := httptest.NewRequestWithContext(t.Context(), http.MethodPost, oauth.PathToken, strings.NewReader(form.Encode()))
-			r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-			w := httptest.NewRecorder()
-			routes.ServeHTTP(w, r)
+			s := newTestServer(t, nil)
+			s.err = c.err
+			w := s.refresh("c", "s")
 			require.Equal(t, c.status, w.Code, w.Body)
 			require.Equal(t, c.after, w.Header().Get("Retry-After"))
 		})
 	}
+}
+
+func TestIsAPI(t *testing.T) {
+	for path, want := range map[string]bool{
+		"/v2": true, "/v2/": true, "/v2/me": true, "/.well-known/x": true,
+		"/": false, "/v2x": false, "/v3/": false, "/.well-known": false, "/app/v2/": false,
+	} {
+		require.Equal(t, want, endpoint.IsAPI(path), path)
+	}
+}
+
+func TestNotFound(t *testing.T) {
+	w := httptest.NewRecorder()
+	endpoint.NotFound(w, nil)
+	require.Equal(t, http.StatusNotFound, w.Code)
+	require.JSONEq(t, `{"error":"not_found"}`, w.Body.String())
+	w = httptest.NewRecorder()
+	endpoint.MethodNotAllowed(w, nil)
+	requireError(t, w, http.StatusMethodNotAllowed, oauth.InvalidRequest)
 }

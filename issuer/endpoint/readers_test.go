@@ -13,16 +13,19 @@ import (
 func TestParseReaders(t *testing.T) {
 	digest := strings.Repeat("ab", 32)
 	for text, message := range map[string]string{
-		"":                                  "there is nobody in it",
-		"# nobody\n\n":                      "there is nobody in it",
-		"calendar\n":                        "line 1 is not",
-		"calendar:\n":                       "line 1 is not",
-		":" + digest:                        "line 1 is not",
-		"calendar:" + digest + "00":         "line 1 is not",
-		"calendar:" + digest[2:]:            "line 1 is not",
-		"calendar:" + "zz" + digest[2:]:     "line 1 is not",
-		"two words:" + digest:               "line 1 is not",
-		"#\ncalendar:" + digest + "\nb:mms": "line 3 is not",
+		"":                              "there is nobody in it",
+		"# nobody\n\n":                  "there is nobody in it",
+		"calendar\n":                    "line 1 is not",
+		"calendar:\n":                   "line 1 is not",
+		":" + digest:                    "line 1 is not",
+		"calendar:" + digest + "00":     "line 1 is not",
+		"calendar:" + digest[2:]:        "line 1 is not",
+		"calendar:" + "zz" + digest[2:]: "line 1 is not",
+		"calendar:" + digest + "z":      "line 1 is not",
+		"two words:" + digest:           "line 1 is not",
+		strings.Repeat("#\n", 10_000) + "calendar:" + digest:       "line 10001 is not",
+		"calendar:" + digest + "\n" + strings.Repeat("#", 100_000): "token too long",
+		"#\ncalendar:" + digest + "\nb:mms":                        "line 3 is not",
 	} {
 		_, err := endpoint.ParseReaders(strings.NewReader(text))
 		require.ErrorContains(t, err, message, "%q", text)

@@ -85,9 +85,6 @@ func ambiguous(r *http.Request) bool {
 	if strings.Contains(path, "//") || strings.Contains(path, "/./") || strings.Contains(path, "/../") {
 		return true
 	}
-	if !strings.Contains(path, "%") {
-		return false
-	}
 	for rest := path; ; {
 		_, code, more := strings.Cut(rest, "%")
 		if !more {

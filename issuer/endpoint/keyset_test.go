@@ -1,0 +1,45 @@
+package endpoint_test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+func TestKeySet(t *testing.T) {
+	s := newTestServer(t, nil)
+	w := s.do(http.MethodGet, oauth.PathJWKS)
+	require.Equal(t, http.StatusOK, w.Code)
+	require.Equal(t, `{"keys":[]}`, w.Body.String())
+	require.Equal(t, http.Header{
+		"Access-Control-Allow-Origin": {"*"}, "Cache-Control": {"public, max-age=300"},
+		"Content-Length": {"11"}, "Content-Type": {"application/jwk-set+json"}, "Etag": {`"tag"`},
+	}, w.Header())
+
+	head := s.do(http.MethodHead, oauth.PathJWKS)
+	require.Equal(t, w.Header(), head.Header())
+	require.Empty(t, head.Body.String())
+
+	same := s.do(http.MethodGet, oauth.PathJWKS, "If-None-Match", `"tag"`)
+	require.Equal(t, http.StatusNotModified, same.Code)
+	require.Empty(t, same.Body.String())
+	require.Equal(t, http.StatusOK, s.do(http.MethodGet, oauth.PathJWKS, "If-None-Match", `"old"`).Code)
+}
+
+// TestMetadata: RFC 8414 §3.2.
+func TestMetadata(t *testing.T) {
+	s := newTestServer(t, nil)
+	w := s.do(http.MethodGet, oauth.PathMetadata)
+	require.Equal(t, http.StatusOK, w.Code)
+	require.Equal(t, "application/json", w.Header().Get("Content-Type"))
+	require.NotContains(t, w.Header(), "Etag")
+	var got oauth.Metadata
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &got))
+	require.Equal(t, oauth.DescribeServer(s.issuer.URL, "https://app.example.com", got.Scopes), got)
+	require.Empty(t, s.do(http.MethodHead, oauth.PathMetadata).Body.String())
+	require.Equal(t, http.StatusOK, s.do(http.MethodGet, oauth.PathMetadata, "If-None-Match", "").Code)
+}

@@ -1,0 +1,65 @@
+package endpoint_test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
+)
+
+func (s *testServer) me(method string, options ...verifiertest.Option) (status int, body string) {
+	w := s.do(method, oauth.PathMe, "Authorization", "Bearer "+s.issuer.Token(options...))
+	return w.Code, w.Body.String()
+}
+
+func TestMe(t *testing.T) {
+	s := newTestServer(t, nil,
+		&ledger.User{ID: "bare", Username: "ann"},
+		&ledger.User{ID: "full", Username: "bob", Person: ledger.Person{
+			Email: "e", Name: "n", AvatarURL: "a", Bio: "b", TimeFormat: 12, DefaultScheduleID: "d",
+			WeekStart: "w", TimeZone: "z", Locale: "l", OrganizationID: "o",
+		}},
+	)
+	may := verifiertest.Scope("PROFILE_READ")
+	status, body := s.me(http.MethodGet, may, verifiertest.Subject("bare"))
+	require.Equal(t, http.StatusOK, status)
+	require.JSONEq(t, `{"status":"success","data":{"id":"bare","username":"ann","email":null,"name":null,"avatarUrl":null,
+		"bio":null,"timeFormat":24,"defaultScheduleId":null,"weekStart":null,"timeZone":null,"locale":null,"organizationId":null}}`, body)
+	status, body = s.me(http.MethodGet, may, verifiertest.Subject("full"))
+	require.Equal(t, http.StatusOK, status)
+	require.JSONEq(t, `{"status":"success","data":{"id":"full","username":"bob","email":"e","name":"n","avatarUrl":"a",
+		"bio":"b","timeFormat":12,"defaultScheduleId":"d","weekStart":"w","timeZone":"z","locale":"l","organizationId":"o"}}`, body)
+	status, _ = s.me(http.MethodHead, may, verifiertest.Subject("full"))
+	require.Equal(t, http.StatusOK, status)
+
+	status, _ = s.me(http.MethodGet, verifiertest.Scope("BOOKING_READ"), verifiertest.Subject("full"))
+	require.Equal(t, http.StatusForbidden, status)
+	status, body = s.me(http.MethodGet, may, verifiertest.Subject("swept"))
+	require.Equal(t, http.StatusInternalServerError, status)
+	require.Contains(t, body, `"server_error"`)
+}
+
+// TestMeMetadata: a challenge names the metadata of the resource (RFC 9728 §5.1), unless
+// the server has an address that none can be published for.
+func TestMeMetadata(t *testing.T) {
+	s := newTestServer(t, nil)
+	described := "/.well-known/oauth-protected-resource" + oauth.PathMe
+	require.Equal(t, `Bearer resource_metadata="`+s.issuer.URL+described+`"`, s.do(http.MethodGet, oauth.PathMe).Header().Get("WWW-Authenticate"))
+	for _, method := range []string{http.MethodGet, http.MethodHead} {
+		require.Equal(t, http.StatusOK, s.do(method, described).Code)
+	}
+
+	s = newTestServer(t, func(s *testServer) {
+		settings := ledger.DefaultSettings()
+		settings.BaseURL = "http://auth.example.com"
+		s.insert(ledger.TableSettings, &settings)
+	})
+	w := s.do(http.MethodGet, oauth.PathMe)
+	require.Equal(t, http.StatusUnauthorized, w.Code)
+	require.Equal(t, "Bearer", w.Header().Get("WWW-Authenticate"))
+	require.Equal(t, http.StatusNotFound, s.do(http.MethodGet, described).Code)
+}

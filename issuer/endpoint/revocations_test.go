@@ -1,0 +1,106 @@
+package endpoint_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/endpoint"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// polled is a feed that answers with what it was asked.
+type polled struct{ err error }
+
+func (p polled) Poll(_ context.Context, reader, after string, wait time.Duration) ([]byte, error) {
+	return fmt.Appendf(nil, "%s %s %s", reader, after, wait), p.err
+}
+
+// newFeedServer has one reader, calendar, with the secret "s".
+func newFeedServer(t *testing.T, feed polled) *testServer {
+	return newTestServer(t, func(s *testServer) {
+		readers, err := endpoint.ParseReaders(strings.NewReader(endpoint.ReaderLine("calendar", "s")))
+		require.NoError(t, err)
+		s.config.Revocations, s.config.Readers = feed, func() *endpoint.Readers { return readers }
+	})
+}
+
+func (s *testServer) feed(query string, headers ...string) *httptest.ResponseRecorder {
+	return s.do(http.MethodGet, oauth.PathRevocations+query, headers...)
+}
+
+func TestRevocations(t *testing.T) {
+	s := newFeedServer(t, polled{})
+	calendar := []string{"Authorization", basic("calendar:s")}
+	for query, want := range map[string]string{
+		"":                   "calendar  0s",
+		"?wait=":             "calendar  0s",
+		"?wait=0":            "calendar  0s",
+		"?after=1-2&wait=60": "calendar 1-2 1m0s",
+	} {
+		w := s.feed(query, calendar...)
+		require.Equal(t, http.StatusOK, w.Code, query)
+		require.Equal(t, want, w.Body.String())
+		require.Equal(t, http.Header{
+			"Cache-Control": {"no-store"}, "Content-Length": {fmt.Sprint(len(want))},
+			"Content-Type": {"application/mintmark-revocations+jwt"},
+		}, w.Header())
+	}
+	for _, wait := range []string{"-1", "61", "x", "1.5"} {
+		requireError(t, s.feed("?wait="+wait, calendar...), http.StatusBadRequest, oauth.InvalidRequest)
+	}
+	require.Empty(t, s.failures)
+
+	s = newFeedServer(t, polled{err: fmt.Errorf("%w: no leader", oauth.ErrUnavailable)})
+	requireError(t, s.feed("", calendar...), http.StatusServiceUnavailable, oauth.TemporarilyUnavailable)
+	s = newFeedServer(t, polled{err: errors.New("disk on fire")})
+	requireError(t, s.feed("", calendar...), http.StatusInternalServerError, oauth.ServerError)
+	require.Equal(t, http.StatusNotFound, newTestServer(t, nil).feed("", calendar...).Code, "where it is not offered")
+}
+
+// TestRevocationsRefused: what was tried is counted, and a request that tries nothing is
+// not.
+func TestRevocationsRefused(t *testing.T) {
+	s := newFeedServer(t, polled{})
+	wrong := []string{fmt.Sprint("reader_authentication ", ledger.SecretWrong)}
+	for name, c := range map[string]struct {
+		headers  []string
+		recorded []string
+	}{
+		"nothing":        {nil, nil},
+		"another scheme": {[]string{"Authorization", "Bearer x"}, nil},
+		"another reader": {[]string{"Authorization", basic("booking:s")}, wrong},
+		"a wrong secret": {[]string{"Authorization", basic("calendar:t")}, wrong},
+		"two headers":    {[]string{"Authorization", basic("calendar:s"), "Authorization", basic("calendar:s")}, wrong},
+	} {
+		s.failures = nil
+		w := s.feed("", c.headers...)
+		requireError(t, w, http.StatusUnauthorized, oauth.InvalidClient)
+		require.Equal(t, `Basic realm="revocations", charset="UTF-8"`, w.Header().Get("WWW-Authenticate"), name)
+		require.Equal(t, c.recorded, s.failures, name)
+	}
+}
+
+func TestRevocationsFailuresAreLimited(t *testing.T) {
+	s := newFeedServer(t, polled{})
+	for range 1000 {
+		require.Equal(t, http.StatusUnauthorized, s.feed("").Code, "nothing was tried")
+	}
+	for range 500 {
+		require.Equal(t, http.StatusUnauthorized, s.feed("", "Authorization", basic("calendar:t")).Code)
+	}
+	s.failures = nil
+	w := s.feed("", "Authorization", basic("calendar:t"))
+	requireError(t, w, http.StatusTooManyRequests, oauth.TemporarilyUnavailable)
+	require.Equal(t, "1", w.Header().Get("Retry-After"))
+	require.Equal(t, []string{fmt.Sprint("reader_authentication ", ledger.Throttled)}, s.failures)
+	require.Equal(t, http.StatusOK, s.feed("", "Authorization", basic("calendar:s")).Code)
+}
