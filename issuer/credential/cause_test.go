@@ -94,7 +94,22 @@ func TestSealCauseRefusesShortNonces(t *testing.T) {
 	a, err := chacha20poly1305.New(make([]byte, 32))
 	require.NoError(t, err)
 	assert.Panics(t, func() { credential.SealCause(rand.Reader, a, 1, named) })
+	assert.Panics(t, func() { credential.SealText(rand.Reader, a, 1, nil) })
+	good, _ := aeads(t)(1)
+	short := sizes{AEAD: good, nonce: 12, overhead: good.Overhead()}
+	assert.Panics(t, func() { credential.SealCause(rand.Reader, short, 1, named) })
+	assert.Panics(t, func() { credential.SealText(rand.Reader, short, 1, nil) })
+	assert.Panics(t, func() { credential.SealCause(rand.Reader, sizes{good, good.NonceSize(), 12}, 1, named) })
 }
+
+// sizes is an AEAD that names other sizes than its own.
+type sizes struct {
+	cipher.AEAD
+	nonce, overhead int
+}
+
+func (c sizes) NonceSize() int { return c.nonce }
+func (c sizes) Overhead() int  { return c.overhead }
 
 // FuzzOpenCause holds that only ids that were sealed open, and in one spelling.
 func FuzzOpenCause(f *testing.F) {

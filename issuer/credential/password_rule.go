@@ -53,9 +53,8 @@ func PasswordFault(password string, names ...string) string {
 	}
 	names = append([]string{serviceName}, names...)
 	for _, name := range names {
-		if local, _, address := strings.Cut(name, "@"); address {
-			names = append(names, local)
-		}
+		local, _, _ := strings.Cut(name, "@")
+		names = append(names, local)
 	}
 	for _, name := range names {
 		name = folded(name)

@@ -16,6 +16,8 @@ func TestPasswordFault(t *testing.T) {
 		"aybce-fghij-klmno-pqrst":         "",
 		"パスワードは長い方が良い":                    "",
 		"my own password is a riddle":     "",
+		"bobobobokrvwt":                   "", // the user is called bo, which is too short to look for
+		"tide 84629 17 5":                 "",
 		"short":                           "too short",
 		"eleven char":                     "too short",
 		strings.Repeat("tide lamp ", 103): "too long",
@@ -33,7 +35,7 @@ func TestPasswordFault(t *testing.T) {
 		"Mintmark2026":                    "a name",
 		"mintmark-secret":                 "a name",
 	} {
-		got := credential.PasswordFault(password, "ada", "Ada Lovelace", "", "countess@example.com")
+		got := credential.PasswordFault(password, "ada", "bo", "Ada Lovelace", "", "countess@example.com")
 		if fault == "" {
 			assert.Empty(t, got, password)
 			continue

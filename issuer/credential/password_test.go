@@ -54,6 +54,7 @@ func TestPHCBounds(t *testing.T) {
 		"least":                    {"$argon2id$v=19$m=8,t=1,p=1$" + salt + "$" + tag, true},
 		"empty":                    {"", false},
 		"argon2i":                  {strings.Replace(cheap, "argon2id", "argon2i", 1), false},
+		"a cost without its name":  {strings.Replace(cheap, "m=256", "256", 1), false},
 		"older version":            {strings.Replace(cheap, "v=19", "v=16", 1), false},
 		"no version":               {strings.Replace(cheap, "$v=19", "", 1), false},
 		"too much memory":          {strings.Replace(cheap, "m=256", "m=65537", 1), false},
@@ -162,17 +163,18 @@ func TestNobodyTakesAsLong(t *testing.T) {
 	assert.Greater(t, allocated(""), uint64(19<<20))
 }
 
-// TestHasherIsBounded fills both slots with hashes that wait for their salt.
+// TestHasherIsBounded fills all slots with hashes that wait for their salt.
 func TestHasherIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		salt := &gate{open: make(chan struct{})}
-		h := credential.NewHasher(salt, 2)
+		slots := runtime.NumCPU() + 1 // not the default
+		h := credential.NewHasher(salt, slots)
 		var wg sync.WaitGroup
-		for range 3 {
+		for range slots + 1 {
 			wg.Go(func() { _, _ = h.Hash(t.Context(), "p") })
 		}
 		synctest.Wait()
-		assert.Equal(t, 2, salt.waiting())
+		assert.Equal(t, slots, salt.waiting())
 
 		// Whoever comes now waits for room as long as its context allows.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
@@ -182,7 +184,7 @@ func TestHasherIsBounded(t *testing.T) {
 
 		close(salt.open)
 		wg.Wait()
-		assert.Equal(t, 3, salt.waiting())
+		assert.Equal(t, slots+1, salt.waiting())
 		ok, err := h.Check(t.Context(), cheap, "password")
 		require.NoError(t, err)
 		assert.True(t, ok, "there is room again")

@@ -28,12 +28,15 @@ func TestSealedText(t *testing.T) {
 			raw[i] ^= 0x10
 			_, err := credential.OpenText(func(uint32) (cipher.AEAD, bool) { return a, true }, base64.RawURLEncoding.EncodeToString(raw))
 			require.Error(t, err, "byte %d", i)
+			if i == 0 {
+				require.ErrorIs(t, err, credential.ErrMalformed, "the version")
+			}
 			raw[i] ^= 0x10
 		}
 	}
 	_, err := credential.OpenText(keys, credential.SealText(rand.Reader, a, 77, nil))
 	require.ErrorIs(t, err, credential.ErrUnknownKey)
-	for _, text := range []string{"", "AQ", "not base64!", "AQAAAAE"} {
+	for _, text := range []string{"", "AQ", "not base64!", "AQAAAAE", credential.SealText(rand.Reader, a, 1, nil) + "!"} {
 		_, err := credential.OpenText(keys, text)
 		require.ErrorIs(t, err, credential.ErrMalformed, text)
 	}

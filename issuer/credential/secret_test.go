@@ -21,6 +21,24 @@ func TestNewSecretAndSessionID(t *testing.T) {
 	assert.Panics(t, func() { credential.NewSecret(bytes.NewReader(random[1:])) })
 }
 
+func TestIsSecret(t *testing.T) {
+	ours := credential.NewSecret(rand.Reader).Reveal()
+	for text, want := range map[string]bool{
+		ours:                                    true,
+		"":                                      false,
+		ours[4:]:                                false,
+		"mmr_" + ours[4:]:                       false,
+		ours[:len(ours)-1]:                      false,
+		ours + "\n":                             false,
+		ours + "A":                              false,
+		ours[:46] + "!":                         false,
+		"mms_" + strings.Repeat("A", 42) + "\n": false,
+		"mms_" + strings.Repeat("A", 42) + "B":  false, // not canonical
+	} {
+		assert.Equal(t, want, credential.IsSecret(text), "%q", text)
+	}
+}
+
 func TestTail(t *testing.T) {
 	for name, tc := range map[string]struct{ secret, want string }{
 		"ours":            {"mms_-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7-_v7wxyz", "wxyz"},
