@@ -17,6 +17,8 @@ GET    /teams/:id       TEAM_PROFILE_READ
 GET    /o/:org_id/t/:teamId TEAM_PROFILE_READ
 GET    /open/:id        PUBLIC
 DELETE /gone            CLOSED
+GET    /own             PUBLIC
+HEAD   /own             PUBLIC
 `)
 	found := table.Check([]policy.Route{
 		{"GET", "/bookings"},
@@ -44,6 +46,8 @@ DELETE /gone            CLOSED
 		`not expressible: GET /files/{path...}, "{path...}" is no parameter: a name has letters, digits and _`,
 		"not expressible: get /bookings, the method is not in capital letters",
 		"no route: DELETE /gone CLOSED",
+		"no route: GET /own PUBLIC",
+		"no route: HEAD /own PUBLIC",
 	}, text)
 
 	assert.Empty(t, table.Check([]policy.Route{
@@ -54,5 +58,7 @@ DELETE /gone            CLOSED
 		{"GET", "/o/:orgId/t/:teamId"},
 		{"GET", "/open/:x"},
 		{"DELETE", "/gone"},
+		{"GET", "/own"},
+		{"HEAD", "/own"},
 	}))
 }

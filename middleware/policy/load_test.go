@@ -26,6 +26,8 @@ POST   /v2/bookings   PUBLIC
   DELETE /v2/teams/{teamId} CLOSED # {x} and :x are the same
 PATCH /v2/teams/:teamId TEAM_PROFILE_WRITE #
 GET / PUBLIC
+GET /:x/x CLOSED FRESH
+GET /x/:x/y CLOSED
 `)
 	assert.Equal(t, []policy.Row{
 		{Method: "GET", Pattern: "/v2/bookings", Access: policy.Scoped, Scope: "BOOKING_READ", Line: 3},
@@ -33,6 +35,8 @@ GET / PUBLIC
 		{Method: "DELETE", Pattern: "/v2/teams/{teamId}", Access: policy.Closed, Line: 5},
 		{Method: "PATCH", Pattern: "/v2/teams/:teamId", Access: policy.Scoped, Scope: "TEAM_PROFILE_WRITE", Line: 6},
 		{Method: "GET", Pattern: "/", Access: policy.Public, Line: 7},
+		{Method: "GET", Pattern: "/:x/x", Access: policy.Closed, Fresh: true, Line: 8},
+		{Method: "GET", Pattern: "/x/:x/y", Access: policy.Closed, Line: 9},
 	}, table.Rows())
 	assert.Equal(t, []string{"BOOKING_READ", "TEAM_PROFILE_WRITE"}, table.Scopes())
 
@@ -55,6 +59,11 @@ func TestLoadRefuses(t *testing.T) {
 		{"slash at the end", "GET /x/ PUBLIC", "an empty segment"},
 		{"empty segment", "GET /x//y PUBLIC", "an empty segment"},
 		{"dot segment", "GET /x/../y PUBLIC", "a dot segment"},
+		{"a single dot", "GET /x/. PUBLIC", "a dot segment"},
+		{"the end of a parameter", "GET /x/ab} PUBLIC", "a literal has letters"},
+		{"a name twice beside a literal", "GET /:x/x/:x PUBLIC", "there twice"},
+		{"fresh without a token", "GET /x PUBLIC FRESH", "FRESH beside PUBLIC"},
+		{"a long method", "ABCDEFGHIJKLMNOPQ /x PUBLIC", "is no method"},
 		{"encoded", "GET /x%20y PUBLIC", "a literal has letters"},
 		{"query", "GET /x?y PUBLIC", "a literal has letters"},
 		{"wildcard", "GET /x/* PUBLIC", "a literal has letters"},
@@ -101,6 +110,9 @@ func TestNewTableChecksAccess(t *testing.T) {
 	require.Error(t, err)
 	_, err = policy.NewTable(policy.Row{Method: "GET", Pattern: "/x", Scope: "BOOKING_READ"})
 	require.Error(t, err, "a scope without Scoped would be forgotten")
+	_, err = policy.NewTable(policy.Row{Pattern: "/x", Access: policy.Public})
+	require.ErrorContains(t, err, "is no method")
+	require.NotContains(t, err.Error(), "line", "the row is of no file")
 }
 
 // What Load takes it gives back the same, and is a policy without surprises.

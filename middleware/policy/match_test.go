@@ -88,6 +88,39 @@ GET    /h                 PUBLIC
 	}
 }
 
+// A path that is longer than any pattern ends where the longest one does.
+func TestMatchBeyondTheLongestPattern(t *testing.T) {
+	p := compile(t, load(t, "GET "+strings.Repeat("/a", 16)+" PUBLIC"))
+	for n, want := range map[int]bool{15: false, 16: true, 17: false} {
+		m, err := p.Match("GET", requestURL(t, strings.Repeat("/a", n)))
+		require.NoError(t, err)
+		assert.Equal(t, want, m.Public(), n)
+	}
+}
+
+// A table without GET has no row for HEAD.
+func TestMatchHeadWithoutGet(t *testing.T) {
+	m, err := compile(t, load(t, "POST /a PUBLIC")).Match("HEAD", requestURL(t, "/a"))
+	require.NoError(t, err)
+	assert.False(t, m.Public())
+}
+
+func TestFresh(t *testing.T) {
+	table := load(t, "GET /a BOOKING_READ FRESH\nPOST /a CLOSED FRESH\nGET /b BOOKING_READ\nGET /c PUBLIC")
+	assert.Equal(t, "GET /a BOOKING_READ FRESH", table.Rows()[0].String())
+	assert.Equal(t, "GET /b BOOKING_READ", table.Rows()[2].String())
+	p := compile(t, table)
+	assert.True(t, p.WantsFresh())
+	for request, want := range map[string]bool{"GET /a": true, "POST /a": true, "GET /b": false, "GET /c": false, "GET /d": false} {
+		method, path, _ := strings.Cut(request, " ")
+		m, err := p.Match(method, requestURL(t, path))
+		require.NoError(t, err)
+		assert.Equal(t, want, m.Fresh(), request)
+	}
+	assert.False(t, compile(t, load(t, "GET /b BOOKING_READ")).WantsFresh())
+	assert.True(t, compile(t, load(t, "GET /a CLOSED FRESH\nGET /b BOOKING_READ")).WantsFresh())
+}
+
 // Paths that two programs may read differently are refused, not guessed.
 func TestMatchRefusesAmbiguousPaths(t *testing.T) {
 	p := compile(t, load(t, "GET /:a PUBLIC\nGET /:a/:b PUBLIC\nGET /:a/:b/:c PUBLIC"))
@@ -107,13 +140,15 @@ func TestMatchRefusesAmbiguousPaths(t *testing.T) {
 		})
 	}
 	for name, u := range map[string]*url.URL{
-		"asterisk":              {Path: "*"},
-		"empty":                 {},
-		"no slash":              {Path: "a"},
-		"raw of another path":   {Path: "/a", RawPath: "/b"},
-		"raw that is shorter":   {Path: "/ab", RawPath: "/a"},
-		"raw that is longer":    {Path: "/a", RawPath: "/ab"},
-		"raw with a broken end": {Path: "/a%", RawPath: "/a%"},
+		"asterisk":               {Path: "*"},
+		"empty":                  {},
+		"no slash":               {Path: "a"},
+		"raw of another path":    {Path: "/a", RawPath: "/b"},
+		"raw that is shorter":    {Path: "/ab", RawPath: "/a"},
+		"raw that is longer":     {Path: "/a", RawPath: "/ab"},
+		"raw with a broken end":  {Path: "/a%", RawPath: "/a%"},
+		"raw with half an octet": {Path: "/@", RawPath: "/%4z"},
+		"no slash, two letters":  {Path: "ab"},
 	} {
 		_, err := p.Match("GET", u)
 		assert.ErrorIs(t, err, policy.ErrPath, name)
@@ -122,6 +157,8 @@ func TestMatchRefusesAmbiguousPaths(t *testing.T) {
 	for target, want := range map[string]string{
 		"/a%20b": "a b", "/a@b": "a@b", "/a%40b": "a@b", "/a!b": "a!b", "/%C3%A9": "é", "/a;b": "a;b", "/100%25": "100%",
 		"/...": "...", "/a%3Ab": "a:b", "/%7Ea": "~a", "/a+b": "a+b", "/a%2Bb": "a+b", "/50%25ok": "50%ok",
+		// After a second decoding still neither slash nor dot nor letter, or no octet at all.
+		"/a%2520b": "a%20b", "/a%25z1": "a%z1", "/a%253z": "a%3z", "/a%25!1": "a%!1", "/a%25:1": "a%:1", "/a%25g1": "a%g1", "/a%25G1": "a%G1",
 	} {
 		m, err := p.Match("GET", requestURL(t, target))
 		require.NoError(t, err, target)

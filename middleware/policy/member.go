@@ -36,15 +36,15 @@ const (
 // An error means that membership can't be determined now; the request is refused.
 type Member func(ctx context.Context, token *verifier.Claims, kind Kind, id string) (bool, error)
 
-// kindOf is the kind that a parameter names, or none.
-func kindOf(name string) (Kind, bool) {
+// kindOf returns the kind that a parameter names, or "".
+func kindOf(name string) Kind {
 	switch strings.ToLower(strings.ReplaceAll(name, "_", "")) {
 	case "teamid":
-		return Team, true
+		return Team
 	case "orgid", "organizationid", "organisationid":
-		return Organization, true
+		return Organization
 	}
-	return "", false
+	return ""
 }
 
 // kinds are all kinds, in the order in which Member is asked about them.
@@ -60,7 +60,7 @@ type membership struct {
 func memberships(segments []segment) (list []membership) {
 	for _, kind := range kinds {
 		for i, s := range segments {
-			if k, ok := kindOf(s.text); s.param && ok && k == kind {
+			if s.param && kindOf(s.text) == kind {
 				list = append(list, membership{kind, i})
 			}
 		}

@@ -148,6 +148,7 @@ GET /t/me                 TEAM_PROFILE_READ
 		{"DELETE /t/foreign", []string{"user-1 team foreign"}, false, nil},
 		{"DELETE /t/1/o/2/z", []string{"user-1 organization 2", "user-1 team 1"}, true, nil},
 		{"/t/1/o" + strings.Repeat("/x", 20), []string{"user-1 organization x", "user-1 team 1"}, true, nil},
+		{"DELETE /t/1/o/foreign", []string{"user-1 organization foreign"}, false, nil},
 		{"DELETE /p/foreign", []string{"user-1 team foreign"}, false, nil}, // only GET is PUBLIC
 		{"/p/foreign/z", []string{"user-1 team foreign"}, false, nil},
 		{"/t/1/x", []string{"user-1 team 1"}, true, nil}, // this row calls it :id
@@ -174,4 +175,13 @@ GET /t/me                 TEAM_PROFILE_READ
 			assert.ErrorIs(t, err, tt.err)
 		})
 	}
+}
+
+// Where Member was declined, everybody belongs.
+func TestBelongsWithoutMember(t *testing.T) {
+	m, err := compile(t, load(t, "GET /t/:teamId TEAM_PROFILE_READ")).Match("GET", requestURL(t, "/t/1"))
+	require.NoError(t, err)
+	ok, err := m.Belongs(t.Context(), verifiertest.Claims())
+	require.NoError(t, err)
+	assert.True(t, ok)
 }

@@ -39,7 +39,7 @@ func (p *path) split(u *url.URL) bool {
 				return false
 			}
 			start = i + 1
-		case c == '%' && encodedTwice(p.text[i:]), c != '%':
+		case c != '%' || encodedTwice(p.text[i:]):
 			return false
 		}
 	}

@@ -46,7 +46,7 @@ func parsePattern(pattern string) ([]segment, error) {
 
 func parseSegment(text string) (segment, error) {
 	name, param := strings.CutPrefix(text, ":")
-	if !param && strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {
+	if strings.HasPrefix(text, "{") && strings.HasSuffix(text, "}") {
 		name, param = text[1:len(text)-1], true
 	}
 	switch {
@@ -56,7 +56,7 @@ func parseSegment(text string) (segment, error) {
 		return segment{}, errors.New("a dot segment")
 	case param && !isName(name):
 		return segment{}, fmt.Errorf("%q is no parameter: a name has letters, digits and _", text)
-	case !param && !isLiteral(name):
+	case !isLiteral(name):
 		// Any other character has two spellings in a URL, and routers differ in
 		// which of them is the literal.
 		return segment{}, fmt.Errorf("the segment %q: a literal has letters, digits, '-', '.' and '_'", text)
