@@ -19,9 +19,31 @@ func newCluster3(t testing.TB, binary string) *cluster {
 	return newCluster(t, binary, nodes)
 }
 
-// short are the faults that each run plays once.
-func short() []fault {
-	return append(everyRun(), []fault{
+// gate are the faults that "make test" plays, each once and in this order, so that two
+// runs of the same program differ in nothing but its own timing.
+func gate() []fault {
+	return []fault{
+		killed(theLeader),
+		killed(aFollower),
+		paused(theLeader, 4*time.Second),
+		cut(leaderAlone, 4*time.Second),
+		cut(leaderSendsNothing, 3*time.Second),
+		cut(leaderReceivesNothing, 3*time.Second),
+		killed(twoNodes),
+		powerCut(),
+		disk(theLeader, "hang", 4*time.Second),
+		disk(theLeader, "fail", time.Second),
+		disk(aFollower, "full", time.Second),
+		clock(theLeader, time.Hour, 3*time.Second),
+		clock(twoNodes, days400, 3*time.Second),
+		transferred(),
+		rolling(),
+	}
+}
+
+// all are the faults that rounds are drawn from.
+func all() []fault {
+	return append(gate(), []fault{
 		paused(aFollower, 300*time.Millisecond),
 		cut(twoApart, 2*time.Second),
 		cut(allNodesApart, 2*time.Second),
@@ -43,34 +65,6 @@ func short() []fault {
 		beyondWindow(downFor(2 * time.Minute)),
 		clockStays(twoNodes, 2*time.Hour),
 		clockStays(allNodes, 2*time.Hour),
-	}...)
-}
-
-// everyRun are those that nobody may break.
-func everyRun() []fault {
-	return []fault{
-		killed(theLeader),
-		killed(aFollower),
-		paused(theLeader, 4*time.Second),
-		cut(leaderAlone, 4*time.Second),
-		cut(leaderSendsNothing, 3*time.Second),
-		cut(leaderReceivesNothing, 3*time.Second),
-		killed(twoNodes),
-		powerCut(),
-		disk(theLeader, "hang", 4*time.Second),
-		disk(theLeader, "fail", time.Second),
-		disk(aFollower, "full", time.Second),
-		clock(theLeader, time.Hour, 3*time.Second),
-		clock(twoNodes, days400, 3*time.Second),
-		transferred(),
-		rolling(),
-	}
-}
-
-// long are those that random rounds are drawn from.
-func long() []fault {
-	return append(short(), []fault{
-		killed(theLeader),
 		killed(allNodes),
 		paused(theLeader, 100*time.Millisecond),
 		paused(theLeader, time.Second),
@@ -135,21 +129,25 @@ func named(faults []fault) []fault {
 // perCluster is how many faults one cluster and one history bear.
 const perCluster = 15
 
+// drawn returns n faults at random. None comes again before all have come.
+func drawn(faults []fault, n int, random *rand.Rand) (list []fault) {
+	for len(list) < n && len(faults) > 0 {
+		random.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
+		list = append(list, faults[:min(len(faults), n-len(list))]...)
+	}
+	return list
+}
+
 // TestChaos plays faults on three nodes, and lets nothing pass.
 func TestChaos(t *testing.T) {
-	random := rand.New(rand.NewPCG(*seed, 0))
-	faults, all := short(), named(long())
+	faults := gate()
 	if *only != "" {
-		faults = all
+		faults = named(all())
 	}
 	if *rounds > 0 {
-		faults = nil
-		for len(faults) < *rounds && len(all) > 0 {
-			faults = append(faults, all[random.IntN(len(all))])
-		}
+		t.Logf("-seed %d", *seed)
+		faults = drawn(named(all()), *rounds, rand.New(rand.NewPCG(*seed, 0)))
 	}
-	random.Shuffle(len(faults), func(i, j int) { faults[i], faults[j] = faults[j], faults[i] })
-	t.Logf("-seed %d", *seed)
 	binary := build(t)
 	s := newSummary()
 	asked := faults

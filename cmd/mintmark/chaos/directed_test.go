@@ -5,8 +5,21 @@ import (
 	"errors"
 	"sync"
 	"syscall"
+	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
+
+// TestDirected plays the schedules that find planted bugs on the program as it is:
+// nothing is found.
+func TestDirected(t *testing.T) {
+	s := newSummary()
+	s.run(t, newCluster3(t, build(t)), anotherAuthority(), raced(10), queued(20), unheard(20), queued(20), unheard(20),
+		overtaken("hole", 20), overtaken("stall", 20))
+	s.print(t)
+	require.Zero(t, s.voids, "%v", s.voidReasons)
+}
 
 // Schedules that aim at one mistake.
 
@@ -186,5 +199,15 @@ func overtaken(kind string, grants int) fault {
 			}
 			return err
 		},
+	}
+}
+
+// raced is no fault but many exchanges of one code at once.
+func raced(codes int) fault {
+	return fault{
+		name: "exchanges at once", lasts: time.Millisecond, majority: true,
+		inject:    func(r *round) error { return r.race(codes) },
+		hadEffect: func(*round) bool { return true },
+		heal:      func(*round) error { return nil },
 	}
 }

@@ -6,11 +6,11 @@
 //
 // It has no code of its own and drives the program by HTTP, by the operators'
 // commands and by signals only, so that nothing but the binary can make a test
-// pass. Bugs are planted to see that they are caught. What a single package
-// promises is tested beside that package.
+// pass. What a single package promises is tested beside that package.
 //
-// "go test" plays the quick faults once. -rounds (or MINTMARK_CHAOS_ROUNDS) plays
-// so many, drawn at random, and prints what bit and what it cost. -faults plays
-// those faults once whose names match. The build tag long adds the tests that
-// take long by nature.
+// "go test" plays the faults of the gate, in a fixed order. -rounds (or
+// MINTMARK_CHAOS_ROUNDS) plays so many faults drawn at random, and prints which had an
+// effect and what each cost; -seed repeats a draw. -faults plays those faults once whose
+// names match. The build tag long adds the tests that take long by nature, and the
+// planted bugs that must be found.
 package chaos

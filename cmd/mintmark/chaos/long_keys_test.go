@@ -21,26 +21,6 @@ func TestKeys(t *testing.T) {
 	require.Zero(t, s.voids, "%v", s.voidReasons)
 }
 
-// TestPlantedUnseenKey: a key that becomes active before every node has it.
-func TestPlantedUnseenKey(t *testing.T) {
-	binary := build(t, patch{
-		file: "issuer/ledger/key.go",
-		old:  "n == nil || !n.HasOpened(k.ID)",
-		new:  "n == nil",
-	})
-	find(t, newCluster3(t, binary), "S9: n", 2, rotatedWithout())
-}
-
-// TestPlantedHastyKey: a key that goes before the tokens that it signed.
-func TestPlantedHastyKey(t *testing.T) {
-	binary := build(t, patch{
-		file: "issuer/ledger/key.go",
-		old:  "const tokenOverlap = (1800 + 60) * time.Second",
-		new:  "const tokenOverlap = 60 * time.Second",
-	})
-	find(t, newCluster3(t, binary), "S9", 3, rotatedThen(clocksAdvanced(10*time.Minute, requireOldKeysDropped)))
-}
-
 // rotatedThen rotates the signing key before another fault.
 func rotatedThen(f fault) fault {
 	first, inject := rotated("signing"), f.inject

@@ -17,9 +17,9 @@ var (
 )
 
 var (
-	rounds = flag.Int("rounds", environment("MINTMARK_CHAOS_ROUNDS", 0), "faults to play, drawn at random (default: each once)")
+	rounds = flag.Int("rounds", environment("MINTMARK_CHAOS_ROUNDS", 0), "faults to play, drawn at random (default: those of the gate, once each)")
 	only   = flag.String("faults", "", "regular expression of the names of the faults to play")
-	seed   = flag.Uint64("seed", rand.Uint64(), "of the order of faults")
+	seed   = flag.Uint64("seed", rand.Uint64(), "of the rounds drawn at random")
 )
 
 func environment(name string, otherwise int) int {
