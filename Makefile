@@ -12,7 +12,7 @@ E2E        := cmd/mintmark/e2e
 NESTED     := middleware/examples verifier/bench $(E2E)/verifiers
 
 .DEFAULT_GOAL := help
-.PHONY: help run cluster build deps test check chaos bench bench-large fuzz
+.PHONY: help run cluster build deps quick test check chaos mutate bench bench-large fuzz
 
 help: ## List these targets
 	@grep -hE '^[a-z-]+:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 14
@@ -29,13 +29,29 @@ build: ## Build the one static binary
 deps: ## Install what the tests need: a C compiler, Node.js, Chromium, Java, HAProxy, nginx, Apache, npm packages
 	./$(E2E)/install
 
-# The chaos tests judge how long a cluster takes, so they have the machine alone.
+# A race binary sleeps for a second at its end otherwise.
+export GORACE ?= atexit_sleep_ms=0
+# Tests that start the program, or nodes that wait for each other.
+WAITING := /(cluster|cmd/mintmark)(/(e2e|chaos|upgrade))?$$
+
+quick: ## Run the tests that neither start the program nor wait for nodes (about a minute, then seconds)
+	$(GO) test $$($(GO) list ./... | grep -vE '$(WAITING)')
+
+# Go repeats a result while nothing has changed that the test reads. It does not see
+# what a test builds, so the tests that do run each time. Those that only drive a
+# binary are built without the race detector. The chaos tests judge how long a cluster
+# takes, so they have the machine alone.
 test: deps ## Run every test, with the race detector
-	$(GO) test -race -count=1 -timeout 40m $$($(GO) list ./... | grep -v /chaos$$)
-	$(GO) test -count=1 -run 'Allocations$$' ./keys ./issuer/credential # left out of a race build
+	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /cmd/mintmark)
+	$(GO) test -race -count=1 -timeout 20m $$($(GO) list ./cmd/mintmark/... | grep -vE '/(e2e|chaos|upgrade)$$')
+	$(GO) test -run 'Allocations$$' ./keys ./issuer/credential # left out of a race build
 	cd middleware/examples && $(GO) test -race ./...
-	cd verifier/bench && $(GO) test -race ./...
-	$(GO) test -race -count=1 -timeout 20m ./cmd/mintmark/chaos
+	cd verifier/bench && $(GO) test -race -run Corpus .
+	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/e2e ./cmd/mintmark/upgrade
+	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/chaos
+
+mutate: ## Break each condition of the rules in turn, and list those that no test misses
+	$(GO) run ./cmd/mintmark/internal/mutate
 
 check: ## Format, vet, staticcheck, tidy modules, nothing generated left over
 	@unformatted="$$($(GO) run $(GOFUMPT) -l cmd issuer verifier keys cluster middleware)"; \
@@ -52,14 +68,14 @@ check: ## Format, vet, staticcheck, tidy modules, nothing generated left over
 
 ROUNDS ?= 500
 
-chaos: ## Break a cluster of three in 500 ways drawn at random, or ROUNDS=n (long)
+chaos: ## Break a cluster of three in 500 ways drawn at random, or ROUNDS=n, and find planted bugs (long)
 	$(GO) test -tags long -count=1 -timeout 0 -v ./cmd/mintmark/chaos -rounds $(ROUNDS) -transfers 1000
 
 # Revocations: p99 of at most 1000 ms from "revoked" to "refused", with 50 verifiers
 # at one node and 100 revocations a second.
-bench: ## Measure: requests beside their ceiling, minting, verification, revocation (about 4 minutes)
+bench: ## Measure: requests beside their ceiling, minting, verification beside other libraries, revocation (about 6 minutes)
 	$(GO) test -run '^$$' -bench . -benchtime 2s ./verifier ./middleware/... ./issuer/credential
-	cd verifier/bench && $(GO) test -run '^$$' -bench . -benchtime 2s -benchmem .
+	cd verifier/bench && $(GO) test -v -bench . -benchtime 2s -benchmem .
 	$(GO) test -run '^$$' -bench 'Propose' -benchtime 2s ./cluster
 	$(GO) test -run '^$$' -bench 'Revocations' -benchtime 1000x ./cmd/mintmark
 	$(GO) test -run '^$$' -bench 'Refresh|StartUp' -benchtime 1x -timeout 20m ./cmd/mintmark
