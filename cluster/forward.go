@@ -109,12 +109,16 @@ func (n *Node) attemptRemote(ctx context.Context, leader string, moved <-chan st
 		return nil, 0, err
 	}
 	body := appendCommand(make([]byte, 0, commandOverhead+len(s.body)), &s)
-	answer, err := n.ask(ctx, leader, moved, opPropose, body, time.Until(deadline))
+	c, err := n.connectLeader(ctx, leader, again, deadline)
+	if err != nil {
+		return nil, 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
+	}
+	answer, err := n.askOver(ctx, c, leader, moved, opPropose, body, time.Until(deadline))
 	if err == nil && answer.status == replyConfirm {
 		if err := checkStillConnected(ctx, true); err != nil {
 			return nil, 0, err
 		}
-		answer, err = n.ask(ctx, leader, moved, opProposeConnected, body, time.Until(deadline))
+		answer, err = n.askOver(ctx, c, leader, moved, opProposeConnected, body, time.Until(deadline))
 	}
 	if errors.Is(err, errNotSent) {
 		return nil, 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
@@ -133,6 +137,19 @@ func (n *Node) attemptRemote(ctx context.Context, leader string, moved <-chan st
 		return nil, 0, fmt.Errorf("%w: decode the leader's answer: %w", ErrUnknown, err)
 	}
 	return value, binary.BigEndian.Uint64(answer.body), nil
+}
+
+// connectLeader returns the connection to the leader. A command that was never
+// proposed waits for it no longer than for a leader to be known, so that a client
+// soon hears that nothing was proposed. A connection in a network that swallows
+// everything takes dialTimeout to fail.
+func (n *Node) connectLeader(ctx context.Context, leader string, again bool, deadline time.Time) (*peerClient, error) {
+	if !again {
+		deadline = deadline.Add(n.config.LeaderTimeout - n.config.ProposeTimeout)
+	}
+	ctx, cancel := context.WithDeadline(ctx, deadline)
+	defer cancel()
+	return n.peer(ctx, leader)
 }
 
 // decodeOutcome reads an outcome that travelled.

@@ -19,6 +19,17 @@ type links struct {
 	to   map[string]string
 	cut  map[[2]string]bool
 	open map[net.Conn][2]string
+
+	swallows  map[[2]string]bool
+	swallowed chan struct{} // gets an element when a connection is swallowed
+	gaveUp    chan struct{} // and one when that ends
+}
+
+func newLinks() *links {
+	return &links{
+		to: map[string]string{}, cut: map[[2]string]bool{}, open: map[net.Conn][2]string{},
+		swallows: map[[2]string]bool{}, swallowed: make(chan struct{}, 100), gaveUp: make(chan struct{}, 100),
+	}
 }
 
 // redirect gives a node its ways to the others.
@@ -50,6 +61,12 @@ func (l *links) proxy(way net.Listener, link [2]string) {
 			if !l.track(from, link) {
 				return
 			}
+			if l.isSwallowed(link) {
+				l.swallowed <- struct{}{}
+				_, _ = io.Copy(io.Discard, from)
+				l.gaveUp <- struct{}{}
+				return
+			}
 			to, err := net.Dial("tcp", l.to[link[1]])
 			if err != nil || !l.track(to, link) {
 				return
@@ -76,6 +93,23 @@ func (l *links) drop(c net.Conn) {
 	_ = c.Close()
 }
 
+func (l *links) isSwallowed(link [2]string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.swallows[link]
+}
+
+// swallow ends the connections of a link, and takes new ones without an answer. It
+// returns once there is such a one.
+func (l *links) swallow(link [2]string) {
+	l.mu.Lock()
+	l.swallows[link] = true
+	l.mu.Unlock()
+	l.setCut(true, link)
+	l.setCut(false, link)
+	<-l.swallowed
+}
+
 // setCut cuts links or heals them.
 func (l *links) setCut(cut bool, all ...[2]string) {
 	l.mu.Lock()
@@ -94,7 +128,7 @@ func (l *links) setCut(cut bool, all ...[2]string) {
 // another one lacks is slow to be reached, and a third node, which lacks the same,
 // asks for its vote meanwhile.
 func TestNobodyVotesBeforeTheLogHandshake(t *testing.T) {
-	l := &links{to: map[string]string{}, cut: map[[2]string]bool{}, open: map[net.Conn][2]string{}}
+	l := newLinks()
 	r := newRollbackCluster(t, func(c *cluster.Config) { l.redirect(t, c) })
 	l.setCut(true, [2]string{"n1", "n2"}, [2]string{"n2", "n1"}, [2]string{"n2", "n3"}, [2]string{"n3", "n2"})
 	r.older = t.TempDir() // has all that the second node knows of

@@ -376,6 +376,11 @@ func (n *Node) ask(ctx context.Context, id string, lost <-chan struct{}, op byte
 	if err != nil {
 		return reply{}, fmt.Errorf("%w: %w", errNotSent, err)
 	}
+	return n.askOver(ctx, c, id, lost, op, body, timeout)
+}
+
+// askOver is ask over a connection that there is.
+func (n *Node) askOver(ctx context.Context, c *peerClient, id string, lost <-chan struct{}, op byte, body []byte, timeout time.Duration) (reply, error) {
 	r, err := c.call(ctx, lost, op, body, timeout)
 	if err != nil && c.isClosed() {
 		n.noteDisconnect(id)

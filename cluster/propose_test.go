@@ -332,6 +332,25 @@ func TestLeadershipOnTheMove(t *testing.T) {
 	}
 }
 
+// TestNothingSentIsReportedSoon: a client need not wait until a connection to the
+// leader fails in a network that swallows everything.
+func TestNothingSentIsReportedSoon(t *testing.T) {
+	l := newLinks()
+	tr := newCluster3(t, func(c *cluster.Config) {
+		l.redirect(t, c)
+		c.LeaderTimeout = 100 * time.Millisecond
+	})
+	i := tr.leader()
+	j := (i + 1) % 3
+	_, _, err := tr.nodes[j].Propose(t.Context(), &set{Name: "before"})
+	require.NoError(t, err)
+	l.swallow([2]string{tr.confs[j].Name, tr.confs[i].Name})
+	_, _, err = tr.nodes[j].Propose(t.Context(), &set{Name: "during"})
+	require.Empty(t, l.gaveUp, "it waited for the connection to fail")
+	require.ErrorIs(t, err, cluster.ErrUnavailable)
+	require.NotErrorIs(t, err, cluster.ErrUnknown)
+}
+
 // TestFailureAfterUnknownIsUnknown: once a command may be in the log, a later
 // certain failure does not make it certain.
 func TestFailureAfterUnknownIsUnknown(t *testing.T) {
