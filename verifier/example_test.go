@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
@@ -30,13 +31,13 @@ func Example() {
 	}
 	defer v.Close()
 
-	token := mintmark.Token(verifiertest.Scope("BOOKING_READ"))
+	token := mintmark.Token(verifiertest.Scope(scope.BookingRead))
 	claims, err := v.Verify(context.Background(), token)
 	if err != nil {
 		panic(err)
 	}
 	fmt.Println(claims.Subject(), claims.ClientID())
-	fmt.Println(claims.Allows("BOOKING_READ"), claims.Allows("BOOKING_WRITE"))
+	fmt.Println(claims.Allows(scope.BookingRead), claims.Allows(scope.BookingWrite))
 	// Output:
 	// user-1 client-1
 	// true false
@@ -217,10 +218,10 @@ func ExampleStaticKeys() {
 func ExampleClaims_Allows() {
 	show := func(options ...verifiertest.Option) {
 		claims := verifiertest.Claims(options...)
-		fmt.Println(claims.Allows("TEAM_BOOKING_READ"), claims.Allows("ORG_BOOKING_READ"), claims.Allows("BOOKING_READ"))
+		fmt.Println(claims.Allows(scope.TeamBookingRead), claims.Allows(scope.OrgBookingRead), claims.Allows(scope.BookingRead))
 	}
-	show(verifiertest.Scope("TEAM_BOOKING_READ"))
-	show(verifiertest.Scope("ORG_BOOKING_READ"))
+	show(verifiertest.Scope(scope.TeamBookingRead))
+	show(verifiertest.Scope(scope.OrgBookingRead))
 	show(verifiertest.Legacy())
 	show()
 	show(verifiertest.Claim("scope", "EVERYTHING"))

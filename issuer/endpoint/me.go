@@ -7,10 +7,11 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/middleware"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // meScope is what a token needs here.
-const meScope = "PROFILE_READ"
+const meScope = scope.ProfileRead
 
 // resourceMetadata is the metadata of GET /v2/me as a protected resource, which its
 // challenges name: who knows nothing but its address finds out whom to ask for a

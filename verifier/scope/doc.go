@@ -6,6 +6,9 @@
 // clients, tokens or routes: which scope a route needs and which scopes a
 // client may ask for are decided elsewhere.
 //
+// Programs spell a scope by its constant, as [BookingRead], so that a misspelled name
+// does not compile.
+//
 // A [Set] holds known scopes only, so an unknown name in a token can never
 // widen access. The catalogue is append-only: its names are in tokens, in stored
 // grants and in other people's programs.

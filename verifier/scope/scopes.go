@@ -1,156 +1,156 @@
 package scope
 
-// catalogue is section 2.4 of the service document, in its order. Append only:
+// catalogue is section 2.4 of the service document, in its order. It is append-only:
 // an entry that is renamed or removed takes access away from tokens and grants
 // that hold it.
 var catalogue = [...]Scope{
 	{
-		Name: "EVENT_TYPE_READ", Level: User, Area: "Event types",
+		Name: EventTypeRead, Level: User, Area: "Event types",
 		Allows: "Listing and viewing event types, their private links, and event type webhooks.",
 		Plain:  "See your event types, their private links and webhooks.",
 	},
 	{
-		Name: "EVENT_TYPE_WRITE", Level: User, Area: "Event types", Writes: true,
+		Name: EventTypeWrite, Level: User, Area: "Event types", Writes: true,
 		Allows: "Creating, updating and deleting event types; managing private links; managing event type webhooks.",
 		Plain:  "Create, change and delete your event types, their private links and webhooks.",
 	},
 	{
-		Name: "BOOKING_READ", Level: User, Area: "Bookings",
+		Name: BookingRead, Level: User, Area: "Bookings",
 		Allows: "Listing bookings; viewing recordings, transcripts, calendar links, references, and booking attendees.",
 		Plain:  "See your bookings, who attends them, and their recordings and transcripts.",
 	},
 	{
-		Name: "BOOKING_WRITE", Level: User, Area: "Bookings", Writes: true,
+		Name: BookingWrite, Level: User, Area: "Bookings", Writes: true,
 		Allows: "Adding guests and attendees, updating locations, confirming, declining, and reassigning bookings.",
 		Plain:  "Confirm, decline and reassign your bookings, add guests and change where they take place.",
 	},
 	{
-		Name: "SCHEDULE_READ", Level: User, Area: "Schedules",
+		Name: ScheduleRead, Level: User, Area: "Schedules",
 		Allows: "Listing and viewing schedules; viewing out-of-office entries.",
 		Plain:  "See your schedules and when you are out of office.",
 	},
 	{
-		Name: "SCHEDULE_WRITE", Level: User, Area: "Schedules", Writes: true,
+		Name: ScheduleWrite, Level: User, Area: "Schedules", Writes: true,
 		Allows: "Creating, updating and deleting schedules and out-of-office entries.",
 		Plain:  "Create, change and delete your schedules and out-of-office times.",
 	},
 	{
-		Name: "APPS_READ", Level: User, Area: "Apps and calendars",
+		Name: AppsRead, Level: User, Area: "Apps and calendars",
 		Allows: "Listing connected calendars, checking busy times, checking ICS feeds, verifying calendar connections, viewing conferencing apps.",
 		Plain:  "See your connected calendars and conferencing apps, and when you are busy.",
 	},
 	{
-		Name: "APPS_WRITE", Level: User, Area: "Apps and calendars", Writes: true,
+		Name: AppsWrite, Level: User, Area: "Apps and calendars", Writes: true,
 		Allows: "Saving ICS feeds, connecting calendars via OAuth, saving Apple calendar credentials, disconnecting calendars, connecting and disconnecting conferencing apps, managing selected and destination calendars.",
 		Plain:  "Connect and disconnect your calendars and conferencing apps, and choose which calendars are used.",
 	},
 	{
-		Name: "PROFILE_READ", Level: User, Area: "Profile",
+		Name: ProfileRead, Level: User, Area: "Profile",
 		Allows: "Viewing the authorized user's profile.",
 		Plain:  "See your profile, such as your name and email address.",
 	},
 	{
-		Name: "PROFILE_WRITE", Level: User, Area: "Profile", Writes: true,
+		Name: ProfileWrite, Level: User, Area: "Profile", Writes: true,
 		Allows: "Updating the authorized user's profile.",
 		Plain:  "Change your profile.",
 	},
 	{
-		Name: "TEAM_EVENT_TYPE_READ", Level: Team, Area: "Event types",
+		Name: TeamEventTypeRead, Level: Team, Area: "Event types",
 		Allows: "View team event types, their private links, and webhooks.",
 		Plain:  "See your teams' event types, their private links and webhooks.",
 	},
 	{
-		Name: "TEAM_EVENT_TYPE_WRITE", Level: Team, Area: "Event types", Writes: true,
+		Name: TeamEventTypeWrite, Level: Team, Area: "Event types", Writes: true,
 		Allows: "Create, edit, delete team event types, their private links, and webhooks.",
 		Plain:  "Create, change and delete your teams' event types, their private links and webhooks.",
 	},
 	{
-		Name: "TEAM_BOOKING_READ", Level: Team, Area: "Bookings",
+		Name: TeamBookingRead, Level: Team, Area: "Bookings",
 		Allows: "View team bookings.",
 		Plain:  "See your teams' bookings.",
 	},
 	{
-		Name: "TEAM_BOOKING_WRITE", Level: Team, Area: "Bookings", Writes: true,
+		Name: TeamBookingWrite, Level: Team, Area: "Bookings", Writes: true,
 		Allows: "Create, edit, delete team bookings.",
 		Plain:  "Create, change and delete your teams' bookings.",
 	},
 	{
-		Name: "TEAM_SCHEDULE_READ", Level: Team, Area: "Schedules",
+		Name: TeamScheduleRead, Level: Team, Area: "Schedules",
 		Allows: "View team schedules and out-of-office entries.",
 		Plain:  "See your teams' schedules and out-of-office times.",
 	},
 	{
-		Name: "TEAM_SCHEDULE_WRITE", Level: Team, Area: "Schedules", Writes: true,
+		Name: TeamScheduleWrite, Level: Team, Area: "Schedules", Writes: true,
 		Allows: "Create, edit, delete team schedules and out-of-office entries.",
 		Plain:  "Create, change and delete your teams' schedules and out-of-office times.",
 	},
 	{
-		Name: "TEAM_PROFILE_READ", Level: Team, Area: "Teams",
+		Name: TeamProfileRead, Level: Team, Area: "Teams",
 		Allows: "View team profiles.",
 		Plain:  "See your teams' profiles.",
 	},
 	{
-		Name: "TEAM_PROFILE_WRITE", Level: Team, Area: "Teams", Writes: true,
+		Name: TeamProfileWrite, Level: Team, Area: "Teams", Writes: true,
 		Allows: "Create, edit, delete teams.",
 		Plain:  "Create, change and delete teams.",
 	},
 	{
-		Name: "TEAM_MEMBERSHIP_READ", Level: Team, Area: "Memberships",
+		Name: TeamMembershipRead, Level: Team, Area: "Memberships",
 		Allows: "View team memberships.",
 		Plain:  "See who is a member of your teams.",
 	},
 	{
-		Name: "TEAM_MEMBERSHIP_WRITE", Level: Team, Area: "Memberships", Writes: true,
+		Name: TeamMembershipWrite, Level: Team, Area: "Memberships", Writes: true,
 		Allows: "Create, edit, delete team memberships.",
 		Plain:  "Add, change and remove members of your teams.",
 	},
 	{
-		Name: "ORG_EVENT_TYPE_READ", Level: Organization, Area: "Event types",
+		Name: OrgEventTypeRead, Level: Organization, Area: "Event types",
 		Allows: "View all event types across the organization.",
 		Plain:  "See all event types across your organization.",
 	},
 	{
-		Name: "ORG_EVENT_TYPE_WRITE", Level: Organization, Area: "Event types", Writes: true,
+		Name: OrgEventTypeWrite, Level: Organization, Area: "Event types", Writes: true,
 		Allows: "Create, edit, delete event types across the organization.",
 		Plain:  "Create, change and delete event types across your organization.",
 	},
 	{
-		Name: "ORG_BOOKING_READ", Level: Organization, Area: "Bookings",
+		Name: OrgBookingRead, Level: Organization, Area: "Bookings",
 		Allows: "View all bookings across the organization.",
 		Plain:  "See all bookings across your organization.",
 	},
 	{
-		Name: "ORG_BOOKING_WRITE", Level: Organization, Area: "Bookings", Writes: true,
+		Name: OrgBookingWrite, Level: Organization, Area: "Bookings", Writes: true,
 		Allows: "Create, edit, delete bookings across the organization.",
 		Plain:  "Create, change and delete bookings across your organization.",
 	},
 	{
-		Name: "ORG_SCHEDULE_READ", Level: Organization, Area: "Schedules",
+		Name: OrgScheduleRead, Level: Organization, Area: "Schedules",
 		Allows: "View schedules and out-of-office entries across the organization.",
 		Plain:  "See schedules and out-of-office times across your organization.",
 	},
 	{
-		Name: "ORG_SCHEDULE_WRITE", Level: Organization, Area: "Schedules", Writes: true,
+		Name: OrgScheduleWrite, Level: Organization, Area: "Schedules", Writes: true,
 		Allows: "Create, edit, delete schedules and out-of-office entries across the organization.",
 		Plain:  "Create, change and delete schedules and out-of-office times across your organization.",
 	},
 	{
-		Name: "ORG_PROFILE_READ", Level: Organization, Area: "Teams",
+		Name: OrgProfileRead, Level: Organization, Area: "Teams",
 		Allows: "View organization teams.",
 		Plain:  "See your organization's teams.",
 	},
 	{
-		Name: "ORG_PROFILE_WRITE", Level: Organization, Area: "Teams", Writes: true,
+		Name: OrgProfileWrite, Level: Organization, Area: "Teams", Writes: true,
 		Allows: "Create, edit, delete organization teams.",
 		Plain:  "Create, change and delete your organization's teams.",
 	},
 	{
-		Name: "ORG_MEMBERSHIP_READ", Level: Organization, Area: "Memberships",
+		Name: OrgMembershipRead, Level: Organization, Area: "Memberships",
 		Allows: "View organization memberships and users.",
 		Plain:  "See your organization's members and users.",
 	},
 	{
-		Name: "ORG_MEMBERSHIP_WRITE", Level: Organization, Area: "Memberships", Writes: true,
+		Name: OrgMembershipWrite, Level: Organization, Area: "Memberships", Writes: true,
 		Allows: "Create, edit, delete organization memberships and users.",
 		Plain:  "Add, change and remove your organization's members and users.",
 	},

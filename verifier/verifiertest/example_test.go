@@ -11,6 +11,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
@@ -29,7 +30,7 @@ func Example() {
 		panic(err)
 	}
 	defer v.Close()
-	service := middleware.New(v, middleware.Config{}).Require("BOOKING_READ")(http.HandlerFunc(bookings))
+	service := middleware.New(v, middleware.Config{}).Require(scope.BookingRead)(http.HandlerFunc(bookings))
 
 	ask := func(token string) {
 		r, w := httptest.NewRequest("GET", "/v2/bookings", nil), httptest.NewRecorder()
@@ -37,10 +38,10 @@ func Example() {
 		service.ServeHTTP(w, r)
 		fmt.Println(w.Code)
 	}
-	ask(issuer.Token(verifiertest.Scope("BOOKING_READ")))
-	ask(issuer.Token(verifiertest.Scope("BOOKING_WRITE")))
+	ask(issuer.Token(verifiertest.Scope(scope.BookingRead)))
+	ask(issuer.Token(verifiertest.Scope(scope.BookingWrite)))
 	ask(issuer.Token(verifiertest.Legacy()))
-	ask(issuer.Token(verifiertest.Scope("BOOKING_READ"), verifiertest.Expired()))
+	ask(issuer.Token(verifiertest.Scope(scope.BookingRead), verifiertest.Expired()))
 	// Output:
 	// 200
 	// 403
@@ -50,7 +51,7 @@ func Example() {
 
 // A handler alone, as if a guard had let the request pass.
 func ExampleContext() {
-	ctx := verifiertest.Context(context.Background(), verifiertest.Subject("user-7"), verifiertest.Scope("BOOKING_READ"))
+	ctx := verifiertest.Context(context.Background(), verifiertest.Subject("user-7"), verifiertest.Scope(scope.BookingRead))
 	r, w := httptest.NewRequest("GET", "/v2/bookings", nil).WithContext(ctx), httptest.NewRecorder()
 	bookings(w, r)
 	fmt.Println(w.Body)
