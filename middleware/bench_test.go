@@ -35,7 +35,7 @@ func guards(b *testing.B) (handlers map[string]http.Handler, token string) {
 		Member: func(context.Context, *verifier.Claims, policy.Kind, string) (bool, error) { return true, nil },
 	})
 	require.NoError(b, err)
-	g := middleware.New(v)
+	g := middleware.New(v, middleware.Config{})
 	bare := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, "ok") })
 	return map[string]http.Handler{
 		"bare":    bare,

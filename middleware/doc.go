@@ -11,8 +11,8 @@
 //		if err != nil {
 //			log.Fatal(err)
 //		}
-//		guard := middleware.New(v)
-//		http.Handle("GET /v2/bookings", guard.Require("BOOKING_READ")(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+//		guard := middleware.New(v, middleware.Config{})
+//		http.Handle("GET /v2/bookings", guard.Require(scope.BookingRead)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 //			token, _ := middleware.FromContext(r.Context())
 //			fmt.Fprintf(w, "bookings of %s", token.Subject())
 //		})))

@@ -12,6 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/middleware/policy"
 	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
@@ -46,10 +47,10 @@ func Example() {
 	v, issuer := newVerifier()
 	defer issuer.Close()
 	defer v.Close()
-	guard := middleware.New(v)
+	guard := middleware.New(v, middleware.Config{})
 
 	mux := http.NewServeMux()
-	mux.Handle("GET /v2/bookings", guard.Require("BOOKING_READ")(
+	mux.Handle("GET /v2/bookings", guard.Require(scope.BookingRead)(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			// The scope says that the application may list bookings. Whose they
 			// are is up to us: those of the token's user.
@@ -60,7 +61,7 @@ func Example() {
 	show(mux, "GET", "/v2/bookings", "")
 	show(mux, "GET", "/v2/bookings", "not a token")
 	show(mux, "GET", "/v2/bookings", issuer.Token(verifiertest.Expired()))
-	show(mux, "GET", "/v2/bookings", issuer.Token(verifiertest.Scope("BOOKING_READ")))
+	show(mux, "GET", "/v2/bookings", issuer.Token(verifiertest.Scope(scope.BookingRead)))
 	// Output:
 	// GET /v2/bookings 401 Bearer
 	// GET /v2/bookings 400 Bearer error="invalid_request", error_description="The Authorization header must be one Bearer token"
@@ -74,13 +75,13 @@ func ExampleGuard_Require() {
 	v, issuer := newVerifier()
 	defer issuer.Close()
 	defer v.Close()
-	bookings := middleware.New(v).Require("TEAM_BOOKING_READ")(
+	bookings := middleware.New(v, middleware.Config{}).Require(scope.TeamBookingRead)(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "bookings of the team") }))
 
-	show(bookings, "GET", "/", issuer.Token(verifiertest.Scope("TEAM_BOOKING_READ")))
-	show(bookings, "GET", "/", issuer.Token(verifiertest.Scope("ORG_BOOKING_READ")))
+	show(bookings, "GET", "/", issuer.Token(verifiertest.Scope(scope.TeamBookingRead)))
+	show(bookings, "GET", "/", issuer.Token(verifiertest.Scope(scope.OrgBookingRead)))
 	show(bookings, "GET", "/", issuer.Token(verifiertest.Legacy()))
-	show(bookings, "GET", "/", issuer.Token(verifiertest.Scope("TEAM_BOOKING_WRITE")))
+	show(bookings, "GET", "/", issuer.Token(verifiertest.Scope(scope.TeamBookingWrite)))
 	// Output:
 	// GET / 200 bookings of the team
 	// GET / 200 bookings of the team
@@ -107,11 +108,11 @@ func ExampleGuard_FailClosed() {
 	}
 	until(v.RevocationsFresh)
 
-	guard := middleware.New(v)
-	bookings := guard.Require("BOOKING_READ")(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "bookings") }))
-	refunds := guard.FailClosed().Require("BOOKING_WRITE")(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "refunded") }))
+	guard := middleware.New(v, middleware.Config{})
+	bookings := guard.Require(scope.BookingRead)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "bookings") }))
+	refunds := guard.FailClosed().Require(scope.BookingWrite)(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "refunded") }))
 
-	token := issuer.Token(verifiertest.Scope("BOOKING_READ", "BOOKING_WRITE"), verifiertest.Claim("grant_id", "grant-7"))
+	token := issuer.Token(verifiertest.Scope(scope.BookingRead, scope.BookingWrite), verifiertest.Claim("grant_id", "grant-7"))
 	show(bookings, "GET", "/v2/bookings", token)
 	show(refunds, "POST", "/v2/refunds", token)
 	issuer.RevokeGrant("grant-7")
@@ -129,11 +130,11 @@ func ExampleGuard_RequireAny() {
 	v, issuer := newVerifier()
 	defer issuer.Close()
 	defer v.Close()
-	busy := middleware.New(v).RequireAny("APPS_READ", "SCHEDULE_READ")(
+	busy := middleware.New(v, middleware.Config{}).RequireAny(scope.AppsRead, scope.ScheduleRead)(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, "busy from 9 to 10") }))
 
-	show(busy, "GET", "/", issuer.Token(verifiertest.Scope("SCHEDULE_READ")))
-	show(busy, "GET", "/", issuer.Token(verifiertest.Scope("PROFILE_READ")))
+	show(busy, "GET", "/", issuer.Token(verifiertest.Scope(scope.ScheduleRead)))
+	show(busy, "GET", "/", issuer.Token(verifiertest.Scope(scope.ProfileRead)))
 	// Output:
 	// GET / 200 busy from 9 to 10
 	// GET / 403 Bearer error="insufficient_scope", error_description="The access token lacks a scope that this request needs", scope="APPS_READ"
@@ -144,7 +145,7 @@ func ExampleGuard_Optional() {
 	v, issuer := newVerifier()
 	defer issuer.Close()
 	defer v.Close()
-	book := middleware.New(v).Optional()(
+	book := middleware.New(v, middleware.Config{}).Optional()(
 		http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			by := "a guest"
 			if token, ok := middleware.FromContext(r.Context()); ok {
@@ -182,9 +183,9 @@ func ExampleGuard_Enforce() {
 	mux.HandleFunc("GET /v2/teams/{teamId}/bookings", func(w http.ResponseWriter, r *http.Request) {
 		fmt.Fprintf(w, "bookings of team %s", r.PathValue("teamId"))
 	})
-	api := middleware.New(v).Enforce(rules)(mux)
+	api := middleware.New(v, middleware.Config{}).Enforce(rules)(mux)
 
-	token := issuer.Token(verifiertest.Scope("TEAM_BOOKING_READ"))
+	token := issuer.Token(verifiertest.Scope(scope.TeamBookingRead))
 	show(api, "GET", "/v2/teams/7/bookings", token)
 	show(api, "GET", "/v2/teams/8/bookings", token)
 	show(api, "GET", "/v2/event-types", token)
@@ -204,7 +205,7 @@ func ExampleGuard_Authorize() {
 	v, issuer := newVerifier()
 	defer issuer.Close()
 	defer v.Close()
-	guard := middleware.New(v)
+	guard := middleware.New(v, middleware.Config{})
 	table, err := policy.Load(strings.NewReader("POST /booking.v1.Bookings/List BOOKING_READ"))
 	if err != nil {
 		log.Fatal(err)
@@ -223,8 +224,8 @@ func ExampleGuard_Authorize() {
 		}
 		fmt.Println("for", token.Subject(), "by", token.ClientID())
 	}
-	call("Bearer " + issuer.Token(verifiertest.Scope("BOOKING_READ")))
-	call("Bearer " + issuer.Token(verifiertest.Scope("BOOKING_WRITE")))
+	call("Bearer " + issuer.Token(verifiertest.Scope(scope.BookingRead)))
+	call("Bearer " + issuer.Token(verifiertest.Scope(scope.BookingWrite)))
 	// Output:
 	// for user-1 by client-1
 	// 403 insufficient_scope: The access token lacks a scope that this request needs | ask for: BOOKING_READ
@@ -255,7 +256,7 @@ func ExampleMetadata() {
 	metadata, err := middleware.NewMetadata(middleware.MetadataConfig{
 		Resource:             "https://api.example.com",
 		AuthorizationServers: []string{"https://auth.example.com"},
-		Scopes:               []string{"BOOKING_READ"},
+		Scopes:               []string{scope.BookingRead},
 	})
 	if err != nil {
 		log.Fatal(err)
@@ -264,7 +265,7 @@ func ExampleMetadata() {
 
 	mux := http.NewServeMux()
 	mux.Handle(metadata.Path(), metadata)
-	mux.Handle("GET /v2/bookings", guard.Require("BOOKING_READ")(http.NotFoundHandler()))
+	mux.Handle("GET /v2/bookings", guard.Require(scope.BookingRead)(http.NotFoundHandler()))
 	show(mux, "GET", "/v2/bookings", "")
 	show(mux, "GET", "/.well-known/oauth-protected-resource", "")
 	// Output:

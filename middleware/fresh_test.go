@@ -47,7 +47,7 @@ func TestFailClosed(t *testing.T) {
 	assert.Equal(t, "GET /v2/bookings BOOKING_READ FRESH", table.Rows()[0].String())
 	p, err := policy.New(table, policy.Config{})
 	require.NoError(t, err)
-	g := middleware.New(v)
+	g := middleware.New(v, middleware.Config{})
 	closed, open, enforced := g.FailClosed().Require("BOOKING_READ")(who), g.Require("BOOKING_READ")(who), g.Enforce(p)(who)
 	optional := g.FailClosed().Optional()(who)
 	token := issuer.token("BOOKING_READ PROFILE_READ", nil)
@@ -78,7 +78,7 @@ func TestFailClosed(t *testing.T) {
 	assert.Equal(t, 401, res.StatusCode)
 	assert.Equal(t, "invalid_token", readChallenge(t, res)["error"])
 
-	without := middleware.New(issuer.verifier())
+	without := middleware.New(issuer.verifier(), middleware.Config{})
 	assert.Panics(t, func() { without.FailClosed() })
 	assert.Panics(t, func() { without.Enforce(p) }, "a row that could never open")
 	for _, text := range []string{"GET /x PUBLIC FRESH", "GET /x BOOKING_READ fresh", "GET /x FRESH", "GET /x BOOKING_READ FRESH FRESH"} {

@@ -10,20 +10,20 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// Config shapes the refusals. The zero value is good.
+// Config shapes the refusals. The zero value is ready for use.
 type Config struct {
-	// Realm is the realm of the challenge (RFC 9110 §11.5). Empty: none.
+	// Realm is the realm of the challenge (RFC 9110 §11.5). Empty means none.
 	Realm string
 
 	// ResourceMetadata is the URL of this resource server's metadata (RFC 9728
-	// §5.1), named in every challenge: [Metadata.URL]. Empty: none.
+	// §5.1), named in every challenge: [Metadata.URL]. Empty means none.
 	ResourceMetadata string
 
-	// ErrorLog gets a warning when keys or the feed of revocations are unavailable, or
+	// Logger receives a warning when keys or the feed of revocations are unavailable, and
 	// when Member returns an error: at most one of each kind in ten seconds. At debug
-	// level it gets the reason of every refusal. It never gets a token. Nil: nothing is
-	// logged.
-	ErrorLog *slog.Logger
+	// level it receives the reason of every refusal. No record contains a token. Nil
+	// means that nothing is logged.
+	Logger *slog.Logger
 }
 
 // Guard wraps handlers. It is safe for use by many goroutines.
@@ -40,20 +40,13 @@ type Guard struct {
 // so that the limit holds for all of them together.
 type warned struct{ keys, revocations, members warnings }
 
-// New returns a Guard, with at most one Config. It panics if v is nil, or if a
-// value of the Config can't stand in a challenge: both are mistakes of the
-// program.
-func New(v *verifier.Verifier, config ...Config) *Guard {
-	var c Config
-	switch {
-	case v == nil:
+// New returns a Guard. It panics if v is nil, or if a value of c has a character that a
+// challenge can't contain: both are mistakes of the program.
+func New(v *verifier.Verifier, c Config) *Guard {
+	if v == nil {
 		panic("middleware.New: verifier is nil")
-	case len(config) > 1:
-		panic("middleware.New: more than one Config")
-	case len(config) == 1:
-		c = config[0]
 	}
-	g := &Guard{verifier: v, log: c.ErrorLog, warned: new(warned)}
+	g := &Guard{verifier: v, log: c.Logger, warned: new(warned)}
 	if g.log == nil {
 		g.log = slog.New(slog.DiscardHandler)
 	}

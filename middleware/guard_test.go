@@ -273,7 +273,7 @@ func TestNothingOfTheTokenIsRepeated(t *testing.T) {
 			var log bytes.Buffer
 			logger := slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 			mux := http.NewServeMux()
-			g := middleware.New(issuer.verifier(), middleware.Config{ErrorLog: logger})
+			g := middleware.New(issuer.verifier(), middleware.Config{Logger: logger})
 			mux.Handle("GET /v2/{rest...}", g.Require("BOOKING_READ")(who))
 
 			const marker = "TOPSECRETMARKER"
@@ -333,7 +333,6 @@ func TestConstructionRefusesMistakes(t *testing.T) {
 		{"no verifier", func() { middleware.New(nil, middleware.Config{}) }},
 		{"quote in realm", func() { middleware.New(v, middleware.Config{Realm: `a"b`}) }},
 		{"line break in metadata", func() { middleware.New(v, middleware.Config{ResourceMetadata: "https://a\r\nb"}) }},
-		{"two configs", func() { middleware.New(v, middleware.Config{}, middleware.Config{}) }},
 		{"no policy", func() { g.Enforce(nil) }},
 		{"any of no scopes", func() { g.RequireAny() }},
 		{"any with an unknown scope", func() { g.RequireAny("BOOKING_READ", "BOOKINGS_READ") }},

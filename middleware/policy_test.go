@@ -50,7 +50,7 @@ func TestEnforce(t *testing.T) {
 	defer issuer.Close()
 	var log bytes.Buffer
 	g := middleware.New(issuer.verifier(), middleware.Config{
-		ErrorLog: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
+		Logger: slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug})),
 	})
 	h := g.Enforce(newPolicy(t))(who)
 
@@ -147,7 +147,7 @@ func TestEnforce(t *testing.T) {
 func TestRequireAny(t *testing.T) {
 	issuer := newIssuer()
 	defer issuer.Close()
-	h := middleware.New(issuer.verifier()).RequireAny("TEAM_BOOKING_READ", "BOOKING_READ")(who)
+	h := middleware.New(issuer.verifier(), middleware.Config{}).RequireAny("TEAM_BOOKING_READ", "BOOKING_READ")(who)
 	for scopes, status := range map[string]int{
 		"BOOKING_READ": 200, "TEAM_BOOKING_READ": 200, "ORG_BOOKING_READ": 200, "BOOKING_READ TEAM_BOOKING_READ": 200,
 		"": 403, "BOOKING_WRITE": 403, "PROFILE_READ": 403,
@@ -167,7 +167,7 @@ func TestRequireAny(t *testing.T) {
 func TestAuthorize(t *testing.T) {
 	issuer := newIssuer()
 	defer issuer.Close()
-	g := middleware.New(issuer.verifier())
+	g := middleware.New(issuer.verifier(), middleware.Config{})
 	p := newPolicy(t)
 	header := func(token string) http.Header { return http.Header{"Authorization": {"Bearer " + token}} }
 	r := httptest.NewRequest("GET", "/v2/bookings", nil)
@@ -193,7 +193,7 @@ func TestAuthorize(t *testing.T) {
 func TestGuardIsTransparent(t *testing.T) {
 	issuer := newIssuer()
 	defer issuer.Close()
-	g := middleware.New(issuer.verifier())
+	g := middleware.New(issuer.verifier(), middleware.Config{})
 	var got *http.Request
 	var writer http.ResponseWriter
 	h := g.Require("BOOKING_READ")(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { got, writer = r, w }))
@@ -221,7 +221,7 @@ func TestRetryAfter(t *testing.T) {
 	_, err = v.Verify(t.Context(), token)
 	var why *verifier.Error
 	require.ErrorAs(t, err, &why)
-	res := do(middleware.New(v).Require("BOOKING_READ")(who), request("Bearer "+token))
+	res := do(middleware.New(v, middleware.Config{}).Require("BOOKING_READ")(who), request("Bearer "+token))
 	require.Equal(t, 503, res.StatusCode)
 	seconds, err := strconv.Atoi(res.Header.Get("Retry-After"))
 	require.NoError(t, err)

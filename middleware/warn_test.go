@@ -25,7 +25,7 @@ func TestWarningsAreLimited(t *testing.T) {
 		require.NoError(t, err)
 		defer v.Close()
 		var log bytes.Buffer
-		h := middleware.New(v, middleware.Config{ErrorLog: slog.New(slog.NewTextHandler(&log, nil))}).Require("BOOKING_READ")(who)
+		h := middleware.New(v, middleware.Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}).Require("BOOKING_READ")(who)
 		flood := func() []string {
 			for range 50 {
 				require.Equal(t, 503, do(h, request("Bearer "+issuer.Token())).StatusCode)

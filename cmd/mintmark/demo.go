@@ -67,7 +67,7 @@ func demoAPI(issuer, audience string) (http.Handler, error) {
 	if err != nil {
 		return nil, err
 	}
-	guard := middleware.New(v)
+	guard := middleware.New(v, middleware.Config{})
 	mux := http.NewServeMux()
 	mux.Handle("GET /v2/slots", guard.Optional()(demoRoute("free all day")))
 	mux.Handle("GET /v2/bookings", guard.Require("BOOKING_READ")(demoRoute("your bookings")))

@@ -191,7 +191,7 @@ func (h *feedCluster3) testSingleNode(t *testing.T) {
 	h.nodes[0].kill()
 	h.nodes[2].kill()
 	killed := time.Now()
-	guard := middleware.New(v)
+	guard := middleware.New(v, middleware.Config{})
 	next := http.HandlerFunc(func(http.ResponseWriter, *http.Request) {})
 	open, closed := guard.Require("PROFILE_READ")(next), guard.FailClosed().Require("PROFILE_READ")(next)
 	status := func(route http.Handler) int {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/middleware/policy"
 	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
@@ -120,7 +121,7 @@ func ExamplePolicy_Match() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	token := verifiertest.Claims(verifiertest.Scope("ORG_BOOKING_READ"))
+	token := verifiertest.Claims(verifiertest.Scope(scope.OrgBookingRead))
 	member, err := match.Belongs(context.Background(), token)
 	fmt.Println(match.Scope(), match.Opens(token), member, err)
 

@@ -81,6 +81,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 ` + mainOf(t, text)}})

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/middleware/policy"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // byPolicy guards all routes at once. In front of the guard belongs nothing
@@ -28,11 +29,11 @@ func byRoute(guard *middleware.Guard) http.Handler {
 	r := chi.NewRouter()
 	r.With(guard.Optional()).Post("/v2/bookings", book)
 	r.Group(func(r chi.Router) {
-		r.Use(guard.Require("BOOKING_READ"))
+		r.Use(guard.Require(scope.BookingRead))
 		r.Get("/v2/bookings", list)
 		r.Get("/v2/bookings/{uid}", show)
 	})
-	r.With(guard.Require("TEAM_BOOKING_READ")).Get("/v2/teams/{teamId}/bookings", team)
+	r.With(guard.Require(scope.TeamBookingRead)).Get("/v2/teams/{teamId}/bookings", team)
 	return r
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/middleware/policy"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // byPolicy guards all routes at once. Pre would not do: what else is there may
@@ -24,12 +25,12 @@ func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 // byRoute names the scope beside each route. That the user belongs to the team
 // is then for the handler to check.
 func byRoute(guard *middleware.Guard) http.Handler {
-	read := echo.WrapMiddleware(guard.Require("BOOKING_READ"))
+	read := echo.WrapMiddleware(guard.Require(scope.BookingRead))
 	e := echo.New()
 	e.GET("/v2/bookings", list, read)
 	e.POST("/v2/bookings", book, echo.WrapMiddleware(guard.Optional()))
 	e.GET("/v2/bookings/:uid", show, read)
-	e.GET("/v2/teams/:teamId/bookings", team, echo.WrapMiddleware(guard.Require("TEAM_BOOKING_READ")))
+	e.GET("/v2/teams/:teamId/bookings", team, echo.WrapMiddleware(guard.Require(scope.TeamBookingRead)))
 	return e
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/middleware/policy"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // newEngine doesn't mend paths: it would redirect to what it takes them for.
@@ -30,12 +31,12 @@ func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 // byRoute names the scope beside each route. That the user belongs to the team
 // is then for the handler to check.
 func byRoute(guard *middleware.Guard) http.Handler {
-	read := guarded(guard.Require("BOOKING_READ"))
+	read := guarded(guard.Require(scope.BookingRead))
 	r := newEngine()
 	r.GET("/v2/bookings", read, list)
 	r.POST("/v2/bookings", guarded(guard.Optional()), book)
 	r.GET("/v2/bookings/:uid", read, show)
-	r.GET("/v2/teams/:teamId/bookings", guarded(guard.Require("TEAM_BOOKING_READ")), team)
+	r.GET("/v2/teams/:teamId/bookings", guarded(guard.Require(scope.TeamBookingRead)), team)
 	return r
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/middleware/policy"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // newRouter doesn't mend paths: it would redirect to what it takes them for.
@@ -31,12 +32,12 @@ func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 // byRoute names the scope beside each route. That the user belongs to the team
 // is then for the handler to check.
 func byRoute(guard *middleware.Guard) http.Handler {
-	read := guard.Require("BOOKING_READ")
+	read := guard.Require(scope.BookingRead)
 	r := newRouter()
 	r.GET("/v2/bookings", guarded(read, list))
 	r.POST("/v2/bookings", guarded(guard.Optional(), book))
 	r.GET("/v2/bookings/:uid", guarded(read, show))
-	r.GET("/v2/teams/:teamId/bookings", guarded(guard.Require("TEAM_BOOKING_READ"), team))
+	r.GET("/v2/teams/:teamId/bookings", guarded(guard.Require(scope.TeamBookingRead), team))
 	return r
 }
 

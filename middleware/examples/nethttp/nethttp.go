@@ -6,6 +6,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/middleware/policy"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
 // byPolicy guards all routes at once: the guard stands before the router.
@@ -21,12 +22,12 @@ func byPolicy(guard *middleware.Guard, p *policy.Policy) http.Handler {
 // byRoute names the scope beside each route. That the user belongs to the team
 // is then for the handler to check.
 func byRoute(guard *middleware.Guard) http.Handler {
-	read := guard.Require("BOOKING_READ")
+	read := guard.Require(scope.BookingRead)
 	mux := http.NewServeMux()
 	mux.Handle("GET /v2/bookings", read(http.HandlerFunc(list)))
 	mux.Handle("POST /v2/bookings", guard.Optional()(http.HandlerFunc(book)))
 	mux.Handle("GET /v2/bookings/{uid}", read(http.HandlerFunc(show)))
-	mux.Handle("GET /v2/teams/{teamId}/bookings", guard.Require("TEAM_BOOKING_READ")(http.HandlerFunc(team)))
+	mux.Handle("GET /v2/teams/{teamId}/bookings", guard.Require(scope.TeamBookingRead)(http.HandlerFunc(team)))
 	return mux
 }
 

@@ -31,7 +31,7 @@ func Open() (net.Listener, *middleware.Guard) {
 	if err != nil {
 		log.Fatal(err)
 	}
-	return l, middleware.New(v)
+	return l, middleware.New(v, middleware.Config{})
 }
 
 // Serve runs a router that is guarded as a whole.

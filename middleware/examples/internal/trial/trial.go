@@ -15,6 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/middleware/examples/internal/service"
 	"github.com/mintmark-auth/mintmark/middleware/policy"
 	"github.com/mintmark-auth/mintmark/verifier"
+	"github.com/mintmark-auth/mintmark/verifier/scope"
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
@@ -26,7 +27,7 @@ func Guard(t testing.TB) (*middleware.Guard, *verifiertest.Issuer) {
 	v, err := verifier.New(issuer.Config())
 	require.NoError(t, err)
 	t.Cleanup(v.Close)
-	return middleware.New(v), issuer
+	return middleware.New(v, middleware.Config{}), issuer
 }
 
 // ByRoute tries a server whose routes are guarded one by one.
@@ -45,8 +46,8 @@ func ByPolicy(t *testing.T, build func(*middleware.Guard, *policy.Policy) http.H
 	require.NoError(t, err)
 	s := answers(t, issuer, build(guard, p))
 
-	stranger := issuer.Token(verifiertest.Scope("TEAM_BOOKING_READ"), verifiertest.Subject("user-2"))
-	team := issuer.Token(verifiertest.Scope("TEAM_BOOKING_READ"))
+	stranger := issuer.Token(verifiertest.Scope(scope.TeamBookingRead), verifiertest.Subject("user-2"))
+	team := issuer.Token(verifiertest.Scope(scope.TeamBookingRead))
 	require.Equal(t, 403, s("GET", "/v2/teams/7/bookings", stranger).status)
 	require.Equal(t, 403, s("GET", "/v2/teams/8/bookings", team).status)
 	require.Equal(t, 403, s("GET", "/v2/other", team).status, "what is not listed is closed")
@@ -81,8 +82,8 @@ func answers(t *testing.T, issuer *verifiertest.Issuer, h http.Handler) func(met
 		require.NoError(t, err)
 		return answer{res.StatusCode, res.Header.Get("WWW-Authenticate"), strings.TrimSpace(string(body))}
 	}
-	own := issuer.Token(verifiertest.Scope("BOOKING_READ"))
-	team := issuer.Token(verifiertest.Scope("ORG_BOOKING_READ"))
+	own := issuer.Token(verifiertest.Scope(scope.BookingRead))
+	team := issuer.Token(verifiertest.Scope(scope.OrgBookingRead))
 
 	require.Equal(t, answer{401, "Bearer", ""}, ask("GET", "/v2/bookings", ""))
 	require.Equal(t, answer{200, "", "bookings of user-1"}, ask("GET", "/v2/bookings", own))
@@ -92,7 +93,7 @@ func answers(t *testing.T, issuer *verifiertest.Issuer, h http.Handler) func(met
 	require.Equal(t, answer{200, "", "booked by user-1"}, ask("POST", "/v2/bookings", own))
 
 	require.Equal(t, 400, ask("GET", "/v2/bookings", "two words").status)
-	for _, bad := range []string{"x", own + "x", issuer.Token(verifiertest.Scope("BOOKING_READ"), verifiertest.Expired())} {
+	for _, bad := range []string{"x", own + "x", issuer.Token(verifiertest.Scope(scope.BookingRead), verifiertest.Expired())} {
 		for _, method := range []string{"GET", "POST"} { // a public route too
 			a := ask(method, "/v2/bookings", bad)
 			require.Equal(t, 401, a.status)
@@ -103,7 +104,7 @@ func answers(t *testing.T, issuer *verifiertest.Issuer, h http.Handler) func(met
 	missing := ask("GET", "/v2/bookings", team)
 	require.Equal(t, 403, missing.status)
 	require.Contains(t, missing.challenge, `error="insufficient_scope"`)
-	require.Contains(t, missing.challenge, `scope="BOOKING_READ"`)
+	require.Contains(t, missing.challenge, `scope=scope.BookingRead`)
 	require.NotContains(t, missing.body, "bookings of", "the handler has not run")
 	require.Equal(t, 403, ask("GET", "/v2/teams/7/bookings", own).status)
 	return ask
