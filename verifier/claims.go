@@ -19,7 +19,7 @@ type Claims struct {
 	legacy                                 bool
 }
 
-// Issuer is iss, the one of Config.
+// Issuer is iss: Config.Issuer, or one of Config.MoreIssuers.
 func (c *Claims) Issuer() string { return c.issuer }
 
 // Subject is sub, the user's id.

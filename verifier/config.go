@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -13,8 +14,7 @@ import (
 // KeySetPath is where Mintmark publishes its key set.
 const KeySetPath = "/.well-known/jwks.json"
 
-// DefaultCacheSize is how many accepted tokens are remembered unless Config says
-// otherwise.
+// DefaultCacheSize is how many accepted tokens are cached if Config.CacheSize is zero.
 const DefaultCacheSize = 4096
 
 // DefaultSkew is how far clocks may differ if Config.Skew is zero. It is the ten seconds
@@ -22,24 +22,36 @@ const DefaultCacheSize = 4096
 // iat of a token that follows a revocation may be ahead of the time of issue.
 const DefaultSkew = 12 * time.Second
 
-// Config says which tokens are ours. It is read once by New.
+// Config describes the tokens to accept. New reads it once.
 type Config struct {
 	// Issuer is the exact iss that tokens must have: the issuer identifier in the
 	// authorization server's metadata. It is an http or https URL without a query, a
 	// fragment, or a slash at its end. Required.
 	Issuer string
 
-	// Audience must be among the token's aud. Required: without it, a token
-	// meant for another service would open this one.
+	// MoreIssuers are further issuer identifiers of the same authorization server, while
+	// its public URL changes: tokens with one of them as iss are accepted too. They add
+	// no source of keys and none of revocations. Every token is verified with the keys of
+	// Issuer, so the owner of a former URL can't issue tokens, and a token of another
+	// authorization server is refused even if its issuer is listed here. Each
+	// authorization server needs a Verifier of its own.
+	MoreIssuers []string
+
+	// Audience is this resource server's identifier: one of the token's aud must equal
+	// Audience, or one of MoreAudiences. Required: without it, a token for another
+	// service would open this one.
 	Audience string
 
-	// Keys finds the issuer's keys: NewJWKS over HTTP, StaticKeys, or one's own.
-	// Nil means a JWKS of the Verifier's own at Issuer + [KeySetPath], where
-	// Mintmark publishes its key set; Close ends it.
+	// MoreAudiences are further identifiers of this resource server.
+	MoreAudiences []string
+
+	// Keys finds the issuer's keys: NewJWKS over HTTP, StaticKeys, or an implementation
+	// of the caller's. Nil means that New makes a JWKS with the URL Issuer +
+	// [KeySetPath], where Mintmark publishes its key set. Close closes that JWKS.
 	Keys KeySource
 
-	// Client makes the requests of the Verifier's own JWKS. Nil means a client of
-	// its own.
+	// Client makes the requests of the JWKS that New makes. Nil means a client of its
+	// own.
 	Client *http.Client
 
 	// Skew is how far the issuer's clock and this one may differ, applied to
@@ -52,21 +64,21 @@ type Config struct {
 	// its length in memory. Zero means DefaultCacheSize, a negative number no cache.
 	CacheSize int
 
-	// Revocations has the issuer's feed of what was taken back read, in the
-	// background, until Close. Nil means that a token is good until it expires.
+	// Revocations is how to read the issuer's feed of revocations, in the background and
+	// until Close. Nil means that revocations are not read: a token is valid until it
+	// expires.
 	Revocations *RevocationsConfig
 
-	// Observer is told of each token, of each refresh of the Verifier's own JWKS,
-	// and of the feed of revocations.
+	// Observer is called for each token, for each refresh of the JWKS that New makes, and
+	// for the feed of revocations.
 	Observer Observer
 
 	// Now is the clock. Nil means time.Now.
 	Now func() time.Time
 
-	// Revoked is asked last, about a token that is valid in every other way: it
-	// reports that the token was taken back before its time. Nil means that no
-	// token is, which is all that can be known offline; the authorization
-	// server itself knows better. It must not wait on anything.
+	// Revoked reports whether a token that passed every other check was revoked. It must
+	// not wait. The authorization server itself uses it; a resource server has
+	// Revocations. Nil means that no token is revoked.
 	Revoked func(*Claims) bool
 }
 
@@ -75,6 +87,8 @@ func New(c Config) (*Verifier, error) {
 	switch {
 	case c.Audience == "":
 		return nil, errors.New("new verifier: Config.Audience is empty")
+	case slices.Contains(c.MoreAudiences, ""):
+		return nil, errors.New("new verifier: one of Config.MoreAudiences is empty")
 	case c.Skew < 0 || c.Skew > time.Minute:
 		return nil, errors.New("new verifier: Config.Skew is not between 0 and 1 minute")
 	case c.CacheSize > maxCacheSize:
@@ -83,9 +97,15 @@ func New(c Config) (*Verifier, error) {
 	if err := checkIssuer(c.Issuer); err != nil {
 		return nil, fmt.Errorf("new verifier: Config.Issuer %w", err)
 	}
+	for _, issuer := range c.MoreIssuers {
+		if err := checkIssuer(issuer); err != nil {
+			return nil, fmt.Errorf("new verifier: Config.MoreIssuers: %q %w", issuer, err)
+		}
+	}
 	v := &Verifier{
-		issuer: c.Issuer, audience: c.Audience, keys: c.Keys, skew: c.Skew,
-		now: c.Now, revoked: c.Revoked, observer: c.Observer,
+		issuers:   append([]string{c.Issuer}, c.MoreIssuers...),
+		audiences: append([]string{c.Audience}, c.MoreAudiences...),
+		keys:      c.Keys, skew: c.Skew, now: c.Now, revoked: c.Revoked, observer: c.Observer,
 	}
 	if v.skew == 0 {
 		v.skew = DefaultSkew
@@ -110,7 +130,7 @@ func New(c Config) (*Verifier, error) {
 		v.sameClock = v.jwks == v.ownJWKS || c.Now == nil && !v.jwks.ownClock
 	}
 	if c.Revocations != nil {
-		feed, err := newRevocations(*c.Revocations, c, v.keys, v.skew, v.now)
+		feed, err := newRevocations(*c.Revocations, v)
 		if err != nil {
 			v.Close()
 			return nil, fmt.Errorf("new verifier: %w", err)
@@ -147,8 +167,8 @@ func isPort(s string) bool {
 	return err == nil && n > 0
 }
 
-// Close ends what New started: the JWKS, if Config.Keys was nil, and the reading
-// of revocations.
+// Close stops what New started: the JWKS, if Config.Keys was nil, and the reading of
+// revocations.
 func (v *Verifier) Close() {
 	if v.feed != nil {
 		v.feed.stop()

@@ -91,17 +91,18 @@ type JWKS struct {
 	saving sync.Mutex // held while the snapshot file is written
 
 	mu                sync.Mutex
-	flight            *flight     // mu; the attempt that is under way, or nil
-	timer             *time.Timer // mu; starts the next one
-	armed             int         // mu; counts timers, so that one that was stopped too late does nothing
-	cause             Cause       // mu; of the next attempt
-	early             time.Time   // mu; when an unknown kid last started one; zero: never
-	unknownKidPending bool        // mu; an unknown kid turned up that no attempt begun since could bring
-	unknownKids       []string    // mu; the first maxAbsent of these kids
-	first             int         // mu; index of the origin that answered last
-	failures          int         // mu; attempts in a row
-	lastErr           error       // mu; how the last attempt ended
-	closed            bool        // mu
+	flight            *flight       // mu; the attempt that is under way, or nil
+	landed            chan struct{} // mu; closed at the end of the attempt under way, or else of the next one
+	timer             *time.Timer   // mu; starts the next one
+	armed             int           // mu; counts timers, so that one that was stopped too late does nothing
+	cause             Cause         // mu; of the next attempt
+	early             time.Time     // mu; when an unknown kid last started one; zero: never
+	unknownKidPending bool          // mu; an unknown kid turned up that no attempt begun since could bring
+	unknownKids       []string      // mu; the first maxAbsent of these kids
+	first             int           // mu; index of the origin that answered last
+	failures          int           // mu; attempts in a row
+	lastErr           error         // mu; how the last attempt ended
+	closed            bool          // mu
 }
 
 // origin is one URL of the set.
@@ -158,7 +159,7 @@ func NewJWKS(c JWKSConfig) (*JWKS, error) {
 	}
 	j := &JWKS{
 		client: sameOriginClient(c.Client), stale: c.Stale, snapshot: c.Snapshot,
-		observer: c.Observer, now: c.Now, ownClock: c.Now != nil,
+		observer: c.Observer, now: c.Now, ownClock: c.Now != nil, landed: make(chan struct{}),
 	}
 	for i, text := range append([]string{c.URL}, c.MoreURLs...) {
 		u, err := parseURL(text, c.SkipHTTPS)
@@ -198,7 +199,7 @@ func parseURL(text string, skipHTTPS bool) (*url.URL, error) {
 	return u, nil
 }
 
-// Close stops fetching. Keys that are known serve until they are stale.
+// Close stops fetching. Known keys serve until they are stale.
 func (j *JWKS) Close() {
 	j.cancel()
 	j.mu.Lock()

@@ -13,6 +13,7 @@ const fetchTimeout = 5 * time.Second
 
 var (
 	errNotYet   = errors.New("the issuer has not answered yet")
+	errClosed   = errors.New("the key source is closed")
 	errStale    = errors.New("the issuer has not confirmed the keys for too long")
 	errCoolDown = errors.New("the issuer is asked for an unknown kid at most once in ten seconds")
 )
@@ -158,6 +159,8 @@ func (j *JWKS) runFlight(f *flight, cause Cause, began time.Time, first int) {
 		j.current.Store(answer.keySetVersion)
 	}
 	j.flight, j.lastErr, f.err = nil, err, err
+	close(j.landed)
+	j.landed = make(chan struct{})
 	if err == nil {
 		j.failures, j.first = 0, answer.index
 	} else {

@@ -77,7 +77,7 @@ type RevocationsState struct {
 // revocations follows the issuer's feed. What verifications read is atomic; the
 // rest is its goroutine's, or guarded.
 type revocations struct {
-	issuer     string
+	issuers    []string // accepted iss of the document; the first has the feed
 	name       string
 	secret     string
 	origins    []*url.URL
@@ -110,7 +110,7 @@ type revocations struct {
 	done     sync.WaitGroup
 }
 
-func newRevocations(c RevocationsConfig, v Config, keys KeySource, skew time.Duration, now func() time.Time) (*revocations, error) {
+func newRevocations(c RevocationsConfig, v *Verifier) (*revocations, error) {
 	switch {
 	case c.Name == "" || c.Secret == "":
 		return nil, errors.New("RevocationsConfig.Name or Secret is empty")
@@ -120,8 +120,8 @@ func newRevocations(c RevocationsConfig, v Config, keys KeySource, skew time.Dur
 		return nil, errors.New("RevocationsConfig.MaxEntries is negative")
 	}
 	r := &revocations{
-		issuer: v.Issuer, name: c.Name, secret: c.Secret, client: sameOriginClient(c.Client), keys: keys, skew: skew,
-		stale: c.Stale, maxEntries: c.MaxEntries, now: now, reporter: feedReporter{observer: v.Observer},
+		issuers: v.issuers, name: c.Name, secret: c.Secret, client: sameOriginClient(c.Client), keys: v.keys, skew: v.skew,
+		stale: c.Stale, maxEntries: c.MaxEntries, now: v.now, reporter: feedReporter{observer: v.observer},
 		grants: newRevocationTable(), users: newRevocationTable(), clients: newRevocationTable(), pairs: newRevocationTable(),
 	}
 	if r.stale == 0 {
@@ -131,7 +131,7 @@ func newRevocations(c RevocationsConfig, v Config, keys KeySource, skew time.Dur
 		r.maxEntries = DefaultRevocationsEntries
 	}
 	if c.URL == "" {
-		c.URL = v.Issuer + RevocationsPath
+		c.URL = v.issuers[0] + RevocationsPath
 	}
 	for _, text := range append([]string{c.URL}, c.MoreURLs...) {
 		u, err := parseURL(text, c.SkipHTTPS)

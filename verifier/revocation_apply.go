@@ -2,6 +2,7 @@ package verifier
 
 import (
 	"errors"
+	"slices"
 	"time"
 )
 
@@ -22,17 +23,17 @@ func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int
 	ourTimeline, ourNumber, _ := splitVersion(ours)
 	same := timeline == ourTimeline
 	switch {
-	case d.issuer != r.issuer:
+	case !slices.Contains(r.issuers, d.issuer):
 		return 0, false, errors.New("iss is another issuer")
 	case time.Unix(d.fresh, 0).After(now.Add(r.skew)):
 		return 0, false, errors.New("iat is ahead of the clock")
 	case !same && d.fresh < known:
-		return 0, false, errors.New("it is of another life of the issuer, and older than what is known")
+		return 0, false, errors.New("revocation list is from an older issuer timeline")
 	}
 	if d.after != "" {
 		afterTimeline, after, ok := splitVersion(d.after)
 		if !ok || !same || afterTimeline != timeline || after > ourNumber {
-			return 0, false, errors.New("it goes on from a version that is not known here")
+			return 0, false, errors.New("after is not a known version")
 		}
 	}
 	if news = !same || number > ourNumber; news {

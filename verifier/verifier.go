@@ -9,23 +9,23 @@ import (
 
 // Verifier checks access tokens. It is safe for use by many goroutines.
 type Verifier struct {
-	issuer    string
-	audience  string
+	issuers   []string // accepted iss; the first is Config.Issuer
+	audiences []string // one of aud must be among these
 	keys      KeySource
-	jwks      *JWKS // keys, if it is one
+	jwks      *JWKS // keys, if they are a JWKS
 	ownJWKS   *JWKS // jwks, if New made it
 	skew      time.Duration
 	now       func() time.Time
-	sameClock bool // now and that of jwks tell the same
+	sameClock bool // now and the clock of jwks are the same
 	revoked   func(*Claims) bool
 	feed      *revocations // nil: none
 	cache     *cache       // nil: none
 	observer  Observer
 }
 
-// Verify checks a token and returns what it says. Every refusal is an [*Error];
-// errors.Is tells the classes ErrInvalid, ErrExpired and ErrKeysUnavailable
-// apart. The context bounds a wait for keys, nothing else.
+// Verify checks a token and returns its claims. Every refusal is an [*Error];
+// errors.Is distinguishes the classes ErrInvalid, ErrExpired and ErrKeysUnavailable.
+// The context bounds a wait for keys and nothing else.
 func (v *Verifier) Verify(ctx context.Context, token string) (*Claims, error) {
 	claims, cached, err := v.verify(ctx, token)
 	switch {
@@ -60,19 +60,20 @@ func (v *Verifier) verify(ctx context.Context, token string) (_ *Claims, cached 
 	return claims, false, err
 }
 
-// check does all of the work for a token.
+// check verifies a token that is not in the cache.
 func (v *Verifier) check(ctx context.Context, token string, now time.Time) (*Claims, Key, error) {
 	// 1. One compact JWS, in its one spelling.
 	jws, err := split(token)
 	if err != nil {
 		return nil, Key{}, err
 	}
-	// 2. A header of an access token, which brings no key of its own.
+	// 2. A header of an access token, without a key or a link to one.
 	h, err := parseHeader(jws.header)
 	if err != nil {
 		return nil, Key{}, err
 	}
-	// 3. The issuer's key of that id. It names the algorithm, not the token.
+	// 3. The key with that kid, from the one source of keys, whatever iss says. The key
+	// determines the algorithm, the token does not.
 	key, err := v.key(ctx, h.kid)
 	if err != nil {
 		return nil, Key{}, err
@@ -80,11 +81,11 @@ func (v *Verifier) check(ctx context.Context, token string, now time.Time) (*Cla
 	if h.alg != key.Algorithm() {
 		return nil, Key{}, refuse(ReasonAlgorithm, "alg is not the key's")
 	}
-	// 4. The signature. Nothing in the payload has been looked at before.
+	// 4. The signature. The payload is not read before.
 	if !key.verify(jws.signed, jws.signature) {
 		return nil, Key{}, refuse(ReasonSignature, "")
 	}
-	// 5. The claims: there, well typed, and about us and now.
+	// 5. The claims: present, of the right types, for this resource server, and valid now.
 	claims, err := parseClaims(jws.payload)
 	if err != nil {
 		return nil, Key{}, err
@@ -108,12 +109,12 @@ func (v *Verifier) key(ctx context.Context, kid string) (Key, error) {
 
 const revokedText = "taken back before its time"
 
-// accept decides on the values of claims (RFC 9068 §4).
+// accept checks the values of claims (RFC 9068 §4).
 func (v *Verifier) accept(c *Claims, now time.Time) error {
 	switch {
-	case c.issuer != v.issuer:
+	case !slices.Contains(v.issuers, c.issuer):
 		return refuse(ReasonIssuer, "iss is another issuer")
-	case !slices.Contains(c.audience, v.audience):
+	case !slices.ContainsFunc(v.audiences, func(ours string) bool { return slices.Contains(c.audience, ours) }):
 		return refuse(ReasonAudience, "aud doesn't name this resource server")
 	}
 	if err := v.live(c, now); err != nil {
@@ -125,7 +126,7 @@ func (v *Verifier) accept(c *Claims, now time.Time) error {
 	return nil
 }
 
-// live decides on what changes with time, but for the feed of revocations.
+// live checks what changes with time, except the feed of revocations.
 func (v *Verifier) live(c *Claims, now time.Time) error {
 	ahead := now.Add(v.skew)
 	switch {

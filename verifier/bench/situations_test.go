@@ -63,9 +63,8 @@ var situations = []struct {
 
 const slowIssuer = 6 // index of the one that is measured in milliseconds, and so by itself
 
-// TestSituations has every library in every situation, at once. Ours passes all;
-// what the documentation of package verifier says of the others is compared with
-// what they do.
+// TestSituations has every library in every situation, at once. Ours passes all. What
+// README.md says of the others is compared with what they do.
 func TestSituations(t *testing.T) {
 	type cell struct {
 		verdict
@@ -89,7 +88,7 @@ func TestSituations(t *testing.T) {
 	run(func(m int) bool { return m != slowIssuer })
 	run(func(m int) bool { return m == slowIssuer })
 
-	documentation, err := os.ReadFile("../doc.go")
+	documentation, err := os.ReadFile("README.md")
 	require.NoError(t, err)
 	var table strings.Builder
 	for n, l := range libraries {
@@ -108,7 +107,7 @@ func TestSituations(t *testing.T) {
 		}
 		line := row(l.label(), fails, open)
 		if !strings.Contains(string(documentation), "\n"+line+"\n") {
-			t.Errorf("the documentation of package verifier has no line\n%s", line)
+			t.Errorf("README.md has no line\n%s", line)
 		}
 		if len(l.modules) == 0 && len(fails)+len(open) > 0 {
 			t.Errorf("ours fails: %v %v", fails, open)
@@ -117,9 +116,9 @@ func TestSituations(t *testing.T) {
 	t.Logf("\n%s", &table)
 }
 
-// row is a library's line of the documentation.
+// row is a library's line of README.md.
 func row(label string, fails, open []string) string {
-	line := fmt.Sprintf("//\t%-52s", label)
+	line := fmt.Sprintf("%-52s", label)
 	switch {
 	case len(fails) > 0:
 		line += " fails " + strings.Join(fails, ", ")
