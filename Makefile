@@ -8,8 +8,13 @@ VERSION    ?= $(shell git describe --tags --always --dirty 2>/dev/null)
 STATICCHECK := honnef.co/go/tools/cmd/staticcheck@v0.8.2
 GOFUMPT     := mvdan.cc/gofumpt@v0.12.0
 E2E        := cmd/mintmark/e2e
-# Modules of their own, so that importers don't see what only they need.
-NESTED     := middleware/examples verifier/bench $(E2E)/verifiers
+# What resource servers import: modules of their own, without the server's requirements.
+LIBRARY    := verifier middleware
+# These are modules of their own, so that nobody else gets what only they require.
+NESTED     := $(LIBRARY) middleware/examples verifier/bench $(E2E)/verifiers
+# Which modules take part is in their go.mod files alone, whatever go.work a
+# contributor has.
+export GOWORK := off
 
 .DEFAULT_GOAL := help
 .PHONY: help run cluster build deps quick test check chaos mutate bench bench-large fuzz
@@ -35,6 +40,7 @@ export GORACE ?= atexit_sleep_ms=0
 WAITING := /(cluster|cmd/mintmark)(/(e2e|chaos|upgrade))?$$
 
 quick: ## Run the tests that neither start the program nor wait for nodes (about a minute, then seconds)
+	@for module in $(LIBRARY); do (cd $$module && $(GO) test ./...) || exit 1; done
 	$(GO) test $$($(GO) list ./... | grep -vE '$(WAITING)')
 
 # Go repeats a result while nothing has changed that the test reads. It does not see
@@ -42,11 +48,12 @@ quick: ## Run the tests that neither start the program nor wait for nodes (about
 # binary are built without the race detector. The chaos tests judge how long a cluster
 # takes, so they have the machine alone.
 test: deps ## Run every test, with the race detector
+	@for module in $(LIBRARY); do (cd $$module && $(GO) test -race ./...) || exit 1; done
 	$(GO) test -race -timeout 20m $$($(GO) list ./... | grep -v /cmd/mintmark)
 	$(GO) test -race -count=1 -timeout 20m $$($(GO) list ./cmd/mintmark/... | grep -vE '/(e2e|chaos|upgrade)$$')
 	$(GO) test -run 'Allocations$$' ./keys ./issuer/credential # left out of a race build
 	cd middleware/examples && $(GO) test -race ./...
-	cd verifier/bench && $(GO) test -race -run Corpus .
+	cd verifier/bench && $(GO) test -race -run 'Corpus|Judge|Fuzz' .
 	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/e2e ./cmd/mintmark/upgrade
 	$(GO) test -count=1 -timeout 20m ./cmd/mintmark/chaos
 
@@ -74,7 +81,8 @@ chaos: ## Break a cluster of three in 500 ways drawn at random, or ROUNDS=n, and
 # Revocations: p99 of at most 1000 ms from "revoked" to "refused", with 50 verifiers
 # at one node and 100 revocations a second.
 bench: ## Measure: requests beside their ceiling, minting, verification beside other libraries, revocation (about 6 minutes)
-	$(GO) test -run '^$$' -bench . -benchtime 2s ./verifier ./middleware/... ./issuer/credential
+	@for module in $(LIBRARY); do (cd $$module && $(GO) test -run '^$$' -bench . -benchtime 2s ./...) || exit 1; done
+	$(GO) test -run '^$$' -bench . -benchtime 2s ./issuer/credential
 	cd verifier/bench && $(GO) test -v -bench . -benchtime 2s -benchmem .
 	$(GO) test -run '^$$' -bench 'Propose' -benchtime 2s ./cluster
 	$(GO) test -run '^$$' -bench 'Revocations' -benchtime 1000x ./cmd/mintmark
@@ -84,7 +92,7 @@ bench-large: ## Measure with 1,000,000 live grants (about 10 minutes, 4 GB of me
 	$(GO) test -run '^$$' -bench 'Million' -benchtime 1x -timeout 60m ./cmd/mintmark
 
 fuzz: ## Run every fuzz target for a minute
-	@for module in . middleware/examples; do \
+	@for module in . $(LIBRARY) verifier/bench middleware/examples; do \
 		for package in $$(cd $$module && $(GO) list ./...); do \
 			for target in $$(cd $$module && $(GO) test -list '^Fuzz' $$package | grep '^Fuzz'); do \
 				echo "$$package $$target"; \

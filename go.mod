@@ -22,6 +22,8 @@ require (
 	github.com/knadh/koanf/providers/rawbytes v1.0.0
 	github.com/knadh/koanf/v2 v2.4.1
 	github.com/lestrrat-go/jwx/v2 v2.1.7
+	github.com/mintmark-auth/mintmark/middleware v0.1.0
+	github.com/mintmark-auth/mintmark/verifier v0.1.0
 	github.com/prometheus/client_golang v1.25.0
 	github.com/rs/zerolog v1.28.0
 	github.com/spf13/cobra v1.10.2
@@ -88,4 +90,10 @@ require (
 	golang.org/x/exp v0.0.0-20220827204233-334a2380cb91 // indirect
 	google.golang.org/protobuf v1.36.12 // indirect
 	gopkg.in/tomb.v1 v1.0.0-20141024135613-dd632973f1e7 // indirect
+)
+
+// A release drops these lines: cmd/mintmark/docs/contributing.md.
+replace (
+	github.com/mintmark-auth/mintmark/middleware => ./middleware
+	github.com/mintmark-auth/mintmark/verifier => ./verifier
 )

@@ -58,5 +58,7 @@
 //
 //	go test -run '^$' -bench 'Guard$' ./middleware
 //
-// A program that imports this package links the standard library only.
+// A program that imports this package links the standard library only, and keeps the
+// versions of its own modules: this module requires package verifier's, and testify for
+// its tests.
 package middleware

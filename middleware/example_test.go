@@ -231,8 +231,8 @@ func ExampleGuard_Authorize() {
 	// 403 insufficient_scope: The access token lacks a scope that this request needs | ask for: BOOKING_READ
 }
 
-// A handler is tested without its guard: verifiertest.Context puts into the
-// context what the guard would have.
+// A handler is tested without its guard: NewContext puts claims into the context as a
+// guard does.
 func ExampleFromContext() {
 	bookings := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		token, _ := middleware.FromContext(r.Context())
@@ -240,7 +240,7 @@ func ExampleFromContext() {
 	})
 
 	r := httptest.NewRequest("GET", "/v2/bookings", nil)
-	r = r.WithContext(verifiertest.Context(r.Context(), verifiertest.Subject("user-42")))
+	r = r.WithContext(middleware.NewContext(r.Context(), verifiertest.Claims(verifiertest.Subject("user-42"))))
 	w := httptest.NewRecorder()
 	bookings.ServeHTTP(w, r)
 	fmt.Println(w.Body)

@@ -1,7 +1,5 @@
 package verifier
 
-import "crypto"
-
 // CacheMisses is how many of the tokens a cache of a size has lost after it was
 // given all of them, several times in turn.
 func CacheMisses(size int, tokens []string) (misses int) {
@@ -21,6 +19,3 @@ func CacheMisses(size int, tokens []string) (misses int) {
 // FetchForDuringFlight is what a request does that looked for a kid just before the
 // set landed that has it.
 func (j *JWKS) FetchForDuringFlight(kid string) { j.fetchFor(kid, j.now()) }
-
-// Public opens a key to tests that compare it with what others read.
-func (k Key) Public() crypto.PublicKey { return k.public }

@@ -69,6 +69,15 @@ func (k Key) Algorithm() string {
 	return k.alg
 }
 
+// Public is the public key, which nobody may change: an *ecdsa.PublicKey, an
+// *rsa.PublicKey or an ed25519.PublicKey. It is nil for the zero value.
+func (k Key) Public() crypto.PublicKey {
+	if k.publicKey == nil {
+		return nil
+	}
+	return k.public
+}
+
 // equal reports whether two keys verify the same tokens.
 func (k Key) equal(o Key) bool {
 	if k.publicKey == o.publicKey || k.publicKey == nil || o.publicKey == nil {

@@ -1,4 +1,4 @@
-// A module of its own, so that who imports middleware never sees these routers.
+// A module of its own, so that importers of middleware do not get these routers.
 module github.com/mintmark-auth/mintmark/middleware/examples
 
 go 1.26.0
@@ -8,7 +8,8 @@ require (
 	github.com/go-chi/chi/v5 v5.2.3
 	github.com/julienschmidt/httprouter v1.3.0
 	github.com/labstack/echo/v4 v4.13.4
-	github.com/mintmark-auth/mintmark v0.0.0
+	github.com/mintmark-auth/mintmark/middleware v0.1.0
+	github.com/mintmark-auth/mintmark/verifier v0.1.0
 	github.com/stretchr/testify v1.12.1
 	google.golang.org/grpc v1.85.0
 	google.golang.org/protobuf v1.36.12
@@ -49,4 +50,7 @@ require (
 	google.golang.org/genproto/googleapis/rpc v0.0.0-20260817212433-ac3dfec99bb1 // indirect
 )
 
-replace github.com/mintmark-auth/mintmark => ../..
+replace (
+	github.com/mintmark-auth/mintmark/middleware => ..
+	github.com/mintmark-auth/mintmark/verifier => ../../verifier
+)

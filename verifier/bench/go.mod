@@ -8,7 +8,7 @@ require (
 	github.com/coreos/go-oidc/v3 v3.21.0
 	github.com/golang-jwt/jwt/v5 v5.3.1
 	github.com/lestrrat-go/jwx/v2 v2.1.7
-	github.com/mintmark-auth/mintmark v0.0.0
+	github.com/mintmark-auth/mintmark/verifier v0.1.0
 	github.com/stacklok/toolhive-core v0.0.43
 	github.com/stretchr/testify v1.12.1
 )
@@ -44,4 +44,4 @@ require (
 	golang.org/x/time v0.16.0 // indirect
 )
 
-replace github.com/mintmark-auth/mintmark => ../..
+replace github.com/mintmark-auth/mintmark/verifier => ..

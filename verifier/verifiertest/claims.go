@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
@@ -17,8 +16,9 @@ var sharedIssuer = sync.OnceValues(func() (*Issuer, *verifier.Verifier) {
 	return i, must(verifier.New(c))
 })
 
-// Claims are those of a good token with the options given. It panics if they
-// make a token that no verifier accepts.
+// Claims are the claims of a good token with the options given. It panics if the options
+// make a token that no verifier accepts. To test a handler without its guard, put them
+// into the request's context with middleware.NewContext.
 func Claims(options ...Option) *verifier.Claims {
 	i, v := sharedIssuer()
 	claims, err := v.Verify(context.Background(), i.Token(options...))
@@ -26,10 +26,4 @@ func Claims(options ...Option) *verifier.Claims {
 		panic(fmt.Sprintf("verifiertest.Claims: %v", err))
 	}
 	return claims
-}
-
-// Context has the claims of Claims in it as a guarded handler finds them, so
-// that the handler can be tested without its guard.
-func Context(ctx context.Context, options ...Option) context.Context {
-	return middleware.NewContext(ctx, Claims(options...))
 }

@@ -4,59 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net/http"
-	"net/http/httptest"
 	"strings"
 	"time"
 
-	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/verifier"
-	"github.com/mintmark-auth/mintmark/verifier/scope"
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
-
-// bookings is a handler that wants to be tested.
-func bookings(w http.ResponseWriter, r *http.Request) {
-	claims, _ := middleware.FromContext(r.Context())
-	fmt.Fprintf(w, "bookings of %s", claims.Subject())
-}
-
-// A service as a whole: with its guard, and tokens over HTTP.
-func Example() {
-	issuer := verifiertest.NewIssuer()
-	defer issuer.Close()
-	v, err := verifier.New(issuer.Config())
-	if err != nil {
-		panic(err)
-	}
-	defer v.Close()
-	service := middleware.New(v, middleware.Config{}).Require(scope.BookingRead)(http.HandlerFunc(bookings))
-
-	ask := func(token string) {
-		r, w := httptest.NewRequest("GET", "/v2/bookings", nil), httptest.NewRecorder()
-		r.Header.Set("Authorization", "Bearer "+token)
-		service.ServeHTTP(w, r)
-		fmt.Println(w.Code)
-	}
-	ask(issuer.Token(verifiertest.Scope(scope.BookingRead)))
-	ask(issuer.Token(verifiertest.Scope(scope.BookingWrite)))
-	ask(issuer.Token(verifiertest.Legacy()))
-	ask(issuer.Token(verifiertest.Scope(scope.BookingRead), verifiertest.Expired()))
-	// Output:
-	// 200
-	// 403
-	// 200
-	// 401
-}
-
-// A handler alone, as if a guard had let the request pass.
-func ExampleContext() {
-	ctx := verifiertest.Context(context.Background(), verifiertest.Subject("user-7"), verifiertest.Scope(scope.BookingRead))
-	r, w := httptest.NewRequest("GET", "/v2/bookings", nil).WithContext(ctx), httptest.NewRecorder()
-	bookings(w, r)
-	fmt.Println(w.Body)
-	// Output: bookings of user-7
-}
 
 // A clock that is moved by hand ages tokens and keys.
 func ExampleClock() {

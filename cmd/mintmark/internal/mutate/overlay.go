@@ -7,10 +7,14 @@ import (
 	"strconv"
 )
 
+// modulePath is the root's module. Packages of nested modules have it as a prefix, and
+// "go test" finds them by their import path only.
+const modulePath = "github.com/mintmark-auth/mintmark"
+
 // switchPath is the package that decides which condition is broken. It exists in the
 // overlay only.
 const (
-	switchPath = "github.com/mintmark-auth/mintmark/internal/mutant"
+	switchPath = modulePath + "/internal/mutant"
 	switchName = "mutant"
 	switchFile = "internal/mutant/mutant.go"
 )

@@ -70,7 +70,7 @@ type learnt struct {
 }
 
 func (b *binary) build(ctx context.Context, overlay string, t tests) error {
-	c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", b.path, "./"+t.folder)
+	c := exec.CommandContext(ctx, "go", "test", "-c", "-vet=off", "-overlay", overlay, "-o", b.path, modulePath+"/"+t.folder)
 	c.Dir = strings.TrimSuffix(b.dir, t.folder)
 	if said, err := c.CombinedOutput(); err != nil {
 		return fmt.Errorf("build the tests of %s: %w\n%s", t.folder, err, said)
