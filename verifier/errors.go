@@ -15,7 +15,7 @@ const (
 	ReasonHeader          Reason = "header"           // a JOSE header member is missing, wrong or not allowed
 	ReasonType            Reason = "type"             // typ is not at+jwt: signed by the issuer perhaps, but no access token
 	ReasonUnknownKey      Reason = "unknown_key"      // kid is not in the key set
-	ReasonKeysUnavailable Reason = "keys_unavailable" // the key set could not be had: says nothing about the token
+	ReasonKeysUnavailable Reason = "keys_unavailable" // there is no current key set: the token may be valid or not
 	ReasonAlgorithm       Reason = "algorithm"        // alg is not the key's
 	ReasonSignature       Reason = "signature"        // the signature doesn't match
 	ReasonClaims          Reason = "claims"           // a claim is missing or of the wrong type
@@ -23,7 +23,7 @@ const (
 	ReasonAudience        Reason = "audience"         // aud doesn't name this resource server
 	ReasonExpired         Reason = "expired"          // exp has passed
 	ReasonNotYetValid     Reason = "not_yet_valid"    // nbf or iat is ahead of the clock
-	ReasonRevoked         Reason = "revoked"          // taken back before its time
+	ReasonRevoked         Reason = "revoked"          // revoked before it expired
 )
 
 // The three classes of refusal, for errors.Is. Every [*Error] is exactly one
@@ -34,20 +34,20 @@ var (
 	ErrKeysUnavailable = errors.New("verification keys are unavailable")
 )
 
-// ErrUnknownKey is what a [KeySource] answers for a kid that the issuer doesn't
-// publish. Verify reports it as [ReasonUnknownKey].
+// ErrUnknownKey is the error of a [KeySource] for a kid that the issuer doesn't publish.
+// Verify reports it as [ReasonUnknownKey].
 var ErrUnknownKey = errors.New("unknown verification key")
 
-// Error is a refusal. Its text never holds bytes of the token.
+// Error is a refusal. Its text contains no part of the token.
 type Error struct {
 	Reason Reason
 
-	// RetryAfter is when keys may be there, for ReasonKeysUnavailable of a
-	// [JWKS]; zero if nobody knows.
+	// RetryAfter is the time until keys may be available, for ReasonKeysUnavailable of a
+	// [JWKS]; zero if unknown.
 	RetryAfter time.Duration
 
 	detail string // fixed text
-	cause  error  // of ReasonKeysUnavailable: what the key source said
+	cause  error  // of ReasonKeysUnavailable: the key source's error
 }
 
 func (e *Error) Error() string {
@@ -61,7 +61,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is makes errors.Is answer for the class of the refusal.
+// Is reports whether target is the class of the refusal, for errors.Is.
 func (e *Error) Is(target error) bool {
 	switch e.Reason {
 	case ReasonExpired:
@@ -72,14 +72,14 @@ func (e *Error) Is(target error) bool {
 	return target == ErrInvalid
 }
 
-// Unwrap gives what the key source said when keys are unavailable.
+// Unwrap returns the key source's error if keys are unavailable.
 func (e *Error) Unwrap() error { return e.cause }
 
 func refuse(reason Reason, detail string) error {
 	return &Error{Reason: reason, detail: detail}
 }
 
-// unavailable is what a JWKS answers when it can't say. It is ErrKeysUnavailable.
+// unavailable is a JWKS's error if it has no current key set. It is ErrKeysUnavailable.
 type unavailable struct {
 	retryAfter time.Duration
 	cause      error // never nil
@@ -89,7 +89,7 @@ func (u *unavailable) Error() string        { return ErrKeysUnavailable.Error() 
 func (u *unavailable) Is(target error) bool { return target == ErrKeysUnavailable }
 func (u *unavailable) Unwrap() error        { return u.cause }
 
-// keysUnavailable wraps what a key source said.
+// keysUnavailable wraps an error of a key source.
 func keysUnavailable(err error) *Error {
 	e := &Error{Reason: ReasonKeysUnavailable, cause: err}
 	var u *unavailable

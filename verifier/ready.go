@@ -25,7 +25,7 @@ func (v *Verifier) Ready(ctx context.Context) error {
 	return nil
 }
 
-// Ready implements the source's part of [Verifier.Ready].
+// Ready is the source's part of [Verifier.Ready].
 func (j *JWKS) Ready(ctx context.Context) error {
 	for {
 		now := j.now()

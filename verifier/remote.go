@@ -19,50 +19,48 @@ const DefaultStale = 24 * time.Hour
 // maxWait is how long a request waits for an attempt that is under way.
 const maxWait = time.Second
 
-// JWKSConfig says where the key set is. It is read once by NewJWKS.
+// JWKSConfig describes where the key set is. NewJWKS reads it once.
 type JWKSConfig struct {
 	// URL is the jwks_uri of the issuer's metadata: https, or http on loopback.
 	// Required.
 	URL string
 
-	// MoreURLs have the same key set: the other nodes of the issuer, where no
-	// balancer stands before them. They are asked in turn, the next one when
-	// one fails or takes longer than half a second.
+	// MoreURLs have the same key set: the other nodes of an issuer without a load
+	// balancer. They are asked in turn: the next one when one fails or takes longer than
+	// half a second. Each URL can supply every key.
 	MoreURLs []string
 
-	// Client makes the requests; its CheckRedirect is asked after ours. Nil
-	// means a client of its own.
+	// Client makes the requests; its CheckRedirect is called after that of this package.
+	// Nil means a client of its own.
 	Client *http.Client
 
-	// Stale is how long keys serve after the issuer last confirmed them, while
-	// it can't be reached. Zero means DefaultStale.
+	// Stale is how long keys serve after the issuer last confirmed them, while the issuer
+	// can't be reached. Zero means DefaultStale.
 	Stale time.Duration
 
-	// Snapshot is a file in which the key set is kept, so that a restart during
-	// an outage of the issuer finds keys; what was in it counts as confirmed
-	// when it was fetched. Who can write the file can forge tokens: it is
-	// written with mode 0600, and one that others can write is not read. Empty
-	// means none. Two processes need two files.
+	// Snapshot is a file that stores the key set, so that a service that restarts during
+	// an outage of the issuer has keys. They count as confirmed when they were fetched.
+	// Anybody who can write the file can forge tokens: it is written with mode 0600, and a
+	// file that others than its owner can write is not read. Empty means none. Two
+	// processes need two files.
 	Snapshot string
 
-	// SkipHTTPS allows http to another host. Who can write on the network path
-	// can then forge tokens: the caller must know that nobody can.
+	// SkipHTTPS allows http to another host. Anybody who can change data on the network
+	// path can then forge tokens: the caller must know that nobody can.
 	SkipHTTPS bool
 
-	// Observer is told of each attempt. Its functions about tokens are not used
-	// here.
+	// Observer.Refreshed is called after each attempt. The other functions are not used.
 	Observer Observer
 
-	// Now is the clock. Nil means time.Now. Timers run on the machine's clock,
-	// but a request that finds an attempt due on this one starts it, so that a
-	// test may move it by hand.
+	// Now is the clock. Nil means time.Now. Timers run on the machine's clock, but a
+	// request also starts an attempt that is due by Now, so that a test can move the
+	// clock.
 	Now func() time.Time
 }
 
-// JWKS is a KeySource that keeps the issuer's key set in memory and asks for it
-// again, in the background, before its max-age has passed. A known key never
-// waits. It fetches as soon as it is made and until Close, so make one for a
-// program and not one for a request.
+// JWKS is a KeySource that keeps the issuer's key set in memory and fetches it again, in
+// the background, before its max-age has passed. A token of a known key never waits. A
+// JWKS fetches from NewJWKS until Close: make one for a program, not for a request.
 //
 //   - A key that leaves the set is refused from the next refresh on, which is at
 //     most max-age, and at most an hour, away.
@@ -81,9 +79,9 @@ type JWKS struct {
 	snapshot string
 	observer Observer
 	now      func() time.Time
-	ownClock bool // now was given: it may differ from the verifier's
+	ownClock bool // JWKSConfig.Now was set: the clock may differ from the verifier's
 
-	current atomic.Pointer[keySetVersion] // nil while nothing is known
+	current atomic.Pointer[keySetVersion] // nil while no key set is known
 	due     atomic.Int64                  // when the next attempt begins; Unix nanoseconds, of now; greatest while one runs
 
 	ctx    context.Context
@@ -94,7 +92,7 @@ type JWKS struct {
 	flight            *flight       // mu; the attempt that is under way, or nil
 	landed            chan struct{} // mu; closed at the end of the attempt under way, or else of the next one
 	timer             *time.Timer   // mu; starts the next one
-	armed             int           // mu; counts timers, so that one that was stopped too late does nothing
+	armed             int           // mu; counts timers, so that a timer that was stopped too late does nothing
 	cause             Cause         // mu; of the next attempt
 	early             time.Time     // mu; when an unknown kid last started one; zero: never
 	unknownKidPending bool          // mu; an unknown kid turned up that no attempt begun since could bring
@@ -111,10 +109,10 @@ type origin struct {
 	url   *url.URL
 }
 
-// keySetVersion is the key set as the issuer confirmed it once. It is not changed.
+// keySetVersion is the key set of one successful fetch. It is not changed.
 type keySetVersion struct {
 	keys       keySet
-	unchanged  bool // since the edition before
+	unchanged  bool // since the version before
 	skipped    int
 	document   []byte
 	url, etag  string // of document
@@ -123,9 +121,8 @@ type keySetVersion struct {
 	staleUntil time.Time
 	restored   bool // from the snapshot file
 
-	// absent are unknown kids that requests had before this edition was fetched, and
-	// that it doesn't have. removed are the kids of the keys that the issuer removed
-	// last.
+	// absent are unknown kids that requests had before this version was fetched, and that
+	// it doesn't have. removed are the kids of the keys that the issuer removed last.
 	absent, removed []string
 }
 
@@ -136,8 +133,8 @@ func (e *keySetVersion) knownAbsent(kid string) bool {
 	return slices.Contains(e.absent, kid) || slices.Contains(e.removed, kid)
 }
 
-// trackAbsent sets absent and removed, from the edition before and from the unknown kids that
-// requests had before e was fetched.
+// trackAbsent sets absent and removed, from the version before and from the unknown kids
+// that requests had before e was fetched.
 func (e *keySetVersion) trackAbsent(before *keySetVersion, asked []string) {
 	has := func(kid string) bool { _, ok := e.keys[kid]; return ok }
 	e.absent, e.removed = slices.DeleteFunc(asked, has), nil
@@ -151,8 +148,8 @@ func (e *keySetVersion) trackAbsent(before *keySetVersion, asked []string) {
 
 func (e *keySetVersion) serves(now time.Time) bool { return now.Before(e.staleUntil) }
 
-// NewJWKS checks the configuration and returns a JWKS, which reads the snapshot
-// file if there is one, and begins to fetch.
+// NewJWKS checks the configuration, reads the snapshot file if there is one, begins to
+// fetch, and returns at once.
 func NewJWKS(c JWKSConfig) (*JWKS, error) {
 	if c.Stale < 0 {
 		return nil, errors.New("new key source: JWKSConfig.Stale is negative")
@@ -164,7 +161,7 @@ func NewJWKS(c JWKSConfig) (*JWKS, error) {
 	for i, text := range append([]string{c.URL}, c.MoreURLs...) {
 		u, err := parseURL(text, c.SkipHTTPS)
 		if err != nil {
-			return nil, err
+			return nil, fmt.Errorf("new key source: JWKSConfig.URL %w", err)
 		}
 		j.origins = append(j.origins, origin{i, u})
 	}
@@ -184,17 +181,19 @@ func NewJWKS(c JWKSConfig) (*JWKS, error) {
 	return j, nil
 }
 
+// parseURL parses the URL of a key set or of a feed. Its errors follow the name of the
+// setting.
 func parseURL(text string, skipHTTPS bool) (*url.URL, error) {
 	u, err := url.Parse(text)
 	switch {
 	case text == "":
-		return nil, errors.New("new key source: JWKSConfig.URL is empty")
+		return nil, errors.New("is empty")
 	case err != nil:
-		return nil, fmt.Errorf("new key source: %w", err)
+		return nil, fmt.Errorf("is no URL: %w", err)
 	case u.Scheme != "https" && u.Scheme != "http" || u.Host == "" || u.User != nil || u.Fragment != "":
-		return nil, errors.New("new key source: JWKSConfig.URL is not an absolute http URL without userinfo and fragment")
+		return nil, errors.New("is not an absolute http URL without userinfo and fragment")
 	case u.Scheme == "http" && !isLoopback(u.Hostname()) && !skipHTTPS:
-		return nil, errors.New("new key source: JWKSConfig.URL is not https")
+		return nil, errors.New("is not https")
 	}
 	return u, nil
 }
@@ -219,7 +218,7 @@ func (j *JWKS) Key(ctx context.Context, kid string) (Key, error) {
 	if f := j.fetchFor(kid, now); f != nil {
 		err = f.wait(ctx)
 	}
-	// The set may have come while we waited, or just before we asked for it.
+	// The set may have arrived during the wait, or just before the attempt was looked for.
 	if key, ok := j.known(kid, j.now()); ok {
 		return key, nil
 	}

@@ -13,12 +13,12 @@ import (
 	"time"
 )
 
-// The snapshot file is one line, of this word, the Unix time at which the issuer
-// was asked and the URL, and behind it the document as it came.
+// The snapshot file is one line of this word, the Unix time at which the issuer was asked
+// and the URL, followed by the document as it was received.
 const snapshotWord = "mintmark-jwks-1"
 
-// restore takes the key set of the snapshot file, as long as nothing better is
-// known. A file that can't be used is as good as none.
+// restore reads the key set of the snapshot file, to serve until the first fetch. A file
+// that can't be used is ignored.
 func (j *JWKS) restore() {
 	now := j.now()
 	e, err := j.load(now)
@@ -52,11 +52,11 @@ func (j *JWKS) load(now time.Time) (*keySetVersion, error) {
 	from, confirmed := string(words[2]), time.Unix(at, 0)
 	switch {
 	case !slices.ContainsFunc(j.origins, func(o origin) bool { return o.url.String() == from }):
-		return nil, errors.New("load snapshot: it is of another URL")
+		return nil, errors.New("load snapshot: snapshot is of another URL")
 	case confirmed.After(now.Add(time.Minute)):
-		return nil, errors.New("load snapshot: its time is ahead of the clock")
+		return nil, errors.New("load snapshot: snapshot time is ahead of the clock")
 	case !now.Before(confirmed.Add(j.stale)):
-		return nil, errors.New("load snapshot: its keys are too old")
+		return nil, errors.New("load snapshot: keys are too old")
 	}
 	keys, skipped, err := parseJWKS(document)
 	if err != nil {
@@ -68,7 +68,7 @@ func (j *JWKS) load(now time.Time) (*keySetVersion, error) {
 	}, nil
 }
 
-// readOwn reads a file that nobody but its owner can write.
+// readOwn reads a file that only its owner can write.
 func readOwn(path string) ([]byte, error) {
 	f, err := os.Open(path)
 	if err != nil {
@@ -80,11 +80,11 @@ func readOwn(path string) ([]byte, error) {
 		return nil, err
 	}
 	if !info.Mode().IsRegular() || runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0 {
-		return nil, errors.New("others than its owner can write the file")
+		return nil, errors.New("file is writable by others than its owner")
 	}
 	content, err := io.ReadAll(io.LimitReader(f, 2*maxDocument+1))
 	if err == nil && len(content) > 2*maxDocument {
-		err = errors.New("the file is too long")
+		err = errors.New("file is too long")
 	}
 	return content, err
 }
@@ -94,7 +94,7 @@ func (j *JWKS) save(e *keySetVersion) (err error) {
 	j.saving.Lock()
 	defer j.saving.Unlock()
 	if j.current.Load() != e {
-		return nil // there is a newer one, which is saved too
+		return nil // a newer version is saved too
 	}
 	f, err := os.CreateTemp(filepath.Dir(j.snapshot), filepath.Base(j.snapshot)+".*") // mode 0600
 	if err != nil {

@@ -25,7 +25,7 @@ type flight struct {
 	unknownKids []string // unknown kids that requests had before the attempt began
 }
 
-// wait waits for the end, within maxWait, and says what came of it.
+// wait waits for the end of the attempt, for maxWait at most, and returns its error.
 func (f *flight) wait(ctx context.Context) error {
 	limit := time.NewTimer(maxWait)
 	defer limit.Stop()
@@ -47,8 +47,8 @@ func (j *JWKS) fetchFor(kid string, now time.Time) *flight {
 	_, landed := j.known(kid, now)
 	switch {
 	case landed:
-		// An attempt that ended since the caller looked has fetched the key. Another
-		// attempt would bring nothing, and would delay the next unknown kid.
+		// An attempt that ended since the caller's look-up has fetched the key. Another
+		// attempt would be useless, and would delay the next unknown kid.
 		return nil
 	case !j.serves(now):
 		// Nothing to do: attempts follow each other quickly anyway.
@@ -57,7 +57,7 @@ func (j *JWKS) fetchFor(kid string, now time.Time) *flight {
 		j.begin(now, CauseUnknownKey)
 	default:
 		// The attempt under way may have been answered before the kid was
-		// published, and the next may be far: have one more when it is allowed.
+		// published, and the next one may be far: schedule one more when it is allowed.
 		j.remember(kid)
 		j.scheduleFetch(now)
 	}
@@ -75,9 +75,9 @@ func (j *JWKS) remember(kid string) {
 	}
 }
 
-// scheduleFetch has an attempt begin as soon as an unknown kid may cause one. Only
-// the first of many such kids does something: they neither delay an attempt
-// that would begin before, nor cost more than the lock.
+// scheduleFetch schedules an attempt for the time at which an unknown kid may cause one.
+// Only the first of many unknown kids schedules: the others neither delay an attempt that
+// would begin before, nor cost more than the lock.
 func (j *JWKS) scheduleFetch(now time.Time) {
 	if j.unknownKidPending {
 		return
@@ -90,8 +90,8 @@ func (j *JWKS) scheduleFetch(now time.Time) {
 	}
 }
 
-// unknown says why there is no key of a kid, given what the wait for an attempt
-// came to.
+// unknown returns why there is no key with this kid. err is the error of the attempt that
+// was waited for.
 func (j *JWKS) unknown(kid string, err error) error {
 	now := j.now()
 	j.mu.Lock()
@@ -103,7 +103,7 @@ func (j *JWKS) unknown(kid string, err error) error {
 	if err == nil && serves && (!j.unknownKidPending || j.current.Load().knownAbsent(kid)) {
 		return ErrUnknownKey
 	}
-	// The issuer may have published this key since: who can't ask, can't say.
+	// The issuer may have published this key since, so it is not known to be absent.
 	u := &unavailable{retryAfter: maxWait, cause: err}
 	switch {
 	case err == nil && serves:
@@ -124,8 +124,8 @@ func (j *JWKS) serves(now time.Time) bool {
 	return e != nil && e.serves(now)
 }
 
-// begin starts an attempt unless one is under way. It belongs to no request:
-// one that gives up doesn't fail the others.
+// begin starts an attempt unless one is under way. The attempt belongs to no request: a
+// request that is cancelled doesn't fail the others.
 func (j *JWKS) begin(now time.Time, cause Cause) {
 	if j.flight != nil || j.closed {
 		return
@@ -139,7 +139,7 @@ func (j *JWKS) begin(now time.Time, cause Cause) {
 	go j.runFlight(j.flight, cause, now, j.first)
 }
 
-// runFlight makes an attempt and publishes what it brings.
+// runFlight makes an attempt and publishes its result.
 func (j *JWKS) runFlight(f *flight, cause Cause, began time.Time, first int) {
 	ctx, cancel := context.WithTimeout(j.ctx, fetchTimeout)
 	defer cancel()
@@ -151,7 +151,7 @@ func (j *JWKS) runFlight(f *flight, cause Cause, began time.Time, first int) {
 	now := j.now()
 	r.Took, r.Err = now.Sub(began), err
 
-	// The new set and the end of the attempt are published under one lock. If want saw
+	// The new set and the end of the attempt are published under one lock. If fetchFor saw
 	// the end without the set, it would begin another attempt for a kid in that set.
 	j.mu.Lock()
 	if err == nil {

@@ -13,7 +13,7 @@ import (
 	"time"
 )
 
-// Bounds on what the issuer's answer can make us do.
+// Bounds on the effects of the issuer's answer.
 const (
 	maxDocument   = 256 << 10
 	maxRedirects  = 3
@@ -25,14 +25,14 @@ const (
 	slowAnswer = 500 * time.Millisecond
 )
 
-// answer is an edition and who gave it.
+// answer is a version of the key set, and the index of its origin.
 type answer struct {
 	*keySetVersion
 	index int
 }
 
-// ask asks the origins in turn, beginning with the one that answered last, the
-// next one when one fails or takes too long. The first good answer counts.
+// ask asks the origins in turn, beginning with the one that answered last: the next one
+// when one fails or takes too long. It returns the first valid answer.
 func (j *JWKS) ask(ctx context.Context, first int) (answer, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -40,7 +40,7 @@ func (j *JWKS) ask(ctx context.Context, first int) (answer, error) {
 		answer
 		err error
 	}
-	results := make(chan result, len(j.origins)) // one that comes too late isn't waited for
+	results := make(chan result, len(j.origins)) // late results are dropped
 	asked, running := 0, 0
 	next := func() {
 		if asked == len(j.origins) {
@@ -118,17 +118,16 @@ func (j *JWKS) get(ctx context.Context, u *url.URL) (*keySetVersion, error) {
 	return j.confirm(e, asked, res.Header), nil
 }
 
-// confirm sets the times of an edition that the issuer was asked for at a time:
-// that, not when it answered, so that a slow answer is not younger than it is.
+// confirm sets the times of a version. They count from when the issuer was asked, not
+// from when it answered: a slow answer may be old when it arrives.
 func (j *JWKS) confirm(e keySetVersion, asked time.Time, h http.Header) *keySetVersion {
 	e.confirmed, e.freshFor, e.staleUntil, e.restored = asked, freshness(h), asked.Add(j.stale), false
 	return &e
 }
 
-// freshness is how long the answer may be kept without asking again: max-age
-// less Age (RFC 9111 §4.2), within our own bounds. Within them an issuer that
-// forbids caching, or promises a year, is not followed: the one would mean a
-// fetch for each token, the other a removed key that lives on.
+// freshness is how long the answer serves without another fetch: max-age less Age (RFC
+// 9111 §4.2), between minMaxAge and maxMaxAge. An issuer that forbids caching would cause
+// a fetch for each token, and one that promises a year would keep a removed key valid.
 func freshness(h http.Header) time.Duration {
 	age := defaultMaxAge
 	for directive := range strings.SplitSeq(strings.Join(h.Values("Cache-Control"), ","), ",") {
@@ -143,8 +142,8 @@ func freshness(h http.Header) time.Duration {
 	return min(max(age-seconds(h.Get("Age")), minMaxAge), maxMaxAge)
 }
 
-// seconds reads delta-seconds (RFC 9111 §1.2.2): what isn't a number is 0, what
-// is too large a number is very long.
+// seconds reads delta-seconds (RFC 9111 §1.2.2). A text that isn't a number is 0, and a
+// number that is too large is the largest duration.
 func seconds(text string) time.Duration {
 	n, err := strconv.ParseUint(text, 10, 31)
 	if err != nil && !errors.Is(err, strconv.ErrRange) {
@@ -153,8 +152,8 @@ func seconds(text string) time.Duration {
 	return time.Duration(n) * time.Second
 }
 
-// sameOriginClient copies a client so that it follows few redirects and none to
-// another origin: the key set is trusted because of where it came from.
+// sameOriginClient copies a client so that it follows few redirects and none to another
+// origin: the key set is trusted because of its origin.
 func sameOriginClient(client *http.Client) *http.Client {
 	if client == nil {
 		client = &http.Client{}

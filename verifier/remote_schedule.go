@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// When the issuer is asked.
+// When the key set is fetched.
 const (
-	// coolDown is the least time between two attempts that unknown kids cause:
-	// tokens of invented kids must not turn into requests to the issuer.
+	// coolDown is the least time between two attempts that unknown kids cause: tokens with
+	// invented kids must not become requests to the issuer.
 	coolDown = 10 * time.Second
 
 	// Failed attempts are repeated after firstRetry, twice that, and so on, up to
@@ -18,8 +18,8 @@ const (
 	emptyRetry = time.Second
 )
 
-// nudge starts an attempt that is due by j's clock though the timer has not
-// started it: the clock is a test's, or the machine slept.
+// nudge starts an attempt that is due by j's clock and that the timer has not started:
+// the clock is a test's, or the machine was suspended.
 func (j *JWKS) nudge(now time.Time) {
 	if now.UnixNano() < j.due.Load() {
 		return
@@ -41,12 +41,12 @@ func (j *JWKS) schedule(now time.Time) {
 			longest = coolDown
 		}
 		j.cause = CauseRetry
-		// Up to a fifth more, so that servers that lost the issuer together
-		// don't come back together.
+		// Up to a fifth more, so that servers that lost the issuer at the same time do
+		// not return at the same time.
 		pause = jitter(min(firstRetry<<min(max(0, j.failures-1), 10), longest), 1, 1.2)
 	} else {
 		j.cause = CauseSchedule
-		// Twice before the keys would be too old, however long they may be kept.
+		// At least twice before the keys are too old, whatever max-age allows.
 		pause = max(0, e.confirmed.Add(jitter(min(e.freshFor, j.stale/2), 0.9, 1)).Sub(now))
 	}
 	if soon := j.untilEarly(now); j.unknownKidPending && soon < pause {
@@ -59,7 +59,7 @@ func jitter(d time.Duration, from, to float64) time.Duration {
 	return time.Duration(float64(d) * (from + (to-from)*rand.Float64()))
 }
 
-// arm has the next attempt begin after a pause.
+// arm schedules the next attempt after a pause.
 func (j *JWKS) arm(now time.Time, pause time.Duration) {
 	j.disarm()
 	if j.closed {

@@ -10,72 +10,71 @@ import (
 	"time"
 )
 
-// RevocationsPath is where Mintmark publishes what was revoked.
+// RevocationsPath is where Mintmark publishes its feed of revocations.
 const RevocationsPath = "/v2/auth/oauth2/revocations"
 
 // Defaults of RevocationsConfig.
 const (
 	DefaultRevocationsStale = 10 * time.Second
-	// MinRevocationsStale is what a healthy issuer can keep up with: it finds out
-	// once a second whether it has everything.
+	// MinRevocationsStale is the least Stale with which a healthy issuer counts as fresh:
+	// its nodes confirm once a second that they have every revocation.
 	MinRevocationsStale       = 5 * time.Second
 	DefaultRevocationsEntries = 500_000
 )
 
-// RevocationsConfig has a Verifier told which tokens were taken back before they
+// RevocationsConfig describes how a Verifier learns which tokens were revoked before they
 // expire: those of a user who disconnected an application, of an account that was
-// disabled, of a client that was suspended. The Verifier waits at the issuer for
-// such news, in the background; no request waits for it.
+// disabled, of a client that was suspended. The Verifier reads the issuer's feed by long
+// polling, in the background. No request waits for the feed.
 type RevocationsConfig struct {
-	// Name and Secret are this resource server's, as "mintmark feed add" gave
-	// them. Required.
+	// Name and Secret are this resource server's credentials at the feed, which the
+	// operator of Mintmark issues. Required.
 	Name, Secret string
 
-	// URL is where the issuer publishes the feed: https, or http on loopback.
-	// Empty: Config.Issuer + RevocationsPath.
+	// URL is the address of the feed: https, or http on loopback. Empty means
+	// Config.Issuer + RevocationsPath.
 	URL string
 
-	// MoreURLs have the same feed: the other nodes of the issuer, where no balancer
-	// stands before them. The next one is asked when one fails.
+	// MoreURLs have the same feed: the other nodes of an issuer without a load balancer.
+	// The next one is asked when one fails.
 	MoreURLs []string
 
-	// Stale is after how long without news, not even that there is none, the
-	// Verifier says that it may have missed some: see [Verifier.RevocationsFresh].
-	// What it knows it goes on applying. The issuer signs the time at which it knew
-	// everything, to the second; where its clock is ahead, the time at which it was
-	// asked counts. Zero means DefaultRevocationsStale; at least
-	// MinRevocationsStale. A URL that lags by half of it is left for the next one.
+	// Stale is the time without an answer of the feed after which revocations may be
+	// missing: see [Verifier.RevocationsFresh]. Known revocations apply all the same. The
+	// issuer signs the time at which it knew every revocation, to the second; if its clock
+	// is ahead, the time at which it was asked counts. Zero means DefaultRevocationsStale;
+	// at least MinRevocationsStale. If a URL lags by half of Stale, the next one is asked.
 	Stale time.Duration
 
-	// MaxEntries bounds what is remembered: some 50 bytes each, for as long as a
-	// token lives. Beyond it the Verifier says that it has missed some. Zero means
+	// MaxEntries bounds the stored revocations: about 50 bytes each, for the lifetime of a
+	// token. If there are more, the Verifier is not fresh. Zero means
 	// DefaultRevocationsEntries.
 	MaxEntries int
 
-	// Client makes the requests; its CheckRedirect is asked after ours, and its
-	// Timeout must leave time for an answer that waits for news. Nil means a client
-	// of its own.
+	// Client makes the requests; its CheckRedirect is called after that of this package,
+	// and its Timeout must be longer than the issuer waits for new revocations, which is 3
+	// seconds. Nil means a client of its own.
 	Client *http.Client
 
-	// SkipHTTPS allows http to another host. Who can read on the network path
+	// SkipHTTPS allows http to another host. Anybody who can read on the network path then
 	// learns Secret.
 	SkipHTTPS bool
 }
 
-// RevocationsState is how the feed stands.
+// RevocationsState describes the feed of revocations.
 type RevocationsState struct {
-	Fresh   bool          // everything is known, as far as RevocationsConfig.Stale allows
-	KnownAt time.Time     // of when everything is known; zero: never
-	Behind  time.Duration // how long ago that is
-	Since   time.Time     // revocations from before may be missing; zero: none
-	Entries int
-	Version string // of the issuer
-	Err     error  // why the last attempt failed; nil if it didn't
-	Dropped int    // entries that there was no room for
+	Fresh   bool          // see [Verifier.RevocationsFresh]
+	KnownAt time.Time     // every revocation up to this time is known; zero: none
+	Behind  time.Duration // the age of KnownAt
+	Since   time.Time     // revocations from before may be missing; zero: none are
+	Entries int           // stored revocations
+	Version string        // of the last document of the issuer
+	Err     error         // why the last attempt failed; nil if it succeeded
+	Dropped int           // revocations for which there was no room
 }
 
-// revocations follows the issuer's feed. What verifications read is atomic; the
-// rest is its goroutine's, or guarded.
+// revocations follows the issuer's feed. Fields that verifications read are atomic. The
+// others belong to its goroutine, or have mu.
 type revocations struct {
 	issuers    []string // accepted iss of the document; the first has the feed
 	name       string
@@ -89,16 +88,16 @@ type revocations struct {
 	now        func() time.Time
 
 	grants, users, clients, pairs *revocationTable
-	entries                       atomic.Int64              // in all four; 0: nothing to look up
-	generation                    atomic.Uint64             // changes whenever something is taken in; odd while that happens
-	fresh                         atomic.Pointer[time.Time] // everything from before is known; nil: never said
-	since                         atomic.Int64              // nothing is missing from then on; 0: nothing at all
-	window                        atomic.Int64              // seconds
+	entries                       atomic.Int64              // in all four tables; 0: nothing to look up
+	generation                    atomic.Uint64             // changes when revocations are added; odd while that happens
+	fresh                         atomic.Pointer[time.Time] // every revocation up to this time is known; nil: no document was read
+	since                         atomic.Int64              // Unix time from which no revocation is missing; 0: none is
+	window                        atomic.Int64              // seconds for which the issuer lists a revocation
 
 	failures   int       // attempts in a row
-	lastSigned int64     // the latest time that the issuer signed
-	swept      time.Time // when what had ended was dropped last
-	droppedAt  int64     // when something found no room last, and one second; 0: never
+	lastSigned int64     // the latest iat of a document
+	swept      time.Time // when ended revocations were dropped last
+	droppedAt  int64     // Unix time after the last revocation without room; 0: none
 
 	mu      sync.Mutex
 	version string // mu
@@ -136,14 +135,15 @@ func newRevocations(c RevocationsConfig, v *Verifier) (*revocations, error) {
 	for _, text := range append([]string{c.URL}, c.MoreURLs...) {
 		u, err := parseURL(text, c.SkipHTTPS)
 		if err != nil {
-			return nil, fmt.Errorf("URL of revocations: %w", err)
+			return nil, fmt.Errorf("RevocationsConfig.URL %w", err)
 		}
 		r.origins = append(r.origins, u)
 	}
 	return r, nil
 }
 
-// revoked is asked for each token; for a cached one each time there is news.
+// revoked reports whether a token is revoked. It is called for each token, and for a
+// cached token after each change of generation.
 func (r *revocations) revoked(c *Claims) bool {
 	if r.entries.Load() == 0 {
 		return false
@@ -155,9 +155,8 @@ func (r *revocations) revoked(c *Claims) bool {
 		r.pairs.until(c.subject, c.clientID) >= issued
 }
 
-// behind is how long ago that was of which everything is known. Of the two clocks
-// the one that went further counts: the one on the wall may be set back, and the
-// other stands still while a machine is suspended.
+// behind is the age of fresh. The wall clock may be set back, and the monotonic clock
+// stands still while a machine is suspended: the one that went further counts.
 func (r *revocations) behind(now time.Time) (_ time.Duration, ever bool) {
 	at := r.fresh.Load()
 	if at == nil {
@@ -166,7 +165,7 @@ func (r *revocations) behind(now time.Time) (_ time.Duration, ever bool) {
 	return max(0, now.Sub(*at), now.Round(0).Sub(at.Round(0))), true
 }
 
-// isFresh reports whether everything that counts is known.
+// isFresh reports whether every revocation that applies to a valid token is known.
 func (r *revocations) isFresh(now time.Time) bool {
 	if behind, ever := r.behind(now); !ever || behind > r.stale {
 		return false
@@ -175,7 +174,7 @@ func (r *revocations) isFresh(now time.Time) bool {
 	return since == 0 || now.Unix() >= since+r.window.Load()
 }
 
-// lags reports whether it is time to ask another node.
+// lags reports whether another node should be asked.
 func (r *revocations) lags(now time.Time) bool {
 	behind, ever := r.behind(now)
 	return !ever || behind > r.stale/2
@@ -196,7 +195,7 @@ func (r *revocations) state(now time.Time) RevocationsState {
 	return s
 }
 
-// Revocations tells how the feed of revocations stands; the zero value where
+// Revocations describes the feed of revocations. It is the zero value if
 // Config.Revocations is nil.
 func (v *Verifier) Revocations() RevocationsState {
 	if v.feed == nil {
@@ -205,10 +204,10 @@ func (v *Verifier) Revocations() RevocationsState {
 	return v.feed.state(v.now())
 }
 
-// HasRevocations reports whether Config.Revocations was given.
+// HasRevocations reports whether Config.Revocations is set.
 func (v *Verifier) HasRevocations() bool { return v.feed != nil }
 
-// RevocationsFresh reports whether a token that is accepted now was not taken back
-// more than RevocationsConfig.Stale ago. It is false while the feed can't be read,
-// and for a Verifier that has none. It costs nothing worth counting.
+// RevocationsFresh reports whether every revocation is known that is older than
+// RevocationsConfig.Stale. It is false while the feed can't be read, and if
+// Config.Revocations is nil. It takes nanoseconds.
 func (v *Verifier) RevocationsFresh() bool { return v.feed != nil && v.feed.isFresh(v.now()) }

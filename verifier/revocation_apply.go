@@ -6,13 +6,12 @@ import (
 	"time"
 )
 
-// sweepEvery is how often what has ended is dropped.
+// sweepEvery is how often ended revocations are dropped.
 const sweepEvery = time.Minute
 
-// apply takes in a document, which has been verified, and was asked for at a time.
-// News reports that it had something that was not known; applied are the entries of
-// which that is true. What is known is only added to, so a document that somebody
-// kept and sends again changes nothing.
+// apply adds the revocations of a verified document that was asked for at a time. news
+// reports whether its version is new, applied is the number of revocations that were not
+// known. apply only adds, so a document that is replayed changes nothing.
 func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int, news bool, err error) {
 	now := r.now()
 	known := r.lastSigned
@@ -41,9 +40,8 @@ func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int
 		applied = r.addAll(d.revoked, same, now)
 		r.generation.Add(1)
 	}
-	// 1. The gaps: what was known up to then joins what the document has. One that
-	// goes on from a version has nothing of what came before that, and from one that
-	// is older than what is known nothing was taken.
+	// 1. The gaps. A document with after has no revocation from before that version, and
+	// from a document older than the known version nothing was added.
 	since := d.since
 	switch {
 	case known == 0 || known < since:
@@ -54,7 +52,7 @@ func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int
 	}
 	r.window.Store(d.window)
 	r.since.Store(max(since, r.completeSince(d.window, now)))
-	// 2. The time, when all that it speaks of is there.
+	// 2. The time, once the revocations up to then are added.
 	r.lastSigned = max(known, d.fresh)
 	r.setKnownUntil(d.fresh, asked)
 	if news {
@@ -66,9 +64,9 @@ func (r *revocations) apply(d *revocationDocument, asked time.Time) (applied int
 	return applied, news, nil
 }
 
-// setKnownUntil notes that everything is known that there was at a time of the issuer's, or
-// when it was asked, if that is earlier: a clock that is ahead of ours, or an answer
-// that is long on its way, would else have us trust it for longer than Stale.
+// setKnownUntil sets the time up to which every revocation is known: fresh of the
+// document, or when the issuer was asked, if that is earlier. Otherwise an issuer's clock
+// that is ahead, or a slow answer, would count as fresh for longer than Stale.
 func (r *revocations) setKnownUntil(fresh int64, asked time.Time) {
 	at := asked.Add(min(0, time.Unix(fresh, 0).Sub(asked)))
 	if before := r.fresh.Load(); before == nil || at.After(*before) {
@@ -76,10 +74,10 @@ func (r *revocations) setKnownUntil(fresh int64, asked time.Time) {
 	}
 }
 
-// addAll adds a list, and returns how many of it were new. Some of it may be known
-// already, so the last word on a client is the only one that is taken: requests
-// must not see one from before, not even for a moment. Same says that it is of the
-// timeline of the issuer that we know.
+// addAll adds a list, and returns how many of its entries were new. Of the entries about a
+// client only the last one is applied: requests must not see an earlier one, not even for
+// a moment, when the last one is known already. same reports whether the list is of the
+// known timeline of the issuer.
 func (r *revocations) addAll(list []revocation, same bool, now time.Time) (applied int) {
 	clients := map[string]*revocation{}
 	for i := range list {
@@ -99,7 +97,7 @@ func (r *revocations) addAll(list []revocation, same bool, now time.Time) (appli
 	return applied
 }
 
-// add adds one, and reports whether it was new.
+// add adds one revocation, and reports whether it was new.
 func (r *revocations) add(one *revocation, same bool, now time.Time) bool {
 	table, a, b := r.grants, one.grant, ""
 	switch {
@@ -111,7 +109,7 @@ func (r *revocations) add(one *revocation, same bool, now time.Time) bool {
 	case one.client != "":
 		table, a = r.clients, one.client
 	default:
-		return false // it names nothing that we know
+		return false // it has no known name
 	}
 	until := one.until
 	if one.lifted {
@@ -122,9 +120,9 @@ func (r *revocations) add(one *revocation, same bool, now time.Time) bool {
 	case has == nil && one.lifted, has != nil && until == has.until.Load():
 		return false
 	case has != nil && until < has.until.Load() && (table != r.clients || !same):
-		// Only a client gets anything back, and not by a life that began before it
-		// was suspended: that may know of the suspension by its journal alone, of
-		// which the feed says nothing.
+		// Only a suspended client is ever reinstated, and not by a timeline that began
+		// before the suspension: such an issuer may know of the suspension by its journal
+		// alone, which is not part of the feed.
 		return false
 	case has == nil && r.count() >= r.maxEntries:
 		r.recordDropped(now)
@@ -139,8 +137,8 @@ func (r *revocations) count() int {
 	return r.grants.used + r.users.used + r.clients.used + r.pairs.used
 }
 
-// recordDropped notes that there was no room for one. From now on something is missing,
-// for as long as it would have been kept.
+// recordDropped records that there was no room for a revocation. The state is incomplete
+// for as long as the revocation would have been kept.
 func (r *revocations) recordDropped(now time.Time) {
 	r.droppedAt = now.Unix() + 1
 	r.mu.Lock()
@@ -148,7 +146,8 @@ func (r *revocations) recordDropped(now time.Time) {
 	r.dropped++
 }
 
-// completeSince is since when nothing had to be forgotten, 0 if that is long ago.
+// completeSince is the Unix time since when no revocation was dropped, 0 if that is longer
+// ago than the window.
 func (r *revocations) completeSince(window int64, now time.Time) int64 {
 	if r.droppedAt != 0 && now.Unix() < r.droppedAt+window {
 		return r.droppedAt
@@ -156,8 +155,7 @@ func (r *revocations) completeSince(window int64, now time.Time) int64 {
 	return 0
 }
 
-// sweep drops what every token that it speaks of has expired by now, whichever
-// clock is right.
+// sweep drops the revocations of tokens that have all expired, whichever clock is right.
 func (r *revocations) sweep(now time.Time, window int64) {
 	if now.Sub(r.swept) < sweepEvery && !now.Before(r.swept) {
 		return

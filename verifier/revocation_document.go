@@ -7,22 +7,21 @@ import (
 	"strings"
 )
 
-// revocationsType is the typ of the feed's document. A token has another, so that
-// neither can be taken for the other (RFC 8725 §3.11).
+// revocationsType is the typ of the feed's document. It differs from that of a token, so
+// neither is accepted as the other (RFC 8725 §3.11).
 const revocationsType = "mintmark-revocations+jwt"
 
-// revocationDocument is what the issuer says was taken back.
+// revocationDocument is the payload of the feed.
 type revocationDocument struct {
 	issuer         string
-	fresh          int64 // iat: the issuer knew everything then
+	fresh          int64 // iat: the document has every revocation up to then
 	version, after string
 	since          int64 // complete_since
 	window         int64 // seconds
 	revoked        []revocation
 }
 
-// revocation takes back the tokens that have what it names and an iat of until or
-// before.
+// revocation revokes the tokens with these claims and an iat of until or before.
 type revocation struct {
 	grant, subject, client string
 	until                  int64
@@ -47,11 +46,11 @@ func readRevocations(text string, keyOf func(kid string) (Key, error)) (*revocat
 		return nil, err
 	}
 	if h.alg != key.Algorithm() || !key.verify(jws.signed, jws.signature) {
-		return nil, errors.New("the signature is not the issuer's")
+		return nil, errors.New("signature is not the issuer's")
 	}
 	d, err := parseRevocations(jws.payload)
 	if err != nil {
-		return nil, fmt.Errorf("its claims: %w", err)
+		return nil, fmt.Errorf("claims: %w", err)
 	}
 	return d, nil
 }
@@ -91,16 +90,16 @@ func parseRevocations(text string) (*revocationDocument, error) {
 		return nil, err
 	}
 	if _, _, ok := splitVersion(d.version); !ok || d.fresh == 0 || d.window <= 0 || d.window > maxWindow {
-		return nil, errors.New("one is missing or out of bounds")
+		return nil, errors.New("a claim is missing or out of bounds")
 	}
 	return d, nil
 }
 
-// maxWindow is more than tokens of any issuer should live, in seconds.
+// maxWindow is longer than the tokens of any issuer should be valid, in seconds.
 const maxWindow = 24 * 60 * 60
 
-// revocation reads one of the list. A name that we don't know would narrow it: to
-// leave it out takes back too much rather than too little.
+// revocation reads one entry of the list. An unknown member would narrow it, and is
+// ignored: that revokes too much rather than too little.
 func (s *scanner) revocation() (r revocation, err error) {
 	err = s.object(func(name string) (err error) {
 		switch name {
@@ -122,8 +121,8 @@ func (s *scanner) revocation() (r revocation, err error) {
 	return r, err
 }
 
-// splitVersion takes a version apart: the timeline of the issuer, and a number that
-// grows within it.
+// splitVersion splits a version into the timeline of the issuer and a number that grows
+// within it.
 func splitVersion(version string) (timeline string, number uint64, ok bool) {
 	i := strings.LastIndexByte(version, '-')
 	if i < 1 {

@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// longestWait is how long the issuer is asked to wait for news: each answer
-	// tells that there is none, and so how fresh this is.
+	// longestWait is how long the issuer is asked to wait for new revocations. An answer
+	// without any confirms that there are none.
 	longestWait = 3 * time.Second
 
 	// A failed attempt is repeated at the next URL after firstRevocationsRetry,
@@ -21,15 +21,15 @@ const (
 	firstRevocationsRetry   = 250 * time.Millisecond
 	longestRevocationsRetry = 2 * time.Second
 
-	// minPollInterval is the least time between answers without news, should an issuer not
-	// wait as it was asked to.
+	// minPollInterval is the least time between two answers without new revocations, for
+	// an issuer that does not wait.
 	minPollInterval = time.Second
 
-	// keyRetry is how often the key of an answer is looked for.
+	// keyRetry is the time between two look-ups of a document's key.
 	keyRetry = 100 * time.Millisecond
 
-	// wholeTimeout is for an answer that may be long. One that hangs is left sooner,
-	// unless nobody is any better.
+	// wholeTimeout is for an answer with all revocations. The first attempts have less
+	// time, so that a node that hangs is left for another one soon.
 	wholeTimeout = 30 * time.Second
 )
 
@@ -57,14 +57,14 @@ func (r *revocations) follow(ctx context.Context) {
 		now := r.now()
 		r.reportRead(RevocationsRead{Began: began, Took: time.Since(began), URL: origin.String(), Applied: applied, Err: err}, now)
 		if err == nil && (r.lags(now) || !r.isFresh(now)) {
-			turn++ // a node that is cut off answers, and another one may know more
+			turn++ // a node that is cut off answers, but another node may know more
 		}
 		var pause time.Duration
 		switch {
 		case err != nil:
 			turn++
 			if errors.Is(err, errKeyOfFeed) {
-				pause = firstRevocationsRetry // it was waited for, and not the issuer's trouble
+				pause = firstRevocationsRetry // the key was waited for, and the feed answers
 				break
 			}
 			pause = jitter(min(firstRevocationsRetry<<min(r.failures/len(r.origins), 10), longestRevocationsRetry), 0.8, 1.2)
@@ -84,7 +84,7 @@ func (r *revocations) follow(ctx context.Context) {
 	}
 }
 
-// wait is how long the issuer is asked to wait for news.
+// wait is how long the issuer is asked to wait for new revocations.
 func (r *revocations) wait() time.Duration {
 	return max(time.Second, min(longestWait, r.stale/3).Truncate(time.Second))
 }
@@ -100,10 +100,10 @@ func (r *revocations) ask(ctx context.Context, origin *url.URL, wait time.Durati
 	limit := min(wholeTimeout, fetchTimeout<<min(r.failures, 10))
 	if version != "" {
 		query.Set("after", version)
-		if !r.lags(asked) { // else it is news that there is none
+		if !r.lags(asked) { // otherwise an answer at once confirms that there are none
 			query.Set("wait", strconv.Itoa(int(wait/time.Second)))
 			limit = wait + fetchTimeout
-			if len(r.origins) > 1 { // there is time left for another one
+			if len(r.origins) > 1 { // leave time for another node
 				limit = wait + min(fetchTimeout, r.stale/5)
 			}
 		}
@@ -125,12 +125,12 @@ func (r *revocations) ask(ctx context.Context, origin *url.URL, wait time.Durati
 	return applied, news, nil
 }
 
-// errKeyOfFeed says that a document is signed by a key that is not known.
-var errKeyOfFeed = errors.New("its key is not known")
+// errKeyOfFeed is the error for a document that is signed with an unknown key.
+var errKeyOfFeed = errors.New("key of the document is not known")
 
-// key is the key of a document. The feed may be the first to show a new one, which
-// is asked for in the background then, and not too often: it is waited for, so that
-// what comes behind it is not late.
+// key returns the key of a document. A new key may appear in the feed first. The JWKS then
+// fetches the key in the background and not too often, and key waits, so that the
+// revocations of the document are applied as soon as possible.
 func (r *revocations) key(ctx context.Context, kid string) (Key, error) {
 	for {
 		key, err := r.keys.Key(ctx, kid)
@@ -171,7 +171,7 @@ func (r *revocations) get(ctx context.Context, u *url.URL) (string, error) {
 		return "", err
 	}
 	if int64(len(body)) > most {
-		return "", errors.New("the answer is too long")
+		return "", errors.New("answer is too long")
 	}
 	return string(body), nil
 }

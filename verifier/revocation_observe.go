@@ -5,27 +5,27 @@ import (
 	"time"
 )
 
-// feedReporter is what the observer was told of the feed.
+// feedReporter calls the observer about the feed.
 type feedReporter struct {
 	observer Observer
 
 	mu     sync.Mutex
 	fresh  bool        // mu
 	closed bool        // mu
-	timer  *time.Timer // mu; until what is known is stale
+	timer  *time.Timer // mu; fires when the feed is stale
 }
 
-// reportRead tells the observer of an attempt, and what comes of it.
+// reportRead reports an attempt, and whether fresh has changed.
 func (r *revocations) reportRead(read RevocationsRead, now time.Time) {
-	if told := r.reporter.observer.RevocationsRead; told != nil {
+	if report := r.reporter.observer.RevocationsRead; report != nil {
 		read.Behind, _ = r.behind(now)
-		told(read)
+		report(read)
 	}
 	r.reportFresh()
 }
 
-// reportFresh tells the observer whether that has changed. Nobody may hear of the
-// feed for long, so it comes back by itself when the time is up.
+// reportFresh reports whether fresh has changed. A timer calls it again when the feed
+// becomes stale without an attempt.
 func (r *revocations) reportFresh() {
 	t := &r.reporter
 	if t.observer.RevocationsFresh == nil {
@@ -51,7 +51,7 @@ func (r *revocations) reportFresh() {
 	}
 }
 
-// close has the observer told nothing any more.
+// close ends the reports.
 func (t *feedReporter) close() {
 	t.mu.Lock()
 	defer t.mu.Unlock()

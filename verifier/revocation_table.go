@@ -6,20 +6,20 @@ import (
 	"sync/atomic"
 )
 
-// revocationTable says until when what was issued for one or two names is taken back. It is
-// read without a lock and without an allocation, by any goroutine; one goroutine
-// writes. Names are kept as two hashes of random seeds, 128 bits, so that a quarter
-// of a million entries take six megabytes and nothing for the collector to follow.
+// revocationTable maps one or two names to the last iat that is revoked. Any goroutine
+// reads it without a lock and without an allocation; one goroutine writes. Names are
+// stored as two hashes of random seeds, 128 bits, so that a quarter of a million entries
+// take six megabytes without pointers for the garbage collector.
 type revocationTable struct {
 	seeds [2]maphash.Seed
 	table atomic.Pointer[[]revocationSlot] // length is a power of two; nil: empty
-	used  int                              // by the writer: slots that are not empty
+	used  int                              // slots that are not empty; the writer's
 }
 
-// revocationSlot is a slot. Its first hash is written last, and is 0 until then.
+// revocationSlot is one entry. Its first hash is written last, and is 0 until then.
 type revocationSlot struct {
 	first, second atomic.Uint64
-	until         atomic.Int64 // iat, in seconds; 0: nothing is taken back
+	until         atomic.Int64 // iat, in seconds; 0: nothing is revoked
 }
 
 const minRevocationSlots = 64
@@ -35,7 +35,7 @@ func (c *revocationTable) hash(seed int, a, b string) uint64 {
 	return max(high^low^x, 1)
 }
 
-// until is the last iat that is taken back, 0 for none.
+// until is the last iat that is revoked, 0 for none.
 func (c *revocationTable) until(a, b string) int64 {
 	if s := c.find(a, b); s != nil {
 		return s.until.Load()
@@ -43,7 +43,7 @@ func (c *revocationTable) until(a, b string) int64 {
 	return 0
 }
 
-// find is the slot of names, or nil.
+// find returns the slot of names, or nil.
 func (c *revocationTable) find(a, b string) *revocationSlot {
 	at := c.table.Load()
 	if at == nil {
@@ -64,7 +64,7 @@ func (c *revocationTable) find(a, b string) *revocationSlot {
 	}
 }
 
-// set is the writer's.
+// set adds or changes an entry. Only the writer calls it.
 func (c *revocationTable) set(a, b string, until int64) {
 	if s := c.find(a, b); s != nil {
 		s.until.Store(until)
@@ -91,14 +91,15 @@ func insert(table []revocationSlot, first, second uint64, until int64) {
 	s.first.Store(first)
 }
 
-// sweep is the writer's. It drops what ended before a time.
+// sweep drops the entries that end before a time. Only the writer calls it.
 func (c *revocationTable) sweep(before int64) {
 	if c.used > 0 {
 		c.rebuild(before, 0)
 	}
 }
 
-// rebuild leaves a table of at least a size, or none.
+// rebuild drops the entries that end before a time, and leaves a table of at least size
+// slots, or none.
 func (c *revocationTable) rebuild(before int64, size int) {
 	old := *c.table.Load()
 	live := 0

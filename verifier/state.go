@@ -5,27 +5,25 @@ import (
 	"time"
 )
 
-// State is how a key source stands, for a readiness check and for people. It
-// says nothing about tokens.
+// State describes a key source, for operators and status pages.
 type State struct {
-	// Ready says that there are keys to verify with. Without it every token is
-	// refused with ReasonKeysUnavailable.
+	// Ready reports whether there are keys to verify with. If not, every token is refused
+	// with ReasonKeysUnavailable. To wait for keys, see [Verifier.Ready].
 	Ready bool
 
 	Keys        []string  // kids, sorted
-	ConfirmedAt time.Time // when the issuer was last asked with success; zero: never
+	ConfirmedAt time.Time // begin of the last successful fetch; zero: none
 	StaleAt     time.Time // when the keys stop serving, unless confirmed before; zero: never confirmed
-	NextAt      time.Time // when the issuer is asked next; zero while it is, and behind Close
-	Restored    bool      // the keys are those of the snapshot file: nobody has confirmed them to this process
-	Err         error     // why the last attempt failed; nil if it didn't
+	NextAt      time.Time // of the next attempt; zero during an attempt and after Close
+	Restored    bool      // the keys are from the snapshot file: the issuer has not confirmed them since the start
+	Err         error     // why the last attempt failed; nil if it succeeded
 
-	// Revocations is how the feed of revocations stands, and how old what is known
-	// of it is. The zero value where Config.Revocations is nil. Ready does not
-	// depend on it.
+	// Revocations describes the feed of revocations. It is the zero value if
+	// Config.Revocations is nil. Ready does not depend on it.
 	Revocations RevocationsState
 }
 
-// State implements the source's part of [Verifier.State].
+// State is the source's part of [Verifier.State].
 func (j *JWKS) State() State {
 	now := j.now()
 	j.mu.Lock()
@@ -42,8 +40,8 @@ func (j *JWKS) State() State {
 	return s
 }
 
-// State asks the key source how it stands, if it has a method State as a
-// [JWKS] does. Any other source counts as ready.
+// State returns the key source's State if the source has that method, as a [JWKS] does.
+// Any other source counts as ready.
 func (v *Verifier) State() State {
 	s := State{Ready: true}
 	if source, ok := v.keys.(interface{ State() State }); ok {

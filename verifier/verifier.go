@@ -107,7 +107,7 @@ func (v *Verifier) key(ctx context.Context, kid string) (Key, error) {
 	return Key{}, keysUnavailable(err)
 }
 
-const revokedText = "taken back before its time"
+const revokedText = "revoked before it expired"
 
 // accept checks the values of claims (RFC 9068 §4).
 func (v *Verifier) accept(c *Claims, now time.Time) error {
