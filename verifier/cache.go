@@ -9,34 +9,34 @@ import (
 	"time"
 )
 
-// maxCacheSize keeps a mistake from taking all memory.
+// maxCacheSize bounds the memory that a wrong Config.CacheSize takes.
 const maxCacheSize = 1 << 20
 
-// cache remembers tokens that were accepted, by the exact token. It is a table
-// of small buckets that are read without a lock: a hit writes nothing that
-// another core reads, but for the first one since its bucket was full.
+// cache stores accepted tokens, by the exact token. It is a table of small buckets that
+// are read without a lock: a hit writes nothing that another core reads, except the first
+// one since its bucket was full.
 //
-// It decides nothing: who gets an entry must ask again whatever can change.
+// The caller of get must check again whatever can change.
 type cache struct {
 	seed    maphash.Seed
 	buckets []bucket // a power of two
 }
 
-// bucket is one cache line of slots, any of which may hold a token of it.
+// bucket is one cache line of slots for the tokens of one hash.
 type bucket [8]atomic.Pointer[entry]
 
 // entry is one token. Only its atomic members change.
 type entry struct {
 	token          string
 	claims         *Claims
-	key            atomic.Pointer[publicKey]     // that verified it
-	listed         atomic.Pointer[keySetVersion] // that has been seen to have key; nil of other sources than a JWKS
-	feedGeneration atomic.Uint64                 // of the feed, as of which the token is not revoked
-	used           atomic.Bool                   // since its bucket was full
+	key            atomic.Pointer[publicKey]     // verified the token
+	listed         atomic.Pointer[keySetVersion] // the last version known to have key; nil for other sources than a JWKS
+	feedGeneration atomic.Uint64                 // of the feed, at which the token was not revoked
+	used           atomic.Bool                   // since the bucket was full
 }
 
-// newCache makes a cache with room for size tokens in use. It has twice as many places:
-// tokens are spread over the buckets by chance, and with as many places as tokens, one
+// newCache makes a cache with room for size tokens in use. It has twice as many slots:
+// tokens are spread over the buckets at random, and with as many slots as tokens, one
 // token in ten would find its bucket full.
 func newCache(size int) *cache {
 	buckets := 1
@@ -46,8 +46,8 @@ func newCache(size int) *cache {
 	return &cache{seed: maphash.MakeSeed(), buckets: make([]bucket, buckets)}
 }
 
-// bucketOf looks at the end of the token only, which is the signature: the most
-// random part, and the issuer's choice, since only accepted tokens get in.
+// bucketOf hashes the end of the token only, which is the signature: the most random part,
+// and chosen by the issuer, since only accepted tokens are stored.
 func (c *cache) bucketOf(token string) *bucket {
 	end := token[max(0, len(token)-32):]
 	return &c.buckets[maphash.String(c.seed, end)&uint64(len(c.buckets)-1)]
@@ -66,8 +66,8 @@ func (c *cache) get(token string) *entry {
 	return nil
 }
 
-// put remembers a token, in the place of one that wasn't used for longest if
-// there is no room.
+// put stores a token. If its bucket is full, the token replaces one that was not used
+// since the bucket was full.
 func (c *cache) put(token string, claims *Claims, key Key) {
 	e := &entry{token: strings.Clone(token), claims: claims}
 	e.key.Store(key.publicKey)
@@ -91,7 +91,7 @@ func (c *cache) put(token string, claims *Claims, key Key) {
 	b[0].Store(e)
 }
 
-// drop forgets a token.
+// drop removes a token.
 func (c *cache) drop(e *entry) {
 	b := c.bucketOf(e.token)
 	for i := range b {
@@ -99,9 +99,8 @@ func (c *cache) drop(e *entry) {
 	}
 }
 
-// verifyCached decides on a token that was accepted before: it asks for everything
-// that can have changed since. False without an error means that the token
-// must be checked from its start.
+// verifyCached checks everything that can have changed since a token was accepted. False
+// without an error means that the whole token must be verified again.
 func (v *Verifier) verifyCached(ctx context.Context, e *entry, now time.Time) (bool, error) {
 	listed, err := v.listed(ctx, e, now)
 	if err != nil || !listed {
@@ -116,11 +115,10 @@ func (v *Verifier) verifyCached(ctx context.Context, e *entry, now time.Time) (b
 	return true, nil
 }
 
-// notRevoked reports whether a token is good by the feed. What was found good stays
-// so until the feed says something new: looking four names up costs as much as the
-// rest of a hit.
+// notRevoked reports whether the feed does not revoke a token. The result is stored until
+// the feed changes: looking up four names costs as much as the rest of a hit.
 func (v *Verifier) notRevoked(e *entry) bool {
-	news := v.feed.generation.Load() // before the look-up: what comes meanwhile is not seen
+	news := v.feed.generation.Load() // before the look-up, which may miss what is added meanwhile
 	if e.feedGeneration.Load() == news {
 		return true
 	}
@@ -133,7 +131,7 @@ func (v *Verifier) notRevoked(e *entry) bool {
 	return true
 }
 
-// listed reports whether the key that verified a token is still the issuer's.
+// listed reports whether the key that verified a token is still in the key set.
 func (v *Verifier) listed(ctx context.Context, e *entry, now time.Time) (bool, error) {
 	var current *keySetVersion
 	if v.jwks != nil {
@@ -153,7 +151,7 @@ func (v *Verifier) listed(ctx context.Context, e *entry, now time.Time) (bool, e
 	}
 	if key.publicKey != before {
 		if !key.equal(Key{before}) {
-			return false, nil // another key under the old name
+			return false, nil // another key with the same kid
 		}
 		e.key.Store(key.publicKey)
 	}

@@ -7,9 +7,8 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// Claims are what a verified access token says (RFC 9068 §2.2). Only Verify
-// makes them, and nothing changes them: requests that bring the same token
-// share them.
+// Claims are the claims of a verified access token (RFC 9068 §2.2). Only Verify makes
+// them, and nothing changes them: requests with the same token share them.
 type Claims struct {
 	issuer, subject, clientID, id, grantID string
 	audience                               []string
@@ -34,7 +33,7 @@ func (c *Claims) ClientID() string { return c.clientID }
 // ID is jti.
 func (c *Claims) ID() string { return c.id }
 
-// GrantID names the user's "Allow" behind the token; empty if not said.
+// GrantID is grant_id, the grant that the token belongs to; empty if absent.
 func (c *Claims) GrantID() string { return c.grantID }
 
 // IssuedAt is iat.
@@ -43,26 +42,26 @@ func (c *Claims) IssuedAt() time.Time { return c.issuedAt }
 // ExpiresAt is exp.
 func (c *Claims) ExpiresAt() time.Time { return c.expiresAt }
 
-// NotBefore is nbf; zero if not said.
+// NotBefore is nbf; zero if absent.
 func (c *Claims) NotBefore() time.Time { return c.notBefore }
 
-// ScopeText is the scope claim as it stands.
+// ScopeText is the scope claim, unchanged.
 func (c *Claims) ScopeText() string { return c.scopeText }
 
 // Scope is the known scopes of the scope claim.
 func (c *Claims) Scope() scope.Set { return c.scope }
 
-// Legacy reports a token of a client from before scopes: not limited by them.
+// Legacy reports whether the token belongs to a legacy client, and is not limited by
+// scopes (section 9 of the service document).
 func (c *Claims) Legacy() bool { return c.legacy }
 
-// Allows reports whether the token opens what the scope opens. A legacy token
-// opens everything; a token that is neither legacy nor has a known scope opens
-// nothing.
+// Allows reports whether the token's scopes cover a scope. Those of a legacy token cover
+// every scope. A token that is neither legacy nor has a known scope covers none.
 func (c *Claims) Allows(name string) bool {
 	return c.legacy || c.scope.Covers(name)
 }
 
-// AllowsAll reports whether the token opens what all of need opens.
+// AllowsAll reports whether the token's scopes cover all of need.
 func (c *Claims) AllowsAll(need scope.Set) bool {
 	return c.legacy || c.scope.CoversAll(need)
 }
@@ -71,8 +70,8 @@ var claimNames = []string{
 	"iss", "sub", "aud", "exp", "nbf", "iat", "jti", "client_id", "scope", "legacy", "grant_id", "cnf",
 }
 
-// parseClaims reads the payload and checks that what must be there is, in its
-// type. Whether the values are acceptable is the verifier's to say.
+// parseClaims reads the payload, and checks that required claims are present and of the
+// right type. The verifier checks their values.
 func parseClaims(text string) (*Claims, error) {
 	c := new(Claims)
 	var exp, iat, nbf int64

@@ -2,15 +2,14 @@ package verifier
 
 import "strings"
 
-// header is what we need of the JOSE header.
+// header has the members of the JOSE header that are read.
 type header struct {
 	alg, kid, typ string
 }
 
-// refusedMembers are header members that a token of ours never has. Those that
-// bring or point to a key would let the sender choose it (RFC 8725 §3.10); an
-// extension marked critical is one that we would have to understand (RFC 7515
-// §4.1.11); zip and b64 change what the signature is over.
+// refusedMembers are header members that an access token never has. A member with a key
+// or a link to one would let the sender choose the key (RFC 8725 §3.10); an extension in
+// crit must be understood (RFC 7515 §4.1.11); zip and b64 change what is signed.
 var refusedMembers = []string{"crit", "jwk", "jku", "x5u", "x5c", "zip", "b64"}
 
 var headerMembers = append([]string{"alg", "kid", "typ"}, refusedMembers...)

@@ -12,10 +12,9 @@ import (
 	"strings"
 )
 
-// ParseJWKS reads a JWK Set (RFC 7517 §5) and returns the keys that we may
-// verify with. An entry that is malformed, of an unknown kind, not for
-// signatures, too weak, or that holds anything private is skipped, one by one.
-// The set as a whole is refused if two usable keys have one kid or if none is
+// ParseJWKS reads a JWK Set (RFC 7517 §5) and returns the usable keys. An entry is skipped
+// if it is malformed, of an unknown kind, not for signatures, too weak, or has a private
+// member. The whole set is refused if two usable keys have the same kid, or if no key is
 // usable.
 func ParseJWKS(document []byte) ([]Key, error) {
 	keys, _, err := parseJWKS(document)
@@ -85,8 +84,8 @@ func byID(keys []Key) keySet {
 	return set
 }
 
-// adopt takes over the values of keys that were there before, so that they can
-// be compared by address. It reports whether the two sets are the same.
+// adopt replaces keys by the equal ones of the set before, so that keys can be compared by
+// address. It reports whether the two sets are equal.
 func (s keySet) adopt(before keySet) bool {
 	same := len(s) == len(before)
 	for id, key := range s {
@@ -126,11 +125,11 @@ func parseJWK(entry string) (Key, error) {
 	err := s.object(func(name string) (err error) {
 		switch name {
 		case "d", "p", "q", "dp", "dq", "qi", "oth", "k":
-			return errJWK // somebody's secret: not a key that anyone should trust
+			return errJWK // a published private key is a leaked key
 		}
 		if member := members[name]; member != nil {
 			if *member, err = s.text(); err == nil && *member == "" {
-				return errJWK // there, but says nothing
+				return errJWK // present, but empty
 			}
 			return err
 		}

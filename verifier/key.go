@@ -22,8 +22,8 @@ const (
 	EdDSA = "EdDSA"
 )
 
-// canonical is the one name by which we call an algorithm: EdDSA with Ed25519,
-// which is the only curve of ours, may be called Ed25519 (RFC 9864 §2.2).
+// canonical returns the one name of an algorithm in this package. EdDSA with Ed25519, the
+// only curve that is supported, is also called Ed25519 (RFC 9864 §2.2).
 func canonical(alg string) string {
 	if alg == "Ed25519" {
 		return EdDSA
@@ -33,16 +33,15 @@ func canonical(alg string) string {
 
 // KeySource finds the issuer's public keys.
 //
-// Key returns the key of a kid, an error that is [ErrUnknownKey] if the issuer
-// publishes none of that kid, and an error that is [ErrKeysUnavailable] if that
-// can't be said now. It is called for every token, from many goroutines, with a
-// kid that nobody has vouched for.
+// Key returns the key with a kid, an error that is [ErrUnknownKey] if the issuer publishes
+// no key with that kid, and an error that is [ErrKeysUnavailable] if that is not known now.
+// Key is called for every token, from many goroutines, with a kid that is not verified.
 type KeySource interface {
 	Key(ctx context.Context, kid string) (Key, error)
 }
 
-// Key is a public key, bound to the one algorithm it may verify: the token's
-// header doesn't choose (RFC 8725 §3.1). The zero value verifies nothing.
+// Key is a public key for one algorithm, which the token's header does not choose (RFC
+// 8725 §3.1). The zero value verifies nothing.
 type Key struct{ *publicKey }
 
 // publicKey is not changed once it is made.
@@ -94,8 +93,8 @@ const (
 	minExponent    = 65537
 )
 
-// NewKey makes a key for ES256, RS256 or EdDSA. It checks that the public key is
-// sound and fits the algorithm, and copies it where it could be changed later.
+// NewKey makes a key for ES256, RS256 or EdDSA. It checks that the public key is valid and
+// of the algorithm, and copies a key that could be changed later.
 func NewKey(id, alg string, public crypto.PublicKey) (Key, error) {
 	if id == "" {
 		return Key{}, errors.New("new key: no id")
@@ -127,7 +126,7 @@ func NewKey(id, alg string, public crypto.PublicKey) (Key, error) {
 	return Key{}, fmt.Errorf("new key: a %T is not for this algorithm", public)
 }
 
-// newES256 takes an uncompressed point and checks that it is on the curve.
+// newES256 makes a key of an uncompressed point, and checks that the point is on the curve.
 func newES256(id string, point []byte) (Key, error) {
 	public, err := ecdsa.ParseUncompressedPublicKey(elliptic.P256(), point)
 	if err != nil {
@@ -165,9 +164,9 @@ var p256Order = elliptic.P256().Params().N.FillBytes(make([]byte, 32))
 // maxES256DER is SEQUENCE of two INTEGERs of up to 33 octets.
 const maxES256DER = 2 + 2*(2+33)
 
-// es256ToDER turns r || s, 32 octets each (RFC 7518 §3.4), into the ASN.1 form
-// that crypto/ecdsa takes. It refuses r or s outside 1..n-1 itself, so that no
-// change below can bring back a signature of zeros (CVE-2022-21449).
+// es256ToDER converts r || s, 32 octets each (RFC 7518 §3.4), to the ASN.1 form of
+// crypto/ecdsa. It refuses r or s outside 1..n-1 itself, so that no change of crypto/ecdsa
+// can make a signature of zeros valid (CVE-2022-21449).
 func es256ToDER(dst, signature []byte) ([]byte, bool) {
 	if len(signature) != 64 {
 		return nil, false
@@ -184,8 +183,8 @@ func es256ToDER(dst, signature []byte) ([]byte, bool) {
 	return appendInteger(appendInteger(dst, r), s), true
 }
 
-// appendInteger appends a positive INTEGER without leading zeros; one goes in
-// front where the top bit would make it negative.
+// appendInteger appends a positive INTEGER without leading zeros, except one where the
+// top bit would make the INTEGER negative.
 func appendInteger(dst, n []byte) []byte {
 	dst = append(dst, 0x02, byte(integerLen(n)))
 	if n[0] >= 0x80 {

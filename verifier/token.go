@@ -9,8 +9,7 @@ import (
 // times over.
 const maxToken = 8 << 10
 
-// compact is a JWS in compact serialization (RFC 7515 §7.1), decoded but
-// believed in nothing.
+// compact is a JWS in compact serialization (RFC 7515 §7.1), decoded and not verified.
 type compact struct {
 	signed    []byte // the ASCII bytes under the signature: header.payload
 	header    string
