@@ -10,9 +10,9 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// Authenticate returns what the token in a request's Authorization header says,
-// nothing at all if there is no token, or the refusal that it earns. It is what
-// the other guards begin with, for adapters to other frameworks.
+// Authenticate verifies the token in a request's Authorization header. It returns the
+// claims, or a refusal, or neither if there is no token. It is the first step of every
+// guard, for adapters to other frameworks.
 func (g *Guard) Authenticate(ctx context.Context, h http.Header) (*verifier.Claims, *Refusal) {
 	token, err := bearer(h)
 	switch {
@@ -44,12 +44,12 @@ func (g *Guard) Authenticate(ctx context.Context, h http.Header) (*verifier.Clai
 	return nil, invalid.copy()
 }
 
-// Authorize is the whole decision of [Guard.Enforce], for adapters to other
-// frameworks. Neither claims nor a refusal mean a public route that was called
-// without a token.
+// Authorize is the whole decision of [Guard.Enforce], for adapters to other frameworks.
+// It returns neither claims nor a refusal for a public route that was called without a
+// token.
 //
-// The order of its questions: has the path one reading; is the token good; do
-// its scopes open the route; does its user belong to the team or organization.
+// The order of checks: the path has one reading; the token is valid; its scopes open the
+// route; its user belongs to the team or organization.
 func (g *Guard) Authorize(ctx context.Context, p *policy.Policy, method string, u *url.URL, h http.Header) (*verifier.Claims, *Refusal) {
 	match, err := p.Match(method, u)
 	if err != nil {

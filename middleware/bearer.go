@@ -12,12 +12,12 @@ var (
 	errMalformed = errors.New("malformed Authorization header")
 )
 
-// bearer takes the token from the Authorization header, the one place where we
-// look (RFC 6750 §2.1): a token in the query leaks through logs and referrers
-// and is ignored, one in a form body would cost the handler its body.
+// bearer reads the token from the Authorization header only (RFC 6750 §2.1): a token in
+// the query leaks through logs and referrers and is ignored, and to read one in a form
+// body would take the body from the handler.
 //
-// Credentials of another scheme are no token. One word behind "Bearer" is a
-// token, good or bad; anything else there is a malformed request.
+// Credentials of another scheme are no token. One word after "Bearer" is a token, valid or
+// not; anything else there is a malformed request.
 func bearer(h http.Header) (string, error) {
 	values := h["Authorization"]
 	switch {

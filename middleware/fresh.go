@@ -5,11 +5,11 @@ import (
 	"time"
 )
 
-// FailClosed is the same guard, but for routes on which no token may pass that was
-// taken back a while ago: they answer 503 while the verifier can't tell, which is
-// past its RevocationsConfig.Stale. The guard that it is made of lets tokens pass
-// then, until they expire. In a policy's table the word FRESH says the same of one
-// route. It panics if the verifier has no Revocations.
+// FailClosed returns the same guard for routes that must not accept a revoked token: they
+// answer 503 while revocations may be missing, which is when the feed has not answered for
+// RevocationsConfig.Stale. The original guard accepts tokens then, until they expire. In
+// a policy's table, the word FRESH has the same effect on one route. FailClosed panics if
+// the verifier has no Revocations.
 func (g *Guard) FailClosed() *Guard {
 	if !g.verifier.HasRevocations() {
 		panic("middleware.FailClosed: the verifier has no Revocations")
@@ -19,14 +19,15 @@ func (g *Guard) FailClosed() *Guard {
 	return &closed
 }
 
-// staleRetry is when the issuer may be heard of again.
+// staleRetry is the Retry-After while revocations may be missing: the feed may answer by
+// then.
 const staleRetry = 2 * time.Second
 
-// stale is the refusal while a revocation may have been missed, or nil.
+// stale is the refusal while revocations may be missing, or nil.
 func (g *Guard) stale(ctx context.Context) *Refusal {
 	if g.verifier.RevocationsFresh() {
 		return nil
 	}
-	g.warned.revocations.log(ctx, g.log, "revocations not known", "error", g.verifier.Revocations().Err)
+	g.warned.revocations.log(ctx, g.log, "revocations not fresh", "error", g.verifier.Revocations().Err)
 	return unavailable("Whether the access token was revoked can't be told at the moment", staleRetry)
 }

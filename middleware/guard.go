@@ -29,7 +29,7 @@ type Config struct {
 // Guard wraps handlers. It is safe for use by many goroutines.
 type Guard struct {
 	verifier *verifier.Verifier
-	closed   bool   // while revocations are not fresh
+	closed   bool   // refuse while revocations are not fresh
 	realm    string // challenge parameter, or empty
 	metadata string // challenge parameter, or empty
 	log      *slog.Logger
@@ -59,9 +59,9 @@ func New(v *verifier.Verifier, c Config) *Guard {
 	return g
 }
 
-// Require lets a request pass whose token opens all of the scopes named: has
-// them, has the ORG_ scope of a TEAM_ scope, or is a legacy token. It panics if
-// no scope is named, or one that isn't in the catalogue.
+// Require accepts a request whose token covers all of the scopes: it has the scope
+// itself, or the ORG_ scope of a TEAM_ scope, or is a legacy token. It panics if there is
+// no scope, or one that isn't in the catalogue.
 func (g *Guard) Require(scopes ...string) func(http.Handler) http.Handler {
 	need := mustScopes("Require", scopes)
 	return g.require(insufficientScope(scopes...), func(token *verifier.Claims) bool {
@@ -69,9 +69,9 @@ func (g *Guard) Require(scopes ...string) func(http.Handler) http.Handler {
 	})
 }
 
-// RequireAny lets a request pass whose token opens at least one of the scopes
-// named. A challenge can't say "or": it names the first of them, so that is
-// where the one that gives away least belongs. It panics as Require does.
+// RequireAny accepts a request whose token covers at least one of the scopes. A challenge
+// can't express "or", so it names the first scope: put the one that allows least first. It
+// panics as Require does.
 func (g *Guard) RequireAny(scopes ...string) func(http.Handler) http.Handler {
 	mustScopes("RequireAny", scopes)
 	each := make([]scope.Set, len(scopes))
@@ -88,18 +88,17 @@ func (g *Guard) RequireAny(scopes ...string) func(http.Handler) http.Handler {
 	})
 }
 
-// Optional guards a public route: it may be called without a token and needs no
-// scope, but a token that comes along must be valid.
+// Optional guards a public route. It accepts a request without a token, and requires no
+// scope, but a token must be valid.
 func (g *Guard) Optional() func(http.Handler) http.Handler {
 	return g.wrap(func(r *http.Request) (*verifier.Claims, *Refusal) {
 		return g.Authenticate(r.Context(), r.Header)
 	})
 }
 
-// Enforce guards all routes of a service at once, as the policy says. It stands
-// before the router, and reads the path that the router will read: nothing may
-// change that path between the two. A preflight of CORS carries no token: answer
-// it before the guard.
+// Enforce guards all routes of a service by a policy. Put the guard before the router: both
+// read the path, so nothing may change the path between the two. A CORS preflight has no
+// token: answer it before the guard.
 func (g *Guard) Enforce(p *policy.Policy) func(http.Handler) http.Handler {
 	if p == nil {
 		panic("middleware.Enforce: policy is nil")
@@ -112,7 +111,7 @@ func (g *Guard) Enforce(p *policy.Policy) func(http.Handler) http.Handler {
 	})
 }
 
-// mustScopes is the set of scopes that the program itself spells.
+// mustScopes is the set of scopes that a program names. It panics on an unknown one.
 func mustScopes(caller string, scopes []string) scope.Set {
 	if len(scopes) == 0 {
 		panic("middleware." + caller + ": no scope; a public route has Optional")
@@ -124,7 +123,7 @@ func mustScopes(caller string, scopes []string) scope.Set {
 	return set
 }
 
-// require asks for a token that is allowed.
+// require accepts a request with a token that is allowed.
 func (g *Guard) require(missing *Refusal, allowed func(*verifier.Claims) bool) func(http.Handler) http.Handler {
 	return g.wrap(func(r *http.Request) (*verifier.Claims, *Refusal) {
 		token, refused := g.Authenticate(r.Context(), r.Header)
@@ -141,7 +140,7 @@ func (g *Guard) require(missing *Refusal, allowed func(*verifier.Claims) bool) f
 	})
 }
 
-// wrap puts a decision before a handler: claims go into the context.
+// wrap makes a decision before a handler, and puts the claims into the request's context.
 func (g *Guard) wrap(decide func(*http.Request) (*verifier.Claims, *Refusal)) func(http.Handler) http.Handler {
 	return func(next http.Handler) http.Handler {
 		return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

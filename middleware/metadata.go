@@ -26,20 +26,20 @@ type MetadataConfig struct {
 	// loopback, without query and fragment. Required.
 	Resource string
 
-	// AuthorizationServers are the issuers whose tokens are taken. Required.
+	// AuthorizationServers are the issuers at which clients obtain tokens. While an
+	// issuer's public URL changes, name the one that issues tokens now. Required.
 	AuthorizationServers []string
 
-	// Scopes are what requests to this server may need, as the catalogue spells
-	// them: [policy.Table.Scopes] of its table. Empty: not said.
+	// Scopes are the scopes that requests to this server may require, such as
+	// [policy.Table.Scopes] of its table. Empty means that the document has none.
 	Scopes []string
 
-	Name          string // for people; empty: not said
-	Documentation string // URL of a page for developers; empty: not said
+	Name          string // for people; may be empty
+	Documentation string // URL of a page for developers; may be empty
 }
 
-// Metadata is a handler that serves a resource server's metadata, from which
-// clients find the authorization server. It belongs at [Metadata.Path], outside
-// of what the guard guards.
+// Metadata is a handler that serves a resource server's metadata, in which clients find
+// the authorization server. Serve it at [Metadata.Path], without a guard.
 type Metadata struct {
 	path, url string
 	body      []byte
@@ -83,7 +83,7 @@ func NewMetadata(c MetadataConfig) (*Metadata, error) {
 	return m, nil
 }
 
-// Path is where the handler belongs.
+// Path is the path of the document.
 func (m *Metadata) Path() string { return m.path }
 
 // URL is the document's address, for [Config.ResourceMetadata].

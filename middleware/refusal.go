@@ -8,21 +8,20 @@ import (
 	"time"
 )
 
-// Refusal is an answer to a request that may not pass: RFC 6750 §3.1, and what
-// has nothing to do with the token. All of it is fixed text of the program:
-// nothing of the request is ever in an answer.
+// Refusal is the answer to a refused request: RFC 6750 §3.1, and refusals that are not
+// about the token. It is fixed text of the program, without any part of the request.
 type Refusal struct {
 	Status      int           // of HTTP
 	Code        string        // error; empty for the bare challenge
 	Description string        // error_description
-	Scope       string        // what is needed, for insufficient_scope
+	Scope       string        // the required scopes, for insufficient_scope
 	RetryAfter  time.Duration // of a 503
 
-	// silent refusals have no challenge: another token would not help.
+	// silent refusals have no challenge, since another token would not help.
 	silent bool
 }
 
-// copy is the caller's own, so that nobody can change the refusals of others.
+// copy returns a copy that the caller may change.
 func (r Refusal) copy() *Refusal { return &r }
 
 // Error makes a Refusal an error, for frameworks whose handlers return one.
@@ -34,7 +33,8 @@ func (r *Refusal) Error() string {
 }
 
 var (
-	// A request without any token learns the scheme and nothing more.
+	// The answer to a request without a token has the scheme and nothing else (RFC 6750
+	// §3.1).
 	noToken = Refusal{Status: http.StatusUnauthorized}
 
 	badRequest = Refusal{
@@ -57,19 +57,19 @@ var (
 		Status: http.StatusForbidden, Code: "insufficient_scope",
 		Description: "No scope opens this route",
 	}
-	// The same answer whether the team exists or not, so it tells nothing of
-	// that. No scope would help, so there is no challenge.
+	// The answer is the same whether the team exists or not. No scope would help, so there
+	// is no challenge.
 	notMember = Refusal{
 		Status: http.StatusForbidden, Code: "access_denied", silent: true,
 		Description: "The user does not belong to the team or organization in the path",
 	}
 )
 
-// defaultRetry is for a 503 when nobody knows better.
+// defaultRetry is the Retry-After of a 503 if none is known.
 const defaultRetry = 5 * time.Second
 
-// unavailable is our trouble, not the token's: the client must neither drop the
-// token nor refresh it, so there is no challenge.
+// unavailable is a failure of this service. The client should neither drop nor refresh its
+// token, so there is no challenge.
 func unavailable(description string, retryAfter time.Duration) *Refusal {
 	if retryAfter <= 0 {
 		retryAfter = defaultRetry
@@ -107,8 +107,8 @@ func (g *Guard) Refuse(w http.ResponseWriter, f *Refusal) {
 	h.Set("Content-Type", "application/json")
 	h.Set("X-Content-Type-Options", "nosniff")
 	w.WriteHeader(f.Status)
-	// The members of the challenge, once more for those who read bodies. An
-	// error here means that the client has gone; there is nobody to tell.
+	// The body repeats the members of the challenge. An error means that the client has
+	// disconnected.
 	_ = json.NewEncoder(w).Encode(struct {
 		Error       string `json:"error"`
 		Description string `json:"error_description"`

@@ -17,18 +17,18 @@ type Problem string
 // What Check finds.
 const (
 	Undecided           Problem = "no decision"     // the table has no row for the route
-	Borrowed            Problem = "borrowed"        // only another route's row meets its paths
-	Unrouted            Problem = "no route"        // no route is behind the row
+	Borrowed            Problem = "borrowed"        // only another route's row matches the route's paths
+	Unrouted            Problem = "no route"        // the row has no route
 	MembershipUnchecked Problem = "no membership"   // the route names a team or organization, its row doesn't
-	NotExpressible      Problem = "not expressible" // no row can say the route's pattern
+	NotExpressible      Problem = "not expressible" // no row can have the route's pattern
 )
 
 // Finding is one way in which a table and the routes of a service differ.
 type Finding struct {
 	Problem Problem
 	Route   Route  // empty for Unrouted
-	Row     Row    // of Unrouted; of Borrowed and Unasked, the row that decides
-	Reason  string // of Unsayable
+	Row     Row    // of Unrouted; of Borrowed and MembershipUnchecked, the row that decides
+	Reason  string // of NotExpressible
 }
 
 func (f Finding) String() string {
