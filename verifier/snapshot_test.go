@@ -105,8 +105,8 @@ func TestSnapshotThatIsRefused(t *testing.T) {
 	}{
 		{"good", line("mintmark-jwks-1", now, url) + document, 0o600, ""},
 		{"others can read", line("mintmark-jwks-1", now, url) + document, 0o644, ""},
-		{"group can write", line("mintmark-jwks-1", now, url) + document, 0o660, "can write"},
-		{"others can write", line("mintmark-jwks-1", now, url) + document, 0o602, "can write"},
+		{"group can write", line("mintmark-jwks-1", now, url) + document, 0o660, "writable by others"},
+		{"others can write", line("mintmark-jwks-1", now, url) + document, 0o602, "writable by others"},
 		{"of another issuer", line("mintmark-jwks-1", now, "https://other.example.com/jwks") + document, 0o600, "another URL"},
 		{"of a later version", line("mintmark-jwks-2", now, url) + document, 0o600, "not a snapshot"},
 		{"from the future", line("mintmark-jwks-1", now.Add(time.Hour), url) + document, 0o600, "ahead"},

@@ -104,7 +104,7 @@ func answers(t *testing.T, issuer *verifiertest.Issuer, h http.Handler) func(met
 	missing := ask("GET", "/v2/bookings", team)
 	require.Equal(t, 403, missing.status)
 	require.Contains(t, missing.challenge, `error="insufficient_scope"`)
-	require.Contains(t, missing.challenge, `scope=scope.BookingRead`)
+	require.Contains(t, missing.challenge, `scope="BOOKING_READ"`)
 	require.NotContains(t, missing.body, "bookings of", "the handler has not run")
 	require.Equal(t, 403, ask("GET", "/v2/teams/7/bookings", own).status)
 	return ask
