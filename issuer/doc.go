@@ -1,14 +1,18 @@
 // Package issuer is the authorization server, in two short stories.
 //
-// A request: the token endpoint parses it, this package proposes the command
-// that package ledger decides, and mints what the outcome names (token.go).
+// A request: the token endpoint parses it, this package proposes the command that
+// package ledger decides, and mints what the outcome names (token.go).
 //
-// The leader's duties: make the first keys, take each key through its life as
-// the ledger's rules allow, and sweep what has no effect any more (duties.go).
+// The duties (duties.go): every node follows the keys of its state, and the leader takes
+// each key through its life, sweeps what has no effect any more, and logs the audit
+// trail.
 //
-// A change of the cluster key has a file for whoever makes it (rewrap.go) and
-// one for every node that follows (clusterkey.go).
+// It is made of packages that do not know it:
 //
-// It joins ledger, credential, keys and cluster, which do not know each
-// other, and decides nothing itself.
+//	issuer/replica  the ledger on one node: views, and the proposal of commands
+//	issuer/keyring  the keys that tokens, codes and secrets are made with
+//	issuer/rekey    a change of the cluster key, and the replacement of a leaked key
+//	issuer/restore  a cluster out of a backup and journals; used by cmd/mintmark only
+//
+// It decides nothing itself.
 package issuer

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -19,7 +20,7 @@ func (i *Issuer) reportFailures(ctx context.Context) {
 		select {
 		case <-ticker.C:
 			if err := i.ReportFailures(ctx); err != nil && ctx.Err() == nil {
-				i.Log.Warn("report failures to authenticate", "error", err)
+				i.config.Log.Warn("report failures to authenticate", "error", err)
 			}
 		case <-ctx.Done():
 			return
@@ -30,7 +31,7 @@ func (i *Issuer) reportFailures(ctx context.Context) {
 // ReportFailures adds the failures that this node has counted since its last report to
 // the report of the present hour. Without failures it does nothing.
 func (i *Issuer) ReportFailures(ctx context.Context) error {
-	counts := i.Failures.Drain()
+	counts := i.config.Failures.Drain()
 	if counts.SignIns == 0 && counts.Authentications == 0 {
 		return nil
 	}
@@ -38,9 +39,9 @@ func (i *Issuer) ReportFailures(ctx context.Context) error {
 	if err == nil && outcome.Refusal == nil {
 		return nil
 	}
-	i.Failures.AddBack(counts)
+	i.config.Failures.AddBack(counts)
 	if err == nil {
-		err = Refused(outcome.Refusal.Cause.String())
+		err = keyring.Refused(outcome.Refusal.Cause.String())
 	}
 	return fmt.Errorf("propose: %w", err)
 }
@@ -49,7 +50,7 @@ func (i *Issuer) ReportFailures(ctx context.Context) error {
 func (i *Issuer) sumFailures(ctx context.Context) {
 	for _, hour := range i.View().FailureHours(i.Now()) {
 		if _, _, err := i.Propose(ctx, &ledger.SumFailures{Hour: hour}); err != nil {
-			i.Log.Warn("sum failures to authenticate", "error", err)
+			i.config.Log.Warn("sum failures to authenticate", "error", err)
 		}
 	}
 }

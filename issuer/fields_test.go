@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 // TestFieldsOfEachLevel: testdata/fields.txt has the fields of all rows and
@@ -23,10 +23,10 @@ func TestFieldsOfEachLevel(t *testing.T) {
 	for kind, command := range ledger.Commands() {
 		types[fmt.Sprint("command ", kind)] = command()
 	}
-	for kind, level := range issuer.Machine().Since {
+	for kind, level := range replica.Machine().Since {
 		since[fmt.Sprint("command ", kind)] = level
 	}
-	clustertest.Frozen(t, "testdata/fields.txt", issuer.Level, since, types, *update)
+	clustertest.Frozen(t, "testdata/fields.txt", replica.Level, since, types, *update)
 }
 
 // TestEveryFieldTravels: a field of a command or row without an integer key

@@ -17,8 +17,8 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 var update = flag.Bool("update", false, "write anew the golden logs of the newest level")
@@ -57,11 +57,11 @@ func seconds(commands ...ledger.Command) (steps []goldenStep) {
 const goldenLine = "%d %d %s %s %s"
 
 func TestGoldenLogs(t *testing.T) {
-	for level := uint32(1); level <= issuer.Level; level++ {
+	for level := uint32(1); level <= replica.Level; level++ {
 		missing := machineOf(level).Commands
 		for name := range golden {
 			file := filepath.Join("testdata", "golden", fmt.Sprintf("%d-%s", level, name))
-			if *update && level == issuer.Level {
+			if *update && level == replica.Level {
 				writeGolden(t, file, level, golden[name]())
 			}
 			t.Run(filepath.Base(file), func(t *testing.T) {
@@ -95,7 +95,7 @@ func playGolden(t *testing.T, file string, level uint32) map[ledger.Kind]bool {
 		require.NoError(t, err)
 		raw, err := hex.DecodeString(body)
 		require.NoError(t, err)
-		entry := machineOf(level).Commands[command.Kind(kind)]().(*issuer.Entry)
+		entry := machineOf(level).Commands[command.Kind(kind)]().(*replica.Entry)
 		require.NoError(t, cbor.Unmarshal(raw, entry))
 		again, err := cbor.Marshal(entry)
 		require.NoError(t, err)
@@ -127,7 +127,7 @@ func writeGolden(t *testing.T, file string, level uint32, steps []goldenStep) {
 		if machineOf(level).Commands[command.Kind(s.command.Kind())] == nil {
 			continue // of a later level
 		}
-		body, err := cbor.Marshal(&issuer.Entry{Command: s.command})
+		body, err := cbor.Marshal(&replica.Entry{Command: s.command})
 		require.NoError(t, err)
 		outcome, wrote := w.do(t, s)
 		fmt.Fprintf(&out, "# %d %T%s\n", w.n, s.command, map[bool]string{false: ": nothing changed"}[wrote])
@@ -157,7 +157,7 @@ func (w *goldenEnv) do(t *testing.T, s goldenStep) (outcome string, wrote bool) 
 	t.Helper()
 	w.now = w.now.Add(s.after)
 	w.n++
-	value, wrote := w.memory.Do(&issuer.Entry{Command: s.command}, command.ID{w.n}, false)
+	value, wrote := w.memory.Do(&replica.Entry{Command: s.command}, command.ID{w.n}, false)
 	mode, err := cbor.CoreDetEncOptions().EncMode()
 	require.NoError(t, err)
 	text, err := mode.Marshal(value)
@@ -173,7 +173,7 @@ func (w *goldenEnv) sum() string {
 // machineOf is the machine in a cluster of a level, which is that of its oldest
 // program.
 func machineOf(level uint32) cluster.Machine {
-	m := issuer.Machine()
+	m := replica.Machine()
 	m.Level = level
 	for kind, since := range m.Since {
 		if since > level {

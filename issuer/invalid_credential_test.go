@@ -5,17 +5,18 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/issuer/issuertest"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // TestRubbishCostsABarrierOnlyWithASecret: who proved nothing costs the log
 // nothing, and nobody is told by an old view that a secret is right.
 func TestRubbishCostsABarrierOnlyWithASecret(t *testing.T) {
-	b := newTestIssuer(t)
+	b := issuertest.New(t)
 	const times = 50
 	present := func(secret string, code oauth.Code) (entries uint64) {
 		t.Helper()
-		before := b.node.Stats().Commit
+		before := b.Node.Stats().Commit
 		for range times {
 			for _, r := range []oauth.TokenRequest{
 				{GrantType: oauth.AuthorizationCode, Code: "rubbish", RedirectURI: redirect},
@@ -28,7 +29,7 @@ func TestRubbishCostsABarrierOnlyWithASecret(t *testing.T) {
 				require.Equal(t, code, refused.Code)
 			}
 		}
-		return b.node.Stats().Commit - before
+		return b.Node.Stats().Commit - before
 	}
 	require.GreaterOrEqual(t, present("a-secret", oauth.InvalidGrant), uint64(2*times))
 	require.Less(t, present("a-wrong-secret", oauth.InvalidClient), uint64(times), "but for what the node does by itself")

@@ -28,10 +28,9 @@ func (i *Issuer) publicError(client string, r ledger.Refusal) *oauth.Error {
 // ErrorID seals the cause of a refusal for the client's owner. Nothing is
 // stored, so a refusal costs no log entry.
 func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
-	i.Observer.Refused(i.existingClientID(client), r.Cause)
-	keyring := i.keyring.Load()
-	key := keyring.credentials[keyring.active]
-	return credential.SealCause(i.Rand, key.errors, keyring.active, credential.Cause{
+	i.config.Observer.Refused(i.existingClientID(client), r.Cause)
+	number, key := i.Keyring.Ring().Active()
+	return credential.SealCause(i.config.Rand, key.Errors, number, credential.Cause{
 		Code: uint16(r.Cause), At: int64(i.Now()), Client: credential.ClientDigest(client),
 		Named: r.Named, Grant: r.Grant, Presented: r.Presented, Due: r.Due, When: int64(r.When),
 	})
@@ -51,7 +50,7 @@ var ErrNotAnErrorID = errors.New("this is not an error_id of this server")
 
 // Explain opens an error_id. Who may see it is the caller's to check.
 func (i *Issuer) Explain(id string) (ledger.Explanation, error) {
-	c, err := credential.OpenCause(i.keyring.Load().errorAEAD, id)
+	c, err := credential.OpenCause(i.Keyring.Ring().AEADs(ofErrors), id)
 	if err != nil {
 		return ledger.Explanation{}, fmt.Errorf("%w: %w", ErrNotAnErrorID, err)
 	}

@@ -28,7 +28,7 @@ func (i *Issuer) serveRevocations(ctx context.Context) {
 	i.feed = feed.New(feed.Config{
 		Issuer: func() string { return i.View().Settings().BaseURL },
 		Signer: i.activeSigner,
-		Now:    i.Config.Now,
+		Now:    i.Clock,
 	})
 	i.done.Go(func() { i.followRevocations(ctx) })
 	i.done.Go(func() { i.confirmRevocations(ctx) })
@@ -38,7 +38,7 @@ var errNoActiveKey = errors.New("no signing key is active here")
 
 func (i *Issuer) activeSigner() (feed.Signer, error) {
 	if k := i.View().ActiveKey(ledger.ForSigning); k != nil {
-		if s, ok := i.keyring.Load().signing[k.ID]; ok {
+		if s := i.Keyring.Ring().Signer(k.ID); s != nil {
 			return s, nil
 		}
 	}
@@ -70,7 +70,7 @@ func (i *Issuer) confirmRevocations(ctx context.Context) {
 		case <-ctx.Done():
 			return
 		}
-		began := i.Config.Now()
+		began := i.Clock()
 		if _, err := i.ViewFresh(ctx); err == nil {
 			i.feed.Update(i.View)
 			i.feed.Confirm(began)

@@ -6,17 +6,17 @@ import (
 	"errors"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/keyring"
 )
 
-// The keys for each kind of data that browsers store for the pages. The data is sealed,
-// so any node of the cluster can open it and no node has to store it.
-func ofAttempts(k *credentialKey) cipher.AEAD { return k.attempts }
-func ofDevices(k *credentialKey) cipher.AEAD  { return k.devices }
-func ofSessions(k *credentialKey) cipher.AEAD { return k.sessions }
-
-func ofForms(k *credentialKey) cipher.AEAD { return k.forms }
-
-func ofNewSecrets(k *credentialKey) cipher.AEAD { return k.newSecrets }
+// Browsers store data for the pages, sealed by purpose, so that any node of the cluster
+// can open it and no node has to store it.
+func ofErrors(k *keyring.CredentialKey) cipher.AEAD     { return k.Errors }
+func ofAttempts(k *keyring.CredentialKey) cipher.AEAD   { return k.Attempts }
+func ofDevices(k *keyring.CredentialKey) cipher.AEAD    { return k.Devices }
+func ofSessions(k *keyring.CredentialKey) cipher.AEAD   { return k.Sessions }
+func ofForms(k *keyring.CredentialKey) cipher.AEAD      { return k.Forms }
+func ofNewSecrets(k *keyring.CredentialKey) cipher.AEAD { return k.NewSecrets }
 
 // SealNewSecret seals a client secret for the form that makes it; see web.NewSecrets.
 func (i *Issuer) SealNewSecret(plain []byte) string { return i.seal(ofNewSecrets, plain) }
@@ -55,24 +55,17 @@ func (i *Issuer) OpenSession(ctx context.Context, text string) ([]byte, error) {
 	if !errors.Is(err, credential.ErrUnknownKey) {
 		return plain, err
 	}
-	if err := i.reloadKeyring(ctx); err != nil {
+	if err := i.Keyring.Reload(ctx); err != nil {
 		return nil, err
 	}
 	return i.open(ofSessions, text)
 }
 
-func (i *Issuer) seal(purpose func(*credentialKey) cipher.AEAD, plain []byte) string {
-	keyring := i.keyring.Load()
-	return credential.SealText(i.Rand, purpose(keyring.credentials[keyring.active]), keyring.active, plain)
+func (i *Issuer) seal(purpose func(*keyring.CredentialKey) cipher.AEAD, plain []byte) string {
+	number, key := i.Keyring.Ring().Active()
+	return credential.SealText(i.config.Rand, purpose(key), number, plain)
 }
 
-func (i *Issuer) open(purpose func(*credentialKey) cipher.AEAD, text string) ([]byte, error) {
-	keyring := i.keyring.Load()
-	return credential.OpenText(func(number uint32) (cipher.AEAD, bool) {
-		k, ok := keyring.credentials[number]
-		if !ok {
-			return nil, false
-		}
-		return purpose(k), true
-	}, text)
+func (i *Issuer) open(purpose func(*keyring.CredentialKey) cipher.AEAD, text string) ([]byte, error) {
+	return credential.OpenText(i.Keyring.Ring().AEADs(purpose), text)
 }

@@ -4,12 +4,14 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/issuertest"
 )
 
 // TestSealedForOnePurpose: what is sealed for one purpose opens for no other, so
 // that nobody makes one of what they were given as another.
 func TestSealedForOnePurpose(t *testing.T) {
-	b := newTestIssuer(t)
+	b := issuertest.New(t)
 	purposes := map[string]struct {
 		seal func([]byte) string
 		open func(string) ([]byte, error)

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -25,13 +26,12 @@ func (i *Issuer) Secret(plain string) (ledger.NewSecret, error) {
 // SecretOfSHA256 is Secret for one of which only the SHA-256 is known.
 func (i *Issuer) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 	var id [8]byte
-	if _, err := io.ReadFull(i.Rand, id[:]); err != nil {
+	if _, err := io.ReadFull(i.config.Rand, id[:]); err != nil {
 		return ledger.NewSecret{}, fmt.Errorf("make a secret's id: %w", err)
 	}
-	keyring := i.keyring.Load()
+	number, key := i.Keyring.Ring().Active()
 	return ledger.NewSecret{
-		ID: "s_" + hex.EncodeToString(id[:]), Key: keyring.active,
-		Digest: credential.DigestOfSHA256(keyring.credentials[keyring.active].secret, sum),
+		ID: "s_" + hex.EncodeToString(id[:]), Key: number, Digest: credential.DigestOfSHA256(key.Secret, sum),
 	}, nil
 }
 
@@ -40,17 +40,18 @@ func (i *Issuer) SecretOfSHA256(sum [32]byte) (ledger.NewSecret, error) {
 // have been applied under. They are keyed because declarations hold secrets
 // that can be guessed.
 func (i *Issuer) Declared(text []byte) []string {
-	keyring := i.keyring.Load()
-	list := []string{keyring.declared(keyring.active, text)}
-	for number := range keyring.credentials {
-		if number != keyring.active {
-			list = append(list, keyring.declared(number, text))
+	ring := i.Keyring.Ring()
+	active, key := ring.Active()
+	list := []string{declared(key, text)}
+	for number, key := range ring.Credentials() {
+		if number != active {
+			list = append(list, declared(key, text))
 		}
 	}
 	return list
 }
 
-func (r *keyring) declared(number uint32, text []byte) string {
-	sum := r.credentials[number].declarations.Sum(text)
+func declared(k *keyring.CredentialKey, text []byte) string {
+	sum := k.Declarations.Sum(text)
 	return hex.EncodeToString(sum[:16])
 }

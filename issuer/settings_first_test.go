@@ -8,18 +8,18 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 // TestFirstSettings: each node that founds a cluster proposes its settings, and
 // only the first are taken, even where the cluster has changed them since.
 func TestFirstSettings(t *testing.T) {
-	memory := cluster.NewMemory(issuer.Machine(), time.Now)
+	memory := cluster.NewMemory(replica.Machine(), time.Now)
 	propose := func(id byte, url string, first bool) (wrote bool) {
 		s := ledger.DefaultSettings()
 		s.BaseURL, s.AppURL, s.Audience = url, url, url
-		value, wrote := memory.Do(&issuer.Entry{Command: &ledger.Configure{Settings: s, First: first}}, command.ID{id}, false)
+		value, wrote := memory.Do(&replica.Entry{Command: &ledger.Configure{Settings: s, First: first}}, command.ID{id}, false)
 		require.Nil(t, value.(ledger.Outcome).Refusal)
 		return wrote
 	}

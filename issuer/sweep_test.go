@@ -7,16 +7,17 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/issuer/issuertest"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // TestLogosAreSwept: a picture that no client shows is removed by the leader's
 // duty, and no other.
 func TestLogosAreSwept(t *testing.T) {
-	b := newTestIssuer(t)
+	b := issuertest.New(t)
 	edit := func(revision uint64, picture string) [32]byte {
 		id := digestOf(picture)
-		b.accept(&ledger.EditClient{Actor: ledger.Actor{Operator: true}, ID: "app", Revision: revision, Logo: []byte(picture), Profile: ledger.Profile{
+		b.Accept(&ledger.EditClient{Actor: ledger.Actor{Operator: true}, ID: "app", Revision: revision, Logo: []byte(picture), Profile: ledger.Profile{
 			Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}, Logo: id[:],
 		}})
 		return id
@@ -28,22 +29,22 @@ func TestLogosAreSwept(t *testing.T) {
 	require.Nil(t, b.View().Logo(first))
 	require.NotNil(t, b.View().Logo(second))
 
-	b.accept(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "app"})
+	b.Accept(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "app"})
 	require.NoError(t, b.SweepOnce(t.Context()))
 	require.Nil(t, b.View().Logo(second))
 }
 
 // TestEventsAreSwept in steps, down to the bound, by the leader's duty.
 func TestEventsAreSwept(t *testing.T) {
-	b := newTestIssuer(t)
+	b := issuertest.New(t)
 	for i := range 600 {
 		id := fmt.Sprint("u-", i%2)
-		b.accept(&ledger.PutUser{ID: id, Username: id, Password: fmt.Sprint("hash ", i)})
+		b.Accept(&ledger.PutUser{ID: id, Username: id, Password: fmt.Sprint("hash ", i)})
 	}
 	count := func() int { return len(slices.Collect(b.View().Events())) }
 	before, newest := count(), b.View().LastEvent()
 	require.Greater(t, before, 600)
-	b.accept(&ledger.MarkLogged{Seq: newest.Seq})
+	b.Accept(&ledger.MarkLogged{Seq: newest.Seq})
 	require.NoError(t, b.SweepEvents(t.Context(), 30))
 	require.Equal(t, 30, count())
 	require.Equal(t, newest.Seq, b.View().LastEvent().Seq)

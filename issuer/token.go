@@ -21,7 +21,7 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	command, parse := i.command(r)
 	if errors.Is(parse, credential.ErrUnknownKey) {
 		// Minted under a key that this node may not have heard of yet.
-		if err := i.reloadKeyring(ctx); err != nil {
+		if err := i.Keyring.Reload(ctx); err != nil {
 			return oauth.TokenResponse{}, err
 		}
 		command, parse = i.command(r)
@@ -49,7 +49,7 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 	}
 	response, err := i.mint(ctx, outcome.Issued, index)
 	if err == nil {
-		i.Observer.Issued(r.GrantType, outcome.Issued.Retry, outcome.Issued.Shared)
+		i.config.Observer.Issued(r.GrantType, outcome.Issued.Retry, outcome.Issued.Shared)
 	}
 	return response, err
 }
@@ -79,22 +79,22 @@ func (i *Issuer) decideInvalid(ctx context.Context, c ledger.Command, secret boo
 // was presented is no credential of ours; the command then has no link, and
 // is refused.
 func (i *Issuer) command(r oauth.TokenRequest) (ledger.Command, error) {
-	keyring := i.keyring.Load()
+	ring := i.Keyring.Ring()
 	auth := ledger.ClientAuth{Client: r.Client.ID, Secret: r.Client.Secret != ""}
 	if len(auth.Client) > ledger.MaxID {
 		auth.Client = "" // no client has it
 	}
 	if auth.Secret {
-		auth.Digests = keyring.digests(r.Client.Secret)
+		auth.Digests = ring.Digests(r.Client.Secret)
 	}
 	if r.GrantType == oauth.AuthorizationCode {
-		l, err := credential.ParseCode(r.Code, keyring.chainMAC)
+		l, err := credential.ParseCode(r.Code, ring.ChainMAC)
 		return &ledger.Exchange{
 			ClientAuth: auth, Credential: credentialRef(l, err),
 			Redirect: sha256.Sum256([]byte(r.RedirectURI)), Challenge: challengeOf(r.CodeVerifier),
 		}, err
 	}
-	l, err := credential.ParseRefresh(r.RefreshToken, keyring.chainMAC)
+	l, err := credential.ParseRefresh(r.RefreshToken, ring.ChainMAC)
 	c := &ledger.Refresh{ClientAuth: auth, Credential: credentialRef(l, err), Scope: scopeOf(r.Scope)}
 	c.Unspent = c.Credential != nil && i.View().Unspent(*c.Credential, ledger.Meta{At: i.Now(), Halted: i.Node.Halted()})
 	return c, err
@@ -130,16 +130,16 @@ func challengeOf(verifier string) string {
 
 // mint makes the two tokens of an outcome, with the keys that it names.
 func (i *Issuer) mint(ctx context.Context, o *ledger.Issued, index uint64) (oauth.TokenResponse, error) {
-	signer, err := i.signer(ctx, o.SigningKey, index)
+	signer, err := i.Keyring.Signer(ctx, o.SigningKey, index)
 	if err != nil {
 		return oauth.TokenResponse{}, err
 	}
-	key, err := i.credentialKey(ctx, o.CredentialKey, index)
+	key, err := i.Keyring.Credential(ctx, o.CredentialKey, index)
 	if err != nil {
 		return oauth.TokenResponse{}, err
 	}
 	var jti [16]byte
-	if _, err := io.ReadFull(i.Rand, jti[:]); err != nil {
+	if _, err := io.ReadFull(i.config.Rand, jti[:]); err != nil {
 		return oauth.TokenResponse{}, fmt.Errorf("make a token id: %w", err)
 	}
 	s := i.View().Settings()
@@ -151,7 +151,7 @@ func (i *Issuer) mint(ctx context.Context, o *ledger.Issued, index uint64) (oaut
 	if err != nil {
 		return oauth.TokenResponse{}, fmt.Errorf("mint an access token: %w", err)
 	}
-	refresh := credential.MintRefresh(key.chain, credential.Ref{
+	refresh := credential.MintRefresh(key.Chain, credential.Ref{
 		Key: o.CredentialKey, Grant: o.Grant, Generation: o.Generation,
 	})
 	return oauth.TokenResponse{
@@ -165,9 +165,9 @@ func (i *Issuer) mint(ctx context.Context, o *ledger.Issued, index uint64) (oaut
 
 // Code mints the authorization code of an Allow, which was decided at index.
 func (i *Issuer) Code(ctx context.Context, o *ledger.Issued, index uint64) (credential.Code, error) {
-	key, err := i.credentialKey(ctx, o.CredentialKey, index)
+	key, err := i.Keyring.Credential(ctx, o.CredentialKey, index)
 	if err != nil {
 		return credential.Code{}, err
 	}
-	return credential.MintCode(key.chain, credential.Ref{Key: o.CredentialKey, Grant: o.Grant}), nil
+	return credential.MintCode(key.Chain, credential.Ref{Key: o.CredentialKey, Grant: o.Grant}), nil
 }

@@ -52,7 +52,7 @@ func (i *Issuer) logEvent(ctx context.Context, e *ledger.Event) {
 	if e.Grant != (ledger.GrantID{}) {
 		attrs = append(attrs, "grant", e.Grant.String())
 	}
-	i.Log.InfoContext(ctx, "audit event", slog.Group("audit", attrs...))
+	i.config.Log.InfoContext(ctx, "audit event", slog.Group("audit", attrs...))
 }
 
 func (i *Issuer) markLogged(ctx context.Context, seq uint64) {
@@ -60,6 +60,6 @@ func (i *Issuer) markLogged(ctx context.Context, seq uint64) {
 		return
 	}
 	if _, _, err := i.Propose(ctx, &ledger.MarkLogged{Seq: seq}); err != nil && ctx.Err() == nil {
-		i.Log.Warn("mark the audit trail as logged", "error", err)
+		i.config.Log.Warn("mark the audit trail as logged", "error", err)
 	}
 }

@@ -15,9 +15,9 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/issuer/restore"
 )
 
@@ -134,7 +134,7 @@ func (m *management) writeOfflineState(keyFile string, w io.Writer) error {
 	if err != nil {
 		return err
 	}
-	b, err := cluster.Salvage(cluster.Config{Dir: dir, Machine: issuer.Machine(), Logger: slog.New(slog.DiscardHandler)})
+	b, err := cluster.Salvage(cluster.Config{Dir: dir, Machine: replica.Machine(), Logger: slog.New(slog.DiscardHandler)})
 	if err != nil {
 		return err
 	}

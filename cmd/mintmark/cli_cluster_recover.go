@@ -13,9 +13,9 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/issuer/restore"
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -33,7 +33,7 @@ func (m *management) clusterRecover() *cobra.Command {
 	c := command("recover", "Make the only node that is left a cluster of one", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
 		cmd.SilenceUsage = true
 		conf := cluster.Config{
-			Dir: filepath.Join(m.dataDir, "raft"), Machine: issuer.Machine(),
+			Dir: filepath.Join(m.dataDir, "raft"), Machine: replica.Machine(),
 			Logger: slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), config.HandlerOptions(slog.LevelWarn))),
 		}
 		p, err := printRecoveryPlan(cmd, conf)

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/rekey"
 )
 
 // What it takes to change the cluster key and the authority of a cluster that
@@ -21,7 +21,7 @@ func (s *server) receiveKey(text []byte) error {
 	if err := s.isStarted(); err != nil {
 		return errors.New("it is still starting")
 	}
-	return s.issuer.ReceiveClusterKey(text)
+	return s.issuer.Rekey.Receive(text)
 }
 
 // clusterKeyText is cluster.Config.Secret.
@@ -35,7 +35,7 @@ func (s *server) clusterKeyText(id string) ([]byte, error) {
 
 // rewrap is admin.Config.Reseal.
 func (s *server) rewrap(ctx context.Context, force bool) (admin.RewrapResult, error) {
-	r, err := s.issuer.Rewrap(ctx, force)
+	r, err := s.issuer.Rekey.Rewrap(ctx, force)
 	if err != nil {
 		return admin.RewrapResult{}, operatorError(err)
 	}
@@ -44,8 +44,8 @@ func (s *server) rewrap(ctx context.Context, force bool) (admin.RewrapResult, er
 
 // replace is admin.Config.Replace.
 func (s *server) replace(ctx context.Context, leaked string) (admin.Rotated, error) {
-	r, err := s.issuer.Replace(ctx, leaked)
-	var unknown issuer.NoKeyError
+	r, err := s.issuer.Rekey.Replace(ctx, leaked)
+	var unknown rekey.NoKeyError
 	if errors.As(err, &unknown) {
 		return admin.Rotated{}, &admin.Problem{Class: admin.NotFound, Text: unknown.Error()}
 	}
@@ -86,7 +86,7 @@ const changeOverdue = time.Hour
 
 // unfinished is what was begun and waits for somebody, in words for people.
 func (c clusterOps) unfinished() []string {
-	return append(overdue(c.node.Authorities(), c.now()), c.issuer.ClusterKeyProblems()...)
+	return append(overdue(c.node.Authorities(), c.now()), c.issuer.Rekey.Problems()...)
 }
 
 func overdue(all []cluster.AuthorityStatus, now time.Time) []string {

@@ -247,7 +247,7 @@ func conformRotation(t *testing.T) {
 	live := s.tokens("cal-app")
 	refuses(old)
 
-	fresh, err := s.s.issuer.AddKey(t.Context(), ledger.ForSigning)
+	fresh, err := s.s.issuer.Keyring.Add(t.Context(), ledger.ForSigning)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return len(published()) == 2 }, 5*time.Second, time.Millisecond)
 	require.Contains(t, published(), fresh)

@@ -21,7 +21,7 @@ import (
 // sign in.
 func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *readersFile, trusted proxy.Trusted, m *telemetry.Metrics, failures *security.Recorder, spans *telemetry.Tracing, log *slog.Logger) (http.Handler, error) {
 	v, err := verifier.New(verifier.Config{
-		Issuer: s.BaseURL, Audience: s.Audience, Keys: i, Now: i.Config.Now,
+		Issuer: s.BaseURL, Audience: s.Audience, Keys: i.Keyring, Now: i.Clock,
 		Revoked: func(c *verifier.Claims) bool {
 			id, ok := ledger.ParseGrantID(c.GrantID())
 			return !ok || i.View().TokensRevoked(id) != ledger.NoCause
@@ -32,7 +32,7 @@ func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *re
 	}
 	clientIP := trusted.ClientIP(log)
 	router := endpoint.NewRouter()
-	api := endpoint.Config{Server: i, Verifier: v, ClientIP: clientIP, Security: failures, RequestID: trusted.RequestID, Log: log, Now: i.Config.Now}
+	api := endpoint.Config{Server: i, KeySet: i.Keyring.KeySet, Verifier: v, ClientIP: clientIP, Security: failures, RequestID: trusted.RequestID, Log: log, Now: i.Clock}
 	if readers != nil {
 		api.Revocations, api.Readers = i.Revocations(), readers.current.Load
 	}

@@ -30,7 +30,7 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 
 	ahead.Store(int64(500 * 24 * time.Hour))
 	for _, p := range []ledger.Purpose{ledger.ForSigning, ledger.ForCredentials} {
-		_, err := n.s.issuer.Rotate(t.Context(), p)
+		_, err := n.s.issuer.Keyring.Rotate(t.Context(), p)
 		require.NoError(t, err)
 	}
 	n.disable("alice")

@@ -8,11 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
+	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -29,7 +30,7 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 	require.NoError(t, err)
 	now := n.key()
 	require.NotEqual(t, old.ID(), now.ID())
-	added, err := n.s.issuer.AddKey(t.Context(), ledger.ForSigning)
+	added, err := n.s.issuer.Keyring.Add(t.Context(), ledger.ForSigning)
 	require.NoError(t, err)
 	after := n.journal()
 	n.close()
@@ -48,7 +49,7 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 		_ = os.Remove(filepath.Join(w.dir, "cluster.key.old"))
 		w.start()
 		w.await()
-		require.NoError(t, issuer.CheckOpenable(slices.Collect(w.view().Keys()), keys.FixedClusterKey(now, "")))
+		require.NoError(t, keyring.CheckOpenable(slices.Collect(w.view().Keys()), keys.FixedClusterKey(now, "")))
 	}
 
 	t.Run("with a key that others can read", func(t *testing.T) {
@@ -137,11 +138,11 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 // records are those of a journal by their position.
 func recordsOf(t testing.TB, h *journal.History) map[uint64]ledger.Record {
 	t.Helper()
-	list, err := issuer.ReadRecords(h, 0)
-	require.NoError(t, err)
 	all := map[uint64]ledger.Record{}
-	for _, r := range list {
-		all[r.Seq] = r
+	for r := range h.Records(0) {
+		var record ledger.Record
+		require.NoError(t, replica.Decode(r.Data, &record))
+		all[record.Seq] = record
 	}
 	return all
 }

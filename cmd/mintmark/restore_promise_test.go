@@ -102,7 +102,7 @@ func TestRestorePromises(t *testing.T) {
 	client := n.view().Client("bench-app")
 	n.propose(&ledger.ReviewClient{Actor: operator, ID: "bench-app", Verdict: ledger.Suspend, Revision: client.Revision})
 	n.propose(&ledger.ReviewClient{Actor: operator, ID: "bench-app", Verdict: ledger.Resume, Revision: n.view().Client("bench-app").Revision})
-	_, err := n.s.issuer.Replace(t.Context(), n.view().ActiveKey(ledger.ForSigning).ID)
+	_, err := n.s.issuer.Rekey.Replace(t.Context(), n.view().ActiveKey(ledger.ForSigning).ID)
 	require.NoError(t, err)
 	ring := n.view().ActiveKey(ledger.ForSigning).ID
 	late, key := n.journal(), n.key()

@@ -101,7 +101,7 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 	lost.await()
 	lost.disable("alice")
 	leaked := lost.view().ActiveKey(ledger.ForSigning).ID
-	_, err := lost.s.issuer.Replace(t.Context(), leaked)
+	_, err := lost.s.issuer.Rekey.Replace(t.Context(), leaked)
 	require.NoError(t, err)
 	active, key := lost.view().ActiveKey(ledger.ForSigning).ID, lost.key()
 	own, file := lost.view().Settings().BaseURL, filepath.Join(t.TempDir(), "journal")

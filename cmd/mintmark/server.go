@@ -22,6 +22,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/restore"
 	"github.com/mintmark-auth/mintmark/issuer/security"
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
 	"github.com/mintmark-auth/mintmark/issuer/web"
@@ -85,7 +86,7 @@ type server struct {
 	config   serverConfig
 	keys     *keys.ClusterKeys
 	node     *cluster.Node
-	journal  *issuer.JournalObserver
+	journal  *restore.Observer
 	issuer   *issuer.Issuer
 	settings ledger.Settings
 	metrics  *telemetry.Metrics
@@ -249,7 +250,7 @@ func (s *server) serveAdmin(passwords *credential.Hasher) error {
 		Ledger: s.issuer, Rand: rand.Reader, Passwords: passwords, Log: s.config.Log,
 		Secret: s.issuer.Secret, SecretOfSHA256: s.issuer.SecretOfSHA256, Declared: s.issuer.Declared,
 		AcceptClock: s.node.AcceptClock,
-		Explain:     s.issuer.Explain, Rotate: s.issuer.Rotate, Replace: s.replace, Rewrap: s.rewrap,
+		Explain:     s.issuer.Explain, Rotate: s.issuer.Keyring.Rotate, Replace: s.replace, Rewrap: s.rewrap,
 	}
 	if s.config.Cluster != nil {
 		c.Cluster, c.Backup, c.Journal = clusterOps{s.node, s.issuer, s.config.Now}, s.saveState, s.saveJournal

@@ -12,7 +12,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
-	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/issuer/restore"
 )
 
@@ -79,7 +79,7 @@ func (s *server) openNode(ctx context.Context) error {
 
 func (s *server) nodeConfig(dir string) cluster.Config {
 	return cluster.Config{
-		Dir: dir, Machine: issuer.Machine(), Version: version, Logger: s.config.Log,
+		Dir: dir, Machine: replica.Machine(), Version: version, Logger: s.config.Log,
 		Now: s.config.Now, Elapsed: s.config.Elapsed, TrustClock: s.config.TrustClock,
 		Rand: rand.Reader, Fatal: s.fatal,
 	}

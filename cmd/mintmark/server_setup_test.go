@@ -17,9 +17,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 // serveConfig is "mintmark serve" in this process.
@@ -123,7 +123,7 @@ func TestInitThatDoesNotAgree(t *testing.T) {
 func TestInitCutShort(t *testing.T) {
 	t.Run("before the log had an entry", func(t *testing.T) {
 		dir := t.TempDir()
-		_, err := cluster.Open(t.Context(), cluster.Config{Dir: filepath.Join(dir, "raft"), Machine: issuer.Machine()})
+		_, err := cluster.Open(t.Context(), cluster.Config{Dir: filepath.Join(dir, "raft"), Machine: replica.Machine()})
 		require.ErrorIs(t, err, cluster.ErrEmpty)
 		logs, err := filepath.Glob(filepath.Join(dir, "raft", "log", "*.wal"))
 		require.NoError(t, err)

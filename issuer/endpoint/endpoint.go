@@ -27,13 +27,13 @@ type Server interface {
 	ErrorID(client string, r ledger.Refusal) string
 	// View is the state of this node.
 	View() ledger.View
-	// KeySet is the current JWKS document.
-	KeySet() oauth.KeySet
 }
 
 // Config is what the endpoints are made of.
 type Config struct {
 	Server Server
+	// KeySet returns the current key set (RFC 7517 §5).
+	KeySet func() oauth.KeySet
 	// Verifier checks the tokens that come to GET /v2/me. It must refuse those
 	// of a grant that has ended: here, unlike at a resource server, that is
 	// known.

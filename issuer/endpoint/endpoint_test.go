@@ -76,7 +76,7 @@ func newTestServer(t *testing.T, change func(*testServer), rows ...any) *testSer
 	v, err := verifier.New(tokens)
 	require.NoError(t, err)
 	s.config = endpoint.Config{
-		Server: s, Verifier: v,
+		Server: s, KeySet: s.KeySet, Verifier: v,
 		ClientIP: func(r *http.Request) string { return strings.TrimSuffix(r.RemoteAddr, ":1234") },
 		Security: security.New(security.Config{
 			Log: slog.New(slog.NewTextHandler(&s.log, nil)), Now: func() time.Time { return s.now },

@@ -16,7 +16,7 @@ import (
 // keySet is GET /.well-known/jwks.json. It asks no leader, so it is answered
 // through every outage.
 func (e *Endpoints) keySet(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
-	k := e.Server.KeySet()
+	k := e.KeySet()
 	serveDocument(w, r, "application/jwk-set+json", k.Body, k.ETag, k.MaxAge)
 }
 

@@ -17,9 +17,9 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
@@ -50,9 +50,9 @@ type backup struct {
 
 func newEnv(t testing.TB) *env {
 	w := &env{t: t, now: time.UnixMilli(1_800_000_000_000), past: map[ledger.GrantID]ledger.Grant{}, issued: map[ledger.GrantID][]int64{}, backups: map[string]backup{}}
-	machine := issuer.Machine()
+	machine := replica.Machine()
 	for kind, empty := range machine.Commands {
-		machine.Commands[kind] = func() command.Command { return &journalingEntry{empty().(*issuer.Entry), w} }
+		machine.Commands[kind] = func() command.Command { return &journalingEntry{empty().(*replica.Entry), w} }
 	}
 	w.memory = cluster.NewMemory(machine, func() time.Time { return w.now })
 	s := ledger.DefaultSettings()
@@ -81,7 +81,7 @@ func (w *env) do(c ledger.Command, name string, again bool) (ledger.Outcome, boo
 	if name == "" {
 		name = fmt.Sprintf("command %d", w.serial)
 	}
-	value, wrote := w.memory.Do(&issuer.Entry{Command: c}, command.ID(id16(name)), again)
+	value, wrote := w.memory.Do(&replica.Entry{Command: c}, command.ID(id16(name)), again)
 	outcome := value.(ledger.Outcome)
 	if o := outcome.Issued; o != nil && o.SigningKey != "" {
 		w.issued[o.Grant] = append(w.issued[o.Grant], o.At.Unix())
@@ -108,7 +108,7 @@ func (w *env) restore(name string) {
 
 // journalingEntry is a command that writes the journal when the log applies it.
 type journalingEntry struct {
-	*issuer.Entry
+	*replica.Entry
 	w *env
 }
 

@@ -9,9 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 // A bound is why nobody can write so many events of a kind that they push out of
@@ -135,7 +135,7 @@ func (w *env) checkTrail(v ledger.View) {
 func (w *env) quick(c ledger.Command, n int) ledger.Outcome {
 	var id command.ID
 	binary.BigEndian.PutUint64(id[:], uint64(n))
-	value, _ := w.memory.Do(&issuer.Entry{Command: c}, id, false)
+	value, _ := w.memory.Do(&replica.Entry{Command: c}, id, false)
 	return value.(ledger.Outcome)
 }
 

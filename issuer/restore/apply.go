@@ -7,8 +7,9 @@ import (
 	"log/slog"
 
 	"github.com/mintmark-auth/mintmark/cluster"
-	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -49,14 +50,33 @@ func (t Target) step(name string) {
 	}
 }
 
+// rewrap seals the whole keyring under the node's own cluster key, before another node is
+// a member: those that join are given that key, and no other.
 func (t Target) rewrap(ctx context.Context) error {
-	return issuer.RestoredKeyring{Node: t.Node, Keys: t.Keys, Version: t.Version, Rand: t.Rand}.Rewrap(ctx)
+	v, key := ledger.At(t.Node.View()), t.Keys.Current()
+	if keyring.SealedUnder(v, key) {
+		return nil
+	}
+	sealed, err := keyring.Rewrap(v, t.Keys, key, t.Rand)
+	if err != nil {
+		return err
+	}
+	id := t.Node.ID()
+	for _, c := range []ledger.Command{
+		&ledger.AcknowledgeKeys{Node: id, Version: t.Version, ClusterKeys: []string{key.ID()}},
+		&ledger.Rewrap{To: key.ID(), Keys: sealed, Voters: []string{id}},
+	} {
+		if _, err := t.propose(ctx, c); err != nil {
+			return fmt.Errorf("rewrap keyring under cluster key %s: %w", key.ID(), err)
+		}
+	}
+	return nil
 }
 
 // propose proposes a command that must not be refused. A view at the index has its
 // effect.
 func (t Target) propose(ctx context.Context, c ledger.Command) (index uint64, err error) {
-	value, index, err := t.Node.Propose(ctx, &issuer.Entry{Command: c})
+	value, index, err := t.Node.Propose(ctx, &replica.Entry{Command: c})
 	if err != nil {
 		return 0, err
 	}

@@ -1,6 +1,7 @@
 // Package restore makes a cluster out of a backup, and completes it from the
 // journals of its nodes.
 //
+//	observer.go   what commands revoke goes to the journal
 //	journal.go    the journal beside a node's data, and the label that names its cluster and node
 //	export.go     the files that operators keep: backup and journal
 //	folder.go     the journal of a node that does not run, completed from its log

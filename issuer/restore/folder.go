@@ -13,9 +13,9 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 // ReadFolder reads the journal in the data folder of a node that does not run. A
@@ -75,7 +75,7 @@ func replayLog(dataDir, to string, j *journal.Journal) (*cluster.Backup, error) 
 		return nil, err
 	}
 	return cluster.Salvage(cluster.Config{
-		Dir: raft, Machine: issuer.Machine(), Logger: log, ApplyObserver: &issuer.JournalObserver{Journal: j, Log: log},
+		Dir: raft, Machine: replica.Machine(), Logger: log, ApplyObserver: &Observer{Journal: j, Log: log},
 	})
 }
 

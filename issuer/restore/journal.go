@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"github.com/mintmark-auth/mintmark/cluster"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -18,7 +17,7 @@ func journalDir(dataDir string) string { return filepath.Join(dataDir, "journal"
 
 // OpenJournal opens the journal in a data folder as the apply observer of its node. The
 // caller closes it after the node.
-func OpenJournal(dataDir string, log *slog.Logger) (*issuer.JournalObserver, error) {
+func OpenJournal(dataDir string, log *slog.Logger) (*Observer, error) {
 	j, err := journal.Open(journal.Config{
 		Dir:     journalDir(dataDir),
 		OnError: func(err error) { log.Error("journal not written", "error", err) },
@@ -29,7 +28,7 @@ func OpenJournal(dataDir string, log *slog.Logger) (*issuer.JournalObserver, err
 	if r := j.Recovered(); r.Damaged > 0 {
 		log.Warn("journal damaged, a restore will report the gaps", "places", r.Damaged)
 	}
-	return &issuer.JournalObserver{Journal: j, Log: log}, nil
+	return &Observer{Journal: j, Log: log}, nil
 }
 
 // RefuseExistingJournal returns an error if a data folder has a journal. A cluster must
@@ -57,7 +56,7 @@ type label struct {
 // KeepLabel writes the label of a node's journal whenever the state changes it, until
 // stopping is closed. A node that joins learns the timeline of its cluster only after
 // it starts. name is that of the node, "" for a node alone.
-func KeepLabel(stopping <-chan struct{}, n *cluster.Node, o *issuer.JournalObserver, name string) {
+func KeepLabel(stopping <-chan struct{}, n *cluster.Node, o *Observer, name string) {
 	for {
 		restores, settings := n.Changed(ledger.TableRestores), n.Changed(ledger.TableSettings)
 		if err := writeLabel(o.Journal, ledger.At(n.View()), name); err != nil {

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/keys"
@@ -44,7 +43,7 @@ func (p *Plan) addJournals(journals []Journal) (err error) {
 	if p.history, err = p.mergeJournals(journals); err != nil {
 		return err
 	}
-	if p.records, err = issuer.ReadRecords(p.history, p.Header.Seq); err != nil {
+	if p.records, err = readRecords(p.history, p.Header.Seq); err != nil {
 		return fmt.Errorf("read the journal: %w", err)
 	}
 	p.Spans = p.history.Spans()

@@ -8,10 +8,11 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
+	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -66,7 +67,7 @@ func Read(in io.Reader, journals [][]byte, held *keys.ClusterKeys, now func() ti
 	if p.State, err = io.ReadAll(body); err != nil {
 		return nil, fmt.Errorf("read the backup: %w", err)
 	}
-	memory := cluster.NewMemory(issuer.Machine(), now)
+	memory := cluster.NewMemory(replica.Machine(), now)
 	if err := memory.Load(bytes.NewReader(p.State)); err != nil {
 		return nil, fmt.Errorf("read the backup: %w", err)
 	}
@@ -141,7 +142,7 @@ func (p *Plan) preview(state ledger.View) error {
 		}
 		return fmt.Errorf("the journal can't be replayed: %s", why)
 	}
-	if err := issuer.CheckOpenable(replay.Keyring, p.Keys); err != nil {
+	if err := keyring.CheckOpenable(replay.Keyring, p.Keys); err != nil {
 		return &KeyError{err: fmt.Errorf("%w; the cluster keys here are %s", err, strings.Join(p.Keys.IDs(), ", "))}
 	}
 	if to, own := rewrappedTo(p.records), p.Keys.Current().ID(); to != "" && to != own {

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -55,7 +54,7 @@ func (t Target) replayAttached(ctx context.Context, r *cluster.Recovery, index u
 	if err != nil {
 		return 0, fmt.Errorf("read the journal of the lost nodes: %w", err)
 	}
-	records, err := issuer.ReadRecords(history, r.Seq)
+	records, err := readRecords(history, r.Seq)
 	if err != nil {
 		return 0, fmt.Errorf("read the journal of the lost nodes: %w", err)
 	}

@@ -21,10 +21,10 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
-	server "github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/issuer/web"
 )
 
@@ -65,7 +65,7 @@ var passwordHash = sync.OnceValue(func() string { return credential.HashPassword
 func newEnv(t testing.TB, change ...func(*web.Config)) *env {
 	t.Helper()
 	w := &env{t: t, now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), log: &lockedBuffer{}, refusals: web.NewRefusals()}
-	w.memory = cluster.NewMemory(server.Machine(), w.clock)
+	w.memory = cluster.NewMemory(replica.Machine(), w.clock)
 	settings := ledger.DefaultSettings()
 	settings.BaseURL, settings.AppURL, settings.Audience = issuer, "https://app.mintmark.example", "api"
 	w.must(&ledger.Configure{Settings: settings})
@@ -148,7 +148,7 @@ func (w *env) must(c ledger.Command) ledger.Outcome {
 func (w *env) do(c ledger.Command) ledger.Outcome {
 	var id command.ID
 	_, _ = rand.Read(id[:])
-	value, wrote := w.memory.Do(&server.Entry{Command: c}, id, false)
+	value, wrote := w.memory.Do(&replica.Entry{Command: c}, id, false)
 	if wrote {
 		w.mu.Lock()
 		w.index++

@@ -24,11 +24,11 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
-	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -58,7 +58,7 @@ func New(t testing.TB) *Env {
 	require.NoError(t, err)
 	w := &Env{t: t, key: key, Passwords: credential.NewHasher(rand.Reader, 0)}
 	w.now.Store(Started.UnixMilli())
-	w.memory = cluster.NewMemory(issuer.Machine(), func() time.Time { return w.Now().Std() })
+	w.memory = cluster.NewMemory(replica.Machine(), func() time.Time { return w.Now().Std() })
 	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}})
 	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "k1", Purpose: ledger.ForSigning, Sealed: []byte("sealed")}})
 	return w
@@ -114,7 +114,7 @@ func (w *Env) Do(c ledger.Command) ledger.Outcome {
 func (w *Env) propose(c ledger.Command) ledger.Outcome {
 	var id command.ID
 	_, _ = rand.Read(id[:]) // never fails
-	out, wrote := w.memory.Do(&issuer.Entry{Command: c}, id, false)
+	out, wrote := w.memory.Do(&replica.Entry{Command: c}, id, false)
 	if wrote {
 		w.Proposals.Add(1)
 	}

@@ -1,4 +1,4 @@
-package issuer
+package keyring
 
 import (
 	"context"
@@ -11,30 +11,30 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// firstKeysPause is between two tries to make the first keys.
-const firstKeysPause = 50 * time.Millisecond
+// firstPause is between two attempts to make the first keys.
+const firstPause = 50 * time.Millisecond
 
-// ensureKeys returns when the cluster has a key of each purpose, which the leader
-// makes. Where several nodes of a new cluster made them, all but one of their
-// signing keys would be announced, and take its place in a while.
-func (i *Issuer) ensureKeys(ctx context.Context) error {
+// EnsureFirst returns when the state has a key of each purpose. Only the leader makes
+// them: if several nodes of a new cluster did, all but one of their signing keys would
+// be announced, and replace the first one after a while.
+func (k *Keyring) EnsureFirst(ctx context.Context) error {
 	leading, cancel := context.WithCancel(ctx)
 	var maker sync.WaitGroup
 	defer maker.Wait()
 	defer cancel()
 	failed := make(chan error, 1)
 	maker.Go(func() {
-		i.Node.WhileLeading(leading, func(ctx context.Context) {
-			if err := i.makeFirstKeys(ctx); err != nil && ctx.Err() == nil {
+		k.Ledger.Node.WhileLeading(leading, func(ctx context.Context) {
+			if err := k.makeFirst(ctx); err != nil && ctx.Err() == nil {
 				failed <- err
 				<-ctx.Done()
 			}
 		})
 	})
 	for {
-		changed := i.Node.Changed(ledger.TableKeys)
-		if i.hasKeys() {
-			return i.catchUp(ctx, i.reopen())
+		changed := k.Ledger.Node.Changed(ledger.TableKeys)
+		if k.Complete() {
+			return nil
 		}
 		select {
 		case <-changed:
@@ -46,9 +46,9 @@ func (i *Issuer) ensureKeys(ctx context.Context) error {
 	}
 }
 
-func (i *Issuer) makeFirstKeys(ctx context.Context) error {
+func (k *Keyring) makeFirst(ctx context.Context) error {
 	for {
-		v, err := i.ViewFresh(ctx)
+		v, err := k.Ledger.ViewFresh(ctx)
 		missing := err != nil
 		if err != nil && !errors.Is(err, oauth.ErrUnavailable) {
 			return fmt.Errorf("look for keys: %w", err)
@@ -59,7 +59,7 @@ func (i *Issuer) makeFirstKeys(ctx context.Context) error {
 			}
 			missing = true
 			var refused Refused
-			if _, err := i.AddKey(ctx, p); err != nil && !errors.As(err, &refused) && !errors.Is(err, oauth.ErrUnavailable) {
+			if _, err := k.Add(ctx, p); err != nil && !errors.As(err, &refused) && !errors.Is(err, oauth.ErrUnavailable) {
 				return err
 			}
 		}
@@ -67,7 +67,7 @@ func (i *Issuer) makeFirstKeys(ctx context.Context) error {
 			return nil
 		}
 		select {
-		case <-time.After(firstKeysPause):
+		case <-time.After(firstPause):
 		case <-ctx.Done():
 			return ctx.Err()
 		}

@@ -1,4 +1,4 @@
-package issuer_test
+package rekey_test
 
 import (
 	"testing"
@@ -6,61 +6,62 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/issuertest"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/rekey"
 )
 
 func TestReplaceASigningKey(t *testing.T) {
-	b := newTestIssuer(t)
-	leaked := b.key1(ledger.ForSigning)
-	r, err := b.Replace(t.Context(), leaked)
+	b := issuertest.New(t)
+	leaked := b.ActiveKey(ledger.ForSigning)
+	r, err := b.Rekey.Replace(t.Context(), leaked)
 	require.NoError(t, err)
 	require.Len(t, r.Steps, 3)
-	require.Equal(t, r.Active, b.key1(ledger.ForSigning))
+	require.Equal(t, r.Active, b.ActiveKey(ledger.ForSigning))
 	require.Empty(t, r.WaitingFor)
-	require.NotContains(t, string(b.KeySet().Body), leaked)
-	require.Equal(t, r.Active, kidOf(t, b.exchange().AccessToken))
+	require.NotContains(t, string(b.Keyring.KeySet().Body), leaked)
+	require.Equal(t, r.Active, issuertest.KeyID(t, b.Exchange().AccessToken))
 }
 
 func TestReplaceACredentialKey(t *testing.T) {
-	b := newTestIssuer(t)
+	b := issuertest.New(t)
 	first, err := b.Secret("another-secret")
 	require.NoError(t, err)
-	b.accept(&ledger.ImportClient{
+	b.Accept(&ledger.ImportClient{
 		ID: "idle", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved, Secrets: []ledger.NewSecret{first},
-		Profile: ledger.Profile{Name: "Idle", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
+		Profile: ledger.Profile{Name: "Idle", RedirectURIs: []string{issuertest.RedirectURI}, Scopes: []string{"PROFILE_READ"}},
 	})
-	b.accept(&ledger.ImportClient{
+	b.Accept(&ledger.ImportClient{
 		ID: "two", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved, Secrets: []ledger.NewSecret{first},
-		Profile: ledger.Profile{Name: "Two", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
+		Profile: ledger.Profile{Name: "Two", RedirectURIs: []string{issuertest.RedirectURI}, Scopes: []string{"PROFILE_READ"}},
 	})
-	second, err := b.Rotate(t.Context(), ledger.ForCredentials)
+	second, err := b.Keyring.Rotate(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool {
-		b.StepKeys(t.Context())
-		return b.key1(ledger.ForCredentials) == second
+		b.Keyring.Step(t.Context())
+		return b.ActiveKey(ledger.ForCredentials) == second
 	}, 10*time.Second, 10*time.Millisecond)
-	token := b.exchange().RefreshToken // its client's secret moves to the second key
+	token := b.Exchange().RefreshToken // its client's secret moves to the second key
 
 	newer, err := b.Secret("a-secret-of-late")
 	require.NoError(t, err)
-	b.accept(&ledger.AddSecret{Actor: ledger.Actor{Operator: true}, Client: "two", Secret: newer})
+	b.Accept(&ledger.AddSecret{Actor: ledger.Actor{Operator: true}, Client: "two", Secret: newer})
 
-	r, err := b.Replace(t.Context(), "c1")
+	r, err := b.Rekey.Replace(t.Context(), "c1")
 	require.NoError(t, err)
 	require.Equal(t, []string{"key c1 is dropped"}, r.Steps)
 	require.Equal(t, []string{"idle"}, r.LockedOut)
 	lost := []ledger.DroppedSecret{{Client: "idle", Secret: first.ID}, {Client: "two", Secret: first.ID}}
 	require.Equal(t, lost, r.DroppedSecrets)
-	again, err := b.Replace(t.Context(), "c1")
+	again, err := b.Rekey.Replace(t.Context(), "c1")
 	require.NoError(t, err)
 	require.Equal(t, lost, again.DroppedSecrets, "told again to whoever missed it")
 	two := b.View().Client("two")
 	require.True(t, b.View().KeyDropped(&two.Secrets[0]))
 	require.False(t, b.View().KeyDropped(&two.Secrets[1]))
 	require.NotEmpty(t, b.View().GrantsOf("u-alice", b.Now()))
-	next, err := b.refresh(token)
+	next, err := b.Refresh(token)
 	require.NoError(t, err, "made under the second key, by a client whose secret has moved")
 
 	var refused *oauth.Error
@@ -73,9 +74,9 @@ func TestReplaceACredentialKey(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, ledger.SecretKeyDropped, e.Cause)
 
-	_, err = b.Replace(t.Context(), second)
+	_, err = b.Rekey.Replace(t.Context(), second)
 	require.NoError(t, err)
-	_, err = b.refresh(next.RefreshToken)
+	_, err = b.Refresh(next.RefreshToken)
 	require.ErrorAs(t, err, &refused, "grants due under the leaked key have ended")
 	require.Empty(t, b.View().GrantsOf("u-alice", b.Now()), "and are listed no more")
 	for g := range b.View().Grants() {
@@ -88,28 +89,28 @@ func TestReplaceACredentialKey(t *testing.T) {
 func TestReplaceGoesOn(t *testing.T) {
 	for _, p := range []ledger.Purpose{ledger.ForSigning, ledger.ForCredentials} {
 		for done, want := range []int{3, 2, 1, 0} {
-			b := newTestIssuer(t)
-			leaked := b.key1(p)
+			b := issuertest.New(t)
+			leaked := b.ActiveKey(p)
 			var next string
 			steps := []func(){
 				func() {
 					var err error
-					next, err = b.AddKey(t.Context(), p)
+					next, err = b.Keyring.Add(t.Context(), p)
 					require.NoError(t, err)
 				},
 				func() {
 					require.Eventually(t, func() bool {
-						n := b.View().Node(b.node.ID())
+						n := b.View().Node(b.Node.ID())
 						return n != nil && n.HasOpened(next)
 					}, 10*time.Second, 10*time.Millisecond)
-					b.accept(&ledger.ActivateKey{ID: next, Voters: []string{b.node.ID()}, Emergency: true})
+					b.Accept(&ledger.ActivateKey{ID: next, Voters: []string{b.Node.ID()}, Emergency: true})
 				},
-				func() { b.accept(&ledger.DropKey{ID: leaked, Emergency: true}) },
+				func() { b.Accept(&ledger.DropKey{ID: leaked, Emergency: true}) },
 			}
 			for _, step := range steps[:done] {
 				step()
 			}
-			r, err := b.Replace(t.Context(), leaked)
+			r, err := b.Rekey.Replace(t.Context(), leaked)
 			require.NoError(t, err)
 			if done < 2 {
 				require.LessOrEqual(t, len(r.Steps), want, "a duty may have taken one of them")
@@ -118,11 +119,11 @@ func TestReplaceGoesOn(t *testing.T) {
 				require.Len(t, r.Steps, want, "%s, %d steps were done", p, done)
 			}
 			require.Equal(t, p, r.Purpose)
-			require.Equal(t, b.key1(p), r.Active)
+			require.Equal(t, b.ActiveKey(p), r.Active)
 			if done > 0 {
 				require.Equal(t, next, r.Active, "one that was made is used")
 			}
-			again, err := b.Replace(t.Context(), leaked)
+			again, err := b.Rekey.Replace(t.Context(), leaked)
 			require.NoError(t, err)
 			require.Empty(t, again.Steps)
 			require.Equal(t, r.Active, again.Active)
@@ -139,45 +140,34 @@ func TestReplaceGoesOn(t *testing.T) {
 
 // TestReplaceAnAnnouncedKey: nothing was made with it, so that it just goes.
 func TestReplaceAnAnnouncedKey(t *testing.T) {
-	b := newTestIssuer(t)
-	active := b.key1(ledger.ForCredentials)
-	announced, err := b.AddKey(t.Context(), ledger.ForCredentials)
+	b := issuertest.New(t)
+	active := b.ActiveKey(ledger.ForCredentials)
+	announced, err := b.Keyring.Add(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
-	r, err := b.Replace(t.Context(), announced)
+	r, err := b.Rekey.Replace(t.Context(), announced)
 	require.NoError(t, err)
 	require.Equal(t, active, r.Active)
-	next, err := b.AddKey(t.Context(), ledger.ForCredentials)
+	next, err := b.Keyring.Add(t.Context(), ledger.ForCredentials)
 	require.NoError(t, err)
 	require.NotEqual(t, announced, next)
 }
 
-func TestRefusedRotation(t *testing.T) {
-	b := newTestIssuer(t)
-	announced, err := b.Rotate(t.Context(), ledger.ForSigning)
-	require.NoError(t, err)
-	for _, again := range []func() error{
-		func() error { _, err := b.Rotate(t.Context(), ledger.ForSigning); return err },
-		func() error { _, err := b.AddKey(t.Context(), ledger.ForSigning); return err },
-	} {
-		var refused issuer.Refused
-		require.ErrorAs(t, again(), &refused)
-		require.NotEmpty(t, refused.Refusal())
-	}
-	require.NotEqual(t, announced, b.key1(ledger.ForSigning))
-	_, err = b.Replace(t.Context(), "c7")
-	var missing issuer.NoKeyError
-	require.ErrorAs(t, err, &missing)
-}
-
 // TestReplaceTellsHowFarItCame where nothing can be decided any more.
 func TestReplaceTellsHowFarItCame(t *testing.T) {
-	c := newPeers(t)
-	leaked := c.all[0].issuer.View().ActiveKey(ledger.ForSigning).ID
-	c.all[1].stop()
-	c.all[2].stop()
-	_, err := c.all[0].issuer.Replace(t.Context(), leaked)
-	var unfinished *issuer.UnfinishedError
+	c := issuertest.NewPeers(t)
+	leaked := c.All[0].Issuer.View().ActiveKey(ledger.ForSigning).ID
+	c.All[1].Stop()
+	c.All[2].Stop()
+	_, err := c.All[0].Issuer.Rekey.Replace(t.Context(), leaked)
+	var unfinished *rekey.UnfinishedError
 	require.ErrorAs(t, err, &unfinished)
 	require.Contains(t, unfinished.Later(), "key "+leaked+" is dropped")
 	require.Contains(t, unfinished.Later(), "the same command again")
+}
+
+func TestReplaceAnUnknownKey(t *testing.T) {
+	b := issuertest.New(t)
+	_, err := b.Rekey.Replace(t.Context(), "c7")
+	var missing rekey.NoKeyError
+	require.ErrorAs(t, err, &missing)
 }

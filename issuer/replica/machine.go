@@ -1,4 +1,4 @@
-package issuer
+package replica
 
 import (
 	"github.com/fxamacker/cbor/v2"
@@ -21,7 +21,7 @@ func Machine() cluster.Machine {
 		Commands: map[command.Kind]func() command.Command{},
 		Outcome: func(_ command.Kind, b []byte) (any, error) {
 			var o ledger.Outcome
-			err := decoding.Unmarshal(b, &o)
+			err := Decode(b, &o)
 			return o, err
 		},
 		Level: Level,
@@ -44,7 +44,7 @@ func (e *Entry) Kind() command.Kind { return command.Kind(e.Command.Kind()) }
 
 // Decide is the ledger's decision; its Outcome is a ledger.Outcome.
 func (e *Entry) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
-	d := e.Command.Decide(ledger.At(txn), ledgerMeta(m))
+	d := e.Command.Decide(ledger.At(txn), Meta(m))
 	out := command.Decision{Outcome: d.Outcome, ConfirmFresh: d.ConfirmFresh, Authenticated: d.Authenticated, ReuseDetected: d.ReuseDetected}
 	if len(d.Changes) > 0 {
 		out.Changes = make([]command.Change, len(d.Changes))
@@ -55,30 +55,33 @@ func (e *Entry) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	return out
 }
 
-func ledgerMeta(m command.Meta) ledger.Meta {
+// Meta is what the log says of a command, in the words of the ledger.
+func Meta(m command.Meta) ledger.Meta {
 	return ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again, Level: m.Level, Halted: m.Halted}
 }
 
-var encoding = func() cbor.EncMode {
-	mode, err := cbor.CoreDetEncOptions().EncMode()
+// MarshalCBOR writes the command itself: an Entry adds nothing to the log.
+func (e *Entry) MarshalCBOR() ([]byte, error) { return Encode(e.Command) }
+
+// UnmarshalCBOR reads into the empty command that Machine made.
+func (e *Entry) UnmarshalCBOR(b []byte) error { return Decode(b, e.Command) }
+
+var encoding = must(cbor.CoreDetEncOptions().EncMode())
+
+// decoding refuses doubled keys of a map, which could be read in two ways. Text that a
+// stranger sent may be no UTF-8: rules refuse it, since an entry that can't be decoded
+// would stop every node.
+var decoding = must(cbor.DecOptions{DupMapKey: cbor.DupMapKeyEnforcedAPF, UTF8: cbor.UTF8DecodeInvalid}.DecMode())
+
+// Encode writes a command, an outcome or a record of the journal.
+func Encode(v any) ([]byte, error) { return encoding.Marshal(v) }
+
+// Decode reads what Encode wrote.
+func Decode(b []byte, v any) error { return decoding.Unmarshal(b, v) }
+
+func must[T any](v T, err error) T {
 	if err != nil {
 		panic(err) // depends on the program text only
 	}
-	return mode
-}()
-
-// MarshalCBOR writes the command itself: an Entry adds nothing to the log.
-func (e *Entry) MarshalCBOR() ([]byte, error) { return encoding.Marshal(e.Command) }
-
-// decoding takes back whatever encoding wrote. Text that a stranger sent may
-// be no UTF-8; it is refused by rules, not by a log that can't be read.
-var decoding = func() cbor.DecMode {
-	mode, err := cbor.DecOptions{UTF8: cbor.UTF8DecodeInvalid}.DecMode()
-	if err != nil {
-		panic(err) // as above
-	}
-	return mode
-}()
-
-// UnmarshalCBOR reads into the empty command that Machine made.
-func (e *Entry) UnmarshalCBOR(b []byte) error { return decoding.Unmarshal(b, e.Command) }
+	return v
+}

@@ -1,10 +1,11 @@
-package issuer_test
+package keyring_test
 
 import (
 	"bufio"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/json"
+	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -15,10 +16,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/issuertest"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
+
+var update = flag.Bool("update", false, "write the scenarios anew")
 
 // TestRotationScenarios plays the texts of testdata/rotation on three nodes: a
 // step, "----", what came of it. After each step every node that runs must
@@ -44,18 +47,16 @@ func TestRotationScenarios(t *testing.T) {
 
 // A rotation is a cluster with what a scenario knows of it.
 type rotation struct {
-	*peers
+	*issuertest.Peers
 	t       *testing.T
 	named   []string             // ids of signing keys, in order of their first sight: K1, K2 …
 	expires map[string]time.Time // of the last token that a key signed
-	away    *peer                // the leader that was stopped
+	away    *issuertest.Peer     // the leader that was stopped
 }
 
 func newRotation(t *testing.T) *rotation {
-	r := &rotation{peers: newPeers(t), t: t, expires: map[string]time.Time{}}
-	before := issuer.SetFreshWait(time.Minute) // as long as it takes
-	t.Cleanup(func() { issuer.SetFreshWait(before) })
-	first := r.all[0].issuer
+	r := &rotation{Peers: issuertest.NewPeers(t), t: t, expires: map[string]time.Time{}}
+	first := r.All[0].Issuer
 	accept := func(c ledger.Command) {
 		o, _, err := first.Propose(t.Context(), c)
 		require.NoError(t, err)
@@ -66,7 +67,7 @@ func newRotation(t *testing.T) *rotation {
 	accept(&ledger.PutUser{ID: "u-alice", Username: "alice", Password: "hash"})
 	accept(&ledger.ImportClient{
 		ID: "app", Owner: "u-alice", Type: ledger.Confidential, State: ledger.Approved, Secrets: []ledger.NewSecret{secret},
-		Profile: ledger.Profile{Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"PROFILE_READ"}},
+		Profile: ledger.Profile{Name: "App", RedirectURIs: []string{issuertest.RedirectURI}, Scopes: []string{"PROFILE_READ"}},
 	})
 	r.name(first.View().ActiveKey(ledger.ForSigning).ID)
 	return r
@@ -95,32 +96,32 @@ func (r *rotation) step(words []string) string {
 	case "now":
 		d, err := time.ParseDuration(strings.TrimPrefix(words[1], "+"))
 		require.NoError(r.t, err)
-		r.offset.Add(int64(d))
+		r.Offset.Add(int64(d))
 	case "rotate":
-		id, err := r.node(words[1]).issuer.Rotate(r.t.Context(), ledger.ForSigning)
+		id, err := r.node(words[1]).Issuer.Keyring.Rotate(r.t.Context(), ledger.ForSigning)
 		if err != nil {
 			return "refused"
 		}
 		return r.name(id) + " is announced"
 	case "replace":
-		done, err := r.running()[0].issuer.Replace(r.t.Context(), r.id(words[1]))
+		done, err := r.running()[0].Issuer.Rekey.Replace(r.t.Context(), r.id(words[1]))
 		require.NoError(r.t, err)
 		delete(r.expires, r.id(words[1])) // its tokens are refused, and that is meant
 		return fmt.Sprintf("%s is active, %d steps, waits for %v", r.name(done.Active), len(done.Steps), done.WaitingFor)
 	case "opened":
-		r.await(func(p *peer) bool {
+		r.await(func(p *issuertest.Peer) bool {
 			for _, other := range r.running() {
-				if n := p.issuer.View().Node(other.node.ID()); n == nil || !n.HasOpened(r.id(words[1])) {
+				if n := p.Issuer.View().Node(other.Node.ID()); n == nil || !n.HasOpened(r.id(words[1])) {
 					return false
 				}
 			}
 			return true
 		})
 	case "becomes":
-		r.await(func(p *peer) bool { return r.state(p, words[1]) == words[2] })
+		r.await(func(p *issuertest.Peer) bool { return r.state(p, words[1]) == words[2] })
 	case "stays":
 		for range 3 {
-			r.awaitLeader().issuer.StepKeys(r.t.Context())
+			r.awaitLeader().Issuer.Keyring.Step(r.t.Context())
 		}
 		return words[1] + " is " + r.state(r.running()[0], words[1])
 	case "stop":
@@ -130,24 +131,28 @@ func (r *rotation) step(words []string) string {
 		if words[1] != "leader" {
 			p = r.node(words[1])
 		}
-		if len(words) > 2 { // alone, so that no leader comes
-			defer issuer.SetFreshWait(issuer.SetFreshWait(100 * time.Millisecond))
+		p.FreshWait = time.Minute // as long as it takes
+		if len(words) > 2 {       // alone, so that no leader comes
+			p.FreshWait = 100 * time.Millisecond
 		}
-		p.start(false)
+		p.Start(false)
 	case "depose":
 		r.depose()
 	case "join":
-		p := r.add()
-		r.join(p)
-		p.start(false)
-		r.await(func(o *peer) bool { return len(o.node.Voters()) == len(r.all) })
+		p := r.Add()
+		p.FreshWait = time.Minute
+		r.Join(p)
+		p.Start(false)
+		r.await(func(o *issuertest.Peer) bool { return len(o.Node.Voters()) == len(r.All) })
 	case "mint":
 		return r.mint()
 	case "promises":
 		if len(words) > 2 {
-			r.await(func(*peer) bool { return r.node(words[1]).issuer.KeySet().MaxAge.String() == words[2] })
+			r.await(func(*issuertest.Peer) bool {
+				return r.node(words[1]).Issuer.Keyring.KeySet().MaxAge.String() == words[2]
+			})
 		}
-		return r.node(words[1]).issuer.KeySet().MaxAge.String()
+		return r.node(words[1]).Issuer.Keyring.KeySet().MaxAge.String()
 	default:
 		r.t.Fatalf("%s?", verb)
 	}
@@ -158,12 +163,12 @@ func (r *rotation) step(words []string) string {
 // know better, and says so.
 func (r *rotation) check(step string) {
 	r.t.Helper()
-	now := time.Now().Add(time.Duration(r.offset.Load()))
+	now := time.Now().Add(time.Duration(r.Offset.Load()))
 	for _, p := range r.running() {
-		k := p.issuer.KeySet()
+		k := p.Issuer.Keyring.KeySet()
 		for id, until := range r.expires {
 			if now.Before(until) && (k.MaxAge > 0 || r.leader() != nil) {
-				require.Contains(r.t, kids(r.t, k), id, "after %q, %s: %s has live tokens", step, p.name, r.name(id))
+				require.Contains(r.t, kids(r.t, k), id, "after %q, %s: %s has live tokens", step, p.Name, r.name(id))
 			}
 		}
 	}
@@ -175,13 +180,13 @@ func (r *rotation) mint() string {
 	for _, p := range r.running() {
 		before := map[string][]string{}
 		for _, other := range r.running() {
-			before[other.name] = kids(r.t, other.issuer.KeySet())
+			before[other.Name] = kids(r.t, other.Issuer.Keyring.KeySet())
 		}
-		kid := kidOf(r.t, r.token(p).AccessToken)
+		kid := issuertest.KeyID(r.t, r.token(p).AccessToken)
 		for name, published := range before {
 			require.Contains(r.t, published, kid, "%s had not published it", name)
 		}
-		r.expires[kid] = time.Now().Add(time.Duration(r.offset.Load()) + oauth.AccessTokenLifetime*time.Second)
+		r.expires[kid] = time.Now().Add(time.Duration(r.Offset.Load()) + oauth.AccessTokenLifetime*time.Second)
 		if name := r.name(kid); !slices.Contains(used, name) {
 			used = append(used, name)
 		}
@@ -189,23 +194,23 @@ func (r *rotation) mint() string {
 	return strings.Join(used, " ")
 }
 
-func (r *rotation) token(p *peer) oauth.TokenResponse {
+func (r *rotation) token(p *issuertest.Peer) oauth.TokenResponse {
 	var session [32]byte
 	var grant ledger.GrantID
 	_, _ = rand.Read(session[:])
 	_, _ = rand.Read(grant[:])
-	_, _, err := p.issuer.Propose(r.t.Context(), &ledger.SignIn{Session: session, User: "u-alice", VerifiedHash: sha256.Sum256([]byte("hash"))})
+	_, _, err := p.Issuer.Propose(r.t.Context(), &ledger.SignIn{Session: session, User: "u-alice", VerifiedHash: sha256.Sum256([]byte("hash"))})
 	require.NoError(r.t, err)
-	o, index, err := p.issuer.Propose(r.t.Context(), &ledger.Allow{
+	o, index, err := p.Issuer.Propose(r.t.Context(), &ledger.Allow{
 		Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: grant, Revision: 1,
-		Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ"},
+		Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: issuertest.RedirectURI, Scope: "PROFILE_READ"},
 	})
 	require.NoError(r.t, err)
 	require.Nil(r.t, o.Refusal)
-	code, err := p.issuer.Code(r.t.Context(), o.Issued, index)
+	code, err := p.Issuer.Code(r.t.Context(), o.Issued, index)
 	require.NoError(r.t, err)
-	answer, err := p.issuer.Token(r.t.Context(), oauth.TokenRequest{
-		GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: "app", Secret: "a-secret"}, Code: code.Reveal(), RedirectURI: redirect,
+	answer, err := p.Issuer.Token(r.t.Context(), oauth.TokenRequest{
+		GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: "app", Secret: "a-secret"}, Code: code.Reveal(), RedirectURI: issuertest.RedirectURI,
 	})
 	require.NoError(r.t, err)
 	return answer
@@ -223,31 +228,31 @@ func kids(t *testing.T, k oauth.KeySet) (ids []string) {
 }
 
 // await has the duties done until all that run agree.
-func (r *rotation) await(holds func(*peer) bool) {
+func (r *rotation) await(holds func(*issuertest.Peer) bool) {
 	r.t.Helper()
 	require.Eventually(r.t, func() bool {
 		r.duties()
-		return !slices.ContainsFunc(r.running(), func(p *peer) bool { return !holds(p) })
+		return !slices.ContainsFunc(r.running(), func(p *issuertest.Peer) bool { return !holds(p) })
 	}, 30*time.Second, 10*time.Millisecond)
 }
 
 // duties are those of whoever leads, without their clock.
 func (r *rotation) duties() {
 	if p := r.leader(); p != nil {
-		p.issuer.StepKeys(r.t.Context())
+		p.Issuer.Keyring.Step(r.t.Context())
 	}
 }
 
-func (r *rotation) leader() *peer {
+func (r *rotation) leader() *issuertest.Peer {
 	for _, p := range r.running() {
-		if leads, _ := p.node.Leading(); leads {
+		if leads, _ := p.Node.Leading(); leads {
 			return p
 		}
 	}
 	return nil
 }
 
-func (r *rotation) awaitLeader() (p *peer) {
+func (r *rotation) awaitLeader() (p *issuertest.Peer) {
 	require.Eventually(r.t, func() bool { p = r.leader(); return p != nil }, 20*time.Second, 10*time.Millisecond)
 	return p
 }
@@ -257,7 +262,7 @@ func (r *rotation) depose() {
 	old := r.awaitLeader()
 	require.Eventually(r.t, func() bool {
 		for _, p := range r.running() {
-			if p != old && old.node.TransferLeadership(r.t.Context(), p.name) == nil {
+			if p != old && old.Node.TransferLeadership(r.t.Context(), p.Name) == nil {
 				return true
 			}
 		}
@@ -268,30 +273,30 @@ func (r *rotation) depose() {
 
 func (r *rotation) stop(name string) {
 	if name != "leader" {
-		r.node(name).stop()
+		r.node(name).Stop()
 		return
 	}
 	r.away = r.awaitLeader()
-	r.away.stop()
+	r.away.Stop()
 }
 
-func (r *rotation) running() (list []*peer) {
-	for _, p := range r.all {
-		if p.issuer != nil {
+func (r *rotation) running() (list []*issuertest.Peer) {
+	for _, p := range r.All {
+		if p.Issuer != nil {
 			list = append(list, p)
 		}
 	}
 	return list
 }
 
-func (r *rotation) node(name string) *peer {
-	i := slices.IndexFunc(r.all, func(p *peer) bool { return p.name == name })
+func (r *rotation) node(name string) *issuertest.Peer {
+	i := slices.IndexFunc(r.All, func(p *issuertest.Peer) bool { return p.Name == name })
 	require.GreaterOrEqual(r.t, i, 0, name)
-	return r.all[i]
+	return r.All[i]
 }
 
-func (r *rotation) state(p *peer, name string) string {
-	k := p.issuer.View().Key(r.id(name))
+func (r *rotation) state(p *issuertest.Peer, name string) string {
+	k := p.Issuer.View().Key(r.id(name))
 	if k == nil {
 		return "gone"
 	}

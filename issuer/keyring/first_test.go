@@ -1,4 +1,4 @@
-package issuer_test
+package keyring_test
 
 import (
 	"context"
@@ -14,7 +14,9 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/issuertest"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -71,14 +73,14 @@ func bootstrapNodes(t *testing.T) []bootstrapNode {
 		listeners = append(listeners, l)
 		folders = append(folders, cluster.InitialNode{Dir: filepath.Join(t.TempDir(), "raft"), Name: name, Address: l.Addr().String()})
 	}
-	require.NoError(t, cluster.StaticBootstrap(folders, sealing{held}, time.Now()))
+	require.NoError(t, cluster.StaticBootstrap(folders, issuertest.Sealing{Keys: held}, time.Now()))
 	nodes := make([]bootstrapNode, len(folders))
 	var opening sync.WaitGroup
 	for i, f := range folders {
 		opening.Go(func() {
 			n, err := cluster.Open(t.Context(), cluster.Config{
-				Dir: f.Dir, Machine: issuer.Machine(), Logger: slog.New(slog.DiscardHandler), Name: f.Name, Version: "test",
-				Network: &cluster.Network{Listener: listeners[i], Advertise: f.Address}, Secrets: sealing{held},
+				Dir: f.Dir, Machine: replica.Machine(), Logger: slog.New(slog.DiscardHandler), Name: f.Name, Version: "test",
+				Network: &cluster.Network{Listener: listeners[i], Advertise: f.Address}, Secrets: issuertest.Sealing{Keys: held},
 			})
 			require.NoError(t, err)
 			nodes[i] = bootstrapNode{n, held}

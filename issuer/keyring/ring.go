@@ -1,0 +1,152 @@
+package keyring
+
+import (
+	"crypto/cipher"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/keys"
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// Purposes of the subkeys of a credential key. They are part of the derivation, so a
+// changed text is another key.
+const (
+	forChain        = "mintmark chained credential"
+	forSecret       = "mintmark client secret"
+	forErrorID      = "mintmark error id"
+	forDeclarations = "mintmark declaration"
+	forAttempts     = "mintmark sign-in elsewhere"
+	forDevices      = "mintmark device"
+	forSessions     = "mintmark session"
+	forNewSecrets   = "mintmark new client secret"
+	forForms        = "mintmark form"
+)
+
+// A Ring is every key of one state of the ledger, opened. It is immutable.
+type Ring struct {
+	signing     map[string]*keys.Signer
+	credentials map[uint32]*CredentialKey
+	active      uint32   // number of the credential key in use
+	opened      []string // ids of all keys, sorted
+
+	jwks   []byte
+	etag   string
+	source verifier.KeySource // the signing keys, to verify this server's own tokens
+}
+
+// A CredentialKey is the subkeys of one credential key, by purpose.
+type CredentialKey struct {
+	Chain        *keys.MACKey // of authorization codes and refresh tokens
+	Secret       *keys.MACKey // of the digests of client secrets
+	Declarations *keys.MACKey // of the digests of declared entries
+
+	Errors     cipher.AEAD // of error_ids
+	Attempts   cipher.AEAD // of sign-ins at the provider
+	Devices    cipher.AEAD // of the users who have signed in with a browser
+	Sessions   cipher.AEAD // of session cookies
+	NewSecrets cipher.AEAD // of client secrets in the form that makes them
+	Forms      cipher.AEAD // of the user that a form was shown to
+}
+
+// Open opens the keys of a view with the cluster keys. The error names a key that none
+// of them opens, and is keys.ErrUnsealable then.
+func Open(v ledger.View, held *keys.ClusterKeys) (*Ring, error) {
+	r := &Ring{signing: map[string]*keys.Signer{}, credentials: map[uint32]*CredentialKey{}}
+	var published [][]byte
+	for row := range v.Keys() {
+		plain, err := held.Open(sealContext(row.Purpose, row.ID), row.Sealed)
+		if err != nil {
+			return nil, fmt.Errorf("open key %s: %w", row.ID, err)
+		}
+		switch row.Purpose {
+		case ledger.ForSigning:
+			s, err := keys.ParseSigner(plain)
+			if err != nil {
+				return nil, fmt.Errorf("read key %s: %w", row.ID, err)
+			}
+			r.signing[row.ID] = s
+			published = append(published, row.Public)
+		case ledger.ForCredentials:
+			s, err := keys.ParseSecret(plain)
+			if err != nil {
+				return nil, fmt.Errorf("read key %s: %w", row.ID, err)
+			}
+			r.credentials[row.Number] = &CredentialKey{
+				Chain: s.MAC(forChain), Secret: s.MAC(forSecret), Declarations: s.MAC(forDeclarations),
+				Errors: s.AEAD(forErrorID), Attempts: s.AEAD(forAttempts), Devices: s.AEAD(forDevices),
+				Sessions: s.AEAD(forSessions), NewSecrets: s.AEAD(forNewSecrets), Forms: s.AEAD(forForms),
+			}
+			if row.State == ledger.KeyActive {
+				r.active = row.Number
+			}
+		}
+		r.opened = append(r.opened, row.ID)
+	}
+	slices.Sort(r.opened)
+	var err error
+	if r.jwks, err = keys.JWKS(published); err != nil {
+		return nil, fmt.Errorf("render the key set: %w", err)
+	}
+	sum := sha256.Sum256(r.jwks)
+	r.etag = `"` + hex.EncodeToString(sum[:16]) + `"`
+	if len(published) == 0 {
+		return r, nil // a new cluster
+	}
+	if r.source, err = verifier.StaticKeys(r.jwks); err != nil {
+		return nil, fmt.Errorf("read the key set: %w", err)
+	}
+	return r, nil
+}
+
+// Opened are the ids of all keys of the ring, sorted. The caller must not change them.
+func (r *Ring) Opened() []string { return r.opened }
+
+// Signer returns a signing key by its id, nil if the ring does not have it.
+func (r *Ring) Signer(id string) *keys.Signer { return r.signing[id] }
+
+// Credential returns a credential key by its number, nil if the ring does not have it.
+func (r *Ring) Credential(number uint32) *CredentialKey { return r.credentials[number] }
+
+// Active is the credential key to make digests and error ids with, and its number.
+func (r *Ring) Active() (number uint32, k *CredentialKey) { return r.active, r.credentials[r.active] }
+
+// Credentials are all credential keys by number, in no order.
+func (r *Ring) Credentials() iter.Seq2[uint32, *CredentialKey] { return maps.All(r.credentials) }
+
+// ChainMAC is for credential.ParseCode and credential.ParseRefresh.
+func (r *Ring) ChainMAC(number uint32) (credential.MAC, bool) {
+	k, ok := r.credentials[number]
+	if !ok {
+		return nil, false
+	}
+	return k.Chain, true
+}
+
+// AEADs is for credential.OpenText and credential.OpenCause: the subkeys for one
+// purpose by the number of their credential key.
+func (r *Ring) AEADs(purpose func(*CredentialKey) cipher.AEAD) func(number uint32) (cipher.AEAD, bool) {
+	return func(number uint32) (cipher.AEAD, bool) {
+		k, ok := r.credentials[number]
+		if !ok {
+			return nil, false
+		}
+		return purpose(k), true
+	}
+}
+
+// Digests are those of a presented secret under every key of the ring: the ledger has
+// the number of the key that each of the client's secrets was recorded under.
+func (r *Ring) Digests(secret string) []ledger.Digest {
+	d := make([]ledger.Digest, 0, len(r.credentials))
+	for number, k := range r.credentials {
+		d = append(d, ledger.Digest{Key: number, MAC: credential.Digest(k.Secret, secret)})
+	}
+	return d
+}

@@ -1,0 +1,70 @@
+package keyring
+
+import (
+	"context"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// Rotate announces a new key of a purpose. The leader's duties take it and the key
+// before it through their steps. A rule against it is Refused.
+func (k *Keyring) Rotate(ctx context.Context, p ledger.Purpose) (id string, err error) {
+	v, err := k.Ledger.ViewFresh(ctx)
+	if err != nil {
+		return "", err
+	}
+	if a := Announced(v, p); a != nil {
+		return "", Refused("key " + a.ID + " is announced already, and becomes active by itself")
+	}
+	return k.Add(ctx, p)
+}
+
+// Announced is the announced key of a purpose, nil if there is none.
+func Announced(v ledger.View, p ledger.Purpose) *ledger.Key {
+	for k := range v.Keys() {
+		if k.Purpose == p && k.State == ledger.KeyAnnounced {
+			return k
+		}
+	}
+	return nil
+}
+
+// Step proposes each step of a key that may be due. It is a duty of the leader. The
+// ledger decides whether a step is due; a refused one is proposed again at the next call.
+func (k *Keyring) Step(ctx context.Context) {
+	for key := range k.Ledger.View().Keys() {
+		var step ledger.Command
+		switch key.State {
+		case ledger.KeyAnnounced:
+			step = &ledger.ActivateKey{ID: key.ID, Voters: k.Ledger.Node.Voters()}
+		case ledger.KeyRetiring:
+			step = &ledger.DropKey{ID: key.ID}
+		default:
+			continue
+		}
+		outcome, _, err := k.Ledger.Propose(ctx, step)
+		switch {
+		case err != nil:
+			k.Log.Warn("key not stepped", "key", key.ID, "error", err)
+		case outcome.Refusal == nil:
+			k.Log.Info("key stepped", "key", key.ID, "from", string(key.State))
+		}
+	}
+}
+
+// RotateDue announces the successor of each key that has been active for as long as the
+// settings allow. It is a duty of the leader.
+func (k *Keyring) RotateDue(ctx context.Context) {
+	v := k.Ledger.View()
+	for _, p := range []ledger.Purpose{ledger.ForCredentials, ledger.ForSigning} {
+		if !v.RotationDue(p, k.Ledger.Now()) {
+			continue
+		}
+		id, err := k.Add(ctx, p)
+		if err != nil {
+			k.Log.Warn("key not rotated", "purpose", p, "error", err)
+			continue
+		}
+		k.Log.Info("key announced on schedule", "key", id, "purpose", p)
+	}
+}

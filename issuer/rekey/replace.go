@@ -1,0 +1,236 @@
+package rekey
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/keyring"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
+)
+
+// ReplaceResult reports how a leaked key was replaced.
+type ReplaceResult struct {
+	Leaked  string
+	Purpose ledger.Purpose
+	// Steps are the steps that this call took, in words for operators; none if the key
+	// had been dropped before.
+	Steps []string
+	// Active is the id of the key in use now.
+	Active string
+	// WaitingFor are the names of voters that have not opened Active.
+	WaitingFor []string
+	// LockedOut are the ids of clients that can't authenticate any more: they need
+	// another secret.
+	LockedOut []string
+	// DroppedSecrets are the secrets that went with the key. A client that has another one
+	// can authenticate by that alone.
+	DroppedSecrets []ledger.DroppedSecret
+}
+
+const (
+	// replaceSteps bounds how often Replace looks for its next step. It has three, and
+	// the leader's duties may take one of them meanwhile.
+	replaceSteps = 10
+	// replaceTimeout is shorter than an operator's command waits.
+	replaceTimeout = 45 * time.Second
+	// openedTimeout is how long an emergency waits for nodes that may be down.
+	openedTimeout = 5 * time.Second
+)
+
+// Replace drops a key that leaked, at once. A key in use is superseded by another
+// first. Each step depends only on the state of the named key, so that a repeated call
+// finishes what an earlier one began, and never touches another key.
+//
+// Access tokens that the key signed are refused. Verifiers refuse the tokens of the new
+// key until they have fetched it. Grants whose next credential is made with the key are
+// revoked, and secrets that are recorded under it must be made anew.
+//
+// The error is NoKeyError for an unknown key, and an *UnfinishedError if the key may
+// still be accepted.
+func (r *Rekeyer) Replace(ctx context.Context, leaked string) (ReplaceResult, error) {
+	ctx, cancel := context.WithTimeout(ctx, replaceTimeout)
+	defer cancel()
+	done := ReplaceResult{Leaked: leaked}
+	for range replaceSteps {
+		v, err := r.Ledger.ViewFresh(ctx)
+		if err != nil {
+			return done, r.unfinished(done, err)
+		}
+		k := v.Key(leaked)
+		if k == nil {
+			err := r.finishReplace(v, &done)
+			return done, err
+		}
+		done.Purpose = k.Purpose
+		if k.State == ledger.KeyActive {
+			err = r.supersede(ctx, v, &done)
+		} else {
+			err = r.drop(ctx, &done)
+		}
+		if err != nil {
+			return done, r.unfinished(done, err)
+		}
+	}
+	return done, r.unfinished(done, errors.New("the keys change all the time"))
+}
+
+// finishReplace completes the result when the key is gone.
+func (r *Rekeyer) finishReplace(v ledger.View, done *ReplaceResult) error {
+	if len(done.Steps) == 0 {
+		if !wasDropped(v, done.Leaked) {
+			return NoKeyError{done.Leaked}
+		}
+		done.Purpose = ledger.ForSigning
+		if keyring.CredentialNumber(done.Leaked) > 0 {
+			done.Purpose = ledger.ForCredentials
+		}
+	}
+	if k := v.ActiveKey(done.Purpose); k != nil {
+		done.Active = k.ID
+		_, without := r.openedBy(k.ID)
+		done.WaitingFor = r.nodeNames(without)
+	}
+	if done.Purpose == ledger.ForCredentials {
+		done.LockedOut, done.DroppedSecrets = v.LockedOutClients(), v.DroppedSecrets(keyring.CredentialNumber(done.Leaked))
+	}
+	return r.Keyring.Reopen()
+}
+
+// wasDropped reports whether the audit trail has the drop of a key.
+func wasDropped(v ledger.View, id string) bool {
+	for e := range v.EventsBackwards() {
+		if e.Detail == id && (e.Kind == ledger.EventKeyEmergency || e.Kind == ledger.EventKeyDropped) {
+			return true
+		}
+	}
+	return false
+}
+
+// supersede activates the announced key in the place of the leaked one, or announces a
+// new one.
+func (r *Rekeyer) supersede(ctx context.Context, v ledger.View, done *ReplaceResult) error {
+	next := keyring.Announced(v, done.Purpose)
+	if next == nil {
+		id, err := r.Keyring.Add(ctx, done.Purpose)
+		var refused keyring.Refused
+		switch {
+		case errors.As(err, &refused):
+			return nil // another node announced one: look again
+		case err != nil:
+			return err
+		}
+		done.addStep("key %s was made", id)
+		return nil
+	}
+	if err := r.Keyring.Reopen(); err != nil {
+		return err
+	}
+	if err := r.acknowledge(ctx); err != nil {
+		return fmt.Errorf("acknowledge key %s: %w", next.ID, err)
+	}
+	seen, err := r.waitOpened(ctx, next.ID)
+	if err != nil {
+		return err
+	}
+	outcome, _, err := r.Ledger.Propose(ctx, &ledger.ActivateKey{ID: next.ID, Voters: seen, Emergency: true})
+	switch {
+	case err != nil:
+		return fmt.Errorf("activate key %s: %w", next.ID, err)
+	case outcome.Refusal == nil:
+		done.addStep("key %s is active in the place of %s", next.ID, done.Leaked)
+	}
+	return nil // after a refusal the state has changed
+}
+
+func (r *Rekeyer) drop(ctx context.Context, done *ReplaceResult) error {
+	outcome, _, err := r.Ledger.Propose(ctx, &ledger.DropKey{ID: done.Leaked, Emergency: true})
+	switch {
+	case err != nil:
+		return fmt.Errorf("drop key %s: %w", done.Leaked, err)
+	case outcome.Refusal == nil:
+		done.addStep("key %s is dropped", done.Leaked)
+	}
+	return nil // as above
+}
+
+// waitOpened waits until every voter has opened a key, and returns them. A leaked key
+// must be dropped even while a node is down, so after openedTimeout the voters that have
+// opened it are enough: the others find the key in the state when they are back.
+func (r *Rekeyer) waitOpened(ctx context.Context, key string) ([]string, error) {
+	late, cancel := context.WithTimeout(ctx, openedTimeout)
+	defer cancel()
+	for {
+		changed := r.Ledger.Node.Changed(ledger.TableNodes)
+		seen, without := r.openedBy(key)
+		if len(without) == 0 {
+			return seen, nil
+		}
+		select {
+		case <-changed:
+			continue
+		case <-late.Done():
+		}
+		if ctx.Err() != nil {
+			return nil, replica.Unavailable(ctx.Err())
+		}
+		r.Log.Warn("key activated before every node has opened it", "key", key, "without", r.nodeNames(without))
+		return seen, nil
+	}
+}
+
+// openedBy are the voters that have acknowledged that they opened a key, and the others.
+func (r *Rekeyer) openedBy(key string) (seen, without []string) {
+	v := r.Ledger.View()
+	for _, id := range r.Ledger.Node.Voters() {
+		if n := v.Node(id); n != nil && n.HasOpened(key) {
+			seen = append(seen, id)
+		} else {
+			without = append(without, id)
+		}
+	}
+	return seen, without
+}
+
+// An UnfinishedError reports a replacement that was interrupted: the leaked key may still
+// be accepted. It has the steps that were taken.
+type UnfinishedError struct {
+	ReplaceResult
+	cause error
+}
+
+func (r *Rekeyer) unfinished(done ReplaceResult, cause error) error {
+	if !errors.Is(cause, oauth.ErrUnavailable) && !errors.Is(cause, context.DeadlineExceeded) {
+		r.Log.Error("key not replaced", "key", done.Leaked, "error", cause)
+	}
+	return &UnfinishedError{done, cause}
+}
+
+func (u *UnfinishedError) Error() string { return u.Later() + ": " + u.cause.Error() }
+
+func (u *UnfinishedError) Unwrap() error { return u.cause }
+
+// Later tells operators what happened and what remains.
+func (u *UnfinishedError) Later() string {
+	text := "it could not be made sure that key " + u.Leaked + " is dropped"
+	if len(u.Steps) > 0 {
+		text += "; so far: " + strings.Join(u.Steps, ", ")
+	}
+	return text + "; the same command again goes on where this one ended"
+}
+
+func (r *ReplaceResult) addStep(format string, args ...any) {
+	r.Steps = append(r.Steps, fmt.Sprintf(format, args...))
+}
+
+// A NoKeyError reports that the keyring has no key with an id, and that none was dropped
+// recently.
+type NoKeyError struct{ ID string }
+
+func (e NoKeyError) Error() string {
+	return "there is no key " + e.ID + ", and none was dropped of late; see mintmark keys list"
+}

@@ -1,0 +1,118 @@
+package replica
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"go.opentelemetry.io/otel/trace"
+	"go.opentelemetry.io/otel/trace/noop"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// Config is what a Ledger is made of.
+type Config struct {
+	Node *cluster.Node
+	// Clock is the clock of this node. Decisions are stamped by the leader's.
+	Clock func() time.Time
+	// Tracer makes a span of each proposal. It may be nil.
+	Tracer trace.Tracer
+	// Committed is called with the duration of each proposal that was accepted, from
+	// this node to the log and back. It may be nil.
+	Committed func(took time.Duration)
+}
+
+// A Ledger reads the state on one node, and proposes commands there. Its methods may be
+// called by any goroutine.
+type Ledger struct{ Config }
+
+// New returns the ledger on a node.
+func New(c Config) *Ledger {
+	if c.Tracer == nil {
+		c.Tracer = noop.Tracer{}
+	}
+	if c.Committed == nil {
+		c.Committed = func(time.Duration) {}
+	}
+	return &Ledger{c}
+}
+
+// View is the state of this node, which may lag.
+func (l *Ledger) View() ledger.View { return ledger.At(l.Node.View()) }
+
+// ViewAt is a state that has the command at the index applied.
+func (l *Ledger) ViewAt(ctx context.Context, index uint64) (ledger.View, error) {
+	txn, err := l.Node.ViewAt(ctx, index)
+	if err != nil {
+		return ledger.View{}, Unavailable(err)
+	}
+	return ledger.At(txn), nil
+}
+
+// InTouch reports that View lags by a moment at most.
+func (l *Ledger) InTouch() bool { return l.Node.InTouch() }
+
+// ViewFresh is a state that has every command that was answered before this call.
+func (l *Ledger) ViewFresh(ctx context.Context) (ledger.View, error) {
+	txn, err := l.Node.ViewFresh(ctx)
+	if err != nil {
+		return ledger.View{}, Unavailable(err)
+	}
+	return ledger.At(txn), nil
+}
+
+// ViewPaced is ViewFresh for a request without a valid credential. All such requests
+// share a bounded number of fresh views: see cluster.Node.ViewPaced.
+func (l *Ledger) ViewPaced(ctx context.Context) (ledger.View, error) {
+	txn, err := l.Node.ViewPaced(ctx)
+	if err != nil {
+		return ledger.View{}, Unavailable(err)
+	}
+	return ledger.At(txn), nil
+}
+
+// Propose has a command decided. A view at the index has its effect. The error is
+// oauth.ErrUnavailable if nothing was decided, which includes oauth.ErrOutcomeUnknown:
+// the command may have been accepted.
+func (l *Ledger) Propose(ctx context.Context, c ledger.Command) (outcome ledger.Outcome, index uint64, err error) {
+	ctx, span := l.Tracer.Start(ctx, "propose")
+	outcome, index, err = l.propose(ctx, c)
+	endProposal(span, c, outcome, index, err)
+	return outcome, index, err
+}
+
+func (l *Ledger) propose(ctx context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
+	began := time.Now()
+	value, index, err := l.Node.Propose(ctx, &Entry{c})
+	if err != nil {
+		return ledger.Outcome{}, 0, Unavailable(err)
+	}
+	outcome := value.(ledger.Outcome)
+	if outcome.Unknown {
+		return ledger.Outcome{}, 0, oauth.ErrOutcomeUnknown
+	}
+	if outcome.Refusal == nil {
+		l.Committed(time.Since(began))
+	}
+	return outcome, index, nil
+}
+
+// Unavailable converts an error of the cluster, or of a context, that means that nothing
+// can be decided now.
+func Unavailable(err error) error {
+	if errors.Is(err, cluster.ErrUnknown) {
+		return fmt.Errorf("%w: %w", oauth.ErrOutcomeUnknown, err)
+	}
+	if errors.Is(err, cluster.ErrUnavailable) ||
+		errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%w: %w", oauth.ErrUnavailable, err)
+	}
+	return err
+}
+
+// Now reads the clock for what is only shown, such as whether a session has expired.
+func (l *Ledger) Now() ledger.Time { return ledger.Time(l.Clock().UnixMilli()) }

@@ -1,0 +1,71 @@
+package restore
+
+import (
+	"log/slog"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/issuer/journal"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/replica"
+)
+
+// An Observer writes to a node's journal what commands revoke, so that a restore of an
+// older backup does not undo it. It is the cluster.ApplyObserver of every node.
+type Observer struct {
+	Journal *journal.Journal
+	Log     *slog.Logger
+}
+
+// Applied implements cluster.ApplyObserver.
+func (o *Observer) Applied(txn *memdb.Txn, cmd command.Command, d command.Decision, m command.Meta) {
+	e, ok := cmd.(*replica.Entry)
+	if !ok || len(d.Changes) == 0 {
+		o.Journal.Covered(m.Seq, m.At)
+		return
+	}
+	decision := ledger.Decision{Outcome: d.Outcome.(ledger.Outcome), Changes: make([]ledger.Change, len(d.Changes))}
+	for i, c := range d.Changes {
+		decision.Changes[i] = ledger.Change(c)
+	}
+	record := ledger.JournalRecord(ledger.At(txn), e.Command, decision, replica.Meta(m))
+	if record == nil {
+		o.Journal.Covered(m.Seq, m.At)
+		return
+	}
+	data, err := replica.Encode(record)
+	if err != nil {
+		// Not covered: a restore reports the gap.
+		o.Log.Error("command not recorded in the journal", "seq", m.Seq, "error", err)
+		o.Journal.Skipped(m.Seq, m.Seq, m.At)
+		return
+	}
+	o.Journal.Append(m.Seq, m.At, data)
+}
+
+// Restored implements cluster.ApplyObserver.
+func (o *Observer) Restored(seq uint64, at int64) { o.Journal.Skipped(0, seq, at) }
+
+// Flush implements cluster.ApplyObserver. It returns no error: a journal that can't be
+// written must not keep the log from being compacted, which would fill the disk. The
+// journal has a gap then, which a restore reports.
+func (o *Observer) Flush() error {
+	if err := o.Journal.Flush(); err != nil {
+		o.Log.Error("journal not written", "error", err)
+	}
+	return nil
+}
+
+// readRecords decodes the records of a journal that come after a position.
+func readRecords(h *journal.History, after uint64) ([]ledger.Record, error) {
+	var all []ledger.Record
+	for r := range h.Records(after) {
+		var record ledger.Record
+		if err := replica.Decode(r.Data, &record); err != nil {
+			return nil, err
+		}
+		all = append(all, record)
+	}
+	return all, nil
+}
