@@ -26,7 +26,7 @@ func TestFieldsOfEachLevel(t *testing.T) {
 	for kind, level := range replica.Machine().Since {
 		since[fmt.Sprint("command ", kind)] = level
 	}
-	clustertest.Frozen(t, "testdata/fields.txt", replica.Level, since, types, *update)
+	clustertest.Frozen(t, "testdata/fields.txt", ledger.Level, since, types, *update)
 }
 
 // TestEveryFieldTravels: a field of a command or row without an integer key

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -29,25 +30,25 @@ func goldenKeys() []goldenStep {
 		return p
 	}
 	grant := func(n byte) ledger.GrantID { return ledger.GrantID{n} }
-	allow := func(n byte) ledger.Command {
+	allow := func(n byte) command.Command {
 		return &ledger.Allow{
 			Actor: ledger.Actor{Session: session}, User: "u-alice", Grant: grant(n), Revision: 1,
 			Request: oauth.AuthorizationRequest{ClientID: "app", RedirectURI: redirect, Scope: "PROFILE_READ"},
 		}
 	}
-	exchange := func(n byte, key uint32, opened ...uint32) ledger.Command {
+	exchange := func(n byte, key uint32, opened ...uint32) command.Command {
 		return &ledger.Exchange{ClientAuth: proof(opened...), Credential: &ledger.CredentialRef{Grant: grant(n), Key: key}, Redirect: digestOf(redirect)}
 	}
 	refresh := func(n byte, generation, key uint32, opened ...uint32) *ledger.Refresh {
 		return &ledger.Refresh{ClientAuth: proof(opened...), Credential: &ledger.CredentialRef{Grant: grant(n), Generation: generation, Key: key}}
 	}
-	slow := func(r *ledger.Refresh) ledger.Command { r.Unspent = true; return r }
+	slow := func(r *ledger.Refresh) command.Command { r.Unspent = true; return r }
 	narrowed := ledger.Profile{Name: "App", RedirectURIs: []string{redirect}, Scopes: []string{"BOOKING_READ"}}
 	sealed := []byte("sealed")
-	signing := func(id string) ledger.Command {
+	signing := func(id string) command.Command {
 		return &ledger.AddKey{Key: ledger.Key{ID: id, Purpose: ledger.ForSigning, Algorithm: "ES256", Public: []byte("{}"), Sealed: sealed}}
 	}
-	credentials := func(number uint32) ledger.Command {
+	credentials := func(number uint32) command.Command {
 		return &ledger.AddKey{Key: ledger.Key{ID: fmt.Sprint("c", number), Purpose: ledger.ForCredentials, Number: number, Sealed: sealed}}
 	}
 	steps := seconds(
@@ -66,8 +67,8 @@ func goldenKeys() []goldenStep {
 		refresh(1, 1, 1, 1, 2), refresh(2, 1, 1, 1, 2), refresh(2, 1, 1, 1, 2), // the last is a retry
 		refresh(3, 1, 1, 1, 2), refresh(3, 2, 2, 1, 2), slow(refresh(3, 1, 1, 1, 2)),
 		refresh(4, 1, 1, 1, 2), refresh(4, 2, 2, 1, 2), refresh(4, 1, 1, 1, 2), // the last is reuse
-		&ledger.Configure{Settings: hasty, ExpectedLast: ledger.CommandID{1}},
-		&ledger.Configure{Settings: late, ExpectedLast: ledger.CommandID{1}},
+		&ledger.Configure{Settings: hasty, ExpectedLast: command.ID{1}},
+		&ledger.Configure{Settings: late, ExpectedLast: command.ID{1}},
 		signing("k2"),
 	)
 	waits := goldenStep{after: 3 * time.Minute, command: &ledger.ActivateKey{ID: "k2", Voters: []string{"n1"}}}

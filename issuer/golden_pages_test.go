@@ -4,6 +4,7 @@ import (
 	"crypto/sha256"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -27,19 +28,19 @@ func goldenPages() []goldenStep {
 		}
 		return p
 	}
-	create := func(id, logo string) ledger.Command {
+	create := func(id, logo string) command.Command {
 		return &ledger.CreateClient{Actor: alice, ID: id, Owner: "u-alice", Type: ledger.Public, Profile: named("App", logo), Logo: picture(logo)}
 	}
-	edit := func(revision uint64, name, logo string) ledger.Command {
+	edit := func(revision uint64, name, logo string) command.Command {
 		return &ledger.EditClient{Actor: alice, ID: "app", Revision: revision, Profile: named(name, logo), Logo: picture(logo)}
 	}
-	review := func(revision uint64, v ledger.Verdict, reason string) ledger.Command {
+	review := func(revision uint64, v ledger.Verdict, reason string) command.Command {
 		return &ledger.ReviewClient{Actor: bob, ID: "app", Verdict: v, Reason: reason, Revision: revision}
 	}
-	state := func(a ledger.Actor, user string, to ledger.UserState) ledger.Command {
+	state := func(a ledger.Actor, user string, to ledger.UserState) command.Command {
 		return &ledger.SetUserState{Actor: a, User: user, State: to}
 	}
-	upstream := func(session byte, subject, id string, admin *bool) ledger.Command {
+	upstream := func(session byte, subject, id string, admin *bool) command.Command {
 		return &ledger.SignInUpstream{
 			Session: [32]byte{session}, Issuer: "https://idp.example", Subject: subject, ID: id, Username: "ALICE", Admin: admin,
 			Person: ledger.Person{Name: "Al\tice", Email: "alice@example.com", AvatarURL: "javascript:"}, Agent: "a browser", Replaces: [32]byte{session - 1},

@@ -1,6 +1,7 @@
 package issuer_test
 
 import (
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -61,7 +62,7 @@ func goldenRestore() []goldenStep {
 		}},
 		&ledger.BeginRestore{Backup: 12},
 		&ledger.BeginRestore{},
-		&ledger.BeginTimeline{Next: &ledger.Timeline{ID: ledger.CommandID{200}, From: 20}},
-		&ledger.BeginTimeline{Next: &ledger.Timeline{ID: ledger.CommandID{200}, From: 20}},
+		&ledger.BeginTimeline{Next: &ledger.Timeline{ID: command.ID{200}, From: 20}},
+		&ledger.BeginTimeline{Next: &ledger.Timeline{ID: command.ID{200}, From: 20}},
 	)
 }

@@ -34,11 +34,11 @@ var golden = map[string]func() []goldenStep{"commands": goldenEveryCommand, "key
 // A goldenStep is a command, and the time since the one before it.
 type goldenStep struct {
 	after   time.Duration
-	command ledger.Command
+	command command.Command
 }
 
 // seconds are steps a second apart; two kinds have an effect only later.
-func seconds(commands ...ledger.Command) (steps []goldenStep) {
+func seconds(commands ...command.Command) (steps []goldenStep) {
 	for _, c := range commands {
 		after := time.Second
 		switch c.Kind() {
@@ -57,11 +57,11 @@ func seconds(commands ...ledger.Command) (steps []goldenStep) {
 const goldenLine = "%d %d %s %s %s"
 
 func TestGoldenLogs(t *testing.T) {
-	for level := uint32(1); level <= replica.Level; level++ {
+	for level := uint32(1); level <= ledger.Level; level++ {
 		missing := machineOf(level).Commands
 		for name := range golden {
 			file := filepath.Join("testdata", "golden", fmt.Sprintf("%d-%s", level, name))
-			if *update && level == replica.Level {
+			if *update && level == ledger.Level {
 				writeGolden(t, file, level, golden[name]())
 			}
 			t.Run(filepath.Base(file), func(t *testing.T) {
@@ -76,12 +76,12 @@ func TestGoldenLogs(t *testing.T) {
 
 // playGolden replays a log and reads its snapshot, and returns the kinds that
 // changed something.
-func playGolden(t *testing.T, file string, level uint32) map[ledger.Kind]bool {
+func playGolden(t *testing.T, file string, level uint32) map[command.Kind]bool {
 	log, err := os.Open(file + ".log")
 	require.NoError(t, err)
 	defer log.Close()
 	w := newGoldenEnv(level)
-	changed := map[ledger.Kind]bool{}
+	changed := map[command.Kind]bool{}
 	lines := bufio.NewScanner(log)
 	lines.Buffer(nil, 1<<20)
 	for lines.Scan() {
@@ -89,20 +89,20 @@ func playGolden(t *testing.T, file string, level uint32) map[ledger.Kind]bool {
 			continue
 		}
 		var after int64
-		var kind ledger.Kind
+		var kind command.Kind
 		var body, outcome, sum string
 		_, err := fmt.Sscanf(lines.Text(), goldenLine, &after, &kind, &body, &outcome, &sum)
 		require.NoError(t, err)
 		raw, err := hex.DecodeString(body)
 		require.NoError(t, err)
-		entry := machineOf(level).Commands[command.Kind(kind)]().(*replica.Entry)
-		require.NoError(t, cbor.Unmarshal(raw, entry))
-		again, err := cbor.Marshal(entry)
+		c := machineOf(level).Commands[kind]()
+		require.NoError(t, replica.Decode(raw, c))
+		again, err := replica.Encode(c)
 		require.NoError(t, err)
-		require.Equal(t, body, hex.EncodeToString(again), "%T is written as it was", entry.Command)
-		result, wrote := w.do(t, goldenStep{time.Duration(after) * time.Millisecond, entry.Command})
-		require.Equal(t, outcome, result, "outcome of command %d, %T", w.n, entry.Command)
-		require.Equal(t, sum, w.sum(), "state after command %d, %T", w.n, entry.Command)
+		require.Equal(t, body, hex.EncodeToString(again), "%T is written as it was", c)
+		result, wrote := w.do(t, goldenStep{time.Duration(after) * time.Millisecond, c})
+		require.Equal(t, outcome, result, "outcome of command %d, %T", w.n, c)
+		require.Equal(t, sum, w.sum(), "state after command %d, %T", w.n, c)
 		if wrote {
 			changed[kind] = true
 		}
@@ -127,7 +127,7 @@ func writeGolden(t *testing.T, file string, level uint32, steps []goldenStep) {
 		if machineOf(level).Commands[command.Kind(s.command.Kind())] == nil {
 			continue // of a later level
 		}
-		body, err := cbor.Marshal(&replica.Entry{Command: s.command})
+		body, err := replica.Encode(s.command)
 		require.NoError(t, err)
 		outcome, wrote := w.do(t, s)
 		fmt.Fprintf(&out, "# %d %T%s\n", w.n, s.command, map[bool]string{false: ": nothing changed"}[wrote])
@@ -157,7 +157,7 @@ func (w *goldenEnv) do(t *testing.T, s goldenStep) (outcome string, wrote bool) 
 	t.Helper()
 	w.now = w.now.Add(s.after)
 	w.n++
-	value, wrote := w.memory.Do(&replica.Entry{Command: s.command}, command.ID{w.n}, false)
+	value, wrote := w.memory.Do(s.command, command.ID{w.n}, false)
 	mode, err := cbor.CoreDetEncOptions().EncMode()
 	require.NoError(t, err)
 	text, err := mode.Marshal(value)

@@ -3,6 +3,7 @@ package issuer_test
 import (
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -14,7 +15,7 @@ func goldenTrail() []goldenStep {
 	s := ledger.DefaultSettings()
 	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
 	proof := ledger.ClientAuth{Client: "app"}
-	refresh := func(generation uint32) ledger.Command {
+	refresh := func(generation uint32) command.Command {
 		return &ledger.Refresh{ClientAuth: proof, Credential: &ledger.CredentialRef{Grant: grant, Generation: generation, Key: 1}}
 	}
 	steps := seconds(

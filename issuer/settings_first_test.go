@@ -19,7 +19,7 @@ func TestFirstSettings(t *testing.T) {
 	propose := func(id byte, url string, first bool) (wrote bool) {
 		s := ledger.DefaultSettings()
 		s.BaseURL, s.AppURL, s.Audience = url, url, url
-		value, wrote := memory.Do(&replica.Entry{Command: &ledger.Configure{Settings: s, First: first}}, command.ID{id}, false)
+		value, wrote := memory.Do(&ledger.Configure{Settings: s, First: first}, command.ID{id}, false)
 		require.Nil(t, value.(ledger.Outcome).Refusal)
 		return wrote
 	}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -60,14 +61,14 @@ func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenRe
 // unless the client's secret was right. An error other than invalid_client reveals that
 // it was, so it must come from a fresh view: on a node without contact to the leader, the
 // secret may have been revoked since.
-func (i *Issuer) decideInvalid(ctx context.Context, c ledger.Command, secret bool) (ledger.Outcome, error) {
-	outcome := c.Decide(i.View(), ledger.Meta{At: i.Now()}).Outcome
+func (i *Issuer) decideInvalid(ctx context.Context, c command.Command, secret bool) (ledger.Outcome, error) {
+	outcome := i.View().Decide(c, command.Meta{At: int64(i.Now())})
 	if secret && outcome.Refusal != nil && outcome.Refusal.Code != oauth.InvalidClient {
 		v, err := i.ViewFresh(ctx)
 		if err != nil {
 			return outcome, err
 		}
-		outcome = c.Decide(v, ledger.Meta{At: i.Now()}).Outcome
+		outcome = v.Decide(c, command.Meta{At: int64(i.Now())})
 	}
 	if outcome.Unknown {
 		return outcome, oauth.ErrUnavailable
@@ -78,7 +79,7 @@ func (i *Issuer) decideInvalid(ctx context.Context, c ledger.Command, secret boo
 // command is the decision that the request asks for. The error says why what
 // was presented is no credential of ours; the command then has no link, and
 // is refused.
-func (i *Issuer) command(r oauth.TokenRequest) (ledger.Command, error) {
+func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 	ring := i.Keyring.Ring()
 	auth := ledger.ClientAuth{Client: r.Client.ID, Secret: r.Client.Secret != ""}
 	if len(auth.Client) > ledger.MaxID {
@@ -96,7 +97,7 @@ func (i *Issuer) command(r oauth.TokenRequest) (ledger.Command, error) {
 	}
 	l, err := credential.ParseRefresh(r.RefreshToken, ring.ChainMAC)
 	c := &ledger.Refresh{ClientAuth: auth, Credential: credentialRef(l, err), Scope: scopeOf(r.Scope)}
-	c.Unspent = c.Credential != nil && i.View().Unspent(*c.Credential, ledger.Meta{At: i.Now(), Halted: i.Node.Halted()})
+	c.Unspent = c.Credential != nil && i.View().Unspent(*c.Credential, command.Meta{At: int64(i.Now()), Halted: i.Node.Halted()})
 	return c, err
 }
 

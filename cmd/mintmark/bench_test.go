@@ -26,6 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -179,7 +180,7 @@ func liveHeap() uint64 {
 
 // seedUser makes a user, signs in, allows the client and redeems each code.
 func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string) {
-	propose := func(c ledger.Command) ledger.Outcome {
+	propose := func(c ledgercommand.Command) ledger.Outcome {
 		o, _, err := i.Propose(t.Context(), c)
 		for errors.Is(err, cluster.ErrUnavailable) && !errors.Is(err, cluster.ErrUnknown) {
 			o, _, err = i.Propose(t.Context(), c) // a busy machine

@@ -8,6 +8,7 @@ import (
 
 	"github.com/hashicorp/go-memdb"
 
+	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -135,10 +136,10 @@ func newScratchState() *scratchState {
 }
 
 func (s *scratchState) insert(table string, row any) {
-	s.write([]ledger.Change{{Table: table, Row: row}})
+	s.write([]ledgercommand.Change{{Table: table, Row: row}})
 }
 
-func (s *scratchState) write(changes []ledger.Change) {
+func (s *scratchState) write(changes []ledgercommand.Change) {
 	txn := s.db.Txn(true)
 	defer txn.Commit()
 	for _, c := range changes {
@@ -149,12 +150,13 @@ func (s *scratchState) write(changes []ledger.Change) {
 }
 
 // do decides a command and writes what it changes.
-func (s *scratchState) do(c ledger.Command, n int) *ledger.Refusal {
-	d := c.Decide(ledger.At(s.db.Txn(false)), ledger.Meta{
-		ID: ledger.CommandID{0: byte(n >> 8), 1: byte(n), 2: 1}, Seq: uint64(n) + 1, At: 1,
+func (s *scratchState) do(c ledgercommand.Command, n int) *ledger.Refusal {
+	d := c.Decide(s.db.Txn(false), ledgercommand.Meta{
+		ID: ledgercommand.ID{0: byte(n >> 8), 1: byte(n), 2: 1}, Seq: uint64(n) + 1, At: 1,
 	})
-	if d.Outcome.Refusal == nil {
+	refusal := d.Outcome.(ledger.Outcome).Refusal
+	if refusal == nil {
 		s.write(d.Changes)
 	}
-	return d.Outcome.Refusal
+	return refusal
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
-	"github.com/mintmark-auth/mintmark/issuer/replica"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/restore"
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -50,7 +50,7 @@ func (s *server) join(ctx context.Context, dir, advertise string) error {
 		err := cluster.JoinCluster(ctx, cluster.Join{
 			Now: wallClock,
 			Dir: dir, Address: c.Join, Token: token, Advertise: advertise,
-			Name: wanted, Version: version, Level: replica.Level, StoreSecret: func(text []byte) error { return storeJoined(s.config.Key, text) },
+			Name: wanted, Version: version, Level: ledger.Level, StoreSecret: func(text []byte) error { return storeJoined(s.config.Key, text) },
 		})
 		var refused *cluster.RefusedError
 		switch {

@@ -9,7 +9,6 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 // errNoSettings is returned by serverConfig.Settings of a server that finds its
@@ -104,7 +103,7 @@ func (s *server) awaitAddresses() error {
 }
 
 func (s *server) writeSettings(ctx context.Context, c *ledger.Configure) error {
-	value, _, err := s.node.Propose(ctx, &replica.Entry{Command: c})
+	value, _, err := s.node.Propose(ctx, c)
 	if err != nil {
 		return fmt.Errorf("write the settings: %w", err)
 	}

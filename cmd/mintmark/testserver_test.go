@@ -21,6 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -107,7 +108,7 @@ func (ts *testServer) close() {
 }
 
 // propose runs a command as an operator does.
-func (ts *testServer) propose(c ledger.Command) ledger.Outcome {
+func (ts *testServer) propose(c ledgercommand.Command) ledger.Outcome {
 	ts.t.Helper()
 	o, _, err := ts.s.issuer.Propose(ts.t.Context(), c)
 	require.NoError(ts.t, err)

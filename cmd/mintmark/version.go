@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/issuer/admin"
-	"github.com/mintmark-auth/mintmark/issuer/replica"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // shownVersion is what this program is. A cluster has the level that all of its
@@ -24,7 +24,7 @@ func versionCommand() *cobra.Command {
 		if err := m.checkOutput(); err != nil {
 			return err
 		}
-		v := shownVersion{version, replica.Level, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+		v := shownVersion{version, ledger.Level, runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
 		return m.show(cmd, v, func(p *printer) {
 			p.line("mintmark version %s (feature level %d, %s, %s)", v.Version, v.Level, v.Go, v.System)
 		})

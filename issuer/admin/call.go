@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -50,7 +51,7 @@ func (c *call) fresh(ctx context.Context) (ledger.View, error) {
 }
 
 // propose has a command decided; every answer but an acceptance is an error.
-func (c *call) propose(ctx context.Context, subject string, cmd ledger.Command) (ledger.Outcome, error) {
+func (c *call) propose(ctx context.Context, subject string, cmd command.Command) (ledger.Outcome, error) {
 	out, _, err := c.Ledger.Propose(ctx, cmd)
 	switch {
 	case err != nil:

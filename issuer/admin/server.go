@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -24,7 +25,7 @@ type Ledger interface {
 	View() ledger.View
 	// Propose has a command decided; the error is oauth.ErrUnavailable where
 	// nothing can be.
-	Propose(ctx context.Context, c ledger.Command) (ledger.Outcome, uint64, error)
+	Propose(ctx context.Context, c command.Command) (ledger.Outcome, uint64, error)
 	// Now is for what is shown only.
 	Now() ledger.Time
 }

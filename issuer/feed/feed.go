@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -38,7 +39,7 @@ type Feed struct {
 	waiters          waiters
 
 	mu          sync.Mutex
-	timeline    ledger.CommandID
+	timeline    command.ID
 	restore     restorePoint
 	read        uint64              // the trail was read up to this Seq
 	revoked     []ledger.Revocation // in order of Seq; readers hold parts of it, so it is only cut and appended to

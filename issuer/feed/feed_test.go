@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/feed"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -52,7 +53,7 @@ func newEnv(t *testing.T) *env {
 		Signer: func() (feed.Signer, error) { return w.signer, nil },
 		Now:    time.Now,
 	})
-	w.put(ledger.TableRestores, &ledger.Restore{ID: ledger.RestoreID, Timelines: []ledger.Timeline{{ID: ledger.CommandID{1}, From: 1}}})
+	w.put(ledger.TableRestores, &ledger.Restore{ID: ledger.RestoreID, Timelines: []ledger.Timeline{{ID: command.ID{1}, From: 1}}})
 	return w
 }
 
@@ -270,7 +271,7 @@ func TestTimelines(t *testing.T) {
 		time.Sleep(time.Hour)
 		restored := &ledger.Restore{
 			ID: ledger.RestoreID, Count: 1, Seq: 9, At: now(),
-			Timelines: []ledger.Timeline{{ID: ledger.CommandID{1}, From: 1}, {ID: ledger.CommandID{2}, From: 2}},
+			Timelines: []ledger.Timeline{{ID: command.ID{1}, From: 1}, {ID: command.ID{2}, From: 2}},
 		}
 		w.put(ledger.TableRestores, restored)
 		w.event(ledger.Event{Kind: ledger.EventRestored})
@@ -298,7 +299,7 @@ func TestTimelines(t *testing.T) {
 
 		// A timeline that has no event yet began at some time before this one.
 		next := more
-		next.Timelines = append(next.Timelines, ledger.Timeline{ID: ledger.CommandID{3}, From: 100})
+		next.Timelines = append(next.Timelines, ledger.Timeline{ID: command.ID{3}, From: 100})
 		w.put(ledger.TableRestores, &next)
 		time.Sleep(time.Hour)
 		w.catchUp()

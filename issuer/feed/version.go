@@ -5,13 +5,13 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // A version is a place in the feed. Positions are used again in another timeline of
 // the cluster, so each is of one.
 type version struct {
-	timeline ledger.CommandID
+	timeline command.ID
 	seq      uint64 // of the last revocation; 0 for none yet
 }
 

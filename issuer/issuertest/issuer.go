@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -76,7 +77,7 @@ func (b *Issuer) Stop() {
 }
 
 // Accept proposes a command that must not be refused.
-func (b *Issuer) Accept(c ledger.Command) ledger.Outcome {
+func (b *Issuer) Accept(c command.Command) ledger.Outcome {
 	b.T.Helper()
 	o, _, err := b.Propose(b.T.Context(), c)
 	require.NoError(b.T, err)

@@ -163,7 +163,7 @@ func (c *Peers) Join(p *Peer) {
 	}, 20*time.Second, 10*time.Millisecond)
 	require.NoError(c.t, cluster.JoinCluster(c.t.Context(), cluster.Join{
 		Dir: filepath.Join(p.dir, "raft"), Address: c.All[0].address, Token: token, Advertise: p.address, Version: "test",
-		Level: replica.Level, StoreSecret: func(text []byte) error { return keys.StoreClusterKeys(p.KeyFile(), text) },
+		Level: ledger.Level, StoreSecret: func(text []byte) error { return keys.StoreClusterKeys(p.KeyFile(), text) },
 	}))
 }
 

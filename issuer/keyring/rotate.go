@@ -3,6 +3,7 @@ package keyring
 import (
 	"context"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -33,7 +34,7 @@ func Announced(v ledger.View, p ledger.Purpose) *ledger.Key {
 // ledger decides whether a step is due; a refused one is proposed again at the next call.
 func (k *Keyring) Step(ctx context.Context) {
 	for key := range k.Ledger.View().Keys() {
-		var step ledger.Command
+		var step command.Command
 		switch key.State {
 		case ledger.KeyAnnounced:
 			step = &ledger.ActivateKey{ID: key.ID, Voters: k.Ledger.Node.Voters()}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/issuertest"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -57,7 +58,7 @@ type rotation struct {
 func newRotation(t *testing.T) *rotation {
 	r := &rotation{Peers: issuertest.NewPeers(t), t: t, expires: map[string]time.Time{}}
 	first := r.All[0].Issuer
-	accept := func(c ledger.Command) {
+	accept := func(c command.Command) {
 		o, _, err := first.Propose(t.Context(), c)
 		require.NoError(t, err)
 		require.Nil(t, o.Refusal, "%T", c)

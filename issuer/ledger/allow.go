@@ -5,6 +5,9 @@ import (
 	"strings"
 	"time"
 
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -33,10 +36,11 @@ type Allow struct {
 }
 
 // Kind is KindAllow.
-func (*Allow) Kind() Kind { return KindAllow }
+func (*Allow) Kind() command.Kind { return KindAllow }
 
 // Decide checks again everything that the page was shown for.
-func (c *Allow) Decide(v View, m Meta) Decision {
+func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
 	switch {
 	case cause != NoCause:
@@ -64,9 +68,9 @@ func (c *Allow) Decide(v View, m Meta) Decision {
 	if len(who.user.Grants) >= maxGrantsPerUser {
 		return refuse(oauth.AccessDenied, TooManyGrants)
 	}
-	if when := v.nextAllowAt(who.user); m.At < when {
+	if when := v.nextAllowAt(who.user); stateTime(m) < when {
 		d := refuse(oauth.TemporarilyUnavailable, TooManyAllows)
-		d.Outcome.Refusal.When = when
+		outcome(d).Refusal.When = when
 		return d
 	}
 	g := &Grant{
@@ -74,11 +78,11 @@ func (c *Allow) Decide(v View, m Meta) Decision {
 		Scope: a.Scope, Legacy: a.Legacy,
 		Key: key.Number, CreatedSeq: m.Seq,
 		Challenge: a.Challenge, Redirect: digest(a.RedirectURI),
-		Created: m.At, Last: m.ID,
+		Created: stateTime(m), Last: m.ID,
 	}
 	u := *who.user
 	u.Grants = append(slices.Clip(u.Grants), g.ID)
-	changes := []Change{
+	changes := []command.Change{
 		put(TableGrants, g),
 		put(TableUsers, &u),
 		event(m, Event{Kind: EventAllowed, Actor: u.ID, User: u.ID, Client: g.Client, Grant: g.ID, Detail: scopeDetail(g)}),
@@ -121,9 +125,9 @@ const trafficDays = 30
 
 // withTraffic is a copy of a legacy client that has counted one authorization, so
 // that its owner can see whether links without scope are still in use.
-func (c *Client) withTraffic(g *Grant, m Meta) *Client {
+func (c *Client) withTraffic(g *Grant, m command.Meta) *Client {
 	next := *c // not a change of the client: Last and Changed stay
-	today := m.At.day()
+	today := stateTime(m).day()
 	next.Traffic = make([]DailyTraffic, 0, len(c.Traffic)+1)
 	for _, d := range c.Traffic {
 		if d.Day > today-trafficDays {

@@ -1,5 +1,9 @@
 package ledger
 
+import (
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
+
 // An EventKind names what happened.
 type EventKind string
 
@@ -72,7 +76,7 @@ const Operator = "operator"
 // issuer/web for the forms of the pages.
 const MaxEvents = 100_000
 
-func event(m Meta, e Event) Change {
-	e.Seq, e.At = m.Seq, m.At
+func event(m command.Meta, e Event) command.Change {
+	e.Seq, e.At = m.Seq, stateTime(m)
 	return put(TableAudit, &e)
 }

@@ -1,6 +1,9 @@
 package ledger
 
-import "github.com/mintmark-auth/mintmark/issuer/oauth"
+import (
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
 
 // A Refusal says that a command was not accepted, and why. Code is what the
 // public is told; the rest is for the log, and for the owner who opens an
@@ -207,16 +210,16 @@ func (c Cause) String() string {
 	return "unknown cause"
 }
 
-func refuse(code oauth.Code, cause Cause) Decision {
-	return Decision{Outcome: Outcome{Refusal: &Refusal{Code: code, Cause: cause}}}
+func refuse(code oauth.Code, cause Cause) command.Decision {
+	return command.Decision{Outcome: Outcome{Refusal: &Refusal{Code: code, Cause: cause}}}
 }
 
 // deny refuses a management command; these answer no protocol request, so
 // the code is invalid_request throughout and Cause tells them apart.
-func deny(cause Cause) Decision { return refuse(oauth.InvalidRequest, cause) }
+func deny(cause Cause) command.Decision { return refuse(oauth.InvalidRequest, cause) }
 
-func badField(field, note string) Decision {
+func badField(field, note string) command.Decision {
 	d := deny(BadField)
-	d.Outcome.Refusal.Field, d.Outcome.Refusal.Note = field, note
+	outcome(d).Refusal.Field, outcome(d).Refusal.Note = field, note
 	return d
 }

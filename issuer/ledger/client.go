@@ -3,6 +3,7 @@ package ledger
 import (
 	"slices"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -60,9 +61,9 @@ type Client struct {
 	Revision uint64   `cbor:"13,keyasint"`
 	Proposed *Profile `cbor:"14,keyasint,omitempty"` // of an approved client, waiting for a review
 
-	Created Time      `cbor:"15,keyasint"`
-	Changed Time      `cbor:"16,keyasint"`
-	Last    CommandID `cbor:"17,keyasint"` // the last command that changed this row
+	Created Time       `cbor:"15,keyasint"`
+	Changed Time       `cbor:"16,keyasint"`
+	Last    command.ID `cbor:"17,keyasint"` // the last command that changed this row
 
 	// Traffic counts the Allow decisions of a legacy client by day, newest
 	// last, 30 days at most; Asked has the scopes they asked for.
@@ -161,8 +162,8 @@ func (c *Client) usable() Cause {
 
 // changed is a copy of c for a command to change. Slices are shared with c
 // and must be replaced, not written into.
-func (c *Client) changed(m Meta) *Client {
+func (c *Client) changed(m command.Meta) *Client {
 	next := *c
-	next.Last, next.Changed = m.ID, m.At
+	next.Last, next.Changed = m.ID, stateTime(m)
 	return &next
 }

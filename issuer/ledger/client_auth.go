@@ -3,6 +3,8 @@ package ledger
 import (
 	"crypto/subtle"
 	"slices"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // A ClientAuth is what a client presented to authenticate (RFC 6749 §2.3.1). A
@@ -31,8 +33,8 @@ func (a authentication) bySecret() bool { return a.client != nil && a.secret >= 
 
 // confirmFresh marks a refusal to be decided again on a fresh view, since this node's view
 // may be behind.
-func (a authentication) confirmFresh(d Decision) Decision {
-	d.ConfirmFresh, d.Authenticated = d.Outcome.Refusal != nil && len(d.Changes) == 0, a.bySecret()
+func (a authentication) confirmFresh(d command.Decision) command.Decision {
+	d.ConfirmFresh, d.Authenticated = outcome(d).Refusal != nil && len(d.Changes) == 0, a.bySecret()
 	return d
 }
 
@@ -95,12 +97,12 @@ const minute = Time(60_000)
 // rides on commands that are logged anyway. A secret that is recorded under
 // another credential key than the active one is recorded anew under that, as
 // the presented secret proves what it is: so the older key can go in time.
-func (a authentication) recordUse(v View, m Meta, p ClientAuth) []Change {
+func (a authentication) recordUse(v View, m command.Meta, p ClientAuth) []command.Change {
 	if a.secret < 0 {
 		return nil
 	}
 	s := a.client.Secrets[a.secret]
-	used := m.At - m.At%minute
+	used := stateTime(m) - stateTime(m)%minute
 	anew, ok := p.activeDigest(v, &s)
 	if s.Used >= used && !ok {
 		return nil
@@ -112,7 +114,7 @@ func (a authentication) recordUse(v View, m Meta, p ClientAuth) []Change {
 	next := *a.client // not a change of the client: Last and Changed stay
 	next.Secrets = slices.Clone(a.client.Secrets)
 	next.Secrets[a.secret] = s
-	return []Change{put(TableClients, &next)}
+	return []command.Change{put(TableClients, &next)}
 }
 
 // activeDigest is the digest of the presented secret under the active key, where

@@ -1,5 +1,11 @@
 package ledger
 
+import (
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
+
 // A NewSecret is a client secret that was just generated or imported, as its
 // digest.
 type NewSecret struct {
@@ -26,10 +32,11 @@ type CreateClient struct {
 }
 
 // Kind is KindCreateClient.
-func (*CreateClient) Kind() Kind { return KindCreateClient }
+func (*CreateClient) Kind() command.Kind { return KindCreateClient }
 
 // Decide checks every field and the owner.
-func (c *CreateClient) Decide(v View, m Meta) Decision {
+func (c *CreateClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
@@ -57,19 +64,19 @@ func (c *CreateClient) Decide(v View, m Meta) Decision {
 	}
 	p, refused := v.checkProfile(c.Profile, c.Type, MinScopes)
 	if refused != nil {
-		return Decision{Outcome: Outcome{Refusal: refused}}
+		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
 	logo, refused := v.putLogo(p, c.Logo)
 	if refused != nil {
-		return Decision{Outcome: Outcome{Refusal: refused}}
+		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
 	row := &Client{
 		ID: c.ID, Type: c.Type, State: Pending, Owner: c.Owner, Profile: p,
-		Revision: 1, Created: m.At, Changed: m.At, Last: m.ID,
+		Revision: 1, Created: stateTime(m), Changed: stateTime(m), Last: m.ID,
 	}
 	row.queue(nil, m)
 	if c.Secret != nil {
-		row.Secrets = []Secret{c.Secret.at(m.At)}
+		row.Secrets = []Secret{c.Secret.at(stateTime(m))}
 	}
 	return accept(Outcome{ID: c.ID}, append(logo, put(TableClients, row),
 		event(m, Event{Kind: EventClientCreated, Actor: who.name(), Client: c.ID, User: c.Owner}))...)

@@ -1,6 +1,12 @@
 package ledger
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // EditClient changes what a review looks at. The owner's edit of an approved
 // client is split: what narrows is immediate, what widens or renames waits as
@@ -19,10 +25,11 @@ type EditClient struct {
 }
 
 // Kind is KindEditClient.
-func (*EditClient) Kind() Kind { return KindEditClient }
+func (*EditClient) Kind() command.Kind { return KindEditClient }
 
 // Decide takes the paths of PRODUCT's "Client states" and "Legacy clients".
-func (c *EditClient) Decide(v View, m Meta) Decision {
+func (c *EditClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
@@ -42,11 +49,11 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 	}
 	p, refused := v.checkProfile(c.Profile, old.Type, least)
 	if refused != nil {
-		return Decision{Outcome: Outcome{Refusal: refused}}
+		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
 	logo, refused := v.putLogo(p, c.Logo)
 	if refused != nil {
-		return Decision{Outcome: Outcome{Refusal: refused}}
+		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
 
 	next := old.changed(m)
@@ -54,7 +61,7 @@ func (c *EditClient) Decide(v View, m Meta) Decision {
 	kind := EventClientEdited
 	migrates := old.Legacy && len(p.Scopes) > 0
 	if migrates {
-		if unscoped, _ := old.RecentTraffic(m.At); unscoped > 0 && !c.Confirm {
+		if unscoped, _ := old.RecentTraffic(stateTime(m)); unscoped > 0 && !c.Confirm {
 			return deny(ConfirmMigration)
 		}
 		// The first selection narrows a client that had no limits, so it

@@ -27,7 +27,7 @@ func (v View) ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 	var faults []*Refusal
 	bad := func(field, note string) {
 		if note != "" {
-			faults = append(faults, badField(field, note).Outcome.Refusal)
+			faults = append(faults, outcome(badField(field, note)).Refusal)
 		}
 	}
 	bad("name", checkText(p.Name, 1, 80))
@@ -37,7 +37,7 @@ func (v View) ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 	case n == 0:
 		bad("redirect_uris", "needs at least one")
 	case n > MaxRedirectURIs:
-		r := deny(TooManyURIs).Outcome.Refusal
+		r := outcome(deny(TooManyURIs)).Refusal
 		r.Field, r.Note = "redirect_uris", "has more than 10"
 		faults = append(faults, r)
 	}

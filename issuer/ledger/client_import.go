@@ -3,6 +3,10 @@ package ledger
 import (
 	"bytes"
 	"slices"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // ImportClient makes a client as an operator declares it: a legacy client
@@ -24,16 +28,17 @@ type ImportClient struct {
 }
 
 // Kind is KindImportClient.
-func (*ImportClient) Kind() Kind { return KindImportClient }
+func (*ImportClient) Kind() command.Kind { return KindImportClient }
 
 // Decide checks the same fields and limits as CreateClient.
-func (c *ImportClient) Decide(v View, m Meta) Decision {
+func (c *ImportClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	old := v.Client(c.ID)
 	if old != nil && (old.Last == m.ID || slices.Contains(c.Declared, old.Declared)) {
 		return accept(Outcome{ID: c.ID})
 	}
 	if refused := c.check(v, old); refused != nil {
-		return Decision{Outcome: Outcome{Refusal: refused}}
+		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
 	least := MinScopes
 	if c.Legacy {
@@ -41,12 +46,12 @@ func (c *ImportClient) Decide(v View, m Meta) Decision {
 	}
 	p, refused := v.checkProfile(c.Profile, c.Type, least)
 	if refused != nil {
-		return Decision{Outcome: Outcome{Refusal: refused}}
+		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
 	if _, refused := v.putLogo(p, nil); refused != nil {
-		return Decision{Outcome: Outcome{Refusal: refused}}
+		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
-	row := &Client{ID: c.ID, Type: c.Type, Created: m.At}
+	row := &Client{ID: c.ID, Type: c.Type, Created: stateTime(m)}
 	if old != nil {
 		*row = *old
 	}
@@ -58,7 +63,7 @@ func (c *ImportClient) Decide(v View, m Meta) Decision {
 	row.Legacy, row.WasLegacy = c.Legacy, row.WasLegacy || c.Legacy
 	row.Declared = newest(c.Declared)
 	row.Revision++
-	row.Changed, row.Last = m.At, m.ID
+	row.Changed, row.Last = stateTime(m), m.ID
 	row.Secrets = c.secrets(row.Secrets, m)
 	row.queue(old, m)
 	return accept(Outcome{ID: c.ID, Count: 1}, put(TableClients, row),
@@ -74,7 +79,7 @@ func newest(declared []string) string {
 }
 
 func (c *ImportClient) check(v View, old *Client) *Refusal {
-	bad := func(field, note string) *Refusal { return badField(field, note).Outcome.Refusal }
+	bad := func(field, note string) *Refusal { return outcome(badField(field, note)).Refusal }
 	if note := checkID(c.ID); note != "" {
 		return bad("id", note)
 	}
@@ -96,7 +101,7 @@ func (c *ImportClient) check(v View, old *Client) *Refusal {
 	case c.Type == Public && len(c.Secrets)+len(c.Revoked) > 0:
 		return bad("secrets", "must be empty for a public client")
 	case len(c.Secrets) > MaxActiveSecrets:
-		r := deny(TooManySecrets).Outcome.Refusal
+		r := outcome(deny(TooManySecrets)).Refusal
 		r.Field, r.Note = "secrets", "has more than 2"
 		return r
 	}
@@ -113,14 +118,14 @@ func (c *ImportClient) check(v View, old *Client) *Refusal {
 
 // secrets are the declared ones. A secret that is there already keeps its id
 // and its history; one that is not declared is revoked.
-func (c *ImportClient) secrets(old []Secret, m Meta) []Secret {
+func (c *ImportClient) secrets(old []Secret, m command.Meta) []Secret {
 	known := func(n NewSecret) Secret {
 		for _, s := range old {
 			if s.Key == n.Key && s.Digest == n.Digest {
 				return s
 			}
 		}
-		return n.at(m.At)
+		return n.at(stateTime(m))
 	}
 	var list []Secret
 	listed := func(s Secret) bool {
@@ -134,14 +139,14 @@ func (c *ImportClient) secrets(old []Secret, m Meta) []Secret {
 	for _, n := range c.Revoked {
 		s := known(n)
 		if s.Active() {
-			s.Revoked = m.At
+			s.Revoked = stateTime(m)
 		}
 		list = append(list, s)
 	}
 	for _, s := range old {
 		if !listed(s) {
 			if s.Active() {
-				s.Revoked = m.At
+				s.Revoked = stateTime(m)
 			}
 			list = append(list, s)
 		}

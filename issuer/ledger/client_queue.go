@@ -1,6 +1,10 @@
 package ledger
 
-import "encoding/hex"
+import (
+	"encoding/hex"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // AwaitsReview reports whether an administrator has something to decide: a client
 // that nobody has looked at, or a proposed revision of one.
@@ -10,14 +14,14 @@ func (c *Client) AwaitsReview() bool {
 
 // queue keeps since when c waits. An edit while it waits does not put it behind
 // others.
-func (c *Client) queue(old *Client, m Meta) {
+func (c *Client) queue(old *Client, m command.Meta) {
 	switch {
 	case !c.AwaitsReview():
 		c.Waiting = 0
 	case old != nil && old.AwaitsReview():
 		c.Waiting = old.WaitingSince()
 	default:
-		c.Waiting = m.At
+		c.Waiting = stateTime(m)
 	}
 }
 

@@ -1,5 +1,9 @@
 package ledger
 
+import (
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
+
 // Refused is the latest change that a reviewer turned down. It counts for
 // nothing: it is kept for the owner, who goes on from it or lets it go, until the
 // next edit. An edit that leaves the client as it is lets it go.
@@ -11,8 +15,8 @@ type Refused struct {
 
 // refuse removes the proposed revision from review, and records it as refused with the
 // reason.
-func (c *Client) refuse(reason string, m Meta) {
-	c.Refused = &Refused{Profile: *c.Proposed, Reason: reason, At: m.At}
+func (c *Client) refuse(reason string, m command.Meta) {
+	c.Refused = &Refused{Profile: *c.Proposed, Reason: reason, At: stateTime(m)}
 	c.Proposed = nil
 }
 

@@ -1,6 +1,12 @@
 package ledger
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // A Verdict is an administrator's decision about a client.
 type Verdict string
@@ -26,10 +32,11 @@ type ReviewClient struct {
 }
 
 // Kind is KindReviewClient.
-func (*ReviewClient) Kind() Kind { return KindReviewClient }
+func (*ReviewClient) Kind() command.Kind { return KindReviewClient }
 
 // Decide walks one edge of the state diagram.
-func (c *ReviewClient) Decide(v View, m Meta) Decision {
+func (c *ReviewClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identifyAdministrator(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
@@ -109,10 +116,11 @@ type DeleteClient struct {
 }
 
 // Kind is KindDeleteClient.
-func (*DeleteClient) Kind() Kind { return KindDeleteClient }
+func (*DeleteClient) Kind() command.Kind { return KindDeleteClient }
 
 // Decide accepts a client that is deleted already.
-func (c *DeleteClient) Decide(v View, m Meta) Decision {
+func (c *DeleteClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)

@@ -1,6 +1,12 @@
 package ledger
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // maxRevokedSecrets is how many revoked secrets a client's row remembers, so
 // that its owner can be told which one an application still sends.
@@ -20,10 +26,11 @@ type AddSecret struct {
 }
 
 // Kind is KindAddSecret.
-func (*AddSecret) Kind() Kind { return KindAddSecret }
+func (*AddSecret) Kind() command.Kind { return KindAddSecret }
 
 // Decide refuses a third active secret.
-func (c *AddSecret) Decide(v View, m Meta) Decision {
+func (c *AddSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	old, who, refused, ok := v.managedClient(c.Actor, c.Client, m)
 	if !ok {
 		return refused
@@ -43,7 +50,7 @@ func (c *AddSecret) Decide(v View, m Meta) Decision {
 		return deny(Conflict)
 	}
 	next := old.changed(m)
-	next.Secrets = append(slices.Clone(old.Secrets), c.Secret.at(m.At))
+	next.Secrets = append(slices.Clone(old.Secrets), c.Secret.at(stateTime(m)))
 	return accept(Outcome{ID: c.Secret.ID}, put(TableClients, next),
 		event(m, Event{Kind: EventSecretAdded, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret.ID}))
 }
@@ -56,11 +63,12 @@ type RevokeSecret struct {
 }
 
 // Kind is KindRevokeSecret.
-func (*RevokeSecret) Kind() Kind { return KindRevokeSecret }
+func (*RevokeSecret) Kind() command.Kind { return KindRevokeSecret }
 
 // Decide refuses to revoke the last active secret: it is replaced, not
 // revoked, or the application could never ask for anything again.
-func (c *RevokeSecret) Decide(v View, m Meta) Decision {
+func (c *RevokeSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	old, who, refused, ok := v.managedClient(c.Actor, c.Client, m)
 	if !ok {
 		return refused
@@ -76,7 +84,7 @@ func (c *RevokeSecret) Decide(v View, m Meta) Decision {
 	}
 	next := old.changed(m)
 	next.Secrets = slices.Clone(old.Secrets)
-	next.Secrets[i].Revoked = m.At
+	next.Secrets[i].Revoked = stateTime(m)
 	next.forgetOldSecrets()
 	return accept(Outcome{ID: c.Secret}, put(TableClients, next),
 		event(m, Event{Kind: EventSecretRevoked, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret}))
@@ -94,7 +102,7 @@ func (c *Client) revokeSecrets(at Time) {
 }
 
 // managedClient is a client that the actor may manage.
-func (v View) managedClient(a Actor, id string, m Meta) (*Client, caller, Decision, bool) {
+func (v View) managedClient(a Actor, id string, m command.Meta) (*Client, caller, command.Decision, bool) {
 	who, cause := v.identify(a, m)
 	if cause != NoCause {
 		return nil, who, deny(cause), false
@@ -103,7 +111,7 @@ func (v View) managedClient(a Actor, id string, m Meta) (*Client, caller, Decisi
 	if c == nil || c.State == Deleted || !who.owns(c.Owner) {
 		return nil, who, deny(NotFound), false
 	}
-	return c, who, Decision{}, true
+	return c, who, command.Decision{}, true
 }
 
 // NewestSecret returns the id of the secret that was added last, active or revoked, or

@@ -1,5 +1,11 @@
 package ledger
 
+import (
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
+
 // MaxClientsPerUser is how many clients people may have made or taken over, deleted
 // ones included: a program that abuses an account must not fill the state. An
 // operator may give them more.
@@ -46,10 +52,11 @@ type OfferClient struct {
 }
 
 // Kind is KindOfferClient.
-func (*OfferClient) Kind() Kind { return KindOfferClient }
+func (*OfferClient) Kind() command.Kind { return KindOfferClient }
 
 // Decide changes nothing but the offer: the client goes on as it is.
-func (c *OfferClient) Decide(v View, m Meta) Decision {
+func (c *OfferClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	old, who, refused, ok := v.managedClient(c.Actor, c.ID, m)
 	if !ok {
 		return refused
@@ -67,7 +74,7 @@ func (c *OfferClient) Decide(v View, m Meta) Decision {
 		return accept(Outcome{ID: c.ID})
 	}
 	next := old.changed(m)
-	next.Offer = &Offer{To: newOwner.ID, CreatedSeq: m.Seq, At: m.At}
+	next.Offer = &Offer{To: newOwner.ID, CreatedSeq: m.Seq, At: stateTime(m)}
 	return accept(Outcome{ID: c.ID}, put(TableClients, next),
 		event(m, Event{Kind: EventClientOffered, Actor: who.name(), Client: c.ID, User: newOwner.ID}))
 }
@@ -85,10 +92,11 @@ type AcceptClient struct {
 }
 
 // Kind is KindAcceptClient.
-func (*AcceptClient) Kind() Kind { return KindAcceptClient }
+func (*AcceptClient) Kind() command.Kind { return KindAcceptClient }
 
 // Decide is for the user whom the offer names, and for nobody else.
-func (c *AcceptClient) Decide(v View, m Meta) Decision {
+func (c *AcceptClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, old, cause := v.offeredClient(c.Actor, c.ID, m)
 	switch {
 	case cause != NoCause:
@@ -118,11 +126,12 @@ type DeclineClient struct {
 }
 
 // Kind is KindDeclineClient.
-func (*DeclineClient) Kind() Kind { return KindDeclineClient }
+func (*DeclineClient) Kind() command.Kind { return KindDeclineClient }
 
 // Decide accepts an offer of the owner's that has ended: what was asked for is
 // so.
-func (c *DeclineClient) Decide(v View, m Meta) Decision {
+func (c *DeclineClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, old, cause := v.offeredClient(c.Actor, c.ID, m)
 	if cause != NoCause {
 		return deny(cause)
@@ -145,7 +154,7 @@ func (c *DeclineClient) Decide(v View, m Meta) Decision {
 }
 
 // offeredClient is a live client and the person who asks for it, who need not own it.
-func (v View) offeredClient(a Actor, id string, m Meta) (caller, *Client, Cause) {
+func (v View) offeredClient(a Actor, id string, m command.Meta) (caller, *Client, Cause) {
 	who, cause := v.identify(a, m)
 	switch c := v.Client(id); {
 	case cause != NoCause:
@@ -168,10 +177,11 @@ type TransferClient struct {
 }
 
 // Kind is KindTransferClient.
-func (*TransferClient) Kind() Kind { return KindTransferClient }
+func (*TransferClient) Kind() command.Kind { return KindTransferClient }
 
 // Decide asks neither of the two owners.
-func (c *TransferClient) Decide(v View, m Meta) Decision {
+func (c *TransferClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identifyAdministrator(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
@@ -197,16 +207,16 @@ func (c *TransferClient) Decide(v View, m Meta) Decision {
 
 // transfer counts as a revision, so that what the former owner or a reviewer had
 // before their eyes is looked at again.
-func (c *Client) transfer(who caller, to string, revokeSecrets bool, m Meta) []Change {
+func (c *Client) transfer(who caller, to string, revokeSecrets bool, m command.Meta) []command.Change {
 	next := c.changed(m)
 	next.Revision++
 	next.setOwner(to)
 	detail := c.Owner
 	if revokeSecrets && c.ActiveSecrets() > 0 {
-		next.revokeSecrets(m.At)
+		next.revokeSecrets(stateTime(m))
 		detail += ", all secrets revoked"
 	}
-	return []Change{
+	return []command.Change{
 		put(TableClients, next),
 		event(m, Event{Kind: EventClientTransferred, Actor: who.name(), Client: c.ID, User: to, Detail: detail}),
 	}

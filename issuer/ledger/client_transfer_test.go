@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -22,7 +23,7 @@ func TestClientsOfOnePerson(t *testing.T) {
 		users := []*ledger.User{{ID: "u-bob", Username: "bob"}, {ID: "u-alice", Username: "alice"}}
 		return viewOf(t, tableOf(ledger.TableClients, clients), tableOf(ledger.TableUsers, users), tableOf(ledger.TableSessions, []*ledger.Session{session}))
 	}
-	create := func(a ledger.Actor) ledger.Command {
+	create := func(a ledger.Actor) command.Command {
 		return &ledger.CreateClient{Actor: a, ID: "more", Owner: "u-bob", Type: ledger.Public, Profile: ledger.Profile{
 			Name: "App", RedirectURIs: []string{"https://app.example/cb"}, Scopes: []string{"PROFILE_READ"},
 		}}
@@ -30,7 +31,7 @@ func TestClientsOfOnePerson(t *testing.T) {
 	accept, transfer := &ledger.AcceptClient{Actor: person, ID: "offered"}, &ledger.TransferClient{Actor: operator, ID: "offered", Username: "bob"}
 	for _, test := range []struct {
 		owned   int
-		command ledger.Command
+		command command.Command
 		refused bool
 	}{
 		{ledger.MaxClientsPerUser - 1, create(person), false},
@@ -40,11 +41,11 @@ func TestClientsOfOnePerson(t *testing.T) {
 		{ledger.MaxClientsPerUser, accept, true},
 		{ledger.MaxClientsPerUser, transfer, false},
 	} {
-		d := test.command.Decide(view(test.owned), ledger.Meta{Seq: 2, At: 1})
+		o := view(test.owned).Decide(test.command, command.Meta{Seq: 2, At: 1})
 		if !test.refused {
-			require.Nil(t, d.Outcome.Refusal, "%+v", test)
+			require.Nil(t, o.Refusal, "%+v", test)
 			continue
 		}
-		require.Equal(t, ledger.TooManyClients, d.Outcome.Refusal.Cause)
+		require.Equal(t, ledger.TooManyClients, o.Refusal.Cause)
 	}
 }

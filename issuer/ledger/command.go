@@ -1,6 +1,10 @@
 package ledger
 
-import "time"
+import (
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // Time is milliseconds since the Unix epoch. It is state time: the leader
 // stamps it, and it never runs back.
@@ -18,54 +22,14 @@ func (t Time) day() int32 { return int32(t.Unix() / (24 * 60 * 60)) }
 // Std is t for printing.
 func (t Time) Std() time.Time { return time.UnixMilli(int64(t)).UTC() }
 
-// CommandID is 128 random bits chosen by the proposer.
-type CommandID [16]byte
+// stateTime is the state time of a command.
+func stateTime(m command.Meta) Time { return Time(m.At) }
 
-// Meta is what the log says of a command beside its body.
-type Meta struct {
-	ID    CommandID
-	Seq   uint64 // position among all commands ever applied: a total order, finer than At
-	At    Time
-	Again bool   // a re-proposal of a command whose fate was unknown: it must never revoke
-	Level uint32 // feature level of the cluster
-	// Halted is for how long, in milliseconds and summed up to At, the cluster could
-	// decide no command: there was no leader with a majority, or no node ran.
-	Halted int64
-}
+// Decide decides a command on the view without proposing it.
+func (v View) Decide(c command.Command, m command.Meta) Outcome { return outcome(c.Decide(v.txn, m)) }
 
-// A Command is one decision. Kinds are appended, never renumbered and never
-// given a new meaning, so that an old log replays for ever.
-type Command interface {
-	Kind() Kind
-	// Decide reads v and says what happens. It is deterministic, writes
-	// nothing and keeps nothing of v.
-	Decide(v View, m Meta) Decision
-}
-
-// A Decision says what the caller is told and what changes. A refusal is a
-// value: it is told, and it changes nothing but where the rules say so.
-type Decision struct {
-	Outcome Outcome
-	Changes []Change // whole rows; none: no command enters the log
-	// ConfirmFresh marks a refusal that would hurt a client whose credential is
-	// genuine: it is decided again on a fresh view before it is answered, so
-	// that a leader that was deposed without knowing signs nobody out.
-	ConfirmFresh bool
-	// Authenticated reports that the client authenticated by a secret. Requests without such
-	// a proof share a bounded number of fresh views, so that strangers can't load the
-	// cluster with them.
-	Authenticated bool
-	// ReuseDetected marks changes that are made because a credential was used that was
-	// used before: see cluster.Decision.
-	ReuseDetected bool
-}
-
-// A Change writes or deletes one row.
-type Change struct {
-	Table  string
-	Row    any
-	Delete bool
-}
+// outcome is that of a decision of this package.
+func outcome(d command.Decision) Outcome { return d.Outcome.(Outcome) }
 
 // An Outcome is the answer to a command. Exactly one of Refusal and Unknown
 // is set where the command was not accepted.
@@ -94,9 +58,12 @@ type Issued struct {
 	RedirectURI   string  `cbor:"11,keyasint,omitempty"` // of Allow: where the code goes
 }
 
-func accept(o Outcome, changes ...Change) Decision {
-	return Decision{Outcome: o, Changes: changes}
+func accept(o Outcome, changes ...command.Change) command.Decision {
+	return command.Decision{Outcome: o, Changes: changes}
 }
 
-func put(table string, row any) Change    { return Change{Table: table, Row: row} }
-func remove(table string, row any) Change { return Change{Table: table, Row: row, Delete: true} }
+func put(table string, row any) command.Change { return command.Change{Table: table, Row: row} }
+
+func remove(table string, row any) command.Change {
+	return command.Change{Table: table, Row: row, Delete: true}
+}

@@ -52,7 +52,7 @@ func newEnv(t testing.TB) *env {
 	w := &env{t: t, now: time.UnixMilli(1_800_000_000_000), past: map[ledger.GrantID]ledger.Grant{}, issued: map[ledger.GrantID][]int64{}, backups: map[string]backup{}}
 	machine := replica.Machine()
 	for kind, empty := range machine.Commands {
-		machine.Commands[kind] = func() command.Command { return &journalingEntry{empty().(*replica.Entry), w} }
+		machine.Commands[kind] = func() command.Command { return &journalingCommand{empty(), w} }
 	}
 	w.memory = cluster.NewMemory(machine, func() time.Time { return w.now })
 	s := ledger.DefaultSettings()
@@ -67,7 +67,7 @@ func (w *env) view() ledger.View { return ledger.At(w.memory.View()) }
 
 func (w *env) at() ledger.Time { return ledger.Time(w.now.UnixMilli()) }
 
-func (w *env) must(c ledger.Command) {
+func (w *env) must(c command.Command) {
 	w.t.Helper()
 	o, _ := w.do(c, "", false)
 	require.Nil(w.t, o.Refusal, "%T", c)
@@ -75,13 +75,13 @@ func (w *env) must(c ledger.Command) {
 
 // do proposes a command. A name gives it the id that another command of the
 // scenario with the same name has.
-func (w *env) do(c ledger.Command, name string, again bool) (ledger.Outcome, bool) {
+func (w *env) do(c command.Command, name string, again bool) (ledger.Outcome, bool) {
 	w.t.Helper()
 	w.serial++
 	if name == "" {
 		name = fmt.Sprintf("command %d", w.serial)
 	}
-	value, wrote := w.memory.Do(&replica.Entry{Command: c}, command.ID(id16(name)), again)
+	value, wrote := w.memory.Do(c, command.ID(id16(name)), again)
 	outcome := value.(ledger.Outcome)
 	if o := outcome.Issued; o != nil && o.SigningKey != "" {
 		w.issued[o.Grant] = append(w.issued[o.Grant], o.At.Unix())
@@ -106,16 +106,19 @@ func (w *env) restore(name string) {
 	w.oldJournal, w.journal, w.backupSeq = w.journal, nil, b.seq
 }
 
-// journalingEntry is a command that writes the journal when the log applies it.
-type journalingEntry struct {
-	*replica.Entry
+// A journalingCommand writes the journal when the log applies it.
+type journalingCommand struct {
+	command.Command
 	w *env
 }
 
-func (j *journalingEntry) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
-	v, meta := ledger.At(txn), ledger.Meta{ID: ledger.CommandID(m.ID), Seq: m.Seq, At: ledger.Time(m.At), Again: m.Again, Level: m.Level, Halted: m.Halted}
+// UnmarshalCBOR decodes the command itself.
+func (j *journalingCommand) UnmarshalCBOR(b []byte) error { return replica.Decode(b, j.Command) }
+
+func (j *journalingCommand) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	j.w.seq = m.Seq
-	if r := ledger.JournalRecord(v, j.Command, j.Command.Decide(v, meta), meta); r != nil {
+	d := j.Command.Decide(txn, m)
+	if r := ledger.JournalRecord(ledger.At(txn), j.Command, d, m); r != nil {
 		encoded, err := cbor.Marshal(r)
 		require.NoError(j.w.t, err)
 		var read ledger.Record
@@ -123,7 +126,7 @@ func (j *journalingEntry) Decide(txn *memdb.Txn, m command.Meta) command.Decisio
 		require.Equal(j.w.t, *r, read, "a record is read as it was written")
 		j.w.journal = append(j.w.journal, read)
 	}
-	return j.Entry.Decide(txn, m)
+	return d
 }
 
 // replay brings back what the lost journal has, in the commands that the
@@ -348,7 +351,7 @@ func (w *env) run(text string) string {
 	case "recover": // on the node that has no more than was kept
 		w.restore(l.name)
 		w.recoveries++
-		next := &ledger.Timeline{ID: ledger.CommandID{0xee, w.recoveries}, From: w.backupSeq + 1}
+		next := &ledger.Timeline{ID: command.ID{0xee, w.recoveries}, From: w.backupSeq + 1}
 		outcome, changed := w.do(&ledger.BeginTimeline{Next: next}, "", false)
 		return result(outcome, changed)
 	case "hole":
@@ -488,7 +491,7 @@ func (w *env) show(l line) string {
 		g := v.Grant(id16(l.args["grant"]))
 		var unspent []string
 		for gen := uint32(1); gen <= g.Due+1; gen++ {
-			if v.Unspent(ledger.CredentialRef{Grant: g.ID, Generation: gen}, ledger.Meta{At: w.at(), Halted: w.halted.Milliseconds()}) {
+			if v.Unspent(ledger.CredentialRef{Grant: g.ID, Generation: gen}, command.Meta{At: int64(w.at()), Halted: w.halted.Milliseconds()}) {
 				unspent = append(unspent, fmt.Sprint(gen))
 			}
 		}

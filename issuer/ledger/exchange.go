@@ -3,6 +3,9 @@ package ledger
 import (
 	"crypto/subtle"
 
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -23,10 +26,11 @@ type Exchange struct {
 const BadVerifier = "-"
 
 // Kind is KindExchange.
-func (*Exchange) Kind() Kind { return KindExchange }
+func (*Exchange) Kind() command.Kind { return KindExchange }
 
 // Decide runs the proofs, then the rules of the chain.
-func (c *Exchange) Decide(v View, m Meta) Decision {
+func (c *Exchange) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	r, refused, ok := beginRedemption(v, m, c.ClientAuth, c.Credential)
 	if !ok {
 		return refused
@@ -59,7 +63,7 @@ func (c *Exchange) Decide(v View, m Meta) Decision {
 
 // checkCodeBinding are the ones a code needs beside its client: the redirection URI of
 // the authorization request (RFC 6749 §4.1.3) and PKCE (RFC 7636 §4.6).
-func (c *Exchange) checkCodeBinding(r redemption) (Decision, bool) {
+func (c *Exchange) checkCodeBinding(r redemption) (command.Decision, bool) {
 	g := r.grant
 	switch {
 	case c.Redirect != g.Redirect:
@@ -72,12 +76,12 @@ func (c *Exchange) checkCodeBinding(r redemption) (Decision, bool) {
 	case subtle.ConstantTimeCompare([]byte(g.Challenge), []byte(c.Challenge)) != 1:
 		return r.refuse(oauth.InvalidGrant, VerifierWrong, c.Credential, 0), false
 	}
-	return Decision{}, true
+	return command.Decision{}, true
 }
 
 // endLegacy ends the user's older grants without limits for this client, as
 // the user has now authorized it with scopes (service document, section 9).
-func (r redemption) endLegacy(m Meta) []Change {
+func (r redemption) endLegacy(m command.Meta) []command.Change {
 	if r.grant.Legacy || !r.auth.client.WasLegacy || r.user.revokedBefore(r.grant.Client).Legacy >= r.grant.CreatedSeq {
 		return nil
 	}
@@ -85,5 +89,5 @@ func (r redemption) endLegacy(m Meta) []Change {
 	cut := next.revokedBefore(r.grant.Client)
 	cut.Legacy = r.grant.CreatedSeq
 	next.setRevokedBefore(cut)
-	return []Change{put(TableUsers, &next)}
+	return []command.Change{put(TableUsers, &next)}
 }

@@ -9,6 +9,10 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // FailureCounts are the failures to authenticate that a node has counted. Users and
@@ -121,11 +125,11 @@ func (f *Failures) text(one, many, account, accounts string) string {
 
 // A FailureReport is the sum of the failures that one node has reported for one hour.
 type FailureReport struct {
-	ID              string    `cbor:"1,keyasint"` // failureReportID, whose order is that of the hours
-	Hour            int64     `cbor:"2,keyasint"` // HourOf the failures
-	SignIns         Failures  `cbor:"3,keyasint"`
-	Authentications Failures  `cbor:"4,keyasint"`
-	Last            CommandID `cbor:"5,keyasint"`
+	ID              string     `cbor:"1,keyasint"` // failureReportID, whose order is that of the hours
+	Hour            int64      `cbor:"2,keyasint"` // HourOf the failures
+	SignIns         Failures   `cbor:"3,keyasint"`
+	Authentications Failures   `cbor:"4,keyasint"`
+	Last            command.ID `cbor:"5,keyasint"`
 }
 
 // HourOf returns the number of full hours (UTC) between the Unix epoch and t.
@@ -169,17 +173,18 @@ func NewReportFailures(node string, hour int64, c FailureCounts) *ReportFailures
 }
 
 // Kind is KindReportFailures.
-func (*ReportFailures) Kind() Kind { return KindReportFailures }
+func (*ReportFailures) Kind() command.Kind { return KindReportFailures }
 
 // Decide refuses a report of an hour that may have been summed already. The node then
 // reports the failures for the present hour.
-func (c *ReportFailures) Decide(v View, m Meta) Decision {
+func (c *ReportFailures) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	switch {
 	case c.Node == "" || len(c.Node) > MaxID:
 		return badField("node", "is empty or too long")
-	case c.Hour > HourOf(m.At)+1:
+	case c.Hour > HourOf(stateTime(m))+1:
 		return badField("hour", "is to come")
-	case m.At >= hourOver(c.Hour):
+	case stateTime(m) >= hourOver(c.Hour):
 		return deny(Conflict)
 	}
 	r := FailureReport{ID: failureReportID(c.Hour, c.Node), Hour: c.Hour, Last: m.ID}
@@ -200,16 +205,17 @@ type SumFailures struct {
 }
 
 // Kind is KindSumFailures.
-func (*SumFailures) Kind() Kind { return KindSumFailures }
+func (*SumFailures) Kind() command.Kind { return KindSumFailures }
 
 // Decide changes nothing if there are no reports of the hour: another leader may have
 // summed them.
-func (c *SumFailures) Decide(v View, m Meta) Decision {
-	if m.At < hourOver(c.Hour) {
+func (c *SumFailures) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
+	if stateTime(m) < hourOver(c.Hour) {
 		return deny(WrongState)
 	}
 	var signIns, authentications Failures
-	var changes []Change
+	var changes []command.Change
 	for r := range rowsFrom[FailureReport](v, TableFailures, failureReportID(c.Hour, "")) {
 		if r.Hour != c.Hour || len(changes) == MaxSweep {
 			break

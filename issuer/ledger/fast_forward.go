@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -31,7 +32,7 @@ func (r redemption) mayFastForward(l *CredentialRef) bool {
 }
 
 // fastForward redeems a refresh token that is later than the one that is due.
-func (c *Refresh) fastForward(r redemption, narrowed string, cause Cause) Decision {
+func (c *Refresh) fastForward(r redemption, narrowed string, cause Cause) command.Decision {
 	g := r.grant
 	restore, ok := r.fastForwardable(c.Credential)
 	if !ok {
@@ -47,7 +48,7 @@ func (c *Refresh) fastForward(r redemption, narrowed string, cause Cause) Decisi
 	if cause != NoCause {
 		return r.refuse(oauth.InvalidScope, cause, c.Credential, 0)
 	}
-	if cause, when := r.v.expired(g, r.settings, c.Credential.Generation, r.m.At); cause != NoCause {
+	if cause, when := r.v.expired(g, r.settings, c.Credential.Generation, stateTime(r.m)); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, c.Credential, when)
 	}
 	next := g.withSpent(c.Credential.Generation, r.v.ActiveKey(ForCredentials).Number, r.m)

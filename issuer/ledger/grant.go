@@ -3,6 +3,8 @@ package ledger
 import (
 	"encoding/hex"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // GrantID is 128 random bits.
@@ -43,13 +45,13 @@ type Grant struct {
 	Spent   Time `cbor:"12,keyasint,omitempty"` // when generation Due-1 was spent first
 	Used    Time `cbor:"13,keyasint,omitempty"` // the last acceptance
 
-	Ended     Time      `cbor:"14,keyasint,omitempty"` // 0 while live
-	EndCause  Cause     `cbor:"15,keyasint,omitempty"`
-	RetryDay  int32     `cbor:"18,keyasint,omitempty"` // the day of the last retry that the audit trail tells, see auditsRetry
-	Last      CommandID `cbor:"16,keyasint"`
-	Halted    int64     `cbor:"19,keyasint,omitempty"` // Meta.Halted at Spent
-	Repeats   uint8     `cbor:"20,keyasint,omitempty"` // how many generations in a row, up to the last one, were requested twice; it counts up to sharedAfter
-	SharedDay int32     `cbor:"21,keyasint,omitempty"` // the day (UTC, since the Unix epoch) of the last EventShared
+	Ended     Time       `cbor:"14,keyasint,omitempty"` // 0 while live
+	EndCause  Cause      `cbor:"15,keyasint,omitempty"`
+	RetryDay  int32      `cbor:"18,keyasint,omitempty"` // the day of the last retry that the audit trail tells, see auditsRetry
+	Last      command.ID `cbor:"16,keyasint"`
+	Halted    int64      `cbor:"19,keyasint,omitempty"` // Meta.Halted at Spent
+	Repeats   uint8      `cbor:"20,keyasint,omitempty"` // how many generations in a row, up to the last one, were requested twice; it counts up to sharedAfter
+	SharedDay int32      `cbor:"21,keyasint,omitempty"` // the day (UTC, since the Unix epoch) of the last EventShared
 }
 
 // ended says why the grant accepts nothing any more, whatever is presented:
@@ -114,21 +116,21 @@ func (v View) latestPresentable(g *Grant) uint32 {
 }
 
 // withEnd is a copy of g that has ended for cause.
-func (g *Grant) withEnd(cause Cause, m Meta) *Grant {
+func (g *Grant) withEnd(cause Cause, m command.Meta) *Grant {
 	next := *g
-	next.Ended, next.EndCause, next.Last = m.At, cause, m.ID
+	next.Ended, next.EndCause, next.Last = stateTime(m), cause, m.ID
 	return &next
 }
 
 // withSpent is a copy of g of which a generation was accepted: the next one is
 // due, under the credential key that is active now.
-func (g *Grant) withSpent(generation, key uint32, m Meta) *Grant {
+func (g *Grant) withSpent(generation, key uint32, m command.Meta) *Grant {
 	next := *g
 	if g.Used == g.Spent { // the generation before was requested only once
 		next.Repeats = 0
 	}
 	next.Due = generation + 1
-	next.Key, next.Spent, next.Halted, next.Used, next.Last = key, m.At, m.Halted, m.At, m.ID
+	next.Key, next.Spent, next.Halted, next.Used, next.Last = key, stateTime(m), m.Halted, stateTime(m), m.ID
 	return &next
 }
 
@@ -145,8 +147,8 @@ func (g *Grant) Shared() bool { return g.Repeats >= sharedAfter }
 // spentWithin reports whether the last generation was spent within a window before m.
 // Time in which the cluster could decide no command doesn't count: a client that lost
 // its response when such a halt began could not repeat the request before its end.
-func (g *Grant) spentWithin(window time.Duration, m Meta) bool {
-	return window > 0 && m.At-Time(m.Halted-g.Halted) <= g.Spent.Add(window)
+func (g *Grant) spentWithin(window time.Duration, m command.Meta) bool {
+	return window > 0 && stateTime(m)-Time(m.Halted-g.Halted) <= g.Spent.Add(window)
 }
 
 // retryWindow is how long a lost response may be asked for again.

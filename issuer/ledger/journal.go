@@ -1,5 +1,9 @@
 package ledger
 
+import (
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
+
 // JournalRecord says what a command took away, so that a restore of an older backup
 // can be followed by a Replay of it. It is nil for all but a few commands; an
 // ordinary refresh costs a comparison. v is the state that d was decided on,
@@ -7,11 +11,11 @@ package ledger
 //
 // It reads rows and not commands, so that a new command that takes something
 // away is in the journal without having been thought of here.
-func JournalRecord(v View, c Command, d Decision, m Meta) *Record {
+func JournalRecord(v View, c command.Command, d command.Decision, m command.Meta) *Record {
 	if len(d.Changes) == 0 {
 		return nil
 	}
-	if d.Outcome.Refusal == nil {
+	if outcome(d).Refusal == nil {
 		switch c := c.(type) {
 		case *Refresh, *Allow, *TouchSession, *Sweep:
 			return nil // they only give, or remove what has no effect
@@ -33,11 +37,11 @@ func JournalRecord(v View, c Command, d Decision, m Meta) *Record {
 	if len(effects) == 0 {
 		return nil
 	}
-	return &Record{Seq: m.Seq, At: m.At, Actor: actor, Effects: effects}
+	return &Record{Seq: m.Seq, At: stateTime(m), Actor: actor, Effects: effects}
 }
 
 // effects adds those of one change.
-func (v View) effects(to []Effect, c *Change, emergency bool) []Effect {
+func (v View) effects(to []Effect, c *command.Change, emergency bool) []Effect {
 	switch row := c.Row.(type) {
 	case *Grant:
 		if row.Ended == 0 || c.Delete {

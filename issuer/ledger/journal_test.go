@@ -5,11 +5,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // refresh is an ordinary refresh as the log applies it.
-func refresh(t testing.TB) (v ledger.View, c ledger.Command, d ledger.Decision, m ledger.Meta) {
+func refresh(t testing.TB) (v ledger.View, c command.Command, d command.Decision, m command.Meta) {
 	w := newEnv(t)
 	for _, line := range []string{
 		"user alice", "sign-in alice", "import cal owner=alice secrets=s1 scopes=PROFILE_READ",
@@ -18,10 +19,10 @@ func refresh(t testing.TB) (v ledger.View, c ledger.Command, d ledger.Decision, 
 	} {
 		w.run(line)
 	}
-	v, m = w.view(), ledger.Meta{Seq: w.seq + 1, At: w.at()}
+	v, m = w.view(), command.Meta{Seq: w.seq + 1, At: int64(w.at())}
 	c = w.command(parseLine("refresh client=cal secret=s1 grant=g gen=1"))
-	d = c.Decide(v, m)
-	require.NotNil(t, d.Outcome.Issued)
+	d = c.Decide(w.memory.View(), m)
+	require.NotNil(t, d.Outcome.(ledger.Outcome).Issued)
 	require.Len(t, d.Changes, 2)
 	return v, c, d, m
 }
@@ -47,6 +48,6 @@ func BenchmarkDecideRefresh(b *testing.B) {
 	v, c, _, m := refresh(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Decide(v, m)
+		v.Decide(c, m)
 	}
 }

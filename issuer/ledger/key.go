@@ -2,6 +2,10 @@ package ledger
 
 import (
 	"time"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // A Purpose is what a key is for.
@@ -35,10 +39,10 @@ type Key struct {
 	Sealed    []byte   `cbor:"6,keyasint"`
 	State     KeyState `cbor:"7,keyasint"`
 
-	Announced Time      `cbor:"8,keyasint"`
-	Activated Time      `cbor:"9,keyasint,omitempty"`
-	Retired   Time      `cbor:"10,keyasint,omitempty"`
-	Last      CommandID `cbor:"11,keyasint"`
+	Announced Time       `cbor:"8,keyasint"`
+	Activated Time       `cbor:"9,keyasint,omitempty"`
+	Retired   Time       `cbor:"10,keyasint,omitempty"`
+	Last      command.ID `cbor:"11,keyasint"`
 
 	SealedUnder string `cbor:"12,keyasint,omitempty"` // the public id of the cluster key that Sealed is sealed under
 
@@ -95,10 +99,11 @@ type AddKey struct {
 }
 
 // Kind is KindAddKey.
-func (*AddKey) Kind() Kind { return KindAddKey }
+func (*AddKey) Kind() command.Kind { return KindAddKey }
 
 // Decide refuses a second announced key of one purpose.
-func (c *AddKey) Decide(v View, m Meta) Decision {
+func (c *AddKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	k := c.Key
 	if old := v.Key(k.ID); old != nil {
 		if old.Last == m.ID {
@@ -122,13 +127,13 @@ func (c *AddKey) Decide(v View, m Meta) Decision {
 			}
 		}
 	}
-	k.State, k.Announced, k.Activated, k.Retired, k.PropagatedAt, k.HighestNumber, k.Last = KeyAnnounced, m.At, 0, 0, 0, 0, m.ID
+	k.State, k.Announced, k.Activated, k.Retired, k.PropagatedAt, k.HighestNumber, k.Last = KeyAnnounced, stateTime(m), 0, 0, 0, 0, m.ID
 	switch {
 	case v.ActiveKey(k.Purpose) == nil:
-		k.State, k.Activated = KeyActive, m.At
+		k.State, k.Activated = KeyActive, stateTime(m)
 	case k.Purpose == ForSigning:
 		s := v.Settings()
-		k.PropagatedAt = max(m.At.Add(2*s.JWKSMaxAge), s.CachedJWKSUntil)
+		k.PropagatedAt = max(stateTime(m).Add(2*s.JWKSMaxAge), s.CachedJWKSUntil)
 	}
 	return accept(Outcome{ID: k.ID}, put(TableKeys, &k),
 		event(m, Event{Kind: EventKeyAdded, Actor: Operator, Detail: k.ID}))
@@ -147,10 +152,11 @@ type ActivateKey struct {
 }
 
 // Kind is KindActivateKey.
-func (*ActivateKey) Kind() Kind { return KindActivateKey }
+func (*ActivateKey) Kind() command.Kind { return KindActivateKey }
 
 // Decide refuses a step that would break a node or a verifier.
-func (c *ActivateKey) Decide(v View, m Meta) Decision {
+func (c *ActivateKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	k := v.Key(c.ID)
 	switch {
 	case k == nil:
@@ -175,17 +181,17 @@ func (c *ActivateKey) Decide(v View, m Meta) Decision {
 			due = max(due, n.Seen.Add(settings.JWKSMaxAge))
 		}
 	}
-	if m.At < due && !c.Emergency {
+	if stateTime(m) < due && !c.Emergency {
 		d := deny(KeyTooYoung)
-		d.Outcome.Refusal.When = due
+		outcome(d).Refusal.When = due
 		return d
 	}
 	next := *k
-	next.State, next.Activated, next.Last = KeyActive, m.At, m.ID
-	changes := []Change{put(TableKeys, &next), event(m, Event{Kind: EventKeyActivated, Actor: Operator, Detail: k.ID})}
+	next.State, next.Activated, next.Last = KeyActive, stateTime(m), m.ID
+	changes := []command.Change{put(TableKeys, &next), event(m, Event{Kind: EventKeyActivated, Actor: Operator, Detail: k.ID})}
 	if old := v.ActiveKey(k.Purpose); old != nil {
 		retiring := *old
-		retiring.State, retiring.Retired, retiring.Last = KeyRetiring, m.At, m.ID
+		retiring.State, retiring.Retired, retiring.Last = KeyRetiring, stateTime(m), m.ID
 		changes = append(changes, put(TableKeys, &retiring))
 	}
 	return accept(Outcome{ID: k.ID}, changes...)

@@ -1,6 +1,12 @@
 package ledger
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // DropKey removes a retiring key, or an announced one that was never used.
 type DropKey struct {
@@ -12,11 +18,12 @@ type DropKey struct {
 }
 
 // Kind is KindDropKey.
-func (*DropKey) Kind() Kind { return KindDropKey }
+func (*DropKey) Kind() command.Kind { return KindDropKey }
 
 // Decide refuses while something that is still valid needs the key. The
 // active key is never dropped: another is activated first.
-func (c *DropKey) Decide(v View, m Meta) Decision {
+func (c *DropKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	k := v.Key(c.ID)
 	switch {
 	case k == nil:
@@ -28,30 +35,30 @@ func (c *DropKey) Decide(v View, m Meta) Decision {
 	if c.Emergency {
 		kind = EventKeyEmergency
 	} else if k.State == KeyRetiring {
-		if due := k.Due(v.Settings()); m.At < due {
+		if due := k.Due(v.Settings()); stateTime(m) < due {
 			d := deny(KeyInUse)
-			d.Outcome.Refusal.When = due
+			outcome(d).Refusal.When = due
 			return d
 		}
 		if k.Purpose == ForCredentials && v.SecretsUnder(k.Number) > 0 {
 			return deny(KeyInUse)
 		}
 	}
-	changes := append([]Change{remove(TableKeys, k)}, v.recordHighestNumber(k)...)
+	changes := append([]command.Change{remove(TableKeys, k)}, v.recordHighestNumber(k)...)
 	return accept(Outcome{ID: k.ID}, append(changes, event(m, Event{Kind: kind, Actor: Operator, Detail: k.ID}))...)
 }
 
 // recordHighestNumber keeps the number of a credential key that goes while it is the
 // highest one: as it was announced, and leaked. A node that has not heard of
 // that would take another key of the same number for this one.
-func (v View) recordHighestNumber(k *Key) []Change {
+func (v View) recordHighestNumber(k *Key) []command.Change {
 	active := v.ActiveKey(ForCredentials)
 	if k.Purpose != ForCredentials || active == nil || max(active.Number, active.HighestNumber) >= k.Number {
 		return nil
 	}
 	next := *active
 	next.HighestNumber = k.Number
-	return []Change{put(TableKeys, &next)}
+	return []command.Change{put(TableKeys, &next)}
 }
 
 // SecretsUnder is how many active secrets of clients are recorded under a

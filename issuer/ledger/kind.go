@@ -1,96 +1,97 @@
 package ledger
 
-// Kind is the number of a command in the log.
-type Kind uint16
+import (
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // Kinds are appended, never renumbered and never reused.
 const (
-	KindConfigure       Kind = 1
-	KindPutUser         Kind = 2
-	KindSetUserState    Kind = 3
-	KindSetPassword     Kind = 4
-	KindSignIn          Kind = 5
-	KindTouchSession    Kind = 6
-	KindSignOut         Kind = 7
-	KindCreateClient    Kind = 8
-	KindEditClient      Kind = 9
-	KindReviewClient    Kind = 10
-	KindDeleteClient    Kind = 11
-	KindImportClient    Kind = 12
-	KindAddSecret       Kind = 13
-	KindRevokeSecret    Kind = 14
-	KindAllow           Kind = 15
-	KindExchange        Kind = 16
-	KindRefresh         Kind = 17
-	KindRevokeGrant     Kind = 18
-	KindDisconnect      Kind = 19
-	KindAddKey          Kind = 20
-	KindAcknowledgeKeys Kind = 21
-	KindActivateKey     Kind = 22
-	KindDropKey         Kind = 23
-	KindSweep           Kind = 24
-	KindBeginRestore    Kind = 25
-	KindReplay          Kind = 26
-	KindRewrap          Kind = 27
-	KindForgetNode      Kind = 28
-	KindBeginTimeline   Kind = 29
-	KindEndSession      Kind = 30
-	KindOfferClient     Kind = 31
-	KindAcceptClient    Kind = 32
-	KindDeclineClient   Kind = 33
-	KindTransferClient  Kind = 34
-	KindAddUser         Kind = 35
-	KindSetPerson       Kind = 36
-	KindSignInUpstream  Kind = 37
-	KindReportFailures  Kind = 38
-	KindSumFailures     Kind = 39
-	KindMarkLogged      Kind = 40
-	KindReauthenticate  Kind = 41
+	KindConfigure       command.Kind = 1
+	KindPutUser         command.Kind = 2
+	KindSetUserState    command.Kind = 3
+	KindSetPassword     command.Kind = 4
+	KindSignIn          command.Kind = 5
+	KindTouchSession    command.Kind = 6
+	KindSignOut         command.Kind = 7
+	KindCreateClient    command.Kind = 8
+	KindEditClient      command.Kind = 9
+	KindReviewClient    command.Kind = 10
+	KindDeleteClient    command.Kind = 11
+	KindImportClient    command.Kind = 12
+	KindAddSecret       command.Kind = 13
+	KindRevokeSecret    command.Kind = 14
+	KindAllow           command.Kind = 15
+	KindExchange        command.Kind = 16
+	KindRefresh         command.Kind = 17
+	KindRevokeGrant     command.Kind = 18
+	KindDisconnect      command.Kind = 19
+	KindAddKey          command.Kind = 20
+	KindAcknowledgeKeys command.Kind = 21
+	KindActivateKey     command.Kind = 22
+	KindDropKey         command.Kind = 23
+	KindSweep           command.Kind = 24
+	KindBeginRestore    command.Kind = 25
+	KindReplay          command.Kind = 26
+	KindRewrap          command.Kind = 27
+	KindForgetNode      command.Kind = 28
+	KindBeginTimeline   command.Kind = 29
+	KindEndSession      command.Kind = 30
+	KindOfferClient     command.Kind = 31
+	KindAcceptClient    command.Kind = 32
+	KindDeclineClient   command.Kind = 33
+	KindTransferClient  command.Kind = 34
+	KindAddUser         command.Kind = 35
+	KindSetPerson       command.Kind = 36
+	KindSignInUpstream  command.Kind = 37
+	KindReportFailures  command.Kind = 38
+	KindSumFailures     command.Kind = 39
+	KindMarkLogged      command.Kind = 40
+	KindReauthenticate  command.Kind = 41
 )
 
 // Commands has an empty command of every kind, for decoding the log.
-func Commands() map[Kind]func() Command {
-	return map[Kind]func() Command{
-		KindConfigure:       func() Command { return new(Configure) },
-		KindPutUser:         func() Command { return new(PutUser) },
-		KindSetUserState:    func() Command { return new(SetUserState) },
-		KindSetPassword:     func() Command { return new(SetPassword) },
-		KindSignIn:          func() Command { return new(SignIn) },
-		KindTouchSession:    func() Command { return new(TouchSession) },
-		KindSignOut:         func() Command { return new(SignOut) },
-		KindCreateClient:    func() Command { return new(CreateClient) },
-		KindEditClient:      func() Command { return new(EditClient) },
-		KindReviewClient:    func() Command { return new(ReviewClient) },
-		KindDeleteClient:    func() Command { return new(DeleteClient) },
-		KindImportClient:    func() Command { return new(ImportClient) },
-		KindAddSecret:       func() Command { return new(AddSecret) },
-		KindRevokeSecret:    func() Command { return new(RevokeSecret) },
-		KindAllow:           func() Command { return new(Allow) },
-		KindExchange:        func() Command { return new(Exchange) },
-		KindRefresh:         func() Command { return new(Refresh) },
-		KindRevokeGrant:     func() Command { return new(RevokeGrant) },
-		KindDisconnect:      func() Command { return new(Disconnect) },
-		KindAddKey:          func() Command { return new(AddKey) },
-		KindAcknowledgeKeys: func() Command { return new(AcknowledgeKeys) },
-		KindActivateKey:     func() Command { return new(ActivateKey) },
-		KindDropKey:         func() Command { return new(DropKey) },
-		KindSweep:           func() Command { return new(Sweep) },
-		KindBeginRestore:    func() Command { return new(BeginRestore) },
-		KindReplay:          func() Command { return new(Replay) },
-		KindRewrap:          func() Command { return new(Rewrap) },
-		KindForgetNode:      func() Command { return new(ForgetNode) },
-		KindBeginTimeline:   func() Command { return new(BeginTimeline) },
-		KindEndSession:      func() Command { return new(EndSession) },
-		KindOfferClient:     func() Command { return new(OfferClient) },
-		KindAcceptClient:    func() Command { return new(AcceptClient) },
-		KindDeclineClient:   func() Command { return new(DeclineClient) },
-		KindTransferClient:  func() Command { return new(TransferClient) },
-		KindAddUser:         func() Command { return new(AddUser) },
-		KindSetPerson:       func() Command { return new(SetPerson) },
-		KindSignInUpstream:  func() Command { return new(SignInUpstream) },
-		KindReportFailures:  func() Command { return new(ReportFailures) },
-		KindSumFailures:     func() Command { return new(SumFailures) },
-		KindMarkLogged:      func() Command { return new(MarkLogged) },
-		KindReauthenticate:  func() Command { return new(Reauthenticate) },
+func Commands() map[command.Kind]func() command.Command {
+	return map[command.Kind]func() command.Command{
+		KindConfigure:       func() command.Command { return new(Configure) },
+		KindPutUser:         func() command.Command { return new(PutUser) },
+		KindSetUserState:    func() command.Command { return new(SetUserState) },
+		KindSetPassword:     func() command.Command { return new(SetPassword) },
+		KindSignIn:          func() command.Command { return new(SignIn) },
+		KindTouchSession:    func() command.Command { return new(TouchSession) },
+		KindSignOut:         func() command.Command { return new(SignOut) },
+		KindCreateClient:    func() command.Command { return new(CreateClient) },
+		KindEditClient:      func() command.Command { return new(EditClient) },
+		KindReviewClient:    func() command.Command { return new(ReviewClient) },
+		KindDeleteClient:    func() command.Command { return new(DeleteClient) },
+		KindImportClient:    func() command.Command { return new(ImportClient) },
+		KindAddSecret:       func() command.Command { return new(AddSecret) },
+		KindRevokeSecret:    func() command.Command { return new(RevokeSecret) },
+		KindAllow:           func() command.Command { return new(Allow) },
+		KindExchange:        func() command.Command { return new(Exchange) },
+		KindRefresh:         func() command.Command { return new(Refresh) },
+		KindRevokeGrant:     func() command.Command { return new(RevokeGrant) },
+		KindDisconnect:      func() command.Command { return new(Disconnect) },
+		KindAddKey:          func() command.Command { return new(AddKey) },
+		KindAcknowledgeKeys: func() command.Command { return new(AcknowledgeKeys) },
+		KindActivateKey:     func() command.Command { return new(ActivateKey) },
+		KindDropKey:         func() command.Command { return new(DropKey) },
+		KindSweep:           func() command.Command { return new(Sweep) },
+		KindBeginRestore:    func() command.Command { return new(BeginRestore) },
+		KindReplay:          func() command.Command { return new(Replay) },
+		KindRewrap:          func() command.Command { return new(Rewrap) },
+		KindForgetNode:      func() command.Command { return new(ForgetNode) },
+		KindBeginTimeline:   func() command.Command { return new(BeginTimeline) },
+		KindEndSession:      func() command.Command { return new(EndSession) },
+		KindOfferClient:     func() command.Command { return new(OfferClient) },
+		KindAcceptClient:    func() command.Command { return new(AcceptClient) },
+		KindDeclineClient:   func() command.Command { return new(DeclineClient) },
+		KindTransferClient:  func() command.Command { return new(TransferClient) },
+		KindAddUser:         func() command.Command { return new(AddUser) },
+		KindSetPerson:       func() command.Command { return new(SetPerson) },
+		KindSignInUpstream:  func() command.Command { return new(SignInUpstream) },
+		KindReportFailures:  func() command.Command { return new(ReportFailures) },
+		KindSumFailures:     func() command.Command { return new(SumFailures) },
+		KindMarkLogged:      func() command.Command { return new(MarkLogged) },
+		KindReauthenticate:  func() command.Command { return new(Reauthenticate) },
 	}
 }

@@ -1,5 +1,7 @@
 package ledger
 
+import "github.com/mintmark-auth/mintmark/cluster/command"
+
 // Level is the feature level of these rules. The level of a cluster (Meta.Level) is that
 // of the oldest program among its nodes; it rises when the last of them was upgraded. A
 // rule that an older program doesn't have, or decides in another way, must apply only
@@ -11,4 +13,4 @@ const Level = 1
 
 // Since returns the kinds of commands that level 1 doesn't have, each with the lowest
 // level at which it may be proposed.
-func Since() map[Kind]uint32 { return map[Kind]uint32{} }
+func Since() map[command.Kind]uint32 { return map[command.Kind]uint32{} }

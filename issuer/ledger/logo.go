@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // MaxLogo is the size of the greatest logo, in bytes.
@@ -83,8 +85,8 @@ func (c *Client) logos() []string {
 
 // putLogo returns the change that stores the picture of a profile, or none if the state
 // already has that picture.
-func (v View) putLogo(p Profile, picture []byte) ([]Change, *Refusal) {
-	bad := func(note string) ([]Change, *Refusal) { return nil, badField("logo", note).Outcome.Refusal }
+func (v View) putLogo(p Profile, picture []byte) ([]command.Change, *Refusal) {
+	bad := func(note string) ([]command.Change, *Refusal) { return nil, outcome(badField("logo", note)).Refusal }
 	if len(p.Logo)+len(picture) == 0 {
 		return nil, nil
 	}
@@ -107,5 +109,5 @@ func (v View) putLogo(p Profile, picture []byte) ([]Change, *Refusal) {
 	case kept:
 		return nil, nil
 	}
-	return []Change{put(TableLogos, &Logo{ID: id, Bytes: picture})}, nil
+	return []command.Change{put(TableLogos, &Logo{ID: id, Bytes: picture})}, nil
 }

@@ -50,7 +50,7 @@ func TestLogos(t *testing.T) {
 			create := &ledger.CreateClient{Actor: operator, ID: "app", Owner: "u-bob", Type: ledger.Public, Profile: p, Logo: test.picture}
 			w.run("create other owner=bob scopes=PROFILE_READ")
 			edit := &ledger.EditClient{Actor: operator, ID: "other", Revision: 1, Profile: p, Logo: test.picture}
-			for _, c := range []ledger.Command{create, edit} {
+			for _, c := range []command.Command{create, edit} {
 				o, _ := w.do(c, "", false)
 				if test.note != "" {
 					require.Equal(t, "logo", o.Refusal.Field)
@@ -87,7 +87,7 @@ func TestGreatestClientFits(t *testing.T) {
 	p.Name = "App"
 	edit := &ledger.EditClient{Actor: actor, ID: id, Revision: 1, Profile: p, Logo: picture, Confirm: true}
 	w.must(edit)
-	for _, c := range []ledger.Command{create, edit} {
+	for _, c := range []command.Command{create, edit} {
 		encoded, err := cbor.Marshal(c)
 		require.NoError(t, err)
 		require.Less(t, len(encoded), command.MaxBody)

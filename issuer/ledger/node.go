@@ -1,16 +1,22 @@
 package ledger
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // A Node is a member of the cluster, as far as rules need to know it: which
 // keys it has opened, and which cluster keys it holds.
 type Node struct {
-	ID          string    `cbor:"1,keyasint"`
-	Opened      []string  `cbor:"2,keyasint,omitempty"` // ids of keys, sorted
-	Version     string    `cbor:"3,keyasint,omitempty"`
-	Seen        Time      `cbor:"4,keyasint"`
-	Last        CommandID `cbor:"5,keyasint"`
-	ClusterKeys []string  `cbor:"6,keyasint,omitempty"` // public ids of cluster keys, sorted
+	ID          string     `cbor:"1,keyasint"`
+	Opened      []string   `cbor:"2,keyasint,omitempty"` // ids of keys, sorted
+	Version     string     `cbor:"3,keyasint,omitempty"`
+	Seen        Time       `cbor:"4,keyasint"`
+	Last        command.ID `cbor:"5,keyasint"`
+	ClusterKeys []string   `cbor:"6,keyasint,omitempty"` // public ids of cluster keys, sorted
 }
 
 // HasOpened reports whether the node has opened a key.
@@ -31,10 +37,11 @@ type AcknowledgeKeys struct {
 }
 
 // Kind is KindAcknowledgeKeys.
-func (*AcknowledgeKeys) Kind() Kind { return KindAcknowledgeKeys }
+func (*AcknowledgeKeys) Kind() command.Kind { return KindAcknowledgeKeys }
 
 // Decide changes nothing where all of it is known.
-func (c *AcknowledgeKeys) Decide(v View, m Meta) Decision {
+func (c *AcknowledgeKeys) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	if c.Node == "" {
 		return badField("node", "is empty")
 	}
@@ -44,7 +51,7 @@ func (c *AcknowledgeKeys) Decide(v View, m Meta) Decision {
 		return accept(Outcome{ID: n.ID})
 	}
 	return accept(Outcome{ID: c.Node}, put(TableNodes, &Node{
-		ID: c.Node, Opened: opened, ClusterKeys: holds, Version: c.Version, Seen: m.At, Last: m.ID,
+		ID: c.Node, Opened: opened, ClusterKeys: holds, Version: c.Version, Seen: stateTime(m), Last: m.ID,
 	}))
 }
 
@@ -56,10 +63,11 @@ type ForgetNode struct {
 }
 
 // Kind is KindForgetNode.
-func (*ForgetNode) Kind() Kind { return KindForgetNode }
+func (*ForgetNode) Kind() command.Kind { return KindForgetNode }
 
 // Decide accepts a node that is not known.
-func (c *ForgetNode) Decide(v View, m Meta) Decision {
+func (c *ForgetNode) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	n := v.Node(c.Node)
 	if n == nil {
 		return accept(Outcome{ID: c.Node})

@@ -1,6 +1,10 @@
 package ledger
 
-import "math"
+import (
+	"math"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // A Preview is what a replay of records would do to a state.
 type Preview struct {
@@ -25,7 +29,7 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 	}
 	var p Preview
 	var counts [lastEffect + 1]EffectCount
-	s := newReplayState(v, Meta{Seq: math.MaxUint64, At: math.MaxInt64})
+	s := newReplayState(v, command.Meta{Seq: math.MaxUint64, At: math.MaxInt64})
 	for i := range records {
 		r := &records[i]
 		if r.Seq <= backup {
@@ -48,7 +52,7 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 		}
 	}
 	if s.tooLate {
-		return Preview{}, deny(ReplayTooLate).Outcome.Refusal
+		return Preview{}, outcome(deny(ReplayTooLate)).Refusal
 	}
 	for _, id := range s.lockedOutClients() {
 		p.Unapplied = append(p.Unapplied, "client "+id+" can't authenticate: its secrets are recorded under a key that was dropped in emergency; add another (mintmark client secret add "+id+"), where it has two after revoking one (mintmark client secret revoke)")

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -57,7 +58,7 @@ func TestChainProperties(t *testing.T) {
 
 			proof := ledger.ClientAuth{Client: "app", Secret: true, Digests: []ledger.Digest{{Key: 1, MAC: sha256.Sum256([]byte(secret))}}}
 			link := &ledger.CredentialRef{Grant: id16("g"), Generation: generation, Key: 1}
-			var c ledger.Command = &ledger.Exchange{ClientAuth: proof, Credential: link, Redirect: sha256.Sum256([]byte("https://app.example/cb"))}
+			var c command.Command = &ledger.Exchange{ClientAuth: proof, Credential: link, Redirect: sha256.Sum256([]byte("https://app.example/cb"))}
 			if refresh {
 				c = &ledger.Refresh{ClientAuth: proof, Credential: link}
 			}

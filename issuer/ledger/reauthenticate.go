@@ -1,6 +1,12 @@
 package ledger
 
-import "time"
+import (
+	"time"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // ReauthenticateAfter is how old the sign-in of an administrator may be for three acts:
 // to make an administrator, to set another user's password, and to transfer a client.
@@ -18,16 +24,16 @@ const ReauthenticateAfter = 15 * time.Minute
 func (s *Session) Fresh(at Time) bool { return at < s.Authenticated.Add(ReauthenticateAfter) }
 
 // fresh reports whether i may do acts that need a fresh sign-in.
-func (i caller) fresh(m Meta) bool { return i.operator || i.session.Fresh(m.At) }
+func (i caller) fresh(m command.Meta) bool { return i.operator || i.session.Fresh(stateTime(m)) }
 
 // authenticatedAt returns the time of a sign-in at a provider. said is the provider's
 // auth_time, or 0 if the provider sent none; then the time of the command counts. The
 // result is never later than that: the provider's clock may be ahead.
-func authenticatedAt(authTime Time, m Meta) Time {
+func authenticatedAt(authTime Time, m command.Meta) Time {
 	if authTime == 0 {
-		return m.At
+		return stateTime(m)
 	}
-	return min(authTime, m.At)
+	return min(authTime, stateTime(m))
 }
 
 // Reauthenticate records that the user of a session has authenticated again, by password
@@ -45,11 +51,12 @@ type Reauthenticate struct {
 }
 
 // Kind is KindReauthenticate.
-func (*Reauthenticate) Kind() Kind { return KindReauthenticate }
+func (*Reauthenticate) Kind() command.Kind { return KindReauthenticate }
 
 // Decide refuses a proof that is not of the session's own user.
-func (c *Reauthenticate) Decide(v View, m Meta) Decision {
-	u, s := v.SignedIn(c.Session, m.At)
+func (c *Reauthenticate) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
+	u, s := v.SignedIn(c.Session, stateTime(m))
 	switch {
 	case u == nil:
 		return deny(NotSignedIn)

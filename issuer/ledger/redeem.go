@@ -1,6 +1,9 @@
 package ledger
 
-import "github.com/mintmark-auth/mintmark/issuer/oauth"
+import (
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
 
 // A CredentialRef is what a genuine credential names: a grant, a generation, and the
 // key it was made under. The node that has the request has checked the MAC.
@@ -15,7 +18,7 @@ type CredentialRef struct {
 // them changes nothing.
 type redemption struct {
 	v        View
-	m        Meta
+	m        command.Meta
 	auth     authentication
 	settings *Settings
 	grant    *Grant
@@ -27,9 +30,9 @@ type redemption struct {
 // authenticated, so that a wrong secret is always invalid_client.
 //
 // The decision is final where ok is false.
-func beginRedemption(v View, m Meta, p ClientAuth, link *CredentialRef) (r redemption, d Decision, ok bool) {
+func beginRedemption(v View, m command.Meta, p ClientAuth, link *CredentialRef) (r redemption, d command.Decision, ok bool) {
 	auth, cause, again := v.authenticate(p)
-	genuine := func(d Decision) Decision {
+	genuine := func(d command.Decision) command.Decision {
 		if link == nil {
 			return d
 		}
@@ -37,7 +40,7 @@ func beginRedemption(v View, m Meta, p ClientAuth, link *CredentialRef) (r redem
 	}
 	switch {
 	case cause != NoCause && again:
-		return r, Decision{Outcome: Outcome{Unknown: true}}, false
+		return r, command.Decision{Outcome: Outcome{Unknown: true}}, false
 	case cause != NoCause:
 		return r, genuine(refuse(oauth.InvalidClient, cause)), false
 	}
@@ -60,7 +63,7 @@ func beginRedemption(v View, m Meta, p ClientAuth, link *CredentialRef) (r redem
 		// it leaked: that is no proof. Nor can what is due be minted under one.
 		return r, r.refuse(oauth.InvalidGrant, KeyNotRecorded, link, 0), false
 	}
-	return r, Decision{}, true
+	return r, command.Decision{}, true
 }
 
 // decided reports whether this same command was accepted before and the grant has not
@@ -72,8 +75,8 @@ func (r redemption) decided() bool {
 
 // refuse names grant and generation: the client has proven that both are its
 // own.
-func (r redemption) refuse(code oauth.Code, cause Cause, l *CredentialRef, when Time) Decision {
-	return Decision{Outcome: Outcome{Refusal: &Refusal{
+func (r redemption) refuse(code oauth.Code, cause Cause, l *CredentialRef, when Time) command.Decision {
+	return command.Decision{Outcome: Outcome{Refusal: &Refusal{
 		Code: code, Cause: cause, Named: true,
 		Grant: r.grant.ID, Presented: l.Generation, Due: r.grant.Due, When: when,
 	}}, ConfirmFresh: true, Authenticated: r.auth.bySecret()}
@@ -83,20 +86,20 @@ func (r redemption) refuse(code oauth.Code, cause Cause, l *CredentialRef, when 
 // finds that the row has moved on since. Whether it was this command that
 // moved it can't be told any more, so nothing may be concluded from it, least
 // of all reuse. A fast-forward that is still open has not moved it.
-func (r redemption) outcomeUnknown(l *CredentialRef) (Decision, bool) {
+func (r redemption) outcomeUnknown(l *CredentialRef) (command.Decision, bool) {
 	if r.m.Again && r.grant.Due != l.Generation && !r.mayFastForward(l) {
-		return Decision{Outcome: Outcome{Unknown: true}}, true
+		return command.Decision{Outcome: Outcome{Unknown: true}}, true
 	}
-	return Decision{}, false
+	return command.Decision{}, false
 }
 
 // reuse ends the grant: somebody presented a credential that was spent
 // before (RFC 6749 §4.1.2, RFC 9700 §4.14.2). end is what is told from now
 // on.
-func (r redemption) reuse(cause, end Cause, l *CredentialRef) Decision {
+func (r redemption) reuse(cause, end Cause, l *CredentialRef) command.Decision {
 	d := r.refuse(oauth.InvalidGrant, cause, l, r.grant.Spent)
 	d.ConfirmFresh, d.Authenticated, d.ReuseDetected = false, false, true
-	d.Changes = []Change{
+	d.Changes = []command.Change{
 		put(TableGrants, r.grant.withEnd(end, r.m)),
 		event(r.m, Event{
 			Kind: EventReuse, Actor: r.auth.client.ID, Client: r.grant.Client, User: r.grant.User, Grant: r.grant.ID,
@@ -107,33 +110,33 @@ func (r redemption) reuse(cause, end Cause, l *CredentialRef) Decision {
 }
 
 // checkLive refuses a grant that accepts nothing any more.
-func (r redemption) checkLive(l *CredentialRef) (Decision, bool) {
+func (r redemption) checkLive(l *CredentialRef) (command.Decision, bool) {
 	if cause, when := r.grant.ended(r.user); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, l, when), false
 	}
-	return Decision{}, true
+	return command.Decision{}, true
 }
 
 // checkDue refuses a credential that is due and has expired, or that isn't the
 // one that was made. key is the one to make its successor under.
-func (r redemption) checkDue(l *CredentialRef) (key uint32, d Decision, ok bool) {
-	if cause, when := r.v.expired(r.grant, r.settings, r.grant.Due, r.m.At); cause != NoCause {
+func (r redemption) checkDue(l *CredentialRef) (key uint32, d command.Decision, ok bool) {
+	if cause, when := r.v.expired(r.grant, r.settings, r.grant.Due, stateTime(r.m)); cause != NoCause {
 		return 0, r.refuse(oauth.InvalidGrant, cause, l, when), false
 	}
 	key = r.v.ActiveKey(ForCredentials).Number
 	if l.Key != r.grant.Key || l.Key != key && !r.v.keyKnown(l.Key) {
 		return 0, r.refuse(oauth.InvalidGrant, KeyNotRecorded, l, 0), false
 	}
-	return key, Decision{}, true
+	return key, command.Decision{}, true
 }
 
 // issue accepts: g is the grant's row afterwards. A legacy grant that was
 // asked for some scopes gives a token of these scopes, limited by them.
-func (r redemption) issue(g *Grant, scope string, retry bool, changes ...Change) Decision {
+func (r redemption) issue(g *Grant, scope string, retry bool, changes ...command.Change) command.Decision {
 	signing := r.v.ActiveKey(ForSigning)
-	at := r.user.issuedAt(r.m.At)
-	if signing == nil || at > r.m.At.Add(MaxAhead) {
-		return Decision{Outcome: Outcome{Unknown: true}}
+	at := r.user.issuedAt(stateTime(r.m))
+	if signing == nil || at > stateTime(r.m).Add(MaxAhead) {
+		return command.Decision{Outcome: Outcome{Unknown: true}}
 	}
 	return accept(Outcome{Issued: &Issued{
 		Grant: g.ID, Client: g.Client, User: g.User, Scope: scope, Legacy: g.Legacy && scope == "",

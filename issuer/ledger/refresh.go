@@ -3,6 +3,9 @@ package ledger
 import (
 	"time"
 
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
@@ -24,10 +27,11 @@ type Refresh struct {
 const UnknownScope = "?"
 
 // Kind is KindRefresh.
-func (*Refresh) Kind() Kind { return KindRefresh }
+func (*Refresh) Kind() command.Kind { return KindRefresh }
 
 // Decide runs the proofs, then the rules of the chain.
-func (c *Refresh) Decide(v View, m Meta) Decision {
+func (c *Refresh) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	r, refused, ok := beginRedemption(v, m, c.ClientAuth, c.Credential)
 	if !ok {
 		return refused
@@ -49,7 +53,7 @@ func (c *Refresh) Decide(v View, m Meta) Decision {
 	retry := c.Credential.Generation < g.Due
 	if retry && !c.mayRetry(r) {
 		if c.Unspent && c.spentRecently(r) {
-			return Decision{Outcome: Outcome{Unknown: true}, ConfirmFresh: true, Authenticated: r.auth.bySecret()}
+			return command.Decision{Outcome: Outcome{Unknown: true}, ConfirmFresh: true, Authenticated: r.auth.bySecret()}
 		}
 		return r.reuse(RefreshReused, GrantEndedByReuse, c.Credential)
 	}
@@ -83,14 +87,14 @@ func (c *Refresh) mayRetry(r redemption) bool {
 
 // retryable reports whether the refresh token of a generation may be presented
 // once more.
-func (g *Grant) retryable(generation uint32, window time.Duration, m Meta) bool {
+func (g *Grant) retryable(generation uint32, window time.Duration, m command.Meta) bool {
 	return generation+1 == g.Due && g.spentWithin(window, m)
 }
 
 // Unspent reports whether, by this view, a refresh token is not spent: it is the one
 // that is due, or a later one, or the one before, which may be repeated since its
 // response may have been lost. m has the time of the request.
-func (v View) Unspent(l CredentialRef, m Meta) bool {
+func (v View) Unspent(l CredentialRef, m command.Meta) bool {
 	g := v.Grant(l.Grant)
 	if g == nil || l.Generation >= g.Due {
 		return true
@@ -101,9 +105,9 @@ func (v View) Unspent(l CredentialRef, m Meta) bool {
 
 // retry gives the same successor with a fresh access token. It is an
 // acceptance like any other, so it goes through the log.
-func (c *Refresh) retry(r redemption, narrowed string) Decision {
+func (c *Refresh) retry(r redemption, narrowed string) command.Decision {
 	g := r.grant
-	if cause, when := r.v.expired(g, r.settings, g.Due, r.m.At); cause != NoCause {
+	if cause, when := r.v.expired(g, r.settings, g.Due, stateTime(r.m)); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, c.Credential, when)
 	}
 	if !r.v.keyKnown(g.Key) {
@@ -111,7 +115,7 @@ func (c *Refresh) retry(r redemption, narrowed string) Decision {
 		return r.refuse(oauth.InvalidGrant, KeyNotRecorded, c.Credential, 0)
 	}
 	next := *g
-	next.Used, next.Last = max(r.m.At, g.Spent+1), r.m.ID
+	next.Used, next.Last = max(stateTime(r.m), g.Spent+1), r.m.ID
 	first := g.Used == g.Spent // the first repetition for this generation
 	if first {
 		next.Repeats = min(g.Repeats+1, sharedAfter)
@@ -121,16 +125,16 @@ func (c *Refresh) retry(r redemption, narrowed string) Decision {
 		changes = append(changes, event(r.m, Event{Kind: kind, Actor: g.Client, Client: g.Client, User: g.User, Grant: g.ID}))
 	}
 	switch {
-	case next.Shared() && g.SharedDay != r.m.At.day():
-		next.SharedDay = r.m.At.day()
+	case next.Shared() && g.SharedDay != stateTime(r.m).day():
+		next.SharedDay = stateTime(r.m).day()
 		audit(EventShared)
 	case g.auditsRetry(r.m):
-		next.RetryDay = r.m.At.day()
+		next.RetryDay = stateTime(r.m).day()
 		audit(EventRetried)
 	}
 	d := r.issue(&next, narrowed, true, changes...)
-	if d.Outcome.Issued != nil {
-		d.Outcome.Issued.Shared = first && next.Shared()
+	if outcome(d).Issued != nil {
+		outcome(d).Issued.Shared = first && next.Shared()
 	}
 	return d
 }
@@ -144,8 +148,8 @@ func (c *Refresh) retry(r redemption, narrowed string) Decision {
 // may have 10,000 such events a day, which its users' own sign-ins outnumber, and
 // a bound would let whoever asks again for one grant hide behind the others.
 // Nobody can make many grants for it either: see maxAllowsPerDay.
-func (g *Grant) auditsRetry(m Meta) bool {
-	return g.RetryDay != m.At.day()
+func (g *Grant) auditsRetry(m command.Meta) bool {
+	return g.RetryDay != stateTime(m).day()
 }
 
 // narrow is the scope of the access token: all of the grant, or less where

@@ -3,6 +3,10 @@ package ledger
 import (
 	"fmt"
 	"slices"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // Replay applies what was taken away after a backup to the state that came
@@ -47,10 +51,11 @@ func Replays(backup uint64, records []Record) []*Replay {
 }
 
 // Kind is KindReplay.
-func (*Replay) Kind() Kind { return KindReplay }
+func (*Replay) Kind() command.Kind { return KindReplay }
 
 // Decide skips what the state does not have: it was made after the backup.
-func (c *Replay) Decide(v View, m Meta) Decision {
+func (c *Replay) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	restore := v.Restore()
 	switch {
 	case restore.Count == 0:
@@ -59,7 +64,7 @@ func (c *Replay) Decide(v View, m Meta) Decision {
 		return badField("backup", "is later than the restore")
 	}
 	if refused := checkRecords(c.Records); refused != nil {
-		return Decision{Outcome: Outcome{Refusal: refused}}
+		return command.Decision{Outcome: Outcome{Refusal: refused}}
 	}
 	records := c.newRecords(restore)
 	effects, changed := 0, 0
@@ -76,7 +81,7 @@ func (c *Replay) Decide(v View, m Meta) Decision {
 	for i := range records {
 		for j := range records[i].Effects {
 			e := &records[i].Effects[j]
-			if s.apply(e, min(records[i].when(e), m.At)) {
+			if s.apply(e, min(records[i].when(e), stateTime(m))) {
 				changed++
 			}
 		}
@@ -102,8 +107,8 @@ func (c *Replay) newRecords(r *Restore) []Record {
 
 // journal has the effects once more, under their new position: a second
 // restore of the same backup finds them in the journal of this cluster.
-func (c *Replay) journal(v View, m Meta) *Record {
-	r := &Record{Seq: m.Seq, At: m.At, Actor: Operator}
+func (c *Replay) journal(v View, m command.Meta) *Record {
+	r := &Record{Seq: m.Seq, At: stateTime(m), Actor: Operator}
 	for _, old := range c.newRecords(v.Restore()) {
 		for _, e := range old.Effects {
 			e.At = old.when(&e)
@@ -119,7 +124,7 @@ func (c *Replay) journal(v View, m Meta) *Record {
 // checkRecords refuses what can't be replayed as a whole. To skip a record
 // silently would give back what it took.
 func checkRecords(records []Record) *Refusal {
-	bad := func(note string) *Refusal { return badField("records", note).Outcome.Refusal }
+	bad := func(note string) *Refusal { return outcome(badField("records", note)).Refusal }
 	for i := range records {
 		if i > 0 && records[i].Seq <= records[i-1].Seq {
 			return bad("are not in order")

@@ -3,13 +3,15 @@ package ledger
 import (
 	"bytes"
 	"slices"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // replayState is a state that effects are applied to without writing: rows that
 // changed are kept aside until all are applied.
 type replayState struct {
 	v View
-	m Meta
+	m command.Meta
 
 	users    overlay[string, User]
 	clients  overlay[string, Client]
@@ -20,7 +22,7 @@ type replayState struct {
 	tooLate bool // the keyring has a key that stands in the way of one of the records
 }
 
-func newReplayState(v View, m Meta) *replayState {
+func newReplayState(v View, m command.Meta) *replayState {
 	return &replayState{
 		v: v, m: m,
 		users:    overlay[string, User]{read: v.User, rows: map[string]*User{}},
@@ -52,7 +54,7 @@ func (a *overlay[K, R]) put(id K, row *R) {
 	a.rows[id] = row
 }
 
-func (a *overlay[K, R]) changes(to []Change, table string) []Change {
+func (a *overlay[K, R]) changes(to []command.Change, table string) []command.Change {
 	for _, id := range a.order {
 		if row := a.rows[id]; row != nil {
 			to = append(to, put(table, row))
@@ -64,7 +66,7 @@ func (a *overlay[K, R]) changes(to []Change, table string) []Change {
 }
 
 // changes are those of all effects that were applied.
-func (s *replayState) changes() []Change {
+func (s *replayState) changes() []command.Change {
 	list := s.users.changes(nil, TableUsers)
 	list = s.clients.changes(list, TableClients)
 	list = s.grants.changes(list, TableGrants)
@@ -180,5 +182,5 @@ func (s *replayState) affectedUser(e *Effect) *User {
 	if s.v.UserByName(name) != nil {
 		name = ""
 	}
-	return &User{ID: e.User, Username: name, FormerIdentity: e.Identity, Created: s.m.At}
+	return &User{ID: e.User, Username: name, FormerIdentity: e.Identity, Created: stateTime(s.m)}
 }

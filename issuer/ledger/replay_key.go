@@ -94,7 +94,7 @@ func (s *replayState) addKey(k Key) bool {
 		k.State, k.Activated = KeyAnnounced, 0
 	}
 	k.Last = s.m.ID
-	k.clampTimes(s.m.At)
+	k.clampTimes(stateTime(s.m))
 	s.keyring = append(s.keyring, &k)
 	return true
 }

@@ -1,6 +1,12 @@
 package ledger
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // A Restore describes the last restore from a backup, or the last recovery of the only
 // remaining node. Commands that the backup or that node doesn't have are lost. Some
@@ -8,11 +14,11 @@ import "slices"
 // came out of the backup or of that node. There is one Restore; before the first
 // restore or recovery it has only Timelines.
 type Restore struct {
-	ID    string    `cbor:"1,keyasint"` // always RestoreID
-	Count uint32    `cbor:"2,keyasint"` // of restores and recoveries, including this one
-	Seq   uint64    `cbor:"3,keyasint"` // Meta.Seq of the command that began it: rows born at or before it came out of the backup or the remaining node
-	At    Time      `cbor:"4,keyasint"` // of the last restore, 0 before the first; a recovery doesn't set it, since it extends no expiry
-	Last  CommandID `cbor:"5,keyasint"`
+	ID    string     `cbor:"1,keyasint"` // always RestoreID
+	Count uint32     `cbor:"2,keyasint"` // of restores and recoveries, including this one
+	Seq   uint64     `cbor:"3,keyasint"` // Meta.Seq of the command that began it: rows born at or before it came out of the backup or the remaining node
+	At    Time       `cbor:"4,keyasint"` // of the last restore, 0 before the first; a recovery doesn't set it, since it extends no expiry
+	Last  command.ID `cbor:"5,keyasint"`
 
 	// Replayed is the Seq of the last Record that was replayed since, in the
 	// counting of the cluster that wrote it.
@@ -28,8 +34,8 @@ type Restore struct {
 // then used again, for other commands, so that a journal of one timeline says
 // nothing about another.
 type Timeline struct {
-	ID   CommandID `cbor:"1,keyasint"`
-	From uint64    `cbor:"2,keyasint"` // Seq of its first command
+	ID   command.ID `cbor:"1,keyasint"`
+	From uint64     `cbor:"2,keyasint"` // Seq of its first command
 }
 
 // RestoreID is the id of the one row of restores.
@@ -47,11 +53,12 @@ type BeginRestore struct {
 }
 
 // Kind is KindBeginRestore.
-func (*BeginRestore) Kind() Kind { return KindBeginRestore }
+func (*BeginRestore) Kind() command.Kind { return KindBeginRestore }
 
 // Decide starts what is counted anew: waits for what was idle, and one fast-forward
 // of every grant.
-func (c *BeginRestore) Decide(v View, m Meta) Decision {
+func (c *BeginRestore) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	old := v.Restore()
 	if old.Count > 0 && old.Last == m.ID {
 		return accept(Outcome{ID: RestoreID})
@@ -60,7 +67,7 @@ func (c *BeginRestore) Decide(v View, m Meta) Decision {
 		return badField("backup", "is later than the restore")
 	}
 	lives := append(slices.Clip(old.Timelines), Timeline{ID: m.ID, From: c.Backup + 1})
-	next := &Restore{ID: RestoreID, Count: old.Count + 1, Seq: m.Seq, At: m.At, Last: m.ID, Timelines: lives}
+	next := &Restore{ID: RestoreID, Count: old.Count + 1, Seq: m.Seq, At: stateTime(m), Last: m.ID, Timelines: lives}
 	return accept(Outcome{ID: RestoreID}, put(TableRestores, next),
 		event(m, Event{Kind: EventRestored, Actor: Operator}))
 }
@@ -76,11 +83,12 @@ type BeginTimeline struct {
 }
 
 // Kind is KindBeginTimeline.
-func (*BeginTimeline) Kind() Kind { return KindBeginTimeline }
+func (*BeginTimeline) Kind() command.Kind { return KindBeginTimeline }
 
 // Decide changes nothing where there is the timeline that is to begin, or any where
 // that is the first.
-func (c *BeginTimeline) Decide(v View, m Meta) Decision {
+func (c *BeginTimeline) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	old := v.Restore()
 	lives := slices.Clip(old.Timelines)
 	if len(lives) == 0 {

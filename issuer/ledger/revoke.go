@@ -1,5 +1,11 @@
 package ledger
 
+import (
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
+
 // RevokeGrant ends one grant: by its user, or by an operator or
 // administrator.
 type RevokeGrant struct {
@@ -8,10 +14,11 @@ type RevokeGrant struct {
 }
 
 // Kind is KindRevokeGrant.
-func (*RevokeGrant) Kind() Kind { return KindRevokeGrant }
+func (*RevokeGrant) Kind() command.Kind { return KindRevokeGrant }
 
 // Decide accepts a grant that has ended already: what was asked for is so.
-func (c *RevokeGrant) Decide(v View, m Meta) Decision {
+func (c *RevokeGrant) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
@@ -36,10 +43,11 @@ type Disconnect struct {
 }
 
 // Kind is KindDisconnect.
-func (*Disconnect) Kind() Kind { return KindDisconnect }
+func (*Disconnect) Kind() command.Kind { return KindDisconnect }
 
 // Decide cuts: one row, however many grants there are.
-func (c *Disconnect) Decide(v View, m Meta) Decision {
+func (c *Disconnect) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
@@ -67,8 +75,8 @@ func (v View) connected(u *User, client string) bool {
 }
 
 // disconnect cuts the grants for one client, or for all.
-func (u *User) disconnect(client string, m Meta) {
-	u.revokeTokens(m.At)
+func (u *User) disconnect(client string, m command.Meta) {
+	u.revokeTokens(stateTime(m))
 	if client == "" {
 		u.GrantsRevokedBefore = m.Seq
 		return

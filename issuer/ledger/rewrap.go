@@ -1,6 +1,12 @@
 package ledger
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // A SealedKey is the private part of a key, sealed under another cluster key.
 type SealedKey struct {
@@ -19,11 +25,12 @@ type Rewrap struct {
 }
 
 // Kind is KindRewrap.
-func (*Rewrap) Kind() Kind { return KindRewrap }
+func (*Rewrap) Kind() command.Kind { return KindRewrap }
 
 // Decide refuses to lock a node out, or to leave a key behind under the old
 // cluster key.
-func (c *Rewrap) Decide(v View, m Meta) Decision {
+func (c *Rewrap) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	if c.To == "" {
 		return badField("to", "is empty")
 	}
@@ -42,7 +49,7 @@ func (c *Rewrap) Decide(v View, m Meta) Decision {
 			return deny(ClusterKeyNotStored)
 		}
 	}
-	var changes []Change
+	var changes []command.Change
 	for k := range v.Keys() {
 		next := *k
 		next.Sealed, next.SealedUnder, next.Last = sealed[k.ID], c.To, m.ID

@@ -1,15 +1,21 @@
 package ledger
 
+import (
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
+
 // A Session is one signed-in browser. The row has the digest of the session
 // id, so that a snapshot lets nobody in.
 type Session struct {
-	ID         [32]byte  `cbor:"1,keyasint"` // SHA-256 of the session id
-	User       string    `cbor:"2,keyasint"`
-	CreatedSeq uint64    `cbor:"3,keyasint"`
-	Created    Time      `cbor:"4,keyasint"`
-	Seen       Time      `cbor:"5,keyasint"` // to touchEvery
-	Agent      string    `cbor:"6,keyasint,omitempty"`
-	Last       CommandID `cbor:"7,keyasint"`
+	ID         [32]byte   `cbor:"1,keyasint"` // SHA-256 of the session id
+	User       string     `cbor:"2,keyasint"`
+	CreatedSeq uint64     `cbor:"3,keyasint"`
+	Created    Time       `cbor:"4,keyasint"`
+	Seen       Time       `cbor:"5,keyasint"` // to touchEvery
+	Agent      string     `cbor:"6,keyasint,omitempty"`
+	Last       command.ID `cbor:"7,keyasint"`
 	// Authenticated is when the user last authenticated: at the sign-in, or by a
 	// Reauthenticate since.
 	Authenticated Time `cbor:"8,keyasint"`
@@ -58,11 +64,11 @@ type caller struct {
 	operator bool
 }
 
-func (v View) identify(a Actor, m Meta) (caller, Cause) {
+func (v View) identify(a Actor, m command.Meta) (caller, Cause) {
 	if a.Operator {
 		return caller{operator: true}, NoCause
 	}
-	u, s := v.SignedIn(a.Session, m.At)
+	u, s := v.SignedIn(a.Session, stateTime(m))
 	if u == nil {
 		return caller{}, NotSignedIn
 	}
@@ -70,7 +76,7 @@ func (v View) identify(a Actor, m Meta) (caller, Cause) {
 }
 
 // identifyAdministrator is identify for what nobody else may do.
-func (v View) identifyAdministrator(a Actor, m Meta) (caller, Cause) {
+func (v View) identifyAdministrator(a Actor, m command.Meta) (caller, Cause) {
 	who, cause := v.identify(a, m)
 	if cause == NoCause && !who.administrator() {
 		cause = NotAllowed
@@ -107,10 +113,11 @@ type SignIn struct {
 }
 
 // Kind is KindSignIn.
-func (*SignIn) Kind() Kind { return KindSignIn }
+func (*SignIn) Kind() command.Kind { return KindSignIn }
 
 // Decide refuses a user that is gone or has changed password meanwhile.
-func (c *SignIn) Decide(v View, m Meta) Decision {
+func (c *SignIn) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	u := v.User(c.User)
 	if cause := u.inactiveCause(); cause != NoCause {
 		return deny(cause)
@@ -124,16 +131,16 @@ func (c *SignIn) Decide(v View, m Meta) Decision {
 		}
 		return deny(AlreadyExists)
 	}
-	s := &Session{ID: c.Session, User: u.ID, Agent: clip(c.Agent, 200), Authenticated: m.At}
+	s := &Session{ID: c.Session, User: u.ID, Agent: clip(c.Agent, 200), Authenticated: stateTime(m)}
 	return accept(Outcome{ID: u.ID}, v.beginSession(s, c.Replaces, Event{Kind: EventSignedIn}, m)...)
 }
 
 // beginSession are the changes that sign s.User in and the session out that the browser
 // had.
-func (v View) beginSession(s *Session, replaces [32]byte, e Event, m Meta) []Change {
-	s.CreatedSeq, s.Created, s.Seen, s.Last = m.Seq, m.At, m.At, m.ID
+func (v View) beginSession(s *Session, replaces [32]byte, e Event, m command.Meta) []command.Change {
+	s.CreatedSeq, s.Created, s.Seen, s.Last = m.Seq, stateTime(m), stateTime(m), m.ID
 	e.Actor, e.User = s.User, s.User
-	changes := []Change{put(TableSessions, s), event(m, e)}
+	changes := []command.Change{put(TableSessions, s), event(m, e)}
 	if old := v.Session(replaces); old != nil {
 		changes = append(changes, remove(TableSessions, old))
 	}
@@ -149,19 +156,20 @@ type TouchSession struct {
 }
 
 // Kind is KindTouchSession.
-func (*TouchSession) Kind() Kind { return KindTouchSession }
+func (*TouchSession) Kind() command.Kind { return KindTouchSession }
 
 // Decide changes nothing for a session that is over or was seen just now.
-func (c *TouchSession) Decide(v View, m Meta) Decision {
-	u, s := v.SignedIn(c.Session, m.At)
+func (c *TouchSession) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
+	u, s := v.SignedIn(c.Session, stateTime(m))
 	if u == nil {
 		return deny(NotSignedIn)
 	}
-	if !s.StaleSeen(m.At) {
+	if !s.StaleSeen(stateTime(m)) {
 		return accept(Outcome{ID: u.ID})
 	}
 	next := *s
-	next.Seen, next.Last = m.At, m.ID
+	next.Seen, next.Last = stateTime(m), m.ID
 	return accept(Outcome{ID: u.ID}, put(TableSessions, &next))
 }
 
@@ -172,16 +180,17 @@ type SignOut struct {
 }
 
 // Kind is KindSignOut.
-func (*SignOut) Kind() Kind { return KindSignOut }
+func (*SignOut) Kind() command.Kind { return KindSignOut }
 
 // Decide accepts a session that is already over: the user is signed out.
-func (c *SignOut) Decide(v View, m Meta) Decision {
+func (c *SignOut) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	s := v.Session(c.Session)
 	if s == nil {
 		return accept(Outcome{})
 	}
-	changes := []Change{remove(TableSessions, s)}
-	if u, _ := v.SignedIn(c.Session, m.At); u != nil && c.Everywhere {
+	changes := []command.Change{remove(TableSessions, s)}
+	if u, _ := v.SignedIn(c.Session, stateTime(m)); u != nil && c.Everywhere {
 		next := u.changed(m)
 		next.SessionsRevokedBefore = m.Seq
 		changes = append(changes, put(TableUsers, next))

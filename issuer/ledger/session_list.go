@@ -4,6 +4,10 @@ import (
 	"cmp"
 	"encoding/hex"
 	"slices"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // MaxSessionsPerUser is how many sessions a user may have. No person has so many
@@ -73,10 +77,11 @@ type EndSession struct {
 }
 
 // Kind is KindEndSession.
-func (*EndSession) Kind() Kind { return KindEndSession }
+func (*EndSession) Kind() command.Kind { return KindEndSession }
 
 // Decide accepts a session that is gone: what was asked for is so.
-func (c *EndSession) Decide(v View, m Meta) Decision {
+func (c *EndSession) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)

@@ -4,6 +4,10 @@ import (
 	"net/netip"
 	"strings"
 	"time"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // Settings are replicated, so that no node's flag reaches a decision. There
@@ -25,8 +29,8 @@ type Settings struct {
 	SessionAbsolute   time.Duration `cbor:"12,keyasint"`
 	JWKSMaxAge        time.Duration `cbor:"13,keyasint"`
 
-	Last     CommandID `cbor:"14,keyasint"`
-	Declared string    `cbor:"15,keyasint,omitempty"` // as Client.Declared
+	Last     command.ID `cbor:"14,keyasint"`
+	Declared string     `cbor:"15,keyasint,omitempty"` // as Client.Declared
 
 	RotateEvery time.Duration `cbor:"16,keyasint,omitempty"` // see Rotation; RotateNever is off, 0 the default
 
@@ -135,14 +139,15 @@ type Configure struct {
 	// ExpectedLast is the Settings.Last that the sender has read and changed. The command is
 	// refused if the settings have changed since: otherwise one of two operators would
 	// undo the other's change. Zero replaces any settings.
-	ExpectedLast CommandID `cbor:"3,keyasint,omitzero"`
+	ExpectedLast command.ID `cbor:"3,keyasint,omitzero"`
 }
 
 // Kind is KindConfigure.
-func (*Configure) Kind() Kind { return KindConfigure }
+func (*Configure) Kind() command.Kind { return KindConfigure }
 
 // Decide accepts settings within their bounds.
-func (c *Configure) Decide(v View, m Meta) Decision {
+func (c *Configure) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	s := c.Settings
 	if field, note := s.Check(); field != "" {
 		return badField(field, note)
@@ -150,14 +155,14 @@ func (c *Configure) Decide(v View, m Meta) Decision {
 	s.ID = SettingsID
 	old := *v.Settings()
 	s.Last, s.CachedJWKSUntil = old.Last, old.CachedJWKSUntil
-	if (s == old || c.First || old.Last == m.ID) && old.Last != (CommandID{}) {
+	if (s == old || c.First || old.Last == m.ID) && old.Last != (command.ID{}) {
 		return accept(Outcome{ID: s.ID})
 	}
-	if c.ExpectedLast != (CommandID{}) && c.ExpectedLast != old.Last {
+	if c.ExpectedLast != (command.ID{}) && c.ExpectedLast != old.Last {
 		return deny(Conflict)
 	}
-	if s.JWKSMaxAge < old.JWKSMaxAge && old.Last != (CommandID{}) {
-		s.CachedJWKSUntil = max(old.CachedJWKSUntil, m.At.Add(2*old.JWKSMaxAge))
+	if s.JWKSMaxAge < old.JWKSMaxAge && old.Last != (command.ID{}) {
+		s.CachedJWKSUntil = max(old.CachedJWKSUntil, stateTime(m).Add(2*old.JWKSMaxAge))
 	}
 	s.Last = m.ID
 	return accept(Outcome{ID: s.ID}, put(TableSettings, &s),

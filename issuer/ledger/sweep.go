@@ -3,6 +3,10 @@ package ledger
 import (
 	"slices"
 	"time"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // MaxSweep bounds one Sweep: it may touch a grant, its user and no more than
@@ -108,16 +112,17 @@ type Sweep struct {
 }
 
 // Kind is KindSweep.
-func (*Sweep) Kind() Kind { return KindSweep }
+func (*Sweep) Kind() command.Kind { return KindSweep }
 
 // Decide skips what turns out to be alive.
-func (c *Sweep) Decide(v View, m Meta) Decision {
-	var changes []Change
+func (c *Sweep) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
+	var changes []command.Change
 	lists := map[string]*User{} // users whose lists of grants change
 	var order []string          // maps have no order, and decisions must
 	for _, id := range c.Grants[:min(len(c.Grants), MaxSweep)] {
 		g := v.Grant(id)
-		if g == nil || !v.Sweepable(g, m.At) {
+		if g == nil || !v.Sweepable(g, stateTime(m)) {
 			continue
 		}
 		changes = append(changes, remove(TableGrants, g))
@@ -143,7 +148,7 @@ func (c *Sweep) Decide(v View, m Meta) Decision {
 		if len(changes) >= 2*MaxSweep {
 			break
 		}
-		if s := v.Session(id); s != nil && v.SessionSweepable(s, m.At) {
+		if s := v.Session(id); s != nil && v.SessionSweepable(s, stateTime(m)) {
 			changes = append(changes, remove(TableSessions, s))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -63,7 +64,7 @@ func TestTimelineAfterARecovery(t *testing.T) {
 	require.NotZero(t, before.Seq)
 	w.run("user carol")
 
-	next := ledger.Timeline{ID: ledger.CommandID{7}, From: w.seq + 1}
+	next := ledger.Timeline{ID: command.ID{7}, From: w.seq + 1}
 	_, wrote := w.do(&ledger.BeginTimeline{Next: &next}, "", false)
 	require.True(t, wrote)
 	after := *w.view().Restore()
@@ -79,7 +80,7 @@ func TestTimelineAfterARecovery(t *testing.T) {
 	require.False(t, wrote)
 
 	for _, from := range []uint64{0, w.seq + 100} {
-		o, _ := w.do(&ledger.BeginTimeline{Next: &ledger.Timeline{ID: ledger.CommandID{8}, From: from}}, "", false)
+		o, _ := w.do(&ledger.BeginTimeline{Next: &ledger.Timeline{ID: command.ID{8}, From: from}}, "", false)
 		require.Equal(t, ledger.BadField, o.Refusal.Cause)
 	}
 }
@@ -89,7 +90,7 @@ func TestTimelineAfterARecovery(t *testing.T) {
 func TestTimelineAfterARecoveryIsTheSecond(t *testing.T) {
 	w := newEnv(t)
 	w.run("user alice")
-	next := ledger.Timeline{ID: ledger.CommandID{7}, From: w.seq + 1}
+	next := ledger.Timeline{ID: command.ID{7}, From: w.seq + 1}
 	w.must(&ledger.BeginTimeline{Next: &next})
 	lives := w.view().Timelines()
 	require.Len(t, lives, 2)
@@ -111,7 +112,7 @@ func TestReplayOfWhatTheSurvivorHas(t *testing.T) {
 		w.run(line)
 	}
 	keys, before := w.run("show keys"), w.journal
-	w.must(&ledger.BeginTimeline{Next: &ledger.Timeline{ID: ledger.CommandID{7}, From: 2}})
+	w.must(&ledger.BeginTimeline{Next: &ledger.Timeline{ID: command.ID{7}, From: 2}})
 	for _, c := range ledger.Replays(1, before) {
 		w.must(c)
 	}

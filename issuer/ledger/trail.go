@@ -1,5 +1,11 @@
 package ledger
 
+import (
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
+
 // A Trail has the properties of the audit trail as a whole. There is one row.
 type Trail struct {
 	ID string `cbor:"1,keyasint"` // always trailID
@@ -39,11 +45,12 @@ type MarkLogged struct {
 }
 
 // Kind is KindMarkLogged.
-func (*MarkLogged) Kind() Kind { return KindMarkLogged }
+func (*MarkLogged) Kind() command.Kind { return KindMarkLogged }
 
 // Decide changes nothing if a higher Seq was recorded before, or if Seq is not that of
 // an earlier command.
-func (c *MarkLogged) Decide(v View, m Meta) Decision {
+func (c *MarkLogged) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	t := *v.Trail()
 	if c.Seq <= t.Logged || c.Seq >= m.Seq {
 		return accept(Outcome{})
@@ -54,7 +61,7 @@ func (c *MarkLogged) Decide(v View, m Meta) Decision {
 
 // removeEvents returns the changes that remove events, at most that many, and that
 // record the last revocation lost with them. Events that are in no log yet stay.
-func (v View) removeEvents(seqs []uint64, most int) (changes []Change) {
+func (v View) removeEvents(seqs []uint64, most int) (changes []command.Change) {
 	t := *v.Trail()
 	removed := make(map[uint64]bool, len(seqs))
 	for _, seq := range seqs {

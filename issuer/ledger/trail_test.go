@@ -11,7 +11,6 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
-	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 // A bound is why nobody can write so many events of a kind that they push out of
@@ -132,10 +131,10 @@ func (w *env) checkTrail(v ledger.View) {
 }
 
 // quick decides a command and looks at nothing else.
-func (w *env) quick(c ledger.Command, n int) ledger.Outcome {
+func (w *env) quick(c command.Command, n int) ledger.Outcome {
 	var id command.ID
 	binary.BigEndian.PutUint64(id[:], uint64(n))
-	value, _ := w.memory.Do(&replica.Entry{Command: c}, id, false)
+	value, _ := w.memory.Do(c, id, false)
 	return value.(ledger.Outcome)
 }
 

@@ -1,6 +1,10 @@
 package ledger
 
-import "time"
+import (
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // A User signs in, allows clients and may own some.
 type User struct {
@@ -30,9 +34,9 @@ type User struct {
 	RevokedBeforeByClient []RevokedBefore `cbor:"12,keyasint,omitempty"`
 	TokensRevokedBefore   Time            `cbor:"17,keyasint,omitempty"` // the latest iat that the last cut of grants revokes: see issuedAt
 
-	Created  Time      `cbor:"13,keyasint"`
-	Last     CommandID `cbor:"14,keyasint"`
-	Declared string    `cbor:"15,keyasint,omitempty"` // as Client.Declared
+	Created  Time       `cbor:"13,keyasint"`
+	Last     command.ID `cbor:"14,keyasint"`
+	Declared string     `cbor:"15,keyasint,omitempty"` // as Client.Declared
 
 	// FormerIdentity is the identity of a user whose Upstream and Subject are not kept, or
 	// not known: whoever was deleted does not come back by signing in again.
@@ -104,7 +108,7 @@ func (u *User) revokedBefore(client string) RevokedBefore {
 
 // changed is a copy of u for a command to change; slices are shared with u
 // and must be replaced.
-func (u *User) changed(m Meta) *User {
+func (u *User) changed(m command.Meta) *User {
 	next := *u
 	next.Last = m.ID
 	return &next

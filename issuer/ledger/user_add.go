@@ -1,6 +1,12 @@
 package ledger
 
-import "cmp"
+import (
+	"cmp"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
 
 // AddUser makes an account that signs in by password, as an administrator says.
 type AddUser struct {
@@ -13,10 +19,11 @@ type AddUser struct {
 }
 
 // Kind is KindAddUser.
-func (*AddUser) Kind() Kind { return KindAddUser }
+func (*AddUser) Kind() command.Kind { return KindAddUser }
 
 // Decide refuses a name that another user has.
-func (c *AddUser) Decide(v View, m Meta) Decision {
+func (c *AddUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identifyAdministrator(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
@@ -39,7 +46,7 @@ func (c *AddUser) Decide(v View, m Meta) Decision {
 	if c.Admin && !who.fresh(m) {
 		return deny(SignInTooOld)
 	}
-	u := &User{ID: c.ID, Username: c.Username, Person: c.Person, Password: c.Password, Admin: c.Admin, Created: m.At, Last: m.ID}
+	u := &User{ID: c.ID, Username: c.Username, Person: c.Person, Password: c.Password, Admin: c.Admin, Created: stateTime(m), Last: m.ID}
 	detail := ""
 	if c.Admin {
 		detail = "as an administrator"
@@ -49,7 +56,7 @@ func (c *AddUser) Decide(v View, m Meta) Decision {
 }
 
 // checkAccount says what is wrong with what people are to be told of a user.
-func (v View) checkAccount(u *User, username string, p *Person, m Meta) (field, note string) {
+func (v View) checkAccount(u *User, username string, p *Person, m command.Meta) (field, note string) {
 	if note := checkUsername(username); note != "" {
 		return "username", note
 	}
@@ -71,14 +78,15 @@ type SetPerson struct {
 	Person   Person `cbor:"4,keyasint"`
 	// ExpectedLast is the User.Last that the administrator looked at; where the user has
 	// changed since, nothing is done. Zero is any.
-	ExpectedLast CommandID `cbor:"5,keyasint,omitzero"`
+	ExpectedLast command.ID `cbor:"5,keyasint,omitzero"`
 }
 
 // Kind is KindSetPerson.
-func (*SetPerson) Kind() Kind { return KindSetPerson }
+func (*SetPerson) Kind() command.Kind { return KindSetPerson }
 
 // Decide ends no session: a name gives no right.
-func (c *SetPerson) Decide(v View, m Meta) Decision {
+func (c *SetPerson) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identifyAdministrator(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
@@ -89,7 +97,7 @@ func (c *SetPerson) Decide(v View, m Meta) Decision {
 		return deny(NotFound)
 	case old.Last == m.ID, old.Username == c.Username && old.Person == c.Person:
 		return accept(Outcome{ID: c.User})
-	case c.ExpectedLast != (CommandID{}) && c.ExpectedLast != old.Last:
+	case c.ExpectedLast != (command.ID{}) && c.ExpectedLast != old.Last:
 		return deny(Conflict)
 	}
 	if field, note := v.checkAccount(old, c.Username, &c.Person, m); note != "" {

@@ -3,6 +3,10 @@ package ledger
 import (
 	"slices"
 	"strings"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // PutUser creates a user or changes one, as an operator says. An empty
@@ -19,10 +23,11 @@ type PutUser struct {
 }
 
 // Kind is KindPutUser.
-func (*PutUser) Kind() Kind { return KindPutUser }
+func (*PutUser) Kind() command.Kind { return KindPutUser }
 
 // Decide refuses a name that another user has.
-func (c *PutUser) Decide(v View, m Meta) Decision {
+func (c *PutUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	old := v.User(c.ID)
 	switch {
 	case old != nil && (old.Last == m.ID || slices.Contains(c.Declared, old.Declared)):
@@ -38,7 +43,7 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 	}
 	if other := v.UserByName(c.Username); other != nil && other.ID != c.ID {
 		d := deny(AlreadyExists)
-		d.Outcome.Refusal.Field, d.Outcome.Refusal.Note = "username", "is taken"
+		outcome(d).Refusal.Field, outcome(d).Refusal.Note = "username", "is taken"
 		return d
 	}
 	if field, note := c.checkReserved(v, old); note != "" {
@@ -47,7 +52,7 @@ func (c *PutUser) Decide(v View, m Meta) Decision {
 	if field, note := c.Person.check(); note != "" {
 		return badField(field, note)
 	}
-	next := &User{ID: c.ID, Created: m.At}
+	next := &User{ID: c.ID, Created: stateTime(m)}
 	if old != nil {
 		*next = *old
 	}

@@ -1,5 +1,11 @@
 package ledger
 
+import (
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
+
 // A UserState is what SetUserState asks for.
 type UserState string
 
@@ -28,10 +34,11 @@ type SetUserState struct {
 }
 
 // Kind is KindSetUserState.
-func (*SetUserState) Kind() Kind { return KindSetUserState }
+func (*SetUserState) Kind() command.Kind { return KindSetUserState }
 
 // Decide writes one row: the cuts end what hangs on the user.
-func (c *SetUserState) Decide(v View, m Meta) Decision {
+func (c *SetUserState) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identifyAdministrator(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
@@ -72,14 +79,14 @@ func (c *SetUserState) Decide(v View, m Meta) Decision {
 	return accept(Outcome{ID: c.User}, put(TableUsers, next), event(m, e))
 }
 
-func (u *User) disable(m Meta) {
+func (u *User) disable(m command.Meta) {
 	u.Disabled = true
 	u.endAll(m)
 }
 
 // tombstone keeps the list of grants for the sweep, and the id, so that nobody
 // inherits it.
-func (u *User) tombstone(m Meta) {
+func (u *User) tombstone(m command.Meta) {
 	u.FormerIdentity = u.identity()
 	u.Deleted, u.Username, u.Person = true, "", Person{}
 	u.Password, u.Upstream, u.Subject, u.Admin = "", "", "", false
@@ -87,9 +94,9 @@ func (u *User) tombstone(m Meta) {
 }
 
 // endAll ends all sessions and grants that there are.
-func (u *User) endAll(m Meta) {
+func (u *User) endAll(m command.Meta) {
 	u.SessionsRevokedBefore, u.GrantsRevokedBefore, u.RevokedBeforeByClient = m.Seq, m.Seq, nil
-	u.revokeTokens(m.At)
+	u.revokeTokens(stateTime(m))
 }
 
 // SetPassword changes a password. It ends the user's other sessions.
@@ -103,11 +110,12 @@ type SetPassword struct {
 }
 
 // Kind is KindSetPassword.
-func (*SetPassword) Kind() Kind { return KindSetPassword }
+func (*SetPassword) Kind() command.Kind { return KindSetPassword }
 
 // Decide lets users change their own password, and an operator or
 // administrator any.
-func (c *SetPassword) Decide(v View, m Meta) Decision {
+func (c *SetPassword) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
 	if cause != NoCause {
 		return deny(cause)
@@ -127,11 +135,11 @@ func (c *SetPassword) Decide(v View, m Meta) Decision {
 	}
 	next := old.changed(m)
 	next.Password, next.SessionsRevokedBefore = c.Password, m.Seq
-	changes := []Change{put(TableUsers, next), event(m, Event{Kind: EventPasswordSet, Actor: who.name(), User: c.User})}
+	changes := []command.Change{put(TableUsers, next), event(m, Event{Kind: EventPasswordSet, Actor: who.name(), User: c.User})}
 	if s := v.Session(c.Actor.Session); s != nil && s.User == c.User {
 		// The browser that changed the password stays signed in.
 		kept := *s
-		kept.CreatedSeq, kept.Authenticated = m.Seq+1, m.At
+		kept.CreatedSeq, kept.Authenticated = m.Seq+1, stateTime(m)
 		changes = append(changes, put(TableSessions, &kept))
 	}
 	return accept(Outcome{ID: c.User}, changes...)

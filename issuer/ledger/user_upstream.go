@@ -5,6 +5,10 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
 // SignInUpstream makes a session for somebody whom an upstream OpenID Connect
@@ -31,11 +35,12 @@ type SignInUpstream struct {
 }
 
 // Kind is KindSignInUpstream.
-func (*SignInUpstream) Kind() Kind { return KindSignInUpstream }
+func (*SignInUpstream) Kind() command.Kind { return KindSignInUpstream }
 
 // Decide refuses somebody whose account was disabled or deleted: who may use this
 // server is decided here, whatever the provider says.
-func (c *SignInUpstream) Decide(v View, m Meta) Decision {
+func (c *SignInUpstream) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	v := At(txn)
 	if s := v.Session(c.Session); s != nil {
 		if s.Last == m.ID {
 			return accept(Outcome{ID: s.User})
@@ -46,7 +51,7 @@ func (c *SignInUpstream) Decide(v View, m Meta) Decision {
 		return badField(field, note)
 	}
 	old := v.UserBySubject(c.Issuer, c.Subject)
-	next := &User{ID: c.ID, Created: m.At}
+	next := &User{ID: c.ID, Created: stateTime(m)}
 	if old != nil {
 		if cause := old.inactiveCause(); cause != NoCause {
 			return deny(cause)

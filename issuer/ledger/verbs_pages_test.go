@@ -8,11 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // pagesCommand is command for what people do on the pages.
-func (w *env) pagesCommand(l line) ledger.Command {
+func (w *env) pagesCommand(l line) command.Command {
 	switch l.verb {
 	case "end-session":
 		return &ledger.EndSession{Actor: l.actor(), Session: sha256.Sum256([]byte("session " + l.name))}

@@ -7,11 +7,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // command is the ledger's command for a line of a scenario.
-func (w *env) command(l line) ledger.Command {
+func (w *env) command(l line) command.Command {
 	v := w.view()
 	switch l.verb {
 	case "settings":
@@ -141,7 +142,7 @@ func (w *env) command(l line) ledger.Command {
 	return c
 }
 
-func (w *env) settings(l line) ledger.Command {
+func (w *env) settings(l line) command.Command {
 	s := *w.view().Settings()
 	for key, field := range map[string]*time.Duration{
 		"code_lifetime": &s.CodeLifetime, "refresh_idle": &s.RefreshIdle, "grant_absolute": &s.GrantAbsolute,

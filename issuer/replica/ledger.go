@@ -10,6 +10,7 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -78,16 +79,16 @@ func (l *Ledger) ViewPaced(ctx context.Context) (ledger.View, error) {
 // Propose has a command decided. A view at the index has its effect. The error is
 // oauth.ErrUnavailable if nothing was decided, which includes oauth.ErrOutcomeUnknown:
 // the command may have been accepted.
-func (l *Ledger) Propose(ctx context.Context, c ledger.Command) (outcome ledger.Outcome, index uint64, err error) {
+func (l *Ledger) Propose(ctx context.Context, c command.Command) (outcome ledger.Outcome, index uint64, err error) {
 	ctx, span := l.Tracer.Start(ctx, "propose")
 	outcome, index, err = l.propose(ctx, c)
 	endProposal(span, c, outcome, index, err)
 	return outcome, index, err
 }
 
-func (l *Ledger) propose(ctx context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
+func (l *Ledger) propose(ctx context.Context, c command.Command) (ledger.Outcome, uint64, error) {
 	began := time.Now()
-	value, index, err := l.Node.Propose(ctx, &Entry{c})
+	value, index, err := l.Node.Propose(ctx, c)
 	if err != nil {
 		return ledger.Outcome{}, 0, Unavailable(err)
 	}

@@ -9,13 +9,14 @@ import (
 	"go.opentelemetry.io/otel/codes"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 // endProposal ends the span of a decision. It says what was decided and not of
 // whom: spans leave the machine.
-func endProposal(span trace.Span, c ledger.Command, o ledger.Outcome, index uint64, err error) {
+func endProposal(span trace.Span, c command.Command, o ledger.Outcome, index uint64, err error) {
 	if !span.IsRecording() {
 		span.End()
 		return

@@ -7,9 +7,9 @@ import (
 	"log/slog"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -62,7 +62,7 @@ func (t Target) rewrap(ctx context.Context) error {
 		return err
 	}
 	id := t.Node.ID()
-	for _, c := range []ledger.Command{
+	for _, c := range []command.Command{
 		&ledger.AcknowledgeKeys{Node: id, Version: t.Version, ClusterKeys: []string{key.ID()}},
 		&ledger.Rewrap{To: key.ID(), Keys: sealed, Voters: []string{id}},
 	} {
@@ -75,8 +75,8 @@ func (t Target) rewrap(ctx context.Context) error {
 
 // propose proposes a command that must not be refused. A view at the index has its
 // effect.
-func (t Target) propose(ctx context.Context, c ledger.Command) (index uint64, err error) {
-	value, index, err := t.Node.Propose(ctx, &replica.Entry{Command: c})
+func (t Target) propose(ctx context.Context, c command.Command) (index uint64, err error) {
+	value, index, err := t.Node.Propose(ctx, c)
 	if err != nil {
 		return 0, err
 	}

@@ -20,16 +20,11 @@ type Observer struct {
 
 // Applied implements cluster.ApplyObserver.
 func (o *Observer) Applied(txn *memdb.Txn, cmd command.Command, d command.Decision, m command.Meta) {
-	e, ok := cmd.(*replica.Entry)
-	if !ok || len(d.Changes) == 0 {
+	if _, ok := d.Outcome.(ledger.Outcome); !ok || len(d.Changes) == 0 { // a command of the cluster's own, or a refusal
 		o.Journal.Covered(m.Seq, m.At)
 		return
 	}
-	decision := ledger.Decision{Outcome: d.Outcome.(ledger.Outcome), Changes: make([]ledger.Change, len(d.Changes))}
-	for i, c := range d.Changes {
-		decision.Changes[i] = ledger.Change(c)
-	}
-	record := ledger.JournalRecord(ledger.At(txn), e.Command, decision, replica.Meta(m))
+	record := ledger.JournalRecord(ledger.At(txn), cmd, d, m)
 	if record == nil {
 		o.Journal.Covered(m.Seq, m.At)
 		return

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -69,7 +70,7 @@ func (t Target) replayAttached(ctx context.Context, r *cluster.Recovery, index u
 
 // proposeUntilDecided proposes a command until it is decided or ctx ends. The command
 // must have the same effect if it is decided twice.
-func (t Target) proposeUntilDecided(ctx context.Context, c ledger.Command) (index uint64, err error) {
+func (t Target) proposeUntilDecided(ctx context.Context, c command.Command) (index uint64, err error) {
 	for {
 		index, err = t.propose(ctx, c)
 		if !errors.Is(err, cluster.ErrUnavailable) && !errors.Is(err, cluster.ErrUnknown) {

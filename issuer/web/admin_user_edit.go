@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -125,10 +126,10 @@ func (f *form) person() ledger.Person {
 func expectedLast(u *ledger.User) string { return hex.EncodeToString(u.Last[:]) }
 
 // parseExpectedLast reads what expectedLast wrote.
-func parseExpectedLast(text string) (id ledger.CommandID, ok bool) {
+func parseExpectedLast(text string) (id command.ID, ok bool) {
 	b, err := hex.DecodeString(text)
 	if err != nil || len(b) != len(id) {
 		return id, false
 	}
-	return ledger.CommandID(b), true
+	return command.ID(b), true
 }

@@ -49,7 +49,7 @@ type env struct {
 	noLeader        bool         // no leader
 	noLeaderContact bool         // and not for a while
 	beforePropose   func()       // runs once, before the next command
-	proposals       []ledger.Command
+	proposals       []command.Command
 }
 
 const (
@@ -138,17 +138,17 @@ func (w *env) client(id string, change func(*ledger.ImportClient)) {
 	w.must(c)
 }
 
-func (w *env) must(c ledger.Command) ledger.Outcome {
+func (w *env) must(c command.Command) ledger.Outcome {
 	w.t.Helper()
 	out := w.do(c)
 	require.Nil(w.t, out.Refusal, "%T", c)
 	return out
 }
 
-func (w *env) do(c ledger.Command) ledger.Outcome {
+func (w *env) do(c command.Command) ledger.Outcome {
 	var id command.ID
 	_, _ = rand.Read(id[:])
-	value, wrote := w.memory.Do(&replica.Entry{Command: c}, id, false)
+	value, wrote := w.memory.Do(c, id, false)
 	if wrote {
 		w.mu.Lock()
 		w.index++
@@ -208,7 +208,7 @@ func (w *env) ViewPaced(ctx context.Context) (ledger.View, error) {
 	return w.ViewFresh(ctx)
 }
 
-func (w *env) Propose(_ context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
+func (w *env) Propose(_ context.Context, c command.Command) (ledger.Outcome, uint64, error) {
 	if f := w.beforePropose; f != nil {
 		w.beforePropose = nil
 		f()

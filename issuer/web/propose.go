@@ -3,6 +3,7 @@ package web
 import (
 	"fmt"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -11,7 +12,7 @@ import (
 // this browser wait for it. The refusal that comes back is one that the page
 // can tell beside its form; whom it should never have been shown to gets an
 // error.
-func (w *Web) propose(c *request, v *session, doing string, command ledger.Command) (*ledger.Refusal, error) {
+func (w *Web) propose(c *request, v *session, doing string, command command.Command) (*ledger.Refusal, error) {
 	out, index, err := w.config.Ledger.Propose(c.r.Context(), command)
 	switch {
 	case err != nil:

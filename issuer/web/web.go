@@ -13,6 +13,7 @@ import (
 
 	"github.com/julienschmidt/httprouter"
 
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/security"
@@ -34,7 +35,7 @@ type Ledger interface {
 	ViewPaced(ctx context.Context) (ledger.View, error)
 	// Propose has a command decided. The index is where a view shows its
 	// effect. The error is oauth.ErrUnavailable where nothing could be decided.
-	Propose(ctx context.Context, c ledger.Command) (ledger.Outcome, uint64, error)
+	Propose(ctx context.Context, c command.Command) (ledger.Outcome, uint64, error)
 	// Now is a reading of a clock that runs, for what is only shown and for
 	// limits. Decisions are stamped elsewhere.
 	Now() ledger.Time

@@ -104,17 +104,17 @@ func (w *Env) Config() admin.Config {
 }
 
 // Do decides a command that must be accepted.
-func (w *Env) Do(c ledger.Command) ledger.Outcome {
+func (w *Env) Do(c command.Command) ledger.Outcome {
 	w.t.Helper()
 	out := w.propose(c)
 	require.Nil(w.t, out.Refusal, "%T: %+v", c, out.Refusal)
 	return out
 }
 
-func (w *Env) propose(c ledger.Command) ledger.Outcome {
+func (w *Env) propose(c command.Command) ledger.Outcome {
 	var id command.ID
 	_, _ = rand.Read(id[:]) // never fails
-	out, wrote := w.memory.Do(&replica.Entry{Command: c}, id, false)
+	out, wrote := w.memory.Do(c, id, false)
 	if wrote {
 		w.Proposals.Add(1)
 	}
@@ -122,7 +122,7 @@ func (w *Env) propose(c ledger.Command) ledger.Outcome {
 }
 
 // Propose implements admin.Ledger.
-func (w *Env) Propose(_ context.Context, c ledger.Command) (ledger.Outcome, uint64, error) {
+func (w *Env) Propose(_ context.Context, c command.Command) (ledger.Outcome, uint64, error) {
 	if w.noLeader.Load() {
 		return ledger.Outcome{}, 0, oauth.ErrUnavailable
 	}

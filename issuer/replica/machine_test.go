@@ -1,0 +1,22 @@
+package replica_test
+
+import (
+	"testing"
+
+	"github.com/fxamacker/cbor/v2"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/replica"
+)
+
+// TestDoubledKeysAreRefused in a command of any kind: two nodes could read different
+// commands in one entry of the log.
+func TestDoubledKeysAreRefused(t *testing.T) {
+	commands := replica.Machine().Commands
+	require.NotEmpty(t, commands)
+	for kind, empty := range commands {
+		require.NoError(t, replica.Decode([]byte{0xa1, 0x01, 0xf6}, empty()), kind)
+		var doubled *cbor.DupMapKeyError
+		require.ErrorAs(t, replica.Decode([]byte{0xa2, 0x01, 0xf6, 0x01, 0xf6}, empty()), &doubled, kind)
+	}
+}
