@@ -87,23 +87,24 @@ func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 		auth.Digests = ring.Digests(r.Client.Secret)
 	}
 	if r.GrantType == oauth.AuthorizationCode {
-		l, err := credential.ParseCode(r.Code, ring.ChainMAC)
+		ref, err := credential.ParseCode(r.Code, ring.ChainMAC)
 		return &ledger.Exchange{
-			ClientAuth: auth, Credential: credentialRef(l, err),
+			ClientAuth: auth, Credential: genuine(ref, err),
 			Redirect: sha256.Sum256([]byte(r.RedirectURI)), Challenge: challengeOf(r.CodeVerifier),
 		}, err
 	}
-	l, err := credential.ParseRefresh(r.RefreshToken, ring.ChainMAC)
-	c := &ledger.Refresh{ClientAuth: auth, Credential: credentialRef(l, err), Scope: scopeOf(r.Scope)}
+	ref, err := credential.ParseRefresh(r.RefreshToken, ring.ChainMAC)
+	c := &ledger.Refresh{ClientAuth: auth, Credential: genuine(ref, err), Scope: scopeOf(r.Scope)}
 	c.Unspent = c.Credential != nil && i.View().Unspent(*c.Credential, command.Meta{At: int64(i.Now()), Halted: i.Node.Halted()})
 	return c, err
 }
 
-func credentialRef(l credential.Ref, err error) *ledger.CredentialRef {
+// genuine is the reference in a parsed credential, nil if the credential is invalid.
+func genuine(ref ledger.CredentialRef, err error) *ledger.CredentialRef {
 	if err != nil {
 		return nil
 	}
-	return &ledger.CredentialRef{Grant: l.Grant, Generation: l.Generation, Key: l.Key}
+	return &ref
 }
 
 // scopeOf is the requested scope in the form of a command: each name once, so that no
@@ -150,7 +151,7 @@ func (i *Issuer) mint(ctx context.Context, o *ledger.Issued, index uint64) (oaut
 	if err != nil {
 		return oauth.TokenResponse{}, fmt.Errorf("mint an access token: %w", err)
 	}
-	refresh := credential.MintRefresh(key.Chain, credential.Ref{
+	refresh := credential.MintRefresh(key.Chain, ledger.CredentialRef{
 		Key: o.CredentialKey, Grant: o.Grant, Generation: o.Generation,
 	})
 	return oauth.TokenResponse{
@@ -168,5 +169,5 @@ func (i *Issuer) Code(ctx context.Context, o *ledger.Issued, index uint64) (cred
 	if err != nil {
 		return credential.Code{}, err
 	}
-	return credential.MintCode(key.Chain, credential.Ref{Key: o.CredentialKey, Grant: o.Grant}), nil
+	return credential.MintCode(key.Chain, ledger.CredentialRef{Key: o.CredentialKey, Grant: o.Grant}), nil
 }

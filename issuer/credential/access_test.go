@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -210,7 +211,7 @@ func BenchmarkMintAccessUnsigned(b *testing.B) {
 
 func BenchmarkParseRefresh(b *testing.B) {
 	ring := keyring(b)
-	text := credential.MintRefresh(mac(b, ring, 1), credential.Ref{Key: 1, Grant: grant, Generation: 2}).Reveal()
+	text := credential.MintRefresh(mac(b, ring, 1), ledger.CredentialRef{Key: 1, Grant: grant, Generation: 2}).Reveal()
 	b.ReportAllocs()
 	for b.Loop() {
 		_, _ = credential.ParseRefresh(text, ring)

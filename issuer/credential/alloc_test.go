@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/assert"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // The race detector makes pools forget on purpose, so this runs without it.
 func TestAllocations(t *testing.T) {
 	keys := keyring(t)
 	m := mac(t, keys, 1)
-	l := credential.Ref{Key: 1, Grant: grant, Generation: 2}
+	l := ledger.CredentialRef{Key: 1, Grant: grant, Generation: 2}
 	refresh := credential.MintRefresh(m, l).Reveal()
 	assert.LessOrEqual(t, testing.AllocsPerRun(500, func() { _, _ = credential.ParseRefresh(refresh, keys) }), 2.0)
 	assert.LessOrEqual(t, testing.AllocsPerRun(500, func() { credential.MintRefresh(m, l) }), 3.0)

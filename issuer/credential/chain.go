@@ -4,6 +4,8 @@ import (
 	"crypto/subtle"
 	"encoding/base64"
 	"encoding/binary"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // A chained credential is, in text,
@@ -31,39 +33,31 @@ const (
 	chainTextSize = prefixSize + (frameSize-prefixSize)/3*4
 )
 
-// Ref names one credential in the chain of a grant. Parsing returns a Link
-// only for a credential that one of our keys made.
-type Ref struct {
-	Key        uint32   // the credential key it was made under
-	Grant      [16]byte // the grant's id
-	Generation uint32   // 0 is the authorization code, 1 the first refresh token
-}
-
-// MintCode makes the authorization code of a grant. Generation must be 0; the
-// same link and key always give the same text.
-func MintCode(m MAC, l Ref) Code {
-	if l.Generation != 0 {
+// MintCode makes the authorization code of a grant. Generation must be 0. The same
+// reference and key always give the same text.
+func MintCode(m MAC, ref ledger.CredentialRef) Code {
+	if ref.Generation != 0 {
 		panic("credential: a code has generation 0")
 	}
-	return Code{redact(mint(codePrefix, m, l))}
+	return Code{redact(mint(codePrefix, m, ref))}
 }
 
-// MintRefresh makes a refresh token. Generation must be 1 or more; the same link
+// MintRefresh makes a refresh token. Generation must be 1 or more. The same reference
 // and key always give the same text, which is what makes a retry safe.
-func MintRefresh(m MAC, l Ref) RefreshToken {
-	if l.Generation == 0 {
+func MintRefresh(m MAC, ref ledger.CredentialRef) RefreshToken {
+	if ref.Generation == 0 {
 		panic("credential: a refresh token has generation 1 or more")
 	}
-	return RefreshToken{redact(mint(refreshPrefix, m, l))}
+	return RefreshToken{redact(mint(refreshPrefix, m, ref))}
 }
 
-// ParseCode returns the link of an authorization code that is genuine.
-func ParseCode(text string, keys MACs) (Ref, error) {
+// ParseCode returns what an authorization code names, if one of the keys made it.
+func ParseCode(text string, keys MACs) (ledger.CredentialRef, error) {
 	return parse(text, codePrefix, keys)
 }
 
-// ParseRefresh returns the link of a refresh token that is genuine.
-func ParseRefresh(text string, keys MACs) (Ref, error) {
+// ParseRefresh returns what a refresh token names, if one of the keys made it.
+func ParseRefresh(text string, keys MACs) (ledger.CredentialRef, error) {
 	return parse(text, refreshPrefix, keys)
 }
 
@@ -80,13 +74,13 @@ func (f *frame) sum(m MAC) [32]byte {
 	return m.Sum(f.parts[:]...)
 }
 
-func mint(prefix string, m MAC, l Ref) string {
+func mint(prefix string, m MAC, ref ledger.CredentialRef) string {
 	f := new(frame)
 	copy(f.bytes[:], prefix)
 	f.bytes[versionAt] = chainVersion
-	binary.BigEndian.PutUint32(f.bytes[keyAt:], l.Key)
-	copy(f.bytes[grantAt:], l.Grant[:])
-	binary.BigEndian.PutUint32(f.bytes[generationAt:], l.Generation)
+	binary.BigEndian.PutUint32(f.bytes[keyAt:], ref.Key)
+	copy(f.bytes[grantAt:], ref.Grant[:])
+	binary.BigEndian.PutUint32(f.bytes[generationAt:], ref.Generation)
 	sum := f.sum(m)
 	copy(f.bytes[macAt:], sum[:])
 
@@ -98,32 +92,32 @@ func mint(prefix string, m MAC, l Ref) string {
 
 // parse checks the form, then the MAC, and the kind last: what a text claims to
 // be is believed, and reported, only once it is genuine.
-func parse(text, prefix string, keys MACs) (Ref, error) {
+func parse(text, prefix string, keys MACs) (ledger.CredentialRef, error) {
 	f, ok := decode(text)
 	if !ok {
-		return Ref{}, ErrMalformed
+		return ledger.CredentialRef{}, ErrMalformed
 	}
-	l := Ref{
+	ref := ledger.CredentialRef{
 		Key:        binary.BigEndian.Uint32(f.bytes[keyAt:]),
-		Grant:      [16]byte(f.bytes[grantAt:]),
+		Grant:      ledger.GrantID(f.bytes[grantAt:]),
 		Generation: binary.BigEndian.Uint32(f.bytes[generationAt:]),
 	}
 	isCode := text[:prefixSize] == codePrefix
-	if isCode != (l.Generation == 0) {
-		return Ref{}, ErrMalformed // minted by nobody
+	if isCode != (ref.Generation == 0) {
+		return ledger.CredentialRef{}, ErrMalformed // minted by nobody
 	}
-	m, ok := keys(l.Key)
+	m, ok := keys(ref.Key)
 	if !ok {
-		return Ref{}, ErrUnknownKey
+		return ledger.CredentialRef{}, ErrUnknownKey
 	}
 	sum := f.sum(m)
 	if subtle.ConstantTimeCompare(sum[:], f.bytes[macAt:]) != 1 {
-		return Ref{}, ErrForged
+		return ledger.CredentialRef{}, ErrForged
 	}
 	if text[:prefixSize] != prefix {
-		return Ref{}, ErrWrongKind
+		return ledger.CredentialRef{}, ErrWrongKind
 	}
-	return l, nil
+	return ref, nil
 }
 
 func decode(text string) (*frame, bool) {

@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 var grant = [16]byte{0xDE, 0xAD, 0xBE, 0xEF, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15}
 
 func TestChainRoundTrip(t *testing.T) {
 	keys := keyring(t)
-	for name, l := range map[string]credential.Ref{
+	for name, l := range map[string]ledger.CredentialRef{
 		"code":             {Key: 1, Grant: grant},
 		"code, other key":  {Key: 2, Grant: grant},
 		"first refresh":    {Key: 1, Grant: grant, Generation: 1},
@@ -54,8 +55,8 @@ func TestChainRoundTrip(t *testing.T) {
 // must the way their credentials are read.
 func TestChainFormatStaysTheSame(t *testing.T) {
 	m := mac(t, keyring(t), 1)
-	code := credential.MintCode(m, credential.Ref{Key: 1, Grant: grant}).Reveal()
-	refresh := credential.MintRefresh(m, credential.Ref{Key: 1, Grant: grant, Generation: 1}).Reveal()
+	code := credential.MintCode(m, ledger.CredentialRef{Key: 1, Grant: grant}).Reveal()
+	refresh := credential.MintRefresh(m, ledger.CredentialRef{Key: 1, Grant: grant, Generation: 1}).Reveal()
 	assert.Equal(t, "mmc_AQAAAAHerb7vBAUGBwgJCgsMDQ4PAAAAAPtKitk3ZrH7vYYepdMgv7gVrSH60I6CGxokV7nAbUdT", code)
 	assert.Equal(t, "mmr_AQAAAAHerb7vBAUGBwgJCgsMDQ4PAAAAAWymgm0LtCfDC4n29D6QSQMws1hpgx6M4U42WMSsE7Xq", refresh)
 }
@@ -63,7 +64,7 @@ func TestChainFormatStaysTheSame(t *testing.T) {
 // TestEachBitIsAuthenticated changes every bit of the bytes in turn.
 func TestEachBitIsAuthenticated(t *testing.T) {
 	keys := keyring(t)
-	l := credential.Ref{Key: 1, Grant: grant, Generation: 5}
+	l := ledger.CredentialRef{Key: 1, Grant: grant, Generation: 5}
 	text := credential.MintRefresh(mac(t, keys, 1), l).Reveal()
 	raw, err := base64.RawURLEncoding.DecodeString(text[4:])
 	require.NoError(t, err)
@@ -89,10 +90,10 @@ func TestEachBitIsAuthenticated(t *testing.T) {
 func TestParseRefuses(t *testing.T) {
 	keys := keyring(t)
 	m := mac(t, keys, 1)
-	refresh := credential.MintRefresh(m, credential.Ref{Key: 1, Grant: grant, Generation: 3}).Reveal()
-	code := credential.MintCode(m, credential.Ref{Key: 1, Grant: grant}).Reveal()
-	other := credential.MintRefresh(mac(t, keys, 2), credential.Ref{Key: 1, Grant: grant, Generation: 3}).Reveal()
-	gone := credential.MintRefresh(m, credential.Ref{Key: 9, Grant: grant, Generation: 3}).Reveal()
+	refresh := credential.MintRefresh(m, ledger.CredentialRef{Key: 1, Grant: grant, Generation: 3}).Reveal()
+	code := credential.MintCode(m, ledger.CredentialRef{Key: 1, Grant: grant}).Reveal()
+	other := credential.MintRefresh(mac(t, keys, 2), ledger.CredentialRef{Key: 1, Grant: grant, Generation: 3}).Reveal()
+	gone := credential.MintRefresh(m, ledger.CredentialRef{Key: 9, Grant: grant, Generation: 3}).Reveal()
 
 	for name, tc := range map[string]struct {
 		text string
@@ -146,7 +147,7 @@ func flip(c byte) string {
 // which only the prefix tells apart.
 func TestKindIsAuthenticated(t *testing.T) {
 	recorded := &recorder{MAC: mac(t, keyring(t), 1)}
-	l := credential.Ref{Key: 1, Grant: grant}
+	l := ledger.CredentialRef{Key: 1, Grant: grant}
 	credential.MintCode(recorded, l)
 	l.Generation = 1
 	credential.MintRefresh(recorded, l)
@@ -172,8 +173,8 @@ func (r *recorder) Sum(parts ...[]byte) [32]byte {
 
 func TestMintRefusesTheWrongGeneration(t *testing.T) {
 	m := mac(t, keyring(t), 1)
-	assert.Panics(t, func() { credential.MintCode(m, credential.Ref{Generation: 1}) })
-	assert.Panics(t, func() { credential.MintRefresh(m, credential.Ref{}) })
+	assert.Panics(t, func() { credential.MintCode(m, ledger.CredentialRef{Generation: 1}) })
+	assert.Panics(t, func() { credential.MintRefresh(m, ledger.CredentialRef{}) })
 }
 
 // FuzzParse holds that whatever parses is, to the byte, what minting its link
@@ -181,9 +182,9 @@ func TestMintRefusesTheWrongGeneration(t *testing.T) {
 func FuzzParse(f *testing.F) {
 	keys := keyring(f)
 	m := mac(f, keys, 1)
-	f.Add(credential.MintCode(m, credential.Ref{Key: 1, Grant: grant}).Reveal())
-	f.Add(credential.MintRefresh(m, credential.Ref{Key: 1, Grant: grant, Generation: 1}).Reveal())
-	f.Add(credential.MintRefresh(mac(f, keys, 2), credential.Ref{Key: 2, Generation: 1 << 31}).Reveal())
+	f.Add(credential.MintCode(m, ledger.CredentialRef{Key: 1, Grant: grant}).Reveal())
+	f.Add(credential.MintRefresh(m, ledger.CredentialRef{Key: 1, Grant: grant, Generation: 1}).Reveal())
+	f.Add(credential.MintRefresh(mac(f, keys, 2), ledger.CredentialRef{Key: 2, Generation: 1 << 31}).Reveal())
 	f.Add("mmr_" + strings.Repeat("A", 76))
 	f.Add("mmc_" + strings.Repeat("\n", 76))
 	f.Fuzz(func(t *testing.T, text string) {
@@ -208,7 +209,7 @@ func FuzzChain(f *testing.F) {
 	m := mac(f, keys, 1)
 	f.Add([]byte("0123456789abcdef"), uint32(1), byte(3), byte('x'))
 	f.Fuzz(func(t *testing.T, id []byte, generation uint32, at, with byte) {
-		l := credential.Ref{Key: 1, Generation: max(generation, 1)}
+		l := ledger.CredentialRef{Key: 1, Generation: max(generation, 1)}
 		copy(l.Grant[:], id)
 		text := credential.MintRefresh(m, l).Reveal()
 		got, err := credential.ParseRefresh(text, keys)

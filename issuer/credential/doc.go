@@ -4,6 +4,7 @@
 // mints, parses and checks them.
 //
 // It does not own the keys, which come in as small interfaces; nor whether a
-// credential is still due, revoked or expired, which only the ledger can say.
+// credential is still due, revoked or expired, which only the ledger can say: of that
+// package it has the type that a credential names a grant by.
 // What it answers depends on the bytes and the keys alone: no state, no clock.
 package credential

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
 // TestHandedOutTextsAreNotPrinted prints each type in each way that Go code
@@ -26,8 +27,8 @@ func TestHandedOutTextsAreNotPrinted(t *testing.T) {
 	require.NoError(t, err)
 	type revealer interface{ Reveal() string }
 	for name, value := range map[string]revealer{
-		"code":          credential.MintCode(m, credential.Ref{Key: 1}),
-		"refresh token": credential.MintRefresh(m, credential.Ref{Key: 1, Generation: 1}),
+		"code":          credential.MintCode(m, ledger.CredentialRef{Key: 1}),
+		"refresh token": credential.MintRefresh(m, ledger.CredentialRef{Key: 1, Generation: 1}),
 		"access token":  access,
 		"client secret": credential.NewSecret(rand.Reader),
 		"session id":    credential.NewSessionID(rand.Reader),
@@ -66,7 +67,7 @@ func TestHandedOutTextsAreNotPrinted(t *testing.T) {
 	}
 
 	// fmt cannot call the methods of a typed, unexported field.
-	refresh := credential.MintRefresh(m, credential.Ref{Key: 1, Generation: 1})
+	refresh := credential.MintRefresh(m, ledger.CredentialRef{Key: 1, Generation: 1})
 	response := struct{ refresh credential.RefreshToken }{refresh}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {
 		assert.NotContains(t, fmt.Sprintf(verb, response), refresh.Reveal()[10:30], verb)

@@ -84,7 +84,7 @@ func newEnv(t testing.TB, change ...func(*web.Config)) *env {
 	config := web.Config{
 		Ledger: w, Issuer: func() string { return issuer }, Passwords: w,
 		Code: func(_ context.Context, i *ledger.Issued, _ uint64) (credential.Code, error) {
-			return credential.MintCode(mac("code key"), credential.Ref{Key: i.CredentialKey, Grant: i.Grant}), nil
+			return credential.MintCode(mac("code key"), ledger.CredentialRef{Key: i.CredentialKey, Grant: i.Grant}), nil
 		},
 		Secret: func(plain string) (ledger.NewSecret, error) {
 			return ledger.NewSecret{
