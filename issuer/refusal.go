@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// descriptions are all that the public learns: one text a code, so that it
-// never tells which check failed.
+// descriptions are the public texts of refusals: one for each code, so that an answer
+// does not reveal which check failed.
 var descriptions = map[oauth.Code]string{
 	oauth.InvalidClient:      "Client authentication failed.",
 	oauth.UnauthorizedClient: "The client can not be used now.",
@@ -36,8 +36,8 @@ func (i *Issuer) ErrorID(client string, r ledger.Refusal) string {
 	})
 }
 
-// existingClientID is a client's id again if there is one of it, and "" otherwise: who
-// observes is told nothing that a stranger made up.
+// existingClientID is the id of a client that exists, "" otherwise: an Observer must not
+// count by ids that strangers made up.
 func (i *Issuer) existingClientID(client string) string {
 	if c := i.View().Client(client); c != nil {
 		return c.ID

@@ -11,16 +11,16 @@ import (
 )
 
 const (
-	// gatherInterval is between two looks at the audit trail: what is revoked meanwhile
-	// goes to all readers in one document.
+	// gatherInterval is the time between two readings of the audit trail. All
+	// revocations of an interval go to the readers in one document.
 	gatherInterval = 100 * time.Millisecond
 
-	// confirmEvery is how often a node asks the leader whether it has everything,
-	// while somebody reads the feed.
+	// confirmEvery is how often a node asks the leader whether it has every
+	// revocation, while the feed has readers.
 	confirmEvery = time.Second
 )
 
-// Revocations is the feed of what was revoked, nil unless the Config has it.
+// Revocations is the feed of revocations, nil unless Config.Feed is set.
 func (i *Issuer) Revocations() *feed.Feed { return i.feed }
 
 // serveRevocations starts the feed.
@@ -45,7 +45,7 @@ func (i *Issuer) activeSigner() (feed.Signer, error) {
 	return nil, errNoActiveKey
 }
 
-// followRevocations reads the trail whenever it grows.
+// followRevocations updates the feed whenever the audit trail grows.
 func (i *Issuer) followRevocations(ctx context.Context) {
 	for {
 		trail, restores := i.Node.Changed(ledger.TableAudit), i.Node.Changed(ledger.TableRestores)
@@ -61,8 +61,8 @@ func (i *Issuer) followRevocations(ctx context.Context) {
 	}
 }
 
-// confirmRevocations finds out, while somebody reads, that this node has
-// everything that any node has answered.
+// confirmRevocations confirms to the feed, while it has readers, that this node has every
+// revocation that was answered on any node.
 func (i *Issuer) confirmRevocations(ctx context.Context) {
 	for {
 		select {
@@ -92,7 +92,8 @@ func pause(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// keepEventsSince is from when on the audit trail is kept beyond its usual length.
+// keepEventsSince is the time from which on events are kept beyond the usual length of the
+// audit trail, since the feed needs them.
 func (i *Issuer) keepEventsSince(now ledger.Time) ledger.Time {
 	if i.feed == nil {
 		return math.MaxInt64

@@ -7,14 +7,14 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// maxSweepScan is how many rows of a table one tick of the sweeper looks at, so
-// that a large table is walked in many short steps.
+// maxSweepScan is how many rows of a table one run of the sweeper reads, so that a large
+// table is walked in many short steps.
 const maxSweepScan = 20_000
 
-// A sweeper walks the tables of grants, sessions and logos on the leader's own
-// copy and proposes to remove what has no effect any more.
+// A sweeper walks the tables of grants, sessions and logos on the leader's own state, and
+// proposes to remove rows that have no effect any more.
 type sweeper struct {
-	grant   ledger.GrantID // where the next walk goes on
+	grant   ledger.GrantID // where the next run continues
 	session [32]byte
 	logo    [32]byte
 	shares  ledger.Shares // the events of each actor in the audit trail
@@ -38,7 +38,7 @@ func (s *sweeper) run(ctx context.Context, i *Issuer) error {
 			return fmt.Errorf("propose: %w", err)
 		}
 		if outcome.Count == 0 {
-			break // somebody else was faster, or the clock here is ahead
+			break // another leader removed them, or this clock is ahead
 		}
 	}
 	return s.sweepEvents(ctx, i)

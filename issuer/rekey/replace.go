@@ -120,7 +120,7 @@ func (r *Rekeyer) supersede(ctx context.Context, v ledger.View, done *ReplaceRes
 		var refused keyring.Refused
 		switch {
 		case errors.As(err, &refused):
-			return nil // another node announced one: look again
+			return nil // another node announced one: the next step finds it
 		case err != nil:
 			return err
 		}
@@ -214,7 +214,7 @@ func (u *UnfinishedError) Error() string { return u.Later() + ": " + u.cause.Err
 
 func (u *UnfinishedError) Unwrap() error { return u.cause }
 
-// Later tells operators what happened and what remains.
+// Later describes, for operators, what was done and what remains.
 func (u *UnfinishedError) Later() string {
 	text := "it could not be made sure that key " + u.Leaked + " is dropped"
 	if len(u.Steps) > 0 {

@@ -14,8 +14,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// endProposal ends the span of a decision. It says what was decided and not of
-// whom: spans leave the machine.
+// endProposal ends the span of a proposal. The span names the command and its outcome, but
+// no client or user: spans leave the machine.
 func endProposal(span trace.Span, c command.Command, o ledger.Outcome, index uint64, err error) {
 	if !span.IsRecording() {
 		span.End()
