@@ -16,10 +16,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// version is set by the linker.
+// version is set by the linker, or else is the module's version if "go install" built the
+// program.
 var version = "dev"
 
 func main() {
+	if build, ok := debug.ReadBuildInfo(); ok && version == "dev" && strings.HasPrefix(build.Main.Version, "v") {
+		version = build.Main.Version
+	}
 	if os.Getenv("GOGC") == "" {
 		// The state is one large heap that changes slowly. Collecting half as
 		// often as usual gives a tenth of the processor back to requests.

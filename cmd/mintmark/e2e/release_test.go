@@ -35,6 +35,6 @@ func TestRelease(t *testing.T) {
 	run(clone, ".ci/release", version)
 	require.Equal(t, "middleware/"+version+"\n"+version+"\nverifier/"+version+"\n", run(clone, "git", "tag"))
 	run(t.TempDir(), "go", "install", "github.com/mintmark-auth/mintmark/cmd/mintmark@"+version)
-	require.Contains(t, run(bin, filepath.Join(bin, "mintmark"), "help"), "mintmark")
+	require.Contains(t, run(bin, filepath.Join(bin, "mintmark"), "version"), "mintmark version "+version+" ")
 	run(clone, "go", "build", "-o", bin, "./cmd/mintmark")
 }
