@@ -15,35 +15,37 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// Token answers a token request: it proposes a command, and mints what the outcome names.
-// A refusal is an *oauth.Error with its ID. oauth.ErrUnavailable means that nothing could
-// be decided. Any other error is a fault of this server.
+// Token answers a token request: propose, then mint what the outcome names.
+// A refusal is an *oauth.Error with its error_id; oauth.ErrUnavailable says
+// that nothing could be decided; any other error is this server's fault.
 func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error) {
-	c, invalid := i.command(r)
-	if errors.Is(invalid, credential.ErrUnknownKey) {
-		// Another node may have minted it under a key that is newer than this node's state.
+	command, parse := i.command(r)
+	if errors.Is(parse, credential.ErrUnknownKey) {
+		// Minted under a key that this node may not have heard of yet.
 		if err := i.Keyring.Reload(ctx); err != nil {
 			return oauth.TokenResponse{}, err
 		}
-		c, invalid = i.command(r)
+		command, parse = i.command(r)
 	}
 	var outcome ledger.Outcome
 	var index uint64
-	var err error
-	if invalid == nil {
-		outcome, index, err = i.Propose(ctx, c)
-	} else {
-		outcome, err = i.decideInvalid(ctx, c, r.Client.Secret != "")
-	}
-	if err != nil {
-		return oauth.TokenResponse{}, err
-	}
-	if refusal := outcome.Refusal; refusal != nil {
-		if refusal.Cause == ledger.NotACredential && errors.Is(invalid, credential.ErrWrongKind) {
-			refusal.Cause = ledger.WrongKind
+	if parse == nil {
+		var err error
+		if outcome, index, err = i.Propose(ctx, command); err != nil {
+			return oauth.TokenResponse{}, err
 		}
-		refused := i.publicError(r.Client.ID, *refusal)
-		refused.Genuine = invalid == nil && refused.Code == oauth.InvalidGrant
+	} else {
+		var err error
+		if outcome, err = i.decideInvalid(ctx, command, r.Client.Secret != ""); err != nil {
+			return oauth.TokenResponse{}, err
+		}
+		if outcome.Refusal.Cause == ledger.NotACredential && errors.Is(parse, credential.ErrWrongKind) {
+			outcome.Refusal.Cause = ledger.WrongKind
+		}
+	}
+	if outcome.Refusal != nil {
+		refused := i.publicError(r.Client.ID, *outcome.Refusal)
+		refused.Genuine = parse == nil && refused.Code == oauth.InvalidGrant
 		return oauth.TokenResponse{}, refused
 	}
 	response, err := i.mint(ctx, outcome.Issued, index)
@@ -74,8 +76,8 @@ func (i *Issuer) decideInvalid(ctx context.Context, c command.Command, secret bo
 	return outcome, nil
 }
 
-// command returns the command that the request asks for. The error reports why the code
-// or refresh token is not one of this server's; the command then has no Credential, and
+// command is the decision that the request asks for. The error says why what
+// was presented is no credential of ours; the command then has no link, and
 // is refused.
 func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 	ring := i.Keyring.Ring()
@@ -107,8 +109,8 @@ func genuine(ref ledger.CredentialRef, err error) *ledger.CredentialRef {
 	return &ref
 }
 
-// scopeOf is the requested scope in the form of a command: each name once, so that no
-// request can swell the log.
+// scopeOf is the scope that was asked for as a command carries it: each name
+// once, so that what a stranger sends can't swell the log.
 func scopeOf(asked string) string {
 	_, text, err := scope.Parse(asked)
 	if err != nil {
@@ -117,7 +119,7 @@ func scopeOf(asked string) string {
 	return text
 }
 
-// challengeOf is the challenge of a code_verifier (RFC 7636 §4.6) in the form of a command.
+// challengeOf is the challenge of a code_verifier as a command carries it.
 func challengeOf(verifier string) string {
 	if verifier == "" {
 		return ""
@@ -128,7 +130,7 @@ func challengeOf(verifier string) string {
 	return ledger.BadVerifier
 }
 
-// mint mints the two tokens of an outcome with the keys that the outcome names.
+// mint makes the two tokens of an outcome, with the keys that it names.
 func (i *Issuer) mint(ctx context.Context, o *ledger.Issued, index uint64) (oauth.TokenResponse, error) {
 	signer, err := i.Keyring.Signer(ctx, o.SigningKey, index)
 	if err != nil {
@@ -163,7 +165,7 @@ func (i *Issuer) mint(ctx context.Context, o *ledger.Issued, index uint64) (oaut
 	}, nil
 }
 
-// Code mints the authorization code of an Allow that was decided at index.
+// Code mints the authorization code of an Allow, which was decided at index.
 func (i *Issuer) Code(ctx context.Context, o *ledger.Issued, index uint64) (credential.Code, error) {
 	key, err := i.Keyring.Credential(ctx, o.CredentialKey, index)
 	if err != nil {

@@ -15,12 +15,14 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
 func (ts *testServer) eventsOf(kind ledger.EventKind) (n int) {
-	for e := range ts.s.issuer.View().Events() {
+	for e := range ts.s.Issuer.View().Events() {
 		if e.Kind == kind {
 			n++
 		}
@@ -115,7 +117,7 @@ func TestTwoContentTypes(t *testing.T) {
 func TestIdleOperatorsConnections(t *testing.T) {
 	ts := newTestServer(t)
 	address := strings.TrimPrefix(ts.Ops, "http://")
-	for range maxOpsConnections {
+	for range 256 { // as many as there are
 		c, err := net.Dial("tcp", address)
 		require.NoError(t, err)
 		defer c.Close()
@@ -136,67 +138,9 @@ func TestSharedDataFolderIsRefused(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.Mkdir(dir, 0o700))
 	require.NoError(t, os.Chmod(dir, 0o777))
-	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: dir, embeddedFixtures: true}
-	c, err := o.server(io.Discard)
+	o := dev.Options{Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0", DataDir: dir}
+	c, err := o.Config(io.Discard)
 	require.NoError(t, err)
-	_, err = start(t.Context(), c)
+	_, err = server.Start(t.Context(), c)
 	require.ErrorContains(t, err, "everybody may write")
-}
-
-func TestDemoStaysOnTheLoopback(t *testing.T) {
-	for _, o := range []devOptions{
-		{listen: "0.0.0.0:8080"},
-		{listen: "127.0.0.1:8080", publicURL: "https://auth.example.com"},
-		{listen: "127.0.0.1:8080", appURL: "https://app.example.com"},
-	} {
-		o.embeddedFixtures, o.opsListen = true, "127.0.0.1:0"
-		_, err := o.server(io.Discard)
-		require.ErrorContains(t, err, "--fixtures")
-	}
-}
-
-// TestFixtureErrorsKeepSecrets: the rest of a password with a comma is no key
-// to be printed.
-func TestFixtureErrorsKeepSecrets(t *testing.T) {
-	_, err := parseFixtures("f.yaml", []byte("users:\n  - {id: u-a, username: alice, password: correct,horse battery staple}\n"))
-	require.ErrorContains(t, err, "unknown key")
-	require.NotContains(t, err.Error(), "staple")
-}
-
-// TestBoundedListener: one connection more than the bound waits until another
-// is closed.
-func TestBoundedListener(t *testing.T) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	b := bounded(l, 2)
-	defer b.Close()
-	accepted := make(chan net.Conn, 3)
-	go func() {
-		for {
-			c, err := b.Accept()
-			if err != nil {
-				close(accepted)
-				return
-			}
-			accepted <- c
-		}
-	}()
-	for range 3 {
-		c, err := net.Dial("tcp", l.Addr().String())
-		require.NoError(t, err)
-		defer c.Close()
-	}
-	first := <-accepted
-	second := <-accepted
-	select {
-	case <-accepted:
-		require.Fail(t, "a third was let in")
-	default:
-	}
-	require.NoError(t, first.Close())
-	_ = first.Close() // twice is one place
-	third := <-accepted
-	require.NotNil(t, third)
-	_ = second.Close()
-	_ = third.Close()
 }

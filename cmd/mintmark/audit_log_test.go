@@ -2,14 +2,12 @@ package main
 
 import (
 	"bufio"
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"syscall"
 	"testing"
 	"time"
@@ -115,31 +113,4 @@ func TestEveryEventIsLogged(t *testing.T) {
 	require.Equal(t, all, got)
 	require.NoError(t, follower.Process.Signal(syscall.SIGINT))
 	require.NoError(t, follower.Wait())
-}
-
-// TestAuditAfter: whoever remembers the last seq gets what is behind it.
-func TestAuditAfter(t *testing.T) {
-	c := newCLI(t)
-	for i := range 5 {
-		c.ok("", "user", "add", fmt.Sprint("user-", i))
-	}
-	all := c.object("audit")["events"].([]any)
-	require.Greater(t, len(all), 4)
-	seq := func(i int) string { return strconv.Itoa(int(all[i].(map[string]any)["seq"].(float64))) }
-	lines := func(args ...string) (seqs []string) {
-		for line := range bytes.Lines([]byte(c.ok("", append([]string{"audit", "-o", "jsonl"}, args...)...))) {
-			var e struct{ Seq int }
-			require.NoError(t, json.Unmarshal(line, &e))
-			seqs = append(seqs, strconv.Itoa(e.Seq))
-		}
-		return seqs
-	}
-	require.Equal(t, []string{seq(2), seq(3), seq(4)}, lines("--after", seq(1))[:3])
-	require.Equal(t, []string{seq(1), seq(2)}, lines("--after", seq(0), "--limit", "2"), "the oldest")
-	require.Len(t, lines("--after", "0"), len(all))
-	require.Empty(t, lines("--after", seq(len(all)-1)))
-	c.fails(exitLocal, "--output must be text or json", "user", "list", "-o", "jsonl")
-	c.fails(exitLocal, "--output must be text, json or jsonl", "audit", "-o", "xml")
-	c.fails(exitLocal, "--output must be text, json or jsonl", "audit", "--follow", "-o", "xml")
-	c.fails(exitLocal, "--follow needs --output text or jsonl", "audit", "--follow", "-o", "json")
 }

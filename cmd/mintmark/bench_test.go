@@ -27,6 +27,8 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -38,7 +40,7 @@ const runAs = "MINTMARK_TEST_RUN_AS"
 func TestMain(m *testing.M) {
 	switch os.Getenv(runAs) {
 	case "mintmark":
-		restoreHook = killedAt(os.Getenv(killAt))
+		server.RestoreStep = killedAt(os.Getenv(killAt))
 		main()
 	case "ceiling":
 		fmt.Fprintln(os.Stderr, runCeiling(os.Getenv("MINTMARK_DATA_DIR")))
@@ -93,13 +95,13 @@ func (p *process) wait() {
 	p.line = strings.TrimSpace(line)
 }
 
-// dev starts the real main as "mintmark dev".
-func dev(t testing.TB, dataDir, fixtures string, more ...string) (*process, ready) {
+// startDev starts the real main as "mintmark dev".
+func startDev(t testing.TB, dataDir, fixtures string, more ...string) (*process, dev.Ready) {
 	t.Helper()
 	p := startProcess(t, "mintmark", dataDir, append([]string{
 		"dev", "--listen", "127.0.0.1:0", "--data-dir", dataDir, "--fixtures", fixtures,
 	}, more...)...)
-	var r ready
+	var r dev.Ready
 	require.NoError(t, json.Unmarshal([]byte(p.line), &r), p.line)
 	return p, r
 }
@@ -136,11 +138,11 @@ func seed(t testing.TB, dir string, grants int) (fixtures string, tokens []strin
 	t.Helper()
 	fixtures = filepath.Join(dir, "fixtures.yaml")
 	require.NoError(t, os.WriteFile(fixtures, []byte(benchFixtures), 0o600))
-	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: filepath.Join(dir, "data"), fixtures: fixtures}
-	c, err := o.server(io.Discard)
+	o := dev.Options{Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0", DataDir: filepath.Join(dir, "data"), Fixtures: fixtures}
+	c, err := o.Config(io.Discard)
 	require.NoError(t, err)
 	c.Log = slog.New(slog.DiscardHandler)
-	s, err := start(t.Context(), c)
+	s, err := server.Start(t.Context(), c)
 	require.NoError(t, err)
 	tokens = make([]string, grants)
 	const perUser = 20
@@ -149,7 +151,7 @@ func seed(t testing.TB, dir string, grants int) (fixtures string, tokens []strin
 	for range 4 * runtime.NumCPU() * 8 {
 		wait.Go(func() {
 			for u := range users {
-				seedUser(t, s.issuer, u, tokens[u*perUser:min((u+1)*perUser, grants)])
+				seedUser(t, s.Issuer, u, tokens[u*perUser:min((u+1)*perUser, grants)])
 			}
 		})
 	}
@@ -158,10 +160,10 @@ func seed(t testing.TB, dir string, grants int) (fixtures string, tokens []strin
 	}
 	close(users)
 	wait.Wait()
-	for len(slices.Collect(s.issuer.View().Events())) > ledger.MaxEvents {
+	for len(slices.Collect(s.Issuer.View().Events())) > ledger.MaxEvents {
 		time.Sleep(100 * time.Millisecond) // the sweep of the audit trail is on its way
 	}
-	require.NoError(t, s.node.Snapshot())
+	require.NoError(t, s.Node.Snapshot())
 	heap = liveHeap()
 	require.NoError(t, s.Close(context.WithoutCancel(t.Context())))
 	s = nil
@@ -229,7 +231,7 @@ func BenchmarkRefresh(b *testing.B) {
 	fixtures, tokens, _ := seed(b, dir, 100_000)
 	const round = 3 * time.Second
 	top := startProcess(b, "ceiling", dir)
-	server, r := dev(b, filepath.Join(dir, "data"), fixtures)
+	server, r := startDev(b, filepath.Join(dir, "data"), fixtures)
 
 	measure := func(p *process, address string) (perSecond, cpu float64) {
 		before, began := cpuOf(b, p.pid()), time.Now()
@@ -279,7 +281,7 @@ func BenchmarkStartUp(b *testing.B) {
 		dir := b.TempDir()
 		fixtures := filepath.Join(dir, "fixtures.yaml")
 		require.NoError(b, os.WriteFile(fixtures, []byte("users: []\n"), 0o600))
-		p, _ := dev(b, filepath.Join(dir, "data"), fixtures)
+		p, _ := startDev(b, filepath.Join(dir, "data"), fixtures)
 		times = append(times, float64(p.ready.Milliseconds()))
 		resident = residentOf(b, p.pid())
 		p.kill()
@@ -309,7 +311,7 @@ func BenchmarkMillion(b *testing.B) {
 		fixtures, tokens, heap := seed(b, dir, grants)
 		b.ReportMetric(float64(heap)/float64(grants), "heap-B/grant")
 
-		p, r := dev(b, filepath.Join(dir, "data"), fixtures)
+		p, r := startDev(b, filepath.Join(dir, "data"), fixtures)
 		b.ReportMetric(p.ready.Seconds(), "s-restart-from-snapshot")
 		n := load(b, hostOf(r.BaseURL), tokens, 5*time.Second)
 		b.ReportMetric(float64(n)/5, "refreshes/s")
@@ -324,7 +326,7 @@ func BenchmarkMillion(b *testing.B) {
 		time.Sleep(35 * time.Second) // one snapshot and more is taken under the load
 		p.kill()
 		<-broken
-		p, _ = dev(b, filepath.Join(dir, "data"), fixtures)
+		p, _ = startDev(b, filepath.Join(dir, "data"), fixtures)
 		b.ReportMetric(p.ready.Seconds(), "s-restart-after-kill")
 		p.kill()
 	}

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -39,7 +40,7 @@ func startCluster3(t testing.TB, dir, first string, flags ...string) *cluster3 {
 		n := &nodeProcess{name: name, dir: filepath.Join(dir, name), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t), flags: flags}
 		if i == 0 && first != "" {
 			n.dir = first
-			require.NoError(t, os.Remove(filepath.Join(first, devMark)))
+			require.NoError(t, os.Remove(filepath.Join(first, server.DevMark)))
 		}
 		n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
 		c.nodes[i] = n
@@ -65,7 +66,7 @@ func (n *nodeProcess) start(t testing.TB, more ...string) {
 		"serve", "--data-dir", n.dir, "--name", n.name, "--listen", n.listen, "--ops-listen", n.ops,
 		"--cluster-listen", n.clusterAddr,
 	}, append(more, n.flags...)...)...)
-	var s serving
+	var s server.Serving
 	require.NoError(t, json.Unmarshal([]byte(n.line), &s), n.line)
 }
 

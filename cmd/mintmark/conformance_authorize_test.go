@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -239,7 +240,7 @@ func (b *logBuffer) String() string {
 
 func conformLogs(t *testing.T) {
 	var log logBuffer
-	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Log = slog.New(slog.NewTextHandler(&log, &slog.HandlerOptions{Level: slog.LevelDebug}))
 	})
 	s := suiteOf(t, ts)

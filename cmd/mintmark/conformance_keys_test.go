@@ -20,6 +20,7 @@ import (
 	"github.com/lestrrat-go/jwx/v2/jwt"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -242,18 +243,18 @@ func conformRotation(t *testing.T) {
 		require.NotNil(t, o.Refusal, "a key in use was removed")
 		require.Equal(t, ledger.KeyInUse, o.Refusal.Cause)
 	}
-	active := func() string { return s.s.issuer.View().ActiveKey(ledger.ForSigning).ID }
+	active := func() string { return s.s.Issuer.View().ActiveKey(ledger.ForSigning).ID }
 	old := active()
 	live := s.tokens("cal-app")
 	refuses(old)
 
-	fresh, err := s.s.issuer.Keyring.Add(t.Context(), ledger.ForSigning)
+	fresh, err := s.s.Issuer.Keyring.Add(t.Context(), ledger.ForSigning)
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return len(published()) == 2 }, 5*time.Second, time.Millisecond)
 	require.Contains(t, published(), fresh)
 	live = s.refreshed("cal-app", live.Refresh)
 	require.Contains(t, string(part(t, live.Access, 0)), old, "announced, not used yet")
-	step := func() { s.propose(&ledger.ActivateKey{ID: fresh, Voters: []string{s.s.node.ID()}}) }
+	step := func() { s.propose(&ledger.ActivateKey{ID: fresh, Voters: []string{s.s.Node.ID()}}) }
 	clock.forward(9 * time.Minute)
 	step()
 	require.Equal(t, old, active(), "verifiers may not have learnt the new key yet")
@@ -343,7 +344,7 @@ func conformMetadata(t *testing.T) {
 // demoServer is the resource server that authors of resource servers copy.
 func demoServer(t *testing.T, s *suite) (call func(method, path string, tokens ...string) answer, url string) {
 	t.Helper()
-	api := httptest.NewServer(must(demoAPI(s.Base, s.Base)))
+	api := httptest.NewServer(must(dev.API(s.Base, s.Base)))
 	t.Cleanup(api.Close)
 	return func(method, path string, tokens ...string) answer {
 		t.Helper()

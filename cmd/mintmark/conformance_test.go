@@ -14,6 +14,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -154,7 +155,7 @@ func namesOf[V any](m map[string]V) []string {
 // grants counts them all.
 func (s *suite) grants() int {
 	n := 0
-	for range s.s.issuer.View().Grants() {
+	for range s.s.Issuer.View().Grants() {
 		n++
 	}
 	return n
@@ -171,7 +172,7 @@ func newClocked(t *testing.T, more ...string) (*suite, *clock) {
 	t.Helper()
 	c := new(clock)
 	text := strings.Join(append([]string{fixtureText}, more...), "\n")
-	return suiteOf(t, startTestServer(t, t.TempDir(), text, func(config *serverConfig) { config.Now = c.Now })), c
+	return suiteOf(t, startTestServer(t, t.TempDir(), text, func(config *server.Config) { config.Now = c.Now })), c
 }
 
 // operate runs one of the operators' operations over the node's socket.
@@ -197,7 +198,7 @@ func (s *suite) signer() *keys.Signer {
 	s.t.Helper()
 	key, err := keys.ReadClusterKey(filepath.Join(s.dir, "data", "cluster.key"))
 	require.NoError(s.t, err)
-	row := s.s.issuer.View().ActiveKey(ledger.ForSigning)
+	row := s.s.Issuer.View().ActiveKey(ledger.ForSigning)
 	plain, err := key.Open("mintmark/"+string(row.Purpose)+"/"+row.ID, row.Sealed)
 	require.NoError(s.t, err)
 	signer, err := keys.ParseSigner(plain)
@@ -224,7 +225,7 @@ func (s *suite) loseTheLeader() {
 	s.t.Helper()
 	ctx, cancel := context.WithTimeout(s.t.Context(), 20*time.Second)
 	defer cancel()
-	require.NoError(s.t, s.s.node.Close(ctx))
+	require.NoError(s.t, s.s.Node.Close(ctx))
 }
 
 // restarted is the same data under a new process, as far as one test can.
@@ -233,6 +234,6 @@ func (s *suite) restarted() *suite {
 	dir, listen := s.dir, strings.TrimPrefix(s.Base, "http://")
 	s.close()
 	text := fixtureText
-	ts := startTestServer(s.t, dir, text, func(c *serverConfig) { c.Listen = listen })
+	ts := startTestServer(s.t, dir, text, func(c *server.Config) { c.Listen = listen })
 	return &suite{testServer: ts, t: s.t, alice: &browser{ts, s.alice.client}}
 }

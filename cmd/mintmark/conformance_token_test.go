@@ -314,7 +314,7 @@ func conformClientAuthentication(t *testing.T) {
 		next := s.refreshed("cal-app", live.Refresh)
 		for _, snapshot := range []bool{false, true} {
 			if snapshot {
-				require.NoError(s.t, s.s.node.Snapshot())
+				require.NoError(s.t, s.s.Node.Snapshot())
 			}
 			held := onDisk(s.t, filepath.Join(s.dir, "data"))
 			require.Contains(s.t, string(held), "cal-app", "the state is there to be read")

@@ -19,6 +19,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -27,7 +28,7 @@ import (
 // https, and what is spoken here is http.
 func newSecure(t *testing.T) (s *suite, listening string) {
 	t.Helper()
-	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		complete := c.Settings
 		c.Settings = func(current ledger.Settings, address string) (ledger.Settings, error) {
 			listening = address

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 )
 
 // TestDemoAPI: the example resource server answers 200, 401 and 403 with the
@@ -13,7 +15,7 @@ import (
 func TestDemoAPI(t *testing.T) {
 	ts := newTestServer(t)
 	token := ts.tokens("cal-app").Access
-	h, err := demoAPI(ts.Base, ts.Base)
+	h, err := dev.API(ts.Base, ts.Base)
 	require.NoError(t, err)
 	api := httptest.NewServer(h)
 	defer api.Close()
@@ -51,7 +53,7 @@ func TestDemoAPI(t *testing.T) {
 	t.Run("stopped", check)
 
 	// One that has never reached the issuer can't judge a token.
-	never, err := demoAPI(ts.Base, ts.Base)
+	never, err := dev.API(ts.Base, ts.Base)
 	require.NoError(t, err)
 	w := httptest.NewRecorder()
 	r := httptest.NewRequest("GET", "/v2/bookings", nil)

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -17,25 +19,25 @@ import (
 func TestDevAndServeKeepApart(t *testing.T) {
 	n := newCluster(t, "n1")
 	n.stop()
-	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: n.dir, embeddedFixtures: true}
-	c, err := o.server(io.Discard)
+	o := dev.Options{Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0", DataDir: n.dir}
+	c, err := o.Config(io.Discard)
 	require.NoError(t, err)
-	_, err = start(t.Context(), c)
+	_, err = server.Start(t.Context(), c)
 	require.ErrorContains(t, err, "was not made by mintmark dev")
-	require.NoFileExists(t, filepath.Join(n.dir, devMark))
+	require.NoFileExists(t, filepath.Join(n.dir, server.DevMark))
 
 	// What an older dev made may be claimed, as the refusal says.
-	require.NoError(t, os.WriteFile(filepath.Join(n.dir, devMark), nil, 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(n.dir, server.DevMark), nil, 0o600))
 	c.Settings = func(s ledger.Settings, _ string) (ledger.Settings, error) { return s, nil }
-	s, err := start(t.Context(), c)
+	s, err := server.Start(t.Context(), c)
 	require.NoError(t, err)
 	require.NoError(t, s.Close(t.Context()))
 
 	serve := config.Default()
 	serve.Name, serve.DataDir, serve.Listen, serve.OpsListen, serve.ClusterListen = "n1", n.dir, n.listen, n.ops, n.clusterAddr
-	refused, err := configOf(&serve, serve.Logger(io.Discard))
+	refused, err := server.FromOptions(&serve, version, serve.Logger(io.Discard))
 	require.NoError(t, err)
-	_, err = start(t.Context(), refused)
+	_, err = server.Start(t.Context(), refused)
 	require.ErrorContains(t, err, "was made by mintmark dev")
 }
 
@@ -45,16 +47,16 @@ func TestDevMarksWhatItMakes(t *testing.T) {
 	dir := t.TempDir()
 	ts := startTestServer(t, dir, fixtureText)
 	ts.close()
-	require.FileExists(t, filepath.Join(dir, "data", devMark))
+	require.FileExists(t, filepath.Join(dir, "data", server.DevMark))
 	startTestServer(t, dir, fixtureText).close()
 
 	other := filepath.Join(t.TempDir(), "data")
 	require.NoError(t, os.MkdirAll(filepath.Join(other, "journal"), 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(other, "journal", "1"), []byte("x"), 0o600))
-	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: other, embeddedFixtures: true}
-	c, err := o.server(io.Discard)
+	o := dev.Options{Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0", DataDir: other}
+	c, err := o.Config(io.Discard)
 	require.NoError(t, err)
-	_, err = start(t.Context(), c)
+	_, err = server.Start(t.Context(), c)
 	require.ErrorContains(t, err, "is the journal of another cluster")
-	require.NoFileExists(t, filepath.Join(other, devMark))
+	require.NoFileExists(t, filepath.Join(other, server.DevMark))
 }

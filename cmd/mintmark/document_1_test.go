@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/verifier"
@@ -17,7 +18,7 @@ import (
 // documentAddresses: pages and API may have two addresses.
 func documentAddresses(t *testing.T) {
 	var app string
-	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		settings := c.Settings
 		c.Settings = func(current ledger.Settings, listening string) (ledger.Settings, error) {
 			s, err := settings(current, listening)
@@ -66,9 +67,9 @@ func documentPurpose(t *testing.T) {
 	s := stepSequence{docServer: d}
 	// "An application registers an OAuth client, sends the user to an authorization page, and receives an authorization code."
 	s.step("1_from_registration_to_a_code", func(d *docServer) {
-		made := d.cli().object("client", "add", "--id", "story-app", "--name", "Story", "--owner", "alice", "--redirect-uri", callback, "--scope", "PROFILE_READ")
+		made := d.cli().Object("client", "add", "--id", "story-app", "--name", "Story", "--owner", "alice", "--redirect-uri", callback, "--scope", "PROFILE_READ")
 		secret = made["secret"].(string)
-		d.cli().ok("", "client", "approve", "story-app")
+		d.cli().OK("", "client", "approve", "story-app")
 		page := d.browserOf("alice").get(asking("story-app", "scope", "PROFILE_READ"))
 		require.Equal(d.t, http.StatusOK, page.Status)
 		require.Contains(d.t, page.Body, "Story")

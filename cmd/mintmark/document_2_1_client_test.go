@@ -10,6 +10,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -22,11 +25,11 @@ func addClient(id string, more ...string) []string {
 }
 
 // importing runs "client import" of one line.
-func (d *docServer) importing(line string) cliResult {
+func (d *docServer) importing(line string) testkit.Result {
 	d.t.Helper()
 	file := filepath.Join(d.t.TempDir(), "clients.json")
 	require.NoError(d.t, os.WriteFile(file, []byte(line), 0o600))
-	return d.cli().run("", "client", "import", file)
+	return d.cli().Run("", "client", "import", file)
 }
 
 // documentClient: who makes a client, its id and its secret.
@@ -70,14 +73,14 @@ func documentClient(t *testing.T) {
 
 	// "Confidential value."
 	d.run("2.1_client_secret_is_confidential", func(d *docServer) {
-		secret := d.cli().object(addClient("confided-app", "--scope", "PROFILE_READ")...)["secret"].(string)
+		secret := d.cli().Object(addClient("confided-app", "--scope", "PROFILE_READ")...)["secret"].(string)
 		for _, view := range [][]string{{"client", "show", "confided-app"}, {"client", "secret", "list", "confided-app"}, {"client", "list"}, {"audit"}} {
 			for _, format := range []string{"text", "json"} {
-				out := d.cli().ok("", append(view, "-o", format)...)
+				out := d.cli().OK("", append(view, "-o", format)...)
 				keepsSecret(d.t, out, secret)
 			}
 		}
-		stored, err := json.Marshal(d.s.issuer.View().Client("confided-app"))
+		stored, err := json.Marshal(d.s.Issuer.View().Client("confided-app"))
 		require.NoError(d.t, err)
 		keepsSecret(d.t, string(stored), secret)
 		a := d.form("grant_type", "refresh_token", "refresh_token", "x", "client_id", "confided-app", "client_secret", secret+"x")
@@ -89,11 +92,11 @@ func documentClient(t *testing.T) {
 	// "Active client secrets per client | 2"
 	d.run("8_two_active_client_secrets_per_client", func(d *docServer) {
 		r := d.importing(`{"id":"three","name":"Three","owner":"alice","redirect_uris":["` + callback + `"],"secrets":["one-secret","two-secret","three-secret"]}`)
-		require.Equal(d.t, exitRefused, r.code, r.out)
-		require.Nil(d.t, d.s.issuer.View().Client("three"))
+		require.Equal(d.t, cli.ExitRefused, r.Code, r.Out)
+		require.Nil(d.t, d.s.Issuer.View().Client("three"))
 		r = d.importing(`{"id":"three","name":"Three","owner":"alice","redirect_uris":["` + callback + `"],"secrets":["one-secret","two-secret"]}`)
-		require.Equal(d.t, exitOK, r.code, r.err)
-		_, err := parseFixtures("f.yaml", []byte(strings.Replace(fixtureText, generatedSecret+"]", generatedSecret+", third-secret]", 1)))
+		require.Equal(d.t, cli.ExitOK, r.Code, r.Err)
+		_, err := dev.ParseFixtures("f.yaml", []byte(strings.Replace(fixtureText, generatedSecret+"]", generatedSecret+", third-secret]", 1)))
 		require.ErrorContains(d.t, err, "has more than 2")
 	})
 

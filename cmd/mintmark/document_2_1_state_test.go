@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -13,7 +14,7 @@ import (
 // documentClientState: a new client is pending.
 func documentClientState(t *testing.T) {
 	d := newDocServer(t)
-	secret := d.cli().object(addClient("new-app", "--scope", "PROFILE_READ")...)["secret"].(string)
+	secret := d.cli().Object(addClient("new-app", "--scope", "PROFILE_READ")...)["secret"].(string)
 	ask := asking("new-app", "scope", "PROFILE_READ")
 	refresh := []string{"grant_type", "refresh_token", "refresh_token", "x", "client_id", "new-app", "client_secret", secret}
 
@@ -27,8 +28,8 @@ func documentClientState(t *testing.T) {
 	})
 	// "Named state of an OAuth client: `pending` (a new client; administrator review is required before use)."
 	d.run("3_named_state_is_pending", func(d *docServer) {
-		require.Regexp(d.t, `(?m)^new-app .* pending `, d.cli().ok("", "client", "list", "--state", "pending"))
-		require.NotContains(d.t, d.cli().ok("", "client", "list", "--state", "approved"), "new-app")
+		require.Regexp(d.t, `(?m)^new-app .* pending `, d.cli().OK("", "client", "list", "--state", "pending"))
+		require.NotContains(d.t, d.cli().OK("", "client", "list", "--state", "approved"), "new-app")
 	})
 	// "cannot be used until a service administrator has reviewed it."
 	d.run("2.1_cannot_be_used_until_an_administrator_has_reviewed_it", func(d *docServer) {
@@ -50,12 +51,12 @@ func documentClientState(t *testing.T) {
 	})
 	// "The client is `pending` until reviewed by an administrator."
 	d.run("5.2_pending_until_reviewed", func(d *docServer) {
-		d.cli().ok("", addClient("rejected-new", "--scope", "PROFILE_READ")...)
-		d.cli().ok("", "client", "reject", "rejected-new", "--reason", "no purpose is given")
+		d.cli().OK("", addClient("rejected-new", "--scope", "PROFILE_READ")...)
+		d.cli().OK("", "client", "reject", "rejected-new", "--reason", "no purpose is given")
 		d.showsPage(d.browserOf("alice").get(asking("rejected-new", "scope", "PROFILE_READ")), http.StatusForbidden)
-		d.cli().ok("", addClient("reviewed-new", "--scope", "PROFILE_READ")...)
+		d.cli().OK("", addClient("reviewed-new", "--scope", "PROFILE_READ")...)
 		require.Equal(d.t, "pending", d.client("reviewed-new")["state"])
-		d.cli().ok("", "client", "approve", "reviewed-new")
+		d.cli().OK("", "client", "approve", "reviewed-new")
 		require.NotEmpty(d.t, d.answered(asking("reviewed-new", "scope", "PROFILE_READ")).Get("code"))
 	})
 }
@@ -67,7 +68,7 @@ func documentClientKind(t *testing.T) {
 	// "A client created before scopes were introduced is a legacy client (see section 9)."
 	d.run("2.1_a_client_from_before_scopes_is_a_legacy_client", func(d *docServer) {
 		r := d.importing(`{"id":"old-app","name":"Old App","owner":"alice","redirect_uris":["` + callback + `"],"secret":"old-app-secret"}`)
-		require.Equal(d.t, exitOK, r.code, r.err)
+		require.Equal(d.t, cli.ExitOK, r.Code, r.Err)
 		shown := d.client("old-app")
 		require.Equal(d.t, "legacy", shown["kind"])
 		require.Equal(d.t, "approved", shown["state"], "it was in use before")
@@ -77,13 +78,13 @@ func documentClientKind(t *testing.T) {
 	})
 	// "Other clients are scoped clients."
 	d.run("2.1_other_clients_are_scoped_clients", func(d *docServer) {
-		d.cli().ok("", addClient("new-kind", "--scope", "PROFILE_READ")...)
+		d.cli().OK("", addClient("new-kind", "--scope", "PROFILE_READ")...)
 		require.Equal(d.t, "scoped", d.client("new-kind")["kind"])
-		for c := range d.s.issuer.View().Clients() {
+		for c := range d.s.Issuer.View().Clients() {
 			require.Equal(d.t, c.ID == "legacy-app" || c.ID == "old-app", c.Legacy, c.ID)
 		}
 		line := `{"id":"new-kind","name":"New","owner":"alice","redirect_uris":["` + callback + `"],"secret":"new-kind-secret"}`
-		require.Equal(d.t, exitRefused, d.importing(line).code, "a scoped client never becomes a legacy client")
+		require.Equal(d.t, cli.ExitRefused, d.importing(line).Code, "a scoped client never becomes a legacy client")
 		require.Equal(d.t, "scoped", d.client("new-kind")["kind"])
 		require.Equal(d.t, false, claimsOf(d.t, d.granted(good("cal-app")).Access)["legacy"])
 	})

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -26,27 +27,27 @@ func documentTransitions(t *testing.T) {
 		for from, edges := range to {
 			for _, verdict := range []string{"approve", "reject", "suspend", "resume"} {
 				id := from + "-" + verdict
-				d.cli().ok("", addClient(id, "--scope", "PROFILE_READ")...)
+				d.cli().OK("", addClient(id, "--scope", "PROFILE_READ")...)
 				switch from {
 				case "approved":
-					d.cli().ok("", "client", "approve", id)
+					d.cli().OK("", "client", "approve", id)
 				case "rejected":
-					d.cli().ok("", "client", "reject", id, "--reason", "no purpose")
+					d.cli().OK("", "client", "reject", id, "--reason", "no purpose")
 				case "suspended":
-					d.cli().ok("", "client", "approve", id)
-					d.cli().ok("", "client", "suspend", id)
+					d.cli().OK("", "client", "approve", id)
+					d.cli().OK("", "client", "suspend", id)
 				}
 				require.Equal(d.t, from, d.client(id)["state"])
 				args := []string{"client", verdict, id}
 				if verdict == "reject" {
 					args = append(args, "--reason", "none")
 				}
-				r := d.cli().run("", args...)
+				r := d.cli().Run("", args...)
 				if edges[verdict] == "" {
-					require.Equal(d.t, exitRefused, r.code, "%s of a %s client: %s", verdict, from, r.out)
+					require.Equal(d.t, cli.ExitRefused, r.Code, "%s of a %s client: %s", verdict, from, r.Out)
 					require.Equal(d.t, from, d.client(id)["state"])
 				} else {
-					require.Equal(d.t, exitOK, r.code, r.err)
+					require.Equal(d.t, cli.ExitOK, r.Code, r.Err)
 					require.Equal(d.t, edges[verdict], d.client(id)["state"])
 				}
 			}
@@ -54,7 +55,7 @@ func documentTransitions(t *testing.T) {
 	})
 	// "Transitions: not shown."
 	d.run("3_not_shown_an_edit_of_the_owner_returns_a_rejected_client_to_pending", func(d *docServer) {
-		c := d.s.issuer.View().Client("rejected-app")
+		c := d.s.Issuer.View().Client("rejected-app")
 		p := c.Profile
 		p.Purpose = "Shows bookings."
 		edit := &ledger.EditClient{Actor: d.actor("alice"), ID: c.ID, Revision: c.Revision, Profile: p}
@@ -65,18 +66,18 @@ func documentTransitions(t *testing.T) {
 	// "Transitions: not shown."
 	d.run("3_not_shown_a_suspended_client_stops_at_once_and_revives", func(d *docServer) {
 		issued := d.granted(asking("other-app"))
-		d.cli().ok("", "client", "suspend", "other-app")
+		d.cli().OK("", "client", "suspend", "other-app")
 		d.showsPage(d.browserOf("alice").get(good("other-app")), http.StatusForbidden)
 		d.refuses(d.refresh("other-app", issued.Refresh), http.StatusBadRequest, oauth.UnauthorizedClient)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(issued.Access).Status)
-		d.cli().ok("", "client", "resume", "other-app")
+		d.cli().OK("", "client", "resume", "other-app")
 		require.Equal(d.t, http.StatusOK, d.me(issued.Access).Status)
 		issued = tokensOf(d.t, d.refresh("other-app", issued.Refresh))
 		require.Equal(d.t, http.StatusOK, d.me(issued.Access).Status)
 	})
 	// "Transitions: not shown."
 	d.run("3_not_shown_an_approved_client_stays_live_while_an_edit_waits", func(d *docServer) {
-		c := d.s.issuer.View().Client("cal-app")
+		c := d.s.Issuer.View().Client("cal-app")
 		p := c.Profile
 		p.Name, p.RedirectURIs = "Better Calendar", []string{callback, "https://new.example/callback"} // one is added, one is removed
 		require.Equal(d.t, ledger.NoCause, d.decided(&ledger.EditClient{Actor: d.actor("alice"), ID: c.ID, Revision: c.Revision, Profile: p}))
@@ -85,14 +86,14 @@ func documentTransitions(t *testing.T) {
 		removed := asking("cal-app", "redirect_uri", "https://cal.example/callback")
 		d.showsPage(d.browserOf("alice").get(added), http.StatusBadRequest)
 		d.showsPage(d.browserOf("alice").get(removed), http.StatusBadRequest)
-		d.cli().ok("", "client", "approve", "cal-app")
+		d.cli().OK("", "client", "approve", "cal-app")
 		require.NotEmpty(d.t, d.answered(added).Get("code"))
 		d.showsPage(d.browserOf("alice").get(removed), http.StatusBadRequest)
 	})
 	// "Transitions: not shown."
 	d.run("3_not_shown_a_deleted_client_ends_its_grants", func(d *docServer) {
 		issued := d.granted(good("other-app"))
-		d.cli().ok("", "client", "delete", "other-app")
+		d.cli().OK("", "client", "delete", "other-app")
 		d.showsPage(d.browserOf("alice").get(good("other-app")), http.StatusBadRequest)
 		d.refuses(d.refresh("other-app", issued.Refresh), http.StatusUnauthorized, oauth.InvalidClient)
 		require.Equal(d.t, http.StatusUnauthorized, d.me(issued.Access).Status)

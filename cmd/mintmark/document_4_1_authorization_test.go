@@ -34,7 +34,7 @@ func documentAuthorization(t *testing.T) {
 	// "After the user clicks Allow, the user is redirected to the `redirect_uri` with URL parameters `code` and `state`."
 	d.run("4.1_Allow_redirects_with_code_and_state", func(d *docServer) {
 		page := d.browserOf("alice").get(good("cal-app"))
-		before := len(d.cli().object("grant", "list", "--user", "alice")["grants"].([]any))
+		before := len(d.cli().Object("grant", "list", "--user", "alice")["grants"].([]any))
 		require.Empty(d.t, page.Header.Get("Location"), "nothing happens before the click")
 		require.Contains(d.t, page.Body, ">Allow</button>")
 		forged := d.browserOf("alice").submit(page, "decision", "decision", "allow", "token", "x")
@@ -50,7 +50,7 @@ func documentAuthorization(t *testing.T) {
 		require.Len(d.t, q["code"], 1)
 		require.Equal(d.t, []string{"a-state"}, q["state"])
 		require.Empty(d.t, q["error"])
-		require.Len(d.t, d.cli().object("grant", "list", "--user", "alice")["grants"], before+1)
+		require.Len(d.t, d.cli().Object("grant", "list", "--user", "alice")["grants"], before+1)
 		again := d.browserOf("alice").get(good("cal-app"))
 		require.Contains(d.t, again.Body, `name="decision"`, "who has allowed it before is asked again")
 	})

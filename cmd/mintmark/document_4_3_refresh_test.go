@@ -75,7 +75,7 @@ func documentRefresh(t *testing.T) {
 		const all = "PROFILE_READ BOOKING_READ BOOKING_WRITE"
 		narrow := tokensOf(d.t, d.refresh("cal-app", issued.Refresh, "scope", "BOOKING_READ"))
 		require.Equal(d.t, "BOOKING_READ", narrow.Scope)
-		d.cli().ok("", "client", "set", "cal-app", "--scope", "PROFILE_READ")
+		d.cli().OK("", "client", "set", "cal-app", "--scope", "PROFILE_READ")
 		kept := tokensOf(d.t, d.refresh("cal-app", narrow.Refresh)) // nor looked up again from the client
 		require.Equal(d.t, all, kept.Scope)
 		require.Equal(d.t, all, claimsOf(d.t, kept.Access)["scope"])

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -16,7 +17,7 @@ func documentSecretManagement(t *testing.T) {
 
 	// "Done in the developer settings of the web application, not through an API endpoint."
 	d.run("4.5_secrets_are_managed_in_the_settings", func(d *docServer) {
-		made, err := d.s.issuer.Secret("made in the settings")
+		made, err := d.s.Issuer.Secret("made in the settings")
 		require.NoError(d.t, err)
 		id := made.ID
 		alice, bob := d.actor("alice"), d.actor("bob")
@@ -51,10 +52,10 @@ func documentSecretManagement(t *testing.T) {
 func documentRotation(t *testing.T) {
 	d := newDocServer(t)
 	s := stepSequence{docServer: d}
-	made := d.cli().object(addClient("rotating", "--scope", "PROFILE_READ")...)
+	made := d.cli().Object(addClient("rotating", "--scope", "PROFILE_READ")...)
 	first, firstID := made["secret"].(string), made["secret_id"].(string)
 	var second, secondID string
-	d.cli().ok("", "client", "approve", "rotating")
+	d.cli().OK("", "client", "approve", "rotating")
 
 	ask := asking("rotating", "scope", "PROFILE_READ")
 	exchange := func(d *docServer, secret string) answer {
@@ -68,7 +69,7 @@ func documentRotation(t *testing.T) {
 
 	// "Generating a new secret in the client settings leaves the old secret working."
 	s.step("5.4_a_new_secret_leaves_the_old_one_working", func(d *docServer) {
-		added := d.cli().object("client", "secret", "add", "rotating")
+		added := d.cli().Object("client", "secret", "add", "rotating")
 		second, secondID = added["secret"].(string), added["id"].(string)
 		require.NotEqual(d.t, first, second)
 		live = tokensOf(d.t, refresh(d, live.Refresh, first))
@@ -78,8 +79,8 @@ func documentRotation(t *testing.T) {
 	s.step("5.4_up_to_2_secrets_are_active", func(d *docServer) {
 		live = tokensOf(d.t, refresh(d, live.Refresh, first))
 		live = tokensOf(d.t, refresh(d, live.Refresh, second))
-		r := d.cli().run("", "client", "secret", "add", "rotating")
-		require.Equal(d.t, exitRefused, r.code)
+		r := d.cli().Run("", "client", "secret", "add", "rotating")
+		require.Equal(d.t, cli.ExitRefused, r.Code)
 		active := 0
 		for _, s := range d.client("rotating")["secrets"].([]any) {
 			if s.(map[string]any)["state"] == "active" {
@@ -97,12 +98,12 @@ func documentRotation(t *testing.T) {
 	// "Revoking the old secret in the settings takes effect immediately."
 	s.step("5.4_revoking_takes_effect_immediately", func(d *docServer) {
 		live = tokensOf(d.t, refresh(d, live.Refresh, first)) // to the last moment
-		d.cli().ok("", "client", "secret", "revoke", "rotating", firstID)
+		d.cli().OK("", "client", "secret", "revoke", "rotating", firstID)
 		d.refuses(refresh(d, live.Refresh, first), http.StatusUnauthorized, oauth.InvalidClient)
 		d.refuses(exchange(d, first), http.StatusUnauthorized, oauth.InvalidClient)
 		live = tokensOf(d.t, refresh(d, live.Refresh, second))
-		r := d.cli().run("", "client", "secret", "revoke", "rotating", secondID)
-		require.Equal(d.t, exitRefused, r.code, "the last active secret is replaced, not revoked")
+		r := d.cli().Run("", "client", "secret", "revoke", "rotating", secondID)
+		require.Equal(d.t, cli.ExitRefused, r.Code, "the last active secret is replaced, not revoked")
 		tokensOf(d.t, exchange(d, second))
 	})
 	// "Existing access and refresh tokens stay valid after rotation."
@@ -117,8 +118,8 @@ func documentRotation(t *testing.T) {
 	s.step("5.4_rotation_affects_requests_with_a_secret_only", func(d *docServer) {
 		page := d.browserOf("alice").get(ask)
 		require.Equal(d.t, http.StatusOK, page.Status)
-		third := d.cli().object("client", "secret", "add", "rotating")["secret"].(string)
-		d.cli().ok("", "client", "secret", "revoke", "rotating", secondID)
+		third := d.cli().Object("client", "secret", "add", "rotating")["secret"].(string)
+		d.cli().OK("", "client", "secret", "revoke", "rotating", secondID)
 		to := d.browserOf("alice").submit(page, "decision", "decision", "allow")
 		require.Equal(d.t, http.StatusSeeOther, to.Status, "a consent page that was open meanwhile")
 		require.Equal(d.t, http.StatusOK, d.me(live.Access).Status)

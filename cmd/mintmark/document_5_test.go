@@ -18,7 +18,7 @@ func documentFlow(t *testing.T) {
 
 	// "The developer creates a client, selects at least one scope and registers redirect URIs (up to 10)."
 	s.step("5.2_the_developer_creates_a_client", func(d *docServer) {
-		made, err := d.s.issuer.Secret("a secret of the developer's")
+		made, err := d.s.Issuer.Secret("a secret of the developer's")
 		require.NoError(d.t, err)
 		secret = "a secret of the developer's"
 		p := profile("PROFILE_READ", "BOOKING_READ")
@@ -29,7 +29,7 @@ func documentFlow(t *testing.T) {
 		require.Equal(d.t, "pending", shown["state"])
 		require.Len(d.t, shown["redirect_uris"], 10)
 		require.Equal(d.t, []any{"BOOKING_READ", "PROFILE_READ"}, shown["scopes"])
-		d.cli().ok("", "client", "approve", "flow-app")
+		d.cli().OK("", "client", "approve", "flow-app")
 	})
 	// "The application sends the user to the authorization step (4.1) with the needed scopes."
 	s.step("5.2_the_user_is_sent_to_the_authorization_step", func(d *docServer) {

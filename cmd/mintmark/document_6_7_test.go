@@ -15,10 +15,10 @@ func documentEvents(t *testing.T) {
 
 	// "Events: not shown."
 	d.run("6_not_shown_events_are_audited_in_log_order", func(d *docServer) {
-		made := d.cli().object(addClient("audited", "--scope", "PROFILE_READ")...)
-		d.cli().ok("", "client", "approve", "audited")
-		added := d.cli().object("client", "secret", "add", "audited")
-		d.cli().ok("", "client", "secret", "revoke", "audited", made["secret_id"].(string))
+		made := d.cli().Object(addClient("audited", "--scope", "PROFILE_READ")...)
+		d.cli().OK("", "client", "approve", "audited")
+		added := d.cli().Object("client", "secret", "add", "audited")
+		d.cli().OK("", "client", "secret", "revoke", "audited", made["secret_id"].(string))
 		code := d.codeFor(asking("audited", "scope", "PROFILE_READ"))
 		client := []string{"client_id", "audited", "client_secret", added["secret"].(string)}
 		pairs := append([]string{"grant_type", "authorization_code", "redirect_uri", callback, "code", code}, client...)
@@ -28,13 +28,13 @@ func documentEvents(t *testing.T) {
 		}
 		d.refuses(d.form(pairs...), http.StatusBadRequest, oauth.InvalidGrant)
 		d.codeFor(asking("audited", "scope", "PROFILE_READ")) // a grant that there is to disconnect
-		d.cli().ok("", "grant", "disconnect", "--user", "alice", "--client", "audited")
-		d.cli().ok("", "client", "set", "audited", "--name", "Another")
-		d.cli().ok("", "client", "suspend", "audited")
-		d.cli().ok("", "client", "delete", "audited")
+		d.cli().OK("", "grant", "disconnect", "--user", "alice", "--client", "audited")
+		d.cli().OK("", "client", "set", "audited", "--name", "Another")
+		d.cli().OK("", "client", "suspend", "audited")
+		d.cli().OK("", "client", "delete", "audited")
 		var kinds []string
 		last := 0.0
-		for _, e := range d.cli().object("audit", "--client", "audited")["events"].([]any) {
+		for _, e := range d.cli().Object("audit", "--client", "audited")["events"].([]any) {
 			event := e.(map[string]any)
 			kinds = append(kinds, event["kind"].(string))
 			require.Greater(d.t, event["seq"].(float64), last)

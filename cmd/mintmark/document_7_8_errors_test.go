@@ -55,7 +55,7 @@ func documentRefusals(t *testing.T) {
 	explains := func(d *docServer, a answer, text string) {
 		d.t.Helper()
 		id, _ := a.json(d.t)["error_id"].(string)
-		require.Contains(d.t, d.cli().ok("", "explain", id), text)
+		require.Contains(d.t, d.cli().OK("", "explain", id), text)
 	}
 
 	// "Behaviour for an unknown client"

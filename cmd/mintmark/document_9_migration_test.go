@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -60,14 +61,14 @@ func documentMigration(t *testing.T) {
 		require.Contains(d.t, shown["asked_scopes"], "BOOKING_READ", "what requests asked for")
 		require.NotZero(d.t, shown["traffic"].(map[string]any)["without_scope"])
 		edit := []string{"client", "set", "legacy-app", "--scope", selected}
-		r := d.cli().run("", edit...)
-		require.Equal(d.t, exitRefused, r.code, "some requests of the last 30 days came without scope")
-		require.Contains(d.t, r.err, "without scope")
+		r := d.cli().Run("", edit...)
+		require.Equal(d.t, cli.ExitRefused, r.Code, "some requests of the last 30 days came without scope")
+		require.Contains(d.t, r.Err, "without scope")
 		require.Equal(d.t, "legacy", d.client("legacy-app")["kind"])
 
 		clock.forward(31 * 24 * time.Hour)
 		d.people["alice"] = nil // her session is over
-		d.cli().ok("", edit...)
+		d.cli().OK("", edit...)
 		after := d.client("legacy-app")
 		require.Equal(d.t, "scoped", after["kind"])
 		require.Equal(d.t, "approved", after["state"], "it narrows, so it needs no review")
@@ -94,8 +95,8 @@ func documentMigration(t *testing.T) {
 	// "Migration of a legacy client to explicit scopes, without creating a new client, in this order:"
 	s.step("9_migration_is_not_undone", func(d *docServer) {
 		line := `{"id":"legacy-app","name":"Legacy App","owner":"alice","redirect_uris":["` + callback + `"],"secret":"legacy-app-secret"}`
-		require.Equal(d.t, exitRefused, d.importing(line).code)
-		require.Equal(d.t, exitRefused, d.cli().run("", "client", "set", "legacy-app", "--scope", "").code)
+		require.Equal(d.t, cli.ExitRefused, d.importing(line).Code)
+		require.Equal(d.t, cli.ExitRefused, d.cli().Run("", "client", "set", "legacy-app", "--scope", "").Code)
 		require.Equal(d.t, "scoped", d.client("legacy-app")["kind"])
 		d.errorResponse(legacyAsking(oldURL), "invalid_scope")
 	})
@@ -109,7 +110,7 @@ func documentWrongOrder(t *testing.T) {
 	d.run("9_wrong_order_breaks_the_old_URL", func(d *docServer) {
 		require.NotEmpty(d.t, d.answered(legacyAsking(oldURL)).Get("code"))
 		page := d.browserOf("bob").get(legacyAsking(oldURL)) // open while the settings change
-		edit := &ledger.EditClient{Actor: d.actor("alice"), ID: "legacy-app", Revision: 1, Profile: d.s.issuer.View().Client("legacy-app").Profile}
+		edit := &ledger.EditClient{Actor: d.actor("alice"), ID: "legacy-app", Revision: 1, Profile: d.s.Issuer.View().Client("legacy-app").Profile}
 		edit.Profile.Scopes = []string{"PROFILE_READ", "BOOKING_READ"}
 		require.Equal(d.t, ledger.ConfirmMigration, d.decided(edit), "the owner is warned")
 		edit.Confirm = true
@@ -130,7 +131,7 @@ func documentOldTokens(t *testing.T) {
 	api := newResourceServer(d)
 	alice, second, bob := d.grantedBy("alice", legacyAsking(oldURL)), d.grantedBy("alice", legacyAsking(oldURL)), d.grantedBy("bob", legacyAsking(oldURL))
 	code := d.codeFor(legacyAsking(oldURL)) // not exchanged yet
-	d.cli().ok("", "client", "set", "legacy-app", "--scope", selected, "--confirm")
+	d.cli().OK("", "client", "set", "legacy-app", "--scope", selected, "--confirm")
 
 	works := func(d *docServer, user string, held *tokens) {
 		d.t.Helper()

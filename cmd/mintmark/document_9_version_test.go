@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
@@ -43,10 +44,10 @@ func documentVersion(t *testing.T) {
 	// "Legacy client: a client created before scopes were introduced."
 	d.run("9_a_legacy_client_is_imported", func(d *docServer) {
 		r := d.importing(`{"id":"imported","name":"Imported","owner":"alice","redirect_uris":["` + callback + `"],"secret":"imported-secret"}`)
-		require.Equal(d.t, exitOK, r.code, r.err)
+		require.Equal(d.t, cli.ExitOK, r.Code, r.Err)
 		require.Equal(d.t, "legacy", d.client("imported")["kind"])
 		require.Empty(d.t, d.granted(asking("imported", "scope", "")).Scope)
-		require.Equal(d.t, exitLocal, d.cli().run("", addClient("made-legacy", "--legacy", "--scope", "PROFILE_READ")...).code, "none is made after it")
+		require.Equal(d.t, cli.ExitLocal, d.cli().Run("", addClient("made-legacy", "--legacy", "--scope", "PROFILE_READ")...).Code, "none is made after it")
 	})
 	// "Its tokens access any resource on behalf of the authorizing user without scope restrictions."
 	d.run("9_legacy_tokens_access_any_resource_of_their_user", func(d *docServer) {

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -81,14 +82,14 @@ func (d *docServer) showsPage(a answer, status int) {
 }
 
 // cli is the command line of this server's operator.
-func (d *docServer) cli() *cliEnv {
-	return &cliEnv{t: d.t, dir: filepath.Join(d.dir, "data")}
+func (d *docServer) cli() *testkit.CLI {
+	return operatorOf(d.t, filepath.Join(d.dir, "data"))
 }
 
 // client is what the command line shows of a client.
 func (d *docServer) client(id string) map[string]any {
 	d.t.Helper()
-	return d.cli().object("client", "show", id)
+	return d.cli().Object("client", "show", id)
 }
 
 // profile is a good form of a client, with these scopes.
@@ -99,7 +100,7 @@ func profile(scopes ...string) ledger.Profile {
 // newest is the secret of a client that its owner sees on top.
 func (d *docServer) newest(client string) string {
 	d.t.Helper()
-	return d.s.issuer.View().Client(client).NewestSecret()
+	return d.s.Issuer.View().Client(client).NewestSecret()
 }
 
 // decided is the cause with which a command was refused.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -59,7 +60,7 @@ func newClockedDocServer(t *testing.T, more ...string) (*docServer, *handClock) 
 	t.Helper()
 	c := new(handClock)
 	text := strings.Join(append([]string{fixtureText}, more...), "\n")
-	ts := startTestServer(t, t.TempDir(), text, func(config *serverConfig) { config.Now = c.Now })
+	ts := startTestServer(t, t.TempDir(), text, func(config *server.Config) { config.Now = c.Now })
 	return &docServer{ts, t, map[string]*browser{}}, c
 }
 
@@ -112,7 +113,7 @@ func (d *docServer) actor(user string) ledger.Actor {
 	d.t.Helper()
 	d.browserOf(user)
 	var last *ledger.Session
-	for s := range d.s.issuer.View().Sessions() {
+	for s := range d.s.Issuer.View().Sessions() {
 		if s.User == "u-"+user && (last == nil || s.CreatedSeq > last.CreatedSeq) {
 			last = s
 		}

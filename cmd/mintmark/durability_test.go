@@ -17,6 +17,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -36,7 +38,7 @@ func TestKillUnderLoad(t *testing.T) {
 
 	refreshes, voids := int64(0), 0
 	for round := 0; round < killRounds; {
-		p, r := dev(t, data, fixtures)
+		p, r := startDev(t, data, fixtures)
 		address := hostOf(r.BaseURL)
 
 		// Whatever was in flight at the kill, the last acknowledged token is
@@ -102,12 +104,12 @@ func TestNothingSecretIsWritten(t *testing.T) {
 	file := filepath.Join(dir, "fixtures.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(fixtureText), 0o600))
 	var log lockedBuffer
-	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: filepath.Join(dir, "data"), fixtures: file, verbose: true}
-	c, err := o.server(&log)
+	o := dev.Options{Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0", DataDir: filepath.Join(dir, "data"), Fixtures: file, Verbose: true}
+	c, err := o.Config(&log)
 	require.NoError(t, err)
-	s, err := start(t.Context(), c)
+	s, err := server.Start(t.Context(), c)
 	require.NoError(t, err)
-	ts := &testServer{t: t, s: s, dir: dir, Base: s.settings.BaseURL, App: s.settings.AppURL}
+	ts := &testServer{t: t, s: s, dir: dir, Base: s.Settings.BaseURL, App: s.Settings.AppURL}
 	t.Cleanup(ts.close)
 
 	secrets := map[string]string{
@@ -141,17 +143,17 @@ func TestNothingSecretIsWritten(t *testing.T) {
 		secrets[fmt.Sprint("access token ", n)] = strings.Split(token.Access, ".")[2]
 		secrets[fmt.Sprint("refresh token ", n)] = token.Refresh
 	}
-	require.NoError(t, ts.s.node.Snapshot())
+	require.NoError(t, ts.s.Node.Snapshot())
 
 	// The private keys, as they are before they are sealed.
-	key, err := keys.ReadClusterKey(filepath.Join(o.dataDir, "cluster.key"))
+	key, err := keys.ReadClusterKey(filepath.Join(o.DataDir, "cluster.key"))
 	require.NoError(t, err)
-	for row := range ts.s.issuer.View().Keys() {
+	for row := range ts.s.Issuer.View().Keys() {
 		plain, err := key.Open("mintmark/"+string(row.Purpose)+"/"+row.ID, row.Sealed)
 		require.NoError(t, err)
 		secrets["the private part of key "+row.ID] = string(plain)
 	}
-	text, err := os.ReadFile(filepath.Join(o.dataDir, "cluster.key"))
+	text, err := os.ReadFile(filepath.Join(o.DataDir, "cluster.key"))
 	require.NoError(t, err)
 	secrets["the cluster key"] = strings.TrimSpace(string(text))
 	ts.close()
@@ -166,7 +168,7 @@ func TestNothingSecretIsWritten(t *testing.T) {
 	}
 	scan("the log lines", log.Bytes())
 	files, control := 0, 0
-	require.NoError(t, filepath.WalkDir(filepath.Join(o.dataDir, "raft"), func(path string, d fs.DirEntry, err error) error {
+	require.NoError(t, filepath.WalkDir(filepath.Join(o.DataDir, "raft"), func(path string, d fs.DirEntry, err error) error {
 		if err != nil || !d.Type().IsRegular() {
 			return err
 		}
@@ -206,7 +208,7 @@ func (b *lockedBuffer) Bytes() []byte {
 func TestStopAnswersWhatRuns(t *testing.T) {
 	dir := t.TempDir()
 	fixtures, seeded, _ := seed(t, dir, 1)
-	p, r := dev(t, filepath.Join(dir, "data"), fixtures)
+	p, r := startDev(t, filepath.Join(dir, "data"), fixtures)
 	w, err := dial(hostOf(r.BaseURL))
 	require.NoError(t, err)
 	status, body, err := w.post("/v2/auth/oauth2/token", refreshForm(seeded[0]))
@@ -215,7 +217,7 @@ func TestStopAnswersWhatRuns(t *testing.T) {
 	token, _ := refreshTokenIn(body)
 	p.stop()
 
-	_, r = dev(t, filepath.Join(dir, "data"), fixtures)
+	_, r = startDev(t, filepath.Join(dir, "data"), fixtures)
 	w, err = dial(hostOf(r.BaseURL))
 	require.NoError(t, err)
 	status, body, err = w.post("/v2/auth/oauth2/token", refreshForm(token))

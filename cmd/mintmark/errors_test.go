@@ -161,7 +161,7 @@ func TestErrorTableOfTheServer(t *testing.T) {
 	})
 	held = tokensOf(t, ts.refresh("cal-app", held.Refresh)) // nothing was burnt, and nobody is locked out
 
-	require.NoError(t, ts.s.node.Close(t.Context()))
+	require.NoError(t, ts.s.Node.Close(t.Context()))
 	t.Run("no_leader", func(t *testing.T) {
 		began := time.Now()
 		a := ts.refresh("cal-app", held.Refresh)

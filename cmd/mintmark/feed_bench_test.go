@@ -91,9 +91,9 @@ func (ts *testServer) quickToken(b *testing.B, n int) (string, ledger.GrantID) {
 		Request: oauth.AuthorizationRequest{ClientID: "other-app", RedirectURI: callback, Scope: "PROFILE_READ"},
 	})
 	require.Nil(b, o.Refusal)
-	code, err := ts.s.issuer.Code(b.Context(), o.Issued, 0)
+	code, err := ts.s.Issuer.Code(b.Context(), o.Issued, 0)
 	require.NoError(b, err)
-	answer, err := ts.s.issuer.Token(b.Context(), oauth.TokenRequest{
+	answer, err := ts.s.Issuer.Token(b.Context(), oauth.TokenRequest{
 		GrantType: oauth.AuthorizationCode, Client: oauth.ClientCredentials{ID: "other-app", Secret: "other-app-secret"},
 		Code: code.Reveal(), RedirectURI: callback,
 	})

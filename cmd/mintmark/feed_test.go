@@ -14,24 +14,25 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
 // feedServer is a server with a feed, that a resource server may read.
-func feedServer(t testing.TB, change ...func(*serverConfig)) (ts *testServer, file, secret string) {
+func feedServer(t testing.TB, change ...func(*server.Config)) (ts *testServer, file, secret string) {
 	t.Helper()
 	dir := t.TempDir()
 	file = filepath.Join(dir, "feed.secrets")
 	r := commandLine(t, "feed", "add", "calendar", "--file", file)
-	require.Zero(t, r.code, r.err)
-	change = append(change, func(c *serverConfig) {
+	require.Zero(t, r.Code, r.Err)
+	change = append(change, func(c *server.Config) {
 		var err error
-		c.Readers, err = openReadersFile(file, func(string) string { return "" })
+		c.Readers, err = server.OpenReaders(file, func(string) string { return "" })
 		require.NoError(t, err)
 	})
-	return startTestServer(t, dir, fixtureText, change...), file, strings.TrimSpace(r.out)
+	return startTestServer(t, dir, fixtureText, change...), file, strings.TrimSpace(r.Out)
 }
 
 // revocations are the claims of an answer of the feed.
@@ -96,17 +97,17 @@ func TestFeedOfRevocations(t *testing.T) {
 
 	// The file has no secret, and more may be added to it.
 	r := commandLine(t, "feed", "add", "calendar", "--file", file)
-	require.Zero(t, r.code, r.err)
+	require.Zero(t, r.Code, r.Err)
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	require.NotContains(t, string(text), secret)
 	require.Equal(t, 2, strings.Count(string(text), "calendar:"))
-	require.NotZero(t, commandLine(t, "feed", "add", "two words", "--file", file).code)
-	require.NotZero(t, commandLine(t, "feed", "add", "calendar").code)
+	require.NotZero(t, commandLine(t, "feed", "add", "two words", "--file", file).Code)
+	require.NotZero(t, commandLine(t, "feed", "add", "calendar").Code)
 	require.NoError(t, os.Chmod(file, 0o644))
-	_, err = openReadersFile(file, func(string) string { return "" })
+	_, err = server.OpenReaders(file, func(string) string { return "" })
 	require.ErrorContains(t, err, "others can read")
-	require.NotZero(t, commandLine(t, "feed", "add", "calendar", "--file", file).code)
+	require.NotZero(t, commandLine(t, "feed", "add", "calendar", "--file", file).Code)
 }
 
 // TestRevokedBeforeWithinASecond: what is issued after a cut counts at once, and whatever
@@ -115,7 +116,7 @@ func TestRevokedBeforeWithinASecond(t *testing.T) {
 	var now atomic.Int64 // of all, which stands but for a step between the rows
 	now.Store(time.Now().Truncate(time.Second).UnixMilli())
 	clock := func() time.Time { return time.UnixMilli(now.Load()) }
-	ts, _, secret := feedServer(t, func(c *serverConfig) { c.Now, c.Elapsed = clock, nil })
+	ts, _, secret := feedServer(t, func(c *server.Config) { c.Now, c.Elapsed = clock, nil })
 	v, err := verifier.New(verifier.Config{
 		Issuer: ts.Base, Audience: ts.Base, Now: clock,
 		Revocations: &verifier.RevocationsConfig{Name: "calendar", Secret: secret},
@@ -133,7 +134,7 @@ func TestRevokedBeforeWithinASecond(t *testing.T) {
 		return id
 	}
 	review := func(verdict ledger.Verdict) {
-		c := ts.s.issuer.View().Client("cal-app")
+		c := ts.s.Issuer.View().Client("cal-app")
 		ts.propose(&ledger.ReviewClient{Actor: operator, ID: c.ID, Verdict: verdict, Revision: c.Revision})
 	}
 	state := func(to ledger.UserState) {

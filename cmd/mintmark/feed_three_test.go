@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/middleware"
 	"github.com/mintmark-auth/mintmark/verifier"
 )
@@ -118,7 +119,7 @@ func (h *feedCluster3) renewed(t *testing.T, user, client string) {
 // servers of all nodes, and nothing else is.
 func TestFeedOfThreeNodes(t *testing.T) {
 	h := newFeedCluster3(t)
-	cli := func(node int) *cliEnv { return &cliEnv{t: t, dir: h.nodes[node].dir} }
+	cli := func(node int) *testkit.CLI { return operatorOf(t, h.nodes[node].dir) }
 	bystander := h.granted(t, "alice", "legacy-app")
 
 	t.Run("a user disconnects an application", func(t *testing.T) {
@@ -139,27 +140,27 @@ func TestFeedOfThreeNodes(t *testing.T) {
 	t.Run("a client is suspended and resumed", func(t *testing.T) {
 		back, apps := h.granted(t, "alice", "cal-app"), h.granted(t, "bob", "other-app")
 		h.accepted(t, back, apps)
-		cli(1).ok("", "client", "suspend", "cal-app")
+		cli(1).OK("", "client", "suspend", "cal-app")
 		h.requireRevoked(t, true, back)
 		h.accepted(t, apps, bystander)
-		cli(2).ok("", "client", "resume", "cal-app")
+		cli(2).OK("", "client", "resume", "cal-app")
 		h.requireRevoked(t, false, back)
 		h.accepted(t, h.granted(t, "alice", "cal-app"))
 	})
 	t.Run("a user is disabled", func(t *testing.T) {
 		gone, users := h.granted(t, "bob", "cal-app"), h.granted(t, "alice", "cal-app")
 		h.accepted(t, gone, users)
-		cli(0).ok("", "user", "disable", "bob")
+		cli(0).OK("", "user", "disable", "bob")
 		h.requireRevoked(t, true, gone)
 		h.accepted(t, users, bystander)
-		cli(0).ok("", "user", "enable", "bob")
+		cli(0).OK("", "user", "enable", "bob")
 		h.renewed(t, "bob", "cal-app")
 		h.requireRevoked(t, true, gone)
 	})
 	t.Run("a grant is revoked", func(t *testing.T) {
 		gone, others := h.granted(t, "alice", "cal-app"), h.granted(t, "alice", "cal-app")
 		grant, _ := claimsOf(t, gone.Access)["grant_id"].(string)
-		cli(2).ok("", "grant", "revoke", grant)
+		cli(2).OK("", "grant", "revoke", grant)
 		h.requireRevoked(t, true, gone)
 		h.accepted(t, others, bystander)
 	})

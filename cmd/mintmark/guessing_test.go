@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -22,7 +23,7 @@ func counting(t *testing.T) (ts *testServer, forward func(time.Duration)) {
 	t.Helper()
 	var now atomic.Int64
 	now.Store(time.Now().UnixMilli())
-	ts = startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+	ts = startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		var err error
 		c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
 		c.Proxies, err = proxy.Parse([]string{"127.0.0.0/8"})

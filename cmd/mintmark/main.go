@@ -1,19 +1,29 @@
-// Command mintmark is the OAuth 2.0 authorization server of a scheduling
-// product: one binary that serves, and that manages what it serves. This
-// package owns flags, wiring and the text on the terminal; it decides nothing.
+// Command mintmark is the OAuth 2.0 authorization server of a scheduling product: one
+// binary that serves, and that manages what it serves.
+//
+//	internal/cli        the commands of operators, "serve" and what they print
+//	internal/config     the settings of a node: flags, environment, file
+//	internal/server     one running node: data, listeners, handlers, health
+//	internal/telemetry  metrics and traces
+//	internal/proxy      trusted reverse proxies
+//	internal/dev        "dev", fixtures and "demo api"
+//	internal/testkit    what tests share
+//
+// The tests of this package are of the whole program: over HTTP, over the operators'
+// socket and with processes of their own. chaos, e2e and upgrade test the built binary.
 package main
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/signal"
 	"runtime/debug"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 )
 
 // version is set by the linker, or else is the module's version if "go install" built the
@@ -25,44 +35,15 @@ func main() {
 		version = build.Main.Version
 	}
 	if os.Getenv("GOGC") == "" {
-		// The state is one large heap that changes slowly. Collecting half as
-		// often as usual gives a tenth of the processor back to requests.
+		// The state is one large heap that changes slowly. Half as many collections
+		// as usual free a tenth of the processor for requests.
 		debug.SetGCPercent(200)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	err := rootCommand().ExecuteContext(ctx)
-	if err != nil && !errors.As(err, new(errLogged)) {
-		fmt.Fprintln(os.Stderr, "mintmark: "+err.Error())
-	}
-	os.Exit(exitCode(err))
+	os.Exit(cli.Execute(ctx, rootCommand()))
 }
 
 func rootCommand() *cobra.Command {
-	root := &cobra.Command{
-		Use:           "mintmark",
-		Short:         "An OAuth 2.0 authorization server in one binary",
-		Version:       version,
-		SilenceUsage:  true,
-		SilenceErrors: true,
-	}
-	root.AddCommand(devCommand(), serveCommand(), configCommand(), demoCommand(), policyCommand(), feedCommand(), versionCommand())
-	root.AddCommand(managementCommands()...)
-	root.SetFlagErrorFunc(unknownFirst)
-	return root
-}
-
-// unknownFirst blames the command that does not exist rather than its flag, which
-// cobra looks at first.
-func unknownFirst(c *cobra.Command, err error) error {
-	args := c.Flags().Args()
-	if !c.HasSubCommands() || len(args) == 0 {
-		return err
-	}
-	c.SuggestionsMinimumDistance = 2 // cobra's own
-	text := fmt.Sprintf("unknown command %q for %q", args[0], c.CommandPath())
-	if like := c.SuggestionsFor(args[0]); len(like) > 0 {
-		text += "; did you mean " + strings.Join(like, " or ") + "?"
-	}
-	return errors.New(text)
+	return cli.Root(version, dev.Command(version), dev.DemoCommand())
 }

@@ -13,6 +13,9 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 )
 
 // asked is the answer to a GET, which must come soon.
@@ -52,17 +55,17 @@ func TestRestartWithoutMajority(t *testing.T) {
 	c.nodes[0].kill()
 	c.nodes[2].kill()
 	n.stop()
-	cli := &cliEnv{t: t, dir: n.dir}
+	operator := operatorOf(t, n.dir)
 	unhealthy := func() {
 		t.Helper()
-		var r cliResult
+		var r testkit.Result
 		require.Eventually(t, func() bool {
-			r = cli.run("", "cluster", "status")
-			return r.code != exitUnreachable
+			r = operator.Run("", "cluster", "status")
+			return r.Code != cli.ExitUnreachable
 		}, 20*time.Second, 20*time.Millisecond)
-		require.Equal(t, exitUnhealthy, r.code, r.err)
-		require.Contains(t, r.out, "n1 and n3 can't be reached")
-		require.Contains(t, r.out, "mintmark cluster recover")
+		require.Equal(t, cli.ExitUnhealthy, r.Code, r.Err)
+		require.Contains(t, r.Out, "n1 and n3 can't be reached")
+		require.Contains(t, r.Out, "mintmark cluster recover")
 	}
 
 	n.start(t) // waits for the line
@@ -113,9 +116,9 @@ func TestRestartWithoutMajority(t *testing.T) {
 		require.NotEmpty(t, header.Get("Retry-After"))
 		require.Contains(t, body, "temporarily_unavailable")
 	}
-	r := cli.run("", "client", "list")
-	require.Equal(t, exitUnhealthy, r.code)
-	require.Contains(t, r.err, "no leader tells it more")
+	r := operator.Run("", "client", "list")
+	require.Equal(t, cli.ExitUnhealthy, r.Code)
+	require.Contains(t, r.Err, "no leader tells it more")
 
 	// It goes on when there is another one.
 	c.nodes[0].startAlone(t)

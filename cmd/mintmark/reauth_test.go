@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -19,14 +20,14 @@ import (
 func TestFourActsAskForThePassword(t *testing.T) {
 	var log lockedBuffer
 	var ahead atomic.Int64
-	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(&log, nil))
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 	})
 	admin := ts.browser()
 	in := admin.submit(admin.get("/auth/sign-in"), "password", "username", "admin", "password", passwords["admin"])
 	require.Equal(t, http.StatusSeeOther, in.Status, in.Body)
-	user := func(name string) *ledger.User { return ts.s.issuer.View().UserByName(name) }
+	user := func(name string) *ledger.User { return ts.s.Issuer.View().UserByName(name) }
 
 	const given = "a password that was given"
 	before := user("bob").Password
@@ -38,7 +39,7 @@ func TestFourActsAskForThePassword(t *testing.T) {
 		{"/admin/users/u-alice", "state", nil, func() bool { return user("alice").Admin }},
 		{"/admin/new-user", "admin", []string{"username", "carol", "password", given, "admin", "yes"}, func() bool { return user("carol") != nil }},
 		{"/admin/users/u-bob/password", "password", []string{"password", given}, func() bool { return user("bob").Password != before }},
-		{"/admin/clients/cal-app/transfer", "username", []string{"username", "bob"}, func() bool { return ts.s.issuer.View().Client("cal-app").Owner == "u-bob" }},
+		{"/admin/clients/cal-app/transfer", "username", []string{"username", "bob"}, func() bool { return ts.s.Issuer.View().Client("cal-app").Owner == "u-bob" }},
 	} {
 		require.NotContains(t, admin.get(act.page).Body, "own_password", "a sign-in that is new enough")
 		ahead.Add(int64(16 * time.Minute))
@@ -105,7 +106,7 @@ func TestTakingOverRevokesSecrets(t *testing.T) {
 		require.Equal(t, string(oauth.InvalidClient), refresh(secret).errorCode(t))
 	}
 	require.Contains(t, ts.scrape(), `mintmark_authentication_failures_total{cause="secret_revoked",kind="client_authentication"} 2`)
-	for e := range ts.s.issuer.View().EventsBackwards() {
+	for e := range ts.s.Issuer.View().EventsBackwards() {
 		require.Equal(t, ledger.EventClientTransferred, e.Kind)
 		require.Equal(t, "u-bob, all secrets revoked", e.Detail)
 		break

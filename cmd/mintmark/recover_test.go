@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -42,20 +43,20 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	refresh(rest[0], thief)
 	refresh(rest[0], thief)
 	refresh(rest[0], revoked)
-	cli := &cliEnv{t: t, dir: rest[0].dir}
-	cli.ok("", "user", "disable", "user2")
+	operator := operatorOf(t, rest[0].dir)
+	operator.OK("", "user", "disable", "user2")
 	for _, n := range rest {
 		n.kill() // before it wrote to its journal that the user is disabled
 	}
 
-	cli = &cliEnv{t: t, dir: survivor.dir}
-	r := cli.run("", "cluster", "recover", "--yes", "--journal", rest[0].dir, "--journal", rest[1].dir)
-	require.Equal(t, exitOK, r.code, r.err)
-	require.Contains(t, r.out, "at the next start it changes:\n")
-	require.Contains(t, r.err, "all revocations up to then are known; what else the lost nodes decided")
-	require.NotContains(t, r.err, "may have come back")
-	require.NotContains(t, r.err, "lost: ")
-	require.Contains(t, r.out, "user u-2 disabled")
+	operator = operatorOf(t, survivor.dir)
+	r := operator.Run("", "cluster", "recover", "--yes", "--journal", rest[0].dir, "--journal", rest[1].dir)
+	require.Equal(t, cli.ExitOK, r.Code, r.Err)
+	require.Contains(t, r.Out, "at the next start it changes:\n")
+	require.Contains(t, r.Err, "all revocations up to then are known; what else the lost nodes decided")
+	require.NotContains(t, r.Err, "may have come back")
+	require.NotContains(t, r.Err, "lost: ")
+	require.Contains(t, r.Out, "user u-2 disabled")
 	survivor.start(t)
 	require.True(t, survivor.waitReady(20*time.Second))
 
@@ -72,7 +73,7 @@ func TestRecoverFromALaggingSurvivor(t *testing.T) {
 	require.Equal(t, http.StatusBadRequest, status, "and ends the grant")
 	status, _ = tokenAnswer(t, survivor.listen, tokens[revoked])
 	require.Equal(t, http.StatusBadRequest, status, "what was revoked stays so")
-	require.Contains(t, cli.ok("", "user", "show", "user2"), "disabled")
+	require.Contains(t, operator.OK("", "user", "show", "user2"), "disabled")
 }
 
 // TestRecoverBehindACutLink: a node that can't be reached may be part of a healthy
@@ -85,47 +86,47 @@ func TestRecoverBehindACutLink(t *testing.T) {
 	hung, dead, survivor := c.nodes[0], c.nodes[1], c.nodes[2]
 	survivor.stop()
 	require.True(t, hung.waitReady(20*time.Second))
-	(&cliEnv{t: t, dir: hung.dir}).ok("", "user", "disable", "user0")
+	operatorOf(t, hung.dir).OK("", "user", "disable", "user0")
 	require.NoError(t, hung.command.Process.Signal(syscall.SIGSTOP))
 	dead.kill()
 
-	cli := &cliEnv{t: t, dir: survivor.dir}
+	operator := operatorOf(t, survivor.dir)
 	mark := filepath.Join(survivor.dir, "raft", "recovered")
-	r := cli.run("", "cluster", "recover", "--yes")
-	require.Equal(t, exitLocal, r.code, r.err)
-	require.Contains(t, r.err, "given up for good: n1 at "+hung.clusterAddr+"; it could not be reached: no answer from "+hung.clusterAddr)
-	require.Contains(t, r.err, "given up for good: n2 at "+dead.clusterAddr+"; it refused the connection: no process listens there, or a firewall rejects")
-	require.Contains(t, r.err, "recover: n1 could not be reached, which does not mean that it is lost")
-	require.Contains(t, r.err, "--unreachable-are-lost")
+	r := operator.Run("", "cluster", "recover", "--yes")
+	require.Equal(t, cli.ExitLocal, r.Code, r.Err)
+	require.Contains(t, r.Err, "given up for good: n1 at "+hung.clusterAddr+"; it could not be reached: no answer from "+hung.clusterAddr)
+	require.Contains(t, r.Err, "given up for good: n2 at "+dead.clusterAddr+"; it refused the connection: no process listens there, or a firewall rejects")
+	require.Contains(t, r.Err, "recover: n1 could not be reached, which does not mean that it is lost")
+	require.Contains(t, r.Err, "--unreachable-are-lost")
 	require.NoFileExists(t, mark)
-	r = cli.run("", "cluster", "recover", "--unreachable-are-lost")
-	require.Equal(t, exitLocal, r.code, r.err)
+	r = operator.Run("", "cluster", "recover", "--unreachable-are-lost")
+	require.Equal(t, cli.ExitLocal, r.Code, r.Err)
 	require.NoFileExists(t, mark, "which is not --yes")
-	r = cli.run("", "cluster", "recover", "--yes", "--unreachable-are-lost")
-	require.Equal(t, exitOK, r.code, r.err)
+	r = operator.Run("", "cluster", "recover", "--yes", "--unreachable-are-lost")
+	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	survivor.start(t)
 	require.True(t, survivor.waitReady(20*time.Second))
 
 	// It was not lost.
 	require.NoError(t, hung.command.Process.Signal(syscall.SIGCONT))
-	cli = &cliEnv{t: t, dir: hung.dir}
+	operator = operatorOf(t, hung.dir)
 	require.Eventually(t, func() bool {
 		s, err := admin.ShowCluster.Call(t.Context(), hung.operator(t), admin.StatusQuery{})
 		return err == nil && s.Removed != ""
 	}, 20*time.Second, 20*time.Millisecond)
 	saved := filepath.Join(dir, "saved")
-	r = cli.run("", "cluster", "backup", "save", saved)
-	require.NotEqual(t, exitOK, r.code)
-	require.Contains(t, r.err, "stop it. Its data folder can still be read")
+	r = operator.Run("", "cluster", "backup", "save", saved)
+	require.NotEqual(t, cli.ExitOK, r.Code)
+	require.Contains(t, r.Err, "stop it. Its data folder can still be read")
 	require.NoFileExists(t, saved)
-	cli.ok("", "cluster", "backup", "journal", saved+".running")
+	operator.OK("", "cluster", "backup", "journal", saved+".running")
 	hung.stop()
 	key := readFile(t, filepath.Join(hung.dir, "cluster.key"))
-	r = cli.run("", "cluster", "backup", "save", saved)
-	require.Equal(t, exitOK, r.code, r.err)
-	require.Contains(t, r.err, "no node runs here")
-	cli.ok("", "cluster", "backup", "journal", saved+".journal")
-	require.Contains(t, cli.ok("", "cluster", "backup", "inspect", saved), "from the folder of a node that did not run")
+	r = operator.Run("", "cluster", "backup", "save", saved)
+	require.Equal(t, cli.ExitOK, r.Code, r.Err)
+	require.Contains(t, r.Err, "no node runs here")
+	operator.OK("", "cluster", "backup", "journal", saved+".journal")
+	require.Contains(t, operator.OK("", "cluster", "backup", "inspect", saved), "from the folder of a node that did not run")
 
 	w := startTestNode(t)
 	require.NoError(t, os.WriteFile(filepath.Join(w.dir, "cluster.key"), key, 0o600))

@@ -5,13 +5,11 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
-	"log/slog"
 	"net"
 	"net/http"
 	"os"
 	"os/signal"
 	"path/filepath"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
@@ -20,11 +18,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
-	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
-	"github.com/mintmark-auth/mintmark/issuer/upstream"
-	"github.com/mintmark-auth/mintmark/issuer/upstream/upstreamtest"
 )
 
 // logLine waits for a line of JSON in a node's log.
@@ -62,7 +59,7 @@ func TestHangup(t *testing.T) {
 	_, tokens, _ := seed(t, dir, 2)
 	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
 	n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
-	require.NoError(t, os.Remove(filepath.Join(n.dir, devMark)))
+	require.NoError(t, os.Remove(filepath.Join(n.dir, server.DevMark)))
 	config, readers := filepath.Join(dir, "node.yaml"), filepath.Join(dir, "feed.secrets")
 	write := func(path, text string) { require.NoError(t, os.WriteFile(path, []byte(text), 0o600)) }
 	write(readers, endpoint.ReaderLine("calendar", "a secret")+"\n")
@@ -153,13 +150,13 @@ func TestHangupOfAWaitingNode(t *testing.T) {
 func TestHangupEndsDev(t *testing.T) {
 	fixtures := filepath.Join(t.TempDir(), "fixtures.yaml")
 	require.NoError(t, os.WriteFile(fixtures, []byte(benchFixtures), 0o600))
-	p, _ := dev(t, t.TempDir(), fixtures)
+	p, _ := startDev(t, t.TempDir(), fixtures)
 	require.NoError(t, p.command.Process.Signal(syscall.SIGHUP))
 	require.NoError(t, p.command.Wait())
 	require.Contains(t, string(p.log.Bytes()), "mintmark: stopping")
 
 	signal.Ignore(syscall.SIGHUP) // the child inherits it
-	p, _ = dev(t, t.TempDir(), fixtures)
+	p, _ = startDev(t, t.TempDir(), fixtures)
 	signal.Reset(syscall.SIGHUP)
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.pid()))
 	require.NoError(t, err)
@@ -175,90 +172,11 @@ func TestLogOfAFailure(t *testing.T) {
 		n := &nodeProcess{dir: filepath.Join(t.TempDir(), "data")}
 		n.process = launch(t, "mintmark", n.dir, append([]string{"serve", "--data-dir", n.dir, "--name", "n1", "--log-format", "json"}, args...)...)
 		require.Error(t, n.command.Wait(), what)
-		require.Equal(t, exitLocal, n.command.ProcessState.ExitCode(), what)
+		require.Equal(t, cli.ExitLocal, n.command.ProcessState.ExitCode(), what)
 		lines := n.logLines(t)
 		require.NotEmpty(t, lines, what)
 		last := lines[len(lines)-1]
 		require.Equal(t, "node failed", last["msg"], what)
 		require.NotEmpty(t, last["error"], what)
 	}
-}
-
-// TestReloadOfTheLogLevel: it changes without a restart, both ways.
-func TestReloadOfTheLogLevel(t *testing.T) {
-	o := config.Default()
-	var text lockedBuffer
-	log := o.Logger(&text)
-	c, err := configOf(&o, log)
-	require.NoError(t, err)
-	file := o
-	r := reloader{current: o, load: func() (config.Options, config.Sources, error) { return file, nil, nil }, config: &c}
-	for i, verbose := range []bool{false, true, false} {
-		file.Verbose = verbose
-		r.reload()
-		marker := fmt.Sprint("look ", i)
-		log.Debug(marker)
-		require.Equal(t, verbose, strings.Contains(string(text.Bytes()), marker))
-	}
-}
-
-// TestLogOfADuration: it has its unit, whatever the format, and so have those in a
-// group and of a library.
-func TestLogOfADuration(t *testing.T) {
-	for format, want := range map[string][]string{
-		config.LogText: {" took=2.562s", " raft.after=1m30s"},
-		config.LogJSON: {`"took":"2.562s"`, `"raft":{"after":"1m30s"}`},
-	} {
-		o := config.Default()
-		o.LogFormat = format
-		var text lockedBuffer
-		o.Logger(&text).Info("cluster: nothing could be decided for a while", "took", 2562*time.Millisecond,
-			slog.Group("raft", "after", 90*time.Second))
-		for _, part := range want {
-			require.Contains(t, string(text.Bytes()), part)
-		}
-	}
-}
-
-// TestHangupReadsTheClientSecret at the provider again. One that can't be read
-// leaves the one that was known.
-func TestHangupReadsTheClientSecret(t *testing.T) {
-	p := upstreamtest.New(t, time.Now)
-	file := filepath.Join(t.TempDir(), "secret")
-	require.NoError(t, os.WriteFile(file, []byte("of last year"), 0o600))
-	o := config.Default()
-	o.Upstream.Issuer, o.Upstream.ClientID, o.Upstream.SecretFile = p.URL, upstreamtest.ClientID, file
-	var text lockedBuffer
-	log := o.Logger(&text)
-	c, err := configOf(&o, log)
-	require.NoError(t, err)
-	c.Upstream.RedirectURI, c.Upstream.Log = "https://app.example.com/auth/upstream/callback", slog.New(slog.DiscardHandler)
-	provider := upstream.New(*c.Upstream)
-	s := &server{}
-	s.provider.Store(provider)
-	s.upstreamTasks.Go(func() { provider.Run(t.Context()) })
-	t.Cleanup(s.upstreamTasks.Wait)
-	r := reloader{current: o, load: func() (config.Options, config.Sources, error) { return o, nil, nil }, config: &c}
-	r.server.Store(s)
-
-	signIn := func() error {
-		proofs := upstream.AuthRequest{State: strings.Repeat("s", 43), Nonce: strings.Repeat("n", 43), Verifier: strings.Repeat("v", 43)}
-		var location string
-		require.Eventually(t, func() bool {
-			location, err = provider.Begin(proofs, false)
-			return err == nil
-		}, 20*time.Second, 10*time.Millisecond)
-		back := p.SignIn(location, "1")
-		_, err := provider.Finish(t.Context(), upstream.Answer{Code: back.Get("code"), Issuer: back.Get("iss")}, proofs)
-		return err
-	}
-	require.ErrorContains(t, signIn(), "invalid_client")
-	require.NoError(t, os.WriteFile(file, []byte(upstreamtest.ClientSecret), 0o600))
-	r.reload()
-	require.NoError(t, signIn())
-	require.NoError(t, os.Chmod(file, 0o644))
-	r.reload()
-	require.NoError(t, signIn())
-	require.Contains(t, string(text.Bytes()), "client secret at the provider not reloaded")
-	require.NotContains(t, string(text.Bytes()), upstreamtest.ClientSecret)
 }

@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
@@ -19,8 +21,8 @@ func TestRemovedNodeServesNobody(t *testing.T) {
 	_, tokens, _ := seed(t, dir, 1)
 	c := startCluster3(t, dir, filepath.Join(dir, "data"))
 	gone := c.nodes[1]
-	rest := &cliEnv{t: t, dir: c.nodes[2].dir}
-	rest.ok("", "cluster", "remove", gone.name)
+	rest := operatorOf(t, c.nodes[2].dir)
+	rest.OK("", "cluster", "remove", gone.name)
 
 	refused, _ := tokenAnswer(t, gone.listen, tokens[0])
 	require.Equal(t, http.StatusServiceUnavailable, refused)
@@ -37,21 +39,21 @@ func TestRemovedNodeServesNobody(t *testing.T) {
 		status, _, _ := asked(t, gone.url+path)
 		require.Equal(t, http.StatusServiceUnavailable, status, path)
 	}
-	cli := &cliEnv{t: t, dir: gone.dir}
-	r := cli.run("", "cluster", "status")
-	require.Equal(t, exitUnhealthy, r.code)
-	require.True(t, strings.HasPrefix(r.out, "removed: "), r.out)
-	require.Equal(t, 1, strings.Count(r.out, "\n"), r.out)
-	r = cli.run("", "cluster", "status", "-o", "json")
-	require.NotContains(t, r.out, "recover")
+	operator := operatorOf(t, gone.dir)
+	r := operator.Run("", "cluster", "status")
+	require.Equal(t, cli.ExitUnhealthy, r.Code)
+	require.True(t, strings.HasPrefix(r.Out, "removed: "), r.Out)
+	require.Equal(t, 1, strings.Count(r.Out, "\n"), r.Out)
+	r = operator.Run("", "cluster", "status", "-o", "json")
+	require.NotContains(t, r.Out, "recover")
 	gone.stop()
 
 	gone.startAlone(t)
 	require.Error(t, gone.command.Wait(), "it ended by itself")
-	r = cli.run("", "cluster", "recover", "--yes")
-	require.Equal(t, exitLocal, r.code, r.err)
-	require.Contains(t, r.err, "was removed")
-	require.NotContains(t, r.err, "given up")
+	r = operator.Run("", "cluster", "recover", "--yes")
+	require.Equal(t, cli.ExitLocal, r.Code, r.Err)
+	require.Contains(t, r.Err, "was removed")
+	require.NotContains(t, r.Err, "given up")
 }
 
 // TestRecoverIsRefusedWhileTheClusterRuns, and says what it would give up.
@@ -62,31 +64,31 @@ func TestRecoverIsRefusedWhileTheClusterRuns(t *testing.T) {
 	n := c.nodes[2]
 	n.stop()
 	require.True(t, c.nodes[0].waitReady(20*time.Second))
-	cli := &cliEnv{t: t, dir: n.dir}
-	recovered := func(more ...string) cliResult {
-		return cli.run("", append([]string{"cluster", "recover"}, more...)...)
+	operator := operatorOf(t, n.dir)
+	recovered := func(more ...string) testkit.Result {
+		return operator.Run("", append([]string{"cluster", "recover"}, more...)...)
 	}
 	r := recovered("--yes")
-	require.Equal(t, exitLocal, r.code, r.err)
-	require.Contains(t, r.err, "given up for good: n1 at "+c.nodes[0].clusterAddr+"; it runs, and has a leader\n")
-	require.Contains(t, r.err, "given up for good: n2 at "+c.nodes[1].clusterAddr+"; it runs, and has a leader\n")
-	require.Contains(t, r.err, "up to entry ")
-	require.Contains(t, r.err, "the cluster runs and has a leader")
+	require.Equal(t, cli.ExitLocal, r.Code, r.Err)
+	require.Contains(t, r.Err, "given up for good: n1 at "+c.nodes[0].clusterAddr+"; it runs, and has a leader\n")
+	require.Contains(t, r.Err, "given up for good: n2 at "+c.nodes[1].clusterAddr+"; it runs, and has a leader\n")
+	require.Contains(t, r.Err, "up to entry ")
+	require.Contains(t, r.Err, "the cluster runs and has a leader")
 
 	c.nodes[0].kill()
 	r = recovered("--yes", "--unreachable-are-lost")
-	require.Equal(t, exitLocal, r.code, r.err)
-	require.Contains(t, r.err, "recover: n2 still runs", "it only has no leader")
+	require.Equal(t, cli.ExitLocal, r.Code, r.Err)
+	require.Contains(t, r.Err, "recover: n2 still runs", "it only has no leader")
 	c.nodes[1].kill()
 	r = recovered()
-	require.Equal(t, exitLocal, r.code)
-	require.Contains(t, r.err, "given up for good: n1 at "+c.nodes[0].clusterAddr+"; it refused the connection: no process listens there, or a firewall rejects\n")
-	require.Contains(t, r.err, "lost: there is no journal: whatever was revoked")
-	require.Contains(t, r.err, "revocations may have come back: grants ended, ")
-	require.Contains(t, r.err, ", client secrets revoked, ")
-	require.Contains(t, r.err, "say --yes")
+	require.Equal(t, cli.ExitLocal, r.Code)
+	require.Contains(t, r.Err, "given up for good: n1 at "+c.nodes[0].clusterAddr+"; it refused the connection: no process listens there, or a firewall rejects\n")
+	require.Contains(t, r.Err, "lost: there is no journal: whatever was revoked")
+	require.Contains(t, r.Err, "revocations may have come back: grants ended, ")
+	require.Contains(t, r.Err, ", client secrets revoked, ")
+	require.Contains(t, r.Err, "say --yes")
 	r = recovered("--yes")
-	require.Equal(t, exitOK, r.code, r.err)
+	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	n.start(t)
 	require.True(t, n.waitReady(20*time.Second))
 	s, err := c.status(2)

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/verifier"
@@ -19,18 +20,18 @@ import (
 // taken away then is taken away again, and nothing of that time comes with it.
 func TestRestoreAfterAWrongClock(t *testing.T) {
 	var ahead atomic.Int64
-	clocked := func(c *serverConfig) {
+	clocked := func(c *server.Config) {
 		c.Now, c.Elapsed = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }, nil
 	}
 	n := newTestNode(t, withBenchFixtures(t), clocked)
 	live := make([]string, 3)
-	seedUser(t, n.s.issuer, 1, live)
+	seedUser(t, n.s.Issuer, 1, live)
 	before := n.backup()
 	n.disable("bob")
 
 	ahead.Store(int64(500 * 24 * time.Hour))
 	for _, p := range []ledger.Purpose{ledger.ForSigning, ledger.ForCredentials} {
-		_, err := n.s.issuer.Keyring.Rotate(t.Context(), p)
+		_, err := n.s.Issuer.Keyring.Rotate(t.Context(), p)
 		require.NoError(t, err)
 	}
 	n.disable("alice")
@@ -44,12 +45,15 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 	report, err := r.restore(before, admin.RestoreOptions{Journals: [][]byte{file}})
 	require.NoError(t, err)
 	require.Empty(t, report.Gap)
-	require.Zero(t, r.s.node.Stats().StateAhead)
-	require.NoError(t, r.s.canCommit(t.Context()))
+	require.Zero(t, r.s.Node.Stats().StateAhead)
+	ready, err := http.Get("http://" + r.s.OpsAddr.String() + "/readyz")
+	require.NoError(t, err)
+	require.NoError(t, ready.Body.Close())
+	require.Equal(t, http.StatusOK, ready.StatusCode)
 	require.True(t, r.disabled("bob"))
 	require.True(t, r.disabled("alice"))
 	for _, token := range live {
-		status, _ := tokenAnswer(t, r.s.publicAddr.String(), token)
+		status, _ := tokenAnswer(t, r.s.PublicAddr.String(), token)
 		require.Equal(t, 200, status)
 	}
 
@@ -76,7 +80,7 @@ func TestRestoreAfterAWrongClock(t *testing.T) {
 func TestVerifiersTolerateWhatNodesDo(t *testing.T) {
 	var now atomic.Int64 // of the node, which stands: all happens in one second
 	now.Store(time.Now().Truncate(time.Second).UnixMilli())
-	d := &docServer{startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+	d := &docServer{startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
 	}), t, map[string]*browser{}}
 	behind := cluster.ClockTolerance // the clock of whoever verifies

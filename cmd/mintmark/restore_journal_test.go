@@ -108,7 +108,7 @@ func TestRestoreSaysWhatItLeaves(t *testing.T) {
 	first := n.view().ActiveKey(ledger.ForSigning).ID
 	n.propose(&ledger.PutUser{ID: "u-carol", Username: "carol", Password: "x"})
 	n.disable("carol")
-	_, err := n.s.issuer.Rekey.Replace(t.Context(), first)
+	_, err := n.s.Issuer.Rekey.Replace(t.Context(), first)
 	require.NoError(t, err)
 	late, key := n.journal(), n.key()
 	require.Nil(t, n.view().Key(first))

@@ -8,13 +8,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 )
 
 // TestJournalOfTheDeadUnderAnotherKeyFile: the key of a node need not lie in its
 // folder.
 func TestJournalOfTheDeadUnderAnotherKeyFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "key")
-	n := newTestNode(t, func(c *serverConfig) { c.Key = config.KeySource{File: file} })
+	n := newTestNode(t, func(c *server.Config) { c.Key = config.KeySource{File: file} })
 	state := n.backup()
 	n.disable("alice")
 	key := n.key()

@@ -30,7 +30,7 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 	require.NoError(t, err)
 	now := n.key()
 	require.NotEqual(t, old.ID(), now.ID())
-	added, err := n.s.issuer.Keyring.Add(t.Context(), ledger.ForSigning)
+	added, err := n.s.Issuer.Keyring.Add(t.Context(), ledger.ForSigning)
 	require.NoError(t, err)
 	after := n.journal()
 	n.close()
@@ -57,7 +57,9 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 		require.NoError(t, os.Chmod(filepath.Join(w.dir, "cluster.key"), 0o644))
 		_, err := w.restore(state, admin.RestoreOptions{AcceptGap: true})
 		require.ErrorContains(t, err, filepath.Join(w.dir, "cluster.key")+": key file is open to others")
-		require.Equal(t, exitRefused, exitCode(err))
+		var refused *admin.Problem
+		require.ErrorAs(t, err, &refused)
+		require.Equal(t, admin.Refused, refused.Class)
 	})
 	t.Run("without the old key", func(t *testing.T) {
 		w := newWaitingTestNode(t, now)

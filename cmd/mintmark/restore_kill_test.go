@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -87,11 +88,11 @@ func startsNot(t testing.TB, dir string) error {
 	o := config.Default()
 	o.DataDir, o.Name = dir, "n1"
 	o.Listen, o.OpsListen, o.ClusterListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
-	c, err := configOf(&o, o.Logger(io.Discard))
+	c, err := server.FromOptions(&o, version, o.Logger(io.Discard))
 	require.NoError(t, err)
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	defer cancel()
-	_, err = start(ctx, c)
+	_, err = server.Start(ctx, c)
 	require.Error(t, err)
 	return err
 }

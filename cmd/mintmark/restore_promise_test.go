@@ -13,6 +13,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -21,16 +23,16 @@ import (
 // TestRestorePromises has one part for each sentence that operators were
 // promised of backups and restores.
 func TestRestorePromises(t *testing.T) {
-	n := newTestNode(t, withBenchFixtures(t), func(c *serverConfig) {
+	n := newTestNode(t, withBenchFixtures(t), func(c *server.Config) {
 		// Longer ago than a refresh token may lie idle.
-		c.Now, c.Elapsed = func() time.Time { return wallClock().Add(-40 * 24 * time.Hour) }, nil
+		c.Now, c.Elapsed = func() time.Time { return time.Now().Add(-40 * 24 * time.Hour) }, nil
 	})
 	operator := ledger.Actor{Operator: true}
 	alice, bob := make([]string, 5), make([]string, 2)
-	seedUser(t, n.s.issuer, 1, alice)
-	seedUser(t, n.s.issuer, 2, bob)
+	seedUser(t, n.s.Issuer, 1, alice)
+	seedUser(t, n.s.Issuer, 2, bob)
 	spend := func(at *testNode, token string) (status int, next string) {
-		return tokenAnswer(t, at.s.publicAddr.String(), token)
+		return tokenAnswer(t, at.s.PublicAddr.String(), token)
 	}
 	refresh := func(token string) string {
 		t.Helper()
@@ -102,7 +104,7 @@ func TestRestorePromises(t *testing.T) {
 	client := n.view().Client("bench-app")
 	n.propose(&ledger.ReviewClient{Actor: operator, ID: "bench-app", Verdict: ledger.Suspend, Revision: client.Revision})
 	n.propose(&ledger.ReviewClient{Actor: operator, ID: "bench-app", Verdict: ledger.Resume, Revision: n.view().Client("bench-app").Revision})
-	_, err := n.s.issuer.Rekey.Replace(t.Context(), n.view().ActiveKey(ledger.ForSigning).ID)
+	_, err := n.s.Issuer.Rekey.Replace(t.Context(), n.view().ActiveKey(ledger.ForSigning).ID)
 	require.NoError(t, err)
 	ring := n.view().ActiveKey(ledger.ForSigning).ID
 	late, key := n.journal(), n.key()
@@ -157,7 +159,7 @@ func TestRestorePromises(t *testing.T) {
 		require.Equal(t, 400, status, "and ends the grant")
 	})
 	t.Run("sweeping starts anew", func(t *testing.T) {
-		at := ledger.Time(wallClock().UnixMilli())
+		at := ledger.Time(time.Now().UnixMilli())
 		ids, _ := w.view().SweepableGrants(ledger.GrantID{}, 100, at)
 		require.Empty(t, ids, "though one ended 40 days ago")
 		ids, _ = w.view().SweepableGrants(ledger.GrantID{}, 100, at.Add(25*time.Hour))
@@ -169,13 +171,13 @@ func TestRestorePromises(t *testing.T) {
 		invited, err := admin.InviteNode.Call(t.Context(), w.operator(), admin.Invitation{Name: "n2", Lifetime: time.Hour})
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(token, []byte(invited.Token.Reveal()), 0o600))
-		second := startTestNode(t, func(c *serverConfig) {
-			c.Cluster.Name, c.Cluster.Join, c.Cluster.TokenFile = "n2", w.s.clusterListener.Addr().String(), token
+		second := startTestNode(t, func(c *server.Config) {
+			c.Cluster.Name, c.Cluster.Join, c.Cluster.TokenFile = "n2", w.s.ClusterAddr.String(), token
 		})
 		second.await()
 		w.disable("bob")
 		require.Eventually(t, func() bool {
-			label, err := second.s.journal.Journal.Label()
+			label, err := second.s.Journal.Journal.Label()
 			return err == nil && label != nil && second.disabled("bob")
 		}, 20*time.Second, time.Millisecond)
 		last := w.backup()
@@ -192,13 +194,13 @@ func TestRestorePromises(t *testing.T) {
 }
 
 // withBenchFixtures has a new cluster know the client of the benchmarks.
-func withBenchFixtures(t testing.TB) func(*serverConfig) {
+func withBenchFixtures(t testing.TB) func(*server.Config) {
 	file := filepath.Join(t.TempDir(), "fixtures.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(benchFixtures), 0o600))
-	o := devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: t.TempDir(), fixtures: file}
-	c, err := o.server(io.Discard)
+	o := dev.Options{Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0", DataDir: t.TempDir(), Fixtures: file}
+	c, err := o.Config(io.Discard)
 	require.NoError(t, err)
-	return func(conf *serverConfig) { conf.Prepare = c.Prepare }
+	return func(conf *server.Config) { conf.Prepare = c.Prepare }
 }
 
 func containsLine(lines []string, text string) bool {

@@ -7,7 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -45,7 +44,7 @@ func TestRestoreTellsARecoveryApart(t *testing.T) {
 	survivor := startTestNodeIn(t, left)
 	survivor.await()
 	require.NoFileExists(t, filepath.Join(left, "raft", "recovered"))
-	label, err := survivor.s.journal.Journal.Label()
+	label, err := survivor.s.Journal.Journal.Label()
 	require.NoError(t, err)
 	lives := inspect(t, survivor.backup()).Timelines
 	require.Len(t, lives, 2, "as soon as it serves")
@@ -101,7 +100,7 @@ func TestRecoveryReplaysTheJournalsOfLostNodes(t *testing.T) {
 	lost.await()
 	lost.disable("alice")
 	leaked := lost.view().ActiveKey(ledger.ForSigning).ID
-	_, err := lost.s.issuer.Rekey.Replace(t.Context(), leaked)
+	_, err := lost.s.Issuer.Rekey.Replace(t.Context(), leaked)
 	require.NoError(t, err)
 	active, key := lost.view().ActiveKey(ledger.ForSigning).ID, lost.key()
 	own, file := lost.view().Settings().BaseURL, filepath.Join(t.TempDir(), "journal")
@@ -195,15 +194,14 @@ func TestTheLogCompletesAJournal(t *testing.T) {
 			if !decided {
 				replaced(filepath.Join("raft", "commit-marker"))
 			}
-			var state bytes.Buffer
-			require.NoError(t, (&management{dataDir: lost.dir, output: "text"}).writeOfflineState("", &state))
+			state, _ := readOffline(t, lost.dir, "save")
 			before := listing(t, lost.dir)
 			journal := lost.offlineJournal()
 			read := inspect(t, journal)
-			require.Equal(t, inspect(t, state.Bytes()).Seq, read.Seq)
+			require.Equal(t, inspect(t, state).Seq, read.Seq)
 			require.Equal(t, decided, read.Tail == nil)
 			w := newWaitingTestNode(t, key)
-			require.Empty(t, w.preview(state.Bytes(), journal).Gap)
+			require.Empty(t, w.preview(state, journal).Gap)
 			r := w.preview(first, journal)
 			require.Empty(t, r.Gap)
 			require.Contains(t, strings.Join(r.Changes, "\n"), "user u-alice disabled")
@@ -229,11 +227,10 @@ func TestTheLogCompletesAJournal(t *testing.T) {
 	}
 
 	require.NoError(t, os.Remove(filepath.Join(lost.dir, "raft", "log", "wal-meta.db")))
-	var journal bytes.Buffer
-	lacks, err := (&management{dataDir: lost.dir, output: "text"}).writeOfflineJournal("", &journal)
-	require.NoError(t, err)
+	journal, warning := readOffline(t, lost.dir, "journal")
+	lacks := strings.TrimSpace(strings.TrimPrefix(warning, "warning: "))
 	require.Contains(t, lacks, filepath.Join(lost.dir, "raft", "log", "wal-meta.db")+" is gone")
-	require.Contains(t, newWaitingTestNode(t, key).preview(first, journal.Bytes()).Gap, lacks)
+	require.Contains(t, newWaitingTestNode(t, key).preview(first, journal).Gap, lacks)
 	said, err := recoverWith(left, "--yes", "--journal", lost.dir)
 	require.NoError(t, err, said)
 	require.Contains(t, said, "lost: "+lacks)
@@ -300,7 +297,7 @@ func TestRecoveryWithAnotherClusterKey(t *testing.T) {
 	left := folderOf(t, lost.dir)
 	lost.start()
 	lost.await()
-	_, err := lost.s.rewrap(t.Context(), false)
+	_, err := lost.s.Issuer.Rekey.Rewrap(t.Context(), false)
 	require.NoError(t, err)
 	require.NotEqual(t, old.ID(), lost.key().ID())
 	key := lost.key()
@@ -345,12 +342,14 @@ func recoverIn(t testing.TB, dir string) {
 
 // recoverWith returns all that the command says, its error included.
 func recoverWith(dir string, args ...string) (said string, err error) {
-	c := (&management{dataDir: dir, output: "text"}).clusterRecover()
+	root := rootCommand()
 	var out strings.Builder
-	c.SetArgs(append([]string{}, args...))
-	c.SetOut(&out)
-	c.SetErr(&out)
-	err = c.Execute()
+	root.SetArgs(append([]string{"cluster", "recover", "--data-dir", dir}, args...))
+	root.SetOut(&out)
+	root.SetErr(&out)
+	if err = root.Execute(); err != nil {
+		out.WriteString(err.Error())
+	}
 	return out.String(), err
 }
 
@@ -398,46 +397,4 @@ func TestRecoveryLeavesNoHole(t *testing.T) {
 	all := strings.Join(r.Changes, "\n")
 	require.Contains(t, all, "alice")
 	require.Contains(t, all, "bob")
-}
-
-// TestRecoverySaysWhatMayComeBack where it may, and not where the journals have
-// all of it.
-func TestRecoverySaysWhatMayComeBack(t *testing.T) {
-	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
-	others := cluster.RecoveryPlan{Abandoned: []cluster.AbandonedNode{{Member: cluster.Member{Name: "n2"}}}}
-	known := admin.RestoreReport{Seq: 5, StateTime: at, KnownUntil: at}
-	holed := known
-	holed.Covered = []admin.JournalSpan{{From: 7, To: 9, Begins: at, Ends: at}}
-	holed.Journal, holed.Gap = 9, "the journal has nothing of commands 6 to 6"
-	whole := holed
-	whole.Gap, whole.Changes = "", []string{"user u-alice disabled"}
-	idle := whole
-	idle.Changes = nil
-	none := known
-	none.Gap = "there is no journal"
-	const list, all = "revocations may have come back: ", "all revocations up to then are known"
-	for name, test := range map[string]struct {
-		report      admin.RestoreReport
-		sure        bool
-		says, never []string
-	}{
-		"no journal":      {none, true, []string{"lost: there is no journal", list}, []string{all}},
-		"one with a hole": {holed, true, []string{"lost: the journal has nothing of", list, "up to command 9"}, []string{all}},
-		"whole":           {whole, true, []string{"at the next start it changes:\n", "up to command 9, " + formatTimeSeconds(at), all}, []string{list, "lost: "}},
-		"whole, to ask":   {whole, false, []string{"it would change:\n", all}, []string{list}},
-		"nothing to do":   {idle, true, []string{"at the next start it changes nothing\n", all}, []string{list}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			var out strings.Builder
-			p := newPrinter(&out, &out)
-			showLost(p, others, test.report, test.sure)
-			require.NoError(t, p.flush())
-			for _, text := range test.says {
-				require.Contains(t, out.String(), text)
-			}
-			for _, text := range test.never {
-				require.NotContains(t, out.String(), text)
-			}
-		})
-	}
 }

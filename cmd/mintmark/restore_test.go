@@ -15,6 +15,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 )
@@ -40,7 +41,7 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	_, tokens, _ := seed(t, dir, 60) // three users
 	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
 	n.opsURL = "http://" + n.ops
-	require.NoError(t, os.Remove(filepath.Join(n.dir, devMark)))
+	require.NoError(t, os.Remove(filepath.Join(n.dir, server.DevMark)))
 	n.start(t)
 	require.True(t, n.waitReady(20*time.Second))
 	refresh := func(i int) {
@@ -82,12 +83,9 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	n.kill()
 
 	// The journal of a node that runs no more says the same.
-	m := &management{dataDir: n.dir, output: "text"}
-	var dead bytes.Buffer
-	lacks, err := m.writeOfflineJournal("", &dead)
-	require.NoError(t, err)
-	require.Empty(t, lacks)
-	require.Greater(t, dead.Len(), 100)
+	dead, warning := readOffline(t, n.dir, "journal")
+	require.Empty(t, warning)
+	require.Greater(t, len(dead), 100)
 
 	fresh := newWaitingProcess(t, dir)
 	_, err = admin.RestoreBackup(t.Context(), fresh.operator(t), bytes.NewReader(state.Bytes()), admin.RestoreOptions{AcceptGap: true})
@@ -100,7 +98,7 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	}
 	_, err = restore(admin.RestoreOptions{})
 	require.ErrorContains(t, err, "--accept-gap", "there is no journal")
-	report, err := restore(admin.RestoreOptions{Journals: [][]byte{journal.Bytes(), dead.Bytes()}, DryRun: true})
+	report, err := restore(admin.RestoreOptions{Journals: [][]byte{journal.Bytes(), dead}, DryRun: true})
 	require.NoError(t, err)
 	require.Empty(t, report.Gap)
 	require.NotEmpty(t, report.Changes)
@@ -109,7 +107,7 @@ func TestRestoreSignsNobodyOut(t *testing.T) {
 	damaged[len(damaged)/2] ^= 1
 	_, err = restore(admin.RestoreOptions{Journals: [][]byte{damaged}})
 	require.Error(t, err)
-	again, err := restore(admin.RestoreOptions{Journals: [][]byte{journal.Bytes(), dead.Bytes()}})
+	again, err := restore(admin.RestoreOptions{Journals: [][]byte{journal.Bytes(), dead}})
 	require.NoError(t, err)
 	require.Equal(t, report.Changes, again.Changes)
 	fresh.running()
@@ -180,7 +178,7 @@ func (w *waitingProcess) expectWaiting() {
 func (w *waitingProcess) running() {
 	w.t.Helper()
 	w.process.wait()
-	var s serving
+	var s server.Serving
 	require.NoError(w.t, json.Unmarshal([]byte(w.process.line), &s), w.process.line)
 	require.True(w.t, w.waitReady(20*time.Second))
 }
@@ -195,8 +193,8 @@ func TestRestoreCutShortNeverServes(t *testing.T) {
 	o := config.Default()
 	o.DataDir, o.Name = data, "n1"
 	o.Listen, o.OpsListen, o.ClusterListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
-	c, err := configOf(&o, o.Logger(io.Discard))
+	c, err := server.FromOptions(&o, version, o.Logger(io.Discard))
 	require.NoError(t, err)
-	_, err = start(t.Context(), c)
+	_, err = server.Start(t.Context(), c)
 	require.ErrorContains(t, err, "cut short")
 }

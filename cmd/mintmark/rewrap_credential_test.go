@@ -10,6 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -62,9 +63,9 @@ func TestRewrapWhereTheKeyIsACredential(t *testing.T) {
 	isRefused := func() {
 		t.Helper()
 		r := c.nodes[1].operate(t, "keys", "rewrap")
-		require.Equal(t, exitRefused, r.code, r.err)
-		require.Contains(t, r.err, "systemd credential")
-		require.Contains(t, r.err, "put the key into")
+		require.Equal(t, cli.ExitRefused, r.Code, r.Err)
+		require.Contains(t, r.Err, "systemd credential")
+		require.Contains(t, r.Err, "put the key into")
 	}
 	for _, n := range c.nodes {
 		require.NoFileExists(t, filepath.Join(n.dir, "cluster.key"))
@@ -81,7 +82,7 @@ func TestRewrapWhereTheKeyIsACredential(t *testing.T) {
 	}
 	// 2. It is changed.
 	r := c.nodes[1].operate(t, "keys", "rewrap")
-	require.Equal(t, exitOK, r.code, r.err)
+	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	after := c.sameKey()
 	require.NotEqual(t, before.ID(), after)
 	refresh()

@@ -20,8 +20,8 @@ func TestRubbishCostsNoLog(t *testing.T) {
 	held := ts.tokens("cal-app")
 	code := ts.code("cal-app")
 	ts.trailMarked()
-	state, _ := ts.s.node.Checksum()
-	before := ts.s.node.Applied()
+	state, _ := ts.s.Node.Checksum()
+	before := ts.s.Node.Applied()
 
 	const kinds = 10_000
 	r := rand.New(rand.NewPCG(1, 2))
@@ -35,9 +35,9 @@ func TestRubbishCostsNoLog(t *testing.T) {
 		require.Contains(t, []int{400, 401, 429}, a.Status, "kind %d: %q %q: %s", i, contentType, body, a.Body)
 	}
 
-	after, _ := ts.s.node.Checksum()
+	after, _ := ts.s.Node.Checksum()
 	require.Equal(t, state, after, "rubbish changed the state")
-	require.Equal(t, before, ts.s.node.Applied(), "no command entered the log")
+	require.Equal(t, before, ts.s.Node.Applied(), "no command entered the log")
 
 	// With a secret that nobody can have guessed: guesses at the other were limited.
 	tokensOf(t, ts.form("grant_type", "refresh_token", "refresh_token", held.Refresh, "client_id", "cal-app", "client_secret", generatedSecret))

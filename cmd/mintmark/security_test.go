@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -34,7 +35,7 @@ func securityLines(t testing.TB, log *lockedBuffer) (lines []map[string]any) {
 func TestFailuresLeaveTraces(t *testing.T) {
 	var log lockedBuffer
 	var ahead atomic.Int64
-	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Log = slog.New(slog.NewJSONHandler(&log, nil))
 		c.Now = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }
 		c.Proxies = proxy.Trusted{}
@@ -107,11 +108,11 @@ func TestFailuresLeaveTraces(t *testing.T) {
 	}
 
 	// The trail has one event of the hour, without names.
-	require.NoError(t, ts.s.issuer.ReportFailures(t.Context()))
+	require.NoError(t, ts.s.Issuer.ReportFailures(t.Context()))
 	ahead.Store(int64(65 * time.Minute))
 	var event *ledger.Event
 	require.Eventually(t, func() bool {
-		for e := range ts.s.issuer.View().Events() {
+		for e := range ts.s.Issuer.View().Events() {
 			if e.Kind == ledger.EventFailures {
 				event = e
 			}

@@ -15,13 +15,15 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
 // TestSecondProcess finds the data in use before it touches any of it.
 func TestSecondProcess(t *testing.T) {
 	c := newTestNode(t)
-	require.NoError(t, c.s.journal.Flush())
+	require.NoError(t, c.s.Journal.Flush())
 	segments, err := filepath.Glob(filepath.Join(c.dir, "journal", "*.journal"))
 	require.NoError(t, err)
 	require.NotEmpty(t, segments)
@@ -33,7 +35,7 @@ func TestSecondProcess(t *testing.T) {
 	require.NoError(t, f.Close())
 	before := readFile(t, path)
 
-	_, err = start(t.Context(), c.conf)
+	_, err = server.Start(t.Context(), c.conf)
 	require.ErrorContains(t, err, "another process")
 	require.Equal(t, before, readFile(t, path))
 }
@@ -49,7 +51,7 @@ func TestDamagedClusterKey(t *testing.T) {
 		if damaged != nil {
 			require.NoError(t, os.WriteFile(path, damaged, 0o600))
 		}
-		_, err := start(t.Context(), c.conf)
+		_, err := server.Start(t.Context(), c.conf)
 		require.ErrorContains(t, err, "cluster.key", what)
 		require.Regexp(t, "put (the key )?back", err.Error(), what)
 		require.NotContains(t, err.Error(), string(whole[:20]), what)
@@ -66,7 +68,7 @@ func TestDamagedJournal(t *testing.T) {
 	c := newTestNode(t)
 	state := c.backup()
 	c.disable("alice")
-	require.NoError(t, c.s.journal.Flush())
+	require.NoError(t, c.s.Journal.Flush())
 	c.close()
 	saved := t.TempDir()
 	require.NoError(t, os.CopyFS(saved, os.DirFS(c.dir)))
@@ -168,9 +170,9 @@ func TestFailedInit(t *testing.T) {
 	initialize := []string{"cluster", "init", "--public-url", "https://id.example"}
 	n.requireStatus(t, "created")
 	r := n.operate(t, initialize...)
-	require.Equal(t, exitUnhealthy, r.code)
-	require.Contains(t, r.err, "the node could not start: ")
-	require.Contains(t, r.err, "cluster.key")
+	require.Equal(t, cli.ExitUnhealthy, r.Code)
+	require.Contains(t, r.Err, "the node could not start: ")
+	require.Contains(t, r.Err, "cluster.key")
 	require.Error(t, n.command.Wait())
 
 	// Where the log could not be opened, the journal was before.
@@ -181,7 +183,7 @@ func TestFailedInit(t *testing.T) {
 	n.startWaiting(t)
 	n.requireStatus(t, "created")
 	r = n.operate(t, initialize...)
-	require.Equal(t, exitOK, r.code, r.err)
+	require.Equal(t, cli.ExitOK, r.Code, r.Err)
 	require.True(t, n.waitReady(30*time.Second))
 	n.stop()
 

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -51,7 +52,7 @@ func newCluster(t testing.TB, name string) *nodeProcess {
 	n := newNode(t, name)
 	n.startWaiting(t)
 	require.Eventually(t, func() bool {
-		return n.operate(t, "cluster", "init", "--public-url", "https://id.example").code == exitOK
+		return n.operate(t, "cluster", "init", "--public-url", "https://id.example").Code == cli.ExitOK
 	}, 30*time.Second, 50*time.Millisecond)
 	require.True(t, n.waitReady(30*time.Second))
 	return n
@@ -60,8 +61,8 @@ func newCluster(t testing.TB, name string) *nodeProcess {
 func (n *nodeProcess) invite(t testing.TB, name string) string {
 	t.Helper()
 	r := n.operate(t, "cluster", "invite", "--name", name)
-	require.Equal(t, exitOK, r.code, r.err)
-	return r.out
+	require.Equal(t, cli.ExitOK, r.Code, r.Err)
+	return r.Out
 }
 
 // requireStatus waits until both the readiness check and "cluster status" have a text.
@@ -75,7 +76,7 @@ func (n *nodeProcess) requireStatus(t testing.TB, text string) {
 		}
 		defer r.Body.Close()
 		b, err := io.ReadAll(r.Body)
-		ready, status = string(b), n.operate(t, "cluster", "status").out
+		ready, status = string(b), n.operate(t, "cluster", "status").Out
 		return err == nil && r.StatusCode == http.StatusServiceUnavailable && strings.Contains(ready, text) && strings.Contains(status, text)
 	}, 30*time.Second, 50*time.Millisecond, "%q\n%s\n%s", text, &ready, &status)
 }
@@ -102,7 +103,7 @@ func TestRefusedJoinWaitsForAnotherToken(t *testing.T) {
 	joins.requireStatus(t, "join refused: others can read "+file)
 	require.NoError(t, os.Chmod(file, 0o600))
 	require.True(t, joins.waitReady(30*time.Second))
-	require.Equal(t, exitOK, joins.operate(t, "cluster", "status").code)
+	require.Equal(t, cli.ExitOK, joins.operate(t, "cluster", "status").Code)
 }
 
 // TestTokenThatOthersCanRead is refused as each secret is.
@@ -160,10 +161,10 @@ func TestRemovedNodeSaysSo(t *testing.T) {
 	second.startWaiting(t, "--join", first.clusterAddr, "--token-file", file)
 	require.True(t, second.waitReady(30*time.Second))
 	require.Eventually(t, func() bool { // it votes
-		return strings.Contains(first.operate(t, "cluster", "remove", "n2").out, "is removed")
+		return strings.Contains(first.operate(t, "cluster", "remove", "n2").Out, "is removed")
 	}, 30*time.Second, 50*time.Millisecond)
 	second.requireStatus(t, "was removed from the cluster")
-	require.NotContains(t, second.operate(t, "cluster", "status").out, "recover")
+	require.NotContains(t, second.operate(t, "cluster", "status").Out, "recover")
 	require.Eventually(t, func() bool { // it is said before it is on disk
 		return exists(filepath.Join(second.dir, "raft", "removed"))
 	}, 30*time.Second, 10*time.Millisecond)

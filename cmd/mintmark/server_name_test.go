@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 )
 
 // TestNodeIsTheOneThatIsMeant: a node whose name was given neither joins by the
@@ -38,20 +39,20 @@ func TestNodeIsTheOneThatIsMeant(t *testing.T) {
 	o := config.Default()
 	o.Name, o.Named, o.DataDir = "n5", true, second.dir
 	o.Listen, o.OpsListen, o.ClusterListen = second.listen, second.ops, second.clusterAddr
-	c, err := configOf(&o, o.Logger(io.Discard))
+	c, err := server.FromOptions(&o, version, o.Logger(io.Discard))
 	require.NoError(t, err)
-	_, err = start(t.Context(), c)
+	_, err = server.Start(t.Context(), c)
 	require.ErrorContains(t, err, "the data is that of node n2, and this node shall be n5")
 
 	// What the machine is called is no wish, and not what the node is called.
 	o.Named = false
 	var out bytes.Buffer
-	c, err = configOf(&o, o.Logger(io.Discard))
+	c, err = server.FromOptions(&o, version, o.Logger(io.Discard))
 	require.NoError(t, err)
-	s, err := start(t.Context(), c)
+	s, err := server.Start(t.Context(), c)
 	require.NoError(t, err)
-	require.NoError(t, s.announce(&out))
-	var line serving
+	require.NoError(t, s.Announce(&out))
+	var line server.Serving
 	require.NoError(t, json.Unmarshal(out.Bytes(), &line))
 	require.Equal(t, "n2", line.Name)
 	require.NoError(t, s.Close(t.Context()))

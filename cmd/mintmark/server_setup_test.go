@@ -16,14 +16,16 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 // serveConfig is "mintmark serve" in this process.
-func serveConfig(t testing.TB, dir string, change ...func(*config.Options)) serverConfig {
+func serveConfig(t testing.TB, dir string, change ...func(*config.Options)) server.Config {
 	t.Helper()
 	o := config.Default()
 	o.DataDir, o.Name, o.Drain = dir, "n1", 0
@@ -31,7 +33,7 @@ func serveConfig(t testing.TB, dir string, change ...func(*config.Options)) serv
 	for _, f := range change {
 		f(&o)
 	}
-	c, err := configOf(&o, o.Logger(io.Discard))
+	c, err := server.FromOptions(&o, version, o.Logger(io.Discard))
 	require.NoError(t, err)
 	c.Log = slog.New(slog.DiscardHandler)
 	return c
@@ -42,16 +44,16 @@ type startingServer struct {
 	t    testing.TB
 	dir  string
 	done chan error
-	s    *server
+	s    *server.Server
 }
 
-func startServer(t testing.TB, c serverConfig) *startingServer {
+func startServer(t testing.TB, c server.Config) *startingServer {
 	t.Helper()
 	b := &startingServer{t: t, dir: c.DataDir, done: make(chan error, 1)}
 	ctx, cancel := context.WithCancel(t.Context())
 	go func() {
 		var err error
-		b.s, err = start(ctx, c)
+		b.s, err = server.Start(ctx, c)
 		b.done <- err
 	}()
 	t.Cleanup(func() {
@@ -114,7 +116,7 @@ func TestInitThatDoesNotAgree(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(dir, "raft", "snapshots"))
 	require.NoError(t, b.init(hereURL))
 	require.NoError(t, <-b.done)
-	require.Equal(t, hereURL, b.s.settings.BaseURL)
+	require.Equal(t, hereURL, b.s.Settings.BaseURL)
 	b.close()
 	require.Contains(t, log.String(), `"operation":"cluster.init"`, "also what happens before there is a cluster is in the node's log")
 }
@@ -151,12 +153,12 @@ func TestInitCutShort(t *testing.T) {
 
 		b = startServer(t, serveConfig(t, dir))
 		b.requireStatus("mintmark cluster init")
-		r := (&cliEnv{t: t, dir: dir}).run("", "user", "list")
-		require.Equal(t, exitUnhealthy, r.code)
-		require.Contains(t, r.err, "mintmark cluster init")
+		r := operatorOf(t, dir).Run("", "user", "list")
+		require.Equal(t, cli.ExitUnhealthy, r.Code)
+		require.Contains(t, r.Err, "mintmark cluster init")
 		require.NoError(t, b.init(hereURL))
 		require.NoError(t, <-b.done)
-		require.Equal(t, hereURL, b.s.settings.BaseURL)
+		require.Equal(t, hereURL, b.s.Settings.BaseURL)
 		require.Error(t, b.init(hereURL))
 		b.close()
 
@@ -193,6 +195,6 @@ func TestReadyIsOneWord(t *testing.T) {
 		return status == http.StatusOK
 	}
 	require.True(t, ready())
-	require.NoError(t, ts.s.node.Close(t.Context()))
+	require.NoError(t, ts.s.Node.Close(t.Context()))
 	require.False(t, ready(), "it knows who led, and nothing is committed")
 }

@@ -11,32 +11,34 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
 // devOn are the options of mintmark dev in a folder.
-func devOn(dir string) devOptions {
-	return devOptions{listen: "127.0.0.1:0", opsListen: "127.0.0.1:0", dataDir: dir, embeddedFixtures: true}
+func devOn(dir string) dev.Options {
+	return dev.Options{Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0", DataDir: dir}
 }
 
 // TestStatusWhileItWaitsForItsClock: a node alone whose clock is not believed says
 // so, and nothing that would have its operator delete the data.
 func TestStatusWhileItWaitsForItsClock(t *testing.T) {
-	for name, first := range map[string]func(*testing.T, func(*serverConfig)) *testNode{
-		"serve": func(t *testing.T, clocked func(*serverConfig)) *testNode { return newTestNode(t, clocked) },
-		"dev": func(t *testing.T, clocked func(*serverConfig)) *testNode {
+	for name, first := range map[string]func(*testing.T, func(*server.Config)) *testNode{
+		"serve": func(t *testing.T, clocked func(*server.Config)) *testNode { return newTestNode(t, clocked) },
+		"dev": func(t *testing.T, clocked func(*server.Config)) *testNode {
 			dir := t.TempDir()
-			conf, err := devOn(dir).server(io.Discard)
+			conf, err := devOn(dir).Config(io.Discard)
 			require.NoError(t, err)
 			conf.Log = slog.New(slog.DiscardHandler)
-			c := startTestNodeIn(t, dir, func(c *serverConfig) { *c = conf }, clocked)
+			c := startTestNodeIn(t, dir, func(c *server.Config) { *c = conf }, clocked)
 			c.await()
 			return c
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var ahead atomic.Int64
-			c := first(t, func(c *serverConfig) {
+			c := first(t, func(c *server.Config) {
 				c.Now, c.Elapsed = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }, cluster.Elapsed()
 			})
 			c.close()
@@ -60,5 +62,5 @@ func TestStatusWhileItWaitsForItsClock(t *testing.T) {
 func TestDevIsToldToStopBeforeItServes(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	require.NoError(t, runDev(ctx, devOn(t.TempDir()), io.Discard, io.Discard))
+	require.NoError(t, dev.Run(ctx, devOn(t.TempDir()), io.Discard, io.Discard))
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 )
 
 // TestStopInOrder: /readyz says no while the node still answers whoever comes, the
@@ -25,7 +26,7 @@ func TestStopInOrder(t *testing.T) {
 	_, tokens, _ := seed(t, dir, 2)
 	n := &nodeProcess{name: "n1", dir: filepath.Join(dir, "data"), listen: clustertest.Address(t), ops: clustertest.Address(t), clusterAddr: clustertest.Address(t)}
 	n.url, n.opsURL = "http://"+n.listen, "http://"+n.ops
-	require.NoError(t, os.Remove(filepath.Join(n.dir, devMark)))
+	require.NoError(t, os.Remove(filepath.Join(n.dir, server.DevMark)))
 	n.start(t, "--drain", "5s")
 	require.True(t, n.waitReady(20*time.Second))
 

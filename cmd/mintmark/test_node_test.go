@@ -17,6 +17,7 @@ import (
 
 	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
@@ -29,25 +30,25 @@ import (
 type testNode struct {
 	t    testing.TB
 	dir  string // of the data
-	conf serverConfig
-	s    *server // set when await returned
+	conf server.Config
+	s    *server.Server // set when await returned
 
 	await   func() // until it serves
 	abandon func() // ends a node that still waits
 }
 
 // startTestNode starts a node that waits to be asked, or goes on with its data.
-func startTestNode(t testing.TB, change ...func(*serverConfig)) *testNode {
+func startTestNode(t testing.TB, change ...func(*server.Config)) *testNode {
 	t.Helper()
 	return startTestNodeIn(t, t.TempDir(), change...)
 }
 
-func startTestNodeIn(t testing.TB, dir string, change ...func(*serverConfig)) *testNode {
+func startTestNodeIn(t testing.TB, dir string, change ...func(*server.Config)) *testNode {
 	t.Helper()
 	o := config.Default()
 	o.DataDir, o.Name = dir, "n1"
 	o.Listen, o.OpsListen, o.ClusterListen = "127.0.0.1:0", "127.0.0.1:0", "127.0.0.1:0"
-	conf, err := configOf(&o, o.Logger(io.Discard))
+	conf, err := server.FromOptions(&o, version, o.Logger(io.Discard))
 	require.NoError(t, err)
 	conf.Log, conf.Drain = slog.New(slog.DiscardHandler), 0
 	for _, f := range change {
@@ -64,12 +65,12 @@ func (c *testNode) start() {
 	c.t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
 	type started struct {
-		s   *server
+		s   *server.Server
 		err error
 	}
 	served := make(chan started, 1)
 	go func() {
-		s, err := start(ctx, c.conf)
+		s, err := server.Start(ctx, c.conf)
 		served <- started{s, err}
 	}()
 	c.t.Cleanup(cancel)
@@ -120,7 +121,7 @@ const testNodeURL = "https://api.example.com"
 
 // newTestNode makes a node a cluster of one, which knows its life, with users alice
 // and bob.
-func newTestNode(t testing.TB, change ...func(*serverConfig)) *testNode {
+func newTestNode(t testing.TB, change ...func(*server.Config)) *testNode {
 	t.Helper()
 	c := startTestNode(t, change...)
 	_, err := admin.InitCluster.Call(t.Context(), c.operator(), admin.NewCluster{PublicURL: testNodeURL})
@@ -130,7 +131,7 @@ func newTestNode(t testing.TB, change ...func(*serverConfig)) *testNode {
 		c.propose(&ledger.PutUser{ID: "u-" + name, Username: name, Password: "x"})
 	}
 	require.Eventually(t, func() bool {
-		label, err := c.s.journal.Journal.Label()
+		label, err := c.s.Journal.Journal.Label()
 		return err == nil && label != nil
 	}, 20*time.Second, time.Millisecond, "it has a life")
 	return c
@@ -160,7 +161,7 @@ func (c *testNode) decided(ask func() error) {
 func (c *testNode) propose(command ledgercommand.Command) (o ledger.Outcome) {
 	c.t.Helper()
 	c.decided(func() (err error) {
-		o, _, err = c.s.issuer.Propose(c.t.Context(), command)
+		o, _, err = c.s.Issuer.Propose(c.t.Context(), command)
 		return err
 	})
 	require.Nil(c.t, o.Refusal, "%T", command)
@@ -172,11 +173,11 @@ func (c *testNode) disable(user string) {
 	c.propose(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-" + user, State: ledger.Disable})
 }
 
-func (c *testNode) view() ledger.View { return ledger.At(c.s.node.View()) }
+func (c *testNode) view() ledger.View { return ledger.At(c.s.Node.View()) }
 
 func (c *testNode) disabled(user string) bool { return c.view().User("u-" + user).Disabled }
 
-func (c *testNode) key() keys.ClusterKey { return c.s.keys.Current() }
+func (c *testNode) key() keys.ClusterKey { return c.s.Keys.Current() }
 
 func (c *testNode) backup() []byte {
 	c.t.Helper()
@@ -200,11 +201,9 @@ func (c *testNode) journal() []byte {
 func (c *testNode) offlineJournal() []byte {
 	c.t.Helper()
 	c.close()
-	var b bytes.Buffer
-	lacks, err := (&management{dataDir: c.dir, output: "text"}).writeOfflineJournal("", &b)
-	require.NoError(c.t, err)
-	require.Empty(c.t, lacks)
-	return b.Bytes()
+	file, warning := readOffline(c.t, c.dir, "journal")
+	require.Empty(c.t, warning)
+	return file
 }
 
 func (c *testNode) restore(state []byte, o admin.RestoreOptions) (admin.RestoreReport, error) {

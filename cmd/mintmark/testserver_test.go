@@ -22,6 +22,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
@@ -30,7 +32,7 @@ import (
 // wiring, a real log on a real disk, real HTTP.
 type testServer struct {
 	t   testing.TB
-	s   *server
+	s   *server.Server
 	dir string
 
 	Base, App, Ops string
@@ -77,22 +79,22 @@ func newTestServer(t testing.TB, fixtures ...string) *testServer {
 
 // startTestServer starts a server on a folder that may have data. What
 // change does to the configuration happens last.
-func startTestServer(t testing.TB, dir, fixtures string, change ...func(*serverConfig)) *testServer {
+func startTestServer(t testing.TB, dir, fixtures string, change ...func(*server.Config)) *testServer {
 	t.Helper()
 	file := filepath.Join(dir, "fixtures.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(fixtures), 0o600))
-	o := devOptions{
-		listen: "127.0.0.1:0", opsListen: "127.0.0.1:0",
-		dataDir: filepath.Join(dir, "data"), fixtures: file,
+	o := dev.Options{
+		Listen: "127.0.0.1:0", OpsListen: "127.0.0.1:0",
+		DataDir: filepath.Join(dir, "data"), Fixtures: file,
 	}
-	c, err := o.server(io.Discard)
+	c, err := o.Config(io.Discard)
 	require.NoError(t, err)
 	for _, f := range change {
 		f(&c)
 	}
-	s, err := start(t.Context(), c)
+	s, err := server.Start(t.Context(), c)
 	require.NoError(t, err)
-	ts := &testServer{t: t, s: s, dir: dir, Base: s.settings.BaseURL, App: s.settings.AppURL, Ops: "http://" + s.opsAddr.String()}
+	ts := &testServer{t: t, s: s, dir: dir, Base: s.Settings.BaseURL, App: s.Settings.AppURL, Ops: "http://" + s.OpsAddr.String()}
 	t.Cleanup(ts.close)
 	return ts
 }
@@ -110,7 +112,7 @@ func (ts *testServer) close() {
 // propose runs a command as an operator does.
 func (ts *testServer) propose(c ledgercommand.Command) ledger.Outcome {
 	ts.t.Helper()
-	o, _, err := ts.s.issuer.Propose(ts.t.Context(), c)
+	o, _, err := ts.s.Issuer.Propose(ts.t.Context(), c)
 	require.NoError(ts.t, err)
 	return o
 }
@@ -390,7 +392,7 @@ func (ts *testServer) tokens(client string) tokens {
 func (ts *testServer) scrape() string {
 	ts.t.Helper()
 	w := httptest.NewRecorder()
-	ts.s.metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
+	ts.s.Metrics.Handler().ServeHTTP(w, httptest.NewRequest(http.MethodGet, "/metrics", nil))
 	require.Equal(ts.t, http.StatusOK, w.Code, w.Body)
 	return w.Body.String()
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
 )
 
@@ -90,7 +91,7 @@ func (c *collector) spans(t testing.TB) map[string][]span {
 // decided for it, and nothing of whom or by which credential.
 func TestTraces(t *testing.T) {
 	c := newCollector(t)
-	ts := startTestServer(t, t.TempDir(), fixtureText, func(s *serverConfig) {
+	ts := startTestServer(t, t.TempDir(), fixtureText, func(s *server.Config) {
 		s.Traces = telemetry.NewTracing(c.URL, "n1", version, s.Proxies, s.Log)
 	})
 	code := ts.code("cal-app")
@@ -127,7 +128,7 @@ func TestTraces(t *testing.T) {
 // TestTraceOfAProxy: a proxy in front says which trace a request is a part of.
 func TestTraceOfAProxy(t *testing.T) {
 	c := newCollector(t)
-	ts := startTestServer(t, t.TempDir(), fixtureText, func(s *serverConfig) {
+	ts := startTestServer(t, t.TempDir(), fixtureText, func(s *server.Config) {
 		var err error
 		s.Proxies, err = proxy.Parse([]string{"127.0.0.1"})
 		require.NoError(t, err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/upstream"
@@ -24,7 +25,7 @@ var parameter = regexp.MustCompile(`[:*][a-z]+`)
 func (ts *testServer) trailMarked() {
 	ts.t.Helper()
 	require.Eventually(ts.t, func() bool {
-		v := ts.s.issuer.View()
+		v := ts.s.Issuer.View()
 		for range v.EventsAfter(v.Trail().Logged) {
 			return false
 		}
@@ -37,7 +38,7 @@ func (ts *testServer) trailMarked() {
 // together is no more than 20 entries a second.
 func TestUnauthenticatedWriteNothing(t *testing.T) {
 	provider := upstreamtest.New(t, time.Now)
-	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *serverConfig) {
+	ts := startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Upstream = &upstream.Config{Issuer: provider.URL, ClientID: upstreamtest.ClientID, ClientSecret: upstreamtest.ClientSecret}
 	})
 	held := ts.tokens("cal-app")
@@ -76,7 +77,7 @@ func TestUnauthenticatedWriteNothing(t *testing.T) {
 	}
 	const form = "application/x-www-form-urlencoded"
 	asked := map[string]bool{}
-	for _, route := range ts.s.metrics.Routes {
+	for _, route := range ts.s.Metrics.Routes {
 		asked[route.Pattern] = true
 		path := parameter.ReplaceAllString(route.Pattern, strings.Repeat("ab", 32))
 		for _, headers := range [][]string{
@@ -117,8 +118,8 @@ func TestUnauthenticatedWriteNothing(t *testing.T) {
 	}
 
 	ts.trailMarked()
-	state, _ := ts.s.node.Checksum()
-	applied, before, started := ts.s.node.Applied(), ts.s.node.Stats().Last, time.Now()
+	state, _ := ts.s.Node.Checksum()
+	applied, before, started := ts.s.Node.Applied(), ts.s.Node.Stats().Last, time.Now()
 	queue := make(chan request)
 	var strangers sync.WaitGroup
 	for range 16 {
@@ -136,11 +137,11 @@ func TestUnauthenticatedWriteNothing(t *testing.T) {
 	close(queue)
 	strangers.Wait()
 
-	entries, took := ts.s.node.Stats().Last-before, time.Since(started)
+	entries, took := ts.s.Node.Stats().Last-before, time.Since(started)
 	t.Logf("%d requests in %v: %d entries", len(requests), took, entries)
-	after, _ := ts.s.node.Checksum()
+	after, _ := ts.s.Node.Checksum()
 	require.Equal(t, state, after, "strangers changed the state")
-	require.Equal(t, applied, ts.s.node.Applied(), "a command was logged")
+	require.Equal(t, applied, ts.s.Node.Applied(), "a command was logged")
 	require.NotZero(t, entries, "or the test shows nothing")
 	require.LessOrEqual(t, entries, uint64(took.Seconds()*20)+1)
 }

@@ -36,8 +36,8 @@ func hooks(t testing.TB) []patch {
 			old:  "func (d *diskFolder) probe() (err error) {\n",
 			new:  "func (d *diskFolder) probe() (err error) {\n\tif err := diskFault(); err != nil {\n\t\treturn err\n\t}\n",
 		},
-		{file: "cmd/mintmark/clock.go", old: "return time.Now()", new: "return movedClock()"},
-		{file: "cmd/mintmark/chaos_clock.go", new: overlayText(t, "clock")},
+		{file: "cmd/mintmark/internal/server/clock.go", old: "return time.Now()", new: "return movedClock()"},
+		{file: "cmd/mintmark/internal/server/chaos_clock.go", new: overlayText(t, "clock")},
 	}
 }
 

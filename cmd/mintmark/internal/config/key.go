@@ -82,6 +82,15 @@ func (s KeySource) Open() (*keys.ClusterKeys, error) {
 	return keys.FixedClusterKey(key, s.FixedReason), nil
 }
 
+// OpenSealed opens the key of data that exists: a missing key is an error.
+func (s KeySource) OpenSealed() (*keys.ClusterKeys, error) {
+	held, err := s.Open()
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("%s is missing, and the data beside it is sealed under it: put the key back", s.File)
+	}
+	return held, err
+}
+
 // OpenForRestore opens the cluster keys that the files of a restore may be sealed under:
 // the node's own, and more that an operator named.
 func (s KeySource) OpenForRestore(more []admin.Plain) (*keys.ClusterKeys, error) {

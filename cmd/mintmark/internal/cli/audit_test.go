@@ -1,0 +1,38 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strconv"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestAuditAfter: whoever remembers the last seq gets what is behind it.
+func TestAuditAfter(t *testing.T) {
+	c := newCLI(t)
+	for i := range 5 {
+		c.OK("", "user", "add", fmt.Sprint("user-", i))
+	}
+	all := c.Object("audit")["events"].([]any)
+	require.Greater(t, len(all), 4)
+	seq := func(i int) string { return strconv.Itoa(int(all[i].(map[string]any)["seq"].(float64))) }
+	lines := func(args ...string) (seqs []string) {
+		for line := range bytes.Lines([]byte(c.OK("", append([]string{"audit", "-o", "jsonl"}, args...)...))) {
+			var e struct{ Seq int }
+			require.NoError(t, json.Unmarshal(line, &e))
+			seqs = append(seqs, strconv.Itoa(e.Seq))
+		}
+		return seqs
+	}
+	require.Equal(t, []string{seq(2), seq(3), seq(4)}, lines("--after", seq(1))[:3])
+	require.Equal(t, []string{seq(1), seq(2)}, lines("--after", seq(0), "--limit", "2"), "the oldest")
+	require.Len(t, lines("--after", "0"), len(all))
+	require.Empty(t, lines("--after", seq(len(all)-1)))
+	c.Fails(ExitLocal, "--output must be text or json", "user", "list", "-o", "jsonl")
+	c.Fails(ExitLocal, "--output must be text, json or jsonl", "audit", "-o", "xml")
+	c.Fails(ExitLocal, "--output must be text, json or jsonl", "audit", "--follow", "-o", "xml")
+	c.Fails(ExitLocal, "--follow needs --output text or jsonl", "audit", "--follow", "-o", "json")
+}

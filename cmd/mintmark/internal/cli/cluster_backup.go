@@ -1,0 +1,227 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+func (m *management) backupCommand() *cobra.Command {
+	return group("backup", "Keep what the cluster knows, and bring it back", m.backupSave(), m.backupInspect(), m.backupJournal(), m.backupRestore())
+}
+
+// savedBackup is a backup that is on disk.
+type savedBackup struct {
+	File  string `json:"file"`
+	Bytes int64  `json:"bytes"`
+}
+
+func (m *management) backupSave() *cobra.Command {
+	keyFile := os.Getenv(config.Variable(config.KeyClusterKeyFile))
+	c := command("save FILE", "Write a backup to a new file", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		c, err := m.open(cmd)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		saved := savedBackup{File: args[0]}
+		dead := false
+		err = backup.Create(saved.File, func(w io.Writer) error {
+			counted := &countingWriter{Writer: w}
+			err := admin.SaveBackup(cmdContext(cmd), c, counted)
+			var gone *admin.UnreachableError
+			if dead = errors.As(err, &gone); dead {
+				err = offlineError(err, m.writeOfflineState(keyFile, counted))
+			}
+			saved.Bytes = counted.n
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		return m.show(cmd, saved, func(p *printer) {
+			p.line("%s: %d bytes", saved.File, saved.Bytes)
+			if dead {
+				p.remark("no node runs here, so the backup has what this folder's log has, and nothing that only other nodes had")
+			}
+			p.remark("it is sealed under the cluster's key (cluster.key), which is not in it: keep that, too, in another place")
+		})
+	})
+	c.Long = `Write a backup to a new file that only its owner can read. A file that is there
+already is never overwritten, and one that is not complete is not left behind.
+If no node runs, the state is read from the data directory, even from that of a
+node that was removed or given up.`
+	addKeyFileFlag(c, &keyFile)
+	return c
+}
+
+// addKeyFileFlag adds the flag that names the cluster key, for a command that reads a
+// data directory if no node runs there.
+func addKeyFileFlag(c *cobra.Command, keyFile *string) {
+	c.Flags().StringVar(keyFile, config.KeyClusterKeyFile, *keyFile,
+		"if no node runs: `FILE` with the cluster's key, if it is not cluster.key in the data directory ("+config.Variable(config.KeyClusterKeyFile)+")")
+}
+
+type countingWriter struct {
+	io.Writer
+	n int64
+}
+
+func (w *countingWriter) Write(b []byte) (int, error) {
+	n, err := w.Writer.Write(b)
+	w.n += int64(n)
+	return n, err
+}
+
+func (m *management) backupRestore() *cobra.Command {
+	var o admin.RestoreOptions
+	var journals, keyFiles []string
+	c := command("restore FILE", "Make the waiting node the first of a cluster with the state of a backup", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		c, err := m.open(cmd)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		o.Journals, o.Keys = nil, nil
+		for _, path := range keyFiles {
+			text, err := keys.ReadClusterKeys(path)
+			if err != nil {
+				return err
+			}
+			o.Keys = append(o.Keys, admin.Plain(text))
+		}
+		for _, path := range journals {
+			j, err := readJournal(path)
+			if err != nil {
+				return err
+			}
+			o.Journals = append(o.Journals, j)
+		}
+		f, err := os.Open(args[0])
+		if err != nil {
+			return err
+		}
+		defer func() { _ = f.Close() }()
+		report, err := admin.RestoreBackup(cmdContext(cmd), c, f, o)
+		if err != nil {
+			return err
+		}
+		if err := m.show(cmd, report, func(p *printer) { showRestored(p, report) }); err != nil {
+			return err
+		}
+		if report.DryRun && report.Gap != "" && !o.AcceptGap {
+			// Whoever rehearses a restore in a script learns what it would come to.
+			return &admin.Problem{Class: admin.Refused, Text: "this restore would be refused without --accept-gap"}
+		}
+		return nil
+	})
+	c.Long = `Make the waiting node the first of a cluster with the state of a backup. What has
+happened since then comes from a journal (mintmark cluster backup journal).
+
+The files may be sealed under different cluster keys: the node's own, one that
+lies beside it (cluster.key.old), or one that is named. What is restored is sealed
+under the node's own.
+
+A journal goes with a backup only where both are of the same timeline of the cluster.
+Each restore begins another life.`
+	c.Flags().StringArrayVar(&journals, "journal", nil, "`FILE` with a node's journal of what happened since (repeatable: nodes complete each other)")
+	c.Flags().StringArrayVar(&keyFiles, config.KeyClusterKeyFile, nil,
+		"`FILE` with a cluster key that the backup or a journal is sealed under, where that is not the waiting node's own (repeatable)")
+	c.Flags().BoolVar(&o.AcceptGap, "accept-gap", false, "restore although the journal leaves something out: what was revoked then is not")
+	c.Flags().BoolVar(&o.DryRun, "dry-run", false, "only say what would happen, with the exit code that the restore would have")
+	return c
+}
+
+func readJournal(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = f.Close() }()
+	b, err := io.ReadAll(io.LimitReader(f, admin.MaxJournal+1))
+	switch {
+	case err != nil:
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	case len(b) > admin.MaxJournal:
+		return nil, fmt.Errorf("%s is larger than 1 GiB", path)
+	}
+	return b, nil
+}
+
+// knownUntilText says what ends where knowledge does: a journal that ends before the
+// backup adds nothing to it.
+func knownUntilText(r admin.RestoreReport) string {
+	if n := len(r.Covered); n > 0 && r.KnownUntil.After(r.StateTime) {
+		return "where the journal ends"
+	}
+	return "when the backup was made"
+}
+
+func showRestored(p *printer, r admin.RestoreReport) {
+	done, changed := "restored", "it changed"
+	if r.DryRun {
+		done, changed = "dry run, would be restored", "it would change"
+	}
+	p.line("%s: cluster %s as of %s, up to command %d", done, r.Cluster, formatTimeSeconds(r.Taken), r.Seq)
+	var rows []string
+	for _, table := range slices.Sorted(maps.Keys(r.Counts)) {
+		rows = append(rows, fmt.Sprintf("%s: %d", table, r.Counts[table]))
+	}
+	if len(rows) > 0 {
+		p.line("in the backup: %s", strings.Join(rows, ", "))
+	}
+	showReplay(p, r, changed)
+	p.line("nothing is known after %s, %s: later revocations are undone", formatTimeSeconds(r.KnownUntil), knownUntilText(r))
+	switch {
+	case r.Gap == "":
+	case r.DryRun:
+		p.remark("would be lost with --accept-gap: %s", r.Gap)
+	default:
+		p.remark("lost: %s", r.Gap)
+	}
+}
+
+// showReplay prints which commands the journals cover, and what replaying them
+// changes. changed introduces the changes.
+func showReplay(p *printer, r admin.RestoreReport, changed string) {
+	for _, span := range r.Covered {
+		begins := "the beginning"
+		if !span.Begins.IsZero() {
+			begins = formatTimeSeconds(span.Begins)
+		}
+		p.line("the journal covers commands %d to %d, from %s to %s", span.From, span.To, begins, formatTimeSeconds(span.Ends))
+	}
+	switch {
+	case len(r.Changes) > 0:
+		p.line("%s:", changed)
+	case len(r.Covered) > 0:
+		p.line("%s nothing", changed)
+	}
+	for _, line := range r.Changes {
+		p.line("  %s", line)
+	}
+	var skipped []string
+	for _, s := range r.Skipped {
+		skipped = append(skipped, fmt.Sprintf("%s: %d", s.What, s.Count))
+	}
+	if len(skipped) > 0 {
+		p.line("skipped, because it does not exist or was done already: %s", strings.Join(skipped, ", "))
+	}
+	for _, line := range r.NotDone {
+		p.remark("not done: %s", line)
+	}
+	for _, line := range r.Warnings {
+		p.remark("warning: %s", line)
+	}
+}

@@ -1,0 +1,150 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+func (m *management) clusterStatus() *cobra.Command {
+	var voters uint
+	status := command("status", "Say how the cluster is; the exit code is 5 unless all is well", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		c, err := m.open(cmd)
+		if err != nil {
+			return err
+		}
+		defer c.Close()
+		s, err := admin.ShowCluster.Call(cmdContext(cmd), c, admin.StatusQuery{})
+		if err != nil {
+			return err
+		}
+		if cmd.Flags().Changed("voters") {
+			requireVoters(&s, int(voters))
+		}
+		if err := m.show(cmd, s, func(p *printer) { showStatus(p, s) }); err != nil {
+			return err
+		}
+		if !s.Healthy {
+			return &admin.Problem{Class: admin.Unavailable, Text: "the cluster is not healthy"}
+		}
+		return nil
+	})
+	status.Flags().UintVar(&voters, "voters", 0, "not healthy until `N` nodes vote and answer: to wait for those that were just started")
+	return status
+}
+
+// requireVoters makes it a problem that fewer than n nodes vote and answer. A cluster
+// is healthy as far as it goes before the nodes that are to join it have.
+func requireVoters(s *admin.ClusterStatus, n int) {
+	voting := 0
+	for i := range s.Nodes {
+		if s.Nodes[i].Role == admin.RoleVoter && s.Nodes[i].State != admin.StateUnreachable {
+			voting++
+		}
+	}
+	if voting < n {
+		s.Problems = append(s.Problems, fmt.Sprintf("%d of the %d nodes that are to vote do so and answer", voting, n))
+		s.Healthy = false
+	}
+}
+
+// showStatus is for somebody in a hurry: first whether all is well, then what
+// is not, then the rest.
+func showStatus(p *printer, s admin.ClusterStatus) {
+	if s.Removed != "" { // and there is nothing else to know
+		p.line("removed: %s", s.Removed)
+		return
+	}
+	if s.Duplicate != "" {
+		p.line("not healthy: %s", s.Duplicate)
+		return
+	}
+	p.line("%s", summary(s))
+	if s.Voters > 0 {
+		p.line("%s", s.Tolerance)
+	}
+	if !s.StateTime.IsZero() {
+		p.line("%s", stateTimeOf(s))
+	}
+	for _, problem := range s.Problems {
+		p.line("problem: %s", problem)
+	}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Role != admin.RoleVoter {
+			p.line("joining: %s catches up, and becomes a voter by itself", n.Name)
+		}
+	}
+	if len(s.Nodes) > 0 {
+		p.line("")
+		p.table([]string{"NAME", "ROLE", "STATE", "ADDRESS", "TERM", "APPLIED", "LAG", "VERSION", "LEVEL", "CLOCK", "CERTIFICATE UNTIL", "DISK FREE"}, nodeRows(s.Nodes))
+	}
+	if len(s.Keys) > 0 {
+		p.line("")
+		var rows [][]string
+		for _, k := range s.Keys {
+			rows = append(rows, []string{k.ID, k.Purpose, k.State, nextStep(k.State, k.NextStep)})
+		}
+		p.table([]string{"KEY", "PURPOSE", "STATE", "NEXT STEP"}, rows)
+	}
+}
+
+func summary(s admin.ClusterStatus) string {
+	state, leader := "not healthy", "no leader"
+	if s.Healthy {
+		state = "healthy"
+	}
+	if s.Leader != "" {
+		leader = "leader " + s.Leader
+	}
+	answer := 0
+	for i := range s.Nodes {
+		if s.Nodes[i].State != admin.StateUnreachable {
+			answer++
+		}
+	}
+	return fmt.Sprintf("%s: %s, %d of %d nodes answer, term %d, feature level %d (asked %s)",
+		state, leader, answer, len(s.Nodes), s.Term, s.Level, s.Name)
+}
+
+// stateTimeOf compares the time of the last decision with the clocks.
+func stateTimeOf(s admin.ClusterStatus) string {
+	ahead, way := time.Duration(s.StateAhead)*time.Millisecond, "ahead of"
+	if ahead <= 0 {
+		ahead, way = -ahead, "behind"
+	}
+	return fmt.Sprintf("last decision %s, %s %s the clocks", s.StateTime.UTC().Format(time.RFC3339), ahead.Round(time.Second), way)
+}
+
+func nodeRows(nodes []admin.ClusterNode) [][]string {
+	var rows [][]string
+	for i := range nodes {
+		n := &nodes[i]
+		row := []string{n.Name, n.Role, n.State, n.Address, "", "", "", n.Version, count(uint64(n.Level)), "", "", ""}
+		if n.State != admin.StateUnreachable { // else they are not known, not zero
+			row[4], row[5], row[6] = count(n.Term), count(n.Applied), count(n.Lag)
+			row[9] = (time.Duration(n.ClockOffset) * time.Millisecond).String()
+			row[10], row[11] = formatTime(n.CertificateExpires), size(n.DiskFree)
+		}
+		rows = append(rows, row)
+	}
+	return rows
+}
+
+func count(n uint64) string { return strconv.FormatUint(n, 10) }
+
+// size is a number of bytes for people; "" for 0, which stands for unknown.
+func size(bytes uint64) string {
+	switch {
+	case bytes == 0:
+		return ""
+	case bytes < 1<<20:
+		return fmt.Sprintf("%.1f KiB", float64(bytes)/(1<<10))
+	case bytes < 1<<30:
+		return fmt.Sprintf("%.1f MiB", float64(bytes)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f GiB", float64(bytes)/(1<<30))
+}

@@ -1,0 +1,128 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+)
+
+// runConfig runs "mintmark config ..." and returns what it prints.
+func runConfig(t *testing.T, arguments ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	c := configCommand()
+	c.SetOut(&out)
+	c.SetErr(&out)
+	c.SilenceErrors, c.SilenceUsage = true, true
+	c.SetArgs(arguments)
+	err := c.Execute()
+	return out.String(), err
+}
+
+// noVariables hides what the environment of this test has of ours.
+func noVariables(t *testing.T) {
+	t.Helper()
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, config.EnvPrefix) {
+			t.Setenv(name, "") // so that it is put back
+			require.NoError(t, os.Unsetenv(name))
+		}
+	}
+}
+
+func TestConfigShow(t *testing.T) {
+	noVariables(t)
+	const key = "bm90IHRoZSBrZXkgb2YgYW55IGNsdXN0ZXIgYXQgYWxs"
+	t.Setenv("MINTMARK_TRUSTED_PROXY", "10.0.0.0/8,::1")
+	t.Setenv(config.EnvClusterKey, key)
+	t.Setenv(config.EnvUpstreamSecret, key)
+	t.Chdir(t.TempDir())
+	require.NoError(t, os.WriteFile("node.yaml", []byte("\nops-listen: 127.0.0.1:9\n"), 0o600))
+	arguments := []string{"show", "--config", "node.yaml", "--name", "n1", "--verbose"}
+
+	text, err := runConfig(t, arguments...)
+	require.NoError(t, err)
+	require.NotContains(t, text, key)
+	require.Equal(t, `SETTING                      VALUE            SOURCE
+config                       node.yaml        flag --config
+data-dir                     .data            default
+name                         n1               flag --name
+listen                       127.0.0.1:8080   default
+ops-listen                   127.0.0.1:9      node.yaml:2
+cluster-listen               127.0.0.1:8300   default
+advertise                    -                default
+peer                         -                default
+join                         -                default
+token-file                   -                default
+public-url                   -                default
+app-url                      -                default
+plain-http                   false            default
+cluster-key-file             -                default
+trusted-proxy                10.0.0.0/8, ::1  environment MINTMARK_TRUSTED_PROXY
+feed-secrets                 -                default
+upstream-issuer              -                default
+upstream-name                -                default
+upstream-client-id           -                default
+upstream-client-secret-file  -                default
+upstream-scope               -                default
+upstream-admin-claim         -                default
+upstream-admin-value         -                default
+upstream-admin-email         -                default
+password-sign-in             true             default
+otlp-endpoint                -                default
+trust-clock                  false            default
+drain                        1s               default
+stop-timeout                 10s              default
+log-format                   text             default
+verbose                      true             flag --verbose
+cluster-key                  (not shown)      environment MINTMARK_CLUSTER_KEY
+upstream-client-secret       (not shown)      environment MINTMARK_UPSTREAM_CLIENT_SECRET
+`, text)
+
+	text, err = runConfig(t, append(arguments, "-o", "json")...)
+	require.NoError(t, err)
+	require.NotContains(t, text, key)
+	var answer struct {
+		Settings []struct {
+			Key, Source, Where string
+			Value              any
+		}
+	}
+	require.NoError(t, json.Unmarshal([]byte(text), &answer))
+	found := map[string][3]any{}
+	for _, s := range answer.Settings {
+		found[s.Key] = [3]any{s.Value, s.Source, s.Where}
+	}
+	require.Len(t, found, len(new(config.Options).Settings())+2)
+	require.Equal(t, [3]any{"127.0.0.1:9", "file", "node.yaml:2"}, found[config.KeyOpsListen])
+	require.Equal(t, [3]any{[]any{"10.0.0.0/8", "::1"}, "environment", "MINTMARK_TRUSTED_PROXY"}, found[config.KeyTrustedProxy])
+	require.Equal(t, [3]any{[]any{}, "default", ""}, found[config.KeyPeer], "an empty list, not null")
+	require.Equal(t, [3]any{true, "flag", "--verbose"}, found[config.KeyVerbose])
+	require.Equal(t, [3]any{config.Hidden, "environment", config.EnvClusterKey}, found["cluster-key"])
+	require.Equal(t, [3]any{config.Hidden, "environment", config.EnvUpstreamSecret}, found["upstream-client-secret"])
+}
+
+// TestConfigShowOfAMistake: the table is there, and so is the error.
+func TestConfigShowOfAMistake(t *testing.T) {
+	noVariables(t)
+	text, err := runConfig(t, "show", "--listen", "nowhere")
+	require.ErrorContains(t, err, "listen (flag --listen)")
+	require.Equal(t, ExitLocal, exitCode(err))
+	require.Contains(t, text, "nowhere")
+
+	_, err = runConfig(t, "show", "-o", "xml")
+	require.ErrorContains(t, err, "--output")
+}
+
+// TestConfigExample prints the file that the configuration explains itself with.
+func TestConfigExample(t *testing.T) {
+	text, err := runConfig(t, "example")
+	require.NoError(t, err)
+	require.Equal(t, config.Example, text)
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// Exit codes that programs may rely on.
+const (
+	ExitOK          = 0
+	ExitLocal       = 1 // or a local fault: a file that can't be read
+	ExitRefused     = 2
+	ExitNotFound    = 3
+	ExitUnreachable = 4
+	ExitUnhealthy   = 5
+)
+
+// exitCode is the code that a command's error stands for.
+func exitCode(err error) int {
+	var unreachable *admin.UnreachableError
+	var found *foundError
+	var p *admin.Problem
+	switch {
+	case err == nil:
+		return ExitOK
+	case errors.As(err, &unreachable):
+		return ExitUnreachable
+	case errors.As(err, &found):
+		return ExitRefused
+	case !errors.As(err, &p):
+		return ExitLocal
+	}
+	switch p.Class {
+	case admin.Refused:
+		return ExitRefused
+	case admin.NotFound:
+		return ExitNotFound
+	case admin.Unavailable, admin.Internal:
+		return ExitUnhealthy
+	}
+	return ExitLocal
+}

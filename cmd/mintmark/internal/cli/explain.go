@@ -1,0 +1,29 @@
+package cli
+
+import (
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+func (m *management) explainCommand() *cobra.Command {
+	return command("explain ERROR_ID", "Say why a request was refused, from its error_id", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		return runOperation(m, cmd, admin.Explain, admin.ErrorID{ErrorID: args[0]}, func(p *printer, e admin.Explained) {
+			p.line("%s", e.Text)
+			client := e.Client
+			if client == "" {
+				client = "(none that is known)"
+			}
+			all := []property{singleValue("Refused", formatTimeSeconds(e.At)), singleValue("Client", client), singleValue("Name", e.ClientName)}
+			if e.Grant != "" {
+				all = append(all,
+					singleValue("Grant", e.Grant),
+					singleValue("Generation", fmt.Sprintf("%d was presented, %d was due", *e.Presented, *e.Due)),
+				)
+			}
+			p.properties(append(all, singleValue("It happened", formatTimeSeconds(e.When)))...)
+		})
+	})
+}

@@ -1,0 +1,64 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+func (m *management) grantCommand() *cobra.Command {
+	revoke := command("revoke GRANT", "End one grant", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		return runOperation(m, cmd, admin.RevokeGrant, admin.GrantRef{ID: args[0]}, func(p *printer, a admin.Done) {
+			p.line("grant %s has ended", a.ID)
+		})
+	})
+
+	var q admin.Disconnection
+	disconnect := command("disconnect", "End all grants of a user, for one client or for all", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return runOperation(m, cmd, admin.Disconnect, q, func(p *printer, _ admin.Done) {
+			if q.Client == "" {
+				p.line("all grants of user %s have ended", q.User)
+			} else {
+				p.line("all grants of user %s for client %s have ended", q.User, q.Client)
+			}
+		})
+	})
+	disconnect.Flags().StringVar(&q.User, "user", "", "name or id of the user")
+	disconnect.Flags().StringVar(&q.Client, "client", "", "only those for this client")
+	_ = disconnect.MarkFlagRequired("user")
+
+	return group("grant", "See and end what users have allowed", m.grantList(), revoke, disconnect)
+}
+
+func (m *management) grantList() *cobra.Command {
+	var q admin.GrantFilter
+	c := command("list", "List the grants of a user or of a client", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return runOperation(m, cmd, admin.ListGrants, q, func(p *printer, a admin.GrantList) {
+			var rows [][]string
+			for _, g := range a.Grants {
+				scopes := strings.Join(g.Scopes, " ")
+				if g.Legacy {
+					scopes = "(legacy: no limits)"
+				}
+				state := g.State
+				if g.EndCause != "" {
+					state += ": " + g.EndCause
+				}
+				rows = append(rows, []string{g.ID, g.User, g.Client, formatTime(g.Created), formatTime(g.Used), fmt.Sprint(g.Generation), scopes, state})
+			}
+			p.table([]string{"ID", "USER", "CLIENT", "CREATED", "LAST USED", "GENERATION", "SCOPES", "STATE"}, rows)
+			if a.Truncated {
+				p.remark("there are more; see --limit")
+			}
+		})
+	})
+	c.Flags().StringVar(&q.User, "user", "", "name or id of the user")
+	c.Flags().StringVar(&q.Client, "client", "", "id of the client")
+	c.Flags().BoolVar(&q.Ended, "ended", false, "list those that have ended, too, as long as they are remembered")
+	c.Flags().IntVar(&q.Limit, "limit", 200, "list at most so many; 0 for all")
+	c.MarkFlagsOneRequired("user", "client")
+	return c
+}

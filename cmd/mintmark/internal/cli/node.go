@@ -1,0 +1,185 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+// managementCommands are the commands that speak to a running node over the
+// socket in its data directory.
+func managementCommands(version string) []*cobra.Command {
+	m := &management{version: version}
+	commands := []*cobra.Command{
+		m.clientCommand(), m.userCommand(), m.grantCommand(), m.keysCommand(), m.settingsCommand(), m.explainCommand(), m.auditCommand(),
+		m.clusterCommand(),
+	}
+	dataDir := os.Getenv("MINTMARK_DATA_DIR")
+	if dataDir == "" {
+		dataDir = ".data"
+	}
+	for _, c := range commands {
+		c.Long = c.Short + ".\n\n" + aboutManagement
+		c.PersistentFlags().StringVar(&m.dataDir, "data-dir", dataDir, "data directory of the running node (MINTMARK_DATA_DIR)")
+		config.DurationVar(c.PersistentFlags(), &m.timeout, "timeout", admin.DefaultTimeout, "for how long the node may be silent before it counts as hung (exit code 4)")
+		c.PersistentFlags().StringVarP(&m.output, "output", "o", "text", "output format: text or json")
+		_ = c.RegisterFlagCompletionFunc("output", cobra.FixedCompletions([]string{"text", "json"}, cobra.ShellCompDirectiveNoFileComp))
+		_ = c.MarkPersistentFlagDirname("data-dir")
+	}
+	return commands
+}
+
+const aboutManagement = `This speaks to the node that runs on this machine, over a socket in its data
+directory that only the node's own account can open.
+
+Exit codes: 0 done, 1 wrong usage or a local fault, 2 refused by a rule, 3 not
+found, 4 no node answers, or it is silent for --timeout, 5 the node answers, and
+nothing can be decided now or the cluster is not healthy.`
+
+// management has what the flags of all these commands say.
+type management struct {
+	version string // of this program
+	dataDir string
+	output  string
+	timeout time.Duration
+}
+
+// open prepares to speak to the node.
+func (m *management) open(cmd *cobra.Command) (*admin.Caller, error) {
+	return m.openFor(cmd, outputText, outputJSON)
+}
+
+// openFor is open for a command that supports these output formats.
+func (m *management) openFor(cmd *cobra.Command, outputs ...string) (*admin.Caller, error) {
+	if err := m.checkOutput(outputs...); err != nil {
+		return nil, err
+	}
+	cmd.SilenceUsage = true // from here on the command line itself is right
+	c, err := admin.NewCaller(m.dataDir)
+	if err != nil {
+		return nil, err
+	}
+	c.Timeout = m.timeout
+	c.Stale = func() {
+		cmd.PrintErrln("warning: the cluster can't decide now; this is what the node knew last")
+	}
+	return c, nil
+}
+
+const (
+	outputText  = "text"
+	outputJSON  = "json"
+	outputJSONL = "jsonl" // an object a line
+)
+
+func (m *management) checkOutput(outputs ...string) error {
+	if len(outputs) == 0 {
+		outputs = []string{outputText, outputJSON}
+	}
+	if !slices.Contains(outputs, m.output) {
+		last := len(outputs) - 1
+		return fmt.Errorf("--output must be %s or %s", strings.Join(outputs[:last], ", "), outputs[last])
+	}
+	if m.timeout < time.Millisecond {
+		return errors.New("--timeout must be at least 1ms")
+	}
+	return nil
+}
+
+// runOperation runs one operation and shows its answer: as JSON, or by text.
+func runOperation[Q, A any](m *management, cmd *cobra.Command, o admin.Operation[Q, A], q Q, text func(*printer, A)) error {
+	c, err := m.open(cmd)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	answer, err := o.Call(cmdContext(cmd), c, q)
+	if err != nil {
+		return err
+	}
+	return m.show(cmd, answer, func(p *printer) { text(p, answer) })
+}
+
+// cmdContext is nil-safe for commands run without ExecuteContext.
+func cmdContext(cmd *cobra.Command) context.Context {
+	if ctx := cmd.Context(); ctx != nil {
+		return ctx
+	}
+	return context.Background()
+}
+
+func (m *management) show(cmd *cobra.Command, answer any, text func(*printer)) error {
+	if m.output == "json" {
+		e := json.NewEncoder(cmd.OutOrStdout())
+		e.SetEscapeHTML(false)
+		e.SetIndent("", "  ")
+		return e.Encode(answer)
+	}
+	p := newPrinter(cmd.OutOrStdout(), cmd.ErrOrStderr())
+	text(p)
+	return p.flush()
+}
+
+// maxSecretFile bounds what is read as a secret or password, in bytes.
+const maxSecretFile = 4096
+
+// readSecret reads a secret from a file, or from standard input where path is
+// "-". One line ending at the end is not part of it. Without a path it is
+// empty: one is made.
+func readSecret(cmd *cobra.Command, path string) (admin.Plain, error) {
+	if path == "" {
+		return "", nil
+	}
+	in := cmd.InOrStdin()
+	if path != "-" {
+		f, err := os.Open(path)
+		if err != nil {
+			return "", err
+		}
+		defer func() { _ = f.Close() }()
+		if err := config.RequirePrivate(f, "password or secret", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
+			return "", err
+		}
+		in = f
+	}
+	b, err := io.ReadAll(io.LimitReader(in, maxSecretFile+1))
+	if err != nil {
+		return "", fmt.Errorf("read %s: %w", path, err)
+	}
+	text := strings.TrimSuffix(strings.TrimSuffix(string(b), "\n"), "\r")
+	switch {
+	case len(b) > maxSecretFile:
+		return "", fmt.Errorf("%s is longer than %d bytes", path, maxSecretFile)
+	case text == "":
+		return "", fmt.Errorf("%s is empty", path)
+	case strings.ContainsAny(text, "\r\n\x00"):
+		return "", fmt.Errorf("%s must hold one line of text", path)
+	}
+	return admin.Plain(text), nil
+}
+
+// command is a cobra command without the repetition.
+func command(use, short string, args cobra.PositionalArgs, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short, Args: args, RunE: run}
+}
+
+// group is a command that only has others below it.
+func group(use, short string, below ...*cobra.Command) *cobra.Command {
+	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
+		_ = cmd.Help()
+		return errors.New("name a command")
+	}}
+	c.AddCommand(below...)
+	return c
+}

@@ -1,0 +1,34 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// TestShortLifetimesAreConfirmed: a slip of the unit ends what can't be brought
+// back.
+func TestShortLifetimesAreConfirmed(t *testing.T) {
+	c := newCLI(t)
+	const testURL = "https://api.example.com"
+	s := ledger.DefaultSettings()
+	s.BaseURL, s.AppURL, s.Audience = testURL, testURL, testURL
+	c.Do(&ledger.Configure{Settings: s})
+	before := c.OK("", "settings", "show")
+	for set, ends := range map[string]string{
+		"grant_absolute=1s":  "every grant whose user chose Allow more than 1s ago would end",
+		"refresh_idle=59m":   "every refresh token that was not used for 59m0s would end",
+		"refresh_idle=0d30m": "--confirm",
+	} {
+		c.Fails(ExitRefused, ends, "settings", "set", "code_lifetime=100s", set)
+		require.Equal(t, before, c.OK("", "settings", "show"), set)
+	}
+	require.Regexp(t, `refresh_idle +59m0s`, c.OK("", "settings", "set", "refresh_idle=59m", "--confirm"))
+
+	// What is no slip is asked for by nobody, and a day has a letter.
+	require.Regexp(t, `grant_absolute +8760h0m0s`, c.OK("", "settings", "set", "grant_absolute=365d", "refresh_idle=1d12h"))
+	require.Regexp(t, `code_lifetime +30s`, c.OK("", "settings", "set", "code_lifetime=30s"))
+	c.Fails(ExitRefused, "must be a duration such as 60s, 12h or 90d", "settings", "set", "grant_absolute=1y", "--confirm")
+}

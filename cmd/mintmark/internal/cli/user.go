@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+)
+
+func (m *management) userCommand() *cobra.Command {
+	return group("user", "Manage accounts",
+		m.userAdd(), m.userList(), m.userShow(),
+		m.userState("disable", "Disable an account; its sessions and grants end"),
+		m.userState("enable", "Enable a disabled account"),
+		m.userState("delete", "Delete an account for good; its sessions and grants end"),
+		m.userPassword(), m.userAdmin(),
+	)
+}
+
+func (m *management) userAdd() *cobra.Command {
+	var q admin.NewUser
+	var passwordFile string
+	c := command("add USERNAME", "Create an account", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		password, err := readSecret(cmd, passwordFile)
+		if err != nil {
+			return err
+		}
+		q.Username, q.Password = args[0], password
+		return runOperation(m, cmd, admin.AddUser, q, func(p *printer, a admin.AddedUser) {
+			if a.Password == "" {
+				p.line("user %s created with the id %s", a.Username, a.ID)
+				return
+			}
+			p.remark("user %s created with the id %s\nThe password is shown this once:", a.Username, a.ID)
+			p.secret(a.Password.Reveal())
+		})
+	})
+	f := c.Flags()
+	f.StringVar(&q.ID, "id", "", "user id (default: made at random)")
+	f.StringVar(&q.Email, "email", "", "e-mail address")
+	f.StringVar(&q.Name, "name", "", "full name")
+	f.StringVar(&q.TimeZone, "time-zone", "", "time zone, such as Europe/London")
+	f.BoolVar(&q.Admin, "admin", false, "may review clients")
+	f.StringVar(&passwordFile, "password-file", "", "file that holds the password, - for standard input (default: one is made)")
+	return c
+}
+
+func (m *management) userList() *cobra.Command {
+	var q admin.UserFilter
+	c := command("list", "List accounts", cobra.NoArgs, func(cmd *cobra.Command, _ []string) error {
+		return runOperation(m, cmd, admin.ListUsers, q, func(p *printer, a admin.UserList) {
+			var rows [][]string
+			for _, u := range a.Users {
+				rows = append(rows, []string{u.ID, u.Username, u.Name, u.Email, u.State, yesNo(u.Admin), formatTime(u.Created)})
+			}
+			p.table([]string{"ID", "USERNAME", "NAME", "EMAIL", "STATE", "ADMIN", "CREATED"}, rows)
+		})
+	})
+	c.Flags().BoolVar(&q.Deleted, "deleted", false, "list deleted accounts too")
+	return c
+}
+
+func (m *management) userShow() *cobra.Command {
+	return command("show USER", "Show an account", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		return runOperation(m, cmd, admin.ShowUser, admin.UserRef{User: args[0]}, func(p *printer, u admin.User) {
+			p.properties(
+				singleValue("User", u.ID),
+				singleValue("Username", u.Username),
+				singleValue("Name", u.Name),
+				singleValue("E-mail", u.Email),
+				singleValue("Time zone", u.TimeZone),
+				singleValue("State", u.State),
+				singleValue("Administrator", yesNo(u.Admin)),
+				singleValue("Signs in at", u.Upstream),
+				singleValue("Password", yesNo(u.Password)),
+				singleValue("Clients", strings.Join(u.Clients, " ")),
+				singleValue("Live grants", fmt.Sprint(u.Grants)),
+				singleValue("Created", formatTime(u.Created)),
+			)
+		})
+	})
+}
+
+func (m *management) userState(state, short string) *cobra.Command {
+	return command(state+" USER", short, cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		q := admin.UserStateChange{User: args[0], State: state}
+		return runOperation(m, cmd, admin.SetUserState, q, func(p *printer, u admin.User) {
+			p.line("user %s is %s", args[0], u.State)
+		})
+	})
+}
+
+func (m *management) userPassword() *cobra.Command {
+	var passwordFile string
+	c := command("password USER", "Set a password; the user's sessions end", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		password, err := readSecret(cmd, passwordFile)
+		if err != nil {
+			return err
+		}
+		q := admin.PasswordChange{User: args[0], Password: password}
+		return runOperation(m, cmd, admin.SetPassword, q, func(p *printer, a admin.ChangedPassword) {
+			if a.Password == "" {
+				p.line("user %s has the new password", args[0])
+				return
+			}
+			p.remark("The new password of user %s is shown this once:", args[0])
+			p.secret(a.Password.Reveal())
+		})
+	})
+	c.Aliases = []string{"set-password"}
+	c.Flags().StringVar(&passwordFile, "password-file", "", "file that holds the password, - for standard input (default: one is made)")
+	return c
+}
+
+func (m *management) userAdmin() *cobra.Command {
+	var remove bool
+	c := command("admin USER", "Let a user review clients, or no longer", cobra.ExactArgs(1), func(cmd *cobra.Command, args []string) error {
+		q := admin.UserStateChange{User: args[0], State: "promote"}
+		if remove {
+			q.State = "demote"
+		}
+		return runOperation(m, cmd, admin.SetUserState, q, func(p *printer, u admin.User) {
+			if u.Admin {
+				p.line("user %s is an administrator", args[0])
+			} else {
+				p.line("user %s is not an administrator", args[0])
+			}
+		})
+	})
+	c.Flags().BoolVar(&remove, "remove", false, "take the right away")
+	return c
+}

@@ -1,0 +1,28 @@
+package config
+
+import (
+	"bytes"
+	"log/slog"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestLogOfADuration: it has its unit, whatever the format, and so have those in a
+// group and of a library.
+func TestLogOfADuration(t *testing.T) {
+	for format, want := range map[string][]string{
+		LogText: {" took=2.562s", " raft.after=1m30s"},
+		LogJSON: {`"took":"2.562s"`, `"raft":{"after":"1m30s"}`},
+	} {
+		o := Default()
+		o.LogFormat = format
+		var text bytes.Buffer
+		o.Logger(&text).Info("cluster: nothing could be decided for a while", "took", 2562*time.Millisecond,
+			slog.Group("raft", "after", 90*time.Second))
+		for _, part := range want {
+			require.Contains(t, text.String(), part)
+		}
+	}
+}

@@ -1,0 +1,312 @@
+package dev
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin/admintest"
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+const wholeFixtures = `
+users:
+  - {id: u-alice, username: alice, email: alice@example.com, name: Alice Example, password: "correct horse", time_zone: Europe/London, admin: false}
+  - username: Bob
+    password: 0012
+    admin: true
+    time_format: 12
+    bio: |
+      Two
+      lines.
+clients:
+  - id: cal-app
+    name: Calendar App
+    owner: alice
+    type: confidential
+    redirect_uris: [http://127.0.0.1:9999/callback]
+    scopes: [PROFILE_READ, BOOKING_READ]
+    secrets: [first-secret, 12345]
+    revoked_secrets: [old-secret]
+    state: suspended
+  - name: "Bob's Native App!"
+    owner: BOB
+    type: public
+    redirect_uris: [com.example.app:/cb]
+    scopes: [PROFILE_READ]
+  - {id: old-app, name: Old, owner: alice, legacy: true, redirect_uris: ["https://old.example/cb"], secrets: [yes]}
+settings: {retry_window: 45s, code_lifetime: 300s, refresh_idle: 720h, grant_absolute: 8760h, audience: "https://api.example"}
+`
+
+func depsOf(w *admintest.Env) fixtureDeps {
+	return fixtureDeps{Ledger: w, Secret: w.Secret, Declared: w.Declared, Passwords: w.Passwords}
+}
+
+func applyFixtures(t *testing.T, w *admintest.Env, text string) error {
+	t.Helper()
+	f, err := ParseFixtures("fixtures.yaml", []byte(text))
+	require.NoError(t, err)
+	return f.apply(t.Context(), depsOf(w))
+}
+
+// authenticates reports whether a client has an active secret.
+func authenticates(w *admintest.Env, client, secret string) bool {
+	s, _ := w.Secret(secret)
+	for _, has := range w.View().Client(client).Secrets {
+		if has.Active() && has.Digest == s.Digest {
+			return true
+		}
+	}
+	return false
+}
+
+func TestFixtures(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "fixtures.yaml")
+	require.NoError(t, os.WriteFile(path, []byte(wholeFixtures), 0o600))
+	f, err := loadFixtures(path)
+	require.NoError(t, err)
+	w := admintest.New(t)
+	require.NoError(t, f.apply(t.Context(), depsOf(w)))
+
+	bob := w.View().User("u-bob")
+	require.Equal(t, "Bob", bob.Username)
+	require.True(t, bob.Admin)
+	require.Equal(t, 12, bob.TimeFormat)
+	require.Equal(t, "Two\nlines.\n", bob.Bio)
+	right, err := credential.CheckPassword(bob.Password, "0012")
+	require.NoError(t, err)
+	require.True(t, right)
+
+	app := w.View().Client("cal-app")
+	require.Equal(t, "u-alice", app.Owner)
+	require.Equal(t, ledger.Suspended, app.State)
+	require.True(t, authenticates(w, "cal-app", "first-secret"))
+	require.True(t, authenticates(w, "cal-app", "12345"))
+	require.False(t, authenticates(w, "cal-app", "old-secret"))
+	require.Len(t, app.Secrets, 3)
+
+	native := w.View().Client("bob-s-native-app")
+	require.Equal(t, "u-bob", native.Owner)
+	require.Equal(t, ledger.Approved, native.State)
+	require.True(t, w.View().Client("old-app").Legacy)
+	require.True(t, authenticates(w, "old-app", "yes"))
+
+	s := ledger.DefaultSettings()
+	f.settings(&s)
+	require.Equal(t, 45*time.Second, s.RetryWindow)
+	require.Equal(t, 30*time.Second, s.RetryWindowPublic)
+	require.Equal(t, "https://api.example", s.Audience)
+	require.Equal(t, ledger.DefaultSettings().SessionIdle, s.SessionIdle)
+}
+
+func TestFixtureSettings(t *testing.T) {
+	for name, test := range map[string]struct {
+		text                string
+		confidential, other time.Duration
+	}{
+		"nothing":   {``, time.Minute, 30 * time.Second},
+		"short":     {`retry_window: 5s`, 5 * time.Second, 5 * time.Second},
+		"long":      {`retry_window: 120s`, 2 * time.Minute, 30 * time.Second},
+		"off":       {`retry_window: 0s`, 0, 0},
+		"both":      {`{retry_window: 10s, retry_window_public: 50s}`, 10 * time.Second, 50 * time.Second},
+		"only this": {`retry_window_public: 50s`, time.Minute, 50 * time.Second},
+	} {
+		t.Run(name, func(t *testing.T) {
+			text := ""
+			if test.text != "" {
+				text = "settings:\n  " + test.text
+			}
+			f, err := ParseFixtures("f", []byte(text))
+			require.NoError(t, err)
+			s := ledger.DefaultSettings()
+			f.settings(&s)
+			require.Equal(t, test.confidential, s.RetryWindow)
+			require.Equal(t, test.other, s.RetryWindowPublic)
+		})
+	}
+}
+
+// TestDurationsWithDays are taken wherever a duration is.
+func TestDurationsWithDays(t *testing.T) {
+	f, err := ParseFixtures("f", []byte("settings:\n  refresh_idle: 30d\n  grant_absolute: 1d12h"))
+	require.NoError(t, err)
+	s := ledger.DefaultSettings()
+	f.settings(&s)
+	require.Equal(t, 30*24*time.Hour, s.RefreshIdle)
+	require.Equal(t, 36*time.Hour, s.GrantAbsolute)
+}
+
+// A second start changes nothing, hashes nothing and undoes nothing that
+// happened since; an entry that was changed is applied, the others are not.
+func TestFixturesAreAppliedOnce(t *testing.T) {
+	w := admintest.New(t)
+	require.NoError(t, applyFixtures(t, w, wholeFixtures))
+	before, hash := w.Proposals.Load(), w.View().User("u-alice").Password
+	require.NoError(t, applyFixtures(t, w, wholeFixtures))
+	require.Equal(t, before, w.Proposals.Load())
+
+	w.Do(&ledger.SetUserState{Actor: ledger.Actor{Operator: true}, User: "u-bob", State: ledger.Disable})
+	w.Do(&ledger.DeleteClient{Actor: ledger.Actor{Operator: true}, ID: "old-app"})
+	w.Do(&ledger.ReviewClient{Actor: ledger.Actor{Operator: true}, ID: "cal-app", Verdict: ledger.Resume, Revision: 1})
+	before = w.Proposals.Load()
+	require.NoError(t, applyFixtures(t, w, "# only a remark\n"+wholeFixtures))
+	require.Equal(t, before, w.Proposals.Load())
+	require.Equal(t, ledger.Approved, w.View().Client("cal-app").State)
+
+	require.NoError(t, applyFixtures(t, w, strings.Replace(wholeFixtures, "Calendar App", "Renamed", 1)))
+	require.Equal(t, before+1, w.Proposals.Load())
+	require.Equal(t, "Renamed", w.View().Client("cal-app").Name)
+	require.Len(t, w.View().Client("cal-app").Secrets, 3)
+	require.True(t, w.View().User("u-bob").Disabled)
+
+	require.NoError(t, applyFixtures(t, w, strings.Replace(wholeFixtures, "correct horse", "battery staple", 1)))
+	require.NotEqual(t, hash, w.View().User("u-alice").Password)
+}
+
+// A fixture's owner may be a user that the cluster has already.
+func TestFixturesOfKnownUsers(t *testing.T) {
+	const app = `clients: [{name: App, owner: Carol, type: public, redirect_uris: ["https://a.example/"], scopes: [BOOKING_READ]}]`
+	w := admintest.New(t)
+	require.EqualError(t, applyFixtures(t, w, app), "fixtures.yaml: client app: owner is not a user")
+	w.Do(&ledger.PutUser{ID: "u_7", Username: "carol"})
+	require.NoError(t, applyFixtures(t, w, app))
+	require.Equal(t, "u_7", w.View().Client("app").Owner)
+}
+
+// What the state objects to in the last entry keeps the first from being
+// applied.
+func TestFixturesAreAppliedAsAWhole(t *testing.T) {
+	w := admintest.New(t)
+	require.NoError(t, applyFixtures(t, w, wholeFixtures))
+	before := w.Proposals.Load()
+	changed := strings.Replace(wholeFixtures, "Alice Example", "Alice Changed", 1)
+	changed = strings.Replace(changed, "type: public\n    redirect_uris: [com.example.app:/cb]", "type: confidential\n    redirect_uris: [https://b.example/]", 1)
+	require.EqualError(t, applyFixtures(t, w, changed), "fixtures.yaml: client bob-s-native-app: type never changes")
+	require.Equal(t, before, w.Proposals.Load())
+	require.Equal(t, "Alice Example", w.View().User("u-alice").Name)
+
+	w.Do(&ledger.PutUser{ID: "u_9", Username: "dave"})
+	before = w.Proposals.Load()
+	require.EqualError(t, applyFixtures(t, w, "users: [{username: new}, {username: Dave}]"),
+		"fixtures.yaml: user Dave: username is taken")
+	require.Equal(t, before, w.Proposals.Load())
+}
+
+// Errors name file, entry and field, and never a secret.
+func TestFixtureErrors(t *testing.T) {
+	user := "users: [{username: alice}]\n"
+	client := func(fields string) string {
+		return user + "clients:\n  - {id: cal-app, name: A, owner: alice, scopes: [BOOKING_READ], redirect_uris: [https://a.example/]" + fields + "}\n"
+	}
+	for name, test := range map[string]struct{ text, want string }{
+		"fragment": {
+			user + "clients:\n  - {id: cal-app, name: A, owner: alice, scopes: [BOOKING_READ], redirect_uris: ['https://a.example/#x']}",
+			"f.yaml: client cal-app: redirect_uris[0] must not have a part after #",
+		},
+		"unknown key":        {client(", colour: red"), `f.yaml: line 3: client cal-app has the unknown key "colour"`},
+		"unknown top key":    {"user: []", `f.yaml: line 1: the file has the unknown key "user"`},
+		"unknown user key":   {"users:\n  - username: alice\n    mail: x", `f.yaml: line 3: user alice has the unknown key "mail"`},
+		"unknown setting":    {"settings: {retry: 1s}", `f.yaml: line 1: settings has the unknown key "retry"`},
+		"key twice":          {client(", id: b"), `f.yaml: line 3: client cal-app has the key "id" twice`},
+		"three secrets":      {client(", secrets: [hunter2-a, hunter2-b, hunter2-c]"), "f.yaml: client cal-app: secrets has more than 2"},
+		"a secret twice":     {client(", secrets: [hunter2], revoked_secrets: [hunter2]"), "f.yaml: client cal-app: secrets has the same secret twice"},
+		"empty secret":       {client(`, secrets: [""]`), "f.yaml: line 3: client cal-app: secrets[0] is empty"},
+		"secret as mapping":  {client(", secrets: [{hunter2: x}]"), "f.yaml: line 3: client cal-app: secrets[0] must be a text"},
+		"secrets as a text":  {client(", secrets: hunter2"), "f.yaml: line 3: client cal-app: secrets must be a list"},
+		"unknown scope":      {strings.Replace(client(""), "BOOKING_READ", "BOOKING_REED", 1), `f.yaml: line 3: client cal-app: scopes[0] is no scope: "BOOKING_REED"`},
+		"no scope":           {strings.Replace(client(""), "BOOKING_READ", "", 1), "f.yaml: client cal-app: scopes needs at least one"},
+		"legacy with scopes": {client(", legacy: true"), "f.yaml: client cal-app: scopes must be empty for a legacy client: it selects them at its migration"},
+		"state":              {client(", state: odd"), "f.yaml: client cal-app: state must be pending, approved, rejected or suspended"},
+		"boolean":            {client(", legacy: perhaps"), "f.yaml: line 3: client cal-app: legacy must be true or false"},
+		"no owner":           {"clients: [{name: A}]", "f.yaml: line 1: client A: owner is missing"},
+		"no username":        {"users: [{id: a}]", "f.yaml: line 1: user a: username is missing"},
+		"one slug":           {user + "clients:\n" + strings.Repeat("  - {name: A b, owner: alice, scopes: [BOOKING_READ], redirect_uris: [https://a.example/]}\n", 2), "f.yaml: two entries have the client id a-b"},
+		"one user twice":     {"users: [{username: alice, id: a}, {username: Alice, id: b}]", "f.yaml: two entries have the username Alice"},
+		"bad e-mail":         {"users: [{username: alice, email: \"a\\u0007b\"}]", "f.yaml: user alice: email holds a control character"},
+		"time format":        {"users: [{username: alice, time_format: 13}]", "f.yaml: user alice: time_format must be 12 or 24"},
+		"number":             {"users: [{username: alice, time_format: noon}]", "f.yaml: line 1: user alice: time_format must be a number"},
+		"duration":           {"settings:\n  retry_window: 60", "f.yaml: line 2: settings: retry_window must be a duration such as 60s, 720h or 30d"},
+		"bound":              {"settings: {code_lifetime: 700s}", "f.yaml: settings: code_lifetime must be from 1s to 600s"},
+		"algorithm":          {"settings: {algorithm: none}", "f.yaml: settings: algorithm must be ES256, EdDSA or RS256"},
+		"a list":             {"- users", "f.yaml: line 1: the file must be a mapping of keys to values"},
+		"two documents":      {"users: []\n---\nusers: []", "f.yaml: line 2: a second YAML document begins"},
+		"anchor":             {"users: [{username: alice, password: *hunter2}]", "f.yaml: is not valid YAML: a value that begins with & or * or ! must be quoted"},
+		"alias in itself":    {"users: &x [*x]", "f.yaml: line 1: a user must be a mapping of keys to values"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := ParseFixtures("f.yaml", []byte(test.text))
+			require.EqualError(t, err, test.want)
+			require.NotContains(t, err.Error(), "hunter2")
+		})
+	}
+	_, err := loadFixtures(filepath.Join(t.TempDir(), "none.yaml"))
+	require.ErrorIs(t, err, os.ErrNotExist)
+}
+
+// A secret that is not quoted keeps its spelling, whatever YAML takes it for.
+func TestFixtureSecretsMayBeAnyText(t *testing.T) {
+	for _, secret := range []string{"12345", "0012", "1e3", "0x1F", "yes", "null", "~", "true", "2026-11-21", ".inf", "1_000", `"with \" quote"`, "päss wörd"} {
+		f, err := ParseFixtures("f", []byte(`{users: [{username: a, password: `+secret+`}],
+			clients: [{name: A, owner: a, scopes: [BOOKING_READ], redirect_uris: ["https://a.example/"], secrets: [`+secret+`]}]}`))
+		require.NoError(t, err, secret)
+		want := secret
+		if secret[0] == '"' {
+			want = `with " quote`
+		}
+		require.Equal(t, want, f.clients[0].Secrets[0].Reveal())
+		require.Equal(t, want, f.users[0].Password.Reveal())
+	}
+}
+
+func TestEmptyFixtures(t *testing.T) {
+	for _, text := range []string{"", "# nothing\n", "---\n", "users:\nclients: []\n", "null"} {
+		f, err := ParseFixtures("f", []byte(text))
+		require.NoError(t, err, "%q", text)
+		require.Empty(t, f.users)
+	}
+}
+
+// Whatever the file holds, it is read or refused, and the refusal names it.
+func FuzzParseFixtures(f *testing.F) {
+	f.Add(wholeFixtures)
+	f.Add("users: &x [*x]")
+	f.Add("a: &a [*a, *a]\nusers: *a")
+	f.Add("settings: {retry_window: -1s}")
+	f.Fuzz(func(t *testing.T, text string) {
+		if len(text) > 4096 {
+			t.Skip()
+		}
+		got, err := ParseFixtures("f.yaml", []byte(text))
+		if err != nil {
+			require.True(t, strings.HasPrefix(err.Error(), "f.yaml: "), err)
+			return
+		}
+		w := admintest.New(t)
+		for _, c := range got.clients {
+			if got.userID(c.Owner) == "" {
+				return // only the state can tell
+			}
+		}
+		// What was checked as a whole is applied as a whole, and only once.
+		for i := range got.users {
+			got.users[i].Password = "" // slow
+		}
+		require.NoError(t, got.apply(t.Context(), depsOf(w)))
+		before := w.Proposals.Load()
+		require.NoError(t, got.apply(t.Context(), depsOf(w)))
+		require.Equal(t, before, w.Proposals.Load())
+	})
+}
+
+// TestFixtureErrorsKeepSecrets: the rest of a password with a comma is no key
+// to be printed.
+func TestFixtureErrorsKeepSecrets(t *testing.T) {
+	_, err := ParseFixtures("f.yaml", []byte("users:\n  - {id: u-a, username: alice, password: correct,horse battery staple}\n"))
+	require.ErrorContains(t, err, "unknown key")
+	require.NotContains(t, err.Error(), "staple")
+}

@@ -1,0 +1,37 @@
+package dev
+
+import (
+	"io"
+	"text/template"
+
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+)
+
+// readyText is what a person reads when the server has started. The steps of
+// the demo are those of README.
+var readyText = template.Must(template.New("ready").Parse(`
+Mintmark is ready at {{.Base}}. Its data is in {{.Dir}}; stop it with Ctrl-C.
+{{if .Demo}}
+  Pages     {{.App}}/            sign in as demo / lantern-under-oak, or admin / admin-password
+  Clients   demo-app (confidential, secret demo-secret), demo-native (public), demo-legacy (from before scopes)
+  Metadata  {{.Base}}/.well-known/oauth-authorization-server
+
+A first token:
+
+  1. Open this address, sign in as demo, and choose Allow:
+     {{.App}}/auth/oauth2/authorize?client_id=demo-app&redirect_uri=http://127.0.0.1:9999/callback&scope=PROFILE_READ+BOOKING_READ&state=abc123
+  2. The browser ends at an address that nothing answers. Copy the code from it, within five minutes:
+     CODE=mmc_...
+  3. Exchange it:
+     curl {{.Base}}/v2/auth/oauth2/token -d client_id=demo-app -d client_secret=demo-secret -d grant_type=authorization_code -d redirect_uri=http://127.0.0.1:9999/callback -d code=$CODE
+  4. Use the access token:
+     curl -H "Authorization: Bearer $TOKEN" {{.Base}}/v2/me
+
+{{end}}`))
+
+func printReady(w io.Writer, s ledger.Settings, o Options) {
+	_ = readyText.Execute(w, struct {
+		Base, App, Dir string
+		Demo           bool
+	}{s.BaseURL, s.AppURL, o.DataDir, o.demo()})
+}

@@ -1,0 +1,59 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
+)
+
+// DevMark is a file in each data folder that "mintmark dev" made. Users with well-known
+// passwords must not get into production data, and data with such users must not be
+// served as production data.
+const DevMark = "made-by-dev"
+
+// markDev marks an empty folder. It is called before anything is written, so a folder with
+// data and without a mark was not made by "mintmark dev".
+func (s *Server) markDev() error {
+	if err := durable.Replace(s.devMark(), nil); err != nil {
+		return fmt.Errorf("mark the data folder as one of mintmark dev: %w", err)
+	}
+	return nil
+}
+
+func (s *Server) devMark() string { return filepath.Join(s.config.DataDir, DevMark) }
+
+func (s *Server) hasDevMark() (bool, error) {
+	_, err := os.Lstat(s.devMark())
+	if errors.Is(err, fs.ErrNotExist) {
+		return false, nil
+	}
+	if err != nil {
+		return false, fmt.Errorf("look who made the data folder: %w", err)
+	}
+	return true, nil
+}
+
+// requireDevMark refuses data that "mintmark dev" did not make.
+func (s *Server) requireDevMark() error {
+	made, err := s.hasDevMark()
+	if err != nil || made {
+		return err
+	}
+	return fmt.Errorf("the data in %s was not made by mintmark dev, which adds users and clients whose passwords everybody knows: "+
+		"run it with mintmark serve, or give dev another --data-dir (if an older mintmark dev made it, make the empty file %s and start again)",
+		s.config.DataDir, s.devMark())
+}
+
+// refuseDevMark refuses data that "mintmark dev" made.
+func (s *Server) refuseDevMark() error {
+	made, err := s.hasDevMark()
+	if err != nil || !made {
+		return err
+	}
+	return fmt.Errorf("the data in %s was made by mintmark dev, and has users and clients whose passwords everybody may know: "+
+		"give serve another --data-dir", s.config.DataDir)
+}

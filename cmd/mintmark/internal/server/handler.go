@@ -1,0 +1,64 @@
+package server
+
+import (
+	"crypto/rand"
+	"log/slog"
+	"net/http"
+	"strings"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/endpoint"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/security"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+	"github.com/mintmark-auth/mintmark/verifier"
+)
+
+// handler returns what the public listener serves: the endpoints for programs and the
+// pages for people. people says how they sign in.
+func handler(i *issuer.Issuer, s ledger.Settings, people web.Config, readers *Readers, trusted proxy.Trusted, m *telemetry.Metrics, failures *security.Recorder, spans *telemetry.Tracing, log *slog.Logger) (http.Handler, error) {
+	v, err := verifier.New(verifier.Config{
+		Issuer: s.BaseURL, Audience: s.Audience, Keys: i.Keyring, Now: i.Clock,
+		Revoked: func(c *verifier.Claims) bool {
+			id, ok := ledger.ParseGrantID(c.GrantID())
+			return !ok || i.View().TokensRevoked(id) != ledger.NoCause
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	clientIP := trusted.ClientIP(log)
+	router := endpoint.NewRouter()
+	api := endpoint.Config{Server: i, KeySet: i.Keyring.KeySet, Verifier: v, ClientIP: clientIP, Security: failures, RequestID: trusted.RequestID, Log: log, Now: i.Clock}
+	if readers != nil {
+		api.Revocations, api.Readers = i.Revocations(), readers.current.Load
+	}
+	endpoint.New(api).Register(m.Router(router))
+	people.Ledger, people.Code, people.Secret, people.Explain = i, i.Code, i.Secret, i.Explain
+	people.Attempts, people.Devices, people.Sessions, people.NewSecrets, people.Forms = i, i, i, i, i
+	people.Issuer, people.Secure = func() string { return s.BaseURL }, strings.HasPrefix(s.AppURL, "https://")
+	people.Rand, people.Log, people.ClientIP = rand.Reader, log, clientIP
+	people.Security, people.RequestID = failures, trusted.RequestID
+	pages, err := web.New(people)
+	if err != nil {
+		return nil, err
+	}
+	pages.Register(m.Router(router))
+	notFound := apiOrPage(endpoint.NotFound, pages.NotFound)
+	router.NotFound = notFound
+	router.MethodNotAllowed = endpoint.FixAllowHeader(router, apiOrPage(endpoint.MethodNotAllowed, pages.MethodNotAllowed))
+	return m.Timed(endpoint.Guard(router, notFound, strings.HasPrefix(s.BaseURL, "https://"), log), spans), nil
+}
+
+// apiOrPage answers with api below the paths of the API, and with page elsewhere.
+func apiOrPage(api, page http.HandlerFunc) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if endpoint.IsAPI(r.URL.Path) {
+			api(w, r)
+			return
+		}
+		page(w, r)
+	})
+}

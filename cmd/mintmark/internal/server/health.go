@@ -1,0 +1,113 @@
+package server
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+	"time"
+)
+
+// A check is one condition of health; err is nil if it holds.
+type check struct {
+	name string
+	err  error
+}
+
+// health serves the operators' listener: /livez reports that the process runs, /readyz
+// that a commit would work, on this node or through the leader.
+func (s *Server) health() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, r *http.Request) {
+		writeHealth(w, r, check{name: "process"})
+	})
+	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, r *http.Request) {
+		writeHealth(w, r, s.readiness(r.Context())...)
+	})
+	mux.Handle("GET /metrics", s.Metrics.Handler())
+	return mux
+}
+
+// readyTimeout is the longest time for a commit of a node that is ready.
+const readyTimeout = time.Second
+
+// readiness returns the checks of /readyz and mintmark_ready.
+func (s *Server) readiness(ctx context.Context) []check {
+	if err := s.membershipError(); err != nil {
+		return []check{{"member", err}} // the cause of whatever else fails
+	}
+	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
+	defer cancel()
+	checks := []check{{"started", s.isStarted()}, {"stopping", s.isStopping()}, {"commit", s.canCommit(ctx)}}
+	if s.isOpen() {
+		for _, c := range s.Node.Checks() {
+			checks = append(checks, check{c.Name, c.Err})
+		}
+	}
+	return checks
+}
+
+func (s *Server) isReady(ctx context.Context) bool {
+	return !slices.ContainsFunc(s.readiness(ctx), func(c check) bool { return c.err != nil })
+}
+
+func writeHealth(w http.ResponseWriter, r *http.Request, checks ...check) {
+	status, text := http.StatusOK, "ok\n"
+	var verbose strings.Builder
+	for _, c := range checks {
+		if c.err != nil {
+			status, text = http.StatusServiceUnavailable, "not ready\n"
+			verbose.WriteString("[-]" + c.name + " " + c.err.Error() + "\n")
+			continue
+		}
+		verbose.WriteString("[+]" + c.name + " ok\n")
+	}
+	if r.URL.Query().Has("verbose") {
+		text = verbose.String() + text
+	}
+	w.Header().Set("Content-Type", "text/plain; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-store")
+	w.WriteHeader(status)
+	_, _ = w.Write([]byte(text))
+}
+
+func (s *Server) isStarted() error {
+	select {
+	case <-s.started:
+		return nil
+	default:
+	}
+	return errors.New(s.waitingFor())
+}
+
+// membershipError returns why the other nodes refuse this one: it was removed, or another
+// process runs as the same node.
+func (s *Server) membershipError() error {
+	if !s.isOpen() {
+		return nil
+	}
+	return cmp.Or(s.Node.Removed(), s.Node.Duplicate())
+}
+
+func (s *Server) isStopping() error {
+	select {
+	case <-s.stopping:
+		return errors.New("on its way down")
+	default:
+		return nil
+	}
+}
+
+func (s *Server) canCommit(ctx context.Context) error {
+	if err := s.isStarted(); err != nil {
+		return err
+	}
+	err := s.Node.Ready(ctx)
+	if n := s.Node.Stats(); err != nil && !n.LeaderKnown {
+		return fmt.Errorf("no leader is known, and of %d nodes %d answer (this one counted); mintmark cluster status says more", n.Members, n.Reachable)
+	}
+	return err
+}

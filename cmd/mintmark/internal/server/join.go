@@ -1,0 +1,144 @@
+package server
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/restore"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// How long a node waits between two tries to join: longer each time, because the other
+// node may be starting too, or be down for long. After a refusal another try helps only if
+// the token or the cluster has changed.
+const (
+	joinPauseFirst   = time.Second
+	joinPauseMost    = 30 * time.Second
+	joinPauseRefused = time.Minute
+	// tokenPause is the time between two looks at the file with the token.
+	tokenPause = time.Second
+)
+
+// join makes the folder that of a member. It tries until it succeeds. After a refusal it
+// waits for another token, and operators are told the reason.
+func (s *Server) join(ctx context.Context, dir, advertise string) error {
+	if err := restore.RefuseExistingJournal(s.config.DataDir); err != nil {
+		return err
+	}
+	c := s.config.Cluster
+	token, err := readToken(c.TokenFile)
+	if err != nil {
+		return err
+	}
+	s.setWaitReason("it joins by the node at " + c.Join)
+	if err := s.setAdminHandler(admin.NewSetupHandler(admin.Setup{Name: c.Name, WaitReason: s.waitingFor, Log: s.config.Log})); err != nil {
+		return err
+	}
+	wanted := ""
+	if c.Named {
+		wanted = c.Name
+	}
+	for pause := joinPauseFirst; ; {
+		err := cluster.JoinCluster(ctx, cluster.Join{
+			Now: WallClock,
+			Dir: dir, Address: c.Join, Token: token, Advertise: advertise,
+			Name: wanted, Version: s.config.Version, Level: ledger.Level, StoreSecret: func(text []byte) error { return storeJoined(s.config.Key, text) },
+		})
+		var refused *cluster.RefusedError
+		switch {
+		case err == nil:
+			s.config.Log.Info("joined the cluster; this node catches up, and then votes", "by", c.Join)
+			s.setWaitReason("still starting")
+			return nil
+		case ctx.Err() != nil:
+			return ctx.Err()
+		case errors.Is(err, cluster.ErrDataLost), errors.Is(err, cluster.ErrExposed):
+			return err
+		case errors.As(err, &refused):
+			s.reportJoinRefused(refused)
+			token, err = s.awaitToken(ctx, token, joinPauseRefused)
+			pause = joinPauseFirst
+		default:
+			s.setWaitReason("not joined yet: " + err.Error())
+			s.config.Log.Warn("not joined yet", "error", err, "again in", pause)
+			token, err = s.awaitToken(ctx, token, pause)
+			pause = min(2*pause, joinPauseMost)
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// reportJoinRefused records why the join was refused, and logs each reason once.
+func (s *Server) reportJoinRefused(refused error) {
+	why := "join refused: " + refused.Error()
+	if told := s.waitReason.Swap(&why); told == nil || *told != why {
+		s.config.Log.Error(why, "node asked", s.config.Cluster.Join, "goes on with another token in", s.config.Cluster.TokenFile)
+	}
+}
+
+// awaitToken waits for a token other than used, at most for most, and returns the token to
+// use.
+func (s *Server) awaitToken(ctx context.Context, used string, most time.Duration) (string, error) {
+	over := time.NewTimer(most)
+	defer over.Stop()
+	look := time.NewTicker(tokenPause)
+	defer look.Stop()
+	for {
+		select {
+		case <-look.C:
+			token, err := readToken(s.config.Cluster.TokenFile)
+			switch {
+			case err == nil && token != "" && token != used:
+				return token, nil
+			case errors.Is(err, config.ErrExposed):
+				s.reportJoinRefused(err)
+			default: // the file is being written
+			}
+		case <-over.C:
+			return used, nil
+		case <-ctx.Done():
+			return used, ctx.Err()
+		}
+	}
+}
+
+// maxToken is the longest accepted token, in bytes: far longer than tokens are.
+const maxToken = 4096
+
+// readToken reads the join token, and refuses a file that others can read: whoever uses
+// the token first joins in this node's place, and receives the cluster key.
+func readToken(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
+	}
+	defer func() { _ = f.Close() }()
+	if err := config.RequirePrivate(f, "join token", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
+		return "", err
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxToken))
+	if err != nil {
+		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
+	}
+	return string(b), nil
+}
+
+// storeJoined stores the cluster key that a join brings. Another try does not help
+// a node that has another key, so that is a refusal.
+func storeJoined(s config.KeySource, text []byte) error {
+	err := s.Store(text)
+	if errors.Is(err, keys.ErrOtherCluster) {
+		return &cluster.RefusedError{Reason: err.Error() + ": give it that one, or none, and start it again"}
+	}
+	return err
+}

@@ -1,0 +1,178 @@
+package server
+
+import (
+	"container/list"
+	"net"
+	"net/http"
+	"net/netip"
+	"sync"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/issuer/limit"
+)
+
+// maxPerSource is how many of the connections one source may hold at once, so that
+// it leaves room for others. A browser opens six, a program that shares an address
+// with others some hundred.
+const maxPerSource = 1024
+
+// newFairListener refuses a new connection from a source that has most open already: an IPv4
+// address or an IPv6 /64. A /56 may have twice as many, and a /48 four times. If
+// places run low all the same, each new connection closes the one that has been idle
+// longest, but never one with a request in progress. Connections from trusted proxies
+// and from this machine are exempt from both, because they carry everybody's requests.
+//
+// fair sets s.ConnState to learn which connections are idle, so s must not serve yet.
+func newFairListener(s *http.Server, l *boundedListener, most int, trusted proxy.Trusted) net.Listener {
+	s.ConnState = followIdle
+	return &fairListener{boundedListener: l, maxPerSource: most, trusted: trusted, open: map[string]int{}, idle: list.New()}
+}
+
+type fairListener struct {
+	*boundedListener
+	maxPerSource int
+	trusted      proxy.Trusted
+
+	mu   sync.Mutex     // guards all below
+	open map[string]int // by source, no zeros
+	idle *list.List     // of *guest without a request, the one that has been idle longest first
+}
+
+// A trackedConn is a connection that counts against its sources.
+type trackedConn struct {
+	net.Conn
+	l       *fairListener
+	sources []string
+
+	// Guarded by l.mu.
+	idleElement *list.Element // in l.idle, nil while a request is in progress
+	closed      bool          // no longer counted: it was closed
+}
+
+// Accept implements net.Listener.
+func (l *fairListener) Accept() (net.Conn, error) {
+	for {
+		c, err := l.boundedListener.Accept()
+		if err != nil {
+			return nil, err
+		}
+		sources := l.sources(c)
+		if sources == nil {
+			return c, nil
+		}
+		if g := l.track(c, sources); g != nil {
+			l.shed(g)
+			return g, nil
+		}
+		_ = c.Close()
+	}
+}
+
+// sources returns the networks that a connection counts against, the widest first,
+// or nil if it is exempt.
+func (l *fairListener) sources(c net.Conn) []string {
+	from, err := netip.ParseAddrPort(c.RemoteAddr().String())
+	if err != nil || from.Addr().Unmap().IsLoopback() || l.trusted.Trusts(from.Addr().String()) {
+		return nil
+	}
+	return limit.Prefixes(from.Addr().String())
+}
+
+func (l *fairListener) track(c net.Conn, sources []string) *trackedConn {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	most := l.maxPerSource
+	for i := range sources { // the narrowest first
+		if l.open[sources[len(sources)-1-i]] >= most {
+			return nil
+		}
+		most *= 2
+	}
+	for _, source := range sources {
+		l.open[source]++
+	}
+	g := &trackedConn{Conn: c, l: l, sources: sources}
+	g.idleElement = l.idle.PushBack(g)
+	return g
+}
+
+// shed closes the connection that has been idle longest, if places run low. It spares
+// newest, which was just accepted.
+func (l *fairListener) shed(newest *trackedConn) {
+	if !l.nearlyFull() {
+		return
+	}
+	l.mu.Lock()
+	first := l.idle.Front()
+	if first == nil || first.Value == newest {
+		l.mu.Unlock()
+		return
+	}
+	g := first.Value.(*trackedConn)
+	g.untrack()
+	l.mu.Unlock()
+	_ = g.Conn.Close()
+}
+
+// untrack stops counting the connection. l.mu is held.
+func (g *trackedConn) untrack() {
+	if g.closed {
+		return
+	}
+	g.closed = true
+	g.markBusy()
+	for _, source := range g.sources {
+		if g.l.open[source]--; g.l.open[source] == 0 {
+			delete(g.l.open, source)
+		}
+	}
+}
+
+// markBusy records that a request is in progress. l.mu is held.
+func (g *trackedConn) markBusy() {
+	if g.idleElement != nil {
+		g.l.idle.Remove(g.idleElement)
+		g.idleElement = nil
+	}
+}
+
+// Read implements net.Conn. Anything read may begin a request, so the connection is
+// busy from then on.
+func (g *trackedConn) Read(b []byte) (int, error) {
+	n, err := g.Conn.Read(b)
+	if n > 0 {
+		g.l.mu.Lock()
+		g.markBusy()
+		gone := g.closed
+		g.l.mu.Unlock()
+		if gone {
+			return 0, net.ErrClosed
+		}
+	}
+	return n, err
+}
+
+// Close implements net.Conn.
+func (g *trackedConn) Close() error {
+	err := g.Conn.Close()
+	g.l.mu.Lock()
+	defer g.l.mu.Unlock()
+	g.untrack()
+	return err
+}
+
+// followIdle is http.Server's ConnState for connections of a fair listener.
+func followIdle(c net.Conn, state http.ConnState) {
+	g, ok := c.(*trackedConn)
+	if !ok {
+		return
+	}
+	g.l.mu.Lock()
+	defer g.l.mu.Unlock()
+	switch {
+	case state == http.StateActive:
+		g.markBusy()
+	case state == http.StateIdle && !g.closed && g.idleElement == nil:
+		g.idleElement = g.l.idle.PushBack(g)
+	}
+}

@@ -1,0 +1,218 @@
+package server
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+)
+
+// arrivals is a listener to which connections come from made-up addresses.
+type arrivals chan net.Conn
+
+func (a arrivals) Accept() (net.Conn, error) {
+	c, ok := <-a
+	if !ok {
+		return nil, net.ErrClosed
+	}
+	return c, nil
+}
+
+func (arrivals) Close() error   { return nil }
+func (arrivals) Addr() net.Addr { return nil }
+
+type arrival struct {
+	net.Conn
+	from   string
+	closed bool
+}
+
+func (a *arrival) RemoteAddr() net.Addr {
+	at, err := net.ResolveTCPAddr("tcp", a.from)
+	if err != nil {
+		panic(err)
+	}
+	return at
+}
+
+func (a *arrival) Close() error {
+	a.closed = true
+	return nil
+}
+
+// TestConnectionsOfOneSource leave room for others.
+func TestConnectionsOfOneSource(t *testing.T) {
+	trusted, err := proxy.Parse([]string{"192.0.2.0/28"})
+	require.NoError(t, err)
+	come := make(arrivals, 10)
+	l := newFairListener(new(http.Server), bounded(come, 1000), 2, trusted)
+	accepted := func(from ...string) (last net.Conn) {
+		t.Helper()
+		for _, f := range from {
+			come <- &arrival{from: f}
+			c, err := l.Accept()
+			require.NoError(t, err)
+			require.Equal(t, (&arrival{from: f}).RemoteAddr(), c.RemoteAddr())
+			last = c
+		}
+		return last
+	}
+	first := accepted("198.51.100.1:1")
+	accepted("198.51.100.1:2", "198.51.100.2:1", "[2001:db8::1]:1", "[2001:db8::2]:1")
+	for _, more := range []string{"198.51.100.1:3", "[2001:db8::3]:1", "[::ffff:198.51.100.1]:4"} {
+		late := &arrival{from: more}
+		come <- late
+		accepted("203.0.113.1:1").Close()
+		require.True(t, late.closed, more)
+	}
+	require.NoError(t, first.Close())
+	require.NoError(t, first.Close(), "counts once")
+	accepted("198.51.100.1:5")
+	for range 5 {
+		accepted("192.0.2.7:1", "127.0.0.1:1", "[::1]:1")
+	}
+	close(come)
+	_, err = l.Accept()
+	require.ErrorIs(t, err, net.ErrClosed)
+}
+
+// TestOneSiteLeavesRoom: a subscriber with a /48 has thousands of /64s.
+func TestOneSiteLeavesRoom(t *testing.T) {
+	come := make(arrivals, 1000)
+	l := newFairListener(new(http.Server), bounded(come, 10_000), 2, nil)
+	count := map[string]int{} // of those that are let in
+	for i := range 256 {
+		come <- &arrival{from: fmt.Sprintf("[2001:db8:1:%x::1]:1", i)}     // of one /56
+		come <- &arrival{from: fmt.Sprintf("[2001:db8:2:%x00::1]:1", i)}   // of one /48
+		come <- &arrival{from: fmt.Sprintf("[2001:db8:%x::1]:1", i+0x100)} // of many
+	}
+	close(come)
+	for c, err := l.Accept(); err == nil; c, err = l.Accept() {
+		site := c.RemoteAddr().(*net.TCPAddr).IP.String()[:len("2001:db8:1:")]
+		count[site]++
+	}
+	require.Equal(t, 4, count["2001:db8:1:"])
+	require.Equal(t, 8, count["2001:db8:2:"])
+	delete(count, "2001:db8:1:")
+	delete(count, "2001:db8:2:")
+	others := 0
+	for _, n := range count {
+		others += n
+	}
+	require.Equal(t, 256, others)
+}
+
+// TestLongestIdleIsShedFirst, and never what comes through a trusted proxy.
+func TestLongestIdleIsShedFirst(t *testing.T) {
+	trusted, err := proxy.Parse([]string{"192.0.2.0/28"})
+	require.NoError(t, err)
+	come := make(arrivals, 1)
+	l := newFairListener(new(http.Server), bounded(come, 16), 16, trusted)
+	accept := func(from string) *arrival {
+		a := &arrival{from: from}
+		come <- a
+		_, err := l.Accept()
+		require.NoError(t, err)
+		return a
+	}
+	proxied := accept("192.0.2.7:1")
+	var guests []*arrival
+	for i := range 30 {
+		guests = append(guests, accept(fmt.Sprintf("198.51.100.%d:1", i)))
+		open := 0
+		for n, g := range guests {
+			if !g.closed {
+				open++
+			} else if n > 0 {
+				require.True(t, guests[n-1].closed, "an older one stays where a younger one goes")
+			}
+		}
+		require.LessOrEqual(t, open, 16)
+		require.False(t, guests[i].closed, "the newest one")
+	}
+	require.True(t, guests[0].closed)
+	require.False(t, proxied.closed)
+}
+
+// remoteListener is a listener whose connections come from made-up addresses.
+type remoteListener struct {
+	net.Listener
+	next func() string
+}
+
+func (e remoteListener) Accept() (net.Conn, error) {
+	c, err := e.Listener.Accept()
+	if err != nil {
+		return nil, err
+	}
+	return remoteConn{c, (&arrival{from: e.next()}).RemoteAddr()}, nil
+}
+
+type remoteConn struct {
+	net.Conn
+	from net.Addr
+}
+
+func (c remoteConn) RemoteAddr() net.Addr { return c.from }
+
+// TestIdleConnectionsLeaveRoom: whoever holds every place, from as many addresses
+// as they have, keeps nobody out, and no request in progress is cut.
+func TestIdleConnectionsLeaveRoom(t *testing.T) {
+	for name, from := range map[string]string{
+		"eight /48s": "[2001:db8:%[1]x:%[2]x::1]:1", "eight /64s of a /48": "[2001:db8:1:%[1]x::%[2]x]:1", "eight IPv4 hosts": "198.51.100.%[1]d:1%[2]d",
+	} {
+		t.Run(name, func(t *testing.T) {
+			inner, err := net.Listen("tcp", "127.0.0.1:0")
+			require.NoError(t, err)
+			var came atomic.Int64
+			begun, release := make(chan struct{}, 1), make(chan struct{})
+			server := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/slow" {
+					begun <- struct{}{}
+					<-release
+				}
+				_, _ = io.WriteString(w, "served")
+			})}
+			l := newFairListener(server, bounded(remoteListener{inner, func() string {
+				n := came.Add(1)
+				return fmt.Sprintf(from, n%8, n)
+			}}, 64), 32, nil)
+			go func() { _ = server.Serve(l) }()
+			t.Cleanup(func() { _ = server.Close() })
+			ask := func(path string) (net.Conn, func() error) {
+				c, err := net.Dial("tcp", inner.Addr().String())
+				require.NoError(t, err)
+				t.Cleanup(func() { _ = c.Close() })
+				_, err = fmt.Fprintf(c, "GET %s HTTP/1.1\r\nHost: x\r\n\r\n", path)
+				require.NoError(t, err)
+				return c, func() error {
+					answer, err := http.ReadResponse(bufio.NewReader(c), nil)
+					if err != nil {
+						return err
+					}
+					defer answer.Body.Close()
+					_, err = io.ReadAll(answer.Body)
+					return err
+				}
+			}
+			_, slow := ask("/slow")
+			<-begun
+			for range 100 { // silent ones, and ones that have been served
+				c, err := net.Dial("tcp", inner.Addr().String())
+				require.NoError(t, err)
+				t.Cleanup(func() { _ = c.Close() })
+				_, served := ask("/")
+				require.NoError(t, served(), "a newcomer")
+			}
+			close(release)
+			require.NoError(t, slow(), "the request in progress")
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package server
+
+import (
+	"context"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+)
+
+// An observer passes the issuer's events to the metrics, and refusals to the pages, which
+// show them to the owners of clients.
+type observer struct {
+	m        *telemetry.Metrics
+	refusals *web.Refusals
+	now      func() time.Time
+}
+
+func (o observer) Issued(g oauth.GrantType, retry, shared bool) { o.m.Issued(g, retry, shared) }
+func (o observer) Committed(took time.Duration)                 { o.m.Committed(took) }
+
+func (o observer) Refused(client string, c ledger.Cause) {
+	o.m.Refused(c)
+	if client != "" {
+		o.refusals.Record(client, c, ledger.Time(o.now().UnixMilli()))
+	}
+}
+
+// Sample is what /metrics tells of the node.
+func (s *Server) Sample() telemetry.NodeSample {
+	if !s.isOpen() {
+		return telemetry.NodeSample{}
+	}
+	n := s.Node.Stats()
+	m := telemetry.NodeSample{
+		Ready: s.isReady(context.Background()), Open: true,
+		Leader: n.Leading, LeaderKnown: n.LeaderKnown, Term: n.Term,
+		Applied: n.Applied, Commit: n.Commit, Last: n.Last, Lag: n.Lag,
+		Members: n.Members, MembersReachable: n.Reachable, FeatureLevel: n.Level,
+		Queue: n.Queue, QueueCapacity: n.QueueSize, InFlight: n.InFlight,
+		DiskFree: n.DiskFree, DiskHung: n.DiskHung,
+		ClockOffsetMax: n.ClockOffset, StateAhead: n.StateAhead, CertificateExpires: n.CertificateExpires,
+		Keys: make(map[telemetry.KeyKind]int),
+	}
+	for k := range ledger.At(s.Node.View()).Keys() {
+		m.Keys[telemetry.KeyKind{Purpose: k.Purpose, State: k.State}]++
+	}
+	return m
+}
+
+// isOpen reports whether the node runs.
+func (s *Server) isOpen() bool {
+	select {
+	case <-s.opened:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,75 @@
+package server
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"os"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/upstream"
+)
+
+// FromOptions returns the configuration of a node with these settings. It reads the files
+// that they name.
+func FromOptions(o *config.Options, version string, log *slog.Logger) (Config, error) {
+	trusted, err := proxy.Parse(o.TrustedProxies)
+	if err != nil {
+		return Config{}, fmt.Errorf("--trusted-proxy: %w", err)
+	}
+	provider, err := providerConfig(&o.Upstream)
+	if err != nil {
+		return Config{}, err
+	}
+	readers, err := OpenReaders(o.FeedSecrets, os.Getenv)
+	if err != nil {
+		return Config{}, err
+	}
+	return Config{
+		Version: version,
+		DataDir: o.DataDir, Listen: o.Listen, OpsListen: o.OpsListen, Proxies: trusted,
+		Key: config.FindKey(o.ClusterKeyFile, o.DataDir, os.Getenv),
+		Cluster: &Cluster{
+			Name: o.Name, Named: o.Named, Listen: o.ClusterListen, Advertise: o.Advertise, Peers: o.PeerAddresses(),
+			Join: o.Join, TokenFile: o.TokenFile,
+		},
+		Upstream: provider, NoPasswords: !o.PasswordSignIn, Readers: readers,
+		Settings:  func(s ledger.Settings, _ string) (ledger.Settings, error) { return checkSettings(o, s) },
+		PublicURL: o.PublicURL, AppURL: o.AppURL, PlainHTTP: o.PlainHTTP, Drain: o.Drain, TrustClock: o.TrustClock,
+		Log:    log,
+		Traces: telemetry.NewTracing(o.OTLPEndpoint, o.Name, version, trusted, log),
+	}, nil
+}
+
+// providerConfig returns the configuration of the upstream provider, nil if there is none.
+func providerConfig(o *config.Upstream) (*upstream.Config, error) {
+	if o.Issuer == "" {
+		return nil, nil
+	}
+	secret, err := o.Secret(os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return &upstream.Config{
+		Issuer: o.Issuer, Name: o.Name, ClientID: o.ClientID, ClientSecret: secret, Scopes: o.Scopes,
+		AdminClaim: o.AdminClaim, AdminValue: o.AdminValue, AdminEmails: o.AdminEmails,
+	}, nil
+}
+
+// checkSettings returns an error if the node's flags differ from the cluster's settings: it
+// can't be known which are right, and wrong ones would invalidate every token.
+func checkSettings(o *config.Options, s ledger.Settings) (ledger.Settings, error) {
+	if s.BaseURL == "" {
+		return s, ErrNoSettings
+	}
+	same := func(flag, value, current string) error {
+		if value != "" && value != current {
+			return fmt.Errorf("%s is %s here and %s in the cluster: they must be the same", flag, value, current)
+		}
+		return nil
+	}
+	return s, errors.Join(same("--public-url", o.PublicURL, s.BaseURL), same("--app-url", o.AppURL, s.AppURL))
+}

@@ -1,0 +1,150 @@
+package server
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/backup"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/restore"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// RestoreStep is called after each step of a restore, for tests that kill it there.
+var RestoreStep = func(_ string) {}
+
+// planRestore reads a backup and judges it before anything is written.
+func (s *Server) planRestore(in io.Reader, o admin.RestoreOptions) (*restore.Plan, error) {
+	held, err := s.config.Key.OpenForRestore(o.Keys)
+	if err != nil {
+		if _, damaged := backup.Inspect(in); damaged != nil {
+			err = damaged // which no key opens
+		}
+		return nil, refusal{err}
+	}
+	p, err := restore.Read(in, o.Journals, held, s.config.Now)
+	if err != nil {
+		return nil, refusal{AdviseKey(err, "name its file with --"+config.KeyClusterKeyFile)}
+	}
+	if err := s.checkClusterSettings(p.Settings); err != nil {
+		return nil, err
+	}
+	if p.Gap != "" && !o.AcceptGap && !o.DryRun {
+		return nil, refusal{fmt.Errorf("%s; --accept-gap restores all the same", p.Gap)}
+	}
+	return p, nil
+}
+
+// AdviseKey adds to an error for want of a cluster key how to provide one.
+func AdviseKey(err error, advice string) error {
+	var missing *restore.KeyError
+	switch {
+	case !errors.As(err, &missing):
+		return err
+	case missing.Outdated:
+		return fmt.Errorf("%w: give this node the new key, and for the old one, %s", err, advice)
+	}
+	return fmt.Errorf("%w: for another one, %s", err, advice)
+}
+
+// RestoreReport is a plan as operators' commands show it; zero for nil.
+func RestoreReport(p *restore.Plan) (r admin.RestoreReport) {
+	if p == nil {
+		return r
+	}
+	h := p.Header
+	r = admin.RestoreReport{
+		Cluster: h.Cluster, Taken: h.Taken, StateTime: h.StateTime, Seq: h.Seq, Counts: h.Counts,
+		Changes: p.Replay.Lines, NotDone: p.Replay.Unapplied, Warnings: p.Warnings, Gap: p.Gap,
+	}
+	var known uint64
+	if known, r.KnownUntil = p.KnownUntil(); known > h.Seq {
+		r.Journal = known
+	}
+	for _, s := range p.Spans {
+		span := admin.JournalSpan{From: s.From, To: s.To, Ends: ledger.Time(s.ToAt).Std()}
+		if s.FromAt != 0 { // otherwise it begins with the cluster
+			span.Begins = ledger.Time(s.FromAt).Std()
+		}
+		r.Covered = append(r.Covered, span)
+	}
+	for _, n := range p.Replay.Counts {
+		if n.Skipped > 0 {
+			r.Skipped = append(r.Skipped, admin.SkippedChanges{What: n.Kind.String(), Count: n.Skipped})
+		}
+	}
+	return r
+}
+
+// restore makes a cluster out of a backup.
+func (s *Server) restore(ctx context.Context, conf cluster.Config, p *restore.Plan) (err error) {
+	if s.Keys, err = s.config.Key.Open(); err != nil {
+		return err
+	}
+	if err := restore.Mark(s.config.DataDir); err != nil {
+		return err
+	}
+	RestoreStep("marked")
+	if err := cluster.Restore(conf, bytes.NewReader(p.State)); err != nil {
+		return err
+	}
+	RestoreStep("written")
+	conf.TrustClock = true // the backup may be of any age
+	if err := s.openWith(ctx, conf); err != nil {
+		return err
+	}
+	RestoreStep("opened")
+	if err := s.restoreTarget(p.Keys).Apply(ctx, p); err != nil {
+		return err
+	}
+	RestoreStep("sealed")
+	if err := restore.Unmark(s.config.DataDir); err != nil {
+		return err
+	}
+	RestoreStep("done")
+	return nil
+}
+
+// restoreTarget is this node for a restore whose files need the given keys.
+func (s *Server) restoreTarget(held *keys.ClusterKeys) restore.Target {
+	return restore.Target{Node: s.Node, Keys: held, Version: s.config.Version, Log: s.config.Log, Rand: rand.Reader, Step: RestoreStep}
+}
+
+// exporter writes the files of this node.
+func (s *Server) exporter() restore.Exporter {
+	return restore.Exporter{Keys: s.Keys, Node: s.nodeName(), Version: s.config.Version, Now: s.config.Now, Rand: rand.Reader}
+}
+
+// nodeName is the name of this node, "" for a node alone.
+func (s *Server) nodeName() string {
+	if s.config.Cluster == nil {
+		return ""
+	}
+	return s.config.Cluster.Name
+}
+
+// saveState writes a backup of the cluster. This node's journal is on disk up to the
+// same command then.
+func (s *Server) saveState(ctx context.Context, w io.Writer) error {
+	if err := s.Node.Removed(); err != nil {
+		return refusal{err} // it has no leader to ask how far it is
+	}
+	b, err := s.Node.Backup(ctx)
+	if err != nil {
+		return operatorError(err)
+	}
+	_ = s.Journal.Flush() // which logs its errors
+	return s.exporter().State(w, b)
+}
+
+// saveJournal writes this node's journal.
+func (s *Server) saveJournal(_ context.Context, w io.Writer) error {
+	return s.exporter().Journal(w, s.Journal.Journal, ledger.At(s.Node.View()))
+}

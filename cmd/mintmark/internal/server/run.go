@@ -1,0 +1,59 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"log/slog"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+)
+
+// Serving is the line of JSON that a node writes when it serves.
+type Serving struct {
+	Name           string `json:"name"`
+	BaseURL        string `json:"base_url"`
+	AppURL         string `json:"app_url"`
+	Issuer         string `json:"issuer"`
+	OpsURL         string `json:"ops_url"`
+	ClusterAddress string `json:"cluster_address"`
+}
+
+// Run runs the node with these settings until ctx ends or the node fails. When the
+// node serves, it writes one line of JSON to stdout. At SIGHUP it loads the settings
+// again.
+func Run(ctx context.Context, o config.Options, from config.Sources, version string, load func() (config.Options, config.Sources, error), stdout io.Writer, log *slog.Logger) error {
+	c, err := FromOptions(&o, version, log)
+	if err != nil {
+		return err
+	}
+	o.LogStart(log, from, version)
+	hangups := reloader{current: o, load: load, config: &c}
+	defer onHangup(hangups.reload)()
+	s, err := Start(ctx, c)
+	if err != nil {
+		if ctx.Err() != nil {
+			return nil // stopped before it served
+		}
+		return err
+	}
+	hangups.server.Store(s)
+	if err := s.Metrics.CollectRaft(); err != nil {
+		c.Log.Warn("raft metrics not exported", "error", err)
+	}
+	if err := s.Announce(stdout); err != nil {
+		return err
+	}
+	log.Info("node serving", "name", s.Node.Name(), "base_url", s.Settings.BaseURL, "app_url", s.Settings.AppURL,
+		"listen", s.PublicAddr.String(), "ops_listen", s.OpsAddr.String(), "cluster_listen", s.ClusterAddr.String())
+	return s.UntilStopped(ctx, o.Drain+o.StopTimeout, func() { log.Info("node stopping", "drain", o.Drain.String(), "stop_timeout", o.StopTimeout.String()) })
+}
+
+// Announce writes the line of JSON that reports that the server serves. Its name is the
+// one in the cluster.
+func (s *Server) Announce(stdout io.Writer) error {
+	return json.NewEncoder(stdout).Encode(Serving{
+		Name: s.Node.Name(), BaseURL: s.Settings.BaseURL, AppURL: s.Settings.AppURL, Issuer: s.Settings.BaseURL,
+		OpsURL: "http://" + s.OpsAddr.String(), ClusterAddress: s.ClusterAddr.String(),
+	})
+}

@@ -1,0 +1,397 @@
+package server
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
+	"github.com/mintmark-auth/mintmark/issuer"
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/credential"
+	"github.com/mintmark-auth/mintmark/issuer/ledger"
+	"github.com/mintmark-auth/mintmark/issuer/restore"
+	"github.com/mintmark-auth/mintmark/issuer/security"
+	"github.com/mintmark-auth/mintmark/issuer/upstream"
+	"github.com/mintmark-auth/mintmark/issuer/web"
+	"github.com/mintmark-auth/mintmark/keys"
+)
+
+// Config is everything that a server is made of. Tests start the same server as main.
+type Config struct {
+	Version   string // of this program
+	DataDir   string
+	Listen    string // of the API and the pages
+	OpsListen string // of /livez, /readyz and /metrics
+
+	// Cluster connects the node with others; nil for a node alone, which makes itself a
+	// cluster of one.
+	Cluster *Cluster
+	// Key is the source of the cluster key.
+	Key config.KeySource
+
+	// Settings completes the cluster's settings, or returns why this node can't serve
+	// them. It is called before anything is served, with the address of Listen. It returns
+	// ErrNoSettings to wait for settings.
+	Settings func(current ledger.Settings, listening string) (ledger.Settings, error)
+	// PublicURL and AppURL are proposed to a cluster without settings. If PublicURL is "",
+	// the server waits until another node or an operator has proposed addresses.
+	PublicURL, AppURL string
+	PlainHTTP         bool // accept http outside the loopback; see ledger.Settings
+	// Prepare applies fixtures before anything is served. It may be nil.
+	Prepare func(ctx context.Context, i *issuer.Issuer, passwords *credential.Hasher) error
+
+	// Upstream is the provider that users sign in with, without its redirection URI; nil
+	// for none. With NoPasswords they can't sign in otherwise.
+	Upstream    *upstream.Config
+	NoPasswords bool
+
+	// Readers may read the feed of revocations; nil for no feed.
+	Readers *Readers
+
+	// Proxies are the peers whose X-Forwarded-For is believed.
+	Proxies proxy.Trusted
+
+	// Drain is how long a stopping node still answers after /readyz reports that it is not
+	// ready.
+	Drain time.Duration
+
+	// Traces may be nil. The server closes it.
+	Traces *telemetry.Tracing
+
+	Log *slog.Logger
+	// Now is the clock that stamps commands, and by which tokens expire. Default: that of
+	// the machine.
+	Now func() time.Time
+	// Elapsed finds jumps of Now. If it is nil, Now may jump. Default if Now is nil: that
+	// of the machine.
+	Elapsed func() time.Duration
+	// TrustClock has the node accept Now at a start without a check.
+	TrustClock bool
+}
+
+// A Server is one running node with its listeners. The exported fields are set when Start
+// returns, and do not change.
+type Server struct {
+	config   Config
+	Keys     *keys.ClusterKeys
+	Node     *cluster.Node
+	Journal  *restore.Observer
+	Issuer   *issuer.Issuer
+	Settings ledger.Settings
+	Metrics  *telemetry.Metrics
+	failures *security.Recorder
+
+	public, ops     *http.Server
+	publicListener  net.Listener
+	startup         startupHandler
+	clusterListener net.Listener
+	// PublicAddr, OpsAddr and ClusterAddr are where the listeners listen.
+	PublicAddr, OpsAddr, ClusterAddr net.Addr
+
+	servingMu sync.Mutex    // guards serving and admin while the server starts
+	serving   bool          // connections to the public listener are accepted
+	admin     *admin.Server // the operators' socket; nil until it is open
+
+	provider      atomic.Pointer[upstream.Provider] // nil for none, and until it is made
+	upstreamTasks sync.WaitGroup                    // of the upstream provider
+	stopUpstream  context.CancelFunc
+
+	readerTasks sync.WaitGroup // of the list of resource servers
+	stopReaders context.CancelFunc
+
+	labelTasks   sync.WaitGroup         // of the label of the journal
+	waitReason   atomic.Pointer[string] // what the node waits for; nil at first
+	initRequests chan admin.NewCluster  // addresses for a cluster without them
+	failed       chan error             // errors of listeners
+	opened       chan struct{}          // closed when the node runs
+	started      chan struct{}          // closed when Start succeeded
+	stopping     chan struct{}          // closed when Close begins
+	failure      error                  // why the start failed; set before stopping is closed
+}
+
+// Start starts a server and returns when it serves. After an error everything that it
+// started is closed.
+func Start(ctx context.Context, c Config) (*Server, error) {
+	if c.Now == nil {
+		c.Now, c.Elapsed = WallClock, cluster.Elapsed()
+	}
+	s := &Server{
+		config: c, failed: make(chan error, 3), initRequests: make(chan admin.NewCluster),
+		opened: make(chan struct{}), started: make(chan struct{}), stopping: make(chan struct{}),
+	}
+	s.startup.removed = s.membershipError
+	s.Metrics = telemetry.NewMetrics(s, c.Version)
+	s.failures = security.New(security.Config{Log: c.Log, Now: c.Now, Name: telemetry.CauseName, Count: s.Metrics.Failed})
+	if err := s.start(ctx); err != nil {
+		s.failure = err
+		return nil, errors.Join(err, s.Close(context.WithoutCancel(ctx)))
+	}
+	close(s.started)
+	return s, nil
+}
+
+func (s *Server) start(ctx context.Context) error {
+	c := s.config
+	if err := makeDataDir(c.DataDir); err != nil {
+		return err
+	}
+	ops, err := net.Listen("tcp", c.OpsListen)
+	if err != nil {
+		return fmt.Errorf("listen for operators (see --ops-listen): %w", err)
+	}
+	s.OpsAddr = ops.Addr()
+	// This listener has few slots, so an idle connection is closed soon: whoever asks every
+	// few seconds can open a new one.
+	s.ops = &http.Server{
+		Handler: s.health(), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5 * time.Second,
+		WriteTimeout: 15 * time.Second, IdleTimeout: 5 * time.Second,
+	}
+	go s.serve(s.ops, bounded(ops, maxOpsConnections))
+
+	// A port in use is the likeliest mistake, so it is found before the data is opened.
+	// Early clients wait until the server answers.
+	if s.publicListener, err = net.Listen("tcp", c.Listen); err != nil {
+		return fmt.Errorf("listen (see --listen): %w", err)
+	}
+	s.PublicAddr = s.publicListener.Addr()
+	if c.Cluster != nil {
+		if s.clusterListener, err = net.Listen("tcp", c.Cluster.Listen); err != nil {
+			return fmt.Errorf("listen for other nodes (see --cluster-listen): %w", err)
+		}
+		s.ClusterAddr = s.clusterListener.Addr()
+	}
+	s.public = &http.Server{
+		Handler:           &s.startup,
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		WriteTimeout:      30 * time.Second,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    32 << 10,
+		ErrorLog:          slog.NewLogLogger(c.Log.Handler(), slog.LevelDebug),
+		// The handler answers "OPTIONS *" too.
+		DisableGeneralOptionsHandler: true,
+	}
+	late := time.AfterFunc(earlyClientWait, s.serveWhileStarting)
+	defer late.Stop()
+	h, err := s.open(ctx)
+	if err != nil {
+		return err
+	}
+	s.startup.handler.Store(&h)
+	s.servePublic()
+	return nil
+}
+
+// servePublic begins to accept connections, unless it was called before.
+func (s *Server) servePublic() {
+	s.servingMu.Lock()
+	defer s.servingMu.Unlock()
+	if !s.serving && s.isStopping() == nil {
+		s.serving = true
+		go s.serve(s.public, newFairListener(s.public, bounded(s.publicListener, maxConnections), maxPerSource, s.config.Proxies))
+	}
+}
+
+// open opens the data and returns the handler of the public listener.
+func (s *Server) open(ctx context.Context) (http.Handler, error) {
+	c := s.config
+	if err := s.openNode(ctx); err != nil {
+		return nil, err
+	}
+	close(s.opened)
+	s.setWaitReason("still starting")
+	var err error
+	if c.Cluster != nil {
+		if err := s.setAdminHandler(s.waitingHandler(nil)); err != nil {
+			return nil, err
+		}
+	}
+	if s.Settings, err = s.configure(ctx); err != nil {
+		return nil, err
+	}
+	s.warnOfPlainHTTP()
+	s.setWaitReason("it opens its keys, or waits for a leader who has them")
+	refusals := web.NewRefusals()
+	s.Issuer, err = issuer.New(ctx, issuer.Config{
+		Node: s.Node, ClusterKeys: s.Keys, Version: s.config.Version, Log: c.Log, Now: c.Now, Rand: rand.Reader,
+		Observer: observer{s.Metrics, refusals, c.Now}, Failures: s.failures, Feed: c.Readers != nil, Tracer: c.Traces.IssuerTracer(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.watchReaders(ctx)
+	passwords := credential.NewHasher(rand.Reader, 0)
+	if c.Prepare != nil {
+		if err := c.Prepare(ctx, s.Issuer, passwords); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.serveAdmin(passwords); err != nil {
+		return nil, err
+	}
+	return handler(s.Issuer, s.Settings, web.Config{
+		Passwords: passwords, Refusals: refusals, Upstream: s.startUpstream(ctx), NoPasswords: c.NoPasswords,
+	}, c.Readers, c.Proxies, s.Metrics, s.failures, c.Traces, c.Log)
+}
+
+// serveAdmin has the operators' socket serve all commands.
+func (s *Server) serveAdmin(passwords *credential.Hasher) error {
+	c := admin.Config{
+		Ledger: s.Issuer, Rand: rand.Reader, Passwords: passwords, Log: s.config.Log,
+		Secret: s.Issuer.Secret, SecretOfSHA256: s.Issuer.SecretOfSHA256, Declared: s.Issuer.Declared,
+		AcceptClock: s.Node.AcceptClock,
+		Explain:     s.Issuer.Explain, Rotate: s.Issuer.Keyring.Rotate, Replace: s.replace, Rewrap: s.rewrap,
+	}
+	if s.config.Cluster != nil {
+		c.Cluster, c.Backup, c.Journal = clusterOps{s.Node, s.Issuer, s.config.Now}, s.saveState, s.saveJournal
+	}
+	return s.setAdminHandler(admin.NewHandler(c))
+}
+
+// setAdminHandler opens the operators' socket with this handler, or replaces its handler.
+func (s *Server) setAdminHandler(h http.Handler) error {
+	s.servingMu.Lock()
+	defer s.servingMu.Unlock()
+	if s.admin != nil {
+		s.admin.Handle(h)
+		return nil
+	}
+	return s.openAdminSocket(h)
+}
+
+// setFirstAdminHandler opens the operators' socket with this handler, unless it is open.
+func (s *Server) setFirstAdminHandler(h http.Handler) error {
+	s.servingMu.Lock()
+	defer s.servingMu.Unlock()
+	if s.admin != nil {
+		return nil
+	}
+	return s.openAdminSocket(h)
+}
+
+// openAdminSocket opens the operators' socket. s.servingMu is held.
+func (s *Server) openAdminSocket(h http.Handler) (err error) {
+	if err := s.isStopping(); err != nil {
+		return err
+	}
+	if s.admin, err = admin.Open(filepath.Join(s.config.DataDir, admin.SocketName), h); err != nil {
+		return err
+	}
+	served := s.admin
+	go func() { s.report("admin socket", served.Serve()) }()
+	return nil
+}
+
+func (s *Server) serve(h *http.Server, l net.Listener) {
+	if err := h.Serve(l); !errors.Is(err, http.ErrServerClosed) {
+		s.report("listener "+l.Addr().String(), err)
+	}
+}
+
+func (s *Server) report(what string, err error) {
+	if err != nil {
+		select {
+		case s.failed <- fmt.Errorf("%s: %w", what, err):
+		default: // an earlier error ends the server already
+		}
+	}
+}
+
+// UntilStopped serves until ctx ends or a listener fails. Then it calls stopping and
+// closes the server, for at most within.
+func (s *Server) UntilStopped(ctx context.Context, within time.Duration, stopping func()) error {
+	var err error
+	select {
+	case <-ctx.Done():
+	case err = <-s.failed:
+	}
+	stopping()
+	closing, cancel := context.WithTimeout(context.WithoutCancel(ctx), within)
+	defer cancel()
+	return errors.Join(err, s.Close(closing))
+}
+
+// Close stops the server in order: it reports "not ready" and goes on answering for Drain;
+// it transfers leadership; it closes the listeners when their requests are answered; then
+// it ends the duties, then the node. Requests still in progress when ctx ends are cut.
+func (s *Server) Close(ctx context.Context) error {
+	s.servingMu.Lock() // no listener opens after this
+	close(s.stopping)
+	s.servingMu.Unlock()
+	var errs []error
+	if s.isStarted() == nil {
+		// A request could be on its way on an idle connection, so idle connections are
+		// closed only after a load balancer had time to ask /readyz.
+		s.sleep(ctx, s.config.Drain/2)
+		s.public.SetKeepAlivesEnabled(false) // clients reconnect to another node
+		s.sleep(ctx, s.config.Drain/2)
+		s.Node.StepDown(ctx)
+	}
+	if s.Issuer != nil && s.Issuer.Revocations() != nil {
+		s.Issuer.Revocations().Close() // ends the requests of waiting readers
+	}
+	if s.serving {
+		errs = append(errs, s.public.Shutdown(ctx))
+	} else if s.publicListener != nil {
+		errs = append(errs, s.publicListener.Close())
+	}
+	if s.admin != nil {
+		errs = append(errs, s.admin.Close())
+	}
+	if s.stopUpstream != nil {
+		s.stopUpstream()
+		s.upstreamTasks.Wait()
+	}
+	if s.stopReaders != nil {
+		s.stopReaders()
+		s.readerTasks.Wait()
+	}
+	if s.Issuer != nil {
+		s.Issuer.Close()
+	}
+	if s.Node != nil {
+		errs = append(errs, s.Node.Close(ctx))
+	} else if s.clusterListener != nil {
+		errs = append(errs, s.clusterListener.Close())
+	}
+	s.labelTasks.Wait()
+	if s.Journal != nil {
+		errs = append(errs, s.Journal.Journal.Close())
+	}
+	errs = append(errs, s.config.Traces.Close(ctx))
+	if s.ops != nil {
+		errs = append(errs, s.ops.Close())
+	}
+	return errors.Join(errs...)
+}
+
+func (s *Server) sleep(ctx context.Context, d time.Duration) {
+	select {
+	case <-time.After(d):
+	case <-ctx.Done():
+	}
+}
+
+// makeDataDir makes the data folder, and refuses one that everybody may write to.
+func makeDataDir(dir string) error {
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the data folder: %w", err)
+	}
+	if i, err := os.Stat(dir); err == nil && i.Mode().Perm()&0o002 != 0 {
+		return fmt.Errorf("everybody may write to %s, and so replace what is in it: chmod o-w %s", dir, dir)
+	}
+	return nil
+}

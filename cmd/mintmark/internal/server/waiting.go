@@ -1,0 +1,131 @@
+package server
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"sync/atomic"
+	"time"
+
+	"github.com/mintmark-auth/mintmark/issuer/admin"
+	"github.com/mintmark-auth/mintmark/issuer/oauth"
+)
+
+// A node may have to wait before it can serve: for the other nodes of a static bootstrap,
+// for a leader, or for an operator. Meanwhile it answers clients and operators that it
+// waits, and for what.
+
+// earlyClientWait is how long early clients wait for a starting node, before it answers
+// that it does not serve yet.
+const earlyClientWait = time.Second
+
+// setWaitReason records what this node waits for.
+func (s *Server) setWaitReason(why string) { s.waitReason.Store(&why) }
+
+// waitingFor returns what this node waits for.
+func (s *Server) waitingFor() string {
+	if why := s.waitReason.Load(); why != nil {
+		return *why
+	}
+	return "still starting"
+}
+
+// serveWhileStarting has this node answer clients and operators while it waits.
+func (s *Server) serveWhileStarting() {
+	select {
+	case <-s.stopping:
+		return
+	case <-s.started:
+		return
+	default:
+	}
+	s.servePublic()
+	if s.config.Cluster == nil {
+		return // there is nothing that operators could do
+	}
+	if err := s.setFirstAdminHandler(s.waitingHandler(nil)); err != nil {
+		s.config.Log.Error("operators can't ask this node", "error", err)
+	}
+}
+
+// waitingHandler returns what operators can do while the node waits. With create they can
+// give addresses to a cluster without them.
+func (s *Server) waitingHandler(create func(context.Context, admin.NewCluster) error) http.Handler {
+	w := s.waitingConfig()
+	if w.Create = create; s.isOpen() {
+		w.AcceptClock = s.Node.AcceptClock
+	}
+	return admin.NewWaitingHandler(w)
+}
+
+func (s *Server) waitingConfig() admin.Waiting {
+	return admin.Waiting{Name: s.nodeName(), WaitReason: s.waitingFor, Status: s.overview, Now: s.config.Now, Log: s.config.Log}
+}
+
+// awaitClock waits until this node accepts its clock; a node with peers does not wait.
+// Operators can accept the clock meanwhile.
+func (s *Server) awaitClock(ctx context.Context) error {
+	err := s.Node.AwaitClock(ctx, func(why string) {
+		s.setWaitReason(why)
+		w := s.waitingConfig()
+		w.AcceptClock = s.Node.AcceptClock
+		if err := s.setAdminHandler(admin.NewWaitingHandler(w)); err != nil {
+			s.config.Log.Error("admin socket not opened", "error", err)
+		}
+	})
+	if err == nil {
+		s.setWaitReason("still starting")
+	}
+	return err
+}
+
+// overview returns the cluster as far as this node knows it.
+func (s *Server) overview(ctx context.Context) admin.ClusterStatus {
+	if !s.isOpen() {
+		return admin.ClusterStatus{Name: s.nodeName()}
+	}
+	return statusOf(s.Node.Overview(ctx))
+}
+
+// waitForInitialCluster records which nodes of a static bootstrap this node waits for, and
+// has the operators' socket answer so.
+func (s *Server) waitForInitialCluster(why string) {
+	s.setWaitReason(why)
+	no := refusal{errors.New("this node founds a cluster with others as soon as all of them run (mintmark cluster generate made it)")}
+	err := s.setFirstAdminHandler(admin.NewSetupHandler(admin.Setup{
+		Name:   s.config.Cluster.Name,
+		Create: func(context.Context, admin.NewCluster) error { return no },
+		Restore: func(context.Context, io.Reader, admin.RestoreOptions) (admin.RestoreReport, error) {
+			return admin.RestoreReport{}, no
+		},
+		WaitReason: s.waitingFor,
+		Log:        s.config.Log,
+	}))
+	if err != nil {
+		s.config.Log.Error("operators can't ask this node", "error", err)
+	}
+}
+
+// A startupHandler answers 503 until its handler is set, and after the node was removed.
+type startupHandler struct {
+	handler atomic.Pointer[http.Handler]
+	removed func() error // why the node no longer serves, nil while it does
+}
+
+func (f *startupHandler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if h := f.handler.Load(); h != nil && f.removed() == nil {
+		(*h).ServeHTTP(w, r)
+		return
+	}
+	h := w.Header()
+	h.Set("Content-Type", "application/json")
+	h.Set("Cache-Control", "no-store")
+	h.Set("X-Content-Type-Options", "nosniff")
+	h.Set("Retry-After", "1")
+	w.WriteHeader(http.StatusServiceUnavailable)
+	_ = json.NewEncoder(w).Encode(map[string]string{
+		"error": string(oauth.TemporarilyUnavailable), "error_description": "The server does not serve yet. Try again.",
+	})
+}

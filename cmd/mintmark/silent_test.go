@@ -1,0 +1,100 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/cli"
+)
+
+// TestCommandsDoNotHangWithTheirNode: a process that was stopped keeps its
+// socket, takes connections and answers nothing there. Every command that asks a
+// node says so in time.
+func TestCommandsDoNotHangWithTheirNode(t *testing.T) {
+	n := newCluster(t, "n1")
+	require.NoError(t, n.command.Process.Signal(syscall.SIGSTOP))
+	file := filepath.Join(t.TempDir(), "backup")
+	secret := filepath.Join(t.TempDir(), "secret")
+	require.NoError(t, os.WriteFile(secret, []byte("lantern-under-oak"), 0o600))
+	imported := filepath.Join(t.TempDir(), "clients.jsonl")
+	require.NoError(t, os.WriteFile(imported, []byte(`{"id":"x","name":"X","redirect_uris":["https://x.example/cb"],"type":"public","owner":"alice"}`), 0o600))
+	backup := filepath.Join(t.TempDir(), "backup")
+	require.NoError(t, os.WriteFile(backup, []byte("a backup"), 0o600))
+	known := map[string]string{
+		"client add":                  "client add --id x --name X --owner alice --redirect-uri https://x.example/cb --scope PROFILE_READ",
+		"client import":               "client import " + imported,
+		"client set":                  "client set x --name Y",
+		"client reject":               "client reject x --reason because",
+		"client suspend":              "client suspend x --reason because",
+		"client secret revoke":        "client secret revoke x y",
+		"user add":                    "user add x --password-file " + secret,
+		"user password":               "user password x --password-file " + secret,
+		"grant disconnect":            "grant disconnect --user x --client y",
+		"grant list":                  "grant list --user x",
+		"keys rotate":                 "keys rotate --purpose signing",
+		"settings set":                "settings set code_lifetime=1m",
+		"cluster backup journal":      "cluster backup journal " + file,
+		"cluster backup save":         "cluster backup save " + file,
+		"cluster backup restore":      "cluster backup restore " + backup,
+		"cluster init":                "cluster init --public-url https://auth.example",
+		"cluster invitation withdraw": "cluster invitation withdraw x",
+		"cluster invite":              "cluster invite --name x",
+		"cluster remove":              "cluster remove x",
+		"cluster replace":             "cluster replace x --name y",
+	}
+	asksNobody := []string{"keys new-cluster-key", "cluster backup inspect", "cluster generate", "cluster recover"}
+	var asked int
+	for _, name := range leaves(managed()) {
+		if slices.Contains(asksNobody, name) {
+			continue
+		}
+		line, ok := known[name]
+		if !ok { // one that takes an id, or nothing
+			line = name
+			if c, _, err := rootCommand().Find(strings.Fields(name)); err == nil && strings.Contains(c.Use, " ") {
+				line += " x"
+			}
+		}
+		asked++
+		began := time.Now()
+		r := n.operate(t, append(strings.Fields(line), "--timeout", "200ms")...)
+		require.Equal(t, cli.ExitUnreachable, r.Code, "%v: %s", line, r.Err)
+		require.Contains(t, r.Err, "the node does not answer", "%v", line)
+		require.Less(t, time.Since(began), 10*time.Second, "%v", line)
+	}
+	require.Greater(t, asked, 40)
+	require.NoFileExists(t, file)
+	require.NoError(t, n.command.Process.Signal(syscall.SIGCONT))
+	require.True(t, n.waitReady(30*time.Second))
+	require.Equal(t, cli.ExitOK, n.operate(t, "user", "list", "--timeout", "10s").Code)
+}
+
+// leaves are the paths of all commands that do something.
+func leaves(commands []*cobra.Command) (paths []string) {
+	for _, c := range commands {
+		if c.HasSubCommands() {
+			paths = append(paths, leaves(c.Commands())...)
+			continue
+		}
+		paths = append(paths, strings.TrimPrefix(c.CommandPath(), "mintmark "))
+	}
+	return paths
+}
+
+// managed are the commands that speak to a node.
+func managed() (commands []*cobra.Command) {
+	for _, c := range rootCommand().Commands() {
+		if c.PersistentFlags().Lookup("data-dir") != nil {
+			commands = append(commands, c)
+		}
+	}
+	return commands
+}
