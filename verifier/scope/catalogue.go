@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// Level says whose resources a scope opens.
+// Level is whose resources a scope covers.
 type Level uint8
 
 // The three levels, in the order in which they are shown.
@@ -32,9 +32,9 @@ type Scope struct {
 	Name   string // as in requests and tokens
 	Level  Level
 	Area   string // heading under which a page groups it: "Bookings"
-	Allows string // what the service's document says that it allows
-	Plain  string // one short sentence for the person who is asked to consent
-	Writes bool   // can change things, not only see them
+	Allows string // what the service document says that the scope allows
+	Plain  string // one short sentence for the consent page
+	Writes bool   // the scope allows changes, not only reading
 }
 
 // Catalogue returns every scope in catalogue order. The slice is the caller's.

@@ -51,7 +51,7 @@ func FromClaim(s string) Set {
 	return set
 }
 
-// UnknownError names what was asked for and isn't in the catalogue.
+// UnknownError is a scope that isn't in the catalogue.
 type UnknownError struct {
 	Name string // as it was sent: never print it raw, print Error
 }

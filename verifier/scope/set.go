@@ -13,7 +13,7 @@ type Set struct {
 	bits uint64
 }
 
-// Of returns the set of the names given, or an [*UnknownError].
+// Of returns the set of these scopes, or an [*UnknownError].
 func Of(names ...string) (Set, error) {
 	var s Set
 	for _, name := range names {
@@ -26,8 +26,7 @@ func Of(names ...string) (Set, error) {
 	return s, nil
 }
 
-// MustOf is Of for names that the program itself spells; it panics on an
-// unknown one.
+// MustOf is Of for names in the program itself: it panics on an unknown one.
 func MustOf(names ...string) Set {
 	s, err := Of(names...)
 	if err != nil {
@@ -45,8 +44,8 @@ func (s Set) Empty() bool { return s.bits == 0 }
 // Len is the number of scopes in s.
 func (s Set) Len() int { return bits.OnesCount64(s.bits) }
 
-// Has reports whether the name itself is in s. It is the question of grants
-// and clients; a resource server asks [Set.Covers].
+// Has reports whether the name itself is in s. It is for grants and clients; a resource
+// server uses [Set.Covers].
 func (s Set) Has(name string) bool {
 	i, ok := position[name]
 	return ok && s.bits&(1<<i) != 0

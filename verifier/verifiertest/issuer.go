@@ -14,7 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// Audience is the aud of tokens unless an option says otherwise.
+// Audience is the aud of tokens without the option ForAudience.
 const Audience = "https://api.example.com"
 
 // Issuer publishes a key set and mints tokens. NewIssuer serves it over HTTP on
@@ -30,14 +30,14 @@ type Issuer struct {
 
 	mu      sync.Mutex
 	keys    []*key               // mu; newest first, which signs
-	minted  int                  // mu
-	fetches int                  // mu
+	minted  int                  // mu; tokens
+	fetches int                  // mu; of the key set
 	maxAge  time.Duration        // mu
-	change  func(map[string]any) // mu; nil: entries stay as they are
+	change  func(map[string]any) // mu; nil: entries are not changed
 	extra   []string             // mu; entries of the set, as JSON
-	reply   *reply               // mu; nil: the key set
+	reply   *reply               // mu; nil: the issuer does not fail
 	revoked []revocation         // mu; oldest first
-	news    chan struct{}        // mu; closed at the next of them; nil: nobody listens
+	news    chan struct{}        // mu; closed at the next revocation; nil: no request waits for one
 }
 
 // NewIssuer starts an issuer with one ES256 key. The caller calls Close.
@@ -48,7 +48,7 @@ func NewIssuer() *Issuer {
 	return i
 }
 
-// NewInMemoryIssuer returns an issuer that only Client reaches.
+// NewInMemoryIssuer returns an issuer that only its Client can reach.
 func NewInMemoryIssuer() *Issuer {
 	i := newIssuer()
 	i.URL = "https://auth.example.com"
@@ -63,15 +63,15 @@ func newIssuer() *Issuer {
 
 // Close stops serving.
 func (i *Issuer) Close() {
-	i.Up() // let those go that hang
+	i.Up() // no further request hangs
 	if i.server != nil {
 		i.server.CloseClientConnections()
 		i.server.Close()
 	}
 }
 
-// Config is a configuration for tokens of this issuer. Keys is nil, so that the
-// verifier makes its own JWKS; its Client is the issuer's. The caller may change it.
+// Config is a configuration for tokens of this issuer. Keys is nil, so that the verifier
+// makes a JWKS, and Client is the issuer's. The caller may change the configuration.
 func (i *Issuer) Config() verifier.Config {
 	return verifier.Config{Issuer: i.URL, Audience: Audience, Client: i.Client(), Now: i.Now}
 }
@@ -81,8 +81,8 @@ func (i *Issuer) JWKSConfig() verifier.JWKSConfig {
 	return verifier.JWKSConfig{URL: i.URL + verifier.KeySetPath, Client: i.Client(), Now: i.Now}
 }
 
-// Rotate makes a new key, which signs from now on. The older ones stay in the set
-// until RemoveOldKeys.
+// Rotate makes a new ES256 key, which signs from now on. Older keys stay in the set until
+// RemoveOldKeys.
 func (i *Issuer) Rotate() { i.RotateTo(verifier.ES256) }
 
 // RotateTo is Rotate to a key of another algorithm: ES256, RS256 or EdDSA.
@@ -93,29 +93,29 @@ func (i *Issuer) RotateTo(algorithm string) {
 	i.keys = append([]*key{k}, i.keys...)
 }
 
-// RemoveOldKeys takes all keys but the one that signs out of the set.
+// RemoveOldKeys removes all keys from the set, except the one that signs.
 func (i *Issuer) RemoveOldKeys() {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.keys = i.keys[:1]
 }
 
-// AddEntry puts any JSON value into the set, behind the keys.
+// AddEntry appends any JSON value to the entries of the set.
 func (i *Issuer) AddEntry(json string) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.extra = append(i.extra, json)
 }
 
-// ChangeEntries has each key's entry of the set changed before it is published,
-// for instance to leave out a member.
+// ChangeEntries sets a function that changes each key's entry before the set is
+// published, for instance to remove a member.
 func (i *Issuer) ChangeEntries(change func(entry map[string]any)) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.change = change
 }
 
-// Fetches is how often the key set was asked for.
+// Fetches is the number of requests for the key set.
 func (i *Issuer) Fetches() int {
 	i.mu.Lock()
 	defer i.mu.Unlock()

@@ -16,7 +16,7 @@ const (
 	ReaderSecret = "reader-secret"
 )
 
-// revocation is one of the feed's list.
+// revocation is one entry of the feed.
 type revocation struct {
 	Grant   string `json:"grant_id,omitempty"`
 	Subject string `json:"sub,omitempty"`
@@ -29,13 +29,13 @@ func (i *Issuer) RevocationsConfig() *verifier.RevocationsConfig {
 	return &verifier.RevocationsConfig{Name: ReaderName, Secret: ReaderSecret, Client: i.Client()}
 }
 
-// RevokeGrant takes back the tokens of a grant that were issued until now.
+// RevokeGrant revokes the tokens of a grant that were issued until now.
 func (i *Issuer) RevokeGrant(id string) { i.revoke(revocation{Grant: id}) }
 
-// RevokeUser takes back the tokens of a user that were issued until now.
+// RevokeUser revokes the tokens of a user that were issued until now.
 func (i *Issuer) RevokeUser(subject string) { i.revoke(revocation{Subject: subject}) }
 
-// RevokeClient takes back the tokens of a client that were issued until now.
+// RevokeClient revokes the tokens of a client that were issued until now.
 func (i *Issuer) RevokeClient(id string) { i.revoke(revocation{Client: id}) }
 
 func (i *Issuer) revoke(r revocation) {
@@ -49,7 +49,7 @@ func (i *Issuer) revoke(r revocation) {
 	}
 }
 
-// revocationCount is how many revocations there are, and a channel that is closed at the
+// revocationCount returns the number of revocations, and a channel that is closed at the
 // next one.
 func (i *Issuer) revocationCount() (int, <-chan struct{}) {
 	i.mu.Lock()
@@ -60,10 +60,10 @@ func (i *Issuer) revocationCount() (int, <-chan struct{}) {
 	return len(i.revoked), i.news
 }
 
-// feedVersion is that after n revocations.
+// feedVersion is the version after n revocations.
 func feedVersion(n int) string { return fmt.Sprintf("feed-%d", n) }
 
-// feed serves the feed of revocations: all of it, when there is something new.
+// feed serves all revocations, as soon as there is a new one or the wait ends.
 func (i *Issuer) feed(w http.ResponseWriter, r *http.Request) {
 	name, secret, _ := r.BasicAuth()
 	if name != ReaderName || secret != ReaderSecret {

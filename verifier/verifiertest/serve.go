@@ -10,10 +10,10 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// reply is how a misbehaving issuer answers: after a pause, with a status; 0
-// breaks the connection.
+// reply is how a failing issuer answers: after a pause, with a status. Status 0 breaks the
+// connection.
 type reply struct {
-	after  time.Duration // negative: until the request is given up
+	after  time.Duration // negative: until the client cancels
 	status int           // 200: the key set
 }
 
@@ -23,16 +23,16 @@ func (i *Issuer) Down() { i.behave(&reply{}) }
 // Fail answers every request with a status, until Up.
 func (i *Issuer) Fail(status int) { i.behave(&reply{status: status}) }
 
-// Hang answers nothing before the client gives up, until Up.
+// Hang sends no answer, until Up.
 func (i *Issuer) Hang() { i.behave(&reply{after: -1}) }
 
-// Slow answers rightly, but late, until Up.
+// Slow delays every correct answer, until Up.
 func (i *Issuer) Slow(by time.Duration) { i.behave(&reply{after: by, status: http.StatusOK}) }
 
-// Up answers as it should again. A request that hangs still does.
+// Up ends Down, Fail, Hang and Slow. A request that hangs already still does.
 func (i *Issuer) Up() { i.behave(nil) }
 
-// MaxAge sets the max-age of the key set, five minutes at first.
+// MaxAge sets the max-age of the key set, which is five minutes by default.
 func (i *Issuer) MaxAge(d time.Duration) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -47,7 +47,7 @@ func (i *Issuer) behave(r *reply) {
 
 var errBroken = errors.New("the issuer is down")
 
-// serves reports whether the issuer has something at a path.
+// serves reports whether a path is the key set's or the feed's.
 func serves(path string) bool { return path == verifier.KeySetPath || path == verifier.RevocationsPath }
 
 // ServeHTTP serves the key set and the feed of revocations.
@@ -106,8 +106,8 @@ func (i *Issuer) serve(w http.ResponseWriter, r *http.Request) error {
 	return err
 }
 
-// Client reaches the issuer, in memory if it is not served over HTTP. Other
-// hosts it doesn't reach.
+// Client reaches the issuer, in memory if the issuer is not served over HTTP, and no other
+// host.
 func (i *Issuer) Client() *http.Client {
 	if i.server != nil {
 		return i.server.Client()

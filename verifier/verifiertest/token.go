@@ -9,7 +9,7 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// draft is a token before it is signed. Members that are nil are left out.
+// draft is a token before it is signed. Members that are nil are omitted.
 type draft struct {
 	header, claims map[string]any
 	key            *key
@@ -19,8 +19,8 @@ type draft struct {
 // Option changes a token before it is signed.
 type Option func(*draft)
 
-// Token mints a token of user "user-1" for client "client-1", good for half an
-// hour, without a scope unless an option gives it one.
+// Token mints a token of user "user-1" for client "client-1", valid for half an hour and
+// without a scope. Options change it.
 func (i *Issuer) Token(options ...Option) string {
 	d := i.draft()
 	for _, o := range options {
@@ -29,7 +29,7 @@ func (i *Issuer) Token(options ...Option) string {
 	return d.key.seal(text(d.header), text(d.claims))
 }
 
-// Sign signs any two texts, however wrong, as header and payload of a JWS.
+// Sign signs any two texts, valid or not, as header and payload of a JWS.
 func (i *Issuer) Sign(header, payload string) string { return i.signer().seal(header, payload) }
 
 func (i *Issuer) draft() *draft {
@@ -44,12 +44,12 @@ func (i *Issuer) draft() *draft {
 	}
 }
 
-// seal signs any two texts, however wrong.
+// seal signs any two texts, valid or not, as header and payload.
 func (k *key) seal(header, payload string) string {
 	return k.sealParts(b64([]byte(header)), b64([]byte(payload)))
 }
 
-// sealParts signs two parts as they are spelled.
+// sealParts signs two parts that are already encoded, without a change.
 func (k *key) sealParts(header, payload string) string {
 	signed := header + "." + payload
 	return signed + "." + b64(k.sign(signed))
@@ -69,7 +69,7 @@ func Scope(names ...string) Option {
 	return Claim("scope", strings.Join(names, " "))
 }
 
-// Legacy makes it a token of a client from before scopes, which opens everything.
+// Legacy makes a token of a legacy client, which is not limited by scopes.
 func Legacy() Option { return Claim("legacy", true) }
 
 // Subject sets the user.
@@ -86,7 +86,7 @@ func ForAudience(audience ...string) Option {
 	return Claim("aud", audience)
 }
 
-// Expired makes it a token that was good until an hour ago.
+// Expired makes a token that expired an hour ago.
 func Expired() Option {
 	return func(d *draft) {
 		d.claims["iat"], d.claims["exp"] = d.now.Unix()-5400, d.now.Unix()-3600
@@ -98,9 +98,9 @@ func ExpiresIn(lifetime time.Duration) Option {
 	return func(d *draft) { d.claims["exp"] = d.now.Add(lifetime).Unix() }
 }
 
-// Claim sets any claim to any value; nil leaves the claim out.
+// Claim sets any claim to any value; nil omits the claim.
 func Claim(name string, value any) Option { return func(d *draft) { d.claims[name] = value } }
 
-// Header sets any member of the JOSE header; nil leaves it out. What the
-// signature is made with doesn't follow alg and kid.
+// Header sets any member of the JOSE header; nil omits the member. The key that signs does
+// not depend on alg and kid.
 func Header(name string, value any) Option { return func(d *draft) { d.header[name] = value } }
