@@ -26,7 +26,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
-	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer"
@@ -182,7 +182,7 @@ func liveHeap() uint64 {
 
 // seedUser makes a user, signs in, allows the client and redeems each code.
 func seedUser(t testing.TB, i *issuer.Issuer, n int, tokens []string) {
-	propose := func(c ledgercommand.Command) ledger.Outcome {
+	propose := func(c command.Command) ledger.Outcome {
 		o, _, err := i.Propose(t.Context(), c)
 		for errors.Is(err, cluster.ErrUnavailable) && !errors.Is(err, cluster.ErrUnknown) {
 			o, _, err = i.Propose(t.Context(), c) // a busy machine

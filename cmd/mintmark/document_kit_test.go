@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/testkit"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -104,7 +104,7 @@ func (d *docServer) newest(client string) string {
 }
 
 // decided is the cause with which a command was refused.
-func (d *docServer) decided(c ledgercommand.Command) ledger.Cause {
+func (d *docServer) decided(c command.Command) ledger.Cause {
 	d.t.Helper()
 	if r := d.propose(c).Refusal; r != nil {
 		return r.Cause

@@ -15,7 +15,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
@@ -158,7 +158,7 @@ func (c *testNode) decided(ask func() error) {
 	require.NoError(c.t, err)
 }
 
-func (c *testNode) propose(command ledgercommand.Command) (o ledger.Outcome) {
+func (c *testNode) propose(command command.Command) (o ledger.Outcome) {
 	c.t.Helper()
 	c.decided(func() (err error) {
 		o, _, err = c.s.Issuer.Propose(c.t.Context(), command)

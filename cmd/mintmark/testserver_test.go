@@ -21,7 +21,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -110,7 +110,7 @@ func (ts *testServer) close() {
 }
 
 // propose runs a command as an operator does.
-func (ts *testServer) propose(c ledgercommand.Command) ledger.Outcome {
+func (ts *testServer) propose(c command.Command) ledger.Outcome {
 	ts.t.Helper()
 	o, _, err := ts.s.Issuer.Propose(ts.t.Context(), c)
 	require.NoError(ts.t, err)

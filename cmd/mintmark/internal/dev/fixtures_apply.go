@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"slices"
 
-	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -16,7 +16,7 @@ import (
 type fixtureDeps struct {
 	Ledger interface {
 		ViewFresh(ctx context.Context) (ledger.View, error)
-		Propose(ctx context.Context, c ledgercommand.Command) (ledger.Outcome, uint64, error)
+		Propose(ctx context.Context, c command.Command) (ledger.Outcome, uint64, error)
 	}
 	Secret    func(plain string) (ledger.NewSecret, error)
 	Declared  func(text []byte) []string
@@ -81,7 +81,7 @@ type fixtureStep struct {
 	owner    string // the username of the client's owner
 }
 
-func (s fixtureStep) command() ledgercommand.Command {
+func (s fixtureStep) command() command.Command {
 	if s.user != nil {
 		return s.user
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/hashicorp/go-memdb"
 
-	ledgercommand "github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/command"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -136,10 +136,10 @@ func newScratchState() *scratchState {
 }
 
 func (s *scratchState) insert(table string, row any) {
-	s.write([]ledgercommand.Change{{Table: table, Row: row}})
+	s.write([]command.Change{{Table: table, Row: row}})
 }
 
-func (s *scratchState) write(changes []ledgercommand.Change) {
+func (s *scratchState) write(changes []command.Change) {
 	txn := s.db.Txn(true)
 	defer txn.Commit()
 	for _, c := range changes {
@@ -150,9 +150,9 @@ func (s *scratchState) write(changes []ledgercommand.Change) {
 }
 
 // do decides a command and writes what it changes.
-func (s *scratchState) do(c ledgercommand.Command, n int) *ledger.Refusal {
-	d := c.Decide(s.db.Txn(false), ledgercommand.Meta{
-		ID: ledgercommand.ID{0: byte(n >> 8), 1: byte(n), 2: 1}, Seq: uint64(n) + 1, At: 1,
+func (s *scratchState) do(c command.Command, n int) *ledger.Refusal {
+	d := c.Decide(s.db.Txn(false), command.Meta{
+		ID: command.ID{0: byte(n >> 8), 1: byte(n), 2: 1}, Seq: uint64(n) + 1, At: 1,
 	})
 	refusal := d.Outcome.(ledger.Outcome).Refusal
 	if refusal == nil {
