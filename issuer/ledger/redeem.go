@@ -124,7 +124,7 @@ func (r redemption) checkDue(l *CredentialRef) (key uint32, d command.Decision, 
 		return 0, r.refuse(oauth.InvalidGrant, cause, l, when), false
 	}
 	key = r.v.ActiveKey(ForCredentials).Number
-	if l.Key != r.grant.Key || l.Key != key && !r.v.keyKnown(l.Key) {
+	if l.Key != r.grant.Key { // beginRedemption has found that the key is known
 		return 0, r.refuse(oauth.InvalidGrant, KeyNotRecorded, l, 0), false
 	}
 	return key, command.Decision{}, true

@@ -162,8 +162,6 @@ func (c *Refresh) narrow(g *Grant) (string, Cause) {
 	switch {
 	case err != nil:
 		return "", ScopeUnknown
-	case asked.Empty():
-		return g.Scope, NoCause
 	case !g.Legacy && !scope.FromClaim(g.Scope).Contains(asked):
 		return "", ScopeTooWide
 	}

@@ -10,6 +10,7 @@ type family struct {
 type tests struct {
 	folder string
 	run    string // regular expression of their names, "" for all
+	skip   string // regular expression of tests that are slow or draw at random
 }
 
 var families = []family{
@@ -17,7 +18,7 @@ var families = []family{
 	{files: []string{"issuer/credential/*.go"}, tests: []tests{{folder: "issuer/credential"}}},
 	{files: []string{"middleware/policy/*.go"}, tests: []tests{{folder: "middleware/policy"}}},
 	{files: []string{"issuer/endpoint/*.go"}, tests: []tests{{folder: "issuer/endpoint"}}},
-	{files: []string{"issuer/ledger/*.go"}, tests: []tests{{folder: "issuer/ledger"}, {folder: "issuer/web"}}},
+	{files: []string{"issuer/ledger/*.go"}, tests: []tests{{folder: "issuer/ledger", skip: "Properties$|Bounded$|^Fuzz"}}},
 	{
 		files: []string{"issuer/web/guard.go", "issuer/web/formtoken.go", "issuer/web/session.go", "issuer/web/reauth.go", "issuer/web/limits.go"},
 		tests: []tests{{folder: "issuer/web"}},

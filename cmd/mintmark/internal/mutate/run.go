@@ -113,9 +113,13 @@ func (b *binary) learn(ctx context.Context, t tests) error {
 	if err != nil {
 		return fmt.Errorf("list the tests of %s: %w", t.folder, err)
 	}
+	skip, err := regexp.Compile(cmp.Or(t.skip, "^$"))
+	if err != nil {
+		return err
+	}
 	var names []string
 	for _, n := range strings.Fields(string(list)) {
-		if !strings.HasPrefix(n, "Benchmark") {
+		if !strings.HasPrefix(n, "Benchmark") && !skip.MatchString(n) {
 			names = append(names, n)
 		}
 	}
