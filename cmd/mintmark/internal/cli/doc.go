@@ -7,6 +7,7 @@
 // policy.go, feed.go, config.go. serve.go starts a node (package server), which is all
 // that it does.
 //
+// Errors of other packages are facts; hints.go adds what an operator can do about them.
 // Nothing is decided here: a command asks, and prints the answer as text (printer.go) or
 // as JSON.
 package cli

@@ -31,7 +31,7 @@ func Root(version string, more ...*cobra.Command) *cobra.Command {
 func Execute(ctx context.Context, root *cobra.Command) int {
 	err := root.ExecuteContext(ctx)
 	if err != nil && !errors.As(err, new(errLogged)) {
-		fmt.Fprintln(root.ErrOrStderr(), "mintmark: "+err.Error())
+		fmt.Fprintln(root.ErrOrStderr(), "mintmark: "+withHint(err).Error())
 	}
 	return exitCode(err)
 }

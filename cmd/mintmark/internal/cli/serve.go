@@ -33,7 +33,7 @@ people goes to standard error.`,
 				err = server.Run(c.Context(), o, from, version, load, c.OutOrStdout(), log)
 			}
 			if err != nil && o.LogFormat == config.LogJSON {
-				log.Error("node failed", "error", err)
+				log.Error("node failed", "error", withHint(err))
 				return errLogged{err}
 			}
 			return err
@@ -44,8 +44,8 @@ people goes to standard error.`,
 	return c
 }
 
-// errLogged is an error that was logged already. main does not print it again, so
-// that standard error has nothing but JSON if the log is JSON.
+// errLogged is an error that was logged already. Execute does not print it again, so that
+// standard error has nothing but JSON if the log is JSON.
 type errLogged struct{ error }
 
 func (e errLogged) Unwrap() error { return e.error }

@@ -32,9 +32,9 @@ func (o *Options) Check(from Sources) error {
 	expect(KeyClusterListen, listenable(o.ClusterListen), expectedListen)
 	errs = append(errs, o.checkAdvertise(from), o.checkPeers(from), o.checkDistinct(from))
 
-	expect(keyJoin, o.Join == "" || dialable(o.Join), expectedDial)
-	expect(keyTokenFile, o.Join == "" || o.TokenFile != "", "the file with the token of \"mintmark cluster invite\", since join is given")
-	expect(keyJoin, o.Join != "" || o.TokenFile == "", "the address of a node, since token-file is given")
+	expect(KeyJoin, o.Join == "" || dialable(o.Join), expectedDial)
+	expect(KeyTokenFile, o.Join == "" || o.TokenFile != "", "the file with the token of \"mintmark cluster invite\", since join is given")
+	expect(KeyJoin, o.Join != "" || o.TokenFile == "", "the address of a node, since token-file is given")
 
 	o.PublicURL, o.AppURL = strings.TrimSuffix(o.PublicURL, "/"), strings.TrimSuffix(o.AppURL, "/")
 	expect(KeyPublicURL, o.PublicURL == "" || isOrigin(o.PublicURL), ExpectedOrigin)
@@ -45,10 +45,10 @@ func (o *Options) Check(from Sources) error {
 	_, err := proxy.Parse(o.TrustedProxies)
 	expect(KeyTrustedProxy, err == nil, "addresses or networks such as 10.0.0.0/8")
 	errs = append(errs, o.checkSignIn(from))
-	expect(keyOTLPEndpoint, o.OTLPEndpoint == "" || isOrigin(strings.TrimSuffix(o.OTLPEndpoint, "/")), ExpectedOrigin)
+	expect(KeyOTLPEndpoint, o.OTLPEndpoint == "" || isOrigin(strings.TrimSuffix(o.OTLPEndpoint, "/")), ExpectedOrigin)
 	expect(KeyDrain, o.Drain >= 0, "a duration that is not negative")
-	expect(keyStopTimeout, o.StopTimeout >= time.Millisecond, "a duration of at least 1ms")
-	expect(keyLogFormat, o.LogFormat == LogText || o.LogFormat == LogJSON, "text or json")
+	expect(KeyStopTimeout, o.StopTimeout >= time.Millisecond, "a duration of at least 1ms")
+	expect(KeyLogFormat, o.LogFormat == LogText || o.LogFormat == LogJSON, "text or json")
 	return errors.Join(errs...)
 }
 

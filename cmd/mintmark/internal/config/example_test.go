@@ -19,7 +19,7 @@ func TestExampleConfig(t *testing.T) {
 	want, _, err := loadConfig(t, []string{"--name", "n1"}, nil, "")
 	require.NoError(t, err)
 	for i, s := range o.Settings() {
-		if s.Key == keyConfig || s.Key == KeyName {
+		if s.Key == KeyConfig || s.Key == KeyName {
 			continue
 		}
 		require.Equal(t, FromFile, from[s.Key].Kind, "the example does not name %s", s.Key)

@@ -57,7 +57,7 @@ func parseFile(path string, text []byte) (layer, error) {
 		}
 		return Source{FromFile, path}
 	}
-	keys := keyNames(keyConfig)
+	keys := keyNames(KeyConfig)
 	var errs []error
 	for _, key := range k.Keys() {
 		if top, _, _ := strings.Cut(key, delimiter); !slices.Contains(keys, top) {

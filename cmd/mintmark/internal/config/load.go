@@ -199,7 +199,7 @@ func flagLayer(flags *pflag.FlagSet) (layer, error) {
 func filePath(given, environment layer) string {
 	for _, layer := range []layer{given, environment} {
 		var path string
-		if layer.values.Exists(keyConfig) && assignValue(&path, layer.values.Get(keyConfig)) == "" {
+		if layer.values.Exists(KeyConfig) && assignValue(&path, layer.values.Get(KeyConfig)) == "" {
 			return path
 		}
 	}

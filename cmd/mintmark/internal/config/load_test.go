@@ -51,7 +51,7 @@ func TestConfigOrder(t *testing.T) {
 		KeyDrain:         {o.Drain, 3 * time.Second, "node.yaml:4"},
 		KeyVerbose:       {o.Verbose, true, "node.yaml:5"},
 		KeyClusterListen: {o.ClusterListen, "127.0.0.1:8300", "default"},
-		keyJoin:          {o.Join, "", "default"},
+		KeyJoin:          {o.Join, "", "default"},
 	} {
 		require.Equal(t, row.want, row.got, key)
 		require.Equal(t, row.source, base(from[key]), key)

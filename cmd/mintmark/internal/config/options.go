@@ -69,7 +69,7 @@ func Default() Options {
 // Keys of settings. The key data-dir is the flag --data-dir, the key data-dir of a
 // file, and the variable MINTMARK_DATA_DIR.
 const (
-	keyConfig         = "config"
+	KeyConfig         = "config"
 	KeyDataDir        = "data-dir"
 	KeyName           = "name"
 	KeyListen         = "listen"
@@ -77,19 +77,19 @@ const (
 	KeyClusterListen  = "cluster-listen"
 	KeyAdvertise      = "advertise"
 	KeyPeer           = "peer"
-	keyJoin           = "join"
-	keyTokenFile      = "token-file"
+	KeyJoin           = "join"
+	KeyTokenFile      = "token-file"
 	KeyPublicURL      = "public-url"
 	KeyAppURL         = "app-url"
 	KeyPlainHTTP      = "plain-http"
 	KeyClusterKeyFile = "cluster-key-file"
 	KeyTrustedProxy   = "trusted-proxy"
-	keyFeedSecrets    = "feed-secrets"
-	keyOTLPEndpoint   = "otlp-endpoint"
-	keyTrustClock     = "trust-clock"
+	KeyFeedSecrets    = "feed-secrets"
+	KeyOTLPEndpoint   = "otlp-endpoint"
+	KeyTrustClock     = "trust-clock"
 	KeyDrain          = "drain"
-	keyStopTimeout    = "stop-timeout"
-	keyLogFormat      = "log-format"
+	KeyStopTimeout    = "stop-timeout"
+	KeyLogFormat      = "log-format"
 	KeyVerbose        = "verbose"
 )
 
@@ -111,7 +111,7 @@ type Setting struct {
 // point into o.
 func (o *Options) Settings() []Setting {
 	return slices.Concat([]Setting{
-		{keyConfig, &o.Config, "YAML `FILE` of these settings; flags and environment go before it"},
+		{KeyConfig, &o.Config, "YAML `FILE` of these settings; flags and environment go before it"},
 		{KeyDataDir, &o.DataDir, "`DIR` of the cluster's key, the log and the admin socket"},
 		{KeyName, &o.Name, "this node's `NAME`, as it was invited; another is refused (default: whatever that is, at first the host name)"},
 		{KeyListen, &o.Listen, "`HOST:PORT` of the API and the pages"},
@@ -119,20 +119,20 @@ func (o *Options) Settings() []Setting {
 		{KeyClusterListen, &o.ClusterListen, "`HOST:PORT` for the other nodes"},
 		{KeyAdvertise, &o.Advertise, "`HOST:PORT` where other nodes reach --cluster-listen (default: that address)"},
 		{KeyPeer, &o.Peers, "`NAME=HOST:PORT` where a node is reached from here, instead of what it advertises (repeatable)"},
-		{keyJoin, &o.Join, "`HOST:PORT` of a node whose cluster is joined at the first start"},
-		{keyTokenFile, &o.TokenFile, "`FILE` with the token for --join"},
+		{KeyJoin, &o.Join, "`HOST:PORT` of a node whose cluster is joined at the first start"},
+		{KeyTokenFile, &o.TokenFile, "`FILE` with the token for --join"},
 		{KeyPublicURL, &o.PublicURL, "`URL` of the API as others reach it, and the issuer; must equal the cluster's"},
 		{KeyAppURL, &o.AppURL, "`URL` of the pages as others reach them; must equal the cluster's"},
 		{KeyPlainHTTP, &o.PlainHTTP, PlainHTTPUsage},
 		{KeyClusterKeyFile, &o.ClusterKeyFile, "`FILE` with the cluster's key (default: cluster.key in the data folder)"},
 		{KeyTrustedProxy, &o.TrustedProxies, "address or network (`CIDR`) of a proxy in front, whose X-Forwarded-For is believed (repeatable)"},
-		{keyFeedSecrets, &o.FeedSecrets, "`FILE` of the resource servers that may read what was revoked, as \"mintmark feed add\" makes it (default: nobody may)"},
+		{KeyFeedSecrets, &o.FeedSecrets, "`FILE` of the resource servers that may read what was revoked, as \"mintmark feed add\" makes it (default: nobody may)"},
 	}, o.signInSettings(), []Setting{
-		{keyOTLPEndpoint, &o.OTLPEndpoint, "`URL` of an OpenTelemetry collector (OTLP over HTTP) that traces are sent to (default: none are made)"},
-		{keyTrustClock, &o.TrustClock, TrustClockUsage},
+		{KeyOTLPEndpoint, &o.OTLPEndpoint, "`URL` of an OpenTelemetry collector (OTLP over HTTP) that traces are sent to (default: none are made)"},
+		{KeyTrustClock, &o.TrustClock, TrustClockUsage},
 		{KeyDrain, &o.Drain, "how long a stopping node still answers after /readyz says no"},
-		{keyStopTimeout, &o.StopTimeout, "how long a stopping node then waits for what it is still answering"},
-		{keyLogFormat, &o.LogFormat, "`FORMAT` of the log on standard error: text or json"},
+		{KeyStopTimeout, &o.StopTimeout, "how long a stopping node then waits for what it is still answering"},
+		{KeyLogFormat, &o.LogFormat, "`FORMAT` of the log on standard error: text or json"},
 		{KeyVerbose, &o.Verbose, "log what happens inside"},
 	})
 }

@@ -27,30 +27,30 @@ type Upstream struct {
 }
 
 const (
-	keyUpstreamIssuer     = "upstream-issuer"
-	keyUpstreamName       = "upstream-name"
-	keyUpstreamClientID   = "upstream-client-id"
-	keyUpstreamSecretFile = "upstream-client-secret-file"
-	keyUpstreamScope      = "upstream-scope"
-	keyUpstreamAdminClaim = "upstream-admin-claim"
-	keyUpstreamAdminValue = "upstream-admin-value"
-	keyUpstreamAdminEmail = "upstream-admin-email"
-	keyPasswordSignIn     = "password-sign-in"
+	KeyUpstreamIssuer     = "upstream-issuer"
+	KeyUpstreamName       = "upstream-name"
+	KeyUpstreamClientID   = "upstream-client-id"
+	KeyUpstreamSecretFile = "upstream-client-secret-file"
+	KeyUpstreamScope      = "upstream-scope"
+	KeyUpstreamAdminClaim = "upstream-admin-claim"
+	KeyUpstreamAdminValue = "upstream-admin-value"
+	KeyUpstreamAdminEmail = "upstream-admin-email"
+	KeyPasswordSignIn     = "password-sign-in"
 )
 
 // signInSettings returns the settings of signing in.
 func (o *Options) signInSettings() []Setting {
 	u := &o.Upstream
 	return []Setting{
-		{keyUpstreamIssuer, &u.Issuer, "`URL` of an OpenID Connect provider that people sign in with (default: none)"},
-		{keyUpstreamName, &u.Name, "`NAME` of the provider on the sign-in page (default: its host)"},
-		{keyUpstreamClientID, &u.ClientID, "`ID` of this service at the provider"},
-		{keyUpstreamSecretFile, &u.SecretFile, "`FILE` with the client secret at the provider (default: " + EnvUpstreamSecret + " in the environment)"},
-		{keyUpstreamScope, &u.Scopes, "`SCOPE` that the provider is asked for beside openid (repeatable; default: profile and email)"},
-		{keyUpstreamAdminClaim, &u.AdminClaim, "`CLAIM` by which the provider tells administrators"},
-		{keyUpstreamAdminValue, &u.AdminValue, "`VALUE` that the claim of an administrator is, or has in its list"},
-		{keyUpstreamAdminEmail, &u.AdminEmails, "`ADDRESS` whose owner, as the provider has verified, is an administrator (repeatable)"},
-		{keyPasswordSignIn, &o.PasswordSignIn, "whether people may sign in by a password of this service; false needs --upstream-issuer"},
+		{KeyUpstreamIssuer, &u.Issuer, "`URL` of an OpenID Connect provider that people sign in with (default: none)"},
+		{KeyUpstreamName, &u.Name, "`NAME` of the provider on the sign-in page (default: its host)"},
+		{KeyUpstreamClientID, &u.ClientID, "`ID` of this service at the provider"},
+		{KeyUpstreamSecretFile, &u.SecretFile, "`FILE` with the client secret at the provider (default: " + EnvUpstreamSecret + " in the environment)"},
+		{KeyUpstreamScope, &u.Scopes, "`SCOPE` that the provider is asked for beside openid (repeatable; default: profile and email)"},
+		{KeyUpstreamAdminClaim, &u.AdminClaim, "`CLAIM` by which the provider tells administrators"},
+		{KeyUpstreamAdminValue, &u.AdminValue, "`VALUE` that the claim of an administrator is, or has in its list"},
+		{KeyUpstreamAdminEmail, &u.AdminEmails, "`ADDRESS` whose owner, as the provider has verified, is an administrator (repeatable)"},
+		{KeyPasswordSignIn, &o.PasswordSignIn, "whether people may sign in by a password of this service; false needs --upstream-issuer"},
 	}
 }
 
@@ -65,7 +65,7 @@ func (o *Options) checkSignIn(from Sources) error {
 			}
 		}
 		if !o.PasswordSignIn {
-			return SettingError(keyPasswordSignIn, from, "expected true, because there is no upstream-issuer to sign in with instead")
+			return SettingError(KeyPasswordSignIn, from, "expected true, because there is no upstream-issuer to sign in with instead")
 		}
 		return nil
 	}
@@ -75,12 +75,12 @@ func (o *Options) checkSignIn(from Sources) error {
 			errs = append(errs, SettingError(key, from, "expected "+expected))
 		}
 	}
-	expect(keyUpstreamIssuer, isIssuer(u.Issuer), "https://host, perhaps with a path; http is for this machine only")
-	expect(keyUpstreamName, readable(u.Name, 60), "a short name that people can read")
-	expect(keyUpstreamClientID, u.ClientID != "" && readable(u.ClientID, 1024), "the id that the provider gave to this service, since upstream-issuer is given")
-	expect(keyUpstreamScope, !slices.ContainsFunc(u.Scopes, func(s string) bool { return !scopeToken.MatchString(s) }), "scopes, each by itself")
-	expect(keyUpstreamAdminClaim, (u.AdminClaim == "") == (u.AdminValue == ""), keyUpstreamAdminClaim+" and "+keyUpstreamAdminValue+" together")
-	expect(keyUpstreamAdminEmail, !slices.ContainsFunc(u.AdminEmails, func(a string) bool {
+	expect(KeyUpstreamIssuer, isIssuer(u.Issuer), "https://host, perhaps with a path; http is for this machine only")
+	expect(KeyUpstreamName, readable(u.Name, 60), "a short name that people can read")
+	expect(KeyUpstreamClientID, u.ClientID != "" && readable(u.ClientID, 1024), "the id that the provider gave to this service, since upstream-issuer is given")
+	expect(KeyUpstreamScope, !slices.ContainsFunc(u.Scopes, func(s string) bool { return !scopeToken.MatchString(s) }), "scopes, each by itself")
+	expect(KeyUpstreamAdminClaim, (u.AdminClaim == "") == (u.AdminValue == ""), KeyUpstreamAdminClaim+" and "+KeyUpstreamAdminValue+" together")
+	expect(KeyUpstreamAdminEmail, !slices.ContainsFunc(u.AdminEmails, func(a string) bool {
 		name, host, at := strings.Cut(a, "@")
 		return !at || name == "" || host == "" || strings.ContainsFunc(a, unicode.IsSpace)
 	}), "e-mail addresses")

@@ -120,7 +120,7 @@ const maxToken = 4096
 func readToken(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
+		return "", fmt.Errorf("%w: %w", ErrReadToken, err)
 	}
 	defer func() { _ = f.Close() }()
 	if err := config.RequirePrivate(f, "join token", os.Getenv("CREDENTIALS_DIRECTORY")); err != nil {
@@ -128,7 +128,7 @@ func readToken(path string) (string, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(f, maxToken))
 	if err != nil {
-		return "", fmt.Errorf("read the join token (see --token-file): %w", err)
+		return "", fmt.Errorf("%w: %w", ErrReadToken, err)
 	}
 	return string(b), nil
 }

@@ -150,7 +150,7 @@ func (s *Server) start(ctx context.Context) error {
 	}
 	ops, err := net.Listen("tcp", c.OpsListen)
 	if err != nil {
-		return fmt.Errorf("listen for operators (see --ops-listen): %w", err)
+		return fmt.Errorf("%w: %w", ErrListenOps, err)
 	}
 	s.OpsAddr = ops.Addr()
 	// This listener has few slots, so an idle connection is closed soon: whoever asks every
@@ -164,12 +164,12 @@ func (s *Server) start(ctx context.Context) error {
 	// A port in use is the likeliest mistake, so it is found before the data is opened.
 	// Early clients wait until the server answers.
 	if s.publicListener, err = net.Listen("tcp", c.Listen); err != nil {
-		return fmt.Errorf("listen (see --listen): %w", err)
+		return fmt.Errorf("%w: %w", ErrListen, err)
 	}
 	s.PublicAddr = s.publicListener.Addr()
 	if c.Cluster != nil {
 		if s.clusterListener, err = net.Listen("tcp", c.Cluster.Listen); err != nil {
-			return fmt.Errorf("listen for other nodes (see --cluster-listen): %w", err)
+			return fmt.Errorf("%w: %w", ErrListenCluster, err)
 		}
 		s.ClusterAddr = s.clusterListener.Addr()
 	}
