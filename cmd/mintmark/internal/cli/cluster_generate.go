@@ -22,8 +22,8 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// What a service manager and an orchestrator need, for people to begin with.
-// Tests hold that they name what exists.
+// Examples for a service manager and an orchestrator. Tests verify that they name flags
+// and files that exist.
 var (
 	//go:embed generate/mintmark.service
 	systemdUnit string
@@ -132,7 +132,7 @@ func indented(text string) string {
 	return b.String()
 }
 
-// generate writes all folders, or none.
+// generate writes all folders or, after an error, none.
 func (g *generateOptions) generate() (made generatedCluster, err error) {
 	options, err := g.options()
 	if err != nil {
@@ -166,7 +166,7 @@ func (g *generateOptions) generate() (made generatedCluster, err error) {
 	return made, nil
 }
 
-// requireEmpty refuses a folder in which something is: it may hold the keys of a
+// requireEmpty returns an error for a folder that is not empty: it may have the keys of a
 // cluster.
 func requireEmpty(dir string) error {
 	entries, err := os.ReadDir(dir)
@@ -181,7 +181,7 @@ func requireEmpty(dir string) error {
 	return nil
 }
 
-// options are those of each node, checked as "serve" checks them.
+// options returns the settings of each node, checked as "serve" checks them.
 func (g *generateOptions) options() ([]config.Options, error) {
 	from := config.Sources{}
 	for _, key := range []string{config.KeyName, config.KeyClusterListen, config.KeyAdvertise} {
@@ -247,7 +247,7 @@ func (g *generateOptions) write(dir string, options []config.Options) error {
 	return cluster.StaticBootstrap(founders, keySealer{key}, time.Now())
 }
 
-// config is the text of a node's config.yaml.
+// config returns the text of a node's config.yaml.
 func (g *generateOptions) config(o *config.Options) []byte {
 	text := "# Made by mintmark cluster generate; mintmark config example has every setting.\n"
 	for _, s := range []struct {
@@ -274,7 +274,7 @@ func (g *generateOptions) config(o *config.Options) []byte {
 	return []byte(text)
 }
 
-// keySealer seals under a key that no server has yet.
+// A keySealer seals under a key that no server has yet.
 type keySealer struct{ key keys.ClusterKey }
 
 func (k keySealer) Seal(context string, plain []byte) ([]byte, error) {

@@ -37,8 +37,8 @@ func (m *management) clusterStatus() *cobra.Command {
 	return status
 }
 
-// requireVoters makes it a problem that fewer than n nodes vote and answer. A cluster
-// is healthy as far as it goes before the nodes that are to join it have.
+// requireVoters reports a problem if fewer than n voters answer. A cluster counts as
+// healthy before its other nodes have joined.
 func requireVoters(s *admin.ClusterStatus, n int) {
 	voting := 0
 	for i := range s.Nodes {
@@ -136,7 +136,7 @@ func nodeRows(nodes []admin.ClusterNode) [][]string {
 
 func count(n uint64) string { return strconv.FormatUint(n, 10) }
 
-// size is a number of bytes for people; "" for 0, which stands for unknown.
+// size formats a number of bytes; "" for 0, which means unknown.
 func size(bytes uint64) string {
 	switch {
 	case bytes == 0:

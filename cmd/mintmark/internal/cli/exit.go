@@ -16,7 +16,7 @@ const (
 	ExitUnhealthy   = 5
 )
 
-// exitCode is the code that a command's error stands for.
+// exitCode returns the exit code of a command's error.
 func exitCode(err error) int {
 	var unreachable *admin.UnreachableError
 	var found *foundError

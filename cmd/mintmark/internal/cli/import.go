@@ -50,7 +50,7 @@ A line that is refused changes nothing and does not stop the others.`
 	return c
 }
 
-// A lineReport says what became of one line.
+// A lineReport is the result of one line.
 type lineReport struct {
 	Line   int    `json:"line"`
 	ID     string `json:"id,omitempty"`

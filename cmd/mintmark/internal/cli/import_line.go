@@ -24,7 +24,7 @@ func (e *lineError) Error() string { return e.text }
 
 func badLine(format string, args ...any) error { return &lineError{fmt.Sprintf(format, args...)} }
 
-// A lineReader gives lines without their ends and without space around them.
+// A lineReader returns lines without their ends and without surrounding space.
 type lineReader struct {
 	r      *bufio.Reader // its size is the longest line
 	number int           // of the line that next returned, from 1

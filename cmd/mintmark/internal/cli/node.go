@@ -17,8 +17,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 )
 
-// managementCommands are the commands that speak to a running node over the
-// socket in its data directory.
+// managementCommands returns the commands that ask a running node, over the socket in its
+// data folder.
 func managementCommands(version string) []*cobra.Command {
 	m := &management{version: version}
 	commands := []*cobra.Command{
@@ -47,7 +47,7 @@ Exit codes: 0 done, 1 wrong usage or a local fault, 2 refused by a rule, 3 not
 found, 4 no node answers, or it is silent for --timeout, 5 the node answers, and
 nothing can be decided now or the cluster is not healthy.`
 
-// management has what the flags of all these commands say.
+// A management has the flags that all of these commands have.
 type management struct {
 	version string // of this program
 	dataDir string
@@ -55,7 +55,7 @@ type management struct {
 	timeout time.Duration
 }
 
-// open prepares to speak to the node.
+// open returns a caller of the node.
 func (m *management) open(cmd *cobra.Command) (*admin.Caller, error) {
 	return m.openFor(cmd, outputText, outputJSON)
 }
@@ -97,7 +97,7 @@ func (m *management) checkOutput(outputs ...string) error {
 	return nil
 }
 
-// runOperation runs one operation and shows its answer: as JSON, or by text.
+// runOperation runs one operation and prints its answer, as JSON or by text.
 func runOperation[Q, A any](m *management, cmd *cobra.Command, o admin.Operation[Q, A], q Q, text func(*printer, A)) error {
 	c, err := m.open(cmd)
 	if err != nil {
@@ -111,7 +111,7 @@ func runOperation[Q, A any](m *management, cmd *cobra.Command, o admin.Operation
 	return m.show(cmd, answer, func(p *printer) { text(p, answer) })
 }
 
-// cmdContext is nil-safe for commands run without ExecuteContext.
+// cmdContext returns the context of a command; tests run commands without one.
 func cmdContext(cmd *cobra.Command) context.Context {
 	if ctx := cmd.Context(); ctx != nil {
 		return ctx
@@ -131,7 +131,7 @@ func (m *management) show(cmd *cobra.Command, answer any, text func(*printer)) e
 	return p.flush()
 }
 
-// maxSecretFile bounds what is read as a secret or password, in bytes.
+// maxSecretFile is the longest accepted file of a secret or password, in bytes.
 const maxSecretFile = 4096
 
 // readSecret reads a secret from a file, or from standard input where path is
@@ -169,12 +169,12 @@ func readSecret(cmd *cobra.Command, path string) (admin.Plain, error) {
 	return admin.Plain(text), nil
 }
 
-// command is a cobra command without the repetition.
+// command returns a cobra command.
 func command(use, short string, args cobra.PositionalArgs, run func(cmd *cobra.Command, args []string) error) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short, Args: args, RunE: run}
 }
 
-// group is a command that only has others below it.
+// group returns a command that only has subcommands.
 func group(use, short string, below ...*cobra.Command) *cobra.Command {
 	c := &cobra.Command{Use: use, Short: short, Args: cobra.NoArgs, RunE: func(cmd *cobra.Command, _ []string) error {
 		_ = cmd.Help()

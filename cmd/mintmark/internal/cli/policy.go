@@ -17,7 +17,7 @@ func policyCommand() *cobra.Command {
 	return group("policy", "Route policies of resource servers", policyCheckCommand())
 }
 
-// foundError says that a check has found something, all of which it has printed.
+// foundError is returned by a check with findings, which it has printed.
 type foundError struct{ findings int }
 
 func (e *foundError) Error() string {

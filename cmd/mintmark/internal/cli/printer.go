@@ -10,8 +10,8 @@ import (
 	"unicode/utf8"
 )
 
-// A printer writes for people: aligned columns on standard output, remarks on
-// standard error, so that output can be captured.
+// A printer writes text for people: aligned columns to standard output, and remarks to
+// standard error, so that the output can be captured.
 type printer struct {
 	out, remarks io.Writer
 	err          error
@@ -42,8 +42,8 @@ func (p *printer) write(w io.Writer, text string) {
 	p.recordErr(err)
 }
 
-// escapeControl replaces characters that a terminal would act on: names may come
-// from a file that somebody else wrote.
+// escapeControl replaces control characters, which a terminal would act on: names may come
+// from an untrusted file.
 func escapeControl(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) && r != '\n' {
@@ -103,7 +103,7 @@ func (p *printer) properties(all ...property) {
 	p.recordErr(w.Flush())
 }
 
-// formatTime is a time for people, in their zone; "" where there is none.
+// formatTime formats a time in the local zone; "" for the zero time.
 func formatTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
@@ -118,7 +118,7 @@ func yesNo(b bool) string {
 	return "no"
 }
 
-// formatTimeSeconds is when with seconds.
+// formatTimeSeconds is formatTime with seconds.
 func formatTimeSeconds(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -9,7 +9,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// shownVersion is what this program is. A cluster has the level that all of its
+// shownVersion is the answer of "version". A cluster has the level that all of its
 // nodes' programs have.
 type shownVersion struct {
 	Version string `json:"version"`
