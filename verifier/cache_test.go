@@ -156,6 +156,7 @@ func TestCacheIsPerVerifier(t *testing.T) {
 }
 
 func TestCacheIsBounded(t *testing.T) {
+	t.Parallel()
 	for _, size := range []int{-1, 1, 8, 64} {
 		t.Run(fmt.Sprint(size), func(t *testing.T) {
 			r := newRig(t, func(c *verifier.Config) { c.CacheSize = size })

@@ -49,6 +49,7 @@ func TestReady(t *testing.T) {
 
 // Ready waits again when keys are too old to serve.
 func TestReadyWithStaleKeys(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		mintmark := verifiertest.NewInMemoryIssuer()
 		v, err := verifier.New(mintmark.Config())

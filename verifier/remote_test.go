@@ -280,6 +280,7 @@ func TestJWKSFollowsRotation(t *testing.T) {
 // JB07 and JB31: tokens of invented kids cost at most one fetch per cool-down,
 // wait for it no longer than a second, and a good token beside them doesn't wait.
 func TestConformance_JB31_unknown_kids(t *testing.T) {
+	t.Parallel()
 	for _, tt := range []struct {
 		slow time.Duration
 		want verifier.Reason
@@ -338,6 +339,7 @@ func TestConformance_JB31_unknown_kids(t *testing.T) {
 // JB29: with the key set endpoint down, known kids go on verifying and no
 // request waits, up to the bound on staleness.
 func TestConformance_JB29_issuer_down(t *testing.T) {
+	t.Parallel()
 	for _, outage := range []struct {
 		name   string
 		answer func(*http.Request) (*http.Response, error)

@@ -217,6 +217,7 @@ func TestRevocationsObserved(t *testing.T) {
 // Who is told again what he knew sees nothing of how it once was: a client that
 // was suspended and resumed, a user whose later tokens were revoked too.
 func TestRevocationsTwice(t *testing.T) {
+	t.Parallel()
 	f := newFeed()
 	at := time.Now().Unix()
 	list := []object{{"client_id": "client-9", "at": at + 60}, {"sub": "user-9", "at": at - 1000}}

@@ -288,6 +288,7 @@ func TestRevocationsStale(t *testing.T) {
 // An issuer that does not have everything since long enough says so; who knew it
 // before is not worse off.
 func TestRevocationsIncomplete(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
 		began := time.Now().Unix()
@@ -345,6 +346,7 @@ func TestAnotherTimelineRestoresNothing(t *testing.T) {
 }
 
 func TestRevocationsAreBounded(t *testing.T) {
+	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
 		f := newFeed()
 		list := func(n int) (all []object) {

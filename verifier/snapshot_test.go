@@ -31,6 +31,7 @@ func saving(t *testing.T, issuer *verifiertest.Issuer, path string) (*verifier.J
 // A service that restarts while the issuer is away serves with the keys that it
 // had, until they are as old as they may be.
 func TestSnapshotOutlivesARestart(t *testing.T) {
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "keys")
 	synctest.Test(t, func(t *testing.T) {
 		issuer := verifiertest.NewInMemoryIssuer()

@@ -15,6 +15,7 @@ import (
 // What people wrote into clients, users, reviews and filters stays text, for
 // those who look at all of it.
 func TestAdministrationProbesStayText(t *testing.T) {
+	t.Parallel()
 	for i, probe := range probes {
 		t.Run(fmt.Sprint(i), func(t *testing.T) {
 			w, root := administration(t)
@@ -60,6 +61,7 @@ func TestAdministrationProbesStayText(t *testing.T) {
 
 // The largest pages that lists make are small enough.
 func TestAdministrationPagesAreSmall(t *testing.T) {
+	t.Parallel()
 	w, root := administration(t)
 	long := strings.Repeat("Name ", 8)
 	for i := range 30 {

@@ -653,6 +653,7 @@ func TestOffersTellNoNames(t *testing.T) {
 // Nobody washes out of the audit trail what others did: what one person does by
 // way of the pages is bounded.
 func TestChangesAreBounded(t *testing.T) {
+	t.Parallel()
 	w, b := mine(t, nil)
 	edit := minePath + "/edit"
 	before := w.index

@@ -189,6 +189,7 @@ func TestDeviceOfANewerPassword(t *testing.T) {
 // and is an event of the audit trail. It is the person who is bounded, wherever
 // they sign in, and nobody else.
 func TestRightPasswordsAreBounded(t *testing.T) {
+	t.Parallel()
 	for name, move := range map[string]func(b *browser, i int){
 		"one browser":    func(*browser, int) {},
 		"many addresses": func(b *browser, i int) { b.address = fmt.Sprintf("2001:db8:0:%x::1", i) },
@@ -281,6 +282,7 @@ var households = map[string]struct {
 // However many networks of a household send at once, there is a place left in the
 // line.
 func TestOneHouseholdLeavesRoom(t *testing.T) {
+	t.Parallel()
 	for name, test := range households {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -312,6 +314,7 @@ func TestOneHouseholdLeavesRoom(t *testing.T) {
 
 // Attempts from all networks of a household are counted together too.
 func TestHouseholdsAreBounded(t *testing.T) {
+	t.Parallel()
 	for name, test := range households {
 		t.Run(name, func(t *testing.T) {
 			w := newEnv(t)

@@ -294,6 +294,7 @@ var (
 // Every form that a person fills in is shown again after its session, and can be
 // sent again. A new one must be among redisplayedForms, or there is a reason.
 func TestFilledFormsAreKept(t *testing.T) {
+	t.Parallel()
 	var kept, others []string
 	_, people := stage(t)
 	for _, r := range append(slices.Clone(matrix),

@@ -37,6 +37,7 @@ func leads(page answer, rel string) string {
 // Every list of the administration, and that of one's own applications, is walked
 // to its end and back again: the pages there are the same as on the way.
 func TestListsAreWalkedBothWays(t *testing.T) {
+	t.Parallel()
 	w, root := administration(t)
 	for i := range 60 {
 		w.advance(time.Second)

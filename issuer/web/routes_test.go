@@ -213,6 +213,7 @@ func stage(t *testing.T) (w *env, people []*browser) {
 }
 
 func TestMatrix(t *testing.T) {
+	t.Parallel()
 	var rows []string
 	for _, r := range matrix {
 		rows = append(rows, r.route)
@@ -255,6 +256,7 @@ var endingForms = []string{
 // of the authorization step are bounded otherwise: an Allow by the ledger, a
 // sign-in by the attempts, and a sign-out ends a session.
 func TestEveryFormIsBounded(t *testing.T) {
+	t.Parallel()
 	var otherwise, ends []string
 	for _, r := range matrix {
 		switch {

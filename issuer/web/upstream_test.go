@@ -423,6 +423,7 @@ func TestElsewhereInManyTabs(t *testing.T) {
 // TestElsewhereIsLimited: answers that sign nobody in are counted by address;
 // those that do are not.
 func TestElsewhereIsLimited(t *testing.T) {
+	t.Parallel()
 	w, p := newUpstreamEnv(t)
 	b := w.browser()
 	back := b.goUpstream(b.get("/auth/sign-in"), p, "1")

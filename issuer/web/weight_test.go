@@ -255,6 +255,7 @@ func (one weighing) ask(f *full) *httptest.ResponseRecorder {
 // may write at length do so for what people usually write, and weigh more where
 // it is as much as the ledger takes: ten addresses of 1,024 bytes are 10 KB.
 func TestPagesAreLight(t *testing.T) {
+	t.Parallel()
 	var weighed []string
 	for _, e := range []extent{usual, long10, extreme} {
 		f := newFull(t, e)
