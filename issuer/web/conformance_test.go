@@ -189,7 +189,7 @@ func TestConformanceCodes(t *testing.T) {
 			g := w.grants()[0]
 			link, err := credential.ParseCode(got.Get("code"), func(n uint32) (credential.MAC, bool) { return mac("code key"), n == 1 })
 			require.NoError(t, err)
-			assert.Equal(t, [16]byte(g.ID), link.Grant)
+			assert.Equal(t, g.ID, link.Grant)
 			assert.Equal(t, test.request.Get("code_challenge"), g.Challenge, "taken as S256")
 			assert.Equal(t, test.legacy, g.Legacy)
 			if test.scope != "" {
