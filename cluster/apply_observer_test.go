@@ -10,9 +10,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
-// recordingObserver is an ApplyObserver that knows what it was told, and what of it is on disk.
+// recordingObserver is an Observer that knows what it was told, and what of it is on disk.
 type recordingObserver struct {
 	mu                     sync.Mutex
 	appliedSeq, flushedSeq uint64
@@ -49,7 +50,7 @@ func TestSnapshotWaitsForTheApplyObserver(t *testing.T) {
 	c.ApplyObserver = o
 	n := open(t, c)
 	for range 3 {
-		_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+		_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 		require.NoError(t, err)
 	}
 	taken := func() (names []string) {
@@ -68,7 +69,7 @@ func TestSnapshotWaitsForTheApplyObserver(t *testing.T) {
 	require.Equal(t, n.Seq(), o.flushedSeq)
 
 	// What the snapshot has is not told again after a crash; the rest is.
-	_, _, err := n.Propose(t.Context(), &set{Name: "b"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "b"})
 	require.NoError(t, err)
 	last := n.Seq()
 	shut(t, n)

@@ -1,9 +1,7 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
-	"crypto/sha256"
 	"crypto/x509"
 	"errors"
 	"fmt"
@@ -12,6 +10,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // The change of the authority has three steps, so that no member, whenever it
@@ -44,21 +44,21 @@ type AuthorityStatus struct {
 // signs first. There is more than one only during a change.
 func (n *Node) Authorities() []AuthorityStatus {
 	view := n.View()
-	all, by := authorities(view), members(view)
-	signs := signing(all)
+	all, by := member.Authorities(view), member.All(view)
+	signs := member.Signing(all)
 	var list []AuthorityStatus
 	for _, a := range all {
 		s := AuthorityStatus{ID: a.ID, State: AuthorityRetiring}
 		if cert, err := x509.ParseCertificate(a.Certificate); err == nil {
-			s.Made = cert.NotBefore.Add(backdated)
+			s.Made = cert.NotBefore.Add(member.Backdated)
 		}
 		switch {
 		case a == signs:
 			s.State = AuthoritySigning
 		case a.Made == 0:
-			s.State, s.Waits = AuthorityAnnounced, namesUnless(by, func(m *Member) bool { return m.TrustedIssuer == a.ID })
+			s.State, s.Waits = AuthorityAnnounced, namesUnless(by, func(m *member.Member) bool { return m.TrustedIssuer == a.ID })
 		default:
-			s.Waits = namesUnless(by, func(m *Member) bool { return signs != nil && m.Issuer == signs.ID })
+			s.Waits = namesUnless(by, func(m *member.Member) bool { return signs != nil && m.Issuer == signs.ID })
 		}
 		list = append(list, s)
 	}
@@ -68,7 +68,7 @@ func (n *Node) Authorities() []AuthorityStatus {
 	return list
 }
 
-func namesUnless(all []*Member, holds func(*Member) bool) []string {
+func namesUnless(all []*member.Member, holds func(*member.Member) bool) []string {
 	var names []string
 	for _, m := range all {
 		if !holds(m) {
@@ -79,61 +79,41 @@ func namesUnless(all []*Member, holds func(*Member) bool) []string {
 	return names
 }
 
-func authorities(txn *memdb.Txn) []*authority { return list[authority](txn, authoritiesTable) }
-
-// signing is the authority that signs, announced the one that will; nil where
-// there is none.
-func signing(all []*authority) (newest *authority) {
-	for _, a := range all {
-		if a.Made > 0 && (newest == nil || a.Made > newest.Made) {
-			newest = a
-		}
-	}
-	return newest
-}
-
-func announced(all []*authority) *authority {
-	if i := slices.IndexFunc(all, func(a *authority) bool { return a.Made == 0 }); i >= 0 {
-		return all[i]
-	}
-	return nil
-}
-
 // RotateAuthority announces a new authority, and waits a while for it to be the
 // only one, unless only nodes that are down hold it up. The change goes on by itself where that takes longer: Authorities
 // says who it waits for. The error is a *RefusedError where a rule stands
 // against it.
 func (n *Node) RotateAuthority(ctx context.Context, patience time.Duration) ([]AuthorityStatus, error) {
 	if n.config.Network == nil {
-		return nil, &RefusedError{"this node has no network, and so no authority: run it with mintmark serve"}
+		return nil, &member.RefusedError{Reason: "this node has no network, and so no authority: run it with mintmark serve"}
 	}
 	view, err := n.ViewFresh(ctx)
 	if err != nil {
 		return nil, n.explainUnavailable(ctx, err)
 	}
-	old := authorities(view)
+	old := member.Authorities(view)
 	switch {
 	case len(old) == 0:
-		return nil, &RefusedError{"this cluster has no members yet"}
+		return nil, &member.RefusedError{Reason: "this cluster has no members yet"}
 	case len(old) > 1:
 		waits := n.waitsForAuthority()
 		if waits == "" {
 			waits = "nobody, and will be done in a moment"
 		}
-		return n.Authorities(), &RefusedError{"the authority is being changed already, which waits for " + waits}
+		return n.Authorities(), &member.RefusedError{Reason: "the authority is being changed already, which waits for " + waits}
 	}
-	a, err := newAuthority(n.config.Rand, n.config.Secrets, n.config.Now())
+	a, err := member.NewAuthority(n.config.Rand, n.config.Secrets, n.config.Now())
 	if err != nil {
 		return nil, err
 	}
 	a.Made = 0
-	if err := n.setAuthorities(ctx, old, append(valuesOf(old), a)); err != nil {
+	if err := n.setAuthorities(ctx, old, append(member.AuthorityValues(old), a)); err != nil {
 		return nil, err
 	}
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	err = n.waitFor(ctx, func() bool {
-		all := authorities(n.View())
+		all := member.Authorities(n.View())
 		return len(all) == 1 && all[0].ID == a.ID || n.waitsOnlyForSilent()
 	})
 	if err != nil && !errors.Is(err, context.DeadlineExceeded) {
@@ -165,17 +145,17 @@ func (n *Node) waitsForAuthority() string {
 
 // reconcileAuthorities takes the next step of a change of the authority, if it is
 // due.
-func (n *Node) reconcileAuthorities(ctx context.Context, view *memdb.Txn, all []*Member) error {
-	old := authorities(view)
+func (n *Node) reconcileAuthorities(ctx context.Context, view *memdb.Txn, all []*member.Member) error {
+	old := member.Authorities(view)
 	if len(old) < 2 {
 		return nil
 	}
-	signs, next := signing(old), announced(old)
+	signs, next := member.Signing(old), member.Announced(old)
 	switch {
 	case signs == nil:
 		return errors.New("no authority signs certificates")
-	case next != nil && len(namesUnless(all, func(m *Member) bool { return m.TrustedIssuer == next.ID })) == 0:
-		list := valuesOf(old)
+	case next != nil && len(namesUnless(all, func(m *member.Member) bool { return m.TrustedIssuer == next.ID })) == 0:
+		list := member.AuthorityValues(old)
 		for i := range list {
 			if list[i].ID == next.ID {
 				list[i].Made = max(n.config.Now().UnixMilli(), signs.Made+1)
@@ -183,9 +163,9 @@ func (n *Node) reconcileAuthorities(ctx context.Context, view *memdb.Txn, all []
 		}
 		n.log.Info("cluster: every node accepts the new authority, which signs from now on", "id", shortID(next.ID))
 		return n.setAuthorities(ctx, old, list)
-	case next == nil && len(namesUnless(all, func(m *Member) bool { return m.Issuer == signs.ID })) == 0:
+	case next == nil && len(namesUnless(all, func(m *member.Member) bool { return m.Issuer == signs.ID })) == 0:
 		n.log.Info("cluster: every node has a certificate of the new authority, the one before it goes", "id", shortID(signs.ID))
-		return n.setAuthorities(ctx, old, []authority{*signs})
+		return n.setAuthorities(ctx, old, []member.Authority{*signs})
 	}
 	return nil
 }
@@ -193,52 +173,38 @@ func (n *Node) reconcileAuthorities(ctx context.Context, view *memdb.Txn, all []
 // shortID is enough of a fingerprint for people.
 func shortID(id string) string { return id[:min(len(id), 12)] }
 
-// setAuthorities replaces a list that was read.
-func (n *Node) setAuthorities(ctx context.Context, old []*authority, list []authority) error {
-	slices.SortFunc(list, func(a, b authority) int { return strings.Compare(a.ID, b.ID) })
-	_, err := n.decide(ctx, &setAuthorities{
-		Authorities: list, PreviousIDs: mapped(old, func(a *authority) string { return a.ID }), PreviousDigest: digestOf(valuesOf(old)),
+// SetAuthorities replaces a list that was read.
+func (n *Node) setAuthorities(ctx context.Context, old []*member.Authority, list []member.Authority) error {
+	slices.SortFunc(list, func(a, b member.Authority) int { return strings.Compare(a.ID, b.ID) })
+	_, err := n.decide(ctx, &member.SetAuthorities{
+		Authorities: list, PreviousIDs: mapped(old, func(a *member.Authority) string { return a.ID }), PreviousDigest: member.DigestOf(member.AuthorityValues(old)),
 	})
 	return err
 }
 
-func valuesOf(all []*authority) []authority {
-	return mapped(all, func(a *authority) authority { return *a })
-}
-
-// digestOf tells two lists of authorities apart, which are in order of id.
-func digestOf(all []authority) []byte {
-	b, err := encoding.Marshal(all)
-	if err != nil {
-		panic(fmt.Sprintf("cluster: encode authorities: %v", err)) // such rows were encoded before
-	}
-	sum := sha256.Sum256(b)
-	return sum[:]
-}
-
 // RewrapAuthorities seals what certificates are signed with anew, under a key
 // that every member must have. It changes nothing where that is done.
-func (n *Node) RewrapAuthorities(ctx context.Context, under Secrets) error {
+func (n *Node) RewrapAuthorities(ctx context.Context, under member.Secrets) error {
 	view, err := n.ViewFresh(ctx)
 	if err != nil {
 		return err
 	}
-	old := authorities(view)
+	old := member.Authorities(view)
 	if len(old) == 0 {
 		return nil
 	}
-	list, done := valuesOf(old), true
+	list, done := member.AuthorityValues(old), true
 	for i := range list {
 		a := &list[i]
-		if _, err := under.Open(authorityContext(a.ID), a.Sealed); err == nil {
+		if _, err := under.Open(member.AuthorityContext(a.ID), a.Sealed); err == nil {
 			continue
 		}
 		done = false
-		plain, err := n.config.Secrets.Open(authorityContext(a.ID), a.Sealed)
+		plain, err := n.config.Secrets.Open(member.AuthorityContext(a.ID), a.Sealed)
 		if err != nil {
 			return fmt.Errorf("open the authority's key: %w", err)
 		}
-		if a.Sealed, err = under.Seal(authorityContext(a.ID), plain); err != nil {
+		if a.Sealed, err = under.Seal(member.AuthorityContext(a.ID), plain); err != nil {
 			return fmt.Errorf("seal the authority's key: %w", err)
 		}
 	}
@@ -252,12 +218,12 @@ func (n *Node) RewrapAuthorities(ctx context.Context, under Secrets) error {
 // in the state and in what this node needs at its next start, before it has a
 // state.
 func (n *Node) CanOpenAuthorities(open func(context string, sealed []byte) ([]byte, error)) bool {
-	all := valuesOf(authorities(n.View()))
+	all := member.AuthorityValues(member.Authorities(n.View()))
 	if n.config.Network != nil {
-		all = append(all, n.peerList.get().Authorities...)
+		all = append(all, n.folder.PeerList.Get().Authorities...)
 	}
 	for i := range all {
-		if _, err := open(authorityContext(all[i].ID), all[i].Sealed); err != nil {
+		if _, err := open(member.AuthorityContext(all[i].ID), all[i].Sealed); err != nil {
 			return false
 		}
 	}
@@ -265,34 +231,11 @@ func (n *Node) CanOpenAuthorities(open func(context string, sealed []byte) ([]by
 }
 
 // AuthoritiesChanged is Changed for the authorities.
-func (n *Node) AuthoritiesChanged() <-chan struct{} { return n.Changed(authoritiesTable) }
+func (n *Node) AuthoritiesChanged() <-chan struct{} { return n.Changed(member.AuthoritiesTable) }
 
-// check is the part of setAuthorities.Decide that knows of announced
-// authorities. done says that the list is what it shall be.
-func (c *setAuthorities) check(txn *memdb.Txn, old []*authority) (why string, done bool) {
-	had := digestOf(valuesOf(old))
-	switch {
-	case bytes.Equal(had, digestOf(c.Authorities)):
-		return "", true
-	case !bytes.Equal(had, c.PreviousDigest):
-		return "the authorities have changed meanwhile", false
-	case !slices.ContainsFunc(c.Authorities, func(a authority) bool { return a.Made > 0 }):
-		return "a cluster needs an authority that signs", false
-	}
-	for i := range c.Authorities {
-		a := &c.Authorities[i]
-		was := find[authority](txn, authoritiesTable, a.ID)
-		if a.Made == 0 || was != nil && was.Made > 0 {
-			continue
-		}
-		if was == nil {
-			return "an authority is announced before it signs", false
-		}
-		for _, m := range members(txn) {
-			if m.TrustedIssuer != a.ID {
-				return "node " + m.Name + " does not accept the authority that would sign", false
-			}
-		}
-	}
-	return "", false
+// canOpenAuthority reports whether this node has the key that an authority's is
+// sealed under.
+func (n *Node) canOpenAuthority(a *member.Authority) bool {
+	_, err := n.config.Secrets.Open(member.AuthorityContext(a.ID), a.Sealed)
+	return err == nil
 }

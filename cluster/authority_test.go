@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // restart stops a node and starts it again on the same address.
@@ -117,7 +118,7 @@ func TestChangeOfTheAuthorityWaits(t *testing.T) {
 	require.Equal(t, cluster.AuthorityAnnounced, all[1].State)
 	require.Contains(t, all[1].Waits, tr.confs[down].Name)
 	_, err = tr.nodes[i].RotateAuthority(t.Context(), time.Second)
-	var refused *cluster.RefusedError
+	var refused *member.RefusedError
 	require.ErrorAs(t, err, &refused)
 	require.ErrorContains(t, err, tr.confs[down].Name)
 

@@ -10,6 +10,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 // TestBackupStartsANewCluster: the state of a backup goes on in a cluster that
@@ -17,13 +18,13 @@ import (
 func TestBackupStartsANewCluster(t *testing.T) {
 	tr := newCluster3(t)
 	for i := range 100 {
-		_, _, err := tr.nodes[i%3].Propose(t.Context(), &set{Name: fmt.Sprint(i), Value: uint64(i)})
+		_, _, err := tr.nodes[i%3].Propose(t.Context(), &machinetest.Set{Name: fmt.Sprint(i), Value: uint64(i)})
 		require.NoError(t, err)
 	}
 	b, err := tr.nodes[1].Backup(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, uint64(100), b.Rows["registers"])
-	_, _, err = tr.nodes[0].Propose(t.Context(), &set{Name: "later"})
+	_, _, err = tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "later"})
 	require.NoError(t, err)
 	var file bytes.Buffer
 	require.NoError(t, b.Write(&file))
@@ -33,9 +34,9 @@ func TestBackupStartsANewCluster(t *testing.T) {
 	require.NoError(t, cluster.Restore(c, bytes.NewReader(file.Bytes())))
 	require.ErrorContains(t, cluster.Restore(c, bytes.NewReader(file.Bytes())), "belongs to a cluster already")
 	n := open(t, c)
-	require.Equal(t, uint64(99), find(n.View(), "99").Value)
-	require.Empty(t, find(n.View(), "later").Last)
-	v, _, err := n.Propose(t.Context(), &set{Name: "on"})
+	require.Equal(t, uint64(99), machinetest.Find(n.View(), "99").Value)
+	require.Empty(t, machinetest.Find(n.View(), "later").Last)
+	v, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "on"})
 	require.NoError(t, err)
 	require.Greater(t, v.(command.Meta).Seq, b.Seq)
 
@@ -57,7 +58,7 @@ func TestBackupStartsANewCluster(t *testing.T) {
 // on with all that it had, and others join it.
 func TestRecoveryFromOneSurvivor(t *testing.T) {
 	tr := newCluster3(t)
-	_, index, err := tr.nodes[0].Propose(t.Context(), &set{Name: "kept", Value: 7})
+	_, index, err := tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "kept", Value: 7})
 	require.NoError(t, err)
 	_, err = tr.nodes[2].ViewAt(t.Context(), index)
 	require.NoError(t, err)
@@ -68,8 +69,8 @@ func TestRecoveryFromOneSurvivor(t *testing.T) {
 	require.NoError(t, cluster.Recover(c, nil))
 	c.Network = networked(t, "", "").Network
 	n := open(t, c)
-	require.Equal(t, uint64(7), find(n.View(), "kept").Value)
-	_, _, err = n.Propose(t.Context(), &set{Name: "on"})
+	require.Equal(t, uint64(7), machinetest.Find(n.View(), "kept").Value)
+	_, _, err = n.Propose(t.Context(), &machinetest.Set{Name: "on"})
 	require.NoError(t, err)
 	require.Len(t, n.Members(), 1)
 
@@ -90,7 +91,7 @@ func TestRecoveryFromOneSurvivor(t *testing.T) {
 func TestDataOfANodeAloneGetsPeers(t *testing.T) {
 	alone := config(t, "")
 	n := open(t, alone)
-	_, _, err := n.Propose(t.Context(), &set{Name: "kept", Value: 7})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "kept", Value: 7})
 	require.NoError(t, err)
 	shut(t, n)
 	c := networked(t, alone.Dir, "n1")

@@ -10,6 +10,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/election"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // unauthenticatedPace is the least time between two Barriers that unauthenticated callers
@@ -56,7 +60,7 @@ func (n *Node) waitBarrier(ctx context.Context, b *barriers) error {
 	}
 	r := n.joinBarrier(b)
 	if r == nil {
-		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, errClosed)
+		return fmt.Errorf("barrier: %w: %w", ErrUnavailable, command.ErrClosed)
 	}
 	timer := time.NewTimer(n.config.ProposeTimeout)
 	defer timer.Stop()
@@ -129,7 +133,7 @@ func (n *Node) nextRound(b *barriers) *round {
 func (n *Node) passBarrier(op byte) error {
 	patience := time.Now().Add(n.config.LeaderTimeout)
 	for {
-		w := n.leader.route()
+		w := n.leader.Route()
 		err := n.barrierVia(w, op)
 		if !errors.Is(err, errNotLeading) || n.awaitRoute(context.Background(), w, patience) != nil {
 			return err
@@ -137,29 +141,29 @@ func (n *Node) passBarrier(op byte) error {
 	}
 }
 
-func (n *Node) barrierVia(w route, op byte) error {
+func (n *Node) barrierVia(w election.Route, op byte) error {
 	switch {
-	case w.leading:
-		err := await(n.raft.Barrier(n.config.ProposeTimeout), n.stopped)
+	case w.Leading:
+		err := transport.Await(n.raft.Barrier(n.config.ProposeTimeout), n.stopped)
 		if errors.Is(err, raft.ErrNotLeader) || errors.Is(err, raft.ErrLeadershipLost) ||
 			errors.Is(err, raft.ErrLeadershipTransferInProgress) {
 			return fmt.Errorf("%w: %w", errNotLeading, err) // a Barrier does no harm twice
 		}
 		return err
-	case !n.otherLeads(w):
+	case !w.OtherLeads(n.ID()):
 		return errNotLeading
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout)
 	defer cancel()
-	answer, err := n.ask(ctx, w.leader, w.leaderChanged, op, nil, n.config.ProposeTimeout)
+	answer, err := n.peers.Ask(ctx, w.Leader, w.LeaderChanged, op, nil, n.config.ProposeTimeout)
 	if err != nil {
 		return fmt.Errorf("%w: %w", errNotLeading, err)
 	}
-	if answer.status != replyOK {
-		return answer.err()
+	if answer.Status != transport.ReplyOK {
+		return replyError(answer)
 	}
-	if len(answer.body) != 8 {
+	if len(answer.Body) != 8 {
 		return errors.New("a short answer of the leader")
 	}
-	return n.core.progress.wait(ctx, n.stopped, binary.BigEndian.Uint64(answer.body))
+	return n.core.Wait(ctx, n.stopped, binary.BigEndian.Uint64(answer.Body))
 }

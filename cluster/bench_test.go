@@ -1,15 +1,12 @@
 package cluster_test
 
 import (
-	"bytes"
 	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 // BenchmarkPropose64 is 64 callers that each write a register of their own, as
@@ -28,7 +25,7 @@ func benchmarkPropose(b *testing.B, callers int) {
 	var wg sync.WaitGroup
 	for i := range callers {
 		wg.Go(func() {
-			c := &set{Name: fmt.Sprint("register-", i)}
+			c := &machinetest.Set{Name: fmt.Sprint("register-", i)}
 			for left.Add(-1) >= 0 {
 				c.Value++
 				if _, _, err := n.Propose(b.Context(), c); err != nil {
@@ -46,38 +43,11 @@ func benchmarkPropose(b *testing.B, callers int) {
 // BenchmarkRefuse is a command that a view refuses: nothing is logged.
 func BenchmarkRefuse(b *testing.B) {
 	n := open(b, config(b, b.TempDir()))
-	c := &raise{Name: "a", Known: 7}
+	c := &machinetest.Raise{Name: "a", Known: 7}
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, _, err := n.Propose(b.Context(), c); err != nil {
 			b.Fatal(err)
 		}
 	}
-}
-
-// snapshotOf returns a snapshot of rows registers of about 200 bytes.
-func snapshotOf(tb testing.TB, rows int) []byte {
-	m := cluster.NewMemory(toy(), fixedNow)
-	require.NoError(tb, cluster.Fill(m, rows, func(i int) (string, any) {
-		return "registers", &register{
-			Name: fmt.Sprintf("%032x", uint64(i)*0x9e3779b97f4a7c15), Value: uint64(i),
-			Pad: bytes.Repeat([]byte{byte(i)}, 128),
-		}
-	}))
-	var buf bytes.Buffer
-	require.NoError(tb, m.Save(&buf))
-	return buf.Bytes()
-}
-
-// BenchmarkRestore is the restore of a million rows.
-func BenchmarkRestore(b *testing.B) {
-	const rows = 1_000_000
-	data := snapshotOf(b, rows)
-	b.ReportMetric(float64(len(data))/rows, "bytes/row")
-	b.ResetTimer()
-	for b.Loop() {
-		m := cluster.NewMemory(toy(), fixedNow)
-		require.NoError(b, m.Load(bytes.NewReader(data)))
-	}
-	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N), "s/restore")
 }

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 )
 
 // maxEntriesInFlight is how many entries may be on their way through the log. With
@@ -67,12 +69,12 @@ func (n *Node) takeFirst(next *request) *request {
 // gather returns first and what waits behind it, up to the size of an entry, and
 // the one that did not fit.
 func (n *Node) gather(first *request) (batch []*request, next *request) {
-	batch = append(make([]*request, 0, min(1+len(n.queue), maxCommands)), first)
+	batch = append(make([]*request, 0, min(1+len(n.queue), machine.MaxCommands)), first)
 	size := entryOverhead + commandSize(first)
-	for len(batch) < maxCommands {
+	for len(batch) < machine.MaxCommands {
 		select {
 		case r := <-n.queue:
-			if size += commandSize(r); size > maxBatch {
+			if size += commandSize(r); size > machine.MaxBatch {
 				return batch, r
 			}
 			if r.take() {
@@ -91,7 +93,7 @@ const (
 	commandOverhead = 1 + 3 + 1 + 17 + 9 + 5
 )
 
-func commandSize(r *request) int { return commandOverhead + len(r.command.body) }
+func commandSize(r *request) int { return commandOverhead + len(r.command.Body) }
 
 // propose stamps the commands, gives them to raft as one entry, and has them
 // answered when raft is done with it.
@@ -100,7 +102,7 @@ func (n *Node) propose(batch []*request) {
 	for _, r := range batch {
 		size += commandSize(r)
 	}
-	entry := appendBatch(make([]byte, 0, size), len(batch))
+	entry := machine.AppendBatch(make([]byte, 0, size), len(batch))
 	at, err := n.stamp()
 	if err != nil {
 		for _, r := range batch {
@@ -111,8 +113,8 @@ func (n *Node) propose(batch []*request) {
 	}
 	n.recordLive(at)
 	for _, r := range batch {
-		r.command.at = at
-		entry = appendCommand(entry, &r.command)
+		r.command.At = at
+		entry = machine.AppendCommand(entry, &r.command)
 	}
 	future := n.apply(entry)
 	go func() {
@@ -138,13 +140,13 @@ func (n *Node) answer(batch []*request, future raft.ApplyFuture, err error) {
 		}
 		return
 	}
-	outcomes, _ := future.Response().([]outcome)
+	outcomes, _ := future.Response().([]machine.Outcome)
 	if len(outcomes) != len(batch) {
 		panic(fmt.Sprintf("cluster: %d outcomes for %d commands", len(outcomes), len(batch)))
 	}
 	index := future.Index()
 	for i, r := range batch {
-		r.answer(outcomes[i].value, index, nil)
+		r.answer(outcomes[i].Value, index, nil)
 	}
 }
 

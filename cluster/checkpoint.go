@@ -5,6 +5,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft-wal/verifier"
+
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // writeCheckpoints has the leader mark the log from time to time, which makes the
@@ -23,8 +26,8 @@ func (n *Node) writeCheckpoints() {
 		if !leading || n.raft.LastIndex() == last {
 			continue // an idle cluster writes nothing
 		}
-		future := n.raft.Apply([]byte{entryCheckpoint}, n.config.QueueTimeout)
-		if await(future, n.stopped) == nil {
+		future := n.raft.Apply(machine.CheckpointEntry(), n.config.QueueTimeout)
+		if transport.Await(future, n.stopped) == nil {
 			last = future.Index()
 		}
 	}

@@ -12,6 +12,8 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
 const (
@@ -55,7 +57,7 @@ func (tr *cluster3) proposeAll() (at []time.Time) {
 	var trying sync.WaitGroup
 	for _, n := range tr.nodes {
 		trying.Go(func() {
-			if v, _, err := n.Propose(ctx, &set{Name: "a"}); err == nil {
+			if v, _, err := n.Propose(ctx, &machinetest.Set{Name: "a"}); err == nil {
 				stamped <- time.UnixMilli(v.(command.Meta).At)
 			}
 		})
@@ -82,7 +84,7 @@ func (tr *cluster3) waitHealthyAt(right time.Time) {
 	tr.settle(3)
 	tr.leader()
 	for _, n := range tr.nodes {
-		v, _, err := n.Propose(tr.t.Context(), &set{Name: "after"})
+		v, _, err := n.Propose(tr.t.Context(), &machinetest.Set{Name: "after"})
 		require.NoError(tr.t, err)
 		require.WithinDuration(tr.t, right.Add(time.Since(from)), time.UnixMilli(v.(command.Meta).At), stampTolerance)
 	}
@@ -146,7 +148,7 @@ func TestClocksThatStayElsewhere(t *testing.T) {
 	require.NoError(t, tr.nodes[0].AcceptClock())
 	require.NoError(t, tr.nodes[1].AcceptClock())
 	require.Eventually(t, func() bool {
-		v, _, err := tr.nodes[2].Propose(t.Context(), &set{Name: "a"})
+		v, _, err := tr.nodes[2].Propose(t.Context(), &machinetest.Set{Name: "a"})
 		return err == nil && time.Until(time.UnixMilli(v.(command.Meta).At)) > days400-time.Hour
 	}, 10*time.Second, 10*time.Millisecond)
 
@@ -184,8 +186,8 @@ func TestClocksAreCorrectedTogether(t *testing.T) {
 
 	jump(0)
 	i := tr.leader()
-	_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a"})
-	var ahead *cluster.StateTimeError
+	_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: "a"})
+	var ahead *watchdog.StateTimeError
 	require.ErrorAs(t, err, &ahead)
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 	require.InDelta(t, 100*time.Second, ahead.By, float64(30*time.Second))
@@ -395,7 +397,7 @@ func TestOneWrongClockKeepsNobodyFromStarting(t *testing.T) {
 	require.NoError(t, tr.nodes[wrong].AcceptClock())
 	tr.restart(starts)
 	require.Eventually(t, func() bool { return healthCheck(tr.nodes[starts], "clock") == nil }, 5*time.Second, 10*time.Millisecond)
-	v, _, err := tr.nodes[starts].Propose(t.Context(), &set{Name: "after"})
+	v, _, err := tr.nodes[starts].Propose(t.Context(), &machinetest.Set{Name: "after"})
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), stampTolerance)
 }
@@ -409,10 +411,10 @@ func TestClockOfANodeAloneComesBack(t *testing.T) {
 			clock.set(&c)
 			n := open(t, c)
 			clock.jump(by)
-			_, _, err := n.Propose(t.Context(), &set{Name: "during"})
+			_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "during"})
 			require.ErrorIs(t, err, cluster.ErrUnavailable)
 			clock.jump(0)
-			v, _, err := n.Propose(t.Context(), &set{Name: "after"})
+			v, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "after"})
 			require.NoError(t, err)
 			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), stampTolerance)
 		})
@@ -442,9 +444,9 @@ func TestStampsAreNeverAheadOfAMajority(t *testing.T) {
 		_ = tr.nodes[i].TransferLeadership(t.Context(), tr.confs[j].Name)
 		return tr.leader() == j
 	}, 10*time.Second, 10*time.Millisecond)
-	var ahead *cluster.StateTimeError
+	var ahead *watchdog.StateTimeError
 	require.Eventually(t, func() bool { // when it has heard of their clocks
-		_, _, err := tr.nodes[j].Propose(t.Context(), &set{Name: "a"})
+		_, _, err := tr.nodes[j].Propose(t.Context(), &machinetest.Set{Name: "a"})
 		return errors.As(err, &ahead)
 	}, 5*time.Second, 10*time.Millisecond)
 	require.Greater(t, ahead.By, 10*time.Second)

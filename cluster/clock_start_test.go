@@ -13,6 +13,8 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
 // stoppedNode is a folder of a node that was just stopped, and its clock.
@@ -21,7 +23,7 @@ func stoppedNode(t *testing.T) (cluster.Config, *steppedClock) {
 	c := config(t, "")
 	clock.set(&c)
 	n := open(t, c)
-	_, _, err := n.Propose(t.Context(), &set{Name: "before"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "before"})
 	require.NoError(t, err)
 	shut(t, n)
 	return c, clock
@@ -37,7 +39,7 @@ func TestStartWithAWrongClock(t *testing.T) {
 			said := new(logBuffer)
 			c.Logger = slog.New(slog.NewTextHandler(said, nil))
 			n := open(t, c)
-			_, _, err := n.Propose(t.Context(), &set{Name: "during"})
+			_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "during"})
 			require.ErrorIs(t, err, cluster.ErrUnavailable)
 			require.ErrorContains(t, err, "nobody vouches for it (nothing keeps this clock right")
 			require.Error(t, healthCheck(n, "clock"))
@@ -47,7 +49,7 @@ func TestStartWithAWrongClock(t *testing.T) {
 			waited := make(chan error)
 			go func() { waited <- n.AwaitClock(t.Context(), func(string) {}) }()
 			require.NoError(t, <-waited)
-			v, _, err := n.Propose(t.Context(), &set{Name: "after"})
+			v, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "after"})
 			require.NoError(t, err)
 			require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), stampTolerance)
 			require.NoError(t, healthCheck(n, "clock"))
@@ -83,11 +85,11 @@ func TestStartWaitsForAnOperator(t *testing.T) {
 	}
 	require.NoError(t, n.AcceptClock())
 	require.NoError(t, <-waited)
-	_, _, err := n.Propose(t.Context(), &set{Name: "after"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "after"})
 	require.NoError(t, err)
 
 	clock.jump(0) // and a jump back is one
-	_, _, err = n.Propose(t.Context(), &set{Name: "after"})
+	_, _, err = n.Propose(t.Context(), &machinetest.Set{Name: "after"})
 	require.ErrorContains(t, err, "jumped back")
 }
 
@@ -122,7 +124,7 @@ func TestStartAfterATime(t *testing.T) {
 			change(&c)
 			n := open(t, c)
 			require.NoError(t, n.AwaitClock(t.Context(), nil))
-			_, _, err := n.Propose(t.Context(), &set{Name: "after"})
+			_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "after"})
 			require.NoError(t, err)
 		})
 	}
@@ -154,7 +156,7 @@ func TestStartInAnEmptyFolder(t *testing.T) {
 	clock.set(&c)
 	c.Logger = slog.New(slog.NewTextHandler(said, nil))
 	n := open(t, c)
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	require.Equal(t, 1, said.count("make sure that it is right"))
 }
@@ -202,7 +204,7 @@ func TestPeersConfirmAStart(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	require.NoError(t, tr.nodes[i].AwaitClock(ctx, func(string) {}), "the others don't wait for it")
-	_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "by another"})
+	_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: "by another"})
 	require.NoError(t, err)
 	clocks[i].jump(0)
 	require.Eventually(t, func() bool { return healthCheck(tr.nodes[i], "clock") == nil }, 10*time.Second, 10*time.Millisecond)
@@ -216,8 +218,8 @@ func TestStartOfAStateAheadOfTheClock(t *testing.T) {
 	c.Synchronised = func(time.Time) error { return nil }
 	n := open(t, c)
 	require.NoError(t, healthCheck(n, "clock"))
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
-	var ahead *cluster.StateTimeError
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
+	var ahead *watchdog.StateTimeError
 	require.True(t, errors.As(err, &ahead), "%v", err)
 	require.InDelta(t, time.Hour, ahead.By, float64(time.Minute))
 	require.ErrorAs(t, healthCheck(n, "time"), &ahead)

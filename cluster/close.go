@@ -37,17 +37,17 @@ func (n *Node) close(ctx context.Context) error {
 	if n.transport != nil {
 		n.transport.CloseStreams()
 		errs = append(errs, n.transport.Close())
-		n.peerPool.close()
+		n.peers.Close()
 	}
 	n.running.Wait()
 	n.closeLive()
 	if n.raft == nil && n.watchdog.disk != nil {
-		n.watchdog.disk.close() // nobody guards
+		n.watchdog.disk.Close() // nobody guards
 	}
 	if n.raft != nil {
 		errs = append(errs, n.writeLastRun())
 	}
-	return errors.Join(append(errs, n.commitMarker.close(), n.closeFiles())...)
+	return errors.Join(append(errs, n.closeFiles())...)
 }
 
 // drain waits until what was queued has been answered, or ctx ends.

@@ -17,6 +17,9 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // plainSecrets seals nothing: what is sealed is not the matter of these tests.
@@ -34,7 +37,7 @@ func networked(t testing.TB, dir, name string) cluster.Config {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)
 	c.Name, c.Version = name, "test"
-	c.Network = &cluster.Network{Listener: l, Advertise: l.Addr().String()}
+	c.Network = &transport.Endpoint{Listener: l, Advertise: l.Addr().String()}
 	c.Secrets = plainSecrets{}
 	c.JoinSecret = func() ([]byte, error) { return []byte("the cluster key"), nil }
 	c.ProposeTimeout = 5 * time.Second
@@ -172,7 +175,7 @@ func TestThreeNodesAnswerEverywhere(t *testing.T) {
 					if r.OK {
 						done++
 						txn, err := n.ViewAt(t.Context(), index)
-						if err != nil || find(txn, "shared").Value < r.Value {
+						if err != nil || machinetest.Find(txn, "shared").Value < r.Value {
 							t.Errorf("node %d: the view at %d does not show %d: %v", i, index, r.Value, err)
 						}
 					}
@@ -185,7 +188,7 @@ func TestThreeNodesAnswerEverywhere(t *testing.T) {
 	for _, n := range tr.nodes {
 		txn, err := n.ViewFresh(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, uint64(3*4*each), find(txn, "shared").Value)
+		require.Equal(t, uint64(3*4*each), machinetest.Find(txn, "shared").Value)
 		require.NoError(t, n.Ready(t.Context()))
 	}
 	tr.requireSameState()
@@ -214,7 +217,7 @@ func TestPlannedStopFailsNobody(t *testing.T) {
 					time.Sleep(time.Millisecond)
 					continue
 				}
-				_, _, err := n.Propose(t.Context(), &set{Name: fmt.Sprintf("%d-%d", i, k%10), Value: uint64(k)})
+				_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: fmt.Sprintf("%d-%d", i, k%10), Value: uint64(k)})
 				switch {
 				case err == nil:
 					done.Add(1)
@@ -262,16 +265,16 @@ func TestLossOfTheLeader(t *testing.T) {
 	started := time.Now()
 	for j, n := range tr.nodes {
 		if j != i {
-			_, _, err := n.Propose(t.Context(), &set{Name: "during"})
+			_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "during"})
 			require.NoError(t, err)
 		}
 	}
 	t.Logf("writes went on after %v", time.Since(started))
-	_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "cut off"})
+	_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: "cut off"})
 	require.Error(t, err)
 	cluster.Isolate(tr.nodes[i], false)
 	tr.settle(3)
-	require.NotEmpty(t, find(tr.nodes[i].View(), "during").Last)
+	require.NotEmpty(t, machinetest.Find(tr.nodes[i].View(), "during").Last)
 	tr.requireSameState()
 }
 
@@ -289,7 +292,7 @@ func TestLossOfTheLeadersProcess(t *testing.T) {
 	for j, n := range tr.nodes {
 		if j != i {
 			require.Eventually(t, func() bool {
-				_, _, err := n.Propose(t.Context(), &set{Name: "after"})
+				_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "after"})
 				return err == nil
 			}, time.Minute, time.Millisecond)
 		}
@@ -305,7 +308,7 @@ func TestJoinTokens(t *testing.T) {
 	ctx := t.Context()
 	refused := func(err error, text string) {
 		t.Helper()
-		var r *cluster.RefusedError
+		var r *member.RefusedError
 		require.ErrorAs(t, err, &r)
 		require.ErrorContains(t, err, text)
 	}
@@ -361,9 +364,9 @@ func TestRemovedNodeIsRefused(t *testing.T) {
 	i := tr.leader()
 	victim := (i + 1) % 3
 	require.NoError(t, tr.nodes[i].Remove(t.Context(), fmt.Sprintf("n%d", victim+1), false))
-	_, _, err := tr.nodes[victim].Propose(t.Context(), &set{Name: "late"})
+	_, _, err := tr.nodes[victim].Propose(t.Context(), &machinetest.Set{Name: "late"})
 	require.Error(t, err)
-	require.Empty(t, find(tr.nodes[i].View(), "late").Last)
+	require.Empty(t, machinetest.Find(tr.nodes[i].View(), "late").Last)
 	o := tr.nodes[i].Overview(t.Context())
 	require.Len(t, o.Nodes, 2)
 }
@@ -385,7 +388,7 @@ func TestRemovedLeader(t *testing.T) {
 	i := tr.leader()
 	other := tr.nodes[(i+1)%3]
 	require.NoError(t, other.Remove(t.Context(), fmt.Sprintf("n%d", i+1), false))
-	_, _, err := other.Propose(t.Context(), &set{Name: "after"})
+	_, _, err := other.Propose(t.Context(), &machinetest.Set{Name: "after"})
 	require.NoError(t, err)
 	require.Len(t, other.Overview(t.Context()).Nodes, 2)
 }
@@ -430,7 +433,7 @@ func TestUnauthenticatedOnThePort(t *testing.T) {
 		_, _ = c.Write([]byte(text))
 		require.NoError(t, c.Close())
 	}
-	_, _, err := tr.nodes[1].Propose(t.Context(), &set{Name: "still here"})
+	_, _, err := tr.nodes[1].Propose(t.Context(), &machinetest.Set{Name: "still here"})
 	require.NoError(t, err)
 
 	// Those who connect and say nothing don't keep members out.
@@ -451,19 +454,19 @@ func TestUnauthenticatedOnThePort(t *testing.T) {
 func TestLateCommandReportsNoReuse(t *testing.T) {
 	tr := newCluster3(t)
 	i := tr.leader()
-	require.Equal(t, "confirm", cluster.ServeProposal(tr.nodes[i], &set{Name: "a", ReuseDetected: true}, command.ID{1}, false, 0))
-	require.Empty(t, find(tr.nodes[i].View(), "a").Last)
+	require.Equal(t, "confirm", cluster.ServeProposal(tr.nodes[i], &machinetest.Set{Name: "a", ReuseDetected: true}, command.ID{1}, false, 0))
+	require.Empty(t, machinetest.Find(tr.nodes[i].View(), "a").Last)
 	for j := range tr.nodes {
 		name := fmt.Sprint(j)
-		_, index, err := tr.nodes[j].Propose(t.Context(), &set{Name: name, ReuseDetected: true})
+		_, index, err := tr.nodes[j].Propose(t.Context(), &machinetest.Set{Name: name, ReuseDetected: true})
 		require.NoError(t, err)
 		view, err := tr.nodes[i].ViewAt(t.Context(), index)
 		require.NoError(t, err)
-		require.NotEmpty(t, find(view, name).Last)
+		require.NotEmpty(t, machinetest.Find(view, name).Last)
 	}
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
-	_, _, err := tr.nodes[i].Propose(gone, &set{Name: "b", ReuseDetected: true})
+	_, _, err := tr.nodes[i].Propose(gone, &machinetest.Set{Name: "b", ReuseDetected: true})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 }
 

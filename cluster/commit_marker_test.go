@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // TestCommitMarkerThatHangs: a node stops though the disk does not return from the write
@@ -22,7 +24,7 @@ func TestCommitMarkerThatHangs(t *testing.T) {
 		n, err := cluster.Open(t.Context(), cluster.WithHooks(c, cluster.Hooks{CommitMarker: g.pass}))
 		require.NoError(t, err)
 		g.shut()
-		_, index, err := n.Propose(t.Context(), &set{Name: "a"})
+		_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 		require.NoError(t, err)
 		g.waitBlocked(t)
 		begun := time.Now()
@@ -30,7 +32,7 @@ func TestCommitMarkerThatHangs(t *testing.T) {
 		require.Less(t, time.Since(begun), 15*time.Second)
 
 		again := open(t, c)
-		require.NotEmpty(t, find(again.View(), "a").Last)
+		require.NotEmpty(t, machinetest.Find(again.View(), "a").Last)
 		g.open() // the late one is as true as any
 		shut(t, again)
 		synctest.Wait()
@@ -46,7 +48,7 @@ func TestCommitMarkerThatHangs(t *testing.T) {
 func TestLostCommitMarker(t *testing.T) {
 	c := config(t, "")
 	n := open(t, c)
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	shut(t, n)
 	path := filepath.Join(c.Dir, "commit-marker")
@@ -67,12 +69,14 @@ func TestLostCommitMarker(t *testing.T) {
 	drop(t, c.Dir, "commit-marker")
 	require.NoError(t, cluster.Recover(c, nil))
 	n = open(t, c)
-	require.NotEmpty(t, find(n.View(), "a").Last)
+	require.NotEmpty(t, machinetest.Find(n.View(), "a").Last)
 	shut(t, n)
 
 	// A first start that was cut short left none, or a part.
 	for _, damaged := range [][]byte{nil, {}, whole[:7]} {
-		cluster.UnsetCommitMarker(c)
+		s := openStore(t, c.Dir) // a folder that does not know yet that it has the file
+		require.NoError(t, s.Stable.Set([]byte(store.KeyCommitMarker), nil))
+		require.NoError(t, s.Close())
 		drop(t, c.Dir, "commit-marker")
 		if damaged != nil {
 			require.NoError(t, os.WriteFile(path, damaged, 0o600))

@@ -8,6 +8,11 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
 // Config is what a node needs. It is not changed after Open.
@@ -16,7 +21,7 @@ type Config struct {
 	// it does not exist, and used by one process at a time.
 	Dir string
 	// Machine is the state and the rules.
-	Machine Machine
+	Machine machine.Machine
 	// Logger gets what operators should know. Default: slog.Default().
 	Logger *slog.Logger
 	// Now is the wall clock that stamps commands. Default: time.Now.
@@ -50,10 +55,10 @@ type Config struct {
 	// without Join before, opening an empty folder is ErrEmpty.
 	Bootstrap bool
 	// Network connects the node with others. Without it, it is alone.
-	Network *Network
+	Network *transport.Endpoint
 	// Secrets and JoinSecret are needed with a Network. JoinSecret is what a node
 	// that joins is given beside the list of members: the cluster key.
-	Secrets    Secrets
+	Secrets    member.Secrets
 	JoinSecret func() ([]byte, error)
 	// ReceiveSecret is handed what another member gives away, see Node.DistributeSecret; with
 	// nothing in it, it only says whether it would take something. Secret is what
@@ -66,8 +71,8 @@ type Config struct {
 	// with them. It may be nil.
 	OnBootstrapWait func(why string)
 
-	// ApplyObserver is told what the log does. It may be nil.
-	ApplyObserver ApplyObserver
+	// Observer is told what the log does. It may be nil.
+	ApplyObserver machine.Observer
 
 	// QueueSize is how many commands may wait to be put into the log; one more
 	// is refused. Default: 2048.
@@ -112,8 +117,8 @@ type hooks struct {
 	commitMarker            func()                                    // before what is committed is written down
 	report                  func(err error)                           // after each verification
 	raft                    func(*raft.Config)                        // before raft starts
-	disk                    diskProber                                // instead of the folder's disk
-	campaignInterval        time.Duration                             // instead of campaignInterval
+	disk                    watchdog.DiskProber                       // instead of the folder's disk
+	campaignInterval        time.Duration                             // instead of CampaignInterval
 	leaderLossTimeout       time.Duration                             // instead of leaderLossTimeout
 	membershipCheckInterval time.Duration                             // instead of membershipCheckInterval, between rounds
 	logHandshake            func()                                    // before the voters are greeted at a start
@@ -135,7 +140,7 @@ func (c Config) withDefaults() (Config, error) {
 		c.Now = time.Now
 	}
 	if c.Synchronised == nil {
-		c.Synchronised = clockSynchronised
+		c.Synchronised = watchdog.ClockSynchronised
 	}
 	c.TrustClock = c.TrustClock || c.Elapsed == nil
 	if c.Rand == nil {
@@ -154,7 +159,7 @@ func (c Config) withDefaults() (Config, error) {
 	c.TrailingLogs = max(c.TrailingLogs, minTrailingLogs)
 	setDefault(&c.CheckpointInterval, time.Minute)
 	setDefault(&c.SegmentSize, 16<<20)
-	setDefault(&c.hooks.campaignInterval, campaignInterval)
+	setDefault(&c.hooks.campaignInterval, transport.CampaignInterval)
 	setDefault(&c.hooks.membershipCheckInterval, membershipCheckInterval)
 	return c, nil
 }

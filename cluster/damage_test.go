@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 // damaged is what may happen to a file, and what the node says then; "" where it
@@ -128,7 +129,7 @@ func folderOfOne(t *testing.T) string {
 	c.SegmentSize = 16 << 10
 	n := open(t, c)
 	for i := range damagedValues {
-		_, _, err := n.Propose(t.Context(), &set{Name: fmt.Sprint(i), Value: uint64(i)})
+		_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: fmt.Sprint(i), Value: uint64(i)})
 		require.NoError(t, err)
 		if i == 9 {
 			require.NoError(t, n.Snapshot())
@@ -175,10 +176,10 @@ func startDamaged(t *testing.T, dir string) error {
 	require.Len(t, n.Members(), 1)
 	require.NoError(t, n.Corruption())
 	for i := range damagedValues {
-		require.NotEmpty(t, find(n.View(), fmt.Sprint(i)).Last)
-		require.EqualValues(t, i, find(n.View(), fmt.Sprint(i)).Value)
+		require.NotEmpty(t, machinetest.Find(n.View(), fmt.Sprint(i)).Last)
+		require.EqualValues(t, i, machinetest.Find(n.View(), fmt.Sprint(i)).Value)
 	}
-	_, _, err := n.Propose(ctx, &set{Name: "more"})
+	_, _, err := n.Propose(ctx, &machinetest.Set{Name: "more"})
 	require.NoError(t, err)
 	return nil
 }

@@ -2,20 +2,18 @@ package cluster_test
 
 import (
 	"crypto/tls"
-	"crypto/x509"
 	"errors"
-	"fmt"
 	"net"
-	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // TestDialErrors, in words that say what to look at and nothing that
@@ -90,28 +88,10 @@ func TestDialErrors(t *testing.T) {
 	l, err := net.Listen("tcp", address)
 	require.NoError(t, err)
 	require.NoError(t, alien.Network.Listener.Close())
-	alien.Network = &cluster.Network{Listener: l, Advertise: address}
+	alien.Network = &transport.Endpoint{Listener: l, Advertise: address}
 	n := open(t, alien)
 	says("a node of another cluster", "is no member of this cluster")
 	shut(t, n)
-}
-
-// TestNoWayToANode: a router and a firewall answer in the same way for a machine.
-func TestNoWayToANode(t *testing.T) {
-	for _, errno := range []syscall.Errno{syscall.EHOSTUNREACH, syscall.ENETUNREACH} {
-		err := cluster.WrapDialError("10.0.0.2:8300", &net.OpError{Op: "dial", Net: "tcp", Err: os.NewSyscallError("connect", errno)})
-		require.EqualError(t, err, "the network has no way to 10.0.0.2:8300: "+
-			"the machine is down, there is no route to it, or a firewall in between rejects the connection")
-		require.ErrorIs(t, err, errno)
-	}
-}
-
-// TestHandshakeErrors: clocks that differ are named where they may be why.
-func TestHandshakeErrors(t *testing.T) {
-	expired := fmt.Errorf("the peer's certificate: %w", x509.CertificateInvalidError{Reason: x509.Expired})
-	require.Equal(t, "its certificate is not valid by this node's clock: compare the clocks of the two", cluster.DescribeHandshakeError(expired))
-	alert := &net.OpError{Op: "remote error", Err: tls.AlertError(42)}
-	require.Contains(t, cluster.DescribeHandshakeError(alert), "or the clocks of the two differ")
 }
 
 // otherKeySecrets opens nothing that was sealed before.
@@ -130,6 +110,6 @@ func TestAnotherClusterKey(t *testing.T) {
 	c.Bootstrap = false
 	c.Secrets = otherKeySecrets{}
 	_, err := cluster.Open(t.Context(), c)
-	require.ErrorIs(t, err, cluster.ErrWrongClusterKey)
+	require.ErrorIs(t, err, integrity.ErrWrongClusterKey)
 	require.ErrorContains(t, err, "put back the one that it had")
 }

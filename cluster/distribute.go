@@ -7,6 +7,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
+
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // ErrNoSecret says that no member has a secret of that name.
@@ -45,13 +48,13 @@ func (n *Node) DistributeSecret(ctx context.Context, secret []byte) error {
 	var giving sync.WaitGroup
 	for _, m := range others {
 		giving.Go(func() {
-			answer, err := n.ask(ctx, m.ID, nil, opDistributeSecret, secret, n.config.ProposeTimeout)
-			if err == nil && answer.status == replyOK {
+			answer, err := n.peers.Ask(ctx, m.ID, nil, transport.OpDistributeSecret, secret, n.config.ProposeTimeout)
+			if err == nil && answer.Status == transport.ReplyOK {
 				return
 			}
 			failed := DistributeFailure{ID: m.ID, Name: m.Name, Voter: slices.Contains(voters, m.ID)}
 			if failed.Unreachable = err != nil; err == nil {
-				err = answer.err()
+				err = replyError(answer)
 			}
 			failed.Reason = err.Error()
 			mu.Lock()
@@ -73,13 +76,13 @@ func (n *Node) DistributeSecret(ctx context.Context, secret []byte) error {
 func (n *Node) FetchSecret(ctx context.Context, name string) ([]byte, error) {
 	silent := 0
 	for _, m := range n.knownPeers() {
-		answer, err := n.ask(ctx, m.ID, nil, opFetchSecret, []byte(name), statusTimeout)
+		answer, err := n.peers.Ask(ctx, m.ID, nil, transport.OpFetchSecret, []byte(name), statusTimeout)
 		switch {
 		case ctx.Err() != nil:
 			return nil, fmt.Errorf("fetch secret %s: %w", name, ctx.Err())
-		case err == nil && answer.status == replyOK:
-			return answer.body, nil
-		case err != nil || answer.status != replyFailed:
+		case err == nil && answer.Status == transport.ReplyOK:
+			return answer.Body, nil
+		case err != nil || answer.Status != transport.ReplyFailed:
 			silent++
 		}
 	}
@@ -93,7 +96,7 @@ func (n *Node) FetchSecret(ctx context.Context, name string) ([]byte, error) {
 // has the last word, and what was acknowledged before is in it: who was removed
 // is not told the secret that is changed because of it, and nobody who has just
 // joined is passed over.
-func (n *Node) otherMembers(ctx context.Context) (others []*Member, err error) {
+func (n *Node) otherMembers(ctx context.Context) (others []*member.Member, err error) {
 	if n.config.Network == nil {
 		return nil, nil
 	}
@@ -101,7 +104,7 @@ func (n *Node) otherMembers(ctx context.Context) (others []*Member, err error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, m := range members(view) {
+	for _, m := range member.All(view) {
 		if m.ID != string(n.id) {
 			others = append(others, m)
 		}
@@ -109,8 +112,8 @@ func (n *Node) otherMembers(ctx context.Context) (others []*Member, err error) {
 	listed, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	_ = n.waitFor(listed, func() bool { // who is not can't be dialled, and is found not to have answered
-		return !slices.ContainsFunc(others, func(m *Member) bool {
-			_, ok := n.peerList.member(m.ID)
+		return !slices.ContainsFunc(others, func(m *member.Member) bool {
+			_, ok := n.folder.PeerList.Member(m.ID)
 			return !ok
 		})
 	})
@@ -119,30 +122,30 @@ func (n *Node) otherMembers(ctx context.Context) (others []*Member, err error) {
 
 // knownPeers are the other members as far as this node has heard, which may have to
 // ask them before there is a leader.
-func (n *Node) knownPeers() []Member {
+func (n *Node) knownPeers() []member.Member {
 	if n.config.Network == nil {
 		return nil
 	}
-	return slices.DeleteFunc(slices.Clone(n.peerList.get().Members), func(m Member) bool {
+	return slices.DeleteFunc(slices.Clone(n.folder.PeerList.Get().Members), func(m member.Member) bool {
 		return m.ID == string(n.id) || !n.isMember(m.ID)
 	})
 }
 
-// serveSecret answers opDistributeSecret and opFetchSecret. That the peer is a member is all that
+// serveSecret answers OpDistributeSecret and OpFetchSecret. That the peer is a member is all that
 // it needs: every member has the right to what the others have.
-func (n *Node) serveSecret(op byte, body []byte) reply {
+func (n *Node) serveSecret(op byte, body []byte) transport.Reply {
 	switch {
-	case op == opDistributeSecret && n.config.ReceiveSecret != nil:
+	case op == transport.OpDistributeSecret && n.config.ReceiveSecret != nil:
 		if err := n.config.ReceiveSecret(body); err != nil {
-			return reply{replyFailed, []byte(err.Error())}
+			return transport.Reply{Status: transport.ReplyFailed, Body: []byte(err.Error())}
 		}
-		return reply{status: replyOK}
-	case op == opFetchSecret && n.config.SecretByName != nil:
+		return transport.Reply{Status: transport.ReplyOK}
+	case op == transport.OpFetchSecret && n.config.SecretByName != nil:
 		secret, err := n.config.SecretByName(string(body))
 		if err != nil {
-			return reply{replyFailed, []byte(err.Error())}
+			return transport.Reply{Status: transport.ReplyFailed, Body: []byte(err.Error())}
 		}
-		return reply{replyOK, secret}
+		return transport.Reply{Status: transport.ReplyOK, Body: secret}
 	}
-	return reply{replyFailed, []byte("this node has no secrets to share")}
+	return transport.Reply{Status: transport.ReplyFailed, Body: []byte("this node has no secrets to share")}
 }

@@ -3,25 +3,25 @@ package cluster
 import (
 	"crypto/rand"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"time"
-)
 
-// ErrDuplicateNode says that another process runs as this node, and what to do about it.
-var ErrDuplicateNode = errors.New("another process runs as this node, with a copy of its data folder: " +
-	"stop one of them for good, delete its folder, and start the other one again")
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
+)
 
 // duplicateReport is what a peer last said of another run of this node.
 type duplicateReport struct {
-	other    incarnation
+	other    integrity.Incarnation
 	by       string // name of the peer
 	at       time.Time
 	lastSeen time.Time // when the peer last heard from the duplicate
 }
 
 func (t *duplicateReport) err() error {
-	return fmt.Errorf("%w (so says %s, of one that was started at %s)", ErrDuplicateNode, t.by, time.UnixMilli(t.other.Started).UTC().Format(time.RFC3339))
+	return fmt.Errorf("%w (so says %s, of one that was started at %s)", member.ErrDuplicateNode, t.by, time.UnixMilli(t.other.Started).UTC().Format(time.RFC3339))
 }
 
 // Duplicate is nil, or wraps ErrDuplicateNode where this process was started later than
@@ -38,58 +38,58 @@ func (n *Node) initIncarnation() error {
 	if _, err := rand.Read(b[:]); err != nil {
 		return fmt.Errorf("generate incarnation: %w", err)
 	}
-	n.incarnation = incarnation{Started: n.config.Now().UnixMilli(), Number: binary.BigEndian.Uint64(b[:])}
+	n.incarnation = integrity.Incarnation{Started: n.config.Now().UnixMilli(), Number: binary.BigEndian.Uint64(b[:])}
 	return nil
 }
 
-// newStatusQuery is the body of opStatus for a member.
+// newStatusQuery is the body of OpStatus for a member.
 func (n *Node) newStatusQuery(id string) ([]byte, error) {
-	k := n.incarnations.token(id)
-	q := statusQuery{Incarnation: n.incarnation, Token: k.value, TokenOf: k.incarnation}
+	k := n.incarnations.Token(id)
+	q := statusQuery{Incarnation: n.incarnation, Token: k.Value, TokenOf: k.Incarnation}
 	if why := n.exitReason.Load(); why != nil {
 		q.ExitReason = *why
 	}
-	return encoding.Marshal(q)
+	return machine.Marshal(q)
 }
 
-// serveStatus answers opStatus.
-func (n *Node) serveStatus(peer string, body []byte) reply {
+// serveStatus answers OpStatus.
+func (n *Node) serveStatus(peer string, body []byte) transport.Reply {
 	var q statusQuery
 	s := n.status()
-	if err := decoding.Unmarshal(body, &q); err != nil {
-		return reply{replyFailed, fmt.Appendf(nil, "decode a question: %v", err)}
+	if err := machine.Unmarshal(body, &q); err != nil {
+		return transport.Reply{Status: transport.ReplyFailed, Body: fmt.Appendf(nil, "decode a question: %v", err)}
 	}
 	since := time.Duration(-1)
 	if q.TokenOf == n.incarnation.Number {
 		since = time.Duration(q.Token)
 	}
-	n.observeIncarnation(peer, q.Incarnation, since, n.incarnations.now())
-	if n.rollbackDetector.recordStatusRequest(peer, q.Incarnation, q.ExitReason) {
+	n.observeIncarnation(peer, q.Incarnation, since, n.incarnations.Now())
+	if n.rollbackDetector.RecordStatusRequest(peer, q.Incarnation, q.ExitReason) {
 		n.log.Error("cluster: another node reported why it ends", "name", n.nameOf(peer), "error", q.ExitReason)
 	}
-	if other, unseen, ok := n.incarnations.duplicateOf(peer, q.Incarnation); ok {
+	if other, unseen, ok := n.incarnations.DuplicateOf(peer, q.Incarnation); ok {
 		s.Duplicate, s.DuplicateUnseen = &other, unseen.Milliseconds()
 	}
-	s.Token = int64(n.incarnations.now())
-	b, err := encoding.Marshal(s)
+	s.Token = int64(n.incarnations.Now())
+	b, err := machine.Marshal(s)
 	if err != nil {
-		return reply{replyFailed, []byte(err.Error())}
+		return transport.Reply{Status: transport.ReplyFailed, Body: []byte(err.Error())}
 	}
-	return reply{replyOK, b}
+	return transport.Reply{Status: transport.ReplyOK, Body: b}
 }
 
 // recordIncarnation is told what a peer says of its run, and of this node's.
 func (n *Node) recordIncarnation(id string, s *peerStatus, sent time.Duration) {
-	n.incarnations.setToken(id, statusToken{s.Token, s.Incarnation.Number})
-	n.observeIncarnation(id, s.Incarnation, sent, n.incarnations.now())
+	n.incarnations.SetToken(id, integrity.StatusToken{Value: s.Token, Incarnation: s.Incarnation.Number})
+	n.observeIncarnation(id, s.Incarnation, sent, n.incarnations.Now())
 	if s.Duplicate != nil && *s.Duplicate != n.incarnation {
 		now := time.Now()
 		n.handleDuplicate(&duplicateReport{*s.Duplicate, n.nameOf(id), now, now.Add(-time.Duration(s.DuplicateUnseen) * time.Millisecond)})
 	}
 }
 
-func (n *Node) observeIncarnation(id string, r incarnation, since, now time.Duration) {
-	if n.incarnations.observe(id, r, since, now) {
+func (n *Node) observeIncarnation(id string, r integrity.Incarnation, since, now time.Duration) {
+	if n.incarnations.Observe(id, r, since, now) {
 		n.log.Error("cluster: two processes run as one node, with copies of one data folder: stop one of them", "name", n.nameOf(id))
 	}
 }
@@ -98,10 +98,10 @@ func (n *Node) observeIncarnation(id string, r incarnation, since, now time.Dura
 // its votes are not its own.
 func (n *Node) handleDuplicate(t *duplicateReport) {
 	if known := n.duplicate.Swap(t); known == nil || known.other != t.other {
-		n.log.Error("cluster: "+ErrDuplicateNode.Error(), "says", t.by, "other_started", time.UnixMilli(t.other.Started).UTC(), "this_one_keeps_away", n.incarnation.compare(t.other) > 0)
+		n.log.Error("cluster: "+member.ErrDuplicateNode.Error(), "says", t.by, "other_started", time.UnixMilli(t.other.Started).UTC(), "this_one_keeps_away", n.incarnation.Compare(t.other) > 0)
 	}
-	if n.incarnation.compare(t.other) > 0 && n.isolatedDuplicate.CompareAndSwap(nil, t) {
-		n.network.isolate(isolationDuplicate, true)
+	if n.incarnation.Compare(t.other) > 0 && n.isolatedDuplicate.CompareAndSwap(nil, t) {
+		n.network.Isolate(transport.IsolationDuplicate, true)
 	}
 }
 
@@ -110,17 +110,28 @@ func (n *Node) duplicateTrouble() error {
 	if err := n.Duplicate(); err != nil {
 		return err
 	}
-	if t := n.duplicate.Load(); t != nil && time.Since(t.at) < duplicateRetention {
+	if t := n.duplicate.Load(); t != nil && time.Since(t.at) < integrity.DuplicateRetention {
 		return fmt.Errorf("%w%s", t.err(), describeLastSeen(time.Since(t.lastSeen)))
 	}
 	return nil
 }
 
 // describeLastSeen is added to a message about a duplicate that was not heard from for
-// unseen. It was probably stopped, and is still reported for duplicateRetention.
+// unseen. It was probably stopped, and is still reported for DuplicateRetention.
 func describeLastSeen(unseen time.Duration) string {
-	if unseen < duplicateSilence {
+	if unseen < integrity.DuplicateSilence {
 		return ""
 	}
 	return fmt.Sprintf("; duplicate last seen %s ago", unseen.Round(time.Second))
+}
+
+// statusQuery is the body of OpStatus.
+type statusQuery struct {
+	Incarnation integrity.Incarnation `cbor:"1,keyasint"`
+	// Token is the last that this node had of the run Of of the one that is
+	// asked: it shows that this question was not asked before that was given.
+	Token   int64  `cbor:"2,keyasint,omitempty"`
+	TokenOf uint64 `cbor:"3,keyasint,omitempty"`
+	// ExitReason is why the node that asks is about to end, see reportExit.
+	ExitReason string `cbor:"4,keyasint,omitempty"`
 }

@@ -9,6 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // TestDuplicateNodeIsIsolated: a copied folder that is started beside the original
@@ -41,17 +43,17 @@ func TestDuplicateNodeIsIsolated(t *testing.T) {
 			}
 			require.Eventually(t, func() bool { return strings.Contains(reported(tr.nodes[0]), "process") }, 20*time.Second, 10*time.Millisecond)
 			require.Eventually(t, func() bool { return second.Duplicate() != nil }, 20*time.Second, time.Millisecond)
-			require.ErrorIs(t, second.Duplicate(), cluster.ErrDuplicateNode)
-			require.ErrorIs(t, second.Ready(t.Context()), cluster.ErrDuplicateNode)
-			_, _, err := second.Propose(t.Context(), &set{Name: "by a copy"})
-			require.ErrorIs(t, err, cluster.ErrDuplicateNode)
+			require.ErrorIs(t, second.Duplicate(), member.ErrDuplicateNode)
+			require.ErrorIs(t, second.Ready(t.Context()), member.ErrDuplicateNode)
+			_, _, err := second.Propose(t.Context(), &machinetest.Set{Name: "by a copy"})
+			require.ErrorIs(t, err, member.ErrDuplicateNode)
 			require.Contains(t, second.Overview(t.Context()).Duplicate, "a copy of its data folder")
 			require.NotZero(t, told.count("two processes run as one node"), "by whoever found out first")
 			require.LessOrEqual(t, told.count("two processes run as one node"), 2)
 			require.Eventually(t, func() bool { return told.count("this_one_keeps_away=false") == 1 }, 20*time.Second, time.Millisecond, "the original is told too")
 			for _, check := range second.Checks() {
 				if check.Name == "member" {
-					require.ErrorIs(t, check.Err, cluster.ErrDuplicateNode)
+					require.ErrorIs(t, check.Err, member.ErrDuplicateNode)
 				}
 			}
 			for _, n := range tr.nodes {

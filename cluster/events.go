@@ -5,6 +5,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // What an operator who reads one node's log should know of the cluster: each
@@ -44,8 +46,8 @@ func (n *Node) logOwnState(t *loggedState) {
 			n.log.Info("cluster: this node has caught up and is a voter from now on")
 		}
 	}
-	w := n.leader.route()
-	known := w.leading || w.leader != ""
+	w := n.leader.Route()
+	known := w.Leading || w.Leader != ""
 	switch {
 	case known && t.noLeader:
 		n.log.Info("cluster: there is a leader again", "name", n.Leader())
@@ -71,7 +73,7 @@ func (n *Node) reportExit(err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), statusTimeout)
 	defer cancel()
 	var reporting sync.WaitGroup
-	for _, m := range n.peerList.get().Members {
+	for _, m := range n.folder.PeerList.Get().Members {
 		if m.ID == string(n.id) {
 			continue
 		}
@@ -86,12 +88,12 @@ func (n *Node) reportExit(err error) {
 
 // logMemberChanges says who has come and who has gone between two lists of peers. The
 // first list that there is says nothing new.
-func (n *Node) logMemberChanges(old, list []Member) {
+func (n *Node) logMemberChanges(old, list []member.Member) {
 	if len(old) == 0 {
 		return
 	}
-	has := func(all []Member, id string) bool {
-		return slices.ContainsFunc(all, func(m Member) bool { return m.ID == id })
+	has := func(all []member.Member, id string) bool {
+		return slices.ContainsFunc(all, func(m member.Member) bool { return m.ID == id })
 	}
 	for i := range list {
 		if m := &list[i]; !has(old, m.ID) {

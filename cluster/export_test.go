@@ -5,24 +5,20 @@ import (
 	"context"
 	"crypto/ecdsa"
 	"crypto/rand"
-	"crypto/sha256"
 	"crypto/tls"
-	"encoding/base64"
-	"errors"
-	"fmt"
 	"io"
-	"log/slog"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/hashicorp/raft"
-	wal "github.com/hashicorp/raft-wal"
-	"github.com/hashicorp/raft-wal/metadb"
-	"github.com/hashicorp/raft-wal/segment"
-	"github.com/hashicorp/raft-wal/types"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/store"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // What the tests of this package may see and bend.
@@ -52,84 +48,16 @@ func WithHooks(c Config, h Hooks) Config {
 	return c
 }
 
-// Fill inserts rows as they are.
-func Fill(m *Memory, rows int, row func(int) (string, any)) error {
-	txn := m.core.db.Load().Txn(true)
-	defer txn.Abort()
-	for i := range rows {
-		table, r := row(i)
-		if err := txn.Insert(table, r); err != nil {
-			return err
-		}
-	}
-	txn.Commit()
-	return nil
-}
-
-// ApplyEntry applies one entry, which brings its own time.
-func (m *Memory) ApplyEntry(entry []byte) error {
-	m.index++
-	return m.core.apply([]logEntry{{index: m.index, data: entry}})
-}
-
-// ApplyEntries applies entries in one transaction.
-func (m *Memory) ApplyEntries(entries [][]byte) error {
-	steps := make([]logEntry, len(entries))
-	for i, e := range entries {
-		m.index++
-		steps[i] = logEntry{index: m.index, data: e}
-	}
-	return m.core.apply(steps)
-}
-
-// EncodedCommand is a command for Entry.
-type EncodedCommand struct {
-	Kind  command.Kind
-	Flags uint8
-	ID    command.ID
-	At    int64
-	Body  []byte
-}
-
-// Entry encodes a log entry.
-func Entry(cmds ...EncodedCommand) []byte {
-	b := appendBatch(nil, len(cmds))
-	for _, c := range cmds {
-		b = appendCommand(b, &encodedCommand{kind: c.Kind, flags: c.Flags, id: c.ID, at: c.At, body: c.Body})
-	}
-	return b
-}
-
-// DecodeEntry is the reverse of Entry.
-func DecodeEntry(data []byte) ([]EncodedCommand, error) {
-	cmds, err := decodeBatch(data, nil)
-	out := make([]EncodedCommand, len(cmds))
-	for i, c := range cmds {
-		out[i] = EncodedCommand{c.kind, c.flags, c.id, c.at, c.body}
-	}
-	return out, err
-}
-
-// The flags of a command and the bytes of a checkpoint.
-const (
-	FlagIgnorable = flagIgnorable
-	FlagAgain     = flagAgain
-)
-
-// Checkpoint is a checkpoint entry.
-func Checkpoint() []byte { return []byte{entryCheckpoint} }
-
-// Encode is the encoding of commands and rows.
-func Encode(v any) []byte {
-	var buf bytes.Buffer
-	if err := encoding.MarshalToBuffer(v, &buf); err != nil {
+// try is for values that no test doubts.
+func try[T any](v T, err error) T {
+	if err != nil {
 		panic(err)
 	}
-	return buf.Bytes()
+	return v
 }
 
 // Seq is how many commands were applied.
-func (n *Node) Seq() uint64 { return n.core.seq.Load() }
+func (n *Node) Seq() uint64 { return n.core.Seq() }
 
 // BarriersPassed is how many Barriers went through the log for a view.
 func (n *Node) BarriersPassed() (passed uint64) {
@@ -166,41 +94,19 @@ func (n *Node) BarrierWaits() bool {
 func (n *Node) Raft() *raft.Raft { return n.raft }
 
 // Logs is what raft reads its log from.
-func (n *Node) Logs() raft.LogStore { return n.stores.logs }
+func (n *Node) Logs() raft.LogStore { return n.folder.Store.Logs }
 
 // Transport is what raft talks through.
 func (n *Node) Transport() raft.Transport { return n.transport }
 
 // RestoreNow replaces the state of a running node, as an installed snapshot does.
-func (n *Node) RestoreNow(r io.Reader) error { return n.core.restore(r) }
-
-// NewVoteStore is the wrapper around a stable store.
-func NewVoteStore(s raft.StableStore) raft.StableStore { return &voteStore{StableStore: s} }
+func (n *Node) RestoreNow(r io.Reader) error { return n.core.Restore(r) }
 
 // Await is await.
-func Await(f raft.Future, stop <-chan struct{}) error { return await(f, stop) }
-
-// NewFailStopStore is what the log on disk is wrapped in.
-func NewFailStopStore(w *wal.WAL, fatal func(error)) raft.LogStore { return &failStopStore{w, fatal} }
-
-// NewChecksumStore is the layer above that.
-func NewChecksumStore(w *wal.WAL, fatal func(error)) raft.LogStore {
-	return &checksumStore{&failStopStore{w, fatal}}
-}
-
-// NewCommittedGuard is the layer above that.
-func NewCommittedGuard(w *wal.WAL, fatal func(error), committed func() uint64) raft.LogStore {
-	return &committedGuard{&checksumStore{&failStopStore{w, fatal}}, committed}
-}
-
-// ErrCommittedTruncated is what it ends the process with.
-var ErrCommittedTruncated = errCommittedTruncated
-
-// ErrDamaged is what it ends the process with.
-var ErrDamaged = errDamaged
+func Await(f raft.Future, stop <-chan struct{}) error { return transport.Await(f, stop) }
 
 // Isolate cuts a node off from the others, or lets it back.
-func Isolate(n *Node, on bool) { _ = n.network.isolate(isolationTest, on) }
+func Isolate(n *Node, on bool) { _ = n.network.Isolate(transport.IsolationTest, on) }
 
 // Closing says whether the node is on its way down.
 func (n *Node) Closing() bool { return n.isClosing() }
@@ -208,7 +114,7 @@ func (n *Node) Closing() bool { return n.isClosing() }
 // SimulateKill is what the others see of a node whose process was killed: connections
 // break, and its port refuses new ones.
 func SimulateKill(n *Node) {
-	n.network.isolate(isolationTest, true)
+	n.network.Isolate(transport.IsolationTest, true)
 	_ = n.config.Network.Listener.Close()
 }
 
@@ -228,7 +134,7 @@ type BootstrapAnswer struct {
 
 // DecideBootstrap is judge, with births as text, and those of the members in order.
 func DecideBootstrap(self, instanceID string, all []string, answers map[string]BootstrapAnswer) ([]string, error) {
-	list := mapped(all, func(id string) Member { return Member{ID: id, Name: id} })
+	list := mapped(all, func(id string) member.Member { return member.Member{ID: id, Name: id} })
 	given := make(map[string]bootstrapAnswer)
 	for id, a := range answers {
 		instanceIDs := map[string][]byte{id: []byte(a.InstanceID)}
@@ -245,8 +151,8 @@ func DecideBootstrap(self, instanceID string, all []string, answers map[string]B
 }
 
 // NewFSM is an fsm, and what is called when its raft has started.
-func NewFSM(m Machine, fatal func(error)) (f raft.FSM, running func()) {
-	s := newFSM(must(newCore(m)), fatal, new(snapshotStore), new(commitMarker))
+func NewFSM(m machine.Machine, fatal func(error)) (f raft.FSM, running func()) {
+	s := newFSM(try(machine.New(try(member.Extend(m)), nil)), fatal, new(store.Snapshots), new(integrity.CommitMarker))
 	close(s.replay.ready)
 	return s, func() { s.running.Store(true) }
 }
@@ -255,34 +161,16 @@ func NewFSM(m Machine, fatal func(error)) (f raft.FSM, running func()) {
 func LocalReplayThrough(f raft.FSM, index uint64) { f.(*fsm).replay.through = index }
 
 // ReadCommitMarker is what is noted beside the log of a folder.
-func ReadCommitMarker(dir string) uint64 { return must(readOptionalCommitMarker(dir)).index }
+func ReadCommitMarker(dir string) uint64 { return try(integrity.ReadOptionalCommitMarker(dir)).Index }
 
 // WriteCommitMarker notes there that the log was committed up to index.
 func WriteCommitMarker(dir string, index uint64) {
-	if err := writeCommitMarker(dir, logPosition{index: index}); err != nil {
+	if err := integrity.WriteCommitMarker(dir, integrity.Position{Index: index}); err != nil {
 		panic(err)
 	}
 }
 
-// WriteTerm writes a term into a folder, and nothing else.
-func WriteTerm(c Config, term uint64) {
-	n := &Node{config: must(c.withDefaults()), log: c.Logger}
-	must(n.openFolder())
-	if err := errors.Join(n.stores.stable.SetUint64([]byte(keyTerm), term), n.closeFiles()); err != nil {
-		panic(err)
-	}
-}
-
-// UnsetCommitMarker makes a folder one that does not know yet that it has the note.
-func UnsetCommitMarker(c Config) {
-	n := &Node{config: must(c.withDefaults()), log: c.Logger}
-	must(n.openFolder())
-	if err := errors.Join(n.stores.stable.Set([]byte(keyCommitMarker), nil), n.closeFiles()); err != nil {
-		panic(err)
-	}
-}
-
-// Disk is diskProber.
+// Disk is DiskProber.
 type Disk interface {
 	Probe() error
 	Space() (free, total uint64, err error)
@@ -296,32 +184,30 @@ func WithDisk(c Config, d Disk) Config {
 
 type testDisk struct{ Disk }
 
-func (d testDisk) probe() error                           { return d.Probe() }
-func (d testDisk) space() (free, total uint64, err error) { return d.Space() }
-func (testDisk) close()                                   {}
+func (testDisk) Close() {}
 
 // ServeProposal is what a leader answers another node that forwards a command
 // which has been under way for that long, as a text.
 func ServeProposal(n *Node, cmd command.Command, id command.ID, connected bool, waited time.Duration) string {
 	var buf bytes.Buffer
-	s := must(n.core.schema.encodeCommand(cmd, id, false, &buf))
+	s := try(n.core.Encode(cmd, id, false, &buf))
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout-waited)
 	defer cancel()
-	r := n.serveProposal(ctx, appendCommand(nil, &s), connected)
-	return []string{"ok", "unavailable", "unknown", "failed", "not leading", "confirm"}[r.status]
+	r := n.serveProposal(ctx, machine.AppendCommand(nil, &s), connected)
+	return []string{"ok", "unavailable", "unknown", "failed", "not leading", "confirm"}[r.Status]
 }
 
 // KeyOf is a node's own key.
-func KeyOf(n *Node) *ecdsa.PrivateKey { return n.credentials.key }
+func KeyOf(n *Node) *ecdsa.PrivateKey { return n.credentials.Key }
 
 // CertificateFrom is a certificate for any id and key, of the authority of n.
 func CertificateFrom(n *Node, id string, key *ecdsa.PrivateKey, at time.Time) *tls.Certificate {
-	return must(n.peerList.authority().issue(rand.Reader, n.config.Secrets, id, key, at))
+	return try(n.folder.PeerList.Authority().Issue(rand.Reader, n.config.Secrets, id, key, at))
 }
 
 // Reported says whether a node has told the cluster of itself.
 func Reported(n *Node) bool {
-	me, ok := n.peerList.member(string(n.id))
+	me, ok := n.folder.PeerList.Member(string(n.id))
 	return ok && me.Issuer != ""
 }
 
@@ -333,7 +219,7 @@ func HasPeer(n *Node, id string) bool {
 
 // CheckMembership asks all others.
 func CheckMembership(n *Node) {
-	n.checkMembership(mapped(n.knownPeers(), func(m Member) string { return m.ID }))
+	n.checkMembership(mapped(n.knownPeers(), func(m member.Member) string { return m.ID }))
 }
 
 // SilentMembers is how many members have not been heard of for a while.
@@ -341,45 +227,29 @@ func SilentMembers(n *Node) int { return len(n.silentMembers(nil)) }
 
 // Admit is what a node does for somebody who joins.
 func Admit(ctx context.Context, n *Node, token, id, address string, key []byte) (refused string, secret []byte) {
-	_, presented, err := parseToken(token)
+	_, presented, err := member.ParseToken(token)
 	if err != nil {
 		return err.Error(), nil
 	}
-	a := n.admit(ctx, joinRequest{Secret: presented, ID: id, Address: address, Level: n.core.schema.level}, key)
+	a := n.admit(ctx, joinRequest{Secret: presented, ID: id, Address: address, Level: n.core.Supports()}, key)
 	return a.Refused, a.Secret
-}
-
-// UnknownToken is a token that nobody made.
-func UnknownToken(secret string) string {
-	raw := make([]byte, 1+sha256.Size+tokenSecret)
-	raw[0] = tokenVersion
-	copy(raw[1+sha256.Size:], secret)
-	return tokenPrefix + base64.RawURLEncoding.EncodeToString(raw)
 }
 
 // ForgetPeer takes a member off the list by which a node dials.
 func ForgetPeer(n *Node, name string) {
-	l := n.peerList.get()
-	l.Members = slices.DeleteFunc(slices.Clone(l.Members), func(m Member) bool { return m.Name == name })
+	l := n.folder.PeerList.Get()
+	l.Members = slices.DeleteFunc(slices.Clone(l.Members), func(m member.Member) bool { return m.Name == name })
 	l.Seq = math.MaxUint64 // for good
-	if err := n.peerList.set(l); err != nil {
+	if err := n.folder.PeerList.Set(l); err != nil {
 		panic(err)
 	}
-}
-
-// Transport is a node's transport.
-type Transport = transport
-
-// NewTransport is a node's transport on connections of the test's.
-func NewTransport(layer raft.StreamLayer) raft.Transport {
-	return newTransport(layer, newLogger(slog.New(slog.DiscardHandler)))
 }
 
 // GuessLeader has a node take another one for the leader, as it does when that one
 // says so and raft knows of none. It says whether raft did not.
 func GuessLeader(n *Node, id string) bool {
-	n.leader.guessLeader(id)
-	guess, _ := n.leader.leaderUnknown()
+	n.leader.GuessLeader(id)
+	guess, _ := n.leader.LeaderUnknown()
 	return guess == id
 }
 
@@ -402,63 +272,35 @@ func ChooseTransferTarget(self string, voters []string, peers map[string]PeerSam
 	return chooseTransferTarget(self, voters, m, now, isHealthy), chooseTransferTarget(self, voters, m, now, canDecide)
 }
 
-// ClampCommitIndex is bounded.
-var ClampCommitIndex = clampCommitIndex
-
-// NewWALMetaStore is what a node's log is opened with.
-func NewWALMetaStore(files *segment.Filer) types.MetaStore {
-	return &walMetaStore{BoltMetaDB: new(metadb.BoltMetaDB), filer: files}
-}
-
-// Refusals is refusals.
-type Refusals struct{ r refusals }
-
-// Count is note.
-func (r *Refusals) Count(address string, now time.Time) (source string, times int, tell bool) {
-	return r.r.count(address, now)
-}
-
 // SetPeerListLevel has the list of peers in the folder of a node that is stopped say
 // another feature level, and returns what it said.
 func SetPeerListLevel(dir string, level uint32) (was uint32) {
-	r := must(openPeerList(dir))
-	l := r.get()
+	r := try(member.OpenPeerList(dir))
+	l := r.Get()
 	was, l.Level = l.Level, level
-	if err := r.replace(l); err != nil {
+	if err := r.Replace(l); err != nil {
 		panic(err)
 	}
 	return was
 }
 
-// OwnTypes are the rows and commands of this package.
-func OwnTypes() map[string]any {
-	types := map[string]any{}
-	for table, row := range ownRows {
-		types["row "+table] = row()
-	}
-	for kind, command := range ownCommands() {
-		types[fmt.Sprint("command ", kind)] = command()
-	}
-	return types
-}
-
 // HandleRollback tells a node that it lacks an entry that a peer remembers.
 func HandleRollback(n *Node, by string, index uint64) {
-	_ = n.handleRollback(by, logPosition{index: index})
+	_ = n.handleRollback(by, integrity.Position{Index: index})
 }
 
 // KnownPosition is the index of the newest entry that n knows another one to have had.
-func KnownPosition(n *Node, id string) uint64 { return n.knownPosition(id).index }
+func KnownPosition(n *Node, id string) uint64 { return n.rollbackDetector.KnownPosition(id).Index }
 
 // RecordAck has n note what another one acknowledged.
 func RecordAck(n *Node, id string, index, term, committed uint64) {
-	n.rollbackDetector.recordAck(id, logPosition{index, term}, committed)
+	n.rollbackDetector.RecordAck(id, integrity.Position{Index: index, Term: term}, committed)
 }
 
 // UnconfirmedJumps is the sum of the jumps of a node's clock that nobody confirmed.
 func UnconfirmedJumps(n *Node) time.Duration {
-	v, _ := n.watchdog.clock.report()
-	return v.unconfirmed
+	v, _ := n.watchdog.clock.Report()
+	return v.Unconfirmed
 }
 
 // WrittenJumps is the sum of the jumps of a node's clock that its folder holds.
@@ -469,7 +311,7 @@ func WrittenJumps(n *Node) time.Duration {
 
 // ClockConfirmed says whether a node knows that a majority of the others believe their
 // clocks, and agree with its own.
-func ClockConfirmed(n *Node) bool { return n.clockVote(n.Voters()).confirms() }
+func ClockConfirmed(n *Node) bool { return n.clockVote(n.Voters()).Confirms() }
 
 // Live is until when commands could be decided, as a node knows it.
 func Live(n *Node) int64 { return n.live.get() }
@@ -477,17 +319,10 @@ func Live(n *Node) int64 { return n.live.get() }
 // RecordLive has a node that leads decide at a time.
 func RecordLive(n *Node, at int64) { n.recordLive(at) }
 
-// HaltedOf is status.Halted.
-func HaltedOf(m *Memory) int64 { return m.core.halted.Load() }
-
-// WrapDialError puts into words why an address could not be dialled.
-func WrapDialError(address string, err error) error { return wrapDialError(address, err) }
-
-// DescribeHandshakeError is what the log says of a connection that was refused.
-func DescribeHandshakeError(err error) string { return describeHandshakeError(err) }
-
 // HookLogHandshake has f called before a node greets the voters at its start.
 func HookLogHandshake(c *Config, f func()) { c.hooks.logHandshake = f }
 
 // HasEntry reports whether a node takes an entry for one that it has.
-func HasEntry(n *Node, index, term uint64) bool { return n.hasEntry(logPosition{index, term}) }
+func HasEntry(n *Node, index, term uint64) bool {
+	return n.folder.HasEntry(integrity.Position{Index: index, Term: term})
+}

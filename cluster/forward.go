@@ -8,94 +8,92 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // errNotLeading is the reason when whoever was asked does not lead.
 var errNotLeading = errors.New("no leader is known")
 
 // serveCall does what a peer asks for.
-func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte) reply {
+func (n *Node) serveCall(ctx context.Context, peer string, op byte, body []byte) transport.Reply {
 	switch {
-	case op == opBootstrap:
+	case op == transport.OpBootstrap:
 		return n.serveBootstrap()
 	case n.bootstrapWait.waiting():
-		return reply{replyUnavailable, []byte("this node waits for the other initial nodes")}
+		return transport.Reply{Status: transport.ReplyUnavailable, Body: []byte("this node waits for the other initial nodes")}
 	}
 	switch op {
-	case opPropose, opProposeConnected:
-		return n.serveProposal(ctx, body, op == opProposeConnected)
-	case opBarrier, opUnauthenticatedBarrier:
+	case transport.OpPropose, transport.OpProposeConnected:
+		return n.serveProposal(ctx, body, op == transport.OpProposeConnected)
+	case transport.OpBarrier, transport.OpUnauthenticatedBarrier:
 		if leading, _ := n.Leading(); !leading {
-			return reply{status: replyNotLeading}
+			return transport.Reply{Status: transport.ReplyNotLeading}
 		}
 		b := &n.barriers
-		if op == opUnauthenticatedBarrier {
+		if op == transport.OpUnauthenticatedBarrier {
 			b = &n.unauthenticatedBarriers
 		}
 		if err := n.waitBarrier(ctx, b); err != nil {
-			return reply{replyUnavailable, []byte(err.Error())}
+			return transport.Reply{Status: transport.ReplyUnavailable, Body: []byte(err.Error())}
 		}
-		return reply{replyOK, binary.BigEndian.AppendUint64(nil, n.Applied())}
-	case opStatus:
+		return transport.Reply{Status: transport.ReplyOK, Body: binary.BigEndian.AppendUint64(nil, n.Applied())}
+	case transport.OpStatus:
 		return n.serveStatus(peer, body)
-	case opTransfer:
+	case transport.OpTransfer:
 		if leading, _ := n.Leading(); !leading {
-			return reply{status: replyNotLeading}
+			return transport.Reply{Status: transport.ReplyNotLeading}
 		}
 		if err := n.transferChecked(ctx, string(body)); err != nil {
 			return errorReply(err)
 		}
-		return reply{status: replyOK}
-	case opCampaign:
-		if w := n.leader.route(); !w.leading && (w.leader == peer || w.leader == "") {
+		return transport.Reply{Status: transport.ReplyOK}
+	case transport.OpCampaign:
+		if w := n.leader.Route(); !w.Leading && (w.Leader == peer || w.Leader == "") {
 			n.log.Warn("cluster: the leader can't lead any more, this node stands for election", "leader", peer)
 			n.campaign()
 		}
-		return reply{status: replyOK}
-	case opLeaderLoss:
+		return transport.Reply{Status: transport.ReplyOK}
+	case transport.OpLeaderLoss:
 		return n.serveLossReport(ctx, body)
-	case opDistributeSecret, opFetchSecret:
+	case transport.OpDistributeSecret, transport.OpFetchSecret:
 		return n.serveSecret(op, body)
-	case opRemove:
+	case transport.OpRemove:
 		return n.serveRemoval(ctx, body)
 	}
-	return reply{replyFailed, []byte("unknown request: this node may run an older version")}
+	return transport.Reply{Status: transport.ReplyFailed, Body: []byte("unknown request: this node may run an older version")}
 }
 
 // serveProposal decides a command for a follower. It is one attempt: whether to
 // propose a command of unknown fate again is for the node that has the request.
-func (n *Node) serveProposal(ctx context.Context, body []byte, connected bool) reply {
-	s, err := decodeCommand(body)
+func (n *Node) serveProposal(ctx context.Context, body []byte, connected bool) transport.Reply {
+	s, err := machine.DecodeCommand(body)
 	if err != nil {
-		return reply{replyFailed, []byte(err.Error())}
+		return transport.Reply{Status: transport.ReplyFailed, Body: []byte(err.Error())}
 	}
-	empty := n.core.schema.commands[s.kind]
-	if empty == nil {
-		return reply{replyFailed, fmt.Appendf(nil, "command kind %d is unknown to the leader's version of the program", s.kind)}
-	}
-	cmd := empty()
-	if err := decoding.Unmarshal(s.body, cmd); err != nil {
-		return reply{replyFailed, fmt.Appendf(nil, "decode command kind %d: %v", s.kind, err)}
+	cmd, err := n.core.Decode(&s)
+	if err != nil {
+		return transport.Reply{Status: transport.ReplyFailed, Body: fmt.Appendf(nil, "leader: command kind %d: %v", s.Kind, err)}
 	}
 	deadline, _ := ctx.Deadline() // of the node that has the request, see servePeer
-	value, index, err := n.attemptLocal(ctx, cmd, s.id, s.again(), connected, deadline)
+	value, index, err := n.attemptLocal(ctx, cmd, s.ID, s.Again(), connected, deadline)
 	switch {
-	case errors.Is(err, errNotLeading), errors.Is(err, errClosed) && errors.Is(err, ErrUnavailable):
-		return reply{status: replyNotLeading}
+	case errors.Is(err, errNotLeading), errors.Is(err, command.ErrClosed) && errors.Is(err, ErrUnavailable):
+		return transport.Reply{Status: transport.ReplyNotLeading}
 	case errors.Is(err, errConfirmConnected):
-		return reply{status: replyConfirm}
+		return transport.Reply{Status: transport.ReplyConfirm}
 	case errors.Is(err, ErrUnknown):
-		return reply{replyUnknown, []byte(err.Error())}
+		return transport.Reply{Status: transport.ReplyUnknown, Body: []byte(err.Error())}
 	case errors.Is(err, ErrUnavailable):
-		return reply{replyUnavailable, []byte(err.Error())}
+		return transport.Reply{Status: transport.ReplyUnavailable, Body: []byte(err.Error())}
 	case err != nil:
-		return reply{replyFailed, []byte(err.Error())}
+		return transport.Reply{Status: transport.ReplyFailed, Body: []byte(err.Error())}
 	}
-	b, err := encoding.Marshal(value)
+	b, err := machine.Marshal(value)
 	if err != nil {
-		return reply{replyUnknown, fmt.Appendf(nil, "encode an outcome: %v", err)}
+		return transport.Reply{Status: transport.ReplyUnknown, Body: fmt.Appendf(nil, "encode an outcome: %v", err)}
 	}
-	return reply{replyOK, append(binary.BigEndian.AppendUint64(nil, index), b...)}
+	return transport.Reply{Status: transport.ReplyOK, Body: append(binary.BigEndian.AppendUint64(nil, index), b...)}
 }
 
 // attemptRemote has the leader make one attempt. moved is closed when another
@@ -104,94 +102,81 @@ func (n *Node) serveProposal(ctx context.Context, body []byte, connected bool) r
 func (n *Node) attemptRemote(ctx context.Context, leader string, moved <-chan struct{}, cmd command.Command, id command.ID, again bool, deadline time.Time) (any, uint64, error) {
 	r := newRequest()
 	defer r.free()
-	s, err := n.core.schema.encodeCommand(cmd, id, again, &r.buf)
+	s, err := n.core.Encode(cmd, id, again, &r.buf)
 	if err != nil {
 		return nil, 0, err
 	}
-	body := appendCommand(make([]byte, 0, commandOverhead+len(s.body)), &s)
+	body := machine.AppendCommand(make([]byte, 0, commandOverhead+len(s.Body)), &s)
 	c, err := n.connectLeader(ctx, leader, again, deadline)
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 	}
-	answer, err := n.askOver(ctx, c, leader, moved, opPropose, body, time.Until(deadline))
-	if err == nil && answer.status == replyConfirm {
+	answer, err := c.Ask(ctx, moved, transport.OpPropose, body, time.Until(deadline))
+	if err == nil && answer.Status == transport.ReplyConfirm {
 		if err := checkStillConnected(ctx, true); err != nil {
 			return nil, 0, err
 		}
-		answer, err = n.askOver(ctx, c, leader, moved, opProposeConnected, body, time.Until(deadline))
+		answer, err = c.Ask(ctx, moved, transport.OpProposeConnected, body, time.Until(deadline))
 	}
-	if errors.Is(err, errNotSent) {
+	if errors.Is(err, transport.ErrNotSent) {
 		return nil, 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 	}
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
 	}
-	if answer.status != replyOK {
-		return nil, 0, answer.err()
+	if answer.Status != transport.ReplyOK {
+		return nil, 0, replyError(answer)
 	}
-	if len(answer.body) < 8 {
+	if len(answer.Body) < 8 {
 		return nil, 0, fmt.Errorf("%w: a short answer of the leader", ErrUnknown)
 	}
-	value, err := n.core.schema.decodeOutcome(s.kind, answer.body[8:])
+	value, err := n.core.DecodeOutcome(s.Kind, answer.Body[8:])
 	if err != nil {
 		return nil, 0, fmt.Errorf("%w: decode the leader's answer: %w", ErrUnknown, err)
 	}
-	return value, binary.BigEndian.Uint64(answer.body), nil
+	return value, binary.BigEndian.Uint64(answer.Body), nil
 }
 
 // connectLeader returns the connection to the leader. A command that was never
 // proposed waits for it no longer than for a leader to be known, so that a client
 // soon hears that nothing was proposed. A connection in a network that swallows
-// everything takes dialTimeout to fail.
-func (n *Node) connectLeader(ctx context.Context, leader string, again bool, deadline time.Time) (*peerClient, error) {
+// everything takes transport.DialTimeout to fail.
+func (n *Node) connectLeader(ctx context.Context, leader string, again bool, deadline time.Time) (*transport.Conn, error) {
 	if !again {
 		deadline = deadline.Add(n.config.LeaderTimeout - n.config.ProposeTimeout)
 	}
 	ctx, cancel := context.WithDeadline(ctx, deadline)
 	defer cancel()
-	return n.peer(ctx, leader)
-}
-
-// decodeOutcome reads an outcome that travelled.
-func (s *schema) decodeOutcome(k command.Kind, b []byte) (any, error) {
-	if k >= ownKinds {
-		var m membership
-		err := decoding.Unmarshal(b, &m)
-		return m, err
-	}
-	if s.outcome == nil {
-		return nil, errors.New("this machine has no outcomes that travel")
-	}
-	return s.outcome(k, b)
+	return n.peers.Connect(ctx, leader)
 }
 
 // errorReply is how an error of what an operator asked for travels.
-func errorReply(err error) reply {
+func errorReply(err error) transport.Reply {
 	var few *NoMajorityError
 	switch {
 	case errors.Is(err, errNotLeading):
-		return reply{status: replyNotLeading}
+		return transport.Reply{Status: transport.ReplyNotLeading}
 	case errors.As(err, &few):
-		return reply{replyNoMajority, []byte(few.Reason)}
+		return transport.Reply{Status: transport.ReplyNoMajority, Body: []byte(few.Reason)}
 	case errors.Is(err, ErrUnknown):
-		return reply{replyUnknown, []byte(err.Error())}
+		return transport.Reply{Status: transport.ReplyUnknown, Body: []byte(err.Error())}
 	case errors.Is(err, ErrUnavailable):
-		return reply{replyUnavailable, []byte(err.Error())}
+		return transport.Reply{Status: transport.ReplyUnavailable, Body: []byte(err.Error())}
 	}
-	return reply{replyFailed, []byte(err.Error())}
+	return transport.Reply{Status: transport.ReplyFailed, Body: []byte(err.Error())}
 }
 
-// err is the error that a refusal to answer stands for.
-func (r reply) err() error {
-	switch r.status {
-	case replyNotLeading:
+// replyError is the error that a refusal to answer stands for.
+func replyError(r transport.Reply) error {
+	switch r.Status {
+	case transport.ReplyNotLeading:
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
-	case replyUnavailable:
-		return fmt.Errorf("%w: %s", ErrUnavailable, r.body)
-	case replyNoMajority:
-		return &NoMajorityError{string(r.body)}
-	case replyUnknown:
-		return fmt.Errorf("%w: %s", ErrUnknown, r.body)
+	case transport.ReplyUnavailable:
+		return fmt.Errorf("%w: %s", ErrUnavailable, r.Body)
+	case transport.ReplyNoMajority:
+		return &NoMajorityError{string(r.Body)}
+	case transport.ReplyUnknown:
+		return fmt.Errorf("%w: %s", ErrUnknown, r.Body)
 	}
-	return errors.New(string(r.body))
+	return errors.New(string(r.Body))
 }

@@ -5,6 +5,9 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // TestErrorsTravel: an operator is told the same whichever node is asked, and
@@ -12,11 +15,11 @@ import (
 func TestErrorsTravel(t *testing.T) {
 	few := quorum{voters: []string{"n1", "n2", "n3"}, silent: []string{"n2", "n3"}}.noMajorityError()
 	var back *NoMajorityError
-	require.ErrorAs(t, errorReply(fmt.Errorf("remove: %w", few)).err(), &back)
+	require.ErrorAs(t, replyError(errorReply(fmt.Errorf("remove: %w", few))), &back)
 	require.Equal(t, few.Error(), back.Error())
 
-	require.ErrorIs(t, errorReply(fmt.Errorf("%w: somehow", ErrUnknown)).err(), ErrUnknown)
-	require.ErrorIs(t, errorReply(fmt.Errorf("%w: somehow", ErrUnavailable)).err(), ErrUnavailable)
-	require.ErrorIs(t, errorReply(fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)).err(), errNotLeading)
-	require.Equal(t, byte(replyFailed), errorReply(&RefusedError{"a rule"}).status)
+	require.ErrorIs(t, replyError(errorReply(fmt.Errorf("%w: somehow", ErrUnknown))), ErrUnknown)
+	require.ErrorIs(t, replyError(errorReply(fmt.Errorf("%w: somehow", ErrUnavailable))), ErrUnavailable)
+	require.ErrorIs(t, replyError(errorReply(fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading))), errNotLeading)
+	require.Equal(t, byte(transport.ReplyFailed), errorReply(&member.RefusedError{Reason: "a rule"}).Status)
 }

@@ -8,22 +8,26 @@ import (
 
 	"github.com/hashicorp/go-memdb"
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // fsm gives raft's log to the core. Its methods are called by one goroutine of
 // raft, Persist by another.
 type fsm struct {
-	core        *core
+	core        *machine.State
 	fatal       func(error)
 	stop        <-chan struct{} // closed when snapshots under way are to be given up
 	beforeApply func()          // for tests
-	entries     []logEntry      // buffer of ApplyBatch
+	entries     []machine.Entry // buffer of ApplyBatch
 	lastApplied uint64          // index of the last entry that raft gave
 
-	snapshots     *snapshotStore
+	snapshots     *store.Snapshots
 	restoredIndex uint64 // index of the snapshot that raft began with
 	replay        localReplay
-	marker        *commitMarker
+	marker        *integrity.CommitMarker
 
 	running  atomic.Bool // raft has started: what is restored now was installed
 	installs installWatch
@@ -31,7 +35,7 @@ type fsm struct {
 
 var _ raft.BatchingFSM = (*fsm)(nil)
 
-func newFSM(c *core, fatal func(error), s *snapshotStore, done *commitMarker) *fsm {
+func newFSM(c *machine.State, fatal func(error), s *store.Snapshots, done *integrity.CommitMarker) *fsm {
 	return &fsm{core: c, fatal: fatal, snapshots: s, marker: done, replay: localReplay{ready: make(chan struct{})}}
 }
 
@@ -46,11 +50,11 @@ func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
 	steps := f.entries[:0]
 	for _, l := range logs {
 		if f.isNew(l) {
-			steps = append(steps, logEntry{index: l.Index, data: l.Data})
+			steps = append(steps, machine.Entry{Index: l.Index, Data: l.Data})
 		}
 	}
 	if len(steps) > 0 {
-		if err := f.core.apply(steps); err != nil {
+		if err := f.core.Apply(steps); err != nil {
 			f.fatal(err)
 			panic("cluster: Config.Fatal returned after: " + err.Error())
 		}
@@ -58,13 +62,13 @@ func (f *fsm) ApplyBatch(logs []*raft.Log) []any {
 	i := 0
 	for j, l := range logs {
 		if f.isNew(l) {
-			responses[j] = steps[i].outcomes
+			responses[j] = steps[i].Outcomes
 			i++
 		}
 	}
 	end := logs[len(logs)-1]
 	f.lastApplied = end.Index
-	f.marker.advance(logPosition{end.Index, end.Term})
+	f.marker.Advance(integrity.Position{Index: end.Index, Term: end.Term})
 	if f.running.Load() {
 		f.installs.applied(end.Index)
 	}
@@ -88,16 +92,16 @@ func (f *fsm) Restore(r io.ReadCloser) error {
 	if f.running.Load() {
 		<-f.replay.ready
 	}
-	if err := f.core.restore(r); err != nil {
+	if err := f.core.Restore(r); err != nil {
 		return err
 	}
 	if !f.running.Load() {
-		f.restoredIndex = f.snapshots.openedIndex.Load()
+		f.restoredIndex = f.snapshots.OpenedIndex.Load()
 		return nil
 	}
 	f.replay.through = 0 // the state is that of the snapshot
-	f.marker.replace(logPosition{index: f.core.progress.applied()})
-	if f.installs.installed(f.core.progress.applied()) {
+	f.marker.Replace(integrity.Position{Index: f.core.Applied()})
+	if f.installs.installed(f.core.Applied()) {
 		f.fatal(ErrLivelock)
 	}
 	return nil
@@ -118,28 +122,28 @@ func (f *fsm) Snapshot() (raft.FSMSnapshot, error) {
 	if f.lastApplied < f.replay.through {
 		return nil, raft.ErrNothingNewToSnapshot
 	}
-	s := &fsmSnapshot{schema: f.core.schema, stop: f.stop, observer: f.core.observer}
-	f.core.progress.with(func(index uint64) { s.txn, s.applied = f.core.view(), index })
+	s := &fsmSnapshot{core: f.core, stop: f.stop, flush: f.core.Flush}
+	s.txn, s.applied = f.core.ViewIndex()
 	return s, nil
 }
 
 // fsmSnapshot is written while commands are applied to newer versions.
 type fsmSnapshot struct {
-	schema   *schema
-	txn      *memdb.Txn
-	applied  uint64
-	stop     <-chan struct{}
-	observer ApplyObserver
+	core    *machine.State
+	txn     *memdb.Txn
+	applied uint64
+	stop    <-chan struct{}
+	flush   func() error // called before the state is written; may be nil
 }
 
 // Persist implements raft.FSMSnapshot. raft cancels the sink on an error.
 func (s *fsmSnapshot) Persist(sink raft.SnapshotSink) error {
-	if s.observer != nil {
-		if err := s.observer.Flush(); err != nil {
+	if s.flush != nil {
+		if err := s.flush(); err != nil {
 			return fmt.Errorf("write snapshot: %w", err)
 		}
 	}
-	if err := s.schema.writeSnapshot(sink, s.txn, s.applied, s.stop); err != nil {
+	if err := s.core.WriteSnapshot(sink, s.txn, s.applied, s.stop); err != nil {
 		return fmt.Errorf("write snapshot: %w", err)
 	}
 	return sink.Close()

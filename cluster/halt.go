@@ -1,11 +1,8 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"time"
-
-	"github.com/hashicorp/go-memdb"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
@@ -20,36 +17,7 @@ const (
 	// leastHalt is the shortest halt that is written to the log. What nodes know of
 	// each other may be two rounds of status queries old.
 	leastHalt = 2 * watchdogInterval
-	// mostHalt is how much of one halt counts. Longer outages count as time that
-	// passed, beyond this much.
-	mostHalt = 24 * time.Hour
 )
-
-// endHalt adds the length of a halt to the sum of all halts.
-type endHalt struct {
-	Length int64 `cbor:"1,keyasint"` // ms
-}
-
-func (*endHalt) Kind() command.Kind { return kindHalt }
-
-// Decide writes the status row, from which core takes the sum.
-func (c *endHalt) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
-	s := readStatus(txn)
-	s.Halted += min(max(c.Length, 0), mostHalt.Milliseconds())
-	return acceptMember("", command.Change{Table: statusTable, Row: &s})
-}
-
-// haltEntry encodes an endHalt as a log entry. at, in milliseconds since the Unix
-// epoch, is its stamp, and length is in milliseconds.
-func (s *schema) haltEntry(id command.ID, at, length int64) ([]byte, error) {
-	var buf bytes.Buffer
-	c, err := s.encodeCommand(&endHalt{Length: length}, id, false, &buf)
-	if err != nil {
-		return nil, err
-	}
-	c.at = at
-	return appendCommand(appendBatch(nil, 1), &c), nil
-}
 
 // recordLive records that this node, as the leader, decides at the stamp at. If that
 // ends a halt, it puts the halt into the log first. buildEntries calls it before
@@ -59,7 +27,7 @@ func (n *Node) recordLive(at int64) {
 	defer n.live.haltMu.Unlock()
 	// Without Config.Elapsed the clock may be set at will, as in tests. A step of it
 	// while this node leads is no halt.
-	from, length := n.live.record(at, n.core.at.Load(), n.config.Elapsed != nil)
+	from, length := n.live.record(at, n.core.StateTime(), n.config.Elapsed != nil)
 	if length < leastHalt {
 		return
 	}
@@ -67,7 +35,7 @@ func (n *Node) recordLive(at int64) {
 	err := n.newCommandID(&id)
 	var entry []byte
 	if err == nil {
-		entry, err = n.core.schema.haltEntry(id, at, length.Milliseconds())
+		entry, err = n.core.HaltEntry(id, at, length.Milliseconds())
 	}
 	if err != nil {
 		n.log.Warn("cluster: the length of an outage was not recorded, it counts against retries", "error", err)
@@ -84,7 +52,7 @@ func (n *Node) recordLive(at int64) {
 
 // Halted returns the sum of all halts, in milliseconds, as of the state that this
 // node has applied. It may be newer than a View taken before. See Meta.Halted.
-func (n *Node) Halted() int64 { return n.core.halted.Load() }
+func (n *Node) Halted() int64 { return n.core.Halted() }
 
 // collectLive asks the voters until when commands could be decided, and has this node,
 // which is about to lead, go on from the newest answer. It returns false if no

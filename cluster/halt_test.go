@@ -11,6 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
 // startedLater is the configuration of a node that was stopped for a while.
@@ -22,7 +24,7 @@ func startedLater(c cluster.Config, d time.Duration) cluster.Config {
 // haltOf is how long nothing could be decided, once a node leads and says so.
 func haltOf(t *testing.T, n *cluster.Node) time.Duration {
 	t.Helper()
-	_, index, err := n.Propose(t.Context(), &set{Name: "after"})
+	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "after"})
 	require.NoError(t, err)
 	_, err = n.ViewAt(t.Context(), index)
 	require.NoError(t, err)
@@ -35,7 +37,7 @@ func TestRestartIsAHalt(t *testing.T) {
 	const away = 5 * time.Minute
 	c := config(t, "")
 	n := open(t, c)
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	require.Zero(t, n.Halted(), "a first start ends no halt")
 	shut(t, n)
@@ -62,13 +64,13 @@ func TestHaltOnABusyDisk(t *testing.T) {
 	gate := newGate()
 	c := config(t, "")
 	c.QueueTimeout = time.Hour
-	c.Elapsed = cluster.Elapsed()
+	c.Elapsed = watchdog.Elapsed()
 	n := open(t, cluster.WithHooks(c, cluster.Hooks{
 		Logs: func(l raft.LogStore) raft.LogStore { return &stallingLogs{l, gate} },
 	}))
 	gate.shut()
 	var told sync.WaitGroup
-	told.Go(func() { _, _, _ = n.Propose(t.Context(), &set{Name: "a"}) })
+	told.Go(func() { _, _, _ = n.Propose(t.Context(), &machinetest.Set{Name: "a"}) })
 	gate.waitBlocked(t)
 	later := time.Now().Add(time.Minute).UnixMilli()
 	told.Go(func() { cluster.RecordLive(n, later) })
@@ -88,15 +90,6 @@ func TestHaltOnABusyDisk(t *testing.T) {
 	told.Wait()
 	<-known
 	require.Eventually(t, func() bool { return n.Halted() > 50_000 }, 20*time.Second, time.Millisecond)
-}
-
-// TestHaltCountsADayAtMost.
-func TestHaltCountsADayAtMost(t *testing.T) {
-	m := cluster.NewMemory(toy(), fixedNow)
-	m.Halt(25 * time.Hour)
-	m.Halt(-time.Hour)
-	m.Halt(time.Second)
-	require.Equal(t, 24*time.Hour+time.Second, time.Duration(cluster.HaltedOf(m))*time.Millisecond)
 }
 
 // waitLive waits until every node knows of a moment that is a while later.

@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // TestTwoIDs: one of them is another node's, which the others would take this one
@@ -22,7 +23,7 @@ func TestTwoIDs(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, []byte("0123456789abcdef"), 0o600))
 	requireDataLost(t, tr.confs[i])
-	require.ErrorIs(t, cluster.Recover(tr.confs[i], nil), cluster.ErrDataLost)
+	require.ErrorIs(t, cluster.Recover(tr.confs[i], nil), store.ErrDataLost)
 	_, err = cluster.Open(t.Context(), tr.confs[i])
 	require.ErrorContains(t, err, path)
 	require.ErrorContains(t, err, id)

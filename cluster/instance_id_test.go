@@ -12,6 +12,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // relisten gives a node that was shut its listener again.
@@ -35,7 +40,7 @@ func requireDataLost(t testing.TB, c cluster.Config) {
 	if err == nil {
 		shut(t, n)
 	}
-	require.ErrorIs(t, err, cluster.ErrDataLost)
+	require.ErrorIs(t, err, store.ErrDataLost)
 	require.ErrorContains(t, err, "mintmark cluster replace")
 }
 
@@ -61,7 +66,7 @@ func TestNodeThatLostItsLogAlone(t *testing.T) {
 			copyFolder(t, c.Dir, kept)
 			drop(t, c.Dir, lost...)
 			tr.relisten(i)
-			member, err := cluster.IsMember(c.Dir)
+			member, err := integrity.IsMember(c.Dir)
 			require.NoError(t, err)
 			require.True(t, member, name)
 			requireDataLost(t, tr.confs[i])
@@ -85,9 +90,9 @@ func TestMemberDoesNotJoinAnew(t *testing.T) {
 	shut(t, tr.nodes[3])
 
 	drop(t, c.Dir, "log", "snapshots", "peers.json")
-	require.ErrorIs(t, tr.joinBy(t.Context(), c, token), cluster.ErrDataLost)
+	require.ErrorIs(t, tr.joinBy(t.Context(), c, token), store.ErrDataLost)
 	drop(t, c.Dir, "node.instance")
-	var refused *cluster.RefusedError
+	var refused *member.RefusedError
 	err = tr.joinBy(t.Context(), c, token)
 	require.ErrorAs(t, err, &refused)
 	require.ErrorContains(t, err, "lost its data")
@@ -113,7 +118,7 @@ func TestLostSnapshots(t *testing.T) {
 	c := config(t, "")
 	n := open(t, withFewTrailingLogs(c))
 	for range 10 {
-		require.NoError(t, n.Raft().Apply(cluster.Checkpoint(), time.Second).Error())
+		require.NoError(t, n.Raft().Apply(machine.CheckpointEntry(), time.Second).Error())
 	}
 	require.NoError(t, n.Snapshot())
 	first, err := n.Logs().FirstIndex()
@@ -131,7 +136,7 @@ func TestDamagedSnapshots(t *testing.T) {
 	n := open(t, withFewTrailingLogs(c))
 	for range 2 {
 		for range 10 {
-			require.NoError(t, n.Raft().Apply(cluster.Checkpoint(), time.Second).Error())
+			require.NoError(t, n.Raft().Apply(machine.CheckpointEntry(), time.Second).Error())
 		}
 		require.NoError(t, n.Snapshot())
 	}
@@ -156,7 +161,7 @@ func TestFirstStartCutShort(t *testing.T) {
 	shut(t, open(t, c))
 	drop(t, c.Dir, "node.instance") // the last that is written
 	n := open(t, c)
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	require.FileExists(t, filepath.Join(c.Dir, "node.instance"))
 
@@ -168,7 +173,7 @@ func TestFirstStartCutShort(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(c.Dir, "log", "*.wal"))
 	require.NoError(t, err)
 	require.NotEmpty(t, left)
-	member, err := cluster.IsMember(c.Dir)
+	member, err := integrity.IsMember(c.Dir)
 	require.NoError(t, err)
 	require.False(t, member)
 	c = networked(t, c.Dir, "n1")
@@ -179,7 +184,7 @@ func TestFirstStartCutShort(t *testing.T) {
 func TestRecoverAfterLoss(t *testing.T) {
 	c := config(t, "")
 	n := open(t, c)
-	_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: 7})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 7})
 	require.NoError(t, err)
 	require.NoError(t, n.Snapshot())
 	shut(t, n)
@@ -187,12 +192,12 @@ func TestRecoverAfterLoss(t *testing.T) {
 	requireDataLost(t, c)
 	require.NoError(t, cluster.Recover(c, nil))
 	n = open(t, c)
-	require.Equal(t, uint64(7), find(n.View(), "a").Value)
+	require.Equal(t, uint64(7), machinetest.Find(n.View(), "a").Value)
 	shut(t, n)
 	drop(t, c.Dir, "log", "snapshots")
 	err = cluster.Recover(c, nil)
 	require.ErrorContains(t, err, "no data")
-	require.False(t, errors.Is(err, cluster.ErrDataLost))
+	require.False(t, errors.Is(err, store.ErrDataLost))
 }
 
 // copyFolder copies a node's folder, with the modes of its files as cp -a does.

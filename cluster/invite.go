@@ -3,54 +3,43 @@ package cluster
 import (
 	"context"
 	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
-	"encoding/hex"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // Invite makes a join token for a node that will have the given name. With
 // replaces, a member's name, that member goes when the new one has become a
 // voter. The error is a *RefusedError where a rule stands against it.
 func (n *Node) Invite(ctx context.Context, name, replaces string, lifetime time.Duration) (token string, expires time.Time, err error) {
-	a := n.peerList.authority()
+	a := n.folder.PeerList.Authority()
 	if a == nil {
-		return "", time.Time{}, &RefusedError{"this node has no network for others to join: run it with mintmark serve"}
+		return "", time.Time{}, &member.RefusedError{Reason: "this node has no network for others to join: run it with mintmark serve"}
 	}
 	if replaces != "" {
-		old := memberNamed(n.View(), replaces)
+		old := member.Named(n.View(), replaces)
 		if old == nil {
-			return "", time.Time{}, &NoNodeError{replaces}
+			return "", time.Time{}, &member.NoNodeError{Name: replaces}
 		}
 		replaces = old.ID
 	}
-	var secret [tokenSecret]byte
-	if _, err := io.ReadFull(rand.Reader, secret[:]); err != nil {
-		return "", time.Time{}, fmt.Errorf("make a join token: %w", err)
+	secret, err := member.NewTokenSecret(rand.Reader)
+	if err != nil {
+		return "", time.Time{}, err
 	}
-	if _, err := n.decide(ctx, &addInvite{
-		ID: inviteID(secret[:]), Name: name, Lifetime: lifetime.Milliseconds(), Replaces: replaces,
+	if _, err := n.decide(ctx, &member.AddInvite{
+		ID: member.InviteID(secret), Name: name, Lifetime: lifetime.Milliseconds(), Replaces: replaces,
 	}); err != nil {
 		return "", time.Time{}, n.explainUnavailable(ctx, err)
 	}
-	print, err := hex.DecodeString(a.ID)
-	if err != nil {
-		return "", time.Time{}, fmt.Errorf("read the authority's fingerprint: %w", err)
-	}
-	raw := append([]byte{tokenVersion}, print...)
-	raw = append(raw, secret[:]...)
-	return tokenPrefix + base64.RawURLEncoding.EncodeToString(raw), n.config.Now().Add(lifetime), nil
-}
-
-func inviteID(secret []byte) string {
-	sum := sha256.Sum256(append([]byte("mintmark join "), secret...))
-	return hex.EncodeToString(sum[:])
+	token, err = member.FormatToken(a.ID, secret)
+	return token, n.config.Now().Add(lifetime), err
 }
 
 // An Invitation is a join token that nobody has used yet.
@@ -71,13 +60,13 @@ func (n *Node) Invitations(ctx context.Context) (open []Invitation, stale bool) 
 }
 
 func (n *Node) invitations(view *memdb.Txn) (open []Invitation) {
-	now := max(readStatus(view).At, n.config.Now().UnixMilli())
-	for _, i := range list[invite](view, invitesTable) {
+	now := max(machine.ReadStatus(view).At, n.config.Now().UnixMilli())
+	for _, i := range member.Invites(view) {
 		if i.Node != "" || now >= i.Expires {
 			continue
 		}
 		one := Invitation{Name: i.Name, Expires: time.UnixMilli(i.Expires)}
-		if old := find[Member](view, membersTable, i.Replaces); old != nil {
+		if old := member.ByID(view, i.Replaces); old != nil {
 			one.Replaces = old.Name
 		}
 		open = append(open, one)
@@ -92,7 +81,7 @@ type NoInvitationError struct{ Name string }
 func (e *NoInvitationError) Error() string {
 	return "there is no invitation for a node " + e.Name + " that can be used"
 }
-func (e *NoInvitationError) Unwrap() error { return &RefusedError{e.Error()} }
+func (e *NoInvitationError) Unwrap() error { return &member.RefusedError{Reason: e.Error()} }
 
 // WithdrawInvitation makes the token for a node of the given name worthless. Its place is
 // taken by one that has run out, and that nobody was given: every version of the
@@ -104,15 +93,15 @@ func (n *Node) WithdrawInvitation(ctx context.Context, name string) error {
 	}
 	open := n.invitations(view)
 	if !slices.ContainsFunc(open, func(i Invitation) bool { return i.Name == name }) {
-		if memberNamed(view, name) != nil {
-			return &RefusedError{"node " + name + " has joined, so there is no invitation left to withdraw: mintmark cluster remove takes it out"}
+		if member.Named(view, name) != nil {
+			return &member.RefusedError{Reason: "node " + name + " has joined, so there is no invitation left to withdraw: mintmark cluster remove takes it out"}
 		}
 		return &NoInvitationError{name}
 	}
-	var nobodys [tokenSecret]byte
-	if _, err := io.ReadFull(rand.Reader, nobodys[:]); err != nil {
+	unused, err := member.NewTokenSecret(rand.Reader)
+	if err != nil {
 		return fmt.Errorf("withdraw an invitation: %w", err)
 	}
-	_, err = n.decide(ctx, &addInvite{ID: inviteID(nobodys[:]), Name: name})
+	_, err = n.decide(ctx, &member.AddInvite{ID: member.InviteID(unused), Name: name})
 	return err
 }

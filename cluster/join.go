@@ -3,40 +3,28 @@ package cluster
 import (
 	"bufio"
 	"context"
-	"crypto/ecdsa"
 	"crypto/rand"
 	"crypto/sha256"
 	"crypto/subtle"
 	"crypto/tls"
 	"crypto/x509"
-	"crypto/x509/pkix"
-	"encoding/base64"
 	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
 	"net"
-	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/hashicorp/go-memdb"
 
 	"github.com/mintmark-auth/mintmark/cluster/durable"
-)
-
-// A join token is
-//
-//	"mintmark-join-" base64url( version | SHA-256 of the authority's certificate | secret )
-//
-// The fingerprint lets the new node know the cluster, the secret lets the
-// cluster know the new node.
-const (
-	tokenPrefix  = "mintmark-join-"
-	tokenVersion = 1
-	tokenSecret  = 32
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/store"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // Join is what a node needs to become a member.
@@ -76,15 +64,15 @@ type joinRequest struct {
 }
 
 type joinAnswer struct {
-	Refused     string      `cbor:"1,keyasint,omitempty"`
-	Again       bool        `cbor:"2,keyasint,omitempty"` // nothing is decided: ask again
-	Name        string      `cbor:"3,keyasint,omitempty"`
-	Seq         uint64      `cbor:"4,keyasint,omitempty"`
-	Members     []Member    `cbor:"5,keyasint,omitempty"`
-	Authorities []authority `cbor:"6,keyasint,omitempty"`
-	Secret      []byte      `cbor:"7,keyasint,omitempty"`
-	NotMember   bool        `cbor:"8,keyasint,omitempty"` // the key is no member's, for who asks for its standing
-	HasLeader   bool        `cbor:"9,keyasint,omitempty"` // by a leader that has committed something since
+	Refused     string             `cbor:"1,keyasint,omitempty"`
+	Again       bool               `cbor:"2,keyasint,omitempty"` // nothing is decided: ask again
+	Name        string             `cbor:"3,keyasint,omitempty"`
+	Seq         uint64             `cbor:"4,keyasint,omitempty"`
+	Members     []member.Member    `cbor:"5,keyasint,omitempty"`
+	Authorities []member.Authority `cbor:"6,keyasint,omitempty"`
+	Secret      []byte             `cbor:"7,keyasint,omitempty"`
+	NotMember   bool               `cbor:"8,keyasint,omitempty"` // the key is no member's, for who asks for its standing
+	HasLeader   bool               `cbor:"9,keyasint,omitempty"` // by a leader that has committed something since
 }
 
 const (
@@ -97,26 +85,26 @@ const (
 // to the key in the folder. The error wraps a *RefusedError, or is one, where
 // another try is of no use.
 func JoinCluster(ctx context.Context, j Join) error {
-	print, secret, err := parseToken(j.Token)
+	print, secret, err := member.ParseToken(j.Token)
 	if err != nil {
 		return err
 	}
-	if err := privateDir(j.Dir); err != nil {
+	if err := store.PrivateDir(j.Dir); err != nil {
 		return fmt.Errorf("join: create data directory: %w", err)
 	}
-	if noted, err := readInstanceIDFile(j.Dir); err != nil {
+	if noted, err := integrity.ReadInstanceIDFile(j.Dir); err != nil {
 		return fmt.Errorf("join: %w", err)
 	} else if noted != nil {
-		return fmt.Errorf("join: %s says that a node has run here: %w", filepath.Join(j.Dir, instanceIDFile), ErrDataLost)
+		return fmt.Errorf("join: %s says that a node has run here: %w", filepath.Join(j.Dir, integrity.InstanceIDFile), store.ErrDataLost)
 	}
-	key, err := nodeKey(rand.Reader, j.Dir)
+	key, err := member.NodeKey(rand.Reader, j.Dir)
 	if err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
-	id, err := readNodeID(j.Dir)
+	id, err := member.ReadNodeID(j.Dir)
 	if err == nil && len(id) == 0 {
-		if id, err = newNodeID(rand.Reader); err == nil {
-			err = durable.Replace(filepath.Join(j.Dir, nodeIDFile), id)
+		if id, err = member.NewNodeID(rand.Reader); err == nil {
+			err = durable.Replace(filepath.Join(j.Dir, member.NodeIDFile), id)
 		}
 	}
 	if err != nil {
@@ -126,20 +114,20 @@ func JoinCluster(ctx context.Context, j Join) error {
 	if now == nil {
 		now = time.Now
 	}
-	own, err := selfSigned(key, string(id), now())
+	own, err := member.SelfSigned(key, string(id), now())
 	if err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
 	d := tls.Dialer{Config: &tls.Config{
-		MinVersion: tls.VersionTLS13, NextProtos: []string{protocolJoin}, Certificates: []tls.Certificate{own},
+		MinVersion: tls.VersionTLS13, NextProtos: []string{transport.ProtocolJoin}, Certificates: []tls.Certificate{own},
 		InsecureSkipVerify: true, // because VerifyConnection knows what to expect
 		VerifyConnection:   func(s tls.ConnectionState) error { return verifyPinned(s, print, now()) },
 	}}
 	c, err := d.DialContext(ctx, "tcp", j.Address)
 	if err != nil {
-		return fmt.Errorf("join: %w", wrapDialError(j.Address, err))
+		return fmt.Errorf("join: %w", transport.WrapDialError(j.Address, err))
 	}
 	defer func() { _ = c.Close() }()
 	if deadline, ok := ctx.Deadline(); ok {
@@ -153,82 +141,33 @@ func JoinCluster(ctx context.Context, j Join) error {
 	}
 	switch {
 	case err != nil:
-		return fmt.Errorf("join: %w", wrapDialError(j.Address, err))
+		return fmt.Errorf("join: %w", transport.WrapDialError(j.Address, err))
 	case a.Again:
 		return fmt.Errorf("join by %s: %s", j.Address, a.Refused)
 	case a.Refused != "":
-		return &RefusedError{a.Refused}
+		return &member.RefusedError{Reason: a.Refused}
 	case len(a.Members) == 0 || len(a.Authorities) == 0:
 		return fmt.Errorf("join by %s: the answer is not complete", j.Address)
 	}
 	if why := nameMismatch(j.Name, a.Name); why != "" {
-		return &RefusedError{why}
+		return &member.RefusedError{Reason: why}
 	}
 	if err := j.StoreSecret(a.Secret); err != nil {
 		return fmt.Errorf("join: %w", err)
 	}
-	r := &peerList{path: filepath.Join(j.Dir, peersFile)}
-	return r.replace(peerListData{Seq: a.Seq, Members: a.Members, Authorities: a.Authorities})
-}
-
-const nodeIDFile = "node.id"
-
-// readNodeID is the id under which a folder joined, nil if it has not.
-func readNodeID(dir string) ([]byte, error) {
-	id, err := os.ReadFile(filepath.Join(dir, nodeIDFile))
-	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil
-	}
-	if err != nil {
-		return nil, fmt.Errorf("read node id: %w", err)
-	}
-	if id = []byte(strings.TrimSpace(string(id))); !isNodeID(string(id)) {
-		return nil, fmt.Errorf("%s is damaged, it does not hold a node id: move it away and start the node again; one that has run has its id in its log too", filepath.Join(dir, nodeIDFile))
-	}
-	return id, nil
-}
-
-func parseToken(token string) (print, secret []byte, err error) {
-	bad := &RefusedError{"this is not a join token: mintmark cluster invite prints one"}
-	text, ok := strings.CutPrefix(strings.TrimSpace(token), tokenPrefix)
-	if !ok {
-		return nil, nil, bad
-	}
-	raw, err := base64.RawURLEncoding.Strict().DecodeString(text)
-	if err != nil || len(raw) != 1+sha256.Size+tokenSecret || raw[0] != tokenVersion {
-		return nil, nil, bad
-	}
-	return raw[1 : 1+sha256.Size], raw[1+sha256.Size:], nil
-}
-
-// selfSigned is how a node that has no certificate yet shows its key: the
-// handshake proves that it has the private half.
-func selfSigned(key *ecdsa.PrivateKey, id string, now time.Time) (tls.Certificate, error) {
-	serial, err := newSerial(rand.Reader)
-	if err != nil {
-		return tls.Certificate{}, err
-	}
-	template := &x509.Certificate{
-		SerialNumber: serial, Subject: pkix.Name{CommonName: id},
-		NotBefore: now.Add(-backdated), NotAfter: now.Add(backdated),
-	}
-	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		return tls.Certificate{}, fmt.Errorf("make a certificate: %w", err)
-	}
-	return tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key}, nil
+	return member.NewPeerList(j.Dir).Replace(member.PeerListData{Seq: a.Seq, Members: a.Members, Authorities: a.Authorities})
 }
 
 // verifyPinned accepts the server whose certificate is from the authority that the
 // token names.
 func verifyPinned(s tls.ConnectionState, print []byte, now time.Time) error {
-	if len(s.PeerCertificates) != 2 || s.NegotiatedProtocol != protocolJoin {
+	if len(s.PeerCertificates) != 2 || s.NegotiatedProtocol != transport.ProtocolJoin {
 		return errors.New("whoever answers is not a Mintmark node")
 	}
 	leaf, root := s.PeerCertificates[0], s.PeerCertificates[1]
 	sum := sha256.Sum256(root.Raw)
 	if subtle.ConstantTimeCompare(sum[:], print) != 1 {
-		return &RefusedError{"whoever answers belongs to another cluster than the join token, or its authority was changed since the token was made: make another one (mintmark cluster invite)"}
+		return &member.RefusedError{Reason: "whoever answers belongs to another cluster than the join token, or its authority was changed since the token was made: make another one (mintmark cluster invite)"}
 	}
 	pool := x509.NewCertPool()
 	pool.AddCert(root)
@@ -254,7 +193,7 @@ func (n *Node) serveJoin(c *tls.Conn, key []byte) {
 	}
 	a := n.admit(ctx, q, key)
 	if a.Refused != "" {
-		n.network.joining.refusals.warn(n.log.Warn, "cluster: a node was not let in", c.RemoteAddr(), a.Refused)
+		n.network.WarnNotAdmitted(c.RemoteAddr(), a.Refused)
 	} else {
 		n.log.Info("cluster: a node was let in", "name", a.Name, "address", q.Address)
 	}
@@ -273,35 +212,35 @@ func (n *Node) admit(ctx context.Context, q joinRequest, key []byte) joinAnswer 
 		return joinAnswer{Refused: "this node lets nobody in"}
 	}
 	again := func(err error) joinAnswer { return joinAnswer{Again: true, Refused: err.Error()} }
-	id := inviteID(q.Secret)
-	if find[invite](n.View(), invitesTable, id) == nil {
+	id := member.InviteID(q.Secret)
+	if member.InviteByID(n.View(), id) == nil {
 		if err := n.unauthenticatedBarrier(ctx); err != nil {
 			return again(err)
 		}
-		if find[invite](n.View(), invitesTable, id) == nil {
-			return joinAnswer{Refused: unknownInvite}
+		if member.InviteByID(n.View(), id) == nil {
+			return joinAnswer{Refused: member.UnknownInvite}
 		}
 	}
-	if i := find[invite](n.View(), invitesTable, id); i != nil {
+	if i := member.InviteByID(n.View(), id); i != nil {
 		if why := nameMismatch(q.Name, i.Name); why != "" { // before the token is used up
 			return joinAnswer{Refused: why}
 		}
 	}
-	value, _, err := n.Propose(ctx, &enroll{Invite: id, Member: Member{
+	value, _, err := n.Propose(ctx, &member.Enroll{Invite: id, Member: member.Member{
 		ID: q.ID, Address: q.Address, Key: key, Version: q.Version, Level: q.Level,
 	}})
 	if err != nil {
 		return again(err)
 	}
-	if m := value.(membership); m.Refused != "" {
+	if m := value.(member.Outcome); m.Refused != "" {
 		return joinAnswer{Refused: m.Refused}
 	}
 	view, err := n.ViewFresh(ctx)
 	if err != nil {
 		return again(err)
 	}
-	if m := find[Member](view, membersTable, q.ID); m == nil || !slices.Equal(m.Key, key) {
-		return joinAnswer{Refused: unknownInvite} // removed since
+	if m := member.ByID(view, q.ID); m == nil || !slices.Equal(m.Key, key) {
+		return joinAnswer{Refused: member.UnknownInvite} // removed since
 	}
 	secret, err := n.config.JoinSecret()
 	if err != nil {
@@ -311,21 +250,21 @@ func (n *Node) admit(ctx context.Context, q joinRequest, key []byte) joinAnswer 
 }
 
 func newJoinAnswer(view *memdb.Txn, id string, secret []byte) joinAnswer {
-	a := joinAnswer{Seq: readStatus(view).Seq, Secret: secret}
-	for _, m := range members(view) {
+	a := joinAnswer{Seq: machine.ReadStatus(view).Seq, Secret: secret}
+	for _, m := range member.All(view) {
 		a.Members = append(a.Members, *m)
 		if m.ID == id {
 			a.Name = m.Name
 		}
 	}
-	for _, au := range list[authority](view, authoritiesTable) {
+	for _, au := range member.Authorities(view) {
 		a.Authorities = append(a.Authorities, *au)
 	}
 	return a
 }
 
 func writeJoin(c io.Writer, v any) error {
-	body, err := encoding.Marshal(v)
+	body, err := machine.Marshal(v)
 	if err != nil {
 		return fmt.Errorf("encode: %w", err)
 	}
@@ -338,7 +277,7 @@ func readJoin(c io.Reader, into any) error {
 	in := bufio.NewReader(c)
 	var length [4]byte
 	if _, err := io.ReadFull(in, length[:]); err != nil {
-		return noEOF(err)
+		return err
 	}
 	size := binary.BigEndian.Uint32(length[:])
 	if size > maxJoin {
@@ -346,7 +285,15 @@ func readJoin(c io.Reader, into any) error {
 	}
 	b := make([]byte, size)
 	if _, err := io.ReadFull(in, b); err != nil {
-		return noEOF(err)
+		return err
 	}
-	return decoding.Unmarshal(b, into)
+	return machine.Unmarshal(b, into)
+}
+
+// nameMismatch is why a node may not join by an invitation; "" where it may.
+func nameMismatch(wanted, invited string) string {
+	if wanted == "" || wanted == invited {
+		return ""
+	}
+	return fmt.Sprintf("the join token is for node %s, and this node shall be %s (see --name)", invited, wanted)
 }

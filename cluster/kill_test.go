@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 const killDir = "CLUSTER_TEST_KILL_DIR"
@@ -35,7 +36,7 @@ func TestMain(m *testing.M) {
 func victim(dir string) {
 	n, err := cluster.Open(context.Background(), cluster.Config{
 		Bootstrap: true,
-		Dir:       dir, Machine: toy(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		Dir:       dir, Machine: machinetest.Toy(), Logger: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		SegmentSize: 64 << 10, SnapshotInterval: 50 * time.Millisecond, SnapshotThreshold: 20,
 	})
 	if err != nil {
@@ -46,7 +47,7 @@ func victim(dir string) {
 	for i := range 8 {
 		wg.Go(func() {
 			name := strconv.Itoa(i)
-			for known := find(n.View(), name).Value; ; known++ {
+			for known := machinetest.Find(n.View(), name).Value; ; known++ {
 				r, _, err := proposeRaise(context.Background(), n, name, known)
 				if err != nil || !r.OK {
 					fmt.Println("error", r, err)
@@ -75,7 +76,7 @@ func TestKilledNodeKeepsItsWord(t *testing.T) {
 
 		n := open(t, config(t, dir))
 		for name, value := range acknowledged {
-			has := find(n.View(), name).Value
+			has := machinetest.Find(n.View(), name).Value
 			require.GreaterOrEqual(t, has, value, "register %s lost a raise", name)
 			require.LessOrEqual(t, has, value+1, "register %s: only one raise was under way", name)
 		}

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"syscall"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/election"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // deadLeaderTimeout is for how long there may be no word from a leader whose port refuses
 // connections: for more than heartbeats are apart, which is a fifth of the
 // election timeout at most.
-const deadLeaderTimeout = electionTimeout / 3
+const deadLeaderTimeout = transport.ElectionTimeout / 3
 
 // leaderProbeInterval is between two looks at a leader that can't be connected with; it
 // grows up to a second.
@@ -28,10 +31,10 @@ func (n *Node) watchLeaderConn() {
 	defer cancel()
 	pause := leaderProbeInterval
 	for ctx.Err() == nil {
-		w := n.leader.route()
-		if w.leading || !n.otherLeads(w) {
+		w := n.leader.Route()
+		if w.Leading || !w.OtherLeads(n.ID()) {
 			select {
-			case <-w.changed:
+			case <-w.Changed:
 			case <-ctx.Done():
 			}
 			continue
@@ -55,16 +58,16 @@ func (n *Node) watchLeaderConn() {
 
 // leaderProcessGone says whether the leader's port refuses a connection. Where there
 // is one, which met says, it waits until it breaks.
-func (n *Node) leaderProcessGone(ctx context.Context, w route) (gone, met bool) {
-	dialing, cancel := context.WithTimeout(ctx, dialTimeout)
+func (n *Node) leaderProcessGone(ctx context.Context, w election.Route) (gone, met bool) {
+	dialing, cancel := context.WithTimeout(ctx, transport.DialTimeout)
 	defer cancel()
-	c, err := n.peer(dialing, w.leader)
+	c, err := n.peers.Connect(dialing, w.Leader)
 	if err != nil {
 		return errors.Is(err, syscall.ECONNREFUSED), false
 	}
 	select {
-	case <-c.done: // the next look tells
-	case <-w.leaderChanged:
+	case <-c.Broken(): // the next look tells
+	case <-w.LeaderChanged:
 	case <-ctx.Done():
 	}
 	return false, true

@@ -10,6 +10,9 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // raft misses a leader late, and once in a while very late: each follower looks
@@ -28,10 +31,6 @@ import (
 // leaderLossTimeout is for how long there may be no word from a leader, which sends
 // more than five heartbeats in an election timeout.
 func leaderLossTimeout(electionTimeout time.Duration) time.Duration { return electionTimeout * 5 / 4 }
-
-// campaignInterval is between the moments at which voters that miss a leader try, one
-// after the other, to take its place: an election takes less, on a slow disk too.
-const campaignInterval = 400 * time.Millisecond
 
 // watchLastContact has this node see to another leader when there is no word from one.
 func (n *Node) watchLastContact() {
@@ -75,7 +74,7 @@ func (n *Node) lastLeaderContact() time.Time {
 // heard from the leader.
 func (n *Node) InTouch() bool {
 	leading, _ := n.Leading()
-	return leading || time.Since(n.raft.LastContact()) < leaderLossTimeout(electionTimeout)
+	return leading || time.Since(n.raft.LastContact()) < leaderLossTimeout(transport.ElectionTimeout)
 }
 
 // leaderLost waits until there was no word from a leader for that long, and says
@@ -117,17 +116,17 @@ func (c *lossReport) campaignsBefore(o *lossReport) bool {
 	return cmp.Or(cmp.Compare(o.Last, c.Last), cmp.Compare(c.ID, o.ID)) < 0
 }
 
-// serveLossReport answers opLeaderLoss.
-func (n *Node) serveLossReport(ctx context.Context, body []byte) reply {
+// serveLossReport answers OpLeaderLoss.
+func (n *Node) serveLossReport(ctx context.Context, body []byte) transport.Reply {
 	if len(body) != 4 {
-		return reply{replyFailed, []byte("a question without a time")}
+		return transport.Reply{Status: transport.ReplyFailed, Body: []byte("a question without a time")}
 	}
 	c := n.lossReport(ctx, time.Duration(binary.BigEndian.Uint32(body))*time.Millisecond)
-	b, err := encoding.Marshal(c)
+	b, err := machine.Marshal(c)
 	if err != nil {
-		return reply{replyFailed, fmt.Appendf(nil, "encode loss report: %v", err)}
+		return transport.Reply{Status: transport.ReplyFailed, Body: fmt.Appendf(nil, "encode loss report: %v", err)}
 	}
-	return reply{replyOK, b}
+	return transport.Reply{Status: transport.ReplyOK, Body: b}
 }
 
 func (n *Node) askLossReport(ctx context.Context, id string, patience time.Duration) (c lossReport, err error) {
@@ -135,14 +134,14 @@ func (n *Node) askLossReport(ctx context.Context, id string, patience time.Durat
 		return n.lossReport(ctx, patience), nil
 	}
 	question := binary.BigEndian.AppendUint32(nil, uint32(patience.Milliseconds()))
-	answer, err := n.ask(ctx, id, nil, opLeaderLoss, question, patience+statusTimeout)
+	answer, err := n.peers.Ask(ctx, id, nil, transport.OpLeaderLoss, question, patience+statusTimeout)
 	switch {
 	case err != nil:
 		return c, err
-	case answer.status != replyOK:
-		return c, answer.err()
+	case answer.Status != transport.ReplyOK:
+		return c, replyError(answer)
 	}
-	if err := decoding.Unmarshal(answer.body, &c); err != nil {
+	if err := machine.Unmarshal(answer.Body, &c); err != nil {
 		return c, fmt.Errorf("decode loss report: %w", err)
 	}
 	return c, nil
@@ -179,7 +178,7 @@ func (n *Node) lossReports(ctx context.Context, patience time.Duration) []lossRe
 // replaceLeader has this node campaign in its turn, if a majority of
 // the voters has heard from no leader for that long.
 func (n *Node) replaceLeader(ctx context.Context, patience time.Duration) {
-	lost := n.leader.route().leader
+	lost := n.leader.Route().Leader
 	missing := n.lossReports(ctx, patience)
 	mine := n.lossReport(ctx, patience)
 	if missing == nil || !mine.CanCampaign {
@@ -211,12 +210,12 @@ func (n *Node) newLeaderWithin(ctx context.Context, before string, moment time.D
 	ctx, cancel := context.WithTimeout(ctx, moment)
 	defer cancel()
 	for {
-		w := n.leader.route()
-		if w.leader != "" && w.leader != before {
+		w := n.leader.Route()
+		if w.Leader != "" && w.Leader != before {
 			return true
 		}
 		select {
-		case <-w.leaderChanged:
+		case <-w.LeaderChanged:
 		case <-ctx.Done():
 			return false
 		}

@@ -31,12 +31,12 @@ func (e *LevelError) Is(target error) bool { return target == ErrUnavailable }
 // allowed withholds a command that this cluster's level does not have. The level
 // never falls, so what is allowed here is so wherever in the log it ends up.
 func (n *Node) allowed(k command.Kind) error {
-	needs, has := n.core.schema.since[k], n.core.level.Load()
+	needs, has := n.core.Since(k), n.core.Level()
 	if needs <= has {
 		return nil
 	}
 	e := &LevelError{Needs: needs, Has: has}
-	for _, m := range n.peerList.get().Members {
+	for _, m := range n.folder.PeerList.Get().Members {
 		if m.Level < needs {
 			version := m.Version
 			if version == "" {
@@ -48,21 +48,8 @@ func (n *Node) allowed(k command.Kind) error {
 	return e
 }
 
-// checkSince refuses a table of levels that the machine itself does not reach.
-func checkSince(m Machine) error {
-	for kind, level := range m.Since {
-		if level > m.Level {
-			return fmt.Errorf("command kind %d needs level %d, and the machine has %d", kind, level, m.Level)
-		}
-	}
-	return nil
-}
-
-// checkLevel refuses a program that is older than the cluster its folder belongs
+// CheckLevel refuses a program that is older than the cluster its folder belongs
 // to, before it takes part in anything.
 func (n *Node) checkLevel() error {
-	if has, supports := n.peerList.get().Level, n.core.schema.level; has > supports {
-		return levelError(has, supports)
-	}
-	return nil
+	return n.core.CheckLevel(n.folder.PeerList.Get().Level)
 }

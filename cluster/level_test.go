@@ -13,25 +13,27 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 // newer is the toy with a kind that came with level 2, older is the program
 // before it.
-func newer() cluster.Machine {
-	m := toy()
-	m.Level, m.Since = 2, map[command.Kind]uint32{kindForget: 2}
+func newer() machine.Machine {
+	m := machinetest.Toy()
+	m.Level, m.Since = 2, map[command.Kind]uint32{machinetest.KindForget: 2}
 	return m
 }
 
-func older() cluster.Machine {
-	m := toy()
+func older() machine.Machine {
+	m := machinetest.Toy()
 	m.Level, m.Commands = 1, maps.Clone(m.Commands)
-	delete(m.Commands, kindForget)
+	delete(m.Commands, machinetest.KindForget)
 	return m
 }
 
 // upgrade restarts a node with another program.
-func (tr *cluster3) upgrade(i int, m cluster.Machine, version string) {
+func (tr *cluster3) upgrade(i int, m machine.Machine, version string) {
 	tr.t.Helper()
 	shut(tr.t, tr.nodes[i])
 	l, err := net.Listen("tcp", tr.confs[i].Network.Advertise)
@@ -62,7 +64,7 @@ func TestRollingUpgrade(t *testing.T) {
 	tr.waitLevel(1)
 	for i := range 3 {
 		tr.upgrade(i, newer(), "v2")
-		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a", Value: uint64(i)})
+		_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: "a", Value: uint64(i)})
 		require.NoError(t, err)
 		if i == 2 {
 			break
@@ -74,7 +76,7 @@ func TestRollingUpgrade(t *testing.T) {
 			}, 20*time.Second, 10*time.Millisecond)
 			tr.settle(3)
 			for j := range i + 1 {
-				_, _, err := tr.nodes[j].Propose(t.Context(), &forget{Name: "a"})
+				_, _, err := tr.nodes[j].Propose(t.Context(), &machinetest.Forget{Name: "a"})
 				var level *cluster.LevelError
 				require.ErrorAs(t, err, &level)
 				require.ErrorIs(t, err, cluster.ErrUnavailable)
@@ -89,7 +91,7 @@ func TestRollingUpgrade(t *testing.T) {
 	}
 	tr.waitLevel(2)
 	for _, n := range tr.nodes {
-		_, _, err := n.Propose(t.Context(), &forget{Name: "a"})
+		_, _, err := n.Propose(t.Context(), &machinetest.Forget{Name: "a"})
 		require.NoError(t, err)
 	}
 	tr.requireSameState()
@@ -146,9 +148,9 @@ func TestLevelOfANodeAlone(t *testing.T) {
 			c.Machine = newer()
 			n := open(t, c)
 			require.Equal(t, uint32(2), n.Stats().Level)
-			_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+			_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 			require.NoError(t, err)
-			_, _, err = n.Propose(t.Context(), &forget{Name: "a"})
+			_, _, err = n.Propose(t.Context(), &machinetest.Forget{Name: "a"})
 			require.NoError(t, err)
 		})
 	}
@@ -163,13 +165,13 @@ func TestUpgradeOfANodeAlone(t *testing.T) {
 	shut(t, n)
 	c.Machine = newer()
 	n = open(t, c)
-	_, _, err := n.Propose(t.Context(), &forget{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Forget{Name: "a"})
 	require.NoError(t, err)
 }
 
 func TestMachineReachesItsLevels(t *testing.T) {
 	c := config(t, "")
-	c.Machine.Since = map[command.Kind]uint32{kindForget: 1}
+	c.Machine.Since = map[command.Kind]uint32{machinetest.KindForget: 1}
 	_, err := cluster.Open(t.Context(), c)
 	require.ErrorContains(t, err, "needs level 1, and the machine has 0")
 	require.False(t, errors.Is(err, cluster.ErrUnavailable))

@@ -15,6 +15,8 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 func TestCloseLeavesNothing(t *testing.T) {
@@ -29,7 +31,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	for i := range 64 {
 		wg.Go(func() {
 			for j := 0; ; j++ {
-				_, _, err := n.Propose(context.Background(), &set{Name: fmt.Sprint(i), Value: uint64(j)})
+				_, _, err := n.Propose(context.Background(), &machinetest.Set{Name: fmt.Sprint(i), Value: uint64(j)})
 				if err == nil {
 					_, err = n.ViewFresh(context.Background())
 				}
@@ -50,9 +52,9 @@ func TestCloseLeavesNothing(t *testing.T) {
 	wg.Wait()
 	<-duties
 	require.NoError(t, n.Close(t.Context()), "twice is once")
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
-	require.NotZero(t, find(n.View(), "1").Seq, "views outlive the node")
+	require.NotZero(t, machinetest.Find(n.View(), "1").Seq, "views outlive the node")
 	goleak.VerifyNone(t, ignore)
 }
 
@@ -82,7 +84,9 @@ func TestFailedOpenLeavesNothing(t *testing.T) {
 // TestKilledBootstrap: a first start that ended between raft's two writes.
 func TestKilledBootstrap(t *testing.T) {
 	c := config(t, "")
-	cluster.WriteTerm(c, 1)
+	s := openStore(t, c.Dir)
+	require.NoError(t, s.Stable.SetUint64([]byte("CurrentTerm"), 1))
+	require.NoError(t, s.Close())
 	n := open(t, c)
 	require.NoError(t, n.Ready(t.Context()))
 }
@@ -100,7 +104,7 @@ func TestUnfinishedSnapshotIsDropped(t *testing.T) {
 // TestUnreadableLogStopsTheNode: carrying on would let nodes differ.
 func TestUnreadableLogStopsTheNode(t *testing.T) {
 	for name, entry := range map[string][]byte{
-		"unknown kind": cluster.Entry(cluster.EncodedCommand{Kind: 99, Body: []byte{0xa0}}),
+		"unknown kind": machinetest.Entry(machine.Encoded{Kind: 99, Body: []byte{0xa0}}),
 		"rubbish":      []byte("rubbish"),
 		"empty":        {},
 	} {
@@ -112,7 +116,7 @@ func TestUnreadableLogStopsTheNode(t *testing.T) {
 				runtime.Goexit()
 			}
 			n := open(t, c)
-			_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: 1})
+			_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
 			require.NoError(t, err)
 			n.Raft().Apply(entry, time.Second)
 			require.ErrorContains(t, <-stopped, "log entry")

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
 // Each node knows the last moment at which the cluster could decide commands. A
@@ -80,7 +82,7 @@ func (l *liveness) record(at, applied int64, tellOwn bool) (from int64, length t
 
 // open reads the file.
 func (l *liveness) open(dir string) error {
-	if err := readTimes(filepath.Join(dir, liveFile), &l.at); err != nil {
+	if err := watchdog.ReadTimes(filepath.Join(dir, liveFile), &l.at); err != nil {
 		return fmt.Errorf("read until when commands could be decided: %w", err)
 	}
 	l.written = l.at
@@ -130,7 +132,7 @@ func (n *Node) writeLive(every time.Duration) {
 		defer close(done)
 		<-before
 		was := l.failed
-		if l.failed = writeTimes(filepath.Join(n.config.Dir, liveFile), at); l.failed != nil && was == nil {
+		if l.failed = watchdog.WriteTimes(filepath.Join(n.config.Dir, liveFile), at); l.failed != nil && was == nil {
 			n.log.Warn("cluster: "+liveFile+" file not written, an outage across a restart would count against retries", "error", l.failed)
 		}
 	}()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 )
 
 // localReplay is what an fsm has of the log before raft gives it anything.
@@ -22,7 +24,7 @@ const replayBatchSize = 64
 func (n *Node) runLocalReplay(f *fsm, upTo uint64) {
 	defer close(f.replay.ready)
 	index := f.restoredIndex
-	if first, err := n.stores.logs.FirstIndex(); err != nil || first > index+1 {
+	if first, err := n.folder.Store.Logs.FirstIndex(); err != nil || first > index+1 {
 		return // it is for raft to say what is wrong
 	}
 	for index < upTo && !n.isClosing() {
@@ -37,20 +39,20 @@ func (n *Node) runLocalReplay(f *fsm, upTo uint64) {
 }
 
 func (n *Node) replayEntries(from, to uint64) error {
-	var steps []logEntry
+	var steps []machine.Entry
 	for index := from; index <= to; index++ {
 		var l raft.Log
-		if err := n.stores.logs.GetLog(index, &l); err != nil {
+		if err := n.folder.Store.Logs.GetLog(index, &l); err != nil {
 			return fmt.Errorf("log entry %d: %w", index, err)
 		}
 		if l.Type == raft.LogCommand {
-			steps = append(steps, logEntry{index: l.Index, data: l.Data})
+			steps = append(steps, machine.Entry{Index: l.Index, Data: l.Data})
 		}
 	}
 	if len(steps) == 0 {
 		return nil
 	}
-	return n.core.apply(steps)
+	return n.core.Apply(steps)
 }
 
 // awaitLocalReplay returns when a view shows all that this node knows by itself.

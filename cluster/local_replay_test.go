@@ -13,6 +13,8 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 // TestNodeWithoutLeaderShowsWhatItHad: two of three are down when it starts.
@@ -22,7 +24,7 @@ func TestNodeWithoutLeaderShowsWhatItHad(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			tr := newCluster3(t)
 			for i := range uint64(200) {
-				_, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: i})
+				_, _, err := tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "a", Value: i})
 				require.NoError(t, err)
 				if snapshot && i == 100 {
 					require.NoError(t, tr.nodes[1].Snapshot())
@@ -50,7 +52,7 @@ func TestNodeWithoutLeaderShowsWhatItHad(t *testing.T) {
 				tr.nodes[i] = open(t, tr.confs[i])
 			}
 			tr.settle(3)
-			v, _, err := tr.nodes[1].Propose(t.Context(), &set{Name: "after"})
+			v, _, err := tr.nodes[1].Propose(t.Context(), &machinetest.Set{Name: "after"})
 			require.NoError(t, err)
 			require.Greater(t, v.(command.Meta).Seq, uint64(200))
 			tr.requireSameState()
@@ -63,7 +65,7 @@ func TestNodeWithoutLeaderShowsWhatItHad(t *testing.T) {
 func TestCommitMarkerIsWrittenWhileTheNodeRuns(t *testing.T) {
 	c := config(t, "")
 	n := open(t, c)
-	_, index, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	require.Eventually(t, func() bool { return cluster.ReadCommitMarker(c.Dir) >= index }, 10*time.Second, 5*time.Millisecond)
 	shut(t, n)
@@ -81,7 +83,7 @@ func TestOlderLog(t *testing.T) {
 			propose := func(times int) {
 				n := open(t, c)
 				for range times {
-					_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+					_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 					require.NoError(t, err)
 				}
 				shut(t, n)
@@ -110,14 +112,14 @@ func TestOlderLog(t *testing.T) {
 // snapshot that the leader sent is applied when raft gives it.
 func TestInstalledSnapshotTakesAReplayBack(t *testing.T) {
 	var state bytes.Buffer
-	require.NoError(t, cluster.NewMemory(toy(), fixedNow).Save(&state))
-	f, running := cluster.NewFSM(toy(), nil)
+	require.NoError(t, machine.NewMemory(machinetest.Toy(), machinetest.FixedNow).Save(&state))
+	f, running := cluster.NewFSM(machinetest.Toy(), nil)
 	running()
 	cluster.LocalReplayThrough(f, 10)
-	c := &set{Name: "a"}
+	c := &machinetest.Set{Name: "a"}
 	entry := &raft.Log{
 		Index: 10, Term: 1, Type: raft.LogCommand,
-		Data: cluster.Entry(cluster.EncodedCommand{Kind: c.Kind(), At: 5, Body: cluster.Encode(c)}),
+		Data: machinetest.Entry(machine.Encoded{Kind: c.Kind(), At: 5, Body: machinetest.Encode(c)}),
 	}
 	require.Nil(t, f.Apply(entry), "it was applied by the replay")
 	require.NoError(t, f.Restore(io.NopCloser(&state)))
@@ -126,11 +128,11 @@ func TestInstalledSnapshotTakesAReplayBack(t *testing.T) {
 
 // TestSnapshotGoesAsFarAsRaftSays: its state must not be ahead of its index.
 func TestSnapshotGoesAsFarAsRaftSays(t *testing.T) {
-	f, running := cluster.NewFSM(toy(), nil)
+	f, running := cluster.NewFSM(machinetest.Toy(), nil)
 	running()
 	cluster.LocalReplayThrough(f, 10)
 	give := func(index uint64) {
-		f.Apply(&raft.Log{Index: index, Term: 1, Type: raft.LogCommand, Data: cluster.Checkpoint()})
+		f.Apply(&raft.Log{Index: index, Term: 1, Type: raft.LogCommand, Data: machine.CheckpointEntry()})
 	}
 	give(9)
 	_, err := f.Snapshot()

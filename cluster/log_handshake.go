@@ -8,6 +8,11 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/store"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // Before raft gets a connection, both sides exchange greetings: each sends the
@@ -27,7 +32,7 @@ const (
 	verdictSize  = 1 + 8
 )
 
-// logHandshake runs on both sides before raft gets the connection. It returns only after
+// LogHandshake runs on both sides before raft gets the connection. It returns only after
 // the round of greetings at the start is over (handshakeVoters), so raft gets no
 // connection before that.
 func (n *Node) logHandshake(c net.Conn, peer string, dialled bool) error {
@@ -38,7 +43,7 @@ func (n *Node) logHandshake(c net.Conn, peer string, dialled bool) error {
 	case <-n.logHandshakesDone:
 		return n.RolledBack()
 	case <-n.closing:
-		return errClosed
+		return command.ErrClosed
 	}
 }
 
@@ -58,7 +63,7 @@ func (n *Node) handshakeVoters() {
 			continue
 		}
 		asking.Go(func() {
-			c, err := n.network.connect(id, protocolRaft, dialTimeout)
+			c, err := n.network.Connect(id, transport.ProtocolRaft, transport.DialTimeout)
 			if err != nil {
 				return
 			}
@@ -70,15 +75,15 @@ func (n *Node) handshakeVoters() {
 }
 
 func (n *Node) exchangePositions(c net.Conn, peer string, dialled bool) error {
-	deadline := handshakeTimeout
+	deadline := transport.HandshakeTimeout
 	if dialled {
-		deadline = dialTimeout
+		deadline = transport.DialTimeout
 	}
 	if err := c.SetDeadline(time.Now().Add(deadline)); err != nil {
 		return err
 	}
-	mine := n.knownPosition(peer)
-	claim := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, mine.index), mine.term)
+	mine := n.rollbackDetector.KnownPosition(peer)
+	claim := binary.BigEndian.AppendUint64(binary.BigEndian.AppendUint64(nil, mine.Index), mine.Term)
 	var err error
 	if dialled {
 		err = n.handshakeAsDialer(c, peer, mine, claim)
@@ -91,7 +96,7 @@ func (n *Node) exchangePositions(c net.Conn, peer string, dialled bool) error {
 	return c.SetDeadline(time.Time{})
 }
 
-func (n *Node) handshakeAsDialer(c net.Conn, peer string, mine logPosition, claim []byte) error {
+func (n *Node) handshakeAsDialer(c net.Conn, peer string, mine integrity.Position, claim []byte) error {
 	if _, err := c.Write(claim); err != nil {
 		return err
 	}
@@ -106,7 +111,7 @@ func (n *Node) handshakeAsDialer(c net.Conn, peer string, mine logPosition, clai
 	return errors.Join(n.handleVerdict(peer, mine, b[positionSize:]), lacks)
 }
 
-func (n *Node) handshakeAsListener(c net.Conn, peer string, mine logPosition, claim []byte) error {
+func (n *Node) handshakeAsListener(c net.Conn, peer string, mine integrity.Position, claim []byte) error {
 	b := make([]byte, positionSize)
 	if _, err := io.ReadFull(c, b); err != nil {
 		return err
@@ -125,25 +130,25 @@ func (n *Node) handshakeAsListener(c net.Conn, peer string, mine logPosition, cl
 // verdictOn encodes whether this node has the entry of a peer's claim. lacks is
 // not nil if this node lacks data, by this claim or an earlier one.
 func (n *Node) verdictOn(peer string, claim []byte) (verdict []byte, lacks error) {
-	p := logPosition{binary.BigEndian.Uint64(claim), binary.BigEndian.Uint64(claim[8:])}
+	p := integrity.Position{Index: binary.BigEndian.Uint64(claim), Term: binary.BigEndian.Uint64(claim[8:])}
 	verdict = make([]byte, verdictSize)
-	if n.hasEntry(p) {
+	if n.folder.HasEntry(p) {
 		verdict[0] = 1
 		return verdict, n.RolledBack() // another peer may have found a loss
 	}
-	binary.BigEndian.PutUint64(verdict[1:], n.lastEntry())
+	binary.BigEndian.PutUint64(verdict[1:], n.folder.LastEntry())
 	return verdict, n.handleRollback(peer, p)
 }
 
 // handleVerdict records a peer's verdict, and returns an error if the peer lacks the entry
 // that it is known to have had.
-func (n *Node) handleVerdict(peer string, had logPosition, verdict []byte) error {
+func (n *Node) handleVerdict(peer string, had integrity.Position, verdict []byte) error {
 	if verdict[0] == 1 {
-		n.rollbackDetector.recordCheck(peer, nil)
+		n.rollbackDetector.RecordCheck(peer, nil)
 		return nil
 	}
-	o := rollback{ID: peer, Had: had.index, Has: binary.BigEndian.Uint64(verdict[1:])}
-	if n.rollbackDetector.recordCheck(peer, &o) {
+	o := integrity.Rollback{ID: peer, Had: had.Index, Has: binary.BigEndian.Uint64(verdict[1:])}
+	if n.rollbackDetector.RecordCheck(peer, &o) {
 		n.log.Error("cluster: "+o.String(), "name", n.nameOf(peer))
 	}
 	return errors.New(o.String())
@@ -159,9 +164,9 @@ const rollbackRounds = 3
 
 // handleRollback isolates this node at once, and ends it after rollbackRounds unless
 // the loss is explained by a copy.
-func (n *Node) handleRollback(by string, p logPosition) error {
+func (n *Node) handleRollback(by string, p integrity.Position) error {
 	err := fmt.Errorf("the data folder %s is an older copy: node %s remembers that this node had log entry %d, and the log here ends at entry %d. "+
-		"Start the node with its newest folder; if there is none: %w", n.config.Dir, n.nameOf(by), p.index, n.lastEntry(), ErrDataLost)
+		"Start the node with its newest folder; if there is none: %w", n.config.Dir, n.nameOf(by), p.Index, n.folder.LastEntry(), store.ErrDataLost)
 	if !n.rolledBack.CompareAndSwap(nil, &err) {
 		return *n.rolledBack.Load()
 	}
@@ -172,8 +177,8 @@ func (n *Node) handleRollback(by string, p logPosition) error {
 	return err
 }
 
-func (n *Node) exitRolledBack(p logPosition, err error) {
-	n.network.closeConns(func(string) bool { return true }) // raft's, with members that remember less
+func (n *Node) exitRolledBack(p integrity.Position, err error) {
+	n.network.CloseConns(func(string) bool { return true }) // raft's, with members that remember less
 	for round := 0; round < rollbackRounds && n.duplicate.Load() == nil && !n.isClosing(); round++ {
 		select {
 		case <-n.watchdog.nextRound():
@@ -186,8 +191,8 @@ func (n *Node) exitRolledBack(p logPosition, err error) {
 	}
 	// The folder itself keeps the claim: at the next start no member may run that
 	// remembers it.
-	n.commitMarker.setFloor(p)
-	if noted := writeCommitMarker(n.config.Dir, p); noted != nil {
+	n.folder.Marker.SetFloor(p)
+	if noted := integrity.WriteCommitMarker(n.config.Dir, p); noted != nil {
 		err = errors.Join(err, noted)
 	}
 	if !n.isClosing() {

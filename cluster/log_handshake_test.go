@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 // links are the ways from node to node of a cluster of three, each of which can be cut.
@@ -136,7 +137,7 @@ func TestNobodyVotesBeforeTheLogHandshake(t *testing.T) {
 	copyFolder(t, r.older, r.confs[2].Dir)
 	r.start(2)
 	require.Eventually(t, func() bool {
-		_, _, err := r.nodes[0].Propose(t.Context(), &set{Name: "suspended", Value: 99})
+		_, _, err := r.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "suspended", Value: 99})
 		return err == nil
 	}, time.Minute, time.Millisecond)
 	r.rollBack()
@@ -152,14 +153,14 @@ func TestNobodyVotesBeforeTheLogHandshake(t *testing.T) {
 	close(release)
 	r.requireEnded()
 	require.NotEqual(t, raft.Leader, r.nodes[1].Raft().State())
-	require.Equal(t, uint64(99), find(r.nodes[0].View(), "suspended").Value)
+	require.Equal(t, uint64(99), machinetest.Find(r.nodes[0].View(), "suspended").Value)
 }
 
 // TestDeposedLeaderIsRecorded by who leads next, which had followed it.
 func TestDeposedLeaderIsRecorded(t *testing.T) {
 	tr := newCluster3(t)
 	i := tr.leader()
-	_, index, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a"})
+	_, index, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	id := tr.nodes[i].ID()
 	shut(t, tr.nodes[i])

@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // TestLostKeyIsNotMadeAnew: the others know a node by its key, and would take it
@@ -23,7 +25,7 @@ func TestLostKeyIsNotMadeAnew(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.Remove(path))
 	_, err = cluster.Open(t.Context(), tr.confs[i])
-	require.ErrorIs(t, err, cluster.ErrDataLost)
+	require.ErrorIs(t, err, store.ErrDataLost)
 	require.ErrorContains(t, err, path)
 	require.NoFileExists(t, path)
 
@@ -45,7 +47,7 @@ func TestAnotherKeyIsNotTaken(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(path, other, 0o600))
 	_, err = cluster.Open(t.Context(), tr.confs[i])
-	require.ErrorIs(t, err, cluster.ErrDataLost)
+	require.ErrorIs(t, err, store.ErrDataLost)
 	require.ErrorContains(t, err, path)
 
 	require.NoError(t, os.WriteFile(path, own, 0o600))
@@ -64,11 +66,11 @@ func TestExposedKeyIsRefused(t *testing.T) {
 	for _, mode := range []os.FileMode{0o640, 0o620, 0o604, 0o602, 0o644, 0o666} {
 		require.NoError(t, os.Chmod(path, mode))
 		_, err := cluster.Open(t.Context(), c)
-		require.ErrorIs(t, err, cluster.ErrExposed, "%o", mode)
+		require.ErrorIs(t, err, store.ErrExposed, "%o", mode)
 		require.ErrorContains(t, err, path)
 		require.ErrorContains(t, err, "chmod 600")
 		_, err = cluster.PlanRecovery(t.Context(), c)
-		require.ErrorIs(t, err, cluster.ErrExposed, "%o", mode)
+		require.ErrorIs(t, err, store.ErrExposed, "%o", mode)
 		info, err := os.Stat(path)
 		require.NoError(t, err)
 		require.Equal(t, mode, info.Mode(), "it is left as it is")
@@ -87,7 +89,7 @@ func TestExposedKeyIsRefused(t *testing.T) {
 	require.NoError(t, os.Chmod(left, 0o640))
 	token, _, err := tr.nodes[0].Invite(t.Context(), late.Name, "", time.Hour)
 	require.NoError(t, err)
-	require.ErrorIs(t, tr.joinBy(t.Context(), late, token), cluster.ErrExposed)
+	require.ErrorIs(t, tr.joinBy(t.Context(), late, token), store.ErrExposed)
 }
 
 // TestListOfPeersIsMadeAnew: a node that has lost its list goes through those of
@@ -96,7 +98,7 @@ func TestExposedKeyIsRefused(t *testing.T) {
 func TestListOfPeersIsMadeAnew(t *testing.T) {
 	tr := newCluster2(t)
 	for i := range 200 { // more than is applied at once
-		_, _, err := tr.nodes[tr.leader()].Propose(t.Context(), &set{Name: strconv.Itoa(i)})
+		_, _, err := tr.nodes[tr.leader()].Propose(t.Context(), &machinetest.Set{Name: strconv.Itoa(i)})
 		require.NoError(t, err)
 	}
 	const last = 2

@@ -8,36 +8,20 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
-// A RefusedError is the answer to a change of membership that the rules do not
-// allow.
-type RefusedError struct{ Reason string }
-
-func (e *RefusedError) Error() string { return e.Reason }
-
-// A NoNodeError says that the cluster has no node of a name.
-type NoNodeError struct{ Name string }
-
-func (e *NoNodeError) Error() string { return "the cluster has no node " + e.Name }
-func (e *NoNodeError) Unwrap() error { return &RefusedError{e.Error()} }
-
-// A NoMajorityError says that nothing can be decided, whatever the rules allow,
-// and what to do about it.
-type NoMajorityError struct{ Reason string }
-
-func (e *NoMajorityError) Error() string { return e.Reason }
-func (e *NoMajorityError) Unwrap() error { return &RefusedError{e.Reason} }
-
 // decide proposes a command of this package.
-func (n *Node) decide(ctx context.Context, c command.Command) (membership, error) {
+func (n *Node) decide(ctx context.Context, c command.Command) (member.Outcome, error) {
 	value, _, err := n.Propose(ctx, c)
 	if err != nil {
-		return membership{}, err
+		return member.Outcome{}, err
 	}
-	m := value.(membership)
+	m := value.(member.Outcome)
 	if m.Refused != "" {
-		return m, &RefusedError{m.Refused}
+		return m, &member.RefusedError{Reason: m.Refused}
 	}
 	return m, nil
 }
@@ -47,24 +31,24 @@ func (n *Node) decide(ctx context.Context, c command.Command) (membership, error
 func (n *Node) syncPeerList() {
 	// Without its file a node goes through lists from before it joined. That it is
 	// in none of them tells nothing, and they are kept in memory only.
-	sure := !n.peerList.empty()
+	sure := !n.folder.PeerList.Empty()
 	for {
-		membersChanged, authoritiesChanged, levelRaised := n.Changed(membersTable), n.Changed(authoritiesTable), n.Changed(statusTable)
+		membersChanged, authoritiesChanged, levelRaised := n.Changed(member.MembersTable), n.Changed(member.AuthoritiesTable), n.Changed(machine.StatusTable)
 		var again <-chan time.Time
 		if n.config.Network != nil {
-			old := n.peerList.get().Members
+			old := n.folder.PeerList.Get().Members
 			view := n.View()
-			sure = sure || slices.ContainsFunc(members(view), func(m *Member) bool { return m.ID == string(n.id) })
-			changed, later, err := n.peerList.updateFrom(view, n.canOpenAuthority, sure)
+			sure = sure || slices.ContainsFunc(member.All(view), func(m *member.Member) bool { return m.ID == string(n.id) })
+			changed, later, err := n.folder.PeerList.UpdateFrom(view, n.canOpenAuthority, sure)
 			if err != nil {
 				n.log.Error("cluster: keep the list of peers", "error", err)
 			}
 			if changed {
-				n.logMemberChanges(old, n.peerList.get().Members)
-				n.network.dropNonMembers()
-				n.rollbackDetector.forget(func(id string) bool { _, ok := n.peerList.member(id); return !ok })
+				n.logMemberChanges(old, n.folder.PeerList.Get().Members)
+				n.network.DropNonMembers()
+				n.rollbackDetector.Forget(func(id string) bool { _, ok := n.folder.PeerList.Member(id); return !ok })
 			}
-			if _, listed := n.peerList.member(string(n.id)); !listed && sure && !n.peerList.empty() {
+			if _, listed := n.folder.PeerList.Member(string(n.id)); !listed && sure && !n.folder.PeerList.Empty() {
 				n.markRemoved(ownLog)
 			}
 			if later || err != nil {
@@ -98,7 +82,7 @@ func (n *Node) reconcileMembers(ctx context.Context) {
 	ticker := time.NewTicker(reconcileInterval)
 	defer ticker.Stop()
 	for ctx.Err() == nil {
-		changed := n.Changed(membersTable)
+		changed := n.Changed(member.MembersTable)
 		if err := n.reconcile(ctx); err != nil && ctx.Err() == nil {
 			n.log.Warn("cluster: reconcile members", "error", err)
 		}
@@ -113,7 +97,7 @@ func (n *Node) reconcileMembers(ctx context.Context) {
 // reconcile takes one round of steps. Each is safe to repeat.
 func (n *Node) reconcile(ctx context.Context) error {
 	view := n.View()
-	all := members(view)
+	all := member.All(view)
 	if len(all) == 0 {
 		return n.bootstrapMembers(ctx)
 	}
@@ -124,9 +108,9 @@ func (n *Node) reconcile(ctx context.Context) error {
 		return nil // what follows depends on the clock
 	}
 	now := n.config.Now().UnixMilli()
-	for _, i := range list[invite](view, invitesTable) {
+	for _, i := range member.Invites(view) {
 		if now >= i.Expires {
-			if _, err := n.decide(ctx, &expireInvites{}); err != nil {
+			if _, err := n.decide(ctx, &member.ExpireInvites{}); err != nil {
 				return err
 			}
 			break
@@ -146,9 +130,9 @@ func (n *Node) reconcileServers(ctx context.Context) error {
 		return nil
 	}
 	defer n.configMu.unlock()
-	member, suffrage := n.membersAndServers() // as the change before left them
+	byID, suffrage := n.membersAndServers() // as the change before left them
 	for id := range suffrage {
-		if member[id] != nil {
+		if byID[id] != nil {
 			continue
 		}
 		if id == n.id {
@@ -156,15 +140,15 @@ func (n *Node) reconcileServers(ctx context.Context) error {
 			return n.transferLeadership(ctx, "")
 		}
 		n.log.Info("cluster: a node leaves the configuration", "id", id)
-		return await(n.raft.RemoveServer(id, 0, n.config.ProposeTimeout), n.stopped)
+		return transport.Await(n.raft.RemoveServer(id, 0, n.config.ProposeTimeout), n.stopped)
 	}
-	for id, m := range member {
+	for id, m := range byID {
 		role, known := suffrage[id]
 		switch {
 		case !known:
 			n.log.Info("cluster: a node joins and catches up", "name", m.Name, "id", id)
-			return await(n.raft.AddNonvoter(id, raft.ServerAddress(id), 0, n.config.ProposeTimeout), n.stopped)
-		case role == raft.Voter && member[raft.ServerID(m.Replaces)] != nil:
+			return transport.Await(n.raft.AddNonvoter(id, raft.ServerAddress(id), 0, n.config.ProposeTimeout), n.stopped)
+		case role == raft.Voter && byID[raft.ServerID(m.Replaces)] != nil:
 			if gone, err := n.removeReplaced(ctx, m); gone || err != nil {
 				return err
 			}
@@ -175,36 +159,36 @@ func (n *Node) reconcileServers(ctx context.Context) error {
 				continue
 			}
 			n.log.Info("cluster: a node has caught up and becomes a voter", "name", m.Name, "id", id)
-			return await(n.raft.AddVoter(id, raft.ServerAddress(id), 0, n.config.ProposeTimeout), n.stopped)
+			return transport.Await(n.raft.AddVoter(id, raft.ServerAddress(id), 0, n.config.ProposeTimeout), n.stopped)
 		}
 	}
 	return nil
 }
 
 // membersAndServers are those of the state, and those of raft's configuration.
-func (n *Node) membersAndServers() (map[raft.ServerID]*Member, map[raft.ServerID]raft.ServerSuffrage) {
-	member := make(map[raft.ServerID]*Member)
-	for _, m := range members(n.View()) {
-		member[raft.ServerID(m.ID)] = m
+func (n *Node) membersAndServers() (map[raft.ServerID]*member.Member, map[raft.ServerID]raft.ServerSuffrage) {
+	byID := make(map[raft.ServerID]*member.Member)
+	for _, m := range member.All(n.View()) {
+		byID[raft.ServerID(m.ID)] = m
 	}
 	suffrage := make(map[raft.ServerID]raft.ServerSuffrage)
 	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
 		suffrage[s.ID] = s.Suffrage
 	}
-	return member, suffrage
+	return byID, suffrage
 }
 
 // reconcileLevel raises the feature level when every member's program has it.
-func (n *Node) reconcileLevel(ctx context.Context, all []*Member) error {
-	lowest := n.core.schema.level
+func (n *Node) reconcileLevel(ctx context.Context, all []*member.Member) error {
+	lowest := n.core.Supports()
 	for _, m := range all {
 		lowest = min(lowest, m.Level)
 	}
-	if lowest <= n.core.level.Load() {
+	if lowest <= n.core.Level() {
 		return nil
 	}
 	n.log.Info("cluster: all nodes support a higher feature level, raising it", "feature_level", lowest)
-	_, err := n.decide(ctx, &raiseLevel{Level: lowest})
+	_, err := n.decide(ctx, &member.RaiseLevel{Level: lowest})
 	return err
 }
 
@@ -220,7 +204,7 @@ func (n *Node) Voters() []string {
 }
 
 // Members returns the members as this node knows them.
-func (n *Node) Members() []Member { return n.peerList.get().Members }
+func (n *Node) Members() []member.Member { return n.folder.PeerList.Get().Members }
 
 // waitFor polls a condition that nothing announces.
 func (n *Node) waitFor(ctx context.Context, met func() bool) error {
@@ -230,8 +214,27 @@ func (n *Node) waitFor(ctx context.Context, met func() bool) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-n.stopped:
-			return errClosed
+			return command.ErrClosed
 		}
 	}
 	return nil
+}
+
+func mapped[A, B any](list []A, f func(A) B) []B {
+	out := make([]B, len(list))
+	for i, a := range list {
+		out[i] = f(a)
+	}
+	return out
+}
+
+// IsMember says whether the state has a member, or the peer list while there is no
+// state yet.
+func (n *Node) isMember(id string) bool {
+	txn := n.View()
+	if member.ByID(txn, id) != nil {
+		return true
+	}
+	_, listed := n.folder.PeerList.Member(id)
+	return listed && len(member.All(txn)) == 0
 }

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // A node that was removed hears nothing of it: it is in no configuration, so no
@@ -40,7 +43,7 @@ func (n *Node) silentMembers(known []string) (ids []string) {
 	if n.Removed() != nil {
 		return nil
 	}
-	list := n.peerList.get().Members
+	list := n.folder.PeerList.Get().Members
 	n.watchdog.mu.Lock()
 	defer n.watchdog.mu.Unlock()
 	now := n.watchdog.elapsed()
@@ -64,14 +67,14 @@ func (n *Node) askIfRemoved(ctx context.Context, id string) bool {
 	if err != nil || !a.NotMember {
 		return false
 	}
-	by, _ := n.peerList.member(id)
+	by, _ := n.folder.PeerList.Member(id)
 	n.markRemoved(by.Name)
 	return true
 }
 
 // askMembership asks a node, by the join protocol, whether this node is still a member.
 func (n *Node) askMembership(ctx context.Context, id string) (a joinAnswer, err error) {
-	c, err := n.network.dial(id, protocolJoin, dialTimeout)
+	c, err := n.network.DialMember(id, transport.ProtocolJoin, transport.DialTimeout)
 	if err != nil {
 		return a, err
 	}
@@ -92,7 +95,7 @@ func (n *Node) askMembership(ctx context.Context, id string) (a joinAnswer, err 
 // leader. Only a node with a fresh state says that the key is no member's.
 func (n *Node) membershipAnswer(ctx context.Context, key []byte, led bool) joinAnswer {
 	isMember := func() bool {
-		return slices.ContainsFunc(members(n.View()), func(m *Member) bool { return slices.Equal(m.Key, key) })
+		return slices.ContainsFunc(member.All(n.View()), func(m *member.Member) bool { return slices.Equal(m.Key, key) })
 	}
 	if isMember() && !led {
 		return joinAnswer{}
@@ -100,7 +103,7 @@ func (n *Node) membershipAnswer(ctx context.Context, key []byte, led bool) joinA
 	if err := n.unauthenticatedBarrier(ctx); err != nil {
 		return joinAnswer{Again: true, Refused: err.Error()}
 	}
-	if len(members(n.View())) == 0 {
+	if len(member.All(n.View())) == 0 {
 		return joinAnswer{Again: true, Refused: "this cluster has no members yet"}
 	}
 	return joinAnswer{NotMember: !isMember(), HasLeader: true}

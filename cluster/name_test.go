@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 func TestNames(t *testing.T) {
@@ -17,12 +17,12 @@ func TestNames(t *testing.T) {
 		"a": true, "7": true, "n2.example-host_3": true, strings.Repeat("x", 63): true,
 		"": false, strings.Repeat("x", 64): false, "-a": false, "a.": false, "a b": false, "ä": false, "a\n": false, "a/b": false,
 	} {
-		require.Equal(t, valid, cluster.ValidName(name), "%q", name)
+		require.Equal(t, valid, member.ValidName(name), "%q", name)
 		_, _, err := n.Invite(t.Context(), name, "", time.Hour)
 		if valid {
 			require.NoError(t, err, "%q", name)
 		} else {
-			requireRefused(t, err, cluster.NameRule)
+			requireRefused(t, err, member.NameRule)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 // TestOpenEmptyFolderIsQuick: a sole voter waits for nobody.
@@ -41,7 +42,7 @@ func TestProposeDecidesInOrder(t *testing.T) {
 						t.Errorf("caller %d: raised %d to %d", i, known, r.Value)
 					}
 					txn, err := n.ViewAt(t.Context(), index)
-					if err != nil || find(txn, "shared").Value < r.Value {
+					if err != nil || machinetest.Find(txn, "shared").Value < r.Value {
 						t.Errorf("the view at %d does not show %d: %v", index, r.Value, err)
 					}
 				}
@@ -50,7 +51,7 @@ func TestProposeDecidesInOrder(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	require.Equal(t, uint64(callers*each), find(n.View(), "shared").Value)
+	require.Equal(t, uint64(callers*each), machinetest.Find(n.View(), "shared").Value)
 }
 
 func TestRestartReplays(t *testing.T) {
@@ -59,7 +60,7 @@ func TestRestartReplays(t *testing.T) {
 			c := config(t, "")
 			n := open(t, c)
 			for i := range 50 {
-				_, _, err := n.Propose(t.Context(), &set{Name: fmt.Sprint(i), Value: uint64(i)})
+				_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: fmt.Sprint(i), Value: uint64(i)})
 				require.NoError(t, err)
 				if i == snapshot {
 					require.NoError(t, n.Snapshot())
@@ -75,7 +76,7 @@ func TestRestartReplays(t *testing.T) {
 			again, appliedAgain := n.Checksum()
 			require.Equal(t, sum, again)
 			require.Equal(t, applied, appliedAgain)
-			v, _, err := n.Propose(t.Context(), &set{Name: "after"})
+			v, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "after"})
 			require.NoError(t, err)
 			require.Equal(t, uint64(51), v.(command.Meta).Seq, "the sequence survives")
 		})

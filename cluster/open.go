@@ -9,6 +9,11 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/store"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // Open starts the node whose folder is c.Dir. A sole voter leads, and has
@@ -33,17 +38,16 @@ func Open(ctx context.Context, c Config) (*Node, error) {
 		stopped:           make(chan struct{}),
 		logHandshakesDone: make(chan struct{}),
 
-		barriers:                barriers{op: opBarrier},
-		unauthenticatedBarriers: barriers{op: opUnauthenticatedBarrier, pace: unauthenticatedPace},
+		barriers:                barriers{op: transport.OpBarrier},
+		unauthenticatedBarriers: barriers{op: transport.OpUnauthenticatedBarrier, pace: unauthenticatedPace},
 
 		configMu:     newTryMutex(),
-		incarnations: newIncarnations(),
+		incarnations: integrity.NewIncarnations(),
 	}
 	n.config.Fatal = func(err error) {
 		n.reportExit(err)
 		c.Fatal(err)
 	}
-	n.commitMarker.wake = make(chan struct{}, 1)
 	if err := n.initIncarnation(); err != nil {
 		return nil, fmt.Errorf("open cluster: %w", err)
 	}
@@ -58,12 +62,12 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if err := checkRemoved(n.config.Dir); err != nil {
 		return err
 	}
-	snapshots, err := n.openFiles()
-	if err != nil {
+	if err := n.openFiles(); err != nil {
 		return err
 	}
-	n.snapshots = snapshots
-	fresh, err := n.isFresh(snapshots)
+	snapshots := n.folder.Snapshots
+	n.rollbackDetector = integrity.NewRollbackDetector(n.folder, n.incarnations)
+	fresh, err := n.folder.IsFresh()
 	if err != nil {
 		return err
 	}
@@ -73,33 +77,33 @@ func (n *Node) open(ctx context.Context) (err error) {
 	if _, err := PendingRecovery(n.config.Dir); err != nil {
 		return err
 	}
-	known, err := n.loadCommitMarker()
+	known, err := n.folder.LoadCommitMarker()
 	if err != nil {
 		return err
 	}
-	if err := n.checkInstanceID(fresh, snapshots, known); err != nil {
+	if err := n.folder.CheckInstanceID(fresh, known); err != nil {
 		return err
 	}
-	if err := n.dropReplacedLog(snapshots); err != nil {
+	if err := n.folder.DropReplacedLog(n.core.CheckSnapshot); err != nil {
 		return err
 	}
-	if fresh && !n.config.Bootstrap && n.peerList.empty() {
+	if fresh && !n.config.Bootstrap && n.folder.PeerList.Empty() {
 		return ErrEmpty
 	}
-	if n.id, err = n.identity(); err != nil {
+	if n.id, err = n.folder.Identity(); err != nil {
 		return err
 	}
 	if err := n.checkName(); err != nil {
 		return err
 	}
-	log := newLogger(n.log)
+	log := store.NewLogger(n.log)
 	if err := n.connect(log); err != nil {
 		return err
 	}
 	n.startWatchdog()
 	conf := n.raftConfig(log)
 	if fresh {
-		if s := n.watchdog.disk.state(); s.trouble() != nil {
+		if s := n.watchdog.disk.State(); s.Trouble() != nil {
 			return fmt.Errorf("create data folder: %w", n.diskError(s))
 		}
 		if err := n.awaitInitialCluster(ctx); err != nil {
@@ -109,28 +113,28 @@ func (n *Node) open(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if err := n.writeInstanceIDFile(); err != nil {
+	if err := n.folder.WriteInstanceIDFile(); err != nil {
 		return err
 	}
-	if err := n.createCommitMarker(known); err != nil {
+	if err := n.folder.CreateCommitMarker(known); err != nil {
 		return err
 	}
-	n.commitMarker.replace(known)
+	n.folder.Marker.Replace(known)
 	if err := n.live.open(n.config.Dir); err != nil {
 		return err
 	}
-	state := newFSM(n.core, n.config.Fatal, snapshots, &n.commitMarker)
+	state := newFSM(n.core, n.config.Fatal, snapshots, &n.folder.Marker)
 	state.stop, state.beforeApply = n.closing, n.config.hooks.fsm
-	n.commitMarker.beforeWrite = n.config.hooks.commitMarker
-	n.raft, err = raft.NewRaft(conf, state, n.stores.logs, n.stores.stable, snapshots, n.transport)
+	n.folder.Marker.BeforeWrite = n.config.hooks.commitMarker
+	n.raft, err = raft.NewRaft(conf, state, n.folder.Store.Logs, n.folder.Store.Stable, snapshots, n.transport)
 	if err != nil {
 		return fmt.Errorf("start raft: %w", err)
 	}
 	n.lastContact.open()
 	n.bootstrapWait.done()
 	state.running.Store(true)
-	n.running.Go(func() { n.runLocalReplay(state, known.index) })
-	n.commitMarker.start(n.config.Dir, n.log)
+	n.running.Go(func() { n.runLocalReplay(state, known.Index) })
+	n.folder.Marker.Start(n.config.Dir, n.log)
 	n.running.Go(n.trackLive)
 	n.running.Go(n.watchLeadership)
 	n.running.Go(n.buildEntries)
@@ -144,7 +148,7 @@ func (n *Node) open(ctx context.Context) (err error) {
 		n.running.Go(n.watchLeaderConn)
 		n.running.Go(n.watchLastContact)
 	}
-	n.network.start()
+	n.network.Start()
 	n.running.Go(n.handshakeVoters)
 	if err := n.awaitLocalReplay(ctx, state); err != nil {
 		return err
@@ -155,51 +159,46 @@ func (n *Node) open(ctx context.Context) (err error) {
 }
 
 // connect prepares the network; nothing is accepted yet.
-func (n *Node) connect(log *logger) (err error) {
+func (n *Node) connect(log *store.Logger) (err error) {
 	if n.config.Network != nil {
-		if err := n.checkKeyExists(); err != nil {
+		if err := n.folder.CheckKeyExists(); err != nil {
 			return err
 		}
-		key, err := nodeKey(n.config.Rand, n.config.Dir)
+		key, err := member.NodeKey(n.config.Rand, n.config.Dir)
 		if err != nil {
 			return err
 		}
-		n.credentials = &credentials{
-			id: string(n.id), key: key, rand: n.config.Rand, secrets: n.config.Secrets, now: n.config.Now, peerList: n.peerList,
+		n.credentials = &member.Credentials{
+			ID: string(n.id), Key: key, Rand: n.config.Rand, Secrets: n.config.Secrets, Now: n.config.Now, PeerList: n.folder.PeerList,
 		}
-		if err := cmp.Or(n.checkKeyMatches(), n.checkClusterKey()); err != nil {
+		if err := cmp.Or(n.folder.CheckKeyMatches(string(n.id), key), n.folder.CheckClusterKey(n.canOpenAuthority)); err != nil {
 			return err
 		}
 	}
-	n.network = newNetwork(string(n.id), n.config.Network, n.peerList, n.credentials, n.log.Warn)
-	n.network.serve = n.servePeers
-	n.network.logHandshake = n.logHandshake
-	n.network.notServed = func(protocol string) bool { return protocol != protocolPeer && n.bootstrapWait.waiting() }
-	n.transport = newTransport(n.network, log)
-	n.transport.onAck = n.rollbackDetector.recordAck
+	n.network = transport.NewNetwork(string(n.id), n.config.Network, n.folder.PeerList, n.credentials, n.log.Warn)
+	n.peers = transport.NewPeers(n.network, transport.Handler{
+		Serve: n.serveCall, IsMember: n.isMember, OnDisconnect: n.noteDisconnect, MaxTime: n.config.ProposeTimeout,
+	})
+	n.network.Serve = n.servePeers
+	n.network.LogHandshake = n.logHandshake
+	n.network.NotServed = func(protocol string) bool { return protocol != transport.ProtocolPeer && n.bootstrapWait.waiting() }
+	n.transport = transport.New(n.network, log)
+	n.transport.OnAck = func(id string, index, term, committed uint64) {
+		n.rollbackDetector.RecordAck(id, integrity.Position{Index: index, Term: term}, committed)
+	}
 	return nil
 }
 
 // servePeers is what becomes of a connection that is not raft's.
 func (n *Node) servePeers(protocol, peer string, key []byte, c *tls.Conn) {
-	if protocol == protocolJoin {
+	if protocol == transport.ProtocolJoin {
 		n.serveJoin(c, key)
 		return
 	}
-	n.servePeer(c, peer)
+	n.peers.Serve(c, peer)
 }
 
-// How long a leader may be silent before raft has others campaign, at
-// random up to three times that, where it was not replaced before, see leader_loss.go;
-// and how soon a leader that hears from no majority stops. A node that was slow
-// itself does no harm, since the others don't vote against a leader they hear from
-// (raft §9.6).
-const (
-	electionTimeout = 700 * time.Millisecond
-	leaseTimeout    = 400 * time.Millisecond
-)
-
-func (n *Node) raftConfig(log *logger) *raft.Config {
+func (n *Node) raftConfig(log *store.Logger) *raft.Config {
 	c := raft.DefaultConfig()
 	c.LocalID = n.id
 	c.CommitTimeout = n.config.CommitTimeout
@@ -207,7 +206,7 @@ func (n *Node) raftConfig(log *logger) *raft.Config {
 	c.SnapshotThreshold = n.config.SnapshotThreshold
 	c.TrailingLogs = n.config.TrailingLogs
 	c.ShutdownOnRemove = false
-	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = electionTimeout, electionTimeout, leaseTimeout
+	c.HeartbeatTimeout, c.ElectionTimeout, c.LeaderLeaseTimeout = transport.ElectionTimeout, transport.ElectionTimeout, transport.LeaseTimeout
 	c.NotifyCh = n.notify
 	c.Logger = log
 	c.NoLegacyTelemetry = true
@@ -217,23 +216,10 @@ func (n *Node) raftConfig(log *logger) *raft.Config {
 	return c
 }
 
-// isFresh reports whether there is neither a log nor a snapshot.
-func (n *Node) isFresh(snapshots raft.SnapshotStore) (bool, error) {
-	last, err := n.stores.logs.LastIndex()
-	if err != nil {
-		return false, fmt.Errorf("read log: %w", err)
-	}
-	taken, err := snapshots.List()
-	if err != nil {
-		return false, fmt.Errorf("list snapshots: %w", err)
-	}
-	return last == 0 && len(taken) == 0, nil
-}
-
 // bootstrap makes an empty folder a cluster of this node. One that joined
 // another cluster is left to its leader.
 func (n *Node) bootstrap(conf *raft.Config, snapshots raft.SnapshotStore) error {
-	switch list := n.peerList.get(); {
+	switch list := n.folder.PeerList.Get(); {
 	case len(list.Members) > 0 && !list.InitialCluster:
 		return nil
 	case len(list.Members) == 0 && n.config.Network != nil:
@@ -243,11 +229,11 @@ func (n *Node) bootstrap(conf *raft.Config, snapshots raft.SnapshotStore) error 
 	}
 	// A term without a log is a bootstrap that was killed between its two writes:
 	// raft would take it for a used folder that nobody belongs to.
-	if err := n.stores.stable.SetUint64([]byte(keyTerm), 0); err != nil {
+	if err := n.folder.Store.Stable.SetUint64([]byte(store.KeyTerm), 0); err != nil {
 		return fmt.Errorf("bootstrap: reset term: %w", err)
 	}
 	first := raft.Configuration{Servers: n.initialServers()}
-	if err := raft.BootstrapCluster(conf, n.stores.logs, n.stores.stable, snapshots, n.transport, first); err != nil {
+	if err := raft.BootstrapCluster(conf, n.folder.Store.Logs, n.folder.Store.Stable, snapshots, n.transport, first); err != nil {
 		return fmt.Errorf("bootstrap: %w", err)
 	}
 	return nil
@@ -262,7 +248,7 @@ func (n *Node) awaitLeadership(ctx context.Context) error {
 	n.campaign()
 	for {
 		leading, changed := n.Leading()
-		if leading && n.watchdog.clock.isStarting() {
+		if leading && n.watchdog.clock.IsStarting() {
 			return nil // see AwaitClock
 		}
 		if leading {
@@ -282,7 +268,7 @@ func (n *Node) completeBootstrap(ctx context.Context) error {
 	if err := n.bootstrapMembers(ctx); err != nil {
 		return err
 	}
-	return n.reconcileLevel(ctx, members(n.View()))
+	return n.reconcileLevel(ctx, member.All(n.View()))
 }
 
 func (n *Node) soleVoter() bool {

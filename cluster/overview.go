@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,6 +9,12 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
 // Roles and states of a node in an Overview.
@@ -42,15 +47,15 @@ type peerStatus struct {
 	// CanDecide reports that it could decide commands if it led, whatever Trouble says.
 	CanDecide bool `cbor:"14,keyasint,omitempty"`
 	// Incarnation, Ticket and Twin find duplicate processes: see statusQuery.
-	Incarnation incarnation  `cbor:"15,keyasint"`
-	Token       int64        `cbor:"16,keyasint,omitempty"`
-	Duplicate   *incarnation `cbor:"17,keyasint,omitempty"` // runs as the node that asks, beside it
+	Incarnation integrity.Incarnation  `cbor:"15,keyasint"`
+	Token       int64                  `cbor:"16,keyasint,omitempty"`
+	Duplicate   *integrity.Incarnation `cbor:"17,keyasint,omitempty"` // runs as the node that asks, beside it
 	// Steady reports that nothing is wrong with its clock, see clock.go.
 	Steady bool `cbor:"18,keyasint,omitempty"`
 	// Index and term of the last entry that it knows to be committed, and has.
-	CommittedIndex uint64     `cbor:"19,keyasint,omitempty"`
-	CommittedTerm  uint64     `cbor:"20,keyasint,omitempty"`
-	Rollbacks      []rollback `cbor:"21,keyasint,omitempty"` // members that it refuses: see remembered
+	CommittedIndex uint64               `cbor:"19,keyasint,omitempty"`
+	CommittedTerm  uint64               `cbor:"20,keyasint,omitempty"`
+	Rollbacks      []integrity.Rollback `cbor:"21,keyasint,omitempty"` // members that it refuses: see remembered
 	// DuplicateUnseen is how long ago Twin was last heard from, ms.
 	DuplicateUnseen int64 `cbor:"22,keyasint,omitempty"`
 	// Live is the last moment at which commands could be decided, as far as the node
@@ -70,22 +75,22 @@ func (n *Node) status() peerStatus {
 	s := peerStatus{
 		ID: string(n.id), State: strings.ToLower(n.raft.State().String()), Leader: string(leader),
 		Term: n.raft.CurrentTerm(), Applied: n.appliedIndex(), Last: n.raft.LastIndex(),
-		Version: n.config.Version, Level: n.core.schema.level,
+		Version: n.config.Version, Level: n.core.Supports(),
 	}
 	if n.credentials != nil {
-		expires, _ := n.credentials.expiry()
+		expires, _ := n.credentials.Expiry()
 		s.Expires = expires.UnixMilli()
 	}
-	clock, _ := n.watchdog.clock.report()
-	s.Steady = n.watchdog.clock.trouble() == nil
-	s.Wall, s.HasReference = stampOf(clock.wall), clock.hasReference
-	s.Ahead, s.Unconfirmed = clock.ahead.Milliseconds(), clock.unconfirmed.Milliseconds()
+	clock, _ := n.watchdog.clock.Report()
+	s.Steady = n.watchdog.clock.Trouble() == nil
+	s.Wall, s.HasReference = watchdog.StampOf(clock.Wall), clock.HasReference
+	s.Ahead, s.Unconfirmed = clock.Ahead.Milliseconds(), clock.Unconfirmed.Milliseconds()
 	s.Incarnation, s.Live = n.incarnation, n.live.get()
-	had := n.commitMarker.get()
-	s.CommittedIndex, s.CommittedTerm, s.Rollbacks = had.index, had.term, n.rollbackDetector.rollbacks()
-	s.Free, s.Trouble, s.CanDecide = n.watchdog.disk.state().Free, n.trouble(), n.canDecide()
+	had := n.folder.Marker.Get()
+	s.CommittedIndex, s.CommittedTerm, s.Rollbacks = had.Index, had.Term, n.rollbackDetector.Rollbacks()
+	s.Free, s.Trouble, s.CanDecide = n.watchdog.disk.State().Free, n.trouble(), n.canDecide()
 	if n.config.Network != nil {
-		s.Peers = n.network.peers()
+		s.Peers = n.network.PeerIDs()
 	}
 	return s
 }
@@ -108,22 +113,22 @@ func (n *Node) askStatus(ctx context.Context, id string) (peerStatus, error) {
 	if err != nil {
 		return peerStatus{}, fmt.Errorf("encode a question: %w", err)
 	}
-	sent, asked := n.watchdog.elapsed(), n.incarnations.now()
-	answer, err := n.ask(ctx, id, nil, opStatus, question, statusTimeout)
+	sent, asked := n.watchdog.elapsed(), n.incarnations.Now()
+	answer, err := n.peers.Ask(ctx, id, nil, transport.OpStatus, question, statusTimeout)
 	if err != nil {
 		return peerStatus{}, err
 	}
-	if answer.status != replyOK {
-		return peerStatus{}, answer.err()
+	if answer.Status != transport.ReplyOK {
+		return peerStatus{}, replyError(answer)
 	}
 	var s peerStatus
-	if err := decoding.Unmarshal(answer.body, &s); err != nil {
+	if err := machine.Unmarshal(answer.Body, &s); err != nil {
 		return peerStatus{}, fmt.Errorf("decode status: %w", err)
 	}
 	n.recordPeerStatus(s, sent, n.watchdog.elapsed())
 	n.recordIncarnation(id, &s, asked)
 	n.live.advance(s.Live)
-	n.rollbackDetector.recordApplied(id, logPosition{s.CommittedIndex, s.CommittedTerm})
+	n.rollbackDetector.RecordApplied(id, integrity.Position{Index: s.CommittedIndex, Term: s.CommittedTerm})
 	return s, nil
 }
 
@@ -175,7 +180,7 @@ func (n *Node) Overview(ctx context.Context) Overview {
 		return o
 	}
 	select {
-	case <-time.After(electionTimeout):
+	case <-time.After(transport.ElectionTimeout):
 		return n.overview(ctx)
 	case <-ctx.Done():
 		return o
@@ -191,18 +196,18 @@ func (o *Overview) someLackLeader() bool {
 func (n *Node) overview(ctx context.Context) Overview {
 	if err := n.Removed(); err != nil {
 		name := n.config.Name
-		if me, ok := n.peerList.member(string(n.id)); ok {
+		if me, ok := n.folder.PeerList.Member(string(n.id)); ok {
 			name = me.Name
 		}
-		return Overview{ID: string(n.id), Name: name, Level: n.core.level.Load(), Removed: err.Error()}
+		return Overview{ID: string(n.id), Name: name, Level: n.core.Level(), Removed: err.Error()}
 	}
 	if err := n.Duplicate(); err != nil {
-		return Overview{ID: string(n.id), Name: n.nameOf(string(n.id)), Level: n.core.level.Load(), Duplicate: err.Error()}
+		return Overview{ID: string(n.id), Name: n.nameOf(string(n.id)), Level: n.core.Level(), Duplicate: err.Error()}
 	}
-	all := slices.Clone(n.peerList.get().Members)
-	slices.SortFunc(all, func(a, b Member) int { return strings.Compare(a.Name, b.Name) })
+	all := slices.Clone(n.folder.PeerList.Get().Members)
+	slices.SortFunc(all, func(a, b member.Member) int { return strings.Compare(a.Name, b.Name) })
 	if len(all) == 0 {
-		all = []Member{{ID: string(n.id), Name: n.config.Name, Version: n.config.Version}}
+		all = []member.Member{{ID: string(n.id), Name: n.config.Name, Version: n.config.Version}}
 	}
 	role := make(map[string]string)
 	for _, s := range n.raft.GetConfiguration().Configuration().Servers {
@@ -211,13 +216,13 @@ func (n *Node) overview(ctx context.Context) Overview {
 			role[string(s.ID)] = RoleVoter
 		}
 	}
-	o := Overview{ID: string(n.id), Name: n.config.Name, Term: n.raft.CurrentTerm(), Level: n.core.level.Load()}
-	if at := n.core.at.Load(); at > 0 {
+	o := Overview{ID: string(n.id), Name: n.config.Name, Term: n.raft.CurrentTerm(), Level: n.core.Level()}
+	if at := n.core.StateTime(); at > 0 {
 		o.StateTime, o.StateAhead = time.UnixMilli(at), n.aheadOfClocks(at, n.wallMillis())
 	}
 	o.Isolated = n.isolation()
 	o.Nodes = make([]NodeStatus, len(all))
-	refused := make([][]rollback, len(all)) // by the node in all that refuses them
+	refused := make([][]integrity.Rollback, len(all)) // by the node in all that refuses them
 	var asking sync.WaitGroup
 	for i, m := range all {
 		asking.Go(func() {
@@ -253,22 +258,21 @@ func (n *Node) overview(ctx context.Context) Overview {
 	return o
 }
 
-func (n *Node) nodeStatus(ctx context.Context, m Member) (s NodeStatus, refused []rollback) {
+func (n *Node) nodeStatus(ctx context.Context, m member.Member) (s NodeStatus, refused []integrity.Rollback) {
 	s = NodeStatus{
 		Name: m.Name, ID: m.ID, Address: m.Address, State: StateUnreachable, Version: m.Version, Level: m.Level,
 	}
 	p, err := n.askStatus(ctx, m.ID)
 	if err != nil {
-		var u *dialError
-		s.Err, s.HungUp, s.ClockUntrusted = describeDialError(err), errors.As(err, &u) && hungUp(u.err), isCertTimeInvalid(err)
-		if why := n.rollbackDetector.copyOf(m.ID).exitReason; why != "" {
+		s.Err, s.HungUp, s.ClockUntrusted = transport.DescribeDialError(err), transport.ClosedByPeer(err), transport.IsCertTimeInvalid(err)
+		if why := n.rollbackDetector.ExitReason(m.ID); why != "" {
 			s.Err = "it ended, and its last report was: " + why
 		}
 		return s, nil
 	}
 	s.State, s.Term, s.Applied, s.Last = p.State, p.Term, p.Applied, p.Last
 	s.Version, s.Level, s.Free, s.Err, s.ClockUntrusted = p.Version, p.Level, p.Free, p.Trouble, !p.Steady
-	if unseen, two := n.incarnations.duplicateUnseen(m.ID); two {
+	if unseen, two := n.incarnations.DuplicateUnseen(m.ID); two {
 		s.Err = "two processes run as this node, with copies of the same data folder: stop one of them" + describeLastSeen(unseen)
 	}
 	if p.Leader != "" {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 // TestRecoveryIsNotedUntilForgotten: the folder says from which command on the
@@ -19,7 +20,7 @@ func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
 	propose := func(times int) (seq uint64) {
 		n := open(t, c)
 		for range times {
-			v, _, err := n.Propose(t.Context(), &set{Name: "a"})
+			v, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 			require.NoError(t, err)
 			seq = v.(command.Meta).Seq
 		}
@@ -67,7 +68,7 @@ func TestRecoveryIsNotedUntilForgotten(t *testing.T) {
 func TestRecoveryThatWasCutShort(t *testing.T) {
 	c := config(t, "")
 	n := open(t, c)
-	_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: 7})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 7})
 	require.NoError(t, err)
 	shut(t, n)
 
@@ -81,5 +82,5 @@ func TestRecoveryThatWasCutShort(t *testing.T) {
 	require.ErrorContains(t, err, "mintmark cluster recover again")
 
 	require.NoError(t, cluster.Recover(c, nil))
-	require.Equal(t, uint64(7), find(open(t, c).View(), "a").Value)
+	require.Equal(t, uint64(7), machinetest.Find(open(t, c).View(), "a").Value)
 }

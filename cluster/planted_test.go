@@ -1,7 +1,6 @@
 package cluster_test
 
 import (
-	"encoding/binary"
 	"errors"
 	"sync/atomic"
 	"testing"
@@ -104,16 +103,4 @@ func TestPlantedVoteInTwoSteps(t *testing.T) {
 			require.Equal(t, inTwo, granted, "a candidate that has nothing")
 		})
 	}
-}
-
-// TestVoteRecord: what the tests above take a vote for is what is on disk.
-func TestVoteRecord(t *testing.T) {
-	disk := raft.NewInmemStore()
-	v := cluster.NewVoteStore(disk)
-	require.NoError(t, v.SetUint64([]byte("LastVoteTerm"), 7))
-	require.NoError(t, v.Set([]byte("LastVoteCand"), []byte("a")))
-	record, err := disk.Get([]byte("Vote"))
-	require.NoError(t, err)
-	require.Equal(t, uint64(7), binary.BigEndian.Uint64(record))
-	require.Equal(t, "a", string(record[8:]))
 }

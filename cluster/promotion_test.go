@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 // TestNewNodeVotesWhenItHasCaughtUp: until then it would count for a majority, and
@@ -18,7 +19,7 @@ func TestNewNodeVotesWhenItHasCaughtUp(t *testing.T) {
 	tr := newCluster3(t)
 	i := tr.leader()
 	for n := range 600 {
-		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a", Value: uint64(n)})
+		_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: "a", Value: uint64(n)})
 		require.NoError(t, err)
 	}
 	g := newGate()
@@ -42,7 +43,7 @@ func TestNewNodeVotesWhenItHasCaughtUp(t *testing.T) {
 	require.Never(t, func() bool { return role() != cluster.RoleNonvoter }, 2*time.Second, 20*time.Millisecond)
 	require.Len(t, tr.nodes[i].Voters(), 3)
 	for n := range 3 {
-		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: strconv.Itoa(n)})
+		_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: strconv.Itoa(n)})
 		require.NoError(t, err, "nobody waits for it")
 	}
 	catchUp()

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/election"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // Propose decides a command and returns its outcome and the index of the log at
@@ -28,7 +30,7 @@ func (n *Node) Propose(ctx context.Context, cmd command.Command) (value any, ind
 	begun := time.Now()
 	deadline, patience := begun.Add(n.config.ProposeTimeout), begun.Add(n.config.LeaderTimeout)
 	for again := false; ; {
-		w := n.leader.route()
+		w := n.leader.Route()
 		value, index, err := n.attempt(ctx, w, cmd, id, again, deadline)
 		switch {
 		case err == nil:
@@ -40,7 +42,7 @@ func (n *Node) Propose(ctx context.Context, cmd command.Command) (value any, ind
 		case again && errors.Is(err, ErrUnavailable): // of this attempt only
 		case errors.Is(err, errNotLeading):
 			// The next attempt says that this node was removed, if it was meanwhile.
-			if ended := n.awaitRoute(ctx, w, patience); ended != nil && !errors.Is(ended, ErrRemoved) {
+			if ended := n.awaitRoute(ctx, w, patience); ended != nil && !errors.Is(ended, member.ErrRemoved) {
 				return nil, 0, err
 			}
 			continue
@@ -66,18 +68,18 @@ func (n *Node) newCommandID(id *command.ID) error {
 
 // attempt has the leader decide a command once. Without again an error other
 // than ErrUnknown says that nothing was proposed.
-func (n *Node) attempt(ctx context.Context, w route, cmd command.Command, id command.ID, again bool, deadline time.Time) (any, uint64, error) {
+func (n *Node) attempt(ctx context.Context, w election.Route, cmd command.Command, id command.ID, again bool, deadline time.Time) (any, uint64, error) {
 	switch {
 	case n.isClosing():
-		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
+		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, command.ErrClosed)
 	case n.Removed() != nil:
-		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, ErrRemoved)
+		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, member.ErrRemoved)
 	case n.Duplicate() != nil:
-		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, ErrDuplicateNode)
-	case w.leading:
+		return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, member.ErrDuplicateNode)
+	case w.Leading:
 		return n.attemptLocal(ctx, cmd, id, again, true, deadline)
-	case n.otherLeads(w):
-		return n.attemptRemote(ctx, w.leader, w.leaderChanged, cmd, id, again, deadline)
+	case w.OtherLeads(n.ID()):
+		return n.attemptRemote(ctx, w.Leader, w.LeaderChanged, cmd, id, again, deadline)
 	}
 	return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 }
@@ -110,7 +112,7 @@ func (n *Node) attemptLocal(ctx context.Context, cmd command.Command, id command
 	}
 	r := newRequest()
 	var err error
-	if r.command, err = n.core.schema.encodeCommand(cmd, id, again, &r.buf); err != nil {
+	if r.command, err = n.core.Encode(cmd, id, again, &r.buf); err != nil {
 		r.free()
 		return nil, 0, err
 	}
@@ -149,7 +151,7 @@ func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID) 
 	if err != nil {
 		return command.Decision{}, 0, err
 	}
-	d, err := n.core.preview(cmd, command.Meta{ID: id}, at)
+	d, err := n.core.Preview(cmd, command.Meta{ID: id}, at)
 	if err != nil || len(d.Changes) > 0 || !d.ConfirmFresh {
 		return d, index, err
 	}
@@ -161,13 +163,13 @@ func (n *Node) preview(ctx context.Context, cmd command.Command, id command.ID) 
 		return command.Decision{}, 0, err
 	}
 	index = n.Applied()
-	d, err = n.core.preview(cmd, command.Meta{ID: id}, at)
+	d, err = n.core.Preview(cmd, command.Meta{ID: id}, at)
 	return d, index, err
 }
 
 // awaitRoute waits until a command may be proposed again: until another way than w is
 // known, and in any case a moment. The error says why it is not worth waiting.
-func (n *Node) awaitRoute(ctx context.Context, w route, deadline time.Time) error {
+func (n *Node) awaitRoute(ctx context.Context, w election.Route, deadline time.Time) error {
 	if time.Until(deadline) <= 0 {
 		return errDeadline
 	}
@@ -175,20 +177,20 @@ func (n *Node) awaitRoute(ctx context.Context, w route, deadline time.Time) erro
 	defer end.Stop()
 	moment := time.NewTimer(retryInterval)
 	defer moment.Stop()
-	for waited := false; !waited || !w.leading && !n.otherLeads(w); {
+	for waited := false; !waited || !w.Leading && !w.OtherLeads(n.ID()); {
 		select {
 		case <-moment.C:
 			waited = true
-		case <-w.changed:
-			w = n.leader.route()
+		case <-w.Changed:
+			w = n.leader.Route()
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-end.C:
 			return errDeadline
 		case <-n.removedCh:
-			return ErrRemoved
+			return member.ErrRemoved
 		case <-n.closing:
-			return errClosed
+			return command.ErrClosed
 		}
 	}
 	return nil

@@ -14,17 +14,18 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 func TestRefusalsLogNothing(t *testing.T) {
 	n := open(t, config(t, ""))
-	_, index, err := n.Propose(t.Context(), &set{Name: "a", Value: 1})
+	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
 	require.NoError(t, err)
 	last := n.Raft().LastIndex()
 	for range 10_000 {
 		r, at, err := proposeRaise(t.Context(), n, "a", 7)
 		require.NoError(t, err)
-		require.Equal(t, raised{Value: 1}, r)
+		require.Equal(t, machinetest.Raised{Value: 1}, r)
 		require.Equal(t, index, at)
 	}
 	require.Equal(t, uint64(1), n.Seq())
@@ -33,7 +34,7 @@ func TestRefusalsLogNothing(t *testing.T) {
 
 func TestConfirmFreshRefusalsShareBarriers(t *testing.T) {
 	n := open(t, config(t, ""))
-	_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: 1})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
 	require.NoError(t, err)
 	const callers, each = 100, 100
 	before := n.BarriersPassed()
@@ -41,8 +42,8 @@ func TestConfirmFreshRefusalsShareBarriers(t *testing.T) {
 	for range callers {
 		wg.Go(func() {
 			for range each {
-				v, _, err := n.Propose(t.Context(), &raise{Name: "a", Known: 7, ConfirmFresh: true})
-				if err != nil || v.(raised).OK {
+				v, _, err := n.Propose(t.Context(), &machinetest.Raise{Name: "a", Known: 7, ConfirmFresh: true})
+				if err != nil || v.(machinetest.Raised).OK {
 					t.Errorf("%v, %v", v, err)
 				}
 			}
@@ -65,13 +66,13 @@ func TestConfirmFreshRefusalIsDecidedOnFreshView(t *testing.T) {
 	gate.shut()
 	wrote := make(chan error, 1)
 	go func() {
-		_, _, err := n.Propose(context.Background(), &set{Name: "a", Value: 7})
+		_, _, err := n.Propose(context.Background(), &machinetest.Set{Name: "a", Value: 7})
 		wrote <- err
 	}()
 	gate.waitBlocked(t) // committed, not applied
 	raise7 := make(chan any, 1)
 	go func() {
-		v, _, _ := n.Propose(context.Background(), &raise{Name: "a", Known: 7, ConfirmFresh: true})
+		v, _, _ := n.Propose(context.Background(), &machinetest.Raise{Name: "a", Known: 7, ConfirmFresh: true})
 		raise7 <- v
 	}()
 	r, _, err := proposeRaise(t.Context(), n, "a", 7)
@@ -84,7 +85,7 @@ func TestConfirmFreshRefusalIsDecidedOnFreshView(t *testing.T) {
 	}
 	gate.open()
 	require.NoError(t, <-wrote)
-	require.Equal(t, raised{OK: true, Value: 8}, <-raise7)
+	require.Equal(t, machinetest.Raised{OK: true, Value: 8}, <-raise7)
 }
 
 func TestQueueFull(t *testing.T) {
@@ -98,7 +99,7 @@ func TestQueueFull(t *testing.T) {
 	results := make(chan error, callers)
 	for i := range callers {
 		go func() {
-			_, _, err := n.Propose(context.Background(), &set{Name: fmt.Sprint(i)})
+			_, _, err := n.Propose(context.Background(), &machinetest.Set{Name: fmt.Sprint(i)})
 			results <- err
 		}()
 		if i == 0 {
@@ -135,12 +136,12 @@ func TestStalledDisk(t *testing.T) {
 	defer gate.open()
 	first := make(chan error, 1)
 	go func() {
-		_, _, err := n.Propose(context.Background(), &set{Name: "a"})
+		_, _, err := n.Propose(context.Background(), &machinetest.Set{Name: "a"})
 		first <- err
 	}()
 	gate.waitBlocked(t)
 	for range 5 {
-		_, _, err := n.Propose(context.Background(), &set{Name: "b"})
+		_, _, err := n.Propose(context.Background(), &machinetest.Set{Name: "b"})
 		require.ErrorIs(t, err, cluster.ErrUnavailable)
 	}
 	require.ErrorIs(t, <-first, cluster.ErrUnknown)
@@ -159,16 +160,16 @@ func TestStalledMachine(t *testing.T) {
 	for range 2 { // as many as entries may be under way
 		last := n.Raft().LastIndex()
 		go func() {
-			_, _, err := n.Propose(context.Background(), &set{Name: "a"})
+			_, _, err := n.Propose(context.Background(), &machinetest.Set{Name: "a"})
 			answers <- err
 		}()
 		require.Eventually(t, func() bool { return n.Raft().LastIndex() > last }, 10*time.Second, time.Millisecond)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
-	_, _, err := n.Propose(ctx, &set{Name: "b"})
+	_, _, err := n.Propose(ctx, &machinetest.Set{Name: "b"})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
-	_, _, err = n.Propose(ctx, &raise{Name: "none", Known: 7, ConfirmFresh: true})
+	_, _, err = n.Propose(ctx, &machinetest.Raise{Name: "none", Known: 7, ConfirmFresh: true})
 	require.ErrorIs(t, err, cluster.ErrUnavailable, "a refusal that waits for a Barrier")
 	require.NoError(t, ctx.Err(), "before the caller lost patience")
 	gate.open()
@@ -191,16 +192,16 @@ func TestLittlePatienceIsLeft(t *testing.T) {
 	defer gate.open()
 	for range 2 { // as many as entries may be under way
 		last := n.Raft().LastIndex()
-		go func() { _, _, _ = n.Propose(t.Context(), &set{Name: "a"}) }()
+		go func() { _, _, _ = n.Propose(t.Context(), &machinetest.Set{Name: "a"}) }()
 		require.Eventually(t, func() bool { return n.Raft().LastIndex() > last }, 10*time.Second, time.Millisecond)
 	}
 	fresh := make(chan error, 1)
 	go func() {
-		_, _, err := n.Propose(t.Context(), &set{Name: "b"})
+		_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "b"})
 		fresh <- err
 	}()
 	require.Eventually(t, func() bool { return n.Stats().Queue == 1 }, 10*time.Second, time.Millisecond)
-	require.Equal(t, "unavailable", cluster.ServeProposal(n, &set{Name: "c"}, command.ID{1}, true, 10*time.Second))
+	require.Equal(t, "unavailable", cluster.ServeProposal(n, &machinetest.Set{Name: "c"}, command.ID{1}, true, 10*time.Second))
 	select {
 	case err := <-fresh:
 		t.Fatal("answered first:", err)
@@ -218,7 +219,7 @@ func TestContextEnds(t *testing.T) {
 	const callers = 8
 	for i := range callers {
 		wg.Go(func() {
-			_, _, err := n.Propose(ctx, &set{Name: fmt.Sprint(i)})
+			_, _, err := n.Propose(ctx, &machinetest.Set{Name: fmt.Sprint(i)})
 			switch {
 			case errors.Is(err, cluster.ErrUnknown):
 				unknown.Add(1)
@@ -281,10 +282,10 @@ func TestUnknownFateIsProposedAgain(t *testing.T) {
 				b.failures.Store(3)
 				r, index, err := proposeRaise(t.Context(), n, "a", 0)
 				require.NoError(t, err)
-				require.Equal(t, raised{OK: true, Value: 1, Again: true}, r, "the same answer, marked")
+				require.Equal(t, machinetest.Raised{OK: true, Value: 1, Again: true}, r, "the same answer, marked")
 				txn, err := n.ViewAt(t.Context(), index)
 				require.NoError(t, err)
-				require.Equal(t, uint64(1), find(txn, "a").Value, "raised once")
+				require.Equal(t, uint64(1), machinetest.Find(txn, "a").Value, "raised once")
 			})
 		}
 	}
@@ -296,7 +297,7 @@ func TestUnknownFateUntilTheEnd(t *testing.T) {
 	c.ProposeTimeout = 100 * time.Millisecond
 	n := open(t, c)
 	b.failures.Store(1 << 40)
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.ErrorIs(t, err, cluster.ErrUnknown)
 	require.NotErrorIs(t, err, cluster.ErrUnavailable)
 }
@@ -305,7 +306,7 @@ func TestCertainFailureIsNotProposedAgain(t *testing.T) {
 	b := &brokenApply{err: raft.ErrEnqueueTimeout}
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply}))
 	b.failures.Store(1)
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 	require.NotErrorIs(t, err, cluster.ErrUnknown)
 	require.Zero(t, n.Seq())
@@ -322,10 +323,10 @@ func TestLeadershipOnTheMove(t *testing.T) {
 		b.failures.Store(2)
 		r, _, err := proposeRaise(t.Context(), n, "a", 0)
 		require.NoError(t, err)
-		require.Equal(t, raised{OK: true, Value: 1}, r)
+		require.Equal(t, machinetest.Raised{OK: true, Value: 1}, r)
 
 		b.failures.Store(1 << 40)
-		_, _, err = n.Propose(t.Context(), &set{Name: "a"})
+		_, _, err = n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 		require.ErrorIs(t, err, cluster.ErrUnavailable)
 		require.NotErrorIs(t, err, cluster.ErrUnknown)
 		require.Equal(t, uint64(1), n.Seq())
@@ -342,10 +343,10 @@ func TestNothingSentIsReportedSoon(t *testing.T) {
 	})
 	i := tr.leader()
 	j := (i + 1) % 3
-	_, _, err := tr.nodes[j].Propose(t.Context(), &set{Name: "before"})
+	_, _, err := tr.nodes[j].Propose(t.Context(), &machinetest.Set{Name: "before"})
 	require.NoError(t, err)
 	l.swallow([2]string{tr.confs[j].Name, tr.confs[i].Name})
-	_, _, err = tr.nodes[j].Propose(t.Context(), &set{Name: "during"})
+	_, _, err = tr.nodes[j].Propose(t.Context(), &machinetest.Set{Name: "during"})
 	require.Empty(t, l.gaveUp, "it waited for the connection to fail")
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 	require.NotErrorIs(t, err, cluster.ErrUnknown)
@@ -363,7 +364,7 @@ func TestFailureAfterUnknownIsUnknown(t *testing.T) {
 	}})
 	c.ProposeTimeout = 100 * time.Millisecond
 	n := open(t, c)
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.ErrorIs(t, err, cluster.ErrUnknown)
 	require.NotErrorIs(t, err, cluster.ErrUnavailable)
 	require.Greater(t, calls.Load(), int64(1))
@@ -371,7 +372,7 @@ func TestFailureAfterUnknownIsUnknown(t *testing.T) {
 
 // encodeOnceCommand can be encoded once.
 type encodeOnceCommand struct {
-	set
+	machinetest.Set
 	encoded *int
 }
 
@@ -379,7 +380,7 @@ func (f *encodeOnceCommand) MarshalCBOR() ([]byte, error) {
 	if *f.encoded++; *f.encoded > 1 {
 		return nil, errors.New("fickle")
 	}
-	return cluster.Encode(&f.set), nil
+	return machinetest.Encode(&f.Set), nil
 }
 
 // TestAnyFailureAfterUnknownIsUnknown, also one that would say of the command that
@@ -388,33 +389,33 @@ func TestAnyFailureAfterUnknownIsUnknown(t *testing.T) {
 	b := &brokenApply{err: raft.ErrLeadershipLost, after: true}
 	n := open(t, cluster.WithHooks(config(t, ""), cluster.Hooks{Apply: b.apply}))
 	b.failures.Store(1)
-	_, _, err := n.Propose(t.Context(), &encodeOnceCommand{set{Name: "a", Value: 7}, new(int)})
+	_, _, err := n.Propose(t.Context(), &encodeOnceCommand{machinetest.Set{Name: "a", Value: 7}, new(int)})
 	require.ErrorIs(t, err, cluster.ErrUnknown)
 	require.ErrorContains(t, err, "fickle")
 	require.NotErrorIs(t, err, cluster.ErrUnavailable)
-	require.Equal(t, uint64(7), find(n.View(), "a").Value)
+	require.Equal(t, uint64(7), machinetest.Find(n.View(), "a").Value)
 }
 
 func TestBadCommandsAreErrors(t *testing.T) {
-	machine := toy()
-	delete(machine.Commands, kindHint)
+	machine := machinetest.Toy()
+	delete(machine.Commands, machinetest.KindHint)
 	c := config(t, "")
 	c.Machine = machine
 	n := open(t, c)
 	for name, cmd := range map[string]command.Command{
-		"kind that is not in the list": &hint{set{Name: "a"}},
-		"unknown table":                &set{Name: "a", Table: "nowhere"},
-		"own table":                    &set{Name: "a", Table: "cluster"},
-		"too many changes":             &set{Name: "a", Times: command.MaxChanges + 1},
-		"no value for the index":       &set{},
-		"too long":                     &set{Name: "a", Pad: make([]byte, command.MaxBody)},
+		"kind that is not in the list": &machinetest.Hint{Set: machinetest.Set{Name: "a"}},
+		"unknown table":                &machinetest.Set{Name: "a", Table: "nowhere"},
+		"own table":                    &machinetest.Set{Name: "a", Table: "cluster"},
+		"too many changes":             &machinetest.Set{Name: "a", Times: command.MaxChanges + 1},
+		"no value for the index":       &machinetest.Set{},
+		"too long":                     &machinetest.Set{Name: "a", Pad: make([]byte, command.MaxBody)},
 	} {
 		_, _, err := n.Propose(t.Context(), cmd)
 		require.Error(t, err, name)
 		require.NotErrorIs(t, err, cluster.ErrUnavailable, name)
 		require.NotErrorIs(t, err, cluster.ErrUnknown, name)
 	}
-	_, _, err := n.Propose(t.Context(), &set{Name: "a", Times: command.MaxChanges})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Times: command.MaxChanges})
 	require.NoError(t, err, "at the limit")
 	require.Equal(t, uint64(1), n.Seq())
 }
@@ -426,7 +427,7 @@ func TestLargeCommandsShareEntries(t *testing.T) {
 	var wg sync.WaitGroup
 	for i := range 100 {
 		wg.Go(func() {
-			_, index, err := n.Propose(t.Context(), &set{Name: fmt.Sprint(i), Pad: make([]byte, 20<<10)})
+			_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: fmt.Sprint(i), Pad: make([]byte, 20<<10)})
 			if err != nil {
 				t.Error(err)
 				return
@@ -447,7 +448,7 @@ func TestClockRunsBack(t *testing.T) {
 	c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
 	n := open(t, c)
 	at := func() int64 {
-		v, _, err := n.Propose(t.Context(), &set{Name: "a"})
+		v, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 		require.NoError(t, err)
 		return v.(command.Meta).At
 	}

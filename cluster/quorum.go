@@ -10,7 +10,16 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
+
+// A NoMajorityError says that nothing can be decided, whatever the rules allow,
+// and what to do about it.
+type NoMajorityError struct{ Reason string }
+
+func (e *NoMajorityError) Error() string { return e.Reason }
+func (e *NoMajorityError) Unwrap() error { return &member.RefusedError{Reason: e.Reason} }
 
 // quorum is which voters can be reached.
 type quorum struct {
@@ -73,10 +82,10 @@ func (n *Node) follows(ctx context.Context, id string) (bool, error) {
 }
 
 func (n *Node) nameOf(id string) string {
-	if m := find[Member](n.View(), membersTable, id); m != nil {
+	if m := member.ByID(n.View(), id); m != nil {
 		return m.Name
 	}
-	if m, ok := n.peerList.member(id); ok {
+	if m, ok := n.folder.PeerList.Member(id); ok {
 		return m.Name
 	}
 	return id
@@ -85,8 +94,8 @@ func (n *Node) nameOf(id string) string {
 // The reasons that are gone in a moment.
 var (
 	// raft's configuration does not follow the members yet.
-	errConfigChanging = &RefusedError{"another change of the nodes is under way: try again in a moment"}
-	errNotCaughtUp    = &RefusedError{"a node has not caught up with the leader yet: try again in a moment"}
+	errConfigChanging = &member.RefusedError{Reason: "another change of the nodes is under way: try again in a moment"}
+	errNotCaughtUp    = &member.RefusedError{Reason: "a node has not caught up with the leader yet: try again in a moment"}
 )
 
 // awaitRemovable is checkRemovable, and waits for what is gone in a moment; with forced for
@@ -105,15 +114,15 @@ func (n *Node) awaitRemovable(ctx context.Context, id string, patience time.Dura
 // configuration must be committed by the voters that are left, and until then
 // the leader needs a majority of those that are.
 func (n *Node) checkRemovable(ctx context.Context, id string) error {
-	member, suffrage := n.membersAndServers()
-	m := member[raft.ServerID(id)]
+	byID, suffrage := n.membersAndServers()
+	m := byID[raft.ServerID(id)]
 	if m == nil {
 		return nil // it is gone already
 	}
-	if len(member) != len(suffrage) {
+	if len(byID) != len(suffrage) {
 		return errConfigChanging
 	}
-	for id := range member {
+	for id := range byID {
 		if _, known := suffrage[id]; !known {
 			return errConfigChanging
 		}
@@ -124,9 +133,9 @@ func (n *Node) checkRemovable(ctx context.Context, id string) error {
 	case !q.hasMajority():
 		return q.noMajorityError()
 	case len(left.voters) == 0:
-		return &RefusedError{"without " + m.Name + " there would be no voter left: have another node join first, or become a voter"}
+		return &member.RefusedError{Reason: "without " + m.Name + " there would be no voter left: have another node join first, or become a voter"}
 	case !left.hasMajority():
-		return &RefusedError{fmt.Sprintf("without %s only %d of %d voters could be reached, which is no majority: start %s first, "+
+		return &member.RefusedError{Reason: fmt.Sprintf("without %s only %d of %d voters could be reached, which is no majority: start %s first, "+
 			"or, if lost for good, remove that first", m.Name, left.reachable(), len(left.voters), strings.Join(left.silent, ", "))}
 	case !q.canCommit() || !left.canCommit():
 		return errNotCaughtUp

@@ -19,7 +19,7 @@ func (n *Node) newReachability() *reachability {
 // logReachability is called when the members were asked.
 func (n *Node) logReachability(r *reachability) {
 	now := n.watchdog.elapsed()
-	for _, m := range n.peerList.get().Members {
+	for _, m := range n.folder.PeerList.Get().Members {
 		if m.ID == string(n.id) {
 			continue
 		}

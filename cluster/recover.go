@@ -7,6 +7,11 @@ import (
 
 	"github.com/hashicorp/go-memdb"
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // Recover makes the folder of the only node that is left a cluster of one, with
@@ -24,29 +29,28 @@ func Recover(c Config, attached []byte) (err error) {
 	}
 	n := &Node{config: c, log: c.Logger}
 	defer func() { err = errors.Join(err, n.closeFiles()) }()
-	snapshots, err := n.openFiles()
-	if err != nil {
+	if err := n.openFiles(); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	fresh, err := n.isFresh(snapshots)
+	fresh, err := n.folder.IsFresh()
 	switch {
 	case err != nil:
 		return fmt.Errorf("recover: %w", err)
 	case fresh:
 		return errNothingToRecover
 	}
-	if n.id, err = n.identity(); err != nil {
+	if n.id, err = n.folder.Identity(); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	if _, listed := n.peerList.member(string(n.id)); !listed && !n.peerList.empty() {
-		return fmt.Errorf("recover: %w", ErrRemoved)
+	if _, listed := n.folder.PeerList.Member(string(n.id)); !listed && !n.folder.PeerList.Empty() {
+		return fmt.Errorf("recover: %w", member.ErrRemoved)
 	}
-	err = n.replayFolder(snapshots, func(_ *memdb.Txn, shared uint64) error { return n.beginRecovery(shared, attached) })
+	err = n.replayFolder(func(_ *memdb.Txn, shared uint64) error { return n.beginRecovery(shared, attached) })
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
 	// Whatever this node has lost, there is nobody left whom that could harm.
-	if err := errors.Join(writeCommitMarker(c.Dir, logPosition{}), n.writeInstanceIDFile()); err != nil {
+	if err := errors.Join(integrity.WriteCommitMarker(c.Dir, integrity.Position{}), n.folder.WriteInstanceIDFile()); err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
 	if err := n.removeOtherPeers(); err != nil {
@@ -59,29 +63,28 @@ func Recover(c Config, attached []byte) (err error) {
 }
 
 // Salvage returns a backup of the folder c.Dir, with its whole log applied, and
-// tells c.ApplyObserver what the log does. No process may use the folder, and its data
+// tells c.Observer what the log does. No process may use the folder, and its data
 // does not change. It is the only way to read the folder of a node that was removed
 // or given up. The backup lacks what only other nodes had.
-func Salvage(c Config) (b *Backup, err error) {
+func Salvage(c Config) (b *machine.Backup, err error) {
 	if c, err = c.withDefaults(); err != nil {
 		return nil, fmt.Errorf("read the folder: %w", err)
 	}
 	n := &Node{config: c, log: c.Logger}
 	defer func() { err = errors.Join(err, n.closeFiles()) }()
-	snapshots, err := n.openFiles()
-	if err != nil {
+	if err := n.openFiles(); err != nil {
 		return nil, fmt.Errorf("read the folder: %w", err)
 	}
 	var last raft.Log
-	if index, err := n.stores.logs.LastIndex(); err != nil {
+	if index, err := n.folder.Store.Logs.LastIndex(); err != nil {
 		return nil, fmt.Errorf("read the folder: %w", err)
 	} else if index > 0 {
-		if err := n.stores.logs.GetLog(index, &last); err != nil {
+		if err := n.folder.Store.Logs.GetLog(index, &last); err != nil {
 			return nil, fmt.Errorf("read the folder: %w", err)
 		}
 	}
-	err = n.replayFolder(snapshots, func(_ *memdb.Txn, shared uint64) error {
-		if b, err = n.core.backup(nil); err == nil {
+	err = n.replayFolder(func(_ *memdb.Txn, shared uint64) error {
+		if b, err = n.core.Backup(nil); err == nil {
 			b.SharedSeq, b.Term = shared, last.Term
 			err = errStopReplay
 		}
@@ -101,19 +104,19 @@ var errStopReplay = errors.New("the state was taken")
 // known to have decided the same. If taken returns an error, replayFolder returns
 // it and changes nothing. Otherwise it makes this node the only one of raft's
 // configuration.
-func (n *Node) replayFolder(snapshots *snapshotStore, taken func(view *memdb.Txn, shared uint64) error) error {
-	known, err := readOptionalCommitMarker(n.config.Dir)
+func (n *Node) replayFolder(taken func(view *memdb.Txn, shared uint64) error) error {
+	known, err := integrity.ReadOptionalCommitMarker(n.config.Dir)
 	if err != nil {
 		return err
 	}
-	state := &recoveryFSM{fsm: newFSM(n.core, n.config.Fatal, snapshots, &n.commitMarker), node: n, committedIndex: known.index, onState: taken}
+	state := &recoveryFSM{fsm: newFSM(n.core, n.config.Fatal, n.folder.Snapshots, &n.folder.Marker), node: n, committedIndex: known.Index, onState: taken}
 	close(state.replay.ready) // there is no local replay to wait for
-	conf := n.raftConfig(newLogger(n.log))
+	conf := n.raftConfig(store.NewLogger(n.log))
 	conf.NotifyCh = nil
 	conf.LocalID = cmp.Or(n.id, "unnamed")                                   // raft requires an id even if nothing is written
 	_, transport := raft.NewInmemTransport(raft.ServerAddress(conf.LocalID)) // only encodes the configuration
 	alone := raft.Configuration{Servers: []raft.Server{{ID: conf.LocalID, Address: raft.ServerAddress(conf.LocalID)}}}
-	err = raft.RecoverCluster(conf, state, n.stores.logs, n.stores.stable, snapshots, transport, alone)
+	err = raft.RecoverCluster(conf, state, n.folder.Store.Logs, n.folder.Store.Stable, n.folder.Snapshots, transport, alone)
 	return cmp.Or(state.err, err) // raft's error does not wrap it
 }
 
@@ -138,9 +141,9 @@ func (s *recoveryFSM) Apply(l *raft.Log) any {
 		return nil
 	}
 	if !s.pastCommitted && s.committedIndex > 0 && l.Index > s.committedIndex {
-		s.pastCommitted, s.sharedSeq = true, readStatus(s.core.view()).Seq
+		s.pastCommitted, s.sharedSeq = true, machine.ReadStatus(s.core.View()).Seq
 	}
-	s.err = s.core.apply([]logEntry{{index: l.Index, data: l.Data}})
+	s.err = s.core.Apply([]machine.Entry{{Index: l.Index, Data: l.Data}})
 	return nil
 }
 
@@ -151,27 +154,29 @@ func (s *recoveryFSM) Snapshot() (raft.FSMSnapshot, error) {
 		return nil, s.err
 	}
 	if !s.pastCommitted {
-		s.sharedSeq = readStatus(s.core.view()).Seq
+		s.sharedSeq = machine.ReadStatus(s.core.View()).Seq
 	}
-	if s.err = s.onState(s.core.view(), s.sharedSeq); s.err != nil {
+	if s.err = s.onState(s.core.View(), s.sharedSeq); s.err != nil {
 		return nil, s.err
 	}
-	s.core.forgetMembers(func(m *Member) bool { return m.ID == string(s.node.id) })
+	s.core.Edit(func(txn *memdb.Txn) {
+		member.Forget(txn, func(m *member.Member) bool { return m.ID == string(s.node.id) })
+	})
 	return s.fsm.Snapshot()
 }
 
 // removeOtherPeers makes the list of peers that of the state.
 func (n *Node) removeOtherPeers() error {
-	list := n.peerList.get()
+	list := n.folder.PeerList.Get()
 	if len(list.Members) == 0 {
 		return nil // it had no network
 	}
-	var kept []Member
+	var kept []member.Member
 	for _, m := range list.Members {
 		if m.ID == string(n.id) {
 			kept = append(kept, m)
 		}
 	}
-	list.Members, list.Seq = kept, min(list.Seq, max(readStatus(n.core.view()).Seq, 1))
-	return n.peerList.replace(list)
+	list.Members, list.Seq = kept, min(list.Seq, max(machine.ReadStatus(n.core.View()).Seq, 1))
+	return n.folder.PeerList.Replace(list)
 }

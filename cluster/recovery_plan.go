@@ -3,7 +3,6 @@ package cluster
 import (
 	"context"
 	"crypto/rand"
-	"crypto/tls"
 	"errors"
 	"fmt"
 	"net"
@@ -14,6 +13,11 @@ import (
 	"time"
 
 	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // A Prospect describes what Recover would do to a folder.
@@ -28,7 +32,7 @@ type RecoveryPlan struct {
 // A AbandonedNode is a node that Recover would give up, and the result of asking it
 // whether it runs.
 type AbandonedNode struct {
-	Member
+	member.Member
 	Probe ProbeResult
 	Why   string // for people: why there is no answer; "" if there is one
 }
@@ -63,33 +67,32 @@ func PlanRecovery(ctx context.Context, c Config) (p RecoveryPlan, err error) {
 	if err := checkRemoved(c.Dir); err != nil {
 		return p, fmt.Errorf("recover: %w", err)
 	}
-	if member, err := IsMember(c.Dir); err != nil || !member {
+	if member, err := integrity.IsMember(c.Dir); err != nil || !member {
 		return p, errors.Join(errNothingToRecover, err)
 	}
 	n := &Node{config: c, log: c.Logger}
 	defer func() { err = errors.Join(err, n.closeFiles()) }()
-	snapshots, err := n.openFiles()
-	if err != nil {
+	if err := n.openFiles(); err != nil {
 		return p, fmt.Errorf("recover: %w", err)
 	}
-	if p.Last, err = n.stores.logs.LastIndex(); err != nil {
+	if p.Last, err = n.folder.Store.Logs.LastIndex(); err != nil {
 		return p, fmt.Errorf("recover: read log: %w", err)
 	}
-	taken, err := snapshots.List()
+	taken, err := n.folder.Snapshots.List()
 	if err != nil {
 		return p, fmt.Errorf("recover: list snapshots: %w", err)
 	}
 	for _, s := range taken {
 		p.Last = max(p.Last, s.Index)
 	}
-	kept, joined, err := n.nodeIDs()
+	kept, joined, err := n.folder.NodeIDs()
 	if err != nil {
 		return p, fmt.Errorf("recover: %w", err)
 	}
 	if len(kept) == 0 {
 		kept = joined
 	}
-	for _, m := range n.peerList.get().Members {
+	for _, m := range n.folder.PeerList.Get().Members {
 		if m.ID != string(kept) {
 			p.Abandoned = append(p.Abandoned, AbandonedNode{Member: m})
 		}
@@ -100,17 +103,17 @@ func PlanRecovery(ctx context.Context, c Config) (p RecoveryPlan, err error) {
 			return p, err
 		}
 	}
-	return p, n.replayForPlan(snapshots, &p)
+	return p, n.replayForPlan(&p)
 }
 
 // replayForPlan applies the log to the state in memory.
-func (n *Node) replayForPlan(snapshots *snapshotStore, p *RecoveryPlan) (err error) {
+func (n *Node) replayForPlan(p *RecoveryPlan) (err error) {
 	earlier, _, err := readRecovery(n.config.Dir)
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	err = n.replayFolder(snapshots, func(view *memdb.Txn, shared uint64) error {
-		p.View, p.At, p.Seq = view, readStatus(view).At, shared
+	err = n.replayFolder(func(view *memdb.Txn, shared uint64) error {
+		p.View, p.At, p.Seq = view, machine.ReadStatus(view).At, shared
 		return errStopReplay
 	})
 	if !errors.Is(err, errStopReplay) {
@@ -126,25 +129,25 @@ var errNothingToRecover = errors.New("recover: there is no data in the directory
 
 // probeAbandoned asks all these nodes at once whether they run and have a leader.
 func (n *Node) probeAbandoned(ctx context.Context, self string, p *RecoveryPlan) error {
-	key, err := nodeKey(rand.Reader, n.config.Dir)
+	key, err := member.NodeKey(rand.Reader, n.config.Dir)
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
-	own, err := selfSigned(key, self, n.config.Now())
+	own, err := member.SelfSigned(key, self, n.config.Now())
 	if err != nil {
 		return fmt.Errorf("recover: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, recoveryProbeTimeout)
 	defer cancel()
-	out := newNetwork(self, nil, n.peerList, &credentials{now: n.config.Now}, n.log.Warn)
+	out := transport.NewNetwork(self, nil, n.folder.PeerList, &member.Credentials{Now: n.config.Now}, n.log.Warn)
 	errs := make([]error, len(p.Abandoned))
 	var asking sync.WaitGroup
 	for i := range p.Abandoned {
 		asking.Go(func() {
 			g := &p.Abandoned[i]
-			c, err := out.dialUnauthenticated(ctx, g.Member, own)
+			c, err := out.DialUnauthenticated(ctx, g.Member, own)
 			if err != nil {
-				g.Why = describeDialError(wrapDialError(g.Address, err))
+				g.Why = transport.DescribeDialError(transport.WrapDialError(g.Address, err))
 				if errors.Is(err, syscall.ECONNREFUSED) {
 					g.Probe = ProbeRefused
 				}
@@ -155,7 +158,7 @@ func (n *Node) probeAbandoned(ctx context.Context, self string, p *RecoveryPlan)
 			switch a, err := askHasLeader(ctx, c); {
 			case err != nil:
 			case a.NotMember:
-				errs[i] = fmt.Errorf("recover: node %s says: %w", g.Name, ErrRemoved)
+				errs[i] = fmt.Errorf("recover: node %s says: %w", g.Name, member.ErrRemoved)
 			case a.HasLeader:
 				g.Probe = ProbeHasLeader
 			}
@@ -163,13 +166,6 @@ func (n *Node) probeAbandoned(ctx context.Context, self string, p *RecoveryPlan)
 	}
 	asking.Wait()
 	return errors.Join(errs...)
-}
-
-// dialUnauthenticated connects to a member with a self-signed certificate.
-func (n *network) dialUnauthenticated(ctx context.Context, m Member, own tls.Certificate) (net.Conn, error) {
-	d := tls.Dialer{Config: n.clientConfig(m.ID, protocolJoin)}
-	d.Config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
-	return d.DialContext(ctx, "tcp", m.Address)
 }
 
 // askHasLeader asks a member whether it has a leader.

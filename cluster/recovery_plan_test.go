@@ -12,6 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // TestPlanRecovery says what is given up, and finds out that nothing has to
@@ -74,7 +77,7 @@ func TestPlanRecovery(t *testing.T) {
 	require.NoError(t, cluster.Recover(tr.confs[0], nil))
 	tr.start(0)
 	_, err = cluster.PlanRecovery(t.Context(), tr.confs[2])
-	require.ErrorIs(t, err, cluster.ErrRemoved)
+	require.ErrorIs(t, err, member.ErrRemoved)
 	require.ErrorContains(t, err, "n1")
 
 	_, err = cluster.PlanRecovery(t.Context(), networked(t, "", "x"))
@@ -92,7 +95,7 @@ func answers(p cluster.RecoveryPlan) (all []cluster.ProbeResult) {
 // any more, and changes nothing there.
 func TestSalvage(t *testing.T) {
 	tr := newCluster3(t)
-	_, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: 7})
+	_, _, err := tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "a", Value: 7})
 	require.NoError(t, err)
 	tr.requireSameState()
 	want, _ := tr.nodes[0].Checksum()
@@ -103,25 +106,27 @@ func TestSalvage(t *testing.T) {
 	require.NoError(t, cluster.Recover(tr.confs[0], nil))
 	tr.start(0)
 	_, err = cluster.PlanRecovery(t.Context(), tr.confs[2])
-	require.ErrorIs(t, err, cluster.ErrRemoved)
+	require.ErrorIs(t, err, member.ErrRemoved)
 	require.NoError(t, os.WriteFile(filepath.Join(tr.confs[2].Dir, "removed"), []byte(`{"by":"n1"}`), 0o600))
 	_, err = cluster.Open(t.Context(), tr.confs[2])
-	require.ErrorIs(t, err, cluster.ErrRemoved)
+	require.ErrorIs(t, err, member.ErrRemoved)
 
 	for range 2 {
 		b, err := cluster.Salvage(tr.confs[2])
 		require.NoError(t, err)
 		var state bytes.Buffer
 		require.NoError(t, b.Write(&state))
-		m := cluster.NewMemory(toy(), fixedNow)
+		rules, err := member.Extend(machinetest.Toy())
+		require.NoError(t, err)
+		m := machine.NewMemory(rules, machinetest.FixedNow)
 		require.NoError(t, m.Load(&state))
 		require.Equal(t, want, m.Checksum())
-		require.Equal(t, uint64(7), find(m.View(), "a").Value)
+		require.Equal(t, uint64(7), machinetest.Find(m.View(), "a").Value)
 		require.NotZero(t, b.Term)
 	}
 	older := tr.confs[2]
 	older.Machine.Commands = maps.Clone(older.Machine.Commands)
-	delete(older.Machine.Commands, kindSet)
+	delete(older.Machine.Commands, machinetest.KindSet)
 	_, err = cluster.Salvage(older)
 	require.ErrorContains(t, err, "unknown to this version of the program")
 	_, err = cluster.Salvage(config(t, ""))

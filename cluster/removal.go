@@ -11,6 +11,9 @@ import (
 	"github.com/hashicorp/raft"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/election"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // A removal runs on the leader, one at a time, in this order:
@@ -61,7 +64,7 @@ func (t tryMutex) unlock() { <-t }
 // asked for again.
 func (n *Node) Remove(ctx context.Context, name string, force bool) error {
 	if err := n.membershipTrouble(); err != nil {
-		return &RefusedError{err.Error()}
+		return &member.RefusedError{Reason: err.Error()}
 	}
 	view, err := n.ViewFresh(ctx)
 	if err != nil && force {
@@ -75,13 +78,13 @@ func (n *Node) Remove(ctx context.Context, name string, force bool) error {
 	if err != nil {
 		return n.explainUnavailable(ctx, err)
 	}
-	m := memberNamed(view, name)
+	m := member.Named(view, name)
 	if m == nil {
-		return &NoNodeError{name}
+		return &member.NoNodeError{Name: name}
 	}
 	patience := time.Now().Add(n.config.ProposeTimeout)
 	for {
-		w := n.leader.route()
+		w := n.leader.Route()
 		err := n.removeVia(ctx, w, m.ID, force)
 		if !errors.Is(err, errNotLeading) {
 			return err
@@ -93,33 +96,33 @@ func (n *Node) Remove(ctx context.Context, name string, force bool) error {
 }
 
 // removeVia has the leader remove a member.
-func (n *Node) removeVia(ctx context.Context, w route, id string, force bool) error {
+func (n *Node) removeVia(ctx context.Context, w election.Route, id string, force bool) error {
 	switch {
-	case w.leading:
+	case w.Leading:
 		_, err := n.removeLocal(ctx, id, force)
 		return err
-	case !n.otherLeads(w):
+	case !w.OtherLeads(n.ID()):
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
-	answer, err := n.ask(ctx, w.leader, nil, opRemove, encodeRemoval(id, force), n.config.ProposeTimeout)
+	answer, err := n.peers.Ask(ctx, w.Leader, nil, transport.OpRemove, encodeRemoval(id, force), n.config.ProposeTimeout)
 	switch {
-	case errors.Is(err, errNotSent):
+	case errors.Is(err, transport.ErrNotSent):
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
-	case err != nil && id == string(n.id) && n.confirmRemoval(ctx, w.leader):
+	case err != nil && id == string(n.id) && n.confirmRemoval(ctx, w.Leader):
 		return nil // this node's own removal ended the connection that the answer would have come by
 	case err != nil:
 		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
-	case answer.status == replyFailed:
-		return &RefusedError{string(answer.body)}
-	case answer.status != replyOK:
-		return answer.err()
-	case id != string(n.id) && len(answer.body) == 8:
-		return n.awaitRefused(ctx, id, binary.BigEndian.Uint64(answer.body))
+	case answer.Status == transport.ReplyFailed:
+		return &member.RefusedError{Reason: string(answer.Body)}
+	case answer.Status != transport.ReplyOK:
+		return replyError(answer)
+	case id != string(n.id) && len(answer.Body) == 8:
+		return n.awaitRefused(ctx, id, binary.BigEndian.Uint64(answer.Body))
 	}
 	return nil
 }
 
-// The body of opRemove: whether it is forced, and the id.
+// The body of OpRemove: whether it is forced, and the id.
 func encodeRemoval(id string, force bool) []byte {
 	b := []byte{0}
 	if force {
@@ -128,17 +131,17 @@ func encodeRemoval(id string, force bool) []byte {
 	return append(b, id...)
 }
 
-// serveRemoval answers opRemove. Where it is done the answer is the index of the
+// serveRemoval answers OpRemove. Where it is done the answer is the index of the
 // log at which a view has it.
-func (n *Node) serveRemoval(ctx context.Context, body []byte) reply {
+func (n *Node) serveRemoval(ctx context.Context, body []byte) transport.Reply {
 	if len(body) < 2 {
-		return reply{replyFailed, []byte("remove: no node is named")}
+		return transport.Reply{Status: transport.ReplyFailed, Body: []byte("remove: no node is named")}
 	}
 	index, err := n.removeLocal(ctx, string(body[1:]), body[0] == 1)
 	if err != nil {
 		return errorReply(err)
 	}
-	return reply{replyOK, binary.BigEndian.AppendUint64(nil, index)}
+	return transport.Reply{Status: transport.ReplyOK, Body: binary.BigEndian.AppendUint64(nil, index)}
 }
 
 // settleTimeout is how long a removal that is asked for waits for the change
@@ -158,7 +161,7 @@ func (n *Node) removeLocal(ctx context.Context, id string, force bool) (index ui
 
 func (n *Node) removeSerialized(ctx context.Context, id string, force bool) (index uint64, err error) {
 	if !n.removing.TryLock() {
-		return 0, &RefusedError{"another node is being removed: try again when that is done"}
+		return 0, &member.RefusedError{Reason: "another node is being removed: try again when that is done"}
 	}
 	defer n.removing.Unlock()
 	patience := settleTimeout
@@ -177,13 +180,13 @@ func (n *Node) removeSerialized(ctx context.Context, id string, force bool) (ind
 
 // removeReplaced removes the member whose place a new one has taken, if it may go
 // now. Why it may not is said once.
-func (n *Node) removeReplaced(ctx context.Context, m *Member) (gone bool, err error) {
+func (n *Node) removeReplaced(ctx context.Context, m *member.Member) (gone bool, err error) {
 	if !n.removing.TryLock() {
 		return false, nil
 	}
 	defer n.removing.Unlock()
 	_, err = n.removeLocked(ctx, m.Replaces)
-	var refused *RefusedError
+	var refused *member.RefusedError
 	switch {
 	case errors.As(err, &refused):
 		if n.replaceBlocked != refused.Reason {
@@ -203,7 +206,7 @@ func (n *Node) removeReplaced(ctx context.Context, m *Member) (gone bool, err er
 
 // removeLocked is called with removing and configuring held.
 func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err error) {
-	m := find[Member](n.View(), membersTable, id)
+	m := member.ByID(n.View(), id)
 	if m == nil {
 		return n.Applied(), nil // somebody else has removed it
 	}
@@ -214,13 +217,13 @@ func (n *Node) removeLocked(ctx context.Context, id string) (index uint64, err e
 	}
 	if id == string(n.id) {
 		if err := n.transferLeadership(ctx, ""); err != nil && !errors.Is(err, errNotLeading) {
-			return 0, &RefusedError{"node " + m.Name + " leads, and no other one could take over: " + err.Error()}
+			return 0, &member.RefusedError{Reason: "node " + m.Name + " leads, and no other one could take over: " + err.Error()}
 		}
 		return 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading) // the next leader carries on
 	}
 	ctx = context.WithoutCancel(ctx) // what is begun is not left half done because somebody hung up
 	n.log.Info("cluster: a node is removed", "name", m.Name, "id", id)
-	err = await(n.raft.RemoveServer(raft.ServerID(id), 0, n.config.ProposeTimeout), n.stopped)
+	err = transport.Await(n.raft.RemoveServer(raft.ServerID(id), 0, n.config.ProposeTimeout), n.stopped)
 	switch {
 	case errors.Is(err, raft.ErrNotLeader), errors.Is(err, raft.ErrLeadershipTransferInProgress):
 		return 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
@@ -244,13 +247,13 @@ func (n *Node) dropMember(ctx context.Context, id string, term uint64) (uint64, 
 	if n.raft.CurrentTerm() != term {
 		return 0, fmt.Errorf("%w: leadership was lost while node %s was removed", ErrUnknown, id)
 	}
-	value, index, err := n.attemptLocal(ctx, &removeMember{ID: id}, command, false, true, time.Now().Add(n.config.ProposeTimeout))
+	value, index, err := n.attemptLocal(ctx, &member.Remove{ID: id}, command, false, true, time.Now().Add(n.config.ProposeTimeout))
 	if err != nil {
 		// The configuration was changed, so that it is not as if nothing had been.
 		return 0, fmt.Errorf("%w: take the key of a removed node off the list: %v", ErrUnknown, err)
 	}
-	if why := value.(membership).Refused; why != "" && find[Member](n.View(), membersTable, id) != nil {
-		return 0, &RefusedError{why}
+	if why := value.(member.Outcome).Refused; why != "" && member.ByID(n.View(), id) != nil {
+		return 0, &member.RefusedError{Reason: why}
 	}
 	return index, nil
 }
@@ -263,10 +266,10 @@ func (n *Node) awaitRefused(ctx context.Context, id string, index uint64) error 
 		return fmt.Errorf("%w: the node is removed, and this one has not heard of it yet: %w", ErrUnknown, err)
 	}
 	_ = n.waitFor(ctx, func() bool {
-		_, listed := n.peerList.member(id)
+		_, listed := n.folder.PeerList.Member(id)
 		return !listed
 	})
-	n.network.dropNonMembers()
+	n.network.DropNonMembers()
 	return nil
 }
 
@@ -279,7 +282,7 @@ func (n *Node) awaitRefusedEverywhere(ctx context.Context, id string, index uint
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	var asking sync.WaitGroup
-	for _, m := range members(n.View()) {
+	for _, m := range member.All(n.View()) {
 		if m.ID == string(n.id) {
 			continue
 		}

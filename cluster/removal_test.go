@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"context"
+	"crypto/sha256"
 	"errors"
 	"fmt"
 	"slices"
@@ -14,6 +15,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // drop takes a node out of the cluster of three that is stopped or no member any more.
@@ -35,7 +38,7 @@ func newCluster2(t testing.TB, change ...func(*cluster.Config)) *cluster3 {
 
 func requireRefused(t testing.TB, err error, text string) {
 	t.Helper()
-	var r *cluster.RefusedError
+	var r *member.RefusedError
 	require.ErrorAs(t, err, &r)
 	require.ErrorContains(t, err, text)
 }
@@ -43,7 +46,7 @@ func requireRefused(t testing.TB, err error, text string) {
 // requireWrite makes sure that a node can have something decided.
 func requireWrite(t testing.TB, n *cluster.Node) {
 	t.Helper()
-	_, _, err := n.Propose(t.Context(), &set{Name: "goes on"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "goes on"})
 	require.NoError(t, err)
 }
 
@@ -99,7 +102,7 @@ func TestTwoRemovalsAtOnce(t *testing.T) {
 		})
 	}
 	removing.Wait()
-	var r *cluster.RefusedError
+	var r *member.RefusedError
 	gone := 0
 	for k := 1; k < 3; k++ {
 		if errs[k] == nil {
@@ -330,7 +333,7 @@ func TestRemovedNodeLearnsIt(t *testing.T) {
 	says := func() bool {
 		for _, c := range tr.nodes[victim].Checks() {
 			if c.Name == "member" && c.Err != nil {
-				require.ErrorIs(t, c.Err, cluster.ErrRemoved)
+				require.ErrorIs(t, c.Err, member.ErrRemoved)
 				require.ErrorContains(t, c.Err, "mintmark cluster invite")
 				o := tr.nodes[victim].Overview(t.Context())
 				require.Empty(t, o.Nodes)
@@ -424,7 +427,7 @@ func TestInventedTokensCostLittle(t *testing.T) {
 	for j := range tr.nodes {
 		for k := range 100 {
 			strangers.Go(func() {
-				token := cluster.UnknownToken(fmt.Sprintf("%d-%d", j, k))
+				token := unknownToken(t, fmt.Sprintf("%d-%d", j, k))
 				refusal, secret := cluster.Admit(t.Context(), tr.nodes[j], token, "0011223344556677", "127.0.0.1:1", make([]byte, 32))
 				if refusal == "" || len(secret) > 0 {
 					t.Error("somebody was let in")
@@ -490,4 +493,13 @@ func TestNobodyIsPassedOverWithASecret(t *testing.T) {
 	require.ErrorAs(t, tr.nodes[0].DistributeSecret(t.Context(), []byte("z")), &failed)
 	require.Len(t, failed.Failures, 1)
 	require.Equal(t, "n3", failed.Failures[0].Name)
+}
+
+// unknownToken is a join token that nobody made.
+func unknownToken(t testing.TB, secret string) string {
+	raw := make([]byte, 32)
+	copy(raw, secret)
+	token, err := member.FormatToken(strings.Repeat("00", sha256.Size), raw)
+	require.NoError(t, err)
+	return token
 }

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster/durable"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // A node that has learnt that it was removed is one for good. Two of them that
@@ -19,11 +21,6 @@ import (
 // with, so its data stays, and Salvage reads it.
 
 const removedFile = "removed"
-
-// ErrRemoved says that a node is none of its cluster any more, and what to do
-// about it.
-var ErrRemoved = errors.New("this node was removed from the cluster: stop it. Its data folder can still be read (mintmark cluster backup save); " +
-	"to use the machine again, invite it (mintmark cluster invite) and start it with an empty data folder")
 
 // removal is who said that a node was removed, and when.
 type removal struct {
@@ -38,7 +35,7 @@ type removal struct {
 const ownLog = "its own log"
 
 func (r *removal) err() error {
-	return fmt.Errorf("%w (so says %s, at %s)", ErrRemoved, r.By, r.At.UTC().Format(time.RFC3339))
+	return fmt.Errorf("%w (so says %s, at %s)", member.ErrRemoved, r.By, r.At.UTC().Format(time.RFC3339))
 }
 
 // readRemoval is what the file of a folder says, nil if there is none.
@@ -87,8 +84,8 @@ func (n *Node) markRemoved(by string) {
 	r := &removal{By: by, At: n.config.Now(), Node: string(n.id)}
 	n.removed.Store(r)
 	close(n.removedCh)
-	n.network.isolate(isolationRemoved, true)
-	n.log.Error("cluster: "+ErrRemoved.Error(), "says", by)
+	n.network.Isolate(transport.IsolationRemoved, true)
+	n.log.Error("cluster: "+member.ErrRemoved.Error(), "says", by)
 	n.writeRemoval(r)
 }
 

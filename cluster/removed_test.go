@@ -12,6 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // servesNobody checks that a node that learnt of its removal decides nothing,
@@ -19,15 +21,15 @@ import (
 func servesNobody(t *testing.T, tr *cluster3, i int) {
 	t.Helper()
 	n, c := tr.nodes[i], tr.confs[i]
-	require.ErrorIs(t, n.Removed(), cluster.ErrRemoved)
-	_, _, err := n.Propose(t.Context(), &set{Name: "by a removed node"})
+	require.ErrorIs(t, n.Removed(), member.ErrRemoved)
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "by a removed node"})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
-	require.ErrorIs(t, err, cluster.ErrRemoved)
+	require.ErrorIs(t, err, member.ErrRemoved)
 	over, cancel := context.WithCancel(t.Context())
 	cancel() // there is nothing to wait for
 	_, err = n.ViewFresh(over)
-	require.ErrorIs(t, err, cluster.ErrRemoved)
-	require.ErrorIs(t, n.Ready(over), cluster.ErrRemoved)
+	require.ErrorIs(t, err, member.ErrRemoved)
+	require.ErrorIs(t, n.Ready(over), member.ErrRemoved)
 	require.Eventually(t, func() bool { leading, _ := n.Leading(); return !leading }, 10*time.Second, time.Millisecond)
 
 	var text []byte
@@ -48,10 +50,10 @@ func servesNobody(t *testing.T, tr *cluster3, i int) {
 	again := networked(t, c.Dir, c.Name)
 	again.Bootstrap = false
 	_, err = cluster.Open(t.Context(), again)
-	require.ErrorIs(t, err, cluster.ErrRemoved)
+	require.ErrorIs(t, err, member.ErrRemoved)
 	require.ErrorContains(t, err, "so says "+said.By)
 	require.ErrorContains(t, err, "empty data folder")
-	require.ErrorIs(t, cluster.Recover(c, nil), cluster.ErrRemoved)
+	require.ErrorIs(t, cluster.Recover(c, nil), member.ErrRemoved)
 }
 
 // TestAbandonedNodesMakeNoClusterOfTheirOwn: two of three are a majority of what
@@ -73,7 +75,7 @@ func TestAbandonedNodesMakeNoClusterOfTheirOwn(t *testing.T) {
 	for i, n := range tr.nodes[1:] {
 		other := tr.nodes[2-i].ID()
 		err := n.Transport().RequestVote(raft.ServerID(other), raft.ServerAddress(other), &raft.RequestVoteRequest{}, new(raft.RequestVoteResponse))
-		require.ErrorIs(t, err, cluster.ErrRemoved, "a vote can't be asked for")
+		require.ErrorIs(t, err, member.ErrRemoved, "a vote can't be asked for")
 	}
 	for _, i := range []int{1, 2} {
 		servesNobody(t, tr, i)
@@ -149,9 +151,9 @@ func TestRemovedNodeFailsFast(t *testing.T) {
 				requireWrite(t, tr.nodes[victim])
 			}
 			require.NoError(t, tr.nodes[other].Remove(t.Context(), tr.nodes[victim].ID(), false))
-			_, _, err := tr.nodes[victim].Propose(t.Context(), &set{Name: "late"})
-			require.ErrorIs(t, err, cluster.ErrRemoved)
-			require.ErrorIs(t, tr.nodes[victim].Ready(t.Context()), cluster.ErrRemoved)
+			_, _, err := tr.nodes[victim].Propose(t.Context(), &machinetest.Set{Name: "late"})
+			require.ErrorIs(t, err, member.ErrRemoved)
+			require.ErrorIs(t, tr.nodes[victim].Ready(t.Context()), member.ErrRemoved)
 		})
 	}
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"sync"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // reportSelf tells the cluster what this node's row should say.
@@ -16,7 +18,7 @@ func (n *Node) reportSelf() {
 	var asked time.Time
 	told := n.newLoggedState()
 	for {
-		changed := n.Changed(membersTable)
+		changed := n.Changed(member.MembersTable)
 		n.logOwnState(told)
 		n.retryWriteRemoval()
 		silent := n.findLeader()
@@ -43,7 +45,7 @@ func (n *Node) reportSelf() {
 // until raft knows better, and forgotten when it leads no more or says nothing.
 // It returns those who did not answer.
 func (n *Node) findLeader() (silent []string) {
-	guess, unheard := n.leader.leaderUnknown()
+	guess, unheard := n.leader.LeaderUnknown()
 	if !unheard || n.isClosing() || n.Removed() != nil || n.Duplicate() != nil {
 		return nil
 	}
@@ -51,7 +53,7 @@ func (n *Node) findLeader() (silent []string) {
 	defer cancel()
 	var mu sync.Mutex // of silent
 	var asking sync.WaitGroup
-	for _, m := range n.peerList.get().Members {
+	for _, m := range n.folder.PeerList.Get().Members {
 		if m.ID == string(n.id) {
 			continue
 		}
@@ -59,9 +61,9 @@ func (n *Node) findLeader() (silent []string) {
 			s, err := n.askStatus(ctx, m.ID)
 			switch {
 			case err == nil && s.State == StateLeader:
-				n.leader.guessLeader(m.ID)
+				n.leader.GuessLeader(m.ID)
 			case m.ID == guess:
-				n.leader.dropGuess(guess)
+				n.leader.DropGuess(guess)
 			}
 			if err != nil {
 				mu.Lock()
@@ -75,16 +77,16 @@ func (n *Node) findLeader() (silent []string) {
 }
 
 func (n *Node) report() error {
-	m, ok := n.peerList.member(string(n.id))
-	if !ok || n.peerList.get().Seq == 0 {
+	m, ok := n.folder.PeerList.Member(string(n.id))
+	if !ok || n.folder.PeerList.Get().Seq == 0 {
 		return nil // the state is not there yet, or this node was removed
 	}
-	_, issuer := n.credentials.expiry()
-	want := updateMember{
-		ID: m.ID, Address: n.config.Network.Advertise, Version: n.config.Version, Level: n.core.schema.level,
-		Issuer: issuer, TrustedIssuer: n.peerList.announced(),
+	_, issuer := n.credentials.Expiry()
+	want := member.Update{
+		ID: m.ID, Address: n.config.Network.Advertise, Version: n.config.Version, Level: n.core.Supports(),
+		Issuer: issuer, TrustedIssuer: n.folder.PeerList.Announced(),
 	}
-	if want == (updateMember{m.ID, m.Address, m.Version, m.Level, m.Issuer, m.TrustedIssuer}) {
+	if want == (member.Update{ID: m.ID, Address: m.Address, Version: m.Version, Level: m.Level, Issuer: m.Issuer, TrustedIssuer: m.TrustedIssuer}) {
 		return nil
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), n.config.ProposeTimeout)

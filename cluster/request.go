@@ -8,13 +8,16 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 )
 
 // request is a command on its way into the log. Its proposer owns it, the
 // goroutine that builds entries reads sealed once it has taken it, and whoever
 // answers writes the answer before it sends on done.
 type request struct {
-	command encodedCommand
+	command machine.Encoded
 	buf     bytes.Buffer // holds sealed.body
 	state   atomic.Int32
 	done    chan struct{} // gets one element with the answer
@@ -53,7 +56,7 @@ func newRequest() *request { return requestPool.Get().(*request) }
 
 func (r *request) free() {
 	r.state.Store(requestWaiting)
-	r.command, r.value, r.err = encodedCommand{}, nil, nil
+	r.command, r.value, r.err = machine.Encoded{}, nil, nil
 	requestPool.Put(r)
 }
 
@@ -61,7 +64,7 @@ func (r *request) free() {
 // is ErrUnavailable when r was certainly not proposed, or ErrUnknown.
 func (n *Node) enqueue(ctx context.Context, r *request, deadline time.Time) error {
 	if n.isClosing() {
-		return fmt.Errorf("%w: %w", ErrUnavailable, errClosed)
+		return fmt.Errorf("%w: %w", ErrUnavailable, command.ErrClosed)
 	}
 	select {
 	case n.queue <- r:
@@ -88,7 +91,7 @@ func (n *Node) enqueue(ctx context.Context, r *request, deadline time.Time) erro
 		case <-ctx.Done():
 			cause = ctx.Err()
 		case <-n.stopped:
-			cause = errClosed
+			cause = command.ErrClosed
 		}
 	}
 	if r.withdraw() {

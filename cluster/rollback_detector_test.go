@@ -10,6 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // rollbackCluster is a cluster of three whose third node has an older copy of its folder to go
@@ -46,7 +48,7 @@ func (r *rollbackCluster) write(times uint64) {
 	r.t.Helper()
 	var index uint64
 	for i := range times {
-		_, at, err := r.nodes[0].Propose(r.t.Context(), &set{Name: "suspended", Value: i + 1})
+		_, at, err := r.nodes[0].Propose(r.t.Context(), &machinetest.Set{Name: "suspended", Value: i + 1})
 		require.NoError(r.t, err)
 		index = at
 	}
@@ -84,7 +86,7 @@ func (r *rollbackCluster) requireEnded() {
 	r.t.Helper()
 	select {
 	case err := <-r.fatal:
-		require.ErrorIs(r.t, err, cluster.ErrDataLost)
+		require.ErrorIs(r.t, err, store.ErrDataLost)
 		require.ErrorContains(r.t, err, "older copy")
 		require.ErrorContains(r.t, err, "mintmark cluster replace")
 	case <-time.After(20 * time.Second):
@@ -111,7 +113,7 @@ func TestRolledBackFolderIsRefused(t *testing.T) {
 	before := r.nodes[2].Applied()
 	r.requireEnded()
 	require.Equal(t, before, r.nodes[2].Applied())
-	require.ErrorIs(t, r.nodes[2].RolledBack(), cluster.ErrDataLost)
+	require.ErrorIs(t, r.nodes[2].RolledBack(), store.ErrDataLost)
 	for _, n := range r.nodes[:2] {
 		require.Eventually(t, func() bool { return strings.Contains(r.reportedError(n, "n3"), "older copy") }, 20*time.Second, 10*time.Millisecond)
 		requireWrite(t, n)
@@ -148,7 +150,7 @@ func TestRolledBackFolderElectsNobody(t *testing.T) {
 	shut(t, r.nodes[2])
 	r.start(0)
 	require.Eventually(t, func() bool {
-		return find(r.nodes[0].View(), "suspended").Value == 3 && r.nodes[1].Leader() != ""
+		return machinetest.Find(r.nodes[0].View(), "suspended").Value == 3 && r.nodes[1].Leader() != ""
 	}, 20*time.Second, 5*time.Millisecond)
 	requireWrite(t, r.nodes[1])
 }
@@ -192,7 +194,7 @@ func TestEndIsReportedToTheOthers(t *testing.T) {
 	cluster.Isolate(holder, false)
 	select {
 	case err := <-r.fatal:
-		require.ErrorIs(t, err, cluster.ErrCommittedTruncated)
+		require.ErrorIs(t, err, store.ErrCommittedTruncated)
 	case <-time.After(20 * time.Second):
 		require.Fail(t, "the node that has what was acknowledged runs")
 	}
@@ -210,7 +212,7 @@ func TestAcknowledgedIsRecorded(t *testing.T) {
 	tr := newCluster3(t)
 	leader := tr.nodes[tr.leader()]
 	for range 20 {
-		_, index, err := leader.Propose(t.Context(), &set{Name: "a"})
+		_, index, err := leader.Propose(t.Context(), &machinetest.Set{Name: "a"})
 		require.NoError(t, err)
 		byLeader, ofLeader := uint64(0), uint64(0)
 		for _, n := range tr.nodes {
@@ -226,7 +228,7 @@ func TestAcknowledgedIsRecorded(t *testing.T) {
 // that the one before it is committed.
 func TestCommittedLaterIsRecorded(t *testing.T) {
 	n := open(t, networked(t, "", "n1"))
-	_, index, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	require.NoError(t, n.Raft().Barrier(0).Error()) // which no command follows
 	cluster.RecordAck(n, "other", n.Raft().LastIndex(), n.Raft().CurrentTerm(), index-1)

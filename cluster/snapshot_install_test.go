@@ -9,12 +9,11 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
-	wal "github.com/hashicorp/raft-wal"
-	walfs "github.com/hashicorp/raft-wal/fs"
-	"github.com/hashicorp/raft-wal/segment"
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 // TestSnapshotHalfInstalled: a node was killed when a snapshot of the leader's had
@@ -27,7 +26,7 @@ func TestSnapshotHalfInstalled(t *testing.T) {
 			tr := newCluster3(t)
 			propose := func() {
 				for i := range uint64(20) {
-					_, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: i})
+					_, _, err := tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "a", Value: i})
 					require.NoError(t, err)
 				}
 			}
@@ -63,7 +62,7 @@ func TestSnapshotHalfInstalled(t *testing.T) {
 				}
 			}
 			tr.nodes[2] = open(t, c)
-			_, index, err = tr.nodes[0].Propose(t.Context(), &set{Name: "b"})
+			_, index, err = tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "b"})
 			require.NoError(t, err)
 			require.Eventually(t, func() bool {
 				return len(fatal) > 0 || tr.nodes[2].Applied() >= index
@@ -83,16 +82,12 @@ func TestSnapshotHalfInstalled(t *testing.T) {
 
 // extendLog gives the log of a folder entries of a term, up to an index.
 func extendLog(t *testing.T, dir string, upTo, term uint64) {
-	dir = filepath.Join(dir, "log")
-	files := segment.NewFiler(dir, walfs.New())
-	w, err := wal.Open(dir, wal.WithMetaStore(cluster.NewWALMetaStore(files)), wal.WithSegmentFiler(files))
+	s := openStore(t, dir)
+	defer s.Close()
+	last, err := s.Logs.LastIndex()
 	require.NoError(t, err)
-	defer w.Close()
-	last, err := w.LastIndex()
-	require.NoError(t, err)
-	logs := cluster.NewChecksumStore(w, func(err error) { require.NoError(t, err) })
 	for i := last + 1; i <= upTo; i++ {
-		require.NoError(t, logs.StoreLog(&raft.Log{Index: i, Term: term, Type: raft.LogCommand, Data: cluster.Checkpoint()}))
+		require.NoError(t, s.Logs.StoreLog(&raft.Log{Index: i, Term: term, Type: raft.LogCommand, Data: machine.CheckpointEntry()}))
 	}
 }
 
@@ -107,7 +102,7 @@ func TestSnapshotThatCannotBeRestored(t *testing.T) {
 			c := config(t, "")
 			n := open(t, c)
 			require.NoError(t, n.Snapshot())
-			_, index, err := n.Propose(t.Context(), &set{Name: "a", Value: 7})
+			_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 7})
 			require.NoError(t, err)
 			servers := n.Raft().GetConfiguration().Configuration()
 			shut(t, n)
@@ -123,7 +118,7 @@ func TestSnapshotThatCannotBeRestored(t *testing.T) {
 				require.NoError(t, os.WriteFile(filepath.Join(c.Dir, "snapshots", sink.ID(), "state.bin"), damage, 0o600))
 			}
 			n = open(t, c)
-			require.Equal(t, uint64(7), find(n.View(), "a").Value)
+			require.Equal(t, uint64(7), machinetest.Find(n.View(), "a").Value)
 		})
 	}
 }

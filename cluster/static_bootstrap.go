@@ -12,6 +12,11 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/store"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // Nodes whose folders were generated found their cluster together: each starts
@@ -51,19 +56,19 @@ const (
 // others. Until raft runs it answers nothing but the question that it asks
 // itself.
 func (n *Node) awaitInitialCluster(ctx context.Context) error {
-	list := n.peerList.get()
+	list := n.folder.PeerList.Get()
 	if !list.InitialCluster || len(list.Members) < 2 {
 		return nil
 	}
 	if err := n.checkInitialFolder(); err != nil {
 		return err
 	}
-	instanceID, err := n.instanceID()
+	instanceID, err := n.folder.InstanceID()
 	if err != nil {
 		return err
 	}
 	n.bootstrapWait.instanceID.Store(&instanceID)
-	n.network.start()
+	n.network.Start()
 	instanceIDs, err := n.pollInitialNodes(ctx, list, instanceID)
 	if err != nil {
 		return err
@@ -72,7 +77,7 @@ func (n *Node) awaitInitialCluster(ctx context.Context) error {
 	for i := range list.Members {
 		list.Members[i].InstanceID = instanceIDs[list.Members[i].ID]
 	}
-	return n.peerList.replace(list)
+	return n.folder.PeerList.Replace(list)
 }
 
 // checkInitialFolder finds a folder that was put together from several, or lacks
@@ -81,20 +86,20 @@ func (n *Node) checkInitialFolder() error {
 	if n.config.Network == nil {
 		return errors.New("the data directory is that of a node among others, and this one has no network")
 	}
-	hash, err := keyHash(n.credentials.key)
+	hash, err := member.KeyHash(n.credentials.Key)
 	if err != nil {
 		return err
 	}
-	if me, ok := n.peerList.member(string(n.id)); !ok || !bytes.Equal(me.Key, hash) {
-		return fmt.Errorf("%s, node.key and %s are not from the same generated folder", nodeIDFile, peersFile)
+	if me, ok := n.folder.PeerList.Member(string(n.id)); !ok || !bytes.Equal(me.Key, hash) {
+		return fmt.Errorf("%s, node.key and %s are not from the same generated folder", member.NodeIDFile, member.PeersFile)
 	}
-	_, err = n.credentials.current() // opens the authority's key
+	_, err = n.credentials.Current() // opens the authority's key
 	return err
 }
 
 // pollInitialNodes asks all others again and again. What counts is said in one round: a node
 // may lose its data while others are still waited for.
-func (n *Node) pollInitialNodes(ctx context.Context, list peerListData, instanceID []byte) (map[string][]byte, error) {
+func (n *Node) pollInitialNodes(ctx context.Context, list member.PeerListData, instanceID []byte) (map[string][]byte, error) {
 	var said string
 	var saidAt time.Time
 	for {
@@ -124,7 +129,7 @@ func (n *Node) pollInitialNodes(ctx context.Context, list peerListData, instance
 
 // askInitialNodes asks all other members once. silent says who gave no answer, and
 // why.
-func (n *Node) askInitialNodes(ctx context.Context, list peerListData) (answers map[string]bootstrapAnswer, silent []string) {
+func (n *Node) askInitialNodes(ctx context.Context, list member.PeerListData) (answers map[string]bootstrapAnswer, silent []string) {
 	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
 	defer cancel()
 	var mu sync.Mutex
@@ -139,7 +144,7 @@ func (n *Node) askInitialNodes(ctx context.Context, list peerListData) (answers 
 			mu.Lock()
 			defer mu.Unlock()
 			if err != nil {
-				silent = append(silent, fmt.Sprintf("%s (%s)", m.Name, describeDialError(err)))
+				silent = append(silent, fmt.Sprintf("%s (%s)", m.Name, transport.DescribeDialError(err)))
 				return
 			}
 			answers[m.ID] = a
@@ -152,14 +157,14 @@ func (n *Node) askInitialNodes(ctx context.Context, list peerListData) (answers 
 
 func (n *Node) askInitialNode(ctx context.Context, id string) (bootstrapAnswer, error) {
 	var a bootstrapAnswer
-	r, err := n.ask(ctx, id, nil, opBootstrap, nil, statusTimeout)
+	r, err := n.peers.Ask(ctx, id, nil, transport.OpBootstrap, nil, statusTimeout)
 	if err != nil {
 		return a, err
 	}
-	if r.status != replyOK {
-		return a, r.err()
+	if r.Status != transport.ReplyOK {
+		return a, replyError(r)
 	}
-	if err := decoding.Unmarshal(r.body, &a); err != nil {
+	if err := machine.Unmarshal(r.Body, &a); err != nil {
 		return a, fmt.Errorf("decode answer: %w", err)
 	}
 	return a, nil
@@ -167,7 +172,7 @@ func (n *Node) askInitialNode(ctx context.Context, id string) (bootstrapAnswer, 
 
 // decideBootstrap says whether a node may begin: it returns all births then, and none
 // while it must wait. The error is ErrDataLost.
-func decideBootstrap(self string, instanceID []byte, all []Member, answers map[string]bootstrapAnswer) (map[string][]byte, error) {
+func decideBootstrap(self string, instanceID []byte, all []member.Member, answers map[string]bootstrapAnswer) (map[string][]byte, error) {
 	met := map[string][]byte{self: instanceID}
 	var begun map[string][]byte
 	for _, m := range all {
@@ -175,7 +180,7 @@ func decideBootstrap(self string, instanceID []byte, all []Member, answers map[s
 		switch {
 		case m.ID == self || !answered:
 		case a.Started && !bytes.Equal(a.InstanceIDs[self], instanceID):
-			return nil, fmt.Errorf("node %s refuses this one: %w", m.Name, ErrDataLost)
+			return nil, fmt.Errorf("node %s refuses this one: %w", m.Name, store.ErrDataLost)
 		case a.Started:
 			begun = a.InstanceIDs
 		case len(a.InstanceIDs[m.ID]) > 0:
@@ -192,27 +197,27 @@ func decideBootstrap(self string, instanceID []byte, all []Member, answers map[s
 }
 
 // serveBootstrap answers a node that would begin.
-func (n *Node) serveBootstrap() reply {
+func (n *Node) serveBootstrap() transport.Reply {
 	a := bootstrapAnswer{Started: true, InstanceIDs: make(map[string][]byte)}
 	if instanceID := n.bootstrapWait.instanceID.Load(); instanceID != nil {
 		a = bootstrapAnswer{InstanceIDs: map[string][]byte{string(n.id): *instanceID}}
 	} else {
-		for _, m := range n.peerList.get().Members {
+		for _, m := range n.folder.PeerList.Get().Members {
 			if len(m.InstanceID) > 0 {
 				a.InstanceIDs[m.ID] = m.InstanceID
 			}
 		}
 	}
-	b, err := encoding.Marshal(a)
+	b, err := machine.Marshal(a)
 	if err != nil {
-		return reply{replyFailed, []byte(err.Error())}
+		return transport.Reply{Status: transport.ReplyFailed, Body: []byte(err.Error())}
 	}
-	return reply{replyOK, b}
+	return transport.Reply{Status: transport.ReplyOK, Body: b}
 }
 
 // initialServers is the configuration that an empty folder begins with.
 func (n *Node) initialServers() []raft.Server {
-	list := n.peerList.get()
+	list := n.folder.PeerList.Get()
 	if !list.InitialCluster || len(list.Members) < 2 {
 		return []raft.Server{{ID: n.id, Address: n.transport.LocalAddr()}}
 	}
@@ -225,21 +230,21 @@ func (n *Node) initialServers() []raft.Server {
 
 // initPeerList makes the list of a cluster that starts with this node.
 func (n *Node) initPeerList() error {
-	hash, err := keyHash(n.credentials.key)
+	hash, err := member.KeyHash(n.credentials.Key)
 	if err != nil {
 		return err
 	}
-	a, err := newAuthority(n.config.Rand, n.config.Secrets, n.config.Now())
+	a, err := member.NewAuthority(n.config.Rand, n.config.Secrets, n.config.Now())
 	if err != nil {
 		return err
 	}
-	return n.peerList.replace(peerListData{
+	return n.folder.PeerList.Replace(member.PeerListData{
 		InitialCluster: true,
-		Members: []Member{{
+		Members: []member.Member{{
 			ID: string(n.id), Name: n.config.Name, Address: n.config.Network.Advertise, Key: hash,
-			Version: n.config.Version, Level: n.core.schema.level, Issuer: a.ID,
+			Version: n.config.Version, Level: n.core.Supports(), Issuer: a.ID,
 		}},
-		Authorities: []authority{a},
+		Authorities: []member.Authority{a},
 	})
 }
 
@@ -247,16 +252,16 @@ func (n *Node) initPeerList() error {
 func (n *Node) bootstrapMembers(ctx context.Context) error {
 	n.bootstrapMu.Lock()
 	defer n.bootstrapMu.Unlock()
-	if n.config.Network == nil || len(members(n.View())) > 0 {
+	if n.config.Network == nil || len(member.All(n.View())) > 0 {
 		return nil
 	}
-	if n.peerList.empty() {
+	if n.folder.PeerList.Empty() {
 		// The folder was made by a node that ran alone.
 		if err := n.initPeerList(); err != nil {
 			return err
 		}
 	}
-	list := n.peerList.get()
-	_, err := n.decide(ctx, &bootstrapCluster{Members: list.Members, Authorities: list.Authorities})
+	list := n.folder.PeerList.Get()
+	_, err := n.decide(ctx, &member.Bootstrap{Members: list.Members, Authorities: list.Authorities})
 	return err
 }

@@ -14,6 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // initialCluster3 are three nodes whose folders were generated, and a copy of each
@@ -26,14 +29,14 @@ type initialCluster3 struct {
 func newInitialCluster3(t testing.TB) *initialCluster3 {
 	t.Helper()
 	f := &initialCluster3{cluster3: &cluster3{t: t, nodes: make([]*cluster.Node, 3)}, copies: t.TempDir()}
-	var list []cluster.InitialNode
+	var list []member.InitialNode
 	for i := range 3 {
 		c := networked(t, filepath.Join(t.TempDir(), "raft"), fmt.Sprintf("n%d", i+1))
 		c.Bootstrap = false
 		f.confs = append(f.confs, c)
-		list = append(list, cluster.InitialNode{Dir: c.Dir, Name: c.Name, Address: c.Network.Advertise})
+		list = append(list, member.InitialNode{Dir: c.Dir, Name: c.Name, Address: c.Network.Advertise})
 	}
-	require.NoError(t, cluster.StaticBootstrap(list, plainSecrets{}, time.Now()))
+	require.NoError(t, member.StaticBootstrap(list, plainSecrets{}, time.Now()))
 	for i, c := range f.confs {
 		copyFolder(t, filepath.Join(f.copies, fmt.Sprint(i)), c.Dir)
 	}
@@ -136,7 +139,7 @@ func TestStaticBootstrap(t *testing.T) {
 	require.Zero(t, births)
 	f.openAll()
 	for i, n := range f.nodes {
-		_, _, err := n.Propose(t.Context(), &set{Name: n.ID()})
+		_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: n.ID()})
 		require.NoError(t, err)
 		require.Eventually(t, func() bool {
 			founding, births := f.readPeersFile(i)
@@ -200,7 +203,7 @@ func TestNobodyBeginsBeforeAllHaveMet(t *testing.T) {
 	f.waitOpen(1, second)
 	f.waitOpen(2, third)
 	f.settle(3)
-	_, _, err := f.nodes[2].Propose(t.Context(), &set{Name: "a"})
+	_, _, err := f.nodes[2].Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	f.requireSameState()
 }
@@ -212,11 +215,11 @@ func TestNodeThatLostItsDataIsRefused(t *testing.T) {
 	i := f.leader()
 	lost, other := (i+1)%3, (i+2)%3
 	shut(t, f.nodes[lost])
-	_, _, err := f.nodes[i].Propose(t.Context(), &set{Name: "acknowledged", Value: 1})
+	_, _, err := f.nodes[i].Propose(t.Context(), &machinetest.Set{Name: "acknowledged", Value: 1})
 	require.NoError(t, err)
 	f.loseData(lost)
 	_, err = cluster.Open(f.ctx(), f.confs[lost])
-	require.ErrorIs(t, err, cluster.ErrDataLost)
+	require.ErrorIs(t, err, store.ErrDataLost)
 	require.ErrorContains(t, err, "mintmark cluster replace")
 	require.NoError(t, f.nodes[i].Ready(t.Context()))
 
@@ -245,7 +248,7 @@ func TestNodeThatLostItsDataIsRefused(t *testing.T) {
 	f.loseData(lost)
 	f.hookBootstrap(lost, nil)
 	_, err = cluster.Open(f.ctx(), f.confs[lost])
-	require.ErrorIs(t, err, cluster.ErrDataLost, "also by nodes that were started again")
+	require.ErrorIs(t, err, store.ErrDataLost, "also by nodes that were started again")
 	token, _, err := f.nodes[i].Invite(t.Context(), "n4", fmt.Sprintf("n%d", lost+1), time.Hour)
 	require.NoError(t, err)
 	c := networked(t, "", "n4")
@@ -254,7 +257,7 @@ func TestNodeThatLostItsDataIsRefused(t *testing.T) {
 	require.NoError(t, f.joinBy(t.Context(), c, token))
 	f.nodes[lost] = open(t, c)
 	f.settle(3)
-	require.Equal(t, uint64(1), find(f.nodes[lost].View(), "acknowledged").Value)
+	require.Equal(t, uint64(1), machinetest.Find(f.nodes[lost].View(), "acknowledged").Value)
 }
 
 // TestInitialNodeThatStoppedBeforeItStarted comes back after the others have begun:
@@ -278,7 +281,7 @@ func TestInitialNodeThatStoppedBeforeItStarted(t *testing.T) {
 	close(begun)
 	require.ErrorIs(t, (<-third).err, crash)
 	f.nodes[2] = f.nodes[0]
-	_, _, err := f.nodes[1].Propose(t.Context(), &set{Name: "without it"})
+	_, _, err := f.nodes[1].Propose(t.Context(), &machinetest.Set{Name: "without it"})
 	require.NoError(t, err)
 
 	f.listen(2)
@@ -342,34 +345,34 @@ func (failingSecrets) Open(string, []byte) ([]byte, error) {
 }
 
 func TestInitialFolders(t *testing.T) {
-	three := func(change func([]cluster.InitialNode) []cluster.InitialNode) []cluster.InitialNode {
+	three := func(change func([]member.InitialNode) []member.InitialNode) []member.InitialNode {
 		dir := t.TempDir()
-		var list []cluster.InitialNode
+		var list []member.InitialNode
 		for i := range 3 {
 			name := fmt.Sprintf("n%d", i+1)
-			list = append(list, cluster.InitialNode{Dir: filepath.Join(dir, name), Name: name, Address: name + ".example:8300"})
+			list = append(list, member.InitialNode{Dir: filepath.Join(dir, name), Name: name, Address: name + ".example:8300"})
 		}
 		return change(list)
 	}
 	for name, row := range map[string]struct {
-		change func([]cluster.InitialNode) []cluster.InitialNode
+		change func([]member.InitialNode) []member.InitialNode
 		want   string
 	}{
-		"one":          {func(l []cluster.InitialNode) []cluster.InitialNode { return l[:1] }, "cluster init"},
-		"two":          {func(l []cluster.InitialNode) []cluster.InitialNode { return l[:2] }, "even number"},
-		"same name":    {func(l []cluster.InitialNode) []cluster.InitialNode { l[2].Name = "n1"; return l }, "two nodes have the name n1"},
-		"same address": {func(l []cluster.InitialNode) []cluster.InitialNode { l[2].Address = l[0].Address; return l }, "two nodes have the address"},
-		"no name":      {func(l []cluster.InitialNode) []cluster.InitialNode { l[0].Name = "../x"; return l }, "no name"},
-		"no port":      {func(l []cluster.InitialNode) []cluster.InitialNode { l[0].Address = "n1.example"; return l }, "not host:port"},
-		"same folder":  {func(l []cluster.InitialNode) []cluster.InitialNode { l[1].Dir = l[0].Dir; return l }, "holds a node already"},
+		"one":          {func(l []member.InitialNode) []member.InitialNode { return l[:1] }, "cluster init"},
+		"two":          {func(l []member.InitialNode) []member.InitialNode { return l[:2] }, "even number"},
+		"same name":    {func(l []member.InitialNode) []member.InitialNode { l[2].Name = "n1"; return l }, "two nodes have the name n1"},
+		"same address": {func(l []member.InitialNode) []member.InitialNode { l[2].Address = l[0].Address; return l }, "two nodes have the address"},
+		"no name":      {func(l []member.InitialNode) []member.InitialNode { l[0].Name = "../x"; return l }, "no name"},
+		"no port":      {func(l []member.InitialNode) []member.InitialNode { l[0].Address = "n1.example"; return l }, "not host:port"},
+		"same folder":  {func(l []member.InitialNode) []member.InitialNode { l[1].Dir = l[0].Dir; return l }, "holds a node already"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			require.ErrorContains(t, cluster.StaticBootstrap(three(row.change), plainSecrets{}, time.Now()), row.want)
+			require.ErrorContains(t, member.StaticBootstrap(three(row.change), plainSecrets{}, time.Now()), row.want)
 		})
 	}
-	list := three(func(l []cluster.InitialNode) []cluster.InitialNode { return l })
-	require.NoError(t, cluster.StaticBootstrap(list, plainSecrets{}, time.Now()))
-	require.ErrorContains(t, cluster.StaticBootstrap(list, plainSecrets{}, time.Now()), "holds a node already")
+	list := three(func(l []member.InitialNode) []member.InitialNode { return l })
+	require.NoError(t, member.StaticBootstrap(list, plainSecrets{}, time.Now()))
+	require.ErrorContains(t, member.StaticBootstrap(list, plainSecrets{}, time.Now()), "holds a node already")
 	for _, f := range list {
 		for _, file := range []string{"node.key", "peers.json", "node.id"} {
 			info, err := os.Stat(filepath.Join(f.Dir, file))
@@ -406,7 +409,7 @@ func TestDecideBootstrap(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			births, err := cluster.DecideBootstrap("a", "1", []string{"a", "b", "c"}, row.answers)
 			if row.lost {
-				require.ErrorIs(t, err, cluster.ErrDataLost)
+				require.ErrorIs(t, err, store.ErrDataLost)
 				return
 			}
 			require.NoError(t, err)

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"slices"
 	"time"
+
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // withdrawnTimeout is for how long a node that stops does not campaign: for
@@ -54,7 +56,7 @@ func (n *Node) ensureNewLeader(ctx context.Context) {
 			return
 		}
 		n.log.Info("cluster: nobody has taken over yet, another node is asked to", "name", n.nameOf(id))
-		_, _ = n.ask(ctx, id, nil, opCampaign, nil, statusTimeout)
+		_, _ = n.peers.Ask(ctx, id, nil, transport.OpCampaign, nil, statusTimeout)
 	}
 	n.newLeaderWithin(ctx, string(n.id), n.config.hooks.campaignInterval)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 // TestWhoIsLetIn: a peer needs the key of a member, and a certificate that names
@@ -60,7 +61,7 @@ func TestWhoIsLetIn(t *testing.T) {
 		})
 	}
 	for i := range 3 { // and none of this did any harm
-		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: fmt.Sprint(i)})
+		_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: fmt.Sprint(i)})
 		require.NoError(t, err)
 	}
 }

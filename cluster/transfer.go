@@ -8,6 +8,10 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/election"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 )
 
 // TransferLeadership transfers leadership to a member, or with "" to the voter that
@@ -16,15 +20,15 @@ import (
 func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 	to := ""
 	if name != "" {
-		m := memberNamed(n.View(), name)
+		m := member.Named(n.View(), name)
 		if m == nil {
-			return &NoNodeError{name}
+			return &member.NoNodeError{Name: name}
 		}
 		to = m.ID
 	}
 	patience := time.Now().Add(n.config.LeaderTimeout)
 	for {
-		w := n.leader.route()
+		w := n.leader.Route()
 		err := n.transferVia(ctx, w, to)
 		if !errors.Is(err, errNotLeading) {
 			return err
@@ -35,23 +39,23 @@ func (n *Node) TransferLeadership(ctx context.Context, name string) error {
 	}
 }
 
-func (n *Node) transferVia(ctx context.Context, w route, to string) error {
+func (n *Node) transferVia(ctx context.Context, w election.Route, to string) error {
 	switch {
-	case w.leading:
+	case w.Leading:
 		return n.transferChecked(ctx, to)
-	case !n.otherLeads(w):
+	case !w.OtherLeads(n.ID()):
 		return fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 	}
-	answer, err := n.ask(ctx, w.leader, nil, opTransfer, []byte(to), n.config.ProposeTimeout)
+	answer, err := n.peers.Ask(ctx, w.Leader, nil, transport.OpTransfer, []byte(to), n.config.ProposeTimeout)
 	switch {
-	case errors.Is(err, errNotSent):
+	case errors.Is(err, transport.ErrNotSent):
 		return fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 	case err != nil:
 		return fmt.Errorf("%w: the leader's answer: %w", ErrUnknown, err)
-	case answer.status == replyFailed:
-		return &RefusedError{string(answer.body)}
-	case answer.status != replyOK:
-		return answer.err()
+	case answer.Status == transport.ReplyFailed:
+		return &member.RefusedError{Reason: string(answer.Body)}
+	case answer.Status != transport.ReplyOK:
+		return replyError(answer)
 	}
 	return nil
 }
@@ -63,16 +67,16 @@ func (n *Node) transferChecked(ctx context.Context, to string) error {
 	case to == string(n.id):
 		return nil
 	case to != "" && !slices.Contains(voters, to):
-		return &RefusedError{"node " + n.nameOf(to) + " can't lead yet: it becomes a voter by itself when it has caught up"}
+		return &member.RefusedError{Reason: "node " + n.nameOf(to) + " can't lead yet: it becomes a voter by itself when it has caught up"}
 	case len(voters) < 2:
-		return &RefusedError{"there is no other voter that could lead"}
+		return &member.RefusedError{Reason: "there is no other voter that could lead"}
 	}
 	q := n.quorum(ctx)
 	if !q.hasMajority() {
 		return q.noMajorityError()
 	}
 	if slices.Contains(q.silent, n.nameOf(to)) {
-		return &RefusedError{"node " + n.nameOf(to) + " can't be reached, and so can't lead"}
+		return &member.RefusedError{Reason: "node " + n.nameOf(to) + " can't be reached, and so can't lead"}
 	}
 	err := n.transferLeadership(ctx, to)
 	if err == nil || errors.Is(err, errNotLeading) {
@@ -83,20 +87,20 @@ func (n *Node) transferChecked(ctx context.Context, to string) error {
 	if to != "" {
 		who = "node " + n.nameOf(to) + " did not take over"
 	}
-	return &RefusedError{who + " in time, so node " + n.nameOf(string(n.id)) + " goes on leading: try again, and see mintmark cluster status"}
+	return &member.RefusedError{Reason: who + " in time, so node " + n.nameOf(string(n.id)) + " goes on leading: try again, and see mintmark cluster status"}
 }
 
 // Leader is the name of the node that leads, as far as this one knows, "" if
 // none is known.
 func (n *Node) Leader() string {
-	w := n.leader.route()
+	w := n.leader.Route()
 	switch {
-	case w.leading:
+	case w.Leading:
 		return n.nameOf(string(n.id))
-	case w.leader == "":
+	case w.Leader == "":
 		return ""
 	}
-	return n.nameOf(w.leader)
+	return n.nameOf(w.Leader)
 }
 
 // AwaitNewLeader is Leader once it is another one than before, "" if this node has
@@ -161,7 +165,7 @@ func (n *Node) raftTransfer(ctx context.Context, to string) error {
 		f = n.raft.LeadershipTransferToServer(raft.ServerID(to), raft.ServerAddress(to))
 	}
 	done := make(chan error, 1)
-	go func() { done <- await(f, n.stopped) }()
+	go func() { done <- transport.Await(f, n.stopped) }()
 	select {
 	case err := <-done:
 		return err

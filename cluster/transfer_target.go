@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
 // sampleMaxAge is how old what a peer said of itself may be for leadership to go
@@ -59,7 +61,7 @@ func chooseTransferTarget(
 		p, ok := peers[id]
 		switch {
 		case id == self || !ok || now-p.at > sampleMaxAge || !will(&p.status):
-		case !peerClockVote(id, self, voters, peers, now).mayLead():
+		case !peerClockVote(id, self, voters, peers, now).MayLead():
 		case best == "" || p.status.Applied > furthest:
 			best, furthest = id, p.status.Applied
 		}
@@ -69,25 +71,25 @@ func chooseTransferTarget(
 
 // peerClockVote compares the clock of a peer with those of the voters, by what this
 // node knows of all of them.
-func peerClockVote(id, self string, voters []string, peers map[string]peerSample, now time.Duration) clockVote {
+func peerClockVote(id, self string, voters []string, peers map[string]peerSample, now time.Duration) watchdog.ClockVote {
 	p := peers[id]
 	ids := mapped(voters, func(v string) raft.ServerID { return raft.ServerID(v) })
-	samples := []clockSample{{voter: raft.ServerID(self), offset: -p.offset, uncertainty: p.uncertainty, age: now - p.at}}
+	samples := []watchdog.ClockSample{{Voter: raft.ServerID(self), Offset: -p.offset, Uncertainty: p.uncertainty, Age: now - p.at}}
 	for other, o := range peers {
 		if other != id {
-			samples = append(samples, clockSample{
-				voter: raft.ServerID(other), offset: o.offset - p.offset, uncertainty: o.uncertainty + p.uncertainty, age: now - o.at,
+			samples = append(samples, watchdog.ClockSample{
+				Voter: raft.ServerID(other), Offset: o.offset - p.offset, Uncertainty: o.uncertainty + p.uncertainty, Age: now - o.at,
 			})
 		}
 	}
-	return clockVerdict(raft.ServerID(id), ids, samples, ClockTolerance)
+	return watchdog.ClockVerdict(raft.ServerID(id), ids, samples, watchdog.ClockTolerance)
 }
 
 // maybeTransfer transfers leadership to a node that is better off. It returns false
 // where there is none, to being "", or when this node has led for a moment only:
 // then it goes on.
 func (n *Node) maybeTransfer(to string) bool {
-	if leading, _ := n.Leading(); to == "" || leading && n.leader.leadingFor() < minLeadTime {
+	if leading, _ := n.Leading(); to == "" || leading && n.leader.LeadingFor() < minLeadTime {
 		return false
 	}
 	return n.attemptTransfer(to)

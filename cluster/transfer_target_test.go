@@ -9,6 +9,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 func TestChooseTransferTarget(t *testing.T) {
@@ -126,7 +127,7 @@ func TestLowDisksAndAWrongClock(t *testing.T) {
 	}, 20*time.Second, 10*time.Millisecond)
 	clocks[i].offset.Store(int64(time.Hour))
 	for j := range tr.nodes {
-		v, _, err := tr.nodes[(i+j)%3].Propose(t.Context(), &set{Name: "a"})
+		v, _, err := tr.nodes[(i+j)%3].Propose(t.Context(), &machinetest.Set{Name: "a"})
 		require.NoError(t, err)
 		require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), time.Minute)
 	}
@@ -164,7 +165,7 @@ func TestNoTwoClocksAgree(t *testing.T) {
 	}
 	tr.leader()
 	require.Eventually(t, func() bool {
-		_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "a"})
+		_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: "a"})
 		return err == nil
 	}, 20*time.Second, 10*time.Millisecond)
 }
@@ -187,6 +188,6 @@ func TestGuessedLeaderIsForgotten(t *testing.T) {
 		require.Eventually(t, func() bool { return cluster.GuessLeader(n, id) }, 10*time.Second, time.Millisecond, name)
 		require.Eventually(t, func() bool { return !n.Stats().LeaderKnown }, 10*time.Second, time.Millisecond, name)
 	}
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.True(t, errors.Is(err, cluster.ErrUnavailable))
 }

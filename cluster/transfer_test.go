@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 )
 
 // TestTransferSaysWhyNot, at the leader and elsewhere, in words of ours.
@@ -15,7 +16,7 @@ func TestTransferSaysWhyNot(t *testing.T) {
 	tr := newCluster3(t, clock.set)
 	i := tr.leader()
 	down, asked := (i+1)%3, (i+2)%3
-	var unknown *cluster.NoNodeError
+	var unknown *member.NoNodeError
 	require.ErrorAs(t, tr.nodes[asked].TransferLeadership(t.Context(), "n9"), &unknown)
 	require.NoError(t, tr.nodes[asked].TransferLeadership(t.Context(), tr.confs[i].Name), "it leads already")
 	require.Equal(t, tr.confs[i].Name, tr.nodes[asked].Leader())

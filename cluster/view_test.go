@@ -12,15 +12,16 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
 
 func TestViewAtWaits(t *testing.T) {
 	n := open(t, config(t, ""))
-	_, index, err := n.Propose(t.Context(), &set{Name: "a", Value: 1})
+	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
 	require.NoError(t, err)
 	txn, err := n.ViewAt(t.Context(), index)
 	require.NoError(t, err)
-	require.Equal(t, uint64(1), find(txn, "a").Value)
+	require.Equal(t, uint64(1), machinetest.Find(txn, "a").Value)
 	require.Equal(t, index, n.Applied())
 
 	type result struct {
@@ -42,12 +43,12 @@ func TestViewAtWaits(t *testing.T) {
 		t.Fatal("answered before the index was applied")
 	default:
 	}
-	_, next, err := n.Propose(t.Context(), &set{Name: "a", Value: 2})
+	_, next, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 2})
 	require.NoError(t, err)
 	require.Equal(t, index+1, next)
 	r := <-later
 	require.NoError(t, r.err)
-	require.Equal(t, uint64(2), find(r.txn, "a").Value)
+	require.Equal(t, uint64(2), machinetest.Find(r.txn, "a").Value)
 
 	go func() {
 		_, err := n.ViewAt(context.Background(), index+1000)
@@ -60,17 +61,17 @@ func TestViewAtWaits(t *testing.T) {
 func TestViewsDoNotChange(t *testing.T) {
 	n := open(t, config(t, ""))
 	old := n.View()
-	_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: 1})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
 	require.NoError(t, err)
-	require.Zero(t, find(old, "a").Value)
-	require.Equal(t, uint64(1), find(n.View(), "a").Value)
+	require.Zero(t, machinetest.Find(old, "a").Value)
+	require.Equal(t, uint64(1), machinetest.Find(n.View(), "a").Value)
 }
 
 func TestChanged(t *testing.T) {
 	n := open(t, config(t, ""))
 	registers, others := n.Changed("registers"), n.Changed("others")
 	require.Equal(t, registers, n.Changed("registers"), "one channel for all who wait")
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	<-registers
 	select {
@@ -80,12 +81,12 @@ func TestChanged(t *testing.T) {
 	}
 
 	var snapshot bytes.Buffer
-	require.NoError(t, filled(t, 3).Save(&snapshot))
+	require.NoError(t, machinetest.Filled(3).Save(&snapshot))
 	registers = n.Changed("registers")
 	require.NoError(t, n.RestoreNow(&snapshot))
 	<-registers
 	<-others
-	require.Equal(t, uint64(2), find(n.View(), "2").Value)
+	require.Equal(t, uint64(2), machinetest.Find(n.View(), "2").Value)
 	require.Panics(t, func() { n.Changed("nowhere") })
 }
 
@@ -99,7 +100,7 @@ func TestChangedMissesNothing(t *testing.T) {
 		wg.Go(func() {
 			for {
 				changed := n.Changed("registers")
-				if find(n.View(), "a").Value == last {
+				if machinetest.Find(n.View(), "a").Value == last {
 					return
 				}
 				select {
@@ -112,7 +113,7 @@ func TestChangedMissesNothing(t *testing.T) {
 		})
 	}
 	for i := uint64(1); i <= last; i++ {
-		_, _, err := n.Propose(t.Context(), &set{Name: "a", Value: i})
+		_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a", Value: i})
 		require.NoError(t, err)
 	}
 	wg.Wait()
@@ -125,7 +126,7 @@ func TestReadyMeansCommit(t *testing.T) {
 	n := open(t, c)
 	require.NoError(t, n.Ready(t.Context()))
 	gate.shut()
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.ErrorIs(t, err, cluster.ErrUnknown)
 	require.ErrorIs(t, n.Ready(context.Background()), cluster.ErrUnavailable, "without a deadline of the caller's")
 	gate.open()
@@ -146,7 +147,7 @@ func TestFreshViewOfAFollower(t *testing.T) {
 	})
 	require.NoError(t, tr.nodes[tr.leader()].TransferLeadership(t.Context(), "n1"))
 	gate.shut()
-	_, index, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a", Value: 7})
+	_, index, err := tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "a", Value: 7})
 	require.NoError(t, err)
 	gate.waitBlocked(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
@@ -157,7 +158,7 @@ func TestFreshViewOfAFollower(t *testing.T) {
 	gate.open()
 	txn, err := tr.nodes[2].ViewFresh(t.Context())
 	require.NoError(t, err)
-	require.Equal(t, uint64(7), find(txn, "a").Value)
+	require.Equal(t, uint64(7), machinetest.Find(txn, "a").Value)
 }
 
 // TestBarrierUnderWayIsNotShared: it may have entered the log before the write
@@ -195,7 +196,7 @@ func TestBarrierUnderWayIsNotShared(t *testing.T) {
 func TestUnauthenticatedShareBarriers(t *testing.T) {
 	tr := newCluster3(t)
 	leader := tr.nodes[tr.leader()]
-	_, _, err := leader.Propose(t.Context(), &set{Name: "a", Value: 1})
+	_, _, err := leader.Propose(t.Context(), &machinetest.Set{Name: "a", Value: 1})
 	require.NoError(t, err)
 	before, logged, started := leader.BarriersPassed(), leader.Seq(), time.Now()
 	var strangers sync.WaitGroup
@@ -204,14 +205,14 @@ func TestUnauthenticatedShareBarriers(t *testing.T) {
 			strangers.Go(func() {
 				for range 8 {
 					txn, err := n.ViewPaced(t.Context())
-					if err != nil || find(txn, "a").Value != 1 {
+					if err != nil || machinetest.Find(txn, "a").Value != 1 {
 						t.Errorf("a stale view, or %v", err)
 					}
 				}
 			})
 			strangers.Go(func() {
 				for range 4 {
-					if _, _, err := n.Propose(t.Context(), &raise{Name: "a", Known: 7, ConfirmFresh: true, Unauthenticated: true}); err != nil {
+					if _, _, err := n.Propose(t.Context(), &machinetest.Raise{Name: "a", Known: 7, ConfirmFresh: true, Unauthenticated: true}); err != nil {
 						t.Error(err)
 					}
 					if err := n.Ready(t.Context()); err != nil {
@@ -244,7 +245,7 @@ func TestUnauthenticatedDelayNobody(t *testing.T) {
 	require.Eventually(t, n.UnauthenticatedBarrierWaits, 10*time.Second, time.Millisecond)
 	_, err = n.ViewFresh(t.Context())
 	require.NoError(t, err)
-	_, _, err = n.Propose(t.Context(), &raise{Name: "a", Known: 7, ConfirmFresh: true})
+	_, _, err = n.Propose(t.Context(), &machinetest.Raise{Name: "a", Known: 7, ConfirmFresh: true})
 	require.NoError(t, err)
 	cancel()
 	require.ErrorIs(t, <-held, cluster.ErrUnavailable)

@@ -8,6 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 )
 
 // The two pages that bbolt looks at first. The rest may be gone.
@@ -18,7 +20,7 @@ const metaPages = 2 * 4096
 func TestDamagedMeta(t *testing.T) {
 	c := config(t, "")
 	n := open(t, c)
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	shut(t, n)
 	path := filepath.Join(c.Dir, "log", "wal-meta.db")
@@ -40,7 +42,7 @@ func TestDamagedMeta(t *testing.T) {
 			require.NoError(t, os.WriteFile(path, damaged, 0o600))
 		}
 		_, err := cluster.Open(t.Context(), c)
-		require.ErrorIs(t, err, cluster.ErrDataLost, what)
+		require.ErrorIs(t, err, store.ErrDataLost, what)
 		require.ErrorContains(t, err, filepath.Dir(path), what)
 		for _, segment := range segments {
 			require.FileExists(t, segment, what)
@@ -49,7 +51,7 @@ func TestDamagedMeta(t *testing.T) {
 	_ = os.Remove(path) // another file: what ended in a panic still has its lock on this one
 	require.NoError(t, os.WriteFile(path, whole, 0o600))
 	n = open(t, c)
-	require.NotEmpty(t, find(n.View(), "a").Last)
+	require.NotEmpty(t, machinetest.Find(n.View(), "a").Last)
 }
 
 // TestDamagedFiles of a node are named, with what to do.

@@ -11,16 +11,21 @@ import (
 	"time"
 
 	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
 // nodeWatchdog are what watches over a node beside raft: its clock, its disk, and how
 // it compares with the others.
 type nodeWatchdog struct {
-	clock   *stampClock
+	clock   *watchdog.Clock
 	start   clockStart
-	behind  atomic.Int64 // a time.Duration: result of clockBehind
+	behind  atomic.Int64 // a time.Duration: result of ClockBehind
 	elapsed func() time.Duration
-	disk    *diskWatch
+	disk    *watchdog.Disk
 	wake    chan struct{} // gets an element when something must be looked at now
 
 	loggedJump error // the jump that was logged last; used by runWatchdog only
@@ -65,12 +70,12 @@ func (n *Node) startWatchdog() {
 		start := n.config.Now()
 		g.elapsed = func() time.Duration { return n.config.Now().Sub(start) }
 	}
-	g.clock = newStampClock(n.config.Now, g.elapsed)
-	var files diskProber = &diskFolder{dir: n.config.Dir}
+	g.clock = watchdog.NewClock(n.config.Now, g.elapsed)
+	var files watchdog.DiskProber = &watchdog.DiskFolder{Dir: n.config.Dir}
 	if n.config.hooks.disk != nil {
 		files = n.config.hooks.disk
 	}
-	g.disk = newDiskWatch(diskConfig{prober: files})
+	g.disk = watchdog.NewDisk(watchdog.DiskConfig{Prober: files})
 	g.start.accepted = make(chan struct{})
 	g.peers = make(map[string]peerSample)
 	g.roundDone = make(chan struct{})
@@ -81,12 +86,12 @@ func (n *Node) startWatchdog() {
 // returns an error while the clock is in doubt, state time is too far ahead of the
 // clocks, or the disk is full: then the command is not proposed.
 func (n *Node) stamp() (int64, error) {
-	at, err := n.watchdog.clock.read()
-	if err == nil && n.watchdog.disk.state().Space == spaceOut {
-		err = errNoSpace
+	at, err := n.watchdog.clock.Read()
+	if err == nil && n.watchdog.disk.State().Space == watchdog.SpaceOut {
+		err = watchdog.ErrNoSpace
 	}
 	if err == nil {
-		if err := n.stateTimeTrouble(max(n.core.at.Load(), at), at); err != nil {
+		if err := n.stateTimeTrouble(max(n.core.StateTime(), at), at); err != nil {
 			return 0, fmt.Errorf("%w: %w", ErrUnavailable, err) // no other node could stamp either
 		}
 		return at, nil
@@ -102,16 +107,14 @@ func (n *Node) stamp() (int64, error) {
 	return 0, fmt.Errorf("%w: %w: %w", ErrUnavailable, errNotLeading, err)
 }
 
-var errNoSpace = errors.New("the disk is full, except for space that the log needs to stay intact")
-
 // runWatchdog runs until the node stops.
 func (n *Node) runWatchdog() {
 	ticker := time.NewTicker(watchdogInterval)
 	defer ticker.Stop()
-	defer n.watchdog.disk.close()
+	defer n.watchdog.disk.Close()
 	r := n.newReachability()
 	for {
-		state, over := n.watchdog.disk.get()
+		state, over := n.watchdog.disk.Get()
 		n.watchDisk(state)
 		select {
 		case <-over:
@@ -127,27 +130,27 @@ func (n *Node) runWatchdog() {
 		n.watchdog.endRound()
 		n.logReachability(r)
 		n.watchClock()
-		n.recordLeaderEntries()
+		n.rollbackDetector.RecordLeaderEntries(n.Voters())
 		n.writeLastRunIfDue()
 	}
 }
 
 // watchDisk keeps a node whose disk does not take writes away from the others,
 // so that they elect one whose disk does (hashicorp/raft #503, #614).
-func (n *Node) watchDisk(s diskState) {
-	away := s.bad() || s.Space == spaceOut
+func (n *Node) watchDisk(s watchdog.DiskState) {
+	away := s.Bad() || s.Space == watchdog.SpaceOut
 	if leading, _ := n.Leading(); leading && away && n.config.Network != nil {
 		n.askToCampaign()
 	}
-	if n.config.Network != nil && n.network.isolate(isolationDisk, away) {
+	if n.config.Network != nil && n.network.Isolate(transport.IsolationDisk, away) {
 		if away {
 			n.log.Error("cluster: this node keeps away from the others until its disk takes writes again",
-				"error", s.trouble(), "free", s.Free)
+				"error", s.Trouble(), "free", s.Free)
 		} else {
 			n.log.Warn("cluster: the disk takes writes again, this node is back")
 		}
 	}
-	if leading, _ := n.Leading(); leading && s.Space == spaceLow && n.maybeTransfer(n.transferTarget()) {
+	if leading, _ := n.Leading(); leading && s.Space == watchdog.SpaceLow && n.maybeTransfer(n.transferTarget()) {
 		n.log.Warn("cluster: the disk fills up, a node with more room leads", "free", s.Free)
 	}
 }
@@ -155,16 +158,16 @@ func (n *Node) watchDisk(s diskState) {
 // isolation describes why this node has isolated itself because of its disk. It
 // returns "" if it has not.
 func (n *Node) isolation() string {
-	s := n.watchdog.disk.state()
-	if n.network.isolated.Load()&isolationDisk == 0 || s.trouble() == nil {
+	s := n.watchdog.disk.State()
+	if !n.network.IsIsolated(transport.IsolationDisk) || s.Trouble() == nil {
 		return ""
 	}
 	return n.diskError(s).Error()
 }
 
 // diskError describes the trouble of the disk, with its path and free space.
-func (n *Node) diskError(s diskState) error {
-	return fmt.Errorf("the disk under %s (%d MiB free): %w", n.config.Dir, s.Free>>20, s.trouble())
+func (n *Node) diskError(s watchdog.DiskState) error {
+	return fmt.Errorf("the disk under %s (%d MiB free): %w", n.config.Dir, s.Free>>20, s.Trouble())
 }
 
 // askToCampaign has another voter take over from a leader whose own raft may hang
@@ -176,7 +179,7 @@ func (n *Node) askToCampaign() {
 		if id == "" || id == string(n.id) {
 			continue
 		}
-		if _, err := n.ask(ctx, id, nil, opCampaign, nil, statusTimeout); err == nil {
+		if _, err := n.peers.Ask(ctx, id, nil, transport.OpCampaign, nil, statusTimeout); err == nil {
 			return
 		}
 	}
@@ -187,15 +190,15 @@ func (n *Node) askToCampaign() {
 func (n *Node) watchClock() {
 	voters := n.Voters()
 	n.updateClockBehind(voters)
-	if n.watchdog.clock.isStarting() {
+	if n.watchdog.clock.IsStarting() {
 		n.checkStartClock()
 		return
 	}
 	leading, _ := n.Leading()
-	_, err := n.watchdog.clock.read()
+	_, err := n.watchdog.clock.Read()
 	n.logClockJump(err, len(voters) > 1 && leading)
 	switch {
-	case err == nil && leading && n.clockVote(voters).mustStepDown():
+	case err == nil && leading && n.clockVote(voters).MustStepDown():
 		n.log.Error("cluster: the clock of this leader differs from the others', it steps down")
 		if !n.maybeTransfer(n.fallbackTarget()) {
 			n.suspendLeadership()
@@ -230,16 +233,16 @@ func (n *Node) logClockJump(err error, stepsDown bool) {
 // resolveClockJump accepts a clock that jumped where the rule lets it. What is known of
 // the others' clocks was read off the one before.
 func (n *Node) resolveClockJump(voters []string) {
-	seen := n.watchdog.clock.takeReading()
+	seen := n.watchdog.clock.TakeReading()
 	n.dropClockSamples()
 	n.pollPeers(statusTimeout)
-	by, lasts, jumped := n.watchdog.clock.jump()
+	by, lasts, jumped := n.watchdog.clock.Jump()
 	vote := n.clockVote(voters)
 	switch {
 	case !jumped:
-	case vote.confirms() && n.watchdog.clock.acceptReading(seen, vote.unconfirmed):
+	case vote.Confirms() && n.watchdog.clock.AcceptReading(seen, vote.Unconfirmed):
 		n.log.Warn("cluster: the clock jumped to the time of the other nodes, which did not jump", "by", by)
-	case vote.acceptsJump(by, lasts) && n.watchdog.clock.acceptReading(seen, by):
+	case vote.AcceptsJump(by, lasts) && n.watchdog.clock.AcceptReading(seen, by):
 		n.log.Warn("cluster: the clock jumped and stays there, as others do", "by", by)
 	default:
 		return
@@ -269,25 +272,25 @@ func (n *Node) attemptTransfer(id string) bool {
 // suspendLeadership makes a leader decide nothing until its clock is that of a majority
 // again. It stays raft's leader: there is nobody whom that would help.
 func (n *Node) suspendLeadership() {
-	if election, led := n.leader.suspend(); led {
+	if election, led := n.leader.Suspend(); led {
 		n.running.Go(func() { n.establishLeadership(election) })
 	}
 }
 
-// clockVote compares the clock with the voters', by what they last said.
-func (n *Node) clockVote(voters []string) clockVote {
+// ClockVote compares the clock with the voters', by what they last said.
+func (n *Node) clockVote(voters []string) watchdog.ClockVote {
 	ids := mapped(voters, func(id string) raft.ServerID { return raft.ServerID(id) })
-	return clockVerdict(n.id, ids, n.clockSamples(), ClockTolerance)
+	return watchdog.ClockVerdict(n.id, ids, n.clockSamples(), watchdog.ClockTolerance)
 }
 
-func (n *Node) clockSamples() (all []clockSample) {
+func (n *Node) clockSamples() (all []watchdog.ClockSample) {
 	n.watchdog.mu.Lock()
 	defer n.watchdog.mu.Unlock()
 	now := n.watchdog.elapsed()
 	for id, p := range n.watchdog.peers {
-		all = append(all, clockSample{
-			raft.ServerID(id), p.offset, p.uncertainty, now - p.at,
-			p.status.HasReference, time.Duration(p.status.Ahead) * time.Millisecond, time.Duration(p.status.Unconfirmed) * time.Millisecond,
+		all = append(all, watchdog.ClockSample{
+			Voter: raft.ServerID(id), Offset: p.offset, Uncertainty: p.uncertainty, Age: now - p.at, HasReference: p.status.HasReference,
+			Ahead: time.Duration(p.status.Ahead) * time.Millisecond, Unconfirmed: time.Duration(p.status.Unconfirmed) * time.Millisecond,
 		})
 	}
 	return all
@@ -300,14 +303,14 @@ func (n *Node) clockAgrees() bool {
 	if len(voters) < 2 {
 		return true // stamp refuses what a jump makes doubtful
 	}
-	if _, err := n.watchdog.clock.read(); err != nil {
+	if _, err := n.watchdog.clock.Read(); err != nil {
 		return false
 	}
-	if !n.clockVote(voters).mayLead() {
+	if !n.clockVote(voters).MayLead() {
 		n.pollPeers(statusTimeout)
 	}
 	n.updateClockBehind(voters)
-	return n.clockVote(voters).mayLead()
+	return n.clockVote(voters).MayLead()
 }
 
 // pollPeers asks the other members how they are.
@@ -318,7 +321,7 @@ func (n *Node) pollPeers(timeout time.Duration) {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	defer cancel()
 	var asking sync.WaitGroup
-	for _, m := range n.peerList.get().Members {
+	for _, m := range n.folder.PeerList.Get().Members {
 		if m.ID != string(n.id) {
 			asking.Go(func() { _, _ = n.askStatus(ctx, m.ID) })
 		}
@@ -329,7 +332,7 @@ func (n *Node) pollPeers(timeout time.Duration) {
 // recordPeerStatus records the status of a peer, which it sent between two readings of the
 // elapsed clock.
 func (n *Node) recordPeerStatus(s peerStatus, sent, received time.Duration) {
-	offset, uncertainty := clockOffset(sent, received, n.config.Now(), time.UnixMilli(s.Wall))
+	offset, uncertainty := watchdog.ClockOffset(sent, received, n.config.Now(), time.UnixMilli(s.Wall))
 	n.watchdog.mu.Lock()
 	defer n.watchdog.mu.Unlock()
 	n.watchdog.peers[s.ID] = peerSample{s, offset, uncertainty + time.Millisecond, received}
@@ -339,7 +342,7 @@ func (n *Node) recordPeerStatus(s peerStatus, sent, received time.Duration) {
 // the clock as it is. If it returns an error, the node trusts the clock until it
 // stops, and may doubt it again at its next start.
 func (n *Node) AcceptClock() error {
-	n.watchdog.clock.accept()
+	n.watchdog.clock.Accept()
 	n.dropClockSamples()
 	n.watchdog.start.finish()
 	return n.writeLastRun()
@@ -356,28 +359,28 @@ type Check struct {
 func (n *Node) Checks() []Check {
 	return []Check{
 		{"disk", n.diskTrouble()},
-		{"clock", n.watchdog.clock.trouble()},
-		{"time", n.stateTimeTrouble(n.core.at.Load(), n.wallMillis())},
+		{"clock", n.watchdog.clock.Trouble()},
+		{"time", n.stateTimeTrouble(n.core.StateTime(), n.wallMillis())},
 		{"log", n.Corruption()},
 		{"member", n.membershipTrouble()},
 	}
 }
 
-func (n *Node) diskTrouble() error { return n.watchdog.disk.state().trouble() }
+func (n *Node) diskTrouble() error { return n.watchdog.disk.State().Trouble() }
 
 // membershipTrouble goes by what a member has said, or by the state, where that
 // is no older than the list of peers: one that lags may be from before this node
 // was a member.
 func (n *Node) membershipTrouble() error {
-	list := n.peerList.get()
+	list := n.folder.PeerList.Get()
 	if err := cmp.Or(n.Removed(), n.Duplicate(), n.RolledBack()); err != nil || n.config.Network == nil || len(list.Members) == 0 {
 		return err
 	}
-	listed := slices.ContainsFunc(list.Members, func(m Member) bool { return m.ID == string(n.id) })
-	if listed && readStatus(n.View()).Seq < list.Seq || n.isMember(string(n.id)) {
+	listed := slices.ContainsFunc(list.Members, func(m member.Member) bool { return m.ID == string(n.id) })
+	if listed && machine.ReadStatus(n.View()).Seq < list.Seq || n.isMember(string(n.id)) {
 		return nil
 	}
-	return ErrRemoved
+	return member.ErrRemoved
 }
 
 // trouble is what this node tells others is wrong with it.
@@ -390,7 +393,7 @@ func (n *Node) trouble() string {
 	if err := n.duplicateTrouble(); err != nil {
 		return err.Error()
 	}
-	if s := n.watchdog.disk.state(); s.Space == spaceLow {
+	if s := n.watchdog.disk.State(); s.Space == watchdog.SpaceLow {
 		return fmt.Sprintf("disk: only %d MiB are left", s.Free>>20)
 	}
 	return ""
@@ -399,7 +402,7 @@ func (n *Node) trouble() string {
 // canDecide reports whether this node could decide commands if it led. A disk that
 // fills up, or damage that the log had, is trouble and no hindrance.
 func (n *Node) canDecide() bool {
-	_, clock := n.watchdog.clock.read()
+	_, clock := n.watchdog.clock.Read()
 	return clock == nil && n.diskTrouble() == nil && n.membershipTrouble() == nil
 }
 
@@ -422,24 +425,24 @@ type Stats struct {
 
 // Stats returns the numbers that operators watch.
 func (n *Node) Stats() Stats {
-	w := n.leader.route()
-	disk := n.watchdog.disk.state()
+	w := n.leader.Route()
+	disk := n.watchdog.disk.State()
 	s := Stats{
-		Leading: w.leading, LeaderKnown: w.leading || w.leader != "",
+		Leading: w.Leading, LeaderKnown: w.Leading || w.Leader != "",
 		Term: n.raft.CurrentTerm(), Applied: n.appliedIndex(), Commit: n.raft.CommitIndex(), Last: n.raft.LastIndex(),
-		Level: n.core.level.Load(), Members: max(len(n.peerList.get().Members), 1), Reachable: 1,
+		Level: n.core.Level(), Members: max(len(n.folder.PeerList.Get().Members), 1), Reachable: 1,
 		Queue: len(n.queue), QueueSize: cap(n.queue), InFlight: len(n.entries),
 		DiskFree: disk.Free, DiskHung: disk.Hung,
-		StateAhead: max(n.aheadOfClocks(n.core.at.Load(), n.wallMillis()), 0),
+		StateAhead: max(n.aheadOfClocks(n.core.StateTime(), n.wallMillis()), 0),
 	}
 	if n.credentials != nil {
-		s.CertificateExpires, _ = n.credentials.expiry()
+		s.CertificateExpires, _ = n.credentials.Expiry()
 	}
 	n.watchdog.mu.Lock()
 	defer n.watchdog.mu.Unlock()
 	now := n.watchdog.elapsed()
 	for id, p := range n.watchdog.peers {
-		if _, member := n.peerList.member(id); !member || now-p.at > 3*watchdogInterval {
+		if _, member := n.folder.PeerList.Member(id); !member || now-p.at > 3*watchdogInterval {
 			continue
 		}
 		s.Reachable++

@@ -11,6 +11,8 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
 // stepped is a wall clock that can be set, beside the time that elapses, of which
@@ -22,7 +24,7 @@ func (s *steppedClock) now() time.Time {
 }
 
 func (s *steppedClock) set(c *cluster.Config) {
-	elapsed := cluster.Elapsed()
+	elapsed := watchdog.Elapsed()
 	c.Now = s.now
 	c.Elapsed = func() time.Duration { return elapsed() + time.Duration(s.skipped.Load()) }
 	c.Synchronised = func(time.Time) error { return errors.New("nothing keeps this clock right") }
@@ -36,16 +38,16 @@ func TestClockOfANodeAloneJumps(t *testing.T) {
 	c := config(t, "")
 	clock.set(&c)
 	n := open(t, c)
-	_, _, err := n.Propose(t.Context(), &set{Name: "before"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "before"})
 	require.NoError(t, err)
 	clock.offset.Store(int64(time.Hour))
-	_, _, err = n.Propose(t.Context(), &set{Name: "during"})
+	_, _, err = n.Propose(t.Context(), &machinetest.Set{Name: "during"})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 	require.ErrorContains(t, err, "jumped forward")
-	require.Empty(t, find(n.View(), "during").Last)
+	require.Empty(t, machinetest.Find(n.View(), "during").Last)
 	require.ErrorContains(t, healthCheck(n, "clock"), "jumped")
 	require.NoError(t, n.AcceptClock())
-	v, _, err := n.Propose(t.Context(), &set{Name: "after"})
+	v, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "after"})
 	require.NoError(t, err)
 	require.WithinDuration(t, clock.now(), time.UnixMilli(v.(command.Meta).At), time.Minute)
 }
@@ -73,7 +75,7 @@ func TestClockOfALeaderJumps(t *testing.T) {
 			i := tr.leader()
 			clocks[i].offset.Store(int64(by))
 			for j := range 30 {
-				v, _, err := tr.nodes[(i+j)%3].Propose(t.Context(), &set{Name: "a"})
+				v, _, err := tr.nodes[(i+j)%3].Propose(t.Context(), &machinetest.Set{Name: "a"})
 				require.NoError(t, err)
 				require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), time.Minute)
 			}
@@ -106,7 +108,7 @@ func TestClockSetRight(t *testing.T) {
 	tr.restart(2)
 	tr.waitClocksKnown()
 	_ = tr.nodes[0].TransferLeadership(t.Context(), "n3")
-	v, _, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a"})
+	v, _, err := tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	require.WithinDuration(t, time.Now(), time.UnixMilli(v.(command.Meta).At), time.Minute, "n3 does not lead")
 	clocks[2].jump(0)
@@ -165,7 +167,7 @@ func TestDiskOfALeaderHangs(t *testing.T) {
 			require.Eventually(t, func() bool { return healthCheck(tr.nodes[i], "disk") != nil }, 10*time.Second, time.Millisecond)
 			for j, n := range tr.nodes {
 				if j != i {
-					_, _, err := n.Propose(t.Context(), &set{Name: "during"})
+					_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "during"})
 					require.NoError(t, err)
 				}
 			}
@@ -243,11 +245,11 @@ func TestDiskOfANodeAloneIsFull(t *testing.T) {
 	n := open(t, cluster.WithDisk(config(t, ""), d))
 	d.free.Store(1 << 20)
 	require.Eventually(t, func() bool { return healthCheck(n, "disk") != nil }, 10*time.Second, time.Millisecond)
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.ErrorIs(t, err, cluster.ErrUnavailable)
 	d.free.Store(100 << 30)
 	require.Eventually(t, func() bool { return healthCheck(n, "disk") == nil }, 10*time.Second, time.Millisecond)
-	_, _, err = n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err = n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 }
 
@@ -281,7 +283,7 @@ func TestLowDiskLeadsNoMore(t *testing.T) {
 	i := tr.leader()
 	disks[i].free.Store(300 << 20)
 	require.Eventually(t, func() bool { return tr.leader() != i }, 10*time.Second, 10*time.Millisecond)
-	_, _, err := tr.nodes[i].Propose(t.Context(), &set{Name: "by way of another"})
+	_, _, err := tr.nodes[i].Propose(t.Context(), &machinetest.Set{Name: "by way of another"})
 	require.NoError(t, err)
 }
 
@@ -289,7 +291,7 @@ func TestLowDiskLeadsNoMore(t *testing.T) {
 // from before this node was a member.
 func TestLaggingMemberIsStillAMember(t *testing.T) {
 	tr := newCluster3(t)
-	_, before, err := tr.nodes[0].Propose(t.Context(), &set{Name: "a"})
+	_, before, err := tr.nodes[0].Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	fourth := networked(t, "", "n4")
 	fourth.Bootstrap = false

@@ -3,6 +3,7 @@ package cluster_test
 import (
 	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
@@ -19,52 +20,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/machine/machinetest"
 )
-
-// Each wrapper around raft has a test here that fails without it.
-
-// crashingStable fails the write that a crash would have prevented.
-type crashingStable struct {
-	*raft.InmemStore
-	writes int // that still succeed
-}
-
-func (c *crashingStable) Set(key, val []byte) error {
-	if c.writes--; c.writes < 0 {
-		return errors.New("crash")
-	}
-	return c.InmemStore.Set(key, val)
-}
-
-func (c *crashingStable) SetUint64(key []byte, val uint64) error {
-	if c.writes--; c.writes < 0 {
-		return errors.New("crash")
-	}
-	return c.InmemStore.SetUint64(key, val)
-}
-
-// TestVoteIsOneRecord: hashicorp/raft #661.
-func TestVoteIsOneRecord(t *testing.T) {
-	for writes := range 3 {
-		disk := &crashingStable{InmemStore: raft.NewInmemStore(), writes: 10}
-		vote := func(s raft.StableStore, term uint64, candidate string) error {
-			if err := s.SetUint64([]byte("LastVoteTerm"), term); err != nil {
-				return err
-			}
-			return s.Set([]byte("LastVoteCand"), []byte(candidate))
-		}
-		require.NoError(t, vote(cluster.NewVoteStore(disk), 7, "a"))
-		disk.writes = writes
-		_ = vote(cluster.NewVoteStore(disk), 8, "b") // crashes, or not
-
-		after := cluster.NewVoteStore(disk)
-		term, err := after.GetUint64([]byte("LastVoteTerm"))
-		require.NoError(t, err)
-		candidate, err := after.Get([]byte("LastVoteCand"))
-		require.NoError(t, err)
-		require.Contains(t, []string{"7a", "8b"}, string(rune('0'+term))+string(candidate), "a vote that was cast")
-	}
-}
 
 // TestNodeVotesInOneRecord: the node's own votes go through the wrapper.
 func TestNodeVotesInOneRecord(t *testing.T) {
@@ -78,9 +36,9 @@ func TestNodeVotesInOneRecord(t *testing.T) {
 		require.NoError(t, err)
 		require.Nil(t, v, key)
 	}
-	term, err := cluster.NewVoteStore(w).GetUint64([]byte("LastVoteTerm"))
+	record, err := w.Get([]byte("Vote"))
 	require.NoError(t, err)
-	require.Equal(t, uint64(2), term, "it voted for itself in its first election")
+	require.Equal(t, uint64(2), binary.BigEndian.Uint64(record), "it voted for itself in its first election")
 }
 
 // stallingLogs is a log that can be made to hang while it stores.
@@ -105,7 +63,7 @@ func TestHeartbeatWaitsItsTurn(t *testing.T) {
 	gate.shut()
 	wrote := make(chan error, 1)
 	go func() {
-		_, _, err := n.Propose(context.Background(), &set{Name: "a"})
+		_, _, err := n.Propose(context.Background(), &machinetest.Set{Name: "a"})
 		wrote <- err
 	}()
 	gate.waitBlocked(t)
@@ -157,7 +115,7 @@ func TestForgottenFuture(t *testing.T) {
 	}))
 	answer := make(chan error, 1)
 	go func() {
-		_, _, err := n.Propose(context.Background(), &set{Name: "a"})
+		_, _, err := n.Propose(context.Background(), &machinetest.Set{Name: "a"})
 		answer <- err
 	}()
 	<-proposed
@@ -201,7 +159,7 @@ func TestFlippedBitIsReported(t *testing.T) {
 	c.CheckpointInterval = 5 * time.Millisecond
 	n := open(t, c)
 	write := func() uint64 {
-		_, index, err := n.Propose(t.Context(), &set{Name: "a"})
+		_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 		require.NoError(t, err)
 		return index
 	}
@@ -259,7 +217,7 @@ func TestRecentEntriesAreCached(t *testing.T) {
 			return disk
 		},
 	}))
-	_, index, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, index, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	before := disk.read.Load()
 	require.NotEmpty(t, entryAt(t, n, index))
@@ -286,7 +244,7 @@ func TestLeadershipFlaps(t *testing.T) {
 			name := fmt.Sprint(i)
 			done := uint64(0)
 			defer func() {
-				if v := find(n.View(), name).Value; v != done {
+				if v := machinetest.Find(n.View(), name).Value; v != done {
 					t.Errorf("%d was answered, %d was done", done, v)
 				}
 			}()
@@ -325,7 +283,7 @@ func TestLeadershipFlaps(t *testing.T) {
 func TestDataIsPrivate(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "made", "by", "open")
 	n := open(t, config(t, dir))
-	_, _, err := n.Propose(t.Context(), &set{Name: "a"})
+	_, _, err := n.Propose(t.Context(), &machinetest.Set{Name: "a"})
 	require.NoError(t, err)
 	require.NoError(t, n.Snapshot())
 	files := 0
@@ -358,10 +316,10 @@ func TestNodeAloneHasNoNetwork(t *testing.T) {
 // gives up, so that it is started again; those of a start don't count.
 func TestSnapshotsWithoutProgress(t *testing.T) {
 	var state bytes.Buffer
-	require.NoError(t, cluster.NewMemory(toy(), fixedNow).Save(&state))
+	require.NoError(t, machine.NewMemory(machinetest.Toy(), machinetest.FixedNow).Save(&state))
 	install := func(f raft.FSM) error { return f.Restore(io.NopCloser(bytes.NewReader(state.Bytes()))) }
 	var fatal error
-	starting, running := cluster.NewFSM(toy(), func(err error) { fatal = err })
+	starting, running := cluster.NewFSM(machinetest.Toy(), func(err error) { fatal = err })
 	for range 10 {
 		require.NoError(t, install(starting))
 	}

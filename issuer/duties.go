@@ -5,7 +5,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
@@ -60,7 +60,7 @@ func (i *Issuer) forgetNodes(ctx context.Context) {
 		return // a node alone has no list
 	}
 	for n := range i.View().Nodes() {
-		if slices.ContainsFunc(members, func(m cluster.Member) bool { return m.ID == n.ID }) {
+		if slices.ContainsFunc(members, func(m member.Member) bool { return m.ID == n.ID }) {
 			continue
 		}
 		if _, _, err := i.Propose(ctx, &ledger.ForgetNode{Node: n.ID}); err != nil {

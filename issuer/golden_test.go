@@ -15,8 +15,8 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
@@ -96,8 +96,8 @@ func playGolden(t *testing.T, file string, level uint32) map[command.Kind]bool {
 		raw, err := hex.DecodeString(body)
 		require.NoError(t, err)
 		c := machineOf(level).Commands[kind]()
-		require.NoError(t, replica.Decode(raw, c))
-		again, err := replica.Encode(c)
+		require.NoError(t, machine.Unmarshal(raw, c))
+		again, err := machine.Marshal(c)
 		require.NoError(t, err)
 		require.Equal(t, body, hex.EncodeToString(again), "%T is written as it was", c)
 		result, wrote := w.do(t, goldenStep{time.Duration(after) * time.Millisecond, c})
@@ -127,7 +127,7 @@ func writeGolden(t *testing.T, file string, level uint32, steps []goldenStep) {
 		if machineOf(level).Commands[command.Kind(s.command.Kind())] == nil {
 			continue // of a later level
 		}
-		body, err := replica.Encode(s.command)
+		body, err := machine.Marshal(s.command)
 		require.NoError(t, err)
 		outcome, wrote := w.do(t, s)
 		fmt.Fprintf(&out, "# %d %T%s\n", w.n, s.command, map[bool]string{false: ": nothing changed"}[wrote])
@@ -142,14 +142,14 @@ func writeGolden(t *testing.T, file string, level uint32, steps []goldenStep) {
 
 // A goldenEnv is a state with a clock.
 type goldenEnv struct {
-	memory *cluster.Memory
+	memory *machine.Memory
 	now    time.Time
 	n      byte // of commands
 }
 
 func newGoldenEnv(level uint32) *goldenEnv {
 	w := &goldenEnv{now: time.UnixMilli(1_800_000_000_000)}
-	w.memory = cluster.NewMemory(machineOf(level), func() time.Time { return w.now })
+	w.memory = machine.NewMemory(machineOf(level), func() time.Time { return w.now })
 	return w
 }
 
@@ -172,7 +172,7 @@ func (w *goldenEnv) sum() string {
 
 // machineOf is the machine in a cluster of a level, which is that of its oldest
 // program.
-func machineOf(level uint32) cluster.Machine {
+func machineOf(level uint32) machine.Machine {
 	m := replica.Machine()
 	m.Level = level
 	for kind, since := range m.Since {

@@ -6,8 +6,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
@@ -15,7 +15,7 @@ import (
 // TestFirstSettings: each node that founds a cluster proposes its settings, and
 // only the first are taken, even where the cluster has changed them since.
 func TestFirstSettings(t *testing.T) {
-	memory := cluster.NewMemory(replica.Machine(), time.Now)
+	memory := machine.NewMemory(replica.Machine(), time.Now)
 	propose := func(id byte, url string, first bool) (wrote bool) {
 		s := ledger.DefaultSettings()
 		s.BaseURL, s.AppURL, s.Audience = url, url, url

@@ -8,7 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -83,7 +83,7 @@ func TestVerifiersTolerateWhatNodesDo(t *testing.T) {
 	d := &docServer{startTestServer(t, t.TempDir(), fixtureText, func(c *server.Config) {
 		c.Now = func() time.Time { return time.UnixMilli(now.Load()) }
 	}), t, map[string]*browser{}}
-	behind := cluster.ClockTolerance // the clock of whoever verifies
+	behind := watchdog.ClockTolerance // the clock of whoever verifies
 	api := newResourceServerAt(d, func() time.Time { return time.UnixMilli(now.Load()).Add(-behind) })
 	answer := func() int { return api.call(d, "GET /v2/me", d.granted(good("cal-app")).Access).Status }
 	require.Equal(t, http.StatusOK, answer())

@@ -8,12 +8,12 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
@@ -143,7 +143,7 @@ func recordsOf(t testing.TB, h *journal.History) map[uint64]ledger.Record {
 	all := map[uint64]ledger.Record{}
 	for r := range h.Records(0) {
 		var record ledger.Record
-		require.NoError(t, replica.Decode(r.Data, &record))
+		require.NoError(t, machine.Unmarshal(r.Data, &record))
 		all[record.Seq] = record
 	}
 	return all

@@ -10,7 +10,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/dev"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
@@ -39,7 +39,7 @@ func TestStatusWhileItWaitsForItsClock(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var ahead atomic.Int64
 			c := first(t, func(c *server.Config) {
-				c.Now, c.Elapsed = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }, cluster.Elapsed()
+				c.Now, c.Elapsed = func() time.Time { return time.Now().Add(time.Duration(ahead.Load())) }, watchdog.Elapsed()
 			})
 			c.close()
 			ahead.Store(int64(time.Hour))

@@ -17,6 +17,7 @@ import (
 
 	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/clustertest"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
@@ -56,7 +57,7 @@ func (p *Peer) Start(first bool) {
 	now := func() time.Time { return time.Now().Add(time.Duration(p.offset.Load())) }
 	p.Node, err = cluster.Open(p.t.Context(), cluster.Config{
 		Dir: filepath.Join(p.dir, "raft"), Machine: replica.Machine(), Logger: log, Now: now, Name: p.Name, Version: "test", Bootstrap: first,
-		Network: &cluster.Network{Listener: l, Advertise: p.address}, Secrets: Sealing{held},
+		Network: &transport.Endpoint{Listener: l, Advertise: p.address}, Secrets: Sealing{held},
 		JoinSecret: func() ([]byte, error) { return held.Text(), nil },
 		ReceiveSecret: func(text []byte) error {
 			i := p.answersFor.Load()
@@ -98,15 +99,15 @@ func (p *Peer) Stop() {
 	p.Node, p.Issuer = nil, nil
 }
 
-// Sealing is the cluster.Secrets of the keys of a node.
+// Sealing is the member.Secrets of the keys of a node.
 type Sealing struct{ Keys *keys.ClusterKeys }
 
-// Seal implements cluster.Secrets.
+// Seal implements member.Secrets.
 func (s Sealing) Seal(context string, b []byte) ([]byte, error) {
 	return s.Keys.Seal(rand.Reader, context, b)
 }
 
-// Open implements cluster.Secrets.
+// Open implements member.Secrets.
 func (s Sealing) Open(context string, b []byte) ([]byte, error) { return s.Keys.Open(context, b) }
 
 // Peers are a cluster of three.

@@ -13,6 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/issuertest"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -65,22 +67,22 @@ func bootstrapNodes(t *testing.T) []bootstrapNode {
 	key, err := keys.NewClusterKey(rand.Reader)
 	require.NoError(t, err)
 	held := keys.FixedClusterKey(key, "a test")
-	var folders []cluster.InitialNode
+	var folders []member.InitialNode
 	var listeners []net.Listener
 	for _, name := range []string{"n1", "n2", "n3"} {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		require.NoError(t, err)
 		listeners = append(listeners, l)
-		folders = append(folders, cluster.InitialNode{Dir: filepath.Join(t.TempDir(), "raft"), Name: name, Address: l.Addr().String()})
+		folders = append(folders, member.InitialNode{Dir: filepath.Join(t.TempDir(), "raft"), Name: name, Address: l.Addr().String()})
 	}
-	require.NoError(t, cluster.StaticBootstrap(folders, issuertest.Sealing{Keys: held}, time.Now()))
+	require.NoError(t, member.StaticBootstrap(folders, issuertest.Sealing{Keys: held}, time.Now()))
 	nodes := make([]bootstrapNode, len(folders))
 	var opening sync.WaitGroup
 	for i, f := range folders {
 		opening.Go(func() {
 			n, err := cluster.Open(t.Context(), cluster.Config{
 				Dir: f.Dir, Machine: replica.Machine(), Logger: slog.New(slog.DiscardHandler), Name: f.Name, Version: "test",
-				Network: &cluster.Network{Listener: listeners[i], Advertise: f.Address}, Secrets: issuertest.Sealing{Keys: held},
+				Network: &transport.Endpoint{Listener: listeners[i], Advertise: f.Address}, Secrets: issuertest.Sealing{Keys: held},
 			})
 			require.NoError(t, err)
 			nodes[i] = bootstrapNode{n, held}

@@ -15,8 +15,8 @@ import (
 	"github.com/hashicorp/go-memdb"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
@@ -27,7 +27,7 @@ import (
 // become ids by hashing, so that a text needs no random value.
 type env struct {
 	t      testing.TB
-	memory *cluster.Memory
+	memory *machine.Memory
 	now    time.Time
 	halted time.Duration
 	serial int
@@ -50,11 +50,11 @@ type backup struct {
 
 func newEnv(t testing.TB) *env {
 	w := &env{t: t, now: time.UnixMilli(1_800_000_000_000), past: map[ledger.GrantID]ledger.Grant{}, issued: map[ledger.GrantID][]int64{}, backups: map[string]backup{}}
-	machine := replica.Machine()
-	for kind, empty := range machine.Commands {
-		machine.Commands[kind] = func() command.Command { return &journalingCommand{empty(), w} }
+	rules := replica.Machine()
+	for kind, empty := range rules.Commands {
+		rules.Commands[kind] = func() command.Command { return &journalingCommand{empty(), w} }
 	}
-	w.memory = cluster.NewMemory(machine, func() time.Time { return w.now })
+	w.memory = machine.NewMemory(rules, func() time.Time { return w.now })
 	s := ledger.DefaultSettings()
 	s.BaseURL, s.AppURL, s.Audience = "https://api.example.com", "https://app.example.com", "https://api.example.com"
 	w.must(&ledger.Configure{Settings: s})
@@ -113,7 +113,7 @@ type journalingCommand struct {
 }
 
 // UnmarshalCBOR decodes the command itself.
-func (j *journalingCommand) UnmarshalCBOR(b []byte) error { return replica.Decode(b, j.Command) }
+func (j *journalingCommand) UnmarshalCBOR(b []byte) error { return machine.Unmarshal(b, j.Command) }
 
 func (j *journalingCommand) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	j.w.seq = m.Seq

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/issuer/keyring"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -268,7 +269,7 @@ func (r *Rekeyer) rewrapAuthorities(ctx context.Context, key keys.ClusterKey) er
 		if err == nil && r.ClusterKeys.Current().ID() == key.ID() && r.Ledger.Node.CanOpenAuthorities(key.Open) {
 			return nil
 		}
-		var refused *cluster.RefusedError // the authorities have changed meanwhile
+		var refused *member.RefusedError // the authorities have changed meanwhile
 		if err != nil && !errors.As(err, &refused) && !errors.Is(err, cluster.ErrUnavailable) {
 			return fmt.Errorf("rewrap authorities: %w", err)
 		}
@@ -294,7 +295,7 @@ func (r *Rekeyer) CompleteRewrap(ctx context.Context) {
 	}
 }
 
-// oneKey is a cluster.Secrets of one cluster key.
+// oneKey is a member.Secrets of one cluster key.
 type oneKey struct {
 	key  keys.ClusterKey
 	rand io.Reader

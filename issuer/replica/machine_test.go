@@ -6,6 +6,7 @@ import (
 	"github.com/fxamacker/cbor/v2"
 	"github.com/stretchr/testify/require"
 
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
@@ -15,8 +16,8 @@ func TestDoubledKeysAreRefused(t *testing.T) {
 	commands := replica.Machine().Commands
 	require.NotEmpty(t, commands)
 	for kind, empty := range commands {
-		require.NoError(t, replica.Decode([]byte{0xa1, 0x01, 0xf6}, empty()), kind)
+		require.NoError(t, machine.Unmarshal([]byte{0xa1, 0x01, 0xf6}, empty()), kind)
 		var doubled *cbor.DupMapKeyError
-		require.ErrorAs(t, replica.Decode([]byte{0xa2, 0x01, 0xf6, 0x01, 0xf6}, empty()), &doubled, kind)
+		require.ErrorAs(t, machine.Unmarshal([]byte{0xa2, 0x01, 0xf6, 0x01, 0xf6}, empty()), &doubled, kind)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"maps"
 	"time"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -23,7 +23,7 @@ type Exporter struct {
 }
 
 // State writes a backup of the cluster.
-func (e Exporter) State(w io.Writer, b *cluster.Backup) error {
+func (e Exporter) State(w io.Writer, b *machine.Backup) error {
 	v := ledger.At(b.View())
 	h := e.header(backup.KindState)
 	h.Cluster, h.Timelines = v.Settings().BaseURL, Timelines(v)

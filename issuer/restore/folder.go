@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
@@ -69,7 +70,7 @@ func ReadFolder(dataDir string, taken time.Time) (j Journal, err error) {
 
 // replayLog applies a copy of the raft log in a data folder with the journal as the
 // apply observer. The copy is made in the folder to.
-func replayLog(dataDir, to string, j *journal.Journal) (*cluster.Backup, error) {
+func replayLog(dataDir, to string, j *journal.Journal) (*machine.Backup, error) {
 	raft, log := filepath.Join(to, "raft"), slog.New(slog.DiscardHandler)
 	if err := copyFiles(raft, filepath.Join(dataDir, "raft")); err != nil {
 		return nil, err

@@ -6,19 +6,19 @@ import (
 	"github.com/hashicorp/go-memdb"
 
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
-	"github.com/mintmark-auth/mintmark/issuer/replica"
 )
 
 // An Observer writes to a node's journal what commands revoke, so that a restore of an
-// older backup does not undo it. It is the cluster.ApplyObserver of every node.
+// older backup does not undo it. It is the machine.Observer of every node.
 type Observer struct {
 	Journal *journal.Journal
 	Log     *slog.Logger
 }
 
-// Applied implements cluster.ApplyObserver.
+// Applied implements machine.Observer.
 func (o *Observer) Applied(txn *memdb.Txn, cmd command.Command, d command.Decision, m command.Meta) {
 	if _, ok := d.Outcome.(ledger.Outcome); !ok || len(d.Changes) == 0 { // a command of the cluster's own, or a refusal
 		o.Journal.Covered(m.Seq, m.At)
@@ -29,7 +29,7 @@ func (o *Observer) Applied(txn *memdb.Txn, cmd command.Command, d command.Decisi
 		o.Journal.Covered(m.Seq, m.At)
 		return
 	}
-	data, err := replica.Encode(record)
+	data, err := machine.Marshal(record)
 	if err != nil {
 		// Not covered: a restore reports the gap.
 		o.Log.Error("command not recorded in the journal", "seq", m.Seq, "error", err)
@@ -39,10 +39,10 @@ func (o *Observer) Applied(txn *memdb.Txn, cmd command.Command, d command.Decisi
 	o.Journal.Append(m.Seq, m.At, data)
 }
 
-// Restored implements cluster.ApplyObserver.
+// Restored implements machine.Observer.
 func (o *Observer) Restored(seq uint64, at int64) { o.Journal.Skipped(0, seq, at) }
 
-// Flush implements cluster.ApplyObserver. It returns no error: a journal that can't be
+// Flush implements machine.Observer. It returns no error: a journal that can't be
 // written must not keep the log from being compacted, which would fill the disk. The
 // journal has a gap then, which a restore reports.
 func (o *Observer) Flush() error {
@@ -57,7 +57,7 @@ func readRecords(h *journal.History, after uint64) ([]ledger.Record, error) {
 	var all []ledger.Record
 	for r := range h.Records(after) {
 		var record ledger.Record
-		if err := replica.Decode(r.Data, &record); err != nil {
+		if err := machine.Unmarshal(r.Data, &record); err != nil {
 			return nil, err
 		}
 		all = append(all, record)

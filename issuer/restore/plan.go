@@ -7,7 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 	"github.com/mintmark-auth/mintmark/issuer/backup"
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 	"github.com/mintmark-auth/mintmark/issuer/keyring"
@@ -67,11 +69,15 @@ func Read(in io.Reader, journals [][]byte, held *keys.ClusterKeys, now func() ti
 	if p.State, err = io.ReadAll(body); err != nil {
 		return nil, fmt.Errorf("read the backup: %w", err)
 	}
-	memory := cluster.NewMemory(replica.Machine(), now)
+	rules, err := member.Extend(replica.Machine())
+	if err != nil {
+		return nil, err
+	}
+	memory := machine.NewMemory(rules, now)
 	if err := memory.Load(bytes.NewReader(p.State)); err != nil {
 		return nil, fmt.Errorf("read the backup: %w", err)
 	}
-	if ahead := p.Header.StateTime.Sub(now()); ahead > cluster.ClockTolerance {
+	if ahead := p.Header.StateTime.Sub(now()); ahead > watchdog.ClockTolerance {
 		return nil, fmt.Errorf("the last decision in the backup is of %s, which is %s ahead of this node's clock: the cluster could decide nothing until then. "+
 			"Correct this clock, or, if the cluster's clock was wrong, restore a backup from before that", utc(p.Header.StateTime), ahead.Round(time.Second))
 	}

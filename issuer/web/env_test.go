@@ -19,8 +19,8 @@ import (
 	"github.com/julienschmidt/httprouter"
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -31,7 +31,7 @@ import (
 // env is a service with a real ledger, one user, Ada, and some clients.
 type env struct {
 	t            testing.TB
-	memory       *cluster.Memory
+	memory       *machine.Memory
 	config       web.Config
 	web          *web.Web
 	handler      http.Handler
@@ -65,7 +65,7 @@ var passwordHash = sync.OnceValue(func() string { return credential.HashPassword
 func newEnv(t testing.TB, change ...func(*web.Config)) *env {
 	t.Helper()
 	w := &env{t: t, now: time.Date(2026, 3, 4, 12, 0, 0, 0, time.UTC), log: &lockedBuffer{}, refusals: web.NewRefusals()}
-	w.memory = cluster.NewMemory(replica.Machine(), w.clock)
+	w.memory = machine.NewMemory(replica.Machine(), w.clock)
 	settings := ledger.DefaultSettings()
 	settings.BaseURL, settings.AppURL, settings.Audience = issuer, "https://app.mintmark.example", "api"
 	w.must(&ledger.Configure{Settings: settings})

@@ -28,13 +28,19 @@ type patch struct {
 func hooks(t testing.TB) []patch {
 	t.Helper()
 	return []patch{
-		{file: "cluster/chaos_disk.go", new: overlayText(t, "disk")},
-		{file: "cluster/private.go", old: "\treturn f, nil\n", new: "\treturn tampered(f, dir, name)\n"},
+		{file: "cluster/durable/chaos_fault.go", new: overlayText(t, "fault")},
+		{file: "cluster/store/chaos_disk.go", new: overlayText(t, "disk")},
+		{file: "cluster/store/snapshots.go", old: "\treturn f, nil\n", new: "\treturn tampered(f, dir, name)\n"},
 		{file: "issuer/ledger/settings.go", old: "5 * time.Minute,\n\t\tRotateEvery", new: "time.Second,\n\t\tRotateEvery"},
 		{
-			file: "cluster/disk_folder.go",
-			old:  "func (d *diskFolder) probe() (err error) {\n",
-			new:  "func (d *diskFolder) probe() (err error) {\n\tif err := diskFault(); err != nil {\n\t\treturn err\n\t}\n",
+			file: "cluster/watchdog/disk_folder.go",
+			old:  "func (d *DiskFolder) Probe() (err error) {\n",
+			new:  "func (d *DiskFolder) Probe() (err error) {\n\tif err := durable.DiskFault(); err != nil {\n\t\treturn err\n\t}\n",
+		},
+		{
+			file: "cluster/watchdog/disk_folder.go",
+			old:  "\t\"path/filepath\"\n",
+			new:  "\t\"path/filepath\"\n\n\t\"github.com/mintmark-auth/mintmark/cluster/durable\"\n",
 		},
 		{file: "cmd/mintmark/internal/server/clock.go", old: "return time.Now()", new: "return movedClock()"},
 		{file: "cmd/mintmark/internal/server/chaos_clock.go", new: overlayText(t, "clock")},

@@ -6,21 +6,21 @@ import "testing"
 var planted = map[string][]patch{
 	// The log reports that it is on the disk when it is not, after a while.
 	"unsynced log": {
-		{file: "cluster/chaos_disk.go", old: "\tundo *os.File\n}", new: "\tundo *os.File\n\tn    int\n}"},
+		{file: "cluster/store/chaos_disk.go", old: "\tundo *os.File\n}", new: "\tundo *os.File\n\tn    int\n}"},
 		{
-			file: "cluster/chaos_disk.go",
+			file: "cluster/store/chaos_disk.go",
 			old:  "\tif err := f.WritableFile.Sync(); err != nil {\n",
 			new:  "\tif f.n++; f.n > 50 {\n\t\treturn nil\n\t}\n\tif err := f.WritableFile.Sync(); err != nil {\n",
 		},
 	},
 	"clock in apply": {
-		{file: "cluster/core.go", old: "now.At = max(now.At, s.at)", new: "now.At = max(now.At, time.Now().UnixMilli())"},
-		{file: "cluster/core.go", old: "\t\"sync/atomic\"\n", new: "\t\"sync/atomic\"\n\t\"time\"\n"},
+		{file: "cluster/machine/state.go", old: "now.At = max(now.At, s.At)", new: "now.At = max(now.At, time.Now().UnixMilli())"},
+		{file: "cluster/machine/state.go", old: "\t\"sync/atomic\"\n", new: "\t\"sync/atomic\"\n\t\"time\"\n"},
 	},
 	// The preview decides about a code, and the log only writes.
 	"decided outside": {
 		{file: "cluster/command/command.go", old: "\tAgain bool\n", new: "\tAgain bool\n\tApplying bool\n"},
-		{file: "cluster/core.go", old: "Again: s.again()", new: "Applying: true, Again: s.again()"},
+		{file: "cluster/machine/state.go", old: "Again: s.Again()", new: "Applying: true, Again: s.Again()"},
 		{file: "issuer/machine.go", old: "Again: m.Again", new: "Applying: m.Applying, Again: m.Again"},
 		{file: "issuer/ledger/command.go", old: "\tAgain bool   // a", new: "\tApplying bool\n\tAgain bool   // a"},
 		{file: "issuer/ledger/exchange.go", old: "if g.Due > 0 {", new: "if g.Due > 0 && !m.Applying {"},
@@ -54,7 +54,7 @@ var planted = map[string][]patch{
 	}},
 	// A changed entry of the log is applied, since no checksum is compared.
 	"damaged entry": {smallSegments, {
-		file: "cluster/checksum_store.go",
+		file: "cluster/store/checksum_store.go",
 		old:  "log.Index != index || binary.BigEndian.Uint32(ext[at+8:]) != entrySum(log)",
 		new:  "log.Index != index",
 	}},

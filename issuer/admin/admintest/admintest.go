@@ -22,8 +22,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/mintmark-auth/mintmark/cluster"
 	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/credential"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -35,7 +35,7 @@ import (
 // A World is everything that operations act on.
 type Env struct {
 	t        testing.TB
-	memory   *cluster.Memory
+	memory   *machine.Memory
 	now      atomic.Int64 // Unix milliseconds
 	noLeader atomic.Bool
 	key      keys.Secret
@@ -58,7 +58,7 @@ func New(t testing.TB) *Env {
 	require.NoError(t, err)
 	w := &Env{t: t, key: key, Passwords: credential.NewHasher(rand.Reader, 0)}
 	w.now.Store(Started.UnixMilli())
-	w.memory = cluster.NewMemory(replica.Machine(), func() time.Time { return w.Now().Std() })
+	w.memory = machine.NewMemory(replica.Machine(), func() time.Time { return w.Now().Std() })
 	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "c1", Purpose: ledger.ForCredentials, Number: 1, Sealed: []byte("sealed")}})
 	w.Do(&ledger.AddKey{Key: ledger.Key{ID: "k1", Purpose: ledger.ForSigning, Sealed: []byte("sealed")}})
 	return w

@@ -14,6 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/server"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
@@ -108,7 +110,7 @@ func (m *management) writeJournal(cmd *cobra.Command, keyFile string, w io.Write
 // answer. If a process uses the directory, the node runs, and the error is that it
 // did not answer.
 func offlineError(unreachable, err error) error {
-	if errors.Is(err, cluster.ErrLocked) {
+	if errors.Is(err, store.ErrLocked) {
 		return unreachable
 	}
 	return err
@@ -146,7 +148,7 @@ func (m *management) writeOfflineJournal(keyFile string, w io.Writer) (lacks str
 	if err != nil {
 		return "", err
 	}
-	unlock, err := cluster.Lock(dir)
+	unlock, err := integrity.Lock(dir)
 	if err != nil {
 		return "", err
 	}

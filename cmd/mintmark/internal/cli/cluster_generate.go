@@ -17,7 +17,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/keys"
 )
@@ -230,7 +230,7 @@ func (g *generateOptions) write(dir string, options []config.Options) error {
 	if err != nil {
 		return err
 	}
-	var founders []cluster.InitialNode
+	var founders []member.InitialNode
 	for _, o := range options {
 		node := filepath.Join(dir, o.Name)
 		if err := os.Mkdir(node, 0o700); err != nil {
@@ -242,9 +242,9 @@ func (g *generateOptions) write(dir string, options []config.Options) error {
 		if err := os.WriteFile(filepath.Join(node, "config.yaml"), g.config(&o), 0o600); err != nil {
 			return err
 		}
-		founders = append(founders, cluster.InitialNode{Dir: filepath.Join(node, "raft"), Name: o.Name, Address: o.Advertise})
+		founders = append(founders, member.InitialNode{Dir: filepath.Join(node, "raft"), Name: o.Name, Address: o.Advertise})
 	}
-	return cluster.StaticBootstrap(founders, keySealer{key}, time.Now())
+	return member.StaticBootstrap(founders, keySealer{key}, time.Now())
 }
 
 // config returns the text of a node's config.yaml.

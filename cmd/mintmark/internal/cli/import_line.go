@@ -79,19 +79,19 @@ func parseLegacyClient(line []byte) (admin.LegacyClient, error) {
 	return c, nil
 }
 
-// A member is one member of a JSON object.
-type member struct {
+// A jsonMember is one member of a JSON object.
+type jsonMember struct {
 	name  string
 	value json.RawMessage
 }
 
-func jsonMembers(line []byte) ([]member, error) {
+func jsonMembers(line []byte) ([]jsonMember, error) {
 	notJSON := badLine("is not one JSON object")
 	d := json.NewDecoder(bytes.NewReader(line))
 	if t, err := d.Token(); err != nil || t != json.Delim('{') {
 		return nil, notJSON
 	}
-	var all []member
+	var all []jsonMember
 	seen := map[string]bool{}
 	for d.More() {
 		t, err := d.Token()
@@ -108,7 +108,7 @@ func jsonMembers(line []byte) ([]member, error) {
 			return nil, notJSON
 		}
 		if string(value) != "null" {
-			all = append(all, member{name, value})
+			all = append(all, jsonMember{name, value})
 		}
 	}
 	if _, err := d.Token(); err != nil {
@@ -128,7 +128,7 @@ func nameOf(name string) string {
 	return fmt.Sprintf("%q", name)
 }
 
-func (m member) into(c *admin.LegacyClient) error {
+func (m jsonMember) into(c *admin.LegacyClient) error {
 	switch m.name {
 	case "id":
 		return m.text(&c.ID)
@@ -158,7 +158,7 @@ func (m member) into(c *admin.LegacyClient) error {
 
 // text refuses what package json would quietly replace: a secret would become
 // another one.
-func (m member) text(into *string) error {
+func (m jsonMember) text(into *string) error {
 	if m.value[0] != '"' || json.Unmarshal(m.value, into) != nil {
 		return badLine("%s is not a string", m.name)
 	}
@@ -168,14 +168,14 @@ func (m member) text(into *string) error {
 	return nil
 }
 
-func (m member) list(into *[]string) error {
+func (m jsonMember) list(into *[]string) error {
 	var values []json.RawMessage
 	if json.Unmarshal(m.value, &values) != nil {
 		return badLine("%s is not a list", m.name)
 	}
 	for i, v := range values {
 		var s string
-		if err := (member{fmt.Sprintf("%s[%d]", m.name, i), v}).text(&s); err != nil {
+		if err := (jsonMember{fmt.Sprintf("%s[%d]", m.name, i), v}).text(&s); err != nil {
 			return err
 		}
 		*into = append(*into, s)
@@ -183,7 +183,7 @@ func (m member) list(into *[]string) error {
 	return nil
 }
 
-func (m member) secret(into *[]admin.Plain) error {
+func (m jsonMember) secret(into *[]admin.Plain) error {
 	var s string
 	if err := m.text(&s); err != nil {
 		return err
@@ -192,7 +192,7 @@ func (m member) secret(into *[]admin.Plain) error {
 	return nil
 }
 
-func (m member) secrets(into *[]admin.Plain) error {
+func (m jsonMember) secrets(into *[]admin.Plain) error {
 	var list []string
 	if err := m.list(&list); err != nil {
 		return err

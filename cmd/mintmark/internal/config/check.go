@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
@@ -25,7 +25,7 @@ func (o *Options) Check(from Sources) error {
 		}
 	}
 	expect(KeyDataDir, o.DataDir != "", "a folder")
-	expect(KeyName, cluster.ValidName(o.Name), expectedName)
+	expect(KeyName, member.ValidName(o.Name), expectedName)
 
 	expect(KeyListen, listenable(o.Listen), expectedListen)
 	expect(KeyOpsListen, listenable(o.OpsListen), expectedListen)
@@ -53,7 +53,7 @@ func (o *Options) Check(from Sources) error {
 }
 
 const (
-	expectedName   = "a name of " + cluster.NameRule
+	expectedName   = "a name of " + member.NameRule
 	expectedListen = "HOST:PORT or :PORT, with a port from 0 to 65535"
 	expectedDial   = "HOST:PORT that others can reach"
 	ExpectedOrigin = "scheme://host or scheme://host:port, http or https, and nothing behind it"
@@ -79,7 +79,7 @@ func (o *Options) checkPeers(from Sources) error {
 	seen := map[string]bool{}
 	for _, p := range o.Peers {
 		name, address, _ := strings.Cut(p, "=")
-		if !cluster.ValidName(name) || !dialable(address) {
+		if !member.ValidName(name) || !dialable(address) {
 			return SettingError(KeyPeer, from, "expected NAME=HOST:PORT")
 		}
 		if seen[name] {

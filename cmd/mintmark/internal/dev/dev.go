@@ -2,6 +2,7 @@ package dev
 
 import (
 	"context"
+	_ "embed"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,8 +16,6 @@ import (
 	"strings"
 	"syscall"
 	"time"
-
-	_ "embed"
 
 	"github.com/spf13/cobra"
 

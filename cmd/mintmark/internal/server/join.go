@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/store"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
@@ -52,7 +54,7 @@ func (s *Server) join(ctx context.Context, dir, advertise string) error {
 			Dir: dir, Address: c.Join, Token: token, Advertise: advertise,
 			Name: wanted, Version: s.config.Version, Level: ledger.Level, StoreSecret: func(text []byte) error { return storeJoined(s.config.Key, text) },
 		})
-		var refused *cluster.RefusedError
+		var refused *member.RefusedError
 		switch {
 		case err == nil:
 			s.config.Log.Info("joined the cluster; this node catches up, and then votes", "by", c.Join)
@@ -60,7 +62,7 @@ func (s *Server) join(ctx context.Context, dir, advertise string) error {
 			return nil
 		case ctx.Err() != nil:
 			return ctx.Err()
-		case errors.Is(err, cluster.ErrDataLost), errors.Is(err, cluster.ErrExposed):
+		case errors.Is(err, store.ErrDataLost), errors.Is(err, store.ErrExposed):
 			return err
 		case errors.As(err, &refused):
 			s.reportJoinRefused(refused)
@@ -138,7 +140,7 @@ func readToken(path string) (string, error) {
 func storeJoined(s config.KeySource, text []byte) error {
 	err := s.Store(text)
 	if errors.Is(err, keys.ErrOtherCluster) {
-		return &cluster.RefusedError{Reason: err.Error() + ": give it that one, or none, and start it again"}
+		return &member.RefusedError{Reason: err.Error() + ": give it that one, or none, and start it again"}
 	}
 	return err
 }

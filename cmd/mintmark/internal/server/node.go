@@ -11,6 +11,9 @@ import (
 	"syscall"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/integrity"
+	"github.com/mintmark-auth/mintmark/cluster/transport"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 	"github.com/mintmark-auth/mintmark/issuer/replica"
 	"github.com/mintmark-auth/mintmark/issuer/restore"
 )
@@ -46,18 +49,18 @@ func (s *Server) openNode(ctx context.Context) error {
 	}
 	conf := s.nodeConfig(dir)
 	conf.Name, conf.ExplicitName = c.Cluster.Name, c.Cluster.Named
-	conf.Network = &cluster.Network{Listener: s.clusterListener, Advertise: advertise, Peers: c.Cluster.Peers}
+	conf.Network = &transport.Endpoint{Listener: s.clusterListener, Advertise: advertise, Peers: c.Cluster.Peers}
 	conf.Secrets = sealer{s}
 	conf.JoinSecret = func() ([]byte, error) { return s.Keys.Text(), nil }
 	conf.ReceiveSecret, conf.SecretByName = s.receiveKey, s.clusterKeyText
 	conf.OnBootstrapWait = s.waitForInitialCluster
 
-	member, err := cluster.IsMember(dir)
+	member, err := integrity.IsMember(dir)
 	if err != nil {
 		return fmt.Errorf("look at the data in %s: %w", c.DataDir, err)
 	}
 	if !member { // before it waits: nobody looks at it then
-		if err := cluster.CheckFreeSpace(c.DataDir); err != nil {
+		if err := watchdog.CheckFreeSpace(c.DataDir); err != nil {
 			return err
 		}
 	}
@@ -121,7 +124,7 @@ func (s *Server) openWith(ctx context.Context, conf cluster.Config) (err error) 
 // checkUnused returns an error if another process uses the data. It must be called before
 // the journal is opened, which truncates what looks like a partial write.
 func checkUnused(dir string) error {
-	unlock, err := cluster.Lock(dir)
+	unlock, err := integrity.Lock(dir)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
@@ -138,7 +141,7 @@ func (s *Server) openStandalone(ctx context.Context, dir string) error {
 		if err := restore.RefuseExistingJournal(s.config.DataDir); err != nil {
 			return err
 		}
-		if err := cluster.CheckFreeSpace(s.config.DataDir); err != nil {
+		if err := watchdog.CheckFreeSpace(s.config.DataDir); err != nil {
 			return err
 		}
 		if err := s.markDev(); err != nil {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/member"
 	"github.com/mintmark-auth/mintmark/issuer"
 	"github.com/mintmark-auth/mintmark/issuer/admin"
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
@@ -86,10 +87,10 @@ func (c clusterOps) AcceptClock() error { return c.node.AcceptClock() }
 
 // operatorError converts an error of the cluster to one that operators' commands know.
 func operatorError(err error) error {
-	var unknown *cluster.NoNodeError
+	var unknown *member.NoNodeError
 	var uninvited *cluster.NoInvitationError
 	var few *cluster.NoMajorityError
-	var refused *cluster.RefusedError
+	var refused *member.RefusedError
 	switch {
 	case err == nil:
 		return nil

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/mintmark-auth/mintmark/cluster"
+	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/config"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/proxy"
 	"github.com/mintmark-auth/mintmark/cmd/mintmark/internal/telemetry"
@@ -126,7 +127,7 @@ type Server struct {
 // started is closed.
 func Start(ctx context.Context, c Config) (*Server, error) {
 	if c.Now == nil {
-		c.Now, c.Elapsed = WallClock, cluster.Elapsed()
+		c.Now, c.Elapsed = WallClock, watchdog.Elapsed()
 	}
 	s := &Server{
 		config: c, failed: make(chan error, 3), initRequests: make(chan admin.NewCluster),

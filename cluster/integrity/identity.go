@@ -1,0 +1,79 @@
+package integrity
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/member"
+	"github.com/mintmark-auth/mintmark/cluster/store"
+)
+
+// Identity returns this node's id, which it makes when there is none. It lies
+// in the stable store, so that it can't be lost without the votes cast under it.
+func (f *Folder) Identity() (raft.ServerID, error) {
+	kept, id, err := f.NodeIDs()
+	if err == nil {
+		err = f.checkStoredNodeID(kept)
+	}
+	switch {
+	case err != nil:
+		return "", err
+	case len(kept) > 0 && (len(id) == 0 || bytes.Equal(kept, id)):
+		return raft.ServerID(kept), nil
+	case len(kept) > 0:
+		if err := f.checkNeverRan(kept, id); err != nil {
+			return "", err
+		}
+	case len(id) == 0:
+		if id, err = member.NewNodeID(f.rand); err != nil {
+			return "", err
+		}
+	}
+	if err := f.Store.Stable.Set([]byte(store.KeyNodeID), id); err != nil {
+		return "", fmt.Errorf("write node id: %w", err)
+	}
+	return raft.ServerID(id), nil
+}
+
+// checkStoredNodeID refuses a log of a node that has run and does not say which: under
+// another id it would take itself for one that was removed.
+func (f *Folder) checkStoredNodeID(kept []byte) error {
+	if member.IsNodeID(string(kept)) {
+		return nil
+	}
+	instanceID, err := f.storedInstanceID()
+	if err == nil && (len(kept) > 0 || len(instanceID) > 0) {
+		err = fmt.Errorf("%s does not hold the node's id any more: %w", filepath.Join(f.dir, "log", store.WalMetaFile), store.ErrDataLost)
+	}
+	return err
+}
+
+// checkNeverRan refuses two ids, but where the folder joined a cluster after a
+// start that came to nothing, which left an id that nobody knows.
+func (f *Folder) checkNeverRan(kept, joined []byte) error {
+	last, err := f.Store.Logs.LastIndex()
+	if err != nil {
+		return fmt.Errorf("read log: %w", err)
+	}
+	instanceID, err := f.storedInstanceID()
+	if err != nil || len(instanceID) == 0 && last == 0 {
+		return err
+	}
+	path := filepath.Join(f.dir, member.NodeIDFile)
+	return fmt.Errorf("%s says that this is node %s, and its log that it is node %s. "+
+		"If only that file was changed, write %s into it; if the files in %s are of two nodes: %w",
+		path, joined, kept, kept, f.dir, store.ErrDataLost)
+}
+
+// NodeIDs returns the id in the stable store, and the one that a node that
+// joined has told the others. Either may be nil.
+func (f *Folder) NodeIDs() (kept, joined []byte, err error) {
+	if kept, err = f.Store.Stable.Get([]byte(store.KeyNodeID)); err != nil {
+		return nil, nil, fmt.Errorf("read node id: %w", err)
+	}
+	joined, err = member.ReadNodeID(f.dir)
+	return kept, joined, err
+}

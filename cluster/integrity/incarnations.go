@@ -1,0 +1,167 @@
+package integrity
+
+import (
+	"cmp"
+	"sync"
+	"time"
+)
+
+// A copy of a data folder that is started beside the original has its key and
+// its votes: the two may vote for two leaders of one term. The lock of a folder
+// does not keep a copy from running. So every start draws a number, members tell
+// it each other whenever they ask how they are, and whoever hears of two for one
+// member that ran at the same time tells both: the one that started later keeps
+// away.
+
+// An incarnation is one process of a node.
+type Incarnation struct {
+	Started int64  `cbor:"1,keyasint"` // by its clock, ms; it only orders duplicates
+	Number  uint64 `cbor:"2,keyasint"` // random
+}
+
+func (r Incarnation) Compare(other Incarnation) int {
+	return cmp.Or(cmp.Compare(r.Started, other.Started), cmp.Compare(r.Number, other.Number))
+}
+
+// observation is what shows that a run was there. It ran from first to last for
+// sure, if that is not before first: what it said had been said at first, and was
+// said no earlier than last. Messages may lie around in between.
+type observation struct {
+	incarnation Incarnation
+	first, last time.Duration
+	heard       time.Duration // when something of it came in
+}
+
+// overlaps reports whether two runs were there at the same time. One after the other,
+// as a node that starts again, never were.
+func (s *observation) overlaps(o *observation) bool {
+	return max(s.first, o.first) <= min(s.last, o.last)
+}
+
+// DuplicateRetention is how long a duplicate that says nothing more is spoken of.
+const DuplicateRetention = 15 * time.Second
+
+// DuplicateSilence is longer than the time between two sightings of a duplicate that runs.
+const DuplicateSilence = 3 * time.Second
+
+// maxObservations bounds the runs of one member that are remembered.
+const maxObservations = 4
+
+// Incarnations are the runs of the other members, by id.
+type Incarnations struct {
+	began time.Time // what the times of sightings count from
+
+	mu       sync.Mutex // guards the rest
+	observed map[string][]observation
+	reported map[string]bool        // operators were told of two
+	tokens   map[string]StatusToken // the last of each member
+}
+
+// StatusToken is what a member gives whoever asks it; see statusQuery.
+type StatusToken struct {
+	Value       int64
+	Incarnation uint64 // number of the run that gave it
+}
+
+func NewIncarnations() *Incarnations {
+	return &Incarnations{
+		began: time.Now(), observed: make(map[string][]observation), reported: make(map[string]bool), tokens: make(map[string]StatusToken),
+	}
+}
+
+func (t *Incarnations) Now() time.Duration { return time.Since(t.began) }
+
+// Observe notes something of a run that was said no earlier than since, which is
+// negative where that can't be told, and had been said by now. It reports
+// whether it is news that there are two.
+func (t *Incarnations) Observe(id string, r Incarnation, since, now time.Duration) (news bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all := t.observed[id]
+	at := -1
+	for i := range all {
+		if all[i].incarnation == r {
+			at = i
+		}
+	}
+	if at < 0 {
+		if len(all) == maxObservations {
+			all = append(all[:0:0], all[1:]...)
+		}
+		all, at = append(all, observation{incarnation: r, first: now, last: -1}), len(all)
+		t.observed[id] = all
+	}
+	s := &all[at]
+	s.heard, s.last = max(s.heard, now), max(s.last, since)
+	two := t.hasDuplicateLocked(id, now)
+	news = two && !t.reported[id]
+	t.reported[id] = two
+	return news
+}
+
+// hasDuplicateLocked is called with mu held.
+func (t *Incarnations) hasDuplicateLocked(id string, now time.Duration) bool {
+	all := t.observed[id]
+	for i := range all {
+		if _, _, ok := t.duplicateLocked(id, all[i].incarnation, now); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// duplicateLocked returns another run of a member that was seen beside r, and how long ago it
+// was last heard from. It is called with mu held.
+func (t *Incarnations) duplicateLocked(id string, r Incarnation, now time.Duration) (other Incarnation, unseen time.Duration, ok bool) {
+	all := t.observed[id]
+	for i := range all {
+		for j := range all {
+			a, b := &all[i], &all[j]
+			if a.incarnation == r && b.incarnation != r && a.overlaps(b) && now-a.heard < DuplicateRetention && now-b.heard < DuplicateRetention {
+				return b.incarnation, now - b.heard, true
+			}
+		}
+	}
+	return Incarnation{}, 0, false
+}
+
+// DuplicateOf returns another run of a member that was seen beside r, and how long ago it was
+// last heard from.
+func (t *Incarnations) DuplicateOf(id string, r Incarnation) (other Incarnation, unseen time.Duration, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.duplicateLocked(id, r, t.Now())
+}
+
+// hasDuplicate reports whether a member was two in the last moments.
+func (t *Incarnations) hasDuplicate(id string) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.hasDuplicateLocked(id, t.Now())
+}
+
+// DuplicateUnseen reports whether two processes ran as one member within DuplicateRetention, and how
+// long ago the one that is silent longest was last heard from.
+func (t *Incarnations) DuplicateUnseen(id string) (unseen time.Duration, two bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	now := t.Now()
+	for _, s := range t.observed[id] {
+		if _, since, ok := t.duplicateLocked(id, s.incarnation, now); ok {
+			unseen, two = max(unseen, since), true
+		}
+	}
+	return unseen, two
+}
+
+func (t *Incarnations) Token(id string) StatusToken {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.tokens[id]
+}
+
+func (t *Incarnations) SetToken(id string, k StatusToken) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.tokens[id] = k
+}

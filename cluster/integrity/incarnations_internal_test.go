@@ -1,0 +1,80 @@
+package integrity
+
+import (
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestDuplicatesOverlap: two runs of one node are one that was started again,
+// unless each was there before the other had ended.
+func TestDuplicatesOverlap(t *testing.T) {
+	a, b := Incarnation{1, 7}, Incarnation{2, 3}
+	type event struct {
+		run        Incarnation
+		since, now time.Duration // -1: it can't be told since when
+	}
+	for name, test := range map[string]struct {
+		events []event
+		two    bool
+	}{
+		"one":                          {[]event{{a, 1, 2}, {a, 3, 4}}, false},
+		"started again":                {[]event{{a, 1, 2}, {a, 3, 4}, {b, -1, 5}, {b, 6, 7}}, false},
+		"started again, and late news": {[]event{{a, 1, 2}, {a, 3, 4}, {b, -1, 5}, {b, 6, 7}, {a, 4, 8}, {a, -1, 9}}, false},
+		"late news first":              {[]event{{b, -1, 5}, {b, 6, 7}, {a, 4, 8}, {a, -1, 9}}, false},
+		"in turns":                     {[]event{{a, 1, 2}, {b, -1, 3}, {a, 4, 5}, {b, 6, 7}}, true},
+		"in turns, of unknown age":     {[]event{{a, -1, 2}, {b, -1, 3}, {a, -1, 5}, {b, -1, 7}}, false},
+		"one within the other":         {[]event{{a, 1, 2}, {b, -1, 3}, {b, 4, 5}, {a, 6, 7}}, true},
+		"one of them once, of unknown age": { // it may have lain around
+			[]event{{a, 1, 2}, {b, -1, 3}, {a, 6, 7}}, false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := NewIncarnations()
+			news := 0
+			for _, e := range test.events {
+				if w.Observe("n", e.run, e.since, e.now) {
+					news++
+				}
+			}
+			require.Equal(t, test.two, w.hasDuplicate("n"))
+			require.Equal(t, test.two, news == 1)
+			other, _, ok := w.DuplicateOf("n", b)
+			require.Equal(t, test.two, ok)
+			if ok {
+				require.Equal(t, a, other)
+			}
+			_, _, ok = w.DuplicateOf("n", Incarnation{9, 9})
+			require.False(t, ok, "a third one")
+			require.False(t, w.hasDuplicate("another"))
+		})
+	}
+	require.Positive(t, b.Compare(a))
+	require.Positive(t, Incarnation{2, 4}.Compare(b))
+	require.Zero(t, a.Compare(a))
+}
+
+// TestManyIncarnationsAreForgotten: a node that starts again and again.
+func TestManyIncarnationsAreForgotten(t *testing.T) {
+	w := NewIncarnations()
+	for i := range 3 * maxObservations {
+		now := time.Duration(2 * i)
+		require.False(t, w.Observe("n", Incarnation{int64(i), 1}, -1, now))
+		require.False(t, w.Observe("n", Incarnation{int64(i), 1}, now, now+1))
+	}
+	require.Len(t, w.observed["n"], maxObservations)
+}
+
+// TestExitReasonIsOfOneIncarnation: what a process asked before it reported its end may
+// arrive later, and the process after it has not ended.
+func TestExitReasonIsOfOneIncarnation(t *testing.T) {
+	r := NewRollbackDetector(nil, NewIncarnations())
+	require.False(t, r.RecordStatusRequest("n1", Incarnation{Number: 1}, ""))
+	require.True(t, r.RecordStatusRequest("n1", Incarnation{Number: 1}, "why"))
+	require.False(t, r.RecordStatusRequest("n1", Incarnation{Number: 1}, "why"))
+	require.False(t, r.RecordStatusRequest("n1", Incarnation{Number: 1}, ""))
+	require.Equal(t, "why", r.copyOf("n1").exitReason)
+	require.False(t, r.RecordStatusRequest("n1", Incarnation{Number: 2}, ""))
+	require.Empty(t, r.copyOf("n1").exitReason)
+}

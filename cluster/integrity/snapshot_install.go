@@ -1,0 +1,81 @@
+package integrity
+
+import (
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/hashicorp/raft"
+)
+
+// Raft names the snapshot that it installs, restores it, and only then drops the
+// log that it replaces. A node that was killed in between has a log that does not
+// go on from its snapshot. Where that ends before the snapshot begins, raft would
+// say that its last entry is the snapshot's and be sent the next one, and the log,
+// which takes no gap, would end the process, at this start and at each after it.
+// Where it has something else in the place of the snapshot's last entry, it would
+// be told to take back what counts as committed since.
+
+// DropReplacedLog drops such a log before raft runs. Raft begins with the newest
+// snapshot that can be restored, so only that one counts: one that can't be, of a
+// newer version of the program for instance, leaves the log to those before it.
+func (f *Folder) DropReplacedLog(canRead func(io.Reader) error) error {
+	first, last, err := f.logRange()
+	if err != nil || last == 0 {
+		return err
+	}
+	taken, err := f.Snapshots.List() // the newest first
+	if err != nil {
+		return fmt.Errorf("list snapshots: %w", err)
+	}
+	for _, s := range taken {
+		switch goesOn, err := f.logContinuesFrom(s, last); {
+		case err != nil || goesOn:
+			return err
+		case !f.canRestore(s.ID, canRead):
+			continue
+		}
+		f.log.Warn("cluster: a snapshot was installed and the log that it replaces was not dropped yet", "snapshot", s.Index, "log", last)
+		if err := f.Store.Logs.DeleteRange(first, last); err != nil {
+			return fmt.Errorf("drop the log that a snapshot replaces: %w", err)
+		}
+		return nil
+	}
+	return nil
+}
+
+func (f *Folder) logRange() (first, last uint64, err error) {
+	if first, err = f.Store.Logs.FirstIndex(); err == nil {
+		last, err = f.Store.Logs.LastIndex()
+	}
+	if err != nil {
+		return 0, 0, fmt.Errorf("read log: %w", err)
+	}
+	return first, last, nil
+}
+
+// logContinuesFrom says whether the log has the last entry of a snapshot, or had it
+// before it was compacted.
+func (f *Folder) logContinuesFrom(s *raft.SnapshotMeta, last uint64) (bool, error) {
+	if s.Index > last {
+		return false, nil
+	}
+	var l raft.Log
+	switch err := f.Store.Logs.GetLog(s.Index, &l); {
+	case errors.Is(err, raft.ErrLogNotFound):
+		return true, nil
+	case err != nil:
+		return false, fmt.Errorf("read log: %w", err)
+	}
+	return l.Term == s.Term, nil
+}
+
+// canRestore says whether a snapshot can be restored. Raft says why not.
+func (f *Folder) canRestore(id string, canRead func(io.Reader) error) bool {
+	_, r, err := f.Snapshots.Open(id)
+	if err != nil {
+		return false
+	}
+	defer func() { _ = r.Close() }()
+	return canRead(r) == nil
+}

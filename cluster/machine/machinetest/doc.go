@@ -1,0 +1,3 @@
+// Package machinetest is a toy machine for tests: registers that are set, and
+// counters that are raised by one caller who knows their value.
+package machinetest

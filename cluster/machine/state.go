@@ -1,0 +1,272 @@
+package machine
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+)
+
+// State is the state of a machine, and the one way to change it. A node, which has
+// a log, and a Memory, which has none, run the same State.
+//
+// Apply and Restore are called by one goroutine at a time; all other methods may
+// be called by any.
+type State struct {
+	schema   *schema
+	db       atomic.Pointer[memdb.MemDB] // replaced by a restore
+	latest   latest
+	progress progress
+	watches  watches
+
+	minLevel uint32    // level of a state that has none: of a Memory
+	decoded  []Encoded // buffer of Apply
+	observer Observer  // may be nil
+}
+
+// latest is a copy of the status row, never behind what a view shows.
+type latest struct {
+	at     atomic.Int64
+	seq    atomic.Uint64
+	level  atomic.Uint32
+	halted atomic.Int64
+}
+
+// New returns the empty state of a machine. A nil observer observes nothing.
+func New(m Machine, observer Observer) (*State, error) {
+	s, err := compile(m)
+	if err != nil {
+		return nil, fmt.Errorf("machine: %w", err)
+	}
+	c := &State{schema: s, observer: observer}
+	c.db.Store(s.open())
+	return c, nil
+}
+
+// View is what readers see.
+func (c *State) View() *memdb.Txn { return c.db.Load().Txn(false) }
+
+// ViewIndex returns a view and the index of the last log entry in it.
+func (c *State) ViewIndex() (txn *memdb.Txn, index uint64) {
+	c.progress.with(func(at uint64) { txn, index = c.View(), at })
+	return txn, index
+}
+
+// Applied returns the index of the last log entry that was applied.
+func (c *State) Applied() uint64 { return c.progress.applied() }
+
+// Wait returns when the log was applied up to index, and command.ErrClosed when
+// stop is closed before.
+func (c *State) Wait(ctx context.Context, stop <-chan struct{}, index uint64) error {
+	return c.progress.wait(ctx, stop, index)
+}
+
+// StateTime returns the time of the last command, in milliseconds since the Unix
+// epoch; 0 before the first.
+func (c *State) StateTime() int64 { return c.latest.at.Load() }
+
+// Seq returns how many commands were applied.
+func (c *State) Seq() uint64 { return c.latest.seq.Load() }
+
+// Level returns the feature level in use.
+func (c *State) Level() uint32 { return c.latest.level.Load() }
+
+// Supports returns the highest feature level of this program.
+func (c *State) Supports() uint32 { return c.schema.level }
+
+// Since returns the feature level from which on commands of a kind may be proposed.
+func (c *State) Since(k command.Kind) uint32 { return c.schema.since[k] }
+
+// Halted returns command.Meta.Halted of the last command.
+func (c *State) Halted() int64 { return c.latest.halted.Load() }
+
+// CheckLevel returns an error if this program is older than a cluster whose feature
+// level is has.
+func (c *State) CheckLevel(has uint32) error {
+	if has > c.schema.level {
+		return fmt.Errorf("the cluster uses feature level %d, and this version of the program has %d: upgrade it", has, c.schema.level)
+	}
+	return nil
+}
+
+// Flush returns when what the observer was told is on disk.
+func (c *State) Flush() error {
+	if c.observer == nil {
+		return nil
+	}
+	return c.observer.Flush()
+}
+
+// Edit changes rows outside of the log. The state must not be one that a log is
+// applied to.
+func (c *State) Edit(change func(txn *memdb.Txn)) {
+	txn := c.db.Load().Txn(true)
+	change(txn)
+	txn.Commit()
+}
+
+// Preview decides on a view without writing. The outcome of an allowed command
+// may still change until the log decides.
+func (c *State) Preview(cmd command.Command, m command.Meta, now int64) (command.Decision, error) {
+	txn := c.View()
+	// After the view, so that they are not older than its rows.
+	m.Seq = c.latest.seq.Load() + 1
+	m.At = max(now, c.latest.at.Load())
+	m.Level = max(c.latest.level.Load(), c.minLevel)
+	m.Halted = c.latest.halted.Load()
+	d := cmd.Decide(txn, m)
+	err := c.schema.check(d.Changes)
+	if err == nil {
+		err = c.schema.checkIndexes(d.Changes)
+	}
+	if err != nil {
+		return command.Decision{}, fmt.Errorf("command kind %d: %w", cmd.Kind(), err)
+	}
+	return d, nil
+}
+
+// Entry is one log entry given to apply.
+type Entry struct {
+	Index    uint64 // in the log
+	Data     []byte
+	Outcomes []Outcome // set by apply, one for each command
+}
+
+// Outcome is what one command came to.
+type Outcome struct {
+	Value any
+	wrote bool
+}
+
+// Apply decides and writes the commands of some entries in one transaction.
+// An error means that the state can't be carried on: the entry is damaged, of a
+// newer version, or breaks a promise of the machine. Nothing is written then.
+func (c *State) Apply(steps []Entry) error {
+	txn := c.db.Load().Txn(true)
+	defer txn.Abort()
+	was := ReadStatus(txn)
+	now := was
+	changed := make(map[string]struct{}, 4)
+	for i := range steps {
+		s := &steps[i]
+		if IsCheckpointEntry(s.Data) {
+			continue
+		}
+		cmds, err := DecodeBatch(s.Data, c.decoded[:0])
+		if err != nil {
+			return fmt.Errorf("log entry %d: %w", s.Index, err)
+		}
+		c.decoded = cmds
+		s.Outcomes = make([]Outcome, len(cmds))
+		for j := range cmds {
+			s.Outcomes[j], err = c.applyOne(txn, &now, &cmds[j], changed)
+			if err != nil {
+				return fmt.Errorf("log entry %d, command %d of kind %d: %w", s.Index, j, cmds[j].Kind, err)
+			}
+		}
+	}
+	if now != was {
+		if err := txn.Insert(StatusTable, &now); err != nil {
+			return fmt.Errorf("write own table: %w", err)
+		}
+	}
+	c.publish(txn, now, steps[len(steps)-1].Index)
+	c.watches.fire(changed)
+	return nil
+}
+
+// applyOne decides one command on what the commands before it left.
+func (c *State) applyOne(txn *memdb.Txn, now *Status, s *Encoded, changed map[string]struct{}) (Outcome, error) {
+	now.Seq++
+	now.At = max(now.At, s.At)
+	cmd, err := c.Decode(s)
+	switch {
+	case errors.Is(err, errUnknownKind) && s.ignorable():
+		return Outcome{}, nil
+	case err != nil:
+		return Outcome{}, err
+	}
+	m := command.Meta{ID: s.ID, Seq: now.Seq, At: now.At, Again: s.Again(), Level: max(now.Level, c.minLevel), Halted: now.Halted}
+	d := cmd.Decide(txn, m)
+	if c.observer != nil {
+		c.observer.Applied(txn, cmd, d, m)
+	}
+	if len(d.Changes) == 0 {
+		return Outcome{Value: d.Outcome}, nil
+	}
+	if err := c.schema.check(d.Changes); err != nil {
+		return Outcome{}, err
+	}
+	if err := write(txn, d.Changes); err != nil {
+		return Outcome{}, err
+	}
+	for i := range d.Changes {
+		changed[d.Changes[i].Table] = struct{}{}
+		if s, ok := d.Changes[i].Row.(*Status); ok {
+			now.Level, now.Halted = s.Level, s.Halted // the rest of the row is this function's
+		}
+	}
+	if err := c.CheckLevel(now.Level); err != nil {
+		return Outcome{}, err
+	}
+	return Outcome{Value: d.Outcome, wrote: true}, nil
+}
+
+// publish commits txn so that at, seq and the applied index are never behind a
+// view that shows them.
+func (c *State) publish(txn *memdb.Txn, s Status, index uint64) {
+	c.latest.at.Store(s.At)
+	c.latest.seq.Store(s.Seq)
+	c.latest.level.Store(s.Level)
+	c.latest.halted.Store(s.Halted)
+	c.progress.advance(index, txn.Commit)
+}
+
+// Encode encodes a command as it will stand in the log, into buf.
+func (c *State) Encode(cmd command.Command, id command.ID, again bool, buf *bytes.Buffer) (Encoded, error) {
+	kind := cmd.Kind()
+	if c.schema.commands[kind] == nil {
+		return Encoded{}, fmt.Errorf("command kind %d (%T) is not in the machine's list", kind, cmd)
+	}
+	buf.Reset()
+	if err := encoding.MarshalToBuffer(cmd, buf); err != nil {
+		return Encoded{}, fmt.Errorf("encode command kind %d: %w", kind, err)
+	}
+	if buf.Len() > command.MaxBody {
+		return Encoded{}, fmt.Errorf("command kind %d is %d bytes long, more than %d", kind, buf.Len(), command.MaxBody)
+	}
+	e := Encoded{Kind: kind, ID: id, Body: buf.Bytes()}
+	if again {
+		e.Flags |= FlagAgain
+	}
+	if _, ok := cmd.(command.Ignorable); ok {
+		e.Flags |= FlagIgnorable
+	}
+	return e, nil
+}
+
+// Decode returns the command that was encoded.
+func (c *State) Decode(e *Encoded) (command.Command, error) {
+	empty := c.schema.commands[e.Kind]
+	if empty == nil {
+		return nil, errUnknownKind
+	}
+	cmd := empty()
+	if err := Unmarshal(e.Body, cmd); err != nil {
+		return nil, fmt.Errorf("decode: %w", err)
+	}
+	return cmd, nil
+}
+
+// DecodeOutcome decodes the outcome of a command of a kind that another node decided.
+func (c *State) DecodeOutcome(k command.Kind, b []byte) (any, error) {
+	return c.schema.outcome(k, b)
+}
+
+// errUnknownKind stops a node that is older than the log it reads.
+var errUnknownKind = errors.New("unknown to this version of the program, and not marked as one that may be skipped")

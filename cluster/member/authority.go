@@ -1,0 +1,83 @@
+package member
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+)
+
+// Authorities returns all authorities in order of id.
+func Authorities(txn *memdb.Txn) []*Authority { return list[Authority](txn, AuthoritiesTable) }
+
+// Signing returns the authority that signs, nil if there is none.
+func Signing(all []*Authority) (newest *Authority) {
+	for _, a := range all {
+		if a.Made > 0 && (newest == nil || a.Made > newest.Made) {
+			newest = a
+		}
+	}
+	return newest
+}
+
+// Announced returns the authority that is announced and signs nothing yet, nil if there
+// is none.
+func Announced(all []*Authority) *Authority {
+	if i := slices.IndexFunc(all, func(a *Authority) bool { return a.Made == 0 }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}
+
+// AuthorityValues returns copies of rows.
+func AuthorityValues(all []*Authority) []Authority {
+	list := make([]Authority, len(all))
+	for i, a := range all {
+		list[i] = *a
+	}
+	return list
+}
+
+// DigestOf tells two lists of authorities apart, which are in order of id.
+func DigestOf(all []Authority) []byte {
+	b, err := machine.Marshal(all)
+	if err != nil {
+		panic(fmt.Sprintf("member: encode authorities: %v", err)) // such rows were encoded before
+	}
+	sum := sha256.Sum256(b)
+	return sum[:]
+}
+
+// check is the part of SetAuthorities.Decide that knows of announced
+// authorities. done says that the list is what it shall be.
+func (c *SetAuthorities) check(txn *memdb.Txn, old []*Authority) (why string, done bool) {
+	had := DigestOf(AuthorityValues(old))
+	switch {
+	case bytes.Equal(had, DigestOf(c.Authorities)):
+		return "", true
+	case !bytes.Equal(had, c.PreviousDigest):
+		return "the authorities have changed meanwhile", false
+	case !slices.ContainsFunc(c.Authorities, func(a Authority) bool { return a.Made > 0 }):
+		return "a cluster needs an authority that signs", false
+	}
+	for i := range c.Authorities {
+		a := &c.Authorities[i]
+		was := find[Authority](txn, AuthoritiesTable, a.ID)
+		if a.Made == 0 || was != nil && was.Made > 0 {
+			continue
+		}
+		if was == nil {
+			return "an authority is announced before it signs", false
+		}
+		for _, m := range All(txn) {
+			if m.TrustedIssuer != a.ID {
+				return "node " + m.Name + " does not accept the authority that would sign", false
+			}
+		}
+	}
+	return "", false
+}

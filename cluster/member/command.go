@@ -1,0 +1,299 @@
+package member
+
+import (
+	"slices"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/command"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+)
+
+// Outcome is the outcome of every command of this package.
+type Outcome struct {
+	Refused string `cbor:"1,keyasint,omitempty"` // why, for people; "" when it was accepted
+	ID      string `cbor:"2,keyasint,omitempty"` // of the row
+}
+
+func refuseMember(why string) command.Decision {
+	return command.Decision{Outcome: Outcome{Refused: why}}
+}
+
+// refuseConfirmFresh refuses a command on a view that may lag: it is decided again on a
+// fresh one. It counts as authenticated, because only members send these commands.
+func refuseConfirmFresh(why string) command.Decision {
+	return command.Decision{Outcome: Outcome{Refused: why}, ConfirmFresh: true, Authenticated: true}
+}
+
+func acceptMember(id string, changes ...command.Change) command.Decision {
+	return command.Decision{Outcome: Outcome{ID: id}, Changes: changes}
+}
+
+// Bootstrap makes the members and authorities that a cluster starts with.
+type Bootstrap struct {
+	Members     []Member    `cbor:"1,keyasint"`
+	Authorities []Authority `cbor:"2,keyasint"`
+}
+
+// Kind implements command.Command.
+func (*Bootstrap) Kind() command.Kind { return kindBootstrap }
+
+// Decide does nothing in a cluster that has members: every node that could have
+// been the first leader has the same list.
+func (c *Bootstrap) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	if len(All(txn)) > 0 {
+		return acceptMember("")
+	}
+	var changes []command.Change
+	for i := range c.Members {
+		row := c.Members[i]
+		row.Joined = m.At
+		changes = append(changes, command.Change{Table: MembersTable, Row: &row})
+	}
+	for i := range c.Authorities {
+		changes = append(changes, command.Change{Table: AuthoritiesTable, Row: &c.Authorities[i]})
+	}
+	return acceptMember("", changes...)
+}
+
+// AddInvite records a join token.
+type AddInvite struct {
+	ID       string `cbor:"1,keyasint"`
+	Name     string `cbor:"2,keyasint"`
+	Lifetime int64  `cbor:"3,keyasint"` // ms
+	Replaces string `cbor:"4,keyasint,omitempty"`
+}
+
+// Kind implements command.Command.
+func (*AddInvite) Kind() command.Kind { return kindInvite }
+
+// Decide refuses a name that is taken; a later invite for the same name takes
+// the place of an unused one.
+func (c *AddInvite) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	if old := InviteByID(txn, c.ID); old != nil {
+		return acceptMember(old.ID) // the same command again
+	}
+	if !ValidName(c.Name) {
+		return refuseMember("a node's name is " + NameRule)
+	}
+	if len(All(txn)) == 0 {
+		return refuseConfirmFresh("this cluster has no members yet")
+	}
+	if Named(txn, c.Name) != nil {
+		return refuseConfirmFresh("the cluster has a node " + c.Name + " already; mintmark cluster replace takes another one in its place")
+	}
+	if c.Replaces != "" && ByID(txn, c.Replaces) == nil {
+		return refuseConfirmFresh("the node to be replaced is not a member")
+	}
+	var changes []command.Change
+	for _, i := range Invites(txn) {
+		if i.Name == c.Name && i.Node == "" {
+			changes = append(changes, command.Change{Table: invitesTable, Row: i, Delete: true})
+		}
+	}
+	row := &Invite{ID: c.ID, Name: c.Name, Expires: m.At + c.Lifetime, Replaces: c.Replaces}
+	return acceptMember(c.ID, append(changes, command.Change{Table: invitesTable, Row: row})...)
+}
+
+// UnknownInvite is also of one that was used and whose node was removed.
+const UnknownInvite = "the join token is not known, or has expired: make another one"
+
+// Enroll makes whoever presents an invite a member.
+type Enroll struct {
+	Invite string `cbor:"1,keyasint"`
+	Member Member `cbor:"2,keyasint"`
+}
+
+// Kind implements command.Command.
+func (*Enroll) Kind() command.Kind { return kindEnroll }
+
+// Decide binds the invite to the key that uses it first. The same key may ask
+// again, because the answer may have been lost, as long as it is a member that
+// has not run: one that has told of itself, and asks, has lost its data.
+func (c *Enroll) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	i := InviteByID(txn, c.Invite)
+	if i == nil || m.At >= i.Expires {
+		return refuseConfirmFresh(UnknownInvite)
+	}
+	if i.Node != "" {
+		if old := ByID(txn, i.Node); old != nil && old.ID == c.Member.ID && slices.Equal(old.Key, c.Member.Key) {
+			if old.Issuer != "" {
+				return refuseConfirmFresh("node " + old.Name + " has run as a member, and lost its data: take a new node with an empty folder in its place (mintmark cluster replace)")
+			}
+			return acceptMember(old.ID)
+		}
+		return refuseConfirmFresh("the join token was used by another node: make another one")
+	}
+	switch all := All(txn); {
+	case len(all) == 0:
+		return refuseConfirmFresh("this cluster has no members yet")
+	case !IsNodeID(c.Member.ID) || len(c.Member.Key) != 32 || c.Member.Address == "":
+		return refuseMember("the node's own description is not complete")
+	case slices.ContainsFunc(all, func(o *Member) bool {
+		return o.ID == c.Member.ID || o.Name == i.Name || slices.Equal(o.Key, c.Member.Key)
+	}):
+		return refuseConfirmFresh("a member has this name, id or key already")
+	case c.Member.Level < machine.ReadStatus(txn).Level:
+		return refuseMember("the cluster uses features that this version of the program does not have: upgrade it first")
+	}
+	row := c.Member
+	row.Name, row.Replaces, row.Joined = i.Name, i.Replaces, m.At
+	used := *i
+	used.Node = row.ID
+	return acceptMember(row.ID, command.Change{Table: MembersTable, Row: &row}, command.Change{Table: invitesTable, Row: &used})
+}
+
+// Update is how a node says what changed about it.
+type Update struct {
+	ID            string `cbor:"1,keyasint"`
+	Address       string `cbor:"2,keyasint"`
+	Version       string `cbor:"3,keyasint,omitempty"`
+	Level         uint32 `cbor:"4,keyasint,omitempty"`
+	Issuer        string `cbor:"5,keyasint,omitempty"`
+	TrustedIssuer string `cbor:"6,keyasint,omitempty"`
+}
+
+// Kind implements command.Command.
+func (*Update) Kind() command.Kind { return kindUpdate }
+
+// Decide changes nothing where all of it is known.
+func (c *Update) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
+	old := ByID(txn, c.ID)
+	switch {
+	case old == nil:
+		return refuseConfirmFresh("not a member")
+	case c.Level < machine.ReadStatus(txn).Level:
+		return refuseMember("the cluster uses features that this version of the program does not have")
+	}
+	next := *old
+	next.Address, next.Version, next.Level, next.Issuer, next.TrustedIssuer = c.Address, c.Version, c.Level, c.Issuer, c.TrustedIssuer
+	if sameMember(next, *old) {
+		return acceptMember(c.ID)
+	}
+	return acceptMember(c.ID, command.Change{Table: MembersTable, Row: &next})
+}
+
+// Remove takes the key of a member out of the list. The leader proposes it
+// when raft's configuration has lost the node, see removal.go.
+type Remove struct {
+	ID string `cbor:"1,keyasint"`
+}
+
+// Kind implements command.Command.
+func (*Remove) Kind() command.Kind { return kindRemove }
+
+// Decide also takes away the invite by which the member came, or it could come
+// back by it.
+func (c *Remove) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	all := All(txn)
+	i := slices.IndexFunc(all, func(m *Member) bool { return m.ID == c.ID })
+	switch {
+	case i < 0 && m.Again:
+		return acceptMember(c.ID)
+	case i < 0:
+		return refuseConfirmFresh("not a member")
+	case len(all) == 1:
+		return refuseConfirmFresh("it is the last node of the cluster")
+	}
+	changes := []command.Change{{Table: MembersTable, Row: all[i], Delete: true}}
+	for _, o := range all {
+		if o.Replaces == c.ID {
+			next := *o
+			next.Replaces = ""
+			changes = append(changes, command.Change{Table: MembersTable, Row: &next})
+		}
+	}
+	for _, i := range Invites(txn) {
+		if i.Node == c.ID {
+			changes = append(changes, command.Change{Table: invitesTable, Row: i, Delete: true})
+		}
+	}
+	return acceptMember(c.ID, changes...)
+}
+
+// RaiseLevel turns a feature level on when every member's program has it.
+type RaiseLevel struct {
+	Level uint32 `cbor:"1,keyasint"`
+}
+
+// Kind implements command.Command.
+func (*RaiseLevel) Kind() command.Kind { return kindRaise }
+
+// Decide writes the status row, from which core takes the level.
+func (c *RaiseLevel) Decide(txn *memdb.Txn, _ command.Meta) command.Decision {
+	s := machine.ReadStatus(txn)
+	if c.Level <= s.Level {
+		return acceptMember("")
+	}
+	for _, m := range All(txn) {
+		if m.Level < c.Level {
+			return refuseMember("node " + m.Name + " does not have this feature level")
+		}
+	}
+	s.Level = c.Level
+	return acceptMember("", command.Change{Table: machine.StatusTable, Row: &s})
+}
+
+// SetAuthorities replaces the authorities that vouch for members: an added one,
+// a dropped one, or the same ones sealed anew.
+type SetAuthorities struct {
+	Authorities    []Authority `cbor:"1,keyasint"`
+	PreviousIDs    []string    `cbor:"2,keyasint"`           // ids of those that were read: others mean that it was decided on an old list
+	PreviousDigest []byte      `cbor:"3,keyasint,omitempty"` // DigestOf those that were read
+}
+
+// Kind implements command.Command.
+func (*SetAuthorities) Kind() command.Kind { return kindAuthority }
+
+// Decide refuses to drop an authority that a member's certificate is from.
+func (c *SetAuthorities) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	old := Authorities(txn)
+	if len(c.PreviousDigest) > 0 {
+		switch why, done := c.check(txn, old); {
+		case done:
+			return acceptMember("")
+		case why != "":
+			return refuseConfirmFresh(why)
+		}
+	} else if !slices.EqualFunc(old, c.PreviousIDs, func(a *Authority, id string) bool { return a.ID == id }) && !m.Again {
+		return refuseConfirmFresh("the authorities have changed meanwhile")
+	}
+	if len(c.Authorities) == 0 {
+		return refuseMember("a cluster needs an authority")
+	}
+	kept := func(id string) bool {
+		return slices.ContainsFunc(c.Authorities, func(a Authority) bool { return a.ID == id })
+	}
+	for _, member := range All(txn) {
+		if member.Issuer != "" && !kept(member.Issuer) {
+			return refuseMember("the certificate of node " + member.Name + " is from the authority that would go")
+		}
+	}
+	var changes []command.Change
+	for _, a := range old {
+		if !kept(a.ID) {
+			changes = append(changes, command.Change{Table: AuthoritiesTable, Row: a, Delete: true})
+		}
+	}
+	for i := range c.Authorities {
+		changes = append(changes, command.Change{Table: AuthoritiesTable, Row: &c.Authorities[i]})
+	}
+	return acceptMember("", changes...)
+}
+
+// ExpireInvites removes invites that nobody can use any more.
+type ExpireInvites struct{}
+
+// Kind implements command.Command.
+func (*ExpireInvites) Kind() command.Kind { return kindExpire }
+
+// Decide implements command.Command.
+func (*ExpireInvites) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
+	var changes []command.Change
+	for _, i := range Invites(txn) {
+		if m.At >= i.Expires && len(changes) < command.MaxChanges {
+			changes = append(changes, command.Change{Table: invitesTable, Row: i, Delete: true})
+		}
+	}
+	return acceptMember("", changes...)
+}

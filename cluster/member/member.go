@@ -1,0 +1,129 @@
+package member
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/hashicorp/go-memdb"
+)
+
+// The tables of this package, beside status: who belongs to the cluster, who
+// was invited, and who vouches for certificates.
+const (
+	MembersTable     = "cluster_members"
+	invitesTable     = "cluster_invites"
+	AuthoritiesTable = "cluster_authorities"
+)
+
+// A Member is a node that belongs to the cluster. It is known by its key: a
+// connection is accepted because its key stands in a row, whatever certificate
+// is shown with it.
+type Member struct {
+	ID            string `cbor:"1,keyasint" json:"id"`                                  // random, for ever
+	Name          string `cbor:"2,keyasint" json:"name"`                                // for people, one of a kind
+	Address       string `cbor:"3,keyasint" json:"address"`                             // host:port that others dial
+	Key           []byte `cbor:"4,keyasint" json:"key"`                                 // SHA-256 of the public key (SubjectPublicKeyInfo, RFC 5280 §4.1)
+	Version       string `cbor:"5,keyasint,omitempty" json:"version,omitempty"`         // of its program
+	Level         uint32 `cbor:"6,keyasint,omitempty" json:"level,omitempty"`           // highest feature level its program supports
+	Replaces      string `cbor:"7,keyasint,omitempty" json:"replaces,omitempty"`        // id of a member that goes when this one is a voter
+	Joined        int64  `cbor:"8,keyasint,omitempty" json:"joined,omitempty"`          // state time, ms
+	Issuer        string `cbor:"9,keyasint,omitempty" json:"certificate,omitempty"`     // id of the authority its certificate is from
+	InstanceID    []byte `cbor:"10,keyasint,omitempty" json:"instance_id,omitempty"`    // of a node whose folder was generated: see judge
+	TrustedIssuer string `cbor:"11,keyasint,omitempty" json:"trusted_issuer,omitempty"` // id of the authority made last that it accepts certificates of
+}
+
+// An Invite lets the first key that presents its secret become a member.
+type Invite struct {
+	ID       string `cbor:"1,keyasint"` // SHA-256 of the secret, hexadecimal: the secret is in no row
+	Name     string `cbor:"2,keyasint"` // of the node it is for
+	Expires  int64  `cbor:"3,keyasint"` // state time, ms
+	Replaces string `cbor:"4,keyasint,omitempty"`
+	Node     string `cbor:"5,keyasint,omitempty"` // id of the member that used it
+}
+
+// An authority signs the certificates of members. There is one but while the
+// authority is being changed: a new one is announced first, and signs when every
+// member accepts its certificates. The last one made of the others signs.
+type Authority struct {
+	ID          string `cbor:"1,keyasint" json:"id"`          // SHA-256 of the certificate, hexadecimal
+	Certificate []byte `cbor:"2,keyasint" json:"certificate"` // DER
+	Sealed      []byte `cbor:"3,keyasint" json:"sealed"`      // its private key (PKCS #8), sealed under the cluster key
+	Made        int64  `cbor:"4,keyasint" json:"made"`        // orders authorities; 0 of one that is announced
+}
+
+// idTable is a table with one index, a string that is never empty.
+func idTable[R any](name string, id func(*R) string) *memdb.TableSchema {
+	return &memdb.TableSchema{
+		Name:    name,
+		Indexes: map[string]*memdb.IndexSchema{"id": {Name: "id", Unique: true, Indexer: idIndex[R]{id}}},
+	}
+}
+
+type idIndex[R any] struct{ of func(*R) string }
+
+func (i idIndex[R]) FromArgs(args ...any) ([]byte, error) {
+	if len(args) == 1 {
+		if s, ok := args[0].(string); ok {
+			return []byte(s), nil
+		}
+	}
+	return nil, fmt.Errorf("an id is one string")
+}
+
+func (i idIndex[R]) FromObject(row any) (bool, []byte, error) {
+	r, ok := row.(*R)
+	if !ok {
+		return false, nil, fmt.Errorf("a row of another table: %T", row)
+	}
+	id := i.of(r)
+	return id != "", []byte(id), nil
+}
+
+// find returns the row with an id, nil if there is none.
+func find[R any](txn *memdb.Txn, table, id string) *R {
+	row, err := txn.First(table, "id", id)
+	if err != nil {
+		panic(fmt.Sprintf("member: read own table: %v", err))
+	}
+	if row == nil {
+		return nil
+	}
+	return row.(*R)
+}
+
+// list returns all rows of a table in order of id.
+func list[R any](txn *memdb.Txn, table string) []*R {
+	it, err := txn.LowerBound(table, "id", "")
+	if err != nil {
+		panic(fmt.Sprintf("member: read own table: %v", err))
+	}
+	var rows []*R
+	for row := it.Next(); row != nil; row = it.Next() {
+		rows = append(rows, row.(*R))
+	}
+	return rows
+}
+
+// ByID returns the member with an id, nil if there is none.
+func ByID(txn *memdb.Txn, id string) *Member { return find[Member](txn, MembersTable, id) }
+
+// InviteByID returns the invite with an id, nil if there is none.
+func InviteByID(txn *memdb.Txn, id string) *Invite { return find[Invite](txn, invitesTable, id) }
+
+// Invites returns all invites in order of id.
+func Invites(txn *memdb.Txn) []*Invite { return list[Invite](txn, invitesTable) }
+
+// All returns all members in order of id.
+func All(txn *memdb.Txn) []*Member { return list[Member](txn, MembersTable) }
+
+// Named returns the member with a name or an id.
+func Named(txn *memdb.Txn, name string) *Member {
+	if m := ByID(txn, name); m != nil {
+		return m
+	}
+	all := All(txn)
+	if i := slices.IndexFunc(all, func(m *Member) bool { return m.Name == name }); i >= 0 {
+		return all[i]
+	}
+	return nil
+}

@@ -1,0 +1,44 @@
+package member
+
+import (
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// NodeIDFile holds the id of a node that joined or was made by StaticBootstrap.
+const NodeIDFile = "node.id"
+
+// ReadNodeID is the id under which a folder joined, nil if it has not.
+func ReadNodeID(dir string) ([]byte, error) {
+	id, err := os.ReadFile(filepath.Join(dir, NodeIDFile))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read node id: %w", err)
+	}
+	if id = []byte(strings.TrimSpace(string(id))); !IsNodeID(string(id)) {
+		return nil, fmt.Errorf("%s is damaged, it does not hold a node id: move it away and start the node again; one that has run has its id in its log too", filepath.Join(dir, NodeIDFile))
+	}
+	return id, nil
+}
+
+// NewNodeID returns a random id.
+func NewNodeID(rand io.Reader) ([]byte, error) {
+	var random [8]byte
+	if _, err := io.ReadFull(rand, random[:]); err != nil {
+		return nil, fmt.Errorf("make node id: %w", err)
+	}
+	return []byte(hex.EncodeToString(random[:])), nil
+}
+
+// IsNodeID reports whether id has the form of a node id: 16 hexadecimal digits.
+func IsNodeID(id string) bool {
+	b, err := hex.DecodeString(id)
+	return err == nil && len(b) == 8
+}

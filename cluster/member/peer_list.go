@@ -1,0 +1,236 @@
+package member
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/x509"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/hashicorp/go-memdb"
+
+	"github.com/mintmark-auth/mintmark/cluster/durable"
+	"github.com/mintmark-auth/mintmark/cluster/machine"
+)
+
+// A peer list is what a node knows of the members without its log: whom to dial,
+// whose key to accept, and who signs. After a start the log is applied only
+// when a leader says how far it is committed, and the leader must be let in
+// before, so the list is kept in a file too.
+type PeerList struct {
+	Path string
+
+	fileStale atomic.Bool // the file could not be written
+
+	mu    sync.RWMutex // guards the rest
+	list  PeerListData
+	roots *x509.CertPool
+}
+
+// PeerListData is the file.
+type PeerListData struct {
+	// Sum is the checksum of the file, see encodePeerList.
+	Sum string `json:"sum"`
+	// Seq is the position in the log it was taken at; 0 is a list that was made
+	// before there was a log.
+	Seq uint64 `json:"seq"`
+	// Level is the feature level of the cluster.
+	Level uint32 `json:"level,omitempty"`
+	// InitialCluster says that these members start a cluster together, each with an
+	// empty log.
+	InitialCluster bool        `json:"initial_cluster,omitempty"`
+	Members        []Member    `json:"members"`
+	Authorities    []Authority `json:"authorities"`
+}
+
+const PeersFile = "peers.json"
+
+// NewPeerList returns the empty list of a node's folder, whatever file is there.
+func NewPeerList(dir string) *PeerList { return &PeerList{Path: filepath.Join(dir, PeersFile)} }
+
+// OpenPeerList reads the file of a node's folder. Without one the peer list is empty.
+func OpenPeerList(dir string) (*PeerList, error) {
+	r := NewPeerList(dir)
+	data, err := os.ReadFile(r.Path)
+	if errors.Is(err, os.ErrNotExist) {
+		return r, nil
+	}
+	if err != nil {
+		return nil, fmt.Errorf("read the list of peers: %w", err)
+	}
+	var l PeerListData
+	if err := json.Unmarshal(data, &l); err != nil {
+		return nil, damagedPeerList(r.Path, err)
+	}
+	if !peerListIntact(data, l.Sum) {
+		return nil, damagedPeerList(r.Path, errors.New("it is not what was written"))
+	}
+	if err := r.Set(l); err != nil {
+		return nil, damagedPeerList(r.Path, err)
+	}
+	return r, nil
+}
+
+// damagedPeerList says what to do about the file: a node that has run finds the list
+// in its log.
+func damagedPeerList(path string, err error) error {
+	return fmt.Errorf("%s, the list of peers, is damaged (%w): move it away and start the node again, which makes it anew from its log", path, err)
+}
+
+// Replace makes l the list, on disk first.
+func (r *PeerList) Replace(l PeerListData) error {
+	// In memory first: a member that was removed is refused though the file
+	// can't be written.
+	if err := r.Set(l); err != nil {
+		return err
+	}
+	data, err := encodePeerList(l)
+	if err != nil {
+		return fmt.Errorf("encode the list of peers: %w", err)
+	}
+	err = durable.Replace(r.Path, data)
+	r.fileStale.Store(err != nil)
+	if err != nil {
+		return fmt.Errorf("write the list of peers: %w", err)
+	}
+	return nil
+}
+
+// Set makes l the list, in memory only.
+func (r *PeerList) Set(l PeerListData) error {
+	roots := x509.NewCertPool()
+	for i := range l.Authorities {
+		cert, err := x509.ParseCertificate(l.Authorities[i].Certificate)
+		if err != nil {
+			return fmt.Errorf("read the certificate of an authority: %w", err)
+		}
+		roots.AddCert(cert)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.list, r.roots = l, roots
+	return nil
+}
+
+// UpdateFrom takes the list from the state, where there is one. The key of an
+// authority stays sealed as it was until this node opens what it is now, which
+// later says: before it has a state it must be able to make a certificate. The
+// file is left alone unless keep is set.
+func (r *PeerList) UpdateFrom(txn *memdb.Txn, opens func(*Authority) bool, keep bool) (changed, later bool, err error) {
+	s := machine.ReadStatus(txn)
+	l := PeerListData{Seq: s.Seq, Level: s.Level}
+	for _, m := range All(txn) {
+		l.Members = append(l.Members, *m)
+	}
+	for _, a := range Authorities(txn) {
+		l.Authorities = append(l.Authorities, *a)
+	}
+	old := r.Get()
+	for i := range l.Authorities {
+		a := &l.Authorities[i]
+		j := slices.IndexFunc(old.Authorities, func(o Authority) bool { return o.ID == a.ID })
+		if j >= 0 && !bytes.Equal(old.Authorities[j].Sealed, a.Sealed) && !opens(a) {
+			a.Sealed, later = old.Authorities[j].Sealed, true
+		}
+	}
+	if len(l.Members) == 0 || l.Seq < old.Seq || l.Level == old.Level &&
+		slices.EqualFunc(old.Members, l.Members, sameMember) && slices.EqualFunc(old.Authorities, l.Authorities, sameAuthority) && old.Seq > 0 && !r.fileStale.Load() {
+		return false, later, nil
+	}
+	if !keep {
+		return true, later, r.Set(l)
+	}
+	return true, later, r.Replace(l)
+}
+
+func sameMember(a, b Member) bool {
+	return a.ID == b.ID && a.Name == b.Name && a.Address == b.Address && bytes.Equal(a.Key, b.Key) &&
+		a.Version == b.Version && a.Level == b.Level && a.Replaces == b.Replaces && a.Issuer == b.Issuer && a.TrustedIssuer == b.TrustedIssuer
+}
+
+func sameAuthority(a, b Authority) bool {
+	return a.ID == b.ID && a.Made == b.Made && bytes.Equal(a.Sealed, b.Sealed)
+}
+
+// Get returns the list. Its slices must not be changed.
+func (r *PeerList) Get() PeerListData {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.list
+}
+
+// Empty reports whether the list has no members.
+func (r *PeerList) Empty() bool { return len(r.Get().Members) == 0 }
+
+// Member returns the member with an id.
+func (r *PeerList) Member(id string) (Member, bool) {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for i := range r.list.Members {
+		if r.list.Members[i].ID == id {
+			return r.list.Members[i], true
+		}
+	}
+	return Member{}, false
+}
+
+// Authority returns the one that signs, nil if none is known.
+func (r *PeerList) Authority() *Authority {
+	if list := r.Signers(); len(list) > 0 {
+		return list[0]
+	}
+	return nil
+}
+
+// Signers are the authorities whose certificates every member accepts, the one
+// that signs first.
+func (r *PeerList) Signers() []*Authority {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	var list []*Authority
+	for i := range r.list.Authorities {
+		if a := &r.list.Authorities[i]; a.Made > 0 {
+			list = append(list, a)
+		}
+	}
+	slices.SortFunc(list, func(a, b *Authority) int { return cmp.Compare(b.Made, a.Made) })
+	return list
+}
+
+// Announced is the id of the authority that is to sign once every member knows
+// it, "" if there is none.
+func (r *PeerList) Announced() string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for i := range r.list.Authorities {
+		if r.list.Authorities[i].Made == 0 {
+			return r.list.Authorities[i].ID
+		}
+	}
+	return ""
+}
+
+// Pool returns the authorities whose certificates are accepted.
+func (r *PeerList) Pool() *x509.CertPool {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	return r.roots
+}
+
+// Owner returns the id of the member whose key this is, "" if it is nobody's.
+func (r *PeerList) Owner(hash []byte) string {
+	r.mu.RLock()
+	defer r.mu.RUnlock()
+	for i := range r.list.Members {
+		if bytes.Equal(r.list.Members[i].Key, hash) {
+			return r.list.Members[i].ID
+		}
+	}
+	return ""
+}

@@ -1,0 +1,106 @@
+package store
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io/fs"
+	"slices"
+	"syscall"
+
+	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
+)
+
+// summed keeps a checksum with every entry of the log on this node's disk, and
+// ends the process where an entry that is read does not match.
+//
+// raft-wal does not check what it reads of a sealed segment, and most bits of an
+// entry can change without making it undecodable: an id, a digest, a time. The
+// node would apply the changed entry at its next start, serve a state that
+// nobody else has, and send the entry to others when it leads. The verifier
+// does not see it: it reads only what was written since the checkpoint before,
+// and not again later.
+//
+// The sum is the end of the entry's extensions and never leaves the disk, so
+// that other nodes need not know of it. An entry without a sum is damaged too.
+type checksumStore struct{ *failStopStore }
+
+// A sum is its mark and the CRC-32C of the entry.
+const (
+	sumMagic = 0x6d6d73756d6d6564 // "mmsummed"
+	sumSize  = 8 + 4
+)
+
+var castagnoli = crc32.MakeTable(crc32.Castagnoli)
+
+// ErrDamaged says that a log entry is not what was written.
+var ErrDamaged = errors.New("an entry of the log is damaged on disk: this node can't go on with its data; " +
+	"take a new node in its place (mintmark cluster replace), or, if it was the only one, " +
+	"restore a backup into an empty folder (mintmark cluster backup restore)")
+
+// StoreLog implements raft.LogStore.
+func (s *checksumStore) StoreLog(log *raft.Log) error { return s.StoreLogs([]*raft.Log{log}) }
+
+// StoreLogs implements raft.LogStore. The entries are raft's, and go to other
+// nodes as they are.
+func (s *checksumStore) StoreLogs(logs []*raft.Log) error {
+	own, list := make([]raft.Log, len(logs)), make([]*raft.Log, len(logs))
+	for i, l := range logs {
+		own[i], list[i] = *l, &own[i]
+		ext := slices.Clip(l.Extensions)
+		ext = binary.BigEndian.AppendUint64(ext, sumMagic)
+		own[i].Extensions = binary.BigEndian.AppendUint32(ext, entrySum(l))
+	}
+	return s.failStopStore.StoreLogs(list)
+}
+
+// GetLog implements raft.LogStore.
+func (s *checksumStore) GetLog(index uint64, log *raft.Log) error {
+	if err := s.failStopStore.GetLog(index, log); err != nil {
+		return s.readError(index, err)
+	}
+	ext := log.Extensions
+	at := len(ext) - sumSize
+	if at < 0 || binary.BigEndian.Uint64(ext[at:]) != sumMagic {
+		return s.damaged(index, errors.New("it has no checksum"))
+	}
+	if log.Extensions = ext[:at:at]; at == 0 {
+		log.Extensions = nil
+	}
+	if log.Index != index || binary.BigEndian.Uint32(ext[at+8:]) != entrySum(log) {
+		return s.damaged(index, errors.New("its checksum differs"))
+	}
+	return nil
+}
+
+func (s *checksumStore) damaged(index uint64, why error) error {
+	err := fmt.Errorf("read log entry %d (%w): %w", index, why, ErrDamaged)
+	s.fatal(err)
+	return err
+}
+
+// readError is the error of an entry that can't be read. One that is there and does
+// not decode is damaged; raft would end the process with a trace of its own. What
+// the system refuses may be well again after a restart.
+func (s *checksumStore) readError(index uint64, err error) error {
+	var path *fs.PathError
+	var number syscall.Errno
+	if errors.Is(err, raft.ErrLogNotFound) || errors.Is(err, wal.ErrClosed) || errors.As(err, &path) || errors.As(err, &number) {
+		return err
+	}
+	return s.damaged(index, err)
+}
+
+// entrySum covers all that raft and the state machine go by.
+func entrySum(l *raft.Log) uint32 {
+	var head [25]byte
+	binary.BigEndian.PutUint64(head[:], l.Index)
+	binary.BigEndian.PutUint64(head[8:], l.Term)
+	head[16] = byte(l.Type)
+	binary.BigEndian.PutUint64(head[17:], uint64(len(l.Data)))
+	sum := crc32.Update(0, castagnoli, head[:])
+	sum = crc32.Update(sum, castagnoli, l.Data)
+	return crc32.Update(sum, castagnoli, l.Extensions)
+}

@@ -1,0 +1,47 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/hashicorp/raft"
+)
+
+// committedGuard is a log that does not give up what was committed in it.
+//
+// raft drops the end of a follower's log where the leader has something else. It
+// never does that to a committed entry, unless another node has lost its disk or
+// was started with an older copy of its folder: then what the cluster had
+// acknowledged is gone from the leader's log. The state of this node has it
+// already, and would differ from then on without anybody noticing.
+type committedGuard struct {
+	*checksumStore
+	commitIndex func() uint64 // index of the last entry known to be committed
+}
+
+// ErrCommittedTruncated says that a leader would have this node forget.
+var ErrCommittedTruncated = errors.New("the node that leads now does not have what the cluster had acknowledged, and the node that reports this has it: " +
+	"another node was started with an older copy of its data, or lost some. The node that reports this changed nothing and stops. " +
+	"Before anything else, stop all nodes and copy their data; then either go on from the node that reports this (mintmark cluster recover), " +
+	"or give up what only it has and take a new node in its place (mintmark cluster replace)")
+
+// DeleteRange implements raft.LogStore. Dropping the beginning of the log is
+// compaction, and dropping all of it follows the installation of a snapshot.
+func (a *committedGuard) DeleteRange(from, to uint64) error {
+	first, err := a.FirstIndex()
+	if err != nil {
+		return err
+	}
+	last, err := a.LastIndex()
+	if err != nil {
+		return err
+	}
+	if from > first && to == last && from <= a.commitIndex() {
+		err := fmt.Errorf("entry %d of the log: %w", from, ErrCommittedTruncated)
+		a.fatal(err)
+		return err
+	}
+	return a.checksumStore.DeleteRange(from, to)
+}
+
+var _ raft.LogStore = (*committedGuard)(nil)

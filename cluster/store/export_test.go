@@ -1,0 +1,30 @@
+package store
+
+import (
+	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
+	"github.com/hashicorp/raft-wal/metadb"
+	"github.com/hashicorp/raft-wal/segment"
+	"github.com/hashicorp/raft-wal/types"
+)
+
+// NewVoteStore is the wrapper around a stable store.
+func NewVoteStore(s raft.StableStore) raft.StableStore { return &voteStore{StableStore: s} }
+
+// NewFailStopStore is what the log on disk is wrapped in.
+func NewFailStopStore(w *wal.WAL, fatal func(error)) raft.LogStore { return &failStopStore{w, fatal} }
+
+// NewChecksumStore is the layer above that.
+func NewChecksumStore(w *wal.WAL, fatal func(error)) raft.LogStore {
+	return &checksumStore{&failStopStore{w, fatal}}
+}
+
+// NewCommittedGuard is the layer above that.
+func NewCommittedGuard(w *wal.WAL, fatal func(error), committed func() uint64) raft.LogStore {
+	return &committedGuard{&checksumStore{&failStopStore{w, fatal}}, committed}
+}
+
+// NewWALMetaStore is what a node's log is opened with.
+func NewWALMetaStore(files *segment.Filer) types.MetaStore {
+	return &walMetaStore{BoltMetaDB: new(metadb.BoltMetaDB), filer: files}
+}

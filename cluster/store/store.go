@@ -1,0 +1,117 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/hashicorp/go-hclog"
+	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
+	"github.com/hashicorp/raft-wal/fs"
+	"github.com/hashicorp/raft-wal/metadb"
+	"github.com/hashicorp/raft-wal/segment"
+	"github.com/hashicorp/raft-wal/verifier"
+)
+
+// cachedEntries is how many entries LogCache keeps: what a follower that keeps
+// up asks for, and at most 64 * 64 KiB of memory.
+const cachedEntries = 64
+
+// keyOpened is a key in the stable store, beside the votes.
+const keyOpened = "Opened"
+
+// A Store is the log and the stable store of a node:
+//
+//	LogCache -> verifyingStore -> committedGuard -> checksumStore -> failStopStore -> raft-wal
+//	voteStore -> raft-wal
+//
+// raft-wal does not check what it reads of a sealed segment; checksumStore does.
+// verifyingStore, which compares the log with those of other nodes, is below the
+// cache, so that it reads from the disk. Every layer reports that the log is
+// monotonic: otherwise raft may install snapshots on a follower for ever
+// (hashicorp/raft #697).
+type Store struct {
+	Logs      raft.LogStore
+	Stable    raft.StableStore
+	verifying *verifyingStore
+}
+
+// Options is what Open needs.
+type Options struct {
+	Dir         string // of the node
+	SegmentSize int    // bytes of a file of the log
+	Log         hclog.Logger
+	// Fatal is called when the log can't be written, or holds what was not written to
+	// it. It must not return.
+	Fatal func(error)
+	// Committed returns the index of the last entry known to be committed.
+	Committed func() uint64
+	// Report is called with the result of each verification of the log.
+	Report func(verifier.VerificationReport)
+	// WrapLogs and WrapStable, if not nil, let tests stand between raft and the disk.
+	WrapLogs   func(raft.LogStore) raft.LogStore
+	WrapStable func(raft.StableStore) raft.StableStore
+}
+
+// Open opens the log of a node, or makes an empty one.
+func Open(c Options) (*Store, error) {
+	dir := filepath.Join(c.Dir, "log")
+	if err := PrivateDir(dir); err != nil {
+		return nil, fmt.Errorf("create log folder: %w", err)
+	}
+	files := segment.NewFiler(dir, privateFiles{fs.New()})
+	meta := &walMetaStore{BoltMetaDB: new(metadb.BoltMetaDB), filer: files}
+	w, err := openWAL(dir, func() (*wal.WAL, error) {
+		w, err := wal.Open(dir,
+			wal.WithMetaStore(meta),
+			wal.WithSegmentFiler(files),
+			wal.WithSegmentSize(c.SegmentSize),
+			wal.WithLogger(c.Log.Named("wal")),
+		)
+		if err != nil {
+			return nil, err
+		}
+		// bbolt checks a page only when it rewrites it (see walMetaStore.Load). So a key
+		// on the page of the votes is written at each start.
+		if err := w.SetUint64([]byte(keyOpened), 1); err != nil {
+			return nil, errors.Join(fmt.Errorf("%s, in %s: %w", keyOpened, WalMetaFile, err), w.Close())
+		}
+		return w, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("open log: %w", err)
+	}
+	if err := os.Chmod(filepath.Join(dir, "wal-meta.db"), ModeFile); err != nil {
+		return nil, errors.Join(fmt.Errorf("protect log: %w", err), w.Close())
+	}
+	fatal := func(err error) { c.Fatal(fmt.Errorf("the log in %s: %w", dir, err)) }
+	var logs raft.LogStore = &committedGuard{&checksumStore{&failStopStore{WAL: w, fatal: fatal}}, c.Committed}
+	var stable raft.StableStore = w
+	if c.WrapLogs != nil {
+		logs = &hookedLogs{c.WrapLogs(logs), w}
+	}
+	if c.WrapStable != nil {
+		stable = c.WrapStable(w)
+	}
+	s := &Store{Stable: &voteStore{StableStore: stable}}
+	s.verifying = newVerifyingStore(logs, c.Report)
+	s.Logs, err = raft.NewLogCache(cachedEntries, s.verifying)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("log cache: %w", err), s.Close())
+	}
+	return s, nil
+}
+
+// Close closes the log. raft must have stopped.
+func (s *Store) Close() error { return s.verifying.Close() }
+
+// hookedLogs keeps what the verifier asks of a log beside a test's own.
+type hookedLogs struct {
+	raft.LogStore
+	w *wal.WAL
+}
+
+func (h *hookedLogs) IsMonotonic() bool { return h.w.IsMonotonic() }
+func (h *hookedLogs) Close() error      { return h.w.Close() }

@@ -1,0 +1,99 @@
+package store
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"syscall"
+
+	"github.com/hashicorp/raft"
+	wal "github.com/hashicorp/raft-wal"
+)
+
+// WalMetaFile is raft-wal's list of the files of a log, and the stable store.
+const WalMetaFile = "wal-meta.db"
+
+// openWAL calls open, which is wal.Open, for a log in dir of which files may be
+// gone or damaged. The error is ErrDataLost then.
+//
+// raft-wal takes a log without its list for a new one, and removes the files that
+// are not in the list. It reads that through bbolt, which maps the file into
+// memory and believes what it finds there: a damaged one ends in a panic, one
+// that was cut short in a fault.
+func openWAL(dir string, open func() (*wal.WAL, error)) (w *wal.WAL, err error) {
+	meta := filepath.Join(dir, WalMetaFile)
+	if err := checkWALMeta(meta); err != nil {
+		return nil, err
+	}
+	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
+	defer func() {
+		if r := recover(); r != nil {
+			w, err = nil, fmt.Errorf("%s can't be read (%v): %w", meta, r, ErrDataLost)
+		}
+	}()
+	w, err = open()
+	if err != nil {
+		return nil, classifyWALError(dir, err)
+	}
+	if err := checkStable(w); err != nil {
+		return nil, classifyWALError(dir, err)
+	}
+	return w, nil
+}
+
+// checkStable reads all that lies beside the log: bbolt reads no more of the file
+// than it is asked for. Where there is an entry there is a term, which is no
+// lower.
+func checkStable(w *wal.WAL) error {
+	for _, key := range []string{KeyInstanceID, KeyNodeID, KeyCommitMarker, keyVote} {
+		if _, err := w.Get([]byte(key)); err != nil {
+			return err
+		}
+	}
+	term, err := w.GetUint64([]byte(KeyTerm))
+	if err != nil {
+		return fmt.Errorf("%s, in %s: %w", KeyTerm, WalMetaFile, err)
+	}
+	last, err := w.LastIndex()
+	if err != nil || last == 0 {
+		return err
+	}
+	var l raft.Log
+	if err := w.GetLog(last, &l); err != nil {
+		return err
+	}
+	if term < l.Term {
+		return fmt.Errorf("%s, in %s, is %d, and that of the last entry is %d", KeyTerm, WalMetaFile, term, l.Term)
+	}
+	return nil
+}
+
+// checkWALMeta finds files without their list, before they are removed.
+func checkWALMeta(meta string) error {
+	info, err := os.Stat(meta)
+	switch {
+	case err == nil && info.Size() > 0:
+		return nil
+	case err != nil && !errors.Is(err, os.ErrNotExist):
+		return err
+	}
+	segments, err := filepath.Glob(filepath.Join(filepath.Dir(meta), "*.wal"))
+	if err == nil && len(segments) > 0 {
+		err = fmt.Errorf("%s is gone or empty: %w", meta, ErrDataLost)
+	}
+	return err
+}
+
+// classifyWALError tells what is wrong with the files from what the system refuses.
+func classifyWALError(dir string, err error) error {
+	var path *fs.PathError
+	var number syscall.Errno
+	// Of a list that names other files, some are missing and some in the way.
+	if misnamed := errors.Is(err, os.ErrNotExist) || errors.Is(err, os.ErrExist); !misnamed && (errors.As(err, &path) || errors.As(err, &number)) {
+		return err
+	}
+	return fmt.Errorf("%s is damaged (%w): %w", dir, err, ErrDataLost)
+}

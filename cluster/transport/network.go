@@ -1,0 +1,448 @@
+package transport
+
+import (
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"net"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/hashicorp/raft"
+
+	"github.com/mintmark-auth/mintmark/cluster/member"
+)
+
+// Endpoint is how a node and its peers reach each other.
+type Endpoint struct {
+	// Listener accepts the connections of other nodes. The node closes it.
+	Listener net.Listener
+	// Advertise is the host:port at which others reach the listener.
+	Advertise string
+	// Peers says by name where a peer is dialled, instead of what it advertises.
+	Peers map[string]string
+}
+
+// One port serves three protocols, told apart by ALPN (RFC 7301). The first two
+// want the certificates of members on both sides.
+const (
+	ProtocolRaft = "mintmark-raft/1"
+	ProtocolPeer = "mintmark-peer/1" // commands on their way to the leader, and questions among nodes
+	ProtocolJoin = "mintmark-join/1" // the server is authenticated by the join token, the client by its secret
+)
+
+const (
+	DialTimeout      = 2 * time.Second
+	HandshakeTimeout = 5 * time.Second
+)
+
+// Network is raft's stream layer and the connections among nodes. A node that
+// has no Network reaches itself only, for the message by which a sole voter
+// elects itself.
+//
+// raft's addresses are the ids of nodes. Where a node listens is looked up when
+// it is dialled, so that a change of address touches no configuration.
+type Network struct {
+	self         string
+	config       *Endpoint // nil without peers
+	peerList     *member.PeerList
+	credentials  *member.Credentials
+	Serve        func(protocol string, peer string, key []byte, c *tls.Conn) // of all protocols but raft's
+	NotServed    func(protocol string) bool                                  // whether a protocol is not served yet
+	LogHandshake func(c net.Conn, peer string, dialled bool) error           // called before raft gets a connection
+	warn         func(msg string, args ...any)
+
+	accepted  chan net.Conn
+	done      chan struct{}
+	startOnce sync.Once
+	closeOnce sync.Once
+	running   sync.WaitGroup
+
+	isolated atomic.Uint32 // reasons, as bits: nobody is let in, nobody is dialled
+
+	handshaking, joining unauthenticatedConns
+
+	mu    sync.Mutex
+	conns map[*peerConn]struct{}
+}
+
+var _ raft.StreamLayer = (*Network)(nil)
+
+func NewNetwork(self string, c *Endpoint, r *member.PeerList, cred *member.Credentials, warn func(string, ...any)) *Network {
+	return &Network{
+		self: self, config: c, peerList: r, credentials: cred, warn: warn,
+		accepted: make(chan net.Conn), done: make(chan struct{}), conns: make(map[*peerConn]struct{}),
+		handshaking: unauthenticatedConns{limit: maxHandshakes}, joining: unauthenticatedConns{limit: maxJoining},
+	}
+}
+
+// Start accepts connections. serve, NotServed and LogHandshake must be set.
+func (n *Network) Start() {
+	if n.config != nil {
+		n.startOnce.Do(func() { n.running.Go(n.acceptAll) })
+	}
+}
+
+// Dial implements raft.StreamLayer: the address is the id of a node.
+func (n *Network) Dial(address raft.ServerAddress, timeout time.Duration) (net.Conn, error) {
+	if string(address) == n.self {
+		return n.dialSelf(timeout)
+	}
+	return n.DialMember(string(address), ProtocolRaft, min(timeout, DialTimeout))
+}
+
+func (n *Network) dialSelf(timeout time.Duration) (net.Conn, error) {
+	here, there := net.Pipe()
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	select {
+	case n.accepted <- there:
+		return here, nil
+	case <-timer.C:
+		return nil, errors.New("dial: timeout")
+	case <-n.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// DialMember connects to a member and verifies its certificate. A connection for raft it
+// also greets: see Node.greet.
+func (n *Network) DialMember(id, protocol string, timeout time.Duration) (net.Conn, error) {
+	c, err := n.Connect(id, protocol, timeout)
+	if err == nil && protocol == ProtocolRaft {
+		if err = n.LogHandshake(c, id, true); err != nil {
+			m, _ := n.peerList.Member(id)
+			return nil, errors.Join(fmt.Errorf("log handshake with node %s: %w", m.Name, err), c.Close())
+		}
+	}
+	return c, err
+}
+
+// Connect is dial without a greeting.
+func (n *Network) Connect(id, protocol string, timeout time.Duration) (net.Conn, error) {
+	if n.config == nil {
+		return nil, fmt.Errorf("dial node %s: this node has no network", id)
+	}
+	switch reasons := n.isolated.Load(); {
+	case reasons&IsolationRemoved != 0:
+		return nil, member.ErrRemoved
+	case reasons&IsolationDuplicate != 0:
+		return nil, member.ErrDuplicateNode
+	case reasons != 0:
+		return nil, errIsolated
+	}
+	m, ok := n.peerList.Member(id)
+	if !ok {
+		return nil, fmt.Errorf("dial node %s: not a member", id)
+	}
+	address := m.Address
+	if a := n.config.Peers[m.Name]; a != "" {
+		address = a
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
+	defer cancel()
+	var d tls.Dialer
+	d.Config = n.clientConfig(id, protocol)
+	c, err := d.DialContext(ctx, "tcp", address)
+	if err != nil {
+		return nil, WrapDialError(address, err)
+	}
+	return n.track(id, c)
+}
+
+// DialUnauthenticated connects to a member with a self-signed certificate.
+func (n *Network) DialUnauthenticated(ctx context.Context, m member.Member, own tls.Certificate) (net.Conn, error) {
+	d := tls.Dialer{Config: n.clientConfig(m.ID, ProtocolJoin)}
+	d.Config.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) { return &own, nil }
+	return d.DialContext(ctx, "tcp", m.Address)
+}
+
+var errIsolated = errors.New("this node keeps away from the others while its disk does not answer")
+
+// clientConfig is for dialling one member.
+func (n *Network) clientConfig(id, protocol string) *tls.Config {
+	c := n.tlsConfig()
+	c.NextProtos = []string{protocol}
+	c.ServerName = id
+	c.InsecureSkipVerify = true // because VerifyConnection does more
+	c.VerifyConnection = func(s tls.ConnectionState) error { return n.verify(s, id) }
+	c.GetClientCertificate = func(*tls.CertificateRequestInfo) (*tls.Certificate, error) {
+		return n.credentials.Current()
+	}
+	return c
+}
+
+func (n *Network) tlsConfig() *tls.Config {
+	return &tls.Config{
+		MinVersion:             tls.VersionTLS13,
+		SessionTicketsDisabled: true, // so that every connection is verified anew
+		Time:                   n.credentials.Now,
+	}
+}
+
+// serverConfig accepts members, and those who join.
+func (n *Network) serverConfig() *tls.Config {
+	c := n.tlsConfig()
+	c.NextProtos = []string{ProtocolRaft, ProtocolPeer, ProtocolJoin}
+	c.ClientAuth = tls.RequireAnyClientCert
+	c.VerifyConnection = func(s tls.ConnectionState) error {
+		if s.NegotiatedProtocol == ProtocolJoin {
+			return nil // its key is what the invite will be bound to
+		}
+		return n.verify(s, "")
+	}
+	c.GetCertificate = func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return n.credentials.Current() }
+	return c
+}
+
+// verify accepts a peer whose certificate is from the cluster's authority, names
+// the node, and has the key that the node joined with. With id "" any member
+// will do.
+func (n *Network) verify(s tls.ConnectionState, id string) error {
+	if len(s.PeerCertificates) == 0 || s.NegotiatedProtocol == "" {
+		return errors.New("the peer shows no certificate, or speaks another protocol")
+	}
+	leaf := s.PeerCertificates[0]
+	owner := n.peerList.Owner(member.HashSPKI(leaf.RawSubjectPublicKeyInfo))
+	if owner == "" {
+		return errNotMember
+	}
+	if id != "" && owner != id {
+		return errWrongMember
+	}
+	_, err := leaf.Verify(x509.VerifyOptions{
+		Roots: n.peerList.Pool(), DNSName: owner, CurrentTime: n.credentials.Now(),
+		KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+	})
+	if err != nil {
+		return fmt.Errorf("the peer's certificate: %w", err)
+	}
+	return nil
+}
+
+// acceptAll shakes hands with whoever connects.
+func (n *Network) acceptAll() {
+	config := n.serverConfig()
+	for {
+		c, err := n.config.Listener.Accept()
+		if err != nil {
+			select {
+			case <-n.done:
+				return
+			case <-time.After(50 * time.Millisecond): // out of descriptors, most likely
+				continue
+			}
+		}
+		leave := n.handshaking.add(c)
+		n.running.Go(func() {
+			defer leave()
+			n.handleConn(tls.Server(c, config))
+		})
+	}
+}
+
+// handleConn finds out who connects and hands the connection on. It returns when
+// the handshake is over.
+func (n *Network) handleConn(c *tls.Conn) {
+	if n.isolated.Load() != 0 {
+		_ = c.NetConn().Close()
+		return
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), HandshakeTimeout)
+	defer cancel()
+	if err := c.HandshakeContext(ctx); err != nil {
+		n.handshaking.refusals.warn(n.warn, "cluster: refused a connection", c.RemoteAddr(), describeHandshakeError(err))
+		_ = c.Close()
+		return
+	}
+	s := c.ConnectionState()
+	if n.NotServed(s.NegotiatedProtocol) {
+		_ = c.Close()
+		return
+	}
+	key := member.HashSPKI(s.PeerCertificates[0].RawSubjectPublicKeyInfo)
+	id := n.peerList.Owner(key)
+	if id == "" && s.NegotiatedProtocol != ProtocolJoin {
+		_ = c.Close() // a member until a moment ago
+		return
+	}
+	tracked, err := n.track(id, c)
+	if err != nil {
+		return
+	}
+	if s.NegotiatedProtocol == ProtocolRaft {
+		if err := n.LogHandshake(tracked, id, false); err != nil {
+			_ = tracked.Close()
+			return
+		}
+		select {
+		case n.accepted <- tracked:
+		case <-n.done:
+			_ = tracked.Close()
+		}
+		return
+	}
+	leave := func() {}
+	if s.NegotiatedProtocol == ProtocolJoin {
+		leave = n.joining.add(c.NetConn()) // to be closed without a goodbye
+	}
+	n.running.Go(func() {
+		defer leave()
+		defer func() { _ = tracked.Close() }()
+		n.Serve(s.NegotiatedProtocol, id, key, c)
+	})
+}
+
+// Accept implements net.Listener for raft.
+func (n *Network) Accept() (net.Conn, error) {
+	select {
+	case c := <-n.accepted:
+		return c, nil
+	case <-n.done:
+		return nil, net.ErrClosed
+	}
+}
+
+// Close implements net.Listener. Connections are closed too.
+func (n *Network) Close() error {
+	n.closeOnce.Do(func() {
+		close(n.done)
+		if n.config != nil {
+			_ = n.config.Listener.Close()
+		}
+		n.CloseConns(func(string) bool { return true })
+	})
+	n.running.Wait()
+	return nil
+}
+
+// Addr implements net.Listener. It is this node's address in raft.
+func (n *Network) Addr() net.Addr { return nodeAddr(n.self) }
+
+type nodeAddr string
+
+func (nodeAddr) Network() string  { return "node" }
+func (a nodeAddr) String() string { return string(a) }
+
+// addressIsID tells raft to dial a node by its id, whatever address its
+// configuration has.
+type addressIsID struct{}
+
+func (addressIsID) ServerAddr(id raft.ServerID) (raft.ServerAddress, error) {
+	return raft.ServerAddress(id), nil
+}
+
+// peerConn is a connection that can be closed because of whom it is with.
+type peerConn struct {
+	net.Conn
+	peer string // id; "" of one that joins
+	n    *Network
+}
+
+// track remembers a connection. One that came too late is closed.
+func (n *Network) track(peer string, c net.Conn) (net.Conn, error) {
+	p := &peerConn{c, peer, n}
+	n.mu.Lock()
+	n.conns[p] = struct{}{}
+	n.mu.Unlock()
+	select {
+	case <-n.done:
+		return nil, errors.Join(net.ErrClosed, p.Close())
+	default:
+	}
+	// Removed, or away from the others, since the handshake began.
+	if _, member := n.peerList.Member(peer); peer != "" && !member || n.isolated.Load() != 0 {
+		return nil, errors.Join(errors.New("the peer was removed"), p.Close())
+	}
+	return p, nil
+}
+
+// Close implements net.Conn.
+func (p *peerConn) Close() error {
+	p.n.mu.Lock()
+	delete(p.n.conns, p)
+	p.n.mu.Unlock()
+	return p.Conn.Close()
+}
+
+// CloseConns closes the connections with peers of whom f says so.
+func (n *Network) CloseConns(f func(peer string) bool) {
+	n.mu.Lock()
+	var closing []net.Conn
+	for p := range n.conns {
+		if f(p.peer) {
+			closing = append(closing, p.Conn)
+			delete(n.conns, p)
+		}
+	}
+	n.mu.Unlock()
+	for _, c := range closing {
+		if t, ok := c.(*tls.Conn); ok {
+			c = t.NetConn() // without waiting to say goodbye
+		}
+		_ = c.Close()
+	}
+}
+
+// DropNonMembers closes standing connections with those who are not members any
+// more.
+func (n *Network) DropNonMembers() {
+	n.CloseConns(func(peer string) bool {
+		if peer == "" {
+			return false
+		}
+		_, ok := n.peerList.Member(peer)
+		return !ok
+	})
+}
+
+// PeerIDs are the ids of the members, and of whomever a connection is left with.
+func (n *Network) PeerIDs() []string {
+	var ids []string
+	for _, m := range n.peerList.Get().Members {
+		ids = append(ids, m.ID)
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for p := range n.conns {
+		if p.peer != "" && !slices.Contains(ids, p.peer) {
+			ids = append(ids, p.peer)
+		}
+	}
+	return ids
+}
+
+// Reasons to be isolated.
+const (
+	IsolationDisk = 1 << iota
+	IsolationTest
+	IsolationRemoved   // this node was removed
+	IsolationDuplicate // another process runs as this node
+)
+
+// Isolate cuts this node off, or lets it back. A leader whose disk hangs goes on
+// sending heartbeats (hashicorp/raft #503); without connections the others
+// elect one whose disk works.
+func (n *Network) Isolate(reason uint32, on bool) (changed bool) {
+	if on {
+		changed = n.isolated.Or(reason)&reason == 0
+	} else {
+		changed = n.isolated.And(^reason)&reason != 0
+	}
+	if changed && on {
+		n.CloseConns(func(string) bool { return true })
+	}
+	return changed
+}
+
+// IsIsolated reports whether this node is isolated for a reason.
+func (n *Network) IsIsolated(reason uint32) bool { return n.isolated.Load()&reason != 0 }
+
+// WarnNotAdmitted logs that a node was not let in, as often as the log is to tell of it.
+func (n *Network) WarnNotAdmitted(from net.Addr, why string) {
+	n.joining.refusals.warn(n.warn, "cluster: a node was not let in", from, why)
+}

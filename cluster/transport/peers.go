@@ -1,0 +1,426 @@
+package transport
+
+import (
+	"bufio"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"sync"
+	"sync/atomic"
+	"time"
+)
+
+// The peer protocol carries calls among nodes over one connection for each
+// pair and direction: many at a time, answered in any order.
+//
+//	request  length u32 | call u64 | operation u8 | timeout u32 (ms) | body
+//	reply    length u32 | call u64 | status u8 | body
+//
+// length counts what follows it.
+const (
+	OpPropose                = 1  // a command: body as in a log entry, without a stamp
+	OpBarrier                = 2  // reply: an index that holds all that was acknowledged before
+	OpStatus                 = 3  // reply: a peerStatus
+	OpTransfer               = 4  // transfer leadership to the node whose id is the body, or to any
+	OpBootstrap              = 5  // reply: a bootstrapAnswer
+	OpDistributeSecret       = 6  // the body is a secret, for Config.ReceiveSecret
+	OpFetchSecret            = 7  // reply: the secret whose name is the body, from Config.SecretByName
+	OpProposeConnected       = 8  // OpPropose, of a command that was answered ReplyConfirm, and is still waited for
+	OpCampaign               = 9  // from the leader: campaign, it can't lead any more
+	OpRemove                 = 10 // remove a member, see encodeRemoval; reply: an index that holds it
+	OpLeaderLoss             = 11 // the body is a time (ms, u32); reply: a claim, once there was no word from a leader for so long, or some
+	OpUnauthenticatedBarrier = 12 // OpBarrier, of callers who proved nothing: see barriers
+)
+
+const (
+	ReplyOK          = 0
+	ReplyUnavailable = 1 // nothing was proposed; body: why
+	ReplyUnknown     = 2 // body: why
+	ReplyFailed      = 3 // body: what is wrong with the request
+	ReplyNotLeading  = 4 // nothing was proposed, ask another node
+	ReplyConfirm     = 5 // nothing was proposed: the decision accuses, see Decision.ReuseDetected
+	ReplyNoMajority  = 6 // too few voters can be reached; body: who, and what to do
+)
+
+const (
+	requestHead = 8 + 1 + 4
+	replyHead   = 8 + 1
+	maxMessage  = 1 << 20
+	// maxCalls bounds the calls of one peer that are under way here.
+	maxCalls = 4096
+	// peerWriteTimeout ends a connection whose other side reads no more.
+	peerWriteTimeout = 3 * time.Second
+)
+
+// Reply is what a peer answered.
+type Reply struct {
+	Status byte
+	Body   []byte
+}
+
+// peerClient makes calls over one connection.
+type peerClient struct {
+	conn         net.Conn
+	out          chan []byte
+	done         chan struct{} // closed with the connection
+	lastReceived atomic.Int64  // when something was received, ns since start
+	created      time.Time
+
+	mu      sync.Mutex
+	next    uint64
+	waiting map[uint64]chan Reply
+	failed  bool
+	why     error // why the connection ended, where the other side said so
+}
+
+func newPeerClient(c net.Conn) *peerClient {
+	p := &peerClient{
+		conn: c, out: make(chan []byte, 256), done: make(chan struct{}),
+		created: time.Now(), waiting: make(map[uint64]chan Reply),
+	}
+	go writeMessages(c, p.out, p.done)
+	go p.read()
+	return p
+}
+
+// ErrNotSent says that a call did not leave this node.
+var ErrNotSent = errors.New("not sent")
+
+// call sends a request and waits for the reply, until timeout, the end of ctx,
+// or a close of lost. After any error but ErrNotSent the peer may have done what
+// was asked.
+func (p *peerClient) call(ctx context.Context, lost <-chan struct{}, op byte, body []byte, timeout time.Duration) (Reply, error) {
+	answer := make(chan Reply, 1)
+	p.mu.Lock()
+	if p.failed {
+		p.mu.Unlock()
+		return Reply{}, fmt.Errorf("%w: %w", ErrNotSent, p.closeError())
+	}
+	p.next++
+	id := p.next
+	p.waiting[id] = answer
+	p.mu.Unlock()
+
+	b := make([]byte, 4, 4+requestHead+len(body))
+	b = binary.BigEndian.AppendUint64(b, id)
+	b = append(b, op)
+	b = binary.BigEndian.AppendUint32(b, uint32(max(timeout.Milliseconds(), 1)))
+	b = append(b, body...)
+	binary.BigEndian.PutUint32(b, uint32(len(b)-4))
+	sent := time.Since(p.created)
+	select {
+	case p.out <- b:
+	case <-p.done:
+		p.forget(id)
+		return Reply{}, fmt.Errorf("%w: %w", ErrNotSent, p.closeError())
+	case <-ctx.Done():
+		p.forget(id)
+		return Reply{}, fmt.Errorf("%w: %w", ErrNotSent, ctx.Err())
+	}
+	timer := time.NewTimer(timeout)
+	defer timer.Stop()
+	var cause error
+	select {
+	case r := <-answer:
+		return r, nil
+	case <-p.done:
+		cause = p.closeError()
+	case <-lost:
+		cause = errors.New("there is another leader")
+	case <-ctx.Done():
+		cause = ctx.Err()
+	case <-timer.C:
+		cause = errNoAnswer
+		if time.Duration(p.lastReceived.Load()) < sent {
+			// Nothing came back since: a partition may have swallowed the
+			// connection, and the next call shall not wait in it.
+			p.close()
+		}
+	}
+	p.forget(id)
+	select {
+	case r := <-answer:
+		return r, nil
+	default:
+		return Reply{}, cause
+	}
+}
+
+func (p *peerClient) forget(id uint64) {
+	p.mu.Lock()
+	delete(p.waiting, id)
+	p.mu.Unlock()
+}
+
+// errConnLost says that a connection ended, nobody says why.
+var errConnLost = errors.New("the connection was lost")
+
+func (p *peerClient) closeError() error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.why != nil {
+		return p.why
+	}
+	return errConnLost
+}
+
+func (p *peerClient) close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.failed {
+		p.failed = true
+		close(p.done)
+		_ = p.conn.Close()
+	}
+}
+
+func (p *peerClient) isClosed() bool {
+	select {
+	case <-p.done:
+		return true
+	default:
+		return false
+	}
+}
+
+// read hands replies to those who wait.
+func (p *peerClient) read() {
+	defer p.close()
+	in := bufio.NewReaderSize(p.conn, 64<<10)
+	for {
+		b, err := readMessage(in, replyHead)
+		if err != nil {
+			p.mu.Lock()
+			p.why = WrapDialError(p.conn.RemoteAddr().String(), err)
+			p.mu.Unlock()
+			return
+		}
+		p.lastReceived.Store(int64(time.Since(p.created)))
+		id := binary.BigEndian.Uint64(b)
+		p.mu.Lock()
+		answer := p.waiting[id]
+		delete(p.waiting, id)
+		p.mu.Unlock()
+		if answer != nil {
+			answer <- Reply{b[8], b[replyHead:]}
+		}
+	}
+}
+
+// readMessage reads one message of at least head bytes.
+func readMessage(in *bufio.Reader, head uint32) ([]byte, error) {
+	var length [4]byte
+	if _, err := io.ReadFull(in, length[:]); err != nil {
+		return nil, err
+	}
+	size := binary.BigEndian.Uint32(length[:])
+	if size < head || size > maxMessage {
+		return nil, fmt.Errorf("a message of %d bytes", size)
+	}
+	b := make([]byte, size)
+	_, err := io.ReadFull(in, b)
+	return b, err
+}
+
+// writeMessages writes what comes, and flushes when nothing more waits.
+func writeMessages(c net.Conn, out <-chan []byte, done <-chan struct{}) {
+	defer func() { _ = c.Close() }()
+	w := bufio.NewWriterSize(c, 64<<10)
+	for {
+		var b []byte
+		select {
+		case b = <-out:
+		case <-done:
+			return
+		}
+		_ = c.SetWriteDeadline(time.Now().Add(peerWriteTimeout))
+		for b != nil {
+			if _, err := w.Write(b); err != nil {
+				return
+			}
+			select {
+			case b = <-out:
+			default:
+				b = nil
+			}
+		}
+		if err := w.Flush(); err != nil {
+			return
+		}
+	}
+}
+
+// Serve answers the calls of a peer until the connection ends.
+func (p *Peers) Serve(c net.Conn, peer string) {
+	out, done := make(chan []byte, 256), make(chan struct{})
+	var writer, calls sync.WaitGroup
+	ctx, cancel := context.WithCancel(context.Background())
+	writer.Go(func() {
+		defer cancel() // nobody is answered any more
+		writeMessages(c, out, done)
+	})
+	defer writer.Wait()
+	defer close(done)
+	defer calls.Wait()
+	defer cancel()
+	places := make(chan struct{}, maxCalls)
+	in := bufio.NewReaderSize(c, 64<<10)
+	for {
+		b, err := readMessage(in, requestHead)
+		if err != nil {
+			return
+		}
+		id, op := b[:8], b[8]
+		timeout := time.Duration(binary.BigEndian.Uint32(b[9:])) * time.Millisecond
+		answer := func(r Reply) {
+			m := make([]byte, 4, 4+replyHead+len(r.Body))
+			m = append(m, id...)
+			m = append(m, r.Status)
+			m = append(m, r.Body...)
+			binary.BigEndian.PutUint32(m, uint32(len(m)-4))
+			select {
+			case out <- m:
+			case <-ctx.Done():
+			}
+		}
+		if !p.IsMember(peer) {
+			return // removed: at once, though the connection stood before
+		}
+		select {
+		case places <- struct{}{}:
+		default:
+			answer(Reply{ReplyUnavailable, []byte("too many calls under way")})
+			continue
+		}
+		calls.Go(func() {
+			defer func() { <-places }()
+			ctx, cancel := context.WithTimeout(ctx, min(timeout, p.MaxTime))
+			defer cancel()
+			answer(p.Handler.Serve(ctx, peer, op, b[requestHead:]))
+		})
+	}
+}
+
+// Handler is what a node does for its peers.
+type Handler struct {
+	// Serve answers one call.
+	Serve func(ctx context.Context, peer string, op byte, body []byte) Reply
+	// IsMember reports whether a peer is still a member. A connection with a peer that is
+	// none ends at its next call.
+	IsMember func(peer string) bool
+	// OnDisconnect is called when a peer closed the connection on which it was called. It
+	// must not wait.
+	OnDisconnect func(peer string)
+	// MaxTime bounds one call that is served.
+	MaxTime time.Duration
+}
+
+// Peers are the calls between this node and the other members.
+type Peers struct {
+	network *Network
+	Handler
+
+	mu      sync.Mutex // guards the rest
+	clients map[string]*peerClient
+	dialing map[string]*dialing
+}
+
+func NewPeers(n *Network, h Handler) *Peers {
+	return &Peers{network: n, Handler: h, clients: make(map[string]*peerClient), dialing: make(map[string]*dialing)}
+}
+
+// dialing is a connection being made, and shared by all who want it.
+type dialing struct {
+	done   chan struct{}
+	client *peerClient
+	err    error
+}
+
+// A Conn is the connection over which this node calls a member.
+type Conn struct {
+	peers  *Peers
+	peer   string
+	client *peerClient
+}
+
+// Connect returns the connection to a member, made when there is none.
+func (p *Peers) Connect(ctx context.Context, id string) (*Conn, error) {
+	c, err := p.client(ctx, id)
+	if err != nil {
+		return nil, err
+	}
+	return &Conn{p, id, c}, nil
+}
+
+// Broken returns a channel that is closed when the connection breaks.
+func (c *Conn) Broken() <-chan struct{} { return c.client.done }
+
+// Ask makes one call: it sends a request and waits for the reply, until timeout, the
+// end of ctx, or a close of lost. After any error but ErrNotSent the peer may have
+// done what was asked.
+func (c *Conn) Ask(ctx context.Context, lost <-chan struct{}, op byte, body []byte, timeout time.Duration) (Reply, error) {
+	r, err := c.client.call(ctx, lost, op, body, timeout)
+	if err != nil && c.client.isClosed() {
+		c.peers.OnDisconnect(c.peer)
+	}
+	return r, err
+}
+
+// client returns the connection with a member, made when there is none.
+func (p *Peers) client(ctx context.Context, id string) (*peerClient, error) {
+	p.mu.Lock()
+	if c := p.clients[id]; c != nil && !c.isClosed() {
+		p.mu.Unlock()
+		return c, nil
+	}
+	d := p.dialing[id]
+	if d == nil {
+		d = &dialing{done: make(chan struct{})}
+		p.dialing[id] = d
+		go p.dial(id, d)
+	}
+	p.mu.Unlock()
+	select {
+	case <-d.done:
+		return d.client, d.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func (p *Peers) dial(id string, d *dialing) {
+	c, err := p.network.DialMember(id, ProtocolPeer, DialTimeout)
+	if err == nil {
+		d.client = newPeerClient(c)
+	}
+	d.err = err
+	p.mu.Lock()
+	if err == nil {
+		p.clients[id] = d.client
+	}
+	delete(p.dialing, id)
+	p.mu.Unlock()
+	close(d.done)
+}
+
+// Ask makes one call to a member, see Conn.Ask. The error is ErrNotSent too where there
+// is no connection.
+func (p *Peers) Ask(ctx context.Context, id string, lost <-chan struct{}, op byte, body []byte, timeout time.Duration) (Reply, error) {
+	c, err := p.Connect(ctx, id)
+	if err != nil {
+		return Reply{}, fmt.Errorf("%w: %w", ErrNotSent, err)
+	}
+	return c.Ask(ctx, lost, op, body, timeout)
+}
+
+// Close ends all connections.
+func (p *Peers) Close() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for _, c := range p.clients {
+		c.close()
+	}
+}

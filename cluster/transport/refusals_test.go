@@ -1,0 +1,67 @@
+package transport_test
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/mintmark-auth/mintmark/cluster/transport"
+)
+
+// TestRefusalsAreSummedUp: a peer that tries each second for a day is told at
+// once, and then less and less often, with nothing left out of the count.
+func TestRefusalsAreSummedUp(t *testing.T) {
+	var r transport.Refusals
+	begun := time.Unix(1_800_000_000, 0)
+	var told []time.Duration
+	counted := 0
+	const day = 24 * time.Hour
+	for at := time.Duration(0); at < day; at += time.Second {
+		source, times, tell := r.Count(fmt.Sprintf("10.0.0.1:%d", 1024+int(at.Seconds())%60000), begun.Add(at))
+		require.Equal(t, "10.0.0.1", source, "whatever the port")
+		if tell {
+			told = append(told, at)
+			counted += times
+		}
+	}
+	require.Equal(t, []time.Duration{0, 10 * time.Second, 30 * time.Second, 70 * time.Second, 150 * time.Second}, told[:5])
+	require.Len(t, told, 1+9+22, "nine pauses that double, and then once an hour")
+	require.Equal(t, int(told[len(told)-1].Seconds())+1, counted)
+
+	_, times, tell := r.Count("10.0.0.2:1", begun.Add(day))
+	require.True(t, tell, "another one is told at once")
+	require.Equal(t, 1, times)
+	_, _, tell = r.Count("10.0.0.1:1", begun.Add(day+3*time.Hour))
+	require.True(t, tell, "one that was quiet for long begins anew")
+	_, times, tell = r.Count("10.0.0.1:1", begun.Add(day+3*time.Hour+10*time.Second))
+	require.True(t, tell)
+	require.Equal(t, 1, times)
+}
+
+// TestRefusalsAreBounded: who has many addresses fills neither memory nor log, and
+// hides nobody who was there before.
+func TestRefusalsAreBounded(t *testing.T) {
+	var r transport.Refusals
+	now := time.Unix(1_800_000_000, 0)
+	_, _, tell := r.Count("10.0.0.1:1", now)
+	require.True(t, tell)
+	sources := map[string]bool{}
+	lines := 0
+	for n := range 10_000 {
+		source, _, tell := r.Count(fmt.Sprintf("[2001:db8::%x]:1", n), now)
+		sources[source] = true
+		if tell {
+			lines++
+		}
+	}
+	require.LessOrEqual(t, len(sources), 65)
+	require.LessOrEqual(t, lines, 65)
+	require.Contains(t, sources, "others")
+	source, _, tell := r.Count("10.0.0.1:1", now.Add(10*time.Second))
+	require.True(t, tell)
+	require.Equal(t, "10.0.0.1", source)
+	source, _, _ = r.Count("10.0.0.9:1", now.Add(3*time.Hour))
+	require.Equal(t, "10.0.0.9", source, "there is room again")
+}

@@ -1,0 +1,33 @@
+package cluster_test
+
+import (
+	"log/slog"
+	"net"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestUnauthenticatedFillNoLog: the port itself tells of the first only.
+func TestUnauthenticatedFillNoLog(t *testing.T) {
+	told := new(logBuffer)
+	c := networked(t, "", "n1")
+	c.Logger = slog.New(slog.NewTextHandler(told, nil))
+	n := open(t, c)
+	address := c.Network.Advertise
+	knock := func() {
+		s, err := net.Dial("tcp", address)
+		require.NoError(t, err)
+		_, _ = s.Write([]byte("GET / HTTP/1.1\r\n\r\n"))
+		_, _ = s.Read(make([]byte, 1)) // until it is turned away
+		require.NoError(t, s.Close())
+	}
+	knock()
+	require.Eventually(t, func() bool { return told.count("refused a connection") == 1 }, 10*time.Second, time.Millisecond)
+	for range 50 {
+		knock()
+	}
+	shut(t, n) // all were dealt with
+	require.Less(t, told.count("refused a connection"), 5)
+}
