@@ -240,7 +240,7 @@ func TestOpenClusterKeysRefusesBadFiles(t *testing.T) {
 	for range 32 {
 		require.NoError(t, c.AddPending(newClusterKey(t).Text()))
 	}
-	require.ErrorContains(t, c.AddPending(newClusterKey(t).Text()), "not finished")
+	require.ErrorContains(t, c.AddPending(newClusterKey(t).Text()), "unfinished")
 	require.Len(t, openKeys(t, path).StoredIDs(), 33)
 }
 
