@@ -14,14 +14,14 @@ import (
 
 // movedClock replaces the file of the program that reads the wall clock. The
 // program has no such switch of its own.
-const movedClock = `package main
+const movedClock = `package server
 
 import (
 	"os"
 	"time"
 )
 
-func wallClock() time.Time {
+func WallClock() time.Time {
 	offset, err := time.ParseDuration(os.Getenv("MINTMARK_TEST_CLOCK"))
 	if err != nil {
 		panic(err)
@@ -36,7 +36,7 @@ func buildMoved(t testing.TB) string {
 	dir := t.TempDir()
 	clock, overlay := filepath.Join(dir, "clock.go"), filepath.Join(dir, "overlay.json")
 	require.NoError(t, os.WriteFile(clock, []byte(movedClock), 0o600))
-	replaced := filepath.Join(root, "cmd", "mintmark", "clock.go")
+	replaced := filepath.Join(root, "cmd", "mintmark", "internal", "server", "clock.go")
 	require.FileExists(t, replaced)
 	text, err := json.Marshal(map[string]any{"Replace": map[string]string{replaced: clock}})
 	require.NoError(t, err)

@@ -21,10 +21,10 @@ type change struct{ file, old, new string }
 var changes = []change{
 	{"issuer/ledger/level.go", "const Level = 1", "const Level = 2"},
 	// A kind that would stop the old program is withheld.
-	{"issuer/ledger/kind.go", "KindDisconnect      Kind = 19", "KindDisconnect      Kind = 250"},
-	{"issuer/ledger/level.go", "return map[Kind]uint32{}", "return map[Kind]uint32{KindDisconnect: 2}"},
+	{"issuer/ledger/kind.go", "KindDisconnect      command.Kind = 19", "KindDisconnect      command.Kind = 250"},
+	{"issuer/ledger/level.go", "return map[command.Kind]uint32{}", "return map[command.Kind]uint32{KindDisconnect: 2}"},
 	// A rule that the old program has otherwise would make the states differ.
-	{"issuer/ledger/audit.go", "	e.Seq, e.At = m.Seq, m.At\n", "	e.Seq, e.At = m.Seq, m.At\n	if m.Level >= 2 {\n		e.Detail += \" (level 2)\"\n	}\n"},
+	{"issuer/ledger/audit.go", "	e.Seq, e.At = m.Seq, stateTime(m)\n", "	e.Seq, e.At = m.Seq, stateTime(m)\n	if m.Level >= 2 {\n		e.Detail += \" (level 2)\"\n	}\n"},
 }
 
 // The two programs.
