@@ -21,8 +21,6 @@ var planted = map[string][]patch{
 	"decided outside": {
 		{file: "cluster/command/command.go", old: "\tAgain bool\n", new: "\tAgain bool\n\tApplying bool\n"},
 		{file: "cluster/machine/state.go", old: "Again: s.Again()", new: "Applying: true, Again: s.Again()"},
-		{file: "issuer/machine.go", old: "Again: m.Again", new: "Applying: m.Applying, Again: m.Again"},
-		{file: "issuer/ledger/command.go", old: "\tAgain bool   // a", new: "\tApplying bool\n\tAgain bool   // a"},
 		{file: "issuer/ledger/exchange.go", old: "if g.Due > 0 {", new: "if g.Due > 0 && !m.Applying {"},
 	},
 	"local read": {{
