@@ -173,7 +173,7 @@ func (n *Node) reconcileAuthorities(ctx context.Context, view *memdb.Txn, all []
 // shortID is enough of a fingerprint for people.
 func shortID(id string) string { return id[:min(len(id), 12)] }
 
-// SetAuthorities replaces a list that was read.
+// setAuthorities replaces a list that was read.
 func (n *Node) setAuthorities(ctx context.Context, old []*member.Authority, list []member.Authority) error {
 	slices.SortFunc(list, func(a, b member.Authority) int { return strings.Compare(a.ID, b.ID) })
 	_, err := n.decide(ctx, &member.SetAuthorities{

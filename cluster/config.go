@@ -121,10 +121,10 @@ type hooks struct {
 	campaignInterval        time.Duration                             // instead of CampaignInterval
 	leaderLossTimeout       time.Duration                             // instead of leaderLossTimeout
 	membershipCheckInterval time.Duration                             // instead of membershipCheckInterval, between rounds
-	logHandshake            func()                                    // before the voters are greeted at a start
+	logHandshake            func()                                    // before the log handshakes with the voters at a start
 	serverRemoved           func()                                    // when a node that is removed has left raft's configuration, and not the members
 
-	bootstrap func(begins bool, silent []string) error // when all others that found the cluster were asked
+	bootstrap func(begins bool, silent []string) error // when all other initial nodes were asked
 }
 
 const minTrailingLogs = 10240

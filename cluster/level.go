@@ -48,7 +48,7 @@ func (n *Node) allowed(k command.Kind) error {
 	return e
 }
 
-// CheckLevel refuses a program that is older than the cluster its folder belongs
+// checkLevel refuses a program that is older than the cluster its folder belongs
 // to, before it takes part in anything.
 func (n *Node) checkLevel() error {
 	return n.core.CheckLevel(n.folder.PeerList.Get().Level)

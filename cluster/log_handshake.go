@@ -32,8 +32,8 @@ const (
 	verdictSize  = 1 + 8
 )
 
-// LogHandshake runs on both sides before raft gets the connection. It returns only after
-// the round of greetings at the start is over (handshakeVoters), so raft gets no
+// logHandshake runs on both sides before raft gets the connection. It returns only after
+// the round of log handshakes at the start is over (handshakeVoters), so raft gets no
 // connection before that.
 func (n *Node) logHandshake(c net.Conn, peer string, dialled bool) error {
 	if err := n.exchangePositions(c, peer, dialled); err != nil {
@@ -47,7 +47,7 @@ func (n *Node) logHandshake(c net.Conn, peer string, dialled bool) error {
 	}
 }
 
-// handshakeVoters greets every other voter once, before this node votes or takes an
+// handshakeVoters exchanges log positions with every other voter once, before this node votes or takes an
 // entry. Otherwise it would depend on the order of connections whether a rolled-back
 // node hears from a voter that remembers more before it votes. A voter that refuses
 // the connection, closes it, or does not answer in time is skipped: the cluster must

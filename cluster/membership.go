@@ -228,7 +228,7 @@ func mapped[A, B any](list []A, f func(A) B) []B {
 	return out
 }
 
-// IsMember says whether the state has a member, or the peer list while there is no
+// isMember reports whether the state has a member, or the peer list while there is no
 // state yet.
 func (n *Node) isMember(id string) bool {
 	txn := n.View()

@@ -63,7 +63,7 @@ type Node struct {
 	notify       chan bool // leadership, from raft
 
 	withdrawn             atomic.Bool           // the node stops, and has transferred leadership
-	transferFailureLogged atomic.Bool           // leadership could not be handed over before the stop, and that was said
+	transferFailureLogged atomic.Bool           // leadership could not be transferred before the stop, and that was logged
 	corrupt               atomic.Pointer[error] // what the last verification found
 
 	closing   chan struct{} // closed first: nothing new

@@ -84,8 +84,8 @@ func (n *Node) attempt(ctx context.Context, w election.Route, cmd command.Comman
 	return nil, 0, fmt.Errorf("%w: %w", ErrUnavailable, errNotLeading)
 }
 
-// errConfirmConnected says that a decision would accuse, and that it is not known whether
-// anybody still waits for it. Nothing was proposed.
+// errConfirmConnected means that a decision would report reuse, and that it is not known
+// whether the client is still connected. Nothing was proposed.
 var errConfirmConnected = errors.New("to be confirmed")
 
 // attemptLocal decides a command where the leader is this node. A re-proposal
@@ -124,8 +124,8 @@ func (n *Node) attemptLocal(ctx context.Context, cmd command.Command, id command
 	return value, index, nil
 }
 
-// reuseConfirmDelay is how long a node that is about to accuse looks whether whoever
-// made the request has gone. A process that was stopped for a while, or starved,
+// reuseConfirmDelay is for how long a node that is about to report reuse checks whether
+// the client has hung up. A process that was stopped for a while, or starved,
 // finds requests in its sockets before it finds that their clients hung up.
 const reuseConfirmDelay = 50 * time.Millisecond
 

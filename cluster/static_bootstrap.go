@@ -26,10 +26,11 @@ import (
 // majority with one other node that lacks an acknowledged command.
 //
 // So nobody begins before it has met all others. Each makes an instance id, at random
-// and kept with its log, and tells it to whoever asks; who begins writes all
-// births down. A node is let begin by those who wait as it does, or by one that
-// has begun and knows its birth: then it was there, and has lost nothing since.
-// One that has begun and knows another birth, or none, refuses it for good.
+// and kept with its log, and sends it to every node that asks. A node that begins writes
+// down the instance ids of all. A node may begin with nodes that wait too, or with one
+// that has begun and knows its instance id: then it was there, and has lost nothing
+// since. A node that has begun and knows another instance id, or none, refuses it for
+// good.
 
 // bootstrapWait is what a node has while it waits for those that found its cluster
 // with it.
@@ -170,7 +171,7 @@ func (n *Node) askInitialNode(ctx context.Context, id string) (bootstrapAnswer, 
 	return a, nil
 }
 
-// decideBootstrap says whether a node may begin: it returns all births then, and none
+// decideBootstrap decides whether a node may begin: it returns all instance ids then, and none
 // while it must wait. The error is ErrDataLost.
 func decideBootstrap(self string, instanceID []byte, all []member.Member, answers map[string]bootstrapAnswer) (map[string][]byte, error) {
 	met := map[string][]byte{self: instanceID}

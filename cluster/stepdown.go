@@ -43,10 +43,10 @@ func (n *Node) withdrawCandidacy() {
 	}
 }
 
-// ensureNewLeader waits until another node leads. raft calls leadership handed over
-// when it is given up. Whoever was to take it may hang in its disk before it has
-// counted its votes, which the others would wait for as long as for a leader that
-// died; so they are asked, one after the other, to stand instead.
+// ensureNewLeader waits until another node leads. raft calls a transfer
+// complete when leadership is given up. The target may hang in its disk before it has
+// counted its votes, and the others would wait for it as long as for a leader that
+// died; so they are asked, one after the other, to campaign instead.
 func (n *Node) ensureNewLeader(ctx context.Context) {
 	for _, id := range slices.Sorted(slices.Values(n.Voters())) {
 		if id == string(n.id) {

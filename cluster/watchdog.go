@@ -277,7 +277,7 @@ func (n *Node) suspendLeadership() {
 	}
 }
 
-// ClockVote compares the clock with the voters', by what they last said.
+// clockVote compares the clock with the voters', by what they last reported.
 func (n *Node) clockVote(voters []string) watchdog.ClockVote {
 	ids := mapped(voters, func(id string) raft.ServerID { return raft.ServerID(id) })
 	return watchdog.ClockVerdict(n.id, ids, n.clockSamples(), watchdog.ClockTolerance)

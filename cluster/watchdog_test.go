@@ -15,7 +15,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/watchdog"
 )
 
-// stepped is a wall clock that can be set, beside the time that elapses, of which
+// steppedClock is a wall clock that can be set, beside the time that elapses, of which
 // some can be made to go by at once.
 type steppedClock struct{ offset, skipped atomic.Int64 }
 

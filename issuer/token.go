@@ -19,24 +19,24 @@ import (
 // A refusal is an *oauth.Error with its error_id; oauth.ErrUnavailable says
 // that nothing could be decided; any other error is this server's fault.
 func (i *Issuer) Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error) {
-	command, parse := i.command(r)
+	cmd, parse := i.command(r)
 	if errors.Is(parse, credential.ErrUnknownKey) {
 		// Minted under a key that this node may not have heard of yet.
 		if err := i.Keyring.Reload(ctx); err != nil {
 			return oauth.TokenResponse{}, err
 		}
-		command, parse = i.command(r)
+		cmd, parse = i.command(r)
 	}
 	var outcome ledger.Outcome
 	var index uint64
 	if parse == nil {
 		var err error
-		if outcome, index, err = i.Propose(ctx, command); err != nil {
+		if outcome, index, err = i.Propose(ctx, cmd); err != nil {
 			return oauth.TokenResponse{}, err
 		}
 	} else {
 		var err error
-		if outcome, err = i.decideInvalid(ctx, command, r.Client.Secret != ""); err != nil {
+		if outcome, err = i.decideInvalid(ctx, cmd, r.Client.Secret != ""); err != nil {
 			return oauth.TokenResponse{}, err
 		}
 		if outcome.Refusal.Cause == ledger.NotACredential && errors.Is(parse, credential.ErrWrongKind) {
@@ -76,9 +76,9 @@ func (i *Issuer) decideInvalid(ctx context.Context, c command.Command, secret bo
 	return outcome, nil
 }
 
-// command is the decision that the request asks for. The error says why what
-// was presented is no credential of ours; the command then has no link, and
-// is refused.
+// command is the decision that the request asks for. The error is why the presented
+// code or token is no credential of this server; the command then has no reference to
+// one, and is refused.
 func (i *Issuer) command(r oauth.TokenRequest) (command.Command, error) {
 	ring := i.Keyring.Ring()
 	auth := ledger.ClientAuth{Client: r.Client.ID, Secret: r.Client.Secret != ""}

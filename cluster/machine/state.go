@@ -130,11 +130,11 @@ func (c *State) Preview(cmd command.Command, m command.Meta, now int64) (command
 	return d, nil
 }
 
-// Entry is one log entry given to apply.
+// Entry is one log entry given to Apply.
 type Entry struct {
 	Index    uint64 // in the log
 	Data     []byte
-	Outcomes []Outcome // set by apply, one for each command
+	Outcomes []Outcome // set by Apply, one for each command
 }
 
 // Outcome is what one command came to.
@@ -146,27 +146,27 @@ type Outcome struct {
 // Apply decides and writes the commands of some entries in one transaction.
 // An error means that the state can't be carried on: the entry is damaged, of a
 // newer version, or breaks a promise of the machine. Nothing is written then.
-func (c *State) Apply(steps []Entry) error {
+func (c *State) Apply(entries []Entry) error {
 	txn := c.db.Load().Txn(true)
 	defer txn.Abort()
 	was := ReadStatus(txn)
 	now := was
 	changed := make(map[string]struct{}, 4)
-	for i := range steps {
-		s := &steps[i]
-		if IsCheckpointEntry(s.Data) {
+	for i := range entries {
+		e := &entries[i]
+		if IsCheckpointEntry(e.Data) {
 			continue
 		}
-		cmds, err := DecodeBatch(s.Data, c.decoded[:0])
+		cmds, err := DecodeBatch(e.Data, c.decoded[:0])
 		if err != nil {
-			return fmt.Errorf("log entry %d: %w", s.Index, err)
+			return fmt.Errorf("log entry %d: %w", e.Index, err)
 		}
 		c.decoded = cmds
-		s.Outcomes = make([]Outcome, len(cmds))
+		e.Outcomes = make([]Outcome, len(cmds))
 		for j := range cmds {
-			s.Outcomes[j], err = c.applyOne(txn, &now, &cmds[j], changed)
+			e.Outcomes[j], err = c.applyOne(txn, &now, &cmds[j], changed)
 			if err != nil {
-				return fmt.Errorf("log entry %d, command %d of kind %d: %w", s.Index, j, cmds[j].Kind, err)
+				return fmt.Errorf("log entry %d, command %d of kind %d: %w", e.Index, j, cmds[j].Kind, err)
 			}
 		}
 	}
@@ -175,7 +175,7 @@ func (c *State) Apply(steps []Entry) error {
 			return fmt.Errorf("write own table: %w", err)
 		}
 	}
-	c.publish(txn, now, steps[len(steps)-1].Index)
+	c.publish(txn, now, entries[len(entries)-1].Index)
 	c.watches.fire(changed)
 	return nil
 }

@@ -13,7 +13,7 @@ import (
 	wal "github.com/hashicorp/raft-wal"
 )
 
-// summed keeps a checksum with every entry of the log on this node's disk, and
+// checksumStore keeps a checksum with every entry of the log on this node's disk, and
 // ends the process where an entry that is read does not match.
 //
 // raft-wal does not check what it reads of a sealed segment, and most bits of an

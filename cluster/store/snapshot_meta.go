@@ -55,7 +55,7 @@ func writeMetaSum(dir string) error {
 	return durable.Replace(filepath.Join(dir, metaSumFile), sum)
 }
 
-// checkWALMeta compares what raft has read with its checksum. dir is the folder of
+// checkMeta compares what raft has read with its checksum. dir is the folder of
 // the snapshot.
 func (p *Snapshots) checkMeta(m *raft.SnapshotMeta, dir string) error {
 	state, err := os.Stat(filepath.Join(dir, "state.bin"))

@@ -109,8 +109,8 @@ func (n *Network) dialSelf(timeout time.Duration) (net.Conn, error) {
 	}
 }
 
-// DialMember connects to a member and verifies its certificate. A connection for raft it
-// also greets: see Node.greet.
+// DialMember connects to a member and verifies its certificate. On a connection for
+// raft, the log handshake of package cluster follows.
 func (n *Network) DialMember(id, protocol string, timeout time.Duration) (net.Conn, error) {
 	c, err := n.Connect(id, protocol, timeout)
 	if err == nil && protocol == ProtocolRaft {

@@ -41,7 +41,7 @@ const (
 	ReplyUnknown     = 2 // body: why
 	ReplyFailed      = 3 // body: what is wrong with the request
 	ReplyNotLeading  = 4 // nothing was proposed, ask another node
-	ReplyConfirm     = 5 // nothing was proposed: the decision accuses, see Decision.ReuseDetected
+	ReplyConfirm     = 5 // nothing was proposed: the decision would report reuse, see command.Decision.ReuseDetected
 	ReplyNoMajority  = 6 // too few voters can be reached; body: who, and what to do
 )
 

@@ -7,10 +7,11 @@ import (
 	"time"
 )
 
-// refusals decides which of the connections that are refused the log tells of.
-// A peer that is misconfigured tries again each second, for days: the first is
-// told at once, and then now and then how many there were. Each address is told
-// for itself, so that a stranger who knocks all the time hides nobody's trouble.
+// refusals decides which of the refused connections are logged. A peer that is
+// misconfigured tries again each second, for days: the first refusal is logged at
+// once, and later only their number, at growing intervals. Each address is counted
+// for itself, so that an unauthenticated host that connects all the time hides no
+// member's trouble.
 type refusals struct {
 	mu      sync.Mutex
 	sources map[string]*refusedSource // by address without port

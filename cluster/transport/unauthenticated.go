@@ -18,7 +18,7 @@ type unauthenticatedConns struct {
 	conns []net.Conn // oldest first
 }
 
-// The most that strangers can make this node hold at a time.
+// Bounds of the unauthenticated connections that this node holds at a time.
 const (
 	maxHandshakes = 64
 	maxJoining    = 16

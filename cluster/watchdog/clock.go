@@ -49,7 +49,7 @@ import (
 //
 // The jumps that were accepted without confirmation add up, and 5 minutes is the
 // most that they may add up to. The sum outlives a restart (clock_start.go), and a
-// node that others vouch for takes over theirs: neither makes it smaller. An
+// node whose clock a majority confirms takes over theirs: neither makes it smaller. An
 // operator does, and so does the kernel at a start, and it fades with the drift
 // that is allowed to clocks.
 //
@@ -122,13 +122,13 @@ type Clock struct {
 	last    atomic.Pointer[clockCheck]
 
 	mu sync.Mutex // guards the rest
-	// expected is where the clock should be, firm where it would be without the jumps
+	// expected is where the clock should be, baseline where it would be without the jumps
 	// that nobody confirmed.
 	expected, baseline clockAnchor
-	// contested says that near and firm are set although the clock was not accepted
+	// contested means that expected and baseline are set although the clock was not accepted
 	// yet: other nodes stand for that time.
 	contested bool
-	jumpedBy  time.Duration // how far the clock was ahead of near when found
+	jumpedBy  time.Duration // how far the clock was ahead of expected then
 	jumpedAt  time.Duration // elapsed, when the clock jumped to its present time
 }
 
@@ -241,7 +241,7 @@ func (c *Clock) check() (int64, error) {
 	return 0, jump
 }
 
-// jumpedAgain reports whether a clock that is so far ahead of near was elsewhere when
+// jumpedAgain reports whether a clock that is so far ahead of expected was elsewhere when
 // it was found to have jumped.
 func (c *Clock) jumpedAgain(moved time.Duration) bool {
 	return (moved - c.jumpedBy).Abs() > clockJitter

@@ -62,9 +62,9 @@ var (
 type ClockEvidence struct {
 	Stamp        time.Time     // newest in the folder, zero if there is none
 	LastRun      time.Time     // when this node last ran, zero if that is not known
-	Unconfirmed  time.Duration // the sum of the jumps in ran that nobody confirmed
+	Unconfirmed  time.Duration // the sum of the jumps in LastRun that nobody confirmed
 	Trusted      bool          // nobody is to be asked
-	KernelErr    error         // why the kernel does not vouch for the clock
+	KernelErr    error         // why the kernel does not confirm the clock
 	Voters       ClockVote     // what the voters say of it
 	PriorContest ClockContest  // what they said before, zero if they did not contest it
 }

@@ -143,7 +143,7 @@ func sentTo(t testing.TB, a answer, uri string) url.Values {
 	return values
 }
 
-// names are the parameters of a query, in any order.
+// namesOf returns the parameters of a query, in any order.
 func namesOf[V any](m map[string]V) []string {
 	var list []string
 	for name := range m {

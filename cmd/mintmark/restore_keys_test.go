@@ -137,7 +137,7 @@ func TestRestoreAcrossClusterKeys(t *testing.T) {
 	})
 }
 
-// records are those of a journal by their position.
+// recordsOf returns the records of a journal by their position.
 func recordsOf(t testing.TB, h *journal.History) map[uint64]ledger.Record {
 	t.Helper()
 	all := map[uint64]ledger.Record{}

@@ -235,7 +235,7 @@ func (ts *testServer) me(token string) answer {
 	return ts.request(http.MethodGet, oauth.PathMe, "", "Authorization", "Bearer "+token)
 }
 
-// claims are those of a token, unchecked.
+// claimsOf returns the claims of a token, unchecked.
 func claimsOf(t testing.TB, token string) map[string]any {
 	t.Helper()
 	parts := strings.Split(token, ".")

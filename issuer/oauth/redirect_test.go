@@ -98,8 +98,6 @@ func TestCheckRedirectURIAsABrowserGoes(t *testing.T) {
 	}
 }
 
-// FuzzCheckRedirectURI: what is taken has a host of the characters that names and
-// addresses have, and no parameter of an answer.
 func TestSameOrigin(t *testing.T) {
 	for _, test := range []struct {
 		a, b string
@@ -127,6 +125,8 @@ func TestSameOrigin(t *testing.T) {
 	}
 }
 
+// FuzzCheckRedirectURI: what is taken has a host of the characters that names and
+// addresses have, and no parameter of an answer.
 func FuzzCheckRedirectURI(f *testing.F) {
 	f.Add("https://x.example'/cb?code=1")
 	f.Add("https://[::1]:8/cb?%63ode")

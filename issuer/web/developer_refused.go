@@ -40,7 +40,7 @@ func basis(client *ledger.Client, from string) ledger.Profile {
 	return planned(client)
 }
 
-// letGo leaves the application as it is, and forgets the changes that were
+// discardRefused leaves the application as it is, and drops the changes that were
 // refused.
 func (w *Web) discardRefused(c *request, v session, f *form, client *ledger.Client) error {
 	revision, err := strconv.ParseUint(f.get("revision"), 10, 64)

@@ -78,7 +78,7 @@ func (r *round) restart() error {
 	return nil
 }
 
-// targets say whom a fault hits.
+// A target is the nodes that a fault hits.
 type target struct {
 	name  string
 	nodes func(*round) []*node

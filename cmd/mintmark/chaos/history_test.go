@@ -79,7 +79,7 @@ func (o op) String() string {
 	return s
 }
 
-// writes reports whether the op changed the state.
+// wrote reports whether the op changed the state.
 func (o op) wrote() bool { return o.Class == ok && o.Kind != read && o.Kind != recovery }
 
 // A history is all ops, in the order in which they ended. It may be appended to

@@ -59,7 +59,7 @@ type generateOptions struct {
 	proxies           []string
 }
 
-// generated is what it made.
+// generatedCluster is what "cluster generate" wrote.
 type generatedCluster struct {
 	Out   string          `json:"out"`
 	Nodes []generatedNode `json:"nodes"`
