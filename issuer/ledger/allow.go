@@ -11,34 +11,34 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// maxGrantsPerUser bounds a user's row. No person has so many; a program that
-// abuses an account might.
+// maxGrantsPerUser bounds the size of a user's row. Only a program that abuses an
+// account reaches it.
 const maxGrantsPerUser = 10_000
 
-// maxAllowsPerDay is how often a user may allow in 24 hours, whatever the node. An
-// Allow and the exchange of its code are an event each of the audit trail, and
-// each grant has more in its life: a program with one user's session must not push
-// out of the trail what others did. No person presses a button so often; a test
-// of an application with one account may do so a thousand times.
+// maxAllowsPerDay is how often a user may allow clients within 24 hours, counted over
+// all nodes. An Allow and the exchange of its code each add an event to the audit
+// trail, and the grant adds more later: the bound prevents a program with one user's
+// session from displacing the events of others. It is high enough for an automated
+// test of an application that uses a single account.
 const maxAllowsPerDay = 2_000
 
-// Allow is the user's answer on the consent page: it makes a grant whose
-// generation 0, the authorization code, is due.
+// Allow is the user's consent (RFC 6749 §4.1.1). It creates a grant whose generation 0,
+// the authorization code, is due.
 type Allow struct {
 	Actor   Actor                      `cbor:"1,keyasint"`
-	User    string                     `cbor:"2,keyasint"` // whom the page named
+	User    string                     `cbor:"2,keyasint"` // the user whom the consent page named
 	Request oauth.AuthorizationRequest `cbor:"3,keyasint"`
 	Grant   GrantID                    `cbor:"4,keyasint"`
 	// Revision is the client's revision that the consent page showed. The command is
-	// refused if the client has another one now: the user must not allow an
-	// application whose name, website or owner changed after the page was shown.
+	// refused if the client has another revision now, since its name, website or owner
+	// may have changed after the page was shown.
 	Revision uint64 `cbor:"5,keyasint"`
 }
 
-// Kind is KindAllow.
+// Kind implements command.Command.
 func (*Allow) Kind() command.Kind { return KindAllow }
 
-// Decide checks again everything that the page was shown for.
+// Decide repeats every check that the consent page made.
 func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
@@ -93,8 +93,9 @@ func (c *Allow) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	return accept(c.outcome(g), changes...)
 }
 
-// nextAllowAt is from when on a user may allow again. The list of grants tells: it
-// is in their order, and none is swept within 24 hours of its Allow.
+// nextAllowAt returns the time from which the user may allow again. It reads the user's
+// list of grants, which is in the order of their Allows; no grant is swept within 24
+// hours of its Allow.
 func (v View) nextAllowAt(u *User) Time {
 	n := len(u.Grants) - maxAllowsPerDay
 	if n < 0 {
@@ -123,10 +124,10 @@ func scopeDetail(g *Grant) string {
 
 const trafficDays = 30
 
-// withTraffic is a copy of a legacy client that has counted one authorization, so
-// that its owner can see whether links without scope are still in use.
+// withTraffic returns a copy of a legacy client with one more authorization counted. The
+// counts tell its owner whether links without scope are still in use.
 func (c *Client) withTraffic(g *Grant, m command.Meta) *Client {
-	next := *c // not a change of the client: Last and Changed stay
+	next := *c // Last and Changed stay: traffic is not a change of the client
 	today := stateTime(m).day()
 	next.Traffic = make([]DailyTraffic, 0, len(c.Traffic)+1)
 	for _, d := range c.Traffic {
@@ -151,7 +152,8 @@ func (c *Client) withTraffic(g *Grant, m command.Meta) *Client {
 	return &next
 }
 
-// RecentTraffic adds up the authorizations of the last 30 days.
+// RecentTraffic returns the number of authorizations of the last 30 days, without and
+// with the parameter scope.
 func (c *Client) RecentTraffic(at Time) (without, with uint32) {
 	today := at.day()
 	for _, d := range c.Traffic {

@@ -7,19 +7,19 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// An Authorization is an authorization request that may be shown to its user
-// for consent: the client is approved, the redirection URI is its own, and
-// what is asked for exists and is allowed to it.
+// An Authorization is a valid authorization request, ready for the user's consent: the
+// client is approved, the redirection URI is registered, and the requested scope exists
+// and is enabled for the client.
 type Authorization struct {
 	Client      *Client
 	RedirectURI string
-	Scope       string // in the order asked, single spaces; empty when Legacy
+	Scope       string // in the order requested, single spaces; empty when Legacy
 	Legacy      bool
 	Challenge   string
 }
 
-// A Problem is why an authorization request is not one. Page says that the
-// redirection URI can't be trusted, so the user is told and nothing is
+// A Problem describes why an authorization request is refused. If Page is true, the
+// redirection URI can't be trusted: the error is shown to the user and nothing is
 // redirected (RFC 6749 §4.1.2.1).
 type Problem struct {
 	Cause Cause
@@ -27,9 +27,9 @@ type Problem struct {
 	Error oauth.Error
 }
 
-// Authorize checks an authorization request: first what decides where an
-// answer may go, then the rest, in the order in which it stands here. The
-// pages call it to know what to show; Allow calls it again to decide.
+// Authorize checks an authorization request. It first checks what determines where the
+// response goes, then the other parameters. The pages call it before they show the
+// consent page; Allow calls it again to decide.
 func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) {
 	page := func(c Cause, code oauth.Code, text string) (Authorization, *Problem) {
 		return Authorization{}, &Problem{Cause: c, Page: true, Error: oauth.Error{Code: code, Description: text}}
@@ -82,6 +82,6 @@ func (v View) Authorize(r oauth.AuthorizationRequest) (Authorization, *Problem) 
 	return a, nil
 }
 
-// scopes are the ones enabled on the client, compared literally: ORG_X on a
-// client doesn't permit asking for TEAM_X.
+// scopes returns the scopes enabled on the client. They are compared literally: ORG_X
+// on a client doesn't permit a request for TEAM_X.
 func (c *Client) scopes() scope.Set { return scope.FromClaim(strings.Join(c.Scopes, " ")) }

@@ -5,25 +5,24 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A Refusal says that a command was not accepted, and why. Code is what the
-// public is told; the rest is for the log, and for the owner who opens an
-// error_id.
+// A Refusal describes why a command was refused. Code is public; the other fields are
+// for the log, and for the client's owner who opens an error_id.
 type Refusal struct {
 	Code  oauth.Code `cbor:"1,keyasint"`
 	Cause Cause      `cbor:"2,keyasint"`
-	Field string     `cbor:"3,keyasint,omitempty"` // of a form or a file: the field at fault
-	Note  string     `cbor:"4,keyasint,omitempty"` // what is wrong with it; never a secret
+	Field string     `cbor:"3,keyasint,omitempty"` // the invalid field of a form or file
+	Note  string     `cbor:"4,keyasint,omitempty"` // what is wrong with Field; never a secret
 
-	// Named only where the client authenticated and owns the grant.
+	// The following fields are set only if the client authenticated and owns the grant.
 	Grant     GrantID `cbor:"5,keyasint,omitempty"`
 	Named     bool    `cbor:"6,keyasint,omitempty"`
-	Presented uint32  `cbor:"7,keyasint,omitempty"` // generation
-	Due       uint32  `cbor:"8,keyasint,omitempty"` // generation
-	When      Time    `cbor:"9,keyasint,omitempty"` // of what the cause speaks about
+	Presented uint32  `cbor:"7,keyasint,omitempty"` // generation of the presented credential
+	Due       uint32  `cbor:"8,keyasint,omitempty"` // generation that was due
+	When      Time    `cbor:"9,keyasint,omitempty"` // when the cause occurred, such as the end of the grant; 0 if it has no time
 }
 
-// A Cause is the exact rule that refused. The number is sealed into error
-// ids, so causes are appended and never renumbered.
+// A Cause identifies the exact rule that refused a command. The number is sealed into
+// error ids, so causes are appended and never renumbered.
 type Cause uint16
 
 // Causes.
@@ -37,7 +36,7 @@ const (
 	SecretRevoked      Cause = 4
 	PublicClientSecret Cause = 5
 	ClientDeleted      Cause = 6
-	SecretKeyDropped   Cause = 7 // wrong, or recorded under a key that was dropped
+	SecretKeyDropped   Cause = 7 // wrong, or recorded under a dropped key
 
 	// State of the client.
 	ClientPending   Cause = 10
@@ -45,9 +44,9 @@ const (
 	ClientSuspended Cause = 12
 
 	// The credential and its grant.
-	NotACredential     Cause = 20 // of this client: garbage, forged, or another client's
-	GrantGone          Cause = 21 // the grant ended long ago and was swept
-	GrantEnded         Cause = 22 // withdrawn by the user, the owner or an administrator
+	NotACredential     Cause = 20 // malformed, forged, or another client's
+	GrantGone          Cause = 21 // the grant ended and was swept
+	GrantEnded         Cause = 22 // revoked by the user, the owner or an administrator
 	GrantEndedByReuse  Cause = 23
 	CodeExpired        Cause = 24
 	RefreshIdle        Cause = 25
@@ -55,7 +54,7 @@ const (
 	CodeReused         Cause = 27
 	RefreshReused      Cause = 28
 	LaterThanDue       Cause = 29
-	WrongKind          Cause = 30 // a code where a refresh token belongs, or the reverse
+	WrongKind          Cause = 30 // a code presented as a refresh token, or the reverse
 	KeyNotRecorded     Cause = 31
 	RedirectMismatch   Cause = 32
 	VerifierMissing    Cause = 33
@@ -63,8 +62,8 @@ const (
 	VerifierUnexpected Cause = 35
 	UserDisabled       Cause = 36
 	UserDeleted        Cause = 37
-	Reauthorized       Cause = 38 // a legacy grant, replaced as its user allowed scopes
-	SecondFastForward  Cause = 39 // a second one later than due, after one restore
+	Reauthorized       Cause = 38 // a legacy grant, replaced when its user allowed scopes
+	SecondFastForward  Cause = 39 // a second refresh token later than the one due, after the same restore
 
 	// Scope.
 	ScopeUnknown Cause = 50
@@ -87,13 +86,13 @@ const (
 	Undecided               Cause = 72
 	ServerFailed            Cause = 73
 
-	// People, settings and everything that is managed.
+	// Users, settings and management.
 	NotSignedIn          Cause = 80
 	NotAllowed           Cause = 81
 	NotFound             Cause = 82
 	AlreadyExists        Cause = 83
 	BadField             Cause = 84
-	Conflict             Cause = 85 // the row changed since it was looked at
+	Conflict             Cause = 85 // the row changed after the sender read it
 	WrongState           Cause = 86
 	TooManySecrets       Cause = 87
 	LastSecret           Cause = 88
@@ -104,24 +103,24 @@ const (
 	KeyTooYoung          Cause = 93
 	KeyInUse             Cause = 94
 	PublicClientNoSecret Cause = 96 // a public client has no secrets
-	NotRestored          Cause = 97 // a Replay without a BeginRestore
+	NotRestored          Cause = 97 // a Replay without a BeginRestore before it
 	ClusterKeyNotStored  Cause = 98
-	KeyringDiffers       Cause = 99  // from the keys that a Rewrap lists
-	SealedUnderOtherKey  Cause = 100 // a key under another cluster key than the keyring's
+	KeyringDiffers       Cause = 99  // the keyring differs from the keys that a Rewrap lists
+	SealedUnderOtherKey  Cause = 100 // a key is sealed under another cluster key than the keyring
 	ReplayTooLate        Cause = 101
 	TooManyClients       Cause = 102
-	OwnAccount           Cause = 103 // an administrator's
-	TooManyAllows        Cause = 104 // of a user within a day
+	OwnAccount           Cause = 103 // an administrator's own account
+	TooManyAllows        Cause = 104 // by one user within 24 hours
 	Throttled            Cause = 105
 	NoSuchUser           Cause = 106
 	PasswordWrong        Cause = 107
 	UpstreamRefused      Cause = 108 // the provider refused the sign-in, or its answer is not valid
-	SignInTooOld         Cause = 109 // the act needs a sign-in within ReauthenticateAfter
+	SignInTooOld         Cause = 109 // the action needs a sign-in within ReauthenticateAfter
 	OtherPerson          Cause = 110 // the provider signed in a person other than the session's user
 )
 
-// sentences are for people who manage a client: exact, and without a value
-// that a stranger chose.
+// sentences describe each cause to people who manage a client. They are exact, and
+// contain no value that an unauthenticated sender chose.
 var sentences = map[Cause]string{
 	UnknownClient:           "there is no client with this client_id",
 	SecretMissing:           "the client is confidential and sent no client_secret",
@@ -202,7 +201,7 @@ var sentences = map[Cause]string{
 	SealedUnderOtherKey:     "the key is sealed under another cluster key than the keyring is",
 }
 
-// String is the cause in words, fit for the client's owner.
+// String describes the cause, for the client's owner.
 func (c Cause) String() string {
 	if s, ok := sentences[c]; ok {
 		return s
@@ -214,8 +213,8 @@ func refuse(code oauth.Code, cause Cause) command.Decision {
 	return command.Decision{Outcome: Outcome{Refusal: &Refusal{Code: code, Cause: cause}}}
 }
 
-// deny refuses a management command; these answer no protocol request, so
-// the code is invalid_request throughout and Cause tells them apart.
+// deny refuses a management command. Management answers no protocol request, so the code
+// is always invalid_request and only Cause differs.
 func deny(cause Cause) command.Decision { return refuse(oauth.InvalidRequest, cause) }
 
 func badField(field, note string) command.Decision {

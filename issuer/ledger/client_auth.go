@@ -7,22 +7,22 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A ClientAuth is what a client presented to authenticate (RFC 6749 §2.3.1). A
-// secret arrives as its digest under every credential key that the node has
-// opened, normally one.
+// A ClientAuth is what a client presented to authenticate (RFC 6749 §2.3.1). A secret is
+// represented by its digest under every credential key that the node has opened, normally
+// one.
 type ClientAuth struct {
 	Client  string   `cbor:"1,keyasint"`
-	Secret  bool     `cbor:"2,keyasint,omitempty"` // one was presented
+	Secret  bool     `cbor:"2,keyasint,omitempty"` // whether a secret was presented
 	Digests []Digest `cbor:"3,keyasint,omitempty"`
 }
 
-// A Digest of a secret under one credential key.
+// A Digest is the digest of a secret under one credential key.
 type Digest struct {
 	Key uint32   `cbor:"1,keyasint"`
 	MAC [32]byte `cbor:"2,keyasint"`
 }
 
-// authentication is a client that proved who it is, and by which secret.
+// An authentication is an authenticated client and the secret that it used.
 type authentication struct {
 	client *Client
 	secret int // index in client.Secrets; -1 for a public client
@@ -31,23 +31,23 @@ type authentication struct {
 // bySecret reports whether the client authenticated by one of its secrets.
 func (a authentication) bySecret() bool { return a.client != nil && a.secret >= 0 }
 
-// confirmFresh marks a refusal to be decided again on a fresh view, since this node's view
-// may be behind.
+// confirmFresh marks a refusal to be confirmed on an up-to-date view, since this node's
+// view may be stale.
 func (a authentication) confirmFresh(d command.Decision) command.Decision {
 	d.ConfirmFresh, d.Authenticated = outcome(d).Refusal != nil && len(d.Changes) == 0, a.bySecret()
 	return d
 }
 
-// authenticate finds the client and checks its proof. Every failure is told
-// as one invalid_client; only the sealed cause tells them apart.
+// authenticate finds the client and verifies its secret. Every failure is reported as
+// invalid_client; only the sealed cause distinguishes them.
 //
-// again is true where the node could not compute the digest that matters:
-// the secret was made under a key that the node has not opened yet. A key that
-// was dropped nobody opens any more: the secrets under it are gone with it.
+// again is true if the node could not compute the digest that decides, because the secret
+// is recorded under a key that the node has not opened yet. Secrets under a dropped key
+// can never be verified again.
 func (v View) authenticate(p ClientAuth) (a authentication, cause Cause, again bool) {
 	c := v.Client(p.Client)
 	if c == nil || c.State == Deleted {
-		p.matches(&Secret{}) // the same work as for a wrong secret
+		p.matches(&Secret{}) // takes the same time as a wrong secret
 		if c == nil {
 			return a, UnknownClient, false
 		}
@@ -93,10 +93,10 @@ func (p ClientAuth) matches(s *Secret) (known, match bool) {
 
 const minute = Time(60_000)
 
-// recordUse is the change that records the use of a secret, to the minute. It
-// rides on commands that are logged anyway. A secret that is recorded under
-// another credential key than the active one is recorded anew under that, as
-// the presented secret proves what it is: so the older key can go in time.
+// recordUse returns the change that records the use of a secret, to the minute. It is
+// part of commands that are logged anyway. A secret recorded under another credential key
+// than the active one is recorded again under the active key, so that the older key can
+// be dropped in time.
 func (a authentication) recordUse(v View, m command.Meta, p ClientAuth) []command.Change {
 	if a.secret < 0 {
 		return nil
@@ -111,14 +111,14 @@ func (a authentication) recordUse(v View, m command.Meta, p ClientAuth) []comman
 	if ok {
 		s.Key, s.Digest = anew.Key, anew.MAC
 	}
-	next := *a.client // not a change of the client: Last and Changed stay
+	next := *a.client // Last and Changed stay: a use is not a change of the client
 	next.Secrets = slices.Clone(a.client.Secrets)
 	next.Secrets[a.secret] = s
 	return []command.Change{put(TableClients, &next)}
 }
 
-// activeDigest is the digest of the presented secret under the active key, where
-// that is not what s has already.
+// activeDigest returns the digest of the presented secret under the active key, if s is
+// not recorded under that key already.
 func (p ClientAuth) activeDigest(v View, s *Secret) (Digest, bool) {
 	active := v.ActiveKey(ForCredentials)
 	if active == nil || s.Key == active.Number {

@@ -6,8 +6,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A NewSecret is a client secret that was just generated or imported, as its
-// digest.
+// A NewSecret is the digest of a client secret that was just generated or imported.
 type NewSecret struct {
 	ID     string   `cbor:"1,keyasint"`
 	Key    uint32   `cbor:"2,keyasint"`
@@ -19,19 +18,19 @@ func (n NewSecret) at(t Time) Secret {
 	return Secret{ID: n.ID, Key: n.Key, Digest: n.Digest, Tail: n.Tail, Created: t}
 }
 
-// CreateClient registers a client. It is pending until an administrator has
+// CreateClient registers a client. The client is pending until an administrator has
 // reviewed it (service document, section 2.1).
 type CreateClient struct {
 	Actor   Actor      `cbor:"1,keyasint"`
 	ID      string     `cbor:"2,keyasint"`
-	Owner   string     `cbor:"3,keyasint"` // a user's id; of an operator's choosing, else the actor's own
+	Owner   string     `cbor:"3,keyasint"` // a user's id; only an operator may name another user
 	Type    ClientType `cbor:"4,keyasint"`
 	Profile Profile    `cbor:"5,keyasint"`
 	Secret  *NewSecret `cbor:"6,keyasint,omitempty"` // the first secret of a confidential client
-	Logo    []byte     `cbor:"7,keyasint,omitempty"` // the picture that Profile.Logo is the digest of
+	Logo    []byte     `cbor:"7,keyasint,omitempty"` // the picture whose digest is Profile.Logo
 }
 
-// Kind is KindCreateClient.
+// Kind implements command.Command.
 func (*CreateClient) Kind() command.Kind { return KindCreateClient }
 
 // Decide checks every field and the owner.

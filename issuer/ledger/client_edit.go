@@ -8,26 +8,26 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// EditClient changes what a review looks at. The owner's edit of an approved
-// client is split: what narrows is immediate, what widens or renames waits as
-// a proposed revision. An operator's edit is immediate.
+// EditClient changes the reviewed part of a client. The owner's edit of an approved
+// client is split: whatever narrows access takes effect at once, whatever widens access or
+// renames becomes a proposed revision. An operator's edit takes effect at once.
 type EditClient struct {
 	Actor    Actor   `cbor:"1,keyasint"`
 	ID       string  `cbor:"2,keyasint"`
-	Revision uint64  `cbor:"3,keyasint"` // the one the form was shown for
+	Revision uint64  `cbor:"3,keyasint"` // the revision that the form showed
 	Profile  Profile `cbor:"4,keyasint"`
-	// Confirm is the answer to ConfirmMigration: select the scopes of a
-	// legacy client although requests still come without scope.
+	// Confirm answers ConfirmMigration: scopes of a legacy client are selected although
+	// requests still arrive without scope.
 	Confirm bool `cbor:"5,keyasint,omitempty"`
-	// Logo is the picture that Profile.Logo is the digest of. It may be left out
-	// where the state has it.
+	// Logo is the picture whose digest is Profile.Logo. It may be nil if the state has
+	// that picture.
 	Logo []byte `cbor:"6,keyasint,omitempty"`
 }
 
-// Kind is KindEditClient.
+// Kind implements command.Command.
 func (*EditClient) Kind() command.Kind { return KindEditClient }
 
-// Decide takes the paths of PRODUCT's "Client states" and "Legacy clients".
+// Decide follows PRODUCT, "Client states" and "Legacy clients".
 func (c *EditClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
@@ -64,8 +64,8 @@ func (c *EditClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		if unscoped, _ := old.RecentTraffic(stateTime(m)); unscoped > 0 && !c.Confirm {
 			return deny(ConfirmMigration)
 		}
-		// The first selection narrows a client that had no limits, so it
-		// needs no review.
+		// The first selection narrows a client that had no limits, so it needs no
+		// review.
 		next.Legacy, kind = false, EventScopesSelected
 		next.Scopes = p.Scopes
 	}
@@ -94,9 +94,9 @@ func (c *EditClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: kind, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: next.editDetail(old, kind)}))...)
 }
 
-// editDetail returns the detail of the event of an edit. For an edit that is in force, that
-// is the scopes of c. For a proposal, it is the names of the fields that differ from
-// old, and the scopes that c would have.
+// editDetail returns the detail of an edit's event: the scopes of c if the edit is in
+// force; for a proposal, the names of the fields that differ from old and the proposed
+// scopes.
 func (c *Client) editDetail(old *Client, kind EventKind) string {
 	if kind != EventClientProposed {
 		return strings.Join(c.Scopes, " ")
@@ -108,15 +108,15 @@ func (c *Client) editDetail(old *Client, kind EventKind) string {
 	return strings.Join(fields, ", ") + "; scopes " + list(c.Proposed.Scopes)
 }
 
-// fieldWords are the fields of a Difference in words that a sentence can hold.
+// fieldWords maps the field of a Difference to its name in prose.
 var fieldWords = map[string]string{
 	"name": "name", "purpose": "purpose", "website": "website", "logo": "logo",
 	"redirect_uris": "redirection URIs", "scopes": "scopes",
 }
 
-// narrowTo takes away at once the scopes and redirection URIs that p lacks.
-// Where p keeps none of them, what replaces them waits, and they stay until
-// then: a client has at least one of each and stays live while an edit waits.
+// narrowTo removes the scopes and redirection URIs that p lacks. If p keeps none of them,
+// they stay until the replacement has been reviewed: a client always has at least one of
+// each and stays usable while an edit awaits review.
 func (c *Client) narrowTo(p Profile) {
 	c.Scopes = orElse(intersect(c.Scopes, p.Scopes), c.Scopes)
 	c.RedirectURIs = orElse(intersect(c.RedirectURIs, p.RedirectURIs), c.RedirectURIs)

@@ -9,9 +9,9 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// checkProfile validates a profile that a user filled in, and returns it with its scopes
-// in the order of the catalogue. scopes is the least number of scopes: 0 for a legacy
-// client that has not selected any yet.
+// checkProfile validates a profile that a user submitted, and returns it with its scopes
+// in catalogue order. scopes is the minimum number of scopes: 0 for a legacy client that
+// has not selected any yet.
 func (v View) checkProfile(p Profile, t ClientType, scopes int) (Profile, *Refusal) {
 	if faults := v.ProfileFaults(&p, t, scopes); len(faults) > 0 {
 		return p, faults[0]
@@ -21,8 +21,8 @@ func (v View) checkProfile(p Profile, t ClientType, scopes int) (Profile, *Refus
 	return p, nil
 }
 
-// ProfileFaults returns everything that is wrong with a profile, so that a page can
-// show all of it at once. A command is refused with the first fault only.
+// ProfileFaults returns every fault of a profile, so that a page can show them all at
+// once. A command reports only the first fault.
 func (v View) ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 	var faults []*Refusal
 	bad := func(field, note string) {
@@ -61,8 +61,8 @@ func (v View) ProfileFaults(p *Profile, t ClientType, scopes int) []*Refusal {
 	return faults
 }
 
-// isOwn reports whether a redirection URI leads to this service itself. Where the
-// port of a registered one is free, only a request shows whether it does.
+// isOwn reports whether a redirection URI points to this service itself. If a registered
+// URI leaves the port free (RFC 8252 §7.3), only the request's URI can tell.
 func (v View) isOwn(uri string) bool {
 	own := v.Settings()
 	return oauth.SameOrigin(uri, own.BaseURL) || oauth.SameOrigin(uri, own.AppURL)
@@ -73,7 +73,7 @@ func (p *Profile) set() (scope.Set, error) {
 	return set, err
 }
 
-// subtract are the members of a that b does not have.
+// subtract returns the members of a that are not in b.
 func subtract(a, b []string) []string {
 	var rest []string
 	for _, s := range a {
@@ -84,10 +84,10 @@ func subtract(a, b []string) []string {
 	return rest
 }
 
-// intersect are the members of a that b has too.
+// intersect returns the members of a that are also in b.
 func intersect(a, b []string) []string { return subtract(a, subtract(a, b)) }
 
-// orElse is list, or other where it is empty.
+// orElse returns list, or other if list is empty.
 func orElse(list, other []string) []string {
 	if len(list) == 0 {
 		return other

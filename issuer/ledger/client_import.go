@@ -9,10 +9,9 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// ImportClient makes a client as an operator declares it: a legacy client
-// from before scopes, or a fixture. An existing client of the same id is
-// changed to what is declared, unless the same declaration was applied
-// before: what happened to the client since then stays.
+// ImportClient creates a client that an operator declares: a legacy client from before
+// scopes, or a fixture. An existing client with the same id is changed to the declaration,
+// unless the same declaration was applied before; then later changes of the client stay.
 type ImportClient struct {
 	ID      string      `cbor:"1,keyasint"`
 	Owner   string      `cbor:"2,keyasint"`
@@ -22,15 +21,15 @@ type ImportClient struct {
 	Profile Profile     `cbor:"6,keyasint"`
 	Secrets []NewSecret `cbor:"7,keyasint,omitempty"`
 	Revoked []NewSecret `cbor:"8,keyasint,omitempty"`
-	// Declared has keyed digests of the declaration, the newest key first: one
-	// that was applied under any of them is not applied again.
+	// Declared has keyed digests of the declaration, under the newest key first. A
+	// declaration that was applied under any of them is not applied again.
 	Declared []string `cbor:"9,keyasint,omitempty"`
 }
 
-// Kind is KindImportClient.
+// Kind implements command.Command.
 func (*ImportClient) Kind() command.Kind { return KindImportClient }
 
-// Decide checks the same fields and limits as CreateClient.
+// Decide checks the same fields and limits as CreateClient does.
 func (c *ImportClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	old := v.Client(c.ID)
@@ -70,7 +69,7 @@ func (c *ImportClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventClientImported, Actor: Operator, Client: c.ID, User: c.Owner}))
 }
 
-// newest is the digest to keep of a declaration, "" for what was not declared.
+// newest returns the digest to store for a declaration, or "" if there is none.
 func newest(declared []string) string {
 	if len(declared) == 0 {
 		return ""
@@ -116,8 +115,8 @@ func (c *ImportClient) check(v View, old *Client) *Refusal {
 	return nil
 }
 
-// secrets are the declared ones. A secret that is there already keeps its id
-// and its history; one that is not declared is revoked.
+// secrets returns the declared secrets. A secret that exists already keeps its id and its
+// history; one that is not declared is revoked.
 func (c *ImportClient) secrets(old []Secret, m command.Meta) []Secret {
 	known := func(n NewSecret) Secret {
 		for _, s := range old {

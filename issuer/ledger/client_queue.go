@@ -6,14 +6,14 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// AwaitsReview reports whether an administrator has something to decide: a client
-// that nobody has looked at, or a proposed revision of one.
+// AwaitsReview reports whether an administrator has to review c: it is pending, or has a
+// proposed revision.
 func (c *Client) AwaitsReview() bool {
 	return c.State == Pending || c.Proposed != nil && c.State != Deleted
 }
 
-// queue keeps since when c waits. An edit while it waits does not put it behind
-// others.
+// queue sets when c began to wait for a review. An edit while c waits doesn't move it
+// behind other clients.
 func (c *Client) queue(old *Client, m command.Meta) {
 	switch {
 	case !c.AwaitsReview():
@@ -25,8 +25,8 @@ func (c *Client) queue(old *Client, m command.Meta) {
 	}
 }
 
-// WaitingSince is since when c has waited for a review. Of a client that was last
-// changed by older rules, it is when that was.
+// WaitingSince returns when c began to wait for a review. For a row that was written
+// before Waiting existed, it is the time of the last change.
 func (c *Client) WaitingSince() Time {
 	if c.Waiting == 0 {
 		return c.Changed
@@ -34,7 +34,7 @@ func (c *Client) WaitingSince() Time {
 	return c.Waiting
 }
 
-// waitingKey is for the index: oldest first, nothing for who does not wait.
+// waitingKey is the index key: oldest first, none for a client that doesn't wait.
 func (c *Client) waitingKey() []string {
 	if !c.AwaitsReview() {
 		return nil

@@ -8,11 +8,11 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A Verdict is an administrator's decision about a client.
+// A Verdict is an administrator's decision on a client.
 type Verdict string
 
-// Verdicts. Approve and Reject answer a pending client or a proposed
-// revision; Suspend and Resume stop and restart an approved one.
+// Verdicts. Approve and Reject decide on a pending client or a proposed revision; Suspend
+// and Resume apply to an approved client.
 const (
 	Approve Verdict = "approve"
 	Reject  Verdict = "reject"
@@ -25,16 +25,16 @@ type ReviewClient struct {
 	Actor   Actor   `cbor:"1,keyasint"`
 	ID      string  `cbor:"2,keyasint"`
 	Verdict Verdict `cbor:"3,keyasint"`
-	Reason  string  `cbor:"4,keyasint,omitempty"` // required to reject
-	// Revision is what the administrator looked at, so that two reviewers or
-	// a repeated command can't undo each other.
+	Reason  string  `cbor:"4,keyasint,omitempty"` // required for Reject
+	// Revision is the revision that the administrator saw. It prevents two reviewers,
+	// or a repeated command, from undoing one another.
 	Revision uint64 `cbor:"5,keyasint"`
 }
 
-// Kind is KindReviewClient.
+// Kind implements command.Command.
 func (*ReviewClient) Kind() command.Kind { return KindReviewClient }
 
-// Decide walks one edge of the state diagram.
+// Decide follows one transition between client states.
 func (c *ReviewClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identifyAdministrator(c.Actor, m)
@@ -79,8 +79,9 @@ func (c *ReviewClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventClientReviewed, Actor: who.name(), Client: c.ID, User: old.Owner, Detail: c.detail()}))
 }
 
-// reason is what the client then has. That of a suspension stays until it ends:
-// what is said meanwhile of an edit is in Client.Refused and in the audit trail.
+// reason returns the new Client.Reason. The reason of a suspension stays until the
+// suspension ends; the reason for refusing a revision meanwhile is in Client.Refused and
+// in the audit trail.
 func (c *ReviewClient) reason(old *Client) string {
 	if old.State == Suspended && c.Verdict != Resume {
 		return old.Reason
@@ -88,7 +89,7 @@ func (c *ReviewClient) reason(old *Client) string {
 	return c.Reason
 }
 
-// reviewReason is between a verdict and its reason in the detail of an event.
+// reviewReason separates a verdict from its reason in an event's detail.
 const reviewReason = ": "
 
 func (c *ReviewClient) detail() string {
@@ -98,27 +99,26 @@ func (c *ReviewClient) detail() string {
 	return string(c.Verdict) + reviewReason + c.Reason
 }
 
-// Review returns the verdict of an EventClientReviewed and the reason, which may be "".
+// Review returns the verdict of an EventClientReviewed and its reason, which may be "".
 func (e *Event) Review() (verdict Verdict, reason string) {
 	text, reason, _ := strings.Cut(e.Detail, reviewReason)
 	return Verdict(text), reason
 }
 
-// DeleteClient ends a client and all its grants. The row stays as a
-// tombstone: it is one row, whatever hangs on it, and the id is not given to
-// anybody else.
+// DeleteClient deletes a client and so ends all its grants. The row stays as a tombstone:
+// the command writes one row however many grants there are, and the id is never reused.
 type DeleteClient struct {
 	Actor Actor  `cbor:"1,keyasint"`
 	ID    string `cbor:"2,keyasint"`
-	// Revision is the client's revision that the reviewer saw. The review is refused
-	// if the client has another one now. 0 accepts any.
+	// Revision is the client's revision that the administrator saw. The command is
+	// refused if the client has another revision now. 0 matches any.
 	Revision uint64 `cbor:"3,keyasint,omitempty"`
 }
 
-// Kind is KindDeleteClient.
+// Kind implements command.Command.
 func (*DeleteClient) Kind() command.Kind { return KindDeleteClient }
 
-// Decide accepts a client that is deleted already.
+// Decide also accepts a client that is deleted already.
 func (c *DeleteClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identify(c.Actor, m)

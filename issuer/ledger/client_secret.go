@@ -8,24 +8,24 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// maxRevokedSecrets is how many revoked secrets a client's row remembers, so
-// that its owner can be told which one an application still sends.
+// maxRevokedSecrets is the number of revoked secrets that a client's row keeps, so that
+// its owner can learn which of them an application still sends.
 const maxRevokedSecrets = 8
 
-// AddSecret adds a second secret beside the one in use; both work (service
-// document, section 5.4).
+// AddSecret adds a second secret; the existing one stays valid (service document,
+// section 5.4).
 type AddSecret struct {
 	Actor  Actor     `cbor:"1,keyasint"`
 	Client string    `cbor:"2,keyasint"`
 	Secret NewSecret `cbor:"3,keyasint"`
-	// After is the id of the newest secret when the owner's page was shown, "" for
-	// none. The command is refused if another secret is the newest now. So a form that
-	// is sent twice makes no second secret, and doesn't make the first one again after
-	// it was revoked and removed from the row. An operator's command doesn't check it.
+	// After is the id of the newest secret when the owner's page was rendered, "" if
+	// there was none. The command is refused if another secret is the newest now, so
+	// that a form that is sent twice adds one secret only, even after that secret was
+	// revoked and removed from the row. It is not checked for an operator.
 	After string `cbor:"4,keyasint,omitempty"`
 }
 
-// Kind is KindAddSecret.
+// Kind implements command.Command.
 func (*AddSecret) Kind() command.Kind { return KindAddSecret }
 
 // Decide refuses a third active secret.
@@ -55,18 +55,18 @@ func (c *AddSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventSecretAdded, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret.ID}))
 }
 
-// RevokeSecret ends a secret. It takes effect before the answer is sent.
+// RevokeSecret revokes a secret. The revocation takes effect before the response is sent.
 type RevokeSecret struct {
 	Actor  Actor  `cbor:"1,keyasint"`
 	Client string `cbor:"2,keyasint"`
-	Secret string `cbor:"3,keyasint"` // its id
+	Secret string `cbor:"3,keyasint"` // the secret's id
 }
 
-// Kind is KindRevokeSecret.
+// Kind implements command.Command.
 func (*RevokeSecret) Kind() command.Kind { return KindRevokeSecret }
 
-// Decide refuses to revoke the last active secret: it is replaced, not
-// revoked, or the application could never ask for anything again.
+// Decide refuses to revoke the last active secret, since the application could not
+// authenticate any more; it must be replaced first.
 func (c *RevokeSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	old, who, refused, ok := v.managedClient(c.Actor, c.Client, m)
@@ -90,7 +90,7 @@ func (c *RevokeSecret) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventSecretRevoked, Actor: who.name(), Client: old.ID, User: old.Owner, Detail: c.Secret}))
 }
 
-// revokeSecrets revokes all secrets of the client that are active.
+// revokeSecrets revokes all active secrets of the client.
 func (c *Client) revokeSecrets(at Time) {
 	c.Secrets = slices.Clone(c.Secrets)
 	for i := range c.Secrets {
@@ -101,7 +101,7 @@ func (c *Client) revokeSecrets(at Time) {
 	c.forgetOldSecrets()
 }
 
-// managedClient is a client that the actor may manage.
+// managedClient returns a client that the actor may manage.
 func (v View) managedClient(a Actor, id string, m command.Meta) (*Client, caller, command.Decision, bool) {
 	who, cause := v.identify(a, m)
 	if cause != NoCause {
@@ -115,8 +115,7 @@ func (v View) managedClient(a Actor, id string, m command.Meta) (*Client, caller
 }
 
 // NewestSecret returns the id of the secret that was added last, active or revoked, or
-// "". A secret that was the newest once and was followed by another never becomes the
-// newest again.
+// "". Once another secret was added, an older one never becomes the newest again.
 func (c *Client) NewestSecret() string {
 	if len(c.Secrets) == 0 {
 		return ""
@@ -124,7 +123,7 @@ func (c *Client) NewestSecret() string {
 	return c.Secrets[len(c.Secrets)-1].ID
 }
 
-// SecretOf returns the secret with an id, or nil if the row doesn't have it (any more).
+// SecretOf returns the secret with an id, or nil if the row doesn't have it.
 func (c *Client) SecretOf(id string) *Secret {
 	if i := c.secretIndex(id); i >= 0 {
 		return &c.Secrets[i]
@@ -136,7 +135,7 @@ func (c *Client) secretIndex(id string) int {
 	return slices.IndexFunc(c.Secrets, func(s Secret) bool { return s.ID == id })
 }
 
-// forgetOldSecrets drops the oldest revoked secrets; c.Secrets must be c's own.
+// forgetOldSecrets removes the oldest revoked secrets. c must own the slice c.Secrets.
 func (c *Client) forgetOldSecrets() {
 	surplus := len(c.Secrets) - c.ActiveSecrets() - maxRevokedSecrets
 	c.Secrets = slices.DeleteFunc(c.Secrets, func(s Secret) bool {

@@ -6,14 +6,14 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// MaxClientsPerUser is how many clients people may have made or taken over, deleted
-// ones included: a program that abuses an account must not fill the state. An
-// operator may give them more.
+// MaxClientsPerUser is the number of clients that a user may have created or taken over,
+// deleted ones included. It prevents a program that abuses an account from filling the
+// state. Operators are not bound by it.
 const MaxClientsPerUser = 1000
 
-// OfferOf is the offer of a client that can still be accepted, nil otherwise. One
-// that came out of a backup can't: whether it was withdrawn since is not known. Nor
-// can that of an owner who may do nothing any more.
+// OfferOf returns the offer of a client if it can be accepted, and otherwise nil. An offer
+// that came out of a backup can't, since it may have been withdrawn after the backup, nor
+// can an offer by an owner who is disabled or deleted.
 func (v View) OfferOf(c *Client) *Offer {
 	if c.Offer == nil || v.Restore().covers(c.Offer.CreatedSeq) || v.User(c.Owner).inactiveCause() != NoCause {
 		return nil
@@ -21,7 +21,7 @@ func (v View) OfferOf(c *Client) *Offer {
 	return c.Offer
 }
 
-// offeredTo is for the index.
+// offeredTo is the index key.
 func (c *Client) offeredTo() []string {
 	if c.Offer == nil {
 		return nil
@@ -32,7 +32,7 @@ func (c *Client) offeredTo() []string {
 // setOwner makes another user the owner of c, and ends its Offer.
 func (c *Client) setOwner(user string) { c.Owner, c.Offer = user, nil }
 
-// atClientLimit reports whether a user has as many clients as people may have.
+// atClientLimit reports whether a user has MaxClientsPerUser clients.
 func (v View) atClientLimit(user string) bool {
 	n := 0
 	for range v.ClientsOf(user) {
@@ -43,18 +43,17 @@ func (v View) atClientLimit(user string) bool {
 	return false
 }
 
-// OfferClient has the owner name another user, who may take the client over. A
-// later offer replaces it.
+// OfferClient offers a client to another user. It replaces an earlier offer.
 type OfferClient struct {
 	Actor    Actor  `cbor:"1,keyasint"`
 	ID       string `cbor:"2,keyasint"`
 	Username string `cbor:"3,keyasint"`
 }
 
-// Kind is KindOfferClient.
+// Kind implements command.Command.
 func (*OfferClient) Kind() command.Kind { return KindOfferClient }
 
-// Decide changes nothing but the offer: the client goes on as it is.
+// Decide changes only the offer; the client stays usable.
 func (c *OfferClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	old, who, refused, ok := v.managedClient(c.Actor, c.ID, m)
@@ -79,22 +78,22 @@ func (c *OfferClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventClientOffered, Actor: who.name(), Client: c.ID, User: newOwner.ID}))
 }
 
-// AcceptClient takes an offered client over.
+// AcceptClient transfers an offered client to the user who accepts it.
 type AcceptClient struct {
 	Actor Actor  `cbor:"1,keyasint"`
 	ID    string `cbor:"2,keyasint"`
-	// Revision is what the new owner looked at: nobody takes over what was
-	// changed under their eyes.
+	// Revision is the revision that the new owner saw. The command is refused if the
+	// client has changed since.
 	Revision uint64 `cbor:"3,keyasint"`
-	// RevokeSecrets revokes all secrets of the client, since the owner before and
-	// everybody who operated the client know them. The new owner makes a new one.
+	// RevokeSecrets revokes all secrets of the client, which the previous owner and
+	// everybody who operated the client know. The new owner then adds a new one.
 	RevokeSecrets bool `cbor:"4,keyasint,omitempty"`
 }
 
-// Kind is KindAcceptClient.
+// Kind implements command.Command.
 func (*AcceptClient) Kind() command.Kind { return KindAcceptClient }
 
-// Decide is for the user whom the offer names, and for nobody else.
+// Decide accepts only the user whom the offer names.
 func (c *AcceptClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, old, cause := v.offeredClient(c.Actor, c.ID, m)
@@ -104,7 +103,7 @@ func (c *AcceptClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case who.owns(old.Owner) && c.RevokeSecrets && old.ActiveSecrets() > 0 && old.Last != m.ID:
 		return deny(Conflict) // the user became the owner by another command, which revoked no secrets
 	case who.owns(old.Owner):
-		return accept(Outcome{ID: c.ID}) // what was asked for is so
+		return accept(Outcome{ID: c.ID}) // already transferred
 	}
 	o := v.OfferOf(old)
 	switch {
@@ -118,18 +117,17 @@ func (c *AcceptClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	return accept(Outcome{ID: c.ID}, old.transfer(who, who.user.ID, c.RevokeSecrets, m)...)
 }
 
-// DeclineClient ends an offer: by the user it names, or by the owner, who
+// DeclineClient ends an offer: the user whom it names declines it, or the owner
 // withdraws it.
 type DeclineClient struct {
 	Actor Actor  `cbor:"1,keyasint"`
 	ID    string `cbor:"2,keyasint"`
 }
 
-// Kind is KindDeclineClient.
+// Kind implements command.Command.
 func (*DeclineClient) Kind() command.Kind { return KindDeclineClient }
 
-// Decide accepts an offer of the owner's that has ended: what was asked for is
-// so.
+// Decide accepts the owner's command also after the offer has ended.
 func (c *DeclineClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, old, cause := v.offeredClient(c.Actor, c.ID, m)
@@ -153,14 +151,15 @@ func (c *DeclineClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision 
 		event(m, Event{Kind: EventOfferEnded, Actor: who.name(), Client: c.ID, User: o.To, Detail: detail}))
 }
 
-// offeredClient is a live client and the person who asks for it, who need not own it.
+// offeredClient returns a live client and the user who sent the command, who may be
+// somebody other than its owner.
 func (v View) offeredClient(a Actor, id string, m command.Meta) (caller, *Client, Cause) {
 	who, cause := v.identify(a, m)
 	switch c := v.Client(id); {
 	case cause != NoCause:
 		return who, nil, cause
 	case who.user == nil:
-		return who, nil, NotAllowed // an operator transfers at once
+		return who, nil, NotAllowed // operators use TransferClient
 	case c == nil || c.State == Deleted:
 		return who, nil, NotFound
 	default:
@@ -168,18 +167,18 @@ func (v View) offeredClient(a Actor, id string, m command.Meta) (caller, *Client
 	}
 }
 
-// TransferClient has an administrator give a client to another user at once.
+// TransferClient transfers a client to another user at once, by an administrator.
 type TransferClient struct {
 	Actor    Actor  `cbor:"1,keyasint"`
 	ID       string `cbor:"2,keyasint"`
 	Username string `cbor:"3,keyasint"`
-	Revision uint64 `cbor:"4,keyasint"` // what the administrator looked at
+	Revision uint64 `cbor:"4,keyasint"` // the revision that the administrator saw
 }
 
-// Kind is KindTransferClient.
+// Kind implements command.Command.
 func (*TransferClient) Kind() command.Kind { return KindTransferClient }
 
-// Decide asks neither of the two owners.
+// Decide needs the consent of neither owner.
 func (c *TransferClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identifyAdministrator(c.Actor, m)
@@ -196,7 +195,7 @@ func (c *TransferClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision
 	case newOwner.inactiveCause() != NoCause:
 		return badField("username", "is not a user here")
 	case newOwner.ID == old.Owner:
-		return accept(Outcome{ID: c.ID}) // what was asked for is so
+		return accept(Outcome{ID: c.ID}) // already transferred
 	case old.Revision != c.Revision:
 		return deny(Conflict)
 	case !who.fresh(m):
@@ -205,8 +204,8 @@ func (c *TransferClient) Decide(txn *memdb.Txn, m command.Meta) command.Decision
 	return accept(Outcome{ID: c.ID}, old.transfer(who, newOwner.ID, false, m)...)
 }
 
-// transfer counts as a revision, so that what the former owner or a reviewer had
-// before their eyes is looked at again.
+// transfer increments Revision, so that a form which the former owner or a reviewer still
+// has open is refused.
 func (c *Client) transfer(who caller, to string, revokeSecrets bool, m command.Meta) []command.Change {
 	next := c.changed(m)
 	next.Revision++

@@ -7,27 +7,27 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// Connected says how many users a client is connected to.
+// Connected describes the users who are connected to a client.
 type Connected struct {
 	Users     int
 	Grants    int
-	Refreshed Time // when any of them was last exchanged or refreshed, 0 for never
+	Refreshed Time // time of the last exchange or refresh of any grant, 0 if there was none
 	Recent    []ConnectedUser
 }
 
-// A ConnectedUser is one of them, with all grants as one.
+// A ConnectedUser is one user of a client, with all grants taken together.
 type ConnectedUser struct {
 	User      string // id
-	Since     Time   // of the first grant that lives
-	Refreshed Time   // 0 for never
-	Legacy    bool   // one of the grants has no limits
-	Profile   bool   // one of the grants lets the client see who it is
+	Since     Time   // creation of the oldest live grant
+	Refreshed Time   // 0 if never
+	Legacy    bool   // at least one grant has no limits
+	Profile   bool   // at least one grant lets the client read the user's profile
 }
 
-// Connected counts the users who have a live grant for a client, and names those
-// of them that were refreshed last. It walks the table of users and looks at
-// every grant there is, as neither has an index by client: about two seconds for a
-// million grants. Never on a request's path: whoever shows it keeps the answer.
+// Connected counts the users who have a live grant for a client, and returns those with
+// the latest refreshes. Neither users nor grants are indexed by client, so it walks all
+// users and reads every grant: about two seconds for a million grants. It must not run
+// for each request; callers cache the result.
 func (v View) Connected(client string, at Time, recent int) Connected {
 	var all Connected
 	settings := v.Settings()
@@ -48,8 +48,8 @@ func (v View) Connected(client string, at Time, recent int) Connected {
 	return all
 }
 
-// ConnectedAs is how a client is connected to a user, false for not at all. It
-// looks at that user's grants only.
+// ConnectedAs returns how a client is connected to a user, and whether it is. It reads
+// that user's grants only.
 func (v View) ConnectedAs(user, client string, at Time) (ConnectedUser, bool) {
 	u := v.User(user)
 	if u == nil {

@@ -1,19 +1,19 @@
 package ledger
 
-// A key that leaked and was dropped takes with it what was recorded under it. The
-// rows stay as they were: whoever lists them asks here.
+// Dropping a leaked key invalidates everything that was recorded under it. The rows don't
+// change; the functions below tell what is invalid.
 
-// KeyDropped reports whether a secret that nobody has revoked counts no more.
+// KeyDropped reports whether an active secret is invalid because its key was dropped.
 func (v View) KeyDropped(s *Secret) bool { return s.Active() && !v.keyKnown(s.Key) }
 
-// A DroppedSecret is one that went with a key.
+// A DroppedSecret is a secret that became invalid with its key.
 type DroppedSecret struct {
 	Client string
-	Secret string // its id
+	Secret string // the secret's id
 }
 
-// DroppedSecrets are the secrets that went with a credential key, by client. It walks the
-// table of clients.
+// DroppedSecrets returns the secrets recorded under a credential key, by client. It walks
+// the table of clients.
 func (v View) DroppedSecrets(number uint32) (all []DroppedSecret) {
 	for c := range v.Clients() {
 		if c.State == Deleted {
@@ -28,8 +28,9 @@ func (v View) DroppedSecrets(number uint32) (all []DroppedSecret) {
 	return all
 }
 
-// GrantUnredeemable is GrantEnded, and says KeyNotRecorded of a grant whose due credential
-// went with its key. Its access tokens are accepted until they expire.
+// GrantUnredeemable returns GrantEnded's cause, or KeyNotRecorded for a live grant whose
+// due credential's key was dropped. Access tokens of such a grant are accepted until they
+// expire.
 func (v View) GrantUnredeemable(g *Grant) Cause {
 	if cause := v.GrantEnded(g.ID); cause != NoCause {
 		return cause
@@ -40,8 +41,9 @@ func (v View) GrantUnredeemable(g *Grant) Cause {
 	return NoCause
 }
 
-// redeemable says whether some credential of a grant may still be accepted, as far
-// as its key goes: that of another one may be after a restore.
+// redeemable reports whether the key of some credential that the grant may still accept
+// is known. After a restore, a fast-forward may accept a credential under another key than
+// the recorded one.
 func (v View) redeemable(g *Grant) bool {
 	if v.keyKnown(g.Key) {
 		return true

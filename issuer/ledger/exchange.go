@@ -12,23 +12,23 @@ import (
 // Exchange redeems an authorization code (RFC 6749 §4.1.3).
 type Exchange struct {
 	ClientAuth ClientAuth     `cbor:"1,keyasint"`
-	Credential *CredentialRef `cbor:"2,keyasint,omitempty"` // nil: what was presented is no code of ours
+	Credential *CredentialRef `cbor:"2,keyasint,omitempty"` // nil if the presented value is no authorization code of this server
 	// Redirect is the SHA-256 of redirect_uri.
 	Redirect [32]byte `cbor:"3,keyasint"`
-	// Challenge is the code_challenge that the code_verifier yields (RFC 7636
-	// §4.6), so that the verifier itself stays out of the log. It is
-	// BadVerifier for one that no challenge can have come from.
+	// Challenge is the code_challenge computed from the code_verifier (RFC 7636 §4.6),
+	// so that the verifier itself doesn't enter the log. It is BadVerifier for a
+	// malformed verifier.
 	Challenge string `cbor:"4,keyasint,omitempty"`
 }
 
-// BadVerifier stands for a code_verifier outside RFC 7636 §4.1. It equals no
+// BadVerifier represents a code_verifier that violates RFC 7636 §4.1. It matches no
 // challenge.
 const BadVerifier = "-"
 
-// Kind is KindExchange.
+// Kind implements command.Command.
 func (*Exchange) Kind() command.Kind { return KindExchange }
 
-// Decide runs the proofs, then the rules of the chain.
+// Decide authenticates the client, then checks the code.
 func (c *Exchange) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	r, refused, ok := beginRedemption(v, m, c.ClientAuth, c.Credential)
@@ -40,7 +40,7 @@ func (c *Exchange) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	}
 	g := r.grant
 	if r.decided() {
-		return r.issue(g, g.Scope, false) // the same command again: the same answer
+		return r.issue(g, g.Scope, false) // the same command again
 	}
 	if d, moved := r.outcomeUnknown(c.Credential); moved {
 		return d
@@ -61,15 +61,15 @@ func (c *Exchange) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	return r.issue(next, next.Scope, false, append(changes, r.endLegacy(m)...)...)
 }
 
-// checkCodeBinding are the ones a code needs beside its client: the redirection URI of
-// the authorization request (RFC 6749 §4.1.3) and PKCE (RFC 7636 §4.6).
+// checkCodeBinding verifies the redirection URI of the authorization request (RFC 6749
+// §4.1.3) and PKCE (RFC 7636 §4.6).
 func (c *Exchange) checkCodeBinding(r redemption) (command.Decision, bool) {
 	g := r.grant
 	switch {
 	case c.Redirect != g.Redirect:
 		return r.refuse(oauth.InvalidGrant, RedirectMismatch, c.Credential, 0), false
 	case g.Challenge == "" && c.Challenge != "":
-		// RFC 9700 §4.8.2: else an attacker could strip the challenge.
+		// Otherwise an attacker could strip the challenge (RFC 9700 §4.8.2).
 		return r.refuse(oauth.InvalidRequest, VerifierUnexpected, c.Credential, 0), false
 	case g.Challenge != "" && c.Challenge == "":
 		return r.refuse(oauth.InvalidGrant, VerifierMissing, c.Credential, 0), false
@@ -79,8 +79,8 @@ func (c *Exchange) checkCodeBinding(r redemption) (command.Decision, bool) {
 	return command.Decision{}, true
 }
 
-// endLegacy ends the user's older grants without limits for this client, as
-// the user has now authorized it with scopes (service document, section 9).
+// endLegacy ends the user's older grants without limits for this client, since the user
+// has now authorized it with scopes (service document, section 9).
 func (r redemption) endLegacy(m command.Meta) []command.Change {
 	if r.grant.Legacy || !r.auth.client.WasLegacy || r.user.revokedBefore(r.grant.Client).Legacy >= r.grant.CreatedSeq {
 		return nil

@@ -1,13 +1,13 @@
 package ledger
 
-// An Explanation is an error_id, opened: the refusal that was sealed in it.
+// An Explanation is the refusal that was sealed in an error_id.
 type Explanation struct {
-	Client [16]byte // digest of the id of the client that was refused
+	Client [16]byte // digest of the id of the refused client
 	Cause  Cause
-	At     Time // of the refusal
+	At     Time // when the request was refused
 
-	Named          bool // the client authenticated and owns the grant; else the rest is empty
+	Named          bool // the client authenticated and owns the grant; otherwise the fields below are empty
 	Grant          GrantID
 	Presented, Due uint32 // generations
-	When           Time   // of what the cause speaks about; 0 where it names no time
+	When           Time   // when the cause occurred; 0 if it has no time
 }

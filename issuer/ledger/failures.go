@@ -15,8 +15,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// FailureCounts are the failures to authenticate that a node has counted. Users and
-// Clients have only ids that exist.
+// FailureCounts are the failed authentications that a node has counted. Users and Clients
+// have only ids that exist.
 type FailureCounts struct {
 	SignIns         int64
 	Users           map[string]int64 // the SignIns of each user, by id
@@ -24,27 +24,27 @@ type FailureCounts struct {
 	Clients         map[string]int64 // the Authentications of each client, by id
 }
 
-// How many accounts are kept, of each kind of failure. The accounts with the most
-// failures are kept; the failures of the others count in the total.
+// How many accounts are listed for each kind of failure. Those with the most failures are
+// listed; the failures of the others count only in the total.
 const (
 	maxReported = 50  // in a ReportFailures
 	maxTallied  = 100 // in a FailureReport
 	maxNamed    = 10  // in the event
 )
 
-// failureGrace is how long after the end of an hour reports of it are accepted. Then
-// they are summed in one event. Later reports are refused, so there is no second event
-// of the same hour.
+// failureGrace is how long after the end of an hour its reports are accepted. Then they
+// are summed in one event; later reports are refused, so that there is no second event
+// for the same hour.
 const failureGrace = 5 * time.Minute
 
-// Failures are the failures of one kind.
+// Failures counts the failures of one kind.
 type Failures struct {
 	Total    int64             `cbor:"1,keyasint"`
 	Accounts []AccountFailures `cbor:"2,keyasint,omitempty"` // in descending order of Count
-	More     bool              `cbor:"3,keyasint,omitempty"` // more accounts had failures than Accounts has
+	More     bool              `cbor:"3,keyasint,omitempty"` // Accounts is incomplete
 }
 
-// AccountFailures are the failures of one kind at one account.
+// AccountFailures counts the failures of one kind at one account.
 type AccountFailures struct {
 	ID    string `cbor:"1,keyasint"`
 	Count int64  `cbor:"2,keyasint"`
@@ -55,8 +55,8 @@ func failuresOf(total int64, accounts map[string]int64) Failures {
 	return f.with(accounts, maxReported)
 }
 
-// with adds the failures at accounts, and keeps the accounts with the most failures. It
-// leaves the total alone.
+// with returns f with the failures at accounts added, listing the accounts with the most
+// failures. The total doesn't change.
 func (f Failures) with(accounts map[string]int64, most int) Failures {
 	all := maps.Clone(accounts)
 	if all == nil {
@@ -76,7 +76,7 @@ func (f Failures) with(accounts map[string]int64, most int) Failures {
 	return f
 }
 
-// plus returns the sum of f and g, with at most that many accounts.
+// plus returns the sum of f and g, listing at most that many accounts.
 func (f Failures) plus(g Failures, most int) Failures {
 	accounts := make(map[string]int64, len(g.Accounts))
 	for _, a := range g.Accounts {
@@ -87,8 +87,7 @@ func (f Failures) plus(g Failures, most int) Failures {
 	return f.with(accounts, most)
 }
 
-// known returns f without the accounts that don't exist. Their failures stay in the
-// total.
+// known returns f without accounts that don't exist. Their failures stay in the total.
 func (f Failures) known(exists func(id string) bool) Failures {
 	var kept []AccountFailures
 	for _, a := range f.Accounts[:min(len(f.Accounts), maxReported)] {
@@ -100,7 +99,7 @@ func (f Failures) known(exists func(id string) bool) Failures {
 	return f
 }
 
-// text returns a sentence such as
+// text returns a summary such as
 // "214 failed sign-ins on 3 accounts: u-1 200, u-2 13, u-3 1".
 func (f *Failures) text(one, many, account, accounts string) string {
 	count := func(n int64, one, many string) string {
@@ -123,10 +122,10 @@ func (f *Failures) text(one, many, account, accounts string) string {
 	return text + " on " + on + ": " + strings.Join(named, ", ")
 }
 
-// A FailureReport is the sum of the failures that one node has reported for one hour.
+// A FailureReport is the sum of the failures that one node reported for one hour.
 type FailureReport struct {
-	ID              string     `cbor:"1,keyasint"` // failureReportID, whose order is that of the hours
-	Hour            int64      `cbor:"2,keyasint"` // HourOf the failures
+	ID              string     `cbor:"1,keyasint"` // see failureReportID; ordered by hour
+	Hour            int64      `cbor:"2,keyasint"` // see HourOf
 	SignIns         Failures   `cbor:"3,keyasint"`
 	Authentications Failures   `cbor:"4,keyasint"`
 	Last            command.ID `cbor:"5,keyasint"`
@@ -135,14 +134,14 @@ type FailureReport struct {
 // HourOf returns the number of full hours (UTC) between the Unix epoch and t.
 func HourOf(t Time) int64 { return t.Unix() / 3600 }
 
-// hourOver returns when the failures of an hour may be summed.
+// hourOver returns the time from which the failures of an hour may be summed.
 func hourOver(hour int64) Time { return Time((hour + 1) * 3600 * 1000).Add(failureGrace) }
 
 func failureReportID(hour int64, node string) string {
 	return hex.EncodeToString(binary.BigEndian.AppendUint64(nil, uint64(hour))) + "/" + node
 }
 
-// FailureHours returns the hours whose reports are due to be summed at a time.
+// FailureHours returns the hours whose reports may be summed at a time.
 func (v View) FailureHours(at Time) (hours []int64) {
 	for r := range rowsFrom[FailureReport](v, TableFailures, "") {
 		if at < hourOver(r.Hour) {
@@ -155,7 +154,7 @@ func (v View) FailureHours(at Time) (hours []int64) {
 	return hours
 }
 
-// ReportFailures adds the failures that a node has counted to its report of an hour.
+// ReportFailures adds failures that a node has counted to its report of an hour.
 type ReportFailures struct {
 	Node            string   `cbor:"1,keyasint"`
 	Hour            int64    `cbor:"2,keyasint"`
@@ -163,8 +162,8 @@ type ReportFailures struct {
 	Authentications Failures `cbor:"4,keyasint"`
 }
 
-// NewReportFailures makes a report of a node's counts, with at most maxReported
-// accounts of each kind.
+// NewReportFailures returns a report of a node's counts, with at most maxReported accounts
+// of each kind.
 func NewReportFailures(node string, hour int64, c FailureCounts) *ReportFailures {
 	return &ReportFailures{
 		Node: node, Hour: hour,
@@ -172,11 +171,11 @@ func NewReportFailures(node string, hour int64, c FailureCounts) *ReportFailures
 	}
 }
 
-// Kind is KindReportFailures.
+// Kind implements command.Command.
 func (*ReportFailures) Kind() command.Kind { return KindReportFailures }
 
 // Decide refuses a report of an hour that may have been summed already. The node then
-// reports the failures for the present hour.
+// reports the failures for the current hour.
 func (c *ReportFailures) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	switch {
@@ -199,16 +198,15 @@ func (c *ReportFailures) Decide(txn *memdb.Txn, m command.Meta) command.Decision
 	return accept(Outcome{ID: r.ID}, put(TableFailures, &r))
 }
 
-// SumFailures replaces all reports of an hour by one event.
+// SumFailures replaces all reports of an hour with one event.
 type SumFailures struct {
 	Hour int64 `cbor:"1,keyasint"`
 }
 
-// Kind is KindSumFailures.
+// Kind implements command.Command.
 func (*SumFailures) Kind() command.Kind { return KindSumFailures }
 
-// Decide changes nothing if there are no reports of the hour: another leader may have
-// summed them.
+// Decide changes nothing if the hour has no reports: another leader may have summed them.
 func (c *SumFailures) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	if stateTime(m) < hourOver(c.Hour) {

@@ -8,24 +8,24 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A fast-forward moves a chain forward to a refresh token that is later than the one
-// that is due. A backup knows an older generation than the client holds, and
-// without the fast-forward every user would have to allow every client again. It is
-// open once for each grant and restore: whoever presents another later token
-// shows that two parties hold tokens of the chain.
+// A fast-forward accepts a refresh token that is later than the one due. After a restore,
+// the state knows an older generation than the client does; without the fast-forward every
+// user would have to allow every client again. Each grant has one fast-forward for each
+// restore: a second later token proves that two parties have tokens of the chain.
 //
-// What it can't tell apart is who comes first. A thief with an old token that
-// is still later than the backup fast-forwards as well as the client does; the client
-// then comes second, and the grant ends.
+// The fast-forward can't identify the party that presents its token first. A thief with an
+// old token that is still later than the backup can use it as well as the client can; the
+// client then comes second, and the grant ends.
 
-// fastForwardable says whether the restore's one fast-forward was made for the grant at all.
+// fastForwardable reports whether l qualifies for a fast-forward, whether or not the
+// grant has used its own already.
 func (r redemption) fastForwardable(l *CredentialRef) (*Restore, bool) {
 	restore := r.v.Restore()
 	return restore, restore.covers(r.grant.CreatedSeq) && l.Generation > r.grant.Due && l.Generation < math.MaxUint32
 }
 
-// mayFastForward reports whether the fast-forward of l is open. It has then certainly not
-// been made, so that a command proposed again may make it.
+// mayFastForward reports whether l may be accepted by a fast-forward. The grant's
+// fast-forward is then certainly unused, so a command that is proposed again may use it.
 func (r redemption) mayFastForward(l *CredentialRef) bool {
 	restore, ok := r.fastForwardable(l)
 	return ok && r.grant.FastForwarded != restore.Count
@@ -39,7 +39,7 @@ func (c *Refresh) fastForward(r redemption, narrowed string, cause Cause) comman
 		return r.refuse(oauth.InvalidGrant, LaterThanDue, c.Credential, 0)
 	}
 	if !r.v.keyKnown(c.Credential.Key) {
-		// As in fresh. Before the alarm: a key that leaked ends no grant.
+		// Checked before reuse is detected: a token under a leaked key must not end the grant.
 		return r.refuse(oauth.InvalidGrant, KeyNotRecorded, c.Credential, 0)
 	}
 	if g.FastForwarded == restore.Count {
@@ -59,10 +59,10 @@ func (c *Refresh) fastForward(r redemption, narrowed string, cause Cause) comman
 	return r.issue(next, narrowed, false, changes...)
 }
 
-// keyKnown reports whether credentials made under a key are still verified.
+// keyKnown reports whether credentials made under a key can still be verified.
 func (v View) keyKnown(number uint32) bool {
 	if k := v.ActiveKey(ForCredentials); k != nil && k.Number == number {
-		return true // as nearly always
+		return true // the usual case
 	}
 	for k := range v.Keys() {
 		if k.Purpose == ForCredentials && k.Number == number {

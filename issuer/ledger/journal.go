@@ -4,13 +4,13 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// JournalRecord says what a command took away, so that a restore of an older backup
-// can be followed by a Replay of it. It is nil for all but a few commands; an
-// ordinary refresh costs a comparison. v is the state that d was decided on,
-// before its changes are written.
+// JournalRecord returns what a command took away, so that a restore of an older backup
+// can be followed by a Replay of it. It returns nil for most commands; for an ordinary
+// refresh it costs one comparison. v is the state that d was decided on, before its
+// changes are written.
 //
-// It reads rows and not commands, so that a new command that takes something
-// away is in the journal without having been thought of here.
+// It compares rows and ignores the kind of the command, so that a new command that takes
+// something away is journaled without a change here.
 func JournalRecord(v View, c command.Command, d command.Decision, m command.Meta) *Record {
 	if len(d.Changes) == 0 {
 		return nil
@@ -18,7 +18,7 @@ func JournalRecord(v View, c command.Command, d command.Decision, m command.Meta
 	if outcome(d).Refusal == nil {
 		switch c := c.(type) {
 		case *Refresh, *Allow, *TouchSession, *Sweep:
-			return nil // they only give, or remove what has no effect
+			return nil // these only give access, or remove rows without effect
 		case *Replay:
 			return c.journal(v, m)
 		}
@@ -40,7 +40,7 @@ func JournalRecord(v View, c command.Command, d command.Decision, m command.Meta
 	return &Record{Seq: m.Seq, At: stateTime(m), Actor: actor, Effects: effects}
 }
 
-// effects adds those of one change.
+// effects appends the effects of one change.
 func (v View) effects(to []Effect, c *command.Change, emergency bool) []Effect {
 	switch row := c.Row.(type) {
 	case *Grant:
@@ -60,7 +60,7 @@ func (v View) effects(to []Effect, c *command.Change, emergency bool) []Effect {
 			return userEffects(to, before, row)
 		}
 	case *Client:
-		// A use of a secret and a count of traffic leave Last.
+		// Recording a use of a secret or traffic doesn't change Last.
 		if before := v.Client(row.ID); before != nil && before.State != Deleted && before.Last != row.Last {
 			return clientEffects(to, before, row)
 		}
@@ -85,7 +85,7 @@ func userEffects(to []Effect, before, after *User) []Effect {
 	switch {
 	case after.Disabled && !before.Disabled:
 		addPerson(EffectUserDisabled)
-		sessions, grants = false, false // it ends both
+		sessions, grants = false, false // deletion ends both
 	case before.Disabled && !after.Disabled:
 		addPerson(EffectUserEnabled)
 	}
@@ -133,7 +133,7 @@ func clientEffects(to []Effect, before, after *Client) []Effect {
 	if len(subtract(before.RedirectURIs, after.RedirectURIs))+len(subtract(before.Scopes, after.Scopes)) > 0 {
 		to = append(to, Effect{Kind: EffectClientNarrowed, Client: after.ID, URIs: after.RedirectURIs, Scopes: after.Scopes})
 	}
-	// Revoked ones first: at no time are more active than are allowed.
+	// Revocations come first, so that there are never more active secrets than allowed.
 	for i := range before.Secrets {
 		if s := &before.Secrets[i]; s.Active() && !after.active(s.ID) {
 			to = append(to, Effect{Kind: EffectSecretRevoked, Client: after.ID, ID: s.ID})
@@ -147,20 +147,20 @@ func clientEffects(to []Effect, before, after *Client) []Effect {
 	return to
 }
 
-// stateJournaled reports whether a client's change of state is in the journal.
-// An approval is not: it was given to a profile that an older state may not
-// have, so an administrator looks again. To go on after a suspension is.
+// stateJournaled reports whether a client's change of state is journaled. An approval is
+// not: it was given to a profile that an older state may not have, so an administrator
+// reviews again. A resumption after a suspension is.
 func stateJournaled(before, after ClientState) bool {
 	switch after {
 	case Approved:
 		return before == Suspended
 	case Pending:
-		return before != Rejected // an edit after a review; neither may be used
+		return before != Rejected // an edit after a review; the client is unusable in both states
 	}
 	return true
 }
 
-// active reports whether c has an active secret of an id.
+// active reports whether c has an active secret with an id.
 func (c *Client) active(secret string) bool {
 	i := c.secretIndex(secret)
 	return i >= 0 && c.Secrets[i].Active()
@@ -174,7 +174,7 @@ func (v View) keyEffects(to []Effect, row *Key, dropped, emergency bool) []Effec
 	case before == nil:
 		return append(to, Effect{Kind: EffectKeyAdded, Key: row})
 	case before.State == KeyAnnounced && row.State == KeyActive:
-		return append(to, Effect{Kind: EffectKeyActivated, ID: row.ID}) // which retires the one before
+		return append(to, Effect{Kind: EffectKeyActivated, ID: row.ID}) // this also retires the previous key
 	case before.SealedUnder != row.SealedUnder:
 		sealed := SealedKey{ID: row.ID, Sealed: row.Sealed}
 		if n := len(to); n > 0 && to[n-1].Kind == EffectRewrapped {

@@ -8,34 +8,34 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A Purpose is what a key is for.
+// A Purpose is what a key is used for.
 type Purpose string
 
 // Purposes.
 const (
-	ForSigning     Purpose = "signing"    // access tokens; its public half is in the JWKS
+	ForSigning     Purpose = "signing"    // access tokens; the public half is in the JWKS
 	ForCredentials Purpose = "credential" // codes, refresh tokens, digests of secrets, error ids
 )
 
-// A KeyState is a stage of a key's life: announced → active → retiring → gone.
-// A key that is gone has no row.
+// A KeyState is a stage in the life of a key: announced → active → retiring → removed. A
+// removed key has no row.
 type KeyState string
 
 // Key states.
 const (
 	KeyAnnounced KeyState = "announced" // published, not used yet
-	KeyActive    KeyState = "active"    // minted with
-	KeyRetiring  KeyState = "retiring"  // verified with
+	KeyActive    KeyState = "active"    // used to mint
+	KeyRetiring  KeyState = "retiring"  // used to verify only
 )
 
-// A Key is a row of the keyring. Its private part is sealed under the cluster
-// key, which is in no row.
+// A Key is a row of the keyring. Its private part is sealed under the cluster key, which
+// no row contains.
 type Key struct {
 	ID        string   `cbor:"1,keyasint"` // the RFC 7638 thumbprint of a signing key; "c1", "c2" … of credential keys
 	Purpose   Purpose  `cbor:"2,keyasint"`
-	Number    uint32   `cbor:"3,keyasint,omitempty"` // of a credential key, as credentials carry it
-	Algorithm string   `cbor:"4,keyasint,omitempty"` // of a signing key
-	Public    []byte   `cbor:"5,keyasint,omitempty"` // JWK of a signing key
+	Number    uint32   `cbor:"3,keyasint,omitempty"` // credential key only: the number that credentials carry
+	Algorithm string   `cbor:"4,keyasint,omitempty"` // signing key only
+	Public    []byte   `cbor:"5,keyasint,omitempty"` // signing key only: its JWK (RFC 7517)
 	Sealed    []byte   `cbor:"6,keyasint"`
 	State     KeyState `cbor:"7,keyasint"`
 
@@ -44,24 +44,24 @@ type Key struct {
 	Retired   Time       `cbor:"10,keyasint,omitempty"`
 	Last      command.ID `cbor:"11,keyasint"`
 
-	SealedUnder string `cbor:"12,keyasint,omitempty"` // the public id of the cluster key that Sealed is sealed under
+	SealedUnder string `cbor:"12,keyasint,omitempty"` // public id of the cluster key that Sealed is sealed under
 
-	// PropagatedAt is when every verifier knows a signing key that was announced. It is set
-	// at the announcement, from the longest max-age that the JWKS had promised until
-	// then: caches keep the key set that long even if the setting is shortened.
+	// PropagatedAt is when every verifier knows an announced signing key. It is set at
+	// the announcement, from the longest max-age that the JWKS had promised until then:
+	// caches keep the key set that long even if the setting is shortened.
 	PropagatedAt Time `cbor:"13,keyasint,omitempty"`
-	// HighestNumber is the greatest number that a credential key had which is gone,
-	// where that is greater than those of the keyring: no number is used twice.
+	// HighestNumber is the highest number of a removed credential key, if that is higher
+	// than every number in the keyring. Numbers are never reused.
 	HighestNumber uint32 `cbor:"14,keyasint,omitempty"`
 }
 
-// tokenOverlap is how long a retired signing key stays: the life of an access
-// token, and a minute for clocks that differ.
+// tokenOverlap is how long a retired signing key stays in the JWKS: the lifetime of an
+// access token plus a minute for clock skew.
 const tokenOverlap = (1800 + 60) * time.Second
 
-// NextStep is the earliest time at which the keyring's published half may
-// change; Cache-Control of the JWKS never promises longer. ok is false where
-// nothing is under way.
+// NextStep returns the earliest time at which the published part of the keyring may
+// change. The Cache-Control of the JWKS never promises longer. ok is false if no change is
+// pending.
 func (v View) NextStep() (at Time, ok bool) {
 	s := v.Settings()
 	for k := range v.Keys() {
@@ -75,7 +75,7 @@ func (v View) NextStep() (at Time, ok bool) {
 	return at, ok
 }
 
-// Due is when the key may take its next step.
+// Due returns when the key may take its next step.
 func (k *Key) Due(s *Settings) Time {
 	switch {
 	case k.State == KeyAnnounced && k.PropagatedAt > 0:
@@ -87,21 +87,21 @@ func (k *Key) Due(s *Settings) Time {
 	case k.Purpose == ForSigning:
 		return k.Retired.Add(tokenOverlap)
 	}
-	// A credential key verifies until one greatest grant lifetime after it
-	// last minted, so that reuse of any earlier credential is recognised.
+	// A credential key verifies for GrantAbsolute after it last minted, so that reuse of
+	// any earlier credential is detected.
 	return k.Retired.Add(s.GrantAbsolute)
 }
 
-// AddKey announces a key that the leader has made and sealed. The first of a
-// purpose is active at once: nobody can have cached a keyring without it.
+// AddKey announces a key that the leader has generated and sealed. The first key of a
+// purpose becomes active at once, since no verifier can have cached a key set without it.
 type AddKey struct {
 	Key Key `cbor:"1,keyasint"`
 }
 
-// Kind is KindAddKey.
+// Kind implements command.Command.
 func (*AddKey) Kind() command.Kind { return KindAddKey }
 
-// Decide refuses a second announced key of one purpose.
+// Decide refuses a second announced key with the same purpose.
 func (c *AddKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	k := c.Key
@@ -118,12 +118,12 @@ func (c *AddKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		return deny(WrongState)
 	}
 	if under := v.SealedUnder(); under != "" && k.SealedUnder != under {
-		return deny(SealedUnderOtherKey) // a Rewrap came between
+		return deny(SealedUnderOtherKey) // a Rewrap was applied in between
 	}
 	if k.Purpose == ForCredentials {
 		for other := range v.Keys() {
 			if other.Purpose == ForCredentials && max(other.Number, other.HighestNumber) >= k.Number {
-				return deny(Conflict) // numbers rise, so that none is ever used twice
+				return deny(Conflict) // numbers increase, so that none is ever reused
 			}
 		}
 	}
@@ -139,22 +139,20 @@ func (c *AddKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventKeyAdded, Actor: Operator, Detail: k.ID}))
 }
 
-// ActivateKey makes an announced key the one to mint with; the active one
-// retires.
+// ActivateKey makes an announced key the active one; the previous key retires.
 type ActivateKey struct {
 	ID string `cbor:"1,keyasint"`
-	// Voters are the nodes that the leader saw as voters: each must have
-	// opened the key.
+	// Voters are the voters that the leader knows. Each must have opened the key.
 	Voters []string `cbor:"2,keyasint"`
-	// Emergency skips the wait of two JWKS max-ages: verifiers that have not
-	// fetched the key yet will refuse its tokens for a while.
+	// Emergency skips the wait for key sets to propagate. Verifiers that have not fetched
+	// the key yet refuse its tokens for a while.
 	Emergency bool `cbor:"3,keyasint,omitempty"`
 }
 
-// Kind is KindActivateKey.
+// Kind implements command.Command.
 func (*ActivateKey) Kind() command.Kind { return KindActivateKey }
 
-// Decide refuses a step that would break a node or a verifier.
+// Decide refuses a step that would lock out a node or a verifier.
 func (c *ActivateKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	k := v.Key(c.ID)
@@ -176,8 +174,8 @@ func (c *ActivateKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 			return deny(KeyNotOpened)
 		}
 		if k.Purpose == ForSigning {
-			// A node that was cut off served key sets without this key until it
-			// opened it, and promised that each was good for a while.
+			// A node that was partitioned served key sets without this key until it
+			// opened it, and promised that each was good for JWKSMaxAge.
 			due = max(due, n.Seen.Add(settings.JWKSMaxAge))
 		}
 	}

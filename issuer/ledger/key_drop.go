@@ -8,20 +8,20 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// DropKey removes a retiring key, or an announced one that was never used.
+// DropKey removes a retiring key, or an announced key that was never used.
 type DropKey struct {
 	ID string `cbor:"1,keyasint"`
-	// Emergency drops a key that leaked, whatever still hangs on it: tokens
-	// signed with it are refused, grants due under it end, secrets recorded
-	// under it must be made again.
+	// Emergency drops a leaked key although it is still needed: tokens signed with it
+	// are refused, grants due under it can't be redeemed, secrets recorded under it must
+	// be replaced.
 	Emergency bool `cbor:"2,keyasint,omitempty"`
 }
 
-// Kind is KindDropKey.
+// Kind implements command.Command.
 func (*DropKey) Kind() command.Kind { return KindDropKey }
 
-// Decide refuses while something that is still valid needs the key. The
-// active key is never dropped: another is activated first.
+// Decide refuses while something valid still needs the key. The active key is never
+// dropped; another must be activated first.
 func (c *DropKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	k := v.Key(c.ID)
@@ -48,9 +48,9 @@ func (c *DropKey) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	return accept(Outcome{ID: k.ID}, append(changes, event(m, Event{Kind: kind, Actor: Operator, Detail: k.ID}))...)
 }
 
-// recordHighestNumber keeps the number of a credential key that goes while it is the
-// highest one: as it was announced, and leaked. A node that has not heard of
-// that would take another key of the same number for this one.
+// recordHighestNumber records the number of a removed credential key if it is the highest,
+// as for an announced key that leaked. A node that missed the removal would otherwise
+// mistake another key with the same number for this one.
 func (v View) recordHighestNumber(k *Key) []command.Change {
 	active := v.ActiveKey(ForCredentials)
 	if k.Purpose != ForCredentials || active == nil || max(active.Number, active.HighestNumber) >= k.Number {
@@ -61,8 +61,8 @@ func (v View) recordHighestNumber(k *Key) []command.Change {
 	return []command.Change{put(TableKeys, &next)}
 }
 
-// SecretsUnder is how many active secrets of clients are recorded under a
-// credential key. It walks the table of clients.
+// SecretsUnder returns how many active client secrets are recorded under a credential key.
+// It walks the table of clients.
 func (v View) SecretsUnder(number uint32) (n int) {
 	for c := range v.Clients() {
 		n += c.secretsUnder(number)
@@ -70,8 +70,8 @@ func (v View) SecretsUnder(number uint32) (n int) {
 	return n
 }
 
-// LockedOutClients are the clients that can't authenticate any more, as each of their
-// active secrets is recorded under a key that was dropped.
+// LockedOutClients returns the clients that can't authenticate any more, because each of
+// their active secrets is recorded under a dropped key.
 func (v View) LockedOutClients() (ids []string) {
 	for c := range v.Clients() {
 		if n := c.ActiveSecrets(); c.State == Deleted || n == 0 {

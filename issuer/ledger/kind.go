@@ -4,7 +4,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// Kinds are appended, never renumbered and never reused.
+// Kinds of commands. They are appended, never renumbered and never reused.
 const (
 	KindConfigure       command.Kind = 1
 	KindPutUser         command.Kind = 2
@@ -49,7 +49,7 @@ const (
 	KindReauthenticate  command.Kind = 41
 )
 
-// Commands has an empty command of every kind, for decoding the log.
+// Commands returns a constructor for every kind of command, for decoding the log.
 func Commands() map[command.Kind]func() command.Command {
 	return map[command.Kind]func() command.Command{
 		KindConfigure:       func() command.Command { return new(Configure) },

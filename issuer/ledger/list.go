@@ -7,13 +7,13 @@ import (
 	"unicode/utf8"
 )
 
-// maxScanned bounds what one page of a list costs, which is some milliseconds:
-// where so many rows do not fill it, it ends early and says where to go on.
+// maxScanned bounds the rows that one page of a list reads, which takes some milliseconds.
+// A page that reaches the bound ends early and reports where to continue.
 const maxScanned = 12_000
 
-// page takes up to limit of the rows that match. next is the key after which
-// another page goes on, the zero K at the end. With back the rows come in the
-// other order than the list's, which is that of the page.
+// page takes up to limit matching rows. next is the key after which the next page
+// continues, or the zero K at the end. If back is true, all is in reverse order, and the
+// page is returned in list order.
 func page[R any, K comparable](all iter.Seq[*R], back bool, limit int, match func(*R) bool, key func(*R) K) (found []*R, next K) {
 	found, next = take(all, limit, match, key)
 	if back {
@@ -41,8 +41,8 @@ func take[R any, K comparable](all iter.Seq[*R], limit int, match func(*R) bool,
 	return found, end
 }
 
-// scanFrom are the rows of an index in its order, from one that has these values on;
-// with back those up to it, in the other order.
+// scanFrom returns the rows of an index in order, starting at the given values; if back
+// is true, the rows up to them in reverse order.
 func scanFrom[R any](v View, table, index string, back bool, values ...any) iter.Seq[*R] {
 	bound := v.txn.LowerBound
 	if back {
@@ -52,7 +52,7 @@ func scanFrom[R any](v View, table, index string, back bool, values ...any) iter
 	return walk[R](it, err, table)
 }
 
-// skipRow drops the row that a page begins after.
+// skipRow omits the row after which a page begins.
 func skipRow[R any](all iter.Seq[*R], is func(*R) bool) iter.Seq[*R] {
 	return func(yield func(*R) bool) {
 		for r := range all {
@@ -63,7 +63,7 @@ func skipRow[R any](all iter.Seq[*R], is func(*R) bool) iter.Seq[*R] {
 	}
 }
 
-// anyContains reports whether one of some texts holds a folded one.
+// anyContains reports whether one of the texts contains a folded text.
 func anyContains(folded string, texts ...string) bool {
 	for _, t := range texts {
 		if containsFolded(t, folded) {
@@ -73,8 +73,8 @@ func anyContains(folded string, texts ...string) bool {
 	return false
 }
 
-// containsFolded reports whether fold(s) holds a folded text. Most texts are ASCII, and a
-// search looks at thousands: for those nothing is allocated.
+// containsFolded reports whether fold(s) contains a folded text. Searches read thousands
+// of texts, most of them ASCII; for those it doesn't allocate.
 func containsFolded(s, folded string) bool {
 	if folded == "" {
 		return true
@@ -91,7 +91,7 @@ func containsFolded(s, folded string) bool {
 	return false
 }
 
-// hasFoldedPrefix is for a text of ASCII that is as long.
+// hasFoldedPrefix requires an ASCII s that is at least as long as folded.
 func hasFoldedPrefix(s, folded string) bool {
 	for i := range len(folded) {
 		c := s[i]

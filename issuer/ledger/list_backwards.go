@@ -6,24 +6,23 @@ import (
 	"slices"
 )
 
-// EventsBackwards are the audit trail, newest first.
+// EventsBackwards returns the audit trail, newest first.
 func (v View) EventsBackwards() iter.Seq[*Event] { return v.eventsUpTo(math.MaxUint64) }
 
-// A piece of the trail that is read at once has about that many events.
+// Bounds between which the number of events read at once is kept.
 const (
 	fewEvents  = 128
 	manyEvents = 512
 )
 
-// eventsUpTo are those up to a Seq, newest first. To walk backwards memdb notes
-// every node on its way, which takes several times as long as to walk forwards:
-// the trail is read forwards, piece by piece from its end, and each piece is told
-// backwards.
+// eventsUpTo returns the events up to a Seq, newest first. Walking backwards in memdb is
+// several times slower than walking forwards, since it records every node on its path. So
+// the trail is read forwards in pieces, from its end, and each piece is reversed.
 func (v View) eventsUpTo(last uint64) iter.Seq[*Event] {
 	return func(yield func(*Event) bool) {
 		var piece []*Event
-		// Between two events there may be any number of commands that made none,
-		// so how many there are in so many of them is found out on the way.
+		// Not every command makes an event, so the number of events in a range of Seqs
+		// is unknown; width adapts to it.
 		width := uint64(fewEvents)
 		for {
 			newest := v.lastEvent(last)
@@ -56,7 +55,7 @@ func (v View) eventsUpTo(last uint64) iter.Seq[*Event] {
 	}
 }
 
-// lastEvent is the last one up to a Seq, nil where there is none.
+// lastEvent returns the last event up to a Seq, or nil.
 func (v View) lastEvent(seq uint64) *Event {
 	it, err := v.txn.ReverseLowerBound(TableAudit, indexID, sequence(seq))
 	for e := range walk[Event](it, err, TableAudit) {

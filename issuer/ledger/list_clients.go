@@ -2,20 +2,20 @@ package ledger
 
 import "iter"
 
-// A ClientQuery chooses clients, by name. Its zero value is all that are not
+// A ClientQuery selects clients, ordered by name. The zero value selects all that are not
 // deleted.
 type ClientQuery struct {
-	Owner  string      // a user's id; "" is anybody
-	State  ClientState // "" is any but deleted
-	Search string      // a part of name or id, whatever its case
-	After  string      // the id that the page before ended with
-	Back   bool        // the page that ends before After, instead of the one after it
+	Owner  string      // a user's id; "" matches any
+	State  ClientState // "" matches any but deleted
+	Search string      // part of the name or id, ignoring case
+	After  string      // id of the last client of the previous page
+	Back   bool        // return the page that ends before After, not the one that follows it
 	Limit  int
 }
 
-// ListClients is one page. next is where another goes on, "" at the end; with
-// Back, which way that is too: "" at the beginning. A page may have fewer than
-// Limit although there are more: see maxScanned.
+// ListClients returns one page. next is the After of the following page, or "" at the end;
+// if Back is set, of the preceding page, or "" at the beginning. A page may have fewer than
+// Limit clients although more follow: see maxScanned.
 func (v View) ListClients(q ClientQuery) (found []*Client, next string) {
 	search := fold(q.Search)
 	match := func(c *Client) bool {
@@ -28,8 +28,8 @@ func (v View) ListClients(q ClientQuery) (found []*Client, next string) {
 	return page(v.byName(q), q.Back, q.Limit, match, func(c *Client) string { return c.ID })
 }
 
-// byName are the clients of an owner, of a state or of all, as q says, that come
-// after its After by name, or with Back before it.
+// byName returns the clients of an owner, in a state, or all, that follow q.After by name,
+// or precede it if Back is set.
 func (v View) byName(q ClientQuery) iter.Seq[*Client] {
 	index, values := "name", []any{}
 	within := func(*Client) bool { return true }
@@ -54,22 +54,22 @@ func (v View) byName(q ClientQuery) iter.Seq[*Client] {
 	}
 }
 
-// A QueueQuery chooses clients that await a review.
+// A QueueQuery selects clients that await a review.
 type QueueQuery struct {
-	Search string // as ClientQuery.Search, and so are the others
+	Search string // like ClientQuery.Search; the other fields likewise
 	After  string
 	Back   bool
 	Limit  int
 }
 
-// ReviewQueue is one page of the clients that await a review, the one that has
-// waited longest first. next is as that of ListClients.
+// ReviewQueue returns one page of the clients that await a review, the longest waiting
+// first. next is like that of ListClients.
 func (v View) ReviewQueue(q QueueQuery) (found []*Client, next string) {
 	search := fold(q.Search)
 	match := func(c *Client) bool { return search == "" || anyContains(search, c.Name, c.ID) }
 	var values []any
-	// Where one stood that was reviewed meanwhile is not known any more, so the
-	// queue begins anew.
+	// If the client was reviewed meanwhile, its place in the queue is unknown: the list
+	// starts again.
 	if last := v.Client(q.After); last != nil && last.AwaitsReview() {
 		values = []any{waitingKey(last.WaitingSince()), last.ID}
 	} else if q.Back {

@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// An EventQuery chooses from the audit trail. Its zero value is all of it.
+// An EventQuery selects events of the audit trail. The zero value selects all.
 type EventQuery struct {
 	Client string // an id
-	User   string // an id: as the actor, or as the one it happened to
-	Kind   string // "grant.reuse", or "grant" for all of grants
-	From   Time   // at or after
-	To     Time   // before; 0 is the end
-	Before uint64 // the Seq that the page before ended with; 0 is the newest
-	Back   bool   // the page that ends before that one: of what is newer
-	Limit  int    // of a page
+	User   string // an id: the actor, or the user concerned
+	Kind   string // such as "grant.reuse", or "grant" for all kinds of grant events
+	From   Time   // inclusive
+	To     Time   // exclusive; 0 means no end
+	Before uint64 // Seq of the last event of the previous page; 0 starts at the newest
+	Back   bool   // return the page of newer events that ends at Before
+	Limit  int    // events of a page
 }
 
-// Match reports whether q chooses e; the page does not count.
+// Match reports whether q selects e, ignoring the page.
 func (q *EventQuery) Match(e *Event) bool {
 	return (q.Client == "" || e.Client == q.Client) &&
 		(q.User == "" || e.User == q.User || e.Actor == q.User) &&
@@ -27,21 +27,22 @@ func (q *EventQuery) Match(e *Event) bool {
 		e.At >= q.From && (q.To == 0 || e.At < q.To)
 }
 
-// ListEvents is one page, newest first. next is the Before of another, 0 at the
-// end. A page may have fewer than Limit although there are more: see maxScanned.
+// ListEvents returns one page, newest first. next is the Before of the following page, or
+// 0 at the end. A page may have fewer than Limit events although more follow: see
+// maxScanned.
 func (v View) ListEvents(q EventQuery) (found []*Event, next uint64) {
 	all := v.eventsWithin(q)
 	switch {
 	case q.Back && (q.Before == 0 || q.Before == math.MaxUint64):
-		return nil, 0 // nothing is newer than the newest
+		return nil, 0 // no event is newer than the newest
 	case q.Back:
 		all = v.eventsAfter(q)
 	}
 	return page(all, q.Back, q.Limit, q.Match, func(e *Event) uint64 { return e.Seq })
 }
 
-// EventsMatching are all that q chooses, newest first, without pages: to write
-// them out. It may walk the whole trail, MaxEvents rows.
+// EventsMatching returns all events that q selects, newest first, ignoring pages. It may
+// walk the whole trail, MaxEvents rows.
 func (v View) EventsMatching(q EventQuery) iter.Seq[*Event] {
 	return func(yield func(*Event) bool) {
 		for e := range v.eventsWithin(q) {
@@ -52,8 +53,8 @@ func (v View) EventsMatching(q EventQuery) iter.Seq[*Event] {
 	}
 }
 
-// eventsWithin are those of q's page and times, newest first. Events are in order
-// of time, as state time never runs back.
+// eventsWithin returns the events of q's page and time range, newest first. Events are in
+// order of time, since state time never decreases.
 func (v View) eventsWithin(q EventQuery) iter.Seq[*Event] {
 	last := uint64(math.MaxUint64)
 	if q.Before > 0 {
@@ -71,7 +72,7 @@ func (v View) eventsWithin(q EventQuery) iter.Seq[*Event] {
 	}
 }
 
-// eventsAfter are those that are newer than q's page, oldest first.
+// eventsAfter returns the events newer than q's page, oldest first.
 func (v View) eventsAfter(q EventQuery) iter.Seq[*Event] {
 	all := rowsFrom[Event](v, TableAudit, sequence(q.Before+1))
 	return func(yield func(*Event) bool) {
@@ -83,8 +84,8 @@ func (v View) eventsAfter(q EventQuery) iter.Seq[*Event] {
 	}
 }
 
-// lastEventBefore is a Seq up to which all events are before a time, and none
-// after it is. It halves the distance some forty times.
+// lastEventBefore returns a Seq that separates events before a time from those at or after
+// it. It is a binary search of some forty steps.
 func (v View) lastEventBefore(t Time) uint64 {
 	low, high := uint64(0), uint64(0)
 	if newest := v.lastEvent(math.MaxUint64); newest != nil {
@@ -101,7 +102,7 @@ func (v View) lastEventBefore(t Time) uint64 {
 	return max(low, 1) - 1
 }
 
-// eventFrom is the first event at or after a Seq.
+// eventFrom returns the first event at or after a Seq.
 func (v View) eventFrom(seq uint64) *Event {
 	for e := range rowsFrom[Event](v, TableAudit, sequence(seq)) {
 		return e
@@ -109,9 +110,9 @@ func (v View) eventFrom(seq uint64) *Event {
 	return nil
 }
 
-// HistoryOf is what the audit trail still has of a client's registration, its
-// reviews and its owners, at most limit events, newest first: see Event.Review.
-// However much happens to its grants, it walks over none of that.
+// HistoryOf returns the events of a client's registration, reviews and owners that the
+// audit trail still has, newest first, at most limit: see Event.Review. It uses an index,
+// so events of the client's grants cost nothing.
 func (v View) HistoryOf(client string, limit int) (history []*Event) {
 	it, err := v.txn.ReverseLowerBound(TableAudit, "history", client, historySeq(math.MaxUint64))
 	for e := range walk[Event](it, err, TableAudit) {
@@ -123,7 +124,7 @@ func (v View) HistoryOf(client string, limit int) (history []*Event) {
 	return history
 }
 
-// historyKey is for the index; nothing for what HistoryOf does not tell.
+// historyKey is the index key; nil for events that HistoryOf doesn't return.
 func (e *Event) historyKey() []string {
 	if e.Client == "" || !strings.HasPrefix(string(e.Kind), "client.") {
 		return nil

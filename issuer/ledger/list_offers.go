@@ -1,15 +1,15 @@
 package ledger
 
-// An OfferQuery chooses clients that are offered to a user.
+// An OfferQuery selects clients that are offered to a user.
 type OfferQuery struct {
 	User  string // a user's id
-	After string // as ClientQuery.After, and so are the others
+	After string // like ClientQuery.After; the other fields likewise
 	Back  bool
 	Limit int
 }
 
-// OfferedTo is one page of the clients that a user may take over, by id. next is
-// as that of ListClients. There are as many as anybody likes to offer.
+// OfferedTo returns one page of the clients that a user may take over, by id. next is like
+// that of ListClients. The number of offers is not bounded.
 func (v View) OfferedTo(q OfferQuery) (found []*Client, next string) {
 	values := []any{q.User}
 	if q.After != "" {

@@ -1,17 +1,17 @@
 package ledger
 
-// A UserQuery chooses users, by user name. Its zero value is all that are not
+// A UserQuery selects users, ordered by user name. The zero value selects all that are not
 // deleted.
 type UserQuery struct {
-	Search   string // a part of user name, name, e-mail address or id, whatever its case
+	Search   string // part of the user name, name, e-mail address or id, ignoring case
 	Admins   bool   // administrators only
-	Disabled bool   // disabled ones only
-	After    string // the id that the page before ended with
-	Back     bool   // as ClientQuery.Back
+	Disabled bool   // disabled users only
+	After    string // id of the last user of the previous page
+	Back     bool   // like ClientQuery.Back
 	Limit    int
 }
 
-// ListUsers is one page. next is as that of ListClients.
+// ListUsers returns one page. next is like that of ListClients.
 func (v View) ListUsers(q UserQuery) (found []*User, next string) {
 	search := fold(q.Search)
 	match := func(u *User) bool {
@@ -38,8 +38,8 @@ func (v View) ListUsers(q UserQuery) (found []*User, next string) {
 	return page(all, q.Back, q.Limit, match, func(u *User) string { return u.ID })
 }
 
-// nameIf is for indexes of those users only of whom something is so. They are
-// in the order of the others.
+// nameIf is the key of indexes that only contain users with some property, in the order of
+// the others.
 func (u *User) nameIf(is bool) []string {
 	if !is || u.Username == "" {
 		return nil

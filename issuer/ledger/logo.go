@@ -8,21 +8,21 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// MaxLogo is the size of the greatest logo, in bytes.
+// MaxLogo is the maximum size of a logo, in bytes.
 const MaxLogo = 16 << 10
 
-// A Logo is a picture that clients show. Whoever puts one has decoded it; here
-// it is bytes with the signature of a format that browsers show and never run.
+// A Logo is the picture of a client. The sender has decoded it; here it is bytes with the
+// signature of a format that browsers display and never execute.
 type Logo struct {
 	ID    [32]byte `cbor:"1,keyasint"` // SHA-256 of Bytes; Profile.Logo names it
 	Bytes []byte   `cbor:"2,keyasint"`
 }
 
-// Type is the media type of l.
+// Type returns the media type of l.
 func (l *Logo) Type() string { return logoType(l.Bytes) }
 
-// logoType is "" for what is no picture of an accepted format: a signature of
-// PNG (RFC 2083 §3.1) or JPEG.
+// logoType returns the media type that a picture's signature identifies, PNG (RFC 2083
+// §3.1) or JPEG, or "" for any other format.
 func logoType(picture []byte) string {
 	switch {
 	case bytes.HasPrefix(picture, []byte("\x89PNG\r\n\x1a\n")):
@@ -33,13 +33,13 @@ func logoType(picture []byte) string {
 	return ""
 }
 
-// Logo is nil where there is none.
+// Logo returns the logo with a digest, or nil.
 func (v View) Logo(id [32]byte) *Logo { return first[Logo](v, TableLogos, indexID, id[:]) }
 
 // LogoFor returns the logo with a digest, or nil if the user may not see it; user is nil
-// for a request without a session. The logo of an approved profile is public: everybody
-// may see it. A logo that waits for a review, or was refused, is visible to the client's
-// owner and to administrators only.
+// for a request without a session. The logo of an approved profile is public. A logo that
+// awaits a review, or was refused, is visible only to the client's owner and to
+// administrators.
 func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
 	may := user != nil && user.Admin
 	for c := range rows[Client](v, TableClients, "logo", hex.EncodeToString(id[:])) {
@@ -54,17 +54,17 @@ func (v View) LogoFor(user *User, id [32]byte) (l *Logo, public bool) {
 	return v.Logo(id), false
 }
 
-// Reviewed reports whether an administrator has approved the profile of c. It says
-// nothing of c.Proposed.
+// Reviewed reports whether an administrator has approved the profile of c, regardless of
+// c.Proposed.
 func (c *Client) Reviewed() bool { return c.State == Approved || c.State == Suspended }
 
-// logoInUse reports whether a client has l, would have it after a review, or was
-// refused it.
+// logoInUse reports whether a client has l, would have it after a review, or was refused
+// it.
 func (v View) logoInUse(l *Logo) bool {
 	return first[Client](v, TableClients, "logo", hex.EncodeToString(l.ID[:])) != nil
 }
 
-// logos are the logos that keep their rows for c, for the index.
+// logos is the index key: the logos whose rows c needs.
 func (c *Client) logos() []string {
 	if c.State == Deleted {
 		return nil

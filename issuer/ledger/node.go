@@ -8,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A Node is a member of the cluster, as far as rules need to know it: which
-// keys it has opened, and which cluster keys it holds.
+// A Node records what rules need to know about a member of the cluster: which keys it has
+// opened, and which cluster keys it has.
 type Node struct {
 	ID          string     `cbor:"1,keyasint"`
 	Opened      []string   `cbor:"2,keyasint,omitempty"` // ids of keys, sorted
@@ -25,21 +25,21 @@ func (n *Node) HasOpened(key string) bool {
 	return ok
 }
 
-// AcknowledgeKeys says which keys a node has opened with its cluster key. No
-// key becomes active before every voter has said so.
+// AcknowledgeKeys records which keys a node has opened with its cluster key. No key
+// becomes active before every voter has acknowledged it.
 type AcknowledgeKeys struct {
 	Node    string   `cbor:"1,keyasint"`
 	Opened  []string `cbor:"2,keyasint"`
 	Version string   `cbor:"3,keyasint,omitempty"`
-	// ClusterKeys has the public ids of the cluster keys that the node has at hand,
-	// more than one while the cluster key is being changed.
+	// ClusterKeys has the public ids of the node's cluster keys, more than one while the
+	// cluster key is being changed.
 	ClusterKeys []string `cbor:"4,keyasint,omitempty"`
 }
 
-// Kind is KindAcknowledgeKeys.
+// Kind implements command.Command.
 func (*AcknowledgeKeys) Kind() command.Kind { return KindAcknowledgeKeys }
 
-// Decide changes nothing where all of it is known.
+// Decide changes nothing if the row already has the same values.
 func (c *AcknowledgeKeys) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	if c.Node == "" {
@@ -55,17 +55,16 @@ func (c *AcknowledgeKeys) Decide(txn *memdb.Txn, m command.Meta) command.Decisio
 	}))
 }
 
-// ForgetNode removes the row of a node that has left the cluster. Rules ask
-// for voters by name, so a row that stays holds up nothing; it only puzzles
-// whoever reads the list.
+// ForgetNode removes the row of a node that has left the cluster. A row that stays delays
+// nothing, since rules check voters by name, but it would be listed.
 type ForgetNode struct {
 	Node string `cbor:"1,keyasint"`
 }
 
-// Kind is KindForgetNode.
+// Kind implements command.Command.
 func (*ForgetNode) Kind() command.Kind { return KindForgetNode }
 
-// Decide accepts a node that is not known.
+// Decide accepts an unknown node.
 func (c *ForgetNode) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	n := v.Node(c.Node)

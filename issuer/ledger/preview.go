@@ -6,23 +6,23 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A Preview is what a replay of records would do to a state.
+// A Preview describes what a replay of records would do to a state.
 type Preview struct {
-	Lines     []string // what would change, in the order of the records
+	Lines     []string // the changes, in the order of the records
 	Counts    []EffectCount
-	Unapplied []string // what would not, though whoever restores should know
-	Keyring   []*Key   // all keys afterwards
+	Unapplied []string // effects that would not be applied, if the operator should know
+	Keyring   []*Key   // all keys after the replay
 }
 
-// An EffectCount counts the effects of one kind.
+// An EffectCount counts effects of one kind.
 type EffectCount struct {
 	Kind    EffectKind
 	Changes int
-	Skipped int // on what the state does not have, or has so already
+	Skipped int // effects on rows that the state doesn't have, or that changed nothing
 }
 
-// PreviewReplay says what a replay of records would change, in words. v is the
-// state of the backup; nothing need have been restored yet.
+// PreviewReplay describes what a replay of records would change. v is the state of the
+// backup; it need not be restored yet.
 func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal) {
 	if refused := checkRecords(records); refused != nil {
 		return Preview{}, refused
@@ -67,9 +67,9 @@ func (v View) PreviewReplay(backup uint64, records []Record) (Preview, *Refusal)
 	return p, nil
 }
 
-// whyUnapplied says why an effect that was not applied matters all the same, "" where
-// it does not: mostly it is about what was made after the backup, which is lost,
-// or says what the backup has.
+// whyUnapplied returns why an effect that was not applied matters to the operator, or "".
+// Most don't matter: they concern rows that were created after the backup and are lost,
+// or match what the backup has.
 func (s *replayState) whyUnapplied(e *Effect) string {
 	switch e.Kind {
 	case EffectKeyDropped:

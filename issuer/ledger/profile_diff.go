@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// A Difference is one field in which two profiles differ.
+// A Difference is a field in which two profiles differ.
 type Difference struct {
-	Field string // as Refusal.Field: name, purpose, website, logo, redirect_uris or scopes
+	Field string // like Refusal.Field: name, purpose, website, logo, redirect_uris or scopes
 
-	// Of a field with one value; of a logo the digest in hexadecimal. "" is none.
+	// For a field with one value; for a logo, the digest in hexadecimal. "" means none.
 	Before, After string
-	// Of a list, in the order that people gave. A list that has the same members
-	// in another order has only Kept.
+	// For a list, in the order that users chose. If only the order differs, all members
+	// are in Kept.
 	Added, Removed, Kept []string
 }
 
-// Differences says what somebody who knows before has to look at in after, in the
-// order in which pages show the fields.
+// Differences returns the fields of after that somebody who knows before has to review, in
+// the order in which pages show them.
 func Differences(before, after *Profile) []Difference {
 	var all []Difference
 	text := func(field, a, b string) {

@@ -8,27 +8,27 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// ReauthenticateAfter is how old the sign-in of an administrator may be for three acts:
-// to make an administrator, to set another user's password, and to transfer a client.
-// By any of these, somebody who finds the administrator's browser unattended could gain
-// access that outlasts the session.
+// ReauthenticateAfter is the maximum age of an administrator's sign-in for three actions:
+// making an administrator, setting another user's password, and transferring a client.
+// With these, somebody who finds the administrator's browser unattended could gain access
+// that outlasts the session.
 //
-// The command of each act checks the age. It compares state time with the session's
-// row, which are the same on all nodes, so the decision depends neither on the clock of
-// a node nor on how long a page was open or which program sent the form. An operator
-// has no session and is not checked.
+// The command of each action checks the age. It compares state time with the session's
+// row, which are the same on all nodes, so the decision depends neither on a node's clock
+// nor on how long a page was open or which program sent the form. An operator has no
+// session and is not checked.
 const ReauthenticateAfter = 15 * time.Minute
 
-// Fresh reports whether at a time, the user of s has authenticated within
-// ReauthenticateAfter.
+// Fresh reports whether the user of s has authenticated within ReauthenticateAfter before
+// a time.
 func (s *Session) Fresh(at Time) bool { return at < s.Authenticated.Add(ReauthenticateAfter) }
 
-// fresh reports whether i may do acts that need a fresh sign-in.
+// fresh reports whether i may perform actions that need a fresh sign-in.
 func (i caller) fresh(m command.Meta) bool { return i.operator || i.session.Fresh(stateTime(m)) }
 
-// authenticatedAt returns the time of a sign-in at a provider. said is the provider's
-// auth_time, or 0 if the provider sent none; then the time of the command counts. The
-// result is never later than that: the provider's clock may be ahead.
+// authenticatedAt returns the time of a sign-in at a provider. authTime is the provider's
+// auth_time, or 0 if it sent none; then the time of the command counts. The result is never
+// later than the command, since the provider's clock may be ahead.
 func authenticatedAt(authTime Time, m command.Meta) Time {
 	if authTime == 0 {
 		return stateTime(m)
@@ -40,7 +40,7 @@ func authenticatedAt(authTime Time, m command.Meta) Time {
 // or at the upstream provider.
 type Reauthenticate struct {
 	Session [32]byte `cbor:"1,keyasint"`
-	// VerifiedHash is SignIn.Verified, of a user who gave the password.
+	// VerifiedHash is like SignIn.VerifiedHash, for a user who entered the password.
 	VerifiedHash [32]byte `cbor:"2,keyasint,omitzero"`
 
 	// Issuer and Subject identify the person whom the upstream provider signed in, and
@@ -50,10 +50,10 @@ type Reauthenticate struct {
 	Authenticated Time   `cbor:"5,keyasint,omitempty"`
 }
 
-// Kind is KindReauthenticate.
+// Kind implements command.Command.
 func (*Reauthenticate) Kind() command.Kind { return KindReauthenticate }
 
-// Decide refuses a proof that is not of the session's own user.
+// Decide refuses a proof of another user than the session's.
 func (c *Reauthenticate) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	u, s := v.SignedIn(c.Session, stateTime(m))

@@ -2,31 +2,29 @@ package ledger
 
 import "cmp"
 
-// A Record is what one command took away. Records are kept apart from the
-// state, so that a restore of an older backup does not give back what was
-// taken since. They speak of effects, not of rows: an effect can be applied to
-// a row that is older than the one it was made on.
+// A Record is what one command took away. Records are stored apart from the state, so that
+// a restore of an older backup doesn't give back what was taken after it. They describe
+// effects instead of rows: an effect can be applied to an older version of the row.
 //
-// A Record holds no secret in clear: of secrets the keyed digest, of passwords
-// the hash, of keys the sealed row.
+// A Record contains no secret in clear: client secrets are keyed digests, passwords are
+// hashes, keys are sealed.
 type Record struct {
 	Seq     uint64   `cbor:"1,keyasint"` // Meta.Seq of the command
 	At      Time     `cbor:"2,keyasint"`
-	Actor   string   `cbor:"3,keyasint,omitempty"` // as Event.Actor
+	Actor   string   `cbor:"3,keyasint,omitempty"` // like Event.Actor
 	Effects []Effect `cbor:"4,keyasint"`
 }
 
-// An EffectKind says what an Effect does. Kinds are appended, never renumbered
-// and never given a new meaning: a journal outlives the version that wrote it.
+// An EffectKind identifies what an Effect does. Kinds are appended, never renumbered and
+// never given a new meaning: a journal outlives the version that wrote it.
 type EffectKind uint8
 
-// Kinds of effects, with the fields that each has beside its subject. Not all
-// of them restrict: what undoes a restriction is among them, or a replay
-// would leave it standing.
+// Kinds of effects, with the fields that each uses. Not all of them restrict: an effect
+// that lifts a restriction is included, or a replay would leave the restriction in place.
 const (
 	EffectGrantEnded        EffectKind = 1 // Grant: Cause
 	EffectDisconnected      EffectKind = 2 // User: Client, "" for all
-	EffectLegacyEnded       EffectKind = 3 // User: Client, Born; the grants without limits
+	EffectLegacyEnded       EffectKind = 3 // User: Client, RevokedBefore; the grants without limits
 	EffectSignedOut         EffectKind = 4 // User: Session
 	EffectSignedOutAll      EffectKind = 5 // User
 	EffectPassword          EffectKind = 6 // User: Password; ends sessions
@@ -37,7 +35,7 @@ const (
 	EffectAdminRevoked      EffectKind = 11
 	EffectClientState       EffectKind = 12 // Client: State, Reason
 	EffectClientDeleted     EffectKind = 13
-	EffectClientNarrowed    EffectKind = 14 // Client: URIs and Scopes, those that were left
+	EffectClientNarrowed    EffectKind = 14 // Client: URIs and Scopes that remained
 	EffectScopesSelected    EffectKind = 15 // Client: Scopes
 	EffectSecretRevoked     EffectKind = 16 // Client: ID
 	EffectSecretAdded       EffectKind = 17 // Client: Secret
@@ -45,19 +43,19 @@ const (
 	EffectKeyActivated      EffectKind = 19 // ID
 	EffectKeyDropped        EffectKind = 20 // ID, Emergency
 	EffectRewrapped         EffectKind = 21 // ID of the cluster key, Sealed
-	EffectClientTransferred EffectKind = 22 // Client: User, its new owner
+	EffectClientTransferred EffectKind = 22 // Client: User, the new owner
 
 	lastEffect = EffectClientTransferred
 )
 
-// An Effect is one thing that a command did.
+// An Effect is one thing that a command took away or gave back.
 type Effect struct {
 	Kind EffectKind `cbor:"1,keyasint"`
 
 	User    string   `cbor:"2,keyasint,omitempty"`
 	Client  string   `cbor:"3,keyasint,omitempty"`
 	Grant   GrantID  `cbor:"4,keyasint,omitzero"`
-	Session [32]byte `cbor:"5,keyasint,omitzero"` // as Session.ID, a digest
+	Session [32]byte `cbor:"5,keyasint,omitzero"` // like Session.ID, a digest
 
 	Cause     Cause       `cbor:"6,keyasint,omitempty"`
 	Password  string      `cbor:"7,keyasint,omitempty"` // argon2id, PHC form
@@ -71,23 +69,23 @@ type Effect struct {
 	Emergency bool        `cbor:"15,keyasint,omitempty"`
 	Sealed    []SealedKey `cbor:"16,keyasint,omitempty"`
 
-	At Time `cbor:"17,keyasint,omitempty"` // of an effect that was replayed: when it happened first
+	At Time `cbor:"17,keyasint,omitempty"` // for an effect that was replayed: when it first happened
 
-	// RevokedBefore is the Seq up to which the effect ended grants: those that were born at or
+	// RevokedBefore is the Seq up to which the effect ended grants: those created at or
 	// before it. 0 means the command's own Seq.
 	RevokedBefore uint64 `cbor:"18,keyasint,omitempty"`
 
-	// Identity is that of a user who signs in elsewhere, for what follows the
-	// person and not only the row. It may be known although the user is not.
+	// Identity is the identity of a user of an upstream provider, for effects that follow
+	// the person and not only the row. It may be set although the user is unknown.
 	Identity Identity `cbor:"19,keyasint,omitempty"`
 }
 
-// when is the time of e in its record.
+// when returns the time of e in its record.
 func (r *Record) when(e *Effect) Time { return cmp.Or(e.At, r.At) }
 
-// revokedBefore is the position up to which e ends grants when it is applied at seq. A
-// position that the backup has means the same after a restore. A later one is of
-// a grant that is lost: whatever the backup has was born before it.
+// revokedBefore returns the Seq up to which e ends grants when it is applied at seq. A Seq
+// that the backup has means the same after a restore. A later Seq belongs to a grant that
+// is lost; everything in the backup was created before it.
 func (e *Effect) revokedBefore(seq uint64) uint64 {
 	if e.RevokedBefore == 0 {
 		return seq
@@ -95,7 +93,7 @@ func (e *Effect) revokedBefore(seq uint64) uint64 {
 	return min(e.RevokedBefore, seq)
 }
 
-// complete reports whether the kind of e is known and e has all fields that the kind needs.
+// complete reports whether the kind of e is known and all fields that it needs are set.
 func (e *Effect) complete() bool {
 	switch e.Kind {
 	case EffectSecretAdded:

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// effectNames are what counts of effects are headed by.
+// effectNames are the headings for counts of effects.
 var effectNames = map[EffectKind]string{
 	EffectGrantEnded:        "grants ended",
 	EffectDisconnected:      "users disconnected",
@@ -32,8 +32,8 @@ var effectNames = map[EffectKind]string{
 	EffectClientTransferred: "clients transferred",
 }
 
-// RevokingEffects returns the kinds of effects that take access away, in their order. A
-// state that is restored without their records may give that access back.
+// RevokingEffects returns the kinds of effects that take access away, in order. A state
+// that is restored without their records may give that access back.
 func RevokingEffects() (all []EffectKind) {
 	for kind := EffectKind(1); kind <= lastEffect; kind++ {
 		switch kind {
@@ -45,7 +45,7 @@ func RevokingEffects() (all []EffectKind) {
 	return all
 }
 
-// String is what effects of the kind are, in the plural.
+// String describes effects of the kind, in the plural.
 func (k EffectKind) String() string {
 	if s, ok := effectNames[k]; ok {
 		return s
@@ -53,7 +53,7 @@ func (k EffectKind) String() string {
 	return fmt.Sprintf("effects of kind %d", uint8(k))
 }
 
-// String is e in words. It names no secret, hash or session.
+// String describes e. It contains no secret, hash or session id.
 func (e *Effect) String() string {
 	switch e.Kind {
 	case EffectGrantEnded:
@@ -113,7 +113,7 @@ func (e *Effect) String() string {
 	return e.Kind.String()
 }
 
-// line is e with the time and the author of its record.
+// line returns e with the time and the actor of its record.
 func (r *Record) line(e *Effect) string {
 	text := r.when(e).Std().Format(time.RFC3339) + " " + e.String()
 	if r.Actor != "" {

@@ -5,17 +5,16 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A CredentialRef is what a genuine credential names: a grant, a generation, and the
-// key it was made under. The node that has the request has checked the MAC.
+// A CredentialRef identifies a genuine credential: its grant, its generation, and the key
+// it was made under. The node that received the request has verified its MAC.
 type CredentialRef struct {
 	Grant      GrantID `cbor:"1,keyasint"`
 	Generation uint32  `cbor:"2,keyasint,omitempty"`
 	Key        uint32  `cbor:"3,keyasint"`
 }
 
-// A redemption is one attempt to spend a credential, as far as Exchange and
-// Refresh have it in common: the proofs come first, and whoever fails one of
-// them changes nothing.
+// A redemption is one attempt to spend a credential, as far as Exchange and Refresh do the
+// same. Authentication comes first; a request that fails it changes nothing.
 type redemption struct {
 	v        View
 	m        command.Meta
@@ -25,11 +24,11 @@ type redemption struct {
 	user     *User
 }
 
-// beginRedemption authenticates the client and finds its grant. A nil link is a value
-// that is not a credential at all; it is refused only after the client
-// authenticated, so that a wrong secret is always invalid_client.
+// beginRedemption authenticates the client and finds the grant. link is nil for a value
+// that is no credential at all; it is refused only after the client has authenticated, so
+// that a wrong secret always gives invalid_client.
 //
-// The decision is final where ok is false.
+// If ok is false, the decision is final.
 func beginRedemption(v View, m command.Meta, p ClientAuth, link *CredentialRef) (r redemption, d command.Decision, ok bool) {
 	auth, cause, again := v.authenticate(p)
 	genuine := func(d command.Decision) command.Decision {
@@ -59,22 +58,22 @@ func beginRedemption(v View, m command.Meta, p ClientAuth, link *CredentialRef) 
 	}
 	r = redemption{v: v, m: m, auth: auth, settings: v.Settings(), grant: g, user: v.User(g.User)}
 	if !v.keyKnown(link.Key) || g.Last == m.ID && !v.keyKnown(g.Key) {
-		// A node that lags may have checked the MAC with a key that is gone, as
-		// it leaked: that is no proof. Nor can what is due be minted under one.
+		// A node that lags may have verified the MAC with a key that was dropped because
+		// it leaked, which proves nothing. Nor can the due credential be minted under one.
 		return r, r.refuse(oauth.InvalidGrant, KeyNotRecorded, link, 0), false
 	}
 	return r, command.Decision{}, true
 }
 
 // decided reports whether this same command was accepted before and the grant has not
-// changed since. It then gets the same answer again.
+// changed since. The command then gets the same answer again.
 func (r redemption) decided() bool {
 	cause, _ := r.grant.ended(r.user)
 	return r.grant.Last == r.m.ID && cause == NoCause
 }
 
-// refuse names grant and generation: the client has proven that both are its
-// own.
+// refuse returns a refusal that names grant and generation, since the client has proven
+// that both are its own.
 func (r redemption) refuse(code oauth.Code, cause Cause, l *CredentialRef, when Time) command.Decision {
 	return command.Decision{Outcome: Outcome{Refusal: &Refusal{
 		Code: code, Cause: cause, Named: true,
@@ -82,10 +81,10 @@ func (r redemption) refuse(code oauth.Code, cause Cause, l *CredentialRef, when 
 	}}, ConfirmFresh: true, Authenticated: r.auth.bySecret()}
 }
 
-// outcomeUnknown answers a command that was proposed before with an unknown fate and
-// finds that the row has moved on since. Whether it was this command that
-// moved it can't be told any more, so nothing may be concluded from it, least
-// of all reuse. A fast-forward that is still open has not moved it.
+// outcomeUnknown handles a command that was proposed before, with unknown fate, and finds
+// that the row has moved on. It can't be determined whether the earlier proposal moved it,
+// so no conclusion is allowed, least of all reuse. While the grant's fast-forward is
+// unused, the earlier proposal has not moved the row.
 func (r redemption) outcomeUnknown(l *CredentialRef) (command.Decision, bool) {
 	if r.m.Again && r.grant.Due != l.Generation && !r.mayFastForward(l) {
 		return command.Decision{Outcome: Outcome{Unknown: true}}, true
@@ -93,9 +92,8 @@ func (r redemption) outcomeUnknown(l *CredentialRef) (command.Decision, bool) {
 	return command.Decision{}, false
 }
 
-// reuse ends the grant: somebody presented a credential that was spent
-// before (RFC 6749 §4.1.2, RFC 9700 §4.14.2). end is what is told from now
-// on.
+// reuse ends the grant, since a spent credential was presented (RFC 6749 §4.1.2, RFC 9700
+// §4.14.2). end is the cause that later requests get.
 func (r redemption) reuse(cause, end Cause, l *CredentialRef) command.Decision {
 	d := r.refuse(oauth.InvalidGrant, cause, l, r.grant.Spent)
 	d.ConfirmFresh, d.Authenticated, d.ReuseDetected = false, false, true
@@ -109,7 +107,7 @@ func (r redemption) reuse(cause, end Cause, l *CredentialRef) command.Decision {
 	return d
 }
 
-// checkLive refuses a grant that accepts nothing any more.
+// checkLive refuses a grant that has ended.
 func (r redemption) checkLive(l *CredentialRef) (command.Decision, bool) {
 	if cause, when := r.grant.ended(r.user); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, l, when), false
@@ -117,21 +115,21 @@ func (r redemption) checkLive(l *CredentialRef) (command.Decision, bool) {
 	return command.Decision{}, true
 }
 
-// checkDue refuses a credential that is due and has expired, or that isn't the
-// one that was made. key is the one to make its successor under.
+// checkDue refuses a credential that has expired, or that was made under another key than
+// the recorded one. key is the number of the key for its successor.
 func (r redemption) checkDue(l *CredentialRef) (key uint32, d command.Decision, ok bool) {
 	if cause, when := r.v.expired(r.grant, r.settings, r.grant.Due, stateTime(r.m)); cause != NoCause {
 		return 0, r.refuse(oauth.InvalidGrant, cause, l, when), false
 	}
 	key = r.v.ActiveKey(ForCredentials).Number
-	if l.Key != r.grant.Key { // beginRedemption has found that the key is known
+	if l.Key != r.grant.Key { // beginRedemption has verified that l.Key is known
 		return 0, r.refuse(oauth.InvalidGrant, KeyNotRecorded, l, 0), false
 	}
 	return key, command.Decision{}, true
 }
 
-// issue accepts: g is the grant's row afterwards. A legacy grant that was
-// asked for some scopes gives a token of these scopes, limited by them.
+// issue accepts the request; g is the grant's new row. A request of a legacy grant that
+// named scopes gets a token limited to them.
 func (r redemption) issue(g *Grant, scope string, retry bool, changes ...command.Change) command.Decision {
 	signing := r.v.ActiveKey(ForSigning)
 	at := r.user.issuedAt(stateTime(r.m))

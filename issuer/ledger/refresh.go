@@ -13,23 +13,22 @@ import (
 // Refresh redeems a refresh token (RFC 6749 §6).
 type Refresh struct {
 	ClientAuth ClientAuth     `cbor:"1,keyasint"`
-	Credential *CredentialRef `cbor:"2,keyasint,omitempty"` // nil: what was presented is no refresh token of ours
+	Credential *CredentialRef `cbor:"2,keyasint,omitempty"` // nil if the presented value is no refresh token of this server
 	Scope      string         `cbor:"3,keyasint,omitempty"` // a narrower scope for this access token, or UnknownScope
-	// Unspent is View.Unspent, on the node that received the request and at that time:
-	// the token was still valid. A slow node or network may delay the command until
-	// after its own repetition and the next refresh were decided. The token is spent by
-	// then, but that is no reuse by a thief.
+	// Unspent is View.Unspent on the node that received the request, at that time. A
+	// slow node or network may delay the command until its own repetition and the next
+	// refresh were decided. The token is spent by then, but that is not reuse by a thief.
 	Unspent bool `cbor:"4,keyasint,omitempty"`
 }
 
-// UnknownScope stands for a scope that names something unknown. No scope has
-// this name.
+// UnknownScope represents a scope parameter that names an unknown scope. No scope has this
+// name.
 const UnknownScope = "?"
 
-// Kind is KindRefresh.
+// Kind implements command.Command.
 func (*Refresh) Kind() command.Kind { return KindRefresh }
 
-// Decide runs the proofs, then the rules of the chain.
+// Decide authenticates the client, then checks the refresh token.
 func (c *Refresh) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	r, refused, ok := beginRedemption(v, m, c.ClientAuth, c.Credential)
@@ -39,7 +38,7 @@ func (c *Refresh) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	g := r.grant
 	narrowed, cause := c.narrow(g)
 	if r.decided() && cause == NoCause {
-		return r.issue(g, narrowed, false) // the same command again: the same answer
+		return r.issue(g, narrowed, false) // the same command again
 	}
 	if d, moved := r.outcomeUnknown(c.Credential); moved {
 		return d
@@ -71,29 +70,27 @@ func (c *Refresh) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	return r.issue(next, narrowed, false, append(r.auth.recordUse(v, m, c.ClientAuth), put(TableGrants, next))...)
 }
 
-// spentRecently reports whether the grant moved on so short a time ago that a slow node
-// may be why this was decided after its own repetition. Where nothing may be
-// asked for again, nothing is forgiven.
+// spentRecently reports whether the token was spent so recently that a slow node may be
+// why this command is decided after its own repetition. It is false if the client has no
+// retry window.
 func (c *Refresh) spentRecently(r redemption) bool {
 	return r.grant.spentWithin(retryWindow(r.settings, r.auth.client), r.m)
 }
 
-// mayRetry reports whether a response that was lost may be asked for again:
-// the successor of the token has not been used, and the token was spent no
-// longer ago than the retry window.
+// mayRetry reports whether the request may be repeated after a lost response: the token's
+// successor has not been used, and the token was spent within the retry window.
 func (c *Refresh) mayRetry(r redemption) bool {
 	return r.grant.retryable(c.Credential.Generation, retryWindow(r.settings, r.auth.client), r.m)
 }
 
-// retryable reports whether the refresh token of a generation may be presented
-// once more.
+// retryable reports whether the refresh token of a generation may be presented once more.
 func (g *Grant) retryable(generation uint32, window time.Duration, m command.Meta) bool {
 	return generation+1 == g.Due && g.spentWithin(window, m)
 }
 
-// Unspent reports whether, by this view, a refresh token is not spent: it is the one
-// that is due, or a later one, or the one before, which may be repeated since its
-// response may have been lost. m has the time of the request.
+// Unspent reports whether, in this view, a refresh token is not spent: it is due, or later
+// than the one due, or it is the previous one and may be repeated because its response may
+// have been lost. m has the time of the request.
 func (v View) Unspent(l CredentialRef, m command.Meta) bool {
 	g := v.Grant(l.Grant)
 	if g == nil || l.Generation >= g.Due {
@@ -103,20 +100,20 @@ func (v View) Unspent(l CredentialRef, m command.Meta) bool {
 	return c != nil && g.retryable(l.Generation, retryWindow(v.Settings(), c), m)
 }
 
-// retry gives the same successor with a fresh access token. It is an
-// acceptance like any other, so it goes through the log.
+// retry issues the same successor again, with a fresh access token. It changes the grant,
+// so it goes through the log.
 func (c *Refresh) retry(r redemption, narrowed string) command.Decision {
 	g := r.grant
 	if cause, when := r.v.expired(g, r.settings, g.Due, stateTime(r.m)); cause != NoCause {
 		return r.refuse(oauth.InvalidGrant, cause, c.Credential, when)
 	}
 	if !r.v.keyKnown(g.Key) {
-		// The successor was made under a key that leaked, and is worth nothing.
+		// The successor was made under a leaked key and could not be redeemed.
 		return r.refuse(oauth.InvalidGrant, KeyNotRecorded, c.Credential, 0)
 	}
 	next := *g
 	next.Used, next.Last = max(stateTime(r.m), g.Spent+1), r.m.ID
-	first := g.Used == g.Spent // the first repetition for this generation
+	first := g.Used == g.Spent // this is the first repetition for this generation
 	if first {
 		next.Repeats = min(g.Repeats+1, sharedAfter)
 	}
@@ -139,21 +136,21 @@ func (c *Refresh) retry(r redemption, narrowed string) command.Decision {
 	return d
 }
 
-// auditsRetry reports whether a retry is an event: the first of a grant on a day
-// of state time (UTC). That tells whose responses get lost; how often, the metrics
-// count. A client that refreshes and asks again in turn would otherwise push
-// all that others did out of the audit trail within minutes.
+// auditsRetry reports whether a retry adds an event: the first for a grant on each day of
+// state time (UTC) does. The event shows whose responses get lost; metrics count how often.
+// Without the bound, a client that refreshes and repeats in turn would displace all other
+// events of the audit trail within minutes.
 //
-// There is no bound for all grants of a client together. One with 10,000 users
-// may have 10,000 such events a day, which its users' own sign-ins outnumber, and
-// a bound would let whoever asks again for one grant hide behind the others.
-// Nobody can make many grants for it either: see maxAllowsPerDay.
+// There is no bound over all grants of a client. A client with 10,000 users may cause
+// 10,000 such events a day, fewer than its users' own sign-ins do, and a bound would let
+// one grant's repetitions hide behind the others. Nobody can make many grants for this
+// purpose: see maxAllowsPerDay.
 func (g *Grant) auditsRetry(m command.Meta) bool {
 	return g.RetryDay != stateTime(m).day()
 }
 
-// narrow is the scope of the access token: all of the grant, or less where
-// less was asked for. The grant keeps its own.
+// narrow returns the scope of the access token: the grant's scope, or less if the request
+// asked for less. The grant itself doesn't change.
 func (c *Refresh) narrow(g *Grant) (string, Cause) {
 	if c.Scope == "" {
 		return g.Scope, NoCause

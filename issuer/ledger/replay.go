@@ -9,29 +9,29 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// Replay applies what was taken away after a backup to the state that came
-// out of it, before anybody is served.
+// Replay applies what was taken away after a backup to the state that was restored from
+// it, before the cluster serves requests.
 //
-// A cut of grants that is applied again covers the grants that were born before this
-// command, and not those up to the record's own Seq: the Seq continues from the
-// backup's, so grants that are made after the restore may have a lower Seq than the
-// record. A record's time is never taken to be later than now: its cluster may have
-// been abandoned because a wrong clock had set its time ahead.
+// A replayed revocation of grants covers the grants created before this command, not those
+// up to the record's own Seq: Seqs continue from the backup's, so grants that are created
+// after the restore may have a lower Seq than the record. A record's time is clamped to the
+// current time: its cluster may have been abandoned because a wrong clock had set its time
+// ahead.
 type Replay struct {
-	Backup uint64 `cbor:"1,keyasint"` // Meta.Seq of the last command that the backup has
-	// Records are in order of Seq; those that the backup has, or that were
-	// replayed before, are skipped. Replays splits a longer list.
+	Backup uint64 `cbor:"1,keyasint"` // Meta.Seq of the last command in the backup
+	// Records are in order of Seq. Those that the backup has, or that were replayed
+	// before, are skipped. Replays splits a longer list.
 	Records []Record `cbor:"2,keyasint"`
 }
 
-// MaxReplay bounds the effects of one Replay.
+// MaxReplay is the maximum number of effects in one Replay.
 const MaxReplay = 200
 
-// maxReplayBytes keeps a Replay below the greatest command.
+// maxReplayBytes keeps a Replay below the maximum size of a command.
 const maxReplayBytes = 24 << 10
 
-// Replays are the commands that replay records, which are in order of Seq,
-// onto a backup.
+// Replays returns the commands that replay records, which are in order of Seq, onto a
+// backup.
 func Replays(backup uint64, records []Record) []*Replay {
 	var all []*Replay
 	effects, bytes := 0, 0
@@ -50,10 +50,11 @@ func Replays(backup uint64, records []Record) []*Replay {
 	return all
 }
 
-// Kind is KindReplay.
+// Kind implements command.Command.
 func (*Replay) Kind() command.Kind { return KindReplay }
 
-// Decide skips what the state does not have: it was made after the backup.
+// Decide skips effects on rows that the state doesn't have: they were created after the
+// backup.
 func (c *Replay) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	restore := v.Restore()
@@ -89,13 +90,13 @@ func (c *Replay) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	if s.tooLate {
 		return deny(ReplayTooLate)
 	}
-	next := *restore // Last stays that of the BeginRestore
+	next := *restore // Last stays the ID of the BeginRestore
 	next.Replayed = records[len(records)-1].Seq
 	return accept(Outcome{ID: RestoreID}, append(s.changes(), put(TableRestores, &next),
 		event(m, Event{Kind: EventReplayed, Actor: Operator, Detail: fmt.Sprintf("%d effects, %d of them on what the backup has", effects, changed)}))...)
 }
 
-// newRecords are the records that are not in the state yet.
+// newRecords returns the records that have not been applied yet.
 func (c *Replay) newRecords(r *Restore) []Record {
 	seen := max(c.Backup, r.Replayed)
 	i := slices.IndexFunc(c.Records, func(r Record) bool { return r.Seq > seen })
@@ -105,8 +106,8 @@ func (c *Replay) newRecords(r *Restore) []Record {
 	return c.Records[i:]
 }
 
-// journal has the effects once more, under their new position: a second
-// restore of the same backup finds them in the journal of this cluster.
+// journal returns the effects under their new Seq, so that a second restore of the same
+// backup finds them in the journal of this cluster.
 func (c *Replay) journal(v View, m command.Meta) *Record {
 	r := &Record{Seq: m.Seq, At: stateTime(m), Actor: Operator}
 	for _, old := range c.newRecords(v.Restore()) {
@@ -121,8 +122,8 @@ func (c *Replay) journal(v View, m command.Meta) *Record {
 	return r
 }
 
-// checkRecords refuses what can't be replayed as a whole. To skip a record
-// silently would give back what it took.
+// checkRecords refuses records that can't be replayed as a whole. Skipping a record
+// silently would give back what it took away.
 func checkRecords(records []Record) *Refusal {
 	bad := func(note string) *Refusal { return outcome(badField("records", note)).Refusal }
 	for i := range records {
@@ -141,7 +142,7 @@ func checkRecords(records []Record) *Refusal {
 	return nil
 }
 
-// size is at least the number of bytes that r takes in a command.
+// size returns an upper bound of the bytes that r takes in a command.
 func (r *Record) size() int {
 	n := 32 + len(r.Actor)
 	for i := range r.Effects {

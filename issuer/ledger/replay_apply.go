@@ -7,8 +7,8 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// replayState is a state that effects are applied to without writing: rows that
-// changed are kept aside until all are applied.
+// replayState is a state that effects are applied to without writing: changed rows are
+// collected until all effects are applied.
 type replayState struct {
 	v View
 	m command.Meta
@@ -19,7 +19,7 @@ type replayState struct {
 	sessions overlay[[32]byte, Session]
 	keyring  []*Key // all keys
 
-	tooLate bool // the keyring has a key that stands in the way of one of the records
+	tooLate bool // the keyring has a key that conflicts with one of the records
 }
 
 func newReplayState(v View, m command.Meta) *replayState {
@@ -33,10 +33,10 @@ func newReplayState(v View, m command.Meta) *replayState {
 	}
 }
 
-// overlay has rows over those of a view, in the order in which they changed.
+// An overlay has changed rows on top of those of a view, in the order of the changes.
 type overlay[K comparable, R any] struct {
 	read  func(K) *R
-	rows  map[K]*R // nil: deleted
+	rows  map[K]*R // nil means deleted
 	order []K
 }
 
@@ -65,7 +65,7 @@ func (a *overlay[K, R]) changes(to []command.Change, table string) []command.Cha
 	return to
 }
 
-// changes are those of all effects that were applied.
+// changes returns the changes of all applied effects.
 func (s *replayState) changes() []command.Change {
 	list := s.users.changes(nil, TableUsers)
 	list = s.clients.changes(list, TableClients)
@@ -84,8 +84,8 @@ func (s *replayState) changes() []command.Change {
 	return list
 }
 
-// apply reports whether e changed something: not, where the state does not
-// have what e is about, or is so already.
+// apply applies e and reports whether it changed something. It changes nothing if the
+// state lacks the row, or if the row has the effect already.
 func (s *replayState) apply(e *Effect, at Time) bool {
 	switch e.Kind {
 	case EffectGrantEnded:
@@ -157,8 +157,10 @@ func (s *replayState) applyUser(e *Effect) bool {
 	return true
 }
 
-// affectedUser is the user whom an effect is about. Somebody who signs in elsewhere may
-// have another row since the restore, or none: then a row keeps out whom it says.
+// affectedUser returns the user whom an effect concerns. A user of an upstream provider
+// may have another row since the restore. If there is no row, it returns a new one for
+// EffectUserDisabled and EffectUserDeleted, so that they apply when the person signs in,
+// and otherwise nil.
 func (s *replayState) affectedUser(e *Effect) *User {
 	u := s.users.get(e.User)
 	if u != nil || len(e.Identity) == 0 {

@@ -32,13 +32,13 @@ func (s *replayState) applyClient(e *Effect, at Time) bool {
 		return false
 	}
 	next.queue(c, s.m)
-	next.Revision++ // whoever reviews looks again
+	next.Revision++ // invalidates open review forms
 	s.clients.put(c.ID, next)
 	return true
 }
 
-// applyState takes the state of a record. It leaves a client that may not be used
-// as it is, but for one that goes on after its suspension.
+// applyState sets the state of a record. A client that is not usable stays as it is, except
+// for one that is resumed after its suspension.
 func (c *Client) applyState(state ClientState, reason string) bool {
 	switch {
 	case state == Approved && c.State == Suspended:
@@ -52,9 +52,9 @@ func (c *Client) applyState(state ClientState, reason string) bool {
 	return true
 }
 
-// retain takes away redirect URIs and scopes that were not left. Where none
-// would remain, those that came in their place do: a client has at least one
-// of each, unless it is a legacy one.
+// retain removes redirection URIs and scopes that are not in the given lists. If none would
+// remain, the lists replace them: a client has at least one of each, except a legacy
+// client's scopes.
 func (c *Client) retain(uris, scopes []string) bool {
 	old := c.Profile
 	if len(uris) > 0 {
@@ -66,12 +66,12 @@ func (c *Client) retain(uris, scopes []string) bool {
 	if c.Profile.equal(&old) {
 		return false
 	}
-	c.Proposed = nil // it may have what was taken away
+	c.Proposed = nil // it may contain what was removed
 	return true
 }
 
-// revokeSecret ends a secret although it may be the last one: its application was
-// given another, which may be lost.
+// revokeSecret revokes a secret even if it is the last active one: the application may have
+// been given another, which is lost.
 func (c *Client) revokeSecret(id string, at Time) bool {
 	i := c.secretIndex(id)
 	if i < 0 || !c.Secrets[i].Active() {
@@ -83,8 +83,8 @@ func (c *Client) revokeSecret(id string, at Time) bool {
 	return true
 }
 
-// restoreSecret adds a secret, or makes one active again, which an import can
-// do.
+// restoreSecret adds a secret, or makes a revoked one active again, as an import may have
+// done.
 func (c *Client) restoreSecret(n NewSecret, at Time) bool {
 	if c.Public() || c.active(n.ID) || c.ActiveSecrets() >= MaxActiveSecrets {
 		return false

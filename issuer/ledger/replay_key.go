@@ -14,7 +14,7 @@ func (s *replayState) applyKey(e *Effect, at Time) bool {
 	case EffectKeyDropped:
 		i := s.keyIndex(e.ID)
 		if i < 0 || s.keyring[i].State == KeyActive {
-			return false // there is no other to mint with
+			return false // there is no other key to mint with
 		}
 		if k := s.keyring[i]; !e.Emergency && k.Purpose == ForCredentials && s.secretsUnder(k.Number) {
 			return false
@@ -35,9 +35,9 @@ func (s *replayState) applyKey(e *Effect, at Time) bool {
 	return changed
 }
 
-// secretsUnder reports whether a client's secret is recorded under a credential
-// key. Before the key went its secrets were recorded anew, which the backup has
-// not heard of: it goes when they have been used once more.
+// secretsUnder reports whether a client secret is recorded under a credential key. The
+// secrets were recorded under a newer key before this one was dropped, which the backup
+// doesn't know: the key can be dropped once they have been used again.
 func (s *replayState) secretsUnder(number uint32) bool {
 	for c := range s.v.Clients() {
 		if s.clients.get(c.ID).secretsUnder(number) > 0 {
@@ -47,8 +47,8 @@ func (s *replayState) secretsUnder(number uint32) bool {
 	return false
 }
 
-// lockedOutClients are clients of the backup that can't authenticate any more, as their
-// secrets are recorded under a key that leaked and went.
+// lockedOutClients returns the clients of the backup that can't authenticate any more,
+// because their secrets are recorded under a dropped key.
 func (s *replayState) lockedOutClients() (ids []string) {
 	kept := func(secret Secret) bool {
 		return secret.Active() && slices.ContainsFunc(s.keyring, func(k *Key) bool { return k.Purpose == ForCredentials && k.Number == secret.Key })
@@ -63,7 +63,7 @@ func (s *replayState) lockedOutClients() (ids []string) {
 	return ids
 }
 
-// dropKey removes a key, as DropKey does.
+// dropKey removes a key in the same way as DropKey.
 func (s *replayState) dropKey(i int) {
 	gone := s.keyring[i]
 	s.keyring = slices.Delete(s.keyring, i, i+1)
@@ -75,11 +75,10 @@ func (s *replayState) dropKey(i int) {
 	}
 }
 
-// addKey adds a key from a record: tokens that were issued after the backup were made
-// with it. A recovered node may have the key already, if its log reached further than
-// the start of the records. If another key has the same id, or another credential key
-// the same number, that one was made after the restore: it stays, and the replay comes
-// too late.
+// addKey adds a key from a record: tokens issued after the backup were made with it. A
+// recovered node may have the key already, if its log reached further than the start of
+// the records. If another key has the same id, or another credential key the same number,
+// that key was made after the restore: it stays, and the replay is too late.
 func (s *replayState) addKey(k Key) bool {
 	for _, other := range s.keyring {
 		if other.ID == k.ID && bytes.Equal(other.Sealed, k.Sealed) && other.SealedUnder == k.SealedUnder {
@@ -99,9 +98,8 @@ func (s *replayState) addKey(k Key) bool {
 	return true
 }
 
-// clampTimes replaces the times of a key that are later than now by now, since the key's
-// next step would wait for them. The time that verifiers need to learn the key then
-// starts now.
+// clampTimes replaces times of a key that are later than now with now, since the key's next
+// step would wait for them. The time that verifiers need to learn the key then starts now.
 func (k *Key) clampTimes(now Time) {
 	if k.PropagatedAt > 0 {
 		k.PropagatedAt = min(k.PropagatedAt, now+max(k.PropagatedAt-k.Announced, 0))
@@ -123,7 +121,7 @@ func (s *replayState) activateKey(id string, at Time) bool {
 	return true
 }
 
-// keyIndex is where a key stands in the keyring, -1 where it is not there.
+// keyIndex returns the index of a key in the keyring, or -1.
 func (s *replayState) keyIndex(id string) int {
 	return slices.IndexFunc(s.keyring, func(k *Key) bool { return k.ID == id })
 }
@@ -132,7 +130,7 @@ func (s *replayState) activeKeyIndex(p Purpose) int {
 	return slices.IndexFunc(s.keyring, func(k *Key) bool { return k.Purpose == p && k.State == KeyActive })
 }
 
-// changedKey puts a copy to change in a key's place.
+// changedKey replaces a key with a copy to change, and returns the copy.
 func (s *replayState) changedKey(i int) *Key {
 	next := *s.keyring[i]
 	next.Last = s.m.ID

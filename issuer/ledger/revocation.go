@@ -1,41 +1,41 @@
 package ledger
 
-// A Revocation revokes access tokens before they expire: those that match every field
-// it names and whose iat, in whole seconds, is not later than At. It names a grant; or
+// A Revocation revokes access tokens before they expire: those that match every field it
+// names and whose iat, in whole seconds, is not later than At. It names either a grant, or
 // a user, a client, or both.
 type Revocation struct {
 	Seq    uint64  // of the event that caused it; one event may cause several
 	At     Time    // at most MaxAhead after the event's At
-	Grant  GrantID // all zero: it names none
+	Grant  GrantID // zero if it names none
 	User   string
 	Client string
-	// Lifted gives back what an earlier one took from Client alone: tokens of a
-	// suspended client count again when it is resumed.
+	// Lifted cancels an earlier revocation of Client alone: tokens of a suspended client
+	// are valid again when it is resumed.
 	Lifted bool
 }
 
-// OfGrant reports whether r names a grant, and so nothing else.
+// OfGrant reports whether r names a grant.
 func (r *Revocation) OfGrant() bool { return r.Grant != GrantID{} }
 
-// RevocationsOf are what an event took back. Most events take nothing from
-// tokens that are out:
+// RevocationsOf returns the revocations that an event caused. Most events revoke no issued
+// token:
 //
-//   - A client that was edited, or lost scopes, keeps its grants and their scopes;
-//     a secret is for getting tokens, not for using them; an owner is not a user.
-//   - A password and a session are about signing in here.
-//   - A signing key that goes takes its tokens with it, by the key set. One of
-//     credentials ends chains, and leaves the access tokens (see GrantUnredeemable).
-//   - Replays of a journal take back what is not told one by one; whoever lists
-//     revocations begins anew behind them.
+//   - A client that was edited, or lost scopes, keeps its grants and their scopes. A secret
+//     is for getting tokens, not for using them. An owner is not a user.
+//   - Passwords and sessions concern signing in here.
+//   - Tokens of a dropped signing key become invalid with the key set. Dropping a credential
+//     key ends chains and leaves access tokens valid (see GrantUnredeemable).
+//   - A Replay revokes tokens without naming each; readers that list revocations start
+//     again after it.
 func (v View) RevocationsOf(e *Event) []Revocation {
-	// A grant that has ended and a client that is suspended get no more tokens. So all
-	// of theirs may be revoked, also those whose iat is ahead of the event.
+	// An ended grant and a suspended client get no more tokens, so all of theirs may be
+	// revoked, including those whose iat is ahead of the event.
 	r := Revocation{Seq: e.Seq, At: e.At.Add(MaxAhead)}
 	switch e.Kind {
 	case EventGrantRevoked, EventReuse:
 		r.Grant = e.Grant
 	case EventDisconnected:
-		r.At, r.User, r.Client = e.TokensRevokedBefore, e.User, e.Client // the user's tokens of one client, or of all
+		r.At, r.User, r.Client = e.TokensRevokedBefore, e.User, e.Client // the user's tokens for one client, or for all
 	case EventUserState:
 		if !UserState(e.Detail).revokes() {
 			return nil
@@ -50,9 +50,8 @@ func (v View) RevocationsOf(e *Event) []Revocation {
 		}
 		r.Client, r.Lifted = e.Client, verdict == Resume
 	case EventClientImported:
-		// A declaration may suspend a client that is there, or resume it. One that
-		// waits for a review, or was rejected, gets no more tokens and keeps those
-		// that are out.
+		// A declaration may suspend or resume an existing client. A client that is
+		// pending or rejected gets no more tokens and keeps those that were issued.
 		c := v.Client(e.Client)
 		if c == nil || c.Created >= e.At {
 			return nil
@@ -66,9 +65,9 @@ func (v View) RevocationsOf(e *Event) []Revocation {
 	return []Revocation{r}
 }
 
-// endedByScopes are the legacy grants that ended as their user's authorization
-// with scopes was redeemed. A grant stays for longer after it ended than its
-// tokens live, so all of them are found.
+// endedByScopes returns the legacy grants that ended when their user's authorization with
+// scopes was redeemed. Ended grants are kept for longer than their tokens live, so all of
+// them are found.
 func (v View) endedByScopes(e *Event) (all []Revocation) {
 	g, u := v.Grant(e.Grant), v.User(e.User)
 	if g == nil || u == nil || g.Legacy || u.revokedBefore(g.Client).Legacy < g.CreatedSeq {
@@ -82,9 +81,8 @@ func (v View) endedByScopes(e *Event) (all []Revocation) {
 	return all
 }
 
-// Revocations are those behind a Seq, in order of it; last is the Seq up to which
-// the trail was read, and replayed is when a journal was replayed last in what
-// was read, 0 for never.
+// Revocations returns the revocations after a Seq, in order. last is the Seq up to which the
+// trail was read; replayed is the time of the last Replay in that part, or 0.
 func (v View) Revocations(after uint64) (all []Revocation, last uint64, replayed Time) {
 	last = after
 	for e := range rowsFrom[Event](v, TableAudit, sequence(after+1)) {
@@ -97,16 +95,15 @@ func (v View) Revocations(after uint64) (all []Revocation, last uint64, replayed
 	return all, last, replayed
 }
 
-// TrailBefore is a Seq behind which all events at or after a time are, as far as
-// the trail reaches back.
+// TrailBefore returns a Seq that all remaining events at or after a time follow.
 func (v View) TrailBefore(t Time) uint64 { return v.lastEventBefore(t) }
 
-// TrailCompleteFrom returns 0 if the trail has every revocation at or after from, and otherwise
-// the time since when it has every one.
+// TrailCompleteFrom returns 0 if the trail has every revocation at or after from, and
+// otherwise the time since which it has every one.
 func (v View) TrailCompleteFrom(from Time) Time { return v.TrailCompleteAfter(0, from) }
 
-// TrailCompleteAfter returns 0 if the trail has every revocation with a Seq above read and at or
-// after from, and otherwise the time since when it has every one.
+// TrailCompleteAfter returns 0 if the trail has every revocation with a Seq above read and
+// at or after from, and otherwise the time since which it has every one.
 func (v View) TrailCompleteAfter(read uint64, from Time) Time {
 	if t := v.Trail(); t.TrimmedRevocationSeq > read && t.TrimmedRevocationAt >= from {
 		return t.TrimmedRevocationAt + 1
@@ -114,7 +111,7 @@ func (v View) TrailCompleteAfter(read uint64, from Time) Time {
 	return 0
 }
 
-// FirstEventTime is when a timeline's first event was, 0 where there is none yet.
+// FirstEventTime returns the time of a timeline's first event, or 0 if there is none yet.
 func (v View) FirstEventTime(l Timeline) Time {
 	if e := v.eventFrom(l.From); e != nil {
 		return e.At
@@ -122,7 +119,7 @@ func (v View) FirstEventTime(l Timeline) Time {
 	return 0
 }
 
-// CurrentTimeline is the present one, the zero Timeline before a cluster has got its first.
+// CurrentTimeline returns the current timeline, or the zero Timeline before the first.
 func (v View) CurrentTimeline() Timeline {
 	lives := v.Timelines()
 	if len(lives) == 0 {

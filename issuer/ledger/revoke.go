@@ -6,17 +6,16 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// RevokeGrant ends one grant: by its user, or by an operator or
-// administrator.
+// RevokeGrant ends one grant, by its user, an operator or an administrator.
 type RevokeGrant struct {
 	Actor Actor   `cbor:"1,keyasint"`
 	Grant GrantID `cbor:"2,keyasint"`
 }
 
-// Kind is KindRevokeGrant.
+// Kind implements command.Command.
 func (*RevokeGrant) Kind() command.Kind { return KindRevokeGrant }
 
-// Decide accepts a grant that has ended already: what was asked for is so.
+// Decide also accepts a grant that has ended already.
 func (c *RevokeGrant) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
@@ -42,10 +41,10 @@ type Disconnect struct {
 	Client string `cbor:"3,keyasint,omitempty"` // "" for all
 }
 
-// Kind is KindDisconnect.
+// Kind implements command.Command.
 func (*Disconnect) Kind() command.Kind { return KindDisconnect }
 
-// Decide cuts: one row, however many grants there are.
+// Decide changes one row, the user's, however many grants there are.
 func (c *Disconnect) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
@@ -68,13 +67,13 @@ func (c *Disconnect) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventDisconnected, Actor: who.name(), User: u.ID, Client: c.Client, TokensRevokedBefore: next.TokensRevokedBefore}))
 }
 
-// connected reports whether a user has a grant for a client, or for any, that
-// has not ended.
+// connected reports whether a user has a live grant for a client, or for any client if
+// client is "".
 func (v View) connected(u *User, client string) bool {
 	return v.hasGrant(u, func(g *Grant) bool { return client == "" || g.Client == client })
 }
 
-// disconnect cuts the grants for one client, or for all.
+// disconnect revokes the user's grants for one client, or for all if client is "".
 func (u *User) disconnect(client string, m command.Meta) {
 	u.revokeTokens(stateTime(m))
 	if client == "" {
@@ -86,7 +85,7 @@ func (u *User) disconnect(client string, m command.Meta) {
 	u.setRevokedBefore(cut)
 }
 
-// hasGrant reports whether a user has a grant of some sort that has not ended.
+// hasGrant reports whether a user has a live grant that satisfies of.
 func (v View) hasGrant(u *User, of func(*Grant) bool) bool {
 	for _, id := range u.Grants {
 		g := v.Grant(id)

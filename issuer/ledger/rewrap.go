@@ -8,34 +8,33 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A SealedKey is the private part of a key, sealed under another cluster key.
+// A SealedKey is the private part of a key, sealed under a new cluster key.
 type SealedKey struct {
 	ID     string `cbor:"1,keyasint"`
 	Sealed []byte `cbor:"2,keyasint"`
 }
 
-// Rewrap changes the cluster key: it replaces the sealed part of every key at
-// once. The keys themselves stay what they are.
+// Rewrap changes the cluster key: it replaces the sealed part of every key at once. The
+// keys themselves don't change.
 type Rewrap struct {
-	To   string      `cbor:"1,keyasint"` // the public id of the new cluster key
-	Keys []SealedKey `cbor:"2,keyasint"` // exactly those of the keyring
-	// Voters are the nodes that the leader saw as voters: each must hold To,
-	// or it could open nothing at its next start.
+	To   string      `cbor:"1,keyasint"` // public id of the new cluster key
+	Keys []SealedKey `cbor:"2,keyasint"` // exactly the keys of the keyring
+	// Voters are the voters that the leader knows. Each must have To, or it could open no
+	// key at its next start.
 	Voters []string `cbor:"3,keyasint"`
 }
 
-// Kind is KindRewrap.
+// Kind implements command.Command.
 func (*Rewrap) Kind() command.Kind { return KindRewrap }
 
-// Decide refuses to lock a node out, or to leave a key behind under the old
-// cluster key.
+// Decide refuses to lock out a node, or to leave a key sealed under the old cluster key.
 func (c *Rewrap) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	if c.To == "" {
 		return badField("to", "is empty")
 	}
 	if v.allSealedUnder(c.To) {
-		return accept(Outcome{ID: c.To}) // the list was right when that was done
+		return accept(Outcome{ID: c.To}) // applied already
 	}
 	sealed, cause := c.check(v)
 	switch {
@@ -76,8 +75,8 @@ func (c *Rewrap) check(v View) (sealed map[string][]byte, cause Cause) {
 	return sealed, NoCause
 }
 
-// SealedUnder is the public id of the cluster key that the keyring is sealed
-// under, so that a node can tell which one it needs; "" where no row says.
+// SealedUnder returns the public id of the cluster key that the keyring is sealed under,
+// which tells a node which one it needs, or "" if no row has it.
 func (v View) SealedUnder() string {
 	for k := range v.Keys() {
 		if k.SealedUnder != "" {
@@ -88,7 +87,7 @@ func (v View) SealedUnder() string {
 }
 
 // allSealedUnder reports whether the whole keyring is sealed under a cluster key. After a
-// restore whose journal has holes a part of it may not be.
+// restore from a journal with gaps, a part of it may not be.
 func (v View) allSealedUnder(clusterKey string) bool {
 	n := 0
 	for k := range v.Keys() {

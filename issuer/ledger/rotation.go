@@ -2,15 +2,15 @@ package ledger
 
 import "time"
 
-// RotateNever is the Settings.RotateEvery that turns the schedule off. It is
-// not 0: rows from before there was a schedule have 0, and mean the default.
+// RotateNever is the Settings.RotateEvery that disables scheduled rotation. It is not 0,
+// since 0 means the default.
 const RotateNever time.Duration = -1
 
-// rotateEvery is the RotateEvery of a new cluster, and of a row without one.
+// rotateEvery is the default of Settings.RotateEvery.
 const rotateEvery = 90 * 24 * time.Hour
 
-// Rotation is how old an active key may become before the next is announced.
-// ok is false where keys are rotated by operators only.
+// Rotation returns the age of an active key at which the next one is announced. ok is false
+// if only operators rotate keys.
 func (s *Settings) Rotation() (every time.Duration, ok bool) {
 	switch s.RotateEvery {
 	case 0:
@@ -21,8 +21,8 @@ func (s *Settings) Rotation() (every time.Duration, ok bool) {
 	return s.RotateEvery, true
 }
 
-// RotationDue reports whether it is time to announce the next key of a
-// purpose: the active one is old enough, and none is announced already.
+// RotationDue reports whether the next key of a purpose must be announced: the active key
+// is old enough, and none is announced.
 func (v View) RotationDue(p Purpose, at Time) bool {
 	every, ok := v.Settings().Rotation()
 	if !ok {
@@ -32,9 +32,9 @@ func (v View) RotationDue(p Purpose, at Time) bool {
 	return active != nil && at >= active.Activated.Add(every) && v.announcedKey(p) == nil
 }
 
-// StepDue is when a key may take its next step: of one that is active, when the
-// next one takes its place, or where none is announced yet, when that is. ok is
-// false where nothing comes by itself.
+// StepDue returns when a key may take its next step: for an active key, when the announced
+// key replaces it or, if none is announced, when the next is to be announced. ok is false if
+// no step is scheduled.
 func (v View) StepDue(k *Key) (at Time, ok bool) {
 	s := v.Settings()
 	if k.State != KeyActive {
@@ -50,8 +50,7 @@ func (v View) StepDue(k *Key) (at Time, ok bool) {
 	return k.Activated.Add(every), true
 }
 
-// announcedKey is the key of a purpose that waits to become active, nil where
-// there is none.
+// announcedKey returns the announced key of a purpose, or nil.
 func (v View) announcedKey(p Purpose) *Key {
 	return first[Key](v, TableKeys, "use", useKey(p, KeyAnnounced))
 }

@@ -27,8 +27,8 @@ const (
 
 const indexID = "id"
 
-// Tables describes every table. Grants have one index, the id: each further
-// index of a table costs about 700 bytes and 25 µs a row at a million rows.
+// Tables describes every table. Grants have one index, the id: each further index costs
+// about 700 bytes and 25 µs a row at a million rows.
 func Tables() map[string]*memdb.TableSchema {
 	table := func(name string, indexes ...*memdb.IndexSchema) *memdb.TableSchema {
 		t := &memdb.TableSchema{Name: name, Indexes: map[string]*memdb.IndexSchema{}}
@@ -57,7 +57,7 @@ func Tables() map[string]*memdb.TableSchema {
 			unique(indexID, false, text(func(u *User) string { return u.ID })),
 			unique("username", true, text(func(u *User) string { return fold(u.Username) })),
 			unique("identity", true, text((*User).identityText)),
-			// Of few users: of the others a row in them costs nothing.
+			// Only few users have these keys; other rows cost nothing in these indexes.
 			many("admin", texts(func(u *User) []string { return u.nameIf(u.Admin) })),
 			many("disabled", texts(func(u *User) []string { return u.nameIf(u.Disabled) })),
 		),
@@ -80,7 +80,7 @@ func Tables() map[string]*memdb.TableSchema {
 		),
 		TableAudit: table(TableAudit,
 			unique(indexID, false, bits(func(e *Event) []byte { return sequence(e.Seq) })),
-			many("history", texts((*Event).historyKey)), // of few events: none of a grant's
+			many("history", texts((*Event).historyKey)), // few events have a key; those of grants have none
 		),
 		TableRestores: table(TableRestores,
 			unique(indexID, false, text(func(r *Restore) string { return r.ID })),
@@ -97,7 +97,7 @@ func Tables() map[string]*memdb.TableSchema {
 	}
 }
 
-// Rows has an empty row of every table, for decoding snapshots.
+// Rows returns a constructor for the rows of every table, for decoding snapshots.
 func Rows() map[string]func() any {
 	return map[string]func() any{
 		TableClients:  func() any { return new(Client) },
@@ -117,16 +117,16 @@ func Rows() map[string]func() any {
 
 func sequence(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 
-// fold is how user names are compared.
+// fold returns a user name in the form that is compared.
 func fold(username string) string { return strings.ToLower(username) }
 
 func useKey(p Purpose, s KeyState) string { return string(p) + "/" + string(s) }
 
 var errIndex = errors.New("ledger: a row or an argument of the wrong type met an index")
 
-// textIndex indexes rows of type R by a string, ended by a zero byte so that
-// no key is the beginning of another. memdb's own field indexes go by
-// reflection, which is several times slower.
+// textIndex indexes rows of type R by a string, terminated by a zero byte so that no key is
+// a prefix of another. memdb's own field indexes use reflection, which is several times
+// slower.
 type textIndex[R any] struct{ of func(*R) string }
 
 func text[R any](of func(*R) string) *textIndex[R] { return &textIndex[R]{of} }
@@ -158,10 +158,9 @@ func zeroEnded(s string) []byte {
 	return b
 }
 
-// bitsIndex indexes rows of type R by bytes of one fixed length, written in
-// hexadecimal. memdb's tree copies every node on the way to a row that
-// changes, and a node has an edge for each value of the next byte: 16 of them
-// are copied several times faster than 256.
+// bitsIndex indexes rows of type R by bytes of one fixed length, in hexadecimal. memdb's
+// tree copies every node on the path to a changed row, and a node has an edge for each value
+// of the next byte: copying 16 edges is several times faster than copying 256.
 type bitsIndex[R any] struct{ of func(*R) []byte }
 
 func bits[R any](of func(*R) []byte) *bitsIndex[R] { return &bitsIndex[R]{of} }
@@ -204,9 +203,9 @@ func (*eachIndex[R]) FromArgs(args ...any) ([]byte, error) {
 	return (*textIndex[R]).FromArgs(nil, args...)
 }
 
-// textsIndex indexes rows of type R by several strings, one after another, in
-// which order they are walked. Fewer arguments find all rows that begin with
-// them; with the row's id after them, a walk begins at that row.
+// textsIndex indexes rows of type R by a sequence of strings, and orders them by it. Fewer
+// arguments match all rows that begin with them; with the row's id appended, a walk begins
+// at that row.
 type textsIndex[R any] struct{ of func(*R) []string }
 
 func texts[R any](of func(*R) []string) *textsIndex[R] { return &textsIndex[R]{of} }

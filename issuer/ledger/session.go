@@ -6,26 +6,26 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A Session is one signed-in browser. The row has the digest of the session
-// id, so that a snapshot lets nobody in.
+// A Session is one signed-in browser. The row has the digest of the session id, so a
+// snapshot contains no usable session.
 type Session struct {
 	ID         [32]byte   `cbor:"1,keyasint"` // SHA-256 of the session id
 	User       string     `cbor:"2,keyasint"`
 	CreatedSeq uint64     `cbor:"3,keyasint"`
 	Created    Time       `cbor:"4,keyasint"`
-	Seen       Time       `cbor:"5,keyasint"` // to touchEvery
+	Seen       Time       `cbor:"5,keyasint"` // last use, with the resolution of touchEvery
 	Agent      string     `cbor:"6,keyasint,omitempty"`
 	Last       command.ID `cbor:"7,keyasint"`
-	// Authenticated is when the user last authenticated: at the sign-in, or by a
-	// Reauthenticate since.
+	// Authenticated is when the user last authenticated, by signing in or by a
+	// Reauthenticate.
 	Authenticated Time `cbor:"8,keyasint"`
 }
 
-// touchEvery is how exactly Seen is kept: a session that is used all day
-// costs one small command in this time, not one a page.
+// touchEvery is the resolution of Session.Seen: a session in constant use costs one small
+// command in this time, not one for each page.
 const touchEvery = 10 * minute
 
-// SignedIn is the user of a live session, nil otherwise.
+// SignedIn returns the user and the session if the session is live, and otherwise nil.
 func (v View) SignedIn(id [32]byte, at Time) (*User, *Session) {
 	s := v.Session(id)
 	if s == nil {
@@ -35,7 +35,7 @@ func (v View) SignedIn(id [32]byte, at Time) (*User, *Session) {
 	if at >= s.Created.Add(set.SessionAbsolute) {
 		return nil, nil
 	}
-	// As with grants, idle time starts anew at a restore.
+	// As for grants, idle time is counted from a restore.
 	if at >= s.Seen.Add(set.SessionIdle) && at >= max(s.Seen, v.restoredAt(s.CreatedSeq)).Add(set.SessionIdle) {
 		return nil, nil
 	}
@@ -49,18 +49,17 @@ func (v View) SignedIn(id [32]byte, at Time) (*User, *Session) {
 // StaleSeen reports whether a TouchSession is due.
 func (s *Session) StaleSeen(at Time) bool { return at >= s.Seen+touchEvery }
 
-// An Actor says who asks. The session is looked up again in every command,
-// so a page that was rendered for somebody who has lost the right since can
-// do nothing.
+// An Actor identifies the sender of a command. Every command looks the session up again, so
+// a page that was rendered before its user lost a right has no effect.
 type Actor struct {
 	Session  [32]byte `cbor:"1,keyasint,omitempty"`
-	Operator bool     `cbor:"2,keyasint,omitempty"` // the local socket, fixtures, duties
+	Operator bool     `cbor:"2,keyasint,omitempty"` // local socket, fixtures, duties
 }
 
-// caller is an actor that was looked up.
+// A caller is an actor whose session and user have been looked up.
 type caller struct {
 	user     *User    // nil for an operator
-	session  *Session // the user's; nil for an operator
+	session  *Session // nil for an operator
 	operator bool
 }
 
@@ -75,7 +74,7 @@ func (v View) identify(a Actor, m command.Meta) (caller, Cause) {
 	return caller{user: u, session: s}, NoCause
 }
 
-// identifyAdministrator is identify for what nobody else may do.
+// identifyAdministrator is identify for commands of administrators and operators only.
 func (v View) identifyAdministrator(a Actor, m command.Meta) (caller, Cause) {
 	who, cause := v.identify(a, m)
 	if cause == NoCause && !who.administrator() {
@@ -86,10 +85,10 @@ func (v View) identifyAdministrator(a Actor, m command.Meta) (caller, Cause) {
 
 func (i caller) administrator() bool { return i.operator || i.user.Admin }
 
-// owns reports whether i may manage what belongs to owner.
+// owns reports whether i may manage what a user owns.
 func (i caller) owns(owner string) bool { return i.operator || i.user.ID == owner }
 
-// isUser reports whether i is the person of an id.
+// isUser reports whether i is the user with an id.
 func (i caller) isUser(user string) bool { return !i.operator && i.user.ID == user }
 
 func (i caller) name() string {
@@ -99,23 +98,23 @@ func (i caller) name() string {
 	return i.user.ID
 }
 
-// SignIn makes a session for a user whose password was checked against the
-// hash that Verified digests. The check itself is slow by design and can't
-// run here; that the hash is still the user's is decided here.
+// SignIn creates a session for a user whose password was verified against the hash that
+// VerifiedHash is the digest of. Verifying is slow by design, so it is done before; Decide
+// checks that the user still has that hash.
 type SignIn struct {
 	Session      [32]byte `cbor:"1,keyasint"`
 	User         string   `cbor:"2,keyasint"`
 	VerifiedHash [32]byte `cbor:"3,keyasint"` // SHA-256 of User.Password
 	Agent        string   `cbor:"4,keyasint,omitempty"`
-	// Replaces is the session the browser had, which ends: a session id is
-	// new at each sign-in.
+	// Replaces is the browser's previous session, which ends: each sign-in has a new
+	// session id.
 	Replaces [32]byte `cbor:"5,keyasint,omitempty"`
 }
 
-// Kind is KindSignIn.
+// Kind implements command.Command.
 func (*SignIn) Kind() command.Kind { return KindSignIn }
 
-// Decide refuses a user that is gone or has changed password meanwhile.
+// Decide refuses a user who was deleted or disabled, or whose password has changed.
 func (c *SignIn) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	u := v.User(c.User)
@@ -135,8 +134,8 @@ func (c *SignIn) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	return accept(Outcome{ID: u.ID}, v.beginSession(s, c.Replaces, Event{Kind: EventSignedIn}, m)...)
 }
 
-// beginSession are the changes that sign s.User in and the session out that the browser
-// had.
+// beginSession returns the changes that sign s.User in and end the browser's previous
+// session.
 func (v View) beginSession(s *Session, replaces [32]byte, e Event, m command.Meta) []command.Change {
 	s.CreatedSeq, s.Created, s.Seen, s.Last = m.Seq, stateTime(m), stateTime(m), m.ID
 	e.Actor, e.User = s.User, s.User
@@ -150,15 +149,15 @@ func (v View) beginSession(s *Session, replaces [32]byte, e Event, m command.Met
 	return changes
 }
 
-// TouchSession moves a session's idle time on.
+// TouchSession updates Session.Seen, which postpones the idle timeout.
 type TouchSession struct {
 	Session [32]byte `cbor:"1,keyasint"`
 }
 
-// Kind is KindTouchSession.
+// Kind implements command.Command.
 func (*TouchSession) Kind() command.Kind { return KindTouchSession }
 
-// Decide changes nothing for a session that is over or was seen just now.
+// Decide changes nothing for a session that has ended or was seen recently.
 func (c *TouchSession) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	u, s := v.SignedIn(c.Session, stateTime(m))
@@ -173,16 +172,16 @@ func (c *TouchSession) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	return accept(Outcome{ID: u.ID}, put(TableSessions, &next))
 }
 
-// SignOut ends one session, or with Everywhere all of its user's.
+// SignOut ends a session or, with Everywhere, all sessions of its user.
 type SignOut struct {
 	Session    [32]byte `cbor:"1,keyasint"`
 	Everywhere bool     `cbor:"2,keyasint,omitempty"`
 }
 
-// Kind is KindSignOut.
+// Kind implements command.Command.
 func (*SignOut) Kind() command.Kind { return KindSignOut }
 
-// Decide accepts a session that is already over: the user is signed out.
+// Decide also accepts a session that has ended already.
 func (c *SignOut) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	s := v.Session(c.Session)

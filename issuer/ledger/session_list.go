@@ -10,13 +10,13 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// MaxSessionsPerUser is how many sessions a user may have. No person has so many
-// browsers; a program that signs in again and again would fill the state.
+// MaxSessionsPerUser is the number of sessions that a user may have. It prevents a program
+// that signs in repeatedly from filling the state.
 const MaxSessionsPerUser = 100
 
-// surplusSessions are those that end as another one begins, the ones seen longest
-// ago: at most MaxSessionsPerUser of them, so that a command stays small. What is
-// replaced ends in any case.
+// surplusSessions returns the sessions that end when a new one begins, those that were seen
+// least recently: at most MaxSessionsPerUser, so that the command stays small. The replaced
+// session is not counted; it ends in any case.
 func (v View) surplusSessions(user string, replaced [32]byte) []*Session {
 	var all []*Session
 	for s := range rows[Session](v, TableSessions, "user", user) {
@@ -34,12 +34,11 @@ func (v View) surplusSessions(user string, replaced [32]byte) []*Session {
 	return all[:min(surplus, MaxSessionsPerUser)]
 }
 
-// maxSessionsScanned bounds the walk over one user's sessions. No person has so
-// many browsers; a program that signs in again and again might.
+// maxSessionsScanned bounds the walk over one user's sessions.
 const maxSessionsScanned = 1000
 
-// SessionsOf are the live sessions of a user, at most limit of them, the one
-// seen last first. Of a user with very many it may miss some.
+// SessionsOf returns the live sessions of a user, the most recently seen first, at most
+// limit. If the user has more than maxSessionsScanned, some may be missing.
 func (v View) SessionsOf(user string, at Time, limit int) []*Session {
 	var live []*Session
 	looked := 0
@@ -57,11 +56,11 @@ func (v View) SessionsOf(user string, at Time, limit int) []*Session {
 	return live[:min(len(live), limit)]
 }
 
-// Handle names s in a form. It is the digest that the state has: it lets nobody
-// in.
+// Handle identifies s in a form. It is the digest of the session id and can't be used to
+// sign in.
 func (s *Session) Handle() string { return hex.EncodeToString(s.ID[:]) }
 
-// SessionOf reads what Handle wrote.
+// SessionOf parses the result of Handle.
 func SessionOf(handle string) (id [32]byte, ok bool) {
 	if hex.DecodedLen(len(handle)) != len(id) {
 		return id, false
@@ -70,16 +69,16 @@ func SessionOf(handle string) (id [32]byte, ok bool) {
 	return id, err == nil && n == len(id)
 }
 
-// EndSession signs another of the actor's browsers out.
+// EndSession ends another session of the actor.
 type EndSession struct {
 	Actor   Actor    `cbor:"1,keyasint"`
-	Session [32]byte `cbor:"2,keyasint"` // the one to end
+	Session [32]byte `cbor:"2,keyasint"` // id of the session to end
 }
 
-// Kind is KindEndSession.
+// Kind implements command.Command.
 func (*EndSession) Kind() command.Kind { return KindEndSession }
 
-// Decide accepts a session that is gone: what was asked for is so.
+// Decide also accepts a session that has ended already.
 func (c *EndSession) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identify(c.Actor, m)

@@ -10,12 +10,12 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// Settings are replicated, so that no node's flag reaches a decision. There
-// is one row.
+// Settings are the replicated settings, one row. Decisions depend on these and never on a
+// node's flags.
 type Settings struct {
 	ID string `cbor:"1,keyasint"` // always SettingsID
 
-	BaseURL   string `cbor:"2,keyasint"` // of the API; it is the issuer, so it has no path
+	BaseURL   string `cbor:"2,keyasint"` // of the API; it is the issuer (RFC 8414 §2), so it has no path
 	AppURL    string `cbor:"3,keyasint"` // of the web application
 	Audience  string `cbor:"4,keyasint"` // of access tokens
 	Algorithm string `cbor:"5,keyasint"` // of signing keys: ES256, EdDSA or RS256
@@ -30,12 +30,12 @@ type Settings struct {
 	JWKSMaxAge        time.Duration `cbor:"13,keyasint"`
 
 	Last     command.ID `cbor:"14,keyasint"`
-	Declared string     `cbor:"15,keyasint,omitempty"` // as Client.Declared
+	Declared string     `cbor:"15,keyasint,omitempty"` // like Client.Declared
 
-	RotateEvery time.Duration `cbor:"16,keyasint,omitempty"` // see Rotation; RotateNever is off, 0 the default
+	RotateEvery time.Duration `cbor:"16,keyasint,omitempty"` // see Rotation; RotateNever disables it, 0 is the default
 
-	// CachedJWKSUntil is until when verifiers may hold a JWKS that was served with
-	// a greater JWKSMaxAge than this. It is the ledger's own, not to be chosen.
+	// CachedJWKSUntil is the time until which verifiers may cache a JWKS that was served
+	// with a greater JWKSMaxAge than the current one. The ledger sets it.
 	CachedJWKSUntil Time `cbor:"17,keyasint,omitempty"`
 
 	// PlainHTTP records that an operator accepted an issuer for which the function
@@ -43,10 +43,10 @@ type Settings struct {
 	PlainHTTP bool `cbor:"18,keyasint,omitempty"`
 }
 
-// SettingsID is the id of the one row of settings.
+// SettingsID is the id of the only Settings row.
 const SettingsID = "settings"
 
-// DefaultSettings are those of a new cluster, but for its addresses.
+// DefaultSettings returns the settings of a new cluster, without addresses.
 func DefaultSettings() Settings {
 	return Settings{
 		ID:                SettingsID,
@@ -63,7 +63,7 @@ func DefaultSettings() Settings {
 	}
 }
 
-// Check says which setting is out of its bounds, and why.
+// Check returns the first setting that is invalid, and why; "" if there is none.
 func (s *Settings) Check() (field, note string) {
 	within := func(d, least, most time.Duration) bool { return d >= least && d <= most }
 	switch {
@@ -101,7 +101,7 @@ func (s *Settings) Check() (field, note string) {
 	return "", ""
 }
 
-// origin reports whether s is scheme://host[:port] and nothing more.
+// origin reports whether s has the form scheme://host[:port].
 func origin(s string) bool {
 	host, ok := strings.CutPrefix(s, "https://")
 	if !ok {
@@ -112,9 +112,9 @@ func origin(s string) bool {
 
 const needsHTTPS = "must be an https address outside the loopback, unless plain http is accepted"
 
-// PlainHTTP reports whether an origin is http on a host other than the loopback. Anybody
-// on the network path could then read and change passwords, session cookies, codes and
-// secrets (RFC 6749 §3.1, §3.2).
+// PlainHTTP reports whether an origin is http on a host other than the loopback. Anybody on
+// the network path could then read and change passwords, session cookies, codes and secrets
+// (RFC 6749 §3.1, §3.2).
 func PlainHTTP(origin string) bool {
 	host, plain := strings.CutPrefix(origin, "http://")
 	if !plain {
@@ -130,22 +130,22 @@ func PlainHTTP(origin string) bool {
 	return err != nil || !ip.Unmap().IsLoopback()
 }
 
-// Configure replaces the settings. Only an operator sends it.
+// Configure replaces the settings. Only operators send it.
 type Configure struct {
 	Settings Settings `cbor:"1,keyasint"`
-	// First changes nothing where there are settings: each of the nodes that
-	// found a cluster together proposes those it was started with.
+	// First changes nothing if there are settings: each node of a static bootstrap
+	// proposes the settings that it was started with.
 	First bool `cbor:"2,keyasint,omitempty"`
-	// ExpectedLast is the Settings.Last that the sender has read and changed. The command is
-	// refused if the settings have changed since: otherwise one of two operators would
-	// undo the other's change. Zero replaces any settings.
+	// ExpectedLast is the Settings.Last that the sender has read. The command is refused
+	// if the settings have changed since, so that concurrent changes don't undo each
+	// other. Zero replaces any settings.
 	ExpectedLast command.ID `cbor:"3,keyasint,omitzero"`
 }
 
-// Kind is KindConfigure.
+// Kind implements command.Command.
 func (*Configure) Kind() command.Kind { return KindConfigure }
 
-// Decide accepts settings within their bounds.
+// Decide accepts settings that pass Check.
 func (c *Configure) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	s := c.Settings

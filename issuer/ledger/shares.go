@@ -7,8 +7,8 @@ import (
 	"slices"
 )
 
-// A actorClass is a kind of actor. Each kind has a third of the audit trail reserved, so
-// that the events of one kind can't push out those of another.
+// An actorClass is a class of actors. Each class has a third of the audit trail reserved, so
+// that the events of one class can't displace those of another.
 type actorClass int
 
 const (
@@ -27,15 +27,15 @@ func (v View) actorClass(actor string) actorClass {
 	return classClients
 }
 
-// Shares count the events of each actor in the audit trail. The leader keeps them beside
-// its state, so that it finds the events beyond MaxEvents without a walk over the whole
-// trail. The zero value is ready for Follow. Only one goroutine may use it.
+// Shares counts the events of each actor in the audit trail. The leader keeps it in memory
+// to find the events beyond MaxEvents without a walk over the whole trail. The zero value is
+// ready for Update. It is not safe for concurrent use.
 type Shares struct {
-	// Limit is how many events the trail may have. 0 means MaxEvents.
+	// Limit is the number of events that the trail may have. 0 means MaxEvents.
 	Limit int
 
-	read    uint64              // the Seq of the last event that was read
-	byActor map[string][]uint64 // the Seqs of each actor's events, oldest first
+	read    uint64              // Seq of the last event that was read
+	byActor map[string][]uint64 // Seqs of each actor's events, oldest first
 	total   int
 }
 
@@ -52,11 +52,11 @@ func (s *Shares) Update(v View) {
 	}
 }
 
-// Surplus returns the Seqs of up to limit events to remove: the oldest ones of the actor
-// with the most events, among the kinds that exceed their share. Events of revocations
-// at or after keep are left out, unless the trail is more than four times as long as it
-// should be; the readers of the feed then learn that revocations are missing
-// (Trail.TrimmedRevocationAt). Events that no leader has logged yet are always left out.
+// Surplus returns the Seqs of up to limit events to remove: the oldest of the actor with the
+// most events, in the classes that exceed their share. It omits events of revocations at or
+// after keep, unless the trail is more than four times as long as its limit; readers of the
+// feed then learn that revocations are missing (Trail.TrimmedRevocationAt). It always omits
+// events that no leader has logged yet.
 func (s *Shares) Surplus(v View, keep Time, limit int) (seqs []uint64) {
 	most := cmp.Or(s.Limit, MaxEvents)
 	excess := min(limit, s.total-most)
@@ -90,7 +90,7 @@ func (s *Shares) Surplus(v View, keep Time, limit int) (seqs []uint64) {
 	return seqs
 }
 
-// Drop removes events from the count, after the trail has removed them.
+// Drop removes events from the counts, after they were removed from the trail.
 func (s *Shares) Drop(seqs []uint64) {
 	gone := make(map[uint64]bool, len(seqs))
 	for _, seq := range seqs {
@@ -107,8 +107,8 @@ func (s *Shares) Drop(seqs []uint64) {
 	}
 }
 
-// A classShare has the actors of one kind, as a heap by the number of their events, the
-// largest first.
+// A classShare has the actors of one class, as a heap by the number of their events, largest
+// first.
 type classShare struct {
 	actors []*actorShare
 	total  int
@@ -116,12 +116,12 @@ type classShare struct {
 
 type actorShare struct {
 	actor  string
-	events []uint64 // the Seqs that take has not tried yet, oldest first
+	events []uint64 // Seqs that removeOldest has not tried yet, oldest first
 	left   int      // events of the actor after the removals so far
 }
 
-// fullest returns the kind with the most events, among those that exceed their share
-// and have an actor left to take from. It returns nil if there is none.
+// fullest returns the class with the most events, among those that exceed their share and
+// have an actor left to remove events of, or nil.
 func fullest(kinds []classShare, share int) (most *classShare) {
 	for i := range kinds {
 		k := &kinds[i]
@@ -132,8 +132,9 @@ func fullest(kinds []classShare, share int) (most *classShare) {
 	return most
 }
 
-// removeOldest takes the oldest removable event of the actor with the most events. If that actor
-// has none, take removes the actor from the heap and returns false.
+// removeOldest removes the oldest removable event of the actor with the most events, and
+// returns its Seq. If that actor has none, it removes the actor from the heap and returns
+// false.
 func (k *classShare) removeOldest(removable func(uint64) bool) (uint64, bool) {
 	a := k.actors[0]
 	for len(a.events) > 0 {

@@ -9,31 +9,30 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// MaxSweep bounds one Sweep: it may touch a grant, its user and no more than
-// 256 rows in all.
+// MaxSweep is the maximum number of rows of one kind in a Sweep. A Sweep may change a grant,
+// its user and at most 256 rows in all.
 const MaxSweep = 100
 
-// MaxSweepEvents is the most events that one Sweep may remove. The other rows that it
-// removes count as well.
+// MaxSweepEvents is the maximum number of events that one Sweep may remove. The other rows
+// that it removes count as well.
 const MaxSweepEvents = 255
 
-// endedRetention is how long a grant that ended stays, so that an access token of
-// it is still recognised here and its owner can be told why it ended.
+// endedRetention is how long an ended grant is kept, so that its access tokens are still
+// recognised here and the client's owner can learn why it ended.
 const endedRetention = 24 * time.Hour
 
-// Sweepable reports whether a grant can be removed: nothing of its chain will
-// ever be accepted again, and has not been for a while.
+// Sweepable reports whether a grant can be removed: none of its credentials will ever be
+// accepted again, since at least endedRetention.
 func (v View) Sweepable(g *Grant, at Time) bool {
 	since, over := v.finishedSince(g, at)
 	if !over || at < since.Add(endedRetention) {
 		return false
 	}
-	// The wait starts anew at a restore, as all that happened since the
-	// backup is unknown.
+	// The wait begins at a restore, since everything after the backup is unknown.
 	return at >= v.restoredAt(g.CreatedSeq).Add(endedRetention)
 }
 
-// finishedSince reports whether nothing of g's chain will ever be accepted again, and
+// finishedSince reports whether no credential of g's chain will ever be accepted again, and
 // since when.
 func (v View) finishedSince(g *Grant, at Time) (since Time, over bool) {
 	if g.Ended != 0 {
@@ -42,8 +41,8 @@ func (v View) finishedSince(g *Grant, at Time) (since Time, over bool) {
 	if cause, when := v.expired(g, v.Settings(), v.latestPresentable(g), at); cause != NoCause {
 		return when, true
 	}
-	// Tombstones and cuts bear no time; the last use stands in for it. They
-	// are looked for only where that is long ago.
+	// Deleted rows and revocations have no time, so the last use is taken instead. They
+	// are looked up only if that is long ago.
 	since = max(g.Created, g.Used)
 	if at < since.Add(endedRetention) {
 		return since, false
@@ -61,9 +60,8 @@ func (v View) SessionSweepable(s *Session, at Time) bool {
 	return u == nil
 }
 
-// SweepableGrants looks at up to limit grants from an id on, and returns
-// those to sweep and where to go on; at the end of the table that is the
-// beginning.
+// SweepableGrants reads up to limit grants, starting at an id, and returns those to sweep and
+// where to continue, which is the beginning once the end of the table is reached.
 func (v View) SweepableGrants(from GrantID, limit int, at Time) (ids []GrantID, next GrantID) {
 	for g := range rowsFrom[Grant](v, TableGrants, from[:]) {
 		if limit--; limit < 0 {
@@ -76,7 +74,7 @@ func (v View) SweepableGrants(from GrantID, limit int, at Time) (ids []GrantID, 
 	return ids, GrantID{}
 }
 
-// SweepableSessions does for sessions what SweepableGrants does for grants.
+// SweepableSessions is like SweepableGrants, for sessions.
 func (v View) SweepableSessions(from [32]byte, limit int, at Time) (ids [][32]byte, next [32]byte) {
 	for s := range rowsFrom[Session](v, TableSessions, from[:]) {
 		if limit--; limit < 0 {
@@ -89,7 +87,7 @@ func (v View) SweepableSessions(from [32]byte, limit int, at Time) (ids [][32]by
 	return ids, [32]byte{}
 }
 
-// UnusedLogos does for logos what SweepableGrants does for grants.
+// UnusedLogos is like SweepableGrants, for logos.
 func (v View) UnusedLogos(from [32]byte, limit int) (ids [][32]byte, next [32]byte) {
 	for l := range rowsFrom[Logo](v, TableLogos, from[:]) {
 		if limit--; limit < 0 {
@@ -102,8 +100,8 @@ func (v View) UnusedLogos(from [32]byte, limit int) (ids [][32]byte, next [32]by
 	return ids, [32]byte{}
 }
 
-// Sweep removes rows that have no effect any more. The leader finds them on
-// its own copy, in small chunks; each is judged again here.
+// Sweep removes rows that have no effect any more. The leader finds them on its own state,
+// in small pieces; Decide checks each again.
 type Sweep struct {
 	Grants   []GrantID  `cbor:"1,keyasint,omitempty"` // at most MaxSweep
 	Sessions [][32]byte `cbor:"2,keyasint,omitempty"` // at most MaxSweep
@@ -111,15 +109,15 @@ type Sweep struct {
 	Logos    [][32]byte `cbor:"4,keyasint,omitempty"` // at most MaxSweep
 }
 
-// Kind is KindSweep.
+// Kind implements command.Command.
 func (*Sweep) Kind() command.Kind { return KindSweep }
 
-// Decide skips what turns out to be alive.
+// Decide skips rows that are still needed.
 func (c *Sweep) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	var changes []command.Change
 	lists := map[string]*User{} // users whose lists of grants change
-	var order []string          // maps have no order, and decisions must
+	var order []string          // keys of lists in order, since decisions must be deterministic
 	for _, id := range c.Grants[:min(len(c.Grants), MaxSweep)] {
 		g := v.Grant(id)
 		if g == nil || !v.Sweepable(g, stateTime(m)) {
@@ -143,7 +141,7 @@ func (c *Sweep) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	for _, id := range order {
 		changes = append(changes, put(TableUsers, lists[id]))
 	}
-	// All kinds share one bound; what does not fit waits for the next.
+	// All kinds share one bound; what exceeds it is left to the next Sweep.
 	for _, id := range c.Sessions {
 		if len(changes) >= 2*MaxSweep {
 			break

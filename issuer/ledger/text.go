@@ -13,7 +13,7 @@ import (
 
 func digest(s string) [32]byte { return sha256.Sum256([]byte(s)) }
 
-// clip is s with at most n bytes, cut between characters.
+// clip returns s truncated to at most n bytes, between characters.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s
@@ -24,7 +24,8 @@ func clip(s string, n int) string {
 	return s[:n]
 }
 
-// checkText says why s can't be a field that people read, or "".
+// checkText returns why s is not valid as a text that is displayed, or "". Lengths are in
+// characters.
 func checkText(s string, least, most int) string {
 	switch {
 	case !utf8.ValidString(s):
@@ -49,11 +50,12 @@ func checkText(s string, least, most int) string {
 	return ""
 }
 
-// MaxID is the length of the longest identifier of a client or user.
+// MaxID is the maximum length of the identifier of a client or user.
 const MaxID = 128
 
-// checkID says why s can't be an identifier: 1 to 128 printable characters of
-// ASCII without those that have a meaning in a URL, in HTTP Basic or in a log.
+// checkID returns why s is not valid as an identifier, or "". An identifier has 1 to 128
+// printable ASCII characters that have no special meaning in a URL, in HTTP Basic or in a
+// log.
 func checkID(s string) string {
 	if s == "" || len(s) > MaxID {
 		return "must have 1 to 128 characters"
@@ -68,7 +70,7 @@ func checkID(s string) string {
 	return ""
 }
 
-// checkWebsite says why s can't be an address that people follow, or "".
+// checkWebsite returns why s is not valid as the address of a website, or "".
 func checkWebsite(s string) string {
 	switch {
 	case s == "":

@@ -2,13 +2,13 @@ package ledger
 
 import "unicode"
 
-// maxMarks is how many combining marks one letter may have, the limit of Unicode
-// Technical Standard 39 §5.4. Vietnamese needs two, pointed Hebrew and Arabic three,
-// Burmese four. A longer stack would cover the lines above and below.
+// maxMarks is the maximum number of combining marks on one letter, the limit of Unicode
+// Technical Standard 39 §5.4. Vietnamese needs two, pointed Hebrew and Arabic three, Burmese
+// four. A longer stack would cover the lines above and below.
 const maxMarks = 4
 
 // limitMarks returns the text without the marks beyond maxMarks on each letter. A joiner
-// between two marks is not drawn, so it doesn't count as a new letter.
+// between two marks is not drawn, so it doesn't begin a new letter.
 func limitMarks(text []rune) (kept []rune) {
 	n := 0
 	for _, r := range text {
@@ -26,8 +26,8 @@ func limitMarks(text []rune) (kept []rune) {
 }
 
 // marks are the nonspacing and the enclosing marks (Mn, Me) of Unicode 15, with the
-// unassigned characters between two of them. Like unseen, the table is written out here
-// instead of taken from package unicode, so that a newer Go can't change decisions.
+// unassigned characters between them. Like invisible, the table is written out instead of
+// taken from package unicode, so that a newer Go version can't change decisions.
 var marks = &unicode.RangeTable{
 	R16: []unicode.Range16{
 		{0x0300, 0x036f, 1},

@@ -2,7 +2,7 @@ package ledger
 
 import "unicode"
 
-// visible is the text without what nobody sees.
+// visible returns the text without invisible characters.
 func visible(text []rune) (kept []rune) {
 	for i, r := range text {
 		between := i > 0 && i+1 < len(text) && unicode.Is(joined, text[i-1]) && unicode.Is(joined, text[i+1])
@@ -13,23 +13,22 @@ func visible(text []rune) (kept []rune) {
 	return kept
 }
 
-// blank is for both ends: what has nothing else in it can't be read. A variation
-// selector changes the character before it.
+// blank reports whether r is trimmed from both ends: a text of such characters only can't be
+// read. A variation selector only changes the character before it.
 func blank(r rune) bool { return unicode.IsSpace(r) || r >= 0xfe00 && r <= 0xfe0f }
 
-// private reports whether r is a private-use character (Co). Its look depends on the
-// reader's font, which may draw a logo or a sign of trust. Unicode never changes the
-// ranges.
+// private reports whether r is a private-use character (Co). Its shape depends on the
+// reader's font, which may draw a logo or a trust mark. Unicode never changes the ranges.
 func private(r rune) bool {
 	return r >= 0xe000 && r <= 0xf8ff || r >= 0xf0000 && r <= 0xffffd || r >= 0x100000 && r <= 0x10fffd
 }
 
-// The tables are written out. Those of package unicode grow with the program, and
-// two nodes with different ones would decide differently.
+// The tables are written out. Those of package unicode change with the Go version, and two
+// nodes with different tables would decide differently.
 var (
 	// invisible has the format characters (Cf) of Unicode 15 without the joiners, the
-	// separators of lines and paragraphs, and what is drawn as nothing: fillers of
-	// Hangul, the empty pattern of Braille, default ignorable characters.
+	// separators of lines and paragraphs, and the characters that are drawn as nothing:
+	// Hangul fillers, the empty Braille pattern, default ignorable characters.
 	invisible = &unicode.RangeTable{
 		R16: []unicode.Range16{
 			{0x00ad, 0x00ad, 1},
@@ -63,11 +62,11 @@ var (
 		},
 		LatinOffset: 1,
 	}
-	// joiners are U+200C and U+200D, which change how the letters beside them are
-	// drawn in the scripts of joined, and nothing elsewhere.
+	// joiners are U+200C and U+200D. They change how adjacent letters are drawn in the
+	// scripts of joined, and have no effect elsewhere.
 	joiners = &unicode.RangeTable{R16: []unicode.Range16{{0x200c, 0x200d, 1}}}
-	// joined are Arabic, Syriac and Thaana, the scripts of India and Sri Lanka,
-	// Myanmar, Khmer and Mongolian.
+	// joined are Arabic, Syriac and Thaana, the scripts of India and Sri Lanka, Myanmar,
+	// Khmer and Mongolian.
 	joined = &unicode.RangeTable{R16: []unicode.Range16{
 		{0x0610, 0x07bf, 1}, {0x0860, 0x0dff, 1}, {0x1000, 0x109f, 1}, {0x1780, 0x18af, 1},
 	}}

@@ -6,17 +6,17 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A User signs in, allows clients and may own some.
+// A User is an account. It signs in, allows clients and may own some.
 type User struct {
 	ID       string `cbor:"1,keyasint"`
 	Username string `cbor:"2,keyasint,omitempty"`
 	Person
 
-	// Password is an argon2id hash in PHC form; empty where the user signs in
-	// elsewhere.
+	// Password is an argon2id hash in PHC form, or empty if the user signs in through an
+	// upstream provider.
 	Password string `cbor:"3,keyasint,omitempty"`
-	// Upstream and Subject identify a user of an upstream OpenID Connect
-	// provider. An e-mail address never does.
+	// Upstream and Subject identify a user of an upstream OpenID Connect provider. An
+	// e-mail address never identifies a user.
 	Upstream string `cbor:"4,keyasint,omitempty"`
 	Subject  string `cbor:"5,keyasint,omitempty"`
 
@@ -24,33 +24,33 @@ type User struct {
 	Disabled bool `cbor:"7,keyasint,omitempty"`
 	Deleted  bool `cbor:"8,keyasint,omitempty"`
 
-	// Grants lists this user's grants, so that grants need no index by user.
+	// Grants lists the user's grants, so that grants need no index by user.
 	Grants []GrantID `cbor:"9,keyasint,omitempty"`
 
-	// Whatever was born at or before a cut has ended. A cut is one row, where
-	// ending a hundred grants would be a hundred.
+	// Sessions and grants created at or before these Seqs have ended. Revoking any number
+	// of grants so changes one row.
 	SessionsRevokedBefore uint64          `cbor:"10,keyasint,omitempty"`
 	GrantsRevokedBefore   uint64          `cbor:"11,keyasint,omitempty"`
 	RevokedBeforeByClient []RevokedBefore `cbor:"12,keyasint,omitempty"`
-	TokensRevokedBefore   Time            `cbor:"17,keyasint,omitempty"` // the latest iat that the last cut of grants revokes: see issuedAt
+	TokensRevokedBefore   Time            `cbor:"17,keyasint,omitempty"` // the latest iat that the last revocation of grants covers: see issuedAt
 
 	Created  Time       `cbor:"13,keyasint"`
 	Last     command.ID `cbor:"14,keyasint"`
-	Declared string     `cbor:"15,keyasint,omitempty"` // as Client.Declared
+	Declared string     `cbor:"15,keyasint,omitempty"` // like Client.Declared
 
-	// FormerIdentity is the identity of a user whose Upstream and Subject are not kept, or
-	// not known: whoever was deleted does not come back by signing in again.
+	// FormerIdentity is the identity of a user whose Upstream and Subject are no longer
+	// stored, or unknown: a deleted user can't return by signing in again.
 	FormerIdentity Identity `cbor:"16,keyasint,omitempty"`
 }
 
-// A RevokedBefore ends a user's grants for one client that were born at or before it.
+// A RevokedBefore ends a user's grants for one client that were created at or before a Seq.
 type RevokedBefore struct {
 	Client string `cbor:"1,keyasint"`
 	Seq    uint64 `cbor:"2,keyasint,omitempty"` // all grants
 	Legacy uint64 `cbor:"3,keyasint,omitempty"` // legacy grants
 }
 
-// A Person is what GET /v2/me shows of a user. Empty means null.
+// A Person is the profile that GET /v2/me returns. An empty field is null.
 type Person struct {
 	Email             string `cbor:"20,keyasint,omitempty"`
 	Name              string `cbor:"21,keyasint,omitempty"`
@@ -67,11 +67,11 @@ type Person struct {
 // MaxAhead is how far the iat of a token may be ahead of state time.
 const MaxAhead = 2 * time.Second
 
-// issuedAt returns the iat of a token of this user that is made at a time. The feed of
-// revocations compares whole seconds and revokes every token of the second of a cut, so
-// a token that is issued after a cut gets the next second as its iat. If that is more
-// than MaxAhead later than the time, as after several cuts within a second, no token
-// may be made yet.
+// issuedAt returns the iat of a token of this user that is issued at a time. The revocation
+// feed compares whole seconds, and a revocation covers every token of its second, so a token
+// that is issued after it gets the next second as its iat. If that is more than MaxAhead
+// later than the time, as after several revocations within a second, no token may be issued
+// yet.
 func (u *User) issuedAt(at Time) Time {
 	if u.TokensRevokedBefore.Unix() >= at.Unix() {
 		return Time((u.TokensRevokedBefore.Unix() + 1) * 1000)
@@ -79,13 +79,13 @@ func (u *User) issuedAt(at Time) Time {
 	return at
 }
 
-// revokeTokens records a cut of the user's grants. It revokes every token that was made
-// before, also one whose iat is the second after an earlier cut.
+// revokeTokens sets TokensRevokedBefore to cover every token issued so far, including one
+// whose iat is the second after an earlier revocation.
 func (u *User) revokeTokens(at Time) {
 	u.TokensRevokedBefore = min(u.issuedAt(at), at.Add(MaxAhead))
 }
 
-// inactiveCause says why the user may do nothing any more, if so.
+// inactiveCause returns why the user may do nothing, or NoCause.
 func (u *User) inactiveCause() Cause {
 	switch {
 	case u == nil || u.Deleted:
@@ -96,7 +96,7 @@ func (u *User) inactiveCause() Cause {
 	return NoCause
 }
 
-// revokedBefore is the cut for one client, the zero RevokedBefore where there is none.
+// revokedBefore returns the entry for one client, or the zero RevokedBefore.
 func (u *User) revokedBefore(client string) RevokedBefore {
 	for _, c := range u.RevokedBeforeByClient {
 		if c.Client == client {
@@ -106,15 +106,15 @@ func (u *User) revokedBefore(client string) RevokedBefore {
 	return RevokedBefore{Client: client}
 }
 
-// changed is a copy of u for a command to change; slices are shared with u
-// and must be replaced.
+// changed returns a copy of u for a command to change. Slices are shared with u and must be
+// replaced.
 func (u *User) changed(m command.Meta) *User {
 	next := *u
 	next.Last = m.ID
 	return &next
 }
 
-// setRevokedBefore replaces the cut of one client in a fresh slice.
+// setRevokedBefore replaces the entry of one client, in a new slice.
 func (u *User) setRevokedBefore(cut RevokedBefore) {
 	cuts := make([]RevokedBefore, 0, len(u.RevokedBeforeByClient)+1)
 	for _, c := range u.RevokedBeforeByClient {

@@ -8,7 +8,7 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// AddUser makes an account that signs in by password, as an administrator says.
+// AddUser creates an account that signs in by password, for an administrator.
 type AddUser struct {
 	Actor    Actor  `cbor:"1,keyasint"`
 	ID       string `cbor:"2,keyasint"`
@@ -18,7 +18,7 @@ type AddUser struct {
 	Admin    bool   `cbor:"6,keyasint,omitempty"`
 }
 
-// Kind is KindAddUser.
+// Kind implements command.Command.
 func (*AddUser) Kind() command.Kind { return KindAddUser }
 
 // Decide refuses a name that another user has.
@@ -55,7 +55,7 @@ func (c *AddUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventUserAdded, Actor: who.name(), User: c.ID, Detail: detail}))
 }
 
-// checkAccount says what is wrong with what people are to be told of a user.
+// checkAccount returns what is wrong with a user's name and profile, or "".
 func (v View) checkAccount(u *User, username string, p *Person, m command.Meta) (field, note string) {
 	if note := checkUsername(username); note != "" {
 		return "username", note
@@ -69,22 +69,22 @@ func (v View) checkAccount(u *User, username string, p *Person, m command.Meta) 
 	return p.check()
 }
 
-// SetPerson changes what people are told of a user, as an administrator says. Of
-// one who signs in elsewhere, the provider says it again at the next sign-in.
+// SetPerson changes a user's name and profile, for an administrator. For a user of an
+// upstream provider, the next sign-in overwrites it with what the provider sends.
 type SetPerson struct {
 	Actor    Actor  `cbor:"1,keyasint"`
 	User     string `cbor:"2,keyasint"`
 	Username string `cbor:"3,keyasint"`
 	Person   Person `cbor:"4,keyasint"`
-	// ExpectedLast is the User.Last that the administrator looked at; where the user has
-	// changed since, nothing is done. Zero is any.
+	// ExpectedLast is the User.Last that the administrator saw. The command is refused if
+	// the user has changed since. Zero matches any.
 	ExpectedLast command.ID `cbor:"5,keyasint,omitzero"`
 }
 
-// Kind is KindSetPerson.
+// Kind implements command.Command.
 func (*SetPerson) Kind() command.Kind { return KindSetPerson }
 
-// Decide ends no session: a name gives no right.
+// Decide ends no session, since a name carries no rights.
 func (c *SetPerson) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identifyAdministrator(c.Actor, m)

@@ -5,17 +5,17 @@ import (
 	"encoding/hex"
 )
 
-// An Identity is the SHA-256 of a user's upstream provider and subject. It names
-// somebody without saying who that is.
+// An Identity is the SHA-256 of a user's upstream provider and subject. It identifies a
+// person without revealing either.
 type Identity []byte
 
 func identityOf(upstream, subject string) Identity {
-	// Neither holds a control character, so no two pairs give the same text.
+	// Neither contains a control character, so the text is unambiguous.
 	sum := sha256.Sum256([]byte(upstream + "\x00" + subject))
 	return sum[:]
 }
 
-// identity is nil for a user who signs in here.
+// identity returns nil for a user who signs in by password.
 func (u *User) identity() Identity {
 	if u.Upstream == "" {
 		return u.FormerIdentity
@@ -23,10 +23,11 @@ func (u *User) identity() Identity {
 	return identityOf(u.Upstream, u.Subject)
 }
 
-// identityText is for the index.
+// identityText is the index key.
 func (u *User) identityText() string { return hex.EncodeToString(u.identity()) }
 
-// UserBySubject finds a user of an upstream provider, deleted ones included.
+// UserBySubject returns the user of an upstream provider with a subject, deleted ones
+// included, or nil.
 func (v View) UserBySubject(upstream, subject string) *User {
 	return v.userOf(identityOf(upstream, subject))
 }

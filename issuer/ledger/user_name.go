@@ -2,8 +2,8 @@ package ledger
 
 import "strings"
 
-// reservedName returns why a name that no user has is refused, or "": people and programs
-// could mistake its user for somebody else. A user who already has the name may keep it.
+// reservedName returns why an unused name is refused, or "": people or programs could
+// mistake its user for another. A user who already has the name may keep it.
 func (v View) reservedName(name, id string) string {
 	switch other := v.User(name); {
 	case fold(name) == Operator:
@@ -16,7 +16,7 @@ func (v View) reservedName(name, id string) string {
 	return ""
 }
 
-// reservedID says the same of the identifier of a new user.
+// reservedID does the same for the identifier of a new user.
 func (v View) reservedID(id string) string {
 	switch other := v.UserByName(id); {
 	case fold(id) == Operator:
@@ -27,12 +27,12 @@ func (v View) reservedID(id string) string {
 	return ""
 }
 
-// minRandomID is how long the random part of an identifier is at least that was made
-// for a user, a client or a secret.
+// minRandomID is the minimum length of the random part of a generated identifier of a user,
+// client or secret.
 const minRandomID = 22
 
-// looksLikeID reports whether a name has the shape of such an identifier: people
-// don't read so many characters, and see that it begins as one does.
+// looksLikeID reports whether a name has the form of a generated identifier. Readers compare
+// only the beginning of such a name.
 func looksLikeID(name string) bool {
 	kind, random, _ := strings.Cut(fold(name), "_")
 	return (kind == "u" || kind == "c" || kind == "s") && len(random) >= minRandomID &&

@@ -9,20 +9,20 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// PutUser creates a user or changes one, as an operator says. An empty
-// Password leaves the one there is.
+// PutUser creates or changes a user, for an operator. An empty Password keeps the existing
+// one.
 type PutUser struct {
 	ID       string `cbor:"1,keyasint"`
 	Username string `cbor:"2,keyasint"`
 	Person   Person `cbor:"3,keyasint"`
 	Password string `cbor:"4,keyasint,omitempty"` // argon2id, PHC form
 	Admin    bool   `cbor:"5,keyasint,omitempty"`
-	New      bool   `cbor:"6,keyasint,omitempty"` // refuse to change one that is there
-	// Declared is as ImportClient.Declared.
+	New      bool   `cbor:"6,keyasint,omitempty"` // refuse to change an existing user
+	// Declared is like ImportClient.Declared.
 	Declared []string `cbor:"7,keyasint,omitempty"`
 }
 
-// Kind is KindPutUser.
+// Kind implements command.Command.
 func (*PutUser) Kind() command.Kind { return KindPutUser }
 
 // Decide refuses a name that another user has.
@@ -68,7 +68,7 @@ func (c *PutUser) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 		event(m, Event{Kind: EventUserPut, Actor: Operator, User: c.ID}))
 }
 
-// checkReserved says what of an identifier or a name that are new is somebody else's.
+// checkReserved returns which of a new identifier and name is reserved, and why, or "".
 func (c *PutUser) checkReserved(v View, old *User) (field, note string) {
 	switch {
 	case old == nil && v.reservedID(c.ID) != "":
@@ -118,5 +118,5 @@ func (p *Person) check() (field, note string) {
 	return "", ""
 }
 
-// oneLine may be in a field of several.
+// oneLine returns s without line feeds, which checkText refuses and these fields may have.
 func oneLine(s string) string { return strings.ReplaceAll(s, "\n", " ") }

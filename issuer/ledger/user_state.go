@@ -6,10 +6,10 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// A UserState is what SetUserState asks for.
+// A UserState is an action of SetUserState.
 type UserState string
 
-// States of an account.
+// Actions on an account.
 const (
 	Enable     UserState = "enable"
 	Disable    UserState = "disable"
@@ -18,25 +18,25 @@ const (
 	Demote     UserState = "demote"  // to an ordinary user
 )
 
-// restricts reports whether s takes something from the account.
+// restricts reports whether s takes rights away from the account.
 func (s UserState) restricts() bool { return s.revokes() || s == Demote }
 
 // revokes reports whether s ends the sessions and grants of the account.
 func (s UserState) revokes() bool { return s == Disable || s == DeleteUser }
 
-// SetUserState disables, enables or deletes a user, or gives or takes the role
-// of an administrator. Disabling and deleting end all sessions and grants at
-// once, for good: enabling brings none back.
+// SetUserState disables, enables or deletes a user, or grants or removes the role of an
+// administrator. Disabling and deleting end all sessions and grants permanently; enabling
+// restores none.
 type SetUserState struct {
 	Actor Actor     `cbor:"1,keyasint"`
 	User  string    `cbor:"2,keyasint"`
 	State UserState `cbor:"3,keyasint"`
 }
 
-// Kind is KindSetUserState.
+// Kind implements command.Command.
 func (*SetUserState) Kind() command.Kind { return KindSetUserState }
 
-// Decide writes one row: the cuts end what hangs on the user.
+// Decide changes one row, which ends all sessions and grants of the user.
 func (c *SetUserState) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identifyAdministrator(c.Actor, m)
@@ -48,7 +48,7 @@ func (c *SetUserState) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	case old == nil || old.Deleted:
 		return deny(NotFound)
 	case who.isUser(c.User) && c.State.restricts():
-		// So at any time there is an administrator who can undo what another did.
+		// There is always an administrator left who can undo what another did.
 		return deny(OwnAccount)
 	}
 	next := old.changed(m)
@@ -84,8 +84,7 @@ func (u *User) disable(m command.Meta) {
 	u.endAll(m)
 }
 
-// tombstone keeps the list of grants for the sweep, and the id, so that nobody
-// inherits it.
+// tombstone keeps the list of grants for the sweep, and the id so that it is never reused.
 func (u *User) tombstone(m command.Meta) {
 	u.FormerIdentity = u.identity()
 	u.Deleted, u.Username, u.Person = true, "", Person{}
@@ -93,7 +92,7 @@ func (u *User) tombstone(m command.Meta) {
 	u.endAll(m)
 }
 
-// endAll ends all sessions and grants that there are.
+// endAll ends all existing sessions and grants.
 func (u *User) endAll(m command.Meta) {
 	u.SessionsRevokedBefore, u.GrantsRevokedBefore, u.RevokedBeforeByClient = m.Seq, m.Seq, nil
 	u.revokeTokens(stateTime(m))
@@ -104,16 +103,15 @@ type SetPassword struct {
 	Actor    Actor  `cbor:"1,keyasint"`
 	User     string `cbor:"2,keyasint"`
 	Password string `cbor:"3,keyasint"` // argon2id, PHC form
-	// VerifiedHash is the SHA-256 of the hash that the old password was checked
-	// against, where users change their own.
+	// VerifiedHash is the SHA-256 of the hash that the old password was verified against,
+	// if users change their own.
 	VerifiedHash [32]byte `cbor:"4,keyasint,omitempty"`
 }
 
-// Kind is KindSetPassword.
+// Kind implements command.Command.
 func (*SetPassword) Kind() command.Kind { return KindSetPassword }
 
-// Decide lets users change their own password, and an operator or
-// administrator any.
+// Decide lets users change their own password, and operators and administrators any.
 func (c *SetPassword) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	who, cause := v.identify(c.Actor, m)
@@ -137,7 +135,7 @@ func (c *SetPassword) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	next.Password, next.SessionsRevokedBefore = c.Password, m.Seq
 	changes := []command.Change{put(TableUsers, next), event(m, Event{Kind: EventPasswordSet, Actor: who.name(), User: c.User})}
 	if s := v.Session(c.Actor.Session); s != nil && s.User == c.User {
-		// The browser that changed the password stays signed in.
+		// The session that changed the password stays signed in.
 		kept := *s
 		kept.CreatedSeq, kept.Authenticated = m.Seq+1, stateTime(m)
 		changes = append(changes, put(TableSessions, &kept))

@@ -11,34 +11,34 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/command"
 )
 
-// SignInUpstream makes a session for somebody whom an upstream OpenID Connect
-// provider has signed in. That is who issuer and subject say, and nothing else:
-// an e-mail address links no accounts. The first sign-in makes the account.
+// SignInUpstream creates a session for a person whom an upstream OpenID Connect provider has
+// signed in. Only issuer and subject identify the person; e-mail addresses link no accounts.
+// The first sign-in creates the account.
 type SignInUpstream struct {
 	Session [32]byte `cbor:"1,keyasint"`
 	Issuer  string   `cbor:"2,keyasint"`
 	Subject string   `cbor:"3,keyasint"`
 
-	// Person is what the provider says. A field that is empty says nothing; one
-	// that can't be shown is left out.
+	// Person is the profile that the provider sent. Empty fields change nothing; fields
+	// that can't be displayed are ignored.
 	Person   Person `cbor:"4,keyasint"`
-	Username string `cbor:"5,keyasint,omitempty"` // wished for; of a new account
-	ID       string `cbor:"6,keyasint"`           // of a new account
-	Admin    *bool  `cbor:"7,keyasint,omitempty"` // nil: the provider does not say
+	Username string `cbor:"5,keyasint,omitempty"` // preferred name of a new account
+	ID       string `cbor:"6,keyasint"`           // id of a new account
+	Admin    *bool  `cbor:"7,keyasint,omitempty"` // nil if the provider does not decide
 
 	Agent    string   `cbor:"8,keyasint,omitempty"`
-	Replaces [32]byte `cbor:"9,keyasint,omitempty"` // as SignIn.Replaces
+	Replaces [32]byte `cbor:"9,keyasint,omitempty"` // like SignIn.Replaces
 
 	// Authenticated is the provider's auth_time: when the person signed in there, which
 	// may be long ago. 0 if the provider sent none.
 	Authenticated Time `cbor:"10,keyasint,omitempty"`
 }
 
-// Kind is KindSignInUpstream.
+// Kind implements command.Command.
 func (*SignInUpstream) Kind() command.Kind { return KindSignInUpstream }
 
-// Decide refuses somebody whose account was disabled or deleted: who may use this
-// server is decided here, whatever the provider says.
+// Decide refuses a user whose account was disabled or deleted: the provider can't override
+// that.
 func (c *SignInUpstream) Decide(txn *memdb.Txn, m command.Meta) command.Decision {
 	v := At(txn)
 	if s := v.Session(c.Session); s != nil {
@@ -89,7 +89,7 @@ func (c *SignInUpstream) check() (field, note string) {
 	return "id", checkID(c.ID)
 }
 
-// event says the most important of what happens: a command makes one event.
+// event returns the most important event of the sign-in, since a command makes only one.
 func (c *SignInUpstream) event(old, next *User) Event {
 	by := "by " + c.Issuer
 	switch {
@@ -105,12 +105,12 @@ func (c *SignInUpstream) event(old, next *User) Event {
 	return Event{Kind: EventSignedIn, Detail: by}
 }
 
-// differs reports whether a sign-in elsewhere changed u.
+// differs reports whether a sign-in through a provider changed u.
 func (u *User) differs(old *User) bool {
 	return u.Person != old.Person || u.Admin != old.Admin || u.Upstream != old.Upstream
 }
 
-// merge takes each field that another source says, where it can be shown.
+// merge takes each field of another source that is set and can be displayed.
 func (p *Person) merge(said Person) {
 	said.Name = displayable(said.Name, 100)
 	for _, f := range []struct {
@@ -133,7 +133,8 @@ func (p *Person) merge(said Person) {
 	}
 }
 
-// displayable is a text of another source as people can be shown it.
+// displayable returns a text of another source without what can't be displayed, with at
+// most that many characters.
 func displayable(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) || unicode.In(r, unicode.Bidi_Control) || private(r) {
@@ -145,8 +146,8 @@ func displayable(s string, most int) string {
 	return strings.TrimSpace(string(visible(runes[:min(len(runes), most)])))
 }
 
-// availableName is a user name that nobody has, near the one wished for. It is "" only
-// where somebody has taken every one of them on purpose.
+// availableName returns an unused user name close to the preferred one. It is "" only if
+// somebody has deliberately taken every candidate.
 func (v View) availableName(wish string, id Identity) string {
 	base := displayable(strings.Map(func(r rune) rune {
 		if checkUsername(string(r)) != "" {
@@ -160,7 +161,7 @@ func (v View) availableName(wish string, id Identity) string {
 	}
 	for _, base := range []string{base, "user"} {
 		if strings.Trim(base, "-") == "" || v.reservedName(base, "") != "" {
-			continue // with an end it would still be taken for it
+			continue // it would still be mistaken for it with a suffix
 		}
 		for _, end := range ends {
 			name := displayable(base, maxUsername-len(end)) + end

@@ -8,15 +8,15 @@ import (
 	"github.com/hashicorp/go-memdb"
 )
 
-// A View reads one consistent state. Rows are shared: a command copies what
-// it changes.
+// A View reads one consistent state. Rows are shared: a command copies a row before it
+// changes it.
 type View struct{ txn *memdb.Txn }
 
-// At is the view of a transaction.
+// At returns the view of a transaction.
 func At(txn *memdb.Txn) View { return View{txn} }
 
-// first panics on an error of memdb, which can only mean that the schema and
-// its use here disagree.
+// first returns the first match, or nil. It panics on an error of memdb, which can only mean
+// that the schema and its use here disagree.
 func first[R any](v View, table, index string, arg any) *R {
 	row, err := v.txn.First(table, index, arg)
 	if err != nil {
@@ -28,13 +28,13 @@ func first[R any](v View, table, index string, arg any) *R {
 	return row.(*R)
 }
 
-// rows are those that an index has under one value.
+// rows returns the rows that an index has under one value.
 func rows[R any](v View, table, index string, value any) iter.Seq[*R] {
 	it, err := v.txn.Get(table, index, value)
 	return walk[R](it, err, table)
 }
 
-// rowsFrom are the rows of a table in order of id, from one on.
+// rowsFrom returns the rows of a table in order of id, starting at one.
 func rowsFrom[R any](v View, table string, from any) iter.Seq[*R] {
 	it, err := v.txn.LowerBound(table, indexID, from)
 	return walk[R](it, err, table)
@@ -53,7 +53,7 @@ func walk[R any](it memdb.ResultIterator, err error, table string) iter.Seq[*R] 
 	}
 }
 
-// Settings are never nil: before the first Configure they are the defaults.
+// Settings returns the settings, the defaults before the first Configure. It is never nil.
 func (v View) Settings() *Settings {
 	if s := first[Settings](v, TableSettings, indexID, SettingsID); s != nil {
 		return s
@@ -62,7 +62,7 @@ func (v View) Settings() *Settings {
 	return &s
 }
 
-// Client is nil where there is none; a deleted one is returned.
+// Client returns a client, deleted ones included, or nil.
 func (v View) Client(id string) *Client {
 	if id == "" {
 		return nil
@@ -70,15 +70,15 @@ func (v View) Client(id string) *Client {
 	return first[Client](v, TableClients, indexID, id)
 }
 
-// Clients are all clients, deleted ones included, by id.
+// Clients returns all clients by id, deleted ones included.
 func (v View) Clients() iter.Seq[*Client] { return rowsFrom[Client](v, TableClients, "") }
 
-// ClientsOf are the clients that a user owns, by name, deleted ones included.
+// ClientsOf returns the clients that a user owns by name, deleted ones included.
 func (v View) ClientsOf(user string) iter.Seq[*Client] {
 	return rows[Client](v, TableClients, "owner", user)
 }
 
-// User is nil where there is none; a deleted one is returned.
+// User returns a user, deleted ones included, or nil.
 func (v View) User(id string) *User {
 	if id == "" {
 		return nil
@@ -86,7 +86,7 @@ func (v View) User(id string) *User {
 	return first[User](v, TableUsers, indexID, id)
 }
 
-// UserByName finds a user by user name, whatever its case.
+// UserByName returns the user with a user name, ignoring case, or nil.
 func (v View) UserByName(name string) *User {
 	if name == "" {
 		return nil
@@ -94,17 +94,16 @@ func (v View) UserByName(name string) *User {
 	return first[User](v, TableUsers, "username", fold(name))
 }
 
-// Users are all users, deleted ones included, by id.
+// Users returns all users by id, deleted ones included.
 func (v View) Users() iter.Seq[*User] { return rowsFrom[User](v, TableUsers, "") }
 
-// Grant is nil where there is none, or none any more.
+// Grant returns a grant, or nil if there is none or it was swept.
 func (v View) Grant(id GrantID) *Grant { return first[Grant](v, TableGrants, indexID, id[:]) }
 
-// Grants are all grants, by id. It walks the table: never on a request's path.
+// Grants returns all grants by id. It walks the table, so it must not run for each request.
 func (v View) Grants() iter.Seq[*Grant] { return rowsFrom[Grant](v, TableGrants, []byte{}) }
 
-// GrantsOf are the grants of a user that still accept something at a time,
-// oldest first.
+// GrantsOf returns the grants of a user that are live at a time, oldest first.
 func (v View) GrantsOf(user string, at Time) []*Grant {
 	u := v.User(user)
 	if u == nil {
@@ -113,7 +112,7 @@ func (v View) GrantsOf(user string, at Time) []*Grant {
 	return v.grantsOf(u, "", v.Settings(), at)
 }
 
-// grantsOf are those for one client, or for all.
+// grantsOf returns a user's live grants for one client, or for all if client is "".
 func (v View) grantsOf(u *User, client string, settings *Settings, at Time) (live []*Grant) {
 	for _, id := range u.Grants {
 		g := v.Grant(id)
@@ -133,8 +132,7 @@ func (v View) grantsOf(u *User, client string, settings *Settings, at Time) (liv
 	return live
 }
 
-// GrantEnded says why a grant accepts nothing any more, or NoCause for one
-// that lives and for one that is not known here.
+// GrantEnded returns why a grant has ended, or NoCause if it is live or unknown.
 func (v View) GrantEnded(id GrantID) Cause {
 	g := v.Grant(id)
 	if g == nil {
@@ -147,9 +145,8 @@ func (v View) GrantEnded(id GrantID) Cause {
 	return cause
 }
 
-// TokensRevoked says why access tokens of a grant that are out do not count, or
-// NoCause where they do. Those of a suspended client count again when it is
-// resumed.
+// TokensRevoked returns why issued access tokens of a grant are revoked, or NoCause. Those of
+// a suspended client are valid again when it is resumed.
 func (v View) TokensRevoked(id GrantID) Cause {
 	if g := v.Grant(id); g != nil {
 		if c := v.Client(g.Client); c != nil && c.State == Suspended {
@@ -159,33 +156,32 @@ func (v View) TokensRevoked(id GrantID) Cause {
 	return v.GrantEnded(id)
 }
 
-// Session is the session of a digest, live or not.
+// Session returns the session with a digest, live or not, or nil.
 func (v View) Session(id [32]byte) *Session {
 	return first[Session](v, TableSessions, indexID, id[:])
 }
 
-// Sessions are all sessions. It walks the table.
+// Sessions returns all sessions. It walks the table.
 func (v View) Sessions() iter.Seq[*Session] { return rowsFrom[Session](v, TableSessions, []byte{}) }
 
-// Key is nil where there is none.
+// Key returns a key, or nil.
 func (v View) Key(id string) *Key { return first[Key](v, TableKeys, indexID, id) }
 
-// Keys are all keys, by id.
+// Keys returns all keys by id.
 func (v View) Keys() iter.Seq[*Key] { return rowsFrom[Key](v, TableKeys, "") }
 
-// ActiveKey is the one key of a purpose to mint with, nil in a cluster that
-// has made none yet.
+// ActiveKey returns the key of a purpose to mint with, or nil before the first was added.
 func (v View) ActiveKey(p Purpose) *Key {
 	return first[Key](v, TableKeys, "use", useKey(p, KeyActive))
 }
 
-// Node is nil where there is none.
+// Node returns a node, or nil.
 func (v View) Node(id string) *Node { return first[Node](v, TableNodes, indexID, id) }
 
-// Nodes are all nodes, by id.
+// Nodes returns all nodes by id.
 func (v View) Nodes() iter.Seq[*Node] { return rowsFrom[Node](v, TableNodes, "") }
 
-// Events are the audit trail, oldest first.
+// Events returns the audit trail, oldest first.
 func (v View) Events() iter.Seq[*Event] { return rowsFrom[Event](v, TableAudit, []byte{}) }
 
 // LastEvent returns the newest event, or nil.
