@@ -11,8 +11,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// TestAuthorize: RFC 6749 §4.1.2.1, RFC 7636 §4.4.1. Faults of the client and of the
-// redirection URI are shown on a page, all others are sent to the client.
+// TestAuthorize covers RFC 6749 §4.1.2.1 and RFC 7636 §4.4.1. Errors of the client and of
+// the redirection URI are shown on a page, all others are sent to the client.
 func TestAuthorize(t *testing.T) {
 	w := newGrantEnv(t)
 	w.run("import legacy owner=alice secrets=s1 legacy")
@@ -30,7 +30,7 @@ func TestAuthorize(t *testing.T) {
 	}
 	for name, c := range map[string]struct {
 		request oauth.AuthorizationRequest
-		cause   ledger.Cause // NoCause if it is good
+		cause   ledger.Cause // NoCause if the request is valid
 		page    bool
 	}{
 		"good":                 {good, ledger.NoCause, false},
@@ -77,8 +77,8 @@ func TestAuthorize(t *testing.T) {
 	}
 }
 
-// TestAllowIsTheUsers: only the user that the page named can allow, with a session of
-// their own, and no operator can.
+// TestAllowIsTheUsers verifies that only the user whom the page named can allow, with one
+// of their own sessions, and that no operator can.
 func TestAllowIsTheUsers(t *testing.T) {
 	w := newGrantEnv(t)
 	w.run("user bob")
@@ -98,8 +98,8 @@ func TestAllowIsTheUsers(t *testing.T) {
 	require.Nil(t, allow(alice, "h"))
 }
 
-// TestRevokeIsTheUsers: a grant is ended by its user, by an administrator or by an
-// operator, and nobody else learns whether it exists.
+// TestRevokeIsTheUsers verifies that a grant can be ended by its user, an administrator or
+// an operator, and that others can't learn whether it exists.
 func TestRevokeIsTheUsers(t *testing.T) {
 	for _, by := range []string{"alice", "root", ""} {
 		w := newGrantEnv(t)
@@ -130,13 +130,13 @@ func TestRevokeIsTheUsers(t *testing.T) {
 			_, wrote := w.do(c, "", false)
 			return wrote
 		}
-		require.False(t, changed(&ledger.Disconnect{Actor: actor, User: "u-alice", Client: "other"}), "there is no grant of it")
+		require.False(t, changed(&ledger.Disconnect{Actor: actor, User: "u-alice", Client: "other"}), "the client has no grant")
 		require.Zero(t, w.view().Grant(g).Ended)
 		w.run("allow alice client=cal scope=PROFILE_READ grant=h")
 		require.Equal(t, 1, run(&ledger.RevokeGrant{Actor: actor, Grant: g}).Count)
-		require.Zero(t, run(&ledger.RevokeGrant{Actor: actor, Grant: g}).Count, "it has ended")
-		require.True(t, changed(&ledger.Disconnect{Actor: actor, User: "u-alice"}), "the other one")
+		require.Zero(t, run(&ledger.RevokeGrant{Actor: actor, Grant: g}).Count, "the grant has ended already")
+		require.True(t, changed(&ledger.Disconnect{Actor: actor, User: "u-alice"}), "the second grant is live")
 		require.Equal(t, ledger.GrantEnded, w.view().GrantEnded(id16("h")))
-		require.False(t, changed(&ledger.Disconnect{Actor: actor, User: "u-alice"}), "none is left")
+		require.False(t, changed(&ledger.Disconnect{Actor: actor, User: "u-alice"}), "no grant is left")
 	}
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A person is told everything at once, in the order of the page.
+// TestProfileFaults verifies that all faults are reported at once, in the order of the page.
 func TestProfileFaults(t *testing.T) {
 	v := newEnv(t).view()
 	fields := func(p ledger.Profile, of ledger.ClientType, least int) (list []string) {
@@ -37,9 +37,9 @@ func TestProfileFaults(t *testing.T) {
 
 const ownOrigin = "redirect_uris[0] is an address of this service, not of the application"
 
-// What nobody sees is refused of a name, so are characters of private use and
-// stacks of accents, and an address is one that a person can
-// be told and a browser be sent to.
+// TestNewFields verifies that names with invisible or private-use characters or stacks of
+// accents are refused, and that websites and redirection URIs are safe to display and to
+// redirect to.
 func TestNewFields(t *testing.T) {
 	v := newEnv(t).view()
 	for _, test := range []struct{ name, website, uri, want string }{
@@ -110,8 +110,8 @@ func TestNewFields(t *testing.T) {
 	}
 }
 
-// TestOwnOriginOnTheLoopback: a server on the loopback answers to three names, and
-// the port of a public client, which is free, may turn out to be its own.
+// TestOwnOriginOnTheLoopback: a server on the loopback is reachable under three names, and
+// the free port of a public client's redirection URI may be the server's own.
 func TestOwnOriginOnTheLoopback(t *testing.T) {
 	for _, issuer := range []string{"127.0.0.1:8080", "localhost:8080", "[::1]:8080"} {
 		w := newEnv(t)
@@ -141,7 +141,7 @@ func TestOwnOriginOnTheLoopback(t *testing.T) {
 					continue
 				}
 				if assert.NotNil(t, problem, host+port) {
-					assert.True(t, problem.Page, "nothing is sent there")
+					assert.True(t, problem.Page, "nothing may be redirected to this service")
 					assert.Equal(t, ledger.RedirectURIUnregistered, problem.Cause)
 				}
 			}
@@ -149,14 +149,14 @@ func TestOwnOriginOnTheLoopback(t *testing.T) {
 	}
 }
 
-// Every mark of the Unicode tables that this was built with counts for a stack, and
-// nothing that is drawn beside its neighbour does.
+// TestMarksOfUnicode compares marks with the tables of the Go version at hand: every
+// nonspacing and enclosing mark counts, and no other assigned character does.
 func TestMarksOfUnicode(t *testing.T) {
 	for r := rune(0); r <= unicode.MaxRune; r++ {
 		mark := unicode.In(r, unicode.Mn, unicode.Me)
 		assigned := mark || unicode.In(r, unicode.L, unicode.Mc, unicode.N, unicode.P, unicode.S, unicode.Z, unicode.C)
 		if assigned && unicode.Is(ledger.Marks, r) != mark {
-			t.Errorf("%U is a mark: %v", r, mark)
+			t.Errorf("%U: marks differs from package unicode: is a mark there: %v", r, mark)
 		}
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestClientsOfOnePerson: nobody makes or takes over more than so many, whom an
-// operator did not give them.
+// TestClientsOfOnePerson verifies that nobody creates or takes over more than
+// MaxClientsPerUser clients, except by an operator.
 func TestClientsOfOnePerson(t *testing.T) {
 	session := &ledger.Session{ID: id32(1), User: "u-bob", CreatedSeq: 1, Created: 1, Seen: 1}
 	person, operator := ledger.Actor{Session: session.ID}, ledger.Actor{Operator: true}

@@ -23,22 +23,22 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// An env is a ledger on the real machine, without a log. Names of a scenario
-// become ids by hashing, so that a text needs no random value.
+// An env is a ledger on the real state machine, without a raft log. Names in a scenario
+// become ids by hashing, so that its text needs no random values.
 type env struct {
 	t      testing.TB
 	memory *machine.Memory
 	now    time.Time
 	halted time.Duration
 	serial int
-	past   map[ledger.GrantID]ledger.Grant // for what must never come back
-	issued map[ledger.GrantID][]int64      // iat of access tokens
+	past   map[ledger.GrantID]ledger.Grant // earlier rows, to verify what never changes back
+	issued map[ledger.GrantID][]int64      // iat of each issued access token
 
 	backups    map[string]backup
 	seq        uint64          // of the last command
 	journal    []ledger.Record // of this cluster, since it began or was restored
 	oldJournal []ledger.Record // of the cluster before the restore
-	backupSeq  uint64          // the Seq of the backup it was restored from
+	backupSeq  uint64          // Seq of the backup that it was restored from
 
 	recoveries byte
 }
@@ -73,8 +73,7 @@ func (w *env) must(c command.Command) {
 	require.Nil(w.t, o.Refusal, "%T", c)
 }
 
-// do proposes a command. A name gives it the id that another command of the
-// scenario with the same name has.
+// do proposes a command. Commands of a scenario with the same name have the same id.
 func (w *env) do(c command.Command, name string, again bool) (ledger.Outcome, bool) {
 	w.t.Helper()
 	w.serial++
@@ -91,8 +90,8 @@ func (w *env) do(c command.Command, name string, again bool) (ledger.Outcome, bo
 	return outcome, wrote
 }
 
-// backup keeps the state under a name; restore goes back to it, and the
-// state's time with it, while the clock goes on.
+// backup stores the state under a name. restore goes back to it, including its state time,
+// while the clock keeps running.
 func (w *env) backup(name string) {
 	b := backup{new(bytes.Buffer), w.seq}
 	require.NoError(w.t, w.memory.Save(b.state))
@@ -106,7 +105,7 @@ func (w *env) restore(name string) {
 	w.oldJournal, w.journal, w.backupSeq = w.journal, nil, b.seq
 }
 
-// A journalingCommand writes the journal when the log applies it.
+// A journalingCommand appends to the journal when it is applied.
 type journalingCommand struct {
 	command.Command
 	w *env
@@ -123,14 +122,13 @@ func (j *journalingCommand) Decide(txn *memdb.Txn, m command.Meta) command.Decis
 		require.NoError(j.w.t, err)
 		var read ledger.Record
 		require.NoError(j.w.t, cbor.Unmarshal(encoded, &read))
-		require.Equal(j.w.t, *r, read, "a record is read as it was written")
+		require.Equal(j.w.t, *r, read, "a record changed in encoding and decoding")
 		j.w.journal = append(j.w.journal, read)
 	}
 	return d
 }
 
-// replay brings back what the lost journal has, in the commands that the
-// ledger makes of it.
+// replay applies the lost journal in the commands that ledger.Replays makes of it.
 func (w *env) replay() string {
 	var b strings.Builder
 	for _, c := range ledger.Replays(w.backupSeq, w.oldJournal) {
@@ -158,8 +156,8 @@ func id16(name string) (id [16]byte) {
 	return id
 }
 
-// check looks at the whole world after every command: what must hold at every
-// index of the log (S4, S7 of the invariants).
+// check verifies after every command what must be true at every index of the log
+// (invariants S4 and S7).
 func (w *env) check() {
 	w.t.Helper()
 	v := w.view()
@@ -187,10 +185,10 @@ func (w *env) check() {
 	w.checkTrail(v)
 	for g := range v.Grants() {
 		if was, ok := w.past[g.ID]; ok {
-			require.Equal(w.t, was.Scope, g.Scope, "the scope of a grant never changes")
+			require.Equal(w.t, was.Scope, g.Scope, "the scope of a grant changed")
 			require.Equal(w.t, was.Legacy, g.Legacy)
-			require.GreaterOrEqual(w.t, g.Due, was.Due, "a generation never comes back")
-			require.False(w.t, was.Ended != 0 && g.Ended == 0, "an ended grant never lives again")
+			require.GreaterOrEqual(w.t, g.Due, was.Due, "the generation of a grant decreased")
+			require.False(w.t, was.Ended != 0 && g.Ended == 0, "an ended grant is live again")
 		}
 		w.past[g.ID] = *g
 	}
@@ -245,7 +243,7 @@ func (l line) number(key string) uint32 {
 	return uint32(n)
 }
 
-// actor is a session of that name, or the operator.
+// actor returns the session that the line names, or the operator.
 func (l line) actor() ledger.Actor {
 	if by, ok := l.args["by"]; ok {
 		return ledger.Actor{Session: sha256.Sum256([]byte("session " + by))}
@@ -257,7 +255,7 @@ func secretOf(name string) ledger.NewSecret {
 	return ledger.NewSecret{ID: name, Key: 1, Digest: digestUnder(1, name), Tail: "tail"}
 }
 
-// digestUnder is that of a secret under a credential key.
+// digestUnder returns the digest of a secret under a credential key.
 func digestUnder(key uint32, secret string) [32]byte {
 	return sha256.Sum256([]byte(suffix(key == 1, "", fmt.Sprintf("key %d ", key)) + secret))
 }
@@ -284,7 +282,7 @@ func (l line) clientAuth() ledger.ClientAuth {
 	return p
 }
 
-// credentialRef is the credential that the line presents; "forged" presents none.
+// credentialRef returns the credential that the line presents, nil for "forged".
 func (l line) credentialRef() *ledger.CredentialRef {
 	if l.bool("forged") {
 		return nil
@@ -323,7 +321,7 @@ func (l line) profile(old *ledger.Client) ledger.Profile {
 	return p
 }
 
-// run plays one line and prints what came of it.
+// run runs one line and returns the result as text.
 func (w *env) run(text string) string {
 	l := parseLine(text)
 	switch l.verb {
@@ -332,7 +330,7 @@ func (w *env) run(text string) string {
 		require.NoError(w.t, err)
 		w.now = w.now.Add(d)
 		return "ok"
-	case "halt": // no node runs, or none can decide, for a while
+	case "halt": // the cluster decides nothing for a while
 		d, err := time.ParseDuration(l.name)
 		require.NoError(w.t, err)
 		w.now, w.halted = w.now.Add(d), w.halted+min(d, 24*time.Hour)
@@ -348,7 +346,7 @@ func (w *env) run(text string) string {
 	case "restore":
 		w.restore(l.name)
 		l.verb, l.args["backup"] = "begin-restore", fmt.Sprint(w.backupSeq)
-	case "recover": // on the node that has no more than was kept
+	case "recover": // on a node that has no more than the named backup
 		w.restore(l.name)
 		w.recoveries++
 		next := &ledger.Timeline{ID: command.ID{0xee, w.recoveries}, From: w.backupSeq + 1}
@@ -373,8 +371,8 @@ func (w *env) run(text string) string {
 	return answer
 }
 
-// result is an outcome in words. A refusal that changed something says so,
-// and an acceptance that changed nothing does too.
+// result describes an outcome. It mentions a refusal that changed something, and an
+// acceptance that changed nothing.
 func result(o ledger.Outcome, changed bool) string {
 	switch r := o.Refusal; {
 	case o.Unknown:

@@ -8,5 +8,5 @@ const PrefetchRows = prefetchRows
 // Marks is marks.
 var Marks = marks
 
-// Prefetch is ahead.
+// Prefetch is prefetch.
 func Prefetch[R any](all iter.Seq[*R], touch func(*R) byte) iter.Seq[*R] { return prefetch(all, touch) }

@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// failures are the details of the events that sum failures up.
+// failures returns the details of the events of kind EventFailures.
 func (w *env) failures() (details []string) {
 	for e := range w.view().Events() {
 		if e.Kind == ledger.EventFailures {
@@ -30,8 +30,8 @@ func signIns(accounts map[string]int64, nobody int64) ledger.FailureCounts {
 	return c
 }
 
-// TestFailuresOfAnHour: what all nodes report becomes one event, whoever leads
-// and however often it is asked for.
+// TestFailuresOfAnHour verifies that the reports of all nodes become one event, however
+// many leaders ask for it.
 func TestFailuresOfAnHour(t *testing.T) {
 	w := newEnv(t)
 	for _, line := range []string{"user alice", "user bob", "user carol"} {
@@ -49,16 +49,16 @@ func TestFailuresOfAnHour(t *testing.T) {
 	require.Nil(t, report("n1", hour, signIns(map[string]int64{"u-alice": 100, "u-nobody": 7}, 0)).Refusal)
 	require.Nil(t, report("n2", hour, signIns(map[string]int64{"u-alice": 100, "u-bob": 13}, 3)).Refusal)
 	require.Nil(t, report("n1", hour, signIns(map[string]int64{"u-carol": 1}, 0)).Refusal)
-	require.Equal(t, ledger.WrongState, sum(hour).Refusal.Cause, "the hour isn't over")
+	require.Equal(t, ledger.WrongState, sum(hour).Refusal.Cause, "the hour is not over")
 	require.Empty(t, w.view().FailureHours(w.at()))
 	require.Equal(t, ledger.BadField, report("n1", hour+5, signIns(nil, 1)).Refusal.Cause)
 
 	w.now = w.now.Add(65 * time.Minute)
 	require.Equal(t, []int64{hour}, w.view().FailureHours(w.at()))
-	require.Equal(t, ledger.Conflict, report("n3", hour, signIns(nil, 1)).Refusal.Cause, "too late for this hour")
+	require.Equal(t, ledger.Conflict, report("n3", hour, signIns(nil, 1)).Refusal.Cause, "the hour has been summed")
 	require.Nil(t, report("n3", hour+1, ledger.FailureCounts{Authentications: 1020}).Refusal)
 	require.Equal(t, 2, sum(hour).Count)
-	require.Zero(t, sum(hour).Count, "another leader comes too late")
+	require.Zero(t, sum(hour).Count, "the hour has been summed by another leader")
 	require.Equal(t, []string{"224 failed sign-ins on 3 accounts: u-alice 200, u-bob 13, u-carol 1"}, w.failures())
 	require.Empty(t, w.view().FailureHours(w.at()))
 
@@ -67,7 +67,7 @@ func TestFailuresOfAnHour(t *testing.T) {
 	require.Equal(t, "1020 failed client authentications", w.failures()[1])
 }
 
-// TestFailuresReportedTwice: a report whose answer was lost counts once.
+// TestFailuresReportedTwice verifies that a report with a lost response is counted once.
 func TestFailuresReportedTwice(t *testing.T) {
 	w := newEnv(t)
 	hour := ledger.HourOf(w.at())
@@ -81,8 +81,8 @@ func TestFailuresReportedTwice(t *testing.T) {
 	require.Equal(t, []string{"5 failed sign-ins"}, w.failures())
 }
 
-// TestFailuresAreBounded: commands, rows and the event have room for few
-// accounts, those that were hit most.
+// TestFailuresAreBounded verifies that commands, rows and the event list a bounded number
+// of accounts, those with the most failures.
 func TestFailuresAreBounded(t *testing.T) {
 	w := newEnv(t)
 	accounts := map[string]int64{}
@@ -99,5 +99,5 @@ func TestFailuresAreBounded(t *testing.T) {
 	w.must(&ledger.SumFailures{Hour: hour})
 	detail := w.failures()[0]
 	require.True(t, strings.HasPrefix(detail, "45150 failed sign-ins on more than 50 accounts: u-x299 300, u-x298 299, "), detail)
-	require.Equal(t, 9, strings.Count(detail, ", "), "ten are named")
+	require.Equal(t, 9, strings.Count(detail, ", "), "ten accounts are listed")
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestReplayProperties loses a random history after a backup and replays its
-// journal: whatever was taken away before the disaster is away after it, and
-// what was not is still there.
+// TestReplayProperties loses a random history after a backup and replays its journal.
+// Everything that the history took away must then be gone, and everything else must exist.
 func TestReplayProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newEnv(t)
@@ -38,7 +37,7 @@ func TestReplayProperties(t *testing.T) {
 		history("after the backup")
 		lost := w.view()
 
-		// Twice: the second restore finds all of it in the journal of the first.
+		// The second restore finds all records in the journal of the first.
 		for range 2 {
 			w.run("restore b")
 			w.replay()
@@ -47,12 +46,12 @@ func TestReplayProperties(t *testing.T) {
 			w.compareClients(r, lost)
 			require.Equal(r, keyringRows(lost), keyringRows(w.view()))
 			w.replay()
-			require.Equal(r, sum, w.memory.Checksum(), "a second replay changes nothing")
+			require.Equal(r, sum, w.memory.Checksum(), "a second replay changed the state")
 		}
 	})
 }
 
-// event is something that happens: a few lines of a scenario.
+// event returns a random event as a few lines of a scenario.
 func (w *env) event(r *rapid.T) []string {
 	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(r, label) }
 	user, client, session := pick("user", "alice", "bob"), pick("client", "cal", "cal", "old"), pick("session", "1", "2")
@@ -140,12 +139,12 @@ func (w *env) comparePeople(r *rapid.T, lost ledger.View) {
 	v := w.view()
 	if was := lost.UserBySubject("https://idp.example", "7"); was != nil && (was.Disabled || was.Deleted) {
 		now := v.UserBySubject("https://idp.example", "7")
-		require.NotNil(r, now, "who was kept out")
+		require.NotNil(r, now, "the row of a user who was disabled or deleted is missing")
 		require.Equal(r, []bool{was.Disabled, was.Deleted}, []bool{now.Disabled, now.Deleted})
 	}
 	for u := range v.Users() {
 		was := lost.User(u.ID)
-		if was.Upstream != u.Upstream { // made after the backup; the row keeps who it is, out or not
+		if was.Upstream != u.Upstream { // created after the backup; the new row only has the identity
 			require.Equal(r, was.Disabled, u.Disabled, u.ID)
 			require.Equal(r, was, lost.UserBySubject(was.Upstream, was.Subject))
 			continue
@@ -157,15 +156,15 @@ func (w *env) comparePeople(r *rapid.T, lost ledger.View) {
 	for s := range v.Sessions() {
 		now, _ := v.SignedIn(s.ID, w.at())
 		was, _ := lost.SignedIn(s.ID, w.at())
-		require.False(r, now != nil && was == nil, "a session that had ended")
+		require.False(r, now != nil && was == nil, "an ended session is live again")
 	}
 	for g := range v.Grants() {
 		now, was := v.GrantEnded(g.ID), lost.GrantEnded(g.ID)
 		switch {
 		case was != ledger.NoCause:
-			require.NotEqual(r, ledger.NoCause, now, "a grant that had ended: %s", was)
+			require.NotEqual(r, ledger.NoCause, now, "an ended grant is live again: %s", was)
 		default:
-			require.Equal(r, ledger.NoCause, now, "a grant that had not ended")
+			require.Equal(r, ledger.NoCause, now, "a live grant has ended")
 		}
 	}
 }
@@ -196,7 +195,7 @@ func active(c *ledger.Client) (ids []string) {
 	return ids
 }
 
-// keyringRows is what matters of the keys of a state.
+// keyringRows returns the fields of all keys that a replay must restore.
 func keyringRows(v ledger.View) (rows []string) {
 	for k := range v.Keys() {
 		rows = append(rows, fmt.Sprint(k.ID, k.State, string(k.Sealed), k.SealedUnder, k.Announced, k.Activated, k.Retired))

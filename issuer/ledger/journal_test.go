@@ -9,13 +9,13 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// refresh is an ordinary refresh as the log applies it.
+// refresh returns an ordinary refresh and the state before it, as the log applies it.
 func refresh(t testing.TB) (v ledger.View, c command.Command, d command.Decision, m command.Meta) {
 	w := newEnv(t)
 	for _, line := range []string{
 		"user alice", "sign-in alice", "import cal owner=alice secrets=s1 scopes=PROFILE_READ",
 		"allow alice client=cal scope=PROFILE_READ grant=g", "exchange client=cal secret=s1 grant=g",
-		"now +1h", // so that the secret's use is noted as well
+		"now +1h", // so that the use of the secret is recorded as well
 	} {
 		w.run(line)
 	}
@@ -27,7 +27,7 @@ func refresh(t testing.TB) (v ledger.View, c command.Command, d command.Decision
 	return v, c, d, m
 }
 
-// TestRefreshCostsTheJournalNothing: it is what a server does all day.
+// TestRefreshCostsTheJournalNothing: refreshes are the most frequent command.
 func TestRefreshCostsTheJournalNothing(t *testing.T) {
 	v, c, d, m := refresh(t)
 	require.Nil(t, ledger.JournalRecord(v, c, d, m))
@@ -39,7 +39,7 @@ func BenchmarkJournalOfARefresh(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		if ledger.JournalRecord(v, c, d, m) != nil {
-			b.Fatal("a refresh takes nothing away")
+			b.Fatal("a refresh has a journal record")
 		}
 	}
 }

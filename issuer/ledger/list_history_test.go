@@ -8,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A client's history is found however much else happened since, and is nobody
-// else's.
+// TestHistoryOf verifies that a client's history is found among many other events, and
+// contains no other client's.
 func TestHistoryOf(t *testing.T) {
 	var events []*ledger.Event
 	add := func(kind ledger.EventKind, client string) uint64 {

@@ -9,8 +9,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestPrefetch: the rows come as they are, all of them or as many as are wanted, and
-// each was touched before.
+// TestPrefetch verifies that all requested rows are yielded in order, and that each was
+// touched before.
 func TestPrefetch(t *testing.T) {
 	const by = ledger.PrefetchRows
 	for _, n := range []int{0, 1, by - 1, by, by + 1, 3*by + 5} {
@@ -28,7 +28,7 @@ func TestPrefetch(t *testing.T) {
 				}
 			}
 			require.Equal(t, rows[:min(max(want, 1), n)], slices.Clip(append([]*int{}, got...)), "%d of %d", want, n)
-			require.LessOrEqual(t, len(touched), len(got)+by, "it looks no further ahead")
+			require.LessOrEqual(t, len(touched), len(got)+by, "more than prefetchRows rows were read ahead")
 		}
 		require.Equal(t, rows, append([]*int{}, slices.Collect(ledger.Prefetch(slices.Values(rows), func(*int) byte { return 0 }))...))
 	}

@@ -14,7 +14,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A table is rows that no command made: lists are about rows only.
+// A table has rows that no command made, since lists only read rows.
 type table struct {
 	name string
 	rows []any
@@ -41,7 +41,7 @@ func viewOf(t testing.TB, tables ...table) ledger.View {
 	return ledger.At(db.Txn(false))
 }
 
-// pages are all pages of a list, one after another, each within its limit.
+// pages returns all pages of a list, one after another, and verifies the limit of each.
 func pages[R any, K comparable](t require.TestingT, limit int, of func(after K) ([]*R, K)) (all []*R) {
 	var after, end K
 	for {
@@ -51,13 +51,13 @@ func pages[R any, K comparable](t require.TestingT, limit int, of func(after K) 
 		if next == end {
 			return all
 		}
-		require.NotEqual(t, after, next, "it goes on")
+		require.NotEqual(t, after, next, "the list does not advance")
 		after = next
 	}
 }
 
-// pagesBack are all pages before a row of a list, from the page right before it
-// back to the beginning, put together in the list's order.
+// pagesBack returns all pages before a row, from the one directly before it back to the
+// beginning, joined in the list's order.
 func pagesBack[R any, K comparable](t require.TestingT, limit int, row K, of func(before K) ([]*R, K)) (all []*R) {
 	var beginning K
 	for {
@@ -67,7 +67,7 @@ func pagesBack[R any, K comparable](t require.TestingT, limit int, row K, of fun
 		if next == beginning {
 			return all
 		}
-		require.NotEqual(t, row, next, "it goes on")
+		require.NotEqual(t, row, next, "the list does not advance")
 		row = next
 	}
 }
@@ -101,7 +101,7 @@ func drawClients(r *rapid.T) (all []*ledger.Client) {
 	return all
 }
 
-// TestListClients against a list that is filtered and sorted whole.
+// TestListClients compares with a list that is filtered and sorted as a whole.
 func TestListClients(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		all := drawClients(r)
@@ -138,7 +138,8 @@ func TestListClients(t *testing.T) {
 	})
 }
 
-// TestReviewQueue: who has waited longest comes first, and who does not wait never.
+// TestReviewQueue verifies that the longest waiting client comes first, and that clients
+// that don't wait are omitted.
 func TestReviewQueue(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		all := drawClients(r)
@@ -164,10 +165,10 @@ func TestReviewQueue(t *testing.T) {
 
 		q.After, q.Back, q.Limit = "nobody", false, len(all)+1
 		got, _ = v.ReviewQueue(q)
-		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient), "from the beginning")
+		require.Equal(r, ids(want, idOfClient), ids(got, idOfClient), "the queue did not start again")
 		q.Back = true
 		got, _ = v.ReviewQueue(q)
-		require.Empty(r, got, "nothing is known to be before it")
+		require.Empty(r, got, "the place of the client in the queue is unknown")
 	})
 }
 
@@ -256,8 +257,7 @@ func TestListEvents(t *testing.T) {
 	})
 }
 
-// TestEventsBackwards: a trail is told whole, wherever its events lie close
-// together and wherever far apart.
+// TestEventsBackwards verifies that the whole trail is returned, for dense and sparse Seqs.
 func TestEventsBackwards(t *testing.T) {
 	var all []*ledger.Event
 	var want []uint64
@@ -285,12 +285,12 @@ func TestEventsBackwards(t *testing.T) {
 		break
 	}
 	for range viewOf(t).EventsBackwards() {
-		require.Fail(t, "there is none")
+		require.Fail(t, "the empty trail has an event")
 	}
 }
 
-// TestListsAreBounded: a page that finds nothing looks at so many rows and no
-// more, and another goes on where it stopped.
+// TestListsAreBounded verifies that a page without a match reads maxScanned rows, and that
+// the next page continues where it stopped.
 func TestListsAreBounded(t *testing.T) {
 	const rows, bound = 45_000, 12_000
 	var clients []*ledger.Client
@@ -324,13 +324,13 @@ func TestListsAreBounded(t *testing.T) {
 	back := ledger.ClientQuery{Search: "LAST", Limit: 10, Back: true, After: clients[rows-2].ID}
 	found, next := v.ListClients(back)
 	require.Empty(t, found)
-	require.Equal(t, fmt.Sprintf("%05d", rows-2-bound), next, "backwards too")
+	require.Equal(t, fmt.Sprintf("%05d", rows-2-bound), next, "backwards")
 	none, before := v.ListEvents(e)
 	require.Empty(t, none)
 	require.Equal(t, uint64(rows-bound+1), before)
 	e.To = bound
 	one, before := v.ListEvents(e)
-	require.Len(t, one, 1, "times are found without looking at what is later")
+	require.Len(t, one, 1, "a time range is found without reading later events")
 	require.Zero(t, before)
 }
 

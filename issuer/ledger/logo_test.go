@@ -64,8 +64,8 @@ func TestLogos(t *testing.T) {
 	}
 }
 
-// TestGreatestClientFits: everything that the rules accept of a client is short
-// enough for the log, its picture included.
+// TestGreatestClientFits verifies that the largest client that the rules accept, with its
+// picture, fits into a command.
 func TestGreatestClientFits(t *testing.T) {
 	w := newEnv(t)
 	w.run("user bob")

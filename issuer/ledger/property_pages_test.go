@@ -12,8 +12,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestPagesProperties has people do at random what the pages let them do, in
-// sessions that end under them, and looks at what must always be so.
+// TestPagesProperties performs random actions of the pages, in sessions that may end at any
+// time, and verifies the invariants after each.
 func TestPagesProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newEnv(t)
@@ -31,7 +31,7 @@ func TestPagesProperties(t *testing.T) {
 			before, sum := clientsOf(w.view()), w.memory.Checksum()
 			said := w.run(line)
 			if !strings.HasPrefix(said, "ok") {
-				require.Equal(r, sum, w.memory.Checksum(), "%s was refused and changed something: %s", line, said)
+				require.Equal(r, sum, w.memory.Checksum(), "%s was refused but changed the state: %s", line, said)
 			}
 			w.checkPeople(r)
 			for _, was := range before {
@@ -50,7 +50,7 @@ func clientsOf(v ledger.View) (list []ledger.Client) {
 
 func sessionOf(name string) [32]byte { return sha256.Sum256([]byte("session " + name)) }
 
-// randomAction is a line, and the session that does it.
+// randomAction returns a line, and the session that sends it.
 func (w *env) randomAction(r *rapid.T) (line, by string) {
 	pick := func(label string, from ...string) string { return rapid.SampledFrom(from).Draw(r, label) }
 	by = pick("by", "alice", "bob", "carol", "dave")
@@ -91,7 +91,7 @@ func (w *env) randomAction(r *rapid.T) (line, by string) {
 	return "sweep", by
 }
 
-// checkPeople: somebody administers, and everybody is found by what is theirs.
+// checkPeople verifies that there is an administrator, and that the indexes find everybody.
 func (w *env) checkPeople(r *rapid.T) {
 	v, admins := w.view(), 0
 	for u := range v.Users() {
@@ -113,19 +113,19 @@ func (w *env) checkPeople(r *rapid.T) {
 	require.Positive(r, admins)
 }
 
-// requireReadable: wherever a text came from, it has no character of private use
-// and no stack of accents.
+// requireReadable verifies that a text has no private-use character and no stack of accents,
+// whatever its source.
 func requireReadable(r *rapid.T, text string) {
 	require.NotRegexp(r, `\p{Co}|[\p{Mn}\p{Me}]{5}`, text)
 }
 
-// checkOwner: only who may gives a client away, and who does not own it changes
-// nothing else of it.
+// checkOwner verifies that only permitted users transfer a client, and that others than its
+// owner change nothing else of it.
 func checkOwner(r *rapid.T, was, now *ledger.Client, who *ledger.User, line string) {
 	switch {
 	case was.Last == now.Last:
 	case who == nil:
-		require.Fail(r, "nobody changed a client", line)
+		require.Fail(r, "a client changed without an actor", line)
 	case was.Owner != now.Owner:
 		accepted := was.Offer != nil && was.Offer.To == who.ID && now.Owner == who.ID && strings.HasPrefix(line, "accept ")
 		require.True(r, accepted || who.Admin && strings.HasPrefix(line, "transfer "), line)

@@ -13,18 +13,17 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A chain is what the model of TestChainProperties knows of a grant.
+// A chain is the model of a grant in TestChainProperties.
 type chain struct {
 	due           uint32
 	spent         time.Time
 	live          bool
-	restored      bool // the state came out of a backup, or of the only node left
+	restored      bool // the state came out of a backup, or of the only remaining node
 	fastForwarded bool // since then
 }
 
-// TestChainProperties plays random presentations of random generations, with
-// backups and restores between them, against a model that knows nothing of
-// rows.
+// TestChainProperties presents random generations, with backups and restores in between, and
+// compares the results with a model that has no rows.
 func TestChainProperties(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		w := newEnv(t)
@@ -41,7 +40,7 @@ func TestChainProperties(t *testing.T) {
 				w.backup("b")
 				saved = chain
 			case 1:
-				if rapid.Bool().Draw(r, "recovery") { // the fast-forward is the same
+				if rapid.Bool().Draw(r, "recovery") { // a recovery permits the same fast-forward
 					w.run("recover b")
 				} else {
 					w.restore("b")
@@ -72,12 +71,12 @@ func TestChainProperties(t *testing.T) {
 			switch {
 			case secret != "s1":
 				require.Equal(r, oauth.InvalidClient, o.Refusal.Code)
-				require.Equal(r, before, after, "a failed proof changes nothing")
+				require.Equal(r, before, after, "a failed authentication changed the state")
 			case again && generation != chain.due && !leaps:
-				require.True(r, o.Unknown, "a marked command that finds the row moved on concludes nothing")
+				require.True(r, o.Unknown, "a repeated command whose row has moved on must be unknown")
 				require.Equal(r, before, after)
 			case !chain.live:
-				require.Equal(r, oauth.InvalidGrant, o.Refusal.Code, "nothing is accepted of a grant that ended")
+				require.Equal(r, oauth.InvalidGrant, o.Refusal.Code, "an ended grant accepted a credential")
 				require.Equal(r, before, after)
 			case generation == 0 && chain.due == 0 && w.now.Sub(before.Created.Std()) >= 5*time.Minute:
 				require.Equal(r, ledger.CodeExpired, o.Refusal.Cause)
@@ -95,7 +94,7 @@ func TestChainProperties(t *testing.T) {
 			case inWindow:
 				require.NotNil(r, o.Issued)
 				require.True(r, o.Issued.Retry)
-				require.Equal(r, chain.due, o.Issued.Generation, "the same successor")
+				require.Equal(r, chain.due, o.Issued.Generation, "a retry issued another successor")
 			default:
 				require.Equal(r, oauth.InvalidGrant, o.Refusal.Code)
 				chain.live = false

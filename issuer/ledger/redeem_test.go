@@ -12,12 +12,12 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// decide decides a line on the state as it is, and changes nothing.
+// decide decides a line on the current state without applying the decision.
 func (w *env) decide(line string) command.Decision {
 	return w.command(parseLine(line)).Decide(w.memory.View(), command.Meta{At: int64(w.at()), Seq: 1 << 40, ID: id16("of nobody")})
 }
 
-// newGrantEnv has a confidential client cal, a public one native, and a grant g of cal's
+// newGrantEnv has a confidential client cal, a public client native, and a grant g of cal
 // whose code was exchanged.
 func newGrantEnv(t *testing.T) *env {
 	w := newEnv(t)
@@ -35,9 +35,9 @@ func newGrantEnv(t *testing.T) *env {
 	return w
 }
 
-// TestConfirmFresh: a refusal of a genuine credential that another node's state could
-// turn into an acceptance is confirmed on a fresh view. A guess is not worth it, and
-// neither is a decision that the log makes.
+// TestConfirmFresh verifies that a refusal of a genuine credential is confirmed on a fresh
+// view if another node's state could turn it into an acceptance. A guess is not confirmed,
+// nor is a decision that goes through the log.
 func TestConfirmFresh(t *testing.T) {
 	w := newGrantEnv(t)
 	for line, want := range map[string]struct{ confirm, authenticated bool }{
@@ -62,10 +62,10 @@ func TestConfirmFresh(t *testing.T) {
 	w.run("refresh client=cal secret=s1 grant=g gen=2")
 	d := w.decide("refresh client=cal secret=s1 grant=g gen=1")
 	require.True(t, d.ReuseDetected)
-	require.False(t, d.ConfirmFresh, "the log decides it")
+	require.False(t, d.ConfirmFresh, "reuse is decided through the log")
 }
 
-// TestCodeOfARevokedGrant: a code that was not exchanged ends with its grant.
+// TestCodeOfARevokedGrant verifies that revoking a grant invalidates its unused code.
 func TestCodeOfARevokedGrant(t *testing.T) {
 	w := newGrantEnv(t)
 	w.run("allow alice client=cal scope=PROFILE_READ grant=h")
@@ -73,8 +73,8 @@ func TestCodeOfARevokedGrant(t *testing.T) {
 	require.Contains(t, w.run("exchange client=cal secret=s1 grant=h"), "invalid_grant")
 }
 
-// TestShared: the first repetition of the third generation in a row reports that a
-// token is used by several processes, and no other does.
+// TestShared verifies that only the first repetition of the third consecutive generation
+// reports the grant as shared.
 func TestShared(t *testing.T) {
 	w := newGrantEnv(t)
 	refresh := func(generation int) bool {
@@ -83,9 +83,9 @@ func TestShared(t *testing.T) {
 		return o.Issued.Shared
 	}
 	for generation := 1; generation <= 3; generation++ {
-		require.False(t, refresh(generation), "the refresh itself")
+		require.False(t, refresh(generation), "the first request of generation %d", generation)
 		require.Equal(t, generation == 3, refresh(generation), generation)
-		require.False(t, refresh(generation), "the repetition after it")
+		require.False(t, refresh(generation), "the second repetition of generation %d", generation)
 	}
 }
 
@@ -108,7 +108,7 @@ func TestSecretUseIsWrittenOnceAMinute(t *testing.T) {
 		}
 		return n
 	}
-	require.Zero(t, writes(1), "the exchange was in this minute")
+	require.Zero(t, writes(1), "the exchange was in the same minute")
 	w.now = w.now.Add(time.Minute)
 	require.Equal(t, 1, writes(1))
 	w.run("refresh client=cal secret=s1 grant=g gen=1")
@@ -137,14 +137,14 @@ func TestParseGrantID(t *testing.T) {
 	}
 }
 
-// TestSessionCommands has what the pages never send.
+// TestSessionCommands sends commands that the pages never send.
 func TestSessionCommands(t *testing.T) {
 	w := newGrantEnv(t)
 	signIn := func(name string) *ledger.SignIn {
 		return &ledger.SignIn{Session: sessionOf(name), User: "u-alice", VerifiedHash: sha256.Sum256([]byte("hash"))}
 	}
 	o, _ := w.do(signIn("alice"), "", false)
-	require.NotNil(t, o.Refusal, "the session of another sign-in")
+	require.NotNil(t, o.Refusal, "the session id belongs to another sign-in")
 	require.Equal(t, ledger.AlreadyExists, o.Refusal.Cause)
 	for range 2 {
 		o, _ = w.do(signIn("new"), "the same command", false)
@@ -154,5 +154,5 @@ func TestSessionCommands(t *testing.T) {
 	w.must(&ledger.SignOut{Session: sessionOf("unknown")})
 	w.now = w.now.Add(ledger.DefaultSettings().SessionAbsolute)
 	w.must(&ledger.SignOut{Session: sessionOf("new"), Everywhere: true})
-	require.Zero(t, w.view().User("u-alice").SessionsRevokedBefore, "by a session that had ended")
+	require.Zero(t, w.view().User("u-alice").SessionsRevokedBefore, "the sender's session had ended")
 }

@@ -41,7 +41,7 @@ func TestReplayRefuses(t *testing.T) {
 			w := newEnv(t)
 			w.run("user alice")
 			o, _ := w.do(&test.c, "", false)
-			require.Equal(t, ledger.NotRestored, o.Refusal.Cause, "before a restore")
+			require.Equal(t, ledger.NotRestored, o.Refusal.Cause, "there was no restore")
 			w.must(&ledger.BeginRestore{})
 			before := w.memory.Checksum()
 			o, wrote := w.do(&test.c, "", false)
@@ -56,8 +56,8 @@ func TestReplayRefuses(t *testing.T) {
 	}
 }
 
-// TestReplaySkipsWhatTheBackupHas: by position, both the backup's and that of
-// the last record that was replayed.
+// TestReplaySkipsWhatTheBackupHas verifies that records up to the Seq of the backup, and of
+// the last replayed record, are skipped.
 func TestReplaySkipsWhatTheBackupHas(t *testing.T) {
 	w := newEnv(t)
 	w.run("user alice")
@@ -84,8 +84,8 @@ func make201(e ledger.Effect) (list []ledger.Effect) {
 	return list
 }
 
-// TestReplaysFit: a long journal is split into commands that the log takes,
-// and none of its records is lost, split or moved.
+// TestReplaysFit verifies that a long journal is split into commands of permitted size, and
+// that no record is lost, split or reordered.
 func TestReplaysFit(t *testing.T) {
 	long := strings.Repeat("x", 500)
 	var records []ledger.Record
@@ -106,7 +106,7 @@ func TestReplaysFit(t *testing.T) {
 			{Kind: ledger.EffectClientTransferred, User: long, Client: client},
 		}}
 		if seq%7 != 0 {
-			r.Effects = r.Effects[2:3] // most are small
+			r.Effects = r.Effects[2:3] // most records are small
 		}
 		records = append(records, r)
 	}
@@ -125,12 +125,12 @@ func TestReplaysFit(t *testing.T) {
 		back = append(back, c.Records...)
 	}
 	require.Equal(t, records[100:], back)
-	require.Less(t, len(commands), 60, "and they are filled")
+	require.Less(t, len(commands), 60, "the commands are not filled")
 }
 
 func id32(n byte) (id [32]byte) { id[0] = n; return id }
 
-// TestEffectsHaveNames: each kind is told to whoever runs a restore.
+// TestEffectsHaveNames verifies that each kind has a name for the operator of a restore.
 func TestEffectsHaveNames(t *testing.T) {
 	for kind := ledger.EffectGrantEnded; kind <= ledger.EffectClientTransferred; kind++ {
 		require.NotContains(t, kind.String(), "effects of kind")
@@ -139,8 +139,8 @@ func TestEffectsHaveNames(t *testing.T) {
 	}
 }
 
-// TestReplayBringsNoTimeThatIsYetToCome: the clock of the cluster that was given
-// up may have been wrong.
+// TestReplayBringsNoTimeThatIsYetToCome: the clock of the abandoned cluster may have been
+// ahead.
 func TestReplayBringsNoTimeThatIsYetToCome(t *testing.T) {
 	w := newEnv(t)
 	w.run("user alice")

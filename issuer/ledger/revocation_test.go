@@ -13,12 +13,12 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// checkRevocations holds the revocations of the trail to the grants: who reads
-// them refuses what the state says has ended, and nothing else.
+// checkRevocations compares the revocations of the trail with the grants: a reader of the
+// feed must refuse exactly the tokens of ended grants.
 func (w *env) checkRevocations(v ledger.View) {
 	w.t.Helper()
 	if v.Restore().Count > 0 {
-		return // the trail of before is lost
+		return // a restore loses the later part of the trail
 	}
 	all, _, _ := v.Revocations(0)
 	for g := range v.Grants() {
@@ -33,8 +33,8 @@ func (w *env) checkRevocations(v ledger.View) {
 	}
 }
 
-// revoked reports whether a token of g with an iat is taken back, as readers of the
-// feed decide it.
+// revoked reports whether a token of g with an iat is revoked, by the rules for readers of
+// the feed.
 func revoked(all []ledger.Revocation, g *ledger.Grant, iat int64) (is bool) {
 	var client int64
 	for _, r := range all {
@@ -53,7 +53,7 @@ func revoked(all []ledger.Revocation, g *ledger.Grant, iat int64) (is bool) {
 	return is || client >= iat
 }
 
-// kindsInTheText are the values of the constants of type EventKind, as written.
+// kindsInTheText returns the values of the constants of type EventKind in the source.
 func kindsInTheText(t *testing.T) (all []ledger.EventKind) {
 	file, err := parser.ParseFile(token.NewFileSet(), "audit.go", nil, 0)
 	require.NoError(t, err)
@@ -73,8 +73,8 @@ func kindsInTheText(t *testing.T) (all []ledger.EventKind) {
 	return all
 }
 
-// Every kind of event takes something back from tokens, or does not: whoever adds
-// one decides it here.
+// TestRevocationsOfEveryKind lists for every kind of event which tokens it revokes. A new
+// kind must be added here.
 func TestRevocationsOfEveryKind(t *testing.T) {
 	var (
 		grant     = ledger.GrantID{1}
@@ -144,7 +144,7 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 			{ledger.Event{Client: "c", User: "other", Grant: grant}, nil},
 		},
 
-		// Made, shown, or about something else than tokens that are out.
+		// These grant access, display something, or don't concern issued tokens.
 		ledger.EventConfigured: nothing, ledger.EventUserPut: nothing, ledger.EventUserAdded: nothing,
 		ledger.EventUserEdited: nothing, ledger.EventPasswordSet: nothing, ledger.EventSignedIn: nothing,
 		ledger.EventSignedOut: nothing, ledger.EventClientCreated: nothing, ledger.EventClientEdited: nothing,
@@ -152,17 +152,17 @@ func TestRevocationsOfEveryKind(t *testing.T) {
 		ledger.EventClientTransferred: nothing, ledger.EventScopesSelected: nothing, ledger.EventSecretAdded: nothing,
 		ledger.EventSecretRevoked: nothing, ledger.EventAllowed: nothing, ledger.EventRetried: nothing, ledger.EventShared: nothing,
 		ledger.EventFastForwarded: nothing, ledger.EventNodeForgotten: nothing, ledger.EventRewrapped: nothing,
-		// Who verifies hears of keys by the key set.
+		// Verifiers learn of keys through the key set.
 		ledger.EventKeyAdded: nothing, ledger.EventKeyActivated: nothing, ledger.EventKeyDropped: nothing,
 		ledger.EventKeyEmergency: nothing,
-		// Whoever follows begins anew.
+		// Readers of the feed start again.
 		ledger.EventRestored: nothing, ledger.EventReplayed: nothing, ledger.EventRecovered: nothing,
-		// Nobody's access changes.
+		// Access doesn't change.
 		ledger.EventFailures: nothing,
 	}
 	for _, kind := range kindsInTheText(t) {
 		rows, ok := tests[kind]
-		require.True(t, ok, "is %s a revocation?", kind)
+		require.True(t, ok, "kind %s is missing from the table", kind)
 		for _, row := range rows {
 			e := row.event
 			e.Kind, e.Seq, e.At, e.TokensRevokedBefore = kind, 9, 1000, 1500

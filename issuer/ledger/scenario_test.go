@@ -14,9 +14,8 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the results in testdata")
 
-// TestScenarios plays the texts of testdata: a command, "----", its result.
-// "go test -run TestScenarios -update" rewrites the results; the difference
-// is what there is to review.
+// TestScenarios runs the files of testdata: each command is followed by "----" and its
+// result. "go test -run TestScenarios -update" rewrites the results; review the diff.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txt")
 	require.NoError(t, err)
@@ -35,8 +34,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// play runs a scenario in a world of its own and returns its text with the
-// results that it had.
+// play runs a scenario in a new env and returns its text with the actual results.
 func play(t *testing.T, text string) string {
 	w := newEnv(t)
 	var out strings.Builder
@@ -56,7 +54,7 @@ func play(t *testing.T, text string) string {
 	return strings.TrimRight(out.String(), "\n") + "\n"
 }
 
-// words splits a line at spaces; "a b" in quotes is one word.
+// words splits a line at spaces, except within quotes.
 func words(line string) []string {
 	var list []string
 	var word strings.Builder

@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestMaxSessions: the one that was used longest ago ends for a new one, and
-// nobody else's does.
+// TestMaxSessions verifies that a new session ends the user's least recently used one, and
+// none of another user.
 func TestMaxSessions(t *testing.T) {
 	w := newEnv(t)
 	run := func(line string) { require.Equal(t, "ok", w.run(line), line) }
@@ -31,13 +31,13 @@ func TestMaxSessions(t *testing.T) {
 	w.now = w.now.Add(15 * time.Minute)
 	run("touch s-0")
 	run("sign-in alice session=new")
-	require.True(t, in("s-0"), "born first, but used since")
+	require.True(t, in("s-0"), "the oldest session was used since")
 	require.False(t, in("s-1"))
 	require.True(t, in("s-2") && in("new") && in("bob"))
 	require.Equal(t, ledger.MaxSessionsPerUser, count())
 
 	run("sign-in alice session=newer replaces=s-2")
-	require.False(t, in("s-2"), "what is replaced makes room")
+	require.False(t, in("s-2"), "a replaced session ends and makes room")
 	require.True(t, in("s-3"))
 	require.Equal(t, ledger.MaxSessionsPerUser, count())
 }

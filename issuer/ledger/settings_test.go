@@ -8,8 +8,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestPlainHTTP: an address without TLS is one that was accepted, or stays on
-// the machine.
+// TestPlainHTTP verifies that an address without TLS is valid only on the loopback, or if it
+// was accepted.
 func TestPlainHTTP(t *testing.T) {
 	for origin, plain := range map[string]bool{
 		"https://auth.example.com": false, "https://10.0.0.1:8443": false,

@@ -11,10 +11,10 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// mostEvents is the bound of these tests, where that of the ledger is 100,000.
+// mostEvents is the limit in these tests; that of the ledger is 100,000.
 const mostEvents = 3000
 
-// A trailEnv is an audit trail of a state that nothing else is in but people.
+// A trailEnv is an audit trail in a state that otherwise has only users.
 type trailEnv struct {
 	t      *testing.T
 	events []*ledger.Event
@@ -35,8 +35,8 @@ func (w *trailEnv) view(logged uint64) ledger.View {
 		tableOf(ledger.TableTrail, []*ledger.Trail{{ID: "trail", Logged: logged}}))
 }
 
-// trim takes away what is beyond the bound as the leader does, and returns how
-// much each actor has after that.
+// trim removes the surplus as the leader does, and returns how many events of each actor
+// remain.
 func (w *trailEnv) trim(keep ledger.Time) map[string]int {
 	v := w.view(math.MaxUint64)
 	w.shares.Limit = mostEvents
@@ -62,9 +62,9 @@ func (w *trailEnv) trim(keep ledger.Time) map[string]int {
 	return left
 }
 
-// TestManyAccountsTogetherWashNothingOut: what an administrator, an operator, a
-// person and an application did stays, however many accounts wash together; and
-// those lose their oldest first.
+// TestManyAccountsTogetherWashNothingOut verifies that the events of an administrator, an
+// operator, a user and an application stay, however many accounts flood the trail, and that
+// the flooding accounts lose their oldest events first.
 func TestManyAccountsTogetherWashNothingOut(t *testing.T) {
 	w := &trailEnv{t: t, users: []*ledger.User{{ID: "victim", Username: "victim"}, {ID: "boss", Username: "boss", Admin: true}}}
 	w.add("boss", 600, ledger.EventSignedIn)
@@ -81,25 +81,25 @@ func TestManyAccountsTogetherWashNothingOut(t *testing.T) {
 	left := w.trim(math.MaxInt64)
 	require.Equal(t, 600, left["boss"])
 	require.Equal(t, 150, left[ledger.Operator])
-	require.Equal(t, 40, left["victim"], "it came before all of theirs")
+	require.Equal(t, 40, left["victim"], "old events of an actor with few events were removed")
 	require.Equal(t, 40, left["quiet-app"])
 	require.Equal(t, 300, left["busy-app"])
 	total := 0
 	for i := range accounts {
 		n := left[fmt.Sprint("washer-", i)]
-		require.InDelta(t, 46, n, 1, "they share what they lose")
+		require.InDelta(t, 46, n, 1, "removals are not shared equally")
 		total += n
 	}
 	require.Equal(t, mostEvents-1130, total)
 	stays := false
 	for _, e := range w.events {
 		if e.Actor == "washer-7" {
-			require.False(t, stays && w.gone[e.Seq], "the oldest go first")
+			require.False(t, stays && w.gone[e.Seq], "a newer event was removed before an older one")
 			stays = stays || !w.gone[e.Seq]
 		}
 	}
 
-	// What is new is counted on top, without reading the rest again.
+	// New events are counted without reading the trail again.
 	w.shares.Update(w.view(math.MaxUint64))
 	w.add("washer-0", 10, ledger.EventSignedIn)
 	w.shares.Update(w.view(math.MaxUint64))
@@ -110,7 +110,7 @@ func TestManyAccountsTogetherWashNothingOut(t *testing.T) {
 	}
 }
 
-// TestAdministratorsDoNotPushOutUsers: each kind has its share.
+// TestAdministratorsDoNotPushOutUsers verifies that each class has its share.
 func TestAdministratorsDoNotPushOutUsers(t *testing.T) {
 	w := &trailEnv{t: t, users: []*ledger.User{{ID: "boss", Admin: true}}}
 	for i := range 100 {
@@ -128,8 +128,8 @@ func TestAdministratorsDoNotPushOutUsers(t *testing.T) {
 	require.GreaterOrEqual(t, left["boss"], mostEvents/3)
 }
 
-// TestRevocationsStay as far back as readers of the feed need them, and if even
-// those are too many, the trail says since when it has all.
+// TestRevocationsStay verifies that revocations stay as long as readers of the feed need
+// them. If there are too many, the trail records since when it has all.
 func TestRevocationsStay(t *testing.T) {
 	w := &trailEnv{t: t, users: []*ledger.User{{ID: "u"}}}
 	w.add("u", 100, ledger.EventDisconnected)
@@ -143,9 +143,9 @@ func TestRevocationsStay(t *testing.T) {
 	w = &trailEnv{t: t, users: []*ledger.User{{ID: "u"}}}
 	w.add("u", 4*mostEvents+10, ledger.EventDisconnected)
 	w.trim(1)
-	require.Len(t, w.gone, 10, "four times as many, and no more")
+	require.Len(t, w.gone, 10, "the trail is limited to four times its size")
 
-	// What is in no log yet stays.
+	// Events that are not logged yet stay.
 	w = &trailEnv{t: t, users: []*ledger.User{{ID: "u"}}}
 	w.add("u", mostEvents+100, ledger.EventSignedIn)
 	w.shares.Limit = mostEvents
@@ -153,8 +153,8 @@ func TestRevocationsStay(t *testing.T) {
 	require.Len(t, w.shares.Surplus(w.view(40), math.MaxInt64, 255), 40)
 }
 
-// TestSweepOfEvents: one command removes a bounded number of rows, none that is
-// not logged, and notes which revocations are lost.
+// TestSweepOfEvents verifies that one command removes a bounded number of rows, none that is
+// not logged, and records which revocations are lost.
 func TestSweepOfEvents(t *testing.T) {
 	w := newEnv(t)
 	for _, line := range []string{
@@ -178,16 +178,16 @@ func TestSweepOfEvents(t *testing.T) {
 		o, _ := w.do(&ledger.Sweep{Events: seqs}, "", false)
 		return o
 	}
-	require.Zero(t, sweep().Count, "nothing is logged")
+	require.Zero(t, sweep().Count, "no event is logged")
 	require.Zero(t, w.view().TrailCompleteFrom(0))
 	w.must(&ledger.MarkLogged{Seq: seqs[len(seqs)-1]})
 	w.must(&ledger.MarkLogged{Seq: 1})
-	require.Equal(t, 256, sweep().Count, "and the row of the trail")
+	require.Equal(t, 256, sweep().Count, "255 events and the row of the trail")
 	require.Nil(t, w.view().Event(disabled.Seq))
 	assert.Equal(t, disabled.At+1, w.view().TrailCompleteFrom(disabled.At))
-	assert.Zero(t, w.view().TrailCompleteFrom(disabled.At+1), "it has all since then")
+	assert.Zero(t, w.view().TrailCompleteFrom(disabled.At+1), "the trail has all later revocations")
 	assert.Equal(t, disabled.At+1, w.view().TrailCompleteAfter(disabled.Seq-1, 0))
-	assert.Zero(t, w.view().TrailCompleteAfter(disabled.Seq, 0), "that one was read")
+	assert.Zero(t, w.view().TrailCompleteAfter(disabled.Seq, 0), "the removed event had been read")
 	sweep()
 	require.Nil(t, w.view().LastEvent())
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestTimelines: a cluster gets a timeline once, and another at each restore. What came
-// before stays in the list.
+// TestTimelines verifies that a cluster gets its first timeline once, and another with each
+// restore, and that earlier timelines stay in the list.
 func TestTimelines(t *testing.T) {
 	w := newEnv(t)
 	require.Empty(t, w.view().Timelines())
@@ -20,9 +20,9 @@ func TestTimelines(t *testing.T) {
 	require.Len(t, first, 1)
 	require.Equal(t, uint64(1), first[0].From)
 	_, wrote := w.do(&ledger.BeginTimeline{}, "", false)
-	require.False(t, wrote, "it has one")
-	require.Zero(t, w.view().Restore().Count, "that is no restore")
-	require.Zero(t, w.view().Restore().Seq, "and softens no rule")
+	require.False(t, wrote, "there is a timeline already")
+	require.Zero(t, w.view().Restore().Count, "a first timeline is no restore")
+	require.Zero(t, w.view().Restore().Seq, "a first timeline relaxes no rule")
 
 	w.backup("b")
 	seq := w.seq
@@ -40,7 +40,7 @@ func TestTimelines(t *testing.T) {
 	third := w.view().Timelines()
 	require.Len(t, third, 2)
 	require.Equal(t, first[0], third[0])
-	require.NotEqual(t, second[1].ID, third[1].ID, "the same backup once more is another life")
+	require.NotEqual(t, second[1].ID, third[1].ID, "another restore of the same backup begins another timeline")
 
 	w.backup("c")
 	w.run("restore c")
@@ -51,8 +51,8 @@ func TestTimelines(t *testing.T) {
 	require.Equal(t, ledger.BadField, o.Refusal.Cause)
 }
 
-// TestTimelineAfterARecovery: the survivor's timeline begins once, where it may differ
-// from that of the lost nodes, and opens the one fast-forward of every grant.
+// TestTimelineAfterARecovery verifies that the remaining node's timeline begins once, and
+// permits one fast-forward of each grant.
 func TestTimelineAfterARecovery(t *testing.T) {
 	w := newEnv(t)
 	w.must(&ledger.BeginTimeline{})
@@ -72,10 +72,10 @@ func TestTimelineAfterARecovery(t *testing.T) {
 	want.Timelines = append(slices.Clone(before.Timelines), next)
 	want.Count, want.Seq, want.Last = before.Count+1, w.seq, after.Last
 	require.NotEqual(t, before.Last, after.Last)
-	require.Equal(t, want, after, "the time of the restore stays: no expiry is extended")
+	require.Equal(t, want, after, "a recovery extends no expiry")
 	require.Contains(t, w.run("show audit last=1"), string(ledger.EventRecovered))
 	_, wrote = w.do(&ledger.BeginTimeline{Next: &next}, "", false)
-	require.False(t, wrote, "it has begun")
+	require.False(t, wrote, "the timeline has begun already")
 	_, wrote = w.do(&ledger.BeginTimeline{}, "", false)
 	require.False(t, wrote)
 
@@ -85,8 +85,8 @@ func TestTimelineAfterARecovery(t *testing.T) {
 	}
 }
 
-// TestTimelineAfterARecoveryIsTheSecond: the lost nodes had one, though they did not
-// know it.
+// TestTimelineAfterARecoveryIsTheSecond covers lost nodes that had not recorded their first
+// timeline.
 func TestTimelineAfterARecoveryIsTheSecond(t *testing.T) {
 	w := newEnv(t)
 	w.run("user alice")
@@ -96,11 +96,11 @@ func TestTimelineAfterARecoveryIsTheSecond(t *testing.T) {
 	require.Len(t, lives, 2)
 	require.Equal(t, uint64(1), lives[0].From)
 	require.Equal(t, next, lives[1])
-	require.Zero(t, w.view().Restore().At, "and nothing that was idle begins anew")
+	require.Zero(t, w.view().Restore().At, "a recovery extends no idle time")
 }
 
-// TestReplayOfWhatTheSurvivorHas: more of its log may be common to all than is
-// known for sure. What it has already, keys above all, stands in nobody's way.
+// TestReplayOfWhatTheSurvivorHas: the remaining node may have more of the log than is known.
+// Records of what it has already, above all keys, must not make the replay fail.
 func TestReplayOfWhatTheSurvivorHas(t *testing.T) {
 	w := newEnv(t)
 	w.must(&ledger.BeginTimeline{})
@@ -120,7 +120,8 @@ func TestReplayOfWhatTheSurvivorHas(t *testing.T) {
 	require.True(t, w.view().User("u-alice").Disabled)
 }
 
-// TestRevocations: an effect gives, or it is in the list of what may come back.
+// TestRevocations verifies that every kind of effect either gives access or is listed by
+// RevokingEffects.
 func TestRevocations(t *testing.T) {
 	var names []string
 	for _, kind := range ledger.RevokingEffects() {

@@ -13,36 +13,36 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// A bound is why nobody can write so many events of a kind that they push out of
-// the audit trail what others did.
+// A bound is the reason why nobody can add so many events of a kind that they displace the
+// events of others.
 type bound int
 
 const (
-	// byTrusted: operators, administrators, and the leader's duties write them.
+	// byTrusted: written by operators, administrators, and the leader's duties.
 	byTrusted bound = iota + 1
-	// byForm: a form of the pages, of which issuer/web lets each user send so many
+	// byForm: written by a form of the pages, which issuer/web limits for each user
 	// (TestEveryFormIsBounded there).
 	byForm
-	// bySignIn: right passwords, and answers of a provider, are counted for each
-	// person by issuer/web.
+	// bySignIn: issuer/web limits successful sign-ins, by password and by provider, for
+	// each person.
 	bySignIn
-	// bySession: each session ends once, and had a sign-in.
+	// bySession: at most one for each session, which needed a sign-in.
 	bySession
-	// byGrant: once for each grant, of which a user makes so many a day
+	// byGrant: at most one for each grant; a user's new grants are limited by day
 	// (TestAllowsAreBounded).
 	byGrant
-	// byGrantADay: once a day for each grant.
+	// byGrantADay: at most one for each grant and day.
 	byGrantADay
-	// byGrantARestore: once for each grant and restore.
+	// byGrantARestore: at most one for each grant and restore.
 	byGrantARestore
 )
 
-// bounds are those of all kinds: whoever adds one says what bounds it.
+// bounds has the bound of every kind. A new kind must be added here.
 var bounds = map[ledger.EventKind]bound{
 	ledger.EventConfigured: byTrusted,
 	ledger.EventUserPut:    byTrusted,
 	ledger.EventUserEdited: byTrusted,
-	// By administrators, or as the provider says at a sign-in.
+	// By administrators, or by the provider's claims at a sign-in.
 	ledger.EventUserState:   bySignIn,
 	ledger.EventUserAdded:   bySignIn,
 	ledger.EventPasswordSet: byForm,
@@ -86,12 +86,12 @@ var bounds = map[ledger.EventKind]bound{
 func TestEveryKindIsBounded(t *testing.T) {
 	kinds := kindsInTheText(t)
 	for _, kind := range kinds {
-		require.NotZero(t, bounds[kind], "what bounds %s?", kind)
+		require.NotZero(t, bounds[kind], "kind %s has no bound", kind)
 	}
 	require.Len(t, bounds, len(kinds))
 }
 
-// checkTrail holds the trail to the bounds, in every scenario and property.
+// checkTrail verifies the bounds, in every scenario and property test.
 func (w *env) checkTrail(v ledger.View) {
 	w.t.Helper()
 	type row struct {
@@ -109,10 +109,10 @@ func (w *env) checkTrail(v ledger.View) {
 			continue
 		case bySession:
 			signedIn[e.User]--
-			require.GreaterOrEqual(w.t, signedIn[e.User], 0, "%s ends more sessions than there were", e.User)
+			require.GreaterOrEqual(w.t, signedIn[e.User], 0, "%s ended more sessions than there were", e.User)
 			continue
 		case byTrusted:
-			// Whoever was an administrator then need not be one later.
+			// An actor who was an administrator at the time may have lost the role since.
 			if e.Seq == w.seq && e.Actor != ledger.Operator {
 				require.True(w.t, v.User(e.Actor).Admin, "%s by %s", e.Kind, e.Actor)
 			}
@@ -130,7 +130,7 @@ func (w *env) checkTrail(v ledger.View) {
 	}
 }
 
-// quick decides a command and looks at nothing else.
+// quick decides a command without the checks of do.
 func (w *env) quick(c command.Command, n int) ledger.Outcome {
 	var id command.ID
 	binary.BigEndian.PutUint64(id[:], uint64(n))
@@ -138,8 +138,8 @@ func (w *env) quick(c command.Command, n int) ledger.Outcome {
 	return value.(ledger.Outcome)
 }
 
-// An Allow is the way to more events of other kinds, so it is bounded, on all
-// nodes together.
+// TestAllowsAreBounded: each Allow permits more events of other kinds, so Allows are bounded
+// over all nodes.
 func TestAllowsAreBounded(t *testing.T) {
 	w := newEnv(t)
 	for _, line := range []string{"user alice", "sign-in alice", "user bob", "sign-in bob", "import app owner=alice scopes=PROFILE_READ"} {
@@ -163,7 +163,7 @@ func TestAllowsAreBounded(t *testing.T) {
 	last := allow("alice")
 	made := w.quick(last, n)
 	require.NotNil(t, made.Issued)
-	require.Equal(t, made, w.quick(last, n), "the same command again")
+	require.Equal(t, made, w.quick(last, n), "the same command must give the same answer")
 	before := w.view()
 
 	more := allow("alice")
@@ -173,9 +173,9 @@ func TestAllowsAreBounded(t *testing.T) {
 	require.Equal(t, began.Add(24*time.Hour), refused.When)
 	require.Nil(t, w.view().Grant(more.Grant))
 	require.Equal(t, before.User("u-alice"), w.view().User("u-alice"))
-	require.NotNil(t, w.quick(allow("bob"), n).Issued, "each user by themselves")
+	require.NotNil(t, w.quick(allow("bob"), n).Issued, "the limit applies to each user separately")
 
-	// One comes back with each that is a day old, swept or not.
+	// Each Allow that becomes a day old permits another, whether or not it was swept.
 	w.now = refused.When.Std()
 	w.run("sign-in alice session=alice2")
 	for i, line := range []string{"", "sweep"} {
@@ -196,7 +196,7 @@ func TestAllowsAreBounded(t *testing.T) {
 	}
 }
 
-// sweepGrants removes what can be removed.
+// sweepGrants removes every grant that can be removed.
 func (w *env) sweepGrants() {
 	ids, _ := w.view().SweepableGrants(ledger.GrantID{}, 10_000, w.at())
 	require.NotEmpty(w.t, ids)

@@ -12,7 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// pagesCommand is command for what people do on the pages.
+// pagesCommand is command for actions of the pages.
 func (w *env) pagesCommand(l line) command.Command {
 	switch l.verb {
 	case "end-session":
@@ -51,7 +51,7 @@ func (w *env) pagesCommand(l line) command.Command {
 	return nil
 }
 
-// ago is the time that a provider says somebody signed in at, 0 where a line has none.
+// ago returns the auth_time of a line, 0 if it has none.
 func (w *env) ago(l line) ledger.Time {
 	text, ok := l.args["ago"]
 	if !ok {
@@ -66,7 +66,7 @@ func (l line) person() ledger.Person {
 	return ledger.Person{Email: l.args["email"], Name: l.args["name"], Bio: l.args["bio"], AvatarURL: l.args["avatar"]}
 }
 
-// revision is the one that a line names, else the client's present one.
+// revision returns the revision that a line names, by default the client's current one.
 func (w *env) revision(l line) uint64 { return w.revisionOf(l.name, l) }
 
 func (w *env) revisionOf(client string, l line) uint64 {
@@ -79,7 +79,7 @@ func (w *env) revisionOf(client string, l line) uint64 {
 	return 0
 }
 
-// newestSecret is the one that a line says was looked at, else the client's newest.
+// newestSecret returns the secret that a line names as seen, by default the client's newest.
 func (w *env) newestSecret(l line) string {
 	if id, ok := l.args["after"]; ok {
 		return id
@@ -151,12 +151,12 @@ func (w *env) showPages(l line) string {
 			fmt.Fprintf(&b, "%s by %s, user %s, client %s: %s\n", e.Kind, e.Actor, e.User, e.Client, e.Detail)
 		}
 	default:
-		w.t.Fatalf("show %q?", l.name)
+		w.t.Fatalf("show %q: unknown name", l.name)
 	}
 	return suffix(b.Len() == 0, "none", b.String())
 }
 
-// logoNames are the pictures that scenarios know.
+// logoNames are the pictures that scenarios use.
 var logoNames = []string{"red", "green", "blue"}
 
 func picture(name string) []byte { return []byte("\x89PNG\r\n\x1a\n" + name) }
@@ -169,8 +169,8 @@ func digestOfLogo(name string) []byte {
 	return sum[:]
 }
 
-// picture is what a line sends with its logo: none with "picture=kept", that of
-// another with "picture=NAME".
+// picture returns the picture that a line sends with its logo: none with "picture=kept",
+// another one with "picture=NAME".
 func (l line) picture() []byte {
 	switch name := l.or("picture", l.args["logo"]); name {
 	case "", "none", "kept":
@@ -180,7 +180,7 @@ func (l line) picture() []byte {
 	}
 }
 
-// logoText is the logo of a profile, "" where it has none.
+// logoText describes the logo of a profile, "" if it has none.
 func logoText(p *ledger.Profile) string {
 	for _, name := range logoNames {
 		if string(p.Logo) == string(digestOfLogo(name)) {
@@ -190,7 +190,7 @@ func logoText(p *ledger.Profile) string {
 	return ""
 }
 
-// checkLogo looks for the picture of a profile: a client that shows one has it.
+// checkLogo verifies that the state has the picture of a profile.
 func (w *env) checkLogo(p ledger.Profile) {
 	w.t.Helper()
 	if len(p.Logo) > 0 {

@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// command is the ledger's command for a line of a scenario.
+// command returns the command for a line of a scenario.
 func (w *env) command(l line) command.Command {
 	v := w.view()
 	switch l.verb {
