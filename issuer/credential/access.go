@@ -7,37 +7,37 @@ import (
 	"strconv"
 )
 
-// AccessClaims are the claims of an access token (RFC 9068 §2.2), with ours:
-// legacy and grant_id. The times are Unix seconds of the command that allowed
-// the token, never of the node that mints it.
+// AccessClaims are the claims of an access token (RFC 9068 §2.2) and two private ones,
+// legacy and grant_id. Times are Unix seconds of the command that permitted the token, not of
+// the node that mints it.
 type AccessClaims struct {
 	Issuer   string // iss
 	Subject  string // sub, the user's id
 	Audience string // aud
 	ClientID string // client_id
-	Scope    string // scope, names separated by single spaces; empty if legacy
+	Scope    string // scope, names separated by single spaces; empty if Legacy
 	GrantID  string // grant_id
 	ID       string // jti
 
 	IssuedAt  int64 // iat
 	ExpiresAt int64 // exp
 
-	Legacy bool // legacy, always written
+	Legacy bool // legacy, always present
 }
 
-// commonSignature is the encoded length of an ES256 or EdDSA signature: room made
-// at once. An RS256 signature is longer, and costs a copy beside its 2 ms.
+// commonSignature is the encoded length of an ES256 or EdDSA signature, which is reserved in
+// advance. A longer RS256 signature costs a copy, negligible beside its 2 ms.
 const commonSignature = 86
 
-// ErrClaims says that claims cannot be those of an access token.
+// ErrClaims reports claims that are not valid for an access token.
 var ErrClaims = errors.New("claims are not those of an access token")
 
-// MintAccess makes a signed access token (RFC 9068 §2).
+// MintAccess returns a signed access token (RFC 9068 §2).
 func MintAccess(s Signer, c AccessClaims) (AccessToken, error) {
 	if err := c.check(); err != nil {
 		return AccessToken{}, err
 	}
-	var scratch [1024]byte // the JSON; claims that are longer move it to the heap
+	var scratch [1024]byte // for the JSON; longer claims move to the heap
 	json := appendHeader(scratch[:0], s)
 	header := len(json)
 	json = appendClaims(json, c)
@@ -57,8 +57,8 @@ func MintAccess(s Signer, c AccessClaims) (AccessToken, error) {
 	return AccessToken{redact(string(token))}, nil
 }
 
-// check refuses what RFC 9068 §2.2 does not allow to be absent. Verifiers would
-// refuse such a token; here is where the mistake was made.
+// check refuses claims without what RFC 9068 §2.2 requires. Verifiers would refuse such a
+// token later, where the mistake is harder to find.
 func (c AccessClaims) check() error {
 	switch "" {
 	case c.Issuer, c.Subject, c.Audience, c.ClientID, c.GrantID, c.ID:
@@ -73,8 +73,8 @@ func (c AccessClaims) check() error {
 	return nil
 }
 
-// appendHeader writes the JOSE header (RFC 9068 §2.1) and nothing that could
-// point a verifier at a key (RFC 8725 §3.10).
+// appendHeader appends the JOSE header (RFC 9068 §2.1), without parameters that could point a
+// verifier to a key (RFC 8725 §3.10).
 func appendHeader(b []byte, s Signer) []byte {
 	b = append(b, `{"alg":`...)
 	b = appendString(b, s.Alg())

@@ -36,8 +36,8 @@ func claims() credential.AccessClaims {
 	}
 }
 
-// TestAccessTokenIsReadByJWX has an independent judge verify and read tokens of
-// each algorithm (conformance AT01 to AT14).
+// TestAccessTokenIsReadByJWX verifies tokens of each algorithm with an independent
+// implementation (conformance AT01 to AT14).
 func TestAccessTokenIsReadByJWX(t *testing.T) {
 	for _, alg := range []keys.Algorithm{keys.ES256, keys.EdDSA, keys.RS256} {
 		t.Run(string(alg), func(t *testing.T) {
@@ -69,7 +69,7 @@ func TestAccessTokenIsReadByJWX(t *testing.T) {
 			require.Len(t, message.Signatures(), 1)
 			header, err := message.Signatures()[0].ProtectedHeaders().AsMap(t.Context())
 			require.NoError(t, err)
-			assert.Len(t, header, 3, "alg, kid and typ, and nothing else")
+			assert.Len(t, header, 3, "the header must have alg, kid and typ only")
 			assert.Equal(t, "at+jwt", header["typ"])
 			assert.Equal(t, s.KeyID(), header["kid"])
 			assert.Equal(t, string(alg), s.Alg())
@@ -128,7 +128,7 @@ type brokenSigner struct {
 
 func (b brokenSigner) Sign([]byte) ([]byte, error) { return nil, b.err }
 
-// TestLongClaims are longer than the scratch buffer.
+// TestLongClaims has claims longer than the scratch buffer.
 func TestLongClaims(t *testing.T) {
 	c := claims()
 	c.Scope = strings.Repeat("SOME_SCOPE ", 500) + "LAST"
@@ -137,8 +137,8 @@ func TestLongClaims(t *testing.T) {
 	assert.Contains(t, payloadOf(t, token), c.Scope)
 }
 
-// FuzzAccessClaims holds that a token's claims say what was asked for, whatever
-// characters they have: no value can end its string and become a claim.
+// FuzzAccessClaims verifies that a token has exactly the requested claims, whatever
+// characters they contain: no value can end its string and become a claim.
 func FuzzAccessClaims(f *testing.F) {
 	s := &fixedSigner{}
 	f.Add("usr_1", "BOOKING_READ", "g", false)
@@ -166,7 +166,7 @@ func (*fixedSigner) KeyID() string               { return "kid" }
 func (*fixedSigner) Alg() string                 { return "ES256" }
 func (*fixedSigner) Sign([]byte) ([]byte, error) { return make([]byte, 64), nil }
 
-// FuzzJSONString has encoding/json as the judge, byte for byte.
+// FuzzJSONString compares with encoding/json, byte for byte.
 func FuzzJSONString(f *testing.F) {
 	for _, s := range []string{"", "plain", `"\/`, "\x00\x1f\x7f\b\f\n\r\t", "é😀", "\u2028\u2029", "\xff\xc0\x80", "<&>", "\ufffd", "a\xf0\x9f"} {
 		f.Add(s)
@@ -180,7 +180,7 @@ func FuzzJSONString(f *testing.F) {
 	})
 }
 
-// BenchmarkMintAccess minus BenchmarkRawSign is what we add to the signature.
+// BenchmarkMintAccess minus BenchmarkRawSign is the cost of everything but the signature.
 func BenchmarkMintAccess(b *testing.B) {
 	s, c := signer(b), claims()
 	b.ReportAllocs()
@@ -200,7 +200,7 @@ func BenchmarkRawSign(b *testing.B) {
 	}
 }
 
-// BenchmarkMintAccessUnsigned is the same without the noise of a signature.
+// BenchmarkMintAccessUnsigned is BenchmarkMintAccess without the variance of a signature.
 func BenchmarkMintAccessUnsigned(b *testing.B) {
 	s, c := &fixedSigner{}, claims()
 	b.ReportAllocs()

@@ -11,7 +11,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// The race detector makes pools forget on purpose, so this runs without it.
+// TestAllocations doesn't run with the race detector, which empties pools at random.
 func TestAllocations(t *testing.T) {
 	keys := keyring(t)
 	m := mac(t, keys, 1)

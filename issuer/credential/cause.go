@@ -8,13 +8,13 @@ import (
 	"io"
 )
 
-// An error id is, in text,
+// The text of an error id is
 //
 //	prefix | base64url( version | key id | nonce | sealed cause )
 //
-// with version and key id as associated data. All have the same length, so that
-// an id tells nothing of its cause; 108 bytes are exactly 144 characters, so that
-// each has one spelling.
+// with version and key id as associated data. All error ids have the same length, so that an
+// id reveals nothing about its cause; 108 bytes are exactly 144 characters, so that each id
+// has a single encoding.
 const (
 	causePrefix  = "mme_"
 	causeVersion = 1
@@ -28,32 +28,32 @@ const (
 	causeTextSize = len(causePrefix) + causeSize/3*4
 )
 
-// Cause is why a request was refused, as the client's owner or an administrator
-// may read it. The codes and details are the ledger's.
+// A Cause is why a request was refused, for the client's owner and administrators. Package
+// ledger defines the codes and details.
 type Cause struct {
 	Code   uint16
 	At     int64    // when the request was refused
-	Client [16]byte // ClientDigest of the client it is told to
+	Client [16]byte // ClientDigest of the refused client
 
-	// Named says that the client authenticated and owns the grant. Without it
-	// nothing below but Detail is sealed.
+	// Named reports that the client authenticated and owns the grant. If it is false, none
+	// of the fields below except Detail is sealed.
 	Named     bool
 	Grant     [16]byte
-	Presented uint32 // the generation that was shown
+	Presented uint32 // the generation that was presented
 	Due       uint32 // the generation that was due
-	When      int64  // when what is told of happened
+	When      int64  // when the cause occurred, in Unix seconds; 0 if it has no time
 	Detail    uint32
 }
 
-// ClientDigest is the client's id as a cause has it: long enough to tell that an
-// id is asked for by its own client, and of fixed length.
+// ClientDigest returns the form of a client's id in a Cause. It has a fixed length and is long
+// enough to tell whether an error id belongs to a client.
 func ClientDigest(clientID string) [16]byte {
 	sum := sha256.Sum256([]byte(clientID))
 	return [16]byte(sum[:16])
 }
 
-// SealCause makes an error id with a random nonce. The AEAD must be
-// XChaCha20-Poly1305, whose nonces may be random at any rate of errors.
+// SealCause returns an error id with a random nonce. The AEAD must be XChaCha20-Poly1305,
+// whose nonces may be random at any rate of errors.
 func SealCause(rand io.Reader, a cipher.AEAD, keyID uint32, c Cause) string {
 	if a.NonceSize() != causeNonce || a.Overhead() != causeTag {
 		panic("credential: causes are sealed with XChaCha20-Poly1305")
@@ -69,8 +69,8 @@ func SealCause(rand io.Reader, a cipher.AEAD, keyID uint32, c Cause) string {
 	return string(base64.RawURLEncoding.AppendEncode(text, id))
 }
 
-// OpenCause returns the cause in an error id. Whether the one who asks may know
-// it is the caller's to check, against Client.
+// OpenCause returns the cause in an error id. The caller must check, with Client, whether the
+// requester may see it.
 func OpenCause(keys AEADs, text string) (Cause, error) {
 	if len(text) != causeTextSize || text[:len(causePrefix)] != causePrefix {
 		return Cause{}, ErrMalformed
@@ -91,7 +91,7 @@ func OpenCause(keys AEADs, text string) (Cause, error) {
 	return causeOf(plain), nil
 }
 
-// bytes has all fields in order, big-endian.
+// bytes returns all fields in order, big-endian.
 func (c Cause) bytes() []byte {
 	if !c.Named {
 		c = Cause{Code: c.Code, At: c.At, Client: c.Client, Detail: c.Detail}

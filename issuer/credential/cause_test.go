@@ -34,7 +34,7 @@ func TestCauseRoundTrip(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			id := credential.SealCause(rand.Reader, a, 1, c)
-			assert.Regexp(t, `^mme_[A-Za-z0-9_-]{144}$`, id, "all have one length")
+			assert.Regexp(t, `^mme_[A-Za-z0-9_-]{144}$`, id, "all ids have the same length")
 			assert.NotEqual(t, id, credential.SealCause(rand.Reader, a, 1, c))
 			got, err := credential.OpenCause(keys, id)
 			require.NoError(t, err)
@@ -43,8 +43,8 @@ func TestCauseRoundTrip(t *testing.T) {
 	}
 }
 
-// TestUnnamedCauseSealsNoGrant holds that a caller's slip cannot tell somebody
-// without the client's proofs of a grant.
+// TestUnnamedCauseSealsNoGrant verifies that a mistake of the caller can't reveal a grant to
+// somebody who didn't authenticate as its client.
 func TestUnnamedCauseSealsNoGrant(t *testing.T) {
 	keys := aeads(t)
 	a, _ := keys(1)
@@ -75,7 +75,7 @@ func TestOpenCauseRefuses(t *testing.T) {
 		}
 		raw[i] ^= 0x10
 	}
-	// The key id is authenticated: the same key under another id does not open it.
+	// The key id is authenticated: the same key under another id doesn't open it.
 	always := func(uint32) (cipher.AEAD, bool) { return a, true }
 	raw[4] = 2
 	_, err = credential.OpenCause(always, "mme_"+base64.RawURLEncoding.EncodeToString(raw))
@@ -102,7 +102,7 @@ func TestSealCauseRefusesShortNonces(t *testing.T) {
 	assert.Panics(t, func() { credential.SealCause(rand.Reader, sizes{good, good.NonceSize(), 12}, 1, named) })
 }
 
-// sizes is an AEAD that names other sizes than its own.
+// sizes is an AEAD with other sizes than its own.
 type sizes struct {
 	cipher.AEAD
 	nonce, overhead int
@@ -111,11 +111,11 @@ type sizes struct {
 func (c sizes) NonceSize() int { return c.nonce }
 func (c sizes) Overhead() int  { return c.overhead }
 
-// FuzzOpenCause holds that only ids that were sealed open, and in one spelling.
+// FuzzOpenCause verifies that only sealed ids open, in a single encoding.
 func FuzzOpenCause(f *testing.F) {
 	keys := aeads(f)
 	a, _ := keys(1)
-	// Fixed, because each fuzzing process makes its own.
+	// The id is fixed, since each fuzzing process would make its own.
 	id := credential.SealCause(bytes.NewReader(make([]byte, 24)), a, 1, named)
 	f.Add(id)
 	f.Add(id[:147] + "B")
@@ -129,7 +129,7 @@ func FuzzOpenCause(f *testing.F) {
 	})
 }
 
-// FuzzCause holds the round trip for all values.
+// FuzzCause verifies the round trip for all values.
 func FuzzCause(f *testing.F) {
 	keys := aeads(f)
 	a, _ := keys(1)

@@ -8,14 +8,14 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// A chained credential is, in text,
+// The text of a credential of a chain is
 //
 //	prefix | base64url( version | key id | grant id | generation | MAC )
 //
-// and the MAC covers all that stands before it, prefix and version included, so
-// that a code cannot be re-labelled as a refresh token. All fields have a fixed
-// length: the MAC input needs no framing, and 57 bytes are exactly 76 base64url
-// characters, so that each credential has one spelling.
+// and the MAC covers everything before it, including prefix and version, so that a code can't
+// be relabelled as a refresh token. All fields have a fixed length: the MAC input needs no
+// framing, and 57 bytes are exactly 76 base64url characters, so that each credential has a
+// single encoding.
 const (
 	codePrefix    = "mmc_"
 	refreshPrefix = "mmr_"
@@ -33,7 +33,7 @@ const (
 	chainTextSize = prefixSize + (frameSize-prefixSize)/3*4
 )
 
-// MintCode makes the authorization code of a grant. Generation must be 0. The same
+// MintCode returns the authorization code of a grant. Generation must be 0. The same
 // reference and key always give the same text.
 func MintCode(m MAC, ref ledger.CredentialRef) Code {
 	if ref.Generation != 0 {
@@ -42,8 +42,8 @@ func MintCode(m MAC, ref ledger.CredentialRef) Code {
 	return Code{redact(mint(codePrefix, m, ref))}
 }
 
-// MintRefresh makes a refresh token. Generation must be 1 or more. The same reference
-// and key always give the same text, which is what makes a retry safe.
+// MintRefresh returns a refresh token. Generation must be at least 1. The same reference and
+// key always give the same text, which makes retries safe.
 func MintRefresh(m MAC, ref ledger.CredentialRef) RefreshToken {
 	if ref.Generation == 0 {
 		panic("credential: a refresh token has generation 1 or more")
@@ -51,19 +51,18 @@ func MintRefresh(m MAC, ref ledger.CredentialRef) RefreshToken {
 	return RefreshToken{redact(mint(refreshPrefix, m, ref))}
 }
 
-// ParseCode returns what an authorization code names, if one of the keys made it.
+// ParseCode returns the reference in an authorization code, if one of the keys made it.
 func ParseCode(text string, keys MACs) (ledger.CredentialRef, error) {
 	return parse(text, codePrefix, keys)
 }
 
-// ParseRefresh returns what a refresh token names, if one of the keys made it.
+// ParseRefresh returns the reference in a refresh token, if one of the keys made it.
 func ParseRefresh(text string, keys MACs) (ledger.CredentialRef, error) {
 	return parse(text, refreshPrefix, keys)
 }
 
-// frame is a credential in bytes, with its prefix. It holds its own slice of
-// parts, so that calling through the MAC interface costs one allocation and
-// not two.
+// A frame is the bytes of a credential, with its prefix. It contains its own slice of parts,
+// so that a call through the MAC interface costs one allocation instead of two.
 type frame struct {
 	bytes [frameSize]byte
 	parts [1][]byte
@@ -90,8 +89,8 @@ func mint(prefix string, m MAC, ref ledger.CredentialRef) string {
 	return string(text[:])
 }
 
-// parse checks the form, then the MAC, and the kind last: what a text claims to
-// be is believed, and reported, only once it is genuine.
+// parse checks the form first, then the MAC, and the kind last: the kind that a text claims is
+// reported only once the text is genuine.
 func parse(text, prefix string, keys MACs) (ledger.CredentialRef, error) {
 	f, ok := decode(text)
 	if !ok {
@@ -104,7 +103,7 @@ func parse(text, prefix string, keys MACs) (ledger.CredentialRef, error) {
 	}
 	isCode := text[:prefixSize] == codePrefix
 	if isCode != (ref.Generation == 0) {
-		return ledger.CredentialRef{}, ErrMalformed // minted by nobody
+		return ledger.CredentialRef{}, ErrMalformed // no such credential is ever minted
 	}
 	m, ok := keys(ref.Key)
 	if !ok {
@@ -125,9 +124,9 @@ func decode(text string) (*frame, bool) {
 		return nil, false
 	}
 	f := new(frame)
-	var encoded [chainTextSize]byte // on the stack, where []byte(text) would not be
+	var encoded [chainTextSize]byte // on the stack, unlike []byte(text)
 	copy(encoded[:], text)
-	// The decoder skips line breaks, so the count tells whether there were any.
+	// The decoder skips line breaks; n reveals whether there were any.
 	n, err := base64.RawURLEncoding.Decode(f.bytes[prefixSize:], encoded[prefixSize:])
 	if err != nil || n != frameSize-prefixSize || f.bytes[versionAt] != chainVersion {
 		return nil, false

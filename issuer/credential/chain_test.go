@@ -41,7 +41,7 @@ func TestChainRoundTrip(t *testing.T) {
 			}
 			text := credential.MintRefresh(m, l).Reveal()
 			assert.Regexp(t, `^mmr_[A-Za-z0-9_-]{76}$`, text)
-			assert.Equal(t, text, credential.MintRefresh(m, l).Reveal(), "a retry gets the same one")
+			assert.Equal(t, text, credential.MintRefresh(m, l).Reveal(), "a retry must get the same token")
 			got, err := credential.ParseRefresh(text, keys)
 			require.NoError(t, err)
 			assert.Equal(t, l, got)
@@ -51,8 +51,8 @@ func TestChainRoundTrip(t *testing.T) {
 	}
 }
 
-// TestChainFormatStaysTheSame pins one of each: grants live for a year, and so
-// must the way their credentials are read.
+// TestChainFormatStaysTheSame pins one credential of each kind: grants live for a year, so
+// their credentials must stay readable as long.
 func TestChainFormatStaysTheSame(t *testing.T) {
 	m := mac(t, keyring(t), 1)
 	code := credential.MintCode(m, ledger.CredentialRef{Key: 1, Grant: grant}).Reveal()
@@ -61,7 +61,7 @@ func TestChainFormatStaysTheSame(t *testing.T) {
 	assert.Equal(t, "mmr_AQAAAAHerb7vBAUGBwgJCgsMDQ4PAAAAAWymgm0LtCfDC4n29D6QSQMws1hpgx6M4U42WMSsE7Xq", refresh)
 }
 
-// TestEachBitIsAuthenticated changes every bit of the bytes in turn.
+// TestEachBitIsAuthenticated flips every bit in turn.
 func TestEachBitIsAuthenticated(t *testing.T) {
 	keys := keyring(t)
 	l := ledger.CredentialRef{Key: 1, Grant: grant, Generation: 5}
@@ -78,7 +78,7 @@ func TestEachBitIsAuthenticated(t *testing.T) {
 		switch at := i / 8; {
 		case at == 0:
 			require.ErrorIs(t, err, credential.ErrMalformed)
-		case at < 5: // no flip of key 1 is key 2
+		case at < 5: // no flip turns key 1 into key 2
 			require.ErrorIs(t, err, credential.ErrUnknownKey)
 		default:
 			require.ErrorIs(t, err, credential.ErrForged)
@@ -143,8 +143,8 @@ func flip(c byte) string {
 	return "A"
 }
 
-// TestKindIsAuthenticated asks for the MAC of a generation-0 frame of each kind,
-// which only the prefix tells apart.
+// TestKindIsAuthenticated computes the MAC of generation 0 for each kind; only the prefix
+// differs.
 func TestKindIsAuthenticated(t *testing.T) {
 	recorded := &recorder{MAC: mac(t, keyring(t), 1)}
 	l := ledger.CredentialRef{Key: 1, Grant: grant}
@@ -177,8 +177,8 @@ func TestMintRefusesTheWrongGeneration(t *testing.T) {
 	assert.Panics(t, func() { credential.MintRefresh(m, ledger.CredentialRef{}) })
 }
 
-// FuzzParse holds that whatever parses is, to the byte, what minting its link
-// gives: no text has a second spelling.
+// FuzzParse verifies that a text that parses is exactly what minting its reference gives: no
+// credential has a second encoding.
 func FuzzParse(f *testing.F) {
 	keys := keyring(f)
 	m := mac(f, keys, 1)
@@ -202,8 +202,8 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// FuzzChain holds the round trip for every link, and that a changed character is
-// never accepted.
+// FuzzChain verifies the round trip for every reference, and that a changed character is never
+// accepted.
 func FuzzChain(f *testing.F) {
 	keys := keyring(f)
 	m := mac(f, keys, 1)

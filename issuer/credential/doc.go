@@ -1,10 +1,8 @@
-// Package credential holds the formats of everything the issuer hands out or
-// is shown: authorization codes and refresh tokens, access tokens, client
-// secrets, session ids, error ids and people's passwords. It
-// mints, parses and checks them.
+// Package credential owns the formats of everything that the issuer hands out or receives:
+// authorization codes and refresh tokens, access tokens, client secrets, session ids, error
+// ids and users' passwords. It mints, parses and verifies them.
 //
-// It does not own the keys, which come in as small interfaces; nor whether a
-// credential is still due, revoked or expired, which only the ledger can say: of that
-// package it has the type that a credential names a grant by.
-// What it answers depends on the bytes and the keys alone: no state, no clock.
+// Keys are passed in as small interfaces. Whether a credential is due, revoked or expired is
+// decided by package ledger, of which this package only uses the type of a reference to a
+// credential. Results depend on the bytes and the keys alone: there is no state and no clock.
 package credential

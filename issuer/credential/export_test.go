@@ -1,9 +1,9 @@
 package credential
 
-// AppendString and NormalPHC open to the fuzz targets what has no other door.
+// AppendString is appendString.
 var AppendString = appendString
 
-// NormalPHC parses a hash and writes it again, without computing anything.
+// NormalPHC parses a hash and formats it again, without computing anything.
 func NormalPHC(text string) (string, error) {
 	h, err := parsePHC(text)
 	if err != nil {

@@ -2,13 +2,13 @@ package credential
 
 import "unicode/utf8"
 
-// appendString appends s as a JSON string (RFC 8259 §7), byte for byte as
-// encoding/json does with HTML escaping off: invalid UTF-8 becomes U+FFFD, and
-// the line separators that JavaScript once tripped over are escaped.
+// appendString appends s as a JSON string (RFC 8259 §7), exactly as encoding/json does with
+// HTML escaping off: invalid UTF-8 becomes U+FFFD, and U+2028 and U+2029 are escaped for
+// JavaScript.
 func appendString(b []byte, s string) []byte {
 	const hex = "0123456789abcdef"
 	b = append(b, '"')
-	start := 0 // of what needs no escape and is not yet appended
+	start := 0 // of the bytes that need no escape and are not yet appended
 	for i := 0; i < len(s); {
 		if c := s[i]; c < utf8.RuneSelf {
 			if c >= ' ' && c != '"' && c != '\\' {

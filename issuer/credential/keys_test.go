@@ -11,13 +11,13 @@ import (
 	"github.com/mintmark-auth/mintmark/keys"
 )
 
-// What package keys offers is what this package asks for.
+// Package keys implements the interfaces of this package.
 var (
 	_ credential.MAC    = (*keys.MACKey)(nil)
 	_ credential.Signer = (*keys.Signer)(nil)
 )
 
-// secretOf is a credential key made of one byte.
+// secretOf returns a credential key of one repeated byte.
 func secretOf(t testing.TB, b byte) keys.Secret {
 	t.Helper()
 	s, err := keys.ParseSecret(bytes.Repeat([]byte{b}, keys.SecretSize))
@@ -25,7 +25,7 @@ func secretOf(t testing.TB, b byte) keys.Secret {
 	return s
 }
 
-// keyring has keys 1 and 2.
+// keyring returns keys 1 and 2.
 func keyring(t testing.TB) credential.MACs {
 	macs := map[uint32]*keys.MACKey{1: secretOf(t, 1).MAC("chain"), 2: secretOf(t, 2).MAC("chain")}
 	return func(id uint32) (credential.MAC, bool) {
@@ -34,7 +34,7 @@ func keyring(t testing.TB) credential.MACs {
 	}
 }
 
-// aeads has key 1.
+// aeads returns key 1.
 func aeads(t testing.TB) credential.AEADs {
 	a := secretOf(t, 1).AEAD("error-id")
 	return func(id uint32) (cipher.AEAD, bool) { return a, id == 1 }

@@ -7,9 +7,8 @@ import (
 	"runtime"
 )
 
-// HashPassword hashes a person's password with argon2id (RFC 9106) and a fresh
-// salt, at today's cost: 19 MiB of memory and some 20 ms. Where many people may
-// ask at once, use a [Hasher].
+// HashPassword hashes a password with argon2id (RFC 9106) and a random salt, at the cost for
+// new hashes: 19 MiB of memory and some 20 ms. Use a [Hasher] to bound concurrent hashes.
 func HashPassword(rand io.Reader, password string) string {
 	h := phc{memory: argonMemory, time: argonTime, threads: argonThreads, salt: make([]byte, argonSalt)}
 	mustRead(rand, h.salt)
@@ -17,8 +16,8 @@ func HashPassword(rand io.Reader, password string) string {
 	return h.text()
 }
 
-// CheckPassword reports whether a hash is that of the password. An error is
-// ErrPHC: the stored text is damaged, which is no fault of the person.
+// CheckPassword reports whether a hash is that of the password. The error is ErrPHC if the
+// stored hash is damaged, which is not the user's fault.
 func CheckPassword(hash, password string) (bool, error) {
 	h, err := parsePHC(hash)
 	if err != nil {
@@ -27,16 +26,15 @@ func CheckPassword(hash, password string) (bool, error) {
 	return subtle.ConstantTimeCompare(h.tag, h.key(password, len(h.tag))) == 1, nil
 }
 
-// Hasher bounds how many passwords are hashed at once: each takes a core and 19
-// MiB, and sign-in must not starve the token endpoint. It is safe for concurrent
-// use.
+// A Hasher bounds how many passwords are hashed concurrently: each takes a core and 19 MiB, and
+// sign-ins must not starve the token endpoint. It is safe for concurrent use.
 type Hasher struct {
 	rand  io.Reader
-	slots chan struct{} // one element for each hash that is being computed
+	slots chan struct{} // one element for each hash being computed
 }
 
-// NewHasher makes a hasher that computes at most parallel hashes at once; 0
-// means one for each CPU.
+// NewHasher returns a Hasher that computes at most parallel hashes at once; 0 means one for
+// each CPU.
 func NewHasher(rand io.Reader, parallel int) *Hasher {
 	if parallel <= 0 {
 		parallel = max(1, runtime.NumCPU())
@@ -44,7 +42,7 @@ func NewHasher(rand io.Reader, parallel int) *Hasher {
 	return &Hasher{rand: rand, slots: make(chan struct{}, parallel)}
 }
 
-// Hash is HashPassword when there is room, or the context's error.
+// Hash is HashPassword once a slot is free. It returns the context's error if none becomes free.
 func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	if err := h.acquire(ctx); err != nil {
 		return "", err
@@ -53,9 +51,9 @@ func (h *Hasher) Hash(ctx context.Context, password string) (string, error) {
 	return HashPassword(h.rand, password), nil
 }
 
-// Check is CheckPassword when there is room, or the context's error. An empty
-// hash stands for a person who does not exist or has no password: it costs as
-// much time, and is never right.
+// Check is CheckPassword once a slot is free. It returns the context's error if none becomes
+// free. For an empty hash, of a user who doesn't exist or has no password, it takes the same
+// time and returns false.
 func (h *Hasher) Check(ctx context.Context, hash, password string) (bool, error) {
 	if err := h.acquire(ctx); err != nil {
 		return false, err
@@ -67,17 +65,17 @@ func (h *Hasher) Check(ctx context.Context, hash, password string) (bool, error)
 	}
 	right, err := CheckPassword(hash, password)
 	if err != nil {
-		dummyHash.key(password, argonTag) // nor does time tell that there is such a person
+		dummyHash.key(password, argonTag) // otherwise the time would reveal that the user exists
 	}
 	return right, err
 }
 
-// dummyHash is the cost of a new hash without an owner.
+// dummyHash has the cost of a new hash, for users without one.
 var dummyHash = phc{memory: argonMemory, time: argonTime, threads: argonThreads, salt: make([]byte, argonSalt)}
 
 func (h *Hasher) acquire(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
-		return err // select would take a free slot half of the time
+		return err // select might choose a free slot instead
 	}
 	select {
 	case h.slots <- struct{}{}:

@@ -9,16 +9,15 @@ import (
 	"unicode/utf8"
 )
 
-// The rule for new passwords: a least length, and none that is guessed early. There is
-// no rule about kinds of characters, since users meet such rules with passwords that are
-// easy to guess (NIST SP 800-63B §3.1.1.2).
+// The rule for new passwords: a minimum length, and nothing that attackers guess early. There
+// is no rule about classes of characters, since users satisfy such rules with passwords that
+// are easy to guess (NIST SP 800-63B §3.1.1.2).
 const (
 	MinPassword = 12   // characters
 	MaxPassword = 1024 // bytes
 )
 
-// common are the words that the most frequently guessed passwords consist of, the
-// longest first.
+// common are the words in the most frequently guessed passwords, longest first.
 var common = func() []string {
 	words := strings.Fields(commonText)
 	slices.SortStableFunc(words, func(a, b string) int { return len(b) - len(a) })
@@ -29,17 +28,17 @@ var common = func() []string {
 var commonText string
 
 const (
-	nameLeast = 3 // the least letters and digits of a name that is looked for
-	restLeast = 6 // the least characters of a password without common words and names
-	kinds     = 5 // the least different characters of a password
+	nameLeast = 3 // minimum letters and digits of a name that is searched for
+	restLeast = 6 // minimum characters of a password without common words and names
+	kinds     = 5 // minimum distinct characters of a password
 )
 
-// serviceName counts as a name of every user, since guessers try it.
+// serviceName is treated as a name of every user, since attackers try it.
 const serviceName = "mintmark"
 
-// PasswordFault returns what is wrong with a new password, in words that follow the name
-// of the field ("is too short: ..."), or "" if it is good. Names are the user's names
-// and e-mail address, which a guesser tries; empty ones are ignored.
+// PasswordFault returns what is wrong with a new password, in words that follow the name of the
+// field ("is too short: ..."), or "". names are the user's names and e-mail address, which an
+// attacker tries; empty ones are ignored.
 func PasswordFault(password string, names ...string) string {
 	switch {
 	case utf8.RuneCountInString(password) < MinPassword:
@@ -65,7 +64,7 @@ func PasswordFault(password string, names ...string) string {
 	return ""
 }
 
-// folded returns the letters and digits of a text, in lower case.
+// folded returns the letters and digits of a text in lower case.
 func folded(text string) string {
 	return strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) {
@@ -82,7 +81,7 @@ func without(text string, words []string) string {
 	return text
 }
 
-// variety returns the number of different characters in a text.
+// variety returns the number of distinct characters in a text.
 func variety(text string) int {
 	seen := map[rune]bool{}
 	for _, r := range text {

@@ -16,7 +16,7 @@ func TestPasswordFault(t *testing.T) {
 		"aybce-fghij-klmno-pqrst":         "",
 		"パスワードは長い方が良い":                    "",
 		"my own password is a riddle":     "",
-		"bobobobokrvwt":                   "", // the user is called bo, which is too short to look for
+		"bobobobokrvwt":                   "", // the user's name bo is too short to search for
 		"tide 84629 17 5":                 "",
 		"short":                           "too short",
 		"eleven char":                     "too short",

@@ -104,7 +104,7 @@ func TestPHCBounds(t *testing.T) {
 	}
 }
 
-// FuzzPHC holds that what parses is written again as it was.
+// FuzzPHC verifies that a hash that parses is formatted unchanged.
 func FuzzPHC(f *testing.F) {
 	f.Add(cheap)
 	f.Add("$argon2id$v=19$m=19456,t=2,p=1$AAAAAAAAAAAAAAAAAAAAAA$AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA")
@@ -132,7 +132,7 @@ func TestHasher(t *testing.T) {
 	for _, password := range []string{"", "correct horse"} {
 		ok, err = h.Check(t.Context(), "", password)
 		require.NoError(t, err)
-		assert.False(t, ok, "nobody has a password")
+		assert.False(t, ok, "an empty hash matches no password")
 	}
 
 	ended, cancel := context.WithCancel(t.Context())
@@ -143,9 +143,8 @@ func TestHasher(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 }
 
-// TestNobodyTakesAsLong holds the cost of an unknown person, and of one whose hash
-// is damaged, to that of a known one, by what all must allocate: 19 MiB. Time would
-// depend on the machine.
+// TestNobodyTakesAsLong verifies that an unknown user, and a user with a damaged hash, cost as
+// much as a known one. It compares allocations (19 MiB), since time depends on the machine.
 func TestNobodyTakesAsLong(t *testing.T) {
 	h := credential.NewHasher(rand.Reader, 1)
 	hash := credential.HashPassword(rand.Reader, "p")
@@ -167,7 +166,7 @@ func TestNobodyTakesAsLong(t *testing.T) {
 func TestHasherIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		salt := &gate{open: make(chan struct{})}
-		slots := runtime.NumCPU() + 1 // not the default
+		slots := runtime.NumCPU() + 1 // differs from the default
 		h := credential.NewHasher(salt, slots)
 		var wg sync.WaitGroup
 		for range slots + 1 {
@@ -176,7 +175,7 @@ func TestHasherIsBounded(t *testing.T) {
 		synctest.Wait()
 		assert.Equal(t, slots, salt.waiting())
 
-		// Whoever comes now waits for room as long as its context allows.
+		// Another caller waits for a slot until its context ends.
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		_, err := h.Check(ctx, cheap, "password")
@@ -187,11 +186,11 @@ func TestHasherIsBounded(t *testing.T) {
 		assert.Equal(t, slots+1, salt.waiting())
 		ok, err := h.Check(t.Context(), cheap, "password")
 		require.NoError(t, err)
-		assert.True(t, ok, "there is room again")
+		assert.True(t, ok, "a slot is free again")
 	})
 }
 
-// gate is a source of randomness that counts its readers and holds them.
+// gate is a source of randomness that counts its readers and blocks them.
 type gate struct {
 	mu      sync.Mutex
 	readers int

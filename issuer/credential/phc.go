@@ -10,11 +10,11 @@ import (
 	"golang.org/x/crypto/argon2"
 )
 
-// ErrPHC says that a stored text is not an argon2id PHC string within our
-// bounds. It never carries the text.
+// ErrPHC reports a stored text that is not an argon2id PHC string within the bounds. It never
+// contains the text.
 var ErrPHC = errors.New("not an argon2id hash within bounds")
 
-// The cost of a new hash: the first of OWASP's equal choices for argon2id.
+// The cost of a new hash: the first of OWASP's equivalent recommendations for argon2id.
 const (
 	argonMemory  = 19 * 1024 // KiB
 	argonTime    = 2
@@ -23,8 +23,8 @@ const (
 	argonTag     = 32
 )
 
-// Bounds of what is checked, so that an imported or damaged hash cannot take a
-// node's memory or minutes of its time (RFC 9106 §3.1 has the lower ones).
+// Bounds on stored hashes, so that verifying an imported or damaged hash can't exhaust a node's
+// memory or take minutes (RFC 9106 §3.1 has the lower bounds).
 const (
 	maxMemory  = 64 * 1024 // KiB
 	maxTime    = 8
@@ -33,10 +33,10 @@ const (
 	maxSalt    = 64
 	minTag     = 16
 	maxTag     = 64
-	maxPHC     = 256 // longer than any hash within these bounds
+	maxPHC     = 256 // longer than any text within these bounds
 )
 
-// phc is a parsed argon2id hash:
+// A phc is a parsed argon2id hash:
 //
 //	$argon2id$v=19$m=19456,t=2,p=1$salt$tag
 //
@@ -47,7 +47,7 @@ type phc struct {
 	salt, tag    []byte
 }
 
-// key computes the tag of a password with this hash's salt and cost.
+// key computes the tag of a password with this salt and cost.
 func (h phc) key(password string, size int) []byte {
 	return argon2.IDKey([]byte(password), h.salt, h.time, h.memory, h.threads, uint32(size))
 }
@@ -58,8 +58,8 @@ func (h phc) text() string {
 		h.memory, h.time, h.threads, enc.EncodeToString(h.salt), enc.EncodeToString(h.tag))
 }
 
-// parsePHC accepts exactly what text writes: this order, no unknown parameters,
-// no other spelling of a number or of base64.
+// parsePHC accepts exactly the output of text: parameters in this order, no unknown ones, and
+// canonical numbers and base64.
 func parsePHC(text string) (phc, error) {
 	if len(text) > maxPHC {
 		return phc{}, ErrPHC
@@ -102,7 +102,7 @@ func binaryField(field string, least, most int) ([]byte, bool) {
 		return nil, false
 	}
 	b, err := enc.Strict().DecodeString(field)
-	// The decoder skips line breaks; the length shows them.
+	// The decoder skips line breaks; the length reveals them.
 	if err != nil || len(b) < least || enc.EncodedLen(len(b)) != len(field) {
 		return nil, false
 	}

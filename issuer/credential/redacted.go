@@ -8,12 +8,11 @@ import (
 
 const redactedText = "REDACTED"
 
-// redacted carries a text that is handed out once and shown nowhere else. It
-// prints as REDACTED, and the zero-size function array makes == a compile error.
+// redacted contains a text that must not be printed. It formats as REDACTED, and the zero-size
+// function array makes == a compile error.
 //
-// The text is behind a pointer because fmt cannot call methods on unexported
-// fields of somebody else's struct: it prints a nested pointer as an address,
-// and would print a nested string as it is.
+// The text is behind a pointer because fmt can't call methods on unexported fields of other
+// structs: it prints a nested pointer as an address, but would print a nested string as it is.
 type redacted struct {
 	_    [0]func()
 	text *string
@@ -21,8 +20,7 @@ type redacted struct {
 
 func redact(text string) redacted { return redacted{text: &text} }
 
-// Reveal returns the text, for the answer to the one it belongs to. It is empty
-// for a zero value.
+// Reveal returns the text, to be sent to the party it belongs to. It is empty for a zero value.
 func (h redacted) Reveal() string {
 	if h.text == nil {
 		return ""
@@ -30,7 +28,7 @@ func (h redacted) Reveal() string {
 	return *h.text
 }
 
-// Format implements [fmt.Formatter] for all verbs, %x and %d included.
+// Format implements [fmt.Formatter] for all verbs, including %x and %d.
 func (redacted) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, redactedText) }
 
 // String implements [fmt.Stringer].
@@ -42,12 +40,12 @@ func (redacted) GoString() string { return redactedText }
 // LogValue implements [slog.LogValuer].
 func (redacted) LogValue() slog.Value { return slog.StringValue(redactedText) }
 
-// MarshalText implements [encoding.TextMarshaler], which encoding/json and most
-// other encoders ask for.
+// MarshalText implements [encoding.TextMarshaler], which encoding/json and most other encoders
+// use.
 func (redacted) MarshalText() ([]byte, error) { return []byte(redactedText), nil }
 
-// What the issuer hands out, each of a type of its own so that one cannot be
-// sent where another belongs.
+// What the issuer hands out. Each has its own type, so that one can't be sent in place of
+// another.
 type (
 	// Code is an authorization code (RFC 6749 §4.1.2).
 	Code struct{ redacted }

@@ -19,8 +19,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/ledger"
 )
 
-// TestHandedOutTextsAreNotPrinted prints each type in each way that Go code
-// prints values, on its own and inside a struct that knows nothing of it.
+// TestHandedOutTextsAreNotPrinted prints each type in every way that Go code prints values, on
+// its own and inside another struct.
 func TestHandedOutTextsAreNotPrinted(t *testing.T) {
 	m := mac(t, keyring(t), 1)
 	access, err := credential.MintAccess(signer(t), claims())
@@ -66,7 +66,7 @@ func TestHandedOutTextsAreNotPrinted(t *testing.T) {
 		})
 	}
 
-	// fmt cannot call the methods of a typed, unexported field.
+	// fmt can't call the methods of a typed, unexported field.
 	refresh := credential.MintRefresh(m, ledger.CredentialRef{Key: 1, Generation: 1})
 	response := struct{ refresh credential.RefreshToken }{refresh}
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {

@@ -7,15 +7,15 @@ import (
 	"io"
 )
 
-// A sealed text is base64url( version | key id | nonce | what is sealed ), with
-// version and key id as associated data. What it is for is the key's purpose.
+// A sealed text is base64url( version | key id | nonce | ciphertext ), with version and key id as
+// associated data. The key determines its purpose.
 const (
 	sealedVersion = 1
 	sealedHead    = 1 + 4
 )
 
-// SealText hides a text from whoever carries it. The AEAD must have nonces that
-// may be random, as XChaCha20-Poly1305 has.
+// SealText encrypts a text for its bearer not to read. The AEAD must permit random nonces, as
+// XChaCha20-Poly1305 does.
 func SealText(rand io.Reader, a cipher.AEAD, keyID uint32, plain []byte) string {
 	if a.NonceSize() != causeNonce {
 		panic("credential: texts are sealed with XChaCha20-Poly1305")
@@ -28,7 +28,7 @@ func SealText(rand io.Reader, a cipher.AEAD, keyID uint32, plain []byte) string 
 	return base64.RawURLEncoding.EncodeToString(a.Seal(b, nonce, plain, head))
 }
 
-// OpenText is the inverse of SealText, on any node that has the key.
+// OpenText is the inverse of SealText, on any node with the key.
 func OpenText(keys AEADs, text string) ([]byte, error) {
 	b, err := base64.RawURLEncoding.DecodeString(text)
 	if err != nil || len(b) < sealedHead+causeNonce || b[0] != sealedVersion {

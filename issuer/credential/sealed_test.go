@@ -16,7 +16,7 @@ func TestSealedText(t *testing.T) {
 	a, _ := keys(1)
 	for _, plain := range []string{"", "x", "what a browser carries"} {
 		text := credential.SealText(rand.Reader, a, 1, []byte(plain))
-		require.Regexp(t, `^[A-Za-z0-9_-]+$`, text, "it may stand in a cookie")
+		require.Regexp(t, `^[A-Za-z0-9_-]+$`, text, "the text must be valid in a cookie")
 		require.NotEqual(t, text, credential.SealText(rand.Reader, a, 1, []byte(plain)))
 		got, err := credential.OpenText(keys, text)
 		require.NoError(t, err)

@@ -14,13 +14,13 @@ const (
 	randomSize    = 32 // 256 bits
 )
 
-// NewSecret makes a client secret of 256 random bits.
+// NewSecret returns a client secret of 256 random bits.
 func NewSecret(rand io.Reader) Secret {
 	return Secret{redact(randomText(rand, secretPrefix))}
 }
 
-// IsSecret reports whether a text has the form of a secret that NewSecret makes. Such a
-// secret is random and too long to be guessed.
+// IsSecret reports whether a text has the form of a secret made by NewSecret. Such a secret is
+// random and too long to be guessed.
 func IsSecret(text string) bool {
 	random, ours := strings.CutPrefix(text, secretPrefix)
 	if !ours || len(random) != base64.RawURLEncoding.EncodedLen(randomSize) {
@@ -30,9 +30,8 @@ func IsSecret(text string) bool {
 	return err == nil && len(plain) == randomSize
 }
 
-// Tail returns the last 4 characters of a secret, which the owner is shown to
-// tell secrets apart. Imported secrets may be short: of fewer than 16 characters
-// nothing is shown.
+// Tail returns the last 4 characters of a secret, which tell its owner secrets apart. Imported
+// secrets may be short: for fewer than 16 characters it returns "".
 func Tail(secret string) string {
 	const shown, least = 4, 16
 	if utf8.RuneCountInString(secret) < least {
@@ -46,9 +45,8 @@ func Tail(secret string) string {
 	return secret[end:]
 }
 
-// Digest is what is kept of a client secret: HMAC(key, SHA-256(secret)). The
-// inner digest is what other systems export; the key makes imported secrets of
-// little strength safe in a stolen backup.
+// Digest returns the stored form of a client secret: HMAC(key, SHA-256(secret)). The inner digest
+// is what other systems export; the key makes weak imported secrets safe in a stolen backup.
 func Digest(m MAC, secret string) [32]byte {
 	return DigestOfSHA256(m, sha256.Sum256([]byte(secret)))
 }
@@ -58,17 +56,17 @@ func DigestOfSHA256(m MAC, sum [32]byte) [32]byte {
 	return m.Sum(sum[:])
 }
 
-// NewSessionID makes a session id of 256 random bits.
+// NewSessionID returns a session id of 256 random bits.
 func NewSessionID(rand io.Reader) SessionID {
 	return SessionID{redact(randomText(rand, sessionPrefix))}
 }
 
-// SessionDigest is what is kept of a session id. The id is random and long, so
-// a plain SHA-256 can be neither guessed nor turned back.
+// SessionDigest returns the stored form of a session id. The id is random and long, so a plain
+// SHA-256 can't be inverted by guessing.
 func SessionDigest(id string) [32]byte { return sha256.Sum256([]byte(id)) }
 
 func randomText(rand io.Reader, prefix string) string {
-	random := make([]byte, randomSize) // escapes into the reader anyway
+	random := make([]byte, randomSize) // passed to the reader, so it escapes anyway
 	mustRead(rand, random)
 	return prefix + base64.RawURLEncoding.EncodeToString(random)
 }

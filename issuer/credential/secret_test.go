@@ -57,7 +57,7 @@ func TestDigest(t *testing.T) {
 	sum := sha256.Sum256([]byte("imported secret"))
 	want := m.Sum(sum[:])
 	assert.Equal(t, want, credential.Digest(m, "imported secret"))
-	assert.Equal(t, want, credential.DigestOfSHA256(m, sum), "a secret of which only the digest was imported")
+	assert.Equal(t, want, credential.DigestOfSHA256(m, sum), "the digest of an imported SHA-256 differs")
 	assert.NotEqual(t, want, credential.Digest(m, "imported secreT"))
 	assert.NotEqual(t, want, credential.Digest(mac(t, keys, 2), "imported secret"))
 	assert.NotEqual(t, sum, want)

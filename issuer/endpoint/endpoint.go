@@ -18,49 +18,47 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier"
 )
 
-// Server is what the endpoints are given.
+// A Server handles what the endpoints receive.
 type Server interface {
-	// Token answers a token request. A refusal is an *oauth.Error with its ID;
-	// oauth.ErrUnavailable says that nothing could be decided.
+	// Token handles a token request. The error is an *oauth.Error with its ID for a refusal,
+	// or oauth.ErrUnavailable if nothing could be decided.
 	Token(ctx context.Context, r oauth.TokenRequest) (oauth.TokenResponse, error)
-	// ErrorID seals the cause of a refusal that was made here.
+	// ErrorID seals the cause of a refusal that an endpoint made.
 	ErrorID(client string, r ledger.Refusal) string
-	// View is the state of this node.
+	// View returns the state of this node.
 	View() ledger.View
 }
 
-// Config is what the endpoints are made of.
+// Config configures the endpoints.
 type Config struct {
 	Server Server
 	// KeySet returns the current key set (RFC 7517 §5).
 	KeySet func() oauth.KeySet
-	// Verifier checks the tokens that come to GET /v2/me. It must refuse those
-	// of a grant that has ended: here, unlike at a resource server, that is
-	// known.
+	// Verifier verifies the tokens for GET /v2/me. It must refuse tokens of an ended grant,
+	// which is known here, unlike at a resource server.
 	Verifier *verifier.Verifier
-	// Revocations is what was taken back from tokens, for Readers, which may be
-	// others each time; nil where that is not offered.
+	// Revocations is the revocation feed for the readers that Readers returns, which may
+	// change between calls. nil disables it.
 	Revocations Revocations
 	Readers     func() *Readers
-	// ClientIP is the address that failures are counted by.
+	// ClientIP returns the address under which failures are counted.
 	ClientIP func(*http.Request) string
-	// Security records failures to authenticate. It may be nil.
+	// Security records failed authentications. It may be nil.
 	Security *security.Recorder
-	// RequestID returns the id of a request in the log. It may be nil.
+	// RequestID returns the id of a request for logs. It may be nil.
 	RequestID func(*http.Request) string
 	Log       *slog.Logger
 	Now       func() time.Time
 }
 
-// The limits on failures of one client from one address: a burst, and a rate per second.
-// Failures beyond them are answered 429. Only failures are counted, and only failures
-// are answered so, so a correct credential always gets its answer. A genuine code or
-// refresh token that is no longer valid does too: the client must learn that, whatever
-// other requests fail at the same address.
+// The limits on failures of one client from one address: a burst, and a rate per second. Failures
+// beyond them get 429. Only failures are counted and refused, so a valid credential always gets
+// its response. So does a genuine code or refresh token that is no longer valid: the client must
+// learn that, whatever other requests from the same address fail.
 const (
 	failureBurst   = 500
 	failureRate    = 5
-	maxFailureKeys = 20_000 // pairs of client and address remembered
+	maxFailureKeys = 20_000 // pairs of client and address that are counted
 )
 
 // Endpoints are the handlers of this package.
@@ -70,20 +68,19 @@ type Endpoints struct {
 	guesses  *guessLimiter
 }
 
-// New checks nothing but wires all.
+// New returns the endpoints. It doesn't validate c.
 func New(c Config) *Endpoints {
 	return &Endpoints{Config: c, failures: limit.New(failureRate, failureBurst, maxFailureKeys), guesses: newGuessLimiter()}
 }
 
-// Routes is where routes are added: an httprouter.Router, or what stands before
-// one.
+// Routes is a router, or something in front of one.
 type Routes interface {
 	Handle(method, path string, h httprouter.Handle)
 	Handler(method, path string, h http.Handler)
 }
 
-// Register adds the routes. HEAD stands beside each GET, since the router
-// does not imply it.
+// Register adds the routes. HEAD is registered with GET, except for the feed, since the router
+// doesn't imply it.
 func (e *Endpoints) Register(r Routes) {
 	r.Handle(http.MethodPost, oauth.PathToken, e.token)
 	r.Handle(http.MethodOptions, oauth.PathToken, e.tokenOptions)
@@ -105,26 +102,25 @@ func (e *Endpoints) Register(r Routes) {
 	}
 }
 
-// NotFound answers a path of the API that does not exist.
+// NotFound responds for a path of the API that doesn't exist.
 func NotFound(w http.ResponseWriter, _ *http.Request) {
 	writeJSON(w, http.StatusNotFound, map[string]string{"error": "not_found"})
 }
 
-// MethodNotAllowed answers a method that a path does not have. The router
-// has set Allow.
+// MethodNotAllowed responds for a method that a path doesn't support. The router has set Allow.
 func MethodNotAllowed(w http.ResponseWriter, _ *http.Request) {
 	writeError(w, http.StatusMethodNotAllowed, &oauth.Error{
 		Code: oauth.InvalidRequest, Description: "The path does not have this method; see the header Allow.",
 	})
 }
 
-// IsAPI reports whether a path is answered in JSON rather than as a page.
+// IsAPI reports whether a path gets JSON responses rather than pages.
 func IsAPI(path string) bool {
 	return strings.HasPrefix(path, "/v2/") || path == "/v2" || strings.HasPrefix(path, "/.well-known/")
 }
 
-// fail writes an error that is no refusal: 503 where the server can't decide
-// now, 500 where it is at fault, with no word about why.
+// fail writes an error that is not a refusal: 503 if the server can't decide now, 500 for an
+// internal error, without its reason.
 func (e *Endpoints) fail(w http.ResponseWriter, r *http.Request, err error) {
 	status, cause := http.StatusInternalServerError, ledger.ServerFailed
 	answer := &oauth.Error{Code: oauth.ServerError, Description: "The server failed."}
@@ -133,7 +129,7 @@ func (e *Endpoints) fail(w http.ResponseWriter, r *http.Request, err error) {
 		answer = &oauth.Error{Code: oauth.TemporarilyUnavailable, Description: "The server can not decide now. Try again."}
 		w.Header().Set("Retry-After", "1")
 		if errors.Is(err, oauth.ErrOutcomeUnknown) {
-			w.Header().Set("Retry-After", "2") // an election takes its time
+			w.Header().Set("Retry-After", "2") // longer than an election usually takes
 		}
 	} else {
 		e.Log.Error("request failed", "method", r.Method, "path", r.URL.Path, "error", err)

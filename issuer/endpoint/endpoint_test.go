@@ -25,21 +25,21 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/verifiertest"
 )
 
-// testServer has the endpoints before a state without a cluster. It answers each token
+// testServer has the endpoints in front of a state without a cluster. It answers every token
 // request with response or err.
 type testServer struct {
 	t        *testing.T
 	routes   *httprouter.Router
 	config   endpoint.Config
-	issuer   *verifiertest.Issuer // of the tokens that GET /v2/me takes
+	issuer   *verifiertest.Issuer // issues tokens for GET /v2/me
 	db       *memdb.MemDB
 	now      time.Time
 	response oauth.TokenResponse
 	err      error
 
-	requests []oauth.TokenRequest // that reached the server
+	requests []oauth.TokenRequest // token requests that reached the server
 	causes   []string             // "client cause" of each error id
-	failures []string             // "kind cause" that were recorded
+	failures []string             // "kind cause" of each recorded failure
 	log      strings.Builder      // of the security recorder
 }
 
@@ -59,8 +59,8 @@ func (*testServer) KeySet() oauth.KeySet {
 	return oauth.KeySet{Body: []byte(`{"keys":[]}`), ETag: `"tag"`, MaxAge: 5 * time.Minute}
 }
 
-// newTestServer makes a server of https://auth.example.com with the rows given. The
-// configuration can be changed before the routes are made.
+// newTestServer returns a server for https://auth.example.com with the given rows. change may
+// modify the configuration before the routes are made.
 func newTestServer(t *testing.T, change func(*testServer), rows ...any) *testServer {
 	t.Helper()
 	db, err := memdb.NewMemDB(&memdb.DBSchema{Tables: ledger.Tables()})
@@ -107,7 +107,7 @@ func (s *testServer) insert(table string, row any) {
 	txn.Commit()
 }
 
-// do sends a request without a body. Headers are names and values in turn.
+// do sends a request without a body. headers alternates names and values.
 func (s *testServer) do(method, path string, headers ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	return s.send(httptest.NewRequestWithContext(s.t.Context(), method, path, nil), headers...)
@@ -124,7 +124,7 @@ func (s *testServer) send(r *http.Request, headers ...string) *httptest.Response
 
 const typeForm = "application/x-www-form-urlencoded"
 
-// refresh sends a token request of a client with a secret, "" for none.
+// refresh sends a token request of a client with a secret, or without one if it is "".
 func (s *testServer) refresh(client, secret string, headers ...string) *httptest.ResponseRecorder {
 	s.t.Helper()
 	form := url.Values{"grant_type": {"refresh_token"}, "refresh_token": {"t"}, "client_id": {client}, "client_secret": {secret}}
@@ -135,7 +135,7 @@ func (s *testServer) post(body io.Reader, headers ...string) *httptest.ResponseR
 	return s.send(httptest.NewRequestWithContext(s.t.Context(), http.MethodPost, oauth.PathToken, body), headers...)
 }
 
-// requireError checks the answer's status and its error.
+// requireError verifies the status of the response and its error.
 func requireError(t *testing.T, w *httptest.ResponseRecorder, status int, code oauth.Code) {
 	t.Helper()
 	require.Equal(t, status, w.Code, w.Body)
@@ -143,8 +143,8 @@ func requireError(t *testing.T, w *httptest.ResponseRecorder, status int, code o
 	require.Equal(t, "no-store", w.Header().Get("Cache-Control"))
 }
 
-// TestRetryAfter: what may have been decided is asked again after an election, and
-// what was not, sooner.
+// TestRetryAfter verifies that a request that may have been decided is to be retried after an
+// election, and one that was not, sooner.
 func TestRetryAfter(t *testing.T) {
 	for _, c := range []struct {
 		name   string

@@ -7,8 +7,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// recordFailure records a failure to authenticate. It records the client id only if a client
-// has that id: a misconfigured client may send its secret as the id.
+// recordFailure records a failed authentication. It records the client id only if a client has
+// that id, since a misconfigured client may send its secret as the id.
 func (e *Endpoints) recordFailure(w http.ResponseWriter, r *http.Request, kind security.Kind, client string, cause ledger.Cause) {
 	f := security.Failure{Kind: kind, Cause: cause, Address: e.ClientIP(r)}
 	if c := e.Server.View().Client(client); c != nil {

@@ -9,23 +9,23 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// guessLimiter limits guessing at client secrets. A text in the form of a generated secret is
-// always checked, since those are too long to be guessed. Any other secret may be an
-// imported one of unknown strength, so each client_id may have only a limited number of
-// wrong ones, from all addresses together. The limit is the same for a client_id that no
-// client has, so that it doesn't reveal which ones exist.
+// A guessLimiter limits guessing at client secrets. A text in the form of a generated secret is
+// always verified, since those are too long to be guessed. Other secrets may be imported ones of
+// unknown strength, so the number of wrong ones is limited for each client_id, over all addresses.
+// The limit also applies to a client_id that no client has, so that it doesn't reveal which ones
+// exist.
 //
-// So that guessers can't lock a client out, each network from which the client has
-// authenticated lately has a separate count for that client.
+// To prevent attackers from locking a client out, each network from which the client has recently
+// authenticated has a separate count for that client.
 type guessLimiter struct {
 	unauthenticated *limit.Fixed   // by client_id
 	recent          *limit.Recent  // pairs of client_id and network that authenticated
 	authenticated   *limit.Limiter // by such pair
 }
 
-// The limits on wrong secrets of one client_id, on each node: a burst, and a rate per
-// second. recentBurst is higher since a right secret counts too until the request is
-// decided, so it bounds how many requests a client may have in flight.
+// The limits on wrong secrets of one client_id, on each node: a burst, and a rate per second.
+// recentBurst is higher because a correct secret counts too until the request is decided, so it
+// bounds how many requests a client may have in flight.
 const (
 	guessBurst     = 100
 	guessRate      = 1
@@ -42,9 +42,9 @@ func newGuessLimiter() *guessLimiter {
 	}
 }
 
-// try counts the secret of a request as a guess, or returns how long to wait before the
-// next one is checked. The caller must call done with the error of the answer, which
-// takes a right secret out of the count.
+// try counts the secret of a request as a guess, or returns how long to wait before the next one is
+// verified. The caller must call done with the error of the response; done removes the secret from
+// the count if it was correct and the code or token is genuine.
 func (g *guessLimiter) try(c oauth.ClientCredentials, address string, now time.Time) (wait time.Duration, done func(error)) {
 	if c.Secret == "" || credential.IsSecret(c.Secret) {
 		return 0, func(error) {}
@@ -63,9 +63,9 @@ func (g *guessLimiter) try(c oauth.ClientCredentials, address string, now time.T
 			undo()
 			g.recent.Mark(pair, now)
 		case refused == nil:
-			undo() // an error of the server: the secret was not checked
+			undo() // an internal error: the secret was not verified
 		case refused.Code != oauth.InvalidClient:
-			g.recent.Mark(pair, now) // the secret was right, but the code or token may be a guess
+			g.recent.Mark(pair, now) // the secret was correct, but the code or token may be a guess
 		}
 	}
 }

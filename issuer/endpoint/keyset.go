@@ -13,14 +13,13 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// keySet is GET /.well-known/jwks.json. It asks no leader, so it is answered
-// through every outage.
+// keySet handles GET /.well-known/jwks.json. It needs no leader, so it works during every outage.
 func (e *Endpoints) keySet(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	k := e.KeySet()
 	serveDocument(w, r, "application/jwk-set+json", k.Body, k.ETag, k.MaxAge)
 }
 
-// metadata is GET /.well-known/oauth-authorization-server (RFC 8414 §3).
+// metadata handles GET /.well-known/oauth-authorization-server (RFC 8414 §3).
 func (e *Endpoints) metadata(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	s := e.Server.View().Settings()
 	body, err := json.Marshal(oauth.DescribeServer(s.BaseURL, s.AppURL, scope.All().Names()))
@@ -31,7 +30,7 @@ func (e *Endpoints) metadata(w http.ResponseWriter, r *http.Request, _ httproute
 	serveDocument(w, r, "application/json", body, "", s.JWKSMaxAge)
 }
 
-// serveDocument serves what any origin may read and anybody may cache.
+// serveDocument serves a document that any origin may read and anybody may cache.
 func serveDocument(w http.ResponseWriter, r *http.Request, contentType string, body []byte, etag string, maxAge time.Duration) {
 	h := w.Header()
 	h["Access-Control-Allow-Origin"] = anyOrigin

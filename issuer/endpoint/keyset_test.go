@@ -30,7 +30,7 @@ func TestKeySet(t *testing.T) {
 	require.Equal(t, http.StatusOK, s.do(http.MethodGet, oauth.PathJWKS, "If-None-Match", `"old"`).Code)
 }
 
-// TestMetadata: RFC 8414 §3.2.
+// TestMetadata covers RFC 8414 §3.2.
 func TestMetadata(t *testing.T) {
 	s := newTestServer(t, nil)
 	w := s.do(http.MethodGet, oauth.PathMetadata)

@@ -10,13 +10,13 @@ import (
 	"github.com/mintmark-auth/mintmark/verifier/scope"
 )
 
-// meScope is what a token needs here.
+// meScope is the scope that GET /v2/me requires.
 const meScope = scope.ProfileRead
 
-// resourceMetadata is the metadata of GET /v2/me as a protected resource, which its
-// challenges name: who knows nothing but its address finds out whom to ask for a
-// token (RFC 9728 §5). Its identifier is that address, as §3.3 has it. It is nil
-// where the server is reached by http from elsewhere, which no identifier may be.
+// resourceMetadata returns the metadata of GET /v2/me as a protected resource. Challenges name it,
+// so that a client that only knows the address finds the authorization server (RFC 9728 §5). The
+// resource identifier is that address (RFC 9728 §3.3). It returns nil for an http address outside the
+// loopback, which can't be an identifier.
 func (e *Endpoints) resourceMetadata() *middleware.Metadata {
 	base := e.Server.View().Settings().BaseURL
 	m, err := middleware.NewMetadata(middleware.MetadataConfig{
@@ -63,8 +63,8 @@ func profileOf(u *ledger.User) profile {
 	}
 }
 
-// me is GET /v2/me behind the guard: the token is valid, its grant lives, and
-// it has PROFILE_READ.
+// me handles GET /v2/me behind the guard: the token is valid, its grant is live, and it has
+// PROFILE_READ.
 func (e *Endpoints) me(w http.ResponseWriter, r *http.Request) {
 	claims, ok := middleware.FromContext(r.Context())
 	if !ok {

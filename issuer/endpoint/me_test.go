@@ -43,8 +43,8 @@ func TestMe(t *testing.T) {
 	require.Contains(t, body, `"server_error"`)
 }
 
-// TestMeMetadata: a challenge names the metadata of the resource (RFC 9728 §5.1), unless
-// the server has an address that none can be published for.
+// TestMeMetadata verifies that a challenge names the metadata of the resource (RFC 9728 §5.1),
+// unless the server's address permits none.
 func TestMeMetadata(t *testing.T) {
 	s := newTestServer(t, nil)
 	described := "/.well-known/oauth-protected-resource" + oauth.PathMe

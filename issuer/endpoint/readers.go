@@ -12,22 +12,21 @@ import (
 	"strings"
 )
 
-// Readers are the resource servers that may read the feed of revocations, by name,
-// with the SHA-256 of their secrets: random ones of 256 bits, which need no slow
-// hash. It is not changed once it is made.
+// Readers are the resource servers that may read the revocation feed, by name, with the SHA-256 of
+// their secrets. Secrets are 256 random bits, so they need no slow hash. Readers is immutable.
 type Readers struct {
 	secrets map[string][][sha256.Size]byte
 }
 
-// ReaderName is what a resource server may be called.
+// ReaderName matches valid names of resource servers.
 var ReaderName = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,62}$`)
 
-// maxReaders keeps a wrong file from being read to its end.
+// maxReaders limits how much of a wrong file is parsed.
 const maxReaders = 10_000
 
-// ParseReaders reads "name:SHA-256 in hexadecimal" lines; what begins with "#" and
-// empty lines are skipped. A name that is there twice has two secrets, so that one
-// can take the place of the other. An error does not hold what was read.
+// ParseReaders parses lines "name:SHA-256 in hexadecimal". It skips empty lines and lines that begin
+// with "#". A repeated name has several valid secrets, so that secrets can be rotated. Errors don't
+// contain the input.
 func ParseReaders(r io.Reader) (*Readers, error) {
 	readers := &Readers{secrets: map[string][][sha256.Size]byte{}}
 	lines := bufio.NewScanner(r)
@@ -52,13 +51,13 @@ func ParseReaders(r io.Reader) (*Readers, error) {
 	return readers, nil
 }
 
-// ReaderLine is the line of a reader.
+// ReaderLine returns the line of a reader.
 func ReaderLine(name, secret string) string {
 	digest := sha256.Sum256([]byte(secret))
 	return name + ":" + hex.EncodeToString(digest[:])
 }
 
-// authenticate reports whether a secret is that of a name.
+// authenticate reports whether a secret is one of a reader's.
 func (r *Readers) authenticate(name, secret string) bool {
 	digest := sha256.Sum256([]byte(secret))
 	known := 0

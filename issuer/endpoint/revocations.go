@@ -13,20 +13,19 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// Revocations is the feed of what was revoked (package feed).
+// Revocations is the revocation feed (package feed).
 type Revocations interface {
-	// Poll is the signed document of what was revoked after a version, whole
-	// where that is "" or not known. It waits for something new, up to a time, and
-	// not for a reader who has too many waiting.
+	// Poll returns the signed document of the revocations after a version, or the complete
+	// document if after is "" or unknown. It waits for a newer version for at most that time,
+	// or not at all if the reader has too many requests waiting.
 	Poll(ctx context.Context, reader, after string, wait time.Duration) ([]byte, error)
 }
 
-// maxWait is the greatest wait that may be asked for, in seconds. A reader who asks
-// for more than there is gets less.
+// maxWait is the maximum of the parameter wait, in seconds. The feed may wait for a shorter time.
 const maxWait = 60
 
-// revocations is GET /v2/auth/oauth2/revocations, for resource servers only: it
-// names users.
+// revocations handles GET /v2/auth/oauth2/revocations, for resource servers only, since it names
+// users.
 func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	name, secret, ok := r.BasicAuth()
 	if !ok || len(r.Header["Authorization"]) != 1 || !e.Readers().authenticate(name, secret) {
@@ -51,13 +50,13 @@ func (e *Endpoints) revocations(w http.ResponseWriter, r *http.Request, _ httpro
 	h["Content-Type"] = typeRevocations
 	h["Cache-Control"] = noStore
 	h["Content-Length"] = []string{strconv.Itoa(len(body))}
-	w.Write(body) //nolint:errcheck // the reader is gone
+	w.Write(body) //nolint:errcheck // the reader has disconnected
 }
 
 var typeRevocations = []string{"application/mintmark-revocations+jwt"}
 
-// refuseReader answers who is no reader. What was tried is counted, as a wrong
-// secret of a client is.
+// refuseReader responds to a sender that is no reader. A wrong secret is counted like that of a
+// client.
 func (e *Endpoints) refuseReader(w http.ResponseWriter, r *http.Request, tried bool) {
 	if tried {
 		if wait := e.failures.Take(failureKey("\x00reader", e.ClientIP(r)), e.Now()); wait > 0 {

@@ -17,7 +17,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// polled is a feed that answers with what it was asked.
+// polled is a feed that responds with its arguments.
 type polled struct{ err error }
 
 func (p polled) Poll(_ context.Context, reader, after string, wait time.Duration) ([]byte, error) {
@@ -63,11 +63,11 @@ func TestRevocations(t *testing.T) {
 	requireError(t, s.feed("", calendar...), http.StatusServiceUnavailable, oauth.TemporarilyUnavailable)
 	s = newFeedServer(t, polled{err: errors.New("disk on fire")})
 	requireError(t, s.feed("", calendar...), http.StatusInternalServerError, oauth.ServerError)
-	require.Equal(t, http.StatusNotFound, newTestServer(t, nil).feed("", calendar...).Code, "where it is not offered")
+	require.Equal(t, http.StatusNotFound, newTestServer(t, nil).feed("", calendar...).Code, "the feed is disabled")
 }
 
-// TestRevocationsRefused: what was tried is counted, and a request that tries nothing is
-// not.
+// TestRevocationsRefused verifies that wrong secrets are counted, and that a request without
+// credentials is not.
 func TestRevocationsRefused(t *testing.T) {
 	s := newFeedServer(t, polled{})
 	wrong := []string{fmt.Sprint("reader_authentication ", ledger.SecretWrong)}
@@ -92,7 +92,7 @@ func TestRevocationsRefused(t *testing.T) {
 func TestRevocationsFailuresAreLimited(t *testing.T) {
 	s := newFeedServer(t, polled{})
 	for range 1000 {
-		require.Equal(t, http.StatusUnauthorized, s.feed("").Code, "nothing was tried")
+		require.Equal(t, http.StatusUnauthorized, s.feed("").Code, "a request without credentials is not counted")
 	}
 	for range 500 {
 		require.Equal(t, http.StatusUnauthorized, s.feed("", "Authorization", basic("calendar:t")).Code)

@@ -11,22 +11,20 @@ import (
 	"github.com/julienschmidt/httprouter"
 )
 
-// NewRouter is a router with every convenience off that answers for a path
-// nobody registered: redirects to a cleaned path can leave the site, and a
-// POST that is redirected is sent twice.
+// NewRouter returns a router without conveniences for unregistered paths: a redirect to a cleaned
+// path can leave the site, and a redirected POST is sent twice.
 func NewRouter() *httprouter.Router {
 	r := httprouter.New()
 	r.RedirectTrailingSlash = false
 	r.RedirectFixedPath = false
 	r.HandleOPTIONS = false
 	r.HandleMethodNotAllowed = true
-	r.PanicHandler = nil // it would swallow http.ErrAbortHandler
+	r.PanicHandler = nil // it would recover http.ErrAbortHandler
 	return r
 }
 
-// FixAllowHeader takes OPTIONS out of the header Allow of a 405, where the router has
-// set it, but for the paths that have the method: it names it for every path,
-// whether it answers it or not (RFC 9110 §10.2.1).
+// FixAllowHeader removes OPTIONS from the header Allow of a 405 response, except for paths that
+// support it: the router names it for every path (RFC 9110 §10.2.1).
 func FixAllowHeader(r *httprouter.Router, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		if own, _, _ := r.Lookup(http.MethodOptions, req.URL.Path); own == nil {
@@ -39,12 +37,11 @@ func FixAllowHeader(r *httprouter.Router, next http.Handler) http.Handler {
 	})
 }
 
-// Guard is around everything that is public. It sets the headers that every
-// answer has, has notFound answer paths that could mean two things, and turns a
-// panic into a 500 without a word about why. Nothing that is answered can be
-// framed or can load or run anything, unless its handler says otherwise. Secure
-// says that the server is reached by https, and is to be reached by nothing else
-// from then on (RFC 6797 §6.1).
+// Guard wraps every public handler. It sets the common response headers, passes requests for
+// ambiguous paths to notFound, and turns a panic into a 500 without its reason. By default a
+// response can't be framed and can't load or run anything; its handler may change that. secure
+// reports that the server is reached by https and must be reached by nothing else from then on
+// (RFC 6797 §6.1).
 func Guard(next, notFound http.Handler, secure bool, log *slog.Logger) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -65,9 +62,9 @@ func Guard(next, notFound http.Handler, secure bool, log *slog.Logger) http.Hand
 			}
 		}()
 		if len(r.TransferEncoding) > 0 || !r.ProtoAtLeast(1, 1) {
-			// With a length beside it a program in front may have read another
-			// end of this request (RFC 9112 §6.1): nothing follows on it. Of
-			// HTTP/1.0 net/http drops the field without a trace.
+			// A proxy in front may have used Content-Length to find the end of this
+			// request (RFC 9112 §6.1), so no other request on the connection can be
+			// trusted. For HTTP/1.0, net/http removes Transfer-Encoding silently.
 			h["Connection"] = closing
 		}
 		if ambiguous(r) {
@@ -78,8 +75,8 @@ func Guard(next, notFound http.Handler, secure bool, log *slog.Logger) http.Hand
 	})
 }
 
-// ambiguous reports whether a path has a spelling that another program in
-// front of this one might read differently.
+// ambiguous reports whether a path is spelled in a way that a proxy in front might interpret
+// differently.
 func ambiguous(r *http.Request) bool {
 	path := r.URL.EscapedPath()
 	if strings.Contains(path, "//") || strings.Contains(path, "/./") || strings.Contains(path, "/../") {
@@ -98,9 +95,9 @@ func ambiguous(r *http.Request) bool {
 	}
 }
 
-// unreserved reports whether c is never percent-encoded in a normalized URL (RFC 3986
-// §2.3). A reverse proxy that restricts a path by its text would miss the same path
-// with an encoded letter in it.
+// unreserved reports whether c is never percent-encoded in a normalized URL (RFC 3986 §2.3). A
+// reverse proxy that restricts a path by comparing text would miss the same path with an encoded
+// letter.
 func unreserved(c byte) bool {
 	return 'a' <= c && c <= 'z' || 'A' <= c && c <= 'Z' || '0' <= c && c <= '9' || strings.IndexByte("-._~", c) >= 0
 }

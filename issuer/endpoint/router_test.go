@@ -13,7 +13,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/endpoint"
 )
 
-// guarded serves a request by a handler behind Guard.
+// guarded serves a request with a handler behind Guard.
 func guarded(t *testing.T, secure bool, path string, change func(*http.Request), h http.HandlerFunc) (w *httptest.ResponseRecorder, log string) {
 	t.Helper()
 	var lines strings.Builder
@@ -40,7 +40,7 @@ func TestGuardHeaders(t *testing.T) {
 	require.Equal(t, "max-age=31536000", w.Header().Get("Strict-Transport-Security"), "RFC 6797 §6.1")
 }
 
-// TestGuardPanic: the client learns nothing of a panic, and a handler may still abort.
+// TestGuardPanic verifies that the client learns nothing of a panic, and that a handler may abort.
 func TestGuardPanic(t *testing.T) {
 	w, log := guarded(t, false, "/x", nil, func(http.ResponseWriter, *http.Request) { panic("secret") })
 	require.Equal(t, http.StatusInternalServerError, w.Code)
@@ -51,7 +51,7 @@ func TestGuardPanic(t *testing.T) {
 	})
 }
 
-// TestGuardClosesConnections: RFC 9112 §6.1.
+// TestGuardClosesConnections covers RFC 9112 §6.1.
 func TestGuardClosesConnections(t *testing.T) {
 	for name, c := range map[string]struct {
 		change func(*http.Request)
@@ -67,15 +67,15 @@ func TestGuardClosesConnections(t *testing.T) {
 	}
 }
 
-// TestGuardAmbiguousPaths: a path that a program in front could read in another way is
-// answered as one that does not exist.
+// TestGuardAmbiguousPaths verifies that a path that a proxy could interpret differently gets the
+// response of a path that doesn't exist.
 func TestGuardAmbiguousPaths(t *testing.T) {
 	for path, status := range map[string]int{
 		"/":                http.StatusOK,
 		"/v2/me":           http.StatusOK,
 		"/a%20b":           http.StatusOK,
 		"/a%C3%A4/b":       http.StatusOK,
-		"/%40%5B%60%7B%3A": http.StatusOK, // beside letters and digits in ASCII
+		"/%40%5B%60%7B%3A": http.StatusOK, // neighbours of letters and digits in ASCII
 		"/a.b/..c/d..":     http.StatusOK,
 		"//v2/me":          http.StatusNotFound,
 		"/v2//me":          http.StatusNotFound,
@@ -99,13 +99,13 @@ func TestGuardAmbiguousPaths(t *testing.T) {
 		w, _ := guarded(t, false, path, nil, ok)
 		require.Equal(t, status, w.Code, path)
 	}
-	for _, raw := range []string{"/%", "/%4", "/%zz"} { // url.Parse lets none of them through
+	for _, raw := range []string{"/%", "/%4", "/%zz"} { // url.Parse refuses each of them
 		w, _ := guarded(t, false, "/", func(r *http.Request) { r.URL.Opaque, r.URL.Path, r.URL.RawPath = "", raw, raw }, ok)
-		require.Equal(t, http.StatusOK, w.Code, "EscapedPath mends %s", raw)
+		require.Equal(t, http.StatusOK, w.Code, "EscapedPath corrects %s", raw)
 	}
 }
 
-// TestFixAllowHeader: RFC 9110 §10.2.1.
+// TestFixAllowHeader covers RFC 9110 §10.2.1.
 func TestFixAllowHeader(t *testing.T) {
 	routes := endpoint.NewRouter()
 	handle := func(http.ResponseWriter, *http.Request, httprouter.Params) {}

@@ -16,8 +16,8 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/security"
 )
 
-// token is POST /v2/auth/oauth2/token (RFC 6749 §3.2): parse, decide and
-// mint, write.
+// token handles POST /v2/auth/oauth2/token (RFC 6749 §3.2): it parses the request, has it decided,
+// and writes the response.
 func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.Params) {
 	body, err := readBody(w, r)
 	if err != nil {
@@ -51,8 +51,8 @@ func (e *Endpoints) token(w http.ResponseWriter, r *http.Request, _ httprouter.P
 	writeJSON(w, http.StatusOK, response)
 }
 
-// tokenOptions answers without a body and allows no foreign origin: a
-// confidential client's secret has no place in a browser.
+// tokenOptions responds without a body and permits no foreign origin, since a confidential client's
+// secret must not be used in a browser.
 func (e *Endpoints) tokenOptions(w http.ResponseWriter, _ *http.Request, _ httprouter.Params) {
 	w.Header().Set("Allow", "POST, OPTIONS")
 	w.WriteHeader(http.StatusNoContent)
@@ -91,7 +91,7 @@ func (e *Endpoints) refuseBody(w http.ResponseWriter, err error) {
 	writeError(w, status, refused)
 }
 
-// causeOf is the cause of what the parser refused.
+// causeOf returns the cause of an error of the parser.
 func causeOf(c oauth.Code) ledger.Cause {
 	switch c {
 	case oauth.UnsupportedGrantType:
@@ -102,8 +102,8 @@ func causeOf(c oauth.Code) ledger.Cause {
 	return ledger.RequestMalformed
 }
 
-// refuse answers a refusal of RFC 6749 §5.2, or 429 where this client has
-// failed too often from this address.
+// refuse writes a refusal (RFC 6749 §5.2), or 429 if this client has failed too often from this
+// address.
 func (e *Endpoints) refuse(w http.ResponseWriter, r *http.Request, c oauth.ClientCredentials, refused *oauth.Error) {
 	if refused.Code == oauth.InvalidClient || refused.Code == oauth.InvalidGrant && !refused.Genuine {
 		if wait := e.failures.Take(failureKey(c.ID, e.ClientIP(r)), e.Now()); wait > 0 {
@@ -130,8 +130,8 @@ func writeThrottled(w http.ResponseWriter, wait time.Duration, id string) {
 	})
 }
 
-// failureKey joins client and address. An id that no client can have shares
-// one key, so that strangers can't fill the memory with long ones.
+// failureKey joins client and address. All ids that no client can have share one key, so that long
+// ones can't fill the memory.
 func failureKey(client, address string) string {
 	if len(client) > ledger.MaxID {
 		client = ""
@@ -139,7 +139,7 @@ func failureKey(client, address string) string {
 	return limit.Network(address) + "\x00" + client
 }
 
-// seconds is d for Retry-After, at least 1.
+// seconds returns d for Retry-After, at least 1.
 func seconds(d time.Duration) string {
 	return strconv.Itoa(max(1, int(math.Ceil(d.Seconds()))))
 }

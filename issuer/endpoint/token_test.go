@@ -25,7 +25,7 @@ const (
 
 func basic(text string) string { return "Basic " + base64.StdEncoding.EncodeToString([]byte(text)) }
 
-// TestToken: RFC 6749 §5.1.
+// TestToken covers RFC 6749 §5.1.
 func TestToken(t *testing.T) {
 	s := newTestServer(t, nil)
 	s.response = oauth.TokenResponse{AccessToken: "a", RefreshToken: "r", TokenType: oauth.TokenTypeBearer, ExpiresIn: 1800}
@@ -48,8 +48,8 @@ func TestTokenOptions(t *testing.T) {
 	require.Equal(t, http.Header{"Allow": {"POST, OPTIONS"}}, w.Header())
 }
 
-// TestTokenRefused: RFC 6749 §5.2. Only a client that failed to authenticate gets 401,
-// and a challenge only if it used the Authorization header.
+// TestTokenRefused covers RFC 6749 §5.2: only a client that failed to authenticate gets 401, and a
+// challenge only if it used the Authorization header.
 func TestTokenRefused(t *testing.T) {
 	for _, c := range []struct {
 		name      string
@@ -93,7 +93,7 @@ func TestTokenRefused(t *testing.T) {
 	}
 }
 
-// TestTokenRefusedUnread: what is wrong with the request itself never reaches the server.
+// TestTokenRefusedUnread verifies that a malformed request never reaches the server.
 func TestTokenRefusedUnread(t *testing.T) {
 	for _, c := range []struct {
 		name    string
@@ -138,8 +138,8 @@ func TestTokenRefusedUnread(t *testing.T) {
 	}
 }
 
-// TestTokenBody: a body is read up to 64 KiB, whether its length was named or not, and
-// nothing follows on a connection of which the body was not read.
+// TestTokenBody verifies that a body is read up to 64 KiB, with or without Content-Length, and that a
+// connection is closed if its body was not read.
 func TestTokenBody(t *testing.T) {
 	fill := goodForm + "&x=" + strings.Repeat("a", oauth.MaxBody)
 	for name, c := range map[string]struct {
@@ -163,14 +163,14 @@ func TestTokenBody(t *testing.T) {
 			}
 		})
 	}
-	// A length that was named is believed before the body comes.
+	// A Content-Length is checked before the body is read.
 	s := newTestServer(t, nil)
 	r := must(http.NewRequestWithContext(t.Context(), http.MethodPost, oauth.PathToken, unread{t}))
 	r.ContentLength = oauth.MaxBody + 1
 	require.Equal(t, http.StatusRequestEntityTooLarge, s.send(r).Code)
 }
 
-// unread is a body that nothing may be read of.
+// unread is a body that must not be read.
 type unread struct{ t *testing.T }
 
 func (u unread) Read([]byte) (int, error) {
@@ -185,8 +185,8 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-// TestFailuresAreLimited: by client and address, failures beyond a burst are answered
-// 429, while a good request still gets its answer.
+// TestFailuresAreLimited verifies that failures beyond a burst, by client and address, get 429, while
+// a valid request still gets its response.
 func TestFailuresAreLimited(t *testing.T) {
 	const burst = 500
 	for name, c := range map[string]struct {
@@ -228,7 +228,7 @@ func TestFailuresAreLimited(t *testing.T) {
 	}
 }
 
-// TestLongClientID: ids that no client can have share one count.
+// TestLongClientID verifies that ids that no client can have share one count.
 func TestLongClientID(t *testing.T) {
 	s := newTestServer(t, nil)
 	s.err = &oauth.Error{Code: oauth.InvalidClient}
@@ -239,8 +239,8 @@ func TestLongClientID(t *testing.T) {
 	require.Equal(t, http.StatusUnauthorized, s.refresh(strings.Repeat("b", ledger.MaxID), secretMMS).Code)
 }
 
-// TestGuessesAreLimited: so many wrong secrets of one client are compared, from all
-// addresses together, unless they have the form of a generated secret.
+// TestGuessesAreLimited verifies that the number of wrong secrets of one client is limited over all
+// addresses, unless they have the form of a generated secret.
 func TestGuessesAreLimited(t *testing.T) {
 	const burst = 100
 	wrong := &oauth.Error{Code: oauth.InvalidClient, Cause: uint16(ledger.SecretWrong)}
@@ -254,16 +254,16 @@ func TestGuessesAreLimited(t *testing.T) {
 	w := s.refresh("app", "guess")
 	requireError(t, w, http.StatusTooManyRequests, oauth.TemporarilyUnavailable)
 	require.Equal(t, "1", w.Header().Get("Retry-After"))
-	require.Len(t, s.requests, asked, "it is not compared")
+	require.Len(t, s.requests, asked, "the secret was verified beyond the limit")
 	require.Equal(t, []string{fmt.Sprint("client_authentication ", ledger.Throttled)}, s.failures)
 	require.Equal(t, []string{fmt.Sprint("app ", ledger.Throttled)}, s.causes)
 
-	require.Equal(t, http.StatusUnauthorized, s.refresh("app", secretMMS).Code, "a generated secret is compared")
-	require.Equal(t, http.StatusUnauthorized, s.refresh("app", "").Code, "no secret is no guess")
-	require.Equal(t, http.StatusUnauthorized, s.refresh("other", "guess").Code, "of another client")
+	require.Equal(t, http.StatusUnauthorized, s.refresh("app", secretMMS).Code, "the form of a generated secret is not limited")
+	require.Equal(t, http.StatusUnauthorized, s.refresh("app", "").Code, "a missing secret is no guess")
+	require.Equal(t, http.StatusUnauthorized, s.refresh("other", "guess").Code, "another client has its own count")
 }
 
-// TestGuessesThatAreNone: which answers take a secret out of the count.
+// TestGuessesThatAreNone verifies which responses remove a secret from the count.
 func TestGuessesThatAreNone(t *testing.T) {
 	for name, c := range map[string]struct {
 		err    error
@@ -294,8 +294,8 @@ func TestGuessesThatAreNone(t *testing.T) {
 	}
 }
 
-// TestGuessesWhereTheClientWas: an address at which the client has authenticated has a
-// count of its own, so that guessers elsewhere can't lock the client out.
+// TestGuessesWhereTheClientWas verifies that an address from which the client has authenticated has its
+// own count, so that attackers elsewhere can't lock the client out.
 func TestGuessesWhereTheClientWas(t *testing.T) {
 	for name, c := range map[string]struct {
 		err  error
@@ -323,15 +323,15 @@ func TestGuessesWhereTheClientWas(t *testing.T) {
 	}
 }
 
-// from is a request with a secret from another address.
+// from returns a request with a secret from another address.
 func (s *testServer) from(address string) *http.Request {
 	r := must(http.NewRequestWithContext(s.t.Context(), http.MethodPost, oauth.PathToken, strings.NewReader(goodForm+"&client_secret=secret")))
 	r.RemoteAddr = address
 	return r
 }
 
-// TestRecordedFailure: only the id of a client that exists is recorded, since another
-// may be a secret in the wrong place.
+// TestRecordedFailure verifies that only the id of an existing client is recorded, since another may be
+// a secret in the wrong place.
 func TestRecordedFailure(t *testing.T) {
 	s := newTestServer(t, func(s *testServer) {
 		s.config.RequestID = func(*http.Request) string { return "request-1" }

@@ -8,7 +8,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// errorBody is RFC 6749 §5.2 with our error_id.
+// errorBody is an error response (RFC 6749 §5.2) with an error_id.
 type errorBody struct {
 	Error       oauth.Code `json:"error"`
 	Description string     `json:"error_description"`
@@ -19,8 +19,7 @@ func writeError(w http.ResponseWriter, status int, e *oauth.Error) {
 	writeJSON(w, status, errorBody{e.Code, e.Description, e.ID})
 }
 
-// Header values that never change are shared, so that an answer allocates
-// none of them.
+// Header values that never change are shared, so that responses don't allocate them.
 var (
 	typeJSON  = []string{"application/json"}
 	noStore   = []string{"no-store"}
@@ -33,8 +32,7 @@ var (
 	closing   = []string{"close"}
 )
 
-// writeJSON is the only writer of an answer with a body that may not be kept
-// (RFC 6749 §5.1).
+// writeJSON writes a response with a body that must not be stored (RFC 6749 §5.1).
 func writeJSON(w http.ResponseWriter, status int, body any) {
 	text, err := json.Marshal(body)
 	if err != nil {
@@ -46,5 +44,5 @@ func writeJSON(w http.ResponseWriter, status int, body any) {
 	h["Pragma"] = noCache
 	h["Content-Length"] = []string{strconv.Itoa(len(text))}
 	w.WriteHeader(status)
-	w.Write(text) //nolint:errcheck // the client is gone; there is nobody to tell
+	w.Write(text) //nolint:errcheck // the client has disconnected
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// discardDisk is a disk that takes everything.
+// discardDisk is a disk that discards all writes.
 type discardDisk struct{ journal.Disk }
 
 func (discardDisk) Create(string) (journal.File, error) { return discardFile{}, nil }
@@ -22,7 +22,7 @@ func (discardFile) WriteAt(b []byte, _ int64) (int, error) { return len(b), nil 
 func (discardFile) Sync() error                            { return nil }
 func (discardFile) Close() error                           { return nil }
 
-// BenchmarkAppend is what the state machine waits for.
+// BenchmarkAppend measures what the state machine waits for.
 func BenchmarkAppend(b *testing.B) {
 	j := open(b, journal.OnDisk(journal.Config{Dir: b.TempDir(), Delay: time.Millisecond}, discardDisk{journal.RealDisk}))
 	record := make([]byte, 120)
@@ -35,7 +35,7 @@ func BenchmarkAppend(b *testing.B) {
 	require.NoError(b, j.Err())
 }
 
-// BenchmarkCovered is what it waits for where a command leaves no record.
+// BenchmarkCovered measures what the state machine waits for if a command has no record.
 func BenchmarkCovered(b *testing.B) {
 	j := open(b, configIn(b.TempDir()))
 	b.ReportAllocs()
@@ -46,7 +46,7 @@ func BenchmarkCovered(b *testing.B) {
 	}
 }
 
-// TestAppendAllocatesNothing but what the buffer needs to grow.
+// TestAppendAllocatesNothing verifies that Append allocates only to grow its buffer.
 func TestAppendAllocatesNothing(t *testing.T) {
 	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), Delay: time.Hour}, discardDisk{journal.RealDisk}))
 	record := make([]byte, 100)
@@ -55,7 +55,7 @@ func TestAppendAllocatesNothing(t *testing.T) {
 		seq++
 		j.Append(seq, int64(seq), record, record)
 	}
-	for range 4000 { // the buffers have their size after two flushes
+	for range 4000 { // the buffers reach their size after two flushes
 		one()
 	}
 	require.NoError(t, j.Flush())

@@ -10,10 +10,10 @@ import (
 	"path/filepath"
 )
 
-// Most commands leave no record. How far they were seen after the last frame is
-// kept in a file of its own, written in place, so that a quiet journal does not
-// grow. It has two slots, written in turn and far enough apart to be in
-// different sectors: a torn write loses the newer of two truths.
+// Most commands have no record. How far they were seen after the last frame is stored in a
+// separate file that is written in place, so that a journal without records doesn't grow. The
+// file has two slots, written alternately and far enough apart to be in different sectors: a
+// torn write damages only the newer one.
 const (
 	coveredName  = "covered"
 	coveredMagic = "mmjc\x00\x00\x00\x01"
@@ -45,17 +45,17 @@ func decodeSlot(b []byte) (run, bool) {
 	return r, r.from.seq <= r.to.seq
 }
 
-// slots is the open file. It belongs to the writer.
+// slots is the open file. Only the writer uses it.
 type slots struct {
 	file file
-	next int64 // slot to be written
-	last run   // what was written last
+	next int64 // slot to write next
+	last run   // what was last written
 }
 
-// openSlots opens the file in dir, and returns how far commands were seen after
-// the point that the frames end at. A slot that continues other frames is not
-// used: they have been followed by more, or are gone. In that case it is wiped, so
-// that it is not believed once the journal has come as far again.
+// openSlots opens the file in dir, and returns how far commands were seen after the end of the
+// frames. It ignores a slot that doesn't continue these frames: more frames have followed since,
+// or some were lost. It erases such a slot, so that it isn't used when the journal reaches the
+// same point again.
 func openSlots(d disk, dir string, end cursor) (*slots, point, error) {
 	path := filepath.Join(dir, coveredName)
 	b, err := os.ReadFile(path)
@@ -96,7 +96,7 @@ func openSlots(d disk, dir string, end cursor) (*slots, point, error) {
 	return s, covered, nil
 }
 
-// write returns when r is on disk, or need not be.
+// write returns once r is on disk, or if it need not be written.
 func (s *slots) write(r run) error {
 	if r == s.last || r.from.seq == r.to.seq {
 		return nil

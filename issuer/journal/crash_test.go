@@ -12,10 +12,10 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// recordCounts is the commands of a small cluster: how many records each has.
+// recordCounts is the history of a small cluster: the number of records of each command.
 var recordCounts = []int{1, 0, 2, 0, 0, 1, 3, 1, 0, 0, 1, 0}
 
-// replay gives the commands after a Seq, as a node does after a restart.
+// replay feeds the commands after a Seq, as a node does after a restart.
 func replay(j *journal.Journal, after uint64) {
 	for i, n := range recordCounts[after:] {
 		if seq := after + uint64(i) + 1; n > 0 {
@@ -26,8 +26,7 @@ func replay(j *journal.Journal, after uint64) {
 	}
 }
 
-// noSyncDisk is a disk on which thousands of small journals can be opened in a
-// test: nothing cuts the power.
+// noSyncDisk doesn't sync, so that a test can open thousands of small journals.
 type noSyncDisk struct{ journal.Disk }
 
 func (d noSyncDisk) Create(path string) (journal.File, error) {
@@ -52,7 +51,7 @@ func noSyncConfig(dir string) journal.Config {
 
 var wholeSpans = []journal.Span{span(1, 12)}
 
-// writtenDir is a folder with that timeline in it, flushed after each command.
+// writtenDir returns a folder with the journal of that history, flushed after each command.
 func writtenDir(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -70,7 +69,7 @@ func writtenDir(t testing.TB) string {
 	return dir
 }
 
-// copyOf copies a folder, with the files in changed instead of its own.
+// copyOf copies a folder, with the given files replaced.
 func copyOf(t testing.TB, dir string, changed map[string][]byte) string {
 	t.Helper()
 	to := t.TempDir()
@@ -87,8 +86,8 @@ func copyOf(t testing.TB, dir string, changed map[string][]byte) string {
 	return to
 }
 
-// requireConsistent holds what must hold of any journal of that timeline: what it covers it
-// has, whole and as it was given, and nothing else.
+// requireConsistent verifies that a journal of that history has all records, unchanged, of every
+// command that it covers, and no others.
 func requireConsistent(t testing.TB, j *journal.Journal) {
 	t.Helper()
 	have := map[uint64]int{}
@@ -105,7 +104,7 @@ func requireConsistent(t testing.TB, j *journal.Journal) {
 		have[r.Seq]++
 	}
 	for seq, n := range have {
-		require.Equal(t, recordCounts[seq-1], n, "command %d is there in part", seq)
+		require.Equal(t, recordCounts[seq-1], n, "command %d has some of its records only", seq)
 	}
 	end := uint64(0)
 	for _, s := range j.Spans() {
@@ -113,15 +112,15 @@ func requireConsistent(t testing.TB, j *journal.Journal) {
 		require.GreaterOrEqual(t, s.To, s.From)
 		end = s.To
 		for seq := s.From; seq <= s.To; seq++ {
-			require.Equal(t, recordCounts[seq-1], have[seq], "command %d is covered and not there", seq)
+			require.Equal(t, recordCounts[seq-1], have[seq], "command %d is covered but its records are missing", seq)
 		}
 	}
 	require.LessOrEqual(t, end, uint64(len(recordCounts)))
 	require.LessOrEqual(t, end, j.Last())
 }
 
-// TestCrashAtEveryByte: whatever part of the last file reached the disk, the
-// journal is whole again when the log has been replayed.
+// TestCrashAtEveryByte verifies that the journal is complete after the log was replayed, whatever
+// part of the last file reached the disk.
 func TestCrashAtEveryByte(t *testing.T) {
 	dir := writtenDir(t)
 	name := filepath.Base(segments(t, dir)[0])
@@ -142,7 +141,7 @@ func TestCrashAtEveryByte(t *testing.T) {
 			require.Less(t, cut, int64(len(good)+1))
 			require.Zero(t, j.Recovered().Damaged, "%s at %d", what, i)
 			requireConsistent(t, j)
-			j.Skipped(0, 0, at(0)) // restored, and replayed from nothing
+			j.Skipped(0, 0, at(0)) // the log is replayed from its beginning
 			replay(j, 0)
 			requireConsistent(t, j)
 			require.Equal(t, wholeSpans, j.Spans(), "%s at %d", what, i)
@@ -157,8 +156,8 @@ func TestCrashAtEveryByte(t *testing.T) {
 	require.NotZero(t, cutBytes)
 }
 
-// TestEveryFlippedByte: damage is a gap or a shorter journal, never a wrong
-// record or a false promise, and never the end of it.
+// TestEveryFlippedByte verifies that damage causes a gap or a shorter journal, but never a wrong
+// record, wrong coverage, or a journal that can't be opened.
 func TestEveryFlippedByte(t *testing.T) {
 	dir := writtenDir(t)
 	gaps := 0
@@ -189,8 +188,8 @@ func TestEveryFlippedByte(t *testing.T) {
 	require.NotZero(t, gaps, "no flip hit a frame in the middle")
 }
 
-// TestDamageInTheMiddle: what a damaged body took is missing, what follows is
-// not, and both are told.
+// TestDamageInTheMiddle verifies that only the records of a damaged frame are missing, and that the
+// damage is reported.
 func TestDamageInTheMiddle(t *testing.T) {
 	dir := writtenDir(t)
 	name := filepath.Base(segments(t, dir)[0])
@@ -222,7 +221,7 @@ func TestDamageInTheMiddle(t *testing.T) {
 	assert.Equal(t, j.Spans(), h.Spans())
 }
 
-// TestForeignFilesAreLeftAlone: those of a later version, and what is not ours.
+// TestForeignFilesAreLeftAlone covers files of a later version and files that are no segments.
 func TestForeignFilesAreLeftAlone(t *testing.T) {
 	dir := writtenDir(t)
 	later := filepath.Join(dir, "0000000000000002.journal")

@@ -5,18 +5,17 @@ import (
 	"iter"
 )
 
-// ErrDamaged says that bytes are not what was written.
+// ErrDamaged reports bytes that differ from what was written.
 var ErrDamaged = errors.New("journal is damaged")
 
-// cursor is how far frames have been read. What comes next either begins there,
-// or later, after a gap.
+// A cursor is how far frames have been read. The next frame begins there, or later, after a gap.
 type cursor struct {
 	point
 	known bool // false before the first frame
 }
 
-// accept moves over a frame. It is old when it says nothing new: a write that
-// failed may have reached the disk all the same, before it was done again.
+// accept advances over a frame. old is true for a frame that repeats an earlier one: a write that
+// failed may have reached the disk, and was then repeated.
 func (c *cursor) accept(f frame) (old bool, err error) {
 	switch {
 	case !c.known || f.since.seq >= c.seq && f.to.seq > c.seq:
@@ -24,19 +23,18 @@ func (c *cursor) accept(f frame) (old bool, err error) {
 		return false, nil
 	case f.to.seq <= c.seq:
 		return true, nil
-	default: // begins before and ends after: nobody wrote that
+	default: // it begins before and ends after c, which no writer produces
 		return false, errBadFrame
 	}
 }
 
-// placed is a frame and where it ends.
+// placed is a frame and the offset of its end.
 type placed struct {
 	frame
 	end int
 }
 
-// walk yields the frames in b that say something new, and ErrDamaged for each
-// stretch that cannot be read.
+// walk yields the frames in b that are not old, and ErrDamaged for each unreadable part.
 func (c *cursor) walk(b []byte) iter.Seq2[placed, error] {
 	return func(yield func(placed, error) bool) {
 		damaged := false

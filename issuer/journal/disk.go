@@ -7,14 +7,13 @@ import (
 	"github.com/mintmark-auth/mintmark/cluster/durable"
 )
 
-// What is in the folder is for nobody else to read, whatever the folder above
-// allows.
+// Files and folders are readable by their owner only, whatever the parent folder permits.
 const (
 	modeDir  = 0o700
 	modeFile = 0o600
 )
 
-// file is what the journal writes to.
+// file is what the journal needs of a file.
 type file interface {
 	io.WriterAt
 	Sync() error
@@ -22,10 +21,10 @@ type file interface {
 	Close() error
 }
 
-// disk is what can fail; tests make it.
+// disk is what the journal needs of a file system. Tests replace it.
 type disk interface {
-	Create(path string) (file, error) // a file that was not there
-	Open(path string) (file, error)   // one that may have been
+	Create(path string) (file, error) // the file must not exist
+	Open(path string) (file, error)   // creates the file if it doesn't exist
 	Remove(path string) error
 	SyncDir(path string) error
 }
@@ -35,7 +34,7 @@ type realDisk struct{}
 func (realDisk) Create(path string) (file, error) {
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, modeFile)
 	if err != nil {
-		return nil, err // not a nil *os.File in an interface
+		return nil, err // a nil *os.File would make a non-nil interface
 	}
 	return f, nil
 }

@@ -1,19 +1,15 @@
-// Package journal keeps, beside a node's data, records of what its state
-// machine did, so that a cluster restored from a backup can be told what
-// happened after it was taken.
+// Package journal stores, beside a node's data, records of what its state machine did, so that they
+// can be replayed onto a cluster that is restored from an older backup.
 //
-// It owns a folder of files and the label on it, what is on disk when, what was
-// seen and what was not ([Journal.Spans]), how long records are kept, and the
-// portable form in which the journals of several nodes are brought together
-// ([Read], [Merge]).
-// What a record says is the caller's matter: here it is bytes. Sealing the
-// portable form and giving it a file is package backup's.
+// It owns the folder of files with its label, the durability of records, what was seen and what was
+// not ([Journal.Spans]), the retention of records, and the portable form in which the journals of
+// several nodes are merged ([Read], [Merge]). The content of a record belongs to the caller; here it
+// is bytes. Package backup seals the portable form and stores it in a file.
 //
-// The journal never stands in the way of the state machine: Append does no
-// I/O, waits for none, and cannot fail. What could not be written, was damaged
-// or was never seen becomes a gap between two spans. A span is a promise that
-// for each command in it all records are there.
+// The journal never delays the state machine: Append does no I/O, waits for none, and can't fail.
+// Records that could not be written, were damaged or were never seen become a gap between two spans.
+// A span guarantees that all records of its commands are present.
 //
-// A journal belongs to one history of commands. A cluster that is restored from
-// a backup begins another, in an empty folder.
+// A journal belongs to one timeline of commands. A cluster that is restored from a backup begins
+// another one, in an empty folder.
 package journal

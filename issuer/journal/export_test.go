@@ -2,7 +2,7 @@ package journal
 
 import "errors"
 
-// The seams that tests of this package take hold of.
+// Access to internals for the tests of this package.
 
 type (
 	Disk = disk
@@ -15,7 +15,7 @@ func OnDisk(c Config, d Disk) Config {
 	return c
 }
 
-// RealDisk is what a journal writes to unless it is told otherwise.
+// RealDisk is the default disk.
 var RealDisk Disk = realDisk{}
 
 const (
@@ -24,11 +24,11 @@ const (
 	CoveredName = coveredName
 )
 
-// Dir is where it is.
+// Dir returns the journal's folder.
 func (j *Journal) Dir() string { return j.config.Dir }
 
 // OpenWithoutWriter opens a journal without the goroutine that writes.
 func OpenWithoutWriter(c Config) (*Journal, error) { return open(c) }
 
-// FlushAndClose does what a Flush and a Close would have it do.
+// FlushAndClose does the same as Flush and Close, without the writer.
 func (j *Journal) FlushAndClose() error { return errors.Join(j.write(true), j.closeFiles()) }

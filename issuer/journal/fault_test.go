@@ -19,13 +19,13 @@ import (
 
 var errDisk = errors.New("disk on fire")
 
-// faulty is a disk on which operations fail, by name, or wait.
+// A faulty is a disk on which operations fail, by name, or block.
 type faulty struct {
 	journal.Disk
 	mu    sync.Mutex
 	fails map[string]bool // "create", "write", "sync", "dir", "truncate", "remove"
-	half  bool            // a failing write writes half
-	hang  chan struct{}   // what a sync waits for
+	half  bool            // a failing write writes half of its data
+	hang  chan struct{}   // blocks Sync until it is closed
 	syncs int
 }
 
@@ -107,7 +107,7 @@ func (f *faultyFile) Truncate(size int64) error {
 	return f.File.Truncate(size)
 }
 
-// errorLog collects what OnError is given.
+// errorLog collects the errors passed to OnError.
 type errorLog struct {
 	mu   sync.Mutex
 	list []error
@@ -125,8 +125,8 @@ func (l *errorLog) errors() []error {
 	return append([]error(nil), l.list...)
 }
 
-// TestDiskFailsAndRecovers: what could not be written is written when it can
-// be, once, whatever part of it had reached the disk.
+// TestDiskFailsAndRecovers verifies that data that could not be written is written exactly once when
+// the disk works again, whatever part of it had reached the disk.
 func TestDiskFailsAndRecovers(t *testing.T) {
 	for name, tc := range map[string]struct {
 		half       bool
@@ -164,10 +164,10 @@ func TestDiskFailsAndRecovers(t *testing.T) {
 					require.ErrorIs(t, j.Flush(), errDisk)
 					require.ErrorIs(t, j.Flush(), errDisk)
 					require.ErrorIs(t, j.Err(), errDisk)
-					require.Len(t, l.errors(), 1, "told once")
+					require.Len(t, l.errors(), 1, "a persistent error is reported once")
 				}
 				requireConsistent(t, j)
-				require.Equal(t, wholeSpans, j.Spans(), "it waits in memory")
+				require.Equal(t, wholeSpans, j.Spans(), "unwritten frames stay in memory")
 
 				d.set(false)
 				require.NoError(t, j.Flush())
@@ -182,8 +182,8 @@ func TestDiskFailsAndRecovers(t *testing.T) {
 	}
 }
 
-// TestCrashWhileTheDiskFails: what a failing disk left behind is found by the
-// next start, with what the log gives again.
+// TestCrashWhileTheDiskFails verifies that a restart handles what a failing disk left behind, together
+// with the replayed log.
 func TestCrashWhileTheDiskFails(t *testing.T) {
 	for _, half := range []bool{true, false} {
 		d := newFaulty()
@@ -215,7 +215,7 @@ func TestCrashWhileTheDiskFails(t *testing.T) {
 	}
 }
 
-// TestRetried: nobody needs to ask.
+// TestRetried verifies that writing is retried without a Flush.
 func TestRetried(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d, l := newFaulty(), &errorLog{}
@@ -230,8 +230,8 @@ func TestRetried(t *testing.T) {
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
 		require.NoError(t, j.Err())
-		require.Len(t, segments(t, j.Dir()), 1, "failed attempts leave no files")
-		// The same for what is only covered.
+		require.Len(t, segments(t, j.Dir()), 1, "failed attempts left files")
+		// The same for coverage without records.
 		j.Covered(5, at(5))
 		d.set(false, "write")
 		require.ErrorIs(t, j.Flush(), errDisk)
@@ -250,7 +250,7 @@ func TestRetried(t *testing.T) {
 	})
 }
 
-// TestNothingWaitsForTheDisk: not even while a sync hangs.
+// TestNothingWaitsForTheDisk verifies that Append doesn't block while Sync hangs.
 func TestNothingWaitsForTheDisk(t *testing.T) {
 	d := newFaulty()
 	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), Delay: time.Nanosecond}, d))
@@ -274,7 +274,7 @@ func TestNothingWaitsForTheDisk(t *testing.T) {
 	assert.Equal(t, uint64(12), j.Last())
 	select {
 	case <-flushed:
-		assert.Fail(t, "flushed before the sync was done")
+		assert.Fail(t, "Flush returned before Sync")
 	default:
 	}
 	d.mu.Lock()
@@ -286,8 +286,8 @@ func TestNothingWaitsForTheDisk(t *testing.T) {
 	requireConsistent(t, open(t, configIn(j.Dir())))
 }
 
-// TestMemoryIsBounded: what waits too long for a disk is given up, which is
-// told, and is a gap.
+// TestMemoryIsBounded verifies that frames beyond the memory limit are dropped, reported, and become a
+// gap.
 func TestMemoryIsBounded(t *testing.T) {
 	d, l := newFaulty(), &errorLog{}
 	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), OnError: l.on, Delay: time.Hour}, d))
@@ -322,7 +322,7 @@ func TestMemoryIsBounded(t *testing.T) {
 	assert.Equal(t, spans, open(t, configIn(j.Dir())).Spans())
 }
 
-// TestOversizedCommand: it is lost, told, and no more than a gap.
+// TestOversizedCommand verifies that an oversized command is dropped, reported, and becomes a gap.
 func TestOversizedCommand(t *testing.T) {
 	l := &errorLog{}
 	j := open(t, journal.Config{Dir: t.TempDir(), OnError: l.on})
@@ -336,7 +336,7 @@ func TestOversizedCommand(t *testing.T) {
 	assert.Equal(t, []uint64{1, 3}, numbers(records(t, j, 0)))
 }
 
-// TestReadErrors: a segment that somebody removed or cut is told of.
+// TestReadErrors verifies that a missing or truncated segment is reported.
 func TestReadErrors(t *testing.T) {
 	j := open(t, configIn(writtenDir(t)))
 	path := segments(t, j.Dir())[0]

@@ -6,22 +6,20 @@ import (
 	"hash/crc32"
 )
 
-// A frame holds all records of one command, so that they are there together or
-// not at all. It is
+// A frame contains all records of one command, so that they are present together or not at all.
+// Its format is
 //
 //	length of the body       4 bytes, big endian
 //	CRC-32C of the body      4 bytes
 //	CRC-32C of the 8 before  4 bytes
 //	body
 //
-// and its body is varints: the point that the frame before it ended at, the
-// point that it ends at itself (both as differences), the number of records, and
-// for each its length and bytes. Because it says where it begins, what is
-// missing before it shows in the frame itself. The length has a checksum of its
-// own: where a body is damaged, the frames after it can still be found.
+// The body is varints: the point at which the previous frame ended, the point at which this frame
+// ends (both as differences), the number of records, and for each its length and bytes. Since each
+// frame states where it begins, the frame itself reveals that something before it is missing. The
+// length has its own checksum, so that the frames after a damaged body can be found.
 //
-// A frame without records extends a span, or, where it ends where it begins,
-// starts one.
+// A frame without records extends a span or, if it ends where it begins, starts one.
 const (
 	frameHead = 12
 	maxFrame  = 16 << 20
@@ -30,17 +28,17 @@ const (
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 var (
-	errNoFrame  = errors.New("no frame begins here")   // and none can be looked for behind it
-	errBadFrame = errors.New("the frame is not valid") // the next begins behind it
+	errNoFrame  = errors.New("no frame begins here")   // the next frame can't be found either
+	errBadFrame = errors.New("the frame is not valid") // the next frame begins after it
 )
 
-// frame is a decoded frame. Its data is part of the buffer it was read from.
+// A frame is a decoded frame. Its data refers to the buffer it was read from.
 type frame struct {
 	since, to point
 	data      [][]byte
 }
 
-// appendFrame allocates nothing but what buf may need to grow.
+// appendFrame allocates only to grow buf.
 func appendFrame(buf []byte, since, to point, data [][]byte) []byte {
 	var head [frameHead]byte
 	start := len(buf)
@@ -58,7 +56,7 @@ func appendFrame(buf []byte, since, to point, data [][]byte) []byte {
 	return buf
 }
 
-// putHead fills in the head of the one frame in b.
+// putHead fills in the head of the only frame in b.
 func putHead(b []byte) {
 	body := b[frameHead:]
 	binary.BigEndian.PutUint32(b, uint32(len(body)))
@@ -66,7 +64,7 @@ func putHead(b []byte) {
 	binary.BigEndian.PutUint32(b[8:], crc32.Checksum(b[:8], castagnoli))
 }
 
-// frameSize is more than appendFrame needs.
+// frameSize returns an upper bound of what appendFrame appends.
 func frameSize(data [][]byte) int {
 	n := frameHead + 5*binary.MaxVarintLen64
 	for _, d := range data {
@@ -75,7 +73,7 @@ func frameSize(data [][]byte) int {
 	return n
 }
 
-// bodySize reads the head of a frame. False: it is not one.
+// bodySize returns the size of the body from the head of a frame, or false for an invalid head.
 func bodySize(head []byte) (int, bool) {
 	if crc32.Checksum(head[:8], castagnoli) != binary.BigEndian.Uint32(head[8:]) {
 		return 0, false
@@ -84,8 +82,8 @@ func bodySize(head []byte) (int, bool) {
 	return int(n), n <= maxFrame
 }
 
-// readFrame reads the frame at the front of b and returns its size, which is 0
-// where the error is errNoFrame.
+// readFrame reads the frame at the beginning of b and returns its size, which is 0 if the error is
+// errNoFrame.
 func readFrame(b []byte) (frame, int, error) {
 	if len(b) < frameHead {
 		return frame{}, 0, errNoFrame
@@ -99,7 +97,7 @@ func readFrame(b []byte) (frame, int, error) {
 	return f, size, err
 }
 
-// decodeFrame reads a body.
+// decodeFrame decodes a body.
 func decodeFrame(head, body []byte) (frame, error) {
 	if crc32.Checksum(body, castagnoli) != binary.BigEndian.Uint32(head[4:]) {
 		return frame{}, errBadFrame
@@ -126,7 +124,7 @@ func decodeFrame(head, body []byte) (frame, error) {
 	return f, nil
 }
 
-// decoder takes the parts of a body from its front.
+// A decoder consumes the parts of a body from its beginning.
 type decoder struct {
 	rest []byte
 	bad  bool

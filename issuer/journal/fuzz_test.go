@@ -13,15 +13,15 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// FuzzOpen opens whatever is found. It never fails, its spans are in order, and
-// what is given to it afterwards is there after a restart.
+// FuzzOpen opens a folder with arbitrary contents. Open must not fail, spans must be in order, and
+// records added afterwards must be present after a restart.
 func FuzzOpen(f *testing.F) {
 	dir := writtenDir(f)
 	segment, err := os.ReadFile(segments(f, dir)[0])
 	require.NoError(f, err)
 	slots, err := os.ReadFile(filepath.Join(dir, journal.CoveredName))
 	require.NoError(f, err)
-	// Without what is between them, which only makes fuzzing slow.
+	// The bytes between the slots are omitted, since they only slow down fuzzing.
 	covered := slices.Concat(slots[:journal.SlotSize], slots[4096:])
 	f.Add(segment, []byte{}, covered)
 	f.Add(segment, segment, []byte{})
@@ -59,7 +59,7 @@ func FuzzOpen(f *testing.F) {
 
 		j, err = journal.OpenWithoutWriter(noSyncConfig(dir))
 		require.NoError(t, err)
-		require.Zero(t, j.Recovered().TruncatedBytes, "the end was put right")
+		require.Zero(t, j.Recovered().TruncatedBytes, "the first Open must have repaired the end")
 		ordered(t, j.Spans())
 		require.Equal(t, next, j.Last())
 		var now []journal.Record
@@ -85,8 +85,7 @@ func ordered(t *testing.T, list []journal.Span) {
 	}
 }
 
-// FuzzRead holds that what is read is in order, and is the same after another
-// export.
+// FuzzRead verifies that what is read is in order, and that exporting it again changes nothing.
 func FuzzRead(f *testing.F) {
 	dir := writtenDir(f)
 	j := open(f, configIn(dir))

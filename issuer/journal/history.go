@@ -11,24 +11,24 @@ import (
 	"slices"
 )
 
-// The portable form is a line that names it, frames as they are in the
-// journal's own files, the head of an empty frame, and the SHA-256 of all that.
+// The portable form is a line with its name and version, frames as in the journal's files, the head
+// of an empty frame, and the SHA-256 of all this.
 const (
 	portableMagic  = "mintmark journal "
 	portableHeader = portableMagic + "1\n"
 )
 
-// ErrFormat says that bytes are not the portable form of a journal, or of a
-// version that this program does not know.
+// ErrFormat reports bytes that are not the portable form of a journal, or are in an unknown version
+// of it.
 var ErrFormat = errors.New("not a journal that this program knows")
 
-// History is what one or several journals had. It does not change.
+// A History is the contents of one or several journals. It is immutable.
 type History struct {
 	runs    []run // in order, not empty, not touching
 	records []Record
 }
 
-// Spans returns what it covers, in order.
+// Spans returns what the history covers, in order.
 func (h *History) Spans() []Span { return spans(h.runs) }
 
 // Records yields the records of commands after a Seq, in order.
@@ -42,8 +42,8 @@ func (h *History) Records(after uint64) iter.Seq[Record] {
 	return slices.Values(h.records[i:])
 }
 
-// Until is what h has of commands up to a Seq. Where it has later ones, the state
-// time at which it ends is that of its last record.
+// Until returns the part of h up to a Seq. If h has later commands, the last span ends at the state
+// time of its last record.
 func (h *History) Until(seq uint64) *History {
 	out := &History{}
 	for _, r := range h.records {
@@ -66,21 +66,21 @@ func (h *History) Until(seq uint64) *History {
 	return out
 }
 
-// After returns the part of h that is about commands with a Seq above seq.
+// After returns the part of h after a Seq.
 func (h *History) After(seq uint64) *History {
 	out := &History{records: slices.Collect(h.Records(seq))}
 	for _, r := range h.runs {
 		if r.to.seq <= seq {
 			continue
 		}
-		r.from.seq = max(r.from.seq, seq) // the coverage of r begins after seq
+		r.from.seq = max(r.from.seq, seq) // r covers commands after seq only
 		out.runs = append(out.runs, r)
 	}
 	return out
 }
 
-// Export writes the journal's portable form, what is not on disk yet included.
-// What cannot be read for damage is left out, and is a gap in it.
+// Export writes the portable form of the journal, including records that are not on disk yet. Damaged
+// records are omitted and become a gap.
 func (j *Journal) Export(w io.Writer) error {
 	t := j.snapshot(0)
 	e := newExporter(w)
@@ -106,7 +106,7 @@ func (j *Journal) Export(w io.Writer) error {
 	return nil
 }
 
-// Export writes the portable form.
+// Export writes the portable form of the history.
 func (h *History) Export(w io.Writer) error {
 	e, rest := newExporter(w), h.records
 	for _, r := range h.runs {
@@ -146,7 +146,7 @@ func newExporter(w io.Writer) *exporter {
 	return e
 }
 
-// frame writes what is in buf, and puts a frame there.
+// frame flushes the buffer and then stores a frame in it.
 func (e *exporter) frame(since, to point, data [][]byte) error {
 	err := e.write()
 	e.buf = appendFrame(e.buf, since, to, data)
@@ -175,8 +175,8 @@ func (e *exporter) end() error {
 	return e.w.Flush()
 }
 
-// Read reads a portable form to its end. Unlike a journal of its own, a damaged
-// one is refused: there is another copy, or another node's.
+// Read reads a portable form to its end. A damaged one is refused, unlike a node's own journal, since
+// there is usually another copy or another node's journal.
 func Read(r io.Reader) (*History, error) {
 	in := &importer{r: bufio.NewReaderSize(r, 64<<10), hash: sha256.New()}
 	h, err := in.read()
@@ -205,7 +205,7 @@ func (in *importer) read() (*History, error) {
 		if f == nil {
 			break
 		}
-		// No writer of this form repeats itself.
+		// The exporter writes no old frames.
 		if old, err := c.accept(*f); old || err != nil {
 			return nil, ErrDamaged
 		}
@@ -229,7 +229,7 @@ func (h *History) add(f frame) {
 	h.runs = extend(h.runs, run{f.since, f.to})
 }
 
-// frame reads a frame, or nil at the end.
+// frame returns the next frame, or nil at the end.
 func (in *importer) frame() (*frame, error) {
 	head, err := in.bytes(frameHead)
 	if err != nil {

@@ -40,11 +40,11 @@ func TestExportAndRead(t *testing.T) {
 	j.Skipped(13, 19, at(19))
 	appendRecords(j, 22, 2)
 	j.Covered(25, at(25))
-	j.Skipped(26, 30, at(30)) // and nothing followed
+	j.Skipped(26, 30, at(30)) // nothing follows
 	waiting := export(t, j)
 	require.NoError(t, j.Flush())
 	written := export(t, j)
-	assert.Equal(t, written, waiting, "what is on disk is not what matters")
+	assert.Equal(t, written, waiting, "the export depends on what is on disk")
 
 	h := read(t, written)
 	assert.Equal(t, []journal.Span{span(1, 12), span(20, 25)}, h.Spans())
@@ -93,7 +93,7 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// part is what a node has that saw some commands of a timeline and not others.
+// part returns the history of a node that saw some of the commands only.
 func part(t require.TestingT, j *journal.Journal, seen []bool, commands []int) *journal.History {
 	for i, n := range commands {
 		switch seq := uint64(i) + 1; {
@@ -165,11 +165,11 @@ func TestMergeRefusesContradictions(t *testing.T) {
 	}
 	b := node(func(j *journal.Journal) { j.Skipped(2, 8, at(8)) })
 	_, err := journal.Merge(a, b)
-	require.NoError(t, err, "who has not seen it does not contradict")
+	require.NoError(t, err, "a history that doesn't cover the command contradicts nothing")
 }
 
-// TestMergeOfAnyParts: whoever saw what, together they have what any has, in
-// whatever order they are merged.
+// TestMergeOfAnyParts verifies that merged histories have what any of them has, in every order of
+// merging.
 func TestMergeOfAnyParts(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		commands := rapid.SliceOfN(rapid.IntRange(0, 3), 1, 20).Draw(r, "records")

@@ -8,72 +8,70 @@ import (
 	"time"
 )
 
-// Config says where a journal is and how much of it is kept. The zero value of
-// each field but Dir is a good one.
+// Config configures a journal. The zero value of every field except Dir selects a default.
 type Config struct {
-	// Dir is the journal's folder. It is made where it is missing, for its
-	// owner only. One process may have it open.
+	// Dir is the journal's folder. Open creates it if it is missing, for its owner only.
+	// Only one process may have it open.
 	Dir string
 
-	// MaxAge is how much older than the newest command records may be, in state time.
-	// A single step of state time counts as a quarter of MaxAge at most, so that a
-	// wrong clock can't empty the journal. 0 means 400 days.
+	// MaxAge is how much older than the newest command records may be, in state time. A
+	// single step of state time counts as at most a quarter of MaxAge, so that a wrong clock
+	// can't empty the journal. 0 means 400 days.
 	MaxAge time.Duration
-	// MaxBytes is how large the files may become together. 0: 64 MiB.
+	// MaxBytes is the maximum size of all files together. 0 means 64 MiB.
 	MaxBytes int64
-	// Delay is how long a record may wait to be written. 0: 100 ms.
+	// Delay is how long a record may wait to be written. 0 means 100 ms.
 	Delay time.Duration
 
-	// OnError is told when writing begins to fail, and when records are lost.
-	// It is called by the journal's own goroutine, and must not call Flush or
-	// Close.
+	// OnError is called when writing begins to fail, and when records are lost. The journal's
+	// own goroutine calls it, so it must not call Flush or Close.
 	OnError func(error)
 
-	disk disk // nil: the real one
+	disk disk // nil means the real one
 }
 
 const (
 	day            = 24 * time.Hour
-	segmentsKept   = 16          // so many segments make up MaxAge and MaxBytes
-	coverEvery     = time.Minute // between two writes of what is only covered
+	segmentsKept   = 16          // number of segments that make up MaxAge and MaxBytes
+	coverEvery     = time.Minute // interval of writing coverage without records
 	retryEvery     = time.Second // while writing fails
-	maxWaiting     = 8 << 20     // bytes of frames that wait for a disk, before they are given up
-	maxSpareBuffer = 1 << 20     // a greater one is left to the collector
+	maxWaiting     = 8 << 20     // bytes of unwritten frames before records are dropped
+	maxSpareBuffer = 1 << 20     // a larger buffer is not reused
 	defaultMaxSize = 64 << 20
 	defaultMaxAge  = 400 * day
 	defaultDelay   = 100 * time.Millisecond
 )
 
-// Journal is an open journal. Append, Covered and Skipped are for one goroutine,
-// in the order of Seq; everything else is for any.
+// A Journal is an open journal. Append, Covered and Skipped must be called by one goroutine, in the
+// order of Seq; all other methods are safe for concurrent use.
 type Journal struct {
 	config   Config
 	recovery Recovery
 
-	// files is held to read while segments are opened, and to write while some
-	// are removed. It is taken before mu.
+	// files is read-locked while segments are opened, and locked while some are removed. It is
+	// acquired before mu.
 	files sync.RWMutex
 
-	mu       sync.Mutex // never held during I/O
+	mu       sync.Mutex // not held during I/O; guards the fields up to err
 	segments []*segment // oldest first
 	last     cursor     // end of the last frame, written or not
 	covered  point      // at or after last
 	waiting  batch      // frames that the writer has not taken yet
-	writing  batch      // frames that it is writing
+	writing  batch      // frames that the writer is writing
 	spare    []byte     // buffer for the next batch
-	lossErr  error      // not told yet
+	lossErr  error      // not reported yet
 	err      error      // why the last write failed
 	closed   bool
 
-	wake    chan struct{}   // waiting is not empty any more
-	flushes chan chan error // unbuffered: what is taken is answered
+	wake    chan struct{}   // signals that waiting is not empty any more
+	flushes chan chan error // unbuffered, so that every accepted request is answered
 	stop    chan struct{}
 	done    chan struct{}
 	closing error // set before done is closed
 	writer  writer
 }
 
-// batch is encoded frames and what they cover.
+// A batch is encoded frames and what they cover.
 type batch struct {
 	buf  []byte
 	runs []run
@@ -89,13 +87,12 @@ var (
 	errOverflow = errors.New("more records wait for the disk than there is memory for: they are lost")
 )
 
-// Append notes all records of one command; they are written together or not at
-// all. It copies them, does no I/O and waits for none. That all commands since
-// the last call were seen and had no records is taken as said: where they were
-// not seen, call Skipped first.
+// Append adds all records of one command; they are written together or not at all. It copies them,
+// does no I/O and waits for none. It implies that all commands since the last call were seen and had
+// no records; if some were not seen, call Skipped first.
 //
-// A command at or before Last is passed over: after a restart the log is
-// replayed. An empty journal begins with the first command it is given.
+// Commands at or before Last are ignored, since the log is replayed after a restart. An empty journal
+// begins with the first command.
 func (j *Journal) Append(seq uint64, at int64, data ...[]byte) {
 	if len(data) == 0 {
 		j.Covered(seq, at)
@@ -119,9 +116,9 @@ func (j *Journal) Append(seq uint64, at int64, data ...[]byte) {
 	j.add(since, to, data)
 }
 
-// Covered notes that all commands up to seq were seen, and that those since the
-// last call had no records. It is cheap, and kept in memory: it is written with
-// the next Flush, and once a minute. An empty journal begins after seq.
+// Covered records that all commands up to seq were seen, and that those since the last call had no
+// records. It is cheap and only changes memory: the next Flush writes it, or else the writer does once
+// a minute. An empty journal begins after seq.
 func (j *Journal) Covered(seq uint64, at int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -134,11 +131,10 @@ func (j *Journal) Covered(seq uint64, at int64) {
 	}
 }
 
-// Skipped notes that the state is now that after the command to, at its state
-// time, and that the commands from from on, whatever they were, were not seen:
-// it was taken from another node. What is at or before Last was seen all the
-// same, so that Skipped(0, to, at) may follow every restore, that of a restart
-// included.
+// Skipped records that the state is now that after the command to, at its state time, because it was
+// taken from another node, and that the commands beginning with from were not seen. Commands at or
+// before Last were seen nevertheless, so Skipped(0, to, at) may follow every restore of a snapshot,
+// including that at a restart.
 func (j *Journal) Skipped(from, to uint64, at int64) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -165,7 +161,7 @@ func (j *Journal) begin(p point) {
 	j.add(p, p, nil)
 }
 
-// add puts a frame into the batch that waits and wakes the writer.
+// add appends a frame to the waiting batch and wakes the writer.
 func (j *Journal) add(since, to point, data [][]byte) {
 	if len(j.waiting.buf) > maxWaiting {
 		j.lossErr = errOverflow
@@ -177,20 +173,20 @@ func (j *Journal) add(since, to point, data [][]byte) {
 	if empty {
 		select {
 		case j.wake <- struct{}{}:
-		default: // it has not seen the one before yet
+		default: // the writer has not seen the previous signal yet
 		}
 	}
 }
 
-// Last is the Seq up to which commands are noted, on disk or about to be.
+// Last returns the Seq up to which commands are recorded, on disk or in memory.
 func (j *Journal) Last() uint64 {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.covered.seq
 }
 
-// Spans returns what the journal covers, in order. What lies between two of
-// them was not seen, or has been lost.
+// Spans returns what the journal covers, in order. Commands between two spans were not seen, or their
+// records have been lost.
 func (j *Journal) Spans() []Span {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -212,9 +208,8 @@ func join(runs, more []run) []run {
 	return runs
 }
 
-// Flush returns nil when everything noted before it is on disk. Call it before
-// a snapshot of the state is made: then what a crash can take from the journal
-// is still in the log.
+// Flush returns nil once everything recorded before it is on disk. Call it before a snapshot of the
+// state is made, so that all commands that a crash could remove from the journal are still in the log.
 func (j *Journal) Flush() error {
 	reply := make(chan error, 1)
 	select {
@@ -225,17 +220,15 @@ func (j *Journal) Flush() error {
 	}
 }
 
-// Err is why the journal cannot be written at present, or nil. Meanwhile what
-// is noted waits in memory, up to 8 MiB, and writing is tried again every
-// second.
+// Err returns why the journal can't be written at present, or nil. Meanwhile records are kept in memory,
+// up to 8 MiB, and writing is retried every second.
 func (j *Journal) Err() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	return j.err
 }
 
-// Close writes what waits and closes the files. What is noted later is not
-// kept.
+// Close writes what is in memory and closes the files. Later records are not stored.
 func (j *Journal) Close() error {
 	j.mu.Lock()
 	if !j.closed {

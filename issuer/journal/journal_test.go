@@ -25,7 +25,7 @@ func open(t testing.TB, c journal.Config) *journal.Journal {
 
 func configIn(dir string) journal.Config { return journal.Config{Dir: dir} }
 
-// at is the state time of a command in these tests.
+// at returns the state time of a command in these tests.
 func at(seq uint64) int64 { return 1_000_000 + 10*int64(seq) }
 
 func data(seq uint64, n int) []byte { return fmt.Appendf(nil, "record %d of %d", n, seq) }
@@ -49,7 +49,7 @@ func records(t testing.TB, j *journal.Journal, after uint64) []journal.Record {
 	return list
 }
 
-// numbers is the Seq of each record.
+// numbers returns the Seq of each record.
 func numbers(list []journal.Record) []uint64 {
 	var out []uint64
 	for _, r := range list {
@@ -93,7 +93,7 @@ func TestRecordsAreThereAfterARestart(t *testing.T) {
 		assert.Equal(t, []journal.Span{span(1, 12)}, j.Spans())
 		assert.Equal(t, uint64(12), j.Last())
 	}
-	check(j) // not on disk yet
+	check(j) // before anything is on disk
 	require.NoError(t, j.Flush())
 	check(j)
 	require.NoError(t, j.Close())
@@ -101,10 +101,10 @@ func TestRecordsAreThereAfterARestart(t *testing.T) {
 	j = open(t, configIn(dir))
 	assert.Zero(t, j.Recovered())
 	check(j)
-	// The log is replayed: nothing that is known is written twice.
+	// The log is replayed: known commands are not written again.
 	before, err := os.ReadFile(segments(t, dir)[0])
 	require.NoError(t, err)
-	j.Skipped(0, 2, at(2)) // the snapshot it is replayed from
+	j.Skipped(0, 2, at(2)) // the snapshot from which the log is replayed
 	appendRecords(j, 3, 1)
 	appendRecords(j, 4, 3)
 	j.Covered(9, at(9))
@@ -115,7 +115,7 @@ func TestRecordsAreThereAfterARestart(t *testing.T) {
 	after, err := os.ReadFile(segments(t, dir)[0])
 	require.NoError(t, err)
 	assert.Equal(t, before, after)
-	// And it goes on.
+	// New commands follow.
 	appendRecords(j, 13, 1)
 	want = append(want, 13)
 	require.NoError(t, j.Flush())
@@ -201,8 +201,7 @@ func TestSkipped(t *testing.T) {
 	}
 }
 
-// TestGapIsKeptBeforeAnythingFollows: a node that stops right after it has
-// installed a snapshot.
+// TestGapIsKeptBeforeAnythingFollows covers a node that stops right after it installed a snapshot.
 func TestGapIsKeptBeforeAnythingFollows(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, configIn(dir))
@@ -212,7 +211,7 @@ func TestGapIsKeptBeforeAnythingFollows(t *testing.T) {
 	require.NoError(t, j.Close())
 	j = open(t, configIn(dir))
 	assert.Equal(t, uint64(100), j.Last())
-	appendRecords(j, 50, 1) // replayed: it had not been seen then, and is not now
+	appendRecords(j, 50, 1) // replayed: the command was in the snapshot and is not seen now either
 	j.Covered(101, at(101))
 	want := []journal.Span{{From: 1, To: 5, FromAt: at(1), ToAt: at(5)}, span(101, 101)}
 	assert.Equal(t, want, j.Spans())
@@ -241,13 +240,13 @@ func TestGaps(t *testing.T) {
 	}
 }
 
-// TestWrittenSoon: without a Flush, a record is on disk after the delay, and
-// what is only covered after a minute.
+// TestWrittenSoon verifies that without a Flush, a record is on disk after the delay, and coverage
+// without records after a minute.
 func TestWrittenSoon(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		dir := t.TempDir()
 		j := open(t, configIn(dir))
-		last := func() uint64 { // of what a crash would leave
+		last := func() uint64 { // of the journal after a crash
 			list, err := os.ReadDir(dir)
 			require.NoError(t, err)
 			crashed := t.TempDir()
@@ -269,7 +268,7 @@ func TestWrittenSoon(t *testing.T) {
 		j.Covered(9, at(9))
 		time.Sleep(time.Second)
 		synctest.Wait()
-		require.Equal(t, uint64(3), last(), "no sync for what nobody needs")
+		require.Equal(t, uint64(3), last(), "coverage was written before a minute had passed")
 		time.Sleep(time.Minute)
 		synctest.Wait()
 		require.Equal(t, uint64(9), last())
@@ -277,8 +276,7 @@ func TestWrittenSoon(t *testing.T) {
 	})
 }
 
-// TestQuietJournalDoesNotGrow: snapshots of a state whose commands leave no
-// records flush, and write in place.
+// TestQuietJournalDoesNotGrow verifies that flushes without records write in place.
 func TestQuietJournalDoesNotGrow(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, configIn(dir))

@@ -11,9 +11,8 @@ import (
 
 const labelName = "label"
 
-// SetLabel keeps a text about the history that the journal belongs to beside it.
-// It is the caller's, and says whose journal it is when nothing else is left of
-// the node.
+// SetLabel stores a text about the journal's timeline beside it. The text belongs to the caller and
+// identifies the journal when nothing else is left of the node.
 func (j *Journal) SetLabel(text []byte) error {
 	old, err := j.Label()
 	if err == nil && !bytes.Equal(old, text) {
@@ -25,7 +24,7 @@ func (j *Journal) SetLabel(text []byte) error {
 	return nil
 }
 
-// Label returns what was set, nil where nothing was.
+// Label returns the label, or nil if none was set.
 func (j *Journal) Label() ([]byte, error) {
 	text, err := os.ReadFile(filepath.Join(j.config.Dir, labelName))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -34,8 +33,7 @@ func (j *Journal) Label() ([]byte, error) {
 	return text, err
 }
 
-// replaceFile returns when the file is on disk, whole; a crash leaves the one
-// before it.
+// replaceFile returns once the complete file is on disk. A crash leaves either version.
 func replaceFile(d disk, dir, name string, text []byte) error {
 	part := filepath.Join(dir, name+".part")
 	f, err := d.Open(part)

@@ -8,13 +8,12 @@ import (
 	"slices"
 )
 
-// ErrConflict says that two histories tell of the same command differently. All
-// nodes of a cluster decide alike, so they are not of the same cluster, or not
-// of the same timeline of it.
+// ErrConflict reports that two histories differ about the same command. All nodes of a cluster decide
+// equally, so the histories are not of the same cluster, or not of the same timeline.
 var ErrConflict = errors.New("journals contradict each other")
 
-// Merge returns what any of the parts had. What one part covers, and another
-// has records of, both must have, to the byte.
+// Merge returns what any of the parts had. If one part covers a command and another has records of it,
+// both must have the same records, byte for byte.
 func Merge(parts ...*History) (*History, error) {
 	all := &History{}
 	for _, p := range parts {
@@ -57,7 +56,7 @@ func merge(a, b *History) (*History, error) {
 	return out, nil
 }
 
-// group is the records of the first command, nil where there is none.
+// group returns the records of the first command, nil if there are none.
 func group(records []Record) []Record {
 	if len(records) == 0 {
 		return nil
@@ -73,7 +72,7 @@ func sameRecord(a, b Record) bool {
 	return a.Seq == b.Seq && a.At == b.At && bytes.Equal(a.Data, b.Data)
 }
 
-// union joins runs that meet or overlap.
+// union joins runs that touch or overlap.
 func union(a, b []run) []run {
 	all := slices.Concat(a, b)
 	slices.SortFunc(all, func(x, y run) int { return cmp.Compare(x.from.seq, y.from.seq) })

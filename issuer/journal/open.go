@@ -7,18 +7,18 @@ import (
 	"os"
 )
 
-// Recovery is what Open found wrong and put right.
+// A Recovery is what Open found damaged and repaired.
 type Recovery struct {
-	// TruncatedBytes is how many bytes were cut off the end: a write that a crash
-	// interrupted. The log still has their commands and gives them again.
+	// TruncatedBytes is how many bytes were cut off the end, as after a write that a crash
+	// interrupted. Their commands are still in the log, which is replayed.
 	TruncatedBytes int64
-	// Damaged is how many stretches in the middle cannot be read. What was in
-	// them is a gap in Spans.
+	// Damaged is how many parts in the middle are unreadable. Their records are missing, which
+	// Spans reports as gaps.
 	Damaged int
 }
 
-// Open opens the journal in a folder, or begins one. Damage is no error: it is
-// reported by [Journal.Recovered], and what it took is not in Spans.
+// Open opens the journal in a folder, or creates one. Damage is not an error: [Journal.Recovered]
+// reports it, and Spans doesn't include what was lost.
 func Open(c Config) (*Journal, error) {
 	j, err := open(c)
 	if err != nil {
@@ -28,9 +28,8 @@ func Open(c Config) (*Journal, error) {
 	return j, nil
 }
 
-// Empty reports whether a folder is missing or has no records of a journal. Files
-// without content count as empty: a start that failed before the first command leaves
-// them.
+// Empty reports whether a folder is missing or has no records of a journal. Files without content count
+// as empty, since a start that fails before the first command leaves some.
 func Empty(dir string) (bool, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -47,7 +46,7 @@ func Empty(dir string) (bool, error) {
 	return true, nil
 }
 
-// Recovered is what Open found wrong.
+// Recovered returns what Open found damaged and repaired.
 func (j *Journal) Recovered() Recovery { return j.recovery }
 
 func (c *Config) complete() error {
@@ -97,7 +96,7 @@ func open(c Config) (*Journal, error) {
 	return j, nil
 }
 
-// load reads all segments and prepares the last one to be written to.
+// load reads all segments and prepares the last one for writing.
 func (j *Journal) load() error {
 	list, err := listSegments(j.config.Dir)
 	if err != nil {
@@ -112,7 +111,7 @@ func (j *Journal) load() error {
 		}
 		last := i == len(list)-1
 		switch {
-		case last && torn && s.size == 0: // just begun
+		case last && torn && s.size == 0: // just created
 			if err := j.config.disk.Remove(s.path); err != nil {
 				return err
 			}
@@ -125,7 +124,7 @@ func (j *Journal) load() error {
 			if j.recovery.TruncatedBytes += found - s.size; torn {
 				damaged--
 			}
-		case s.size == 0: // of another version, or damaged: not ours to touch
+		case s.size == 0: // of another version, or damaged: not modified
 			s.size = found
 		}
 		j.recovery.Damaged += damaged
@@ -133,14 +132,14 @@ func (j *Journal) load() error {
 	}
 	for _, s := range j.segments {
 		if len(s.runs) == 0 {
-			s.newest = j.last.at // kept as if it was written today
+			s.newest = j.last.at // retained as if it were new
 		}
 	}
 	return nil
 }
 
-// resume opens the last segment and cuts off what follows its last good frame.
-// What is in it may not be on disk yet, if only the process had ended.
+// resume opens the last segment and truncates it after its last valid frame. It syncs the file, since its
+// contents may not be on disk yet if only the process had ended.
 func (j *Journal) resume(s *segment, found int64) error {
 	f, err := j.config.disk.Open(s.path)
 	if err != nil {

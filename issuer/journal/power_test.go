@@ -10,12 +10,12 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// lossy is a disk that loses what was not synced when the power goes.
+// A lossy is a disk that loses everything that was not synced when the power fails.
 type lossy struct {
 	journal.Disk
 	mu      sync.Mutex
 	off     bool
-	folders int // how often one was synced
+	folders int // number of syncs of a folder
 }
 
 func (d *lossy) powerOff() {
@@ -53,7 +53,7 @@ func (d *lossy) Open(path string) (f journal.File, err error) {
 	return &lossyFile{File: f, d: d}, err
 }
 
-// lossyFile keeps what is done to it until it is synced.
+// A lossyFile defers operations until it is synced.
 type lossyFile struct {
 	journal.File
 	d     *lossy
@@ -83,13 +83,13 @@ func (f *lossyFile) Sync() error {
 	})
 }
 
-// TestPowerCut: what a Flush has answered for is there after a power cut, and
-// the log that is kept since then makes the journal whole.
+// TestPowerCut verifies that what Flush confirmed is present after a power failure, and that replaying
+// the log since then completes the journal.
 func TestPowerCut(t *testing.T) {
 	for flushed := range len(recordCounts) {
 		for cut := flushed; cut <= len(recordCounts); cut++ {
 			dir := t.TempDir()
-			for _, again := range []bool{false, true} { // the second starts on what the first left
+			for _, again := range []bool{false, true} { // the second run continues after the first
 				d := &lossy{Disk: journal.RealDisk}
 				j := open(t, journal.OnDisk(journal.Config{Dir: dir, Delay: time.Hour}, d))
 				if !again {
@@ -109,7 +109,7 @@ func TestPowerCut(t *testing.T) {
 					require.NoError(t, j.Flush())
 				}
 				d.powerOff()
-				_ = j.Close() // its files are gone from under it
+				_ = j.Close() // fails, since its files are gone
 
 				j = open(t, configIn(dir))
 				require.Zero(t, j.Recovered())
@@ -118,7 +118,7 @@ func TestPowerCut(t *testing.T) {
 				require.NoError(t, j.Close())
 			}
 			j := open(t, configIn(dir))
-			j.Skipped(0, uint64(flushed), at(uint64(flushed))) // the snapshot that the Flush was for
+			j.Skipped(0, uint64(flushed), at(uint64(flushed))) // the snapshot for which Flush was called
 			replay(j, uint64(flushed))
 			requireConsistent(t, j)
 			require.Equal(t, wholeSpans, j.Spans(), "flushed at %d, cut at %d", flushed, cut)
@@ -127,8 +127,8 @@ func TestPowerCut(t *testing.T) {
 	}
 }
 
-// TestLabelSurvivesAPowerCut: SetLabel has returned, so the text is there, whole,
-// and so is its name.
+// TestLabelSurvivesAPowerCut verifies that the complete file and its folder entry are on disk once
+// SetLabel has returned.
 func TestLabelSurvivesAPowerCut(t *testing.T) {
 	dir := t.TempDir()
 	d := &lossy{Disk: journal.RealDisk}
@@ -137,7 +137,7 @@ func TestLabelSurvivesAPowerCut(t *testing.T) {
 	require.NoError(t, j.SetLabel([]byte("whose it is")))
 	synced := d.synced()
 	require.NoError(t, j.SetLabel([]byte("another's")))
-	require.Equal(t, synced+1, d.synced(), "the folder, too")
+	require.Equal(t, synced+1, d.synced(), "the folder was not synced")
 	d.powerOff()
 	label, err := j.Label()
 	require.NoError(t, err)

@@ -47,7 +47,7 @@ func TestPrunedBySize(t *testing.T) {
 		have := numbers(records(t, j, 0))
 		require.Len(t, have, int(list[0].To-list[0].From+1))
 		assert.Equal(t, list[0].From, have[0])
-		assert.Greater(t, len(have)*500, limit*3/4, "no more than one file too much is dropped")
+		assert.Greater(t, len(have)*500, limit*3/4, "more than one surplus file was removed")
 	}
 	check(j)
 	require.NoError(t, j.Close())
@@ -59,29 +59,29 @@ func TestPrunedByAge(t *testing.T) {
 	start := int64(1_790_000_000_000)
 	j := open(t, noSyncConfig(t.TempDir()))
 	j.Covered(0, start)
-	for seq := uint64(1); seq <= 1000; seq++ { // a command a day
+	for seq := uint64(1); seq <= 1000; seq++ { // one command each day
 		j.Append(seq, start+int64(seq)*day, []byte("x"))
 		require.NoError(t, j.Flush())
 	}
 	list := j.Spans()
 	require.Len(t, list, 1)
 	assert.Equal(t, uint64(1000), list[0].To)
-	assert.InDelta(t, 600-13, list[0].From, 14, "400 days, and at most a sixteenth more")
-	assert.LessOrEqual(t, list[0].From, uint64(600), "what is not too old is kept")
+	assert.InDelta(t, 600-13, list[0].From, 14, "400 days, plus at most a sixteenth")
+	assert.LessOrEqual(t, list[0].From, uint64(600), "records within MaxAge must stay")
 	assert.Equal(t, list[0].From, numbers(records(t, j, 0))[0])
 
-	// A leap is more likely a wrong clock than a silence of years, and the way back
-	// from that needs what was before it.
+	// A step of years is more likely a wrong clock than years without commands, and the earlier
+	// records are needed once the clock is set right.
 	j.Covered(5000, start+5000*day)
 	require.NoError(t, j.Flush())
-	assert.LessOrEqual(t, j.Spans()[0].From, uint64(700), "it counts for 100 days")
+	assert.LessOrEqual(t, j.Spans()[0].From, uint64(700), "the step must count as 100 days")
 	assert.Equal(t, uint64(5000), j.Spans()[0].To)
 	for seq := uint64(5001); seq <= 5270; seq++ {
 		j.Append(seq, start+int64(seq)*day, []byte("x"))
 		require.NoError(t, j.Flush())
 	}
 	have := numbers(records(t, j, 0))
-	assert.Contains(t, have, uint64(1000), "270 days after the leap")
+	assert.Contains(t, have, uint64(1000), "270 days after the step")
 	assert.NotContains(t, have, uint64(900))
 	for seq := uint64(5271); seq <= 5400; seq++ {
 		j.Append(seq, start+int64(seq)*day, []byte("x"))
@@ -103,7 +103,7 @@ func TestPruneThatFails(t *testing.T) {
 		}
 	}
 	require.ErrorIs(t, j.Err(), errDisk)
-	assert.Equal(t, []journal.Span{span(1, 40)}, j.Spans(), "nothing is lost")
+	assert.Equal(t, []journal.Span{span(1, 40)}, j.Spans(), "records were lost")
 	d.Disk = journal.RealDisk
 	d.set(false)
 	require.NoError(t, j.Flush())
@@ -114,7 +114,7 @@ type unremovable struct{ journal.Disk }
 
 func (unremovable) Remove(string) error { return errDisk }
 
-// TestReadWhileItIsPruned: and flushed, and asked, all at once.
+// TestReadWhileItIsPruned reads, flushes and queries while segments are removed.
 func TestReadWhileItIsPruned(t *testing.T) {
 	j := open(t, journal.OnDisk(journal.Config{Dir: t.TempDir(), MaxBytes: 32 << 10, Delay: time.Microsecond}, noSyncDisk{journal.RealDisk}))
 	j.Covered(0, at(0))
@@ -143,7 +143,7 @@ func TestReadWhileItIsPruned(t *testing.T) {
 				return err
 			}
 			if next := last + 1; last != 0 && r.Seq != next && (next%7 != 0 || r.Seq != next+1) {
-				return fmt.Errorf("%d after %d", r.Seq, last)
+				return fmt.Errorf("command %d follows %d", r.Seq, last)
 			}
 			last = r.Seq
 		}
@@ -167,7 +167,7 @@ func TestReadWhileItIsPruned(t *testing.T) {
 		return j.Err()
 	})
 	for seq := uint64(1); seq <= 5000; seq++ {
-		if seq%7 == 0 { // leaves no record
+		if seq%7 == 0 { // a command without record
 			j.Covered(seq, at(seq))
 		} else {
 			appendRecords(j, seq, 1)

@@ -9,9 +9,8 @@ import (
 	"os"
 )
 
-// Records yields what the journal has of commands after a Seq, in order, what
-// is not on disk yet included. At a place that cannot be read it yields
-// ErrDamaged and goes on behind it; any other error is the last.
+// Records yields the records of commands after a Seq, in order, including those that are not on disk yet.
+// For an unreadable part it yields ErrDamaged and continues after it; any other error is the last.
 func (j *Journal) Records(after uint64) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		for f, err := range j.snapshot(after).frames() {
@@ -33,19 +32,19 @@ func (j *Journal) Records(after uint64) iter.Seq2[Record, error] {
 	}
 }
 
-// snapshot is the journal at one moment.
+// A snapshot is the journal at one moment.
 type snapshot struct {
-	files  []*os.File // of the segments; read once
-	sizes  []int64    // how much of each was written
-	memory []byte     // frames that are not in them
+	files  []*os.File // of the segments; can be read once
+	sizes  []int64    // how much of each file had been written
+	memory []byte     // frames that are not in the files
 	after  run        // what is covered after the frames
 	err    error
 }
 
-// snapshot opens the segments that reach beyond a Seq. What waits in memory is
-// taken as it is, so that a journal whose disk is full can still be saved.
+// snapshot opens the segments that reach beyond a Seq. Frames in memory are taken from there, so that a
+// journal whose disk is full can still be exported.
 func (j *Journal) snapshot(after uint64) *snapshot {
-	j.files.RLock() // none is removed until all are open
+	j.files.RLock() // prevents removal until all are open
 	defer j.files.RUnlock()
 	t := &snapshot{}
 	var paths []string
@@ -71,13 +70,12 @@ func (j *Journal) snapshot(after uint64) *snapshot {
 	return t
 }
 
-// frames yields all frames, and ErrDamaged for each stretch that cannot be read.
-// It closes the files.
+// frames yields all frames, and ErrDamaged for each unreadable part. It closes the files.
 func (t *snapshot) frames() iter.Seq2[frame, error] {
 	return func(yield func(frame, error) bool) {
 		defer func() {
 			for _, f := range t.files {
-				_ = f.Close() // only read
+				_ = f.Close() // opened for reading only
 			}
 		}()
 		if t.err != nil {
@@ -93,7 +91,7 @@ func (t *snapshot) frames() iter.Seq2[frame, error] {
 				return
 			}
 			b, ok := bytes.CutPrefix(b[:n], []byte(segmentMagic))
-			if !ok || err != nil { // another's file, or shorter than what we wrote
+			if !ok || err != nil { // another format, or shorter than what was written
 				if !yield(frame{}, ErrDamaged) {
 					return
 				}
@@ -106,7 +104,7 @@ func (t *snapshot) frames() iter.Seq2[frame, error] {
 	}
 }
 
-// yield passes on the frames in b, and reports whether more are wanted.
+// yield passes the frames in b to the callback, and reports whether it wants more.
 func (c *cursor) yield(b []byte, yield func(frame, error) bool) bool {
 	for f, err := range c.walk(b) {
 		if !yield(f.frame, err) {

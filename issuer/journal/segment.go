@@ -10,25 +10,25 @@ import (
 )
 
 const (
-	segmentMagic  = "mmjrnl\x00\x01" // with the version at its end
+	segmentMagic  = "mmjrnl\x00\x01" // ends with the version
 	segmentSuffix = ".journal"
 )
 
-// segment is one file of frames. Journal.mu guards it; only the writer changes
-// it, and may read it without.
+// A segment is one file of frames. Journal.mu guards it; only the writer changes it, so the writer may
+// read it without the lock.
 type segment struct {
-	number uint64 // in the name; later segments have greater ones
+	number uint64 // in the file name; increases with each segment
 	path   string
-	size   int64 // up to the end of the last good write
+	size   int64 // up to the end of the last successful write
 	runs   []run // what its frames cover
-	newest int64 // latest state time in it, as far as is known
+	newest int64 // latest known state time of its frames
 }
 
 func segmentPath(dir string, number uint64) string {
 	return filepath.Join(dir, fmt.Sprintf("%016d%s", number, segmentSuffix))
 }
 
-// listSegments returns the segments in a folder, oldest first, unread.
+// listSegments returns the segments in a folder, oldest first, without reading them.
 func listSegments(dir string) ([]*segment, error) {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
@@ -54,7 +54,7 @@ func listSegments(dir string) ([]*segment, error) {
 	return list, nil
 }
 
-// add notes frames that were written at its end.
+// add records frames that were written at its end.
 func (s *segment) add(size int, runs []run) {
 	s.size += int64(size)
 	for _, r := range runs {
@@ -65,9 +65,8 @@ func (s *segment) add(size int, runs []run) {
 	}
 }
 
-// unwritten reports whether b is a segment of which nothing but the beginning of
-// its name reached the disk; a file system may have put zeros where more was
-// written.
+// unwritten reports whether b is a segment of which only a part of the magic reached the disk; a file
+// system may have filled later writes with zeros.
 func unwritten(b []byte) bool {
 	n := 0
 	for n < len(b) && n < len(segmentMagic) && b[n] == segmentMagic[n] {
@@ -76,9 +75,9 @@ func unwritten(b []byte) bool {
 	return len(bytes.Trim(b[n:], "\x00")) == 0
 }
 
-// load reads a segment that was found. It returns the size of the file, how many
-// stretches of it cannot be read, and whether one of them is its end. It sets
-// size to the end of its last good frame, or to 0 where it is no segment.
+// load reads an existing segment. It returns the size of the file, the number of unreadable parts, and
+// whether one of them is at the end. It sets s.size to the end of the last valid frame, or to 0 if the
+// file is no segment.
 func (s *segment) load(c *cursor) (found int64, damaged int, torn bool, err error) {
 	b, err := os.ReadFile(s.path)
 	if err != nil {

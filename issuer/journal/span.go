@@ -2,25 +2,23 @@ package journal
 
 import "slices"
 
-// Record is one of the things that a command did.
+// A Record is one effect of a command.
 type Record struct {
-	Seq  uint64 // of the command; several records may share it
+	Seq  uint64 // of the command; several records may have the same
 	At   int64  // state time of the command, in milliseconds
 	Data []byte
 }
 
-// Span is a run of commands, all of whose records are there. Most commands have
-// none.
+// A Span is a range of commands whose records are all present. Most commands have none.
 type Span struct {
 	From   uint64 `json:"from"`    // Seq of the first command
-	To     uint64 `json:"to"`      // Seq of the last
-	FromAt int64  `json:"from_at"` // state time before the first where it is known, otherwise of the first
-	ToAt   int64  `json:"to_at"`   // state time of the last
+	To     uint64 `json:"to"`      // Seq of the last command
+	FromAt int64  `json:"from_at"` // state time before the first command if it is known, otherwise of the first
+	ToAt   int64  `json:"to_at"`   // state time of the last command
 }
 
-// Gaps returns what is missing in spans after a Seq, up to the end of the last
-// span. It says nothing about commands later than that. The state time at which
-// a gap begins is 0 where no span tells it.
+// Gaps returns what is missing in spans after a Seq, up to the end of the last span. A gap begins at state
+// time 0 if no span has the time.
 func Gaps(spans []Span, after uint64) []Span {
 	var gaps []Span
 	end := Span{To: after}
@@ -36,16 +34,16 @@ func Gaps(spans []Span, after uint64) []Span {
 	return gaps
 }
 
-// point is a place between commands: after the one with this seq.
+// A point is a position between commands: after the command with this seq.
 type point struct {
 	seq uint64
 	at  int64
 }
 
-// run is a span from one point to another; empty where they are the same.
+// A run is a span between two points; it is empty if they are equal.
 type run struct{ from, to point }
 
-// extend adds a run after runs, joined to the last where they meet.
+// extend appends a run, joined to the last run if they touch.
 func extend(runs []run, r run) []run {
 	if n := len(runs); n > 0 && runs[n-1].to.seq == r.from.seq {
 		runs[n-1].to = r.to
@@ -54,7 +52,7 @@ func extend(runs []run, r run) []run {
 	return append(runs, r)
 }
 
-// spans is the public form of runs that are in order.
+// spans converts runs that are in order.
 func spans(runs []run) []Span {
 	var out []Span
 	for _, r := range runs {

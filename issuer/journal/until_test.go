@@ -12,7 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/journal"
 )
 
-// twoSpans is a journal that covers 1 to 12 and 20 to 25.
+// twoSpans returns a journal that covers 1 to 12 and 20 to 25.
 func twoSpans(t *testing.T) *journal.History {
 	t.Helper()
 	j := open(t, configIn(t.TempDir()))
@@ -26,7 +26,7 @@ func twoSpans(t *testing.T) *journal.History {
 	return read(t, export(t, j))
 }
 
-// TestUntil: what is cut off is neither covered nor there.
+// TestUntil verifies that what is cut off is neither covered nor present.
 func TestUntil(t *testing.T) {
 	h := twoSpans(t)
 	whole := h.Spans()
@@ -39,19 +39,19 @@ func TestUntil(t *testing.T) {
 		for _, s := range cut.Spans() {
 			assert.LessOrEqual(t, s.To, seq)
 			assert.LessOrEqual(t, s.FromAt, s.ToAt)
-			assert.LessOrEqual(t, s.ToAt, at(s.To), "no time is claimed that was not seen")
+			assert.LessOrEqual(t, s.ToAt, at(s.To), "a span ends later than any command that was seen")
 		}
 		for _, s := range whole {
 			for n := s.From; n <= min(s.To, seq); n++ {
 				assert.True(t, slices.ContainsFunc(cut.Spans(), func(s journal.Span) bool { return s.From <= n && n <= s.To }), "%d until %d", n, seq)
 			}
 		}
-		assert.Equal(t, cut, read(t, export(t, cut)), "it can be written")
+		assert.Equal(t, cut, read(t, export(t, cut)), "an export changed the history")
 	}
 	assert.Equal(t, h, h.Until(25))
 }
 
-// TestAfter: what is left is covered as before, and can be written and merged.
+// TestAfter verifies that the rest is covered as before, and can be exported and merged.
 func TestAfter(t *testing.T) {
 	h := twoSpans(t)
 	for seq := uint64(0); seq < 30; seq++ {
@@ -64,14 +64,14 @@ func TestAfter(t *testing.T) {
 			}
 		}
 		assert.Equal(t, want, cut.Spans(), "after %d", seq)
-		assert.Equal(t, cut.Spans(), read(t, export(t, cut)).Spans(), "it can be written")
+		assert.Equal(t, cut.Spans(), read(t, export(t, cut)).Spans(), "an export changed the history")
 		merged, err := journal.Merge(cut, h)
 		require.NoError(t, err)
 		assert.Equal(t, h.Spans(), merged.Spans())
 	}
 }
 
-// TestLabel: it stays with the folder, and is no record.
+// TestLabel verifies that a label stays with the folder and is no record.
 func TestLabel(t *testing.T) {
 	dir := t.TempDir()
 	j := open(t, configIn(dir))

@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// writer is what the goroutine that writes has for itself.
+// A writer is the state of the writing goroutine, which alone uses it.
 type writer struct {
-	file     file     // nil: the next batch starts a segment
-	active   *segment // that file is open on
+	file     file     // nil if the next batch begins a segment
+	active   *segment // the segment of file
 	number   uint64   // of the next segment
 	slots    *slots
-	coverDue bool // what is covered was to be written, and was not
+	coverDue bool // coverage must be written; an attempt failed
 }
 
-// run writes what waits: soon after it was noted, at once on Flush.
+// run writes waiting frames: soon after they were added, or at once on Flush.
 func (j *Journal) run() {
 	defer close(j.done)
 	soon, armed := time.NewTimer(time.Hour), false
@@ -48,11 +48,10 @@ func (j *Journal) run() {
 	}
 }
 
-// errWaiting: there is something to be written.
+// errWaiting makes run start its timer for waiting frames.
 var errWaiting = errors.New("not written yet")
 
-// write writes and syncs the frames that wait and, when asked to, what is
-// covered after them.
+// write writes and syncs the waiting frames and, if cover is set, what is covered after them.
 func (j *Journal) write(cover bool) error {
 	j.mu.Lock()
 	b, lost := j.waiting, j.lossErr
@@ -64,7 +63,7 @@ func (j *Journal) write(cover bool) error {
 
 	j.mu.Lock()
 	j.writing = batch{}
-	if err != nil { // as if it had not been taken
+	if err != nil { // put the batch back
 		waiting := batch{buf: append(b.buf, j.waiting.buf...), runs: join(b.runs, j.waiting.runs)}
 		j.waiting, j.spare = waiting, j.waiting.buf
 	} else if len(b.buf) > 0 {
@@ -93,7 +92,7 @@ func (j *Journal) write(cover bool) error {
 	return err
 }
 
-// reportErrors keeps the error, and passes on what is new.
+// reportErrors stores the error of writing, and passes new errors to OnError.
 func (j *Journal) reportErrors(err, lost error) {
 	j.mu.Lock()
 	isNew := err != nil && j.err == nil
@@ -110,9 +109,8 @@ func (j *Journal) reportErrors(err, lost error) {
 	}
 }
 
-// append writes a batch to the active segment, or to a new one, and returns
-// which when it is on disk. After an error nothing more is written to the file
-// it happened on: what is in it is not known.
+// append writes a batch to the active segment, or to a new one, and returns the segment once the batch is on
+// disk. After an error, nothing more is written to the same file, since its contents are unknown.
 func (w *writer) append(c *Config, b batch) (*segment, error) {
 	if len(b.buf) == 0 {
 		return w.active, nil
@@ -144,7 +142,7 @@ func (w *writer) append(c *Config, b batch) (*segment, error) {
 	return w.active, nil
 }
 
-// full reports whether the active segment has its share of MaxBytes or MaxAge.
+// full reports whether the active segment has reached its share of MaxBytes or MaxAge.
 func (w *writer) full(c *Config, b batch) bool {
 	if w.active.size >= c.MaxBytes/segmentsKept {
 		return true
@@ -156,7 +154,7 @@ func (w *writer) full(c *Config, b batch) bool {
 // start makes the next segment the active one.
 func (w *writer) start(c *Config) error {
 	s := &segment{number: w.number, path: segmentPath(c.Dir, w.number), size: int64(len(segmentMagic))}
-	w.number++ // whatever happens: what is there is not touched
+	w.number++ // also after a failure, so that no existing file is overwritten
 	f, err := c.disk.Create(s.path)
 	if err != nil {
 		return err
@@ -169,9 +167,8 @@ func (w *writer) start(c *Config) error {
 	return nil
 }
 
-// abandon closes a file that could not be written, without what may have
-// reached it. Where that fails too, the frames are found twice, which a reader
-// passes over.
+// abandon closes a file that could not be written, after removing what may have reached it. If that fails too,
+// the frames are in two files; readers skip the repetition.
 func (w *writer) abandon(c *Config, isNew bool) {
 	if isNew {
 		_ = w.file.Close()
@@ -183,8 +180,8 @@ func (w *writer) abandon(c *Config, isNew bool) {
 	w.file, w.active = nil, nil
 }
 
-// prune removes segments from the front that are too old, or too much. The last
-// one stays: it says how far the journal has come.
+// prune removes the oldest segments if they are too old or too large. The last segment always stays, since it
+// records how far the journal has come.
 func (j *Journal) prune(now int64) error {
 	j.mu.Lock()
 	n := j.surplus(now)
@@ -195,8 +192,8 @@ func (j *Journal) prune(now int64) error {
 	j.files.Lock()
 	defer j.files.Unlock()
 	for range n {
-		// One by one from the front: a crash in between leaves no hole. Only
-		// the writer changes the list.
+		// The oldest is removed first, so that a crash leaves no gap. Only the writer changes
+		// the list.
 		if err := j.config.disk.Remove(j.segments[0].path); err != nil && !errors.Is(err, fs.ErrNotExist) {
 			return fmt.Errorf("prune: %w", err)
 		}
@@ -232,10 +229,9 @@ func (j *Journal) surplus(now int64) int {
 	return n
 }
 
-// aged returns by how much, in milliseconds, a step of state time ages the records
-// before it. It is bounded: a step that spans many segments comes from a wrong clock
-// rather than from a long time without commands, and the records before it are needed
-// when the clock is set right.
+// aged returns by how much, in milliseconds, a step of state time ages the records before it. It is bounded: a
+// step that spans many segments is caused by a wrong clock rather than a long time without commands, and the
+// records before it are needed when the clock is set right.
 func (j *Journal) aged(step int64) int64 {
 	return min(step, 4*j.config.MaxAge.Milliseconds()/segmentsKept)
 }

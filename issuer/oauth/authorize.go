@@ -5,22 +5,21 @@ import (
 	"strings"
 )
 
-// An AuthorizationRequest is what a browser brought to the authorization
-// step (RFC 6749 §4.1.1). Parsing never fails half-way for a fault that is
-// answered by redirect, so that client and redirection URI can be checked
-// first; Fault says what else is wrong.
+// An AuthorizationRequest is an authorization request (RFC 6749 §4.1.1). An error that is
+// reported by redirect doesn't stop parsing, so that client and redirection URI can be
+// checked first; it is in Fault.
 type AuthorizationRequest struct {
 	ClientID            string `cbor:"1,keyasint"`
 	RedirectURI         string `cbor:"2,keyasint"`
-	State               string `cbor:"3,keyasint,omitempty"` // empty where none was sent
-	Scope               string `cbor:"4,keyasint,omitempty"` // as sent: separated by spaces or commas
+	State               string `cbor:"3,keyasint,omitempty"` // empty if none was sent
+	Scope               string `cbor:"4,keyasint,omitempty"` // as sent, separated by spaces or commas
 	ResponseType        string `cbor:"5,keyasint,omitempty"`
 	CodeChallenge       string `cbor:"6,keyasint,omitempty"`
 	CodeChallengeMethod string `cbor:"7,keyasint,omitempty"`
 
-	// Fault is the first fault of form found that may be told to the client:
-	// a repeated parameter, other than client_id and redirect_uri. It ends the
-	// request before anything is proposed, so it does not travel.
+	// Fault is the first syntax error that may be reported to the client: a repeated
+	// parameter other than client_id and redirect_uri. It ends the request before a
+	// command is proposed, so it is not encoded.
 	Fault *Error `cbor:"-"`
 }
 
@@ -44,12 +43,12 @@ func (r *AuthorizationRequest) field(name string) *string {
 	return nil
 }
 
-// MaxQuery is the longest query of an authorization request, in bytes.
+// MaxQuery is the maximum length of the query of an authorization request, in bytes.
 const MaxQuery = 8 << 10
 
-// ParseAuthorizationRequest reads the query of an authorization request. An
-// error means that neither client nor redirection URI can be relied on: it is
-// shown to the user and never answered by a redirect (RFC 6749 §4.1.2.1).
+// ParseAuthorizationRequest parses the query of an authorization request. An error means
+// that client and redirection URI can't be trusted: it is shown to the user and never
+// answered by a redirect (RFC 6749 §4.1.2.1).
 func ParseAuthorizationRequest(query string) (AuthorizationRequest, *Error) {
 	var r AuthorizationRequest
 	if len(query) > MaxQuery {
@@ -68,7 +67,7 @@ func ParseAuthorizationRequest(query string) (AuthorizationRequest, *Error) {
 		return nil
 	})
 	if stateRepeated {
-		r.State = "" // neither of two values is the one to return
+		r.State = "" // ambiguous, so none is returned
 	}
 	switch err {
 	case nil:
@@ -79,8 +78,8 @@ func ParseAuthorizationRequest(query string) (AuthorizationRequest, *Error) {
 	return r, invalidRequest("The request can not be read.")
 }
 
-// Query writes the request as a query that ParseAuthorizationRequest reads
-// back to the same request. It stands in our own forms and links only.
+// Query returns the request as a query that ParseAuthorizationRequest parses to the same
+// request. It is used in this service's own forms and links only.
 func (r *AuthorizationRequest) Query() string {
 	var b strings.Builder
 	add := func(name, value string) {
@@ -104,8 +103,8 @@ func (r *AuthorizationRequest) Query() string {
 	return b.String()
 }
 
-// escape writes a value of a query. It escapes no more than it must: what was
-// written so and was no longer than MaxQuery is not longer written anew.
+// escape appends a value of a query. It escapes only what it must, so that rewriting a
+// query of at most MaxQuery bytes doesn't make it longer than that.
 func escape(b *strings.Builder, value string) {
 	for i := range len(value) {
 		switch c := value[i]; {
@@ -119,8 +118,8 @@ func escape(b *strings.Builder, value string) {
 	}
 }
 
-// An AuthorizationResponse goes back to the redirection URI: a code, or an
-// error (RFC 6749 §4.1.2, §4.1.2.1), always with the issuer (RFC 9207 §2).
+// An AuthorizationResponse is sent to the redirection URI: a code or an error (RFC 6749
+// §4.1.2, §4.1.2.1), always with the issuer (RFC 9207 §2).
 type AuthorizationResponse struct {
 	RedirectURI string
 	Code        string
@@ -129,8 +128,8 @@ type AuthorizationResponse struct {
 	Issuer      string
 }
 
-// Location is the address to redirect to. The parameters are added to the
-// query that the redirection URI may have (RFC 6749 §3.1.2).
+// Location returns the URI to redirect to. The parameters are added to the query that the
+// redirection URI may have (RFC 6749 §3.1.2).
 func (r AuthorizationResponse) Location() string {
 	var b strings.Builder
 	b.WriteString(r.RedirectURI)

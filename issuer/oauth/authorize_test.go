@@ -39,18 +39,18 @@ func TestParseAuthorizationRequest(t *testing.T) {
 	require.Equal(t, "x+y", r.State)
 	r, _ = oauth.ParseAuthorizationRequest(query + "&state=other")
 	require.NotNil(t, r.Fault)
-	require.Empty(t, r.State, "neither of two values is the one to return")
+	require.Empty(t, r.State, "a repeated state was returned")
 }
 
-// TestQuery: a value is escaped where it must be and nowhere else, so that a query
-// does not grow when it is written anew.
+// TestQuery verifies that only necessary characters are escaped, so that rewriting a query
+// doesn't make it longer.
 func TestQuery(t *testing.T) {
 	require.Equal(t, "client_id=app", (&oauth.AuthorizationRequest{ClientID: "app"}).Query())
 	r := oauth.AuthorizationRequest{ClientID: "a b\x1f\x7f\u00e9", State: "%&+#~!=/?;"}
 	require.Equal(t, "client_id=a+b%1F%7F%C3%A9&state=%25%26%2B%23~!=/?;", r.Query())
 }
 
-// TestRepeatedParameter: what comes behind a repeated parameter is read too.
+// TestRepeatedParameter verifies that parameters after a repeated one are parsed too.
 func TestRepeatedParameter(t *testing.T) {
 	r, refused := oauth.ParseAuthorizationRequest("client_id=app&scope=A&scope=B&state=x")
 	require.Nil(t, refused)
@@ -66,8 +66,8 @@ func TestLocation(t *testing.T) {
 	require.Equal(t, "https://a/cb?x=1&error=access_denied&error_description=No.&iss=https%3A%2F%2Fi", r.Location())
 }
 
-// FuzzAuthorizationRequest: what was read is written and read back the same,
-// and state arrives in the redirect byte for byte.
+// FuzzAuthorizationRequest verifies that a parsed request can be rewritten and parsed to the
+// same request, and that state arrives in the redirect unchanged.
 func FuzzAuthorizationRequest(f *testing.F) {
 	f.Add("client_id=app&redirect_uri=https%3A%2F%2Fa%2Fcb&scope=A+B&state=x%2By")
 	f.Add("state=%ff%00&state=&client_id")

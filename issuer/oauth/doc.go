@@ -1,9 +1,8 @@
-// Package oauth owns the words of the protocol: what a token request and an
-// authorization request say, which error codes exist, how a redirection URI
-// is written and compared, and what a token response looks like.
+// Package oauth owns the messages of the protocol: the parameters of token and
+// authorization requests, the error codes, the syntax and comparison of redirection URIs,
+// and the token response.
 //
-// It parses each request once into a typed value and refuses what is
-// repeated, unreadable or ambiguous on the way. It does not know any client,
-// user or grant, reads no clock and opens no connection: package ledger
-// decides, packages endpoint and web answer.
+// It parses each request once into a typed value and refuses one that is malformed,
+// ambiguous, or has repeated parameters. It knows no client, user or grant, reads no clock
+// and opens no connection: package ledger decides, packages endpoint and web respond.
 package oauth

@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// A Code is an error code of OAuth 2.0, as it stands in the "error" member
-// of an answer or the "error" parameter of a redirect.
+// A Code is an OAuth 2.0 error code, the value of the member or parameter "error" of a
+// response or redirect.
 type Code string
 
 // Error codes, each with the section that defines it.
@@ -24,34 +24,31 @@ const (
 	InvalidToken            Code = "invalid_token"             // RFC 6750 §3.1
 )
 
-// An Error is a request refused for what it says, before anything was asked
-// of the ledger. Its description is fit for the client: it never repeats a
-// value of the request and holds only the characters that RFC 6749 §5.2
-// allows.
+// An Error is a refused request. Its description is sent to the client: it never repeats a
+// value of the request and contains only the characters that RFC 6749 §5.2 permits.
 type Error struct {
 	Code        Code
 	Description string
-	// ID is the error_id: the exact cause, sealed for the client's owner.
-	// Empty until the answer is made.
+	// ID is the error_id: the exact cause, sealed for the client's owner. It is empty
+	// until the response is made.
 	ID string
-	// Cause is the ledger.Cause of the refusal, for the node's own log. It is never in
-	// the answer. 0 until the answer is made.
+	// Cause is the ledger.Cause of the refusal, for this node's log. It is never sent. 0
+	// until the response is made.
 	Cause uint16
-	// Genuine reports that the code or refresh token was made by this server, and that
-	// its client authenticated or is public. Such a request is no guess.
+	// Genuine reports that the code or refresh token was issued by this server, and that
+	// its client authenticated or is public. Such a request is not counted as a guess.
 	Genuine bool
 }
 
 func (e *Error) Error() string { return string(e.Code) + ": " + e.Description }
 
-// ErrUnavailable says that nothing could be decided now: there is no leader,
-// a queue is full, or whether an earlier try was accepted can't be told in
-// time. It is answered 503 with Retry-After, and nothing that the caller
-// holds is burnt.
+// ErrUnavailable reports that nothing could be decided now: there is no leader, a queue is
+// full, or the outcome of an earlier attempt could not be determined in time. The response
+// is 503 with Retry-After, and the client's credentials stay valid.
 var ErrUnavailable = errors.New("temporarily unavailable")
 
-// ErrOutcomeUnknown is an ErrUnavailable of a request that may have been
-// decided all the same. To repeat a refresh is safe; a code may be spent.
+// ErrOutcomeUnknown is an ErrUnavailable for a request that may have been decided. A refresh
+// can be retried safely; an authorization code may be spent.
 var ErrOutcomeUnknown = fmt.Errorf("%w, and whether it was decided can't be told", ErrUnavailable)
 
 func invalidRequest(description string) *Error {

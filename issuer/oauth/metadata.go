@@ -2,8 +2,8 @@ package oauth
 
 import "time"
 
-// Paths of the endpoints. The service document fixes the first three; two are
-// well-known, and the last is ours.
+// Paths of the endpoints. The service document fixes the first three, RFCs the next two; the
+// last is specific to this service.
 const (
 	PathAuthorize   = "/auth/oauth2/authorize"                  // of the web application
 	PathToken       = "/v2/auth/oauth2/token"                   // of the API
@@ -13,15 +13,15 @@ const (
 	PathRevocations = "/v2/auth/oauth2/revocations"             // of the API, for resource servers
 )
 
-// A KeySet is the JWKS document, ready to be served (RFC 7517 §5).
+// A KeySet is the encoded JWKS document (RFC 7517 §5).
 type KeySet struct {
 	Body   []byte
 	ETag   string
-	MaxAge time.Duration // for Cache-Control: never beyond the next step of a key
+	MaxAge time.Duration // for Cache-Control; never extends beyond the next change of a key
 }
 
-// Metadata is the authorization server's description of itself (RFC 8414
-// §2). It names only what works.
+// Metadata is the authorization server metadata (RFC 8414 §2). It names only what this
+// server supports.
 type Metadata struct {
 	Issuer                string   `json:"issuer"`
 	AuthorizationEndpoint string   `json:"authorization_endpoint"`
@@ -36,8 +36,8 @@ type Metadata struct {
 	IssParameter          bool     `json:"authorization_response_iss_parameter_supported"` // RFC 9207 §3
 }
 
-// DescribeServer is the metadata of a server at two addresses, without a
-// trailing slash, that knows these scopes.
+// DescribeServer returns the metadata of a server with these base addresses, without
+// trailing slash, and these scopes.
 func DescribeServer(baseURL, appURL string, scopes []string) Metadata {
 	return Metadata{
 		Issuer:                baseURL,

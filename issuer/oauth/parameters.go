@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// maxParameters bounds the work one request can cause; the longest request
-// of this protocol has nine.
+// maxParameters bounds the work for one request. The longest valid request has nine
+// parameters.
 const maxParameters = 100
 
 var (
@@ -19,11 +19,11 @@ var (
 	errNotText  = errors.New("not a string")
 )
 
-// parameters reads name and value pairs into the fields of one request. A
-// name that no field claims is ignored, and no name may come twice (RFC 6749
-// §3.1, §3.2). An empty value counts as absent (RFC 6749 §3.1).
+// parameters stores name and value pairs in the fields of one request. It ignores unknown
+// names and refuses repeated ones (RFC 6749 §3.1, §3.2). An empty value is treated as absent
+// (RFC 6749 §3.1).
 type parameters struct {
-	field func(name string) *string // where the value of name belongs; nil where it is unknown
+	field func(name string) *string // returns where to store the value of name, nil if name is unknown
 	seen  map[string]struct{}
 }
 
@@ -41,9 +41,8 @@ func (p *parameters) markSeen(name string) error {
 	return nil
 }
 
-// form reads application/x-www-form-urlencoded text, a body or a query.
-// A repeated name does not end the reading: repeated is told which it was,
-// and the first value stands.
+// form parses application/x-www-form-urlencoded text, a body or a query. For a repeated
+// name it calls repeated; if that returns nil, parsing continues and the first value stays.
 func (p *parameters) form(text string, repeated func(name string) error) error {
 	for pair := range strings.SplitSeq(text, "&") {
 		if pair == "" {
@@ -74,8 +73,8 @@ func (p *parameters) form(text string, repeated func(name string) error) error {
 	return nil
 }
 
-// object reads one JSON object. Unknown members may hold anything, known
-// ones hold text; null counts as absent, as an empty value does in a form.
+// object parses one JSON object. Unknown members may have any value; known members must be
+// strings. null is treated as absent, like an empty value in a form.
 func (p *parameters) object(body []byte) error {
 	d := json.NewDecoder(bytes.NewReader(body))
 	if t, _ := d.Token(); t != json.Delim('{') {
@@ -86,7 +85,7 @@ func (p *parameters) object(body []byte) error {
 		if err != nil {
 			return errSyntax
 		}
-		name := t.(string) // a member's name is always a string
+		name := t.(string) // the decoder returns member names as strings only
 		if err := p.markSeen(name); err != nil {
 			return err
 		}
@@ -94,7 +93,7 @@ func (p *parameters) object(body []byte) error {
 		if err := d.Decode(&value); err != nil {
 			return errSyntax
 		}
-		if f := p.field(name); f != nil && json.Unmarshal(value, f) != nil { // null changes nothing
+		if f := p.field(name); f != nil && json.Unmarshal(value, f) != nil { // null leaves the field empty
 			return errNotText
 		}
 	}

@@ -7,8 +7,8 @@ import (
 
 const challengeSize = 43 // SHA-256 in base64url without padding
 
-// ValidChallenge reports whether s can be an S256 code challenge (RFC 7636
-// §4.2): the one base64url spelling of 32 bytes.
+// ValidChallenge reports whether s has the form of an S256 code challenge (RFC 7636 §4.2):
+// the canonical base64url encoding of 32 bytes.
 func ValidChallenge(s string) bool {
 	if len(s) != challengeSize {
 		return false
@@ -38,8 +38,8 @@ func ValidVerifier(s string) bool {
 	return true
 }
 
-// S256 is the code challenge that a verifier answers (RFC 7636 §4.2). It is
-// not ok for what no challenge can have come from.
+// S256 returns the code challenge for a verifier (RFC 7636 §4.2). ok is false if the
+// verifier is malformed.
 func S256(verifier string) (challenge string, ok bool) {
 	if !ValidVerifier(verifier) {
 		return "", false

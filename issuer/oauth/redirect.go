@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// MaxRedirectURI is the longest redirection URI of a client, in bytes.
+// MaxRedirectURI is the maximum length of a client's redirection URI, in bytes.
 const MaxRedirectURI = 1024
 
 // CheckRedirectURI returns why uri can't be registered for a client, or "" if it can.
@@ -62,11 +62,11 @@ func CheckRedirectURI(uri string, public bool) string {
 	return checkQuery(u.RawQuery)
 }
 
-// MatchRedirectURI reports whether a request may use the URI requested if registered is
-// registered. The two must be equal as strings (RFC 9700 §2.1), with one exception: for
-// a public client the port of an http URI on the loopback may differ, since a native app
-// can't know its port in advance (RFC 8252 §7.3). The exception includes localhost, which
-// the RFC does not: command-line tools and agents register and send it.
+// MatchRedirectURI reports whether a request may use the URI requested, given that
+// registered is registered. The two must be equal as strings (RFC 9700 §2.1), with one
+// exception: for a public client, the port of an http URI on the loopback may differ, since a
+// native app can't know its port in advance (RFC 8252 §7.3). The exception includes
+// localhost, which the RFC doesn't: command-line tools and agents register and send it.
 func MatchRedirectURI(registered, requested string, public bool) bool {
 	if registered == requested {
 		return true
@@ -97,7 +97,7 @@ func trimLoopbackPort(uri string) string {
 			rest = port[digits:]
 		}
 		if rest != "" && rest[0] != '/' && rest[0] != '?' {
-			return "" // 127.0.0.1.example.com, or a port that is no number
+			return "" // 127.0.0.1.example.com, or a port that is not a number
 		}
 		if strings.ContainsAny(rest, "# \t\r\n") || !printable(rest) {
 			return ""
@@ -107,8 +107,8 @@ func trimLoopbackPort(uri string) string {
 	return ""
 }
 
-// RedirectHost is what a person is told about where a code goes: the host of
-// an http URI, or the scheme of another.
+// RedirectHost returns what to show a user as the target of a code: the host of an http or
+// https URI, or the scheme of another.
 func RedirectHost(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -129,8 +129,8 @@ func loopback(host string) bool {
 	return host == "localhost" || host == "127.0.0.1" || host == "::1"
 }
 
-// validPort accepts no port, or a number from 1 to 65535. A host that ends in
-// a colon has an empty port, which would compare unequal to itself elsewhere.
+// validPort accepts no port, or a number from 1 to 65535. It refuses a host with a trailing
+// colon, whose empty port is equivalent to none but compares unequal.
 func validPort(host, port string) bool {
 	if port == "" {
 		return !strings.HasSuffix(host, ":")

@@ -8,10 +8,10 @@ import (
 	"strings"
 )
 
-// CheckHost returns why the host of an http URI is refused, or "". The host must be an
-// IP address or a name in the spelling of a browser. Users could not recognize another
-// one, and a Content-Security-Policy could not name its origin, so that a browser would
-// block the redirect to it after a form.
+// CheckHost returns why the host of an http URI is refused, or "". The host must be an IP
+// address or a name as browsers spell it. Users might misread another spelling, and a
+// Content-Security-Policy could not name its origin, so a browser would block the redirect
+// to it after a form.
 func CheckHost(u *url.URL) string {
 	host := u.Hostname()
 	switch {
@@ -34,16 +34,15 @@ func CheckHost(u *url.URL) string {
 }
 
 // SameOrigin reports whether two http or https URIs have the same origin (RFC 6454 §5):
-// scheme, host and port, in any spelling. localhost, 127.0.0.1 and [::1] count as one
-// host, since a server on the loopback answers to all of them. A URI of another scheme
-// has no origin.
+// scheme, host and port, in any spelling. localhost, 127.0.0.1 and [::1] are treated as one
+// host, since a server on the loopback is reachable under all of them. A URI with another
+// scheme has no origin.
 func SameOrigin(a, b string) bool {
 	o := originOf(a)
 	return o != "" && o == originOf(b)
 }
 
-// originOf returns the origin of a URI in one canonical spelling, or "" if the URI has
-// none.
+// originOf returns the origin of a URI in canonical spelling, or "" if it has none.
 func originOf(uri string) string {
 	u, err := url.Parse(uri)
 	if err != nil {
@@ -71,8 +70,8 @@ func notOfHost(r rune) bool {
 // §4.1.2.1, RFC 9207 §2). The response adds them to the query of the redirection URI.
 var responseParameters = []string{"code", "state", "error", "error_description", "error_uri", "iss"}
 
-// checkQuery refuses a query with a parameter that the response adds: the response would
-// have it twice (RFC 6749 §3.1).
+// checkQuery refuses a query with a parameter that the response adds, since the response
+// would then have it twice (RFC 6749 §3.1).
 func checkQuery(query string) string {
 	for pair := range strings.SplitSeq(query, "&") {
 		name, _, _ := strings.Cut(pair, "=")

@@ -2,28 +2,27 @@ package oauth
 
 import "slices"
 
-// A Part is a piece of one of two texts that are compared: the other has it at
-// the same place, or not.
+// A Part is a piece of one of two texts that are compared. Same reports whether the other
+// text has it at the same place.
 type Part struct {
 	Text string
 	Same bool
 }
 
-// A Near is the registered redirection URI that comes nearest to one that was
-// received, and where the two differ. The parts put together are the two texts,
-// with U+FFFD for what is no UTF-8.
+// A Near is the registered redirection URI closest to a received one, and where the two
+// differ. The concatenated parts are the two texts, with U+FFFD for invalid UTF-8.
 type Near struct {
 	Registered, Received []Part
-	Distance             int // characters to put in, take out or replace
+	Distance             int // characters to insert, delete or replace
 }
 
-// maxCompared is how many characters of a received URI are compared; no
-// registered one is longer.
+// maxCompared is how many characters of a received URI are compared; no registered URI is
+// longer.
 const maxCompared = MaxRedirectURI
 
-// NearestRedirectURI finds what the application's author may have meant, for
-// telling them. Nothing is allowed by it. It reports false where nothing is
-// registered. The first of two that are equally near counts.
+// NearestRedirectURI returns the registered URI that a received one may have been meant to
+// be, for messages to the application's author only. It returns false if none is registered.
+// Of equally near URIs it returns the first.
 func NearestRedirectURI(received string, registered []string) (Near, bool) {
 	if len(registered) == 0 {
 		return Near{}, false
@@ -36,7 +35,7 @@ func NearestRedirectURI(received string, registered []string) (Near, bool) {
 	for _, uri := range registered {
 		want := []rune(uri)
 		if least >= 0 && max(len(want)-len(got), len(got)-len(want)) >= least {
-			continue // it takes as many steps as one is longer
+			continue // the difference in length is a lower bound of the distance
 		}
 		if d := distance(want, got); least < 0 || d < least {
 			nearest, least = want, d
@@ -48,7 +47,7 @@ func NearestRedirectURI(received string, registered []string) (Near, bool) {
 	return near, true
 }
 
-// ends are the lengths of the beginning and of the end that two texts share.
+// ends returns the lengths of the common prefix and suffix of two texts.
 func ends(a, b []rune) (head, tail int) {
 	most := min(len(a), len(b))
 	for head < most && a[head] == b[head] {
@@ -60,14 +59,13 @@ func ends(a, b []rune) (head, tail int) {
 	return head, tail
 }
 
-// maxDiffering is how many characters between the common beginning and the common end of
-// two texts are compared one by one. Time and memory grow with its square, and anybody
-// may choose the texts: strangers the received one, owners the registered one. Texts that
-// differ in more characters are no misspellings of each other, so the characters beyond
-// it count as different.
+// maxDiffering is how many characters between the common prefix and the common suffix of two
+// texts are compared one by one. Time and memory grow with its square, and anybody may choose
+// the texts. Texts that differ in more characters are no misspellings of each other, so the
+// characters beyond it count as different.
 const maxDiffering = 200
 
-// differing splits a and b into the characters that are compared and the rest.
+// differing splits a and b into the characters to compare and the rest.
 func differing(a, b []rune) (headA, headB, restA, restB []rune) {
 	m, n := min(len(a), maxDiffering), min(len(b), maxDiffering)
 	return a[:m], b[:n], a[m:], b[n:]
@@ -101,7 +99,7 @@ func step[N int | uint16](diagonal, above, left N, same bool) N {
 	return 1 + min(diagonal, above, left)
 }
 
-// align marks in two texts what the shortest way from one to the other keeps.
+// align marks the characters that a shortest edit from a to b keeps.
 func align(a, b []rune) (left, right []Part) {
 	head, tail := ends(a, b)
 	left, right = add(nil, a[:head], true), add(nil, b[:head], true)
@@ -131,8 +129,8 @@ func align(a, b []rune) (left, right []Part) {
 	return add(left, end, true), add(right, end, true)
 }
 
-// costs has at i, j the distance from a[i:] to b[j:], so that the way is read
-// from the beginning. Neither text is longer than 16 bits count.
+// costs has the distance from a[i:] to b[j:] at i, j, so that the edit can be read from the
+// beginning. Distances fit in 16 bits, since texts are at most maxCompared long.
 func costs(a, b []rune) [][]uint16 {
 	cost := make([][]uint16, len(a)+1)
 	for i := range cost {
@@ -150,7 +148,7 @@ func costs(a, b []rune) [][]uint16 {
 	return cost
 }
 
-// add continues the last part, or begins another.
+// add appends text to the last part, or begins another part.
 func add(parts []Part, text []rune, same bool) []Part {
 	if len(text) == 0 {
 		return parts

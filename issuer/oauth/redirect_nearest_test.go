@@ -12,7 +12,7 @@ import (
 	"github.com/mintmark-auth/mintmark/issuer/oauth"
 )
 
-// marked has brackets around what the other text does not have.
+// marked returns the text with brackets around the parts that differ.
 func marked(parts []oauth.Part) string {
 	var b strings.Builder
 	for _, p := range parts {
@@ -48,12 +48,12 @@ func TestNearestRedirectURI(t *testing.T) {
 	_, ok := oauth.NearestRedirectURI("https://app.example/cb", nil)
 	require.False(t, ok)
 	near, _ := oauth.NearestRedirectURI("ba", []string{"ab"})
-	require.Equal(t, [2]string{"[ab]", "[ba]"}, [2]string{marked(near.Registered), marked(near.Received)}, "replaced before moved")
+	require.Equal(t, [2]string{"[ab]", "[ba]"}, [2]string{marked(near.Registered), marked(near.Received)}, "swapped characters are marked as replaced")
 	near, _ = oauth.NearestRedirectURI("b", []string{"c", "d"})
-	require.Equal(t, "[c]", marked(near.Registered), "the first of two")
+	require.Equal(t, "[c]", marked(near.Registered), "the first of two equally near URIs")
 }
 
-// plain is the distance as it is defined.
+// plain computes the Levenshtein distance by its definition.
 func plain(a, b string) int {
 	switch {
 	case a == "" || b == "":
@@ -89,14 +89,14 @@ func TestNearestIsNearest(t *testing.T) {
 		require.Equal(r, received, whole(near.Received, false))
 		require.Contains(r, registered, whole(near.Registered, false))
 		kept := whole(near.Registered, true)
-		require.Equal(r, kept, whole(near.Received, true), "what is the same is the same")
+		require.Equal(r, kept, whole(near.Received, true), "the kept parts of both texts differ")
 		longer := max(len(received), len(whole(near.Registered, false)))
 		require.LessOrEqual(r, longer-utf8.RuneCountInString(kept), near.Distance)
 	})
 }
 
-// BenchmarkNearest is the worst that a client of ten long URIs and a request of
-// the greatest length make of it.
+// BenchmarkNearest is the worst case: ten long registered URIs and a request of maximum
+// length.
 func BenchmarkNearest(b *testing.B) {
 	var registered []string
 	for i := range 10 {
@@ -108,8 +108,8 @@ func BenchmarkNearest(b *testing.B) {
 	}
 }
 
-// TestNearestRedirectURIIsBounded: whatever is registered and received, no more than
-// a few characters are compared one by one.
+// TestNearestRedirectURIIsBounded verifies that the memory is bounded, whatever is registered
+// and received.
 func TestNearestRedirectURIIsBounded(t *testing.T) {
 	var registered []string
 	for i := range 10 {

@@ -11,7 +11,7 @@ import (
 )
 
 func TestCheckRedirectURI(t *testing.T) {
-	for uri, want := range map[string]string{ // what the reason must say; "" for a good one
+	for uri, want := range map[string]string{ // part of the reason, "" for a valid URI
 		"https://app.example/cb":                     "",
 		"https://app.example":                        "",
 		"https://app.example:8443/cb?x=1":            "",
@@ -60,8 +60,8 @@ func TestCheckRedirectURI(t *testing.T) {
 	require.NotEmpty(t, oauth.CheckRedirectURI("javascript:alert(1)", true))
 }
 
-// A URI that is registered is one that a browser can be let go to and that an
-// answer leaves unambiguous.
+// TestCheckRedirectURIAsABrowserGoes verifies that a registered URI is safe for browsers and
+// leaves the response unambiguous.
 func TestCheckRedirectURIAsABrowserGoes(t *testing.T) {
 	for uri, want := range map[string]string{
 		"https://App-1.example:8443/cb?x=1&codes=2&y=code#":      "part after #",
@@ -125,8 +125,8 @@ func TestSameOrigin(t *testing.T) {
 	}
 }
 
-// FuzzCheckRedirectURI: what is taken has a host of the characters that names and
-// addresses have, and no parameter of an answer.
+// FuzzCheckRedirectURI verifies that an accepted URI has a valid host and no parameter of the
+// response.
 func FuzzCheckRedirectURI(f *testing.F) {
 	f.Add("https://x.example'/cb?code=1")
 	f.Add("https://[::1]:8/cb?%63ode")
@@ -175,7 +175,7 @@ func TestMatchRedirectURI(t *testing.T) {
 		{"http://127.0.0.1/cb", "http://127.0.0.1:5555/cb#f", true, false},
 		{"http://localhost", "http://localhost:5555", true, true},
 		{"http://localhost?a", "http://localhost:5555?a", true, true},
-		// None of these can be registered.
+		// URIs that can't be registered.
 		{"http://localhost:80x/cb", "http://localhost:90x/cb", true, false},
 		{"http://localhost/cb#f", "http://localhost:5555/cb#f", true, false},
 		{"http://localhost/\u00e4", "http://localhost:5555/\u00e4", true, false},
@@ -185,8 +185,8 @@ func TestMatchRedirectURI(t *testing.T) {
 	}
 }
 
-// FuzzMatchRedirectURI: what matches differs in its port at most, and leads
-// to the same host.
+// FuzzMatchRedirectURI verifies that matching URIs differ at most in the port and have the
+// same host.
 func FuzzMatchRedirectURI(f *testing.F) {
 	f.Add("http://127.0.0.1/cb", "http://127.0.0.1:5555/cb")
 	f.Add("http://[::1]:1/cb?x", "http://[::1]/cb?x")

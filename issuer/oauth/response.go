@@ -1,7 +1,7 @@
 package oauth
 
-// A TokenResponse is the answer of section 2.3 of the service document: these
-// five members and no other (RFC 6749 §5.1).
+// A TokenResponse is a token response (RFC 6749 §5.1) with exactly the five members of the
+// service document, section 2.3.
 type TokenResponse struct {
 	AccessToken  string `json:"access_token"`
 	RefreshToken string `json:"refresh_token"`

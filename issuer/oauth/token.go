@@ -11,39 +11,38 @@ import (
 // A GrantType is a value of the parameter grant_type.
 type GrantType string
 
-// The grant types that the token endpoint serves.
+// Grant types of the token endpoint.
 const (
 	AuthorizationCode GrantType = "authorization_code" // RFC 6749 §4.1.3
 	RefreshToken      GrantType = "refresh_token"      // RFC 6749 §6
 )
 
-// MaxBody is the largest body of a token request, in bytes.
+// MaxBody is the maximum size of the body of a token request, in bytes.
 const MaxBody = 64 << 10
 
-// A TokenRequest is one well-formed request to the token endpoint. Nothing
-// in it is proven yet.
+// A TokenRequest is a well-formed token request. None of its values has been verified.
 type TokenRequest struct {
 	GrantType GrantType
 	Client    ClientCredentials
 
-	// AuthorizationCode only.
+	// The next three fields are for AuthorizationCode only.
 	Code         string
 	RedirectURI  string
-	CodeVerifier string // RFC 7636 §4.5; empty where none was sent
+	CodeVerifier string // RFC 7636 §4.5; empty if none was sent
 
-	// RefreshToken only.
+	// The next two fields are for RefreshToken only.
 	RefreshToken string
-	Scope        string // a narrower scope for the access token (RFC 6749 §6); empty for all of the grant
+	Scope        string // a narrower scope for the access token (RFC 6749 §6); empty for the scope of the grant
 }
 
-// ClientCredentials are what a client sent to say who it is (RFC 6749 §2.3.1).
+// ClientCredentials are what a client sent to authenticate (RFC 6749 §2.3.1).
 type ClientCredentials struct {
 	ID     string
-	Secret string // empty where none was sent, as a public client does
-	Basic  bool   // sent by the Authorization header, so an error is answered with a challenge
+	Secret string // empty if none was sent, as for a public client
+	Basic  bool   // sent in the Authorization header, so an error is answered with a challenge
 }
 
-// wire has every parameter of a token request that this server knows.
+// wire has every parameter of a token request that this server supports.
 type wire struct {
 	grantType, clientID, clientSecret, code, redirectURI, codeVerifier, refreshToken, scope string
 }
@@ -70,11 +69,10 @@ func (w *wire) field(name string) *string {
 	return nil
 }
 
-// ParseTokenRequest reads the body of a POST to the token endpoint, as a form
-// or as JSON, and the client's credentials from the body or from the
-// Authorization header. The checks run in the order in which they stand here.
-// The credentials are filled in as far as they were read even where the
-// request is refused, so that the answer can carry the right challenge.
+// ParseTokenRequest parses the body of a token request, a form or JSON, and the client's
+// credentials in the body or the Authorization header. If it returns an error, the request
+// has the credentials that were read so far, so that the response can have the right
+// challenge.
 func ParseTokenRequest(contentType, authorization string, body []byte) (TokenRequest, *Error) {
 	var w wire
 	if err := readBody(contentType, body, &w); err != nil {
@@ -135,8 +133,8 @@ func readBody(contentType string, body []byte, w *wire) *Error {
 	return invalidRequest("The body can not be read as its Content-Type says.")
 }
 
-// clientCredentials joins the two places where a client may authenticate and
-// refuses a request that uses both (RFC 6749 §2.3).
+// clientCredentials merges the two places where a client may authenticate, and refuses a
+// request that uses both (RFC 6749 §2.3).
 func clientCredentials(authorization, id, secret string) (ClientCredentials, *Error) {
 	if authorization == "" {
 		return ClientCredentials{ID: id, Secret: secret}, nil
@@ -153,9 +151,9 @@ func clientCredentials(authorization, id, secret string) (ClientCredentials, *Er
 	return ClientCredentials{ID: basicID, Secret: basicSecret, Basic: true}, nil
 }
 
-// basic reads HTTP Basic credentials. Both halves are form-encoded (RFC 6749
-// §2.3.1); a half that is no valid form encoding is taken as it stands, since
-// common tools send secrets with a lone percent sign that way.
+// basic parses HTTP Basic credentials. Both parts are form-encoded (RFC 6749 §2.3.1). A part
+// that is not valid form encoding is taken unchanged, since common tools send secrets with a
+// percent sign unencoded.
 func basic(authorization string) (id, secret string, ok bool) {
 	scheme, encoded, _ := strings.Cut(authorization, " ")
 	if !strings.EqualFold(scheme, "Basic") {

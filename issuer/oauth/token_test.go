@@ -96,7 +96,7 @@ func TestParseTokenRequest(t *testing.T) {
 	}
 }
 
-// TestTokenRequestFaults: the description names the fault that was found.
+// TestTokenRequestFaults verifies that the description names the fault.
 func TestTokenRequestFaults(t *testing.T) {
 	const (
 		unreadable = "The body can not be read as its Content-Type says."
@@ -127,11 +127,11 @@ func TestTokenRequestFaults(t *testing.T) {
 		require.Equal(t, want, refused.Description, body)
 		require.False(t, r.Client.Basic)
 		r, _ = oauth.ParseTokenRequest(typeForm, basic("app:s"), []byte(body))
-		require.True(t, r.Client.Basic, "its answer has a challenge")
+		require.True(t, r.Client.Basic, "the response needs a challenge")
 	}
 }
 
-// checkParsed holds what is true of every request that was accepted.
+// checkParsed verifies what every accepted request satisfies.
 func checkParsed(t *testing.T, r oauth.TokenRequest, refused *oauth.Error) {
 	t.Helper()
 	if refused != nil {
@@ -151,7 +151,7 @@ func checkParsed(t *testing.T, r oauth.TokenRequest, refused *oauth.Error) {
 		require.NotEmpty(t, r.RefreshToken)
 		require.Empty(t, r.Code)
 	default:
-		t.Fatalf("grant type %q", r.GrantType)
+		t.Fatalf("unexpected grant type %q", r.GrantType)
 	}
 }
 
@@ -163,7 +163,7 @@ func FuzzTokenRequestForm(f *testing.F) {
 		r, refused := oauth.ParseTokenRequest(typeForm, authorization, []byte(body))
 		checkParsed(t, r, refused)
 		if refused == nil {
-			// Never laxer than the standard library, which every client tests against.
+			// The parser must be at least as strict as the standard library.
 			values, err := url.ParseQuery(body)
 			require.NoError(t, err)
 			require.Len(t, values["grant_type"], 1)
@@ -190,7 +190,7 @@ func FuzzTokenRequestJSON(f *testing.F) {
 }
 
 func TestParseBounds(t *testing.T) {
-	// Good but for how many parameters it has: 100 pass, 101 don't.
+	// A form that is valid except for its number of parameters: 100 are accepted, 101 aren't.
 	form := "grant_type=refresh_token&refresh_token=r&client_id=c"
 	for i := range 97 {
 		form += fmt.Sprintf("&p%d=1", i)
